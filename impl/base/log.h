@@ -5,15 +5,16 @@
 
 namespace mnnc {
 
-enum class LogLevel : int32_t { Error = 0, Warning = 1, Info = 2, Debug = 3 };
+enum class LogLevel : int32_t { Error = 1, Warning = 2, Info = 3, Debug = 4 };
 
 struct LogSink {
     using Callback = void (*)(void* userData, int32_t level, const char* message);
     Callback callback = nullptr;
     void* userData = nullptr;
+    LogLevel level = LogLevel::Warning;  // messages above it are not sent
 
-    void operator()(LogLevel level, const std::string& message) const {
-        if (callback) callback(userData, static_cast<int32_t>(level), message.c_str());
+    void operator()(LogLevel of, const std::string& message) const {
+        if (callback && of <= level) callback(userData, static_cast<int32_t>(of), message.c_str());
     }
 };
 

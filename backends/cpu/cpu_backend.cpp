@@ -1,0 +1,73 @@
+#include "backends/cpu/cpu_backend.h"
+
+#include "backends/cpu/cpu_runtime.h"
+#include "backends/cpu/kernels/kernels.h"
+#include "backends/cpu/ops/table.h"
+#include "base/error.h"
+
+namespace mnnc::cpu {
+
+namespace {
+
+class CpuRuntime final : public Runtime {
+  public:
+    explicit CpuRuntime(const BackendConfig& config) : kernels_(selectKernels(config.cpuIsa)) {
+        if (config.threads > 1) pool_ = std::make_shared<ForkJoinPool>(config.threads);
+        else pool_ = std::make_shared<InlinePool>();
+    }
+
+    std::unique_ptr<Backend> createBackend(const BackendConfig& config, WeightStore& weights) override {
+        return std::make_unique<CpuBackend>(kernels_, pool_, config, weights);
+    }
+
+  private:
+    const Kernels& kernels_;
+    std::shared_ptr<ThreadPool> pool_;
+};
+
+}  // namespace
+
+std::shared_ptr<Runtime> createCpuRuntime(const BackendConfig& config) { return std::make_shared<CpuRuntime>(config); }
+
+CpuBackend::CpuBackend(const Kernels& kernels, std::shared_ptr<ThreadPool> pool, const BackendConfig& config,
+                       WeightStore& weights)
+    : kernels_(kernels), pool_(std::move(pool)), config_(config), weights_(weights) {}
+
+int CpuBackend::pack() const noexcept { return kernels_.lanes; }
+
+StorageChoice CpuBackend::chooseStorage(const Command& command) const {
+    const CpuOp* op = findCpuOp(command.type);
+    return op && op->storage ? op->storage(*this, command) : StorageChoice{};
+}
+
+std::unique_ptr<Execution> CpuBackend::create(const Command& command, std::string& reason) {
+    const CpuOp* op = findCpuOp(command.type);
+    if (!op) {
+        reason = "the CPU backend has no kernel for it";
+        return nullptr;
+    }
+    return op->create(*this, command, reason);
+}
+
+// The lease is taken for a whole run: workers wake once and spin between operators.
+void CpuBackend::onRunBegin() noexcept { lease_ = &pool_->beginRun(); }
+
+void CpuBackend::onRunEnd() noexcept {
+    if (lease_) lease_->endRun();
+    lease_ = nullptr;
+}
+
+StorageChoice storageFollow(const CpuBackend&, const Command& command) {
+    StorageChoice choice;
+    if (!command.inputs.empty()) choice.inputPack = choice.outputPack = command.inputs[0]->pack;
+    return choice;
+}
+
+StorageChoice storagePacked(const CpuBackend& backend, const Command&) {
+    StorageChoice choice;
+    choice.inputPack = choice.outputPack = backend.pack();
+    choice.plainInputs = ~1u;
+    return choice;
+}
+
+}  // namespace mnnc::cpu

@@ -1,0 +1,57 @@
+// The CPU backend: one table of executions, the thread pool of its runtime, the kernels of one instruction set.
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+
+#include "backend/backend.h"
+#include "backend/thread_pool.h"
+
+namespace mnnc {
+struct Kernels;
+}
+
+namespace mnnc::cpu {
+
+class CpuBackend final : public Backend {
+  public:
+    CpuBackend(const Kernels& kernels, std::shared_ptr<ThreadPool> pool, const BackendConfig& config,
+               WeightStore& weights);
+    const char* name() const noexcept override { return "cpu"; }
+    StorageChoice chooseStorage(const Command& command) const override;
+    std::unique_ptr<Execution> create(const Command& command, std::string& reason) override;
+    void onRunBegin() noexcept override;
+    void onRunEnd() noexcept override;
+
+    const Kernels& kernels() const noexcept { return kernels_; }
+    // The threads to run on: those leased for the present run, outside of one the runtime's pool.
+    ThreadPool& pool() const noexcept { return lease_ ? *lease_ : *pool_; }
+    WeightStore& weights() const noexcept { return weights_; }
+    const BackendConfig& config() const noexcept { return config_; }
+    int pack() const noexcept;  // channels per block of packed tensors
+
+  private:
+    const Kernels& kernels_;
+    std::shared_ptr<ThreadPool> pool_;
+    BackendConfig config_;
+    WeightStore& weights_;
+    ThreadPool* lease_ = nullptr;
+};
+
+// One operator of the CPU backend. Families are listed in ops/table.cpp.
+struct CpuOp {
+    OpType type;
+    // Null: every tensor row-major.
+    StorageChoice (*storage)(const CpuBackend& backend, const Command& command);
+    // May return null and fill `reason`.
+    std::unique_ptr<Execution> (*create)(CpuBackend& backend, const Command& command, std::string& reason);
+};
+using CpuFamily = std::span<const CpuOp>;
+
+// Storage rules shared by many operators.
+// All tensors packed like input 0 is stored now (elementwise ops of one shape).
+StorageChoice storageFollow(const CpuBackend& backend, const Command& command);
+// Input 0 and the outputs packed, all other inputs row-major (convolution, pooling, resize).
+StorageChoice storagePacked(const CpuBackend& backend, const Command& command);
+
+}  // namespace mnnc::cpu

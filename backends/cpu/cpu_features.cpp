@@ -1,0 +1,42 @@
+#include "backends/cpu/cpu_features.h"
+
+namespace mnnc {
+
+CpuFeatures detectCpuFeatures() {
+    CpuFeatures f;
+#if defined(__x86_64__) || defined(__i386__)
+    // The compiler's own helper also asks whether the system saves the wide registers.
+    __builtin_cpu_init();
+    f.ssse3 = __builtin_cpu_supports("ssse3");
+    f.sse4 = f.ssse3 && __builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("sse4.2") &&
+             __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("aes");
+    f.avx2 = f.sse4 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+             __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+    f.avx512 = f.avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+    f.avx512Vnni = f.avx512 && __builtin_cpu_supports("avx512vnni");
+    f.avx512Bf16 = f.avx512 && __builtin_cpu_supports("avx512bf16");
+#elif defined(__aarch64__) || defined(__ARM_NEON)
+    f.neon = true;
+#endif
+    return f;
+}
+
+std::string describeCpuFeatures(const CpuFeatures& f) {
+    std::string out;
+    const auto add = [&](bool have, const char* name) {
+        if (!have) return;
+        if (!out.empty()) out += ' ';
+        out += name;
+    };
+    add(f.ssse3, "ssse3");
+    add(f.sse4, "sse4");
+    add(f.avx2, "avx2");
+    add(f.avx512, "avx512");
+    add(f.avx512Vnni, "avx512_vnni");
+    add(f.avx512Bf16, "avx512_bf16");
+    add(f.neon, "neon");
+    return out;
+}
+
+}  // namespace mnnc

@@ -1,0 +1,12 @@
+// The CPU's entry in the list of backends.
+#pragma once
+#include <memory>
+
+#include "backend/backend.h"
+
+namespace mnnc::cpu {
+
+// Threads and the kernels of one instruction set. Throws NotSupported when the CPU lacks config.cpuIsa.
+std::shared_ptr<Runtime> createCpuRuntime(const BackendConfig& config);
+
+}  // namespace mnnc::cpu

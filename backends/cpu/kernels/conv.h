@@ -1,0 +1,77 @@
+// Convolutions over the packed layout [N][ceil(C/P)][H][W][P].
+//
+// A plan is made once per shape, picks the algorithm, tells how much packed weight and scratch it needs, and is then
+// immutable: run() may be called by several threads at once as long as each brings its own scratch and output.
+// Lanes past the last channel are never read into a result (they may be NaN in the input); in the output they are
+// unspecified. Every output is summed in one fixed order: the number of threads never changes a bit.
+#pragma once
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "backend/thread_pool.h"
+#include "backends/cpu/kernels/kernels.h"
+
+namespace mnnc {
+
+struct ConvShape {
+    int batch = 1;
+    int ic = 0, ih = 0, iw = 0;
+    int oc = 0, oh = 0, ow = 0;
+    int kh = 1, kw = 1;
+    int strideH = 1, strideW = 1;
+    int dilateH = 1, dilateW = 1;
+    int padTop = 0, padLeft = 0;  // bottom and right follow from oh, ow
+};
+
+enum class Act { None = 0, HardSwish = 1, Silu = 2, Gelu = 3 /* erf */, Sigmoid = 4, HardSigmoid = 5 /* x/6+1/2 */, Tanh = 6 };
+
+// out = clamp(act(sum + bias + residual), lo, hi)
+struct PostOps {
+    const float* bias = nullptr;  // oc floats (no padding needed)
+    float lo = -std::numeric_limits<float>::infinity();
+    float hi = std::numeric_limits<float>::infinity();
+    const float* residual = nullptr;  // laid out like the output; may be the output itself
+    Act act = Act::None;
+};
+
+class ConvPlan {
+  public:
+    virtual ~ConvPlan() = default;
+    virtual size_t packedWeightFloats() const = 0;
+    // Weights as the model has them: convolution [oc][ic/groups][kh][kw], deconvolution [ic][oc/groups][kh][kw].
+    virtual void packWeights(const float* weights, float* packed, ThreadPool& pool) const = 0;
+    // Two plans with the same variant pack the same weights to the same bytes.
+    virtual std::string weightVariant() const = 0;
+    // For a pool of that many threads. Scratch is aligned to 64 bytes by the caller.
+    virtual size_t scratchBytes(int threads) const = 0;
+    virtual void run(const float* src, const float* packed, float* dst, const PostOps& post, void* scratch,
+                     ThreadPool& pool) const = 0;
+    // "gemm1x1", "direct", "winograd4", "depthwise", "grouped", "first", "deconv", "depthwise_deconv"
+    virtual const char* algorithm() const = 0;
+};
+
+enum class ConvAlgorithm { Auto, Direct, Winograd2, Winograd4, Winograd6 };
+
+struct ConvOptions {
+    int groups = 1;
+    int threads = 1;          // what to plan for; run() takes any pool
+    bool transposed = false;  // deconvolution: ih, iw is the small side
+    bool srcNchw = false;     // src is plain [N][ic][H][W] (first layer); only where convReadsNchw says so
+    ConvAlgorithm algorithm = ConvAlgorithm::Auto;
+};
+
+// Whether a plan with srcNchw can be made: a dense forward convolution with few input channels.
+bool convReadsNchw(const ConvShape& shape, int groups);
+
+std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
+
+inline std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& shape, int groups, int threads) {
+    ConvOptions options;
+    options.groups = groups;
+    options.threads = threads;
+    return makeConvPlan(k, shape, options);
+}
+
+}  // namespace mnnc

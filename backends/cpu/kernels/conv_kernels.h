@@ -1,0 +1,81 @@
+// The per-instruction-set leaves under conv.h and gemm.h. Single-threaded, no allocation, pointers only.
+#pragma once
+#include <cstddef>
+
+#include "backends/cpu/kernels/conv.h"
+
+namespace mnnc {
+
+// One output panel (nb blocks of P output channels) over m output pixels:
+//   out[r][j] = post(bias[j] + sum over taps t, channels k: a[r*pixelStride + tapOffset[t] + at(k)] * w[t][k][j])
+// where at(k) = (k / P) * blockStride + k % P, k < fullBlocks * P + tail.
+struct PanelArgs {
+    const float* a;
+    ptrdiff_t pixelStride;
+    const ptrdiff_t* tapOffset;
+    int taps;
+    int fullBlocks;
+    ptrdiff_t blockStride;
+    int tail;
+    const float* w;
+    float* dst;
+    ptrdiff_t dstPixelStride;
+    ptrdiff_t dstBlockStride;
+    const float* residual;  // strides of dst; null when none
+    const float* bias;      // nb * P floats, never null
+    float lo, hi;
+    Act act;
+    int nb;         // 1 .. maxPanelBlocks
+    int m;          // pixels
+    int lastLanes;  // channels stored of the last block: P, or fewer for a row-major output
+};
+
+// Depthwise convolution of one channel block.
+struct DepthwiseArgs {
+    const float* src;  // ih x iw x P
+    float* dst;        // oh x ow x P
+    const float* residual;
+    const float* w;     // [kh*kw][P]
+    const float* bias;  // P floats, never null
+    const ConvShape* shape;
+    float lo, hi;
+    Act act;
+    int rowBegin, rowEnd;  // output rows
+};
+
+// Tiles t0..t1 (row-major over tilesW columns) of one channel block.
+struct WinogradIn {
+    const float* src;
+    int ih, iw, padTop, padLeft, tilesW, t0, t1;
+    float* dst;          // point p of tile t at dst + p*pointStride + (t - t0)*P
+    ptrdiff_t pointStride;
+};
+struct WinogradOut {
+    const float* src;  // as WinogradIn::dst
+    ptrdiff_t pointStride;
+    int oh, ow, tilesW, t0, t1;
+    float* dst;
+    const float* residual;
+    const float* bias;  // P floats, never null
+    float lo, hi;
+    Act act;
+};
+
+struct ConvKernels {
+    int lanes;
+    int maxPanelBlocks;
+    int maxRows[5];  // best tile height for a panel of nb blocks; 0 where there is no such tile
+    void (*panel)(const PanelArgs& args);
+    void (*depthwise)(const DepthwiseArgs& args);
+    void (*depthwiseTransposed)(const DepthwiseArgs& args);
+    void (*winogradIn[4])(const WinogradIn& args);    // by unit / 2
+    void (*winogradOut[4])(const WinogradOut& args);
+    // g: 9 rows of P floats (ky, kx), to (unit+2)^2 rows of P floats, rowStride apart.
+    void (*winogradWeight[4])(const float* g, float* u, ptrdiff_t pointStride);
+    void (*activate)(float* data, size_t count, Act act, float lo, float hi);  // in place
+};
+
+const ConvKernels& convKernels(Isa isa);
+const PackKernels& packKernels(Isa isa);
+
+}  // namespace mnnc

@@ -1,0 +1,157 @@
+// Vector forms of exp, log, tanh, erf and what is built from them, a few ulp each. Included once per instruction set
+// by the elementwise*.cpp files, hence the toggling guard.
+#if defined(MNNC_ELEMENTWISE_MATH_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef MNNC_ELEMENTWISE_MATH_INL_H
+#undef MNNC_ELEMENTWISE_MATH_INL_H
+#else
+#define MNNC_ELEMENTWISE_MATH_INL_H
+#endif
+
+#include <cstddef>
+#include <cstring>
+
+#include "hwy/contrib/math/math-inl.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mnnc {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+constexpr size_t kLanes = hn::MaxLanes(D());
+
+HWY_INLINE V k(float value) { return hn::Set(D(), value); }
+
+// Loads `count` <= Lanes floats; lanes behind them become `fill`.
+HWY_INLINE V loadSome(const float* x, size_t count, float fill) {
+    const D d;
+    if (count >= hn::Lanes(d)) return hn::LoadU(d, x);
+    alignas(64) float buffer[kLanes];
+    hn::Store(k(fill), d, buffer);
+    std::memcpy(buffer, x, count * sizeof(float));
+    return hn::Load(d, buffer);
+}
+
+HWY_INLINE void storeSome(V v, float* y, size_t count) {
+    const D d;
+    if (count >= hn::Lanes(d)) return hn::StoreU(v, d, y);
+    alignas(64) float buffer[kLanes];
+    hn::Store(v, d, buffer);
+    std::memcpy(y, buffer, count * sizeof(float));
+}
+
+// exp split as 2^n * (1 + m): m = e^r - 1 with |r| <= ln2/2, kept apart so that expm1 loses nothing.
+struct ExpParts {
+    V m, scaleA, scaleB;
+};
+HWY_INLINE ExpParts expParts(V x) {
+    const D d;
+    const hn::RebindToSigned<D> di;
+    // The argument is held where the result is a normal, finite number; the order of operands keeps NaN on x86.
+    x = hn::Min(k(88.72283f), hn::Max(k(-87.33654f), x));
+    const V n = hn::Round(hn::Mul(x, k(1.44269504f)));
+    V r = hn::NegMulAdd(n, k(0.693359375f), x);
+    r = hn::NegMulAdd(n, k(-2.12194440e-4f), r);
+    V p = k(1.0f / 5040);
+    p = hn::MulAdd(p, r, k(1.0f / 720));
+    p = hn::MulAdd(p, r, k(1.0f / 120));
+    p = hn::MulAdd(p, r, k(1.0f / 24));
+    p = hn::MulAdd(p, r, k(1.0f / 6));
+    p = hn::MulAdd(p, r, k(0.5f));
+    const V m = hn::MulAdd(hn::Mul(p, r), r, r);
+    // n reaches 128: two factors, each a normal number.
+    const auto ni = hn::ConvertTo(di, n);
+    const auto half = hn::ShiftRight<1>(ni);
+    const auto bias = hn::Set(di, 127);
+    return {m, hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(half, bias))),
+            hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(hn::Sub(ni, half), bias)))};
+}
+HWY_INLINE V vexp(V x) {
+    const ExpParts e = expParts(x);
+    return hn::Mul(hn::Mul(hn::Add(e.m, k(1)), e.scaleA), e.scaleB);
+}
+HWY_INLINE V vexpm1(V x) {
+    const ExpParts e = expParts(x);
+    const V whole = hn::Sub(hn::Mul(hn::Mul(hn::Add(e.m, k(1)), e.scaleA), e.scaleB), k(1));
+    return hn::IfThenElse(hn::Lt(hn::Abs(x), k(0.34f)), e.m, whole);
+}
+
+HWY_INLINE V vlog(V x) {
+    const D d;
+    V y = hn::Log(d, x);
+    const V inf = hn::Inf(d);
+    y = hn::IfThenElse(hn::Eq(x, k(0)), hn::Neg(inf), y);
+    y = hn::IfThenElse(hn::Eq(x, inf), inf, y);
+    // Negative or NaN: NaN.
+    return hn::IfThenElse(hn::Ge(x, k(0)), y, hn::NaN(d));
+}
+HWY_INLINE V vlog1p(V x) {
+    const V u = hn::Add(x, k(1));
+    // What the addition rounded away, as a first-order correction.
+    const V lost = hn::Div(hn::Sub(x, hn::Sub(u, k(1))), u);
+    const V y = vlog(u);
+    return hn::IfThenElse(hn::Lt(hn::Abs(x), k(0.9999f)), hn::Add(y, lost), y);
+}
+
+HWY_INLINE V vsigmoid(V x) { return hn::Div(k(1), hn::Add(k(1), vexp(hn::Neg(x)))); }
+HWY_INLINE V vsilu(V x) { return hn::Div(x, hn::Add(k(1), vexp(hn::Neg(x)))); }
+
+HWY_INLINE V vtanh(V x) {
+    const D d;
+    // tanh = m / (m + 2) with m = e^(2|x|) - 1; beyond 10 it is 1.
+    const V a = hn::Abs(x);
+    const V m = vexpm1(hn::Min(k(20), hn::Add(a, a)));
+    const V t = hn::Div(m, hn::Add(m, k(2)));
+    // Min may have dropped a NaN.
+    return hn::IfThenElse(hn::Eq(x, x), hn::CopySignToAbs(t, x), hn::NaN(d));
+}
+
+// erf below 0.92 as x + x p(x^2), above as 1 - e^q(x). Polynomials fitted for this file (error 2e-8 and 5e-9).
+HWY_INLINE V erfSmall(V x) {
+    const V s = hn::Mul(x, x);
+    V p = k(-0.00058824959f);
+    p = hn::MulAdd(p, s, k(0.00497201597f));
+    p = hn::MulAdd(p, s, k(-0.0267523583f));
+    p = hn::MulAdd(p, s, k(0.112814315f));
+    p = hn::MulAdd(p, s, k(-0.376124591f));
+    p = hn::MulAdd(p, s, k(0.128379151f));
+    return hn::MulAdd(p, x, x);
+}
+HWY_INLINE V erfcLarge(V t) {  // 0.9 <= t
+    t = hn::Min(t, k(6));
+    V p = k(1.42505462e-06f);
+    p = hn::MulAdd(p, t, k(-4.18774689e-05f));
+    p = hn::MulAdd(p, t, k(0.000561843102f));
+    p = hn::MulAdd(p, t, k(-0.00459798519f));
+    p = hn::MulAdd(p, t, k(0.0259707104f));
+    p = hn::MulAdd(p, t, k(-0.10930685f));
+    p = hn::MulAdd(p, t, k(-0.632622957f));
+    p = hn::MulAdd(p, t, k(-1.12978327f));
+    p = hn::MulAdd(p, t, k(0.000213403342f));
+    return vexp(p);
+}
+HWY_INLINE V verf(V x) {
+    const D d;
+    const V t = hn::Abs(x);
+    const V large = hn::CopySignToAbs(hn::Sub(k(1), erfcLarge(t)), x);
+    const V y = hn::IfThenElse(hn::Lt(t, k(0.92f)), erfSmall(x), large);
+    return hn::IfThenElse(hn::Eq(x, x), y, hn::NaN(d));
+}
+// x/2 (1 + erf(x/sqrt 2)); the negative tail through erfc, so nothing cancels.
+HWY_INLINE V vgelu(V x) {
+    const V z = hn::Mul(x, k(0.707106781f));
+    const V t = hn::Abs(z);
+    const V tail = erfcLarge(t);
+    const V large = hn::IfThenElse(hn::Lt(x, k(0)), tail, hn::Sub(k(2), tail));
+    const V factor = hn::IfThenElse(hn::Lt(t, k(0.92f)), hn::Add(k(1), erfSmall(z)), large);
+    return hn::Mul(hn::Mul(x, k(0.5f)), factor);
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace mnnc
+HWY_AFTER_NAMESPACE();
+#endif

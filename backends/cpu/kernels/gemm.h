@@ -1,0 +1,58 @@
+// Row-major matrix product C[M][N] = post(A x B), vectors along N, A broadcast element by element.
+//
+// B is prepacked into panels; a constant B once, a computed B into scratch on every call. Each element of C is summed over
+// k = 0..K-1 in that order whatever the number of threads.
+#pragma once
+#include <cstddef>
+
+#include "backend/thread_pool.h"
+#include "backends/cpu/kernels/conv.h"
+
+namespace mnnc {
+
+size_t gemmPackedFloats(const Kernels& k, int N, int K);
+
+// B is K x N with leading dimension ldb, or N x K when transB (the usual layout of a fully connected weight).
+void gemmPackB(const Kernels& k, int N, int K, const float* b, size_t ldb, bool transB, float* packed,
+               ThreadPool& pool);
+
+struct GemmArgs {
+    int M = 0, N = 0, K = 0;
+    const float* a = nullptr;  // M x K, leading dimension lda; K x M when transA
+    size_t lda = 0;
+    bool transA = false;
+    const float* packedB = nullptr;
+    float* c = nullptr;
+    size_t ldc = 0;
+    PostOps post;                   // bias has N floats; residual is laid out like C
+    const float* rowBias = nullptr;  // M floats, one per row of C: not with act or clamp
+    void* scratch = nullptr;        // gemmScratchBytes
+};
+
+size_t gemmScratchBytes(int M, int K, bool transA);
+void gemm(const Kernels& k, const GemmArgs& args, ThreadPool& pool);
+
+// `count` independent products of one shape (attention): product i takes a + aStep*i, bStep*i and so on; B is unpacked
+// (K x N, or N x K with transB) and packed into scratch. Split over products first, so each stays in one thread's cache.
+struct BatchedGemmArgs {
+    int count = 0, M = 0, N = 0, K = 0;
+    const float* a = nullptr;
+    size_t lda = 0;
+    bool transA = false;
+    const float* b = nullptr;
+    size_t ldb = 0;
+    bool transB = false;
+    float* c = nullptr;
+    size_t ldc = 0;
+    // Offsets in floats of product i; null: i times the step.
+    const size_t* aOffsets = nullptr;
+    const size_t* bOffsets = nullptr;
+    const size_t* cOffsets = nullptr;
+    size_t aStep = 0, bStep = 0, cStep = 0;
+    PostOps post;  // bias, clamp and act; no residual
+    void* scratch = nullptr;
+};
+size_t batchedGemmScratchBytes(const Kernels& k, const BatchedGemmArgs& args, int threads);
+void batchedGemm(const Kernels& k, const BatchedGemmArgs& args, ThreadPool& pool);
+
+}  // namespace mnnc

@@ -1,0 +1,87 @@
+#include "backends/cpu/kernels/kernels.h"
+
+#include "backends/cpu/cpu_features.h"
+#include "backends/cpu/kernels/conv_kernels.h"
+#include "backends/cpu/kernels/dispatch.h"
+#include "backends/cpu/kernels/pack.h"
+#include "base/error.h"
+
+namespace mnnc {
+namespace {
+
+struct Choice {
+    Isa id;
+    const char* name;
+    bool built;
+};
+
+// Best first. A build with a raised baseline (-march=...) has no code below that baseline.
+constexpr Choice kChoices[] = {
+    {Isa::Avx512, "avx512", (HWY_TARGETS & HWY_AVX3) != 0},
+    {Isa::Avx2, "avx2", (HWY_TARGETS & HWY_AVX2) != 0},
+    {Isa::Sse4, "sse4", (HWY_TARGETS & HWY_SSE4) != 0},
+    {Isa::Portable, "portable", HWY_STATIC_TARGET != HWY_AVX3 && HWY_STATIC_TARGET != HWY_AVX2},
+};
+
+bool cpuHas(Isa id) {
+    const CpuFeatures f = detectCpuFeatures();
+    switch (id) {
+        case Isa::Avx512:
+            return f.avx512;
+        case Isa::Avx2:
+            return f.avx2;
+        case Isa::Sse4:
+            return f.sse4;
+        case Isa::Portable:
+            break;
+    }
+    return true;
+}
+
+const Kernels& table(Isa id) {
+    // Function-local and built from constants only: nothing runs at load time.
+    const auto make = [](const Choice& c) {
+        const ConvKernels& conv = convKernels(c.id);
+        return Kernels{conv.lanes, c.name, c.id, &conv, &packKernels(c.id)};
+    };
+    static const Kernels tables[] = {make(kChoices[0]), make(kChoices[1]), make(kChoices[2]), make(kChoices[3])};
+    for (const Kernels& k : tables) {
+        if (k.id == id) return k;
+    }
+    return tables[3];
+}
+
+}  // namespace
+
+const Kernels& selectKernels(std::string_view isa) {
+    std::string known;
+    for (const Choice& c : kChoices) {
+        if (isa.empty()) {
+            if (c.built && cpuHas(c.id)) return table(c.id);
+            continue;
+        }
+        if (isa == c.name) {
+            if (!c.built) fail(Status::NotSupported, "this build has no %s kernels", c.name);
+            if (!cpuHas(c.id)) {
+                fail(Status::NotSupported, "instruction set %s asked for, but this CPU has only: %s", c.name,
+                     describeCpuFeatures(detectCpuFeatures()).c_str());
+            }
+            return table(c.id);
+        }
+        known += known.empty() ? "" : ", ";
+        known += c.name;
+    }
+    if (isa.empty()) return table(kChoices[3].id);
+    fail(Status::NotSupported, "instruction set \"%.*s\" is not known; known are %s", static_cast<int>(isa.size()),
+         isa.data(), known.c_str());
+}
+
+std::vector<std::string> availableIsas() {
+    std::vector<std::string> out;
+    for (const Choice& c : kChoices) {
+        if (c.built && cpuHas(c.id)) out.emplace_back(c.name);
+    }
+    return out;
+}
+
+}  // namespace mnnc

@@ -1,0 +1,29 @@
+// The kernel table: one per instruction set, chosen when a runtime is created.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mnnc {
+
+enum class Isa { Portable, Sse4, Avx2, Avx512 };
+
+struct ConvKernels;  // conv_kernels.h
+struct PackKernels;  // pack.h
+
+struct Kernels {
+    int lanes;        // P: channels in one block of the packed layout
+    const char* isa;  // "avx512", "avx2", "sse4" or "portable"
+    Isa id;
+    const ConvKernels* conv;
+    const PackKernels* pack;
+};
+
+// The table for `isa`, or the best one for the empty string. Throws NotSupported, naming what the CPU or this build
+// lacks. The tables are constants: the reference stays good.
+const Kernels& selectKernels(std::string_view isa = "");
+
+// What selectKernels accepts on this CPU, best first.
+std::vector<std::string> availableIsas();
+
+}  // namespace mnnc

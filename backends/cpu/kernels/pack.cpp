@@ -1,0 +1,223 @@
+#include "backends/cpu/kernels/pack.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/kernels/conv_kernels.h"
+#include "backends/cpu/kernels/dispatch.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/pack.cpp"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mnnc {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+constexpr int P = static_cast<int>(hn::MaxLanes(hn::ScalableTag<float>()));
+
+// Four rows of four to four columns of four: moving the data is bound by memory, wider shuffles gain nothing.
+using D4 = hn::FixedTag<float, 4>;
+using V4 = hn::Vec<D4>;
+HWY_INLINE void transpose4(V4& a, V4& b, V4& c, V4& e) {
+    const D4 d;
+    const hn::RepartitionToWide<D4> dw;
+    const V4 ab0 = hn::InterleaveLower(d, a, b), ab1 = hn::InterleaveUpper(d, a, b);
+    const V4 cd0 = hn::InterleaveLower(d, c, e), cd1 = hn::InterleaveUpper(d, c, e);
+    a = hn::BitCast(d, hn::InterleaveLower(dw, hn::BitCast(dw, ab0), hn::BitCast(dw, cd0)));
+    b = hn::BitCast(d, hn::InterleaveUpper(dw, hn::BitCast(dw, ab0), hn::BitCast(dw, cd0)));
+    c = hn::BitCast(d, hn::InterleaveLower(dw, hn::BitCast(dw, ab1), hn::BitCast(dw, cd1)));
+    e = hn::BitCast(d, hn::InterleaveUpper(dw, hn::BitCast(dw, ab1), hn::BitCast(dw, cd1)));
+}
+
+void rowsToBlock(const float* src, size_t stride, int channels, size_t area, float* dst) {
+    const D4 d;
+    size_t i = 0;
+    for (; i + 4 <= area; i += 4) {
+        for (int c = 0; c < P; c += 4) {
+            const float* p = src + c * stride + i;
+            float* q = dst + i * P + c;
+            V4 v0 = hn::Zero(d), v1 = v0, v2 = v0, v3 = v0;
+            if (c < channels) v0 = hn::LoadU(d, p);
+            if (c + 1 < channels) v1 = hn::LoadU(d, p + stride);
+            if (c + 2 < channels) v2 = hn::LoadU(d, p + 2 * stride);
+            if (c + 3 < channels) v3 = hn::LoadU(d, p + 3 * stride);
+            transpose4(v0, v1, v2, v3);
+            hn::StoreU(v0, d, q);
+            hn::StoreU(v1, d, q + P);
+            hn::StoreU(v2, d, q + 2 * P);
+            hn::StoreU(v3, d, q + 3 * P);
+        }
+    }
+    for (; i < area; ++i) {
+        for (int c = 0; c < P; ++c) dst[i * P + c] = c < channels ? src[c * stride + i] : 0.0f;
+    }
+}
+
+void blockToRows(const float* src, int channels, size_t area, float* dst, size_t stride) {
+    const D4 d;
+    size_t i = 0;
+    for (; i + 4 <= area; i += 4) {
+        for (int c = 0; c < channels; c += 4) {
+            const float* q = src + i * P + c;
+            float* p = dst + c * stride + i;
+            V4 v0 = hn::LoadU(d, q), v1 = hn::LoadU(d, q + P), v2 = hn::LoadU(d, q + 2 * P);
+            V4 v3 = hn::LoadU(d, q + 3 * P);
+            transpose4(v0, v1, v2, v3);
+            hn::StoreU(v0, d, p);
+            if (c + 1 < channels) hn::StoreU(v1, d, p + stride);
+            if (c + 2 < channels) hn::StoreU(v2, d, p + 2 * stride);
+            if (c + 3 < channels) hn::StoreU(v3, d, p + 3 * stride);
+        }
+    }
+    for (; i < area; ++i) {
+        for (int c = 0; c < channels; ++c) dst[c * stride + i] = src[i * P + c];
+    }
+}
+
+}  // namespace
+
+const PackKernels& packTable() {
+    static constexpr PackKernels table = {&rowsToBlock, &blockToRows};
+    return table;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace mnnc
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mnnc {
+
+const PackKernels& packKernels(Isa isa) { MNNC_SELECT(isa, packTable) }
+
+namespace {
+
+// Below this many floats waking another thread costs more than the copy.
+constexpr size_t kWorthThreads = 1 << 14;
+
+template <typename Body>
+void overBlocks(ThreadPool& pool, int blocks, size_t floats, Body&& body) {
+    if (floats < kWorthThreads) {
+        for (int i = 0; i < blocks; ++i) body(i);
+        return;
+    }
+    // Few blocks of a big map would leave a thread without work.
+    parallelFor(pool, blocks, body);
+}
+
+int blocksOf(int channels, int lanes) { return (channels + lanes - 1) / lanes; }
+
+// One pixel's channels between a row of `channels` floats and its blocks; Q: floats in a block, known to the compiler.
+template <int Q>
+void nhwcRange(bool toPacked, const float* nhwc, float* nhwcOut, const float* packed, float* packedOut, int channels,
+               size_t area, size_t begin, size_t end) {
+    const int full = channels / Q, rest = channels % Q;
+    for (int b = 0; b < full; ++b) {
+        for (size_t i = begin; i < end; ++i) {
+            const size_t flat = i * channels + b * Q, block = (b * area + i) * Q;
+            if (toPacked) {
+                std::memcpy(packedOut + block, nhwc + flat, Q * sizeof(float));
+            } else {
+                std::memcpy(nhwcOut + flat, packed + block, Q * sizeof(float));
+            }
+        }
+    }
+    if (rest == 0) return;
+    for (size_t i = begin; i < end; ++i) {
+        const size_t flat = i * channels + full * Q, block = (full * area + i) * Q;
+        if (toPacked) {
+            for (int c = 0; c < Q; ++c) packedOut[block + c] = c < rest ? nhwc[flat + c] : 0.0f;
+        } else {
+            for (int c = 0; c < rest; ++c) nhwcOut[flat + c] = packed[block + c];
+        }
+    }
+}
+
+void nhwcConvert(bool toPacked, int lanes, const float* src, float* dst, int batch, int channels, size_t area,
+                 ThreadPool& pool) {
+    const size_t flatSize = size_t(channels) * area, packedSize = packedFloats(lanes, 1, channels, area);
+    const long pixels = static_cast<long>(area);
+    for (int n = 0; n < batch; ++n) {
+        const float* from = src + n * (toPacked ? flatSize : packedSize);
+        float* to = dst + n * (toPacked ? packedSize : flatSize);
+        const auto body = [&](long begin, long end) {
+            switch (lanes) {
+                case 16:
+                    return nhwcRange<16>(toPacked, from, to, from, to, channels, area, begin, end);
+                case 8:
+                    return nhwcRange<8>(toPacked, from, to, from, to, channels, area, begin, end);
+                default:
+                    return nhwcRange<4>(toPacked, from, to, from, to, channels, area, begin, end);
+            }
+        };
+        parallelRanges(pool, pixels, flatSize < kWorthThreads ? 1 : 4 * pool.threads(), body);
+    }
+}
+
+void packed4Convert(bool toPacked, int lanes, const float* src, float* dst, int batch, int channels, size_t area,
+                    ThreadPool& pool) {
+    const int blocks4 = blocksOf(channels, 4), blocks = blocksOf(channels, lanes), parts = lanes / 4;
+    overBlocks(pool, batch * blocks, packedFloats(lanes, batch, channels, area), [&](int i) {
+        const int n = i / blocks, b = i % blocks;
+        for (int part = 0; part < parts; ++part) {
+            const int b4 = b * parts + part;
+            const size_t wide = size_t(i) * area * lanes + part * 4;
+            const size_t narrow = (size_t(n) * blocks4 + b4) * area * 4;
+            const int valid = std::clamp(channels - b4 * 4, 0, 4);
+            for (size_t p = 0; p < area; ++p) {
+                if (toPacked) {
+                    float* to = dst + wide + p * lanes;
+                    for (int c = 0; c < 4; ++c) to[c] = c < valid ? src[narrow + p * 4 + c] : 0.0f;
+                } else if (valid > 0) {
+                    float* to = dst + narrow + p * 4;
+                    for (int c = 0; c < 4; ++c) to[c] = c < valid ? src[wide + p * lanes + c] : 0.0f;
+                }
+            }
+        }
+    });
+}
+
+}  // namespace
+
+void nchwToPacked(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area, ThreadPool& pool) {
+    const int P = k.lanes, blocks = blocksOf(channels, P);
+    overBlocks(pool, batch * blocks, packedFloats(P, batch, channels, area), [&](int i) {
+        const int n = i / blocks, c = i % blocks * P;
+        k.pack->rowsToBlock(src + (size_t(n) * channels + c) * area, area, std::min(P, channels - c), area,
+                            dst + size_t(i) * area * P);
+    });
+}
+
+void packedToNchw(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area, ThreadPool& pool) {
+    const int P = k.lanes, blocks = blocksOf(channels, P);
+    overBlocks(pool, batch * blocks, packedFloats(P, batch, channels, area), [&](int i) {
+        const int n = i / blocks, c = i % blocks * P;
+        k.pack->blockToRows(src + size_t(i) * area * P, std::min(P, channels - c), area,
+                            dst + (size_t(n) * channels + c) * area, area);
+    });
+}
+
+void nhwcToPacked(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area, ThreadPool& pool) {
+    nhwcConvert(true, k.lanes, src, dst, batch, channels, area, pool);
+}
+
+void packedToNhwc(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area, ThreadPool& pool) {
+    nhwcConvert(false, k.lanes, src, dst, batch, channels, area, pool);
+}
+
+void packed4ToPacked(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area,
+                     ThreadPool& pool) {
+    packed4Convert(true, k.lanes, src, dst, batch, channels, area, pool);
+}
+
+void packedToPacked4(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area,
+                     ThreadPool& pool) {
+    packed4Convert(false, k.lanes, src, dst, batch, channels, area, pool);
+}
+
+}  // namespace mnnc
+#endif

@@ -1,0 +1,39 @@
+// Layout conversions of float tensors.
+//
+// Packed: [N][ceil(C/P)][H*W][P]. Lanes past the last channel have unspecified content; the conversions *to* packed
+// write zeros there, the conversions *from* packed never read them into a result.
+// `area` is H*W (any product of inner extents). All are threaded over channel blocks.
+#pragma once
+#include <cstddef>
+
+#include "backend/thread_pool.h"
+#include "backends/cpu/kernels/kernels.h"
+
+namespace mnnc {
+
+// Per instruction set, single-threaded; the functions below call them.
+struct PackKernels {
+    // One channel block: `channels` (1..P) rows of `area` floats, `srcStride` apart, to area x P floats; and back.
+    void (*rowsToBlock)(const float* src, size_t srcStride, int channels, size_t area, float* dst);
+    void (*blockToRows)(const float* src, int channels, size_t area, float* dst, size_t dstStride);
+};
+
+inline size_t packedFloats(int lanes, int batch, int channels, size_t area) {
+    return size_t(batch) * ((size_t(channels) + lanes - 1) / lanes) * lanes * area;
+}
+
+void nchwToPacked(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area,
+                  ThreadPool& pool);
+void packedToNchw(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area,
+                  ThreadPool& pool);
+void nhwcToPacked(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area,
+                  ThreadPool& pool);
+void packedToNhwc(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area,
+                  ThreadPool& pool);
+// NC4HW4 (the public blocked layout) against packed P. The same thing when P is 4.
+void packed4ToPacked(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area,
+                     ThreadPool& pool);
+void packedToPacked4(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area,
+                     ThreadPool& pool);
+
+}  // namespace mnnc

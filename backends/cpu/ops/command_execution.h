@@ -1,0 +1,41 @@
+// Base of executions that need nothing but their command: tensors and parameters by position.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "backend/execution.h"
+#include "backends/cpu/cpu_backend.h"
+
+namespace mnnc::cpu {
+
+class CommandExecution : public Execution {
+  public:
+    explicit CommandExecution(const Command& command) : command_(command) {}
+
+  protected:
+    const Command& command() const noexcept { return command_; }
+    const Tensor& in(size_t i) const noexcept { return *command_.inputs[i]; }
+    const Tensor& out(size_t i = 0) const noexcept { return *command_.outputs[i]; }
+    template <typename T>
+    const T* inData(size_t i) const noexcept {
+        return static_cast<const T*>(command_.inputs[i]->data);
+    }
+    template <typename T>
+    T* outData(size_t i = 0) const noexcept {
+        return static_cast<T*>(command_.outputs[i]->data);
+    }
+    template <typename P>
+    const P& params() const noexcept {
+        return *command_.paramsAs<P>();
+    }
+
+  private:
+    Command command_;
+};
+
+template <typename E>
+std::unique_ptr<Execution> makeExecution(CpuBackend&, const Command& command, std::string&) {
+    return std::make_unique<E>(command);
+}
+
+}  // namespace mnnc::cpu

@@ -1,0 +1,162 @@
+// Convolutions and deconvolutions on the CPU: a ConvPlan per shape, packed weights from the shared store.
+// Weights that are tensors are packed once when their content is constant, else into scratch on every run.
+#include "ops/convolution.h"
+
+#include <limits>
+
+#include "backends/cpu/kernels/conv.h"
+#include "backends/cpu/ops/families.h"
+
+namespace mnnc::cpu {
+
+namespace {
+
+constexpr int64_t kFloat = sizeof(float);
+
+int toInt(int64_t value) { return static_cast<int>(value); }  // convWindow has checked the range
+
+ConvWindow windowOf(const Command& command) {
+    const ConvParams& params = *command.paramsAs<ConvParams>();
+    const Shape& out = command.outputs[0]->shape;
+    const int64_t size[2] = {out.at(2), out.at(3)};
+    return convWindow(command.type, params, command.inputs[0]->shape,
+                      command.inputs.size() > 1 ? command.inputs[1] : nullptr, size, command.name.c_str());
+}
+
+ConvShape planShape(const ConvWindow& w, const ConvParams& params) {
+    ConvShape s;
+    s.batch = toInt(w.batch);
+    s.ic = toInt(w.ic), s.ih = toInt(w.ih), s.iw = toInt(w.iw);
+    s.oc = toInt(w.oc), s.oh = toInt(w.oh), s.ow = toInt(w.ow);
+    s.kh = toInt(w.kh), s.kw = toInt(w.kw);
+    s.strideH = params.strideY, s.strideW = params.strideX;
+    s.dilateH = params.dilateY, s.dilateW = params.dilateX;
+    s.padTop = toInt(w.padTop), s.padLeft = toInt(w.padLeft);
+    return s;
+}
+
+class ConvExecution final : public Execution {
+  public:
+    ConvExecution(CpuBackend& backend, const Command& command) : backend_(backend), command_(command) {}
+
+    void onResize() override {
+        const ConvParams& params = *command_.paramsAs<ConvParams>();
+        const ConvWindow w = windowOf(command_);
+        ConvOptions options;
+        options.groups = toInt(w.groups);
+        options.threads = backend_.pool().threads();
+        options.transposed = isDeconvolution(command_.type);
+        options.srcNchw = command_.inputs[0]->pack == 1;
+        plan_ = makeConvPlan(backend_.kernels(), planShape(w, params), options);
+        if (params.relu6) {
+            post_.lo = 0;
+            post_.hi = 6;
+        } else if (params.relu) {
+            post_.lo = 0;
+            post_.hi = std::numeric_limits<float>::max();
+        }
+        packedFloats_ = static_cast<int64_t>(plan_->packedWeightFloats());
+        int64_t bytes = static_cast<int64_t>(plan_->scratchBytes(options.threads));
+        packAtRun_ = false;
+        if (command_.inputs.size() > 1)
+            bytes = prepareTensorWeights(bytes);
+        else
+            prepareStoredWeights(params, w);
+        requestScratch(bytes);
+    }
+
+    void onExecute() override {
+        ThreadPool& pool = backend_.pool();
+        auto* memory = static_cast<char*>(scratch());
+        const float* packed = packed_;
+        if (packAtRun_) {
+            auto* fresh = reinterpret_cast<float*>(memory);
+            plan_->packWeights(command_.inputs[1]->as<const float>(), fresh, pool);
+            packed = fresh;
+            memory += roundUp(packedFloats_ * kFloat, 64);
+        }
+        PostOps post = post_;
+        post.bias = command_.inputs.size() > 2 ? command_.inputs[2]->as<const float>() : bias_.data();
+        plan_->run(command_.inputs[0]->as<const float>(), packed, command_.outputs[0]->as<float>(), post, memory, pool);
+    }
+
+  private:
+    // Returns the scratch a run needs.
+    int64_t prepareTensorWeights(int64_t planBytes) {
+        const Tensor& weight = *command_.inputs[1];
+        if (weight.contentKnown && weight.data) {
+            own_ = AlignedBuffer(checkedMul(packedFloats_, kFloat, "packed weights"));
+            plan_->packWeights(weight.as<const float>(), own_.as<float>(), backend_.pool());
+            packed_ = own_.as<float>();
+            return planBytes;
+        }
+        packAtRun_ = true;
+        return checkedAdd(roundUp(checkedMul(packedFloats_, kFloat, "packed weights"), 64), planBytes, "scratch");
+    }
+
+    void prepareStoredWeights(const ConvParams& params, const ConvWindow& w) {
+        const char* name = command_.name.c_str();
+        // The same operator on another number of channels means other groups, hence the count in the key.
+        const std::string variant = std::string(plan_->algorithm()) + "/" + plan_->weightVariant() + "/" +
+                                    backend_.kernels().isa + "/" + std::to_string(w.groups);
+        stored_ = backend_.weights().get(command_.params, variant, [&] {
+            const FloatView weights = params.weights(w.weightCount, w.oc, name);
+            AlignedBuffer buffer(checkedMul(packedFloats_, kFloat, "packed weights"));
+            plan_->packWeights(weights.data(), buffer.as<float>(), backend_.pool());
+            return buffer;
+        });
+        packed_ = stored_->as<float>();
+        if (bias_.empty()) bias_ = params.bias(w.oc, name);
+    }
+
+    CpuBackend& backend_;
+    Command command_;
+    std::unique_ptr<ConvPlan> plan_;
+    PostOps post_;
+    WeightStore::Buffer stored_;
+    AlignedBuffer own_;
+    const float* packed_ = nullptr;
+    int64_t packedFloats_ = 0;
+    bool packAtRun_ = false;
+    FloatView bias_;
+};
+
+// A first layer may read its plain input as it is; everything else is channel-packed.
+StorageChoice convolutionStorage(const CpuBackend& backend, const Command& command) {
+    StorageChoice choice;
+    choice.inputPack = choice.outputPack = backend.pack();
+    choice.plainInputs = ~1u;
+    const Tensor& x = *command.inputs[0];
+    if (x.pack == 1 && !isDeconvolution(command.type) && !x.empty() && !command.outputs[0]->empty()) {
+        const ConvWindow w = windowOf(command);
+        if (convReadsNchw(planShape(w, *command.paramsAs<ConvParams>()), toInt(w.groups))) choice.inputPack = 1;
+    }
+    return choice;
+}
+
+std::unique_ptr<Execution> createConvolution(CpuBackend& backend, const Command& command, std::string& reason) {
+    if (!command.params) {
+        reason = format("%s has no parameters", command.name.c_str());
+        return nullptr;
+    }
+    if (command.inputs[0]->type != DataType::Float32) {
+        reason = format("%s: a convolution of %s is not implemented", command.name.c_str(),
+                        dataTypeName(command.inputs[0]->type));
+        return nullptr;
+    }
+    return std::make_unique<ConvExecution>(backend, command);
+}
+
+}  // namespace
+
+CpuFamily convolutionCpu() {
+    static constexpr CpuOp kOps[] = {
+        {OpType::Convolution, convolutionStorage, createConvolution},
+        {OpType::ConvolutionDepthwise, convolutionStorage, createConvolution},
+        {OpType::Deconvolution, convolutionStorage, createConvolution},
+        {OpType::DeconvolutionDepthwise, convolutionStorage, createConvolution},
+    };
+    return kOps;
+}
+
+}  // namespace mnnc::cpu

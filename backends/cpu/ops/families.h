@@ -1,0 +1,31 @@
+// The families of CPU executions, one file each (same base name as in impl/ops): what table.cpp lists.
+// Operators whose geometry turns them into Rasters need none.
+#pragma once
+#include "backends/cpu/cpu_backend.h"
+
+namespace mnnc::cpu {
+
+CpuFamily rasterCpu();       // Raster, also layout conversions
+CpuFamily castCpu();         // Cast
+CpuFamily fillCpu();         // Fill, OneHot, Range, LinSpace, EyeLike, RandomUniform, RandomNormal
+CpuFamily paddingCpu();      // reflect, symmetric, edge and run-time fill values
+CpuFamily permuteCpu();      // what regions cannot express (ReverseSequence)
+CpuFamily gatherCpu();
+CpuFamily scatterCpu();
+CpuFamily selectCpu();
+CpuFamily searchCpu();
+CpuFamily scanCpu();
+CpuFamily detectionCpu();
+CpuFamily convolutionCpu();
+CpuFamily poolingCpu();
+CpuFamily interpCpu();
+CpuFamily unaryCpu();
+CpuFamily activationCpu();
+CpuFamily binaryCpu();
+CpuFamily reductionCpu();
+CpuFamily scaleCpu();
+CpuFamily normCpu();
+CpuFamily softmaxCpu();
+CpuFamily matmulCpu();
+
+}  // namespace mnnc::cpu

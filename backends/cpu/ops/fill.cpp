@@ -1,0 +1,119 @@
+// OneHot, Range, LinSpace, RandomUniform, RandomNormal.
+#include "ops/fill.h"
+
+#include <algorithm>
+#include <random>
+
+#include "backends/cpu/ops/command_execution.h"
+#include "backends/cpu/ops/families.h"
+
+namespace mnnc::cpu {
+
+namespace {
+
+class OneHotExecution final : public CommandExecution {
+  public:
+    using CommandExecution::CommandExecution;
+    void onExecute() override {
+        // On and off values are copied as bits: float32 and int32 alike.
+        const auto& p = params<OneHotParams>();
+        const auto* indices = inData<int32_t>(0);
+        const int32_t on = *inData<int32_t>(1), off = *inData<int32_t>(2);
+        auto* output = outData<int32_t>();
+        std::fill(output, output + p.outer * p.depth * p.inner, off);
+        for (int64_t o = 0; o < p.outer; ++o)
+            for (int64_t i = 0; i < p.inner; ++i) {
+                const int64_t index = indices[o * p.inner + i];
+                if (index >= 0 && index < p.depth) output[(o * p.depth + index) * p.inner + i] = on;
+            }
+    }
+};
+
+class RangeExecution final : public CommandExecution {
+  public:
+    using CommandExecution::CommandExecution;
+    void onExecute() override {
+        const int64_t count = out().shape[0];
+        if (out().type == DataType::Float32) {
+            // Repeated addition, as the reference: products would round differently.
+            float value = *inData<float>(0);
+            const float delta = *inData<float>(2);
+            for (int64_t i = 0; i < count; ++i, value += delta) outData<float>()[i] = value;
+        } else {
+            auto value = static_cast<uint32_t>(*inData<int32_t>(0));
+            const auto delta = static_cast<uint32_t>(*inData<int32_t>(2));
+            for (int64_t i = 0; i < count; ++i, value += delta) outData<int32_t>()[i] = static_cast<int32_t>(value);
+        }
+    }
+};
+
+class LinSpaceExecution final : public CommandExecution {
+  public:
+    using CommandExecution::CommandExecution;
+    void onExecute() override {
+        const int64_t count = out().shape[0];
+        const float start = *inData<float>(0), stop = *inData<float>(1);
+        auto* output = outData<float>();
+        const float step = count > 1 ? (stop - start) / static_cast<float>(count - 1) : 0;
+        for (int64_t i = 0; i < count; ++i) output[i] = start + static_cast<float>(i) * step;
+        if (count > 1) output[count - 1] = stop;
+    }
+};
+
+class RandomExecution final : public CommandExecution {
+  public:
+    using CommandExecution::CommandExecution;
+    void onExecute() override {
+        // The generator starts afresh in every run, and a given seed only chooses which generator.
+        if (params<RandomParams>().seeded) {
+            std::mt19937 generator(1);
+            draw(generator);
+        } else {
+            std::default_random_engine generator;
+            draw(generator);
+        }
+    }
+
+  private:
+    template <typename G>
+    void draw(G& generator) {
+        const auto& p = params<RandomParams>();
+        if (command().type == OpType::RandomUniform) {
+            std::uniform_real_distribution<float> distribution(p.low, p.high);
+            write(generator, distribution);
+        } else if (p.high > 0) {
+            std::normal_distribution<float> distribution(p.low, p.high);
+            write(generator, distribution);
+        } else {
+            const auto mean = [&p](G&) { return p.low; };
+            write(generator, mean);
+        }
+    }
+    template <typename G, typename D>
+    void write(G& generator, D& distribution) {
+        const int64_t count = out().elements();
+        for (int64_t i = 0; i < count; ++i) {
+            const float value = distribution(generator);
+            if (out().type == DataType::Float32) outData<float>()[i] = value;
+            else if (out().type == DataType::Int32) outData<int32_t>()[i] = whole(value);
+            else outData<uint8_t>()[i] = static_cast<uint8_t>(whole(value));
+        }
+    }
+    static int32_t whole(float value) {
+        return value >= -2147483648.0f && value < 2147483648.0f ? static_cast<int32_t>(value) : INT32_MIN;
+    }
+};
+
+constexpr CpuOp kFillCpu[] = {
+    {OpType::OneHot, nullptr, makeExecution<OneHotExecution>},
+    {OpType::Range, nullptr, makeExecution<RangeExecution>},
+    {OpType::LinSpace, nullptr, makeExecution<LinSpaceExecution>},
+    {OpType::RandomUniform, nullptr, makeExecution<RandomExecution>},
+    {OpType::RandomNormal, nullptr, makeExecution<RandomExecution>},
+};
+
+}  // namespace
+
+CpuFamily fillCpu() { return kFillCpu; }
+
+}  // namespace mnnc::cpu

@@ -1,0 +1,126 @@
+// Max and average pooling on channel-packed tensors, in up to three axes.
+// Work is cut into rows of outputs of one channel block; which thread does a row changes nothing.
+#include "ops/pooling.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "backends/cpu/kernels/kernels.h"
+#include "backends/cpu/kernels/pooling.h"
+#include "backends/cpu/ops/families.h"
+
+namespace mnnc::cpu {
+
+namespace {
+
+int clampInt(int64_t value, int low, int high) {
+    return static_cast<int>(std::clamp<int64_t>(value, low, high));
+}
+
+// Taps and divisors of every output position of one axis.
+struct AxisTable {
+    std::vector<PoolSpan> taps;
+    std::vector<int64_t> counts;
+
+    AxisTable() = default;
+    AxisTable(const PoolAxis& a, bool average) {
+        const auto outputs = static_cast<size_t>(a.out);
+        taps.reserve(outputs);
+        counts.reserve(outputs);
+        for (int64_t o = 0; o < a.out; ++o) {
+            const int64_t from = o * a.stride - a.begin;
+            PoolSpan span{clampInt(from, 0, a.in), clampInt(from + a.kernel, 0, a.in)};
+            // A maximum over nothing takes the nearest edge.
+            if (!average && span.first >= span.last) {
+                span.first = clampInt(from, 0, a.in - 1);
+                span.last = span.first + 1;
+            }
+            taps.push_back(span);
+            counts.push_back(std::max<int64_t>(0, poolCount(a, o)));
+        }
+    }
+};
+
+class PoolExecution final : public Execution {
+  public:
+    PoolExecution(CpuBackend& backend, const Command& command)
+        : backend_(backend), kernels_(poolKernels(backend.kernels().id)), command_(command) {}
+
+    void onResize() override {
+        const PoolParams& params = *command_.paramsAs<PoolParams>();
+        const Tensor& x = *command_.inputs[0];
+        average_ = params.average;
+        window_ = poolWindow(params, x.shape, command_.name.c_str());
+        for (int i = 0; i < 3; ++i) tables_[i] = AxisTable(window_.axis[i], average_);
+        inPlane_ = outPlane_ = 1;
+        for (const PoolAxis& axis : window_.axis) {
+            inPlane_ = checkedMul(inPlane_, axis.in, "pooled plane");
+            outPlane_ = checkedMul(outPlane_, axis.out, "pooled plane");
+        }
+        blocks_ = checkedMul(x.batch(), ceilDiv(x.shape.at(1), kernels_.lanes), "channel blocks");
+        rows_ = static_cast<int64_t>(window_.axis[0].out) * window_.axis[1].out;
+    }
+
+    void onExecute() override {
+        ThreadPool& pool = backend_.pool();
+        parallelRanges(pool, static_cast<long>(blocks_ * rows_), 4 * pool.threads(), [&](long begin, long end) {
+            for (long i = begin; i < end; ++i) runRow(i / rows_, i % rows_);
+        });
+    }
+
+  private:
+    void runRow(int64_t block, int64_t row) const noexcept {
+        const int lanes = kernels_.lanes;
+        const PoolAxis& across = window_.axis[2];
+        const auto z = static_cast<size_t>(row / window_.axis[1].out), y = static_cast<size_t>(row % window_.axis[1].out);
+        const int64_t at = (block * outPlane_ + row * across.out) * lanes;
+        PoolRow r;
+        r.src = command_.inputs[0]->as<const float>() + block * inPlane_ * lanes;
+        r.dst = command_.outputs[0]->as<float>() + at;
+        r.index = command_.outputs.size() > 1 ? command_.outputs[1]->as<int32_t>() + at : nullptr;
+        r.height = window_.axis[1].in;
+        r.width = across.in;
+        r.depthTaps = tables_[0].taps[z];
+        r.heightTaps = tables_[1].taps[y];
+        r.widthTaps = tables_[2].taps.data();
+        r.rowCount = tables_[0].counts[z] * tables_[1].counts[y];
+        r.widthCounts = tables_[2].counts.data();
+        r.outputs = across.out;
+        if (average_)
+            kernels_.average(r);
+        else if (r.index)
+            kernels_.maximumIndex(r);
+        else
+            kernels_.maximum(r);
+    }
+
+    CpuBackend& backend_;
+    const PoolKernels& kernels_;
+    Command command_;
+    bool average_ = false;
+    PoolWindow window_;
+    AxisTable tables_[3];
+    int64_t blocks_ = 0, rows_ = 0;
+    int64_t inPlane_ = 1, outPlane_ = 1;
+};
+
+std::unique_ptr<Execution> createPooling(CpuBackend& backend, const Command& command, std::string& reason) {
+    const DataType type = command.inputs[0]->type;
+    if (!command.params || type != DataType::Float32) {
+        reason = format("%s: pooling of %s is not implemented", command.name.c_str(), dataTypeName(type));
+        return nullptr;
+    }
+    return std::make_unique<PoolExecution>(backend, command);
+}
+
+}  // namespace
+
+CpuFamily poolingCpu() {
+    static constexpr CpuOp kOps[] = {
+        {OpType::Pooling, storagePacked, createPooling},
+        {OpType::Pooling3D, storagePacked, createPooling},
+    };
+    return kOps;
+}
+
+}  // namespace mnnc::cpu

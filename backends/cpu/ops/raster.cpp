@@ -1,0 +1,305 @@
+// Raster on the CPU, in three forms: change of storage (one side packed), regions between packed tensors in units of
+// whole channel planes, and regions between row-major tensors.
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/kernels/kernels.h"
+#include "backends/cpu/kernels/pack.h"
+#include "backends/cpu/ops/families.h"
+#include "base/error.h"
+#include "tensor/region_check.h"
+
+namespace mnnc::cpu {
+
+namespace {
+
+constexpr int64_t kThreadedBytes = 64 * 1024;  // below this a second thread costs more than it brings
+
+// Row-major <-> packed, linear order kept.
+class StorageChange final : public Execution {
+  public:
+    StorageChange(const CpuBackend& backend, const Command& command)
+        : backend_(backend), input_(*command.inputs[0]), output_(*command.outputs[0]) {}
+
+    void onExecute() override {
+        const bool pack = input_.pack == 1;
+        const Tensor& packed = pack ? output_ : input_;
+        (pack ? nchwToPacked : packedToNchw)(backend_.kernels(), input_.as<float>(), output_.as<float>(),
+                                             static_cast<int>(packed.batch()), static_cast<int>(packed.shape.at(1)),
+                                             static_cast<size_t>(packed.plane()), backend_.pool());
+    }
+
+  private:
+    const CpuBackend& backend_;
+    const Tensor& input_;
+    const Tensor& output_;
+};
+
+// A region in units of planes: every offset and stride but the one inside the plane is a multiple of it.
+struct PlaneRegion {
+    int64_t src = 0, dst = 0, size[3] = {1, 1, 1}, srcStride[3] = {0, 0, 0}, dstStride[3] = {0, 0, 0};
+};
+
+bool inPlanes(const Region& region, int64_t plane, PlaneRegion& out) {
+    if (region.src.offset % plane || region.dst.offset % plane) return false;
+    out.src = region.src.offset / plane;
+    out.dst = region.dst.offset / plane;
+    int64_t inner = 1;  // contiguous elements collected from the innermost axis outwards
+    for (int axis = 2; axis >= 0; --axis) {
+        const int64_t size = region.size[axis], ss = region.src.stride[axis], ds = region.dst.stride[axis];
+        if (size == 1) continue;
+        if (inner < plane) {
+            if (ss != inner || ds != inner) return false;
+            if (plane % (inner * size) == 0) {
+                inner *= size;
+                continue;
+            }
+            if ((inner * size) % plane) return false;
+            out.size[axis] = inner * size / plane;
+            out.srcStride[axis] = out.dstStride[axis] = 1;
+            inner = plane;
+        } else {
+            if (ss % plane || ds % plane) return false;
+            out.size[axis] = size;
+            out.srcStride[axis] = ss / plane;
+            out.dstStride[axis] = ds / plane;
+        }
+    }
+    return inner == plane;
+}
+
+// Whether all tensors agree on the plane and every region moves whole planes.
+bool movesPlanes(const Command& command) {
+    const Tensor& output = *command.outputs[0];
+    if (output.shape.rank() < 2 || output.format == Format::NHWC || output.type != DataType::Float32) return false;
+    const int64_t plane = output.plane();
+    for (const Tensor* input : command.inputs)
+        if (input->shape.rank() < 2 || input->format == Format::NHWC || input->type != DataType::Float32 ||
+            input->plane() != plane)
+            return false;
+    PlaneRegion unused;
+    return std::all_of(command.regions.begin(), command.regions.end(),
+                       [&](const Region& region) { return inPlanes(region, plane, unused); });
+}
+
+// Every output plane is a copy of one input plane, or zero.
+class PlaneRaster final : public Execution {
+  public:
+    PlaneRaster(const CpuBackend& backend, const Command& command)
+        : backend_(backend), inputs_(command.inputs), output_(*command.outputs[0]) {
+        const int64_t plane = output_.plane();
+        channels_ = output_.shape.at(1);
+        sources_.resize(static_cast<size_t>(output_.batch() * channels_));
+        for (const Region& region : command.regions) {
+            PlaneRegion r;
+            inPlanes(region, plane, r);
+            for (int64_t i = 0; i < r.size[0]; ++i)
+                for (int64_t j = 0; j < r.size[1]; ++j)
+                    for (int64_t k = 0; k < r.size[2]; ++k) {
+                        const int64_t src = r.src + i * r.srcStride[0] + j * r.srcStride[1] + k * r.srcStride[2];
+                        const int64_t dst = r.dst + i * r.dstStride[0] + j * r.dstStride[1] + k * r.dstStride[2];
+                        sources_[static_cast<size_t>(dst)] = locate(region.input, src, plane);
+                    }
+        }
+    }
+
+    void onExecute() override {
+        const int64_t blocks = ceilDiv(channels_, output_.pack);
+        const int64_t total = output_.batch() * blocks;
+        auto body = [&](int index) { copyBlock(index / blocks, index % blocks); };
+        if (output_.storageBytes() < kThreadedBytes)
+            for (int64_t i = 0; i < total; ++i) body(static_cast<int>(i));
+        else
+            parallelFor(backend_.pool(), static_cast<int>(total), body);
+    }
+
+  private:
+    struct Source {
+        int input = -1;  // none: zero
+        int lane = 0;
+        int64_t offset = 0;  // of the block, in floats
+    };
+
+    Source locate(int input, int64_t planeIndex, int64_t plane) const {
+        const Tensor& tensor = *inputs_[static_cast<size_t>(input)];
+        const int64_t channels = tensor.shape.at(1), pack = tensor.pack;
+        const int64_t n = planeIndex / channels, c = planeIndex % channels;
+        return {input, static_cast<int>(c % pack), (n * ceilDiv(channels, pack) + c / pack) * plane * pack};
+    }
+
+    void copyBlock(int64_t n, int64_t block) const {
+        const int pack = output_.pack;
+        const int64_t plane = output_.plane(), first = block * pack;
+        const int lanes = static_cast<int>(std::min<int64_t>(pack, channels_ - first));
+        const Source* sources = &sources_[static_cast<size_t>(n * channels_ + first)];
+        float* dst = output_.as<float>() + (n * ceilDiv(channels_, pack) + block) * plane * pack;
+
+        bool whole = sources[0].input >= 0 && sources[0].lane == 0;
+        for (int lane = 1; whole && lane < lanes; ++lane)
+            whole = sources[lane].input == sources[0].input && sources[lane].offset == sources[0].offset &&
+                    sources[lane].lane == lane;
+        if (whole) {
+            const float* src = inputs_[static_cast<size_t>(sources[0].input)]->as<float>() + sources[0].offset;
+            std::memcpy(dst, src, static_cast<size_t>(plane * pack) * sizeof(float));
+            return;
+        }
+        static constexpr float kZero = 0;
+        const float* base[kMaxPack];
+        int64_t step[kMaxPack];
+        for (int lane = 0; lane < lanes; ++lane) {
+            const Source& source = sources[lane];
+            const bool real = source.input >= 0;
+            base[lane] = real ? inputs_[static_cast<size_t>(source.input)]->as<float>() + source.offset + source.lane
+                              : &kZero;
+            step[lane] = real ? pack : 0;
+        }
+        for (int64_t i = 0; i < plane; ++i)
+            for (int lane = 0; lane < lanes; ++lane) dst[i * pack + lane] = base[lane][i * step[lane]];
+    }
+
+    static constexpr int kMaxPack = 16;
+    const CpuBackend& backend_;
+    std::vector<Tensor*> inputs_;
+    const Tensor& output_;
+    int64_t channels_ = 0;
+    std::vector<Source> sources_;
+};
+
+// Regions between row-major tensors, any element width.
+class PlainRaster final : public Execution {
+  public:
+    PlainRaster(const CpuBackend& backend, const Command& command)
+        : backend_(backend), inputs_(command.inputs), output_(*command.outputs[0]), regions_(command.regions) {
+        int64_t covered = 0;
+        for (Region& region : regions_) {
+            covered += region.count();
+            sortAxes(region);
+            mergeAxes(region);
+        }
+        fill_ = covered != output_.elements();
+    }
+
+    void onExecute() override {
+        if (fill_) std::memset(output_.data, 0, static_cast<size_t>(output_.storageBytes()));
+        for (const Region& region : regions_) {
+            const Tensor& input = *inputs_[static_cast<size_t>(region.input)];
+            if (!input.data) continue;  // an empty source
+            switch (elementBytes(output_.type)) {
+                case 4:
+                    copy<uint32_t>(region, input);
+                    break;
+                case 2:
+                    copy<uint16_t>(region, input);
+                    break;
+                default:
+                    copy<uint8_t>(region, input);
+            }
+        }
+    }
+
+  private:
+    // The axis with the smallest destination stride goes innermost: writes stay contiguous. Regions whose destination
+    // overlaps itself keep their order.
+    static void sortAxes(Region& region) {
+        for (const int64_t stride : region.dst.stride)
+            if (stride <= 0) return;
+        for (int i = 0; i < 2; ++i)
+            for (int j = 0; j < 2 - i; ++j) {
+                const bool unit = region.size[j] > 1 && region.size[j + 1] > 1;
+                if (unit ? region.dst.stride[j] < region.dst.stride[j + 1] : region.size[j + 1] == 1) {
+                    std::swap(region.size[j], region.size[j + 1]);
+                    std::swap(region.src.stride[j], region.src.stride[j + 1]);
+                    std::swap(region.dst.stride[j], region.dst.stride[j + 1]);
+                }
+            }
+    }
+
+    static void mergeAxes(Region& region) {
+        for (int axis = 1; axis >= 0; --axis) {
+            const int64_t inner = region.size[axis + 1];
+            if (region.src.stride[axis] != region.src.stride[axis + 1] * inner ||
+                region.dst.stride[axis] != region.dst.stride[axis + 1] * inner)
+                continue;
+            region.size[axis + 1] *= region.size[axis];
+            for (int outer = axis; outer > 0; --outer) {
+                region.size[outer] = region.size[outer - 1];
+                region.src.stride[outer] = region.src.stride[outer - 1];
+                region.dst.stride[outer] = region.dst.stride[outer - 1];
+            }
+            region.size[0] = 1;
+        }
+    }
+
+    template <typename T>
+    void copy(const Region& region, const Tensor& input) const {
+        const T* src = input.as<T>() + region.src.offset;
+        T* dst = output_.as<T>() + region.dst.offset;
+        const int64_t rows = region.size[0] * region.size[1];
+        auto body = [&](int64_t begin, int64_t end) {
+            for (int64_t row = begin; row < end; ++row) {
+                const int64_t i = row / region.size[1], j = row % region.size[1];
+                copyRow(src + i * region.src.stride[0] + j * region.src.stride[1],
+                        dst + i * region.dst.stride[0] + j * region.dst.stride[1], region);
+            }
+        };
+        const bool ordered = region.dst.stride[0] <= 0 || region.dst.stride[1] <= 0;  // may overlap: keep the order
+        if (ordered || region.count() * static_cast<int64_t>(sizeof(T)) < kThreadedBytes)
+            body(0, rows);
+        else
+            parallelRanges(backend_.pool(), static_cast<long>(rows), 4 * backend_.pool().threads(), body);
+    }
+
+    template <typename T>
+    static void copyRow(const T* src, T* dst, const Region& region) {
+        const int64_t count = region.size[2], ss = region.src.stride[2], ds = region.dst.stride[2];
+        if (ss == 1 && ds == 1) {
+            std::memcpy(dst, src, static_cast<size_t>(count) * sizeof(T));
+        } else if (ds == 1) {
+            for (int64_t k = 0; k < count; ++k) dst[k] = src[k * ss];
+        } else {
+            for (int64_t k = 0; k < count; ++k) dst[k * ds] = src[k * ss];
+        }
+    }
+
+    const CpuBackend& backend_;
+    std::vector<Tensor*> inputs_;
+    const Tensor& output_;
+    std::vector<Region> regions_;
+    bool fill_ = false;
+};
+
+StorageChoice rasterStorage(const CpuBackend& backend, const Command& command) {
+    StorageChoice choice;
+    const bool packed = !command.inputs.empty() &&
+                        std::all_of(command.inputs.begin(), command.inputs.end(),
+                                    [](const Tensor* input) { return input->pack > 1; });
+    if (packed && movesPlanes(command)) choice.inputPack = choice.outputPack = backend.pack();
+    return choice;
+}
+
+std::unique_ptr<Execution> createRaster(CpuBackend& backend, const Command& command, std::string&) {
+    const Tensor& output = *command.outputs[0];
+    for (const Region& region : command.regions) {
+        if (region.input < 0 || region.input >= static_cast<int>(command.inputs.size()))
+            fail(Status::BadIndex, "op '%s': a region reads input %d of %zu", command.name.c_str(), region.input,
+                 command.inputs.size());
+        const Tensor& input = *command.inputs[static_cast<size_t>(region.input)];
+        if (input.empty()) continue;
+        checkRegion(region, input.elements(), output.elements(), command.name.c_str());
+        if (elementBytes(input.type) != elementBytes(output.type))
+            fail(Status::BadType, "op '%s': a %s tensor cannot be copied into a %s one", command.name.c_str(),
+                 dataTypeName(input.type), dataTypeName(output.type));
+    }
+    if (command.inputs.size() == 1 && command.inputs[0]->pack != output.pack)
+        return std::make_unique<StorageChange>(backend, command);
+    if (output.pack > 1) return std::make_unique<PlaneRaster>(backend, command);
+    return std::make_unique<PlainRaster>(backend, command);
+}
+
+constexpr CpuOp kRaster[] = {{OpType::Raster, rasterStorage, createRaster}};
+
+}  // namespace
+
+CpuFamily rasterCpu() { return kRaster; }
+
+}  // namespace mnnc::cpu

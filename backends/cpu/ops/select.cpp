@@ -1,0 +1,166 @@
+// Select, Where, Unique, SetDiff1D, UnravelIndex. Where and its kin write at most as much as their output holds, should
+// their input have changed since shapes were computed, and zero what is left.
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/ops/command_execution.h"
+#include "backends/cpu/ops/families.h"
+
+namespace mnnc::cpu {
+
+namespace {
+
+template <typename C, typename T>
+void selectLoop(const C* condition, int64_t stepC, const T* a, int64_t stepA, const T* b, int64_t stepB, T* output,
+                int64_t count) noexcept {
+    for (int64_t i = 0; i < count; ++i) output[i] = condition[i * stepC] != 0 ? a[i * stepA] : b[i * stepB];
+}
+
+class SelectExecution final : public CommandExecution {
+  public:
+    using CommandExecution::CommandExecution;
+    void onExecute() override {
+        // The condition counts as bits: -0.0 is true.
+        switch (elementBytes(in(0).type)) {
+            case 4: withCondition<uint32_t>(); break;
+            case 2: withCondition<uint16_t>(); break;
+            default: withCondition<uint8_t>(); break;
+        }
+    }
+
+  private:
+    template <typename C>
+    void withCondition() noexcept {
+        switch (elementBytes(out().type)) {
+            case 4: loop<C, uint32_t>(); break;
+            case 2: loop<C, uint16_t>(); break;
+            default: loop<C, uint8_t>(); break;
+        }
+    }
+    template <typename C, typename T>
+    void loop() noexcept {
+        const auto step = [this](size_t i) { return int64_t{in(i).elements() != 1}; };
+        selectLoop(inData<C>(0), step(0), inData<T>(1), step(1), inData<T>(2), step(2), outData<T>(), out().elements());
+    }
+};
+
+class WhereExecution final : public CommandExecution {
+  public:
+    using CommandExecution::CommandExecution;
+    void onExecute() override {
+        if (in(0).type == DataType::Float32) write(inData<float>(0));
+        else if (in(0).type == DataType::Int32) write(inData<int32_t>(0));
+        else write(inData<uint8_t>(0));
+    }
+
+  private:
+    template <typename T>
+    void write(const T* values) noexcept {
+        const Shape& shape = in(0).shape;
+        const int64_t count = in(0).elements(), rows = out().shape[0];
+        auto* row = outData<int32_t>();
+        auto* const end = row + rows * shape.rank();
+        int32_t coordinate[kMaxRank] = {};
+        for (int64_t i = 0; i < count && row < end; ++i) {
+            if (values[i] > T(0)) row = std::copy(coordinate, coordinate + shape.rank(), row);
+            for (int axis = shape.rank() - 1; axis >= 0 && ++coordinate[axis] >= shape[axis]; --axis)
+                coordinate[axis] = 0;
+        }
+        std::fill(row, end, 0);
+    }
+};
+
+class UniqueExecution final : public CommandExecution {
+  public:
+    using CommandExecution::CommandExecution;
+    void onResize() override {
+        count_ = in(0).elements();
+        requestScratch(count_ * 4);
+    }
+    void onExecute() override {
+        const auto* values = inData<int32_t>(0);
+        auto* sorted = static_cast<int32_t*>(scratch());
+        std::copy(values, values + count_, sorted);
+        std::sort(sorted, sorted + count_);
+        const int64_t found = std::unique(sorted, sorted + count_) - sorted;
+        const int64_t unique = std::min(found, out().shape[0]);
+        std::copy(sorted, sorted + unique, outData<int32_t>());
+        std::fill(outData<int32_t>() + unique, outData<int32_t>() + out().shape[0], 0);
+        const size_t outputs = command().outputs.size();
+        if (outputs < 2) return;
+        int32_t* first = outputs > 2 ? outData<int32_t>(1) : nullptr;
+        int32_t* inverse = outData<int32_t>(outputs > 2 ? 2 : 1);
+        int32_t* counts = outputs > 3 ? outData<int32_t>(3) : nullptr;
+        if (first) std::fill(first, first + out().shape[0], -1);
+        if (counts) std::fill(counts, counts + out().shape[0], 0);
+        for (int64_t i = 0; i < count_; ++i) {
+            const int64_t at = std::lower_bound(sorted, sorted + unique, values[i]) - sorted;
+            inverse[i] = static_cast<int32_t>(at);
+            if (at >= unique) continue;
+            if (first && first[at] < 0) first[at] = static_cast<int32_t>(i);
+            if (counts) ++counts[at];
+        }
+    }
+
+  private:
+    int64_t count_ = 0;
+};
+
+class SetDiffExecution final : public CommandExecution {
+  public:
+    using CommandExecution::CommandExecution;
+    void onResize() override {
+        removed_ = in(1).elements();
+        requestScratch(removed_ * 4);
+    }
+    void onExecute() override {
+        auto* remove = static_cast<int32_t*>(scratch());
+        if (removed_ > 0) std::copy(inData<int32_t>(1), inData<int32_t>(1) + removed_, remove);
+        std::sort(remove, remove + removed_);
+        auto* output = outData<int32_t>();
+        auto* const end = output + out().shape[0];
+        const int64_t count = in(0).elements();
+        for (int64_t i = 0; i < count && output < end; ++i) {
+            const int32_t value = inData<int32_t>(0)[i];
+            if (!std::binary_search(remove, remove + removed_, value)) *output++ = value;
+        }
+        std::fill(output, end, 0);
+    }
+
+  private:
+    int64_t removed_ = 0;
+};
+
+class UnravelExecution final : public CommandExecution {
+  public:
+    using CommandExecution::CommandExecution;
+    void onExecute() override {
+        const int64_t count = in(0).elements(), depth = in(1).elements();
+        const auto* dims = inData<int32_t>(1);
+        auto* output = outData<int32_t>();
+        for (int64_t i = 0; i < count; ++i) {
+            // The leading coordinate takes what is left: there is no range check.
+            int64_t rest = inData<int32_t>(0)[i];
+            for (int64_t j = depth - 1; j > 0; --j) {
+                const int64_t extent = dims[j] == 0 ? 1 : dims[j];
+                output[j * count + i] = static_cast<int32_t>(rest % extent);
+                rest /= extent;
+            }
+            output[i] = static_cast<int32_t>(rest);
+        }
+    }
+};
+
+constexpr CpuOp kSelectCpu[] = {
+    {OpType::Select, nullptr, makeExecution<SelectExecution>},
+    {OpType::Where, nullptr, makeExecution<WhereExecution>},
+    {OpType::Unique, nullptr, makeExecution<UniqueExecution>},
+    {OpType::SetDiff1D, nullptr, makeExecution<SetDiffExecution>},
+    {OpType::UnravelIndex, nullptr, makeExecution<UnravelExecution>},
+};
+
+}  // namespace
+
+CpuFamily selectCpu() { return kSelectCpu; }
+
+}  // namespace mnnc::cpu

@@ -1,0 +1,22 @@
+#include "backends/cpu/ops/table.h"
+
+#include "backends/cpu/ops/families.h"
+
+namespace mnnc::cpu {
+
+const CpuOp* findCpuOp(OpType type) noexcept {
+    using FamilyFunction = CpuFamily (*)();
+    static constexpr FamilyFunction kFamilies[] = {
+        // clang-format off
+        rasterCpu, castCpu, fillCpu, paddingCpu, permuteCpu, gatherCpu, scatterCpu, selectCpu, searchCpu, scanCpu,
+        detectionCpu, convolutionCpu, poolingCpu, interpCpu, unaryCpu, activationCpu, binaryCpu, reductionCpu,
+        scaleCpu, normCpu, softmaxCpu, matmulCpu,
+        // clang-format on
+    };
+    for (const FamilyFunction family : kFamilies)
+        for (const CpuOp& op : family())
+            if (op.type == type) return &op;
+    return nullptr;
+}
+
+}  // namespace mnnc::cpu

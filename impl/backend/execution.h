@@ -1,0 +1,33 @@
+// One command on one backend.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace mnnc {
+
+class Execution {
+  public:
+    Execution() = default;
+    Execution(const Execution&) = delete;
+    Execution& operator=(const Execution&) = delete;
+    virtual ~Execution() = default;
+
+    // Called once shapes and storage of all tensors are final, before memory is planned: choose algorithms, prepare
+    // weights, say how much scratch a run needs. May throw Error.
+    virtual void onResize() {}
+    // Hot path: may not allocate, lock or throw. Tensor data pointers and scratch() are valid.
+    virtual void onExecute() = 0;
+
+    int64_t scratchBytes() const noexcept { return scratchBytes_; }
+    void bindScratch(void* memory) noexcept { scratch_ = memory; }
+
+  protected:
+    void requestScratch(int64_t bytes) noexcept { scratchBytes_ = bytes; }  // 64-byte aligned when bound
+    void* scratch() const noexcept { return scratch_; }
+
+  private:
+    int64_t scratchBytes_ = 0;
+    void* scratch_ = nullptr;
+};
+
+}  // namespace mnnc

@@ -1,0 +1,20 @@
+// The compiled-in backends. Declared here, defined in backends/backends.cpp: the one place where the arrow turns.
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+
+#include "backend/backend.h"
+
+namespace mnnc {
+
+struct BackendEntry {
+    ForwardType type;
+    const char* name;
+    // Makes a runtime; throws Error(BackendMissing or NotSupported) with the reason when it cannot.
+    std::shared_ptr<Runtime> (*createRuntime)(const BackendConfig& config);
+};
+
+std::span<const BackendEntry> builtinBackends() noexcept;
+
+}  // namespace mnnc

@@ -1,0 +1,113 @@
+// Who runs the pieces of a kernel.
+//
+// A session brackets one inference with beginRun() and endRun() (RunLease does it): beginRun returns the pool to use in
+// between. Nothing here ever makes one session wait for another.
+#pragma once
+#include <memory>
+#include <type_traits>
+
+namespace mnnc {
+
+class ThreadPool {
+  public:
+    using Task = void (*)(void* ctx, int index);
+
+    virtual ~ThreadPool() = default;
+    // How many threads run() may use, the caller's included. At least 1.
+    virtual int threads() const = 0;
+    // Calls task(ctx, i) for every i in [0, tasks), each once, in any order and on any of the threads; returns when all are
+    // done. Tasks must not throw and must not call run().
+    virtual void run(int tasks, Task task, void* ctx) = 0;
+    // Wakes the workers for a stretch of runs. The returned pool (this one, or a one-thread one when another session
+    // holds this one's workers) is good until its endRun().
+    virtual ThreadPool& beginRun() { return *this; }
+    virtual void endRun() {}
+};
+
+// Everything on the calling thread.
+class InlinePool final : public ThreadPool {
+  public:
+    int threads() const override { return 1; }
+    void run(int tasks, Task task, void* ctx) override {
+        for (int i = 0; i < tasks; ++i) task(ctx, i);
+    }
+};
+
+// Threads the host brings: it must call task(ctx, i) for i in [0, tasks) and return when all are done.
+class HostPool final : public ThreadPool {
+  public:
+    using Callback = void (*)(void* user, int tasks, void (*task)(void* ctx, int index), void* ctx);
+    HostPool(Callback callback, void* user, int threads)
+        : callback_(callback), user_(user), threads_(threads < 1 ? 1 : threads) {}
+    int threads() const override { return threads_; }
+    void run(int tasks, Task task, void* ctx) override {
+        if (tasks == 1) return task(ctx, 0);
+        if (tasks > 0) callback_(user_, tasks, task, ctx);
+    }
+
+  private:
+    Callback callback_;
+    void* user_;
+    int threads_;
+};
+
+// Our own threads: asleep outside a lease, spinning (and yielding) inside one. Fewer threads than asked for when the
+// system refuses to make them. The destructor joins them; no lease may be held then.
+class ForkJoinPool final : public ThreadPool {
+  public:
+    explicit ForkJoinPool(int threads);
+    ~ForkJoinPool() override;
+    ForkJoinPool(const ForkJoinPool&) = delete;
+    ForkJoinPool& operator=(const ForkJoinPool&) = delete;
+
+    int threads() const override;
+    // Outside a lease: takes one for the duration of this call, or runs inline.
+    void run(int tasks, Task task, void* ctx) override;
+    // First come, first served: whoever finds the workers leased gets a one-thread pool.
+    ThreadPool& beginRun() override;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+// A lease for one scope.
+class RunLease {
+  public:
+    explicit RunLease(ThreadPool& pool) : pool_(pool.beginRun()) {}
+    ~RunLease() { pool_.endRun(); }
+    RunLease(const RunLease&) = delete;
+    RunLease& operator=(const RunLease&) = delete;
+    ThreadPool& pool() const { return pool_; }
+
+  private:
+    ThreadPool& pool_;
+};
+
+// body(i) for i in [0, n). No allocation: the callable stays on the caller's stack.
+template <typename Body>
+inline void parallelFor(ThreadPool& pool, int n, Body&& body) {
+    if (n <= 0) return;
+    if (n == 1 || pool.threads() == 1) {
+        for (int i = 0; i < n; ++i) body(i);
+        return;
+    }
+    using Plain = std::remove_reference_t<Body>;
+    pool.run(
+        n, [](void* ctx, int i) { (*static_cast<Plain*>(ctx))(i); },
+        const_cast<void*>(static_cast<const void*>(&body)));
+}
+
+// body(begin, end) over [0, n) cut into about `pieces` equal ranges.
+template <typename Body>
+inline void parallelRanges(ThreadPool& pool, long n, int pieces, Body&& body) {
+    if (n <= 0) return;
+    if (pieces > n) pieces = static_cast<int>(n);
+    if (pieces <= 1 || pool.threads() == 1) {
+        body(0L, n);
+        return;
+    }
+    parallelFor(pool, pieces, [&](int i) { body(n * i / pieces, n * (i + 1) / pieces); });
+}
+
+}  // namespace mnnc

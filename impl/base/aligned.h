@@ -1,0 +1,50 @@
+// A block of 64-byte aligned memory; allocation failure is an Error that names the size.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <utility>
+
+#include "base/checked.h"
+
+namespace mnnc {
+
+class AlignedBuffer {
+  public:
+    AlignedBuffer() = default;
+    explicit AlignedBuffer(int64_t bytes) {
+        if (bytes < 0) fail(Status::Overflow, "a buffer of %lld bytes is asked for", static_cast<long long>(bytes));
+        if (bytes == 0) return;
+        // Slack behind the end: kernels may load (never store) a whole vector past the last element.
+        const int64_t rounded = roundUp(checkedAdd(bytes, 64, "buffer"), 64);
+        data_ = std::aligned_alloc(64, static_cast<size_t>(rounded));
+        if (!data_) fail(Status::OutOfMemory, "no memory for a buffer of %lld bytes", static_cast<long long>(bytes));
+        size_ = static_cast<size_t>(bytes);
+    }
+    AlignedBuffer(AlignedBuffer&& other) noexcept
+        : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(size_, other.size_);
+        return *this;
+    }
+    ~AlignedBuffer() { std::free(data_); }
+
+    void* data() noexcept { return data_; }
+    const void* data() const noexcept { return data_; }
+    size_t size() const noexcept { return size_; }
+    template <typename T>
+    T* as() noexcept {
+        return static_cast<T*>(data_);
+    }
+    template <typename T>
+    const T* as() const noexcept {
+        return static_cast<const T*>(data_);
+    }
+
+  private:
+    void* data_ = nullptr;
+    size_t size_ = 0;
+};
+
+}  // namespace mnnc

@@ -1,0 +1,137 @@
+// Version, status names, last error, backends.
+#include <cstdio>
+#include <cstring>
+
+#include "c_api/guard.h"
+
+namespace mnnc {
+
+namespace {
+
+constexpr size_t kErrorBytes = 1024;
+// A plain array: a thread-local with a destructor would keep the library mapped after dlclose.
+thread_local char lastError[kErrorBytes];
+
+// The largest length up to `limit` that does not cut a UTF-8 sequence.
+size_t cutLength(const char* text, size_t length, size_t limit) {
+    if (length <= limit) return length;
+    while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xc0) == 0x80) --limit;
+    return limit;
+}
+
+struct StatusName {
+    mnn_status status;
+    const char* name;
+};
+
+constexpr StatusName kStatusNames[] = {
+#define MNN_C_STATUS(name) {name, #name}
+    MNN_C_STATUS(MNN_OK),
+    MNN_C_STATUS(MNN_ERROR_OUT_OF_MEMORY),
+    MNN_C_STATUS(MNN_ERROR_NOT_SUPPORTED),
+    MNN_C_STATUS(MNN_ERROR_COMPUTE_SIZE),
+    MNN_C_STATUS(MNN_ERROR_NO_EXECUTION),
+    MNN_C_STATUS(MNN_ERROR_INVALID_VALUE),
+    MNN_C_STATUS(MNN_ERROR_INPUT_DATA),
+    MNN_C_STATUS(MNN_ERROR_CALLBACK_STOP),
+    MNN_C_STATUS(MNN_ERROR_FILE_OPEN_FAILED),
+    MNN_C_STATUS(MNN_ERROR_FILE_READ_FAILED),
+    MNN_C_STATUS(MNN_ERROR_FILE_NOT_EXIST),
+    MNN_C_STATUS(MNN_ERROR_NULL_ARGUMENT),
+    MNN_C_STATUS(MNN_ERROR_BAD_HANDLE),
+    MNN_C_STATUS(MNN_ERROR_BAD_STATE),
+    MNN_C_STATUS(MNN_ERROR_NOT_FOUND),
+    MNN_C_STATUS(MNN_ERROR_BAD_RANGE),
+    MNN_C_STATUS(MNN_ERROR_BAD_TYPE),
+    MNN_C_STATUS(MNN_ERROR_BAD_FORMAT),
+    MNN_C_STATUS(MNN_ERROR_BAD_INDEX),
+    MNN_C_STATUS(MNN_ERROR_TRUNCATED),
+    MNN_C_STATUS(MNN_ERROR_BUSY),
+    MNN_C_STATUS(MNN_ERROR_BACKEND_MISSING),
+    MNN_C_STATUS(MNN_ERROR_BACKEND_FALLBACK),
+    MNN_C_STATUS(MNN_ERROR_CACHE_REJECTED),
+    MNN_C_STATUS(MNN_ERROR_VERSION_MISMATCH),
+    MNN_C_STATUS(MNN_ERROR_CANCELLED),
+    MNN_C_STATUS(MNN_ERROR_BAD_PARAMETER),
+    MNN_C_STATUS(MNN_ERROR_BAD_WEIGHTS),
+    MNN_C_STATUS(MNN_ERROR_OVERFLOW),
+    MNN_C_STATUS(MNN_ERROR_CYCLE),
+    MNN_C_STATUS(MNN_ERROR_LIMIT_EXCEEDED),
+    MNN_C_STATUS(MNN_ERROR_BUFFER_TOO_SMALL),
+    MNN_C_STATUS(MNN_ERROR_INTERNAL),
+#undef MNN_C_STATUS
+};
+
+}  // namespace
+
+void setLastError(const char* message) noexcept {
+    const size_t length = cutLength(message, std::strlen(message), kErrorBytes - 1);
+    std::memcpy(lastError, message, length);
+    lastError[length] = '\0';
+}
+
+int32_t publicType(DataType type) noexcept {
+    switch (type) {
+        case DataType::Float32:
+            return MNN_TYPE_FLOAT32;
+        case DataType::Int32:
+            return MNN_TYPE_INT32;
+        case DataType::Int8:
+            return MNN_TYPE_INT8;
+        case DataType::UInt8:
+            return MNN_TYPE_UINT8;
+        case DataType::Int16:
+            return MNN_TYPE_INT16;
+        case DataType::UInt16:
+            return MNN_TYPE_UINT16;
+        case DataType::BFloat16:
+            return MNN_TYPE_BFLOAT16;
+    }
+    return 0;
+}
+
+}  // namespace mnnc
+
+using namespace mnnc;
+
+const char* mnn_version(void) { return MNN_C_VERSION; }
+
+uint32_t mnn_abi_version(void) { return 0 * 65536u + 1; }
+
+const char* mnn_status_name(mnn_status status) {
+    for (const StatusName& entry : kStatusNames)
+        if (entry.status == status) return entry.name;
+    return "MNN_ERROR_UNKNOWN";
+}
+
+const char* mnn_last_error(void) { return lastError; }
+
+size_t mnn_last_error_copy(char* buffer, size_t size) {
+    const size_t length = std::strlen(lastError);
+    if (buffer && size > 0) {
+        const size_t copied = cutLength(lastError, length, size - 1);
+        std::memcpy(buffer, lastError, copied);
+        buffer[copied] = '\0';
+    }
+    return length;
+}
+
+mnn_status mnn_backend_count(size_t* count) {
+    return guard([&] { required(count, "count") = builtinBackends().size(); });
+}
+
+mnn_status mnn_backend_name(size_t index, const char** name) {
+    return guard([&] {
+        required(name, "name");
+        checkIndex(index, builtinBackends().size(), "backend");
+        *name = builtinBackends()[index].name;
+    });
+}
+
+mnn_status mnn_backend_forward_type(size_t index, int32_t* forward_type) {
+    return guard([&] {
+        required(forward_type, "forward_type");
+        checkIndex(index, builtinBackends().size(), "backend");
+        *forward_type = static_cast<int32_t>(builtinBackends()[index].type);
+    });
+}

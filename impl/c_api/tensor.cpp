@@ -1,0 +1,132 @@
+// mnn_tensor_*: what an input or output is, and copies from and to the host.
+#include <algorithm>
+
+#include "c_api/guard.h"
+#include "tensor/host_copy.h"
+
+using namespace mnnc;
+
+namespace {
+
+const Tensor& storageOf(const mnn_tensor& handle) {
+    Session& session = *handle.session->impl;
+    return handle.isInput ? session.input(handle.index) : session.output(handle.index);
+}
+
+const Shape& shapeOf(const mnn_tensor& handle) {
+    const Session& session = *handle.session->impl;
+    if (handle.isInput) return session.inputShape(handle.index);
+    if (!session.outputsShaped())
+        fail(Status::BadState, "output '%s' has no shape before the session is %s", storageOf(handle).name.c_str(),
+             session.needsResize() ? "resized" : "run, its shape depends on contents");
+    return session.output(handle.index).shape;
+}
+
+Format layout(int32_t format) {
+    if (format < MNN_FORMAT_NCHW || format > MNN_FORMAT_NC4HW4)
+        fail(Status::InvalidValue, "format %d is not one of NCHW (0), NHWC (1) and NC4HW4 (2)", format);
+    return static_cast<Format>(format);
+}
+
+// The tensor as a caller sees it: all extents must be known.
+Tensor described(const mnn_tensor& handle) {
+    Tensor tensor = storageOf(handle);
+    tensor.shape = shapeOf(handle);
+    if (std::any_of(tensor.shape.begin(), tensor.shape.end(), [](int64_t extent) { return extent < 0; }))
+        fail(Status::BadState, "input '%s' still has the open shape %s", tensor.name.c_str(),
+             tensor.shape.text().c_str());
+    return tensor;
+}
+
+void requireResized(const mnn_tensor& handle) {
+    if (handle.session->impl->needsResize()) fail(Status::BadState, "the session has to be resized first");
+}
+
+}  // namespace
+
+mnn_status mnn_tensor_name(const mnn_tensor_t* tensor, const char** name) {
+    return guard([&] { required(name, "name") = storageOf(checked(tensor)).name.c_str(); });
+}
+
+mnn_status mnn_tensor_shape(const mnn_tensor_t* tensor, int32_t* dims, size_t capacity, size_t* rank) {
+    return guard([&] {
+        required(rank, "rank");
+        const Shape& shape = shapeOf(checked(tensor));
+        const auto count = static_cast<size_t>(shape.rank());
+        if (capacity > 0) {
+            required(dims, "dims");
+            if (capacity < count)
+                fail(Status::BufferTooSmall, "the tensor has %zu extents, the buffer holds %zu", count, capacity);
+            for (size_t i = 0; i < count; ++i) dims[i] = static_cast<int32_t>(shape[static_cast<int>(i)]);
+        }
+        *rank = count;
+    });
+}
+
+mnn_status mnn_tensor_type(const mnn_tensor_t* tensor, int32_t* type) {
+    return guard([&] {
+        required(type, "type");
+        const mnn_tensor& handle = checked(tensor);
+        shapeOf(handle);
+        *type = publicType(storageOf(handle).type);
+    });
+}
+
+mnn_status mnn_tensor_format(const mnn_tensor_t* tensor, int32_t* format) {
+    return guard([&] {
+        required(format, "format");
+        const mnn_tensor& handle = checked(tensor);
+        shapeOf(handle);
+        *format = static_cast<int32_t>(storageOf(handle).format);
+    });
+}
+
+mnn_status mnn_tensor_element_count(const mnn_tensor_t* tensor, size_t* count) {
+    return guard([&] {
+        required(count, "count");
+        *count = static_cast<size_t>(described(checked(tensor)).elements());
+    });
+}
+
+mnn_status mnn_tensor_byte_size(const mnn_tensor_t* tensor, int32_t format, size_t* bytes) {
+    return guard([&] {
+        required(bytes, "bytes");
+        *bytes = static_cast<size_t>(hostBytes(described(checked(tensor)), layout(format)));
+    });
+}
+
+mnn_status mnn_tensor_write(mnn_tensor_t* tensor, const void* data, size_t bytes, int32_t format) {
+    return guard([&] {
+        mnn_tensor& handle = checked(tensor);
+        const Format from = layout(format);
+        if (!handle.isInput)
+            fail(Status::BadState, "tensor '%s' is an output and cannot be written", storageOf(handle).name.c_str());
+        requireResized(handle);
+        Tensor& target = handle.session->impl->input(handle.index);
+        const int64_t wanted = hostBytes(target, from);
+        if (bytes != static_cast<size_t>(wanted))
+            fail(Status::InputDataError, "input '%s' of shape %s takes %lld bytes, %zu are given", target.name.c_str(),
+                 target.shape.text().c_str(), static_cast<long long>(wanted), bytes);
+        if (bytes == 0) return;
+        if (!data) fail(Status::NullArgument, "argument 'data' is NULL");
+        copyFromHost(target, data, from);
+    });
+}
+
+mnn_status mnn_tensor_read(const mnn_tensor_t* tensor, void* buffer, size_t bytes, int32_t format) {
+    return guard([&] {
+        const mnn_tensor& handle = checked(tensor);
+        const Format to = layout(format);
+        requireResized(handle);
+        if (!handle.isInput && !handle.session->impl->outputsReadable())
+            fail(Status::BadState, "output '%s' has no values before a run", storageOf(handle).name.c_str());
+        const Tensor& source = storageOf(handle);
+        const int64_t wanted = hostBytes(source, to);
+        if (bytes < static_cast<size_t>(wanted))
+            fail(Status::BufferTooSmall, "tensor '%s' of shape %s takes %lld bytes, the buffer has %zu",
+                 source.name.c_str(), source.shape.text().c_str(), static_cast<long long>(wanted), bytes);
+        if (wanted == 0) return;
+        if (!buffer) fail(Status::NullArgument, "argument 'buffer' is NULL");
+        copyToHost(source, buffer, to);
+    });
+}

@@ -1,0 +1,153 @@
+// Decoding of Blobs (model-format 4.5): size checks in 64 bits, half -> f32, int64 -> i32 with saturation.
+#include "model/const_data.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/half.h"
+#include "model/wire_access.h"
+
+namespace mnnc {
+
+namespace {
+
+using wire::DataType;
+
+constexpr int64_t kMaxRank = 9;
+
+struct Source {
+    const uint8_t* data = nullptr;
+    int64_t bytes = 0;
+    int64_t elementSize = 0;  // 0: the type cannot be a constant
+    int32_t loadedType = 0;
+};
+
+template <typename T>
+Source source(const flatbuffers::Vector<T>* vector, int64_t elementSize, DataType loaded) {
+    Source result;
+    result.elementSize = elementSize;
+    result.loadedType = static_cast<int32_t>(loaded);
+    if (!vector) return result;
+    result.data = vector->Data();
+    result.bytes = vectorSize(vector) * static_cast<int64_t>(sizeof(T));
+    return result;
+}
+
+Source sourceOf(const wire::Blob& blob) {
+    switch (blob.dataType()) {
+        case DataType::DT_FLOAT:
+            return source(blob.float32s(), 4, DataType::DT_FLOAT);
+        case DataType::DT_HALF:
+            return source(blob.uint8s(), 2, DataType::DT_FLOAT);
+        case DataType::DT_BFLOAT16:
+            return source(blob.uint8s(), 2, DataType::DT_BFLOAT16);
+        case DataType::DT_INT32:
+            return source(blob.int32s(), 4, DataType::DT_INT32);
+        case DataType::DT_UINT8:
+        case DataType::DT_QUINT8:
+            return source(blob.uint8s(), 1, DataType::DT_UINT8);
+        case DataType::DT_INT8:
+            return source(blob.int8s(), 1, DataType::DT_INT8);
+        case DataType::DT_INT64:
+            return source(blob.int64s(), 8, DataType::DT_INT32);
+        default:
+            return {};
+    }
+}
+
+bool isExternal(const wire::Blob& blob) {
+    return vectorSize(blob.external()) > 1;
+}
+
+int64_t neededBytes(const wire::Blob& blob, const Source& from, const char* opName) {
+    return checkedMul(blobElementCount(blob, opName), from.elementSize, "bytes of a constant");
+}
+
+void requireBytes(int64_t found, int64_t needed, const char* opName) {
+    if (found < needed)
+        fail(Status::BadWeights, "operator '%s': constant holds %lld bytes, its shape needs %lld", opName,
+             static_cast<long long>(found), static_cast<long long>(needed));
+}
+
+template <typename T>
+T readAt(const uint8_t* data, int64_t i) {
+    T value;
+    std::memcpy(&value, data + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
+    return value;
+}
+
+}  // namespace
+
+int64_t blobElementCount(const wire::Blob& blob, const char* opName) {
+    const int64_t rank = vectorSize(blob.dims());
+    if (rank > kMaxRank)
+        fail(Status::BadParameter, "operator '%s': constant of rank %lld, at most 9 is possible", opName,
+             static_cast<long long>(rank));
+    int64_t count = 1;
+    for (uint32_t i = 0; i < static_cast<uint32_t>(rank); ++i)
+        if (blob.dims()->Get(i) <= 0) return 0;
+    for (uint32_t i = 0; i < static_cast<uint32_t>(rank); ++i)
+        count = checkedMul(count, blob.dims()->Get(i), "extents of a constant");
+    return count;
+}
+
+void checkBlob(const wire::Blob& blob, const char* opName) {
+    const Source from = sourceOf(blob);
+    const int64_t needed = from.elementSize ? neededBytes(blob, from, opName) : 0;
+    if (needed == 0) return;
+    requireBytes(isExternal(blob) && from.bytes == 0 ? blob.external()->Get(1) : from.bytes, needed, opName);
+}
+
+ConstData decodeBlob(const wire::Blob& blob, const ExternalFile* external, const char* opName) {
+    Source from = sourceOf(blob);
+    if (from.elementSize == 0)
+        fail(Status::BadType, "operator '%s': constants of data type %d cannot be loaded", opName,
+             static_cast<int>(blob.dataType()));
+    ConstData result;
+    if (blob.dims()) result.dims.assign(blob.dims()->begin(), blob.dims()->end());
+    result.dataType = from.loadedType;
+    result.dataFormat = static_cast<int32_t>(blob.dataFormat());
+    result.count = blobElementCount(blob, opName);
+    const int64_t needed = neededBytes(blob, from, opName);
+    if (needed == 0) return result;
+    if (from.bytes == 0 && isExternal(blob)) {
+        if (!external)
+            fail(Status::FileNotExist,
+                 "operator '%s' keeps its data in an external file, and the model has none", opName);
+        const auto range = external->range(blob.external()->Get(0), blob.external()->Get(1), opName);
+        from.data = range.data();
+        from.bytes = static_cast<int64_t>(range.size());
+    }
+    requireBytes(from.bytes, needed, opName);
+
+    const auto own = [&](int64_t bytes) {
+        result.owned.resize(static_cast<size_t>(bytes));
+        result.bytes = result.owned;
+        return result.owned.data();
+    };
+    if (blob.dataType() == DataType::DT_HALF) {
+        uint8_t* out = own(checkedMul(result.count, 4, "bytes of a constant"));
+        for (int64_t i = 0; i < result.count; ++i) {
+            const float value = halfToFloat(readAt<uint16_t>(from.data, i));
+            std::memcpy(out + 4 * i, &value, sizeof value);
+        }
+    } else if (blob.dataType() == DataType::DT_INT64) {
+        uint8_t* out = own(checkedMul(result.count, 4, "bytes of a constant"));
+        for (int64_t i = 0; i < result.count; ++i) {
+            const int64_t wide = readAt<int64_t>(from.data, i);
+            const int32_t value = static_cast<int32_t>(std::clamp<int64_t>(
+                wide, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()));
+            std::memcpy(out + 4 * i, &value, sizeof value);
+        }
+    } else if (reinterpret_cast<uintptr_t>(from.data) % static_cast<uintptr_t>(from.elementSize) != 0) {
+        std::memcpy(own(needed), from.data, static_cast<size_t>(needed));
+    } else {
+        result.bytes = {from.data, static_cast<size_t>(needed)};
+    }
+    return result;
+}
+
+}  // namespace mnnc

@@ -1,0 +1,63 @@
+// The external weight file of a model: one flat file of byte ranges without header or index.
+// ExternalFiles decides which file belongs to an operator and opens each at most once, when first needed.
+// Paths inside a model are untrusted: they count only when the application allows them.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+
+#include "model/bytes.h"
+
+namespace mnnc {
+
+namespace wire {
+struct Op;
+}
+
+class ExternalFile {
+  public:
+    // Throws as ModelBytes::fromFile does.
+    explicit ExternalFile(const std::string& path);
+
+    const std::string& path() const noexcept { return path_; }
+    int64_t size() const noexcept { return static_cast<int64_t>(bytes_.size()); }
+    // Throws BadWeights for negative numbers, Overflow when the end does not fit, Truncated beyond the file's
+    // end.
+    std::span<const uint8_t> range(int64_t offset, int64_t bytes, const char* opName) const;
+
+  private:
+    std::string path_;
+    ModelBytes bytes_;
+};
+
+// Whether the operator's table refers to external data at all.
+bool usesExternalData(const wire::Op& op);
+
+class ExternalFiles {
+  public:
+    // defaultPath may be empty: a model from memory has no external file.
+    ExternalFiles(std::string defaultPath, std::string modelFolder, bool allowPathInOps)
+        : defaultPath_(std::move(defaultPath)),
+          modelFolder_(std::move(modelFolder)),
+          allowPathInOps_(allowPathInOps) {}
+
+    // The file of this operator; nullptr when it keeps everything inline or the model has no file. Throws
+    // when it cannot be opened or when the operator names a file of its own that is not allowed. Safe to call
+    // from several threads.
+    const ExternalFile* forOp(const wire::Op& op) const;
+    const std::string& defaultPath() const noexcept { return defaultPath_; }
+
+  private:
+    const ExternalFile* open(const std::string& path) const;
+
+    std::string defaultPath_;
+    std::string modelFolder_;
+    bool allowPathInOps_;
+    mutable std::mutex mutex_;
+    mutable std::map<std::string, std::unique_ptr<const ExternalFile>> files_;
+};
+
+}  // namespace mnnc

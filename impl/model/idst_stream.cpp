@@ -1,0 +1,207 @@
+// Decoding of bit-packed weight codes: most significant bit first, no gaps.
+// 8-bit and 4-bit streams have loops of their own because nearly all files use them.
+#include "model/idst_stream.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/checked.h"
+#include "base/error.h"
+
+namespace mnnc {
+
+namespace {
+
+class Reader {
+  public:
+    Reader(std::span<const uint8_t> bytes, const char* opName) : bytes_(bytes), opName_(opName) {}
+
+    std::span<const uint8_t> take(int64_t count, const char* what) {
+        if (count < 0 || static_cast<uint64_t>(count) > bytes_.size() - at_)
+            fail(Status::BadWeights,
+                 "operator '%s': weight stream of %zu bytes ends inside its %s (%lld bytes at %zu)", opName_,
+                 bytes_.size(), what, static_cast<long long>(count), at_);
+        const auto part = bytes_.subspan(at_, static_cast<size_t>(count));
+        at_ += static_cast<size_t>(count);
+        return part;
+    }
+    uint32_t number(int bytes, const char* what) {
+        const auto part = take(bytes, what);
+        uint32_t value = 0;
+        for (int i = 0; i < bytes; ++i)
+            value |= static_cast<uint32_t>(part[static_cast<size_t>(i)]) << (8 * i);
+        return value;
+    }
+    size_t at() const { return at_; }
+
+  private:
+    std::span<const uint8_t> bytes_;
+    const char* opName_;
+    size_t at_ = 0;
+};
+
+int bitsFor(size_t sampleCount) {
+    int bits = 1;
+    while ((size_t{1} << bits) < sampleCount) ++bits;
+    return bits;
+}
+
+int64_t packedBytes(int64_t count, int bits) {
+    return ceilDiv(checkedMul(count, bits, "bits of a weight stream"), 8);
+}
+
+// Value i of a packed stream that is known to be long enough.
+uint32_t packedValue(std::span<const uint8_t> packed, int64_t index, int bits) {
+    const int64_t bit = index * bits;
+    const size_t byte = static_cast<size_t>(bit >> 3);
+    uint32_t window = static_cast<uint32_t>(packed[byte]) << 8;
+    if (byte + 1 < packed.size()) window |= packed[byte + 1];
+    return (window >> (16 - bits - static_cast<int>(bit & 7))) & ((1u << bits) - 1u);
+}
+
+std::vector<int8_t> takeSamples(Reader& reader) {
+    const uint32_t stored = reader.number(1, "sample count");
+    const auto part = reader.take(stored == 0 ? 256 : static_cast<int64_t>(stored), "samples");
+    std::vector<int8_t> samples(part.size());
+    for (size_t i = 0; i < part.size(); ++i) samples[i] = static_cast<int8_t>(part[i]);
+    std::sort(samples.begin(), samples.end());
+    return samples;
+}
+
+[[noreturn]] void failIndex(const char* opName, uint32_t index, size_t samples) {
+    fail(Status::BadWeights, "operator '%s': weight code %u is not below the %zu samples", opName, index,
+         samples);
+}
+
+bool isFullLinear(const std::vector<int8_t>& samples) {
+    if (samples.size() != 256) return false;
+    for (size_t i = 0; i < 256; ++i)
+        if (samples[i] != static_cast<int>(i) - 128) return false;
+    return true;
+}
+
+}  // namespace
+
+IdstHead readIdstHead(std::span<const uint8_t> stream, bool wideDims, const char* opName) {
+    Reader reader(stream, opName);
+    const uint32_t rank = reader.number(1, "dims count");
+    if (rank < 1 || rank > 4)
+        fail(Status::BadWeights, "operator '%s': weight stream has %u dims, 1 to 4 are valid", opName, rank);
+    IdstHead head;
+    head.count = 1;
+    for (uint32_t i = 0; i < rank; ++i) {
+        head.dims.push_back(reader.number(wideDims ? 4 : 2, "dims"));
+        head.count = checkedMul(head.count, head.dims.back(), "dims of a weight stream");
+    }
+    if (head.count < 1) fail(Status::BadWeights, "operator '%s': weight stream has an extent of 0", opName);
+    head.byteLength = reader.at();
+    return head;
+}
+
+std::vector<int8_t> decodeCodebook(std::span<const uint8_t> stream, bool wideDims, const char* opName) {
+    const IdstHead head = readIdstHead(stream, wideDims, opName);
+    Reader reader(stream, opName);
+    reader.take(static_cast<int64_t>(head.byteLength), "head");
+    const std::vector<int8_t> samples = takeSamples(reader);
+    const int bits = bitsFor(samples.size());
+    const auto packed = reader.take(packedBytes(head.count, bits), "codes");
+    const size_t count = static_cast<size_t>(head.count);
+    std::vector<int8_t> q(count);
+
+    if (bits == 8) {
+        if (isFullLinear(samples)) {
+            for (size_t i = 0; i < count; ++i) q[i] = static_cast<int8_t>(packed[i] ^ 0x80u);
+            return q;
+        }
+        const uint8_t largest = *std::max_element(packed.begin(), packed.end());
+        if (largest >= samples.size()) failIndex(opName, largest, samples.size());
+        for (size_t i = 0; i < count; ++i) q[i] = samples[packed[i]];
+        return q;
+    }
+    // Codes beyond the samples map to a sample here and are caught by the running maximum.
+    std::array<int8_t, 256> table{};
+    std::copy(samples.begin(), samples.end(), table.begin());
+    uint32_t largest = 0;
+    if (bits == 4) {
+        const size_t pairs = count / 2;
+        for (size_t i = 0; i < pairs; ++i) {
+            const uint32_t high = packed[i] >> 4;
+            const uint32_t low = packed[i] & 15u;
+            largest = std::max(largest, std::max(high, low));
+            q[2 * i] = table[high];
+            q[2 * i + 1] = table[low];
+        }
+        if (count % 2) {
+            const uint32_t high = packed[pairs] >> 4;
+            largest = std::max(largest, high);
+            q[count - 1] = table[high];
+        }
+    } else {
+        for (size_t i = 0; i < count; ++i) {
+            const uint32_t index = packedValue(packed, static_cast<int64_t>(i), bits);
+            largest = std::max(largest, index);
+            q[i] = table[index];
+        }
+    }
+    if (largest >= samples.size()) failIndex(opName, largest, samples.size());
+    return q;
+}
+
+std::vector<int8_t> decodeSparseCodebook(std::span<const uint8_t> stream, bool wideDims,
+                                         std::span<const float> alpha, int64_t countLimit,
+                                         const char* opName) {
+    const IdstHead head = readIdstHead(stream, wideDims, opName);
+    if (head.count > countLimit)
+        fail(Status::BadWeights, "operator '%s': weight stream claims %lld weights, at most %lld fit", opName,
+             static_cast<long long>(head.count), static_cast<long long>(countLimit));
+    Reader reader(stream, opName);
+    reader.take(static_cast<int64_t>(head.byteLength), "head");
+    const int64_t entries = reader.number(4, "entry count");
+    if (entries > head.count)
+        fail(Status::BadWeights, "operator '%s': %lld sparse entries for %lld weights", opName,
+             static_cast<long long>(entries), static_cast<long long>(head.count));
+    const int stepBits = static_cast<int>(reader.number(1, "step width"));
+    if (stepBits < 1 || stepBits > 8)
+        fail(Status::BadWeights, "operator '%s': sparse step width %d is not 1 to 8", opName, stepBits);
+    const auto steps = reader.take(packedBytes(entries, stepBits), "steps");
+    std::vector<int8_t> samples = takeSamples(reader);
+    const int bits = bitsFor(samples.size());  // from the stored count, before duplicates go
+    samples.erase(std::unique(samples.begin(), samples.end()), samples.end());
+    const auto codes = reader.take(packedBytes(entries, bits), "codes");
+
+    std::vector<int8_t> q(static_cast<size_t>(head.count), 0);
+    const int64_t rows = head.dims[0];
+    if (static_cast<int64_t>(alpha.size()) == 2 * rows) {
+        const int64_t rowLength = head.count / rows;
+        for (int64_t row = 0; row < rows; ++row) {
+            const float min = alpha[static_cast<size_t>(2 * row)];
+            const float scale = alpha[static_cast<size_t>(2 * row + 1)];
+            int64_t zero = -(int64_t{1} << (bits - 1));
+            if (scale > 1e-6f) {
+                const float code = std::round(-min / scale);
+                if (!(std::fabs(code) < 1e9f))
+                    fail(Status::BadWeights, "operator '%s': row %lld has no zero code (min %g, scale %g)",
+                         opName, static_cast<long long>(row), static_cast<double>(min),
+                         static_cast<double>(scale));
+                zero += static_cast<int64_t>(code);
+            }
+            std::fill_n(q.begin() + row * rowLength, rowLength,
+                        static_cast<int8_t>(static_cast<uint8_t>(zero & 0xff)));
+        }
+    }
+    int64_t position = 0;
+    for (int64_t i = 0; i < entries; ++i) {
+        position += packedValue(steps, i, stepBits);
+        if (position >= head.count)
+            fail(Status::BadWeights, "operator '%s': sparse entry %lld lies at %lld of %lld weights", opName,
+                 static_cast<long long>(i), static_cast<long long>(position),
+                 static_cast<long long>(head.count));
+        const uint32_t index = packedValue(codes, i, bits);
+        if (index >= samples.size()) failIndex(opName, index, samples.size());
+        q[static_cast<size_t>(position)] = samples[index];
+    }
+    return q;
+}
+
+}  // namespace mnnc

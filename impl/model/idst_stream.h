@@ -1,0 +1,30 @@
+// The encoded byte streams of compressed convolution weights (model-format 5.2, 5.3): bytes -> int8 codes.
+// Every read is bounded by the buffer; what the codes mean as floats is decided in weights.cpp.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace mnnc {
+
+enum class IdstType : int32_t { None = 0, Codebook = 1, SparseCodebook = 2, Half = 3, RawInt8 = 4 };
+
+struct IdstHead {
+    std::vector<int64_t> dims;
+    int64_t count = 0;      // product of dims: the number of weights
+    size_t byteLength = 0;  // where the body starts
+};
+
+// Types 1 and 2. Throws BadWeights or Overflow.
+IdstHead readIdstHead(std::span<const uint8_t> stream, bool wideDims, const char* opName);
+
+// Type 1.
+std::vector<int8_t> decodeCodebook(std::span<const uint8_t> stream, bool wideDims, const char* opName);
+
+// Type 2. alpha: the stored values before any correction; they give the zero code of an asymmetric stream.
+// countLimit guards the allocation: a sparse stream may claim far more weights than it has bytes.
+std::vector<int8_t> decodeSparseCodebook(std::span<const uint8_t> stream, bool wideDims,
+                                         std::span<const float> alpha, int64_t countLimit,
+                                         const char* opName);
+
+}  // namespace mnnc

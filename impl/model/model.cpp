@@ -1,0 +1,147 @@
+// Building a Model from verified bytes: graphs, names, inputs and outputs.
+// Verification happens first and in full; what follows may rely on it.
+#include "model/model.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "model/verify.h"
+#include "model/wire_access.h"
+#include "ops/op_type.h"
+
+namespace mnnc {
+
+namespace {
+
+std::string defaultWeightPath(const ModelOptions& options) {
+    if (!options.externalWeightPath.empty()) return options.externalWeightPath;
+    return options.modelPath.empty() ? std::string() : options.modelPath + ".weight";
+}
+
+void copyOps(Graph& graph, const flatbuffers::Vector<flatbuffers::Offset<wire::Op>>* ops) {
+    graph.ops.assign(ops->begin(), ops->end());
+}
+
+void copyNames(std::vector<std::string>& names,
+               const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>* texts) {
+    if (!texts) return;
+    names.reserve(texts->size());
+    for (const auto* text : *texts) names.push_back(text->str());
+}
+
+void indexDescribes(Graph& graph,
+                    const flatbuffers::Vector<flatbuffers::Offset<wire::TensorDescribe>>* describes) {
+    if (!describes || describes->size() == 0) return;
+    graph.describes.assign(graph.tensorNames.size(), nullptr);
+    for (const auto* describe : *describes)
+        graph.describes[static_cast<size_t>(describe->index())] = describe;
+}
+
+bool isType(const wire::Op* op, OpType type) {
+    return static_cast<int32_t>(op->type()) == static_cast<int32_t>(type);
+}
+
+std::vector<int32_t> inputOpTensors(const Graph& graph) {
+    std::vector<int32_t> ids;
+    for (const auto* op : graph.ops)
+        if (isType(op, OpType::Input)) ids.push_back(op->outputIndexes()->Get(0));
+    return ids;
+}
+
+// Old files without outputName: what is produced and never consumed. Constants and inputs nobody reads are
+// left-overs, not results.
+std::vector<int32_t> unconsumedTensors(const Graph& graph) {
+    std::vector<char> produced(graph.tensorNames.size(), 0);
+    std::vector<char> consumed(graph.tensorNames.size(), 0);
+    for (const auto* op : graph.ops) {
+        const bool leaf =
+            isType(op, OpType::Const) || isType(op, OpType::TrainableParam) || isType(op, OpType::Input);
+        for (const int32_t id : *op->outputIndexes())
+            if (!leaf) produced[static_cast<size_t>(id)] = 1;
+        if (op->inputIndexes())
+            for (const int32_t id : *op->inputIndexes()) consumed[static_cast<size_t>(id)] = 1;
+    }
+    std::vector<int32_t> ids;
+    for (size_t id = 0; id < produced.size(); ++id)
+        if (produced[id] && !consumed[id]) ids.push_back(static_cast<int32_t>(id));
+    return ids;
+}
+
+std::vector<std::pair<std::string, std::string>> readMetadata(const wire::ExtraInfo* info) {
+    std::vector<std::pair<std::string, std::string>> pairs;
+    if (!info || vectorSize(info->buffer()) < 8) return pairs;
+    const size_t size = info->buffer()->size();
+    // A nested buffer needs an alignment of its own.
+    const auto copy = std::make_unique_for_overwrite<uint8_t[]>(size);
+    std::memcpy(copy.get(), info->buffer()->Data(), size);
+    flatbuffers::Verifier verifier(copy.get(), size, 64, 100000);
+    if (!verifier.VerifyBuffer<wire::Extra>(nullptr)) return pairs;
+    const auto* extra = flatbuffers::GetRoot<wire::Extra>(copy.get());
+    if (!extra->attr()) return pairs;
+    for (const auto* attribute : *extra->attr())
+        if (attribute) pairs.emplace_back(attribute->key()->str(), copyText(attribute->s()));
+    return pairs;
+}
+
+}  // namespace
+
+int32_t Graph::findTensor(std::string_view tensorName) const {
+    for (size_t i = tensorNames.size(); i-- > 0;)
+        if (tensorNames[i] == tensorName) return static_cast<int32_t>(i);
+    return -1;
+}
+
+int Model::findGraph(std::string_view name) const {
+    for (size_t i = 1; i < graphs_.size(); ++i)
+        if (graphs_[i].name == name) return static_cast<int>(i);
+    return -1;
+}
+
+std::shared_ptr<const Model> Model::load(ModelBytes bytes, const ModelOptions& options) {
+    return std::shared_ptr<const Model>(new Model(std::move(bytes), options));
+}
+
+Model::Model(ModelBytes bytes, const ModelOptions& options)
+    : bytes_(std::move(bytes)),
+      externalFiles_(defaultWeightPath(options),
+                     std::filesystem::path(options.modelPath).parent_path().string(),
+                     options.allowExternalPathInOps) {
+    net_ = verifyModel(bytes_.data(), bytes_.size(), options.log);
+
+    uuid_ = copyText(net_->mnn_uuid());
+    bizCode_ = copyText(net_->bizCode());
+    if (net_->extraInfo()) version_ = copyText(net_->extraInfo()->version());
+    sourceType_ = static_cast<ModelSource>(net_->sourceType());
+    usage_ = static_cast<ModelUsage>(net_->usage());
+    copyNames(outputNames_, net_->outputName());
+    metadata_ = readMetadata(net_->extraInfo());
+
+    Graph& main = graphs_.emplace_back();
+    copyOps(main, net_->oplists());
+    copyNames(main.tensorNames, net_->tensorName());
+    indexDescribes(main, net_->extraTensorDescribe());
+    main.inputs = inputOpTensors(main);
+    // A map, because a hostile file may list very many outputs. Later tensors of a name replace earlier ones.
+    std::unordered_map<std::string_view, int32_t> ids;
+    if (!outputNames_.empty())
+        for (size_t i = 0; i < main.tensorNames.size(); ++i)
+            ids[main.tensorNames[i]] = static_cast<int32_t>(i);
+    for (const auto& name : outputNames_) main.outputs.push_back(ids.at(name));
+    if (outputNames_.empty()) main.outputs = unconsumedTensors(main);
+
+    if (!net_->subgraphs()) return;
+    for (const auto* proto : *net_->subgraphs()) {
+        Graph& graph = graphs_.emplace_back();
+        graph.name = proto->name()->str();
+        copyOps(graph, proto->nodes());
+        copyNames(graph.tensorNames, proto->tensors());
+        indexDescribes(graph, proto->extraTensorDescribe());
+        if (proto->inputs()) graph.inputs.assign(proto->inputs()->begin(), proto->inputs()->end());
+        graph.outputs.assign(proto->outputs()->begin(), proto->outputs()->end());
+    }
+}
+
+}  // namespace mnnc

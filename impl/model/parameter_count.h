@@ -1,0 +1,12 @@
+// How many weights a model holds, without decoding them.
+#pragma once
+#include <cstdint>
+
+#include "model/model.h"
+
+namespace mnnc {
+
+// Elements of every weight, bias, slope, scale and constant of all graphs, external ones too.
+uint64_t countParameters(const Model& model);
+
+}  // namespace mnnc

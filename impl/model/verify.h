@@ -1,0 +1,62 @@
+// Everything that must hold before a file is trusted: FlatBuffers structure, then the integrity rules of the
+// format. Split by subject: verify.cpp (buffer, net), verify_graph.cpp (ids, order), verify_params.cpp
+// (tables of operators), verify_conv.cpp (convolutions), verify_calls.cpp (subgraphs). Only impl/model
+// includes this.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "mnn_generated.h"
+
+namespace mnnc {
+
+// Throws Error. Warnings (tolerated oddities) go to the log.
+const wire::Net* verifyModel(const uint8_t* data, size_t size, const LogSink& log);
+
+// ---- parts ----
+
+using WireOps = flatbuffers::Vector<flatbuffers::Offset<wire::Op>>;
+using WireTexts = flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>;
+using WireInts = flatbuffers::Vector<int32_t>;
+using WireDescribes = flatbuffers::Vector<flatbuffers::Offset<wire::TensorDescribe>>;
+
+// One id space of the file, before it is trusted.
+struct WireGraph {
+    std::string title;  // "" or "subgraph 'x': ", opens every sentence
+    const WireOps* ops = nullptr;
+    const WireTexts* tensors = nullptr;
+    const WireInts* inputs = nullptr;  // formal inputs of a subgraph
+    const WireDescribes* describes = nullptr;
+    bool isStatic =
+        false;  // usage INFERENCE_STATIC: decomposed operators, io counts need not follow the table
+};
+
+// Names the place of a fault: graph, operator index, operator name and type.
+class OpPlace {
+  public:
+    OpPlace(const WireGraph& graph, uint32_t index, const wire::Op& op)
+        : graph_(graph), index_(index), op_(op) {}
+    [[noreturn, gnu::format(printf, 3, 4)]] void fail(Status status, const char* format, ...) const;
+    // Repeats an error of the decoders, which only know the operator's name, with the full place.
+    [[noreturn]] void refail(const Error& error) const;
+    const char* opName() const;
+
+  private:
+    const WireGraph& graph_;
+    uint32_t index_;
+    const wire::Op& op_;
+};
+
+void verifyGraph(const WireGraph& graph, const LogSink& log);
+// The union member fits the operator. An unknown operator passes.
+void verifyOpTable(const OpPlace& place, const wire::Op& op);
+void verifyOpCounts(const OpPlace& place, const wire::Op& op);
+void verifyOpParameters(const OpPlace& place, const wire::Op& op);
+void verifyConvolution(const OpPlace& place, const wire::Op& op, const wire::Convolution2D& conv);
+void verifyLoop(const OpPlace& place, const wire::Op& op, const wire::LoopParam& loop);
+void verifyCalls(const wire::Net& net);
+
+}  // namespace mnnc

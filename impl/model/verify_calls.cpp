@@ -1,0 +1,212 @@
+// Subgraphs and their callers: names resolve, nobody reaches itself, aliases cover the formal inputs.
+// Bounded nesting follows from the absence of cycles and a depth limit.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/verify.h"
+#include "model/wire_access.h"
+#include "ops/op_type.h"
+
+namespace mnnc {
+
+namespace {
+
+constexpr int kMaxCallDepth = 64;
+
+using Names = std::map<std::string_view, const wire::SubGraphProto*>;
+using StringVecs = flatbuffers::Vector<flatbuffers::Offset<wire::StringVec>>;
+
+const wire::SubGraphProto* resolve(const OpPlace& place, const Names& names,
+                                   const flatbuffers::String* name) {
+    if (vectorSize(name) == 0) place.fail(Status::BadParameter, "it calls a subgraph without a name");
+    const auto found = names.find(name->string_view());
+    if (found == names.end())
+        place.fail(Status::BadIndex, "it calls subgraph '%s', which the model does not have", name->c_str());
+    return found->second;
+}
+
+std::set<std::string_view> namesOf(const wire::SubGraphProto& graph, const WireInts* ids) {
+    std::set<std::string_view> names;
+    if (ids)
+        for (const int32_t id : *ids)
+            names.insert(graph.tensors()->Get(static_cast<uint32_t>(id))->string_view());
+    return names;
+}
+
+bool hasTensor(const wire::SubGraphProto& graph, const flatbuffers::String* name) {
+    return std::any_of(graph.tensors()->begin(), graph.tensors()->end(),
+                       [&](const auto* text) { return text->string_view() == name->string_view(); });
+}
+
+std::set<std::string_view> aliased(const OpPlace& place, const StringVecs* lists) {
+    std::set<std::string_view> names;
+    if (!lists) return names;
+    for (const auto* list : *lists) {
+        if (!list) place.fail(Status::BadFormat, "an alias list is null");
+        if (!list->data()) continue;
+        for (const auto* name : *list->data()) names.insert(name->string_view());
+    }
+    return names;
+}
+
+void requireCovered(const OpPlace& place, const wire::SubGraphProto& graph,
+                    const std::set<std::string_view>& fed) {
+    for (const auto name : namesOf(graph, graph.inputs()))
+        if (!fed.count(name))
+            place.fail(Status::BadParameter, "input '%.*s' of subgraph '%s' receives nothing",
+                       static_cast<int>(name.size()), name.data(), graph.name()->c_str());
+}
+
+void verifyIf(const OpPlace& place, const wire::Op& op, const wire::IfParam& param, const Names& names) {
+    const auto* thenGraph = resolve(place, names, param.then_graph());
+    const auto* elseGraph = resolve(place, names, param.else_graph());
+    if (vectorSize(param.aliases_inputs()) > vectorSize(op.inputIndexes()))
+        place.fail(Status::BadParameter, "it has more input aliases than inputs");
+    const auto fed = aliased(place, param.aliases_inputs());
+    requireCovered(place, *thenGraph, fed);
+    requireCovered(place, *elseGraph, fed);
+    const int64_t outputs = vectorSize(op.outputIndexes());
+    if (vectorSize(param.aliases_outputs()) == 0) {
+        if (vectorSize(thenGraph->outputs()) < outputs || vectorSize(elseGraph->outputs()) < outputs)
+            place.fail(Status::BadParameter, "a branch has fewer outputs than the operator (%lld)",
+                       static_cast<long long>(outputs));
+        return;
+    }
+    if (vectorSize(param.aliases_outputs()) != outputs)
+        place.fail(Status::BadParameter, "%lld output aliases for %lld outputs",
+                   static_cast<long long>(vectorSize(param.aliases_outputs())),
+                   static_cast<long long>(outputs));
+    for (const auto* pair : *param.aliases_outputs()) {
+        if (!pair || vectorSize(pair->data()) != 2)
+            place.fail(Status::BadParameter, "an output alias needs a name for each branch");
+        const auto* thenName = pair->data()->Get(0);
+        const auto* elseName = pair->data()->Get(1);
+        if (!hasTensor(*thenGraph, thenName) || !hasTensor(*elseGraph, elseName))
+            place.fail(Status::BadIndex, "output alias '%s', '%s' names no tensors of the branches",
+                       thenName->c_str(), elseName->c_str());
+    }
+}
+
+// Without a condition graph everything goes by position.
+void verifyCountedLoop(const OpPlace& place, const wire::Op& op, const wire::SubGraphProto& body) {
+    const int64_t inputs = vectorSize(op.inputIndexes());
+    const int64_t outputs = vectorSize(op.outputIndexes());
+    if (inputs < 2)
+        place.fail(Status::BadParameter, "a loop needs a limit and a condition, it has %lld inputs",
+                   static_cast<long long>(inputs));
+    const int64_t carried = inputs - 2;
+    if (outputs < carried || vectorSize(body.outputs()) != 1 + outputs ||
+        vectorSize(body.inputs()) != 2 + carried)
+        place.fail(Status::BadParameter,
+                   "a loop with %lld carried values and %lld outputs does not fit a body of %lld inputs and "
+                   "%lld outputs",
+                   static_cast<long long>(carried), static_cast<long long>(outputs),
+                   static_cast<long long>(vectorSize(body.inputs())),
+                   static_cast<long long>(vectorSize(body.outputs())));
+}
+
+void verifyWhile(const OpPlace& place, const wire::Op& op, const wire::WhileParam& param,
+                 const Names& names) {
+    const auto* body = resolve(place, names, param.body_graph());
+    if (vectorSize(param.cond_graph()) == 0) return verifyCountedLoop(place, op, *body);
+    const auto* condition = resolve(place, names, param.cond_graph());
+    if (vectorSize(condition->outputs()) < 1)
+        place.fail(Status::BadParameter, "condition '%s' has no output", condition->name()->c_str());
+    if (vectorSize(param.aliases_inputs()) > vectorSize(op.inputIndexes()))
+        place.fail(Status::BadParameter, "it has more input aliases than inputs");
+    const auto fed = aliased(place, param.aliases_inputs());
+    requireCovered(place, *body, fed);
+    requireCovered(place, *condition, fed);
+    if (vectorSize(param.aliases_outputs()) != vectorSize(op.outputIndexes()))
+        place.fail(Status::BadParameter, "%lld output aliases for %lld outputs",
+                   static_cast<long long>(vectorSize(param.aliases_outputs())),
+                   static_cast<long long>(vectorSize(op.outputIndexes())));
+    for (const auto* name : *param.aliases_outputs())
+        if (!hasTensor(*body, name))
+            place.fail(Status::BadIndex, "output alias '%s' names no tensor of the body", name->c_str());
+    if (!param.aliases_updates()) return;
+    for (const auto* pair : *param.aliases_updates()) {
+        if (!pair || vectorSize(pair->data()) != 2)
+            place.fail(Status::BadParameter, "an update alias needs an output and an input");
+        const auto* from = pair->data()->Get(0);
+        const auto to = pair->data()->Get(1)->string_view();
+        const bool known =
+            (hasTensor(*body, from) || hasTensor(*condition, from)) &&
+            (namesOf(*body, body->inputs()).count(to) || namesOf(*condition, condition->inputs()).count(to));
+        if (!known)
+            place.fail(Status::BadIndex, "update alias '%s' -> '%s' does not resolve", from->c_str(),
+                       to.data());
+    }
+}
+
+// The subgraphs an operator calls, after its parameters were checked.
+std::vector<const wire::SubGraphProto*> callees(const wire::Op& op, const Names& names) {
+    std::vector<const wire::SubGraphProto*> result;
+    const auto add = [&](const flatbuffers::String* name) {
+        if (vectorSize(name) > 0) result.push_back(names.at(name->string_view()));
+    };
+    const auto type = static_cast<OpType>(op.type());
+    if (const auto* param = type == OpType::If ? op.main_as_IfParam() : nullptr) {
+        add(param->then_graph());
+        add(param->else_graph());
+    } else if (const auto* loop = type == OpType::While ? op.main_as_WhileParam() : nullptr) {
+        add(loop->cond_graph());
+        add(loop->body_graph());
+    }
+    return result;
+}
+
+enum class Visit : char { New, Open, Done };
+
+void visit(const wire::SubGraphProto* graph, const Names& names,
+           std::map<const wire::SubGraphProto*, Visit>& state, int depth) {
+    Visit& mark = state[graph];
+    if (mark == Visit::Done) return;
+    if (mark == Visit::Open) fail(Status::Cycle, "subgraph '%s' calls itself", graph->name()->c_str());
+    if (depth > kMaxCallDepth)
+        fail(Status::LimitExceeded, "subgraphs are nested deeper than %d", kMaxCallDepth);
+    mark = Visit::Open;
+    for (const auto* op : *graph->nodes())
+        for (const auto* callee : callees(*op, names)) visit(callee, names, state, depth + 1);
+    mark = Visit::Done;
+}
+
+void verifyCallers(const WireGraph& graph, const Names& names) {
+    for (uint32_t i = 0; i < graph.ops->size(); ++i) {
+        const auto* op = graph.ops->Get(i);
+        const OpPlace place(graph, i, *op);
+        const auto type = static_cast<OpType>(op->type());
+        if (const auto* param = type == OpType::If ? op->main_as_IfParam() : nullptr)
+            verifyIf(place, *op, *param, names);
+        else if (const auto* loop = type == OpType::While ? op->main_as_WhileParam() : nullptr)
+            verifyWhile(place, *op, *loop, names);
+    }
+}
+
+}  // namespace
+
+void verifyCalls(const wire::Net& net) {
+    Names names;
+    if (net.subgraphs())
+        for (const auto* graph : *net.subgraphs())
+            if (!names.emplace(graph->name()->string_view(), graph).second)
+                fail(Status::BadFormat, "two subgraphs are called '%s'", graph->name()->c_str());
+    WireGraph main;
+    main.ops = net.oplists();
+    verifyCallers(main, names);
+    if (!net.subgraphs()) return;
+    for (const auto* proto : *net.subgraphs()) {
+        WireGraph graph;
+        graph.title = "subgraph '" + proto->name()->str() + "': ";
+        graph.ops = proto->nodes();
+        verifyCallers(graph, names);
+    }
+    std::map<const wire::SubGraphProto*, Visit> state;
+    for (const auto* graph : *net.subgraphs()) visit(graph, names, state, 0);
+}
+
+}  // namespace mnnc

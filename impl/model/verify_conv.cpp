@@ -1,0 +1,138 @@
+// Convolution tables: geometry that could overflow, and the number of weights against the shape.
+// How many input channels a group has may be written in two ways, so two counts can be right.
+#include <cmath>
+
+#include "model/verify.h"
+#include "model/weights.h"
+#include "model/wire_access.h"
+#include "ops/op_type.h"
+
+namespace mnnc {
+
+namespace {
+
+constexpr int64_t kMaxExtent = int64_t{1} << 20;
+
+long long ll(int64_t value) {
+    return static_cast<long long>(value);
+}
+
+bool isDepthwise(OpType type) {
+    return type == OpType::ConvolutionDepthwise || type == OpType::DepthwiseConvInt8 ||
+           type == OpType::DeconvolutionDepthwise;
+}
+
+bool isDeconvolution(OpType type) {
+    return type == OpType::Deconvolution || type == OpType::DeconvolutionDepthwise;
+}
+
+bool hasWeights(OpType type) {
+    return type == OpType::Convolution || type == OpType::ConvInt8 || isDeconvolution(type) ||
+           isDepthwise(type);
+}
+
+void requireExtent(const OpPlace& place, const char* field, int64_t value, int64_t low) {
+    if (value < low || value > kMaxExtent)
+        place.fail(Status::BadParameter, "%s is %lld, %lld to %lld is possible", field, ll(value), ll(low),
+                   ll(kMaxExtent));
+}
+
+void verifyGeometry(const OpPlace& place, const wire::Convolution2DCommon& common) {
+    requireExtent(place, "kernelX", common.kernelX(), 1);
+    requireExtent(place, "kernelY", common.kernelY(), 1);
+    requireExtent(place, "strideX", common.strideX(), 1);
+    requireExtent(place, "strideY", common.strideY(), 1);
+    requireExtent(place, "dilateX", common.dilateX(), 1);
+    requireExtent(place, "dilateY", common.dilateY(), 1);
+    requireExtent(place, "padX", common.padX(), -kMaxExtent);
+    requireExtent(place, "padY", common.padY(), -kMaxExtent);
+    const int64_t reachX = (int64_t{common.kernelX()} - 1) * common.dilateX() + 1;
+    const int64_t reachY = (int64_t{common.kernelY()} - 1) * common.dilateY() + 1;
+    if (reachX > INT32_MAX / 2 || reachY > INT32_MAX / 2)
+        place.fail(Status::Overflow, "its window of %lld x %lld does not fit", ll(reachX), ll(reachY));
+    if (common.padMode() < wire::PadMode::MIN || common.padMode() > wire::PadMode::MAX)
+        place.fail(Status::BadParameter, "padMode is %d, 0 to 2 are known",
+                   static_cast<int>(common.padMode()));
+    const int64_t pads = vectorSize(common.pads());
+    if (pads == 1 || pads == 3)
+        place.fail(Status::BadParameter, "pads has %lld entries, 2 or 4 are needed", ll(pads));
+    for (const auto* list : {common.pads(), common.outPads()})
+        for (uint32_t i = 0; list && i < list->size(); ++i)
+            requireExtent(place, "a pad", list->Get(i), -kMaxExtent);
+    if (vectorSize(common.outPads()) == 1)
+        place.fail(Status::BadParameter, "outPads has 1 entry, 2 are needed");
+}
+
+// -1 when it cannot be told without the external file.
+int64_t storedCount(const OpPlace& place, const wire::Convolution2D& conv) {
+    try {
+        return convWeightCount(conv, nullptr, place.opName());
+    } catch (const Error& error) {
+        place.refail(error);
+    }
+}
+
+void verifyCounts(const OpPlace& place, OpType type, const wire::Convolution2D& conv) {
+    const auto& common = *conv.common();
+    const int64_t outputs = common.outputCount();
+    const int64_t inputs = common.inputCount();
+    const int64_t groups = common.group() == 0 ? 1 : common.group();
+    if (outputs < 1) place.fail(Status::BadParameter, "outputCount is %lld", ll(outputs));
+    if (inputs < 0 || groups < 0)
+        place.fail(Status::BadParameter, "inputCount %lld, group %lld", ll(inputs), ll(groups));
+    if (!isDepthwise(type) && outputs % groups != 0)
+        place.fail(Status::BadParameter, "%lld outputs do not divide into %lld groups", ll(outputs),
+                   ll(groups));
+    // Each factor is below 2^31 and 2^20: this product of three still fits; the next one is checked.
+    const int64_t plane = int64_t{common.kernelX()} * common.kernelY();
+    int64_t perInput = 0;
+    if (__builtin_mul_overflow(plane, outputs, &perInput))
+        place.fail(Status::Overflow, "the size of its weights does not fit");
+
+    const int64_t count = storedCount(place, conv);
+    if (count >= 0) {
+        if (count == 0 || (inputs == 0 && !isDeconvolution(type) && count % perInput != 0))
+            place.fail(Status::BadWeights, "%lld weights stored for %lld outputs of %lld positions",
+                       ll(count), ll(outputs), ll(plane));
+        int64_t total = perInput;
+        if (!isDepthwise(type) && inputs > 0) {
+            if (__builtin_mul_overflow(perInput, inputs, &total))
+                place.fail(Status::Overflow, "the size of its weights does not fit");
+        }
+        const bool fits = isDepthwise(type) ? count == perInput
+                                            : inputs == 0 || count == total ||
+                                                  (inputs % groups == 0 && count == total / groups);
+        if (!fits)
+            place.fail(Status::BadWeights, "%lld weights stored, its shape needs %lld", ll(count),
+                       ll(!isDepthwise(type) && inputs % groups == 0 ? total / groups : total));
+    }
+    if (vectorSize(conv.bias()) > 0 && vectorSize(conv.bias()) != outputs)
+        place.fail(Status::BadWeights, "%lld bias values for %lld outputs", ll(vectorSize(conv.bias())),
+                   ll(outputs));
+    if (const auto* quan = conv.symmetricQuan())
+        for (const int64_t size : {vectorSize(quan->scale()), vectorSize(quan->bias())})
+            if (size > 0 && size != outputs)
+                place.fail(Status::BadWeights, "%lld int8 scale or bias values for %lld outputs", ll(size),
+                           ll(outputs));
+}
+
+}  // namespace
+
+void verifyConvolution(const OpPlace& place, const wire::Op& op, const wire::Convolution2D& conv) {
+    const auto type = static_cast<OpType>(op.type());
+    if (!conv.common()) place.fail(Status::BadParameter, "its table has no common part");
+    verifyGeometry(place, *conv.common());
+    if (conv.quanParameter() && !std::isfinite(conv.quanParameter()->quantScale()))
+        place.fail(Status::BadParameter, "quantScale is not a finite number");
+    if (const auto* external = conv.external(); vectorSize(external) > 1) {
+        if (external->size() > 5) place.fail(Status::BadWeights, "external has %u entries", external->size());
+        for (uint32_t i = 0; i < external->size(); ++i)
+            if (external->Get(i) < 0) place.fail(Status::BadWeights, "external entry %u is negative", i);
+    }
+    if (!hasWeights(type)) return;
+    const int64_t sizeInput = isDeconvolution(type) && conv.common()->hasOutputShape() ? 1 : 0;
+    if (vectorSize(op.inputIndexes()) - sizeInput >= 2) return;  // weights are tensors
+    verifyCounts(place, type, conv);
+}
+
+}  // namespace mnnc

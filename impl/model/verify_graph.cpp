@@ -1,0 +1,123 @@
+// One list of operators: tensor ids in range, every consumed tensor defined before, descriptions sane.
+// Constants and inputs count as defined wherever they stand, as the reference loads them first.
+#include <cmath>
+#include <vector>
+
+#include "model/verify.h"
+#include "model/wire_access.h"
+#include "ops/op_type.h"
+
+namespace mnnc {
+
+namespace {
+
+OpType typeOf(const wire::Op& op) {
+    return static_cast<OpType>(op.type());
+}
+
+bool isLeaf(OpType type) {
+    return type == OpType::Const || type == OpType::TrainableParam || type == OpType::Input;
+}
+
+void verifyIds(const OpPlace& place, const WireInts* ids, const char* what, uint32_t tensorCount) {
+    for (uint32_t i = 0; ids && i < ids->size(); ++i)
+        if (ids->Get(i) < 0 || static_cast<uint32_t>(ids->Get(i)) >= tensorCount)
+            place.fail(Status::BadIndex, "%s %u is tensor %d, the graph has %u tensors", what, i, ids->Get(i),
+                       tensorCount);
+}
+
+void verifyOrder(const WireGraph& graph, const LogSink& log) {
+    const uint32_t tensorCount = graph.tensors->size();
+    std::vector<char> defined(tensorCount, 0);
+    std::vector<char> produced(tensorCount, 0);
+    for (uint32_t i = 0; graph.inputs && i < graph.inputs->size(); ++i)
+        defined[static_cast<size_t>(graph.inputs->Get(i))] = 1;
+    for (const auto* op : *graph.ops)
+        if (isLeaf(typeOf(*op)))
+            for (const int32_t id : *op->outputIndexes()) defined[static_cast<size_t>(id)] = 1;
+    if (graph.isStatic && graph.describes)
+        // Very old static files: regions on a tensor that no operator produces.
+        for (const auto* describe : *graph.describes)
+            if (vectorSize(describe->regions()) > 0) defined[static_cast<size_t>(describe->index())] = 1;
+
+    for (uint32_t i = 0; i < graph.ops->size(); ++i) {
+        const auto* op = graph.ops->Get(i);
+        const OpPlace place(graph, i, *op);
+        if (op->inputIndexes())
+            for (const int32_t id : *op->inputIndexes())
+                if (!defined[static_cast<size_t>(id)])
+                    place.fail(Status::Cycle, "it reads tensor %d ('%s') before any operator has produced it",
+                               id, graph.tensors->Get(static_cast<uint32_t>(id))->c_str());
+        for (const int32_t id : *op->outputIndexes()) {
+            char& seen = produced[static_cast<size_t>(id)];
+            if (seen)
+                log(LogLevel::Warning, format("%soperator %u '%s' produces tensor %d a second time",
+                                              graph.title.c_str(), i, place.opName(), id));
+            seen = 1;
+            defined[static_cast<size_t>(id)] = 1;
+        }
+    }
+}
+
+void verifyRegions(const WireGraph& graph, uint32_t entry, const wire::TensorDescribe& describe) {
+    for (uint32_t r = 0; describe.regions() && r < describe.regions()->size(); ++r) {
+        const auto* region = describe.regions()->Get(r);
+        const bool whole = region && vectorSize(region->size()) >= 3 && region->src() && region->dst() &&
+                           vectorSize(region->src()->stride()) >= 3 &&
+                           vectorSize(region->dst()->stride()) >= 3;
+        if (!whole)
+            fail(Status::BadFormat, "%sregion %u of extraTensorDescribe %u needs 3 sizes and 2 x 3 strides",
+                 graph.title.c_str(), r, entry);
+        for (uint32_t k = 0; k < 3; ++k)
+            if (region->size()->Get(k) < 0)
+                fail(Status::BadFormat, "%sregion %u of extraTensorDescribe %u has size %d",
+                     graph.title.c_str(), r, entry, region->size()->Get(k));
+    }
+}
+
+void verifyDescribes(const WireGraph& graph) {
+    for (uint32_t i = 0; graph.describes && i < graph.describes->size(); ++i) {
+        const auto* describe = graph.describes->Get(i);
+        if (!describe) fail(Status::BadFormat, "%sextraTensorDescribe %u is null", graph.title.c_str(), i);
+        if (describe->index() < 0 || static_cast<uint32_t>(describe->index()) >= graph.tensors->size())
+            fail(Status::BadIndex, "%sextraTensorDescribe %u is for tensor %d, the graph has %u tensors",
+                 graph.title.c_str(), i, describe->index(), graph.tensors->size());
+        if (const auto* quant = describe->quantInfo()) {
+            const auto fits = [](float value) { return value >= -128.0f && value <= 127.0f; };
+            if (!std::isfinite(quant->scale()) || quant->scale() < 0.0f || !fits(quant->zero()) ||
+                !fits(quant->min()) || !fits(quant->max()) || quant->min() > quant->max())
+                fail(Status::BadParameter,
+                     "%squantisation of tensor %d is impossible (scale %g, zero %g, range %g to %g)",
+                     graph.title.c_str(), describe->index(), static_cast<double>(quant->scale()),
+                     static_cast<double>(quant->zero()), static_cast<double>(quant->min()),
+                     static_cast<double>(quant->max()));
+        }
+        if (graph.isStatic) verifyRegions(graph, i, *describe);
+    }
+}
+
+}  // namespace
+
+void verifyGraph(const WireGraph& graph, const LogSink& log) {
+    const uint32_t tensorCount = graph.tensors->size();
+    for (uint32_t i = 0; i < graph.ops->size(); ++i) {
+        const auto* op = graph.ops->Get(i);
+        if (!op) fail(Status::BadFormat, "%soperator %u is null", graph.title.c_str(), i);
+        const OpPlace place(graph, i, *op);
+        if (vectorSize(op->outputIndexes()) == 0) place.fail(Status::BadParameter, "it has no outputs");
+        verifyIds(place, op->inputIndexes(), "input", tensorCount);
+        verifyIds(place, op->outputIndexes(), "output", tensorCount);
+        verifyOpTable(place, *op);
+        if (!graph.isStatic) verifyOpCounts(place, *op);
+        verifyOpParameters(place, *op);
+        const OpType type = typeOf(*op);
+        if (isLeaf(type) && (vectorSize(op->inputIndexes()) != 0 || vectorSize(op->outputIndexes()) != 1))
+            place.fail(Status::BadParameter, "it must have no inputs and one output, it has %lld and %lld",
+                       static_cast<long long>(vectorSize(op->inputIndexes())),
+                       static_cast<long long>(vectorSize(op->outputIndexes())));
+    }
+    verifyDescribes(graph);
+    verifyOrder(graph, log);
+}
+
+}  // namespace mnnc

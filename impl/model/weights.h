@@ -1,0 +1,104 @@
+// Weights of convolution-like operators as floats or as int8 codes with scales, wherever the file keeps them:
+// inline f32 (borrowed from the model bytes, no copy), compressed, sparse, raw int8, or in the external file.
+// All checks that need the decoded data happen here; errors are BadWeights, Truncated or Overflow.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/external_file.h"
+
+namespace mnnc {
+
+namespace wire {
+struct Convolution2D;
+struct Scale;
+struct LayerNorm;
+}  // namespace wire
+
+// Floats that either lie in the model's bytes (and live as long as the Model) or are owned. Move-only.
+class FloatView {
+  public:
+    FloatView() = default;
+    static FloatView borrow(std::span<const float> values) {
+        FloatView view;
+        view.values_ = values;
+        return view;
+    }
+    static FloatView own(std::vector<float> values) {
+        FloatView view;
+        view.owned_ = std::move(values);
+        view.values_ = view.owned_;
+        return view;
+    }
+    FloatView(FloatView&& other) noexcept { *this = std::move(other); }
+    FloatView& operator=(FloatView&& other) noexcept {
+        owned_ = std::move(other.owned_);  // a moved vector keeps its address, so the span stays right
+        values_ = other.values_;
+        other.values_ = {};
+        return *this;
+    }
+    FloatView(const FloatView&) = delete;
+    FloatView& operator=(const FloatView&) = delete;
+
+    std::span<const float> span() const noexcept { return values_; }
+    const float* data() const noexcept { return values_.data(); }
+    size_t size() const noexcept { return values_.size(); }
+    bool empty() const noexcept { return values_.empty(); }
+    bool isBorrowed() const noexcept { return owned_.empty() && !values_.empty(); }
+    float operator[](size_t i) const { return values_[i]; }
+
+  private:
+    std::span<const float> values_;
+    std::vector<float> owned_;
+};
+
+// Codes with their dequantisation: weight = q * scale[p] + min[p], where piece p covers q.size()/scale.size()
+// consecutive weights and there are blocksPerOutput pieces per output channel. min is empty when symmetric.
+struct QuantizedWeights {
+    std::vector<int8_t> q;
+    std::vector<float> scale;
+    std::vector<float> min;
+    int64_t blocksPerOutput = 1;
+};
+
+enum class WeightForm {
+    None,         // no weights at all: tensor weights or a weightless model
+    Plain,        // f32
+    Half,         // f16, compressed type 3
+    SparseFloat,  // positions and f32 values
+    Codes,        // compressed types 1, 2, 4: int8 codes with scales
+    RawInt8,      // symmetricQuan.weight
+};
+
+// Which form the table holds. Throws BadWeights when the compressed type is unknown.
+WeightForm convWeightForm(const wire::Convolution2D& conv, const char* opName);
+
+// The number of weights the table stores. -1 when there are none, or when only the external file, which is
+// not given, can tell. Throws BadWeights, Truncated, Overflow.
+int64_t convWeightCount(const wire::Convolution2D& conv, const ExternalFile* external, const char* opName);
+
+// All forms as f32. expectedCount -1 accepts any count. Throws BadWeights "has no weights" for a weightless
+// model.
+FloatView decodeConvWeights(const wire::Convolution2D& conv, int64_t expectedCount, int64_t outputCount,
+                            const ExternalFile* external, const char* opName);
+
+// Only for Codes and RawInt8. The old int8 form (its alpha is a dummy) gives scales of 1.
+QuantizedWeights decodeQuantizedWeights(const wire::Convolution2D& conv, int64_t expectedCount,
+                                        int64_t outputCount, const ExternalFile* external,
+                                        const char* opName);
+
+// One value per output channel; zeros when the file has none.
+FloatView convBias(const wire::Convolution2D& conv, int64_t outputCount, const ExternalFile* external,
+                   const char* opName);
+
+// Arrays of other tables that may be external. Empty when absent; both have equal sizes or the second is
+// empty.
+struct FloatPair {
+    FloatView first;   // scale, gamma
+    FloatView second;  // bias, beta
+};
+FloatPair scaleArrays(const wire::Scale& scale, const ExternalFile* external, const char* opName);
+FloatPair layerNormArrays(const wire::LayerNorm& norm, const ExternalFile* external, const char* opName);
+
+}  // namespace mnnc

@@ -1,0 +1,77 @@
+// ReLU, ReLU6 (a general clip), PReLU, ELU, Selu and Threshold.
+#include "model/wire_access.h"
+#include "ops/activation.h"
+#include "ops/channel_axis.h"
+#include "ops/families.h"
+
+namespace mnnc {
+namespace {
+
+ParamsPtr parseRelu(const wire::Op& op, const ParseContext&) {
+    auto params = std::make_shared<ReluParams>();
+    if (const wire::Relu* table = op.main_as_Relu()) params->slope = table->slope();
+    return params;
+}
+
+ParamsPtr parseRelu6(const wire::Op& op, const ParseContext&) {
+    auto params = std::make_shared<ClipParams>();
+    if (const wire::Relu6* table = op.main_as_Relu6()) {
+        params->lo = table->minValue();
+        params->hi = table->maxValue();
+    }
+    return params;
+}
+
+ParamsPtr parsePRelu(const wire::Op& op, const ParseContext& context) {
+    const wire::PRelu* table = op.main_as_PRelu();
+    const char* name = context.node.name.c_str();
+    if (!table || !table->slope() || table->slope()->size() == 0)
+        fail(Status::BadParameter, "op '%s': PReLU without slopes", name);
+    auto params = std::make_shared<PReluParams>();
+    params->slopes.assign(table->slope()->begin(), table->slope()->end());
+    const int64_t stored = static_cast<int64_t>(params->slopes.size());
+    if (table->slopeCount() < 1 || table->slopeCount() > stored)
+        fail(Status::BadParameter, "op '%s': slopeCount is %d, the table holds %lld slopes", name,
+             table->slopeCount(), static_cast<long long>(stored));
+    params->slopes.resize(static_cast<size_t>(table->slopeCount()));
+    return params;
+}
+
+ParamsPtr parseElu(const wire::Op& op, const ParseContext& context) {
+    const wire::ELU* table = op.main_as_ELU();
+    if (!table) fail(Status::BadParameter, "op '%s': the ELU parameter table is missing", context.node.name.c_str());
+    auto params = std::make_shared<EluParams>();
+    params->alpha = table->alpha();
+    return params;
+}
+
+ParamsPtr parseSelu(const wire::Op& op, const ParseContext& context) {
+    const wire::Selu* table = op.main_as_Selu();
+    if (!table) fail(Status::BadParameter, "op '%s': the Selu parameter table is missing", context.node.name.c_str());
+    auto params = std::make_shared<EluParams>();
+    params->alpha = table->alpha();
+    params->scale = table->scale();
+    return params;
+}
+
+void shapePRelu(const ShapeContext& context) {
+    const auto* params = context.node.paramsAs<PReluParams>();
+    if (params->slopes.size() != 1) checkChannels(context, static_cast<int64_t>(params->slopes.size()), "PReLU");
+    copyShapes(context);
+}
+
+}  // namespace
+
+OpFamily activationOps() {
+    static constexpr OpDef kOps[] = {
+        {.type = OpType::ReLU, .minInputs = 1, .maxInputs = 1, .parse = parseRelu},
+        {.type = OpType::ReLU6, .minInputs = 1, .maxInputs = 1, .parse = parseRelu6},
+        {.type = OpType::PReLU, .minInputs = 1, .maxInputs = 1, .parse = parsePRelu, .shape = shapePRelu},
+        {.type = OpType::ELU, .minInputs = 1, .maxInputs = 1, .parse = parseElu},
+        {.type = OpType::Selu, .minInputs = 1, .maxInputs = 1, .parse = parseSelu},
+        {.type = OpType::Threshold, .minInputs = 1, .maxInputs = 1, .parse = parseElu},
+    };
+    return kOps;
+}
+
+}  // namespace mnnc

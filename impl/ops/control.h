@@ -1,0 +1,27 @@
+// If and While: their parameters. They are executed by session/, backends never see them.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "ops/params.h"
+
+namespace mnnc {
+
+using NameLists = std::vector<std::vector<std::string>>;
+
+struct IfParams : Params {
+    std::string thenGraph, elseGraph;
+    NameLists inputAliases;   // [op input] -> formal inputs of either branch
+    NameLists outputAliases;  // [op output] -> {output of then, output of else}; empty: by position
+};
+
+// condGraph empty: the loop of ONNX (trip limit, condition, carried values), all by position. Otherwise that of
+// TensorFlow, by names.
+struct WhileParams : Params {
+    std::string condGraph, bodyGraph;
+    NameLists inputAliases;                  // [op input] -> formal inputs of condition and body
+    std::vector<std::string> outputAliases;  // [op output] -> body output or body input
+    NameLists updates;                       // {output, formal input it replaces}
+};
+
+}  // namespace mnnc

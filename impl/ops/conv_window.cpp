@@ -1,0 +1,171 @@
+// Extents, begin pads and groups of convolutions: what shape rules and executions must agree about.
+// Several rules look odd (negative SAME pads, VALID with an offset); they are what models were made for.
+#include <algorithm>
+#include <limits>
+
+#include "ops/convolution.h"
+
+namespace mnnc {
+
+namespace {
+
+using LL = long long;
+
+struct AxisRule {
+    int64_t in, kernel, stride, dilate;
+    int64_t begin, end;  // explicit pads
+    int64_t extra;       // outPads of a deconvolution
+    int64_t effective() const { return (kernel - 1) * dilate + 1; }
+};
+
+int64_t forwardExtent(const AxisRule& a, ConvPad mode) {
+    switch (mode) {
+        case ConvPad::Same:
+            return ceilDiv(a.in, a.stride);
+        case ConvPad::Valid:
+            return a.in < a.effective() ? 0 : ceilDiv(a.in - a.effective() + 1, a.stride);
+        case ConvPad::Explicit:
+            break;
+    }
+    const int64_t padded = a.in + a.begin + a.end;
+    return padded < a.effective() ? 0 : (padded - a.effective()) / a.stride + 1;
+}
+
+int64_t transposedExtent(const AxisRule& a, ConvPad mode) {
+    if (mode == ConvPad::Same) return checkedMul(a.in, a.stride, "deconvolution extent");
+    return checkedMul(a.in - 1, a.stride, "deconvolution extent") + a.effective() - a.begin - a.end + a.extra;
+}
+
+// SAME puts the smaller half first. The deconvolution rule knows no dilation, and neither is clamped at 0.
+int64_t beginPad(const AxisRule& a, int64_t out, bool transposed, ConvPad mode) {
+    if (mode != ConvPad::Same) return a.begin;
+    return transposed ? ((a.in - 1) * a.stride + a.kernel - out) / 2
+                      : ((out - 1) * a.stride + a.effective() - a.in) / 2;
+}
+
+int64_t requireInt(int64_t value, const char* what, const char* name) {
+    constexpr int64_t kLimit = std::numeric_limits<int>::max();
+    if (value < -kLimit || value > kLimit)
+        fail(Status::Overflow, "%s: the %s %lld does not fit", name, what, static_cast<LL>(value));
+    return value;
+}
+
+// How many groups tensor weights imply: their count says how many channels one group sees.
+int64_t groupsOfTensor(int64_t elements, int64_t rows, int64_t taps, int64_t channels, const char* name) {
+    const int64_t unit = checkedMul(rows, taps, name);
+    const int64_t perGroup = unit > 0 && elements % unit == 0 ? elements / unit : 0;
+    if (perGroup == 0 || channels % perGroup != 0)
+        fail(Status::ComputeSizeError, "%s: a weight tensor of %lld elements does not fit %lld x %lld channels and %lld taps",
+             name, static_cast<LL>(elements), static_cast<LL>(rows), static_cast<LL>(channels), static_cast<LL>(taps));
+    return channels / perGroup;
+}
+
+int64_t forwardGroups(const ConvParams& p, int64_t ic, const char* name) {
+    const int64_t stated = p.inputCount;
+    if (stated == 0 || stated == ic) return p.group;
+    if (stated * p.group != ic)
+        fail(Status::ComputeSizeError, "%s: the input has %lld channels, the weights are for %lld in %d groups", name,
+             static_cast<LL>(ic), static_cast<LL>(stated), p.group);
+    return ic / stated;
+}
+
+}  // namespace
+
+ConvWindow convWindow(OpType type, const ConvParams& params, const Shape& input, const Tensor* weight,
+                      const int64_t* outputSize, const char* name) {
+    if (input.rank() < 2 || input.rank() > 4)
+        fail(Status::ComputeSizeError, "%s: an input of rank 2 to 4 is needed, this one is %s", name,
+             input.text().c_str());
+    const bool transposed = isDeconvolution(type);
+    const bool depthwise = isDepthwise(type);
+    ConvWindow w;
+    w.batch = requireInt(input[0], "batch", name);
+    w.ic = requireInt(input[1], "channel count", name);
+    w.ih = requireInt(input.at(2), "input height", name);
+    w.iw = requireInt(input.at(3), "input width", name);
+    w.oc = params.outputCount;
+    w.kh = params.kernelY;
+    w.kw = params.kernelX;
+    if (w.ic < 1) fail(Status::ComputeSizeError, "%s: the input %s has no channels", name, input.text().c_str());
+    if (w.ih < 1 || w.iw < 1)
+        fail(Status::ComputeSizeError, "%s: the input %s has an empty plane", name, input.text().c_str());
+
+    if (weight && params.outputCount == 0) {
+        const Shape& s = weight->shape;
+        if (s.rank() < 2 || s.rank() > 4)
+            fail(Status::ComputeSizeError, "%s: a weight tensor of rank 4 is needed, this one is %s", name,
+                 s.text().c_str());
+        w.kh = requireInt(s.at(2), "kernel height", name);
+        w.kw = requireInt(s.at(3), "kernel width", name);
+        w.oc = depthwise ? w.ic : transposed ? checkedMul(s[1], params.group, name) : s[0];
+        if (w.kh < 1 || w.kw < 1 || (w.kh - 1) > (1 << 20) || (w.kw - 1) > (1 << 20))
+            fail(Status::ComputeSizeError, "%s: a kernel of %lld x %lld cannot be used", name, static_cast<LL>(w.kh),
+                 static_cast<LL>(w.kw));
+    }
+    if (w.oc < 1) fail(Status::ComputeSizeError, "%s: %lld output channels", name, static_cast<LL>(w.oc));
+    requireInt(w.oc, "output channel count", name);
+    if (depthwise && w.oc != w.ic)
+        fail(Status::ComputeSizeError, "%s: a depthwise operator with %lld input and %lld output channels", name,
+             static_cast<LL>(w.ic), static_cast<LL>(w.oc));
+
+    const int64_t taps = checkedMul(w.kh, w.kw, name);
+    if (depthwise)
+        w.groups = w.ic;
+    else if (weight)
+        w.groups = transposed ? groupsOfTensor(weight->elements(), w.ic, taps, w.oc, name)
+                              : groupsOfTensor(weight->elements(), w.oc, taps, w.ic, name);
+    else
+        w.groups = transposed ? params.group : forwardGroups(params, w.ic, name);
+    if (transposed && !depthwise && !weight && params.inputCount > 0 && params.inputCount != w.ic &&
+        int64_t{params.inputCount} * params.group != w.ic)
+        fail(Status::ComputeSizeError, "%s: the input has %lld channels, the weights are for %d", name,
+             static_cast<LL>(w.ic), params.inputCount);
+    if (w.ic % w.groups != 0 || w.oc % w.groups != 0)
+        fail(Status::ComputeSizeError, "%s: %lld groups do not divide %lld input and %lld output channels", name,
+             static_cast<LL>(w.groups), static_cast<LL>(w.ic), static_cast<LL>(w.oc));
+    w.weightCount = checkedMul(checkedMul(w.oc, w.ic / w.groups, name), taps, name);
+    const int64_t given = weight ? weight->elements() : params.storedWeights;
+    if (given >= 0 && given != w.weightCount)
+        fail(weight ? Status::ComputeSizeError : Status::BadWeights, "%s: %lld weights where %lld are needed", name,
+             static_cast<LL>(given), static_cast<LL>(w.weightCount));
+
+    const std::vector<int>& pads = params.pads;
+    const bool explicitEnds = pads.size() >= 4;  // two values move only the origin
+    AxisRule rows{w.ih, w.kh, params.strideY, params.dilateY, params.padY, params.padY, 0};
+    AxisRule columns{w.iw, w.kw, params.strideX, params.dilateX, params.padX, params.padX, 0};
+    if (explicitEnds) {
+        rows.begin = pads[0], columns.begin = pads[1];
+        rows.end = pads[2], columns.end = pads[3];
+    }
+    if (params.outPads.size() >= 2) {
+        rows.extra = params.outPads[0];
+        columns.extra = params.outPads[1];
+    }
+    if (outputSize) {
+        w.oh = outputSize[0];
+        w.ow = outputSize[1];
+    } else if (transposed) {
+        w.oh = transposedExtent(rows, params.padMode);
+        w.ow = transposedExtent(columns, params.padMode);
+    } else {
+        w.oh = forwardExtent(rows, params.padMode);
+        w.ow = forwardExtent(columns, params.padMode);
+    }
+    requireInt(w.oh, "output height", name);
+    requireInt(w.ow, "output width", name);
+    if (w.oh < 0 || w.ow < 0 || (transposed && (w.oh == 0 || w.ow == 0)))
+        fail(Status::ComputeSizeError, "%s: the output would be %lld x %lld", name, static_cast<LL>(w.oh),
+             static_cast<LL>(w.ow));
+    if ((input.rank() < 4 && w.ow > 1) || (input.rank() < 3 && w.oh > 1))
+        fail(Status::ComputeSizeError, "%s: an output of %lld x %lld does not fit the rank %d of the input", name,
+             static_cast<LL>(w.oh), static_cast<LL>(w.ow), input.rank());
+    if (!pads.empty()) {
+        rows.begin = pads[0];
+        columns.begin = pads[1];
+    }
+    w.padTop = requireInt(beginPad(rows, w.oh, transposed, params.padMode), "top padding", name);
+    w.padLeft = requireInt(beginPad(columns, w.ow, transposed, params.padMode), "left padding", name);
+    return w;
+}
+
+}  // namespace mnnc

@@ -1,0 +1,183 @@
+// Convolution, ConvolutionDepthwise, Deconvolution, DeconvolutionDepthwise: parameters, shape rules, cost.
+// Int8 models (quantInfo, symmetricQuan) run in float here with their weights dequantised.
+#include "ops/convolution.h"
+
+#include "mnn_generated.h"
+#include "model/model.h"
+#include "ops/channel_first.h"
+#include "ops/families.h"
+
+namespace mnnc {
+
+namespace {
+
+constexpr int kMaxKernel = 1 << 20;
+constexpr int kMaxPad = 1 << 28;
+
+void requireRange(int value, int low, int high, const char* what, const char* name) {
+    if (value < low || value > high)
+        fail(Status::BadParameter, "%s: %s is %d, allowed are %d to %d", name, what, value, low, high);
+}
+
+std::vector<int> readPads(const flatbuffers::Vector<int32_t>* list, const char* what, const char* name) {
+    if (!list || list->size() == 0) return {};
+    if (list->size() != 2 && list->size() < 4)
+        fail(Status::BadParameter, "%s: %s has %u values, 2 or 4 are needed", name, what, list->size());
+    std::vector<int> values(list->begin(), list->end());
+    values.resize(values.size() >= 4 ? 4 : 2);
+    for (const int value : values) requireRange(value, -kMaxPad, kMaxPad, what, name);
+    return values;
+}
+
+ParamsPtr parseConvolution(const wire::Op& op, const ParseContext& context) {
+    const char* name = context.node.name.c_str();
+    const wire::Convolution2D* table = op.main_as_Convolution2D();
+    if (!table || !table->common()) fail(Status::BadParameter, "%s: the convolution parameters are missing", name);
+    const wire::Convolution2DCommon& c = *table->common();
+    auto p = std::make_shared<ConvParams>();
+    p->kernelX = c.kernelX();
+    p->kernelY = c.kernelY();
+    p->strideX = c.strideX();
+    p->strideY = c.strideY();
+    p->dilateX = c.dilateX();
+    p->dilateY = c.dilateY();
+    requireRange(p->kernelX, 1, kMaxKernel, "the kernel width", name);
+    requireRange(p->kernelY, 1, kMaxKernel, "the kernel height", name);
+    requireRange(p->strideX, 1, kMaxKernel, "the stride in x", name);
+    requireRange(p->strideY, 1, kMaxKernel, "the stride in y", name);
+    requireRange(p->dilateX, 1, kMaxKernel, "the dilation in x", name);
+    requireRange(p->dilateY, 1, kMaxKernel, "the dilation in y", name);
+    requireRange(static_cast<int>(c.padMode()), 0, 2, "padMode", name);
+    p->padMode = static_cast<ConvPad>(c.padMode());
+    p->padX = c.padX();
+    p->padY = c.padY();
+    requireRange(p->padX, -kMaxPad, kMaxPad, "padX", name);
+    requireRange(p->padY, -kMaxPad, kMaxPad, "padY", name);
+    p->pads = readPads(c.pads(), "pads", name);
+    if (c.outPads() && c.outPads()->size() > 0) {
+        if (c.outPads()->size() < 2) fail(Status::BadParameter, "%s: outPads has 1 value, 2 are needed", name);
+        p->outPads.assign(c.outPads()->begin(), c.outPads()->begin() + 2);
+        for (const int value : p->outPads) requireRange(value, -kMaxPad, kMaxPad, "outPads", name);
+    }
+    p->group = c.group() == 0 ? 1 : c.group();
+    p->inputCount = c.inputCount();
+    p->outputCount = c.outputCount();
+    requireRange(p->group, 1, INT32_MAX, "group", name);
+    requireRange(p->inputCount, 0, INT32_MAX, "inputCount", name);
+    requireRange(p->outputCount, 0, INT32_MAX, "outputCount", name);
+    p->relu = c.relu();
+    p->relu6 = c.relu6();
+    p->hasOutputShape = isDeconvolution(context.node.type) && c.hasOutputShape();
+
+    const int tensors = p->tensorInputs(context.node.inputs.size());
+    if (tensors < 1 || tensors > 3)
+        fail(Status::BadParameter, "%s: %zu inputs do not fit a convolution%s", name, context.node.inputs.size(),
+             p->hasOutputShape ? " with an output shape" : "");
+    if (tensors == 1 && p->outputCount == 0 && !isDepthwise(context.node.type))
+        fail(Status::BadParameter, "%s: outputCount is 0 and the weights are not tensors", name);
+    p->model = &context.model;
+    p->op = &op;
+    p->table = table;
+    if (tensors == 1 && convWeightForm(*table, name) != WeightForm::None)
+        p->storedWeights = convWeightCount(*table, nullptr, name);
+    return p;
+}
+
+// Height and width of an output-shape input, [n, h, w, c] whatever the format.
+const int64_t* givenOutputSize(const ShapeContext& context, const ConvParams& params, int64_t (&size)[2]) {
+    if (!params.hasOutputShape) return nullptr;
+    const std::vector<int64_t> list = context.ints(context.inputCount() - 1);
+    if (list.size() < 3)
+        fail(Status::ComputeSizeError, "%s: the output shape has %zu values, 4 are needed", context.name(), list.size());
+    size[0] = list[1];
+    size[1] = list[2];
+    return size[0] > 0 && size[1] > 0 ? size : nullptr;
+}
+
+ConvWindow windowOf(const ShapeContext& context, const int64_t* outputSize) {
+    const ConvParams& params = *context.node.paramsAs<ConvParams>();
+    const int tensors = params.tensorInputs(context.inputs.size());
+    const Tensor* weight = tensors > 1 ? &context.in(1) : nullptr;
+    return convWindow(context.node.type, params, channelFirstShape(context.in(0), context.name()), weight, outputSize,
+                      context.name());
+}
+
+void convolutionShape(const ShapeContext& context) {
+    const ConvParams& params = *context.node.paramsAs<ConvParams>();
+    int64_t size[2] = {0, 0};
+    const ConvWindow w = windowOf(context, givenOutputSize(context, params, size));
+    const int tensors = params.tensorInputs(context.inputs.size());
+    for (int i = 0; i < tensors; ++i)
+        if (context.in(i).type != DataType::Float32)
+            fail(Status::BadType, "%s: input %d is %s, float32 is needed", context.name(), i,
+                 dataTypeName(context.in(i).type));
+    if (tensors > 2 && context.in(2).elements() != w.oc)
+        fail(Status::ComputeSizeError, "%s: a bias of %lld values for %lld output channels", context.name(),
+             static_cast<long long>(context.in(2).elements()), static_cast<long long>(w.oc));
+    Shape out = channelFirstShape(context.in(0), context.name());
+    out[1] = w.oc;
+    if (out.rank() > 2) out[2] = w.oh;
+    if (out.rank() > 3) out[3] = w.ow;
+    context.set(0, shapeInFormat(out, context.in(0).format));
+}
+
+// The command loses the output-shape input: from here on the output's extents say it.
+void convolutionGeometry(const OpContext& context) {
+    Command command = context.command();
+    if (context.node.paramsAs<ConvParams>()->hasOutputShape) command.inputs.pop_back();
+    emitChannelFirst(context, std::move(command));
+}
+
+uint32_t outputShapeInput(const Node& node) {
+    const ConvParams& params = *node.paramsAs<ConvParams>();
+    return params.hasOutputShape ? 1u << (node.inputs.size() - 1) : 0u;
+}
+
+double convolutionFlops(const ShapeContext& context) {
+    const Shape out = channelFirstShape(context.out(0), context.name());
+    const int64_t size[2] = {out.at(2), out.at(3)};
+    const ConvWindow w = windowOf(context, size);
+    const bool transposed = isDeconvolution(context.node.type);
+    const double pixels = transposed ? static_cast<double>(w.ih) * static_cast<double>(w.iw)
+                                     : static_cast<double>(w.oh) * static_cast<double>(w.ow);
+    return 2.0 * static_cast<double>(w.batch) * pixels * static_cast<double>(w.weightCount);
+}
+
+constexpr OpDef convolutionDef(OpType type, uint8_t maxInputs) {
+    return {.type = type,
+            .minInputs = 1,
+            .maxInputs = maxInputs,
+            .parse = parseConvolution,
+            .shape = convolutionShape,
+            .geometry = convolutionGeometry,
+            .contentInputs = outputShapeInput,
+            .shapeOnlyInputs = outputShapeInput,
+            .flops = convolutionFlops};
+}
+
+}  // namespace
+
+const ExternalFile* ConvParams::externalFile() const {
+    const auto* external = table->external();
+    return external && external->size() > 1 ? model->externalFiles().forOp(*op) : nullptr;
+}
+
+FloatView ConvParams::weights(int64_t expectedCount, int64_t outputChannels, const char* name) const {
+    return decodeConvWeights(*table, expectedCount, outputChannels, externalFile(), name);
+}
+
+FloatView ConvParams::bias(int64_t outputChannels, const char* name) const {
+    return convBias(*table, outputChannels, externalFile(), name);
+}
+
+OpFamily convolutionOps() {
+    static constexpr OpDef kOps[] = {
+        convolutionDef(OpType::Convolution, 3),
+        convolutionDef(OpType::ConvolutionDepthwise, 3),
+        convolutionDef(OpType::Deconvolution, 4),
+        convolutionDef(OpType::DeconvolutionDepthwise, 4),
+    };
+    return kOps;
+}
+
+}  // namespace mnnc

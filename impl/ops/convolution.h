@@ -1,0 +1,66 @@
+// Parameters and window arithmetic of the 2-D convolutions and deconvolutions.
+// Weights stay in the model's bytes until an execution asks for them.
+#pragma once
+#include <vector>
+
+#include "model/weights.h"
+#include "ops/op_def.h"
+
+namespace mnnc {
+
+enum class ConvPad : uint8_t { Explicit = 0, Valid = 1, Same = 2 };
+
+// Refers to the bytes of the model it was parsed from and must not outlive that.
+struct ConvParams : Params {
+    int kernelX = 1, kernelY = 1;
+    int strideX = 1, strideY = 1;
+    int dilateX = 1, dilateY = 1;
+    ConvPad padMode = ConvPad::Explicit;
+    int padX = 0, padY = 0;
+    std::vector<int> pads;     // empty, [top, left], or [top, left, bottom, right]
+    std::vector<int> outPads;  // empty, or [height, width]
+    int group = 1;
+    int inputCount = 0;   // 0: not stated
+    int outputCount = 0;  // 0: weights are tensors
+    bool relu = false, relu6 = false;
+    bool hasOutputShape = false;
+
+    const Model* model = nullptr;
+    const wire::Op* op = nullptr;
+    const wire::Convolution2D* table = nullptr;
+    int64_t storedWeights = -1;  // how many weights the file holds; -1: none, or known only when they are decoded
+
+    // Inputs of the op that are not the output shape of a deconvolution: 1, or 2 to 3 with weights as tensors.
+    // (A command of the op has no output-shape input.)
+    int tensorInputs(size_t inputCountOfOp) const {
+        return static_cast<int>(inputCountOfOp) - (hasOutputShape ? 1 : 0);
+    }
+    FloatView weights(int64_t expectedCount, int64_t outputChannels, const char* name) const;
+    FloatView bias(int64_t outputChannels, const char* name) const;
+
+  private:
+    const ExternalFile* externalFile() const;
+};
+
+// Everything about one convolution over known extents; all values fit an int.
+struct ConvWindow {
+    int64_t batch = 0, ic = 0, ih = 0, iw = 0, oc = 0, oh = 0, ow = 0;
+    int64_t kh = 1, kw = 1;
+    int64_t groups = 1;
+    int64_t padTop = 0, padLeft = 0;  // negative: the first rows are skipped
+    int64_t weightCount = 0;
+};
+
+// `input`: [n, c, spatial...]. `weight`: the weight tensor or null. `outputSize`: height and width when they are given
+// (by an output-shape input, or because the output has its shape already), or null. Throws Error naming `name`.
+ConvWindow convWindow(OpType type, const ConvParams& params, const Shape& input, const Tensor* weight,
+                      const int64_t* outputSize, const char* name);
+
+inline bool isDeconvolution(OpType type) {
+    return type == OpType::Deconvolution || type == OpType::DeconvolutionDepthwise;
+}
+inline bool isDepthwise(OpType type) {
+    return type == OpType::ConvolutionDepthwise || type == OpType::DeconvolutionDepthwise;
+}
+
+}  // namespace mnnc

@@ -1,0 +1,264 @@
+// Tile, BroadcastTo, Fill, ZerosLike, EyeLike as regions with stride 0; OneHot, Range, LinSpace and the random
+// operators as commands of their own.
+#include "ops/fill.h"
+
+#include <cmath>
+
+#include "base/checked.h"
+#include "mnn_generated.h"
+#include "ops/families.h"
+#include "ops/op_helpers.h"
+#include "tensor/region_builder.h"
+
+namespace mnnc {
+
+namespace {
+
+void emitRaster(const OpContext& context, Tensor* input, RegionBuilder& builder) {
+    context.geometry.raster(context.outputs[0], {input}, builder.take(), context.node.name);
+}
+
+void shapeTile(const ShapeContext& context) {
+    Shape shape = context.in(0).shape;
+    const std::vector<int64_t> multiples = context.ints(1);
+    if (multiples.size() != static_cast<size_t>(shape.rank()))
+        fail(Status::ComputeSizeError, "op '%s': %zu multiples for a tensor of rank %d", context.name(),
+             multiples.size(), shape.rank());
+    for (int i = 0; i < shape.rank(); ++i) {
+        if (multiples[static_cast<size_t>(i)] < 0)
+            fail(Status::ComputeSizeError, "op '%s': axis %d is to be repeated %lld times", context.name(), i,
+                 asLong(multiples[static_cast<size_t>(i)]));
+        shape[i] = checkedMul(shape[i], multiples[static_cast<size_t>(i)], context.name());
+    }
+    shape.elements();
+    context.set(0, shape);
+}
+
+void geometryTile(const OpContext& context) {
+    const Shape& in = context.in(0).shape;
+    const Strides src = rowMajorStrides(in), dst = rowMajorStrides(context.out(0).shape);
+    std::vector<BoxAxis> axes;
+    for (size_t i = 0; i < static_cast<size_t>(in.rank()); ++i) {
+        const int64_t extent = in[static_cast<int>(i)];
+        axes.push_back({context.out(0).shape[static_cast<int>(i)] / extent, 0, extent * dst[i]});
+        axes.push_back({extent, src[i], dst[i]});
+    }
+    RegionBuilder builder(context.name());
+    builder.box(0, 0, 0, axes);
+    emitRaster(context, context.inputs[0], builder);
+}
+
+ParamsPtr parseAxis(const wire::Op& op, const ParseContext&) {
+    const wire::Axis* table = op.main_as_Axis();
+    return axisParams(table ? table->axis() : 0);
+}
+
+bool forwardBroadcast(const ShapeContext& context) { return context.node.paramsAs<AxisParams>()->axis != 0; }
+
+void shapeBroadcastTo(const ShapeContext& context) {
+    const Shape& in = context.in(0).shape;
+    const Shape wanted = checkedShape(context.ints(1), context.name());
+    if (!forwardBroadcast(context)) {
+        const Shape shape = broadcastShapes(in, wanted, context.name());
+        shape.elements();
+        context.set(0, shape);
+        return;
+    }
+    if (in.elements() != wanted.elements() && (in.rank() != 1 || wanted.rank() < 1 || in[0] != wanted[0]))
+        fail(Status::ComputeSizeError, "op '%s': %s cannot be broadcast forward to %s", context.name(),
+             in.text().c_str(), wanted.text().c_str());
+    context.set(0, wanted);
+}
+
+void geometryBroadcastTo(const OpContext& context) {
+    const Shape &in = context.in(0).shape, &out = context.out(0).shape;
+    if (in.elements() == out.elements()) {
+        copyGeometry(context);
+        return;
+    }
+    RegionBuilder builder(context.name());
+    if (forwardBroadcast(context)) {
+        const int64_t inner = out.elements(1, out.rank());
+        const BoxAxis axes[] = {{out[0], 1, inner}, {inner, 0, 1}};
+        builder.box(0, 0, 0, axes);
+    } else {
+        const Strides src = rowMajorStrides(in), dst = rowMajorStrides(out);
+        const int missing = out.rank() - in.rank();
+        std::vector<BoxAxis> axes;
+        for (int i = 0; i < out.rank(); ++i) {
+            const bool repeated = i < missing || in[i - missing] == 1;
+            axes.push_back({out[i], repeated ? 0 : src[static_cast<size_t>(i - missing)], dst[static_cast<size_t>(i)]});
+        }
+        builder.box(0, 0, 0, axes);
+    }
+    emitRaster(context, context.inputs[0], builder);
+}
+
+void shapeFill(const ShapeContext& context) {
+    if (context.in(1).empty()) fail(Status::ComputeSizeError, "op '%s': the fill value is empty", context.name());
+    context.set(0, checkedShape(context.ints(0), context.name()), context.in(1).type, context.in(1).format);
+}
+
+void geometryFill(const OpContext& context) {
+    RegionBuilder builder(context.name());
+    const BoxAxis axis{context.out(0).elements(), 0, 1};
+    builder.box(0, 0, 0, {&axis, 1});
+    emitRaster(context, context.inputs[1], builder);
+}
+
+void geometryZeros(const OpContext& context) {
+    context.geometry.raster(context.outputs[0], {}, {}, context.node.name);
+}
+
+void shapeEyeLike(const ShapeContext& context) {
+    const Tensor& input = context.in(0);
+    if (input.shape.rank() < 2)
+        fail(Status::ComputeSizeError, "op '%s' needs a matrix, its input is %s", context.name(),
+             input.shape.text().c_str());
+    if (input.type != DataType::Float32 && input.type != DataType::Int32)
+        fail(Status::NotSupported, "op '%s': EyeLike of %s is not supported", context.name(), dataTypeName(input.type));
+    context.set(0, input.shape);
+}
+
+void geometryEyeLike(const OpContext& context) {
+    const Shape& shape = context.out(0).shape;
+    const int rank = shape.rank();
+    const int64_t rows = shape[rank - 2], columns = shape[rank - 1];
+    const int64_t k = context.inputCount() > 1 ? context.intAt(1) : 0;
+    const int64_t row = k < 0 ? -k : 0, column = k < 0 ? 0 : k;
+    const int64_t length = std::min(rows - row, columns - column);
+    if (length <= 0) {
+        geometryZeros(context);
+        return;
+    }
+    const float oneFloat = 1;
+    const int32_t oneInt = 1;
+    Tensor* one = context.geometry.temporary(Shape{}, context.out(0).type, Format::NCHW);
+    if (context.out(0).type == DataType::Float32) context.geometry.constant(one, &oneFloat);
+    else context.geometry.constant(one, &oneInt);
+    RegionBuilder builder(context.name());
+    // Beyond rank 3 only the first matrix gets its diagonal, as in the reference.
+    const BoxAxis axes[] = {{rank == 3 ? shape[0] : 1, 0, rows * columns}, {length, 0, columns + 1}};
+    builder.box(0, 0, row * columns + column, axes);
+    emitRaster(context, one, builder);
+}
+
+ParamsPtr parseOneHot(const wire::Op& op, const ParseContext&) {
+    const wire::OneHotParam* table = op.main_as_OneHotParam();
+    return axisParams(table ? table->axis() : -1);
+}
+
+void shapeOneHot(const ShapeContext& context) {
+    requireInt32(context, 0);
+    const DataType type = context.in(2).type;
+    if (type != context.in(3).type || (type != DataType::Float32 && type != DataType::Int32))
+        fail(Status::BadType, "op '%s': on and off values are %s and %s", context.name(), dataTypeName(type),
+             dataTypeName(context.in(3).type));
+    if (context.in(2).empty() || context.in(3).empty())
+        fail(Status::ComputeSizeError, "op '%s': the on or off value is empty", context.name());
+    Shape shape = context.in(0).shape;
+    const int axis = normalizeAxis(context.node.paramsAs<AxisParams>()->axis, shape.rank() + 1, context.name());
+    const int64_t depth = context.intAt(1);
+    if (depth < 0) fail(Status::ComputeSizeError, "op '%s': a depth of %lld", context.name(), asLong(depth));
+    shape.insert(axis, depth);
+    shape.elements();
+    context.set(0, shape, type, context.in(0).format);
+}
+
+void geometryOneHot(const OpContext& context) {
+    const Shape& shape = context.out(0).shape;
+    const AxisSplit split(shape, normalizeAxis(context.node.paramsAs<AxisParams>()->axis, shape.rank(), context.name()));
+    auto params = std::make_shared<OneHotParams>();
+    params->outer = split.outer;
+    params->depth = split.axis;
+    params->inner = split.inner;
+    Command command = context.command();
+    command.params = std::move(params);
+    command.inputs.erase(command.inputs.begin() + 1);
+    context.geometry.emit(std::move(command));
+}
+
+void shapeRange(const ShapeContext& context) {
+    const bool whole = context.in(0).type != DataType::Float32;
+    float value[3];
+    for (int i = 0; i < 3; ++i) {
+        if (context.in(i).type != context.in(0).type)
+            fail(Status::BadType, "op '%s': start is %s and input %d is %s", context.name(),
+                 dataTypeName(context.in(0).type), i, dataTypeName(context.in(i).type));
+        if (context.in(i).empty()) fail(Status::ComputeSizeError, "op '%s': input %d is empty", context.name(), i);
+        value[i] = whole ? static_cast<float>(context.intAt(i)) : context.floats(i)[0];
+    }
+    if (!(value[2] != 0)) fail(Status::ComputeSizeError, "op '%s': the step of a range is 0", context.name());
+    // The difference of integers is taken before it is rounded to a float.
+    const float distance =
+        whole ? static_cast<float>(context.intAt(1) - context.intAt(0)) : value[1] - value[0];
+    float count = 0;
+    if ((value[2] > 0) == (distance > 0) && distance != 0) count = std::ceil(std::fabs(distance / value[2]));
+    if (!(count < 2147483648.0f))
+        fail(Status::Overflow, "op '%s': a range of %g elements", context.name(), static_cast<double>(count));
+    context.set(0, Shape{static_cast<int64_t>(count)}, whole ? DataType::Int32 : DataType::Float32,
+                context.in(0).format);
+}
+
+void shapeLinSpace(const ShapeContext& context) {
+    for (int i = 0; i < 2; ++i)
+        if (context.in(i).type != DataType::Float32 || context.in(i).empty())
+            fail(Status::BadType, "op '%s': input %d must be a float32 scalar", context.name(), i);
+    const int64_t count = context.intAt(2);
+    if (count <= 0) fail(Status::ComputeSizeError, "op '%s': %lld values are asked for", context.name(), asLong(count));
+    context.set(0, Shape{count});
+}
+
+ParamsPtr parseRandom(const wire::Op& op, const ParseContext& context) {
+    const char* name = context.node.name.c_str();
+    const wire::RandomUniform* table = op.main_as_RandomUniform();
+    if (!table) fail(Status::BadParameter, "op '%s' carries no RandomUniform table", name);
+    auto params = std::make_shared<RandomParams>();
+    params->seeded = table->seed() != 0 || table->seed2() != 0;
+    params->type = dataTypeFromWire(static_cast<int32_t>(table->type()), name);
+    params->low = table->low();
+    params->high = table->high();
+    return params;
+}
+
+void shapeRandom(const ShapeContext& context) {
+    const auto* params = context.node.paramsAs<RandomParams>();
+    const bool uniform = context.node.type == OpType::RandomUniform;
+    if (uniform ? !(params->low < params->high) : !(params->high >= 0))
+        fail(Status::InputDataError, "op '%s': random numbers with bounds %g and %g", context.name(),
+             static_cast<double>(params->low), static_cast<double>(params->high));
+    if (params->type != DataType::Float32 && params->type != DataType::Int32 && params->type != DataType::UInt8)
+        fail(Status::NotSupported, "op '%s': random numbers of type %s", context.name(), dataTypeName(params->type));
+    context.set(0, checkedShape(context.ints(0), context.name()), params->type, Format::NCHW);
+}
+
+constexpr OpDef kFillOps[] = {
+    {.type = OpType::Tile, .minInputs = 2, .maxInputs = 2, .shape = shapeTile, .geometry = geometryTile,
+     .contentInputs = contentOfInput1},
+    {.type = OpType::BroadcastTo, .minInputs = 2, .maxInputs = 2, .parse = parseAxis, .shape = shapeBroadcastTo,
+     .geometry = geometryBroadcastTo, .contentInputs = contentOfInput1},
+    {.type = OpType::Fill, .minInputs = 2, .maxInputs = 2, .shape = shapeFill, .geometry = geometryFill,
+     .contentInputs = contentOfInput0},
+    {.type = OpType::ZerosLike, .minInputs = 1, .maxInputs = 1, .geometry = geometryZeros,
+     .shapeOnlyInputs = contentOfInput0},
+    {.type = OpType::ZeroGrad, .minInputs = 1, .maxInputs = 1, .geometry = geometryZeros,
+     .shapeOnlyInputs = contentOfInput0},
+    {.type = OpType::EyeLike, .minInputs = 1, .maxInputs = 2, .shape = shapeEyeLike, .geometry = geometryEyeLike,
+     .contentInputs = contentOfInput1, .shapeOnlyInputs = contentOfInput0},
+    {.type = OpType::OneHot, .minInputs = 4, .maxInputs = 4, .parse = parseOneHot, .shape = shapeOneHot,
+     .geometry = geometryOneHot, .contentInputs = contentOfInput1},
+    {.type = OpType::Range, .minInputs = 3, .maxInputs = 3, .shape = shapeRange,
+     .contentInputs = [](const Node&) { return 7u; }},
+    {.type = OpType::LinSpace, .minInputs = 3, .maxInputs = 3, .shape = shapeLinSpace,
+     .contentInputs = [](const Node&) { return 4u; }},
+    {.type = OpType::RandomUniform, .minInputs = 1, .maxInputs = 1, .parse = parseRandom, .shape = shapeRandom,
+     .contentInputs = contentOfInput0},
+    {.type = OpType::RandomNormal, .minInputs = 1, .maxInputs = 1, .parse = parseRandom, .shape = shapeRandom,
+     .contentInputs = contentOfInput0},
+};
+
+}  // namespace
+
+OpFamily fillOps() { return kFillOps; }
+
+}  // namespace mnnc

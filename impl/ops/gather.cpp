@@ -1,0 +1,151 @@
+// Gather, GatherV2, GatherND, GatherElements. Geometry resolves axes and strides, so that the commands are plain
+// index loops; one or two constant indices become regions. Indices outside give 0, negative ones are not wrapped.
+#include "ops/gather.h"
+
+#include "mnn_generated.h"
+#include "ops/families.h"
+#include "ops/op_helpers.h"
+#include "tensor/region_builder.h"
+
+namespace mnnc {
+
+namespace {
+
+ParamsPtr parseAxis(const wire::Op& op, const ParseContext&) {
+    if (const wire::Axis* table = op.main_as_Axis()) return axisParams(table->axis());
+    return std::make_shared<AxisParams>();
+}
+
+uint32_t contentOfInput2(const Node& node) { return hasInput(node, 2) ? 4u : 0u; }
+
+int gatherAxis(const ShapeContext& context) {
+    const auto* params = context.node.paramsAs<AxisParams>();
+    const int rank = context.in(0).shape.rank();
+    int64_t axis = 0;
+    if (params->given) axis = params->axis;
+    else if (context.inputCount() > 2) axis = context.intAt(2);
+    if (axis <= -rank || axis >= rank)
+        fail(Status::BadRange, "op '%s': axis %lld is outside a tensor of rank %d", context.name(), asLong(axis), rank);
+    return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+void shapeGather(const ShapeContext& context) {
+    requireInt32(context, 1);
+    const Shape &data = context.in(0).shape, &indices = context.in(1).shape;
+    const int axis = gatherAxis(context);
+    Shape shape;
+    for (int i = 0; i < axis; ++i) shape.push(data[i]);
+    for (const int64_t extent : indices) shape.push(extent);
+    for (int i = axis + 1; i < data.rank(); ++i) shape.push(data[i]);
+    shape.elements();
+    context.set(0, shape);
+}
+
+void geometryGather(const OpContext& context) {
+    const AxisSplit split(context.in(0).shape, gatherAxis(context));
+    const Tensor& indices = context.in(1);
+    const int64_t count = indices.elements();
+    if (indices.contentKnown && indices.usage == Usage::Constant && count <= 2) {
+        RegionBuilder builder(context.name());
+        for (int64_t i = 0; i < count; ++i) {
+            const int64_t index = indices.as<const int32_t>()[i];
+            if (index < 0 || index >= split.axis) continue;
+            const BoxAxis axes[] = {{split.outer, split.axis * split.inner, count * split.inner}, {split.inner, 1, 1}};
+            builder.box(0, index * split.inner, i * split.inner, axes);
+        }
+        context.geometry.raster(context.outputs[0], {context.inputs[0]}, builder.take(), context.node.name);
+        return;
+    }
+    auto params = std::make_shared<GatherParams>();
+    params->outer = split.outer;
+    params->extent = split.axis;
+    params->inner = split.inner;
+    params->count = count;
+    Command command = context.command();
+    command.type = OpType::GatherV2;
+    command.params = std::move(params);
+    command.inputs.resize(2);
+    context.geometry.emit(std::move(command));
+}
+
+int64_t batchAxes(const ShapeContext& context) { return context.node.paramsAs<AxisParams>()->axis; }
+
+void shapeGatherNd(const ShapeContext& context) {
+    requireInt32(context, 1);
+    const Shape &data = context.in(0).shape, &indices = context.in(1).shape;
+    const int64_t batch = batchAxes(context);
+    if (data.rank() < 1 || indices.rank() < 1)
+        fail(Status::ComputeSizeError, "op '%s': data %s and indices %s must have axes", context.name(),
+             data.text().c_str(), indices.text().c_str());
+    if (indices.empty()) {
+        context.set(0, Shape{0, data[data.rank() - 1]});
+        return;
+    }
+    const int64_t depth = indices[indices.rank() - 1];
+    if (batch < 0 || batch > data.rank() || depth > data.rank() - batch)
+        fail(Status::ComputeSizeError, "op '%s': %lld indices per row behind %lld batch axes of a tensor of rank %d",
+             context.name(), asLong(depth), asLong(batch), data.rank());
+    Shape shape;
+    for (int i = 0; i + 1 < indices.rank(); ++i) shape.push(indices[i]);
+    for (int i = static_cast<int>(batch + depth); i < data.rank(); ++i) shape.push(data[i]);
+    shape.elements();
+    context.set(0, shape);
+}
+
+void geometryGatherNd(const OpContext& context) {
+    const Shape &data = context.in(0).shape, &indices = context.in(1).shape;
+    const int batch = static_cast<int>(batchAxes(context));
+    auto params = std::make_shared<GatherNdParams>();
+    params->depth = static_cast<int>(indices[indices.rank() - 1]);
+    params->rows = indices.elements(0, indices.rank() - 1);
+    params->slice = data.elements(batch + params->depth, data.rank());
+    params->total = data.elements();
+    params->checkEach = batch == 0;
+    const Strides strides = rowMajorStrides(data);
+    for (int j = 0; j < params->depth; ++j) {
+        params->extent[j] = data[batch + j];
+        params->stride[j] = strides[static_cast<size_t>(batch + j)];
+    }
+    Command command = context.command();
+    command.params = std::move(params);
+    context.geometry.emit(std::move(command));
+}
+
+int elementsAxis(const ShapeContext& context) {
+    return normalizeAxis(context.inputCount() > 2 ? context.intAt(2) : 0, context.in(0).shape.rank(), context.name());
+}
+
+void shapeGatherElements(const ShapeContext& context) {
+    requireInt32(context, 1);
+    elementsAxis(context);
+    if (context.in(0).shape.rank() != context.in(1).shape.rank())
+        fail(Status::ComputeSizeError, "op '%s': data %s and indices %s must have equal ranks", context.name(),
+             context.in(0).shape.text().c_str(), context.in(1).shape.text().c_str());
+    context.set(0, context.in(1).shape);
+}
+
+void geometryGatherElements(const OpContext& context) {
+    auto params = std::make_shared<ElementsParams>();
+    params->axis = elementsAxis(context);
+    Command command = context.command();
+    command.params = std::move(params);
+    command.inputs.resize(2);
+    context.geometry.emit(std::move(command));
+}
+
+constexpr OpDef kGatherOps[] = {
+    {.type = OpType::Gather, .minInputs = 2, .maxInputs = 2, .parse = parseAxis, .shape = shapeGather,
+     .geometry = geometryGather},
+    {.type = OpType::GatherV2, .minInputs = 2, .maxInputs = 3, .parse = parseAxis, .shape = shapeGather,
+     .geometry = geometryGather, .contentInputs = contentOfInput2},
+    {.type = OpType::GatherND, .minInputs = 2, .maxInputs = 2, .parse = parseAxis, .shape = shapeGatherNd,
+     .geometry = geometryGatherNd},
+    {.type = OpType::GatherElements, .minInputs = 2, .maxInputs = 3, .shape = shapeGatherElements,
+     .geometry = geometryGatherElements, .contentInputs = contentOfInput2},
+};
+
+}  // namespace
+
+OpFamily gatherOps() { return kGatherOps; }
+
+}  // namespace mnnc

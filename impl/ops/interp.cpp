@@ -1,0 +1,280 @@
+// Interp and Resize: parameters, shape rules, and the lowering to Interp commands.
+// A batch or channel axis that changes its extent is folded into the plane of a helper tensor and resized there.
+#include "ops/interp.h"
+
+#include <cmath>
+#include <limits>
+
+#include "mnn_generated.h"
+#include "ops/channel_first.h"
+#include "ops/families.h"
+
+namespace mnnc {
+
+namespace {
+
+using LL = long long;
+
+CoordinateMode legacyMode(bool halfPixelCenters, bool alignCorners, ResizeType type) {
+    if (halfPixelCenters && type != ResizeType::NearestFloor) return CoordinateMode::HalfPixels;
+    return alignCorners ? CoordinateMode::AlignCorners : CoordinateMode::Asymmetric;
+}
+
+void checkScale(float scale, const char* name) {
+    if (!std::isfinite(scale) || scale < 0)
+        fail(Status::BadParameter, "%s: a scale of %g", name, static_cast<double>(scale));
+}
+
+ParamsPtr parseInterp(const wire::Op& op, const ParseContext& context) {
+    const char* name = context.node.name.c_str();
+    const wire::Interp* table = op.main_as_Interp();
+    if (!table) fail(Status::BadParameter, "%s: the resize parameters are missing", name);
+    const int type = table->resizeType(), mode = static_cast<int>(table->ctm());
+    if (type < 1 || type > 4) fail(Status::BadParameter, "%s: resizeType %d is unknown", name, type);
+    if (mode < 0 || mode > 5)
+        fail(Status::BadParameter, "%s: the coordinate mode %d is not supported", name, mode);
+    auto p = std::make_shared<InterpParams>();
+    p->type = static_cast<ResizeType>(type);
+    p->mode = static_cast<CoordinateMode>(mode);
+    if (p->mode == CoordinateMode::NotSet)
+        p->mode = legacyMode(table->halfPixelCenters(), table->alignCorners(), p->type);
+    const int sizes[3] = {table->outputDepth(), table->outputHeight(), table->outputWidth()};
+    const float scales[3] = {table->depthScale(), table->heightScale(), table->widthScale()};
+    for (int i = 0; i < 3; ++i) {
+        if (sizes[i] < 0) fail(Status::BadParameter, "%s: an output extent of %d", name, sizes[i]);
+        if (context.node.inputs.size() < 2) checkScale(scales[i], name);
+        p->size[i] = sizes[i];
+        p->scale[i] = scales[i];
+    }
+    return p;
+}
+
+ParamsPtr parseResize(const wire::Op& op, const ParseContext& context) {
+    const char* name = context.node.name.c_str();
+    const wire::Resize* table = op.main_as_Resize();
+    if (!table) fail(Status::BadParameter, "%s: the resize parameters are missing", name);
+    auto p = std::make_shared<InterpParams>();
+    p->legacy = true;
+    p->scale[1] = table->yScale();
+    p->scale[2] = table->xScale();
+    checkScale(p->scale[1], name);
+    checkScale(p->scale[2], name);
+    return p;
+}
+
+int64_t scaled(int64_t extent, float scale, const char* name) {
+    const float value = std::trunc(static_cast<float>(extent) * scale);
+    if (!(value >= 0) || value > static_cast<float>(1 << 30))
+        fail(Status::ComputeSizeError, "%s: %lld times a scale of %g is no extent", name, static_cast<LL>(extent),
+             static_cast<double>(scale));
+    return static_cast<int64_t>(value);
+}
+
+// The output of an op: extents [n, c, spatial...], and in/out per axis as the coordinate modes see it.
+struct Target {
+    Shape in, out;
+    float ratio[kMaxRank];
+};
+
+// The axis of [n, c, spatial...] that axis i of a tensor's own order is.
+int channelFirstAxis(int axis, int rank, Format format) {
+    if (format != Format::NHWC || axis == 0) return axis;
+    return axis == rank - 1 ? 1 : axis + 1;
+}
+
+void applyList(const ShapeContext& context, Target& t) {
+    const Tensor& list = context.in(1);
+    const char* name = context.name();
+    const int rank = t.in.rank();
+    const int64_t count = list.elements();
+    const bool isFloat = list.type == DataType::Float32;
+    std::vector<int64_t> ints;
+    std::span<const float> floats;
+    if (isFloat)
+        floats = context.floats(1);
+    else
+        ints = context.ints(1);
+    if (count == rank) {
+        for (int i = 0; i < rank; ++i) {
+            const int axis = channelFirstAxis(i, rank, context.in(0).format);
+            const auto at = static_cast<size_t>(i);
+            if (!isFloat) {
+                t.out[axis] = ints[at];
+                continue;
+            }
+            const float scale = floats[at];
+            if (!std::isfinite(scale) || scale <= 0)
+                fail(Status::ComputeSizeError, "%s: a scale of %g", name, static_cast<double>(scale));
+            t.out[axis] = scaled(t.in[axis], scale, name);
+            t.ratio[axis] = 1.0f / scale;
+        }
+        return;
+    }
+    if (count != 2 || rank > 4)
+        fail(Status::ComputeSizeError, "%s: %lld sizes for an input of rank %d", name, static_cast<LL>(count), rank);
+    for (int i = 0; i < 2 && 2 + i < rank; ++i) {
+        const auto at = static_cast<size_t>(i);
+        t.out[2 + i] = isFloat ? scaled(1, floats[at], name) : ints[at];
+    }
+}
+
+void applyFields(const InterpParams& params, Target& t, const char* name) {
+    const int spatial = t.in.rank() - 2;
+    // Spatial axis i uses field first + i; [n, c, h] has a height and no width.
+    const int first = spatial == 3 ? 0 : 1;
+    bool bySize = !params.legacy;
+    for (int i = 0; i < spatial; ++i) bySize = bySize && params.size[first + i] > 0;
+    for (int i = 0; i < spatial; ++i)
+        t.out[2 + i] = bySize ? params.size[first + i] : scaled(t.in[2 + i], params.scale[first + i], name);
+}
+
+Target targetOf(const ShapeContext& context) {
+    const InterpParams& params = *context.node.paramsAs<InterpParams>();
+    const char* name = context.name();
+    Target t;
+    t.in = t.out = channelFirstShape(context.in(0), name);
+    const int rank = t.in.rank();
+    if (rank > 5)
+        fail(Status::ComputeSizeError, "%s: an input of rank 5 at most is needed, this one is %s", name,
+             t.in.text().c_str());
+    for (float& ratio : t.ratio) ratio = 0;  // 0: in / out
+    if (context.inputCount() > 1 && !params.legacy)
+        applyList(context, t);
+    else
+        applyFields(params, t, name);
+    for (int i = 0; i < rank; ++i) {
+        // Up to 2^30 so that index arithmetic in 32 bits is safe; the batch may be empty.
+        const bool emptyBatch = i == 0 && t.in[0] == 0 && t.out[0] == 0;
+        if (!emptyBatch && (t.in[i] < 1 || t.out[i] < 1 || t.in[i] > (1 << 30) || t.out[i] > (1 << 30)))
+            fail(Status::ComputeSizeError, "%s: resizing %s to %s", name, t.in.text().c_str(), t.out.text().c_str());
+        if (t.ratio[i] == 0 && t.out[i] > 0)
+            t.ratio[i] = static_cast<float>(t.in[i]) / static_cast<float>(t.out[i]);
+    }
+    return t;
+}
+
+AxisMap mapAxis(CoordinateMode mode, int64_t in, int64_t out, float ratio) {
+    switch (mode) {
+        case CoordinateMode::AlignCorners:
+            return {out > 1 ? static_cast<float>(in - 1) / static_cast<float>(out - 1) : 0.0f, 0.0f};
+        case CoordinateMode::HalfPixels:
+            return {ratio, 0.5f * ratio - 0.5f};
+        case CoordinateMode::PytorchHalfPixels:
+            if (out == 1) return {0.0f, 0.0f};
+            return {ratio, 0.5f * ratio - 0.5f};
+        case CoordinateMode::TensorflowHalfPixels:
+            return {ratio, 0.5f * ratio};
+        case CoordinateMode::NotSet:
+        case CoordinateMode::Asymmetric:
+            break;
+    }
+    return {ratio, 0.0f};
+}
+
+bool isIdentity(const AxisMap& map, int64_t in, int64_t out) { return in == out && map.a == 1.0f && map.b == 0.0f; }
+
+void interpShape(const ShapeContext& context) {
+    if (context.in(0).type != DataType::Float32)
+        fail(Status::BadType, "%s: the input is %s, float32 is needed", context.name(),
+             dataTypeName(context.in(0).type));
+    context.set(0, shapeInFormat(targetOf(context).out, context.in(0).format));
+}
+
+void emitInterp(const OpContext& context, Tensor* output, Tensor* input, const std::shared_ptr<InterpCommand>& plan) {
+    Command command;
+    command.type = OpType::Interp;
+    command.name = context.node.name;
+    command.params = plan;
+    command.inputs = {input};
+    command.outputs = {output};
+    context.geometry.emit(std::move(command));
+}
+
+// Resizes one leading axis: [outer, extent, inner] as the plane of a one-channel picture.
+Tensor* resizeLeading(const OpContext& context, Tensor* x, int axis, int64_t extent, ResizeType type, AxisMap map) {
+    const Shape& in = x->shape;
+    Shape out = in;
+    out[axis] = extent;
+    const int64_t outer = in.elements(0, axis), inner = in.elements(axis + 1, in.rank());
+    auto plan = std::make_shared<InterpCommand>();
+    plan->type = type;
+    plan->axis[1] = map;
+    GeometryContext& g = context.geometry;
+    Tensor* folded = g.temporary({outer, 1, in[axis], inner}, x->type, Format::NCHW);
+    Tensor* resized = g.temporary({outer, 1, extent, inner}, x->type, Format::NCHW);
+    Tensor* result = g.temporary(out, x->type, Format::NC4HW4);
+    g.copyLinear(folded, x, context.node.name + "/fold");
+    emitInterp(context, resized, folded, plan);
+    g.copyLinear(result, resized, context.node.name + "/unfold");
+    return result;
+}
+
+void interpGeometry(const OpContext& context) {
+    const InterpParams& params = *context.node.paramsAs<InterpParams>();
+    const Target t = targetOf(context);
+    const int rank = t.in.rank(), spatial = rank - 2;
+    AxisMap maps[kMaxRank];
+    for (int i = 0; i < rank; ++i) maps[i] = mapAxis(params.mode, t.in[i], t.out[i], t.ratio[i]);
+
+    Tensor* x = channelFirstInput(context, context.inputs[0]);
+    for (int axis = 0; axis < 2; ++axis)
+        if (t.in[axis] != t.out[axis])
+            x = resizeLeading(context, x, axis, t.out[axis], params.type, maps[axis]);
+
+    Tensor* output = context.outputs[0];
+    Tensor* result = channelFirstOutput(context, output);
+    bool identity = true;
+    auto plan = std::make_shared<InterpCommand>();
+    plan->type = params.type;
+    for (int i = 0; i < spatial; ++i) {
+        plan->axis[spatial == 3 ? i : i + 1] = maps[2 + i];
+        identity = identity && isIdentity(maps[2 + i], t.in[2 + i], t.out[2 + i]);
+    }
+    if (identity)
+        context.geometry.copyLinear(result, x, context.node.name);
+    else
+        emitInterp(context, result, x, plan);
+    finishOutput(context, output, result);
+}
+
+uint32_t sizesInput(const Node& node) { return node.inputs.size() > 1 && node.type == OpType::Interp ? 2u : 0u; }
+uint32_t secondInput(const Node& node) { return node.inputs.size() > 1 ? 2u : 0u; }
+
+double interpFlops(const ShapeContext& context) {
+    const double elements = static_cast<double>(context.out(0).elements());
+    const double corners = std::pow(2.0, context.out(0).shape.rank() - 2);
+    switch (context.node.paramsAs<InterpParams>()->type) {
+        case ResizeType::Linear:
+            return elements * corners;
+        case ResizeType::Cubic:
+            return elements * 4 * corners;
+        case ResizeType::NearestFloor:
+        case ResizeType::NearestRound:
+            break;
+    }
+    return elements;
+}
+
+constexpr OpDef interpDef(OpType type, ParamsPtr (*parse)(const wire::Op&, const ParseContext&)) {
+    return {.type = type,
+            .minInputs = 1,
+            .maxInputs = 2,
+            .parse = parse,
+            .shape = interpShape,
+            .geometry = interpGeometry,
+            .contentInputs = sizesInput,
+            .shapeOnlyInputs = secondInput,
+            .flops = interpFlops};
+}
+
+}  // namespace
+
+OpFamily interpOps() {
+    static constexpr OpDef kOps[] = {
+        interpDef(OpType::Interp, parseInterp),
+        interpDef(OpType::Resize, parseResize),
+    };
+    return kOps;
+}
+
+}  // namespace mnnc

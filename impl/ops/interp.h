@@ -1,0 +1,47 @@
+// Interp (nearest, linear, cubic) and the legacy Resize.
+// All of them become Interp commands over [n, c, (depth,) height, width] with one source map per axis; sizes, scales
+// and coordinate modes are settled before.
+#pragma once
+#include <vector>
+
+#include "ops/op_def.h"
+
+namespace mnnc {
+
+enum class ResizeType : uint8_t { NearestFloor = 1, Linear = 2, Cubic = 3, NearestRound = 4 };
+enum class CoordinateMode : uint8_t {
+    NotSet = 0,
+    AlignCorners = 1,
+    HalfPixels = 2,
+    PytorchHalfPixels = 3,
+    Asymmetric = 4,
+    TensorflowHalfPixels = 5,
+};
+
+// What the file says.
+struct InterpParams : Params {
+    ResizeType type = ResizeType::Linear;
+    CoordinateMode mode = CoordinateMode::Asymmetric;  // never NotSet: legacy flags are resolved
+    bool legacy = false;      // Resize: only scales count
+    int size[3] = {0, 0, 0};  // depth, height, width; 0: by scale
+    float scale[3] = {0, 0, 0};
+};
+
+// What an Interp command carries: source = a * destination + b per axis.
+struct AxisMap {
+    float a = 1, b = 0;
+};
+struct InterpCommand : Params {
+    ResizeType type = ResizeType::Linear;
+    AxisMap axis[3];  // depth, height, width
+};
+
+// The source positions and weights of one output axis: `taps` entries per output position, indexes inside [0, in).
+struct AxisTaps {
+    int taps = 1;
+    std::vector<int32_t> index;
+    std::vector<float> weight;
+};
+AxisTaps makeAxisTaps(ResizeType type, const AxisMap& map, int64_t in, int64_t out);
+
+}  // namespace mnnc

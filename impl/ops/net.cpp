@@ -1,0 +1,60 @@
+#include "ops/net.h"
+
+#include "base/error.h"
+#include "mnn_generated.h"
+
+namespace mnnc {
+
+namespace {
+
+std::vector<int> ids(const flatbuffers::Vector<int32_t>* vector) {
+    return vector ? std::vector<int>(vector->begin(), vector->end()) : std::vector<int>();
+}
+
+Node parseNode(const Model& model, const Graph& graph, const wire::Op& op) {
+    Node node;
+    node.type = static_cast<OpType>(op.type());
+    node.inputs = ids(op.inputIndexes());
+    node.outputs = ids(op.outputIndexes());
+    if (op.name()) node.name = op.name()->str();
+    if (node.name.empty()) node.name = graph.tensorNames[static_cast<size_t>(node.outputs.at(0))];
+    const int format = static_cast<int>(op.defaultDimentionFormat());
+    node.defaultFormat = format >= 0 && format <= 2 ? static_cast<Format>(format) : Format::NHWC;
+
+    const OpDef* def = findOpDef(node.type);
+    if (!def) {
+        node.unsupported = "this library does not implement it";
+        return node;
+    }
+    if (node.inputs.size() < def->minInputs || (def->maxInputs != 255 && node.inputs.size() > def->maxInputs))
+        fail(Status::BadParameter, "op '%s' (%s) has %zu inputs", node.name.c_str(), opTypeName(node.type),
+             node.inputs.size());
+    if (node.outputs.size() < def->minOutputs || (def->maxOutputs != 255 && node.outputs.size() > def->maxOutputs))
+        fail(Status::BadParameter, "op '%s' (%s) has %zu outputs", node.name.c_str(), opTypeName(node.type),
+             node.outputs.size());
+    try {
+        if (def->parse) node.params = def->parse(op, ParseContext{model, node});
+        node.def = def;
+    } catch (const Error& error) {
+        // A form this library lacks must not stop loading; a damaged table must.
+        if (error.status() != Status::NotSupported) throw;
+        node.unsupported = error.message();
+    }
+    return node;
+}
+
+}  // namespace
+
+std::shared_ptr<const Net> parseNet(std::shared_ptr<const Model> model) {
+    auto net = std::make_shared<Net>();
+    for (const Graph& graph : model->graphs()) {
+        NetGraph& parsed = net->graphs.emplace_back();
+        parsed.source = &graph;
+        parsed.nodes.reserve(graph.ops.size());
+        for (const wire::Op* op : graph.ops) parsed.nodes.push_back(parseNode(*model, graph, *op));
+    }
+    net->model = std::move(model);
+    return net;
+}
+
+}  // namespace mnnc

@@ -1,0 +1,38 @@
+// Parameters of LayerNorm, Normalize and LRN, and the blocks a LayerNorm works on.
+#pragma once
+#include <vector>
+
+#include "ops/params.h"
+#include "tensor/tensor.h"
+
+namespace mnnc {
+
+struct LayerNormParams : Params {
+    std::vector<int> axes;
+    float epsilon = 0;
+    std::vector<float> gamma, beta;  // equal sizes; both empty: no affine part
+    int group = 1;
+    bool rms = false;       // no mean subtraction
+    bool overChannel = false;  // over axis 1, whatever `axes` says
+};
+
+// A row-major tensor seen as [outer][length][inner]: normalised along `length`.
+struct NormBlocks {
+    int64_t outer = 1, length = 1, inner = 1;
+};
+// Throws ComputeSizeError or BadRange naming `what`.
+NormBlocks normBlocks(const LayerNormParams& params, const Shape& shape, const char* what);
+
+struct NormalizeParams : Params {  // y = x scale[c] / sqrt(sum of x^2 + epsilon)
+    bool acrossSpatial = false;    // sum over c, h, w instead of c
+    float epsilon = 0;
+    std::vector<float> scale;
+};
+
+struct LrnParams : Params {  // y = x (bias + alpha M)^-beta, M = mean of x^2 over the window
+    bool withinChannel = false;
+    int localSize = 1;
+    float alpha = 0, beta = 0, bias = 1;
+};
+
+}  // namespace mnnc

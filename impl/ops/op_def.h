@@ -1,0 +1,125 @@
+// What an operator IS: how its parameters are read, its shape rule, its geometry, its cost, whose content it needs.
+// One OpDef per operator, in the table of its family's file; op_table.cpp lists the families.
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ops/command.h"
+
+namespace mnnc {
+
+namespace wire {
+struct Op;
+}
+class Model;
+
+// An op of a graph, parsed. Immutable and shared by all sessions of a net.
+struct OpDef;
+struct Node {
+    OpType type{};
+    const OpDef* def = nullptr;  // null: unknown or unsupported here; loading goes on, session creation fails
+    std::string unsupported;     // why def is null
+    std::string name;            // never empty: the op's own name, else the name of its first output
+    std::vector<int> inputs;     // tensor ids of the graph
+    std::vector<int> outputs;
+    Format defaultFormat = Format::NHWC;
+    ParamsPtr params;
+
+    template <typename T>
+    const T* paramsAs() const {
+        return static_cast<const T*>(params.get());
+    }
+};
+
+// What a parameter reader may use besides the op itself.
+struct ParseContext {
+    const Model& model;
+    const Node& node;  // name, type, inputs and outputs are filled
+};
+
+// Shape rule: sets shape, type and format of every output. It is the second line of defence against hostile models:
+// every index, product and offset is checked, and a failure throws Error(ComputeSizeError or BadRange, ...) with a sentence.
+struct ShapeContext {
+    const Node& node;
+    std::span<Tensor* const> inputs;
+    std::span<Tensor* const> outputs;
+
+    const Tensor& in(int i) const { return *inputs[static_cast<size_t>(i)]; }
+    Tensor& out(int i) const { return *outputs[static_cast<size_t>(i)]; }
+    int inputCount() const { return static_cast<int>(inputs.size()); }
+    const char* name() const { return node.name.c_str(); }
+    // Output i takes type and format of input 0 and the given shape.
+    void set(int i, const Shape& shape) const {
+        out(i).shape = shape;
+        out(i).type = in(0).type;
+        out(i).format = in(0).format;
+    }
+    void set(int i, const Shape& shape, DataType type, Format format) const {
+        out(i).shape = shape;
+        out(i).type = type;
+        out(i).format = format;
+    }
+    // Content of input i (declared by OpDef::contentInputs). Throws when it is not known or not of that type.
+    std::vector<int64_t> ints(int i) const;   // int32 input, all elements
+    int64_t intAt(int i, int64_t index = 0) const;
+    std::span<const float> floats(int i) const;
+};
+
+// Geometry: turns an op into simpler commands. Helper tensors live as long as the commands.
+class GeometryContext {
+  public:
+    virtual ~GeometryContext() = default;
+    virtual Tensor* temporary(const Shape& shape, DataType type, Format format) = 0;
+    virtual void emit(Command command) = 0;
+    // Gives `output` (already shaped) its content now, copied from `bytes`: Shape, Rank, Size and other results that
+    // follow from shapes alone.
+    virtual void constant(Tensor* output, const void* bytes) = 0;
+
+    // Emits a Raster into `output`.
+    void raster(Tensor* output, std::vector<Tensor*> inputs, std::vector<Region> regions, std::string name);
+    // Emits a Raster that copies all of `input` linearly into `output` (equal element counts); costs nothing when
+    // the pipeline can let the two share memory.
+    void copyLinear(Tensor* output, Tensor* input, std::string name);
+};
+
+// Context of a geometry rule: the shape context's names, with outputs already shaped. contentKnown tells whether
+// in(i) may be read now.
+struct OpContext : ShapeContext {
+    GeometryContext& geometry;
+    // The op itself as one command over these tensors.
+    Command command() const;
+};
+
+struct OpDef {
+    OpType type;
+    uint8_t minInputs;
+    uint8_t maxInputs;   // 255: any
+    uint8_t minOutputs = 1;
+    uint8_t maxOutputs = 1;
+    // Reads the wire parameters (null: the op has none). Must test main_type before it touches `main`, check every
+    // value that later becomes an index, a divisor or a size, and throw BadParameter with a sentence.
+    ParamsPtr (*parse)(const wire::Op& op, const ParseContext& context) = nullptr;
+    // Null: output i takes shape, type and format of input i (of input 0 when there is one output).
+    void (*shape)(const ShapeContext& context) = nullptr;
+    // Null: the op becomes one command of its own type.
+    void (*geometry)(const OpContext& context) = nullptr;
+    // Bit i: the shape rule (or the geometry) reads the content of input i. Null: none.
+    uint32_t (*contentInputs)(const Node& node) = nullptr;
+    // Bit i: executing the op needs only the shape of input i (never its bytes). Null: none.
+    uint32_t (*shapeOnlyInputs)(const Node& node) = nullptr;
+    // Multiply-adds or element operations of one execution, as 2 x MACs for convolution-like ops. Null: output elements.
+    double (*flops)(const ShapeContext& context) = nullptr;
+};
+
+// The table of one family, defined in its own file and listed in op_table.cpp.
+using OpFamily = std::span<const OpDef>;
+
+// The definition of an operator, or nullptr when this library has none.
+const OpDef* findOpDef(OpType type) noexcept;
+
+// The default shape rule, for families that call it explicitly.
+void copyShapes(const ShapeContext& context);
+
+}  // namespace mnnc

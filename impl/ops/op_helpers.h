@@ -1,0 +1,62 @@
+// What the families of tensor operators share: bit sets of inputs, resolved-axis parameters, small checks.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/error.h"
+#include "ops/op_def.h"
+
+namespace mnnc {
+
+// The one parameter many operators have. `given`: the file has a table for it.
+struct AxisParams : Params {
+    int64_t axis = 0;
+    bool given = false;
+};
+
+inline std::shared_ptr<AxisParams> axisParams(int64_t axis) {
+    auto params = std::make_shared<AxisParams>();
+    params->axis = axis;
+    params->given = true;
+    return params;
+}
+
+inline long long asLong(int64_t value) { return static_cast<long long>(value); }
+
+inline bool hasInput(const Node& node, size_t i) { return node.inputs.size() > i; }
+
+// OpDef::contentInputs of operators that read input 1 (when they have it).
+inline uint32_t contentOfInput1(const Node& node) { return hasInput(node, 1) ? 2u : 0u; }
+inline uint32_t contentOfInput0(const Node&) { return 1u; }
+
+// Pure relabelling of the data: the geometry of Reshape, Squeeze, Identity ...
+inline void copyGeometry(const OpContext& context) {
+    context.geometry.copyLinear(context.outputs[0], context.inputs[0], context.node.name);
+}
+
+// Extents given by a tensor or a parameter; refuses negative ones and products that do not fit.
+inline Shape checkedShape(const std::vector<int64_t>& extents, const char* name) {
+    if (extents.size() > static_cast<size_t>(kMaxRank))
+        fail(Status::ComputeSizeError, "op '%s': %zu extents are given; the limit is %d", name, extents.size(), kMaxRank);
+    for (const int64_t extent : extents)
+        if (extent < 0) fail(Status::ComputeSizeError, "op '%s': extent %lld is negative", name, asLong(extent));
+    Shape shape{std::span<const int64_t>(extents)};
+    shape.elements();
+    return shape;
+}
+
+inline void requireInt32(const ShapeContext& context, int input) {
+    if (context.in(input).type != DataType::Int32)
+        fail(Status::BadType, "op '%s': input %d must be int32, it is %s", context.name(), input,
+             dataTypeName(context.in(input).type));
+}
+
+// Bits move between tensors of one element width only.
+inline void requireSameWidth(const ShapeContext& context, int a, int b) {
+    if (elementBytes(context.in(a).type) != elementBytes(context.in(b).type))
+        fail(Status::BadType, "op '%s': input %d is %s and input %d is %s", context.name(), a,
+             dataTypeName(context.in(a).type), b, dataTypeName(context.in(b).type));
+}
+
+}  // namespace mnnc

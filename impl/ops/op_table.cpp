@@ -1,0 +1,25 @@
+// The one list of operator families.
+#include <algorithm>
+#include <array>
+
+#include "ops/families.h"
+
+namespace mnnc {
+
+const OpDef* findOpDef(OpType type) noexcept {
+    using FamilyFunction = OpFamily (*)();
+    static constexpr FamilyFunction kFamilies[] = {
+        // clang-format off
+        sourceOps, castOps, shapeQueryOps, reshapeOps, permuteOps, concatOps, sliceOps, paddingOps, fillOps,
+        gatherOps, scatterOps, selectOps, searchOps, scanOps, spaceOps, detectionOps, controlOps, rasterOps,
+        convolutionOps, poolingOps, interpOps, unaryOps, activationOps, binaryOps, reductionOps, scaleOps,
+        normOps, softmaxOps, matmulOps,
+        // clang-format on
+    };
+    for (const FamilyFunction family : kFamilies)
+        for (const OpDef& def : family())
+            if (def.type == type) return &def;
+    return nullptr;
+}
+
+}  // namespace mnnc

@@ -1,0 +1,240 @@
+// Pooling and Pooling3D: parameters, shape rules, cost.
+// The last window may start in the end padding (no clipping), and a pads list changes what an average counts.
+#include "ops/pooling.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "mnn_generated.h"
+#include "ops/channel_first.h"
+#include "ops/families.h"
+
+namespace mnnc {
+
+namespace {
+
+using LL = long long;
+constexpr int kMaxWindow = 1 << 20;
+
+void requireRange(int value, int low, int high, const char* what, const char* name) {
+    if (value < low || value > high)
+        fail(Status::BadParameter, "%s: %s is %d, allowed are %d to %d", name, what, value, low, high);
+}
+
+// Files of one converter leave strides at 0 where they mean 1.
+void checkWindow(PoolParams& p, const char* name) {
+    for (const int value : p.kernel) requireRange(value, 1, kMaxWindow, "the kernel", name);
+    for (int& value : p.stride) {
+        if (value == 0) value = 1;
+        requireRange(value, 1, kMaxWindow, "the stride", name);
+    }
+    for (const int value : p.pad) requireRange(value, 0, kMaxWindow, "the padding", name);
+    for (const int value : p.pads) requireRange(value, 0, kMaxWindow, "pads", name);
+}
+
+ParamsPtr parsePooling(const wire::Op& op, const ParseContext& context) {
+    const char* name = context.node.name.c_str();
+    const wire::Pool* table = op.main_as_Pool();
+    if (!table) fail(Status::BadParameter, "%s: the pooling parameters are missing", name);
+    auto p = std::make_shared<PoolParams>();
+    requireRange(static_cast<int>(table->type()), 0, 1, "the pooling type", name);
+    p->average = table->type() == wire::PoolType::AVEPOOL;
+    p->global = table->isGlobal();
+    if (context.node.outputs.size() > 1 && p->average)
+        fail(Status::BadParameter, "%s: an average pooling has no second output", name);
+    if (p->global) return p;
+    requireRange(static_cast<int>(table->padType()), 0, 2, "padType", name);
+    requireRange(static_cast<int>(table->countType()), 0, 2, "countType", name);
+    p->padType = static_cast<PoolPad>(table->padType());
+    p->count = static_cast<PoolCount>(table->countType());
+    p->ceil = table->ceilModel();
+    p->kernel = {table->kernelY(), table->kernelX()};
+    p->stride = {table->strideY(), table->strideX()};
+    p->pad = {table->padY(), table->padX()};
+    if (const auto* pads = table->pads(); pads && pads->size() > 0) {
+        if (pads->size() != 2 && pads->size() < 4)
+            fail(Status::BadParameter, "%s: pads has %u values, 2 or 4 are needed", name, pads->size());
+        p->pads.assign(pads->begin(), pads->begin() + (pads->size() >= 4 ? 4 : 2));
+    }
+    checkWindow(*p, name);
+    if (p->padType != PoolPad::Explicit && (p->pad[0] != 0 || p->pad[1] != 0))
+        fail(Status::BadParameter, "%s: padding %d x %d together with padType %d", name, p->pad[0], p->pad[1],
+             static_cast<int>(p->padType));
+    return p;
+}
+
+std::vector<int> firstThree(const flatbuffers::Vector<int32_t>* list) {
+    if (!list) return {};
+    return std::vector<int>(list->begin(), list->begin() + std::min<uint32_t>(list->size(), 3));
+}
+
+ParamsPtr parsePooling3d(const wire::Op& op, const ParseContext& context) {
+    const char* name = context.node.name.c_str();
+    const wire::Pool3D* table = op.main_as_Pool3D();
+    if (!table) fail(Status::BadParameter, "%s: the pooling parameters are missing", name);
+    auto p = std::make_shared<PoolParams>();
+    requireRange(static_cast<int>(table->type()), 0, 1, "the pooling type", name);
+    p->average = table->type() == wire::PoolType::AVEPOOL;
+    p->global = table->isGlobal();
+    p->spatial3d = true;
+    p->ceil = false;
+    if (p->global) return p;
+    requireRange(static_cast<int>(table->padType()), 0, 2, "padType", name);
+    p->padType = static_cast<PoolPad>(table->padType());
+    p->kernel = firstThree(table->kernels());
+    p->stride = firstThree(table->strides());
+    p->pad = firstThree(table->pads());
+    if (p->kernel.empty()) fail(Status::BadParameter, "%s: a pooling without kernels that is not global", name);
+    checkWindow(*p, name);
+    return p;
+}
+
+int64_t ownPadding(const PoolParams& p, int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t stored) {
+    switch (p.padType) {
+        case PoolPad::Same:
+            return std::max<int64_t>(0, (out - 1) * stride + kernel - in) / 2;
+        case PoolPad::Valid:
+            return 0;
+        case PoolPad::Explicit:
+            break;
+    }
+    return stored;
+}
+
+// Axis of a Pooling: 0 height, 1 width.
+PoolAxis planeAxis(const PoolParams& p, int which, int64_t in, const char* name) {
+    const auto w = static_cast<size_t>(which);
+    const int64_t stride = p.stride[w], kernel = p.kernel[w];
+    int64_t padded = in + 2 * int64_t{p.pad[w]};
+    if (p.pads.size() == 4) padded = in + p.pads[w] + p.pads[w + 2];
+    if (p.pads.size() == 2) padded = which == 0 ? in + p.pads[0] + p.pads[1] : in;
+    const int64_t k = std::min(kernel, padded);
+    int64_t out = 0;
+    if (p.padType == PoolPad::Same)
+        out = ceilDiv(padded, stride);
+    else if (p.padType == PoolPad::Valid)
+        out = ceilDiv(padded - k + 1, stride);
+    else
+        out = (p.ceil ? ceilDiv(padded - k, stride) : (padded - k) / stride) + 1;
+    if (out < 1 || out > std::numeric_limits<int>::max())
+        fail(Status::ComputeSizeError, "%s: a window of %lld over %lld gives %lld outputs", name,
+             static_cast<LL>(kernel), static_cast<LL>(in), static_cast<LL>(out));
+    const int64_t stored = p.pads.size() == 4 ? p.pads[w] : p.pad[w];
+    PoolAxis axis;
+    axis.in = static_cast<int>(in);
+    axis.out = static_cast<int>(out);
+    axis.kernel = static_cast<int>(kernel);
+    axis.stride = static_cast<int>(stride);
+    axis.begin = static_cast<int>(ownPadding(p, in, out, kernel, stride, stored));
+    axis.countsPadding = p.count == PoolCount::IncludePadding ||
+                         (p.count == PoolCount::Default && p.padType == PoolPad::Explicit && p.pads.empty());
+    return axis;
+}
+
+// Spatial axis i of a Pooling3D; the plane counts padding by the default rule, depth never does.
+PoolAxis spatialAxis(const PoolParams& p, int i, bool isDepth, int64_t in, const char* name) {
+    const auto at = static_cast<size_t>(i);
+    if (at >= p.kernel.size())
+        fail(Status::ComputeSizeError, "%s: %zu kernel values for spatial axis %d", name, p.kernel.size(), i);
+    const int64_t kernel = p.kernel[at];
+    const int64_t stride = at < p.stride.size() ? p.stride[at] : 1;
+    const int64_t pad = at < p.pad.size() ? p.pad[at] : 0;
+    int64_t out = 0;
+    if (p.padType == PoolPad::Same)
+        out = ceilDiv(in, stride);
+    else {
+        const int64_t room = in + (p.padType == PoolPad::Explicit ? 2 * pad : 0) - kernel;
+        out = room < 0 ? 0 : room / stride + 1;
+    }
+    if (out < 1 || out > std::numeric_limits<int>::max())
+        fail(Status::ComputeSizeError, "%s: a window of %lld over %lld gives %lld outputs on axis %d", name,
+             static_cast<LL>(kernel), static_cast<LL>(in), static_cast<LL>(out), i);
+    PoolAxis axis;
+    axis.in = static_cast<int>(in);
+    axis.out = static_cast<int>(out);
+    axis.kernel = static_cast<int>(kernel);
+    axis.stride = static_cast<int>(stride);
+    axis.begin = static_cast<int>(ownPadding(p, in, out, kernel, stride, pad));
+    axis.countsPadding = !isDepth && p.padType == PoolPad::Explicit;
+    return axis;
+}
+
+void poolingShape(const ShapeContext& context) {
+    const PoolParams& params = *context.node.paramsAs<PoolParams>();
+    const Tensor& x = context.in(0);
+    Shape out = channelFirstShape(x, context.name());
+    const PoolWindow w = poolWindow(params, out, context.name());
+    if (params.global)
+        for (int i = 2; i < out.rank(); ++i) out[i] = 1;
+    else
+        for (int i = 2; i < out.rank(); ++i) out[i] = w.axis[out.rank() == 5 ? i - 2 : i - 1].out;
+    out = shapeInFormat(out, x.format);
+    context.set(0, out);
+    if (context.outputs.size() > 1) context.set(1, out, DataType::Int32, x.format);
+}
+
+void poolingGeometry(const OpContext& context) { emitChannelFirst(context, context.command()); }
+
+double poolingFlops(const ShapeContext& context) {
+    const PoolParams& params = *context.node.paramsAs<PoolParams>();
+    double taps = static_cast<double>(context.out(0).elements());
+    if (params.global) return static_cast<double>(context.in(0).elements());
+    for (const int k : params.kernel) taps *= k;
+    return taps;
+}
+
+}  // namespace
+
+PoolWindow poolWindow(const PoolParams& params, const Shape& input, const char* name) {
+    const int rank = input.rank();
+    if (rank < 2 || (rank > 5 && !params.global) || (rank > 4 && !params.spatial3d && !params.global))
+        fail(Status::ComputeSizeError, "%s: an input of rank 2 to %d is needed, this one is %s", name,
+             params.spatial3d ? 5 : 4, input.text().c_str());
+    for (int i = 1; i < rank; ++i)
+        if (input[i] < 1 || input[i] > std::numeric_limits<int>::max() / 2)
+            fail(Status::ComputeSizeError, "%s: the extents %s cannot be pooled", name, input.text().c_str());
+    PoolWindow w;
+    if (params.global) {
+        const int64_t plane = input.elements(2, rank);
+        if (plane > std::numeric_limits<int>::max())
+            fail(Status::Overflow, "%s: a plane of %lld elements", name, static_cast<LL>(plane));
+        w.axis[2].in = w.axis[2].kernel = w.axis[2].stride = static_cast<int>(plane);
+        return w;
+    }
+    if (!params.spatial3d) {
+        w.axis[1] = planeAxis(params, 0, input.at(2), name);
+        w.axis[2] = planeAxis(params, 1, input.at(3), name);
+        if ((rank < 4 && w.axis[2].out != 1) || (rank < 3 && w.axis[1].out != 1))
+            fail(Status::ComputeSizeError, "%s: an output of %d x %d does not fit the rank %d of the input", name,
+                 w.axis[1].out, w.axis[2].out, rank);
+        return w;
+    }
+    const int spatial = rank - 2;
+    for (int i = 0; i < spatial; ++i)
+        w.axis[spatial == 3 ? i : i + 1] = spatialAxis(params, i, spatial == 3 && i == 0, input[2 + i], name);
+    return w;
+}
+
+OpFamily poolingOps() {
+    static constexpr OpDef kOps[] = {
+        {.type = OpType::Pooling,
+         .minInputs = 1,
+         .maxInputs = 1,
+         .minOutputs = 1,
+         .maxOutputs = 2,
+         .parse = parsePooling,
+         .shape = poolingShape,
+         .geometry = poolingGeometry,
+         .flops = poolingFlops},
+        {.type = OpType::Pooling3D,
+         .minInputs = 1,
+         .maxInputs = 1,
+         .parse = parsePooling3d,
+         .shape = poolingShape,
+         .geometry = poolingGeometry,
+         .flops = poolingFlops},
+    };
+    return kOps;
+}
+
+}  // namespace mnnc

@@ -1,0 +1,166 @@
+// ConvertTensor and the explicit Raster op: what they mean in extents and regions.
+#include "base/checked.h"
+#include "mnn_generated.h"
+#include "ops/families.h"
+
+namespace mnnc {
+
+namespace {
+
+struct ConvertParams : Params {
+    Format dest = Format::NCHW;
+};
+
+ParamsPtr parseConvert(const wire::Op& op, const ParseContext& context) {
+    const wire::TensorConvertInfo* table = op.main_as_TensorConvertInfo();
+    if (!table) fail(Status::BadParameter, "op '%s' carries no TensorConvertInfo table", context.node.name.c_str());
+    auto params = std::make_shared<ConvertParams>();
+    const int dest = static_cast<int>(table->dest());
+    if (dest < 0 || dest > 2)
+        fail(Status::BadParameter, "op '%s': %d is not a format to convert to", context.node.name.c_str(), dest);
+    params->dest = static_cast<Format>(dest);
+    return params;
+}
+
+bool channelFirst(Format format) { return format != Format::NHWC; }
+
+// Extents move with the channel; rank 2 and below keep theirs.
+void shapeConvert(const ShapeContext& context) {
+    const Tensor& input = context.in(0);
+    const Format dest = context.node.paramsAs<ConvertParams>()->dest;
+    Shape shape = input.shape;
+    const int rank = shape.rank();
+    if (rank > 2 && channelFirst(input.format) != channelFirst(dest)) {
+        const bool toLast = channelFirst(input.format);
+        const int64_t channel = shape[toLast ? 1 : rank - 1];
+        shape.erase(toLast ? 1 : rank - 1);
+        shape.insert(toLast ? rank - 1 : 1, channel);
+    }
+    context.set(0, shape, input.type, dest);
+}
+
+// Data is transposed for rank 4 only; other ranks keep their linear order, as files of the reference expect.
+void geometryConvert(const OpContext& context) {
+    const Tensor& input = context.in(0);
+    const Format dest = context.node.paramsAs<ConvertParams>()->dest;
+    if (input.shape.rank() != 4 || channelFirst(input.format) == channelFirst(dest)) {
+        context.geometry.copyLinear(context.outputs[0], context.inputs[0], context.node.name);
+        return;
+    }
+    const int64_t batch = input.batch(), channel = input.channel(), area = input.height() * input.width();
+    Region region;
+    region.size[0] = batch;
+    region.size[1] = area;
+    region.size[2] = channel;
+    View first{0, {channel * area, 1, area}};   // channel-first side
+    View last{0, {channel * area, channel, 1}}; // channel-last side
+    region.src = channelFirst(input.format) ? first : last;
+    region.dst = channelFirst(input.format) ? last : first;
+    context.geometry.raster(context.outputs[0], {context.inputs[0]}, {region}, context.node.name);
+}
+
+struct RasterParams : Params {
+    bool described = false;  // an Extra table with shape and regions
+    Shape shape;
+    bool typed = false;
+    DataType type = DataType::Float32;
+    bool hasFormat = false;
+    Format format = Format::NCHW;
+    std::vector<Region> regions;  // one per input
+};
+
+// Element kind and width of an explicit Raster.
+DataType rasterType(int code, int bits, const char* name) {
+    if (code == 2 && bits == 32) return DataType::Float32;
+    if (code == 0 && bits == 32) return DataType::Int32;
+    if (code == 0 && bits == 8) return DataType::Int8;
+    if (code == 1 && bits == 8) return DataType::UInt8;
+    if (code == 0 && bits == 16) return DataType::Int16;
+    if (code == 1 && bits == 16) return DataType::UInt16;
+    fail(Status::BadParameter, "op '%s': element code %d with %d bits is not known", name, code, bits);
+}
+
+ParamsPtr parseRaster(const wire::Op& op, const ParseContext& context) {
+    auto params = std::make_shared<RasterParams>();
+    const wire::Extra* table = op.main_as_Extra();
+    if (!table || !table->attr()) return params;
+    const char* name = context.node.name.c_str();
+    params->described = true;
+    int code = -1, bits = 32;
+    for (const wire::Attribute* attribute : *table->attr()) {
+        const std::string key = attribute->key()->str();
+        const auto* list = attribute->list() ? attribute->list()->i() : nullptr;
+        if (key == "shape" && list) {
+            params->shape = Shape(std::span<const int32_t>(list->data(), list->size()));
+        } else if (key == "code") {
+            code = attribute->i();
+        } else if (key == "bits") {
+            bits = attribute->i();
+        } else if (key == "format") {
+            if (attribute->i() < 0 || attribute->i() > 2)
+                fail(Status::BadParameter, "op '%s': format %d is not known", name, attribute->i());
+            params->hasFormat = true;
+            params->format = static_cast<Format>(attribute->i());
+        } else if (key == "region" && list) {
+            if (list->size() % 11 != 0)
+                fail(Status::BadParameter, "op '%s': a region list of %u numbers is not a multiple of 11", name,
+                     list->size());
+            for (uint32_t at = 0; at < list->size(); at += 11) {
+                const int32_t* v = list->data() + at;
+                Region region;
+                region.input = static_cast<int>(at / 11);
+                region.src = {v[0], {v[1], v[2], v[3]}};
+                region.dst = {v[4], {v[5], v[6], v[7]}};
+                for (int i = 0; i < 3; ++i) region.size[i] = v[8 + i];
+                params->regions.push_back(region);
+            }
+        }
+    }
+    if (code >= 0) {
+        params->typed = true;
+        params->type = rasterType(code, bits, name);
+    }
+    if (!params->regions.empty() && params->regions.size() != context.node.inputs.size())
+        fail(Status::BadParameter, "op '%s': %zu regions for %zu inputs", name, params->regions.size(),
+             context.node.inputs.size());
+    return params;
+}
+
+void shapeRaster(const ShapeContext& context) {
+    const auto* params = context.node.paramsAs<RasterParams>();
+    if (!params->described) {
+        context.set(0, context.in(0).shape);
+        return;
+    }
+    if (context.inputCount() == 0 && (!params->typed || !params->hasFormat))
+        fail(Status::ComputeSizeError, "op '%s' has neither inputs nor a type and format", context.name());
+    context.set(0, params->shape, params->typed ? params->type : context.in(0).type,
+                params->hasFormat ? params->format : context.in(0).format);
+}
+
+void geometryRaster(const OpContext& context) {
+    const auto* params = context.node.paramsAs<RasterParams>();
+    std::vector<Region> regions = params->regions;
+    if (regions.empty())
+        for (int i = 0; i < context.inputCount(); ++i) {
+            Region one;
+            one.input = i;
+            if (!params->described) one.size[2] = context.in(0).elements();
+            regions.push_back(one);
+        }
+    context.geometry.raster(context.outputs[0], {context.inputs.begin(), context.inputs.end()}, std::move(regions),
+                            context.node.name);
+}
+
+constexpr OpDef kRasterOps[] = {
+    {.type = OpType::ConvertTensor, .minInputs = 1, .maxInputs = 1, .parse = parseConvert, .shape = shapeConvert,
+     .geometry = geometryConvert},
+    {.type = OpType::Raster, .minInputs = 0, .maxInputs = 255, .parse = parseRaster, .shape = shapeRaster,
+     .geometry = geometryRaster},
+};
+
+}  // namespace
+
+OpFamily rasterOps() { return kRasterOps; }
+
+}  // namespace mnnc

@@ -1,0 +1,20 @@
+// Parameters of Scale, BatchNorm and InstanceNorm.
+#pragma once
+#include <vector>
+
+#include "ops/params.h"
+
+namespace mnnc {
+
+// Scale, and BatchNorm folded into it: y = x scale[c] + bias[c].
+struct ScaleParams : Params {
+    std::vector<float> scale, bias;  // equal sizes
+};
+
+// y = scale[c] (x - mean) / sqrt(var + epsilon) + bias[c]; mean and variance of each (n, c) plane, or inputs 1 and 2.
+struct InstanceNormParams : Params {
+    std::vector<float> scale, bias;
+    float epsilon = 0;
+};
+
+}  // namespace mnnc

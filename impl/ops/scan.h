@@ -1,0 +1,14 @@
+// Parameters of scan commands, resolved: input 0 is seen as [outer][extent][inner].
+#pragma once
+#include <cstdint>
+
+#include "ops/params.h"
+
+namespace mnnc {
+
+struct ScanParams : Params {
+    int64_t outer = 1, extent = 1, inner = 1;
+    bool exclusive = false, reverse = false;
+};
+
+}  // namespace mnnc

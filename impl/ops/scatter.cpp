@@ -1,0 +1,114 @@
+// ScatterNd and ScatterElements: a copy of the data, then the updates in index order. Indices outside are skipped.
+#include "ops/scatter.h"
+
+#include "base/checked.h"
+#include "mnn_generated.h"
+#include "ops/families.h"
+#include "ops/op_helpers.h"
+#include "tensor/region_builder.h"
+
+namespace mnnc {
+
+namespace {
+
+struct ReductionParams : Params {
+    int reduction = -1;
+};
+
+ParamsPtr parseReduction(const wire::Op& op, const ParseContext&) {
+    auto params = std::make_shared<ReductionParams>();
+    if (const wire::BinaryOp* table = op.main_as_BinaryOp()) params->reduction = static_cast<int>(table->opType());
+    if (params->reduction < 0) params->reduction = -1;
+    return params;
+}
+
+// Arithmetic is done for float32 and int32 only; replacing copies any width.
+void checkReduction(const ShapeContext& context, DataType type) {
+    const int reduction = context.node.paramsAs<ReductionParams>()->reduction;
+    if (reduction >= 0 && type != DataType::Float32 && type != DataType::Int32)
+        fail(Status::NotSupported, "op '%s': scatter with arithmetic on %s", context.name(), dataTypeName(type));
+}
+
+void shapeScatterNd(const ShapeContext& context) {
+    requireInt32(context, 0);
+    const Shape& indices = context.in(0).shape;
+    const Shape shape = checkedShape(context.ints(2), context.name());
+    if (indices.rank() < 1)
+        fail(Status::ComputeSizeError, "op '%s': the indices are a scalar", context.name());
+    const int64_t depth = indices[indices.rank() - 1];
+    if (depth > shape.rank())
+        fail(Status::ComputeSizeError, "op '%s': %lld indices per row for a result of rank %d", context.name(),
+             asLong(depth), shape.rank());
+    const int64_t needed =
+        checkedMul(indices.elements(0, indices.rank() - 1), shape.elements(static_cast<int>(depth), shape.rank()),
+                   context.name());
+    if (context.in(1).elements() < needed)
+        fail(Status::ComputeSizeError, "op '%s': %lld update elements where %lld are needed", context.name(),
+             asLong(context.in(1).elements()), asLong(needed));
+    if (context.inputCount() > 3) {
+        requireSameWidth(context, 1, 3);
+        if (context.in(3).elements() != shape.elements())
+            fail(Status::ComputeSizeError, "op '%s': initial data of shape %s for a result of %s", context.name(),
+                 context.in(3).shape.text().c_str(), shape.text().c_str());
+    }
+    checkReduction(context, context.in(1).type);
+    context.set(0, shape, context.in(1).type, context.in(1).format);
+}
+
+void geometryScatterNd(const OpContext& context) {
+    const Shape &indices = context.in(0).shape, &shape = context.out(0).shape;
+    auto params = std::make_shared<ScatterNdParams>();
+    params->depth = static_cast<int>(indices[indices.rank() - 1]);
+    params->rows = indices.elements(0, indices.rank() - 1);
+    params->slice = shape.elements(params->depth, shape.rank());
+    params->reduction = context.node.paramsAs<ReductionParams>()->reduction;
+    const Strides strides = rowMajorStrides(shape);
+    for (int j = 0; j < params->depth; ++j) {
+        params->extent[j] = shape[j];
+        params->stride[j] = strides[static_cast<size_t>(j)];
+    }
+    Command command = context.command();
+    command.params = std::move(params);
+    command.inputs.erase(command.inputs.begin() + 2);
+    context.geometry.emit(std::move(command));
+}
+
+int scatterAxis(const ShapeContext& context) {
+    return normalizeAxis(context.inputCount() > 3 ? context.intAt(3) : 0, context.in(0).shape.rank(), context.name());
+}
+
+void shapeScatterElements(const ShapeContext& context) {
+    requireInt32(context, 1);
+    requireSameWidth(context, 0, 2);
+    scatterAxis(context);
+    const Shape &data = context.in(0).shape, &indices = context.in(1).shape;
+    if (data.rank() != indices.rank() || context.in(2).elements() < indices.elements())
+        fail(Status::ComputeSizeError, "op '%s': data %s, indices %s and updates %s do not fit together",
+             context.name(), data.text().c_str(), indices.text().c_str(), context.in(2).shape.text().c_str());
+    checkReduction(context, context.in(0).type);
+    context.set(0, data);
+}
+
+void geometryScatterElements(const OpContext& context) {
+    auto params = std::make_shared<ElementsParams>();
+    params->axis = scatterAxis(context);
+    params->reduction = context.node.paramsAs<ReductionParams>()->reduction;
+    Command command = context.command();
+    command.params = std::move(params);
+    command.inputs.resize(3);
+    context.geometry.emit(std::move(command));
+}
+
+constexpr OpDef kScatterOps[] = {
+    {.type = OpType::ScatterNd, .minInputs = 3, .maxInputs = 4, .parse = parseReduction, .shape = shapeScatterNd,
+     .geometry = geometryScatterNd, .contentInputs = [](const Node&) { return 4u; }},
+    {.type = OpType::ScatterElements, .minInputs = 3, .maxInputs = 4, .parse = parseReduction,
+     .shape = shapeScatterElements, .geometry = geometryScatterElements,
+     .contentInputs = [](const Node& node) { return hasInput(node, 3) ? 8u : 0u; }},
+};
+
+}  // namespace
+
+OpFamily scatterOps() { return kScatterOps; }
+
+}  // namespace mnnc

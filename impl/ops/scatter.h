@@ -1,0 +1,15 @@
+// Parameters of scatter commands. ScatterNd: inputs indices, updates[, data]. ScatterElements: data, indices, updates,
+// with ElementsParams of gather.h.
+#pragma once
+#include "ops/gather.h"
+
+namespace mnnc {
+
+struct ScatterNdParams : Params {
+    int64_t rows = 0, slice = 0;
+    int depth = 0;
+    int reduction = -1;
+    int64_t extent[9] = {}, stride[9] = {};
+};
+
+}  // namespace mnnc

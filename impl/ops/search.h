@@ -1,0 +1,23 @@
+// Parameters of search commands, resolved: input 0 is seen as [outer][extent][inner].
+#pragma once
+#include <cstdint>
+
+#include "ops/params.h"
+
+namespace mnnc {
+
+struct SearchParams : Params {
+    int64_t outer = 1, extent = 1, inner = 1;
+    bool largest = true;
+};
+
+// ArgMax of packed tensors of Caffe files: the output keeps the rank and lists `top` positions, then their values.
+struct TopListParams : Params {
+    int64_t outer = 1, extent = 1, inner = 1;
+    int64_t top = 1;
+    bool values = false;
+    float threshold = 0;
+    bool useThreshold = false;
+};
+
+}  // namespace mnnc

@@ -1,0 +1,204 @@
+// SliceTf, StridedSlice (read and write form) and Crop: boxes of the input. The index arithmetic of StridedSlice is in
+// strided_slice.cpp.
+#include "mnn_generated.h"
+#include "ops/families.h"
+#include "ops/op_helpers.h"
+#include "ops/strided_slice.h"
+
+namespace mnnc {
+
+namespace {
+
+struct CropParams : Params {
+    int64_t axis = 2;
+    std::vector<int64_t> offset;
+};
+
+// Copies the box that starts at `begin` and has the extents of the output (equal ranks).
+void emitBox(const OpContext& context, const std::vector<int64_t>& begin) {
+    const Strides src = rowMajorStrides(context.in(0).shape);
+    const Strides dst = rowMajorStrides(context.out(0).shape);
+    int64_t offset = 0;
+    std::vector<BoxAxis> axes;
+    for (size_t i = 0; i < begin.size(); ++i) {
+        offset += begin[i] * src[i];
+        axes.push_back({context.out(0).shape[static_cast<int>(i)], src[i], dst[i]});
+    }
+    RegionBuilder builder(context.name());
+    builder.box(0, offset, 0, axes);
+    context.geometry.raster(context.outputs[0], {context.inputs[0]}, builder.take(), context.node.name);
+}
+
+std::vector<int64_t> sliceBegins(const ShapeContext& context) {
+    const Shape& in = context.in(0).shape;
+    std::vector<int64_t> begins = context.ints(1);
+    if (begins.size() != static_cast<size_t>(in.rank()))
+        fail(Status::ComputeSizeError, "op '%s': %zu begins for a tensor of rank %d", context.name(), begins.size(),
+             in.rank());
+    for (int i = 0; i < in.rank(); ++i) {
+        int64_t& begin = begins[static_cast<size_t>(i)];
+        if (begin < 0) begin += in[i];
+        if (begin < 0 || begin > in[i])
+            fail(Status::BadRange, "op '%s': begin %lld is outside axis %d of %s", context.name(), asLong(begin), i,
+                 in.text().c_str());
+    }
+    return begins;
+}
+
+void shapeSliceTf(const ShapeContext& context) {
+    Shape shape = context.in(0).shape;
+    const std::vector<int64_t> begins = sliceBegins(context), sizes = context.ints(2);
+    if (sizes.size() != begins.size())
+        fail(Status::ComputeSizeError, "op '%s': %zu sizes for a tensor of rank %d", context.name(), sizes.size(),
+             shape.rank());
+    for (int i = 0; i < shape.rank(); ++i) {
+        const int64_t left = shape[i] - begins[static_cast<size_t>(i)];
+        const int64_t size = sizes[static_cast<size_t>(i)] == -1 ? left : sizes[static_cast<size_t>(i)];
+        if (size < 0 || size > left)
+            fail(Status::ComputeSizeError, "op '%s': size %lld where %lld are left on axis %d", context.name(),
+                 asLong(size), asLong(left), i);
+        shape[i] = size;
+    }
+    context.set(0, shape);
+}
+
+void geometrySliceTf(const OpContext& context) { emitBox(context, sliceBegins(context)); }
+
+ParamsPtr parseStridedSlice(const wire::Op& op, const ParseContext& context) {
+    const wire::StridedSliceParam* table = op.main_as_StridedSliceParam();
+    if (!table) fail(Status::BadParameter, "op '%s' carries no StridedSliceParam table", context.node.name.c_str());
+    auto params = std::make_shared<StridedSliceParams>();
+    params->beginMask = static_cast<uint32_t>(table->beginMask());
+    params->endMask = static_cast<uint32_t>(table->endMask());
+    params->ellipsisMask = static_cast<uint32_t>(table->ellipsisMask());
+    params->newAxisMask = static_cast<uint32_t>(table->newAxisMask());
+    params->shrinkAxisMask = static_cast<uint32_t>(table->shrinkAxisMask());
+    params->onnx = table->fromType() == 1;
+    return params;
+}
+
+bool writes(const Node& node) { return !node.paramsAs<StridedSliceParams>()->onnx && node.inputs.size() == 5; }
+
+uint32_t contentStridedSlice(const Node& node) {
+    uint32_t bits = 0;
+    const size_t last = writes(node) ? 4 : node.inputs.size();
+    for (size_t i = 1; i < last; ++i) bits |= 1u << i;
+    return bits;
+}
+
+void shapeStridedSlice(const ShapeContext& context) {
+    const StridedSlicePlan plan = planStridedSlice(context);
+    if (!writes(context.node)) {
+        context.set(0, plan.shape);
+        return;
+    }
+    requireSameWidth(context, 0, 4);
+    Shape box;
+    for (const StridedSlicePlan::Axis& axis : plan.axes) box.push(axis.size);
+    if (!(broadcastShapes(box, context.in(4).shape, context.name()) == box))
+        fail(Status::ComputeSizeError, "op '%s': a value of shape %s does not fit the selected box %s", context.name(),
+             context.in(4).shape.text().c_str(), box.text().c_str());
+    context.set(0, context.in(0).shape);
+}
+
+void geometryRead(const OpContext& context, const StridedSlicePlan& plan) {
+    const Strides src = rowMajorStrides(context.in(0).shape);
+    int64_t offset = 0, stride = 1;
+    std::vector<BoxAxis> axes(plan.axes.size());
+    for (size_t i = plan.axes.size(); i-- > 0;) {
+        const StridedSlicePlan::Axis& axis = plan.axes[i];
+        if (axis.valid > 0) offset += axis.begin * src[i];
+        axes[i] = {axis.valid, src[i] * axis.step, stride};
+        stride *= axis.size;
+    }
+    RegionBuilder builder(context.name());
+    builder.box(0, offset, 0, axes);
+    context.geometry.raster(context.outputs[0], {context.inputs[0]}, builder.take(), context.node.name);
+}
+
+// All of the data, then the value over the selected box: later regions win.
+void geometryWrite(const OpContext& context, const StridedSlicePlan& plan) {
+    const Strides dst = rowMajorStrides(context.in(0).shape);
+    const Shape& value = context.in(4).shape;
+    const Strides src = rowMajorStrides(value);
+    const int missing = static_cast<int>(plan.axes.size()) - value.rank();
+    int64_t offset = 0;
+    std::vector<BoxAxis> axes;
+    for (size_t i = 0; i < plan.axes.size(); ++i) {
+        const StridedSlicePlan::Axis& axis = plan.axes[i];
+        const int at = static_cast<int>(i) - missing;
+        if (axis.valid > 0) offset += axis.begin * dst[i];
+        axes.push_back({axis.valid, at < 0 || value[at] == 1 ? 0 : src[static_cast<size_t>(at)], dst[i] * axis.step});
+    }
+    RegionBuilder builder(context.name());
+    const BoxAxis whole{context.in(0).elements(), 1, 1};
+    builder.box(0, 0, 0, {&whole, 1});
+    builder.box(1, 0, offset, axes);
+    context.geometry.raster(context.outputs[0], {context.inputs[0], context.inputs[4]}, builder.take(),
+                            context.node.name);
+}
+
+void geometryStridedSlice(const OpContext& context) {
+    const StridedSlicePlan plan = planStridedSlice(context);
+    if (writes(context.node)) geometryWrite(context, plan);
+    else geometryRead(context, plan);
+}
+
+ParamsPtr parseCrop(const wire::Op& op, const ParseContext& context) {
+    const wire::Crop* table = op.main_as_Crop();
+    if (!table) fail(Status::BadParameter, "op '%s' carries no Crop table", context.node.name.c_str());
+    auto params = std::make_shared<CropParams>();
+    params->axis = table->axis();
+    if (table->offset()) params->offset.assign(table->offset()->begin(), table->offset()->end());
+    if (params->axis < 0 || params->axis > 3)
+        fail(Status::BadParameter, "op '%s': a crop from axis %lld", context.node.name.c_str(), asLong(params->axis));
+    return params;
+}
+
+std::vector<int64_t> cropBegins(const ShapeContext& context) {
+    const auto* params = context.node.paramsAs<CropParams>();
+    std::vector<int64_t> begins(4, 0);
+    for (size_t i = static_cast<size_t>(params->axis); i < 4; ++i) {
+        const size_t k = params->offset.size() == 1 ? 0 : i - static_cast<size_t>(params->axis);
+        if (params->offset.empty()) continue;
+        if (k >= params->offset.size())
+            fail(Status::BadParameter, "op '%s': %zu offsets for a crop from axis %lld", context.name(),
+                 params->offset.size(), asLong(params->axis));
+        begins[i] = params->offset[k];
+    }
+    return begins;
+}
+
+void shapeCrop(const ShapeContext& context) {
+    Shape shape = context.in(0).shape;
+    const Shape& like = context.in(1).shape;
+    if (shape.rank() != 4 || like.rank() != 4)
+        fail(Status::ComputeSizeError, "op '%s' crops %s like %s; both must have rank 4", context.name(),
+             shape.text().c_str(), like.text().c_str());
+    const std::vector<int64_t> begins = cropBegins(context);
+    for (int i = static_cast<int>(context.node.paramsAs<CropParams>()->axis); i < 4; ++i) {
+        const int64_t begin = begins[static_cast<size_t>(i)];
+        if (begin < 0 || begin >= shape[i] || like[i] > shape[i] - begin)
+            fail(Status::ComputeSizeError, "op '%s': %lld elements from %lld on do not lie in axis %d of %s",
+                 context.name(), asLong(like[i]), asLong(begin), i, context.in(0).shape.text().c_str());
+        shape[i] = like[i];
+    }
+    context.set(0, shape);
+}
+
+void geometryCrop(const OpContext& context) { emitBox(context, cropBegins(context)); }
+
+constexpr OpDef kSliceOps[] = {
+    {.type = OpType::SliceTf, .minInputs = 3, .maxInputs = 3, .shape = shapeSliceTf, .geometry = geometrySliceTf,
+     .contentInputs = [](const Node&) { return 6u; }},
+    {.type = OpType::StridedSlice, .minInputs = 3, .maxInputs = 5, .parse = parseStridedSlice,
+     .shape = shapeStridedSlice, .geometry = geometryStridedSlice, .contentInputs = contentStridedSlice},
+    {.type = OpType::Crop, .minInputs = 2, .maxInputs = 2, .parse = parseCrop, .shape = shapeCrop,
+     .geometry = geometryCrop, .shapeOnlyInputs = [](const Node&) { return 2u; }},
+};
+
+}  // namespace
+
+OpFamily sliceOps() { return kSliceOps; }
+
+}  // namespace mnnc

@@ -1,0 +1,41 @@
+// Softmax along one logical axis.
+#include "ops/softmax.h"
+
+#include "model/wire_access.h"
+#include "ops/families.h"
+
+namespace mnnc {
+namespace {
+
+ParamsPtr parseSoftmax(const wire::Op& op, const ParseContext& context) {
+    const wire::Axis* table = op.main_as_Axis();
+    if (!table) fail(Status::BadParameter, "op '%s': Softmax without its axis", context.node.name.c_str());
+    auto params = std::make_shared<SoftmaxParams>();
+    params->axis = table->axis();
+    return params;
+}
+
+void shapeSoftmax(const ShapeContext& context) {
+    // A scalar is a row of one.
+    if (context.in(0).shape.rank() > 0)
+        normalizeAxis(context.node.paramsAs<SoftmaxParams>()->axis, context.in(0).shape.rank(), context.name());
+    context.set(0, context.in(0).shape);
+}
+
+double softmaxFlops(const ShapeContext& context) { return 5.0 * static_cast<double>(context.in(0).elements()); }
+
+}  // namespace
+
+OpFamily softmaxOps() {
+    static constexpr OpDef kOps[] = {
+        {.type = OpType::Softmax,
+         .minInputs = 1,
+         .maxInputs = 1,
+         .parse = parseSoftmax,
+         .shape = shapeSoftmax,
+         .flops = softmaxFlops},
+    };
+    return kOps;
+}
+
+}  // namespace mnnc

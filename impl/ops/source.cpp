@@ -1,0 +1,93 @@
+// Const, TrainableParam, Input, Identity. Copy exists only between backends of the reference; a file that holds one
+// is refused, as there.
+#include "ops/source.h"
+
+#include <algorithm>
+
+#include "mnn_generated.h"
+#include "model/model.h"
+#include "ops/families.h"
+#include "ops/op_helpers.h"
+
+namespace mnnc {
+
+namespace {
+
+Format formatFromWire(int value, const char* name) {
+    if (value < 0 || value > 2) fail(Status::BadParameter, "op '%s': %d is not a tensor format", name, value);
+    return static_cast<Format>(value);
+}
+
+ParamsPtr parseConst(const wire::Op& op, const ParseContext& context) {
+    const char* name = context.node.name.c_str();
+    const wire::Blob* blob = op.main_as_Blob();
+    if (!blob) fail(Status::BadParameter, "op '%s' (a constant) carries no Blob table", name);
+    auto params = std::make_shared<ConstParams>();
+    const bool external = blob->external() && blob->external()->size() > 1;
+    params->owner = decodeBlob(*blob, external ? context.model.externalFiles().forOp(op) : nullptr, name);
+    params->type = dataTypeFromWire(params->owner.dataType, name);
+    params->format = formatFromWire(params->owner.dataFormat, name);
+    params->shape = Shape(std::span<const int32_t>(params->owner.dims));
+    for (int axis = 0; axis < params->shape.rank(); ++axis)
+        params->shape[axis] = std::max<int64_t>(params->shape[axis], 0);
+    params->data = params->owner.bytes.empty() ? nullptr : params->owner.bytes.data();
+    return params;
+}
+
+void shapeConst(const ShapeContext& context) {
+    const auto* params = context.node.paramsAs<ConstParams>();
+    context.set(0, params->shape, params->type, params->format);
+}
+
+void geometryConst(const OpContext& context) {
+    context.geometry.constant(context.outputs[0], context.node.paramsAs<ConstParams>()->data);
+}
+
+ParamsPtr parseInput(const wire::Op& op, const ParseContext& context) {
+    const char* name = context.node.name.c_str();
+    const wire::Input* table = op.main_as_Input();
+    if (!table) fail(Status::BadParameter, "op '%s' (Input) carries no Input table", name);
+    auto params = std::make_shared<InputParams>();
+    if (table->dims()) {
+        if (table->dims()->size() > static_cast<uint32_t>(kMaxRank))
+            fail(Status::BadParameter, "op '%s': an input of rank %u; the limit is %d", name, table->dims()->size(),
+                 kMaxRank);
+        for (const int32_t extent : *table->dims()) params->shape.push(extent < 0 ? -1 : extent);
+    }
+    params->type = dataTypeFromWire(static_cast<int32_t>(table->dtype()), name);
+    params->format = formatFromWire(static_cast<int>(table->dformat()), name);
+    return params;
+}
+
+// What an input is before the caller sets a shape: an unknown batch is 1, other unknown extents are an error.
+void shapeInput(const ShapeContext& context) {
+    const auto* params = context.node.paramsAs<InputParams>();
+    Shape shape = params->shape;
+    if (shape.rank() > 0 && shape[0] < 0) shape[0] = 1;
+    for (const int64_t extent : shape)
+        if (extent < 0)
+            fail(Status::ComputeSizeError, "input '%s' has no complete shape (%s); set one first", context.name(),
+                 params->shape.text().c_str());
+    context.set(0, shape, params->type, params->format);
+}
+
+void geometryIdentity(const OpContext& context) {
+    for (size_t i = 0; i < context.outputs.size(); ++i)
+        if (!context.outputs[i]->empty())
+            context.geometry.copyLinear(context.outputs[i], context.inputs[i], context.node.name);
+}
+
+constexpr OpDef kSourceOps[] = {
+    {.type = OpType::Const, .minInputs = 0, .maxInputs = 0, .parse = parseConst, .shape = shapeConst,
+     .geometry = geometryConst},
+    {.type = OpType::TrainableParam, .minInputs = 0, .maxInputs = 0, .parse = parseConst, .shape = shapeConst,
+     .geometry = geometryConst},
+    {.type = OpType::Input, .minInputs = 0, .maxInputs = 0, .parse = parseInput, .shape = shapeInput},
+    {.type = OpType::Identity, .minInputs = 1, .maxInputs = 255, .maxOutputs = 255, .geometry = geometryIdentity},
+};
+
+}  // namespace
+
+OpFamily sourceOps() { return kSourceOps; }
+
+}  // namespace mnnc

@@ -1,0 +1,54 @@
+// UnaryOp and the operator types that are one of its codes.
+#include "model/wire_access.h"
+#include "ops/families.h"
+#include "ops/unary.h"
+
+namespace mnnc {
+namespace {
+
+ParamsPtr parseUnary(const wire::Op& op, const ParseContext& context) {
+    const wire::UnaryOp* table = op.main_as_UnaryOp();
+    const char* name = context.node.name.c_str();
+    if (!table) fail(Status::BadParameter, "op '%s': UnaryOp without its parameter table", name);
+    const int code = static_cast<int>(table->opType());
+    if (code < 0 || code > 34) fail(Status::BadParameter, "op '%s': unary code %d is unknown (0..34)", name, code);
+    auto params = std::make_shared<UnaryParams>();
+    params->code = code;
+    return params;
+}
+
+ParamsPtr parseFixed(const wire::Op&, const ParseContext& context) {
+    auto params = std::make_shared<UnaryParams>();
+    switch (context.node.type) {
+        case OpType::Sigmoid: params->code = 29; break;
+        case OpType::TanH: params->code = 30; break;
+        case OpType::Bnll: params->code = 17; break;
+        case OpType::Exp: params->code = 7; break;
+        case OpType::Log: params->code = 8; break;
+        default: params->code = 0; break;  // AbsVal
+    }
+    return params;
+}
+
+void toUnary(const OpContext& context) {
+    Command command = context.command();
+    command.type = OpType::UnaryOp;
+    context.geometry.emit(std::move(command));
+}
+
+}  // namespace
+
+OpFamily unaryOps() {
+    static constexpr OpDef kOps[] = {
+        {.type = OpType::UnaryOp, .minInputs = 1, .maxInputs = 1, .parse = parseUnary},
+        {.type = OpType::Sigmoid, .minInputs = 1, .maxInputs = 1, .parse = parseFixed, .geometry = toUnary},
+        {.type = OpType::TanH, .minInputs = 1, .maxInputs = 1, .parse = parseFixed, .geometry = toUnary},
+        {.type = OpType::AbsVal, .minInputs = 1, .maxInputs = 1, .parse = parseFixed, .geometry = toUnary},
+        {.type = OpType::Bnll, .minInputs = 1, .maxInputs = 1, .parse = parseFixed, .geometry = toUnary},
+        {.type = OpType::Exp, .minInputs = 1, .maxInputs = 1, .parse = parseFixed, .geometry = toUnary},
+        {.type = OpType::Log, .minInputs = 1, .maxInputs = 1, .parse = parseFixed, .geometry = toUnary},
+    };
+    return kOps;
+}
+
+}  // namespace mnnc

@@ -1,0 +1,102 @@
+#include "schedule/schedule.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace mnnc {
+
+namespace {
+
+bool isConstant(OpType type) { return type == OpType::Const || type == OpType::TrainableParam; }
+bool isControl(OpType type) { return type == OpType::If || type == OpType::While; }
+
+// The nodes that the outputs depend on, by position in the file.
+std::vector<bool> neededNodes(const NetGraph& graph, const std::vector<int>& outputs) {
+    std::vector<bool> wanted(graph.source->tensorNames.size(), false);
+    for (const int id : outputs) wanted[static_cast<size_t>(id)] = true;
+    std::vector<bool> needed(graph.nodes.size(), false);
+    for (size_t i = graph.nodes.size(); i-- > 0;) {
+        const Node& node = graph.nodes[i];
+        needed[i] = std::any_of(node.outputs.begin(), node.outputs.end(),
+                                [&](int id) { return wanted[static_cast<size_t>(id)]; });
+        if (needed[i])
+            for (const int id : node.inputs)
+                if (id >= 0) wanted[static_cast<size_t>(id)] = true;
+    }
+    return needed;
+}
+
+void requireSupported(const Node& node) {
+    const char* type = opTypeName(node.type);
+    if (!node.def)
+        fail(Status::NotSupported, "operator %s of node '%s' cannot run: %s",
+             type ? type : format("number %d", static_cast<int>(node.type)).c_str(), node.name.c_str(),
+             node.unsupported.c_str());
+    if (node.type == OpType::While && !node.params)
+        fail(Status::NotSupported, "operator While of node '%s' cannot run: its LoopParam form is not implemented",
+             node.name.c_str());
+}
+
+}  // namespace
+
+GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<int>& outputs) {
+    const NetGraph& graph = net.graphs[static_cast<size_t>(graphIndex)];
+    const size_t tensors = graph.source->tensorNames.size();
+    GraphSchedule schedule;
+    schedule.graph = graphIndex;
+    schedule.outputs = outputs;
+    schedule.lastStage.assign(tensors, 0);
+    schedule.folded.assign(tensors, false);
+    schedule.fromControl.assign(tensors, false);
+    // The first stage in whose planning a tensor's shape is known, and the one in which its values are.
+    std::vector<int> shapeStage(tensors, 0), contentStage(tensors, 1);
+
+    const std::vector<bool> needed = neededNodes(graph, outputs);
+    for (size_t i = 0; i < graph.nodes.size(); ++i) {  // constants count wherever they stand
+        const Node& node = graph.nodes[i];
+        if (!isConstant(node.type)) continue;
+        const auto id = static_cast<size_t>(node.outputs[0]);
+        schedule.folded[id] = true;
+        contentStage[id] = 0;
+    }
+    for (size_t i = 0; i < graph.nodes.size(); ++i) {
+        const Node& node = graph.nodes[i];
+        if (!needed[i] || node.type == OpType::Input) continue;
+        requireSupported(node);
+        if (isConstant(node.type)) continue;
+
+        ScheduledOp op;
+        op.node = &node;
+        op.content = node.def->contentInputs ? node.def->contentInputs(node) : 0;
+        const uint32_t shapeOnly = node.def->shapeOnlyInputs ? node.def->shapeOnlyInputs(node) : 0;
+        op.folded = !isControl(node.type);
+        for (size_t k = 0; k < node.inputs.size(); ++k) {
+            if (node.inputs[k] < 0) continue;
+            const auto id = static_cast<size_t>(node.inputs[k]);
+            op.stage = std::max(op.stage, shapeStage[id]);
+            const uint32_t bit = k < 32 ? 1u << k : 0;
+            if ((op.content & bit) || schedule.folded[id]) op.stage = std::max(op.stage, contentStage[id]);
+            if (!(shapeOnly & bit) && !schedule.folded[id]) op.folded = false;
+        }
+        const bool control = isControl(node.type);
+        for (const int output : node.outputs) {
+            const auto id = static_cast<size_t>(output);
+            shapeStage[id] = control ? op.stage + 1 : op.stage;
+            contentStage[id] = op.folded ? op.stage : op.stage + 1;
+            schedule.folded[id] = op.folded;
+            schedule.fromControl[id] = control;
+        }
+        for (const int input : node.inputs)
+            if (input >= 0) {
+                int& last = schedule.lastStage[static_cast<size_t>(input)];
+                last = std::max(last, op.stage);
+            }
+        schedule.stages = std::max(schedule.stages, op.stage + 1);
+        schedule.ops.push_back(op);
+    }
+    for (const int id : outputs) schedule.lastStage[static_cast<size_t>(id)] = schedule.stages;
+    return schedule;
+}
+
+}  // namespace mnnc

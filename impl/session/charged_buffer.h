@@ -1,0 +1,40 @@
+// Memory of a session that counts against its limit and only grows.
+#pragma once
+#include "base/aligned.h"
+#include "session/session_context.h"
+
+namespace mnnc {
+
+class ChargedBuffer {
+  public:
+    explicit ChargedBuffer(SessionContext& context) : context_(&context) {}
+    ChargedBuffer(ChargedBuffer&& other) noexcept
+        : context_(other.context_), buffer_(std::move(other.buffer_)) {}
+    ChargedBuffer& operator=(ChargedBuffer&&) = delete;
+    ~ChargedBuffer() { context_->heldBytes -= static_cast<int64_t>(buffer_.size()); }
+
+    // At least this many bytes; the old content is lost when it has to grow.
+    void* reserve(int64_t bytes, const char* what) {
+        const auto held = static_cast<int64_t>(buffer_.size());
+        if (bytes > held || !buffer_.data()) {
+            context_->charge(bytes - held, what);
+            buffer_ = AlignedBuffer();
+            try {
+                buffer_ = AlignedBuffer(bytes > 0 ? bytes : 1);
+            } catch (...) {
+                context_->heldBytes -= bytes;
+                throw;
+            }
+            context_->heldBytes += static_cast<int64_t>(buffer_.size()) - bytes;
+        }
+        return buffer_.data();
+    }
+    void* data() noexcept { return buffer_.data(); }
+    int64_t size() const noexcept { return static_cast<int64_t>(buffer_.size()); }
+
+  private:
+    SessionContext* context_;
+    AlignedBuffer buffer_;
+};
+
+}  // namespace mnnc

@@ -1,0 +1,120 @@
+// The loop of TensorFlow: a condition graph before every round, values replaced by name after it.
+#include <algorithm>
+
+#include "session/while_node.h"
+
+namespace mnnc {
+
+int ConditionLoop::slotOf(const std::string& formal) {
+    const auto found = std::find(slotNames_.begin(), slotNames_.end(), formal);
+    return found == slotNames_.end() ? -1 : static_cast<int>(found - slotNames_.begin());
+}
+
+ConditionLoop::ConditionLoop(SessionContext& context, const std::string& name, const WhileParams& params,
+                             std::vector<Tensor*> inputs, std::vector<Tensor*> outputs)
+    : context_(context),
+      name_(name),
+      inputs_(std::move(inputs)),
+      outputs_(std::move(outputs)),
+      cond_(context, params.condGraph, name.c_str()),
+      body_(context, params.bodyGraph, name.c_str()) {
+    auto addSlots = [&](Subgraph& graph, std::vector<int>& slots) {
+        for (size_t i = 0; i < graph.inputs(); ++i) {
+            const std::string& formal = graph.pipeline().input(i).name;
+            int slot = slotOf(formal);
+            if (slot < 0) {
+                slot = static_cast<int>(slotNames_.size());
+                slotNames_.push_back(formal);
+                slots_.emplace_back(context);
+            }
+            slots.push_back(slot);
+        }
+    };
+    addSlots(cond_, condSlots_);
+    addSlots(body_, bodySlots_);
+    initial_.assign(slotNames_.size(), -1);
+    for (size_t i = 0; i < params.inputAliases.size() && i < inputs_.size(); ++i)
+        for (const std::string& alias : params.inputAliases[i])
+            if (const int slot = slotOf(alias); slot >= 0) initial_[static_cast<size_t>(slot)] = static_cast<int>(i);
+    for (size_t slot = 0; slot < initial_.size(); ++slot)
+        if (initial_[slot] < 0)
+            fail(Status::BadFormat, "op '%s' (While) feeds nothing to '%s'", name_.c_str(), slotNames_[slot].c_str());
+    for (const std::vector<std::string>& update : params.updates) {
+        if (update.size() != 2) fail(Status::BadFormat, "op '%s' (While): an update does not have two names", name_.c_str());
+        const int fromBody = body_.findOutput(update[0]), fromCond = cond_.findOutput(update[0]);
+        const int slot = slotOf(update[1]);
+        if ((fromBody < 0 && fromCond < 0) || slot < 0)
+            fail(Status::BadFormat, "op '%s' (While): the update '%s' -> '%s' does not resolve", name_.c_str(),
+                 update[0].c_str(), update[1].c_str());
+        updates_.push_back({fromBody >= 0, static_cast<size_t>(fromBody >= 0 ? fromBody : fromCond), slot});
+        staged_.emplace_back(context);
+    }
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+        memory_.emplace_back(context);
+        const std::string& alias = i < params.outputAliases.size() ? params.outputAliases[i] : std::string();
+        int slot = slotOf(alias);
+        const int output = body_.findOutput(alias);
+        // A body output that feeds a slot is that slot after the update (and before the first round).
+        for (size_t u = 0; slot < 0 && u < updates_.size(); ++u)
+            if (updates_[u].fromBody && static_cast<int>(updates_[u].output) == output) slot = updates_[u].slot;
+        if (slot < 0 && output < 0)
+            fail(Status::BadFormat, "op '%s' (While): output %zu ('%s') does not resolve", name_.c_str(), i, alias.c_str());
+        resultSlot_.push_back(slot);
+        resultOutput_.push_back(output);
+    }
+}
+
+void ConditionLoop::runGraph(Subgraph& graph, const std::vector<int>& slots) {
+    for (size_t i = 0; i < slots.size(); ++i) graph.describe(i, slots_[static_cast<size_t>(slots[i])].tensor);
+    graph.pipeline().prepare();
+    for (size_t i = 0; i < slots.size(); ++i) graph.fill(i, slots_[static_cast<size_t>(slots[i])].tensor);
+    graph.pipeline().run();
+}
+
+void ConditionLoop::run() {
+    for (size_t slot = 0; slot < slots_.size(); ++slot)
+        slots_[slot].assign(*inputs_[static_cast<size_t>(initial_[slot])]);
+    for (int64_t round = 0;; ++round) {
+        if (round >= context_.maxLoopIterations)
+            fail(Status::LimitExceeded, "op '%s' (While) passed max_loop_iterations (%lld)", name_.c_str(),
+                 static_cast<long long>(context_.maxLoopIterations));
+        context_.checkInterrupt();
+        runGraph(cond_, condSlots_);
+        const Tensor& condition = cond_.pipeline().output(0);
+        if (condition.type != DataType::Int32 || condition.empty())
+            fail(Status::BadType, "op '%s' (While): the condition is %s of %s, not an int32 element", name_.c_str(),
+                 dataTypeName(condition.type), condition.shape.text().c_str());
+        if (condition.as<const int32_t>()[0] <= 0) {
+            for (size_t i = 0; i < outputs_.size(); ++i) {
+                if (resultSlot_[i] >= 0)
+                    assignValue(*outputs_[i], memory_[i], slots_[static_cast<size_t>(resultSlot_[i])].tensor);
+                else if (round == 0)
+                    fail(Status::InputDataError, "op '%s' (While): output %zu has no value after zero rounds",
+                         name_.c_str(), i);
+            }
+            return;
+        }
+        runGraph(body_, bodySlots_);
+        for (size_t i = 0; i < outputs_.size(); ++i)
+            if (resultSlot_[i] < 0)
+                assignValue(*outputs_[i], memory_[i],
+                            body_.pipeline().output(static_cast<size_t>(resultOutput_[i])));
+        for (size_t u = 0; u < updates_.size(); ++u) {
+            Subgraph& from = updates_[u].fromBody ? body_ : cond_;
+            staged_[u].assign(from.pipeline().output(updates_[u].output));
+        }
+        for (size_t u = 0; u < updates_.size(); ++u)
+            slots_[static_cast<size_t>(updates_[u].slot)].assign(staged_[u].tensor);
+    }
+}
+
+void ConditionLoop::appendRecords(std::vector<OpRecord>& records) const {
+    cond_.pipeline().appendRecords(records);
+    body_.pipeline().appendRecords(records);
+}
+
+int64_t ConditionLoop::arenaBytes() const {
+    return cond_.pipeline().arenaBytes() + body_.pipeline().arenaBytes();
+}
+
+}  // namespace mnnc

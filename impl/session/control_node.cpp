@@ -1,0 +1,23 @@
+#include "session/control_node.h"
+
+#include "ops/control.h"
+#include "session/if_node.h"
+#include "session/while_node.h"
+
+namespace mnnc {
+
+std::unique_ptr<ControlNode> makeControlNode(SessionContext& context, const Node& node, std::vector<Tensor>& tensors) {
+    std::vector<Tensor*> inputs, outputs;
+    for (const int id : node.inputs) {
+        if (id < 0) fail(Status::BadIndex, "op '%s' has an input without tensor", node.name.c_str());
+        inputs.push_back(&tensors[static_cast<size_t>(id)]);
+    }
+    for (const int id : node.outputs) outputs.push_back(&tensors[static_cast<size_t>(id)]);
+    if (node.type == OpType::If)
+        return std::make_unique<IfNode>(context, node.name, *node.paramsAs<IfParams>(), inputs, outputs);
+    const auto& params = *node.paramsAs<WhileParams>();
+    if (params.condGraph.empty()) return std::make_unique<CountedLoop>(context, node.name, params, inputs, outputs);
+    return std::make_unique<ConditionLoop>(context, node.name, params, inputs, outputs);
+}
+
+}  // namespace mnnc

@@ -1,0 +1,25 @@
+// If and While as nodes of a pipeline: they own a pipeline per subgraph and move values in and out.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "ops/op_def.h"
+#include "session/op_record.h"
+#include "session/session_context.h"
+
+namespace mnnc {
+
+class ControlNode {
+  public:
+    virtual ~ControlNode() = default;
+    // Reads the node's inputs, runs the subgraphs, gives the outputs shape, type and data. Allocates only when a shape
+    // grew.
+    virtual void run() = 0;
+    virtual void appendRecords(std::vector<OpRecord>& records) const = 0;
+    virtual int64_t arenaBytes() const = 0;
+};
+
+// Throws NotFound or BadFormat when a subgraph or an alias does not resolve.
+std::unique_ptr<ControlNode> makeControlNode(SessionContext& context, const Node& node, std::vector<Tensor>& tensors);
+
+}  // namespace mnnc

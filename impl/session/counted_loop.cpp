@@ -1,0 +1,124 @@
+// The loop of ONNX: iteration < limit and condition > 0; carried values by position; scan outputs stacked on axis 0.
+#include <cstring>
+
+#include "session/while_node.h"
+
+namespace mnnc {
+
+namespace {
+
+int64_t firstInt(const Tensor& tensor, const char* name, const char* what) {
+    if (tensor.type != DataType::Int32 || tensor.empty())
+        fail(Status::BadType, "op '%s' (While): the %s must be an int32 element, it is %s of %s", name, what,
+             dataTypeName(tensor.type), tensor.shape.text().c_str());
+    return tensor.as<const int32_t>()[0];
+}
+
+}  // namespace
+
+CountedLoop::CountedLoop(SessionContext& context, const std::string& name, const WhileParams& params,
+                         std::vector<Tensor*> inputs, std::vector<Tensor*> outputs)
+    : context_(context),
+      name_(name),
+      inputs_(std::move(inputs)),
+      outputs_(std::move(outputs)),
+      body_(context, params.bodyGraph, name.c_str()),
+      iteration_(context),
+      condition_(context) {
+    if (inputs_.size() < 2) fail(Status::BadFormat, "op '%s' (While) has %zu inputs, it needs 2", name_.c_str(), inputs_.size());
+    carried_ = inputs_.size() - 2;
+    if (outputs_.size() < carried_ || body_.inputs() != carried_ + 2 || body_.outputs() != outputs_.size() + 1)
+        fail(Status::BadFormat,
+             "op '%s' (While): %zu carried values and %zu outputs do not fit a body of %zu inputs and %zu outputs",
+             name_.c_str(), carried_, outputs_.size(), body_.inputs(), body_.outputs());
+    for (size_t i = 0; i < carried_; ++i) {
+        values_.emplace_back(context);
+        constant_.push_back(body_.passesThrough(i + 2, i + 1));
+    }
+    for (size_t i = 0; i < outputs_.size(); ++i) memory_.emplace_back(context);
+    iteration_.tensor.type = DataType::Int32;
+    iteration_.tensor.data = iteration_.memory.reserve(4, "a loop counter");
+}
+
+void CountedLoop::startIteration(int64_t iteration) {
+    Pipeline& body = body_.pipeline();
+    *iteration_.tensor.as<int32_t>() = static_cast<int32_t>(iteration);
+    const bool wasPrepared = body.prepared();
+    body_.describe(0, iteration_.tensor);
+    body_.describe(1, condition_.tensor);
+    for (size_t i = 0; i < carried_; ++i) body_.describe(i + 2, values_[i].tensor);
+    const bool kept = wasPrepared && body.prepared();  // same plan: input memory still holds what it held
+    body.prepare();
+    body_.fill(0, iteration_.tensor);
+    body_.fill(1, condition_.tensor);
+    for (size_t i = 0; i < carried_; ++i)
+        if (iteration == 0 || !kept || !constant_[i]) body_.fill(i + 2, values_[i].tensor);
+}
+
+void CountedLoop::appendScans(int64_t iteration, int64_t limit) {
+    for (size_t i = carried_; i < outputs_.size(); ++i) {
+        const Tensor& part = body_.pipeline().output(i + 1);
+        Tensor& stack = *outputs_[i];
+        Shape shape = part.shape;
+        shape.insert(0, 0);
+        const int64_t bytes = hostBytes(part, rowMajor(part));
+        if (iteration == 0) {
+            stack.shape = shape;
+            stack.type = part.type;
+            stack.format = part.format;
+            stack.pack = 1;
+            // Room for a likely number of iterations at once; grown below when the limit is only nominal.
+            stack.data = memory_[i].reserve(checkedMul(bytes, std::min<int64_t>(limit, 1024), "a scan output"),
+                                            "a scan output");
+        } else {
+            Shape now = stack.shape;
+            now[0] = 0;
+            if (!(now == shape) || stack.type != part.type)
+                fail(Status::ComputeSizeError, "op '%s' (While): scan output %zu changes its shape between iterations",
+                     name_.c_str(), i);
+            const int64_t needed = checkedMul(bytes, iteration + 1, "a scan output");
+            if (needed > memory_[i].size()) {
+                AlignedBuffer saved(bytes * iteration);
+                std::memcpy(saved.data(), stack.data, saved.size());
+                stack.data = memory_[i].reserve(checkedMul(needed, 2, "a scan output"), "a scan output");
+                std::memcpy(stack.data, saved.data(), saved.size());
+            }
+        }
+        copyToHost(part, static_cast<char*>(stack.data) + bytes * iteration, rowMajor(part));
+        stack.shape[0] = iteration + 1;
+    }
+}
+
+void CountedLoop::run() {
+    const int64_t limit = firstInt(*inputs_[0], name_.c_str(), "trip limit");
+    int64_t condition = firstInt(*inputs_[1], name_.c_str(), "condition");
+    condition_.assign(*inputs_[1]);
+    for (size_t i = 0; i < carried_; ++i) values_[i].assign(*inputs_[i + 2]);
+
+    int64_t iteration = 0;
+    for (; iteration < limit && condition > 0; ++iteration) {
+        if (iteration >= context_.maxLoopIterations)
+            fail(Status::LimitExceeded, "op '%s' (While) passed max_loop_iterations (%lld)", name_.c_str(),
+                 static_cast<long long>(context_.maxLoopIterations));
+        context_.checkInterrupt();
+        startIteration(iteration);
+        body_.pipeline().run();
+        condition = firstInt(body_.pipeline().output(0), name_.c_str(), "condition");
+        for (size_t i = 0; i < carried_; ++i)
+            if (!constant_[i]) values_[i].assign(body_.pipeline().output(i + 1));
+        appendScans(iteration, limit);
+    }
+    for (size_t i = 0; i < carried_; ++i) assignValue(*outputs_[i], memory_[i], values_[i].tensor);
+    if (iteration == 0)
+        for (size_t i = carried_; i < outputs_.size(); ++i) {
+            // No iteration told the shape of a part: an empty vector.
+            outputs_[i]->shape = Shape{0};
+            outputs_[i]->data = nullptr;
+        }
+}
+
+void CountedLoop::appendRecords(std::vector<OpRecord>& records) const { body_.pipeline().appendRecords(records); }
+
+int64_t CountedLoop::arenaBytes() const { return body_.pipeline().arenaBytes(); }
+
+}  // namespace mnnc

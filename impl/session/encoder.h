@@ -1,0 +1,45 @@
+// First half of planning a stage: shape rules and geometry, ops -> commands. What follows from constants and shapes
+// alone is computed here and now, on the CPU.
+#pragma once
+#include <deque>
+#include <vector>
+
+#include "ops/op_def.h"
+#include "schedule/schedule.h"
+#include "session/charged_buffer.h"
+
+namespace mnnc {
+
+struct EncodedCommand {
+    Command command;
+    double flops = 0;
+};
+
+class StageEncoder final : public GeometryContext {
+  public:
+    StageEncoder(SessionContext& context, std::deque<Tensor>& temporaries, std::deque<ChargedBuffer>& folded)
+        : context_(context), temporaries_(temporaries), folded_(folded) {}
+
+    // Shapes the outputs and appends the op's commands to `commands`, or folds it. `inputs` and `outputs` are the op's
+    // tensors; an input with contentKnown may be read now.
+    void encode(const ScheduledOp& op, std::vector<Tensor*> inputs, std::vector<Tensor*> outputs,
+                std::vector<EncodedCommand>& commands);
+
+    // Runs commands now; all inputs must have data.
+    void fold(const Command& command);
+
+    Tensor* temporary(const Shape& shape, DataType type, Format format) override;
+    void emit(Command command) override;
+    void constant(Tensor* output, const void* bytes) override;
+
+  private:
+    void checkOutputs(const Node& node, const std::vector<Tensor*>& outputs) const;
+    void* allocateFolded(int64_t bytes);
+
+    SessionContext& context_;
+    std::deque<Tensor>& temporaries_;
+    std::deque<ChargedBuffer>& folded_;
+    std::vector<Command> emitted_;
+};
+
+}  // namespace mnnc

@@ -1,0 +1,63 @@
+#include "session/if_node.h"
+
+namespace mnnc {
+
+IfNode::IfNode(SessionContext& context, const std::string& name, const IfParams& params, std::vector<Tensor*> inputs,
+               std::vector<Tensor*> outputs)
+    : name_(name),
+      inputs_(std::move(inputs)),
+      outputs_(std::move(outputs)),
+      then_(context, params.thenGraph, name.c_str()),
+      else_(context, params.elseGraph, name.c_str()) {
+    connect(then_, params, 0);
+    connect(else_, params, 1);
+    for (size_t i = 0; i < outputs_.size(); ++i) memory_.emplace_back(context);
+}
+
+void IfNode::connect(Branch& branch, const IfParams& params, size_t side) const {
+    branch.source.assign(branch.body.inputs(), -1);
+    for (size_t i = 0; i < params.inputAliases.size() && i < inputs_.size(); ++i)
+        for (const std::string& alias : params.inputAliases[i])
+            if (const int formal = branch.body.findInput(alias); formal >= 0)
+                branch.source[static_cast<size_t>(formal)] = static_cast<int>(i);
+    for (size_t i = 0; i < branch.source.size(); ++i)
+        if (branch.source[i] < 0)
+            fail(Status::BadFormat, "op '%s' (If) feeds nothing to input '%s' of a branch", name_.c_str(),
+                 branch.body.pipeline().input(i).name.c_str());
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+        int formal = static_cast<int>(i);
+        if (i < params.outputAliases.size() && params.outputAliases[i].size() > side)
+            formal = branch.body.findOutput(params.outputAliases[i][side]);
+        if (formal < 0 || formal >= static_cast<int>(branch.body.outputs()))
+            fail(Status::BadFormat, "op '%s' (If): output %zu has no counterpart in a branch", name_.c_str(), i);
+        branch.results.push_back(formal);
+    }
+}
+
+void IfNode::run() {
+    const Tensor& condition = *inputs_[0];
+    if (condition.type != DataType::Int32 || condition.empty())
+        fail(Status::BadType, "op '%s' (If): the condition must be an int32 element, it is %s of %s", name_.c_str(),
+             dataTypeName(condition.type), condition.shape.text().c_str());
+    Branch& branch = condition.as<const int32_t>()[0] > 0 ? then_ : else_;
+    for (size_t i = 0; i < branch.source.size(); ++i)
+        branch.body.describe(i, *inputs_[static_cast<size_t>(branch.source[i])]);
+    branch.body.pipeline().prepare();
+    for (size_t i = 0; i < branch.source.size(); ++i)
+        branch.body.fill(i, *inputs_[static_cast<size_t>(branch.source[i])]);
+    branch.body.pipeline().run();
+    for (size_t i = 0; i < outputs_.size(); ++i)
+        assignValue(*outputs_[i], memory_[i],
+                    branch.body.pipeline().output(static_cast<size_t>(branch.results[i])));
+}
+
+void IfNode::appendRecords(std::vector<OpRecord>& records) const {
+    then_.body.pipeline().appendRecords(records);
+    else_.body.pipeline().appendRecords(records);
+}
+
+int64_t IfNode::arenaBytes() const {
+    return then_.body.pipeline().arenaBytes() + else_.body.pipeline().arenaBytes();
+}
+
+}  // namespace mnnc

@@ -1,0 +1,34 @@
+// If: one of two subgraphs, chosen by the first element of the condition.
+#pragma once
+#include <deque>
+
+#include "ops/control.h"
+#include "session/control_node.h"
+#include "session/subgraph.h"
+
+namespace mnnc {
+
+class IfNode final : public ControlNode {
+  public:
+    IfNode(SessionContext& context, const std::string& name, const IfParams& params, std::vector<Tensor*> inputs,
+           std::vector<Tensor*> outputs);
+    void run() override;
+    void appendRecords(std::vector<OpRecord>& records) const override;
+    int64_t arenaBytes() const override;
+
+  private:
+    struct Branch {
+        Branch(SessionContext& context, const std::string& graph, const char* caller) : body(context, graph, caller) {}
+        Subgraph body;
+        std::vector<int> source;   // [formal input] -> op input
+        std::vector<int> results;  // [op output] -> formal output
+    };
+    void connect(Branch& branch, const IfParams& params, size_t side) const;
+
+    std::string name_;
+    std::vector<Tensor*> inputs_, outputs_;
+    Branch then_, else_;
+    std::deque<ChargedBuffer> memory_;  // of the outputs
+};
+
+}  // namespace mnnc

@@ -1,0 +1,12 @@
+#include "session/interpreter.h"
+
+#include "model/parameter_count.h"
+
+namespace mnnc {
+
+Interpreter::Interpreter(ModelBytes bytes, ModelOptions options)
+    : net(parseNet(Model::load(std::move(bytes), options))) {}
+
+uint64_t Interpreter::parameterCount() const { return countParameters(model()); }
+
+}  // namespace mnnc

@@ -1,0 +1,168 @@
+#include "session/session.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace mnnc {
+
+namespace {
+
+const BackendEntry* findBackend(ForwardType type) {
+    for (const BackendEntry& entry : builtinBackends())
+        if (entry.type == type) return &entry;
+    return nullptr;
+}
+
+std::shared_ptr<Runtime> tryRuntime(ForwardType type, const BackendConfig& config, std::string& reason) {
+    const BackendEntry* entry = findBackend(type);
+    if (!entry) {
+        reason = format("forward type %d is not built into this library", static_cast<int>(type));
+        return nullptr;
+    }
+    try {
+        return entry->createRuntime(config);
+    } catch (const Error& error) {
+        if (error.status() != Status::BackendMissing) throw;
+        reason = error.message();
+        return nullptr;
+    }
+}
+
+std::shared_ptr<Runtime> chooseRuntime(const SessionConfig& config) {
+    std::string reason;
+    if (config.forwardType == ForwardType::Auto) {
+        const std::span<const BackendEntry> all = builtinBackends();
+        for (const bool wantCpu : {false, true})  // devices first
+            for (const BackendEntry& entry : all)
+                if ((entry.type == ForwardType::Cpu) == wantCpu)
+                    if (auto runtime = tryRuntime(entry.type, config.backend, reason)) return runtime;
+        fail(Status::BackendMissing, "no backend is available: %s", reason.c_str());
+    }
+    if (auto runtime = tryRuntime(config.forwardType, config.backend, reason)) return runtime;
+    if (config.allowFallback)
+        if (auto runtime = tryRuntime(config.backupType, config.backend, reason)) return runtime;
+    fail(Status::BackendMissing, "the wanted backend is not available: %s", reason.c_str());
+}
+
+int64_t defaultMemoryLimit() {
+    const int64_t pages = sysconf(_SC_PHYS_PAGES), pageBytes = sysconf(_SC_PAGESIZE);
+    const int64_t half = pages > 0 && pageBytes > 0 ? pages * pageBytes / 2 : 0;
+    return std::max<int64_t>(half, int64_t{4} << 30);
+}
+
+int tensorId(const Graph& graph, const std::string& name) {
+    const int id = graph.findTensor(name);
+    if (id < 0) fail(Status::NotFound, "the model has no tensor '%s'", name.c_str());
+    return id;
+}
+
+std::vector<int> wantedOutputs(const Graph& graph, const SessionConfig& config) {
+    std::vector<int> ids;
+    auto add = [&](int id) {
+        if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
+    };
+    if (config.outputs.empty())
+        for (const int id : graph.outputs) add(id);
+    for (const std::string& name : config.outputs) add(tensorId(graph, name));
+    for (const std::string& name : config.saveTensors) add(tensorId(graph, name));
+    if (ids.empty()) fail(Status::BadFormat, "the model has no output to compute");
+    return ids;
+}
+
+// The lease of a backend's threads for one scope.
+class BackendRun {
+  public:
+    explicit BackendRun(Backend& backend) : backend_(backend) { backend_.onRunBegin(); }
+    ~BackendRun() { backend_.onRunEnd(); }
+    BackendRun(const BackendRun&) = delete;
+    BackendRun& operator=(const BackendRun&) = delete;
+
+  private:
+    Backend& backend_;
+};
+
+}  // namespace
+
+Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& config)
+    : interpreter_(std::move(interpreter)), runtime_(chooseRuntime(config)) {
+    if (interpreter_->model().usage() == ModelUsage::StaticInference)
+        fail(Status::NotSupported, "static models (usage INFERENCE_STATIC) cannot run here");
+    backend_ = runtime_->createBackend(config.backend, *interpreter_->weights);
+    context_.net = interpreter_->net.get();
+    context_.backend = backend_.get();
+    context_.cpu = backend_.get();
+    context_.maxMemoryBytes = config.maxMemoryBytes > 0 ? config.maxMemoryBytes : defaultMemoryLimit();
+    context_.maxLoopIterations = config.maxLoopIterations > 0 ? config.maxLoopIterations : 1'000'000;
+    pipeline_ = std::make_unique<Pipeline>(context_, 0, wantedOutputs(interpreter_->model().mainGraph(), config));
+    bool open = false;
+    for (size_t i = 0; i < pipeline_->inputCount(); ++i) {
+        Shape shape = pipeline_->input(i).shape;
+        // An open batch means 1; other open extents have to be told.
+        if (shape.rank() > 0 && shape[0] == -1) shape[0] = 1;
+        open |= std::any_of(shape.begin(), shape.end(), [](int64_t extent) { return extent < 0; });
+        wantedShapes_.push_back(shape);
+    }
+    if (!open) resize();
+}
+
+Session::~Session() = default;
+
+void Session::resizeInput(size_t index, const Shape& shape) {
+    shape.elements();  // refuses what does not fit
+    if (wantedShapes_[index] == shape) return;
+    wantedShapes_[index] = shape;
+    needsResize_ = true;
+}
+
+void Session::resize() {
+    if (!needsResize_) return;
+    for (size_t i = 0; i < wantedShapes_.size(); ++i) {
+        const Shape& shape = wantedShapes_[i];
+        if (std::any_of(shape.begin(), shape.end(), [](int64_t extent) { return extent < 0; }))
+            fail(Status::BadState, "input '%s' still has the open shape %s", pipeline_->input(i).name.c_str(),
+                 shape.text().c_str());
+    }
+    const BackendRun lease(*backend_);
+    for (size_t i = 0; i < wantedShapes_.size(); ++i) {
+        const Tensor& tensor = pipeline_->input(i);
+        pipeline_->describeInput(i, wantedShapes_[i], tensor.type, tensor.format);
+    }
+    recordsStale_ = true;
+    hasRun_ = false;
+    pipeline_->prepare();
+    needsResize_ = false;
+}
+
+void Session::run() {
+    if (needsResize_) fail(Status::BadState, "the session has to be resized before it can run");
+    context_.interrupted.store(false, std::memory_order_relaxed);
+    const BackendRun lease(*backend_);
+    hasRun_ = false;
+    recordsStale_ |= !pipeline_->singleStage();
+    pipeline_->run();
+    hasRun_ = true;
+}
+
+void Session::interrupt() noexcept { context_.interrupted.store(true, std::memory_order_relaxed); }
+
+const std::vector<OpRecord>& Session::records() const {
+    const std::lock_guard lock(recordMutex_);
+    if (recordsStale_) {
+        records_.clear();
+        pipeline_->appendRecords(records_);
+        recordsStale_ = false;
+    }
+    return records_;
+}
+
+Session::Memory Session::memory() const {
+    Memory memory;
+    memory.arena = pipeline_->arenaBytes();
+    memory.weights = interpreter_->weights->bytes();
+    memory.total = context_.heldBytes + memory.weights;
+    memory.peak = context_.peakBytes + memory.weights;
+    return memory;
+}
+
+}  // namespace mnnc

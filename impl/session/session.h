@@ -1,0 +1,68 @@
+// Everything one inference needs: runtime, backend, the main pipeline. Used by one thread at a time; keeps what it
+// needs of its interpreter alive.
+#pragma once
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "backend/registry.h"
+#include "session/interpreter.h"
+#include "session/pipeline.h"
+
+namespace mnnc {
+
+struct SessionConfig {
+    ForwardType forwardType = ForwardType::Cpu;
+    ForwardType backupType = ForwardType::Cpu;
+    bool allowFallback = false;
+    BackendConfig backend;
+    std::vector<std::string> outputs;      // instead of the model's; empty: the model's
+    std::vector<std::string> saveTensors;  // beside those
+    int64_t maxMemoryBytes = 0;            // 0: 4 GiB or half the machine's memory, whichever is more
+    int64_t maxLoopIterations = 0;         // 0: 1,000,000
+};
+
+class Session {
+  public:
+    // Plans at once when all input extents are known.
+    Session(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& config);
+    ~Session();
+
+    size_t inputCount() const noexcept { return pipeline_->inputCount(); }
+    size_t outputCount() const noexcept { return pipeline_->outputCount(); }
+    Tensor& input(size_t index) noexcept { return pipeline_->input(index); }
+    const Tensor& output(size_t index) const noexcept { return pipeline_->output(index); }
+
+    // The shape an input has or will have after the next resize.
+    const Shape& inputShape(size_t index) const noexcept { return wantedShapes_[index]; }
+    void resizeInput(size_t index, const Shape& shape);
+    bool needsResize() const noexcept { return needsResize_; }
+    void resize();
+    void run();
+    void interrupt() noexcept;
+
+    // Whether outputs may be described (their shapes are known) and read (a run made them).
+    bool outputsShaped() const noexcept { return !needsResize_ && (hasRun_ || pipeline_->singleStage()); }
+    bool outputsReadable() const noexcept { return !needsResize_ && hasRun_; }
+
+    const std::vector<OpRecord>& records() const;
+    struct Memory {
+        int64_t arena = 0, weights = 0, total = 0, peak = 0;
+    };
+    Memory memory() const;
+
+  private:
+    std::shared_ptr<const Interpreter> interpreter_;
+    std::shared_ptr<Runtime> runtime_;
+    std::unique_ptr<Backend> backend_;
+    SessionContext context_;
+    std::unique_ptr<Pipeline> pipeline_;
+    std::vector<Shape> wantedShapes_;
+    bool needsResize_ = true;
+    bool hasRun_ = false;
+    mutable std::mutex recordMutex_;  // readers of a const session may come from several threads
+    mutable bool recordsStale_ = true;
+    mutable std::vector<OpRecord> records_;
+};
+
+}  // namespace mnnc

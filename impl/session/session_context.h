@@ -1,0 +1,36 @@
+// What the pipelines of one session share.
+#pragma once
+#include <atomic>
+#include <cstdint>
+
+#include "backend/backend.h"
+#include "base/error.h"
+#include "ops/net.h"
+
+namespace mnnc {
+
+struct SessionContext {
+    const Net* net = nullptr;
+    Backend* backend = nullptr;  // the wanted one
+    Backend* cpu = nullptr;      // folds constants and takes what the wanted one does not
+    int64_t maxMemoryBytes = 0;
+    int64_t maxLoopIterations = 0;
+    std::atomic<bool> interrupted{false};
+    int64_t heldBytes = 0;  // arenas, inputs, folded constants and control-flow buffers of all pipelines
+    int64_t peakBytes = 0;
+
+    // Accounts for memory about to be allocated (negative: given back). Throws LimitExceeded.
+    void charge(int64_t bytes, const char* what) {
+        if (bytes > 0 && heldBytes + bytes > maxMemoryBytes)
+            fail(Status::LimitExceeded, "%s needs %lld bytes beside the %lld held; max_memory_bytes is %lld", what,
+                 static_cast<long long>(bytes), static_cast<long long>(heldBytes),
+                 static_cast<long long>(maxMemoryBytes));
+        heldBytes += bytes;
+        if (heldBytes > peakBytes) peakBytes = heldBytes;
+    }
+    void checkInterrupt() const {
+        if (interrupted.load(std::memory_order_relaxed)) fail(Status::Cancelled, "the run was interrupted");
+    }
+};
+
+}  // namespace mnnc

@@ -1,0 +1,165 @@
+#include "session/stage.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "session/allocator.h"
+#include "session/control_node.h"
+#include "session/encoder.h"
+#include "tensor/host_copy.h"
+
+namespace mnnc {
+
+namespace {
+
+Format ownLayout(const Tensor& tensor) { return tensor.format == Format::NHWC ? Format::NHWC : Format::NCHW; }
+
+}  // namespace
+
+Stage::Stage(SessionContext& context, std::vector<Tensor>& tensors, const GraphSchedule& schedule, int index,
+             std::vector<Item> items)
+    : context_(context), tensors_(tensors), schedule_(schedule), index_(index), items_(std::move(items)), arena_(context) {
+    // The first stage depends on the inputs' shapes alone: its pipeline tells when they change.
+    if (index_ == 0) return;
+    std::set<std::pair<int, bool>> seen;
+    for (const Item& item : items_) {
+        const Node& node = *item.op->node;
+        for (size_t k = 0; k < node.inputs.size(); ++k) {
+            const int id = node.inputs[k];
+            if (id < 0 || schedule_.folded[static_cast<size_t>(id)]) continue;
+            const bool content = k < 32 && ((item.op->content >> k) & 1u);
+            if (!content && !schedule_.fromControl[static_cast<size_t>(id)]) continue;
+            if (!seen.emplace(id, content).second) continue;
+            keys_.emplace_back().input = {id, content};
+        }
+    }
+}
+
+Stage::~Stage() = default;
+
+std::vector<Tensor*> Stage::tensorsOf(const std::vector<int>& ids) const {
+    std::vector<Tensor*> result;
+    for (const int id : ids)
+        if (id >= 0) result.push_back(&tensors_[static_cast<size_t>(id)]);
+    return result;
+}
+
+bool Stage::upToDate() noexcept {
+    if (!planned_) return false;
+    for (Key& key : keys_) {
+        const Tensor& tensor = tensors_[static_cast<size_t>(key.input.tensor)];
+        if (!(tensor.shape == key.shape) || tensor.type != key.type) return false;
+        if (!key.input.content || tensor.empty()) continue;
+        const void* now = tensor.data;
+        if (tensor.pack != 1) {
+            copyToHost(tensor, key.fresh.data(), ownLayout(tensor));
+            now = key.fresh.data();
+        }
+        if (std::memcmp(now, key.content.data(), key.content.size()) != 0) return false;
+    }
+    return true;
+}
+
+void Stage::readKeys() {
+    for (Key& key : keys_) {
+        const Tensor& tensor = tensors_[static_cast<size_t>(key.input.tensor)];
+        key.shape = tensor.shape;
+        key.type = tensor.type;
+        if (!key.input.content) continue;
+        const int64_t bytes = hostBytes(tensor, ownLayout(tensor));
+        key.content = AlignedBuffer(bytes);
+        key.fresh = AlignedBuffer(tensor.pack != 1 ? bytes : 0);
+        copyToHost(tensor, key.content.data(), ownLayout(tensor));
+    }
+}
+
+void Stage::plan() {
+    planned_ = false;
+    readKeys();
+    // Kept until the new plan stands: it holds prepared weights that the new one asks for again.
+    const std::vector<Step> previous = std::move(steps_);
+    steps_.clear();
+    records_.clear();
+    temporaries_.clear();
+    folded_.clear();
+
+    StageEncoder encoder(context_, temporaries_, folded_);
+    struct Entry {
+        EncodedCommand encoded;
+        const Item* control = nullptr;
+    };
+    std::vector<Entry> entries;
+    std::vector<EncodedCommand> commands;
+    for (const Item& item : items_) {
+        if (item.control) {
+            entries.push_back({{}, &item});
+            continue;
+        }
+        // Values made by earlier stages are shown to the ops that read them while planning, and only to them.
+        struct Shown {
+            Tensor* tensor;
+            Tensor saved;
+        };
+        std::vector<Shown> shown;
+        const std::vector<Tensor*> inputs = tensorsOf(item.op->node->inputs);
+        for (size_t k = 0; k < inputs.size() && k < 32; ++k) {
+            if (!((item.op->content >> k) & 1u) || inputs[k]->contentKnown) continue;
+            for (Key& key : keys_)
+                if (key.input.content && &tensors_[static_cast<size_t>(key.input.tensor)] == inputs[k]) {
+                    shown.push_back({inputs[k], *inputs[k]});
+                    inputs[k]->contentKnown = true;
+                    inputs[k]->pack = 1;
+                    inputs[k]->data = key.content.data();
+                }
+        }
+        auto restore = [&] {
+            for (const Shown& one : shown) *one.tensor = one.saved;
+        };
+        commands.clear();
+        try {
+            encoder.encode(*item.op, inputs, tensorsOf(item.op->node->outputs), commands);
+        } catch (...) {
+            restore();
+            throw;
+        }
+        restore();
+        for (EncodedCommand& command : commands) entries.push_back({std::move(command), nullptr});
+    }
+
+    StageAllocator allocator(context_, encoder);
+    std::vector<ControlNode*> controls;
+    for (Entry& entry : entries) {
+        if (entry.control) {
+            allocator.addControl(tensorsOf(entry.control->op->node->inputs));
+            controls.push_back(entry.control->control);
+        } else {
+            allocator.add(std::move(entry.encoded));
+        }
+    }
+    const Tensor* first = tensors_.data();
+    const Tensor* last = first + tensors_.size();
+    allocator.finish(arena_, [&](const Tensor* tensor) {
+        if (std::less<>()(tensor, first) || !std::less<>()(tensor, last)) return false;
+        return schedule_.lastStage[static_cast<size_t>(tensor - first)] > index_;
+    });
+    size_t control = 0;
+    for (StageAllocator::Step& step : allocator.steps) {
+        Step made;
+        made.execution = std::move(step.execution);
+        if (!made.execution) made.control = controls[control++];
+        steps_.push_back(std::move(made));
+    }
+    records_ = std::move(allocator.records);
+    planned_ = true;
+}
+
+void Stage::execute() {
+    for (const Step& step : steps_) {
+        context_.checkInterrupt();
+        if (step.execution) step.execution->onExecute();
+        else step.control->run();
+    }
+}
+
+}  // namespace mnnc

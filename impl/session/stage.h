@@ -1,0 +1,78 @@
+// A stretch of a pipeline whose shapes are all known at one moment: planned once, executed many times.
+//
+// Planning: every op's shape rule, then its geometry (encode); storage of each tensor, conversions, an execution per
+// command, lifetimes and one arena (allocate). Executing is a walk over the steps.
+#pragma once
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/execution.h"
+#include "schedule/schedule.h"
+#include "session/charged_buffer.h"
+#include "session/op_record.h"
+#include "session/session_context.h"
+
+namespace mnnc {
+
+class ControlNode;
+
+struct StageInput {  // what a plan depends on besides the shapes of the graph's inputs
+    int tensor = 0;
+    bool content = false;  // its values, not only its shape
+};
+
+class Stage {
+  public:
+    struct Item {
+        const ScheduledOp* op = nullptr;
+        ControlNode* control = nullptr;  // If and While
+    };
+
+    Stage(SessionContext& context, std::vector<Tensor>& tensors, const GraphSchedule& schedule, int index,
+          std::vector<Item> items);
+    ~Stage();
+
+    bool planned() const noexcept { return planned_; }
+    void invalidate() noexcept { planned_ = false; }
+    // Whether what the plan depends on is as it was when plan() ran. Neither allocates nor throws.
+    bool upToDate() noexcept;
+    void plan();
+    void execute();
+
+    const std::vector<OpRecord>& records() const noexcept { return records_; }
+    const std::vector<Item>& items() const noexcept { return items_; }
+    int64_t arenaBytes() const noexcept { return arena_.size(); }
+
+  private:
+    struct Key {
+        StageInput input;
+        Shape shape;
+        DataType type = DataType::Float32;
+        AlignedBuffer content, fresh;
+    };
+    struct Step {
+        std::unique_ptr<Execution> execution;  // null: control
+        ControlNode* control = nullptr;
+    };
+
+    void readKeys();
+    std::vector<Tensor*> tensorsOf(const std::vector<int>& ids) const;
+
+    SessionContext& context_;
+    std::vector<Tensor>& tensors_;
+    const GraphSchedule& schedule_;
+    const int index_;
+    std::vector<Item> items_;
+    std::vector<Key> keys_;
+    bool planned_ = false;
+
+    std::deque<Tensor> temporaries_;
+    std::deque<ChargedBuffer> folded_;  // memory of what was computed while planning
+    std::vector<Step> steps_;
+    std::vector<OpRecord> records_;
+    ChargedBuffer arena_;
+};
+
+}  // namespace mnnc

@@ -1,0 +1,39 @@
+// A subgraph called by a control node: its pipeline, and its formal inputs and outputs by name.
+#pragma once
+#include <string>
+
+#include "session/pipeline.h"
+#include "session/value.h"
+
+namespace mnnc {
+
+class Subgraph {
+  public:
+    // All outputs of the graph are wanted. Throws NotFound when there is no such graph.
+    Subgraph(SessionContext& context, const std::string& name, const char* caller);
+
+    Pipeline& pipeline() noexcept { return *pipeline_; }
+    const Pipeline& pipeline() const noexcept { return *pipeline_; }
+    size_t inputs() const noexcept { return pipeline_->inputCount(); }
+    size_t outputs() const noexcept { return pipeline_->outputCount(); }
+    int findInput(const std::string& name) const;   // -1: none
+    int findOutput(const std::string& name) const;  // -1: none
+    // Whether an output is the untouched input `input`.
+    bool passesThrough(size_t input, size_t output) const {
+        return pipeline_->inputId(input) == pipeline_->outputId(output);
+    }
+
+    // Inputs in two steps, because a plan is needed before there is memory: describe all, prepare(), then fill.
+    void describe(size_t input, const Tensor& like) {
+        pipeline_->describeInput(input, like.shape, like.type, like.format);
+    }
+    void fill(size_t input, const Tensor& from) {
+        Tensor& tensor = pipeline_->input(input);
+        copyToHost(from, tensor.data, rowMajor(from));
+    }
+
+  private:
+    std::unique_ptr<Pipeline> pipeline_;
+};
+
+}  // namespace mnnc

@@ -1,0 +1,30 @@
+// A tensor with memory of its own: what flows between a control node and its subgraphs.
+#pragma once
+#include "session/charged_buffer.h"
+#include "tensor/host_copy.h"
+#include "tensor/tensor.h"
+
+namespace mnnc {
+
+inline Format rowMajor(const Tensor& tensor) {
+    return tensor.format == Format::NHWC ? Format::NHWC : Format::NCHW;
+}
+
+// Copies shape, type, format and content of `from` into `to`, whose row-major memory is `memory`.
+inline void assignValue(Tensor& to, ChargedBuffer& memory, const Tensor& from) {
+    to.shape = from.shape;
+    to.type = from.type;
+    to.format = from.format;
+    to.pack = 1;
+    to.data = memory.reserve(to.storageBytes(), "a value of a branch or loop");
+    copyToHost(from, to.data, rowMajor(from));
+}
+
+struct Value {
+    explicit Value(SessionContext& context) : memory(context) {}
+    Tensor tensor;
+    ChargedBuffer memory;
+    void assign(const Tensor& from) { assignValue(tensor, memory, from); }
+};
+
+}  // namespace mnnc

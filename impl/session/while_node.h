@@ -1,0 +1,67 @@
+// While in its two forms: the loop of ONNX (by position) and that of TensorFlow (by names, with a condition graph).
+#pragma once
+#include <deque>
+
+#include "ops/control.h"
+#include "session/control_node.h"
+#include "session/subgraph.h"
+
+namespace mnnc {
+
+class CountedLoop final : public ControlNode {
+  public:
+    CountedLoop(SessionContext& context, const std::string& name, const WhileParams& params,
+                std::vector<Tensor*> inputs, std::vector<Tensor*> outputs);
+    void run() override;
+    void appendRecords(std::vector<OpRecord>& records) const override;
+    int64_t arenaBytes() const override;
+
+  private:
+    void startIteration(int64_t iteration);
+    void appendScans(int64_t iteration, int64_t limit);
+
+    SessionContext& context_;
+    std::string name_;
+    std::vector<Tensor*> inputs_, outputs_;
+    Subgraph body_;
+    size_t carried_ = 0;               // values handed from one iteration to the next
+    std::vector<bool> constant_;       // carried values the body hands back untouched
+    std::deque<Value> values_;
+    Value iteration_, condition_;
+    std::deque<ChargedBuffer> memory_;  // of the outputs
+};
+
+class ConditionLoop final : public ControlNode {
+  public:
+    ConditionLoop(SessionContext& context, const std::string& name, const WhileParams& params,
+                  std::vector<Tensor*> inputs, std::vector<Tensor*> outputs);
+    void run() override;
+    void appendRecords(std::vector<OpRecord>& records) const override;
+    int64_t arenaBytes() const override;
+
+  private:
+    void runGraph(Subgraph& graph, const std::vector<int>& slots);
+    int slotOf(const std::string& formal);
+
+    SessionContext& context_;
+    std::string name_;
+    std::vector<Tensor*> inputs_, outputs_;
+    Subgraph cond_, body_;
+    // One slot per formal input name of condition and body.
+    std::vector<std::string> slotNames_;
+    std::deque<Value> slots_;
+    std::vector<int> initial_;  // [slot] -> op input
+    std::vector<int> condSlots_, bodySlots_;
+    struct SlotUpdate {
+        bool fromBody;
+        size_t output;
+        int slot;
+    };
+    std::vector<SlotUpdate> updates_;
+    std::deque<Value> staged_;     // one per update
+    std::vector<int> resultSlot_;  // [op output] -> slot, or -1
+    std::vector<int> resultOutput_;  // [op output] -> body output where no slot has it
+    std::deque<ChargedBuffer> memory_;
+};
+
+}  // namespace mnnc

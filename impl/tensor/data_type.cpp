@@ -1,0 +1,69 @@
+#include "tensor/data_type.h"
+
+#include "base/error.h"
+
+namespace mnnc {
+
+const char* dataTypeName(DataType type) noexcept {
+    switch (type) {
+        case DataType::Float32:
+            return "float32";
+        case DataType::Int32:
+            return "int32";
+        case DataType::Int8:
+            return "int8";
+        case DataType::UInt8:
+            return "uint8";
+        case DataType::Int16:
+            return "int16";
+        case DataType::UInt16:
+            return "uint16";
+        case DataType::BFloat16:
+            return "bfloat16";
+    }
+    return "invalid";
+}
+
+const char* formatName(Format format) noexcept {
+    switch (format) {
+        case Format::NCHW:
+            return "NCHW";
+        case Format::NHWC:
+            return "NHWC";
+        case Format::NC4HW4:
+            return "NC4HW4";
+    }
+    return "invalid";
+}
+
+DataType dataTypeFromWire(int32_t wireType, const char* what) {
+    switch (wireType) {
+        case 1:   // FLOAT
+        case 2:   // DOUBLE
+        case 19:  // HALF: constants are widened while loading
+            return DataType::Float32;
+        case 3:   // INT32
+        case 9:   // INT64
+        case 10:  // BOOL
+        case 13:  // QINT32
+            return DataType::Int32;
+        case 4:   // UINT8
+        case 12:  // QUINT8
+            return DataType::UInt8;
+        case 6:   // INT8
+        case 11:  // QINT8
+            return DataType::Int8;
+        case 5:   // INT16
+        case 15:  // QINT16
+            return DataType::Int16;
+        case 16:  // QUINT16
+        case 17:  // UINT16
+            return DataType::UInt16;
+        case 14:
+            return DataType::BFloat16;
+        default:
+            fail(Status::BadType, "%s: data type %d cannot be the type of a tensor", what, wireType);
+    }
+}
+
+}  // namespace mnnc

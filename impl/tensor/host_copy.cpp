@@ -1,0 +1,126 @@
+#include "tensor/host_copy.h"
+
+#include <cstring>
+
+namespace mnnc {
+
+namespace {
+
+// Where element (n, c, s) lies in a layout; s runs over all axes that are neither batch nor channel.
+struct Strides {
+    int64_t batch, channel, plane, block, lanes;  // offset = n*batch + (c/lanes)*block + (c%lanes)*channel + s*plane
+    int64_t at(int64_t n, int64_t c, int64_t s) const {
+        return n * batch + (c / lanes) * block + (c % lanes) * channel + s * plane;
+    }
+};
+
+struct Extents {
+    int64_t batch = 1, channel = 1, plane = 1;
+};
+
+Extents extentsOf(const Tensor& tensor) {
+    const Shape& shape = tensor.shape;
+    const int rank = shape.rank();
+    Extents e;
+    if (rank == 0) return e;
+    e.batch = shape[0];
+    if (rank == 1) return e;
+    const bool last = tensor.format == Format::NHWC;
+    e.channel = shape[last ? rank - 1 : 1];
+    e.plane = last ? shape.elements(1, rank - 1) : shape.elements(2, rank);
+    return e;
+}
+
+Strides channelFirst(const Extents& e) {
+    return {e.channel * e.plane, 0, 1, e.plane, 1};
+}
+Strides channelLast(const Extents& e) {
+    return {e.channel * e.plane, 0, e.channel, 1, 1};
+}
+// Batch outermost, as tensors of this library are stored.
+Strides packed(const Extents& e, int64_t lanes) {
+    return {ceilDiv(e.channel, lanes) * lanes * e.plane, 1, lanes, e.plane * lanes, lanes};
+}
+// The public NC4HW4: channel blocks outermost, batches inside.
+Strides publicPacked(const Extents& e) {
+    return {e.plane * 4, 1, 4, e.batch * e.plane * 4, 4};
+}
+
+Strides storageOf(const Tensor& tensor, const Extents& e) {
+    if (tensor.pack > 1) return packed(e, tensor.pack);
+    return tensor.format == Format::NHWC ? channelLast(e) : channelFirst(e);
+}
+
+Strides layoutOf(const Tensor& tensor, Format layout, const Extents& e) {
+    if (tensor.shape.rank() < 2) return channelFirst(e);
+    if (layout == Format::NC4HW4) return publicPacked(e);
+    return layout == Format::NHWC ? channelLast(e) : channelFirst(e);
+}
+
+bool linearlyEqual(const Tensor& tensor, Format layout) {
+    if (tensor.pack != 1) return false;
+    if (tensor.shape.rank() < 2) return true;
+    if (layout == Format::NC4HW4) return false;
+    return (layout == Format::NHWC) == (tensor.format == Format::NHWC) || tensor.shape.rank() == 2;
+}
+
+// Element by element through memcpy: a caller's buffer may have any alignment.
+template <size_t kBytes>
+void move(const Extents& e, const char* src, const Strides& from, char* dst, const Strides& to) {
+    constexpr auto kWidth = static_cast<int64_t>(kBytes);
+    for (int64_t n = 0; n < e.batch; ++n)
+        for (int64_t c = 0; c < e.channel; ++c) {
+            const char* s = src + from.at(n, c, 0) * kWidth;
+            char* d = dst + to.at(n, c, 0) * kWidth;
+            for (int64_t i = 0; i < e.plane; ++i)
+                std::memcpy(d + i * to.plane * kWidth, s + i * from.plane * kWidth, kBytes);
+        }
+}
+
+void moveAny(DataType type, const Extents& e, const void* src, const Strides& from, void* dst, const Strides& to) {
+    const auto* s = static_cast<const char*>(src);
+    auto* d = static_cast<char*>(dst);
+    switch (elementBytes(type)) {
+        case 4:
+            return move<4>(e, s, from, d, to);
+        case 2:
+            return move<2>(e, s, from, d, to);
+        default:
+            return move<1>(e, s, from, d, to);
+    }
+}
+
+}  // namespace
+
+int64_t hostBytes(const Tensor& tensor, Format layout) {
+    int64_t count = tensor.elements();
+    if (layout == Format::NC4HW4 && tensor.shape.rank() >= 2) {
+        const Extents e = extentsOf(tensor);
+        count = checkedMul(checkedMul(e.batch, roundUp(e.channel, 4), "host size"), e.plane, "host size");
+    }
+    return checkedMul(count, static_cast<int64_t>(elementBytes(tensor.type)), "host size");
+}
+
+void copyToHost(const Tensor& tensor, void* buffer, Format layout) {
+    if (tensor.empty()) return;
+    const int64_t bytes = hostBytes(tensor, layout);
+    if (linearlyEqual(tensor, layout)) {
+        std::memcpy(buffer, tensor.data, static_cast<size_t>(bytes));
+        return;
+    }
+    const Extents e = extentsOf(tensor);
+    if (layout == Format::NC4HW4 && e.channel % 4) std::memset(buffer, 0, static_cast<size_t>(bytes));
+    moveAny(tensor.type, e, tensor.data, storageOf(tensor, e), buffer, layoutOf(tensor, layout, e));
+}
+
+void copyFromHost(Tensor& tensor, const void* buffer, Format layout) {
+    if (tensor.empty()) return;
+    if (linearlyEqual(tensor, layout)) {
+        std::memcpy(tensor.data, buffer, static_cast<size_t>(hostBytes(tensor, layout)));
+        return;
+    }
+    const Extents e = extentsOf(tensor);
+    moveAny(tensor.type, e, buffer, layoutOf(tensor, layout, e), tensor.data, storageOf(tensor, e));
+}
+
+}  // namespace mnnc

@@ -1,0 +1,17 @@
+// Copies between a tensor of the host and a caller's buffer in one of the public layouts.
+#pragma once
+#include <cstdint>
+
+#include "tensor/tensor.h"
+
+namespace mnnc {
+
+// Bytes of a buffer that holds the tensor in this layout. NC4HW4 rounds the channels up to 4 (rank 2 and above).
+int64_t hostBytes(const Tensor& tensor, Format layout);
+
+// Whole tensor, any storage. Where the layout differs from the tensor's format the channel axis moves (rank 3 and
+// above); pad channels of NC4HW4 are written as zero and ignored when read.
+void copyToHost(const Tensor& tensor, void* buffer, Format layout);
+void copyFromHost(Tensor& tensor, const void* buffer, Format layout);
+
+}  // namespace mnnc

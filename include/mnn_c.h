@@ -1,0 +1,649 @@
+/*
+ * mnn_c.h - runs neural networks stored in the .mnn format: the whole public interface of libmnn_c.
+ *
+ *     mnn_interpreter_t* net = NULL;
+ *     mnn_session_t* session = NULL;
+ *     mnn_tensor_t *in = NULL, *out = NULL;
+ *     if (mnn_interpreter_create_from_file("net.mnn", NULL, &net) != MNN_OK ||
+ *         mnn_session_create(net, NULL, &session) != MNN_OK ||
+ *         mnn_session_input(session, NULL, &in) != MNN_OK ||
+ *         mnn_session_output(session, NULL, &out) != MNN_OK ||
+ *         mnn_tensor_write(in, pixels, sizeof pixels, MNN_FORMAT_NCHW) != MNN_OK ||
+ *         mnn_session_run(session) != MNN_OK ||
+ *         mnn_tensor_read(out, scores, sizeof scores, MNN_FORMAT_NCHW) != MNN_OK)
+ *         fprintf(stderr, "%s\n", mnn_last_error());
+ *     mnn_session_destroy(&session);
+ *     mnn_interpreter_destroy(&net);
+ *
+ * Objects    An interpreter holds one model. A session is that model prepared for one configuration and one
+ *            set of input shapes; any number of sessions share the weights of their interpreter. A tensor is
+ *            an input or an output of a session.
+ * Handles    Opaque pointers. A NULL handle gives MNN_ERROR_NULL_ARGUMENT, a handle of another kind
+ *            MNN_ERROR_BAD_HANDLE. Using a handle after its destroy is undefined; often MNN_ERROR_BAD_HANDLE
+ *            tells.
+ * Destroying A destroy function takes the address of the handle, accepts NULL and a NULL handle, and sets the
+ *            handle to NULL. Any order is safe: a session keeps alive what it needs of its interpreter.
+ *            Tensors belong to their session and are never destroyed by the caller.
+ * Errors     Every function that can fail returns an mnn_status; MNN_OK is 0. Results come through
+ *            out-pointers, which are written only on MNN_OK. mnn_last_error() holds a sentence with the names
+ *            and numbers at fault. Every function that returns an mnn_status can, beside those in its
+ *            comment, return MNN_ERROR_NULL_ARGUMENT (a pointer is NULL whose comment does not allow it),
+ *            MNN_ERROR_BAD_HANDLE (see above), MNN_ERROR_OUT_OF_MEMORY (the host has no more memory) and
+ *            MNN_ERROR_INTERNAL (a defect of this library; please report the sentence).
+ * Strings    UTF-8, zero-terminated, owned by the handle they come from, valid as long as it lives. Nothing
+ *            that this library returns is given to free().
+ * Threads    A const handle may be used by any number of threads at once, a non-const one by one thread at a
+ *            time and by no other thread meanwhile. A tensor counts as a part of its session here. Different
+ *            sessions, also of one interpreter, run at the same time. Exceptions are stated at the function.
+ * Callbacks  Get the user_data given with them, may run on any thread that is inside a call of this library,
+ *            may call functions that take const handles, and must return normally: no exception, no longjmp.
+ * Structs    A struct that the caller fills starts with struct_size and is prepared with its _init function,
+ *            which gets sizeof(the struct) from the caller. Zero is the default of every other field. Later
+ *            versions add fields at the end only.
+ * Enums      Cross the interface as int32_t; their values never change. A value that is not listed gives
+ *            MNN_ERROR_INVALID_VALUE.
+ * Versions   "Since" names the first version with a function. The ABI is not frozen before 1.0.
+ * Behaviour  The library prints nothing, never exits or aborts, installs no signal handler, reads no
+ *            environment variable, and leaves no thread behind after the last handle is destroyed.
+ */
+#ifndef MNN_C_H
+#define MNN_C_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32) && defined(MNN_C_BUILDING)
+#define MNN_C_API __declspec(dllexport)
+#elif defined(__GNUC__)
+#define MNN_C_API __attribute__((visibility("default")))
+#else
+#define MNN_C_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Status -------------------------------------------------------------------------------------------- */
+
+typedef int32_t mnn_status;
+
+enum {
+    MNN_OK = 0,
+    MNN_ERROR_OUT_OF_MEMORY = 1,      /* the host has no more memory */
+    MNN_ERROR_NOT_SUPPORTED = 2,      /* an operator, an element type or a form of it is not implemented */
+    MNN_ERROR_COMPUTE_SIZE = 3,       /* an operator refuses the shapes of its inputs */
+    MNN_ERROR_NO_EXECUTION = 4,       /* no backend of the session runs an operator */
+    MNN_ERROR_INVALID_VALUE = 5,      /* an argument or field has a value that is not allowed */
+    MNN_ERROR_INPUT_DATA = 10,        /* the data of an input does not fit the tensor or the operator */
+    MNN_ERROR_CALLBACK_STOP = 11,     /* a callback asked to stop */
+    MNN_ERROR_FILE_OPEN_FAILED = 32,  /* a file exists but cannot be opened, or is a directory */
+    MNN_ERROR_FILE_READ_FAILED = 34,  /* a file was opened but not read or mapped to its end */
+    MNN_ERROR_FILE_NOT_EXIST = 36,    /* no such file */
+    MNN_ERROR_NULL_ARGUMENT = 100,    /* a pointer is NULL that must not be */
+    MNN_ERROR_BAD_HANDLE = 101,       /* a handle of another kind, of another session, or a destroyed one */
+    MNN_ERROR_BAD_STATE = 102,        /* the call is not allowed now, e.g. before a resize */
+    MNN_ERROR_NOT_FOUND = 103,        /* no tensor, operator or instruction set of that name */
+    MNN_ERROR_BAD_RANGE = 104,        /* a number is outside its range */
+    MNN_ERROR_BAD_TYPE = 105,         /* element types do not match */
+    MNN_ERROR_BAD_FORMAT = 106,       /* the bytes are not a well-formed model */
+    MNN_ERROR_BAD_INDEX = 107,        /* an index, of the caller or inside the model, is too large */
+    MNN_ERROR_TRUNCATED = 108,        /* the model or its weight file ends too early */
+    MNN_ERROR_BUSY = 109,             /* another thread is inside the session */
+    MNN_ERROR_BACKEND_MISSING = 110,  /* the wanted backend is not built in or has no device */
+    MNN_ERROR_BACKEND_FALLBACK = 111, /* informational: another backend than the wanted one was taken */
+    MNN_ERROR_CACHE_REJECTED = 112,   /* cached preparation results belong to another model or device */
+    MNN_ERROR_VERSION_MISMATCH = 113, /* a struct size or version that this library does not know */
+    MNN_ERROR_CANCELLED = 114,        /* mnn_session_interrupt() stopped the run */
+    MNN_ERROR_BAD_PARAMETER = 115,    /* an operator carries the wrong or an incomplete parameter table */
+    MNN_ERROR_BAD_WEIGHTS = 116,      /* weights are missing, too short or not decodable */
+    MNN_ERROR_OVERFLOW = 117,         /* a product of extents, an offset or a size does not fit its type */
+    MNN_ERROR_CYCLE = 118,            /* a tensor is used before it is made, or a subgraph reaches itself */
+    MNN_ERROR_LIMIT_EXCEEDED = 119,   /* max_memory_bytes or max_loop_iterations was crossed */
+    MNN_ERROR_BUFFER_TOO_SMALL = 120, /* the caller's buffer is too small for the result */
+    MNN_ERROR_INTERNAL = 199          /* a defect of this library */
+};
+
+/* Numbers of the .mnn format's element types. Tensors of a session have one of these; where a model declares
+ * int64 or bool the tensor is MNN_TYPE_INT32, where it declares double MNN_TYPE_FLOAT32. */
+enum {
+    MNN_TYPE_FLOAT32 = 1,
+    MNN_TYPE_INT32 = 3,
+    MNN_TYPE_UINT8 = 4,
+    MNN_TYPE_INT16 = 5,
+    MNN_TYPE_INT8 = 6,
+    MNN_TYPE_BFLOAT16 = 14,
+    MNN_TYPE_UINT16 = 17,
+    MNN_TYPE_FLOAT16 = 19
+};
+
+/* Numbers of the .mnn format's dimension formats. For a rank of 3 and more dimension 1 (NCHW, NC4HW4) or the
+ * last one (NHWC) is the channel; below that all formats are the same: row-major.
+ * NC4HW4: channels in groups of four, the last one filled up with zeros: element (n, c, s) of N x C x S lies
+ * at ((c / 4 * N + n) * S + s) * 4 + c % 4. */
+enum { MNN_FORMAT_NCHW = 0, MNN_FORMAT_NHWC = 1, MNN_FORMAT_NC4HW4 = 2 };
+
+/* Where a session runs. */
+enum {
+    MNN_FORWARD_CPU = 0,
+    MNN_FORWARD_AUTO = 4, /* the first available backend, GPUs before the CPU */
+    MNN_FORWARD_VULKAN = 7
+};
+
+enum { MNN_PRECISION_NORMAL = 0, MNN_PRECISION_HIGH = 1, MNN_PRECISION_LOW = 2, MNN_PRECISION_LOW_BF16 = 3 };
+enum { MNN_MEMORY_NORMAL = 0, MNN_MEMORY_HIGH = 1, MNN_MEMORY_LOW = 2 };
+enum { MNN_POWER_NORMAL = 0, MNN_POWER_HIGH = 1, MNN_POWER_LOW = 2 };
+
+/* How an interpreter holds the bytes of its model. */
+enum {
+    MNN_LOAD_DEFAULT = 0, /* files: mapped; memory: copy */
+    MNN_LOAD_MAPPED = 1,  /* files only: mapped; the file must not change while the interpreter lives */
+    MNN_LOAD_CHUNKED = 2, /* files only: read into memory piece by piece; the file may change afterwards */
+    MNN_LOAD_COPY = 3,    /* memory only: copied; the caller's bytes may go after the call */
+    MNN_LOAD_BORROW = 4   /* memory only: used in place. The caller keeps the bytes, unchanged, until the
+                             interpreter and all its sessions are destroyed */
+};
+
+/* Log levels, from quiet to talkative. */
+enum {
+    MNN_LOG_DEFAULT = 0, /* MNN_LOG_WARNING */
+    MNN_LOG_ERROR = 1,
+    MNN_LOG_WARNING = 2,
+    MNN_LOG_INFO = 3,
+    MNN_LOG_DEBUG = 4
+};
+
+/* Limits of this interface. */
+enum {
+    MNN_MAX_RANK = 9,    /* no tensor has more dimensions */
+    MNN_MAX_THREADS = 32 /* of one session */
+};
+
+typedef struct mnn_interpreter mnn_interpreter_t;
+typedef struct mnn_session mnn_session_t;
+typedef struct mnn_tensor mnn_tensor_t;
+
+/* ---- Library ------------------------------------------------------------------------------------------- */
+
+/* The version of the library, "major.minor.patch".
+ * Returns a constant string, never NULL. Threads: any. Since 0.1. */
+MNN_C_API const char* mnn_version(void);
+
+/* The version of the binary interface, major * 65536 + minor. A program built for minor m of a major runs
+ * with any library of that major whose minor is m or more; major 0 promises nothing.
+ * Threads: any. Since 0.1. */
+MNN_C_API uint32_t mnn_abi_version(void);
+
+/* The name of a status as this header spells it, e.g. "MNN_ERROR_NOT_FOUND".
+ * status: any number.
+ * Returns a constant string, never NULL; "unknown status" for a number that is not listed. Threads: any.
+ *   Since 0.1. */
+MNN_C_API const char* mnn_status_name(mnn_status status);
+
+/* The sentence about the last call on this thread that did not return MNN_OK.
+ * Returns a string of this thread, never NULL, "" when nothing failed yet; valid until the next call of a
+ *   function of this library on this thread (of any but this one, mnn_last_error_copy and mnn_status_name).
+ * Threads: any; each has its own. Since 0.1. */
+MNN_C_API const char* mnn_last_error(void);
+
+/* Copies the sentence of mnn_last_error(), cut at a character boundary where it does not fit, always
+ * zero-terminated.
+ * buffer: out, `size` bytes, owned by the caller; may be NULL when size is 0.
+ * size: bytes, 0 to ask for the length only.
+ * Returns the length of the whole sentence in bytes without the terminating zero. Threads: any. Since 0.1. */
+MNN_C_API size_t mnn_last_error_copy(char* buffer, size_t size);
+
+/* How many backends are compiled in (not: have a device).
+ * count: out.
+ * Returns MNN_OK. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_backend_count(size_t* count);
+
+/* The name of a compiled-in backend, e.g. "cpu".
+ * index: below mnn_backend_count().
+ * name: out, a constant string.
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_backend_name(size_t index, const char** name);
+
+/* The forward type (MNN_FORWARD_*) of a compiled-in backend.
+ * index: below mnn_backend_count().
+ * forward_type: out.
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_backend_forward_type(size_t index, int32_t* forward_type);
+
+/* ---- Interpreter: a model ------------------------------------------------------------------------------ */
+
+/* Receives one message about a model or a session of it.
+ * user_data: as given. level: MNN_LOG_ERROR to MNN_LOG_DEBUG. message: one line, valid during the call. */
+typedef void (*mnn_log_callback)(void* user_data, int32_t level, const char* message);
+
+/* Tells that a user_data will not be used again. */
+typedef void (*mnn_finalizer)(void* user_data);
+
+typedef struct mnn_interpreter_options {
+    size_t struct_size;               /* sizeof(mnn_interpreter_options_t), written by the init function */
+    int32_t load_mode;                /* MNN_LOAD_* */
+    int32_t log_level;                /* MNN_LOG_*: messages above it are not sent */
+    const char* external_weight_path; /* file of external weights; NULL: the model's path with ".weight"
+                                         behind it. The string is not kept */
+    mnn_log_callback log_callback;    /* NULL: no messages. Kept while the interpreter or a session lives */
+    void* log_user_data;              /* handed to log_callback */
+    mnn_finalizer log_finalizer;      /* called once with log_user_data after the last message, not when
+                                         the creation fails; NULL: nothing */
+} mnn_interpreter_options_t;
+
+/* Fills the options with defaults.
+ * options: out, struct_size bytes, owned by the caller.
+ * struct_size: sizeof(mnn_interpreter_options_t) as the caller was compiled; no byte beyond it is written.
+ * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH when the size is smaller than that of the first version.
+ * Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_interpreter_options_init(mnn_interpreter_options_t* options, size_t struct_size);
+
+/* Loads a model from a file and verifies it. Operators that this library does not know do not stop loading;
+ * creating a session of the model fails then.
+ * path: of the .mnn file, UTF-8.
+ * options: may be NULL (defaults); not kept.
+ * out: the new interpreter; the caller destroys it.
+ * Returns MNN_OK;
+ *   MNN_ERROR_FILE_NOT_EXIST      no such file (also the external weight file);
+ *   MNN_ERROR_FILE_OPEN_FAILED    a directory, or not readable;
+ *   MNN_ERROR_FILE_READ_FAILED    reading or mapping failed;
+ *   MNN_ERROR_BAD_FORMAT          empty, not a model, no list of operators, an operator without outputs;
+ *   MNN_ERROR_TRUNCATED           the model or the weight file ends too early;
+ *   MNN_ERROR_BAD_INDEX           an operator names a tensor or a subgraph that is not there;
+ *   MNN_ERROR_BAD_PARAMETER       an operator's parameter table is of another kind, or incomplete;
+ *   MNN_ERROR_BAD_WEIGHTS         weights are missing, shorter than the shape says, or not decodable;
+ *   MNN_ERROR_OVERFLOW            a product of extents or an offset is too large;
+ *   MNN_ERROR_CYCLE               a tensor is used before it is made, or a subgraph reaches itself;
+ *   MNN_ERROR_INVALID_VALUE       load_mode is not for files, or an option has an unknown value;
+ *   MNN_ERROR_VERSION_MISMATCH    options->struct_size is smaller than that of the first version.
+ * Threads: any.
+ * Cost: reads the model's structure; weights are read when a session is created. Since 0.1. */
+MNN_C_API mnn_status mnn_interpreter_create_from_file(const char* path,
+                                                      const mnn_interpreter_options_t* options,
+                                                      mnn_interpreter_t** out);
+
+/* Loads a model from memory and verifies it.
+ * data: the bytes of a .mnn file; need not be aligned (unaligned bytes are copied even for MNN_LOAD_BORROW).
+ *   Must live as options->load_mode says.
+ * size: bytes at data.
+ * options: may be NULL (defaults: copied); not kept. External weights need options->external_weight_path.
+ * out: the new interpreter; the caller destroys it.
+ * Returns what mnn_interpreter_create_from_file() returns; the file codes for the external weight file only;
+ *   MNN_ERROR_INVALID_VALUE when load_mode is not for memory.
+ * Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_interpreter_create_from_memory(const void* data, size_t size,
+                                                        const mnn_interpreter_options_t* options,
+                                                        mnn_interpreter_t** out);
+
+/* Destroys an interpreter and sets the handle to NULL. Sessions of it stay usable; the model is freed with
+ * the last.
+ * interpreter: in and out; may be NULL, may point to NULL.
+ * Returns MNN_OK. Threads: no other thread may be using the interpreter. Since 0.1. */
+MNN_C_API mnn_status mnn_interpreter_destroy(mnn_interpreter_t** interpreter);
+
+/* The UUID that the converter gave the model, or "" when the file has none.
+ * uuid: out, a string of the interpreter.
+ * Returns MNN_OK. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_interpreter_uuid(const mnn_interpreter_t* interpreter, const char** uuid);
+
+/* The converter release that wrote the model, e.g. "3.6.1", or "" when the file does not say.
+ * version: out, a string of the interpreter.
+ * Returns MNN_OK. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_interpreter_model_version(const mnn_interpreter_t* interpreter,
+                                                   const char** version);
+
+/* The free text given at conversion ("bizCode"), or "".
+ * biz_code: out, a string of the interpreter.
+ * Returns MNN_OK. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_interpreter_biz_code(const mnn_interpreter_t* interpreter, const char** biz_code);
+
+/* How many inputs the model has.
+ * count: out.
+ * Returns MNN_OK. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_interpreter_input_count(const mnn_interpreter_t* interpreter, size_t* count);
+
+/* The name of an input.
+ * index: below mnn_interpreter_input_count(); the order of the file, the same as in a session.
+ * name: out, a string of the interpreter.
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_interpreter_input_name(const mnn_interpreter_t* interpreter, size_t index,
+                                                const char** name);
+
+/* The shape that the model declares for an input.
+ * index: below mnn_interpreter_input_count().
+ * dims: out, `capacity` extents in the order of the input's format; -1 where the model leaves an extent open.
+ *   May be NULL when capacity is 0, to ask for the rank only.
+ * capacity: MNN_MAX_RANK always suffices.
+ * rank: out, the number of dimensions; 0 is a scalar.
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX; MNN_ERROR_BUFFER_TOO_SMALL when 0 < capacity < rank. Threads: any.
+ *   Since 0.1. */
+MNN_C_API mnn_status mnn_interpreter_input_shape(const mnn_interpreter_t* interpreter, size_t index,
+                                                 int32_t* dims, size_t capacity, size_t* rank);
+
+/* The element type of an input as a session shows it.
+ * index: below mnn_interpreter_input_count().
+ * type: out, MNN_TYPE_*.
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_interpreter_input_type(const mnn_interpreter_t* interpreter, size_t index,
+                                                int32_t* type);
+
+/* The dimension format that the model declares for an input.
+ * index: below mnn_interpreter_input_count().
+ * format: out, MNN_FORMAT_*.
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_interpreter_input_format(const mnn_interpreter_t* interpreter, size_t index,
+                                                  int32_t* format);
+
+/* How many outputs the model has: those that it names, else every tensor that nothing reads.
+ * count: out.
+ * Returns MNN_OK. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_interpreter_output_count(const mnn_interpreter_t* interpreter, size_t* count);
+
+/* The name of an output.
+ * index: below mnn_interpreter_output_count(); the same order as in a session without `outputs`.
+ * name: out, a string of the interpreter.
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_interpreter_output_name(const mnn_interpreter_t* interpreter, size_t index,
+                                                 const char** name);
+
+/* How many operators the file has: the main graph's, then those of each subgraph, in file order.
+ * count: out.
+ * Returns MNN_OK. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_interpreter_op_count(const mnn_interpreter_t* interpreter, size_t* count);
+
+/* The name of an operator; "" when the file has none.
+ * index: below mnn_interpreter_op_count().
+ * name: out, a string of the interpreter.
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_interpreter_op_name(const mnn_interpreter_t* interpreter, size_t index,
+                                             const char** name);
+
+/* The type of an operator, e.g. "Convolution"; "Unknown(123)" for a number that this library does not know.
+ * index: below mnn_interpreter_op_count().
+ * type_name: out, a string of the interpreter.
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_interpreter_op_type(const mnn_interpreter_t* interpreter, size_t index,
+                                             const char** type_name);
+
+/* Whether this library implements an operator's type. A session of a model with one that is not fails.
+ * index: below mnn_interpreter_op_count().
+ * supported: out.
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_interpreter_op_supported(const mnn_interpreter_t* interpreter, size_t index,
+                                                  bool* supported);
+
+/* How many weights the model holds: elements of every weight, bias and constant, external ones too.
+ * count: out, elements.
+ * Returns MNN_OK. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_interpreter_parameter_count(const mnn_interpreter_t* interpreter, uint64_t* count);
+
+/* ---- Session: a model ready to run --------------------------------------------------------------------- */
+
+typedef struct mnn_schedule_config {
+    size_t struct_size;              /* sizeof(mnn_schedule_config_t), written by the init function */
+    int32_t forward_type;            /* MNN_FORWARD_*: the wanted backend; 0 is the CPU */
+    int32_t backup_type;             /* MNN_FORWARD_*: taken with allow_fallback; 0 is the CPU */
+    int32_t allow_fallback;          /* 1: backup_type replaces a wanted backend that is missing; 0: that
+                                        is an error. Single operators fall back to the CPU either way */
+    int32_t threads;                 /* CPU threads, 1 to MNN_MAX_THREADS; 0 means 1 */
+    int32_t precision;               /* MNN_PRECISION_* */
+    int32_t memory;                  /* MNN_MEMORY_* */
+    int32_t power;                   /* MNN_POWER_* */
+    int32_t gpu_mode;                /* reserved, 0 */
+    const char* cpu_isa;             /* forces an instruction set: "baseline", "avx2", "avx512", "neon";
+                                        NULL: the best that the machine has */
+    const char* const* outputs;      /* names of the only tensors to compute; NULL: the model's outputs */
+    size_t output_count;             /* names at outputs */
+    const char* const* save_tensors; /* names of tensors to offer as outputs beside those */
+    size_t save_tensor_count;        /* names at save_tensors */
+    uint64_t max_memory_bytes;       /* most bytes a session may plan for, weights included; 0: 8 GiB */
+    uint64_t max_loop_iterations;    /* most iterations of one loop of the model in a run; 0: 1,000,000 */
+} mnn_schedule_config_t;
+
+/* Fills the configuration with defaults: the CPU, one thread.
+ * config: out, struct_size bytes, owned by the caller.
+ * struct_size: sizeof(mnn_schedule_config_t) as the caller was compiled; no byte beyond it is written.
+ * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH when the size is smaller than that of the first version.
+ * Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, size_t struct_size);
+
+/* Prepares a model for running. When the model declares all extents of its inputs the session is ready to
+ * run; otherwise mnn_session_resize_input() and mnn_session_resize() have to follow.
+ * interpreter: need not outlive the session.
+ * config: may be NULL (defaults); not kept.
+ * out: the new session; the caller destroys it.
+ * Returns MNN_OK;
+ *   MNN_ERROR_BACKEND_MISSING     the wanted backend is not there and fallback is not allowed;
+ *   MNN_ERROR_NOT_SUPPORTED       an operator, or a form of it, is not implemented;
+ *   MNN_ERROR_NO_EXECUTION        no backend of the session runs an operator;
+ *   MNN_ERROR_COMPUTE_SIZE        an operator refuses the declared shapes;
+ *   MNN_ERROR_INPUT_DATA          an operator refuses the contents of a constant;
+ *   MNN_ERROR_BAD_PARAMETER       an operator's parameters are contradictory;
+ *   MNN_ERROR_BAD_WEIGHTS         weights are missing, too short or not decodable;
+ *   MNN_ERROR_BAD_TYPE            an operator refuses the element types of its inputs;
+ *   MNN_ERROR_BAD_INDEX           an operator has fewer inputs than it needs;
+ *   MNN_ERROR_OVERFLOW            a shape or a size is too large;
+ *   MNN_ERROR_LIMIT_EXCEEDED      max_memory_bytes or max_loop_iterations was crossed;
+ *   MNN_ERROR_NOT_FOUND           a name in outputs or save_tensors, or an instruction set, is not there;
+ *   MNN_ERROR_BAD_FORMAT          the graph has nothing to compute;
+ *   MNN_ERROR_BAD_RANGE           threads is below 0 or above MNN_MAX_THREADS;
+ *   MNN_ERROR_INVALID_VALUE       another field has a value that is not allowed;
+ *   MNN_ERROR_FILE_READ_FAILED    weights could not be read;
+ *   MNN_ERROR_VERSION_MISMATCH    config->struct_size is smaller than that of the first version.
+ * Threads: any number of sessions of one interpreter may be created at once.
+ * Cost: reads and prepares the weights unless another session of the interpreter did, starts threads.
+ * Since 0.1. */
+MNN_C_API mnn_status mnn_session_create(mnn_interpreter_t* interpreter, const mnn_schedule_config_t* config,
+                                        mnn_session_t** out);
+
+/* Destroys a session with its tensors, joins its threads and sets the handle to NULL.
+ * session: in and out; may be NULL, may point to NULL.
+ * Returns MNN_OK. Threads: no other thread may be using the session or a tensor of it. Since 0.1. */
+MNN_C_API mnn_status mnn_session_destroy(mnn_session_t** session);
+
+/* How many inputs the session has.
+ * count: out.
+ * Returns MNN_OK. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_session_input_count(const mnn_session_t* session, size_t* count);
+
+/* Finds an input by name.
+ * name: may be NULL for the first input.
+ * tensor: out; belongs to the session, is the same at every call and stays valid, also across resizes, until
+ *   the session is destroyed.
+ * Returns MNN_OK; MNN_ERROR_NOT_FOUND (the sentence lists the names there are). Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_session_input(const mnn_session_t* session, const char* name, mnn_tensor_t** tensor);
+
+/* Gets an input by index.
+ * index: below mnn_session_input_count().
+ * tensor: out; as of mnn_session_input().
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_session_input_at(const mnn_session_t* session, size_t index, mnn_tensor_t** tensor);
+
+/* How many outputs the session has: those of the model, or `outputs` of the configuration, and then
+ * `save_tensors`.
+ * count: out.
+ * Returns MNN_OK. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_session_output_count(const mnn_session_t* session, size_t* count);
+
+/* Finds an output by name.
+ * name: may be NULL for the first output.
+ * tensor: out; as of mnn_session_input().
+ * Returns MNN_OK; MNN_ERROR_NOT_FOUND (the sentence lists the names there are). Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_session_output(const mnn_session_t* session, const char* name,
+                                        mnn_tensor_t** tensor);
+
+/* Gets an output by index.
+ * index: below mnn_session_output_count().
+ * tensor: out; as of mnn_session_input().
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_session_output_at(const mnn_session_t* session, size_t index, mnn_tensor_t** tensor);
+
+/* Changes the shape of an input. The session then waits for mnn_session_resize(), unless the shape is the one
+ * it has.
+ * input: an input of this session.
+ * dims: `rank` extents, each 0 or more, in the order of the tensor's format; may be NULL when rank is 0.
+ * rank: at most MNN_MAX_RANK.
+ * Returns MNN_OK; MNN_ERROR_BAD_HANDLE when the tensor is not an input of this session; MNN_ERROR_BAD_RANGE
+ *   for a negative extent or a rank above MNN_MAX_RANK; MNN_ERROR_OVERFLOW when the product of the extents is
+ *   too large. The shape stays as it was then.
+ * Threads: one at a time per session. Cost: none until mnn_session_resize(). Since 0.1. */
+MNN_C_API mnn_status mnn_session_resize_input(mnn_session_t* session, mnn_tensor_t* input,
+                                              const int32_t* dims, size_t rank);
+
+/* Whether an input changed its shape, or has none yet, so that mnn_session_resize() must come before a run.
+ * needed: out.
+ * Returns MNN_OK. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_session_needs_resize(const mnn_session_t* session, bool* needed);
+
+/* Plans the session for the present shapes of its inputs: shapes, memory, kernels. Does nothing when no shape
+ * changed. The contents of all inputs are undefined afterwards when anything changed.
+ * Returns MNN_OK;
+ *   MNN_ERROR_BAD_STATE           an input still has an open extent;
+ *   MNN_ERROR_COMPUTE_SIZE, MNN_ERROR_NOT_SUPPORTED, MNN_ERROR_NO_EXECUTION, MNN_ERROR_INPUT_DATA,
+ *   MNN_ERROR_BAD_PARAMETER, MNN_ERROR_BAD_WEIGHTS, MNN_ERROR_BAD_TYPE, MNN_ERROR_BAD_INDEX,
+ *   MNN_ERROR_OVERFLOW, MNN_ERROR_LIMIT_EXCEEDED, MNN_ERROR_FILE_READ_FAILED
+ *                                 as of mnn_session_create().
+ *   The session still needs a resize then; other shapes may succeed.
+ * Threads: one at a time per session. Cost: may prepare weights and allocate. Since 0.1. */
+MNN_C_API mnn_status mnn_session_resize(mnn_session_t* session);
+
+/* Runs the session: computes all outputs from the inputs as last written. Inputs keep their contents.
+ * Returns MNN_OK;
+ *   MNN_ERROR_BAD_STATE           mnn_session_resize() is needed first;
+ *   MNN_ERROR_CANCELLED           mnn_session_interrupt() was called;
+ *   MNN_ERROR_INPUT_DATA          contents that an operator refuses, e.g. an index outside of a table;
+ *   MNN_ERROR_LIMIT_EXCEEDED      max_loop_iterations, or max_memory_bytes where shapes depend on contents;
+ *   MNN_ERROR_COMPUTE_SIZE, MNN_ERROR_NOT_SUPPORTED, MNN_ERROR_NO_EXECUTION, MNN_ERROR_OVERFLOW
+ *                                 where shapes depend on contents, as of mnn_session_create().
+ *   Outputs hold undefined values after a failure; the session may run again.
+ * Threads: one at a time per session; sessions of one interpreter run at the same time.
+ * Cost: blocks until the outputs are there. Allocates only when a shape that depends on contents changed.
+ * Since 0.1. */
+MNN_C_API mnn_status mnn_session_run(mnn_session_t* session);
+
+/* Asks a run of the session that is under way to stop; it returns MNN_ERROR_CANCELLED after the operator it
+ * is in. Without a run under way nothing happens.
+ * Returns MNN_OK. Threads: any, also while another thread is inside mnn_session_run() of this session (only
+ *   destroying must not overlap). Since 0.1. */
+MNN_C_API mnn_status mnn_session_interrupt(mnn_session_t* session);
+
+typedef struct mnn_session_memory_info {
+    size_t struct_size;    /* sizeof(mnn_session_memory_t), written by the caller */
+    uint64_t arena_bytes;  /* planned memory for what flows between operators: of this session alone */
+    uint64_t weight_bytes; /* prepared weights and constants: shared with the interpreter's other sessions */
+    uint64_t total_bytes;  /* arena, weights, inputs, outputs and buffers of the operators now */
+    uint64_t peak_bytes;   /* the largest total_bytes so far */
+} mnn_session_memory_t;
+
+/* The memory that a session holds, in bytes, without the model's own bytes.
+ * memory: in and out; memory->struct_size is set by the caller, later fields are not written.
+ * Returns MNN_OK; MNN_ERROR_BAD_STATE while a resize is needed; MNN_ERROR_VERSION_MISMATCH when struct_size
+ *   is smaller than that of the first version.
+ * Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_session_memory(const mnn_session_t* session, mnn_session_memory_t* memory);
+
+/* The work of one run in floating point operations (a multiply-add is two).
+ * flops: out.
+ * complete: out, may be NULL; false when operators are left out whose shapes depend on contents not yet
+ *   known.
+ * Returns MNN_OK; MNN_ERROR_BAD_STATE while a resize is needed. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_session_flops(const mnn_session_t* session, double* flops, bool* complete);
+
+typedef struct mnn_session_op_entry {
+    size_t struct_size;       /* sizeof(mnn_session_op_info_t), written by the caller */
+    const char* name;         /* "" when it has none. Valid until the session's next resize or run */
+    const char* type_name;    /* e.g. "Convolution"; valid as `name` */
+    const char* backend_name; /* e.g. "cpu": where it runs; a constant string */
+    const char* reason;       /* why the wanted backend did not take it; NULL when it did. Valid as `name` */
+    double flops;             /* per run; below 0 when that depends on contents not yet known */
+    int32_t host_shape;       /* 1: shape arithmetic on small integer tensors; 0: ordinary */
+} mnn_session_op_info_t;
+
+/* How many operators the session executes: after constant folding and fusion, those of control flow's bodies
+ * included.
+ * count: out.
+ * Returns MNN_OK; MNN_ERROR_BAD_STATE while a resize is needed. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_session_op_count(const mnn_session_t* session, size_t* count);
+
+/* Tells where an operator runs and why.
+ * index: below mnn_session_op_count(); the order of execution.
+ * info: in and out; info->struct_size is set by the caller, later fields are not written.
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX; MNN_ERROR_BAD_STATE while a resize is needed;
+ *   MNN_ERROR_VERSION_MISMATCH when struct_size is smaller than that of the first version.
+ * Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_session_op_info(const mnn_session_t* session, size_t index,
+                                         mnn_session_op_info_t* info);
+
+/* ---- Tensor: an input or an output of a session -------------------------------------------------------- */
+
+/* The name of a tensor.
+ * name: out, a string of the session.
+ * Returns MNN_OK. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_tensor_name(const mnn_tensor_t* tensor, const char** name);
+
+/* The present shape of a tensor. An input that waits for a resize shows its new shape, -1 for extents still
+ * open.
+ * dims: out, `capacity` extents in the order of the tensor's format. May be NULL when capacity is 0, to ask
+ *   for the rank only.
+ * capacity: MNN_MAX_RANK always suffices.
+ * rank: out, the number of dimensions; 0 is a scalar.
+ * Returns MNN_OK; MNN_ERROR_BUFFER_TOO_SMALL when 0 < capacity < rank; MNN_ERROR_BAD_STATE for an output
+ *   while a resize is needed, or when its shape depends on contents and no run has made it yet.
+ * Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_tensor_shape(const mnn_tensor_t* tensor, int32_t* dims, size_t capacity,
+                                      size_t* rank);
+
+/* The element type of a tensor.
+ * type: out, MNN_TYPE_*.
+ * Returns MNN_OK; MNN_ERROR_BAD_STATE as of mnn_tensor_shape(). Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_tensor_type(const mnn_tensor_t* tensor, int32_t* type);
+
+/* The dimension format of a tensor: MNN_FORMAT_NHWC when its shape is in NHWC order, else MNN_FORMAT_NCHW or
+ * MNN_FORMAT_NC4HW4, whose shapes are in NCHW order.
+ * format: out.
+ * Returns MNN_OK; MNN_ERROR_BAD_STATE as of mnn_tensor_shape(). Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_tensor_format(const mnn_tensor_t* tensor, int32_t* format);
+
+/* The number of elements of a tensor, without any padding: the product of its extents.
+ * count: out.
+ * Returns MNN_OK; MNN_ERROR_BAD_STATE as of mnn_tensor_shape(), and when an extent is open. Threads: any.
+ *   Since 0.1. */
+MNN_C_API mnn_status mnn_tensor_element_count(const mnn_tensor_t* tensor, size_t* count);
+
+/* The bytes of a host buffer that holds a tensor in a format.
+ * format: MNN_FORMAT_*.
+ * bytes: out.
+ * Returns MNN_OK; MNN_ERROR_INVALID_VALUE for an unknown format; MNN_ERROR_BAD_STATE as of
+ *   mnn_tensor_element_count().
+ * Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_tensor_byte_size(const mnn_tensor_t* tensor, int32_t format, size_t* bytes);
+
+/* Copies data from the host into an input and converts the layout.
+ * tensor: an input.
+ * data: in, elements of the tensor's type in `format`, any alignment; may be NULL when bytes is 0. Not kept.
+ * bytes: exactly mnn_tensor_byte_size(tensor, format).
+ * format: MNN_FORMAT_*: the layout of data. Where it differs from the tensor's own format the data is taken
+ *   to have the tensor's shape with its channel dimension moved.
+ * Returns MNN_OK; MNN_ERROR_INPUT_DATA when bytes is another number; MNN_ERROR_BAD_STATE while a resize is
+ *   needed or when the tensor is an output; MNN_ERROR_INVALID_VALUE for an unknown format. The tensor is
+ *   unchanged then.
+ * Threads: one at a time per session. Since 0.1. */
+MNN_C_API mnn_status mnn_tensor_write(mnn_tensor_t* tensor, const void* data, size_t bytes, int32_t format);
+
+/* Copies a tensor to the host and converts the layout.
+ * tensor: an output after a run, or an input.
+ * buffer: out, elements of the tensor's type in `format`, any alignment, owned by the caller; may be NULL
+ *   when bytes is 0 and so is the tensor's size.
+ * bytes: at least mnn_tensor_byte_size(tensor, format); what is beyond it is not written.
+ * format: MNN_FORMAT_*: the layout wanted, as of mnn_tensor_write().
+ * Returns MNN_OK; MNN_ERROR_BUFFER_TOO_SMALL; MNN_ERROR_BAD_STATE while a resize is needed, or for an output
+ *   before the first successful run after it; MNN_ERROR_INVALID_VALUE for an unknown format.
+ * Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_tensor_read(const mnn_tensor_t* tensor, void* buffer, size_t bytes, int32_t format);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

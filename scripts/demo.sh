@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, and classifies handwritten digits through the C interface.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+scripts/install-dependencies.sh
+[ -f build/release/build.ninja ] || cmake --preset release
+cmake --build --preset release --target classify_digits mnn
+build/release/examples/classify_digits examples/digits

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Installs what building needs, with apt, and says what and why. Does nothing when everything is there.
+set -euo pipefail
+
+packages=(
+    g++                 # C++20 compiler
+    cmake               # build
+    ninja-build         # build
+    libflatbuffers-dev  # the model format
+    flatbuffers-compiler # schema -> header at build time
+    libhwy-dev          # SIMD kernels (headers only)
+    libcli11-dev        # tool: arguments
+    libfmt-dev          # tool: text
+    libstb-dev          # tool: image files
+    nlohmann-json3-dev  # tool: JSON
+    libgtest-dev        # tests in C++
+    libcmocka-dev       # tests in C
+    python3             # test drivers
+)
+
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+    echo "This system has no apt. Please install the equivalents of: ${packages[*]}" >&2
+    exit 1
+fi
+missing=()
+for package in "${packages[@]}"; do
+    status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
+    [ "$status" = installed ] || missing+=("$package")
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+echo "Installing what the build needs: ${missing[*]}"
+sudo=()
+if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || { echo "Please install as root: ${missing[*]}" >&2; exit 1; }
+    sudo=(sudo)
+fi
+"${sudo[@]}" apt-get update -qq
+"${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"

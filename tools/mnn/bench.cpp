@@ -1,0 +1,136 @@
+// mnn bench: how fast a model loads and runs here, and what memory it takes.
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "common.h"
+#include "resident.h"
+
+namespace tool {
+namespace {
+
+struct Options {
+    CommonFlags flags;
+    std::string model;
+    bool json = false;
+    double seconds = 1.0;
+    uint64_t seed = 1;
+};
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point begin) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+struct Figures {
+    double loadMs = 0;
+    double firstMs = 0;
+    std::vector<double> runs;  // sorted, ms
+    uint64_t peakBytes = 0;
+    uint64_t arenaBytes = 0;
+
+    double quantile(double q) const {
+        return runs[static_cast<size_t>(q * static_cast<double>(runs.size() - 1) + 0.5)];
+    }
+};
+
+void writeInputs(const Session& session, const std::vector<Array>& arrays) {
+    const std::vector<mnn_tensor_t*> inputs = inputsOf(session);
+    for (size_t i = 0; i < inputs.size(); i++) writeTensor(inputs[i], arrays[i]);
+}
+
+double timedRun(const Session& session, const std::vector<Array>& arrays) {
+    writeInputs(session, arrays);
+    const Clock::time_point begin = Clock::now();
+    check(mnn_session_run(session.get()));
+    return since(begin);
+}
+
+Figures measure(const Options& options, uint64_t residentAtStart) {
+    Figures figures;
+    const Clock::time_point begin = Clock::now();
+    const Interpreter model = openModel(options.model);
+    const Session session = createSession(model, options.flags);
+    applyShapes(session, options.flags);
+    requireShapes(session);
+    figures.loadMs = since(begin);
+
+    const std::vector<Array> arrays = randomInputs(session, options.seed);
+    const Clock::time_point first = Clock::now();
+    writeInputs(session, arrays);
+    check(mnn_session_run(session.get()));
+    for (const mnn_tensor_t* output : outputsOf(session)) readTensor(output);
+    figures.firstMs = figures.loadMs + since(first);
+
+    const bool progress = isatty(STDERR_FILENO) && figures.firstMs * 3 + options.seconds * 1000 > 2000;
+    if (progress) fmt::print(stderr, "warming up ...\n");
+    const Clock::time_point warm = Clock::now();
+    for (int i = 0; i < 3 || (since(warm) < options.seconds * 200 && i < 100); i++) timedRun(session, arrays);
+    if (progress) fmt::print(stderr, "measuring for {:.0f} s ...\n", options.seconds);
+    const Clock::time_point start = Clock::now();
+    while (figures.runs.size() < 5 || since(start) < options.seconds * 1000)
+        figures.runs.push_back(timedRun(session, arrays));
+    std::sort(figures.runs.begin(), figures.runs.end());
+
+    mnn_session_memory_t memory{};
+    memory.struct_size = sizeof memory;
+    check(mnn_session_memory(session.get(), &memory));
+    figures.arenaBytes = memory.arena_bytes;
+    const uint64_t peak = statusBytes("VmHWM");
+    figures.peakBytes = peak > residentAtStart ? peak - residentAtStart : 0;
+    return figures;
+}
+
+void bench(const Options& options, uint64_t residentAtStart) {
+    const Figures figures = measure(options, residentAtStart);
+    if (options.json) {
+        nlohmann::ordered_json json;
+        json["model"] = options.model;
+        json["backend"] = options.flags.backend;
+        json["threads"] = options.flags.threads;
+        json["runs"] = figures.runs.size();
+        json["median_ms"] = figures.quantile(0.5);
+        json["min_ms"] = figures.runs.front();
+        json["p90_ms"] = figures.quantile(0.9);
+        json["load_ms"] = figures.loadMs;
+        json["first_ms"] = figures.firstMs;
+        json["peak_bytes"] = figures.peakBytes;
+        json["arena_bytes"] = figures.arenaBytes;
+        fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+        return;
+    }
+    fmt::print("{}, {} thread{}, {} runs\n", options.model, options.flags.threads,
+               options.flags.threads == 1 ? "" : "s", figures.runs.size());
+    fmt::print("  run    median {:.3f} ms   min {:.3f} ms   p90 {:.3f} ms\n", figures.quantile(0.5),
+               figures.runs.front(), figures.quantile(0.9));
+    fmt::print("  load   {:.1f} ms (file to session ready)   first result after {:.1f} ms\n", figures.loadMs,
+               figures.firstMs);
+    fmt::print("  memory {} peak above process start, of it arena {}\n", bytesText(figures.peakBytes),
+               bytesText(figures.arenaBytes));
+}
+
+}  // namespace
+
+void addBench(CLI::App& app, uint64_t residentAtStart) {
+    CLI::App* command = app.add_subcommand("bench", "Time a model with random inputs");
+    auto options = std::make_shared<Options>();
+    command->add_option("MODEL", options->model, "The .mnn file")->required();
+    command->add_flag("--json", options->json, "Print JSON");
+    command->add_option("--seconds", options->seconds, "Measure for about this long")
+        ->check(CLI::Range(0.0, 3600.0))
+        ->capture_default_str();
+    command->add_option("--seed", options->seed, "Of the random inputs")->capture_default_str();
+    options->flags.addTo(*command);
+    command->footer(
+        "Inputs are written again before each run, outside the clock. Times in ms; memory is the peak of "
+        "the\n"
+        "resident set above process start.\n\n"
+        "Example: taskset -c 0 mnn bench net.mnn --shape data=1x3x320x320 --json");
+    command->callback([options, residentAtStart] { bench(*options, residentAtStart); });
+}
+
+}  // namespace tool

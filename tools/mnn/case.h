@@ -1,0 +1,34 @@
+// A case folder: a model, inputs and expected outputs as .npy, and case.json that names them.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "npy.h"
+
+namespace tool {
+
+struct CaseTensor {
+    std::string name;
+    Array array;
+    bool argmaxEqual = false;  // outputs: the largest element of each row stands at the same place
+    bool unordered = false;    // outputs: part of the one list whose rows may come in any order
+};
+
+struct Case {
+    std::string name;
+    std::filesystem::path model;
+    std::vector<CaseTensor> inputs;
+    std::vector<CaseTensor> outputs;
+    double tolerance = 0;  // bounds max|ours - expected| / max|expected|
+    int64_t maxUnmatched = 0;
+};
+
+// The case folders that a path means: itself, or its sub-folders with a case.json. Throws ToolError when
+// neither.
+std::vector<std::filesystem::path> findCases(const std::filesystem::path& path);
+
+// Throws ToolError for whatever is missing or contradictory.
+Case readCase(const std::filesystem::path& folder);
+
+}  // namespace tool

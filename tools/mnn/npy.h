@@ -1,0 +1,37 @@
+// Arrays in memory and as NumPy's .npy files (format 1.0 to 3.0, little-endian, C order). Knows nothing of
+// models.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace tool {
+
+enum class Element { Float32, Float64, Int32, Int64, Int16, Int8, UInt16, UInt8, Bool };
+
+size_t elementBytes(Element element);
+const char* elementName(Element element);  // as NumPy spells it: "float32"
+
+struct Array {
+    Element element = Element::Float32;
+    std::vector<int64_t> shape;
+    std::vector<unsigned char> bytes;
+
+    size_t count() const { return bytes.size() / elementBytes(element); }
+};
+
+// Element `index` as a double: exact for every kind but large int64.
+double valueAt(const Array& array, size_t index);
+
+// The same values as another kind. Throws ToolError naming the first value that does not fit.
+Array convert(const Array& array, Element element);
+
+// Throw ToolError with the file and what is wrong with it.
+Array readNpy(const std::filesystem::path& path);
+void writeNpy(const std::filesystem::path& path, const Array& array);
+
+std::string shapeText(const std::vector<int64_t>& shape);  // "1x3x224x224", "scalar"
+
+}  // namespace tool
