@@ -1,4 +1,5 @@
-// Cast and CastLike. CastLike becomes a Cast to the type of its second input; casts that change nothing are copies.
+// Cast and CastLike. CastLike becomes a Cast to the type of its second input; casts that change nothing are
+// copies.
 #include "ops/cast.h"
 
 #include "mnn_generated.h"
@@ -11,11 +12,16 @@ bool castSupported(DataType from, DataType to) noexcept {
     using enum DataType;
     if (from == to) return true;
     switch (to) {
-        case Float32: return from == Int32 || from == UInt8 || from == Int8 || from == BFloat16;
-        case Int32: return from == Float32 || from == UInt8 || from == Int8;
-        case Int8: return from == Float32 || from == Int32;
-        case UInt8: return from == Float32 || from == Int32 || from == Int8;
-        default: return false;
+        case Float32:
+            return from == Int32 || from == UInt8 || from == Int8 || from == BFloat16;
+        case Int32:
+            return from == Float32 || from == UInt8 || from == Int8;
+        case Int8:
+            return from == Float32 || from == Int32;
+        case UInt8:
+            return from == Float32 || from == Int32 || from == Int8;
+        default:
+            return false;
     }
 }
 
@@ -23,7 +29,8 @@ namespace {
 
 ParamsPtr parseCast(const wire::Op& op, const ParseContext& context) {
     const wire::CastParam* table = op.main_as_CastParam();
-    if (!table) fail(Status::BadParameter, "op '%s' (Cast) carries no CastParam table", context.node.name.c_str());
+    if (!table)
+        fail(Status::BadParameter, "op '%s' (Cast) carries no CastParam table", context.node.name.c_str());
     auto params = std::make_shared<CastParams>();
     params->type = dataTypeFromWire(static_cast<int32_t>(table->dstT()), context.node.name.c_str());
     params->toBool = table->dstT() == wire::DataType::DT_BOOL;
@@ -38,8 +45,12 @@ void setCast(const ShapeContext& context, DataType type) {
     context.set(0, input.shape, type, input.format);
 }
 
-void shapeCast(const ShapeContext& context) { setCast(context, context.node.paramsAs<CastParams>()->type); }
-void shapeCastLike(const ShapeContext& context) { setCast(context, context.in(1).type); }
+void shapeCast(const ShapeContext& context) {
+    setCast(context, context.node.paramsAs<CastParams>()->type);
+}
+void shapeCastLike(const ShapeContext& context) {
+    setCast(context, context.in(1).type);
+}
 
 void emitCast(const OpContext& context, ParamsPtr params, bool toBool) {
     if (context.in(0).type == context.out(0).type && !(toBool && elementBytes(context.in(0).type) == 4)) {
@@ -64,14 +75,24 @@ void geometryCastLike(const OpContext& context) {
 }
 
 constexpr OpDef kCastOps[] = {
-    {.type = OpType::Cast, .minInputs = 1, .maxInputs = 1, .parse = parseCast, .shape = shapeCast,
+    {.type = OpType::Cast,
+     .minInputs = 1,
+     .maxInputs = 1,
+     .parse = parseCast,
+     .shape = shapeCast,
      .geometry = geometryCast},
-    {.type = OpType::CastLike, .minInputs = 2, .maxInputs = 2, .shape = shapeCastLike, .geometry = geometryCastLike,
+    {.type = OpType::CastLike,
+     .minInputs = 2,
+     .maxInputs = 2,
+     .shape = shapeCastLike,
+     .geometry = geometryCastLike,
      .shapeOnlyInputs = [](const Node&) { return 2u; }},
 };
 
 }  // namespace
 
-OpFamily castOps() { return kCastOps; }
+OpFamily castOps() {
+    return kCastOps;
+}
 
 }  // namespace mnnc

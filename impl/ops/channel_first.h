@@ -1,11 +1,13 @@
-// Convolution-like operators compute on the logical order [n, c, spatial...]. Tensors of the NHWC format keep their
-// channel last, so such an operator is lowered to transpose, compute, transpose back; the other formats already fit.
+// Convolution-like operators compute on the logical order [n, c, spatial...]. Tensors of the NHWC format keep
+// their channel last, so such an operator is lowered to transpose, compute, transpose back; the other formats
+// already fit.
 #pragma once
 #include "ops/op_def.h"
 
 namespace mnnc {
 
-// The extents of a tensor in the order [n, c, spatial...]. Throws ComputeSizeError naming `what` below rank 2.
+// The extents of a tensor in the order [n, c, spatial...]. Throws ComputeSizeError naming `what` below
+// rank 2.
 Shape channelFirstShape(const Tensor& tensor, const char* what);
 
 // The extents [n, c, spatial...] in the order of a format.
@@ -14,7 +16,8 @@ Shape shapeInFormat(const Shape& channelFirst, Format format);
 // `tensor` itself, or its channel-first copy when its format is NHWC.
 Tensor* channelFirstInput(const OpContext& context, Tensor* tensor);
 
-// A tensor that takes the channel-first result meant for `output`: the output itself unless its format is NHWC.
+// A tensor that takes the channel-first result meant for `output`: the output itself unless its format is
+// NHWC.
 Tensor* channelFirstOutput(const OpContext& context, Tensor* output);
 // Moves what was computed by way of channelFirstOutput to where it belongs.
 void finishOutput(const OpContext& context, Tensor* output, Tensor* channelFirst);

@@ -30,7 +30,8 @@ int axisOf(const ShapeContext& context, int rank) {
     return normalizeAxis(context.node.paramsAs<AxisParams>()->axis, rank, context.name());
 }
 
-// The output has the type of the last input; bits of the others are taken as they are, so only widths must agree.
+// The output has the type of the last input; bits of the others are taken as they are, so only widths must
+// agree.
 void setJoined(const ShapeContext& context, const Shape& shape) {
     const int last = context.inputCount() - 1;
     for (int i = 0; i < last; ++i) requireSameWidth(context, i, last);
@@ -46,8 +47,9 @@ void shapeConcat(const ShapeContext& context) {
         bool fits = other.rank() == shape.rank();
         for (int k = 0; fits && k < shape.rank(); ++k) fits = k == axis || other[k] == shape[k];
         if (!fits)
-            fail(Status::ComputeSizeError, "op '%s': input %d of shape %s cannot be joined to %s along axis %d",
-                 context.name(), i, other.text().c_str(), context.in(0).shape.text().c_str(), axis);
+            fail(Status::ComputeSizeError,
+                 "op '%s': input %d of shape %s cannot be joined to %s along axis %d", context.name(), i,
+                 other.text().c_str(), context.in(0).shape.text().c_str(), axis);
         shape[axis] = checkedAdd(shape[axis], other[axis], context.name());
     }
     setJoined(context, shape);
@@ -58,8 +60,8 @@ void shapePack(const ShapeContext& context) {
     const int axis = axisOf(context, shape.rank() + 1);
     for (int i = 1; i < context.inputCount(); ++i)
         if (context.in(i).elements() != context.in(0).elements())
-            fail(Status::ComputeSizeError, "op '%s': input %d of shape %s cannot be stacked on %s", context.name(), i,
-                 context.in(i).shape.text().c_str(), shape.text().c_str());
+            fail(Status::ComputeSizeError, "op '%s': input %d of shape %s cannot be stacked on %s",
+                 context.name(), i, context.in(i).shape.text().c_str(), shape.text().c_str());
     shape.insert(axis, context.inputCount());
     setJoined(context, shape);
 }
@@ -91,15 +93,16 @@ ParamsPtr parseSlice(const wire::Op& op, const ParseContext& context) {
     auto params = std::make_shared<SliceParams>();
     params->axis = table->axis();
     params->source = table->sourceType();
-    if (table->slicePoints()) params->points.assign(table->slicePoints()->begin(), table->slicePoints()->end());
+    if (table->slicePoints())
+        params->points.assign(table->slicePoints()->begin(), table->slicePoints()->end());
     return params;
 }
 
-std::vector<int64_t> cutLengths(const ShapeContext& context, const std::vector<int64_t>& points, int64_t extent,
-                                size_t outputs) {
+std::vector<int64_t> cutLengths(const ShapeContext& context, const std::vector<int64_t>& points,
+                                int64_t extent, size_t outputs) {
     if (points.size() + 1 < outputs)
-        fail(Status::ComputeSizeError, "op '%s': %zu cut positions for %zu outputs", context.name(), points.size(),
-             outputs);
+        fail(Status::ComputeSizeError, "op '%s': %zu cut positions for %zu outputs", context.name(),
+             points.size(), outputs);
     std::vector<int64_t> lengths;
     int64_t last = 0;
     for (size_t i = 0; i < outputs; ++i) {
@@ -113,7 +116,8 @@ std::vector<int64_t> cutLengths(const ShapeContext& context, const std::vector<i
 std::vector<int64_t> sizedLengths(const ShapeContext& context, std::vector<int64_t> sizes, int64_t extent,
                                   size_t outputs) {
     if (sizes.size() < outputs)
-        fail(Status::ComputeSizeError, "op '%s': %zu sizes for %zu outputs", context.name(), sizes.size(), outputs);
+        fail(Status::ComputeSizeError, "op '%s': %zu sizes for %zu outputs", context.name(), sizes.size(),
+             outputs);
     int64_t sum = 0;
     int64_t* open = nullptr;
     for (int64_t& size : sizes) {
@@ -165,9 +169,9 @@ void shapeSlice(const ShapeContext& context) {
     const std::vector<int64_t> lengths = sliceLengths(context, extent);
     for (size_t i = 0; i < lengths.size(); ++i) {
         if (lengths[i] < 0 || lengths[i] > extent - start)
-            fail(Status::ComputeSizeError, "op '%s': output %zu would take %lld of the %lld left on axis %d of %s",
-                 context.name(), i, asLong(lengths[i]), asLong(extent - start), axis,
-                 context.in(0).shape.text().c_str());
+            fail(Status::ComputeSizeError,
+                 "op '%s': output %zu would take %lld of the %lld left on axis %d of %s", context.name(), i,
+                 asLong(lengths[i]), asLong(extent - start), axis, context.in(0).shape.text().c_str());
         start += lengths[i];
         shape[axis] = lengths[i];
         context.set(static_cast<int>(i), shape);
@@ -187,8 +191,9 @@ void shapeUnpack(const ShapeContext& context) {
 void geometrySplit(const OpContext& context) {
     const bool unpack = context.node.type == OpType::Unpack;
     const Shape& shape = context.in(0).shape;
-    const int axis = unpack ? axisOf(context, shape.rank())
-                            : normalizeAxis(context.node.paramsAs<SliceParams>()->axis, shape.rank(), context.name());
+    const int axis =
+        unpack ? axisOf(context, shape.rank())
+               : normalizeAxis(context.node.paramsAs<SliceParams>()->axis, shape.rank(), context.name());
     const AxisSplit split(shape, axis);
     int64_t start = 0;
     for (Tensor* output : context.outputs) {
@@ -205,20 +210,45 @@ void geometrySplit(const OpContext& context) {
 }
 
 constexpr OpDef kConcatOps[] = {
-    {.type = OpType::Concat, .minInputs = 1, .maxInputs = 255, .parse = parseAxis, .shape = shapeConcat,
+    {.type = OpType::Concat,
+     .minInputs = 1,
+     .maxInputs = 255,
+     .parse = parseAxis,
+     .shape = shapeConcat,
      .geometry = geometryJoin},
-    {.type = OpType::QuantizedConcat, .minInputs = 1, .maxInputs = 255, .parse = parseAxis, .shape = shapeConcat,
+    {.type = OpType::QuantizedConcat,
+     .minInputs = 1,
+     .maxInputs = 255,
+     .parse = parseAxis,
+     .shape = shapeConcat,
      .geometry = geometryJoin},
-    {.type = OpType::Pack, .minInputs = 1, .maxInputs = 255, .parse = parseAxis, .shape = shapePack,
+    {.type = OpType::Pack,
+     .minInputs = 1,
+     .maxInputs = 255,
+     .parse = parseAxis,
+     .shape = shapePack,
      .geometry = geometryJoin},
-    {.type = OpType::Slice, .minInputs = 1, .maxInputs = 2, .maxOutputs = 255, .parse = parseSlice,
-     .shape = shapeSlice, .geometry = geometrySplit, .contentInputs = contentOfInput1},
-    {.type = OpType::Unpack, .minInputs = 1, .maxInputs = 1, .maxOutputs = 255, .parse = parseAxis,
-     .shape = shapeUnpack, .geometry = geometrySplit},
+    {.type = OpType::Slice,
+     .minInputs = 1,
+     .maxInputs = 2,
+     .maxOutputs = 255,
+     .parse = parseSlice,
+     .shape = shapeSlice,
+     .geometry = geometrySplit,
+     .contentInputs = contentOfInput1},
+    {.type = OpType::Unpack,
+     .minInputs = 1,
+     .maxInputs = 1,
+     .maxOutputs = 255,
+     .parse = parseAxis,
+     .shape = shapeUnpack,
+     .geometry = geometrySplit},
 };
 
 }  // namespace
 
-OpFamily concatOps() { return kConcatOps; }
+OpFamily concatOps() {
+    return kConcatOps;
+}
 
 }  // namespace mnnc

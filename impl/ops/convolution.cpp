@@ -32,7 +32,8 @@ std::vector<int> readPads(const flatbuffers::Vector<int32_t>* list, const char* 
 ParamsPtr parseConvolution(const wire::Op& op, const ParseContext& context) {
     const char* name = context.node.name.c_str();
     const wire::Convolution2D* table = op.main_as_Convolution2D();
-    if (!table || !table->common()) fail(Status::BadParameter, "%s: the convolution parameters are missing", name);
+    if (!table || !table->common())
+        fail(Status::BadParameter, "%s: the convolution parameters are missing", name);
     const wire::Convolution2DCommon& c = *table->common();
     auto p = std::make_shared<ConvParams>();
     p->kernelX = c.kernelX();
@@ -55,7 +56,8 @@ ParamsPtr parseConvolution(const wire::Op& op, const ParseContext& context) {
     requireRange(p->padY, -kMaxPad, kMaxPad, "padY", name);
     p->pads = readPads(c.pads(), "pads", name);
     if (c.outPads() && c.outPads()->size() > 0) {
-        if (c.outPads()->size() < 2) fail(Status::BadParameter, "%s: outPads has 1 value, 2 are needed", name);
+        if (c.outPads()->size() < 2)
+            fail(Status::BadParameter, "%s: outPads has 1 value, 2 are needed", name);
         p->outPads.assign(c.outPads()->begin(), c.outPads()->begin() + 2);
         for (const int value : p->outPads) requireRange(value, -kMaxPad, kMaxPad, "outPads", name);
     }
@@ -71,8 +73,8 @@ ParamsPtr parseConvolution(const wire::Op& op, const ParseContext& context) {
 
     const int tensors = p->tensorInputs(context.node.inputs.size());
     if (tensors < 1 || tensors > 3)
-        fail(Status::BadParameter, "%s: %zu inputs do not fit a convolution%s", name, context.node.inputs.size(),
-             p->hasOutputShape ? " with an output shape" : "");
+        fail(Status::BadParameter, "%s: %zu inputs do not fit a convolution%s", name,
+             context.node.inputs.size(), p->hasOutputShape ? " with an output shape" : "");
     if (tensors == 1 && p->outputCount == 0 && !isDepthwise(context.node.type))
         fail(Status::BadParameter, "%s: outputCount is 0 and the weights are not tensors", name);
     p->model = &context.model;
@@ -88,7 +90,8 @@ const int64_t* givenOutputSize(const ShapeContext& context, const ConvParams& pa
     if (!params.hasOutputShape) return nullptr;
     const std::vector<int64_t> list = context.ints(context.inputCount() - 1);
     if (list.size() < 3)
-        fail(Status::ComputeSizeError, "%s: the output shape has %zu values, 4 are needed", context.name(), list.size());
+        fail(Status::ComputeSizeError, "%s: the output shape has %zu values, 4 are needed", context.name(),
+             list.size());
     size[0] = list[1];
     size[1] = list[2];
     return size[0] > 0 && size[1] > 0 ? size : nullptr;
@@ -98,8 +101,8 @@ ConvWindow windowOf(const ShapeContext& context, const int64_t* outputSize) {
     const ConvParams& params = *context.node.paramsAs<ConvParams>();
     const int tensors = params.tensorInputs(context.inputs.size());
     const Tensor* weight = tensors > 1 ? &context.in(1) : nullptr;
-    return convWindow(context.node.type, params, channelFirstShape(context.in(0), context.name()), weight, outputSize,
-                      context.name());
+    return convWindow(context.node.type, params, channelFirstShape(context.in(0), context.name()), weight,
+                      outputSize, context.name());
 }
 
 void convolutionShape(const ShapeContext& context) {

@@ -28,10 +28,11 @@ struct ConvParams : Params {
     const Model* model = nullptr;
     const wire::Op* op = nullptr;
     const wire::Convolution2D* table = nullptr;
-    int64_t storedWeights = -1;  // how many weights the file holds; -1: none, or known only when they are decoded
+    int64_t storedWeights =
+        -1;  // how many weights the file holds; -1: none, or known only when they are decoded
 
-    // Inputs of the op that are not the output shape of a deconvolution: 1, or 2 to 3 with weights as tensors.
-    // (A command of the op has no output-shape input.)
+    // Inputs of the op that are not the output shape of a deconvolution: 1, or 2 to 3 with weights as
+    // tensors. (A command of the op has no output-shape input.)
     int tensorInputs(size_t inputCountOfOp) const {
         return static_cast<int>(inputCountOfOp) - (hasOutputShape ? 1 : 0);
     }
@@ -51,8 +52,9 @@ struct ConvWindow {
     int64_t weightCount = 0;
 };
 
-// `input`: [n, c, spatial...]. `weight`: the weight tensor or null. `outputSize`: height and width when they are given
-// (by an output-shape input, or because the output has its shape already), or null. Throws Error naming `name`.
+// `input`: [n, c, spatial...]. `weight`: the weight tensor or null. `outputSize`: height and width when they
+// are given (by an output-shape input, or because the output has its shape already), or null. Throws Error
+// naming `name`.
 ConvWindow convWindow(OpType type, const ConvParams& params, const Shape& input, const Tensor* weight,
                       const int64_t* outputSize, const char* name);
 

@@ -27,8 +27,8 @@ float intersectionOverUnion(const float* a, const float* b) {
 
 }  // namespace
 
-int64_t nonMaxSuppression(const float* boxes, const float* scores, int64_t count, const NmsLimits& limits, int32_t* work,
-                          int32_t* selected) noexcept {
+int64_t nonMaxSuppression(const float* boxes, const float* scores, int64_t count, const NmsLimits& limits,
+                          int32_t* work, int32_t* selected) noexcept {
     const int64_t wanted = std::min(count, limits.maxOutput);
     if (wanted <= 0) return 0;
     // A binary heap filled one by one: it decides the order among equal scores as the reference's queue does.
@@ -45,7 +45,8 @@ int64_t nonMaxSuppression(const float* boxes, const float* scores, int64_t count
         const int32_t candidate = work[--waiting];
         bool keep = true;
         for (int64_t k = kept - 1; keep && k >= 0; --k) {
-            const float overlap = intersectionOverUnion(boxes + 4 * int64_t{candidate}, boxes + 4 * int64_t{selected[k]});
+            const float overlap =
+                intersectionOverUnion(boxes + 4 * int64_t{candidate}, boxes + 4 * int64_t{selected[k]});
             keep = !(overlap > 0 && overlap > limits.iou);
         }
         if (keep) selected[kept++] = candidate;
@@ -96,8 +97,8 @@ void shapeNms(const ShapeContext& context) {
         for (int64_t n = 0; n < form.batch; ++n)
             for (int64_t k = 0; k < form.classes; ++k)
                 hits += nonMaxSuppression(boxes.data() + n * form.boxes * 4,
-                                          scores.data() + (n * form.classes + k) * form.boxes, form.boxes, limits,
-                                          work.data(), selected.data());
+                                          scores.data() + (n * form.classes + k) * form.boxes, form.boxes,
+                                          limits, work.data(), selected.data());
     }
     context.set(0, form.batched ? Shape{hits, 3} : Shape{hits}, DataType::Int32, context.in(0).format);
 }
@@ -108,15 +109,23 @@ void geometryNms(const OpContext& context) {
     context.geometry.emit(std::move(command));
 }
 
-uint32_t contentNms(const Node& node) { return (1u << node.inputs.size()) - 1u; }
+uint32_t contentNms(const Node& node) {
+    return (1u << node.inputs.size()) - 1u;
+}
 
 constexpr OpDef kDetectionOps[] = {
-    {.type = OpType::NonMaxSuppressionV2, .minInputs = 3, .maxInputs = 5, .shape = shapeNms, .geometry = geometryNms,
+    {.type = OpType::NonMaxSuppressionV2,
+     .minInputs = 3,
+     .maxInputs = 5,
+     .shape = shapeNms,
+     .geometry = geometryNms,
      .contentInputs = contentNms},
 };
 
 }  // namespace
 
-OpFamily detectionOps() { return kDetectionOps; }
+OpFamily detectionOps() {
+    return kDetectionOps;
+}
 
 }  // namespace mnnc

@@ -1,5 +1,5 @@
-// Tile, BroadcastTo, Fill, ZerosLike, EyeLike as regions with stride 0; OneHot, Range, LinSpace and the random
-// operators as commands of their own.
+// Tile, BroadcastTo, Fill, ZerosLike, EyeLike as regions with stride 0; OneHot, Range, LinSpace and the
+// random operators as commands of their own.
 #include "ops/fill.h"
 
 #include <cmath>
@@ -53,7 +53,9 @@ ParamsPtr parseAxis(const wire::Op& op, const ParseContext&) {
     return axisParams(table ? table->axis() : 0);
 }
 
-bool forwardBroadcast(const ShapeContext& context) { return context.node.paramsAs<AxisParams>()->axis != 0; }
+bool forwardBroadcast(const ShapeContext& context) {
+    return context.node.paramsAs<AxisParams>()->axis != 0;
+}
 
 void shapeBroadcastTo(const ShapeContext& context) {
     const Shape& in = context.in(0).shape;
@@ -87,7 +89,8 @@ void geometryBroadcastTo(const OpContext& context) {
         std::vector<BoxAxis> axes;
         for (int i = 0; i < out.rank(); ++i) {
             const bool repeated = i < missing || in[i - missing] == 1;
-            axes.push_back({out[i], repeated ? 0 : src[static_cast<size_t>(i - missing)], dst[static_cast<size_t>(i)]});
+            axes.push_back(
+                {out[i], repeated ? 0 : src[static_cast<size_t>(i - missing)], dst[static_cast<size_t>(i)]});
         }
         builder.box(0, 0, 0, axes);
     }
@@ -95,7 +98,8 @@ void geometryBroadcastTo(const OpContext& context) {
 }
 
 void shapeFill(const ShapeContext& context) {
-    if (context.in(1).empty()) fail(Status::ComputeSizeError, "op '%s': the fill value is empty", context.name());
+    if (context.in(1).empty())
+        fail(Status::ComputeSizeError, "op '%s': the fill value is empty", context.name());
     context.set(0, checkedShape(context.ints(0), context.name()), context.in(1).type, context.in(1).format);
 }
 
@@ -116,7 +120,8 @@ void shapeEyeLike(const ShapeContext& context) {
         fail(Status::ComputeSizeError, "op '%s' needs a matrix, its input is %s", context.name(),
              input.shape.text().c_str());
     if (input.type != DataType::Float32 && input.type != DataType::Int32)
-        fail(Status::NotSupported, "op '%s': EyeLike of %s is not supported", context.name(), dataTypeName(input.type));
+        fail(Status::NotSupported, "op '%s': EyeLike of %s is not supported", context.name(),
+             dataTypeName(input.type));
     context.set(0, input.shape);
 }
 
@@ -134,8 +139,10 @@ void geometryEyeLike(const OpContext& context) {
     const float oneFloat = 1;
     const int32_t oneInt = 1;
     Tensor* one = context.geometry.temporary(Shape{}, context.out(0).type, Format::NCHW);
-    if (context.out(0).type == DataType::Float32) context.geometry.constant(one, &oneFloat);
-    else context.geometry.constant(one, &oneInt);
+    if (context.out(0).type == DataType::Float32)
+        context.geometry.constant(one, &oneFloat);
+    else
+        context.geometry.constant(one, &oneInt);
     RegionBuilder builder(context.name());
     // Beyond rank 3 only the first matrix gets its diagonal, as in the reference.
     const BoxAxis axes[] = {{rank == 3 ? shape[0] : 1, 0, rows * columns}, {length, 0, columns + 1}};
@@ -157,7 +164,8 @@ void shapeOneHot(const ShapeContext& context) {
     if (context.in(2).empty() || context.in(3).empty())
         fail(Status::ComputeSizeError, "op '%s': the on or off value is empty", context.name());
     Shape shape = context.in(0).shape;
-    const int axis = normalizeAxis(context.node.paramsAs<AxisParams>()->axis, shape.rank() + 1, context.name());
+    const int axis =
+        normalizeAxis(context.node.paramsAs<AxisParams>()->axis, shape.rank() + 1, context.name());
     const int64_t depth = context.intAt(1);
     if (depth < 0) fail(Status::ComputeSizeError, "op '%s': a depth of %lld", context.name(), asLong(depth));
     shape.insert(axis, depth);
@@ -167,7 +175,8 @@ void shapeOneHot(const ShapeContext& context) {
 
 void geometryOneHot(const OpContext& context) {
     const Shape& shape = context.out(0).shape;
-    const AxisSplit split(shape, normalizeAxis(context.node.paramsAs<AxisParams>()->axis, shape.rank(), context.name()));
+    const AxisSplit split(
+        shape, normalizeAxis(context.node.paramsAs<AxisParams>()->axis, shape.rank(), context.name()));
     auto params = std::make_shared<OneHotParams>();
     params->outer = split.outer;
     params->depth = split.axis;
@@ -185,7 +194,8 @@ void shapeRange(const ShapeContext& context) {
         if (context.in(i).type != context.in(0).type)
             fail(Status::BadType, "op '%s': start is %s and input %d is %s", context.name(),
                  dataTypeName(context.in(0).type), i, dataTypeName(context.in(i).type));
-        if (context.in(i).empty()) fail(Status::ComputeSizeError, "op '%s': input %d is empty", context.name(), i);
+        if (context.in(i).empty())
+            fail(Status::ComputeSizeError, "op '%s': input %d is empty", context.name(), i);
         value[i] = whole ? static_cast<float>(context.intAt(i)) : context.floats(i)[0];
     }
     if (!(value[2] != 0)) fail(Status::ComputeSizeError, "op '%s': the step of a range is 0", context.name());
@@ -205,7 +215,8 @@ void shapeLinSpace(const ShapeContext& context) {
         if (context.in(i).type != DataType::Float32 || context.in(i).empty())
             fail(Status::BadType, "op '%s': input %d must be a float32 scalar", context.name(), i);
     const int64_t count = context.intAt(2);
-    if (count <= 0) fail(Status::ComputeSizeError, "op '%s': %lld values are asked for", context.name(), asLong(count));
+    if (count <= 0)
+        fail(Status::ComputeSizeError, "op '%s': %lld values are asked for", context.name(), asLong(count));
     context.set(0, Shape{count});
 }
 
@@ -227,38 +238,85 @@ void shapeRandom(const ShapeContext& context) {
     if (uniform ? !(params->low < params->high) : !(params->high >= 0))
         fail(Status::InputDataError, "op '%s': random numbers with bounds %g and %g", context.name(),
              static_cast<double>(params->low), static_cast<double>(params->high));
-    if (params->type != DataType::Float32 && params->type != DataType::Int32 && params->type != DataType::UInt8)
-        fail(Status::NotSupported, "op '%s': random numbers of type %s", context.name(), dataTypeName(params->type));
+    if (params->type != DataType::Float32 && params->type != DataType::Int32 &&
+        params->type != DataType::UInt8)
+        fail(Status::NotSupported, "op '%s': random numbers of type %s", context.name(),
+             dataTypeName(params->type));
     context.set(0, checkedShape(context.ints(0), context.name()), params->type, Format::NCHW);
 }
 
 constexpr OpDef kFillOps[] = {
-    {.type = OpType::Tile, .minInputs = 2, .maxInputs = 2, .shape = shapeTile, .geometry = geometryTile,
+    {.type = OpType::Tile,
+     .minInputs = 2,
+     .maxInputs = 2,
+     .shape = shapeTile,
+     .geometry = geometryTile,
      .contentInputs = contentOfInput1},
-    {.type = OpType::BroadcastTo, .minInputs = 2, .maxInputs = 2, .parse = parseAxis, .shape = shapeBroadcastTo,
-     .geometry = geometryBroadcastTo, .contentInputs = contentOfInput1},
-    {.type = OpType::Fill, .minInputs = 2, .maxInputs = 2, .shape = shapeFill, .geometry = geometryFill,
+    {.type = OpType::BroadcastTo,
+     .minInputs = 2,
+     .maxInputs = 2,
+     .parse = parseAxis,
+     .shape = shapeBroadcastTo,
+     .geometry = geometryBroadcastTo,
+     .contentInputs = contentOfInput1},
+    {.type = OpType::Fill,
+     .minInputs = 2,
+     .maxInputs = 2,
+     .shape = shapeFill,
+     .geometry = geometryFill,
      .contentInputs = contentOfInput0},
-    {.type = OpType::ZerosLike, .minInputs = 1, .maxInputs = 1, .geometry = geometryZeros,
+    {.type = OpType::ZerosLike,
+     .minInputs = 1,
+     .maxInputs = 1,
+     .geometry = geometryZeros,
      .shapeOnlyInputs = contentOfInput0},
-    {.type = OpType::ZeroGrad, .minInputs = 1, .maxInputs = 1, .geometry = geometryZeros,
+    {.type = OpType::ZeroGrad,
+     .minInputs = 1,
+     .maxInputs = 1,
+     .geometry = geometryZeros,
      .shapeOnlyInputs = contentOfInput0},
-    {.type = OpType::EyeLike, .minInputs = 1, .maxInputs = 2, .shape = shapeEyeLike, .geometry = geometryEyeLike,
-     .contentInputs = contentOfInput1, .shapeOnlyInputs = contentOfInput0},
-    {.type = OpType::OneHot, .minInputs = 4, .maxInputs = 4, .parse = parseOneHot, .shape = shapeOneHot,
-     .geometry = geometryOneHot, .contentInputs = contentOfInput1},
-    {.type = OpType::Range, .minInputs = 3, .maxInputs = 3, .shape = shapeRange,
+    {.type = OpType::EyeLike,
+     .minInputs = 1,
+     .maxInputs = 2,
+     .shape = shapeEyeLike,
+     .geometry = geometryEyeLike,
+     .contentInputs = contentOfInput1,
+     .shapeOnlyInputs = contentOfInput0},
+    {.type = OpType::OneHot,
+     .minInputs = 4,
+     .maxInputs = 4,
+     .parse = parseOneHot,
+     .shape = shapeOneHot,
+     .geometry = geometryOneHot,
+     .contentInputs = contentOfInput1},
+    {.type = OpType::Range,
+     .minInputs = 3,
+     .maxInputs = 3,
+     .shape = shapeRange,
      .contentInputs = [](const Node&) { return 7u; }},
-    {.type = OpType::LinSpace, .minInputs = 3, .maxInputs = 3, .shape = shapeLinSpace,
+    {.type = OpType::LinSpace,
+     .minInputs = 3,
+     .maxInputs = 3,
+     .shape = shapeLinSpace,
      .contentInputs = [](const Node&) { return 4u; }},
-    {.type = OpType::RandomUniform, .minInputs = 1, .maxInputs = 1, .parse = parseRandom, .shape = shapeRandom,
+    {.type = OpType::RandomUniform,
+     .minInputs = 1,
+     .maxInputs = 1,
+     .parse = parseRandom,
+     .shape = shapeRandom,
      .contentInputs = contentOfInput0},
-    {.type = OpType::RandomNormal, .minInputs = 1, .maxInputs = 1, .parse = parseRandom, .shape = shapeRandom,
+    {.type = OpType::RandomNormal,
+     .minInputs = 1,
+     .maxInputs = 1,
+     .parse = parseRandom,
+     .shape = shapeRandom,
      .contentInputs = contentOfInput0},
 };
 
 }  // namespace
 
-OpFamily fillOps() { return kFillOps; }
+OpFamily fillOps() {
+    return kFillOps;
+}
 
 }  // namespace mnnc

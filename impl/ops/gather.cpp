@@ -1,5 +1,6 @@
-// Gather, GatherV2, GatherND, GatherElements. Geometry resolves axes and strides, so that the commands are plain
-// index loops; one or two constant indices become regions. Indices outside give 0, negative ones are not wrapped.
+// Gather, GatherV2, GatherND, GatherElements. Geometry resolves axes and strides, so that the commands are
+// plain index loops; one or two constant indices become regions. Indices outside give 0, negative ones are
+// not wrapped.
 #include "ops/gather.h"
 
 #include "mnn_generated.h"
@@ -16,16 +17,21 @@ ParamsPtr parseAxis(const wire::Op& op, const ParseContext&) {
     return std::make_shared<AxisParams>();
 }
 
-uint32_t contentOfInput2(const Node& node) { return hasInput(node, 2) ? 4u : 0u; }
+uint32_t contentOfInput2(const Node& node) {
+    return hasInput(node, 2) ? 4u : 0u;
+}
 
 int gatherAxis(const ShapeContext& context) {
     const auto* params = context.node.paramsAs<AxisParams>();
     const int rank = context.in(0).shape.rank();
     int64_t axis = 0;
-    if (params->given) axis = params->axis;
-    else if (context.inputCount() > 2) axis = context.intAt(2);
+    if (params->given)
+        axis = params->axis;
+    else if (context.inputCount() > 2)
+        axis = context.intAt(2);
     if (axis <= -rank || axis >= rank)
-        fail(Status::BadRange, "op '%s': axis %lld is outside a tensor of rank %d", context.name(), asLong(axis), rank);
+        fail(Status::BadRange, "op '%s': axis %lld is outside a tensor of rank %d", context.name(),
+             asLong(axis), rank);
     return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
@@ -50,7 +56,8 @@ void geometryGather(const OpContext& context) {
         for (int64_t i = 0; i < count; ++i) {
             const int64_t index = indices.as<const int32_t>()[i];
             if (index < 0 || index >= split.axis) continue;
-            const BoxAxis axes[] = {{split.outer, split.axis * split.inner, count * split.inner}, {split.inner, 1, 1}};
+            const BoxAxis axes[] = {{split.outer, split.axis * split.inner, count * split.inner},
+                                    {split.inner, 1, 1}};
             builder.box(0, index * split.inner, i * split.inner, axes);
         }
         context.geometry.raster(context.outputs[0], {context.inputs[0]}, builder.take(), context.node.name);
@@ -68,7 +75,9 @@ void geometryGather(const OpContext& context) {
     context.geometry.emit(std::move(command));
 }
 
-int64_t batchAxes(const ShapeContext& context) { return context.node.paramsAs<AxisParams>()->axis; }
+int64_t batchAxes(const ShapeContext& context) {
+    return context.node.paramsAs<AxisParams>()->axis;
+}
 
 void shapeGatherNd(const ShapeContext& context) {
     requireInt32(context, 1);
@@ -83,8 +92,9 @@ void shapeGatherNd(const ShapeContext& context) {
     }
     const int64_t depth = indices[indices.rank() - 1];
     if (batch < 0 || batch > data.rank() || depth > data.rank() - batch)
-        fail(Status::ComputeSizeError, "op '%s': %lld indices per row behind %lld batch axes of a tensor of rank %d",
-             context.name(), asLong(depth), asLong(batch), data.rank());
+        fail(Status::ComputeSizeError,
+             "op '%s': %lld indices per row behind %lld batch axes of a tensor of rank %d", context.name(),
+             asLong(depth), asLong(batch), data.rank());
     Shape shape;
     for (int i = 0; i + 1 < indices.rank(); ++i) shape.push(indices[i]);
     for (int i = static_cast<int>(batch + depth); i < data.rank(); ++i) shape.push(data[i]);
@@ -112,15 +122,16 @@ void geometryGatherNd(const OpContext& context) {
 }
 
 int elementsAxis(const ShapeContext& context) {
-    return normalizeAxis(context.inputCount() > 2 ? context.intAt(2) : 0, context.in(0).shape.rank(), context.name());
+    return normalizeAxis(context.inputCount() > 2 ? context.intAt(2) : 0, context.in(0).shape.rank(),
+                         context.name());
 }
 
 void shapeGatherElements(const ShapeContext& context) {
     requireInt32(context, 1);
     elementsAxis(context);
     if (context.in(0).shape.rank() != context.in(1).shape.rank())
-        fail(Status::ComputeSizeError, "op '%s': data %s and indices %s must have equal ranks", context.name(),
-             context.in(0).shape.text().c_str(), context.in(1).shape.text().c_str());
+        fail(Status::ComputeSizeError, "op '%s': data %s and indices %s must have equal ranks",
+             context.name(), context.in(0).shape.text().c_str(), context.in(1).shape.text().c_str());
     context.set(0, context.in(1).shape);
 }
 
@@ -134,18 +145,37 @@ void geometryGatherElements(const OpContext& context) {
 }
 
 constexpr OpDef kGatherOps[] = {
-    {.type = OpType::Gather, .minInputs = 2, .maxInputs = 2, .parse = parseAxis, .shape = shapeGather,
+    {.type = OpType::Gather,
+     .minInputs = 2,
+     .maxInputs = 2,
+     .parse = parseAxis,
+     .shape = shapeGather,
      .geometry = geometryGather},
-    {.type = OpType::GatherV2, .minInputs = 2, .maxInputs = 3, .parse = parseAxis, .shape = shapeGather,
-     .geometry = geometryGather, .contentInputs = contentOfInput2},
-    {.type = OpType::GatherND, .minInputs = 2, .maxInputs = 2, .parse = parseAxis, .shape = shapeGatherNd,
+    {.type = OpType::GatherV2,
+     .minInputs = 2,
+     .maxInputs = 3,
+     .parse = parseAxis,
+     .shape = shapeGather,
+     .geometry = geometryGather,
+     .contentInputs = contentOfInput2},
+    {.type = OpType::GatherND,
+     .minInputs = 2,
+     .maxInputs = 2,
+     .parse = parseAxis,
+     .shape = shapeGatherNd,
      .geometry = geometryGatherNd},
-    {.type = OpType::GatherElements, .minInputs = 2, .maxInputs = 3, .shape = shapeGatherElements,
-     .geometry = geometryGatherElements, .contentInputs = contentOfInput2},
+    {.type = OpType::GatherElements,
+     .minInputs = 2,
+     .maxInputs = 3,
+     .shape = shapeGatherElements,
+     .geometry = geometryGatherElements,
+     .contentInputs = contentOfInput2},
 };
 
 }  // namespace
 
-OpFamily gatherOps() { return kGatherOps; }
+OpFamily gatherOps() {
+    return kGatherOps;
+}
 
 }  // namespace mnnc

@@ -22,7 +22,8 @@ struct GatherNdParams : Params {
 // GatherElements and ScatterElements: the axis the indices replace.
 struct ElementsParams : Params {
     int axis = 0;
-    int reduction = -1;  // ScatterElements, ScatterNd: -1 replace, 0 add, 1 subtract, 2 multiply, other: write nothing
+    int reduction =
+        -1;  // ScatterElements, ScatterNd: -1 replace, 0 add, 1 subtract, 2 multiply, other: write nothing
 };
 
 }  // namespace mnnc

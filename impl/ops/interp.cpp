@@ -1,5 +1,6 @@
 // Interp and Resize: parameters, shape rules, and the lowering to Interp commands.
-// A batch or channel axis that changes its extent is folded into the plane of a helper tensor and resized there.
+// A batch or channel axis that changes its extent is folded into the plane of a helper tensor and resized
+// there.
 #include "ops/interp.h"
 
 #include <cmath>
@@ -65,8 +66,8 @@ ParamsPtr parseResize(const wire::Op& op, const ParseContext& context) {
 int64_t scaled(int64_t extent, float scale, const char* name) {
     const float value = std::trunc(static_cast<float>(extent) * scale);
     if (!(value >= 0) || value > static_cast<float>(1 << 30))
-        fail(Status::ComputeSizeError, "%s: %lld times a scale of %g is no extent", name, static_cast<LL>(extent),
-             static_cast<double>(scale));
+        fail(Status::ComputeSizeError, "%s: %lld times a scale of %g is no extent", name,
+             static_cast<LL>(extent), static_cast<double>(scale));
     return static_cast<int64_t>(value);
 }
 
@@ -111,7 +112,8 @@ void applyList(const ShapeContext& context, Target& t) {
         return;
     }
     if (count != 2 || rank > 4)
-        fail(Status::ComputeSizeError, "%s: %lld sizes for an input of rank %d", name, static_cast<LL>(count), rank);
+        fail(Status::ComputeSizeError, "%s: %lld sizes for an input of rank %d", name, static_cast<LL>(count),
+             rank);
     for (int i = 0; i < 2 && 2 + i < rank; ++i) {
         const auto at = static_cast<size_t>(i);
         t.out[2 + i] = isFloat ? scaled(1, floats[at], name) : ints[at];
@@ -146,7 +148,8 @@ Target targetOf(const ShapeContext& context) {
         // Up to 2^30 so that index arithmetic in 32 bits is safe; the batch may be empty.
         const bool emptyBatch = i == 0 && t.in[0] == 0 && t.out[0] == 0;
         if (!emptyBatch && (t.in[i] < 1 || t.out[i] < 1 || t.in[i] > (1 << 30) || t.out[i] > (1 << 30)))
-            fail(Status::ComputeSizeError, "%s: resizing %s to %s", name, t.in.text().c_str(), t.out.text().c_str());
+            fail(Status::ComputeSizeError, "%s: resizing %s to %s", name, t.in.text().c_str(),
+                 t.out.text().c_str());
         if (t.ratio[i] == 0 && t.out[i] > 0)
             t.ratio[i] = static_cast<float>(t.in[i]) / static_cast<float>(t.out[i]);
     }
@@ -171,7 +174,9 @@ AxisMap mapAxis(CoordinateMode mode, int64_t in, int64_t out, float ratio) {
     return {ratio, 0.0f};
 }
 
-bool isIdentity(const AxisMap& map, int64_t in, int64_t out) { return in == out && map.a == 1.0f && map.b == 0.0f; }
+bool isIdentity(const AxisMap& map, int64_t in, int64_t out) {
+    return in == out && map.a == 1.0f && map.b == 0.0f;
+}
 
 void interpShape(const ShapeContext& context) {
     if (context.in(0).type != DataType::Float32)
@@ -180,7 +185,8 @@ void interpShape(const ShapeContext& context) {
     context.set(0, shapeInFormat(targetOf(context).out, context.in(0).format));
 }
 
-void emitInterp(const OpContext& context, Tensor* output, Tensor* input, const std::shared_ptr<InterpCommand>& plan) {
+void emitInterp(const OpContext& context, Tensor* output, Tensor* input,
+                const std::shared_ptr<InterpCommand>& plan) {
     Command command;
     command.type = OpType::Interp;
     command.name = context.node.name;
@@ -191,7 +197,8 @@ void emitInterp(const OpContext& context, Tensor* output, Tensor* input, const s
 }
 
 // Resizes one leading axis: [outer, extent, inner] as the plane of a one-channel picture.
-Tensor* resizeLeading(const OpContext& context, Tensor* x, int axis, int64_t extent, ResizeType type, AxisMap map) {
+Tensor* resizeLeading(const OpContext& context, Tensor* x, int axis, int64_t extent, ResizeType type,
+                      AxisMap map) {
     const Shape& in = x->shape;
     Shape out = in;
     out[axis] = extent;
@@ -237,8 +244,12 @@ void interpGeometry(const OpContext& context) {
     finishOutput(context, output, result);
 }
 
-uint32_t sizesInput(const Node& node) { return node.inputs.size() > 1 && node.type == OpType::Interp ? 2u : 0u; }
-uint32_t secondInput(const Node& node) { return node.inputs.size() > 1 ? 2u : 0u; }
+uint32_t sizesInput(const Node& node) {
+    return node.inputs.size() > 1 && node.type == OpType::Interp ? 2u : 0u;
+}
+uint32_t secondInput(const Node& node) {
+    return node.inputs.size() > 1 ? 2u : 0u;
+}
 
 double interpFlops(const ShapeContext& context) {
     const double elements = static_cast<double>(context.out(0).elements());

@@ -1,6 +1,6 @@
 // Interp (nearest, linear, cubic) and the legacy Resize.
-// All of them become Interp commands over [n, c, (depth,) height, width] with one source map per axis; sizes, scales
-// and coordinate modes are settled before.
+// All of them become Interp commands over [n, c, (depth,) height, width] with one source map per axis; sizes,
+// scales and coordinate modes are settled before.
 #pragma once
 #include <vector>
 
@@ -22,8 +22,8 @@ enum class CoordinateMode : uint8_t {
 struct InterpParams : Params {
     ResizeType type = ResizeType::Linear;
     CoordinateMode mode = CoordinateMode::Asymmetric;  // never NotSet: legacy flags are resolved
-    bool legacy = false;      // Resize: only scales count
-    int size[3] = {0, 0, 0};  // depth, height, width; 0: by scale
+    bool legacy = false;                               // Resize: only scales count
+    int size[3] = {0, 0, 0};                           // depth, height, width; 0: by scale
     float scale[3] = {0, 0, 0};
 };
 
@@ -36,7 +36,8 @@ struct InterpCommand : Params {
     AxisMap axis[3];  // depth, height, width
 };
 
-// The source positions and weights of one output axis: `taps` entries per output position, indexes inside [0, in).
+// The source positions and weights of one output axis: `taps` entries per output position, indexes inside [0,
+// in).
 struct AxisTaps {
     int taps = 1;
     std::vector<int32_t> index;

@@ -1,5 +1,6 @@
 // Coordinates to taps, in float32 like the runtimes the models were made for.
-// The cubic base is truncated while its fraction is floored: for negative coordinates the taps stand one too far right.
+// The cubic base is truncated while its fraction is floored: for negative coordinates the taps stand one too
+// far right.
 #include <algorithm>
 #include <cmath>
 

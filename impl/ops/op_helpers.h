@@ -22,13 +22,21 @@ inline std::shared_ptr<AxisParams> axisParams(int64_t axis) {
     return params;
 }
 
-inline long long asLong(int64_t value) { return static_cast<long long>(value); }
+inline long long asLong(int64_t value) {
+    return static_cast<long long>(value);
+}
 
-inline bool hasInput(const Node& node, size_t i) { return node.inputs.size() > i; }
+inline bool hasInput(const Node& node, size_t i) {
+    return node.inputs.size() > i;
+}
 
 // OpDef::contentInputs of operators that read input 1 (when they have it).
-inline uint32_t contentOfInput1(const Node& node) { return hasInput(node, 1) ? 2u : 0u; }
-inline uint32_t contentOfInput0(const Node&) { return 1u; }
+inline uint32_t contentOfInput1(const Node& node) {
+    return hasInput(node, 1) ? 2u : 0u;
+}
+inline uint32_t contentOfInput0(const Node&) {
+    return 1u;
+}
 
 // Pure relabelling of the data: the geometry of Reshape, Squeeze, Identity ...
 inline void copyGeometry(const OpContext& context) {
@@ -38,9 +46,11 @@ inline void copyGeometry(const OpContext& context) {
 // Extents given by a tensor or a parameter; refuses negative ones and products that do not fit.
 inline Shape checkedShape(const std::vector<int64_t>& extents, const char* name) {
     if (extents.size() > static_cast<size_t>(kMaxRank))
-        fail(Status::ComputeSizeError, "op '%s': %zu extents are given; the limit is %d", name, extents.size(), kMaxRank);
+        fail(Status::ComputeSizeError, "op '%s': %zu extents are given; the limit is %d", name,
+             extents.size(), kMaxRank);
     for (const int64_t extent : extents)
-        if (extent < 0) fail(Status::ComputeSizeError, "op '%s': extent %lld is negative", name, asLong(extent));
+        if (extent < 0)
+            fail(Status::ComputeSizeError, "op '%s': extent %lld is negative", name, asLong(extent));
     Shape shape{std::span<const int64_t>(extents)};
     shape.elements();
     return shape;

@@ -1,5 +1,5 @@
-// Padding in all modes, as boxes: every axis falls into at most three segments (before, centre, after), and the output
-// is the product of the segments. Negative pads crop.
+// Padding in all modes, as boxes: every axis falls into at most three segments (before, centre, after), and
+// the output is the product of the segments. Negative pads crop.
 #include <algorithm>
 
 #include "base/checked.h"
@@ -35,8 +35,8 @@ std::vector<int64_t> padsOf(const ShapeContext& context) {
     std::vector<int64_t> pads = context.ints(1);
     const auto needed = 2 * static_cast<size_t>(context.in(0).shape.rank());
     if (pads.size() < needed)
-        fail(Status::ComputeSizeError, "op '%s': %zu pads for a tensor of rank %d", context.name(), pads.size(),
-             context.in(0).shape.rank());
+        fail(Status::ComputeSizeError, "op '%s': %zu pads for a tensor of rank %d", context.name(),
+             pads.size(), context.in(0).shape.rank());
     pads.resize(needed);
     return pads;
 }
@@ -48,13 +48,15 @@ void shapePadding(const ShapeContext& context) {
         const auto at = 2 * static_cast<size_t>(i);
         shape[i] += pads[at] + pads[at + 1];
         if (shape[i] < 0)
-            fail(Status::ComputeSizeError, "op '%s': pads %lld and %lld leave nothing of axis %d of %s", context.name(),
-                 asLong(pads[at]), asLong(pads[at + 1]), i, context.in(0).shape.text().c_str());
+            fail(Status::ComputeSizeError, "op '%s': pads %lld and %lld leave nothing of axis %d of %s",
+                 context.name(), asLong(pads[at]), asLong(pads[at + 1]), i,
+                 context.in(0).shape.text().c_str());
     }
     shape.elements();
     if (context.inputCount() > 2 && context.node.paramsAs<PaddingParams>()->mode == PadValueMode::CONSTANT) {
         requireSameWidth(context, 0, 2);
-        if (context.in(2).empty()) fail(Status::ComputeSizeError, "op '%s': the fill value is empty", context.name());
+        if (context.in(2).empty())
+            fail(Status::ComputeSizeError, "op '%s': the fill value is empty", context.name());
     }
     context.set(0, shape);
 }
@@ -74,7 +76,9 @@ std::vector<Segment> segmentsOf(PadValueMode mode, int64_t extent, int64_t befor
     const int64_t behind = before + extent;  // where the trailing border starts
     if (mode == PadValueMode::EDGE) {
         if (before > 0) segments.push_back({0, std::min(before, before + extent + after), 0, 0});
-        if (after > 0) segments.push_back({std::max<int64_t>(behind, 0), after + std::min<int64_t>(behind, 0), extent - 1, 0});
+        if (after > 0)
+            segments.push_back(
+                {std::max<int64_t>(behind, 0), after + std::min<int64_t>(behind, 0), extent - 1, 0});
     } else if (mode != PadValueMode::CONSTANT) {
         const int64_t skip = mode == PadValueMode::REFLECT ? 1 : 0;  // whether the border itself is repeated
         const int64_t left = std::min(before, extent - skip), right = std::min(after, extent - skip);
@@ -97,19 +101,22 @@ bool knownZero(const Tensor& value) {
     return std::all_of(bytes, bytes + elementBytes(value.type), [](uint8_t byte) { return byte == 0; });
 }
 
-// The border of a constant padding, cut so that no element is written twice: around axis i lie the centres of the axes
-// before it and all of the axes behind it.
+// The border of a constant padding, cut so that no element is written twice: around axis i lie the centres of
+// the axes before it and all of the axes behind it.
 void borderBoxes(RegionBuilder& builder, int input, const Shape& out, const Strides& dst,
                  const std::vector<Segment>& centres) {
     for (size_t i = 0; i < centres.size(); ++i) {
         const int64_t tail = centres[i].out + std::max<int64_t>(centres[i].size, 0);
-        for (const auto& [start, size] : {std::pair{int64_t{0}, centres[i].out},
-                                          std::pair{tail, out[static_cast<int>(i)] - tail}}) {
+        for (const auto& [start, size] :
+             {std::pair{int64_t{0}, centres[i].out}, std::pair{tail, out[static_cast<int>(i)] - tail}}) {
             int64_t offset = start * dst[i];
             std::vector<BoxAxis> axes;
             for (size_t k = 0; k < centres.size(); ++k) {
                 if (k < i) offset += centres[k].out * dst[k];
-                axes.push_back({k < i ? centres[k].size : k == i ? size : out[static_cast<int>(k)], 0, dst[k]});
+                axes.push_back({k < i    ? centres[k].size
+                                : k == i ? size
+                                         : out[static_cast<int>(k)],
+                                0, dst[k]});
             }
             builder.box(input, 0, offset, axes);
         }
@@ -159,12 +166,19 @@ void geometryPadding(const OpContext& context) {
 }
 
 constexpr OpDef kPaddingOps[] = {
-    {.type = OpType::Padding, .minInputs = 2, .maxInputs = 3, .parse = parsePadding, .shape = shapePadding,
-     .geometry = geometryPadding, .contentInputs = contentOfInput1},
+    {.type = OpType::Padding,
+     .minInputs = 2,
+     .maxInputs = 3,
+     .parse = parsePadding,
+     .shape = shapePadding,
+     .geometry = geometryPadding,
+     .contentInputs = contentOfInput1},
 };
 
 }  // namespace
 
-OpFamily paddingOps() { return kPaddingOps; }
+OpFamily paddingOps() {
+    return kPaddingOps;
+}
 
 }  // namespace mnnc

@@ -39,14 +39,14 @@ std::vector<int> permutation(const ShapeContext& context) {
         for (int axis = rank - 1; axis >= 0; --axis) dims.push_back(axis);
     }
     if (dims.size() != static_cast<size_t>(rank))
-        fail(Status::ComputeSizeError, "op '%s': a permutation of %zu axes for a tensor of rank %d", context.name(),
-             dims.size(), rank);
+        fail(Status::ComputeSizeError, "op '%s': a permutation of %zu axes for a tensor of rank %d",
+             context.name(), dims.size(), rank);
     std::vector<int> result;
     uint32_t seen = 0;
     for (const int64_t dim : dims) {
         if (dim < 0 || dim >= rank || (seen >> dim & 1u))
-            fail(Status::BadRange, "op '%s': %lld is repeated or outside in a permutation of %d axes", context.name(),
-                 asLong(dim), rank);
+            fail(Status::BadRange, "op '%s': %lld is repeated or outside in a permutation of %d axes",
+                 context.name(), asLong(dim), rank);
         seen |= 1u << dim;
         result.push_back(static_cast<int>(dim));
     }
@@ -84,7 +84,8 @@ void geometryReverse(const OpContext& context) {
     const Shape& shape = context.in(0).shape;
     const AxisSplit split(shape, normalizeAxis(context.intAt(1), shape.rank(), context.name()));
     const int64_t slab = split.axis * split.inner;
-    const BoxAxis axes[] = {{split.outer, slab, slab}, {split.axis, -split.inner, split.inner}, {split.inner, 1, 1}};
+    const BoxAxis axes[] = {
+        {split.outer, slab, slab}, {split.axis, -split.inner, split.inner}, {split.inner, 1, 1}};
     RegionBuilder builder(context.name());
     builder.box(0, slab - split.inner, 0, axes);
     emitBoxes(context, builder);
@@ -93,7 +94,8 @@ void geometryReverse(const OpContext& context) {
 ParamsPtr parseReverseSequence(const wire::Op& op, const ParseContext& context) {
     const wire::ReverseSequenceParam* table = op.main_as_ReverseSequenceParam();
     if (!table)
-        fail(Status::BadParameter, "op '%s' carries no ReverseSequenceParam table", context.node.name.c_str());
+        fail(Status::BadParameter, "op '%s' carries no ReverseSequenceParam table",
+             context.node.name.c_str());
     auto params = std::make_shared<ReverseSequenceParams>();
     params->batchAxis = table->batchDim();
     params->sequenceAxis = table->seqDim();
@@ -111,14 +113,15 @@ SequencePlan sequencePlan(const ShapeContext& context) {
     SequencePlan plan{normalizeAxis(params->batchAxis, shape.rank(), context.name()),
                       normalizeAxis(params->sequenceAxis, shape.rank(), context.name()), context.ints(1)};
     if (plan.batch == plan.sequence)
-        fail(Status::ComputeSizeError, "op '%s': axis %d is both batch and sequence", context.name(), plan.batch);
+        fail(Status::ComputeSizeError, "op '%s': axis %d is both batch and sequence", context.name(),
+             plan.batch);
     if (plan.lengths.size() != static_cast<size_t>(shape[plan.batch]))
-        fail(Status::ComputeSizeError, "op '%s': %zu lengths for a batch of %lld", context.name(), plan.lengths.size(),
-             asLong(shape[plan.batch]));
+        fail(Status::ComputeSizeError, "op '%s': %zu lengths for a batch of %lld", context.name(),
+             plan.lengths.size(), asLong(shape[plan.batch]));
     for (const int64_t length : plan.lengths)
         if (length < 1 || length > shape[plan.sequence])
-            fail(Status::BadRange, "op '%s': a length of %lld in sequences of %lld", context.name(), asLong(length),
-                 asLong(shape[plan.sequence]));
+            fail(Status::BadRange, "op '%s': a length of %lld in sequences of %lld", context.name(),
+                 asLong(length), asLong(shape[plan.sequence]));
     return plan;
 }
 
@@ -151,18 +154,37 @@ void geometryReverseSequence(const OpContext& context) {
 }
 
 constexpr OpDef kPermuteOps[] = {
-    {.type = OpType::Permute, .minInputs = 1, .maxInputs = 1, .parse = parsePermute, .shape = shapePermute,
+    {.type = OpType::Permute,
+     .minInputs = 1,
+     .maxInputs = 1,
+     .parse = parsePermute,
+     .shape = shapePermute,
      .geometry = geometryPermute},
-    {.type = OpType::Transpose, .minInputs = 2, .maxInputs = 2, .shape = shapePermute, .geometry = geometryPermute,
+    {.type = OpType::Transpose,
+     .minInputs = 2,
+     .maxInputs = 2,
+     .shape = shapePermute,
+     .geometry = geometryPermute,
      .contentInputs = contentOfInput1},
-    {.type = OpType::Reverse, .minInputs = 2, .maxInputs = 2, .shape = shapeReverse, .geometry = geometryReverse,
+    {.type = OpType::Reverse,
+     .minInputs = 2,
+     .maxInputs = 2,
+     .shape = shapeReverse,
+     .geometry = geometryReverse,
      .contentInputs = contentOfInput1},
-    {.type = OpType::ReverseSequence, .minInputs = 2, .maxInputs = 2, .parse = parseReverseSequence,
-     .shape = shapeReverseSequence, .geometry = geometryReverseSequence, .contentInputs = contentOfInput1},
+    {.type = OpType::ReverseSequence,
+     .minInputs = 2,
+     .maxInputs = 2,
+     .parse = parseReverseSequence,
+     .shape = shapeReverseSequence,
+     .geometry = geometryReverseSequence,
+     .contentInputs = contentOfInput1},
 };
 
 }  // namespace
 
-OpFamily permuteOps() { return kPermuteOps; }
+OpFamily permuteOps() {
+    return kPermuteOps;
+}
 
 }  // namespace mnnc

@@ -84,12 +84,14 @@ ParamsPtr parsePooling3d(const wire::Op& op, const ParseContext& context) {
     p->kernel = firstThree(table->kernels());
     p->stride = firstThree(table->strides());
     p->pad = firstThree(table->pads());
-    if (p->kernel.empty()) fail(Status::BadParameter, "%s: a pooling without kernels that is not global", name);
+    if (p->kernel.empty())
+        fail(Status::BadParameter, "%s: a pooling without kernels that is not global", name);
     checkWindow(*p, name);
     return p;
 }
 
-int64_t ownPadding(const PoolParams& p, int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t stored) {
+int64_t ownPadding(const PoolParams& p, int64_t in, int64_t out, int64_t kernel, int64_t stride,
+                   int64_t stored) {
     switch (p.padType) {
         case PoolPad::Same:
             return std::max<int64_t>(0, (out - 1) * stride + kernel - in) / 2;
@@ -173,7 +175,9 @@ void poolingShape(const ShapeContext& context) {
     if (context.outputs.size() > 1) context.set(1, out, DataType::Int32, x.format);
 }
 
-void poolingGeometry(const OpContext& context) { emitChannelFirst(context, context.command()); }
+void poolingGeometry(const OpContext& context) {
+    emitChannelFirst(context, context.command());
+}
 
 double poolingFlops(const ShapeContext& context) {
     const PoolParams& params = *context.node.paramsAs<PoolParams>();
@@ -205,8 +209,8 @@ PoolWindow poolWindow(const PoolParams& params, const Shape& input, const char* 
         w.axis[1] = planeAxis(params, 0, input.at(2), name);
         w.axis[2] = planeAxis(params, 1, input.at(3), name);
         if ((rank < 4 && w.axis[2].out != 1) || (rank < 3 && w.axis[1].out != 1))
-            fail(Status::ComputeSizeError, "%s: an output of %d x %d does not fit the rank %d of the input", name,
-                 w.axis[1].out, w.axis[2].out, rank);
+            fail(Status::ComputeSizeError, "%s: an output of %d x %d does not fit the rank %d of the input",
+                 name, w.axis[1].out, w.axis[2].out, rank);
         return w;
     }
     const int spatial = rank - 2;

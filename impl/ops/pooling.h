@@ -16,18 +16,18 @@ struct PoolParams : Params {
     PoolPad padType = PoolPad::Explicit;
     PoolCount count = PoolCount::Default;
     bool ceil = true;
-    bool spatial3d = false;         // Pooling3D: `kernel`, `stride`, `pad` follow the spatial axes of the tensor
-    std::vector<int> kernel;        // Pooling: [height, width]
+    bool spatial3d = false;   // Pooling3D: `kernel`, `stride`, `pad` follow the spatial axes of the tensor
+    std::vector<int> kernel;  // Pooling: [height, width]
     std::vector<int> stride;
-    std::vector<int> pad;           // symmetric
-    std::vector<int> pads;          // Pooling: empty, [height begin, height end], or [top, left, bottom, right]
+    std::vector<int> pad;   // symmetric
+    std::vector<int> pads;  // Pooling: empty, [height begin, height end], or [top, left, bottom, right]
 };
 
 // One spatial axis of a window; all values fit an int.
 struct PoolAxis {
     int in = 1, out = 1;
     int kernel = 1, stride = 1;
-    int begin = 0;            // padding in front
+    int begin = 0;  // padding in front
     bool countsPadding = false;
 };
 

@@ -35,7 +35,8 @@ int scanAxis(const ShapeContext& context) {
 void shapeScan(const ShapeContext& context) {
     const DataType type = context.in(0).type;
     if (type != DataType::Float32 && type != DataType::Int32)
-        fail(Status::NotSupported, "op '%s': a scan over %s is not supported", context.name(), dataTypeName(type));
+        fail(Status::NotSupported, "op '%s': a scan over %s is not supported", context.name(),
+             dataTypeName(type));
     scanAxis(context);
     context.set(0, context.in(0).shape);
 }
@@ -64,21 +65,33 @@ void shapeBandPart(const ShapeContext& context) {
              dataTypeName(input.type));
     for (const int i : {1, 2}) {
         requireInt32(context, i);
-        if (context.in(i).empty()) fail(Status::ComputeSizeError, "op '%s': input %d is empty", context.name(), i);
+        if (context.in(i).empty())
+            fail(Status::ComputeSizeError, "op '%s': input %d is empty", context.name(), i);
     }
     context.set(0, input.shape);
 }
 
 constexpr OpDef kScanOps[] = {
-    {.type = OpType::CumSum, .minInputs = 2, .maxInputs = 2, .parse = parseScan, .shape = shapeScan,
-     .geometry = geometryScan, .contentInputs = contentOfInput1},
-    {.type = OpType::CumProd, .minInputs = 1, .maxInputs = 1, .parse = parseScan, .shape = shapeScan,
+    {.type = OpType::CumSum,
+     .minInputs = 2,
+     .maxInputs = 2,
+     .parse = parseScan,
+     .shape = shapeScan,
+     .geometry = geometryScan,
+     .contentInputs = contentOfInput1},
+    {.type = OpType::CumProd,
+     .minInputs = 1,
+     .maxInputs = 1,
+     .parse = parseScan,
+     .shape = shapeScan,
      .geometry = geometryScan},
     {.type = OpType::MatrixBandPart, .minInputs = 3, .maxInputs = 3, .shape = shapeBandPart},
 };
 
 }  // namespace
 
-OpFamily scanOps() { return kScanOps; }
+OpFamily scanOps() {
+    return kScanOps;
+}
 
 }  // namespace mnnc

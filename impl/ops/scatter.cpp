@@ -1,4 +1,5 @@
-// ScatterNd and ScatterElements: a copy of the data, then the updates in index order. Indices outside are skipped.
+// ScatterNd and ScatterElements: a copy of the data, then the updates in index order. Indices outside are
+// skipped.
 #include "ops/scatter.h"
 
 #include "base/checked.h"
@@ -17,7 +18,8 @@ struct ReductionParams : Params {
 
 ParamsPtr parseReduction(const wire::Op& op, const ParseContext&) {
     auto params = std::make_shared<ReductionParams>();
-    if (const wire::BinaryOp* table = op.main_as_BinaryOp()) params->reduction = static_cast<int>(table->opType());
+    if (const wire::BinaryOp* table = op.main_as_BinaryOp())
+        params->reduction = static_cast<int>(table->opType());
     if (params->reduction < 0) params->reduction = -1;
     return params;
 }
@@ -26,7 +28,8 @@ ParamsPtr parseReduction(const wire::Op& op, const ParseContext&) {
 void checkReduction(const ShapeContext& context, DataType type) {
     const int reduction = context.node.paramsAs<ReductionParams>()->reduction;
     if (reduction >= 0 && type != DataType::Float32 && type != DataType::Int32)
-        fail(Status::NotSupported, "op '%s': scatter with arithmetic on %s", context.name(), dataTypeName(type));
+        fail(Status::NotSupported, "op '%s': scatter with arithmetic on %s", context.name(),
+             dataTypeName(type));
 }
 
 void shapeScatterNd(const ShapeContext& context) {
@@ -37,19 +40,18 @@ void shapeScatterNd(const ShapeContext& context) {
         fail(Status::ComputeSizeError, "op '%s': the indices are a scalar", context.name());
     const int64_t depth = indices[indices.rank() - 1];
     if (depth > shape.rank())
-        fail(Status::ComputeSizeError, "op '%s': %lld indices per row for a result of rank %d", context.name(),
-             asLong(depth), shape.rank());
-    const int64_t needed =
-        checkedMul(indices.elements(0, indices.rank() - 1), shape.elements(static_cast<int>(depth), shape.rank()),
-                   context.name());
+        fail(Status::ComputeSizeError, "op '%s': %lld indices per row for a result of rank %d",
+             context.name(), asLong(depth), shape.rank());
+    const int64_t needed = checkedMul(indices.elements(0, indices.rank() - 1),
+                                      shape.elements(static_cast<int>(depth), shape.rank()), context.name());
     if (context.in(1).elements() < needed)
         fail(Status::ComputeSizeError, "op '%s': %lld update elements where %lld are needed", context.name(),
              asLong(context.in(1).elements()), asLong(needed));
     if (context.inputCount() > 3) {
         requireSameWidth(context, 1, 3);
         if (context.in(3).elements() != shape.elements())
-            fail(Status::ComputeSizeError, "op '%s': initial data of shape %s for a result of %s", context.name(),
-                 context.in(3).shape.text().c_str(), shape.text().c_str());
+            fail(Status::ComputeSizeError, "op '%s': initial data of shape %s for a result of %s",
+                 context.name(), context.in(3).shape.text().c_str(), shape.text().c_str());
     }
     checkReduction(context, context.in(1).type);
     context.set(0, shape, context.in(1).type, context.in(1).format);
@@ -74,7 +76,8 @@ void geometryScatterNd(const OpContext& context) {
 }
 
 int scatterAxis(const ShapeContext& context) {
-    return normalizeAxis(context.inputCount() > 3 ? context.intAt(3) : 0, context.in(0).shape.rank(), context.name());
+    return normalizeAxis(context.inputCount() > 3 ? context.intAt(3) : 0, context.in(0).shape.rank(),
+                         context.name());
 }
 
 void shapeScatterElements(const ShapeContext& context) {
@@ -100,15 +103,26 @@ void geometryScatterElements(const OpContext& context) {
 }
 
 constexpr OpDef kScatterOps[] = {
-    {.type = OpType::ScatterNd, .minInputs = 3, .maxInputs = 4, .parse = parseReduction, .shape = shapeScatterNd,
-     .geometry = geometryScatterNd, .contentInputs = [](const Node&) { return 4u; }},
-    {.type = OpType::ScatterElements, .minInputs = 3, .maxInputs = 4, .parse = parseReduction,
-     .shape = shapeScatterElements, .geometry = geometryScatterElements,
+    {.type = OpType::ScatterNd,
+     .minInputs = 3,
+     .maxInputs = 4,
+     .parse = parseReduction,
+     .shape = shapeScatterNd,
+     .geometry = geometryScatterNd,
+     .contentInputs = [](const Node&) { return 4u; }},
+    {.type = OpType::ScatterElements,
+     .minInputs = 3,
+     .maxInputs = 4,
+     .parse = parseReduction,
+     .shape = shapeScatterElements,
+     .geometry = geometryScatterElements,
      .contentInputs = [](const Node& node) { return hasInput(node, 3) ? 8u : 0u; }},
 };
 
 }  // namespace
 
-OpFamily scatterOps() { return kScatterOps; }
+OpFamily scatterOps() {
+    return kScatterOps;
+}
 
 }  // namespace mnnc

@@ -1,5 +1,5 @@
-// Parameters of scatter commands. ScatterNd: inputs indices, updates[, data]. ScatterElements: data, indices, updates,
-// with ElementsParams of gather.h.
+// Parameters of scatter commands. ScatterNd: inputs indices, updates[, data]. ScatterElements: data, indices,
+// updates, with ElementsParams of gather.h.
 #pragma once
 #include "ops/gather.h"
 

@@ -30,7 +30,8 @@ ParamsPtr parseArg(const wire::Op& op, const ParseContext& context) {
 void requireNumbers(const ShapeContext& context) {
     const DataType type = context.in(0).type;
     if (type != DataType::Float32 && type != DataType::Int32)
-        fail(Status::NotSupported, "op '%s': a search in %s is not supported", context.name(), dataTypeName(type));
+        fail(Status::NotSupported, "op '%s': a search in %s is not supported", context.name(),
+             dataTypeName(type));
 }
 
 bool topList(const ShapeContext& context) {
@@ -65,7 +66,8 @@ void shapeArg(const ShapeContext& context) {
     }
     if (context.in(0).type != DataType::Float32)
         fail(Status::NotSupported, "op '%s': the packed form of ArgMax takes float32 only", context.name());
-    if (params->topK < 1) fail(Status::BadParameter, "op '%s': the %lld largest", context.name(), asLong(params->topK));
+    if (params->topK < 1)
+        fail(Status::BadParameter, "op '%s': the %lld largest", context.name(), asLong(params->topK));
     shape[topListAxis(context)] = params->topK * (params->values ? 2 : 1);
     shape.elements();
     context.set(0, shape, DataType::Float32, Format::NC4HW4);
@@ -109,7 +111,8 @@ ParamsPtr parseTopK(const wire::Op& op, const ParseContext&) {
 }
 
 int topKAxis(const ShapeContext& context) {
-    return normalizeAxis(context.inputCount() > 2 ? context.intAt(2) : -1, context.in(0).shape.rank(), context.name());
+    return normalizeAxis(context.inputCount() > 2 ? context.intAt(2) : -1, context.in(0).shape.rank(),
+                         context.name());
 }
 
 void shapeTopK(const ShapeContext& context) {
@@ -118,7 +121,8 @@ void shapeTopK(const ShapeContext& context) {
     const int axis = topKAxis(context);
     const int64_t k = context.intAt(1);
     if (k < 0 || k > shape[axis])
-        fail(Status::ComputeSizeError, "op '%s': the best %lld of %lld", context.name(), asLong(k), asLong(shape[axis]));
+        fail(Status::ComputeSizeError, "op '%s': the best %lld of %lld", context.name(), asLong(k),
+             asLong(shape[axis]));
     shape[axis] = k;
     context.set(0, shape);
     context.set(1, shape, DataType::Int32, context.in(1).format);
@@ -138,17 +142,33 @@ void geometryTopK(const OpContext& context) {
 }
 
 constexpr OpDef kSearchOps[] = {
-    {.type = OpType::ArgMax, .minInputs = 1, .maxInputs = 1, .parse = parseArg, .shape = shapeArg,
+    {.type = OpType::ArgMax,
+     .minInputs = 1,
+     .maxInputs = 1,
+     .parse = parseArg,
+     .shape = shapeArg,
      .geometry = geometryArg},
-    {.type = OpType::ArgMin, .minInputs = 1, .maxInputs = 1, .parse = parseArg, .shape = shapeArg,
+    {.type = OpType::ArgMin,
+     .minInputs = 1,
+     .maxInputs = 1,
+     .parse = parseArg,
+     .shape = shapeArg,
      .geometry = geometryArg},
-    {.type = OpType::TopKV2, .minInputs = 2, .maxInputs = 3, .minOutputs = 2, .maxOutputs = 2, .parse = parseTopK,
-     .shape = shapeTopK, .geometry = geometryTopK,
+    {.type = OpType::TopKV2,
+     .minInputs = 2,
+     .maxInputs = 3,
+     .minOutputs = 2,
+     .maxOutputs = 2,
+     .parse = parseTopK,
+     .shape = shapeTopK,
+     .geometry = geometryTopK,
      .contentInputs = [](const Node& node) { return hasInput(node, 2) ? 6u : 2u; }},
 };
 
 }  // namespace
 
-OpFamily searchOps() { return kSearchOps; }
+OpFamily searchOps() {
+    return kSearchOps;
+}
 
 }  // namespace mnnc

@@ -11,7 +11,8 @@ struct SearchParams : Params {
     bool largest = true;
 };
 
-// ArgMax of packed tensors of Caffe files: the output keeps the rank and lists `top` positions, then their values.
+// ArgMax of packed tensors of Caffe files: the output keeps the rank and lists `top` positions, then their
+// values.
 struct TopListParams : Params {
     int64_t outer = 1, extent = 1, inner = 1;
     int64_t top = 1;

@@ -1,5 +1,5 @@
-// Select, Where, Unique, SetDiff1D, UnravelIndex. Where and its kin have as many results as their values say, so their
-// shape rules count; the executions write the values.
+// Select, Where, Unique, SetDiff1D, UnravelIndex. Where and its kin have as many results as their values say,
+// so their shape rules count; the executions write the values.
 #include <algorithm>
 
 #include "mnn_generated.h"
@@ -19,7 +19,8 @@ void shapeSelect(const ShapeContext& context) {
     context.set(0, shape, context.in(1).type, context.in(1).format);
 }
 
-// The command takes operands of one element or of the output's size; other sizes are broadcast by regions first.
+// The command takes operands of one element or of the output's size; other sizes are broadcast by regions
+// first.
 void geometrySelect(const OpContext& context) {
     const Shape& out = context.out(0).shape;
     const Strides dst = rowMajorStrides(out);
@@ -33,7 +34,8 @@ void geometrySelect(const OpContext& context) {
         std::vector<BoxAxis> axes;
         for (int i = 0; i < out.rank(); ++i) {
             const bool repeated = i < missing || input->shape[i - missing] == 1;
-            axes.push_back({out[i], repeated ? 0 : src[static_cast<size_t>(i - missing)], dst[static_cast<size_t>(i)]});
+            axes.push_back(
+                {out[i], repeated ? 0 : src[static_cast<size_t>(i - missing)], dst[static_cast<size_t>(i)]});
         }
         RegionBuilder builder(context.name());
         builder.box(0, 0, 0, axes);
@@ -64,19 +66,25 @@ void shapeWhere(const ShapeContext& context) {
     const int64_t count = input.elements();
     int64_t rows = count;
     if (input.type != DataType::Float32 && input.type != DataType::Int32 && input.type != DataType::UInt8)
-        fail(Status::BadType, "op '%s': Where of %s is not possible", context.name(), dataTypeName(input.type));
+        fail(Status::BadType, "op '%s': Where of %s is not possible", context.name(),
+             dataTypeName(input.type));
     if (context.node.paramsAs<WhereParams>()->exact && count > 0) {
         if (!input.contentKnown)
-            fail(Status::ComputeSizeError, "op '%s': the values of its input are not known when shapes are computed",
-                 context.name());
-        if (input.type == DataType::Float32) rows = countPositive(input.as<const float>(), count);
-        else if (input.type == DataType::Int32) rows = countPositive(input.as<const int32_t>(), count);
-        else rows = countPositive(input.as<const uint8_t>(), count);
+            fail(Status::ComputeSizeError,
+                 "op '%s': the values of its input are not known when shapes are computed", context.name());
+        if (input.type == DataType::Float32)
+            rows = countPositive(input.as<const float>(), count);
+        else if (input.type == DataType::Int32)
+            rows = countPositive(input.as<const int32_t>(), count);
+        else
+            rows = countPositive(input.as<const uint8_t>(), count);
     }
     context.set(0, Shape{rows, input.shape.rank()}, DataType::Int32, input.format);
 }
 
-uint32_t contentWhere(const Node& node) { return node.paramsAs<WhereParams>()->exact ? 1u : 0u; }
+uint32_t contentWhere(const Node& node) {
+    return node.paramsAs<WhereParams>()->exact ? 1u : 0u;
+}
 
 // The elements as int32 bit patterns: floats are compared by their bits, as in the reference.
 std::vector<int32_t> bitsOf(const ShapeContext& context, int i) {
@@ -86,8 +94,8 @@ std::vector<int32_t> bitsOf(const ShapeContext& context, int i) {
              dataTypeName(input.type));
     const int64_t count = input.elements();
     if (count > 0 && !input.contentKnown)
-        fail(Status::ComputeSizeError, "op '%s': the values of input %d are not known when shapes are computed",
-             context.name(), i);
+        fail(Status::ComputeSizeError,
+             "op '%s': the values of input %d are not known when shapes are computed", context.name(), i);
     const auto* data = input.as<const int32_t>();
     return std::vector<int32_t>(data, data + count);
 }
@@ -131,18 +139,35 @@ void shapeUnravel(const ShapeContext& context) {
 }
 
 constexpr OpDef kSelectOps[] = {
-    {.type = OpType::Select, .minInputs = 3, .maxInputs = 3, .shape = shapeSelect, .geometry = geometrySelect},
-    {.type = OpType::Where, .minInputs = 1, .maxInputs = 1, .parse = parseWhere, .shape = shapeWhere,
+    {.type = OpType::Select,
+     .minInputs = 3,
+     .maxInputs = 3,
+     .shape = shapeSelect,
+     .geometry = geometrySelect},
+    {.type = OpType::Where,
+     .minInputs = 1,
+     .maxInputs = 1,
+     .parse = parseWhere,
+     .shape = shapeWhere,
      .contentInputs = contentWhere},
-    {.type = OpType::Unique, .minInputs = 1, .maxInputs = 1, .maxOutputs = 4, .shape = shapeUnique,
+    {.type = OpType::Unique,
+     .minInputs = 1,
+     .maxInputs = 1,
+     .maxOutputs = 4,
+     .shape = shapeUnique,
      .contentInputs = contentOfInput0},
-    {.type = OpType::SetDiff1D, .minInputs = 2, .maxInputs = 2, .shape = shapeSetDiff,
+    {.type = OpType::SetDiff1D,
+     .minInputs = 2,
+     .maxInputs = 2,
+     .shape = shapeSetDiff,
      .contentInputs = [](const Node&) { return 3u; }},
     {.type = OpType::UnravelIndex, .minInputs = 2, .maxInputs = 2, .shape = shapeUnravel},
 };
 
 }  // namespace
 
-OpFamily selectOps() { return kSelectOps; }
+OpFamily selectOps() {
+    return kSelectOps;
+}
 
 }  // namespace mnnc

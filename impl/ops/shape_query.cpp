@@ -48,7 +48,8 @@ std::vector<int32_t> shapeValues(const ShapeContext& context) {
     start = std::clamp<int64_t>(start, 0, count);
     end = std::clamp<int64_t>(end, start, count);
     std::vector<int32_t> values;
-    for (int64_t i = start; i < end; ++i) values.push_back(narrow(extents[static_cast<size_t>(i)], context.name()));
+    for (int64_t i = start; i < end; ++i)
+        values.push_back(narrow(extents[static_cast<size_t>(i)], context.name()));
     return values;
 }
 
@@ -77,16 +78,31 @@ void geometryRank(const OpContext& context) {
 }
 
 constexpr OpDef kShapeQueryOps[] = {
-    {.type = OpType::Shape, .minInputs = 1, .maxInputs = 1, .parse = parseShape, .shape = shapeOfShape,
-     .geometry = geometryShape, .shapeOnlyInputs = contentOfInput0},
-    {.type = OpType::Size, .minInputs = 1, .maxInputs = 1, .shape = shapeScalar, .geometry = geometrySize,
+    {.type = OpType::Shape,
+     .minInputs = 1,
+     .maxInputs = 1,
+     .parse = parseShape,
+     .shape = shapeOfShape,
+     .geometry = geometryShape,
      .shapeOnlyInputs = contentOfInput0},
-    {.type = OpType::Rank, .minInputs = 1, .maxInputs = 1, .shape = shapeScalar, .geometry = geometryRank,
+    {.type = OpType::Size,
+     .minInputs = 1,
+     .maxInputs = 1,
+     .shape = shapeScalar,
+     .geometry = geometrySize,
+     .shapeOnlyInputs = contentOfInput0},
+    {.type = OpType::Rank,
+     .minInputs = 1,
+     .maxInputs = 1,
+     .shape = shapeScalar,
+     .geometry = geometryRank,
      .shapeOnlyInputs = contentOfInput0},
 };
 
 }  // namespace
 
-OpFamily shapeQueryOps() { return kShapeQueryOps; }
+OpFamily shapeQueryOps() {
+    return kShapeQueryOps;
+}
 
 }  // namespace mnnc

@@ -1,5 +1,5 @@
-// SliceTf, StridedSlice (read and write form) and Crop: boxes of the input. The index arithmetic of StridedSlice is in
-// strided_slice.cpp.
+// SliceTf, StridedSlice (read and write form) and Crop: boxes of the input. The index arithmetic of
+// StridedSlice is in strided_slice.cpp.
 #include "mnn_generated.h"
 #include "ops/families.h"
 #include "ops/op_helpers.h"
@@ -33,14 +33,14 @@ std::vector<int64_t> sliceBegins(const ShapeContext& context) {
     const Shape& in = context.in(0).shape;
     std::vector<int64_t> begins = context.ints(1);
     if (begins.size() != static_cast<size_t>(in.rank()))
-        fail(Status::ComputeSizeError, "op '%s': %zu begins for a tensor of rank %d", context.name(), begins.size(),
-             in.rank());
+        fail(Status::ComputeSizeError, "op '%s': %zu begins for a tensor of rank %d", context.name(),
+             begins.size(), in.rank());
     for (int i = 0; i < in.rank(); ++i) {
         int64_t& begin = begins[static_cast<size_t>(i)];
         if (begin < 0) begin += in[i];
         if (begin < 0 || begin > in[i])
-            fail(Status::BadRange, "op '%s': begin %lld is outside axis %d of %s", context.name(), asLong(begin), i,
-                 in.text().c_str());
+            fail(Status::BadRange, "op '%s': begin %lld is outside axis %d of %s", context.name(),
+                 asLong(begin), i, in.text().c_str());
     }
     return begins;
 }
@@ -49,24 +49,27 @@ void shapeSliceTf(const ShapeContext& context) {
     Shape shape = context.in(0).shape;
     const std::vector<int64_t> begins = sliceBegins(context), sizes = context.ints(2);
     if (sizes.size() != begins.size())
-        fail(Status::ComputeSizeError, "op '%s': %zu sizes for a tensor of rank %d", context.name(), sizes.size(),
-             shape.rank());
+        fail(Status::ComputeSizeError, "op '%s': %zu sizes for a tensor of rank %d", context.name(),
+             sizes.size(), shape.rank());
     for (int i = 0; i < shape.rank(); ++i) {
         const int64_t left = shape[i] - begins[static_cast<size_t>(i)];
         const int64_t size = sizes[static_cast<size_t>(i)] == -1 ? left : sizes[static_cast<size_t>(i)];
         if (size < 0 || size > left)
-            fail(Status::ComputeSizeError, "op '%s': size %lld where %lld are left on axis %d", context.name(),
-                 asLong(size), asLong(left), i);
+            fail(Status::ComputeSizeError, "op '%s': size %lld where %lld are left on axis %d",
+                 context.name(), asLong(size), asLong(left), i);
         shape[i] = size;
     }
     context.set(0, shape);
 }
 
-void geometrySliceTf(const OpContext& context) { emitBox(context, sliceBegins(context)); }
+void geometrySliceTf(const OpContext& context) {
+    emitBox(context, sliceBegins(context));
+}
 
 ParamsPtr parseStridedSlice(const wire::Op& op, const ParseContext& context) {
     const wire::StridedSliceParam* table = op.main_as_StridedSliceParam();
-    if (!table) fail(Status::BadParameter, "op '%s' carries no StridedSliceParam table", context.node.name.c_str());
+    if (!table)
+        fail(Status::BadParameter, "op '%s' carries no StridedSliceParam table", context.node.name.c_str());
     auto params = std::make_shared<StridedSliceParams>();
     params->beginMask = static_cast<uint32_t>(table->beginMask());
     params->endMask = static_cast<uint32_t>(table->endMask());
@@ -77,7 +80,9 @@ ParamsPtr parseStridedSlice(const wire::Op& op, const ParseContext& context) {
     return params;
 }
 
-bool writes(const Node& node) { return !node.paramsAs<StridedSliceParams>()->onnx && node.inputs.size() == 5; }
+bool writes(const Node& node) {
+    return !node.paramsAs<StridedSliceParams>()->onnx && node.inputs.size() == 5;
+}
 
 uint32_t contentStridedSlice(const Node& node) {
     uint32_t bits = 0;
@@ -96,8 +101,8 @@ void shapeStridedSlice(const ShapeContext& context) {
     Shape box;
     for (const StridedSlicePlan::Axis& axis : plan.axes) box.push(axis.size);
     if (!(broadcastShapes(box, context.in(4).shape, context.name()) == box))
-        fail(Status::ComputeSizeError, "op '%s': a value of shape %s does not fit the selected box %s", context.name(),
-             context.in(4).shape.text().c_str(), box.text().c_str());
+        fail(Status::ComputeSizeError, "op '%s': a value of shape %s does not fit the selected box %s",
+             context.name(), context.in(4).shape.text().c_str(), box.text().c_str());
     context.set(0, context.in(0).shape);
 }
 
@@ -128,7 +133,8 @@ void geometryWrite(const OpContext& context, const StridedSlicePlan& plan) {
         const StridedSlicePlan::Axis& axis = plan.axes[i];
         const int at = static_cast<int>(i) - missing;
         if (axis.valid > 0) offset += axis.begin * dst[i];
-        axes.push_back({axis.valid, at < 0 || value[at] == 1 ? 0 : src[static_cast<size_t>(at)], dst[i] * axis.step});
+        axes.push_back(
+            {axis.valid, at < 0 || value[at] == 1 ? 0 : src[static_cast<size_t>(at)], dst[i] * axis.step});
     }
     RegionBuilder builder(context.name());
     const BoxAxis whole{context.in(0).elements(), 1, 1};
@@ -140,8 +146,10 @@ void geometryWrite(const OpContext& context, const StridedSlicePlan& plan) {
 
 void geometryStridedSlice(const OpContext& context) {
     const StridedSlicePlan plan = planStridedSlice(context);
-    if (writes(context.node)) geometryWrite(context, plan);
-    else geometryRead(context, plan);
+    if (writes(context.node))
+        geometryWrite(context, plan);
+    else
+        geometryRead(context, plan);
 }
 
 ParamsPtr parseCrop(const wire::Op& op, const ParseContext& context) {
@@ -151,7 +159,8 @@ ParamsPtr parseCrop(const wire::Op& op, const ParseContext& context) {
     params->axis = table->axis();
     if (table->offset()) params->offset.assign(table->offset()->begin(), table->offset()->end());
     if (params->axis < 0 || params->axis > 3)
-        fail(Status::BadParameter, "op '%s': a crop from axis %lld", context.node.name.c_str(), asLong(params->axis));
+        fail(Status::BadParameter, "op '%s': a crop from axis %lld", context.node.name.c_str(),
+             asLong(params->axis));
     return params;
 }
 
@@ -186,19 +195,37 @@ void shapeCrop(const ShapeContext& context) {
     context.set(0, shape);
 }
 
-void geometryCrop(const OpContext& context) { emitBox(context, cropBegins(context)); }
+void geometryCrop(const OpContext& context) {
+    emitBox(context, cropBegins(context));
+}
 
 constexpr OpDef kSliceOps[] = {
-    {.type = OpType::SliceTf, .minInputs = 3, .maxInputs = 3, .shape = shapeSliceTf, .geometry = geometrySliceTf,
+    {.type = OpType::SliceTf,
+     .minInputs = 3,
+     .maxInputs = 3,
+     .shape = shapeSliceTf,
+     .geometry = geometrySliceTf,
      .contentInputs = [](const Node&) { return 6u; }},
-    {.type = OpType::StridedSlice, .minInputs = 3, .maxInputs = 5, .parse = parseStridedSlice,
-     .shape = shapeStridedSlice, .geometry = geometryStridedSlice, .contentInputs = contentStridedSlice},
-    {.type = OpType::Crop, .minInputs = 2, .maxInputs = 2, .parse = parseCrop, .shape = shapeCrop,
-     .geometry = geometryCrop, .shapeOnlyInputs = [](const Node&) { return 2u; }},
+    {.type = OpType::StridedSlice,
+     .minInputs = 3,
+     .maxInputs = 5,
+     .parse = parseStridedSlice,
+     .shape = shapeStridedSlice,
+     .geometry = geometryStridedSlice,
+     .contentInputs = contentStridedSlice},
+    {.type = OpType::Crop,
+     .minInputs = 2,
+     .maxInputs = 2,
+     .parse = parseCrop,
+     .shape = shapeCrop,
+     .geometry = geometryCrop,
+     .shapeOnlyInputs = [](const Node&) { return 2u; }},
 };
 
 }  // namespace
 
-OpFamily sliceOps() { return kSliceOps; }
+OpFamily sliceOps() {
+    return kSliceOps;
+}
 
 }  // namespace mnnc

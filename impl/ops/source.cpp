@@ -1,5 +1,5 @@
-// Const, TrainableParam, Input, Identity. Copy exists only between backends of the reference; a file that holds one
-// is refused, as there.
+// Const, TrainableParam, Input, Identity. Copy exists only between backends of the reference; a file that
+// holds one is refused, as there.
 #include "ops/source.h"
 
 #include <algorithm>
@@ -50,8 +50,8 @@ ParamsPtr parseInput(const wire::Op& op, const ParseContext& context) {
     auto params = std::make_shared<InputParams>();
     if (table->dims()) {
         if (table->dims()->size() > static_cast<uint32_t>(kMaxRank))
-            fail(Status::BadParameter, "op '%s': an input of rank %u; the limit is %d", name, table->dims()->size(),
-                 kMaxRank);
+            fail(Status::BadParameter, "op '%s': an input of rank %u; the limit is %d", name,
+                 table->dims()->size(), kMaxRank);
         for (const int32_t extent : *table->dims()) params->shape.push(extent < 0 ? -1 : extent);
     }
     params->type = dataTypeFromWire(static_cast<int32_t>(table->dtype()), name);
@@ -66,8 +66,8 @@ void shapeInput(const ShapeContext& context) {
     if (shape.rank() > 0 && shape[0] < 0) shape[0] = 1;
     for (const int64_t extent : shape)
         if (extent < 0)
-            fail(Status::ComputeSizeError, "input '%s' has no complete shape (%s); set one first", context.name(),
-                 params->shape.text().c_str());
+            fail(Status::ComputeSizeError, "input '%s' has no complete shape (%s); set one first",
+                 context.name(), params->shape.text().c_str());
     context.set(0, shape, params->type, params->format);
 }
 
@@ -78,16 +78,30 @@ void geometryIdentity(const OpContext& context) {
 }
 
 constexpr OpDef kSourceOps[] = {
-    {.type = OpType::Const, .minInputs = 0, .maxInputs = 0, .parse = parseConst, .shape = shapeConst,
+    {.type = OpType::Const,
+     .minInputs = 0,
+     .maxInputs = 0,
+     .parse = parseConst,
+     .shape = shapeConst,
      .geometry = geometryConst},
-    {.type = OpType::TrainableParam, .minInputs = 0, .maxInputs = 0, .parse = parseConst, .shape = shapeConst,
+    {.type = OpType::TrainableParam,
+     .minInputs = 0,
+     .maxInputs = 0,
+     .parse = parseConst,
+     .shape = shapeConst,
      .geometry = geometryConst},
     {.type = OpType::Input, .minInputs = 0, .maxInputs = 0, .parse = parseInput, .shape = shapeInput},
-    {.type = OpType::Identity, .minInputs = 1, .maxInputs = 255, .maxOutputs = 255, .geometry = geometryIdentity},
+    {.type = OpType::Identity,
+     .minInputs = 1,
+     .maxInputs = 255,
+     .maxOutputs = 255,
+     .geometry = geometryIdentity},
 };
 
 }  // namespace
 
-OpFamily sourceOps() { return kSourceOps; }
+OpFamily sourceOps() {
+    return kSourceOps;
+}
 
 }  // namespace mnnc

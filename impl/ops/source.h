@@ -12,8 +12,8 @@ struct ConstParams : Params {
     Shape shape;
     DataType type = DataType::Float32;
     Format format = Format::NCHW;
-    const void* data = nullptr;  // row-major, aligned to the element; null when empty. Lives as long as the params
-                                 // and the model
+    const void* data = nullptr;  // row-major, aligned to the element; null when empty. Lives as long as the
+                                 // params and the model
     ConstData owner;
 };
 

@@ -1,4 +1,5 @@
-// DepthToSpace, SpaceToDepth, SpaceToBatchND, BatchToSpaceND: one strided box each, or one per block position.
+// DepthToSpace, SpaceToDepth, SpaceToBatchND, BatchToSpaceND: one strided box each, or one per block
+// position.
 #include <algorithm>
 
 #include "base/checked.h"
@@ -18,12 +19,14 @@ struct DepthParams : Params {
 
 ParamsPtr parseDepth(const wire::Op& op, const ParseContext& context) {
     const wire::DepthSpaceParam* table = op.main_as_DepthSpaceParam();
-    if (!table) fail(Status::BadParameter, "op '%s' carries no DepthSpaceParam table", context.node.name.c_str());
+    if (!table)
+        fail(Status::BadParameter, "op '%s' carries no DepthSpaceParam table", context.node.name.c_str());
     auto params = std::make_shared<DepthParams>();
     params->block = table->blockSize();
     params->crd = table->mode() == wire::DepthToSpaceMode::CRD;
     if (params->block <= 0 || params->block > 32767)
-        fail(Status::BadParameter, "op '%s': a block size of %d", context.node.name.c_str(), table->blockSize());
+        fail(Status::BadParameter, "op '%s': a block size of %d", context.node.name.c_str(),
+             table->blockSize());
     return params;
 }
 
@@ -40,12 +43,15 @@ void shapeDepth(const ShapeContext& context) {
     const int64_t block = context.node.paramsAs<DepthParams>()->block;
     const Axes axes(context.in(0).format);
     const bool toSpace = context.node.type == OpType::DepthToSpace;
-    const bool fits = shape.rank() == 4 && (toSpace ? shape[axes.channel] % (block * block) == 0
-                                                    : shape[axes.height] % block == 0 && shape[axes.width] % block == 0);
+    const bool fits =
+        shape.rank() == 4 && (toSpace ? shape[axes.channel] % (block * block) == 0
+                                      : shape[axes.height] % block == 0 && shape[axes.width] % block == 0);
     if (!fits)
-        fail(Status::ComputeSizeError, "op '%s': blocks of %lld do not fit a tensor of shape %s", context.name(),
-             asLong(block), shape.text().c_str());
-    const auto grow = [&](int axis, int64_t factor) { shape[axis] = checkedMul(shape[axis], factor, context.name()); };
+        fail(Status::ComputeSizeError, "op '%s': blocks of %lld do not fit a tensor of shape %s",
+             context.name(), asLong(block), shape.text().c_str());
+    const auto grow = [&](int axis, int64_t factor) {
+        shape[axis] = checkedMul(shape[axis], factor, context.name());
+    };
     if (toSpace) {
         shape[axes.channel] /= block * block;
         grow(axes.height, block);
@@ -65,7 +71,8 @@ void geometryDepth(const OpContext& context) {
     const Shape& space = toSpace ? context.out(0).shape : context.in(0).shape;
     const Shape& depth = toSpace ? context.in(0).shape : context.out(0).shape;
     const Strides s = rowMajorStrides(space), d = rowMajorStrides(depth);
-    const auto c = static_cast<size_t>(at.channel), h = static_cast<size_t>(at.height), w = static_cast<size_t>(at.width);
+    const auto c = static_cast<size_t>(at.channel), h = static_cast<size_t>(at.height),
+               w = static_cast<size_t>(at.width);
     const int64_t block = params->block, channels = space[at.channel];
     // Depth channel k = (i*b + j)*C + c (DCR) or c*b*b + i*b + j (CRD).
     const int64_t stepC = params->crd ? block * block : 1;
@@ -116,9 +123,10 @@ BatchPlan batchPlan(const ShapeContext& context) {
     BatchPlan plan;
     plan.first = context.in(0).format == Format::NHWC ? 1 : 2;
     const size_t m = block.size();
-    if (m < 1 || m > 2 || pads.size() < 2 * m || plan.first + static_cast<int>(m) > context.in(0).shape.rank())
-        fail(Status::ComputeSizeError, "op '%s': %zu blocks and %zu paddings for a tensor of shape %s", context.name(),
-             m, pads.size(), context.in(0).shape.text().c_str());
+    if (m < 1 || m > 2 || pads.size() < 2 * m ||
+        plan.first + static_cast<int>(m) > context.in(0).shape.rank())
+        fail(Status::ComputeSizeError, "op '%s': %zu blocks and %zu paddings for a tensor of shape %s",
+             context.name(), m, pads.size(), context.in(0).shape.text().c_str());
     plan.axes = static_cast<int>(m);
     for (size_t i = 0; i < m; ++i) {
         plan.block[i] = block[i];
@@ -140,24 +148,26 @@ void shapeBatch(const ShapeContext& context) {
         shape[0] = checkedMul(shape[0], blocks, context.name());
     } else {
         if (shape[0] % blocks != 0)
-            fail(Status::ComputeSizeError, "op '%s': a batch of %lld does not divide into %lld blocks", context.name(),
-                 asLong(shape[0]), asLong(blocks));
+            fail(Status::ComputeSizeError, "op '%s': a batch of %lld does not divide into %lld blocks",
+                 context.name(), asLong(shape[0]), asLong(blocks));
         shape[0] /= blocks;
     }
     for (int i = 0; i < plan.axes; ++i) {
         int64_t& extent = shape[plan.first + i];
-        if (toBatch) extent = (extent + plan.before[i] + plan.after[i]) / plan.block[i];
-        else extent = checkedMul(extent, plan.block[i], context.name()) - plan.before[i] - plan.after[i];
+        if (toBatch)
+            extent = (extent + plan.before[i] + plan.after[i]) / plan.block[i];
+        else
+            extent = checkedMul(extent, plan.block[i], context.name()) - plan.before[i] - plan.after[i];
         if (extent < 0)
-            fail(Status::ComputeSizeError, "op '%s': the crops leave nothing of axis %d of %s", context.name(),
-                 plan.first + i, context.in(0).shape.text().c_str());
+            fail(Status::ComputeSizeError, "op '%s': the crops leave nothing of axis %d of %s",
+                 context.name(), plan.first + i, context.in(0).shape.text().c_str());
     }
     shape.elements();
     context.set(0, shape);
 }
 
-// Small side: the blocked tensor [blocks*N, ...]; large side: the image [N, ...]. For block position (i, j) blocked
-// element y is image element y*block + i - before, as far as that exists.
+// Small side: the blocked tensor [blocks*N, ...]; large side: the image [N, ...]. For block position (i, j)
+// blocked element y is image element y*block + i - before, as far as that exists.
 void geometryBatch(const OpContext& context) {
     const BatchPlan plan = batchPlan(context);
     const bool toBatch = context.node.type == OpType::SpaceToBatchND;
@@ -166,8 +176,8 @@ void geometryBatch(const OpContext& context) {
     const Strides is = rowMajorStrides(image), bs = rowMajorStrides(blocked);
     RegionBuilder builder(context.name());
     if (checkedMul(plan.block[0], plan.block[1], context.name()) > RegionBuilder::kMaxRegions)
-        fail(Status::LimitExceeded, "op '%s': %lld x %lld block positions", context.name(), asLong(plan.block[0]),
-             asLong(plan.block[1]));
+        fail(Status::LimitExceeded, "op '%s': %lld x %lld block positions", context.name(),
+             asLong(plan.block[0]), asLong(plan.block[1]));
     for (int64_t i = 0; i < plan.block[0]; ++i)
         for (int64_t j = 0; j < plan.block[1]; ++j) {
             const int64_t position[2] = {i, j};
@@ -182,33 +192,57 @@ void geometryBatch(const OpContext& context) {
                 }
                 const int64_t shift = position[k] - plan.before[k], block = plan.block[k];
                 const int64_t first = shift < 0 ? ceilDiv(-shift, block) : 0;
-                const int64_t end = std::min(blocked[axis], image[axis] > shift ? ceilDiv(image[axis] - shift, block) : 0);
+                const int64_t end =
+                    std::min(blocked[axis], image[axis] > shift ? ceilDiv(image[axis] - shift, block) : 0);
                 imageOffset += (first * block + shift) * is[at];
                 blockedOffset += first * bs[at];
                 axes.push_back({end - first, block * is[at], bs[at]});
             }
             if (!toBatch)
                 for (BoxAxis& axis : axes) std::swap(axis.src, axis.dst);
-            builder.box(0, toBatch ? imageOffset : blockedOffset, toBatch ? blockedOffset : imageOffset, axes);
+            builder.box(0, toBatch ? imageOffset : blockedOffset, toBatch ? blockedOffset : imageOffset,
+                        axes);
         }
     context.geometry.raster(context.outputs[0], {context.inputs[0]}, builder.take(), context.node.name);
 }
 
-uint32_t contentBatch(const Node& node) { return hasInput(node, 2) ? 6u : 0u; }
+uint32_t contentBatch(const Node& node) {
+    return hasInput(node, 2) ? 6u : 0u;
+}
 
 constexpr OpDef kSpaceOps[] = {
-    {.type = OpType::DepthToSpace, .minInputs = 1, .maxInputs = 1, .parse = parseDepth, .shape = shapeDepth,
+    {.type = OpType::DepthToSpace,
+     .minInputs = 1,
+     .maxInputs = 1,
+     .parse = parseDepth,
+     .shape = shapeDepth,
      .geometry = geometryDepth},
-    {.type = OpType::SpaceToDepth, .minInputs = 1, .maxInputs = 1, .parse = parseDepth, .shape = shapeDepth,
+    {.type = OpType::SpaceToDepth,
+     .minInputs = 1,
+     .maxInputs = 1,
+     .parse = parseDepth,
+     .shape = shapeDepth,
      .geometry = geometryDepth},
-    {.type = OpType::SpaceToBatchND, .minInputs = 1, .maxInputs = 3, .parse = parseBatch, .shape = shapeBatch,
-     .geometry = geometryBatch, .contentInputs = contentBatch},
-    {.type = OpType::BatchToSpaceND, .minInputs = 1, .maxInputs = 3, .parse = parseBatch, .shape = shapeBatch,
-     .geometry = geometryBatch, .contentInputs = contentBatch},
+    {.type = OpType::SpaceToBatchND,
+     .minInputs = 1,
+     .maxInputs = 3,
+     .parse = parseBatch,
+     .shape = shapeBatch,
+     .geometry = geometryBatch,
+     .contentInputs = contentBatch},
+    {.type = OpType::BatchToSpaceND,
+     .minInputs = 1,
+     .maxInputs = 3,
+     .parse = parseBatch,
+     .shape = shapeBatch,
+     .geometry = geometryBatch,
+     .contentInputs = contentBatch},
 };
 
 }  // namespace
 
-OpFamily spaceOps() { return kSpaceOps; }
+OpFamily spaceOps() {
+    return kSpaceOps;
+}
 
 }  // namespace mnnc

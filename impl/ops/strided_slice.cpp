@@ -1,5 +1,6 @@
-// The index arithmetic of StridedSlice, with the reference's readings of odd requests (see the table of quirks in
-// the specification): they decide shapes of real models, so they are kept where they are well defined.
+// The index arithmetic of StridedSlice, with the reference's readings of odd requests (see the table of
+// quirks in the specification): they decide shapes of real models, so they are kept where they are well
+// defined.
 #include "ops/strided_slice.h"
 
 #include <algorithm>
@@ -22,8 +23,8 @@ constexpr Item kFullItem{0, 0, 1, true, true, false, false};
 std::vector<int64_t> indexList(const ShapeContext& context, int input, size_t expected) {
     std::vector<int64_t> values = context.ints(input);
     if (values.size() != expected)
-        fail(Status::ComputeSizeError, "op '%s': input %d holds %zu numbers, input 1 holds %zu", context.name(), input,
-             values.size(), expected);
+        fail(Status::ComputeSizeError, "op '%s': input %d holds %zu numbers, input 1 holds %zu",
+             context.name(), input, values.size(), expected);
     return values;
 }
 
@@ -47,27 +48,31 @@ std::vector<Item> onnxItems(const ShapeContext& context, const Shape& in) {
     return items;
 }
 
-std::vector<Item> maskedItems(const ShapeContext& context, const StridedSliceParams& params, const Shape& in) {
+std::vector<Item> maskedItems(const ShapeContext& context, const StridedSliceParams& params,
+                              const Shape& in) {
     const std::vector<int64_t> begins = context.ints(1);
     const std::vector<int64_t> ends = indexList(context, 2, begins.size());
     std::vector<int64_t> steps;
     if (context.inputCount() > 3) steps = indexList(context, 3, begins.size());
     if (begins.size() > 32)
-        fail(Status::ComputeSizeError, "op '%s': %zu index items; the limit is 32", context.name(), begins.size());
+        fail(Status::ComputeSizeError, "op '%s': %zu index items; the limit is 32", context.name(),
+             begins.size());
     std::vector<Item> items;
     int ellipses = 0;
     for (size_t k = 0; k < begins.size(); ++k) {
         const auto bit = [k](uint32_t mask) { return (mask >> k & 1u) != 0; };
         if (bit(params.ellipsisMask)) {
-            if (++ellipses > 1) fail(Status::ComputeSizeError, "op '%s' has more than one ellipsis", context.name());
+            if (++ellipses > 1)
+                fail(Status::ComputeSizeError, "op '%s' has more than one ellipsis", context.name());
             const int64_t fill = in.rank() - static_cast<int64_t>(begins.size()) + 1;
             for (int64_t i = 0; i < fill; ++i) items.push_back(kFullItem);
             continue;
         }
-        items.push_back({begins[k], ends[k], steps.empty() ? 1 : steps[k], bit(params.beginMask), bit(params.endMask),
-                         bit(params.newAxisMask), bit(params.shrinkAxisMask)});
+        items.push_back({begins[k], ends[k], steps.empty() ? 1 : steps[k], bit(params.beginMask),
+                         bit(params.endMask), bit(params.newAxisMask), bit(params.shrinkAxisMask)});
     }
-    if (ellipses && items.size() > static_cast<size_t>(in.rank())) items.resize(static_cast<size_t>(in.rank()));
+    if (ellipses && items.size() > static_cast<size_t>(in.rank()))
+        items.resize(static_cast<size_t>(in.rank()));
     return items;
 }
 
@@ -78,12 +83,15 @@ StridedSlicePlan::Axis planAxis(const ShapeContext& context, const Item& item, i
     if (step == 0) fail(Status::ComputeSizeError, "op '%s': the step of axis %d is 0", context.name(), at);
     axis.step = step;
     if (length == 0) {
-        if (item.shrink) fail(Status::BadRange, "op '%s': an element of axis %d of extent 0", context.name(), at);
+        if (item.shrink)
+            fail(Status::BadRange, "op '%s': an element of axis %d of extent 0", context.name(), at);
         return axis;
     }
     int64_t begin;
-    if (item.fromStart) begin = step > 0 ? 0 : length - 1;
-    else if (step > 0) begin = std::min(length, item.begin);
+    if (item.fromStart)
+        begin = step > 0 ? 0 : length - 1;
+    else if (step > 0)
+        begin = std::min(length, item.begin);
     else {
         begin = std::clamp(item.begin, -length, length - 1);
         if (begin < 0) begin += length;
@@ -92,13 +100,14 @@ StridedSlicePlan::Axis planAxis(const ShapeContext& context, const Item& item, i
     axis.begin = begin;
     if (item.shrink) {
         if (begin >= length)
-            fail(Status::BadRange, "op '%s': element %lld of axis %d of extent %lld", context.name(), asLong(begin), at,
-                 asLong(length));
+            fail(Status::BadRange, "op '%s': element %lld of axis %d of extent %lld", context.name(),
+                 asLong(begin), at, asLong(length));
         axis.size = axis.valid = 1;
         return axis;
     }
     int64_t end;
-    if (item.toEnd) end = step > 0 ? length : -1;
+    if (item.toEnd)
+        end = step > 0 ? length : -1;
     else if (step > 0) {
         end = std::clamp(item.end, -length - 1, length);
         if (end < 0) end += length;
@@ -108,11 +117,15 @@ StridedSlicePlan::Axis planAxis(const ShapeContext& context, const Item& item, i
     // Divisions truncate: an empty slice with a large step has one element.
     const bool backwards = end < begin;
     int64_t size;
-    if (backwards) size = step > 0 ? -1 / step + 1 : (begin - end - 1) / -step + 1;
-    else size = (end - begin - 1) / step + 1;
+    if (backwards)
+        size = step > 0 ? -1 / step + 1 : (begin - end - 1) / -step + 1;
+    else
+        size = (end - begin - 1) / step + 1;
     axis.size = std::max<int64_t>(size, 0);
-    if (begin >= length || (backwards && step > 0)) axis.valid = 0;
-    else axis.valid = std::min(axis.size, step > 0 ? (length - 1 - begin) / step + 1 : begin / -step + 1);
+    if (begin >= length || (backwards && step > 0))
+        axis.valid = 0;
+    else
+        axis.valid = std::min(axis.size, step > 0 ? (length - 1 - begin) / step + 1 : begin / -step + 1);
     return axis;
 }
 
@@ -131,8 +144,8 @@ StridedSlicePlan planStridedSlice(const ShapeContext& context) {
             continue;
         }
         if (at >= in.rank())
-            fail(Status::ComputeSizeError, "op '%s': more index items than the %d axes of its input", context.name(),
-                 in.rank());
+            fail(Status::ComputeSizeError, "op '%s': more index items than the %d axes of its input",
+                 context.name(), in.rank());
         plan.axes.push_back(planAxis(context, item, in[at], at));
         if (!item.shrink) plan.shape.push(plan.axes.back().size);
         ++at;

@@ -1,4 +1,5 @@
-// What a StridedSlice selects, worked out from its index inputs: the same plan gives the shape and the regions.
+// What a StridedSlice selects, worked out from its index inputs: the same plan gives the shape and the
+// regions.
 #pragma once
 #include <vector>
 
@@ -13,11 +14,11 @@ struct StridedSliceParams : Params {
 };
 
 struct StridedSlicePlan {
-    struct Axis {            // one per input axis, in order
-        int64_t begin = 0;   // first element taken
+    struct Axis {           // one per input axis, in order
+        int64_t begin = 0;  // first element taken
         int64_t step = 1;
-        int64_t size = 0;    // extent of the output axis
-        int64_t valid = 0;   // leading part of `size` that lies inside the input; the rest is 0
+        int64_t size = 0;   // extent of the output axis
+        int64_t valid = 0;  // leading part of `size` that lies inside the input; the rest is 0
         bool dropped = false;
     };
     std::vector<Axis> axes;

@@ -80,11 +80,7 @@ void ConditionLoop::run() {
                  static_cast<long long>(context_.maxLoopIterations));
         context_.checkInterrupt();
         runGraph(cond_, condSlots_);
-        const Tensor& condition = cond_.pipeline().output(0);
-        if (condition.type != DataType::Int32 || condition.empty())
-            fail(Status::BadType, "op '%s' (While): the condition is %s of %s, not an int32 element", name_.c_str(),
-                 dataTypeName(condition.type), condition.shape.text().c_str());
-        if (condition.as<const int32_t>()[0] <= 0) {
+        if (!conditionHolds(cond_.pipeline().output(0), name_.c_str())) {
             for (size_t i = 0; i < outputs_.size(); ++i) {
                 if (resultSlot_[i] >= 0)
                     assignValue(*outputs_[i], memory_[i], slots_[static_cast<size_t>(resultSlot_[i])].tensor);

@@ -7,11 +7,11 @@ namespace mnnc {
 
 namespace {
 
-int64_t firstInt(const Tensor& tensor, const char* name, const char* what) {
+int64_t tripLimit(const Tensor& tensor, const char* name) {
     if (tensor.type != DataType::Int32 || tensor.empty())
-        fail(Status::BadType, "op '%s' (While): the %s must be an int32 element, it is %s of %s", name, what,
+        fail(Status::BadType, "op '%s' (While): the trip limit must be an int32 element, it is %s of shape %s", name,
              dataTypeName(tensor.type), tensor.shape.text().c_str());
-    return tensor.as<const int32_t>()[0];
+    return *tensor.as<const int32_t>();
 }
 
 }  // namespace
@@ -90,20 +90,20 @@ void CountedLoop::appendScans(int64_t iteration, int64_t limit) {
 }
 
 void CountedLoop::run() {
-    const int64_t limit = firstInt(*inputs_[0], name_.c_str(), "trip limit");
-    int64_t condition = firstInt(*inputs_[1], name_.c_str(), "condition");
+    const int64_t limit = tripLimit(*inputs_[0], name_.c_str());
+    bool goesOn = conditionHolds(*inputs_[1], name_.c_str());
     condition_.assign(*inputs_[1]);
     for (size_t i = 0; i < carried_; ++i) values_[i].assign(*inputs_[i + 2]);
 
     int64_t iteration = 0;
-    for (; iteration < limit && condition > 0; ++iteration) {
+    for (; iteration < limit && goesOn; ++iteration) {
         if (iteration >= context_.maxLoopIterations)
             fail(Status::LimitExceeded, "op '%s' (While) passed max_loop_iterations (%lld)", name_.c_str(),
                  static_cast<long long>(context_.maxLoopIterations));
         context_.checkInterrupt();
         startIteration(iteration);
         body_.pipeline().run();
-        condition = firstInt(body_.pipeline().output(0), name_.c_str(), "condition");
+        goesOn = conditionHolds(body_.pipeline().output(0), name_.c_str());
         for (size_t i = 0; i < carried_; ++i)
             if (!constant_[i]) values_[i].assign(body_.pipeline().output(i + 1));
         appendScans(iteration, limit);

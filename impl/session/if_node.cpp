@@ -35,11 +35,7 @@ void IfNode::connect(Branch& branch, const IfParams& params, size_t side) const 
 }
 
 void IfNode::run() {
-    const Tensor& condition = *inputs_[0];
-    if (condition.type != DataType::Int32 || condition.empty())
-        fail(Status::BadType, "op '%s' (If): the condition must be an int32 element, it is %s of %s", name_.c_str(),
-             dataTypeName(condition.type), condition.shape.text().c_str());
-    Branch& branch = condition.as<const int32_t>()[0] > 0 ? then_ : else_;
+    Branch& branch = conditionHolds(*inputs_[0], name_.c_str()) ? then_ : else_;
     for (size_t i = 0; i < branch.source.size(); ++i)
         branch.body.describe(i, *inputs_[static_cast<size_t>(branch.source[i])]);
     branch.body.pipeline().prepare();

@@ -9,7 +9,8 @@ namespace mnnc {
 
 namespace {
 
-// The axis to enumerate: the smallest one, but never one that runs contiguously in both tensors while there is another.
+// The axis to enumerate: the smallest one, but never one that runs contiguously in both tensors while there
+// is another.
 size_t axisToEnumerate(const std::vector<BoxAxis>& axes) {
     size_t best = axes.size();
     for (size_t i = 0; i < axes.size(); ++i) {
@@ -54,8 +55,8 @@ void RegionBuilder::box(int input, int64_t srcOffset, int64_t dstOffset, std::sp
         merged.erase(merged.begin() + static_cast<std::ptrdiff_t>(at));
     }
     if (count > kMaxRegions - static_cast<int64_t>(regions_.size()))
-        fail(Status::LimitExceeded, "op '%s' would need %lld regions besides its %zu; the limit is %lld", opName_,
-             static_cast<long long>(count), regions_.size(), static_cast<long long>(kMaxRegions));
+        fail(Status::LimitExceeded, "op '%s' would need %lld regions besides its %zu; the limit is %lld",
+             opName_, static_cast<long long>(count), regions_.size(), static_cast<long long>(kMaxRegions));
     enumerate(input, srcOffset, dstOffset, outer, merged);
 }
 
@@ -63,7 +64,8 @@ void RegionBuilder::enumerate(int input, int64_t srcOffset, int64_t dstOffset, s
                               std::span<const BoxAxis> inner) {
     if (!outer.empty()) {
         for (int64_t i = 0; i < outer[0].size; ++i)
-            enumerate(input, srcOffset + i * outer[0].src, dstOffset + i * outer[0].dst, outer.subspan(1), inner);
+            enumerate(input, srcOffset + i * outer[0].src, dstOffset + i * outer[0].dst, outer.subspan(1),
+                      inner);
         return;
     }
     Region region;

@@ -1,5 +1,6 @@
-// Builds region lists from boxes of any rank: extents of 1 vanish, axes that run on in both tensors are merged, and
-// what is left beyond three axes is enumerated over its smallest ones. All pure data movement goes through here.
+// Builds region lists from boxes of any rank: extents of 1 vanish, axes that run on in both tensors are
+// merged, and what is left beyond three axes is enumerated over its smallest ones. All pure data movement
+// goes through here.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes a small net with schema/mnn.fbs and has the official tools read and run it.
 
-Proves that our slots, defaults and union numbers are those of the reference, in the writing direction; reading
-is proved by every conformance model. Exit status 77 (skip) when MNN or flatc is not there.
+Proves that our slots, defaults and union numbers are those of the reference, in the writing direction;
+reading is proved by every conformance model. Exit status 77 (skip) when MNN or flatc is not there.
 Usage: schema_roundtrip.py [--flatc FLATC] [--schema FILE]
 """
 import argparse
@@ -31,8 +31,8 @@ def make_net():
          "main": {"dims": [1, 2, 1, 1], "float32s": [10.0, 20.0]}},
         {"type": "Convolution", "name": "conv", "inputIndexes": [0], "outputIndexes": [2],
          "main_type": "Convolution2D", "main": conv},
-        {"type": "BinaryOp", "name": "y", "inputIndexes": [2, 1], "outputIndexes": [3], "main_type": "BinaryOp",
-         "main": {"opType": "ADD", "T": "DT_FLOAT"}},
+        {"type": "BinaryOp", "name": "y", "inputIndexes": [2, 1], "outputIndexes": [3],
+         "main_type": "BinaryOp", "main": {"opType": "ADD", "T": "DT_FLOAT"}},
     ]
     return {
         "oplists": ops,
@@ -75,7 +75,8 @@ def run_net(mnn, path):
     host = mnn.Tensor(shape, mnn.Halide_Type_Float, tuple([0.0] * 6), mnn.Tensor_DimensionType_Caffe)
     output.copyToHostTensor(host)
     found = [float(v) for v in host.getData()]
-    assert len(found) == 6 and all(abs(a - b) < 1e-4 for a, b in zip(found, expected(x))), (found, expected(x))
+    wanted = expected(x)
+    assert len(found) == 6 and all(abs(a - b) < 1e-4 for a, b in zip(found, wanted)), (found, wanted)
 
 
 def main():

@@ -1,5 +1,5 @@
-// Runs one operator of the library in a test: shape rule, geometry, CPU executions, with naive layout conversions.
-// Slow and simple on purpose; it knows nothing of sessions, planning or fusing.
+// Runs one operator of the library in a test: shape rule, geometry, CPU executions, with naive layout
+// conversions. Slow and simple on purpose; it knows nothing of sessions, planning or fusing.
 #pragma once
 #include <cmath>
 #include <cstring>
@@ -29,15 +29,18 @@ inline Value iota(Shape shape, float from = 1, Format format = Format::NCHW) {
     return v;
 }
 
-// Row-major <-> packed for any 4-byte element; pad lanes get NaN, so that a kernel that uses them is found out.
+// Row-major <-> packed for any 4-byte element; pad lanes get NaN, so that a kernel that uses them is found
+// out.
 inline std::vector<float> toPacked(const Tensor& t, const float* plain, int pack) {
     const int64_t c = t.shape.at(1), plane = t.plane(), blocks = ceilDiv(c, pack);
-    std::vector<float> out(static_cast<size_t>(t.batch() * blocks * plane * pack), std::numeric_limits<float>::quiet_NaN());
+    std::vector<float> out(static_cast<size_t>(t.batch() * blocks * plane * pack),
+                           std::numeric_limits<float>::quiet_NaN());
     for (int64_t n = 0; n < t.batch(); ++n)
         for (int64_t i = 0; i < c; ++i)
             for (int64_t p = 0; p < plane; ++p)
-                std::memcpy(&out[static_cast<size_t>(((n * blocks + i / pack) * plane + p) * pack + i % pack)],
-                            &plain[(n * c + i) * plane + p], 4);
+                std::memcpy(
+                    &out[static_cast<size_t>(((n * blocks + i / pack) * plane + p) * pack + i % pack)],
+                    &plain[(n * c + i) * plane + p], 4);
     return out;
 }
 inline void fromPacked(const Tensor& t, const float* packed, float* plain, int pack) {
@@ -107,7 +110,14 @@ class OpRun : GeometryContext {
         memory_.emplace_back(t.storageBytes());
         t.data = memory_.back().data();
     }
-    Tensor* temporary(const Shape& shape, DataType type, Format format) override { return make(shape, type, format); }
+    Tensor* temporary(const Shape& shape, DataType type, Format format) override {
+        return make(shape, type, format);
+    }
+    void constant(Tensor* output, const void* bytes) override {
+        allocate(*output);
+        output->contentKnown = true;
+        std::memcpy(output->data, bytes, static_cast<size_t>(output->storageBytes()));
+    }
     void emit(Command command) override { commands_.push_back(std::move(command)); }
 
     void execute(Command& command) {
@@ -120,7 +130,9 @@ class OpRun : GeometryContext {
         BackendConfig config;
         config.threads = threads_;
         WeightStore weights;
-        cpu::CpuBackend backend(kernels_, std::make_shared<InlinePool>(), config, weights);
+        std::shared_ptr<ThreadPool> pool = std::make_shared<InlinePool>();
+        if (threads_ > 1) pool = std::make_shared<ForkJoinPool>(threads_);
+        cpu::CpuBackend backend(kernels_, pool, config, weights);
         const StorageChoice choice = op->storage ? op->storage(backend, command) : StorageChoice{};
         // Copies of the tensors in the storage the execution asks for.
         std::deque<Tensor> stored;
@@ -146,7 +158,8 @@ class OpRun : GeometryContext {
                 std::memcpy(s->data, packed.data(), packed.size() * 4);
             }
         }
-        for (size_t i = 0; i < command.outputs.size(); ++i) local.outputs[i] = place(command.outputs[i], choice.outputPack);
+        for (size_t i = 0; i < command.outputs.size(); ++i)
+            local.outputs[i] = place(command.outputs[i], choice.outputPack);
         std::string reason;
         const std::unique_ptr<Execution> execution = op->create(backend, local, reason);
         if (!execution) throw std::runtime_error(reason);
@@ -171,7 +184,8 @@ class OpRun : GeometryContext {
             for (int64_t i = 0; i < r.size[0]; ++i)
                 for (int64_t j = 0; j < r.size[1]; ++j)
                     for (int64_t k = 0; k < r.size[2]; ++k)
-                        out.as<float>()[r.dst.offset + i * r.dst.stride[0] + j * r.dst.stride[1] + k * r.dst.stride[2]] =
+                        out.as<float>()[r.dst.offset + i * r.dst.stride[0] + j * r.dst.stride[1] +
+                                        k * r.dst.stride[2]] =
                             command.inputs[static_cast<size_t>(r.input)]
                                 ->as<float>()[r.src.offset + i * r.src.stride[0] + j * r.src.stride[1] +
                                               k * r.src.stride[2]];

@@ -1,4 +1,5 @@
-// Pooling and Pooling3D against the check vectors of the operator reference, on every instruction set of this CPU.
+// Pooling and Pooling3D against the check vectors of the operator reference, on every instruction set of this
+// CPU.
 #include "ops/pooling.h"
 
 #include <gtest/gtest.h>
@@ -20,10 +21,12 @@ PoolParams window(bool average, int kernel, int stride, int pad, bool ceil = tru
     return p;
 }
 
-std::vector<Value> pool(const PoolParams& params, const Value& x, OpType type = OpType::Pooling, int outputs = 1) {
+std::vector<Value> pool(const PoolParams& params, const Value& x, OpType type = OpType::Pooling,
+                        int outputs = 1) {
     std::vector<Value> result;
     for (const std::string& isa : availableIsas()) {
-        OpRun run(defOf(poolingOps(), type), std::make_shared<PoolParams>(params), cpu::poolingCpu(), isa.c_str());
+        OpRun run(defOf(poolingOps(), type), std::make_shared<PoolParams>(params), cpu::poolingCpu(),
+                  isa.c_str());
         std::vector<Value> now = run({x}, outputs);
         if (!result.empty()) {
             EXPECT_EQ(0, distance(now[0].data, result[0].data)) << isa;
@@ -34,7 +37,9 @@ std::vector<Value> pool(const PoolParams& params, const Value& x, OpType type = 
     return result;
 }
 
-void expectValues(const Value& got, const std::vector<float>& want) { EXPECT_LT(distance(got.data, want), 1e-4); }
+void expectValues(const Value& got, const std::vector<float>& want) {
+    EXPECT_LT(distance(got.data, want), 1e-4);
+}
 
 TEST(Pooling, MaxCeilAndFloor) {
     const Value x = iota({1, 1, 6, 6});
@@ -46,7 +51,8 @@ TEST(Pooling, MaxCeilAndFloor) {
 
 TEST(Pooling, AverageCountsPaddingByRule) {
     const Value x = iota({1, 1, 6, 6});
-    const std::vector<float> included = {2, 4, 5.33333f, 3, 9, 15, 17, 9, 17, 27, 29, 15, 10.5f, 16.5f, 17.5f, 9};
+    const std::vector<float> included = {2,  4,  5.33333f, 3,  9,     15,    17,    9,
+                                         17, 27, 29,       15, 10.5f, 16.5f, 17.5f, 9};
     expectValues(pool(window(true, 3, 2, 1), x)[0], included);
     PoolParams p = window(true, 3, 2, 0);
     p.pads = {1, 1, 1, 1};
@@ -78,7 +84,8 @@ TEST(Pooling, WindowsOutsideTheInput) {
 TEST(Pooling, MaximumStartsAtAFiniteValue) {
     PoolParams p = window(false, 2, 2, 0);
     p.padType = PoolPad::Valid;
-    EXPECT_EQ(pool(p, {{1, 1, 2, 2}, {-1e9f, -1e9f, -2e9f, -3e9f}, Format::NCHW, {}})[0].data[0], -16777216.0f);
+    EXPECT_EQ(pool(p, {{1, 1, 2, 2}, {-1e9f, -1e9f, -2e9f, -3e9f}, Format::NCHW, {}})[0].data[0],
+              -16777216.0f);
 }
 
 TEST(Pooling, IndicesOfTheFirstMaximum) {
@@ -128,6 +135,16 @@ TEST(Pooling3d, PlaneIncludesPaddingDepthDoesNot) {
     p.stride = {2, 2, 2};
     p.pad = {0, 0, 0};
     expectValues(pool(p, iota({2, 1, 2, 2, 2}), OpType::Pooling3D)[0], {8, 16});
+}
+
+TEST(Pooling, ThreadsChangeNoBit) {
+    Value x = iota({2, 37, 33, 41});
+    for (float& v : x.data) v = std::sin(v);
+    const auto params = std::make_shared<PoolParams>(window(true, 5, 2, 2));
+    const OpDef& def = defOf(poolingOps(), OpType::Pooling);
+    const Value one = OpRun(def, params, cpu::poolingCpu())({x})[0];
+    const Value four = OpRun(def, params, cpu::poolingCpu(), "", 4)({x})[0];
+    EXPECT_EQ(one.data, four.data);
 }
 
 TEST(Pooling, RefusesWhatDoesNotFit) {

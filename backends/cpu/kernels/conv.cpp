@@ -431,7 +431,7 @@ class WinogradPlan final : public ConvPlan {
   public:
     WinogradPlan(const Kernels& k, const ConvShape& shape, int unit, int threads)
         : k_(k), s_(shape), unit_(unit), points_((unit + 2) * (unit + 2)), tilesW_(ceilDiv(shape.ow, unit)),
-          tiles_(ceilDiv(shape.oh, unit) * tilesW_), icb_(ceilDiv(shape.ic, k.lanes)), ocb_(ceilDiv(shape.oc, k.lanes)) {
+          tiles_(ceilDiv(shape.oh, unit) * tilesW_), icb_(ceilDiv(shape.ic, k.lanes)), ocb_(ceilDiv(shape.oc, k.lanes)), threads_(threads) {
         // As many tiles at a time as the second level cache holds, but enough to fill the product's tiles.
         const long bytes = long(points_) * (icb_ + ocb_) * k.lanes * 4;
         chunkTiles_ = static_cast<int>(std::clamp<long>((768L << 10) / bytes, 27, 512));
@@ -510,8 +510,8 @@ class WinogradPlan final : public ConvPlan {
         const PostOps& post;
     };
 
-    // One chunk only: all threads work on it together.
-    bool shared() const { return chunks_ * s_.batch < 2; }
+    // Too few chunks to keep the threads evenly busy: they share the work inside each.
+    bool shared() const { return chunks_ * s_.batch < std::max(2, 2 * threads_); }
 
     size_t pointWeights() const { return size_t(ocb_) * k_.lanes * s_.ic; }
 
@@ -597,7 +597,7 @@ class WinogradPlan final : public ConvPlan {
 
     const Kernels& k_;
     const ConvShape s_;
-    const int unit_, points_, tilesW_, tiles_, icb_, ocb_;
+    const int unit_, points_, tilesW_, tiles_, icb_, ocb_, threads_;
     int chunkTiles_ = 0, chunks_ = 1, panelBlocks_ = 1;
     size_t inPoint_ = 0, outPoint_ = 0, slotFloats_ = 0;
     std::vector<OutPanel> panels_;

@@ -102,9 +102,13 @@ void activate(float* data, size_t count, Act act, float lo, float hi) {
 // ---- the tile: R pixels by NB blocks of output channels, all sums in registers ----
 
 template <int R, int NB, int L>
-HWY_INLINE void accumulate(D d, V (&acc)[R][NB], const float* const (&q)[(R + 2) / 3], ptrdiff_t s, const float* w) {
+HWY_INLINE void accumulate(D d, V (&acc)[R][NB], const float* const (&q)[(R + 2) / 3], ptrdiff_t s, const float* w,
+                           const float* ahead) {
     HWY_UNROLL(4)
     for (int l = 0; l < L; ++l) {
+#if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
+        __builtin_prefetch(ahead + l * P, 0, 2);
+#endif
         V b[NB];
         HWY_UNROLL(4)
         for (int n = 0; n < NB; ++n) b[n] = hn::LoadU(d, w + (l * NB + n) * P);
@@ -130,7 +134,7 @@ HWY_INLINE void rowPointers(const float* (&q)[(R + 2) / 3], const float* p, ptrd
 }
 
 template <int R, int NB>
-HWY_NOINLINE void tile(const PanelArgs& t, const float* a, float* dst, const float* residual) {
+HWY_NOINLINE void tile(const PanelArgs& t, const float* a, float* dst, const float* residual, const float* ahead) {
     const D d;
     constexpr int G = (R + 2) / 3;
     V acc[R][NB];
@@ -148,8 +152,9 @@ HWY_NOINLINE void tile(const PanelArgs& t, const float* a, float* dst, const flo
             const float* q[G];
             rowPointers<R>(q, p, s);
             for (int l = 0; l < P; l += 4) {
-                accumulate<R, NB, 4>(d, acc, q, s, w);
+                accumulate<R, NB, 4>(d, acc, q, s, w, ahead);
                 w += 4 * NB * P;
+                ahead += 4 * P;
                 HWY_UNROLL(16)
                 for (int g = 0; g < G; ++g) q[g] += 4;
             }
@@ -157,9 +162,18 @@ HWY_NOINLINE void tile(const PanelArgs& t, const float* a, float* dst, const flo
         if (t.tail) {
             const float* q[G];
             rowPointers<R>(q, p, s);
-            for (int l = 0; l < t.tail; ++l) {
-                accumulate<R, NB, 1>(d, acc, q, s, w);
+            int l = 0;
+            for (; l + 4 <= t.tail; l += 4) {
+                accumulate<R, NB, 4>(d, acc, q, s, w, ahead);
+                w += 4 * NB * P;
+                ahead += 4 * P;
+                HWY_UNROLL(16)
+                for (int g = 0; g < G; ++g) q[g] += 4;
+            }
+            for (; l < t.tail; ++l) {
+                accumulate<R, NB, 1>(d, acc, q, s, w, ahead);
                 w += NB * P;
+                ahead += P;
                 HWY_UNROLL(16)
                 for (int g = 0; g < G; ++g) ++q[g];
             }
@@ -211,7 +225,7 @@ HWY_NOINLINE void tile(const PanelArgs& t, const float* a, float* dst, const flo
     }
 }
 
-using TileFn = void (*)(const PanelArgs&, const float*, float*, const float*);
+using TileFn = void (*)(const PanelArgs&, const float*, float*, const float*, const float*);
 
 template <int NB, int... R>
 constexpr void fillTiles(TileFn* out, std::integer_sequence<int, R...>) {
@@ -238,11 +252,15 @@ constexpr Tiles kTiles;
 void panel(const PanelArgs& t) {
     // Equal tiles: 49 pixels are five of 8 and one of 9, not five of 9 and one of 4.
     const int count = (t.m + kMaxRows[t.nb] - 1) / kMaxRows[t.nb];
+    // The panels lie one after another: while this one's tiles run, each of the first fetches its share of the next.
+    const ptrdiff_t steps = ptrdiff_t(t.taps) * (t.fullBlocks * P + t.tail);
+    const float* next = t.w + steps * t.nb * P;
     int at = 0;
     for (int i = 0; i < count; ++i) {
         const int end = static_cast<int>(static_cast<long>(t.m) * (i + 1) / count);
+        const float* ahead = i < t.nb ? next + i * steps * P : next;
         kTiles.fn[t.nb - 1][end - at - 1](t, t.a + at * t.pixelStride, t.dst + at * t.dstPixelStride,
-                                          t.residual ? t.residual + at * t.dstPixelStride : nullptr);
+                                          t.residual ? t.residual + at * t.dstPixelStride : nullptr, ahead);
         at = end;
     }
 }
@@ -260,32 +278,40 @@ HWY_INLINE void finishRow(D d, V (&acc)[C], float* dst, const float* residual, V
     }
 }
 
-// C outputs side by side, taps [ky0, ky1) x [kx0, kx1) of them all inside the map. KW: the taps of a row when known.
-template <int KW, int C>
+// What a depthwise kernel knows at compile time; 0: only at run time.
+template <int KWidth, int Stride>
+struct DepthwiseKind {
+    static constexpr int KW = KWidth, S = Stride;  // S > 0 means dilation 1 too
+};
+
+// C outputs side by side, taps [ky0, ky1) x [kx0, kx1) of them all inside the map.
+template <class Kind, int C>
 HWY_INLINE void depthwiseTile(D d, const DepthwiseArgs& t, const float* src, int ky0, int ky1, int kx0, int kx1, float* dst,
                               const float* residual, V lo, V hi) {
     const ConvShape& s = *t.shape;
-    const ptrdiff_t step = ptrdiff_t(s.strideW) * P, dx = ptrdiff_t(s.dilateW) * P;
+    const ptrdiff_t step = Kind::S ? Kind::S * P : ptrdiff_t(s.strideW) * P;
+    const ptrdiff_t dx = Kind::S ? P : ptrdiff_t(s.dilateW) * P;
     const ptrdiff_t row = ptrdiff_t(s.iw) * s.dilateH * P;
     V acc[C];
     const V bias = hn::LoadU(d, t.bias);
     HWY_UNROLL(8)
     for (int c = 0; c < C; ++c) acc[c] = bias;
-    for (int ky = ky0; ky < ky1; ++ky) {
-        const float* p = src + ky * row;
-        const float* w = t.w + ky * s.kw * P;
-        if constexpr (KW > 0) {
+    const float* line = src + ky0 * row;
+    const float* w = t.w + ky0 * s.kw * P;
+    for (int ky = ky0; ky < ky1; ++ky, line += row, w += s.kw * P) {
+        if constexpr (Kind::KW > 0) {
             HWY_UNROLL(8)
-            for (int kx = 0; kx < KW; ++kx) {
+            for (int kx = 0; kx < Kind::KW; ++kx) {
                 const V k = hn::LoadU(d, w + kx * P);
                 HWY_UNROLL(8)
-                for (int c = 0; c < C; ++c) acc[c] = hn::MulAdd(hn::LoadU(d, p + kx * dx + c * step), k, acc[c]);
+                for (int c = 0; c < C; ++c) acc[c] = hn::MulAdd(hn::LoadU(d, line + kx * dx + c * step), k, acc[c]);
             }
         } else {
-            for (int kx = kx0; kx < kx1; ++kx) {
+            const float* p = line + kx0 * dx;
+            for (int kx = kx0; kx < kx1; ++kx, p += dx) {
                 const V k = hn::LoadU(d, w + kx * P);
                 HWY_UNROLL(8)
-                for (int c = 0; c < C; ++c) acc[c] = hn::MulAdd(hn::LoadU(d, p + kx * dx + c * step), k, acc[c]);
+                for (int c = 0; c < C; ++c) acc[c] = hn::MulAdd(hn::LoadU(d, p + c * step), k, acc[c]);
             }
         }
     }
@@ -299,7 +325,28 @@ HWY_INLINE void tapRange(int origin, int dilate, int n, int extent, int& first, 
     if (last < first) last = first;
 }
 
-template <int KW>
+template <class Kind>
+HWY_INLINE void depthwiseTiles(D d, int n, const DepthwiseArgs& t, const float* src, int ky0, int ky1, int kx0, int kx1,
+                               float* dst, const float* residual, V lo, V hi) {
+#define MNNC_TILE(C) \
+    case C:          \
+        return depthwiseTile<Kind, C>(d, t, src, ky0, ky1, kx0, kx1, dst, residual, lo, hi);
+    switch (n) {
+        MNNC_TILE(1)
+        MNNC_TILE(2)
+        MNNC_TILE(3)
+        MNNC_TILE(4)
+        MNNC_TILE(5)
+        MNNC_TILE(6)
+        MNNC_TILE(7)
+        MNNC_TILE(8)
+        default:
+            return;
+    }
+#undef MNNC_TILE
+}
+
+template <class Kind>
 void depthwiseRows(const DepthwiseArgs& t) {
     const D d;
     const ConvShape& s = *t.shape;
@@ -308,6 +355,7 @@ void depthwiseRows(const DepthwiseArgs& t) {
     const int x0 = std::min(s.ow, (s.padLeft + s.strideW - 1) / s.strideW);
     const int reach = s.iw - 1 - (s.kw - 1) * s.dilateW + s.padLeft;
     const int x1 = std::max(x0, reach < 0 ? 0 : std::min(s.ow, reach / s.strideW + 1));
+    const int inside = x1 - x0, tiles = (inside + 7) / 8;
     for (int oy = t.rowBegin; oy < t.rowEnd; ++oy) {
         const int iy = oy * s.strideH - s.padTop;
         int ky0, ky1;
@@ -315,42 +363,65 @@ void depthwiseRows(const DepthwiseArgs& t) {
         const float* row = t.src + (ptrdiff_t(iy) * s.iw - s.padLeft) * P;
         float* out = t.dst + ptrdiff_t(oy) * s.ow * P;
         const float* residual = t.residual ? t.residual + ptrdiff_t(oy) * s.ow * P : nullptr;
-        const auto at = [&](int ox) { return row + ptrdiff_t(ox) * s.strideW * P; };
-        const auto res = [&](int ox) { return residual ? residual + ox * P : nullptr; };
-        int ox = 0;
-        const auto edge = [&](int end) HWY_ATTR {
-            for (; ox < end; ++ox) {
-                int kx0, kx1;
-                tapRange(ox * s.strideW - s.padLeft, s.dilateW, s.kw, s.iw, kx0, kx1);
-                depthwiseTile<0, 1>(d, t, at(ox), ky0, ky1, kx0, kx1, out + ox * P, res(ox), lo, hi);
-            }
-        };
-        edge(x0);
-        for (; ox + 8 <= x1; ox += 8) {
-            depthwiseTile<KW, 8>(d, t, at(ox), ky0, ky1, 0, s.kw, out + ox * P, res(ox), lo, hi);
+        for (int ox = 0; ox < s.ow; ++ox) {
+            if (ox == x0) ox = x1;
+            if (ox >= s.ow) break;
+            int kx0, kx1;
+            tapRange(ox * s.strideW - s.padLeft, s.dilateW, s.kw, s.iw, kx0, kx1);
+            depthwiseTile<DepthwiseKind<0, 0>, 1>(d, t, row + ptrdiff_t(ox) * s.strideW * P, ky0, ky1, kx0, kx1, out + ox * P,
+                                                  residual ? residual + ox * P : nullptr, lo, hi);
         }
-        if (ox + 4 <= x1) {
-            depthwiseTile<KW, 4>(d, t, at(ox), ky0, ky1, 0, s.kw, out + ox * P, res(ox), lo, hi);
-            ox += 4;
+        for (int i = 0; i < tiles; ++i) {
+            const int ox = x0 + inside * i / tiles, end = x0 + inside * (i + 1) / tiles;
+            depthwiseTiles<Kind>(d, end - ox, t, row + ptrdiff_t(ox) * s.strideW * P, ky0, ky1, 0, s.kw, out + ox * P,
+                                 residual ? residual + ox * P : nullptr, lo, hi);
         }
-        if (ox + 2 <= x1) {
-            depthwiseTile<KW, 2>(d, t, at(ox), ky0, ky1, 0, s.kw, out + ox * P, res(ox), lo, hi);
-            ox += 2;
-        }
-        edge(s.ow);
         if (t.act != Act::None) activate(out, size_t(s.ow) * P, t.act, t.lo, t.hi);
     }
 }
 
+void depthwiseInside(const DepthwiseArgs& t) {
+    const ConvShape& s = *t.shape;
+    const int stride = s.dilateW == 1 && s.strideW <= 2 ? s.strideW : 0;
+    if (s.kw == 3 && stride == 1) return depthwiseRows<DepthwiseKind<3, 1>>(t);
+    if (s.kw == 3 && stride == 2) return depthwiseRows<DepthwiseKind<3, 2>>(t);
+    if (s.kw == 5 && stride == 1) return depthwiseRows<DepthwiseKind<5, 1>>(t);
+    if (s.kw == 5 && stride == 2) return depthwiseRows<DepthwiseKind<5, 2>>(t);
+    if (stride == 1) return depthwiseRows<DepthwiseKind<0, 1>>(t);
+    return depthwiseRows<DepthwiseKind<0, 0>>(t);
+}
+
 void depthwise(const DepthwiseArgs& t) {
-    switch (t.shape->kw) {
-        case 3:
-            return depthwiseRows<3>(t);
-        case 5:
-            return depthwiseRows<5>(t);
-        default:
-            return depthwiseRows<0>(t);
+    // A small map is mostly border: with a copy that has one, every output takes the fast way. The copy stays in the first
+    // level cache.
+    constexpr int kPixels = 400;
+    const ConvShape& s = *t.shape;
+    const int height = (s.oh - 1) * s.strideH + (s.kh - 1) * s.dilateH + 1;
+    const int width = (s.ow - 1) * s.strideW + (s.kw - 1) * s.dilateW + 1;
+    if (s.kw == 1 || long(height) * width > kPixels) return depthwiseInside(t);
+    const D d;
+    HWY_ALIGN float map[kPixels * P];
+    const int first = t.rowBegin * s.strideH;
+    const int last = (t.rowEnd - 1) * s.strideH + (s.kh - 1) * s.dilateH + 1;
+    for (int y = first; y < last; ++y) {
+        float* to = map + ptrdiff_t(y) * width * P;
+        const int iy = y - s.padTop;
+        const bool valid = iy >= 0 && iy < s.ih;
+        const int x0 = valid ? std::min(s.padLeft, width) : width;
+        const int x1 = valid ? std::max(x0, std::min(width, s.iw + s.padLeft)) : width;
+        for (int x = 0; x < x0; ++x) hn::Store(hn::Zero(d), d, to + x * P);
+        const float* from = t.src + (ptrdiff_t(iy) * s.iw - s.padLeft) * P;
+        for (int x = x0; x < x1; ++x) hn::Store(hn::LoadU(d, from + x * P), d, to + x * P);
+        for (int x = x1; x < width; ++x) hn::Store(hn::Zero(d), d, to + x * P);
     }
+    ConvShape bordered = s;
+    bordered.ih = height;
+    bordered.iw = width;
+    bordered.padTop = bordered.padLeft = 0;
+    DepthwiseArgs inside = t;
+    inside.src = map;
+    inside.shape = &bordered;
+    depthwiseInside(inside);
 }
 
 // Gather form: output (oy, ox) takes tap ky from input row (oy + pad - ky*dilate) / stride where that divides.

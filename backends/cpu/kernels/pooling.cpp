@@ -104,7 +104,8 @@ void average(const PoolRow& r) {
     for (int x = 0; x < r.outputs; ++x) {
         const int64_t count = r.rowCount * r.widthCounts[x];
         V v = hn::Zero(d);
-        if (count > 0) v = hn::Div(foldWindow<SumStep>(r, r.widthTaps[x]), hn::Set(d, static_cast<float>(count)));
+        if (count > 0)
+            v = hn::Div(foldWindow<SumStep>(r, r.widthTaps[x]), hn::Set(d, static_cast<float>(count)));
         hn::StoreU(v, d, r.dst + static_cast<size_t>(x) * P);
     }
 }
@@ -122,6 +123,8 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace mnnc {
-const PoolKernels& poolKernels(Isa isa) { MNNC_SELECT(isa, poolTable) }
+const PoolKernels& poolKernels(Isa isa) {
+    MNNC_SELECT(isa, poolTable)
+}
 }  // namespace mnnc
 #endif

@@ -10,11 +10,11 @@ namespace mnnc {
 struct ResizeRow {
     const float* const* rows;  // input rows, width x P each
     const float* rowWeights;
-    int rowCount;              // 1 to 16
-    const int32_t* index;      // outputs x taps: positions in a row
-    const float* weight;       // outputs x taps
+    int rowCount;          // 1 to 16
+    const int32_t* index;  // outputs x taps: positions in a row
+    const float* weight;   // outputs x taps
     int outputs;
-    float* dst;                // outputs x P
+    float* dst;  // outputs x P
 };
 
 struct ResizeKernels {

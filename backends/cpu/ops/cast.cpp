@@ -1,5 +1,5 @@
-// Cast between element types. Conversions of floats outside the integer range give what x86 gives (the smallest int32),
-// everywhere.
+// Cast between element types. Conversions of floats outside the integer range give what x86 gives (the
+// smallest int32), everywhere.
 #include "ops/cast.h"
 
 #include <cstring>
@@ -25,9 +25,12 @@ int32_t truncate(float value) {
 // Narrow integers take the low bits of the int32.
 template <typename To, typename From>
 To convert(From value) {
-    if constexpr (std::is_same_v<From, BFloat>) return bfloat16ToFloat(value.bits);
-    else if constexpr (std::is_same_v<From, float> && !std::is_same_v<To, float>) return static_cast<To>(truncate(value));
-    else return static_cast<To>(value);
+    if constexpr (std::is_same_v<From, BFloat>)
+        return bfloat16ToFloat(value.bits);
+    else if constexpr (std::is_same_v<From, float> && !std::is_same_v<To, float>)
+        return static_cast<To>(truncate(value));
+    else
+        return static_cast<To>(value);
 }
 
 template <typename From, typename To>
@@ -53,7 +56,8 @@ using Loop = void (*)(const void*, void*, int64_t);
 Loop pickLoop(DataType from, DataType to, bool toBool) {
     using enum DataType;
     if (toBool && elementBytes(from) == 4) return boolLoop;
-    if (from == to) return elementBytes(from) == 4 ? copyLoop<4> : elementBytes(from) == 2 ? copyLoop<2> : copyLoop<1>;
+    if (from == to)
+        return elementBytes(from) == 4 ? copyLoop<4> : elementBytes(from) == 2 ? copyLoop<2> : copyLoop<1>;
     switch (to) {
         case Float32:
             if (from == Int32) return castLoop<int32_t, float>;
@@ -75,7 +79,8 @@ Loop pickLoop(DataType from, DataType to, bool toBool) {
             if (from == Int32) return castLoop<int32_t, uint8_t>;
             if (from == Int8) return castLoop<int8_t, uint8_t>;
             return nullptr;
-        default: return nullptr;
+        default:
+            return nullptr;
     }
 }
 
@@ -95,7 +100,8 @@ std::unique_ptr<Execution> createCast(CpuBackend&, const Command& command, std::
     const auto* params = command.paramsAs<CastParams>();
     const Loop loop = pickLoop(from, to, params && params->toBool);
     if (!loop) {
-        reason = format("op '%s': no cast from %s to %s", command.name.c_str(), dataTypeName(from), dataTypeName(to));
+        reason = format("op '%s': no cast from %s to %s", command.name.c_str(), dataTypeName(from),
+                        dataTypeName(to));
         return nullptr;
     }
     return std::make_unique<CastExecution>(command, loop);
@@ -105,6 +111,8 @@ constexpr CpuOp kCastCpu[] = {{OpType::Cast, nullptr, createCast}};
 
 }  // namespace
 
-CpuFamily castCpu() { return kCastCpu; }
+CpuFamily castCpu() {
+    return kCastCpu;
+}
 
 }  // namespace mnnc::cpu

@@ -13,7 +13,9 @@ namespace {
 
 constexpr int64_t kFloat = sizeof(float);
 
-int toInt(int64_t value) { return static_cast<int>(value); }  // convWindow has checked the range
+int toInt(int64_t value) {
+    return static_cast<int>(value);
+}  // convWindow has checked the range
 
 ConvWindow windowOf(const Command& command) {
     const ConvParams& params = *command.paramsAs<ConvParams>();
@@ -40,6 +42,8 @@ class ConvExecution final : public Execution {
     ConvExecution(CpuBackend& backend, const Command& command) : backend_(backend), command_(command) {}
 
     void onResize() override {
+        plan_.reset();
+        if (command_.outputs[0]->empty()) return;
         const ConvParams& params = *command_.paramsAs<ConvParams>();
         const ConvWindow w = windowOf(command_);
         ConvOptions options;
@@ -66,6 +70,7 @@ class ConvExecution final : public Execution {
     }
 
     void onExecute() override {
+        if (!plan_) return;
         ThreadPool& pool = backend_.pool();
         auto* memory = static_cast<char*>(scratch());
         const float* packed = packed_;
@@ -77,7 +82,8 @@ class ConvExecution final : public Execution {
         }
         PostOps post = post_;
         post.bias = command_.inputs.size() > 2 ? command_.inputs[2]->as<const float>() : bias_.data();
-        plan_->run(command_.inputs[0]->as<const float>(), packed, command_.outputs[0]->as<float>(), post, memory, pool);
+        plan_->run(command_.inputs[0]->as<const float>(), packed, command_.outputs[0]->as<float>(), post,
+                   memory, pool);
     }
 
   private:
@@ -91,7 +97,8 @@ class ConvExecution final : public Execution {
             return planBytes;
         }
         packAtRun_ = true;
-        return checkedAdd(roundUp(checkedMul(packedFloats_, kFloat, "packed weights"), 64), planBytes, "scratch");
+        return checkedAdd(roundUp(checkedMul(packedFloats_, kFloat, "packed weights"), 64), planBytes,
+                          "scratch");
     }
 
     void prepareStoredWeights(const ConvParams& params, const ConvWindow& w) {
@@ -129,12 +136,14 @@ StorageChoice convolutionStorage(const CpuBackend& backend, const Command& comma
     const Tensor& x = *command.inputs[0];
     if (x.pack == 1 && !isDeconvolution(command.type) && !x.empty() && !command.outputs[0]->empty()) {
         const ConvWindow w = windowOf(command);
-        if (convReadsNchw(planShape(w, *command.paramsAs<ConvParams>()), toInt(w.groups))) choice.inputPack = 1;
+        if (convReadsNchw(planShape(w, *command.paramsAs<ConvParams>()), toInt(w.groups)))
+            choice.inputPack = 1;
     }
     return choice;
 }
 
-std::unique_ptr<Execution> createConvolution(CpuBackend& backend, const Command& command, std::string& reason) {
+std::unique_ptr<Execution> createConvolution(CpuBackend& backend, const Command& command,
+                                             std::string& reason) {
     if (!command.params) {
         reason = format("%s has no parameters", command.name.c_str());
         return nullptr;

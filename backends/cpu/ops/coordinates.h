@@ -1,5 +1,5 @@
-// An odometer over the coordinates of a tensor that keeps a linear position in another tensor of equal rank, with one
-// axis left out: what element-wise gathers and scatters walk with.
+// An odometer over the coordinates of a tensor that keeps a linear position in another tensor of equal rank,
+// with one axis left out: what element-wise gathers and scatters walk with.
 #pragma once
 #include "tensor/shape.h"
 
@@ -48,7 +48,8 @@ class ElementWalk {
 };
 
 // The linear start of one row of indices, or -1 when one of them is outside.
-inline int64_t rowStart(const int32_t* row, int depth, const int64_t* extent, const int64_t* stride) noexcept {
+inline int64_t rowStart(const int32_t* row, int depth, const int64_t* extent,
+                        const int64_t* stride) noexcept {
     int64_t start = 0;
     for (int j = 0; j < depth; ++j) {
         if (row[j] < 0 || row[j] >= extent[j]) return -1;

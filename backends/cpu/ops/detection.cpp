@@ -27,9 +27,9 @@ class NmsExecution final : public CommandExecution {
         const int64_t width = p.batched ? 3 : 1;
         for (int64_t n = 0; n < p.batch; ++n)
             for (int64_t k = 0; k < p.classes; ++k) {
-                const int64_t hits =
-                    nonMaxSuppression(inData<float>(0) + n * p.boxes * 4,
-                                      inData<float>(1) + (n * p.classes + k) * p.boxes, p.boxes, limits, work, selected);
+                const int64_t hits = nonMaxSuppression(inData<float>(0) + n * p.boxes * 4,
+                                                       inData<float>(1) + (n * p.classes + k) * p.boxes,
+                                                       p.boxes, limits, work, selected);
                 for (int64_t h = 0; h < hits && end - output >= width; ++h) {
                     if (p.batched) {
                         *output++ = static_cast<int32_t>(n);
@@ -46,6 +46,8 @@ constexpr CpuOp kDetectionCpu[] = {{OpType::NonMaxSuppressionV2, nullptr, makeEx
 
 }  // namespace
 
-CpuFamily detectionCpu() { return kDetectionCpu; }
+CpuFamily detectionCpu() {
+    return kDetectionCpu;
+}
 
 }  // namespace mnnc::cpu

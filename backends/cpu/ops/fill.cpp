@@ -42,7 +42,8 @@ class RangeExecution final : public CommandExecution {
         } else {
             auto value = static_cast<uint32_t>(*inData<int32_t>(0));
             const auto delta = static_cast<uint32_t>(*inData<int32_t>(2));
-            for (int64_t i = 0; i < count; ++i, value += delta) outData<int32_t>()[i] = static_cast<int32_t>(value);
+            for (int64_t i = 0; i < count; ++i, value += delta)
+                outData<int32_t>()[i] = static_cast<int32_t>(value);
         }
     }
 };
@@ -94,9 +95,12 @@ class RandomExecution final : public CommandExecution {
         const int64_t count = out().elements();
         for (int64_t i = 0; i < count; ++i) {
             const float value = distribution(generator);
-            if (out().type == DataType::Float32) outData<float>()[i] = value;
-            else if (out().type == DataType::Int32) outData<int32_t>()[i] = whole(value);
-            else outData<uint8_t>()[i] = static_cast<uint8_t>(whole(value));
+            if (out().type == DataType::Float32)
+                outData<float>()[i] = value;
+            else if (out().type == DataType::Int32)
+                outData<int32_t>()[i] = whole(value);
+            else
+                outData<uint8_t>()[i] = static_cast<uint8_t>(whole(value));
         }
     }
     static int32_t whole(float value) {
@@ -114,6 +118,8 @@ constexpr CpuOp kFillCpu[] = {
 
 }  // namespace
 
-CpuFamily fillCpu() { return kFillCpu; }
+CpuFamily fillCpu() {
+    return kFillCpu;
+}
 
 }  // namespace mnnc::cpu

@@ -15,9 +15,12 @@ __extension__ using Wide = __int128;
 
 // Single four-byte elements are frequent (shape arithmetic), and a memcpy of unknown size is slow for them.
 void copyOrZero(char* to, const char* from, size_t bytes) noexcept {
-    if (!from) std::memset(to, 0, bytes);
-    else if (bytes == 4) std::memcpy(to, from, 4);
-    else std::memcpy(to, from, bytes);
+    if (!from)
+        std::memset(to, 0, bytes);
+    else if (bytes == 4)
+        std::memcpy(to, from, 4);
+    else
+        std::memcpy(to, from, bytes);
 }
 
 class GatherExecution final : public CommandExecution {
@@ -52,7 +55,8 @@ class GatherNdExecution final : public CommandExecution {
         auto* output = outData<char>();
         for (int64_t r = 0; r < p.rows; ++r, row += p.depth, output += p.slice * width) {
             const int64_t start = p.checkEach ? rowStart(row, p.depth, p.extent, p.stride) : sum(p, row);
-            copyOrZero(output, start < 0 ? nullptr : data + start * width, static_cast<size_t>(p.slice * width));
+            copyOrZero(output, start < 0 ? nullptr : data + start * width,
+                       static_cast<size_t>(p.slice * width));
         }
     }
 
@@ -91,6 +95,8 @@ constexpr CpuOp kGatherCpu[] = {
 
 }  // namespace
 
-CpuFamily gatherCpu() { return kGatherCpu; }
+CpuFamily gatherCpu() {
+    return kGatherCpu;
+}
 
 }  // namespace mnnc::cpu

@@ -25,8 +25,8 @@ class InterpExecution final : public Execution {
         const Tensor& y = *command_.outputs[0];
         const int rank = x.shape.rank();
         if (rank < 2 || rank > 5 || y.shape.rank() != rank)
-            fail(Status::ComputeSizeError, "%s: cannot resize %s to %s", command_.name.c_str(), x.shape.text().c_str(),
-                 y.shape.text().c_str());
+            fail(Status::ComputeSizeError, "%s: cannot resize %s to %s", command_.name.c_str(),
+                 x.shape.text().c_str(), y.shape.text().c_str());
         for (int i = 0; i < 3; ++i) {
             const int axis = rank == 5 ? 2 + i : 1 + i;
             const bool used = axis >= 2 && axis < rank;
@@ -46,9 +46,10 @@ class InterpExecution final : public Execution {
     void onExecute() override {
         ThreadPool& pool = backend_.pool();
         const int64_t rows = out_[0] * out_[1];
-        parallelRanges(pool, static_cast<long>(blocks_ * rows), 4 * pool.threads(), [&](long begin, long end) {
-            for (long i = begin; i < end; ++i) runRow(i / rows, i % rows);
-        });
+        parallelRanges(pool, static_cast<long>(blocks_ * rows), 4 * pool.threads(),
+                       [&](long begin, long end) {
+                           for (long i = begin; i < end; ++i) runRow(i / rows, i % rows);
+                       });
     }
 
   private:
@@ -57,7 +58,8 @@ class InterpExecution final : public Execution {
         const int64_t rowFloats = in_[2] * lanes;
         const float* src = command_.inputs[0]->as<const float>() + block * in_[0] * in_[1] * rowFloats;
         const AxisTaps &depth = taps_[0], &height = taps_[1];
-        const auto z = static_cast<size_t>(row / out_[1] * depth.taps), y = static_cast<size_t>(row % out_[1] * height.taps);
+        const auto z = static_cast<size_t>(row / out_[1] * depth.taps),
+                   y = static_cast<size_t>(row % out_[1] * height.taps);
         const float* rows[kMaxRows];
         float weights[kMaxRows];
         int count = 0;

@@ -3,6 +3,8 @@
 
 namespace mnnc::cpu {
 
-CpuFamily paddingCpu() { return {}; }
+CpuFamily paddingCpu() {
+    return {};
+}
 
 }  // namespace mnnc::cpu

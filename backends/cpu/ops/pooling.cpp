@@ -63,16 +63,18 @@ class PoolExecution final : public Execution {
 
     void onExecute() override {
         ThreadPool& pool = backend_.pool();
-        parallelRanges(pool, static_cast<long>(blocks_ * rows_), 4 * pool.threads(), [&](long begin, long end) {
-            for (long i = begin; i < end; ++i) runRow(i / rows_, i % rows_);
-        });
+        parallelRanges(pool, static_cast<long>(blocks_ * rows_), 4 * pool.threads(),
+                       [&](long begin, long end) {
+                           for (long i = begin; i < end; ++i) runRow(i / rows_, i % rows_);
+                       });
     }
 
   private:
     void runRow(int64_t block, int64_t row) const noexcept {
         const int lanes = kernels_.lanes;
         const PoolAxis& across = window_.axis[2];
-        const auto z = static_cast<size_t>(row / window_.axis[1].out), y = static_cast<size_t>(row % window_.axis[1].out);
+        const auto z = static_cast<size_t>(row / window_.axis[1].out),
+                   y = static_cast<size_t>(row % window_.axis[1].out);
         const int64_t at = (block * outPlane_ + row * across.out) * lanes;
         PoolRow r;
         r.src = command_.inputs[0]->as<const float>() + block * inPlane_ * lanes;

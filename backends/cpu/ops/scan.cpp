@@ -14,8 +14,10 @@ class ScanExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
     void onExecute() override {
-        if (in(0).type == DataType::Float32) scan<float>();
-        else scan<uint32_t>();  // integers wrap
+        if (in(0).type == DataType::Float32)
+            scan<float>();
+        else
+            scan<uint32_t>();  // integers wrap
     }
 
   private:
@@ -28,8 +30,10 @@ class ScanExecution final : public CommandExecution {
             const int64_t base = o * p.extent * p.inner + (p.reverse ? (p.extent - 1) * p.inner : 0);
             const T* x = inData<T>(0) + base;
             T* y = outData<T>() + base;
-            if (p.exclusive) std::fill(y, y + p.inner, T(0));
-            else std::copy(x, x + p.inner, y);
+            if (p.exclusive)
+                std::fill(y, y + p.inner, T(0));
+            else
+                std::copy(x, x + p.inner, y);
             for (int64_t k = 1; k < p.extent; ++k) {
                 if (!p.exclusive) x += step;
                 const T* last = y;
@@ -57,7 +61,8 @@ class BandPartExecution final : public CommandExecution {
         for (int64_t line = 0; line < lines; ++line) {
             const int64_t row = line % rows;
             for (int64_t column = 0; column < columns; ++column, ++x, ++y) {
-                const bool inside = (lower < 0 || row - column <= lower) && (upper < 0 || column - row <= upper);
+                const bool inside =
+                    (lower < 0 || row - column <= lower) && (upper < 0 || column - row <= upper);
                 *y = *x * (inside ? 1.0f : 0.0f);  // a product: NaN stays NaN outside of the band
             }
         }
@@ -72,6 +77,8 @@ constexpr CpuOp kScanCpu[] = {
 
 }  // namespace
 
-CpuFamily scanCpu() { return kScanCpu; }
+CpuFamily scanCpu() {
+    return kScanCpu;
+}
 
 }  // namespace mnnc::cpu

@@ -1,4 +1,5 @@
-// ScatterNd and ScatterElements. The output starts as the data; updates follow in index order, so later ones win.
+// ScatterNd and ScatterElements. The output starts as the data; updates follow in index order, so later ones
+// win.
 #include "ops/scatter.h"
 
 #include <algorithm>
@@ -16,9 +17,12 @@ namespace {
 template <typename T>
 void combine(T* to, const T* from, int64_t count, int reduction) noexcept {
     for (int64_t i = 0; i < count; ++i) {
-        if (reduction == 0) to[i] = to[i] + from[i];
-        else if (reduction == 1) to[i] = to[i] - from[i];
-        else to[i] = to[i] * from[i];
+        if (reduction == 0)
+            to[i] = to[i] + from[i];
+        else if (reduction == 1)
+            to[i] = to[i] - from[i];
+        else
+            to[i] = to[i] * from[i];
     }
 }
 
@@ -29,8 +33,10 @@ class ScatterBase : public CommandExecution {
   protected:
     void start(const Tensor* data) const noexcept {
         const auto bytes = static_cast<size_t>(out().elements()) * elementBytes(out().type);
-        if (!data) std::memset(out().data, 0, bytes);
-        else if (data->data != out().data) std::memcpy(out().data, data->data, bytes);
+        if (!data)
+            std::memset(out().data, 0, bytes);
+        else if (data->data != out().data)
+            std::memcpy(out().data, data->data, bytes);
     }
     // Elements `to`.. of the output get (or are combined with) elements `from`.. of the updates.
     void apply(const Tensor& updates, int64_t from, int64_t to, int64_t count, int reduction) const noexcept {
@@ -86,6 +92,8 @@ constexpr CpuOp kScatterCpu[] = {
 
 }  // namespace
 
-CpuFamily scatterCpu() { return kScatterCpu; }
+CpuFamily scatterCpu() {
+    return kScatterCpu;
+}
 
 }  // namespace mnnc::cpu

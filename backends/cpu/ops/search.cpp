@@ -1,5 +1,5 @@
-// ArgMax, ArgMin and TopKV2. Ties follow the reference: the first element for the arg forms, the order of libstdc++'s
-// heap selection for lists.
+// ArgMax, ArgMin and TopKV2. Ties follow the reference: the first element for the arg forms, the order of
+// libstdc++'s heap selection for lists.
 #include "ops/search.h"
 
 #include <algorithm>
@@ -17,8 +17,10 @@ class ArgExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
     void onExecute() override {
-        if (in(0).type == DataType::Float32) search<float>();
-        else search<int32_t>();
+        if (in(0).type == DataType::Float32)
+            search<float>();
+        else
+            search<int32_t>();
     }
 
   private:
@@ -58,7 +60,8 @@ class TopListExecution final : public CommandExecution {
                 float* output = outData<float>() + o * rows * p.inner + i;
                 int64_t found = 0;
                 for (int64_t k = 0; k < p.extent; ++k)
-                    if (!p.useThreshold || values[k * p.inner] >= p.threshold) order[found++] = static_cast<int32_t>(k);
+                    if (!p.useThreshold || values[k * p.inner] >= p.threshold)
+                        order[found++] = static_cast<int32_t>(k);
                 const int64_t top = std::min(p.top, found);
                 std::partial_sort(order, order + top, order + found, [&](int32_t a, int32_t b) {
                     return values[a * p.inner] > values[b * p.inner];
@@ -81,8 +84,10 @@ class TopKExecution final : public CommandExecution {
         requestScratch(p.extent * 4);
     }
     void onExecute() override {
-        if (in(0).type == DataType::Float32) select<float>();
-        else select<int32_t>();
+        if (in(0).type == DataType::Float32)
+            select<float>();
+        else
+            select<int32_t>();
     }
 
   private:
@@ -96,14 +101,17 @@ class TopKExecution final : public CommandExecution {
                 const int64_t inner = p.inner;
                 std::iota(order, order + p.extent, 0);
                 if (p.largest && k_ == 1)
-                    order[0] = *std::max_element(
-                        order, order + p.extent, [&](int32_t a, int32_t b) { return values[a * inner] < values[b * inner]; });
+                    order[0] = *std::max_element(order, order + p.extent, [&](int32_t a, int32_t b) {
+                        return values[a * inner] < values[b * inner];
+                    });
                 else if (p.largest)
-                    std::partial_sort(order, order + k_, order + p.extent,
-                                      [&](int32_t a, int32_t b) { return values[a * inner] > values[b * inner]; });
+                    std::partial_sort(order, order + k_, order + p.extent, [&](int32_t a, int32_t b) {
+                        return values[a * inner] > values[b * inner];
+                    });
                 else
-                    std::partial_sort(order, order + k_, order + p.extent,
-                                      [&](int32_t a, int32_t b) { return values[a * inner] < values[b * inner]; });
+                    std::partial_sort(order, order + k_, order + p.extent, [&](int32_t a, int32_t b) {
+                        return values[a * inner] < values[b * inner];
+                    });
                 for (int64_t k = 0; k < k_; ++k) {
                     const int64_t to = (o * k_ + k) * inner + i;
                     outData<T>(0)[to] = values[order[k] * inner];
@@ -128,6 +136,8 @@ constexpr CpuOp kSearchCpu[] = {
 
 }  // namespace
 
-CpuFamily searchCpu() { return kSearchCpu; }
+CpuFamily searchCpu() {
+    return kSearchCpu;
+}
 
 }  // namespace mnnc::cpu

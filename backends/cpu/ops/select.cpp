@@ -1,5 +1,5 @@
-// Select, Where, Unique, SetDiff1D, UnravelIndex. Where and its kin write at most as much as their output holds, should
-// their input have changed since shapes were computed, and zero what is left.
+// Select, Where, Unique, SetDiff1D, UnravelIndex. Where and its kin write at most as much as their output
+// holds, should their input have changed since shapes were computed, and zero what is left.
 #include <algorithm>
 #include <cstring>
 
@@ -11,8 +11,8 @@ namespace mnnc::cpu {
 namespace {
 
 template <typename C, typename T>
-void selectLoop(const C* condition, int64_t stepC, const T* a, int64_t stepA, const T* b, int64_t stepB, T* output,
-                int64_t count) noexcept {
+void selectLoop(const C* condition, int64_t stepC, const T* a, int64_t stepA, const T* b, int64_t stepB,
+                T* output, int64_t count) noexcept {
     for (int64_t i = 0; i < count; ++i) output[i] = condition[i * stepC] != 0 ? a[i * stepA] : b[i * stepB];
 }
 
@@ -22,9 +22,15 @@ class SelectExecution final : public CommandExecution {
     void onExecute() override {
         // The condition counts as bits: -0.0 is true.
         switch (elementBytes(in(0).type)) {
-            case 4: withCondition<uint32_t>(); break;
-            case 2: withCondition<uint16_t>(); break;
-            default: withCondition<uint8_t>(); break;
+            case 4:
+                withCondition<uint32_t>();
+                break;
+            case 2:
+                withCondition<uint16_t>();
+                break;
+            default:
+                withCondition<uint8_t>();
+                break;
         }
     }
 
@@ -32,15 +38,22 @@ class SelectExecution final : public CommandExecution {
     template <typename C>
     void withCondition() noexcept {
         switch (elementBytes(out().type)) {
-            case 4: loop<C, uint32_t>(); break;
-            case 2: loop<C, uint16_t>(); break;
-            default: loop<C, uint8_t>(); break;
+            case 4:
+                loop<C, uint32_t>();
+                break;
+            case 2:
+                loop<C, uint16_t>();
+                break;
+            default:
+                loop<C, uint8_t>();
+                break;
         }
     }
     template <typename C, typename T>
     void loop() noexcept {
         const auto step = [this](size_t i) { return int64_t{in(i).elements() != 1}; };
-        selectLoop(inData<C>(0), step(0), inData<T>(1), step(1), inData<T>(2), step(2), outData<T>(), out().elements());
+        selectLoop(inData<C>(0), step(0), inData<T>(1), step(1), inData<T>(2), step(2), outData<T>(),
+                   out().elements());
     }
 };
 
@@ -48,9 +61,12 @@ class WhereExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
     void onExecute() override {
-        if (in(0).type == DataType::Float32) write(inData<float>(0));
-        else if (in(0).type == DataType::Int32) write(inData<int32_t>(0));
-        else write(inData<uint8_t>(0));
+        if (in(0).type == DataType::Float32)
+            write(inData<float>(0));
+        else if (in(0).type == DataType::Int32)
+            write(inData<int32_t>(0));
+        else
+            write(inData<uint8_t>(0));
     }
 
   private:
@@ -161,6 +177,8 @@ constexpr CpuOp kSelectCpu[] = {
 
 }  // namespace
 
-CpuFamily selectCpu() { return kSelectCpu; }
+CpuFamily selectCpu() {
+    return kSelectCpu;
+}
 
 }  // namespace mnnc::cpu

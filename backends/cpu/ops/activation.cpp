@@ -1,0 +1,111 @@
+// ReLU, ReLU6, PReLU, ELU, Selu and Threshold on the CPU, in any storage.
+#include "ops/activation.h"
+
+#include "backends/cpu/kernels/elementwise.h"
+#include "backends/cpu/ops/channel_rows.h"
+#include "backends/cpu/ops/families.h"
+#include "base/error.h"
+
+namespace mnnc::cpu {
+namespace {
+
+class Activation final : public Execution {
+  public:
+    Activation(const CpuBackend& backend, const Command& command)
+        : backend_(backend),
+          kernels_(unaryKernels(backend.kernels().id)),
+          command_(command),
+          input_(*command.inputs[0]),
+          output_(*command.outputs[0]) {}
+
+    void onExecute() override {
+        const float* x = input_.as<const float>();
+        float* y = output_.as<float>();
+        forElements(backend_.pool(), storageElements(output_), [&](long begin, long end) {
+            run(x + begin, y + begin, static_cast<size_t>(end - begin));
+        });
+    }
+
+  private:
+    void run(const float* x, float* y, size_t n) const {
+        switch (command_.type) {
+            case OpType::ReLU:
+                return kernels_.leaky(x, y, n, command_.paramsAs<ReluParams>()->slope);
+            case OpType::PReLU:
+                return kernels_.leaky(x, y, n, command_.paramsAs<PReluParams>()->slopes[0]);
+            case OpType::ReLU6: {
+                const auto* clip = command_.paramsAs<ClipParams>();
+                return kernels_.clip(x, y, n, clip->lo, clip->hi);
+            }
+            case OpType::Threshold:
+                return kernels_.threshold(x, y, n, command_.paramsAs<EluParams>()->alpha);
+            default: {
+                const auto* elu = command_.paramsAs<EluParams>();
+                return kernels_.elu(x, y, n, elu->alpha, elu->scale);
+            }
+        }
+    }
+
+    const CpuBackend& backend_;
+    const UnaryKernels& kernels_;
+    const Command command_;
+    const Tensor& input_;
+    const Tensor& output_;
+};
+
+class PReluChannels final : public Execution {
+  public:
+    PReluChannels(const CpuBackend& backend, const Command& command)
+        : backend_(backend),
+          kernels_(unaryKernels(backend.kernels().id)),
+          input_(*command.inputs[0]),
+          output_(*command.outputs[0]),
+          slopes_(command.paramsAs<PReluParams>()->slopes) {
+        slopes_.resize(static_cast<size_t>(roundUp(static_cast<int64_t>(slopes_.size()), 16)));
+    }
+
+    void onExecute() override {
+        const float* x = input_.as<const float>();
+        float* y = output_.as<float>();
+        forChannels(
+            backend_.pool(), output_,
+            [&](int64_t at, int64_t n, int64_t c) {
+                kernels_.leakyLanes(x + at, y + at, static_cast<size_t>(n), slopes_.data() + c);
+            },
+            [&](int64_t at, int64_t n) { kernels_.leakyEach(x + at, y + at, static_cast<size_t>(n), slopes_.data()); },
+            [&](int64_t at, int64_t n, int64_t c) {
+                kernels_.leaky(x + at, y + at, static_cast<size_t>(n), slopes_[static_cast<size_t>(c)]);
+            });
+    }
+
+  private:
+    const CpuBackend& backend_;
+    const UnaryKernels& kernels_;
+    const Tensor& input_;
+    const Tensor& output_;
+    std::vector<float> slopes_;  // whole vectors, whatever the lanes
+};
+
+std::unique_ptr<Execution> createActivation(CpuBackend& backend, const Command& command, std::string& reason) {
+    if (command.inputs[0]->type != DataType::Float32) {
+        reason = format("%s needs float32, the input is %s", opTypeName(command.type),
+                        dataTypeName(command.inputs[0]->type));
+        return nullptr;
+    }
+    if (command.type == OpType::PReLU && command.paramsAs<PReluParams>()->slopes.size() > 1)
+        return std::make_unique<PReluChannels>(backend, command);
+    return std::make_unique<Activation>(backend, command);
+}
+
+}  // namespace
+
+CpuFamily activationCpu() {
+    static constexpr CpuOp kOps[] = {
+        {OpType::ReLU, storageFollow, createActivation},  {OpType::ReLU6, storageFollow, createActivation},
+        {OpType::PReLU, storageFollow, createActivation}, {OpType::ELU, storageFollow, createActivation},
+        {OpType::Selu, storageFollow, createActivation},  {OpType::Threshold, storageFollow, createActivation},
+    };
+    return kOps;
+}
+
+}  // namespace mnnc::cpu

@@ -1,0 +1,241 @@
+// BinaryOp on the CPU. Every case becomes rows: a run of outputs over which each operand is a run of its own, one value,
+// or (packed storage, per-channel operand) one repeating vector.
+#include "ops/binary.h"
+
+#include <cstring>
+
+#include "backends/cpu/kernels/elementwise.h"
+#include "backends/cpu/ops/families.h"
+#include "backends/cpu/ops/split.h"
+#include "base/error.h"
+
+namespace mnnc::cpu {
+namespace {
+
+constexpr int64_t kReluChunk = 4096;  // outputs clamped while they are still in the cache
+constexpr int kMaxLanes = 16;
+
+// The operand is one value per channel (and perhaps per batch) of `big`: extents [1 or N, C, 1, 1 ...] from the right.
+bool perChannel(const Shape& small, const Shape& big) {
+    const int shift = big.rank() - small.rank();
+    if (shift < 0 || big.rank() < 2 || shift > 1) return false;
+    for (int axis = 2; axis < big.rank(); ++axis)
+        if (small[axis - shift] != 1) return false;
+    if (small[1 - shift] != big[1]) return false;
+    return shift == 1 || small[0] == 1 || small[0] == big[0];
+}
+
+StorageChoice storageBinary(const CpuBackend& backend, const Command& command) {
+    const Tensor& a = *command.inputs[0];
+    const Tensor& b = *command.inputs[1];
+    const Tensor& out = *command.outputs[0];
+    const int pack = backend.pack();
+    StorageChoice packed{.inputPack = pack, .outputPack = pack};
+    if (pack == 1 || (a.pack == 1 && b.pack == 1) || out.format == Format::NHWC || out.shape.rank() < 2) return {};
+    if (a.shape == b.shape) return a.format == Format::NHWC || b.format == Format::NHWC ? StorageChoice{} : packed;
+    const int bigIndex = a.pack > 1 && a.shape == out.shape ? 0 : 1;
+    const Tensor& big = bigIndex == 0 ? a : b;
+    const Tensor& small = bigIndex == 0 ? b : a;
+    if (big.pack == 1 || !(big.shape == out.shape)) return {};
+    if (small.elements() != 1 && !perChannel(small.shape, big.shape)) return {};
+    // A small operand that is packed already, by the same axis, stays so.
+    if (small.pack == 1 || small.shape.rank() != big.shape.rank()) packed.plainInputs = 1u << (1 - bigIndex);
+    return packed;
+}
+
+class Binary final : public Execution {
+  public:
+    Binary(const CpuBackend& backend, const Command& command, BinaryFn vector, BinaryScalarFn scalar, bool relu)
+        : backend_(backend),
+          inputs_{command.inputs[0], command.inputs[1]},
+          output_(*command.outputs[0]),
+          vector_(vector),
+          scalar_(scalar),
+          relu_(relu),
+          name_(command.name) {}
+
+    void onResize() override {
+        rows_ = 1;
+        dims_ = 0;
+        lanes_ = -1;
+        mode_[0] = mode_[1] = Operand::Each;
+        if (output_.pack > 1)
+            planPacked();
+        else
+            planPlain();
+    }
+
+    void onExecute() override {
+        if (output_.empty()) return;
+        if (rows_ == 1 && lanes_ < 0) {
+            forElements(backend_.pool(), length_, [&](long begin, long end) {
+                row(inputs_[0]->as<const char>() + (mode_[0] == Operand::Each ? begin * 4 : 0),
+                    inputs_[1]->as<const char>() + (mode_[1] == Operand::Each ? begin * 4 : 0),
+                    output_.as<char>() + begin * 4, end - begin);
+            });
+            return;
+        }
+        forRows(backend_.pool(), rows_, length_, [&](long begin, long end) {
+            for (long r = begin; r < end; ++r) lanes_ < 0 ? plainRow(r) : channelRow(r);
+        });
+    }
+
+  private:
+    void planPacked() {
+        length_ = storageElements(output_);
+        if (inputs_[0]->shape == inputs_[1]->shape) {
+            if (inputs_[0]->pack != output_.pack || inputs_[1]->pack != output_.pack)
+                fail(Status::Internal, "op '%s': equal shapes stored differently", name_.c_str());
+            return;
+        }
+        const int small =
+            inputs_[0]->shape == output_.shape && inputs_[0]->pack == output_.pack ? 1 : 0;
+        const Tensor& operand = *inputs_[small];
+        if (operand.elements() == 1) {
+            mode_[small] = Operand::One;
+            return;
+        }
+        if (!perChannel(operand.shape, output_.shape) || output_.pack > kMaxLanes)
+            fail(Status::Internal, "op '%s': %s cannot be combined with packed %s", name_.c_str(),
+                 operand.shape.text().c_str(), output_.shape.text().c_str());
+        lanes_ = small;
+        mode_[small] = Operand::Lanes;
+        blocks_ = ceilDiv(output_.shape[1], output_.pack);
+        rows_ = output_.batch() * blocks_;
+        length_ = output_.plane() * output_.pack;
+        perBatch_ = operand.shape.rank() == output_.shape.rank() && operand.shape[0] != 1;
+    }
+
+    // Adjacent axes that both operands read alike become one; the innermost is the row.
+    void planPlain() {
+        struct Axis {
+            int64_t size;
+            bool used[2];
+        } axes[kMaxRank];
+        int count = 0;
+        const int rank = output_.shape.rank();
+        for (int axis = 0; axis < rank; ++axis) {
+            if (output_.shape[axis] == 1) continue;
+            Axis next{output_.shape[axis], {false, false}};
+            for (int i = 0; i < 2; ++i) {
+                const int own = axis - (rank - inputs_[i]->shape.rank());
+                next.used[i] = own >= 0 && inputs_[i]->shape[own] != 1;
+            }
+            if (count > 0 && axes[count - 1].used[0] == next.used[0] && axes[count - 1].used[1] == next.used[1])
+                axes[count - 1].size *= next.size;
+            else
+                axes[count++] = next;
+        }
+        length_ = count > 0 ? axes[count - 1].size : 1;
+        int64_t stride[2] = {1, 1};
+        for (int i = 0; i < 2 && count > 0; ++i) {
+            if (!axes[count - 1].used[i]) mode_[i] = Operand::One;
+            if (axes[count - 1].used[i]) stride[i] = length_;
+        }
+        dims_ = std::max(count - 1, 0);
+        for (int axis = dims_ - 1; axis >= 0; --axis) {
+            sizes_[axis] = axes[axis].size;
+            rows_ *= axes[axis].size;
+            for (int i = 0; i < 2; ++i) {
+                strides_[i][axis] = axes[axis].used[i] ? stride[i] : 0;
+                if (axes[axis].used[i]) stride[i] *= axes[axis].size;
+            }
+        }
+    }
+
+    void plainRow(int64_t r) const {
+        int64_t offset[2] = {0, 0}, rest = r;
+        for (int axis = dims_ - 1; axis >= 0; --axis) {
+            const int64_t index = rest % sizes_[axis];
+            rest /= sizes_[axis];
+            offset[0] += index * strides_[0][axis];
+            offset[1] += index * strides_[1][axis];
+        }
+        row(inputs_[0]->as<const char>() + offset[0] * 4, inputs_[1]->as<const char>() + offset[1] * 4,
+            output_.as<char>() + r * length_ * 4, length_);
+    }
+
+    void channelRow(int64_t r) const {
+        const Tensor& operand = *inputs_[lanes_];
+        const int64_t pack = output_.pack, block = r % blocks_, n = perBatch_ ? r / blocks_ : 0;
+        alignas(64) float values[kMaxLanes] = {};
+        if (operand.pack > 1) {
+            std::memcpy(values, operand.as<const float>() + (n * blocks_ + block) * pack,
+                        static_cast<size_t>(pack) * 4);
+        } else {
+            const int64_t channels = output_.shape[1], first = block * pack;
+            std::memcpy(values, operand.as<const float>() + n * channels + first,
+                        static_cast<size_t>(std::min(pack, channels - first)) * 4);
+        }
+        const char* big = inputs_[1 - lanes_]->as<const char>() + r * length_ * 4;
+        const char* small = reinterpret_cast<const char*>(values);
+        row(lanes_ == 0 ? small : big, lanes_ == 0 ? big : small, output_.as<char>() + r * length_ * 4, length_);
+    }
+
+    void row(const char* a, const char* b, char* y, int64_t n) const {
+        if (!relu_) return call(a, b, y, static_cast<size_t>(n));
+        // Chunks are whole vectors, so a repeating vector keeps its phase.
+        for (int64_t i = 0; i < n; i += kReluChunk) {
+            const size_t count = static_cast<size_t>(std::min(kReluChunk, n - i));
+            call(mode_[0] == Operand::Each ? a + i * 4 : a, mode_[1] == Operand::Each ? b + i * 4 : b, y + i * 4,
+                 count);
+            if (output_.type == DataType::Float32) {
+                binaryKernels(backend_.kernels().id).reluFloat(reinterpret_cast<float*>(y + i * 4), count);
+            } else {
+                int32_t* values = reinterpret_cast<int32_t*>(y + i * 4);
+                for (size_t j = 0; j < count; ++j) values[j] = std::max(values[j], 0);
+            }
+        }
+    }
+
+    void call(const void* a, const void* b, void* y, size_t n) const {
+        if (vector_)
+            vector_(a, mode_[0], b, mode_[1], y, n);
+        else
+            scalar_(a, mode_[0], b, mode_[1], y, n, static_cast<size_t>(backend_.kernels().lanes));
+    }
+
+    const CpuBackend& backend_;
+    const Tensor* inputs_[2];
+    const Tensor& output_;
+    const BinaryFn vector_;
+    const BinaryScalarFn scalar_;
+    const bool relu_;
+    const std::string name_;
+
+    Operand mode_[2] = {Operand::Each, Operand::Each};
+    int64_t rows_ = 1, length_ = 0;
+    int dims_ = 0;  // axes outside the row
+    int64_t sizes_[kMaxRank] = {}, strides_[2][kMaxRank] = {};
+    int lanes_ = -1;  // which input is the per-channel one of packed storage
+    int64_t blocks_ = 0;
+    bool perBatch_ = false;
+};
+
+std::unique_ptr<Execution> createBinary(CpuBackend& backend, const Command& command, std::string& reason) {
+    const auto* params = command.paramsAs<BinaryParams>();
+    const DataType type = command.inputs[0]->type;
+    BinaryFn vector = nullptr;
+    BinaryScalarFn scalar = nullptr;
+    if (command.inputs[1]->type == type && type == DataType::Float32) {
+        vector = binaryKernels(backend.kernels().id).byCode[params->code];
+        scalar = binaryScalarFloat(params->code);
+    } else if (command.inputs[1]->type == type && type == DataType::Int32) {
+        scalar = binaryScalarInt(params->code);
+    }
+    if (!vector && !scalar) {
+        reason = format("binary code %d does not exist for %s and %s", params->code, dataTypeName(type),
+                        dataTypeName(command.inputs[1]->type));
+        return nullptr;
+    }
+    return std::make_unique<Binary>(backend, command, vector, scalar, params->relu);
+}
+
+}  // namespace
+
+CpuFamily binaryCpu() {
+    static constexpr CpuOp kOps[] = {{OpType::BinaryOp, storageBinary, createBinary}};
+    return kOps;
+}
+
+}  // namespace mnnc::cpu

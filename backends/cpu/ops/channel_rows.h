@@ -1,0 +1,35 @@
+// Walks a float tensor in pieces that share their channel, whatever its storage: for PReLU, Scale, InstanceNorm.
+#pragma once
+#include "backends/cpu/ops/split.h"
+#include "ops/channel_axis.h"
+
+namespace mnnc::cpu {
+
+// Calls one of
+//   lanes(offset, count, c): `count` floats at `offset` repeat the channels c .. c + pack - 1;
+//   each(offset, count):     `count` floats, one per channel from 0;
+//   row(offset, count, c):   `count` floats of channel c.
+template <typename Lanes, typename Each, typename Row>
+void forChannels(ThreadPool& pool, const Tensor& tensor, Lanes&& lanes, Each&& each, Row&& row) {
+    if (tensor.empty()) return;
+    const int axis = channelAxis(tensor);
+    const int rank = tensor.shape.rank();
+    const int64_t channels = tensor.shape[axis], outer = tensor.shape.elements(0, axis);
+    const int64_t inner = tensor.shape.elements(axis + 1, rank);
+    if (tensor.pack > 1) {
+        const int64_t pack = tensor.pack, blocks = ceilDiv(channels, pack), size = inner * pack;
+        forRows(pool, outer * blocks, size, [&](long begin, long end) {
+            for (long r = begin; r < end; ++r) lanes(r * size, size, r % blocks * pack);
+        });
+    } else if (inner == 1) {
+        forRows(pool, outer, channels, [&](long begin, long end) {
+            for (long r = begin; r < end; ++r) each(r * channels, channels);
+        });
+    } else {
+        forRows(pool, outer * channels, inner, [&](long begin, long end) {
+            for (long r = begin; r < end; ++r) row(r * inner, inner, r % channels);
+        });
+    }
+}
+
+}  // namespace mnnc::cpu

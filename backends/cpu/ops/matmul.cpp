@@ -1,0 +1,203 @@
+// MatMul, BatchMatMul and InnerProduct on the CPU, row-major. One product goes to gemm() with B packed into scratch
+// (batches that share B are folded into its rows); a batch of products to batchedGemm().
+#include "ops/matmul.h"
+
+#include <climits>
+#include <cstring>
+
+#include "backends/cpu/kernels/gemm.h"
+#include "backends/cpu/ops/families.h"
+#include "base/error.h"
+
+namespace mnnc::cpu {
+namespace {
+
+int checkedInt(int64_t value, const char* what) {
+    if (value > INT_MAX)
+        fail(Status::Overflow, "op '%s': a matrix extent of %lld", what, static_cast<long long>(value));
+    return static_cast<int>(value);
+}
+
+class MatMul final : public Execution {
+  public:
+    MatMul(const CpuBackend& backend, const Command& command)
+        : backend_(backend),
+          command_(command),
+          a_(*command.inputs[0]),
+          b_(*command.inputs[1]),
+          output_(*command.outputs[0]) {}
+
+    void onResize() override {
+        const char* name = command_.name.c_str();
+        requestScratch(0);
+        const MatMulSizes sizes = matMulSizes(*command_.paramsAs<MatMulParams>(), a_.shape, b_.shape, name);
+        zero_ = sizes.l == 0;
+        if (output_.empty() || zero_) return;
+        const Kernels& kernels = backend_.kernels();
+        const int64_t products = sizes.batch.elements();
+        int64_t rows = sizes.e;
+        single_ = products == 1;
+        if (!single_ && sizes.batchB.elements() == 1 && !sizes.transposeA && sizes.batchA.elements() == products) {
+            rows = checkedMul(rows, products, name);
+            single_ = true;
+        }
+        args_ = {};
+        args_.count = single_ ? 1 : checkedInt(products, name);
+        args_.M = checkedInt(rows, name);
+        args_.N = checkedInt(sizes.h, name);
+        args_.K = checkedInt(sizes.l, name);
+        args_.transA = sizes.transposeA;
+        args_.transB = sizes.transposeB;
+        args_.lda = static_cast<size_t>(sizes.transposeA ? rows : sizes.l);
+        args_.ldb = static_cast<size_t>(sizes.transposeB ? sizes.l : sizes.h);
+        args_.ldc = static_cast<size_t>(sizes.h);
+        args_.aStep = static_cast<size_t>(sizes.e * sizes.l);
+        args_.bStep = static_cast<size_t>(sizes.l * sizes.h);
+        args_.cStep = static_cast<size_t>(sizes.e * sizes.h);
+        if (single_) {
+            packedBytes_ = roundUp(static_cast<int64_t>(gemmPackedFloats(kernels, args_.N, args_.K)) * 4, 64);
+            requestScratch(packedBytes_ + static_cast<int64_t>(gemmScratchBytes(args_.M, args_.K, args_.transA)));
+            return;
+        }
+        fillOffsets(aOffsets_, sizes.batchA, sizes.batch, args_.aStep);
+        fillOffsets(bOffsets_, sizes.batchB, sizes.batch, args_.bStep);
+        args_.aOffsets = aOffsets_.data();
+        args_.bOffsets = bOffsets_.data();
+        requestScratch(static_cast<int64_t>(batchedGemmScratchBytes(kernels, args_, backend_.pool().threads())));
+    }
+
+    void onExecute() override {
+        if (output_.empty()) return;
+        float* c = output_.as<float>();
+        if (zero_) {
+            std::memset(c, 0, static_cast<size_t>(output_.elements()) * 4);
+            return;
+        }
+        const Kernels& kernels = backend_.kernels();
+        PostOps post;
+        if (command_.inputs.size() > 2) post.bias = command_.inputs[2]->as<const float>();
+        if (!single_) {
+            args_.a = a_.as<const float>();
+            args_.b = b_.as<const float>();
+            args_.c = c;
+            args_.post = post;
+            args_.scratch = scratch();
+            return batchedGemm(kernels, args_, backend_.pool());
+        }
+        float* packed = static_cast<float*>(scratch());
+        gemmPackB(kernels, args_.N, args_.K, b_.as<const float>(), args_.ldb, args_.transB, packed, backend_.pool());
+        GemmArgs gemmArgs;
+        gemmArgs.M = args_.M;
+        gemmArgs.N = args_.N;
+        gemmArgs.K = args_.K;
+        gemmArgs.a = a_.as<const float>();
+        gemmArgs.lda = args_.lda;
+        gemmArgs.transA = args_.transA;
+        gemmArgs.packedB = packed;
+        gemmArgs.c = c;
+        gemmArgs.ldc = args_.ldc;
+        gemmArgs.post = post;
+        gemmArgs.scratch = static_cast<char*>(scratch()) + packedBytes_;
+        gemm(kernels, gemmArgs, backend_.pool());
+    }
+
+  private:
+    // Where product i of the broadcast batch finds its operand.
+    static void fillOffsets(std::vector<size_t>& offsets, const Shape& own, const Shape& batch, size_t step) {
+        offsets.clear();
+        const int64_t count = batch.elements();
+        offsets.reserve(static_cast<size_t>(count));
+        const int shift = batch.rank() - own.rank();
+        for (int64_t i = 0; i < count; ++i) {
+            int64_t rest = i, index = 0, stride = 1;
+            for (int axis = batch.rank() - 1; axis >= shift; --axis) {
+                const int64_t position = rest % batch[axis];
+                rest /= batch[axis];
+                if (own[axis - shift] != 1) index += position * stride;
+                stride *= own[axis - shift];
+            }
+            offsets.push_back(static_cast<size_t>(index) * step);
+        }
+    }
+
+    const CpuBackend& backend_;
+    const Command command_;
+    const Tensor& a_;
+    const Tensor& b_;
+    const Tensor& output_;
+    BatchedGemmArgs args_;  // of a single product too
+    std::vector<size_t> aOffsets_, bOffsets_;
+    int64_t packedBytes_ = 0;
+    bool single_ = true, zero_ = false;
+};
+
+class InnerProduct final : public Execution {
+  public:
+    InnerProduct(const CpuBackend& backend, const Command& command)
+        : backend_(backend),
+          command_(command),
+          input_(*command.inputs[0]),
+          output_(*command.outputs[0]),
+          params_(*command_.paramsAs<InnerProductParams>()) {}
+
+    void onResize() override {
+        const Kernels& kernels = backend_.kernels();
+        rows_ = checkedInt(input_.shape[0], command_.name.c_str());
+        packed_ = backend_.weights().get(command_.params, std::string("inner_product ") + kernels.isa, [&] {
+            AlignedBuffer buffer(
+                static_cast<int64_t>(gemmPackedFloats(kernels, params_.outputs, params_.inputs)) * 4);
+            gemmPackB(kernels, params_.outputs, params_.inputs, params_.weight.data(),
+                      static_cast<size_t>(params_.inputs), true, buffer.as<float>(), backend_.pool());
+            return buffer;
+        });
+        requestScratch(static_cast<int64_t>(gemmScratchBytes(rows_, params_.inputs, false)));
+    }
+
+    void onExecute() override {
+        if (output_.empty()) return;
+        GemmArgs args;
+        args.M = rows_;
+        args.N = params_.outputs;
+        args.K = params_.inputs;
+        args.a = input_.as<const float>();
+        args.lda = static_cast<size_t>(params_.inputs);
+        args.packedB = packed_->as<float>();
+        args.c = output_.as<float>();
+        args.ldc = static_cast<size_t>(params_.outputs);
+        args.post.bias = params_.bias.empty() ? nullptr : params_.bias.data();
+        args.scratch = scratch();
+        gemm(backend_.kernels(), args, backend_.pool());
+    }
+
+  private:
+    const CpuBackend& backend_;
+    const Command command_;
+    const Tensor& input_;
+    const Tensor& output_;
+    const InnerProductParams& params_;
+    WeightStore::Buffer packed_;
+    int rows_ = 0;
+};
+
+std::unique_ptr<Execution> createMatMul(CpuBackend& backend, const Command& command, std::string& reason) {
+    for (const Tensor* input : command.inputs)
+        if (input->type != DataType::Float32) {
+            reason = format("%s needs float32, an input is %s", opTypeName(command.type), dataTypeName(input->type));
+            return nullptr;
+        }
+    if (command.type == OpType::InnerProduct) return std::make_unique<InnerProduct>(backend, command);
+    return std::make_unique<MatMul>(backend, command);
+}
+
+}  // namespace
+
+CpuFamily matmulCpu() {
+    static constexpr CpuOp kOps[] = {
+        {OpType::MatMul, nullptr, createMatMul},
+        {OpType::BatchMatMul, nullptr, createMatMul},
+        {OpType::InnerProduct, nullptr, createMatMul},
+    };
+    return kOps;
+}
+
+}  // namespace mnnc::cpu

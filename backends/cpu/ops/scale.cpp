@@ -1,0 +1,148 @@
+// Scale (also BatchNorm) in any storage, and InstanceNorm in row-major storage.
+#include "ops/scale.h"
+
+#include <cmath>
+
+#include "backends/cpu/kernels/elementwise.h"
+#include "backends/cpu/ops/channel_rows.h"
+#include "backends/cpu/ops/families.h"
+#include "base/error.h"
+
+namespace mnnc::cpu {
+namespace {
+
+class Scale final : public Execution {
+  public:
+    Scale(const CpuBackend& backend, const Command& command)
+        : backend_(backend),
+          kernels_(unaryKernels(backend.kernels().id)),
+          input_(*command.inputs[0]),
+          output_(*command.outputs[0]),
+          scale_(command.paramsAs<ScaleParams>()->scale),
+          bias_(command.paramsAs<ScaleParams>()->bias) {
+        // Whole vectors, whatever the lanes.
+        scale_.resize(static_cast<size_t>(roundUp(static_cast<int64_t>(scale_.size()), 16)));
+        bias_.resize(scale_.size());
+    }
+
+    void onExecute() override {
+        const float* x = input_.as<const float>();
+        float* y = output_.as<float>();
+        forChannels(
+            backend_.pool(), output_,
+            [&](int64_t at, int64_t n, int64_t c) {
+                kernels_.affineLanes(x + at, y + at, static_cast<size_t>(n), scale_.data() + c, bias_.data() + c);
+            },
+            [&](int64_t at, int64_t n) {
+                kernels_.affineEach(x + at, y + at, static_cast<size_t>(n), scale_.data(), bias_.data());
+            },
+            [&](int64_t at, int64_t n, int64_t c) {
+                kernels_.affine(x + at, y + at, static_cast<size_t>(n), scale_[static_cast<size_t>(c)],
+                                bias_[static_cast<size_t>(c)]);
+            });
+    }
+
+  private:
+    const CpuBackend& backend_;
+    const UnaryKernels& kernels_;
+    const Tensor& input_;
+    const Tensor& output_;
+    std::vector<float> scale_, bias_;
+};
+
+class InstanceNorm final : public Execution {
+  public:
+    InstanceNorm(const CpuBackend& backend, const Command& command)
+        : backend_(backend),
+          unary_(unaryKernels(backend.kernels().id)),
+          rows_(rowKernels(backend.kernels().id)),
+          command_(command),
+          input_(*command.inputs[0]),
+          output_(*command.outputs[0]),
+          params_(*command_.paramsAs<InstanceNormParams>()) {}
+
+    void onExecute() override {
+        if (output_.empty()) return;
+        const int64_t channels = static_cast<int64_t>(params_.scale.size()), batch = input_.shape[0];
+        const int64_t plane = input_.elements() / (batch * channels);
+        if (channelAxis(input_) == 1)
+            forRows(backend_.pool(), batch * channels, plane * 4, [&](long begin, long end) {
+                for (long r = begin; r < end; ++r) channelRow(r, plane);
+            });
+        else
+            forRows(backend_.pool(), batch, plane * channels * 4, [&](long begin, long end) {
+                for (long n = begin; n < end; ++n) channelsLast(n, plane, channels);
+            });
+    }
+
+  private:
+    bool given() const { return command_.inputs.size() == 3; }
+    float givenMean(int64_t i) const { return command_.inputs[1]->as<const float>()[i]; }
+    float givenInverse(int64_t i) const {
+        return 1.0f / std::sqrt(command_.inputs[2]->as<const float>()[i] + params_.epsilon);
+    }
+
+    void channelRow(int64_t r, int64_t plane) const {
+        const float* x = input_.as<const float>() + r * plane;
+        float* y = output_.as<float>() + r * plane;
+        const size_t n = static_cast<size_t>(plane), c = static_cast<size_t>(r) % params_.scale.size();
+        if (given()) {
+            const float scale = params_.scale[c] * givenInverse(r);
+            return unary_.affine(x, y, n, scale, params_.bias[c] - scale * givenMean(r));
+        }
+        rows_.norm(x, y, n, nullptr, nullptr, params_.epsilon, false);
+        unary_.affine(y, y, n, params_.scale[c], params_.bias[c]);
+    }
+
+    void channelsLast(int64_t n, int64_t plane, int64_t channels) const {
+        const float* x = input_.as<const float>() + n * plane * channels;
+        float* y = output_.as<float>() + n * plane * channels;
+        const size_t width = static_cast<size_t>(channels);
+        if (given()) {
+            for (int64_t p = 0; p < plane; ++p)
+                for (size_t c = 0; c < width; ++c) {
+                    const int64_t i = n * channels + static_cast<int64_t>(c), at = p * channels + static_cast<int64_t>(c);
+                    y[at] = (x[at] - givenMean(i)) * givenInverse(i) * params_.scale[c] + params_.bias[c];
+                }
+            return;
+        }
+        for (size_t c = 0; c < width; c += kMaxColumns) {
+            const size_t count = std::min(kMaxColumns, width - c);
+            rows_.normColumns(x + c, y + c, static_cast<size_t>(plane), width, count, nullptr, nullptr,
+                              params_.epsilon, false);
+            for (int64_t p = 0; p < plane; ++p)
+                unary_.affineEach(y + p * channels + c, y + p * channels + c, count, params_.scale.data() + c,
+                                  params_.bias.data() + c);
+        }
+    }
+
+    const CpuBackend& backend_;
+    const UnaryKernels& unary_;
+    const RowKernels& rows_;
+    const Command command_;
+    const Tensor& input_;
+    const Tensor& output_;
+    const InstanceNormParams& params_;
+};
+
+std::unique_ptr<Execution> createScale(CpuBackend& backend, const Command& command, std::string& reason) {
+    if (command.inputs[0]->type != DataType::Float32) {
+        reason = format("%s needs float32, the input is %s", opTypeName(command.type),
+                        dataTypeName(command.inputs[0]->type));
+        return nullptr;
+    }
+    if (command.type == OpType::InstanceNorm) return std::make_unique<InstanceNorm>(backend, command);
+    return std::make_unique<Scale>(backend, command);
+}
+
+}  // namespace
+
+CpuFamily scaleCpu() {
+    static constexpr CpuOp kOps[] = {
+        {OpType::Scale, storageFollow, createScale},
+        {OpType::InstanceNorm, nullptr, createScale},
+    };
+    return kOps;
+}
+
+}  // namespace mnnc::cpu

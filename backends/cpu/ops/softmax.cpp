@@ -1,0 +1,77 @@
+// Softmax on the CPU, row-major: by row when the axis is the innermost, else by groups of columns.
+#include "ops/softmax.h"
+
+#include "backends/cpu/kernels/elementwise.h"
+#include "backends/cpu/ops/families.h"
+#include "backends/cpu/ops/split.h"
+#include "base/error.h"
+
+namespace mnnc::cpu {
+namespace {
+
+class Softmax final : public Execution {
+  public:
+    Softmax(const CpuBackend& backend, const Command& command)
+        : backend_(backend),
+          kernels_(rowKernels(backend.kernels().id)),
+          input_(*command.inputs[0]),
+          output_(*command.outputs[0]),
+          axis_(command.paramsAs<SoftmaxParams>()->axis) {}
+
+    void onResize() override {
+        const Shape& shape = input_.shape;
+        const int rank = shape.rank();
+        outer_ = length_ = inner_ = 1;
+        if (rank == 0) return;
+        const int axis = normalizeAxis(axis_, rank, "Softmax");
+        outer_ = shape.elements(0, axis);
+        length_ = shape[axis];
+        inner_ = shape.elements(axis + 1, rank);
+    }
+
+    void onExecute() override {
+        if (output_.empty()) return;
+        const float* x = input_.as<const float>();
+        float* y = output_.as<float>();
+        if (inner_ == 1) {
+            forRows(backend_.pool(), outer_, length_ * 4, [&](long begin, long end) {
+                for (long r = begin; r < end; ++r)
+                    kernels_.softmax(x + r * length_, y + r * length_, static_cast<size_t>(length_));
+            });
+            return;
+        }
+        const int64_t width = static_cast<int64_t>(kMaxColumns), groups = ceilDiv(inner_, width);
+        forRows(backend_.pool(), outer_ * groups, length_ * std::min(inner_, width) * 4, [&](long begin, long end) {
+            for (long i = begin; i < end; ++i) {
+                const int64_t column = i % groups * width, at = i / groups * length_ * inner_ + column;
+                kernels_.softmaxColumns(x + at, y + at, static_cast<size_t>(length_), static_cast<size_t>(inner_),
+                                        static_cast<size_t>(std::min(width, inner_ - column)));
+            }
+        });
+    }
+
+  private:
+    const CpuBackend& backend_;
+    const RowKernels& kernels_;
+    const Tensor& input_;
+    const Tensor& output_;
+    const int axis_;
+    int64_t outer_ = 1, length_ = 1, inner_ = 1;
+};
+
+std::unique_ptr<Execution> createSoftmax(CpuBackend& backend, const Command& command, std::string& reason) {
+    if (command.inputs[0]->type != DataType::Float32) {
+        reason = format("Softmax needs float32, the input is %s", dataTypeName(command.inputs[0]->type));
+        return nullptr;
+    }
+    return std::make_unique<Softmax>(backend, command);
+}
+
+}  // namespace
+
+CpuFamily softmaxCpu() {
+    static constexpr CpuOp kOps[] = {{OpType::Softmax, nullptr, createSoftmax}};
+    return kOps;
+}
+
+}  // namespace mnnc::cpu

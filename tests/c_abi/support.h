@@ -1,0 +1,122 @@
+/* Shared by the C ABI tests: cmocka, the demo model, status checks that tell the sentence. */
+#ifndef MNN_C_TESTS_SUPPORT_H
+#define MNN_C_TESTS_SUPPORT_H
+
+/* cmocka.h wants these first. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mnn_c.h"
+
+enum { PIXELS = 64, CLASSES = 10 };
+
+/* A value that no call writes: outputs must still hold it after a failure. */
+#define UNTOUCHED_POINTER ((void*)(uintptr_t)0x5a5a5a50)
+#define UNTOUCHED_SIZE ((size_t)0x5a5a5a5a)
+#define UNTOUCHED_INT ((int32_t)0x5a5a5a5a)
+
+static inline void check_status(mnn_status got, mnn_status wanted, const char* call, const char* file, int line) {
+    if (got != wanted) {
+        print_error("%s\n  gave %d (%s), wanted %d (%s); last error: %s\n", call, (int)got, mnn_status_name(got),
+                    (int)wanted, mnn_status_name(wanted), mnn_last_error());
+        _fail(file, line);
+    }
+    if (wanted != MNN_OK && mnn_last_error()[0] == '\0') {
+        print_error("%s\n  failed as wanted, but left no sentence\n", call);
+        _fail(file, line);
+    }
+}
+
+#define assert_ok(call) check_status((call), MNN_OK, #call, __FILE__, __LINE__)
+#define assert_fails(call, wanted) check_status((call), (wanted), #call, __FILE__, __LINE__)
+
+static inline unsigned char* read_whole_file(const char* path, size_t* size) {
+    FILE* file = fopen(path, "rb");
+    if (!file) {
+        print_error("cannot open %s\n", path);
+        return NULL;
+    }
+    fseek(file, 0, SEEK_END);
+    const long length = ftell(file);
+    fseek(file, 0, SEEK_SET);
+    /* malloc: aligned for the model, and a read behind the end is seen by the address sanitizer */
+    unsigned char* bytes = length > 0 ? malloc((size_t)length) : NULL;
+    if (bytes && fread(bytes, 1, (size_t)length, file) != (size_t)length) {
+        free(bytes);
+        bytes = NULL;
+    }
+    fclose(file);
+    *size = bytes ? (size_t)length : 0;
+    return bytes;
+}
+
+/* Deterministic pixels from 0 to 1; every seed gives other ones. */
+static inline void fill_pixels(float* pixels, size_t count, uint32_t seed) {
+    uint32_t state = seed * 2654435761u + 12345u;
+    for (size_t i = 0; i < count; ++i) {
+        state = state * 1664525u + 1013904223u;
+        pixels[i] = (float)(state >> 28) / 16.0f;
+    }
+}
+
+static inline mnn_interpreter_t* open_digits(void) {
+    mnn_interpreter_t* net = NULL;
+    assert_ok(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, NULL, &net));
+    assert_non_null(net);
+    return net;
+}
+
+static inline mnn_session_t* open_session(mnn_interpreter_t* net) {
+    mnn_session_t* session = NULL;
+    assert_ok(mnn_session_create(net, NULL, &session));
+    assert_non_null(session);
+    return session;
+}
+
+static inline mnn_tensor_t* first_input(const mnn_session_t* session) {
+    mnn_tensor_t* tensor = NULL;
+    assert_ok(mnn_session_input(session, NULL, &tensor));
+    return tensor;
+}
+
+static inline mnn_tensor_t* first_output(const mnn_session_t* session) {
+    mnn_tensor_t* tensor = NULL;
+    assert_ok(mnn_session_output(session, NULL, &tensor));
+    return tensor;
+}
+
+/* Writes `batch` images, runs and reads `batch` rows of scores. */
+static inline void classify(mnn_session_t* session, const float* pixels, size_t batch, float* scores) {
+    assert_ok(mnn_tensor_write(first_input(session), pixels, batch * PIXELS * sizeof(float), MNN_FORMAT_NCHW));
+    assert_ok(mnn_session_run(session));
+    assert_ok(mnn_tensor_read(first_output(session), scores, batch * CLASSES * sizeof(float), MNN_FORMAT_NCHW));
+}
+
+/* The scores of one seeded image, by a session of its own. */
+static inline void reference_scores(uint32_t seed, float* scores) {
+    mnn_interpreter_t* net = open_digits();
+    mnn_session_t* session = open_session(net);
+    float pixels[PIXELS];
+    fill_pixels(pixels, PIXELS, seed);
+    classify(session, pixels, 1, scores);
+    assert_ok(mnn_session_destroy(&session));
+    assert_ok(mnn_interpreter_destroy(&net));
+}
+
+static inline void assert_close(const float* got, const float* wanted, size_t count, float tolerance) {
+    for (size_t i = 0; i < count; ++i) {
+        const float difference = got[i] > wanted[i] ? got[i] - wanted[i] : wanted[i] - got[i];
+        const float size = wanted[i] < 0 ? -wanted[i] : wanted[i];
+        if (!(difference <= tolerance * (1.0f + size)))
+            fail_msg("element %zu is %.9g, wanted %.9g", i, (double)got[i], (double)wanted[i]);
+    }
+}
+
+#endif

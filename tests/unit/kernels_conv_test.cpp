@@ -1,0 +1,357 @@
+// Convolution kernels against a naive reference in double, for every instruction set this CPU has.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "backends/cpu/kernels/conv.h"
+#include "backends/cpu/kernels/conv_kernels.h"
+#include "backends/cpu/kernels/pack.h"
+#include "base/error.h"
+
+namespace mnnc {
+namespace {
+
+using Floats = std::vector<float>;
+
+Floats randomFloats(size_t n, unsigned seed, float scale = 1.0f) {
+    std::mt19937 rng(seed);
+    std::uniform_real_distribution<float> dist(-scale, scale);
+    Floats out(n);
+    for (float& x : out) x = dist(rng);
+    return out;
+}
+
+struct Aligned {
+    explicit Aligned(size_t bytes) : storage(bytes / 4 + 32, std::numeric_limits<float>::quiet_NaN()) {
+        auto p = reinterpret_cast<uintptr_t>(storage.data());
+        data = reinterpret_cast<float*>((p + 63) / 64 * 64);
+    }
+    Floats storage;
+    float* data;
+};
+
+double activate(double x, Act act) {
+    switch (act) {
+        case Act::HardSwish:
+            return x * std::min(std::max(x + 3, 0.0), 6.0) / 6;
+        case Act::Silu:
+            return x / (1 + std::exp(-x));
+        case Act::Gelu:
+            return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
+        case Act::Sigmoid:
+            return 1 / (1 + std::exp(-x));
+        case Act::HardSigmoid:
+            return std::min(std::max(x + 3, 0.0), 6.0) / 6;
+        case Act::Tanh:
+            return std::tanh(x);
+        case Act::None:
+            break;
+    }
+    return x;
+}
+
+Floats reference(const ConvShape& s, int groups, bool transposed, const Floats& src, const Floats& w, const float* bias,
+                 const float* residual, float lo, float hi, Act act) {
+    const int icg = s.ic / groups, ocg = s.oc / groups;
+    std::vector<double> sum(size_t(s.batch) * s.oc * s.oh * s.ow, 0.0);
+    for (int n = 0; n < s.batch; ++n) {
+        for (int o = 0; o < s.oc; ++o) {
+            const int g = o / ocg;
+            for (int c = 0; c < icg; ++c) {
+                const float* in = src.data() + (size_t(n) * s.ic + g * icg + c) * s.ih * s.iw;
+                double* out = sum.data() + (size_t(n) * s.oc + o) * s.oh * s.ow;
+                const float* k = w.data() + (transposed ? (size_t(g * icg + c) * ocg + o % ocg) : (size_t(o) * icg + c)) *
+                                                s.kh * s.kw;
+                for (int ky = 0; ky < s.kh; ++ky) {
+                    for (int kx = 0; kx < s.kw; ++kx) {
+                        const double kv = k[ky * s.kw + kx];
+                        if (!transposed) {
+                            for (int y = 0; y < s.oh; ++y) {
+                                const int iy = y * s.strideH + ky * s.dilateH - s.padTop;
+                                if (iy < 0 || iy >= s.ih) continue;
+                                for (int x = 0; x < s.ow; ++x) {
+                                    const int ix = x * s.strideW + kx * s.dilateW - s.padLeft;
+                                    if (ix >= 0 && ix < s.iw) out[y * s.ow + x] += kv * in[iy * s.iw + ix];
+                                }
+                            }
+                        } else {
+                            for (int y = 0; y < s.ih; ++y) {
+                                const int oy = y * s.strideH + ky * s.dilateH - s.padTop;
+                                if (oy < 0 || oy >= s.oh) continue;
+                                for (int x = 0; x < s.iw; ++x) {
+                                    const int ox = x * s.strideW + kx * s.dilateW - s.padLeft;
+                                    if (ox >= 0 && ox < s.ow) out[oy * s.ow + ox] += kv * in[y * s.iw + x];
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    Floats result(sum.size());
+    const size_t area = size_t(s.oh) * s.ow;
+    for (size_t i = 0; i < sum.size(); ++i) {
+        double v = sum[i] + (bias ? bias[i / area % s.oc] : 0) + (residual ? residual[i] : 0);
+        v = activate(v, act);
+        result[i] = static_cast<float>(std::min<double>(std::max<double>(v, lo), hi));
+    }
+    return result;
+}
+
+// NCHW to packed with NaN in the lanes no channel owns.
+Aligned packNan(const Kernels& k, const Floats& src, int batch, int channels, size_t area) {
+    InlinePool inlinePool;
+    Aligned out(packedFloats(k.lanes, batch, channels, area) * 4);
+    nchwToPacked(k, src.data(), out.data, batch, channels, area, inlinePool);
+    const int P = k.lanes, blocks = (channels + P - 1) / P;
+    for (int n = 0; n < batch; ++n) {
+        for (int c = channels; c < blocks * P; ++c) {
+            for (size_t i = 0; i < area; ++i) {
+                out.data[((size_t(n) * blocks + c / P) * area + i) * P + c % P] = std::numeric_limits<float>::quiet_NaN();
+            }
+        }
+    }
+    return out;
+}
+
+struct Case {
+    ConvShape s;
+    ConvOptions o;
+    bool bias = true, residual = false;
+    float lo = -std::numeric_limits<float>::infinity(), hi = std::numeric_limits<float>::infinity();
+    Act act = Act::None;
+    double tolerance = 2e-6;
+};
+
+void check(const Case& c) {
+    const ConvShape& s = c.s;
+    const size_t inArea = size_t(s.ih) * s.iw, outArea = size_t(s.oh) * s.ow;
+    const Floats src = randomFloats(s.batch * s.ic * inArea, 1);
+    const Floats w = randomFloats(size_t(s.oc) * (s.ic / c.o.groups) * s.kh * s.kw, 2, 0.5f);
+    const Floats bias = randomFloats(s.oc, 3);
+    const Floats residual = randomFloats(s.batch * s.oc * outArea, 4);
+    const Floats expected = reference(s, c.o.groups, c.o.transposed, src, w, c.bias ? bias.data() : nullptr,
+                                      c.residual ? residual.data() : nullptr, c.lo, c.hi, c.act);
+    double largest = 1e-3;
+    for (float x : expected) largest = std::max(largest, std::abs(double(x)));
+    ForkJoinPool two(2);
+    InlinePool one;
+    for (const std::string& isa : availableIsas()) {
+        const Kernels& k = selectKernels(isa);
+        Floats first;
+        std::string variant;
+        for (int threads = 1; threads <= 2; ++threads) {
+            ConvOptions options = c.o;
+            options.threads = threads;
+            const auto plan = makeConvPlan(k, s, options);
+            SCOPED_TRACE(isa + " " + plan->algorithm() + " " + std::to_string(threads) +
+                         format(" ic %d %dx%d oc %d %dx%d k %dx%d s %d d %d p %d g %d", s.ic, s.ih, s.iw, s.oc, s.oh, s.ow,
+                                s.kh, s.kw, s.strideH, s.dilateH, s.padTop, c.o.groups));
+            RunLease lease(threads == 1 ? static_cast<ThreadPool&>(one) : two);
+            Aligned packedSrc = packNan(k, src, s.batch, s.ic, inArea);
+            Aligned packed(plan->packedWeightFloats() * 4);
+            plan->packWeights(w.data(), packed.data, lease.pool());
+            Aligned dst(packedFloats(k.lanes, s.batch, s.oc, outArea) * 4);
+            Aligned packedResidual = packNan(k, residual, s.batch, s.oc, outArea);
+            PostOps post;
+            post.lo = c.lo;
+            post.hi = c.hi;
+            post.act = c.act;
+            if (c.bias) post.bias = bias.data();
+            if (c.residual) post.residual = packedResidual.data;
+            Aligned scratch(plan->scratchBytes(threads));
+            plan->run(options.srcNchw ? src.data() : packedSrc.data, packed.data, dst.data, post, scratch.data, lease.pool());
+            Floats result(expected.size());
+            packedToNchw(k, dst.data, result.data(), s.batch, s.oc, outArea, one);
+            for (size_t i = 0; i < result.size(); ++i) {
+                ASSERT_NEAR(result[i], expected[i], c.tolerance * largest) << "at " << i;
+            }
+            if (threads == 1) {
+                first = result;
+            } else {
+                ASSERT_EQ(0, std::memcmp(first.data(), result.data(), result.size() * 4)) << "threads change the result";
+            }
+        }
+    }
+}
+
+ConvShape shape(int ic, int ih, int iw, int oc, int k, int stride = 1, int dilate = 1, int pad = 0, int batch = 1) {
+    ConvShape s;
+    s.batch = batch;
+    s.ic = ic;
+    s.ih = ih;
+    s.iw = iw;
+    s.oc = oc;
+    s.kh = s.kw = k;
+    s.strideH = s.strideW = stride;
+    s.dilateH = s.dilateW = dilate;
+    s.padTop = s.padLeft = pad;
+    s.oh = (ih + 2 * pad - (k - 1) * dilate - 1) / stride + 1;
+    s.ow = (iw + 2 * pad - (k - 1) * dilate - 1) / stride + 1;
+    return s;
+}
+
+ConvShape transposedShape(int ic, int ih, int iw, int oc, int k, int stride, int dilate, int pad, int extra = 0, int batch = 1) {
+    ConvShape s = shape(ic, ih, iw, oc, 1, 1, 1, 0, batch);
+    s.kh = s.kw = k;
+    s.strideH = s.strideW = stride;
+    s.dilateH = s.dilateW = dilate;
+    s.padTop = s.padLeft = pad;
+    s.oh = (ih - 1) * stride + (k - 1) * dilate + 1 - 2 * pad + extra;
+    s.ow = (iw - 1) * stride + (k - 1) * dilate + 1 - 2 * pad + extra;
+    return s;
+}
+
+ConvOptions options(int groups, bool transposed = false, bool nchw = false, ConvAlgorithm a = ConvAlgorithm::Auto) {
+    ConvOptions o;
+    o.groups = groups;
+    o.transposed = transposed;
+    o.srcNchw = nchw;
+    o.algorithm = a;
+    return o;
+}
+
+TEST(KernelsConv, OneByOne) {
+    for (int oc : {1, 5, 16, 24, 40, 70, 160}) check({shape(37, 7, 7, oc, 1), options(1)});
+    for (int ic : {1, 4, 16, 33, 64}) check({shape(ic, 5, 13, 35, 1, 1, 1, 0, 2), options(1)});
+    check({shape(20, 9, 11, 33, 1, 2), options(1)});
+    check({shape(40, 1, 1, 50, 1, 1, 1, 0, 3), options(1)});
+    check({shape(24, 60, 61, 17, 1), options(1)});
+    check({shape(19, 6, 6, 21, 1, 1, 1, 1), options(1)});
+}
+
+TEST(KernelsConv, Direct) {
+    const ConvOptions direct = options(1, false, false, ConvAlgorithm::Direct);
+    check({shape(17, 9, 10, 35, 3, 1, 1, 1), direct});
+    check({shape(33, 9, 10, 20, 3, 2, 1, 1, 2), direct});
+    check({shape(8, 12, 15, 20, 3, 1, 2, 2), direct});
+    check({shape(6, 14, 14, 50, 5, 2, 1, 2), direct});
+    check({shape(20, 7, 7, 20, 2, 2), direct});
+    ConvShape s = shape(20, 9, 17, 34, 1);
+    s.kw = 7;
+    s.padLeft = 3;
+    check({s, options(1)});
+    ConvShape odd = shape(9, 11, 13, 18, 3, 2, 1, 0);
+    odd.oh += 1;  // one more row below, as SAME padding makes
+    odd.padLeft = 1;
+    check({odd, options(1)});
+    check({shape(30, 7, 7, 20, 7), options(1)});
+}
+
+TEST(KernelsConv, FirstLayer) {
+    for (bool nchw : {false, true}) {
+        check({shape(3, 33, 35, 24, 3, 2, 1, 1), options(1, false, nchw)});
+        check({shape(3, 40, 41, 64, 7, 2, 1, 3, 2), options(1, false, nchw)});
+        check({shape(1, 28, 28, 20, 5), options(1, false, nchw)});
+        check({shape(4, 19, 18, 5, 3, 1, 2, 2), options(1, false, nchw)});
+    }
+    check({shape(3, 9, 9, 20, 1), options(1, false, true)});
+}
+
+TEST(KernelsConv, Winograd) {
+    for (ConvAlgorithm a : {ConvAlgorithm::Winograd2, ConvAlgorithm::Winograd4, ConvAlgorithm::Winograd6}) {
+        for (int size : {1, 4, 7, 14, 23}) {
+            Case c{shape(35, size, size + 1, 50, 3, 1, 1, 1), options(1, false, false, a)};
+            c.tolerance = 1.6e-5;
+            check(c);
+        }
+        Case c{shape(64, 40, 41, 33, 3, 1, 1, 0, 2), options(1, false, false, a)};
+        c.tolerance = 1.6e-5;
+        c.residual = true;
+        c.lo = 0;
+        check(c);
+        c.act = Act::Silu;
+        c.lo = -std::numeric_limits<float>::infinity();
+        check(c);
+    }
+    Case c{shape(256, 14, 14, 128, 3, 1, 1, 1), options(1)};
+    c.tolerance = 1.6e-5;
+    check(c);
+}
+
+TEST(KernelsConv, Depthwise) {
+    for (int k : {1, 2, 3, 4, 5, 7}) {
+        for (int stride : {1, 2, 3}) check({shape(37, 19, 23, 37, k, stride, 1, k / 2), options(37)});
+        check({shape(20, 24, 21, 20, k, 1, 2, k - 1, 2), options(20)});
+    }
+    check({shape(32, 7, 7, 32, 3, 1, 1, 1), options(32)});
+    check({shape(32, 2, 2, 32, 5, 1, 1, 2), options(32)});
+    check({shape(16, 7, 7, 16, 7), options(16)});
+    Case c{shape(37, 13, 14, 37, 3, 2, 1, 1), options(37)};
+    c.residual = true;
+    c.lo = -0.5f;
+    c.hi = 0.5f;
+    check(c);
+}
+
+TEST(KernelsConv, Grouped) {
+    check({shape(64, 9, 9, 96, 3, 1, 1, 1), options(2)});
+    check({shape(64, 9, 9, 64, 3, 2, 1, 1), options(8)});
+    check({shape(48, 9, 9, 48, 3, 1, 1, 1), options(2)});
+    check({shape(12, 9, 9, 24, 3, 1, 1, 1), options(12)});
+    check({shape(128, 5, 5, 128, 1), options(32)});
+    check({shape(21, 8, 7, 14, 3, 1, 1, 1, 2), options(7)});
+}
+
+TEST(KernelsConv, Transposed) {
+    check({transposedShape(35, 7, 6, 20, 2, 2, 1, 0), options(1, true)});
+    check({transposedShape(20, 7, 6, 35, 3, 2, 1, 1, 1, 2), options(1, true)});
+    check({transposedShape(20, 7, 6, 35, 4, 2, 1, 1), options(1, true)});
+    check({transposedShape(5, 7, 6, 7, 3, 1, 2, 1), options(1, true)});
+    check({transposedShape(5, 7, 6, 7, 2, 3, 1, 0), options(1, true)});
+    check({transposedShape(32, 5, 6, 48, 3, 2, 1, 1), options(2, true)});
+    check({transposedShape(12, 5, 6, 18, 3, 2, 1, 1), options(3, true)});
+    check({transposedShape(21, 9, 8, 21, 4, 2, 1, 1), options(21, true)});
+    check({transposedShape(21, 9, 8, 21, 3, 3, 2, 2), options(21, true)});
+}
+
+TEST(KernelsConv, PostOps) {
+    for (Act act : {Act::HardSwish, Act::Silu, Act::Gelu, Act::Sigmoid, Act::HardSigmoid, Act::Tanh}) {
+        for (bool residual : {false, true}) {
+            Case c{shape(30, 7, 7, 37, 1), options(1)};
+            c.act = act;
+            c.residual = residual;
+            check(c);
+            c.s = shape(37, 9, 9, 37, 3, 1, 1, 1);
+            c.o = options(37);
+            check(c);
+        }
+    }
+    Case c{shape(30, 7, 7, 37, 1), options(1)};
+    c.bias = false;
+    c.lo = 0;
+    c.hi = 6;
+    c.residual = true;
+    check(c);
+}
+
+TEST(KernelsConv, ActivationRange) {
+    for (const std::string& isa : availableIsas()) {
+        const Kernels& k = selectKernels(isa);
+        for (Act act : {Act::HardSwish, Act::Silu, Act::Gelu, Act::Sigmoid, Act::HardSigmoid, Act::Tanh}) {
+            Floats x;
+            for (float v = -200; v <= 200; v += 0.03f) x.push_back(v);
+            Floats y = x;
+            const float inf = std::numeric_limits<float>::infinity();
+            k.conv->activate(y.data(), y.size(), act, -inf, inf);
+            for (size_t i = 0; i < x.size(); ++i) {
+                ASSERT_NEAR(y[i], activate(x[i], act), 1e-6 * std::max(1.0f, std::abs(x[i]))) << isa << " " << int(act) << " " << x[i];
+            }
+        }
+    }
+}
+
+TEST(KernelsSelect, Names) {
+    EXPECT_FALSE(availableIsas().empty());
+    EXPECT_EQ(selectKernels("").isa, availableIsas().front());
+    for (const std::string& isa : availableIsas()) EXPECT_EQ(selectKernels(isa).isa, isa);
+    EXPECT_THROW(selectKernels("mmx"), Error);
+}
+
+}  // namespace
+}  // namespace mnnc

@@ -1,0 +1,225 @@
+// Row-major matrix products and layout conversions, for every instruction set this CPU has.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "backends/cpu/kernels/gemm.h"
+#include "backends/cpu/kernels/pack.h"
+
+namespace mnnc {
+namespace {
+
+using Floats = std::vector<float>;
+
+Floats randomFloats(size_t n, unsigned seed) {
+    std::mt19937 rng(seed);
+    std::uniform_real_distribution<float> dist(-1, 1);
+    Floats out(n);
+    for (float& x : out) x = dist(rng);
+    return out;
+}
+
+// A and B as a GemmArgs sees them, with slack in the leading dimensions.
+Floats reference(int M, int N, int K, const float* a, size_t lda, bool transA, const float* b, size_t ldb, bool transB) {
+    Floats c(size_t(M) * N);
+    for (int m = 0; m < M; ++m) {
+        for (int n = 0; n < N; ++n) {
+            double sum = 0;
+            for (int k = 0; k < K; ++k) {
+                sum += double(transA ? a[k * lda + m] : a[m * lda + k]) * (transB ? b[n * ldb + k] : b[k * ldb + n]);
+            }
+            c[size_t(m) * N + n] = static_cast<float>(sum);
+        }
+    }
+    return c;
+}
+
+TEST(KernelsGemm, AllForms) {
+    ForkJoinPool two(2);
+    InlinePool one;
+    const int sizes[][3] = {{1, 1, 1}, {1, 100, 33}, {5, 7, 3}, {17, 65, 40}, {50, 33, 129}, {145, 96, 64}, {3, 200, 16}, {40, 47, 0}};
+    for (const std::string& isa : availableIsas()) {
+        const Kernels& k = selectKernels(isa);
+        for (const auto& [M, N, K] : sizes) {
+            for (int form = 0; form < 4; ++form) {
+                SCOPED_TRACE(isa + " " + std::to_string(M) + "x" + std::to_string(N) + "x" + std::to_string(K) + " form " +
+                             std::to_string(form));
+                const bool transA = form & 1, transB = form & 2;
+                const size_t lda = (transA ? M : K) + 3, ldb = (transB ? K : N) + 2, ldc = N + 1;
+                const Floats a = randomFloats(lda * (transA ? K : M) + 1, 1), b = randomFloats(ldb * (transB ? N : K) + 1, 2);
+                const Floats bias = randomFloats(N, 3), rowBias = randomFloats(M, 4);
+                const Floats expected = reference(M, N, K, a.data(), lda, transA, b.data(), ldb, transB);
+                Floats first;
+                for (int threads = 1; threads <= 2; ++threads) {
+                    RunLease lease(threads == 1 ? static_cast<ThreadPool&>(one) : two);
+                    Floats packed(gemmPackedFloats(k, N, K));
+                    gemmPackB(k, N, K, b.data(), ldb, transB, packed.data(), lease.pool());
+                    Floats c(ldc * M, -77.0f);
+                    Floats scratch(gemmScratchBytes(M, K, transA) / 4 + 16);
+                    GemmArgs g;
+                    g.M = M;
+                    g.N = N;
+                    g.K = K;
+                    g.a = a.data();
+                    g.lda = lda;
+                    g.transA = transA;
+                    g.packedB = packed.data();
+                    g.c = c.data();
+                    g.ldc = ldc;
+                    g.post.bias = bias.data();
+                    g.rowBias = rowBias.data();
+                    g.scratch = scratch.data();
+                    gemm(k, g, lease.pool());
+                    for (int m = 0; m < M; ++m) {
+                        for (int n = 0; n < N; ++n) {
+                            ASSERT_NEAR(c[m * ldc + n], expected[size_t(m) * N + n] + bias[n] + rowBias[m], 2e-5) << m << "," << n;
+                        }
+                        ASSERT_EQ(c[m * ldc + N], -77.0f) << "wrote past the row";
+                    }
+                    if (threads == 1) {
+                        first = c;
+                    } else {
+                        ASSERT_EQ(0, std::memcmp(first.data(), c.data(), c.size() * 4));
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST(KernelsGemm, ActivationAndResidual) {
+    InlinePool pool;
+    const int M = 21, N = 77, K = 30;
+    const Floats a = randomFloats(M * K, 1), b = randomFloats(N * K, 2), r = randomFloats(M * N, 3);
+    const Floats expected = reference(M, N, K, a.data(), K, false, b.data(), N, false);
+    for (const std::string& isa : availableIsas()) {
+        const Kernels& k = selectKernels(isa);
+        Floats packed(gemmPackedFloats(k, N, K)), c(M * N);
+        gemmPackB(k, N, K, b.data(), N, false, packed.data(), pool);
+        GemmArgs g;
+        g.M = M;
+        g.N = N;
+        g.K = K;
+        g.a = a.data();
+        g.lda = K;
+        g.packedB = packed.data();
+        g.c = c.data();
+        g.ldc = N;
+        g.post.residual = r.data();
+        g.post.act = Act::Gelu;
+        gemm(k, g, pool);
+        for (int i = 0; i < M * N; ++i) {
+            const double x = double(expected[i]) + r[i];
+            ASSERT_NEAR(c[i], 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))), 1e-5) << isa;
+        }
+    }
+}
+
+TEST(KernelsGemm, Batched) {
+    ForkJoinPool two(2);
+    InlinePool one;
+    const int M = 19, N = 37, K = 24;
+    for (const std::string& isa : availableIsas()) {
+        const Kernels& k = selectKernels(isa);
+        for (int count : {1, 3, 9}) {
+            for (int form = 0; form < 4; ++form) {
+                const bool transA = form & 1, transB = form & 2;
+                const Floats a = randomFloats(size_t(count) * M * K, 1), b = randomFloats(size_t(count) * N * K, 2);
+                Floats first;
+                for (int threads = 1; threads <= 2; ++threads) {
+                    RunLease lease(threads == 1 ? static_cast<ThreadPool&>(one) : two);
+                    Floats c(size_t(count) * M * N);
+                    BatchedGemmArgs g;
+                    g.count = count;
+                    g.M = M;
+                    g.N = N;
+                    g.K = K;
+                    g.a = a.data();
+                    g.lda = transA ? M : K;
+                    g.transA = transA;
+                    g.b = b.data();
+                    g.ldb = transB ? K : N;
+                    g.transB = transB;
+                    g.c = c.data();
+                    g.ldc = N;
+                    g.aStep = M * K;
+                    g.bStep = N * K;
+                    g.cStep = M * N;
+                    Floats scratch(batchedGemmScratchBytes(k, g, threads) / 4);
+                    g.scratch = scratch.data();
+                    batchedGemm(k, g, lease.pool());
+                    for (int i = 0; i < count; ++i) {
+                        const Floats expected =
+                            reference(M, N, K, a.data() + i * M * K, g.lda, transA, b.data() + i * N * K, g.ldb, transB);
+                        for (int j = 0; j < M * N; ++j) ASSERT_NEAR(c[i * M * N + j], expected[j], 2e-5) << isa << form;
+                    }
+                    if (threads == 1) {
+                        first = c;
+                    } else {
+                        ASSERT_EQ(0, std::memcmp(first.data(), c.data(), c.size() * 4));
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST(KernelsPack, RoundTrips) {
+    ForkJoinPool two(2);
+    RunLease lease(two);
+    ThreadPool& pool = lease.pool();
+    for (const std::string& isa : availableIsas()) {
+        const Kernels& k = selectKernels(isa);
+        const int P = k.lanes;
+        for (int channels : {1, 3, 4, 5, 16, 17, 37, 64}) {
+            for (size_t area : {size_t(1), size_t(3), size_t(16), size_t(49), size_t(1000)}) {
+                SCOPED_TRACE(isa + " " + std::to_string(channels) + " x " + std::to_string(area));
+                const int batch = 2;
+                const Floats src = randomFloats(batch * channels * area, 5);
+                Floats packed(packedFloats(P, batch, channels, area), NAN);
+                nchwToPacked(k, src.data(), packed.data(), batch, channels, area, pool);
+                const int blocks = (channels + P - 1) / P;
+                for (int n = 0; n < batch; ++n) {
+                    for (int c = 0; c < blocks * P; ++c) {
+                        for (size_t i = 0; i < area; ++i) {
+                            const float want = c < channels ? src[(n * channels + c) * area + i] : 0.0f;
+                            ASSERT_EQ(packed[((n * blocks + c / P) * area + i) * P + c % P], want);
+                        }
+                    }
+                }
+                Floats back(src.size());
+                packedToNchw(k, packed.data(), back.data(), batch, channels, area, pool);
+                ASSERT_EQ(back, src);
+                Floats nhwc(src.size()), packed2(packed.size(), NAN);
+                packedToNhwc(k, packed.data(), nhwc.data(), batch, channels, area, pool);
+                for (int n = 0; n < batch; ++n) {
+                    for (int c = 0; c < channels; ++c) {
+                        for (size_t i = 0; i < area; ++i) {
+                            ASSERT_EQ(nhwc[(n * area + i) * channels + c], src[(n * channels + c) * area + i]);
+                        }
+                    }
+                }
+                nhwcToPacked(k, nhwc.data(), packed2.data(), batch, channels, area, pool);
+                ASSERT_EQ(packed2, packed);
+                Floats four(packedFloats(4, batch, channels, area), NAN), packed3(packed.size(), NAN);
+                packedToPacked4(k, packed.data(), four.data(), batch, channels, area, pool);
+                const int blocks4 = (channels + 3) / 4;
+                for (int n = 0; n < batch; ++n) {
+                    for (int c = 0; c < channels; ++c) {
+                        for (size_t i = 0; i < area; ++i) {
+                            ASSERT_EQ(four[((n * blocks4 + c / 4) * area + i) * 4 + c % 4], src[(n * channels + c) * area + i]);
+                        }
+                    }
+                }
+                packed4ToPacked(k, four.data(), packed3.data(), batch, channels, area, pool);
+                ASSERT_EQ(packed3, packed);
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace mnnc

@@ -1,0 +1,99 @@
+#include "backend/thread_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace mnnc {
+namespace {
+
+void everyIndexOnce(ThreadPool& pool) {
+    for (int n : {0, 1, 2, 3, 17, 1000}) {
+        std::vector<std::atomic<int>> hits(n);
+        parallelFor(pool, n, [&](int i) { hits[i].fetch_add(1, std::memory_order_relaxed); });
+        for (auto& h : hits) ASSERT_EQ(h.load(), 1);
+    }
+}
+
+TEST(ThreadPool, Inline) {
+    InlinePool pool;
+    EXPECT_EQ(pool.threads(), 1);
+    RunLease lease(pool);
+    everyIndexOnce(lease.pool());
+}
+
+TEST(ThreadPool, Host) {
+    int calls = 0;
+    HostPool pool(
+        [](void* user, int tasks, void (*task)(void*, int), void* ctx) {
+            ++*static_cast<int*>(user);
+            std::thread other([&] {
+                for (int i = 1; i < tasks; i += 2) task(ctx, i);
+            });
+            for (int i = 0; i < tasks; i += 2) task(ctx, i);
+            other.join();
+        },
+        &calls, 2);
+    RunLease lease(pool);
+    everyIndexOnce(lease.pool());
+    EXPECT_GT(calls, 0);
+}
+
+TEST(ThreadPool, ForkJoin) {
+    for (int threads : {1, 2, 4}) {
+        ForkJoinPool pool(threads);
+        EXPECT_LE(pool.threads(), threads);
+        everyIndexOnce(pool);  // without a lease
+        for (int round = 0; round < 20; ++round) {
+            RunLease lease(pool);
+            everyIndexOnce(lease.pool());
+        }
+    }
+}
+
+TEST(ThreadPool, ManySmallRuns) {
+    ForkJoinPool pool(3);
+    RunLease lease(pool);
+    long total = 0;  // written by tasks of different runs: ordered by the runs
+    for (int i = 0; i < 20000; ++i) {
+        long parts[4] = {};
+        parallelFor(lease.pool(), 4, [&](int k) { parts[k] = i + k; });
+        for (long p : parts) total += p;
+    }
+    EXPECT_EQ(total, 4L * 20000 * 19999 / 2 + 6L * 20000);
+}
+
+TEST(ThreadPool, SecondLeaseRunsInline) {
+    ForkJoinPool pool(2);
+    if (pool.threads() < 2) GTEST_SKIP();
+    RunLease first(pool);
+    EXPECT_EQ(first.pool().threads(), 2);
+    {
+        RunLease second(pool);
+        EXPECT_EQ(second.pool().threads(), 1);
+        everyIndexOnce(second.pool());
+    }
+    everyIndexOnce(first.pool());
+}
+
+TEST(ThreadPool, CallersNeverWaitForEachOther) {
+    ForkJoinPool pool(2);
+    std::vector<std::thread> callers;
+    std::atomic<int> finished{0};
+    for (int c = 0; c < 4; ++c) {
+        callers.emplace_back([&] {
+            for (int i = 0; i < 200; ++i) {
+                RunLease lease(pool);
+                everyIndexOnce(lease.pool());
+            }
+            ++finished;
+        });
+    }
+    for (auto& t : callers) t.join();
+    EXPECT_EQ(finished, 4);
+}
+
+}  // namespace
+}  // namespace mnnc
