@@ -1,4 +1,5 @@
-// What the CPU underneath can do. Asked of the hardware on every call: no static state, nothing a host could trip over.
+// What the CPU underneath can do. Asked of the hardware on every call: no static state, nothing a host could
+// trip over.
 #pragma once
 #include <string>
 
@@ -6,9 +7,9 @@ namespace mnnc {
 
 struct CpuFeatures {
     bool ssse3 = false;
-    bool sse4 = false;        // SSE4.1 and 4.2, popcnt excluded, AES and PCLMUL included (our SSE4 code uses both)
-    bool avx2 = false;        // AVX2, FMA, F16C, BMI1, BMI2
-    bool avx512 = false;      // F, VL, DQ, BW and everything AVX2 stands for
+    bool sse4 = false;  // SSE4.1 and 4.2, popcnt excluded, AES and PCLMUL included (our SSE4 code uses both)
+    bool avx2 = false;  // AVX2, FMA, F16C, BMI1, BMI2
+    bool avx512 = false;  // F, VL, DQ, BW and everything AVX2 stands for
     bool avx512Vnni = false;
     bool avx512Bf16 = false;
     bool neon = false;

@@ -72,9 +72,9 @@ struct ForkJoinPool::State {
         leased.store(false, std::memory_order_release);
     }
 
-    // A job is (generation, tasks not yet claimed) in one word. A worker that claims a task knows the job cannot end
-    // before that task does, so task, ctx and count are stable from the claim on; a worker that comes late claims nothing
-    // and nobody waits for it.
+    // A job is (generation, tasks not yet claimed) in one word. A worker that claims a task knows the job
+    // cannot end before that task does, so task, ctx and count are stable from the claim on; a worker that
+    // comes late claims nothing and nobody waits for it.
     void run(int tasks, Task task, void* ctx) {
         if (tasks <= 0) return;
         if (tasks == 1 || workers.empty()) {
@@ -164,7 +164,9 @@ ForkJoinPool::~ForkJoinPool() {
     for (std::thread& worker : state_->workers) worker.join();
 }
 
-int ForkJoinPool::threads() const { return state_->threads(); }
+int ForkJoinPool::threads() const {
+    return state_->threads();
+}
 
 void ForkJoinPool::run(int tasks, Task task, void* ctx) {
     ThreadPool& pool = beginRun();

@@ -1,7 +1,7 @@
 // Who runs the pieces of a kernel.
 //
-// A session brackets one inference with beginRun() and endRun() (RunLease does it): beginRun returns the pool to use in
-// between. Nothing here ever makes one session wait for another.
+// A session brackets one inference with beginRun() and endRun() (RunLease does it): beginRun returns the pool
+// to use in between. Nothing here ever makes one session wait for another.
 #pragma once
 #include <memory>
 #include <type_traits>
@@ -15,11 +15,11 @@ class ThreadPool {
     virtual ~ThreadPool() = default;
     // How many threads run() may use, the caller's included. At least 1.
     virtual int threads() const = 0;
-    // Calls task(ctx, i) for every i in [0, tasks), each once, in any order and on any of the threads; returns when all are
-    // done. Tasks must not throw and must not call run().
+    // Calls task(ctx, i) for every i in [0, tasks), each once, in any order and on any of the threads;
+    // returns when all are done. Tasks must not throw and must not call run().
     virtual void run(int tasks, Task task, void* ctx) = 0;
-    // Wakes the workers for a stretch of runs. The returned pool (this one, or a one-thread one when another session
-    // holds this one's workers) is good until its endRun().
+    // Wakes the workers for a stretch of runs. The returned pool (this one, or a one-thread one when another
+    // session holds this one's workers) is good until its endRun().
     virtual ThreadPool& beginRun() { return *this; }
     virtual void endRun() {}
 };
@@ -51,8 +51,8 @@ class HostPool final : public ThreadPool {
     int threads_;
 };
 
-// Our own threads: asleep outside a lease, spinning (and yielding) inside one. Fewer threads than asked for when the
-// system refuses to make them. The destructor joins them; no lease may be held then.
+// Our own threads: asleep outside a lease, spinning (and yielding) inside one. Fewer threads than asked for
+// when the system refuses to make them. The destructor joins them; no lease may be held then.
 class ForkJoinPool final : public ThreadPool {
   public:
     explicit ForkJoinPool(int threads);

@@ -13,7 +13,9 @@ ParamsPtr parseUnary(const wire::Op& op, const ParseContext& context) {
     const int code = static_cast<int>(table->opType());
     if (code < 0 || code > 34) fail(Status::BadParameter, "op '%s': unary code %d is unknown (0..34)", name, code);
     auto params = std::make_shared<UnaryParams>();
-    params->code = code;
+    // Converters write GELU (32, by name the tanh form) for nets that define it by erf: compute what the net says.
+    constexpr int kGelu = 32, kGeluErf = 33;
+    params->code = code == kGelu ? kGeluErf : code;
     return params;
 }
 

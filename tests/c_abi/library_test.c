@@ -69,7 +69,8 @@ static void last_error_names_the_fault(void** state) {
     (void)mnn_status_name(MNN_ERROR_BAD_INDEX);
     assert_string_equal(kept, mnn_last_error());
     mnn_interpreter_t* net = NULL;
-    assert_fails(mnn_interpreter_create_from_file("no-such-file-4712.mnn", NULL, &net), MNN_ERROR_FILE_NOT_EXIST);
+    assert_fails(mnn_interpreter_create_from_file("no-such-file-4712.mnn", NULL, &net),
+                 MNN_ERROR_FILE_NOT_EXIST);
     assert_non_null(strstr(mnn_last_error(), "no-such-file-4712.mnn"));
 }
 
@@ -98,8 +99,9 @@ static void last_error_copy_cuts(void** state) {
 static void last_error_copy_cuts_at_characters(void** state) {
     (void)state;
     mnn_interpreter_t* net = NULL;
-    assert_fails(mnn_interpreter_create_from_file("\xc3\xa4\xc3\xb6\xe2\x82\xac\xf0\x9f\x98\x80.mnn", NULL, &net),
-                 MNN_ERROR_FILE_NOT_EXIST);
+    assert_fails(
+        mnn_interpreter_create_from_file("\xc3\xa4\xc3\xb6\xe2\x82\xac\xf0\x9f\x98\x80.mnn", NULL, &net),
+        MNN_ERROR_FILE_NOT_EXIST);
     const char* whole = mnn_last_error();
     assert_non_null(strstr(whole, "\xc3\xa4\xc3\xb6\xe2\x82\xac\xf0\x9f\x98\x80"));
     const size_t length = strlen(whole);

@@ -71,11 +71,11 @@ static void config_values(void** state) {
     (void)state;
     const int32_t odd[] = {-1, 1000, INT32_MIN, INT32_MAX};
     for (size_t i = 0; i < sizeof odd / sizeof *odd; ++i) {
-#define FIELD(field, told)                            \
-    do {                                              \
+#define FIELD(field, told)                               \
+    do {                                                 \
         mnn_schedule_config_t config = default_config(); \
-        config.field = odd[i];                        \
-        assert_refused(&config, told);                \
+        config.field = odd[i];                           \
+        assert_refused(&config, told);                   \
     } while (0)
         FIELD(forward_type, MNN_ERROR_INVALID_VALUE);
         FIELD(backup_type, MNN_ERROR_INVALID_VALUE);
@@ -590,17 +590,33 @@ static void resize_misuse(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* Shapes that the net refuses, or that are legal and odd: a code with a sentence, and a good shape works after. */
+/* Shapes that the net refuses, or that are legal and odd: a code with a sentence, and a good shape works
+ * after. */
 static void resize_to_odd_shapes(void** state) {
     (void)state;
     static const struct {
         size_t rank;
         int32_t dims[MNN_MAX_RANK];
     } odd[] = {
-        {0, {0}},          {1, {64}},         {2, {8, 8}},       {3, {1, 8, 8}},       {4, {1, 2, 8, 8}},
-        {4, {1, 1, 9, 8}}, {4, {1, 1, 1, 1}}, {4, {0, 1, 8, 8}}, {4, {1, 0, 8, 8}},    {4, {1, 1, 0, 8}},
-        {4, {1, 1, 0, 0}}, {5, {1, 1, 8, 8}}, {4, {1, 3, 8, 8}}, {4, {1, 1, 16, 16}},  {9, {1, 1, 1, 1, 1, 1, 1, 1, 1}},
-        {4, {7, 1, 8, 8}}, {4, {1, 8, 8, 1}}, {4, {1, 1, 2, 2}}, {4, {1, 1, 100000, 100000}},
+        {0, {0}},
+        {1, {64}},
+        {2, {8, 8}},
+        {3, {1, 8, 8}},
+        {4, {1, 2, 8, 8}},
+        {4, {1, 1, 9, 8}},
+        {4, {1, 1, 1, 1}},
+        {4, {0, 1, 8, 8}},
+        {4, {1, 0, 8, 8}},
+        {4, {1, 1, 0, 8}},
+        {4, {1, 1, 0, 0}},
+        {5, {1, 1, 8, 8}},
+        {4, {1, 3, 8, 8}},
+        {4, {1, 1, 16, 16}},
+        {9, {1, 1, 1, 1, 1, 1, 1, 1, 1}},
+        {4, {7, 1, 8, 8}},
+        {4, {1, 8, 8, 1}},
+        {4, {1, 1, 2, 2}},
+        {4, {1, 1, 100000, 100000}},
     };
     float pixels[PIXELS], wanted[CLASSES], got[CLASSES];
     const int32_t good[] = {1, 1, 8, 8};
@@ -676,7 +692,8 @@ static void run_states(void** state) {
     float pixels[PIXELS], wanted[CLASSES], got[CLASSES], back[PIXELS];
     reference_scores(16, wanted);
     fill_pixels(pixels, PIXELS, 16);
-    assert_fails(mnn_tensor_read(first_output(session), got, sizeof got, MNN_FORMAT_NCHW), MNN_ERROR_BAD_STATE);
+    assert_fails(mnn_tensor_read(first_output(session), got, sizeof got, MNN_FORMAT_NCHW),
+                 MNN_ERROR_BAD_STATE);
     classify(session, pixels, 1, got);
     assert_memory_equal(got, wanted, sizeof got);
     /* Inputs keep their contents: runs without a new write give the same. */
@@ -798,26 +815,16 @@ static void op_infos(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(config_init),
-        cmocka_unit_test(config_values),
-        cmocka_unit_test(config_modes),
-        cmocka_unit_test(threads),
-        cmocka_unit_test(instruction_sets),
-        cmocka_unit_test(missing_backend),
-        cmocka_unit_test(memory_limit),
-        cmocka_unit_test(output_names),
-        cmocka_unit_test(save_tensors),
-        cmocka_unit_test(destroy_order),
-        cmocka_unit_test(find_tensors),
-        cmocka_unit_test(null_arguments),
-        cmocka_unit_test(wrong_handles),
-        cmocka_unit_test(resize_there_and_back),
-        cmocka_unit_test(resize_misuse),
-        cmocka_unit_test(resize_to_odd_shapes),
-        cmocka_unit_test(open_extents),
-        cmocka_unit_test(run_states),
-        cmocka_unit_test(memory_info),
-        cmocka_unit_test(flops),
+        cmocka_unit_test(config_init),      cmocka_unit_test(config_values),
+        cmocka_unit_test(config_modes),     cmocka_unit_test(threads),
+        cmocka_unit_test(instruction_sets), cmocka_unit_test(missing_backend),
+        cmocka_unit_test(memory_limit),     cmocka_unit_test(output_names),
+        cmocka_unit_test(save_tensors),     cmocka_unit_test(destroy_order),
+        cmocka_unit_test(find_tensors),     cmocka_unit_test(null_arguments),
+        cmocka_unit_test(wrong_handles),    cmocka_unit_test(resize_there_and_back),
+        cmocka_unit_test(resize_misuse),    cmocka_unit_test(resize_to_odd_shapes),
+        cmocka_unit_test(open_extents),     cmocka_unit_test(run_states),
+        cmocka_unit_test(memory_info),      cmocka_unit_test(flops),
         cmocka_unit_test(op_infos),
     };
     return cmocka_run_group_tests_name("session", tests, open_net, close_net);

@@ -15,7 +15,8 @@ static int close_net(void** state) {
 }
 
 /* Where mnn_c.h says that element (n, c, s) of N x C x S lies. */
-static size_t offset_in(int32_t format, size_t batch, size_t channels, size_t plane, size_t n, size_t c, size_t s) {
+static size_t offset_in(int32_t format, size_t batch, size_t channels, size_t plane, size_t n, size_t c,
+                        size_t s) {
     switch (format) {
         case MNN_FORMAT_NCHW:
             return (n * channels + c) * plane + s;
@@ -123,8 +124,8 @@ static void round_trips(void** state) {
                             float got = -1;
                             memcpy(&got, out + 1 + 4 * offset_in(to, batch, 1, PIXELS, n, c, s), 4);
                             if (got != wanted)
-                                fail_msg("batch %zu, format %d to %d, (%zu, %zu, %zu): %g instead of %g", batch,
-                                         (int)from, (int)to, n, c, s, (double)got, (double)wanted);
+                                fail_msg("batch %zu, format %d to %d, (%zu, %zu, %zu): %g instead of %g",
+                                         batch, (int)from, (int)to, n, c, s, (double)got, (double)wanted);
                         }
                 assert_int_equal(out[0], 0x5a);
                 for (size_t i = 0; i < 8; ++i) assert_int_equal(out[1 + bytes_out + i], 0x5a);
@@ -175,7 +176,8 @@ static void layouts_of_saved_tensors(void** state) {
                     for (size_t s = 0; s < plane; ++s) {
                         const float wanted = c < channels ? plain[(n * channels + c) * plane + s] : 0.0f;
                         if (other[offset_in(format, BATCH, channels, plane, n, c, s)] != wanted)
-                            fail_msg("%s in format %d differs at (%zu, %zu, %zu)", saved[i].name, (int)format, n, c, s);
+                            fail_msg("%s in format %d differs at (%zu, %zu, %zu)", saved[i].name, (int)format,
+                                     n, c, s);
                     }
             assert_int_equal(((unsigned char*)other)[bytes], 0x5a);
         }
@@ -192,7 +194,8 @@ static void write_misuse(void** state) {
     float pixels[PIXELS * 4 + 4], other[PIXELS * 4 + 4] = {0}, got[PIXELS];
     fill_pixels(pixels, PIXELS, 22);
     assert_ok(mnn_tensor_write(input, pixels, PIXELS * 4, MNN_FORMAT_NCHW));
-    const size_t wrong[] = {0, 1, PIXELS * 4 - 1, PIXELS * 4 + 1, PIXELS * 4 - 4, PIXELS * 16, SIZE_MAX, 1u << 31};
+    const size_t wrong[] = {0,           1,        PIXELS * 4 - 1, PIXELS * 4 + 1, PIXELS * 4 - 4,
+                            PIXELS * 16, SIZE_MAX, 1u << 31};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i)
         for (int32_t format = MNN_FORMAT_NCHW; format <= MNN_FORMAT_NHWC; ++format)
             assert_fails(mnn_tensor_write(input, other, wrong[i], format), MNN_ERROR_INPUT_DATA);
@@ -227,7 +230,8 @@ static void read_misuse(void** state) {
     for (size_t i = 0; i < 3; ++i)
         for (int32_t format = MNN_FORMAT_NCHW; format <= MNN_FORMAT_NC4HW4; ++format)
             assert_fails(mnn_tensor_read(output, buffer, small[i], format), MNN_ERROR_BUFFER_TOO_SMALL);
-    assert_fails(mnn_tensor_read(input, buffer, PIXELS * 4 * 4 - 1, MNN_FORMAT_NC4HW4), MNN_ERROR_BUFFER_TOO_SMALL);
+    assert_fails(mnn_tensor_read(input, buffer, PIXELS * 4 * 4 - 1, MNN_FORMAT_NC4HW4),
+                 MNN_ERROR_BUFFER_TOO_SMALL);
     assert_fails(mnn_tensor_read(output, NULL, 0, MNN_FORMAT_NCHW), MNN_ERROR_BUFFER_TOO_SMALL);
     assert_fails(mnn_tensor_read(output, NULL, CLASSES * 4, MNN_FORMAT_NCHW), MNN_ERROR_NULL_ARGUMENT);
     const int32_t formats[] = {-1, 3, INT32_MIN, INT32_MAX};
@@ -347,16 +351,11 @@ static void digits_are_recognized(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(describe),
-        cmocka_unit_test(rank_two_is_row_major),
-        cmocka_unit_test(round_trips),
-        cmocka_unit_test(layouts_of_saved_tensors),
-        cmocka_unit_test(write_misuse),
-        cmocka_unit_test(read_misuse),
-        cmocka_unit_test(null_arguments),
-        cmocka_unit_test(wrong_handles),
-        cmocka_unit_test(empty_batch),
-        cmocka_unit_test(digits_are_recognized),
+        cmocka_unit_test(describe),       cmocka_unit_test(rank_two_is_row_major),
+        cmocka_unit_test(round_trips),    cmocka_unit_test(layouts_of_saved_tensors),
+        cmocka_unit_test(write_misuse),   cmocka_unit_test(read_misuse),
+        cmocka_unit_test(null_arguments), cmocka_unit_test(wrong_handles),
+        cmocka_unit_test(empty_batch),    cmocka_unit_test(digits_are_recognized),
     };
     return cmocka_run_group_tests_name("tensor", tests, open_net, close_net);
 }

@@ -56,7 +56,8 @@ static void* run_all(void* data) {
 static void run_together(struct work* works, size_t count) {
     pthread_t threads[8];
     assert_true(count <= 8);
-    for (size_t i = 0; i < count; ++i) assert_int_equal(pthread_create(&threads[i], NULL, run_all, &works[i]), 0);
+    for (size_t i = 0; i < count; ++i)
+        assert_int_equal(pthread_create(&threads[i], NULL, run_all, &works[i]), 0);
     for (size_t i = 0; i < count; ++i) assert_int_equal(pthread_join(threads[i], NULL), 0);
     for (size_t i = 0; i < count; ++i)
         if (works[i].status != MNN_OK)
@@ -180,7 +181,8 @@ struct interrupter {
 
 static void* interrupt_on(void* data) {
     struct interrupter* interrupter = data;
-    while (!__atomic_load_n(&interrupter->stop, __ATOMIC_RELAXED)) (void)mnn_session_interrupt(interrupter->session);
+    while (!__atomic_load_n(&interrupter->stop, __ATOMIC_RELAXED))
+        (void)mnn_session_interrupt(interrupter->session);
     return NULL;
 }
 

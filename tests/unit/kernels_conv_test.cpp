@@ -54,8 +54,8 @@ double activate(double x, Act act) {
     return x;
 }
 
-Floats reference(const ConvShape& s, int groups, bool transposed, const Floats& src, const Floats& w, const float* bias,
-                 const float* residual, float lo, float hi, Act act) {
+Floats reference(const ConvShape& s, int groups, bool transposed, const Floats& src, const Floats& w,
+                 const float* bias, const float* residual, float lo, float hi, Act act) {
     const int icg = s.ic / groups, ocg = s.oc / groups;
     std::vector<double> sum(size_t(s.batch) * s.oc * s.oh * s.ow, 0.0);
     for (int n = 0; n < s.batch; ++n) {
@@ -64,8 +64,9 @@ Floats reference(const ConvShape& s, int groups, bool transposed, const Floats& 
             for (int c = 0; c < icg; ++c) {
                 const float* in = src.data() + (size_t(n) * s.ic + g * icg + c) * s.ih * s.iw;
                 double* out = sum.data() + (size_t(n) * s.oc + o) * s.oh * s.ow;
-                const float* k = w.data() + (transposed ? (size_t(g * icg + c) * ocg + o % ocg) : (size_t(o) * icg + c)) *
-                                                s.kh * s.kw;
+                const float* k =
+                    w.data() + (transposed ? (size_t(g * icg + c) * ocg + o % ocg) : (size_t(o) * icg + c)) *
+                                   s.kh * s.kw;
                 for (int ky = 0; ky < s.kh; ++ky) {
                     for (int kx = 0; kx < s.kw; ++kx) {
                         const double kv = k[ky * s.kw + kx];
@@ -112,7 +113,8 @@ Aligned packNan(const Kernels& k, const Floats& src, int batch, int channels, si
     for (int n = 0; n < batch; ++n) {
         for (int c = channels; c < blocks * P; ++c) {
             for (size_t i = 0; i < area; ++i) {
-                out.data[((size_t(n) * blocks + c / P) * area + i) * P + c % P] = std::numeric_limits<float>::quiet_NaN();
+                out.data[((size_t(n) * blocks + c / P) * area + i) * P + c % P] =
+                    std::numeric_limits<float>::quiet_NaN();
             }
         }
     }
@@ -150,8 +152,8 @@ void check(const Case& c) {
             options.threads = threads;
             const auto plan = makeConvPlan(k, s, options);
             SCOPED_TRACE(isa + " " + plan->algorithm() + " " + std::to_string(threads) +
-                         format(" ic %d %dx%d oc %d %dx%d k %dx%d s %d d %d p %d g %d", s.ic, s.ih, s.iw, s.oc, s.oh, s.ow,
-                                s.kh, s.kw, s.strideH, s.dilateH, s.padTop, c.o.groups));
+                         format(" ic %d %dx%d oc %d %dx%d k %dx%d s %d d %d p %d g %d", s.ic, s.ih, s.iw,
+                                s.oc, s.oh, s.ow, s.kh, s.kw, s.strideH, s.dilateH, s.padTop, c.o.groups));
             RunLease lease(threads == 1 ? static_cast<ThreadPool&>(one) : two);
             Aligned packedSrc = packNan(k, src, s.batch, s.ic, inArea);
             Aligned packed(plan->packedWeightFloats() * 4);
@@ -165,7 +167,8 @@ void check(const Case& c) {
             if (c.bias) post.bias = bias.data();
             if (c.residual) post.residual = packedResidual.data;
             Aligned scratch(plan->scratchBytes(threads));
-            plan->run(options.srcNchw ? src.data() : packedSrc.data, packed.data, dst.data, post, scratch.data, lease.pool());
+            plan->run(options.srcNchw ? src.data() : packedSrc.data, packed.data, dst.data, post,
+                      scratch.data, lease.pool());
             Floats result(expected.size());
             packedToNchw(k, dst.data, result.data(), s.batch, s.oc, outArea, one);
             for (size_t i = 0; i < result.size(); ++i) {
@@ -174,13 +177,15 @@ void check(const Case& c) {
             if (threads == 1) {
                 first = result;
             } else {
-                ASSERT_EQ(0, std::memcmp(first.data(), result.data(), result.size() * 4)) << "threads change the result";
+                ASSERT_EQ(0, std::memcmp(first.data(), result.data(), result.size() * 4))
+                    << "threads change the result";
             }
         }
     }
 }
 
-ConvShape shape(int ic, int ih, int iw, int oc, int k, int stride = 1, int dilate = 1, int pad = 0, int batch = 1) {
+ConvShape shape(int ic, int ih, int iw, int oc, int k, int stride = 1, int dilate = 1, int pad = 0,
+                int batch = 1) {
     ConvShape s;
     s.batch = batch;
     s.ic = ic;
@@ -196,7 +201,8 @@ ConvShape shape(int ic, int ih, int iw, int oc, int k, int stride = 1, int dilat
     return s;
 }
 
-ConvShape transposedShape(int ic, int ih, int iw, int oc, int k, int stride, int dilate, int pad, int extra = 0, int batch = 1) {
+ConvShape transposedShape(int ic, int ih, int iw, int oc, int k, int stride, int dilate, int pad,
+                          int extra = 0, int batch = 1) {
     ConvShape s = shape(ic, ih, iw, oc, 1, 1, 1, 0, batch);
     s.kh = s.kw = k;
     s.strideH = s.strideW = stride;
@@ -207,7 +213,8 @@ ConvShape transposedShape(int ic, int ih, int iw, int oc, int k, int stride, int
     return s;
 }
 
-ConvOptions options(int groups, bool transposed = false, bool nchw = false, ConvAlgorithm a = ConvAlgorithm::Auto) {
+ConvOptions options(int groups, bool transposed = false, bool nchw = false,
+                    ConvAlgorithm a = ConvAlgorithm::Auto) {
     ConvOptions o;
     o.groups = groups;
     o.transposed = transposed;
@@ -340,7 +347,8 @@ TEST(KernelsConv, ActivationRange) {
             const float inf = std::numeric_limits<float>::infinity();
             k.conv->activate(y.data(), y.size(), act, -inf, inf);
             for (size_t i = 0; i < x.size(); ++i) {
-                ASSERT_NEAR(y[i], activate(x[i], act), 1e-6 * std::max(1.0f, std::abs(x[i]))) << isa << " " << int(act) << " " << x[i];
+                ASSERT_NEAR(y[i], activate(x[i], act), 1e-6 * std::max(1.0f, std::abs(x[i])))
+                    << isa << " " << int(act) << " " << x[i];
             }
         }
     }

@@ -23,13 +23,15 @@ Floats randomFloats(size_t n, unsigned seed) {
 }
 
 // A and B as a GemmArgs sees them, with slack in the leading dimensions.
-Floats reference(int M, int N, int K, const float* a, size_t lda, bool transA, const float* b, size_t ldb, bool transB) {
+Floats reference(int M, int N, int K, const float* a, size_t lda, bool transA, const float* b, size_t ldb,
+                 bool transB) {
     Floats c(size_t(M) * N);
     for (int m = 0; m < M; ++m) {
         for (int n = 0; n < N; ++n) {
             double sum = 0;
             for (int k = 0; k < K; ++k) {
-                sum += double(transA ? a[k * lda + m] : a[m * lda + k]) * (transB ? b[n * ldb + k] : b[k * ldb + n]);
+                sum += double(transA ? a[k * lda + m] : a[m * lda + k]) *
+                       (transB ? b[n * ldb + k] : b[k * ldb + n]);
             }
             c[size_t(m) * N + n] = static_cast<float>(sum);
         }
@@ -40,16 +42,18 @@ Floats reference(int M, int N, int K, const float* a, size_t lda, bool transA, c
 TEST(KernelsGemm, AllForms) {
     ForkJoinPool two(2);
     InlinePool one;
-    const int sizes[][3] = {{1, 1, 1}, {1, 100, 33}, {5, 7, 3}, {17, 65, 40}, {50, 33, 129}, {145, 96, 64}, {3, 200, 16}, {40, 47, 0}};
+    const int sizes[][3] = {{1, 1, 1},     {1, 100, 33},  {5, 7, 3},    {17, 65, 40},
+                            {50, 33, 129}, {145, 96, 64}, {3, 200, 16}, {40, 47, 0}};
     for (const std::string& isa : availableIsas()) {
         const Kernels& k = selectKernels(isa);
         for (const auto& [M, N, K] : sizes) {
             for (int form = 0; form < 4; ++form) {
-                SCOPED_TRACE(isa + " " + std::to_string(M) + "x" + std::to_string(N) + "x" + std::to_string(K) + " form " +
-                             std::to_string(form));
+                SCOPED_TRACE(isa + " " + std::to_string(M) + "x" + std::to_string(N) + "x" +
+                             std::to_string(K) + " form " + std::to_string(form));
                 const bool transA = form & 1, transB = form & 2;
                 const size_t lda = (transA ? M : K) + 3, ldb = (transB ? K : N) + 2, ldc = N + 1;
-                const Floats a = randomFloats(lda * (transA ? K : M) + 1, 1), b = randomFloats(ldb * (transB ? N : K) + 1, 2);
+                const Floats a = randomFloats(lda * (transA ? K : M) + 1, 1),
+                             b = randomFloats(ldb * (transB ? N : K) + 1, 2);
                 const Floats bias = randomFloats(N, 3), rowBias = randomFloats(M, 4);
                 const Floats expected = reference(M, N, K, a.data(), lda, transA, b.data(), ldb, transB);
                 Floats first;
@@ -75,7 +79,9 @@ TEST(KernelsGemm, AllForms) {
                     gemm(k, g, lease.pool());
                     for (int m = 0; m < M; ++m) {
                         for (int n = 0; n < N; ++n) {
-                            ASSERT_NEAR(c[m * ldc + n], expected[size_t(m) * N + n] + bias[n] + rowBias[m], 2e-5) << m << "," << n;
+                            ASSERT_NEAR(c[m * ldc + n], expected[size_t(m) * N + n] + bias[n] + rowBias[m],
+                                        2e-5)
+                                << m << "," << n;
                         }
                         ASSERT_EQ(c[m * ldc + N], -77.0f) << "wrote past the row";
                     }
@@ -127,7 +133,8 @@ TEST(KernelsGemm, Batched) {
         for (int count : {1, 3, 9}) {
             for (int form = 0; form < 4; ++form) {
                 const bool transA = form & 1, transB = form & 2;
-                const Floats a = randomFloats(size_t(count) * M * K, 1), b = randomFloats(size_t(count) * N * K, 2);
+                const Floats a = randomFloats(size_t(count) * M * K, 1),
+                             b = randomFloats(size_t(count) * N * K, 2);
                 Floats first;
                 for (int threads = 1; threads <= 2; ++threads) {
                     RunLease lease(threads == 1 ? static_cast<ThreadPool&>(one) : two);
@@ -152,9 +159,10 @@ TEST(KernelsGemm, Batched) {
                     g.scratch = scratch.data();
                     batchedGemm(k, g, lease.pool());
                     for (int i = 0; i < count; ++i) {
-                        const Floats expected =
-                            reference(M, N, K, a.data() + i * M * K, g.lda, transA, b.data() + i * N * K, g.ldb, transB);
-                        for (int j = 0; j < M * N; ++j) ASSERT_NEAR(c[i * M * N + j], expected[j], 2e-5) << isa << form;
+                        const Floats expected = reference(M, N, K, a.data() + i * M * K, g.lda, transA,
+                                                          b.data() + i * N * K, g.ldb, transB);
+                        for (int j = 0; j < M * N; ++j)
+                            ASSERT_NEAR(c[i * M * N + j], expected[j], 2e-5) << isa << form;
                     }
                     if (threads == 1) {
                         first = c;
@@ -198,7 +206,8 @@ TEST(KernelsPack, RoundTrips) {
                 for (int n = 0; n < batch; ++n) {
                     for (int c = 0; c < channels; ++c) {
                         for (size_t i = 0; i < area; ++i) {
-                            ASSERT_EQ(nhwc[(n * area + i) * channels + c], src[(n * channels + c) * area + i]);
+                            ASSERT_EQ(nhwc[(n * area + i) * channels + c],
+                                      src[(n * channels + c) * area + i]);
                         }
                     }
                 }
@@ -210,7 +219,8 @@ TEST(KernelsPack, RoundTrips) {
                 for (int n = 0; n < batch; ++n) {
                     for (int c = 0; c < channels; ++c) {
                         for (size_t i = 0; i < area; ++i) {
-                            ASSERT_EQ(four[((n * blocks4 + c / 4) * area + i) * 4 + c % 4], src[(n * channels + c) * area + i]);
+                            ASSERT_EQ(four[((n * blocks4 + c / 4) * area + i) * 4 + c % 4],
+                                      src[(n * channels + c) * area + i]);
                         }
                     }
                 }

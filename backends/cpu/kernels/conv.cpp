@@ -14,9 +14,15 @@ namespace {
 
 constexpr long kCacheBytes = 384L << 10;  // what one task keeps of its input in the second level cache
 
-int ceilDiv(int a, int b) { return (a + b - 1) / b; }
-size_t roundUp(size_t floats) { return (floats + 15) / 16 * 16; }
-int cut(int total, int i, int pieces) { return static_cast<int>(static_cast<long>(total) * i / pieces); }
+int ceilDiv(int a, int b) {
+    return (a + b - 1) / b;
+}
+size_t roundUp(size_t floats) {
+    return (floats + 15) / 16 * 16;
+}
+int cut(int total, int i, int pieces) {
+    return static_cast<int>(static_cast<long>(total) * i / pieces);
+}
 
 // The bias with zeros behind it, so that kernels read whole blocks.
 void padBias(const float* bias, int oc, int padded, float* out) {
@@ -29,11 +35,12 @@ void padBias(const float* bias, int oc, int padded, float* out) {
 }
 
 void checkShape(const ConvShape& s, int groups) {
-    const int least = std::min({s.batch, s.ic, s.ih, s.iw, s.oc, s.oh, s.ow, s.kh, s.kw, s.strideH, s.strideW, s.dilateH,
-                                s.dilateW, groups});
+    const int least = std::min({s.batch, s.ic, s.ih, s.iw, s.oc, s.oh, s.ow, s.kh, s.kw, s.strideH, s.strideW,
+                                s.dilateH, s.dilateW, groups});
     if (least < 1) fail(Status::InvalidValue, "convolution with an extent below 1");
     if (s.ic % groups != 0 || s.oc % groups != 0) {
-        fail(Status::InvalidValue, "convolution of %d to %d channels does not divide into %d groups", s.ic, s.oc, groups);
+        fail(Status::InvalidValue, "convolution of %d to %d channels does not divide into %d groups", s.ic,
+             s.oc, groups);
     }
 }
 
@@ -44,8 +51,8 @@ struct Tap {
     int dy, dx;  // where it reads, from the output's position times the step
 };
 
-// Output pixels that share their taps. A forward convolution is one phase; a transposed one has stride x stride, each a
-// dense convolution of its own with a few of the taps.
+// Output pixels that share their taps. A forward convolution is one phase; a transposed one has stride x
+// stride, each a dense convolution of its own with a few of the taps.
 struct Phase {
     int py, px;      // first output
     int rows, cols;  // how many of its outputs
@@ -55,14 +62,12 @@ struct Phase {
 
 struct Panel {
     int block, nb;
-    int inBlock;    // first block of input channels read
+    int inBlock;  // first block of input channels read
     int fullBlocks;
     int tail;
     int channels() const { return channelsCached; }
     int channelsCached;
 };
-
-enum class SourceKind { Packed, Planar };
 
 class ProductPlan final : public ConvPlan {
   public:
@@ -71,8 +76,8 @@ class ProductPlan final : public ConvPlan {
         const int P = k.lanes;
         planar_ = !transposed_ && groups_ == 1 && s_.ic <= 4 && (s_.kh * s_.kw > 1 || nchw_);
         if (nchw_ && !planar_) fail(Status::NotSupported, "no convolution kernel reads this shape row-major");
-        flat_ = !transposed_ && !planar_ && s_.kh * s_.kw == 1 && s_.strideH == 1 && s_.strideW == 1 && s_.padTop == 0 &&
-                s_.padLeft == 0 && s_.oh <= s_.ih && s_.ow == s_.iw;
+        flat_ = !transposed_ && !planar_ && s_.kh * s_.kw == 1 && s_.strideH == 1 && s_.strideW == 1 &&
+                s_.padTop == 0 && s_.padLeft == 0 && s_.oh <= s_.ih && s_.ow == s_.iw;
         icb_ = ceilDiv(s_.ic, P);
         ocb_ = ceilDiv(s_.oc, P);
         makePhases();
@@ -91,16 +96,27 @@ class ProductPlan final : public ConvPlan {
     }
 
     std::string weightVariant() const override {
-        return format("%s.p%d.n%d.g%d.s%dx%d.a%dx%d", transposed_ ? "deconv" : planar_ ? "planar" : "tap", k_.lanes,
-                      panelBlocks_, groups_, transposed_ ? s_.strideH : 0, transposed_ ? s_.strideW : 0,
-                      transposed_ ? s_.padTop % s_.strideH : 0, transposed_ ? s_.padLeft % s_.strideW : 0) +
-               (transposed_ ? format(".d%dx%d.o%d", s_.dilateH, s_.dilateW, int(phases_.size())) : std::string());
+        return format("%s.p%d.n%d.g%d.s%dx%d.a%dx%d",
+                      transposed_ ? "deconv"
+                      : planar_   ? "planar"
+                                  : "tap",
+                      k_.lanes, panelBlocks_, groups_, transposed_ ? s_.strideH : 0,
+                      transposed_ ? s_.strideW : 0, transposed_ ? s_.padTop % s_.strideH : 0,
+                      transposed_ ? s_.padLeft % s_.strideW : 0) +
+               (transposed_ ? format(".d%dx%d.o%d", s_.dilateH, s_.dilateW, int(phases_.size()))
+                            : std::string());
     }
 
-    size_t scratchBytes(int) const override { return (roundUp(size_t(ocb_) * k_.lanes) + paddedFloats_) * sizeof(float); }
+    size_t scratchBytes(int) const override {
+        return (roundUp(size_t(ocb_) * k_.lanes) + paddedFloats_) * sizeof(float);
+    }
 
     const char* algorithm() const override {
-        return transposed_ ? "deconv" : planar_ ? "first" : groups_ > 1 ? "grouped" : flat_ ? "gemm1x1" : "direct";
+        return transposed_   ? "deconv"
+               : planar_     ? "first"
+               : groups_ > 1 ? "grouped"
+               : flat_       ? "gemm1x1"
+                             : "direct";
     }
 
     void run(const float* src, const float* packed, float* dst, const PostOps& post, void* scratch,
@@ -132,7 +148,8 @@ class ProductPlan final : public ConvPlan {
                 for (int ky = 0; ky < s_.kh; ++ky) {
                     for (int kx = 0; kx < s_.kw; ++kx) {
                         if (!transposed_) {
-                            p.taps.push_back({ky, kx, ky * s_.dilateH - s_.padTop, kx * s_.dilateW - s_.padLeft});
+                            p.taps.push_back(
+                                {ky, kx, ky * s_.dilateH - s_.padTop, kx * s_.dilateW - s_.padLeft});
                             continue;
                         }
                         const int y = py + s_.padTop - ky * s_.dilateH, x = px + s_.padLeft - kx * s_.dilateW;
@@ -146,7 +163,8 @@ class ProductPlan final : public ConvPlan {
         stepX_ = transposed_ ? 1 : s_.strideW;
     }
 
-    // Where the taps find their pixels: in the source itself when none of them leaves it, else in a copy with a border.
+    // Where the taps find their pixels: in the source itself when none of them leaves it, else in a copy with
+    // a border.
     void placeSource() {
         const int P = k_.lanes;
         int y0 = 0, x0 = 0, y1 = s_.ih, x1 = s_.iw;
@@ -176,7 +194,8 @@ class ProductPlan final : public ConvPlan {
         joined_ = planar_ && s_.dilateW == 1;
         for (Phase& p : phases_) {
             if (!planar_) {
-                for (const Tap& t : p.taps) p.offsets.push_back(((t.dy + top_) * ptrdiff_t(width_) + t.dx + left_) * P);
+                for (const Tap& t : p.taps)
+                    p.offsets.push_back(((t.dy + top_) * ptrdiff_t(width_) + t.dx + left_) * P);
                 continue;
             }
             for (int c = 0; c < s_.ic; ++c) {
@@ -189,7 +208,8 @@ class ProductPlan final : public ConvPlan {
         images_ = s_.batch;
         rows_ = 0;
         if (flat_ && s_.oh == s_.ih) {
-            // Rows follow one another without a gap. One-pixel maps (fully connected layers): the batch is the row.
+            // Rows follow one another without a gap. One-pixel maps (fully connected layers): the batch is
+            // the row.
             const bool batchRow = s_.ih * s_.iw == 1;
             flatCols_ = batchRow ? s_.batch : s_.oh * s_.ow;
             if (batchRow) {
@@ -221,11 +241,12 @@ class ProductPlan final : public ConvPlan {
             const int blocks = ceilDiv(ocg, P);
             panelBlocks_ = bestPanelBlocks(*k_.conv, m, blocks);
             for (int g = 0; g < groups_; ++g) {
-                for (const OutPanel& o : cutPanels(g * blocks, blocks, panelBlocks_)) add(o, g * icg, (g + 1) * icg);
+                for (const OutPanel& o : cutPanels(g * blocks, blocks, panelBlocks_))
+                    add(o, g * icg, (g + 1) * icg);
             }
         } else {
-            // Groups that do not fill blocks: a block of outputs reads the inputs of every group it holds, with zero
-            // weights where they are not its own.
+            // Groups that do not fill blocks: a block of outputs reads the inputs of every group it holds,
+            // with zero weights where they are not its own.
             panelBlocks_ = 1;
             for (int b = 0; b < ocb_; ++b) {
                 const int last = std::min(s_.oc, (b + 1) * P) - 1;
@@ -255,7 +276,8 @@ class ProductPlan final : public ConvPlan {
                     const int oc = p.block * P + l;
                     float w = 0.0f;
                     if (oc < s_.oc && oc / ocg == group) {
-                        const size_t at = transposed_ ? size_t(ic) * ocg + oc % ocg : size_t(oc) * icg + ic % icg;
+                        const size_t at =
+                            transposed_ ? size_t(ic) * ocg + oc % ocg : size_t(oc) * icg + ic % icg;
                         w = weights[at * area + spot];
                     }
                     to[l] = w;
@@ -297,8 +319,8 @@ class ProductPlan final : public ConvPlan {
             // A chunk of rows (of pixels when flat) stays in cache while the panels pass by.
             const int units = flat_ ? flatCols_ : phase.rows;
             const long unitBytes =
-                (flat_ ? long(icb_) * k_.lanes : long(planar_ ? s_.ic : icb_) * rowFloats_ * stepY_) * long(sizeof(float)) /
-                (groups_ > 1 ? groups_ : 1);
+                (flat_ ? long(icb_) * k_.lanes : long(planar_ ? s_.ic : icb_) * rowFloats_ * stepY_) *
+                long(sizeof(float)) / (groups_ > 1 ? groups_ : 1);
             long fit = std::max<long>(1, kCacheBytes / std::max<long>(1, unitBytes));
             if (flat_) fit = std::max(fit, 36L);
             int chunks = static_cast<int>((units + fit - 1) / fit);
@@ -308,14 +330,15 @@ class ProductPlan final : public ConvPlan {
                 const int chunk = task / groups, group = task % groups;
                 const int u0 = cut(units, chunk, chunks), u1 = cut(units, chunk + 1, chunks);
                 for (int i = cut(panels, group, groups); i < cut(panels, group + 1, groups); ++i) {
-                    runPanel(phase, panels_[i], packed + weightOffset(static_cast<int>(f), i), src, dst, bias, post, u0, u1);
+                    runPanel(phase, panels_[i], packed + weightOffset(static_cast<int>(f), i), src, dst, bias,
+                             post, u0, u1);
                 }
             });
         }
     }
 
-    void runPanel(const Phase& phase, const Panel& p, const float* w, const float* src, float* dst, const float* bias,
-                  const PostOps& post, int u0, int u1) const {
+    void runPanel(const Phase& phase, const Panel& p, const float* w, const float* src, float* dst,
+                  const float* bias, const PostOps& post, int u0, int u1) const {
         const int P = k_.lanes;
         PanelArgs t;
         t.pixelStride = pixel_;
@@ -349,8 +372,8 @@ class ProductPlan final : public ConvPlan {
         t.m = phase.cols;
         for (int y = u0; y < u1; ++y) {
             t.a = from + y * stepY_ * rowFloats_;
-            const ptrdiff_t at = p.block * t.dstBlockStride +
-                                 (ptrdiff_t(phase.py + y * sy) * s_.ow + phase.px) * P;
+            const ptrdiff_t at =
+                p.block * t.dstBlockStride + (ptrdiff_t(phase.py + y * sy) * s_.ow + phase.px) * P;
             t.dst = dst + at;
             t.residual = post.residual ? post.residual + at : nullptr;
             k_.conv->panel(t);
@@ -430,8 +453,15 @@ class DepthwisePlan final : public ConvPlan {
 class WinogradPlan final : public ConvPlan {
   public:
     WinogradPlan(const Kernels& k, const ConvShape& shape, int unit, int threads)
-        : k_(k), s_(shape), unit_(unit), points_((unit + 2) * (unit + 2)), tilesW_(ceilDiv(shape.ow, unit)),
-          tiles_(ceilDiv(shape.oh, unit) * tilesW_), icb_(ceilDiv(shape.ic, k.lanes)), ocb_(ceilDiv(shape.oc, k.lanes)), threads_(threads) {
+        : k_(k),
+          s_(shape),
+          unit_(unit),
+          points_((unit + 2) * (unit + 2)),
+          tilesW_(ceilDiv(shape.ow, unit)),
+          tiles_(ceilDiv(shape.oh, unit) * tilesW_),
+          icb_(ceilDiv(shape.ic, k.lanes)),
+          ocb_(ceilDiv(shape.oc, k.lanes)),
+          threads_(threads) {
         // As many tiles at a time as the second level cache holds, but enough to fill the product's tiles.
         const long bytes = long(points_) * (icb_ + ocb_) * k.lanes * 4;
         chunkTiles_ = static_cast<int>(std::clamp<long>((768L << 10) / bytes, 27, 512));
@@ -471,14 +501,18 @@ class WinogradPlan final : public ConvPlan {
         });
     }
 
-    std::string weightVariant() const override { return format("winograd%d.p%d.n%d", unit_, k_.lanes, panelBlocks_); }
+    std::string weightVariant() const override {
+        return format("winograd%d.p%d.n%d", unit_, k_.lanes, panelBlocks_);
+    }
 
     size_t scratchBytes(int threads) const override {
         const int slots = shared() ? 1 : std::clamp(threads, 1, chunks_ * s_.batch);
         return (roundUp(size_t(ocb_) * k_.lanes) + slotFloats_ * slots) * sizeof(float);
     }
 
-    const char* algorithm() const override { return unit_ == 2 ? "winograd2" : unit_ == 4 ? "winograd4" : "winograd6"; }
+    const char* algorithm() const override {
+        return unit_ == 2 ? "winograd2" : unit_ == 4 ? "winograd4" : "winograd6";
+    }
 
     void run(const float* src, const float* packed, float* dst, const PostOps& post, void* scratch,
              ThreadPool& pool) const override {
@@ -515,7 +549,8 @@ class WinogradPlan final : public ConvPlan {
 
     size_t pointWeights() const { return size_t(ocb_) * k_.lanes * s_.ic; }
 
-    // Strides that are multiples of 4 KiB would put all points of a tile into one set of the first level cache.
+    // Strides that are multiples of 4 KiB would put all points of a tile into one set of the first level
+    // cache.
     size_t pointStride(int blocks) const {
         size_t lines = size_t(blocks) * chunkTiles_ * k_.lanes / 16 + 1;
         lines |= 1;
@@ -635,14 +670,17 @@ double winogradCycles(const Kernels& k, const ConvShape& s, int unit) {
 
 }  // namespace
 
-bool convReadsNchw(const ConvShape& s, int groups) { return groups == 1 && s.ic <= 4; }
+bool convReadsNchw(const ConvShape& s, int groups) {
+    return groups == 1 && s.ic <= 4;
+}
 
 std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     checkShape(s, options.groups);
     const bool depthwise = options.groups > 1 && options.groups == s.ic && options.groups == s.oc;
     if (depthwise && !options.srcNchw) return std::make_unique<DepthwisePlan>(k, s, options.transposed);
-    const bool winograd = !options.transposed && !options.srcNchw && options.groups == 1 && s.kh == 3 && s.kw == 3 &&
-                          s.strideH == 1 && s.strideW == 1 && s.dilateH == 1 && s.dilateW == 1 && s.ic > 4;
+    const bool winograd = !options.transposed && !options.srcNchw && options.groups == 1 && s.kh == 3 &&
+                          s.kw == 3 && s.strideH == 1 && s.strideW == 1 && s.dilateH == 1 && s.dilateW == 1 &&
+                          s.ic > 4;
     int unit = 0;
     if (winograd && options.algorithm == ConvAlgorithm::Auto) {
         double best = directCycles(k, s);
@@ -654,7 +692,9 @@ std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& s, con
             }
         }
     } else if (winograd && options.algorithm != ConvAlgorithm::Direct) {
-        unit = options.algorithm == ConvAlgorithm::Winograd2 ? 2 : options.algorithm == ConvAlgorithm::Winograd4 ? 4 : 6;
+        unit = options.algorithm == ConvAlgorithm::Winograd2   ? 2
+               : options.algorithm == ConvAlgorithm::Winograd4 ? 4
+                                                               : 6;
     }
     if (unit) return std::make_unique<WinogradPlan>(k, s, unit, options.threads);
     return std::make_unique<ProductPlan>(k, s, options);

@@ -1,9 +1,10 @@
 // Convolutions over the packed layout [N][ceil(C/P)][H][W][P].
 //
-// A plan is made once per shape, picks the algorithm, tells how much packed weight and scratch it needs, and is then
-// immutable: run() may be called by several threads at once as long as each brings its own scratch and output.
-// Lanes past the last channel are never read into a result (they may be NaN in the input); in the output they are
-// unspecified. Every output is summed in one fixed order: the number of threads never changes a bit.
+// A plan is made once per shape, picks the algorithm, tells how much packed weight and scratch it needs, and
+// is then immutable: run() may be called by several threads at once as long as each brings its own scratch
+// and output. Lanes past the last channel are never read into a result (they may be NaN in the input); in the
+// output they are unspecified. Every output is summed in one fixed order: the number of threads never changes
+// a bit.
 #pragma once
 #include <cstddef>
 #include <limits>
@@ -25,7 +26,15 @@ struct ConvShape {
     int padTop = 0, padLeft = 0;  // bottom and right follow from oh, ow
 };
 
-enum class Act { None = 0, HardSwish = 1, Silu = 2, Gelu = 3 /* erf */, Sigmoid = 4, HardSigmoid = 5 /* x/6+1/2 */, Tanh = 6 };
+enum class Act {
+    None = 0,
+    HardSwish = 1,
+    Silu = 2,
+    Gelu = 3 /* erf */,
+    Sigmoid = 4,
+    HardSigmoid = 5 /* x/6+1/2 */,
+    Tanh = 6
+};
 
 // out = clamp(act(sum + bias + residual), lo, hi)
 struct PostOps {
@@ -40,7 +49,8 @@ class ConvPlan {
   public:
     virtual ~ConvPlan() = default;
     virtual size_t packedWeightFloats() const = 0;
-    // Weights as the model has them: convolution [oc][ic/groups][kh][kw], deconvolution [ic][oc/groups][kh][kw].
+    // Weights as the model has them: convolution [oc][ic/groups][kh][kw], deconvolution
+    // [ic][oc/groups][kh][kw].
     virtual void packWeights(const float* weights, float* packed, ThreadPool& pool) const = 0;
     // Two plans with the same variant pack the same weights to the same bytes.
     virtual std::string weightVariant() const = 0;
@@ -67,7 +77,8 @@ bool convReadsNchw(const ConvShape& shape, int groups);
 
 std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
 
-inline std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& shape, int groups, int threads) {
+inline std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& shape, int groups,
+                                              int threads) {
     ConvOptions options;
     options.groups = groups;
     options.threads = threads;

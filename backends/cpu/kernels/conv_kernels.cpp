@@ -9,9 +9,12 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/conv_kernels.cpp"
+// foreach_target.h must come first.
+// clang-format off
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 #include "hwy/contrib/math/math-inl.h"
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace mnnc {
@@ -102,8 +105,8 @@ void activate(float* data, size_t count, Act act, float lo, float hi) {
 // ---- the tile: R pixels by NB blocks of output channels, all sums in registers ----
 
 template <int R, int NB, int L>
-HWY_INLINE void accumulate(D d, V (&acc)[R][NB], const float* const (&q)[(R + 2) / 3], ptrdiff_t s, const float* w,
-                           const float* ahead) {
+HWY_INLINE void accumulate(D d, V (&acc)[R][NB], const float* const (&q)[(R + 2) / 3], ptrdiff_t s,
+                           const float* w, const float* ahead) {
     HWY_UNROLL(4)
     for (int l = 0; l < L; ++l) {
 #if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
@@ -121,7 +124,8 @@ HWY_INLINE void accumulate(D d, V (&acc)[R][NB], const float* const (&q)[(R + 2)
     }
 }
 
-// One pointer for three rows (base, base + s, base + 2s fit x86 addressing): else the tall tiles run out of registers.
+// One pointer for three rows (base, base + s, base + 2s fit x86 addressing): else the tall tiles run out of
+// registers.
 template <int R>
 HWY_INLINE void rowPointers(const float* (&q)[(R + 2) / 3], const float* p, ptrdiff_t s) {
     HWY_UNROLL(16)
@@ -134,7 +138,8 @@ HWY_INLINE void rowPointers(const float* (&q)[(R + 2) / 3], const float* p, ptrd
 }
 
 template <int R, int NB>
-HWY_NOINLINE void tile(const PanelArgs& t, const float* a, float* dst, const float* residual, const float* ahead) {
+HWY_NOINLINE void tile(const PanelArgs& t, const float* a, float* dst, const float* residual,
+                       const float* ahead) {
     const D d;
     constexpr int G = (R + 2) / 3;
     V acc[R][NB];
@@ -252,7 +257,8 @@ constexpr Tiles kTiles;
 void panel(const PanelArgs& t) {
     // Equal tiles: 49 pixels are five of 8 and one of 9, not five of 9 and one of 4.
     const int count = (t.m + kMaxRows[t.nb] - 1) / kMaxRows[t.nb];
-    // The panels lie one after another: while this one's tiles run, each of the first fetches its share of the next.
+    // The panels lie one after another: while this one's tiles run, each of the first fetches its share of
+    // the next.
     const ptrdiff_t steps = ptrdiff_t(t.taps) * (t.fullBlocks * P + t.tail);
     const float* next = t.w + steps * t.nb * P;
     int at = 0;
@@ -286,8 +292,8 @@ struct DepthwiseKind {
 
 // C outputs side by side, taps [ky0, ky1) x [kx0, kx1) of them all inside the map.
 template <class Kind, int C>
-HWY_INLINE void depthwiseTile(D d, const DepthwiseArgs& t, const float* src, int ky0, int ky1, int kx0, int kx1, float* dst,
-                              const float* residual, V lo, V hi) {
+HWY_INLINE void depthwiseTile(D d, const DepthwiseArgs& t, const float* src, int ky0, int ky1, int kx0,
+                              int kx1, float* dst, const float* residual, V lo, V hi) {
     const ConvShape& s = *t.shape;
     const ptrdiff_t step = Kind::S ? Kind::S * P : ptrdiff_t(s.strideW) * P;
     const ptrdiff_t dx = Kind::S ? P : ptrdiff_t(s.dilateW) * P;
@@ -304,7 +310,8 @@ HWY_INLINE void depthwiseTile(D d, const DepthwiseArgs& t, const float* src, int
             for (int kx = 0; kx < Kind::KW; ++kx) {
                 const V k = hn::LoadU(d, w + kx * P);
                 HWY_UNROLL(8)
-                for (int c = 0; c < C; ++c) acc[c] = hn::MulAdd(hn::LoadU(d, line + kx * dx + c * step), k, acc[c]);
+                for (int c = 0; c < C; ++c)
+                    acc[c] = hn::MulAdd(hn::LoadU(d, line + kx * dx + c * step), k, acc[c]);
             }
         } else {
             const float* p = line + kx0 * dx;
@@ -326,8 +333,8 @@ HWY_INLINE void tapRange(int origin, int dilate, int n, int extent, int& first, 
 }
 
 template <class Kind>
-HWY_INLINE void depthwiseTiles(D d, int n, const DepthwiseArgs& t, const float* src, int ky0, int ky1, int kx0, int kx1,
-                               float* dst, const float* residual, V lo, V hi) {
+HWY_INLINE void depthwiseTiles(D d, int n, const DepthwiseArgs& t, const float* src, int ky0, int ky1,
+                               int kx0, int kx1, float* dst, const float* residual, V lo, V hi) {
 #define MNNC_TILE(C) \
     case C:          \
         return depthwiseTile<Kind, C>(d, t, src, ky0, ky1, kx0, kx1, dst, residual, lo, hi);
@@ -368,13 +375,14 @@ void depthwiseRows(const DepthwiseArgs& t) {
             if (ox >= s.ow) break;
             int kx0, kx1;
             tapRange(ox * s.strideW - s.padLeft, s.dilateW, s.kw, s.iw, kx0, kx1);
-            depthwiseTile<DepthwiseKind<0, 0>, 1>(d, t, row + ptrdiff_t(ox) * s.strideW * P, ky0, ky1, kx0, kx1, out + ox * P,
-                                                  residual ? residual + ox * P : nullptr, lo, hi);
+            depthwiseTile<DepthwiseKind<0, 0>, 1>(d, t, row + ptrdiff_t(ox) * s.strideW * P, ky0, ky1, kx0,
+                                                  kx1, out + ox * P, residual ? residual + ox * P : nullptr,
+                                                  lo, hi);
         }
         for (int i = 0; i < tiles; ++i) {
             const int ox = x0 + inside * i / tiles, end = x0 + inside * (i + 1) / tiles;
-            depthwiseTiles<Kind>(d, end - ox, t, row + ptrdiff_t(ox) * s.strideW * P, ky0, ky1, 0, s.kw, out + ox * P,
-                                 residual ? residual + ox * P : nullptr, lo, hi);
+            depthwiseTiles<Kind>(d, end - ox, t, row + ptrdiff_t(ox) * s.strideW * P, ky0, ky1, 0, s.kw,
+                                 out + ox * P, residual ? residual + ox * P : nullptr, lo, hi);
         }
         if (t.act != Act::None) activate(out, size_t(s.ow) * P, t.act, t.lo, t.hi);
     }
@@ -392,8 +400,8 @@ void depthwiseInside(const DepthwiseArgs& t) {
 }
 
 void depthwise(const DepthwiseArgs& t) {
-    // A small map is mostly border: with a copy that has one, every output takes the fast way. The copy stays in the first
-    // level cache.
+    // A small map is mostly border: with a copy that has one, every output takes the fast way. The copy stays
+    // in the first level cache.
     constexpr int kPixels = 400;
     const ConvShape& s = *t.shape;
     const int height = (s.oh - 1) * s.strideH + (s.kh - 1) * s.dilateH + 1;
@@ -424,7 +432,8 @@ void depthwise(const DepthwiseArgs& t) {
     depthwiseInside(inside);
 }
 
-// Gather form: output (oy, ox) takes tap ky from input row (oy + pad - ky*dilate) / stride where that divides.
+// Gather form: output (oy, ox) takes tap ky from input row (oy + pad - ky*dilate) / stride where that
+// divides.
 void depthwiseTransposed(const DepthwiseArgs& t) {
     const D d;
     const ConvShape& s = *t.shape;
@@ -690,6 +699,8 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace mnnc {
-const ConvKernels& convKernels(Isa isa) { MNNC_SELECT(isa, convTable) }
+const ConvKernels& convKernels(Isa isa) {
+    MNNC_SELECT(isa, convTable)
+}
 }  // namespace mnnc
 #endif

@@ -7,7 +7,8 @@
 namespace mnnc {
 
 // One output panel (nb blocks of P output channels) over m output pixels:
-//   out[r][j] = post(bias[j] + sum over taps t, channels k: a[r*pixelStride + tapOffset[t] + at(k)] * w[t][k][j])
+//   out[r][j] = post(bias[j] + sum over taps t, channels k: a[r*pixelStride + tapOffset[t] + at(k)] *
+//   w[t][k][j])
 // where at(k) = (k / P) * blockStride + k % P, k < fullBlocks * P + tail.
 struct PanelArgs {
     const float* a;
@@ -47,7 +48,7 @@ struct DepthwiseArgs {
 struct WinogradIn {
     const float* src;
     int ih, iw, padTop, padLeft, tilesW, t0, t1;
-    float* dst;          // point p of tile t at dst + p*pointStride + (t - t0)*P
+    float* dst;  // point p of tile t at dst + p*pointStride + (t - t0)*P
     ptrdiff_t pointStride;
 };
 struct WinogradOut {
@@ -68,7 +69,7 @@ struct ConvKernels {
     void (*panel)(const PanelArgs& args);
     void (*depthwise)(const DepthwiseArgs& args);
     void (*depthwiseTransposed)(const DepthwiseArgs& args);
-    void (*winogradIn[4])(const WinogradIn& args);    // by unit / 2
+    void (*winogradIn[4])(const WinogradIn& args);  // by unit / 2
     void (*winogradOut[4])(const WinogradOut& args);
     // g: 9 rows of P floats (ky, kx), to (unit+2)^2 rows of P floats, rowStride apart.
     void (*winogradWeight[4])(const float* g, float* u, ptrdiff_t pointStride);

@@ -7,11 +7,9 @@
 //     #include "hwy/foreach_target.h"
 //     #include "hwy/highway.h"
 //     HWY_BEFORE_NAMESPACE();
-//     namespace mnnc { namespace HWY_NAMESPACE { ... const MyTable& myTable() { static constexpr MyTable t{...}; return t; } } }
-//     HWY_AFTER_NAMESPACE();
-//     #if HWY_ONCE
-//     namespace mnnc { const MyTable& myTable(Isa isa) { MNNC_SELECT(isa, myTable) } }
-//     #endif
+//     namespace mnnc { namespace HWY_NAMESPACE { ... const MyTable& myTable() { static constexpr MyTable
+//     t{...}; return t; } } } HWY_AFTER_NAMESPACE(); #if HWY_ONCE namespace mnnc { const MyTable& myTable(Isa
+//     isa) { MNNC_SELECT(isa, myTable) } } #endif
 // Highway's own dispatcher is not used: it keeps its choice in process-wide state inside libhwy.
 #pragma once
 
@@ -19,8 +17,9 @@
 #ifndef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
 #endif
-// The portable code must have 4 lanes, so it is Highway's 128-bit emulation. Highway sets that aside on GCC before 12.3 for a
-// fault in vectorised 16-bit high-half products (GCC PR 106322); kernels must not use those (MulHigh).
+// The portable code must have 4 lanes, so it is Highway's 128-bit emulation. Highway sets that aside on GCC
+// before 12.3 for a fault in vectorised 16-bit high-half products (GCC PR 106322); kernels must not use those
+// (MulHigh).
 #ifndef HWY_BROKEN_EMU128
 #define HWY_BROKEN_EMU128 0
 #endif
@@ -48,14 +47,14 @@
 #else
 #define MNNC_CASE_SSE4(fn)
 #endif
-// Everything else runs what the compiler emits anyway: the lowest target (portable code, or NEON on ARM), whose
-// namespace HWY_NAMESPACE is once foreach_target.h is through.
-#define MNNC_SELECT(isa, fn)  \
-    switch (isa) {            \
-        MNNC_CASE_AVX512(fn)  \
-        MNNC_CASE_AVX2(fn)    \
-        MNNC_CASE_SSE4(fn)    \
-        default:              \
-            break;            \
-    }                         \
+// Everything else runs what the compiler emits anyway: the lowest target (portable code, or NEON on ARM),
+// whose namespace HWY_NAMESPACE is once foreach_target.h is through.
+#define MNNC_SELECT(isa, fn) \
+    switch (isa) {           \
+        MNNC_CASE_AVX512(fn) \
+        MNNC_CASE_AVX2(fn)   \
+        MNNC_CASE_SSE4(fn)   \
+        default:             \
+            break;           \
+    }                        \
     return HWY_NAMESPACE::fn();

@@ -12,10 +12,14 @@ namespace {
 
 constexpr ptrdiff_t kNoOffset[1] = {0};
 
-int blocksOf(int n, int lanes) { return (n + lanes - 1) / lanes; }
+int blocksOf(int n, int lanes) {
+    return (n + lanes - 1) / lanes;
+}
 
 // The packing must not depend on M: a constant B serves every batch size.
-int gemmPanelBlocks(const Kernels& k, int N) { return bestPanelBlocks(*k.conv, 8 * 9, blocksOf(N, k.lanes)); }
+int gemmPanelBlocks(const Kernels& k, int N) {
+    return bestPanelBlocks(*k.conv, 8 * 9, blocksOf(N, k.lanes));
+}
 
 int panelCount(const Kernels& k, int N) {
     const int nb = gemmPanelBlocks(k, N);
@@ -28,7 +32,8 @@ OutPanel panelAt(const Kernels& k, int N, int i) {
     return {from, static_cast<int>(static_cast<long>(blocks) * (i + 1) / panels) - from};
 }
 
-void packPanel(const Kernels& k, int N, int K, const float* b, size_t ldb, bool transB, OutPanel p, float* packed) {
+void packPanel(const Kernels& k, int N, int K, const float* b, size_t ldb, bool transB, OutPanel p,
+               float* packed) {
     const int P = k.lanes, width = p.nb * P, n0 = p.block * P, real = std::min(width, N - n0);
     float* out = packed + size_t(p.block) * P * K;
     if (!transB) {
@@ -38,7 +43,8 @@ void packPanel(const Kernels& k, int N, int K, const float* b, size_t ldb, bool 
         }
         return;
     }
-    // Row panels of B^T are exactly what rowsToBlock makes, one block of P at a time; it writes P apart, we need width.
+    // Row panels of B^T are exactly what rowsToBlock makes, one block of P at a time; it writes P apart, we
+    // need width.
     constexpr int kChunk = 64;
     alignas(64) float block[kChunk * 16];
     for (int j = 0; j < p.nb; ++j) {
@@ -110,11 +116,15 @@ void transposeInto(const float* a, size_t lda, int M, int K, float* out) {
     }
 }
 
-size_t roundUp(size_t floats) { return (floats + 15) / 16 * 16; }
+size_t roundUp(size_t floats) {
+    return (floats + 15) / 16 * 16;
+}
 
 }  // namespace
 
-size_t gemmPackedFloats(const Kernels& k, int N, int K) { return size_t(blocksOf(N, k.lanes)) * k.lanes * K; }
+size_t gemmPackedFloats(const Kernels& k, int N, int K) {
+    return size_t(blocksOf(N, k.lanes)) * k.lanes * K;
+}
 
 void gemmPackB(const Kernels& k, int N, int K, const float* b, size_t ldb, bool transB, float* packed,
                ThreadPool& pool) {
@@ -123,7 +133,9 @@ void gemmPackB(const Kernels& k, int N, int K, const float* b, size_t ldb, bool 
                 [&](int i) { packPanel(k, N, K, b, ldb, transB, panelAt(k, N, i), packed); });
 }
 
-size_t gemmScratchBytes(int M, int K, bool transA) { return transA ? roundUp(size_t(M) * K) * sizeof(float) : 64; }
+size_t gemmScratchBytes(int M, int K, bool transA) {
+    return transA ? roundUp(size_t(M) * K) * sizeof(float) : 64;
+}
 
 void gemm(const Kernels& k, const GemmArgs& args, ThreadPool& pool) {
     if (args.M <= 0 || args.N <= 0) return;
@@ -132,7 +144,8 @@ void gemm(const Kernels& k, const GemmArgs& args, ThreadPool& pool) {
         float* flat = static_cast<float*>(args.scratch);
         const int pieces = std::min(args.M, 4 * pool.threads());
         parallelFor(pool, pieces, [&](int i) {
-            const int m0 = static_cast<int>(long(args.M) * i / pieces), m1 = static_cast<int>(long(args.M) * (i + 1) / pieces);
+            const int m0 = static_cast<int>(long(args.M) * i / pieces),
+                      m1 = static_cast<int>(long(args.M) * (i + 1) / pieces);
             transposeInto(args.a + m0, args.lda, m1 - m0, args.K, flat + size_t(m0) * args.K);
         });
         g.a = flat;
@@ -172,12 +185,15 @@ void batchedGemm(const Kernels& k, const BatchedGemmArgs& args, ThreadPool& pool
     if (args.M <= 0 || args.N <= 0 || args.count <= 0) return;
     const size_t slot = slotFloats(k, args);
     const int panels = panelCount(k, args.N), threads = pool.threads();
-    const auto offset = [](const size_t* offsets, size_t step, int i) { return offsets ? offsets[i] : step * i; };
+    const auto offset = [](const size_t* offsets, size_t step, int i) {
+        return offsets ? offsets[i] : step * i;
+    };
     const auto one = [&](int i, float* packed, ThreadPool* inside) {
         const float* b = args.b + offset(args.bOffsets, args.bStep, i);
         const float* a = args.a + offset(args.aOffsets, args.aStep, i);
-        Product g{k, args.M, args.N, args.K, a, args.lda, packed, args.c + offset(args.cOffsets, args.cStep, i), args.ldc,
-                  args.post};
+        Product g{k,        args.M,   args.N, args.K,
+                  a,        args.lda, packed, args.c + offset(args.cOffsets, args.cStep, i),
+                  args.ldc, args.post};
         if (args.transA) {
             float* flat = packed + roundUp(gemmPackedFloats(k, args.N, args.K));
             transposeInto(a, args.lda, args.M, args.K, flat);
@@ -202,7 +218,8 @@ void batchedGemm(const Kernels& k, const BatchedGemmArgs& args, ThreadPool& pool
     }
     std::atomic<int> next{0};
     parallelFor(pool, threads, [&](int s) {
-        for (int i; (i = next.fetch_add(1, std::memory_order_relaxed)) < args.count;) one(i, scratch + slot * s, nullptr);
+        for (int i; (i = next.fetch_add(1, std::memory_order_relaxed)) < args.count;)
+            one(i, scratch + slot * s, nullptr);
     });
 }
 

@@ -1,7 +1,7 @@
 // Row-major matrix product C[M][N] = post(A x B), vectors along N, A broadcast element by element.
 //
-// B is prepacked into panels; a constant B once, a computed B into scratch on every call. Each element of C is summed over
-// k = 0..K-1 in that order whatever the number of threads.
+// B is prepacked into panels; a constant B once, a computed B into scratch on every call. Each element of C
+// is summed over k = 0..K-1 in that order whatever the number of threads.
 #pragma once
 #include <cstddef>
 
@@ -24,16 +24,17 @@ struct GemmArgs {
     const float* packedB = nullptr;
     float* c = nullptr;
     size_t ldc = 0;
-    PostOps post;                   // bias has N floats; residual is laid out like C
+    PostOps post;                    // bias has N floats; residual is laid out like C
     const float* rowBias = nullptr;  // M floats, one per row of C: not with act or clamp
-    void* scratch = nullptr;        // gemmScratchBytes
+    void* scratch = nullptr;         // gemmScratchBytes
 };
 
 size_t gemmScratchBytes(int M, int K, bool transA);
 void gemm(const Kernels& k, const GemmArgs& args, ThreadPool& pool);
 
-// `count` independent products of one shape (attention): product i takes a + aStep*i, bStep*i and so on; B is unpacked
-// (K x N, or N x K with transB) and packed into scratch. Split over products first, so each stays in one thread's cache.
+// `count` independent products of one shape (attention): product i takes a + aStep*i, bStep*i and so on; B is
+// unpacked (K x N, or N x K with transB) and packed into scratch. Split over products first, so each stays in
+// one thread's cache.
 struct BatchedGemmArgs {
     int count = 0, M = 0, N = 0, K = 0;
     const float* a = nullptr;

@@ -20,7 +20,7 @@ constexpr Choice kChoices[] = {
     {Isa::Avx512, "avx512", (HWY_TARGETS & HWY_AVX3) != 0},
     {Isa::Avx2, "avx2", (HWY_TARGETS & HWY_AVX2) != 0},
     {Isa::Sse4, "sse4", (HWY_TARGETS & HWY_SSE4) != 0},
-    {Isa::Portable, "portable", HWY_STATIC_TARGET != HWY_AVX3 && HWY_STATIC_TARGET != HWY_AVX2},
+    {Isa::Portable, "portable", HWY_STATIC_TARGET != HWY_AVX3&& HWY_STATIC_TARGET != HWY_AVX2},
 };
 
 bool cpuHas(Isa id) {
@@ -44,7 +44,8 @@ const Kernels& table(Isa id) {
         const ConvKernels& conv = convKernels(c.id);
         return Kernels{conv.lanes, c.name, c.id, &conv, &packKernels(c.id)};
     };
-    static const Kernels tables[] = {make(kChoices[0]), make(kChoices[1]), make(kChoices[2]), make(kChoices[3])};
+    static const Kernels tables[] = {make(kChoices[0]), make(kChoices[1]), make(kChoices[2]),
+                                     make(kChoices[3])};
     for (const Kernels& k : tables) {
         if (k.id == id) return k;
     }
@@ -72,8 +73,8 @@ const Kernels& selectKernels(std::string_view isa) {
         known += c.name;
     }
     if (isa.empty()) return table(kChoices[3].id);
-    fail(Status::NotSupported, "instruction set \"%.*s\" is not known; known are %s", static_cast<int>(isa.size()),
-         isa.data(), known.c_str());
+    fail(Status::NotSupported, "instruction set \"%.*s\" is not known; known are %s",
+         static_cast<int>(isa.size()), isa.data(), known.c_str());
 }
 
 std::vector<std::string> availableIsas() {

@@ -19,8 +19,8 @@ struct Kernels {
     const PackKernels* pack;
 };
 
-// The table for `isa`, or the best one for the empty string. Throws NotSupported, naming what the CPU or this build
-// lacks. The tables are constants: the reference stays good.
+// The table for `isa`, or the best one for the empty string. Throws NotSupported, naming what the CPU or this
+// build lacks. The tables are constants: the reference stays good.
 const Kernels& selectKernels(std::string_view isa = "");
 
 // What selectKernels accepts on this CPU, best first.

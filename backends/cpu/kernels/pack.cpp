@@ -92,7 +92,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace mnnc {
 
-const PackKernels& packKernels(Isa isa) { MNNC_SELECT(isa, packTable) }
+const PackKernels& packKernels(Isa isa) {
+    MNNC_SELECT(isa, packTable)
+}
 
 namespace {
 
@@ -109,12 +111,15 @@ void overBlocks(ThreadPool& pool, int blocks, size_t floats, Body&& body) {
     parallelFor(pool, blocks, body);
 }
 
-int blocksOf(int channels, int lanes) { return (channels + lanes - 1) / lanes; }
+int blocksOf(int channels, int lanes) {
+    return (channels + lanes - 1) / lanes;
+}
 
-// One pixel's channels between a row of `channels` floats and its blocks; Q: floats in a block, known to the compiler.
+// One pixel's channels between a row of `channels` floats and its blocks; Q: floats in a block, known to the
+// compiler.
 template <int Q>
-void nhwcRange(bool toPacked, const float* nhwc, float* nhwcOut, const float* packed, float* packedOut, int channels,
-               size_t area, size_t begin, size_t end) {
+void nhwcRange(bool toPacked, const float* nhwc, float* nhwcOut, const float* packed, float* packedOut,
+               int channels, size_t area, size_t begin, size_t end) {
     const int full = channels / Q, rest = channels % Q;
     for (int b = 0; b < full; ++b) {
         for (size_t i = begin; i < end; ++i) {
@@ -158,8 +163,8 @@ void nhwcConvert(bool toPacked, int lanes, const float* src, float* dst, int bat
     }
 }
 
-void packed4Convert(bool toPacked, int lanes, const float* src, float* dst, int batch, int channels, size_t area,
-                    ThreadPool& pool) {
+void packed4Convert(bool toPacked, int lanes, const float* src, float* dst, int batch, int channels,
+                    size_t area, ThreadPool& pool) {
     const int blocks4 = blocksOf(channels, 4), blocks = blocksOf(channels, lanes), parts = lanes / 4;
     overBlocks(pool, batch * blocks, packedFloats(lanes, batch, channels, area), [&](int i) {
         const int n = i / blocks, b = i % blocks;
@@ -183,7 +188,8 @@ void packed4Convert(bool toPacked, int lanes, const float* src, float* dst, int 
 
 }  // namespace
 
-void nchwToPacked(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area, ThreadPool& pool) {
+void nchwToPacked(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area,
+                  ThreadPool& pool) {
     const int P = k.lanes, blocks = blocksOf(channels, P);
     overBlocks(pool, batch * blocks, packedFloats(P, batch, channels, area), [&](int i) {
         const int n = i / blocks, c = i % blocks * P;
@@ -192,7 +198,8 @@ void nchwToPacked(const Kernels& k, const float* src, float* dst, int batch, int
     });
 }
 
-void packedToNchw(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area, ThreadPool& pool) {
+void packedToNchw(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area,
+                  ThreadPool& pool) {
     const int P = k.lanes, blocks = blocksOf(channels, P);
     overBlocks(pool, batch * blocks, packedFloats(P, batch, channels, area), [&](int i) {
         const int n = i / blocks, c = i % blocks * P;
@@ -201,11 +208,13 @@ void packedToNchw(const Kernels& k, const float* src, float* dst, int batch, int
     });
 }
 
-void nhwcToPacked(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area, ThreadPool& pool) {
+void nhwcToPacked(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area,
+                  ThreadPool& pool) {
     nhwcConvert(true, k.lanes, src, dst, batch, channels, area, pool);
 }
 
-void packedToNhwc(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area, ThreadPool& pool) {
+void packedToNhwc(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area,
+                  ThreadPool& pool) {
     nhwcConvert(false, k.lanes, src, dst, batch, channels, area, pool);
 }
 

@@ -1,8 +1,8 @@
 // Layout conversions of float tensors.
 //
-// Packed: [N][ceil(C/P)][H*W][P]. Lanes past the last channel have unspecified content; the conversions *to* packed
-// write zeros there, the conversions *from* packed never read them into a result.
-// `area` is H*W (any product of inner extents). All are threaded over channel blocks.
+// Packed: [N][ceil(C/P)][H*W][P]. Lanes past the last channel have unspecified content; the conversions *to*
+// packed write zeros there, the conversions *from* packed never read them into a result. `area` is H*W (any
+// product of inner extents). All are threaded over channel blocks.
 #pragma once
 #include <cstddef>
 
@@ -13,7 +13,8 @@ namespace mnnc {
 
 // Per instruction set, single-threaded; the functions below call them.
 struct PackKernels {
-    // One channel block: `channels` (1..P) rows of `area` floats, `srcStride` apart, to area x P floats; and back.
+    // One channel block: `channels` (1..P) rows of `area` floats, `srcStride` apart, to area x P floats; and
+    // back.
     void (*rowsToBlock)(const float* src, size_t srcStride, int channels, size_t area, float* dst);
     void (*blockToRows)(const float* src, int channels, size_t area, float* dst, size_t dstStride);
 };

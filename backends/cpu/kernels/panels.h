@@ -1,4 +1,5 @@
-// How output channels are cut into panels and what a product costs: shared by convolutions and matrix products.
+// How output channels are cut into panels and what a product costs: shared by convolutions and matrix
+// products.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -12,8 +13,8 @@ struct OutPanel {
     int nb;
 };
 
-// Cycles of one k step of a tile of R rows and nb blocks: two multiply-adds and two loads a cycle, four cycles latency,
-// weights from the second level cache.
+// Cycles of one k step of a tile of R rows and nb blocks: two multiply-adds and two loads a cycle, four
+// cycles latency, weights from the second level cache.
 inline double tileCycles(int rows, int nb) {
     const double fma = rows * nb / 2.0, loads = (nb == 1 ? rows + 1 : rows + nb) / 2.0;
     return std::max({fma, loads, 4.0, nb * 1.7}) + 0.15;

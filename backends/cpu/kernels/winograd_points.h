@@ -1,8 +1,8 @@
 // Transform matrices of Winograd's F(M,3) by Cook-Toom, computed by the compiler in double.
 //
-// The points keep fp32 errors near 1e-5 of the largest value: 0, 1, -1 | 0, 1, -1, 1/2, -2 | 0, 1, -1, 2, -2, 1/2, -1/2.
-// Rows of the input transform and columns of the output transform are balanced by powers of two (exact in float); the
-// weight transform takes the rest.
+// The points keep fp32 errors near 1e-5 of the largest value: 0, 1, -1 | 0, 1, -1, 1/2, -2 | 0, 1, -1, 2, -2,
+// 1/2, -1/2. Rows of the input transform and columns of the output transform are balanced by powers of two
+// (exact in float); the weight transform takes the rest.
 #pragma once
 
 namespace mnnc {
@@ -12,12 +12,12 @@ struct WinogradMatrices {
     static constexpr int A = M + 2;  // points, infinity last
     static constexpr int N = A - 1;  // finite points
     double points[N] = {};
-    bool pairFirst[A] = {};   // point i+1 is minus point i: the two rows share their sums
+    bool pairFirst[A] = {};  // point i+1 is minus point i: the two rows share their sums
     bool pairSecond[A] = {};
-    double bt[A][A] = {};     // input
-    double half[A][A] = {};   // for the first of a pair at p: row(p) = x*R + p*R; R's scaled coefficients
-    double at[M][A] = {};     // output
-    double g[A][3] = {};      // weights
+    double bt[A][A] = {};    // input
+    double half[A][A] = {};  // for the first of a pair at p: row(p) = x*R + p*R; R's scaled coefficients
+    double at[M][A] = {};    // output
+    double g[A][3] = {};     // weights
 
     constexpr WinogradMatrices() {
         constexpr double table[3][7] = {{0, 1, -1}, {0, 1, -1, 0.5, -2}, {0, 1, -1, 2, -2, 0.5, -0.5}};
@@ -65,7 +65,8 @@ struct WinogradMatrices {
     static constexpr double magnitude(double x) { return x < 0 ? -x : x; }
     // polynomial *= (x - p)
     static constexpr void multiply(double* poly, int degree, double p) {
-        for (int j = degree + 1; j >= 0; --j) poly[j] = (j ? poly[j - 1] : 0) - p * (j <= degree ? poly[j] : 0);
+        for (int j = degree + 1; j >= 0; --j)
+            poly[j] = (j ? poly[j - 1] : 0) - p * (j <= degree ? poly[j] : 0);
     }
     // The power of two that brings the geometric middle of the non-zero magnitudes to about 1.
     static constexpr double balance(const double* v, int n) {
