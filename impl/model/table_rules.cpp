@@ -39,7 +39,7 @@ constexpr OpRule kRules[] = {
     {OpType::Fill, 2, 1, true, {P::Fill}},
     {OpType::Flatten, 1, 1, false, {P::Flatten}},
     {OpType::Im2Col, 1, 1, false, {P::Convolution2D}},
-    {OpType::Gather, 2, 1, false, {P::Gather, P::Axis}},
+    {OpType::Gather, 2, 1, true, {P::Gather, P::Axis}},
     {OpType::GatherV2, 1, 1, true, {P::GatherV2, P::Axis, P::Input}},
     {OpType::Im2Seq, 1, 1, true, {}},
     {OpType::InnerProduct, 1, 1, false, {P::InnerProduct}},

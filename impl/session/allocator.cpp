@@ -99,13 +99,20 @@ bool StageAllocator::shareIdentity(const Command& command) {
 void StageAllocator::add(EncodedCommand encoded) {
     Command& command = encoded.command;
     if (shareIdentity(command)) return;
-    const StorageChoice choice = context_.backend->chooseStorage(command);
+    StorageChoice choice = context_.backend->chooseStorage(command);
+    auto wantsPlain = [&](size_t i) { return i < 32 && ((choice.plainInputs >> i) & 1u); };
+    // One tensor that cannot be packed (integers, NHWC) keeps the others row-major too.
+    bool packable = choice.outputPack == 1 || std::all_of(command.outputs.begin(), command.outputs.end(),
+                                                          [](const Tensor* output) { return canPack(*output); });
+    for (size_t i = 0; i < command.inputs.size() && choice.inputPack > 1; ++i)
+        packable &= wantsPlain(i) || canPack(*command.inputs[i]);
+    if (!packable) choice = {};
     for (size_t i = 0; i < command.inputs.size(); ++i) {
-        const bool plain = i < 32 && ((choice.plainInputs >> i) & 1u);
+        const bool plain = wantsPlain(i);
         command.inputs[i] = stored(command.inputs[i], plain ? 1 : choice.inputPack);
     }
     for (Tensor* output : command.outputs) {
-        output->pack = choice.outputPack > 1 && canPack(*output) ? choice.outputPack : 1;
+        output->pack = choice.outputPack;
         output->aliasOf = nullptr;
     }
     push(std::move(command), encoded.flops, true);
