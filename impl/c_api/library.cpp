@@ -101,7 +101,7 @@ uint32_t mnn_abi_version(void) { return 0 * 65536u + 1; }
 const char* mnn_status_name(mnn_status status) {
     for (const StatusName& entry : kStatusNames)
         if (entry.status == status) return entry.name;
-    return "MNN_ERROR_UNKNOWN";
+    return "unknown status";
 }
 
 const char* mnn_last_error(void) { return lastError; }

@@ -127,6 +127,7 @@ mnn_status mnn_tensor_read(const mnn_tensor_t* tensor, void* buffer, size_t byte
                  source.name.c_str(), source.shape.text().c_str(), static_cast<long long>(wanted), bytes);
         if (wanted == 0) return;
         if (!buffer) fail(Status::NullArgument, "argument 'buffer' is NULL");
+        if (!source.data) fail(Status::Internal, "tensor '%s' has no memory", source.name.c_str());
         copyToHost(source, buffer, to);
     });
 }

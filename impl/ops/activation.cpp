@@ -1,6 +1,7 @@
 // ReLU, ReLU6 (a general clip), PReLU, ELU, Selu and Threshold.
 #include "model/wire_access.h"
 #include "ops/activation.h"
+#include "ops/binary.h"
 #include "ops/channel_axis.h"
 #include "ops/families.h"
 
@@ -54,6 +55,24 @@ ParamsPtr parseSelu(const wire::Op& op, const ParseContext& context) {
     return params;
 }
 
+// On integers ReLU is a maximum with 0; floats have a kernel of their own.
+void geometryRelu(const OpContext& context) {
+    if (context.in(0).type != DataType::Int32 || context.node.paramsAs<ReluParams>()->slope != 0) {
+        context.geometry.emit(context.command());
+        return;
+    }
+    Tensor* zero = context.geometry.temporary(Shape(), DataType::Int32, context.in(0).format);
+    const int32_t value = 0;
+    context.geometry.constant(zero, &value);
+    auto params = std::make_shared<BinaryParams>();
+    params->code = 9;  // MAXIMUM
+    Command command = context.command();
+    command.type = OpType::BinaryOp;
+    command.params = std::move(params);
+    command.inputs.push_back(zero);
+    context.geometry.emit(std::move(command));
+}
+
 void shapePRelu(const ShapeContext& context) {
     const auto* params = context.node.paramsAs<PReluParams>();
     if (params->slopes.size() != 1) checkChannels(context, static_cast<int64_t>(params->slopes.size()), "PReLU");
@@ -64,7 +83,7 @@ void shapePRelu(const ShapeContext& context) {
 
 OpFamily activationOps() {
     static constexpr OpDef kOps[] = {
-        {.type = OpType::ReLU, .minInputs = 1, .maxInputs = 1, .parse = parseRelu},
+        {.type = OpType::ReLU, .minInputs = 1, .maxInputs = 1, .parse = parseRelu, .geometry = geometryRelu},
         {.type = OpType::ReLU6, .minInputs = 1, .maxInputs = 1, .parse = parseRelu6},
         {.type = OpType::PReLU, .minInputs = 1, .maxInputs = 1, .parse = parsePRelu, .shape = shapePRelu},
         {.type = OpType::ELU, .minInputs = 1, .maxInputs = 1, .parse = parseElu},

@@ -53,6 +53,13 @@ GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<in
     std::vector<int> shapeStage(tensors, 0), contentStage(tensors, 1);
 
     const std::vector<bool> needed = neededNodes(graph, outputs);
+    std::vector<bool> produced(tensors, false);
+    for (const Node& node : graph.nodes)
+        for (const int id : node.outputs) produced[static_cast<size_t>(id)] = true;
+    for (const int id : outputs)
+        if (!produced[static_cast<size_t>(id)])
+            fail(Status::BadFormat, "output '%s' is made by no operator",
+                 graph.source->tensorNames[static_cast<size_t>(id)].c_str());
     for (size_t i = 0; i < graph.nodes.size(); ++i) {  // constants count wherever they stand
         const Node& node = graph.nodes[i];
         if (!isConstant(node.type)) continue;

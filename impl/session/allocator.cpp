@@ -15,7 +15,7 @@ bool sameChannels(const Tensor& a, const Tensor& b) {
 }
 
 bool canPack(const Tensor& tensor) {
-    return tensor.type == DataType::Float32 && tensor.shape.rank() >= 2 && tensor.format != Format::NHWC;
+    return elementBytes(tensor.type) == 4 && tensor.shape.rank() >= 2 && tensor.format != Format::NHWC;
 }
 
 // One pixel and whole blocks: packed and row-major are the same bytes.
@@ -87,7 +87,7 @@ bool StageAllocator::shareIdentity(const Command& command) {
     if (elementBytes(input->type) != elementBytes(output->type) || input->elements() != output->elements() ||
         !isIdentity(command.regions, output->elements()))
         return false;
-    if (input->pack > 1 && (!sameChannels(*input, *output) || output->type != DataType::Float32))
+    if (input->pack > 1 && !sameChannels(*input, *output))
         input = stored(input, 1);
     output->pack = input->pack;
     output->aliasOf = input;
@@ -101,7 +101,7 @@ void StageAllocator::add(EncodedCommand encoded) {
     if (shareIdentity(command)) return;
     StorageChoice choice = context_.backend->chooseStorage(command);
     auto wantsPlain = [&](size_t i) { return i < 32 && ((choice.plainInputs >> i) & 1u); };
-    // One tensor that cannot be packed (integers, NHWC) keeps the others row-major too.
+    // One tensor that cannot be packed (narrow types, NHWC) keeps the others row-major too.
     bool packable = choice.outputPack == 1 || std::all_of(command.outputs.begin(), command.outputs.end(),
                                                           [](const Tensor* output) { return canPack(*output); });
     for (size_t i = 0; i < command.inputs.size() && choice.inputPack > 1; ++i)
@@ -189,6 +189,14 @@ void StageAllocator::finish(ChargedBuffer& arena, const std::function<bool(const
         if (owners[i]) owners[i]->data = base + requests[i].offset;
     for (const auto& [execution, request] : scratches) execution->bindScratch(base + requests[request].offset);
     for (Tensor* view : shared_) view->data = view->aliasOf->data;
+    for (const Step& step : steps) {
+        if (!step.execution) continue;
+        for (const std::vector<Tensor*>* side : {&step.command.inputs, &step.command.outputs})
+            for (const Tensor* tensor : *side)
+                if (!tensor->data && !tensor->empty())
+                    fail(Status::Internal, "op '%s': tensor '%s' has no memory", step.command.name.c_str(),
+                         tensor->name.c_str());
+    }
 }
 
 }  // namespace mnnc

@@ -52,16 +52,15 @@ Strides storageOf(const Tensor& tensor, const Extents& e) {
 }
 
 Strides layoutOf(const Tensor& tensor, Format layout, const Extents& e) {
-    if (tensor.shape.rank() < 2) return channelFirst(e);
+    if (tensor.shape.rank() < 3) return channelFirst(e);  // no channel axis of its own
     if (layout == Format::NC4HW4) return publicPacked(e);
     return layout == Format::NHWC ? channelLast(e) : channelFirst(e);
 }
 
 bool linearlyEqual(const Tensor& tensor, Format layout) {
     if (tensor.pack != 1) return false;
-    if (tensor.shape.rank() < 2) return true;
-    if (layout == Format::NC4HW4) return false;
-    return (layout == Format::NHWC) == (tensor.format == Format::NHWC) || tensor.shape.rank() == 2;
+    if (tensor.shape.rank() < 3) return true;
+    return layout != Format::NC4HW4 && (layout == Format::NHWC) == (tensor.format == Format::NHWC);
 }
 
 // Element by element through memcpy: a caller's buffer may have any alignment.
@@ -94,7 +93,7 @@ void moveAny(DataType type, const Extents& e, const void* src, const Strides& fr
 
 int64_t hostBytes(const Tensor& tensor, Format layout) {
     int64_t count = tensor.elements();
-    if (layout == Format::NC4HW4 && tensor.shape.rank() >= 2) {
+    if (layout == Format::NC4HW4 && tensor.shape.rank() >= 3) {
         const Extents e = extentsOf(tensor);
         count = checkedMul(checkedMul(e.batch, roundUp(e.channel, 4), "host size"), e.plane, "host size");
     }
@@ -109,7 +108,7 @@ void copyToHost(const Tensor& tensor, void* buffer, Format layout) {
         return;
     }
     const Extents e = extentsOf(tensor);
-    if (layout == Format::NC4HW4 && e.channel % 4) std::memset(buffer, 0, static_cast<size_t>(bytes));
+    if (layout == Format::NC4HW4) std::memset(buffer, 0, static_cast<size_t>(bytes));
     moveAny(tensor.type, e, tensor.data, storageOf(tensor, e), buffer, layoutOf(tensor, layout, e));
 }
 

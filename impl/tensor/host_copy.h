@@ -6,7 +6,8 @@
 
 namespace mnnc {
 
-// Bytes of a buffer that holds the tensor in this layout. NC4HW4 rounds the channels up to 4 (rank 2 and above).
+// Bytes of a buffer that holds the tensor in this layout. NC4HW4 rounds the channels up to 4 (rank 3 and above; below
+// every layout is row-major).
 int64_t hostBytes(const Tensor& tensor, Format layout);
 
 // Whole tensor, any storage. Where the layout differs from the tensor's format the channel axis moves (rank 3 and

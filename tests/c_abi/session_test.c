@@ -347,6 +347,44 @@ static void save_tensors(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
+/* Every tensor that the file names can be saved, or is told not to be there; one that no operator makes too.
+ */
+static void save_any_tensor(void** state) {
+    (void)state;
+    const char* names[] = {"Concat29",
+                           "Const28",
+                           "SliceTf27",
+                           "Unsqueeze26",
+                           "BinaryOp22",
+                           "Rank20",
+                           "Shape17",
+                           "ConvertTensor16",
+                           "scores__matmul_converted",
+                           "Reshape14",
+                           "Concat13",
+                           "f",
+                           "r1",
+                           "r2",
+                           "image___tr4c1"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+        mnn_schedule_config_t config = default_config();
+        config.save_tensors = &names[i];
+        config.save_tensor_count = 1;
+        mnn_session_t* session = NULL;
+        const mnn_status status = mnn_session_create(net, &config, &session);
+        if (status != MNN_OK) {
+            assert_fails(status, MNN_ERROR_NOT_FOUND);
+            continue;
+        }
+        float pixels[PIXELS] = {0}, scores[CLASSES], values[4096];
+        mnn_tensor_t* saved = NULL;
+        classify(session, pixels, 1, scores);
+        assert_ok(mnn_session_output(session, names[i], &saved));
+        assert_ok(mnn_tensor_read(saved, values, sizeof values, MNN_FORMAT_NCHW));
+        assert_ok(mnn_session_destroy(&session));
+    }
+}
+
 static void destroy_order(void** state) {
     (void)state;
     assert_ok(mnn_session_destroy(NULL));
@@ -815,16 +853,27 @@ static void op_infos(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(config_init),      cmocka_unit_test(config_values),
-        cmocka_unit_test(config_modes),     cmocka_unit_test(threads),
-        cmocka_unit_test(instruction_sets), cmocka_unit_test(missing_backend),
-        cmocka_unit_test(memory_limit),     cmocka_unit_test(output_names),
-        cmocka_unit_test(save_tensors),     cmocka_unit_test(destroy_order),
-        cmocka_unit_test(find_tensors),     cmocka_unit_test(null_arguments),
-        cmocka_unit_test(wrong_handles),    cmocka_unit_test(resize_there_and_back),
-        cmocka_unit_test(resize_misuse),    cmocka_unit_test(resize_to_odd_shapes),
-        cmocka_unit_test(open_extents),     cmocka_unit_test(run_states),
-        cmocka_unit_test(memory_info),      cmocka_unit_test(flops),
+        cmocka_unit_test(config_init),
+        cmocka_unit_test(config_values),
+        cmocka_unit_test(config_modes),
+        cmocka_unit_test(threads),
+        cmocka_unit_test(instruction_sets),
+        cmocka_unit_test(missing_backend),
+        cmocka_unit_test(memory_limit),
+        cmocka_unit_test(output_names),
+        cmocka_unit_test(save_tensors),
+        cmocka_unit_test(save_any_tensor),
+        cmocka_unit_test(destroy_order),
+        cmocka_unit_test(find_tensors),
+        cmocka_unit_test(null_arguments),
+        cmocka_unit_test(wrong_handles),
+        cmocka_unit_test(resize_there_and_back),
+        cmocka_unit_test(resize_misuse),
+        cmocka_unit_test(resize_to_odd_shapes),
+        cmocka_unit_test(open_extents),
+        cmocka_unit_test(run_states),
+        cmocka_unit_test(memory_info),
+        cmocka_unit_test(flops),
         cmocka_unit_test(op_infos),
     };
     return cmocka_run_group_tests_name("session", tests, open_net, close_net);

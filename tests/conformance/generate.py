@@ -156,7 +156,7 @@ def _(n):
 
 @cases("conv_1x1_big")
 def _(n):
-    conv(n, "oc67", n.x(1, 259, 5, 3), 259, 67, (1, 1))
+    conv(n, "oc33", n.x(1, 259, 5, 3), 259, 33, (1, 1))
 
 
 @cases("conv_3x3")
@@ -174,7 +174,7 @@ def _(n):
 
 @cases("conv_3x3_wide")
 def _(n):
-    x = n.x(1, 19, 13, 14)
+    x = n.x(1, 19, 9, 11)
     conv(n, "oc35", x, 19, 35, (3, 3), pads=[1, 1, 1, 1])
     conv(n, "oc4", x, 19, 4, (3, 3))
     conv(n, "oc16_dilated", x, 19, 16, (3, 3), dilations=[2, 3], pads=[2, 3, 2, 3])
@@ -184,12 +184,12 @@ def _(n):
 
 @cases("conv_3x3_big")
 def _(n):
-    conv(n, "oc37", n.x(1, 50, 9, 10), 50, 37, (3, 3), pads=[1, 1, 1, 1])
+    conv(n, "oc21", n.x(1, 37, 9, 10), 37, 21, (3, 3), pads=[1, 1, 1, 1])
 
 
 @cases("conv_3x3_tiles")
 def _(n):
-    conv(n, "oc9", n.x(1, 8, 33, 38), 8, 9, (3, 3), pads=[1, 1, 1, 1])
+    conv(n, "oc6", n.x(1, 5, 30, 33), 5, 6, (3, 3), pads=[1, 1, 1, 1])
 
 
 @cases("conv_3x3_tiny_map")
@@ -203,7 +203,7 @@ def _(n):
 
 @cases("conv_kernels")
 def _(n):
-    x = n.x(1, 3, 15, 17)
+    x = n.x(1, 3, 13, 15)
     conv(n, "k5", x, 3, 6, (5, 5), pads=[2, 2, 2, 2])
     conv(n, "k5_stride2", x, 3, 6, (5, 5), pads=[2, 2, 2, 2], strides=[2, 2])
     conv(n, "k7_stride2", x, 3, 9, (7, 7), pads=[3, 3, 3, 3], strides=[2, 2])
@@ -213,7 +213,7 @@ def _(n):
     conv(n, "k2_stride2", x, 3, 5, (2, 2), strides=[2, 2])
     conv(n, "k4_stride4", x, 3, 5, (4, 4), strides=[4, 4])
     conv(n, "k2x5_dilated", x, 3, 5, (2, 5), dilations=[3, 2], pads=[1, 2, 3, 0])
-    conv(n, "whole_map", x, 3, 5, (15, 17))
+    conv(n, "whole_map", x, 3, 5, (13, 15))
 
 
 @cases("conv_activation")
@@ -245,7 +245,7 @@ def _(n):
 
 @cases("conv_depthwise")
 def _(n):
-    x = n.x(2, 19, 11, 10)
+    x = n.x(2, 19, 8, 7)
     conv(n, "k3", x, 19, 19, (3, 3), group=19, pads=[1, 1, 1, 1])
     conv(n, "k3_stride2", x, 19, 19, (3, 3), group=19, pads=[1, 1, 1, 1], strides=[2, 2])
     conv(n, "k5", x, 19, 19, (5, 5), group=19, pads=[2, 2, 2, 2])
@@ -370,6 +370,67 @@ def _(n):
     n.out("cumsum", "CumSum", a, np.array(1, np.int32))
     n.out("average", "AveragePool", a, kernel_shape=[2, 2], strides=[2, 2])
     n.outs(["top_values", "top_index"], "TopK", a, array(3), axis=1)
+
+
+@cases("layout_integer")
+def _(n):
+    """Integers and truth values made from packed tensors."""
+    a, b = convolved(n, 7, 5, 6), convolved(n, 5, 5, 6)
+    i = n.op("Cast", n.op("Mul", a, np.float32(5)), to=TensorProto.INT32)
+    k = n.op("Cast", n.op("Mul", b, np.float32(5)), to=TensorProto.INT32)
+    n.out("concat", "Concat", i, k, axis=1)
+    n.out("slice", "Slice", i, array(2), array(6), array(1))
+    n.out("nhwc", "Transpose", i, perm=[0, 2, 3, 1])
+    n.out("pad", "Pad", i, array(0, 1, 0, 2, 0, 2, 1, 0), np.int32(3))
+    n.out("max1", "ReduceMax", i, axes=[1], keepdims=0)
+    n.out("sum23", "ReduceSum", i, array(2, 3), keepdims=1)
+    n.out("add_channel", "Add", i, n.ints(7, 1, 1))
+    n.out("abs", "Abs", i)
+    n.out("gather", "Gather", i, np.array([5, 1], np.int64), axis=1)
+    n.out("flatten", "Flatten", i)
+    n.out("back", "Mul", n.op("Cast", i, to=TensorProto.FLOAT), a)
+    mask = n.op("Less", a, n.floats(7, 1, 1, low=-0.3, high=0.3))
+    n.out("not", "Not", mask)
+    n.out("both", "And", mask, n.op("Greater", a, np.float32(-0.5)))
+    n.out("mask_float", "Mul", n.op("Cast", mask, to=TensorProto.FLOAT), a)
+    n.out("where_channel", "Where", mask, a, n.floats(7, 1, 1))
+    n.out("where_int", "Where", mask, i, n.ints(1, low=3, high=9))
+    n.out("equal_scalar", "Equal", i, np.int32(1))
+    n.out("compare_pooled", "Greater", a, n.op("GlobalAveragePool", a))
+
+
+@cases("layout_mixed")
+def _(n):
+    """Packed and plain tensors of the same shape together."""
+    a, x = convolved(n, 7, 5, 6), n.x(2, 7, 5, 6)
+    n.out("add", "Add", a, x)
+    n.out("sub", "Sub", x, a)
+    n.out("concat", "Concat", x, a, axis=1)
+    n.out("compare", "GreaterOrEqual", x, a)
+    n.out("channel_first", "Mul", n.x(1, 7, 1, 1), a)
+    n.out("rank3", "Add", a, n.x(7, 5, 6))
+    n.out("rank5", "Add", a, n.x(2, 1, 7, 5, 6))
+    n.out("pooled_plain", "Mul", x, n.op("GlobalMaxPool", a))
+    n.out("vector", "Add", n.op("Flatten", n.op("GlobalAveragePool", a)), n.floats(7))
+    n.out("twice", "Conv", n.op("Concat", x, a, axis=1), n.floats(3, 14, 1, 1), n.floats(3))
+    n.out("transposed_conv", "Conv", n.op("Transpose", a, perm=[0, 2, 1, 3]), n.floats(4, 5, 3, 3), n.floats(4))
+    n.out("normalised", "LayerNormalization", n.op("Transpose", a, perm=[0, 2, 3, 1]), n.floats(7), n.floats(7))
+    n.out("tokens", "MatMul", n.op("Transpose", n.op("Reshape", a, array(2, 7, 30)), perm=[0, 2, 1]), n.floats(7, 5))
+    n.out("attention", "Softmax", n.op("MatMul", a, n.op("Transpose", a, perm=[0, 1, 3, 2])), axis=-1)
+
+
+@cases("if_conv")
+def _(n):
+    """A convolution in each branch and one behind."""
+    a = convolved(n, 7, 5, 6)
+    w = numpy_helper.from_array(n.floats(5, 7, 1, 1), "w_then")
+    v = numpy_helper.from_array(n.floats(5, 7, 3, 3), "w_else")
+    then = branch("then", "then_out", [helper.make_node("Conv", [a, "w_then"], ["then_out"])], [w])
+    other = branch("else", "else_out", [helper.make_node("Conv", [a, "w_else"], ["else_out"], pads=[1, 1, 1, 1])], [v])
+    for name, bound in (("then", -1e6), ("else", 1e6)):
+        condition = n.op("Greater", n.op("ReduceSum", a, keepdims=0), np.float32(bound))
+        picked = n.op("If", condition, then_branch=then, else_branch=other)
+        n.out(f"y_{name}", "Conv", n.op("Relu", picked), n.floats(3, 5, 3, 3), n.floats(3))
 
 
 # Transposed convolution ----------------------------------------------------------------------------------------------
@@ -560,19 +621,22 @@ def _(n):
 
 @cases("gelu", opset=20)
 def _(n):
-    """The converter writes the tanh form for both."""
+    """The converter writes the same code (GELU) for the erf form and for the tanh form: the erf form is meant."""
     x = n.x(2, 5, 9, low=-5, high=5)
-    v = n.data[x].astype(np.float64)
-    tanh_form = 0.5 * v * (1 + np.tanh(np.sqrt(2 / np.pi) * (v + 0.044715 * v**3)))
-    n.out("erf_form", "Gelu", x, truth=tanh_form)
+    n.out("erf_form", "Gelu", x)
     half = n.op("Mul", x, n.op("Add", n.op("Erf", n.op("Div", x, np.float32(np.sqrt(2)))), np.float32(1)))
-    n.out("erf_pattern", "Mul", half, np.float32(0.5), truth=tanh_form)
-    n.out("tanh_form", "Gelu", x, approximate="tanh", truth=tanh_form)
+    n.out("erf_pattern", "Mul", half, np.float32(0.5))
+
+
+@cases("gelu_tanh", opset=20, tolerance=2e-4)
+def _(n):
+    """The file does not tell it from the erf form, so the distance of the two is allowed."""
+    n.out("tanh_form", "Gelu", n.x(2, 5, 9, low=-5, high=5), approximate="tanh")
 
 
 # Binary --------------------------------------------------------------------------------------------------------------
 
-BROADCASTS = {"same": ((2, 5, 3, 7), (2, 5, 3, 7)), "channel": ((2, 5, 3, 7), (5, 1, 1)),
+BROADCASTS = {"same": ((2, 5, 3, 5), (2, 5, 3, 5)), "channel": ((2, 5, 3, 7), (5, 1, 1)),
               "scalar": ((2, 5, 3, 7), ()), "row": ((2, 5, 3, 7), (7,)), "plane": ((2, 5, 3, 7), (3, 7)),
               "batch": ((2, 5, 3, 7), (2, 1, 1, 1)), "mutual": ((2, 1, 3, 1), (5, 1, 7)), "column": ((4, 9), (4, 1)),
               "rank3_1": ((3, 1, 6), (1, 5, 1)), "rank5": ((2, 3, 1, 2, 3), (3, 2, 1, 3)),
@@ -662,7 +726,7 @@ def _(n):
 
 @cases("binary_long")
 def _(n):
-    a, b = n.x(1, 3001, name="a"), n.x(1, 3001, name="b")
+    a, b = n.x(1, 2001, name="a"), n.x(1, 2001, name="b")
     n.out("add_relu", "Relu", n.op("Add", a, b))
     n.out("squared_difference", "Mul", n.op("Sub", a, b), n.op("Sub", a, b))
 
@@ -814,9 +878,9 @@ def _(n):
 
 @cases("matmul_wide")
 def _(n):
-    n.out("tall", "MatMul", n.x(67, 65), n.x(65, 37))
+    n.out("tall", "MatMul", n.x(35, 65), n.x(65, 37))
     n.out("deep", "MatMul", n.x(3, 515), n.x(515, 5))
-    n.out("batch", "MatMul", n.x(3, 2, 18, 35), n.x(3, 2, 35, 17))
+    n.out("batch", "MatMul", n.x(2, 2, 18, 21), n.x(2, 2, 21, 17))
 
 
 @cases("matmul_constant")
@@ -1189,13 +1253,6 @@ def _(n):
     n.out("none", "NonZero", n.input(np.zeros((3, 4), np.float32)))
 
 
-@cases("bitwise", opset=18)
-def _(n):
-    a, b = n.xi(3, 7, low=-900, high=900), n.xi(7, low=0, high=99)
-    for kind in ("And", "Or", "Xor"):
-        n.out(kind.lower(), "Bitwise" + kind, a, b)
-
-
 @cases("nms")
 def _(n):
     corner = n.floats(1, 12, 2, low=0, high=8)
@@ -1301,16 +1358,9 @@ def _(n):
 @cases("lstm_both")
 def _(n):
     x = n.x(4, 2, 3)
-    n.outs(["y"], "LSTM", x, n.floats(2, 20, 3, low=-.5, high=.5), n.floats(2, 20, 5, low=-.5, high=.5),
+    n.outs(["y", "h", "c"], "LSTM", x, n.floats(2, 20, 3, low=-.5, high=.5), n.floats(2, 20, 5, low=-.5, high=.5),
            n.floats(2, 40, low=-.3, high=.3), hidden_size=5,
            direction="bidirectional")
-
-
-@cases("lstm_reverse")
-def _(n):
-    x = n.x(4, 1, 3)
-    n.outs(["y"], "LSTM", x, n.floats(1, 20, 3, low=-.5, high=.5), n.floats(1, 20, 5, low=-.5, high=.5),
-           n.floats(1, 40, low=-.3, high=.3), hidden_size=5, direction="reverse")
 
 
 @cases("gru")

@@ -62,9 +62,9 @@ const Kernels& selectKernels(std::string_view isa) {
             continue;
         }
         if (isa == c.name) {
-            if (!c.built) fail(Status::NotSupported, "this build has no %s kernels", c.name);
+            if (!c.built) fail(Status::NotFound, "this build has no %s kernels", c.name);
             if (!cpuHas(c.id)) {
-                fail(Status::NotSupported, "instruction set %s asked for, but this CPU has only: %s", c.name,
+                fail(Status::NotFound, "instruction set %s asked for, but this CPU has only: %s", c.name,
                      describeCpuFeatures(detectCpuFeatures()).c_str());
             }
             return table(c.id);
@@ -73,7 +73,7 @@ const Kernels& selectKernels(std::string_view isa) {
         known += c.name;
     }
     if (isa.empty()) return table(kChoices[3].id);
-    fail(Status::NotSupported, "instruction set \"%.*s\" is not known; known are %s",
+    fail(Status::NotFound, "instruction set \"%.*s\" is not known; known are %s",
          static_cast<int>(isa.size()), isa.data(), known.c_str());
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kThreadedBytes = 64 * 1024;  // below this a second thread costs more than it brings
 
-// Row-major <-> packed, linear order kept.
+// Row-major <-> packed, linear order kept. Any four-byte type: the kernels only move bits.
 class StorageChange final : public Execution {
   public:
     StorageChange(const CpuBackend& backend, const Command& command)
