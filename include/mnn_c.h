@@ -248,7 +248,7 @@ MNN_C_API mnn_status mnn_interpreter_options_init(mnn_interpreter_options_t* opt
  *   MNN_ERROR_FILE_NOT_EXIST      no such file (also the external weight file);
  *   MNN_ERROR_FILE_OPEN_FAILED    a directory, or not readable;
  *   MNN_ERROR_FILE_READ_FAILED    reading or mapping failed;
- *   MNN_ERROR_BAD_FORMAT          empty, not a model, no list of operators, an operator without outputs;
+ *   MNN_ERROR_BAD_FORMAT          not a model, no list of operators, an operator without outputs;
  *   MNN_ERROR_TRUNCATED           the model or the weight file ends too early;
  *   MNN_ERROR_BAD_INDEX           an operator names a tensor or a subgraph that is not there;
  *   MNN_ERROR_BAD_PARAMETER       an operator's parameter table is of another kind, or incomplete;
@@ -391,14 +391,15 @@ typedef struct mnn_schedule_config {
     int32_t memory;                  /* MNN_MEMORY_* */
     int32_t power;                   /* MNN_POWER_* */
     int32_t gpu_mode;                /* reserved, 0 */
-    const char* cpu_isa;             /* forces an instruction set: "baseline", "avx2", "avx512", "neon";
+    const char* cpu_isa;             /* forces an instruction set: "portable", "sse4", "avx2", "avx512";
                                         NULL: the best that the machine has */
     const char* const* outputs;      /* names of the only tensors to compute; NULL: the model's outputs */
     size_t output_count;             /* names at outputs */
     const char* const* save_tensors; /* names of tensors to offer as outputs beside those */
     size_t save_tensor_count;        /* names at save_tensors */
-    uint64_t max_memory_bytes;       /* most bytes a session may plan for, weights included; 0: 8 GiB */
-    uint64_t max_loop_iterations;    /* most iterations of one loop of the model in a run; 0: 1,000,000 */
+    uint64_t max_memory_bytes;    /* most bytes a session may plan for, weights included; 0: 4 GiB, or half of
+                                     the machine's memory if that is more */
+    uint64_t max_loop_iterations; /* most iterations of one loop of the model in a run; 0: 1,000,000 */
 } mnn_schedule_config_t;
 
 /* Fills the configuration with defaults: the CPU, one thread.
@@ -409,11 +410,9 @@ typedef struct mnn_schedule_config {
 MNN_C_API mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, size_t struct_size);
 
 /* Prepares a model for running. When the model declares all extents of its inputs the session is ready to
- * run; otherwise mnn_session_resize_input() and mnn_session_resize() have to follow.
- * interpreter: need not outlive the session.
- * config: may be NULL (defaults); not kept.
- * out: the new session; the caller destroys it.
- * Returns MNN_OK;
+ * run (an open first extent, the batch, counts as 1); otherwise mnn_session_resize_input() and
+ * mnn_session_resize() have to follow. interpreter: need not outlive the session. config: may be NULL
+ * (defaults); not kept. out: the new session; the caller destroys it. Returns MNN_OK;
  *   MNN_ERROR_BACKEND_MISSING     the wanted backend is not there and fallback is not allowed;
  *   MNN_ERROR_NOT_SUPPORTED       an operator, or a form of it, is not implemented;
  *   MNN_ERROR_NO_EXECUTION        no backend of the session runs an operator;

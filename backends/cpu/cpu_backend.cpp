@@ -12,8 +12,10 @@ namespace {
 class CpuRuntime final : public Runtime {
   public:
     explicit CpuRuntime(const BackendConfig& config) : kernels_(selectKernels(config.cpuIsa)) {
-        if (config.threads > 1) pool_ = std::make_shared<ForkJoinPool>(config.threads);
-        else pool_ = std::make_shared<InlinePool>();
+        if (config.threads > 1)
+            pool_ = std::make_shared<ForkJoinPool>(config.threads);
+        else
+            pool_ = std::make_shared<InlinePool>();
     }
 
     std::unique_ptr<Backend> createBackend(const BackendConfig& config, WeightStore& weights) override {
@@ -27,13 +29,17 @@ class CpuRuntime final : public Runtime {
 
 }  // namespace
 
-std::shared_ptr<Runtime> createCpuRuntime(const BackendConfig& config) { return std::make_shared<CpuRuntime>(config); }
+std::shared_ptr<Runtime> createCpuRuntime(const BackendConfig& config) {
+    return std::make_shared<CpuRuntime>(config);
+}
 
 CpuBackend::CpuBackend(const Kernels& kernels, std::shared_ptr<ThreadPool> pool, const BackendConfig& config,
                        WeightStore& weights)
     : kernels_(kernels), pool_(std::move(pool)), config_(config), weights_(weights) {}
 
-int CpuBackend::pack() const noexcept { return kernels_.lanes; }
+int CpuBackend::pack() const noexcept {
+    return kernels_.lanes;
+}
 
 StorageChoice CpuBackend::chooseStorage(const Command& command) const {
     const CpuOp* op = findCpuOp(command.type);
@@ -50,7 +56,9 @@ std::unique_ptr<Execution> CpuBackend::create(const Command& command, std::strin
 }
 
 // The lease is taken for a whole run: workers wake once and spin between operators.
-void CpuBackend::onRunBegin() noexcept { lease_ = &pool_->beginRun(); }
+void CpuBackend::onRunBegin() noexcept {
+    lease_ = &pool_->beginRun();
+}
 
 void CpuBackend::onRunEnd() noexcept {
     if (lease_) lease_->endRun();

@@ -1,4 +1,5 @@
-// The CPU backend: one table of executions, the thread pool of its runtime, the kernels of one instruction set.
+// The CPU backend: one table of executions, the thread pool of its runtime, the kernels of one instruction
+// set.
 #pragma once
 #include <memory>
 #include <span>

@@ -1,5 +1,5 @@
-// The contract every backend keeps. A Runtime holds what several sessions share (threads, devices); a Backend is one
-// session's view of it: it says how it wants tensors stored and makes Executions.
+// The contract every backend keeps. A Runtime holds what several sessions share (threads, devices); a Backend
+// is one session's view of it: it says how it wants tensors stored and makes Executions.
 #pragma once
 #include <memory>
 #include <string>
@@ -21,11 +21,11 @@ struct BackendConfig {
     std::string cpuIsa;  // "" = the best the CPU has
 };
 
-// How a command wants its tensors stored. Storage is chosen by the producer; the pipeline inserts a conversion where a
-// consumer wants something else.
+// How a command wants its tensors stored. Storage is chosen by the producer; the pipeline inserts a
+// conversion where a consumer wants something else.
 struct StorageChoice {
-    int inputPack = 1;   // of every input not in plainInputs
-    int outputPack = 1;  // of every output
+    int inputPack = 1;         // of every input not in plainInputs
+    int outputPack = 1;        // of every output
     uint32_t plainInputs = 0;  // bit i: input i is wanted (or accepted) row-major, whatever inputPack says
 };
 

@@ -12,8 +12,8 @@ class Execution {
     Execution& operator=(const Execution&) = delete;
     virtual ~Execution() = default;
 
-    // Called once shapes and storage of all tensors are final, before memory is planned: choose algorithms, prepare
-    // weights, say how much scratch a run needs. May throw Error.
+    // Called once shapes and storage of all tensors are final, before memory is planned: choose algorithms,
+    // prepare weights, say how much scratch a run needs. May throw Error.
     virtual void onResize() {}
     // Hot path: may not allocate, lock or throw. Tensor data pointers and scratch() are valid.
     virtual void onExecute() = 0;

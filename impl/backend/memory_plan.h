@@ -7,13 +7,13 @@ namespace mnnc {
 
 struct MemoryRequest {
     int64_t bytes = 0;
-    int firstStep = 0;  // written from here
-    int lastStep = 0;   // still read here
-    int64_t offset = 0; // result
+    int firstStep = 0;   // written from here
+    int lastStep = 0;    // still read here
+    int64_t offset = 0;  // result
 };
 
-// Sets every request's offset (64-byte aligned) and returns the arena's size. Requests must be sorted by firstStep.
-// Throws Overflow when the sum does not fit 64 bits.
+// Sets every request's offset (64-byte aligned) and returns the arena's size. Requests must be sorted by
+// firstStep. Throws Overflow when the sum does not fit 64 bits.
 int64_t planMemory(std::vector<MemoryRequest>& requests);
 
 }  // namespace mnnc

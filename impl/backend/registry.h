@@ -1,4 +1,5 @@
-// The compiled-in backends. Declared here, defined in backends/backends.cpp: the one place where the arrow turns.
+// The compiled-in backends. Declared here, defined in backends/backends.cpp: the one place where the arrow
+// turns.
 #pragma once
 #include <memory>
 #include <span>

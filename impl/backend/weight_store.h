@@ -15,9 +15,11 @@ class WeightStore {
   public:
     using Buffer = std::shared_ptr<const AlignedBuffer>;
 
-    // The buffer for this key; `make` fills a new one when no session holds it. `variant` names everything the bytes
-    // depend on besides the parameters (algorithm, tile, instruction set). Locks; call it in onResize only.
-    Buffer get(const ParamsPtr& params, const std::string& variant, const std::function<AlignedBuffer()>& make);
+    // The buffer for this key; `make` fills a new one when no session holds it. `variant` names everything
+    // the bytes depend on besides the parameters (algorithm, tile, instruction set). Locks; call it in
+    // onResize only.
+    Buffer get(const ParamsPtr& params, const std::string& variant,
+               const std::function<AlignedBuffer()>& make);
 
     int64_t bytes() const;  // of all buffers alive
 

@@ -13,12 +13,14 @@ class AlignedBuffer {
   public:
     AlignedBuffer() = default;
     explicit AlignedBuffer(int64_t bytes) {
-        if (bytes < 0) fail(Status::Overflow, "a buffer of %lld bytes is asked for", static_cast<long long>(bytes));
+        if (bytes < 0)
+            fail(Status::Overflow, "a buffer of %lld bytes is asked for", static_cast<long long>(bytes));
         if (bytes == 0) return;
         // Slack behind the end: kernels may load (never store) a whole vector past the last element.
         const int64_t rounded = roundUp(checkedAdd(bytes, 64, "buffer"), 64);
         data_ = std::aligned_alloc(64, static_cast<size_t>(rounded));
-        if (!data_) fail(Status::OutOfMemory, "no memory for a buffer of %lld bytes", static_cast<long long>(bytes));
+        if (!data_)
+            fail(Status::OutOfMemory, "no memory for a buffer of %lld bytes", static_cast<long long>(bytes));
         size_ = static_cast<size_t>(bytes);
     }
     AlignedBuffer(AlignedBuffer&& other) noexcept

@@ -22,7 +22,11 @@ inline int64_t checkedAdd(int64_t a, int64_t b, const char* what) {
     return result;
 }
 
-constexpr int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-constexpr int64_t roundUp(int64_t a, int64_t b) { return ceilDiv(a, b) * b; }
+constexpr int64_t ceilDiv(int64_t a, int64_t b) {
+    return (a + b - 1) / b;
+}
+constexpr int64_t roundUp(int64_t a, int64_t b) {
+    return ceilDiv(a, b) * b;
+}
 
 }  // namespace mnnc

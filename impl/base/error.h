@@ -6,7 +6,8 @@
 
 namespace mnnc {
 
-// Numbers 0..37 are those of the reference runtime; ours start at 100. They equal the MNN_* constants of mnn_c.h.
+// Numbers 0..37 are those of the reference runtime; ours start at 100. They equal the MNN_* constants of
+// mnn_c.h.
 enum class Status : int32_t {
     Ok = 0,
     OutOfMemory = 1,
@@ -34,11 +35,11 @@ enum class Status : int32_t {
     CacheRejected = 112,
     VersionMismatch = 113,
     Cancelled = 114,
-    BadParameter = 115,  // an operator carries the wrong or an incomplete parameter table
-    BadWeights = 116,    // weights are missing, too short or not decodable
-    Overflow = 117,      // a product of extents, an offset or a byte size does not fit
-    Cycle = 118,         // use before definition, or a subgraph that reaches itself
-    LimitExceeded = 119, // max_memory_bytes or max_loop_iterations was crossed
+    BadParameter = 115,   // an operator carries the wrong or an incomplete parameter table
+    BadWeights = 116,     // weights are missing, too short or not decodable
+    Overflow = 117,       // a product of extents, an offset or a byte size does not fit
+    Cycle = 118,          // use before definition, or a subgraph that reaches itself
+    LimitExceeded = 119,  // max_memory_bytes or max_loop_iterations was crossed
     BufferTooSmall = 120,
     Internal = 199,
 };

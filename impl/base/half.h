@@ -16,6 +16,8 @@ inline float halfToFloat(uint16_t h) {
     return sign ? -magnitude : magnitude;
 }
 
-inline float bfloat16ToFloat(uint16_t b) { return std::bit_cast<float>(static_cast<uint32_t>(b) << 16); }
+inline float bfloat16ToFloat(uint16_t b) {
+    return std::bit_cast<float>(static_cast<uint32_t>(b) << 16);
+}
 
 }  // namespace mnnc

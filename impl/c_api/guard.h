@@ -1,5 +1,5 @@
-// The wall: every public function runs its body through guard(), which turns exceptions into a code and keeps the
-// sentence for mnn_last_error().
+// The wall: every public function runs its body through guard(), which turns exceptions into a code and keeps
+// the sentence for mnn_last_error().
 #pragma once
 #include <cstddef>
 #include <exception>
@@ -48,24 +48,35 @@ Handle& checkHandle(Handle* handle, HandleTag tag, const char* name) {
     return *handle;
 }
 
-inline mnn_interpreter& checked(mnn_interpreter* h) { return checkHandle(h, HandleTag::Interpreter, "interpreter"); }
+inline mnn_interpreter& checked(mnn_interpreter* h) {
+    return checkHandle(h, HandleTag::Interpreter, "interpreter");
+}
 inline const mnn_interpreter& checked(const mnn_interpreter* h) {
     return checkHandle(h, HandleTag::Interpreter, "interpreter");
 }
-inline mnn_session& checked(mnn_session* h) { return checkHandle(h, HandleTag::Session, "session"); }
-inline const mnn_session& checked(const mnn_session* h) { return checkHandle(h, HandleTag::Session, "session"); }
-inline mnn_tensor& checked(mnn_tensor* h) { return checkHandle(h, HandleTag::Tensor, "tensor"); }
-inline const mnn_tensor& checked(const mnn_tensor* h) { return checkHandle(h, HandleTag::Tensor, "tensor"); }
+inline mnn_session& checked(mnn_session* h) {
+    return checkHandle(h, HandleTag::Session, "session");
+}
+inline const mnn_session& checked(const mnn_session* h) {
+    return checkHandle(h, HandleTag::Session, "session");
+}
+inline mnn_tensor& checked(mnn_tensor* h) {
+    return checkHandle(h, HandleTag::Tensor, "tensor");
+}
+inline const mnn_tensor& checked(const mnn_tensor* h) {
+    return checkHandle(h, HandleTag::Tensor, "tensor");
+}
 
 inline void checkIndex(size_t index, size_t count, const char* what) {
     if (index >= count) fail(Status::BadIndex, "%s %zu is asked for, there are %zu", what, index, count);
 }
 
-// A caller's struct: its first field tells how much of it the caller knows. The smallest size is that of version 0.1.
+// A caller's struct: its first field tells how much of it the caller knows. The smallest size is that of
+// version 0.1.
 inline void checkStructSize(size_t given, size_t smallest, const char* name) {
     if (given < smallest)
-        fail(Status::VersionMismatch, "%s.struct_size is %zu; the first version of the struct has %zu bytes", name, given,
-             smallest);
+        fail(Status::VersionMismatch, "%s.struct_size is %zu; the first version of the struct has %zu bytes",
+             name, given, smallest);
 }
 
 int32_t publicType(DataType type) noexcept;

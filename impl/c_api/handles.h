@@ -9,7 +9,12 @@
 
 namespace mnnc {
 
-enum class HandleTag : uint32_t { Dead = 0, Interpreter = 0x4d4e4e49, Session = 0x4d4e4e53, Tensor = 0x4d4e4e54 };
+enum class HandleTag : uint32_t {
+    Dead = 0,
+    Interpreter = 0x4d4e4e49,
+    Session = 0x4d4e4e53,
+    Tensor = 0x4d4e4e54
+};
 
 // Owns the host's log data: the finalizer runs after the last message.
 struct LogOwner {

@@ -48,7 +48,9 @@ mnn_interpreter* create(ModelBytes bytes, const char* path, const mnn_interprete
     return handle.release();
 }
 
-const Graph& mainGraph(const mnn_interpreter& interpreter) { return interpreter.impl->model().mainGraph(); }
+const Graph& mainGraph(const mnn_interpreter& interpreter) {
+    return interpreter.impl->model().mainGraph();
+}
 
 const InputParams& inputParams(const mnn_interpreter& interpreter, size_t index) {
     const Graph& graph = mainGraph(interpreter);
@@ -82,24 +84,30 @@ mnn_status mnn_interpreter_create_from_file(const char* path, const mnn_interpre
         required(path, "path");
         required(out, "out");
         const mnn_interpreter_options_t read = readOptions(options);
-        if (read.load_mode != MNN_LOAD_DEFAULT && read.load_mode != MNN_LOAD_MAPPED && read.load_mode != MNN_LOAD_CHUNKED)
+        if (read.load_mode != MNN_LOAD_DEFAULT && read.load_mode != MNN_LOAD_MAPPED &&
+            read.load_mode != MNN_LOAD_CHUNKED)
             fail(Status::InvalidValue, "options.load_mode is %d; a file is mapped (1) or read in chunks (2)",
                  read.load_mode);
-        const auto access = read.load_mode == MNN_LOAD_CHUNKED ? ModelBytes::Access::Read : ModelBytes::Access::Map;
+        const auto access =
+            read.load_mode == MNN_LOAD_CHUNKED ? ModelBytes::Access::Read : ModelBytes::Access::Map;
         *out = create(ModelBytes::fromFile(path, access), path, read);
     });
 }
 
-mnn_status mnn_interpreter_create_from_memory(const void* data, size_t size, const mnn_interpreter_options_t* options,
+mnn_status mnn_interpreter_create_from_memory(const void* data, size_t size,
+                                              const mnn_interpreter_options_t* options,
                                               mnn_interpreter_t** out) {
     return guard([&] {
         if (!data) fail(Status::NullArgument, "argument 'data' is NULL");
         required(out, "out");
         const mnn_interpreter_options_t read = readOptions(options);
-        if (read.load_mode != MNN_LOAD_DEFAULT && read.load_mode != MNN_LOAD_COPY && read.load_mode != MNN_LOAD_BORROW)
-            fail(Status::InvalidValue, "options.load_mode is %d; memory is copied (3) or borrowed (4)", read.load_mode);
+        if (read.load_mode != MNN_LOAD_DEFAULT && read.load_mode != MNN_LOAD_COPY &&
+            read.load_mode != MNN_LOAD_BORROW)
+            fail(Status::InvalidValue, "options.load_mode is %d; memory is copied (3) or borrowed (4)",
+                 read.load_mode);
         const bool borrow = read.load_mode == MNN_LOAD_BORROW;
-        *out = create(borrow ? ModelBytes::borrowed(data, size) : ModelBytes::copied(data, size), nullptr, read);
+        *out =
+            create(borrow ? ModelBytes::borrowed(data, size) : ModelBytes::copied(data, size), nullptr, read);
     });
 }
 
@@ -118,11 +126,13 @@ mnn_status mnn_interpreter_uuid(const mnn_interpreter_t* interpreter, const char
 }
 
 mnn_status mnn_interpreter_model_version(const mnn_interpreter_t* interpreter, const char** version) {
-    return guard([&] { required(version, "version") = checked(interpreter).impl->model().version().c_str(); });
+    return guard(
+        [&] { required(version, "version") = checked(interpreter).impl->model().version().c_str(); });
 }
 
 mnn_status mnn_interpreter_biz_code(const mnn_interpreter_t* interpreter, const char** biz_code) {
-    return guard([&] { required(biz_code, "biz_code") = checked(interpreter).impl->model().bizCode().c_str(); });
+    return guard(
+        [&] { required(biz_code, "biz_code") = checked(interpreter).impl->model().bizCode().c_str(); });
 }
 
 mnn_status mnn_interpreter_input_count(const mnn_interpreter_t* interpreter, size_t* count) {
@@ -138,8 +148,8 @@ mnn_status mnn_interpreter_input_name(const mnn_interpreter_t* interpreter, size
     });
 }
 
-mnn_status mnn_interpreter_input_shape(const mnn_interpreter_t* interpreter, size_t index, int32_t* dims, size_t capacity,
-                                       size_t* rank) {
+mnn_status mnn_interpreter_input_shape(const mnn_interpreter_t* interpreter, size_t index, int32_t* dims,
+                                       size_t capacity, size_t* rank) {
     return guard([&] {
         required(rank, "rank");
         const Shape& shape = inputParams(checked(interpreter), index).shape;
@@ -147,7 +157,8 @@ mnn_status mnn_interpreter_input_shape(const mnn_interpreter_t* interpreter, siz
         if (capacity > 0) {
             required(dims, "dims");
             if (capacity < count)
-                fail(Status::BufferTooSmall, "input %zu has %zu extents, the buffer holds %zu", index, count, capacity);
+                fail(Status::BufferTooSmall, "input %zu has %zu extents, the buffer holds %zu", index, count,
+                     capacity);
             for (size_t i = 0; i < count; ++i) dims[i] = static_cast<int32_t>(shape[static_cast<int>(i)]);
         }
         *rank = count;
@@ -159,15 +170,17 @@ mnn_status mnn_interpreter_input_type(const mnn_interpreter_t* interpreter, size
 }
 
 mnn_status mnn_interpreter_input_format(const mnn_interpreter_t* interpreter, size_t index, int32_t* format) {
-    return guard(
-        [&] { required(format, "format") = static_cast<int32_t>(inputParams(checked(interpreter), index).format); });
+    return guard([&] {
+        required(format, "format") = static_cast<int32_t>(inputParams(checked(interpreter), index).format);
+    });
 }
 
 mnn_status mnn_interpreter_output_count(const mnn_interpreter_t* interpreter, size_t* count) {
     return guard([&] { required(count, "count") = mainGraph(checked(interpreter)).outputs.size(); });
 }
 
-mnn_status mnn_interpreter_output_name(const mnn_interpreter_t* interpreter, size_t index, const char** name) {
+mnn_status mnn_interpreter_output_name(const mnn_interpreter_t* interpreter, size_t index,
+                                       const char** name) {
     return guard([&] {
         required(name, "name");
         const Graph& graph = mainGraph(checked(interpreter));
@@ -184,7 +197,8 @@ mnn_status mnn_interpreter_op_name(const mnn_interpreter_t* interpreter, size_t 
     return guard([&] { required(name, "name") = nodeAt(checked(interpreter), index).name.c_str(); });
 }
 
-mnn_status mnn_interpreter_op_type(const mnn_interpreter_t* interpreter, size_t index, const char** type_name) {
+mnn_status mnn_interpreter_op_type(const mnn_interpreter_t* interpreter, size_t index,
+                                   const char** type_name) {
     return guard([&] {
         required(type_name, "type_name");
         const mnn_interpreter& handle = checked(interpreter);

@@ -25,7 +25,8 @@ struct StatusName {
 };
 
 constexpr StatusName kStatusNames[] = {
-#define MNN_C_STATUS(name) {name, #name}
+#define MNN_C_STATUS(name) \
+    { name, #name }
     MNN_C_STATUS(MNN_OK),
     MNN_C_STATUS(MNN_ERROR_OUT_OF_MEMORY),
     MNN_C_STATUS(MNN_ERROR_NOT_SUPPORTED),
@@ -94,9 +95,13 @@ int32_t publicType(DataType type) noexcept {
 
 using namespace mnnc;
 
-const char* mnn_version(void) { return MNN_C_VERSION; }
+const char* mnn_version(void) {
+    return MNN_C_VERSION;
+}
 
-uint32_t mnn_abi_version(void) { return 0 * 65536u + 1; }
+uint32_t mnn_abi_version(void) {
+    return 0 * 65536u + 1;
+}
 
 const char* mnn_status_name(mnn_status status) {
     for (const StatusName& entry : kStatusNames)
@@ -104,7 +109,9 @@ const char* mnn_status_name(mnn_status status) {
     return "unknown status";
 }
 
-const char* mnn_last_error(void) { return lastError; }
+const char* mnn_last_error(void) {
+    return lastError;
+}
 
 size_t mnn_last_error_copy(char* buffer, size_t size) {
     const size_t length = std::strlen(lastError);

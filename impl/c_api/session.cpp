@@ -20,11 +20,14 @@ int32_t inRange(int32_t value, int32_t low, int32_t high, const char* field) {
 
 ForwardType forwardType(int32_t value, const char* field) {
     if (value != MNN_FORWARD_CPU && value != MNN_FORWARD_AUTO && value != MNN_FORWARD_VULKAN)
-        fail(Status::InvalidValue, "config.%s is %d, which is not a forward type of this library", field, value);
+        fail(Status::InvalidValue, "config.%s is %d, which is not a forward type of this library", field,
+             value);
     return static_cast<ForwardType>(value);
 }
 
-int64_t limit(uint64_t value) { return static_cast<int64_t>(std::min<uint64_t>(value, INT64_MAX)); }
+int64_t limit(uint64_t value) {
+    return static_cast<int64_t>(std::min<uint64_t>(value, INT64_MAX));
+}
 
 std::vector<std::string> names(const char* const* list, size_t count, const char* field) {
     std::vector<std::string> result;
@@ -50,7 +53,8 @@ SessionConfig readConfig(const mnn_schedule_config_t* given) {
         fail(Status::BadRange, "config.threads is %d, it goes from 0 to %d", config.threads, MNN_MAX_THREADS);
     result.backend.threads = std::max(config.threads, 1);
     const int32_t precision = inRange(config.precision, 0, MNN_PRECISION_LOW_BF16, "precision");
-    result.backend.precision = precision == MNN_PRECISION_LOW_BF16 ? Precision::Low : static_cast<Precision>(precision);
+    result.backend.precision =
+        precision == MNN_PRECISION_LOW_BF16 ? Precision::Low : static_cast<Precision>(precision);
     result.backend.memory = static_cast<MemoryMode>(inRange(config.memory, 0, MNN_MEMORY_LOW, "memory"));
     inRange(config.power, 0, MNN_POWER_LOW, "power");
     inRange(config.gpu_mode, 0, 0, "gpu_mode");
@@ -101,7 +105,8 @@ mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, size_t struct
     });
 }
 
-mnn_status mnn_session_create(mnn_interpreter_t* interpreter, const mnn_schedule_config_t* config, mnn_session_t** out) {
+mnn_status mnn_session_create(mnn_interpreter_t* interpreter, const mnn_schedule_config_t* config,
+                              mnn_session_t** out) {
     return guard([&] {
         mnn_interpreter& owner = checked(interpreter);
         required(out, "out");
@@ -162,7 +167,8 @@ mnn_status mnn_session_output_at(const mnn_session_t* session, size_t index, mnn
     });
 }
 
-mnn_status mnn_session_resize_input(mnn_session_t* session, mnn_tensor_t* input, const int32_t* dims, size_t rank) {
+mnn_status mnn_session_resize_input(mnn_session_t* session, mnn_tensor_t* input, const int32_t* dims,
+                                    size_t rank) {
     return guard([&] {
         mnn_session& handle = checked(session);
         mnn_tensor& tensor = checked(input);
@@ -219,8 +225,10 @@ mnn_status mnn_session_flops(const mnn_session_t* session, double* flops, bool* 
         double total = 0;
         bool all = true;
         for (const OpRecord& record : handle.impl->records()) {
-            if (record.flops < 0) all = false;
-            else total += record.flops;
+            if (record.flops < 0)
+                all = false;
+            else
+                total += record.flops;
         }
         *flops = total;
         if (complete) *complete = all;

@@ -17,7 +17,8 @@ const Shape& shapeOf(const mnn_tensor& handle) {
     const Session& session = *handle.session->impl;
     if (handle.isInput) return session.inputShape(handle.index);
     if (!session.outputsShaped())
-        fail(Status::BadState, "output '%s' has no shape before the session is %s", storageOf(handle).name.c_str(),
+        fail(Status::BadState, "output '%s' has no shape before the session is %s",
+             storageOf(handle).name.c_str(),
              session.needsResize() ? "resized" : "run, its shape depends on contents");
     return session.output(handle.index).shape;
 }
@@ -56,7 +57,8 @@ mnn_status mnn_tensor_shape(const mnn_tensor_t* tensor, int32_t* dims, size_t ca
         if (capacity > 0) {
             required(dims, "dims");
             if (capacity < count)
-                fail(Status::BufferTooSmall, "the tensor has %zu extents, the buffer holds %zu", count, capacity);
+                fail(Status::BufferTooSmall, "the tensor has %zu extents, the buffer holds %zu", count,
+                     capacity);
             for (size_t i = 0; i < count; ++i) dims[i] = static_cast<int32_t>(shape[static_cast<int>(i)]);
         }
         *rank = count;
@@ -100,13 +102,14 @@ mnn_status mnn_tensor_write(mnn_tensor_t* tensor, const void* data, size_t bytes
         mnn_tensor& handle = checked(tensor);
         const Format from = layout(format);
         if (!handle.isInput)
-            fail(Status::BadState, "tensor '%s' is an output and cannot be written", storageOf(handle).name.c_str());
+            fail(Status::BadState, "tensor '%s' is an output and cannot be written",
+                 storageOf(handle).name.c_str());
         requireResized(handle);
         Tensor& target = handle.session->impl->input(handle.index);
         const int64_t wanted = hostBytes(target, from);
         if (bytes != static_cast<size_t>(wanted))
-            fail(Status::InputDataError, "input '%s' of shape %s takes %lld bytes, %zu are given", target.name.c_str(),
-                 target.shape.text().c_str(), static_cast<long long>(wanted), bytes);
+            fail(Status::InputDataError, "input '%s' of shape %s takes %lld bytes, %zu are given",
+                 target.name.c_str(), target.shape.text().c_str(), static_cast<long long>(wanted), bytes);
         if (bytes == 0) return;
         if (!data) fail(Status::NullArgument, "argument 'data' is NULL");
         copyFromHost(target, data, from);

@@ -1,6 +1,6 @@
 // ReLU, ReLU6 (a general clip), PReLU, ELU, Selu and Threshold.
-#include "model/wire_access.h"
 #include "ops/activation.h"
+#include "model/wire_access.h"
 #include "ops/binary.h"
 #include "ops/channel_axis.h"
 #include "ops/families.h"
@@ -40,7 +40,8 @@ ParamsPtr parsePRelu(const wire::Op& op, const ParseContext& context) {
 
 ParamsPtr parseElu(const wire::Op& op, const ParseContext& context) {
     const wire::ELU* table = op.main_as_ELU();
-    if (!table) fail(Status::BadParameter, "op '%s': the ELU parameter table is missing", context.node.name.c_str());
+    if (!table)
+        fail(Status::BadParameter, "op '%s': the ELU parameter table is missing", context.node.name.c_str());
     auto params = std::make_shared<EluParams>();
     params->alpha = table->alpha();
     return params;
@@ -48,7 +49,8 @@ ParamsPtr parseElu(const wire::Op& op, const ParseContext& context) {
 
 ParamsPtr parseSelu(const wire::Op& op, const ParseContext& context) {
     const wire::Selu* table = op.main_as_Selu();
-    if (!table) fail(Status::BadParameter, "op '%s': the Selu parameter table is missing", context.node.name.c_str());
+    if (!table)
+        fail(Status::BadParameter, "op '%s': the Selu parameter table is missing", context.node.name.c_str());
     auto params = std::make_shared<EluParams>();
     params->alpha = table->alpha();
     params->scale = table->scale();
@@ -75,7 +77,8 @@ void geometryRelu(const OpContext& context) {
 
 void shapePRelu(const ShapeContext& context) {
     const auto* params = context.node.paramsAs<PReluParams>();
-    if (params->slopes.size() != 1) checkChannels(context, static_cast<int64_t>(params->slopes.size()), "PReLU");
+    if (params->slopes.size() != 1)
+        checkChannels(context, static_cast<int64_t>(params->slopes.size()), "PReLU");
     copyShapes(context);
 }
 

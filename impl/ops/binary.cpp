@@ -1,6 +1,6 @@
 // BinaryOp (NumPy broadcasting) and Eltwise (equal shapes, any number of inputs).
-#include "model/wire_access.h"
 #include "ops/binary.h"
+#include "model/wire_access.h"
 #include "ops/families.h"
 
 namespace mnnc {
@@ -35,14 +35,16 @@ int typeClass(DataType type) {
     }
 }
 
-bool isComparison(int code) { return code == 10 || code == 11 || code == 12 || code == 15 || code == 16 || code == 22; }
+bool isComparison(int code) {
+    return code == 10 || code == 11 || code == 12 || code == 15 || code == 16 || code == 22;
+}
 
 void shapeBinary(const ShapeContext& context) {
     const Tensor& a = context.in(0);
     const Tensor& b = context.in(1);
     if (typeClass(a.type) != typeClass(b.type))
-        fail(Status::ComputeSizeError, "op '%s': inputs of types %s and %s cannot be combined", context.name(),
-             dataTypeName(a.type), dataTypeName(b.type));
+        fail(Status::ComputeSizeError, "op '%s': inputs of types %s and %s cannot be combined",
+             context.name(), dataTypeName(a.type), dataTypeName(b.type));
     const Shape shape = broadcastShapes(a.shape, b.shape, context.name());
     const int code = context.node.paramsAs<BinaryParams>()->code;
     context.set(0, shape, isComparison(code) ? DataType::Int32 : a.type,
@@ -55,7 +57,8 @@ ParamsPtr parseEltwise(const wire::Op& op, const ParseContext& context) {
     if (!table) fail(Status::BadParameter, "op '%s': Eltwise without its parameter table", name);
     constexpr int kCodes[] = {2, 0, 9, 1};  // PROD, SUM, MAXIMUM, SUB
     const int type = static_cast<int>(table->type());
-    if (type < 0 || type > 3) fail(Status::BadParameter, "op '%s': Eltwise type %d is unknown (0..3)", name, type);
+    if (type < 0 || type > 3)
+        fail(Status::BadParameter, "op '%s': Eltwise type %d is unknown (0..3)", name, type);
     auto params = std::make_shared<EltwiseParams>();
     params->code = kCodes[type];
     if (table->coeff() && table->coeff()->size() >= 2) {
@@ -68,8 +71,8 @@ ParamsPtr parseEltwise(const wire::Op& op, const ParseContext& context) {
         if (ones) {
             params->coeff.clear();
         } else if (!first || type != 1) {
-            fail(Status::BadParameter, "op '%s': these Eltwise coefficients are not supported (SUM with 1, 0, 0, ... is)",
-                 name);
+            fail(Status::BadParameter,
+                 "op '%s': these Eltwise coefficients are not supported (SUM with 1, 0, 0, ... is)", name);
         }
     }
     return params;
@@ -78,11 +81,12 @@ ParamsPtr parseEltwise(const wire::Op& op, const ParseContext& context) {
 void shapeEltwise(const ShapeContext& context) {
     for (int i = 1; i < context.inputCount(); ++i) {
         if (!(context.in(i).shape == context.in(0).shape))
-            fail(Status::ComputeSizeError, "op '%s': input %d is %s, input 0 is %s; Eltwise does not broadcast",
-                 context.name(), i, context.in(i).shape.text().c_str(), context.in(0).shape.text().c_str());
+            fail(Status::ComputeSizeError,
+                 "op '%s': input %d is %s, input 0 is %s; Eltwise does not broadcast", context.name(), i,
+                 context.in(i).shape.text().c_str(), context.in(0).shape.text().c_str());
         if (context.in(i).type != context.in(0).type)
-            fail(Status::ComputeSizeError, "op '%s': inputs of types %s and %s cannot be combined", context.name(),
-                 dataTypeName(context.in(0).type), dataTypeName(context.in(i).type));
+            fail(Status::ComputeSizeError, "op '%s': inputs of types %s and %s cannot be combined",
+                 context.name(), dataTypeName(context.in(0).type), dataTypeName(context.in(i).type));
     }
     context.set(0, context.in(0).shape);
 }
@@ -114,7 +118,11 @@ void lowerEltwise(const OpContext& context) {
 
 OpFamily binaryOps() {
     static constexpr OpDef kOps[] = {
-        {.type = OpType::BinaryOp, .minInputs = 2, .maxInputs = 2, .parse = parseBinary, .shape = shapeBinary},
+        {.type = OpType::BinaryOp,
+         .minInputs = 2,
+         .maxInputs = 2,
+         .parse = parseBinary,
+         .shape = shapeBinary},
         {.type = OpType::Eltwise,
          .minInputs = 1,
          .maxInputs = 255,

@@ -1,5 +1,5 @@
-// What the pipeline executes: an operator kind, its parameters and its tensors. Commands need no wire op, so fused,
-// rewritten and geometry-made ones are equals of those that stood in the file.
+// What the pipeline executes: an operator kind, its parameters and its tensors. Commands need no wire op, so
+// fused, rewritten and geometry-made ones are equals of those that stood in the file.
 #pragma once
 #include <string>
 #include <vector>

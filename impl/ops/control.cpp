@@ -9,7 +9,9 @@ namespace mnnc {
 
 namespace {
 
-std::string text(const flatbuffers::String* string) { return string ? string->str() : std::string(); }
+std::string text(const flatbuffers::String* string) {
+    return string ? string->str() : std::string();
+}
 
 NameLists nameLists(const flatbuffers::Vector<flatbuffers::Offset<wire::StringVec>>* lists) {
     NameLists result;
@@ -24,7 +26,8 @@ NameLists nameLists(const flatbuffers::Vector<flatbuffers::Offset<wire::StringVe
 
 ParamsPtr parseIf(const wire::Op& op, const ParseContext& context) {
     const wire::IfParam* table = op.main_as_IfParam();
-    if (!table) fail(Status::BadParameter, "op '%s' (If) carries no IfParam table", context.node.name.c_str());
+    if (!table)
+        fail(Status::BadParameter, "op '%s' (If) carries no IfParam table", context.node.name.c_str());
     auto params = std::make_shared<IfParams>();
     params->thenGraph = text(table->then_graph());
     params->elseGraph = text(table->else_graph());
@@ -37,13 +40,15 @@ ParamsPtr parseIf(const wire::Op& op, const ParseContext& context) {
 ParamsPtr parseWhile(const wire::Op& op, const ParseContext& context) {
     if (op.main_as_LoopParam()) return nullptr;
     const wire::WhileParam* table = op.main_as_WhileParam();
-    if (!table) fail(Status::BadParameter, "op '%s' (While) carries no WhileParam table", context.node.name.c_str());
+    if (!table)
+        fail(Status::BadParameter, "op '%s' (While) carries no WhileParam table", context.node.name.c_str());
     auto params = std::make_shared<WhileParams>();
     params->condGraph = text(table->cond_graph());
     params->bodyGraph = text(table->body_graph());
     params->inputAliases = nameLists(table->aliases_inputs());
     if (table->aliases_outputs())
-        for (const flatbuffers::String* name : *table->aliases_outputs()) params->outputAliases.push_back(text(name));
+        for (const flatbuffers::String* name : *table->aliases_outputs())
+            params->outputAliases.push_back(text(name));
     params->updates = nameLists(table->aliases_updates());
     return params;
 }
@@ -55,6 +60,8 @@ constexpr OpDef kControlOps[] = {
 
 }  // namespace
 
-OpFamily controlOps() { return kControlOps; }
+OpFamily controlOps() {
+    return kControlOps;
+}
 
 }  // namespace mnnc

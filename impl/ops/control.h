@@ -15,8 +15,8 @@ struct IfParams : Params {
     NameLists outputAliases;  // [op output] -> {output of then, output of else}; empty: by position
 };
 
-// condGraph empty: the loop of ONNX (trip limit, condition, carried values), all by position. Otherwise that of
-// TensorFlow, by names.
+// condGraph empty: the loop of ONNX (trip limit, condition, carried values), all by position. Otherwise that
+// of TensorFlow, by names.
 struct WhileParams : Params {
     std::string condGraph, bodyGraph;
     NameLists inputAliases;                  // [op input] -> formal inputs of condition and body

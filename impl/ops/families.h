@@ -4,34 +4,34 @@
 
 namespace mnnc {
 
-OpFamily sourceOps();      // Const, TrainableParam, Input, Identity, Copy
-OpFamily castOps();        // Cast, CastLike
-OpFamily shapeQueryOps();  // Shape, Size, Rank
-OpFamily reshapeOps();     // Reshape, Flatten, Squeeze, Unsqueeze, ExpandDims
-OpFamily permuteOps();     // Permute, Transpose, Reverse, ReverseSequence
-OpFamily concatOps();      // Concat, Pack, Slice, Unpack
-OpFamily sliceOps();       // SliceTf, StridedSlice, Crop
-OpFamily paddingOps();     // Padding
-OpFamily fillOps();        // Tile, BroadcastTo, Fill, ZerosLike, OneHot, Range, LinSpace, EyeLike, Random*
-OpFamily gatherOps();      // Gather, GatherV2, GatherND, GatherElements
-OpFamily scatterOps();     // ScatterNd, ScatterElements
-OpFamily selectOps();      // Select, Where, Unique, SetDiff1D, UnravelIndex
-OpFamily searchOps();      // ArgMax, ArgMin, TopKV2
-OpFamily scanOps();        // CumSum, CumProd, MatrixBandPart
-OpFamily spaceOps();       // DepthToSpace, SpaceToDepth, SpaceToBatchND, BatchToSpaceND
-OpFamily detectionOps();   // NonMaxSuppressionV2
-OpFamily controlOps();     // If, While
-OpFamily rasterOps();      // Raster, ConvertTensor
-OpFamily convolutionOps(); // Convolution, ConvolutionDepthwise, Deconvolution, DeconvolutionDepthwise
-OpFamily poolingOps();     // Pooling, Pooling3D
-OpFamily interpOps();      // Interp, Resize
-OpFamily unaryOps();       // UnaryOp, Sigmoid, TanH
-OpFamily activationOps();  // ReLU, ReLU6, PReLU, ELU, Selu, Threshold
-OpFamily binaryOps();      // BinaryOp, Eltwise
-OpFamily reductionOps();   // Reduction
-OpFamily scaleOps();       // Scale, BatchNorm, InstanceNorm
-OpFamily normOps();        // LayerNorm, Normalize, LRN
-OpFamily softmaxOps();     // Softmax
-OpFamily matmulOps();      // MatMul, BatchMatMul, InnerProduct
+OpFamily sourceOps();       // Const, TrainableParam, Input, Identity, Copy
+OpFamily castOps();         // Cast, CastLike
+OpFamily shapeQueryOps();   // Shape, Size, Rank
+OpFamily reshapeOps();      // Reshape, Flatten, Squeeze, Unsqueeze, ExpandDims
+OpFamily permuteOps();      // Permute, Transpose, Reverse, ReverseSequence
+OpFamily concatOps();       // Concat, Pack, Slice, Unpack
+OpFamily sliceOps();        // SliceTf, StridedSlice, Crop
+OpFamily paddingOps();      // Padding
+OpFamily fillOps();         // Tile, BroadcastTo, Fill, ZerosLike, OneHot, Range, LinSpace, EyeLike, Random*
+OpFamily gatherOps();       // Gather, GatherV2, GatherND, GatherElements
+OpFamily scatterOps();      // ScatterNd, ScatterElements
+OpFamily selectOps();       // Select, Where, Unique, SetDiff1D, UnravelIndex
+OpFamily searchOps();       // ArgMax, ArgMin, TopKV2
+OpFamily scanOps();         // CumSum, CumProd, MatrixBandPart
+OpFamily spaceOps();        // DepthToSpace, SpaceToDepth, SpaceToBatchND, BatchToSpaceND
+OpFamily detectionOps();    // NonMaxSuppressionV2
+OpFamily controlOps();      // If, While
+OpFamily rasterOps();       // Raster, ConvertTensor
+OpFamily convolutionOps();  // Convolution, ConvolutionDepthwise, Deconvolution, DeconvolutionDepthwise
+OpFamily poolingOps();      // Pooling, Pooling3D
+OpFamily interpOps();       // Interp, Resize
+OpFamily unaryOps();        // UnaryOp, Sigmoid, TanH
+OpFamily activationOps();   // ReLU, ReLU6, PReLU, ELU, Selu, Threshold
+OpFamily binaryOps();       // BinaryOp, Eltwise
+OpFamily reductionOps();    // Reduction
+OpFamily scaleOps();        // Scale, BatchNorm, InstanceNorm
+OpFamily normOps();         // LayerNorm, Normalize, LRN
+OpFamily softmaxOps();      // Softmax
+OpFamily matmulOps();       // MatMul, BatchMatMul, InnerProduct
 
 }  // namespace mnnc

@@ -24,7 +24,8 @@ MatMulSizes matMulSizes(const MatMulParams& params, const Shape& a, const Shape&
     if (inner != sizes.l)
         fail(Status::ComputeSizeError, "op '%s': %s%s x %s%s: the inner extents %lld and %lld differ", what,
              a.text().c_str(), sizes.transposeA ? " transposed" : "", b.text().c_str(),
-             sizes.transposeB ? " transposed" : "", static_cast<long long>(sizes.l), static_cast<long long>(inner));
+             sizes.transposeB ? " transposed" : "", static_cast<long long>(sizes.l),
+             static_cast<long long>(inner));
     left.resize(ra - 2);
     right.resize(rb - 2);
     sizes.batchA = left;
@@ -55,8 +56,8 @@ ParamsPtr parseMatMul(const wire::Op& op, const ParseContext&) {
 void shapeMatMul(const ShapeContext& context) {
     for (int i = 0; i < context.inputCount(); ++i)
         if (context.in(i).type != DataType::Float32)
-            fail(Status::ComputeSizeError, "op '%s': input %d is %s; matrices must be float32", context.name(), i,
-                 dataTypeName(context.in(i).type));
+            fail(Status::ComputeSizeError, "op '%s': input %d is %s; matrices must be float32",
+                 context.name(), i, dataTypeName(context.in(i).type));
     const MatMulSizes sizes = matMulSizes(*context.node.paramsAs<MatMulParams>(), context.in(0).shape,
                                           context.in(1).shape, context.name());
     if (context.inputCount() > 2 && context.in(2).elements() != sizes.h)
@@ -79,8 +80,8 @@ ParamsPtr parseInnerProduct(const wire::Op& op, const ParseContext& context) {
     const int64_t outputs = table->outputCount();
     if (weights == 0) fail(Status::BadWeights, "op '%s': InnerProduct has no weights", name);
     if (outputs < 1 || weights % outputs != 0 || weights / outputs > INT32_MAX)
-        fail(Status::BadParameter, "op '%s': %lld weights for %lld outputs", name, static_cast<long long>(weights),
-             static_cast<long long>(outputs));
+        fail(Status::BadParameter, "op '%s': %lld weights for %lld outputs", name,
+             static_cast<long long>(weights), static_cast<long long>(outputs));
     auto params = std::make_shared<InnerProductParams>();
     params->outputs = static_cast<int>(outputs);
     params->inputs = static_cast<int>(weights / outputs);

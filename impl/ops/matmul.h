@@ -11,7 +11,8 @@ struct MatMulParams : Params {
     bool transposeA = false, transposeB = false;
 };
 
-// C[batch][e][h] = A[batch][e][l] B[batch][l][h]. Batch shapes are those of A and B without their last two extents.
+// C[batch][e][h] = A[batch][e][l] B[batch][l][h]. Batch shapes are those of A and B without their last two
+// extents.
 struct MatMulSizes {
     int64_t e = 1, l = 1, h = 1;
     bool transposeA = false, transposeB = false;  // false for a rank 1 operand

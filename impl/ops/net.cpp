@@ -29,7 +29,8 @@ Node parseNode(const Model& model, const Graph& graph, const wire::Op& op) {
     if (node.inputs.size() < def->minInputs || (def->maxInputs != 255 && node.inputs.size() > def->maxInputs))
         fail(Status::BadParameter, "op '%s' (%s) has %zu inputs", node.name.c_str(), opTypeName(node.type),
              node.inputs.size());
-    if (node.outputs.size() < def->minOutputs || (def->maxOutputs != 255 && node.outputs.size() > def->maxOutputs))
+    if (node.outputs.size() < def->minOutputs ||
+        (def->maxOutputs != 255 && node.outputs.size() > def->maxOutputs))
         fail(Status::BadParameter, "op '%s' (%s) has %zu outputs", node.name.c_str(), opTypeName(node.type),
              node.outputs.size());
     try {

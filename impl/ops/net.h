@@ -1,4 +1,5 @@
-// A model parsed once: every op with its definition and its parameters as plain structs. Immutable, shared by sessions.
+// A model parsed once: every op with its definition and its parameters as plain structs. Immutable, shared by
+// sessions.
 #pragma once
 #include <memory>
 #include <vector>
@@ -18,8 +19,8 @@ struct Net {
     std::vector<NetGraph> graphs;  // as Model::graphs(): 0 is the main net
 };
 
-// Reads all parameter tables. Throws BadParameter and what the families' readers throw; operators this library does
-// not know get a Node without definition.
+// Reads all parameter tables. Throws BadParameter and what the families' readers throw; operators this
+// library does not know get a Node without definition.
 std::shared_ptr<const Net> parseNet(std::shared_ptr<const Model> model);
 
 }  // namespace mnnc

@@ -15,7 +15,8 @@ NormBlocks normBlocks(const LayerNormParams& params, const Shape& shape, const c
     NormBlocks blocks;
     if (params.overChannel) {
         if (rank < 2)
-            fail(Status::ComputeSizeError, "op '%s': normalising over the channel needs rank 2, the input is %s", what,
+            fail(Status::ComputeSizeError,
+                 "op '%s': normalising over the channel needs rank 2, the input is %s", what,
                  shape.text().c_str());
         return {shape[0], shape[1], shape.elements(2, rank)};
     }
@@ -24,8 +25,8 @@ NormBlocks normBlocks(const LayerNormParams& params, const Shape& shape, const c
         if (params.group <= 1) return {shape.elements(), 1, 1};
         const int64_t perBatch = shape.elements(rank > 0 ? 1 : 0, rank);
         if (rank < 1 || perBatch % params.group != 0)
-            fail(Status::ComputeSizeError, "op '%s': %s cannot be cut into %d groups", what, shape.text().c_str(),
-                 params.group);
+            fail(Status::ComputeSizeError, "op '%s': %s cannot be cut into %d groups", what,
+                 shape.text().c_str(), params.group);
         return {checkedMul(shape[0], params.group, what), perBatch / params.group, 1};
     }
     if (count > rank)
@@ -37,8 +38,8 @@ NormBlocks normBlocks(const LayerNormParams& params, const Shape& shape, const c
     // Axes inside: a contiguous, ascending range.
     const int begin = normalizeAxis(first, rank, what), end = normalizeAxis(last, rank, what);
     if (end < begin || end - begin + 1 != count)
-        fail(Status::ComputeSizeError, "op '%s': the axes %d..%d (%d of them) are not a contiguous range", what, first,
-             last, count);
+        fail(Status::ComputeSizeError, "op '%s': the axes %d..%d (%d of them) are not a contiguous range",
+             what, first, last, count);
     return {shape.elements(0, begin), shape.elements(begin, end + 1), shape.elements(end + 1, rank)};
 }
 
@@ -60,8 +61,8 @@ ParamsPtr parseLayerNorm(const wire::Op& op, const ParseContext& context) {
         params->gamma.assign(arrays.first.span().begin(), arrays.first.span().end());
         params->beta.assign(arrays.second.span().begin(), arrays.second.span().end());
         if (params->gamma.size() != params->beta.size())
-            fail(Status::BadParameter, "op '%s': %zu gamma values but %zu beta values", name, params->gamma.size(),
-                 params->beta.size());
+            fail(Status::BadParameter, "op '%s': %zu gamma values but %zu beta values", name,
+                 params->gamma.size(), params->beta.size());
     }
     return params;
 }
@@ -71,12 +72,13 @@ void shapeLayerNorm(const ShapeContext& context) {
     const Tensor& input = context.in(0);
     const size_t outputs = context.outputs.size();
     if (context.inputs.size() != outputs || (outputs == 2 && !(context.in(1).shape == input.shape)))
-        fail(Status::ComputeSizeError, "op '%s': LayerNorm has one input and one output, or two of one shape and two",
-             context.name());
+        fail(Status::ComputeSizeError,
+             "op '%s': LayerNorm has one input and one output, or two of one shape and two", context.name());
     const NormBlocks blocks = normBlocks(*params, input.shape, context.name());
     if (!params->gamma.empty() && static_cast<int64_t>(params->gamma.size()) != blocks.length)
         fail(Status::ComputeSizeError, "op '%s': %zu gamma values for blocks of %lld elements (input %s)",
-             context.name(), params->gamma.size(), static_cast<long long>(blocks.length), input.shape.text().c_str());
+             context.name(), params->gamma.size(), static_cast<long long>(blocks.length),
+             input.shape.text().c_str());
     for (size_t i = 0; i < outputs; ++i) context.set(static_cast<int>(i), input.shape);
 }
 
@@ -139,15 +141,18 @@ ParamsPtr parseLrn(const wire::Op& op, const ParseContext& context) {
 void shapeLrn(const ShapeContext& context) {
     const Tensor& input = context.in(0);
     if (input.shape.rank() != 4 || input.format == Format::NHWC)
-        fail(Status::ComputeSizeError, "op '%s': LRN needs a rank 4 input in NCHW order, it is %s %s", context.name(),
-             formatName(input.format), input.shape.text().c_str());
+        fail(Status::ComputeSizeError, "op '%s': LRN needs a rank 4 input in NCHW order, it is %s %s",
+             context.name(), formatName(input.format), input.shape.text().c_str());
     context.set(0, input.shape);
 }
 
-double normFlops(const ShapeContext& context) { return 5.0 * static_cast<double>(context.in(0).elements()); }
+double normFlops(const ShapeContext& context) {
+    return 5.0 * static_cast<double>(context.in(0).elements());
+}
 double lrnFlops(const ShapeContext& context) {
     const auto* params = context.node.paramsAs<LrnParams>();
-    const double window = params->withinChannel ? 1.0 * params->localSize * params->localSize : params->localSize;
+    const double window =
+        params->withinChannel ? 1.0 * params->localSize * params->localSize : params->localSize;
     return (2 * window + 4) * static_cast<double>(context.in(0).elements());
 }
 

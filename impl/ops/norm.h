@@ -12,7 +12,7 @@ struct LayerNormParams : Params {
     float epsilon = 0;
     std::vector<float> gamma, beta;  // equal sizes; both empty: no affine part
     int group = 1;
-    bool rms = false;       // no mean subtraction
+    bool rms = false;          // no mean subtraction
     bool overChannel = false;  // over axis 1, whatever `axes` says
 };
 

@@ -12,8 +12,9 @@ const Tensor& knownInput(const ShapeContext& context, int i) {
              context.inputCount());
     const Tensor& tensor = context.in(i);
     if (!tensor.contentKnown)
-        fail(Status::ComputeSizeError, "op '%s': the values of input %d ('%s') are not known when shapes are computed",
-             context.name(), i, tensor.name.c_str());
+        fail(Status::ComputeSizeError,
+             "op '%s': the values of input %d ('%s') are not known when shapes are computed", context.name(),
+             i, tensor.name.c_str());
     return tensor;
 }
 
@@ -22,7 +23,8 @@ const Tensor& knownInput(const ShapeContext& context, int i) {
 std::vector<int64_t> ShapeContext::ints(int i) const {
     const Tensor& tensor = knownInput(*this, i);
     if (tensor.type != DataType::Int32)
-        fail(Status::BadType, "op '%s': input %d must be int32, it is %s", name(), i, dataTypeName(tensor.type));
+        fail(Status::BadType, "op '%s': input %d must be int32, it is %s", name(), i,
+             dataTypeName(tensor.type));
     const auto* data = tensor.as<const int32_t>();
     return std::vector<int64_t>(data, data + tensor.elements());
 }
@@ -30,7 +32,8 @@ std::vector<int64_t> ShapeContext::ints(int i) const {
 int64_t ShapeContext::intAt(int i, int64_t index) const {
     const Tensor& tensor = knownInput(*this, i);
     if (tensor.type != DataType::Int32)
-        fail(Status::BadType, "op '%s': input %d must be int32, it is %s", name(), i, dataTypeName(tensor.type));
+        fail(Status::BadType, "op '%s': input %d must be int32, it is %s", name(), i,
+             dataTypeName(tensor.type));
     if (index < 0 || index >= tensor.elements())
         fail(Status::ComputeSizeError, "op '%s': element %lld of input %d is needed, it has %lld", name(),
              static_cast<long long>(index), i, static_cast<long long>(tensor.elements()));
@@ -40,7 +43,8 @@ int64_t ShapeContext::intAt(int i, int64_t index) const {
 std::span<const float> ShapeContext::floats(int i) const {
     const Tensor& tensor = knownInput(*this, i);
     if (tensor.type != DataType::Float32)
-        fail(Status::BadType, "op '%s': input %d must be float32, it is %s", name(), i, dataTypeName(tensor.type));
+        fail(Status::BadType, "op '%s': input %d must be float32, it is %s", name(), i,
+             dataTypeName(tensor.type));
     return {tensor.as<const float>(), static_cast<size_t>(tensor.elements())};
 }
 

@@ -1,5 +1,5 @@
-// What an operator IS: how its parameters are read, its shape rule, its geometry, its cost, whose content it needs.
-// One OpDef per operator, in the table of its family's file; op_table.cpp lists the families.
+// What an operator IS: how its parameters are read, its shape rule, its geometry, its cost, whose content it
+// needs. One OpDef per operator, in the table of its family's file; op_table.cpp lists the families.
 #pragma once
 #include <memory>
 #include <span>
@@ -39,8 +39,9 @@ struct ParseContext {
     const Node& node;  // name, type, inputs and outputs are filled
 };
 
-// Shape rule: sets shape, type and format of every output. It is the second line of defence against hostile models:
-// every index, product and offset is checked, and a failure throws Error(ComputeSizeError or BadRange, ...) with a sentence.
+// Shape rule: sets shape, type and format of every output. It is the second line of defence against hostile
+// models: every index, product and offset is checked, and a failure throws Error(ComputeSizeError or
+// BadRange, ...) with a sentence.
 struct ShapeContext {
     const Node& node;
     std::span<Tensor* const> inputs;
@@ -62,7 +63,7 @@ struct ShapeContext {
         out(i).format = format;
     }
     // Content of input i (declared by OpDef::contentInputs). Throws when it is not known or not of that type.
-    std::vector<int64_t> ints(int i) const;   // int32 input, all elements
+    std::vector<int64_t> ints(int i) const;  // int32 input, all elements
     int64_t intAt(int i, int64_t index = 0) const;
     std::span<const float> floats(int i) const;
 };
@@ -73,19 +74,19 @@ class GeometryContext {
     virtual ~GeometryContext() = default;
     virtual Tensor* temporary(const Shape& shape, DataType type, Format format) = 0;
     virtual void emit(Command command) = 0;
-    // Gives `output` (already shaped) its content now, copied from `bytes`: Shape, Rank, Size and other results that
-    // follow from shapes alone.
+    // Gives `output` (already shaped) its content now, copied from `bytes`: Shape, Rank, Size and other
+    // results that follow from shapes alone.
     virtual void constant(Tensor* output, const void* bytes) = 0;
 
     // Emits a Raster into `output`.
     void raster(Tensor* output, std::vector<Tensor*> inputs, std::vector<Region> regions, std::string name);
-    // Emits a Raster that copies all of `input` linearly into `output` (equal element counts); costs nothing when
-    // the pipeline can let the two share memory.
+    // Emits a Raster that copies all of `input` linearly into `output` (equal element counts); costs nothing
+    // when the pipeline can let the two share memory.
     void copyLinear(Tensor* output, Tensor* input, std::string name);
 };
 
-// Context of a geometry rule: the shape context's names, with outputs already shaped. contentKnown tells whether
-// in(i) may be read now.
+// Context of a geometry rule: the shape context's names, with outputs already shaped. contentKnown tells
+// whether in(i) may be read now.
 struct OpContext : ShapeContext {
     GeometryContext& geometry;
     // The op itself as one command over these tensors.
@@ -95,11 +96,11 @@ struct OpContext : ShapeContext {
 struct OpDef {
     OpType type;
     uint8_t minInputs;
-    uint8_t maxInputs;   // 255: any
+    uint8_t maxInputs;  // 255: any
     uint8_t minOutputs = 1;
     uint8_t maxOutputs = 1;
-    // Reads the wire parameters (null: the op has none). Must test main_type before it touches `main`, check every
-    // value that later becomes an index, a divisor or a size, and throw BadParameter with a sentence.
+    // Reads the wire parameters (null: the op has none). Must test main_type before it touches `main`, check
+    // every value that later becomes an index, a divisor or a size, and throw BadParameter with a sentence.
     ParamsPtr (*parse)(const wire::Op& op, const ParseContext& context) = nullptr;
     // Null: output i takes shape, type and format of input i (of input 0 when there is one output).
     void (*shape)(const ShapeContext& context) = nullptr;
@@ -109,7 +110,8 @@ struct OpDef {
     uint32_t (*contentInputs)(const Node& node) = nullptr;
     // Bit i: executing the op needs only the shape of input i (never its bytes). Null: none.
     uint32_t (*shapeOnlyInputs)(const Node& node) = nullptr;
-    // Multiply-adds or element operations of one execution, as 2 x MACs for convolution-like ops. Null: output elements.
+    // Multiply-adds or element operations of one execution, as 2 x MACs for convolution-like ops. Null:
+    // output elements.
     double (*flops)(const ShapeContext& context) = nullptr;
 };
 

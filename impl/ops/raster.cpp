@@ -13,16 +13,20 @@ struct ConvertParams : Params {
 
 ParamsPtr parseConvert(const wire::Op& op, const ParseContext& context) {
     const wire::TensorConvertInfo* table = op.main_as_TensorConvertInfo();
-    if (!table) fail(Status::BadParameter, "op '%s' carries no TensorConvertInfo table", context.node.name.c_str());
+    if (!table)
+        fail(Status::BadParameter, "op '%s' carries no TensorConvertInfo table", context.node.name.c_str());
     auto params = std::make_shared<ConvertParams>();
     const int dest = static_cast<int>(table->dest());
     if (dest < 0 || dest > 2)
-        fail(Status::BadParameter, "op '%s': %d is not a format to convert to", context.node.name.c_str(), dest);
+        fail(Status::BadParameter, "op '%s': %d is not a format to convert to", context.node.name.c_str(),
+             dest);
     params->dest = static_cast<Format>(dest);
     return params;
 }
 
-bool channelFirst(Format format) { return format != Format::NHWC; }
+bool channelFirst(Format format) {
+    return format != Format::NHWC;
+}
 
 // Extents move with the channel; rank 2 and below keep theirs.
 void shapeConvert(const ShapeContext& context) {
@@ -52,8 +56,8 @@ void geometryConvert(const OpContext& context) {
     region.size[0] = batch;
     region.size[1] = area;
     region.size[2] = channel;
-    View first{0, {channel * area, 1, area}};   // channel-first side
-    View last{0, {channel * area, channel, 1}}; // channel-last side
+    View first{0, {channel * area, 1, area}};    // channel-first side
+    View last{0, {channel * area, channel, 1}};  // channel-last side
     region.src = channelFirst(input.format) ? first : last;
     region.dst = channelFirst(input.format) ? last : first;
     context.geometry.raster(context.outputs[0], {context.inputs[0]}, {region}, context.node.name);
@@ -103,8 +107,8 @@ ParamsPtr parseRaster(const wire::Op& op, const ParseContext& context) {
             params->format = static_cast<Format>(attribute->i());
         } else if (key == "region" && list) {
             if (list->size() % 11 != 0)
-                fail(Status::BadParameter, "op '%s': a region list of %u numbers is not a multiple of 11", name,
-                     list->size());
+                fail(Status::BadParameter, "op '%s': a region list of %u numbers is not a multiple of 11",
+                     name, list->size());
             for (uint32_t at = 0; at < list->size(); at += 11) {
                 const int32_t* v = list->data() + at;
                 Region region;
@@ -148,19 +152,29 @@ void geometryRaster(const OpContext& context) {
             if (!params->described) one.size[2] = context.in(0).elements();
             regions.push_back(one);
         }
-    context.geometry.raster(context.outputs[0], {context.inputs.begin(), context.inputs.end()}, std::move(regions),
-                            context.node.name);
+    context.geometry.raster(context.outputs[0], {context.inputs.begin(), context.inputs.end()},
+                            std::move(regions), context.node.name);
 }
 
 constexpr OpDef kRasterOps[] = {
-    {.type = OpType::ConvertTensor, .minInputs = 1, .maxInputs = 1, .parse = parseConvert, .shape = shapeConvert,
+    {.type = OpType::ConvertTensor,
+     .minInputs = 1,
+     .maxInputs = 1,
+     .parse = parseConvert,
+     .shape = shapeConvert,
      .geometry = geometryConvert},
-    {.type = OpType::Raster, .minInputs = 0, .maxInputs = 255, .parse = parseRaster, .shape = shapeRaster,
+    {.type = OpType::Raster,
+     .minInputs = 0,
+     .maxInputs = 255,
+     .parse = parseRaster,
+     .shape = shapeRaster,
      .geometry = geometryRaster},
 };
 
 }  // namespace
 
-OpFamily rasterOps() { return kRasterOps; }
+OpFamily rasterOps() {
+    return kRasterOps;
+}
 
 }  // namespace mnnc

@@ -13,7 +13,8 @@ ParamsPtr parseReduction(const wire::Op& op, const ParseContext& context) {
     const char* name = context.node.name.c_str();
     if (!table) fail(Status::BadParameter, "op '%s': Reduction without its parameter table", name);
     const int code = static_cast<int>(table->operation());
-    if (code < 0 || code > 8) fail(Status::BadParameter, "op '%s': reduction code %d is unknown (0..8)", name, code);
+    if (code < 0 || code > 8)
+        fail(Status::BadParameter, "op '%s': reduction code %d is unknown (0..8)", name, code);
     auto params = std::make_shared<ReductionParams>();
     params->operation = static_cast<Reduce>(code);
     if (table->dim()) params->axes.assign(table->dim()->begin(), table->dim()->end());
@@ -66,8 +67,12 @@ void lowerReduction(const OpContext& context) {
     context.geometry.emit(std::move(command));
 }
 
-uint32_t reductionContent(const Node& node) { return node.inputs.size() > 1 ? 2u : 0u; }
-double reductionFlops(const ShapeContext& context) { return static_cast<double>(context.in(0).elements()); }
+uint32_t reductionContent(const Node& node) {
+    return node.inputs.size() > 1 ? 2u : 0u;
+}
+double reductionFlops(const ShapeContext& context) {
+    return static_cast<double>(context.in(0).elements());
+}
 
 }  // namespace
 

@@ -19,7 +19,8 @@ std::vector<float> floatsOf(const flatbuffers::Vector<float>* values) {
 void complete(std::vector<float>& values, size_t count, float missing, const char* what, const char* name) {
     if (values.empty()) values.assign(count, missing);
     if (values.size() != count)
-        fail(Status::BadParameter, "op '%s': %s has %zu values, %zu are expected", name, what, values.size(), count);
+        fail(Status::BadParameter, "op '%s': %s has %zu values, %zu are expected", name, what, values.size(),
+             count);
 }
 
 ParamsPtr parseScale(const wire::Op& op, const ParseContext& context) {
@@ -79,7 +80,8 @@ void shapeInstanceNorm(const ShapeContext& context) {
         fail(Status::ComputeSizeError, "op '%s': InstanceNorm has one input, or three with mean and variance",
              context.name());
     const Tensor& input = context.in(0);
-    const int64_t rows = checkedMul(input.batch(), static_cast<int64_t>(params->scale.size()), context.name());
+    const int64_t rows =
+        checkedMul(input.batch(), static_cast<int64_t>(params->scale.size()), context.name());
     for (int i = 1; i < context.inputCount(); ++i)
         if (context.in(i).elements() != rows || context.in(i).type != DataType::Float32)
             fail(Status::ComputeSizeError, "op '%s': input %d is %s of %s, %lld float32 values are expected",
@@ -95,7 +97,9 @@ void toScale(const OpContext& context) {
     context.geometry.emit(std::move(command));
 }
 
-double instanceNormFlops(const ShapeContext& context) { return 5.0 * static_cast<double>(context.in(0).elements()); }
+double instanceNormFlops(const ShapeContext& context) {
+    return 5.0 * static_cast<double>(context.in(0).elements());
+}
 
 }  // namespace
 

@@ -11,7 +11,8 @@ struct ScaleParams : Params {
     std::vector<float> scale, bias;  // equal sizes
 };
 
-// y = scale[c] (x - mean) / sqrt(var + epsilon) + bias[c]; mean and variance of each (n, c) plane, or inputs 1 and 2.
+// y = scale[c] (x - mean) / sqrt(var + epsilon) + bias[c]; mean and variance of each (n, c) plane, or inputs
+// 1 and 2.
 struct InstanceNormParams : Params {
     std::vector<float> scale, bias;
     float epsilon = 0;

@@ -18,11 +18,14 @@ ParamsPtr parseSoftmax(const wire::Op& op, const ParseContext& context) {
 void shapeSoftmax(const ShapeContext& context) {
     // A scalar is a row of one.
     if (context.in(0).shape.rank() > 0)
-        normalizeAxis(context.node.paramsAs<SoftmaxParams>()->axis, context.in(0).shape.rank(), context.name());
+        normalizeAxis(context.node.paramsAs<SoftmaxParams>()->axis, context.in(0).shape.rank(),
+                      context.name());
     context.set(0, context.in(0).shape);
 }
 
-double softmaxFlops(const ShapeContext& context) { return 5.0 * static_cast<double>(context.in(0).elements()); }
+double softmaxFlops(const ShapeContext& context) {
+    return 5.0 * static_cast<double>(context.in(0).elements());
+}
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // UnaryOp and the operator types that are one of its codes.
+#include "ops/unary.h"
 #include "model/wire_access.h"
 #include "ops/families.h"
-#include "ops/unary.h"
 
 namespace mnnc {
 namespace {
@@ -11,9 +11,11 @@ ParamsPtr parseUnary(const wire::Op& op, const ParseContext& context) {
     const char* name = context.node.name.c_str();
     if (!table) fail(Status::BadParameter, "op '%s': UnaryOp without its parameter table", name);
     const int code = static_cast<int>(table->opType());
-    if (code < 0 || code > 34) fail(Status::BadParameter, "op '%s': unary code %d is unknown (0..34)", name, code);
+    if (code < 0 || code > 34)
+        fail(Status::BadParameter, "op '%s': unary code %d is unknown (0..34)", name, code);
     auto params = std::make_shared<UnaryParams>();
-    // Converters write GELU (32, by name the tanh form) for nets that define it by erf: compute what the net says.
+    // Converters write GELU (32, by name the tanh form) for nets that define it by erf: compute what the net
+    // says.
     constexpr int kGelu = 32, kGeluErf = 33;
     params->code = code == kGelu ? kGeluErf : code;
     return params;
@@ -22,12 +24,24 @@ ParamsPtr parseUnary(const wire::Op& op, const ParseContext& context) {
 ParamsPtr parseFixed(const wire::Op&, const ParseContext& context) {
     auto params = std::make_shared<UnaryParams>();
     switch (context.node.type) {
-        case OpType::Sigmoid: params->code = 29; break;
-        case OpType::TanH: params->code = 30; break;
-        case OpType::Bnll: params->code = 17; break;
-        case OpType::Exp: params->code = 7; break;
-        case OpType::Log: params->code = 8; break;
-        default: params->code = 0; break;  // AbsVal
+        case OpType::Sigmoid:
+            params->code = 29;
+            break;
+        case OpType::TanH:
+            params->code = 30;
+            break;
+        case OpType::Bnll:
+            params->code = 17;
+            break;
+        case OpType::Exp:
+            params->code = 7;
+            break;
+        case OpType::Log:
+            params->code = 8;
+            break;
+        default:
+            params->code = 0;
+            break;  // AbsVal
     }
     return params;
 }

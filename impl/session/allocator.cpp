@@ -10,8 +10,9 @@ namespace mnnc {
 namespace {
 
 bool sameChannels(const Tensor& a, const Tensor& b) {
-    return a.shape.rank() >= 2 && b.shape.rank() >= 2 && a.format != Format::NHWC && b.format != Format::NHWC &&
-           a.shape[0] == b.shape[0] && a.shape[1] == b.shape[1] && a.plane() == b.plane();
+    return a.shape.rank() >= 2 && b.shape.rank() >= 2 && a.format != Format::NHWC &&
+           b.format != Format::NHWC && a.shape[0] == b.shape[0] && a.shape[1] == b.shape[1] &&
+           a.plane() == b.plane();
 }
 
 bool canPack(const Tensor& tensor) {
@@ -19,7 +20,9 @@ bool canPack(const Tensor& tensor) {
 }
 
 // One pixel and whole blocks: packed and row-major are the same bytes.
-bool packsToItself(const Tensor& tensor, int pack) { return tensor.plane() == 1 && tensor.shape[1] % pack == 0; }
+bool packsToItself(const Tensor& tensor, int pack) {
+    return tensor.plane() == 1 && tensor.shape[1] % pack == 0;
+}
 
 Tensor* rootOf(Tensor* tensor) {
     while (tensor->aliasOf) tensor = tensor->aliasOf;
@@ -28,14 +31,17 @@ Tensor* rootOf(Tensor* tensor) {
 
 // The earliest tensor of the same bytes, channels and storage.
 Tensor* canonical(Tensor* tensor) {
-    while (tensor->aliasOf && tensor->aliasOf->pack == tensor->pack && sameChannels(*tensor, *tensor->aliasOf))
+    while (tensor->aliasOf && tensor->aliasOf->pack == tensor->pack &&
+           sameChannels(*tensor, *tensor->aliasOf))
         tensor = tensor->aliasOf;
     return tensor;
 }
 
 // Small integer tensors only: arithmetic on shapes, not on data.
 bool isHostShape(const Command& command) {
-    auto small = [](const Tensor* tensor) { return tensor->type == DataType::Int32 && tensor->elements() <= 64; };
+    auto small = [](const Tensor* tensor) {
+        return tensor->type == DataType::Int32 && tensor->elements() <= 64;
+    };
     return std::all_of(command.inputs.begin(), command.inputs.end(), small) &&
            std::all_of(command.outputs.begin(), command.outputs.end(), small);
 }
@@ -72,8 +78,10 @@ Tensor* StageAllocator::stored(Tensor* tensor, int pack) {
     Region whole;
     whole.size[2] = tensor->elements();
     command.regions = {whole};
-    if (tensor->contentKnown) encoder_.fold(command);
-    else push(std::move(command), 0, false);
+    if (tensor->contentKnown)
+        encoder_.fold(command);
+    else
+        push(std::move(command), 0, false);
     known = result;
     converted_[{result, tensor->pack}] = tensor;
     return result;
@@ -87,8 +95,7 @@ bool StageAllocator::shareIdentity(const Command& command) {
     if (elementBytes(input->type) != elementBytes(output->type) || input->elements() != output->elements() ||
         !isIdentity(command.regions, output->elements()))
         return false;
-    if (input->pack > 1 && !sameChannels(*input, *output))
-        input = stored(input, 1);
+    if (input->pack > 1 && !sameChannels(*input, *output)) input = stored(input, 1);
     output->pack = input->pack;
     output->aliasOf = input;
     output->data = input->data;
@@ -102,8 +109,9 @@ void StageAllocator::add(EncodedCommand encoded) {
     StorageChoice choice = context_.backend->chooseStorage(command);
     auto wantsPlain = [&](size_t i) { return i < 32 && ((choice.plainInputs >> i) & 1u); };
     // One tensor that cannot be packed (narrow types, NHWC) keeps the others row-major too.
-    bool packable = choice.outputPack == 1 || std::all_of(command.outputs.begin(), command.outputs.end(),
-                                                          [](const Tensor* output) { return canPack(*output); });
+    bool packable =
+        choice.outputPack == 1 || std::all_of(command.outputs.begin(), command.outputs.end(),
+                                              [](const Tensor* output) { return canPack(*output); });
     for (size_t i = 0; i < command.inputs.size() && choice.inputPack > 1; ++i)
         packable &= wantsPlain(i) || canPack(*command.inputs[i]);
     if (!packable) choice = {};
@@ -134,8 +142,8 @@ void StageAllocator::push(Command command, double flops, bool told) {
              command.name.c_str(), reason.c_str());
     step.execution->onResize();
     if (told)
-        records.push_back({command.name, type ? type : "?", backend, backend == context_.backend->name() ? "" : reason,
-                           flops, isHostShape(command)});
+        records.push_back({command.name, type ? type : "?", backend,
+                           backend == context_.backend->name() ? "" : reason, flops, isHostShape(command)});
     step.command = std::move(command);
     steps.push_back(std::move(step));
 }
@@ -187,7 +195,8 @@ void StageAllocator::finish(ChargedBuffer& arena, const std::function<bool(const
     auto* base = static_cast<char*>(arena.data());
     for (size_t i = 0; i < requests.size(); ++i)
         if (owners[i]) owners[i]->data = base + requests[i].offset;
-    for (const auto& [execution, request] : scratches) execution->bindScratch(base + requests[request].offset);
+    for (const auto& [execution, request] : scratches)
+        execution->bindScratch(base + requests[request].offset);
     for (Tensor* view : shared_) view->data = view->aliasOf->data;
     for (const Step& step : steps) {
         if (!step.execution) continue;

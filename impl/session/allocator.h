@@ -1,5 +1,5 @@
-// Second half of planning a stage: commands -> steps. Decides the storage of every tensor, inserts conversions, makes
-// executions and plans the arena from lifetimes.
+// Second half of planning a stage: commands -> steps. Decides the storage of every tensor, inserts
+// conversions, makes executions and plans the arena from lifetimes.
 #pragma once
 #include <functional>
 #include <map>

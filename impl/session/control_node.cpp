@@ -6,7 +6,8 @@
 
 namespace mnnc {
 
-std::unique_ptr<ControlNode> makeControlNode(SessionContext& context, const Node& node, std::vector<Tensor>& tensors) {
+std::unique_ptr<ControlNode> makeControlNode(SessionContext& context, const Node& node,
+                                             std::vector<Tensor>& tensors) {
     std::vector<Tensor*> inputs, outputs;
     for (const int id : node.inputs) {
         if (id < 0) fail(Status::BadIndex, "op '%s' has an input without tensor", node.name.c_str());
@@ -16,7 +17,8 @@ std::unique_ptr<ControlNode> makeControlNode(SessionContext& context, const Node
     if (node.type == OpType::If)
         return std::make_unique<IfNode>(context, node.name, *node.paramsAs<IfParams>(), inputs, outputs);
     const auto& params = *node.paramsAs<WhileParams>();
-    if (params.condGraph.empty()) return std::make_unique<CountedLoop>(context, node.name, params, inputs, outputs);
+    if (params.condGraph.empty())
+        return std::make_unique<CountedLoop>(context, node.name, params, inputs, outputs);
     return std::make_unique<ConditionLoop>(context, node.name, params, inputs, outputs);
 }
 

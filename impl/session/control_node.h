@@ -12,14 +12,15 @@ namespace mnnc {
 class ControlNode {
   public:
     virtual ~ControlNode() = default;
-    // Reads the node's inputs, runs the subgraphs, gives the outputs shape, type and data. Allocates only when a shape
-    // grew.
+    // Reads the node's inputs, runs the subgraphs, gives the outputs shape, type and data. Allocates only
+    // when a shape grew.
     virtual void run() = 0;
     virtual void appendRecords(std::vector<OpRecord>& records) const = 0;
     virtual int64_t arenaBytes() const = 0;
 };
 
 // Throws NotFound or BadFormat when a subgraph or an alias does not resolve.
-std::unique_ptr<ControlNode> makeControlNode(SessionContext& context, const Node& node, std::vector<Tensor>& tensors);
+std::unique_ptr<ControlNode> makeControlNode(SessionContext& context, const Node& node,
+                                             std::vector<Tensor>& tensors);
 
 }  // namespace mnnc

@@ -1,4 +1,5 @@
-// The loop of ONNX: iteration < limit and condition > 0; carried values by position; scan outputs stacked on axis 0.
+// The loop of ONNX: iteration < limit and condition > 0; carried values by position; scan outputs stacked on
+// axis 0.
 #include <cstring>
 
 #include "session/while_node.h"
@@ -9,7 +10,8 @@ namespace {
 
 int64_t tripLimit(const Tensor& tensor, const char* name) {
     if (tensor.type != DataType::Int32 || tensor.empty())
-        fail(Status::BadType, "op '%s' (While): the trip limit must be an int32 element, it is %s of shape %s", name,
+        fail(Status::BadType,
+             "op '%s' (While): the trip limit must be an int32 element, it is %s of shape %s", name,
              dataTypeName(tensor.type), tensor.shape.text().c_str());
     return *tensor.as<const int32_t>();
 }
@@ -25,11 +27,14 @@ CountedLoop::CountedLoop(SessionContext& context, const std::string& name, const
       body_(context, params.bodyGraph, name.c_str()),
       iteration_(context),
       condition_(context) {
-    if (inputs_.size() < 2) fail(Status::BadFormat, "op '%s' (While) has %zu inputs, it needs 2", name_.c_str(), inputs_.size());
+    if (inputs_.size() < 2)
+        fail(Status::BadFormat, "op '%s' (While) has %zu inputs, it needs 2", name_.c_str(), inputs_.size());
     carried_ = inputs_.size() - 2;
-    if (outputs_.size() < carried_ || body_.inputs() != carried_ + 2 || body_.outputs() != outputs_.size() + 1)
+    if (outputs_.size() < carried_ || body_.inputs() != carried_ + 2 ||
+        body_.outputs() != outputs_.size() + 1)
         fail(Status::BadFormat,
-             "op '%s' (While): %zu carried values and %zu outputs do not fit a body of %zu inputs and %zu outputs",
+             "op '%s' (While): %zu carried values and %zu outputs do not fit a body of %zu inputs and %zu "
+             "outputs",
              name_.c_str(), carried_, outputs_.size(), body_.inputs(), body_.outputs());
     for (size_t i = 0; i < carried_; ++i) {
         values_.emplace_back(context);
@@ -68,14 +73,15 @@ void CountedLoop::appendScans(int64_t iteration, int64_t limit) {
             stack.format = part.format;
             stack.pack = 1;
             // Room for a likely number of iterations at once; grown below when the limit is only nominal.
-            stack.data = memory_[i].reserve(checkedMul(bytes, std::min<int64_t>(limit, 1024), "a scan output"),
-                                            "a scan output");
+            stack.data = memory_[i].reserve(
+                checkedMul(bytes, std::min<int64_t>(limit, 1024), "a scan output"), "a scan output");
         } else {
             Shape now = stack.shape;
             now[0] = 0;
             if (!(now == shape) || stack.type != part.type)
-                fail(Status::ComputeSizeError, "op '%s' (While): scan output %zu changes its shape between iterations",
-                     name_.c_str(), i);
+                fail(Status::ComputeSizeError,
+                     "op '%s' (While): scan output %zu changes its shape between iterations", name_.c_str(),
+                     i);
             const int64_t needed = checkedMul(bytes, iteration + 1, "a scan output");
             if (needed > memory_[i].size()) {
                 AlignedBuffer saved(bytes * iteration);
@@ -117,8 +123,12 @@ void CountedLoop::run() {
         }
 }
 
-void CountedLoop::appendRecords(std::vector<OpRecord>& records) const { body_.pipeline().appendRecords(records); }
+void CountedLoop::appendRecords(std::vector<OpRecord>& records) const {
+    body_.pipeline().appendRecords(records);
+}
 
-int64_t CountedLoop::arenaBytes() const { return body_.pipeline().arenaBytes(); }
+int64_t CountedLoop::arenaBytes() const {
+    return body_.pipeline().arenaBytes();
+}
 
 }  // namespace mnnc

@@ -21,7 +21,8 @@ void StageEncoder::checkOutputs(const Node& node, const std::vector<Tensor*>& ou
     for (const Tensor* output : outputs)
         if (output->storageBytes() > context_.maxMemoryBytes)
             fail(Status::LimitExceeded, "op '%s': an output of shape %s exceeds max_memory_bytes (%lld)",
-                 node.name.c_str(), output->shape.text().c_str(), static_cast<long long>(context_.maxMemoryBytes));
+                 node.name.c_str(), output->shape.text().c_str(),
+                 static_cast<long long>(context_.maxMemoryBytes));
 }
 
 void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, std::vector<Tensor*> outputs,
@@ -45,8 +46,10 @@ void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, st
     emitted_.clear();
     if (!allEmpty(outputs)) {
         const OpContext full{shapes, *this};
-        if (node.def->geometry) node.def->geometry(full);
-        else emit(full.command());
+        if (node.def->geometry)
+            node.def->geometry(full);
+        else
+            emit(full.command());
     }
     if (op.folded) {
         const std::vector<Command> now = std::move(emitted_);
@@ -58,7 +61,8 @@ void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, st
     for (Command& command : emitted_) {
         if (flops < 0) {
             flops = 0;
-            if (node.def->flops) flops = node.def->flops(shapes);
+            if (node.def->flops)
+                flops = node.def->flops(shapes);
             else if (node.def->geometry == nullptr)
                 for (const Tensor* output : outputs) flops += static_cast<double>(output->elements());
         } else {
@@ -76,7 +80,9 @@ Tensor* StageEncoder::temporary(const Shape& shape, DataType type, Format format
     return &tensor;
 }
 
-void StageEncoder::emit(Command command) { emitted_.push_back(std::move(command)); }
+void StageEncoder::emit(Command command) {
+    emitted_.push_back(std::move(command));
+}
 
 void* StageEncoder::allocateFolded(int64_t bytes) {
     return folded_.emplace_back(context_).reserve(bytes, "a constant computed while planning");
@@ -91,7 +97,8 @@ void StageEncoder::constant(Tensor* output, const void* bytes) {
 
 void StageEncoder::fold(const Command& command) {
     // A change of shape alone shares the bytes.
-    if (command.type == OpType::Raster && command.inputs.size() == 1 && command.inputs[0]->pack == command.outputs[0]->pack &&
+    if (command.type == OpType::Raster && command.inputs.size() == 1 &&
+        command.inputs[0]->pack == command.outputs[0]->pack &&
         elementBytes(command.inputs[0]->type) == elementBytes(command.outputs[0]->type) &&
         isIdentity(command.regions, command.outputs[0]->elements()) &&
         command.inputs[0]->elements() == command.outputs[0]->elements()) {

@@ -1,5 +1,5 @@
-// First half of planning a stage: shape rules and geometry, ops -> commands. What follows from constants and shapes
-// alone is computed here and now, on the CPU.
+// First half of planning a stage: shape rules and geometry, ops -> commands. What follows from constants and
+// shapes alone is computed here and now, on the CPU.
 #pragma once
 #include <deque>
 #include <vector>
@@ -20,8 +20,8 @@ class StageEncoder final : public GeometryContext {
     StageEncoder(SessionContext& context, std::deque<Tensor>& temporaries, std::deque<ChargedBuffer>& folded)
         : context_(context), temporaries_(temporaries), folded_(folded) {}
 
-    // Shapes the outputs and appends the op's commands to `commands`, or folds it. `inputs` and `outputs` are the op's
-    // tensors; an input with contentKnown may be read now.
+    // Shapes the outputs and appends the op's commands to `commands`, or folds it. `inputs` and `outputs` are
+    // the op's tensors; an input with contentKnown may be read now.
     void encode(const ScheduledOp& op, std::vector<Tensor*> inputs, std::vector<Tensor*> outputs,
                 std::vector<EncodedCommand>& commands);
 

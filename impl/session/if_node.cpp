@@ -2,8 +2,8 @@
 
 namespace mnnc {
 
-IfNode::IfNode(SessionContext& context, const std::string& name, const IfParams& params, std::vector<Tensor*> inputs,
-               std::vector<Tensor*> outputs)
+IfNode::IfNode(SessionContext& context, const std::string& name, const IfParams& params,
+               std::vector<Tensor*> inputs, std::vector<Tensor*> outputs)
     : name_(name),
       inputs_(std::move(inputs)),
       outputs_(std::move(outputs)),
@@ -29,7 +29,8 @@ void IfNode::connect(Branch& branch, const IfParams& params, size_t side) const 
         if (i < params.outputAliases.size() && params.outputAliases[i].size() > side)
             formal = branch.body.findOutput(params.outputAliases[i][side]);
         if (formal < 0 || formal >= static_cast<int>(branch.body.outputs()))
-            fail(Status::BadFormat, "op '%s' (If): output %zu has no counterpart in a branch", name_.c_str(), i);
+            fail(Status::BadFormat, "op '%s' (If): output %zu has no counterpart in a branch", name_.c_str(),
+                 i);
         branch.results.push_back(formal);
     }
 }

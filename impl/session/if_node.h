@@ -10,15 +10,16 @@ namespace mnnc {
 
 class IfNode final : public ControlNode {
   public:
-    IfNode(SessionContext& context, const std::string& name, const IfParams& params, std::vector<Tensor*> inputs,
-           std::vector<Tensor*> outputs);
+    IfNode(SessionContext& context, const std::string& name, const IfParams& params,
+           std::vector<Tensor*> inputs, std::vector<Tensor*> outputs);
     void run() override;
     void appendRecords(std::vector<OpRecord>& records) const override;
     int64_t arenaBytes() const override;
 
   private:
     struct Branch {
-        Branch(SessionContext& context, const std::string& graph, const char* caller) : body(context, graph, caller) {}
+        Branch(SessionContext& context, const std::string& graph, const char* caller)
+            : body(context, graph, caller) {}
         Subgraph body;
         std::vector<int> source;   // [formal input] -> op input
         std::vector<int> results;  // [op output] -> formal output

@@ -7,6 +7,8 @@ namespace mnnc {
 Interpreter::Interpreter(ModelBytes bytes, ModelOptions options)
     : net(parseNet(Model::load(std::move(bytes), options))) {}
 
-uint64_t Interpreter::parameterCount() const { return countParameters(model()); }
+uint64_t Interpreter::parameterCount() const {
+    return countParameters(model());
+}
 
 }  // namespace mnnc

@@ -1,5 +1,5 @@
-// A loaded model, and what its sessions share: parsed ops and prepared weights. Immutable after creation but for the
-// weight store, which locks itself.
+// A loaded model, and what its sessions share: parsed ops and prepared weights. Immutable after creation but
+// for the weight store, which locks itself.
 #pragma once
 #include <memory>
 

@@ -53,7 +53,8 @@ Pipeline::~Pipeline() = default;
 
 void Pipeline::describeInput(size_t index, const Shape& shape, DataType type, Format format) {
     Tensor& tensor = input(index);
-    if (tensor.shape == shape && tensor.type == type && tensor.format == format && stages_[0]->planned()) return;
+    if (tensor.shape == shape && tensor.type == type && tensor.format == format && stages_[0]->planned())
+        return;
     tensor.shape = shape;
     tensor.type = type;
     tensor.format = format;
@@ -88,8 +89,8 @@ void Pipeline::appendRecords(std::vector<OpRecord>& records) const {
         } else {
             for (const Stage::Item& item : stage->items())
                 if (!item.control && !item.op->folded)
-                    records.push_back({item.op->node->name, opTypeName(item.op->node->type), context_.backend->name(),
-                                       "", -1, false});
+                    records.push_back({item.op->node->name, opTypeName(item.op->node->type),
+                                       context_.backend->name(), "", -1, false});
         }
     }
     for (const auto& control : controls_) control->appendRecords(records);

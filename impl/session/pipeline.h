@@ -1,4 +1,5 @@
-// One graph on the session's backend: its tensors and its stages. The main net is one; so is every body of If and While.
+// One graph on the session's backend: its tensors and its stages. The main net is one; so is every body of If
+// and While.
 #pragma once
 #include <memory>
 #include <vector>

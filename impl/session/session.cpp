@@ -40,9 +40,13 @@ std::shared_ptr<Runtime> chooseRuntime(const SessionConfig& config) {
         fail(Status::BackendMissing, "no backend is available: %s", reason.c_str());
     }
     if (auto runtime = tryRuntime(config.forwardType, config.backend, reason)) return runtime;
-    if (config.allowFallback)
-        if (auto runtime = tryRuntime(config.backupType, config.backend, reason)) return runtime;
-    fail(Status::BackendMissing, "the wanted backend is not available: %s", reason.c_str());
+    std::string backupReason;
+    if (config.allowFallback) {
+        if (auto runtime = tryRuntime(config.backupType, config.backend, backupReason)) return runtime;
+        backupReason = "; nor is the backup: " + backupReason;
+    }
+    fail(Status::BackendMissing, "the wanted backend is not available: %s%s", reason.c_str(),
+         backupReason.c_str());
 }
 
 int64_t defaultMemoryLimit() {
@@ -94,7 +98,8 @@ Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionCo
     context_.cpu = backend_.get();
     context_.maxMemoryBytes = config.maxMemoryBytes > 0 ? config.maxMemoryBytes : defaultMemoryLimit();
     context_.maxLoopIterations = config.maxLoopIterations > 0 ? config.maxLoopIterations : 1'000'000;
-    pipeline_ = std::make_unique<Pipeline>(context_, 0, wantedOutputs(interpreter_->model().mainGraph(), config));
+    pipeline_ =
+        std::make_unique<Pipeline>(context_, 0, wantedOutputs(interpreter_->model().mainGraph(), config));
     bool open = false;
     for (size_t i = 0; i < pipeline_->inputCount(); ++i) {
         Shape shape = pipeline_->input(i).shape;
@@ -144,7 +149,9 @@ void Session::run() {
     hasRun_ = true;
 }
 
-void Session::interrupt() noexcept { context_.interrupted.store(true, std::memory_order_relaxed); }
+void Session::interrupt() noexcept {
+    context_.interrupted.store(true, std::memory_order_relaxed);
+}
 
 const std::vector<OpRecord>& Session::records() const {
     const std::lock_guard lock(recordMutex_);

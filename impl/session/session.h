@@ -1,5 +1,5 @@
-// Everything one inference needs: runtime, backend, the main pipeline. Used by one thread at a time; keeps what it
-// needs of its interpreter alive.
+// Everything one inference needs: runtime, backend, the main pipeline. Used by one thread at a time; keeps
+// what it needs of its interpreter alive.
 #pragma once
 #include <mutex>
 #include <string>

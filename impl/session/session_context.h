@@ -22,8 +22,8 @@ struct SessionContext {
     // Accounts for memory about to be allocated (negative: given back). Throws LimitExceeded.
     void charge(int64_t bytes, const char* what) {
         if (bytes > 0 && heldBytes + bytes > maxMemoryBytes)
-            fail(Status::LimitExceeded, "%s needs %lld bytes beside the %lld held; max_memory_bytes is %lld", what,
-                 static_cast<long long>(bytes), static_cast<long long>(heldBytes),
+            fail(Status::LimitExceeded, "%s needs %lld bytes beside the %lld held; max_memory_bytes is %lld",
+                 what, static_cast<long long>(bytes), static_cast<long long>(heldBytes),
                  static_cast<long long>(maxMemoryBytes));
         heldBytes += bytes;
         if (heldBytes > peakBytes) peakBytes = heldBytes;

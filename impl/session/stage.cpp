@@ -13,13 +13,20 @@ namespace mnnc {
 
 namespace {
 
-Format ownLayout(const Tensor& tensor) { return tensor.format == Format::NHWC ? Format::NHWC : Format::NCHW; }
+Format ownLayout(const Tensor& tensor) {
+    return tensor.format == Format::NHWC ? Format::NHWC : Format::NCHW;
+}
 
 }  // namespace
 
 Stage::Stage(SessionContext& context, std::vector<Tensor>& tensors, const GraphSchedule& schedule, int index,
              std::vector<Item> items)
-    : context_(context), tensors_(tensors), schedule_(schedule), index_(index), items_(std::move(items)), arena_(context) {
+    : context_(context),
+      tensors_(tensors),
+      schedule_(schedule),
+      index_(index),
+      items_(std::move(items)),
+      arena_(context) {
     // The first stage depends on the inputs' shapes alone: its pipeline tells when they change.
     if (index_ == 0) return;
     std::set<std::pair<int, bool>> seen;
@@ -157,8 +164,10 @@ void Stage::plan() {
 void Stage::execute() {
     for (const Step& step : steps_) {
         context_.checkInterrupt();
-        if (step.execution) step.execution->onExecute();
-        else step.control->run();
+        if (step.execution)
+            step.execution->onExecute();
+        else
+            step.control->run();
     }
 }
 

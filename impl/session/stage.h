@@ -1,7 +1,7 @@
 // A stretch of a pipeline whose shapes are all known at one moment: planned once, executed many times.
 //
-// Planning: every op's shape rule, then its geometry (encode); storage of each tensor, conversions, an execution per
-// command, lifetimes and one arena (allocate). Executing is a walk over the steps.
+// Planning: every op's shape rule, then its geometry (encode); storage of each tensor, conversions, an
+// execution per command, lifetimes and one arena (allocate). Executing is a walk over the steps.
 #pragma once
 #include <deque>
 #include <memory>

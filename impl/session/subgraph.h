@@ -23,7 +23,8 @@ class Subgraph {
         return pipeline_->inputId(input) == pipeline_->outputId(output);
     }
 
-    // Inputs in two steps, because a plan is needed before there is memory: describe all, prepare(), then fill.
+    // Inputs in two steps, because a plan is needed before there is memory: describe all, prepare(), then
+    // fill.
     void describe(size_t input, const Tensor& like) {
         pipeline_->describeInput(input, like.shape, like.type, like.format);
     }

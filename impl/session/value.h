@@ -22,7 +22,8 @@ inline void assignValue(Tensor& to, ChargedBuffer& memory, const Tensor& from) {
 
 // Whether a condition holds: its first element is above 0. Converters also write float conditions.
 inline bool conditionHolds(const Tensor& tensor, const char* name) {
-    if ((tensor.type != DataType::Int32 && tensor.type != DataType::Float32) || tensor.empty() || !tensor.data)
+    if ((tensor.type != DataType::Int32 && tensor.type != DataType::Float32) || tensor.empty() ||
+        !tensor.data)
         fail(Status::BadType, "op '%s': its condition must be an int32 element, it is %s of shape %s", name,
              dataTypeName(tensor.type), tensor.shape.text().c_str());
     return tensor.type == DataType::Int32 ? *tensor.as<const int32_t>() > 0 : *tensor.as<const float>() > 0;

@@ -1,4 +1,5 @@
-// While in its two forms: the loop of ONNX (by position) and that of TensorFlow (by names, with a condition graph).
+// While in its two forms: the loop of ONNX (by position) and that of TensorFlow (by names, with a condition
+// graph).
 #pragma once
 #include <deque>
 
@@ -24,8 +25,8 @@ class CountedLoop final : public ControlNode {
     std::string name_;
     std::vector<Tensor*> inputs_, outputs_;
     Subgraph body_;
-    size_t carried_ = 0;               // values handed from one iteration to the next
-    std::vector<bool> constant_;       // carried values the body hands back untouched
+    size_t carried_ = 0;          // values handed from one iteration to the next
+    std::vector<bool> constant_;  // carried values the body hands back untouched
     std::deque<Value> values_;
     Value iteration_, condition_;
     std::deque<ChargedBuffer> memory_;  // of the outputs
@@ -58,8 +59,8 @@ class ConditionLoop final : public ControlNode {
         int slot;
     };
     std::vector<SlotUpdate> updates_;
-    std::deque<Value> staged_;     // one per update
-    std::vector<int> resultSlot_;  // [op output] -> slot, or -1
+    std::deque<Value> staged_;       // one per update
+    std::vector<int> resultSlot_;    // [op output] -> slot, or -1
     std::vector<int> resultOutput_;  // [op output] -> body output where no slot has it
     std::deque<ChargedBuffer> memory_;
 };

@@ -5,10 +5,18 @@
 
 namespace mnnc {
 
-enum class DataType : int32_t { Float32 = 0, Int32 = 1, Int8 = 2, UInt8 = 3, Int16 = 4, UInt16 = 5, BFloat16 = 6 };
+enum class DataType : int32_t {
+    Float32 = 0,
+    Int32 = 1,
+    Int8 = 2,
+    UInt8 = 3,
+    Int16 = 4,
+    UInt16 = 5,
+    BFloat16 = 6
+};
 
-// Order of the extents (numbers of the wire format). NC4HW4 lists its extents like NCHW; how a tensor is stored is
-// said by Tensor::pack, never by the format.
+// Order of the extents (numbers of the wire format). NC4HW4 lists its extents like NCHW; how a tensor is
+// stored is said by Tensor::pack, never by the format.
 enum class Format : int32_t { NCHW = 0, NHWC = 1, NC4HW4 = 2 };
 
 constexpr size_t elementBytes(DataType type) {

@@ -8,7 +8,8 @@ namespace {
 
 // Where element (n, c, s) lies in a layout; s runs over all axes that are neither batch nor channel.
 struct Strides {
-    int64_t batch, channel, plane, block, lanes;  // offset = n*batch + (c/lanes)*block + (c%lanes)*channel + s*plane
+    int64_t batch, channel, plane, block,
+        lanes;  // offset = n*batch + (c/lanes)*block + (c%lanes)*channel + s*plane
     int64_t at(int64_t n, int64_t c, int64_t s) const {
         return n * batch + (c / lanes) * block + (c % lanes) * channel + s * plane;
     }
@@ -76,7 +77,8 @@ void move(const Extents& e, const char* src, const Strides& from, char* dst, con
         }
 }
 
-void moveAny(DataType type, const Extents& e, const void* src, const Strides& from, void* dst, const Strides& to) {
+void moveAny(DataType type, const Extents& e, const void* src, const Strides& from, void* dst,
+             const Strides& to) {
     const auto* s = static_cast<const char*>(src);
     auto* d = static_cast<char*>(dst);
     switch (elementBytes(type)) {

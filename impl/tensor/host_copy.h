@@ -6,12 +6,12 @@
 
 namespace mnnc {
 
-// Bytes of a buffer that holds the tensor in this layout. NC4HW4 rounds the channels up to 4 (rank 3 and above; below
-// every layout is row-major).
+// Bytes of a buffer that holds the tensor in this layout. NC4HW4 rounds the channels up to 4 (rank 3 and
+// above; below every layout is row-major).
 int64_t hostBytes(const Tensor& tensor, Format layout);
 
-// Whole tensor, any storage. Where the layout differs from the tensor's format the channel axis moves (rank 3 and
-// above); pad channels of NC4HW4 are written as zero and ignored when read.
+// Whole tensor, any storage. Where the layout differs from the tensor's format the channel axis moves (rank 3
+// and above); pad channels of NC4HW4 are written as zero and ignored when read.
 void copyToHost(const Tensor& tensor, void* buffer, Format layout);
 void copyFromHost(Tensor& tensor, const void* buffer, Format layout);
 

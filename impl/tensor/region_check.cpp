@@ -21,7 +21,8 @@ void checkView(const View& view, const int64_t* size, int64_t elements, const ch
 
 }  // namespace
 
-void checkRegion(const Region& region, int64_t sourceElements, int64_t destinationElements, const char* what) {
+void checkRegion(const Region& region, int64_t sourceElements, int64_t destinationElements,
+                 const char* what) {
     for (const int64_t size : region.size) {
         if (size < 0) fail(Status::BadRange, "%s: a region of size %lld", what, static_cast<long long>(size));
         if (size == 0) return;

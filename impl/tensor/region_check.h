@@ -7,11 +7,12 @@
 
 namespace mnnc {
 
-// Throws BadRange (naming `what`) when a region reads outside [0, sourceElements(region.input)) or writes outside
-// [0, destinationElements). Regions without elements pass.
+// Throws BadRange (naming `what`) when a region reads outside [0, sourceElements(region.input)) or writes
+// outside [0, destinationElements). Regions without elements pass.
 void checkRegion(const Region& region, int64_t sourceElements, int64_t destinationElements, const char* what);
 
-// One region that copies `elements` elements linearly from the start of its source to the start of its destination.
+// One region that copies `elements` elements linearly from the start of its source to the start of its
+// destination.
 bool isIdentity(std::span<const Region> regions, int64_t elements) noexcept;
 
 }  // namespace mnnc

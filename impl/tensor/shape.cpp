@@ -10,8 +10,8 @@ namespace {
 
 void checkRank(int64_t rank) {
     if (rank < 0 || rank > kMaxRank)
-        fail(Status::BadRange, "a tensor of rank %lld is asked for; the limit is %d", static_cast<long long>(rank),
-             kMaxRank);
+        fail(Status::BadRange, "a tensor of rank %lld is asked for; the limit is %d",
+             static_cast<long long>(rank), kMaxRank);
 }
 
 }  // namespace
@@ -53,7 +53,9 @@ void Shape::erase(int axis) {
     --rank_;
 }
 
-int64_t Shape::elements() const { return elements(0, rank_); }
+int64_t Shape::elements() const {
+    return elements(0, rank_);
+}
 
 int64_t Shape::elements(int first, int last) const {
     int64_t product = 1;
@@ -61,13 +63,17 @@ int64_t Shape::elements(int first, int last) const {
     for (int axis = first; axis < last; ++axis) {
         const int64_t extent = at(axis);
         if (extent < 0) fail(Status::ComputeSizeError, "shape %s has a negative extent", text().c_str());
-        if (extent == 0) zero = true;
-        else if (!zero) product = checkedMul(product, extent, "element count");
+        if (extent == 0)
+            zero = true;
+        else if (!zero)
+            product = checkedMul(product, extent, "element count");
     }
     return zero ? 0 : product;
 }
 
-bool Shape::empty() const noexcept { return std::find(begin(), end(), 0) != end(); }
+bool Shape::empty() const noexcept {
+    return std::find(begin(), end(), 0) != end();
+}
 
 std::string Shape::text() const {
     if (rank_ == 0) return "scalar";
@@ -86,7 +92,8 @@ bool Shape::operator==(const Shape& other) const noexcept {
 int normalizeAxis(int64_t axis, int rank, const char* what) {
     const int64_t positive = axis < 0 ? axis + rank : axis;
     if (positive < 0 || positive >= rank)
-        fail(Status::BadRange, "%s: axis %lld is outside a tensor of rank %d", what, static_cast<long long>(axis), rank);
+        fail(Status::BadRange, "%s: axis %lld is outside a tensor of rank %d", what,
+             static_cast<long long>(axis), rank);
     return static_cast<int>(positive);
 }
 

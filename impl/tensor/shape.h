@@ -21,8 +21,8 @@ class Shape {
     int64_t& operator[](int axis) noexcept { return extents_[axis]; }
     // The extent at an axis, 1 beyond the rank (convolution-like rules read missing axes as 1).
     int64_t at(int axis) const noexcept { return axis < rank_ ? extents_[axis] : 1; }
-    void push(int64_t extent);                   // throws BadRange beyond kMaxRank
-    void resize(int rank, int64_t fill = 1);     // throws BadRange beyond kMaxRank
+    void push(int64_t extent);                // throws BadRange beyond kMaxRank
+    void resize(int rank, int64_t fill = 1);  // throws BadRange beyond kMaxRank
     void insert(int axis, int64_t extent);
     void erase(int axis);
 

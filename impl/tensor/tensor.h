@@ -1,8 +1,9 @@
 // A tensor of a session: logical shape, and where and how its elements lie.
 //
-// Storage is separate from meaning. `pack` == 1: row-major over the extents, in the order of `format`. `pack` == P > 1:
-// channel-packed [N][ceil(C/P)][plane][P] with C = extent 1 of an NCHW or NC4HW4 tensor and plane = all extents behind
-// it (1 when the rank is 2); batch outermost; lanes beyond C hold unspecified values and must never influence a result.
+// Storage is separate from meaning. `pack` == 1: row-major over the extents, in the order of `format`. `pack`
+// == P > 1: channel-packed [N][ceil(C/P)][plane][P] with C = extent 1 of an NCHW or NC4HW4 tensor and plane =
+// all extents behind it (1 when the rank is 2); batch outermost; lanes beyond C hold unspecified values and
+// must never influence a result.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -27,8 +28,8 @@ struct Tensor {
     Usage usage = Usage::Normal;
     int pack = 1;
     void* data = nullptr;  // host memory; null before planning, for empty tensors and on other devices
-    // The bytes behind `data` are final while shapes are being computed: a loaded constant or a folded result. Such
-    // tensors always have pack 1.
+    // The bytes behind `data` are final while shapes are being computed: a loaded constant or a folded
+    // result. Such tensors always have pack 1.
     bool contentKnown = false;
     // The tensor whose storage this one shares (same bytes, another shape or meaning); set while planning.
     Tensor* aliasOf = nullptr;
@@ -39,7 +40,9 @@ struct Tensor {
 
     // Accessors by meaning; missing extents read as 1.
     int64_t batch() const noexcept { return shape.at(0); }
-    int64_t channel() const noexcept { return format == Format::NHWC ? shape.at(shape.rank() < 4 ? 3 : shape.rank() - 1) : shape.at(1); }
+    int64_t channel() const noexcept {
+        return format == Format::NHWC ? shape.at(shape.rank() < 4 ? 3 : shape.rank() - 1) : shape.at(1);
+    }
     int64_t height() const noexcept { return shape.at(format == Format::NHWC ? 1 : 2); }
     int64_t width() const noexcept { return shape.at(format == Format::NHWC ? 2 : 3); }
     // Elements behind one channel of a packed tensor.
@@ -48,8 +51,8 @@ struct Tensor {
     // Bytes of the storage, pad lanes included.
     int64_t storageBytes() const {
         int64_t count = pack == 1 ? elements()
-                                  : checkedMul(checkedMul(batch(), roundUp(shape.at(1), pack), "packed size"), plane(),
-                                               "packed size");
+                                  : checkedMul(checkedMul(batch(), roundUp(shape.at(1), pack), "packed size"),
+                                               plane(), "packed size");
         return checkedMul(count, static_cast<int64_t>(elementBytes(type)), "tensor bytes");
     }
 

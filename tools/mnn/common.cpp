@@ -45,7 +45,7 @@ void CommonFlags::addTo(CLI::App& command, bool withShapes) {
         ->check(CLI::IsMember({"cpu", "vulkan", "auto"}))
         ->capture_default_str();
     command.add_option("--isa", isa,
-                       "Force a CPU instruction set: baseline, avx2, avx512, neon (default: the best)");
+                       "Force a CPU instruction set: portable, sse4, avx2, avx512 (default: the best)");
     if (withShapes)
         command.add_option("--shape", shapes, "Shape of an input the model leaves open: name=1x3x224x224")
             ->type_name("NAME=DIMS");

@@ -1,7 +1,7 @@
-// Single-threaded float kernels of the elementwise, reduction, softmax and normalisation operators: one table of plain
-// function pointers per instruction set. `lanes` arguments are one vector (Kernels::lanes floats) that repeats: the
-// channel block of the packed layout. A result depends on the values only, never on where a row starts or ends, so
-// callers may cut the work as they like without changing a bit.
+// Single-threaded float kernels of the elementwise, reduction, softmax and normalisation operators: one table
+// of plain function pointers per instruction set. `lanes` arguments are one vector (Kernels::lanes floats)
+// that repeats: the channel block of the packed layout. A result depends on the values only, never on where a
+// row starts or ends, so callers may cut the work as they like without changing a bit.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,8 @@ struct UnaryKernels {
     UnaryFn byCode[kUnaryCodes];
     void (*leaky)(const float* x, float* y, size_t n, float slope);
     void (*clip)(const float* x, float* y, size_t n, float lo, float hi);
-    void (*elu)(const float* x, float* y, size_t n, float alpha, float scale);  // scale * (x > 0 ? x : alpha(e^x-1))
+    void (*elu)(const float* x, float* y, size_t n, float alpha,
+                float scale);  // scale * (x > 0 ? x : alpha(e^x-1))
     void (*threshold)(const float* x, float* y, size_t n, float limit);
     void (*leakyLanes)(const float* x, float* y, size_t n, const float* slopes);
     void (*leakyEach)(const float* x, float* y, size_t n, const float* slopes);
@@ -30,11 +31,12 @@ struct UnaryKernels {
     void (*affineEach)(const float* x, float* y, size_t n, const float* scale, const float* bias);
 };
 
-// How an operand of a binary row is read: one value per element, one value for all, or one repeating vector. At least
-// one of the two operands is Each.
+// How an operand of a binary row is read: one value per element, one value for all, or one repeating vector.
+// At least one of the two operands is Each.
 enum class Operand : int { Each = 0, One = 1, Lanes = 2 };
 
-// The element types are those of the code: float in, and float or int32 (comparisons) out; or int32 in and out.
+// The element types are those of the code: float in, and float or int32 (comparisons) out; or int32 in and
+// out.
 using BinaryFn = void (*)(const void* a, Operand aMode, const void* b, Operand bMode, void* y, size_t n);
 
 struct BinaryKernels {
@@ -42,7 +44,8 @@ struct BinaryKernels {
     void (*reluFloat)(float* y, size_t n);
 };
 
-// Null where the code has no meaning for the type. `lanes` of Operand::Lanes is given apart: these are compiled once.
+// Null where the code has no meaning for the type. `lanes` of Operand::Lanes is given apart: these are
+// compiled once.
 using BinaryScalarFn = void (*)(const void* a, Operand aMode, const void* b, Operand bMode, void* y, size_t n,
                                 size_t lanes);
 BinaryScalarFn binaryScalarFloat(int code) noexcept;
@@ -64,10 +67,12 @@ struct RowKernels {
     void (*softmax)(const float* x, float* y, size_t n);
     // The same down `columns` columns of a matrix with `axis` rows, `stride` floats apart.
     void (*softmaxColumns)(const float* x, float* y, size_t axis, size_t stride, size_t columns);
-    // y = (x - mean) / sqrt(var + eps) * gamma[i] + beta[i]; rms: mean is taken as 0. gamma and beta may be null.
-    void (*norm)(const float* x, float* y, size_t n, const float* gamma, const float* beta, float eps, bool rms);
-    void (*normColumns)(const float* x, float* y, size_t axis, size_t stride, size_t columns, const float* gamma,
-                        const float* beta, float eps, bool rms);
+    // y = (x - mean) / sqrt(var + eps) * gamma[i] + beta[i]; rms: mean is taken as 0. gamma and beta may be
+    // null.
+    void (*norm)(const float* x, float* y, size_t n, const float* gamma, const float* beta, float eps,
+                 bool rms);
+    void (*normColumns)(const float* x, float* y, size_t axis, size_t stride, size_t columns,
+                        const float* gamma, const float* beta, float eps, bool rms);
 };
 
 const UnaryKernels& unaryKernels(Isa isa);

@@ -47,9 +47,9 @@ void binary(const void* a, Operand aMode, const void* b, Operand bMode, void* y,
     loop<F>(Each{fa}, Each{fb}, fy, n);
 }
 
-#define MNNC_BINARY(Name, expression)                                \
-    struct Name {                                                    \
-        static HWY_INLINE V run(V a, V b) { return expression; }     \
+#define MNNC_BINARY(Name, expression)                            \
+    struct Name {                                                \
+        static HWY_INLINE V run(V a, V b) { return expression; } \
     };
 MNNC_BINARY(Add, hn::Add(a, b))
 MNNC_BINARY(Sub, hn::Sub(a, b))
@@ -61,13 +61,13 @@ MNNC_BINARY(SquaredDifference, hn::Mul(hn::Sub(a, b), hn::Sub(a, b)))
 MNNC_BINARY(MulSilu, hn::Mul(a, vsilu(b)))
 #undef MNNC_BINARY
 // Comparisons leave int32 1 or 0 in the bits of the result.
-#define MNNC_COMPARE(Name, condition)                                                              \
-    struct Name {                                                                                  \
-        static HWY_INLINE V run(V a, V b) {                                                        \
-            const D d;                                                                             \
-            const hn::RebindToSigned<D> di;                                                        \
-            return hn::IfThenElseZero(condition, hn::BitCast(d, hn::Set(di, 1)));                  \
-        }                                                                                          \
+#define MNNC_COMPARE(Name, condition)                                             \
+    struct Name {                                                                 \
+        static HWY_INLINE V run(V a, V b) {                                       \
+            const D d;                                                            \
+            const hn::RebindToSigned<D> di;                                       \
+            return hn::IfThenElseZero(condition, hn::BitCast(d, hn::Set(di, 1))); \
+        }                                                                         \
     };
 MNNC_COMPARE(Greater, hn::Gt(a, b))
 MNNC_COMPARE(GreaterEqual, hn::Ge(a, b))
@@ -90,10 +90,16 @@ void reluFloat(float* y, size_t n) {
 const BinaryKernels& binaryTable() {
     static constexpr BinaryKernels table = {
         {
-            binary<Add>, binary<Sub>, binary<Mul>, nullptr, nullptr, nullptr, nullptr, binary<Div>, binary<Minimum>,
-            binary<Maximum>, binary<Greater>, binary<GreaterEqual>, binary<Less>, nullptr, binary<SquaredDifference>,
-            binary<Equal>, binary<LessEqual>, nullptr, nullptr, nullptr, nullptr, nullptr, binary<NotEqual>, nullptr,
-            nullptr, nullptr, nullptr, nullptr, nullptr, binary<MulSilu>,
+            binary<Add>,     binary<Sub>,       binary<Mul>,
+            nullptr,         nullptr,           nullptr,
+            nullptr,         binary<Div>,       binary<Minimum>,
+            binary<Maximum>, binary<Greater>,   binary<GreaterEqual>,
+            binary<Less>,    nullptr,           binary<SquaredDifference>,
+            binary<Equal>,   binary<LessEqual>, nullptr,
+            nullptr,         nullptr,           nullptr,
+            nullptr,         binary<NotEqual>,  nullptr,
+            nullptr,         nullptr,           nullptr,
+            nullptr,         nullptr,           binary<MulSilu>,
         },
         reluFloat,
     };
@@ -106,6 +112,8 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace mnnc {
-const BinaryKernels& binaryKernels(Isa isa) { MNNC_SELECT(isa, binaryTable) }
+const BinaryKernels& binaryKernels(Isa isa) {
+    MNNC_SELECT(isa, binaryTable)
+}
 }  // namespace mnnc
 #endif

@@ -1,5 +1,5 @@
-// Vector forms of exp, log, tanh, erf and what is built from them, a few ulp each. Included once per instruction set
-// by the elementwise*.cpp files, hence the toggling guard.
+// Vector forms of exp, log, tanh, erf and what is built from them, a few ulp each. Included once per
+// instruction set by the elementwise*.cpp files, hence the toggling guard.
 #if defined(MNNC_ELEMENTWISE_MATH_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef MNNC_ELEMENTWISE_MATH_INL_H
 #undef MNNC_ELEMENTWISE_MATH_INL_H
@@ -23,7 +23,9 @@ using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 constexpr size_t kLanes = hn::MaxLanes(D());
 
-HWY_INLINE V k(float value) { return hn::Set(D(), value); }
+HWY_INLINE V k(float value) {
+    return hn::Set(D(), value);
+}
 
 // Loads `count` <= Lanes floats; lanes behind them become `fill`.
 HWY_INLINE V loadSome(const float* x, size_t count, float fill) {
@@ -50,7 +52,8 @@ struct ExpParts {
 HWY_INLINE ExpParts expParts(V x) {
     const D d;
     const hn::RebindToSigned<D> di;
-    // The argument is held where the result is a normal, finite number; the order of operands keeps NaN on x86.
+    // The argument is held where the result is a normal, finite number; the order of operands keeps NaN on
+    // x86.
     x = hn::Min(k(88.72283f), hn::Max(k(-87.33654f), x));
     const V n = hn::Round(hn::Mul(x, k(1.44269504f)));
     V r = hn::NegMulAdd(n, k(0.693359375f), x);
@@ -96,8 +99,12 @@ HWY_INLINE V vlog1p(V x) {
     return hn::IfThenElse(hn::Lt(hn::Abs(x), k(0.9999f)), hn::Add(y, lost), y);
 }
 
-HWY_INLINE V vsigmoid(V x) { return hn::Div(k(1), hn::Add(k(1), vexp(hn::Neg(x)))); }
-HWY_INLINE V vsilu(V x) { return hn::Div(x, hn::Add(k(1), vexp(hn::Neg(x)))); }
+HWY_INLINE V vsigmoid(V x) {
+    return hn::Div(k(1), hn::Add(k(1), vexp(hn::Neg(x))));
+}
+HWY_INLINE V vsilu(V x) {
+    return hn::Div(x, hn::Add(k(1), vexp(hn::Neg(x))));
+}
 
 HWY_INLINE V vtanh(V x) {
     const D d;
@@ -109,7 +116,8 @@ HWY_INLINE V vtanh(V x) {
     return hn::IfThenElse(hn::Eq(x, x), hn::CopySignToAbs(t, x), hn::NaN(d));
 }
 
-// erf below 0.92 as x + x p(x^2), above as 1 - e^q(x). Polynomials fitted for this file (error 2e-8 and 5e-9).
+// erf below 0.92 as x + x p(x^2), above as 1 - e^q(x). Polynomials fitted for this file (error 2e-8 and
+// 5e-9).
 HWY_INLINE V erfSmall(V x) {
     const V s = hn::Mul(x, x);
     V p = k(-0.00058824959f);

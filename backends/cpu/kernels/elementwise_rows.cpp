@@ -1,5 +1,6 @@
 // Kernels over rows and columns: reductions, softmax, normalisation.
-// Long float sums are cut into blocks whose partial sums are added in double, so their error does not grow with length.
+// Long float sums are cut into blocks whose partial sums are added in double, so their error does not grow
+// with length.
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
@@ -49,14 +50,18 @@ struct MulOp {
     HWY_INLINE V operator()(V a, V b) const { return hn::Mul(a, b); }
 };
 
-HWY_INLINE float total(V v) { return hn::GetLane(hn::SumOfLanes(D(), v)); }
+HWY_INLINE float total(V v) {
+    return hn::GetLane(hn::SumOfLanes(D(), v));
+}
 
 double sumDouble(const float* x, size_t n) {
     double sum = 0;
     for (size_t i = 0; i < n; i += kBlock) sum += total(fold(x + i, std::min(kBlock, n - i), 0, AddOp()));
     return sum;
 }
-float sum(const float* x, size_t n) { return static_cast<float>(sumDouble(x, n)); }
+float sum(const float* x, size_t n) {
+    return static_cast<float>(sumDouble(x, n));
+}
 float maxRow(const float* x, size_t n) {
     return hn::GetLane(hn::MaxOfLanes(D(), fold(x, n, x[0], MaxOp())));
 }
@@ -197,8 +202,8 @@ void normColumns(const float* x, float* y, size_t axis, size_t stride, size_t co
 
 const RowKernels& rowTable() {
     static constexpr RowKernels table = {
-        sum,         maxRow,      minRow,      prod,    into<AddOp>,    into<MaxOp>,
-        into<MinOp>, into<MulOp>, softmax, softmaxColumns, norm, normColumns,
+        sum,         maxRow,      minRow,  prod,           into<AddOp>, into<MaxOp>,
+        into<MinOp>, into<MulOp>, softmax, softmaxColumns, norm,        normColumns,
     };
     return table;
 }
@@ -209,6 +214,8 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace mnnc {
-const RowKernels& rowKernels(Isa isa) { MNNC_SELECT(isa, rowTable) }
+const RowKernels& rowKernels(Isa isa) {
+    MNNC_SELECT(isa, rowTable)
+}
 }  // namespace mnnc
 #endif

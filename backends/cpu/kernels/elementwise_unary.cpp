@@ -13,7 +13,8 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-// The body of every kernel. The last, partial vector goes through the stack, so all elements see the same arithmetic.
+// The body of every kernel. The last, partial vector goes through the stack, so all elements see the same
+// arithmetic.
 template <class F>
 HWY_INLINE void map(const float* x, float* y, size_t n, const F& f) {
     const D d;
@@ -23,9 +24,9 @@ HWY_INLINE void map(const float* x, float* y, size_t n, const F& f) {
     if (i < n) storeSome(f(loadSome(x + i, n - i, 1.0f), i), y + i, n - i);
 }
 
-#define MNNC_UNARY(Name, expression)                                             \
-    struct Name {                                                                \
-        HWY_INLINE V operator()(V x, size_t) const { return expression; }        \
+#define MNNC_UNARY(Name, expression)                                      \
+    struct Name {                                                         \
+        HWY_INLINE V operator()(V x, size_t) const { return expression; } \
     };
 MNNC_UNARY(Abs, hn::Abs(x))
 MNNC_UNARY(Neg, hn::Neg(x))
@@ -44,8 +45,7 @@ MNNC_UNARY(ErfFn, verf(x))
 MNNC_UNARY(Expm1Fn, vexpm1(x))
 MNNC_UNARY(Sigmoid, vsigmoid(x))
 MNNC_UNARY(TanhFn, vtanh(x))
-MNNC_UNARY(HardSwish,
-           hn::Div(hn::Mul(x, hn::Min(hn::Max(hn::Add(x, k(3)), k(0)), k(6))), k(6)))
+MNNC_UNARY(HardSwish, hn::Div(hn::Mul(x, hn::Min(hn::Max(hn::Add(x, k(3)), k(0)), k(6))), k(6)))
 MNNC_UNARY(GeluErf, vgelu(x))
 MNNC_UNARY(Silu, vsilu(x))
 #undef MNNC_UNARY
@@ -72,7 +72,9 @@ void unary(const float* x, float* y, size_t n) {
 
 struct Leaky {
     V slope;
-    HWY_INLINE V operator()(V x, size_t) const { return hn::IfThenElse(hn::Lt(x, k(0)), hn::Mul(x, slope), x); }
+    HWY_INLINE V operator()(V x, size_t) const {
+        return hn::IfThenElse(hn::Lt(x, k(0)), hn::Mul(x, slope), x);
+    }
 };
 struct LeakyEach {
     const float* slopes;
@@ -108,15 +110,27 @@ struct AffineEach {
     }
 };
 
-void leaky(const float* x, float* y, size_t n, float slope) { map(x, y, n, Leaky{k(slope)}); }
-void clip(const float* x, float* y, size_t n, float lo, float hi) { map(x, y, n, Clip{k(lo), k(hi)}); }
-void elu(const float* x, float* y, size_t n, float alpha, float scale) { map(x, y, n, Elu{k(alpha), k(scale)}); }
-void threshold(const float* x, float* y, size_t n, float limit) { map(x, y, n, Threshold{k(limit)}); }
+void leaky(const float* x, float* y, size_t n, float slope) {
+    map(x, y, n, Leaky{k(slope)});
+}
+void clip(const float* x, float* y, size_t n, float lo, float hi) {
+    map(x, y, n, Clip{k(lo), k(hi)});
+}
+void elu(const float* x, float* y, size_t n, float alpha, float scale) {
+    map(x, y, n, Elu{k(alpha), k(scale)});
+}
+void threshold(const float* x, float* y, size_t n, float limit) {
+    map(x, y, n, Threshold{k(limit)});
+}
 void leakyLanes(const float* x, float* y, size_t n, const float* slopes) {
     map(x, y, n, Leaky{hn::LoadU(D(), slopes)});
 }
-void leakyEach(const float* x, float* y, size_t n, const float* slopes) { map(x, y, n, LeakyEach{slopes, n}); }
-void affine(const float* x, float* y, size_t n, float scale, float bias) { map(x, y, n, Affine{k(scale), k(bias)}); }
+void leakyEach(const float* x, float* y, size_t n, const float* slopes) {
+    map(x, y, n, LeakyEach{slopes, n});
+}
+void affine(const float* x, float* y, size_t n, float scale, float bias) {
+    map(x, y, n, Affine{k(scale), k(bias)});
+}
 void affineLanes(const float* x, float* y, size_t n, const float* scale, const float* bias) {
     map(x, y, n, Affine{hn::LoadU(D(), scale), hn::LoadU(D(), bias)});
 }
@@ -129,19 +143,26 @@ void affineEach(const float* x, float* y, size_t n, const float* scale, const fl
 const UnaryKernels& unaryTable() {
     static constexpr UnaryKernels table = {
         {
-            unary<Abs>, unary<Neg>, unary<Floor>, unary<Ceil>, unary<Square>, unary<Sqrt>, unary<Rsqrt>,
-            unary<ExpFn>, unary<LogFn>,
-            nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,  // sin .. atan
-            unary<Reciprocal>, unary<Log1pFn>, unary<Softplus>,
-            nullptr, nullptr, nullptr, nullptr,  // acosh, sinh, asinh, atanh
-            unary<Sign>, unary<RoundAway>,
-            nullptr,  // cosh
-            unary<ErfFn>,
-            nullptr, nullptr,  // erfc, erfinv
-            unary<Expm1Fn>, unary<Sigmoid>, unary<TanhFn>, unary<HardSwish>, unary<GeluTanh>, unary<GeluErf>,
-            unary<Silu>,
+            unary<Abs>,        unary<Neg>,       unary<Floor>,    unary<Ceil>,      unary<Square>,
+            unary<Sqrt>,       unary<Rsqrt>,     unary<ExpFn>,    unary<LogFn>,     nullptr,
+            nullptr,           nullptr,          nullptr,         nullptr,          nullptr,  // sin .. atan
+            unary<Reciprocal>, unary<Log1pFn>,   unary<Softplus>, nullptr,          nullptr,
+            nullptr,           nullptr,  // acosh, sinh, asinh, atanh
+            unary<Sign>,       unary<RoundAway>,
+            nullptr,                                       // cosh
+            unary<ErfFn>,      nullptr,          nullptr,  // erfc, erfinv
+            unary<Expm1Fn>,    unary<Sigmoid>,   unary<TanhFn>,   unary<HardSwish>, unary<GeluTanh>,
+            unary<GeluErf>,    unary<Silu>,
         },
-        leaky, clip, elu, threshold, leakyLanes, leakyEach, affine, affineLanes, affineEach,
+        leaky,
+        clip,
+        elu,
+        threshold,
+        leakyLanes,
+        leakyEach,
+        affine,
+        affineLanes,
+        affineEach,
     };
     return table;
 }
@@ -152,6 +173,8 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace mnnc {
-const UnaryKernels& unaryKernels(Isa isa) { MNNC_SELECT(isa, unaryTable) }
+const UnaryKernels& unaryKernels(Isa isa) {
+    MNNC_SELECT(isa, unaryTable)
+}
 }  // namespace mnnc
 #endif

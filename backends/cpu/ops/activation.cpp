@@ -72,7 +72,9 @@ class PReluChannels final : public Execution {
             [&](int64_t at, int64_t n, int64_t c) {
                 kernels_.leakyLanes(x + at, y + at, static_cast<size_t>(n), slopes_.data() + c);
             },
-            [&](int64_t at, int64_t n) { kernels_.leakyEach(x + at, y + at, static_cast<size_t>(n), slopes_.data()); },
+            [&](int64_t at, int64_t n) {
+                kernels_.leakyEach(x + at, y + at, static_cast<size_t>(n), slopes_.data());
+            },
             [&](int64_t at, int64_t n, int64_t c) {
                 kernels_.leaky(x + at, y + at, static_cast<size_t>(n), slopes_[static_cast<size_t>(c)]);
             });
@@ -86,7 +88,8 @@ class PReluChannels final : public Execution {
     std::vector<float> slopes_;  // whole vectors, whatever the lanes
 };
 
-std::unique_ptr<Execution> createActivation(CpuBackend& backend, const Command& command, std::string& reason) {
+std::unique_ptr<Execution> createActivation(CpuBackend& backend, const Command& command,
+                                            std::string& reason) {
     if (command.inputs[0]->type != DataType::Float32) {
         reason = format("%s needs float32, the input is %s", opTypeName(command.type),
                         dataTypeName(command.inputs[0]->type));
@@ -101,9 +104,12 @@ std::unique_ptr<Execution> createActivation(CpuBackend& backend, const Command& 
 
 CpuFamily activationCpu() {
     static constexpr CpuOp kOps[] = {
-        {OpType::ReLU, storageFollow, createActivation},  {OpType::ReLU6, storageFollow, createActivation},
-        {OpType::PReLU, storageFollow, createActivation}, {OpType::ELU, storageFollow, createActivation},
-        {OpType::Selu, storageFollow, createActivation},  {OpType::Threshold, storageFollow, createActivation},
+        {OpType::ReLU, storageFollow, createActivation},
+        {OpType::ReLU6, storageFollow, createActivation},
+        {OpType::PReLU, storageFollow, createActivation},
+        {OpType::ELU, storageFollow, createActivation},
+        {OpType::Selu, storageFollow, createActivation},
+        {OpType::Threshold, storageFollow, createActivation},
     };
     return kOps;
 }

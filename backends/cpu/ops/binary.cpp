@@ -1,5 +1,5 @@
-// BinaryOp on the CPU. Every case becomes rows: a run of outputs over which each operand is a run of its own, one value,
-// or (packed storage, per-channel operand) one repeating vector.
+// BinaryOp on the CPU. Every case becomes rows: a run of outputs over which each operand is a run of its own,
+// one value, or (packed storage, per-channel operand) one repeating vector.
 #include "ops/binary.h"
 
 #include <cstring>
@@ -15,7 +15,8 @@ namespace {
 constexpr int64_t kReluChunk = 4096;  // outputs clamped while they are still in the cache
 constexpr int kMaxLanes = 16;
 
-// The operand is one value per channel (and perhaps per batch) of `big`: extents [1 or N, C, 1, 1 ...] from the right.
+// The operand is one value per channel (and perhaps per batch) of `big`: extents [1 or N, C, 1, 1 ...] from
+// the right.
 bool perChannel(const Shape& small, const Shape& big) {
     const int shift = big.rank() - small.rank();
     if (shift < 0 || big.rank() < 2 || shift > 1) return false;
@@ -31,8 +32,10 @@ StorageChoice storageBinary(const CpuBackend& backend, const Command& command) {
     const Tensor& out = *command.outputs[0];
     const int pack = backend.pack();
     StorageChoice packed{.inputPack = pack, .outputPack = pack};
-    if (pack == 1 || (a.pack == 1 && b.pack == 1) || out.format == Format::NHWC || out.shape.rank() < 2) return {};
-    if (a.shape == b.shape) return a.format == Format::NHWC || b.format == Format::NHWC ? StorageChoice{} : packed;
+    if (pack == 1 || (a.pack == 1 && b.pack == 1) || out.format == Format::NHWC || out.shape.rank() < 2)
+        return {};
+    if (a.shape == b.shape)
+        return a.format == Format::NHWC || b.format == Format::NHWC ? StorageChoice{} : packed;
     const int bigIndex = a.pack > 1 && a.shape == out.shape ? 0 : 1;
     const Tensor& big = bigIndex == 0 ? a : b;
     const Tensor& small = bigIndex == 0 ? b : a;
@@ -45,7 +48,8 @@ StorageChoice storageBinary(const CpuBackend& backend, const Command& command) {
 
 class Binary final : public Execution {
   public:
-    Binary(const CpuBackend& backend, const Command& command, BinaryFn vector, BinaryScalarFn scalar, bool relu)
+    Binary(const CpuBackend& backend, const Command& command, BinaryFn vector, BinaryScalarFn scalar,
+           bool relu)
         : backend_(backend),
           inputs_{command.inputs[0], command.inputs[1]},
           output_(*command.outputs[0]),
@@ -88,8 +92,7 @@ class Binary final : public Execution {
                 fail(Status::Internal, "op '%s': equal shapes stored differently", name_.c_str());
             return;
         }
-        const int small =
-            inputs_[0]->shape == output_.shape && inputs_[0]->pack == output_.pack ? 1 : 0;
+        const int small = inputs_[0]->shape == output_.shape && inputs_[0]->pack == output_.pack ? 1 : 0;
         const Tensor& operand = *inputs_[small];
         if (operand.elements() == 1) {
             mode_[small] = Operand::One;
@@ -121,7 +124,8 @@ class Binary final : public Execution {
                 const int own = axis - (rank - inputs_[i]->shape.rank());
                 next.used[i] = own >= 0 && inputs_[i]->shape[own] != 1;
             }
-            if (count > 0 && axes[count - 1].used[0] == next.used[0] && axes[count - 1].used[1] == next.used[1])
+            if (count > 0 && axes[count - 1].used[0] == next.used[0] &&
+                axes[count - 1].used[1] == next.used[1])
                 axes[count - 1].size *= next.size;
             else
                 axes[count++] = next;
@@ -169,7 +173,8 @@ class Binary final : public Execution {
         }
         const char* big = inputs_[1 - lanes_]->as<const char>() + r * length_ * 4;
         const char* small = reinterpret_cast<const char*>(values);
-        row(lanes_ == 0 ? small : big, lanes_ == 0 ? big : small, output_.as<char>() + r * length_ * 4, length_);
+        row(lanes_ == 0 ? small : big, lanes_ == 0 ? big : small, output_.as<char>() + r * length_ * 4,
+            length_);
     }
 
     void row(const char* a, const char* b, char* y, int64_t n) const {
@@ -177,8 +182,8 @@ class Binary final : public Execution {
         // Chunks are whole vectors, so a repeating vector keeps its phase.
         for (int64_t i = 0; i < n; i += kReluChunk) {
             const size_t count = static_cast<size_t>(std::min(kReluChunk, n - i));
-            call(mode_[0] == Operand::Each ? a + i * 4 : a, mode_[1] == Operand::Each ? b + i * 4 : b, y + i * 4,
-                 count);
+            call(mode_[0] == Operand::Each ? a + i * 4 : a, mode_[1] == Operand::Each ? b + i * 4 : b,
+                 y + i * 4, count);
             if (output_.type == DataType::Float32) {
                 binaryKernels(backend_.kernels().id).reluFloat(reinterpret_cast<float*>(y + i * 4), count);
             } else {

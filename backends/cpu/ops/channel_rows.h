@@ -1,4 +1,5 @@
-// Walks a float tensor in pieces that share their channel, whatever its storage: for PReLU, Scale, InstanceNorm.
+// Walks a float tensor in pieces that share their channel, whatever its storage: for PReLU, Scale,
+// InstanceNorm.
 #pragma once
 #include "backends/cpu/ops/split.h"
 #include "ops/channel_axis.h"

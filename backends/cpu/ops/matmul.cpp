@@ -1,5 +1,5 @@
-// MatMul, BatchMatMul and InnerProduct on the CPU, row-major. One product goes to gemm() with B packed into scratch
-// (batches that share B are folded into its rows); a batch of products to batchedGemm().
+// MatMul, BatchMatMul and InnerProduct on the CPU, row-major. One product goes to gemm() with B packed into
+// scratch (batches that share B are folded into its rows); a batch of products to batchedGemm().
 #include "ops/matmul.h"
 
 #include <climits>
@@ -37,7 +37,8 @@ class MatMul final : public Execution {
         const int64_t products = sizes.batch.elements();
         int64_t rows = sizes.e;
         single_ = products == 1;
-        if (!single_ && sizes.batchB.elements() == 1 && !sizes.transposeA && sizes.batchA.elements() == products) {
+        if (!single_ && sizes.batchB.elements() == 1 && !sizes.transposeA &&
+            sizes.batchA.elements() == products) {
             rows = checkedMul(rows, products, name);
             single_ = true;
         }
@@ -56,14 +57,16 @@ class MatMul final : public Execution {
         args_.cStep = static_cast<size_t>(sizes.e * sizes.h);
         if (single_) {
             packedBytes_ = roundUp(static_cast<int64_t>(gemmPackedFloats(kernels, args_.N, args_.K)) * 4, 64);
-            requestScratch(packedBytes_ + static_cast<int64_t>(gemmScratchBytes(args_.M, args_.K, args_.transA)));
+            requestScratch(packedBytes_ +
+                           static_cast<int64_t>(gemmScratchBytes(args_.M, args_.K, args_.transA)));
             return;
         }
         fillOffsets(aOffsets_, sizes.batchA, sizes.batch, args_.aStep);
         fillOffsets(bOffsets_, sizes.batchB, sizes.batch, args_.bStep);
         args_.aOffsets = aOffsets_.data();
         args_.bOffsets = bOffsets_.data();
-        requestScratch(static_cast<int64_t>(batchedGemmScratchBytes(kernels, args_, backend_.pool().threads())));
+        requestScratch(
+            static_cast<int64_t>(batchedGemmScratchBytes(kernels, args_, backend_.pool().threads())));
     }
 
     void onExecute() override {
@@ -85,7 +88,8 @@ class MatMul final : public Execution {
             return batchedGemm(kernels, args_, backend_.pool());
         }
         float* packed = static_cast<float*>(scratch());
-        gemmPackB(kernels, args_.N, args_.K, b_.as<const float>(), args_.ldb, args_.transB, packed, backend_.pool());
+        gemmPackB(kernels, args_.N, args_.K, b_.as<const float>(), args_.ldb, args_.transB, packed,
+                  backend_.pool());
         GemmArgs gemmArgs;
         gemmArgs.M = args_.M;
         gemmArgs.N = args_.N;
@@ -182,7 +186,8 @@ class InnerProduct final : public Execution {
 std::unique_ptr<Execution> createMatMul(CpuBackend& backend, const Command& command, std::string& reason) {
     for (const Tensor* input : command.inputs)
         if (input->type != DataType::Float32) {
-            reason = format("%s needs float32, an input is %s", opTypeName(command.type), dataTypeName(input->type));
+            reason = format("%s needs float32, an input is %s", opTypeName(command.type),
+                            dataTypeName(input->type));
             return nullptr;
         }
     if (command.type == OpType::InnerProduct) return std::make_unique<InnerProduct>(backend, command);

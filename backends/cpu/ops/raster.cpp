@@ -1,5 +1,5 @@
-// Raster on the CPU, in three forms: change of storage (one side packed), regions between packed tensors in units of
-// whole channel planes, and regions between row-major tensors.
+// Raster on the CPU, in three forms: change of storage (one side packed), regions between packed tensors in
+// units of whole channel planes, and regions between row-major tensors.
 #include <algorithm>
 #include <cstring>
 
@@ -24,9 +24,9 @@ class StorageChange final : public Execution {
     void onExecute() override {
         const bool pack = input_.pack == 1;
         const Tensor& packed = pack ? output_ : input_;
-        (pack ? nchwToPacked : packedToNchw)(backend_.kernels(), input_.as<float>(), output_.as<float>(),
-                                             static_cast<int>(packed.batch()), static_cast<int>(packed.shape.at(1)),
-                                             static_cast<size_t>(packed.plane()), backend_.pool());
+        (pack ? nchwToPacked : packedToNchw)(
+            backend_.kernels(), input_.as<float>(), output_.as<float>(), static_cast<int>(packed.batch()),
+            static_cast<int>(packed.shape.at(1)), static_cast<size_t>(packed.plane()), backend_.pool());
     }
 
   private:
@@ -71,7 +71,8 @@ bool inPlanes(const Region& region, int64_t plane, PlaneRegion& out) {
 // Whether all tensors agree on the plane and every region moves whole planes.
 bool movesPlanes(const Command& command) {
     const Tensor& output = *command.outputs[0];
-    if (output.shape.rank() < 2 || output.format == Format::NHWC || output.type != DataType::Float32) return false;
+    if (output.shape.rank() < 2 || output.format == Format::NHWC || output.type != DataType::Float32)
+        return false;
     const int64_t plane = output.plane();
     for (const Tensor* input : command.inputs)
         if (input->shape.rank() < 2 || input->format == Format::NHWC || input->type != DataType::Float32 ||
@@ -96,8 +97,10 @@ class PlaneRaster final : public Execution {
             for (int64_t i = 0; i < r.size[0]; ++i)
                 for (int64_t j = 0; j < r.size[1]; ++j)
                     for (int64_t k = 0; k < r.size[2]; ++k) {
-                        const int64_t src = r.src + i * r.srcStride[0] + j * r.srcStride[1] + k * r.srcStride[2];
-                        const int64_t dst = r.dst + i * r.dstStride[0] + j * r.dstStride[1] + k * r.dstStride[2];
+                        const int64_t src =
+                            r.src + i * r.srcStride[0] + j * r.srcStride[1] + k * r.srcStride[2];
+                        const int64_t dst =
+                            r.dst + i * r.dstStride[0] + j * r.dstStride[1] + k * r.dstStride[2];
                         sources_[static_cast<size_t>(dst)] = locate(region.input, src, plane);
                     }
         }
@@ -139,7 +142,8 @@ class PlaneRaster final : public Execution {
             whole = sources[lane].input == sources[0].input && sources[lane].offset == sources[0].offset &&
                     sources[lane].lane == lane;
         if (whole) {
-            const float* src = inputs_[static_cast<size_t>(sources[0].input)]->as<float>() + sources[0].offset;
+            const float* src =
+                inputs_[static_cast<size_t>(sources[0].input)]->as<float>() + sources[0].offset;
             std::memcpy(dst, src, static_cast<size_t>(plane * pack) * sizeof(float));
             return;
         }
@@ -149,8 +153,9 @@ class PlaneRaster final : public Execution {
         for (int lane = 0; lane < lanes; ++lane) {
             const Source& source = sources[lane];
             const bool real = source.input >= 0;
-            base[lane] = real ? inputs_[static_cast<size_t>(source.input)]->as<float>() + source.offset + source.lane
-                              : &kZero;
+            base[lane] =
+                real ? inputs_[static_cast<size_t>(source.input)]->as<float>() + source.offset + source.lane
+                     : &kZero;
             step[lane] = real ? pack : 0;
         }
         for (int64_t i = 0; i < plane; ++i)
@@ -169,7 +174,10 @@ class PlaneRaster final : public Execution {
 class PlainRaster final : public Execution {
   public:
     PlainRaster(const CpuBackend& backend, const Command& command)
-        : backend_(backend), inputs_(command.inputs), output_(*command.outputs[0]), regions_(command.regions) {
+        : backend_(backend),
+          inputs_(command.inputs),
+          output_(*command.outputs[0]),
+          regions_(command.regions) {
         int64_t covered = 0;
         for (Region& region : regions_) {
             covered += region.count();
@@ -198,8 +206,8 @@ class PlainRaster final : public Execution {
     }
 
   private:
-    // The axis with the smallest destination stride goes innermost: writes stay contiguous. Regions whose destination
-    // overlaps itself keep their order.
+    // The axis with the smallest destination stride goes innermost: writes stay contiguous. Regions whose
+    // destination overlaps itself keep their order.
     static void sortAxes(Region& region) {
         for (const int64_t stride : region.dst.stride)
             if (stride <= 0) return;
@@ -242,7 +250,8 @@ class PlainRaster final : public Execution {
                         dst + i * region.dst.stride[0] + j * region.dst.stride[1], region);
             }
         };
-        const bool ordered = region.dst.stride[0] <= 0 || region.dst.stride[1] <= 0;  // may overlap: keep the order
+        const bool ordered =
+            region.dst.stride[0] <= 0 || region.dst.stride[1] <= 0;  // may overlap: keep the order
         if (ordered || region.count() * static_cast<int64_t>(sizeof(T)) < kThreadedBytes)
             body(0, rows);
         else
@@ -270,9 +279,9 @@ class PlainRaster final : public Execution {
 
 StorageChoice rasterStorage(const CpuBackend& backend, const Command& command) {
     StorageChoice choice;
-    const bool packed = !command.inputs.empty() &&
-                        std::all_of(command.inputs.begin(), command.inputs.end(),
-                                    [](const Tensor* input) { return input->pack > 1; });
+    const bool packed =
+        !command.inputs.empty() && std::all_of(command.inputs.begin(), command.inputs.end(),
+                                               [](const Tensor* input) { return input->pack > 1; });
     if (packed && movesPlanes(command)) choice.inputPack = choice.outputPack = backend.pack();
     return choice;
 }
@@ -281,8 +290,8 @@ std::unique_ptr<Execution> createRaster(CpuBackend& backend, const Command& comm
     const Tensor& output = *command.outputs[0];
     for (const Region& region : command.regions) {
         if (region.input < 0 || region.input >= static_cast<int>(command.inputs.size()))
-            fail(Status::BadIndex, "op '%s': a region reads input %d of %zu", command.name.c_str(), region.input,
-                 command.inputs.size());
+            fail(Status::BadIndex, "op '%s': a region reads input %d of %zu", command.name.c_str(),
+                 region.input, command.inputs.size());
         const Tensor& input = *command.inputs[static_cast<size_t>(region.input)];
         if (input.empty()) continue;
         checkRegion(region, input.elements(), output.elements(), command.name.c_str());
@@ -300,6 +309,8 @@ constexpr CpuOp kRaster[] = {{OpType::Raster, rasterStorage, createRaster}};
 
 }  // namespace
 
-CpuFamily rasterCpu() { return kRaster; }
+CpuFamily rasterCpu() {
+    return kRaster;
+}
 
 }  // namespace mnnc::cpu

@@ -34,7 +34,8 @@ class Reduction final : public Execution {
         requestScratch(0);
         if (input_.empty()) return;
         if (input_.pack > 1) {
-            steps_.push_back({input_.batch() * ceilDiv(input_.shape[1], input_.pack), input_.plane(), input_.pack});
+            steps_.push_back(
+                {input_.batch() * ceilDiv(input_.shape[1], input_.pack), input_.plane(), input_.pack});
             return;
         }
         // Alternating runs of kept and reduced axes.
@@ -98,23 +99,29 @@ class Reduction final : public Execution {
             return;
         }
         const int64_t groups = ceilDiv(s.inner, kColumns);
-        forRows(backend_.pool(), s.outer * groups, s.length * std::min(s.inner, kColumns), [&](long begin, long end) {
-            for (long i = begin; i < end; ++i) {
-                const int64_t outer = i / groups, column = i % groups * kColumns;
-                columnsFloat(s, x + outer * s.length * s.inner + column, y + outer * s.inner + column,
-                             std::min(kColumns, s.inner - column));
-            }
-        });
+        forRows(backend_.pool(), s.outer * groups, s.length * std::min(s.inner, kColumns),
+                [&](long begin, long end) {
+                    for (long i = begin; i < end; ++i) {
+                        const int64_t outer = i / groups, column = i % groups * kColumns;
+                        columnsFloat(s, x + outer * s.length * s.inner + column, y + outer * s.inner + column,
+                                     std::min(kColumns, s.inner - column));
+                    }
+                });
     }
 
     float rowFloat(const float* x, int64_t length) const {
         const size_t n = static_cast<size_t>(length);
         switch (operation_) {
-            case Reduce::Mean: return kernels_.sum(x, n) / static_cast<float>(length);
-            case Reduce::Max: return kernels_.max(x, n);
-            case Reduce::Min: return kernels_.min(x, n);
-            case Reduce::Prod: return kernels_.prod(x, n);
-            default: return kernels_.sum(x, n);
+            case Reduce::Mean:
+                return kernels_.sum(x, n) / static_cast<float>(length);
+            case Reduce::Max:
+                return kernels_.max(x, n);
+            case Reduce::Min:
+                return kernels_.min(x, n);
+            case Reduce::Prod:
+                return kernels_.prod(x, n);
+            default:
+                return kernels_.sum(x, n);
         }
     }
 
@@ -153,22 +160,40 @@ class Reduction final : public Execution {
         for (int64_t r = 0; r < length; ++r) {
             const int32_t v = x[r * stride];
             switch (operation_) {
-                case Reduce::Max: best = std::max(best, v); break;
-                case Reduce::Min: best = std::min(best, v); break;
-                case Reduce::Prod: product *= static_cast<uint32_t>(v); break;
-                case Reduce::Any: any = any || v > 0; break;
-                case Reduce::All: all = all && v != 0; break;
-                default: sum += static_cast<uint32_t>(v); break;
+                case Reduce::Max:
+                    best = std::max(best, v);
+                    break;
+                case Reduce::Min:
+                    best = std::min(best, v);
+                    break;
+                case Reduce::Prod:
+                    product *= static_cast<uint32_t>(v);
+                    break;
+                case Reduce::Any:
+                    any = any || v > 0;
+                    break;
+                case Reduce::All:
+                    all = all && v != 0;
+                    break;
+                default:
+                    sum += static_cast<uint32_t>(v);
+                    break;
             }
         }
         switch (operation_) {
             case Reduce::Max:
-            case Reduce::Min: return best;
-            case Reduce::Prod: return static_cast<int32_t>(product);
-            case Reduce::Any: return any;
-            case Reduce::All: return all;
-            case Reduce::Mean: return static_cast<int32_t>(static_cast<int32_t>(sum) / length);
-            default: return static_cast<int32_t>(sum);
+            case Reduce::Min:
+                return best;
+            case Reduce::Prod:
+                return static_cast<int32_t>(product);
+            case Reduce::Any:
+                return any;
+            case Reduce::All:
+                return all;
+            case Reduce::Mean:
+                return static_cast<int32_t>(static_cast<int32_t>(sum) / length);
+            default:
+                return static_cast<int32_t>(sum);
         }
     }
 
@@ -185,8 +210,8 @@ StorageChoice storageReduction(const CpuBackend& backend, const Command& command
     const Tensor& input = *command.inputs[0];
     const auto& axes = command.paramsAs<ReductionParams>()->axes;
     const int rank = input.shape.rank();
-    if (input.pack == 1 || input.type != DataType::Float32 || rank < 3 || static_cast<int>(axes.size()) != rank - 2 ||
-        axes[0] != 2)
+    if (input.pack == 1 || input.type != DataType::Float32 || rank < 3 ||
+        static_cast<int>(axes.size()) != rank - 2 || axes[0] != 2)
         return {};
     return {.inputPack = backend.pack(), .outputPack = backend.pack()};
 }
@@ -197,7 +222,8 @@ std::unique_ptr<Execution> createReduction(CpuBackend& backend, const Command& c
     const bool logical = operation == Reduce::Any || operation == Reduce::All;
     if (operation == Reduce::AbsSum || operation == Reduce::SquareSum ||
         !(type == DataType::Int32 || (type == DataType::Float32 && !logical))) {
-        reason = format("reduction code %d does not exist for %s", static_cast<int>(operation), dataTypeName(type));
+        reason = format("reduction code %d does not exist for %s", static_cast<int>(operation),
+                        dataTypeName(type));
         return nullptr;
     }
     return std::make_unique<Reduction>(backend, command);

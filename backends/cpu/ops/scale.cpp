@@ -31,7 +31,8 @@ class Scale final : public Execution {
         forChannels(
             backend_.pool(), output_,
             [&](int64_t at, int64_t n, int64_t c) {
-                kernels_.affineLanes(x + at, y + at, static_cast<size_t>(n), scale_.data() + c, bias_.data() + c);
+                kernels_.affineLanes(x + at, y + at, static_cast<size_t>(n), scale_.data() + c,
+                                     bias_.data() + c);
             },
             [&](int64_t at, int64_t n) {
                 kernels_.affineEach(x + at, y + at, static_cast<size_t>(n), scale_.data(), bias_.data());
@@ -101,7 +102,8 @@ class InstanceNorm final : public Execution {
         if (given()) {
             for (int64_t p = 0; p < plane; ++p)
                 for (size_t c = 0; c < width; ++c) {
-                    const int64_t i = n * channels + static_cast<int64_t>(c), at = p * channels + static_cast<int64_t>(c);
+                    const int64_t i = n * channels + static_cast<int64_t>(c),
+                                  at = p * channels + static_cast<int64_t>(c);
                     y[at] = (x[at] - givenMean(i)) * givenInverse(i) * params_.scale[c] + params_.bias[c];
                 }
             return;

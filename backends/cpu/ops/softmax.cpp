@@ -41,13 +41,16 @@ class Softmax final : public Execution {
             return;
         }
         const int64_t width = static_cast<int64_t>(kMaxColumns), groups = ceilDiv(inner_, width);
-        forRows(backend_.pool(), outer_ * groups, length_ * std::min(inner_, width) * 4, [&](long begin, long end) {
-            for (long i = begin; i < end; ++i) {
-                const int64_t column = i % groups * width, at = i / groups * length_ * inner_ + column;
-                kernels_.softmaxColumns(x + at, y + at, static_cast<size_t>(length_), static_cast<size_t>(inner_),
-                                        static_cast<size_t>(std::min(width, inner_ - column)));
-            }
-        });
+        forRows(backend_.pool(), outer_ * groups, length_ * std::min(inner_, width) * 4,
+                [&](long begin, long end) {
+                    for (long i = begin; i < end; ++i) {
+                        const int64_t column = i % groups * width,
+                                      at = i / groups * length_ * inner_ + column;
+                        kernels_.softmaxColumns(x + at, y + at, static_cast<size_t>(length_),
+                                                static_cast<size_t>(inner_),
+                                                static_cast<size_t>(std::min(width, inner_ - column)));
+                    }
+                });
     }
 
   private:

@@ -41,10 +41,18 @@ class UnaryInt final : public Execution {
         for (int64_t i = 0; i < n; ++i) {
             const uint32_t v = static_cast<uint32_t>(x[i]);  // arithmetic wraps
             switch (code_) {
-                case 0: y[i] = x[i] < 0 ? static_cast<int32_t>(0u - v) : x[i]; break;
-                case 1: y[i] = static_cast<int32_t>(0u - v); break;
-                case 4: y[i] = static_cast<int32_t>(v * v); break;
-                default: y[i] = (x[i] > 0) - (x[i] < 0); break;
+                case 0:
+                    y[i] = x[i] < 0 ? static_cast<int32_t>(0u - v) : x[i];
+                    break;
+                case 1:
+                    y[i] = static_cast<int32_t>(0u - v);
+                    break;
+                case 4:
+                    y[i] = static_cast<int32_t>(v * v);
+                    break;
+                default:
+                    y[i] = (x[i] > 0) - (x[i] < 0);
+                    break;
             }
         }
     }
