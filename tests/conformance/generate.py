@@ -1626,6 +1626,10 @@ def entry(folder, prefix, name, value):
     return {"name": name, "shape": list(value.shape), "dtype": str(value.dtype), "file": file}
 
 
+# Nets whose operators the library does not implement yet: made only when --only names them.
+NOT_YET = {"conv_3d", "grid_sample", "rnn", "roi_align"}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="cases whose name matches this expression")
@@ -1633,7 +1637,7 @@ def main():
     parser.add_argument("output", nargs="?", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "cases"))
     options = parser.parse_args()
     for name, build in CASES:
-        if re.search(options.only, name):
+        if re.search(options.only, name) and (name not in NOT_YET or options.only):
             try:
                 write_case(build(), options.output, options.report)
             except Exception as error:  # one broken case must not hide the others
