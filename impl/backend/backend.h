@@ -27,6 +27,8 @@ struct StorageChoice {
     int inputPack = 1;         // of every input not in plainInputs
     int outputPack = 1;        // of every output
     uint32_t plainInputs = 0;  // bit i: input i is wanted (or accepted) row-major, whatever inputPack says
+
+    bool wantsPlain(size_t input) const noexcept { return input < 32 && ((plainInputs >> input) & 1u); }
 };
 
 class Backend {
@@ -41,6 +43,9 @@ class Backend {
     virtual void onRunBegin() noexcept {}
     virtual void onRunEnd() noexcept {}
 };
+
+// What the backend wants, or everything row-major when one tensor of the command cannot be packed.
+StorageChoice feasibleStorage(const Backend& backend, const Command& command);
 
 class Runtime {
   public:

@@ -4,7 +4,6 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -149,7 +148,7 @@ ForkJoinPool::ForkJoinPool(int threads) : state_(std::make_unique<State>()) {
     for (int i = 1; i < threads; ++i) {
         try {
             state->workers.emplace_back([state] { state->workerMain(); });
-        } catch (const std::system_error&) {
+        } catch (...) {
             break;  // the system has no more threads for us: work with those we have
         }
     }

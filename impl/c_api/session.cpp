@@ -26,7 +26,8 @@ ForwardType forwardType(int32_t value, const char* field) {
 }
 
 int64_t limit(uint64_t value) {
-    return static_cast<int64_t>(std::min<uint64_t>(value, INT64_MAX));
+    constexpr uint64_t kMost = uint64_t{1} << 62;  // sums of two sizes stay within 64 bits
+    return static_cast<int64_t>(std::min(value, kMost));
 }
 
 std::vector<std::string> names(const char* const* list, size_t count, const char* field) {

@@ -133,6 +133,13 @@ ConvWindow convWindow(OpType type, const ConvParams& params, const Shape& input,
         fail(weight ? Status::ComputeSizeError : Status::BadWeights, "%s: %lld weights where %lld are needed",
              name, static_cast<LL>(given), static_cast<LL>(w.weightCount));
 
+    // Kernels address a window with 32-bit offsets.
+    constexpr int64_t kMaxWindow = 1 << 24;
+    if (checkedMul(w.kh - 1, params.dilateY, name) >= kMaxWindow ||
+        checkedMul(w.kw - 1, params.dilateX, name) >= kMaxWindow || taps > kMaxWindow)
+        fail(Status::ComputeSizeError, "%s: a window of %lld x %lld taps, dilated by %d x %d, is too large", name,
+             static_cast<LL>(w.kh), static_cast<LL>(w.kw), params.dilateY, params.dilateX);
+
     const std::vector<int>& pads = params.pads;
     const bool explicitEnds = pads.size() >= 4;  // two values move only the origin
     AxisRule rows{w.ih, w.kh, params.strideY, params.dilateY, params.padY, params.padY, 0};

@@ -160,16 +160,49 @@ constexpr OpDef convolutionDef(OpType type, uint8_t maxInputs) {
 
 }  // namespace
 
+namespace {
+
+// The values of all parts, one after the other; `read` gives those of one.
+template <typename Read>
+FloatView joinParts(const ConvParams& params, int64_t outputChannels, const char* name, const Read& read) {
+    const auto count = static_cast<int64_t>(params.parts.size());
+    if (outputChannels % count != 0)
+        fail(Status::BadWeights, "%s: %lld output channels in %lld groups", name,
+             static_cast<long long>(outputChannels), static_cast<long long>(count));
+    std::vector<float> all;
+    for (const auto& part : params.parts) {
+        const FloatView values = read(*part, outputChannels / count);
+        all.insert(all.end(), values.span().begin(), values.span().end());
+    }
+    return FloatView::own(std::move(all));
+}
+
+}  // namespace
+
 const ExternalFile* ConvParams::externalFile() const {
     const auto* external = table->external();
     return external && external->size() > 1 ? model->externalFiles().forOp(*op) : nullptr;
 }
 
 FloatView ConvParams::weights(int64_t expectedCount, int64_t outputChannels, const char* name) const {
+    if (!parts.empty()) {
+        const auto count = static_cast<int64_t>(parts.size());
+        const int64_t each = expectedCount < 0 ? -1 : expectedCount / count;
+        FloatView all = joinParts(*this, outputChannels, name, [&](const ConvParams& part, int64_t channels) {
+            return part.weights(each, channels, name);
+        });
+        if (expectedCount >= 0 && static_cast<int64_t>(all.size()) != expectedCount)
+            fail(Status::BadWeights, "%s: %zu weights where %lld are needed", name, all.size(),
+                 static_cast<long long>(expectedCount));
+        return all;
+    }
     return decodeConvWeights(*table, expectedCount, outputChannels, externalFile(), name);
 }
 
 FloatView ConvParams::bias(int64_t outputChannels, const char* name) const {
+    if (!parts.empty())
+        return joinParts(*this, outputChannels, name,
+                         [&](const ConvParams& part, int64_t channels) { return part.bias(channels, name); });
     return convBias(*table, outputChannels, externalFile(), name);
 }
 

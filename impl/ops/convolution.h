@@ -31,6 +31,10 @@ struct ConvParams : Params {
     int64_t storedWeights =
         -1;  // how many weights the file holds; -1: none, or known only when they are decoded
 
+    // A group convolution put together from these, one per group in order; empty: as the file has it. Then
+    // op and table are null.
+    std::vector<std::shared_ptr<const ConvParams>> parts;
+
     // Inputs of the op that are not the output shape of a deconvolution: 1, or 2 to 3 with weights as
     // tensors. (A command of the op has no output-shape input.)
     int tensorInputs(size_t inputCountOfOp) const {

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "mnn_generated.h"
+#include "rewrite/grouped_convolution.h"
 
 namespace mnnc {
 
@@ -53,6 +54,7 @@ std::shared_ptr<const Net> parseNet(std::shared_ptr<const Model> model) {
         parsed.source = &graph;
         parsed.nodes.reserve(graph.ops.size());
         for (const wire::Op* op : graph.ops) parsed.nodes.push_back(parseNode(*model, graph, *op));
+        findGroupedConvolutions(parsed, net->graphs.size() == 1);
     }
     net->model = std::move(model);
     return net;

@@ -9,9 +9,18 @@
 
 namespace mnnc {
 
+// One node that computes what several nodes of the file compute.
+struct Rewrite {
+    Node node;
+    size_t place = 0;              // the node of the file it stands in for (the last of them)
+    std::vector<size_t> replaced;  // the others
+    std::vector<int> hidden;       // tensors that are not made; who wants one gets the file's nodes instead
+};
+
 struct NetGraph {
     const Graph* source = nullptr;  // names, inputs, outputs
     std::vector<Node> nodes;        // in the order of the file
+    std::vector<Rewrite> rewrites;  // no node is in two of them
 };
 
 struct Net {

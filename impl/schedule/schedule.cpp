@@ -8,16 +8,37 @@ namespace mnnc {
 
 namespace {
 
-bool isConstant(OpType type) { return type == OpType::Const || type == OpType::TrainableParam; }
-bool isControl(OpType type) { return type == OpType::If || type == OpType::While; }
+bool isConstant(OpType type) {
+    return type == OpType::Const || type == OpType::TrainableParam;
+}
+bool isControl(OpType type) {
+    return type == OpType::If || type == OpType::While;
+}
 
-// The nodes that the outputs depend on, by position in the file.
-std::vector<bool> neededNodes(const NetGraph& graph, const std::vector<int>& outputs) {
+// The graph's nodes in order, rewritten ones in place of the file's where no output is hidden by that.
+std::vector<const Node*> nodesFor(const NetGraph& graph, const std::vector<int>& outputs) {
+    std::vector<const Node*> nodes;
+    nodes.reserve(graph.nodes.size());
+    for (const Node& node : graph.nodes) nodes.push_back(&node);
+    for (const Rewrite& rewrite : graph.rewrites) {
+        if (std::find_first_of(outputs.begin(), outputs.end(), rewrite.hidden.begin(),
+                               rewrite.hidden.end()) != outputs.end())
+            continue;
+        nodes[rewrite.place] = &rewrite.node;
+        for (const size_t i : rewrite.replaced) nodes[i] = nullptr;
+    }
+    std::erase(nodes, nullptr);
+    return nodes;
+}
+
+// The nodes that the outputs depend on, by position.
+std::vector<bool> neededNodes(const NetGraph& graph, const std::vector<const Node*>& nodes,
+                              const std::vector<int>& outputs) {
     std::vector<bool> wanted(graph.source->tensorNames.size(), false);
     for (const int id : outputs) wanted[static_cast<size_t>(id)] = true;
-    std::vector<bool> needed(graph.nodes.size(), false);
-    for (size_t i = graph.nodes.size(); i-- > 0;) {
-        const Node& node = graph.nodes[i];
+    std::vector<bool> needed(nodes.size(), false);
+    for (size_t i = nodes.size(); i-- > 0;) {
+        const Node& node = *nodes[i];
         needed[i] = std::any_of(node.outputs.begin(), node.outputs.end(),
                                 [&](int id) { return wanted[static_cast<size_t>(id)]; });
         if (needed[i])
@@ -34,7 +55,8 @@ void requireSupported(const Node& node) {
              type ? type : format("number %d", static_cast<int>(node.type)).c_str(), node.name.c_str(),
              node.unsupported.c_str());
     if (node.type == OpType::While && !node.params)
-        fail(Status::NotSupported, "operator While of node '%s' cannot run: its LoopParam form is not implemented",
+        fail(Status::NotSupported,
+             "operator While of node '%s' cannot run: its LoopParam form is not implemented",
              node.name.c_str());
 }
 
@@ -52,23 +74,30 @@ GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<in
     // The first stage in whose planning a tensor's shape is known, and the one in which its values are.
     std::vector<int> shapeStage(tensors, 0), contentStage(tensors, 1);
 
-    const std::vector<bool> needed = neededNodes(graph, outputs);
+    const std::vector<const Node*> nodes = nodesFor(graph, outputs);
+    const std::vector<bool> needed = neededNodes(graph, nodes, outputs);
     std::vector<bool> produced(tensors, false);
-    for (const Node& node : graph.nodes)
-        for (const int id : node.outputs) produced[static_cast<size_t>(id)] = true;
+    for (const Node* node : nodes)
+        for (const int id : node->outputs) {
+            // Plans are per tensor: two producers would disagree about its size.
+            if (produced[static_cast<size_t>(id)])
+                fail(Status::BadFormat, "tensor '%s' is made by more than one operator",
+                     graph.source->tensorNames[static_cast<size_t>(id)].c_str());
+            produced[static_cast<size_t>(id)] = true;
+        }
     for (const int id : outputs)
         if (!produced[static_cast<size_t>(id)])
             fail(Status::BadFormat, "output '%s' is made by no operator",
                  graph.source->tensorNames[static_cast<size_t>(id)].c_str());
-    for (size_t i = 0; i < graph.nodes.size(); ++i) {  // constants count wherever they stand
-        const Node& node = graph.nodes[i];
+    for (size_t i = 0; i < nodes.size(); ++i) {  // constants count wherever they stand
+        const Node& node = *nodes[i];
         if (!isConstant(node.type)) continue;
         const auto id = static_cast<size_t>(node.outputs[0]);
         schedule.folded[id] = true;
         contentStage[id] = 0;
     }
-    for (size_t i = 0; i < graph.nodes.size(); ++i) {
-        const Node& node = graph.nodes[i];
+    for (size_t i = 0; i < nodes.size(); ++i) {
+        const Node& node = *nodes[i];
         if (!needed[i] || node.type == OpType::Input) continue;
         requireSupported(node);
         if (isConstant(node.type)) continue;

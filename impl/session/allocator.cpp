@@ -15,10 +15,6 @@ bool sameChannels(const Tensor& a, const Tensor& b) {
            a.plane() == b.plane();
 }
 
-bool canPack(const Tensor& tensor) {
-    return elementBytes(tensor.type) == 4 && tensor.shape.rank() >= 2 && tensor.format != Format::NHWC;
-}
-
 // One pixel and whole blocks: packed and row-major are the same bytes.
 bool packsToItself(const Tensor& tensor, int pack) {
     return tensor.plane() == 1 && tensor.shape[1] % pack == 0;
@@ -106,17 +102,9 @@ bool StageAllocator::shareIdentity(const Command& command) {
 void StageAllocator::add(EncodedCommand encoded) {
     Command& command = encoded.command;
     if (shareIdentity(command)) return;
-    StorageChoice choice = context_.backend->chooseStorage(command);
-    auto wantsPlain = [&](size_t i) { return i < 32 && ((choice.plainInputs >> i) & 1u); };
-    // One tensor that cannot be packed (narrow types, NHWC) keeps the others row-major too.
-    bool packable =
-        choice.outputPack == 1 || std::all_of(command.outputs.begin(), command.outputs.end(),
-                                              [](const Tensor* output) { return canPack(*output); });
-    for (size_t i = 0; i < command.inputs.size() && choice.inputPack > 1; ++i)
-        packable &= wantsPlain(i) || canPack(*command.inputs[i]);
-    if (!packable) choice = {};
+    const StorageChoice choice = feasibleStorage(*context_.backend, command);
     for (size_t i = 0; i < command.inputs.size(); ++i) {
-        const bool plain = wantsPlain(i);
+        const bool plain = choice.wantsPlain(i);
         command.inputs[i] = stored(command.inputs[i], plain ? 1 : choice.inputPack);
     }
     for (Tensor* output : command.outputs) {

@@ -1,5 +1,6 @@
 // The loop of ONNX: iteration < limit and condition > 0; carried values by position; scan outputs stacked on
 // axis 0.
+#include <algorithm>
 #include <cstring>
 
 #include "session/while_node.h"
@@ -74,7 +75,7 @@ void CountedLoop::appendScans(int64_t iteration, int64_t limit) {
             stack.pack = 1;
             // Room for a likely number of iterations at once; grown below when the limit is only nominal.
             stack.data = memory_[i].reserve(
-                checkedMul(bytes, std::min<int64_t>(limit, 1024), "a scan output"), "a scan output");
+                bytes * std::min<int64_t>(limit, std::max<int64_t>(1, (1 << 20) / std::max<int64_t>(bytes, 1))), "a scan output");
         } else {
             Shape now = stack.shape;
             now[0] = 0;
@@ -118,8 +119,10 @@ void CountedLoop::run() {
     if (iteration == 0)
         for (size_t i = carried_; i < outputs_.size(); ++i) {
             // No iteration told the shape of a part: an empty vector.
-            outputs_[i]->shape = Shape{0};
-            outputs_[i]->data = nullptr;
+            Tensor none;
+            none.name = outputs_[i]->name;
+            none.shape = Shape{0};
+            *outputs_[i] = none;
         }
 }
 

@@ -18,11 +18,17 @@ bool allEmpty(const std::vector<Tensor*>& tensors) {
 }  // namespace
 
 void StageEncoder::checkOutputs(const Node& node, const std::vector<Tensor*>& outputs) const {
-    for (const Tensor* output : outputs)
-        if (output->storageBytes() > context_.maxMemoryBytes)
-            fail(Status::LimitExceeded, "op '%s': an output of shape %s exceeds max_memory_bytes (%lld)",
-                 node.name.c_str(), output->shape.text().c_str(),
-                 static_cast<long long>(context_.maxMemoryBytes));
+    for (const Tensor* output : outputs) {
+        const std::string shape = output->shape.text();
+        for (const int64_t extent : output->shape)
+            if (extent > INT32_MAX)
+                fail(Status::Overflow, "op '%s': an output of shape %s has an extent above 2^31 - 1",
+                     node.name.c_str(), shape.c_str());
+        if (output->elements() > INT32_MAX || output->storageBytes() > context_.maxMemoryBytes)
+            fail(Status::LimitExceeded,
+                 "op '%s': an output of shape %s exceeds max_memory_bytes (%lld) or 2^31 - 1 elements",
+                 node.name.c_str(), shape.c_str(), static_cast<long long>(context_.maxMemoryBytes));
+    }
 }
 
 void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, std::vector<Tensor*> outputs,
@@ -106,6 +112,48 @@ void StageEncoder::fold(const Command& command) {
         command.outputs[0]->contentKnown = true;
         return;
     }
+    const StorageChoice choice = feasibleStorage(*context_.cpu, command);
+    if (choice.inputPack == 1 && choice.outputPack == 1) {
+        runNow(command);
+        return;
+    }
+    Command packed = command;
+    for (size_t i = 0; i < packed.inputs.size(); ++i)
+        if (!choice.wantsPlain(i) && choice.inputPack > 1)
+            packed.inputs[i] = restored(command.inputs[i], choice.inputPack);
+    for (Tensor*& output : packed.outputs) {
+        output = temporary(output->shape, output->type, output->format);
+        output->pack = choice.outputPack;
+    }
+    runNow(packed);
+    for (size_t i = 0; i < packed.outputs.size(); ++i) changeStorage(packed.outputs[i], command.outputs[i]);
+}
+
+Tensor* StageEncoder::restored(Tensor* tensor, int pack) {
+    if (tensor->pack == pack) return tensor;
+    Tensor* result = temporary(tensor->shape, tensor->type, tensor->format);
+    result->pack = pack;
+    changeStorage(tensor, result);
+    return result;
+}
+
+void StageEncoder::changeStorage(Tensor* from, Tensor* to) {
+    Command command;
+    command.name = from->name + "_storage";
+    command.inputs = {from};
+    command.outputs = {to};
+    Region whole;
+    whole.size[2] = from->elements();
+    command.regions = {whole};
+    if (from->pack == to->pack) {
+        to->data = from->data;
+        to->contentKnown = true;
+    } else {
+        runNow(command);
+    }
+}
+
+void StageEncoder::runNow(const Command& command) {
     for (Tensor* output : command.outputs)
         if (!output->data) output->data = allocateFolded(output->storageBytes());
     std::string reason;

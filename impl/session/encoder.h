@@ -33,6 +33,9 @@ class StageEncoder final : public GeometryContext {
     void constant(Tensor* output, const void* bytes) override;
 
   private:
+    Tensor* restored(Tensor* tensor, int pack);
+    void changeStorage(Tensor* from, Tensor* to);
+    void runNow(const Command& command);
     void checkOutputs(const Node& node, const std::vector<Tensor*>& outputs) const;
     void* allocateFolded(int64_t bytes);
 

@@ -21,7 +21,7 @@ struct SessionContext {
 
     // Accounts for memory about to be allocated (negative: given back). Throws LimitExceeded.
     void charge(int64_t bytes, const char* what) {
-        if (bytes > 0 && heldBytes + bytes > maxMemoryBytes)
+        if (bytes > 0 && bytes > maxMemoryBytes - heldBytes)
             fail(Status::LimitExceeded, "%s needs %lld bytes beside the %lld held; max_memory_bytes is %lld",
                  what, static_cast<long long>(bytes), static_cast<long long>(heldBytes),
                  static_cast<long long>(maxMemoryBytes));

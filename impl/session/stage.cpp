@@ -56,7 +56,9 @@ bool Stage::upToDate() noexcept {
     if (!planned_) return false;
     for (Key& key : keys_) {
         const Tensor& tensor = tensors_[static_cast<size_t>(key.input.tensor)];
-        if (!(tensor.shape == key.shape) || tensor.type != key.type) return false;
+        if (!(tensor.shape == key.shape) || tensor.type != key.type || tensor.format != key.format ||
+            tensor.data != key.data)
+            return false;
         if (!key.input.content || tensor.empty()) continue;
         const void* now = tensor.data;
         if (tensor.pack != 1) {
@@ -73,6 +75,8 @@ void Stage::readKeys() {
         const Tensor& tensor = tensors_[static_cast<size_t>(key.input.tensor)];
         key.shape = tensor.shape;
         key.type = tensor.type;
+        key.format = tensor.format;
+        key.data = tensor.data;
         if (!key.input.content) continue;
         const int64_t bytes = hostBytes(tensor, ownLayout(tensor));
         key.content = AlignedBuffer(bytes);

@@ -50,6 +50,8 @@ class Stage {
         StageInput input;
         Shape shape;
         DataType type = DataType::Float32;
+        Format format = Format::NCHW;
+        const void* data = nullptr;  // views of it are part of the plan
         AlignedBuffer content, fresh;
     };
     struct Step {

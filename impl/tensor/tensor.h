@@ -62,4 +62,9 @@ struct Tensor {
     }
 };
 
+// Whether a tensor may be stored channel-packed: conversions move four-byte elements and know NCHW order.
+inline bool canPack(const Tensor& tensor) noexcept {
+    return elementBytes(tensor.type) == 4 && tensor.shape.rank() >= 2 && tensor.format != Format::NHWC;
+}
+
 }  // namespace mnnc

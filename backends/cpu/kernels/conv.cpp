@@ -103,7 +103,8 @@ class ProductPlan final : public ConvPlan {
                       k_.lanes, panelBlocks_, groups_, transposed_ ? s_.strideH : 0,
                       transposed_ ? s_.strideW : 0, transposed_ ? s_.padTop % s_.strideH : 0,
                       transposed_ ? s_.padLeft % s_.strideW : 0) +
-               (transposed_ ? format(".d%dx%d.o%d", s_.dilateH, s_.dilateW, int(phases_.size()))
+               (transposed_ ? format(".d%dx%d.o%dx%d", s_.dilateH, s_.dilateW, std::min(s_.strideH, s_.oh),
+                                     std::min(s_.strideW, s_.ow))
                             : std::string());
     }
 
