@@ -8,6 +8,7 @@
 
 #include "model_builder.h"
 #include "session/session.h"
+#include "tensor/host_copy.h"
 
 namespace mnnc::testing {
 namespace {
@@ -65,12 +66,14 @@ Result runNet(const std::shared_ptr<const Interpreter>& interpreter, std::vector
     config.saveTensors = std::move(saveTensors);
     Session session(interpreter, config);
     Tensor& input = session.input(0);
-    for (int64_t i = 0; i < input.elements(); ++i)
-        input.as<float>()[i] = std::cos(static_cast<float>(i) * 0.37f);
+    std::vector<float> values(static_cast<size_t>(input.elements()));
+    for (size_t i = 0; i < values.size(); ++i) values[i] = std::cos(static_cast<float>(i) * 0.37f);
+    copyFromHost(input, values.data(), Format::NCHW);
     session.run();
     const Tensor& output = session.output(0);
     Result result;
-    result.values.assign(output.as<const float>(), output.as<const float>() + output.elements());
+    result.values.resize(static_cast<size_t>(output.elements()));
+    copyToHost(output, result.values.data(), Format::NCHW);
     result.convolutions =
         std::count_if(session.records().begin(), session.records().end(),
                       [](const OpRecord& r) { return std::string(r.type) == "Convolution"; });
