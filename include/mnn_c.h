@@ -503,6 +503,7 @@ MNN_C_API mnn_status mnn_session_needs_resize(const mnn_session_t* session, bool
  *   MNN_ERROR_BAD_PARAMETER, MNN_ERROR_BAD_WEIGHTS, MNN_ERROR_BAD_TYPE, MNN_ERROR_BAD_INDEX,
  *   MNN_ERROR_OVERFLOW, MNN_ERROR_LIMIT_EXCEEDED, MNN_ERROR_FILE_READ_FAILED
  *                                 as of mnn_session_create().
+ *   MNN_ERROR_CANCELLED           mnn_session_interrupt() was called.
  *   The session still needs a resize then; other shapes may succeed.
  * Threads: one at a time per session. Cost: may prepare weights and allocate. Since 0.1. */
 MNN_C_API mnn_status mnn_session_resize(mnn_session_t* session);
@@ -521,10 +522,10 @@ MNN_C_API mnn_status mnn_session_resize(mnn_session_t* session);
  * Since 0.1. */
 MNN_C_API mnn_status mnn_session_run(mnn_session_t* session);
 
-/* Asks a run of the session that is under way to stop; it returns MNN_ERROR_CANCELLED after the operator it
- * is in. Without a run under way nothing happens.
- * Returns MNN_OK. Threads: any, also while another thread is inside mnn_session_run() of this session (only
- *   destroying must not overlap). Since 0.1. */
+/* Asks a run or a resize of the session that is under way to stop; it returns MNN_ERROR_CANCELLED after the
+ * operator it is in. Without one under way nothing happens.
+ * Returns MNN_OK. Threads: any, also while another thread is inside mnn_session_run() or mnn_session_resize() of
+ *   this session (only destroying must not overlap). Since 0.1. */
 MNN_C_API mnn_status mnn_session_interrupt(mnn_session_t* session);
 
 typedef struct mnn_session_memory_info {

@@ -1,6 +1,7 @@
 // The CPU backend: one table of executions, the thread pool of its runtime, the kernels of one instruction
 // set.
 #pragma once
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -27,7 +28,11 @@ class CpuBackend final : public Backend {
     const Kernels& kernels() const noexcept { return kernels_; }
     // The threads to run on: those leased for the present run, outside of one the runtime's pool.
     ThreadPool& pool() const noexcept { return lease_ ? *lease_ : *pool_; }
-    WeightStore& weights() const noexcept { return weights_; }
+    // Weights prepared once for all sessions, see WeightStore.
+    WeightStore::Buffer weights(const ParamsPtr& params, const std::string& variant, int64_t bytes,
+                                const std::function<void(AlignedBuffer&)>& fill) const {
+        return weights_.get(params, variant, bytes, config_.maxMemoryBytes, fill);
+    }
     const BackendConfig& config() const noexcept { return config_; }
     int pack() const noexcept;  // channels per block of packed tensors
 

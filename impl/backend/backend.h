@@ -19,6 +19,7 @@ struct BackendConfig {
     Precision precision = Precision::Normal;
     MemoryMode memory = MemoryMode::Normal;
     std::string cpuIsa;  // "" = the best the CPU has
+    int64_t maxMemoryBytes = INT64_MAX;
 };
 
 // How a command wants its tensors stored. Storage is chosen by the producer; the pipeline inserts a

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <map>
 #include <queue>
+#include <set>
+#include <utility>
 
 #include "base/checked.h"
 
@@ -11,54 +13,65 @@ namespace mnnc {
 
 namespace {
 
-// Free ranges by offset, neighbours merged.
+// Free ranges, by offset (neighbours merge) and by size (best fit).
 class FreeSpace {
   public:
     int64_t take(int64_t bytes) {
-        auto best = free_.end();
-        for (auto it = free_.begin(); it != free_.end(); ++it)
-            if (it->second >= bytes && (best == free_.end() || it->second < best->second)) best = it;
-        if (best == free_.end()) return grow(bytes);
-        const int64_t offset = best->first, rest = best->second - bytes;
-        free_.erase(best);
-        if (rest) free_[offset + bytes] = rest;
+        const auto best = bySize_.lower_bound({bytes, 0});
+        if (best == bySize_.end()) return grow(bytes);
+        const auto [size, offset] = *best;
+        erase(offset, size);
+        if (size > bytes) insert(offset + bytes, size - bytes);
         return offset;
     }
 
     void give(int64_t offset, int64_t bytes) {
-        auto next = free_.lower_bound(offset);
-        if (next != free_.end() && next->first == offset + bytes) {
-            bytes += next->second;
-            next = free_.erase(next);
-        }
-        if (next != free_.begin()) {
-            const auto previous = std::prev(next);
-            if (previous->first + previous->second == offset) {
-                previous->second += bytes;
-                return;
+        const auto next = byOffset_.lower_bound(offset);
+        if (next != byOffset_.begin()) {
+            const auto [start, size] = *std::prev(next);
+            if (start + size == offset) {
+                erase(start, size);
+                offset = start;
+                bytes += size;
             }
         }
-        free_[offset] = bytes;
+        if (next != byOffset_.end() && next->first == offset + bytes) {
+            const auto [start, size] = *next;
+            erase(start, size);
+            bytes += size;
+        }
+        insert(offset, bytes);
     }
 
     int64_t end() const { return end_; }
 
   private:
+    void insert(int64_t offset, int64_t bytes) {
+        byOffset_.emplace(offset, bytes);
+        bySize_.emplace(bytes, offset);
+    }
+
+    void erase(int64_t offset, int64_t bytes) {
+        byOffset_.erase(offset);
+        bySize_.erase({bytes, offset});
+    }
+
     // Extends the last free range when it touches the end.
     int64_t grow(int64_t bytes) {
         int64_t offset = end_;
-        if (!free_.empty()) {
-            const auto last = std::prev(free_.end());
-            if (last->first + last->second == end_) {
-                offset = last->first;
-                free_.erase(last);
+        if (!byOffset_.empty()) {
+            const auto [start, size] = *std::prev(byOffset_.end());
+            if (start + size == end_) {
+                erase(start, size);
+                offset = start;
             }
         }
         end_ = checkedAdd(offset, bytes, "arena size");
         return offset;
     }
 
-    std::map<int64_t, int64_t> free_;
+    std::map<int64_t, int64_t> byOffset_;
+    std::set<std::pair<int64_t, int64_t>> bySize_;  // (bytes, offset)
     int64_t end_ = 0;
 };
 

@@ -1,9 +1,8 @@
 #include "backend/thread_pool.h"
 
 #include <atomic>
-#include <condition_variable>
+#include <csignal>
 #include <cstdint>
-#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -37,6 +36,22 @@ class Spinner {
     unsigned rounds_ = 0;
 };
 
+// Threads made meanwhile block every signal: the host's handlers run on the host's threads.
+class SignalsBlocked {
+  public:
+    SignalsBlocked() {
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    SignalsBlocked(const SignalsBlocked&) = delete;
+    SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+  private:
+    sigset_t before_;
+};
+
 }  // namespace
 
 struct ForkJoinPool::State {
@@ -52,22 +67,25 @@ struct ForkJoinPool::State {
         State& state_;
     };
 
+    enum Mode : int { Asleep, Awake, Stopped };
+
     State() : lease(*this) {}
 
     int threads() const { return static_cast<int>(workers.size()) + 1; }
 
+    void setMode(Mode next) {
+        mode.store(next, std::memory_order_release);
+        mode.notify_all();
+    }
+
     bool acquire() {
         if (leased.exchange(true, std::memory_order_acquire)) return false;
-        {
-            std::lock_guard lock(mutex);
-            awake.store(true, std::memory_order_relaxed);
-        }
-        wake.notify_all();
+        setMode(Awake);
         return true;
     }
 
     void release() {
-        awake.store(false, std::memory_order_relaxed);
+        mode.store(Asleep, std::memory_order_relaxed);
         leased.store(false, std::memory_order_release);
     }
 
@@ -110,13 +128,10 @@ struct ForkJoinPool::State {
 
     void workerMain() {
         for (;;) {
-            {
-                std::unique_lock lock(mutex);
-                wake.wait(lock, [&] { return stop || awake.load(std::memory_order_relaxed); });
-                if (stop) return;
-            }
+            mode.wait(Asleep, std::memory_order_acquire);
+            if (mode.load(std::memory_order_acquire) == Stopped) return;
             Spinner spinner;
-            while (awake.load(std::memory_order_relaxed)) {
+            while (mode.load(std::memory_order_relaxed) == Awake) {
                 if (!work()) spinner.wait();
             }
         }
@@ -129,13 +144,10 @@ struct ForkJoinPool::State {
     };
 
     std::vector<std::thread> workers;
-    std::mutex mutex;
-    std::condition_variable wake;
-    bool stop = false;
     Job job;
     uint32_t generation = 0;
     alignas(64) std::atomic<bool> leased{false};
-    alignas(64) std::atomic<bool> awake{false};
+    alignas(64) std::atomic<int> mode{Asleep};
     alignas(64) std::atomic<uint64_t> ticket{0};
     alignas(64) std::atomic<int> done{0};
     Lease lease;
@@ -145,6 +157,7 @@ struct ForkJoinPool::State {
 ForkJoinPool::ForkJoinPool(int threads) : state_(std::make_unique<State>()) {
     State* state = state_.get();
     state->workers.reserve(threads > 1 ? threads - 1 : 0);
+    const SignalsBlocked guard;
     for (int i = 1; i < threads; ++i) {
         try {
             state->workers.emplace_back([state] { state->workerMain(); });
@@ -155,11 +168,7 @@ ForkJoinPool::ForkJoinPool(int threads) : state_(std::make_unique<State>()) {
 }
 
 ForkJoinPool::~ForkJoinPool() {
-    {
-        std::lock_guard lock(state_->mutex);
-        state_->stop = true;
-    }
-    state_->wake.notify_all();
+    state_->setMode(State::Stopped);
     for (std::thread& worker : state_->workers) worker.join();
 }
 

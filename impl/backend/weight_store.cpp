@@ -2,23 +2,28 @@
 
 namespace mnnc {
 
-WeightStore::Buffer WeightStore::get(const ParamsPtr& params, const std::string& variant,
-                                     const std::function<AlignedBuffer()>& make) {
+WeightStore::SlotPtr WeightStore::slot(const ParamsPtr& params, const std::string& variant) {
     const std::lock_guard lock(mutex_);
-    Entry& entry = entries_[Key(params.get(), variant)];
-    if (Buffer alive = entry.buffer.lock()) return alive;
-    auto made = std::make_shared<const AlignedBuffer>(make());
-    entry.params = params;
-    entry.buffer = made;
-    return made;
+    SlotPtr& slot = slots_[Key(params.get(), variant)];
+    if (!slot) slot = std::make_shared<Slot>(params);
+    return slot;
 }
 
-int64_t WeightStore::bytes() const {
-    const std::lock_guard lock(mutex_);
-    int64_t total = 0;
-    for (const auto& [key, entry] : entries_)
-        if (const Buffer alive = entry.buffer.lock()) total += static_cast<int64_t>(alive->size());
-    return total;
+WeightStore::Buffer WeightStore::get(const ParamsPtr& params, const std::string& variant, int64_t bytes,
+                                     int64_t limit, const std::function<void(AlignedBuffer&)>& fill) {
+    const SlotPtr place = slot(params, variant);
+    const std::lock_guard lock(place->mutex);
+    if (Buffer alive = place->buffer.lock()) return alive;
+    const int64_t held = this->bytes();
+    if (bytes > limit - held)
+        fail(Status::LimitExceeded,
+             "prepared weights need %lld bytes beside the %lld held; max_memory_bytes is %lld",
+             static_cast<long long>(bytes), static_cast<long long>(held), static_cast<long long>(limit));
+    const auto made = std::make_shared<Counted>(held_, bytes);
+    fill(made->buffer);
+    Buffer buffer(made, &made->buffer);
+    place->buffer = buffer;
+    return buffer;
 }
 
 }  // namespace mnnc

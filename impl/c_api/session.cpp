@@ -8,6 +8,7 @@ using namespace mnnc;
 
 namespace {
 
+// When a struct grows, the smallest size that is accepted stays that of 0.1.
 constexpr size_t kConfigSize = sizeof(mnn_schedule_config_t);
 constexpr size_t kMemorySize = sizeof(mnn_session_memory_t);
 constexpr size_t kOpInfoSize = sizeof(mnn_session_op_info_t);

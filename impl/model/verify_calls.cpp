@@ -16,6 +16,7 @@ namespace mnnc {
 namespace {
 
 constexpr int kMaxCallDepth = 64;
+constexpr int64_t kMaxInstances = 4096;
 
 using Names = std::map<std::string_view, const wire::SubGraphProto*>;
 using StringVecs = flatbuffers::Vector<flatbuffers::Offset<wire::StringVec>>;
@@ -160,19 +161,31 @@ std::vector<const wire::SubGraphProto*> callees(const wire::Op& op, const Names&
     return result;
 }
 
-enum class Visit : char { New, Open, Done };
+// What one call of a subgraph brings with it. A session makes every call site its own instance.
+struct CallTree {
+    bool open = true;
+    int height = 0;
+    int64_t instances = 1;
+};
 
-void visit(const wire::SubGraphProto* graph, const Names& names,
-           std::map<const wire::SubGraphProto*, Visit>& state, int depth) {
-    Visit& mark = state[graph];
-    if (mark == Visit::Done) return;
-    if (mark == Visit::Open) fail(Status::Cycle, "subgraph '%s' calls itself", graph->name()->c_str());
+CallTree visit(const wire::SubGraphProto* graph, const Names& names,
+               std::map<const wire::SubGraphProto*, CallTree>& trees, int depth) {
+    const auto [place, isNew] = trees.try_emplace(graph);
+    CallTree& tree = place->second;
+    if (!isNew && tree.open) fail(Status::Cycle, "subgraph '%s' calls itself", graph->name()->c_str());
+    if (!isNew) return tree;
     if (depth > kMaxCallDepth)
         fail(Status::LimitExceeded, "subgraphs are nested deeper than %d", kMaxCallDepth);
-    mark = Visit::Open;
     for (const auto* op : *graph->nodes())
-        for (const auto* callee : callees(*op, names)) visit(callee, names, state, depth + 1);
-    mark = Visit::Done;
+        for (const auto* callee : callees(*op, names)) {
+            const CallTree inner = visit(callee, names, trees, depth + 1);
+            tree.height = std::max(tree.height, inner.height + 1);
+            tree.instances = std::min(tree.instances + inner.instances, kMaxInstances + 1);
+        }
+    if (tree.height > kMaxCallDepth)
+        fail(Status::LimitExceeded, "subgraphs are nested deeper than %d", kMaxCallDepth);
+    tree.open = false;
+    return tree;
 }
 
 void verifyCallers(const WireGraph& graph, const Names& names) {
@@ -205,8 +218,14 @@ void verifyCalls(const wire::Net& net) {
         graph.ops = proto->nodes();
         verifyCallers(graph, names);
     }
-    std::map<const wire::SubGraphProto*, Visit> state;
-    for (const auto* graph : *net.subgraphs()) visit(graph, names, state, 0);
+    std::map<const wire::SubGraphProto*, CallTree> trees;
+    for (const auto* graph : *net.subgraphs()) visit(graph, names, trees, 0);
+    int64_t instances = 0;
+    for (const auto* op : *net.oplists())
+        for (const auto* callee : callees(*op, names)) instances += trees.at(callee).instances;
+    if (instances > kMaxInstances)
+        fail(Status::LimitExceeded, "the operators call %lld subgraphs in all, at most %lld are run",
+             static_cast<long long>(instances), static_cast<long long>(kMaxInstances));
 }
 
 }  // namespace mnnc

@@ -162,8 +162,8 @@ void StageEncoder::runNow(const Command& command) {
         fail(Status::NoExecution, "constant '%s' (%s) cannot be computed: %s", command.name.c_str(),
              opTypeName(command.type), reason.c_str());
     execution->onResize();
-    const AlignedBuffer scratch(execution->scratchBytes());
-    execution->bindScratch(const_cast<void*>(scratch.data()));
+    ChargedBuffer scratch(context_);
+    execution->bindScratch(scratch.reserve(execution->scratchBytes(), "scratch"));
     execution->onExecute();
     for (Tensor* output : command.outputs) output->contentKnown = true;
 }

@@ -92,11 +92,13 @@ Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionCo
     : interpreter_(std::move(interpreter)), runtime_(chooseRuntime(config)) {
     if (interpreter_->model().usage() == ModelUsage::StaticInference)
         fail(Status::NotSupported, "static models (usage INFERENCE_STATIC) cannot run here");
-    backend_ = runtime_->createBackend(config.backend, *interpreter_->weights);
+    context_.maxMemoryBytes = config.maxMemoryBytes > 0 ? config.maxMemoryBytes : defaultMemoryLimit();
+    BackendConfig backendConfig = config.backend;
+    backendConfig.maxMemoryBytes = context_.maxMemoryBytes;
+    backend_ = runtime_->createBackend(backendConfig, *interpreter_->weights);
     context_.net = interpreter_->net.get();
     context_.backend = backend_.get();
     context_.cpu = backend_.get();
-    context_.maxMemoryBytes = config.maxMemoryBytes > 0 ? config.maxMemoryBytes : defaultMemoryLimit();
     context_.maxLoopIterations = config.maxLoopIterations > 0 ? config.maxLoopIterations : 1'000'000;
     pipeline_ =
         std::make_unique<Pipeline>(context_, 0, wantedOutputs(interpreter_->model().mainGraph(), config));
@@ -122,6 +124,7 @@ void Session::resizeInput(size_t index, const Shape& shape) {
 
 void Session::resize() {
     if (!needsResize_) return;
+    context_.interrupted.store(false, std::memory_order_relaxed);
     for (size_t i = 0; i < wantedShapes_.size(); ++i) {
         const Shape& shape = wantedShapes_[i];
         if (std::any_of(shape.begin(), shape.end(), [](int64_t extent) { return extent < 0; }))

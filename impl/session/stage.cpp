@@ -38,7 +38,7 @@ Stage::Stage(SessionContext& context, std::vector<Tensor>& tensors, const GraphS
             const bool content = k < 32 && ((item.op->content >> k) & 1u);
             if (!content && !schedule_.fromControl[static_cast<size_t>(id)]) continue;
             if (!seen.emplace(id, content).second) continue;
-            keys_.emplace_back().input = {id, content};
+            keys_.emplace_back(context_, StageInput{id, content});
         }
     }
 }
@@ -52,7 +52,7 @@ std::vector<Tensor*> Stage::tensorsOf(const std::vector<int>& ids) const {
     return result;
 }
 
-bool Stage::upToDate() noexcept {
+bool Stage::upToDate() {
     if (!planned_) return false;
     for (Key& key : keys_) {
         const Tensor& tensor = tensors_[static_cast<size_t>(key.input.tensor)];
@@ -65,7 +65,7 @@ bool Stage::upToDate() noexcept {
             copyToHost(tensor, key.fresh.data(), ownLayout(tensor));
             now = key.fresh.data();
         }
-        if (std::memcmp(now, key.content.data(), key.content.size()) != 0) return false;
+        if (std::memcmp(now, key.content.data(), static_cast<size_t>(key.bytes)) != 0) return false;
     }
     return true;
 }
@@ -78,10 +78,9 @@ void Stage::readKeys() {
         key.format = tensor.format;
         key.data = tensor.data;
         if (!key.input.content) continue;
-        const int64_t bytes = hostBytes(tensor, ownLayout(tensor));
-        key.content = AlignedBuffer(bytes);
-        key.fresh = AlignedBuffer(tensor.pack != 1 ? bytes : 0);
-        copyToHost(tensor, key.content.data(), ownLayout(tensor));
+        key.bytes = hostBytes(tensor, ownLayout(tensor));
+        copyToHost(tensor, key.content.reserve(key.bytes, "a kept shape"), ownLayout(tensor));
+        if (tensor.pack != 1) key.fresh.reserve(key.bytes, "a kept shape");
     }
 }
 
@@ -103,6 +102,7 @@ void Stage::plan() {
     std::vector<Entry> entries;
     std::vector<EncodedCommand> commands;
     for (const Item& item : items_) {
+        context_.checkInterrupt();
         if (item.control) {
             entries.push_back({{}, &item});
             continue;

@@ -36,8 +36,8 @@ class Stage {
 
     bool planned() const noexcept { return planned_; }
     void invalidate() noexcept { planned_ = false; }
-    // Whether what the plan depends on is as it was when plan() ran. Neither allocates nor throws.
-    bool upToDate() noexcept;
+    // Whether what the plan depends on is as it was when plan() ran. Does not allocate.
+    bool upToDate();
     void plan();
     void execute();
 
@@ -47,12 +47,14 @@ class Stage {
 
   private:
     struct Key {
+        Key(SessionContext& context, StageInput in) : input(in), content(context), fresh(context) {}
         StageInput input;
         Shape shape;
         DataType type = DataType::Float32;
         Format format = Format::NCHW;
         const void* data = nullptr;  // views of it are part of the plan
-        AlignedBuffer content, fresh;
+        int64_t bytes = 0;  // of the content
+        ChargedBuffer content, fresh;
     };
     struct Step {
         std::unique_ptr<Execution> execution;  // null: control

@@ -26,8 +26,13 @@ def main():
     passed = failed = 0
     for case in cases:
         with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
-            run(tool, case, 1, one)
-            run(tool, case, 2, two)
+            try:
+                run(tool, case, 1, one)
+                run(tool, case, 2, two)
+            except (subprocess.CalledProcessError, OSError) as error:
+                failed += 1
+                print(f"{os.path.basename(case)}: {error}")
+                continue
             names = sorted(os.listdir(one))
             _, mismatch, errors = filecmp.cmpfiles(one, two, names, shallow=False)
             if mismatch or errors or not names:

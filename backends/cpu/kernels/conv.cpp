@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <climits>
 #include <cstring>
 #include <vector>
 
@@ -60,6 +61,8 @@ struct Phase {
     std::vector<ptrdiff_t> offsets;  // of the taps in the source, floats
 };
 
+constexpr int kMaxPhases = 1 << 14;
+
 struct Panel {
     int block, nb;
     int inBlock;  // first block of input channels read
@@ -83,6 +86,9 @@ class ProductPlan final : public ConvPlan {
         makePhases();
         placeSource();
         makePanels();
+        if (int64_t(panels_.size()) * int64_t(phases_.size()) > INT_MAX)
+            fail(Status::NotSupported, "a deconvolution to %d channels with a stride of %dx%d is too large",
+                 s_.oc, s_.strideH, s_.strideW);
     }
 
     size_t packedWeightFloats() const override { return weightFloats_; }
@@ -143,10 +149,13 @@ class ProductPlan final : public ConvPlan {
   private:
     void makePhases() {
         const int sh = transposed_ ? s_.strideH : 1, sw = transposed_ ? s_.strideW : 1;
+        if (int64_t{std::min(sh, s_.oh)} * std::min(sw, s_.ow) > kMaxPhases)
+            fail(Status::NotSupported, "no deconvolution kernel does a stride of %dx%d", sh, sw);
         for (int py = 0; py < std::min(sh, s_.oh); ++py) {
             for (int px = 0; px < std::min(sw, s_.ow); ++px) {
                 Phase p{py, px, ceilDiv(s_.oh - py, sh), ceilDiv(s_.ow - px, sw), {}, {}};
                 for (int ky = 0; ky < s_.kh; ++ky) {
+                    if (transposed_ && (py + s_.padTop - ky * s_.dilateH) % sh != 0) continue;
                     for (int kx = 0; kx < s_.kw; ++kx) {
                         if (!transposed_) {
                             p.taps.push_back(
@@ -154,7 +163,7 @@ class ProductPlan final : public ConvPlan {
                             continue;
                         }
                         const int y = py + s_.padTop - ky * s_.dilateH, x = px + s_.padLeft - kx * s_.dilateW;
-                        if (y % sh == 0 && x % sw == 0) p.taps.push_back({ky, kx, y / sh, x / sw});
+                        if (x % sw == 0) p.taps.push_back({ky, kx, y / sh, x / sw});
                     }
                 }
                 phases_.push_back(std::move(p));

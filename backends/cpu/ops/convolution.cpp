@@ -106,11 +106,10 @@ class ConvExecution final : public Execution {
         // The same operator on another number of channels means other groups, hence the count in the key.
         const std::string variant = std::string(plan_->algorithm()) + "/" + plan_->weightVariant() + "/" +
                                     backend_.kernels().isa + "/" + std::to_string(w.groups);
-        stored_ = backend_.weights().get(command_.params, variant, [&] {
+        const int64_t bytes = checkedMul(packedFloats_, kFloat, "packed weights");
+        stored_ = backend_.weights(command_.params, variant, bytes, [&](AlignedBuffer& buffer) {
             const FloatView weights = params.weights(w.weightCount, w.oc, name);
-            AlignedBuffer buffer(checkedMul(packedFloats_, kFloat, "packed weights"));
             plan_->packWeights(weights.data(), buffer.as<float>(), backend_.pool());
-            return buffer;
         });
         packed_ = stored_->as<float>();
         if (bias_.empty()) bias_ = params.bias(w.oc, name);

@@ -147,13 +147,13 @@ class InnerProduct final : public Execution {
     void onResize() override {
         const Kernels& kernels = backend_.kernels();
         rows_ = checkedInt(input_.shape[0], command_.name.c_str());
-        packed_ = backend_.weights().get(command_.params, std::string("inner_product ") + kernels.isa, [&] {
-            AlignedBuffer buffer(
-                static_cast<int64_t>(gemmPackedFloats(kernels, params_.outputs, params_.inputs)) * 4);
-            gemmPackB(kernels, params_.outputs, params_.inputs, params_.weight.data(),
-                      static_cast<size_t>(params_.inputs), true, buffer.as<float>(), backend_.pool());
-            return buffer;
-        });
+        const auto bytes =
+            static_cast<int64_t>(gemmPackedFloats(kernels, params_.outputs, params_.inputs)) * 4;
+        packed_ = backend_.weights(
+            command_.params, std::string("inner_product ") + kernels.isa, bytes, [&](AlignedBuffer& buffer) {
+                gemmPackB(kernels, params_.outputs, params_.inputs, params_.weight.data(),
+                          static_cast<size_t>(params_.inputs), true, buffer.as<float>(), backend_.pool());
+            });
         requestScratch(static_cast<int64_t>(gemmScratchBytes(rows_, params_.inputs, false)));
     }
 

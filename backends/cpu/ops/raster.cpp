@@ -13,6 +13,7 @@ namespace mnnc::cpu {
 
 namespace {
 
+constexpr int64_t kMaxPlanes = 1 << 20;         // more would make a table larger than the data
 constexpr int64_t kThreadedBytes = 64 * 1024;  // below this a second thread costs more than it brings
 
 // Row-major <-> packed, linear order kept. Any four-byte type: the kernels only move bits.
@@ -74,6 +75,7 @@ bool movesPlanes(const Command& command) {
     if (output.shape.rank() < 2 || output.format == Format::NHWC || output.type != DataType::Float32)
         return false;
     const int64_t plane = output.plane();
+    if (plane == 0 || output.elements() / plane > kMaxPlanes) return false;
     for (const Tensor* input : command.inputs)
         if (input->shape.rank() < 2 || input->format == Format::NHWC || input->type != DataType::Float32 ||
             input->plane() != plane)
@@ -191,7 +193,7 @@ class PlainRaster final : public Execution {
         if (fill_) std::memset(output_.data, 0, static_cast<size_t>(output_.storageBytes()));
         for (const Region& region : regions_) {
             const Tensor& input = *inputs_[static_cast<size_t>(region.input)];
-            if (!input.data) continue;  // an empty source
+            if (region.count() == 0) continue;  // perhaps of an empty source
             switch (elementBytes(output_.type)) {
                 case 4:
                     copy<uint32_t>(region, input);
@@ -293,7 +295,7 @@ std::unique_ptr<Execution> createRaster(CpuBackend& backend, const Command& comm
             fail(Status::BadIndex, "op '%s': a region reads input %d of %zu", command.name.c_str(),
                  region.input, command.inputs.size());
         const Tensor& input = *command.inputs[static_cast<size_t>(region.input)];
-        if (input.empty()) continue;
+        if (region.count() == 0) continue;
         checkRegion(region, input.elements(), output.elements(), command.name.c_str());
         if (elementBytes(input.type) != elementBytes(output.type))
             fail(Status::BadType, "op '%s': a %s tensor cannot be copied into a %s one", command.name.c_str(),
