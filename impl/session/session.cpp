@@ -97,6 +97,7 @@ Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionCo
     backendConfig.maxMemoryBytes = context_.maxMemoryBytes;
     backend_ = runtime_->createBackend(backendConfig, *interpreter_->weights);
     context_.net = interpreter_->net.get();
+    context_.weights = interpreter_->weights.get();
     context_.backend = backend_.get();
     context_.cpu = backend_.get();
     context_.maxLoopIterations = config.maxLoopIterations > 0 ? config.maxLoopIterations : 1'000'000;

@@ -13,6 +13,7 @@ struct SessionContext {
     const Net* net = nullptr;
     Backend* backend = nullptr;  // the wanted one
     Backend* cpu = nullptr;      // folds constants and takes what the wanted one does not
+    const WeightStore* weights = nullptr;
     int64_t maxMemoryBytes = 0;
     int64_t maxLoopIterations = 0;
     std::atomic<bool> interrupted{false};
@@ -21,9 +22,10 @@ struct SessionContext {
 
     // Accounts for memory about to be allocated (negative: given back). Throws LimitExceeded.
     void charge(int64_t bytes, const char* what) {
-        if (bytes > 0 && bytes > maxMemoryBytes - heldBytes)
+        const int64_t held = heldBytes + weights->bytes();
+        if (bytes > 0 && bytes > maxMemoryBytes - held)
             fail(Status::LimitExceeded, "%s needs %lld bytes beside the %lld held; max_memory_bytes is %lld",
-                 what, static_cast<long long>(bytes), static_cast<long long>(heldBytes),
+                 what, static_cast<long long>(bytes), static_cast<long long>(held),
                  static_cast<long long>(maxMemoryBytes));
         heldBytes += bytes;
         if (heldBytes > peakBytes) peakBytes = heldBytes;

@@ -228,6 +228,20 @@ static void memory_limit(void** state) {
         assert_ok(mnn_session_create(net, &config, &session));
         assert_ok(mnn_session_destroy(&session));
     }
+    /* Prepared weights count, alone and together with the arena. */
+    mnn_session_t* measured = NULL;
+    assert_ok(mnn_session_create(net, NULL, &measured));
+    mnn_session_memory_t need = {.struct_size = sizeof need};
+    assert_ok(mnn_session_memory(measured, &need));
+    assert_ok(mnn_session_destroy(&measured));
+    assert_true(need.weight_bytes > 0);
+    config.max_loop_iterations = 0;
+    const uint64_t scarce[] = {need.weight_bytes - 1, need.weight_bytes + need.arena_bytes - 1};
+    for (size_t i = 0; i < 2; ++i) {
+        config.max_memory_bytes = scarce[i];
+        assert_refused(&config, MNN_ERROR_LIMIT_EXCEEDED);
+    }
+
     /* Enough for one image, not for a hundred thousand; the session recovers. */
     config = default_config();
     config.max_memory_bytes = 4u << 20;

@@ -1,6 +1,7 @@
 // Loading: what a good net exposes, and each way a file or a net is refused, with its status and sentence.
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -351,6 +352,26 @@ TEST(ModelLoad, SubgraphThatCallsItself) {
     net.subgraphs[0] = makeBranch("yes", "no");
     net.subgraphs[1] = makeBranch("no", "yes");
     expectRefused(net, Status::Cycle, "calls itself");
+}
+
+// 'yes' calls g1 twice, g1 calls g2 twice, and so on.
+wire::NetT makeDoublingNet(int levels, bool leafFirst) {
+    wire::NetT net = makeIfNet();
+    for (int i = 1; i <= levels; ++i)
+        net.subgraphs.push_back(
+            makeBranch("g" + std::to_string(i), i < levels ? "g" + std::to_string(i + 1) : std::string()));
+    net.subgraphs[0] = makeBranch("yes", "g1");
+    if (leafFirst) std::reverse(net.subgraphs.begin(), net.subgraphs.end());
+    return net;
+}
+
+TEST(ModelLoad, CallTreesAreBounded) {
+    for (const bool leafFirst : {false, true}) {
+        EXPECT_NO_THROW(loadNet(makeDoublingNet(10, leafFirst)));
+        expectRefused(makeDoublingNet(12, leafFirst), Status::LimitExceeded, "at most 4096");
+        expectRefused(makeDoublingNet(63, leafFirst), Status::LimitExceeded, "at most 4096");
+        expectRefused(makeDoublingNet(70, leafFirst), Status::LimitExceeded, "deeper than 64");
+    }
 }
 
 TEST(ModelLoad, WarningForATensorProducedTwice) {
