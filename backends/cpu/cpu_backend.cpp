@@ -46,13 +46,14 @@ StorageChoice CpuBackend::chooseStorage(const Command& command) const {
     return op && op->storage ? op->storage(*this, command) : StorageChoice{};
 }
 
+bool CpuBackend::supports(const Command& command, std::string& reason) const {
+    if (findCpuOp(command.type)) return true;
+    reason = "the CPU backend has no kernel for it";
+    return false;
+}
+
 std::unique_ptr<Execution> CpuBackend::create(const Command& command, std::string& reason) {
-    const CpuOp* op = findCpuOp(command.type);
-    if (!op) {
-        reason = "the CPU backend has no kernel for it";
-        return nullptr;
-    }
-    return op->create(*this, command, reason);
+    return findCpuOp(command.type)->create(*this, command, reason);
 }
 
 // The lease is taken for a whole run: workers wake once and spin between operators.

@@ -8,6 +8,7 @@
 
 #include "backend/backend.h"
 #include "backend/thread_pool.h"
+#include "base/aligned.h"
 
 namespace mnnc {
 struct Kernels;
@@ -15,11 +16,14 @@ struct Kernels;
 
 namespace mnnc::cpu {
 
+using PackedWeights = std::shared_ptr<const AlignedBuffer>;
+
 class CpuBackend final : public Backend {
   public:
     CpuBackend(const Kernels& kernels, std::shared_ptr<ThreadPool> pool, const BackendConfig& config,
                WeightStore& weights);
     const char* name() const noexcept override { return "cpu"; }
+    bool supports(const Command& command, std::string& reason) const override;
     StorageChoice chooseStorage(const Command& command) const override;
     std::unique_ptr<Execution> create(const Command& command, std::string& reason) override;
     void onRunBegin() noexcept override;
@@ -29,9 +33,13 @@ class CpuBackend final : public Backend {
     // The threads to run on: those leased for the present run, outside of one the runtime's pool.
     ThreadPool& pool() const noexcept { return lease_ ? *lease_ : *pool_; }
     // Weights prepared once for all sessions, see WeightStore.
-    WeightStore::Buffer weights(const ParamsPtr& params, const std::string& variant, int64_t bytes,
-                                const std::function<void(AlignedBuffer&)>& fill) const {
-        return weights_.get(params, variant, bytes, config_.maxMemoryBytes, fill);
+    PackedWeights weights(const ParamsPtr& params, const std::string& variant, int64_t bytes,
+                          const std::function<void(AlignedBuffer&)>& fill) const {
+        return weights_.get<AlignedBuffer>(params, variant, bytes, config_.maxMemoryBytes, [&] {
+            auto buffer = std::make_shared<AlignedBuffer>(bytes);
+            fill(*buffer);
+            return buffer;
+        });
     }
     const BackendConfig& config() const noexcept { return config_; }
     int pack() const noexcept;  // channels per block of packed tensors

@@ -32,14 +32,21 @@ struct StorageChoice {
     bool wantsPlain(size_t input) const noexcept { return input < 32 && ((plainInputs >> input) & 1u); }
 };
 
+class DeviceBackend;
+
 class Backend {
   public:
     virtual ~Backend() = default;
     virtual const char* name() const noexcept = 0;
+    // Whether create() will take the command, as far as its parameters, shapes and types tell; if not,
+    // `reason` gets a sentence. Makes nothing.
+    virtual bool supports(const Command& command, std::string& reason) const = 0;
     // The storage this backend wants for a command whose inputs are stored as their `pack` says now.
     virtual StorageChoice chooseStorage(const Command& command) const = 0;
     // An execution, or null with a sentence in `reason` when this backend does not take the command.
     virtual std::unique_ptr<Execution> create(const Command& command, std::string& reason) = 0;
+    // This backend as one with memory of its own; null: its tensors are the host's.
+    virtual DeviceBackend* device() noexcept { return nullptr; }
     // Around every run of a session: lease and release of threads.
     virtual void onRunBegin() noexcept {}
     virtual void onRunEnd() noexcept {}

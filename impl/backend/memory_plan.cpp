@@ -77,7 +77,7 @@ class FreeSpace {
 
 }  // namespace
 
-int64_t planMemory(std::vector<MemoryRequest>& requests) {
+int64_t planMemory(std::vector<MemoryRequest>& requests, int64_t alignment) {
     FreeSpace space;
     using Expiry = std::pair<int, size_t>;  // last step, request
     std::priority_queue<Expiry, std::vector<Expiry>, std::greater<>> alive;
@@ -85,12 +85,13 @@ int64_t planMemory(std::vector<MemoryRequest>& requests) {
         MemoryRequest& request = requests[i];
         while (!alive.empty() && alive.top().first < request.firstStep) {
             const MemoryRequest& dead = requests[alive.top().second];
-            space.give(dead.offset, roundUp(dead.bytes, 64));
+            space.give(dead.offset, dead.bytes);
             alive.pop();
         }
         if (request.bytes == 0) continue;
-        request.offset = space.take(roundUp(checkedAdd(request.bytes, 64, "arena size"), 64));
-        request.bytes = roundUp(request.bytes + 64, 64);  // slack for vector loads past the end
+        // Slack: vectors may be loaded past the end.
+        request.bytes = roundUp(checkedAdd(request.bytes, 64, "arena size"), alignment);
+        request.offset = space.take(request.bytes);
         alive.emplace(request.lastStep, i);
     }
     return space.end();

@@ -12,8 +12,8 @@ struct MemoryRequest {
     int64_t offset = 0;  // result
 };
 
-// Sets every request's offset (64-byte aligned) and returns the arena's size. Requests must be sorted by
-// firstStep. Throws Overflow when the sum does not fit 64 bits.
-int64_t planMemory(std::vector<MemoryRequest>& requests);
+// Sets every request's offset and returns the arena's size. `alignment` is a power of two of at least 64.
+// Requests must be sorted by firstStep. Throws Overflow when the sum does not fit 64 bits.
+int64_t planMemory(std::vector<MemoryRequest>& requests, int64_t alignment = 64);
 
 }  // namespace mnnc

@@ -13,7 +13,8 @@ struct BackendEntry {
     ForwardType type;
     const char* name;
     // Makes a runtime. Throws Error with the reason when it cannot: BackendMissing where there is no such
-    // device (a backup may be taken), NotSupported for a configuration it does not have (nothing replaces it).
+    // device (a backup may be taken), NotSupported for a configuration it does not have (nothing replaces
+    // it).
     std::shared_ptr<Runtime> (*createRuntime)(const BackendConfig& config);
 };
 

@@ -1,5 +1,7 @@
 #include "backend/weight_store.h"
 
+#include "base/error.h"
+
 namespace mnnc {
 
 WeightStore::SlotPtr WeightStore::slot(const ParamsPtr& params, const std::string& variant) {
@@ -9,19 +11,18 @@ WeightStore::SlotPtr WeightStore::slot(const ParamsPtr& params, const std::strin
     return slot;
 }
 
-WeightStore::Buffer WeightStore::get(const ParamsPtr& params, const std::string& variant, int64_t bytes,
-                                     int64_t limit, const std::function<void(AlignedBuffer&)>& fill) {
+std::shared_ptr<void> WeightStore::find(const ParamsPtr& params, const std::string& variant, int64_t bytes,
+                                        int64_t limit, const std::function<std::shared_ptr<void>()>& make) {
     const SlotPtr place = slot(params, variant);
     const std::lock_guard lock(place->mutex);
-    if (Buffer alive = place->buffer.lock()) return alive;
+    if (auto alive = place->buffer.lock()) return alive;
     const int64_t held = this->bytes();
     if (bytes > limit - held)
         fail(Status::LimitExceeded,
              "prepared weights need %lld bytes beside the %lld held; max_memory_bytes is %lld",
              static_cast<long long>(bytes), static_cast<long long>(held), static_cast<long long>(limit));
-    const auto made = std::make_shared<Counted>(held_, bytes);
-    fill(made->buffer);
-    Buffer buffer(made, &made->buffer);
+    const auto counted = std::make_shared<Counted>(held_, bytes, make());
+    const std::shared_ptr<void> buffer(counted, counted->buffer.get());
     place->buffer = buffer;
     return buffer;
 }

@@ -8,21 +8,22 @@
 #include <string>
 #include <utility>
 
-#include "base/aligned.h"
 #include "ops/params.h"
 
 namespace mnnc {
 
 class WeightStore {
   public:
-    using Buffer = std::shared_ptr<const AlignedBuffer>;
-
-    // The buffer for this key; `fill` writes a new one when no session holds it. `variant` names everything
-    // the bytes depend on besides the parameters (algorithm, tile, instruction set). LimitExceeded when a new
-    // one would bring the store above `limit`. Locks, and waits only for whoever makes the same buffer; call it
-    // in onResize only.
-    Buffer get(const ParamsPtr& params, const std::string& variant, int64_t bytes, int64_t limit,
-               const std::function<void(AlignedBuffer&)>& fill);
+    // The buffer (a T, the same for equal keys) of this key; `make` makes a new one of `bytes` when no
+    // session holds it. `variant` names everything it depends on besides the parameters (backend, algorithm,
+    // tile, instruction set). LimitExceeded when a new one would bring the store above `limit`. Locks, and
+    // waits only for whoever makes the same buffer; call it in onResize only.
+    template <typename T>
+    std::shared_ptr<const T> get(const ParamsPtr& params, const std::string& variant, int64_t bytes,
+                                 int64_t limit, const std::function<std::shared_ptr<T>()>& make) {
+        return std::static_pointer_cast<const T>(
+            find(params, variant, bytes, limit, [&] { return std::static_pointer_cast<void>(make()); }));
+    }
 
     int64_t bytes() const noexcept { return *held_; }  // of all buffers alive
 
@@ -33,21 +34,25 @@ class WeightStore {
         explicit Slot(ParamsPtr p) : params(std::move(p)) {}
         const ParamsPtr params;  // keeps the address in the key from being used again
         std::mutex mutex;
-        std::weak_ptr<const AlignedBuffer> buffer;
+        std::weak_ptr<void> buffer;
     };
     using SlotPtr = std::shared_ptr<Slot>;
     // A buffer that counts while it lives.
     struct Counted {
-        Counted(Counter counter, int64_t bytes) : held(std::move(counter)), buffer(bytes) {
-            *held += static_cast<int64_t>(buffer.size());
+        Counted(Counter counter, int64_t size, std::shared_ptr<void> made)
+            : held(std::move(counter)), bytes(size), buffer(std::move(made)) {
+            *held += bytes;
         }
-        ~Counted() { *held -= static_cast<int64_t>(buffer.size()); }
+        ~Counted() { *held -= bytes; }
         Counted(const Counted&) = delete;
         Counted& operator=(const Counted&) = delete;
-        Counter held;
-        AlignedBuffer buffer;
+        const Counter held;
+        const int64_t bytes;
+        const std::shared_ptr<void> buffer;
     };
 
+    std::shared_ptr<void> find(const ParamsPtr& params, const std::string& variant, int64_t bytes,
+                               int64_t limit, const std::function<std::shared_ptr<void>()>& make);
     SlotPtr slot(const ParamsPtr& params, const std::string& variant);
 
     const Counter held_ = std::make_shared<std::atomic<int64_t>>(0);

@@ -1,6 +1,7 @@
 #include "session/allocator.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "base/error.h"
 #include "tensor/region_check.h"
@@ -28,7 +29,7 @@ Tensor* rootOf(Tensor* tensor) {
 // The earliest tensor of the same bytes, channels and storage.
 Tensor* canonical(Tensor* tensor) {
     while (tensor->aliasOf && tensor->aliasOf->pack == tensor->pack &&
-           sameChannels(*tensor, *tensor->aliasOf))
+           tensor->aliasOf->onDevice == tensor->onDevice && sameChannels(*tensor, *tensor->aliasOf))
         tensor = tensor->aliasOf;
     return tensor;
 }
@@ -44,10 +45,17 @@ bool isHostShape(const Command& command) {
 
 }  // namespace
 
+// A tensor like `of`, to be filled by a conversion.
+Tensor* StageAllocator::twin(const Tensor& of, Storage storage) {
+    Tensor* result = encoder_.temporary(of.shape, of.type, of.format);
+    result->name = of.name;
+    result->pack = storage.pack;
+    result->onDevice = storage.onDevice;
+    return result;
+}
+
 Tensor* StageAllocator::shareStorage(Tensor* of, const Tensor& like, int pack) {
-    Tensor* view = encoder_.temporary(like.shape, like.type, like.format);
-    view->name = like.name;
-    view->pack = pack;
+    Tensor* view = twin(like, {pack, of->onDevice});
     view->aliasOf = of;
     view->data = of->data;
     view->contentKnown = of->contentKnown;
@@ -55,32 +63,96 @@ Tensor* StageAllocator::shareStorage(Tensor* of, const Tensor& like, int pack) {
     return view;
 }
 
-// The tensor in the wanted storage: itself, an earlier conversion, or a new one.
-Tensor* StageAllocator::stored(Tensor* tensor, int pack) {
-    if (tensor->pack == pack || !canPack(*tensor) || tensor->empty()) return tensor;
-    Tensor* source = canonical(tensor);
-    Tensor*& known = converted_[{source, pack}];
-    if (known) return known->shape == tensor->shape ? known : shareStorage(known, *tensor, pack);
-    const int blocks = std::max(pack, tensor->pack);
-    if (packsToItself(*tensor, blocks)) return known = shareStorage(tensor, *tensor, pack);
+Tensor* StageAllocator::known(Tensor* source, Storage storage) const {
+    if (storageOf(*source) == storage) return source;
+    const auto found = converted_.find({source, storage});
+    return found == converted_.end() ? nullptr : found->second;
+}
 
-    Tensor* result = encoder_.temporary(tensor->shape, tensor->type, tensor->format);
-    result->name = tensor->name;
-    result->pack = pack;
-    Command command;
-    command.name = tensor->name + "_storage";
-    command.inputs = {tensor};
-    command.outputs = {result};
-    Region whole;
-    whole.size[2] = tensor->elements();
-    command.regions = {whole};
-    if (tensor->contentKnown)
-        encoder_.fold(command);
-    else
-        push(std::move(command), 0, false);
-    known = result;
-    converted_[{result, tensor->pack}] = tensor;
+Tensor* StageAllocator::knownOnDevice(Tensor* source) const {
+    if (source->onDevice) return source;
+    for (const auto& [key, tensor] : converted_)
+        if (key.first == source && key.second.onDevice) return tensor;
+    return nullptr;
+}
+
+// The tensor in the wanted storage: itself, an earlier conversion, or a new one.
+Tensor* StageAllocator::stored(Tensor* tensor, Storage wanted) {
+    if (tensor->empty()) return tensor;
+    if (!canPack(*tensor)) wanted.pack = 1;
+    if (storageOf(*tensor) == wanted) return tensor;
+    Tensor* source = canonical(tensor);
+    if (Tensor* made = known(source, wanted))
+        return made->shape == tensor->shape ? made : shareStorage(made, *tensor, wanted.pack);
+
+    Tensor* result = nullptr;
+    if (wanted.onDevice == tensor->onDevice) {
+        if (packsToItself(*tensor, std::max(wanted.pack, tensor->pack)))
+            result = shareStorage(tensor, *tensor, wanted.pack);
+        else
+            changePack(tensor, result = twin(*tensor, wanted));
+    } else if (wanted.onDevice) {
+        if (Tensor* there = knownOnDevice(source))
+            result = stored(there, wanted);
+        else
+            upload(stored(tensor, {1, false}), result = twin(*tensor, wanted));
+    } else if (wanted.pack > 1) {
+        result = stored(stored(tensor, {1, false}), wanted);
+    } else {
+        download(tensor, result = twin(*tensor, wanted));
+    }
+    converted_[{source, wanted}] = result;
+    converted_[{result, storageOf(*tensor)}] = tensor;
     return result;
+}
+
+// Two storages of one place.
+void StageAllocator::changePack(Tensor* from, Tensor* to) {
+    EncodedCommand encoded;
+    Command& command = encoded.command;
+    command.name = from->name + "_storage";
+    command.inputs = {from};
+    command.outputs = {to};
+    Region whole;
+    whole.size[2] = from->elements();
+    command.regions = {whole};
+    if (from->contentKnown && !from->onDevice) return encoder_.fold(command);
+    Backend& backend = from->onDevice ? *context_.device : *context_.cpu;
+    std::string reason;
+    std::unique_ptr<Execution> execution;
+    if (backend.supports(command, reason)) execution = backend.create(command, reason);
+    if (!execution)
+        fail(Status::NoExecution, "tensor '%s' cannot change its storage: %s", from->name.c_str(),
+             reason.c_str());
+    execution->onResize();
+    steps.push_back({std::move(execution), std::move(command), from->onDevice});
+}
+
+void StageAllocator::upload(Tensor* from, Tensor* to) {
+    Tensor* staging = twin(*from, {1, false});
+    uploads_.push_back(staging);
+    pushCopy(context_.device->createUpload(*from, *staging, *to), from, to, from->contentKnown);
+}
+
+void StageAllocator::download(Tensor* from, Tensor* to) {
+    downloads_.push_back(to);
+    pushCopy(context_.device->createDownload(*from, *to), from, to, false);
+}
+
+void StageAllocator::pushCopy(std::unique_ptr<Execution> execution, Tensor* from, Tensor* to, bool once) {
+    execution->onResize();
+    if (once) {
+        constants_.push_back(to);
+        once_.push_back(std::move(execution));
+        return;
+    }
+    Step step;
+    step.execution = std::move(execution);
+    step.command.name = from->name + "_copy";
+    step.command.inputs = {from};
+    step.command.outputs = {to};
+    step.onDevice = true;
+    steps.push_back(std::move(step));
 }
 
 // A Raster that copies everything in order costs nothing: the output becomes another view of the input.
@@ -91,8 +163,14 @@ bool StageAllocator::shareIdentity(const Command& command) {
     if (elementBytes(input->type) != elementBytes(output->type) || input->elements() != output->elements() ||
         !isIdentity(command.regions, output->elements()))
         return false;
-    if (input->pack > 1 && !sameChannels(*input, *output)) input = stored(input, 1);
+    // On a device a value's type tells its width.
+    if (input->onDevice && (input->type == DataType::Float32) != (output->type == DataType::Float32))
+        return false;
+    const bool toHost = input->onDevice && onHost_(output);
+    if (toHost || (input->pack > 1 && !sameChannels(*input, *output)))
+        input = stored(input, {1, input->onDevice && !toHost});
     output->pack = input->pack;
+    output->onDevice = input->onDevice;
     output->aliasOf = input;
     output->data = input->data;
     shared_.push_back(output);
@@ -100,40 +178,56 @@ bool StageAllocator::shareIdentity(const Command& command) {
 }
 
 void StageAllocator::add(EncodedCommand encoded) {
-    Command& command = encoded.command;
-    if (shareIdentity(command)) return;
-    const StorageChoice choice = feasibleStorage(*context_.backend, command);
-    for (size_t i = 0; i < command.inputs.size(); ++i) {
-        const bool plain = choice.wantsPlain(i);
-        command.inputs[i] = stored(command.inputs[i], plain ? 1 : choice.inputPack);
-    }
-    for (Tensor* output : command.outputs) {
-        output->pack = choice.outputPack;
-        output->aliasOf = nullptr;
-    }
-    push(std::move(command), encoded.flops, true);
+    if (shareIdentity(encoded.command)) return;
+    std::string deviceReason, reason;
+    if (context_.device && !isHostShape(encoded.command) &&
+        place(*context_.device, encoded, deviceReason, ""))
+        return;
+    if (place(*context_.cpu, encoded, reason, deviceReason)) return;
+    const char* type = opTypeName(encoded.command.type);
+    fail(Status::NoExecution, "operator %s of node '%s' has no execution: %s", type ? type : "?",
+         encoded.command.name.c_str(),
+         (deviceReason.empty() ? reason : deviceReason + "; " + reason).c_str());
 }
 
-void StageAllocator::push(Command command, double flops, bool told) {
-    Step step;
-    std::string reason;
-    step.execution = context_.backend->create(command, reason);
-    const char* backend = context_.backend->name();
-    if (!step.execution && context_.backend != context_.cpu) {
-        std::string cpuReason;
-        step.execution = context_.cpu->create(command, cpuReason);
-        backend = context_.cpu->name();
+// Appends the command's step on this backend, or says why not.
+bool StageAllocator::place(Backend& backend, const EncodedCommand& encoded, std::string& reason,
+                           const std::string& whyNot) {
+    const bool device = context_.device == &backend;
+    if (!backend.supports(encoded.command, reason)) return false;
+    Command command = encoded.command;
+    // A backend of the host chooses by what the host has.
+    for (Tensor*& input : command.inputs)
+        if (!device && input->onDevice) input = stored(input, {1, false});
+    const StorageChoice choice = feasibleStorage(backend, command);
+    for (size_t i = 0; i < command.inputs.size(); ++i)
+        command.inputs[i] = stored(command.inputs[i], {choice.wantsPlain(i) ? 1 : choice.inputPack, device});
+    const Storage wanted{choice.outputPack, device};
+    for (Tensor*& output : command.outputs) {
+        output->aliasOf = nullptr;
+        if (device && onHost_(output)) {
+            output->pack = 1;
+            output->onDevice = false;
+            output = twin(*output, wanted);
+        } else {
+            output->pack = wanted.pack;
+            output->onDevice = device;
+        }
     }
+    std::unique_ptr<Execution> execution = backend.create(command, reason);
+    if (!execution) return false;
+    execution->onResize();
     const char* type = opTypeName(command.type);
-    if (!step.execution)
-        fail(Status::NoExecution, "operator %s of node '%s' has no execution: %s", type ? type : "?",
-             command.name.c_str(), reason.c_str());
-    step.execution->onResize();
-    if (told)
-        records.push_back({command.name, type ? type : "?", backend,
-                           backend == context_.backend->name() ? "" : reason, flops, isHostShape(command)});
-    step.command = std::move(command);
-    steps.push_back(std::move(step));
+    records.push_back(
+        {command.name, type ? type : "?", backend.name(), whyNot, encoded.flops, isHostShape(command)});
+    steps.push_back({std::move(execution), command, device});
+    for (size_t i = 0; i < command.outputs.size(); ++i) {
+        Tensor* output = encoded.command.outputs[i];
+        if (command.outputs[i] == output || output->empty()) continue;
+        converted_[{output, wanted}] = command.outputs[i];
+        download(command.outputs[i], output);
+    }
+    return true;
 }
 
 void StageAllocator::addControl(const std::vector<Tensor*>& reads) {
@@ -142,58 +236,128 @@ void StageAllocator::addControl(const std::vector<Tensor*>& reads) {
     steps.push_back(std::move(step));
 }
 
-void StageAllocator::finish(ChargedBuffer& arena, const std::function<bool(const Tensor*)>& staysAlive) {
-    const int end = static_cast<int>(steps.size());
-    std::unordered_map<Tensor*, size_t> requestOf;
-    std::vector<Tensor*> owners;
+// One of the two memories that are planned from lifetimes.
+struct StageAllocator::Arena {
     std::vector<MemoryRequest> requests;
-    std::vector<std::pair<Execution*, size_t>> scratches;
+    std::vector<Tensor*> tensors;        // [request], null for scratch
+    std::vector<Execution*> executions;  // [request], null for tensors
+    void add(int64_t bytes, int step, Tensor* tensor, Execution* execution) {
+        requests.push_back({bytes, step, step, 0});
+        tensors.push_back(tensor);
+        executions.push_back(execution);
+    }
+};
+
+void StageAllocator::finish() {
+    bindFixed(uploads_, memory_.uploads, "memory for copies to the device");
+    bindFixed(downloads_, memory_.downloads, "memory for copies from the device");
+    bindFixed(constants_, memory_.constants, "constants on the device");
+
+    const int end = static_cast<int>(steps.size());
+    Arena arenas[2];  // host, device
+    std::unordered_map<const Tensor*, size_t> requestOf;
     for (int i = 0; i < end; ++i) {
         Step& step = steps[static_cast<size_t>(i)];
         if (!step.execution) continue;
+        Arena& arena = arenas[step.onDevice];
         for (Tensor* output : step.command.outputs) {
-            if (output->data || output->empty()) continue;  // empty or placed elsewhere
-            requestOf[output] = requests.size();
-            owners.resize(requests.size() + 1, nullptr);
-            owners[requests.size()] = output;
-            requests.push_back({output->storageBytes(), i, i, 0});
+            if (output->data || output->block || output->empty()) continue;  // empty or placed elsewhere
+            requestOf[output] = arena.requests.size();
+            arena.add(output->onDevice ? context_.device->storageBytes(*output) : output->storageBytes(), i,
+                      output, nullptr);
         }
-        if (const int64_t bytes = step.execution->scratchBytes()) {
-            scratches.emplace_back(step.execution.get(), requests.size());
-            requests.push_back({bytes, i, i, 0});
-        }
+        if (const int64_t bytes = step.execution->scratchBytes())
+            arena.add(bytes, i, nullptr, step.execution.get());
     }
-    owners.resize(requests.size(), nullptr);
     auto touch = [&](Tensor* tensor, int step) {
-        const auto found = requestOf.find(rootOf(tensor));
-        if (found != requestOf.end()) {
-            int& last = requests[found->second].lastStep;
-            last = std::max(last, step);
-        }
+        const Tensor* root = rootOf(tensor);
+        const auto found = requestOf.find(root);
+        if (found == requestOf.end()) return;
+        int& last = arenas[root->onDevice].requests[found->second].lastStep;
+        last = std::max(last, step);
     };
     for (int i = 0; i < end; ++i)
         for (Tensor* input : steps[static_cast<size_t>(i)].command.inputs) touch(input, i);
-    for (size_t i = 0; i < requests.size(); ++i)
-        if (owners[i] && staysAlive(owners[i])) requests[i].lastStep = end;
+    for (const Arena& arena : arenas)
+        for (Tensor* tensor : arena.tensors)
+            if (tensor && staysAlive_(tensor)) touch(tensor, end);
     for (Tensor* view : shared_)
-        if (staysAlive(view)) touch(view, end);
+        if (staysAlive_(view)) touch(view, end);
 
-    const int64_t bytes = planMemory(requests);
-    if (bytes) arena.reserve(bytes, "the arena of a session");
-    auto* base = static_cast<char*>(arena.data());
-    for (size_t i = 0; i < requests.size(); ++i)
-        if (owners[i]) owners[i]->data = base + requests[i].offset;
-    for (const auto& [execution, request] : scratches)
-        execution->bindScratch(base + requests[request].offset);
-    for (Tensor* view : shared_) view->data = view->aliasOf->data;
+    if (const int64_t bytes = planMemory(arenas[0].requests))
+        memory_.arena.reserve(bytes, "the arena of a session");
+    auto* base = static_cast<char*>(memory_.arena.data());
+    for (size_t i = 0; i < arenas[0].requests.size(); ++i) {
+        void* memory = base + arenas[0].requests[i].offset;
+        if (Tensor* tensor = arenas[0].tensors[i])
+            tensor->data = memory;
+        else
+            arenas[0].executions[i]->bindScratch(memory);
+    }
+    if (!arenas[1].requests.empty()) {
+        const int64_t bytes =
+            planMemory(arenas[1].requests, std::max<int64_t>(64, context_.device->alignment()));
+        DeviceBlock* block = memory_.device.reserve(bytes, "the arena of a session on the device");
+        for (size_t i = 0; i < arenas[1].requests.size(); ++i) {
+            const int64_t offset = arenas[1].requests[i].offset;
+            if (Tensor* tensor = arenas[1].tensors[i]) {
+                tensor->block = block;
+                tensor->blockOffset = offset;
+            } else {
+                arenas[1].executions[i]->bindScratch(block, offset);
+            }
+        }
+    }
+    for (Tensor* view : shared_) {
+        view->data = view->aliasOf->data;
+        view->block = view->aliasOf->block;
+        view->blockOffset = view->aliasOf->blockOffset;
+    }
     for (const Step& step : steps) {
         if (!step.execution) continue;
         for (const std::vector<Tensor*>* side : {&step.command.inputs, &step.command.outputs})
             for (const Tensor* tensor : *side)
-                if (!tensor->data && !tensor->empty())
+                if (!(tensor->onDevice ? static_cast<void*>(tensor->block) : tensor->data) &&
+                    !tensor->empty())
                     fail(Status::Internal, "op '%s': tensor '%s' has no memory", step.command.name.c_str(),
                          tensor->name.c_str());
     }
+    record();
+}
+
+// Memory that lives as long as the plan, one range per tensor.
+void StageAllocator::bindFixed(const std::vector<Tensor*>& tensors, ChargedBlock& memory, const char* what) {
+    if (tensors.empty()) return;
+    const int64_t alignment = std::max<int64_t>(64, context_.device->alignment());
+    int64_t bytes = 0;
+    for (Tensor* tensor : tensors) {
+        tensor->blockOffset = bytes;
+        const int64_t size =
+            tensor->onDevice ? context_.device->storageBytes(*tensor) : tensor->storageBytes();
+        bytes = checkedAdd(bytes, roundUp(checkedAdd(size, 64, what), alignment), what);
+    }
+    DeviceBlock* block = memory.reserve(bytes, what);
+    for (Tensor* tensor : tensors) {
+        tensor->block = block;
+        if (!tensor->onDevice) tensor->data = static_cast<char*>(block->host()) + tensor->blockOffset;
+    }
+}
+
+// Constants go to the device now; each maximal run of device steps becomes one step.
+void StageAllocator::record() {
+    if (!context_.device) return;
+    if (!once_.empty()) context_.device->record(std::move(once_))->onExecute();
+    std::vector<Step> grouped;
+    for (size_t i = 0; i < steps.size();) {
+        if (!steps[i].onDevice) {
+            grouped.push_back(std::move(steps[i++]));
+            continue;
+        }
+        std::vector<std::unique_ptr<Execution>> run;
+        for (; i < steps.size() && steps[i].onDevice; ++i) run.push_back(std::move(steps[i].execution));
+        grouped.push_back({context_.device->record(std::move(run)), {}, true});
+    }
+    steps = std::move(grouped);
 }
 
 }  // namespace mnnc

@@ -1,46 +1,86 @@
-// Second half of planning a stage: commands -> steps. Decides the storage of every tensor, inserts
-// conversions, makes executions and plans the arena from lifetimes.
+// Second half of planning a stage: commands -> steps. Decides for every command which backend runs it and for
+// every tensor how and where it is stored, inserts conversions and copies, makes executions, plans memory
+// from lifetimes.
 #pragma once
 #include <functional>
 #include <map>
 #include <memory>
-#include <unordered_map>
+#include <set>
+#include <tuple>
 #include <vector>
 
 #include "backend/memory_plan.h"
 #include "session/encoder.h"
 #include "session/op_record.h"
+#include "session/stage_memory.h"
 
 namespace mnnc {
 
 class StageAllocator {
   public:
-    StageAllocator(SessionContext& context, StageEncoder& encoder) : context_(context), encoder_(encoder) {}
+    using Predicate = std::function<bool(const Tensor*)>;
+
+    // `staysAlive`: tensors read after the stage. `onHost`: tensors that others than commands read; they lie
+    // in host memory once the step that made them is done.
+    StageAllocator(SessionContext& context, StageEncoder& encoder, StageMemory& memory, Predicate staysAlive,
+                   Predicate onHost)
+        : context_(context),
+          encoder_(encoder),
+          memory_(memory),
+          staysAlive_(std::move(staysAlive)),
+          onHost_(std::move(onHost)) {}
 
     // Appends the step (or steps, with conversions) of one command.
     void add(EncodedCommand command);
     // A place in the order where something else runs that reads and writes tensors of other memory.
     void addControl(const std::vector<Tensor*>& reads);
-    // Plans memory. `staysAlive` tells which tensors are read after the stage.
-    void finish(ChargedBuffer& arena, const std::function<bool(const Tensor*)>& staysAlive);
+    // Plans and binds memory, then records what runs on a device.
+    void finish();
 
     struct Step {
         std::unique_ptr<Execution> execution;  // null: control
         Command command;
+        bool onDevice = false;
     };
     std::vector<Step> steps;
     std::vector<OpRecord> records;
 
   private:
-    Tensor* stored(Tensor* tensor, int pack);
+    struct Storage {
+        int pack = 1;
+        bool onDevice = false;
+        bool operator==(const Storage&) const = default;
+        bool operator<(const Storage& other) const {
+            return std::tie(pack, onDevice) < std::tie(other.pack, other.onDevice);
+        }
+    };
+    struct Arena;
+
+    static Storage storageOf(const Tensor& tensor) { return {tensor.pack, tensor.onDevice}; }
+    Tensor* stored(Tensor* tensor, Storage wanted);
+    Tensor* known(Tensor* source, Storage storage) const;
+    Tensor* knownOnDevice(Tensor* source) const;
+    Tensor* twin(const Tensor& of, Storage storage);
     Tensor* shareStorage(Tensor* of, const Tensor& like, int pack);
     bool shareIdentity(const Command& command);
-    void push(Command command, double flops, bool told);
+    bool place(Backend& backend, const EncodedCommand& encoded, std::string& reason,
+               const std::string& whyNot);
+    void changePack(Tensor* from, Tensor* to);
+    void upload(Tensor* from, Tensor* to);
+    void download(Tensor* from, Tensor* to);
+    void pushCopy(std::unique_ptr<Execution> execution, Tensor* from, Tensor* to, bool once);
+    void bindFixed(const std::vector<Tensor*>& tensors, ChargedBlock& memory, const char* what);
+    void record();
 
     SessionContext& context_;
     StageEncoder& encoder_;
-    std::map<std::pair<const Tensor*, int>, Tensor*> converted_;
-    std::vector<Tensor*> shared_;  // tensors with aliasOf, in order of creation
+    StageMemory& memory_;
+    const Predicate staysAlive_, onHost_;
+    std::map<std::pair<const Tensor*, Storage>, Tensor*> converted_;
+    std::vector<Tensor*> shared_;               // tensors with aliasOf, in order of creation
+    std::vector<Tensor*> uploads_, downloads_;  // host tensors in memory that the device sees
+    std::vector<Tensor*> constants_;            // on the device, written once
+    std::vector<std::unique_ptr<Execution>> once_;
 };
 
 }  // namespace mnnc

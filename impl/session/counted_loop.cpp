@@ -75,7 +75,9 @@ void CountedLoop::appendScans(int64_t iteration, int64_t limit) {
             stack.pack = 1;
             // Room for a likely number of iterations at once; grown below when the limit is only nominal.
             stack.data = memory_[i].reserve(
-                bytes * std::min<int64_t>(limit, std::max<int64_t>(1, (1 << 20) / std::max<int64_t>(bytes, 1))), "a scan output");
+                bytes *
+                    std::min<int64_t>(limit, std::max<int64_t>(1, (1 << 20) / std::max<int64_t>(bytes, 1))),
+                "a scan output");
         } else {
             Shape now = stack.shape;
             now[0] = 0;

@@ -44,6 +44,8 @@ void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, st
         output->pack = 1;
         output->aliasOf = nullptr;
         output->contentKnown = false;
+        output->onDevice = false;
+        output->block = nullptr;
     }
     const ShapeContext shapes{node, inputs, outputs};
     (node.def->shape ? node.def->shape : copyShapes)(shapes);
@@ -157,7 +159,8 @@ void StageEncoder::runNow(const Command& command) {
     for (Tensor* output : command.outputs)
         if (!output->data) output->data = allocateFolded(output->storageBytes());
     std::string reason;
-    const std::unique_ptr<Execution> execution = context_.cpu->create(command, reason);
+    std::unique_ptr<Execution> execution;
+    if (context_.cpu->supports(command, reason)) execution = context_.cpu->create(command, reason);
     if (!execution)
         fail(Status::NoExecution, "constant '%s' (%s) cannot be computed: %s", command.name.c_str(),
              opTypeName(command.type), reason.c_str());

@@ -90,7 +90,7 @@ void Pipeline::appendRecords(std::vector<OpRecord>& records) const {
             for (const Stage::Item& item : stage->items())
                 if (!item.control && !item.op->folded)
                     records.push_back({item.op->node->name, opTypeName(item.op->node->type),
-                                       context_.backend->name(), "", -1, false});
+                                       context_.wanted().name(), "", -1, false});
         }
     }
     for (const auto& control : controls_) control->appendRecords(records);

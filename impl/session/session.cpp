@@ -89,17 +89,24 @@ class BackendRun {
 }  // namespace
 
 Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& config)
-    : interpreter_(std::move(interpreter)), runtime_(chooseRuntime(config)) {
+    : interpreter_(std::move(interpreter)), runtime_(chooseRuntime(config)), cpuRuntime_(runtime_) {
     if (interpreter_->model().usage() == ModelUsage::StaticInference)
         fail(Status::NotSupported, "static models (usage INFERENCE_STATIC) cannot run here");
     context_.maxMemoryBytes = config.maxMemoryBytes > 0 ? config.maxMemoryBytes : defaultMemoryLimit();
     BackendConfig backendConfig = config.backend;
     backendConfig.maxMemoryBytes = context_.maxMemoryBytes;
-    backend_ = runtime_->createBackend(backendConfig, *interpreter_->weights);
+    cpu_ = runtime_->createBackend(backendConfig, *interpreter_->weights);
+    context_.device = cpu_->device();
+    if (context_.device) {
+        wanted_ = std::move(cpu_);
+        std::string reason;
+        cpuRuntime_ = tryRuntime(ForwardType::Cpu, backendConfig, reason);
+        if (!cpuRuntime_) fail(Status::BackendMissing, "there is no CPU backend: %s", reason.c_str());
+        cpu_ = cpuRuntime_->createBackend(backendConfig, *interpreter_->weights);
+    }
     context_.net = interpreter_->net.get();
     context_.weights = interpreter_->weights.get();
-    context_.backend = backend_.get();
-    context_.cpu = backend_.get();
+    context_.cpu = cpu_.get();
     context_.maxLoopIterations = config.maxLoopIterations > 0 ? config.maxLoopIterations : 1'000'000;
     pipeline_ =
         std::make_unique<Pipeline>(context_, 0, wantedOutputs(interpreter_->model().mainGraph(), config));
@@ -132,7 +139,7 @@ void Session::resize() {
             fail(Status::BadState, "input '%s' still has the open shape %s", pipeline_->input(i).name.c_str(),
                  shape.text().c_str());
     }
-    const BackendRun lease(*backend_);
+    const BackendRun lease(*cpu_);
     for (size_t i = 0; i < wantedShapes_.size(); ++i) {
         const Tensor& tensor = pipeline_->input(i);
         pipeline_->describeInput(i, wantedShapes_[i], tensor.type, tensor.format);
@@ -146,7 +153,7 @@ void Session::resize() {
 void Session::run() {
     if (needsResize_) fail(Status::BadState, "the session has to be resized before it can run");
     context_.interrupted.store(false, std::memory_order_relaxed);
-    const BackendRun lease(*backend_);
+    const BackendRun lease(*cpu_);
     hasRun_ = false;
     recordsStale_ |= !pipeline_->singleStage();
     pipeline_->run();

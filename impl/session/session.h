@@ -53,8 +53,9 @@ class Session {
 
   private:
     std::shared_ptr<const Interpreter> interpreter_;
-    std::shared_ptr<Runtime> runtime_;
-    std::unique_ptr<Backend> backend_;
+    std::shared_ptr<Runtime> runtime_, cpuRuntime_;  // the same when the CPU is wanted
+    std::unique_ptr<Backend> wanted_;                // a device, or null
+    std::unique_ptr<Backend> cpu_;
     SessionContext context_;
     std::unique_ptr<Pipeline> pipeline_;
     std::vector<Shape> wantedShapes_;

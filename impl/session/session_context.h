@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "backend/backend.h"
+#include "backend/device_backend.h"
 #include "base/error.h"
 #include "ops/net.h"
 
@@ -11,12 +11,13 @@ namespace mnnc {
 
 struct SessionContext {
     const Net* net = nullptr;
-    Backend* backend = nullptr;  // the wanted one
-    Backend* cpu = nullptr;      // folds constants and takes what the wanted one does not
+    DeviceBackend* device = nullptr;  // the wanted backend when it has memory of its own, else null
+    Backend* cpu = nullptr;           // folds constants and takes what the device does not
     const WeightStore* weights = nullptr;
     int64_t maxMemoryBytes = 0;
     int64_t maxLoopIterations = 0;
     std::atomic<bool> interrupted{false};
+    const Backend& wanted() const noexcept { return device ? *device : *cpu; }
     int64_t heldBytes = 0;  // arenas, inputs, folded constants and control-flow buffers of all pipelines
     int64_t peakBytes = 0;
 

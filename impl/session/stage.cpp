@@ -26,7 +26,7 @@ Stage::Stage(SessionContext& context, std::vector<Tensor>& tensors, const GraphS
       schedule_(schedule),
       index_(index),
       items_(std::move(items)),
-      arena_(context) {
+      memory_(context) {
     // The first stage depends on the inputs' shapes alone: its pipeline tells when they change.
     if (index_ == 0) return;
     std::set<std::pair<int, bool>> seen;
@@ -138,7 +138,20 @@ void Stage::plan() {
         for (EncodedCommand& command : commands) entries.push_back({std::move(command), nullptr});
     }
 
-    StageAllocator allocator(context_, encoder);
+    // What others than commands of this stage look at lies in host memory.
+    std::set<const Tensor*> readByControl;
+    for (const Item& item : items_)
+        if (item.control)
+            for (const Tensor* input : tensorsOf(item.op->node->inputs)) readByControl.insert(input);
+    const Tensor* first = tensors_.data();
+    const Tensor* last = first + tensors_.size();
+    const auto staysAlive = [&](const Tensor* tensor) {
+        if (std::less<>()(tensor, first) || !std::less<>()(tensor, last)) return false;
+        return schedule_.lastStage[static_cast<size_t>(tensor - first)] > index_;
+    };
+    StageAllocator allocator(context_, encoder, memory_, staysAlive, [&](const Tensor* tensor) {
+        return staysAlive(tensor) || readByControl.count(tensor) > 0;
+    });
     std::vector<ControlNode*> controls;
     for (Entry& entry : entries) {
         if (entry.control) {
@@ -148,12 +161,7 @@ void Stage::plan() {
             allocator.add(std::move(entry.encoded));
         }
     }
-    const Tensor* first = tensors_.data();
-    const Tensor* last = first + tensors_.size();
-    allocator.finish(arena_, [&](const Tensor* tensor) {
-        if (std::less<>()(tensor, first) || !std::less<>()(tensor, last)) return false;
-        return schedule_.lastStage[static_cast<size_t>(tensor - first)] > index_;
-    });
+    allocator.finish();
     size_t control = 0;
     for (StageAllocator::Step& step : allocator.steps) {
         Step made;

@@ -13,6 +13,7 @@
 #include "session/charged_buffer.h"
 #include "session/op_record.h"
 #include "session/session_context.h"
+#include "session/stage_memory.h"
 
 namespace mnnc {
 
@@ -43,7 +44,7 @@ class Stage {
 
     const std::vector<OpRecord>& records() const noexcept { return records_; }
     const std::vector<Item>& items() const noexcept { return items_; }
-    int64_t arenaBytes() const noexcept { return arena_.size(); }
+    int64_t arenaBytes() const noexcept { return memory_.bytes(); }
 
   private:
     struct Key {
@@ -53,7 +54,7 @@ class Stage {
         DataType type = DataType::Float32;
         Format format = Format::NCHW;
         const void* data = nullptr;  // views of it are part of the plan
-        int64_t bytes = 0;  // of the content
+        int64_t bytes = 0;           // of the content
         ChargedBuffer content, fresh;
     };
     struct Step {
@@ -76,7 +77,7 @@ class Stage {
     std::deque<ChargedBuffer> folded_;  // memory of what was computed while planning
     std::vector<Step> steps_;
     std::vector<OpRecord> records_;
-    ChargedBuffer arena_;
+    StageMemory memory_;
 };
 
 }  // namespace mnnc

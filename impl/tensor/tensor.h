@@ -14,6 +14,8 @@
 
 namespace mnnc {
 
+class DeviceBlock;  // memory of a backend, see backend/device_backend.h
+
 enum class Usage : uint8_t { Normal, Input, Output, Constant };
 
 struct TensorQuant {  // real = (q - zero) * scale; scale 0: not quantised
@@ -27,7 +29,12 @@ struct Tensor {
     Format format = Format::NCHW;
     Usage usage = Usage::Normal;
     int pack = 1;
-    void* data = nullptr;  // host memory; null before planning, for empty tensors and on other devices
+    void* data = nullptr;  // host memory; null before planning, for empty tensors and on a device
+    // On a device: storage, element width included, is the device backend's affair. Tensors of the host that
+    // a device reads or writes have both `data` and a block.
+    bool onDevice = false;
+    DeviceBlock* block = nullptr;
+    int64_t blockOffset = 0;  // bytes
     // The bytes behind `data` are final while shapes are being computed: a loaded constant or a folded
     // result. Such tensors always have pack 1.
     bool contentKnown = false;
@@ -48,12 +55,15 @@ struct Tensor {
     // Elements behind one channel of a packed tensor.
     int64_t plane() const { return shape.elements(2, shape.rank() < 2 ? 2 : shape.rank()); }
 
-    // Bytes of the storage, pad lanes included.
+    // Elements of the storage, pad lanes included.
+    int64_t storageElements() const {
+        return pack == 1 ? elements()
+                         : checkedMul(checkedMul(batch(), roundUp(shape.at(1), pack), "packed size"), plane(),
+                                      "packed size");
+    }
+    // Bytes of the storage in host memory.
     int64_t storageBytes() const {
-        int64_t count = pack == 1 ? elements()
-                                  : checkedMul(checkedMul(batch(), roundUp(shape.at(1), pack), "packed size"),
-                                               plane(), "packed size");
-        return checkedMul(count, static_cast<int64_t>(elementBytes(type)), "tensor bytes");
+        return checkedMul(storageElements(), static_cast<int64_t>(elementBytes(type)), "tensor bytes");
     }
 
     template <typename T>

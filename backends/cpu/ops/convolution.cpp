@@ -119,7 +119,7 @@ class ConvExecution final : public Execution {
     Command command_;
     std::unique_ptr<ConvPlan> plan_;
     PostOps post_;
-    WeightStore::Buffer stored_;
+    PackedWeights stored_;
     AlignedBuffer own_;
     const float* packed_ = nullptr;
     int64_t packedFloats_ = 0;

@@ -179,7 +179,7 @@ class InnerProduct final : public Execution {
     const Tensor& input_;
     const Tensor& output_;
     const InnerProductParams& params_;
-    WeightStore::Buffer packed_;
+    PackedWeights packed_;
     int rows_ = 0;
 };
 

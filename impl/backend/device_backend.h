@@ -1,0 +1,45 @@
+// A backend whose tensors lie in memory of its own and whose executions are recorded before they run.
+//
+// The pipeline keeps everything that others look at (inputs, outputs, what control flow reads) in host
+// memory; between them tensors stay on the device. It asks for the copies in between, plans lifetimes, binds
+// memory, and hands maximal runs of executions to record().
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "backend/backend.h"
+
+namespace mnnc {
+
+// A stretch of device memory.
+class DeviceBlock {
+  public:
+    virtual ~DeviceBlock() = default;
+    virtual void* host() const noexcept { return nullptr; }  // where the host sees it, if it does
+};
+using DeviceBlockPtr = std::shared_ptr<DeviceBlock>;
+
+enum class DeviceUse : uint8_t {
+    Compute,  // only the device reads and writes
+    Upload,   // the host writes, the device reads
+    Download  // the device writes, the host reads
+};
+
+class DeviceBackend : public Backend {
+  public:
+    // Bytes of a tensor's storage on the device, whose elements may be narrower than the host's.
+    virtual int64_t storageBytes(const Tensor& tensor) const = 0;
+    virtual int64_t alignment() const noexcept = 0;  // of offsets in a block
+    // Throws OutOfMemory.
+    virtual DeviceBlockPtr allocate(int64_t bytes, DeviceUse use) = 0;
+    // A copy from a row-major host tensor through `staging` (host-visible memory of the host's layout).
+    virtual std::unique_ptr<Execution> createUpload(const Tensor& host, const Tensor& staging,
+                                                    const Tensor& device) = 0;
+    // A copy into a row-major host tensor that lies in a Download block.
+    virtual std::unique_ptr<Execution> createDownload(const Tensor& device, const Tensor& host) = 0;
+    // One execution that runs all of these in order and returns when they are done. Memory of all tensors and
+    // scratch is bound. Throws Error; its onExecute() throws OutOfMemory or DeviceLost.
+    virtual std::unique_ptr<Execution> record(std::vector<std::unique_ptr<Execution>> executions) = 0;
+};
+
+}  // namespace mnnc
