@@ -1,12 +1,18 @@
 // The one list of compiled-in backends.
 #include "backend/registry.h"
 #include "backends/cpu/cpu_runtime.h"
+#ifdef MNN_C_WITH_VULKAN
+#include "backends/vulkan/vulkan_runtime.h"
+#endif
 
 namespace mnnc {
 
 std::span<const BackendEntry> builtinBackends() noexcept {
     static constexpr BackendEntry kBackends[] = {
-        {ForwardType::Cpu, "cpu", cpu::createCpuRuntime},
+        {ForwardType::Cpu, "cpu", cpu::createCpuRuntime, nullptr},
+#ifdef MNN_C_WITH_VULKAN
+        {ForwardType::Vulkan, "vulkan", vulkan::createVulkanRuntime, vulkan::listVulkanDevices},
+#endif
     };
     return kBackends;
 }

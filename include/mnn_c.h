@@ -102,6 +102,8 @@ enum {
     MNN_ERROR_CYCLE = 118,            /* a tensor is used before it is made, or a subgraph reaches itself */
     MNN_ERROR_LIMIT_EXCEEDED = 119,   /* max_memory_bytes or max_loop_iterations was crossed */
     MNN_ERROR_BUFFER_TOO_SMALL = 120, /* the caller's buffer is too small for the result */
+    MNN_ERROR_DEVICE_LOST = 121,      /* a GPU stopped working: its sessions fail from now on, new ones may work */
+    MNN_ERROR_DRIVER = 122,           /* a GPU driver gave an unexpected result; the sentence has its number */
     MNN_ERROR_INTERNAL = 199          /* a defect of this library */
 };
 
@@ -132,6 +134,11 @@ enum {
 };
 
 enum { MNN_PRECISION_NORMAL = 0, MNN_PRECISION_HIGH = 1, MNN_PRECISION_LOW = 2, MNN_PRECISION_LOW_BF16 = 3 };
+/* Bits of gpu_mode, numbered as the official runtime numbers them. */
+enum {
+    MNN_GPU_RECORD_OP = 256,   /* a command buffer per operator */
+    MNN_GPU_RECORD_BATCH = 512 /* command buffers of many operators, recorded once and replayed: the default */
+};
 enum { MNN_MEMORY_NORMAL = 0, MNN_MEMORY_HIGH = 1, MNN_MEMORY_LOW = 2 };
 enum { MNN_POWER_NORMAL = 0, MNN_POWER_HIGH = 1, MNN_POWER_LOW = 2 };
 
@@ -390,7 +397,7 @@ typedef struct mnn_schedule_config {
     int32_t precision;               /* MNN_PRECISION_* */
     int32_t memory;                  /* MNN_MEMORY_* */
     int32_t power;                   /* MNN_POWER_* */
-    int32_t gpu_mode;                /* reserved, 0 */
+    int32_t gpu_mode;                /* MNN_GPU_* bits, 0: the library's choice */
     const char* cpu_isa;             /* forces an instruction set: "portable", "sse4", "avx2", "avx512";
                                         NULL: the best that the machine has */
     const char* const* outputs;      /* names of the only tensors to compute; NULL: the model's outputs */
@@ -400,6 +407,9 @@ typedef struct mnn_schedule_config {
     uint64_t max_memory_bytes;    /* most bytes a session may plan for, weights included; 0: 4 GiB, or half of
                                      the machine's memory if that is more */
     uint64_t max_loop_iterations; /* most iterations of one loop of the model in a run; 0: 1,000,000 */
+    const char* device; /* which GPU: its index in mnn_device_info(), its UUID as 32 hexadecimal digits, or a
+                           part of its name; NULL: the best. MNN_FORWARD_AUTO takes no software driver unless it
+                           is named here */
 } mnn_schedule_config_t;
 
 /* Fills the configuration with defaults: the CPU, one thread.

@@ -3,6 +3,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "backend/execution.h"
 #include "backend/weight_store.h"
@@ -14,12 +15,34 @@ enum class ForwardType : int32_t { Cpu = 0, Auto = 4, Vulkan = 7 };
 enum class Precision : int32_t { Normal = 0, High = 1, Low = 2 };
 enum class MemoryMode : int32_t { Normal = 0, High = 1, Low = 2 };
 
+// Smaller limits than the device's own, so that tests reach every split and fallback; 0: the device's own.
+struct DeviceLimits {
+    int64_t storageRange = 0;
+    int64_t groupCount = 0, groupInvocations = 0;
+    int64_t sharedMemory = 0, storageBuffers = 0;
+    bool noSubgroups = false;
+};
+
+// A device that a backend found, as the host sees it.
+struct DeviceDescription {
+    std::string name, driver, kind;  // kind: "discrete", "integrated", "virtual", "cpu", "other"
+    uint8_t uuid[16] = {};
+    uint32_t apiVersion = 0, driverVersion = 0, vendorId = 0, deviceId = 0;
+    uint64_t memoryBytes = 0;
+    bool fp16Storage = false, fp16Arithmetic = false, subgroupArithmetic = false;
+    uint32_t subgroupSize = 0;
+};
+
 struct BackendConfig {
     int threads = 1;
     Precision precision = Precision::Normal;
     MemoryMode memory = MemoryMode::Normal;
     std::string cpuIsa;  // "" = the best the CPU has
     int64_t maxMemoryBytes = INT64_MAX;
+    std::string device;       // index, UUID or a part of the name; "" = the best
+    bool softwareDevices = true;  // false: a driver that computes on the CPU is not taken as the best
+    bool recordBatch = true;  // several executions in one recorded command buffer
+    DeviceLimits deviceLimits;
 };
 
 // How a command wants its tensors stored. Storage is chosen by the producer; the pipeline inserts a
@@ -47,6 +70,8 @@ class Backend {
     virtual std::unique_ptr<Execution> create(const Command& command, std::string& reason) = 0;
     // This backend as one with memory of its own; null: its tensors are the host's.
     virtual DeviceBackend* device() noexcept { return nullptr; }
+    // What a later process may use again instead of preparing it; empty: nothing.
+    virtual std::vector<uint8_t> cache() const { return {}; }
     // Around every run of a session: lease and release of threads.
     virtual void onRunBegin() noexcept {}
     virtual void onRunEnd() noexcept {}
@@ -59,6 +84,8 @@ class Runtime {
   public:
     virtual ~Runtime() = default;
     virtual std::unique_ptr<Backend> createBackend(const BackendConfig& config, WeightStore& weights) = 0;
+    // Offers what an earlier process prepared (Backend::cache). False: it does not fit, nothing changed.
+    virtual bool setCache(const std::vector<uint8_t>&) { return false; }
 };
 
 }  // namespace mnnc

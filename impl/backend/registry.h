@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "backend/backend.h"
 
@@ -16,6 +17,8 @@ struct BackendEntry {
     // device (a backup may be taken), NotSupported for a configuration it does not have (nothing replaces
     // it).
     std::shared_ptr<Runtime> (*createRuntime)(const BackendConfig& config);
+    // Its devices in the order of their indexes; none, with a reason, where there are none. Null: the host.
+    std::vector<DeviceDescription> (*listDevices)(std::string& reason) = nullptr;
 };
 
 std::span<const BackendEntry> builtinBackends() noexcept;

@@ -41,6 +41,8 @@ enum class Status : int32_t {
     Cycle = 118,          // use before definition, or a subgraph that reaches itself
     LimitExceeded = 119,  // max_memory_bytes or max_loop_iterations was crossed
     BufferTooSmall = 120,
+    DeviceLost = 121,   // a device stopped working; its sessions are of no use any more
+    DriverError = 122,  // a device driver gave a result that is not expected
     Internal = 199,
 };
 

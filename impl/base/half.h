@@ -1,9 +1,28 @@
 // IEEE half and bfloat16 <-> float, scalar and exact.
 #pragma once
 #include <bit>
+#include <cmath>
 #include <cstdint>
+#include <cstring>
 
 namespace mnnc {
+
+// Rounds to nearest, ties to even.
+inline uint16_t floatToHalf(float value) {
+    uint32_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    const uint32_t sign = bits >> 16 & 0x8000u;
+    const uint32_t magnitude = bits & 0x7fffffffu;
+    if (magnitude > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u);   // NaN
+    if (magnitude >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00u);  // rounds to infinity
+    if (magnitude < 0x38800000u) {                                               // subnormal: steps of 2^-24
+        float scaled;
+        std::memcpy(&scaled, &magnitude, sizeof scaled);
+        return static_cast<uint16_t>(sign | static_cast<uint32_t>(std::nearbyint(scaled * 16777216.0f)));
+    }
+    const uint32_t rounded = magnitude + 0xfffu + (magnitude >> 13 & 1u);
+    return static_cast<uint16_t>(sign | (rounded - 0x38000000u) >> 13);
+}
 
 inline float halfToFloat(uint16_t h) {
     const uint32_t sign = static_cast<uint32_t>(h & 0x8000u) << 16;

@@ -59,7 +59,12 @@ SessionConfig readConfig(const mnn_schedule_config_t* given) {
         precision == MNN_PRECISION_LOW_BF16 ? Precision::Low : static_cast<Precision>(precision);
     result.backend.memory = static_cast<MemoryMode>(inRange(config.memory, 0, MNN_MEMORY_LOW, "memory"));
     inRange(config.power, 0, MNN_POWER_LOW, "power");
-    inRange(config.gpu_mode, 0, 0, "gpu_mode");
+    if (config.gpu_mode != 0 && config.gpu_mode != MNN_GPU_RECORD_OP &&
+        config.gpu_mode != MNN_GPU_RECORD_BATCH)
+        fail(Status::InvalidValue,
+             "config.gpu_mode is %d; it is 0, MNN_GPU_RECORD_OP or MNN_GPU_RECORD_BATCH", config.gpu_mode);
+    result.backend.recordBatch = config.gpu_mode != MNN_GPU_RECORD_OP;
+    if (config.device) result.backend.device = config.device;
     if (config.cpu_isa) result.backend.cpuIsa = config.cpu_isa;
     result.outputs = names(config.outputs, config.output_count, "outputs");
     result.saveTensors = names(config.save_tensors, config.save_tensor_count, "save_tensors");

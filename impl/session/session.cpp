@@ -33,10 +33,12 @@ std::shared_ptr<Runtime> chooseRuntime(const SessionConfig& config) {
     std::string reason;
     if (config.forwardType == ForwardType::Auto) {
         const std::span<const BackendEntry> all = builtinBackends();
+        BackendConfig backend = config.backend;
+        backend.softwareDevices = false;
         for (const bool wantCpu : {false, true})  // devices first
             for (const BackendEntry& entry : all)
                 if ((entry.type == ForwardType::Cpu) == wantCpu)
-                    if (auto runtime = tryRuntime(entry.type, config.backend, reason)) return runtime;
+                    if (auto runtime = tryRuntime(entry.type, backend, reason)) return runtime;
         fail(Status::BackendMissing, "no backend is available: %s", reason.c_str());
     }
     if (auto runtime = tryRuntime(config.forwardType, config.backend, reason)) return runtime;

@@ -49,6 +49,8 @@ static void status_names(void** state) {
     NAMED(MNN_ERROR_CYCLE);
     NAMED(MNN_ERROR_LIMIT_EXCEEDED);
     NAMED(MNN_ERROR_BUFFER_TOO_SMALL);
+    NAMED(MNN_ERROR_DEVICE_LOST);
+    NAMED(MNN_ERROR_DRIVER);
     NAMED(MNN_ERROR_INTERNAL);
 #undef NAMED
     const mnn_status unknown[] = {-1, 6, 37, 99, 121, 198, 200, INT32_MIN, INT32_MAX};

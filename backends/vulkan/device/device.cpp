@@ -1,0 +1,97 @@
+#include "backends/vulkan/device/device.h"
+
+#include <unistd.h>
+
+#include <cstring>
+#include <vector>
+
+#include "backends/vulkan/device/result.h"
+#include "base/error.h"
+
+namespace mnnc::vulkan {
+
+std::shared_ptr<Device> Device::get(const std::string& wanted, bool software) {
+    static std::mutex mutex;
+    static std::vector<std::weak_ptr<Device>> shared;
+    const std::lock_guard lock(mutex);
+    std::shared_ptr<Instance> instance = Instance::get();
+    const size_t index = instance->choose(wanted, software);
+    std::erase_if(shared, [](const auto& device) { return device.expired(); });
+    for (const auto& one : shared)
+        if (auto device = one.lock(); device && device->usable() && !device->lost() &&
+                                      device->info_.handle == instance->devices()[index].handle)
+            return device;
+    std::shared_ptr<Device> made(new Device(std::move(instance), index));
+    shared.push_back(made);
+    return made;
+}
+
+Device::Device(std::shared_ptr<Instance> instance, size_t index)
+    : instance_(std::move(instance)), info_(instance_->devices()[index]), process_(getpid()) {
+    try {
+        create();
+    } catch (...) {
+        if (handle_ && api_.vkDestroyDevice) api_.vkDestroyDevice(handle_, nullptr);
+        throw;
+    }
+}
+
+void Device::create() {
+    const float priority = 1;
+    const VkDeviceQueueCreateInfo queue{
+        VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, nullptr, 0, info_.queueFamily, 1, &priority};
+    VkPhysicalDevice16BitStorageFeatures storage{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES};
+    storage.storageBuffer16BitAccess = info_.storage16;
+    VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
+    info.pNext = &storage;
+    info.queueCreateInfoCount = 1;
+    info.pQueueCreateInfos = &queue;
+    check(vkCreateDevice(info_.handle, &info, nullptr, &handle_), "vkCreateDevice");
+    volkLoadDeviceTable(&api_, handle_);
+    api_.vkGetDeviceQueue(handle_, info_.queueFamily, 0, &queue_);
+    pipelines_.create();
+}
+
+Device::~Device() {
+    pipelines_.destroy();
+    memory_.destroy();
+    if (usable()) api_.vkDestroyDevice(handle_, nullptr);
+}
+
+bool Device::usable() const noexcept {
+    return process_ == getpid();
+}
+
+Counters& Device::counters() noexcept {
+    static Counters counters{};
+    return counters;
+}
+
+void Device::fallen(VkResult result, const char* call) {
+    if (result == VK_ERROR_DEVICE_LOST) lost_ = true;
+    check(result, call);
+    fail(Status::DriverError, "%s failed", call);
+}
+
+void Device::run(std::span<const VkCommandBuffer> buffers, VkFence fence) {
+    if (!usable()) fail(Status::BadState, "this Vulkan device belongs to the process that forked this one");
+    if (lost()) fail(Status::DeviceLost, "the Vulkan device '%s' was lost", info_.name.c_str());
+    VkSubmitInfo submit{VK_STRUCTURE_TYPE_SUBMIT_INFO};
+    submit.commandBufferCount = static_cast<uint32_t>(buffers.size());
+    submit.pCommandBuffers = buffers.data();
+    VkResult result;
+    {
+        const std::lock_guard lock(queueMutex_);
+        result = api_.vkQueueSubmit(queue_, 1, &submit, fence);
+    }
+    if (result != VK_SUCCESS) fallen(result, "vkQueueSubmit");
+    count(Count::Submits, 1);
+    // Without a limit: a large net on a slow device takes what it takes.
+    do result = api_.vkWaitForFences(handle_, 1, &fence, VK_TRUE, 1'000'000'000);
+    while (result == VK_TIMEOUT);
+    if (result != VK_SUCCESS) fallen(result, "vkWaitForFences");
+    result = api_.vkResetFences(handle_, 1, &fence);
+    if (result != VK_SUCCESS) fallen(result, "vkResetFences");
+}
+
+}  // namespace mnnc::vulkan

@@ -1,0 +1,84 @@
+// One VkDevice with its compute queue, memory pools and pipelines. Shared by every session that uses the same
+// physical device; gone with the last of them.
+#pragma once
+#include <volk.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <span>
+
+#include "backends/vulkan/device/instance.h"
+#include "backends/vulkan/device/memory.h"
+#include "backends/vulkan/device/pipelines.h"
+
+namespace mnnc::vulkan {
+
+// How many Vulkan objects of ours are alive, and what was done with them; for tests.
+enum class Count : uint8_t {
+    Memory,
+    Buffer,
+    ShaderModule,
+    Layout,
+    Pipeline,
+    DescriptorPool,
+    CommandPool,
+    CommandBuffer,
+    Fence,
+    Recordings,  // command buffers recorded since the start; the following ones count events too
+    Dispatches,
+    Barriers,
+    Submits,
+    Last
+};
+using Counters = std::array<std::atomic<int64_t>, static_cast<size_t>(Count::Last)>;
+
+class Device {
+  public:
+    // The one in use, or a new one. Arguments as of Instance::choose. Throws Error(BackendMissing) when there
+    // is none, OutOfMemory or DriverError when it cannot be made.
+    static std::shared_ptr<Device> get(const std::string& wanted, bool software);
+    ~Device();
+    Device(const Device&) = delete;
+    Device& operator=(const Device&) = delete;
+
+    const DeviceInfo& info() const noexcept { return info_; }
+    VkDevice handle() const noexcept { return handle_; }
+    const VolkDeviceTable& api() const noexcept { return api_; }
+    VolkDeviceTable& apiForTests() noexcept { return api_; }  // fault injection
+    MemoryPool& memory() noexcept { return memory_; }
+    PipelineFactory& pipelines() noexcept { return pipelines_; }
+
+    // Submits the command buffers as one batch and waits until they are done. `fence` is unsignalled before
+    // and after. Throws DeviceLost (and from then on always), OutOfMemory, DriverError, or BadState in a
+    // forked child.
+    void run(std::span<const VkCommandBuffer> buffers, VkFence fence);
+
+    // Whether Vulkan calls make sense: not in a forked child.
+    bool usable() const noexcept;
+    bool lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
+    void count(Count kind, int64_t change) noexcept {
+        counters()[static_cast<size_t>(kind)].fetch_add(change, std::memory_order_relaxed);
+    }
+    // Of the whole process: objects of devices that are gone must be gone too.
+    static Counters& counters() noexcept;
+
+  private:
+    explicit Device(std::shared_ptr<Instance> instance, size_t index);
+    void create();
+    [[noreturn]] void fallen(VkResult result, const char* call);
+
+    const std::shared_ptr<Instance> instance_;
+    const DeviceInfo info_;
+    const int process_;
+    VkDevice handle_ = VK_NULL_HANDLE;
+    VolkDeviceTable api_{};
+    VkQueue queue_ = VK_NULL_HANDLE;
+    std::mutex queueMutex_;
+    std::atomic<bool> lost_{false};
+    MemoryPool memory_{*this};
+    PipelineFactory pipelines_{*this};
+};
+
+}  // namespace mnnc::vulkan

@@ -1,0 +1,277 @@
+#include "backends/vulkan/device/instance.h"
+
+#include <strings.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+#include "backends/vulkan/device/result.h"
+#include "base/error.h"
+
+namespace mnnc::vulkan {
+
+namespace {
+
+constexpr const char* kValidationLayer = "VK_LAYER_KHRONOS_validation";
+
+std::mutex& sharedMutex() {
+    static std::mutex mutex;
+    return mutex;
+}
+
+std::atomic<uint64_t> messages{0};
+
+bool validationWanted() {
+    const char* value = std::getenv("MNN_C_VULKAN_VALIDATION");
+    return value && *value && std::strcmp(value, "0") != 0;
+}
+
+VKAPI_ATTR VkBool32 VKAPI_CALL onMessage(VkDebugUtilsMessageSeverityFlagBitsEXT,
+                                         VkDebugUtilsMessageTypeFlagsEXT,
+                                         const VkDebugUtilsMessengerCallbackDataEXT* data, void*) {
+    ++messages;
+    std::fprintf(stderr, "vulkan validation: %s\n", data && data->pMessage ? data->pMessage : "(no text)");
+    return VK_FALSE;
+}
+
+bool layerPresent(const char* name) {
+    uint32_t count = 0;
+    if (vkEnumerateInstanceLayerProperties(&count, nullptr) != VK_SUCCESS) return false;
+    std::vector<VkLayerProperties> layers(count);
+    if (count && vkEnumerateInstanceLayerProperties(&count, layers.data()) != VK_SUCCESS) return false;
+    return std::any_of(layers.begin(), layers.end(), [&](const VkLayerProperties& layer) {
+        return std::strcmp(layer.layerName, name) == 0;
+    });
+}
+
+bool extensionPresent(const char* layer, const char* name) {
+    uint32_t count = 0;
+    if (vkEnumerateInstanceExtensionProperties(layer, &count, nullptr) != VK_SUCCESS) return false;
+    std::vector<VkExtensionProperties> extensions(count);
+    if (count && vkEnumerateInstanceExtensionProperties(layer, &count, extensions.data()) != VK_SUCCESS)
+        return false;
+    return std::any_of(extensions.begin(), extensions.end(), [&](const VkExtensionProperties& extension) {
+        return std::strcmp(extension.extensionName, name) == 0;
+    });
+}
+
+int typeRank(VkPhysicalDeviceType type) {
+    switch (type) {
+        case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+            return 4;
+        case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+            return 3;
+        case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
+            return 2;
+        case VK_PHYSICAL_DEVICE_TYPE_CPU:
+            return 1;
+        default:
+            return 0;
+    }
+}
+
+// Compute without graphics first: those queues do not wait behind a desktop.
+bool findQueueFamily(VkPhysicalDevice device, uint32_t& family) {
+    uint32_t count = 0;
+    vkGetPhysicalDeviceQueueFamilyProperties(device, &count, nullptr);
+    std::vector<VkQueueFamilyProperties> families(count);
+    vkGetPhysicalDeviceQueueFamilyProperties(device, &count, families.data());
+    for (const bool alone : {true, false})
+        for (uint32_t i = 0; i < count; ++i) {
+            const VkQueueFlags flags = families[i].queueFlags;
+            if (!(flags & VK_QUEUE_COMPUTE_BIT) || families[i].queueCount == 0) continue;
+            if (alone && (flags & VK_QUEUE_GRAPHICS_BIT)) continue;
+            family = i;
+            return true;
+        }
+    return false;
+}
+
+bool describe(VkPhysicalDevice device, DeviceInfo& info) {
+    VkPhysicalDeviceProperties basic;
+    vkGetPhysicalDeviceProperties(device, &basic);
+    if (basic.apiVersion < VK_API_VERSION_1_1 || !findQueueFamily(device, info.queueFamily)) return false;
+    const bool is12 = basic.apiVersion >= VK_API_VERSION_1_2;
+
+    VkPhysicalDeviceDriverProperties driver{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+    VkPhysicalDeviceSubgroupProperties subgroup{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
+    VkPhysicalDeviceIDProperties id{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
+    if (is12) subgroup.pNext = &driver;
+    id.pNext = &subgroup;
+    VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &id, {}};
+    vkGetPhysicalDeviceProperties2(device, &properties);
+
+    VkPhysicalDeviceShaderFloat16Int8Features half{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES};
+    VkPhysicalDevice16BitStorageFeatures storage{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES};
+    if (is12) storage.pNext = &half;
+    VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &storage, {}};
+    vkGetPhysicalDeviceFeatures2(device, &features);
+
+    info.handle = device;
+    info.name = basic.deviceName;
+    info.driver = driver.driverName;
+    if (driver.driverInfo[0]) info.driver += std::string(" ") + driver.driverInfo;
+    info.type = basic.deviceType;
+    std::copy(std::begin(id.deviceUUID), std::end(id.deviceUUID), info.uuid);
+    info.apiVersion = basic.apiVersion;
+    info.driverVersion = basic.driverVersion;
+    info.vendorId = basic.vendorID;
+    info.deviceId = basic.deviceID;
+    std::copy(std::begin(basic.pipelineCacheUUID), std::end(basic.pipelineCacheUUID), info.pipelineCacheUuid);
+    info.storage16 = storage.storageBuffer16BitAccess;
+    info.float16 = half.shaderFloat16;
+    info.subgroupSize = subgroup.subgroupSize;
+    info.subgroupOperations =
+        subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT ? subgroup.supportedOperations : 0;
+    info.limits = basic.limits;
+    vkGetPhysicalDeviceMemoryProperties(device, &info.memory);
+    for (uint32_t i = 0; i < info.memory.memoryHeapCount; ++i)
+        if (info.memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
+            info.localBytes = std::max<uint64_t>(info.localBytes, info.memory.memoryHeaps[i].size);
+    return true;
+}
+
+std::string lower(std::string text) {
+    for (char& c : text) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    return text;
+}
+
+}  // namespace
+
+std::string DeviceInfo::uuidText() const {
+    std::string text;
+    for (const uint8_t byte : uuid) text += format("%02x", byte);
+    return text;
+}
+
+const char* deviceTypeName(VkPhysicalDeviceType type) noexcept {
+    static constexpr const char* kNames[] = {"other", "cpu", "virtual", "integrated", "discrete"};
+    return kNames[typeRank(type)];
+}
+
+std::shared_ptr<Instance> Instance::get() {
+    static std::weak_ptr<Instance> shared;
+    const std::lock_guard lock(sharedMutex());
+    if (auto alive = shared.lock(); alive && alive->process_ == getpid()) return alive;
+    std::shared_ptr<Instance> made(new Instance());
+    shared = made;
+    return made;
+}
+
+Instance::Instance() : process_(getpid()) {
+    try {
+        create();
+    } catch (...) {
+        if (messenger_) vkDestroyDebugUtilsMessengerEXT(handle_, messenger_, nullptr);
+        if (handle_) vkDestroyInstance(handle_, nullptr);
+        throw;
+    }
+}
+
+void Instance::create() {
+    if (volkInitialize() != VK_SUCCESS)
+        fail(Status::BackendMissing, "the Vulkan loader (libvulkan.so.1) is not installed");
+    const uint32_t version = std::min<uint32_t>(volkGetInstanceVersion(), VK_API_VERSION_1_3);
+    if (version < VK_API_VERSION_1_1)
+        fail(Status::BackendMissing, "the Vulkan loader is older than version 1.1");
+
+    const VkApplicationInfo application{
+        VK_STRUCTURE_TYPE_APPLICATION_INFO, nullptr, nullptr, 0, "mnn_c", 0, version};
+    VkInstanceCreateInfo info{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
+    info.pApplicationInfo = &application;
+    std::vector<const char*> extensions;
+    const bool validate = validationWanted();
+    if (validate) {
+        if (!layerPresent(kValidationLayer))
+            fail(Status::BackendMissing, "the Vulkan validation layer (%s) is not installed",
+                 kValidationLayer);
+        info.enabledLayerCount = 1;
+        info.ppEnabledLayerNames = &kValidationLayer;
+        extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
+    }
+    if (extensionPresent(nullptr, "VK_KHR_portability_enumeration")) {
+        extensions.push_back("VK_KHR_portability_enumeration");
+        info.flags |= 1;  // VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR
+    }
+    info.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
+    info.ppEnabledExtensionNames = extensions.data();
+    if (const VkResult result = vkCreateInstance(&info, nullptr, &handle_); result != VK_SUCCESS) {
+        handle_ = VK_NULL_HANDLE;
+        if (result == VK_ERROR_OUT_OF_HOST_MEMORY) check(result, "vkCreateInstance");
+        fail(Status::BackendMissing, "there is no usable Vulkan driver: vkCreateInstance gave %s (%d)",
+             resultName(result), static_cast<int>(result));
+    }
+    volkLoadInstanceOnly(handle_);
+    if (validate) {
+        VkDebugUtilsMessengerCreateInfoEXT messenger{VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT};
+        messenger.messageSeverity =
+            VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
+        messenger.messageType =
+            VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT | VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT;
+        messenger.pfnUserCallback = onMessage;
+        check(vkCreateDebugUtilsMessengerEXT(handle_, &messenger, nullptr, &messenger_),
+              "vkCreateDebugUtilsMessengerEXT");
+    }
+    listDevices();
+    if (devices_.empty())
+        fail(Status::BackendMissing, "no Vulkan driver offers a device with a compute queue and Vulkan 1.1");
+}
+
+void Instance::listDevices() {
+    uint32_t count = 0;
+    check(vkEnumeratePhysicalDevices(handle_, &count, nullptr), "vkEnumeratePhysicalDevices");
+    std::vector<VkPhysicalDevice> handles(count);
+    if (count)
+        check(vkEnumeratePhysicalDevices(handle_, &count, handles.data()), "vkEnumeratePhysicalDevices");
+    for (uint32_t i = 0; i < count; ++i) {
+        DeviceInfo info;
+        if (describe(handles[i], info)) devices_.push_back(std::move(info));
+    }
+}
+
+Instance::~Instance() {
+    if (process_ != getpid()) return;  // after a fork the handles belong to the parent
+    const std::lock_guard lock(sharedMutex());
+    if (messenger_) vkDestroyDebugUtilsMessengerEXT(handle_, messenger_, nullptr);
+    vkDestroyInstance(handle_, nullptr);
+}
+
+size_t Instance::choose(const std::string& wanted, bool software) const {
+    if (wanted.empty()) {
+        const auto better = [](const DeviceInfo& a, const DeviceInfo& b) {
+            return std::pair(typeRank(a.type), a.localBytes) < std::pair(typeRank(b.type), b.localBytes);
+        };
+        const auto best = std::max_element(devices_.begin(), devices_.end(), better);
+        if (!software && best->type == VK_PHYSICAL_DEVICE_TYPE_CPU)
+            fail(Status::BackendMissing,
+                 "there are only software Vulkan devices, which have to be asked for");
+        return static_cast<size_t>(best - devices_.begin());
+    }
+    size_t index = 0;
+    const char* end = wanted.data() + wanted.size();
+    const bool number = std::from_chars(wanted.data(), end, index).ptr == end;
+    if (number && wanted.size() < 10) {
+        if (index < devices_.size()) return index;
+        fail(Status::BackendMissing, "there is no Vulkan device %zu, there are %zu", index, devices_.size());
+    }
+    for (size_t i = 0; i < devices_.size(); ++i)
+        if (devices_[i].uuidText() == lower(wanted)) return i;
+    for (size_t i = 0; i < devices_.size(); ++i)
+        if (lower(devices_[i].name).find(lower(wanted)) != std::string::npos) return i;
+    std::string known;
+    for (const DeviceInfo& device : devices_) known += (known.empty() ? "'" : ", '") + device.name + "'";
+    fail(Status::BackendMissing, "no Vulkan device is called '%s'; there is %s", wanted.c_str(),
+         known.c_str());
+}
+
+uint64_t Instance::validationMessages() noexcept {
+    return messages;
+}
+
+}  // namespace mnnc::vulkan

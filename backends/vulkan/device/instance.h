@@ -1,0 +1,66 @@
+// The Vulkan loader and one VkInstance, and the devices it lists. Shared by all devices in use; made again
+// when somebody asks after the last one went.
+#pragma once
+#include <volk.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace mnnc::vulkan {
+
+// What a physical device is and can do.
+struct DeviceInfo {
+    VkPhysicalDevice handle = VK_NULL_HANDLE;
+    std::string name, driver;
+    VkPhysicalDeviceType type = VK_PHYSICAL_DEVICE_TYPE_OTHER;
+    uint8_t uuid[VK_UUID_SIZE] = {};
+    uint32_t apiVersion = 0, driverVersion = 0, vendorId = 0, deviceId = 0;
+    uint8_t pipelineCacheUuid[VK_UUID_SIZE] = {};
+    uint64_t localBytes = 0;  // the largest device-local heap
+    uint32_t queueFamily = 0;
+    bool storage16 = false;  // 16-bit storage buffers
+    bool float16 = false;    // fp16 arithmetic
+    uint32_t subgroupSize = 1;
+    VkSubgroupFeatureFlags subgroupOperations = 0;  // in compute shaders
+    VkPhysicalDeviceLimits limits{};
+    VkPhysicalDeviceMemoryProperties memory{};
+
+    std::string uuidText() const;
+};
+
+const char* deviceTypeName(VkPhysicalDeviceType type) noexcept;
+
+class Instance {
+  public:
+    // The instance in use, or a new one. Throws Error(BackendMissing) with the reason: no loader, no driver,
+    // no validation layer though it is asked for (environment variable MNN_C_VULKAN_VALIDATION, for
+    // developers).
+    static std::shared_ptr<Instance> get();
+    ~Instance();
+    Instance(const Instance&) = delete;
+    Instance& operator=(const Instance&) = delete;
+
+    // All devices with a compute queue and Vulkan 1.1, in the loader's order.
+    const std::vector<DeviceInfo>& devices() const noexcept { return devices_; }
+    // By index, UUID (32 hexadecimal digits) or a part of the name; "" the best: discrete, integrated,
+    // virtual, CPU (only with `software`); then the larger memory. Throws Error(BackendMissing) when none
+    // fits.
+    size_t choose(const std::string& wanted, bool software) const;
+
+    // Messages of the validation layer since the process started.
+    static uint64_t validationMessages() noexcept;
+
+  private:
+    Instance();
+    void create();
+    void listDevices();
+
+    VkInstance handle_ = VK_NULL_HANDLE;
+    VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
+    std::vector<DeviceInfo> devices_;
+    int process_ = 0;
+};
+
+}  // namespace mnnc::vulkan

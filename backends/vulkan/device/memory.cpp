@@ -1,0 +1,180 @@
+#include "backends/vulkan/device/memory.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "backends/vulkan/device/device.h"
+#include "backends/vulkan/device/result.h"
+#include "base/checked.h"
+
+namespace mnnc::vulkan {
+
+namespace {
+
+constexpr int64_t kChunkBytes = 8 << 20;  // larger requests get a chunk of their own
+
+int bits(VkMemoryPropertyFlags flags) {
+    return __builtin_popcount(flags);
+}
+
+}  // namespace
+
+Block::~Block() {
+    device_->memory().give(chunk_, offset_, bytes_);
+}
+
+int64_t MemoryPool::alignment() const noexcept {
+    const VkPhysicalDeviceLimits& limits = device_.info().limits;
+    return static_cast<int64_t>(
+        std::max<VkDeviceSize>({limits.minStorageBufferOffsetAlignment, limits.nonCoherentAtomSize, 64}));
+}
+
+// The type with all required, most wanted and fewest unwanted properties; -1: none.
+int MemoryPool::findType(uint32_t allowed, DeviceUse use) const {
+    const DeviceInfo& info = device_.info();
+    const bool discrete = info.type == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+    constexpr VkMemoryPropertyFlags kVisible =
+        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    VkMemoryPropertyFlags required = kVisible, wanted = 0, unwanted = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+    if (use == DeviceUse::Compute) {
+        required = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+        wanted = discrete ? 0 : kVisible | VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+        unwanted = discrete ? VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT : 0;
+    } else if (use == DeviceUse::Download) {
+        wanted = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+    }
+    int best = -1, bestScore = 0;
+    for (uint32_t i = 0; i < info.memory.memoryTypeCount; ++i) {
+        const VkMemoryPropertyFlags flags = info.memory.memoryTypes[i].propertyFlags;
+        if (!((allowed >> i) & 1u) || (flags & required) != required) continue;
+        const int score = 2 * bits(flags & wanted) - bits(flags & unwanted);
+        if (best < 0 || score > bestScore) {
+            best = static_cast<int>(i);
+            bestScore = score;
+        }
+    }
+    return best;
+}
+
+void MemoryPool::makeChunk(Chunk& chunk) {
+    const VolkDeviceTable& api = device_.api();
+    VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
+    info.size = static_cast<VkDeviceSize>(chunk.bytes);
+    info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                 VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    info.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
+    check(api.vkCreateBuffer(device_.handle(), &info, nullptr, &chunk.buffer), "vkCreateBuffer");
+    device_.count(Count::Buffer, 1);
+    VkMemoryRequirements needs;
+    api.vkGetBufferMemoryRequirements(device_.handle(), chunk.buffer, &needs);
+    const int type = findType(needs.memoryTypeBits, chunk.use);
+    if (type < 0) fail(Status::NotSupported, "the Vulkan device has no memory type for this use");
+    const VkMemoryAllocateInfo allocate{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, nullptr, needs.size,
+                                        static_cast<uint32_t>(type)};
+    VkResult result = api.vkAllocateMemory(device_.handle(), &allocate, nullptr, &chunk.memory);
+    if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY) {
+        freeUnused();
+        result = api.vkAllocateMemory(device_.handle(), &allocate, nullptr, &chunk.memory);
+    }
+    if (result != VK_SUCCESS) chunk.memory = VK_NULL_HANDLE;
+    if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY)
+        fail(Status::OutOfMemory, "the Vulkan device has no memory for a block of %lld bytes",
+             static_cast<long long>(chunk.bytes));
+    check(result, "vkAllocateMemory");
+    device_.count(Count::Memory, 1);
+    check(api.vkBindBufferMemory(device_.handle(), chunk.buffer, chunk.memory, 0), "vkBindBufferMemory");
+    const VkMemoryPropertyFlags flags = device_.info().memory.memoryTypes[type].propertyFlags;
+    constexpr VkMemoryPropertyFlags kMappable =
+        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    if ((flags & kMappable) == kMappable)
+        check(api.vkMapMemory(device_.handle(), chunk.memory, 0, VK_WHOLE_SIZE, 0, &chunk.mapped),
+              "vkMapMemory");
+}
+
+void MemoryPool::destroyChunk(Chunk& chunk) noexcept {
+    if (chunk.buffer) {
+        if (device_.usable()) device_.api().vkDestroyBuffer(device_.handle(), chunk.buffer, nullptr);
+        device_.count(Count::Buffer, -1);
+    }
+    if (chunk.memory) {
+        if (device_.usable()) device_.api().vkFreeMemory(device_.handle(), chunk.memory, nullptr);
+        device_.count(Count::Memory, -1);
+    }
+}
+
+void MemoryPool::freeUnused() noexcept {
+    for (auto it = chunks_.begin(); it != chunks_.end();) {
+        const bool unused = it->free.size() == 1 && it->free.begin()->second == it->bytes;
+        if (unused) {
+            destroyChunk(*it);
+            it = chunks_.erase(it);
+        } else {
+            ++it;
+        }
+    }
+}
+
+std::shared_ptr<Block> MemoryPool::allocate(std::shared_ptr<Device> device, int64_t bytes, DeviceUse use) {
+    bytes = roundUp(std::max<int64_t>(checkedAdd(bytes, 0, "device memory"), 1), alignment());
+    const std::lock_guard lock(mutex_);
+    Chunk* chunk = nullptr;
+    std::map<int64_t, int64_t>::iterator range;
+    for (Chunk& candidate : chunks_) {
+        if (candidate.use != use) continue;
+        range = std::find_if(candidate.free.begin(), candidate.free.end(),
+                             [&](const auto& free) { return free.second >= bytes; });
+        if (range == candidate.free.end()) continue;
+        chunk = &candidate;
+        break;
+    }
+    if (!chunk) {
+        Chunk made;
+        made.use = use;
+        made.bytes = std::max(bytes, kChunkBytes);
+        if (bytes > kChunkBytes / 2) made.bytes = bytes;
+        try {
+            makeChunk(made);
+            made.free[0] = made.bytes;
+            chunks_.push_back(std::move(made));
+        } catch (...) {
+            destroyChunk(made);
+            throw;
+        }
+        chunk = &chunks_.back();
+        range = chunk->free.begin();
+    }
+    const auto [offset, size] = *range;
+    auto block = std::make_shared<Block>(std::move(device), *chunk, offset, bytes);
+    chunk->free.erase(range);
+    if (size > bytes) chunk->free[offset + bytes] = size - bytes;
+    return block;
+}
+
+// Chunks of their own go at once: they are as large as their one block.
+void MemoryPool::give(Chunk& chunk, int64_t offset, int64_t bytes) noexcept {
+    const std::lock_guard lock(mutex_);
+    auto next = chunk.free.lower_bound(offset);
+    if (next != chunk.free.end() && next->first == offset + bytes) {
+        bytes += next->second;
+        next = chunk.free.erase(next);
+    }
+    if (next != chunk.free.begin() && std::prev(next)->first + std::prev(next)->second == offset)
+        std::prev(next)->second += bytes;
+    else
+        try {
+            chunk.free[offset] = bytes;
+        } catch (...) {
+            return;  // without memory for the note the range stays unused
+        }
+    if (chunk.bytes != kChunkBytes && chunk.free.size() == 1 && chunk.free.begin()->second == chunk.bytes) {
+        destroyChunk(chunk);
+        chunks_.remove_if([&](const Chunk& one) { return &one == &chunk; });
+    }
+}
+
+void MemoryPool::destroy() noexcept {
+    for (Chunk& chunk : chunks_) destroyChunk(chunk);
+    chunks_.clear();
+}
+
+}  // namespace mnnc::vulkan

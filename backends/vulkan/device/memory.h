@@ -1,0 +1,67 @@
+// Device memory: chunks of VkDeviceMemory with one VkBuffer each, cut into blocks.
+#pragma once
+#include <volk.h>
+
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "backend/device_backend.h"
+
+namespace mnnc::vulkan {
+
+class Device;
+class MemoryPool;
+
+struct Chunk {
+    VkDeviceMemory memory = VK_NULL_HANDLE;
+    VkBuffer buffer = VK_NULL_HANDLE;
+    void* mapped = nullptr;
+    int64_t bytes = 0;
+    DeviceUse use = DeviceUse::Compute;
+    std::map<int64_t, int64_t> free;  // offset -> bytes, neighbours merged
+};
+
+class Block final : public DeviceBlock {
+  public:
+    Block(std::shared_ptr<Device> device, Chunk& chunk, int64_t offset, int64_t bytes)
+        : device_(std::move(device)), chunk_(chunk), offset_(offset), bytes_(bytes) {}
+    ~Block() override;
+    void* host() const noexcept override {
+        return chunk_.mapped ? static_cast<char*>(chunk_.mapped) + offset_ : nullptr;
+    }
+    VkBuffer buffer() const noexcept { return chunk_.buffer; }
+    int64_t offset() const noexcept { return offset_; }
+    int64_t bytes() const noexcept { return bytes_; }
+
+  private:
+    const std::shared_ptr<Device> device_;
+    Chunk& chunk_;
+    const int64_t offset_, bytes_;
+};
+
+class MemoryPool {
+  public:
+    explicit MemoryPool(Device& device) : device_(device) {}
+    void destroy() noexcept;
+
+    // Aligned for storage buffers. Blocks of compute memory are visible to the host where that costs nothing
+    // (integrated and software devices). Throws OutOfMemory. Threads: any.
+    std::shared_ptr<Block> allocate(std::shared_ptr<Device> device, int64_t bytes, DeviceUse use);
+    int64_t alignment() const noexcept;
+
+  private:
+    friend class Block;
+    void give(Chunk& chunk, int64_t offset, int64_t bytes) noexcept;
+    void makeChunk(Chunk& chunk);
+    void destroyChunk(Chunk& chunk) noexcept;
+    void freeUnused() noexcept;
+    int findType(uint32_t allowed, DeviceUse use) const;
+
+    Device& device_;
+    std::mutex mutex_;
+    std::list<Chunk> chunks_;
+};
+
+}  // namespace mnnc::vulkan

@@ -1,0 +1,202 @@
+#include "backends/vulkan/device/pipelines.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/vulkan/device/device.h"
+#include "backends/vulkan/device/result.h"
+#include "backends/vulkan/shaders.h"
+#include "base/error.h"
+
+namespace mnnc::vulkan {
+
+namespace {
+
+// What a stored cache begins with. The driver's own header is inside the blob and checked too: drivers accept
+// garbage.
+struct CacheHeader {
+    char magic[8] = {'M', 'N', 'N', 'C', 'V', 'K', 'P', '1'};
+    uint32_t vendor = 0, device = 0, driver = 0, api = 0;
+    uint8_t uuid[VK_UUID_SIZE] = {};
+    uint64_t shaders = 0;   // hash of all embedded shaders
+    uint64_t checksum = 0;  // of the blob
+    uint64_t bytes = 0;     // of the blob
+};
+
+// FNV-1a.
+uint64_t hashBytes(const void* data, size_t bytes, uint64_t hash = 14695981039346656037u) {
+    const auto* p = static_cast<const uint8_t*>(data);
+    for (size_t i = 0; i < bytes; ++i) hash = (hash ^ p[i]) * 1099511628211u;
+    return hash;
+}
+
+CacheHeader headerFor(const DeviceInfo& info) {
+    CacheHeader header;
+    header.vendor = info.vendorId;
+    header.device = info.deviceId;
+    header.driver = info.driverVersion;
+    header.api = info.apiVersion;
+    std::copy(std::begin(info.pipelineCacheUuid), std::end(info.pipelineCacheUuid), header.uuid);
+    header.shaders = 14695981039346656037u;
+    for (const ShaderCode& code : embeddedShaders())
+        header.shaders = hashBytes(code.words, code.bytes, header.shaders);
+    return header;
+}
+
+// The header that Vulkan prescribes: length, version 1, vendor, device, UUID.
+bool driverHeaderFits(const uint8_t* blob, size_t bytes, const DeviceInfo& info) {
+    uint32_t words[4];
+    if (bytes < sizeof words + VK_UUID_SIZE) return false;
+    std::memcpy(words, blob, sizeof words);
+    return words[0] == sizeof words + VK_UUID_SIZE && words[1] == VK_PIPELINE_CACHE_HEADER_VERSION_ONE &&
+           words[2] == info.vendorId && words[3] == info.deviceId &&
+           std::memcmp(blob + sizeof words, info.pipelineCacheUuid, VK_UUID_SIZE) == 0;
+}
+
+}  // namespace
+
+void PipelineFactory::create() {
+    const VkPipelineCacheCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
+    check(device_.api().vkCreatePipelineCache(device_.handle(), &info, nullptr, &cache_),
+          "vkCreatePipelineCache");
+}
+
+void PipelineFactory::destroy() noexcept {
+    const VolkDeviceTable& api = device_.api();
+    const VkDevice handle = device_.handle();
+    const bool usable = device_.usable();
+    for (const auto& [key, pipeline] : pipelines_) {
+        if (usable) api.vkDestroyPipeline(handle, pipeline->handle, nullptr);
+        device_.count(Count::Pipeline, -1);
+    }
+    for (const auto& [name, module] : modules_) {
+        if (usable) api.vkDestroyShaderModule(handle, module, nullptr);
+        device_.count(Count::ShaderModule, -1);
+    }
+    for (const Layout& layout : layouts_) {
+        if (usable && layout.pipeline) api.vkDestroyPipelineLayout(handle, layout.pipeline, nullptr);
+        if (usable && layout.set) api.vkDestroyDescriptorSetLayout(handle, layout.set, nullptr);
+        if (layout.pipeline) device_.count(Count::Layout, -1);
+    }
+    if (usable && cache_) api.vkDestroyPipelineCache(handle, cache_, nullptr);
+    pipelines_.clear();
+    modules_.clear();
+}
+
+const PipelineFactory::Layout& PipelineFactory::layout(uint32_t buffers) {
+    Layout& made = layouts_[buffers];
+    if (made.pipeline) return made;
+    const VolkDeviceTable& api = device_.api();
+    std::vector<VkDescriptorSetLayoutBinding> bindings(buffers);
+    for (uint32_t i = 0; i < buffers; ++i)
+        bindings[i] = {i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr};
+    VkDescriptorSetLayoutCreateInfo set{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO};
+    set.bindingCount = buffers;
+    set.pBindings = bindings.data();
+    if (!made.set)
+        check(api.vkCreateDescriptorSetLayout(device_.handle(), &set, nullptr, &made.set),
+              "vkCreateDescriptorSetLayout");
+    const VkPushConstantRange push{VK_SHADER_STAGE_COMPUTE_BIT, 0, kMaxPushBytes};
+    VkPipelineLayoutCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
+    info.setLayoutCount = 1;
+    info.pSetLayouts = &made.set;
+    info.pushConstantRangeCount = 1;
+    info.pPushConstantRanges = &push;
+    check(api.vkCreatePipelineLayout(device_.handle(), &info, nullptr, &made.pipeline),
+          "vkCreatePipelineLayout");
+    device_.count(Count::Layout, 1);
+    return made;
+}
+
+VkShaderModule PipelineFactory::module(const std::string& shader) {
+    if (const auto found = modules_.find(shader); found != modules_.end()) return found->second;
+    const std::span<const ShaderCode> all = embeddedShaders();
+    const auto code = std::lower_bound(all.begin(), all.end(), shader,
+                                       [](const ShaderCode& a, const std::string& b) { return a.name < b; });
+    if (code == all.end() || code->name != shader)
+        fail(Status::Internal, "there is no shader '%s'", shader.c_str());
+    const VkShaderModuleCreateInfo info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, code->bytes,
+                                        code->words};
+    VkShaderModule module = VK_NULL_HANDLE;
+    check(device_.api().vkCreateShaderModule(device_.handle(), &info, nullptr, &module),
+          "vkCreateShaderModule");
+    device_.count(Count::ShaderModule, 1);
+    modules_[shader] = module;
+    return module;
+}
+
+const Pipeline& PipelineFactory::get(const std::string& shader, uint32_t buffers,
+                                     const std::vector<uint32_t>& constants) {
+    if (buffers > kMaxBuffers || constants.empty())
+        fail(Status::Internal, "shader '%s' with %u buffers and %zu constants", shader.c_str(), buffers,
+             constants.size());
+    const std::lock_guard lock(mutex_);
+    Key key{shader, buffers, constants};
+    if (const auto found = pipelines_.find(key); found != pipelines_.end()) return *found->second;
+
+    const Layout& layouts = layout(buffers);
+    auto made = std::make_unique<Pipeline>();
+    made->layout = layouts.pipeline;
+    made->setLayout = layouts.set;
+    made->buffers = buffers;
+    made->localSize = constants[0];
+    std::vector<VkSpecializationMapEntry> entries(constants.size());
+    for (uint32_t i = 0; i < entries.size(); ++i) entries[i] = {i, i * 4, 4};
+    const VkSpecializationInfo specialization{static_cast<uint32_t>(entries.size()), entries.data(),
+                                              constants.size() * 4, constants.data()};
+    VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
+    info.stage = {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                  nullptr,
+                  0,
+                  VK_SHADER_STAGE_COMPUTE_BIT,
+                  module(shader),
+                  "main",
+                  &specialization};
+    info.layout = layouts.pipeline;
+    check(device_.api().vkCreateComputePipelines(device_.handle(), cache_, 1, &info, nullptr, &made->handle),
+          "vkCreateComputePipelines");
+    device_.count(Count::Pipeline, 1);
+    return *pipelines_.emplace(std::move(key), std::move(made)).first->second;
+}
+
+std::vector<uint8_t> PipelineFactory::cache() const {
+    size_t bytes = 0;
+    check(device_.api().vkGetPipelineCacheData(device_.handle(), cache_, &bytes, nullptr),
+          "vkGetPipelineCacheData");
+    std::vector<uint8_t> blob(bytes);
+    check(device_.api().vkGetPipelineCacheData(device_.handle(), cache_, &bytes, blob.data()),
+          "vkGetPipelineCacheData");
+    blob.resize(bytes);
+    CacheHeader header = headerFor(device_.info());
+    header.bytes = blob.size();
+    header.checksum = hashBytes(blob.data(), blob.size());
+    std::vector<uint8_t> result(sizeof header + blob.size());
+    std::memcpy(result.data(), &header, sizeof header);
+    std::copy(blob.begin(), blob.end(), result.begin() + sizeof header);
+    return result;
+}
+
+bool PipelineFactory::merge(const std::vector<uint8_t>& bytes) {
+    CacheHeader header;
+    if (bytes.size() < sizeof header) return false;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    const uint8_t* blob = bytes.data() + sizeof header;
+    const size_t size = bytes.size() - sizeof header;
+    CacheHeader wanted = headerFor(device_.info());
+    wanted.bytes = size;
+    wanted.checksum = hashBytes(blob, size);
+    if (std::memcmp(&header, &wanted, sizeof header) != 0 || !driverHeaderFits(blob, size, device_.info()))
+        return false;
+    VkPipelineCacheCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
+    info.initialDataSize = size;
+    info.pInitialData = blob;
+    VkPipelineCache stored = VK_NULL_HANDLE;
+    const VolkDeviceTable& api = device_.api();
+    if (api.vkCreatePipelineCache(device_.handle(), &info, nullptr, &stored) != VK_SUCCESS) return false;
+    const std::lock_guard lock(mutex_);
+    const bool merged = api.vkMergePipelineCaches(device_.handle(), cache_, 1, &stored) == VK_SUCCESS;
+    api.vkDestroyPipelineCache(device_.handle(), stored, nullptr);
+    return merged;
+}
+
+}  // namespace mnnc::vulkan

@@ -1,0 +1,68 @@
+// Compute pipelines by shader and specialisation, and the VkPipelineCache behind them.
+//
+// All shaders follow one convention: set 0 holds `buffers` storage buffers at bindings 0.., push constants
+// are at most 128 bytes whose first two words belong to the recorder, specialisation constant 0 is the local
+// size in x, constants 1.. are the kernel's own.
+#pragma once
+#include <volk.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace mnnc::vulkan {
+
+class Device;
+
+constexpr uint32_t kMaxBuffers = 12;
+constexpr uint32_t kMaxPushBytes = 128;
+
+struct Pipeline {
+    VkPipeline handle = VK_NULL_HANDLE;
+    VkPipelineLayout layout = VK_NULL_HANDLE;
+    VkDescriptorSetLayout setLayout = VK_NULL_HANDLE;
+    uint32_t buffers = 0;
+    uint32_t localSize = 1;
+};
+
+class PipelineFactory {
+  public:
+    explicit PipelineFactory(Device& device) : device_(device) {}
+    void create();
+    void destroy() noexcept;
+
+    // The pipeline of `shader` with these constants (constants[0] is the local size); made on first use,
+    // alive as long as the device. Throws OutOfMemory, DriverError, or Internal for an unknown name. Threads:
+    // any.
+    const Pipeline& get(const std::string& shader, uint32_t buffers, const std::vector<uint32_t>& constants);
+
+    // The driver's cache with a header of ours; another device's, a damaged or an empty one is a miss
+    // (false).
+    std::vector<uint8_t> cache() const;
+    bool merge(const std::vector<uint8_t>& bytes);
+
+  private:
+    struct Layout {
+        VkDescriptorSetLayout set = VK_NULL_HANDLE;
+        VkPipelineLayout pipeline = VK_NULL_HANDLE;
+    };
+    struct Key {
+        std::string shader;
+        uint32_t buffers;
+        std::vector<uint32_t> constants;
+        auto operator<=>(const Key&) const = default;
+    };
+    const Layout& layout(uint32_t buffers);
+    VkShaderModule module(const std::string& shader);
+
+    Device& device_;
+    std::mutex mutex_;
+    VkPipelineCache cache_ = VK_NULL_HANDLE;
+    Layout layouts_[kMaxBuffers + 1];
+    std::map<std::string, VkShaderModule> modules_;
+    std::map<Key, std::unique_ptr<Pipeline>> pipelines_;
+};
+
+}  // namespace mnnc::vulkan

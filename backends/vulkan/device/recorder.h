@@ -1,0 +1,79 @@
+// Writes dispatches into a command buffer and puts barriers where two of them conflict.
+#pragma once
+#include <volk.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "backends/vulkan/device/device.h"
+
+namespace mnnc::vulkan {
+
+// A range of a buffer that a dispatch reads or writes.
+struct Binding {
+    VkBuffer buffer = VK_NULL_HANDLE;
+    int64_t offset = 0, bytes = 0;
+    bool write = false;
+};
+
+// Descriptor sets of one recording: pools are added as needed and go together.
+class DescriptorSets {
+  public:
+    explicit DescriptorSets(std::shared_ptr<Device> device) : device_(std::move(device)) {}
+    ~DescriptorSets();
+    DescriptorSets(const DescriptorSets&) = delete;
+    DescriptorSets& operator=(const DescriptorSets&) = delete;
+    VkDescriptorSet make(const Pipeline& pipeline, std::span<const Binding> bindings);
+
+  private:
+    void addPool();
+    const std::shared_ptr<Device> device_;
+    std::vector<VkDescriptorPool> pools_;
+    uint32_t left_ = 0;
+};
+
+// Which ranges were touched since the last barrier that covers them.
+class Hazards {
+  public:
+    // Whether an access conflicts with one not yet behind a barrier.
+    bool conflicts(const Binding& access) const;
+    void note(const Binding& access);
+    void clear() noexcept { touched_.clear(); }
+
+  private:
+    struct Range {
+        int64_t begin, end;
+        bool write;
+    };
+    std::map<VkBuffer, std::vector<Range>> touched_;
+};
+
+class Recorder {
+  public:
+    // `maxGroups`: most work groups per axis.
+    Recorder(Device& device, DescriptorSets& sets, uint32_t maxGroups)
+        : device_(device), sets_(sets), maxGroups_(maxGroups) {}
+
+    // Command buffers follow one another in one submission, in the order of recording: hazards go across
+    // them.
+    void begin(VkCommandBuffer buffer);
+    void end(bool last);
+
+    // `groups` work groups in all; `push` are the kernel's own words, behind the two of the recorder.
+    void dispatch(const Pipeline& pipeline, std::span<const Binding> bindings, std::span<const uint32_t> push,
+                  int64_t groups);
+
+  private:
+    void barrier(VkPipelineStageFlags stage, VkAccessFlags access);
+
+    Device& device_;
+    DescriptorSets& sets_;
+    const uint32_t maxGroups_;
+    VkCommandBuffer buffer_ = VK_NULL_HANDLE;
+    Hazards hazards_;
+};
+
+}  // namespace mnnc::vulkan

@@ -1,0 +1,19 @@
+#include "backends/vulkan/ops/table.h"
+
+#include "backends/vulkan/ops/families.h"
+
+namespace mnnc::vulkan {
+
+const VulkanOp* findVulkanOp(OpType type) noexcept {
+    using FamilyFunction = VulkanFamily (*)();
+    static constexpr FamilyFunction kFamilies[] = {
+        rasterVulkan,
+        activationVulkan,
+    };
+    for (const FamilyFunction family : kFamilies)
+        for (const VulkanOp& op : family())
+            if (op.type == type) return &op;
+    return nullptr;
+}
+
+}  // namespace mnnc::vulkan

@@ -1,0 +1,86 @@
+#include "backends/vulkan/segment.h"
+
+#include "backends/vulkan/device/result.h"
+#include "backends/vulkan/vulkan_execution.h"
+
+namespace mnnc::vulkan {
+
+namespace {
+
+constexpr size_t kBatch = 32;  // executions in one command buffer of the indirect mode
+
+size_t buffersFor(const VulkanBackend& backend, size_t executions) {
+    return backend.batched() ? (executions + kBatch - 1) / kBatch : executions;
+}
+
+}  // namespace
+
+CommandBuffers::CommandBuffers(const VulkanBackend& backend, uint32_t count)
+    : device_(backend.gpu()), pool_(backend.commandPool()) {
+    const VolkDeviceTable& api = device_->api();
+    const VkFenceCreateInfo fence{VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    check(api.vkCreateFence(device_->handle(), &fence, nullptr, &fence_), "vkCreateFence");
+    device_->count(Count::Fence, 1);
+    const VkCommandBufferAllocateInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, nullptr, pool_,
+                                           VK_COMMAND_BUFFER_LEVEL_PRIMARY, count};
+    try {
+        buffers_.resize(count);
+        check(api.vkAllocateCommandBuffers(device_->handle(), &info, buffers_.data()),
+              "vkAllocateCommandBuffers");
+    } catch (...) {
+        api.vkDestroyFence(device_->handle(), fence_, nullptr);
+        device_->count(Count::Fence, -1);
+        throw;
+    }
+    device_->count(Count::CommandBuffer, count);
+}
+
+CommandBuffers::~CommandBuffers() {
+    if (device_->usable()) {
+        device_->api().vkFreeCommandBuffers(device_->handle(), pool_, static_cast<uint32_t>(buffers_.size()),
+                                            buffers_.data());
+        device_->api().vkDestroyFence(device_->handle(), fence_, nullptr);
+    }
+    device_->count(Count::CommandBuffer, -static_cast<int64_t>(buffers_.size()));
+    device_->count(Count::Fence, -1);
+}
+
+Segment::Segment(VulkanBackend& backend, std::vector<std::unique_ptr<Execution>> executions)
+    : executions_(std::move(executions)),
+      sets_(backend.gpu()),
+      buffers_(backend, static_cast<uint32_t>(buffersFor(backend, executions_.size()))) {
+    Recorder recorder(*backend.gpu(), sets_, backend.limits().groupCount);
+    const size_t each = backend.batched() ? kBatch : 1;
+    for (size_t i = 0; i < executions_.size(); ++i) {
+        auto& execution = static_cast<VulkanExecution&>(*executions_[i]);
+        if (execution.hasHostPart()) hostParts_.push_back(&execution);
+        if (i % each == 0) recorder.begin(buffers_[i / each]);
+        execution.encode(recorder);
+        const bool last = i + 1 == executions_.size();
+        if (last || (i + 1) % each == 0) recorder.end(last);
+    }
+}
+
+void Segment::onExecute() {
+    for (VulkanExecution* execution : hostParts_) execution->beforeSubmit();
+    buffers_.run();
+}
+
+void copyNow(const VulkanBackend& backend, const Block& from, const Block& to, int64_t bytes) {
+    const CommandBuffers buffers(backend, 1);
+    const VolkDeviceTable& api = backend.gpu()->api();
+    VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+    check(api.vkBeginCommandBuffer(buffers[0], &begin), "vkBeginCommandBuffer");
+    const VkBufferCopy copy{static_cast<VkDeviceSize>(from.offset()), static_cast<VkDeviceSize>(to.offset()),
+                            static_cast<VkDeviceSize>(bytes)};
+    api.vkCmdCopyBuffer(buffers[0], from.buffer(), to.buffer(), 1, &copy);
+    const VkMemoryBarrier memory{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_TRANSFER_WRITE_BIT,
+                                 VK_ACCESS_SHADER_READ_BIT};
+    api.vkCmdPipelineBarrier(buffers[0], VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                             0, 1, &memory, 0, nullptr, 0, nullptr);
+    check(api.vkEndCommandBuffer(buffers[0]), "vkEndCommandBuffer");
+    buffers.run();
+}
+
+}  // namespace mnnc::vulkan

@@ -1,0 +1,46 @@
+// A maximal run of executions: recorded once, replayed by every run.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "backends/vulkan/device/recorder.h"
+#include "backends/vulkan/vulkan_backend.h"
+
+namespace mnnc::vulkan {
+
+class VulkanExecution;
+
+// Command buffers and a fence to run them with.
+class CommandBuffers {
+  public:
+    CommandBuffers(const VulkanBackend& backend, uint32_t count);
+    ~CommandBuffers();
+    CommandBuffers(const CommandBuffers&) = delete;
+    CommandBuffers& operator=(const CommandBuffers&) = delete;
+    VkCommandBuffer operator[](size_t index) const { return buffers_[index]; }
+    size_t size() const noexcept { return buffers_.size(); }
+    void run() const { device_->run(buffers_, fence_); }
+
+  private:
+    const std::shared_ptr<Device> device_;
+    const VkCommandPool pool_;
+    std::vector<VkCommandBuffer> buffers_;
+    VkFence fence_ = VK_NULL_HANDLE;
+};
+
+class Segment final : public Execution {
+  public:
+    Segment(VulkanBackend& backend, std::vector<std::unique_ptr<Execution>> executions);
+    void onExecute() override;
+
+  private:
+    std::vector<std::unique_ptr<Execution>> executions_;  // hold weights and tables
+    std::vector<VulkanExecution*> hostParts_;
+    DescriptorSets sets_;
+    CommandBuffers buffers_;
+};
+
+// Copies between two blocks and waits.
+void copyNow(const VulkanBackend& backend, const Block& from, const Block& to, int64_t bytes);
+
+}  // namespace mnnc::vulkan

@@ -1,0 +1,2 @@
+/* The loader is opened at run time: nothing here links to it. */
+#include <volk.c>

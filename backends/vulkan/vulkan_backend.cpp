@@ -1,0 +1,155 @@
+#include "backends/vulkan/vulkan_backend.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/vulkan/device/result.h"
+#include "backends/vulkan/ops/table.h"
+#include "backends/vulkan/segment.h"
+#include "base/error.h"
+#include "base/half.h"
+
+namespace mnnc::vulkan {
+
+VulkanBackend::VulkanBackend(std::shared_ptr<Device> device, const BackendConfig& config,
+                             WeightStore& weights)
+    : device_(std::move(device)),
+      config_(config),
+      limits_(device_->info(), config.deviceLimits),
+      weights_(weights),
+      half_(config.precision == Precision::Low && device_->info().storage16) {
+    VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+    info.queueFamilyIndex = device_->info().queueFamily;
+    check(device_->api().vkCreateCommandPool(device_->handle(), &info, nullptr, &commandPool_),
+          "vkCreateCommandPool");
+    device_->count(Count::CommandPool, 1);
+}
+
+VulkanBackend::~VulkanBackend() {
+    if (device_->usable()) device_->api().vkDestroyCommandPool(device_->handle(), commandPool_, nullptr);
+    device_->count(Count::CommandPool, -1);
+}
+
+bool VulkanBackend::supports(const Command& command, std::string& reason) const {
+    const VulkanOp* op = findVulkanOp(command.type);
+    if (!op) {
+        reason = "the Vulkan backend has no kernel for it";
+        return false;
+    }
+    for (const std::vector<Tensor*>* side : {&command.inputs, &command.outputs})
+        for (const Tensor* tensor : *side) {
+            if (tensor->type != DataType::Float32 && tensor->type != DataType::Int32) {
+                reason = format("the Vulkan backend has no %s tensors", dataTypeName(tensor->type));
+                return false;
+            }
+            // Either storage must fit a binding and 32-bit indexes.
+            Tensor most = *tensor;
+            most.pack = canPack(most) ? kPack : 1;
+            if (most.storageElements() > INT32_MAX || most.storageBytes() > limits_.storageRange) {
+                reason = format("a tensor of shape %s exceeds what the device binds at once (%lld bytes)",
+                                tensor->shape.text().c_str(), static_cast<long long>(limits_.storageRange));
+                return false;
+            }
+        }
+    return !op->supports || op->supports(*this, command, reason);
+}
+
+StorageChoice VulkanBackend::chooseStorage(const Command& command) const {
+    const VulkanOp* op = findVulkanOp(command.type);
+    return op && op->storage ? op->storage(*this, command) : StorageChoice{};
+}
+
+// What a driver refuses to make is left to the CPU; running out of memory or losing the device is not.
+std::unique_ptr<Execution> VulkanBackend::create(const Command& command, std::string& reason) {
+    try {
+        return findVulkanOp(command.type)->create(*this, command);
+    } catch (const Error& error) {
+        if (error.status() != Status::DriverError && error.status() != Status::NotSupported) throw;
+        reason = error.message();
+        return nullptr;
+    }
+}
+
+int64_t VulkanBackend::storageBytes(const Tensor& tensor) const {
+    const int64_t width = half_ && tensor.type == DataType::Float32 ? 2 : 4;
+    // Kernels of two-byte elements may touch whole words.
+    return roundUp(checkedMul(tensor.storageElements(), width, "tensor bytes"), 16);
+}
+
+DeviceBlockPtr VulkanBackend::allocate(int64_t bytes, DeviceUse use) {
+    return device_->memory().allocate(device_, bytes, use);
+}
+
+std::unique_ptr<Execution> VulkanBackend::record(std::vector<std::unique_ptr<Execution>> executions) {
+    return std::make_unique<Segment>(*this, std::move(executions));
+}
+
+const Pipeline& VulkanBackend::pipeline(const std::string& shader, DataType type, uint32_t buffers,
+                                        uint32_t localSize, std::vector<uint32_t> constants) {
+    const char* suffix = type == DataType::Int32 ? "_i32" : half_ ? "_f16" : "";
+    return exactPipeline(shader + suffix, buffers, localSize, std::move(constants));
+}
+
+const Pipeline& VulkanBackend::exactPipeline(const std::string& shader, uint32_t buffers, uint32_t localSize,
+                                             std::vector<uint32_t> constants) {
+    if (buffers > limits_.storageBuffers)
+        fail(Status::NotSupported, "shader %s needs %u buffers, the device binds %u", shader.c_str(), buffers,
+             limits_.storageBuffers);
+    constants.insert(constants.begin(), std::min(localSize, limits_.groupInvocations));
+    return device_->pipelines().get(shader, buffers, constants);
+}
+
+std::shared_ptr<Block> VulkanBackend::uploaded(const void* bytes, int64_t size) {
+    auto block = device_->memory().allocate(device_, size, DeviceUse::Compute);
+    if (void* memory = block->host()) {
+        std::memcpy(memory, bytes, static_cast<size_t>(size));
+        return block;
+    }
+    const auto staging = device_->memory().allocate(device_, size, DeviceUse::Upload);
+    std::memcpy(staging->host(), bytes, static_cast<size_t>(size));
+    copyNow(*this, *staging, *block, size);
+    return block;
+}
+
+VulkanBackend::WeightsPtr VulkanBackend::weights(const ParamsPtr& params, const std::string& variant,
+                                                 int64_t floats,
+                                                 const std::function<void(std::vector<float>&)>& fill,
+                                                 bool keepFloat) {
+    const bool narrow = half_ && !keepFloat;
+    const int64_t bytes = roundUp(checkedMul(std::max<int64_t>(floats, 1), narrow ? 2 : 4, "weights"), 16);
+    const std::string key =
+        format("vulkan %p %s ", static_cast<const void*>(device_.get()), narrow ? "f16" : "f32") + variant;
+    return weights_.get<Block>(params, key, bytes, config_.maxMemoryBytes, [&] {
+        std::vector<float> values(static_cast<size_t>(floats));
+        fill(values);
+        values.resize(static_cast<size_t>(floats));
+        if (!narrow) {
+            values.resize(static_cast<size_t>(bytes / 4));
+            return uploaded(values.data(), bytes);
+        }
+        std::vector<uint16_t> halves(static_cast<size_t>(bytes / 2));
+        for (size_t i = 0; i < values.size(); ++i) halves[i] = floatToHalf(values[i]);
+        return uploaded(halves.data(), bytes);
+    });
+}
+
+VulkanBackend::WeightsPtr VulkanBackend::table(std::span<const uint32_t> words) {
+    const uint32_t none = 0;
+    if (words.empty()) words = {&none, 1};
+    return uploaded(words.data(), static_cast<int64_t>(words.size_bytes()));
+}
+
+StorageChoice storageFollow(const VulkanBackend&, const Command& command) {
+    StorageChoice choice;
+    if (!command.inputs.empty() && command.inputs[0]->pack > 1) choice.inputPack = choice.outputPack = kPack;
+    return choice;
+}
+
+StorageChoice storagePacked(const VulkanBackend&, const Command&) {
+    StorageChoice choice;
+    choice.inputPack = choice.outputPack = kPack;
+    choice.plainInputs = ~1u;
+    return choice;
+}
+
+}  // namespace mnnc::vulkan

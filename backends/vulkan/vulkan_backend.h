@@ -1,0 +1,103 @@
+// The Vulkan backend of one session: creates executions, records them, prepares weights on the device.
+//
+// Storage on the device: like the host's, with pack 4: [N][ceil(C/4)][plane][4], or row-major. float32
+// tensors are fp16 under Precision Low where the device has 16-bit storage buffers; int32 stays 32 bit. Other
+// types do not come here.
+#pragma once
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend/device_backend.h"
+#include "backends/vulkan/device/device.h"
+#include "backends/vulkan/limits.h"
+
+namespace mnnc::vulkan {
+
+constexpr int kPack = 4;
+
+class VulkanBackend;
+
+// One operator of the backend. Families are listed in ops/table.cpp.
+struct VulkanOp {
+    OpType type;
+    // Whether create takes the command; if not, a sentence in `reason`. Types, sizes of bindings and 32-bit
+    // indexing of all tensors are checked before. Null: always.
+    bool (*supports)(const VulkanBackend& backend, const Command& command, std::string& reason);
+    // Null: every tensor row-major.
+    StorageChoice (*storage)(const VulkanBackend& backend, const Command& command);
+    std::unique_ptr<Execution> (*create)(VulkanBackend& backend, const Command& command);
+};
+using VulkanFamily = std::span<const VulkanOp>;
+
+class VulkanBackend final : public DeviceBackend {
+  public:
+    VulkanBackend(std::shared_ptr<Device> device, const BackendConfig& config, WeightStore& weights);
+    ~VulkanBackend() override;
+
+    const char* name() const noexcept override { return "vulkan"; }
+    DeviceBackend* device() noexcept override { return this; }
+    bool supports(const Command& command, std::string& reason) const override;
+    StorageChoice chooseStorage(const Command& command) const override;
+    std::unique_ptr<Execution> create(const Command& command, std::string& reason) override;
+
+    int64_t storageBytes(const Tensor& tensor) const override;
+    int64_t alignment() const noexcept override { return device_->memory().alignment(); }
+    DeviceBlockPtr allocate(int64_t bytes, DeviceUse use) override;
+    std::unique_ptr<Execution> createUpload(const Tensor& host, const Tensor& staging,
+                                            const Tensor& device) override;
+    std::unique_ptr<Execution> createDownload(const Tensor& device, const Tensor& host) override;
+    std::unique_ptr<Execution> record(std::vector<std::unique_ptr<Execution>> executions) override;
+    std::vector<uint8_t> cache() const override { return device_->pipelines().cache(); }
+
+    const std::shared_ptr<Device>& gpu() const noexcept { return device_; }
+    const Limits& limits() const noexcept { return limits_; }
+    const BackendConfig& config() const noexcept { return config_; }
+    bool half() const noexcept { return half_; }  // float tensors are stored as fp16
+    bool batched() const noexcept { return config_.recordBatch; }
+    VkCommandPool commandPool() const noexcept { return commandPool_; }
+
+    // A pipeline for elements of the given type: "_f16" or "_i32" is appended to the shader's name where the
+    // type is stored so. constants: the kernel's own, from constant id 1. The local size is lowered to what
+    // the device takes.
+    const Pipeline& pipeline(const std::string& shader, DataType type, uint32_t buffers, uint32_t localSize,
+                             std::vector<uint32_t> constants = {});
+    // The same for a shader whose name is complete.
+    const Pipeline& exactPipeline(const std::string& shader, uint32_t buffers, uint32_t localSize,
+                                  std::vector<uint32_t> constants = {});
+
+    // Weights on the device, prepared once for all sessions of the interpreter. `values` are floats (fp16 on
+    // the device where tensors are, unless `keepFloat`) or raw words.
+    using WeightsPtr = std::shared_ptr<const Block>;
+    WeightsPtr weights(const ParamsPtr& params, const std::string& variant, int64_t floats,
+                       const std::function<void(std::vector<float>&)>& fill, bool keepFloat = false);
+    // The same for one execution alone: tables of words.
+    WeightsPtr table(std::span<const uint32_t> words);
+
+  private:
+    std::shared_ptr<Block> uploaded(const void* bytes, int64_t size);
+
+    const std::shared_ptr<Device> device_;
+    const BackendConfig config_;
+    const Limits limits_;
+    WeightStore& weights_;
+    bool half_ = false;
+    VkCommandPool commandPool_ = VK_NULL_HANDLE;
+};
+
+// Whether a tensor is stored channel-packed here, and its extents as kernels see them: [n][c/4][plane][4].
+struct Packed {
+    int64_t n, c, blocks, plane;
+    explicit Packed(const Tensor& tensor)
+        : n(tensor.batch()), c(tensor.shape.at(1)), blocks(ceilDiv(c, kPack)), plane(tensor.plane()) {}
+};
+
+// Storage rules shared by many operators.
+// All tensors packed when input 0 is packed now (elementwise ops of one shape).
+StorageChoice storageFollow(const VulkanBackend& backend, const Command& command);
+// Input 0 and the outputs packed, all other inputs row-major.
+StorageChoice storagePacked(const VulkanBackend& backend, const Command& command);
+
+}  // namespace mnnc::vulkan

@@ -1,0 +1,16 @@
+#include "backends/vulkan/vulkan_execution.h"
+
+namespace mnnc::vulkan {
+
+Binding VulkanExecution::bind(const Tensor& tensor, bool write) const {
+    const auto& block = static_cast<const Block&>(*tensor.block);
+    const int64_t bytes =
+        tensor.onDevice ? backend_.storageBytes(tensor) : roundUp(tensor.storageBytes(), 16);
+    return bindBlock(block, tensor.blockOffset, bytes, write);
+}
+
+Binding VulkanExecution::scratch(int64_t offset, int64_t bytes, bool write) const {
+    return bindBlock(static_cast<const Block&>(*scratchBlock()), scratchOffset() + offset, bytes, write);
+}
+
+}  // namespace mnnc::vulkan

@@ -1,0 +1,67 @@
+// One command on the device: chooses its pipelines in onResize, writes its dispatches in encode.
+#pragma once
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "backend/execution.h"
+#include "backends/vulkan/device/recorder.h"
+#include "backends/vulkan/vulkan_backend.h"
+
+namespace mnnc::vulkan {
+
+class VulkanExecution : public Execution {
+  public:
+    explicit VulkanExecution(VulkanBackend& backend) : backend_(backend) {}
+    // Memory of all tensors and the scratch are bound. Records; never submits.
+    virtual void encode(Recorder& recorder) = 0;
+    // The host's part of a run, before the device starts: may not allocate or throw.
+    virtual void beforeSubmit() {}
+    virtual bool hasHostPart() const { return false; }
+    void onExecute() final {}  // recorded ones run as a whole
+
+  protected:
+    VulkanBackend& backend() const noexcept { return backend_; }
+
+    // The whole storage of a tensor of the device, or of a host tensor that the device sees.
+    Binding reads(const Tensor& tensor) const { return bind(tensor, false); }
+    Binding writes(const Tensor& tensor) const { return bind(tensor, true); }
+    Binding reads(const Block& block) const { return bindBlock(block, 0, block.bytes(), false); }
+    // `bytes` of the scratch from `offset`, a multiple of the backend's alignment().
+    Binding scratch(int64_t offset, int64_t bytes, bool write) const;
+
+  private:
+    Binding bind(const Tensor& tensor, bool write) const;
+    static Binding bindBlock(const Block& block, int64_t offset, int64_t bytes, bool write) {
+        return {block.buffer(), block.offset() + offset, bytes, write};
+    }
+    VulkanBackend& backend_;
+};
+
+// Words of push constants: uint32_t, int32_t or float each.
+class Push {
+  public:
+    Push& u(int64_t value) {
+        words_.push_back(static_cast<uint32_t>(value));
+        return *this;
+    }
+    Push& f(float value) {
+        uint32_t word;
+        static_assert(sizeof word == sizeof value);
+        __builtin_memcpy(&word, &value, sizeof word);
+        words_.push_back(word);
+        return *this;
+    }
+    operator std::span<const uint32_t>() const { return words_; }
+
+  private:
+    std::vector<uint32_t> words_;
+};
+
+inline uint32_t floatWord(float value) {
+    uint32_t word;
+    __builtin_memcpy(&word, &value, sizeof word);
+    return word;
+}
+
+}  // namespace mnnc::vulkan

@@ -1,0 +1,103 @@
+# The Vulkan backend: kernels of glsl/ -> SPIR-V -> one generated source. AUTO builds it where the tools are.
+set(MNN_C_VULKAN AUTO CACHE STRING "Build the Vulkan backend: ON, OFF, or AUTO (when its build tools are there)")
+find_program(MNN_C_GLSLANG glslangValidator)
+find_program(MNN_C_SPIRV_VAL spirv-val)
+find_path(MNN_C_VOLK_INCLUDE volk.c)
+find_path(MNN_C_VULKAN_INCLUDE vulkan/vulkan.h)
+set(MNN_C_WITH_VULKAN OFF)
+if(MNN_C_VULKAN AND MNN_C_GLSLANG AND MNN_C_VOLK_INCLUDE AND MNN_C_VULKAN_INCLUDE)
+  set(MNN_C_WITH_VULKAN ON)
+elseif(MNN_C_VULKAN AND NOT MNN_C_VULKAN STREQUAL AUTO)
+  message(FATAL_ERROR "MNN_C_VULKAN needs glslangValidator, volk.c and vulkan/vulkan.h")
+elseif(MNN_C_VULKAN)
+  message(STATUS "Without the Vulkan backend: glslangValidator, volk.c or vulkan/vulkan.h is missing")
+endif()
+if(NOT MNN_C_WITH_VULKAN)
+  return()
+endif()
+
+# The first line of a kernel lists its variants; f32 has no suffix.
+file(GLOB MNN_C_KERNELS_GLSL CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/glsl/*.comp)
+set(MNN_C_SPIRV_DIR ${CMAKE_CURRENT_BINARY_DIR}/spirv)
+file(MAKE_DIRECTORY ${MNN_C_SPIRV_DIR})
+set(MNN_C_SHADER_NAMES)
+set(MNN_C_SHADER_HEADERS)
+foreach(kernel ${MNN_C_KERNELS_GLSL})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kernel})
+  get_filename_component(base ${kernel} NAME_WE)
+  file(STRINGS ${kernel} first LIMIT_COUNT 1)
+  if(NOT first MATCHES "^// variants: ([a-z0-9 ]+)$")
+    message(FATAL_ERROR "${kernel}: the first line must be '// variants: f32 f16 ...'")
+  endif()
+  string(REPLACE " " ";" variants ${CMAKE_MATCH_1})
+  foreach(variant ${variants})
+    set(name ${base})
+    set(define -DF32)
+    if(NOT variant STREQUAL f32)
+      set(name ${base}_${variant})
+      string(TOUPPER ${variant} define)
+      set(define -D${define})
+    endif()
+    if(variant STREQUAL f16)
+      set(define -DHALF)
+    elseif(variant STREQUAL i32)
+      set(define -DINT)
+    endif()
+    set(spirv ${MNN_C_SPIRV_DIR}/${name}.spv)
+    set(header ${MNN_C_SPIRV_DIR}/${name}.h)
+    if(MNN_C_SPIRV_VAL)
+      set(validate COMMAND ${MNN_C_SPIRV_VAL} --target-env vulkan1.1 ${spirv})
+    else()
+      set(validate)
+    endif()
+    add_custom_command(
+      OUTPUT ${header}
+      COMMAND ${MNN_C_GLSLANG} -V --quiet --target-env vulkan1.1 -g0 ${define} --depfile ${spirv}.d -o ${header}
+              --vn spirv_${name} ${kernel}
+      COMMAND ${MNN_C_GLSLANG} -V --quiet --target-env vulkan1.1 -g0 ${define} -o ${spirv} ${kernel}
+      ${validate}
+      DEPENDS ${kernel}
+      DEPFILE ${spirv}.d
+      COMMENT "glslang ${name}"
+      VERBATIM)
+    list(APPEND MNN_C_SHADER_NAMES ${name})
+    list(APPEND MNN_C_SHADER_HEADERS ${header})
+  endforeach()
+endforeach()
+
+# Sorted as strcmp does, '_' behind digits and before letters: PipelineFactory searches by bisection.
+list(SORT MNN_C_SHADER_NAMES)
+set(includes "")
+set(rows "")
+foreach(name ${MNN_C_SHADER_NAMES})
+  string(APPEND includes "#include \"${name}.h\"\n")
+  string(APPEND rows "    {\"${name}\", spirv_${name}, sizeof spirv_${name}},\n")
+endforeach()
+file(CONFIGURE OUTPUT ${MNN_C_SPIRV_DIR}/shaders.cpp CONTENT [[
+#include "backends/vulkan/shaders.h"
+
+#include <cstdint>
+
+namespace {
+@includes@}  // namespace
+
+std::span<const mnnc::vulkan::ShaderCode> mnnc::vulkan::embeddedShaders() noexcept {
+    static constexpr ShaderCode kShaders[] = {
+@rows@    };
+    return kShaders;
+}
+]] @ONLY)
+set_source_files_properties(${MNN_C_SPIRV_DIR}/shaders.cpp PROPERTIES OBJECT_DEPENDS "${MNN_C_SHADER_HEADERS}")
+file(GLOB MNN_C_VULKAN_SOURCES CONFIGURE_DEPENDS
+  ${CMAKE_CURRENT_SOURCE_DIR}/backends/vulkan/*.cpp
+  ${CMAKE_CURRENT_SOURCE_DIR}/backends/vulkan/*/*.cpp)
+# Vulkan's structs are filled field by field behind their type.
+set_source_files_properties(${MNN_C_VULKAN_SOURCES} PROPERTIES COMPILE_OPTIONS -Wno-missing-field-initializers)
+add_library(mnn_c_volk OBJECT ${CMAKE_CURRENT_SOURCE_DIR}/backends/vulkan/volk.c)
+set_target_properties(mnn_c_volk PROPERTIES C_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)
+target_include_directories(mnn_c_volk SYSTEM PUBLIC ${MNN_C_VOLK_INCLUDE} ${MNN_C_VULKAN_INCLUDE})
+target_sources(mnn_c_core PRIVATE ${MNN_C_VULKAN_SOURCES} ${MNN_C_SPIRV_DIR}/shaders.cpp
+  $<TARGET_OBJECTS:mnn_c_volk>)
+set_source_files_properties(backends/backends.cpp PROPERTIES COMPILE_DEFINITIONS MNN_C_WITH_VULKAN)
+target_include_directories(mnn_c_core SYSTEM PUBLIC ${MNN_C_VOLK_INCLUDE} ${MNN_C_VULKAN_INCLUDE})
+target_link_libraries(mnn_c_core PUBLIC ${CMAKE_DL_LIBS})

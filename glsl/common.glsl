@@ -1,0 +1,44 @@
+// Included by every kernel: element types of the variant, the recorder's push words, group numbers.
+//
+// Variants (first line of each kernel): f32 (no macro), f16 (HALF), i32 (INT).
+//   ELEM, ELEM4    what lies in a buffer of tensor elements
+//   VALUE, VALUE4  what arithmetic uses
+// Buffers of one kernel: layout(binding = i, set = 0) readonly or writeonly wherever true: the validation layer
+// uses it. Constant id 0 is the local size; a kernel's own constants start at id 1.
+#ifdef HALF
+#extension GL_EXT_shader_16bit_storage : require
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#define ELEM float16_t
+#define ELEM4 f16vec4
+#elif defined(INT)
+#define ELEM int
+#define ELEM4 ivec4
+#else
+#define ELEM float
+#define ELEM4 vec4
+#endif
+#ifdef INT
+#define VALUE int
+#define VALUE4 ivec4
+#else
+#define VALUE float
+#define VALUE4 vec4
+#endif
+
+layout(local_size_x_id = 0, local_size_y = 1, local_size_z = 1) in;
+
+// A kernel's own push words follow the recorder's two.
+#define PUSH(fields)                       \
+    layout(push_constant) uniform Push {   \
+        uint groups;                       \
+        uint firstGroup;                   \
+        fields                             \
+    } push
+
+// Number of this work group among push.groups; the recorder folds more than an axis takes into y and z, so
+// numbers beyond the last occur: kernels return then.
+#define GROUP_INDEX                                                                                 \
+    (push.firstGroup + gl_WorkGroupID.x +                                                           \
+     gl_NumWorkGroups.x * (gl_WorkGroupID.y + gl_NumWorkGroups.y * gl_WorkGroupID.z))
+// Number of this invocation; beyond the element count at the end.
+#define ELEMENT_INDEX (GROUP_INDEX * gl_WorkGroupSize.x + gl_LocalInvocationID.x)

@@ -1,0 +1,63 @@
+// variants: f32 f16 i32
+// Copies regions of up to four inputs. Offsets and strides count elements of the logical order; each side may be
+// stored row-major or channel-packed.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "common.glsl"
+
+layout(constant_id = 1) const uint kPack = 1;
+PUSH(uint regions; uint channels; uint plane;);
+struct Region {
+    uint firstGroup;
+    uint source;            // which buffer
+    uint pack, channels, plane;  // of the source
+    int sourceOffset;
+    int offset;
+    uint size[3];
+    int sourceStride[3];
+    int stride[3];
+};
+layout(binding = 0) writeonly buffer Destination { ELEM destination[]; };
+layout(binding = 1) readonly buffer Regions { Region regions[]; };
+layout(binding = 2) readonly buffer Source0 { ELEM source0[]; };
+layout(binding = 3) readonly buffer Source1 { ELEM source1[]; };
+layout(binding = 4) readonly buffer Source2 { ELEM source2[]; };
+layout(binding = 5) readonly buffer Source3 { ELEM source3[]; };
+
+uint stored(uint element, uint pack, uint channels, uint plane) {
+    if (pack == 1) return element;
+    const uint pixel = element % plane;
+    const uint channel = element / plane % channels;
+    const uint n = element / plane / channels;
+    return ((n * ((channels + pack - 1) / pack) + channel / pack) * plane + pixel) * pack + channel % pack;
+}
+
+void main() {
+    const uint group = GROUP_INDEX;
+    if (group >= push.groups) return;
+    uint low = 0, high = push.regions - 1;
+    while (low < high) {
+        const uint middle = (low + high + 1) / 2;
+        if (regions[middle].firstGroup <= group)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    const Region r = regions[low];
+    uint i = (group - r.firstGroup) * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
+    if (i >= r.size[0] * r.size[1] * r.size[2]) return;
+    const int z = int(i % r.size[2]);
+    i /= r.size[2];
+    const int y = int(i % r.size[1]);
+    const int x = int(i / r.size[1]);
+    const uint from = stored(uint(r.sourceOffset + x * r.sourceStride[0] + y * r.sourceStride[1] + z * r.sourceStride[2]),
+                             r.pack, r.channels, r.plane);
+    const uint to = stored(uint(r.offset + x * r.stride[0] + y * r.stride[1] + z * r.stride[2]), kPack, push.channels,
+                           push.plane);
+    switch (r.source) {
+        case 0: destination[to] = source0[from]; break;
+        case 1: destination[to] = source1[from]; break;
+        case 2: destination[to] = source2[from]; break;
+        default: destination[to] = source3[from]; break;
+    }
+}
