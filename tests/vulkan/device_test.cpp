@@ -65,7 +65,9 @@ TEST(VulkanDevice, ResizesReturnTheirMemory) {
         session.resize();
         scores(session);
         if (round == 4) live = liveObjects();
-        if (round > 4 && round % 5 == 4) EXPECT_EQ(liveObjects(), live) << round;
+        if (round > 4 && round % 5 == 4) {
+            EXPECT_EQ(liveObjects(), live) << round;
+        }
     }
 }
 
@@ -95,7 +97,7 @@ struct Fault {
     static VkResult VKAPI_CALL call(Arguments... arguments) {
         if (--callsLeft != 0) return original(arguments...);
         // Work that was submitted has to end before its objects go.
-        if constexpr (Member == &VolkDeviceTable::vkWaitForFences) original(arguments...);
+        if constexpr (std::is_same_v<Function, PFN_vkWaitForFences>) original(arguments...);
         return injected;
     }
     template <typename... Arguments>
