@@ -138,6 +138,7 @@ TEST(Convolution, window) {
         {.input = {1, 9, 1, 1}, .oc = 8, .kh = 3, .kw = 3, .pads = {1, 1, 1, 1}},
         {.input = {2, 6, 5, 4}, .oc = 13, .kh = 5, .kw = 4},
         {.input = {1, 4, 8, 9}, .oc = 4, .kh = 3, .kw = 3, .pads = {-1, -2, 1, 0}},
+        {.input = {1, 16, 20, 21}, .oc = 16, .kh = 3, .kw = 3, .pads = {-1, -2, 1, 0}},
         {.input = {1, 4, 6, 6}, .oc = 4, .strideY = 3, .strideX = 3, .mode = ConvPad::Same},
         {.input = {1, 6, 7, 8}, .oc = 5, .kh = 3, .kw = 3, .strideY = 2, .strideX = 2, .mode = ConvPad::Same},
         {.input = {1, 6, 7, 8}, .oc = 5, .kh = 3, .kw = 2, .mode = ConvPad::Valid},
@@ -189,6 +190,7 @@ TEST(Convolution, depthwise) {
         {.type = type, .input = {3, 7, 1, 1}, .oc = 7, .kh = 3, .kw = 3, .pads = {1, 1, 1, 1}},
         {.type = type, .input = {1, 4, 7, 6}, .oc = 4, .kh = 7, .kw = 6, .bias = false},
         {.type = type, .input = {1, 4, 7, 9}, .oc = 4, .kh = 2, .kw = 2, .pads = {-1, -1, 0, 0}},
+        {.type = type, .input = {1, 4, 27, 29}, .oc = 4, .kh = 3, .kw = 3, .pads = {-2, -3, 0, 0}},
         {.type = OpType::Convolution, .input = {1, 9, 7, 9}, .oc = 9, .kh = 3, .kw = 3, .group = 9},
     });
 }
