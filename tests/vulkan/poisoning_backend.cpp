@@ -1,0 +1,63 @@
+#include "poisoning_backend.h"
+
+#include <cstring>
+
+namespace mnnc::vulkan::testing {
+
+namespace {
+
+// Uploads a packed tensor with NaN in its pad lanes: they travel as channels like the others.
+class PoisonedUpload final : public VulkanExecution {
+  public:
+    PoisonedUpload(VulkanBackend& backend, const Tensor& host, const Tensor& device)
+        : VulkanExecution(backend), host_(host), device_(device) {}
+
+    void onResize() override {
+        const bool narrow = backend().half() && device_.type == DataType::Float32;
+        const std::vector<uint32_t> packs{1, kPack};
+        pipeline_ = narrow ? &backend().exactPipeline("convert_down", 2, 64, packs)
+                           : &backend().pipeline("convert", device_.type, 2, 64, packs);
+        staging_ = backend().allocate(device_.storageElements() * 4, DeviceUse::Upload);
+    }
+    bool hasHostPart() const override { return true; }
+    void beforeSubmit() override {
+        const Packed p(device_);
+        auto* to = static_cast<char*>(staging_->host());
+        const auto* from = static_cast<const char*>(host_.data);
+        const auto real = static_cast<size_t>(p.c * p.plane * 4);
+        const auto all = static_cast<size_t>(p.blocks * kPack * p.plane * 4);
+        for (int64_t n = 0; n < p.n; ++n, to += all, from += real) {
+            std::memcpy(to, from, real);
+            std::memset(to + real, 0xff, all - real);
+        }
+    }
+    void encode(Recorder& recorder) override {
+        const Packed p(device_);
+        const int64_t total = device_.storageElements();
+        recorder.dispatch(*pipeline_, {{reads(static_cast<const Block&>(*staging_)), writes(device_)}},
+                          Push().u(total).u(p.blocks * kPack).u(p.plane),
+                          ceilDiv(total, pipeline_->localSize));
+    }
+
+  private:
+    const Tensor& host_;
+    const Tensor& device_;
+    const Pipeline* pipeline_ = nullptr;
+    DeviceBlockPtr staging_;
+};
+
+}  // namespace
+
+DeviceBlockPtr PoisoningBackend::allocate(int64_t bytes, DeviceUse use) {
+    DeviceBlockPtr block = backend_.allocate(bytes, use);
+    if (void* memory = block->host()) std::memset(memory, 0xff, static_cast<size_t>(bytes));
+    return block;
+}
+
+std::unique_ptr<Execution> PoisoningBackend::createUpload(const Tensor& host, const Tensor& staging,
+                                                          const Tensor& device) {
+    if (device.pack == 1) return backend_.createUpload(host, staging, device);
+    return std::make_unique<PoisonedUpload>(backend_, host, device);
+}
+
+}  // namespace mnnc::vulkan::testing

@@ -1,0 +1,39 @@
+// A Vulkan backend whose fresh memory and whose pad lanes hold NaN, so that a kernel that uses what nobody
+// wrote is found out.
+#pragma once
+#include "backends/vulkan/vulkan_execution.h"
+
+namespace mnnc::vulkan::testing {
+
+class PoisoningBackend final : public DeviceBackend {
+  public:
+    explicit PoisoningBackend(VulkanBackend& backend) : backend_(backend) {}
+
+    const char* name() const noexcept override { return backend_.name(); }
+    bool supports(const Command& command, std::string& reason) const override {
+        return backend_.supports(command, reason);
+    }
+    StorageChoice chooseStorage(const Command& command) const override {
+        return backend_.chooseStorage(command);
+    }
+    std::unique_ptr<Execution> create(const Command& command, std::string& reason) override {
+        return backend_.create(command, reason);
+    }
+    DeviceBackend* device() noexcept override { return this; }
+    int64_t storageBytes(const Tensor& tensor) const override { return backend_.storageBytes(tensor); }
+    int64_t alignment() const noexcept override { return backend_.alignment(); }
+    DeviceBlockPtr allocate(int64_t bytes, DeviceUse use) override;
+    std::unique_ptr<Execution> createUpload(const Tensor& host, const Tensor& staging,
+                                            const Tensor& device) override;
+    std::unique_ptr<Execution> createDownload(const Tensor& device, const Tensor& host) override {
+        return backend_.createDownload(device, host);
+    }
+    std::unique_ptr<Execution> record(std::vector<std::unique_ptr<Execution>> executions) override {
+        return backend_.record(std::move(executions));
+    }
+
+  private:
+    VulkanBackend& backend_;
+};
+
+}  // namespace mnnc::vulkan::testing

@@ -1,0 +1,35 @@
+// Every test fails when the validation layer says something that the test did not provoke.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "backends/vulkan/device/instance.h"
+
+namespace mnnc::vulkan::testing {
+
+class ValidationGuard final : public ::testing::EmptyTestEventListener {
+  public:
+    static uint64_t unexpected() { return Instance::validationMessages() - provoked(); }
+    static uint64_t during(const std::function<void()>& body) {
+        const uint64_t before = Instance::validationMessages();
+        body();
+        const uint64_t said = Instance::validationMessages() - before;
+        provoked() += said;
+        return said;
+    }
+
+  private:
+    static uint64_t& provoked() {
+        static uint64_t count = 0;
+        return count;
+    }
+    void OnTestStart(const ::testing::TestInfo&) override { before_ = unexpected(); }
+    void OnTestEnd(const ::testing::TestInfo&) override {
+        if (unexpected() != before_)
+            ADD_FAILURE() << unexpected() - before_ << " messages of the Vulkan validation layer, see above";
+    }
+    uint64_t before_ = 0;
+};
+
+}  // namespace mnnc::vulkan::testing
