@@ -5,6 +5,10 @@
 namespace mnnc::vulkan {
 
 VulkanFamily rasterVulkan();      // Raster, and every change of storage
-VulkanFamily activationVulkan();  // ReLU, ReLU6
+VulkanFamily activationVulkan();  // ReLU, ReLU6, PReLU, ELU, Selu, Threshold
+VulkanFamily unaryVulkan();
+VulkanFamily binaryVulkan();
+VulkanFamily scaleVulkan();  // Scale, InstanceNorm
+VulkanFamily castVulkan();
 
 }  // namespace mnnc::vulkan
