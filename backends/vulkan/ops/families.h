@@ -4,11 +4,12 @@
 
 namespace mnnc::vulkan {
 
-VulkanFamily rasterVulkan();      // Raster, and every change of storage
-VulkanFamily activationVulkan();  // ReLU, ReLU6, PReLU, ELU, Selu, Threshold
+VulkanFamily rasterVulkan();       // Raster, and every change of storage
+VulkanFamily activationVulkan();   // ReLU, ReLU6, PReLU, ELU, Selu, Threshold
+VulkanFamily convolutionVulkan();  // convolutions and deconvolutions
 VulkanFamily unaryVulkan();
 VulkanFamily binaryVulkan();
-VulkanFamily scaleVulkan();  // Scale, InstanceNorm
+VulkanFamily scaleVulkan();
 VulkanFamily castVulkan();
 
 }  // namespace mnnc::vulkan
