@@ -5,7 +5,11 @@
 namespace mnnc::vulkan {
 
 VulkanFamily rasterVulkan();       // Raster, and every change of storage
-VulkanFamily activationVulkan();   // ReLU, ReLU6
+VulkanFamily activationVulkan();   // ReLU, ReLU6, PReLU, ELU, Selu, Threshold
 VulkanFamily convolutionVulkan();  // convolutions and deconvolutions
+VulkanFamily unaryVulkan();
+VulkanFamily binaryVulkan();
+VulkanFamily scaleVulkan();
+VulkanFamily castVulkan();
 
 }  // namespace mnnc::vulkan

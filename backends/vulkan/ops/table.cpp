@@ -7,9 +7,7 @@ namespace mnnc::vulkan {
 const VulkanOp* findVulkanOp(OpType type) noexcept {
     using FamilyFunction = VulkanFamily (*)();
     static constexpr FamilyFunction kFamilies[] = {
-        rasterVulkan,
-        activationVulkan,
-        convolutionVulkan,
+        rasterVulkan, activationVulkan, convolutionVulkan, unaryVulkan, binaryVulkan, scaleVulkan, castVulkan,
     };
     for (const FamilyFunction family : kFamilies)
         for (const VulkanOp& op : family())
