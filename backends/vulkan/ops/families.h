@@ -6,5 +6,7 @@ namespace mnnc::vulkan {
 
 VulkanFamily rasterVulkan();      // Raster, and every change of storage
 VulkanFamily activationVulkan();  // ReLU, ReLU6
+VulkanFamily poolingVulkan();     // Pooling, Pooling3D
+VulkanFamily matmulVulkan();      // MatMul, BatchMatMul, InnerProduct
 
 }  // namespace mnnc::vulkan

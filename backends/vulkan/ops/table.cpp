@@ -9,6 +9,8 @@ const VulkanOp* findVulkanOp(OpType type) noexcept {
     static constexpr FamilyFunction kFamilies[] = {
         rasterVulkan,
         activationVulkan,
+        poolingVulkan,
+        matmulVulkan,
     };
     for (const FamilyFunction family : kFamilies)
         for (const VulkanOp& op : family())
