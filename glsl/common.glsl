@@ -3,6 +3,8 @@
 // Variants (first line of each kernel): f32 (no macro), f16 (HALF), i32 (INT).
 //   ELEM, ELEM4    what lies in a buffer of tensor elements
 //   VALUE, VALUE4  what arithmetic uses
+// Devices with 16-bit storage may lack 16-bit arithmetic: convert VALUEs when storing and write no constant as an
+// ELEM (ELEM(0) is a 16-bit constant, which counts as arithmetic).
 // Buffers of one kernel: layout(binding = i, set = 0) readonly or writeonly wherever true: the validation layer
 // uses it. Constant id 0 is the local size; a kernel's own constants start at id 1.
 #ifdef HALF

@@ -37,12 +37,10 @@ void main() {
     const uint blocks = (push.channels + kPack - 1) / kPack;
     const uint channel = block % blocks * kPack + lane;
     const uint n = block / blocks;
-    if (channel >= push.channels) {
-        destination[i] = DESTINATION(0);
-        return;
-    }
     const uint sourceBlocks = (push.channels + kSourcePack - 1) / kSourcePack;
     const uint at =
         ((n * sourceBlocks + channel / kSourcePack) * push.plane + pixel) * kSourcePack + channel % kSourcePack;
-    destination[i] = DESTINATION(source[at]);
+    VALUE value = 0;
+    if (channel < push.channels) value = VALUE(source[at]);
+    destination[i] = DESTINATION(value);
 }

@@ -102,9 +102,9 @@ enum {
     MNN_ERROR_CYCLE = 118,            /* a tensor is used before it is made, or a subgraph reaches itself */
     MNN_ERROR_LIMIT_EXCEEDED = 119,   /* max_memory_bytes or max_loop_iterations was crossed */
     MNN_ERROR_BUFFER_TOO_SMALL = 120, /* the caller's buffer is too small for the result */
-    MNN_ERROR_DEVICE_LOST = 121,      /* a GPU stopped working: its sessions fail from now on, new ones may work */
-    MNN_ERROR_DRIVER = 122,           /* a GPU driver gave an unexpected result; the sentence has its number */
-    MNN_ERROR_INTERNAL = 199          /* a defect of this library */
+    MNN_ERROR_DEVICE_LOST = 121, /* a GPU stopped working: its sessions fail from now on, new ones may work */
+    MNN_ERROR_DRIVER = 122,      /* a GPU driver gave an unexpected result; the sentence has its number */
+    MNN_ERROR_INTERNAL = 199     /* a defect of this library */
 };
 
 /* Numbers of the .mnn format's element types. Tensors of a session have one of these; where a model declares
@@ -136,8 +136,9 @@ enum {
 enum { MNN_PRECISION_NORMAL = 0, MNN_PRECISION_HIGH = 1, MNN_PRECISION_LOW = 2, MNN_PRECISION_LOW_BF16 = 3 };
 /* Bits of gpu_mode, numbered as the official runtime numbers them. */
 enum {
-    MNN_GPU_RECORD_OP = 256,   /* a command buffer per operator */
-    MNN_GPU_RECORD_BATCH = 512 /* command buffers of many operators, recorded once and replayed: the default */
+    MNN_GPU_RECORD_OP = 256, /* a command buffer per operator */
+    MNN_GPU_RECORD_BATCH =
+        512 /* command buffers of many operators, recorded once and replayed: the default */
 };
 enum { MNN_MEMORY_NORMAL = 0, MNN_MEMORY_HIGH = 1, MNN_MEMORY_LOW = 2 };
 enum { MNN_POWER_NORMAL = 0, MNN_POWER_HIGH = 1, MNN_POWER_LOW = 2 };
@@ -283,6 +284,26 @@ MNN_C_API mnn_status mnn_interpreter_create_from_memory(const void* data, size_t
                                                         const mnn_interpreter_options_t* options,
                                                         mnn_interpreter_t** out);
 
+/* Names a file that keeps what a GPU session prepared (compiled pipelines) for the next process. Sessions
+ * created afterwards read it, and write it when there was none that fits their device, driver and library.
+ * Whatever else it holds is a miss, never an error; a file that cannot be written is a warning in the log.
+ * CPU sessions do not use it. path: copied; NULL: none any more. Returns MNN_OK. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_interpreter_set_cache_file(mnn_interpreter_t* interpreter, const char* path);
+
+/* The same from memory: bytes of mnn_session_cache(). They come before a file.
+ * data: `size` bytes, copied; may be NULL when size is 0, which takes earlier ones back.
+ * Returns MNN_OK; MNN_ERROR_NULL_ARGUMENT. Bytes that do not fit are a miss: mnn_session_cache_accepted().
+ * Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_interpreter_set_cache(mnn_interpreter_t* interpreter, const void* data, size_t size);
+
+/* Writes the cache file again if a session prepared more than it holds (after a resize, for example).
+ * session: a GPU session; nothing happens for a CPU session.
+ * Returns MNN_OK; MNN_ERROR_BAD_STATE without mnn_interpreter_set_cache_file(); MNN_ERROR_FILE_OPEN_FAILED or
+ *   MNN_ERROR_FILE_READ_FAILED when it cannot be written. Threads: any; not while the session runs. Since
+ * 0.1. */
+MNN_C_API mnn_status mnn_interpreter_update_cache_file(mnn_interpreter_t* interpreter,
+                                                       const mnn_session_t* session);
+
 /* Destroys an interpreter and sets the handle to NULL. Sessions of it stay usable; the model is freed with
  * the last.
  * interpreter: in and out; may be NULL, may point to NULL.
@@ -408,8 +429,8 @@ typedef struct mnn_schedule_config {
                                      the machine's memory if that is more */
     uint64_t max_loop_iterations; /* most iterations of one loop of the model in a run; 0: 1,000,000 */
     const char* device; /* which GPU: its index in mnn_device_info(), its UUID as 32 hexadecimal digits, or a
-                           part of its name; NULL: the best. MNN_FORWARD_AUTO takes no software driver unless it
-                           is named here */
+                           part of its name; NULL: the best. MNN_FORWARD_AUTO takes no software driver unless
+                           it is named here */
 } mnn_schedule_config_t;
 
 /* Fills the configuration with defaults: the CPU, one thread.
@@ -534,9 +555,20 @@ MNN_C_API mnn_status mnn_session_run(mnn_session_t* session);
 
 /* Asks a run or a resize of the session that is under way to stop; it returns MNN_ERROR_CANCELLED after the
  * operator it is in. Without one under way nothing happens.
- * Returns MNN_OK. Threads: any, also while another thread is inside mnn_session_run() or mnn_session_resize() of
- *   this session (only destroying must not overlap). Since 0.1. */
+ * Returns MNN_OK. Threads: any, also while another thread is inside mnn_session_run() or mnn_session_resize()
+ * of this session (only destroying must not overlap). Since 0.1. */
 MNN_C_API mnn_status mnn_session_interrupt(mnn_session_t* session);
+
+/* What a GPU session prepared, as bytes for mnn_interpreter_set_cache() of a later process.
+ * buffer: out, *size bytes; NULL asks for the size alone.
+ * size: in and out; the bytes there are. 0 on the CPU.
+ * Returns MNN_OK; MNN_ERROR_BUFFER_TOO_SMALL. Threads: any; not while the session runs. Since 0.1. */
+MNN_C_API mnn_status mnn_session_cache(const mnn_session_t* session, void* buffer, size_t* size);
+
+/* Whether the session used the cache that it was offered.
+ * accepted: out; false also when none was offered.
+ * Returns MNN_OK. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_session_cache_accepted(const mnn_session_t* session, bool* accepted);
 
 typedef struct mnn_session_memory_info {
     size_t struct_size;    /* sizeof(mnn_session_memory_t), written by the caller */

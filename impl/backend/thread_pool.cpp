@@ -1,5 +1,7 @@
 #include "backend/thread_pool.h"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <csignal>
 #include <cstdint>
@@ -143,6 +145,7 @@ struct ForkJoinPool::State {
         int count = 0;
     };
 
+    const pid_t process = getpid();
     std::vector<std::thread> workers;
     Job job;
     uint32_t generation = 0;
@@ -168,6 +171,12 @@ ForkJoinPool::ForkJoinPool(int threads) : state_(std::make_unique<State>()) {
 }
 
 ForkJoinPool::~ForkJoinPool() {
+    if (state_->process != getpid()) {
+        // A forked child has no such threads: there is nobody to stop, and what they use stays.
+        for (std::thread& worker : state_->workers) worker.detach();
+        state_.release();  // NOLINT(bugprone-unused-return-value)
+        return;
+    }
     state_->setMode(State::Stopped);
     for (std::thread& worker : state_->workers) worker.join();
 }
@@ -183,7 +192,9 @@ void ForkJoinPool::run(int tasks, Task task, void* ctx) {
 }
 
 ThreadPool& ForkJoinPool::beginRun() {
-    if (!state_->workers.empty() && state_->acquire()) return state_->lease;
+    // A forked child has no workers.
+    const bool mine = !state_->workers.empty() && state_->process == getpid();
+    if (mine && state_->acquire()) return state_->lease;
     return state_->inlinePool;
 }
 

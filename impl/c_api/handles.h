@@ -3,6 +3,9 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
 
 #include "mnn_c.h"
 #include "session/session.h"
@@ -39,6 +42,12 @@ struct mnn_tensor {
 
 struct mnn_interpreter {
     mnnc::HandleTag tag = mnnc::HandleTag::Interpreter;
+    // What sessions created from now on may use of an earlier process.
+    struct {
+        std::mutex mutex;
+        std::string path;
+        std::vector<uint8_t> bytes;
+    } cache;
     std::shared_ptr<mnnc::LogOwner> log;
     std::shared_ptr<const mnnc::Interpreter> impl;
     // File order over all graphs: graph and node.

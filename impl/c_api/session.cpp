@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "c_api/guard.h"
+#include "session/cache_file.h"
 
 using namespace mnnc;
 
@@ -89,6 +90,17 @@ mnn_tensor* find(const std::deque<mnn_tensor>& tensors, const char* name, const 
     fail(Status::NotFound, "there is no %s '%s'; there is %s", what, name, known.c_str());
 }
 
+// A cache that cannot be written is no reason to fail: the next process prepares again.
+void writeCache(const mnn_session& session, const std::string& path) {
+    const std::vector<uint8_t> bytes = session.impl->cache();
+    if (bytes.empty()) return;
+    try {
+        writeCacheFile(path, bytes);
+    } catch (const Error& error) {
+        session.log->sink(LogLevel::Warning, error.message());
+    }
+}
+
 void requireResized(const mnn_session& session) {
     if (session.impl->needsResize()) fail(Status::BadState, "the session has to be resized first");
 }
@@ -119,7 +131,16 @@ mnn_status mnn_session_create(mnn_interpreter_t* interpreter, const mnn_schedule
         required(out, "out");
         auto handle = std::make_unique<mnn_session>();
         handle->log = owner.log;
-        handle->impl = std::make_unique<Session>(owner.impl, readConfig(config));
+        SessionConfig wanted = readConfig(config);
+        std::string cachePath;
+        {
+            const std::lock_guard lock(owner.cache.mutex);
+            cachePath = owner.cache.path;
+            wanted.cache = owner.cache.bytes;
+        }
+        if (wanted.cache.empty() && !cachePath.empty()) wanted.cache = readCacheFile(cachePath);
+        handle->impl = std::make_unique<Session>(owner.impl, wanted);
+        if (!cachePath.empty() && !handle->impl->cacheAccepted()) writeCache(*handle, cachePath);
         for (size_t i = 0; i < handle->impl->inputCount(); ++i)
             handle->inputs.push_back({HandleTag::Tensor, handle.get(), i, true});
         for (size_t i = 0; i < handle->impl->outputCount(); ++i)

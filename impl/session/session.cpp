@@ -106,6 +106,7 @@ Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionCo
         if (!cpuRuntime_) fail(Status::BackendMissing, "there is no CPU backend: %s", reason.c_str());
         cpu_ = cpuRuntime_->createBackend(backendConfig, *interpreter_->weights);
     }
+    cacheAccepted_ = !config.cache.empty() && runtime_->setCache(config.cache);
     context_.net = interpreter_->net.get();
     context_.weights = interpreter_->weights.get();
     context_.cpu = cpu_.get();
@@ -174,6 +175,10 @@ const std::vector<OpRecord>& Session::records() const {
         recordsStale_ = false;
     }
     return records_;
+}
+
+std::vector<uint8_t> Session::cache() const {
+    return wanted_ ? wanted_->cache() : std::vector<uint8_t>();
 }
 
 Session::Memory Session::memory() const {

@@ -20,6 +20,7 @@ struct SessionConfig {
     std::vector<std::string> saveTensors;  // beside those
     int64_t maxMemoryBytes = 0;            // 0: 4 GiB or half the machine's memory, whichever is more
     int64_t maxLoopIterations = 0;         // 0: 1,000,000
+    std::vector<uint8_t> cache;  // of an earlier session of the same device; what does not fit is a miss
 };
 
 class Session {
@@ -50,6 +51,9 @@ class Session {
         int64_t arena = 0, weights = 0, total = 0, peak = 0;
     };
     Memory memory() const;
+    // What a later process may pass as SessionConfig::cache; empty on the CPU.
+    std::vector<uint8_t> cache() const;
+    bool cacheAccepted() const noexcept { return cacheAccepted_; }
 
   private:
     std::shared_ptr<const Interpreter> interpreter_;
@@ -61,6 +65,7 @@ class Session {
     std::vector<Shape> wantedShapes_;
     bool needsResize_ = true;
     bool hasRun_ = false;
+    bool cacheAccepted_ = false;
     mutable std::mutex recordMutex_;  // readers of a const session may come from several threads
     mutable bool recordsStale_ = true;
     mutable std::vector<OpRecord> records_;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
 
 #include "backends/vulkan/device/instance.h"
 
@@ -19,13 +20,21 @@ class ValidationGuard final : public ::testing::EmptyTestEventListener {
         return said;
     }
 
+    // Keeps something, a device with its pipelines, until the present test ends.
+    static void keep(std::shared_ptr<void> thing) { kept() = std::move(thing); }
+
   private:
+    static std::shared_ptr<void>& kept() {
+        static std::shared_ptr<void> thing;
+        return thing;
+    }
     static uint64_t& provoked() {
         static uint64_t count = 0;
         return count;
     }
     void OnTestStart(const ::testing::TestInfo&) override { before_ = unexpected(); }
     void OnTestEnd(const ::testing::TestInfo&) override {
+        kept().reset();
         if (unexpected() != before_)
             ADD_FAILURE() << unexpected() - before_ << " messages of the Vulkan validation layer, see above";
     }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <deque>
@@ -74,6 +75,7 @@ class Room {
         cpu_ = cpuRuntime_->createBackend(config, weights_);
         if (mode.device) {
             runtime_ = makeRuntime(ForwardType::Vulkan, config);
+            ValidationGuard::keep(runtime_);
             inner_ = runtime_->createBackend(config, weights_);
             auto& vulkan = dynamic_cast<VulkanBackend&>(*inner_);
             device_ = std::make_unique<PoisoningBackend>(vulkan);

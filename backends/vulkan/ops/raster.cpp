@@ -104,7 +104,8 @@ class RasterVulkan final : public VulkanExecution {
     void encode(Recorder& recorder) override {
         if (fill_) {
             const int64_t total = output_.storageElements();
-            recorder.dispatch(*zero_, {{writes(output_)}}, Push().u(total), ceilDiv(total, zero_->localSize));
+            recorder.dispatch(*zero_, {{writes(output_)}}, Push().u(total).f(0),
+                              ceilDiv(total, zero_->localSize));
         }
         const Extents e(output_);
         for (const Pass& pass : passes_) {

@@ -1,0 +1,51 @@
+/* What this process holds, from /proc. */
+#ifndef MNN_C_TESTS_PROCESS_H
+#define MNN_C_TESTS_PROCESS_H
+
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Lines of /proc/self/maps that contain a text. */
+static inline int mappings_of(const char* text) {
+    FILE* maps = fopen("/proc/self/maps", "r");
+    if (!maps) return -1;
+    char line[8192];
+    int count = 0;
+    while (fgets(line, sizeof line, maps)) count += strstr(line, text) != NULL;
+    fclose(maps);
+    return count;
+}
+
+static inline int entries_of(const char* directory) {
+    DIR* list = opendir(directory);
+    if (!list) return -1;
+    int count = 0;
+    for (const struct dirent* entry = readdir(list); entry; entry = readdir(list))
+        count += entry->d_name[0] != '.';
+    closedir(list);
+    return count;
+}
+
+static inline int thread_count(void) {
+    return entries_of("/proc/self/task");
+}
+
+/* The one that reads the list included. */
+static inline int descriptor_count(void) {
+    return entries_of("/proc/self/fd");
+}
+
+/* Resident memory in KiB. */
+static inline long resident_kib(void) {
+    FILE* status = fopen("/proc/self/status", "r");
+    if (!status) return -1;
+    char line[256];
+    long kib = -1;
+    while (fgets(line, sizeof line, status))
+        if (sscanf(line, "VmRSS: %ld", &kib) == 1) break;
+    fclose(status);
+    return kib;
+}
+
+#endif
