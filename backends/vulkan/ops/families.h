@@ -8,5 +8,7 @@ VulkanFamily rasterVulkan();      // Raster, and every change of storage
 VulkanFamily activationVulkan();  // ReLU, ReLU6
 VulkanFamily poolingVulkan();     // Pooling, Pooling3D
 VulkanFamily matmulVulkan();      // MatMul, BatchMatMul, InnerProduct
+VulkanFamily interpVulkan();      // Interp
+VulkanFamily gatherVulkan();      // GatherV2, GatherND, GatherElements
 
 }  // namespace mnnc::vulkan

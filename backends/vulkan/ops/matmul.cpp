@@ -54,7 +54,7 @@ struct Problem {
           l(params.inputs),
           h(params.outputs),
           lda(params.inputs),
-          ldb(roundUp(h, 4)),
+          ldb(h == 1 ? 1 : roundUp(h, 4)),  // a vector lies closely
           bias(!params.bias.empty()) {}
 
     Problem(const MatMulSizes& sizes, bool hasBias)

@@ -7,10 +7,7 @@ namespace mnnc::vulkan {
 const VulkanOp* findVulkanOp(OpType type) noexcept {
     using FamilyFunction = VulkanFamily (*)();
     static constexpr FamilyFunction kFamilies[] = {
-        rasterVulkan,
-        activationVulkan,
-        poolingVulkan,
-        matmulVulkan,
+        rasterVulkan, activationVulkan, poolingVulkan, matmulVulkan, interpVulkan, gatherVulkan,
     };
     for (const FamilyFunction family : kFamilies)
         for (const VulkanOp& op : family())
