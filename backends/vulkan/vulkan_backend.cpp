@@ -31,6 +31,11 @@ VulkanBackend::~VulkanBackend() {
 }
 
 bool VulkanBackend::supports(const Command& command, std::string& reason) const {
+    const std::string& refused = config_.deviceLimits.refuse;
+    if (!refused.empty() && command.name.find(refused) != std::string::npos) {
+        reason = "the device's limits refuse it";
+        return false;
+    }
     const VulkanOp* op = findVulkanOp(command.type);
     if (!op) {
         reason = "the Vulkan backend has no kernel for it";
@@ -101,7 +106,7 @@ const Pipeline& VulkanBackend::exactPipeline(const std::string& shader, uint32_t
 
 std::shared_ptr<Block> VulkanBackend::uploaded(const void* bytes, int64_t size) {
     auto block = device_->memory().allocate(device_, size, DeviceUse::Compute);
-    if (void* memory = block->host()) {
+    if (void* memory = config_.deviceLimits.noSharedMemory ? nullptr : block->host()) {
         std::memcpy(memory, bytes, static_cast<size_t>(size));
         return block;
     }

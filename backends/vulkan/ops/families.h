@@ -4,7 +4,8 @@
 
 namespace mnnc::vulkan {
 
-VulkanFamily rasterVulkan();      // Raster, and every change of storage
-VulkanFamily activationVulkan();  // ReLU, ReLU6
+VulkanFamily rasterVulkan();       // Raster, and every change of storage
+VulkanFamily activationVulkan();   // ReLU, ReLU6
+VulkanFamily convolutionVulkan();  // convolutions and deconvolutions
 
 }  // namespace mnnc::vulkan

@@ -9,6 +9,7 @@ const VulkanOp* findVulkanOp(OpType type) noexcept {
     static constexpr FamilyFunction kFamilies[] = {
         rasterVulkan,
         activationVulkan,
+        convolutionVulkan,
     };
     for (const FamilyFunction family : kFamilies)
         for (const VulkanOp& op : family())
