@@ -11,5 +11,10 @@ VulkanFamily unaryVulkan();
 VulkanFamily binaryVulkan();
 VulkanFamily scaleVulkan();
 VulkanFamily castVulkan();
+VulkanFamily softmaxVulkan();
+VulkanFamily normVulkan();  // LayerNorm, InstanceNorm
+VulkanFamily reductionVulkan();
+VulkanFamily searchVulkan();  // ArgMax, ArgMin
+VulkanFamily selectVulkan();
 
 }  // namespace mnnc::vulkan

@@ -7,7 +7,8 @@ namespace mnnc::vulkan {
 const VulkanOp* findVulkanOp(OpType type) noexcept {
     using FamilyFunction = VulkanFamily (*)();
     static constexpr FamilyFunction kFamilies[] = {
-        rasterVulkan, activationVulkan, convolutionVulkan, unaryVulkan, binaryVulkan, scaleVulkan, castVulkan,
+        rasterVulkan, activationVulkan, convolutionVulkan, unaryVulkan,     binaryVulkan, scaleVulkan,
+        castVulkan,   softmaxVulkan,    normVulkan,        reductionVulkan, searchVulkan, selectVulkan,
     };
     for (const FamilyFunction family : kFamilies)
         for (const VulkanOp& op : family())
