@@ -7,14 +7,18 @@ namespace mnnc::vulkan {
 VulkanFamily rasterVulkan();       // Raster, and every change of storage
 VulkanFamily activationVulkan();   // ReLU, ReLU6, PReLU, ELU, Selu, Threshold
 VulkanFamily convolutionVulkan();  // convolutions and deconvolutions
-VulkanFamily unaryVulkan();
-VulkanFamily binaryVulkan();
-VulkanFamily scaleVulkan();
-VulkanFamily castVulkan();
-VulkanFamily softmaxVulkan();
-VulkanFamily normVulkan();  // LayerNorm, InstanceNorm
-VulkanFamily reductionVulkan();
-VulkanFamily searchVulkan();  // ArgMax, ArgMin
-VulkanFamily selectVulkan();
+VulkanFamily unaryVulkan();        // UnaryOp
+VulkanFamily binaryVulkan();       // BinaryOp
+VulkanFamily scaleVulkan();        // Scale
+VulkanFamily castVulkan();         // Cast
+VulkanFamily poolingVulkan();      // Pooling, Pooling3D
+VulkanFamily matmulVulkan();       // MatMul, BatchMatMul, InnerProduct
+VulkanFamily interpVulkan();       // Interp
+VulkanFamily gatherVulkan();       // GatherV2, GatherND, GatherElements
+VulkanFamily softmaxVulkan();      // Softmax
+VulkanFamily normVulkan();         // LayerNorm, InstanceNorm
+VulkanFamily reductionVulkan();    // Reduction
+VulkanFamily searchVulkan();       // ArgMax, ArgMin
+VulkanFamily selectVulkan();       // Select
 
 }  // namespace mnnc::vulkan

@@ -7,8 +7,11 @@ namespace mnnc::vulkan {
 const VulkanOp* findVulkanOp(OpType type) noexcept {
     using FamilyFunction = VulkanFamily (*)();
     static constexpr FamilyFunction kFamilies[] = {
-        rasterVulkan, activationVulkan, convolutionVulkan, unaryVulkan,     binaryVulkan, scaleVulkan,
-        castVulkan,   softmaxVulkan,    normVulkan,        reductionVulkan, searchVulkan, selectVulkan,
+        // clang-format off
+        rasterVulkan, activationVulkan, convolutionVulkan, unaryVulkan, binaryVulkan, scaleVulkan, castVulkan,
+        poolingVulkan, matmulVulkan, interpVulkan, gatherVulkan,
+        softmaxVulkan, normVulkan, reductionVulkan, searchVulkan, selectVulkan,
+        // clang-format on
     };
     for (const FamilyFunction family : kFamilies)
         for (const VulkanOp& op : family())
