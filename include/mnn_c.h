@@ -44,7 +44,10 @@
  *            MNN_ERROR_INVALID_VALUE.
  * Versions   "Since" names the first version with a function. The ABI is not frozen before 1.0.
  * Behaviour  The library prints nothing, never exits or aborts, installs no signal handler, reads no
- *            environment variable, and leaves no thread behind after the last handle is destroyed.
+ *            environment variable, and leaves no thread behind after the last handle is destroyed. (GPU
+ *            drivers may read variables of their own. For those who look for a defect in this library:
+ *            MNN_C_VULKAN_VALIDATION=1 in the environment switches on Vulkan's validation layer, whose messages
+ *            go to stderr.)
  */
 #ifndef MNN_C_H
 #define MNN_C_H
@@ -218,6 +221,41 @@ MNN_C_API mnn_status mnn_backend_name(size_t index, const char** name);
  * forward_type: out.
  * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Threads: any. Since 0.1. */
 MNN_C_API mnn_status mnn_backend_forward_type(size_t index, int32_t* forward_type);
+
+/* A device of a backend. */
+typedef struct mnn_device_entry {
+    size_t struct_size;          /* sizeof(mnn_device_info_t), written by the caller */
+    char name[256];              /* UTF-8, zero-terminated like the next two, cut where it does not fit */
+    char driver[256];            /* name and version of the driver; "" where it does not tell */
+    char kind[16];               /* "discrete", "integrated", "virtual", "cpu" (a software driver) or "other" */
+    uint8_t uuid[16];            /* the same in every process */
+    uint64_t memory_bytes;       /* its largest memory of its own */
+    uint32_t api_version;        /* as the driver numbers them: of Vulkan 1.3.0 it is 1 << 22 | 3 << 12 */
+    uint32_t driver_version;     /* in the driver's own numbering */
+    uint32_t vendor_id;          /* PCI */
+    uint32_t device_id;          /* PCI */
+    uint32_t subgroup_size;      /* invocations that run in step */
+    int32_t subgroup_arithmetic; /* 1: they can add up among themselves; 0: not */
+    int32_t fp16_storage;        /* 1: MNN_PRECISION_LOW stores tensors as fp16; 0: it changes nothing */
+    int32_t fp16_arithmetic;     /* 1: it computes in fp16 (this library does not) */
+} mnn_device_info_t;
+
+/* How many devices of a backend there are on this machine. The CPU has none to choose among: 0.
+ * forward_type: MNN_FORWARD_* of a backend, not MNN_FORWARD_AUTO.
+ * count: out; 0 is also written with MNN_ERROR_BACKEND_MISSING.
+ * Returns MNN_OK; MNN_ERROR_BACKEND_MISSING when the backend is not built in or finds no device (the sentence
+ *   says what is missing); MNN_ERROR_INVALID_VALUE for another forward type.
+ * Threads: any. Cost: loads the drivers unless a session of the backend is alive. Since 0.1. */
+MNN_C_API mnn_status mnn_device_count(int32_t forward_type, size_t* count);
+
+/* Describes a device.
+ * forward_type: as of mnn_device_count().
+ * index: below mnn_device_count(); what the `device` of a configuration may name.
+ * info: in and out; info->struct_size is set by the caller, later fields are not written.
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX; MNN_ERROR_VERSION_MISMATCH when struct_size is smaller than that of the
+ *   first version; else as mnn_device_count().
+ * Threads: any. Cost: as of mnn_device_count(). Since 0.1. */
+MNN_C_API mnn_status mnn_device_info(int32_t forward_type, size_t index, mnn_device_info_t* info);
 
 /* ---- Interpreter: a model ------------------------------------------------------------------------------ */
 

@@ -31,6 +31,11 @@ VulkanBackend::~VulkanBackend() {
 }
 
 bool VulkanBackend::supports(const Command& command, std::string& reason) const {
+    const std::string& refused = config_.deviceLimits.refuse;
+    if (!refused.empty() && command.name.find(refused) != std::string::npos) {
+        reason = "the device's limits refuse it";
+        return false;
+    }
     const VulkanOp* op = findVulkanOp(command.type);
     if (!op) {
         reason = "the Vulkan backend has no kernel for it";
@@ -59,15 +64,8 @@ StorageChoice VulkanBackend::chooseStorage(const Command& command) const {
     return op && op->storage ? op->storage(*this, command) : StorageChoice{};
 }
 
-// What a driver refuses to make is left to the CPU; running out of memory or losing the device is not.
-std::unique_ptr<Execution> VulkanBackend::create(const Command& command, std::string& reason) {
-    try {
-        return findVulkanOp(command.type)->create(*this, command);
-    } catch (const Error& error) {
-        if (error.status() != Status::DriverError && error.status() != Status::NotSupported) throw;
-        reason = error.message();
-        return nullptr;
-    }
+std::unique_ptr<Execution> VulkanBackend::create(const Command& command, std::string&) {
+    return findVulkanOp(command.type)->create(*this, command);
 }
 
 int64_t VulkanBackend::storageBytes(const Tensor& tensor) const {
@@ -101,7 +99,7 @@ const Pipeline& VulkanBackend::exactPipeline(const std::string& shader, uint32_t
 
 std::shared_ptr<Block> VulkanBackend::uploaded(const void* bytes, int64_t size) {
     auto block = device_->memory().allocate(device_, size, DeviceUse::Compute);
-    if (void* memory = block->host()) {
+    if (void* memory = config_.deviceLimits.noSharedMemory ? nullptr : block->host()) {
         std::memcpy(memory, bytes, static_cast<size_t>(size));
         return block;
     }

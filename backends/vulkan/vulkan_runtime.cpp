@@ -30,7 +30,8 @@ std::shared_ptr<Runtime> createVulkanRuntime(const BackendConfig& config) {
 std::vector<DeviceDescription> listVulkanDevices(std::string& reason) {
     std::vector<DeviceDescription> list;
     try {
-        for (const DeviceInfo& info : Instance::get()->devices()) {
+        const std::shared_ptr<Instance> instance = Instance::get();
+        for (const DeviceInfo& info : instance->devices()) {
             DeviceDescription device;
             device.name = info.name;
             device.driver = info.driver;

@@ -21,6 +21,8 @@ struct DeviceLimits {
     int64_t groupCount = 0, groupInvocations = 0;
     int64_t sharedMemory = 0, storageBuffers = 0;
     bool noSubgroups = false;
+    bool noSharedMemory = false;  // weights are staged although the host could write them
+    std::string refuse;           // commands with this text in their names run on the CPU
 };
 
 // A device that a backend found, as the host sees it.

@@ -1,7 +1,9 @@
 // The wall: every public function runs its body through guard(), which turns exceptions into a code and keeps
 // the sentence for mnn_last_error().
 #pragma once
+#include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <exception>
 #include <new>
 
@@ -78,6 +80,17 @@ inline void checkStructSize(size_t given, size_t smallest, const char* name) {
         fail(Status::VersionMismatch, "%s.struct_size is %zu; the first version of the struct has %zu bytes",
              name, given, smallest);
 }
+
+// Copies the fields the caller knows; its struct_size stays as it is.
+template <typename T>
+void writeStruct(T* out, T value, size_t known) {
+    const size_t size = out->struct_size;
+    value.struct_size = size;
+    std::memcpy(out, &value, std::min(size, known));
+}
+
+// Copies a text, cut at a UTF-8 boundary where it does not fit, always zero-terminated. `size` is above 0.
+void copyText(char* to, size_t size, const char* text) noexcept;
 
 int32_t publicType(DataType type) noexcept;
 

@@ -67,10 +67,14 @@ constexpr StatusName kStatusNames[] = {
 
 }  // namespace
 
+void copyText(char* to, size_t size, const char* text) noexcept {
+    const size_t length = cutLength(text, std::strlen(text), size - 1);
+    std::memcpy(to, text, length);
+    to[length] = '\0';
+}
+
 void setLastError(const char* message) noexcept {
-    const size_t length = cutLength(message, std::strlen(message), kErrorBytes - 1);
-    std::memcpy(lastError, message, length);
-    lastError[length] = '\0';
+    copyText(lastError, kErrorBytes, message);
 }
 
 int32_t publicType(DataType type) noexcept {
@@ -116,13 +120,8 @@ const char* mnn_last_error(void) {
 }
 
 size_t mnn_last_error_copy(char* buffer, size_t size) {
-    const size_t length = std::strlen(lastError);
-    if (buffer && size > 0) {
-        const size_t copied = cutLength(lastError, length, size - 1);
-        std::memcpy(buffer, lastError, copied);
-        buffer[copied] = '\0';
-    }
-    return length;
+    if (buffer && size > 0) copyText(buffer, size, lastError);
+    return std::strlen(lastError);
 }
 
 mnn_status mnn_backend_count(size_t* count) {

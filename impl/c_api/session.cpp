@@ -105,14 +105,6 @@ void requireResized(const mnn_session& session) {
     if (session.impl->needsResize()) fail(Status::BadState, "the session has to be resized first");
 }
 
-// Copies the fields the caller knows; its struct_size stays as it is.
-template <typename T>
-void writeStruct(T* out, T value, size_t known) {
-    const size_t size = out->struct_size;
-    value.struct_size = size;
-    std::memcpy(out, &value, std::min(size, known));
-}
-
 }  // namespace
 
 mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, size_t struct_size) {

@@ -79,13 +79,17 @@ std::vector<int> wantedOutputs(const Graph& graph, const SessionConfig& config) 
 // The lease of a backend's threads for one scope.
 class BackendRun {
   public:
-    explicit BackendRun(Backend& backend) : backend_(backend) { backend_.onRunBegin(); }
-    ~BackendRun() { backend_.onRunEnd(); }
+    explicit BackendRun(Backend* backend) : backend_(backend) {
+        if (backend_) backend_->onRunBegin();
+    }
+    ~BackendRun() {
+        if (backend_) backend_->onRunEnd();
+    }
     BackendRun(const BackendRun&) = delete;
     BackendRun& operator=(const BackendRun&) = delete;
 
   private:
-    Backend& backend_;
+    Backend* backend_;
 };
 
 }  // namespace
@@ -142,7 +146,7 @@ void Session::resize() {
             fail(Status::BadState, "input '%s' still has the open shape %s", pipeline_->input(i).name.c_str(),
                  shape.text().c_str());
     }
-    const BackendRun lease(*cpu_);
+    const BackendRun lease(leased());
     for (size_t i = 0; i < wantedShapes_.size(); ++i) {
         const Tensor& tensor = pipeline_->input(i);
         pipeline_->describeInput(i, wantedShapes_[i], tensor.type, tensor.format);
@@ -156,7 +160,7 @@ void Session::resize() {
 void Session::run() {
     if (needsResize_) fail(Status::BadState, "the session has to be resized before it can run");
     context_.interrupted.store(false, std::memory_order_relaxed);
-    const BackendRun lease(*cpu_);
+    const BackendRun lease(leased());
     hasRun_ = false;
     recordsStale_ |= !pipeline_->singleStage();
     pipeline_->run();

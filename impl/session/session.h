@@ -56,6 +56,9 @@ class Session {
     bool cacheAccepted() const noexcept { return cacheAccepted_; }
 
   private:
+    // Threads are leased for a whole run; not beside a device, where they would spin while it works.
+    Backend* leased() const noexcept { return wanted_ ? nullptr : cpu_.get(); }
+
     std::shared_ptr<const Interpreter> interpreter_;
     std::shared_ptr<Runtime> runtime_, cpuRuntime_;  // the same when the CPU is wanted
     std::unique_ptr<Backend> wanted_;                // a device, or null

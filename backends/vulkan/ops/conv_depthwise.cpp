@@ -1,0 +1,84 @@
+// One filter per channel, both ways.
+#include <algorithm>
+
+#include "backends/vulkan/ops/convolution.h"
+
+namespace mnnc::vulkan {
+
+namespace {
+
+constexpr int64_t kMaxSpan = 12;               // input rows an invocation holds
+constexpr int64_t kManyInvocations = 1 << 15;  // so many that each may make several outputs
+
+class ConvDepthwise final : public ConvExecution {
+  public:
+    using ConvExecution::ConvExecution;
+
+    void onResize() override {
+        bias_ = storedBias(true);
+        weights_ = backend().weights(command_.params, "conv depthwise", c_.taps * c_.outBlocks * kPack,
+                                     [&](std::vector<float>& values) {
+                                         const FloatView weights = storedWeights();
+                                         const int64_t row = c_.outBlocks * kPack;
+                                         for (int64_t oc = 0; oc < c_.w.oc; ++oc)
+                                             for (int64_t t = 0; t < c_.taps; ++t)
+                                                 values[static_cast<size_t>(t * row + oc)] =
+                                                     weights[static_cast<size_t>(oc * c_.taps + t)];
+                                     });
+        const auto word = [](int64_t value) { return static_cast<uint32_t>(value); };
+        if (c_.transposed) {
+            pipeline_ = &backend().pipeline(
+                "deconv_depthwise", output_.type, 4, 64,
+                {word(c_.w.kh), word(c_.w.kw), word(c_.strideY), word(c_.strideX), c_.clamp});
+            return;
+        }
+        chooseRows();
+        pipeline_ = &backend().pipeline("conv_depthwise", output_.type, 4, 64,
+                                        {word(c_.w.kh), word(c_.w.kw), word(c_.strideY), word(c_.dilateY),
+                                         word(rows_), share_, c_.clamp});
+    }
+
+    void encode(Recorder& recorder) override {
+        const ConvWindow& w = c_.w;
+        const int64_t strips = ceilDiv(w.oh, rows_);
+        const int64_t total = w.batch * c_.outBlocks * strips * w.ow;
+        Push push;
+        push.u(total);
+        if (!c_.transposed) push.u(strips);
+        push.u(c_.outBlocks).u(w.ih).u(w.iw).u(w.oh).u(w.ow);
+        if (c_.transposed)
+            push.u(w.padTop).u(w.padLeft).u(c_.dilateY).u(c_.dilateX);
+        else
+            push.u(c_.strideX).u(w.padTop).u(w.padLeft).u(c_.dilateX);
+        recorder.dispatch(*pipeline_, {{reads(input_), reads(*weights_), reads(*bias_), writes(output_)}},
+                          push.f(c_.low).f(c_.high), ceilDiv(total, pipeline_->localSize));
+    }
+
+  private:
+    int64_t span(int64_t rows) const { return (rows - 1) * c_.strideY + (c_.w.kh - 1) * c_.dilateY + 1; }
+
+    // Several outputs below one another where that saves loads and leaves enough invocations.
+    void chooseRows() {
+        rows_ = 1;
+        for (const int64_t rows : {4, 2}) {
+            const int64_t total = c_.w.batch * c_.outBlocks * ceilDiv(c_.w.oh, rows) * c_.w.ow;
+            if (span(rows) > kMaxSpan || span(rows) >= rows * c_.w.kh || total < kManyInvocations) continue;
+            rows_ = rows;
+            break;
+        }
+        share_ = rows_ > 1;
+    }
+
+    VulkanBackend::WeightsPtr weights_, bias_;
+    int64_t rows_ = 1;
+    bool share_ = false;
+    const Pipeline* pipeline_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Execution> makeConvDepthwise(VulkanBackend& backend, const Command& command) {
+    return std::make_unique<ConvDepthwise>(backend, command);
+}
+
+}  // namespace mnnc::vulkan

@@ -1,0 +1,72 @@
+// Convolutions with row-major weights: tensors, and groups that do not fill blocks.
+#include <algorithm>
+
+#include "backends/vulkan/ops/convolution.h"
+
+namespace mnnc::vulkan {
+
+namespace {
+
+class ConvDirect final : public ConvExecution {
+  public:
+    using ConvExecution::ConvExecution;
+
+    void onResize() override {
+        if (!c_.tensorWeights) {
+            weights_ = backend().weights(
+                command_.params, "conv direct", c_.w.weightCount, [&](std::vector<float>& values) {
+                    const FloatView weights = storedWeights();
+                    std::copy(weights.span().begin(), weights.span().end(), values.begin());
+                });
+            bias_ = storedBias(false);
+        }
+        const bool hasBias = !c_.tensorWeights || command_.inputs.size() > 2;
+        pipeline_ =
+            &backend().pipeline("conv_direct", output_.type, 4, 64, {c_.transposed, hasBias, c_.clamp});
+    }
+
+    void encode(Recorder& recorder) override {
+        const ConvWindow& w = c_.w;
+        const int64_t total = w.batch * c_.outBlocks * w.oh * w.ow;
+        // Without a bias something has to be bound in its place.
+        const Binding weights = weights_ ? reads(*weights_) : reads(*command_.inputs[1]);
+        const Binding bias = bias_                        ? reads(*bias_)
+                             : command_.inputs.size() > 2 ? reads(*command_.inputs[2])
+                                                          : weights;
+        recorder.dispatch(*pipeline_, {{reads(input_), weights, bias, writes(output_)}},
+                          Push()
+                              .u(total)
+                              .u(c_.outBlocks)
+                              .u(c_.inBlocks)
+                              .u(w.oc)
+                              .u(c_.groupIn)
+                              .u(c_.groupOut)
+                              .u(w.kh)
+                              .u(w.kw)
+                              .u(w.ih)
+                              .u(w.iw)
+                              .u(w.oh)
+                              .u(w.ow)
+                              .u(c_.strideY)
+                              .u(c_.strideX)
+                              .u(w.padTop)
+                              .u(w.padLeft)
+                              .u(c_.dilateY)
+                              .u(c_.dilateX)
+                              .f(c_.low)
+                              .f(c_.high),
+                          ceilDiv(total, pipeline_->localSize));
+    }
+
+  private:
+    VulkanBackend::WeightsPtr weights_, bias_;
+    const Pipeline* pipeline_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Execution> makeConvDirect(VulkanBackend& backend, const Command& command) {
+    return std::make_unique<ConvDirect>(backend, command);
+}
+
+}  // namespace mnnc::vulkan

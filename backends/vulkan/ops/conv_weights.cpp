@@ -1,0 +1,83 @@
+#include <algorithm>
+#include <numeric>
+
+#include "backends/vulkan/ops/convolution.h"
+
+namespace mnnc::vulkan {
+
+ConvGemmWeights::ConvGemmWeights(const VulkanBackend& backend, const ConvCase& c) : c_(c) {
+    const int64_t rows =
+        checkedMul(checkedMul(c.w.groups, c.taps, "weights"), depthBlocks() * kPack, "weights");
+    const int64_t quadBytes = checkedMul(rows, kPack * (backend.half() ? 2 : 4), "weights");
+    perPart_ = std::min(quads(), backend.limits().storageRange / quadBytes);
+    // Kernels index weights in quads with 32 bits; blocks of several groups hold all quads of each.
+    if (rows * perPart_ > INT32_MAX) perPart_ = INT32_MAX / rows;
+    if (c.w.groups > 1 && perPart_ < quads()) perPart_ = 0;
+}
+
+std::vector<int64_t> ConvGemmWeights::tapOrder() const {
+    const ConvWindow& w = c_.w;
+    std::vector<int64_t> order(static_cast<size_t>(c_.taps));
+    std::iota(order.begin(), order.end(), 0);
+    if (!c_.transposed) return order;
+    const auto phase = [](int64_t k, int64_t dilate, int64_t pad, int64_t stride) {
+        return ((k * dilate - pad) % stride + stride) % stride;
+    };
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+        const auto phases = [&](int64_t tap) {
+            return std::pair(phase(tap / w.kw, c_.dilateY, w.padTop, c_.strideY),
+                             phase(tap % w.kw, c_.dilateX, w.padLeft, c_.strideX));
+        };
+        return phases(a) < phases(b);
+    });
+    return order;
+}
+
+// Four output channels at a time: their weights are read in order.
+void ConvGemmWeights::pack(const float* weights, const std::vector<int64_t>& order, const Part& part,
+                           float* out) const {
+    const int64_t rowFloats = part.quads * kPack;
+    const int64_t rowsPerTap = depthBlocks() * kPack;
+    for (int64_t group = 0; group < c_.w.groups; ++group) {
+        const float* from = weights + group * c_.groupIn * c_.groupOut * c_.taps;
+        for (int64_t o = 0; o < rowFloats; ++o) {
+            const int64_t oc = part.first * kPack + o;
+            if (oc >= c_.groupOut) break;
+            for (int64_t ic = 0; ic < c_.groupIn; ++ic) {
+                const int64_t at = (c_.transposed ? ic * c_.groupOut + oc : oc * c_.groupIn + ic) * c_.taps;
+                for (int64_t t = 0; t < c_.taps; ++t)
+                    out[((group * c_.taps + t) * rowsPerTap + ic) * rowFloats + o] =
+                        from[at + order[static_cast<size_t>(t)]];
+            }
+        }
+    }
+}
+
+std::vector<ConvGemmWeights::Part> ConvGemmWeights::prepare(VulkanBackend& backend, const ParamsPtr& params,
+                                                            const char* name) const {
+    const auto& conv = static_cast<const ConvParams&>(*params);
+    const std::vector<int64_t> order = tapOrder();
+    // What the order of the taps depends on besides the parameters.
+    const std::string phases =
+        c_.transposed ? format(" phases %lld %lld",
+                               static_cast<long long>((c_.w.padTop % c_.strideY + c_.strideY) % c_.strideY),
+                               static_cast<long long>((c_.w.padLeft % c_.strideX + c_.strideX) % c_.strideX))
+                      : std::string();
+    std::vector<Part> parts;
+    for (int64_t first = 0; first < quads(); first += perPart_) {
+        Part part{first, std::min(perPart_, quads() - first), nullptr};
+        const int64_t floats = c_.w.groups * c_.taps * depthBlocks() * kPack * part.quads * kPack;
+        const std::string variant =
+            format("conv product %lld groups, quads %lld to %lld", static_cast<long long>(c_.w.groups),
+                   static_cast<long long>(first), static_cast<long long>(first + part.quads)) +
+            phases;
+        part.block = backend.weights(params, variant, floats, [&](std::vector<float>& values) {
+            const FloatView weights = conv.weights(c_.w.weightCount, c_.w.oc, name);
+            pack(weights.data(), order, part, values.data());
+        });
+        parts.push_back(std::move(part));
+    }
+    return parts;
+}
+
+}  // namespace mnnc::vulkan

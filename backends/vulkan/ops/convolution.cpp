@@ -1,0 +1,132 @@
+// Convolutions and deconvolutions on the device: what is taken, and by which kernel.
+#include "backends/vulkan/ops/convolution.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
+#include "backends/vulkan/ops/families.h"
+
+namespace mnnc::vulkan {
+
+namespace {
+
+// Kernels of transposed convolutions look at every tap of an axis to find their phase.
+constexpr int64_t kMaxPhaseLoop = 64;
+constexpr int64_t kMaxCoordinate = 1 << 30;
+
+ConvWindow windowOf(const Command& command) {
+    const Shape& out = command.outputs[0]->shape;
+    const int64_t size[2] = {out.at(2), out.at(3)};
+    return convWindow(command.type, *command.paramsAs<ConvParams>(), command.inputs[0]->shape,
+                      command.inputs.size() > 1 ? command.inputs[1] : nullptr, size, command.name.c_str());
+}
+
+int64_t reach(int64_t out, int64_t stride, int64_t kernel, int64_t dilate, int64_t pad) {
+    return checkedMul(out, stride, "convolution") + kernel * dilate + std::abs(pad);
+}
+
+// Bytes of the weights where they cannot be cut into parts; 0: they can.
+int64_t wholeWeightBytes(const VulkanBackend& backend, const ConvCase& c) {
+    if (c.tensorWeights) return 0;
+    const int64_t width = backend.half() ? 2 : 4;
+    switch (convKernel(c)) {
+        case ConvKernel::Gemm:
+            return ConvGemmWeights(backend, c).quadsPerPart() > 0 ? 0 : std::numeric_limits<int64_t>::max();
+        case ConvKernel::Depthwise:
+            return checkedMul(c.taps, c.outBlocks * kPack * width, "weights");
+        case ConvKernel::Direct:
+            break;
+    }
+    return checkedMul(c.w.weightCount, width, "weights");
+}
+
+bool supportsConvolution(const VulkanBackend& backend, const Command& command, std::string& reason) {
+    if (!command.params) {
+        reason = "it has no parameters";
+        return false;
+    }
+    for (const Tensor* tensor : command.inputs) {
+        if (tensor->type != DataType::Float32 || tensor->empty()) {
+            reason = "the Vulkan kernels take float tensors that are not empty";
+            return false;
+        }
+    }
+    const ConvCase c(command);
+    const ConvWindow& w = c.w;
+    if (std::max({reach(w.oh, c.transposed ? 1 : c.strideY, w.kh, c.dilateY, w.padTop),
+                  reach(w.ow, c.transposed ? 1 : c.strideX, w.kw, c.dilateX, w.padLeft), w.weightCount}) >
+        kMaxCoordinate) {
+        reason = "the window exceeds what the Vulkan kernels address";
+        return false;
+    }
+    if (wholeWeightBytes(backend, c) > backend.limits().storageRange) {
+        reason = format("its weights exceed what the device binds at once (%lld bytes)",
+                        static_cast<long long>(backend.limits().storageRange));
+        return false;
+    }
+    return true;
+}
+
+std::unique_ptr<Execution> createConvolution(VulkanBackend& backend, const Command& command) {
+    const ConvCase c(command);
+    switch (convKernel(c)) {
+        case ConvKernel::Gemm:
+            return convIsVector(backend, c) ? makeConvVector(backend, command)
+                                            : makeConvGemm(backend, command);
+        case ConvKernel::Depthwise:
+            return makeConvDepthwise(backend, command);
+        case ConvKernel::Direct:
+            break;
+    }
+    return makeConvDirect(backend, command);
+}
+
+constexpr VulkanOp kConvolutions[] = {
+    {OpType::Convolution, supportsConvolution, storagePacked, createConvolution},
+    {OpType::ConvolutionDepthwise, supportsConvolution, storagePacked, createConvolution},
+    {OpType::Deconvolution, supportsConvolution, storagePacked, createConvolution},
+    {OpType::DeconvolutionDepthwise, supportsConvolution, storagePacked, createConvolution},
+};
+
+}  // namespace
+
+ConvCase::ConvCase(const Command& command)
+    : w(windowOf(command)),
+      transposed(isDeconvolution(command.type)),
+      tensorWeights(command.inputs.size() > 1) {
+    const ConvParams& params = *command.paramsAs<ConvParams>();
+    strideY = params.strideY, strideX = params.strideX;
+    dilateY = params.dilateY, dilateX = params.dilateX;
+    clamp = params.relu || params.relu6;
+    low = 0;
+    high = params.relu6 ? 6.0f : std::numeric_limits<float>::max();
+    inBlocks = ceilDiv(w.ic, kPack);
+    outBlocks = ceilDiv(w.oc, kPack);
+    groupIn = w.ic / w.groups;
+    groupOut = w.oc / w.groups;
+    taps = w.kh * w.kw;
+}
+
+ConvKernel convKernel(const ConvCase& c) {
+    if (c.tensorWeights) return ConvKernel::Direct;
+    if (c.depthwise()) return ConvKernel::Depthwise;
+    const bool manyPhases = c.transposed && std::max({c.strideY, c.strideX, c.w.kh, c.w.kw}) > kMaxPhaseLoop;
+    return c.alignedGroups() && !manyPhases ? ConvKernel::Gemm : ConvKernel::Direct;
+}
+
+VulkanBackend::WeightsPtr ConvExecution::storedBias(bool keepFloat) const {
+    return backend().weights(
+        command_.params, "conv bias", c_.outBlocks * kPack,
+        [&](std::vector<float>& values) {
+            const FloatView bias = params().bias(c_.w.oc, name());
+            std::copy(bias.span().begin(), bias.span().end(), values.begin());
+        },
+        keepFloat);
+}
+
+VulkanFamily convolutionVulkan() {
+    return kConvolutions;
+}
+
+}  // namespace mnnc::vulkan

@@ -1,0 +1,90 @@
+// What the executions of the convolution family share.
+#pragma once
+#include "ops/convolution.h"
+
+#include <memory>
+#include <string>
+
+#include "backends/vulkan/vulkan_execution.h"
+
+namespace mnnc::vulkan {
+
+// A convolution over known extents as kernels see it.
+struct ConvCase {
+    explicit ConvCase(const Command& command);
+
+    ConvWindow w;
+    int64_t strideY, strideX, dilateY, dilateX;
+    bool transposed, tensorWeights;
+    bool clamp;       // an activation
+    float low, high;  // of the activation
+    int64_t inBlocks, outBlocks;
+    int64_t groupIn, groupOut;  // channels of one group
+    int64_t taps;
+
+    // Groups that begin and end with a block, or one group.
+    bool alignedGroups() const { return w.groups == 1 || (groupIn % kPack == 0 && groupOut % kPack == 0); }
+    bool depthwise() const { return w.groups > 1 && w.groups == w.ic && w.groups == w.oc; }
+    // One tap that reads where it writes.
+    bool point() const {
+        return taps == 1 && strideY == 1 && strideX == 1 && w.padTop == 0 && w.padLeft == 0 && w.oh == w.ih &&
+               w.ow == w.iw;
+    }
+};
+
+enum class ConvKernel : uint8_t { Gemm, Depthwise, Direct };
+ConvKernel convKernel(const ConvCase& c);
+
+class ConvExecution : public VulkanExecution {
+  public:
+    ConvExecution(VulkanBackend& backend, const Command& command)
+        : VulkanExecution(backend),
+          command_(command),
+          c_(command),
+          input_(*command.inputs[0]),
+          output_(*command.outputs[0]) {}
+
+  protected:
+    const ConvParams& params() const { return *command_.paramsAs<ConvParams>(); }
+    const char* name() const { return command_.name.c_str(); }
+    FloatView storedWeights() const { return params().weights(c_.w.weightCount, c_.w.oc, name()); }
+    // Bias as whole quads of floats, zeros behind it; kept as fp32 for kernels that add it to a sum.
+    VulkanBackend::WeightsPtr storedBias(bool keepFloat) const;
+
+    const Command command_;
+    const ConvCase c_;
+    const Tensor& input_;
+    const Tensor& output_;
+};
+
+std::unique_ptr<Execution> makeConvGemm(VulkanBackend& backend, const Command& command);
+std::unique_ptr<Execution> makeConvVector(VulkanBackend& backend, const Command& command);
+std::unique_ptr<Execution> makeConvDepthwise(VulkanBackend& backend, const Command& command);
+std::unique_ptr<Execution> makeConvDirect(VulkanBackend& backend, const Command& command);
+
+// Few enough pixels, and nothing but input channels to sum: the kernel for fully connected layers.
+bool convIsVector(const VulkanBackend& backend, const ConvCase& c);
+
+// Weights of the products: [group][tap][input block][4][output quad][4], the taps of a transposed convolution
+// sorted by phase (see conv_gemm.comp). Parts: output quads that one binding takes.
+class ConvGemmWeights {
+  public:
+    ConvGemmWeights(const VulkanBackend& backend, const ConvCase& c);
+
+    struct Part {
+        int64_t first = 0, quads = 0;
+        VulkanBackend::WeightsPtr block;
+    };
+    int64_t depthBlocks() const { return ceilDiv(c_.groupIn, kPack); }
+    int64_t quads() const { return ceilDiv(c_.groupOut, kPack); }  // of one group
+    int64_t quadsPerPart() const { return perPart_; }              // 0: not even one fits
+    std::vector<Part> prepare(VulkanBackend& backend, const ParamsPtr& params, const char* name) const;
+
+  private:
+    std::vector<int64_t> tapOrder() const;
+    void pack(const float* weights, const std::vector<int64_t>& order, const Part& part, float* out) const;
+    const ConvCase c_;
+    int64_t perPart_ = 0;
+};
+
+}  // namespace mnnc::vulkan
