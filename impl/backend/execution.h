@@ -15,7 +15,8 @@ class Execution {
     virtual ~Execution() = default;
 
     // Called once shapes and storage of all tensors are final, before memory is planned: choose algorithms,
-    // prepare weights, say how much scratch a run needs. May throw Error.
+    // prepare weights, say how much scratch a run needs. May throw Error; NotSupported and DriverError from a
+    // device mean that the CPU has to take the command.
     virtual void onResize() {}
     // Hot path: may not allocate, lock or throw. Tensor data pointers and scratch() are valid.
     virtual void onExecute() = 0;

@@ -216,7 +216,15 @@ bool StageAllocator::place(Backend& backend, const EncodedCommand& encoded, std:
     }
     std::unique_ptr<Execution> execution = backend.create(command, reason);
     if (!execution) return false;
-    execution->onResize();
+    try {
+        execution->onResize();
+    } catch (const Error& error) {
+        // What a driver refuses to build is left to the CPU; no memory or no device is an error.
+        if (!device || (error.status() != Status::DriverError && error.status() != Status::NotSupported))
+            throw;
+        reason = error.message();
+        return false;
+    }
     const char* type = opTypeName(command.type);
     records.push_back(
         {command.name, type ? type : "?", backend.name(), whyNot, encoded.flops, isHostShape(command)});

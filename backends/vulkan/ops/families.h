@@ -5,7 +5,15 @@
 namespace mnnc::vulkan {
 
 VulkanFamily rasterVulkan();       // Raster, and every change of storage
-VulkanFamily activationVulkan();   // ReLU, ReLU6
+VulkanFamily activationVulkan();   // ReLU, ReLU6, PReLU, ELU, Selu, Threshold
 VulkanFamily convolutionVulkan();  // convolutions and deconvolutions
+VulkanFamily unaryVulkan();        // UnaryOp
+VulkanFamily binaryVulkan();       // BinaryOp
+VulkanFamily scaleVulkan();        // Scale
+VulkanFamily castVulkan();         // Cast
+VulkanFamily poolingVulkan();      // Pooling, Pooling3D
+VulkanFamily matmulVulkan();       // MatMul, BatchMatMul, InnerProduct
+VulkanFamily interpVulkan();       // Interp
+VulkanFamily gatherVulkan();       // GatherV2, GatherND, GatherElements
 
 }  // namespace mnnc::vulkan

@@ -7,9 +7,10 @@ namespace mnnc::vulkan {
 const VulkanOp* findVulkanOp(OpType type) noexcept {
     using FamilyFunction = VulkanFamily (*)();
     static constexpr FamilyFunction kFamilies[] = {
-        rasterVulkan,
-        activationVulkan,
-        convolutionVulkan,
+        // clang-format off
+        rasterVulkan, activationVulkan, convolutionVulkan, unaryVulkan, binaryVulkan, scaleVulkan, castVulkan,
+        poolingVulkan, matmulVulkan, interpVulkan, gatherVulkan,
+        // clang-format on
     };
     for (const FamilyFunction family : kFamilies)
         for (const VulkanOp& op : family())

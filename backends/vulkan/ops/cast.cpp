@@ -1,0 +1,42 @@
+// Cast between float32 and int32, and to bool, in any storage.
+#include "ops/cast.h"
+
+#include "backends/vulkan/ops/checks.h"
+#include "backends/vulkan/ops/families.h"
+#include "backends/vulkan/ops/quad_map.h"
+
+namespace mnnc::vulkan {
+
+namespace {
+
+bool toBool(const Command& command) {
+    const auto* params = command.paramsAs<CastParams>();
+    return params && params->toBool;
+}
+
+bool supportsCast(const VulkanBackend&, const Command& command, std::string& reason) {
+    const DataType from = command.inputs[0]->type, to = command.outputs[0]->type;
+    if (toBool(command) ? to != DataType::Int32 : from == to) {
+        reason = format("the Vulkan kernel casts no %s to %s", dataTypeName(from), dataTypeName(to));
+        return false;
+    }
+    return noEmptyInput(command, reason);
+}
+
+std::unique_ptr<Execution> createCast(VulkanBackend& backend, const Command& command) {
+    const DataType from = command.inputs[0]->type, to = command.outputs[0]->type;
+    if (to == DataType::Float32)
+        return std::make_unique<QuadMap>(backend, command, "cast_to_float", to, std::vector<uint32_t>{});
+    return std::make_unique<QuadMap>(backend, command, "cast_to_int", from,
+                                     std::vector<uint32_t>{toBool(command)});
+}
+
+constexpr VulkanOp kCast[] = {{OpType::Cast, supportsCast, storageFollow, createCast}};
+
+}  // namespace
+
+VulkanFamily castVulkan() {
+    return kCast;
+}
+
+}  // namespace mnnc::vulkan

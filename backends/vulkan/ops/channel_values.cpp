@@ -1,0 +1,40 @@
+#include "backends/vulkan/ops/channel_values.h"
+
+namespace mnnc::vulkan {
+
+namespace {
+
+// How the channels of a quad are found, see channel.comp.
+enum class Lanes : uint32_t { Packed = 0, Same = 1, Adjacent = 2, Each = 3 };
+
+}  // namespace
+
+void ChannelValues::onResize() {
+    const Tensor& output = *command_.outputs[0];
+    const int axis = channelAxis(output);
+    channels_ = output.shape[axis];
+    inner_ = output.shape.elements(axis + 1, output.shape.rank());
+    const Lanes lanes = output.pack > 1                     ? Lanes::Packed
+                        : inner_ % 4 == 0                   ? Lanes::Same
+                        : inner_ == 1 && channels_ % 4 == 0 ? Lanes::Adjacent
+                                                            : Lanes::Each;
+    pipeline_ = &backend().pipeline("channel", output.type, 3, 64,
+                                    {static_cast<uint32_t>(map_), static_cast<uint32_t>(lanes)});
+    const int64_t padded = roundUp(channels_, 4);
+    values_ = backend().weights(
+        command_.params, "channel values", 2 * padded,
+        [&](std::vector<float>& values) {
+            std::copy(first_.begin(), first_.end(), values.begin());
+            std::copy(second_.begin(), second_.end(), values.begin() + padded);
+        },
+        true);
+}
+
+void ChannelValues::encode(Recorder& recorder) {
+    const Tensor& output = *command_.outputs[0];
+    const int64_t quads = ceilDiv(output.storageElements(), 4);
+    recorder.dispatch(*pipeline_, {{reads(*command_.inputs[0]), reads(*values_), writes(output)}},
+                      Push().u(quads).u(channels_).u(inner_), ceilDiv(quads, pipeline_->localSize));
+}
+
+}  // namespace mnnc::vulkan

@@ -1,0 +1,99 @@
+// Max and average pooling of packed tensors in up to three axes. A window over a whole large plane gets a
+// work group per channel quad; every other output quad gets an invocation.
+#include "ops/pooling.h"
+
+#include "backends/vulkan/ops/families.h"
+#include "backends/vulkan/vulkan_execution.h"
+
+namespace mnnc::vulkan {
+
+namespace {
+
+constexpr int64_t kGlobalPlane = 32;   // smaller planes are read by one invocation
+constexpr int64_t kLargePlane = 2048;  // larger ones by a large group
+constexpr uint32_t kLocal = 64, kLargeLocal = 256;
+
+class Pooling final : public VulkanExecution {
+  public:
+    Pooling(VulkanBackend& backend, const Command& command)
+        : VulkanExecution(backend),
+          command_(command),
+          params_(*command_.paramsAs<PoolParams>()),
+          input_(*command_.inputs[0]),
+          output_(*command_.outputs[0]) {}
+
+    void onResize() override {
+        window_ = poolWindow(params_, input_.shape, command_.name.c_str());
+        global_ = !indexed() && input_.plane() >= kGlobalPlane;
+        count_ = 1;
+        for (const PoolAxis& axis : window_.axis) {
+            global_ = global_ && axis.out == 1 && axis.begin == 0 && axis.kernel >= axis.in;
+            count_ *= static_cast<float>(poolCount(axis, 0));
+        }
+        if (indexed())
+            pipeline_ = &backend().pipeline("pool_index", output_.type, 3, kLocal);
+        else
+            pipeline_ = &backend().pipeline(global_ ? "pool_global" : "pool", output_.type, 2,
+                                            global_ && input_.plane() > kLargePlane ? kLargeLocal : kLocal,
+                                            {params_.average});
+    }
+
+    void encode(Recorder& recorder) override {
+        const int64_t quads = output_.storageElements() / kPack;
+        if (global_)
+            return recorder.dispatch(*pipeline_, {{reads(input_), writes(output_)}},
+                                     Push().u(input_.plane()).f(count_), quads);
+        uint32_t counted = 0;
+        for (int i = 0; i < 3; ++i) counted |= static_cast<uint32_t>(window_.axis[i].countsPadding) << i;
+        Push push;
+        push.u(quads).u(counted);
+        for (const int PoolAxis::*field :
+             {&PoolAxis::in, &PoolAxis::out, &PoolAxis::kernel, &PoolAxis::stride, &PoolAxis::begin})
+            for (const PoolAxis& axis : window_.axis) push.u(axis.*field);
+        std::vector<Binding> bindings{reads(input_), writes(output_)};
+        if (indexed()) bindings.push_back(writes(*command_.outputs[1]));
+        recorder.dispatch(*pipeline_, bindings, push, ceilDiv(quads, pipeline_->localSize));
+    }
+
+  private:
+    bool indexed() const { return command_.outputs.size() > 1; }
+
+    const Command command_;
+    const PoolParams& params_;
+    const Tensor& input_;
+    const Tensor& output_;
+    PoolWindow window_;
+    bool global_ = false;
+    float count_ = 1;
+    const Pipeline* pipeline_ = nullptr;
+};
+
+bool supportsPooling(const VulkanBackend&, const Command& command, std::string& reason) {
+    const Tensor& input = *command.inputs[0];
+    if (!command.params || input.type != DataType::Float32) {
+        reason = "the Vulkan kernel pools float tensors only";
+        return false;
+    }
+    if (input.empty() || !canPack(input) || !canPack(*command.outputs[0])) {
+        reason = "the Vulkan kernel pools tensors that can be packed by channels";
+        return false;
+    }
+    return true;
+}
+
+std::unique_ptr<Execution> createPooling(VulkanBackend& backend, const Command& command) {
+    return std::make_unique<Pooling>(backend, command);
+}
+
+constexpr VulkanOp kPooling[] = {
+    {OpType::Pooling, supportsPooling, storagePacked, createPooling},
+    {OpType::Pooling3D, supportsPooling, storagePacked, createPooling},
+};
+
+}  // namespace
+
+VulkanFamily poolingVulkan() {
+    return kPooling;
+}
+
+}  // namespace mnnc::vulkan

@@ -1,0 +1,43 @@
+// One dispatch that maps whole quads of one tensor's storage to another's: y = f(x), storage of any kind,
+// equal on both sides. The kernel binds source and destination; its push words are the number of quads and
+// two floats.
+#pragma once
+#include <utility>
+
+#include "backends/vulkan/vulkan_execution.h"
+
+namespace mnnc::vulkan {
+
+class QuadMap final : public VulkanExecution {
+  public:
+    // type: of the elements that choose the shader's variant.
+    QuadMap(VulkanBackend& backend, const Command& command, std::string shader, DataType type,
+            std::vector<uint32_t> constants, float a = 0, float b = 0)
+        : VulkanExecution(backend),
+          input_(*command.inputs[0]),
+          output_(*command.outputs[0]),
+          shader_(std::move(shader)),
+          type_(type),
+          constants_(std::move(constants)),
+          a_(a),
+          b_(b) {}
+
+    void onResize() override { pipeline_ = &backend().pipeline(shader_, type_, 2, 64, constants_); }
+
+    void encode(Recorder& recorder) override {
+        const int64_t quads = ceilDiv(output_.storageElements(), 4);
+        recorder.dispatch(*pipeline_, {{reads(input_), writes(output_)}}, Push().u(quads).f(a_).f(b_),
+                          ceilDiv(quads, pipeline_->localSize));
+    }
+
+  private:
+    const Tensor& input_;
+    const Tensor& output_;
+    const std::string shader_;
+    const DataType type_;
+    const std::vector<uint32_t> constants_;
+    const float a_, b_;
+    const Pipeline* pipeline_ = nullptr;
+};
+
+}  // namespace mnnc::vulkan

@@ -1,0 +1,25 @@
+// Scale (also BatchNorm) on the device: float tensors of any storage.
+#include "ops/scale.h"
+
+#include "backends/vulkan/ops/channel_values.h"
+#include "backends/vulkan/ops/checks.h"
+#include "backends/vulkan/ops/families.h"
+
+namespace mnnc::vulkan {
+
+namespace {
+
+std::unique_ptr<Execution> createScale(VulkanBackend& backend, const Command& command) {
+    const auto& params = *command.paramsAs<ScaleParams>();
+    return std::make_unique<ChannelValues>(backend, command, ChannelMap::Affine, params.scale, params.bias);
+}
+
+constexpr VulkanOp kScale[] = {{OpType::Scale, supportsFloat, storageFollow, createScale}};
+
+}  // namespace
+
+VulkanFamily scaleVulkan() {
+    return kScale;
+}
+
+}  // namespace mnnc::vulkan

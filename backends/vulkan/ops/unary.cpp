@@ -1,0 +1,36 @@
+// UnaryOp on the device: float32 in any storage, and the int32 codes the CPU has.
+#include "ops/unary.h"
+
+#include "backends/vulkan/ops/checks.h"
+#include "backends/vulkan/ops/families.h"
+#include "backends/vulkan/ops/quad_map.h"
+
+namespace mnnc::vulkan {
+
+namespace {
+
+bool supportsUnary(const VulkanBackend&, const Command& command, std::string& reason) {
+    const int code = command.paramsAs<UnaryParams>()->code;
+    const DataType type = command.inputs[0]->type;
+    if (type == DataType::Int32 && code != 0 && code != 1 && code != 4 && code != 22) {
+        reason = format("unary code %d does not exist for %s", code, dataTypeName(type));
+        return false;
+    }
+    return noEmptyInput(command, reason);
+}
+
+std::unique_ptr<Execution> createUnary(VulkanBackend& backend, const Command& command) {
+    const auto code = static_cast<uint32_t>(command.paramsAs<UnaryParams>()->code);
+    return std::make_unique<QuadMap>(backend, command, "unary", command.inputs[0]->type,
+                                     std::vector<uint32_t>{code});
+}
+
+constexpr VulkanOp kUnary[] = {{OpType::UnaryOp, supportsUnary, storageFollow, createUnary}};
+
+}  // namespace
+
+VulkanFamily unaryVulkan() {
+    return kUnary;
+}
+
+}  // namespace mnnc::vulkan
