@@ -439,6 +439,22 @@ MNN_C_API mnn_status mnn_interpreter_op_type(const mnn_interpreter_t* interprete
 MNN_C_API mnn_status mnn_interpreter_op_supported(const mnn_interpreter_t* interpreter, size_t index,
                                                   bool* supported);
 
+/* How many tensors an operator makes. Those of subgraphs do not count: only tensors of the main graph can be
+ * asked for in a session.
+ * index: below mnn_interpreter_op_count().
+ * count: out.
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_interpreter_op_output_count(const mnn_interpreter_t* interpreter, size_t index,
+                                                     size_t* count);
+
+/* The name of a tensor that an operator makes: what `outputs` and `save_tensors` of a configuration take.
+ * index: below mnn_interpreter_op_count().
+ * output: below mnn_interpreter_op_output_count().
+ * name: out, a string of the interpreter; where several tensors have one name, it means the last of them.
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_interpreter_op_output_name(const mnn_interpreter_t* interpreter, size_t index,
+                                                    size_t output, const char** name);
+
 /* How many weights the model holds: elements of every weight, bias and constant, external ones too.
  * count: out, elements.
  * Returns MNN_OK. Threads: any. Since 0.1. */
