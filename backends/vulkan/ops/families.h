@@ -15,5 +15,6 @@ VulkanFamily poolingVulkan();      // Pooling, Pooling3D
 VulkanFamily matmulVulkan();       // MatMul, BatchMatMul, InnerProduct
 VulkanFamily interpVulkan();       // Interp
 VulkanFamily gatherVulkan();       // GatherV2, GatherND, GatherElements
+VulkanFamily scanVulkan();         // CumSum, CumProd, MatrixBandPart, OneHot
 
 }  // namespace mnnc::vulkan
