@@ -92,10 +92,12 @@ Tensor* StageAllocator::stored(Tensor* tensor, Storage wanted) {
         else
             changePack(tensor, result = twin(*tensor, wanted));
     } else if (wanted.onDevice) {
-        if (Tensor* there = knownOnDevice(source))
+        if (Tensor* there = knownOnDevice(source)) {
             result = stored(there, wanted);
-        else
+            if (!(result->shape == tensor->shape)) result = shareStorage(result, *tensor, wanted.pack);
+        } else {
             upload(stored(tensor, {1, false}), result = twin(*tensor, wanted));
+        }
     } else if (wanted.pack > 1) {
         result = stored(stored(tensor, {1, false}), wanted);
     } else {
