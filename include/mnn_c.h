@@ -439,6 +439,22 @@ MNN_C_API mnn_status mnn_interpreter_op_type(const mnn_interpreter_t* interprete
 MNN_C_API mnn_status mnn_interpreter_op_supported(const mnn_interpreter_t* interpreter, size_t index,
                                                   bool* supported);
 
+/* How many tensors an operator makes. Those of subgraphs do not count: only tensors of the main graph can be
+ * asked for in a session.
+ * index: below mnn_interpreter_op_count().
+ * count: out.
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_interpreter_op_output_count(const mnn_interpreter_t* interpreter, size_t index,
+                                                     size_t* count);
+
+/* The name of a tensor that an operator makes: what `outputs` and `save_tensors` of a configuration take.
+ * index: below mnn_interpreter_op_count().
+ * output: below mnn_interpreter_op_output_count().
+ * name: out, a string of the interpreter; where several tensors have one name, it means the last of them.
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Threads: any. Since 0.1. */
+MNN_C_API mnn_status mnn_interpreter_op_output_name(const mnn_interpreter_t* interpreter, size_t index,
+                                                    size_t output, const char** name);
+
 /* How many weights the model holds: elements of every weight, bias and constant, external ones too.
  * count: out, elements.
  * Returns MNN_OK. Threads: any. Since 0.1. */
@@ -592,7 +608,7 @@ MNN_C_API mnn_status mnn_session_resize(mnn_session_t* session);
 MNN_C_API mnn_status mnn_session_run(mnn_session_t* session);
 
 /* Asks a run or a resize of the session that is under way to stop; it returns MNN_ERROR_CANCELLED after the
- * operator it is in. Without one under way nothing happens.
+ * operator it is in, on a GPU after those that were submitted with it. Without one under way nothing happens.
  * Returns MNN_OK. Threads: any, also while another thread is inside mnn_session_run() or mnn_session_resize()
  * of this session (only destroying must not overlap). Since 0.1. */
 MNN_C_API mnn_status mnn_session_interrupt(mnn_session_t* session);

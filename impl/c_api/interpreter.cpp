@@ -1,6 +1,7 @@
 // mnn_interpreter_*: loading a model and asking about it.
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "c_api/guard.h"
 #include "ops/source.h"
@@ -65,6 +66,13 @@ const Node& nodeAt(const mnn_interpreter& interpreter, size_t index) {
     checkIndex(index, interpreter.ops.size(), "operator");
     const auto [graph, node] = interpreter.ops[index];
     return interpreter.impl->net->graphs[graph].nodes[node];
+}
+
+// Tensors that a session may be asked for.
+std::span<const int> madeBy(const mnn_interpreter& interpreter, size_t index) {
+    const Node& node = nodeAt(interpreter, index);
+    if (interpreter.ops[index].first != 0) return {};
+    return node.outputs;
 }
 
 }  // namespace
@@ -211,6 +219,22 @@ mnn_status mnn_interpreter_op_supported(const mnn_interpreter_t* interpreter, si
     return guard([&] {
         const Node& node = nodeAt(checked(interpreter), index);
         required(supported, "supported") = node.def && !(node.type == OpType::While && !node.params);
+    });
+}
+
+mnn_status mnn_interpreter_op_output_count(const mnn_interpreter_t* interpreter, size_t index,
+                                           size_t* count) {
+    return guard([&] { required(count, "count") = madeBy(checked(interpreter), index).size(); });
+}
+
+mnn_status mnn_interpreter_op_output_name(const mnn_interpreter_t* interpreter, size_t index, size_t output,
+                                          const char** name) {
+    return guard([&] {
+        required(name, "name");
+        const mnn_interpreter& handle = checked(interpreter);
+        const std::span<const int> made = madeBy(handle, index);
+        checkIndex(output, made.size(), "output");
+        *name = mainGraph(handle).tensorNames[static_cast<size_t>(made[output])].c_str();
     });
 }
 

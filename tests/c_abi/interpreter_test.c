@@ -334,11 +334,43 @@ static void operators(void** state) {
         assert_non_null(name);
         assert_true(type && type[0]);
         assert_true(supported);
+        size_t outputs = 0;
+        assert_ok(mnn_interpreter_op_output_count(net, i, &outputs));
+        assert_int_equal(outputs, 1);
+        assert_ok(mnn_interpreter_op_output_name(net, i, 0, &name));
+        assert_true(name && name[0]);
+        name = UNTOUCHED_POINTER;
+        assert_fails(mnn_interpreter_op_output_name(net, i, 1, &name), MNN_ERROR_BAD_INDEX);
+        assert_ptr_equal(name, UNTOUCHED_POINTER);
         convolutions += strcmp(type, "Convolution") == 0;
         poolings += strcmp(type, "Pooling") == 0;
     }
     assert_int_equal(convolutions, 3); /* the fully connected layer is one too */
     assert_int_equal(poolings, 1);
+    assert_ok(mnn_interpreter_destroy(&net));
+}
+
+/* What the operators make can be asked for beside the outputs. */
+static void made_tensors_can_be_saved(void** state) {
+    (void)state;
+    mnn_interpreter_t* net = open_digits();
+    enum { MOST = 32 };
+    const char* names[MOST];
+    size_t ops = 0, count = 0;
+    assert_ok(mnn_interpreter_op_count(net, &ops));
+    for (size_t i = 0; i < ops && count < MOST; ++i)
+        assert_ok(mnn_interpreter_op_output_name(net, i, 0, &names[count++]));
+    mnn_schedule_config_t config;
+    assert_ok(mnn_schedule_config_init(&config, sizeof config));
+    config.save_tensors = names;
+    config.save_tensor_count = count;
+    mnn_session_t* session = NULL;
+    assert_ok(mnn_session_create(net, &config, &session));
+    for (size_t i = 0; i < count; ++i) {
+        mnn_tensor_t* tensor = NULL;
+        assert_ok(mnn_session_output(session, names[i], &tensor));
+    }
+    assert_ok(mnn_session_destroy(&session));
     assert_ok(mnn_interpreter_destroy(&net));
 }
 
@@ -370,6 +402,10 @@ static void wrong_indexes_and_small_buffers(void** state) {
         assert_fails(mnn_interpreter_op_name(net, wrong_ops[i], &name), MNN_ERROR_BAD_INDEX);
         assert_fails(mnn_interpreter_op_type(net, wrong_ops[i], &name), MNN_ERROR_BAD_INDEX);
         assert_fails(mnn_interpreter_op_supported(net, wrong_ops[i], (bool*)&supported), MNN_ERROR_BAD_INDEX);
+        size_t outputs = UNTOUCHED_SIZE;
+        assert_fails(mnn_interpreter_op_output_count(net, wrong_ops[i], &outputs), MNN_ERROR_BAD_INDEX);
+        assert_fails(mnn_interpreter_op_output_name(net, wrong_ops[i], 0, &name), MNN_ERROR_BAD_INDEX);
+        assert_int_equal(outputs, UNTOUCHED_SIZE);
         assert_ptr_equal(name, UNTOUCHED_POINTER);
         assert_int_equal(supported, 0x5a);
     }
@@ -405,6 +441,8 @@ static void null_arguments(void** state) {
     NULL_OUT(mnn_interpreter_op_name(net, 0, NULL));
     NULL_OUT(mnn_interpreter_op_type(net, 0, NULL));
     NULL_OUT(mnn_interpreter_op_supported(net, 0, NULL));
+    NULL_OUT(mnn_interpreter_op_output_count(net, 0, NULL));
+    NULL_OUT(mnn_interpreter_op_output_name(net, 0, 0, NULL));
     NULL_OUT(mnn_interpreter_parameter_count(net, NULL));
 #undef NULL_OUT
     assert_ok(mnn_interpreter_destroy(&net));
@@ -440,6 +478,8 @@ static void wrong_handles(void** state) {
         assert_fails(mnn_interpreter_op_name(h, 0, &text), told);
         assert_fails(mnn_interpreter_op_type(h, 0, &text), told);
         assert_fails(mnn_interpreter_op_supported(h, 0, (bool*)&flag), told);
+        assert_fails(mnn_interpreter_op_output_count(h, 0, &count), told);
+        assert_fails(mnn_interpreter_op_output_name(h, 0, 0, &text), told);
         assert_fails(mnn_interpreter_parameter_count(h, &parameters), told);
         assert_fails(mnn_session_create((mnn_interpreter_t*)(uintptr_t)h, NULL, &made), told);
         assert_ptr_equal(text, UNTOUCHED_POINTER);
@@ -539,6 +579,7 @@ int main(void) {
         cmocka_unit_test(strings_of_the_model),
         cmocka_unit_test(inputs_and_outputs),
         cmocka_unit_test(operators),
+        cmocka_unit_test(made_tensors_can_be_saved),
         cmocka_unit_test(wrong_indexes_and_small_buffers),
         cmocka_unit_test(null_arguments),
         cmocka_unit_test(wrong_handles),
