@@ -1,6 +1,6 @@
 // variants: f32 f16 i32 up down
 // Changes storage: row-major <-> channel-packed, and the element width between host and device (up: fp16 -> fp32,
-// down: fp32 -> fp16). Pad lanes become 0.
+// down: fp32 -> fp16). One quad of the packed side, or of both where they lie alike, per invocation. Pad lanes become 0.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #if defined(UP) || defined(DOWN)
@@ -9,38 +9,51 @@
 #include "common.glsl"
 #ifdef UP
 #define SOURCE float16_t
+#define SOURCE4 f16vec4
 #define DESTINATION float
+#define DESTINATION4 vec4
 #elif defined(DOWN)
 #define SOURCE float
+#define SOURCE4 vec4
 #define DESTINATION float16_t
+#define DESTINATION4 f16vec4
 #else
 #define SOURCE ELEM
+#define SOURCE4 ELEM4
 #define DESTINATION ELEM
+#define DESTINATION4 ELEM4
 #endif
 
 layout(constant_id = 1) const uint kSourcePack = 1;
 layout(constant_id = 2) const uint kPack = 1;
-PUSH(uint total; uint channels; uint plane;);
+PUSH(uint quads; uint channels; uint plane;);
 layout(binding = 0) readonly buffer Source { SOURCE source[]; };
+layout(binding = 0) readonly buffer Source4 { SOURCE4 source4[]; };
 layout(binding = 1) writeonly buffer Destination { DESTINATION destination[]; };
+layout(binding = 1) writeonly buffer Destination4 { DESTINATION4 destination4[]; };
 
 void main() {
     const uint i = ELEMENT_INDEX;
-    if (i >= push.total) return;
+    if (i >= push.quads) return;
     if (kSourcePack == kPack) {
-        destination[i] = DESTINATION(source[i]);
+        destination4[i] = DESTINATION4(VALUE4(source4[i]));
         return;
     }
-    const uint lane = i % kPack;
-    const uint pixel = i / kPack % push.plane;
-    const uint block = i / kPack / push.plane;
-    const uint blocks = (push.channels + kPack - 1) / kPack;
-    const uint channel = block % blocks * kPack + lane;
+    const uint block = i / push.plane;
+    const uint pixel = i - block * push.plane;
+    const uint blocks = (push.channels + 3) / 4;
     const uint n = block / blocks;
-    const uint sourceBlocks = (push.channels + kSourcePack - 1) / kSourcePack;
-    const uint at =
-        ((n * sourceBlocks + channel / kSourcePack) * push.plane + pixel) * kSourcePack + channel % kSourcePack;
-    VALUE value = 0;
-    if (channel < push.channels) value = VALUE(source[at]);
-    destination[i] = DESTINATION(value);
+    const uint channel = (block - n * blocks) * 4;
+    const uint lanes = min(4, push.channels - channel);
+    uint at = (n * push.channels + channel) * push.plane + pixel;  // of the row-major side
+    if (kPack == 1) {
+        const VALUE4 value = VALUE4(source4[i]);
+        for (uint lane = 0; lane < 4; ++lane, at += push.plane)
+            if (lane < lanes) destination[at] = DESTINATION(value[lane]);
+    } else {
+        VALUE4 value = VALUE4(0);
+        for (uint lane = 0; lane < 4; ++lane, at += push.plane)
+            if (lane < lanes) value[lane] = VALUE(source[at]);
+        destination4[i] = DESTINATION4(value);
+    }
 }

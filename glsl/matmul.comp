@@ -1,9 +1,10 @@
 // variants: f32 f16
 // C[batch][e][h] = A[batch][e][l] B[batch][l][h] (+ bias[h]), row-major, either operand transposed.
-// A group makes a tile of kDown x kAcross quads of 4 x 4 outputs, one per invocation, from slices of kDepth steps of
-// the inner extent, which it stages in shared memory as [step][quad].
+// A group makes a tile of kTileDown x kTileAcross quads of 4 x 4 outputs, kRowQuads x kColumnQuads of them per
+// invocation, from slices of kDepth steps of the inner extent, which it stages in shared memory as [step][quad].
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
 #include "common.glsl"
 
 layout(constant_id = 1) const uint kAcross = 8;
@@ -14,11 +15,15 @@ layout(constant_id = 4) const bool kWideA = false;
 layout(constant_id = 5) const bool kWideB = false;
 layout(constant_id = 6) const bool kWideC = false;
 layout(constant_id = 7) const bool kBias = false;
+layout(constant_id = 8) const uint kRowQuads = 1;
+layout(constant_id = 9) const uint kColumnQuads = 1;
 const uint kDown = gl_WorkGroupSize.x / kAcross;
+const uint kTileDown = kDown * kRowQuads;
+const uint kTileAcross = kAcross * kColumnQuads;
 const uint kDepth = 16;
 // One quad more than needed spreads columns over the banks.
-const uint kStepA = kDown + 1;
-const uint kStepB = kAcross + 1;
+const uint kStepA = kTileDown + 1;
+const uint kStepB = kTileAcross + 1;
 
 PUSH(uint e; uint l; uint h; uint lda; uint ldb; uint tilesDown; uint tilesAcross; uint batchAxes; uint batchSize[4];
      uint batchA[4]; uint batchB[4];);
@@ -54,69 +59,86 @@ VALUE4 quadB(uint at, int valid) {
     return v;
 }
 
+// Steps k.. of the rows from `down` on.
+void stageRows(uint k, uint base, uint down) {
+    for (uint i = gl_LocalInvocationID.x; i < kDepth * kTileDown; i += gl_WorkGroupSize.x) {
+        if (kTransposeA) {
+            const uint step = i / kTileDown, quad = i % kTileDown, row = down + quad * 4;
+            const int valid = k + step < push.l ? int(push.e) - int(row) : 0;
+            stageA[step * kStepA + quad] = quadA(base + (k + step) * push.lda + row, valid);
+        } else {
+            const uint step = i % (kDepth / 4) * 4, row = i / (kDepth / 4);
+            const int valid = down + row < push.e ? int(push.l) - int(k + step) : 0;
+            const VALUE4 v = quadA(base + (down + row) * push.lda + k + step, valid);
+            [[unroll]] for (uint j = 0; j < 4; ++j) stageA[(step + j) * kStepA + row / 4][row % 4] = v[j];
+        }
+    }
+}
+
+// The same of the columns from `across` on.
+void stageColumns(uint k, uint base, uint across) {
+    for (uint i = gl_LocalInvocationID.x; i < kDepth * kTileAcross; i += gl_WorkGroupSize.x) {
+        if (kTransposeB) {
+            const uint step = i % (kDepth / 4) * 4, column = i / (kDepth / 4);
+            const int valid = across + column < push.h ? int(push.l) - int(k + step) : 0;
+            const VALUE4 v = quadB(base + (across + column) * push.ldb + k + step, valid);
+            [[unroll]] for (uint j = 0; j < 4; ++j) stageB[(step + j) * kStepB + column / 4][column % 4] = v[j];
+        } else {
+            const uint step = i / kTileAcross, quad = i % kTileAcross, column = across + quad * 4;
+            const int valid = k + step < push.l ? int(push.h) - int(column) : 0;
+            stageB[step * kStepB + quad] = quadB(base + (k + step) * push.ldb + column, valid);
+        }
+    }
+}
+
+void store(uint product, uint row, uint column, VALUE4 value) {
+    if (row >= push.e || column >= push.h) return;
+    if (kBias) {
+        [[unroll]] for (uint j = 0; j < 4; ++j)
+            if (column + j < push.h) value[j] += VALUE(bias[column + j]);
+    }
+    const uint at = (product * push.e + row) * push.h + column;
+    if (kWideC) {
+        c4[at / 4] = ELEM4(value);
+    } else {
+        [[unroll]] for (uint j = 0; j < 4; ++j)
+            if (column + j < push.h) c[at + j] = ELEM(value[j]);
+    }
+}
+
 void main() {
     uint group = GROUP_INDEX;
     if (group >= push.groups) return;
-    const uint across = group % push.tilesAcross * kAcross * 4;
+    const uint across = group % push.tilesAcross * kTileAcross * 4;
     group /= push.tilesAcross;
-    const uint down = group % push.tilesDown * kDown * 4;
+    const uint down = group % push.tilesDown * kTileDown * 4;
     const uint product = group / push.tilesDown;
     const uvec2 base = operandsOf(product);
-    const uint self = gl_LocalInvocationID.x;
-    const uint x = self % kAcross, y = self / kAcross;
+    const uint x = gl_LocalInvocationID.x % kAcross, y = gl_LocalInvocationID.x / kAcross;
 
-    VALUE4 sum0 = VALUE4(0), sum1 = VALUE4(0), sum2 = VALUE4(0), sum3 = VALUE4(0);
+    VALUE4 sums[kRowQuads * 4][kColumnQuads];
+    [[unroll]] for (uint r = 0; r < kRowQuads * 4; ++r)
+        [[unroll]] for (uint q = 0; q < kColumnQuads; ++q) sums[r][q] = VALUE4(0);
     for (uint k = 0; k < push.l; k += kDepth) {
-        for (uint i = self; i < kDepth * kDown; i += gl_WorkGroupSize.x) {
-            if (kTransposeA) {
-                const uint step = i / kDown, quad = i % kDown, row = down + quad * 4;
-                const int valid = k + step < push.l ? int(push.e) - int(row) : 0;
-                stageA[step * kStepA + quad] = quadA(base.x + (k + step) * push.lda + row, valid);
-            } else {
-                const uint step = i % (kDepth / 4) * 4, row = i / (kDepth / 4);
-                const int valid = down + row < push.e ? int(push.l) - int(k + step) : 0;
-                const VALUE4 v = quadA(base.x + (down + row) * push.lda + k + step, valid);
-                for (uint j = 0; j < 4; ++j) stageA[(step + j) * kStepA + row / 4][row % 4] = v[j];
-            }
-        }
-        for (uint i = self; i < kDepth * kAcross; i += gl_WorkGroupSize.x) {
-            if (kTransposeB) {
-                const uint step = i % (kDepth / 4) * 4, column = i / (kDepth / 4);
-                const int valid = across + column < push.h ? int(push.l) - int(k + step) : 0;
-                const VALUE4 v = quadB(base.y + (across + column) * push.ldb + k + step, valid);
-                for (uint j = 0; j < 4; ++j) stageB[(step + j) * kStepB + column / 4][column % 4] = v[j];
-            } else {
-                const uint step = i / kAcross, quad = i % kAcross, column = across + quad * 4;
-                const int valid = k + step < push.l ? int(push.h) - int(column) : 0;
-                stageB[step * kStepB + quad] = quadB(base.y + (k + step) * push.ldb + column, valid);
-            }
-        }
+        stageRows(k, base.x, down);
+        stageColumns(k, base.y, across);
         barrier();
         for (uint step = 0; step < kDepth; ++step) {
-            const VALUE4 left = stageA[step * kStepA + y];
-            const VALUE4 right = stageB[step * kStepB + x];
-            sum0 += left.x * right;
-            sum1 += left.y * right;
-            sum2 += left.z * right;
-            sum3 += left.w * right;
+            VALUE4 right[kColumnQuads];
+            [[unroll]] for (uint q = 0; q < kColumnQuads; ++q) right[q] = stageB[step * kStepB + q * kAcross + x];
+            [[unroll]] for (uint r = 0; r < kRowQuads; ++r) {
+                const VALUE4 left = stageA[step * kStepA + r * kDown + y];
+                [[unroll]] for (uint q = 0; q < kColumnQuads; ++q) {
+                    sums[r * 4][q] += left.x * right[q];
+                    sums[r * 4 + 1][q] += left.y * right[q];
+                    sums[r * 4 + 2][q] += left.z * right[q];
+                    sums[r * 4 + 3][q] += left.w * right[q];
+                }
+            }
         }
         barrier();
     }
-
-    const uint column = across + x * 4;
-    if (column >= push.h) return;
-    VALUE4 shift = VALUE4(0);
-    if (kBias)
-        for (uint j = 0; j < 4 && column + j < push.h; ++j) shift[j] = VALUE(bias[column + j]);
-    VALUE4 sums[4] = {sum0, sum1, sum2, sum3};
-    for (uint r = 0; r < 4; ++r) {
-        const uint row = down + y * 4 + r;
-        if (row >= push.e) return;
-        const uint at = (product * push.e + row) * push.h + column;
-        const VALUE4 value = sums[r] + shift;
-        if (kWideC)
-            c4[at / 4] = ELEM4(value);
-        else
-            for (uint j = 0; j < 4 && column + j < push.h; ++j) c[at + j] = ELEM(value[j]);
-    }
+    [[unroll]] for (uint r = 0; r < kRowQuads * 4; ++r)
+        [[unroll]] for (uint q = 0; q < kColumnQuads; ++q)
+            store(product, down + (r / 4 * kDown + y) * 4 + r % 4, across + (q * kAcross + x) * 4, sums[r][q]);
 }

@@ -1,6 +1,6 @@
 // variants: f32 f16 i32
-// Copies regions of up to four inputs. Offsets and strides count elements of the logical order; each side may be
-// stored row-major or channel-packed.
+// Copies regions of up to four inputs, element by element. Offsets and strides count elements of the logical order;
+// each side may be stored row-major or channel-packed.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
@@ -9,7 +9,7 @@ layout(constant_id = 1) const uint kPack = 1;
 PUSH(uint regions; uint channels; uint plane;);
 struct Region {
     uint firstGroup;
-    uint source;            // which buffer
+    uint source;                 // which buffer
     uint pack, channels, plane;  // of the source
     int sourceOffset;
     int offset;
@@ -18,32 +18,21 @@ struct Region {
     int stride[3];
 };
 layout(binding = 0) writeonly buffer Destination { ELEM destination[]; };
-layout(binding = 1) readonly buffer Regions { Region regions[]; };
-layout(binding = 2) readonly buffer Source0 { ELEM source0[]; };
-layout(binding = 3) readonly buffer Source1 { ELEM source1[]; };
-layout(binding = 4) readonly buffer Source2 { ELEM source2[]; };
-layout(binding = 5) readonly buffer Source3 { ELEM source3[]; };
+#include "raster_sources.glsl"
 
 uint stored(uint element, uint pack, uint channels, uint plane) {
     if (pack == 1) return element;
-    const uint pixel = element % plane;
-    const uint channel = element / plane % channels;
-    const uint n = element / plane / channels;
+    const uint line = element / plane;
+    const uint pixel = element - line * plane;
+    const uint n = line / channels;
+    const uint channel = line - n * channels;
     return ((n * ((channels + pack - 1) / pack) + channel / pack) * plane + pixel) * pack + channel % pack;
 }
 
 void main() {
     const uint group = GROUP_INDEX;
     if (group >= push.groups) return;
-    uint low = 0, high = push.regions - 1;
-    while (low < high) {
-        const uint middle = (low + high + 1) / 2;
-        if (regions[middle].firstGroup <= group)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    const Region r = regions[low];
+    const Region r = regions[regionOf(group)];
     uint i = (group - r.firstGroup) * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
     if (i >= r.size[0] * r.size[1] * r.size[2]) return;
     const int z = int(i % r.size[2]);

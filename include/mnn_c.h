@@ -608,7 +608,7 @@ MNN_C_API mnn_status mnn_session_resize(mnn_session_t* session);
 MNN_C_API mnn_status mnn_session_run(mnn_session_t* session);
 
 /* Asks a run or a resize of the session that is under way to stop; it returns MNN_ERROR_CANCELLED after the
- * operator it is in. Without one under way nothing happens.
+ * operator it is in, on a GPU after those that were submitted with it. Without one under way nothing happens.
  * Returns MNN_OK. Threads: any, also while another thread is inside mnn_session_run() or mnn_session_resize()
  * of this session (only destroying must not overlap). Since 0.1. */
 MNN_C_API mnn_status mnn_session_interrupt(mnn_session_t* session);

@@ -7,6 +7,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifdef __SANITIZE_ADDRESS__
+/* The driver forgets a little memory with each instance. While it stays mapped the leak checker knows whose
+ * it is. */
+int dlclose(void* library) {
+    (void)library;
+    return 0;
+}
+#endif
+
 enum { SKIPPED = 77, WARM_ROUNDS = 50 };
 
 static mnn_interpreter_t* net;
@@ -179,8 +188,13 @@ static void forked_child(void** state) {
         float scores[CLASSES];
         const bool refused = try_classify(session, 11, scores) == MNN_ERROR_BAD_STATE;
         const bool told = strstr(mnn_last_error(), "process") != NULL;
+        mnn_session_t* another = NULL;
+        mnn_schedule_config_t config;
+        mnn_schedule_config_init(&config, sizeof config);
+        config.forward_type = MNN_FORWARD_VULKAN;
+        const bool none = mnn_session_create(net, &config, &another) == MNN_ERROR_BACKEND_MISSING;
         const bool freed = mnn_session_destroy(&session) == MNN_OK;
-        _exit(refused && told && freed ? 0 : 1);
+        _exit(refused && told && none && freed ? 0 : 1);
     }
     int result = -1;
     assert_int_equal(waitpid(child, &result, 0), child);

@@ -289,6 +289,12 @@ TEST(KernelsConv, Depthwise) {
     check({shape(32, 7, 7, 32, 3, 1, 1, 1), options(32)});
     check({shape(32, 2, 2, 32, 5, 1, 1, 2), options(32)});
     check({shape(16, 7, 7, 16, 7), options(16)});
+    // Negative padding: the first rows and columns are skipped, on small maps and on large ones.
+    for (int stride : {1, 2})
+        for (int pad : {-1, -3}) {
+            check({shape(20, 14, 15, 20, 3, stride, 1, pad), options(20)});
+            check({shape(20, 31, 33, 20, 3, stride, 1, pad), options(20)});
+        }
     Case c{shape(37, 13, 14, 37, 3, 2, 1, 1), options(37)};
     c.residual = true;
     c.lo = -0.5f;

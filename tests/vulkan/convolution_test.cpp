@@ -147,6 +147,14 @@ TEST(Convolution, window) {
     });
 }
 
+// Large enough for the largest tiles.
+TEST(Convolution, large) {
+    check({
+        {.input = {1, 9, 100, 127}, .oc = 254, .relu = true},
+        {.input = {2, 3, 71, 97}, .oc = 252, .kh = 3, .kw = 3, .pads = {1, 1, 1, 1}},
+    });
+}
+
 // Deep and small: the depth is cut into slices; under a forced range the weights are cut into parts.
 TEST(Convolution, deep) {
     check({

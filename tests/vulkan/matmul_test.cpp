@@ -45,6 +45,11 @@ TEST(MatMul, sizesAndTransposes) {
     overTransposes(66, 1, 6, false);
 }
 
+TEST(MatMul, manyLargeTiles) {
+    check({4, 521, 19}, {4, 19, 530}, false, false, true);
+    check({4, 20, 521}, {4, 516, 20}, true, true);
+}
+
 TEST(MatMul, vectors) {
     for (const int64_t l : {1, 6, 64, 331}) {
         overTransposes(1, l, 1, true);

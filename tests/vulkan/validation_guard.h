@@ -3,10 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-<<<<<<< HEAD
-=======
 #include <memory>
->>>>>>> main
 
 #include "backends/vulkan/device/instance.h"
 
@@ -23,9 +20,6 @@ class ValidationGuard final : public ::testing::EmptyTestEventListener {
         return said;
     }
 
-<<<<<<< HEAD
-  private:
-=======
     // Keeps something, a device with its pipelines, until the present test ends.
     static void keep(std::shared_ptr<void> thing) { kept() = std::move(thing); }
 
@@ -34,17 +28,13 @@ class ValidationGuard final : public ::testing::EmptyTestEventListener {
         static std::shared_ptr<void> thing;
         return thing;
     }
->>>>>>> main
     static uint64_t& provoked() {
         static uint64_t count = 0;
         return count;
     }
     void OnTestStart(const ::testing::TestInfo&) override { before_ = unexpected(); }
     void OnTestEnd(const ::testing::TestInfo&) override {
-<<<<<<< HEAD
-=======
         kept().reset();
->>>>>>> main
         if (unexpected() != before_)
             ADD_FAILURE() << unexpected() - before_ << " messages of the Vulkan validation layer, see above";
     }

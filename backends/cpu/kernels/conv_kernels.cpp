@@ -359,7 +359,7 @@ void depthwiseRows(const DepthwiseArgs& t) {
     const ConvShape& s = *t.shape;
     const V lo = hn::Set(d, t.lo), hi = hn::Set(d, t.hi);
     // Outputs [x0, x1) see the whole width of the kernel.
-    const int x0 = std::min(s.ow, (s.padLeft + s.strideW - 1) / s.strideW);
+    const int x0 = std::clamp((s.padLeft + s.strideW - 1) / s.strideW, 0, s.ow);
     const int reach = s.iw - 1 - (s.kw - 1) * s.dilateW + s.padLeft;
     const int x1 = std::max(x0, reach < 0 ? 0 : std::min(s.ow, reach / s.strideW + 1));
     const int inside = x1 - x0, tiles = (inside + 7) / 8;
@@ -415,7 +415,7 @@ void depthwise(const DepthwiseArgs& t) {
         float* to = map + ptrdiff_t(y) * width * P;
         const int iy = y - s.padTop;
         const bool valid = iy >= 0 && iy < s.ih;
-        const int x0 = valid ? std::min(s.padLeft, width) : width;
+        const int x0 = valid ? std::clamp(s.padLeft, 0, width) : width;
         const int x1 = valid ? std::max(x0, std::min(width, s.iw + s.padLeft)) : width;
         for (int x = 0; x < x0; ++x) hn::Store(hn::Zero(d), d, to + x * P);
         const float* from = t.src + (ptrdiff_t(iy) * s.iw - s.padLeft) * P;

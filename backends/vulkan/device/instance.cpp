@@ -158,7 +158,10 @@ const char* deviceTypeName(VkPhysicalDeviceType type) noexcept {
 std::shared_ptr<Instance> Instance::get() {
     static std::weak_ptr<Instance> shared;
     const std::lock_guard lock(sharedMutex());
-    if (auto alive = shared.lock(); alive && alive->process_ == getpid()) return alive;
+    if (auto alive = shared.lock()) {
+        if (alive->process_ == getpid()) return alive;
+        fail(Status::BackendMissing, "Vulkan was in use when this process was forked; a fork cannot use it");
+    }
     std::shared_ptr<Instance> made(new Instance());
     shared = made;
     return made;

@@ -15,5 +15,10 @@ VulkanFamily poolingVulkan();      // Pooling, Pooling3D
 VulkanFamily matmulVulkan();       // MatMul, BatchMatMul, InnerProduct
 VulkanFamily interpVulkan();       // Interp
 VulkanFamily gatherVulkan();       // GatherV2, GatherND, GatherElements
+VulkanFamily softmaxVulkan();      // Softmax
+VulkanFamily normVulkan();         // LayerNorm, InstanceNorm
+VulkanFamily reductionVulkan();    // Reduction
+VulkanFamily searchVulkan();       // ArgMax, ArgMin
+VulkanFamily selectVulkan();       // Select
 
 }  // namespace mnnc::vulkan

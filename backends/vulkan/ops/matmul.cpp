@@ -14,6 +14,7 @@ namespace {
 
 constexpr uint32_t kLocal = 64;
 constexpr size_t kBatchAxes = 4;
+constexpr int64_t kLargeTiles = 256;  // enough to keep a large device busy
 
 // The batch of a product as few axes: how many positions, and the steps of both operands in matrices.
 struct BatchAxis {
@@ -126,10 +127,20 @@ class Product {
         while (across * down * 2 <= most) (across <= down ? across : down) *= 2;
         tiles_ = ceilDiv(p_.h, int64_t{across} * 4);
         tilesDown_ = ceilDiv(p_.e, int64_t{down} * 4);
+        // Four times the outputs per invocation: fewer reads per product, if there are registers and enough
+        // tiles.
+        const int64_t across2 = ceilDiv(tiles_, 2), down2 = ceilDiv(tilesDown_, 2);
+        const bool large = across2 * down2 * p_.products >= kLargeTiles && p_.e > 4 * int64_t{down} &&
+                           p_.h > 4 * int64_t{across} &&
+                           backend.gpu()->info().type != VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
+        if (large) {
+            tiles_ = across2;
+            tilesDown_ = down2;
+        }
         const bool wideA = p_.lda % 4 == 0 && p_.steps4(true), wideB = p_.ldb % 4 == 0 && p_.steps4(false);
-        pipeline_ =
-            &backend.pipeline("matmul", DataType::Float32, 4, across * down,
-                              {across, p_.transposeA, p_.transposeB, wideA, wideB, p_.h % 4 == 0, p_.bias});
+        pipeline_ = &backend.pipeline("matmul", DataType::Float32, 4, across * down,
+                                      {across, p_.transposeA, p_.transposeB, wideA, wideB, p_.h % 4 == 0,
+                                       p_.bias, large ? 2u : 1u, large ? 2u : 1u});
     }
 
     void chooseVector(VulkanBackend& backend) {

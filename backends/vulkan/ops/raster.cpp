@@ -1,9 +1,13 @@
-// Raster on the device, every change of storage there, and the copies to and from the host.
+// Raster on the device, in these forms: a change of storage; whole channels of packed tensors; boxes of quads
+// or elements that lie in the buffers as regions say; and any regions between any storages, element by
+// element.
 #include <algorithm>
-#include <cstring>
 
+#include "backends/vulkan/ops/conversion.h"
 #include "backends/vulkan/ops/families.h"
-#include "backends/vulkan/vulkan_execution.h"
+#include "backends/vulkan/ops/raster_boxes.h"
+#include "backends/vulkan/ops/raster_overlap.h"
+#include "backends/vulkan/ops/raster_planes.h"
 #include "tensor/region_check.h"
 
 namespace mnnc::vulkan {
@@ -11,7 +15,7 @@ namespace mnnc::vulkan {
 namespace {
 
 constexpr uint32_t kLocal = 64;
-constexpr int kSources = 4;  // buffers of one raster dispatch
+constexpr size_t kSources = 4;  // buffers of one raster dispatch
 
 struct Extents {
     int64_t channels = 1, plane = 1;
@@ -22,55 +26,22 @@ struct Extents {
     }
 };
 
-// One dispatch of convert.comp.
-class Conversion : public VulkanExecution {
-  public:
-    enum class Width : uint8_t { Same, Up, Down };
-    Conversion(VulkanBackend& backend, const Tensor& from, const Tensor& to, Width width)
-        : VulkanExecution(backend), from_(from), to_(to), width_(width) {}
+const Tensor& sourceOf(const Command& command, const Region& region) {
+    return *command.inputs[static_cast<size_t>(region.input)];
+}
 
-    void onResize() override {
-        const std::vector<uint32_t> packs{static_cast<uint32_t>(from_.pack), static_cast<uint32_t>(to_.pack)};
-        const bool changes = backend().half() && to_.type == DataType::Float32 && width_ != Width::Same;
-        if (changes)
-            pipeline_ = &backend().exactPipeline(width_ == Width::Up ? "convert_up" : "convert_down", 2,
-                                                 kLocal, packs);
-        else
-            pipeline_ = &backend().pipeline("convert", to_.type, 2, kLocal, packs);
-    }
+bool allPacked(const Command& command) {
+    return !command.inputs.empty() && canPack(*command.outputs[0]) &&
+           std::all_of(command.inputs.begin(), command.inputs.end(),
+                       [](const Tensor* input) { return input->pack > 1; });
+}
 
-    void encode(Recorder& recorder) override {
-        const Tensor& packed = to_.pack > 1 ? to_ : from_;
-        const Extents e(packed);
-        const int64_t total = to_.storageElements();
-        recorder.dispatch(*pipeline_, {{reads(source()), writes(to_)}},
-                          Push().u(total).u(e.channels).u(e.plane), ceilDiv(total, pipeline_->localSize));
-    }
-
-  protected:
-    virtual const Tensor& source() const { return from_; }
-    const Tensor& from_;
-    const Tensor& to_;
-
-  private:
-    const Width width_;
-    const Pipeline* pipeline_ = nullptr;
-};
-
-// From the host: its bytes pass through staging memory.
-class Upload final : public Conversion {
-  public:
-    Upload(VulkanBackend& backend, const Tensor& host, const Tensor& staging, const Tensor& device)
-        : Conversion(backend, host, device, Width::Down), staging_(staging) {}
-    bool hasHostPart() const override { return true; }
-    void beforeSubmit() override {
-        std::memcpy(staging_.data, from_.data, static_cast<size_t>(from_.storageBytes()));
-    }
-
-  private:
-    const Tensor& source() const override { return staging_; }
-    const Tensor& staging_;
-};
+// Whether all regions move whole channel quads of tensors that are packed.
+bool movesQuads(const Command& command) {
+    return std::all_of(command.regions.begin(), command.regions.end(), [&](const Region& region) {
+        return region.count() == 0 || quadBox(region, sourceOf(command, region), *command.outputs[0]);
+    });
+}
 
 class RasterVulkan final : public VulkanExecution {
   public:
@@ -78,25 +49,35 @@ class RasterVulkan final : public VulkanExecution {
         : VulkanExecution(backend), command_(command), output_(*command.outputs[0]) {
         int64_t covered = 0;
         for (const Region& region : command_.regions) covered += region.count();
-        fill_ = covered != output_.elements();
-        overlaps_ = covered > output_.elements();
+        overlaps_ = regionsOverlap(command_.regions, output_.elements());
+        fill_ = overlaps_ || covered != output_.elements();
+        const bool quads = output_.pack > 1 && allPacked(command_) && movesQuads(command_);
         for (const Region& region : command_.regions)
-            if (region.count() > 0) add(region);
+            if (region.count() > 0) add(region, quads);
     }
 
     void onResize() override {
         const DataType type = output_.type;
-        copy_ =
-            &backend().pipeline("raster", type, 2 + kSources, kLocal, {static_cast<uint32_t>(output_.pack)});
         if (fill_) zero_ = &backend().pipeline("fill", type, 1, kLocal);
         for (Pass& pass : passes_) {
+            constexpr uint32_t kBuffers = 2 + kSources;
+            if (pass.form == Form::Stored)
+                pass.pipeline = &backend().pipeline("raster", type, kBuffers, kLocal,
+                                                    {static_cast<uint32_t>(output_.pack)});
+            else
+                pass.pipeline =
+                    &backend().pipeline("raster_box", type, kBuffers, kLocal, {pass.form == Form::Quads});
             std::vector<uint32_t> words;
-            int64_t groups = 0;
-            for (const Region& region : pass.regions) {
-                describe(region, pass, groups, words);
-                groups += ceilDiv(region.count(), copy_->localSize);
+            pass.groups = 0;
+            for (const Copy& copy : pass.copies) {
+                words.push_back(static_cast<uint32_t>(pass.groups));
+                words.push_back(copy.source);
+                if (pass.form == Form::Stored)
+                    describeStored(*copy.region, words);
+                else
+                    describeBox(copy.box, words);
+                pass.groups += ceilDiv(copy.count, pass.pipeline->localSize);
             }
-            pass.groups = groups;
             pass.table = backend().table(words);
         }
     }
@@ -110,59 +91,103 @@ class RasterVulkan final : public VulkanExecution {
         const Extents e(output_);
         for (const Pass& pass : passes_) {
             std::vector<Binding> bindings{writes(output_), reads(*pass.table)};
-            for (int i = 0; i < kSources; ++i)
-                bindings.push_back(
-                    reads(*pass.sources[static_cast<size_t>(i) < pass.sources.size() ? i : 0]));
-            recorder.dispatch(*copy_, bindings,
-                              Push().u(static_cast<int64_t>(pass.regions.size())).u(e.channels).u(e.plane),
-                              pass.groups);
+            for (size_t i = 0; i < kSources; ++i)
+                bindings.push_back(reads(*pass.sources[i < pass.sources.size() ? i : 0]));
+            Push push;
+            push.u(static_cast<int64_t>(pass.copies.size()));
+            if (pass.form == Form::Stored) push.u(e.channels).u(e.plane);
+            recorder.dispatch(*pass.pipeline, bindings, push, pass.groups);
         }
     }
 
   private:
-    // Regions that one dispatch copies.
+    enum class Form : uint8_t { Quads, Elements, Stored };
+    struct Copy {
+        uint32_t source = 0;  // among those of the pass
+        int64_t count = 0;    // invocations
+        CopyBox box;
+        const Region* region = nullptr;
+    };
+    // What one dispatch copies.
     struct Pass {
-        std::vector<Region> regions;
+        Form form;
+        std::vector<Copy> copies;
         std::vector<const Tensor*> sources;
         std::shared_ptr<const Block> table;
         int64_t groups = 0;
+        const Pipeline* pipeline = nullptr;
     };
 
-    // Regions that overlap have to follow one another.
-    void add(const Region& region) {
-        const Tensor* source = command_.inputs[static_cast<size_t>(region.input)];
-        const auto uses = [&](const Pass& pass) {
-            return std::find(pass.sources.begin(), pass.sources.end(), source) != pass.sources.end();
-        };
-        if (passes_.empty() || overlaps_ ||
-            (!uses(passes_.back()) && passes_.back().sources.size() == kSources))
-            passes_.emplace_back();
-        Pass& pass = passes_.back();
-        if (!uses(pass)) pass.sources.push_back(source);
-        pass.regions.push_back(region);
+    void add(const Region& region, bool quads) {
+        const Tensor& source = sourceOf(command_, region);
+        Copy copy;
+        copy.region = &region;
+        copy.count = region.count();
+        Form form = Form::Stored;
+        if (quads) {
+            form = Form::Quads;
+            copy.box = *quadBox(region, source, output_);
+        } else if (source.pack == 1 && output_.pack == 1) {
+            form = Form::Elements;
+            copy.box = elementBox(region);
+            if (auto wide = inQuads(copy.box)) {
+                form = Form::Quads;
+                copy.box = std::move(*wide);
+            }
+        }
+        if (form != Form::Stored) copy.count = copy.box.count();
+        Pass& pass = passFor(form, source);
+        const auto at = std::find(pass.sources.begin(), pass.sources.end(), &source) - pass.sources.begin();
+        copy.source = static_cast<uint32_t>(at);
+        pass.copies.push_back(std::move(copy));
     }
 
-    void describe(const Region& region, const Pass& pass, int64_t firstGroup,
-                  std::vector<uint32_t>& words) const {
-        const Tensor* source = command_.inputs[static_cast<size_t>(region.input)];
-        const Extents e(*source);
-        const auto index = std::find(pass.sources.begin(), pass.sources.end(), source) - pass.sources.begin();
+    // Regions that overlap have to follow one another; others are free to gather.
+    Pass& passFor(Form form, const Tensor& source) {
+        for (Pass& pass : passes_) {
+            if (overlaps_ || pass.form != form) continue;
+            if (std::find(pass.sources.begin(), pass.sources.end(), &source) != pass.sources.end())
+                return pass;
+            if (pass.sources.size() == kSources) continue;
+            pass.sources.push_back(&source);
+            return pass;
+        }
+        passes_.push_back({form, {}, {&source}, nullptr, 0, nullptr});
+        return passes_.back();
+    }
+
+    void describeStored(const Region& region, std::vector<uint32_t>& words) const {
+        const Tensor& source = sourceOf(command_, region);
+        const Extents e(source);
         for (const int64_t word :
-             {firstGroup, static_cast<int64_t>(index), static_cast<int64_t>(source->pack), e.channels,
-              e.plane, region.src.offset, region.dst.offset})
+             {static_cast<int64_t>(source.pack), e.channels, e.plane, region.src.offset, region.dst.offset})
             words.push_back(static_cast<uint32_t>(word));
         for (const int64_t size : region.size) words.push_back(static_cast<uint32_t>(size));
         for (const int64_t stride : region.src.stride) words.push_back(static_cast<uint32_t>(stride));
         for (const int64_t stride : region.dst.stride) words.push_back(static_cast<uint32_t>(stride));
     }
 
+    static void describeBox(const CopyBox& box, std::vector<uint32_t>& words) {
+        CopyAxis axes[CopyBox::kMaxAxes];
+        std::copy(box.axes.begin(), box.axes.end(), std::end(axes) - box.axes.size());
+        for (const int64_t word : {box.src, box.dst, box.count()})
+            words.push_back(static_cast<uint32_t>(word));
+        for (const int64_t CopyAxis::*field : {&CopyAxis::size, &CopyAxis::src, &CopyAxis::dst})
+            for (const CopyAxis& axis : axes) words.push_back(static_cast<uint32_t>(axis.*field));
+    }
+
     const Command command_;
     const Tensor& output_;
     std::vector<Pass> passes_;
     bool fill_ = false, overlaps_ = false;
-    const Pipeline* copy_ = nullptr;
     const Pipeline* zero_ = nullptr;
 };
+
+bool changesStorage(const Command& command) {
+    return command.inputs.size() == 1 && command.inputs[0]->pack != command.outputs[0]->pack &&
+           isIdentity(command.regions, command.outputs[0]->elements()) &&
+           command.inputs[0]->elements() == command.outputs[0]->elements();
+}
 
 bool supportsRaster(const VulkanBackend& backend, const Command& command, std::string& reason) {
     const Tensor& output = *command.outputs[0];
@@ -170,7 +195,7 @@ bool supportsRaster(const VulkanBackend& backend, const Command& command, std::s
         if (region.input < 0 || region.input >= static_cast<int>(command.inputs.size()))
             fail(Status::BadIndex, "op '%s': a region reads input %d of %zu", command.name.c_str(),
                  region.input, command.inputs.size());
-        const Tensor& input = *command.inputs[static_cast<size_t>(region.input)];
+        const Tensor& input = sourceOf(command, region);
         if (region.count() == 0) continue;
         checkRegion(region, input.elements(), output.elements(), command.name.c_str());
         if (input.type != output.type) {
@@ -179,28 +204,30 @@ bool supportsRaster(const VulkanBackend& backend, const Command& command, std::s
             return false;
         }
     }
-    if (backend.limits().storageBuffers < 2 + kSources) {
+    if (backend.limits().storageBuffers < 2 + kSources && !changesStorage(command)) {
         reason = "the device binds too few buffers";
         return false;
     }
     return true;
 }
 
-// Packed when the inputs are: what follows is likely to want it, and addresses are computed either way.
+// Packed inputs are taken as they are. The output is packed where channel quads or whole channels move, or
+// where the model says so; else what follows is more likely to want it row-major.
 StorageChoice rasterStorage(const VulkanBackend&, const Command& command) {
     StorageChoice choice;
-    const bool packed = !command.inputs.empty() && canPack(*command.outputs[0]) &&
-                        std::all_of(command.inputs.begin(), command.inputs.end(),
-                                    [](const Tensor* input) { return input->pack > 1; });
-    if (packed) choice.inputPack = choice.outputPack = kPack;
+    if (!allPacked(command)) return choice;
+    choice.inputPack = kPack;
+    if (movesPlanes(command) || movesQuads(command) || command.outputs[0]->format == Format::NC4HW4)
+        choice.outputPack = kPack;
     return choice;
 }
 
 std::unique_ptr<Execution> createRaster(VulkanBackend& backend, const Command& command) {
-    if (command.inputs.size() == 1 && command.inputs[0]->pack != command.outputs[0]->pack &&
-        isIdentity(command.regions, command.outputs[0]->elements()))
+    if (changesStorage(command))
         return std::make_unique<Conversion>(backend, *command.inputs[0], *command.outputs[0],
                                             Conversion::Width::Same);
+    if (command.outputs[0]->pack > 1 && allPacked(command) && !movesQuads(command) && movesPlanes(command))
+        return std::make_unique<PlaneRaster>(backend, command);
     return std::make_unique<RasterVulkan>(backend, command);
 }
 
@@ -210,15 +237,6 @@ constexpr VulkanOp kRaster[] = {{OpType::Raster, supportsRaster, rasterStorage, 
 
 VulkanFamily rasterVulkan() {
     return kRaster;
-}
-
-std::unique_ptr<Execution> VulkanBackend::createUpload(const Tensor& host, const Tensor& staging,
-                                                       const Tensor& device) {
-    return std::make_unique<Upload>(*this, host, staging, device);
-}
-
-std::unique_ptr<Execution> VulkanBackend::createDownload(const Tensor& device, const Tensor& host) {
-    return std::make_unique<Conversion>(*this, device, host, Conversion::Width::Up);
 }
 
 }  // namespace mnnc::vulkan

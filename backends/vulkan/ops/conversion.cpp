@@ -1,0 +1,66 @@
+#include "backends/vulkan/ops/conversion.h"
+
+#include <cstring>
+
+namespace mnnc::vulkan {
+
+namespace {
+
+constexpr uint32_t kLocal = 64;
+
+// From the host: its bytes pass through staging memory.
+class Upload final : public Conversion {
+  public:
+    Upload(VulkanBackend& backend, const Tensor& host, const Tensor& staging, const Tensor& device)
+        : Conversion(backend, host, device, Width::Down), staging_(staging) {}
+    bool hasHostPart() const override { return true; }
+    void beforeSubmit() override {
+        std::memcpy(staging_.data, from_.data, static_cast<size_t>(from_.storageBytes()));
+    }
+
+  private:
+    const Tensor& source() const override { return staging_; }
+    const Tensor& staging_;
+};
+
+}  // namespace
+
+// Whether both storages have the same order. Single elements of whole channel quads lie alike packed or not.
+bool Conversion::alike() const {
+    return from_.pack == to_.pack || (packed().plane() == 1 && packed().shape.at(1) % kPack == 0);
+}
+
+void Conversion::onResize() {
+    std::vector<uint32_t> packs{1, 1};
+    if (!alike()) packs = {static_cast<uint32_t>(from_.pack), static_cast<uint32_t>(to_.pack)};
+    const bool changes = backend().half() && to_.type == DataType::Float32 && width_ != Width::Same;
+    if (changes)
+        pipeline_ =
+            &backend().exactPipeline(width_ == Width::Up ? "convert_up" : "convert_down", 2, kLocal, packs);
+    else
+        pipeline_ = &backend().pipeline("convert", to_.type, 2, kLocal, packs);
+}
+
+void Conversion::encode(Recorder& recorder) {
+    Push push;
+    // Storage ends at a whole quad on every side.
+    const int64_t quads = ceilDiv(packed().storageElements(), kPack);
+    push.u(quads);
+    if (alike())
+        push.u(1).u(1);
+    else
+        push.u(packed().shape.at(1)).u(packed().plane());
+    recorder.dispatch(*pipeline_, {{reads(source()), writes(to_)}}, push,
+                      ceilDiv(quads, pipeline_->localSize));
+}
+
+std::unique_ptr<Execution> VulkanBackend::createUpload(const Tensor& host, const Tensor& staging,
+                                                       const Tensor& device) {
+    return std::make_unique<Upload>(*this, host, staging, device);
+}
+
+std::unique_ptr<Execution> VulkanBackend::createDownload(const Tensor& device, const Tensor& host) {
+    return std::make_unique<Conversion>(*this, device, host, Conversion::Width::Up);
+}
+
+}  // namespace mnnc::vulkan

@@ -1,0 +1,29 @@
+// Changes of storage: row-major <-> channel-packed, and between the widths of host and device.
+#pragma once
+#include "backends/vulkan/vulkan_execution.h"
+
+namespace mnnc::vulkan {
+
+class Conversion : public VulkanExecution {
+  public:
+    enum class Width : uint8_t { Same, Up, Down };
+    Conversion(VulkanBackend& backend, const Tensor& from, const Tensor& to, Width width)
+        : VulkanExecution(backend), from_(from), to_(to), width_(width) {}
+
+    void onResize() override;
+    void encode(Recorder& recorder) override;
+
+  protected:
+    virtual const Tensor& source() const { return from_; }
+    const Tensor& from_;
+    const Tensor& to_;
+
+  private:
+    const Tensor& packed() const { return to_.pack > 1 ? to_ : from_; }
+    bool alike() const;
+
+    const Width width_;
+    const Pipeline* pipeline_ = nullptr;
+};
+
+}  // namespace mnnc::vulkan

@@ -1,0 +1,112 @@
+// LayerNorm (row-major) and InstanceNorm (row-major or packed) on the device.
+#include "ops/norm.h"
+
+#include "backends/vulkan/ops/checks.h"
+#include "backends/vulkan/ops/families.h"
+#include "backends/vulkan/ops/rows.h"
+#include "ops/channel_axis.h"
+#include "ops/scale.h"
+
+namespace mnnc::vulkan {
+
+namespace {
+
+enum class Affine : uint32_t { None = 0, AlongRow = 1, PerRow = 2 };  // see norm.comp
+
+class RowNorm : public VulkanExecution {
+  public:
+    RowNorm(VulkanBackend& backend, const Command& command) : VulkanExecution(backend), command_(command) {}
+
+    void encode(Recorder& recorder) override {
+        const Tensor& input = *command_.inputs[0];
+        recorder.dispatch(*pipeline_,
+                          {{reads(input), values_ ? reads(*values_) : reads(input), writes(output())}},
+                          rows_.push().f(epsilon_).u(count_).u(ceilDiv(count_, 4)), rows_.groups(*pipeline_));
+    }
+
+  protected:
+    static constexpr int64_t kSharedBytes = 16;  // per invocation
+    const Tensor& output() const { return *command_.outputs[0]; }
+
+    void prepare(const Rows& rows, Affine affine, bool rms, float epsilon, const std::vector<float>& gamma,
+                 const std::vector<float>& beta) {
+        rows_ = rows;
+        epsilon_ = epsilon;
+        count_ = static_cast<int64_t>(gamma.size());
+        const int64_t padded = roundUp(count_, 4);
+        if (affine != Affine::None)
+            values_ = backend().weights(
+                command_.params, "norm values", 2 * padded,
+                [&](std::vector<float>& values) {
+                    std::copy(gamma.begin(), gamma.end(), values.begin());
+                    std::copy(beta.begin(), beta.end(), values.begin() + padded);
+                },
+                true);
+        std::vector<uint32_t> constants = rows_.constants();
+        constants.insert(constants.end(), {rms, static_cast<uint32_t>(affine)});
+        pipeline_ = &backend().pipeline("norm", output().type, 3, rows_.localSize, constants);
+    }
+
+    const Command command_;
+
+  private:
+    Rows rows_;
+    float epsilon_ = 0;
+    int64_t count_ = 0;  // gamma values
+    VulkanBackend::WeightsPtr values_;
+    const Pipeline* pipeline_ = nullptr;
+};
+
+class LayerNorm final : public RowNorm {
+  public:
+    using RowNorm::RowNorm;
+    void onResize() override {
+        const auto& params = *command_.paramsAs<LayerNormParams>();
+        const NormBlocks blocks = normBlocks(params, output().shape, command_.name.c_str());
+        prepare(Rows(backend(), blocks.outer, blocks.length, blocks.inner, kSharedBytes),
+                params.gamma.empty() ? Affine::None : Affine::AlongRow, params.rms, params.epsilon,
+                params.gamma, params.beta);
+    }
+};
+
+class InstanceNorm final : public RowNorm {
+  public:
+    using RowNorm::RowNorm;
+    void onResize() override {
+        const auto& params = *command_.paramsAs<InstanceNormParams>();
+        const Tensor& tensor = output();
+        const auto channels = static_cast<int64_t>(params.scale.size());
+        const int64_t batch = tensor.shape[0], plane = tensor.elements() / (batch * channels);
+        const Rows rows = tensor.pack > 1 ? Rows(backend(), Packed(tensor), kSharedBytes)
+                          : channelAxis(tensor) == 1
+                              ? Rows(backend(), batch * channels, plane, 1, kSharedBytes)
+                              : Rows(backend(), batch, plane, channels, kSharedBytes);
+        prepare(rows, Affine::PerRow, false, params.epsilon, params.scale, params.bias);
+    }
+};
+
+bool supportsInstance(const VulkanBackend& backend, const Command& command, std::string& reason) {
+    if (command.inputs.size() > 1) {
+        reason = "the Vulkan kernel computes mean and variance itself and takes none";
+        return false;
+    }
+    return supportsFloat(backend, command, reason);
+}
+
+template <class Norm>
+std::unique_ptr<Execution> createNorm(VulkanBackend& backend, const Command& command) {
+    return std::make_unique<Norm>(backend, command);
+}
+
+constexpr VulkanOp kNorm[] = {
+    {OpType::LayerNorm, supportsFloat, nullptr, createNorm<LayerNorm>},
+    {OpType::InstanceNorm, supportsInstance, storageFollow, createNorm<InstanceNorm>},
+};
+
+}  // namespace
+
+VulkanFamily normVulkan() {
+    return kNorm;
+}
+
+}  // namespace mnnc::vulkan

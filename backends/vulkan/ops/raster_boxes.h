@@ -1,0 +1,34 @@
+// Regions as copies between the storages of two tensors: boxes of places, and channels that move as a whole.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "tensor/region.h"
+#include "tensor/tensor.h"
+
+namespace mnnc::vulkan {
+
+struct CopyAxis {
+    int64_t size = 1, src = 0, dst = 0;
+};
+
+// Offsets and strides count places of the buffers: elements, or quads.
+struct CopyBox {
+    static constexpr size_t kMaxAxes = 4;
+    int64_t src = 0, dst = 0;
+    std::vector<CopyAxis> axes;  // outermost first, at most kMaxAxes
+    int64_t count() const noexcept;
+};
+
+// Between row-major tensors.
+CopyBox elementBox(const Region& region);
+// The same copy in quads, where every row starts at one and has whole ones.
+std::optional<CopyBox> inQuads(const CopyBox& elements);
+// Between tensors packed by 4, where the region moves whole channel quads.
+std::optional<CopyBox> quadBox(const Region& region, const Tensor& source, const Tensor& destination);
+
+// Whole channels: offsets and strides count channels over all batches.
+std::optional<CopyBox> channelBox(const Region& region, const Tensor& source, const Tensor& destination);
+
+}  // namespace mnnc::vulkan

@@ -1,0 +1,107 @@
+#include "backends/vulkan/ops/raster_overlap.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <vector>
+
+namespace mnnc::vulkan {
+
+namespace {
+
+constexpr size_t kMaxPairs = 256;       // regions that are compared with one another
+constexpr int64_t kMaxMarks = 1 << 26;  // elements that are marked one by one
+
+struct Span {
+    int64_t first, last;
+    bool disjoint(const Span& other) const noexcept { return last < other.first || other.last < first; }
+};
+
+Span reachOf(const Region& region) {
+    Span span{region.dst.offset, region.dst.offset};
+    for (int i = 0; i < 3; ++i) {
+        const int64_t reach = region.dst.stride[i] * (region.size[i] - 1);
+        (reach < 0 ? span.first : span.last) += reach;
+    }
+    return span;
+}
+
+// One behind the other: slices along the outermost axis.
+bool follow(const std::vector<const Region*>& regions) {
+    std::vector<Span> spans;
+    for (const Region* region : regions) spans.push_back(reachOf(*region));
+    std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.first < b.first; });
+    for (size_t i = 1; i < spans.size(); ++i)
+        if (spans[i].first <= spans[i - 1].last) return false;
+    return true;
+}
+
+// Regions as boxes of coordinates: the digits of their addresses where all strides divide one another. False:
+// they are no boxes, or two boxes meet.
+bool disjointBoxes(const std::vector<const Region*>& regions) {
+    if (regions.size() > kMaxPairs) return false;
+    std::vector<int64_t> radix{1};
+    for (const Region* region : regions)
+        for (int i = 0; i < 3; ++i)
+            if (region->size[i] > 1 && region->dst.stride[i] != 0)
+                radix.push_back(std::abs(region->dst.stride[i]));
+    std::sort(radix.begin(), radix.end(), std::greater<>());
+    radix.erase(std::unique(radix.begin(), radix.end()), radix.end());
+    for (size_t k = 1; k < radix.size(); ++k)
+        if (radix[k - 1] % radix[k]) return false;
+    std::vector<std::vector<Span>> boxes;
+    for (const Region* region : regions) {
+        std::vector<Span>& box = boxes.emplace_back();
+        int64_t rest = reachOf(*region).first;
+        for (size_t k = 0; k < radix.size(); ++k) {
+            const int64_t digit = rest / radix[k];
+            rest %= radix[k];
+            Span span{digit, digit};
+            for (int i = 0; i < 3; ++i)
+                if (region->size[i] > 1 && std::abs(region->dst.stride[i]) == radix[k])
+                    span.last += region->size[i] - 1;
+            if (k > 0 && span.last >= radix[k - 1] / radix[k]) return false;
+            box.push_back(span);
+        }
+    }
+    for (size_t i = 0; i < boxes.size(); ++i)
+        for (size_t j = 0; j < i; ++j) {
+            bool apart = false;
+            for (size_t k = 0; k < radix.size(); ++k) apart = apart || boxes[i][k].disjoint(boxes[j][k]);
+            if (!apart) return false;
+        }
+    return true;
+}
+
+bool anyMarkedTwice(const std::vector<const Region*>& regions, int64_t elements) {
+    std::vector<bool> marked(static_cast<size_t>(elements));
+    for (const Region* region : regions)
+        for (int64_t x = 0; x < region->size[0]; ++x)
+            for (int64_t y = 0; y < region->size[1]; ++y)
+                for (int64_t z = 0; z < region->size[2]; ++z) {
+                    const int64_t at = region->dst.offset + x * region->dst.stride[0] +
+                                       y * region->dst.stride[1] + z * region->dst.stride[2];
+                    if (marked[static_cast<size_t>(at)]) return true;
+                    marked[static_cast<size_t>(at)] = true;
+                }
+    return false;
+}
+
+}  // namespace
+
+bool regionsOverlap(std::span<const Region> regions, int64_t elements) {
+    std::vector<const Region*> used;
+    int64_t covered = 0;
+    for (const Region& region : regions)
+        if (region.count() > 0) {
+            used.push_back(&region);
+            covered += region.count();
+        }
+    if (used.size() < 2) return false;
+    if (covered > elements) return true;
+    if (follow(used) || disjointBoxes(used)) return false;
+    return elements > kMaxMarks || anyMarkedTwice(used, elements);
+}
+
+}  // namespace mnnc::vulkan

@@ -1,0 +1,26 @@
+// Raster between packed tensors where every output channel is a whole channel of an input, or zero.
+#pragma once
+#include "backends/vulkan/vulkan_execution.h"
+
+namespace mnnc::vulkan {
+
+// Whether the command is one, whatever its tensors' storage is now.
+bool movesPlanes(const Command& command);
+
+class PlaneRaster final : public VulkanExecution {
+  public:
+    static constexpr size_t kSources = 4;
+    PlaneRaster(VulkanBackend& backend, const Command& command)
+        : VulkanExecution(backend), command_(command), output_(*command.outputs[0]) {}
+
+    void onResize() override;
+    void encode(Recorder& recorder) override;
+
+  private:
+    const Command command_;
+    const Tensor& output_;
+    VulkanBackend::WeightsPtr table_;
+    const Pipeline* pipeline_ = nullptr;
+};
+
+}  // namespace mnnc::vulkan

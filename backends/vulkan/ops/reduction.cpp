@@ -1,0 +1,135 @@
+// Reduction on the device: groups of adjacent reduced axes, one after the other, each as
+// [outer][length][inner]. A packed tensor is reduced over whole planes.
+#include "ops/reduction.h"
+
+#include "backends/vulkan/ops/checks.h"
+#include "backends/vulkan/ops/families.h"
+#include "backends/vulkan/ops/rows.h"
+
+namespace mnnc::vulkan {
+
+namespace {
+
+constexpr int64_t kSharedBytes = 16;  // per invocation
+
+class Reduction final : public VulkanExecution {
+  public:
+    Reduction(VulkanBackend& backend, const Command& command)
+        : VulkanExecution(backend), command_(command), params_(*command_.paramsAs<ReductionParams>()) {}
+
+    void onResize() override {
+        steps_.clear();
+        scratchBytes_ = 0;
+        if (input().pack > 1)
+            steps_.push_back({Rows(backend(), Packed(input()), kSharedBytes)});
+        else
+            planPlain();
+        for (size_t i = 0; i < steps_.size(); ++i) {
+            std::vector<uint32_t> constants = steps_[i].rows.constants();
+            constants.push_back(static_cast<uint32_t>(params_.operation));
+            steps_[i].pipeline = &backend().exactPipeline(shader(i), 2, steps_[i].rows.localSize, constants);
+        }
+        requestScratch(scratchBytes_);
+    }
+
+    void encode(Recorder& recorder) override {
+        for (size_t i = 0; i < steps_.size(); ++i) {
+            const Step& step = steps_[i];
+            const Binding source =
+                i == 0 ? reads(input()) : scratch(steps_[i - 1].offset, steps_[i - 1].bytes, false);
+            const Binding target = i + 1 == steps_.size() ? writes(*command_.outputs[0])
+                                                          : scratch(step.offset, step.bytes, true);
+            recorder.dispatch(*step.pipeline, {{source, target}}, step.rows.push(),
+                              step.rows.groups(*step.pipeline));
+        }
+    }
+
+  private:
+    struct Step {
+        Rows rows;
+        const Pipeline* pipeline = nullptr;
+        int64_t offset = 0, bytes = 0;  // of what it leaves in the scratch, four bytes an element
+    };
+    const Tensor& input() const { return *command_.inputs[0]; }
+
+    void planPlain() {
+        // Alternating runs of kept and reduced axes.
+        std::vector<std::pair<int64_t, bool>> runs;
+        const Shape& shape = input().shape;
+        for (int axis = 0; axis < shape.rank(); ++axis) {
+            if (shape[axis] == 1) continue;
+            const bool reduced =
+                std::find(params_.axes.begin(), params_.axes.end(), axis) != params_.axes.end();
+            if (!runs.empty() && runs.back().second == reduced)
+                runs.back().first *= shape[axis];
+            else
+                runs.emplace_back(shape[axis], reduced);
+        }
+        int64_t inner = 1, left = input().elements();
+        for (size_t i = runs.size(); i-- > 0;) {
+            const int64_t length = runs[i].first;
+            if (!runs[i].second) {
+                inner *= length;
+                continue;
+            }
+            Step step{Rows(backend(), left / length / inner, length, inner, kSharedBytes)};
+            left /= length;
+            step.offset = scratchBytes_;
+            step.bytes = roundUp(left * 4, 16);
+            scratchBytes_ += roundUp(step.bytes, backend().alignment());
+            steps_.push_back(step);
+        }
+        // Only extents of 1 are reduced.
+        if (steps_.empty()) steps_.push_back({Rows(backend(), left, 1, 1, kSharedBytes)});
+        if (steps_.size() == 1) scratchBytes_ = 0;
+    }
+
+    // Between several steps floats have 32 bits.
+    std::string shader(size_t step) const {
+        if (input().type == DataType::Int32) return "reduce_i32";
+        const bool first = step == 0, last = step + 1 == steps_.size();
+        if (!backend().half() || (!first && !last)) return "reduce";
+        return first && last ? "reduce_f16" : first ? "reduce_up" : "reduce_down";
+    }
+
+    const Command command_;
+    const ReductionParams& params_;
+    std::vector<Step> steps_;
+    int64_t scratchBytes_ = 0;
+};
+
+bool supportsReduction(const VulkanBackend&, const Command& command, std::string& reason) {
+    const Reduce operation = command.paramsAs<ReductionParams>()->operation;
+    const DataType type = command.inputs[0]->type;
+    const bool logical = operation == Reduce::Any || operation == Reduce::All;
+    if (operation == Reduce::AbsSum || operation == Reduce::SquareSum ||
+        (type == DataType::Float32 && logical)) {
+        reason = format("reduction code %d does not exist for %s", static_cast<int>(operation),
+                        dataTypeName(type));
+        return false;
+    }
+    return noEmptyInput(command, reason);
+}
+
+// Packed when exactly the plane is reduced.
+StorageChoice storageReduction(const VulkanBackend&, const Command& command) {
+    const Tensor& input = *command.inputs[0];
+    const auto& axes = command.paramsAs<ReductionParams>()->axes;
+    const int rank = input.shape.rank();
+    if (input.pack == 1 || rank < 3 || static_cast<int>(axes.size()) != rank - 2 || axes[0] != 2) return {};
+    return {.inputPack = kPack, .outputPack = kPack};
+}
+
+std::unique_ptr<Execution> createReduction(VulkanBackend& backend, const Command& command) {
+    return std::make_unique<Reduction>(backend, command);
+}
+
+constexpr VulkanOp kReduction[] = {{OpType::Reduction, supportsReduction, storageReduction, createReduction}};
+
+}  // namespace
+
+VulkanFamily reductionVulkan() {
+    return kReduction;
+}
+
+}  // namespace mnnc::vulkan

@@ -1,0 +1,34 @@
+// How kernels over rows (rows.glsl) see a tensor as [outer][length][inner], and how invocations share the
+// work.
+#pragma once
+#include "backends/vulkan/vulkan_execution.h"
+
+namespace mnnc::vulkan {
+
+struct Rows {
+    enum class Kind : uint32_t {
+        Elements = 0,
+        Quads = 1,       // four adjacent elements of one row
+        QuadsOfRows = 2  // an element of each of four adjacent rows
+    };
+    Kind kind = Kind::Elements;
+    // In units of the kind: rows, steps along one, distance of its steps.
+    int64_t rows = 1, steps = 1, inner = 1;
+    uint32_t lanes = 1, localSize = 64;
+
+    Rows() = default;
+    // Of a row-major tensor. sharedBytes: what the kernel keeps in shared memory per invocation.
+    Rows(const VulkanBackend& backend, int64_t outer, int64_t length, int64_t innerSize, int64_t sharedBytes);
+    // Of a packed tensor: its planes.
+    Rows(const VulkanBackend& backend, const Packed& packed, int64_t sharedBytes);
+
+    // The constants 1..3 of rows.glsl.
+    std::vector<uint32_t> constants() const { return {lanes, static_cast<uint32_t>(kind), inner > 1}; }
+    Push push() const { return Push().u(rows).u(steps).u(inner); }
+    int64_t groups(const Pipeline& pipeline) const { return ceilDiv(rows, pipeline.localSize / lanes); }
+
+  private:
+    void share(const VulkanBackend& backend, int64_t sharedBytes);
+};
+
+}  // namespace mnnc::vulkan

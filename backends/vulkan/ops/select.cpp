@@ -1,0 +1,78 @@
+// Select on the device: operands of one element or of the output's size, as the geometry leaves them.
+#include "backends/vulkan/ops/checks.h"
+#include "backends/vulkan/ops/families.h"
+#include "backends/vulkan/vulkan_execution.h"
+
+namespace mnnc::vulkan {
+
+namespace {
+
+class Select final : public VulkanExecution {
+  public:
+    Select(VulkanBackend& backend, const Command& command) : VulkanExecution(backend), command_(command) {}
+
+    void onResize() override {
+        const auto one = [&](size_t i) { return uint32_t{command_.inputs[i]->elements() == 1}; };
+        const bool half = backend().half() && command_.inputs[0]->type == DataType::Float32;
+        pipeline_ =
+            &backend().pipeline("select", command_.outputs[0]->type, 4, 64, {one(0), half, one(1), one(2)});
+    }
+
+    void encode(Recorder& recorder) override {
+        const Tensor& output = *command_.outputs[0];
+        const int64_t quads = ceilDiv(output.storageElements(), 4);
+        recorder.dispatch(*pipeline_,
+                          {{reads(*command_.inputs[0]), reads(*command_.inputs[1]),
+                            reads(*command_.inputs[2]), writes(output)}},
+                          Push().u(quads), ceilDiv(quads, pipeline_->localSize));
+    }
+
+  private:
+    const Command command_;
+    const Pipeline* pipeline_ = nullptr;
+};
+
+bool supportsSelect(const VulkanBackend&, const Command& command, std::string& reason) {
+    const Tensor& output = *command.outputs[0];
+    if (command.inputs[1]->type != output.type || command.inputs[2]->type != output.type) {
+        reason = "the Vulkan kernel selects between values of one type";
+        return false;
+    }
+    for (const Tensor* input : command.inputs)
+        if (input->elements() != 1 && input->elements() != output.elements()) {
+            reason = "the Vulkan kernel takes operands of one element or of the output's size";
+            return false;
+        }
+    return noEmptyInput(command, reason);
+}
+
+// Packed when what is selected is and everything has the output's shape or one element.
+StorageChoice storageSelect(const VulkanBackend&, const Command& command) {
+    const Tensor& output = *command.outputs[0];
+    StorageChoice choice{.inputPack = kPack, .outputPack = kPack};
+    bool packed = false;
+    for (size_t i = 0; i < 3; ++i) {
+        const Tensor& input = *command.inputs[i];
+        if (input.elements() == 1)
+            choice.plainInputs |= 1u << i;
+        else if (!(input.shape == output.shape) || !canPack(input))
+            return {};
+        else if (i > 0 && input.pack > 1)
+            packed = true;
+    }
+    return packed && canPack(output) ? choice : StorageChoice{};
+}
+
+std::unique_ptr<Execution> createSelect(VulkanBackend& backend, const Command& command) {
+    return std::make_unique<Select>(backend, command);
+}
+
+constexpr VulkanOp kSelect[] = {{OpType::Select, supportsSelect, storageSelect, createSelect}};
+
+}  // namespace
+
+VulkanFamily selectVulkan() {
+    return kSelect;
+}
+
+}  // namespace mnnc::vulkan
