@@ -76,6 +76,16 @@ Tensor* StageAllocator::knownOnDevice(Tensor* source) const {
     return nullptr;
 }
 
+// What the device has of the bytes that a host tensor shares with others, as this tensor sees them.
+Tensor* StageAllocator::sharedOnDevice(Tensor* tensor) {
+    for (Tensor* other = tensor->aliasOf; other; other = other->aliasOf) {
+        // On a device a value's type tells its width.
+        if ((other->type == DataType::Float32) != (tensor->type == DataType::Float32)) return nullptr;
+        if (Tensor* there = knownOnDevice(other)) return shareStorage(stored(there, {1, true}), *tensor, 1);
+    }
+    return nullptr;
+}
+
 // The tensor in the wanted storage: itself, an earlier conversion, or a new one.
 Tensor* StageAllocator::stored(Tensor* tensor, Storage wanted) {
     if (tensor->empty()) return tensor;
@@ -92,7 +102,9 @@ Tensor* StageAllocator::stored(Tensor* tensor, Storage wanted) {
         else
             changePack(tensor, result = twin(*tensor, wanted));
     } else if (wanted.onDevice) {
-        if (Tensor* there = knownOnDevice(source)) {
+        Tensor* there = knownOnDevice(source);
+        if (!there) there = sharedOnDevice(source);
+        if (there) {
             result = stored(there, wanted);
             if (!(result->shape == tensor->shape)) result = shareStorage(result, *tensor, wanted.pack);
         } else {
@@ -353,7 +365,8 @@ void StageAllocator::bindFixed(const std::vector<Tensor*>& tensors, ChargedBlock
     }
 }
 
-// Constants go to the device now; each maximal run of device steps becomes one step.
+// Constants go to the device now; each maximal run of device steps becomes one step. The host's part of an
+// upload comes before its run: what the run itself downloads can only be uploaded in a later one.
 void StageAllocator::record() {
     if (!context_.device) return;
     if (!once_.empty()) context_.device->record(std::move(once_))->onExecute();
@@ -364,7 +377,16 @@ void StageAllocator::record() {
             continue;
         }
         std::vector<std::unique_ptr<Execution>> run;
-        for (; i < steps.size() && steps[i].onDevice; ++i) run.push_back(std::move(steps[i].execution));
+        std::set<const Tensor*> downloaded;
+        for (; i < steps.size() && steps[i].onDevice; ++i) {
+            const Command& command = steps[i].command;
+            if (std::any_of(command.inputs.begin(), command.inputs.end(),
+                            [&](Tensor* input) { return downloaded.count(rootOf(input)) > 0; }))
+                break;
+            for (const Tensor* output : command.outputs)
+                if (!output->onDevice) downloaded.insert(output);
+            run.push_back(std::move(steps[i].execution));
+        }
         grouped.push_back({context_.device->record(std::move(run)), {}, true});
     }
     steps = std::move(grouped);

@@ -60,6 +60,7 @@ class StageAllocator {
     Tensor* stored(Tensor* tensor, Storage wanted);
     Tensor* known(Tensor* source, Storage storage) const;
     Tensor* knownOnDevice(Tensor* source) const;
+    Tensor* sharedOnDevice(Tensor* tensor);
     Tensor* twin(const Tensor& of, Storage storage);
     Tensor* shareStorage(Tensor* of, const Tensor& like, int pack);
     bool shareIdentity(const Command& command);

@@ -38,11 +38,6 @@ struct Figures {
     }
 };
 
-void writeInputs(const Session& session, const std::vector<Array>& arrays) {
-    const std::vector<mnn_tensor_t*> inputs = inputsOf(session);
-    for (size_t i = 0; i < inputs.size(); i++) writeTensor(inputs[i], arrays[i]);
-}
-
 double timedRun(const Session& session, const std::vector<Array>& arrays) {
     writeInputs(session, arrays);
     const Clock::time_point begin = Clock::now();
@@ -92,6 +87,7 @@ void bench(const Options& options, uint64_t residentAtStart) {
         json["model"] = options.model;
         json["backend"] = options.flags.backend;
         json["threads"] = options.flags.threads;
+        json["precision"] = options.flags.precision;
         json["runs"] = figures.runs.size();
         json["median_ms"] = figures.quantile(0.5);
         json["min_ms"] = figures.runs.front();
@@ -103,7 +99,7 @@ void bench(const Options& options, uint64_t residentAtStart) {
         fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
         return;
     }
-    fmt::print("{}, {} thread{}, {} runs\n", options.model, options.flags.threads,
+    fmt::print("{}, {}, {} thread{}, {} runs\n", options.model, options.flags.backend, options.flags.threads,
                options.flags.threads == 1 ? "" : "s", figures.runs.size());
     fmt::print("  run    median {:.3f} ms   min {:.3f} ms   p90 {:.3f} ms\n", figures.quantile(0.5),
                figures.runs.front(), figures.quantile(0.9));

@@ -3,6 +3,8 @@
 #include <array>
 #include <random>
 
+#include "validated.h"
+
 namespace tool {
 namespace {
 
@@ -37,18 +39,54 @@ std::vector<int64_t> parseShape(const std::string& text) {
 
 }  // namespace
 
-void CommonFlags::addTo(CLI::App& command, bool withShapes) {
+void CommonFlags::addTo(CLI::App& command) {
+    addBackendTo(command);
+    addRestTo(command);
+    addShapesTo(command);
+}
+
+void CommonFlags::addBackendTo(CLI::App& command) {
+    command
+        .add_option(
+            "--backend", backend,
+            "Where to run: cpu, vulkan (an error where there is no device) or auto (a GPU, else the CPU)")
+        ->check(CLI::IsMember({"cpu", "vulkan", "auto"}))
+        ->capture_default_str();
+}
+
+void CommonFlags::addRestTo(CLI::App& command) {
     command.add_option("--threads", threads, "CPU threads of the session")
         ->check(CLI::Range(1, static_cast<int>(MNN_MAX_THREADS)))
         ->capture_default_str();
-    command.add_option("--backend", backend, "Where to run: cpu, vulkan or auto")
-        ->check(CLI::IsMember({"cpu", "vulkan", "auto"}))
+    command
+        .add_option("--device", device,
+                    "Which GPU: its number, UUID or a part of its name in 'mnn devices' (default: the best)")
+        ->type_name("INDEX|UUID|NAME");
+    command
+        .add_option(
+            "--gpu-mode", gpuMode,
+            "How a GPU gets its work: direct, a recording per operator, or indirect, many operators in "
+            "one (default: indirect)")
+        ->check(CLI::IsMember({"direct", "indirect"}));
+    command
+        .add_option("--precision", precision,
+                    "low stores a GPU's tensors as fp16, which halves their memory; the CPU computes in fp32")
+        ->check(CLI::IsMember({"low", "normal", "high"}))
         ->capture_default_str();
+    command.add_flag_callback(
+        "--validate",
+        [this] {
+            validate = true;
+            runValidated();
+        },
+        "Check every Vulkan call with the validation layer; any message makes the exit code 1");
     command.add_option("--isa", isa,
                        "Force a CPU instruction set: portable, sse4, avx2, avx512 (default: the best)");
-    if (withShapes)
-        command.add_option("--shape", shapes, "Shape of an input the model leaves open: name=1x3x224x224")
-            ->type_name("NAME=DIMS");
+}
+
+void CommonFlags::addShapesTo(CLI::App& command) {
+    command.add_option("--shape", shapes, "Shape of an input the model leaves open: name=1x3x224x224")
+        ->type_name("NAME=DIMS");
 }
 
 mnn_schedule_config_t CommonFlags::config() const {
@@ -58,6 +96,17 @@ mnn_schedule_config_t CommonFlags::config() const {
     config.cpu_isa = isa.empty() ? nullptr : isa.c_str();
     if (backend == "vulkan") config.forward_type = MNN_FORWARD_VULKAN;
     if (backend == "auto") config.forward_type = MNN_FORWARD_AUTO;
+    if (precision == "low") config.precision = MNN_PRECISION_LOW;
+    if (precision == "high") config.precision = MNN_PRECISION_HIGH;
+    if (validate && backend != "vulkan")
+        throw UsageError("--validate checks Vulkan calls: give --backend vulkan");
+    if (backend == "cpu" && !device.empty())
+        throw UsageError("--device chooses a GPU: give --backend vulkan");
+    if (backend == "cpu" && !gpuMode.empty())
+        throw UsageError("--gpu-mode is about a GPU: give --backend vulkan");
+    if (!device.empty()) config.device = device.c_str();
+    if (gpuMode == "direct") config.gpu_mode = MNN_GPU_RECORD_OP;
+    if (gpuMode == "indirect") config.gpu_mode = MNN_GPU_RECORD_BATCH;
     return config;
 }
 
@@ -75,8 +124,10 @@ std::map<std::string, std::vector<int64_t>> CommonFlags::parsedShapes() const {
 void check(mnn_status status) {
     if (status == MNN_OK) return;
     const std::string sentence = mnn_last_error();
-    throw ToolError(
-        fmt::format("{} ({})", sentence.empty() ? "no reason given" : sentence, mnn_status_name(status)));
+    const std::string text =
+        fmt::format("{} ({})", sentence.empty() ? "no reason given" : sentence, mnn_status_name(status));
+    if (status == MNN_ERROR_BACKEND_MISSING) throw MissingBackend(text);
+    throw ToolError(text);
 }
 
 Interpreter openModel(const std::string& path) {
@@ -85,8 +136,13 @@ Interpreter openModel(const std::string& path) {
     return Interpreter(handle);
 }
 
-Session createSession(const Interpreter& interpreter, const CommonFlags& flags) {
-    const mnn_schedule_config_t config = flags.config();
+Session createSession(const Interpreter& interpreter, const CommonFlags& flags,
+                      const std::vector<std::string>& saved) {
+    mnn_schedule_config_t config = flags.config();
+    std::vector<const char*> names;
+    for (const std::string& name : saved) names.push_back(name.c_str());
+    config.save_tensors = names.data();
+    config.save_tensor_count = names.size();
     mnn_session_t* handle = nullptr;
     check(mnn_session_create(interpreter.get(), &config, &handle));
     return Session(handle);
@@ -205,7 +261,7 @@ Array readTensor(const mnn_tensor_t* tensor) {
     return array;
 }
 
-std::vector<Array> randomInputs(const Session& session, uint64_t seed) {
+std::vector<Array> randomInputs(const Session& session, uint64_t seed, float low) {
     std::mt19937_64 random(seed);
     std::vector<Array> arrays;
     for (const mnn_tensor_t* input : inputsOf(session)) {
@@ -216,11 +272,16 @@ std::vector<Array> randomInputs(const Session& session, uint64_t seed) {
         const bool real = elementOf(input) == Element::Float32;
         float* data = reinterpret_cast<float*>(values.bytes.data());
         for (size_t i = 0; i < count; i++)
-            data[i] = real ? static_cast<float>(random() >> 40) / 8388608.0F - 1.0F
+            data[i] = real ? static_cast<float>(random() >> 40) / 16777216.0F * (1 - low) + low
                            : static_cast<float>(random() >> 63);
         arrays.push_back(convert(values, elementOf(input)));
     }
     return arrays;
+}
+
+void writeInputs(const Session& session, const std::vector<Array>& arrays) {
+    const std::vector<mnn_tensor_t*> inputs = inputsOf(session);
+    for (size_t i = 0; i < inputs.size(); i++) writeTensor(inputs[i], arrays[i]);
 }
 
 std::string countText(double number) {

@@ -21,6 +21,11 @@ class ToolError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+// The wanted backend is not there; nothing takes its place.
+class MissingBackend : public ToolError {
+    using ToolError::ToolError;
+};
+
 // The command line asks for something that makes no sense: exit code 2.
 class UsageError : public std::runtime_error {
     using std::runtime_error::runtime_error;
@@ -29,11 +34,18 @@ class UsageError : public std::runtime_error {
 struct CommonFlags {
     int threads = 1;
     std::string backend = "cpu";
+    std::string device, gpuMode;  // of a GPU; "" = the library's choice
+    std::string precision = "normal";
     std::string isa;
     std::vector<std::string> shapes;  // name=1x3x224x224
+    bool validate = false;            // the validation layer watches this process
 
-    void addTo(CLI::App& command, bool withShapes = true);
-    mnn_schedule_config_t config() const;  // points into this object
+    void addTo(CLI::App& command);  // all of these
+    void addBackendTo(CLI::App& command);
+    void addRestTo(CLI::App& command);  // all but backend and shapes
+    void addShapesTo(CLI::App& command);
+    // Points into this object. Throws UsageError for flags of a GPU without one.
+    mnn_schedule_config_t config() const;
     std::map<std::string, std::vector<int64_t>> parsedShapes() const;
 };
 
@@ -50,7 +62,9 @@ using Session = std::unique_ptr<mnn_session_t, DestroySession>;
 void check(mnn_status status);
 
 Interpreter openModel(const std::string& path);
-Session createSession(const Interpreter& interpreter, const CommonFlags& flags);
+// `saved`: names of tensors to offer as outputs beside the model's.
+Session createSession(const Interpreter& interpreter, const CommonFlags& flags,
+                      const std::vector<std::string>& saved = {});
 // Applies --shape; throws UsageError for a name that is no input. Resizes when every input has a shape then.
 void applyShapes(const Session& session, const CommonFlags& flags);
 // Says which inputs still need --shape; throws UsageError when one does.
@@ -70,8 +84,9 @@ void resizeInput(const Session& session, mnn_tensor_t* input, const std::vector<
 void writeTensor(mnn_tensor_t* tensor, const Array& array);
 Array readTensor(const mnn_tensor_t* tensor);
 
-// Seeded values for every input: floats in [-1, 1), integers 0 or 1 (which no embedding refuses).
-std::vector<Array> randomInputs(const Session& session, uint64_t seed);
+// Seeded values for every input: floats in [low, 1), integers 0 or 1 (which no embedding refuses).
+std::vector<Array> randomInputs(const Session& session, uint64_t seed, float low = -1);
+void writeInputs(const Session& session, const std::vector<Array>& arrays);
 
 std::string countText(double number);   // 1.24 M
 std::string bytesText(uint64_t bytes);  // 4.7 MiB
@@ -81,5 +96,7 @@ void addInfo(CLI::App& app);
 void addRun(CLI::App& app);
 void addVerify(CLI::App& app, int& exitCode);
 void addBench(CLI::App& app, uint64_t residentAtStart);
+void addCompare(CLI::App& app, int& exitCode);
+void addDevices(CLI::App& app);
 
 }  // namespace tool

@@ -97,24 +97,23 @@ ordered_json describeOutputs(const Session& session) {
     return list;
 }
 
-ordered_json describePlacement(const Session& session) {
-    std::map<std::string, size_t> counts;
-    ordered_json fallbacks = ordered_json::array();
+ordered_json describePlacement(const Session& session, const CommonFlags& flags) {
+    std::map<std::string, size_t> counts{{"cpu", 0}, {"host_shape", 0}};
+    if (flags.backend != "auto") counts.try_emplace(flags.backend, 0);
+    ordered_json ops = ordered_json::array();
     size_t count = 0;
     check(mnn_session_op_count(session.get(), &count));
     for (size_t i = 0; i < count; i++) {
         mnn_session_op_info_t op{};
         op.struct_size = sizeof op;
         check(mnn_session_op_info(session.get(), i, &op));
-        counts[op.host_shape != 0 ? "host_shape" : op.backend_name]++;
-        if (op.reason)
-            fallbacks.push_back({{"op", op.name},
-                                 {"type", op.type_name},
-                                 {"backend", op.backend_name},
-                                 {"reason", op.reason}});
+        const char* where = op.host_shape != 0 ? "host_shape" : op.backend_name;
+        counts[where]++;
+        ordered_json row = {{"op", op.name}, {"type", op.type_name}, {"backend", where}, {"reason", nullptr}};
+        if (op.reason) row["reason"] = op.reason;
+        ops.push_back(row);
     }
-    counts.try_emplace("host_shape", 0);
-    return {{"counts", counts}, {"fallbacks", fallbacks}};
+    return {{"counts", counts}, {"ops", ops}};
 }
 
 // What only a session knows; `info` gets "session_error" instead when there can be none.
@@ -138,7 +137,9 @@ void describeSession(ordered_json& info, const Interpreter& model, const CommonF
                           {"weight_bytes", memory.weight_bytes},
                           {"total_bytes", memory.total_bytes},
                           {"peak_bytes", memory.peak_bytes}};
-        info["placement"] = describePlacement(session);
+        info["placement"] = describePlacement(session, flags);
+    } catch (const MissingBackend&) {
+        throw;
     } catch (const ToolError& error) {
         info["session_error"] = error.what();
     } catch (const UsageError& error) {
@@ -178,9 +179,10 @@ void printSession(const ordered_json& info) {
         bytesText(memory["arena_bytes"].get<uint64_t>()), bytesText(memory["weight_bytes"].get<uint64_t>()));
     fmt::print("placement\n");
     printCounts("  ", info["placement"]["counts"]);
-    for (const ordered_json& row : info["placement"]["fallbacks"])
-        fmt::print("    {} '{}' on {}: {}\n", string(row["type"]), string(row["op"]), string(row["backend"]),
-                   string(row["reason"]));
+    for (const ordered_json& row : info["placement"]["ops"])
+        if (!row["reason"].is_null())
+            fmt::print("    {} '{}' on {}: {}\n", string(row["type"]), string(row["op"]),
+                       string(row["backend"]), string(row["reason"]));
 }
 
 void printText(const ordered_json& info) {
@@ -235,10 +237,13 @@ void addInfo(CLI::App& app) {
     command->footer(
         "Where the model leaves dims open, work and memory need --shape. Operators that this library lacks "
         "are\n"
-        "listed as unsupported. Placement: on which backend each operator runs; host_shape is shape "
-        "arithmetic\n"
-        "on small integer tensors.\n\n"
-        "Example: mnn info net.mnn --shape data=1x3x320x320 --json");
+        "listed as unsupported. Placement: on which backend each operator runs, and why not on the wanted "
+        "one;\n"
+        "host_shape is shape arithmetic on small integer tensors, which stays on the CPU. Operators that "
+        "compute\n"
+        "nothing when running (constants, views) are not listed.\n\n"
+        "Examples: mnn info net.mnn --shape data=1x3x320x320 --json\n"
+        "          mnn info net.mnn --backend vulkan");
     command->callback([options] { info(*options); });
 }
 

@@ -23,12 +23,17 @@ int main(int argc, char** argv) {
         "  mnn run net.mnn --input tokens=tokens.npy --output results\n"
         "  mnn verify cases/*/ --threads 2\n"
         "  mnn bench net.mnn --threads 2 --json\n"
+        "  mnn devices\n"
+        "  mnn info net.mnn --backend vulkan\n"
+        "  mnn compare net.mnn --backends cpu,vulkan\n"
         "'mnn COMMAND --help' tells more. Exit codes: 0 success, 1 something failed, 2 wrong usage.");
     try {
         tool::addInfo(app);
         tool::addRun(app);
         tool::addVerify(app, exitCode);
         tool::addBench(app, residentAtStart);
+        tool::addCompare(app, exitCode);
+        tool::addDevices(app);
         app.parse(argc, argv);
         return exitCode;
     } catch (const CLI::ParseError& error) {

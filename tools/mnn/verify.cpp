@@ -134,14 +134,16 @@ void addVerify(CLI::App& app, int& exitCode) {
     auto options = std::make_shared<Options>();
     command->add_option("CASE_DIR", options->folders, "Folders with a case.json, or folders of such folders")
         ->required();
-    options->flags.addTo(*command, false);
+    options->flags.addBackendTo(*command);
+    options->flags.addRestTo(*command);
     command->footer(
         "A case folder holds model.mnn, inputs and expected outputs as .npy, and case.json.\n"
         "An output passes when its shape and type are right, no element is NaN, integers are equal and\n"
         "max|ours - expected| / max|expected| is within the case's tolerance. The last line counts the "
         "cases;\n"
         "the exit code is 0 only when none failed.\n\n"
-        "Example: mnn verify models/*/ --threads 2");
+        "Examples: mnn verify models/*/ --threads 2\n"
+        "          mnn verify models/*/ --backend vulkan --validate");
     command->callback([options, &exitCode] { exitCode = verify(*options); });
 }
 

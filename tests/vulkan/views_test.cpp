@@ -1,0 +1,85 @@
+// Reshaped tensors that the caller and the device both read: another view, not another copy.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "backends/vulkan/device/device.h"
+#include "session/session.h"
+#include "tensor/host_copy.h"
+#include "unit/model_builder.h"
+
+namespace mnnc::testing {
+namespace {
+
+using vulkan::Count;
+using vulkan::Device;
+
+int64_t counter(Count kind) {
+    return Device::counters()[static_cast<size_t>(kind)];
+}
+
+// t0 -> ReLU -> t1 -> Reshape -> t2 -> ReLU -> t3 -> Reshape -> t4 -> ReLU -> t5
+wire::NetT reshapes(const std::vector<int>& outputs) {
+    wire::NetT net;
+    for (int i = 0; i <= 5; ++i) net.tensorName.push_back("t" + std::to_string(i));
+    net.oplists.push_back(makeInput(0, {2, 5, 3, 7}));
+    const std::vector<int32_t> dims[] = {{2, 3, 35}, {6, 35}};
+    for (int i = 0; i < 5; ++i) {
+        const std::string name = "op" + std::to_string(i);
+        if (i % 2 == 0) {
+            wire::ReluT relu;
+            relu.slope = 0.5f;
+            net.oplists.push_back(makeOp(wire::OpType::ReLU, name, {i}, {i + 1}, std::move(relu)));
+        } else {
+            wire::ReshapeT reshape;
+            reshape.dims = dims[i / 2];
+            net.oplists.push_back(makeOp(wire::OpType::Reshape, name, {i}, {i + 1}, std::move(reshape)));
+        }
+    }
+    for (const int output : outputs) net.outputName.push_back("t" + std::to_string(output));
+    return net;
+}
+
+// Two runs with other values each: an old copy would show.
+std::vector<std::vector<float>> run(const wire::NetT& net, ForwardType type) {
+    const std::vector<uint8_t> bytes = pack(net);
+    const auto interpreter =
+        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
+    SessionConfig config;
+    config.forwardType = type;
+    Session session(interpreter, config);
+    std::vector<std::vector<float>> result;
+    for (int round = 0; round < 2; ++round) {
+        std::vector<float> values(static_cast<size_t>(session.input(0).elements()));
+        for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i + 100 * round));
+        copyFromHost(session.input(0), values.data(), Format::NCHW);
+        session.run();
+        for (size_t i = 0; i < session.outputCount(); ++i) {
+            result.emplace_back(static_cast<size_t>(session.output(i).elements()));
+            copyToHost(session.output(i), result.back().data(), Format::NCHW);
+        }
+    }
+    return result;
+}
+
+TEST(Views, AnyOfThemCanBeAnOutput) {
+    for (int mask = 1; mask < 32; ++mask) {
+        std::vector<int> outputs;
+        for (int i = 0; i < 5; ++i)
+            if (mask >> i & 1) outputs.push_back(i + 1);
+        const wire::NetT net = reshapes(outputs);
+        const int64_t submits = counter(Count::Submits);
+        EXPECT_EQ(run(net, ForwardType::Vulkan), run(net, ForwardType::Cpu)) << "outputs " << mask;
+        EXPECT_EQ(counter(Count::Submits), submits + 2) << "outputs " << mask;
+    }
+}
+
+TEST(Views, NothingGoesUpAgain) {
+    const int64_t before = counter(Count::Dispatches);
+    run(reshapes({1, 2, 3, 4, 5}), ForwardType::Vulkan);
+    // upload, three ReLUs, and t1, t3, t5 down: t2 and t4 are views of them
+    EXPECT_EQ(counter(Count::Dispatches) - before, 7);
+}
+
+}  // namespace
+}  // namespace mnnc::testing
