@@ -6,25 +6,28 @@
 #define HALF
 #endif
 #include "common.glsl"
-#ifdef UP
+#if defined(UP)
+#define IN ELEM
+#define IN4 ELEM4
 #define OUT float
 #define OUT4 vec4
-#else
+#elif defined(DOWN)
+#define IN float
+#define IN4 vec4
 #define OUT ELEM
 #define OUT4 ELEM4
-#endif
-#ifdef DOWN
-#undef ELEM
-#undef ELEM4
-#define ELEM float
-#define ELEM4 vec4
+#else
+#define IN ELEM
+#define IN4 ELEM4
+#define OUT ELEM
+#define OUT4 ELEM4
 #endif
 
 PUSH(uint rows; uint steps; uint inner;);
 #include "rows.glsl"
 layout(constant_id = 4) const uint kOperation = 0;  // as Reduce
-layout(binding = 0) readonly buffer SourceQuads { ELEM4 sourceQuads[]; };
-layout(binding = 0) readonly buffer Source { ELEM source[]; };
+layout(binding = 0) readonly buffer SourceQuads { IN4 sourceQuads[]; };
+layout(binding = 0) readonly buffer Source { IN source[]; };
 layout(binding = 1) writeonly buffer DestinationQuads { OUT4 destinationQuads[]; };
 layout(binding = 1) writeonly buffer Destination { OUT destination[]; };
 shared VALUE4 part[gl_WorkGroupSize.x];

@@ -104,10 +104,12 @@ Tensor* StageAllocator::stored(Tensor* tensor, Storage wanted) {
     } else if (wanted.onDevice) {
         Tensor* there = knownOnDevice(source);
         if (!there) there = sharedOnDevice(source);
-        if (there)
+        if (there) {
             result = stored(there, wanted);
-        else
+            if (!(result->shape == tensor->shape)) result = shareStorage(result, *tensor, wanted.pack);
+        } else {
             upload(stored(tensor, {1, false}), result = twin(*tensor, wanted));
+        }
     } else if (wanted.pack > 1) {
         result = stored(stored(tensor, {1, false}), wanted);
     } else {

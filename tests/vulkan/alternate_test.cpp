@@ -3,10 +3,10 @@
 
 #include <cmath>
 
-#include "unit/model_builder.h"
 #include "backends/vulkan/device/device.h"
 #include "session/session.h"
 #include "tensor/host_copy.h"
+#include "unit/model_builder.h"
 
 namespace mnnc::testing {
 namespace {

@@ -20,5 +20,6 @@ VulkanFamily normVulkan();         // LayerNorm, InstanceNorm
 VulkanFamily reductionVulkan();    // Reduction
 VulkanFamily searchVulkan();       // ArgMax, ArgMin
 VulkanFamily selectVulkan();       // Select
+VulkanFamily scanVulkan();         // CumSum, CumProd, MatrixBandPart, OneHot
 
 }  // namespace mnnc::vulkan

@@ -1,0 +1,21 @@
+// variants: f32 f16 i32
+// Indices [outer][inner] -> [outer][depth][inner]: on where the index is the position, off elsewhere.
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "common.glsl"
+
+PUSH(uint total; uint depth; uint inner;);
+layout(binding = 0) readonly buffer Indices { int indices[]; };
+layout(binding = 1) readonly buffer On { ELEM on[]; };
+layout(binding = 2) readonly buffer Off { ELEM off[]; };
+layout(binding = 3) writeonly buffer Destination { ELEM destination[]; };
+
+void main() {
+    const uint i = ELEMENT_INDEX;
+    if (i >= push.total) return;
+    const uint line = i / push.inner;
+    const uint outer = line / push.depth;
+    const int index = indices[outer * push.inner + (i - line * push.inner)];
+    const bool here = index == int(line - outer * push.depth);
+    destination[i] = ELEM(here ? VALUE(on[0]) : VALUE(off[0]));
+}
