@@ -92,8 +92,11 @@ Tensor* StageAllocator::stored(Tensor* tensor, Storage wanted) {
     if (!canPack(*tensor)) wanted.pack = 1;
     if (storageOf(*tensor) == wanted) return tensor;
     Tensor* source = canonical(tensor);
-    if (Tensor* made = known(source, wanted))
-        return made->shape == tensor->shape ? made : shareStorage(made, *tensor, wanted.pack);
+    // Views of other ranks share their conversions.
+    const auto shaped = [&](Tensor* made) {
+        return made->shape == tensor->shape ? made : shareStorage(made, *tensor, made->pack);
+    };
+    if (Tensor* made = known(source, wanted)) return shaped(made);
 
     Tensor* result = nullptr;
     if (wanted.onDevice == tensor->onDevice) {
@@ -117,7 +120,7 @@ Tensor* StageAllocator::stored(Tensor* tensor, Storage wanted) {
     }
     converted_[{source, wanted}] = result;
     converted_[{result, storageOf(*tensor)}] = tensor;
-    return result;
+    return shaped(result);
 }
 
 // Two storages of one place.

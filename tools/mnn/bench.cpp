@@ -81,6 +81,7 @@ Figures measure(const Options& options, uint64_t residentAtStart) {
 }
 
 void bench(const Options& options, uint64_t residentAtStart) {
+    options.flags.checkTogether();
     const Figures figures = measure(options, residentAtStart);
     if (options.json) {
         nlohmann::ordered_json json;

@@ -89,6 +89,15 @@ void CommonFlags::addShapesTo(CLI::App& command) {
         ->type_name("NAME=DIMS");
 }
 
+void CommonFlags::checkTogether() const {
+    if (validate && backend != "vulkan")
+        throw UsageError("--validate checks Vulkan calls: give --backend vulkan");
+    if (backend == "cpu" && !device.empty())
+        throw UsageError("--device chooses a GPU: give --backend vulkan");
+    if (backend == "cpu" && !gpuMode.empty())
+        throw UsageError("--gpu-mode is about a GPU: give --backend vulkan");
+}
+
 mnn_schedule_config_t CommonFlags::config() const {
     mnn_schedule_config_t config;
     check(mnn_schedule_config_init(&config, sizeof config));
@@ -98,12 +107,6 @@ mnn_schedule_config_t CommonFlags::config() const {
     if (backend == "auto") config.forward_type = MNN_FORWARD_AUTO;
     if (precision == "low") config.precision = MNN_PRECISION_LOW;
     if (precision == "high") config.precision = MNN_PRECISION_HIGH;
-    if (validate && backend != "vulkan")
-        throw UsageError("--validate checks Vulkan calls: give --backend vulkan");
-    if (backend == "cpu" && !device.empty())
-        throw UsageError("--device chooses a GPU: give --backend vulkan");
-    if (backend == "cpu" && !gpuMode.empty())
-        throw UsageError("--gpu-mode is about a GPU: give --backend vulkan");
     if (!device.empty()) config.device = device.c_str();
     if (gpuMode == "direct") config.gpu_mode = MNN_GPU_RECORD_OP;
     if (gpuMode == "indirect") config.gpu_mode = MNN_GPU_RECORD_BATCH;

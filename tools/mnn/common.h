@@ -44,8 +44,9 @@ struct CommonFlags {
     void addBackendTo(CLI::App& command);
     void addRestTo(CLI::App& command);  // all but backend and shapes
     void addShapesTo(CLI::App& command);
-    // Points into this object. Throws UsageError for flags of a GPU without one.
-    mnn_schedule_config_t config() const;
+    // Throws UsageError for flags that do not go together.
+    void checkTogether() const;
+    mnn_schedule_config_t config() const;  // points into this object
     std::map<std::string, std::vector<int64_t>> parsedShapes() const;
 };
 

@@ -48,11 +48,6 @@ std::vector<Made> madeTensors(const Interpreter& model) {
 CommonFlags on(const CommonFlags& flags, const std::string& backend) {
     CommonFlags result = flags;
     result.backend = backend;
-    if (backend == "cpu") {
-        result.device.clear();
-        result.gpuMode.clear();
-        result.validate = false;
-    }
     return result;
 }
 
@@ -154,9 +149,9 @@ std::string percentOf(size_t part, size_t whole) {
 
 int compare(const Options& options) {
     if (options.backends.size() != 2) throw UsageError("--backends takes two, for example cpu,vulkan");
-    if (options.flags.validate &&
-        std::find(options.backends.begin(), options.backends.end(), "vulkan") == options.backends.end())
-        throw UsageError("--validate checks Vulkan calls: name vulkan in --backends");
+    const bool gpu =
+        std::find(options.backends.begin(), options.backends.end(), "vulkan") != options.backends.end();
+    on(options.flags, gpu ? "vulkan" : "cpu").checkTogether();
     const Interpreter model = openModel(options.model);
     std::vector<Made> made = madeTensors(model), skipped;
     const size_t all = made.size();
@@ -214,14 +209,12 @@ void addCompare(CLI::App& app, int& exitCode) {
     options->flags.addRestTo(*command);
     options->flags.addShapesTo(*command);
     command->footer(
-        "One line an operator's result, in the order of the model: same or DRIFT, the error, where B ran it "
-        "('-':\n"
-        "it computes nothing when running), type and tensor. Ends at the first DRIFT, with exit code 1: what "
-        "comes\n"
-        "before it is right, so that operator is the one to look at. Both sessions keep every result, which "
-        "takes\n"
-        "more memory than a plain run. Operators inside of loops and branches are seen through their results "
-        "only.\n\n"
+        "One line an operator's result, in the order of the model: same or DRIFT, the error, where\n"
+        "B ran it ('-': it computes nothing when running), type and tensor. Ends at the first DRIFT,\n"
+        "with exit code 1: what comes before it is right, so that operator is the one to look at.\n"
+        "Where values lie close together, positions (TopK, ArgMax) may differ without a defect.\n"
+        "Both sessions keep every result, which takes more memory than a plain run. Operators inside\n"
+        "of loops and branches are seen through their results only.\n\n"
         "Examples: mnn compare net.mnn --backends cpu,vulkan\n"
         "          mnn compare net.mnn --precision low --tolerance 3e-2 --device 0 --validate");
     command->callback([options, &exitCode] { exitCode = compare(*options); });

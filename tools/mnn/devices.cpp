@@ -98,10 +98,9 @@ void addDevices(CLI::App& app) {
     auto json = std::make_shared<bool>(false);
     command->add_flag("--json", *json, "Print JSON: a list of backends");
     command->footer(
-        "Each device has a number, a UUID and a name; --device of the other commands takes any of them. A "
-        "backend\n"
-        "without a device says what is missing, and the exit code is 0 all the same.\n\n"
-        "Example: mnn devices && mnn run net.mnn --input data=in.npy --backend vulkan --device 0");
+        "Each device has a number, a UUID and a name; --device of the other commands takes any of\n"
+        "them. A backend without a device says what is missing; the exit code is 0 all the same.\n\n"
+        "Example: mnn devices && mnn bench net.mnn --backend vulkan --device 0");
     command->callback([json] { devices(*json); });
 }
 

@@ -206,6 +206,7 @@ void printText(const ordered_json& info) {
 }
 
 void info(const Options& options) {
+    options.flags.checkTogether();
     const Interpreter model = openModel(options.model);
     uint64_t parameters = 0;
     check(mnn_interpreter_parameter_count(model.get(), &parameters));
@@ -235,13 +236,10 @@ void addInfo(CLI::App& app) {
     command->add_flag("--json", options->json, "Print JSON; what is unknown before a run is null");
     options->flags.addTo(*command);
     command->footer(
-        "Where the model leaves dims open, work and memory need --shape. Operators that this library lacks "
-        "are\n"
-        "listed as unsupported. Placement: on which backend each operator runs, and why not on the wanted "
-        "one;\n"
-        "host_shape is shape arithmetic on small integer tensors, which stays on the CPU. Operators that "
-        "compute\n"
-        "nothing when running (constants, views) are not listed.\n\n"
+        "Where the model leaves dims open, work and memory need --shape. Operators that this library\n"
+        "lacks are listed as unsupported. Placement: on which backend each operator runs, and why not\n"
+        "on the wanted one; host_shape is shape arithmetic on small integer tensors, which stays on\n"
+        "the CPU. Operators that compute nothing when running (constants, views) are not listed.\n\n"
         "Examples: mnn info net.mnn --shape data=1x3x320x320 --json\n"
         "          mnn info net.mnn --backend vulkan");
     command->callback([options] { info(*options); });

@@ -110,6 +110,7 @@ std::string fileName(const std::string& output) {
 }
 
 void run(const Options& options) {
+    options.flags.checkTogether();
     const std::vector<std::string> labels = readLabels(options.labels);
     const Interpreter model = openModel(options.model);
     const Session session = createSession(model, options.flags);

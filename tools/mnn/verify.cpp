@@ -111,6 +111,7 @@ std::vector<std::filesystem::path> foldersOf(const std::string& argument, Tally&
 }
 
 int verify(const Options& options) {
+    options.flags.checkTogether();
     Tally tally;
     for (const std::string& argument : options.folders) {
         for (const std::filesystem::path& folder : foldersOf(argument, tally)) {

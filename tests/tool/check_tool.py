@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Calls the command line tool and looks at exit codes and words.
+
+    check_tool.py MNN_TOOL MODEL [LOUD_RUN]
+
+MODEL has one float input. LOUD_RUN: a library to preload whose runs print a message as the validation layer does.
+What needs a Vulkan device, or the layer, is left out where there is none.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+failures = []
+
+
+def call(tool, *arguments, code=0, words=(), env=None):
+    """Runs the tool; notes a wrong exit code or a missing word; returns its standard output."""
+    done = subprocess.run([tool, *arguments], capture_output=True, text=True, env={**os.environ, **(env or {})})
+    said = done.stdout + done.stderr
+    missing = [word for word in words if word not in said]
+    if done.returncode != code or missing:
+        failures.append(f"mnn {' '.join(arguments)}: exit code {done.returncode}, wanted {code}; "
+                        f"missing: {missing}\n{said}")
+    return done.stdout
+
+
+def check_anywhere(tool, model):
+    call(tool, "info", model, "--device", "0", code=2, words=["--backend vulkan"])
+    call(tool, "bench", model, "--gpu-mode", "direct", code=2, words=["--backend vulkan"])
+    call(tool, "info", model, "--gpu-mode", "sideways", code=2)
+    call(tool, "run", model, "--precision", "none", code=2)
+    call(tool, "verify", "no-such-folder", "--backend", "auto", "--validate", code=2, words=["--backend vulkan"])
+    call(tool, "compare", model, "--backends", "cpu,cpu", words=["tensors agree"])
+    call(tool, "compare", model, "--backends", "cpu", code=2)
+    call(tool, "compare", model, "--backends", "cpu,cpu", "--tolerance", "-1", code=2)
+    call(tool, "compare", model, "--backends", "cpu,cpu", "--device", "0", code=2)
+    placement = json.loads(call(tool, "info", model, "--json"))["placement"]
+    if sum(placement["counts"].values()) != len(placement["ops"]):
+        failures.append(f"the placement's counts are not those of its ops: {placement}")
+    # No driver at all: an error, never another backend.
+    none = {"VK_ICD_FILENAMES": "/no/such/file", "VK_DRIVER_FILES": "/no/such/file"}
+    for command in (["info", model], ["bench", model, "--seconds", "0"]):
+        call(tool, *command, "--backend", "vulkan", code=1, words=["MNN_ERROR_BACKEND_MISSING"], env=none)
+    call(tool, "compare", model, "--backends", "cpu,vulkan", code=1, words=["MNN_ERROR_BACKEND_MISSING"], env=none)
+    call(tool, "bench", model, "--seconds", "0", "--backend", "auto", env=none)
+    call(tool, "devices", words=["cpu"], env=none)
+
+
+def check_vulkan(tool, model, device, loud_run):
+    vulkan = ["--backend", "vulkan"]
+    placement = json.loads(call(tool, "info", model, "--json", *vulkan))["placement"]
+    if not placement["counts"].get("vulkan") or "host_shape" not in placement["counts"]:
+        failures.append(f"nothing runs on the device: {placement}")
+    for name in (str(device["index"]), device["uuid"], device["name"]):
+        call(tool, "bench", model, "--seconds", "0", *vulkan, "--device", name)
+    call(tool, "info", model, *vulkan, "--device", "no such device", code=1, words=[device["name"]])
+    for mode in ("direct", "indirect"):
+        call(tool, "compare", model, "--gpu-mode", mode, words=["tensors agree"])
+    call(tool, "compare", model, "--precision", "low", "--tolerance", "2e-2", words=["tensors agree"])
+    if device["fp16_storage"]:
+        call(tool, "compare", model, "--precision", "low", "--tolerance", "1e-9", code=1, words=["DRIFT"])
+
+    probe = subprocess.run([tool, "info", model, *vulkan, "--validate"], capture_output=True, text=True)
+    if "is not installed" in probe.stderr:
+        if probe.returncode != 1:
+            failures.append(f"without the layer --validate ends with {probe.returncode}")
+        return
+    call(tool, "bench", model, "--seconds", "0", *vulkan, "--validate", words=["median"])
+    call(tool, "info", model, *vulkan, "--validate", "--device", "no such device", code=1)
+    with tempfile.TemporaryDirectory() as empty:
+        call(tool, "info", model, *vulkan, "--validate", code=1, words=["is not installed"],
+             env={"VK_LAYER_PATH": empty})
+    if loud_run:
+        loud = {"LD_PRELOAD": loud_run}
+        call(tool, "bench", model, "--seconds", "0", *vulkan, env=loud)
+        call(tool, "bench", model, "--seconds", "0", *vulkan, "--validate", code=1,
+             words=["vulkan validation: preloaded", "layer had"], env=loud)
+
+
+def main(arguments):
+    if len(arguments) not in (2, 3):
+        print(__doc__.strip(), file=sys.stderr)
+        return 2
+    tool, model = arguments[:2]
+    check_anywhere(tool, model)
+    backends = {entry["backend"]: entry for entry in json.loads(call(tool, "devices", "--json"))}
+    devices = backends.get("vulkan", {}).get("devices", [])
+    if devices:
+        check_vulkan(tool, model, devices[0], arguments[2] if len(arguments) == 3 else None)
+    else:
+        print("without a Vulkan device")
+    for failure in failures:
+        print(failure)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
