@@ -46,7 +46,8 @@ CommandBuffers::~CommandBuffers() {
 }
 
 Segment::Segment(VulkanBackend& backend, std::vector<std::unique_ptr<Execution>> executions)
-    : executions_(std::move(executions)),
+    : device_(backend.gpu()),
+      executions_(std::move(executions)),
       sets_(backend.gpu()),
       buffers_(backend, static_cast<uint32_t>(buffersFor(backend, executions_.size()))) {
     Recorder recorder(*backend.gpu(), sets_, backend.limits().groupCount);
@@ -62,6 +63,7 @@ Segment::Segment(VulkanBackend& backend, std::vector<std::unique_ptr<Execution>>
 }
 
 void Segment::onExecute() {
+    device_->requireUsable();  // before the host's part writes into memory of another process
     for (VulkanExecution* execution : hostParts_) execution->beforeSubmit();
     buffers_.run();
 }

@@ -34,6 +34,7 @@ class Segment final : public Execution {
     void onExecute() override;
 
   private:
+    const std::shared_ptr<Device> device_;
     std::vector<std::unique_ptr<Execution>> executions_;  // hold weights and tables
     std::vector<VulkanExecution*> hostParts_;
     DescriptorSets sets_;

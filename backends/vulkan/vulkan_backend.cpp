@@ -50,7 +50,8 @@ bool VulkanBackend::supports(const Command& command, std::string& reason) const 
             // Either storage must fit a binding and 32-bit indexes.
             Tensor most = *tensor;
             most.pack = canPack(most) ? kPack : 1;
-            if (most.storageElements() > INT32_MAX || most.storageBytes() > limits_.storageRange) {
+            if (most.storageElements() > INT32_MAX ||
+                roundUp(most.storageBytes(), 16) > limits_.storageRange) {
                 reason = format("a tensor of shape %s exceeds what the device binds at once (%lld bytes)",
                                 tensor->shape.text().c_str(), static_cast<long long>(limits_.storageRange));
                 return false;

@@ -92,10 +92,9 @@ mnn_tensor* find(const std::deque<mnn_tensor>& tensors, const char* name, const 
 
 // A cache that cannot be written is no reason to fail: the next process prepares again.
 void writeCache(const mnn_session& session, const std::string& path) {
-    const std::vector<uint8_t> bytes = session.impl->cache();
-    if (bytes.empty()) return;
     try {
-        writeCacheFile(path, bytes);
+        const std::vector<uint8_t> bytes = session.impl->cache();
+        if (!bytes.empty()) writeCacheFile(path, bytes);
     } catch (const Error& error) {
         session.log->sink(LogLevel::Warning, error.message());
     }

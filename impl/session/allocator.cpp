@@ -29,7 +29,8 @@ Tensor* rootOf(Tensor* tensor) {
 // The earliest tensor of the same bytes, channels and storage.
 Tensor* canonical(Tensor* tensor) {
     while (tensor->aliasOf && tensor->aliasOf->pack == tensor->pack &&
-           tensor->aliasOf->onDevice == tensor->onDevice && sameChannels(*tensor, *tensor->aliasOf))
+           tensor->aliasOf->onDevice == tensor->onDevice && tensor->aliasOf->type == tensor->type &&
+           sameChannels(*tensor, *tensor->aliasOf))
         tensor = tensor->aliasOf;
     return tensor;
 }

@@ -27,8 +27,34 @@ void checkRegion(const Region& region, int64_t sourceElements, int64_t destinati
         if (size < 0) fail(Status::BadRange, "%s: a region of size %lld", what, static_cast<long long>(size));
         if (size == 0) return;
     }
+    if (checkedMul(checkedMul(region.size[0], region.size[1], what), region.size[2], what) > INT32_MAX)
+        fail(Status::BadRange, "%s: a region of %lld x %lld x %lld elements", what,
+             static_cast<long long>(region.size[0]), static_cast<long long>(region.size[1]),
+             static_cast<long long>(region.size[2]));
     checkView(region.src, region.size, sourceElements, "reads", what);
     checkView(region.dst, region.size, destinationElements, "writes", what);
+}
+
+bool writesOnce(const Region& region) noexcept {
+    // From the smallest stride up, each has to step over what the smaller ones reach.
+    bool done[3] = {};
+    int64_t reach = 0;
+    for (int round = 0; round < 3; ++round) {
+        int next = -1;
+        int64_t step = 0;
+        for (int axis = 0; axis < 3; ++axis) {
+            const int64_t stride =
+                region.dst.stride[axis] < 0 ? -region.dst.stride[axis] : region.dst.stride[axis];
+            if (done[axis] || region.size[axis] <= 1 || (next >= 0 && stride >= step)) continue;
+            next = axis;
+            step = stride;
+        }
+        if (next < 0) return true;
+        if (step <= reach) return false;
+        reach += step * (region.size[next] - 1);
+        done[next] = true;
+    }
+    return true;
 }
 
 bool isIdentity(std::span<const Region> regions, int64_t elements) noexcept {

@@ -8,8 +8,12 @@
 namespace mnnc {
 
 // Throws BadRange (naming `what`) when a region reads outside [0, sourceElements(region.input)) or writes
-// outside [0, destinationElements). Regions without elements pass.
+// outside [0, destinationElements), or copies more than 2^31 - 1 elements. Regions without elements pass.
 void checkRegion(const Region& region, int64_t sourceElements, int64_t destinationElements, const char* what);
+
+// Whether every element of the destination is written at most once, as far as strides alone tell. For a
+// region that passed checkRegion.
+bool writesOnce(const Region& region) noexcept;
 
 // One region that copies `elements` elements linearly from the start of its source to the start of its
 // destination.

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/vulkan/ops/raster_boxes.h"
-#include "backends/vulkan/ops/raster_overlap.h"
+#include "tensor/region_overlap.h"
 #include "vulkan_harness.h"
 
 namespace mnnc::vulkan::testing {

@@ -8,12 +8,13 @@
 #include "backends/cpu/ops/families.h"
 #include "base/error.h"
 #include "tensor/region_check.h"
+#include "tensor/region_overlap.h"
 
 namespace mnnc::cpu {
 
 namespace {
 
-constexpr int64_t kMaxPlanes = 1 << 20;         // more would make a table larger than the data
+constexpr int64_t kMaxPlanes = 1 << 20;        // more would make a table larger than the data
 constexpr int64_t kThreadedBytes = 64 * 1024;  // below this a second thread costs more than it brings
 
 // Row-major <-> packed, linear order kept. Any four-byte type: the kernels only move bits.
@@ -181,12 +182,14 @@ class PlainRaster final : public Execution {
           output_(*command.outputs[0]),
           regions_(command.regions) {
         int64_t covered = 0;
+        fill_ = regionsOverlap(regions_, output_.elements());
         for (Region& region : regions_) {
             covered += region.count();
+            fill_ |= !writesOnce(region);
             sortAxes(region);
             mergeAxes(region);
         }
-        fill_ = covered != output_.elements();
+        fill_ |= covered != output_.elements();
     }
 
     void onExecute() override {
@@ -295,8 +298,8 @@ std::unique_ptr<Execution> createRaster(CpuBackend& backend, const Command& comm
             fail(Status::BadIndex, "op '%s': a region reads input %d of %zu", command.name.c_str(),
                  region.input, command.inputs.size());
         const Tensor& input = *command.inputs[static_cast<size_t>(region.input)];
-        if (region.count() == 0) continue;
         checkRegion(region, input.elements(), output.elements(), command.name.c_str());
+        if (region.count() == 0) continue;
         if (elementBytes(input.type) != elementBytes(output.type))
             fail(Status::BadType, "op '%s': a %s tensor cannot be copied into a %s one", command.name.c_str(),
                  dataTypeName(input.type), dataTypeName(output.type));

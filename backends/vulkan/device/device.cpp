@@ -46,7 +46,12 @@ void Device::create() {
     info.pNext = &storage;
     info.queueCreateInfoCount = 1;
     info.pQueueCreateInfos = &queue;
-    check(vkCreateDevice(info_.handle, &info, nullptr, &handle_), "vkCreateDevice");
+    const VkResult result = vkCreateDevice(info_.handle, &info, nullptr, &handle_);
+    if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY)
+        check(result, "vkCreateDevice");
+    if (result != VK_SUCCESS)
+        fail(Status::BackendMissing, "the Vulkan device '%s' cannot be used: vkCreateDevice gave %s (%d)",
+             info_.name.c_str(), resultName(result), static_cast<int>(result));
     volkLoadDeviceTable(&api_, handle_);
     api_.vkGetDeviceQueue(handle_, info_.queueFamily, 0, &queue_);
     pipelines_.create();
@@ -74,11 +79,11 @@ void Device::fallen(VkResult result, const char* call) {
 }
 
 void Device::run(std::span<const VkCommandBuffer> buffers, VkFence fence) {
-    if (!usable()) fail(Status::BadState, "this Vulkan device belongs to the process that forked this one");
-    if (lost()) fail(Status::DeviceLost, "the Vulkan device '%s' was lost", info_.name.c_str());
+    requireUsable();
     VkSubmitInfo submit{VK_STRUCTURE_TYPE_SUBMIT_INFO};
     submit.commandBufferCount = static_cast<uint32_t>(buffers.size());
     submit.pCommandBuffers = buffers.data();
+    check(api_.vkResetFences(handle_, 1, &fence), "vkResetFences");
     VkResult result;
     {
         const std::lock_guard lock(queueMutex_);
@@ -89,9 +94,18 @@ void Device::run(std::span<const VkCommandBuffer> buffers, VkFence fence) {
     // Without a limit: a large net on a slow device takes what it takes.
     do result = api_.vkWaitForFences(handle_, 1, &fence, VK_TRUE, 1'000'000'000);
     while (result == VK_TIMEOUT);
-    if (result != VK_SUCCESS) fallen(result, "vkWaitForFences");
-    result = api_.vkResetFences(handle_, 1, &fence);
-    if (result != VK_SUCCESS) fallen(result, "vkResetFences");
+    if (result == VK_SUCCESS) return;
+    // Nothing of this submission may be in flight when its owner goes on.
+    if (result != VK_ERROR_DEVICE_LOST) {
+        const std::lock_guard lock(queueMutex_);
+        if (api_.vkQueueWaitIdle(queue_) != VK_SUCCESS) lost_ = true;
+    }
+    fallen(result, "vkWaitForFences");
+}
+
+void Device::requireUsable() const {
+    if (!usable()) fail(Status::BadState, "this Vulkan device belongs to the process that forked this one");
+    if (lost()) fail(Status::DeviceLost, "the Vulkan device '%s' was lost", info_.name.c_str());
 }
 
 }  // namespace mnnc::vulkan

@@ -50,11 +50,12 @@ class Device {
     MemoryPool& memory() noexcept { return memory_; }
     PipelineFactory& pipelines() noexcept { return pipelines_; }
 
-    // Submits the command buffers as one batch and waits until they are done. `fence` is unsignalled before
-    // and after. Throws DeviceLost (and from then on always), OutOfMemory, DriverError, or BadState in a
-    // forked child.
+    // Submits the command buffers as one batch and waits until they are done, also when it throws: DeviceLost
+    // (and from then on always), OutOfMemory, DriverError, or BadState in a forked child.
     void run(std::span<const VkCommandBuffer> buffers, VkFence fence);
 
+    // Throws BadState in a forked child, DeviceLost after a loss.
+    void requireUsable() const;
     // Whether Vulkan calls make sense: not in a forked child.
     bool usable() const noexcept;
     bool lost() const noexcept { return lost_.load(std::memory_order_relaxed); }

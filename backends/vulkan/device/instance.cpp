@@ -100,9 +100,12 @@ bool describe(VkPhysicalDevice device, DeviceInfo& info) {
 
     VkPhysicalDeviceDriverProperties driver{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
     VkPhysicalDeviceSubgroupProperties subgroup{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
+    VkPhysicalDeviceMaintenance3Properties maintenance{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES};
     VkPhysicalDeviceIDProperties id{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
     if (is12) subgroup.pNext = &driver;
-    id.pNext = &subgroup;
+    id.pNext = &maintenance;
+    maintenance.pNext = &subgroup;
     VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &id, {}};
     vkGetPhysicalDeviceProperties2(device, &properties);
 
@@ -120,6 +123,7 @@ bool describe(VkPhysicalDevice device, DeviceInfo& info) {
     info.type = basic.deviceType;
     std::copy(std::begin(id.deviceUUID), std::end(id.deviceUUID), info.uuid);
     info.apiVersion = basic.apiVersion;
+    info.maxAllocation = maintenance.maxMemoryAllocationSize;
     info.driverVersion = basic.driverVersion;
     info.vendorId = basic.vendorID;
     info.deviceId = basic.deviceID;
@@ -228,10 +232,14 @@ void Instance::create() {
 
 void Instance::listDevices() {
     uint32_t count = 0;
-    check(vkEnumeratePhysicalDevices(handle_, &count, nullptr), "vkEnumeratePhysicalDevices");
+    VkResult result = vkEnumeratePhysicalDevices(handle_, &count, nullptr);
     std::vector<VkPhysicalDevice> handles(count);
-    if (count)
-        check(vkEnumeratePhysicalDevices(handle_, &count, handles.data()), "vkEnumeratePhysicalDevices");
+    if (count && result == VK_SUCCESS) result = vkEnumeratePhysicalDevices(handle_, &count, handles.data());
+    if (result == VK_ERROR_OUT_OF_HOST_MEMORY) check(result, "vkEnumeratePhysicalDevices");
+    // Incomplete: one more appeared in between.
+    if (result != VK_SUCCESS && result != VK_INCOMPLETE)
+        fail(Status::BackendMissing, "the Vulkan driver lists no devices: %s (%d)", resultName(result),
+             static_cast<int>(result));
     for (uint32_t i = 0; i < count; ++i) {
         DeviceInfo info;
         if (describe(handles[i], info)) devices_.push_back(std::move(info));

@@ -18,7 +18,8 @@ struct DeviceInfo {
     uint8_t uuid[VK_UUID_SIZE] = {};
     uint32_t apiVersion = 0, driverVersion = 0, vendorId = 0, deviceId = 0;
     uint8_t pipelineCacheUuid[VK_UUID_SIZE] = {};
-    uint64_t localBytes = 0;  // the largest device-local heap
+    uint64_t localBytes = 0;     // the largest device-local heap
+    uint64_t maxAllocation = 0;  // bytes of one allocation
     uint32_t queueFamily = 0;
     bool storage16 = false;  // 16-bit storage buffers
     bool float16 = false;    // fp16 arithmetic

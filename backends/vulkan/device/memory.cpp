@@ -115,7 +115,11 @@ void MemoryPool::freeUnused() noexcept {
 }
 
 std::shared_ptr<Block> MemoryPool::allocate(std::shared_ptr<Device> device, int64_t bytes, DeviceUse use) {
-    bytes = roundUp(std::max<int64_t>(checkedAdd(bytes, 0, "device memory"), 1), alignment());
+    device_.requireUsable();
+    bytes = roundUp(std::max<int64_t>(bytes, 1), alignment());
+    if (static_cast<uint64_t>(bytes) > device_.info().maxAllocation)
+        fail(Status::OutOfMemory, "the Vulkan device allocates at most %llu bytes at once, %lld are needed",
+             static_cast<unsigned long long>(device_.info().maxAllocation), static_cast<long long>(bytes));
     const std::lock_guard lock(mutex_);
     Chunk* chunk = nullptr;
     std::map<int64_t, int64_t>::iterator range;
@@ -145,8 +149,13 @@ std::shared_ptr<Block> MemoryPool::allocate(std::shared_ptr<Device> device, int6
     }
     const auto [offset, size] = *range;
     auto block = std::make_shared<Block>(std::move(device), *chunk, offset, bytes);
-    chunk->free.erase(range);
-    if (size > bytes) chunk->free[offset + bytes] = size - bytes;
+    // Nothing throws from here on: the block would give itself back under the lock.
+    auto node = chunk->free.extract(range);
+    if (size > bytes) {
+        node.key() = offset + bytes;
+        node.mapped() = size - bytes;
+        chunk->free.insert(std::move(node));
+    }
     return block;
 }
 

@@ -66,10 +66,12 @@ void PipelineFactory::destroy() noexcept {
     const VkDevice handle = device_.handle();
     const bool usable = device_.usable();
     for (const auto& [key, pipeline] : pipelines_) {
+        if (!pipeline->handle) continue;
         if (usable) api.vkDestroyPipeline(handle, pipeline->handle, nullptr);
         device_.count(Count::Pipeline, -1);
     }
     for (const auto& [name, module] : modules_) {
+        if (!module) continue;
         if (usable) api.vkDestroyShaderModule(handle, module, nullptr);
         device_.count(Count::ShaderModule, -1);
     }
@@ -109,7 +111,8 @@ const PipelineFactory::Layout& PipelineFactory::layout(uint32_t buffers) {
 }
 
 VkShaderModule PipelineFactory::module(const std::string& shader) {
-    if (const auto found = modules_.find(shader); found != modules_.end()) return found->second;
+    VkShaderModule& module = modules_[shader];  // a failure leaves it null, to be made the next time
+    if (module) return module;
     const std::span<const ShaderCode> all = embeddedShaders();
     const auto code = std::lower_bound(all.begin(), all.end(), shader,
                                        [](const ShaderCode& a, const std::string& b) { return a.name < b; });
@@ -117,11 +120,9 @@ VkShaderModule PipelineFactory::module(const std::string& shader) {
         fail(Status::Internal, "there is no shader '%s'", shader.c_str());
     const VkShaderModuleCreateInfo info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, code->bytes,
                                         code->words};
-    VkShaderModule module = VK_NULL_HANDLE;
     check(device_.api().vkCreateShaderModule(device_.handle(), &info, nullptr, &module),
           "vkCreateShaderModule");
     device_.count(Count::ShaderModule, 1);
-    modules_[shader] = module;
     return module;
 }
 
@@ -130,12 +131,13 @@ const Pipeline& PipelineFactory::get(const std::string& shader, uint32_t buffers
     if (buffers > kMaxBuffers || constants.empty())
         fail(Status::Internal, "shader '%s' with %u buffers and %zu constants", shader.c_str(), buffers,
              constants.size());
+    device_.requireUsable();
     const std::lock_guard lock(mutex_);
-    Key key{shader, buffers, constants};
-    if (const auto found = pipelines_.find(key); found != pipelines_.end()) return *found->second;
-
+    const Key key{shader, buffers, constants};
+    std::unique_ptr<Pipeline>& made = pipelines_[key];  // as with modules
+    if (!made) made = std::make_unique<Pipeline>();
+    if (made->handle) return *made;
     const Layout& layouts = layout(buffers);
-    auto made = std::make_unique<Pipeline>();
     made->layout = layouts.pipeline;
     made->setLayout = layouts.set;
     made->buffers = buffers;
@@ -156,17 +158,22 @@ const Pipeline& PipelineFactory::get(const std::string& shader, uint32_t buffers
     check(device_.api().vkCreateComputePipelines(device_.handle(), cache_, 1, &info, nullptr, &made->handle),
           "vkCreateComputePipelines");
     device_.count(Count::Pipeline, 1);
-    return *pipelines_.emplace(std::move(key), std::move(made)).first->second;
+    return *made;
 }
 
 std::vector<uint8_t> PipelineFactory::cache() const {
-    size_t bytes = 0;
-    check(device_.api().vkGetPipelineCacheData(device_.handle(), cache_, &bytes, nullptr),
-          "vkGetPipelineCacheData");
-    std::vector<uint8_t> blob(bytes);
-    check(device_.api().vkGetPipelineCacheData(device_.handle(), cache_, &bytes, blob.data()),
-          "vkGetPipelineCacheData");
-    blob.resize(bytes);
+    device_.requireUsable();
+    std::vector<uint8_t> blob;
+    {
+        const std::lock_guard lock(mutex_);  // pipelines and merges change it
+        size_t bytes = 0;
+        check(device_.api().vkGetPipelineCacheData(device_.handle(), cache_, &bytes, nullptr),
+              "vkGetPipelineCacheData");
+        blob.resize(bytes);
+        check(device_.api().vkGetPipelineCacheData(device_.handle(), cache_, &bytes, blob.data()),
+              "vkGetPipelineCacheData");
+        blob.resize(bytes);
+    }
     CacheHeader header = headerFor(device_.info());
     header.bytes = blob.size();
     header.checksum = hashBytes(blob.data(), blob.size());

@@ -58,7 +58,7 @@ class PipelineFactory {
     VkShaderModule module(const std::string& shader);
 
     Device& device_;
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     VkPipelineCache cache_ = VK_NULL_HANDLE;
     Layout layouts_[kMaxBuffers + 1];
     std::map<std::string, VkShaderModule> modules_;

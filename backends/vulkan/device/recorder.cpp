@@ -87,8 +87,11 @@ void Recorder::begin(VkCommandBuffer buffer) {
 }
 
 void Recorder::end(bool last) {
-    // What the device wrote becomes readable for the host once the fence is signalled.
-    if (last) barrier(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+    // What the device wrote becomes visible to the host, once the fence is signalled, and to later
+    // submissions.
+    if (last)
+        barrier(VK_PIPELINE_STAGE_HOST_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                VK_ACCESS_HOST_READ_BIT | VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
     check(device_.api().vkEndCommandBuffer(buffer_), "vkEndCommandBuffer");
     device_.count(Count::Recordings, 1);
     buffer_ = VK_NULL_HANDLE;

@@ -60,7 +60,7 @@ bool supportsConvolution(const VulkanBackend& backend, const Command& command, s
         reason = "the window exceeds what the Vulkan kernels address";
         return false;
     }
-    if (wholeWeightBytes(backend, c) > backend.limits().storageRange) {
+    if (roundUp(wholeWeightBytes(backend, c), 16) > backend.limits().storageRange) {
         reason = format("its weights exceed what the device binds at once (%lld bytes)",
                         static_cast<long long>(backend.limits().storageRange));
         return false;

@@ -6,9 +6,9 @@
 #include "backends/vulkan/ops/conversion.h"
 #include "backends/vulkan/ops/families.h"
 #include "backends/vulkan/ops/raster_boxes.h"
-#include "backends/vulkan/ops/raster_overlap.h"
 #include "backends/vulkan/ops/raster_planes.h"
 #include "tensor/region_check.h"
+#include "tensor/region_overlap.h"
 
 namespace mnnc::vulkan {
 
@@ -25,6 +25,9 @@ struct Extents {
         plane = tensor.plane();
     }
 };
+
+constexpr size_t kMaxRegions = 1 << 16;
+constexpr size_t kMaxPasses = 64;
 
 const Tensor& sourceOf(const Command& command, const Region& region) {
     return *command.inputs[static_cast<size_t>(region.input)];
@@ -145,7 +148,8 @@ class RasterVulkan final : public VulkanExecution {
     // Regions that overlap have to follow one another; others are free to gather.
     Pass& passFor(Form form, const Tensor& source) {
         for (Pass& pass : passes_) {
-            if (overlaps_ || pass.form != form) continue;
+            if (overlaps_) break;
+            if (pass.form != form) continue;
             if (std::find(pass.sources.begin(), pass.sources.end(), &source) != pass.sources.end())
                 return pass;
             if (pass.sources.size() == kSources) continue;
@@ -196,13 +200,23 @@ bool supportsRaster(const VulkanBackend& backend, const Command& command, std::s
             fail(Status::BadIndex, "op '%s': a region reads input %d of %zu", command.name.c_str(),
                  region.input, command.inputs.size());
         const Tensor& input = sourceOf(command, region);
-        if (region.count() == 0) continue;
         checkRegion(region, input.elements(), output.elements(), command.name.c_str());
+        if (region.count() == 0) continue;
+        if (!writesOnce(region)) {
+            reason = "a region writes elements twice, which needs an order";
+            return false;
+        }
         if (input.type != output.type) {
             reason = format("the Vulkan backend copies no %s into %s", dataTypeName(input.type),
                             dataTypeName(output.type));
             return false;
         }
+    }
+    // Tables of regions stay small beside the data; overlapping regions cost a dispatch each.
+    if (command.regions.size() > kMaxRegions ||
+        (command.regions.size() > kMaxPasses && regionsOverlap(command.regions, output.elements()))) {
+        reason = format("%zu regions are too many for the device", command.regions.size());
+        return false;
     }
     if (backend.limits().storageBuffers < 2 + kSources && !changesStorage(command)) {
         reason = "the device binds too few buffers";

@@ -6,10 +6,10 @@
 
 #include "tensor/region.h"
 
-namespace mnnc::vulkan {
+namespace mnnc {
 
 // True when two regions share an element of a destination of `elements`, or when that is too expensive to
 // tell.
 bool regionsOverlap(std::span<const Region> regions, int64_t elements);
 
-}  // namespace mnnc::vulkan
+}  // namespace mnnc

@@ -1,4 +1,4 @@
-#include "backends/vulkan/ops/raster_overlap.h"
+#include "tensor/region_overlap.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-namespace mnnc::vulkan {
+namespace mnnc {
 
 namespace {
 
@@ -104,4 +104,4 @@ bool regionsOverlap(std::span<const Region> regions, int64_t elements) {
     return elements > kMaxMarks || anyMarkedTwice(used, elements);
 }
 
-}  // namespace mnnc::vulkan
+}  // namespace mnnc
