@@ -11,6 +11,7 @@ namespace {
 struct Options {
     CommonFlags flags;
     std::vector<std::string> folders;
+    double tolerance = 0;  // 0: the case's own
 };
 
 bool report(const std::string& where, const Verdict& verdict, double tolerance) {
@@ -120,6 +121,7 @@ int verify(const Options& options) {
             tally.attempt(name, [&] {
                 Case item = readCase(folder);
                 item.name = name;
+                if (options.tolerance > 0) item.tolerance = options.tolerance;
                 return runCase(item, options.flags);
             });
         }
@@ -137,6 +139,10 @@ void addVerify(CLI::App& app, int& exitCode) {
         ->required();
     options->flags.addBackendTo(*command);
     options->flags.addRestTo(*command);
+    command
+        ->add_option("--tolerance", options->tolerance,
+                     "Largest error instead of the cases' own, for example 2e-2 with --precision low")
+        ->check(CLI::PositiveNumber);
     command->footer(
         "A case folder holds model.mnn, inputs and expected outputs as .npy, and case.json.\n"
         "An output passes when its shape and type are right, no element is NaN, integers are equal and\n"
@@ -144,7 +150,8 @@ void addVerify(CLI::App& app, int& exitCode) {
         "cases;\n"
         "the exit code is 0 only when none failed.\n\n"
         "Examples: mnn verify models/*/ --threads 2\n"
-        "          mnn verify models/*/ --backend vulkan --validate");
+        "          mnn verify models/*/ --backend vulkan --validate\n"
+        "          mnn verify models/*/ --backend vulkan --precision low --tolerance 2e-2");
     command->callback([options, &exitCode] { exitCode = verify(*options); });
 }
 
