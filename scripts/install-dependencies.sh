@@ -9,6 +9,10 @@ packages=(
     libflatbuffers-dev  # the model format
     flatbuffers-compiler # schema -> header at build time
     libhwy-dev          # SIMD kernels (headers only)
+    libvulkan-dev       # Vulkan backend: headers
+    libvulkan-volk-dev  # Vulkan backend: finds the loader at run time
+    glslang-tools       # Vulkan backend: compiles its kernels
+    spirv-tools         # Vulkan backend: checks the compiled kernels
     libcli11-dev        # tool: arguments
     libfmt-dev          # tool: text
     libstb-dev          # tool: image files
@@ -16,6 +20,8 @@ packages=(
     libgtest-dev        # tests in C++
     libcmocka-dev       # tests in C
     python3             # test drivers
+    mesa-vulkan-drivers # tests: a Vulkan device on machines without a GPU
+    vulkan-validationlayers # tests: checks every Vulkan call
 )
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
