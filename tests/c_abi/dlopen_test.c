@@ -121,7 +121,7 @@ static void load_run_unload_on_vulkan(void** state) {
         if (round > 1) {
             assert_int_equal(descriptor_count(), descriptors);
             /* Heap and stacks may come and go. */
-            assert_in_range(mappings_of(""), 0, lines + 8);
+            assert_in_range(mappings_of(""), 0, lines + 16);
         }
     }
 }
