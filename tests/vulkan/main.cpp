@@ -6,14 +6,6 @@
 #include "backends/vulkan/vulkan_runtime.h"
 #include "validation_guard.h"
 
-#ifdef __SANITIZE_ADDRESS__
-// The driver forgets a little memory with each instance. While it stays mapped the leak checker knows whose
-// it is.
-extern "C" int dlclose(void*) {
-    return 0;
-}
-#endif
-
 int main(int argc, char** argv) {
     setenv("MNN_C_VULKAN_VALIDATION", "1", 0);
     setenv("VK_LAYER_ENABLES",
