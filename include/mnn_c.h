@@ -46,8 +46,8 @@
  * Behaviour  The library prints nothing, never exits or aborts, installs no signal handler, reads no
  *            environment variable, and leaves no thread behind after the last handle is destroyed. (GPU
  *            drivers may read variables of their own. For those who look for a defect in this library:
- *            MNN_C_VULKAN_VALIDATION=1 in the environment switches on Vulkan's validation layer, whose messages
- *            go to stderr.)
+ *            MNN_C_VULKAN_VALIDATION=1 in the environment switches on Vulkan's validation layer, whose
+ * messages go to stderr.)
  */
 #ifndef MNN_C_H
 #define MNN_C_H
@@ -224,17 +224,17 @@ MNN_C_API mnn_status mnn_backend_forward_type(size_t index, int32_t* forward_typ
 
 /* A device of a backend. */
 typedef struct mnn_device_entry {
-    size_t struct_size;          /* sizeof(mnn_device_info_t), written by the caller */
-    char name[256];              /* UTF-8, zero-terminated like the next two, cut where it does not fit */
-    char driver[256];            /* name and version of the driver; "" where it does not tell */
-    char kind[16];               /* "discrete", "integrated", "virtual", "cpu" (a software driver) or "other" */
-    uint8_t uuid[16];            /* the same in every process */
-    uint64_t memory_bytes;       /* its largest memory of its own */
-    uint32_t api_version;        /* as the driver numbers them: of Vulkan 1.3.0 it is 1 << 22 | 3 << 12 */
-    uint32_t driver_version;     /* in the driver's own numbering */
-    uint32_t vendor_id;          /* PCI */
-    uint32_t device_id;          /* PCI */
-    uint32_t subgroup_size;      /* invocations that run in step */
+    size_t struct_size;      /* sizeof(mnn_device_info_t), written by the caller */
+    char name[256];          /* UTF-8, zero-terminated like the next two, cut where it does not fit */
+    char driver[256];        /* name and version of the driver; "" where it does not tell */
+    char kind[16];           /* "discrete", "integrated", "virtual", "cpu" (a software driver) or "other" */
+    uint8_t uuid[16];        /* the same in every process */
+    uint64_t memory_bytes;   /* its largest memory of its own */
+    uint32_t api_version;    /* as the driver numbers them: of Vulkan 1.3.0 it is 1 << 22 | 3 << 12 */
+    uint32_t driver_version; /* in the driver's own numbering */
+    uint32_t vendor_id;      /* PCI */
+    uint32_t device_id;      /* PCI */
+    uint32_t subgroup_size;  /* invocations that run in step */
     int32_t subgroup_arithmetic; /* 1: they can add up among themselves; 0: not */
     int32_t fp16_storage;        /* 1: MNN_PRECISION_LOW stores tensors as fp16; 0: it changes nothing */
     int32_t fp16_arithmetic;     /* 1: it computes in fp16 (this library does not) */
@@ -252,9 +252,8 @@ MNN_C_API mnn_status mnn_device_count(int32_t forward_type, size_t* count);
  * forward_type: as of mnn_device_count().
  * index: below mnn_device_count(); what the `device` of a configuration may name.
  * info: in and out; info->struct_size is set by the caller, later fields are not written.
- * Returns MNN_OK; MNN_ERROR_BAD_INDEX; MNN_ERROR_VERSION_MISMATCH when struct_size is smaller than that of the
- *   first version; else as mnn_device_count().
- * Threads: any. Cost: as of mnn_device_count(). Since 0.1. */
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX; MNN_ERROR_VERSION_MISMATCH when struct_size is smaller than that of
+ * the first version; else as mnn_device_count(). Threads: any. Cost: as of mnn_device_count(). Since 0.1. */
 MNN_C_API mnn_status mnn_device_info(int32_t forward_type, size_t index, mnn_device_info_t* info);
 
 /* ---- Interpreter: a model ------------------------------------------------------------------------------ */
@@ -726,6 +725,25 @@ MNN_C_API mnn_status mnn_tensor_byte_size(const mnn_tensor_t* tensor, int32_t fo
  *   unchanged then.
  * Threads: one at a time per session. Since 0.1. */
 MNN_C_API mnn_status mnn_tensor_write(mnn_tensor_t* tensor, const void* data, size_t bytes, int32_t format);
+
+/* What the caller does with a mapped tensor. */
+enum { MNN_MAP_READ = 1, MNN_MAP_WRITE = 2 };
+
+/* Gives access to a tensor's elements in place, row-major in the order of its own format (NHWC for
+ * MNN_FORMAT_NHWC, NCHW for the others). Without a copy where they lie so, which inputs always do.
+ * tensor: an input, or an output after a run.
+ * access: MNN_MAP_READ, MNN_MAP_WRITE (inputs only) or both. Without MNN_MAP_READ the contents are undefined
+ * and all elements have to be written. data: out; owned by the tensor, NULL when it is empty; valid until
+ * mnn_tensor_unmap(), and no longer than until the session runs, resizes or is destroyed. Returns MNN_OK;
+ * MNN_ERROR_INVALID_VALUE for another access; MNN_ERROR_BAD_STATE when it is mapped already, while a resize
+ * is needed, for an output before a run, or for writing to an output. Threads: one at a time per session.
+ * Since 0.1. */
+MNN_C_API mnn_status mnn_tensor_map(mnn_tensor_t* tensor, int32_t access, void** data);
+
+/* Ends mnn_tensor_map(): what was written takes effect.
+ * Returns MNN_OK; MNN_ERROR_BAD_STATE when the tensor is not mapped, or was resized meanwhile.
+ * Threads: one at a time per session. Since 0.1. */
+MNN_C_API mnn_status mnn_tensor_unmap(mnn_tensor_t* tensor);
 
 /* Copies a tensor to the host and converts the layout.
  * tensor: an output after a run, or an input.

@@ -38,6 +38,9 @@ struct mnn_tensor {
     mnn_session* session = nullptr;
     size_t index = 0;
     bool isInput = false;
+    // While mapped: what was asked for, and the copy where the storage is not row-major.
+    int32_t access = 0;
+    std::vector<uint8_t> copy = {};
 };
 
 struct mnn_interpreter {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "c_api/guard.h"
+#include "session/value.h"
 #include "tensor/host_copy.h"
 
 using namespace mnnc;
@@ -132,5 +133,51 @@ mnn_status mnn_tensor_read(const mnn_tensor_t* tensor, void* buffer, size_t byte
         if (!buffer) fail(Status::NullArgument, "argument 'buffer' is NULL");
         if (!source.data) fail(Status::Internal, "tensor '%s' has no memory", source.name.c_str());
         copyToHost(source, buffer, to);
+    });
+}
+
+mnn_status mnn_tensor_map(mnn_tensor_t* tensor, int32_t access, void** data) {
+    return guard([&] {
+        mnn_tensor& handle = checked(tensor);
+        required(data, "data");
+        if (access < MNN_MAP_READ || access > (MNN_MAP_READ | MNN_MAP_WRITE))
+            fail(Status::InvalidValue, "access is %d; it is MNN_MAP_READ, MNN_MAP_WRITE or both", access);
+        if (handle.access)
+            fail(Status::BadState, "tensor '%s' is mapped already", storageOf(handle).name.c_str());
+        requireResized(handle);
+        if (!handle.isInput && (access & MNN_MAP_WRITE))
+            fail(Status::BadState, "tensor '%s' is an output and cannot be written",
+                 storageOf(handle).name.c_str());
+        if (!handle.isInput && !handle.session->impl->outputsReadable())
+            fail(Status::BadState, "output '%s' has no values before a run", storageOf(handle).name.c_str());
+        const Tensor& source = storageOf(handle);
+        if (source.pack == 1) {
+            *data = source.data;
+        } else {
+            const Format own = rowMajor(source);
+            handle.copy.resize(static_cast<size_t>(hostBytes(source, own)));
+            if (access & MNN_MAP_READ) copyToHost(source, handle.copy.data(), own);
+            *data = handle.copy.data();
+        }
+        handle.access = access;
+    });
+}
+
+mnn_status mnn_tensor_unmap(mnn_tensor_t* tensor) {
+    return guard([&] {
+        mnn_tensor& handle = checked(tensor);
+        if (!handle.access)
+            fail(Status::BadState, "tensor '%s' is not mapped", storageOf(handle).name.c_str());
+        const bool writes = (handle.access & MNN_MAP_WRITE) != 0;
+        handle.access = 0;
+        const std::vector<uint8_t> copy = std::move(handle.copy);
+        handle.copy.clear();
+        if (!writes || copy.empty()) return;
+        requireResized(handle);
+        Tensor& target = handle.session->impl->input(handle.index);
+        const Format own = rowMajor(target);
+        if (copy.size() != static_cast<size_t>(hostBytes(target, own)))
+            fail(Status::BadState, "input '%s' was resized while it was mapped", target.name.c_str());
+        copyFromHost(target, copy.data(), own);
     });
 }
