@@ -100,7 +100,7 @@ const Pipeline& VulkanBackend::exactPipeline(const std::string& shader, uint32_t
 
 std::shared_ptr<Block> VulkanBackend::uploaded(const void* bytes, int64_t size) {
     auto block = device_->memory().allocate(device_, size, DeviceUse::Compute);
-    if (void* memory = config_.deviceLimits.noSharedMemory ? nullptr : block->host()) {
+    if (void* memory = config_.deviceLimits.stageWeights ? nullptr : block->host()) {
         std::memcpy(memory, bytes, static_cast<size_t>(size));
         return block;
     }

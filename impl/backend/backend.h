@@ -21,8 +21,8 @@ struct DeviceLimits {
     int64_t groupCount = 0, groupInvocations = 0;
     int64_t sharedMemory = 0, storageBuffers = 0;
     bool noSubgroups = false;
-    bool noSharedMemory = false;  // weights are staged although the host could write them
-    std::string refuse;           // commands with this text in their names run on the CPU
+    bool stageWeights = false;  // copied from staging memory although the host could write them
+    std::string refuse;         // commands with this text in their names run on the CPU
 };
 
 // A device that a backend found, as the host sees it.
@@ -41,9 +41,9 @@ struct BackendConfig {
     MemoryMode memory = MemoryMode::Normal;
     std::string cpuIsa;  // "" = the best the CPU has
     int64_t maxMemoryBytes = INT64_MAX;
-    std::string device;       // index, UUID or a part of the name; "" = the best
+    std::string device;           // index, UUID or a part of the name; "" = the best
     bool softwareDevices = true;  // false: a driver that computes on the CPU is not taken as the best
-    bool recordBatch = true;  // several executions in one recorded command buffer
+    bool recordBatch = true;      // several executions in one recorded command buffer
     DeviceLimits deviceLimits;
 };
 

@@ -72,8 +72,9 @@ Tensor* StageAllocator::known(Tensor* source, Storage storage) const {
 
 Tensor* StageAllocator::knownOnDevice(Tensor* source) const {
     if (source->onDevice) return source;
-    for (const auto& [key, tensor] : converted_)
-        if (key.first == source && key.second.onDevice) return tensor;
+    for (auto it = converted_.lower_bound({source, {0, false}});
+         it != converted_.end() && it->first.first == source; ++it)
+        if (it->first.second.onDevice) return it->second;
     return nullptr;
 }
 
@@ -110,7 +111,6 @@ Tensor* StageAllocator::stored(Tensor* tensor, Storage wanted) {
         if (!there) there = sharedOnDevice(source);
         if (there) {
             result = stored(there, wanted);
-            if (!(result->shape == tensor->shape)) result = shareStorage(result, *tensor, wanted.pack);
         } else {
             upload(stored(tensor, {1, false}), result = twin(*tensor, wanted));
         }
@@ -126,8 +126,7 @@ Tensor* StageAllocator::stored(Tensor* tensor, Storage wanted) {
 
 // Two storages of one place.
 void StageAllocator::changePack(Tensor* from, Tensor* to) {
-    EncodedCommand encoded;
-    Command& command = encoded.command;
+    Command command;
     command.name = from->name + "_storage";
     command.inputs = {from};
     command.outputs = {to};

@@ -71,6 +71,17 @@ TEST(VulkanDevice, ResizesReturnTheirMemory) {
     }
 }
 
+// What devices do whose memory the host cannot write.
+TEST(VulkanDevice, StagedWeights) {
+    SessionConfig config = onVulkan();
+    Session direct(digits(), config);
+    const int64_t before = counter(Count::Submits);
+    config.backend.deviceLimits.stageWeights = true;
+    Session staged(digits(), config);
+    EXPECT_GT(counter(Count::Submits), before + 1) << "weights were copied";
+    EXPECT_EQ(scores(staged), scores(direct));
+}
+
 TEST(VulkanDevice, NothingIsLeft) {
     const std::vector<int64_t> before = liveObjects();
     for (const bool batch : {false, true}) {
