@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backends/cpu/kernels/conv.h"
+#include "backends/cpu/kernels/elementwise.h"
 #include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/pack.h"
 #include "base/error.h"
@@ -351,7 +352,7 @@ TEST(KernelsConv, ActivationRange) {
             for (float v = -200; v <= 200; v += 0.03f) x.push_back(v);
             Floats y = x;
             const float inf = std::numeric_limits<float>::infinity();
-            k.conv->activate(y.data(), y.size(), act, -inf, inf);
+            unaryKernels(k.id).activate(y.data(), y.size(), act, -inf, inf);
             for (size_t i = 0; i < x.size(); ++i) {
                 ASSERT_NEAR(y[i], activate(x[i], act), 1e-6 * std::max(1.0f, std::abs(x[i])))
                     << isa << " " << int(act) << " " << x[i];

@@ -8,14 +8,18 @@ namespace mnnc {
 
 enum class Isa { Portable, Sse4, Avx2, Avx512 };
 
-struct ConvKernels;  // conv_kernels.h
+struct PanelKernels;  // these three: conv_kernels.h
+struct DepthwiseKernels;
+struct WinogradKernels;
 struct PackKernels;  // pack.h
 
 struct Kernels {
     int lanes;        // P: channels in one block of the packed layout
     const char* isa;  // "avx512", "avx2", "sse4" or "portable"
     Isa id;
-    const ConvKernels* conv;
+    const PanelKernels* panels;
+    const DepthwiseKernels* depthwise;
+    const WinogradKernels* winograd;
     const PackKernels* pack;
 };
 
