@@ -58,8 +58,8 @@ pub(crate) unsafe fn run(
     after: Closure<'_>,
 ) -> Result<()> {
     let (on_before, on_after) = (
-        before.is_some().then(|| on_op::<false> as _),
-        after.is_some().then(|| on_op::<true> as _),
+        before.is_some().then_some(on_op::<false> as _),
+        after.is_some().then_some(on_op::<true> as _),
     );
     let mut context = Context {
         session,

@@ -35,6 +35,17 @@ use std::sync::{Arc, Weak};
 /// # Ok(())
 /// # }
 /// ```
+///
+/// A tensor borrows its session, so that nobody reads it while the session runs:
+///
+/// ```compile_fail,E0502
+/// # fn wrong(mut session: mnn_c::Session) -> mnn_c::Result<()> {
+/// let scores = session.output("scores")?;
+/// session.run()?;
+/// scores.shape()?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Session {
     shared: Arc<Shared>,
