@@ -2,17 +2,13 @@
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    let library = match pkg_config::Config::new()
+    let found = pkg_config::Config::new()
         .range_version("0.1".."0.2")
-        .probe("mnn_c")
-    {
-        Ok(library) => library,
-        Err(error) => {
-            eprintln!("{error}");
-            eprintln!("libmnn_c 0.1 is not installed, or PKG_CONFIG_PATH does not name the folder of its mnn_c.pc");
-            std::process::exit(1);
-        }
-    };
+        .probe("mnn_c");
+    let library = found.unwrap_or_else(|error| {
+        eprintln!("{error}");
+        std::process::exit(1);
+    });
     // For the test that compares the declarations with the header; empty where the compiler finds it alone.
     let include: Vec<String> = library
         .include_paths

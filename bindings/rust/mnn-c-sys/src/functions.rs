@@ -26,11 +26,7 @@ extern "C" {
     /// How many devices of a backend there are on this machine.
     pub fn mnn_device_count(forward_type: i32, count: *mut usize) -> mnn_status;
     /// Describes a device.
-    pub fn mnn_device_info(
-        forward_type: i32,
-        index: usize,
-        info: *mut mnn_device_info_t,
-    ) -> mnn_status;
+    pub fn mnn_device_info(forward_type: i32, index: usize, info: *mut mnn_device_info_t) -> mnn_status;
     /// Fills the options with defaults.
     pub fn mnn_interpreter_options_init(
         options: *mut mnn_interpreter_options_t,
@@ -129,10 +125,7 @@ extern "C" {
     ) -> mnn_status;
     /// How many operators the file has: the main graph's, then those of each subgraph, in
     /// file order.
-    pub fn mnn_interpreter_op_count(
-        interpreter: *const mnn_interpreter_t,
-        count: *mut usize,
-    ) -> mnn_status;
+    pub fn mnn_interpreter_op_count(interpreter: *const mnn_interpreter_t, count: *mut usize) -> mnn_status;
     /// The name of an operator; "" when the file has none.
     pub fn mnn_interpreter_op_name(
         interpreter: *const mnn_interpreter_t,
@@ -172,10 +165,7 @@ extern "C" {
         count: *mut u64,
     ) -> mnn_status;
     /// Fills the configuration with defaults: the CPU, one thread.
-    pub fn mnn_schedule_config_init(
-        config: *mut mnn_schedule_config_t,
-        struct_size: usize,
-    ) -> mnn_status;
+    pub fn mnn_schedule_config_init(config: *mut mnn_schedule_config_t, struct_size: usize) -> mnn_status;
     /// Prepares a model for running.
     pub fn mnn_session_create(
         interpreter: *mut mnn_interpreter_t,
@@ -200,8 +190,7 @@ extern "C" {
     ) -> mnn_status;
     /// How many outputs the session has: those of the model, or `outputs` of the
     /// configuration, and then `save_tensors`.
-    pub fn mnn_session_output_count(session: *const mnn_session_t, count: *mut usize)
-        -> mnn_status;
+    pub fn mnn_session_output_count(session: *const mnn_session_t, count: *mut usize) -> mnn_status;
     /// Finds an output by name.
     pub fn mnn_session_output(
         session: *const mnn_session_t,
@@ -223,8 +212,7 @@ extern "C" {
     ) -> mnn_status;
     /// Whether an input changed its shape, or has none yet, so that `mnn_session_resize`
     /// must come before a run.
-    pub fn mnn_session_needs_resize(session: *const mnn_session_t, needed: *mut bool)
-        -> mnn_status;
+    pub fn mnn_session_needs_resize(session: *const mnn_session_t, needed: *mut bool) -> mnn_status;
     /// Plans the session for the present shapes of its inputs: shapes, memory, kernels.
     pub fn mnn_session_resize(session: *mut mnn_session_t) -> mnn_status;
     /// Runs the session: computes all outputs from the inputs as last written.
@@ -241,15 +229,10 @@ extern "C" {
         size: *mut usize,
     ) -> mnn_status;
     /// Whether the session used the cache that it was offered.
-    pub fn mnn_session_cache_accepted(
-        session: *const mnn_session_t,
-        accepted: *mut bool,
-    ) -> mnn_status;
+    pub fn mnn_session_cache_accepted(session: *const mnn_session_t, accepted: *mut bool) -> mnn_status;
     /// The memory that a session holds, in bytes, without the model's own bytes.
-    pub fn mnn_session_memory(
-        session: *const mnn_session_t,
-        memory: *mut mnn_session_memory_t,
-    ) -> mnn_status;
+    pub fn mnn_session_memory(session: *const mnn_session_t, memory: *mut mnn_session_memory_t)
+        -> mnn_status;
     /// The work of one run in floating point operations (a multiply-add is two).
     pub fn mnn_session_flops(
         session: *const mnn_session_t,
@@ -290,11 +273,7 @@ extern "C" {
     /// The number of elements of a tensor, without any padding: the product of its extents.
     pub fn mnn_tensor_element_count(tensor: *const mnn_tensor_t, count: *mut usize) -> mnn_status;
     /// The bytes of a host buffer that holds a tensor in a format.
-    pub fn mnn_tensor_byte_size(
-        tensor: *const mnn_tensor_t,
-        format: i32,
-        bytes: *mut usize,
-    ) -> mnn_status;
+    pub fn mnn_tensor_byte_size(tensor: *const mnn_tensor_t, format: i32, bytes: *mut usize) -> mnn_status;
     /// Copies data from the host into an input and converts the layout.
     pub fn mnn_tensor_write(
         tensor: *mut mnn_tensor_t,
@@ -304,11 +283,7 @@ extern "C" {
     ) -> mnn_status;
     /// Gives access to a tensor's elements in place, row-major in the order of its own
     /// format (NHWC for `MNN_FORMAT_NHWC`, NCHW for the others).
-    pub fn mnn_tensor_map(
-        tensor: *mut mnn_tensor_t,
-        access: i32,
-        data: *mut *mut c_void,
-    ) -> mnn_status;
+    pub fn mnn_tensor_map(tensor: *mut mnn_tensor_t, access: i32, data: *mut *mut c_void) -> mnn_status;
     /// Ends `mnn_tensor_map`: what was written takes effect.
     pub fn mnn_tensor_unmap(tensor: *mut mnn_tensor_t) -> mnn_status;
     /// Copies a tensor to the host and converts the layout.

@@ -1,5 +1,5 @@
-//! The declarations against the installed header: a C compiler tells constants and layouts, its preprocessor the
-//! prototypes.
+//! The declarations against the installed header: a C compiler tells constants and layouts, its preprocessor
+//! the prototypes.
 
 use mnn_c_sys::*;
 use std::collections::BTreeMap;
@@ -46,10 +46,7 @@ fn filter(command: &mut Command, text: &str) -> String {
 /// The header without comments and macros, from its first own declaration on.
 fn header() -> Option<String> {
     let mut command = compiler()?;
-    let text = filter(
-        command.args(["-E", "-P", "-x", "c", "-"]),
-        "#include <mnn_c.h>\n",
-    );
+    let text = filter(command.args(["-E", "-P", "-x", "c", "-"]), "#include <mnn_c.h>\n");
     let first = text
         .find("typedef int32_t mnn_status;")
         .expect("mnn_status is declared");
@@ -112,19 +109,14 @@ fn prototypes(header: &str) -> Names<String> {
         {
             continue;
         }
-        let inside = declaration[head.len() + 1..]
-            .trim_end()
-            .trim_end_matches(')');
+        let inside = declaration[head.len() + 1..].trim_end().trim_end_matches(')');
         let arguments: Vec<String> = inside
             .split(',')
             .filter(|argument| argument.trim() != "void")
             .map(rust_type)
             .collect();
         let returned = rust_type(&head[..head.len() - name.len()]);
-        result.insert(
-            name.into(),
-            format!("({}) -> {returned}", arguments.join(", ")),
-        );
+        result.insert(name.into(), format!("({}) -> {returned}", arguments.join(", ")));
     }
     result
 }
@@ -141,10 +133,7 @@ fn declared_functions() -> Names<String> {
             .map(|(_, kind)| kind.trim())
             .collect();
         let returned = returned.trim().trim_start_matches("->").trim();
-        result.insert(
-            name.into(),
-            format!("({}) -> {returned}", arguments.join(", ")),
-        );
+        result.insert(name.into(), format!("({}) -> {returned}", arguments.join(", ")));
     }
     result
 }
@@ -163,14 +152,7 @@ fn constant_names(header: &str) -> Vec<String> {
     between(header, "enum {", "}")
         .iter()
         .flat_map(|list| list.split(','))
-        .map(|entry| {
-            entry
-                .split('=')
-                .next()
-                .unwrap_or_default()
-                .trim()
-                .to_string()
-        })
+        .map(|entry| entry.split('=').next().unwrap_or_default().trim().to_string())
         .filter(|name| !name.is_empty())
         .collect()
 }
@@ -186,11 +168,7 @@ fn layout_program(header: &str) -> String {
         let (fields, rest) = rest.split_once('}').expect("a closed struct");
         let name = rest.split(';').next().unwrap_or_default().trim();
         program += &format!("    printf(\"{name} 0 %zu\\n\", sizeof({name}));\n");
-        for field in fields
-            .split(';')
-            .map(str::trim)
-            .filter(|field| !field.is_empty())
-        {
+        for field in fields.split(';').map(str::trim).filter(|field| !field.is_empty()) {
             let field = field.split('[').next().unwrap_or_default();
             let field = field.rsplit(|c| !is_name(c)).next().unwrap_or_default();
             program += &format!(
@@ -205,10 +183,11 @@ fn layout_program(header: &str) -> String {
 /// Compiles and runs a C program whose main has the given body.
 fn run_c(name: &str, body: &str) -> Option<String> {
     let mut command = compiler()?;
-    let program = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join(format!("{name}-{}", std::process::id()));
+    let program =
+        std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
     let source = format!(
-        "#include <mnn_c.h>\n#include <stddef.h>\n#include <stdio.h>\nint main(void) {{\n{body}    return 0;\n}}\n"
+        "#include <mnn_c.h>\n#include <stddef.h>\n#include <stdio.h>\n\
+         int main(void) {{\n{body}    return 0;\n}}\n"
     );
     filter(command.args(["-x", "c", "-", "-o"]).arg(&program), &source);
     let printed = filter(&mut Command::new(&program), "");
@@ -238,13 +217,13 @@ macro_rules! layout {
 
 fn rust_layout() -> Names<(usize, usize)> {
     let mut result = Names::new();
-    layout!(result, mnn_device_info_t: struct_size name driver kind uuid memory_bytes api_version driver_version
-        vendor_id device_id subgroup_size subgroup_arithmetic fp16_storage fp16_arithmetic);
-    layout!(result, mnn_interpreter_options_t: struct_size load_mode log_level external_weight_path log_callback
-        log_user_data log_finalizer);
-    layout!(result, mnn_schedule_config_t: struct_size forward_type backup_type allow_fallback threads precision
-        memory power gpu_mode cpu_isa outputs output_count save_tensors save_tensor_count max_memory_bytes
-        max_loop_iterations device);
+    layout!(result, mnn_device_info_t: struct_size name driver kind uuid memory_bytes api_version
+        driver_version vendor_id device_id subgroup_size subgroup_arithmetic fp16_storage fp16_arithmetic);
+    layout!(result, mnn_interpreter_options_t: struct_size load_mode log_level external_weight_path
+        log_callback log_user_data log_finalizer);
+    layout!(result, mnn_schedule_config_t: struct_size forward_type backup_type allow_fallback threads
+        precision memory power gpu_mode cpu_isa outputs output_count save_tensors save_tensor_count
+        max_memory_bytes max_loop_iterations device);
     layout!(result, mnn_session_memory_t: struct_size arena_bytes weight_bytes total_bytes peak_bytes);
     layout!(result, mnn_session_op_info_t: struct_size name type_name backend_name reason flops host_shape
         algorithm);
@@ -258,11 +237,7 @@ fn prototypes_are_those_of_the_header() {
         None => return,
     };
     let wanted = prototypes(&header);
-    assert!(
-        wanted.len() >= 65,
-        "only {} prototypes were found",
-        wanted.len()
-    );
+    assert!(wanted.len() >= 65, "only {} prototypes were found", wanted.len());
     assert_eq!(declared_functions(), wanted);
 }
 
@@ -282,11 +257,7 @@ fn constants_are_those_of_the_header() {
         .filter_map(|line| line.split_once(' '))
         .map(|(name, value)| (name.to_string(), value.parse().expect("a number")))
         .collect();
-    assert!(
-        wanted.len() >= 80,
-        "only {} constants were found",
-        wanted.len()
-    );
+    assert!(wanted.len() >= 80, "only {} constants were found", wanted.len());
     assert_eq!(declared_constants(), wanted);
 }
 
@@ -305,10 +276,6 @@ fn layouts_are_those_of_the_header() {
             (words[0].to_string(), (number(1), number(2)))
         })
         .collect();
-    assert!(
-        wanted.len() >= 50,
-        "only {} fields were found",
-        wanted.len()
-    );
+    assert!(wanted.len() >= 50, "only {} fields were found", wanted.len());
     assert_eq!(rust_layout(), wanted);
 }

@@ -1,5 +1,5 @@
-//! The demo: classifies the held-out images of `examples/digits`, draws a few of them as text beside the prediction,
-//! and prints the accuracy over all of them.
+//! The demo: classifies the held-out images of `examples/digits`, draws a few of them as text beside the
+//! prediction, and prints the accuracy over all of them.
 //!
 //! ```text
 //! classify_digits [FOLDER]      FOLDER holds digits.mnn, test_images.bin and test_labels.bin
@@ -92,9 +92,7 @@ fn main() -> ExitCode {
         (None, _) => Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../examples/digits"),
         (Some(folder), None) if !folder.to_string_lossy().starts_with('-') => PathBuf::from(folder),
         _ => {
-            eprintln!(
-                "usage: classify_digits [FOLDER]   (default: the checkout's examples/digits)"
-            );
+            eprintln!("usage: classify_digits [FOLDER]   (default: the checkout's examples/digits)");
             return ExitCode::from(2);
         }
     };

@@ -11,11 +11,7 @@ impl Tensor<'_> {
     pub fn read_array<T: Element>(&self) -> Result<ArrayD<T>> {
         let elements = self.read(self.row_major()?)?;
         // No extent is open where elements can be read.
-        let dims: Vec<usize> = self
-            .shape()?
-            .iter()
-            .map(|&extent| extent as usize)
-            .collect();
+        let dims: Vec<usize> = self.shape()?.iter().map(|&extent| extent as usize).collect();
         ArrayD::from_shape_vec(IxDyn(&dims), elements)
             .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))
     }

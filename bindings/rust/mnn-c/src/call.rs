@@ -26,9 +26,7 @@ pub(crate) fn get<T: Default>(call: impl FnOnce(*mut T) -> sys::mnn_status) -> R
 }
 
 /// The handle that a call writes on success, without `check`.
-pub(crate) fn get_pointer<T>(
-    call: impl FnOnce(*mut *mut T) -> sys::mnn_status,
-) -> (*mut T, sys::mnn_status) {
+pub(crate) fn get_pointer<T>(call: impl FnOnce(*mut *mut T) -> sys::mnn_status) -> (*mut T, sys::mnn_status) {
     let mut pointer = std::ptr::null_mut();
     let status = call(&mut pointer);
     (pointer, status)

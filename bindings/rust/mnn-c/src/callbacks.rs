@@ -14,8 +14,8 @@ type Closure<'r> = Option<&'r mut dyn FnMut(&OpCall<'_>) -> OpAction>;
 
 /// An operator of a run, before or after its execution.
 ///
-/// The library's own copies and changes of layout come too, with `Copy` as type; [`Session::op_count`] does not count
-/// them.
+/// The library's own copies and changes of layout come too, with `Copy` as type; [`Session::op_count`] does
+/// not count them.
 pub struct OpCall<'c> {
     info: &'c sys::mnn_session_op_info_t,
     tensors: &'c [*const sys::mnn_tensor_t],
@@ -68,9 +68,7 @@ pub(crate) unsafe fn run(
     };
     let user_data: *mut Context<'_, '_, '_> = &mut context;
     // SAFETY: as promised; the context lives during the call.
-    check(unsafe {
-        sys::mnn_session_run_with_callbacks(handle, on_before, on_after, user_data.cast())
-    })
+    check(unsafe { sys::mnn_session_run_with_callbacks(handle, on_before, on_after, user_data.cast()) })
 }
 
 struct Context<'s, 'b, 'a> {
@@ -94,11 +92,7 @@ unsafe extern "C" fn on_op<const AFTER: bool>(
                 0 => &[],
                 count => std::slice::from_raw_parts(tensors, count),
             };
-            (
-                &mut *user_data.cast::<Context<'_, '_, '_>>(),
-                &*info,
-                tensors,
-            )
+            (&mut *user_data.cast::<Context<'_, '_, '_>>(), &*info, tensors)
         };
         let closure = if AFTER {
             &mut context.after
@@ -110,9 +104,7 @@ unsafe extern "C" fn on_op<const AFTER: bool>(
             tensors,
             session: context.session,
         };
-        closure
-            .as_mut()
-            .map_or(OpAction::Run, |closure| closure(&call))
+        closure.as_mut().map_or(OpAction::Run, |closure| closure(&call))
     });
     answer.unwrap_or(OpAction::Stop).code()
 }

@@ -61,8 +61,8 @@ codes! {
         Nchw = MNN_FORMAT_NCHW,
         /// Batch, height, width, channel: the last dimension is the channel.
         Nhwc = MNN_FORMAT_NHWC,
-        /// Channels in groups of four, the last one filled up with zeros: element (n, c, s) of N x C x S lies at
-        /// ((c / 4 * N + n) * S + s) * 4 + c % 4.
+        /// Channels in groups of four, the last one filled up with zeros: element (n, c, s) of N x C x S lies
+        /// at ((c / 4 * N + n) * S + s) * 4 + c % 4.
         Nc4hw4 = MNN_FORMAT_NC4HW4,
     }
 }

@@ -9,7 +9,8 @@ use std::mem::{size_of, MaybeUninit};
 use std::os::raw::c_char;
 use std::ptr::null;
 
-/// Wishes for a GPU: at most one of each group. `GpuMode::TUNING_FAST | GpuMode::RECORD_OP` asks for two things.
+/// Wishes for a GPU: at most one of each group. `GpuMode::TUNING_FAST | GpuMode::RECORD_OP` asks for two
+/// things.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct GpuMode(i32);
 
@@ -94,8 +95,8 @@ impl ScheduleConfig {
         self
     }
 
-    /// The backend to take when the wanted one is missing. Without it, that is an error. Single operators fall back
-    /// to the CPU either way.
+    /// The backend to take when the wanted one is missing. Without it, that is an error. Single operators
+    /// fall back to the CPU either way.
     pub fn fallback(mut self, forward_type: ForwardType) -> Self {
         self.fallback = Some(forward_type);
         self
@@ -157,8 +158,8 @@ impl ScheduleConfig {
         self
     }
 
-    /// Most bytes the session may plan for, weights included; 0: 4 GiB, or half of the machine's memory if that is
-    /// more.
+    /// Most bytes the session may plan for, weights included; 0: 4 GiB, or half of the machine's memory if
+    /// that is more.
     pub fn max_memory_bytes(mut self, bytes: u64) -> Self {
         self.max_memory_bytes = bytes;
         self
@@ -170,18 +171,15 @@ impl ScheduleConfig {
         self
     }
 
-    /// Which GPU: its index in [`devices`](crate::devices), its UUID as 32 hexadecimal digits, or a part of its
-    /// name. Without it the best; [`ForwardType::Auto`] takes no software driver unless it is named here.
+    /// Which GPU: its index in [`devices`](crate::devices), its UUID as 32 hexadecimal digits, or a part of
+    /// its name. Without it the best; [`ForwardType::Auto`] takes no software driver unless it is named here.
     pub fn device(mut self, device: impl Into<String>) -> Self {
         self.device = Some(device.into());
         self
     }
 
     /// Hands the struct of the C interface to a call; what it points to lives until that returns.
-    pub(crate) fn with_c<T>(
-        &self,
-        call: impl FnOnce(*const sys::mnn_schedule_config_t) -> T,
-    ) -> Result<T> {
+    pub(crate) fn with_c<T>(&self, call: impl FnOnce(*const sys::mnn_schedule_config_t) -> T) -> Result<T> {
         let cpu_isa = optional_string(&self.cpu_isa, "the instruction set")?;
         let device = optional_string(&self.device, "the device")?;
         let outputs = Names::new(&self.outputs, "the name of an output")?;
@@ -193,9 +191,7 @@ impl ScheduleConfig {
             check(sys::mnn_schedule_config_init(place.as_mut_ptr(), size))?;
             place.assume_init()
         };
-        config.forward_type = self
-            .forward_type
-            .map_or(config.forward_type, ForwardType::code);
+        config.forward_type = self.forward_type.map_or(config.forward_type, ForwardType::code);
         config.backup_type = self.fallback.map_or(config.backup_type, ForwardType::code);
         config.allow_fallback = self.fallback.is_some().into();
         config.threads = i32::try_from(self.threads).unwrap_or(i32::MAX);

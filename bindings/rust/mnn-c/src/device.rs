@@ -42,8 +42,9 @@ pub struct DeviceInfo {
 /// The devices of a backend on this machine, in the order of the indices that
 /// [`ScheduleConfig::device`](crate::ScheduleConfig::device) takes. The CPU has none to choose among.
 ///
-/// Fails with [`ErrorKind::BackendMissing`](crate::ErrorKind::BackendMissing) when the backend is not built in or
-/// finds no device; the sentence says what is missing. Loads the drivers unless a session of the backend is alive.
+/// Fails with [`ErrorKind::BackendMissing`](crate::ErrorKind::BackendMissing) when the backend is not built
+/// in or finds no device; the sentence says what is missing. Loads the drivers unless a session of the
+/// backend is alive.
 pub fn devices(backend: ForwardType) -> Result<Vec<DeviceInfo>> {
     // SAFETY: an out-pointer to a value.
     let count = get(|count| unsafe { sys::mnn_device_count(backend.code(), count) })?;
@@ -75,10 +76,6 @@ fn device(backend: ForwardType, index: usize) -> Result<DeviceInfo> {
 
 /// Up to the terminating zero.
 fn text(field: &[c_char]) -> String {
-    let bytes: Vec<u8> = field
-        .iter()
-        .map(|&c| c as u8)
-        .take_while(|&c| c != 0)
-        .collect();
+    let bytes: Vec<u8> = field.iter().map(|&c| c as u8).take_while(|&c| c != 0).collect();
     String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -83,8 +83,8 @@ codes! {
 }
 
 impl ErrorKind {
-    /// The name that the C interface gives it, e.g. `MNN_ERROR_NOT_FOUND`; `unknown status` for a number that the
-    /// library does not know.
+    /// The name that the C interface gives it, e.g. `MNN_ERROR_NOT_FOUND`; `unknown status` for a number that
+    /// the library does not know.
     pub fn name(self) -> &'static str {
         // SAFETY: a constant string of the library, for any number.
         let name = unsafe { CStr::from_ptr(sys::mnn_status_name(self.code())) };

@@ -17,8 +17,8 @@ use std::sync::Arc;
 /// What owns the bytes that an interpreter borrows.
 pub(crate) type Owner = Option<Arc<dyn Any + Send + Sync>>;
 
-/// A model, loaded and verified. Operators that the library does not know do not stop loading; creating a session of
-/// the model fails then.
+/// A model, loaded and verified. Operators that the library does not know do not stop loading; creating a
+/// session of the model fails then.
 ///
 /// Sessions stay usable when their interpreter is dropped.
 #[derive(Debug)]
@@ -28,7 +28,8 @@ pub struct Interpreter {
     owner: Owner,
 }
 
-// SAFETY: every function that takes an interpreter may be called from any thread; only destroying must not overlap.
+// SAFETY: every function that takes an interpreter may be called from any thread; only destroying must not
+// overlap.
 unsafe impl Send for Interpreter {}
 // SAFETY: as above.
 unsafe impl Sync for Interpreter {}
@@ -57,8 +58,8 @@ pub struct ModelOp<'i> {
     pub type_name: Cow<'i, str>,
     /// Whether the library implements the type.
     pub supported: bool,
-    /// The names of the tensors that it makes: what [`ScheduleConfig::outputs`] and [`ScheduleConfig::save_tensors`]
-    /// take. Empty in subgraphs.
+    /// The names of the tensors that it makes: what [`ScheduleConfig::outputs`] and
+    /// [`ScheduleConfig::save_tensors`] take. Empty in subgraphs.
     pub outputs: Vec<Cow<'i, str>>,
 }
 
@@ -97,16 +98,13 @@ impl Interpreter {
     ///
     /// # Safety
     /// The handle is nobody else's, and the owner keeps the bytes that it borrows.
-    pub(crate) unsafe fn from_handle(
-        handle: *mut sys::mnn_interpreter_t,
-        owner: Owner,
-    ) -> Option<Self> {
+    pub(crate) unsafe fn from_handle(handle: *mut sys::mnn_interpreter_t, owner: Owner) -> Option<Self> {
         NonNull::new(handle).map(|handle| Self { handle, owner })
     }
 
-    /// Prepares the model for running. When the model declares all extents of its inputs the session is ready to run
-    /// (an open first extent, the batch, counts as 1); otherwise [`TensorMut::resize`](crate::TensorMut::resize) and
-    /// [`Session::resize`] have to follow.
+    /// Prepares the model for running. When the model declares all extents of its inputs the session is ready
+    /// to run (an open first extent, the batch, counts as 1); otherwise
+    /// [`TensorMut::resize`](crate::TensorMut::resize) and [`Session::resize`] have to follow.
     ///
     /// Any number of sessions may be created at once, on any threads.
     pub fn create_session(&self, config: &ScheduleConfig) -> Result<Session> {
@@ -119,8 +117,8 @@ impl Interpreter {
         check(status).map(|()| session.expect("a handle comes with MNN_OK"))
     }
 
-    /// Names a file that keeps what a GPU session prepared for the next process; `None`: no file any more. Sessions
-    /// created afterwards read it, and write it when there was none that fits.
+    /// Names a file that keeps what a GPU session prepared for the next process; `None`: no file any more.
+    /// Sessions created afterwards read it, and write it when there was none that fits.
     pub fn set_cache_file(&self, path: Option<&Path>) -> Result<()> {
         let path = path.map(c_path).transpose()?;
         let pointer = path.as_ref().map_or(null(), |path| path.as_ptr());
@@ -128,8 +126,8 @@ impl Interpreter {
         check(unsafe { sys::mnn_interpreter_set_cache_file(self.handle.as_ptr(), pointer) })
     }
 
-    /// The same from memory: bytes of [`Session::cache`]. They come before a file; empty bytes take earlier ones
-    /// back. Bytes that do not fit are a miss: [`Session::cache_accepted`] tells.
+    /// The same from memory: bytes of [`Session::cache`]. They come before a file; empty bytes take earlier
+    /// ones back. Bytes that do not fit are a miss: [`Session::cache_accepted`] tells.
     pub fn set_cache(&self, bytes: &[u8]) -> Result<()> {
         let data = bytes.as_ptr().cast();
         // SAFETY: the bytes are copied.
@@ -139,9 +137,7 @@ impl Interpreter {
     /// Writes the cache file again if a session prepared more than it holds.
     pub fn update_cache_file(&self, session: &mut Session) -> Result<()> {
         // SAFETY: the session does not run, it is borrowed alone.
-        check(unsafe {
-            sys::mnn_interpreter_update_cache_file(self.handle.as_ptr(), session.as_ptr())
-        })
+        check(unsafe { sys::mnn_interpreter_update_cache_file(self.handle.as_ptr(), session.as_ptr()) })
     }
 
     /// The UUID that the converter gave the model; empty when the file has none.
@@ -217,14 +213,10 @@ impl Interpreter {
             Ok(ModelOp {
                 name: get_text(|name| sys::mnn_interpreter_op_name(net, index, name))?,
                 type_name: get_text(|name| sys::mnn_interpreter_op_type(net, index, name))?,
-                supported: get(|supported| {
-                    sys::mnn_interpreter_op_supported(net, index, supported)
-                })?,
+                supported: get(|supported| sys::mnn_interpreter_op_supported(net, index, supported))?,
                 outputs: (0..outputs)
                     .map(|output| {
-                        get_text(|name| {
-                            sys::mnn_interpreter_op_output_name(net, index, output, name)
-                        })
+                        get_text(|name| sys::mnn_interpreter_op_output_name(net, index, output, name))
                     })
                     .collect::<Result<_>>()?,
             })

@@ -1,5 +1,5 @@
-//! Runs neural networks stored in the `.mnn` format, on the CPU and on GPUs through Vulkan: a safe interface of
-//! libmnn_c.
+//! Runs neural networks stored in the `.mnn` format, on the CPU and on GPUs through Vulkan: a safe interface
+//! of libmnn_c.
 //!
 //! ```
 //! use mnn_c::{Format, Interpreter, ScheduleConfig};
@@ -16,13 +16,14 @@
 //! # }
 //! ```
 //!
-//! - An [`Interpreter`] holds one model. A [`Session`] is that model prepared for one configuration and one set of
-//!   input shapes; any number of sessions share the weights of their interpreter. A [`Tensor`] is an input or an
-//!   output of a session.
+//! - An [`Interpreter`] holds one model. A [`Session`] is that model prepared for one configuration and one
+//!   set of input shapes; any number of sessions share the weights of their interpreter. A [`Tensor`] is an
+//!   input or an output of a session.
 //! - Interpreters and sessions may be dropped in any order.
-//! - What takes `&self` may be called from any number of threads at once, what takes `&mut self` from one at a time:
-//!   the rules of the C interface, which the compiler enforces here. Sessions run at the same time.
-//! - An [`Error`] carries a kind, the number of the C interface and a sentence with the names and numbers at fault.
+//! - What takes `&self` may be called from any number of threads at once, what takes `&mut self` from one at
+//!   a time: the rules of the C interface, which the compiler enforces here. Sessions run at the same time.
+//! - An [`Error`] carries a kind, the number of the C interface and a sentence with the names and numbers at
+//!   fault.
 //! - A panic in a closure that the library calls stops what is under way and goes on in the caller.
 //!
 //! The feature `ndarray` adds `Tensor::read_array` and `TensorMut::write_array`.
@@ -48,9 +49,7 @@ mod session;
 mod tensor;
 
 pub use callbacks::OpCall;
-pub use codes::{
-    ElementType, Format, ForwardType, LogLevel, MemoryMode, OpAction, PowerMode, Precision,
-};
+pub use codes::{ElementType, Format, ForwardType, LogLevel, MemoryMode, OpAction, PowerMode, Precision};
 pub use config::{GpuMode, ScheduleConfig};
 pub use device::{devices, DeviceInfo};
 pub use element::{Bf16, Element, F16};

@@ -42,10 +42,7 @@ impl<'t, T: Element> Mapping<'t, T> {
         // An empty tensor has no memory.
         if let Some(data) = NonNull::new(data).filter(|_| count > 0) {
             if data.as_ptr() as usize % align_of::<T>() != 0 {
-                let message = format!(
-                    "the elements of tensor '{}' are not aligned",
-                    tensor.name()?
-                );
+                let message = format!("the elements of tensor '{}' are not aligned", tensor.name()?);
                 return Err(Error::new(ErrorKind::Internal, message));
             }
             mapping.data = data.cast();
@@ -91,16 +88,14 @@ pub(crate) fn map<'t, T: Element>(tensor: &'t mut TensorMut<'_>) -> Result<Mappe
     Mapping::new(tensor, sys::MNN_MAP_READ).map(Mapped)
 }
 
-pub(crate) fn map_mut<'t, T: Element>(
-    tensor: &'t mut TensorMut<'_>,
-    read: bool,
-) -> Result<MappedMut<'t, T>> {
+pub(crate) fn map_mut<'t, T: Element>(tensor: &'t mut TensorMut<'_>, read: bool) -> Result<MappedMut<'t, T>> {
     if read {
         return Mapping::new(tensor, sys::MNN_MAP_READ | sys::MNN_MAP_WRITE).map(MappedMut);
     }
     let mapping = Mapping::<T>::new(tensor, sys::MNN_MAP_WRITE)?;
     let (data, count) = (mapping.data.as_ptr(), mapping.count);
-    // SAFETY: that many elements. They are written before anybody can read them; zeros are a value of every type.
+    // SAFETY: that many elements. They are written before anybody can read them; zeros are a value of every
+    // type.
     unsafe { data.write_bytes(0, count) };
     Ok(MappedMut(mapping))
 }

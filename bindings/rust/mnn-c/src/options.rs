@@ -42,21 +42,18 @@ impl InterpreterOptions {
         Self::default()
     }
 
-    /// Sends messages about the model and its sessions up to a level to a closure, on whichever thread is inside a
-    /// call; calls of several threads may overlap. The closure is dropped with the last of interpreter and sessions.
+    /// Sends messages about the model and its sessions up to a level to a closure, on whichever thread is
+    /// inside a call; calls of several threads may overlap. The closure is dropped with the last of
+    /// interpreter and sessions.
     ///
     /// A panic in it goes on in the caller once the library's call is over.
-    pub fn log(
-        mut self,
-        level: LogLevel,
-        closure: impl Fn(LogLevel, &str) + Send + Sync + 'static,
-    ) -> Self {
+    pub fn log(mut self, level: LogLevel, closure: impl Fn(LogLevel, &str) + Send + Sync + 'static) -> Self {
         self.log = Some((level, Box::new(closure)));
         self
     }
 
-    /// The file of external weights. Without it, the model's path with `.weight` behind it; a model from memory has
-    /// none then.
+    /// The file of external weights. Without it, the model's path with `.weight` behind it; a model from
+    /// memory has none then.
     ///
     /// A weight file is mapped: it must not change while the interpreter or a session of it lives.
     pub fn external_weights(mut self, path: impl Into<PathBuf>) -> Self {
@@ -69,7 +66,8 @@ impl InterpreterOptions {
         self.load_path(path.as_ref(), sys::MNN_LOAD_CHUNKED)
     }
 
-    /// Loads a model from a file that is mapped instead of read: quicker, and several processes share the memory.
+    /// Loads a model from a file that is mapped instead of read: quicker, and several processes share the
+    /// memory.
     ///
     /// # Safety
     /// Nobody changes or shortens the file while the interpreter or a session of it lives.
@@ -82,19 +80,14 @@ impl InterpreterOptions {
         self.load(sys::MNN_LOAD_COPY, None, |options, out| {
             // SAFETY: the bytes are copied before the call returns.
             unsafe {
-                sys::mnn_interpreter_create_from_memory(
-                    bytes.as_ptr().cast(),
-                    bytes.len(),
-                    options,
-                    out,
-                )
+                sys::mnn_interpreter_create_from_memory(bytes.as_ptr().cast(), bytes.len(), options, out)
             }
         })
     }
 
-    /// Loads a model from the bytes of a `.mnn` file in place. Their owner, e.g. a `&'static [u8]`, a `Vec<u8>` or an
-    /// `Arc<[u8]>`, is dropped with the last of interpreter and sessions. Bytes at an address that is no multiple of
-    /// 8 may be copied.
+    /// Loads a model from the bytes of a `.mnn` file in place. Their owner, e.g. a `&'static [u8]`, a
+    /// `Vec<u8>` or an `Arc<[u8]>`, is dropped with the last of interpreter and sessions. Bytes at an address
+    /// that is no multiple of 8 may be copied.
     pub fn load_owner<T>(self, owner: T) -> Result<Interpreter>
     where
         T: AsRef<[u8]> + Send + Sync + 'static,
@@ -103,8 +96,8 @@ impl InterpreterOptions {
         let bytes = (*owner).as_ref();
         let (data, size) = (bytes.as_ptr(), bytes.len());
         self.load(sys::MNN_LOAD_BORROW, Some(owner), |options, out| {
-            // SAFETY: the interpreter and its sessions hold the owner, which is neither moved nor changed, so that
-            // what it lends stays.
+            // SAFETY: the interpreter and its sessions hold the owner, which is neither moved nor changed, so
+            // that what it lends stays.
             unsafe { sys::mnn_interpreter_create_from_memory(data.cast(), size, options, out) }
         })
     }
@@ -121,10 +114,7 @@ impl InterpreterOptions {
         self,
         mode: i32,
         owner: Option<Arc<dyn Any + Send + Sync>>,
-        create: impl FnOnce(
-            *const sys::mnn_interpreter_options_t,
-            *mut *mut sys::mnn_interpreter_t,
-        ) -> i32,
+        create: impl FnOnce(*const sys::mnn_interpreter_options_t, *mut *mut sys::mnn_interpreter_t) -> i32,
     ) -> Result<Interpreter> {
         let weights = self.external_weights.as_deref().map(c_path).transpose()?;
         let mut place = MaybeUninit::<sys::mnn_interpreter_options_t>::uninit();
@@ -150,8 +140,7 @@ impl InterpreterOptions {
         // SAFETY: a new interpreter, or NULL after a failure; the bytes that it borrows are the owner's.
         let interpreter = unsafe { Interpreter::from_handle(handle, owner) };
         // SAFETY: without an interpreter the library does not keep the closure.
-        let unused = (interpreter.is_none() && !closure.is_null())
-            .then(|| unsafe { Box::from_raw(closure) });
+        let unused = (interpreter.is_none() && !closure.is_null()).then(|| unsafe { Box::from_raw(closure) });
         let result = check(status).map(|()| interpreter.expect("a handle comes with MNN_OK"));
         drop(unused);
         result
@@ -172,8 +161,7 @@ impl fmt::Debug for InterpreterOptions {
 unsafe extern "C" fn on_message(user_data: *mut c_void, level: i32, message: *const c_char) {
     panics::catch(|| {
         // SAFETY: as promised; the closure may be called by several threads at once.
-        let (closure, message) =
-            unsafe { (&*user_data.cast::<LogClosure>(), CStr::from_ptr(message)) };
+        let (closure, message) = unsafe { (&*user_data.cast::<LogClosure>(), CStr::from_ptr(message)) };
         closure(LogLevel::from_code(level), &message.to_string_lossy());
     });
 }

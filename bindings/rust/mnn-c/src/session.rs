@@ -59,8 +59,9 @@ struct Shared {
     _owner: Owner,
 }
 
-// SAFETY: const functions may be called from any thread at once and take `&Session`; the others take `&mut Session`,
-// so that no other thread is inside one. Interrupting is allowed to any thread at any time before the destruction.
+// SAFETY: const functions may be called from any thread at once and take `&Session`; the others take `&mut
+// Session`, so that no other thread is inside one. Interrupting is allowed to any thread at any time before
+// the destruction.
 unsafe impl Send for Shared {}
 // SAFETY: as above.
 unsafe impl Sync for Shared {}
@@ -142,10 +143,7 @@ impl Session {
     ///
     /// # Safety
     /// The handle is nobody else's, and the owner keeps the bytes that it borrows.
-    pub(crate) unsafe fn from_handle(
-        handle: *mut sys::mnn_session_t,
-        owner: Owner,
-    ) -> Option<Self> {
+    pub(crate) unsafe fn from_handle(handle: *mut sys::mnn_session_t, owner: Owner) -> Option<Self> {
         NonNull::new(handle).map(|handle| Self {
             shared: Arc::new(Shared {
                 handle,
@@ -222,14 +220,15 @@ impl Session {
         Ok(unsafe { TensorMut::new(handle, self.shared.handle) })
     }
 
-    /// Whether an input changed its shape, or has none yet, so that [`resize`](Self::resize) must come before a run.
+    /// Whether an input changed its shape, or has none yet, so that [`resize`](Self::resize) must come before
+    /// a run.
     pub fn needs_resize(&self) -> Result<bool> {
         // SAFETY: an out-pointer to a value.
         get(|needed| unsafe { sys::mnn_session_needs_resize(self.as_ptr(), needed) })
     }
 
-    /// Plans the session for the present shapes of its inputs: shapes, memory, kernels. Does nothing when no shape
-    /// changed. The contents of all inputs are undefined afterwards when anything changed.
+    /// Plans the session for the present shapes of its inputs: shapes, memory, kernels. Does nothing when no
+    /// shape changed. The contents of all inputs are undefined afterwards when anything changed.
     ///
     /// ```
     /// # use mnn_c::{Format, Interpreter, ScheduleConfig};
@@ -252,8 +251,9 @@ impl Session {
         check(unsafe { sys::mnn_session_run(self.shared.handle.as_ptr()) })
     }
 
-    /// [`run`](Self::run) with a closure before and after each operator, on this thread. A GPU takes many operators in
-    /// one go: `before` comes for all of them, then `after`, and one of them cannot be skipped alone.
+    /// [`run`](Self::run) with a closure before and after each operator, on this thread. A GPU takes many
+    /// operators in one go: `before` comes for all of them, then `after`, and one of them cannot be skipped
+    /// alone.
     ///
     /// A panic in a closure stops the run and goes on in the caller.
     ///
@@ -292,8 +292,8 @@ impl Session {
         }
     }
 
-    /// What a GPU session prepared, as bytes for [`Interpreter::set_cache`](crate::Interpreter::set_cache) of a later
-    /// process. Empty on the CPU.
+    /// What a GPU session prepared, as bytes for [`Interpreter::set_cache`](crate::Interpreter::set_cache) of
+    /// a later process. Empty on the CPU.
     pub fn cache(&mut self) -> Result<Vec<u8>> {
         loop {
             let mut size = 0;
@@ -343,13 +343,12 @@ impl Session {
     pub fn flops(&self) -> Result<Flops> {
         let mut complete = false;
         // SAFETY: out-pointers to values.
-        let count =
-            get(|flops| unsafe { sys::mnn_session_flops(self.as_ptr(), flops, &mut complete) })?;
+        let count = get(|flops| unsafe { sys::mnn_session_flops(self.as_ptr(), flops, &mut complete) })?;
         Ok(Flops { count, complete })
     }
 
-    /// How many operators the session executes: after constant folding and fusion, those of control flow's bodies
-    /// included.
+    /// How many operators the session executes: after constant folding and fusion, those of control flow's
+    /// bodies included.
     pub fn op_count(&self) -> Result<usize> {
         // SAFETY: an out-pointer to a value.
         get(|count| unsafe { sys::mnn_session_op_count(self.as_ptr(), count) })
@@ -360,7 +359,8 @@ impl Session {
         // SAFETY: numbers and pointers; all zeros are a value.
         let mut info: sys::mnn_session_op_info_t = unsafe { MaybeUninit::zeroed().assume_init() };
         info.struct_size = size_of::<sys::mnn_session_op_info_t>();
-        // SAFETY: the struct tells its size. The strings live until the next resize or run, which the borrow excludes.
+        // SAFETY: the struct tells its size. The strings live until the next resize or run, which the borrow
+        // excludes.
         unsafe {
             check(sys::mnn_session_op_info(self.as_ptr(), index, &mut info))?;
             Ok(OpInfo::from_c(&info))
@@ -419,12 +419,14 @@ pub struct InterruptHandle {
 }
 
 impl InterruptHandle {
-    /// Asks what is under way to stop: it returns [`ErrorKind::Cancelled`] after the operator it is in, on a GPU after
-    /// those that were submitted with it. With nothing under way, or without the session, nothing happens: a run that
-    /// begins later is not stopped. Who must be sure repeats the call until the run returned.
+    /// Asks what is under way to stop: it returns [`ErrorKind::Cancelled`] after the operator it is in, on a
+    /// GPU after those that were submitted with it. With nothing under way, or without the session, nothing
+    /// happens: a run that begins later is not stopped. Who must be sure repeats the call until the run
+    /// returned.
     pub fn interrupt(&self) -> Result<()> {
         match self.shared.upgrade() {
-            // SAFETY: allowed to any thread while the session is not being destroyed, which the reference prevents.
+            // SAFETY: allowed to any thread while the session is not being destroyed, which the reference
+            // prevents.
             Some(shared) => check(unsafe { sys::mnn_session_interrupt(shared.handle.as_ptr()) }),
             None => Ok(()),
         }

@@ -41,8 +41,8 @@ impl<'s> Tensor<'s> {
         unsafe { get_text(|name| sys::mnn_tensor_name(self.as_ptr(), name)) }
     }
 
-    /// Its extents in the order of its format. An input that waits for a resize shows its new shape, -1 for extents
-    /// still open.
+    /// Its extents in the order of its format. An input that waits for a resize shows its new shape, -1 for
+    /// extents still open.
     pub fn shape(&self) -> Result<Vec<i32>> {
         get_shape(|dims, capacity, rank| {
             // SAFETY: the buffer has that capacity.
@@ -56,7 +56,8 @@ impl<'s> Tensor<'s> {
         get(|code| unsafe { sys::mnn_tensor_type(self.as_ptr(), code) }).map(ElementType::from_code)
     }
 
-    /// Its dimension format: `Nhwc` when its shape is in that order; the shapes of the other two are in NCHW order.
+    /// Its dimension format: `Nhwc` when its shape is in that order; the shapes of the other two are in NCHW
+    /// order.
     pub fn format(&self) -> Result<Format> {
         // SAFETY: an out-pointer to a value.
         get(|code| unsafe { sys::mnn_tensor_format(self.as_ptr(), code) }).map(Format::from_code)
@@ -139,11 +140,11 @@ impl<'s> TensorMut<'s> {
         }
     }
 
-    /// Copies elements into an input. `format` is the layout of the data; where it differs from the tensor's own, the
-    /// data is taken to have the tensor's shape with its channel dimension moved.
+    /// Copies elements into an input. `format` is the layout of the data; where it differs from the tensor's
+    /// own, the data is taken to have the tensor's shape with its channel dimension moved.
     ///
-    /// Fails with [`ErrorKind::BadType`] when the elements are of another type and with [`ErrorKind::InputData`] when
-    /// their number is another one.
+    /// Fails with [`ErrorKind::BadType`] when the elements are of another type and with
+    /// [`ErrorKind::InputData`] when their number is another one.
     pub fn write<T: Element>(&mut self, data: &[T], format: Format) -> Result<()> {
         self.require_type::<T>()?;
         let (start, bytes) = (data.as_ptr().cast(), size_of_val(data));
@@ -159,8 +160,8 @@ impl<'s> TensorMut<'s> {
         check(unsafe { sys::mnn_session_resize_input(session, input, shape.as_ptr(), shape.len()) })
     }
 
-    /// The elements in place, to read: of an input, or of an output after a run. They are row-major in the tensor's own
-    /// order, which is NHWC for `Nhwc` and NCHW for the others.
+    /// The elements in place, to read: of an input, or of an output after a run. They are row-major in the
+    /// tensor's own order, which is NHWC for `Nhwc` and NCHW for the others.
     ///
     /// ```
     /// # use mnn_c::{Format, Interpreter, ScheduleConfig};
@@ -178,13 +179,14 @@ impl<'s> TensorMut<'s> {
         map::map(self)
     }
 
-    /// The elements of an input in place, to read and write. What was written takes effect when the mapping ends.
+    /// The elements of an input in place, to read and write. What was written takes effect when the mapping
+    /// ends.
     pub fn map_mut<T: Element>(&mut self) -> Result<MappedMut<'_, T>> {
         map::map_mut(self, true)
     }
 
-    /// The elements of an input in place, to write: they start as zeros instead of what the tensor held. Spares copying
-    /// that where the tensor does not lie row-major.
+    /// The elements of an input in place, to write: they start as zeros instead of what the tensor held.
+    /// Spares copying that where the tensor does not lie row-major.
     pub fn map_write<T: Element>(&mut self) -> Result<MappedMut<'_, T>> {
         map::map_mut(self, false)
     }

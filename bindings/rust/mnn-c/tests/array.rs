@@ -11,11 +11,7 @@ use support::*;
 fn arrays_in_and_out() {
     let mut session = open_session();
     let image = Array4::from_shape_vec((1, 1, 8, 8), pixels(PIXELS, 1)).unwrap();
-    session
-        .input_mut("image")
-        .unwrap()
-        .write_array(&image)
-        .unwrap();
+    session.input_mut("image").unwrap().write_array(&image).unwrap();
     let back: ArrayD<f32> = session.input("image").unwrap().read_array().unwrap();
     assert_eq!(back, image.into_dyn());
     session.run().unwrap();
@@ -29,11 +25,7 @@ fn arrays_that_do_not_lie_in_order() {
     let mut session = open_session();
     let image = Array4::from_shape_vec((1, 1, 8, 8), pixels(PIXELS, 2)).unwrap();
     let turned = image.permuted_axes([0, 1, 3, 2]);
-    session
-        .input_mut("image")
-        .unwrap()
-        .write_array(&turned)
-        .unwrap();
+    session.input_mut("image").unwrap().write_array(&turned).unwrap();
     let read: Vec<f32> = session.input("image").unwrap().read(Format::Nchw).unwrap();
     assert_eq!(read, turned.iter().copied().collect::<Vec<_>>());
 }

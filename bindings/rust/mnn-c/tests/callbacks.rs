@@ -3,8 +3,7 @@
 mod support;
 
 use mnn_c::{
-    ErrorKind, Format, Interpreter, InterpreterOptions, LogLevel, OpAction, OpCall, ScheduleConfig,
-    Session,
+    ErrorKind, Format, Interpreter, InterpreterOptions, LogLevel, OpAction, OpCall, ScheduleConfig, Session,
 };
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,11 +21,7 @@ fn written(seed: u32) -> Session {
 }
 
 fn scores(session: &Session) -> Vec<f32> {
-    session
-        .output("scores")
-        .unwrap()
-        .read(Format::Nchw)
-        .unwrap()
+    session.output("scores").unwrap().read(Format::Nchw).unwrap()
 }
 
 #[test]
@@ -233,10 +228,7 @@ fn a_log_closure_lives_as_long_as_it_is_needed() {
         options(&dropped).load_file("no/such/file.mnn"),
         ErrorKind::FileNotExist,
     );
-    assert_fails(
-        options(&dropped).load_file("zero\0byte"),
-        ErrorKind::InvalidValue,
-    );
+    assert_fails(options(&dropped).load_file("zero\0byte"), ErrorKind::InvalidValue);
     assert_eq!(dropped.load(Ordering::SeqCst), 3);
     drop(options(&dropped));
     assert_eq!(dropped.load(Ordering::SeqCst), 4);

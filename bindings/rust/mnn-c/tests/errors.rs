@@ -69,10 +69,7 @@ fn the_library() {
     let backends = mnn_c::backends().unwrap();
     assert!(backends.iter().any(|backend| backend.name == "cpu"));
     assert!(mnn_c::devices(mnn_c::ForwardType::Cpu).unwrap().is_empty());
-    assert_fails(
-        mnn_c::devices(mnn_c::ForwardType::Auto),
-        ErrorKind::InvalidValue,
-    );
+    assert_fails(mnn_c::devices(mnn_c::ForwardType::Auto), ErrorKind::InvalidValue);
     assert_fails(
         mnn_c::devices(mnn_c::ForwardType::Other(5)),
         ErrorKind::InvalidValue,

@@ -46,10 +46,7 @@ fn every_way_gives_the_same_model() {
     let shared: Arc<[u8]> = model_bytes().into();
     assert_eq!(scores_of(&Interpreter::from_owner(shared).unwrap()), wanted);
     let odd: Vec<u8> = std::iter::once(0).chain(model_bytes()).collect();
-    assert_eq!(
-        scores_of(&Interpreter::from_bytes(&odd[1..]).unwrap()),
-        wanted
-    );
+    assert_eq!(scores_of(&Interpreter::from_bytes(&odd[1..]).unwrap()), wanted);
 }
 
 #[test]
@@ -81,17 +78,10 @@ fn borrowed_bytes_live_until_the_last_session_is_gone() {
     let handle = first.interrupt_handle();
     drop(net);
     assert_eq!(count(), 0);
-    assert_eq!(
-        classify(&mut first, &pixels(PIXELS, 1)).unwrap(),
-        reference(1)
-    );
+    assert_eq!(classify(&mut first, &pixels(PIXELS, 1)).unwrap(), reference(1));
     drop(first);
     assert_eq!(count(), 0);
-    second
-        .input_mut("image")
-        .unwrap()
-        .resize(&[2, 1, 8, 8])
-        .unwrap();
+    second.input_mut("image").unwrap().resize(&[2, 1, 8, 8]).unwrap();
     second.resize().unwrap();
     assert_eq!(
         classify(&mut second, &pixels(2 * PIXELS, 1)).unwrap().len(),
@@ -128,9 +118,7 @@ fn any_order_of_dropping() {
 #[test]
 fn dropping_on_another_thread() {
     let net = open();
-    let session = net
-        .create_session(&ScheduleConfig::new().threads(2))
-        .unwrap();
+    let session = net.create_session(&ScheduleConfig::new().threads(2)).unwrap();
     std::thread::spawn(move || drop(net)).join().unwrap();
     std::thread::spawn(move || drop(session)).join().unwrap();
 }
@@ -156,12 +144,7 @@ fn the_operators_of_a_file() {
     let net = open();
     let count = net.op_count().unwrap();
     let ops: Vec<_> = (0..count).map(|index| net.op(index).unwrap()).collect();
-    assert_eq!(
-        ops.iter()
-            .filter(|op| op.type_name == "Convolution")
-            .count(),
-        3
-    );
+    assert_eq!(ops.iter().filter(|op| op.type_name == "Convolution").count(), 3);
     assert!(ops.iter().all(|op| op.supported));
     assert!(ops
         .iter()
@@ -175,18 +158,12 @@ fn what_is_no_model() {
         Interpreter::from_file("no/such/file.mnn"),
         ErrorKind::FileNotExist,
     );
-    assert_fails(
-        Interpreter::from_file(digits("")),
-        ErrorKind::FileOpenFailed,
-    );
+    assert_fails(Interpreter::from_file(digits("")), ErrorKind::FileOpenFailed);
     assert_fails(
         Interpreter::from_file(digits("test_images.bin")),
         ErrorKind::BadFormat,
     );
-    assert_fails(
-        Interpreter::from_file("zero\0byte"),
-        ErrorKind::InvalidValue,
-    );
+    assert_fails(Interpreter::from_file("zero\0byte"), ErrorKind::InvalidValue);
     assert_fails(Interpreter::from_bytes(&[]), ErrorKind::Truncated);
     assert_fails(Interpreter::from_bytes(&[7; 4096]), ErrorKind::BadFormat);
     let bytes = model_bytes();

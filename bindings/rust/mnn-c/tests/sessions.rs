@@ -3,8 +3,7 @@
 mod support;
 
 use mnn_c::{
-    ErrorKind, Format, ForwardType, GpuMode, MemoryMode, PowerMode, Precision, ScheduleConfig,
-    MAX_THREADS,
+    ErrorKind, Format, ForwardType, GpuMode, MemoryMode, PowerMode, Precision, ScheduleConfig, MAX_THREADS,
 };
 use support::*;
 
@@ -84,10 +83,7 @@ fn tensors_inside_of_the_net() {
         .create_session(&ScheduleConfig::new().save_tensors([&name]))
         .unwrap();
     assert_eq!(saving.output_count().unwrap(), 2);
-    assert_eq!(
-        classify(&mut saving, &pixels(PIXELS, 3)).unwrap(),
-        reference(3)
-    );
+    assert_eq!(classify(&mut saving, &pixels(PIXELS, 3)).unwrap(), reference(3));
     let inner: Vec<f32> = saving.output(&name).unwrap().read(Format::Nchw).unwrap();
 
     let mut only = net
@@ -103,10 +99,7 @@ fn tensors_inside_of_the_net() {
         .unwrap();
     only.run().unwrap();
     assert_eq!(
-        only.output_at(0)
-            .unwrap()
-            .read::<f32>(Format::Nchw)
-            .unwrap(),
+        only.output_at(0).unwrap().read::<f32>(Format::Nchw).unwrap(),
         inner
     );
 }

@@ -47,11 +47,7 @@ fn names_and_indices_that_are_not_there() {
 #[test]
 fn written_elements_are_read_in_every_format() {
     let mut session = open_session();
-    session
-        .input_mut("image")
-        .unwrap()
-        .resize(&[1, 1, 8, 8])
-        .unwrap();
+    session.input_mut("image").unwrap().resize(&[1, 1, 8, 8]).unwrap();
     let image = pixels(PIXELS, 5);
     session
         .input_mut("image")
@@ -81,28 +77,19 @@ fn a_larger_buffer_keeps_its_rest() {
         output.read_into(&mut small, Format::Nchw),
         ErrorKind::BufferTooSmall,
     );
-    assert_fails(
-        output.read::<f32>(Format::Other(9)),
-        ErrorKind::InvalidValue,
-    );
+    assert_fails(output.read::<f32>(Format::Other(9)), ErrorKind::InvalidValue);
 }
 
 #[test]
 fn other_element_types_are_refused() {
     let mut session = open_session();
     let mut input = session.input_mut("image").unwrap();
-    let sentence = assert_fails(
-        input.write(&[0i32; PIXELS], Format::Nchw),
-        ErrorKind::BadType,
-    );
+    let sentence = assert_fails(input.write(&[0i32; PIXELS], Format::Nchw), ErrorKind::BadType);
     assert!(
         sentence.contains("image") && sentence.contains("Float32"),
         "{sentence}"
     );
-    assert_fails(
-        input.write(&[0u8; 4 * PIXELS], Format::Nchw),
-        ErrorKind::BadType,
-    );
+    assert_fails(input.write(&[0u8; 4 * PIXELS], Format::Nchw), ErrorKind::BadType);
     assert_fails(
         input.write(&[F16(0); 2 * PIXELS], Format::Nchw),
         ErrorKind::BadType,
@@ -146,10 +133,7 @@ fn outputs_come_from_a_run_alone() {
     );
     let mut output = session.output_mut("scores").unwrap();
     assert_fails(output.map::<f32>(), ErrorKind::BadState);
-    assert_fails(
-        output.write(&[0f32; CLASSES], Format::Nchw),
-        ErrorKind::BadState,
-    );
+    assert_fails(output.write(&[0f32; CLASSES], Format::Nchw), ErrorKind::BadState);
     assert_fails(output.map_mut::<f32>(), ErrorKind::BadState);
     assert_fails(output.map_write::<f32>(), ErrorKind::BadState);
     assert_fails(output.resize(&[1, 10]), ErrorKind::BadHandle);
@@ -159,30 +143,17 @@ fn outputs_come_from_a_run_alone() {
 fn resizing() {
     let mut session = open_session();
     let images = pixels(3 * PIXELS, 7);
-    session
-        .input_mut("image")
-        .unwrap()
-        .resize(&[3, 1, 8, 8])
-        .unwrap();
+    session.input_mut("image").unwrap().resize(&[3, 1, 8, 8]).unwrap();
     assert!(session.needs_resize().unwrap());
-    assert_eq!(
-        session.input("image").unwrap().shape().unwrap(),
-        [3, 1, 8, 8]
-    );
-    assert_fails(
-        session.output("scores").unwrap().shape(),
-        ErrorKind::BadState,
-    );
+    assert_eq!(session.input("image").unwrap().shape().unwrap(), [3, 1, 8, 8]);
+    assert_fails(session.output("scores").unwrap().shape(), ErrorKind::BadState);
     assert_fails(session.run(), ErrorKind::BadState);
     assert_fails(session.memory(), ErrorKind::BadState);
     assert_fails(session.flops(), ErrorKind::BadState);
     assert_fails(session.op_count(), ErrorKind::BadState);
     assert_fails(session.op(0), ErrorKind::BadState);
     assert_fails(
-        session
-            .input_mut("image")
-            .unwrap()
-            .write(&images, Format::Nchw),
+        session.input_mut("image").unwrap().write(&images, Format::Nchw),
         ErrorKind::BadState,
     );
     session.resize().unwrap();
@@ -207,16 +178,9 @@ fn shapes_that_are_refused() {
     input.resize(&[1, 5, 8, 8]).unwrap();
     assert!(session.resize().is_err());
     assert!(session.needs_resize().unwrap());
-    session
-        .input_mut("image")
-        .unwrap()
-        .resize(&[1, 1, 8, 8])
-        .unwrap();
+    session.input_mut("image").unwrap().resize(&[1, 1, 8, 8]).unwrap();
     session.resize().unwrap();
-    assert_eq!(
-        classify(&mut session, &pixels(PIXELS, 8)).unwrap(),
-        reference(8)
-    );
+    assert_eq!(classify(&mut session, &pixels(PIXELS, 8)).unwrap(), reference(8));
 }
 
 #[test]
@@ -272,11 +236,7 @@ fn a_forgotten_mapping_blocks_only_itself() {
 #[test]
 fn empty_tensors() {
     let mut session = open_session();
-    session
-        .input_mut("image")
-        .unwrap()
-        .resize(&[0, 1, 8, 8])
-        .unwrap();
+    session.input_mut("image").unwrap().resize(&[0, 1, 8, 8]).unwrap();
     session.resize().unwrap();
     let mut input = session.input_mut("image").unwrap();
     input.write::<f32>(&[], Format::Nchw).unwrap();

@@ -3,8 +3,8 @@
 mod support;
 
 use mnn_c::{
-    ErrorKind, Format, Interpreter, InterruptHandle, Mapped, MappedMut, ScheduleConfig, Session,
-    Tensor, TensorMut,
+    ErrorKind, Format, Interpreter, InterruptHandle, Mapped, MappedMut, ScheduleConfig, Session, Tensor,
+    TensorMut,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 use support::*;

@@ -3,8 +3,8 @@
 mod support;
 
 use mnn_c::{
-    devices, DeviceInfo, ErrorKind, Format, ForwardType, GpuMode, Interpreter, InterpreterOptions,
-    LogLevel, OpAction, Precision, ScheduleConfig,
+    devices, DeviceInfo, ErrorKind, Format, ForwardType, GpuMode, Interpreter, InterpreterOptions, LogLevel,
+    OpAction, Precision, ScheduleConfig,
 };
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -47,10 +47,7 @@ fn without_a_device_it_is_refused_or_replaced() {
     let mut session = open()
         .create_session(&missing.fallback(ForwardType::Cpu))
         .unwrap();
-    assert_eq!(
-        classify(&mut session, &pixels(PIXELS, 1)).unwrap(),
-        reference(1)
-    );
+    assert_eq!(classify(&mut session, &pixels(PIXELS, 1)).unwrap(), reference(1));
 }
 
 #[test]
@@ -61,15 +58,9 @@ fn devices_tell_who_they_are() {
         assert_ne!(device.uuid, [0; 16]);
         assert!(device.memory_bytes > 0);
         assert!(device.api_version >= 1 << 22 | 1 << 12);
-        let uuid: String = device
-            .uuid
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let uuid: String = device.uuid.iter().map(|byte| format!("{byte:02x}")).collect();
         assert!(open().create_session(&on_vulkan().device(uuid)).is_ok());
-        assert!(open()
-            .create_session(&on_vulkan().device(device.name))
-            .is_ok());
+        assert!(open().create_session(&on_vulkan().device(device.name)).is_ok());
     }
 }
 
@@ -130,11 +121,7 @@ fn callbacks_on_a_device() {
         )
         .unwrap();
     assert!(seen > 0);
-    let scores: Vec<f32> = session
-        .output("scores")
-        .unwrap()
-        .read(Format::Nchw)
-        .unwrap();
+    let scores: Vec<f32> = session.output("scores").unwrap().read(Format::Nchw).unwrap();
     assert_close(&scores, &reference(2), 1e-4);
 }
 
@@ -211,8 +198,5 @@ fn a_cache_that_cannot_be_written_is_a_message() {
     net.set_cache_file(Some(&path)).unwrap();
     let mut session = net.create_session(&on_vulkan()).unwrap();
     assert_eq!(messages.load(Ordering::SeqCst), 1);
-    assert_fails(
-        net.update_cache_file(&mut session),
-        ErrorKind::FileOpenFailed,
-    );
+    assert_fails(net.update_cache_file(&mut session), ErrorKind::FileOpenFailed);
 }

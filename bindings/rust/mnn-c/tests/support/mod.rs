@@ -22,9 +22,7 @@ pub fn open() -> Interpreter {
 }
 
 pub fn open_session() -> Session {
-    open()
-        .create_session(&ScheduleConfig::new())
-        .expect("a session")
+    open().create_session(&ScheduleConfig::new()).expect("a session")
 }
 
 /// Deterministic pixels from 0 to 1; every seed gives other ones.
