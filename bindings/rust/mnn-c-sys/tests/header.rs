@@ -8,17 +8,21 @@ use std::process::{Command, Stdio};
 
 const CONSTANTS: &str = include_str!("../src/constants.rs");
 const FUNCTIONS: &str = include_str!("../src/functions.rs");
+const TYPES: &str = include_str!("../src/types.rs");
 
 type Names<T> = BTreeMap<String, T>;
 
 /// `cc`, or `None` with a message where there is no C compiler.
 fn compiler() -> Option<Command> {
     let name = std::env::var("CC").unwrap_or_else(|_| "cc".into());
-    if Command::new(&name).arg("--version").output().is_err() {
+    let mut words = name.split_whitespace();
+    let program = words.next().unwrap_or("cc");
+    if Command::new(program).arg("--version").output().is_err() {
         eprintln!("skipped: no C compiler '{name}'");
         return None;
     }
-    let mut command = Command::new(name);
+    let mut command = Command::new(program);
+    command.args(words);
     for folder in env!("MNN_C_INCLUDE")
         .split(':')
         .filter(|folder| !folder.is_empty())
@@ -96,44 +100,75 @@ fn rust_type(c: &str) -> String {
     result
 }
 
-/// Name to "(arguments) -> result", from the header.
+/// "(arguments) -> result" of C, as Rust writes it.
+fn rust_signature(arguments: &str, returned: &str) -> String {
+    let arguments = arguments.trim_end().trim_end_matches(')').split(',');
+    let arguments: Vec<String> = arguments
+        .filter(|argument| argument.trim() != "void")
+        .map(rust_type)
+        .collect();
+    let returned = match rust_type(returned).as_str() {
+        "c_void" => "()".to_string(),
+        other => other.to_string(),
+    };
+    format!("({}) -> {returned}", arguments.join(", "))
+}
+
+/// The same of a Rust declaration that begins behind its opening parenthesis.
+fn declared_signature(declaration: &str) -> String {
+    let (arguments, returned) = declaration.split_once(')').expect("arguments");
+    let arguments = arguments
+        .split(',')
+        .filter_map(|argument| argument.split_once(':'));
+    let arguments: Vec<&str> = arguments.map(|(_, kind)| kind.trim()).collect();
+    let returned = returned.trim_matches(|c: char| !is_name(c) && c != '*');
+    let returned = if returned.is_empty() { "()" } else { returned };
+    format!("({}) -> {returned}", arguments.join(", "))
+}
+
+/// Every function of the header and its signature.
 fn prototypes(header: &str) -> Names<String> {
     let mut result = Names::new();
-    for declaration in header.split(';') {
-        let head = declaration.split('(').next().unwrap_or_default();
-        let name = head.rsplit(|c| !is_name(c)).next().unwrap_or_default();
-        if !name.starts_with("mnn_")
-            || head.contains("typedef")
-            || head.contains('{')
-            || !declaration.contains('(')
-        {
-            continue;
+    for declaration in header
+        .split(';')
+        .filter(|text| !text.contains("typedef") && !text.contains('{'))
+    {
+        if let Some((head, arguments)) = declaration.split_once('(') {
+            let name = head.rsplit(|c| !is_name(c)).next().unwrap_or_default();
+            let returned = &head[..head.len() - name.len()];
+            result.insert(name.into(), rust_signature(arguments, returned));
         }
-        let inside = declaration[head.len() + 1..].trim_end().trim_end_matches(')');
-        let arguments: Vec<String> = inside
-            .split(',')
-            .filter(|argument| argument.trim() != "void")
-            .map(rust_type)
-            .collect();
-        let returned = rust_type(&head[..head.len() - name.len()]);
-        result.insert(name.into(), format!("({}) -> {returned}", arguments.join(", ")));
     }
     result
 }
 
-/// The same from the declarations of this crate.
 fn declared_functions() -> Names<String> {
+    let split = |text: &'static str| text.split_once('(').expect("arguments");
+    let functions = between(FUNCTIONS, "pub fn ", ";").into_iter().map(split);
+    functions
+        .map(|(name, rest)| (name.into(), declared_signature(rest)))
+        .collect()
+}
+
+/// Every function type of the header and its signature.
+fn function_types(header: &str) -> Names<String> {
     let mut result = Names::new();
-    for declaration in between(FUNCTIONS, "pub fn ", ";") {
-        let (name, rest) = declaration.split_once('(').expect("arguments");
-        let (inside, returned) = rest.split_once(')').expect("arguments");
-        let arguments: Vec<&str> = inside
-            .split(',')
-            .filter_map(|argument| argument.split_once(':'))
-            .map(|(_, kind)| kind.trim())
-            .collect();
-        let returned = returned.trim().trim_start_matches("->").trim();
-        result.insert(name.into(), format!("({}) -> {returned}", arguments.join(", ")));
+    for definition in between(header, "typedef ", ";") {
+        if let Some((returned, rest)) = definition.split_once("(*") {
+            let (name, arguments) = rest.split_once(")(").expect("arguments");
+            result.insert(name.into(), rust_signature(arguments, returned));
+        }
+    }
+    result
+}
+
+fn declared_function_types() -> Names<String> {
+    let mut result = Names::new();
+    for definition in between(TYPES, "pub type ", ";") {
+        let (name, definition) = definition.split_once('=').expect("a type");
+        if let Some((_, rest)) = definition.split_once("fn(") {
+            result.insert(name.into(), declared_signature(rest));
+        }
     }
     result
 }
@@ -239,6 +274,13 @@ fn prototypes_are_those_of_the_header() {
     let wanted = prototypes(&header);
     assert!(wanted.len() >= 65, "only {} prototypes were found", wanted.len());
     assert_eq!(declared_functions(), wanted);
+    let wanted = function_types(&header);
+    assert!(
+        wanted.len() >= 3,
+        "only {} function types were found",
+        wanted.len()
+    );
+    assert_eq!(declared_function_types(), wanted);
 }
 
 #[test]

@@ -8,12 +8,17 @@ use std::ffi::{CStr, CString};
 use std::os::raw::c_char;
 use std::path::Path;
 
-/// The end of every call that returns a status. Fetches the sentence, then continues a panic of a closure.
-pub(crate) fn check(status: sys::mnn_status) -> Result<()> {
-    let result = match status {
+/// What a status says. Comes right after the call: the sentence lives until the next one on this thread.
+pub(crate) fn outcome(status: sys::mnn_status) -> Result<()> {
+    match status {
         sys::MNN_OK => Ok(()),
         failed => Err(Error::last(failed)),
-    };
+    }
+}
+
+/// `outcome`, and then a panic of a closure during the call goes on.
+pub(crate) fn check(status: sys::mnn_status) -> Result<()> {
+    let result = outcome(status);
     panics::resume();
     result
 }
@@ -25,11 +30,12 @@ pub(crate) fn get<T: Default>(call: impl FnOnce(*mut T) -> sys::mnn_status) -> R
     Ok(value)
 }
 
-/// The handle that a call writes on success, without `check`.
-pub(crate) fn get_pointer<T>(call: impl FnOnce(*mut *mut T) -> sys::mnn_status) -> (*mut T, sys::mnn_status) {
+/// The handle that a call writes on success, else NULL. A panic of a closure still waits: first the handle
+/// gets an owner.
+pub(crate) fn get_pointer<T>(call: impl FnOnce(*mut *mut T) -> sys::mnn_status) -> (*mut T, Result<()>) {
     let mut pointer = std::ptr::null_mut();
-    let status = call(&mut pointer);
-    (pointer, status)
+    let result = outcome(call(&mut pointer));
+    (pointer, result)
 }
 
 /// The string that a call writes on success.

@@ -108,13 +108,14 @@ impl Interpreter {
     ///
     /// Any number of sessions may be created at once, on any threads.
     pub fn create_session(&self, config: &ScheduleConfig) -> Result<Session> {
-        let (handle, status) = config.with_c(|config| {
+        let (handle, result) = config.with_c(|config| {
             // SAFETY: the configuration lives during the call.
             get_pointer(|out| unsafe { sys::mnn_session_create(self.handle.as_ptr(), config, out) })
         })?;
         // SAFETY: a new session, or NULL after a failure; the bytes that it borrows are the owner's.
         let session = unsafe { Session::from_handle(handle, self.owner.clone()) };
-        check(status).map(|()| session.expect("a handle comes with MNN_OK"))
+        panics::resume();
+        result.map(|()| session.expect("a handle comes with MNN_OK"))
     }
 
     /// Names a file that keeps what a GPU session prepared for the next process; `None`: no file any more.

@@ -46,7 +46,8 @@ impl InterpreterOptions {
     /// inside a call; calls of several threads may overlap. The closure is dropped with the last of
     /// interpreter and sessions.
     ///
-    /// A panic in it goes on in the caller once the library's call is over.
+    /// The closure may ask interpreters and sessions, but creates, changes and runs none. A panic in it goes on
+    /// in the caller once the library's call is over.
     pub fn log(mut self, level: LogLevel, closure: impl Fn(LogLevel, &str) + Send + Sync + 'static) -> Self {
         self.log = Some((level, Box::new(closure)));
         self
@@ -136,14 +137,14 @@ impl InterpreterOptions {
             options.log_user_data = closure.cast();
             options.log_finalizer = Some(on_last_message);
         }
-        let (handle, status) = get_pointer(|out| create(&options, out));
+        let (handle, result) = get_pointer(|out| create(&options, out));
         // SAFETY: a new interpreter, or NULL after a failure; the bytes that it borrows are the owner's.
         let interpreter = unsafe { Interpreter::from_handle(handle, owner) };
         // SAFETY: without an interpreter the library does not keep the closure.
         let unused = (interpreter.is_none() && !closure.is_null()).then(|| unsafe { Box::from_raw(closure) });
-        let result = check(status).map(|()| interpreter.expect("a handle comes with MNN_OK"));
+        panics::resume();
         drop(unused);
-        result
+        result.map(|()| interpreter.expect("a handle comes with MNN_OK"))
     }
 }
 

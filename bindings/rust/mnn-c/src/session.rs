@@ -397,8 +397,8 @@ impl Session {
 fn tensor(
     call: impl FnOnce(*mut *mut sys::mnn_tensor_t) -> sys::mnn_status,
 ) -> Result<NonNull<sys::mnn_tensor_t>> {
-    let (handle, status) = get_pointer(call);
-    check(status)?;
+    let (handle, result) = get_pointer(call);
+    result?;
     Ok(NonNull::new(handle).expect("a handle comes with MNN_OK"))
 }
 
