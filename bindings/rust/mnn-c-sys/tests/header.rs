@@ -167,7 +167,7 @@ fn declared_function_types() -> Names<String> {
     for definition in between(TYPES, "pub type ", ";") {
         let (name, definition) = definition.split_once('=').expect("a type");
         if let Some((_, rest)) = definition.split_once("fn(") {
-            result.insert(name.into(), declared_signature(rest));
+            result.insert(name.trim().into(), declared_signature(rest));
         }
     }
     result
