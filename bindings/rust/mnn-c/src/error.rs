@@ -33,7 +33,7 @@ codes! {
         FileNotExist = MNN_ERROR_FILE_NOT_EXIST,
         /// A pointer is NULL that must not be. This crate passes none.
         NullArgument = MNN_ERROR_NULL_ARGUMENT,
-        /// A handle of another kind. This crate passes none.
+        /// A tensor is not of the kind that the call wants, e.g. an output where an input is resized.
         BadHandle = MNN_ERROR_BAD_HANDLE,
         /// The call is not allowed now, e.g. before a resize.
         BadState = MNN_ERROR_BAD_STATE,
