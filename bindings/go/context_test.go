@@ -27,14 +27,25 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// An interrupt that comes before the run began is forgotten by it: it has to come again.
+// A run forgets an interrupt that came before it began: it has to come again.
+func TestInterruptsAreRepeated(t *testing.T) {
+	session := endless(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	stop := session.interruptWhenDone(ctx)
+	defer stop()
+	cancel()
+	time.Sleep(20 * time.Millisecond) // time for the first one
+	mustBe(t, session.Run(context.Background()), StatusCancelled)
+}
+
 func TestCancelInTheRun(t *testing.T) {
-	session := loop(t, 2, 1000)
+	session := loop(t, 2, 1<<20)
 	ctx, cancel := context.WithCancel(context.Background())
 	calls := 0
 	err := session.RunWithCallbacks(ctx, func(OpInfo, []*Tensor) OpAction {
-		if calls++; calls == 100 {
+		if calls++; calls >= 100 {
 			cancel()
+			time.Sleep(time.Millisecond) // far from the end of the loop when the interrupt comes
 		}
 		return OpRun
 	}, nil)

@@ -133,12 +133,11 @@ func TestAnyOrderOfClosing(t *testing.T) {
 // Close waits for the run that is under way.
 func TestCloseWaits(t *testing.T) {
 	session := digitsSession(t)
-	began, goOn := make(chan bool), make(chan bool)
-	var ran error
+	began, goOn, ran := make(chan bool), make(chan bool), make(chan error, 1)
 	events := make(chan string, 2)
 	go func() {
 		first := true
-		ran = session.RunWithCallbacks(context.Background(), nil, func(OpInfo, []*Tensor) OpAction {
+		ran <- session.RunWithCallbacks(context.Background(), nil, func(OpInfo, []*Tensor) OpAction {
 			if first {
 				first = false
 				close(began)
@@ -160,7 +159,7 @@ func TestCloseWaits(t *testing.T) {
 	}
 	close(goOn)
 	must(t, <-closed)
-	must(t, ran)
+	must(t, <-ran)
 	if first, second := <-events, <-events; first != "in the run" || second != "closed" {
 		t.Errorf("%s, then %s", first, second)
 	}
