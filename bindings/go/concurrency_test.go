@@ -115,11 +115,9 @@ func TestCloseWhileInUse(t *testing.T) {
 	for round := 0; round < 20; round++ {
 		net := openDigits(t)
 		session := newTestSession(t, net, nil)
-		inParallel(6, func(i int) {
+		inParallel(7, func(i int) {
 			if i == 0 {
-				if _, err := scores(session, pixels(pixelCount, 1)); err != nil && !errors.Is(err, ErrClosed) {
-					t.Error(err)
-				}
+				_, _ = scores(session, pixels(pixelCount, 1)) // whatever the others made of it
 				for _, close := range []func() error{session.Close, net.Close} {
 					if err := close(); err != nil {
 						t.Error(err)
@@ -143,15 +141,15 @@ func TestCloseWhileInUse(t *testing.T) {
 						own.Close()
 					}
 				case 5:
-					err = net.UpdateCacheFile(session)
-					if errors.Is(err, StatusBadState) { // no file is named
-						err = nil
-					}
+					err = net.UpdateCacheFile(session) // StatusBadState: no file is named
+				case 6:
+					err = session.Interrupt()
 				}
 				if errors.Is(err, ErrClosed) {
 					return
 				}
-				if err != nil {
+				// Another goroutine's interrupt, and outputs that it left without values, may be seen.
+				if err != nil && !errors.Is(err, StatusCancelled) && !errors.Is(err, StatusBadState) {
 					t.Error(err)
 					return
 				}
