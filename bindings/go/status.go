@@ -13,7 +13,7 @@ import (
 // that this version of the package has no constant for are kept as they are.
 type Status int32
 
-// The codes; package users meet all but StatusOK inside of an [Error].
+// The codes. All but StatusOK come inside of an [Error].
 const (
 	StatusOK              Status = 0
 	StatusOutOfMemory     Status = 1   // the host has no more memory
