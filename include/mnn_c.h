@@ -30,15 +30,15 @@
  *            comment, return MNN_ERROR_NULL_ARGUMENT (a pointer is NULL whose comment does not allow it),
  *            MNN_ERROR_BAD_HANDLE (see above), MNN_ERROR_OUT_OF_MEMORY (the host has no more memory) and
  *            MNN_ERROR_INTERNAL (a defect of this library; please report the sentence).
- * Strings    UTF-8, zero-terminated, owned by the handle they come from, valid as long as it lives. Nothing
- *            that this library returns is given to free().
- * Threads    A const handle may be used by any number of threads at once, a non-const one by one thread at a
- *            time and by no other thread meanwhile. A tensor counts as a part of its session here. Different
- *            sessions, also of one interpreter, run at the same time. Exceptions are stated at the function.
- * Callbacks  Get the user_data given with them, may run on any thread that is inside a call of this library,
- *            may call functions that take const handles, and must return normally: no exception, no longjmp.
- * Structs    A struct that the caller fills starts with struct_size and is prepared with its _init function,
- *            which gets sizeof(the struct) from the caller. Zero is the default of every other field. Later
+ * Strings    UTF-8, zero-terminated, owned by the handle they come from, valid as long as it lives. Names of
+ * a model are passed on as its file has them, which nobody checks to be UTF-8. Nothing that this library
+ * returns is given to free(). Threads    A const handle may be used by any number of threads at once, a
+ * non-const one by one thread at a time and by no other thread meanwhile. A tensor counts as a part of its
+ * session here. Different sessions, also of one interpreter, run at the same time. Exceptions are stated at
+ * the function. Callbacks  Get the user_data given with them, may run on any thread that is inside a call of
+ * this library, may call functions that take const handles, and must return normally: no exception, no
+ * longjmp. Structs    A struct that the caller fills starts with struct_size and is prepared with its _init
+ * function, which gets sizeof(the struct) from the caller. Zero is the default of every other field. Later
  *            versions add fields at the end only.
  * Enums      Cross the interface as int32_t; their values never change. A value that is not listed gives
  *            MNN_ERROR_INVALID_VALUE.
@@ -159,7 +159,8 @@ enum { MNN_POWER_NORMAL = 0, MNN_POWER_HIGH = 1, MNN_POWER_LOW = 2 };
 enum {
     MNN_LOAD_DEFAULT = 0, /* files: mapped; memory: copy */
     MNN_LOAD_MAPPED = 1,  /* files only: mapped; the file must not change while the interpreter lives */
-    MNN_LOAD_CHUNKED = 2, /* files only: read into memory piece by piece; the file may change afterwards */
+    MNN_LOAD_CHUNKED = 2, /* files only: read into memory piece by piece; the file may change afterwards. Its
+                             weight file is read when the first session is created */
     MNN_LOAD_COPY = 3,    /* memory only: copied; the caller's bytes may go after the call */
     MNN_LOAD_BORROW = 4   /* memory only: used in place. The caller keeps the bytes, unchanged, until the
                              interpreter and all its sessions are destroyed */
@@ -695,7 +696,8 @@ enum {
  * op: the operator, with all fields of this version. The library's own copies and changes of layout come too,
  *   with "Copy" as type_name; mnn_session_op_count() does not count them. Valid during the call.
  * tensors, tensor_count: the operator's inputs before it, its outputs after it; valid during the call. They
- *   may be asked and read with the mnn_tensor_* functions that take a const tensor. Values that lie in a
+ *   may be asked and read with the mnn_tensor_* functions that take a const tensor. (What only makes tensors
+ *   without elements does not run and is not told.) Values that lie in a
  *   GPU's memory cannot be read (MNN_ERROR_BAD_STATE): name the tensor in save_tensors instead.
  * Returns MNN_OP_*. It may read the session; running, resizing and resizing inputs return MNN_ERROR_BUSY.
  *   It must not destroy the session, throw or jump out. */
