@@ -1,4 +1,5 @@
 /* A loadable extension of SQLite that runs .mnn models: .load mnn_sqlite */
+#include <pthread.h>
 #include <sqlite3ext.h>
 
 #include "nets.h"
@@ -38,11 +39,19 @@ static int register_all(sqlite3* db, nets_t* nets) {
     return code;
 }
 
+/* SQLITE_EXTENSION_INIT2, once: connections on several threads may load the extension while others use it. */
+static void keep_api(const sqlite3_api_routines* api) {
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&mutex);
+    if (!sqlite3_api) SQLITE_EXTENSION_INIT2(api);
+    pthread_mutex_unlock(&mutex);
+}
+
 /* SQLite derives this name from that of the file. */
 __attribute__((visibility("default"))) int sqlite3_mnnsqlite_init(sqlite3* db, char** message,
                                                                   const sqlite3_api_routines* api);
 int sqlite3_mnnsqlite_init(sqlite3* db, char** message, const sqlite3_api_routines* api) {
-    SQLITE_EXTENSION_INIT2(api);
+    keep_api(api);
     if (sqlite3_libversion_number() < OLDEST_SQLITE) {
         *message = sqlite3_mprintf("mnn_sqlite wants SQLite 3.31 or newer, this is %s", sqlite3_libversion());
         return SQLITE_ERROR;
