@@ -72,9 +72,9 @@ void sql_floats(sqlite3_context* context, int count, sqlite3_value** values) {
 void sql_vec(sqlite3_context* context, int count, sqlite3_value** values) {
     if (any_null(count, values)) return;
     failure_t failure;
-    const unsigned char* blob = NULL;
+    const void* blob = NULL;
     size_t bytes = 0;
-    if (!blob_argument(values[0], "the input", (const void**)&blob, &bytes, &failure) ||
+    if (!blob_argument(values[0], "the input", &blob, &bytes, &failure) ||
         (bytes % sizeof(float) != 0 &&
          !fail(&failure, "float32 values are a multiple of 4 bytes, the blob has %zu", bytes))) {
         report(context, "mnn_vec", &failure);
@@ -84,7 +84,7 @@ void sql_vec(sqlite3_context* context, int count, sqlite3_value** values) {
     sqlite3_str_appendchar(text, 1, '[');
     for (size_t at = 0; at < bytes; at += sizeof(float)) {
         float value;
-        memcpy(&value, blob + at, sizeof value);
+        memcpy(&value, (const char*)blob + at, sizeof value);
         if (at > 0) sqlite3_str_appendchar(text, 1, ',');
         if (isfinite(value))
             sqlite3_str_appendf(text, "%.9g", (double)value); /* nine digits give the same float32 back */

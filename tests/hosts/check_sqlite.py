@@ -128,7 +128,9 @@ def check_errors(shell, model, folder):
                 "unsafe use of virtual table .mnn_topk")
     shell.fails(f"CREATE TABLE t(a); CREATE TRIGGER r AFTER INSERT ON t BEGIN SELECT {unsafe}; END;"
                 " INSERT INTO t VALUES (1);", "unsafe use of mnn_run")
+    shell.fails(f"CREATE TABLE t(a, b DEFAULT ({unsafe})); INSERT INTO t(a) VALUES (1);", "unsafe use of mnn_run")
     shell.fails("CREATE TABLE t(a); CREATE INDEX i ON t(mnn_run('m', a));", "prohibited in index expressions")
+    shell.fails("CREATE TABLE t(a, b AS (mnn_run('m', a)));", "prohibited in generated columns")
     shell.gives("CREATE TABLE t(a); INSERT INTO t VALUES (x'0000803f'); CREATE INDEX i ON t(mnn_vec(a));"
                 " SELECT count(*) FROM t WHERE mnn_vec(a) = '[1]';", "1")
 
