@@ -22,10 +22,10 @@ static size_t element_bytes(int32_t type) {
     }
 }
 
-/* "1x3x?x?" */
+/* "1x3x?x?", "a scalar" */
 static void describe(const net_t* net, char* text, size_t size) {
     size_t used = 0;
-    text[0] = '\0';
+    snprintf(text, size, "a scalar"); /* until it has an extent */
     for (size_t i = 0; i < net->rank && used < size; i++) {
         if (net->dims[i] < 0)
             used += (size_t)snprintf(text + used, size - used, i ? "x?" : "?");
