@@ -46,6 +46,11 @@ StorageChoice CpuBackend::chooseStorage(const Command& command) const {
     return op && op->storage ? op->storage(*this, command) : StorageChoice{};
 }
 
+bool CpuBackend::canFuse(const Command& command) const {
+    const CpuOp* op = findCpuOp(command.type);
+    return op && op->canFuse && op->canFuse(command);
+}
+
 bool CpuBackend::supports(const Command& command, std::string& reason) const {
     if (findCpuOp(command.type)) return true;
     reason = "the CPU backend has no kernel for it";

@@ -24,6 +24,7 @@ class CpuBackend final : public Backend {
                WeightStore& weights);
     const char* name() const noexcept override { return "cpu"; }
     bool supports(const Command& command, std::string& reason) const override;
+    bool canFuse(const Command& command) const override;
     StorageChoice chooseStorage(const Command& command) const override;
     std::unique_ptr<Execution> create(const Command& command, std::string& reason) override;
     void onRunBegin() noexcept override;
@@ -59,6 +60,8 @@ struct CpuOp {
     StorageChoice (*storage)(const CpuBackend& backend, const Command& command);
     // May return null and fill `reason`.
     std::unique_ptr<Execution> (*create)(CpuBackend& backend, const Command& command, std::string& reason);
+    // Null: no epilogue.
+    bool (*canFuse)(const Command& command) = nullptr;
 };
 using CpuFamily = std::span<const CpuOp>;
 

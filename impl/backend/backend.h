@@ -66,6 +66,8 @@ class Backend {
     // Whether create() will take the command, as far as its parameters, shapes and types tell; if not,
     // `reason` gets a sentence. Makes nothing.
     virtual bool supports(const Command& command, std::string& reason) const = 0;
+    // Whether create() takes this command with its epilogue whenever it takes it without.
+    virtual bool canFuse(const Command&) const { return false; }
     // The storage this backend wants for a command whose inputs are stored as their `pack` says now.
     virtual StorageChoice chooseStorage(const Command& command) const = 0;
     // An execution, or null with a sentence in `reason` when this backend does not take the command.

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "ops/epilogue.h"
 #include "ops/op_type.h"
 #include "ops/params.h"
 #include "tensor/region.h"
@@ -18,7 +19,10 @@ struct Command {
     std::vector<Tensor*> inputs;
     std::vector<Tensor*> outputs;
     std::vector<Region> regions;  // Raster only; elements no region touches become 0 (later regions win)
+    Epilogue epilogue;            // only where the backend said that it takes it (Backend::canFuse)
 
+    // Inputs of the operator itself.
+    size_t operands() const { return inputs.size() - (epilogue.residual ? 1 : 0); }
     // The parameters as the struct of the operator's family; null when the op carries none.
     template <typename T>
     const T* paramsAs() const {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <set>
 
+#include "rewrite/fusion.h"
 #include "session/allocator.h"
 #include "session/control_node.h"
 #include "session/encoder.h"
@@ -137,7 +138,7 @@ void Stage::plan() {
         for (EncodedCommand& command : commands) entries.push_back({std::move(command), nullptr});
     }
 
-    // What others than commands of this stage look at lies in host memory.
+    // What others than commands of this stage look at.
     std::set<const Tensor*> readByControl;
     for (const Item& item : items_)
         if (item.control)
@@ -148,11 +149,31 @@ void Stage::plan() {
         if (std::less<>()(tensor, first) || !std::less<>()(tensor, last)) return false;
         return schedule_.lastStage[static_cast<size_t>(tensor - first)] > index_;
     };
-    StageAllocator allocator(context_, encoder, memory_, staysAlive, [&](const Tensor* tensor) {
+    const auto kept = [&](const Tensor* tensor) {
         return staysAlive(tensor) || readByControl.count(tensor) > 0;
-    });
+    };
+    std::vector<Command*> fusable;
+    std::vector<size_t> entryOf;
+    for (size_t i = 0; i < entries.size(); ++i)
+        if (!entries[i].control) {
+            fusable.push_back(&entries[i].encoded.command);
+            entryOf.push_back(i);
+        }
+    const std::vector<size_t> owners = fuseCommands(fusable, context_.wanted(), kept);
+    std::vector<bool> absorbed(entries.size(), false);
+    for (size_t i = 0; i < owners.size(); ++i) {
+        size_t owner = owners[i];
+        if (owner == i) continue;
+        while (owners[owner] != owner) owner = owners[owner];
+        entries[entryOf[owner]].encoded.flops += entries[entryOf[i]].encoded.flops;
+        absorbed[entryOf[i]] = true;
+    }
+
+    StageAllocator allocator(context_, encoder, memory_, staysAlive, kept);
     std::vector<ControlNode*> controls;
-    for (Entry& entry : entries) {
+    for (size_t i = 0; i < entries.size(); ++i) {
+        Entry& entry = entries[i];
+        if (absorbed[i]) continue;
         if (entry.control) {
             allocator.addControl(tensorsOf(entry.control->op->node->inputs));
             controls.push_back(entry.control->control);

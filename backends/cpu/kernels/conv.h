@@ -13,6 +13,7 @@
 
 #include "backend/thread_pool.h"
 #include "backends/cpu/kernels/kernels.h"
+#include "ops/epilogue.h"
 
 namespace mnnc {
 
@@ -24,16 +25,6 @@ struct ConvShape {
     int strideH = 1, strideW = 1;
     int dilateH = 1, dilateW = 1;
     int padTop = 0, padLeft = 0;  // bottom and right follow from oh, ow
-};
-
-enum class Act {
-    None = 0,
-    HardSwish = 1,
-    Silu = 2,
-    Gelu = 3 /* erf */,
-    Sigmoid = 4,
-    HardSigmoid = 5 /* x/6+1/2 */,
-    Tanh = 6
 };
 
 // out = clamp(act(sum + bias + residual), lo, hi)

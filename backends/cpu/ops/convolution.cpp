@@ -22,7 +22,7 @@ ConvWindow windowOf(const Command& command) {
     const Shape& out = command.outputs[0]->shape;
     const int64_t size[2] = {out.at(2), out.at(3)};
     return convWindow(command.type, params, command.inputs[0]->shape,
-                      command.inputs.size() > 1 ? command.inputs[1] : nullptr, size, command.name.c_str());
+                      command.operands() > 1 ? command.inputs[1] : nullptr, size, command.name.c_str());
 }
 
 ConvShape planShape(const ConvWindow& w, const ConvParams& params) {
@@ -52,6 +52,10 @@ class ConvExecution final : public Execution {
         options.transposed = isDeconvolution(command_.type);
         options.srcNchw = command_.inputs[0]->pack == 1;
         plan_ = makeConvPlan(backend_.kernels(), planShape(w, params), options);
+        const Epilogue& epilogue = command_.epilogue;
+        post_.act = epilogue.act;
+        post_.lo = epilogue.lo;
+        post_.hi = epilogue.hi;
         if (params.relu6) {
             post_.lo = 0;
             post_.hi = 6;
@@ -62,14 +66,16 @@ class ConvExecution final : public Execution {
         packedFloats_ = static_cast<int64_t>(plan_->packedWeightFloats());
         int64_t bytes = static_cast<int64_t>(plan_->scratchBytes(options.threads));
         packAtRun_ = false;
-        if (command_.inputs.size() > 1)
+        if (command_.operands() > 1)
             bytes = prepareTensorWeights(bytes);
         else
             prepareStoredWeights(params, w);
         requestScratch(bytes);
     }
 
-    std::string algorithm() const override { return plan_ ? plan_->algorithm() : ""; }
+    std::string algorithm() const override {
+        return plan_ ? plan_->algorithm() + epilogueText(command_.epilogue) : "";
+    }
 
     void onExecute() override {
         if (!plan_) return;
@@ -83,7 +89,8 @@ class ConvExecution final : public Execution {
             memory += roundUp(packedFloats_ * kFloat, 64);
         }
         PostOps post = post_;
-        post.bias = command_.inputs.size() > 2 ? command_.inputs[2]->as<const float>() : bias_.data();
+        post.bias = command_.operands() > 2 ? command_.inputs[2]->as<const float>() : bias_.data();
+        if (command_.epilogue.residual) post.residual = command_.inputs.back()->as<const float>();
         plan_->run(command_.inputs[0]->as<const float>(), packed, command_.outputs[0]->as<float>(), post,
                    memory, pool);
     }
@@ -134,6 +141,7 @@ StorageChoice convolutionStorage(const CpuBackend& backend, const Command& comma
     StorageChoice choice;
     choice.inputPack = choice.outputPack = backend.pack();
     choice.plainInputs = ~1u;
+    if (command.epilogue.residual) choice.plainInputs &= ~(1u << command.operands());
     const Tensor& x = *command.inputs[0];
     if (x.pack == 1 && !isDeconvolution(command.type) && !x.empty() && !command.outputs[0]->empty()) {
         const ConvWindow w = windowOf(command);
@@ -157,14 +165,20 @@ std::unique_ptr<Execution> createConvolution(CpuBackend& backend, const Command&
     return std::make_unique<ConvExecution>(backend, command);
 }
 
+// A clamp of the file's own comes before anything that follows.
+bool fusesConvolution(const Command& command) {
+    const auto* params = command.paramsAs<ConvParams>();
+    return params && !params->relu && !params->relu6 && canPack(*command.outputs[0]);
+}
+
 }  // namespace
 
 CpuFamily convolutionCpu() {
     static constexpr CpuOp kOps[] = {
-        {OpType::Convolution, convolutionStorage, createConvolution},
-        {OpType::ConvolutionDepthwise, convolutionStorage, createConvolution},
-        {OpType::Deconvolution, convolutionStorage, createConvolution},
-        {OpType::DeconvolutionDepthwise, convolutionStorage, createConvolution},
+        {OpType::Convolution, convolutionStorage, createConvolution, fusesConvolution},
+        {OpType::ConvolutionDepthwise, convolutionStorage, createConvolution, fusesConvolution},
+        {OpType::Deconvolution, convolutionStorage, createConvolution, fusesConvolution},
+        {OpType::DeconvolutionDepthwise, convolutionStorage, createConvolution, fusesConvolution},
     };
     return kOps;
 }

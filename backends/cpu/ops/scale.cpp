@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/elementwise.h"
 #include "backends/cpu/ops/channel_rows.h"
 #include "backends/cpu/ops/families.h"
@@ -18,6 +19,7 @@ class Scale final : public Execution {
           kernels_(unaryKernels(backend.kernels().id)),
           input_(*command.inputs[0]),
           output_(*command.outputs[0]),
+          epilogue_(command.epilogue),
           scale_(command.paramsAs<ScaleParams>()->scale),
           bias_(command.paramsAs<ScaleParams>()->bias) {
         // Whole vectors, whatever the lanes.
@@ -25,29 +27,51 @@ class Scale final : public Execution {
         bias_.resize(scale_.size());
     }
 
+    std::string algorithm() const override { return epilogueText(epilogue_); }
+
     void onExecute() override {
         const float* x = input_.as<const float>();
         float* y = output_.as<float>();
         forChannels(
             backend_.pool(), output_,
             [&](int64_t at, int64_t n, int64_t c) {
-                kernels_.affineLanes(x + at, y + at, static_cast<size_t>(n), scale_.data() + c,
-                                     bias_.data() + c);
+                inChunks(at, n, [&](int64_t from, size_t count) {
+                    kernels_.affineLanes(x + from, y + from, count, scale_.data() + c, bias_.data() + c);
+                });
             },
             [&](int64_t at, int64_t n) {
                 kernels_.affineEach(x + at, y + at, static_cast<size_t>(n), scale_.data(), bias_.data());
+                finish(y + at, static_cast<size_t>(n));
             },
             [&](int64_t at, int64_t n, int64_t c) {
-                kernels_.affine(x + at, y + at, static_cast<size_t>(n), scale_[static_cast<size_t>(c)],
-                                bias_[static_cast<size_t>(c)]);
+                inChunks(at, n, [&](int64_t from, size_t count) {
+                    kernels_.affine(x + from, y + from, count, scale_[static_cast<size_t>(c)],
+                                    bias_[static_cast<size_t>(c)]);
+                });
             });
     }
 
   private:
+    // Whole vectors that the epilogue finds in the first level cache.
+    template <typename Body>
+    void inChunks(int64_t at, int64_t n, Body&& body) const {
+        const int64_t chunk = epilogue_.any() ? 2048 : n;
+        for (int64_t i = 0; i < n; i += chunk) {
+            const size_t count = static_cast<size_t>(std::min(chunk, n - i));
+            body(at + i, count);
+            finish(output_.as<float>() + at + i, count);
+        }
+    }
+    void finish(float* y, size_t n) const {
+        if (epilogue_.any())
+            backend_.kernels().conv->activate(y, n, epilogue_.act, epilogue_.lo, epilogue_.hi);
+    }
+
     const CpuBackend& backend_;
     const UnaryKernels& kernels_;
     const Tensor& input_;
     const Tensor& output_;
+    const Epilogue epilogue_;
     std::vector<float> scale_, bias_;
 };
 
@@ -141,7 +165,8 @@ std::unique_ptr<Execution> createScale(CpuBackend& backend, const Command& comma
 
 CpuFamily scaleCpu() {
     static constexpr CpuOp kOps[] = {
-        {OpType::Scale, storageFollow, createScale},
+        {OpType::Scale, storageFollow, createScale,
+         [](const Command& command) { return !command.epilogue.residual; }},
         {OpType::InstanceNorm, nullptr, createScale},
     };
     return kOps;

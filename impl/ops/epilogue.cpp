@@ -1,0 +1,14 @@
+#include "ops/epilogue.h"
+
+namespace mnnc {
+
+std::string epilogueText(const Epilogue& epilogue) {
+    static constexpr const char* kActs[] = {"",          " +hardswish",   " +silu", " +gelu",
+                                            " +sigmoid", " +hardsigmoid", " +tanh"};
+    std::string text = epilogue.residual ? " +add" : "";
+    text += kActs[static_cast<size_t>(epilogue.act)];
+    if (epilogue.clips()) text += " +clip";
+    return text;
+}
+
+}  // namespace mnnc

@@ -1,0 +1,27 @@
+// What a command does to its results before it stores them.
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <string>
+
+namespace mnnc {
+
+enum class Act : uint8_t { None, HardSwish, Silu, Gelu /* erf */, Sigmoid, HardSigmoid /* x/6+1/2 */, Tanh };
+
+// min(max(act(result + residual), lo), hi)
+struct Epilogue {
+    Act act = Act::None;
+    float lo = -std::numeric_limits<float>::infinity();
+    float hi = std::numeric_limits<float>::infinity();
+    bool residual = false;  // the command's last input, of the output's shape
+
+    bool clips() const noexcept {
+        return lo > -std::numeric_limits<float>::infinity() || hi < std::numeric_limits<float>::infinity();
+    }
+    bool any() const noexcept { return act != Act::None || clips() || residual; }
+};
+
+// For people: "" or e.g. " +add +silu".
+std::string epilogueText(const Epilogue& epilogue);
+
+}  // namespace mnnc

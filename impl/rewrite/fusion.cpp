@@ -1,0 +1,312 @@
+#include "rewrite/fusion.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <unordered_map>
+
+#include "ops/activation.h"
+#include "ops/binary.h"
+#include "ops/unary.h"
+
+namespace mnnc {
+
+namespace {
+
+constexpr size_t kNone = SIZE_MAX;
+// Numbers of the wire format.
+enum BinaryCode : int { kAdd = 0, kSub = 1, kMul = 2, kRealDiv = 7 };
+enum UnaryCode : int {
+    kSigmoid = 29,
+    kTanh = 30,
+    kHardSwish = 31,
+    kGelu = 32,
+    kGeluStandard = 33,
+    kSilu = 34
+};
+
+bool isNear(float a, float b) {
+    return std::fabs(a - b) <= 1e-6f;
+}
+
+class Fusion {
+  public:
+    Fusion(const std::vector<Command*>& commands, const Backend& backend,
+           const std::function<bool(const Tensor*)>& kept)
+        : commands_(commands), backend_(backend), kept_(kept), owner_(commands.size()) {
+        for (size_t i = 0; i < commands.size(); ++i) owner_[i] = i;
+        for (size_t i = 0; i < commands.size(); ++i) {
+            for (const Tensor* output : commands[i]->outputs) {
+                Use& use = uses_[output];
+                use.maker = use.makers++ == 0 ? i : kNone;
+            }
+            for (const Tensor* input : commands[i]->inputs) addReader(input, i);
+        }
+    }
+
+    std::vector<size_t> run() {
+        for (size_t i = 0; i < commands_.size(); ++i) recogniseHardSwish(i);
+        for (size_t i = 0; i < commands_.size(); ++i) recogniseSilu(i);
+        for (size_t i = 0; i < commands_.size(); ++i)
+            if (alive(i)) extend(i);
+        return owner_;
+    }
+
+  private:
+    struct Use {
+        size_t maker = kNone;  // kNone: none, or several
+        int makers = 0, readers = 0;
+        size_t readerSum = 0;  // of the readers' indices: of one reader its index
+    };
+
+    void addReader(const Tensor* tensor, size_t i) {
+        Use& use = uses_[tensor];
+        ++use.readers;
+        use.readerSum += i;
+    }
+    void dropReader(const Tensor* tensor, size_t i) {
+        Use& use = uses_[tensor];
+        --use.readers;
+        use.readerSum -= i;
+    }
+    void absorb(size_t i, size_t by) {
+        owner_[i] = by;
+        for (const Tensor* input : commands_[i]->inputs) dropReader(input, i);
+    }
+
+    bool alive(size_t i) const { return owner_[i] == i; }
+    Tensor* out(size_t i) const { return commands_[i]->outputs[0]; }
+
+    // The command that alone reads what command i makes, when nobody else needs it.
+    size_t next(size_t i) const {
+        if (commands_[i]->outputs.size() != 1) return kNone;
+        const Use& use = uses_.at(out(i));
+        if (use.makers != 1 || use.readers != 1 || use.readerSum <= i || kept_(out(i))) return kNone;
+        return use.readerSum;
+    }
+
+    const BinaryParams* binary(size_t i) const {
+        const Command& command = *commands_[i];
+        if (command.type != OpType::BinaryOp || command.inputs.size() != 2 ||
+            out(i)->type != DataType::Float32 || command.inputs[0]->type != DataType::Float32)
+            return nullptr;
+        return command.paramsAs<BinaryParams>();
+    }
+    bool multiplies(size_t i, const Tensor* a, const Tensor* b) const {
+        const BinaryParams* params = binary(i);
+        if (!params || params->code != kMul || params->relu) return false;
+        const auto& inputs = commands_[i]->inputs;
+        return (inputs[0] == a && inputs[1] == b) || (inputs[0] == b && inputs[1] == a);
+    }
+
+    // y = factor x + term
+    struct Linear {
+        Tensor* x = nullptr;
+        float factor = 1, term = 0;
+    };
+    // A sum or product with one known number.
+    std::optional<Linear> linear(size_t i) const {
+        const BinaryParams* params = binary(i);
+        if (!params || params->relu) return {};
+        const auto& inputs = commands_[i]->inputs;
+        for (const size_t at : {size_t{1}, size_t{0}}) {
+            const Tensor& number = *inputs[at];
+            Tensor* x = inputs[1 - at];
+            if (!number.contentKnown || number.pack != 1 || number.elements() != 1 ||
+                !(x->shape == out(i)->shape))
+                continue;
+            const float value = *number.as<const float>();
+            switch (params->code) {
+                case kAdd:
+                    return Linear{x, 1, value};
+                case kMul:
+                    return Linear{x, value, 0};
+                case kSub:
+                    if (at == 1) return Linear{x, 1, -value};
+                    break;
+                case kRealDiv:
+                    if (at == 1) return Linear{x, 1 / value, 0};
+                    break;
+                default:
+                    break;
+            }
+        }
+        return {};
+    }
+
+    // clip(x / 6 + 1 / 2, 0, 1), perhaps times x, however the factors are spread.
+    struct HardAct {
+        Tensor* x = nullptr;
+        bool timesX = false;
+        std::vector<size_t> steps;  // the commands, the last one makes the result
+    };
+    // The longest such chain that begins with command i; no steps: none.
+    HardAct hardAct(size_t i) const {
+        HardAct chain, found;
+        float factor = 1, term = 0, lo = 0, hi = 0;
+        bool clipped = false;
+        for (size_t at = i; at != kNone && chain.steps.size() < 8; at = next(at)) {
+            const Tensor* before = chain.steps.empty() ? nullptr : out(chain.steps.back());
+            const std::optional<Linear> step = linear(at);
+            if (step && (!before || step->x == before)) {
+                if (!before) chain.x = step->x;
+                if (clipped && step->term != 0) break;
+                factor *= step->factor;
+                term = term * step->factor + step->term;
+                lo *= step->factor;
+                hi *= step->factor;
+            } else if (before && !clipped && commands_[at]->type == OpType::ReLU6) {
+                const auto* clip = commands_[at]->paramsAs<ClipParams>();
+                lo = clip->lo;
+                hi = clip->hi;
+                clipped = true;
+            } else if (clipped && !chain.timesX && multiplies(at, chain.x, before)) {
+                chain.timesX = true;
+            } else {
+                break;
+            }
+            chain.steps.push_back(at);
+            if (clipped && isNear(factor, 1.0f / 6.0f) && isNear(term, 0.5f) && isNear(lo, 0) &&
+                isNear(hi, 1))
+                found = chain;
+        }
+        return found;
+    }
+
+    // x -> f(x) as one command at the place of the last of `steps`.
+    void becomeUnary(const std::vector<size_t>& steps, Tensor* x, int code) {
+        auto params = std::make_shared<UnaryParams>();
+        params->code = code;
+        const size_t last = steps.back();
+        for (const size_t i : steps)
+            if (i != last) absorb(i, last);
+        Command& command = *commands_[last];
+        for (const Tensor* input : command.inputs) dropReader(input, last);
+        command.type = OpType::UnaryOp;
+        command.params = std::move(params);
+        command.inputs = {x};
+        addReader(x, last);
+    }
+
+    void recogniseHardSwish(size_t i) {
+        if (!alive(i)) return;
+        const HardAct chain = hardAct(i);
+        if (chain.timesX) becomeUnary(chain.steps, chain.x, kHardSwish);
+    }
+
+    void recogniseSilu(size_t i) {
+        if (!alive(i) || commands_[i]->type != OpType::UnaryOp ||
+            commands_[i]->paramsAs<UnaryParams>()->code != kSigmoid)
+            return;
+        const size_t multiply = next(i);
+        Tensor* x = commands_[i]->inputs[0];
+        if (multiply != kNone && multiplies(multiply, x, out(i))) becomeUnary({i, multiply}, x, kSilu);
+    }
+
+    static std::optional<Act> actOf(const Command& command) {
+        if (command.type != OpType::UnaryOp) return {};
+        switch (command.paramsAs<UnaryParams>()->code) {
+            case kSigmoid:
+                return Act::Sigmoid;
+            case kTanh:
+                return Act::Tanh;
+            case kHardSwish:
+                return Act::HardSwish;
+            case kGelu:
+            case kGeluStandard:
+                return Act::Gelu;
+            case kSilu:
+                return Act::Silu;
+            default:
+                return {};
+        }
+    }
+
+    // Takes what follows into the epilogue of command i, as long as the backend does.
+    void extend(size_t i) {
+        Command& command = *commands_[i];
+        if (command.outputs.size() != 1 || out(i)->type != DataType::Float32) return;
+        if (!backend_.canFuse(command)) return;
+        while (takeHardSigmoid(i) || takeNext(i)) {
+        }
+    }
+
+    bool takeHardSigmoid(size_t i) {
+        const size_t after = next(i);
+        const HardAct chain = after == kNone ? HardAct() : hardAct(after);
+        Command wanted = *commands_[i];
+        if (chain.steps.empty() || chain.x != out(i) || chain.timesX || wanted.epilogue.act != Act::None ||
+            wanted.epilogue.clips())
+            return false;
+        wanted.epilogue.act = Act::HardSigmoid;
+        wanted.outputs = commands_[chain.steps.back()]->outputs;
+        return accept(i, std::move(wanted), chain.steps);
+    }
+
+    bool takeNext(size_t i) {
+        const size_t after = next(i);
+        if (after == kNone || !(out(after)->shape == out(i)->shape) ||
+            commands_[after]->outputs.size() != 1 || commands_[after]->epilogue.any())
+            return false;
+        const Command& follower = *commands_[after];
+        Command wanted = *commands_[i];
+        Epilogue& epilogue = wanted.epilogue;
+        wanted.outputs = follower.outputs;
+        if (follower.type == OpType::ReLU && follower.paramsAs<ReluParams>()->slope == 0) {
+            epilogue.lo = std::max(epilogue.lo, 0.0f);
+            epilogue.hi = std::max(epilogue.hi, 0.0f);
+        } else if (follower.type == OpType::ReLU6) {
+            const auto* clip = follower.paramsAs<ClipParams>();
+            if (!(clip->lo <= clip->hi)) return false;
+            epilogue.lo = std::clamp(epilogue.lo, clip->lo, clip->hi);
+            epilogue.hi = std::clamp(epilogue.hi, clip->lo, clip->hi);
+        } else if (const std::optional<Act> act = actOf(follower)) {
+            if (epilogue.act != Act::None || epilogue.clips()) return false;
+            epilogue.act = *act;
+        } else if (const BinaryParams* sum = binary(after); sum && sum->code == kAdd) {
+            if (epilogue.any()) return false;
+            Tensor* other = follower.inputs[follower.inputs[0] == out(i) ? 1 : 0];
+            if (other == out(i) || !(other->shape == out(i)->shape) || other->format != out(i)->format ||
+                other->type != DataType::Float32 || !madeBefore(other, i))
+                return false;
+            epilogue.residual = true;
+            if (sum->relu) epilogue.lo = 0;
+            wanted.inputs.push_back(other);
+            if (!accept(i, std::move(wanted), {after})) return false;
+            addReader(other, i);
+            return true;
+        } else {
+            return false;
+        }
+        return accept(i, std::move(wanted), {after});
+    }
+
+    // Not by a command of the list that comes later.
+    bool madeBefore(const Tensor* tensor, size_t i) const {
+        const Use& use = uses_.at(tensor);
+        return use.makers == 0 || (use.makers == 1 && use.maker < i);
+    }
+
+    bool accept(size_t i, Command wanted, const std::vector<size_t>& absorbed) {
+        if (!backend_.canFuse(wanted)) return false;
+        *commands_[i] = std::move(wanted);
+        for (const size_t one : absorbed) absorb(one, i);
+        uses_[out(i)].maker = i;
+        return true;
+    }
+
+    const std::vector<Command*>& commands_;
+    const Backend& backend_;
+    const std::function<bool(const Tensor*)>& kept_;
+    std::vector<size_t> owner_;
+    std::unordered_map<const Tensor*, Use> uses_;
+};
+
+}  // namespace
+
+std::vector<size_t> fuseCommands(const std::vector<Command*>& commands, const Backend& backend,
+                                 const std::function<bool(const Tensor*)>& kept) {
+    return Fusion(commands, backend, kept).run();
+}
+
+}  // namespace mnnc
