@@ -19,6 +19,8 @@ packages=(
     nlohmann-json3-dev  # tool: JSON
     libgtest-dev        # tests in C++
     libcmocka-dev       # tests in C
+    libsqlite3-dev      # example: the extension of SQLite
+    sqlite3             # tests: runs that extension
     python3             # test drivers
     mesa-vulkan-drivers # tests: a Vulkan device on machines without a GPU
     vulkan-validationlayers # tests: checks every Vulkan call
