@@ -21,8 +21,11 @@ def call(command, made, cwd=None):
 
 
 def mnn_from_onnx(onnx, mnn, *options):
-    arguments = ["mnnconvert", "-f", "ONNX", "--modelFile", onnx, "--MNNModel", mnn, "--bizCode", "benchmark", *options]
-    call([sys.executable, "-c", MNN_TOOL, *arguments], mnn)
+    arguments = ["mnnconvert", "-f", "ONNX", "--modelFile", os.path.abspath(onnx), "--bizCode", "benchmark"]
+    arguments += ["--MNNModel", os.path.abspath(mnn), *options]
+    # It keeps weights in a file of a fixed name in its working folder meanwhile: two at once would mix them.
+    with tempfile.TemporaryDirectory() as scratch:
+        call([sys.executable, "-c", MNN_TOOL, *arguments], mnn, scratch)
 
 
 def find_pnnx():
@@ -95,9 +98,11 @@ def int8_mnn(mnn, quantised, array):
         config = {
             "path": data, "used_sample_num": len(names), "input_type": "sequence", "batch_size": 1,
             "feature_quantize_method": "KL", "weight_quantize_method": "MAX_ABS", "width": array.shape[3],
-            "height": array.shape[2], "format": "RGB", "mean": [0, 0, 0], "normal": [1, 1, 1], "model": mnn,
+            "height": array.shape[2], "format": "RGB", "mean": [0, 0, 0], "normal": [1, 1, 1],
+            "model": os.path.abspath(mnn),
         }  # fmt: skip
         path = os.path.join(scratch, "config.json")
         with open(path, "w") as file:
             json.dump(config, file)
-        call([sys.executable, "-c", MNN_TOOL, "mnnquant", mnn, quantised, path], quantised)
+        arguments = ["mnnquant", os.path.abspath(mnn), os.path.abspath(quantised), path]
+        call([sys.executable, "-c", MNN_TOOL, *arguments], quantised, scratch)
