@@ -24,7 +24,7 @@ import numpy as np
 from zoo import converters, names
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TOLERANCE = {"fp32": 1e-4, "w8": 0.25, "int8": 0.5}  # of the largest output: float64 weights are the truth
+TOLERANCE = {"fp32": 1e-4, "w8": 5e-2, "int8": 1e-1}  # of the largest output; float64 on float weights is the truth
 
 
 class Maker:
