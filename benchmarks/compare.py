@@ -8,7 +8,7 @@ as many CPUs as it has threads, loaded once; it answers "run N" with N times aro
 readable. Outputs are checked first: a wrong answer has no time. A round is one burst of about 90 ms of each engine, order
 shuffled, the first run of a burst dropped; who is not running is stopped by a signal, so nobody's idle workers disturb and
 everybody keeps its own way of waiting while it runs. A round is repeated when other processes used more than 5 per cent of the
-CPUs or when two CPUs did not give the rate of two; after two tries it counts and is reported as noisy. The figure of a
+CPUs or when two CPUs did not give the rate of two; after --retries the quietest try counts and is reported as noisy. The figure of a
 net is the median over rounds of the paired ratio ours / other of burst medians, with p10 and p90; with --sets the middle
 one of fresh sets of processes.
 
@@ -39,6 +39,7 @@ def parse():
     parser.add_argument("--rounds", type=int, default=15, help="21 for publication, 2 to see that it works")
     parser.add_argument("--sets", type=int, default=1, help="fresh sets of processes; 3 for publication")
     parser.add_argument("--loads", type=int, default=1, help="processes for load time and memory; 7 for publication")
+    parser.add_argument("--retries", type=int, default=2, help="of a disturbed round; 0 where it is never quiet")
     parser.add_argument("--precision", choices=["normal", "low"], default="normal", help="low: bf16 or fp16 where there is")
     parser.add_argument("--isa", default="", help="force our CPU instruction set")
     parser.add_argument("--python", action="append", default=[], metavar="ENGINE=PATH", help="interpreter of an engine")
@@ -56,8 +57,8 @@ def parse():
     args.cpus = sorted(os.sched_getaffinity(0))
     if min(args.threads) < 1 or max(args.threads) > len(args.cpus):
         parser.error(f"--threads: there are {len(args.cpus)} CPUs, one for each thread is needed")
-    if min(args.rounds, args.sets, args.loads) < 1:
-        parser.error("--rounds, --sets and --loads are at least 1")
+    if min(args.rounds, args.sets, args.loads) < 1 or args.retries < 0:
+        parser.error("--rounds, --sets and --loads are at least 1, --retries at least 0")
     args.pythons = dict(pair.split("=", 1) for pair in args.python if "=" in pair)
     if len(args.pythons) != len(args.python) or set(args.pythons) - set(engines.NAMES):
         parser.error("--python wants ENGINE=PATH, once an engine")

@@ -1,10 +1,8 @@
 """The protocol: bursts of all engines in turn, ratios paired by round."""
-import os
 import statistics
 
 from harness import process, quiet
 
-RETRIES = 2  # of a disturbed round, before it counts as it is
 SUBJECT = "ours"
 
 
@@ -36,45 +34,58 @@ def describe(ratios, threads):
     }
 
 
+def start_all(args, names, net, threads, failures):
+    engines = {}
+    for name in names:
+        try:
+            engines[name] = process.start(args, name, net, threads)
+            engines[name].calibrate()
+        except process.Failed as fault:
+            failures[name] = str(fault)
+            if name in engines:
+                engines.pop(name).close()
+    return engines
+
+
+def one_round(args, engines, cpus, shuffle, canary, failures):
+    """A burst of each engine, again when it was disturbed. Returns the quietest try and whether it was quiet."""
+    tries = []
+    for _ in range(args.retries + 1):
+        content = canary is None or canary.content()
+        times, order = {}, list(engines)
+        shuffle.shuffle(order)
+        with quiet.ForeignLoad(cpus, engines.values()) as load:
+            for name in order:
+                try:
+                    times[name] = engines[name].burst()
+                except process.Failed as fault:
+                    failures[name] = str(fault)
+        for name in set(engines) - set(times):
+            engines.pop(name).close()
+        tries.append((not content, load.share, times))
+        if content and load.share <= quiet.FOREIGN_SHARE:
+            return times, True
+    return min(tries, key=lambda entry: entry[:2])[2], False
+
+
 def one_set(args, names, net, threads, shuffle, canary):
-    """All engines in fresh processes for one net. Returns burst medians and costs by engine, failures, noisy rounds."""
-    engines, failures = {}, {}
-    cpus = args.cpus[:threads]
+    """All engines in fresh processes. Returns burst medians and costs by engine, failures by engine, noisy rounds."""
+    failures = {}
+    engines = start_all(args, names, net, threads, failures)
     try:
-        for name in names:
+        rounds, noisy = [], 0
+        for _ in range(args.rounds):
+            times, calm = one_round(args, engines, args.cpus[:threads], shuffle, canary, failures)
+            rounds.append(times)
+            noisy += not calm
+        bursts, costs = {}, {}
+        for name, engine in engines.items():
             try:
-                engines[name] = process.start(args, name, net, threads)
-                engines[name].calibrate()
+                costs[name] = {**engine.hello, "peak_mib": engine.ask("peak") / 1024, "way": engine.way}
+                bursts[name] = [times[name] for times in rounds]
             except process.Failed as fault:
                 failures[name] = str(fault)
-                if name in engines:
-                    engines.pop(name).close()
-        bursts, noisy = {name: [] for name in engines}, 0
-        for _ in range(args.rounds):
-            for attempt in range(RETRIES + 1):
-                content = canary is None or canary.content()
-                order = list(engines)
-                shuffle.shuffle(order)
-                with quiet.ForeignLoad(cpus, engines.values()) as load:
-                    times = {name: engines[name].burst() for name in order}
-                if content and load.share <= quiet.FOREIGN_SHARE:
-                    break
-            else:
-                noisy += 1
-            for name, seconds in times.items():
-                bursts[name].append(seconds)
-        costs = {
-            name: {
-                "load_ms": engine.hello["load_ms"],
-                "peak_mib": engine.ask("peak") / 1024,
-                "version": engine.hello["version"],
-                "way": engine.way,
-            }
-            for name, engine in engines.items()
-        }
         return bursts, costs, failures, noisy
-    except process.Failed as fault:  # in the middle: nothing of this set is of use
-        return {}, {}, {**failures, "all": str(fault)}, 0
     finally:
         for engine in engines.values():
             engine.close()
@@ -143,7 +154,3 @@ def measure_costs(args, names, row, net, threads):
             finally:
                 engine.close()
         row["engines"][name].update(load_ms=statistics.median(loads), peak_mib=statistics.median(peaks))
-
-
-def allowed_cpus():
-    return sorted(os.sched_getaffinity(0))

@@ -13,8 +13,8 @@ BURST_SECONDS = 0.09
 MOST_RUNS = 2000
 PATIENCE_SECONDS = 300
 SCRIPT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "compare.py")
-# Threads of numpy would stand in the way; the engines get their number of threads explicitly.
-ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+# The engines get their number of threads by their own options, too; numpy's would stand in the way.
+ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
 class Failed(RuntimeError):
@@ -26,12 +26,13 @@ class Process:
     that is not counted."""
 
     def __init__(self, args, engine, net, threads, way=None):
-        self.engine, self.way, self.log = engine, way, None
+        self.way = way
         command = [args.pythons.get(engine, sys.executable), SCRIPT, "--worker", engine, "--threads", str(threads)]
         command += ["--precision", args.precision, "--library", args.library, "--isa", args.isa]
         command += ["--way", way or "", net.folder]
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **ENVIRONMENT},
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            env={**os.environ, **ENVIRONMENT, "OMP_NUM_THREADS": str(threads)},
             stderr=None if args.verbose else subprocess.DEVNULL,
         )  # fmt: skip
         try:
@@ -72,9 +73,12 @@ class Process:
         self.runs = min(max(3, round(BURST_SECONDS / max(self.burst(), 1e-7))), MOST_RUNS)
 
     def cpu_ticks(self):
-        """The CPU time it has used, in ticks of /proc/stat."""
-        with open(f"/proc/{self.process.pid}/stat") as stat:
-            fields = stat.read().rpartition(")")[2].split()
+        """The CPU time it has used, in ticks of /proc/stat; 0 when it has ended."""
+        try:
+            with open(f"/proc/{self.process.pid}/stat") as stat:
+                fields = stat.read().rpartition(")")[2].split()
+        except OSError:
+            return 0
         return int(fields[11]) + int(fields[12])
 
     def close(self):

@@ -67,18 +67,20 @@ class Canary:
         ]  # fmt: skip
         for worker in self.workers:
             worker.stdout.readline()
-        self.alone = 0.0
+        self.best = 0.0  # that one CPU was seen to give
         for _ in range(5):
-            self.alone = max(self.alone, self.rate(self.workers[:1]))
+            self.rate(self.workers[:1])
 
     def rate(self, workers):
         for worker in workers:
             worker.stdin.write(f"{CANARY_SECONDS}\n")
             worker.stdin.flush()
-        return sum(float(worker.stdout.readline()) for worker in workers)
+        rates = [float(worker.stdout.readline()) for worker in workers]
+        self.best = max(self.best, *rates)
+        return sum(rates)
 
     def content(self):
-        return self.rate(self.workers) >= CANARY_RATE * self.alone * len(self.workers)
+        return self.rate(self.workers) >= CANARY_RATE * self.best * len(self.workers)
 
     def close(self):
         for worker in self.workers:

@@ -3,8 +3,10 @@
     run N     N times in seconds around one inference each, inputs set again before each and outside of the clock
     peak      the largest resident set in KiB above what the process held with its runtime imported and no net
 """
+import ctypes
 import json
 import os
+import signal
 import sys
 import time
 
@@ -28,6 +30,12 @@ def reset_peak():
         pass  # the peak then includes what importing took
 
 
+def end_with_parent():
+    """A stopped process would outlive a parent that is killed."""
+    PR_SET_PDEATHSIG = 1
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def start(args, net):
     """The loaded engine after two right answers, and what to say about it."""
     engine = engines.create(args.worker, args)
@@ -47,6 +55,7 @@ def start(args, net):
 
 
 def work(args):
+    end_with_parent()
     # The conversation keeps the real stdout; whatever a runtime prints goes to stderr.
     replies = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
