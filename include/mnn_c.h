@@ -93,7 +93,7 @@ enum {
     MNN_ERROR_BAD_FORMAT = 106,       /* the bytes are not a well-formed model */
     MNN_ERROR_BAD_INDEX = 107,        /* an index, of the caller or inside the model, is too large */
     MNN_ERROR_TRUNCATED = 108,        /* the model or its weight file ends too early */
-    MNN_ERROR_BUSY = 109,             /* another thread is inside the session */
+    MNN_ERROR_BUSY = 109,             /* called from a callback of the session's run */
     MNN_ERROR_BACKEND_MISSING = 110,  /* the wanted backend is not built in or has no device */
     MNN_ERROR_BACKEND_FALLBACK = 111, /* informational: another backend than the wanted one was taken */
     MNN_ERROR_CACHE_REJECTED = 112,   /* cached preparation results belong to another model or device */
@@ -137,8 +137,17 @@ enum {
 };
 
 enum { MNN_PRECISION_NORMAL = 0, MNN_PRECISION_HIGH = 1, MNN_PRECISION_LOW = 2, MNN_PRECISION_LOW_BF16 = 3 };
-/* Bits of gpu_mode, numbered as the official runtime numbers them. */
+/* Bits of gpu_mode, numbered as the official runtime numbers them: at most one of each group. How long to
+ * search for the fastest kernels, and what to keep tensors in, are wishes: this version has one kernel for
+ * each shape and keeps tensors in buffers, whatever is wished. */
 enum {
+    MNN_GPU_TUNING_NONE = 1,
+    MNN_GPU_TUNING_HEAVY = 2,
+    MNN_GPU_TUNING_WIDE = 4,
+    MNN_GPU_TUNING_NORMAL = 8,
+    MNN_GPU_TUNING_FAST = 16,
+    MNN_GPU_MEMORY_BUFFER = 64,
+    MNN_GPU_MEMORY_IMAGE = 128,
     MNN_GPU_RECORD_OP = 256, /* a command buffer per operator */
     MNN_GPU_RECORD_BATCH =
         512 /* command buffers of many operators, recorded once and replayed: the default */
@@ -569,7 +578,8 @@ MNN_C_API mnn_status mnn_session_output_at(const mnn_session_t* session, size_t 
  * rank: at most MNN_MAX_RANK.
  * Returns MNN_OK; MNN_ERROR_BAD_HANDLE when the tensor is not an input of this session; MNN_ERROR_BAD_RANGE
  *   for a negative extent or a rank above MNN_MAX_RANK; MNN_ERROR_OVERFLOW when the product of the extents is
- *   too large. The shape stays as it was then.
+ *   too large; MNN_ERROR_BUSY when called from a callback of a run of this session. The shape stays as it was
+ *   then.
  * Threads: one at a time per session. Cost: none until mnn_session_resize(). Since 0.1. */
 MNN_C_API mnn_status mnn_session_resize_input(mnn_session_t* session, mnn_tensor_t* input,
                                               const int32_t* dims, size_t rank);
@@ -587,7 +597,8 @@ MNN_C_API mnn_status mnn_session_needs_resize(const mnn_session_t* session, bool
  *   MNN_ERROR_BAD_PARAMETER, MNN_ERROR_BAD_WEIGHTS, MNN_ERROR_BAD_TYPE, MNN_ERROR_BAD_INDEX,
  *   MNN_ERROR_OVERFLOW, MNN_ERROR_LIMIT_EXCEEDED, MNN_ERROR_FILE_READ_FAILED
  *                                 as of mnn_session_create().
- *   MNN_ERROR_CANCELLED           mnn_session_interrupt() was called.
+ *   MNN_ERROR_CANCELLED           mnn_session_interrupt() was called;
+ *   MNN_ERROR_BUSY                called from a callback of a run of this session.
  *   The session still needs a resize then; other shapes may succeed.
  * Threads: one at a time per session. Cost: may prepare weights and allocate. Since 0.1. */
 MNN_C_API mnn_status mnn_session_resize(mnn_session_t* session);
@@ -599,7 +610,8 @@ MNN_C_API mnn_status mnn_session_resize(mnn_session_t* session);
  *   MNN_ERROR_INPUT_DATA          contents that an operator refuses, e.g. an index outside of a table;
  *   MNN_ERROR_LIMIT_EXCEEDED      max_loop_iterations, or max_memory_bytes where shapes depend on contents;
  *   MNN_ERROR_COMPUTE_SIZE, MNN_ERROR_NOT_SUPPORTED, MNN_ERROR_NO_EXECUTION, MNN_ERROR_OVERFLOW
- *                                 where shapes depend on contents, as of mnn_session_create().
+ *                                 where shapes depend on contents, as of mnn_session_create();
+ *   MNN_ERROR_BUSY                called from a callback of a run of this session.
  *   Outputs hold undefined values after a failure; the session may run again.
  * Threads: one at a time per session; sessions of one interpreter run at the same time.
  * Cost: blocks until the outputs are there. Allocates only when a shape that depends on contents changed.
@@ -653,6 +665,7 @@ typedef struct mnn_session_op_entry {
     const char* reason;       /* why the wanted backend did not take it; NULL when it did. Valid as `name` */
     double flops;             /* per run; below 0 when that depends on contents not yet known */
     int32_t host_shape;       /* 1: shape arithmetic on small integer tensors; 0: ordinary */
+    const char* algorithm; /* which way of computing it was chosen; NULL when there is one only. As `name` */
 } mnn_session_op_info_t;
 
 /* How many operators the session executes: after constant folding and fusion, those of control flow's bodies
@@ -669,6 +682,37 @@ MNN_C_API mnn_status mnn_session_op_count(const mnn_session_t* session, size_t* 
  * Threads: any. Since 0.1. */
 MNN_C_API mnn_status mnn_session_op_info(const mnn_session_t* session, size_t index,
                                          mnn_session_op_info_t* info);
+
+/* What a callback of a run wants next. */
+enum {
+    MNN_OP_RUN = 0, /* go on */
+    MNN_OP_SKIP =
+        1, /* from `before` only: leave this operator out; its outputs keep what their memory holds */
+    MNN_OP_STOP = 2 /* end the run with MNN_ERROR_CALLBACK_STOP */
+};
+
+/* Called around an operator of a run, on the thread that runs. user_data: as given to the run.
+ * op: the operator, with all fields of this version. The library's own copies and changes of layout come too,
+ *   with "Copy" as type_name; mnn_session_op_count() does not count them. Valid during the call.
+ * tensors, tensor_count: the operator's inputs before it, its outputs after it; valid during the call. They
+ *   may be asked and read with the mnn_tensor_* functions that take a const tensor. Values that lie in a
+ *   GPU's memory cannot be read (MNN_ERROR_BAD_STATE): name the tensor in save_tensors instead.
+ * Returns MNN_OP_*. It may read the session; running, resizing and resizing inputs return MNN_ERROR_BUSY.
+ *   It must not destroy the session, throw or jump out. */
+typedef int32_t (*mnn_op_callback)(void* user_data, const mnn_session_op_info_t* op,
+                                   const mnn_tensor_t* const* tensors, size_t tensor_count);
+
+/* mnn_session_run() with a callback before and after each operator, those of control flow's bodies included.
+ * A GPU takes many operators in one go: `before` comes for all of them, then `after`, and one of them cannot
+ * be skipped alone.
+ * before, after: may be NULL. user_data: passed to both, not kept.
+ * Returns what mnn_session_run() returns, and
+ *   MNN_ERROR_CALLBACK_STOP       a callback returned MNN_OP_STOP;
+ *   MNN_ERROR_INVALID_VALUE       a callback returned something else than MNN_OP_*;
+ *   MNN_ERROR_BUSY                called from such a callback.
+ * Threads: one at a time per session. Cost: allocates for each operator. Since 0.1. */
+MNN_C_API mnn_status mnn_session_run_with_callbacks(mnn_session_t* session, mnn_op_callback before,
+                                                    mnn_op_callback after, void* user_data);
 
 /* ---- Tensor: an input or an output of a session -------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace mnnc {
 
@@ -20,6 +21,9 @@ class Execution {
     virtual void onResize() {}
     // Hot path: may not allocate, lock or throw. Tensor data pointers and scratch() are valid.
     virtual void onExecute() = 0;
+
+    // Which of several ways onResize() chose, for people to read; empty when there is one only.
+    virtual std::string algorithm() const { return {}; }
 
     int64_t scratchBytes() const noexcept { return scratchBytes_; }
     void bindScratch(void* memory) noexcept { scratch_ = memory; }

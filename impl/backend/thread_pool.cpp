@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <thread>
@@ -27,15 +28,24 @@ inline void relax() {
 class Spinner {
   public:
     void wait() {
-        if (++rounds_ % 256 != 0) {
+        if (++rounds_ % 256 != 0)
             relax();
-        } else {
+        else
             std::this_thread::yield();
-        }
     }
+    // The same, and whether it has gone on for so long that sleeping is better.
+    bool waitedLong() {
+        wait();
+        if (rounds_ % 256 != 0) return false;
+        const auto now = std::chrono::steady_clock::now();
+        if (rounds_ == 256) begin_ = now;
+        return now - begin_ > std::chrono::milliseconds(1);
+    }
+    void reset() { rounds_ = 0; }
 
   private:
     unsigned rounds_ = 0;
+    std::chrono::steady_clock::time_point begin_;
 };
 
 // Threads made meanwhile block every signal: the host's handlers run on the host's threads.
@@ -69,7 +79,8 @@ struct ForkJoinPool::State {
         State& state_;
     };
 
-    enum Mode : int { Asleep, Awake, Stopped };
+    // Drowsy: leased, but no work came for a while, e.g. because the host's callback takes its time.
+    enum Mode : int { Asleep, Awake, Drowsy, Stopped };
 
     State() : lease(*this) {}
 
@@ -105,6 +116,7 @@ struct ForkJoinPool::State {
         job.count = tasks;
         done.store(0, std::memory_order_relaxed);
         ++generation;
+        if (mode.load(std::memory_order_relaxed) == Drowsy) setMode(Awake);
         ticket.store(uint64_t{generation} << 32 | static_cast<uint32_t>(tasks), std::memory_order_release);
         work();
         Spinner spinner;
@@ -131,10 +143,17 @@ struct ForkJoinPool::State {
     void workerMain() {
         for (;;) {
             mode.wait(Asleep, std::memory_order_acquire);
+            mode.wait(Drowsy, std::memory_order_acquire);
             if (mode.load(std::memory_order_acquire) == Stopped) return;
             Spinner spinner;
             while (mode.load(std::memory_order_relaxed) == Awake) {
-                if (!work()) spinner.wait();
+                if (work()) {
+                    spinner.reset();
+                } else if (spinner.waitedLong()) {
+                    // A job that comes at this moment is done by the others: nobody waits for who sleeps.
+                    int awake = Awake;
+                    mode.compare_exchange_strong(awake, Drowsy, std::memory_order_relaxed);
+                }
             }
         }
     }

@@ -38,6 +38,7 @@ struct mnn_tensor {
     mnn_session* session = nullptr;
     size_t index = 0;
     bool isInput = false;
+    const mnnc::Tensor* observed = nullptr;  // what a callback of a run is shown instead
     // While mapped: what was asked for, and the copy where the storage is not row-major.
     int32_t access = 0;
     std::vector<uint8_t> copy = {};

@@ -1,5 +1,6 @@
 // mnn_schedule_config_* and mnn_session_*.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "c_api/guard.h"
@@ -42,6 +43,22 @@ std::vector<std::string> names(const char* const* list, size_t count, const char
     return result;
 }
 
+// At most one bit of each group.
+void checkGpuMode(int32_t mode) {
+    constexpr int32_t kTuning = MNN_GPU_TUNING_NONE | MNN_GPU_TUNING_HEAVY | MNN_GPU_TUNING_WIDE |
+                                MNN_GPU_TUNING_NORMAL | MNN_GPU_TUNING_FAST;
+    constexpr int32_t kMemory = MNN_GPU_MEMORY_BUFFER | MNN_GPU_MEMORY_IMAGE;
+    constexpr int32_t kRecord = MNN_GPU_RECORD_OP | MNN_GPU_RECORD_BATCH;
+    if (mode & ~(kTuning | kMemory | kRecord))
+        fail(Status::InvalidValue, "config.gpu_mode is %d, which has bits that are no MNN_GPU_*", mode);
+    for (const int32_t group : {kTuning, kMemory, kRecord})
+        if (std::popcount(static_cast<uint32_t>(mode & group)) > 1)
+            fail(Status::InvalidValue, "config.gpu_mode is %d, which asks for two of MNN_GPU_%s", mode,
+                 group == kTuning   ? "TUNING_*"
+                 : group == kMemory ? "MEMORY_*"
+                                    : "RECORD_*");
+}
+
 SessionConfig readConfig(const mnn_schedule_config_t* given) {
     mnn_schedule_config_t config{};
     if (given) {
@@ -60,11 +77,8 @@ SessionConfig readConfig(const mnn_schedule_config_t* given) {
         precision == MNN_PRECISION_LOW_BF16 ? Precision::Low : static_cast<Precision>(precision);
     result.backend.memory = static_cast<MemoryMode>(inRange(config.memory, 0, MNN_MEMORY_LOW, "memory"));
     inRange(config.power, 0, MNN_POWER_LOW, "power");
-    if (config.gpu_mode != 0 && config.gpu_mode != MNN_GPU_RECORD_OP &&
-        config.gpu_mode != MNN_GPU_RECORD_BATCH)
-        fail(Status::InvalidValue,
-             "config.gpu_mode is %d; it is 0, MNN_GPU_RECORD_OP or MNN_GPU_RECORD_BATCH", config.gpu_mode);
-    result.backend.recordBatch = config.gpu_mode != MNN_GPU_RECORD_OP;
+    checkGpuMode(config.gpu_mode);
+    result.backend.recordBatch = !(config.gpu_mode & MNN_GPU_RECORD_OP);
     if (config.device) result.backend.device = config.device;
     if (config.cpu_isa) result.backend.cpuIsa = config.cpu_isa;
     result.outputs = names(config.outputs, config.output_count, "outputs");
@@ -99,6 +113,63 @@ void writeCache(const mnn_session& session, const std::string& path) {
         session.log->sink(LogLevel::Warning, error.message());
     }
 }
+
+mnn_session_op_info_t describe(const OpRecord& record) {
+    mnn_session_op_info_t info{};
+    info.struct_size = sizeof info;
+    info.name = record.name.c_str();
+    info.type_name = record.type;
+    info.backend_name = record.backend;
+    info.reason = record.reason.empty() ? nullptr : record.reason.c_str();
+    info.flops = record.flops;
+    info.host_shape = record.hostShape ? 1 : 0;
+    info.algorithm = record.algorithm.empty() ? nullptr : record.algorithm.c_str();
+    return info;
+}
+
+// Tells a caller's functions about the commands of a run.
+class CallbackObserver final : public RunObserver {
+  public:
+    CallbackObserver(mnn_session& session, mnn_op_callback first, mnn_op_callback last, void* userData)
+        : session_(session), before_(first), after_(last), userData_(userData) {}
+    bool before(const OpCall& call) override {
+        return !before_ || ask(before_, call, call.inputs) != MNN_OP_SKIP;
+    }
+    void after(const OpCall& call) override {
+        if (after_ && ask(after_, call, call.outputs) == MNN_OP_SKIP)
+            fail(Status::InvalidValue, "MNN_OP_SKIP came back from a callback after operator '%s'",
+                 call.record.name.c_str());
+    }
+
+  private:
+    int32_t ask(mnn_op_callback callback, const OpCall& call, const std::vector<Tensor*>& tensors) {
+        handles_.clear();
+        pointers_.clear();
+        for (const Tensor* tensor : tensors) {
+            mnn_tensor handle;
+            handle.session = &session_;
+            handle.observed = tensor;
+            handles_.push_back(std::move(handle));
+        }
+        for (const mnn_tensor& handle : handles_) pointers_.push_back(&handle);
+        const mnn_session_op_info_t info = describe(call.record);
+        const int32_t answer = callback(userData_, &info, pointers_.data(), pointers_.size());
+        if (answer == MNN_OP_STOP)
+            fail(Status::CallbackStop, "a callback stopped the run at operator '%s'",
+                 call.record.name.c_str());
+        if (answer != MNN_OP_RUN && answer != MNN_OP_SKIP)
+            fail(Status::InvalidValue,
+                 "%d came back from a callback at operator '%s'; it is none of MNN_OP_*", answer,
+                 call.record.name.c_str());
+        return answer;
+    }
+
+    mnn_session& session_;
+    const mnn_op_callback before_, after_;
+    void* const userData_;
+    std::vector<mnn_tensor> handles_;
+    std::vector<const mnn_tensor*> pointers_;
+};
 
 void requireResized(const mnn_session& session) {
     if (session.impl->needsResize()) fail(Status::BadState, "the session has to be resized first");
@@ -217,6 +288,15 @@ mnn_status mnn_session_run(mnn_session_t* session) {
     return guard([&] { checked(session).impl->run(); });
 }
 
+mnn_status mnn_session_run_with_callbacks(mnn_session_t* session, mnn_op_callback before,
+                                          mnn_op_callback after, void* user_data) {
+    return guard([&] {
+        mnn_session& handle = checked(session);
+        CallbackObserver observer(handle, before, after, user_data);
+        handle.impl->run(&observer);
+    });
+}
+
 mnn_status mnn_session_interrupt(mnn_session_t* session) {
     return guard([&] { checked(session).impl->interrupt(); });
 }
@@ -270,14 +350,6 @@ mnn_status mnn_session_op_info(const mnn_session_t* session, size_t index, mnn_s
         requireResized(handle);
         const std::vector<OpRecord>& records = handle.impl->records();
         checkIndex(index, records.size(), "operator");
-        const OpRecord& record = records[index];
-        mnn_session_op_info_t result{};
-        result.name = record.name.c_str();
-        result.type_name = record.type;
-        result.backend_name = record.backend;
-        result.reason = record.reason.empty() ? nullptr : record.reason.c_str();
-        result.flops = record.flops;
-        result.host_shape = record.hostShape ? 1 : 0;
-        writeStruct(info, result, kOpInfoSize);
+        writeStruct(info, describe(records[index]), kOpInfoSize);
     });
 }

@@ -10,12 +10,14 @@ using namespace mnnc;
 namespace {
 
 const Tensor& storageOf(const mnn_tensor& handle) {
+    if (handle.observed) return *handle.observed;
     Session& session = *handle.session->impl;
     return handle.isInput ? session.input(handle.index) : session.output(handle.index);
 }
 
 const Shape& shapeOf(const mnn_tensor& handle) {
     const Session& session = *handle.session->impl;
+    if (handle.observed) return handle.observed->shape;
     if (handle.isInput) return session.inputShape(handle.index);
     if (!session.outputsShaped())
         fail(Status::BadState, "output '%s' has no shape before the session is %s",
@@ -42,6 +44,19 @@ Tensor described(const mnn_tensor& handle) {
 
 void requireResized(const mnn_tensor& handle) {
     if (handle.session->impl->needsResize()) fail(Status::BadState, "the session has to be resized first");
+}
+
+// The tensor, whose values are there.
+const Tensor& readable(const mnn_tensor& handle) {
+    const Tensor& tensor = storageOf(handle);
+    if (handle.observed) {
+        if (!tensor.data && !tensor.empty())
+            fail(Status::BadState, "tensor '%s' lies in the device's memory: save_tensors makes it an output",
+                 tensor.name.c_str());
+    } else if (!handle.isInput && !handle.session->impl->outputsReadable()) {
+        fail(Status::BadState, "output '%s' has no values before a run", tensor.name.c_str());
+    }
+    return tensor;
 }
 
 }  // namespace
@@ -122,9 +137,7 @@ mnn_status mnn_tensor_read(const mnn_tensor_t* tensor, void* buffer, size_t byte
         const mnn_tensor& handle = checked(tensor);
         const Format to = layout(format);
         requireResized(handle);
-        if (!handle.isInput && !handle.session->impl->outputsReadable())
-            fail(Status::BadState, "output '%s' has no values before a run", storageOf(handle).name.c_str());
-        const Tensor& source = storageOf(handle);
+        const Tensor& source = readable(handle);
         const int64_t wanted = hostBytes(source, to);
         if (bytes < static_cast<size_t>(wanted))
             fail(Status::BufferTooSmall, "tensor '%s' of shape %s takes %lld bytes, the buffer has %zu",
@@ -148,9 +161,7 @@ mnn_status mnn_tensor_map(mnn_tensor_t* tensor, int32_t access, void** data) {
         if (!handle.isInput && (access & MNN_MAP_WRITE))
             fail(Status::BadState, "tensor '%s' is an output and cannot be written",
                  storageOf(handle).name.c_str());
-        if (!handle.isInput && !handle.session->impl->outputsReadable())
-            fail(Status::BadState, "output '%s' has no values before a run", storageOf(handle).name.c_str());
-        const Tensor& source = storageOf(handle);
+        const Tensor& source = readable(handle);
         if (source.pack == 1) {
             *data = source.data;
         } else {

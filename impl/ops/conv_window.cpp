@@ -137,8 +137,8 @@ ConvWindow convWindow(OpType type, const ConvParams& params, const Shape& input,
     constexpr int64_t kMaxWindow = 1 << 24;
     if (checkedMul(w.kh - 1, params.dilateY, name) >= kMaxWindow ||
         checkedMul(w.kw - 1, params.dilateX, name) >= kMaxWindow || taps > kMaxWindow)
-        fail(Status::ComputeSizeError, "%s: a window of %lld x %lld taps, dilated by %d x %d, is too large", name,
-             static_cast<LL>(w.kh), static_cast<LL>(w.kw), params.dilateY, params.dilateX);
+        fail(Status::ComputeSizeError, "%s: a window of %lld x %lld taps, dilated by %d x %d, is too large",
+             name, static_cast<LL>(w.kh), static_cast<LL>(w.kw), params.dilateY, params.dilateX);
 
     const std::vector<int>& pads = params.pads;
     const bool explicitEnds = pads.size() >= 4;  // two values move only the origin

@@ -175,7 +175,8 @@ std::optional<Rewrite> groupedAt(const NetGraph& graph, const Links& links, size
     const auto& first = *graph.nodes[parts[0]].paramsAs<ConvParams>();
     for (const size_t part : parts)
         if (!sameWindow(first, *graph.nodes[part].paramsAs<ConvParams>())) return {};
-    // Wide groups of 3x3 windows stay apart: each then runs by Winograd, which the grouped kernel does not do.
+    // Wide groups of 3x3 windows stay apart: each then runs by Winograd, which the grouped kernel does not
+    // do.
     constexpr int kWideGroup = 8;
     if (first.kernelX == 3 && first.kernelY == 3 && first.strideX == 1 && first.strideY == 1 &&
         first.dilateX == 1 && first.dilateY == 1 && first.inputCount >= kWideGroup)

@@ -142,7 +142,18 @@ void StageAllocator::changePack(Tensor* from, Tensor* to) {
         fail(Status::NoExecution, "tensor '%s' cannot change its storage: %s", from->name.c_str(),
              reason.c_str());
     execution->onResize();
-    steps.push_back({std::move(execution), std::move(command), from->onDevice});
+    pushInserted(std::move(execution), std::move(command), from->onDevice);
+}
+
+void StageAllocator::pushInserted(std::unique_ptr<Execution> execution, Command command, bool onDevice) {
+    OpCall call;
+    call.record.name = command.name;
+    call.record.type = "Copy";
+    call.record.backend = (onDevice ? *context_.device : *context_.cpu).name();
+    call.inserted = true;
+    call.inputs = command.inputs;
+    call.outputs = command.outputs;
+    steps.push_back({std::move(execution), std::move(command), onDevice, {std::move(call)}});
 }
 
 void StageAllocator::upload(Tensor* from, Tensor* to) {
@@ -163,13 +174,11 @@ void StageAllocator::pushCopy(std::unique_ptr<Execution> execution, Tensor* from
         once_.push_back(std::move(execution));
         return;
     }
-    Step step;
-    step.execution = std::move(execution);
-    step.command.name = from->name + "_copy";
-    step.command.inputs = {from};
-    step.command.outputs = {to};
-    step.onDevice = true;
-    steps.push_back(std::move(step));
+    Command command;
+    command.name = from->name + "_copy";
+    command.inputs = {from};
+    command.outputs = {to};
+    pushInserted(std::move(execution), std::move(command), true);
 }
 
 // A Raster that copies everything in order costs nothing: the output becomes another view of the input.
@@ -243,9 +252,12 @@ bool StageAllocator::place(Backend& backend, const EncodedCommand& encoded, std:
         return false;
     }
     const char* type = opTypeName(command.type);
-    records.push_back(
-        {command.name, type ? type : "?", backend.name(), whyNot, encoded.flops, isHostShape(command)});
-    steps.push_back({std::move(execution), command, device});
+    OpCall call;
+    call.record = {command.name, type ? type : "?", backend.name(),      execution->algorithm(),
+                   whyNot,       encoded.flops,     isHostShape(command)};
+    call.inputs = command.inputs;
+    call.outputs = command.outputs;
+    steps.push_back({std::move(execution), command, device, {std::move(call)}});
     for (size_t i = 0; i < command.outputs.size(); ++i) {
         Tensor* output = encoded.command.outputs[i];
         if (command.outputs[i] == output || output->empty()) continue;
@@ -380,6 +392,7 @@ void StageAllocator::record() {
             continue;
         }
         std::vector<std::unique_ptr<Execution>> run;
+        std::vector<OpCall> calls;
         std::set<const Tensor*> downloaded;
         for (; i < steps.size() && steps[i].onDevice; ++i) {
             const Command& command = steps[i].command;
@@ -389,8 +402,9 @@ void StageAllocator::record() {
             for (const Tensor* output : command.outputs)
                 if (!output->onDevice) downloaded.insert(output);
             run.push_back(std::move(steps[i].execution));
+            std::move(steps[i].calls.begin(), steps[i].calls.end(), std::back_inserter(calls));
         }
-        grouped.push_back({context_.device->record(std::move(run)), {}, true});
+        grouped.push_back({context_.device->record(std::move(run)), {}, true, std::move(calls)});
     }
     steps = std::move(grouped);
 }

@@ -41,9 +41,9 @@ class StageAllocator {
         std::unique_ptr<Execution> execution;  // null: control
         Command command;
         bool onDevice = false;
+        std::vector<OpCall> calls = {};  // what the step does; more than one where a device takes a run
     };
     std::vector<Step> steps;
-    std::vector<OpRecord> records;
 
   private:
     struct Storage {
@@ -69,6 +69,7 @@ class StageAllocator {
     void changePack(Tensor* from, Tensor* to);
     void upload(Tensor* from, Tensor* to);
     void download(Tensor* from, Tensor* to);
+    void pushInserted(std::unique_ptr<Execution> execution, Command command, bool onDevice);
     void pushCopy(std::unique_ptr<Execution> execution, Tensor* from, Tensor* to, bool once);
     void bindFixed(const std::vector<Tensor*>& tensors, ChargedBlock& memory, const char* what);
     void record();

@@ -85,12 +85,12 @@ void Pipeline::run() {
 void Pipeline::appendRecords(std::vector<OpRecord>& records) const {
     for (const auto& stage : stages_) {
         if (stage->planned()) {
-            records.insert(records.end(), stage->records().begin(), stage->records().end());
+            stage->appendRecords(records);
         } else {
             for (const Stage::Item& item : stage->items())
                 if (!item.control && !item.op->folded)
                     records.push_back({item.op->node->name, opTypeName(item.op->node->type),
-                                       context_.wanted().name(), "", -1, false});
+                                       context_.wanted().name(), "", "", -1, false});
         }
     }
     for (const auto& control : controls_) control->appendRecords(records);

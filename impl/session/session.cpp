@@ -130,7 +130,13 @@ Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionCo
 
 Session::~Session() = default;
 
+// A callback of a run asks for what would change the session under it.
+void Session::requireIdle() const {
+    if (running_) fail(Status::Busy, "the session is in a run: only reading is allowed in its callbacks");
+}
+
 void Session::resizeInput(size_t index, const Shape& shape) {
+    requireIdle();
     shape.elements();  // refuses what does not fit
     if (wantedShapes_[index] == shape) return;
     wantedShapes_[index] = shape;
@@ -138,6 +144,7 @@ void Session::resizeInput(size_t index, const Shape& shape) {
 }
 
 void Session::resize() {
+    requireIdle();
     if (!needsResize_) return;
     context_.interrupted.store(false, std::memory_order_relaxed);
     for (size_t i = 0; i < wantedShapes_.size(); ++i) {
@@ -157,12 +164,25 @@ void Session::resize() {
     needsResize_ = false;
 }
 
-void Session::run() {
+void Session::run(RunObserver* observer) {
+    requireIdle();
     if (needsResize_) fail(Status::BadState, "the session has to be resized before it can run");
     context_.interrupted.store(false, std::memory_order_relaxed);
     const BackendRun lease(leased());
     hasRun_ = false;
     recordsStale_ |= !pipeline_->singleStage();
+    struct Running {
+        explicit Running(Session& owner, RunObserver* observer) : session(owner) {
+            session.running_ = true;
+            session.context_.observer = observer;
+        }
+        ~Running() {
+            session.running_ = false;
+            session.context_.observer = nullptr;
+        }
+        Session& session;
+    };
+    const Running running(*this, observer);
     pipeline_->run();
     hasRun_ = true;
 }

@@ -39,7 +39,8 @@ class Session {
     void resizeInput(size_t index, const Shape& shape);
     bool needsResize() const noexcept { return needsResize_; }
     void resize();
-    void run();
+    // observer: watches this run; may be null. It may read the session, not run or change it.
+    void run(RunObserver* observer = nullptr);
     void interrupt() noexcept;
 
     // Whether outputs may be described (their shapes are known) and read (a run made them).
@@ -56,6 +57,7 @@ class Session {
     bool cacheAccepted() const noexcept { return cacheAccepted_; }
 
   private:
+    void requireIdle() const;
     // Threads are leased for a whole run; not beside a device, where they would spin while it works.
     Backend* leased() const noexcept { return wanted_ ? nullptr : cpu_.get(); }
 
@@ -68,6 +70,7 @@ class Session {
     std::vector<Shape> wantedShapes_;
     bool needsResize_ = true;
     bool hasRun_ = false;
+    bool running_ = false;
     bool cacheAccepted_ = false;
     mutable std::mutex recordMutex_;  // readers of a const session may come from several threads
     mutable bool recordsStale_ = true;

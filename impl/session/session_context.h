@@ -9,6 +9,8 @@
 
 namespace mnnc {
 
+class RunObserver;
+
 struct SessionContext {
     const Net* net = nullptr;
     DeviceBackend* device = nullptr;  // the wanted backend when it has memory of its own, else null
@@ -17,6 +19,7 @@ struct SessionContext {
     int64_t maxMemoryBytes = 0;
     int64_t maxLoopIterations = 0;
     std::atomic<bool> interrupted{false};
+    RunObserver* observer = nullptr;  // of the run under way
     const Backend& wanted() const noexcept { return device ? *device : *cpu; }
     int64_t heldBytes = 0;  // arenas, inputs, folded constants and control-flow buffers of all pipelines
     int64_t peakBytes = 0;

@@ -90,7 +90,6 @@ void Stage::plan() {
     // Kept until the new plan stands: it holds prepared weights that the new one asks for again.
     const std::vector<Step> previous = std::move(steps_);
     steps_.clear();
-    records_.clear();
     temporaries_.clear();
     folded_.clear();
 
@@ -166,21 +165,37 @@ void Stage::plan() {
     for (StageAllocator::Step& step : allocator.steps) {
         Step made;
         made.execution = std::move(step.execution);
+        made.calls = std::move(step.calls);
         if (!made.execution) made.control = controls[control++];
         steps_.push_back(std::move(made));
     }
-    records_ = std::move(allocator.records);
     planned_ = true;
 }
 
 void Stage::execute() {
     for (const Step& step : steps_) {
         context_.checkInterrupt();
-        if (step.execution)
-            step.execution->onExecute();
-        else
+        if (!step.execution)
             step.control->run();
+        else if (context_.observer)
+            executeObserved(step);
+        else
+            step.execution->onExecute();
     }
+}
+
+// What a device takes in one go is told together, and cannot be left out in parts.
+void Stage::executeObserved(const Step& step) {
+    bool wanted = true;
+    for (const OpCall& call : step.calls) wanted &= context_.observer->before(call);
+    if (wanted || step.calls.size() > 1) step.execution->onExecute();
+    for (const OpCall& call : step.calls) context_.observer->after(call);
+}
+
+void Stage::appendRecords(std::vector<OpRecord>& records) const {
+    for (const Step& step : steps_)
+        for (const OpCall& call : step.calls)
+            if (!call.inserted) records.push_back(call.record);
 }
 
 }  // namespace mnnc

@@ -42,7 +42,7 @@ class Stage {
     void plan();
     void execute();
 
-    const std::vector<OpRecord>& records() const noexcept { return records_; }
+    void appendRecords(std::vector<OpRecord>& records) const;
     const std::vector<Item>& items() const noexcept { return items_; }
     int64_t arenaBytes() const noexcept { return memory_.bytes(); }
 
@@ -60,8 +60,10 @@ class Stage {
     struct Step {
         std::unique_ptr<Execution> execution;  // null: control
         ControlNode* control = nullptr;
+        std::vector<OpCall> calls;
     };
 
+    void executeObserved(const Step& step);
     void readKeys();
     std::vector<Tensor*> tensorsOf(const std::vector<int>& ids) const;
 
@@ -76,7 +78,6 @@ class Stage {
     std::deque<Tensor> temporaries_;
     std::deque<ChargedBuffer> folded_;  // memory of what was computed while planning
     std::vector<Step> steps_;
-    std::vector<OpRecord> records_;
     StageMemory memory_;
 };
 

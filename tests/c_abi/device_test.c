@@ -139,7 +139,13 @@ static void unknown_ones_are_named(void** state) {
 
 static void gpu_modes(void** state) {
     (void)state;
-    const int32_t wrong[] = {-1, 1, MNN_GPU_RECORD_OP | MNN_GPU_RECORD_BATCH, INT32_MAX};
+    const int32_t wrong[] = {-1,
+                             32,
+                             1024 | MNN_GPU_TUNING_WIDE,
+                             MNN_GPU_TUNING_NONE | MNN_GPU_TUNING_FAST,
+                             MNN_GPU_MEMORY_BUFFER | MNN_GPU_MEMORY_IMAGE,
+                             MNN_GPU_RECORD_OP | MNN_GPU_RECORD_BATCH,
+                             INT32_MAX};
     mnn_session_t* session = UNTOUCHED_POINTER;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
         assert_fails(create_on(NULL, wrong[i], &session), MNN_ERROR_INVALID_VALUE);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "backends/vulkan/device/device.h"
 #include "session/session.h"
@@ -40,13 +41,45 @@ wire::NetT reshapes(const std::vector<int>& outputs) {
     return net;
 }
 
+// The bits of `input` as integers: the same memory under another type.
+std::unique_ptr<wire::OpT> makeBits(int input, int output, const std::vector<int32_t>& dims) {
+    wire::ExtraT table;
+    const auto add = [&](const char* key, int32_t value, std::vector<int32_t> list) {
+        auto attribute = std::make_unique<wire::AttributeT>();
+        attribute->key = key;
+        attribute->i = value;
+        if (!list.empty()) {
+            attribute->list = std::make_unique<wire::ListValueT>();
+            attribute->list->i = std::move(list);
+        }
+        table.attr.push_back(std::move(attribute));
+    };
+    int32_t count = 1;
+    for (const int32_t extent : dims) count *= extent;
+    add("shape", 0, dims);
+    add("code", 0, {});
+    add("bits", 32, {});
+    add("region", 0, {0, 0, 0, 1, 0, 0, 0, 1, 1, 1, count});
+    return makeOp(wire::OpType::Raster, "bits", {input}, {output}, std::move(table));
+}
+
+std::unique_ptr<wire::OpT> makeMaximum(int a, int b, int output, wire::DataType type) {
+    wire::BinaryOpT largest;
+    largest.opType = wire::BinaryOpOperation::MAXIMUM;
+    largest.T = type;
+    return makeOp(wire::OpType::BinaryOp, "maximum" + std::to_string(output), {a, b}, {output},
+                  std::move(largest));
+}
+
 // Two runs with other values each: an old copy would show.
-std::vector<std::vector<float>> run(const wire::NetT& net, ForwardType type) {
+std::vector<std::vector<float>> run(const wire::NetT& net, ForwardType type,
+                                    Precision precision = Precision::Normal) {
     const std::vector<uint8_t> bytes = pack(net);
     const auto interpreter =
         std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
     SessionConfig config;
     config.forwardType = type;
+    config.backend.precision = precision;
     Session session(interpreter, config);
     std::vector<std::vector<float>> result;
     for (int round = 0; round < 2; ++round) {
@@ -71,6 +104,30 @@ TEST(Views, AnyOfThemCanBeAnOutput) {
         const int64_t submits = counter(Count::Submits);
         EXPECT_EQ(run(net, ForwardType::Vulkan), run(net, ForwardType::Cpu)) << "outputs " << mask;
         EXPECT_EQ(counter(Count::Submits), submits + 2) << "outputs " << mask;
+    }
+}
+
+// A device may store floats narrower than integers: each type needs what the device has of its own.
+TEST(Views, OtherTypesAreOtherValues) {
+    const std::vector<int32_t> dims = {2, 5, 3, 7};
+    for (const bool bitsFirst : {false, true}) {
+        wire::NetT net;
+        for (const char* name : {"t0", "bits", "float maximum", "bit maximum"})
+            net.tensorName.emplace_back(name);
+        net.oplists.push_back(makeInput(0, dims));
+        net.oplists.push_back(makeBits(0, 1, dims));
+        if (bitsFirst) net.oplists.push_back(makeMaximum(1, 1, 3, wire::DataType::DT_INT32));
+        net.oplists.push_back(makeMaximum(0, 0, 2, wire::DataType::DT_FLOAT));
+        if (!bitsFirst) net.oplists.push_back(makeMaximum(1, 1, 3, wire::DataType::DT_INT32));
+        net.outputName = {"bit maximum"};
+        const auto wanted = run(net, ForwardType::Cpu);
+        EXPECT_EQ(run(net, ForwardType::Vulkan), wanted) << bitsFirst;
+        net.outputName = {"float maximum", "bit maximum"};
+        const auto low = run(net, ForwardType::Vulkan, Precision::Low);
+        for (size_t round = 0; round < 2; ++round)
+            EXPECT_EQ(0, std::memcmp(low[2 * round + 1].data(), wanted[round].data(),
+                                     wanted[round].size() * sizeof(float)))
+                << bitsFirst;
     }
 }
 

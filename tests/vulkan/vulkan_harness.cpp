@@ -106,7 +106,9 @@ class Room {
         allocator.add(std::move(encoded));
         allocator.finish();
         steps_ = std::move(allocator.steps);
-        records_ = std::move(allocator.records);
+        for (const StageAllocator::Step& step : steps_)
+            for (const OpCall& call : step.calls)
+                if (!call.inserted) records_.push_back(call.record);
     }
 
     Outcome run() {

@@ -99,5 +99,6 @@ void addVerify(CLI::App& app, int& exitCode);
 void addBench(CLI::App& app, uint64_t residentAtStart);
 void addCompare(CLI::App& app, int& exitCode);
 void addDevices(CLI::App& app);
+void addProfile(CLI::App& app);
 
 }  // namespace tool

@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
         "  mnn run net.mnn --input tokens=tokens.npy --output results\n"
         "  mnn verify cases/*/ --threads 2\n"
         "  mnn bench net.mnn --threads 2 --json\n"
+        "  mnn profile net.mnn --top 20\n"
         "  mnn devices\n"
         "  mnn info net.mnn --backend vulkan\n"
         "  mnn compare net.mnn --backends cpu,vulkan\n"
@@ -34,6 +35,7 @@ int main(int argc, char** argv) {
         tool::addBench(app, residentAtStart);
         tool::addCompare(app, exitCode);
         tool::addDevices(app);
+        tool::addProfile(app);
         app.parse(argc, argv);
         return exitCode;
     } catch (const CLI::ParseError& error) {

@@ -11,7 +11,8 @@ namespace {
 struct Options {
     CommonFlags flags;
     std::vector<std::string> folders;
-    double tolerance = 0;  // 0: the case's own
+    double tolerance = 0;    // 0: the case's own
+    int64_t unmatched = -1;  // below 0: the case's own
 };
 
 bool report(const std::string& where, const Verdict& verdict, double tolerance) {
@@ -122,6 +123,7 @@ int verify(const Options& options) {
                 Case item = readCase(folder);
                 item.name = name;
                 if (options.tolerance > 0) item.tolerance = options.tolerance;
+                if (options.unmatched >= 0) item.maxUnmatched = options.unmatched;
                 return runCase(item, options.flags);
             });
         }
@@ -143,6 +145,11 @@ void addVerify(CLI::App& app, int& exitCode) {
         ->add_option("--tolerance", options->tolerance,
                      "Largest error instead of the cases' own, for example 2e-2 with --precision low")
         ->check(CLI::PositiveNumber);
+    command
+        ->add_option("--unmatched", options->unmatched,
+                     "How many rows of an unordered list may have no partner, instead of the cases' own: a\n"
+                     "detector with --precision low keeps other boxes where two score almost the same")
+        ->check(CLI::NonNegativeNumber);
     command->footer(
         "A case folder holds model.mnn, inputs and expected outputs as .npy, and case.json.\n"
         "An output passes when its shape and type are right, no element is NaN, integers are equal and\n"

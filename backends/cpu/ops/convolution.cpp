@@ -69,6 +69,8 @@ class ConvExecution final : public Execution {
         requestScratch(bytes);
     }
 
+    std::string algorithm() const override { return plan_ ? plan_->algorithm() : ""; }
+
     void onExecute() override {
         if (!plan_) return;
         ThreadPool& pool = backend_.pool();
