@@ -3,20 +3,23 @@
 
     python3 benchmarks/compare.py --library build/release/libmnn_c.so --threads 1,2 MODELS
 
-MODELS is what make_models.py made, or any folders as `mnn verify` wants them. Each engine is a process of its own, pinned to
-as many CPUs as it has threads, loaded once; it answers "run N" with N times around one inference: input already set, output
-readable. Outputs are checked first: a wrong answer has no time. A round is one burst of about 90 ms of each engine, order
-shuffled, the first run of a burst dropped; who is not running is stopped by a signal, so nobody's idle workers disturb and
-everybody keeps its own way of waiting while it runs. A round is repeated when other processes used more than 5 per cent of the
-CPUs or when two CPUs did not give the rate of two; after --retries the quietest try counts and is reported as noisy. The figure of a
-net is the median over rounds of the paired ratio ours / other of burst medians, with p10 and p90; with --sets the middle
-one of fresh sets of processes.
+MODELS is what make_models.py made, or any folders as `mnn verify` wants them. Each engine is a process of its own,
+pinned to as many CPUs as it has threads, loaded once; it answers "run N" with N times around one inference: input
+already set, output readable. Outputs are checked first: a wrong answer has no time. A round is one burst of about
+90 ms of each engine, order shuffled, the first run of a burst dropped; who is not running is stopped by a signal,
+so nobody's idle workers disturb and everybody keeps its own way of waiting while it runs. A round is repeated when
+other processes used more than 5 per cent of the CPUs or when two CPUs did not give the rate of two; after --retries
+the quietest try counts and is reported as noisy. The figure of a net is the median over rounds of the paired ratio
+ours / other of burst medians, with p10 and p90; with --sets the middle one of fresh sets of processes. On a machine
+that is never quiet, --clock cpu with one thread and --retries 0 leave out the time in which others ran, though not
+what they did to the caches.
 
-Ahead on a net: median <= 0.95 and p90 < 1; with more threads <= 0.93 and 80 % of the rounds below 1. Behind: > 1.05.
-Ahead overall: geometric mean <= 0.90 over the whole fixed list and no net above 1.05. "best" is the fastest other engine of
-each round. An engine that is not installed is told and left out, unless --engines names it. The exit code is 1 when ours
-fails on a net, 2 when the arguments are wrong.
+Ahead on a net: median <= 0.95 and p90 < 1; with more threads <= 0.93 and 80 % of the rounds below 1. Behind: >
+1.05. Ahead overall: geometric mean <= 0.90 over the whole fixed list and no net above 1.05. "best" is the fastest
+other engine of each round. An engine that is not installed is told and left out, unless --engines names it. The
+exit code is 1 when ours fails on a net, 2 when the arguments are wrong.
 """
+
 import argparse
 import importlib.util
 import os
@@ -40,7 +43,12 @@ def parse():
     parser.add_argument("--sets", type=int, default=1, help="fresh sets of processes; 3 for publication")
     parser.add_argument("--loads", type=int, default=1, help="processes for load time and memory; 7 for publication")
     parser.add_argument("--retries", type=int, default=2, help="of a disturbed round; 0 where it is never quiet")
-    parser.add_argument("--precision", choices=["normal", "low"], default="normal", help="low: bf16 or fp16 where there is")
+    parser.add_argument(
+        "--precision", choices=["normal", "low"], default="normal", help="low: bf16 or fp16 where there is"
+    )
+    parser.add_argument(
+        "--clock", choices=["wall", "cpu"], default="wall", help="cpu: the process's own time, for one thread"
+    )
     parser.add_argument("--isa", default="", help="force our CPU instruction set")
     parser.add_argument("--python", action="append", default=[], metavar="ENGINE=PATH", help="interpreter of an engine")
     parser.add_argument("--seed", type=int, default=1, help="of the order of bursts")
@@ -57,6 +65,8 @@ def parse():
     args.cpus = sorted(os.sched_getaffinity(0))
     if min(args.threads) < 1 or max(args.threads) > len(args.cpus):
         parser.error(f"--threads: there are {len(args.cpus)} CPUs, one for each thread is needed")
+    if args.clock == "cpu" and args.threads != [1]:
+        parser.error("--clock cpu is for one thread: waiting workers use time, too")
     if min(args.rounds, args.sets, args.loads) < 1 or args.retries < 0:
         parser.error("--rounds, --sets and --loads are at least 1, --retries at least 0")
     args.pythons = dict(pair.split("=", 1) for pair in args.python if "=" in pair)
@@ -135,15 +145,13 @@ def main():
                     duel.measure_costs(args, chosen, row, net, threads)
                 rows.append(row)
                 print(report.row_line(row, chosen), flush=True)
+                if args.json:  # after each net: a long run may be cut short
+                    report.write_json(args.json, args, rows, absent)
         finally:
             if canary:
                 canary.close()
-    summary = report.summarise(rows, chosen)
-    versions = {name: engine["version"] for row in rows for name, engine in row["engines"].items()}
-    print("\n".join(report.costs_table(rows, chosen) + report.summary_lines(summary)))
-    print("\n" + "; ".join(versions.values()))
-    if args.json:
-        report.write_json(args.json, args, rows, summary, absent, versions)
+    print("\n".join(report.costs_table(rows, chosen) + report.summary_lines(report.summarise(rows))))
+    print("\n" + "; ".join(report.versions(rows).values()))
     if args.chart:
         report.write_chart(args.chart, rows, chosen)
     return 1 if any("ours" in chosen and "ours" not in row["engines"] for row in rows) else 0

@@ -2,6 +2,8 @@
 #pragma once
 #include <string>
 
+#include "base/error.h"
+
 namespace mnnc::bench {
 
 struct ConvCase {
@@ -17,11 +19,10 @@ struct ConvCase {
     bool depthwise() const { return groups == ic && groups == oc && groups > 1; }
     double flops() const { return 2.0 * kh * kw * (ic / groups) * oc * oh() * ow(); }
     std::string name() const {
-        const auto times = [](int a, int b) { return std::to_string(a) + "x" + std::to_string(b); };
-        std::string text = std::string(net) + "/" + (depthwise() ? "dw" : "") + times(kh, kw);
-        if (stride > 1) text += "s" + std::to_string(stride);
-        if (groups > 1 && !depthwise()) text += "g" + std::to_string(groups);
-        return text + "/" + std::to_string(ic) + "to" + std::to_string(oc) + "/" + times(oh(), ow());
+        std::string kernel = format("%s%dx%d", depthwise() ? "dw" : "", kh, kw);
+        if (stride > 1) kernel += format("s%d", stride);
+        if (groups > 1 && !depthwise()) kernel += format("g%d", groups);
+        return format("%s/%s/%dto%d/%dx%d", net, kernel.c_str(), ic, oc, oh(), ow());
     }
 };
 

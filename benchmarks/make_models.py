@@ -3,15 +3,16 @@
 
     python3 benchmarks/make_models.py --output DIR --torch-python python3 [--cases DIR] [--models a,b]
 
-A net is a folder: case.json, in_input.npy and out_output.npy (torch in float64) as `mnn verify` wants them, model.mnn,
-model.onnx, model.ncnn.param and model.ncnn.bin. Folders NAME_w8 hold int8 weights in model.mnn; folders NAME_int8 static
-quantisation, by MNN in model.mnn and by ONNX Runtime in model.onnx. Weights are seeded, not trained: the same command
-makes the same nets. The tiny nets are taken from --cases, folders that hold them already.
+A net is a folder: case.json, in_input.npy and out_output.npy (torch in float64) as `mnn verify` wants them,
+model.mnn, model.onnx, model.ncnn.param and model.ncnn.bin. Folders NAME_w8 hold int8 weights in model.mnn; folders
+NAME_int8 static quantisation, by MNN in model.mnn and by ONNX Runtime in model.onnx. Weights are seeded, not
+trained: the same command makes the same nets. The tiny nets are taken from --cases, folders that hold them already.
 
-Needs the packages MNN, onnx, onnxruntime, numpy and pnnx here, and torch and torchvision in --torch-python (default: this
-interpreter). Of pnnx the program inside is enough: `pip install --no-deps pnnx`. What cannot be made is left out and named
-at the end; the exit code is then 1.
+Needs the packages MNN, onnx, onnxruntime, numpy and pnnx here, and torch and torchvision in --torch-python
+(default: this interpreter). Of pnnx the program inside is enough: `pip install --no-deps pnnx`. What cannot be made
+is left out and named at the end; the exit code is then 1.
 """
+
 import argparse
 import json
 import os

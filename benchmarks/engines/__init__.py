@@ -9,6 +9,7 @@
 
 The module is imported in the engine's own process only.
 """
+
 import importlib
 
 NAMES = ("ours", "official", "onnxruntime", "ncnn")

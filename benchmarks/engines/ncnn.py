@@ -1,4 +1,5 @@
 """ncnn from its Python wheel, on graphs of pnnx. fp32 unless --precision low asks for its bf16 storage."""
+
 import numpy as np
 
 
@@ -14,10 +15,15 @@ class Engine:
         opt = self.net.opt
         opt.num_threads = self.options.threads
         opt.use_vulkan_compute = False
-        opt.use_fp16_storage = opt.use_fp16_packed = opt.use_fp16_arithmetic = False  # it would keep some weights in half
+        opt.use_fp16_storage = opt.use_fp16_packed = opt.use_fp16_arithmetic = (
+            False  # it would keep some weights in half
+        )
         opt.use_bf16_storage = opt.use_bf16_packed = self.options.precision == "low"
         # pnnx drops the batch and names inputs and outputs by number.
-        if self.net.load_param(net.file("model.ncnn.param")) != 0 or self.net.load_model(net.file("model.ncnn.bin")) != 0:
+        if (
+            self.net.load_param(net.file("model.ncnn.param")) != 0
+            or self.net.load_model(net.file("model.ncnn.bin")) != 0
+        ):
             raise RuntimeError("ncnn does not load its graph")
         self.inputs = [
             (f"in{index}", self.ncnn.Mat(array[0]).clone()) for index, array in enumerate(net.inputs.values())

@@ -1,4 +1,5 @@
 """The official runtime from its Python wheel: the session interface, and the module interface for what it refuses."""
+
 import numpy as np
 
 
@@ -70,9 +71,7 @@ class Module:
         )  # fmt: skip
         kinds = {"float32": expr.float, "int32": expr.int}
         self.arrays = list(net.inputs.values())
-        self.inputs = [
-            expr.placeholder(list(array.shape), expr.NCHW, kinds[str(array.dtype)]) for array in self.arrays
-        ]
+        self.inputs = [expr.placeholder(list(array.shape), expr.NCHW, kinds[str(array.dtype)]) for array in self.arrays]
 
     def set_inputs(self):
         for variable, array in zip(self.inputs, self.arrays):

@@ -1,4 +1,4 @@
-"""ONNX Runtime. Its workers keep spinning inside of a burst, as it does by default; between bursts the process sleeps."""
+"""ONNX Runtime. Its workers spin inside of a burst, as they do by default; between bursts the process is stopped."""
 
 
 class Engine:

@@ -1,4 +1,5 @@
 """libmnn_c through its C interface."""
+
 import ctypes
 import os
 

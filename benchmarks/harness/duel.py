@@ -1,4 +1,5 @@
 """The protocol: bursts of all engines in turn, ratios paired by round."""
+
 import statistics
 
 from harness import process, quiet

@@ -1,4 +1,5 @@
 """A net's folder: what it holds, and whether an answer is right."""
+
 import json
 import os
 
@@ -7,10 +8,8 @@ import numpy as np
 import engines
 from zoo import names
 
-# What others may be off by: Winograd and approximate functions of the official runtime miss 1e-4. See --precision low for
-# the second: 8 bits of mantissa in storage.
-OTHERS_TOLERANCE = 5e-3
-LOW_TOLERANCE = 5e-2
+OTHERS_TOLERANCE = 5e-3  # Winograd and approximate functions of the official runtime miss 1e-4
+LOW_TOLERANCE = 5e-2  # of --precision low: 8 bits of mantissa in storage
 
 
 class Net:

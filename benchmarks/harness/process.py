@@ -1,4 +1,5 @@
 """Engines as processes: started, asked, and stopped while it is another one's turn."""
+
 import json
 import os
 import select
@@ -29,6 +30,7 @@ class Process:
         self.way = way
         command = [args.pythons.get(engine, sys.executable), SCRIPT, "--worker", engine, "--threads", str(threads)]
         command += ["--precision", args.precision, "--library", args.library, "--isa", args.isa]
+        command += ["--clock", args.clock]
         command += ["--way", way or "", net.folder]
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,

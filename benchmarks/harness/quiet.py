@@ -1,4 +1,5 @@
 """Was the machine ours during a round? Two answers: who used the CPUs, and whether they really were two."""
+
 import subprocess
 import sys
 import time

@@ -1,9 +1,11 @@
 """What was measured, as text, as summary lines, as JSON and as a chart."""
+
 import json
 import math
 import os
 import platform
 
+import engines
 from zoo import names as lists
 
 AHEAD_OVERALL, WORST_ALLOWED = 0.90, 1.05
@@ -25,29 +27,31 @@ def machine():
 
 def header(args):
     """The lines above a table."""
-    lines = [f"{machine()}; {args.rounds} rounds, {args.sets} set(s) of processes, precision {args.precision}"]
+    lines = [f"{machine()}; {args.rounds} rounds, {args.sets} set(s), precision {args.precision}, {args.clock} time"]
     lines.append("ratio = ours / other, paired by round [p10 p90]; below 1 ours is faster")
     return lines
 
 
-def column_titles(engines):
-    times = " ".join(f"{name + ' ms':>14}" for name in engines)
-    ratios = " ".join(f"{'/ ' + name:>22}" for name in [*engines, "best"] if name != "ours")
+def column_titles(chosen):
+    times = " ".join(f"{name + ' ms':>14}" for name in chosen)
+    ratios = " ".join(f"{'/ ' + name:>22}" for name in [*chosen, "best"] if name != "ours")
     return f"{'model':<20} {'T':>1} {times} {ratios}  remarks"
 
 
-def row_line(row, engines):
+def row_line(row, chosen):
     """One net at one number of threads."""
     times = " ".join(
-        f"{row['engines'][name]['ms']:14.3f}" if name in row["engines"] else f"{'-':>14}" for name in engines
+        f"{row['engines'][name]['ms']:14.3f}" if name in row["engines"] else f"{'-':>14}" for name in chosen
     )
     cells = []
-    for name in [*engines, "best"]:
+    for name in [*chosen, "best"]:
         ratio = row["ratios"].get(name)
         if name != "ours":
             text = f"{ratio['median']:.3f} [{ratio['p10']:.3f} {ratio['p90']:.3f}]" if ratio else "-"
             cells.append(f"{text:>22}")
-    remarks = [f"{name}: {fault}" for name, fault in row["failures"].items() if not fault.startswith("the net's folder")]
+    remarks = [
+        f"{name}: {fault}" for name, fault in row["failures"].items() if not fault.startswith("the net's folder")
+    ]
     ways = [row["engines"][name]["way"] for name in row["engines"]]
     if "module" in ways:
         remarks.append("official by module")
@@ -56,24 +60,24 @@ def row_line(row, engines):
     return f"{row['model']:<20} {row['threads']:>1} {times} {' '.join(cells)}  {'; '.join(remarks)}"
 
 
-def costs_table(rows, engines):
+def costs_table(rows, chosen):
     """Load to first result and peak memory; a net once, at its smallest number of threads."""
     lines = ["", "load to first result in ms, and peak memory above the process without a net in MiB"]
-    lines.append(f"{'model':<20} " + " ".join(f"{name + ' ms':>14} {'MiB':>7}" for name in engines))
+    lines.append(f"{'model':<20} " + " ".join(f"{name + ' ms':>14} {'MiB':>7}" for name in chosen))
     seen = set()
     for row in sorted(rows, key=lambda row: row["threads"]):
         if row["model"] in seen:
             continue
         seen.add(row["model"])
         cells = []
-        for name in engines:
+        for name in chosen:
             cost = row["engines"].get(name)
             cells.append(f"{cost['load_ms']:14.1f} {cost['peak_mib']:7.1f}" if cost else f"{'-':>14} {'-':>7}")
         lines.append(f"{row['model']:<20} " + " ".join(cells))
     return lines
 
 
-def summarise(rows, engines):
+def summarise(rows):
     """Per group of nets, number of threads and other engine: mean, worst net, verdicts."""
     summary = []
     present = {lists.group_of(row["model"]) for row in rows}
@@ -82,7 +86,7 @@ def summarise(rows, engines):
             continue
         for threads in sorted({row["threads"] for row in rows}):
             part = [row for row in rows if lists.group_of(row["model"]) == group and row["threads"] == threads]
-            for name in [*engines, "best"]:
+            for name in [*engines.NAMES, "best"]:
                 found = [(row["ratios"][name], row["model"]) for row in part if name in row["ratios"]]
                 if found:
                     summary.append(summary_entry(group, threads, name, found, len(part)))
@@ -107,23 +111,32 @@ def summary_lines(summary):
         other = "the best other" if entry["other"] == "best" else entry["other"]
         overall = "ahead overall" if entry["ahead_overall"] else "not ahead overall"
         lines.append(
-            f"{entry['group']}, {entry['threads']} thread(s), ours / {other}: geometric mean {entry['geometric_mean']:.3f}, "
-            f"worst {entry['worst']:.3f} ({entry['worst_net']}); ahead {entry['ahead']}, level {entry['level']}, behind "
-            f"{entry['behind']} of {entry['nets']} (list: {entry['listed']}): {overall}"
+            f"{entry['group']}, {entry['threads']} thread(s), ours / {other}: "
+            f"geometric mean {entry['geometric_mean']:.3f}, worst {entry['worst']:.3f} ({entry['worst_net']}); "
+            f"ahead {entry['ahead']}, level {entry['level']}, behind {entry['behind']} of {entry['nets']} "
+            f"(list: {entry['listed']}): {overall}"
         )
     return lines
 
 
-def write_json(path, args, rows, summary, absent, versions):
+def versions(rows):
+    return {name: engine["version"] for row in rows for name, engine in row["engines"].items()}
+
+
+def write_json(path, args, rows, absent):
     document = {
-        "machine": machine(), "precision": args.precision, "rounds": args.rounds, "sets": args.sets, "seed": args.seed,
-        "versions": versions, "absent": absent, "results": rows, "summary": summary,
-    }  # fmt: skip
+        "machine": machine(),
+        **{name: getattr(args, name) for name in ("precision", "clock", "rounds", "sets", "retries", "seed")},
+        "versions": versions(rows),
+        "absent": absent,
+        "results": rows,
+        "summary": summarise(rows),
+    }
     with open(path, "w") as file:
         json.dump(document, file, indent=1)
 
 
-def write_chart(path, rows, engines):
+def write_chart(path, rows, chosen):
     """The ratios with p10 and p90, one panel for each number of threads."""
     import matplotlib
 
@@ -132,7 +145,7 @@ def write_chart(path, rows, engines):
 
     counts = sorted({row["threads"] for row in rows})
     models = list(dict.fromkeys(row["model"] for row in rows))
-    others = [name for name in engines if name != "ours" and any(name in row["ratios"] for row in rows)]
+    others = [name for name in chosen if name != "ours" and any(name in row["ratios"] for row in rows)]
     height = 1.5 + 0.22 * len(models) * max(len(others), 1)
     figure, axes = pyplot.subplots(1, len(counts), figsize=(6.5 * len(counts), height), squeeze=False, sharey=True)
     for axis, threads in zip(axes[0], counts):

@@ -1,4 +1,5 @@
 """From an ONNX file to what each engine reads. Every function raises RuntimeError with a sentence when it fails."""
+
 import importlib.util
 import os
 import shutil
@@ -14,7 +15,9 @@ def call(command, made, cwd=None):
     """Runs a converter, which has to leave the file `made` behind."""
     if os.path.exists(made):
         os.remove(made)
-    done = subprocess.run(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    done = subprocess.run(
+        command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+    )
     if done.returncode != 0 or not os.path.exists(made):
         last = (done.stdout.strip().splitlines() or ["it said nothing"])[-1]
         raise RuntimeError(f"{os.path.basename(command[0])} ended with {done.returncode}: {last}")
@@ -44,7 +47,9 @@ def ncnn_from_onnx(pnnx, onnx, folder, shape):
         made = os.path.join(scratch, "net.ncnn.param")
         call([os.path.abspath(pnnx), "net.onnx", "inputshape=" + dims, "fp16=0"], made, scratch)
         with open(made) as graph:
-            if any(line.split()[0].startswith(("pnnx.", "aten::", "prim::", "F.", "nn.")) for line in graph if line.split()):
+            if any(
+                line.split()[0].startswith(("pnnx.", "aten::", "prim::", "F.", "nn.")) for line in graph if line.split()
+            ):
                 raise RuntimeError("pnnx left operators in the graph that ncnn does not have")
         for kind in ("param", "bin"):
             shutil.move(os.path.join(scratch, "net.ncnn." + kind), os.path.join(folder, "model.ncnn." + kind))

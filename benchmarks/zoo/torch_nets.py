@@ -4,6 +4,7 @@
 
 A program of its own, because torch often lives in another interpreter than the runtimes. Needs torch and torchvision.
 """
+
 import os
 import sys
 
@@ -61,7 +62,7 @@ def seed_weights(net):
             nn.init.normal_(module.weight, std=module.in_features**-0.5)
         elif isinstance(module, nn.BatchNorm2d):
             nn.init.uniform_(module.weight, 0.8, 1.2)
-            # Around one: centred on zero, each norm with ReLU would grow rounding errors by a fifth, 10,000 fold in all.
+            # Around zero each norm with ReLU would grow rounding errors by a fifth, 10,000 fold in all.
             nn.init.normal_(module.bias, mean=1.0, std=0.1)
         if isinstance(module, (nn.Conv2d, nn.ConvTranspose2d, nn.Linear)) and module.bias is not None:
             nn.init.normal_(module.bias, std=0.05)
