@@ -43,7 +43,7 @@ class Maker:
         try:
             function(*arguments)
             return True
-        except (RuntimeError, OSError, ValueError, ImportError) as error:
+        except Exception as error:  # whatever a converter raises
             self.missing.append(f"{what}: {error}")
             print(f"missing  {self.missing[-1]}", flush=True)
             return False

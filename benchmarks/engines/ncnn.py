@@ -15,16 +15,13 @@ class Engine:
         opt = self.net.opt
         opt.num_threads = self.options.threads
         opt.use_vulkan_compute = False
-        opt.use_fp16_storage = opt.use_fp16_packed = opt.use_fp16_arithmetic = (
-            False  # it would keep some weights in half
-        )
+        for name in ("use_fp16_storage", "use_fp16_packed", "use_fp16_arithmetic"):
+            setattr(opt, name, False)  # it would keep some weights in half
         opt.use_bf16_storage = opt.use_bf16_packed = self.options.precision == "low"
+        for load, name in ((self.net.load_param, "model.ncnn.param"), (self.net.load_model, "model.ncnn.bin")):
+            if load(net.file(name)) != 0:
+                raise RuntimeError(f"ncnn does not load {name}")
         # pnnx drops the batch and names inputs and outputs by number.
-        if (
-            self.net.load_param(net.file("model.ncnn.param")) != 0
-            or self.net.load_model(net.file("model.ncnn.bin")) != 0
-        ):
-            raise RuntimeError("ncnn does not load its graph")
         self.inputs = [
             (f"in{index}", self.ncnn.Mat(array[0]).clone()) for index, array in enumerate(net.inputs.values())
         ]

@@ -32,9 +32,15 @@ def header(args):
     return lines
 
 
+def compared(chosen):
+    """The other engines; with several of them also the best."""
+    others = [name for name in chosen if name != "ours"]
+    return others + ["best"] if len(others) > 1 else others
+
+
 def column_titles(chosen):
     times = " ".join(f"{name + ' ms':>14}" for name in chosen)
-    ratios = " ".join(f"{'/ ' + name:>22}" for name in [*chosen, "best"] if name != "ours")
+    ratios = " ".join(f"{'/ ' + name:>22}" for name in compared(chosen))
     return f"{'model':<20} {'T':>1} {times} {ratios}  remarks"
 
 
@@ -44,11 +50,10 @@ def row_line(row, chosen):
         f"{row['engines'][name]['ms']:14.3f}" if name in row["engines"] else f"{'-':>14}" for name in chosen
     )
     cells = []
-    for name in [*chosen, "best"]:
+    for name in compared(chosen):
         ratio = row["ratios"].get(name)
-        if name != "ours":
-            text = f"{ratio['median']:.3f} [{ratio['p10']:.3f} {ratio['p90']:.3f}]" if ratio else "-"
-            cells.append(f"{text:>22}")
+        text = f"{ratio['median']:.3f} [{ratio['p10']:.3f} {ratio['p90']:.3f}]" if ratio else "-"
+        cells.append(f"{text:>22}")
     remarks = [
         f"{name}: {fault}" for name, fault in row["failures"].items() if not fault.startswith("the net's folder")
     ]

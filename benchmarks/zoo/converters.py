@@ -1,20 +1,28 @@
-"""From an ONNX file to what each engine reads. Every function raises RuntimeError with a sentence when it fails."""
+"""From an ONNX file to what each engine reads. A converter that fails raises RuntimeError with its last line."""
 
 import importlib.util
+import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 
+import numpy as np
+
 # The converter ends its process on some errors, so it gets one of its own.
 MNN_TOOL = "import sys, MNN, _tools; getattr(_tools, sys.argv[1])(sys.argv[1:])"
 
 
+def forget(path):
+    """What an earlier call made must not pass for this one's."""
+    if os.path.exists(path):
+        os.remove(path)
+
+
 def call(command, made, cwd=None):
     """Runs a converter, which has to leave the file `made` behind."""
-    if os.path.exists(made):
-        os.remove(made)
+    forget(made)
     done = subprocess.run(
         command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
     )
@@ -24,7 +32,7 @@ def call(command, made, cwd=None):
 
 
 def mnn_from_onnx(onnx, mnn, *options):
-    arguments = ["mnnconvert", "-f", "ONNX", "--modelFile", os.path.abspath(onnx), "--bizCode", "benchmark"]
+    arguments = ["mnnconvert", "-f", "ONNX", "--modelFile", os.path.abspath(onnx), "--bizCode", "nets"]
     arguments += ["--MNNModel", os.path.abspath(mnn), *options]
     # It keeps weights in a file of a fixed name in its working folder meanwhile: two at once would mix them.
     with tempfile.TemporaryDirectory() as scratch:
@@ -39,6 +47,8 @@ def find_pnnx():
 
 
 def ncnn_from_onnx(pnnx, onnx, folder, shape):
+    for kind in ("param", "bin"):
+        forget(os.path.join(folder, "model.ncnn." + kind))
     if not pnnx:
         raise RuntimeError("pnnx is not there (package pnnx, or --pnnx)")
     with tempfile.TemporaryDirectory() as scratch:
@@ -47,9 +57,7 @@ def ncnn_from_onnx(pnnx, onnx, folder, shape):
         made = os.path.join(scratch, "net.ncnn.param")
         call([os.path.abspath(pnnx), "net.onnx", "inputshape=" + dims, "fp16=0"], made, scratch)
         with open(made) as graph:
-            if any(
-                line.split()[0].startswith(("pnnx.", "aten::", "prim::", "F.", "nn.")) for line in graph if line.split()
-            ):
+            if any(line.startswith(("pnnx.", "aten::", "prim::", "F.", "nn.", "torch.", "Tensor.")) for line in graph):
                 raise RuntimeError("pnnx left operators in the graph that ncnn does not have")
         for kind in ("param", "bin"):
             shutil.move(os.path.join(scratch, "net.ncnn." + kind), os.path.join(folder, "model.ncnn." + kind))
@@ -57,8 +65,6 @@ def ncnn_from_onnx(pnnx, onnx, folder, shape):
 
 def calibration_batches(array, count=8):
     """Inputs like the given one. Seeded weights know no images, so noise of the same kind is what they would see."""
-    import numpy as np
-
     random = np.random.default_rng(1)
     return [array] + [random.standard_normal(array.shape).astype(np.float32) for _ in range(count - 1)]
 
@@ -75,6 +81,7 @@ def int8_onnx(onnx, quantised, array):
             batch = next(self.batches, None)
             return None if batch is None else {"input": batch}
 
+    forget(quantised)
     with tempfile.TemporaryDirectory() as scratch:
         prepared = os.path.join(scratch, "prepared.onnx")
         quant.shape_inference.quant_pre_process(onnx, prepared, skip_symbolic_shape=True)  # shapes are fixed
@@ -86,22 +93,20 @@ def int8_onnx(onnx, quantised, array):
 
 def int8_mnn(mnn, quantised, array):
     """MNN's own static quantisation. Its tool reads inputs as text files, in a folder."""
-    import json
-
+    forget(quantised)
+    batches = calibration_batches(array)
     with tempfile.TemporaryDirectory() as scratch:
-        names = []
         data = os.path.join(scratch, "data")
         os.mkdir(data)
-        for index, batch in enumerate(calibration_batches(array)):
+        for index, batch in enumerate(batches):
             folder = os.path.join(data, str(index))
             os.mkdir(folder)
-            names.append(folder)
             batch.reshape(-1).tofile(os.path.join(folder, "input.txt"), sep="\n")
             with open(os.path.join(folder, "input.json"), "w") as file:
                 inputs = [{"name": "input", "shape": list(array.shape)}]
                 json.dump({"inputs": inputs, "outputs": ["output"]}, file)
         config = {
-            "path": data, "used_sample_num": len(names), "input_type": "sequence", "batch_size": 1,
+            "path": data, "used_sample_num": len(batches), "input_type": "sequence", "batch_size": 1,
             "feature_quantize_method": "KL", "weight_quantize_method": "MAX_ABS", "width": array.shape[3],
             "height": array.shape[2], "format": "RGB", "mean": [0, 0, 0], "normal": [1, 1, 1],
             "model": os.path.abspath(mnn),
@@ -109,5 +114,6 @@ def int8_mnn(mnn, quantised, array):
         path = os.path.join(scratch, "config.json")
         with open(path, "w") as file:
             json.dump(config, file)
-        arguments = ["mnnquant", os.path.abspath(mnn), os.path.abspath(quantised), path]
-        call([sys.executable, "-c", MNN_TOOL, *arguments], quantised, scratch)
+        made = os.path.join(scratch, "quantised.mnn")
+        call([sys.executable, "-c", MNN_TOOL, "mnnquant", os.path.abspath(mnn), made, path], made, scratch)
+        shutil.move(made, quantised)

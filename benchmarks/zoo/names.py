@@ -1,6 +1,6 @@
 """The fixed lists of nets. No net is dropped after seeing its figures."""
 
-# Exported from torch; None of these lists changes with a result.
+# Exported from torch.
 FLOAT_NETS = (
     "mobilenet_v2 mobilenet_v3_large shufflenet_v2_x1_0 efficientnet_b0 regnet_y_400mf squeezenet1_1 googlenet "
     "resnet18 resnet50 inception_v3 densenet121 vit_small_224 unet"
