@@ -171,7 +171,7 @@ def write_chart(path, rows, chosen):
         axis.set_yticks(range(len(models)), models)
         axis.set_title(f"{threads} thread(s)")
         axis.set_xlabel("time of ours / time of the other (below 1: ours is faster)")
-    axes[0][0].invert_yaxis()
+    axes[0][0].set_ylim(len(models) - 0.4, -0.6)  # the first on top
     if others:
         axes[0][0].legend()
     figure.tight_layout()
