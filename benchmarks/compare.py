@@ -118,9 +118,9 @@ def choose_nets(parser, args):
         return [net for net in found if net.name in wanted], []
     if not found:
         parser.error("no folder with a case.json")
-    groups = {lists.group_of(net.name) for net in found} - {"other"}
     there = {net.name for net in found}
-    return found, [name for group in groups for name in lists.GROUPS[group] if name not in there]
+    begun = [names for names in lists.GROUPS.values() if there.intersection(names)]
+    return found, [name for names in begun for name in names if name not in there]
 
 
 def main():
