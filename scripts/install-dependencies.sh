@@ -22,6 +22,13 @@ packages=(
     libsqlite3-dev      # example: the extension of SQLite
     sqlite3             # tests: runs that extension
     python3             # test drivers
+    python3-venv        # tests: the Zig compiler comes into a virtual environment
+    pkgconf             # tests: programs find the installed library
+    dpkg-dev            # packages: computes what a .deb depends on
+    file                # packages: looks for what dpkg-dev has to read
+    groff-base          # tests: the manual page
+    abigail-tools       # tests: the binary interface against its baseline
+    doxygen             # reference of the interface, and a test that it is complete
     mesa-vulkan-drivers # tests: a Vulkan device on machines without a GPU
     vulkan-validationlayers # tests: checks every Vulkan call
 )
