@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "backends/cpu/kernels/grouped_plan.h"
 #include "backends/cpu/kernels/pack.h"
 #include "backends/cpu/kernels/panels.h"
 #include "base/error.h"
@@ -707,6 +708,8 @@ std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& s, con
                                                                : 6;
     }
     if (unit) return std::make_unique<WinogradPlan>(k, s, unit, options.threads);
+    if (!options.transposed && !options.srcNchw && groupedOverPlanes(k, s, options.groups))
+        return makeGroupedPlan(k, s, options.groups, options.threads);
     return std::make_unique<ProductPlan>(k, s, options);
 }
 

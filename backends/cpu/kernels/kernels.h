@@ -8,8 +8,9 @@ namespace mnnc {
 
 enum class Isa { Portable, Sse4, Avx2, Avx512 };
 
-struct PanelKernels;  // these three: conv_kernels.h
+struct PanelKernels;  // these four: conv_kernels.h
 struct DepthwiseKernels;
+struct GroupedKernels;
 struct WinogradKernels;
 struct PackKernels;  // pack.h
 
@@ -19,6 +20,7 @@ struct Kernels {
     Isa id;
     const PanelKernels* panels;
     const DepthwiseKernels* depthwise;
+    const GroupedKernels* grouped;
     const WinogradKernels* winograd;
     const PackKernels* pack;
 };
