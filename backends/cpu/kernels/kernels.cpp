@@ -3,6 +3,7 @@
 #include "backends/cpu/cpu_features.h"
 #include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/dispatch.h"
+#include "backends/cpu/kernels/int8_kernels.h"
 #include "backends/cpu/kernels/pack.h"
 #include "base/error.h"
 
@@ -42,7 +43,7 @@ const Kernels& table(Isa id) {
     // Function-local and built from constants only: nothing runs at load time.
     const auto make = [](const Choice& c) {
         const ConvKernels& conv = convKernels(c.id);
-        return Kernels{conv.lanes, c.name, c.id, &conv, &packKernels(c.id)};
+        return Kernels{conv.lanes, c.name, c.id, &conv, &packKernels(c.id), &int8Kernels(c.id)};
     };
     static const Kernels tables[] = {make(kChoices[0]), make(kChoices[1]), make(kChoices[2]),
                                      make(kChoices[3])};

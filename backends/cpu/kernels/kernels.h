@@ -10,6 +10,7 @@ enum class Isa { Portable, Sse4, Avx2, Avx512 };
 
 struct ConvKernels;  // conv_kernels.h
 struct PackKernels;  // pack.h
+struct Int8Kernels;  // int8_kernels.h
 
 struct Kernels {
     int lanes;        // P: channels in one block of the packed layout
@@ -17,6 +18,7 @@ struct Kernels {
     Isa id;
     const ConvKernels* conv;
     const PackKernels* pack;
+    const Int8Kernels* int8;
 };
 
 // The table for `isa`, or the best one for the empty string. Throws NotSupported, naming what the CPU or this
