@@ -29,7 +29,9 @@ class Quantization {
     std::vector<QuantizedPlace> run() {
         if (!any_) return std::move(places_);
         propagate();
+        for (auto& [tensor, state] : states_) state.origin = state.quant;
         for (size_t i = 0; i < commands_.size(); ++i) {
+            if (commands_[i]->type == OpType::Raster) followOrigins(*commands_[i]);
             if (takesInt8(*commands_[i]))
                 enterInt8(i);
             else
@@ -41,6 +43,8 @@ class Quantization {
   private:
     struct State {
         TensorQuant quant;
+        // What the values were before Rasters moved them about: one scale, or several (unknown).
+        TensorQuant origin;
         int makers = 0;
         bool inFloat = true;     // its own memory holds its values
         Tensor* int8 = nullptr;  // and this one the same as int8
@@ -90,6 +94,14 @@ class Quantization {
         }
     }
 
+    void followOrigins(const Command& command) {
+        if (command.inputs.empty()) return;
+        TensorQuant origin = states_[command.inputs[0]].origin;
+        for (const Tensor* input : command.inputs)
+            if (!states_[input].origin.sameStep(origin)) origin = {};
+        states_[command.outputs[0]].origin = origin;
+    }
+
     bool known(const Tensor* tensor) {
         const State& state = states_[tensor];
         return state.quant.known() && state.makers <= 1;
@@ -101,7 +113,9 @@ class Quantization {
             if (!known(input)) return false;
         const TensorQuant& out = states_[command.outputs[0]].quant;
         switch (command.type) {
-            case OpType::Raster:
+            case OpType::Raster:  // several in a row are one to the reference
+                if (!states_[command.outputs[0]].origin.sameStep(out)) return false;
+                break;
             case OpType::Pooling:
             case OpType::Pooling3D:
             case OpType::ReLU:

@@ -207,10 +207,10 @@ class PlaneRaster final : public Execution {
     }
 
     static constexpr int kMaxPack = 16;
-    const T zero_ = static_cast<T>(sizeof(T) == 1 ? fillByte(output_) : 0);
     const CpuBackend& backend_;
     std::vector<Tensor*> inputs_;
     const Tensor& output_;
+    const T zero_ = static_cast<T>(sizeof(T) == 1 ? fillByte(output_) : 0);
     int64_t channels_ = 0;
     std::vector<Source> sources_;
 };
