@@ -250,10 +250,14 @@ class DensePlan final : public Int8ConvPlan {
         for (int x0 = 0; x0 < s_.iw; x0 += kPixels) {
             const int n = std::min(kPixels, s_.iw - x0);
             if (nchw_) {
-                for (int c = 0; c < s_.ic; ++c) {
-                    const int8_t* from = src + (int64_t{c} * s_.ih + y) * s_.iw + x0;
-                    for (int x = 0; x < n; ++x) four[x * 4 + c] = from[x];
-                }
+                const auto* from = reinterpret_cast<const uint8_t*>(src) + int64_t{y} * s_.iw + x0;
+                const int64_t plane = int64_t{s_.ih} * s_.iw;
+                const uint8_t* c[4];
+                for (int i = 0; i < 4; ++i) c[i] = from + (i < s_.ic ? i * plane : 0);
+                uint32_t pixels[kPixels];
+                for (int x = 0; x < n; ++x)
+                    pixels[x] = c[0][x] | uint32_t{c[1][x]} << 8 | uint32_t{c[2][x]} << 16 | uint32_t{c[3][x]} << 24;
+                std::memcpy(four, pixels, size_t(n) * 4);
             } else {
                 const int8_t* from = src + (int64_t{y} * s_.iw + x0) * P;
                 for (int x = 0; x < n; ++x) std::memcpy(four + x * 4, from + int64_t{x} * P, 4);

@@ -85,6 +85,25 @@ HWY_INLINE void store(VF v, VF lo, VF hi, int8_t* to) {
     hn::StoreU(hn::DemoteTo(DB(), round(clamp(v, lo, hi))), DB(), to);
 }
 
+#if HWY_TARGET == HWY_AVX3
+// Rounded where it fits an int32; too small a value or none at all becomes the smallest.
+HWY_INLINE __m512i rounded(VF v) {
+    return round(hn::Min(hn::Set(DF(), 1e9f), v)).raw;  // in this order: of two, the second when one is not a number
+}
+
+// Clipped to bytes; lane by lane of four numbers, those of a, b, c, d.
+HWY_INLINE __m512i narrow(__m512i a, __m512i b, __m512i c, __m512i d, __m512i lo, __m512i hi) {
+    const __m512i bytes = _mm512_packs_epi16(_mm512_packs_epi32(a, b), _mm512_packs_epi32(c, d));
+    return _mm512_min_epi8(_mm512_max_epi8(bytes, lo), hi);
+}
+
+// Four vectors, one after the other.
+HWY_INLINE void storeFour(__m512i a, __m512i b, __m512i c, __m512i d, __m512i lo, __m512i hi, int8_t* to) {
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    _mm512_storeu_si512(to, _mm512_permutexvar_epi32(order, narrow(a, b, c, d, lo, hi)));
+}
+#endif
+
 HWY_INLINE VF loadFloats(const int8_t* from) {
     return hn::ConvertTo(DF(), hn::PromoteTo(DI(), hn::LoadU(DB(), from)));
 }
@@ -137,6 +156,43 @@ HWY_INLINE const char* steps(VI (&acc)[R][NB], const char* p, ptrdiff_t s, int c
     return w;
 }
 
+struct Finish {
+    VF ratio, lo, hi;
+    ptrdiff_t pixel, block;  // strides of the results
+    const float *scales, *offsets;
+#if HWY_TARGET == HWY_AVX3
+    __m512i lo8, hi8;
+#endif
+};
+
+template <bool Dense, int R, int NB, int N, int At>
+HWY_INLINE void finishRows(const VI (&acc)[R][NB], const Finish& f, VF scale, VF offset, int8_t* dst) {
+    const DF df;
+#define MNNC_VALUE(r) hn::Add(hn::Mul(hn::Mul(hn::ConvertTo(df, acc[r][N]), scale), f.ratio), offset)
+#if HWY_TARGET == HWY_AVX3
+    if constexpr (Dense && At + 4 <= R) {
+        storeFour(rounded(MNNC_VALUE(At)), rounded(MNNC_VALUE(At + 1)), rounded(MNNC_VALUE(At + 2)),
+                  rounded(MNNC_VALUE(At + 3)), f.lo8, f.hi8, dst + At * P);
+        return finishRows<Dense, R, NB, N, At + 4>(acc, f, scale, offset, dst);
+    }
+#endif
+    if constexpr (At < R) {
+        store(MNNC_VALUE(At), f.lo, f.hi, dst + At * f.pixel);
+        finishRows<Dense, R, NB, N, At + 1>(acc, f, scale, offset, dst);
+    }
+#undef MNNC_VALUE
+}
+
+template <bool Dense, int R, int NB, int N>
+HWY_INLINE void finishBlocks(const VI (&acc)[R][NB], const Finish& f, int8_t* dst) {
+    if constexpr (N < NB) {
+        const DF df;
+        finishRows<Dense, R, NB, N, 0>(acc, f, hn::LoadU(df, f.scales + N * P), hn::LoadU(df, f.offsets + N * P),
+                                dst + N * f.block);
+        finishBlocks<Dense, R, NB, N + 1>(acc, f, dst);
+    }
+}
+
 template <Product K, int R, int NB>
 HWY_NOINLINE void tile(const Int8PanelArgs& t, int at) {
     const DF df;
@@ -154,24 +210,44 @@ HWY_NOINLINE void tile(const Int8PanelArgs& t, int at) {
             w = steps<K, R, NB>(acc, p, t.pixelStride, t.fullSteps, w);
         if (t.tailSteps) w = steps<K, R, NB>(acc, p, t.pixelStride, t.tailSteps, w);
     }
-    const VF lo = hn::Set(df, t.lo), hi = hn::Set(df, t.hi), ratio = hn::Set(df, t.ratio);
+    // Copies: stores of bytes might change the arguments, as far as the compiler knows.
     const ptrdiff_t ps = t.dstPixelStride, bs = t.dstBlockStride;
-    HWY_UNROLL(4)
-    for (int n = 0; n < NB; ++n) {
-        const VF scale = hn::LoadU(df, t.scale + n * P), offset = hn::LoadU(df, t.offset + n * P);
-        const ptrdiff_t to = at * ps + n * bs;
+    const float *scales = t.scale, *offsets = t.offset;
+    const VF ratio = hn::Set(df, t.ratio), lo = hn::Set(df, t.lo), hi = hn::Set(df, t.hi);
+    if (HWY_UNLIKELY(t.min != nullptr || t.floats != nullptr)) {
+        // Written out first: sums that a loop's variable indexes would be kept in memory all the time.
+        HWY_ALIGN int32_t sums[R * NB * P];
         HWY_UNROLL(32)
         for (int r = 0; r < R; ++r) {
-            VF v = hn::Mul(hn::Mul(hn::ConvertTo(df, acc[r][n]), scale), ratio);
-            if (HWY_UNLIKELY(t.min != nullptr))
-                v = hn::Add(v, hn::Mul(hn::Set(df, t.pixelSums[at + r]), hn::LoadU(df, t.min + n * P)));
-            v = hn::Add(v, offset);
-            if (HWY_UNLIKELY(t.floats != nullptr))
-                hn::StoreU(clamp(v, lo, hi), df, t.floats + to + r * ps);
-            else
-                store(v, lo, hi, t.dst + to + r * ps);
+            HWY_UNROLL(4)
+            for (int n = 0; n < NB; ++n) hn::Store(acc[r][n], DI(), sums + (r * NB + n) * P);
         }
+        for (int n = 0; n < NB; ++n)
+            for (int r = 0; r < R; ++r) {
+                const ptrdiff_t to = (at + r) * ps + n * bs;
+                const VI sum = hn::Load(DI(), sums + (r * NB + n) * P);
+                VF v = hn::Mul(hn::Mul(hn::ConvertTo(df, sum), hn::LoadU(df, scales + n * P)), ratio);
+                if (t.min) v = hn::Add(v, hn::Mul(hn::Set(df, t.pixelSums[at + r]), hn::LoadU(df, t.min + n * P)));
+                v = hn::Add(v, hn::LoadU(df, offsets + n * P));
+                if (t.floats)
+                    hn::StoreU(clamp(v, lo, hi), df, t.floats + to);
+                else
+                    store(v, lo, hi, t.dst + to);
+            }
+        return;
     }
+    Finish f;
+    f.ratio = ratio, f.lo = lo, f.hi = hi;
+    f.pixel = ps, f.block = bs;
+    f.scales = scales, f.offsets = offsets;
+#if HWY_TARGET == HWY_AVX3
+    if (HWY_LIKELY(ps == P)) {
+        f.lo8 = _mm512_set1_epi8(static_cast<char>(t.lo));
+        f.hi8 = _mm512_set1_epi8(static_cast<char>(t.hi));
+        return finishBlocks<true, R, NB, 0>(acc, f, t.dst + at * ps);
+    }
+#endif
+    finishBlocks<false, R, NB, 0>(acc, f, t.dst + at * ps);
 }
 
 using TileFn = void (*)(const Int8PanelArgs&, int);
@@ -314,6 +390,150 @@ void depthwise(const Int8DepthwiseArgs& t) {
     }
 }
 
+#if HWY_TARGET == HWY_AVX3
+// The same, four columns at a time: part i of the line buffer has channels 4i to 4i + 3 of all columns, 16 bytes to a
+// column (each channel's bytes of a group of rows), so that neighbouring columns are one vector whatever the tap, and
+// the results of four columns come out of the packing instructions in order. Columns of one remainder by the stride
+// lie together.
+
+struct Line512 {
+    char* base;
+    ptrdiff_t part, phase;  // bytes
+    char* at(int group, int i) const { return base + (group * 4 + i) * part; }
+};
+
+template <int C>  // columns by four
+HWY_INLINE void depthwiseFours(const Line512& line, int groups, int kw, const ptrdiff_t* offsets, const char* w,
+                               const int32_t* bias, const float* scale, __m512i lo, __m512i hi, int8_t* dst, int count) {
+    __m512i acc[C][4];
+    HWY_UNROLL(4)
+    for (int i = 0; i < 4; ++i) {
+        const __m512i b = _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bias + 4 * i)));
+        HWY_UNROLL(2)
+        for (int c = 0; c < C; ++c) acc[c][i] = b;
+    }
+    for (int kx = 0; kx < kw; ++kx) {
+        for (int g = 0; g < groups; ++g, w += 64) {
+            const char* p = line.at(g, 0) + offsets[kx];
+            HWY_UNROLL(4)
+            for (int i = 0; i < 4; ++i) {
+                const __m512i k = _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w + 16 * i)));
+                HWY_UNROLL(2)
+                for (int c = 0; c < C; ++c) {
+                    VI sum{acc[c][i]};
+                    dot<Product::Vnni>(sum, VI{_mm512_loadu_si512(p + i * line.part + c * 64)}, VI{k});
+                    acc[c][i] = sum.raw;
+                }
+            }
+        }
+    }
+    HWY_UNROLL(2)
+    for (int c = 0; c < C; ++c) {
+        __m512i q[4];
+        HWY_UNROLL(4)
+        for (int i = 0; i < 4; ++i)
+            q[i] = rounded(hn::Mul(hn::ConvertTo(DF(), VI{acc[c][i]}), VF{_mm512_broadcast_f32x4(_mm_loadu_ps(scale + 4 * i))}));
+        const __m512i bytes = narrow(q[0], q[1], q[2], q[3], lo, hi);
+        if (c * 4 + 4 <= count)
+            _mm512_storeu_si512(dst + c * 64, bytes);
+        else
+            _mm512_mask_storeu_epi32(dst + c * 64, static_cast<__mmask16>((1u << (count - c * 4) * 4) - 1), bytes);
+    }
+}
+
+// Columns [first, last) of a group of rows into the line.
+HWY_INLINE void fillLine(const Line512& line, int group, const int8_t* const (&rows)[4], const bool (&outer)[4],
+                         __m512i border, int first, int last, int stride) {
+    const __m512i half = _mm512_set1_epi8(-128);
+    for (int col = first; col < last; col += 4) {
+        const int count = std::min(4, last - col);
+        const auto mask = static_cast<__mmask16>((1u << count * 4) - 1);
+        const auto load = [&](int k) HWY_ATTR {
+            if (!rows[k]) return _mm512_setzero_si512();
+            return _mm512_xor_si512(outer[k] ? border : _mm512_maskz_loadu_epi32(mask, rows[k] + ptrdiff_t(col) * 16),
+                                    half);
+        };
+        const __m512i a = load(0), b = load(1), c = load(2), d = load(3);
+        const __m512i ab0 = _mm512_unpacklo_epi8(a, b), ab1 = _mm512_unpackhi_epi8(a, b);
+        const __m512i cd0 = _mm512_unpacklo_epi8(c, d), cd1 = _mm512_unpackhi_epi8(c, d);
+        const __m512i parts[4] = {_mm512_unpacklo_epi16(ab0, cd0), _mm512_unpackhi_epi16(ab0, cd0),
+                                  _mm512_unpacklo_epi16(ab1, cd1), _mm512_unpackhi_epi16(ab1, cd1)};
+        if (stride == 1) {
+            HWY_UNROLL(4)
+            for (int i = 0; i < 4; ++i) _mm512_storeu_si512(line.at(group, i) + ptrdiff_t(col) * 16, parts[i]);
+        } else if (stride == 2) {
+            char* even = line.at(group, 0) + col % 2 * line.phase + col / 2 * 16;
+            char* odd = line.at(group, 0) + (col + 1) % 2 * line.phase + (col + 1) / 2 * 16;
+            HWY_UNROLL(4)
+            for (int i = 0; i < 4; ++i) {
+                const __m512i split = _mm512_shuffle_i64x2(parts[i], parts[i], 0xd8);
+                _mm256_storeu_si256(reinterpret_cast<__m256i*>(even + i * line.part), _mm512_castsi512_si256(split));
+                _mm256_storeu_si256(reinterpret_cast<__m256i*>(odd + i * line.part), _mm512_extracti64x4_epi64(split, 1));
+            }
+        } else {
+            for (int i = 0; i < 4; ++i) {
+                HWY_ALIGN char columns[64];
+                _mm512_store_si512(columns, parts[i]);
+                for (int k = 0; k < count; ++k)
+                    std::memcpy(line.at(group, i) + (col + k) % stride * line.phase + (col + k) / stride * 16,
+                                columns + k * 16, 16);
+            }
+        }
+    }
+}
+
+void depthwise512(const Int8DepthwiseArgs& t) {
+    const ConvShape& s = *t.shape;
+    const int groups = (s.kh + 3) / 4, span = (s.kw - 1) * s.dilateW + 1, stride = s.strideW;
+    constexpr int kSlack = 4;  // columns that whole vectors reach beyond the last one
+    const int room = kInt8LineBytes / 64 / groups / stride;  // columns of a phase
+    const int chunk = std::min(s.ow, room - kSlack - (span + stride - 1) / stride + 1);
+    if (chunk < 4 && chunk < s.ow) return depthwise<Product::Vnni>(t);
+    HWY_ALIGN char buffer[kInt8LineBytes + 128];
+    const Line512 line{buffer, ptrdiff_t(room) * stride * 16, ptrdiff_t(room) * 16};
+    ptrdiff_t offsets[kInt8LineBytes / 64];
+    for (int kx = 0; kx < s.kw; ++kx)
+        offsets[kx] = kx * s.dilateW % stride * line.phase + kx * s.dilateW / stride * 16;
+    const __m512i lo = _mm512_set1_epi8(static_cast<char>(t.lo)), hi = _mm512_set1_epi8(static_cast<char>(t.hi));
+    const __m512i border = _mm512_set1_epi8(static_cast<char>(t.padding));
+    const __m128i outside = _mm_set1_epi8(static_cast<char>(t.padding + 128));
+    for (int oy = t.rowBegin; oy < t.rowEnd; ++oy) {
+        for (int x = 0; x < s.ow; x += chunk) {
+            const int n = std::min(chunk, s.ow - x), ix = x * stride - s.padLeft;
+            const int width = (n - 1) * stride + span;
+            const int first = std::clamp(-ix, 0, width), last = std::clamp(s.iw - ix, first, width);
+            for (int g = 0; g < groups; ++g) {
+                const int8_t* rows[4] = {};
+                bool outer[4] = {};
+                for (int k = 0; k < 4 && g * 4 + k < s.kh; ++k) {
+                    const int iy = oy * s.strideH - s.padTop + (g * 4 + k) * s.dilateH;
+                    outer[k] = iy < 0 || iy >= s.ih;
+                    rows[k] = outer[k] ? t.src : t.src + (ptrdiff_t(iy) * s.iw + ix) * 16;
+                }
+                fillLine(line, g, rows, outer, border, first, last, stride);
+                const auto pad = [&](int from, int to) HWY_ATTR {
+                    for (int col = from; col < to; ++col)
+                        for (int i = 0; i < 4; ++i)
+                            _mm_storeu_si128(
+                                reinterpret_cast<__m128i*>(line.at(g, i) + col % stride * line.phase + col / stride * 16),
+                                outside);
+                };
+                pad(0, first);
+                pad(last, width);
+            }
+            int8_t* dst = t.dst + (ptrdiff_t(oy) * s.ow + x) * 16;
+            for (int i = 0; i < n; i += 8) {
+                const Line512 here{line.base + i * 16, line.part, line.phase};
+                if (n - i > 4)
+                    depthwiseFours<2>(here, groups, s.kw, offsets, t.w, t.bias, t.scale, lo, hi, dst + i * 16, n - i);
+                else
+                    depthwiseFours<1>(here, groups, s.kw, offsets, t.w, t.bias, t.scale, lo, hi, dst + i * 16, n - i);
+            }
+        }
+    }
+}
+#endif
+
 // ---- element by element ----
 
 template <Product K>
@@ -388,6 +608,18 @@ void binary(const int8_t* a, const int8_t* b, int8_t* dst, size_t count, const I
     }
 }
 
+void maximum(const int8_t* const* rows, int rowCount, const PoolSpan* spans, int outputs, int8_t* dst) {
+    const DB d;
+    for (int x = 0; x < outputs; ++x) {
+        auto best = hn::Set(d, int8_t{-128});
+        for (int y = 0; y < rowCount; ++y) {
+            const int8_t* row = rows[y];
+            for (int i = spans[x].first; i < spans[x].last; ++i) best = hn::Max(best, hn::LoadU(d, row + ptrdiff_t(i) * P));
+        }
+        hn::StoreU(best, d, dst + ptrdiff_t(x) * P);
+    }
+}
+
 template <Product K>
 constexpr Int8Kernels tableOf(const char* name) {
     return {P,
@@ -395,11 +627,16 @@ constexpr Int8Kernels tableOf(const char* name) {
             kMaxBlocks,
             {0, kMaxRows[1], kMaxRows[2], kMaxRows[3], kMaxRows[4]},
             &panel<K>,
+#if HWY_TARGET == HWY_AVX3
+            K == Product::Vnni ? &depthwise512 : &depthwise<K>,
+#else
             &depthwise<K>,
+#endif
             &widen<K>,
             &quantize,
             &dequantize,
             &binary,
+            &maximum,
             name};
 }
 

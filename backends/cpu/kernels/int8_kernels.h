@@ -8,12 +8,13 @@
 #include <cstdint>
 
 #include "backends/cpu/kernels/conv.h"
+#include "backends/cpu/kernels/pooling.h"
 
 namespace mnnc {
 
 // One output panel (nb blocks of P output channels) over m output pixels. With sum = sums over taps and channels of
 // (x + 128) * w, the result is round(sum * scale[j] * ratio + pixelSums[r] * min[j] + offset[j]), halves away from
-// zero, between lo and hi. Strides and offsets count bytes.
+// zero, between lo and hi (integers, but for floats). Strides and offsets count bytes.
 struct Int8PanelArgs {
     const char* a;
     ptrdiff_t pixelStride;
@@ -77,6 +78,8 @@ struct Int8Kernels {
     // (q - zero) * scale
     void (*dequantize)(const int8_t* src, float* dst, size_t blocks, const float* scale, const float* zero);
     void (*binary)(const int8_t* a, const int8_t* b, int8_t* dst, size_t count, const Int8BinaryArgs& args);
+    // One row of outputs: the maxima of columns spans[x] of all rows (none is empty).
+    void (*maximum)(const int8_t* const* rows, int rowCount, const PoolSpan* spans, int outputs, int8_t* dst);
     const char* name;  // "vnni", "madd" or "portable"
 };
 

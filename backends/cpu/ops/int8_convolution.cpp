@@ -114,9 +114,9 @@ class Int8ConvExecution final : public Execution {
             s.scaleIn = in.quant.scale;
             s.zeroIn = static_cast<int>(in.quant.zero);
             s.scaleOut = out.quant.scale;
-            s.zeroOut = out.quant.zero;
-            s.lo = out.quant.min;
-            s.hi = out.quant.max;
+            s.zeroOut = std::round(out.quant.zero);
+            s.lo = std::ceil(out.quant.min);
+            s.hi = std::floor(out.quant.max);
         } else {
             s.scaleIn = info.scaleIn;
             s.zeroIn = info.zeroIn;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/cpu/kernels/int8_kernels.h"
 #include "backends/cpu/ops/int8.h"
 #include "backends/cpu/ops/pool_axis.h"
 
@@ -57,12 +58,30 @@ class Int8Pooling final : public Execution {
         int8_t* dst = command_.outputs[0]->as<int8_t>() + (block * outPlane_ + index * outWidth_) * P;
         const PoolSpan depth = axes_[0].taps[static_cast<size_t>(index / outHeight_)];
         const PoolSpan rows = axes_[1].taps[static_cast<size_t>(index % outHeight_)];
-        for (int64_t x = 0; x < outWidth_; ++x, dst += P) {
-            const PoolSpan columns = axes_[2].taps[static_cast<size_t>(x)];
-            if (average_)
-                averageOf<P>(src, dst, depth, rows, columns);
-            else
-                maximumOf<P>(src, dst, depth, rows, columns);
+        if (!average_) return maximumRow<P>(src, dst, depth, rows);
+        for (int64_t x = 0; x < outWidth_; ++x, dst += P)
+            averageOf<P>(src, dst, depth, rows, axes_[2].taps[static_cast<size_t>(x)]);
+    }
+
+    // Rows by the dozen; later dozens are joined with what is there.
+    template <int P>
+    void maximumRow(const int8_t* src, int8_t* dst, PoolSpan depth, PoolSpan rows) const {
+        constexpr int kRows = 12, kOutputs = 64;
+        const Int8Kernels& kernels = *backend_.kernels().int8;
+        const PoolSpan* spans = axes_[2].taps.data();
+        const int64_t height = rows.last - rows.first, total = (depth.last - depth.first) * height;
+        for (int64_t x = 0; x < outWidth_; x += kOutputs) {
+            const int count = static_cast<int>(std::min<int64_t>(kOutputs, outWidth_ - x));
+            for (int64_t done = 0; done < total; done += kRows) {
+                const int8_t* list[kRows];
+                const int n = static_cast<int>(std::min<int64_t>(kRows, total - done));
+                for (int i = 0; i < n; ++i)
+                    list[i] = src + ((depth.first + (done + i) / height) * height_ + rows.first + (done + i) % height) *
+                                        width_ * P;
+                int8_t part[kOutputs * P];
+                kernels.maximum(list, n, spans + x, count, done == 0 ? dst + x * P : part);
+                for (int i = 0; done > 0 && i < count * P; ++i) dst[x * P + i] = std::max(dst[x * P + i], part[i]);
+            }
         }
     }
 
@@ -73,16 +92,6 @@ class Int8Pooling final : public Execution {
                 const int8_t* at = src + ((z * height_ + y) * width_ + columns.first) * P;
                 for (int x = columns.first; x < columns.last; ++x, at += P) take(at);
             }
-    }
-
-    template <int P>
-    void maximumOf(const int8_t* src, int8_t* dst, PoolSpan depth, PoolSpan rows, PoolSpan columns) const {
-        int8_t best[P];
-        std::memset(best, -128, P);
-        overTaps<P>(src, depth, rows, columns, [&](const int8_t* at) {
-            for (int l = 0; l < P; ++l) best[l] = std::max(best[l], at[l]);
-        });
-        std::memcpy(dst, best, P);
     }
 
     template <int P>
