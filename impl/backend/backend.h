@@ -68,8 +68,8 @@ class Backend {
     virtual bool supports(const Command& command, std::string& reason) const = 0;
     // Whether create() takes this command with its epilogue whenever it takes it without.
     virtual bool canFuse(const Command&) const { return false; }
-    // Whether create() takes this command of floats also over int8 tensors that mean the same (a convolution as
-    // ConvInt8 or DepthwiseConvInt8). Its tensors carry their scales.
+    // Whether create() takes this command of floats also over int8 tensors that mean the same (a convolution
+    // as ConvInt8 or DepthwiseConvInt8). Its tensors carry their scales.
     virtual bool canQuantize(const Command&) const { return false; }
     // The storage this backend wants for a command whose inputs are stored as their `pack` says now.
     virtual StorageChoice chooseStorage(const Command& command) const = 0;

@@ -273,7 +273,8 @@ int64_t convScalesPerOutput(const wire::Convolution2D& conv) {
 }
 
 bool convHasMinima(const wire::Convolution2D& conv) {
-    return conv.quanParameter() && hasBuffer(conv) && !hasDummyAlpha(conv) && isAsymmetric(*conv.quanParameter());
+    return conv.quanParameter() && hasBuffer(conv) && !hasDummyAlpha(conv) &&
+           isAsymmetric(*conv.quanParameter());
 }
 
 QuantizedWeights decodeQuantizedWeights(const wire::Convolution2D& conv, int64_t expectedCount,

@@ -1,5 +1,5 @@
-// Convolution, ConvolutionDepthwise, Deconvolution, DeconvolutionDepthwise, ConvInt8, DepthwiseConvInt8: parameters,
-// shape rules, cost.
+// Convolution, ConvolutionDepthwise, Deconvolution, DeconvolutionDepthwise, ConvInt8, DepthwiseConvInt8:
+// parameters, shape rules, cost.
 #include "ops/convolution.h"
 
 #include <cmath>
@@ -35,8 +35,8 @@ std::vector<int> readPads(const flatbuffers::Vector<int32_t>* list, const char* 
 ConvInt8Info parseInt8(const wire::Convolution2D& table, const char* name) {
     ConvInt8Info info;
     const WeightForm form = convWeightForm(table, name);
-    info.codes = (form == WeightForm::Codes || form == WeightForm::RawInt8) && vectorSize(table.weight()) == 0 &&
-                 convScalesPerOutput(table) <= 1;
+    info.codes = (form == WeightForm::Codes || form == WeightForm::RawInt8) &&
+                 vectorSize(table.weight()) == 0 && convScalesPerOutput(table) <= 1;
     info.minima = info.codes && convHasMinima(table);
     if (const wire::IDSTQuan* quan = table.quanParameter()) {
         info.scaleIn = quan->scaleIn();
@@ -113,7 +113,8 @@ ParamsPtr parseConvolution(const wire::Op& op, const ParseContext& context) {
         p->storedWeights = convWeightCount(*table, nullptr, name);
     if (tensors == 1 && !isDeconvolution(context.node.type)) p->int8 = parseInt8(*table, name);
     if (isInt8Convolution(context.node.type) && !p->int8.codes)
-        fail(Status::NotSupported, "%s: an int8 convolution whose weights are not codes with a scale per channel", name);
+        fail(Status::NotSupported,
+             "%s: an int8 convolution whose weights are not codes with a scale per channel", name);
     return p;
 }
 
@@ -248,19 +249,16 @@ QuantizedWeights ConvParams::codes(int64_t expectedCount, int64_t outputChannels
 FoldedScales ConvParams::foldedScales(int64_t outputChannels, const char* name) const {
     const wire::QuantizedFloatParam& quan = *table->symmetricQuan();
     if (quan.bias()->size() != outputChannels || quan.scale()->size() != outputChannels)
-        fail(Status::BadWeights, "%s: %u int8 biases and %u scales for %lld outputs", name, quan.bias()->size(),
-             quan.scale()->size(), static_cast<long long>(outputChannels));
+        fail(Status::BadWeights, "%s: %u int8 biases and %u scales for %lld outputs", name,
+             quan.bias()->size(), quan.scale()->size(), static_cast<long long>(outputChannels));
     return {{quan.bias()->begin(), quan.bias()->end()}, {quan.scale()->begin(), quan.scale()->end()}};
 }
 
 OpFamily convolutionOps() {
     static constexpr OpDef kOps[] = {
-        convolutionDef(OpType::Convolution, 3),
-        convolutionDef(OpType::ConvolutionDepthwise, 3),
-        convolutionDef(OpType::Deconvolution, 4),
-        convolutionDef(OpType::DeconvolutionDepthwise, 4),
-        convolutionDef(OpType::ConvInt8, 1),
-        convolutionDef(OpType::DepthwiseConvInt8, 1),
+        convolutionDef(OpType::Convolution, 3),   convolutionDef(OpType::ConvolutionDepthwise, 3),
+        convolutionDef(OpType::Deconvolution, 4), convolutionDef(OpType::DeconvolutionDepthwise, 4),
+        convolutionDef(OpType::ConvInt8, 1),      convolutionDef(OpType::DepthwiseConvInt8, 1),
     };
     return kOps;
 }

@@ -12,9 +12,9 @@ enum class ConvPad : uint8_t { Explicit = 0, Valid = 1, Same = 2 };
 
 // What the file says about computing with int8 codes.
 struct ConvInt8Info {
-    bool codes = false;        // the weights are codes with one scale per output channel, and nothing but codes
-    bool minima = false;       // and a minimum
-    bool folded = false;       // old form: zero points and scales are inside of an integer bias and a factor
+    bool codes = false;   // the weights are codes with one scale per output channel, and nothing but codes
+    bool minima = false;  // and a minimum
+    bool folded = false;  // old form: zero points and scales are inside of an integer bias and a factor
     bool floatOutput = false;  // the result is not brought back to int8
     float scaleIn = 0, scaleOut = 0;
     int zeroIn = 0, zeroOut = 0, min = -128, max = 127;

@@ -22,7 +22,8 @@ ParamsPtr parseQuantCast(const wire::Op& op, const ParseContext& context) {
     if (!table) return nullptr;
     const char* name = context.node.name.c_str();
     auto params = std::make_shared<QuantCastParams>();
-    if (table->tensorScale()) params->scale.assign(table->tensorScale()->begin(), table->tensorScale()->end());
+    if (table->tensorScale())
+        params->scale.assign(table->tensorScale()->begin(), table->tensorScale()->end());
     if (params->scale.empty()) fail(Status::BadParameter, "op '%s' has a table without tensorScale", name);
     params->zero.assign(params->scale.size(), static_cast<float>(table->zeroPoint()));
     if (const auto* zeros = table->floatzeros(); zeros && zeros->size() > 0) {
@@ -40,8 +41,8 @@ ParamsPtr parseQuantCast(const wire::Op& op, const ParseContext& context) {
     params->min = table->clampMin();
     params->max = table->clampMax();
     if (params->min > params->max)
-        fail(Status::BadParameter, "op '%s': int8 results between %g and %g", name, static_cast<double>(params->min),
-             static_cast<double>(params->max));
+        fail(Status::BadParameter, "op '%s': int8 results between %g and %g", name,
+             static_cast<double>(params->min), static_cast<double>(params->max));
     return params;
 }
 

@@ -15,7 +15,8 @@ constexpr int kRounds = 3;  // of propagation, as the reference does it
 class Quantization {
   public:
     Quantization(const std::vector<Command*>& commands, const Backend& backend,
-                 const std::function<bool(const Tensor*)>& kept, const std::function<Tensor*(const Tensor&)>& make)
+                 const std::function<bool(const Tensor*)>& kept,
+                 const std::function<Tensor*(const Tensor&)>& make)
         : commands_(commands), backend_(backend), kept_(kept), make_(make), places_(commands.size()) {
         for (const Command* command : commands) {
             for (const Tensor* input : command->inputs) note(input);
@@ -89,7 +90,8 @@ class Quantization {
             for (const Command* command : commands_)
                 if (carriesScale(*command)) changed |= pass(command->inputs[0], command->outputs[0]);
             for (size_t i = commands_.size(); i-- > 0;)
-                if (carriesScale(*commands_[i])) changed |= pass(commands_[i]->outputs[0], commands_[i]->inputs[0]);
+                if (carriesScale(*commands_[i]))
+                    changed |= pass(commands_[i]->outputs[0], commands_[i]->inputs[0]);
             if (!changed) break;
         }
     }

@@ -78,10 +78,11 @@ struct Tensor {
     }
 };
 
-// Whether a tensor may be stored channel-packed: conversions move elements of four bytes and int8, and know NCHW
-// order. On a device only four bytes.
+// Whether a tensor may be stored channel-packed: conversions move elements of four bytes and int8, and know
+// NCHW order. On a device only four bytes.
 inline bool canPack(const Tensor& tensor) noexcept {
-    return (elementBytes(tensor.type) == 4 || tensor.type == DataType::Int8) && tensor.shape.rank() >= 2 && tensor.format != Format::NHWC;
+    return (elementBytes(tensor.type) == 4 || tensor.type == DataType::Int8) && tensor.shape.rank() >= 2 &&
+           tensor.format != Format::NHWC;
 }
 
 }  // namespace mnnc

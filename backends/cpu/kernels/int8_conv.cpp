@@ -48,7 +48,8 @@ class DensePlan final : public Int8ConvPlan {
     int64_t packedBytes() const override { return weightBytes_; }
 
     std::string weightVariant() const override {
-        return format("int8%s.u%d.p%d.n%d.g%d", narrow_ ? "narrow" : "", k_.unit, k_.lanes, panelBlocks_, groups_);
+        return format("int8%s.u%d.p%d.n%d.g%d", narrow_ ? "narrow" : "", k_.unit, k_.lanes, panelBlocks_,
+                      groups_);
     }
 
     void packWeights(const int8_t* weights, void* packed, ThreadPool& pool) const override {
@@ -66,15 +67,20 @@ class DensePlan final : public Int8ConvPlan {
         return narrow_ ? "int8 first" : groups_ > 1 ? "int8 grouped" : flat_ ? "int8 gemm1x1" : "int8 direct";
     }
 
-    void run(const int8_t* src, const void* packed, int8_t* dst, float* floats, const Int8Post& post, void* scratch,
-             ThreadPool& pool) const override {
+    void run(const int8_t* src, const void* packed, int8_t* dst, float* floats, const Int8Post& post,
+             void* scratch, ThreadPool& pool) const override {
         auto* source = static_cast<char*>(scratch);
         auto* sums = reinterpret_cast<float*>(source + sourceBytes_);
         const int64_t srcImage = int64_t{nchw_ ? s_.ic : icb_ * k_.lanes} * s_.ih * s_.iw;
         const int64_t dstImage = int64_t{ocb_} * k_.lanes * s_.oh * s_.ow;
         for (int n = 0; n < images_; ++n) {
-            Image image{src + n * srcImage, source, static_cast<const char*>(packed), sums,
-                        dst ? dst + n * dstImage : nullptr, floats ? floats + n * dstImage : nullptr, &post};
+            Image image{src + n * srcImage,
+                        source,
+                        static_cast<const char*>(packed),
+                        sums,
+                        dst ? dst + n * dstImage : nullptr,
+                        floats ? floats + n * dstImage : nullptr,
+                        &post};
             runImage(image, pool);
         }
     }
@@ -90,8 +96,8 @@ class DensePlan final : public Int8ConvPlan {
         const Int8Post* post;
     };
 
-    // The source as products want it: x + 128 in units of the instruction set, with a border where taps leave the
-    // map. Narrow: four channels side by side.
+    // The source as products want it: x + 128 in units of the instruction set, with a border where taps leave
+    // the map. Narrow: four channels side by side.
     void placeSource() {
         const int P = k_.lanes, lanes = narrow_ ? 4 : P;
         const int lastY = (s_.oh - 1) * s_.strideH - s_.padTop + (s_.kh - 1) * s_.dilateH;
@@ -142,8 +148,8 @@ class DensePlan final : public Int8ConvPlan {
                 for (const OutPanel& o : cutPanels(g * blocks, blocks, panelBlocks_))
                     add(o.block, o.nb, g * icg, (g + 1) * icg);
         } else {
-            // Groups that do not fill blocks: a block of outputs reads the inputs of every group it holds, with zero
-            // weights where they are not its own.
+            // Groups that do not fill blocks: a block of outputs reads the inputs of every group it holds,
+            // with zero weights where they are not its own.
             for (int b = 0; b < ocb_; ++b) {
                 const int last = std::min(s_.oc, (b + 1) * P) - 1;
                 add(b, 1, b * P / ocg * icg, (last / ocg + 1) * icg);
@@ -170,7 +176,8 @@ class DensePlan final : public Int8ConvPlan {
             for (int i = 0; i < panels; ++i) {
                 const int wide = cut(blocks, i + 1, panels) - cut(blocks, i, panels);
                 const int tiles = ceilDiv(m, k_.maxRows[wide]);
-                cost += (m % tiles) * tileCycles(m / tiles + 1, wide) + (tiles - m % tiles) * tileCycles(m / tiles, wide);
+                cost += (m % tiles) * tileCycles(m / tiles + 1, wide) +
+                        (tiles - m % tiles) * tileCycles(m / tiles, wide);
             }
             if (nb == k_.maxPanelBlocks || cost < bestCost * 0.98) {
                 best = nb;
@@ -256,7 +263,8 @@ class DensePlan final : public Int8ConvPlan {
                 for (int i = 0; i < 4; ++i) c[i] = from + (i < s_.ic ? i * plane : 0);
                 uint32_t pixels[kPixels];
                 for (int x = 0; x < n; ++x)
-                    pixels[x] = c[0][x] | uint32_t{c[1][x]} << 8 | uint32_t{c[2][x]} << 16 | uint32_t{c[3][x]} << 24;
+                    pixels[x] =
+                        c[0][x] | uint32_t{c[1][x]} << 8 | uint32_t{c[2][x]} << 16 | uint32_t{c[3][x]} << 24;
                 std::memcpy(four, pixels, size_t(n) * 4);
             } else {
                 const int8_t* from = src + (int64_t{y} * s_.iw + x0) * P;
@@ -270,7 +278,8 @@ class DensePlan final : public Int8ConvPlan {
     void fillPixels(const Image& image, int u0, int u1) const {
         const int P = k_.lanes;
         if (plane_ == pixelBytes_) {  // the batch is the row
-            k_.widen(image.src + int64_t{u0} * icb_ * P, image.source + u0 * step_, size_t(u1 - u0) * icb_ * P);
+            k_.widen(image.src + int64_t{u0} * icb_ * P, image.source + u0 * step_,
+                     size_t(u1 - u0) * icb_ * P);
             return;
         }
         for (int c = 0; c < icb_; ++c)
@@ -291,9 +300,8 @@ class DensePlan final : public Int8ConvPlan {
         // A chunk that one task has to itself is prepared by it, while it is in the cache anyway.
         const bool prepared = !flat_ || groups > 1 || image.post->min;
         if (!flat_)
-            parallelRanges(pool, static_cast<long>(planes_) * height_, 4 * threads, [&](long begin, long end) {
-                fillRows(image, image.post->padding, begin, end);
-            });
+            parallelRanges(pool, static_cast<long>(planes_) * height_, 4 * threads,
+                           [&](long begin, long end) { fillRows(image, image.post->padding, begin, end); });
         else if (prepared)
             parallelRanges(pool, pixels_, 4 * threads, [&](long begin, long end) {
                 fillPixels(image, static_cast<int>(begin), static_cast<int>(end));
@@ -303,7 +311,8 @@ class DensePlan final : public Int8ConvPlan {
             const int chunk = task / groups, group = task % groups;
             const int u0 = cut(units, chunk, chunks), u1 = cut(units, chunk + 1, chunks);
             if (!prepared) fillPixels(image, u0, u1);
-            for (int i = cut(panels, group, groups); i < cut(panels, group + 1, groups); ++i) runPanel(image, i, u0, u1);
+            for (int i = cut(panels, group, groups); i < cut(panels, group + 1, groups); ++i)
+                runPanel(image, i, u0, u1);
         });
     }
 
@@ -343,12 +352,13 @@ class DensePlan final : public Int8ConvPlan {
         for (int y = u0; y < u1; ++y) go(from + ptrdiff_t(y) * s_.strideH * rowBytes_, y * s_.ow, s_.ow);
     }
 
-    // Sums of what a pixel's window holds, times the ratio: for weights with a minimum (which groups have not).
+    // Sums of what a pixel's window holds, times the ratio: for weights with a minimum (which groups have
+    // not).
     void sumPixels(const Image& image, ThreadPool& pool) const {
         parallelRanges(pool, pixels_, 4 * pool.threads(), [&](long begin, long end) {
             for (long i = begin; i < end; ++i) {
-                const char* at = image.source + (flat_ ? i * step_
-                                                       : i / s_.ow * s_.strideH * rowBytes_ + i % s_.ow * step_);
+                const char* at = image.source +
+                                 (flat_ ? i * step_ : i / s_.ow * s_.strideH * rowBytes_ + i % s_.ow * step_);
                 int64_t sum = 0;
                 for (const ptrdiff_t tap : taps_)
                     for (int j = 0; j < joined_; ++j)

@@ -1,5 +1,6 @@
 // Convolutions over int8 tensors in the packed layout [N][ceil(C/P)][H][W][P] (rounding: see int8_kernels.h).
-// Made once per shape, then immutable, like the plans of conv.h. Lanes past the last channel may hold anything.
+// Made once per shape, then immutable, like the plans of conv.h. Lanes past the last channel may hold
+// anything.
 #pragma once
 #include <memory>
 #include <string>
@@ -11,9 +12,9 @@ namespace mnnc {
 // What follows the sums of (x + 128) * w; arrays of whole blocks.
 struct Int8Post {
     const float* scale = nullptr;
-    const float* offset = nullptr;     // dense
-    const float* min = nullptr;        // dense; null: no weight has one
-    const int32_t* bias = nullptr;     // depthwise
+    const float* offset = nullptr;  // dense
+    const float* min = nullptr;     // dense; null: no weight has one
+    const int32_t* bias = nullptr;  // depthwise
     float ratio = 1, lo = -128, hi = 127;
     int padding = 0;  // the value outside the map
 };

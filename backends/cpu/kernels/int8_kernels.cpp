@@ -31,8 +31,8 @@ enum class Product { Vnni, Pairs };
 template <Product K>
 constexpr int kUnit = K == Product::Vnni ? 1 : 2;
 
-// acc += the products of the four bytes (Vnni; x unsigned) or two 16-bit numbers (Pairs) in each lane. Highway has no
-// target with VNNI; the instruction is written out, and used where the CPU has it.
+// acc += the products of the four bytes (Vnni; x unsigned) or two 16-bit numbers (Pairs) in each lane.
+// Highway has no target with VNNI; the instruction is written out, and used where the CPU has it.
 template <Product K>
 HWY_INLINE void dot(VI& acc, VI x, VI w) {
 #if HWY_TARGET == HWY_AVX3
@@ -48,7 +48,8 @@ HWY_INLINE void dot(VI& acc, VI x, VI w) {
 #elif HWY_TARGET == HWY_SSE4
     acc.raw = _mm_add_epi32(acc.raw, _mm_madd_epi16(x.raw, w.raw));
 #else
-    const VI low = hn::Mul(hn::ShiftRight<16>(hn::ShiftLeft<16>(x)), hn::ShiftRight<16>(hn::ShiftLeft<16>(w)));
+    const VI low =
+        hn::Mul(hn::ShiftRight<16>(hn::ShiftLeft<16>(x)), hn::ShiftRight<16>(hn::ShiftLeft<16>(w)));
     const VI high = hn::Mul(hn::ShiftRight<16>(x), hn::ShiftRight<16>(w));
     acc = hn::Add(acc, hn::Add(low, high));
 #endif
@@ -88,7 +89,8 @@ HWY_INLINE void store(VF v, VF lo, VF hi, int8_t* to) {
 #if HWY_TARGET == HWY_AVX3
 // Rounded where it fits an int32; too small a value or none at all becomes the smallest.
 HWY_INLINE __m512i rounded(VF v) {
-    return round(hn::Min(hn::Set(DF(), 1e9f), v)).raw;  // in this order: of two, the second when one is not a number
+    return round(hn::Min(hn::Set(DF(), 1e9f), v))
+        .raw;  // in this order: of two, the second when one is not a number
 }
 
 // Clipped to bytes; lane by lane of four numbers, those of a, b, c, d.
@@ -117,11 +119,11 @@ HWY_INLINE VI broadcast(const char* from) {
 // ---- the tile: R pixels by NB blocks of output channels, all sums in registers ----
 
 template <Product K, int R, int NB>
-HWY_INLINE void accumulate(VI (&acc)[R][NB], const char* const (&q)[(R + 2) / 3], ptrdiff_t s, int at, const char* w) {
+HWY_INLINE void accumulate(VI (&acc)[R][NB], const char* const (&q)[(R + 2) / 3], ptrdiff_t s, int at,
+                           const char* w) {
     VI b[NB];
     HWY_UNROLL(4)
-    for (int n = 0; n < NB; ++n)
-        b[n] = hn::LoadU(DI(), reinterpret_cast<const int32_t*>(w + n * P * 4));
+    for (int n = 0; n < NB; ++n) b[n] = hn::LoadU(DI(), reinterpret_cast<const int32_t*>(w + n * P * 4));
     HWY_UNROLL(32)
     for (int r = 0; r < R; ++r) {
         const VI x = broadcast(q[r / 3] + (r % 3) * s + at);
@@ -187,8 +189,8 @@ template <bool Dense, int R, int NB, int N>
 HWY_INLINE void finishBlocks(const VI (&acc)[R][NB], const Finish& f, int8_t* dst) {
     if constexpr (N < NB) {
         const DF df;
-        finishRows<Dense, R, NB, N, 0>(acc, f, hn::LoadU(df, f.scales + N * P), hn::LoadU(df, f.offsets + N * P),
-                                dst + N * f.block);
+        finishRows<Dense, R, NB, N, 0>(acc, f, hn::LoadU(df, f.scales + N * P),
+                                       hn::LoadU(df, f.offsets + N * P), dst + N * f.block);
         finishBlocks<Dense, R, NB, N + 1>(acc, f, dst);
     }
 }
@@ -227,7 +229,8 @@ HWY_NOINLINE void tile(const Int8PanelArgs& t, int at) {
                 const ptrdiff_t to = (at + r) * ps + n * bs;
                 const VI sum = hn::Load(DI(), sums + (r * NB + n) * P);
                 VF v = hn::Mul(hn::Mul(hn::ConvertTo(df, sum), hn::LoadU(df, scales + n * P)), ratio);
-                if (t.min) v = hn::Add(v, hn::Mul(hn::Set(df, t.pixelSums[at + r]), hn::LoadU(df, t.min + n * P)));
+                if (t.min)
+                    v = hn::Add(v, hn::Mul(hn::Set(df, t.pixelSums[at + r]), hn::LoadU(df, t.min + n * P)));
                 v = hn::Add(v, hn::LoadU(df, offsets + n * P));
                 if (t.floats)
                     hn::StoreU(clamp(v, lo, hi), df, t.floats + to);
@@ -288,8 +291,9 @@ void panel(const Int8PanelArgs& t) {
 }
 
 // ---- depthwise ----
-// The rows of the kernel are taken in groups: the bytes (or 16-bit numbers) that one output column takes from a group
-// of rows lie together in a lane. They are put together once per input column, in a buffer of the first level cache.
+// The rows of the kernel are taken in groups: the bytes (or 16-bit numbers) that one output column takes from
+// a group of rows lie together in a lane. They are put together once per input column, in a buffer of the
+// first level cache.
 
 // Rows of one group; null where the kernel has no such row (its weight is zero).
 template <Product K>
@@ -311,8 +315,8 @@ HWY_INLINE VI gatherRows(const int8_t* const* rows, ptrdiff_t at) {
 }
 
 template <Product K, int C>
-HWY_INLINE void depthwiseTile(const Int8DepthwiseArgs& t, int groups, const char* line, ptrdiff_t step, ptrdiff_t dx,
-                              VI bias, VF scale, VF lo, VF hi, int8_t* dst) {
+HWY_INLINE void depthwiseTile(const Int8DepthwiseArgs& t, int groups, const char* line, ptrdiff_t step,
+                              ptrdiff_t dx, VI bias, VF scale, VF lo, VF hi, int8_t* dst) {
     VI acc[C];
     HWY_UNROLL(8)
     for (int c = 0; c < C; ++c) acc[c] = bias;
@@ -339,7 +343,8 @@ void depthwise(const Int8DepthwiseArgs& t) {
     const int span = (s.kw - 1) * s.dilateW + 1;
     HWY_ALIGN char line[kInt8LineBytes];
     const int columns = static_cast<int>(kInt8LineBytes / column);
-    const int chunk = std::min(s.ow, (columns - span) / s.strideW + 1);  // outputs at a time; the plan saw to >= 1
+    const int chunk =
+        std::min(s.ow, (columns - span) / s.strideW + 1);  // outputs at a time; the plan saw to >= 1
     const VI bias = hn::LoadU(DI(), t.bias);
     const VF scale = hn::LoadU(DF(), t.scale), lo = hn::Set(DF(), t.lo), hi = hn::Set(DF(), t.hi);
     const VI outside = hn::Set(DI(), (t.padding + 128) * (K == Product::Vnni ? 0x01010101 : 0x00010001));
@@ -391,10 +396,10 @@ void depthwise(const Int8DepthwiseArgs& t) {
 }
 
 #if HWY_TARGET == HWY_AVX3
-// The same, four columns at a time: part i of the line buffer has channels 4i to 4i + 3 of all columns, 16 bytes to a
-// column (each channel's bytes of a group of rows), so that neighbouring columns are one vector whatever the tap, and
-// the results of four columns come out of the packing instructions in order. Columns of one remainder by the stride
-// lie together.
+// The same, four columns at a time: part i of the line buffer has channels 4i to 4i + 3 of all columns, 16
+// bytes to a column (each channel's bytes of a group of rows), so that neighbouring columns are one vector
+// whatever the tap, and the results of four columns come out of the packing instructions in order. Columns of
+// one remainder by the stride lie together.
 
 struct Line512 {
     char* base;
@@ -403,12 +408,14 @@ struct Line512 {
 };
 
 template <int C>  // columns by four
-HWY_INLINE void depthwiseFours(const Line512& line, int groups, int kw, const ptrdiff_t* offsets, const char* w,
-                               const int32_t* bias, const float* scale, __m512i lo, __m512i hi, int8_t* dst, int count) {
+HWY_INLINE void depthwiseFours(const Line512& line, int groups, int kw, const ptrdiff_t* offsets,
+                               const char* w, const int32_t* bias, const float* scale, __m512i lo, __m512i hi,
+                               int8_t* dst, int count) {
     __m512i acc[C][4];
     HWY_UNROLL(4)
     for (int i = 0; i < 4; ++i) {
-        const __m512i b = _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bias + 4 * i)));
+        const __m512i b =
+            _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bias + 4 * i)));
         HWY_UNROLL(2)
         for (int c = 0; c < C; ++c) acc[c][i] = b;
     }
@@ -417,7 +424,8 @@ HWY_INLINE void depthwiseFours(const Line512& line, int groups, int kw, const pt
             const char* p = line.at(g, 0) + offsets[kx];
             HWY_UNROLL(4)
             for (int i = 0; i < 4; ++i) {
-                const __m512i k = _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w + 16 * i)));
+                const __m512i k =
+                    _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w + 16 * i)));
                 HWY_UNROLL(2)
                 for (int c = 0; c < C; ++c) {
                     VI sum{acc[c][i]};
@@ -432,26 +440,28 @@ HWY_INLINE void depthwiseFours(const Line512& line, int groups, int kw, const pt
         __m512i q[4];
         HWY_UNROLL(4)
         for (int i = 0; i < 4; ++i)
-            q[i] = rounded(hn::Mul(hn::ConvertTo(DF(), VI{acc[c][i]}), VF{_mm512_broadcast_f32x4(_mm_loadu_ps(scale + 4 * i))}));
+            q[i] = rounded(hn::Mul(hn::ConvertTo(DF(), VI{acc[c][i]}),
+                                   VF{_mm512_broadcast_f32x4(_mm_loadu_ps(scale + 4 * i))}));
         const __m512i bytes = narrow(q[0], q[1], q[2], q[3], lo, hi);
         if (c * 4 + 4 <= count)
             _mm512_storeu_si512(dst + c * 64, bytes);
         else
-            _mm512_mask_storeu_epi32(dst + c * 64, static_cast<__mmask16>((1u << (count - c * 4) * 4) - 1), bytes);
+            _mm512_mask_storeu_epi32(dst + c * 64, static_cast<__mmask16>((1u << (count - c * 4) * 4) - 1),
+                                     bytes);
     }
 }
 
 // Columns [first, last) of a group of rows into the line.
-HWY_INLINE void fillLine(const Line512& line, int group, const int8_t* const (&rows)[4], const bool (&outer)[4],
-                         __m512i border, int first, int last, int stride) {
+HWY_INLINE void fillLine(const Line512& line, int group, const int8_t* const (&rows)[4],
+                         const bool (&outer)[4], __m512i border, int first, int last, int stride) {
     const __m512i half = _mm512_set1_epi8(-128);
     for (int col = first; col < last; col += 4) {
         const int count = std::min(4, last - col);
         const auto mask = static_cast<__mmask16>((1u << count * 4) - 1);
         const auto load = [&](int k) HWY_ATTR {
             if (!rows[k]) return _mm512_setzero_si512();
-            return _mm512_xor_si512(outer[k] ? border : _mm512_maskz_loadu_epi32(mask, rows[k] + ptrdiff_t(col) * 16),
-                                    half);
+            return _mm512_xor_si512(
+                outer[k] ? border : _mm512_maskz_loadu_epi32(mask, rows[k] + ptrdiff_t(col) * 16), half);
         };
         const __m512i a = load(0), b = load(1), c = load(2), d = load(3);
         const __m512i ab0 = _mm512_unpacklo_epi8(a, b), ab1 = _mm512_unpackhi_epi8(a, b);
@@ -460,15 +470,18 @@ HWY_INLINE void fillLine(const Line512& line, int group, const int8_t* const (&r
                                   _mm512_unpacklo_epi16(ab1, cd1), _mm512_unpackhi_epi16(ab1, cd1)};
         if (stride == 1) {
             HWY_UNROLL(4)
-            for (int i = 0; i < 4; ++i) _mm512_storeu_si512(line.at(group, i) + ptrdiff_t(col) * 16, parts[i]);
+            for (int i = 0; i < 4; ++i)
+                _mm512_storeu_si512(line.at(group, i) + ptrdiff_t(col) * 16, parts[i]);
         } else if (stride == 2) {
             char* even = line.at(group, 0) + col % 2 * line.phase + col / 2 * 16;
             char* odd = line.at(group, 0) + (col + 1) % 2 * line.phase + (col + 1) / 2 * 16;
             HWY_UNROLL(4)
             for (int i = 0; i < 4; ++i) {
                 const __m512i split = _mm512_shuffle_i64x2(parts[i], parts[i], 0xd8);
-                _mm256_storeu_si256(reinterpret_cast<__m256i*>(even + i * line.part), _mm512_castsi512_si256(split));
-                _mm256_storeu_si256(reinterpret_cast<__m256i*>(odd + i * line.part), _mm512_extracti64x4_epi64(split, 1));
+                _mm256_storeu_si256(reinterpret_cast<__m256i*>(even + i * line.part),
+                                    _mm512_castsi512_si256(split));
+                _mm256_storeu_si256(reinterpret_cast<__m256i*>(odd + i * line.part),
+                                    _mm512_extracti64x4_epi64(split, 1));
             }
         } else {
             for (int i = 0; i < 4; ++i) {
@@ -494,7 +507,8 @@ void depthwise512(const Int8DepthwiseArgs& t) {
     ptrdiff_t offsets[kInt8LineBytes / 64];
     for (int kx = 0; kx < s.kw; ++kx)
         offsets[kx] = kx * s.dilateW % stride * line.phase + kx * s.dilateW / stride * 16;
-    const __m512i lo = _mm512_set1_epi8(static_cast<char>(t.lo)), hi = _mm512_set1_epi8(static_cast<char>(t.hi));
+    const __m512i lo = _mm512_set1_epi8(static_cast<char>(t.lo)),
+                  hi = _mm512_set1_epi8(static_cast<char>(t.hi));
     const __m512i border = _mm512_set1_epi8(static_cast<char>(t.padding));
     const __m128i outside = _mm_set1_epi8(static_cast<char>(t.padding + 128));
     for (int oy = t.rowBegin; oy < t.rowEnd; ++oy) {
@@ -515,7 +529,8 @@ void depthwise512(const Int8DepthwiseArgs& t) {
                     for (int col = from; col < to; ++col)
                         for (int i = 0; i < 4; ++i)
                             _mm_storeu_si128(
-                                reinterpret_cast<__m128i*>(line.at(g, i) + col % stride * line.phase + col / stride * 16),
+                                reinterpret_cast<__m128i*>(line.at(g, i) + col % stride * line.phase +
+                                                           col / stride * 16),
                                 outside);
                 };
                 pad(0, first);
@@ -525,9 +540,11 @@ void depthwise512(const Int8DepthwiseArgs& t) {
             for (int i = 0; i < n; i += 8) {
                 const Line512 here{line.base + i * 16, line.part, line.phase};
                 if (n - i > 4)
-                    depthwiseFours<2>(here, groups, s.kw, offsets, t.w, t.bias, t.scale, lo, hi, dst + i * 16, n - i);
+                    depthwiseFours<2>(here, groups, s.kw, offsets, t.w, t.bias, t.scale, lo, hi, dst + i * 16,
+                                      n - i);
                 else
-                    depthwiseFours<1>(here, groups, s.kw, offsets, t.w, t.bias, t.scale, lo, hi, dst + i * 16, n - i);
+                    depthwiseFours<1>(here, groups, s.kw, offsets, t.w, t.bias, t.scale, lo, hi, dst + i * 16,
+                                      n - i);
             }
         }
     }
@@ -544,7 +561,8 @@ void widen(const int8_t* src, char* dst, size_t count) {
         const auto* from = reinterpret_cast<const uint8_t*>(src);
         auto* to = reinterpret_cast<uint8_t*>(dst);
         size_t i = 0;
-        for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) hn::StoreU(hn::Xor(hn::LoadU(d, from + i), half), d, to + i);
+        for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d))
+            hn::StoreU(hn::Xor(hn::LoadU(d, from + i), half), d, to + i);
         for (; i < count; ++i) to[i] = static_cast<uint8_t>(from[i] ^ 128);
     } else {
         auto* to = reinterpret_cast<int16_t*>(dst);
@@ -560,7 +578,8 @@ void widen(const int8_t* src, char* dst, size_t count) {
 
 void quantize(const float* src, int8_t* dst, size_t blocks, const QuantizeArgs& t) {
     const DF d;
-    const VF scale = hn::LoadU(d, t.scale), zero = hn::LoadU(d, t.zero), lo = hn::Set(d, t.lo), hi = hn::Set(d, t.hi);
+    const VF scale = hn::LoadU(d, t.scale), zero = hn::LoadU(d, t.zero), lo = hn::Set(d, t.lo),
+             hi = hn::Set(d, t.hi);
     for (size_t i = 0; i < blocks; ++i)
         store(hn::Add(hn::Mul(hn::LoadU(d, src + i * P), scale), zero), lo, hi, dst + i * P);
 }
@@ -575,18 +594,28 @@ void dequantize(const int8_t* src, float* dst, size_t blocks, const float* scale
 template <Int8Binary Op>
 void binaryOf(const int8_t* a, const int8_t* b, int8_t* dst, size_t count, const Int8BinaryArgs& t) {
     const DF d;
-    const VF za = hn::Set(d, t.zeroA), zb = hn::Set(d, t.zeroB), sa = hn::Set(d, t.scaleA), sb = hn::Set(d, t.scaleB);
+    const VF za = hn::Set(d, t.zeroA), zb = hn::Set(d, t.zeroB), sa = hn::Set(d, t.scaleA),
+             sb = hn::Set(d, t.scaleB);
     const VF inverse = hn::Set(d, t.inverse), lo = hn::Set(d, t.lo - t.zero), hi = hn::Set(d, t.hi - t.zero);
     const VI zero = hn::Set(DI(), static_cast<int32_t>(t.zero));
-    const auto one = [&](const int8_t* pa, const int8_t* pb, int8_t* to) {
+    const auto value = [&](const int8_t* pa, const int8_t* pb) HWY_ATTR {
         const VF x = hn::Mul(hn::Sub(loadFloats(pa), za), sa), y = hn::Mul(hn::Sub(loadFloats(pb), zb), sb);
-        VF v;
-        if constexpr (Op == Int8Binary::Add) v = hn::Add(x, y);
-        if constexpr (Op == Int8Binary::Sub) v = hn::Sub(x, y);
-        if constexpr (Op == Int8Binary::Mul) v = hn::Mul(x, y);
-        hn::StoreU(hn::DemoteTo(DB(), hn::Add(round(clamp(hn::Mul(v, inverse), lo, hi)), zero)), DB(), to);
+        if constexpr (Op == Int8Binary::Add) return hn::Mul(hn::Add(x, y), inverse);
+        if constexpr (Op == Int8Binary::Sub) return hn::Mul(hn::Sub(x, y), inverse);
+        return hn::Mul(hn::Mul(x, y), inverse);
+    };
+    const auto one = [&](const int8_t* pa, const int8_t* pb, int8_t* to) HWY_ATTR {
+        hn::StoreU(hn::DemoteTo(DB(), hn::Add(round(clamp(value(pa, pb), lo, hi)), zero)), DB(), to);
     };
     size_t i = 0;
+#if HWY_TARGET == HWY_AVX3
+    const __m512i lo8 = _mm512_set1_epi8(static_cast<char>(t.lo)),
+                  hi8 = _mm512_set1_epi8(static_cast<char>(t.hi));
+    const auto shifted = [&](size_t at)
+                             HWY_ATTR { return _mm512_add_epi32(rounded(value(a + at, b + at)), zero.raw); };
+    for (; i + 4 * P <= count; i += 4 * P)
+        storeFour(shifted(i), shifted(i + P), shifted(i + 2 * P), shifted(i + 3 * P), lo8, hi8, dst + i);
+#endif
     for (; i + P <= count; i += P) one(a + i, b + i, dst + i);
     if (i < count) {
         int8_t rest[3][P] = {};
@@ -614,7 +643,8 @@ void maximum(const int8_t* const* rows, int rowCount, const PoolSpan* spans, int
         auto best = hn::Set(d, int8_t{-128});
         for (int y = 0; y < rowCount; ++y) {
             const int8_t* row = rows[y];
-            for (int i = spans[x].first; i < spans[x].last; ++i) best = hn::Max(best, hn::LoadU(d, row + ptrdiff_t(i) * P));
+            for (int i = spans[x].first; i < spans[x].last; ++i)
+                best = hn::Max(best, hn::LoadU(d, row + ptrdiff_t(i) * P));
         }
         hn::StoreU(best, d, dst + ptrdiff_t(x) * P);
     }
@@ -622,28 +652,26 @@ void maximum(const int8_t* const* rows, int rowCount, const PoolSpan* spans, int
 
 template <Product K>
 constexpr Int8Kernels tableOf(const char* name) {
-    return {P,
-            kUnit<K>,
-            kMaxBlocks,
-            {0, kMaxRows[1], kMaxRows[2], kMaxRows[3], kMaxRows[4]},
-            &panel<K>,
+    return {
+        P, kUnit<K>, kMaxBlocks, {0, kMaxRows[1], kMaxRows[2], kMaxRows[3], kMaxRows[4]}, &panel<K>,
 #if HWY_TARGET == HWY_AVX3
             K == Product::Vnni ? &depthwise512 : &depthwise<K>,
 #else
             &depthwise<K>,
 #endif
-            &widen<K>,
-            &quantize,
-            &dequantize,
-            &binary,
-            &maximum,
-            name};
+            &widen<K>, &quantize, &dequantize, &binary, &maximum, name
+    };
 }
 
 }  // namespace
 
 const Int8Kernels& int8Table() {
-    static constexpr Int8Kernels table = tableOf<Product::Pairs>(HWY_TARGET <= HWY_SSE4 && P <= 16 ? "madd" : "portable");
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4
+    constexpr const char* kPairsName = "madd";
+#else
+    constexpr const char* kPairsName = "portable";
+#endif
+    static constexpr Int8Kernels table = tableOf<Product::Pairs>(kPairsName);
     return table;
 }
 
@@ -660,14 +688,16 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace mnnc {
-const Int8Kernels& int8Kernels(Isa isa) {
+const Int8Kernels& int8Kernels(Isa isa, bool vnni) {
     const CpuFeatures cpu = detectCpuFeatures();
 #if HWY_TARGETS & HWY_AVX3
-    if (isa == Isa::Avx512 && cpu.avx512Vnni) return N_AVX3::int8VnniTable();
+    if (isa == Isa::Avx512 && vnni && cpu.avx512Vnni) return N_AVX3::int8VnniTable();
 #endif
 #if HWY_TARGETS & HWY_AVX2
-    if (isa == Isa::Avx2 && cpu.avxVnni) return N_AVX2::int8VnniTable();
+    if (isa == Isa::Avx2 && vnni && cpu.avxVnni) return N_AVX2::int8VnniTable();
 #endif
+    static_cast<void>(cpu);
+    static_cast<void>(vnni);
     MNNC_SELECT(isa, int8Table)
 }
 }  // namespace mnnc

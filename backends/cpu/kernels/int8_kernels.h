@@ -1,8 +1,8 @@
 // The per-instruction-set leaves of int8 execution. Single-threaded, no allocation, pointers only.
 //
-// Products take activations as x + 128, which the products of x86 want unsigned: as bytes in fours where the CPU
-// has VNNI, else as 16-bit numbers in pairs ("unit" tells which). Sums are exact integers and what follows them is
-// rounded operation by operation, so every instruction set gives the same bits.
+// Products take activations as x + 128, which the products of x86 want unsigned: as bytes in fours where the
+// CPU has VNNI, else as 16-bit numbers in pairs ("unit" tells which). Sums are exact integers and what
+// follows them is rounded operation by operation, so every instruction set gives the same bits.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace mnnc {
 
-// One output panel (nb blocks of P output channels) over m output pixels. With sum = sums over taps and channels of
-// (x + 128) * w, the result is round(sum * scale[j] * ratio + pixelSums[r] * min[j] + offset[j]), halves away from
-// zero, between lo and hi (integers, but for floats). Strides and offsets count bytes.
+// One output panel (nb blocks of P output channels) over m output pixels. With sum = sums over taps and
+// channels of (x + 128) * w, the result is round(sum * scale[j] * ratio + pixelSums[r] * min[j] + offset[j]),
+// halves away from zero, between lo and hi (integers, but for floats). Strides and offsets count bytes.
 struct Int8PanelArgs {
     const char* a;
     ptrdiff_t pixelStride;
@@ -83,6 +83,7 @@ struct Int8Kernels {
     const char* name;  // "vnni", "madd" or "portable"
 };
 
-const Int8Kernels& int8Kernels(Isa isa);
+// vnni: false leaves those instructions out.
+const Int8Kernels& int8Kernels(Isa isa, bool vnni = true);
 
 }  // namespace mnnc

@@ -241,7 +241,8 @@ std::unique_ptr<Execution> createBinary(CpuBackend& backend, const Command& comm
 }  // namespace
 
 CpuFamily binaryCpu() {
-    static constexpr CpuOp kOps[] = {{OpType::BinaryOp, storageBinary, createBinary, nullptr, quantizesBinary}};
+    static constexpr CpuOp kOps[] = {
+        {OpType::BinaryOp, storageBinary, createBinary, nullptr, quantizesBinary}};
     return kOps;
 }
 

@@ -1,5 +1,5 @@
-// ConvInt8 and DepthwiseConvInt8: ordinary convolutions between int8 tensors, and the two older forms of the file.
-// The order of roundings is the reference's.
+// ConvInt8 and DepthwiseConvInt8: ordinary convolutions between int8 tensors, and the two older forms of the
+// file. The order of roundings is the reference's.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -63,8 +63,9 @@ class Int8ConvExecution final : public Execution {
         if (!plan_) return;
         Tensor& out = *command_.outputs[0];
         const bool floats = out.type == DataType::Float32;
-        plan_->run(command_.inputs[0]->as<const int8_t>(), stored_->data(), floats ? nullptr : out.as<int8_t>(),
-                   floats ? out.as<float>() : nullptr, post_, scratch(), backend_.pool());
+        plan_->run(command_.inputs[0]->as<const int8_t>(), stored_->data(),
+                   floats ? nullptr : out.as<int8_t>(), floats ? out.as<float>() : nullptr, post_, scratch(),
+                   backend_.pool());
     }
 
   private:
@@ -85,8 +86,8 @@ class Int8ConvExecution final : public Execution {
         const char* name = command_.name.c_str();
         // The same operator on another number of channels means other groups, hence the count in the key.
         const std::string variant = plan_->weightVariant() + "/" + std::to_string(w.groups);
-        const int64_t bytes =
-            checkedAdd(roundUp(plan_->packedBytes(), 64), checkedMul(padded_, 12, "packed weights"), "packed weights");
+        const int64_t bytes = checkedAdd(roundUp(plan_->packedBytes(), 64),
+                                         checkedMul(padded_, 12, "packed weights"), "packed weights");
         stored_ = backend_.weights(command_.params, variant, bytes, [&](AlignedBuffer& buffer) {
             const QuantizedWeights codes = params_.codes(w.weightCount, w.oc, name);
             if (codes.blocksPerOutput != 1)
@@ -159,15 +160,18 @@ class Int8ConvExecution final : public Execution {
 
     // Scales and zero points are inside of the integer bias and the factor.
     void foldedSteps(const Tail& tail, size_t channels) {
-        const FoldedScales folded = params_.foldedScales(static_cast<int64_t>(channels), command_.name.c_str());
+        const FoldedScales folded =
+            params_.foldedScales(static_cast<int64_t>(channels), command_.name.c_str());
         const ConvInt8Info& info = params_.int8;
         post_.padding = info.zeroIn;
-        post_.lo = static_cast<float>(params_.relu || params_.relu6 ? std::max(info.zeroOut, info.min) : info.min);
+        post_.lo =
+            static_cast<float>(params_.relu || params_.relu6 ? std::max(info.zeroOut, info.min) : info.min);
         post_.hi = static_cast<float>(info.max);
         for (size_t o = 0; o < channels; ++o) {
             scale_[o] = folded.scale[o];
             bias_[o] = clampInt32(int64_t{folded.bias[o]} - int64_t{128} * tail.sums[o]);
-            offset_[o] = static_cast<float>(folded.bias[o]) * scale_[o] - static_cast<float>(tail.sums[o]) * scale_[o] * 128.0f;
+            offset_[o] = static_cast<float>(folded.bias[o]) * scale_[o] -
+                         static_cast<float>(tail.sums[o]) * scale_[o] * 128.0f;
         }
     }
 
@@ -185,9 +189,9 @@ class Int8ConvExecution final : public Execution {
             if (depthwise_) {
                 const float least = std::max(scale, 1e-6f), factor = least * ratio;
                 scale_[o] = factor;
-                bias_[o] = clampInt32(int64_t{toInt32(bias[o] / (s.scaleIn * least))} +
-                                      int64_t{toInt32(s.zeroOut / factor)} -
-                                      int64_t{s.zeroIn + 128} * tail.sums[o]);
+                bias_[o] =
+                    clampInt32(int64_t{toInt32(bias[o] / (s.scaleIn * least))} +
+                               int64_t{toInt32(s.zeroOut / factor)} - int64_t{s.zeroIn + 128} * tail.sums[o]);
             } else {
                 const float all = sum * scale + terms * tail.min[o];
                 scale_[o] = scale;
@@ -212,7 +216,8 @@ class Int8ConvExecution final : public Execution {
 // Why the kernels do not take it; empty: they do.
 std::string objection(const Command& command) {
     const auto* params = command.paramsAs<ConvParams>();
-    if (!params || command.operands() != 1 || !params->parts.empty()) return "its weights are not of this operator";
+    if (!params || command.operands() != 1 || !params->parts.empty())
+        return "its weights are not of this operator";
     if (!params->int8.codes) return "its weights are not int8 codes with one scale per output channel";
     const Tensor &in = *command.inputs[0], &out = *command.outputs[0];
     if (in.format == Format::NHWC || out.format == Format::NHWC || in.shape.rank() < 2)
@@ -251,7 +256,8 @@ std::unique_ptr<Execution> createInt8Convolution(CpuBackend& backend, const Comm
 }  // namespace
 
 bool quantizesConvolution(const Command& command) {
-    return !command.epilogue.any() && !command.paramsAs<ConvParams>()->int8.floatOutput && objection(command).empty();
+    return !command.epilogue.any() && !command.paramsAs<ConvParams>()->int8.floatOutput &&
+           objection(command).empty();
 }
 
 CpuFamily int8ConvolutionCpu() {

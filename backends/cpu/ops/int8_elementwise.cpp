@@ -1,4 +1,5 @@
-// ReLU and ReLU6 over int8 tensors by a table of the 256 values; sums, differences and products of equal shapes.
+// ReLU and ReLU6 over int8 tensors by a table of the 256 values; sums, differences and products of equal
+// shapes.
 #include <algorithm>
 #include <cmath>
 
@@ -22,7 +23,8 @@ TensorQuant quantOf(const Tensor& tensor) {
 
 class Int8Activation final : public CommandExecution {
   public:
-    Int8Activation(CpuBackend& backend, const Command& command) : CommandExecution(command), backend_(backend) {
+    Int8Activation(CpuBackend& backend, const Command& command)
+        : CommandExecution(command), backend_(backend) {
         const TensorQuant from = quantOf(in(0)), to = quantOf(out());
         for (int i = 0; i < 256; ++i) {
             const auto q = static_cast<int8_t>(i);
@@ -41,11 +43,12 @@ class Int8Activation final : public CommandExecution {
 
     void onExecute() override {
         ThreadPool& pool = backend_.pool();
-        parallelRanges(pool, static_cast<long>(out().storageElements()), 4 * pool.threads(), [&](long begin, long end) {
-            const auto* x = inData<uint8_t>(0);
-            auto* y = outData<int8_t>();
-            for (long i = begin; i < end; ++i) y[i] = table_[x[i]];
-        });
+        parallelRanges(pool, static_cast<long>(out().storageElements()), 4 * pool.threads(),
+                       [&](long begin, long end) {
+                           const auto* x = inData<uint8_t>(0);
+                           auto* y = outData<int8_t>();
+                           for (long i = begin; i < end; ++i) y[i] = table_[x[i]];
+                       });
     }
 
   private:
@@ -59,7 +62,9 @@ class Int8BinaryExecution final : public CommandExecution {
         : CommandExecution(command), backend_(backend) {
         const TensorQuant a = quantOf(in(0)), b = quantOf(in(1)), y = quantOf(out());
         const auto& binary = params<BinaryParams>();
-        args_.op = binary.code == kAdd ? Int8Binary::Add : binary.code == kSub ? Int8Binary::Sub : Int8Binary::Mul;
+        args_.op = binary.code == kAdd   ? Int8Binary::Add
+                   : binary.code == kSub ? Int8Binary::Sub
+                                         : Int8Binary::Mul;
         args_.scaleA = a.scale;
         args_.zeroA = a.zero;
         args_.scaleB = b.scale;
@@ -72,10 +77,12 @@ class Int8BinaryExecution final : public CommandExecution {
 
     void onExecute() override {
         ThreadPool& pool = backend_.pool();
-        parallelRanges(pool, static_cast<long>(out().storageElements()), 4 * pool.threads(), [&](long begin, long end) {
-            backend_.kernels().int8->binary(inData<int8_t>(0) + begin, inData<int8_t>(1) + begin,
-                                            outData<int8_t>() + begin, static_cast<size_t>(end - begin), args_);
-        });
+        parallelRanges(
+            pool, static_cast<long>(out().storageElements()), 4 * pool.threads(), [&](long begin, long end) {
+                backend_.kernels().int8->binary(inData<int8_t>(0) + begin, inData<int8_t>(1) + begin,
+                                                outData<int8_t>() + begin, static_cast<size_t>(end - begin),
+                                                args_);
+            });
     }
 
     std::string algorithm() const override { return "int8"; }
@@ -87,7 +94,8 @@ class Int8BinaryExecution final : public CommandExecution {
 
 }  // namespace
 
-std::unique_ptr<Execution> createInt8Activation(CpuBackend& backend, const Command& command, std::string& reason) {
+std::unique_ptr<Execution> createInt8Activation(CpuBackend& backend, const Command& command,
+                                                std::string& reason) {
     if (!quantizesActivation(command)) {
         reason = format("%s over int8 is not implemented", opTypeName(command.type));
         return nullptr;
@@ -100,10 +108,12 @@ bool quantizesActivation(const Command& command) {
     return command.type == OpType::ReLU6 && command.params;
 }
 
-std::unique_ptr<Execution> createInt8Binary(CpuBackend& backend, const Command& command, std::string& reason) {
+std::unique_ptr<Execution> createInt8Binary(CpuBackend& backend, const Command& command,
+                                            std::string& reason) {
     const bool both = command.inputs[1]->type == DataType::Int8 && command.outputs[0]->type == DataType::Int8;
     if (!both || !quantizesBinary(command)) {
-        reason = format("op '%s': such a binary operation over int8 is not implemented", command.name.c_str());
+        reason =
+            format("op '%s': such a binary operation over int8 is not implemented", command.name.c_str());
         return nullptr;
     }
     return std::make_unique<Int8BinaryExecution>(backend, command);

@@ -1,5 +1,5 @@
-// Max and average pooling of int8 tensors, channel-packed. An average is the reference's: rounded down by a truncated
-// reciprocal, over the taps inside of the map.
+// Max and average pooling of int8 tensors, channel-packed. An average is the reference's: rounded down by a
+// truncated reciprocal, over the taps inside of the map.
 #include <algorithm>
 #include <cstring>
 
@@ -33,20 +33,21 @@ class Int8Pooling final : public Execution {
 
     void onExecute() override {
         ThreadPool& pool = backend_.pool();
-        parallelRanges(pool, static_cast<long>(blocks_ * rows_), 4 * pool.threads(), [&](long begin, long end) {
-            for (long i = begin; i < end; ++i) {
-                switch (backend_.pack()) {
-                    case 16:
-                        row<16>(i / rows_, i % rows_);
-                        break;
-                    case 8:
-                        row<8>(i / rows_, i % rows_);
-                        break;
-                    default:
-                        row<4>(i / rows_, i % rows_);
-                }
-            }
-        });
+        parallelRanges(pool, static_cast<long>(blocks_ * rows_), 4 * pool.threads(),
+                       [&](long begin, long end) {
+                           for (long i = begin; i < end; ++i) {
+                               switch (backend_.pack()) {
+                                   case 16:
+                                       row<16>(i / rows_, i % rows_);
+                                       break;
+                                   case 8:
+                                       row<8>(i / rows_, i % rows_);
+                                       break;
+                                   default:
+                                       row<4>(i / rows_, i % rows_);
+                               }
+                           }
+                       });
     }
 
     std::string algorithm() const override { return "int8"; }
@@ -76,17 +77,20 @@ class Int8Pooling final : public Execution {
                 const int8_t* list[kRows];
                 const int n = static_cast<int>(std::min<int64_t>(kRows, total - done));
                 for (int i = 0; i < n; ++i)
-                    list[i] = src + ((depth.first + (done + i) / height) * height_ + rows.first + (done + i) % height) *
+                    list[i] = src + ((depth.first + (done + i) / height) * height_ + rows.first +
+                                     (done + i) % height) *
                                         width_ * P;
                 int8_t part[kOutputs * P];
                 kernels.maximum(list, n, spans + x, count, done == 0 ? dst + x * P : part);
-                for (int i = 0; done > 0 && i < count * P; ++i) dst[x * P + i] = std::max(dst[x * P + i], part[i]);
+                for (int i = 0; done > 0 && i < count * P; ++i)
+                    dst[x * P + i] = std::max(dst[x * P + i], part[i]);
             }
         }
     }
 
     template <int P, typename Take>
-    void overTaps(const int8_t* src, PoolSpan depth, PoolSpan rows, PoolSpan columns, const Take& take) const {
+    void overTaps(const int8_t* src, PoolSpan depth, PoolSpan rows, PoolSpan columns,
+                  const Take& take) const {
         for (int64_t z = depth.first; z < depth.last; ++z)
             for (int64_t y = rows.first; y < rows.last; ++y) {
                 const int8_t* at = src + ((z * height_ + y) * width_ + columns.first) * P;
@@ -100,7 +104,9 @@ class Int8Pooling final : public Execution {
         overTaps<P>(src, depth, rows, columns, [&](const int8_t* at) {
             for (int l = 0; l < P; ++l) sum[l] += static_cast<uint32_t>(at[l] + 128);
         });
-        const auto length = [](PoolSpan span) { return static_cast<uint64_t>(std::max(0, span.last - span.first)); };
+        const auto length = [](PoolSpan span) {
+            return static_cast<uint64_t>(std::max(0, span.last - span.first));
+        };
         const uint64_t count = length(depth) * length(rows) * length(columns);
         const uint64_t reciprocal = (uint64_t{1} << 24) / std::max<uint64_t>(count, 1);
         const float zero = command_.inputs[0]->quant.zero;
@@ -113,7 +119,8 @@ class Int8Pooling final : public Execution {
     Command command_;
     bool average_ = false;
     AxisTable axes_[3];
-    int64_t height_ = 1, width_ = 1, inPlane_ = 1, outPlane_ = 1, rows_ = 1, outHeight_ = 1, outWidth_ = 1, blocks_ = 0;
+    int64_t height_ = 1, width_ = 1, inPlane_ = 1, outPlane_ = 1, rows_ = 1, outHeight_ = 1, outWidth_ = 1,
+            blocks_ = 0;
 };
 
 }  // namespace
@@ -123,7 +130,8 @@ bool quantizesPooling(const Command& command) {
            command.outputs[0]->shape.rank() >= 2;
 }
 
-std::unique_ptr<Execution> createInt8Pooling(CpuBackend& backend, const Command& command, std::string& reason) {
+std::unique_ptr<Execution> createInt8Pooling(CpuBackend& backend, const Command& command,
+                                             std::string& reason) {
     if (!quantizesPooling(command)) {
         reason = format("op '%s': such a pooling of int8 is not implemented", command.name.c_str());
         return nullptr;

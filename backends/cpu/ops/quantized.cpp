@@ -49,16 +49,19 @@ class QuantCast final : public Execution {
         if (!each_) {
             const int64_t count = out_.storageElements(), blocks = ceilDiv(count, lanes);
             parallelRanges(pool, static_cast<long>(blocks), 4 * pool.threads(), [&](long begin, long end) {
-                move(begin * lanes, std::min(end * lanes, count) - begin * lanes, scale_.data(), zero_.data());
+                move(begin * lanes, std::min(end * lanes, count) - begin * lanes, scale_.data(),
+                     zero_.data());
             });
             return;
         }
         const int64_t channels = out_.shape[1], plane = out_.plane();
         const bool packed = out_.pack > 1;
-        const int64_t rows = packed ? ceilDiv(channels, lanes) : channels, length = packed ? plane * lanes : plane;
+        const int64_t rows = packed ? ceilDiv(channels, lanes) : channels,
+                      length = packed ? plane * lanes : plane;
         parallelFor(pool, static_cast<int>(out_.batch() * rows), [&](int i) {
             const int64_t row = i % rows;
-            if (packed) return move(i * length, length, scale_.data() + row * lanes, zero_.data() + row * lanes);
+            if (packed)
+                return move(i * length, length, scale_.data() + row * lanes, zero_.data() + row * lanes);
             float scale[kMaxLanes], zero[kMaxLanes];
             std::fill_n(scale, kMaxLanes, scale_[static_cast<size_t>(row)]);
             std::fill_n(zero, kMaxLanes, zero_[static_cast<size_t>(row)]);
@@ -73,10 +76,11 @@ class QuantCast final : public Execution {
         const QuantizeArgs args{scale, zero, lo_, hi_};
         const auto run = [&](const void* from, void* to, int64_t n) {
             if (toInt8_)
-                kernels_.quantize(static_cast<const float*>(from), static_cast<int8_t*>(to), static_cast<size_t>(n), args);
+                kernels_.quantize(static_cast<const float*>(from), static_cast<int8_t*>(to),
+                                  static_cast<size_t>(n), args);
             else
-                kernels_.dequantize(static_cast<const int8_t*>(from), static_cast<float*>(to), static_cast<size_t>(n),
-                                    scale, zero);
+                kernels_.dequantize(static_cast<const int8_t*>(from), static_cast<float*>(to),
+                                    static_cast<size_t>(n), scale, zero);
         };
         const int64_t wide = toInt8_ ? 4 : 1, narrow = toInt8_ ? 1 : 4;
         const char* from = in_.as<const char>() + at * wide;
@@ -102,8 +106,8 @@ class QuantCast final : public Execution {
 std::unique_ptr<Execution> createQuantCast(CpuBackend& backend, const Command& command, std::string& reason) {
     const Tensor& int8 = command.type == OpType::FloatToInt8 ? *command.outputs[0] : *command.inputs[0];
     if (!command.params && !int8.quant.known()) {
-        reason = format("op '%s' has no table, and the model gives no scale for tensor '%s'", command.name.c_str(),
-                        int8.name.c_str());
+        reason = format("op '%s' has no table, and the model gives no scale for tensor '%s'",
+                        command.name.c_str(), int8.name.c_str());
         return nullptr;
     }
     return std::make_unique<QuantCast>(backend, command);
