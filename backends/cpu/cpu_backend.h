@@ -26,6 +26,7 @@ class CpuBackend final : public Backend {
     bool supports(const Command& command, std::string& reason) const override;
     bool canFuse(const Command& command) const override;
     bool canQuantize(const Command& command) const override;
+    bool packsInt8() const noexcept override { return true; }
     StorageChoice chooseStorage(const Command& command) const override;
     std::unique_ptr<Execution> create(const Command& command, std::string& reason) override;
     void onRunBegin() noexcept override;

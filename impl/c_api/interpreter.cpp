@@ -32,6 +32,7 @@ mnn_interpreter* create(ModelBytes bytes, const char* path, const mnn_interprete
     ModelOptions model;
     if (path) model.modelPath = path;
     if (options.external_weight_path) model.externalWeightPath = options.external_weight_path;
+    if (options.load_mode == MNN_LOAD_CHUNKED) model.access = ModelBytes::Access::Read;
     model.log = log->sink;
     auto handle = std::make_unique<mnn_interpreter>();
     handle->impl = std::make_shared<const Interpreter>(std::move(bytes), std::move(model));

@@ -10,8 +10,8 @@
 
 namespace mnnc {
 
-ExternalFile::ExternalFile(const std::string& path)
-    : path_(path), bytes_(ModelBytes::fromFile(path.c_str())) {}
+ExternalFile::ExternalFile(const std::string& path, ModelBytes::Access access)
+    : path_(path), bytes_(ModelBytes::fromFile(path.c_str(), access)) {}
 
 std::span<const uint8_t> ExternalFile::range(int64_t offset, int64_t bytes, const char* opName) const {
     if (offset < 0 || bytes < 0)
@@ -68,7 +68,7 @@ const ExternalFile* ExternalFiles::forOp(const wire::Op& op) const {
 const ExternalFile* ExternalFiles::open(const std::string& path) const {
     const std::lock_guard<std::mutex> lock(mutex_);
     auto& file = files_[path];
-    if (!file) file = std::make_unique<const ExternalFile>(path);
+    if (!file) file = std::make_unique<const ExternalFile>(path, access_);
     return file.get();
 }
 

@@ -20,7 +20,7 @@ struct Op;
 class ExternalFile {
   public:
     // Throws as ModelBytes::fromFile does.
-    explicit ExternalFile(const std::string& path);
+    explicit ExternalFile(const std::string& path, ModelBytes::Access access = ModelBytes::Access::Map);
 
     const std::string& path() const noexcept { return path_; }
     int64_t size() const noexcept { return static_cast<int64_t>(bytes_.size()); }
@@ -39,10 +39,12 @@ bool usesExternalData(const wire::Op& op);
 class ExternalFiles {
   public:
     // defaultPath may be empty: a model from memory has no external file.
-    ExternalFiles(std::string defaultPath, std::string modelFolder, bool allowPathInOps)
+    ExternalFiles(std::string defaultPath, std::string modelFolder, bool allowPathInOps,
+                  ModelBytes::Access access)
         : defaultPath_(std::move(defaultPath)),
           modelFolder_(std::move(modelFolder)),
-          allowPathInOps_(allowPathInOps) {}
+          allowPathInOps_(allowPathInOps),
+          access_(access) {}
 
     // The file of this operator; nullptr when it keeps everything inline or the model has no file. Throws
     // when it cannot be opened or when the operator names a file of its own that is not allowed. Safe to call
@@ -56,6 +58,7 @@ class ExternalFiles {
     std::string defaultPath_;
     std::string modelFolder_;
     bool allowPathInOps_;
+    ModelBytes::Access access_;
     mutable std::mutex mutex_;
     mutable std::map<std::string, std::unique_ptr<const ExternalFile>> files_;
 };

@@ -108,7 +108,7 @@ Model::Model(ModelBytes bytes, const ModelOptions& options)
     : bytes_(std::move(bytes)),
       externalFiles_(defaultWeightPath(options),
                      std::filesystem::path(options.modelPath).parent_path().string(),
-                     options.allowExternalPathInOps) {
+                     options.allowExternalPathInOps, options.access) {
     net_ = verifyModel(bytes_.data(), bytes_.size(), options.log);
 
     uuid_ = copyText(net_->mnn_uuid());

@@ -26,6 +26,7 @@ struct ModelOptions {
     std::string modelPath;           // gives the default weight file; empty for a model from memory
     std::string externalWeightPath;  // replaces modelPath + ".weight"
     bool allowExternalPathInOps = false;
+    ModelBytes::Access access = ModelBytes::Access::Map;  // of weight files
     LogSink log;
 };
 

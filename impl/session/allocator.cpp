@@ -92,7 +92,7 @@ Tensor* StageAllocator::sharedOnDevice(Tensor* tensor) {
 // The tensor in the wanted storage: itself, an earlier conversion, or a new one.
 Tensor* StageAllocator::stored(Tensor* tensor, Storage wanted) {
     if (tensor->empty()) return tensor;
-    if (!canPack(*tensor) || (wanted.onDevice && elementBytes(tensor->type) != 4)) wanted.pack = 1;
+    if (!(wanted.onDevice ? canPack(*tensor) : canPackOnHost(*tensor))) wanted.pack = 1;
     if (storageOf(*tensor) == wanted) return tensor;
     Tensor* source = canonical(tensor);
     // Views of other ranks share their conversions.

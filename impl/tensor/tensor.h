@@ -78,11 +78,14 @@ struct Tensor {
     }
 };
 
-// Whether a tensor may be stored channel-packed: conversions move elements of four bytes and int8, and know
-// NCHW order. On a device only four bytes.
+// Whether a tensor may be stored channel-packed: conversions know NCHW order and move elements of four bytes.
 inline bool canPack(const Tensor& tensor) noexcept {
-    return (elementBytes(tensor.type) == 4 || tensor.type == DataType::Int8) && tensor.shape.rank() >= 2 &&
-           tensor.format != Format::NHWC;
+    return elementBytes(tensor.type) == 4 && tensor.shape.rank() >= 2 && tensor.format != Format::NHWC;
+}
+// Where the host's backend stores it: int8 too.
+inline bool canPackOnHost(const Tensor& tensor) noexcept {
+    return canPack(tensor) ||
+           (tensor.type == DataType::Int8 && tensor.shape.rank() >= 2 && tensor.format != Format::NHWC);
 }
 
 }  // namespace mnnc

@@ -281,6 +281,23 @@ TEST_F(ExternalWeights, PathsInOperatorsNeedPermission) {
     EXPECT_EQ(model->externalFiles().forOp(*model->mainGraph().ops[0]), nullptr);
 }
 
+TEST_F(ExternalWeights, ReadFilesMayChangeAfterwards) {
+    wire::NetT net = makeReluNet();
+    auto conv = makeConv(2, 2, 0);
+    conv.external = {1, 16, 8};
+    net.oplists[1] = makeOp(wire::OpType::Convolution, "conv", {0}, {1}, std::move(conv));
+    ModelOptions options;
+    options.externalWeightPath = path_;
+    options.access = ModelBytes::Access::Read;
+    const auto model = loadNet(net, options);
+    const ExternalFile* file = model->externalFiles().forOp(*model->mainGraph().ops[1]);
+    ASSERT_NE(file, nullptr);
+    const std::span<const uint8_t> bytes = file->range(0, file->size(), "conv");
+    const std::vector<uint8_t> before(bytes.begin(), bytes.end());
+    std::filesystem::resize_file(path_, 0);
+    EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), before.begin()));
+}
+
 TEST_F(ExternalWeights, Constants) {
     const ExternalFile file(path_);
     wire::BlobT blob;

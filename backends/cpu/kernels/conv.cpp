@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "backends/cpu/kernels/grouped_plan.h"
 #include "backends/cpu/kernels/pack.h"
 #include "backends/cpu/kernels/panels.h"
 #include "base/error.h"
@@ -249,7 +250,7 @@ class ProductPlan final : public ConvPlan {
         };
         if (groups_ == 1 || (icg % P == 0 && ocg % P == 0)) {
             const int blocks = ceilDiv(ocg, P);
-            panelBlocks_ = bestPanelBlocks(*k_.conv, m, blocks);
+            panelBlocks_ = bestPanelBlocks(*k_.panels, m, blocks);
             for (int g = 0; g < groups_; ++g) {
                 for (const OutPanel& o : cutPanels(g * blocks, blocks, panelBlocks_))
                     add(o, g * icg, (g + 1) * icg);
@@ -373,7 +374,7 @@ class ProductPlan final : public ConvPlan {
             t.dst = dst + at;
             t.residual = post.residual ? post.residual + at : nullptr;
             t.m = u1 - u0;
-            k_.conv->panel(t);
+            k_.panels->panel(t);
             return;
         }
         const int sy = transposed_ ? s_.strideH : 1, sx = transposed_ ? s_.strideW : 1;
@@ -386,7 +387,7 @@ class ProductPlan final : public ConvPlan {
                 p.block * t.dstBlockStride + (ptrdiff_t(phase.py + y * sy) * s_.ow + phase.px) * P;
             t.dst = dst + at;
             t.residual = post.residual ? post.residual + at : nullptr;
-            k_.conv->panel(t);
+            k_.panels->panel(t);
         }
     }
 
@@ -447,7 +448,7 @@ class DepthwisePlan final : public ConvPlan {
                                   post.act,
                                   cut(s_.oh, piece, pieces),
                                   cut(s_.oh, piece + 1, pieces)};
-            (transposed_ ? k_.conv->depthwiseTransposed : k_.conv->depthwise)(t);
+            (transposed_ ? k_.depthwise->transposed : k_.depthwise->forward)(t);
         });
     }
 
@@ -483,7 +484,7 @@ class WinogradPlan final : public ConvPlan {
         }
         chunkTiles_ = ceilDiv(tiles_, chunks_);
         chunks_ = ceilDiv(tiles_, chunkTiles_);
-        panelBlocks_ = bestPanelBlocks(*k.conv, std::min(chunkTiles_, 72), ocb_);
+        panelBlocks_ = bestPanelBlocks(*k.panels, std::min(chunkTiles_, 72), ocb_);
         panels_ = cutPanels(0, ocb_, panelBlocks_);
         inPoint_ = pointStride(icb_);
         outPoint_ = pointStride(ocb_);
@@ -506,7 +507,7 @@ class WinogradPlan final : public ConvPlan {
                     const float* w = weights + ((size_t(b) * P + l) * s_.ic + c) * 9;
                     for (int i = 0; i < 9; ++i) g[i * P + l] = w[i];
                 }
-                k_.conv->winogradWeight[unit_ / 2](g, out + size_t(c) * width, point);
+                k_.winograd->weight[unit_ / 2](g, out + size_t(c) * width, point);
             }
         });
     }
@@ -588,7 +589,7 @@ class WinogradPlan final : public ConvPlan {
                                t0 + to,
                                v + (size_t(b) * m + from) * P,
                                static_cast<ptrdiff_t>(inPoint_)};
-            k_.conv->winogradIn[unit_ / 2](t);
+            k_.winograd->in[unit_ / 2](t);
         });
         alignas(64) float zero[4 * 16] = {};
         const int panels = static_cast<int>(panels_.size());
@@ -616,7 +617,7 @@ class WinogradPlan final : public ConvPlan {
             t.nb = p.nb;
             t.m = m;
             t.lastLanes = P;
-            k_.conv->panel(t);
+            k_.panels->panel(t);
         });
         const int outSplit = threads == 1 ? 1 : std::clamp(ceilDiv(4 * threads, ocb_), 1, m);
         parallelFor(pool, ocb_ * outSplit, [&](int task) {
@@ -636,7 +637,7 @@ class WinogradPlan final : public ConvPlan {
                                 job.post.lo,
                                 job.post.hi,
                                 job.post.act};
-            k_.conv->winogradOut[unit_ / 2](t);
+            k_.winograd->out[unit_ / 2](t);
         });
     }
 
@@ -658,9 +659,9 @@ double withTraffic(double cycles, double bytes) {
 
 double directCycles(const Kernels& k, const ConvShape& s) {
     const int blocks = ceilDiv(s.oc, k.lanes);
-    const int nb = bestPanelBlocks(*k.conv, s.ow, blocks);
+    const int nb = bestPanelBlocks(*k.panels, s.ow, blocks);
     const double steps = double(s.kh) * s.kw * s.ic;
-    const double cycles = s.oh * steps * productCycles(*k.conv, s.ow, blocks, nb) * 1.05;
+    const double cycles = s.oh * steps * productCycles(*k.panels, s.ow, blocks, nb) * 1.05;
     const double copy = double(ceilDiv(s.ic, k.lanes)) * (s.ih + 2) * (s.iw + 2) * 3;
     return s.batch * (cycles + copy) + 0.25 * steps * blocks * k.lanes * 4 / 11;
 }
@@ -671,8 +672,8 @@ double winogradCycles(const Kernels& k, const ConvShape& s, int unit) {
     const long bytes = long(points) * (icb + ocb) * k.lanes * 4;
     const int fit = static_cast<int>(std::clamp<long>((768L << 10) / bytes, 27, 512));
     const int chunks = ceilDiv(tiles, fit), m = ceilDiv(tiles, chunks);
-    const int nb = bestPanelBlocks(*k.conv, std::min(m, 72), ocb);
-    const double product = points * (double(s.ic) * productCycles(*k.conv, m, ocb, nb) + 25.0 * ocb);
+    const int nb = bestPanelBlocks(*k.panels, std::min(m, 72), ocb);
+    const double product = points * (double(s.ic) * productCycles(*k.panels, m, ocb, nb) + 25.0 * ocb);
     const double transforms = double(tiles) * points * (icb * 5.5 + ocb * 4.5);
     const double weights = double(points) * s.ic * ocb * k.lanes * 4;
     return s.batch * (chunks * withTraffic(product, weights) + transforms);
@@ -707,6 +708,8 @@ std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& s, con
                                                                : 6;
     }
     if (unit) return std::make_unique<WinogradPlan>(k, s, unit, options.threads);
+    if (!options.transposed && !options.srcNchw && groupedOverPlanes(k, s, options.groups))
+        return makeGroupedPlan(k, s, options.groups, options.threads);
     return std::make_unique<ProductPlan>(k, s, options);
 }
 

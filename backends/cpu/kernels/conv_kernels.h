@@ -44,6 +44,21 @@ struct DepthwiseArgs {
     int rowBegin, rowEnd;  // output rows
 };
 
+// A few outputs of one group over a stretch of places of its planes.
+struct GroupedArgs {
+    const float* planes;      // of the group's first channel
+    ptrdiff_t channelStride;  // from one channel's planes to the next one's
+    const ptrdiff_t* tapOffset;
+    int taps;
+    int channels;
+    const float* w;     // [channels][taps][outputs]
+    const float* bias;  // outputs
+    int outputs;        // a power of two, at most mostOutputs
+    float* dst;         // a plane per output
+    ptrdiff_t dstStride;
+    int length;  // places; whole vectors are read and written
+};
+
 // Tiles t0..t1 (row-major over tilesW columns) of one channel block.
 struct WinogradIn {
     const float* src;
@@ -62,21 +77,34 @@ struct WinogradOut {
     Act act;
 };
 
-struct ConvKernels {
+struct PanelKernels {
     int lanes;
     int maxPanelBlocks;
     int maxRows[5];  // best tile height for a panel of nb blocks; 0 where there is no such tile
     void (*panel)(const PanelArgs& args);
-    void (*depthwise)(const DepthwiseArgs& args);
-    void (*depthwiseTransposed)(const DepthwiseArgs& args);
-    void (*winogradIn[4])(const WinogradIn& args);  // by unit / 2
-    void (*winogradOut[4])(const WinogradOut& args);
-    // g: 9 rows of P floats (ky, kx), to (unit+2)^2 rows of P floats, rowStride apart.
-    void (*winogradWeight[4])(const float* g, float* u, ptrdiff_t pointStride);
-    void (*activate)(float* data, size_t count, Act act, float lo, float hi);  // in place
 };
 
-const ConvKernels& convKernels(Isa isa);
+struct DepthwiseKernels {
+    void (*forward)(const DepthwiseArgs& args);
+    void (*transposed)(const DepthwiseArgs& args);
+};
+
+struct GroupedKernels {
+    int mostOutputs;
+    void (*product)(const GroupedArgs& args);
+};
+
+struct WinogradKernels {
+    void (*in[4])(const WinogradIn& args);  // by unit / 2
+    void (*out[4])(const WinogradOut& args);
+    // g: 9 rows of P floats (ky, kx), to (unit+2)^2 rows of P floats, rowStride apart.
+    void (*weight[4])(const float* g, float* u, ptrdiff_t pointStride);
+};
+
+const PanelKernels& panelKernels(Isa isa);
+const DepthwiseKernels& depthwiseKernels(Isa isa);
+const GroupedKernels& groupedKernels(Isa isa);
+const WinogradKernels& winogradKernels(Isa isa);
 const PackKernels& packKernels(Isa isa);
 
 }  // namespace mnnc

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "backends/cpu/kernels/kernels.h"
+#include "ops/epilogue.h"
 
 namespace mnnc {
 
@@ -19,6 +20,7 @@ using UnaryFn = void (*)(const float* x, float* y, size_t n);
 
 struct UnaryKernels {
     UnaryFn byCode[kUnaryCodes];
+    void (*activate)(float* data, size_t n, Act act, float lo, float hi);  // in place: clamp(act(x), lo, hi)
     void (*leaky)(const float* x, float* y, size_t n, float slope);
     void (*clip)(const float* x, float* y, size_t n, float lo, float hi);
     void (*elu)(const float* x, float* y, size_t n, float alpha,

@@ -6,6 +6,7 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 
+#include "backends/cpu/kernels/activation-inl.h"
 #include "backends/cpu/kernels/elementwise_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -154,6 +155,7 @@ const UnaryKernels& unaryTable() {
             unary<Expm1Fn>,    unary<Sigmoid>,   unary<TanhFn>,   unary<HardSwish>, unary<GeluTanh>,
             unary<GeluErf>,    unary<Silu>,
         },
+        activate,
         leaky,
         clip,
         elu,

@@ -18,7 +18,7 @@ int blocksOf(int n, int lanes) {
 
 // The packing must not depend on M: a constant B serves every batch size.
 int gemmPanelBlocks(const Kernels& k, int N) {
-    return bestPanelBlocks(*k.conv, 8 * 9, blocksOf(N, k.lanes));
+    return bestPanelBlocks(*k.panels, 8 * 9, blocksOf(N, k.lanes));
 }
 
 int panelCount(const Kernels& k, int N) {
@@ -96,7 +96,7 @@ void runPanel(const Product& g, OutPanel p, int m0, int m1) {
     t.nb = p.nb;
     t.m = m1 - m0;
     t.lastLanes = real - (p.nb - 1) * P;
-    g.k.conv->panel(t);
+    g.k.panels->panel(t);
 }
 
 // Rows of A that stay in the second level cache while the panels pass by.

@@ -42,8 +42,15 @@ bool cpuHas(Isa id) {
 const Kernels& table(Isa id) {
     // Function-local and built from constants only: nothing runs at load time.
     const auto make = [](const Choice& c) {
-        const ConvKernels& conv = convKernels(c.id);
-        return Kernels{conv.lanes, c.name, c.id, &conv, &packKernels(c.id), &int8Kernels(c.id)};
+        const PanelKernels& panels = panelKernels(c.id);
+        return Kernels{panels.lanes,
+                       c.name,
+                       c.id,
+                       &panels,
+                       &depthwiseKernels(c.id),
+                       &groupedKernels(c.id),
+                       &winogradKernels(c.id),
+                       &packKernels(c.id)};
     };
     static const Kernels tables[] = {make(kChoices[0]), make(kChoices[1]), make(kChoices[2]),
                                      make(kChoices[3])};

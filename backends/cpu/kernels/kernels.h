@@ -8,7 +8,10 @@ namespace mnnc {
 
 enum class Isa { Portable, Sse4, Avx2, Avx512 };
 
-struct ConvKernels;  // conv_kernels.h
+struct PanelKernels;  // these four: conv_kernels.h
+struct DepthwiseKernels;
+struct GroupedKernels;
+struct WinogradKernels;
 struct PackKernels;  // pack.h
 struct Int8Kernels;  // int8_kernels.h
 
@@ -16,7 +19,10 @@ struct Kernels {
     int lanes;        // P: channels in one block of the packed layout
     const char* isa;  // "avx512", "avx2", "sse4" or "portable"
     Isa id;
-    const ConvKernels* conv;
+    const PanelKernels* panels;
+    const DepthwiseKernels* depthwise;
+    const GroupedKernels* grouped;
+    const WinogradKernels* winograd;
     const PackKernels* pack;
     const Int8Kernels* int8;
 };

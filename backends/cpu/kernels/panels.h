@@ -21,7 +21,7 @@ inline double tileCycles(int rows, int nb) {
 }
 
 // Cycles per k step for m pixels and `blocks` output blocks cut into panels of at most maxBlocks.
-inline double productCycles(const ConvKernels& k, int m, int blocks, int maxBlocks) {
+inline double productCycles(const PanelKernels& k, int m, int blocks, int maxBlocks) {
     const int panels = (blocks + maxBlocks - 1) / maxBlocks;
     double sum = 0;
     for (int i = 0; i < panels; ++i) {
@@ -34,7 +34,7 @@ inline double productCycles(const ConvKernels& k, int m, int blocks, int maxBloc
 }
 
 // The panel width that is cheapest for m pixels at a time.
-inline int bestPanelBlocks(const ConvKernels& k, int m, int blocks) {
+inline int bestPanelBlocks(const PanelKernels& k, int m, int blocks) {
     int best = 1;
     double bestCost = 0;
     for (int nb = k.maxPanelBlocks; nb >= 1; --nb) {

@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/elementwise.h"
 #include "backends/cpu/ops/channel_rows.h"
 #include "backends/cpu/ops/families.h"
@@ -63,8 +62,7 @@ class Scale final : public Execution {
         }
     }
     void finish(float* y, size_t n) const {
-        if (epilogue_.any())
-            backend_.kernels().conv->activate(y, n, epilogue_.act, epilogue_.lo, epilogue_.hi);
+        if (epilogue_.any()) kernels_.activate(y, n, epilogue_.act, epilogue_.lo, epilogue_.hi);
     }
 
     const CpuBackend& backend_;

@@ -1,0 +1,304 @@
+// Depthwise convolutions, both ways, over one block of channels.
+#include "backends/cpu/kernels/conv_kernels.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "backends/cpu/kernels/dispatch.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/depthwise_kernels.cpp"
+// foreach_target.h must come first.
+// clang-format off
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "backends/cpu/kernels/activation-inl.h"
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace mnnc {
+namespace HWY_NAMESPACE {
+namespace {
+
+constexpr int P = static_cast<int>(kLanes);
+
+template <int C>
+HWY_INLINE void finishRow(D d, V (&acc)[C], float* dst, const float* residual, V lo, V hi, Act act) {
+    HWY_UNROLL(8)
+    for (int c = 0; c < C; ++c) {
+        V v = acc[c];
+        if (residual) v = hn::Add(v, hn::LoadU(d, residual + c * P));
+        if (act == Act::None) v = hn::Min(hn::Max(v, lo), hi);
+        hn::StoreU(v, d, dst + c * P);
+    }
+}
+
+// The taps k of [0, n) with 0 <= origin + k*dilate < extent.
+HWY_INLINE void tapRange(int origin, int dilate, int n, int extent, int& first, int& last) {
+    first = origin >= 0 ? 0 : std::min(n, (-origin + dilate - 1) / dilate);
+    last = origin >= extent ? 0 : std::min(n, (extent - origin + dilate - 1) / dilate);
+    if (last < first) last = first;
+}
+
+// C outputs side by side from taps [ky0, ky1) x [kx0, kx1), all of them inside the map.
+template <int C>
+HWY_INLINE void anyTaps(D d, const DepthwiseArgs& t, const float* src, int ky0, int ky1, int kx0, int kx1,
+                        float* dst, const float* residual, V lo, V hi) {
+    const ConvShape& s = *t.shape;
+    const ptrdiff_t step = ptrdiff_t(s.strideW) * P, dx = ptrdiff_t(s.dilateW) * P;
+    const ptrdiff_t row = ptrdiff_t(s.iw) * s.dilateH * P;
+    V acc[C];
+    const V bias = hn::LoadU(d, t.bias);
+    HWY_UNROLL(8)
+    for (int c = 0; c < C; ++c) acc[c] = bias;
+    for (int ky = ky0; ky < ky1; ++ky) {
+        const float* p = src + ky * row + kx0 * dx;
+        const float* w = t.w + (ky * s.kw + kx0) * P;
+        for (int kx = kx0; kx < kx1; ++kx, p += dx, w += P) {
+            const V weight = hn::LoadU(d, w);
+            HWY_UNROLL(8)
+            for (int c = 0; c < C; ++c) acc[c] = hn::MulAdd(hn::LoadU(d, p + c * step), weight, acc[c]);
+        }
+    }
+    finishRow<C>(d, acc, dst, residual, lo, hi, t.act);
+}
+
+// R rows of C outputs of a K x K kernel with stride S: every input is loaded once for all the outputs it
+// counts in. Each output sums its taps row by row, as everywhere. `rows`: the input rows, from the first
+// column read.
+template <int K, int S, int R, int C>
+HWY_NOINLINE void square(const DepthwiseArgs& t, const float* const* rows, float* dst, const float* residual,
+                         V lo, V hi) {
+    const D d;
+    constexpr int kRows = (R - 1) * S + K, kColumns = (C - 1) * S + K;
+    V acc[R][C];
+    const V bias = hn::LoadU(d, t.bias);
+    HWY_UNROLL(2)
+    for (int r = 0; r < R; ++r) {
+        HWY_UNROLL(8)
+        for (int c = 0; c < C; ++c) acc[r][c] = bias;
+    }
+    HWY_UNROLL(8)
+    for (int y = 0; y < kRows; ++y) {
+        V x[kColumns];
+        HWY_UNROLL(16)
+        for (int i = 0; i < kColumns; ++i) x[i] = hn::LoadU(d, rows[y] + i * P);
+        HWY_UNROLL(2)
+        for (int r = 0; r < R; ++r) {
+            const int ky = y - r * S;
+            if (ky < 0 || ky >= K) continue;
+            HWY_UNROLL(8)
+            for (int kx = 0; kx < K; ++kx) {
+                const V weight = hn::LoadU(d, t.w + (ky * K + kx) * P);
+                HWY_UNROLL(8)
+                for (int c = 0; c < C; ++c) acc[r][c] = hn::MulAdd(x[c * S + kx], weight, acc[r][c]);
+            }
+        }
+    }
+    const ptrdiff_t line = ptrdiff_t(t.shape->ow) * P;
+    HWY_UNROLL(2)
+    for (int r = 0; r < R; ++r)
+        finishRow<C>(d, acc[r], dst + r * line, residual ? residual + r * line : nullptr, lo, hi, t.act);
+}
+
+using SquareFn = void (*)(const DepthwiseArgs&, const float* const*, float*, const float*, V, V);
+
+// As many columns as the registers hold beside the inputs of a row.
+template <int K, int S>
+constexpr int kMostColumns = P == 16 ? (K == 3 && S == 1 ? 6 : 4) : (K == 3 && S == 1 ? 3 : 2);
+
+template <int K, int S, int R, int... C>
+constexpr void fillSquares(SquareFn* out, std::integer_sequence<int, C...>) {
+    ((out[C] = &square<K, S, R, C + 1>), ...);
+}
+template <int K, int S>
+struct Squares {
+    SquareFn fn[2][kMostColumns<K, S>] = {};
+    constexpr Squares() {
+        fillSquares<K, S, 1>(fn[0], std::make_integer_sequence<int, kMostColumns<K, S>>());
+        fillSquares<K, S, 2>(fn[1], std::make_integer_sequence<int, kMostColumns<K, S>>());
+    }
+};
+
+// The outputs of a row whose taps all lie between the left and the right border.
+struct Inside {
+    int begin, end;
+    explicit Inside(const ConvShape& s) {
+        begin = std::clamp((s.padLeft + s.strideW - 1) / s.strideW, 0, s.ow);
+        const int reach = s.iw - 1 - (s.kw - 1) * s.dilateW + s.padLeft;
+        end = std::max(begin, reach < 0 ? 0 : std::min(s.ow, reach / s.strideW + 1));
+    }
+};
+
+// One output row: columns [begin, end) by their own taps each.
+void borderColumns(D d, const DepthwiseArgs& t, int oy, int begin, int end, V lo, V hi) {
+    const ConvShape& s = *t.shape;
+    const int iy = oy * s.strideH - s.padTop;
+    int ky0, ky1;
+    tapRange(iy, s.dilateH, s.kh, s.ih, ky0, ky1);
+    for (int ox = begin; ox < end; ++ox) {
+        const int ix = ox * s.strideW - s.padLeft;
+        int kx0, kx1;
+        tapRange(ix, s.dilateW, s.kw, s.iw, kx0, kx1);
+        const ptrdiff_t at = (ptrdiff_t(oy) * s.ow + ox) * P;
+        anyTaps<1>(d, t, t.src + (ptrdiff_t(iy) * s.iw + ix) * P, ky0, ky1, kx0, kx1, t.dst + at,
+                   t.residual ? t.residual + at : nullptr, lo, hi);
+    }
+}
+
+void activateRows(const DepthwiseArgs& t, int begin, int end) {
+    const ptrdiff_t line = ptrdiff_t(t.shape->ow) * P;
+    if (t.act != Act::None)
+        activate(t.dst + begin * line, static_cast<size_t>((end - begin) * line), t.act, t.lo, t.hi);
+}
+
+template <int K, int S>
+void squareRows(const DepthwiseArgs& t) {
+    static constexpr Squares<K, S> kSquares;
+    constexpr int kMost = kMostColumns<K, S>, kReads = (kMost - 1) * S + K;
+    const D d;
+    const ConvShape& s = *t.shape;
+    const V lo = hn::Set(d, t.lo), hi = hn::Set(d, t.hi);
+    const int tiles = (s.ow + kMost - 1) / kMost;
+    HWY_ALIGN float patch[(S + K) * kReads * P];
+    for (int oy = t.rowBegin; oy < t.rowEnd;) {
+        const int rows = std::min(2, t.rowEnd - oy), iy = oy * S - s.padTop;
+        for (int i = 0; i < tiles; ++i) {
+            const int ox = s.ow * i / tiles, end = s.ow * (i + 1) / tiles;
+            const int ix = ox * S - s.padLeft, reads = (end - ox - 1) * S + K;
+            // What lies outside the map is zeros in a copy of what the tile reads.
+            const bool inside = ix >= 0 && ix + reads <= s.iw;
+            const int x0 = std::clamp(-ix, 0, reads), x1 = std::clamp(s.iw - ix, x0, reads);
+            const float* from[S + K];
+            for (int y = 0; y < (rows - 1) * S + K; ++y) {
+                const bool valid = iy + y >= 0 && iy + y < s.ih;
+                const float* line = t.src + (ptrdiff_t(iy + y) * s.iw + ix) * P;
+                if (valid && inside) {
+                    from[y] = line;
+                    continue;
+                }
+                float* to = patch + y * kReads * P;
+                from[y] = to;
+                for (int x = 0; x < reads; ++x)
+                    hn::Store(valid && x >= x0 && x < x1 ? hn::LoadU(d, line + x * P) : hn::Zero(d), d,
+                              to + x * P);
+            }
+            const ptrdiff_t at = (ptrdiff_t(oy) * s.ow + ox) * P;
+            kSquares.fn[rows - 1][end - ox - 1](t, from, t.dst + at, t.residual ? t.residual + at : nullptr,
+                                                lo, hi);
+        }
+        activateRows(t, oy, oy + rows);
+        oy += rows;
+    }
+}
+
+// Any kernel, stride and dilation.
+void anyRows(const DepthwiseArgs& t) {
+    const D d;
+    const ConvShape& s = *t.shape;
+    const V lo = hn::Set(d, t.lo), hi = hn::Set(d, t.hi);
+    const Inside inside(s);
+    for (int oy = t.rowBegin; oy < t.rowEnd; ++oy) {
+        const int iy = oy * s.strideH - s.padTop;
+        int ky0, ky1;
+        tapRange(iy, s.dilateH, s.kh, s.ih, ky0, ky1);
+        borderColumns(d, t, oy, 0, inside.begin, lo, hi);
+        int ox = inside.begin;
+        for (; ox + 8 <= inside.end; ox += 8) {
+            const ptrdiff_t at = (ptrdiff_t(oy) * s.ow + ox) * P;
+            anyTaps<8>(d, t, t.src + (ptrdiff_t(iy) * s.iw + ptrdiff_t(ox) * s.strideW - s.padLeft) * P, ky0,
+                       ky1, 0, s.kw, t.dst + at, t.residual ? t.residual + at : nullptr, lo, hi);
+        }
+        borderColumns(d, t, oy, ox, s.ow, lo, hi);
+        activateRows(t, oy, oy + 1);
+    }
+}
+
+void depthwiseInside(const DepthwiseArgs& t) {
+    const ConvShape& s = *t.shape;
+    const bool plain = s.kh == s.kw && s.strideH == s.strideW && s.dilateH == 1 && s.dilateW == 1;
+    if (plain && s.kw == 3 && s.strideW == 1) return squareRows<3, 1>(t);
+    if (plain && s.kw == 3 && s.strideW == 2) return squareRows<3, 2>(t);
+    if (plain && s.kw == 5 && s.strideW == 1) return squareRows<5, 1>(t);
+    if (plain && s.kw == 5 && s.strideW == 2) return squareRows<5, 2>(t);
+    anyRows(t);
+}
+
+void depthwise(const DepthwiseArgs& t) {
+    // A small map is mostly border: with a copy that has one, every output takes the fast way. The copy stays
+    // in the first level cache.
+    constexpr int kPixels = 400;
+    const ConvShape& s = *t.shape;
+    const int height = (s.oh - 1) * s.strideH + (s.kh - 1) * s.dilateH + 1;
+    const int width = (s.ow - 1) * s.strideW + (s.kw - 1) * s.dilateW + 1;
+    if (s.kw == 1 || long(height) * width > kPixels) return depthwiseInside(t);
+    const D d;
+    HWY_ALIGN float map[kPixels * P];
+    const int first = t.rowBegin * s.strideH;
+    const int last = (t.rowEnd - 1) * s.strideH + (s.kh - 1) * s.dilateH + 1;
+    for (int y = first; y < last; ++y) {
+        float* to = map + ptrdiff_t(y) * width * P;
+        const int iy = y - s.padTop;
+        const bool valid = iy >= 0 && iy < s.ih;
+        const int x0 = valid ? std::clamp(s.padLeft, 0, width) : width;
+        const int x1 = valid ? std::max(x0, std::min(width, s.iw + s.padLeft)) : width;
+        for (int x = 0; x < x0; ++x) hn::Store(hn::Zero(d), d, to + x * P);
+        const float* from = t.src + (ptrdiff_t(iy) * s.iw - s.padLeft) * P;
+        for (int x = x0; x < x1; ++x) hn::Store(hn::LoadU(d, from + x * P), d, to + x * P);
+        for (int x = x1; x < width; ++x) hn::Store(hn::Zero(d), d, to + x * P);
+    }
+    ConvShape bordered = s;
+    bordered.ih = height;
+    bordered.iw = width;
+    bordered.padTop = bordered.padLeft = 0;
+    DepthwiseArgs inside = t;
+    inside.src = map;
+    inside.shape = &bordered;
+    depthwiseInside(inside);
+}
+
+// Gather form: output (oy, ox) takes tap ky from input row (oy + pad - ky*dilate) / stride where that
+// divides.
+void depthwiseTransposed(const DepthwiseArgs& t) {
+    const D d;
+    const ConvShape& s = *t.shape;
+    const V lo = hn::Set(d, t.lo), hi = hn::Set(d, t.hi), bias = hn::LoadU(d, t.bias);
+    for (int oy = t.rowBegin; oy < t.rowEnd; ++oy) {
+        float* out = t.dst + ptrdiff_t(oy) * s.ow * P;
+        for (int ox = 0; ox < s.ow; ++ox) {
+            V acc[1] = {bias};
+            for (int ky = 0; ky < s.kh; ++ky) {
+                const int y = oy + s.padTop - ky * s.dilateH;
+                if (y < 0 || y % s.strideH != 0 || y / s.strideH >= s.ih) continue;
+                const float* row = t.src + ptrdiff_t(y / s.strideH) * s.iw * P;
+                for (int kx = 0; kx < s.kw; ++kx) {
+                    const int x = ox + s.padLeft - kx * s.dilateW;
+                    if (x < 0 || x % s.strideW != 0 || x / s.strideW >= s.iw) continue;
+                    acc[0] = hn::MulAdd(hn::LoadU(d, row + x / s.strideW * P),
+                                        hn::LoadU(d, t.w + (ky * s.kw + kx) * P), acc[0]);
+                }
+            }
+            finishRow<1>(d, acc, out + ox * P,
+                         t.residual ? t.residual + (ptrdiff_t(oy) * s.ow + ox) * P : nullptr, lo, hi, t.act);
+        }
+        activateRows(t, oy, oy + 1);
+    }
+}
+
+}  // namespace
+
+const DepthwiseKernels& depthwiseKernelsTable() {
+    static constexpr DepthwiseKernels table = {&depthwise, &depthwiseTransposed};
+    return table;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace mnnc
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mnnc {
+const DepthwiseKernels& depthwiseKernels(Isa isa) {
+    MNNC_SELECT(isa, depthwiseKernelsTable)
+}
+}  // namespace mnnc
+#endif

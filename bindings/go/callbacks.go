@@ -1,0 +1,90 @@
+package mnn
+
+// #include "shims.h"
+import "C"
+
+import (
+	"context"
+	"runtime/cgo"
+	"unsafe"
+)
+
+// An OpCallback is called around an operator of a run, on the goroutine that runs. Copies and changes of layout
+// of the library's own come too, with "Copy" as type; [Session.Ops] does not list them.
+//
+// tensors are the operator's inputs before it and its outputs after it. They can be asked and read during the
+// callback; later they fail with [ErrClosed]. Values in a GPU's memory cannot be read (StatusBadState): name the
+// tensor in SessionConfig.SaveTensors.
+//
+// A callback may ask and read its session; what would change it fails with StatusBusy. A panic ends the run and
+// goes on in the caller of RunWithCallbacks. A callback that ends its goroutine instead (runtime.Goexit, which
+// testing's FailNow calls) leaves the session unusable, and its memory is not freed.
+type OpCallback func(op OpInfo, tensors []*Tensor) OpAction
+
+// RunWithCallbacks is Run with a callback before and after each operator, those of control flow's bodies
+// included. Either may be nil. A GPU takes many operators in one go: before comes for all of them, then after,
+// and one of them cannot be skipped alone.
+func (s *Session) RunWithCallbacks(ctx context.Context, before, after OpCallback) error {
+	run := &callbackRun{session: s, before: before, after: after}
+	id := cgo.NewHandle(run)
+	defer id.Delete()
+	err := s.work(ctx, "Session.RunWithCallbacks", func(handle *C.mnn_session_t) C.mnn_go_result {
+		defer func() { s.broken = run.away }()
+		return C.mnn_go_session_run_with_callbacks(handle, C.uintptr_t(id), before != nil, after != nil)
+	})
+	if run.panicked {
+		panic(run.value)
+	}
+	return err
+}
+
+// A callbackRun is what a run with callbacks keeps on the side of Go.
+type callbackRun struct {
+	session       *Session
+	before, after OpCallback
+	away          bool // a callback is running, or never came back
+	panicked      bool
+	value         any
+}
+
+// A showing is the time during which a callback sees tensors.
+type showing struct{ over bool }
+
+func (r *callbackRun) call(callback OpCallback, op OpInfo, tensors []*Tensor, shown *showing,
+	thread uintptr) (action OpAction) {
+	returned := false
+	defer func() {
+		shown.over = true
+		r.session.callbackThread.Store(0)
+		if returned {
+			return
+		}
+		// No panic can pass through C. After a Goexit nothing is recovered, and this goroutine ends.
+		r.value = recover()
+		r.panicked = true
+		action = OpStop
+	}()
+	r.session.callbackThread.Store(thread)
+	action = callback(op, tensors)
+	returned = true
+	return action
+}
+
+//export mnnGoOp
+func mnnGoOp(run C.uintptr_t, after C.bool, thread C.uintptr_t, op *C.mnn_session_op_info_t,
+	tensors **C.mnn_tensor_t, count C.size_t) C.int32_t {
+	r := cgo.Handle(run).Value().(*callbackRun)
+	callback := r.before
+	if after {
+		callback = r.after
+	}
+	shown := &showing{}
+	list := make([]*Tensor, int(count))
+	for i, handle := range unsafe.Slice(tensors, int(count)) {
+		list[i] = &Tensor{session: r.session, handle: handle, shown: shown}
+	}
+	r.away = true
+	action := r.call(callback, opInfo(op), list, shown, uintptr(thread))
+	r.away = false
+	return C.int32_t(action)
+}

@@ -1,0 +1,86 @@
+package mnn
+
+// #include "shims.h"
+import "C"
+
+import "math"
+
+// A SessionConfig says how to prepare a model. The zero value is the default of every field: the CPU, one thread,
+// the outputs of the model.
+type SessionConfig struct {
+	ForwardType   ForwardType // the wanted backend
+	BackupType    ForwardType // taken with AllowFallback
+	AllowFallback bool        // BackupType replaces a wanted backend that is missing, which is an error otherwise
+	Threads       int         // CPU threads, at most MaxThreads; 0 means 1
+	Precision     Precision
+	Memory        MemoryMode
+	Power         PowerMode
+	GPUMode       GPUMode  // 0: the library's choice
+	CPUISA        string   // forces an instruction set: "portable", "sse4", "avx2", "avx512"; "": the best
+	Outputs       []string // the only tensors to compute; empty: the model's outputs
+	SaveTensors   []string // tensors to offer as outputs beside those
+
+	MaxMemoryBytes    uint64 // most bytes to plan for, weights included; 0: the library's default
+	MaxLoopIterations uint64 // most iterations of one loop of the model in a run; 0: 1,000,000
+
+	// Device chooses a GPU: its index in [Devices], its UUID as 32 hexadecimal digits, or a part of its name; "" is
+	// the best. ForwardAuto takes no software driver unless it is named here.
+	Device string
+}
+
+// NewSession prepares the model for running. When the model declares all extents of its inputs the session is
+// ready to run (an open first extent, the batch, counts as 1); otherwise [Session.ResizeInput] and
+// [Session.Resize] have to follow. config may be nil. The interpreter need not outlive the session.
+func (m *Interpreter) NewSession(config *SessionConfig) (*Session, error) {
+	const op = "Interpreter.NewSession"
+	if config == nil {
+		config = &SessionConfig{}
+	}
+	var arena cArena
+	defer arena.free()
+	wanted, err := config.toC(op, &arena)
+	if err != nil {
+		return nil, err
+	}
+	var s *Session
+	_, err = m.ask(op, func(handle *C.mnn_interpreter_t) C.mnn_go_result {
+		result := C.go_mnn_session_create(handle, &wanted)
+		if result.status == C.MNN_OK {
+			s = newSession((*C.mnn_session_t)(result.pointer), m.log)
+		}
+		return result
+	})
+	return s, err
+}
+
+func (c *SessionConfig) toC(op string, arena *cArena) (wanted C.mnn_schedule_config_t, err error) {
+	if err = check(op, C.go_mnn_schedule_config_init(&wanted)); err != nil {
+		return
+	}
+	if c.Threads < math.MinInt32 || c.Threads > math.MaxInt32 {
+		return wanted, failf(op, StatusBadRange, "Threads is %d", c.Threads)
+	}
+	wanted.forward_type = C.int32_t(c.ForwardType)
+	wanted.backup_type = C.int32_t(c.BackupType)
+	if c.AllowFallback {
+		wanted.allow_fallback = 1
+	}
+	wanted.threads = C.int32_t(c.Threads)
+	wanted.precision = C.int32_t(c.Precision)
+	wanted.memory = C.int32_t(c.Memory)
+	wanted.power = C.int32_t(c.Power)
+	wanted.gpu_mode = C.int32_t(c.GPUMode)
+	wanted.max_memory_bytes = C.uint64_t(c.MaxMemoryBytes)
+	wanted.max_loop_iterations = C.uint64_t(c.MaxLoopIterations)
+	if wanted.cpu_isa, err = arena.text(op, "instruction set", c.CPUISA); err != nil {
+		return
+	}
+	if wanted.device, err = arena.text(op, "device", c.Device); err != nil {
+		return
+	}
+	if wanted.outputs, wanted.output_count, err = arena.texts(op, "output", c.Outputs); err != nil {
+		return
+	}
+	wanted.save_tensors, wanted.save_tensor_count, err = arena.texts(op, "saved tensor", c.SaveTensors)
+	return
+}

@@ -1,0 +1,157 @@
+package mnn
+
+// #include "shims.h"
+import "C"
+
+import (
+	"context"
+	"unsafe"
+)
+
+// Float16 holds the bits of an IEEE 754 half.
+type Float16 uint16
+
+// BFloat16 holds the bits of a bfloat16: the upper half of a float32.
+type BFloat16 uint16
+
+// Element lists the Go types of elements.
+type Element interface {
+	float32 | int32 | uint8 | int16 | int8 | BFloat16 | uint16 | Float16
+}
+
+func elementType[T Element]() ElementType {
+	var zero T
+	switch any(zero).(type) {
+	case float32:
+		return TypeFloat32
+	case int32:
+		return TypeInt32
+	case uint8:
+		return TypeUint8
+	case int16:
+		return TypeInt16
+	case int8:
+		return TypeInt8
+	case BFloat16:
+		return TypeBFloat16
+	case uint16:
+		return TypeUint16
+	default:
+		return TypeFloat16
+	}
+}
+
+// bytesOf shows the memory of a slice as bytes.
+func bytesOf[T Element](data []T) []byte {
+	if len(data) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&data[0])), len(data)*int(unsafe.Sizeof(data[0])))
+}
+
+// Write copies data into an input. T has to be the tensor's type (StatusBadType) and data to have exactly the
+// elements of the tensor in the format (StatusInputData). Where the format differs from the tensor's own, data
+// is taken to have the tensor's shape with its channel dimension moved.
+func Write[T Element](tensor *Tensor, data []T, format Format) error {
+	return tensor.write("Write", elementType[T](), bytesOf(data), format)
+}
+
+// Read returns a copy of a tensor in a format: of an output after a run, or of an input. T has to be the tensor's
+// type (StatusBadType).
+func Read[T Element](tensor *Tensor, format Format) ([]T, error) {
+	var data []T
+	err := tensor.read("Read", elementType[T](), format, func(size int) ([]byte, error) {
+		var zero T
+		data = make([]T, size/int(unsafe.Sizeof(zero)))
+		return bytesOf(data), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// ReadInto copies a tensor as Read does, into a slice of exactly its size (StatusBufferTooSmall,
+// StatusBadRange).
+func ReadInto[T Element](tensor *Tensor, data []T, format Format) error {
+	return tensor.read("ReadInto", elementType[T](), format, exactly("ReadInto", bytesOf(data)))
+}
+
+// WriteBytes is Write with the bytes of any element type.
+func (t *Tensor) WriteBytes(data []byte, format Format) error {
+	return t.write("Tensor.WriteBytes", anyType, data, format)
+}
+
+// ReadBytes is ReadInto with the bytes of any element type.
+func (t *Tensor) ReadBytes(data []byte, format Format) error {
+	const op = "Tensor.ReadBytes"
+	return t.read(op, anyType, format, exactly(op, data))
+}
+
+const anyType ElementType = 0
+
+// exactly takes a buffer that has to have the size of the tensor.
+func exactly(op string, buffer []byte) func(int) ([]byte, error) {
+	return func(size int) ([]byte, error) {
+		if len(buffer) < size {
+			return nil, failf(op, StatusBufferTooSmall, "the tensor takes %d bytes, the slice has %d", size, len(buffer))
+		}
+		if len(buffer) > size {
+			return nil, failf(op, StatusBadRange, "the tensor takes %d bytes, the slice has %d", size, len(buffer))
+		}
+		return buffer, nil
+	}
+}
+
+// checkType belongs inside of a call: the type may change with a resize.
+func (t *Tensor) checkType(op string, wanted ElementType) error {
+	if wanted == anyType {
+		return nil
+	}
+	result := C.go_mnn_tensor_type(t.handle)
+	if err := check(op, result); err != nil {
+		return err
+	}
+	if has := ElementType(result.number); has != wanted {
+		return failf(op, StatusBadType, "the tensor's elements are %s, the slice's are %s", has, wanted)
+	}
+	return nil
+}
+
+func (t *Tensor) write(op string, element ElementType, data []byte, format Format) error {
+	if t == nil {
+		return closedError(op, "tensor")
+	}
+	if t.shown != nil {
+		return failf(op, StatusBadState, "a callback's tensor can only be read")
+	}
+	if err := t.session.lock(context.Background(), op); err != nil {
+		return err
+	}
+	defer t.session.leave(true)
+	if err := t.checkType(op, element); err != nil {
+		return err
+	}
+	return check(op, C.go_mnn_tensor_write(t.handle, start(data), C.size_t(len(data)), C.int32_t(format)))
+}
+
+func (t *Tensor) read(op string, element ElementType, format Format,
+	bufferOf func(size int) ([]byte, error)) error {
+	mine, err := t.enter(op)
+	if err != nil {
+		return err
+	}
+	defer t.session.leave(mine)
+	if err := t.checkType(op, element); err != nil {
+		return err
+	}
+	size := C.go_mnn_tensor_byte_size(t.handle, C.int32_t(format))
+	if err := check(op, size); err != nil {
+		return err
+	}
+	buffer, err := bufferOf(int(size.number))
+	if err != nil {
+		return err
+	}
+	return check(op, C.go_mnn_tensor_read(t.handle, start(buffer), C.size_t(len(buffer)), C.int32_t(format)))
+}

@@ -1,0 +1,30 @@
+// Package mnn runs neural networks stored in the .mnn format: the Go side of libmnn_c.
+//
+// An [Interpreter] holds one model. A [Session] is that model prepared for one configuration and one set of
+// input shapes; any number of sessions share the weights of their interpreter. A [Tensor] is an input or an
+// output of a session and belongs to it.
+//
+// # Lifetime
+//
+// Close frees an interpreter or a session. It may be called in any order and more than once, waits for a call
+// under way on another goroutine, and makes every later call fail with [ErrClosed]. Whatever is not closed is
+// freed some time after the garbage collector finds it unreachable.
+//
+// # Goroutines
+//
+// Everything may be used from any goroutine at any time. The calls of one session, tensors included, happen one
+// after the other; different sessions run at the same time, also those of one interpreter.
+//
+// # Errors
+//
+// Every error of this package is an *[Error]. errors.Is finds its [Status], [ErrClosed], and the error of the
+// context that ended the call:
+//
+//	errors.Is(err, mnn.StatusNotFound)
+//	errors.Is(err, mnn.ErrClosed)
+//	errors.Is(err, context.DeadlineExceeded)
+package mnn
+
+// #cgo pkg-config: mnn_c
+// #include "shims.h"
+import "C"

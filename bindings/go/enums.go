@@ -1,0 +1,163 @@
+package mnn
+
+import "fmt"
+
+// An ElementType is the type of a tensor's elements. Where a model declares int64 or bool the tensor is
+// TypeInt32, where it declares double TypeFloat32.
+type ElementType int32
+
+// Numbers of the .mnn format.
+const (
+	TypeFloat32  ElementType = 1
+	TypeInt32    ElementType = 3
+	TypeUint8    ElementType = 4
+	TypeInt16    ElementType = 5
+	TypeInt8     ElementType = 6
+	TypeBFloat16 ElementType = 14
+	TypeUint16   ElementType = 17
+	TypeFloat16  ElementType = 19
+)
+
+func (t ElementType) String() string {
+	switch t {
+	case TypeFloat32:
+		return "float32"
+	case TypeInt32:
+		return "int32"
+	case TypeUint8:
+		return "uint8"
+	case TypeInt16:
+		return "int16"
+	case TypeInt8:
+		return "int8"
+	case TypeBFloat16:
+		return "bfloat16"
+	case TypeUint16:
+		return "uint16"
+	case TypeFloat16:
+		return "float16"
+	}
+	return fmt.Sprintf("element type %d", int32(t))
+}
+
+// A Format is the order of a tensor's dimensions in memory. For a rank of 3 and more dimension 1 (NCHW, NC4HW4)
+// or the last one (NHWC) is the channel; below that all formats are the same: row-major. NC4HW4 has channels in
+// groups of four, the last one filled up with zeros.
+type Format int32
+
+// Numbers of the .mnn format.
+const (
+	NCHW   Format = 0
+	NHWC   Format = 1
+	NC4HW4 Format = 2
+)
+
+func (f Format) String() string {
+	switch f {
+	case NCHW:
+		return "NCHW"
+	case NHWC:
+		return "NHWC"
+	case NC4HW4:
+		return "NC4HW4"
+	}
+	return fmt.Sprintf("format %d", int32(f))
+}
+
+// A ForwardType says where a session runs.
+type ForwardType int32
+
+// The backends.
+const (
+	ForwardCPU    ForwardType = 0
+	ForwardAuto   ForwardType = 4 // the first available backend, GPUs before the CPU
+	ForwardVulkan ForwardType = 7
+)
+
+// A Precision says how exactly a session computes.
+type Precision int32
+
+// See the C header and the README of the library for what they mean on each backend.
+const (
+	PrecisionNormal  Precision = 0
+	PrecisionHigh    Precision = 1
+	PrecisionLow     Precision = 2
+	PrecisionLowBF16 Precision = 3
+)
+
+// A GPUMode is a set of bits, at most one of each group. Tuning and memory are wishes.
+type GPUMode int32
+
+// The bits.
+const (
+	GPUTuningNone   GPUMode = 1
+	GPUTuningHeavy  GPUMode = 2
+	GPUTuningWide   GPUMode = 4
+	GPUTuningNormal GPUMode = 8
+	GPUTuningFast   GPUMode = 16
+	GPUMemoryBuffer GPUMode = 64
+	GPUMemoryImage  GPUMode = 128
+	GPURecordOp     GPUMode = 256 // a command buffer per operator
+	GPURecordBatch  GPUMode = 512 // command buffers of many operators, recorded once: the default
+)
+
+// A MemoryMode says what to do with weights that are stored in fewer bits.
+type MemoryMode int32
+
+// The memory modes.
+const (
+	MemoryNormal MemoryMode = 0
+	MemoryHigh   MemoryMode = 1
+	MemoryLow    MemoryMode = 2
+)
+
+// A PowerMode is a wish.
+type PowerMode int32
+
+// The power modes.
+const (
+	PowerNormal PowerMode = 0
+	PowerHigh   PowerMode = 1
+	PowerLow    PowerMode = 2
+)
+
+// A LoadMode says how an interpreter holds the bytes of its model.
+type LoadMode int32
+
+// LoadBorrow, which uses the caller's memory in place, is for C alone: the garbage collector does not know that
+// the library holds on to it. It is refused.
+const (
+	LoadDefault LoadMode = 0 // files: mapped; memory: copied
+	LoadMapped  LoadMode = 1 // files only; the file must not change while the interpreter lives
+	LoadChunked LoadMode = 2 // files only: read into memory; the file may change afterwards
+	LoadCopy    LoadMode = 3 // memory only
+	LoadBorrow  LoadMode = 4
+)
+
+// A LogLevel goes from quiet to talkative.
+type LogLevel int32
+
+// The log levels.
+const (
+	LogDefault LogLevel = 0 // LogWarning
+	LogError   LogLevel = 1
+	LogWarning LogLevel = 2
+	LogInfo    LogLevel = 3
+	LogDebug   LogLevel = 4
+)
+
+// An OpAction is what a callback of a run wants next.
+type OpAction int32
+
+// The answers of a callback.
+const (
+	OpRun  OpAction = 0 // go on
+	OpSkip OpAction = 1 // from `before` only: leave the operator out; its outputs keep what their memory holds
+	OpStop OpAction = 2 // end the run with StatusCallbackStop
+)
+
+// Limits of the library.
+const (
+	MaxRank    = 9  // no tensor has more dimensions
+	MaxThreads = 32 // of one session
+)

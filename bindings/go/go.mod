@@ -1,0 +1,3 @@
+module libmnn-c.example/mnn
+
+go 1.19

@@ -1,0 +1,117 @@
+package mnn
+
+// #include "shims.h"
+import "C"
+
+import "context"
+
+// Cache returns what a GPU session prepared, for [Interpreter.SetCache] of a later process; nothing on the CPU.
+func (s *Session) Cache() ([]byte, error) {
+	const op = "Session.Cache"
+	if err := s.lock(context.Background(), op); err != nil {
+		return nil, err
+	}
+	defer s.leave(true)
+	size := C.go_mnn_session_cache(s.handle, nil, 0)
+	if err := check(op, size); err != nil || size.number == 0 {
+		return nil, err
+	}
+	data := make([]byte, int(size.number))
+	result := C.go_mnn_session_cache(s.handle, start(data), C.size_t(len(data)))
+	if err := check(op, result); err != nil {
+		return nil, err
+	}
+	return data[:int(result.number)], nil
+}
+
+// CacheAccepted reports whether the session used the cache that it was offered.
+func (s *Session) CacheAccepted() (bool, error) {
+	result, err := s.ask("Session.CacheAccepted", func(handle *C.mnn_session_t) C.mnn_go_result {
+		return C.go_mnn_session_cache_accepted(handle)
+	})
+	return result.number != 0, err
+}
+
+// MemoryInfo is what a session holds, in bytes, without the model's own bytes.
+type MemoryInfo struct {
+	ArenaBytes  uint64 // planned memory for what flows between operators: of this session alone
+	WeightBytes uint64 // prepared weights and constants: shared with the interpreter's other sessions
+	TotalBytes  uint64 // arena, weights, inputs, outputs and buffers of the operators now
+	PeakBytes   uint64 // the largest TotalBytes so far
+}
+
+// Memory tells how much memory the session holds.
+func (s *Session) Memory() (MemoryInfo, error) {
+	const op = "Session.Memory"
+	mine, err := s.enter(op)
+	if err != nil {
+		return MemoryInfo{}, err
+	}
+	defer s.leave(mine)
+	memory := C.go_mnn_session_memory(s.handle)
+	if err := check(op, memory.result); err != nil {
+		return MemoryInfo{}, err
+	}
+	return MemoryInfo{
+		ArenaBytes:  uint64(memory.info.arena_bytes),
+		WeightBytes: uint64(memory.info.weight_bytes),
+		TotalBytes:  uint64(memory.info.total_bytes),
+		PeakBytes:   uint64(memory.info.peak_bytes),
+	}, nil
+}
+
+// FLOPs returns the floating point operations of one run (a multiply-add is two). It is not complete when
+// operators are left out whose shapes depend on contents not yet known.
+func (s *Session) FLOPs() (flops float64, complete bool, err error) {
+	result, err := s.ask("Session.FLOPs", func(handle *C.mnn_session_t) C.mnn_go_result {
+		return C.go_mnn_session_flops(handle)
+	})
+	return float64(result.real), result.number != 0, err
+}
+
+// An OpInfo tells where an operator runs and why.
+type OpInfo struct {
+	Name      string  // "" when it has none
+	Type      string  // e.g. "Convolution"
+	Backend   string  // e.g. "cpu"
+	Reason    string  // why the wanted backend did not take it; "" when it did
+	FLOPs     float64 // per run; below 0 when that depends on contents not yet known
+	HostShape bool    // shape arithmetic on small integer tensors
+	Algorithm string  // which way of computing it was chosen; "" when there is one only
+}
+
+func opInfo(info *C.mnn_session_op_info_t) OpInfo {
+	return OpInfo{
+		Name:      C.GoString(info.name),
+		Type:      C.GoString(info.type_name),
+		Backend:   C.GoString(info.backend_name),
+		Reason:    C.GoString(info.reason),
+		FLOPs:     float64(info.flops),
+		HostShape: info.host_shape != 0,
+		Algorithm: C.GoString(info.algorithm),
+	}
+}
+
+// Ops lists the operators that the session executes, in their order: after constant folding and fusion, those of
+// control flow's bodies included.
+func (s *Session) Ops() ([]OpInfo, error) {
+	const op = "Session.Ops"
+	mine, err := s.enter(op)
+	if err != nil {
+		return nil, err
+	}
+	defer s.leave(mine)
+	count := C.go_mnn_session_op_count(s.handle)
+	if err := check(op, count); err != nil {
+		return nil, err
+	}
+	ops := make([]OpInfo, int(count.number))
+	for i := range ops {
+		entry := C.go_mnn_session_op_info(s.handle, C.size_t(i))
+		if err := check(op, entry.result); err != nil {
+			return nil, err
+		}
+		ops[i] = opInfo(&entry.info)
+	}
+	return ops, nil
+}

@@ -1,0 +1,186 @@
+package mnn
+
+// #include "shims.h"
+import "C"
+
+import (
+	"context"
+	"runtime"
+	"runtime/cgo"
+	"sync"
+)
+
+// LoadOptions say how to load a model. The zero value is the default of every field.
+type LoadOptions struct {
+	Mode     LoadMode
+	LogLevel LogLevel // messages above it are not sent
+
+	// ExternalWeightPath is a file of external weights; "" means the model's path with ".weight" behind it. A
+	// model in memory has to name it.
+	ExternalWeightPath string
+
+	// Log gets the messages about the model and its sessions. It is called when the call that they come from
+	// returns, on its goroutine (for what is freed by the garbage collector: on that of finalizers), and may be
+	// called by several at once. It may use the interpreter and its sessions. Those that it refers to are not
+	// collected: Close them.
+	Log func(level LogLevel, message string)
+}
+
+// An Interpreter is a model.
+type Interpreter struct {
+	mutex  sync.RWMutex // shared by calls, alone for Close
+	handle *C.mnn_interpreter_t
+	log    *logSink
+}
+
+// NewInterpreterFromFile loads a model from a file and verifies it. Operators that the library does not know do
+// not stop loading; [Interpreter.NewSession] fails then. options may be nil.
+func NewInterpreterFromFile(path string, options *LoadOptions) (*Interpreter, error) {
+	const op = "NewInterpreterFromFile"
+	var arena cArena
+	defer arena.free()
+	cPath, err := arena.textOrEmpty(op, "path", path)
+	if err != nil {
+		return nil, err
+	}
+	return load(op, cPath, nil, options)
+}
+
+// NewInterpreterFromMemory loads a model from the bytes of a .mnn file, which are copied. options may be nil.
+func NewInterpreterFromMemory(data []byte, options *LoadOptions) (*Interpreter, error) {
+	const op = "NewInterpreterFromMemory"
+	if options != nil && options.Mode == LoadBorrow {
+		return nil, failf(op, StatusInvalidValue, "LoadBorrow is not for memory of Go")
+	}
+	return load(op, nil, data, options)
+}
+
+func load(op string, path *C.char, data []byte, options *LoadOptions) (*Interpreter, error) {
+	if options == nil {
+		options = &LoadOptions{}
+	}
+	var arena cArena
+	defer arena.free()
+	weights, err := arena.text(op, "external weight path", options.ExternalWeightPath)
+	if err != nil {
+		return nil, err
+	}
+	model := &Interpreter{}
+	var sink cgo.Handle
+	if options.Log != nil {
+		model.log = &logSink{handler: options.Log}
+		sink = cgo.NewHandle(model.log)
+	}
+	result := C.mnn_go_interpreter_create(path, start(data), C.size_t(len(data)), C.int32_t(options.Mode),
+		C.int32_t(options.LogLevel), weights, C.uintptr_t(sink))
+	if err := check(op, result); err != nil {
+		if sink != 0 {
+			sink.Delete()
+		}
+		model.log.deliver()
+		return nil, err
+	}
+	model.handle = (*C.mnn_interpreter_t)(result.pointer)
+	runtime.SetFinalizer(model, func(m *Interpreter) { _ = m.Close() })
+	model.log.deliver()
+	return model, nil
+}
+
+// Close frees the interpreter. Sessions of it stay usable; the model is freed with the last. Waits for a call
+// under way on another goroutine.
+func (m *Interpreter) Close() error {
+	if m == nil {
+		return nil
+	}
+	defer m.log.deliver()
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if m.handle == nil {
+		return nil
+	}
+	err := check("Interpreter.Close", C.go_mnn_interpreter_destroy(m.handle))
+	m.handle = nil
+	runtime.SetFinalizer(m, nil)
+	return err
+}
+
+// enter begins a call; leave ends it.
+func (m *Interpreter) enter(op string) error {
+	if m == nil {
+		return closedError(op, "interpreter")
+	}
+	m.mutex.RLock()
+	if m.handle == nil {
+		m.mutex.RUnlock()
+		return closedError(op, "interpreter")
+	}
+	return nil
+}
+
+func (m *Interpreter) leave() {
+	m.mutex.RUnlock()
+	m.log.deliver()
+}
+
+// ask makes one call that has one result.
+func (m *Interpreter) ask(op string, call func(*C.mnn_interpreter_t) C.mnn_go_result) (C.mnn_go_result, error) {
+	if err := m.enter(op); err != nil {
+		return C.mnn_go_result{}, err
+	}
+	defer m.leave()
+	result := call(m.handle)
+	return result, check(op, result)
+}
+
+func (m *Interpreter) askText(op string, call func(*C.mnn_interpreter_t) C.mnn_go_result) (string, error) {
+	var text string
+	_, err := m.ask(op, func(handle *C.mnn_interpreter_t) C.mnn_go_result {
+		result := call(handle)
+		text = C.GoString(result.text) // before another goroutine may close the interpreter
+		return result
+	})
+	return text, err
+}
+
+// SetCacheFile names a file that keeps what a GPU session prepared for the next process: sessions created
+// afterwards read it, and write it when there was none that fits. "" means none any more.
+func (m *Interpreter) SetCacheFile(path string) error {
+	const op = "Interpreter.SetCacheFile"
+	var arena cArena
+	defer arena.free()
+	cPath, err := arena.text(op, "path", path)
+	if err != nil {
+		return err
+	}
+	_, err = m.ask(op, func(handle *C.mnn_interpreter_t) C.mnn_go_result {
+		return C.go_mnn_interpreter_set_cache_file(handle, cPath)
+	})
+	return err
+}
+
+// SetCache offers the bytes of [Session.Cache] to sessions created afterwards, before a file. No bytes take
+// earlier ones back. Bytes that do not fit are a miss: [Session.CacheAccepted].
+func (m *Interpreter) SetCache(data []byte) error {
+	_, err := m.ask("Interpreter.SetCache", func(handle *C.mnn_interpreter_t) C.mnn_go_result {
+		return C.go_mnn_interpreter_set_cache(handle, start(data), C.size_t(len(data)))
+	})
+	return err
+}
+
+// UpdateCacheFile writes the cache file again if the session prepared more than it holds.
+func (m *Interpreter) UpdateCacheFile(session *Session) error {
+	const op = "Interpreter.UpdateCacheFile"
+	if err := session.lock(context.Background(), op); err != nil {
+		return err
+	}
+	if err := m.enter(op); err != nil {
+		session.unlock()
+		return err
+	}
+	result := C.go_mnn_interpreter_update_cache_file(m.handle, session.handle)
+	m.mutex.RUnlock()
+	session.unlock()
+	defer m.log.deliver()
+	defer session.log.deliver()
+	return check(op, result)
+}

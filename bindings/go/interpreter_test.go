@@ -1,0 +1,226 @@
+package mnn
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestModel(t *testing.T) {
+	net := openDigits(t)
+	inputs, err := net.Inputs()
+	must(t, err)
+	if want := []ModelInput{{"image", []int{1, 1, 8, 8}, TypeFloat32, NCHW}}; !reflect.DeepEqual(inputs, want) {
+		t.Errorf("inputs %+v, wanted %+v", inputs, want)
+	}
+	outputs, err := net.Outputs()
+	must(t, err)
+	if want := []string{"scores"}; !reflect.DeepEqual(outputs, want) {
+		t.Errorf("outputs %v, wanted %v", outputs, want)
+	}
+	uuid, err := net.UUID()
+	must(t, err)
+	version, err := net.ModelVersion()
+	must(t, err)
+	if len(uuid) != 36 || strings.Count(version, ".") != 2 {
+		t.Errorf("UUID %q, version %q", uuid, version)
+	}
+	_, err = net.BizCode()
+	must(t, err)
+	parameters, err := net.ParameterCount()
+	must(t, err)
+	if parameters < 1000 || parameters > 100000 {
+		t.Errorf("%d parameters in a file of 42 KB", parameters)
+	}
+	ops, err := net.Ops()
+	must(t, err)
+	made := map[string]bool{}
+	for _, op := range ops {
+		if op.Type == "" || !op.Supported {
+			t.Errorf("%+v", op)
+		}
+		for _, name := range op.Outputs {
+			made[name] = true
+		}
+	}
+	if !made["image"] || !made["scores"] {
+		t.Errorf("input and output are not among the tensors %v", made)
+	}
+}
+
+func TestScalarInput(t *testing.T) {
+	net := openModel(t, inRepository(t, "tests", "conformance", "cases", "loop_counted", "model.mnn"))
+	inputs, err := net.Inputs()
+	must(t, err)
+	for _, input := range inputs {
+		if input.Name == "trips" {
+			if input.Shape == nil || len(input.Shape) != 0 || input.Type != TypeInt32 {
+				t.Errorf("%+v", input)
+			}
+			return
+		}
+	}
+	t.Errorf("no trips in %+v", inputs)
+}
+
+func TestLoadModes(t *testing.T) {
+	path := digitsPath(t)
+	data, err := os.ReadFile(path)
+	must(t, err)
+	reference := mustScore(t, digitsSession(t), pixels(pixelCount, 1))
+	for _, mode := range []LoadMode{LoadDefault, LoadMapped, LoadChunked} {
+		net, err := NewInterpreterFromFile(path, &LoadOptions{Mode: mode})
+		must(t, err)
+		mustEqual(t, mustScore(t, newTestSession(t, net, nil), pixels(pixelCount, 1)), reference)
+		must(t, net.Close())
+	}
+	for _, mode := range []LoadMode{LoadDefault, LoadCopy} {
+		own := append([]byte(nil), data...)
+		net, err := NewInterpreterFromMemory(own, &LoadOptions{Mode: mode})
+		must(t, err)
+		for i := range own {
+			own[i] = 0xff
+		}
+		mustEqual(t, mustScore(t, newTestSession(t, net, nil), pixels(pixelCount, 1)), reference)
+		must(t, net.Close())
+	}
+	for _, mode := range []LoadMode{LoadCopy, LoadBorrow, -1, 77} {
+		_, err := NewInterpreterFromFile(path, &LoadOptions{Mode: mode})
+		mustBe(t, err, StatusInvalidValue)
+	}
+	for _, mode := range []LoadMode{LoadMapped, LoadChunked, LoadBorrow, -1, 77} {
+		_, err := NewInterpreterFromMemory(data, &LoadOptions{Mode: mode})
+		mustBe(t, err, StatusInvalidValue)
+	}
+	_, err = NewInterpreterFromFile(path, &LoadOptions{LogLevel: 77})
+	mustBe(t, err, StatusInvalidValue)
+}
+
+func TestModelsThatDoNotLoad(t *testing.T) {
+	data, err := os.ReadFile(digitsPath(t))
+	must(t, err)
+	ignore := &LoadOptions{Log: func(LogLevel, string) {}}
+	for _, c := range []struct {
+		path string
+		want Status
+	}{
+		{filepath.Join(t.TempDir(), "absent.mnn"), StatusFileNotExist},
+		{"", StatusFileNotExist},
+		{t.TempDir(), StatusFileOpenFailed},
+		{"interpreter_test.go", StatusBadFormat},
+		{"two\x00names", StatusInvalidValue},
+	} {
+		for _, options := range []*LoadOptions{nil, ignore} {
+			_, err := NewInterpreterFromFile(c.path, options)
+			mustBe(t, err, c.want)
+		}
+	}
+	for _, c := range []struct {
+		data []byte
+		want Status
+	}{
+		{nil, StatusNullArgument},
+		{[]byte{}, StatusNullArgument},
+		{data[:100], StatusTruncated},
+		{data[1:], StatusBadFormat},
+	} {
+		for _, options := range []*LoadOptions{nil, ignore} {
+			_, err := NewInterpreterFromMemory(c.data, options)
+			mustBe(t, err, c.want)
+		}
+	}
+	_, err = NewInterpreterFromMemory(data, &LoadOptions{ExternalWeightPath: "a\x00b"})
+	mustBe(t, err, StatusInvalidValue)
+}
+
+// dubious is a model that makes the library warn: an operator makes a tensor that another one makes, too.
+func dubious(t *testing.T) []byte {
+	data, err := os.ReadFile(digitsPath(t))
+	must(t, err)
+	for at := 4; at+4 <= len(data); at += 4 {
+		// A list of one small index.
+		if data[at-4] != 1 || data[at] == 0 || data[at] > 30 || data[at+1]|data[at+2]|data[at+3]|data[at-3]|
+			data[at-2]|data[at-1] != 0 {
+			continue
+		}
+		data[at]--
+		warned := false
+		net, err := NewInterpreterFromMemory(data, &LoadOptions{Log: func(LogLevel, string) { warned = true }})
+		if err == nil {
+			must(t, net.Close())
+			if warned {
+				return data
+			}
+		}
+		data[at]++
+	}
+	t.Fatal("no model that warns")
+	return nil
+}
+
+func TestLog(t *testing.T) {
+	data := dubious(t)
+	var got []string
+	note := func(level LogLevel, message string) {
+		if level != LogWarning || message == "" || strings.Contains(message, "\n") {
+			t.Errorf("level %d: %q", level, message)
+		}
+		got = append(got, message)
+	}
+	net, err := NewInterpreterFromMemory(data, &LoadOptions{Log: note})
+	must(t, err)
+	if len(got) != 1 || !strings.Contains(got[0], "a second time") {
+		t.Errorf("messages %q", got)
+	}
+	must(t, net.Close())
+	got = nil
+	net, err = NewInterpreterFromMemory(data, &LoadOptions{Log: note, LogLevel: LogError})
+	must(t, err)
+	must(t, net.Close())
+	if len(got) != 0 {
+		t.Errorf("messages %q above the level", got)
+	}
+}
+
+// A panic of the handler comes out of the call that the message is from, and nothing is left locked.
+func TestLogHandlerPanics(t *testing.T) {
+	data := dubious(t)
+	for round := 0; round < 3; round++ {
+		func() {
+			defer func() {
+				if value := recover(); value != "no logs, please" {
+					t.Errorf("recovered %v", value)
+				}
+			}()
+			net, err := NewInterpreterFromMemory(data, &LoadOptions{
+				Log: func(LogLevel, string) { panic("no logs, please") },
+			})
+			t.Errorf("came back with %v, %v", net, err)
+		}()
+	}
+}
+
+func TestCacheOfTheCPU(t *testing.T) {
+	net := openDigits(t)
+	session := newTestSession(t, net, nil)
+	cache, err := session.Cache()
+	must(t, err)
+	if len(cache) != 0 {
+		t.Errorf("%d bytes", len(cache))
+	}
+	accepted, err := session.CacheAccepted()
+	must(t, err)
+	if accepted {
+		t.Error("a cache was accepted that nobody offered")
+	}
+	must(t, net.SetCache([]byte("no cache of anything")))
+	must(t, net.SetCache(nil))
+	mustBe(t, net.UpdateCacheFile(session), StatusBadState)
+	must(t, net.SetCacheFile(filepath.Join(t.TempDir(), "cache")))
+	must(t, net.UpdateCacheFile(session))
+	must(t, net.SetCacheFile(""))
+	mustBe(t, net.SetCacheFile("a\x00b"), StatusInvalidValue)
+	mustBe(t, net.UpdateCacheFile(nil), StatusBadHandle, ErrClosed)
+}

@@ -1,0 +1,69 @@
+package mnn
+
+// #include "shims.h"
+import "C"
+
+import (
+	"strings"
+	"unsafe"
+)
+
+// A cArena holds memory of C for the length of one call.
+type cArena struct{ blocks []unsafe.Pointer }
+
+func (a *cArena) free() {
+	for _, block := range a.blocks {
+		C.free(block)
+	}
+}
+
+// text copies a string; "" becomes NULL.
+func (a *cArena) text(op, what, s string) (*C.char, error) {
+	if s == "" {
+		return nil, nil
+	}
+	return a.textOrEmpty(op, what, s)
+}
+
+func (a *cArena) textOrEmpty(op, what, s string) (*C.char, error) {
+	if strings.IndexByte(s, 0) >= 0 {
+		return nil, failf(op, StatusInvalidValue, "the %s %q has a zero byte", what, s)
+	}
+	copied := C.CString(s)
+	a.blocks = append(a.blocks, unsafe.Pointer(copied))
+	return copied, nil
+}
+
+// texts copies strings into an array; none become NULL.
+func (a *cArena) texts(op, what string, list []string) (**C.char, C.size_t, error) {
+	if len(list) == 0 {
+		return nil, 0, nil
+	}
+	block := C.malloc(C.size_t(len(list)) * C.size_t(unsafe.Sizeof((*C.char)(nil))))
+	a.blocks = append(a.blocks, block)
+	for i, entries := 0, unsafe.Slice((**C.char)(block), len(list)); i < len(list); i++ {
+		copied, err := a.textOrEmpty(op, what, list[i])
+		if err != nil {
+			return nil, 0, err
+		}
+		entries[i] = copied
+	}
+	return (**C.char)(block), C.size_t(len(list)), nil
+}
+
+// start returns the address of a slice's bytes, NULL when there are none. The type of the result has no pointers
+// in it: cgo then does not look for some in what surrounds the bytes, a struct of the caller for example.
+func start(bytes []byte) *C.uint8_t {
+	if len(bytes) == 0 {
+		return nil
+	}
+	return (*C.uint8_t)(unsafe.Pointer(&bytes[0]))
+}
+
+func shapeOf(shape C.mnn_go_shape) []int {
+	dims := make([]int, int(shape.result.number))
+	for i := range dims {
+		dims[i] = int(shape.dims[i])
+	}
+	return dims
+}

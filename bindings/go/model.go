@@ -1,0 +1,150 @@
+package mnn
+
+// #include "shims.h"
+import "C"
+
+// UUID returns the UUID that the converter gave the model, or "" when the file has none.
+func (m *Interpreter) UUID() (string, error) {
+	return m.askText("Interpreter.UUID", func(handle *C.mnn_interpreter_t) C.mnn_go_result {
+		return C.go_mnn_interpreter_uuid(handle)
+	})
+}
+
+// ModelVersion returns the converter release that wrote the model, or "" when the file does not say.
+func (m *Interpreter) ModelVersion() (string, error) {
+	return m.askText("Interpreter.ModelVersion", func(handle *C.mnn_interpreter_t) C.mnn_go_result {
+		return C.go_mnn_interpreter_model_version(handle)
+	})
+}
+
+// BizCode returns the free text given at conversion, or "".
+func (m *Interpreter) BizCode() (string, error) {
+	return m.askText("Interpreter.BizCode", func(handle *C.mnn_interpreter_t) C.mnn_go_result {
+		return C.go_mnn_interpreter_biz_code(handle)
+	})
+}
+
+// ParameterCount returns how many weights the model holds: elements of every weight, bias and constant.
+func (m *Interpreter) ParameterCount() (uint64, error) {
+	result, err := m.ask("Interpreter.ParameterCount", func(handle *C.mnn_interpreter_t) C.mnn_go_result {
+		return C.go_mnn_interpreter_parameter_count(handle)
+	})
+	return uint64(result.number), err
+}
+
+// A ModelInput is what a model declares for an input.
+type ModelInput struct {
+	Name   string
+	Shape  []int       // in the order of Format; -1 where the model leaves an extent open
+	Type   ElementType // as a session shows it
+	Format Format
+}
+
+// Inputs lists the model's inputs in the order of the file, the same as in a session.
+func (m *Interpreter) Inputs() ([]ModelInput, error) {
+	const op = "Interpreter.Inputs"
+	if err := m.enter(op); err != nil {
+		return nil, err
+	}
+	defer m.leave()
+	count := C.go_mnn_interpreter_input_count(m.handle)
+	if err := check(op, count); err != nil {
+		return nil, err
+	}
+	inputs := make([]ModelInput, int(count.number))
+	for i := range inputs {
+		index := C.size_t(i)
+		name := C.go_mnn_interpreter_input_name(m.handle, index)
+		if err := check(op, name); err != nil {
+			return nil, err
+		}
+		shape := C.go_mnn_interpreter_input_shape(m.handle, index)
+		if err := check(op, shape.result); err != nil {
+			return nil, err
+		}
+		element := C.go_mnn_interpreter_input_type(m.handle, index)
+		if err := check(op, element); err != nil {
+			return nil, err
+		}
+		format := C.go_mnn_interpreter_input_format(m.handle, index)
+		if err := check(op, format); err != nil {
+			return nil, err
+		}
+		inputs[i] = ModelInput{
+			C.GoString(name.text), shapeOf(shape), ElementType(element.number), Format(format.number),
+		}
+	}
+	return inputs, nil
+}
+
+// Outputs lists the names of the model's outputs: those that it names, else every tensor that nothing reads.
+func (m *Interpreter) Outputs() ([]string, error) {
+	const op = "Interpreter.Outputs"
+	if err := m.enter(op); err != nil {
+		return nil, err
+	}
+	defer m.leave()
+	count := C.go_mnn_interpreter_output_count(m.handle)
+	if err := check(op, count); err != nil {
+		return nil, err
+	}
+	names := make([]string, int(count.number))
+	for i := range names {
+		name := C.go_mnn_interpreter_output_name(m.handle, C.size_t(i))
+		if err := check(op, name); err != nil {
+			return nil, err
+		}
+		names[i] = C.GoString(name.text)
+	}
+	return names, nil
+}
+
+// A ModelOp is an operator of the file.
+type ModelOp struct {
+	Name      string   // "" when the file has none
+	Type      string   // e.g. "Convolution"; "Unknown(123)" for a number that the library does not know
+	Supported bool     // false: a session of the model fails
+	Outputs   []string // tensors that SessionConfig.Outputs and SaveTensors take; none in subgraphs
+}
+
+// Ops lists the operators of the file: the main graph's, then those of each subgraph, in file order.
+func (m *Interpreter) Ops() ([]ModelOp, error) {
+	const op = "Interpreter.Ops"
+	if err := m.enter(op); err != nil {
+		return nil, err
+	}
+	defer m.leave()
+	count := C.go_mnn_interpreter_op_count(m.handle)
+	if err := check(op, count); err != nil {
+		return nil, err
+	}
+	ops := make([]ModelOp, int(count.number))
+	for i := range ops {
+		index := C.size_t(i)
+		name := C.go_mnn_interpreter_op_name(m.handle, index)
+		if err := check(op, name); err != nil {
+			return nil, err
+		}
+		kind := C.go_mnn_interpreter_op_type(m.handle, index)
+		if err := check(op, kind); err != nil {
+			return nil, err
+		}
+		supported := C.go_mnn_interpreter_op_supported(m.handle, index)
+		if err := check(op, supported); err != nil {
+			return nil, err
+		}
+		outputs := C.go_mnn_interpreter_op_output_count(m.handle, index)
+		if err := check(op, outputs); err != nil {
+			return nil, err
+		}
+		ops[i] = ModelOp{C.GoString(name.text), C.GoString(kind.text), supported.number != 0, nil}
+		for j := 0; j < int(outputs.number); j++ {
+			output := C.go_mnn_interpreter_op_output_name(m.handle, index, C.size_t(j))
+			if err := check(op, output); err != nil {
+				return nil, err
+			}
+			ops[i].Outputs = append(ops[i].Outputs, C.GoString(output.text))
+		}
+	}
+	return ops, nil
+}

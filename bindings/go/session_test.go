@@ -1,0 +1,216 @@
+package mnn
+
+import (
+	"context"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestClassify(t *testing.T) {
+	session := digitsSession(t)
+	got := mustScore(t, session, pixels(pixelCount, 1))
+	if len(got) != classCount {
+		t.Fatalf("%d scores", len(got))
+	}
+	other := mustScore(t, session, pixels(pixelCount, 2))
+	if reflect.DeepEqual(got, other) {
+		t.Error("two images have the same scores")
+	}
+	mustEqual(t, mustScore(t, session, pixels(pixelCount, 1)), got)
+}
+
+func TestResize(t *testing.T) {
+	const batch = 5
+	ctx := context.Background()
+	session := digitsSession(t)
+	images := pixels(batch*pixelCount, 3)
+	var single []float32
+	for i := 0; i < batch; i++ {
+		single = append(single, mustScore(t, session, images[i*pixelCount:(i+1)*pixelCount])...)
+	}
+	input, output := firstInput(t, session), firstOutput(t, session)
+	must(t, session.ResizeInput(input, []int{1, 1, 8, 8}))
+	needed, err := session.NeedsResize()
+	must(t, err)
+	if needed {
+		t.Error("the shape it has needs a resize")
+	}
+	must(t, session.ResizeInput(input, []int{batch, 1, 8, 8}))
+	needed, err = session.NeedsResize()
+	must(t, err)
+	if !needed {
+		t.Error("another shape needs no resize")
+	}
+	mustBe(t, session.Run(ctx), StatusBadState)
+	mustBe(t, Write(input, images, NCHW), StatusBadState)
+	_, err = Read[float32](output, NCHW)
+	mustBe(t, err, StatusBadState)
+	_, err = output.Shape()
+	mustBe(t, err, StatusBadState)
+	_, err = session.Ops()
+	mustBe(t, err, StatusBadState)
+	_, err = session.Memory()
+	mustBe(t, err, StatusBadState)
+	_, _, err = session.FLOPs()
+	mustBe(t, err, StatusBadState)
+	must(t, session.Resize(ctx))
+	shape, err := output.Shape()
+	must(t, err)
+	if want := []int{batch, classCount}; !reflect.DeepEqual(shape, want) {
+		t.Errorf("output %v, wanted %v", shape, want)
+	}
+	mustEqual(t, mustScore(t, session, images), single)
+}
+
+func TestShapesThatAreRefused(t *testing.T) {
+	session := digitsSession(t)
+	input := firstInput(t, session)
+	mustBe(t, session.ResizeInput(input, []int{-1, 1, 8, 8}), StatusBadRange)
+	mustBe(t, session.ResizeInput(input, make([]int, MaxRank+1)), StatusBadRange)
+	mustBe(t, session.ResizeInput(input, []int{1 << 30, 1 << 30, 1 << 30}), StatusOverflow)
+	if math.MaxInt > math.MaxInt32 {
+		one := 1
+		mustBe(t, session.ResizeInput(input, []int{one << 32, 1, 8, 8}), StatusBadRange)
+	}
+	mustBe(t, session.ResizeInput(nil, []int{1}), StatusNullArgument)
+	mustBe(t, session.ResizeInput(&Tensor{}, []int{1}), StatusBadHandle)
+	mustBe(t, session.ResizeInput(firstOutput(t, session), []int{1}), StatusBadHandle)
+	other := digitsSession(t)
+	mustBe(t, session.ResizeInput(firstInput(t, other), []int{1, 1, 8, 8}), StatusBadHandle)
+	needed, err := session.NeedsResize()
+	must(t, err)
+	if needed {
+		t.Error("a refused shape was taken")
+	}
+	must(t, session.ResizeInput(input, nil)) // a scalar; the net refuses it
+	mustBe(t, session.Resize(context.Background()))
+	must(t, session.ResizeInput(input, []int{1, 1, 8, 8}))
+	must(t, session.Resize(context.Background()))
+	mustScore(t, session, pixels(pixelCount, 1))
+}
+
+func TestSessionTells(t *testing.T) {
+	session := digitsSession(t)
+	mustScore(t, session, pixels(pixelCount, 1))
+	memory, err := session.Memory()
+	must(t, err)
+	if memory.WeightBytes == 0 || memory.TotalBytes < memory.WeightBytes || memory.PeakBytes < memory.TotalBytes {
+		t.Errorf("%+v", memory)
+	}
+	flops, complete, err := session.FLOPs()
+	must(t, err)
+	ops, err := session.Ops()
+	must(t, err)
+	sum := 0.0
+	for _, op := range ops {
+		sum += op.FLOPs
+		if op.Type == "" || op.Backend != "cpu" || op.Reason != "" {
+			t.Errorf("%+v", op)
+		}
+	}
+	if len(ops) < 3 || !complete || flops < 1000 || math.Abs(flops-sum) > 1e-6*flops {
+		t.Errorf("%d operators, %g operations (%g), %v", len(ops), flops, sum, complete)
+	}
+}
+
+func TestConfig(t *testing.T) {
+	net := openDigits(t)
+	reference := mustScore(t, newTestSession(t, net, nil), pixels(pixelCount, 1))
+	full := &SessionConfig{
+		ForwardType: ForwardCPU, BackupType: ForwardCPU, AllowFallback: true, Threads: 2,
+		Precision: PrecisionHigh, Memory: MemoryHigh, Power: PowerHigh,
+		GPUMode: GPUTuningWide | GPUMemoryBuffer | GPURecordBatch, CPUISA: "portable",
+		Outputs: []string{"scores"}, SaveTensors: []string{"image"}, MaxMemoryBytes: 1 << 30,
+		MaxLoopIterations: 10, Device: "any",
+	}
+	session := newTestSession(t, net, full)
+	got := mustScore(t, session, pixels(pixelCount, 1))
+	for i := range got {
+		if math.Abs(float64(got[i]-reference[i])) > 1e-4 {
+			t.Errorf("score %d is %g, wanted %g", i, got[i], reference[i])
+		}
+	}
+	outputs, err := session.Outputs()
+	must(t, err)
+	var names []string
+	for _, output := range outputs {
+		name, err := output.Name()
+		must(t, err)
+		names = append(names, name)
+	}
+	if want := []string{"scores", "image"}; !reflect.DeepEqual(names, want) {
+		t.Errorf("outputs %v, wanted %v", names, want)
+	}
+	saved, err := Read[float32](outputs[1], NCHW)
+	must(t, err)
+	mustEqual(t, saved, pixels(pixelCount, 1))
+}
+
+func TestConfigsThatAreRefused(t *testing.T) {
+	net := openDigits(t)
+	for _, c := range []struct {
+		config SessionConfig
+		want   Status
+	}{
+		{SessionConfig{ForwardType: 77}, StatusInvalidValue},
+		{SessionConfig{BackupType: -1}, StatusInvalidValue},
+		{SessionConfig{Threads: -1}, StatusBadRange},
+		{SessionConfig{Threads: MaxThreads + 1}, StatusBadRange},
+		{SessionConfig{Threads: math.MaxInt}, StatusBadRange},
+		{SessionConfig{Precision: 77}, StatusInvalidValue},
+		{SessionConfig{Memory: 77}, StatusInvalidValue},
+		{SessionConfig{Power: 77}, StatusInvalidValue},
+		{SessionConfig{GPUMode: 1 << 20}, StatusInvalidValue},
+		{SessionConfig{GPUMode: GPUTuningFast | GPUTuningNone}, StatusInvalidValue},
+		{SessionConfig{CPUISA: "abacus"}, StatusNotFound},
+		{SessionConfig{CPUISA: "a\x00b"}, StatusInvalidValue},
+		{SessionConfig{Device: "a\x00b"}, StatusInvalidValue},
+		{SessionConfig{Outputs: []string{"absent"}}, StatusNotFound},
+		{SessionConfig{Outputs: []string{"scores", ""}}, StatusNotFound},
+		{SessionConfig{Outputs: []string{"scores", "a\x00b"}}, StatusInvalidValue},
+		{SessionConfig{SaveTensors: []string{"absent"}}, StatusNotFound},
+		{SessionConfig{SaveTensors: []string{"a\x00b"}}, StatusInvalidValue},
+		{SessionConfig{MaxMemoryBytes: 10}, StatusLimitExceeded},
+	} {
+		session, err := net.NewSession(&c.config)
+		if session != nil {
+			t.Errorf("%+v gave a session", c.config)
+		}
+		mustBe(t, err, c.want)
+	}
+}
+
+func TestTensorsByNameAndIndex(t *testing.T) {
+	session := digitsSession(t)
+	for _, find := range []func() (*Tensor, error){
+		func() (*Tensor, error) { return session.Input("image") },
+		func() (*Tensor, error) { return session.Input("") },
+		func() (*Tensor, error) { return session.InputAt(0) },
+		func() (*Tensor, error) { all, err := session.Inputs(); return all[0], err },
+	} {
+		tensor, err := find()
+		must(t, err)
+		name, err := tensor.Name()
+		must(t, err)
+		if name != "image" {
+			t.Errorf("found %q", name)
+		}
+	}
+	_, err := session.Input("absent")
+	mustBe(t, err, StatusNotFound)
+	if !strings.Contains(err.Error(), "'image'") {
+		t.Errorf("%v does not tell what there is", err)
+	}
+	_, err = session.Output("image")
+	mustBe(t, err, StatusNotFound)
+	_, err = session.Output("a\x00b")
+	mustBe(t, err, StatusInvalidValue)
+	for _, index := range []int{-1, 1, math.MaxInt, math.MinInt} {
+		_, err = session.InputAt(index)
+		mustBe(t, err, StatusBadIndex)
+		_, err = session.OutputAt(index)
+		mustBe(t, err, StatusBadIndex)
+	}
+}

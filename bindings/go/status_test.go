@@ -1,0 +1,70 @@
+package mnn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestErrorsAreFoundByStatusAndCause(t *testing.T) {
+	cause := &Error{Op: "Session.Run", Status: StatusCancelled, Message: "stopped", cause: context.Canceled}
+	wrapped := fmt.Errorf("classifying: %w", cause)
+	for _, target := range []error{StatusCancelled, context.Canceled, cause} {
+		if !errors.Is(wrapped, target) {
+			t.Errorf("%v is not found", target)
+		}
+	}
+	for _, target := range []error{StatusOK, StatusBusy, context.DeadlineExceeded, ErrClosed} {
+		if errors.Is(wrapped, target) {
+			t.Errorf("%v is found", target)
+		}
+	}
+	if got := cause.Error(); got != "mnn: Session.Run: stopped (MNN_ERROR_CANCELLED)" {
+		t.Error(got)
+	}
+}
+
+func TestUnknownStatusIsKept(t *testing.T) {
+	for _, number := range []int32{12345, -7, 1<<31 - 1, -1 << 31} {
+		err := error(&Error{Op: "x", Status: Status(number), Message: "y"})
+		if !errors.Is(err, Status(number)) || errors.Is(err, Status(number+1)) {
+			t.Errorf("%d is not kept", number)
+		}
+		if !strings.Contains(err.Error(), fmt.Sprint(number)) {
+			t.Errorf("%v does not tell %d", err, number)
+		}
+	}
+}
+
+func TestLibrary(t *testing.T) {
+	var major, minor, patch int
+	if n, err := fmt.Sscanf(Version(), "%d.%d.%d", &major, &minor, &patch); n != 3 {
+		t.Errorf("version %q: %v", Version(), err)
+	}
+	if want := uint32(major)<<16 | uint32(minor); ABIVersion() != want {
+		t.Errorf("ABI version %#x, wanted %#x", ABIVersion(), want)
+	}
+	backends, err := Backends()
+	must(t, err)
+	if len(backends) == 0 || backends[0].Name == "" {
+		t.Fatalf("%+v", backends)
+	}
+	cpu := false
+	for _, backend := range backends {
+		cpu = cpu || backend == Backend{"cpu", ForwardCPU}
+	}
+	if !cpu {
+		t.Errorf("no CPU in %+v", backends)
+	}
+	devices, err := Devices(ForwardCPU)
+	must(t, err)
+	if len(devices) != 0 {
+		t.Errorf("the CPU has %+v", devices)
+	}
+	_, err = Devices(ForwardAuto)
+	mustBe(t, err, StatusInvalidValue)
+	_, err = Devices(77)
+	mustBe(t, err, StatusInvalidValue)
+}

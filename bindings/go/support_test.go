@@ -1,0 +1,153 @@
+package mnn
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+const (
+	pixelCount = 64
+	classCount = 10
+)
+
+// inRepository gives the path of a file that the tests need and that lies outside of this module.
+func inRepository(t testing.TB, path ...string) string {
+	t.Helper()
+	full := filepath.Join(append([]string{"..", ".."}, path...)...)
+	if _, err := os.Stat(full); err != nil {
+		t.Skipf("needs the library's repository: %v", err)
+	}
+	return full
+}
+
+func digitsPath(t testing.TB) string { return inRepository(t, "examples", "digits", "digits.mnn") }
+
+// must fails the test at an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mustBe fails the test unless err is all of targets, is an *Error, and has a sentence.
+func mustBe(t testing.TB, err error, targets ...error) {
+	t.Helper()
+	var e *Error
+	if !errors.As(err, &e) {
+		t.Fatalf("got %v, wanted an *Error that is %v", err, targets)
+	}
+	if e.Op == "" || e.Message == "" {
+		t.Errorf("%#v has no sentence", e)
+	}
+	for _, target := range targets {
+		if !errors.Is(err, target) {
+			t.Fatalf("got %v, wanted one that is %v", err, target)
+		}
+	}
+}
+
+func openModel(t testing.TB, path string) *Interpreter {
+	t.Helper()
+	net, err := NewInterpreterFromFile(path, nil)
+	must(t, err)
+	t.Cleanup(func() { must(t, net.Close()) })
+	return net
+}
+
+func openDigits(t testing.TB) *Interpreter { t.Helper(); return openModel(t, digitsPath(t)) }
+
+func newTestSession(t testing.TB, net *Interpreter, config *SessionConfig) *Session {
+	t.Helper()
+	session, err := net.NewSession(config)
+	must(t, err)
+	t.Cleanup(func() { must(t, session.Close()) })
+	return session
+}
+
+func digitsSession(t testing.TB) *Session { t.Helper(); return newTestSession(t, openDigits(t), nil) }
+
+func firstInput(t testing.TB, session *Session) *Tensor {
+	t.Helper()
+	tensor, err := session.Input("")
+	must(t, err)
+	return tensor
+}
+
+func firstOutput(t testing.TB, session *Session) *Tensor {
+	t.Helper()
+	tensor, err := session.Output("")
+	must(t, err)
+	return tensor
+}
+
+// pixels are deterministic, from 0 to 1; every seed gives other ones.
+func pixels(count int, seed uint32) []float32 {
+	state := seed*2654435761 + 12345
+	data := make([]float32, count)
+	for i := range data {
+		state = state*1664525 + 1013904223
+		data[i] = float32(state>>28) / 16
+	}
+	return data
+}
+
+// scores classifies images; it returns what fails first.
+func scores(session *Session, images []float32) ([]float32, error) {
+	input, err := session.Input("")
+	if err != nil {
+		return nil, err
+	}
+	if err := Write(input, images, NCHW); err != nil {
+		return nil, err
+	}
+	if err := session.Run(context.Background()); err != nil {
+		return nil, err
+	}
+	output, err := session.Output("")
+	if err != nil {
+		return nil, err
+	}
+	return Read[float32](output, NCHW)
+}
+
+func mustScore(t testing.TB, session *Session, images []float32) []float32 {
+	t.Helper()
+	result, err := scores(session, images)
+	must(t, err)
+	return result
+}
+
+func mustEqual(t testing.TB, got, wanted []float32) {
+	t.Helper()
+	if len(got) != len(wanted) {
+		t.Fatalf("got %d values, wanted %d", len(got), len(wanted))
+	}
+	for i := range got {
+		if got[i] != wanted[i] {
+			t.Fatalf("value %d is %g, wanted %g", i, got[i], wanted[i])
+		}
+	}
+}
+
+// loop is a session that is ready to run a loop over tensors of some rows.
+func loop(t testing.TB, rows int, trips int32) *Session {
+	t.Helper()
+	net := openModel(t, inRepository(t, "tests", "conformance", "cases", "loop_counted", "model.mnn"))
+	session := newTestSession(t, net, &SessionConfig{Outputs: []string{"final"}, MaxLoopIterations: 1 << 40})
+	input, err := session.Input("in0")
+	must(t, err)
+	must(t, session.ResizeInput(input, []int{rows, 3}))
+	must(t, session.Resize(context.Background()))
+	must(t, Write(input, make([]float32, rows*3), NCHW))
+	count, err := session.Input("trips")
+	must(t, err)
+	must(t, Write(count, []int32{trips}, NCHW))
+	return session
+}
+
+// endless runs for hours; without elements it needs no memory, but has no callbacks either.
+func endless(t testing.TB) *Session { t.Helper(); return loop(t, 0, 1<<31-1) }

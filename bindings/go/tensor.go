@@ -1,0 +1,98 @@
+package mnn
+
+// #include "shims.h"
+import "C"
+
+// A Tensor is an input or an output of a session. It stays valid, also across resizes, until the session is
+// closed, and keeps the session from being collected.
+type Tensor struct {
+	session *Session
+	handle  *C.mnn_tensor_t
+	shown   *showing // of a tensor that a callback sees
+}
+
+// enter begins a call that only asks; t.session.leave(mine) ends it.
+func (t *Tensor) enter(op string) (mine bool, err error) {
+	if t == nil {
+		return false, closedError(op, "tensor")
+	}
+	mine, err = t.session.enter(op)
+	if err == nil && t.shown != nil && t.shown.over {
+		t.session.leave(mine)
+		err = closedError(op, "callback's tensor")
+	}
+	return mine, err
+}
+
+// ask makes one call that only asks.
+func (t *Tensor) ask(op string, call func(*C.mnn_tensor_t) C.mnn_go_result) (C.mnn_go_result, error) {
+	mine, err := t.enter(op)
+	if err != nil {
+		return C.mnn_go_result{}, err
+	}
+	defer t.session.leave(mine)
+	result := call(t.handle)
+	return result, check(op, result)
+}
+
+// Name returns the name of the tensor.
+func (t *Tensor) Name() (string, error) {
+	const op = "Tensor.Name"
+	mine, err := t.enter(op)
+	if err != nil {
+		return "", err
+	}
+	defer t.session.leave(mine)
+	result := C.go_mnn_tensor_name(t.handle)
+	return C.GoString(result.text), check(op, result)
+}
+
+// Shape returns the present shape in the order of the tensor's format; empty for a scalar. An input that waits
+// for a resize shows its new shape, -1 for extents still open. StatusBadState for an output while a resize is
+// needed, or when its shape depends on contents and no run has made it yet.
+func (t *Tensor) Shape() ([]int, error) {
+	const op = "Tensor.Shape"
+	mine, err := t.enter(op)
+	if err != nil {
+		return nil, err
+	}
+	defer t.session.leave(mine)
+	shape := C.go_mnn_tensor_shape(t.handle)
+	if err := check(op, shape.result); err != nil {
+		return nil, err
+	}
+	return shapeOf(shape), nil
+}
+
+// Type returns the element type. StatusBadState as of Shape.
+func (t *Tensor) Type() (ElementType, error) {
+	result, err := t.ask("Tensor.Type", func(handle *C.mnn_tensor_t) C.mnn_go_result {
+		return C.go_mnn_tensor_type(handle)
+	})
+	return ElementType(result.number), err
+}
+
+// Format returns NHWC when the shape is in NHWC order, else NCHW or NC4HW4, whose shapes are in NCHW order.
+// StatusBadState as of Shape.
+func (t *Tensor) Format() (Format, error) {
+	result, err := t.ask("Tensor.Format", func(handle *C.mnn_tensor_t) C.mnn_go_result {
+		return C.go_mnn_tensor_format(handle)
+	})
+	return Format(result.number), err
+}
+
+// ElementCount returns the product of the extents. StatusBadState as of Shape, and when an extent is open.
+func (t *Tensor) ElementCount() (int, error) {
+	result, err := t.ask("Tensor.ElementCount", func(handle *C.mnn_tensor_t) C.mnn_go_result {
+		return C.go_mnn_tensor_element_count(handle)
+	})
+	return int(result.number), err
+}
+
+// ByteSize returns how many bytes the tensor has in a format. StatusBadState as of ElementCount.
+func (t *Tensor) ByteSize(format Format) (int, error) {
+	result, err := t.ask("Tensor.ByteSize", func(handle *C.mnn_tensor_t) C.mnn_go_result {
+		return C.go_mnn_tensor_byte_size(handle, C.int32_t(format))
+	})
+	return int(result.number), err
+}

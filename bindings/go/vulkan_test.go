@@ -1,0 +1,116 @@
+package mnn
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// onVulkan is a configuration for the first device; without one the test is skipped.
+func onVulkan(t *testing.T) *SessionConfig {
+	devices, err := Devices(ForwardVulkan)
+	if errors.Is(err, StatusBackendMissing) || (err == nil && len(devices) == 0) {
+		t.Skipf("needs a Vulkan device: %v", err)
+	}
+	must(t, err)
+	return &SessionConfig{ForwardType: ForwardVulkan, Device: "0"}
+}
+
+func mustBeNear(t *testing.T, got, want []float32) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("got %d values, wanted %d", len(got), len(want))
+	}
+	for i := range got {
+		if math.Abs(float64(got[i]-want[i])) > 1e-4*(1+math.Abs(float64(want[i]))) {
+			t.Errorf("value %d is %g, wanted %g", i, got[i], want[i])
+		}
+	}
+}
+
+func TestVulkanDevices(t *testing.T) {
+	onVulkan(t)
+	devices, err := Devices(ForwardVulkan)
+	must(t, err)
+	for _, device := range devices {
+		kinds := map[string]bool{"discrete": true, "integrated": true, "virtual": true, "cpu": true, "other": true}
+		if device.Name == "" || !kinds[device.Kind] || device.UUID == [16]byte{} || device.APIVersion < 1<<22|1<<12 ||
+			device.MemoryBytes == 0 {
+			t.Errorf("%+v", device)
+		}
+	}
+}
+
+func TestVulkanRuns(t *testing.T) {
+	config := onVulkan(t)
+	image := pixels(pixelCount, 9)
+	want := mustScore(t, digitsSession(t), image)
+	session := newTestSession(t, openDigits(t), config)
+	mustBeNear(t, mustScore(t, session, image), want)
+	ops, err := session.Ops()
+	must(t, err)
+	on := 0
+	for _, op := range ops {
+		if op.Backend == "vulkan" {
+			on++
+		}
+	}
+	if on == 0 {
+		t.Errorf("nothing runs on Vulkan: %+v", ops)
+	}
+	calls := 0
+	must(t, session.RunWithCallbacks(context.Background(), nil, func(_ OpInfo, tensors []*Tensor) OpAction {
+		calls++
+		for _, tensor := range tensors {
+			if _, err := Read[float32](tensor, NCHW); err != nil {
+				mustBe(t, err, StatusBadState)
+			}
+		}
+		return OpRun
+	}))
+	if calls < on {
+		t.Errorf("%d calls for %d operators", calls, on)
+	}
+	config.Device = "no device has this name"
+	_, err = openDigits(t).NewSession(config)
+	mustBe(t, err)
+}
+
+func TestVulkanCache(t *testing.T) {
+	config := onVulkan(t)
+	image := pixels(pixelCount, 9)
+	net := openDigits(t)
+	session := newTestSession(t, net, config)
+	want := mustScore(t, session, image)
+	cache, err := session.Cache()
+	must(t, err)
+	if len(cache) == 0 {
+		t.Fatal("no cache")
+	}
+	must(t, net.SetCache(cache))
+	second := newTestSession(t, net, config)
+	accepted, err := second.CacheAccepted()
+	must(t, err)
+	if !accepted {
+		t.Error("the cache of the same process is not accepted")
+	}
+	mustEqual(t, mustScore(t, second, image), want)
+	must(t, net.SetCache(nil))
+
+	path := filepath.Join(t.TempDir(), "cache")
+	must(t, net.SetCacheFile(path))
+	newTestSession(t, net, config)
+	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+		t.Fatalf("no cache file: %v", err)
+	}
+	third := newTestSession(t, net, config)
+	accepted, err = third.CacheAccepted()
+	must(t, err)
+	if !accepted {
+		t.Error("the cache file is not accepted")
+	}
+	must(t, net.UpdateCacheFile(third))
+}

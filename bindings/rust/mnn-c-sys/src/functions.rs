@@ -1,0 +1,296 @@
+//! Every function of the header, with the first sentence of its comment.
+//!
+//! The rest of the comment is part of the contract.
+
+use crate::types::*;
+use std::os::raw::{c_char, c_void};
+
+extern "C" {
+    /// The version of the library, "major.minor.patch".
+    pub fn mnn_version() -> *const c_char;
+    /// The version of the binary interface, major * 65536 + minor.
+    pub fn mnn_abi_version() -> u32;
+    /// The name of a status as the header spells it.
+    pub fn mnn_status_name(status: mnn_status) -> *const c_char;
+    /// The sentence about the last call on this thread that did not return `MNN_OK`.
+    pub fn mnn_last_error() -> *const c_char;
+    /// Copies the sentence of `mnn_last_error`, cut at a character boundary where it does
+    /// not fit, always zero-terminated.
+    pub fn mnn_last_error_copy(buffer: *mut c_char, size: usize) -> usize;
+    /// How many backends are compiled in (not: have a device).
+    pub fn mnn_backend_count(count: *mut usize) -> mnn_status;
+    /// The name of a compiled-in backend.
+    pub fn mnn_backend_name(index: usize, name: *mut *const c_char) -> mnn_status;
+    /// The forward type (`MNN_FORWARD_*`) of a compiled-in backend.
+    pub fn mnn_backend_forward_type(index: usize, forward_type: *mut i32) -> mnn_status;
+    /// How many devices of a backend there are on this machine.
+    pub fn mnn_device_count(forward_type: i32, count: *mut usize) -> mnn_status;
+    /// Describes a device.
+    pub fn mnn_device_info(forward_type: i32, index: usize, info: *mut mnn_device_info_t) -> mnn_status;
+    /// Fills the options with defaults.
+    pub fn mnn_interpreter_options_init(
+        options: *mut mnn_interpreter_options_t,
+        struct_size: usize,
+    ) -> mnn_status;
+    /// Loads a model from a file and verifies it.
+    pub fn mnn_interpreter_create_from_file(
+        path: *const c_char,
+        options: *const mnn_interpreter_options_t,
+        out: *mut *mut mnn_interpreter_t,
+    ) -> mnn_status;
+    /// Loads a model from memory and verifies it.
+    pub fn mnn_interpreter_create_from_memory(
+        data: *const c_void,
+        size: usize,
+        options: *const mnn_interpreter_options_t,
+        out: *mut *mut mnn_interpreter_t,
+    ) -> mnn_status;
+    /// Names a file that keeps what a GPU session prepared (compiled pipelines) for the
+    /// next process.
+    pub fn mnn_interpreter_set_cache_file(
+        interpreter: *mut mnn_interpreter_t,
+        path: *const c_char,
+    ) -> mnn_status;
+    /// The same from memory: bytes of `mnn_session_cache`.
+    pub fn mnn_interpreter_set_cache(
+        interpreter: *mut mnn_interpreter_t,
+        data: *const c_void,
+        size: usize,
+    ) -> mnn_status;
+    /// Writes the cache file again if a session prepared more than it holds (after a
+    /// resize, for example).
+    pub fn mnn_interpreter_update_cache_file(
+        interpreter: *mut mnn_interpreter_t,
+        session: *const mnn_session_t,
+    ) -> mnn_status;
+    /// Destroys an interpreter and sets the handle to NULL.
+    pub fn mnn_interpreter_destroy(interpreter: *mut *mut mnn_interpreter_t) -> mnn_status;
+    /// The UUID that the converter gave the model, or "" when the file has none.
+    pub fn mnn_interpreter_uuid(
+        interpreter: *const mnn_interpreter_t,
+        uuid: *mut *const c_char,
+    ) -> mnn_status;
+    /// The converter release that wrote the model.
+    pub fn mnn_interpreter_model_version(
+        interpreter: *const mnn_interpreter_t,
+        version: *mut *const c_char,
+    ) -> mnn_status;
+    /// The free text given at conversion ("bizCode"), or "".
+    pub fn mnn_interpreter_biz_code(
+        interpreter: *const mnn_interpreter_t,
+        biz_code: *mut *const c_char,
+    ) -> mnn_status;
+    /// How many inputs the model has.
+    pub fn mnn_interpreter_input_count(
+        interpreter: *const mnn_interpreter_t,
+        count: *mut usize,
+    ) -> mnn_status;
+    /// The name of an input.
+    pub fn mnn_interpreter_input_name(
+        interpreter: *const mnn_interpreter_t,
+        index: usize,
+        name: *mut *const c_char,
+    ) -> mnn_status;
+    /// The shape that the model declares for an input.
+    pub fn mnn_interpreter_input_shape(
+        interpreter: *const mnn_interpreter_t,
+        index: usize,
+        dims: *mut i32,
+        capacity: usize,
+        rank: *mut usize,
+    ) -> mnn_status;
+    /// The element type of an input as a session shows it.
+    pub fn mnn_interpreter_input_type(
+        interpreter: *const mnn_interpreter_t,
+        index: usize,
+        element_type: *mut i32,
+    ) -> mnn_status;
+    /// The dimension format that the model declares for an input.
+    pub fn mnn_interpreter_input_format(
+        interpreter: *const mnn_interpreter_t,
+        index: usize,
+        format: *mut i32,
+    ) -> mnn_status;
+    /// How many outputs the model has: those that it names, else every tensor that nothing
+    /// reads.
+    pub fn mnn_interpreter_output_count(
+        interpreter: *const mnn_interpreter_t,
+        count: *mut usize,
+    ) -> mnn_status;
+    /// The name of an output.
+    pub fn mnn_interpreter_output_name(
+        interpreter: *const mnn_interpreter_t,
+        index: usize,
+        name: *mut *const c_char,
+    ) -> mnn_status;
+    /// How many operators the file has: the main graph's, then those of each subgraph, in
+    /// file order.
+    pub fn mnn_interpreter_op_count(interpreter: *const mnn_interpreter_t, count: *mut usize) -> mnn_status;
+    /// The name of an operator; "" when the file has none.
+    pub fn mnn_interpreter_op_name(
+        interpreter: *const mnn_interpreter_t,
+        index: usize,
+        name: *mut *const c_char,
+    ) -> mnn_status;
+    /// The type of an operator.
+    pub fn mnn_interpreter_op_type(
+        interpreter: *const mnn_interpreter_t,
+        index: usize,
+        type_name: *mut *const c_char,
+    ) -> mnn_status;
+    /// Whether this library implements an operator's type.
+    pub fn mnn_interpreter_op_supported(
+        interpreter: *const mnn_interpreter_t,
+        index: usize,
+        supported: *mut bool,
+    ) -> mnn_status;
+    /// How many tensors an operator makes.
+    pub fn mnn_interpreter_op_output_count(
+        interpreter: *const mnn_interpreter_t,
+        index: usize,
+        count: *mut usize,
+    ) -> mnn_status;
+    /// The name of a tensor that an operator makes: what `outputs` and `save_tensors` of a
+    /// configuration take.
+    pub fn mnn_interpreter_op_output_name(
+        interpreter: *const mnn_interpreter_t,
+        index: usize,
+        output: usize,
+        name: *mut *const c_char,
+    ) -> mnn_status;
+    /// How many weights the model holds: elements of every weight, bias and constant,
+    /// external ones too.
+    pub fn mnn_interpreter_parameter_count(
+        interpreter: *const mnn_interpreter_t,
+        count: *mut u64,
+    ) -> mnn_status;
+    /// Fills the configuration with defaults: the CPU, one thread.
+    pub fn mnn_schedule_config_init(config: *mut mnn_schedule_config_t, struct_size: usize) -> mnn_status;
+    /// Prepares a model for running.
+    pub fn mnn_session_create(
+        interpreter: *mut mnn_interpreter_t,
+        config: *const mnn_schedule_config_t,
+        out: *mut *mut mnn_session_t,
+    ) -> mnn_status;
+    /// Destroys a session with its tensors, joins its threads and sets the handle to NULL.
+    pub fn mnn_session_destroy(session: *mut *mut mnn_session_t) -> mnn_status;
+    /// How many inputs the session has.
+    pub fn mnn_session_input_count(session: *const mnn_session_t, count: *mut usize) -> mnn_status;
+    /// Finds an input by name.
+    pub fn mnn_session_input(
+        session: *const mnn_session_t,
+        name: *const c_char,
+        tensor: *mut *mut mnn_tensor_t,
+    ) -> mnn_status;
+    /// Gets an input by index.
+    pub fn mnn_session_input_at(
+        session: *const mnn_session_t,
+        index: usize,
+        tensor: *mut *mut mnn_tensor_t,
+    ) -> mnn_status;
+    /// How many outputs the session has: those of the model, or `outputs` of the
+    /// configuration, and then `save_tensors`.
+    pub fn mnn_session_output_count(session: *const mnn_session_t, count: *mut usize) -> mnn_status;
+    /// Finds an output by name.
+    pub fn mnn_session_output(
+        session: *const mnn_session_t,
+        name: *const c_char,
+        tensor: *mut *mut mnn_tensor_t,
+    ) -> mnn_status;
+    /// Gets an output by index.
+    pub fn mnn_session_output_at(
+        session: *const mnn_session_t,
+        index: usize,
+        tensor: *mut *mut mnn_tensor_t,
+    ) -> mnn_status;
+    /// Changes the shape of an input.
+    pub fn mnn_session_resize_input(
+        session: *mut mnn_session_t,
+        input: *mut mnn_tensor_t,
+        dims: *const i32,
+        rank: usize,
+    ) -> mnn_status;
+    /// Whether an input changed its shape, or has none yet, so that `mnn_session_resize`
+    /// must come before a run.
+    pub fn mnn_session_needs_resize(session: *const mnn_session_t, needed: *mut bool) -> mnn_status;
+    /// Plans the session for the present shapes of its inputs: shapes, memory, kernels.
+    pub fn mnn_session_resize(session: *mut mnn_session_t) -> mnn_status;
+    /// Runs the session: computes all outputs from the inputs as last written.
+    pub fn mnn_session_run(session: *mut mnn_session_t) -> mnn_status;
+    /// Asks a run or a resize of the session that is under way to stop; it returns
+    /// `MNN_ERROR_CANCELLED` after the operator it is in, on a GPU after those that were
+    /// submitted with it.
+    pub fn mnn_session_interrupt(session: *mut mnn_session_t) -> mnn_status;
+    /// What a GPU session prepared, as bytes for `mnn_interpreter_set_cache` of a later
+    /// process.
+    pub fn mnn_session_cache(
+        session: *const mnn_session_t,
+        buffer: *mut c_void,
+        size: *mut usize,
+    ) -> mnn_status;
+    /// Whether the session used the cache that it was offered.
+    pub fn mnn_session_cache_accepted(session: *const mnn_session_t, accepted: *mut bool) -> mnn_status;
+    /// The memory that a session holds, in bytes, without the model's own bytes.
+    pub fn mnn_session_memory(session: *const mnn_session_t, memory: *mut mnn_session_memory_t)
+        -> mnn_status;
+    /// The work of one run in floating point operations (a multiply-add is two).
+    pub fn mnn_session_flops(
+        session: *const mnn_session_t,
+        flops: *mut f64,
+        complete: *mut bool,
+    ) -> mnn_status;
+    /// How many operators the session executes: after constant folding and fusion, those of
+    /// control flow's bodies included.
+    pub fn mnn_session_op_count(session: *const mnn_session_t, count: *mut usize) -> mnn_status;
+    /// Tells where an operator runs and why.
+    pub fn mnn_session_op_info(
+        session: *const mnn_session_t,
+        index: usize,
+        info: *mut mnn_session_op_info_t,
+    ) -> mnn_status;
+    /// `mnn_session_run` with a callback before and after each operator, those of control
+    /// flow's bodies included.
+    pub fn mnn_session_run_with_callbacks(
+        session: *mut mnn_session_t,
+        before: mnn_op_callback,
+        after: mnn_op_callback,
+        user_data: *mut c_void,
+    ) -> mnn_status;
+    /// The name of a tensor.
+    pub fn mnn_tensor_name(tensor: *const mnn_tensor_t, name: *mut *const c_char) -> mnn_status;
+    /// The present shape of a tensor.
+    pub fn mnn_tensor_shape(
+        tensor: *const mnn_tensor_t,
+        dims: *mut i32,
+        capacity: usize,
+        rank: *mut usize,
+    ) -> mnn_status;
+    /// The element type of a tensor.
+    pub fn mnn_tensor_type(tensor: *const mnn_tensor_t, element_type: *mut i32) -> mnn_status;
+    /// The dimension format of a tensor: `MNN_FORMAT_NHWC` when its shape is in NHWC order,
+    /// else `MNN_FORMAT_NCHW` or `MNN_FORMAT_NC4HW4`, whose shapes are in NCHW order.
+    pub fn mnn_tensor_format(tensor: *const mnn_tensor_t, format: *mut i32) -> mnn_status;
+    /// The number of elements of a tensor, without any padding: the product of its extents.
+    pub fn mnn_tensor_element_count(tensor: *const mnn_tensor_t, count: *mut usize) -> mnn_status;
+    /// The bytes of a host buffer that holds a tensor in a format.
+    pub fn mnn_tensor_byte_size(tensor: *const mnn_tensor_t, format: i32, bytes: *mut usize) -> mnn_status;
+    /// Copies data from the host into an input and converts the layout.
+    pub fn mnn_tensor_write(
+        tensor: *mut mnn_tensor_t,
+        data: *const c_void,
+        bytes: usize,
+        format: i32,
+    ) -> mnn_status;
+    /// Gives access to a tensor's elements in place, row-major in the order of its own
+    /// format (NHWC for `MNN_FORMAT_NHWC`, NCHW for the others).
+    pub fn mnn_tensor_map(tensor: *mut mnn_tensor_t, access: i32, data: *mut *mut c_void) -> mnn_status;
+    /// Ends `mnn_tensor_map`: what was written takes effect.
+    pub fn mnn_tensor_unmap(tensor: *mut mnn_tensor_t) -> mnn_status;
+    /// Copies a tensor to the host and converts the layout.
+    pub fn mnn_tensor_read(
+        tensor: *const mnn_tensor_t,
+        buffer: *mut c_void,
+        bytes: usize,
+        format: i32,
+    ) -> mnn_status;
+}

@@ -1,0 +1,17 @@
+//! The declarations of `mnn_c.h`, the C interface of libmnn_c, as they are there: names, numbers, layouts.
+//!
+//! The header is the manual: what a function does, returns and demands of threads is said there. The crate
+//! `mnn-c` puts a safe interface over these declarations.
+//!
+//! Enumeration constants are `i32`, as they cross the interface; `MNN_MAX_RANK` and `MNN_MAX_THREADS` too.
+
+#![deny(missing_docs)]
+#![allow(non_camel_case_types)]
+
+mod constants;
+mod functions;
+mod types;
+
+pub use constants::*;
+pub use functions::*;
+pub use types::*;

@@ -1,0 +1,102 @@
+//! Calls of the C interface: statuses to results, out-pointers to values, strings from and to C.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::panics;
+use mnn_c_sys as sys;
+use std::borrow::Cow;
+use std::ffi::{CStr, CString};
+use std::os::raw::c_char;
+use std::path::Path;
+
+/// What a status says. Comes right after the call: the sentence lives until the next one on this thread.
+pub(crate) fn outcome(status: sys::mnn_status) -> Result<()> {
+    match status {
+        sys::MNN_OK => Ok(()),
+        failed => Err(Error::last(failed)),
+    }
+}
+
+/// `outcome`, and then a panic of a closure during the call goes on.
+pub(crate) fn check(status: sys::mnn_status) -> Result<()> {
+    let result = outcome(status);
+    panics::resume();
+    result
+}
+
+/// The one value that a call writes on success.
+pub(crate) fn get<T: Default>(call: impl FnOnce(*mut T) -> sys::mnn_status) -> Result<T> {
+    let mut value = T::default();
+    check(call(&mut value))?;
+    Ok(value)
+}
+
+/// The handle that a call writes on success, else NULL. A panic of a closure still waits: first the handle
+/// gets an owner.
+pub(crate) fn get_pointer<T>(call: impl FnOnce(*mut *mut T) -> sys::mnn_status) -> (*mut T, Result<()>) {
+    let mut pointer = std::ptr::null_mut();
+    let result = outcome(call(&mut pointer));
+    (pointer, result)
+}
+
+/// The string that a call writes on success.
+///
+/// # Safety
+/// The string lives for `'a`.
+pub(crate) unsafe fn get_text<'a>(
+    call: impl FnOnce(*mut *const c_char) -> sys::mnn_status,
+) -> Result<Cow<'a, str>> {
+    let mut text = std::ptr::null();
+    check(call(&mut text))?;
+    // SAFETY: as promised.
+    Ok(unsafe { optional_text(text) }.unwrap_or_default())
+}
+
+/// A string of the library, `None` for NULL. Names come from the model's file, whose bytes may be no UTF-8.
+///
+/// # Safety
+/// NULL, or a string that lives for `'a`.
+pub(crate) unsafe fn optional_text<'a>(text: *const c_char) -> Option<Cow<'a, str>> {
+    if text.is_null() {
+        return None;
+    }
+    // SAFETY: as promised.
+    Some(unsafe { CStr::from_ptr(text) }.to_string_lossy())
+}
+
+/// A string for the library.
+pub(crate) fn c_string(text: impl Into<Vec<u8>>, what: &str) -> Result<CString> {
+    CString::new(text).map_err(|error| {
+        let position = error.nul_position();
+        Error::new(
+            ErrorKind::InvalidValue,
+            format!("{what} has a zero byte at {position}"),
+        )
+    })
+}
+
+/// A path for the library.
+#[cfg(unix)]
+pub(crate) fn c_path(path: &Path) -> Result<CString> {
+    use std::os::unix::ffi::OsStrExt;
+    c_string(path.as_os_str().as_bytes(), "the path")
+}
+
+/// A path for the library.
+#[cfg(not(unix))]
+pub(crate) fn c_path(path: &Path) -> Result<CString> {
+    let text = path.to_str().ok_or_else(|| {
+        let message = format!("the path {} is not Unicode", path.display());
+        Error::new(ErrorKind::InvalidValue, message)
+    })?;
+    c_string(text, "the path")
+}
+
+/// The shape that a call gives.
+pub(crate) fn get_shape(
+    call: impl FnOnce(*mut i32, usize, *mut usize) -> sys::mnn_status,
+) -> Result<Vec<i32>> {
+    let mut dims = [0; crate::MAX_RANK];
+    let mut rank = 0;
+    check(call(dims.as_mut_ptr(), dims.len(), &mut rank))?;
+    Ok(dims[..rank].to_vec())
+}

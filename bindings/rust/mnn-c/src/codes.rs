@@ -1,0 +1,146 @@
+//! Numbers of the C interface as enumerations. A number that this version does not know stays itself.
+
+macro_rules! codes {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $code:ident,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum $name {
+            $($(#[$variant_doc])* $variant,)*
+            /// A number that this version of the crate does not know.
+            Other(i32),
+        }
+
+        impl $name {
+            /// From the number of the C interface.
+            pub const fn from_code(code: i32) -> Self {
+                match code {
+                    $(mnn_c_sys::$code => Self::$variant,)*
+                    other => Self::Other(other),
+                }
+            }
+
+            /// The number of the C interface.
+            pub const fn code(self) -> i32 {
+                match self {
+                    $(Self::$variant => mnn_c_sys::$code,)*
+                    Self::Other(code) => code,
+                }
+            }
+        }
+    };
+}
+pub(crate) use codes;
+
+codes! {
+    /// The type of a tensor's elements.
+    ElementType {
+        /// `f32`.
+        Float32 = MNN_TYPE_FLOAT32,
+        /// `i32`; also where a model declares 64-bit integers or booleans.
+        Int32 = MNN_TYPE_INT32,
+        /// `u8`.
+        Uint8 = MNN_TYPE_UINT8,
+        /// `i16`.
+        Int16 = MNN_TYPE_INT16,
+        /// `i8`.
+        Int8 = MNN_TYPE_INT8,
+        /// [`Bf16`](crate::Bf16).
+        Bfloat16 = MNN_TYPE_BFLOAT16,
+        /// `u16`.
+        Uint16 = MNN_TYPE_UINT16,
+        /// [`F16`](crate::F16).
+        Float16 = MNN_TYPE_FLOAT16,
+    }
+}
+
+codes! {
+    /// The order of a tensor's elements. It matters for a rank of 3 and more only.
+    Format {
+        /// Batch, channel, height, width: dimension 1 is the channel.
+        Nchw = MNN_FORMAT_NCHW,
+        /// Batch, height, width, channel: the last dimension is the channel.
+        Nhwc = MNN_FORMAT_NHWC,
+        /// Channels in groups of four, the last one filled up with zeros: element (n, c, s) of N x C x S lies
+        /// at ((c / 4 * N + n) * S + s) * 4 + c % 4.
+        Nc4hw4 = MNN_FORMAT_NC4HW4,
+    }
+}
+
+codes! {
+    /// Where a session runs.
+    ForwardType {
+        /// The CPU.
+        Cpu = MNN_FORWARD_CPU,
+        /// The first available backend, GPUs before the CPU.
+        Auto = MNN_FORWARD_AUTO,
+        /// A GPU through Vulkan.
+        Vulkan = MNN_FORWARD_VULKAN,
+    }
+}
+
+codes! {
+    /// How exactly a session computes.
+    Precision {
+        /// The default: fp32.
+        Normal = MNN_PRECISION_NORMAL,
+        /// fp32.
+        High = MNN_PRECISION_HIGH,
+        /// Tensors and weights stored as fp16 where the device can.
+        Low = MNN_PRECISION_LOW,
+        /// Taken as `Low`.
+        LowBf16 = MNN_PRECISION_LOW_BF16,
+    }
+}
+
+codes! {
+    /// What a session may do with memory.
+    MemoryMode {
+        /// The default.
+        Normal = MNN_MEMORY_NORMAL,
+        /// More memory, if that is faster.
+        High = MNN_MEMORY_HIGH,
+        /// Less memory.
+        Low = MNN_MEMORY_LOW,
+    }
+}
+
+codes! {
+    /// What a session may do with power.
+    PowerMode {
+        /// The default.
+        Normal = MNN_POWER_NORMAL,
+        /// More power.
+        High = MNN_POWER_HIGH,
+        /// Less power.
+        Low = MNN_POWER_LOW,
+    }
+}
+
+codes! {
+    /// How important a message is, from quiet to talkative.
+    LogLevel {
+        /// The library's choice: warnings.
+        Default = MNN_LOG_DEFAULT,
+        /// Errors.
+        Error = MNN_LOG_ERROR,
+        /// And warnings.
+        Warning = MNN_LOG_WARNING,
+        /// And what may be worth knowing.
+        Info = MNN_LOG_INFO,
+        /// Everything.
+        Debug = MNN_LOG_DEBUG,
+    }
+}
+
+codes! {
+    /// What a callback of [`Session::run_with_callbacks`](crate::Session::run_with_callbacks) wants next.
+    OpAction {
+        /// Go on.
+        Run = MNN_OP_RUN,
+        /// From `before` only: leave this operator out; its outputs keep what their memory holds.
+        Skip = MNN_OP_SKIP,
+        /// End the run with [`ErrorKind::CallbackStop`](crate::ErrorKind::CallbackStop).
+        Stop = MNN_OP_STOP,
+    }
+}

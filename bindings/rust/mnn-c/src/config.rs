@@ -1,0 +1,244 @@
+//! Where and how a session runs.
+
+use crate::call::{c_string, check};
+use crate::codes::{ForwardType, MemoryMode, PowerMode, Precision};
+use crate::error::Result;
+use mnn_c_sys as sys;
+use std::ffi::CString;
+use std::mem::{size_of, MaybeUninit};
+use std::os::raw::c_char;
+use std::ptr::null;
+
+/// Wishes for a GPU: at most one of each group. `GpuMode::TUNING_FAST | GpuMode::RECORD_OP` asks for two
+/// things.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct GpuMode(i32);
+
+impl GpuMode {
+    /// No search for the fastest kernels.
+    pub const TUNING_NONE: Self = Self(sys::MNN_GPU_TUNING_NONE);
+    /// The longest search for the fastest kernels.
+    pub const TUNING_HEAVY: Self = Self(sys::MNN_GPU_TUNING_HEAVY);
+    /// A long search.
+    pub const TUNING_WIDE: Self = Self(sys::MNN_GPU_TUNING_WIDE);
+    /// A search.
+    pub const TUNING_NORMAL: Self = Self(sys::MNN_GPU_TUNING_NORMAL);
+    /// A short search.
+    pub const TUNING_FAST: Self = Self(sys::MNN_GPU_TUNING_FAST);
+    /// Tensors in buffers.
+    pub const MEMORY_BUFFER: Self = Self(sys::MNN_GPU_MEMORY_BUFFER);
+    /// Tensors in images.
+    pub const MEMORY_IMAGE: Self = Self(sys::MNN_GPU_MEMORY_IMAGE);
+    /// A command buffer per operator.
+    pub const RECORD_OP: Self = Self(sys::MNN_GPU_RECORD_OP);
+    /// Command buffers of many operators, recorded once and replayed: the default.
+    pub const RECORD_BATCH: Self = Self(sys::MNN_GPU_RECORD_BATCH);
+
+    /// From the bits of the C interface.
+    pub const fn from_bits(bits: i32) -> Self {
+        Self(bits)
+    }
+
+    /// The bits of the C interface.
+    pub const fn bits(self) -> i32 {
+        self.0
+    }
+}
+
+impl std::ops::BitOr for GpuMode {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// Where and how a session runs. The default is the CPU with one thread.
+///
+/// ```
+/// use mnn_c::{ForwardType, Precision, ScheduleConfig};
+///
+/// let config = ScheduleConfig::new()
+///     .forward_type(ForwardType::Vulkan)
+///     .fallback(ForwardType::Cpu)
+///     .precision(Precision::Low)
+///     .threads(2);
+/// # let _ = config;
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct ScheduleConfig {
+    forward_type: Option<ForwardType>,
+    fallback: Option<ForwardType>,
+    threads: u32,
+    precision: Option<Precision>,
+    memory: Option<MemoryMode>,
+    power: Option<PowerMode>,
+    gpu_mode: GpuMode,
+    cpu_isa: Option<String>,
+    outputs: Vec<String>,
+    save_tensors: Vec<String>,
+    max_memory_bytes: u64,
+    max_loop_iterations: u64,
+    device: Option<String>,
+}
+
+impl ScheduleConfig {
+    /// The defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The wanted backend.
+    pub fn forward_type(mut self, forward_type: ForwardType) -> Self {
+        self.forward_type = Some(forward_type);
+        self
+    }
+
+    /// The backend to take when the wanted one is missing. Without it, that is an error. Single operators
+    /// fall back to the CPU either way.
+    pub fn fallback(mut self, forward_type: ForwardType) -> Self {
+        self.fallback = Some(forward_type);
+        self
+    }
+
+    /// CPU threads, 1 to [`MAX_THREADS`](crate::MAX_THREADS); 0 means 1.
+    pub fn threads(mut self, threads: u32) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// How exactly to compute.
+    pub fn precision(mut self, precision: Precision) -> Self {
+        self.precision = Some(precision);
+        self
+    }
+
+    /// What to do with memory.
+    pub fn memory(mut self, memory: MemoryMode) -> Self {
+        self.memory = Some(memory);
+        self
+    }
+
+    /// What to do with power.
+    pub fn power(mut self, power: PowerMode) -> Self {
+        self.power = Some(power);
+        self
+    }
+
+    /// Wishes for a GPU.
+    pub fn gpu_mode(mut self, gpu_mode: GpuMode) -> Self {
+        self.gpu_mode = gpu_mode;
+        self
+    }
+
+    /// Forces an instruction set: `portable`, `sse4`, `avx2` or `avx512`.
+    pub fn cpu_isa(mut self, name: impl Into<String>) -> Self {
+        self.cpu_isa = Some(name.into());
+        self
+    }
+
+    /// Names of the only tensors to compute, instead of the model's outputs.
+    pub fn outputs<I>(mut self, names: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<String>,
+    {
+        self.outputs = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Names of tensors to offer as outputs beside those.
+    pub fn save_tensors<I>(mut self, names: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<String>,
+    {
+        self.save_tensors = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Most bytes the session may plan for, weights included; 0: 4 GiB, or half of the machine's memory if
+    /// that is more.
+    pub fn max_memory_bytes(mut self, bytes: u64) -> Self {
+        self.max_memory_bytes = bytes;
+        self
+    }
+
+    /// Most iterations of one loop of the model in a run; 0: 1,000,000.
+    pub fn max_loop_iterations(mut self, iterations: u64) -> Self {
+        self.max_loop_iterations = iterations;
+        self
+    }
+
+    /// Which GPU: its index in [`devices`](crate::devices), its UUID as 32 hexadecimal digits, or a part of
+    /// its name. Without it the best; [`ForwardType::Auto`] takes no software driver unless it is named here.
+    pub fn device(mut self, device: impl Into<String>) -> Self {
+        self.device = Some(device.into());
+        self
+    }
+
+    /// Hands the struct of the C interface to a call; what it points to lives until that returns.
+    pub(crate) fn with_c<T>(&self, call: impl FnOnce(*const sys::mnn_schedule_config_t) -> T) -> Result<T> {
+        let cpu_isa = optional_string(&self.cpu_isa, "the instruction set")?;
+        let device = optional_string(&self.device, "the device")?;
+        let outputs = Names::new(&self.outputs, "the name of an output")?;
+        let save_tensors = Names::new(&self.save_tensors, "the name of a tensor to save")?;
+        let mut place = MaybeUninit::<sys::mnn_schedule_config_t>::uninit();
+        // SAFETY: the size is that of the place, which is initialised when the call succeeds.
+        let mut config = unsafe {
+            let size = size_of::<sys::mnn_schedule_config_t>();
+            check(sys::mnn_schedule_config_init(place.as_mut_ptr(), size))?;
+            place.assume_init()
+        };
+        config.forward_type = self.forward_type.map_or(config.forward_type, ForwardType::code);
+        config.backup_type = self.fallback.map_or(config.backup_type, ForwardType::code);
+        config.allow_fallback = self.fallback.is_some().into();
+        config.threads = i32::try_from(self.threads).unwrap_or(i32::MAX);
+        config.precision = self.precision.map_or(config.precision, Precision::code);
+        config.memory = self.memory.map_or(config.memory, MemoryMode::code);
+        config.power = self.power.map_or(config.power, PowerMode::code);
+        config.gpu_mode = self.gpu_mode.bits();
+        config.cpu_isa = cpu_isa.as_ref().map_or(null(), |text| text.as_ptr());
+        config.outputs = outputs.as_ptr();
+        config.output_count = outputs.pointers.len();
+        config.save_tensors = save_tensors.as_ptr();
+        config.save_tensor_count = save_tensors.pointers.len();
+        config.max_memory_bytes = self.max_memory_bytes;
+        config.max_loop_iterations = self.max_loop_iterations;
+        config.device = device.as_ref().map_or(null(), |text| text.as_ptr());
+        Ok(call(&config))
+    }
+}
+
+fn optional_string(text: &Option<String>, what: &str) -> Result<Option<CString>> {
+    text.as_deref().map(|text| c_string(text, what)).transpose()
+}
+
+/// A list of names as C takes it.
+struct Names {
+    pointers: Vec<*const c_char>,
+    _strings: Vec<CString>,
+}
+
+impl Names {
+    fn new(names: &[String], what: &str) -> Result<Self> {
+        let strings = names
+            .iter()
+            .map(|name| c_string(name.as_str(), what))
+            .collect::<Result<Vec<_>>>()?;
+        Ok(Self {
+            pointers: strings.iter().map(|name| name.as_ptr()).collect(),
+            _strings: strings,
+        })
+    }
+
+    /// NULL without names: the model's own.
+    fn as_ptr(&self) -> *const *const c_char {
+        if self.pointers.is_empty() {
+            null()
+        } else {
+            self.pointers.as_ptr()
+        }
+    }
+}

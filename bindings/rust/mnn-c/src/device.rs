@@ -1,0 +1,81 @@
+//! Devices of a backend.
+
+use crate::call::{check, get};
+use crate::codes::ForwardType;
+use crate::error::Result;
+use mnn_c_sys as sys;
+use std::mem::{size_of, MaybeUninit};
+use std::os::raw::c_char;
+
+/// A device of a backend.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DeviceInfo {
+    /// Its name.
+    pub name: String,
+    /// Name and version of the driver; empty where it does not tell.
+    pub driver: String,
+    /// `discrete`, `integrated`, `virtual`, `cpu` (a software driver) or `other`.
+    pub kind: String,
+    /// The same in every process.
+    pub uuid: [u8; 16],
+    /// Its largest memory of its own.
+    pub memory_bytes: u64,
+    /// As the driver numbers them: of Vulkan 1.3.0 it is `1 << 22 | 3 << 12`.
+    pub api_version: u32,
+    /// In the driver's own numbering.
+    pub driver_version: u32,
+    /// PCI.
+    pub vendor_id: u32,
+    /// PCI.
+    pub device_id: u32,
+    /// Invocations that run in step.
+    pub subgroup_size: u32,
+    /// Whether they can add up among themselves.
+    pub subgroup_arithmetic: bool,
+    /// Whether [`Precision::Low`](crate::Precision::Low) stores tensors as fp16.
+    pub fp16_storage: bool,
+    /// Whether it computes in fp16.
+    pub fp16_arithmetic: bool,
+}
+
+/// The devices of a backend on this machine, in the order of the indices that
+/// [`ScheduleConfig::device`](crate::ScheduleConfig::device) takes. The CPU has none to choose among.
+///
+/// Fails with [`ErrorKind::BackendMissing`](crate::ErrorKind::BackendMissing) when the backend is not built
+/// in or finds no device; the sentence says what is missing. Loads the drivers unless a session of the
+/// backend is alive.
+pub fn devices(backend: ForwardType) -> Result<Vec<DeviceInfo>> {
+    // SAFETY: an out-pointer to a value.
+    let count = get(|count| unsafe { sys::mnn_device_count(backend.code(), count) })?;
+    (0..count).map(|index| device(backend, index)).collect()
+}
+
+fn device(backend: ForwardType, index: usize) -> Result<DeviceInfo> {
+    // SAFETY: numbers and arrays of numbers; all zeros are a value.
+    let mut info: sys::mnn_device_info_t = unsafe { MaybeUninit::zeroed().assume_init() };
+    info.struct_size = size_of::<sys::mnn_device_info_t>();
+    // SAFETY: the struct tells its size.
+    check(unsafe { sys::mnn_device_info(backend.code(), index, &mut info) })?;
+    Ok(DeviceInfo {
+        name: text(&info.name),
+        driver: text(&info.driver),
+        kind: text(&info.kind),
+        uuid: info.uuid,
+        memory_bytes: info.memory_bytes,
+        api_version: info.api_version,
+        driver_version: info.driver_version,
+        vendor_id: info.vendor_id,
+        device_id: info.device_id,
+        subgroup_size: info.subgroup_size,
+        subgroup_arithmetic: info.subgroup_arithmetic != 0,
+        fp16_storage: info.fp16_storage != 0,
+        fp16_arithmetic: info.fp16_arithmetic != 0,
+    })
+}
+
+/// Up to the terminating zero.
+fn text(field: &[c_char]) -> String {
+    let bytes: Vec<u8> = field.iter().map(|&c| c as u8).take_while(|&c| c != 0).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}

@@ -1,0 +1,239 @@
+//! A model.
+
+use crate::call::{c_path, check, get, get_pointer, get_shape, get_text};
+use crate::codes::{ElementType, Format};
+use crate::config::ScheduleConfig;
+use crate::error::Result;
+use crate::options::InterpreterOptions;
+use crate::panics;
+use crate::session::Session;
+use mnn_c_sys as sys;
+use std::any::Any;
+use std::borrow::Cow;
+use std::path::Path;
+use std::ptr::{null, NonNull};
+use std::sync::Arc;
+
+/// What owns the bytes that an interpreter borrows.
+pub(crate) type Owner = Option<Arc<dyn Any + Send + Sync>>;
+
+/// A model, loaded and verified. Operators that the library does not know do not stop loading; creating a
+/// session of the model fails then.
+///
+/// Sessions stay usable when their interpreter is dropped.
+#[derive(Debug)]
+pub struct Interpreter {
+    handle: NonNull<sys::mnn_interpreter_t>,
+    // Behind the handle's destruction: fields are dropped after `drop` returned.
+    owner: Owner,
+}
+
+// SAFETY: every function that takes an interpreter may be called from any thread; only destroying must not
+// overlap.
+unsafe impl Send for Interpreter {}
+// SAFETY: as above.
+unsafe impl Sync for Interpreter {}
+
+/// An input as the model declares it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InputInfo<'i> {
+    /// Its name.
+    pub name: Cow<'i, str>,
+    /// Its extents in the order of its format; -1 where the model leaves one open.
+    pub shape: Vec<i32>,
+    /// The element type as a session shows it.
+    pub element_type: ElementType,
+    /// The dimension format.
+    pub format: Format,
+}
+
+/// An operator of the model's file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ModelOp<'i> {
+    /// Its name; empty when the file has none.
+    pub name: Cow<'i, str>,
+    /// Its type, e.g. `Convolution`; `Unknown(123)` for a number that the library does not know.
+    pub type_name: Cow<'i, str>,
+    /// Whether the library implements the type.
+    pub supported: bool,
+    /// The names of the tensors that it makes: what [`ScheduleConfig::outputs`] and
+    /// [`ScheduleConfig::save_tensors`] take. Empty in subgraphs.
+    pub outputs: Vec<Cow<'i, str>>,
+}
+
+impl Interpreter {
+    /// Loads a model from a file, which is read into memory. [`InterpreterOptions`] has more ways.
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self> {
+        InterpreterOptions::new().load_file(path)
+    }
+
+    /// Loads a model from the bytes of a `.mnn` file, which are copied.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        InterpreterOptions::new().load_bytes(bytes)
+    }
+
+    /// Loads a model from the bytes of a `.mnn` file in place; see [`InterpreterOptions::load_owner`].
+    ///
+    /// ```
+    /// use mnn_c::Interpreter;
+    ///
+    /// static MODEL: &[u8] = include_bytes!(concat!(
+    ///     env!("CARGO_MANIFEST_DIR"),
+    ///     "/../../../examples/digits/digits.mnn"
+    /// ));
+    /// let net = Interpreter::from_owner(MODEL)?;
+    /// assert_eq!(net.output_names()?, ["scores"]);
+    /// # Ok::<(), mnn_c::Error>(())
+    /// ```
+    pub fn from_owner<T>(owner: T) -> Result<Self>
+    where
+        T: AsRef<[u8]> + Send + Sync + 'static,
+    {
+        InterpreterOptions::new().load_owner(owner)
+    }
+
+    /// Takes over a new handle; `None` for NULL.
+    ///
+    /// # Safety
+    /// The handle is nobody else's, and the owner keeps the bytes that it borrows.
+    pub(crate) unsafe fn from_handle(handle: *mut sys::mnn_interpreter_t, owner: Owner) -> Option<Self> {
+        NonNull::new(handle).map(|handle| Self { handle, owner })
+    }
+
+    /// Prepares the model for running. When the model declares all extents of its inputs the session is ready
+    /// to run (an open first extent, the batch, counts as 1); otherwise
+    /// [`TensorMut::resize`](crate::TensorMut::resize) and [`Session::resize`] have to follow.
+    ///
+    /// Any number of sessions may be created at once, on any threads.
+    pub fn create_session(&self, config: &ScheduleConfig) -> Result<Session> {
+        let (handle, result) = config.with_c(|config| {
+            // SAFETY: the configuration lives during the call.
+            get_pointer(|out| unsafe { sys::mnn_session_create(self.handle.as_ptr(), config, out) })
+        })?;
+        // SAFETY: a new session, or NULL after a failure; the bytes that it borrows are the owner's.
+        let session = unsafe { Session::from_handle(handle, self.owner.clone()) };
+        panics::resume();
+        result.map(|()| session.expect("a handle comes with MNN_OK"))
+    }
+
+    /// Names a file that keeps what a GPU session prepared for the next process; `None`: no file any more.
+    /// Sessions created afterwards read it, and write it when there was none that fits.
+    pub fn set_cache_file(&self, path: Option<&Path>) -> Result<()> {
+        let path = path.map(c_path).transpose()?;
+        let pointer = path.as_ref().map_or(null(), |path| path.as_ptr());
+        // SAFETY: the path is copied.
+        check(unsafe { sys::mnn_interpreter_set_cache_file(self.handle.as_ptr(), pointer) })
+    }
+
+    /// The same from memory: bytes of [`Session::cache`]. They come before a file; empty bytes take earlier
+    /// ones back. Bytes that do not fit are a miss: [`Session::cache_accepted`] tells.
+    pub fn set_cache(&self, bytes: &[u8]) -> Result<()> {
+        let data = bytes.as_ptr().cast();
+        // SAFETY: the bytes are copied.
+        check(unsafe { sys::mnn_interpreter_set_cache(self.handle.as_ptr(), data, bytes.len()) })
+    }
+
+    /// Writes the cache file again if a session prepared more than it holds.
+    pub fn update_cache_file(&self, session: &mut Session) -> Result<()> {
+        // SAFETY: the session does not run, it is borrowed alone.
+        check(unsafe { sys::mnn_interpreter_update_cache_file(self.handle.as_ptr(), session.as_ptr()) })
+    }
+
+    /// The UUID that the converter gave the model; empty when the file has none.
+    pub fn uuid(&self) -> Result<Cow<'_, str>> {
+        // SAFETY: a string of the interpreter.
+        unsafe { get_text(|text| sys::mnn_interpreter_uuid(self.as_ptr(), text)) }
+    }
+
+    /// The converter release that wrote the model; empty when the file does not say.
+    pub fn model_version(&self) -> Result<Cow<'_, str>> {
+        // SAFETY: a string of the interpreter.
+        unsafe { get_text(|text| sys::mnn_interpreter_model_version(self.as_ptr(), text)) }
+    }
+
+    /// The free text given at conversion.
+    pub fn biz_code(&self) -> Result<Cow<'_, str>> {
+        // SAFETY: a string of the interpreter.
+        unsafe { get_text(|text| sys::mnn_interpreter_biz_code(self.as_ptr(), text)) }
+    }
+
+    /// How many weights the model holds: elements of every weight, bias and constant.
+    pub fn parameter_count(&self) -> Result<u64> {
+        // SAFETY: an out-pointer to a value.
+        get(|count| unsafe { sys::mnn_interpreter_parameter_count(self.as_ptr(), count) })
+    }
+
+    /// The inputs that the model declares, in the order of a session.
+    pub fn inputs(&self) -> Result<Vec<InputInfo<'_>>> {
+        let net = self.as_ptr();
+        // SAFETY: an out-pointer to a value.
+        let count = get(|count| unsafe { sys::mnn_interpreter_input_count(net, count) })?;
+        (0..count)
+            // SAFETY: out-pointers to values; the name is a string of the interpreter.
+            .map(|index| unsafe {
+                let element_type = get(|code| sys::mnn_interpreter_input_type(net, index, code))?;
+                let format = get(|code| sys::mnn_interpreter_input_format(net, index, code))?;
+                Ok(InputInfo {
+                    name: get_text(|name| sys::mnn_interpreter_input_name(net, index, name))?,
+                    shape: get_shape(|dims, capacity, rank| {
+                        sys::mnn_interpreter_input_shape(net, index, dims, capacity, rank)
+                    })?,
+                    element_type: ElementType::from_code(element_type),
+                    format: Format::from_code(format),
+                })
+            })
+            .collect()
+    }
+
+    /// The names of the outputs, in the order of a session without [`ScheduleConfig::outputs`].
+    pub fn output_names(&self) -> Result<Vec<Cow<'_, str>>> {
+        let net = self.as_ptr();
+        // SAFETY: an out-pointer to a value; the names are strings of the interpreter.
+        unsafe {
+            let count = get(|count| sys::mnn_interpreter_output_count(net, count))?;
+            (0..count)
+                .map(|index| get_text(|name| sys::mnn_interpreter_output_name(net, index, name)))
+                .collect()
+        }
+    }
+
+    /// How many operators the file has: the main graph's, then those of each subgraph.
+    pub fn op_count(&self) -> Result<usize> {
+        // SAFETY: an out-pointer to a value.
+        get(|count| unsafe { sys::mnn_interpreter_op_count(self.as_ptr(), count) })
+    }
+
+    /// Describes an operator of the file.
+    pub fn op(&self, index: usize) -> Result<ModelOp<'_>> {
+        let net = self.as_ptr();
+        // SAFETY: out-pointers to values; the names are strings of the interpreter.
+        unsafe {
+            let outputs = get(|count| sys::mnn_interpreter_op_output_count(net, index, count))?;
+            Ok(ModelOp {
+                name: get_text(|name| sys::mnn_interpreter_op_name(net, index, name))?,
+                type_name: get_text(|name| sys::mnn_interpreter_op_type(net, index, name))?,
+                supported: get(|supported| sys::mnn_interpreter_op_supported(net, index, supported))?,
+                outputs: (0..outputs)
+                    .map(|output| {
+                        get_text(|name| sys::mnn_interpreter_op_output_name(net, index, output, name))
+                    })
+                    .collect::<Result<_>>()?,
+            })
+        }
+    }
+
+    fn as_ptr(&self) -> *const sys::mnn_interpreter_t {
+        self.handle.as_ptr()
+    }
+}
+
+impl Drop for Interpreter {
+    fn drop(&mut self) {
+        let mut handle = self.handle.as_ptr();
+        // SAFETY: the handle is used no more. Destroying a live handle does not fail.
+        unsafe { sys::mnn_interpreter_destroy(&mut handle) };
+        panics::resume();
+    }
+}

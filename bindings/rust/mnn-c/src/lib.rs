@@ -1,0 +1,73 @@
+//! Runs neural networks stored in the `.mnn` format, on the CPU and on GPUs through Vulkan: a safe interface
+//! of libmnn_c.
+//!
+//! ```
+//! use mnn_c::{Format, Interpreter, ScheduleConfig};
+//!
+//! # fn main() -> mnn_c::Result<()> {
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../examples/digits/digits.mnn");
+//! let net = Interpreter::from_file(path)?;
+//! let mut session = net.create_session(&ScheduleConfig::new())?;
+//! session.input_mut("image")?.write(&[0.5f32; 64], Format::Nchw)?;
+//! session.run()?;
+//! let scores: Vec<f32> = session.output("scores")?.read(Format::Nchw)?;
+//! assert_eq!(scores.len(), 10);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! - An [`Interpreter`] holds one model. A [`Session`] is that model prepared for one configuration and one
+//!   set of input shapes; any number of sessions share the weights of their interpreter. A [`Tensor`] is an
+//!   input or an output of a session.
+//! - Interpreters and sessions may be dropped in any order.
+//! - What takes `&self` may be called from any number of threads at once, what takes `&mut self` from one at
+//!   a time: the rules of the C interface, which the compiler enforces here. Sessions run at the same time.
+//! - An [`Error`] carries a kind, the number of the C interface and a sentence with the names and numbers at
+//!   fault.
+//! - A panic in a closure that the library calls stops what is under way and goes on in the caller.
+//!
+//! The feature `ndarray` adds `Tensor::read_array` and `TensorMut::write_array`.
+
+#![deny(missing_docs)]
+#![deny(unsafe_op_in_unsafe_fn)]
+
+#[cfg(feature = "ndarray")]
+mod array;
+mod call;
+mod callbacks;
+mod codes;
+mod config;
+mod device;
+mod element;
+mod error;
+mod interpreter;
+mod library;
+mod map;
+mod options;
+mod panics;
+mod session;
+mod tensor;
+
+pub use callbacks::OpCall;
+pub use codes::{ElementType, Format, ForwardType, LogLevel, MemoryMode, OpAction, PowerMode, Precision};
+pub use config::{GpuMode, ScheduleConfig};
+pub use device::{devices, DeviceInfo};
+pub use element::{Bf16, Element, F16};
+pub use error::{Error, ErrorKind, Result};
+pub use interpreter::{InputInfo, Interpreter, ModelOp};
+pub use library::{abi_version, backends, version, Backend};
+pub use map::{Mapped, MappedMut};
+pub use options::InterpreterOptions;
+pub use session::{Flops, InterruptHandle, OpInfo, Session, SessionMemory};
+pub use tensor::{Tensor, TensorMut};
+
+/// No tensor has more dimensions.
+pub const MAX_RANK: usize = mnn_c_sys::MNN_MAX_RANK as usize;
+
+/// The most CPU threads of one session.
+pub const MAX_THREADS: u32 = mnn_c_sys::MNN_MAX_THREADS as u32;
+
+// Compiles what the README shows.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

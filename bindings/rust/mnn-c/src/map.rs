@@ -1,0 +1,130 @@
+//! Tensors in place.
+
+use crate::call::check;
+use crate::element::Element;
+use crate::error::{Error, ErrorKind, Result};
+use crate::tensor::TensorMut;
+use mnn_c_sys as sys;
+use std::marker::PhantomData;
+use std::mem::align_of;
+use std::ops::{Deref, DerefMut};
+use std::ptr::{null_mut, NonNull};
+
+/// A mapping that is under way; it ends when it is dropped.
+#[derive(Debug)]
+struct Mapping<'t, T> {
+    tensor: NonNull<sys::mnn_tensor_t>,
+    data: NonNull<T>,
+    count: usize,
+    alone: PhantomData<&'t mut [T]>,
+}
+
+// SAFETY: it stands for a tensor that is borrowed alone and for its elements.
+unsafe impl<T: Element> Send for Mapping<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Element> Sync for Mapping<'_, T> {}
+
+impl<'t, T: Element> Mapping<'t, T> {
+    fn new(tensor: &'t mut TensorMut<'_>, access: i32) -> Result<Self> {
+        tensor.require_type::<T>()?;
+        let count = tensor.element_count()?;
+        let handle = tensor.as_ptr_mut();
+        let mut data = null_mut();
+        // SAFETY: the tensor is borrowed alone.
+        check(unsafe { sys::mnn_tensor_map(handle, access, &mut data) })?;
+        let mut mapping = Self {
+            // SAFETY: it was a NonNull.
+            tensor: unsafe { NonNull::new_unchecked(handle) },
+            data: NonNull::dangling(),
+            count: 0,
+            alone: PhantomData,
+        };
+        // An empty tensor has no memory.
+        if let Some(data) = NonNull::new(data).filter(|_| count > 0) {
+            if data.as_ptr() as usize % align_of::<T>() != 0 {
+                let message = format!("the elements of tensor '{}' are not aligned", tensor.name()?);
+                return Err(Error::new(ErrorKind::Internal, message));
+            }
+            mapping.data = data.cast();
+            mapping.count = count;
+        }
+        Ok(mapping)
+    }
+
+    fn elements(&self) -> &[T] {
+        // SAFETY: that many elements, aligned, mapped for reading or written before; any bits are a value.
+        unsafe { std::slice::from_raw_parts(self.data.as_ptr(), self.count) }
+    }
+
+    fn elements_mut(&mut self) -> &mut [T] {
+        // SAFETY: as above, and the tensor is borrowed alone.
+        unsafe { std::slice::from_raw_parts_mut(self.data.as_ptr(), self.count) }
+    }
+
+    fn end(self) -> Result<()> {
+        let tensor = self.tensor.as_ptr();
+        std::mem::forget(self);
+        // SAFETY: the tensor is borrowed alone, and the elements are used no more.
+        check(unsafe { sys::mnn_tensor_unmap(tensor) })
+    }
+}
+
+impl<T> Drop for Mapping<'_, T> {
+    fn drop(&mut self) {
+        // SAFETY: the tensor is borrowed alone, and the elements are used no more.
+        unsafe { sys::mnn_tensor_unmap(self.tensor.as_ptr()) };
+    }
+}
+
+/// The elements of a tensor in place, to read.
+#[derive(Debug)]
+pub struct Mapped<'t, T: Element>(Mapping<'t, T>);
+
+/// The elements of an input in place, to read and write.
+#[derive(Debug)]
+pub struct MappedMut<'t, T: Element>(Mapping<'t, T>);
+
+pub(crate) fn map<'t, T: Element>(tensor: &'t mut TensorMut<'_>) -> Result<Mapped<'t, T>> {
+    Mapping::new(tensor, sys::MNN_MAP_READ).map(Mapped)
+}
+
+pub(crate) fn map_mut<'t, T: Element>(tensor: &'t mut TensorMut<'_>, read: bool) -> Result<MappedMut<'t, T>> {
+    if read {
+        return Mapping::new(tensor, sys::MNN_MAP_READ | sys::MNN_MAP_WRITE).map(MappedMut);
+    }
+    let mapping = Mapping::<T>::new(tensor, sys::MNN_MAP_WRITE)?;
+    let (data, count) = (mapping.data.as_ptr(), mapping.count);
+    // SAFETY: that many elements. They are written before anybody can read them; zeros are a value of every
+    // type.
+    unsafe { data.write_bytes(0, count) };
+    Ok(MappedMut(mapping))
+}
+
+impl<T: Element> MappedMut<'_, T> {
+    /// Ends the mapping, as dropping it does, and tells whether what was written took effect.
+    pub fn unmap(self) -> Result<()> {
+        self.0.end()
+    }
+}
+
+impl<T: Element> Deref for Mapped<'_, T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        self.0.elements()
+    }
+}
+
+impl<T: Element> Deref for MappedMut<'_, T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        self.0.elements()
+    }
+}
+
+impl<T: Element> DerefMut for MappedMut<'_, T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        self.0.elements_mut()
+    }
+}

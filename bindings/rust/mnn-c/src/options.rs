@@ -1,0 +1,175 @@
+//! How an interpreter is loaded, and the messages it sends.
+
+use crate::call::{c_path, check, get_pointer};
+use crate::codes::LogLevel;
+use crate::error::Result;
+use crate::interpreter::Interpreter;
+use crate::panics;
+use mnn_c_sys as sys;
+use std::any::Any;
+use std::ffi::CStr;
+use std::fmt;
+use std::mem::{size_of, MaybeUninit};
+use std::os::raw::{c_char, c_void};
+use std::path::{Path, PathBuf};
+use std::ptr::null_mut;
+use std::sync::Arc;
+
+type LogClosure = Box<dyn Fn(LogLevel, &str) + Send + Sync>;
+
+/// How to load a model.
+///
+/// ```
+/// use mnn_c::{InterpreterOptions, LogLevel};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../examples/digits/digits.mnn");
+/// let net = InterpreterOptions::new()
+///     .log(LogLevel::Info, |level, message| eprintln!("{level:?}: {message}"))
+///     .load_file(path)?;
+/// # let _ = net;
+/// # Ok::<(), mnn_c::Error>(())
+/// ```
+#[derive(Default)]
+#[must_use]
+pub struct InterpreterOptions {
+    log: Option<(LogLevel, LogClosure)>,
+    external_weights: Option<PathBuf>,
+}
+
+impl InterpreterOptions {
+    /// The defaults: no messages.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sends messages about the model and its sessions up to a level to a closure, on whichever thread is
+    /// inside a call; calls of several threads may overlap. The closure is dropped with the last of
+    /// interpreter and sessions.
+    ///
+    /// The closure may ask interpreters and sessions, but creates, changes and runs none. A panic in it goes on
+    /// in the caller once the library's call is over.
+    pub fn log(mut self, level: LogLevel, closure: impl Fn(LogLevel, &str) + Send + Sync + 'static) -> Self {
+        self.log = Some((level, Box::new(closure)));
+        self
+    }
+
+    /// The file of external weights. Without it, the model's path with `.weight` behind it; a model from
+    /// memory has none then.
+    ///
+    /// A weight file is mapped: it must not change while the interpreter or a session of it lives.
+    pub fn external_weights(mut self, path: impl Into<PathBuf>) -> Self {
+        self.external_weights = Some(path.into());
+        self
+    }
+
+    /// Loads a model from a file, which is read into memory and may change afterwards.
+    pub fn load_file(self, path: impl AsRef<Path>) -> Result<Interpreter> {
+        self.load_path(path.as_ref(), sys::MNN_LOAD_CHUNKED)
+    }
+
+    /// Loads a model from a file that is mapped instead of read: quicker, and several processes share the
+    /// memory.
+    ///
+    /// # Safety
+    /// Nobody changes or shortens the file while the interpreter or a session of it lives.
+    pub unsafe fn load_mapped_file(self, path: impl AsRef<Path>) -> Result<Interpreter> {
+        self.load_path(path.as_ref(), sys::MNN_LOAD_MAPPED)
+    }
+
+    /// Loads a model from the bytes of a `.mnn` file, which are copied.
+    pub fn load_bytes(self, bytes: &[u8]) -> Result<Interpreter> {
+        self.load(sys::MNN_LOAD_COPY, None, |options, out| {
+            // SAFETY: the bytes are copied before the call returns.
+            unsafe {
+                sys::mnn_interpreter_create_from_memory(bytes.as_ptr().cast(), bytes.len(), options, out)
+            }
+        })
+    }
+
+    /// Loads a model from the bytes of a `.mnn` file in place. Their owner, e.g. a `&'static [u8]`, a
+    /// `Vec<u8>` or an `Arc<[u8]>`, is dropped with the last of interpreter and sessions. Bytes at an address
+    /// that is no multiple of 8 may be copied.
+    pub fn load_owner<T>(self, owner: T) -> Result<Interpreter>
+    where
+        T: AsRef<[u8]> + Send + Sync + 'static,
+    {
+        let owner = Arc::new(owner);
+        let bytes = (*owner).as_ref();
+        let (data, size) = (bytes.as_ptr(), bytes.len());
+        self.load(sys::MNN_LOAD_BORROW, Some(owner), |options, out| {
+            // SAFETY: the interpreter and its sessions hold the owner, which is neither moved nor changed, so
+            // that what it lends stays.
+            unsafe { sys::mnn_interpreter_create_from_memory(data.cast(), size, options, out) }
+        })
+    }
+
+    fn load_path(self, path: &Path, mode: i32) -> Result<Interpreter> {
+        let path = c_path(path)?;
+        self.load(mode, None, |options, out| {
+            // SAFETY: the path lives during the call.
+            unsafe { sys::mnn_interpreter_create_from_file(path.as_ptr(), options, out) }
+        })
+    }
+
+    fn load(
+        self,
+        mode: i32,
+        owner: Option<Arc<dyn Any + Send + Sync>>,
+        create: impl FnOnce(*const sys::mnn_interpreter_options_t, *mut *mut sys::mnn_interpreter_t) -> i32,
+    ) -> Result<Interpreter> {
+        let weights = self.external_weights.as_deref().map(c_path).transpose()?;
+        let mut place = MaybeUninit::<sys::mnn_interpreter_options_t>::uninit();
+        // SAFETY: the size is that of the place, which is initialised when the call succeeds.
+        let mut options = unsafe {
+            let size = size_of::<sys::mnn_interpreter_options_t>();
+            check(sys::mnn_interpreter_options_init(place.as_mut_ptr(), size))?;
+            place.assume_init()
+        };
+        options.load_mode = mode;
+        if let Some(path) = &weights {
+            options.external_weight_path = path.as_ptr();
+        }
+        let mut closure = null_mut();
+        if let Some((level, log)) = self.log {
+            closure = Box::into_raw(Box::new(log));
+            options.log_level = level.code();
+            options.log_callback = Some(on_message);
+            options.log_user_data = closure.cast();
+            options.log_finalizer = Some(on_last_message);
+        }
+        let (handle, result) = get_pointer(|out| create(&options, out));
+        // SAFETY: a new interpreter, or NULL after a failure; the bytes that it borrows are the owner's.
+        let interpreter = unsafe { Interpreter::from_handle(handle, owner) };
+        // SAFETY: without an interpreter the library does not keep the closure.
+        let unused = (interpreter.is_none() && !closure.is_null()).then(|| unsafe { Box::from_raw(closure) });
+        panics::resume();
+        drop(unused);
+        result.map(|()| interpreter.expect("a handle comes with MNN_OK"))
+    }
+}
+
+impl fmt::Debug for InterpreterOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InterpreterOptions")
+            .field("log", &self.log.as_ref().map(|(level, _)| level))
+            .field("external_weights", &self.external_weights)
+            .finish()
+    }
+}
+
+/// # Safety
+/// `user_data` is a `LogClosure`, `message` a string.
+unsafe extern "C" fn on_message(user_data: *mut c_void, level: i32, message: *const c_char) {
+    panics::catch(|| {
+        // SAFETY: as promised; the closure may be called by several threads at once.
+        let (closure, message) = unsafe { (&*user_data.cast::<LogClosure>(), CStr::from_ptr(message)) };
+        closure(LogLevel::from_code(level), &message.to_string_lossy());
+    });
+}
+
+/// # Safety
+/// `user_data` is a `LogClosure` that nobody uses any more.
+unsafe extern "C" fn on_last_message(user_data: *mut c_void) {
+    // SAFETY: as promised.
+    panics::catch(|| drop(unsafe { Box::from_raw(user_data.cast::<LogClosure>()) }));
+}

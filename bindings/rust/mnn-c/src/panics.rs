@@ -1,0 +1,36 @@
+//! Panics of closures that the library calls: kept on the C side of the call, continued on this one.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
+
+type Payload = Box<dyn Any + Send>;
+
+thread_local! {
+    // Of this thread: the library calls a closure on the thread that is inside a call of it.
+    static CAUGHT: RefCell<Vec<Payload>> = RefCell::new(Vec::new());
+}
+
+/// Runs a closure inside of a function that C calls; a panic gives `None` and waits for `resume`.
+pub(crate) fn catch<T>(body: impl FnOnce() -> T) -> Option<T> {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(value) => Some(value),
+        Err(payload) => {
+            let mut payload = Some(payload);
+            let _ = CAUGHT.try_with(|caught| caught.borrow_mut().extend(payload.take()));
+            // While the thread ends there is nobody to tell; dropping the payload might panic again.
+            std::mem::forget(payload);
+            None
+        }
+    }
+}
+
+/// Continues the first panic that was caught during the call that just returned.
+pub(crate) fn resume() {
+    let caught = CAUGHT.try_with(RefCell::take).unwrap_or_default();
+    if let Some(payload) = caught.into_iter().next() {
+        if !std::thread::panicking() {
+            resume_unwind(payload);
+        }
+    }
+}

@@ -1,0 +1,434 @@
+//! A model ready to run.
+
+use crate::call::{c_string, check, get, get_pointer, optional_text};
+use crate::callbacks::{self, OpCall};
+use crate::codes::OpAction;
+use crate::error::{ErrorKind, Result};
+use crate::interpreter::Owner;
+use crate::panics;
+use crate::tensor::{Tensor, TensorMut};
+use mnn_c_sys as sys;
+use std::borrow::Cow;
+use std::mem::{size_of, MaybeUninit};
+use std::ptr::{null_mut, NonNull};
+use std::sync::{Arc, Weak};
+
+/// A model prepared for one configuration and one set of input shapes.
+///
+/// Sessions, also of one interpreter, run at the same time, each on a thread of its own:
+///
+/// ```
+/// use mnn_c::{Format, Interpreter, ScheduleConfig};
+///
+/// # fn main() -> mnn_c::Result<()> {
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../examples/digits/digits.mnn");
+/// let net = Interpreter::from_file(path)?;
+/// std::thread::scope(|scope| {
+///     for _ in 0..2 {
+///         scope.spawn(|| -> mnn_c::Result<()> {
+///             let mut session = net.create_session(&ScheduleConfig::new())?;
+///             session.input_at_mut(0)?.write(&[0f32; 64], Format::Nchw)?;
+///             session.run()
+///         });
+///     }
+/// });
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A tensor borrows its session, so that nobody reads it while the session runs:
+///
+/// ```compile_fail,E0502
+/// # fn wrong(mut session: mnn_c::Session) -> mnn_c::Result<()> {
+/// let scores = session.output("scores")?;
+/// session.run()?;
+/// scores.shape()?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Session {
+    shared: Arc<Shared>,
+}
+
+/// The handle, and what keeps it alive: the session, or an interrupt that is under way.
+#[derive(Debug)]
+struct Shared {
+    handle: NonNull<sys::mnn_session_t>,
+    // Behind the handle's destruction: fields are dropped after `drop` returned.
+    _owner: Owner,
+}
+
+// SAFETY: const functions may be called from any thread at once and take `&Session`; the others take `&mut
+// Session`, so that no other thread is inside one. Interrupting is allowed to any thread at any time before
+// the destruction.
+unsafe impl Send for Shared {}
+// SAFETY: as above.
+unsafe impl Sync for Shared {}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let mut handle = self.handle.as_ptr();
+        // SAFETY: the handle is used no more. Destroying a live handle does not fail.
+        unsafe { sys::mnn_session_destroy(&mut handle) };
+        panics::resume();
+    }
+}
+
+/// The memory that a session holds, in bytes, without the model's own bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SessionMemory {
+    /// Planned memory for what flows between operators: of this session alone.
+    pub arena_bytes: u64,
+    /// Prepared weights and constants: shared with the interpreter's other sessions.
+    pub weight_bytes: u64,
+    /// Arena, weights, inputs, outputs and buffers of the operators now.
+    pub total_bytes: u64,
+    /// The largest `total_bytes` so far.
+    pub peak_bytes: u64,
+}
+
+/// The work of one run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Flops {
+    /// Floating point operations; a multiply-add is two.
+    pub count: f64,
+    /// False when operators are left out whose shapes depend on contents not yet known.
+    pub complete: bool,
+}
+
+/// An operator that a session executes, and where it runs.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct OpInfo<'s> {
+    /// Its name; empty when it has none.
+    pub name: Cow<'s, str>,
+    /// Its type, e.g. `Convolution`.
+    pub type_name: Cow<'s, str>,
+    /// Where it runs, e.g. `cpu`.
+    pub backend_name: Cow<'s, str>,
+    /// Why the wanted backend did not take it; `None` when it did.
+    pub reason: Option<Cow<'s, str>>,
+    /// Floating point operations of a run; `None` when that depends on contents not yet known.
+    pub flops: Option<f64>,
+    /// Whether it is shape arithmetic on small integer tensors.
+    pub host_shape: bool,
+    /// Which way of computing it was chosen; `None` when there is one only.
+    pub algorithm: Option<Cow<'s, str>>,
+}
+
+impl<'s> OpInfo<'s> {
+    /// # Safety
+    /// The strings live for `'s`.
+    pub(crate) unsafe fn from_c(info: &sys::mnn_session_op_info_t) -> Self {
+        // SAFETY: as promised.
+        unsafe {
+            Self {
+                name: optional_text(info.name).unwrap_or_default(),
+                type_name: optional_text(info.type_name).unwrap_or_default(),
+                backend_name: optional_text(info.backend_name).unwrap_or_default(),
+                reason: optional_text(info.reason),
+                flops: Some(info.flops).filter(|flops| *flops >= 0.0),
+                host_shape: info.host_shape != 0,
+                algorithm: optional_text(info.algorithm),
+            }
+        }
+    }
+}
+
+impl Session {
+    /// Takes over a new handle; `None` for NULL.
+    ///
+    /// # Safety
+    /// The handle is nobody else's, and the owner keeps the bytes that it borrows.
+    pub(crate) unsafe fn from_handle(handle: *mut sys::mnn_session_t, owner: Owner) -> Option<Self> {
+        NonNull::new(handle).map(|handle| Self {
+            shared: Arc::new(Shared {
+                handle,
+                _owner: owner,
+            }),
+        })
+    }
+
+    /// How many inputs there are.
+    pub fn input_count(&self) -> Result<usize> {
+        // SAFETY: an out-pointer to a value.
+        get(|count| unsafe { sys::mnn_session_input_count(self.as_ptr(), count) })
+    }
+
+    /// How many outputs there are.
+    pub fn output_count(&self) -> Result<usize> {
+        // SAFETY: an out-pointer to a value.
+        get(|count| unsafe { sys::mnn_session_output_count(self.as_ptr(), count) })
+    }
+
+    /// An input, to ask and to read.
+    pub fn input(&self, name: &str) -> Result<Tensor<'_>> {
+        // SAFETY: the tensor lives as long as the session, which is borrowed.
+        self.input_handle(name)
+            .map(|handle| unsafe { Tensor::new(handle) })
+    }
+
+    /// An input by index, to ask and to read.
+    pub fn input_at(&self, index: usize) -> Result<Tensor<'_>> {
+        // SAFETY: the tensor lives as long as the session, which is borrowed.
+        self.input_handle_at(index)
+            .map(|handle| unsafe { Tensor::new(handle) })
+    }
+
+    /// An input, to write, map and resize.
+    pub fn input_mut(&mut self, name: &str) -> Result<TensorMut<'_>> {
+        let handle = self.input_handle(name)?;
+        // SAFETY: the tensor lives as long as the session, which is borrowed alone.
+        Ok(unsafe { TensorMut::new(handle, self.shared.handle) })
+    }
+
+    /// An input by index, to write, map and resize.
+    pub fn input_at_mut(&mut self, index: usize) -> Result<TensorMut<'_>> {
+        let handle = self.input_handle_at(index)?;
+        // SAFETY: the tensor lives as long as the session, which is borrowed alone.
+        Ok(unsafe { TensorMut::new(handle, self.shared.handle) })
+    }
+
+    /// An output, to ask and to read.
+    pub fn output(&self, name: &str) -> Result<Tensor<'_>> {
+        // SAFETY: the tensor lives as long as the session, which is borrowed.
+        self.output_handle(name)
+            .map(|handle| unsafe { Tensor::new(handle) })
+    }
+
+    /// An output by index, to ask and to read.
+    pub fn output_at(&self, index: usize) -> Result<Tensor<'_>> {
+        // SAFETY: the tensor lives as long as the session, which is borrowed.
+        self.output_handle_at(index)
+            .map(|handle| unsafe { Tensor::new(handle) })
+    }
+
+    /// An output, to map.
+    pub fn output_mut(&mut self, name: &str) -> Result<TensorMut<'_>> {
+        let handle = self.output_handle(name)?;
+        // SAFETY: the tensor lives as long as the session, which is borrowed alone.
+        Ok(unsafe { TensorMut::new(handle, self.shared.handle) })
+    }
+
+    /// An output by index, to map.
+    pub fn output_at_mut(&mut self, index: usize) -> Result<TensorMut<'_>> {
+        let handle = self.output_handle_at(index)?;
+        // SAFETY: the tensor lives as long as the session, which is borrowed alone.
+        Ok(unsafe { TensorMut::new(handle, self.shared.handle) })
+    }
+
+    /// Whether an input changed its shape, or has none yet, so that [`resize`](Self::resize) must come before
+    /// a run.
+    pub fn needs_resize(&self) -> Result<bool> {
+        // SAFETY: an out-pointer to a value.
+        get(|needed| unsafe { sys::mnn_session_needs_resize(self.as_ptr(), needed) })
+    }
+
+    /// Plans the session for the present shapes of its inputs: shapes, memory, kernels. Does nothing when no
+    /// shape changed. The contents of all inputs are undefined afterwards when anything changed.
+    ///
+    /// ```
+    /// # use mnn_c::{Format, Interpreter, ScheduleConfig};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../examples/digits/digits.mnn");
+    /// # let net = Interpreter::from_file(path)?;
+    /// # let mut session = net.create_session(&ScheduleConfig::new())?;
+    /// session.input_mut("image")?.resize(&[3, 1, 8, 8])?;
+    /// session.resize()?;
+    /// assert_eq!(session.output("scores")?.shape()?, [3, 10]);
+    /// # Ok::<(), mnn_c::Error>(())
+    /// ```
+    pub fn resize(&mut self) -> Result<()> {
+        // SAFETY: borrowed alone.
+        check(unsafe { sys::mnn_session_resize(self.shared.handle.as_ptr()) })
+    }
+
+    /// Computes all outputs from the inputs as last written. Inputs keep their contents.
+    pub fn run(&mut self) -> Result<()> {
+        // SAFETY: borrowed alone.
+        check(unsafe { sys::mnn_session_run(self.shared.handle.as_ptr()) })
+    }
+
+    /// [`run`](Self::run) with a closure before and after each operator, on this thread. A GPU takes many
+    /// operators in one go: `before` comes for all of them, then `after`, and one of them cannot be skipped
+    /// alone.
+    ///
+    /// A panic in a closure stops the run and goes on in the caller.
+    ///
+    /// ```
+    /// # use mnn_c::{Format, Interpreter, ScheduleConfig};
+    /// use mnn_c::OpAction;
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../examples/digits/digits.mnn");
+    /// # let net = Interpreter::from_file(path)?;
+    /// # let mut session = net.create_session(&ScheduleConfig::new())?;
+    /// # session.input_mut("image")?.write(&[0f32; 64], Format::Nchw)?;
+    /// let mut names = Vec::new();
+    /// session.run_with_callbacks(
+    ///     None,
+    ///     Some(&mut |call| {
+    ///         names.push(call.op().name.into_owned());
+    ///         OpAction::Run
+    ///     }),
+    /// )?;
+    /// assert!(!names.is_empty());
+    /// # Ok::<(), mnn_c::Error>(())
+    /// ```
+    pub fn run_with_callbacks(
+        &mut self,
+        before: Option<&mut dyn FnMut(&OpCall<'_>) -> OpAction>,
+        after: Option<&mut dyn FnMut(&OpCall<'_>) -> OpAction>,
+    ) -> Result<()> {
+        // SAFETY: borrowed alone; the closures get the session shared, which allows const functions only.
+        unsafe { callbacks::run(self, self.shared.handle.as_ptr(), before, after) }
+    }
+
+    /// What stops a run or a resize of this session from another thread.
+    pub fn interrupt_handle(&self) -> InterruptHandle {
+        InterruptHandle {
+            shared: Arc::downgrade(&self.shared),
+        }
+    }
+
+    /// What a GPU session prepared, as bytes for [`Interpreter::set_cache`](crate::Interpreter::set_cache) of
+    /// a later process. Empty on the CPU.
+    pub fn cache(&mut self) -> Result<Vec<u8>> {
+        loop {
+            let mut size = 0;
+            // SAFETY: asks for the size; the session does not run, it is borrowed alone.
+            check(unsafe { sys::mnn_session_cache(self.as_ptr(), null_mut(), &mut size) })?;
+            let mut bytes = vec![0u8; size];
+            let buffer = bytes.as_mut_ptr().cast();
+            // SAFETY: `size` bytes.
+            match check(unsafe { sys::mnn_session_cache(self.as_ptr(), buffer, &mut size) }) {
+                Ok(()) => {
+                    bytes.truncate(size);
+                    return Ok(bytes);
+                }
+                // Another session of the device prepared more meanwhile.
+                Err(error) if error.kind() == ErrorKind::BufferTooSmall => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Whether the session used the cache that it was offered.
+    pub fn cache_accepted(&self) -> Result<bool> {
+        // SAFETY: an out-pointer to a value.
+        get(|accepted| unsafe { sys::mnn_session_cache_accepted(self.as_ptr(), accepted) })
+    }
+
+    /// The memory that the session holds.
+    pub fn memory(&self) -> Result<SessionMemory> {
+        let mut memory = sys::mnn_session_memory_t {
+            struct_size: size_of::<sys::mnn_session_memory_t>(),
+            arena_bytes: 0,
+            weight_bytes: 0,
+            total_bytes: 0,
+            peak_bytes: 0,
+        };
+        // SAFETY: the struct tells its size.
+        check(unsafe { sys::mnn_session_memory(self.as_ptr(), &mut memory) })?;
+        Ok(SessionMemory {
+            arena_bytes: memory.arena_bytes,
+            weight_bytes: memory.weight_bytes,
+            total_bytes: memory.total_bytes,
+            peak_bytes: memory.peak_bytes,
+        })
+    }
+
+    /// The work of one run.
+    pub fn flops(&self) -> Result<Flops> {
+        let mut complete = false;
+        // SAFETY: out-pointers to values.
+        let count = get(|flops| unsafe { sys::mnn_session_flops(self.as_ptr(), flops, &mut complete) })?;
+        Ok(Flops { count, complete })
+    }
+
+    /// How many operators the session executes: after constant folding and fusion, those of control flow's
+    /// bodies included.
+    pub fn op_count(&self) -> Result<usize> {
+        // SAFETY: an out-pointer to a value.
+        get(|count| unsafe { sys::mnn_session_op_count(self.as_ptr(), count) })
+    }
+
+    /// Tells where an operator runs and why, in the order of execution.
+    pub fn op(&self, index: usize) -> Result<OpInfo<'_>> {
+        // SAFETY: numbers and pointers; all zeros are a value.
+        let mut info: sys::mnn_session_op_info_t = unsafe { MaybeUninit::zeroed().assume_init() };
+        info.struct_size = size_of::<sys::mnn_session_op_info_t>();
+        // SAFETY: the struct tells its size. The strings live until the next resize or run, which the borrow
+        // excludes.
+        unsafe {
+            check(sys::mnn_session_op_info(self.as_ptr(), index, &mut info))?;
+            Ok(OpInfo::from_c(&info))
+        }
+    }
+
+    pub(crate) fn as_ptr(&self) -> *const sys::mnn_session_t {
+        self.shared.handle.as_ptr()
+    }
+
+    fn input_handle(&self, name: &str) -> Result<NonNull<sys::mnn_tensor_t>> {
+        let name = c_string(name, "the name of an input")?;
+        // SAFETY: the name lives during the call.
+        tensor(|out| unsafe { sys::mnn_session_input(self.as_ptr(), name.as_ptr(), out) })
+    }
+
+    fn input_handle_at(&self, index: usize) -> Result<NonNull<sys::mnn_tensor_t>> {
+        // SAFETY: an out-pointer to a value.
+        tensor(|out| unsafe { sys::mnn_session_input_at(self.as_ptr(), index, out) })
+    }
+
+    fn output_handle(&self, name: &str) -> Result<NonNull<sys::mnn_tensor_t>> {
+        let name = c_string(name, "the name of an output")?;
+        // SAFETY: the name lives during the call.
+        tensor(|out| unsafe { sys::mnn_session_output(self.as_ptr(), name.as_ptr(), out) })
+    }
+
+    fn output_handle_at(&self, index: usize) -> Result<NonNull<sys::mnn_tensor_t>> {
+        // SAFETY: an out-pointer to a value.
+        tensor(|out| unsafe { sys::mnn_session_output_at(self.as_ptr(), index, out) })
+    }
+}
+
+fn tensor(
+    call: impl FnOnce(*mut *mut sys::mnn_tensor_t) -> sys::mnn_status,
+) -> Result<NonNull<sys::mnn_tensor_t>> {
+    let (handle, result) = get_pointer(call);
+    result?;
+    Ok(NonNull::new(handle).expect("a handle comes with MNN_OK"))
+}
+
+/// Stops a run or a resize from another thread. It does not keep the session alive.
+///
+/// ```
+/// # use mnn_c::{Interpreter, ScheduleConfig};
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../examples/digits/digits.mnn");
+/// # let net = Interpreter::from_file(path)?;
+/// # let session = net.create_session(&ScheduleConfig::new())?;
+/// let handle = session.interrupt_handle();
+/// std::thread::spawn(move || handle.interrupt()).join().unwrap()?;
+/// # Ok::<(), mnn_c::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct InterruptHandle {
+    shared: Weak<Shared>,
+}
+
+impl InterruptHandle {
+    /// Asks what is under way to stop: it returns [`ErrorKind::Cancelled`] after the operator it is in, on a
+    /// GPU after those that were submitted with it. With nothing under way, or without the session, nothing
+    /// happens: a run that begins later is not stopped. Who must be sure repeats the call until the run
+    /// returned.
+    pub fn interrupt(&self) -> Result<()> {
+        match self.shared.upgrade() {
+            // SAFETY: allowed to any thread while the session is not being destroyed, which the reference
+            // prevents.
+            Some(shared) => check(unsafe { sys::mnn_session_interrupt(shared.handle.as_ptr()) }),
+            None => Ok(()),
+        }
+    }
+}

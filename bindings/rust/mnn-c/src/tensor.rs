@@ -1,0 +1,205 @@
+//! Inputs and outputs of a session.
+
+use crate::call::{check, get, get_shape, get_text};
+use crate::codes::{ElementType, Format};
+use crate::element::Element;
+use crate::error::{Error, ErrorKind, Result};
+use crate::map::{self, Mapped, MappedMut};
+use mnn_c_sys as sys;
+use std::borrow::Cow;
+use std::marker::PhantomData;
+use std::mem::{size_of, size_of_val};
+use std::ops::Deref;
+use std::ptr::NonNull;
+
+/// An input or an output of a session, to ask and to read. Several threads may do so at once.
+#[derive(Debug)]
+pub struct Tensor<'s> {
+    handle: NonNull<sys::mnn_tensor_t>,
+    // No Clone: a TensorMut lends its Tensor only while it does not write itself.
+    session: PhantomData<&'s ()>,
+}
+
+// SAFETY: only const functions are called, which any number of threads may call at once.
+unsafe impl Send for Tensor<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Tensor<'_> {}
+
+impl<'s> Tensor<'s> {
+    /// # Safety
+    /// The tensor lives for `'s`, and nobody changes it meanwhile.
+    pub(crate) unsafe fn new(handle: NonNull<sys::mnn_tensor_t>) -> Self {
+        Self {
+            handle,
+            session: PhantomData,
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> Result<Cow<'s, str>> {
+        // SAFETY: a string of the session.
+        unsafe { get_text(|name| sys::mnn_tensor_name(self.as_ptr(), name)) }
+    }
+
+    /// Its extents in the order of its format. An input that waits for a resize shows its new shape, -1 for
+    /// extents still open.
+    pub fn shape(&self) -> Result<Vec<i32>> {
+        get_shape(|dims, capacity, rank| {
+            // SAFETY: the buffer has that capacity.
+            unsafe { sys::mnn_tensor_shape(self.as_ptr(), dims, capacity, rank) }
+        })
+    }
+
+    /// The type of its elements.
+    pub fn element_type(&self) -> Result<ElementType> {
+        // SAFETY: an out-pointer to a value.
+        get(|code| unsafe { sys::mnn_tensor_type(self.as_ptr(), code) }).map(ElementType::from_code)
+    }
+
+    /// Its dimension format: `Nhwc` when its shape is in that order; the shapes of the other two are in NCHW
+    /// order.
+    pub fn format(&self) -> Result<Format> {
+        // SAFETY: an out-pointer to a value.
+        get(|code| unsafe { sys::mnn_tensor_format(self.as_ptr(), code) }).map(Format::from_code)
+    }
+
+    /// The number of its elements, without any padding.
+    pub fn element_count(&self) -> Result<usize> {
+        // SAFETY: an out-pointer to a value.
+        get(|count| unsafe { sys::mnn_tensor_element_count(self.as_ptr(), count) })
+    }
+
+    /// The bytes of a buffer that holds it in a format.
+    pub fn byte_size(&self, format: Format) -> Result<usize> {
+        // SAFETY: an out-pointer to a value.
+        get(|bytes| unsafe { sys::mnn_tensor_byte_size(self.as_ptr(), format.code(), bytes) })
+    }
+
+    /// Copies the elements in a format: of an output after a run, or of an input.
+    ///
+    /// Fails with [`ErrorKind::BadType`] when the elements are of another type.
+    pub fn read<T: Element>(&self, format: Format) -> Result<Vec<T>> {
+        let count = self.byte_size(format)? / size_of::<T>();
+        let mut elements = vec![T::default(); count];
+        self.read_into(&mut elements, format)?;
+        Ok(elements)
+    }
+
+    /// The same into a buffer, which may be larger: what is beyond the tensor is not written.
+    pub fn read_into<T: Element>(&self, buffer: &mut [T], format: Format) -> Result<()> {
+        self.require_type::<T>()?;
+        let (data, bytes) = (buffer.as_mut_ptr().cast(), size_of_val(buffer));
+        // SAFETY: the buffer has that many bytes, and its type takes any bits.
+        check(unsafe { sys::mnn_tensor_read(self.as_ptr(), data, bytes, format.code()) })
+    }
+
+    /// The elements must be of the Rust type.
+    pub(crate) fn require_type<T: Element>(&self) -> Result<()> {
+        let own = self.element_type()?;
+        if own == T::TYPE {
+            return Ok(());
+        }
+        let message = format!(
+            "tensor '{}' has elements of type {own:?}, not {:?}",
+            self.name()?,
+            T::TYPE
+        );
+        Err(Error::new(ErrorKind::BadType, message))
+    }
+
+    fn as_ptr(&self) -> *const sys::mnn_tensor_t {
+        self.handle.as_ptr()
+    }
+}
+
+/// A tensor of a session that is borrowed alone: to write, to map, to resize, and all that [`Tensor`] does.
+#[derive(Debug)]
+pub struct TensorMut<'s> {
+    tensor: Tensor<'s>,
+    session: NonNull<sys::mnn_session_t>,
+    alone: PhantomData<&'s mut ()>,
+}
+
+// SAFETY: functions that are not const take `&mut TensorMut`, and the session is borrowed alone.
+unsafe impl Send for TensorMut<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for TensorMut<'_> {}
+
+impl<'s> TensorMut<'s> {
+    /// # Safety
+    /// The tensor is one of the session, which is borrowed alone for `'s`.
+    pub(crate) unsafe fn new(
+        tensor: NonNull<sys::mnn_tensor_t>,
+        session: NonNull<sys::mnn_session_t>,
+    ) -> Self {
+        Self {
+            // SAFETY: as promised; changes need `&mut self`.
+            tensor: unsafe { Tensor::new(tensor) },
+            session,
+            alone: PhantomData,
+        }
+    }
+
+    /// Copies elements into an input. `format` is the layout of the data; where it differs from the tensor's
+    /// own, the data is taken to have the tensor's shape with its channel dimension moved.
+    ///
+    /// Fails with [`ErrorKind::BadType`] when the elements are of another type and with
+    /// [`ErrorKind::InputData`] when their number is another one.
+    pub fn write<T: Element>(&mut self, data: &[T], format: Format) -> Result<()> {
+        self.require_type::<T>()?;
+        let (start, bytes) = (data.as_ptr().cast(), size_of_val(data));
+        // SAFETY: the data has that many bytes; it is not kept.
+        check(unsafe { sys::mnn_tensor_write(self.as_ptr_mut(), start, bytes, format.code()) })
+    }
+
+    /// Changes the shape of an input, in the order of its format. The session then waits for
+    /// [`Session::resize`](crate::Session::resize), unless the shape is the one it has.
+    pub fn resize(&mut self, shape: &[i32]) -> Result<()> {
+        let (session, input) = (self.session.as_ptr(), self.as_ptr_mut());
+        // SAFETY: the shape has that length; both handles are borrowed alone.
+        check(unsafe { sys::mnn_session_resize_input(session, input, shape.as_ptr(), shape.len()) })
+    }
+
+    /// The elements in place, to read: of an input, or of an output after a run. They are row-major in the
+    /// tensor's own order, which is NHWC for `Nhwc` and NCHW for the others.
+    ///
+    /// ```
+    /// # use mnn_c::{Format, Interpreter, ScheduleConfig};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../examples/digits/digits.mnn");
+    /// # let net = Interpreter::from_file(path)?;
+    /// # let mut session = net.create_session(&ScheduleConfig::new())?;
+    /// session.input_mut("image")?.map_mut::<f32>()?.fill(0.5);
+    /// session.run()?;
+    /// let mut scores = session.output_mut("scores")?;
+    /// let best = scores.map::<f32>()?.iter().cloned().fold(f32::MIN, f32::max);
+    /// # assert!(best > f32::MIN);
+    /// # Ok::<(), mnn_c::Error>(())
+    /// ```
+    pub fn map<T: Element>(&mut self) -> Result<Mapped<'_, T>> {
+        map::map(self)
+    }
+
+    /// The elements of an input in place, to read and write. What was written takes effect when the mapping
+    /// ends.
+    pub fn map_mut<T: Element>(&mut self) -> Result<MappedMut<'_, T>> {
+        map::map_mut(self, true)
+    }
+
+    /// The elements of an input in place, to write: they start as zeros instead of what the tensor held.
+    /// Spares copying that where the tensor does not lie row-major.
+    pub fn map_write<T: Element>(&mut self) -> Result<MappedMut<'_, T>> {
+        map::map_mut(self, false)
+    }
+
+    pub(crate) fn as_ptr_mut(&mut self) -> *mut sys::mnn_tensor_t {
+        self.tensor.handle.as_ptr()
+    }
+}
+
+impl<'s> Deref for TensorMut<'s> {
+    type Target = Tensor<'s>;
+
+    fn deref(&self) -> &Tensor<'s> {
+        &self.tensor
+    }
+}

@@ -1,0 +1,291 @@
+//! Closures that the library calls: what they see, what they may answer, and their panics.
+
+mod support;
+
+use mnn_c::{
+    ErrorKind, Format, Interpreter, InterpreterOptions, LogLevel, OpAction, OpCall, ScheduleConfig, Session,
+};
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use support::*;
+
+fn written(seed: u32) -> Session {
+    let mut session = open_session();
+    session
+        .input_mut("image")
+        .unwrap()
+        .write(&pixels(PIXELS, seed), Format::Nchw)
+        .unwrap();
+    session
+}
+
+fn scores(session: &Session) -> Vec<f32> {
+    session.output("scores").unwrap().read(Format::Nchw).unwrap()
+}
+
+#[test]
+fn closures_see_every_operator() {
+    let mut session = written(1);
+    let caller = std::thread::current().id();
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    let mut last = Vec::new();
+    session
+        .run_with_callbacks(
+            Some(&mut |call| {
+                assert_eq!(std::thread::current().id(), caller);
+                assert!(call.session().op_count().unwrap() > 0);
+                if call.op().type_name != "Copy" {
+                    before.push(call.op().name.into_owned());
+                }
+                OpAction::Run
+            }),
+            Some(&mut |call| {
+                if call.op().type_name != "Copy" {
+                    after.push(call.op().name.into_owned());
+                }
+                for tensor in call.tensors() {
+                    assert!(tensor.name().is_ok());
+                    if tensor.element_count().unwrap() == CLASSES {
+                        last = tensor.read::<f32>(Format::Nchw).unwrap();
+                    }
+                }
+                OpAction::Run
+            }),
+        )
+        .unwrap();
+    let count = session.op_count().unwrap();
+    let names: Vec<_> = (0..count)
+        .map(|i| session.op(i).unwrap().name.into_owned())
+        .collect();
+    assert_eq!(before, names);
+    assert_eq!(after, names);
+    assert_eq!(scores(&session), reference(1));
+    assert_eq!(last, reference(1));
+}
+
+#[test]
+fn without_closures_it_is_a_run() {
+    let mut session = written(2);
+    session.run_with_callbacks(None, None).unwrap();
+    assert_eq!(scores(&session), reference(2));
+}
+
+#[test]
+fn answers() {
+    let mut session = written(3);
+    let mut skipped = 0;
+    let mut skip = |_: &OpCall<'_>| {
+        skipped += 1;
+        OpAction::Skip
+    };
+    session.run_with_callbacks(Some(&mut skip), None).unwrap();
+    assert!(skipped > 0);
+    let mut calls = 0;
+    let mut stop = |_: &OpCall<'_>| {
+        calls += 1;
+        OpAction::Stop
+    };
+    assert_fails(
+        session.run_with_callbacks(Some(&mut stop), None),
+        ErrorKind::CallbackStop,
+    );
+    assert_fails(
+        session.run_with_callbacks(None, Some(&mut stop)),
+        ErrorKind::CallbackStop,
+    );
+    assert_eq!(calls, 2);
+    let mut skip = |_: &OpCall<'_>| OpAction::Skip;
+    assert_fails(
+        session.run_with_callbacks(None, Some(&mut skip)),
+        ErrorKind::InvalidValue,
+    );
+    let mut other = |_: &OpCall<'_>| OpAction::Other(77);
+    let sentence = assert_fails(
+        session.run_with_callbacks(Some(&mut other), None),
+        ErrorKind::InvalidValue,
+    );
+    assert!(sentence.contains("77"), "{sentence}");
+    session.run().unwrap();
+    assert_eq!(scores(&session), reference(3));
+}
+
+#[test]
+fn a_panic_of_a_closure_goes_on_behind_the_run() {
+    let mut session = written(4);
+    for after in [false, true] {
+        let mut calls = 0;
+        let mut closure = |_: &OpCall<'_>| -> OpAction {
+            calls += 1;
+            panic!("out of the run");
+        };
+        let result = catch_unwind(AssertUnwindSafe(|| match after {
+            false => session.run_with_callbacks(Some(&mut closure), None),
+            true => session.run_with_callbacks(None, Some(&mut closure)),
+        }));
+        assert_eq!(panic_text(result), "out of the run");
+        assert_eq!(calls, 1);
+        session.run().unwrap();
+        assert_eq!(scores(&session), reference(4));
+    }
+}
+
+#[test]
+fn runs_inside_of_closures_of_runs() {
+    let mut outer = written(5);
+    let mut inner = written(6);
+    let mut rounds = 0;
+    let mut closure = |_: &OpCall<'_>| {
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            inner.run_with_callbacks(Some(&mut |_| panic!("inner")), None)
+        }));
+        assert_eq!(panic_text(result), "inner");
+        inner.run().unwrap();
+        rounds += 1;
+        OpAction::Run
+    };
+    outer.run_with_callbacks(Some(&mut closure), None).unwrap();
+    assert!(rounds > 0);
+    assert_eq!(scores(&outer), reference(5));
+    assert_eq!(scores(&inner), reference(6));
+}
+
+/// The demo with one operator that makes another's tensor: loading it sends a warning.
+fn model_with_a_warning() -> Vec<u8> {
+    let original = model_bytes();
+    let word = |at: usize| i32::from_le_bytes(original[at..at + 4].try_into().unwrap());
+    for at in (0..original.len() - 8).step_by(4) {
+        // A list of one tensor.
+        if word(at) != 1 || !(1..64).contains(&word(at + 4)) {
+            continue;
+        }
+        let mut bytes = original.clone();
+        bytes[at + 4..at + 8].copy_from_slice(&(word(at + 4) - 1).to_le_bytes());
+        let messages = Arc::new(AtomicUsize::new(0));
+        let count = messages.clone();
+        let options = InterpreterOptions::new().log(LogLevel::Debug, move |_, _| {
+            count.fetch_add(1, Ordering::SeqCst);
+        });
+        if options.load_bytes(&bytes).is_ok() && messages.load(Ordering::SeqCst) > 0 {
+            return bytes;
+        }
+    }
+    panic!("no change of the demo gives a warning");
+}
+
+/// Counts when it is dropped.
+struct Token(Arc<AtomicUsize>);
+
+impl Drop for Token {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn messages() {
+    let bytes = model_with_a_warning();
+    let book = Arc::new(Mutex::new(Vec::new()));
+    let writer = book.clone();
+    let log = move |level, message: &str| writer.lock().unwrap().push((level, message.to_string()));
+    let net = InterpreterOptions::new()
+        .log(LogLevel::Debug, log)
+        .load_bytes(&bytes)
+        .unwrap();
+    drop(net);
+    let book = Arc::try_unwrap(book)
+        .expect("the closure is gone")
+        .into_inner()
+        .unwrap();
+    assert!(!book.is_empty());
+    for (level, message) in book {
+        assert_eq!(level, LogLevel::Warning);
+        assert!(!message.is_empty());
+    }
+    let log = |level, message: &str| panic!("{level:?} {message}");
+    InterpreterOptions::new()
+        .log(LogLevel::Error, log)
+        .load_bytes(&bytes)
+        .unwrap();
+}
+
+#[test]
+fn a_log_closure_lives_as_long_as_it_is_needed() {
+    let dropped = Arc::new(AtomicUsize::new(0));
+    let options = |dropped: &Arc<AtomicUsize>| {
+        let token = Token(dropped.clone());
+        InterpreterOptions::new().log(LogLevel::Debug, move |_, _| {
+            let _ = &token;
+        })
+    };
+    let net = options(&dropped).load_file(digits("digits.mnn")).unwrap();
+    let session = net.create_session(&ScheduleConfig::new()).unwrap();
+    drop(net);
+    assert_eq!(dropped.load(Ordering::SeqCst), 0);
+    drop(session);
+    assert_eq!(dropped.load(Ordering::SeqCst), 1);
+    assert_fails(
+        options(&dropped).load_file("no/such/file.mnn"),
+        ErrorKind::FileNotExist,
+    );
+    assert_fails(options(&dropped).load_file("zero\0byte"), ErrorKind::InvalidValue);
+    assert_eq!(dropped.load(Ordering::SeqCst), 3);
+    drop(options(&dropped));
+    assert_eq!(dropped.load(Ordering::SeqCst), 4);
+    let log = InterpreterOptions::new().log(LogLevel::Other(77), |_, _| {});
+    assert_fails(log.load_bytes(&model_bytes()), ErrorKind::InvalidValue);
+}
+
+#[test]
+fn a_panic_of_a_log_closure_goes_on_behind_the_call() {
+    let bytes = model_with_a_warning();
+    let dropped = Arc::new(AtomicUsize::new(0));
+    let token = Token(dropped.clone());
+    let options = InterpreterOptions::new().log(LogLevel::Debug, move |_, _| {
+        let _ = &token;
+        panic!("out of the log");
+    });
+    let result = catch_unwind(AssertUnwindSafe(|| options.load_bytes(&bytes)));
+    assert_eq!(panic_text(result), "out of the log");
+    // The interpreter that was made is gone with its closure.
+    assert_eq!(dropped.load(Ordering::SeqCst), 1);
+    // And nothing is left over for the next call.
+    assert!(Interpreter::from_bytes(&bytes).is_ok());
+}
+
+/// Panics when it is dropped.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            panic!("out of the drop");
+        }
+    }
+}
+
+#[test]
+fn a_panic_while_a_log_closure_is_dropped() {
+    let bomb = Bomb;
+    let options = InterpreterOptions::new().log(LogLevel::Debug, move |_, _| {
+        let _ = &bomb;
+    });
+    let net = options.load_file(digits("digits.mnn")).unwrap();
+    let session = net.create_session(&ScheduleConfig::new()).unwrap();
+    drop(net);
+    let result = catch_unwind(AssertUnwindSafe(|| drop(session)));
+    assert_eq!(panic_text(result), "out of the drop");
+}
+
+#[test]
+fn dropping_while_panicking() {
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        let bomb = Bomb;
+        let options = InterpreterOptions::new().log(LogLevel::Debug, move |_, _| {
+            let _ = &bomb;
+        });
+        let _net = options.load_file(digits("digits.mnn")).unwrap();
+        panic!("out of the body");
+    }));
+    assert_eq!(panic_text(result), "out of the body");
+}

@@ -1,0 +1,77 @@
+//! Errors and numbers that nobody knows.
+
+mod support;
+
+use mnn_c::{ElementType, ErrorKind, Format, Interpreter, LogLevel};
+use support::*;
+
+#[test]
+fn an_error_tells_everything() {
+    let error = Interpreter::from_file("no/such/file.mnn").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::FileNotExist);
+    assert_eq!(error.code(), 36);
+    assert!(error.message().contains("no/such/file.mnn"));
+    let text = error.to_string();
+    assert!(
+        text.contains(error.message()) && text.contains("MNN_ERROR_FILE_NOT_EXIST"),
+        "{text}"
+    );
+    let boxed: Box<dyn std::error::Error + Send + Sync> = error.clone().into();
+    assert_eq!(boxed.to_string(), text);
+}
+
+#[test]
+fn every_kind_has_its_name() {
+    for code in 1..200 {
+        let kind = ErrorKind::from_code(code);
+        assert_eq!(kind.code(), code);
+        // The library and this crate know the same ones.
+        let known = !matches!(kind, ErrorKind::Other(_));
+        assert_eq!(kind.name() != "unknown status", known, "{code}");
+    }
+    assert_eq!(ErrorKind::Cancelled.name(), "MNN_ERROR_CANCELLED");
+}
+
+#[test]
+fn unknown_numbers_stay_themselves() {
+    for code in [-1, 7, 4711, i32::MAX, i32::MIN] {
+        assert_eq!(ErrorKind::from_code(code), ErrorKind::Other(code));
+        assert_eq!(ErrorKind::Other(code).code(), code);
+        assert_eq!(ErrorKind::Other(code).name(), "unknown status");
+        assert_eq!(ElementType::from_code(code).code(), code);
+        assert_eq!(Format::from_code(code).code(), code);
+    }
+    assert_eq!(ElementType::from_code(1), ElementType::Float32);
+    assert_eq!(LogLevel::from_code(0), LogLevel::Default);
+}
+
+#[test]
+fn each_thread_has_its_own_sentence() {
+    let session = open_session();
+    std::thread::scope(|scope| {
+        for worker in 0..4 {
+            let session = &session;
+            scope.spawn(move || {
+                for round in 0..100 {
+                    let name = format!("worker {worker} round {round}");
+                    let sentence = assert_fails(session.input(&name), ErrorKind::NotFound);
+                    assert!(sentence.contains(&name), "{sentence}");
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn the_library() {
+    assert!(mnn_c::version().starts_with("0."), "{}", mnn_c::version());
+    assert_eq!(mnn_c::abi_version().0, 0);
+    let backends = mnn_c::backends().unwrap();
+    assert!(backends.iter().any(|backend| backend.name == "cpu"));
+    assert!(mnn_c::devices(mnn_c::ForwardType::Cpu).unwrap().is_empty());
+    assert_fails(mnn_c::devices(mnn_c::ForwardType::Auto), ErrorKind::InvalidValue);
+    assert_fails(
+        mnn_c::devices(mnn_c::ForwardType::Other(5)),
+        ErrorKind::InvalidValue,
+    );
+}

@@ -1,0 +1,204 @@
+//! Loading in every way, what a model tells, and who outlives whom.
+
+mod support;
+
+use mnn_c::{ElementType, ErrorKind, Format, Interpreter, InterpreterOptions, ScheduleConfig};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use support::*;
+
+/// Bytes that count when they are dropped.
+struct Counted(Vec<u8>, Arc<AtomicUsize>);
+
+impl AsRef<[u8]> for Counted {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fill(0xff); // who still used them would notice
+        self.1.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+fn scores_of(net: &Interpreter) -> Vec<f32> {
+    let mut session = net.create_session(&ScheduleConfig::new()).unwrap();
+    classify(&mut session, &pixels(PIXELS, 1)).unwrap()
+}
+
+#[test]
+fn every_way_gives_the_same_model() {
+    let wanted = reference(1);
+    let options = InterpreterOptions::new;
+    // SAFETY: nobody changes the demo.
+    let mapped = unsafe { options().load_mapped_file(digits("digits.mnn")) };
+    assert_eq!(scores_of(&mapped.unwrap()), wanted);
+    assert_eq!(
+        scores_of(&Interpreter::from_bytes(&model_bytes()).unwrap()),
+        wanted
+    );
+    assert_eq!(
+        scores_of(&Interpreter::from_owner(model_bytes()).unwrap()),
+        wanted
+    );
+    let shared: Arc<[u8]> = model_bytes().into();
+    assert_eq!(scores_of(&Interpreter::from_owner(shared).unwrap()), wanted);
+    let odd: Vec<u8> = std::iter::once(0).chain(model_bytes()).collect();
+    assert_eq!(scores_of(&Interpreter::from_bytes(&odd[1..]).unwrap()), wanted);
+}
+
+#[test]
+fn copied_bytes_may_go_at_once() {
+    let mut bytes = model_bytes();
+    let net = Interpreter::from_bytes(&bytes).unwrap();
+    bytes.fill(0xff);
+    drop(bytes);
+    assert_eq!(scores_of(&net), reference(1));
+}
+
+#[test]
+fn a_read_file_may_change_afterwards() {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("changing.mnn");
+    std::fs::write(&path, model_bytes()).unwrap();
+    let net = Interpreter::from_file(&path).unwrap();
+    std::fs::write(&path, b"").unwrap();
+    assert_eq!(scores_of(&net), reference(1));
+    std::fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn borrowed_bytes_live_until_the_last_session_is_gone() {
+    let dropped = Arc::new(AtomicUsize::new(0));
+    let count = || dropped.load(Ordering::SeqCst);
+    let net = Interpreter::from_owner(Counted(model_bytes(), dropped.clone())).unwrap();
+    let mut first = net.create_session(&ScheduleConfig::new()).unwrap();
+    let mut second = net.create_session(&ScheduleConfig::new()).unwrap();
+    let handle = first.interrupt_handle();
+    drop(net);
+    assert_eq!(count(), 0);
+    assert_eq!(classify(&mut first, &pixels(PIXELS, 1)).unwrap(), reference(1));
+    drop(first);
+    assert_eq!(count(), 0);
+    second.input_mut("image").unwrap().resize(&[2, 1, 8, 8]).unwrap();
+    second.resize().unwrap();
+    assert_eq!(
+        classify(&mut second, &pixels(2 * PIXELS, 1)).unwrap().len(),
+        2 * CLASSES
+    );
+    drop(second);
+    assert_eq!(count(), 1);
+    handle.interrupt().unwrap();
+}
+
+#[test]
+fn borrowed_bytes_go_with_a_failure() {
+    let dropped = Arc::new(AtomicUsize::new(0));
+    let owner = Counted(vec![0; 1000], dropped.clone());
+    assert_fails(Interpreter::from_owner(owner), ErrorKind::BadFormat);
+    assert_eq!(dropped.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn any_order_of_dropping() {
+    for order in 0..3 {
+        let net = open();
+        let first = net.create_session(&ScheduleConfig::new()).unwrap();
+        let second = net.create_session(&ScheduleConfig::new()).unwrap();
+        let handle = first.interrupt_handle();
+        match order {
+            0 => drop((first, second, net, handle)),
+            1 => drop((net, second, first, handle)),
+            _ => drop((handle, second, net, first)),
+        }
+    }
+}
+
+#[test]
+fn dropping_on_another_thread() {
+    let net = open();
+    let session = net.create_session(&ScheduleConfig::new().threads(2)).unwrap();
+    std::thread::spawn(move || drop(net)).join().unwrap();
+    std::thread::spawn(move || drop(session)).join().unwrap();
+}
+
+#[test]
+fn what_a_model_tells() {
+    let net = open();
+    assert_eq!(net.uuid().unwrap(), "a1259237-b271-40ec-9e4b-cba072a76bec");
+    assert_eq!(net.model_version().unwrap(), "3.6.1");
+    assert_eq!(net.biz_code().unwrap(), "demo");
+    assert!(net.parameter_count().unwrap() > 9000);
+    let inputs = net.inputs().unwrap();
+    assert_eq!(inputs.len(), 1);
+    assert_eq!(inputs[0].name, "image");
+    assert_eq!(inputs[0].shape, [1, 1, 8, 8]);
+    assert_eq!(inputs[0].element_type, ElementType::Float32);
+    assert_eq!(inputs[0].format, Format::Nchw);
+    assert_eq!(net.output_names().unwrap(), ["scores"]);
+}
+
+#[test]
+fn the_operators_of_a_file() {
+    let net = open();
+    let count = net.op_count().unwrap();
+    let ops: Vec<_> = (0..count).map(|index| net.op(index).unwrap()).collect();
+    assert_eq!(ops.iter().filter(|op| op.type_name == "Convolution").count(), 3);
+    assert!(ops.iter().all(|op| op.supported));
+    assert!(ops
+        .iter()
+        .any(|op| op.outputs.iter().any(|name| name == "scores")));
+    assert_fails(net.op(count), ErrorKind::BadIndex);
+}
+
+#[test]
+fn what_is_no_model() {
+    assert_fails(
+        Interpreter::from_file("no/such/file.mnn"),
+        ErrorKind::FileNotExist,
+    );
+    assert_fails(Interpreter::from_file(digits("")), ErrorKind::FileOpenFailed);
+    assert_fails(
+        Interpreter::from_file(digits("test_images.bin")),
+        ErrorKind::BadFormat,
+    );
+    assert_fails(Interpreter::from_file("zero\0byte"), ErrorKind::InvalidValue);
+    assert_fails(Interpreter::from_bytes(&[]), ErrorKind::Truncated);
+    assert_fails(Interpreter::from_bytes(&[7; 4096]), ErrorKind::BadFormat);
+    let bytes = model_bytes();
+    for part in 1..8 {
+        assert!(Interpreter::from_bytes(&bytes[..bytes.len() * part / 8]).is_err());
+    }
+}
+
+#[test]
+fn external_weights_that_nobody_wants() {
+    // A model without external weights does not open the file.
+    let options = InterpreterOptions::new().external_weights("no/such/file.weight");
+    assert_eq!(
+        scores_of(&options.load_file(digits("digits.mnn")).unwrap()),
+        reference(1)
+    );
+    let options = InterpreterOptions::new().external_weights("zero\0byte");
+    assert_fails(options.load_bytes(&model_bytes()), ErrorKind::InvalidValue);
+}
+
+#[test]
+fn caches_on_the_cpu() {
+    let net = open();
+    let mut session = net.create_session(&ScheduleConfig::new()).unwrap();
+    assert!(session.cache().unwrap().is_empty());
+    assert_fails(net.update_cache_file(&mut session), ErrorKind::BadState);
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("cpu.cache");
+    net.set_cache_file(Some(&path)).unwrap();
+    net.update_cache_file(&mut session).unwrap();
+    assert!(!path.exists());
+    net.set_cache_file(None).unwrap();
+    assert_fails(net.update_cache_file(&mut session), ErrorKind::BadState);
+    net.set_cache(&[1, 2, 3]).unwrap();
+    net.set_cache(&[]).unwrap();
+    assert!(!session.cache_accepted().unwrap());
+    let path = std::path::Path::new("zero\0byte");
+    assert_fails(net.set_cache_file(Some(path)), ErrorKind::InvalidValue);
+}

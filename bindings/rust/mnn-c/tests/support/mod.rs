@@ -1,0 +1,68 @@
+//! The demo model, for all tests.
+#![allow(dead_code)]
+
+use mnn_c::{Error, ErrorKind, Format, Interpreter, ScheduleConfig, Session};
+use std::path::{Path, PathBuf};
+
+pub const PIXELS: usize = 64;
+pub const CLASSES: usize = 10;
+
+/// A file of the demo.
+pub fn digits(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../examples/digits");
+    folder.join(name)
+}
+
+pub fn model_bytes() -> Vec<u8> {
+    std::fs::read(digits("digits.mnn")).expect("the demo model is there")
+}
+
+pub fn open() -> Interpreter {
+    Interpreter::from_file(digits("digits.mnn")).expect("the demo model loads")
+}
+
+pub fn open_session() -> Session {
+    open().create_session(&ScheduleConfig::new()).expect("a session")
+}
+
+/// Deterministic pixels from 0 to 1; every seed gives other ones.
+pub fn pixels(count: usize, seed: u32) -> Vec<f32> {
+    let mut state = seed.wrapping_mul(2654435761).wrapping_add(12345);
+    let next = |_| {
+        state = state.wrapping_mul(1664525).wrapping_add(1013904223);
+        (state >> 28) as f32 / 16.0
+    };
+    (0..count).map(next).collect()
+}
+
+pub fn classify(session: &mut Session, pixels: &[f32]) -> mnn_c::Result<Vec<f32>> {
+    session.input_mut("image")?.write(pixels, Format::Nchw)?;
+    session.run()?;
+    session.output("scores")?.read(Format::Nchw)
+}
+
+/// The scores of a seeded image, by a session of its own.
+pub fn reference(seed: u32) -> Vec<f32> {
+    classify(&mut open_session(), &pixels(PIXELS, seed)).expect("the demo runs")
+}
+
+/// It failed in this way, and with a sentence.
+#[track_caller]
+pub fn assert_fails<T>(result: Result<T, Error>, kind: ErrorKind) -> String {
+    match result {
+        Ok(_) => panic!("it worked, wanted {kind:?}"),
+        Err(error) => {
+            assert_eq!(error.kind(), kind, "{error}");
+            assert!(!error.message().is_empty());
+            error.message().to_string()
+        }
+    }
+}
+
+/// What a panic said.
+pub fn panic_text<T>(result: std::thread::Result<T>) -> String {
+    match result {
+        Ok(_) => panic!("there was no panic"),
+        Err(payload) => payload.downcast_ref::<&str>().expect("a text").to_string(),
+    }
+}

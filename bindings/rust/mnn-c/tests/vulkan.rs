@@ -1,0 +1,202 @@
+//! Vulkan, where there is a device. Everything else says that it was skipped.
+
+mod support;
+
+use mnn_c::{
+    devices, DeviceInfo, ErrorKind, Format, ForwardType, GpuMode, Interpreter, InterpreterOptions, LogLevel,
+    OpAction, Precision, ScheduleConfig,
+};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use support::*;
+
+/// The devices, or `None` with a message.
+fn vulkan() -> Option<Vec<DeviceInfo>> {
+    match devices(ForwardType::Vulkan) {
+        Ok(devices) => Some(devices),
+        Err(error) => {
+            assert_eq!(error.kind(), ErrorKind::BackendMissing, "{error}");
+            eprintln!("skipped: {error}");
+            None
+        }
+    }
+}
+
+fn on_vulkan() -> ScheduleConfig {
+    ScheduleConfig::new().forward_type(ForwardType::Vulkan)
+}
+
+fn assert_close(got: &[f32], wanted: &[f32], tolerance: f32) {
+    assert_eq!(got.len(), wanted.len());
+    for (a, b) in got.iter().zip(wanted) {
+        assert!((a - b).abs() <= tolerance * (1.0 + b.abs()), "{a} {b}");
+    }
+}
+
+fn temporary(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_file(&path);
+    path
+}
+
+#[test]
+fn without_a_device_it_is_refused_or_replaced() {
+    let missing = on_vulkan().device("no such device");
+    assert_fails(open().create_session(&missing), ErrorKind::BackendMissing);
+    let mut session = open()
+        .create_session(&missing.fallback(ForwardType::Cpu))
+        .unwrap();
+    assert_eq!(classify(&mut session, &pixels(PIXELS, 1)).unwrap(), reference(1));
+}
+
+#[test]
+fn devices_tell_who_they_are() {
+    for device in vulkan().unwrap_or_default() {
+        assert!(!device.name.is_empty());
+        assert!(["discrete", "integrated", "virtual", "cpu", "other"].contains(&&device.kind[..]));
+        assert_ne!(device.uuid, [0; 16]);
+        assert!(device.memory_bytes > 0);
+        assert!(device.api_version >= 1 << 22 | 1 << 12);
+        let uuid: String = device.uuid.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert!(open().create_session(&on_vulkan().device(uuid)).is_ok());
+        assert!(open().create_session(&on_vulkan().device(device.name)).is_ok());
+    }
+}
+
+#[test]
+fn scores_are_those_of_the_cpu() {
+    if vulkan().is_none() {
+        return;
+    }
+    for (mode, precision, tolerance) in [
+        (GpuMode::RECORD_BATCH, Precision::Normal, 1e-4),
+        (GpuMode::RECORD_OP, Precision::Normal, 1e-4),
+        (GpuMode::RECORD_BATCH, Precision::Low, 3e-2),
+    ] {
+        let config = on_vulkan().gpu_mode(mode).precision(precision);
+        let mut session = open().create_session(&config).unwrap();
+        for seed in 0..3 {
+            let scores = classify(&mut session, &pixels(PIXELS, seed)).unwrap();
+            assert_close(&scores, &reference(seed), tolerance);
+        }
+        let count = session.op_count().unwrap();
+        assert!((0..count).any(|index| session.op(index).unwrap().backend_name == "vulkan"));
+        session
+            .input_mut("image")
+            .unwrap()
+            .map_mut::<f32>()
+            .unwrap()
+            .copy_from_slice(&pixels(PIXELS, 9));
+        session.run().unwrap();
+        let mut output = session.output_mut("scores").unwrap();
+        assert_close(&output.map::<f32>().unwrap(), &reference(9), tolerance);
+    }
+}
+
+#[test]
+fn callbacks_on_a_device() {
+    if vulkan().is_none() {
+        return;
+    }
+    let mut session = open().create_session(&on_vulkan()).unwrap();
+    session
+        .input_mut("image")
+        .unwrap()
+        .write(&pixels(PIXELS, 2), Format::Nchw)
+        .unwrap();
+    let mut seen = 0;
+    session
+        .run_with_callbacks(
+            None,
+            Some(&mut |call| {
+                seen += usize::from(call.op().backend_name == "vulkan");
+                for tensor in call.tensors() {
+                    if let Err(error) = tensor.read::<f32>(Format::Nchw) {
+                        assert_eq!(error.kind(), ErrorKind::BadState, "{error}");
+                    }
+                }
+                OpAction::Run
+            }),
+        )
+        .unwrap();
+    assert!(seen > 0);
+    let scores: Vec<f32> = session.output("scores").unwrap().read(Format::Nchw).unwrap();
+    assert_close(&scores, &reference(2), 1e-4);
+}
+
+#[test]
+fn sessions_run_at_the_same_time() {
+    if vulkan().is_none() {
+        return;
+    }
+    let net = open();
+    std::thread::scope(|scope| {
+        for seed in 0..3 {
+            let net = &net;
+            scope.spawn(move || {
+                let mut session = net.create_session(&on_vulkan()).unwrap();
+                let scores = classify(&mut session, &pixels(PIXELS, seed)).unwrap();
+                assert_close(&scores, &reference(seed), 1e-4);
+            });
+        }
+    });
+}
+
+#[test]
+fn caches() {
+    if vulkan().is_none() {
+        return;
+    }
+    let net = open();
+    let mut session = net.create_session(&on_vulkan()).unwrap();
+    assert!(!session.cache_accepted().unwrap());
+    let bytes = session.cache().unwrap();
+    assert!(!bytes.is_empty());
+    net.set_cache(&bytes).unwrap();
+    assert!(net
+        .create_session(&on_vulkan())
+        .unwrap()
+        .cache_accepted()
+        .unwrap());
+    net.set_cache(&[1; 100]).unwrap();
+    assert!(!net
+        .create_session(&on_vulkan())
+        .unwrap()
+        .cache_accepted()
+        .unwrap());
+
+    let path = temporary("vulkan.cache");
+    let net = open();
+    net.set_cache_file(Some(&path)).unwrap();
+    let mut session = net.create_session(&on_vulkan()).unwrap();
+    assert!(!session.cache_accepted().unwrap());
+    assert!(path.exists());
+    assert!(net
+        .create_session(&on_vulkan())
+        .unwrap()
+        .cache_accepted()
+        .unwrap());
+    net.update_cache_file(&mut session).unwrap();
+    std::fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn a_cache_that_cannot_be_written_is_a_message() {
+    if vulkan().is_none() {
+        return;
+    }
+    let messages = Arc::new(AtomicUsize::new(0));
+    let count = messages.clone();
+    let log = move |level, _: &str| {
+        assert_eq!(level, LogLevel::Warning);
+        count.fetch_add(1, Ordering::SeqCst);
+    };
+    let options = InterpreterOptions::new().log(LogLevel::Default, log);
+    let net: Interpreter = options.load_file(digits("digits.mnn")).unwrap();
+    let path = temporary("no such folder").join("vulkan.cache");
+    net.set_cache_file(Some(&path)).unwrap();
+    let mut session = net.create_session(&on_vulkan()).unwrap();
+    assert_eq!(messages.load(Ordering::SeqCst), 1);
+    assert_fails(net.update_cache_file(&mut session), ErrorKind::FileOpenFailed);
+}

@@ -1,0 +1,7 @@
+/* Another library than the host wants: FAKE_ABI is its version; it has no further function. */
+#include <stdint.h>
+
+__attribute__((visibility("default"))) uint32_t mnn_abi_version(void);
+uint32_t mnn_abi_version(void) {
+    return FAKE_ABI;
+}

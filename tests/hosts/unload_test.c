@@ -1,0 +1,99 @@
+/*
+ * The example plugin host in a process that looks at itself after each dlclose: nothing of the library may be
+ * mapped, open or running, nothing else may pile up, and the heap has to stay as it is.
+ *
+ *     unload_test LIBRARY FOLDER dynamic|static cpu|vulkan [ROUNDS]
+ *
+ * static: the library brings its own libstdc++.
+ */
+#include <libgen.h>
+#include <malloc.h>
+#include <stdarg.h>
+
+#include "../c_abi/process.h"
+#include "digits.h"
+#include "snapshot.h"
+
+enum {
+    SKIPPED = 77,
+    HEAP_SLACK = 8192,  /* bytes over half of the rounds: glibc's caches take a while to settle, and the
+                           smallest leak a round, a chunk of 32 bytes, is twice as much */
+    WANTED_RIGHT = 533, /* of 540: what examples/c/classify_digits prints */
+    CPU_ROUNDS = 1000,
+    VULKAN_ROUNDS = 30 /* half a second each with a software driver: 1,000 only when asked for */
+};
+
+static void fail(const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+    printf("\n");
+    exit(1);
+}
+
+static size_t heap_bytes(void) {
+    const struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
+/* One life of the plugin; false when there is no such backend. */
+static bool play(const char* path, const digits_t* digits, int32_t forward_type, int32_t threads,
+                 const char* name, bool alone) {
+    plugin_t plugin;
+    char message[1024] = "";
+    size_t right = 0;
+    if (!plugin_open(&plugin, path, message, sizeof message)) fail("%s", message);
+    if (mappings_of(name) <= 0) fail("'%s' is not mapped while it is loaded", name);
+    if (alone && mappings_of("libstdc++.so") != 0) fail("'%s' brought a libstdc++.so along", name);
+    const mnn_status status =
+        digits_classify(&plugin, digits, forward_type, threads, &right, message, sizeof message);
+    if (status != MNN_OK && status != MNN_ERROR_BACKEND_MISSING) fail("%s", message);
+    if (status == MNN_OK && right != WANTED_RIGHT) fail("%zu images right, wanted %d", right, WANTED_RIGHT);
+    char leaving[1024];
+    if (!plugin_close(&plugin, leaving, sizeof leaving)) fail("%s", leaving);
+    if (status != MNN_OK) printf("skipped: %s\n", message);
+    return status == MNN_OK;
+}
+
+static void check_gone(const char* name, const char* model, long round) {
+    if (mappings_of(name) != 0) fail("round %ld: '%s' is still mapped after dlclose", round, name);
+    if (mappings_of(model) != 0) fail("round %ld: '%s' is still mapped after dlclose", round, model);
+    if (thread_count() != 1) fail("round %ld: %d threads after dlclose", round, thread_count());
+}
+
+int main(int argc, char** argv) {
+    static snapshot_t second, now;
+    if (argc < 5 || argc > 6) return 2;
+    const bool vulkan = strcmp(argv[4], "vulkan") == 0;
+    const bool alone = strcmp(argv[3], "static") == 0 && !vulkan; /* a driver needs libstdc++.so, too */
+    const long rounds = argc == 6 ? atol(argv[5]) : vulkan ? VULKAN_ROUNDS : CPU_ROUNDS;
+    if (rounds < 4) fail("at least 4 rounds, please");
+    const char* const name = basename(argv[1]);
+    digits_t digits;
+    char message[1024];
+    if (!digits_read(&digits, argv[2], message, sizeof message)) fail("%s", message);
+
+    size_t heap = 0;
+    for (long round = 1; round <= rounds; ++round) {
+        /* With and without threads of its own. */
+        if (!play(argv[1], &digits, vulkan ? MNN_FORWARD_VULKAN : MNN_FORWARD_CPU, round % 2 ? 3 : 1, name,
+                  alone)) {
+            if (round > 1) fail("round %ld: the backend is not there any more", round);
+            return SKIPPED;
+        }
+        check_gone(name, "digits.mnn", round);
+        /* What the library depends on, a driver above all, may stay after the first round. */
+        if (!snapshot_take(round == 2 ? &second : &now)) fail("/proc/self cannot be read");
+        if (round > 2 && !snapshot_equal(&second, &now))
+            fail("round %ld: other mapped files or descriptors than after round 2", round);
+        if (round == rounds / 2) heap = heap_bytes();
+    }
+    const long long grown = (long long)heap_bytes() - (long long)heap;
+    printf("%ld rounds: nothing is mapped, open or running; the heap grew by %lld bytes in the second half\n",
+           rounds, grown);
+    digits_free(&digits);
+    /* A driver keeps a little of each instance: its heap is not held against the library. */
+    if (!vulkan && grown > HEAP_SLACK) fail("that is %lld bytes a round", grown / (rounds - rounds / 2));
+    return 0;
+}
