@@ -2,8 +2,6 @@
 // parameters, shape rules, cost.
 #include "ops/convolution.h"
 
-#include <cmath>
-
 #include "mnn_generated.h"
 #include "model/model.h"
 #include "model/wire_access.h"
@@ -32,7 +30,7 @@ std::vector<int> readPads(const flatbuffers::Vector<int32_t>* list, const char* 
     return values;
 }
 
-ConvInt8Info parseInt8(const wire::Convolution2D& table, const char* name) {
+ConvInt8Info parseInt8(const wire::Convolution2D& table, OpType type, const char* name) {
     ConvInt8Info info;
     const WeightForm form = convWeightForm(table, name);
     info.codes = (form == WeightForm::Codes || form == WeightForm::RawInt8) &&
@@ -42,19 +40,24 @@ ConvInt8Info parseInt8(const wire::Convolution2D& table, const char* name) {
         info.scaleIn = quan->scaleIn();
         info.scaleOut = quan->scaleOut();
     }
+    bool results = true;
     if (const wire::QuantizedFloatParam* quan = table.symmetricQuan()) {
         info.folded = vectorSize(quan->scale()) > 0 && vectorSize(quan->bias()) > 0;
         info.floatOutput = quan->outputDataType() == wire::DataType::DT_FLOAT;
-        if (!info.floatOutput && quan->outputDataType() != wire::DataType::DT_INT8)
-            fail(Status::NotSupported, "%s: an int8 convolution with results of type %d", name,
-                 static_cast<int>(quan->outputDataType()));
         info.zeroIn = quan->zeroPoint();
         info.zeroOut = quan->outputZeroPoint();
         info.min = quan->clampMin();
         info.max = quan->clampMax();
-        if (info.min > info.max)
-            fail(Status::BadParameter, "%s: int8 results between %d and %d", name, info.min, info.max);
+        results =
+            info.min <= info.max && (info.floatOutput || quan->outputDataType() == wire::DataType::DT_INT8);
     }
+    if (isInt8Convolution(type) && !results)
+        fail(Status::BadParameter, "%s: int8 results between %d and %d, stored as type %d", name, info.min,
+             info.max, static_cast<int>(table.symmetricQuan()->outputDataType()));
+    if (isInt8Convolution(type) && !info.codes)
+        fail(Status::NotSupported,
+             "%s: an int8 convolution whose weights are not codes with a scale per channel", name);
+    info.codes &= results;
     return info;
 }
 
@@ -111,10 +114,8 @@ ParamsPtr parseConvolution(const wire::Op& op, const ParseContext& context) {
     p->table = table;
     if (tensors == 1 && convWeightForm(*table, name) != WeightForm::None)
         p->storedWeights = convWeightCount(*table, nullptr, name);
-    if (tensors == 1 && !isDeconvolution(context.node.type)) p->int8 = parseInt8(*table, name);
-    if (isInt8Convolution(context.node.type) && !p->int8.codes)
-        fail(Status::NotSupported,
-             "%s: an int8 convolution whose weights are not codes with a scale per channel", name);
+    if (tensors == 1 && !isDeconvolution(context.node.type))
+        p->int8 = parseInt8(*table, context.node.type, name);
     return p;
 }
 

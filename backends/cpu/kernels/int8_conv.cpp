@@ -108,7 +108,7 @@ class DensePlan final : public Int8ConvPlan {
         width_ = left_ + std::max(s_.iw, lastX + 1);
         pixelBytes_ = lanes * k_.unit;
         rowBytes_ = ptrdiff_t(width_) * pixelBytes_;
-        plane_ = rowBytes_ * height_;
+        plane_ = checkedMul(rowBytes_, height_, "scratch");
         planes_ = narrow_ ? 1 : icb_;
         images_ = s_.batch;
         pixels_ = s_.oh * s_.ow;
@@ -131,7 +131,7 @@ class DensePlan final : public Int8ConvPlan {
             dstBlock_ = P;
             sourceBytes_ = roundUp(ptrdiff_t(icb_) * pixelBytes_ * s_.batch);
         } else {
-            sourceBytes_ = roundUp(plane_ * planes_);
+            sourceBytes_ = roundUp(checkedMul(plane_, planes_, "scratch"));
         }
     }
 
