@@ -135,14 +135,14 @@ ConvShape shape(int batch, int ic, int ih, int iw, int oc, int kh, int kw, int s
     return s;
 }
 
-enum class Result { Bytes, Floats };
+enum class Kind { Int8, Float32 };
 
 void expectDense(const ConvShape& s, int groups = 1, bool nchw = false, bool withMin = false,
-                 Result kind = Result::Bytes) {
+                 Kind kind = Kind::Int8) {
     const Bytes src = randomBytes(static_cast<size_t>(s.batch * s.ic * s.ih * s.iw), 1);
     const Bytes weights = randomBytes(static_cast<size_t>(s.oc * (s.ic / groups) * s.kh * s.kw), 2);
     Steps steps(s.oc, withMin, 3);
-    if (kind == Result::Floats) {
+    if (kind == Kind::Float32) {
         steps.post.lo = -std::numeric_limits<float>::infinity();
         steps.post.hi = 1000;
     }
@@ -156,8 +156,8 @@ void expectDense(const ConvShape& s, int groups = 1, bool nchw = false, bool wit
                 float value = static_cast<float>(at.sum) * steps.scale[k] * steps.post.ratio;
                 if (withMin) value += static_cast<float>(at.pixels) * steps.post.ratio * steps.min[k];
                 value += steps.offset[k];
-                want.push_back(kind == Result::Bytes ? rounded(value, steps.post.lo, steps.post.hi)
-                                                     : std::min(value, steps.post.hi));
+                want.push_back(kind == Kind::Int8 ? rounded(value, steps.post.lo, steps.post.hi)
+                                                  : std::min(value, steps.post.hi));
             }
     for (const Variant& variant : variants()) {
         const int lanes = variant.kernels.lanes, blocks = (s.oc + lanes - 1) / lanes;
@@ -170,7 +170,7 @@ void expectDense(const ConvShape& s, int groups = 1, bool nchw = false, bool wit
             const size_t count = static_cast<size_t>(s.batch * blocks * lanes * s.oh * s.ow);
             Bytes bytes(count);
             std::vector<float> floats(count);
-            const bool toFloats = kind == Result::Floats;
+            const bool toFloats = kind == Kind::Float32;
             plan->run(input.data(), codes.data(), toFloats ? nullptr : bytes.data(),
                       toFloats ? floats.data() : nullptr, steps.post, scratch.data(), pool);
             std::vector<float> got;
@@ -222,8 +222,8 @@ TEST(Int8Convolution, Minima) {
 }
 
 TEST(Int8Convolution, FloatResults) {
-    expectDense(shape(1, 19, 8, 6, 21, 3, 3, 1, 1), 1, false, false, Result::Floats);
-    expectDense(shape(1, 19, 8, 6, 21, 1, 1), 1, false, true, Result::Floats);
+    expectDense(shape(1, 19, 8, 6, 21, 3, 3, 1, 1), 1, false, false, Kind::Float32);
+    expectDense(shape(1, 19, 8, 6, 21, 1, 1), 1, false, true, Kind::Float32);
 }
 
 void expectDepthwise(const ConvShape& s) {

@@ -87,12 +87,12 @@ class QuantNet {
     wire::NetT net_;
 };
 
-struct Run {
+struct Outcome {
     std::vector<std::string> types;
     std::vector<std::vector<float>> outputs;
 };
 
-Run run(const wire::NetT& net) {
+Outcome run(const wire::NetT& net) {
     const std::vector<uint8_t> bytes = pack(net);
     const auto interpreter =
         std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
@@ -101,7 +101,7 @@ Run run(const wire::NetT& net) {
     for (size_t i = 0; i < values.size(); ++i) values[i] = 3 * std::sin(static_cast<float>(i * 7 + 1));
     copyFromHost(session.input(0), values.data(), Format::NCHW);
     session.run();
-    Run result;
+    Outcome result;
     for (const OpRecord& record : session.records()) result.types.push_back(record.type);
     for (size_t i = 0; i < session.outputCount(); ++i) {
         EXPECT_EQ(session.output(i).type, DataType::Float32);
@@ -123,7 +123,7 @@ TEST(Quantize, StaysInInt8BetweenConvolutions) {
     QuantNet n;
     const int x = n.input(), a = n.conv(x), b = n.relu(a), c = n.conv(b);
     n.quant(x).quant(a).quant(b).quant(c, 0.05f);
-    const Run result = run(n.finish({c}));
+    const Outcome result = run(n.finish({c}));
     EXPECT_EQ(result.types, (Types{"FloatToInt8", "ConvInt8", "ReLU", "ConvInt8", "Int8ToFloat"}));
     EXPECT_TRUE(onGrid(result.outputs[0], 0.05f));
 }
@@ -225,7 +225,7 @@ TEST(ConvInt8, OldFormCountsItsIntegers) {
     const int x = n.input(), a = n.cast(wire::OpType::FloatToInt8, x, std::move(to));
     const int b = n.convInt8(a, foldedConv(kChannels * kChannels, kChannels));
     const int c = n.cast(wire::OpType::Int8ToFloat, b, std::move(from));
-    const Run result = run(n.finish({c}));
+    const Outcome result = run(n.finish({c}));
     EXPECT_EQ(result.types, (Types{"FloatToInt8", "ConvInt8", "Int8ToFloat"}));
     for (int i = 0; i < 20; ++i) {
         float sum = 10;
