@@ -45,20 +45,21 @@ class Net:
         self.name = name
         self.random = np.random.default_rng(zlib.crc32(name.encode()))
         self.tensors, self.ops, self.quants = [], [], {}
-        self.inputs, self.outputs, self.shapes = {}, [], {}
+        self.inputs, self.outputs = {}, []
 
     def tensor(self, name=None, quant=None):
         self.tensors.append(name or f"t{len(self.tensors)}")
         index = len(self.tensors) - 1
         if quant:
             scale, zero, low, high = (*quant, -127, 127)[:4]
-            self.quants[index] = {"scale": float(np.float32(scale)), "zero": zero, "min": low, "max": high, "type": "DT_INT8"}
+            self.quants[index] = {"scale": float(np.float32(scale)), "zero": zero, "min": low, "max": high,
+                                  "type": "DT_INT8"}
         return index
 
-    def op(self, kind, inputs, quant=None, name=None, table=None, main=None, format="NC4HW4"):
+    def op(self, kind, inputs, quant=None, name=None, table=None, main=None):
         out = self.tensor(name, quant)
         op = {"type": kind, "name": self.tensors[out], "inputIndexes": list(inputs), "outputIndexes": [out],
-              "defaultDimentionFormat": format}
+              "defaultDimentionFormat": "NC4HW4"}
         if table:
             op["main_type"], op["main"] = table, main
         self.ops.append(op)
@@ -295,7 +296,8 @@ def official(net, model, scratch):
     path = os.path.join(scratch, "job.json")
     with open(path, "w", encoding="utf-8") as file:
         json.dump(job, file)
-    done = subprocess.run([sys.executable, "-c", WORKER, path], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([sys.executable, "-c", WORKER, path], capture_output=True, text=True, timeout=120,
+                          check=False)
     if done.returncode:
         raise RuntimeError(f"the official runtime: rc {done.returncode} {done.stdout[-300:]}{done.stderr[-300:]}")
     return {name: np.load(path) for name, path in job["outputs"].items()}
