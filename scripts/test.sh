@@ -15,4 +15,4 @@ if [ -n "${MNN_C_EXTRA_CASES:-}" ]; then
 fi
 cmake --preset release
 cmake --build --preset release
-ctest --preset release
+ctest --preset release -j "$(nproc)"

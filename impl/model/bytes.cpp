@@ -105,6 +105,10 @@ ModelBytes ModelBytes::fromFile(const char* path, Access access) {
     return bytes;
 }
 
+void ModelBytes::dropPages() const noexcept {
+    if (mapping_) ::madvise(mapping_, size_, MADV_DONTNEED);
+}
+
 ModelBytes ModelBytes::copied(const void* data, size_t size) {
     if (!data) fail(Status::NullArgument, "the model buffer is NULL");
     if (size == 0) fail(Status::Truncated, "the model buffer is empty");

@@ -30,6 +30,8 @@ class ModelBytes {
     const uint8_t* data() const noexcept { return data_; }
     size_t size() const noexcept { return size_; }
     bool isMapped() const noexcept { return mapping_ != nullptr; }
+    // Takes the pages of a mapped file out of memory; whoever reads them again gets them back from the file.
+    void dropPages() const noexcept;
 
   private:
     const uint8_t* data_ = nullptr;

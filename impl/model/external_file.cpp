@@ -65,6 +65,12 @@ const ExternalFile* ExternalFiles::forOp(const wire::Op& op) const {
     return open((std::filesystem::path(modelFolder_) / path).string());
 }
 
+void ExternalFiles::dropPages() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [path, file] : files_)
+        if (file) file->dropPages();
+}
+
 const ExternalFile* ExternalFiles::open(const std::string& path) const {
     const std::lock_guard<std::mutex> lock(mutex_);
     auto& file = files_[path];

@@ -24,6 +24,7 @@ class ExternalFile {
 
     const std::string& path() const noexcept { return path_; }
     int64_t size() const noexcept { return static_cast<int64_t>(bytes_.size()); }
+    void dropPages() const noexcept { bytes_.dropPages(); }
     // Throws BadWeights for negative numbers, Overflow when the end does not fit, Truncated beyond the file's
     // end.
     std::span<const uint8_t> range(int64_t offset, int64_t bytes, const char* opName) const;
@@ -51,6 +52,7 @@ class ExternalFiles {
     // from several threads.
     const ExternalFile* forOp(const wire::Op& op) const;
     const std::string& defaultPath() const noexcept { return defaultPath_; }
+    void dropPages() const;
 
   private:
     const ExternalFile* open(const std::string& path) const;

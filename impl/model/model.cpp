@@ -144,4 +144,16 @@ Model::Model(ModelBytes bytes, const ModelOptions& options)
     }
 }
 
+void Model::readingWeights(int64_t bytes) const {
+    constexpr int64_t kMany = 8 << 20;
+    if (weightBytesRead_.load(std::memory_order_relaxed) > kMany) weightsRead();
+    weightBytesRead_.fetch_add(bytes, std::memory_order_relaxed);
+}
+
+void Model::weightsRead() const {
+    if (weightBytesRead_.exchange(0, std::memory_order_relaxed) == 0) return;
+    bytes_.dropPages();
+    externalFiles_.dropPages();
+}
+
 }  // namespace mnnc

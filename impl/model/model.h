@@ -3,6 +3,7 @@
 // Nothing here runs or interprets operators; unknown operators load and are refused when a session needs
 // them.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -72,6 +73,11 @@ class Model {
     const std::vector<std::pair<std::string, std::string>>& metadata() const noexcept { return metadata_; }
 
     size_t byteSize() const noexcept { return bytes_.size(); }
+    // To be told before that many bytes of weights are read. Those read earlier have been prepared then and
+    // their pages of the file are given back once they are many. Safe to call from several threads.
+    void readingWeights(int64_t bytes) const;
+    // Gives back the pages of all weights read so far.
+    void weightsRead() const;
     // Opened on first use; see external_file.h.
     const ExternalFiles& externalFiles() const noexcept { return externalFiles_; }
 
@@ -89,6 +95,7 @@ class Model {
     ModelSource sourceType_ = ModelSource::Caffe;
     ModelUsage usage_ = ModelUsage::Inference;
     std::vector<std::pair<std::string, std::string>> metadata_;
+    mutable std::atomic<int64_t> weightBytesRead_{0};
 };
 
 }  // namespace mnnc

@@ -233,6 +233,7 @@ FloatView ConvParams::weights(int64_t expectedCount, int64_t outputChannels, con
                  static_cast<long long>(expectedCount));
         return all;
     }
+    model->readingWeights(std::max<int64_t>(expectedCount, 1) * static_cast<int64_t>(sizeof(float)));
     return decodeConvWeights(*table, expectedCount, outputChannels, externalFile(), name);
 }
 

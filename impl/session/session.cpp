@@ -161,6 +161,7 @@ void Session::resize() {
     recordsStale_ = true;
     hasRun_ = false;
     pipeline_->prepare();
+    interpreter_->model().weightsRead();
     needsResize_ = false;
 }
 

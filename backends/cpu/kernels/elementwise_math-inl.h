@@ -31,18 +31,26 @@ HWY_INLINE V k(float value) {
 HWY_INLINE V loadSome(const float* x, size_t count, float fill) {
     const D d;
     if (count >= hn::Lanes(d)) return hn::LoadU(d, x);
+#if HWY_TARGET == HWY_AVX3
+    return V{_mm512_mask_loadu_ps(k(fill).raw, static_cast<__mmask16>((1u << count) - 1), x)};
+#else
     alignas(64) float buffer[kLanes];
     hn::Store(k(fill), d, buffer);
     std::memcpy(buffer, x, count * sizeof(float));
     return hn::Load(d, buffer);
+#endif
 }
 
 HWY_INLINE void storeSome(V v, float* y, size_t count) {
     const D d;
     if (count >= hn::Lanes(d)) return hn::StoreU(v, d, y);
+#if HWY_TARGET == HWY_AVX3
+    _mm512_mask_storeu_ps(y, static_cast<__mmask16>((1u << count) - 1), v.raw);
+#else
     alignas(64) float buffer[kLanes];
     hn::Store(v, d, buffer);
     std::memcpy(y, buffer, count * sizeof(float));
+#endif
 }
 
 // exp as 2^n * (1 + m): m = e^r - 1 with |r| <= ln2/2, kept apart so that expm1 loses nothing.

@@ -71,9 +71,55 @@ HWY_INLINE V foldWindow(const PoolRow& r, PoolSpan across) {
     return total;
 }
 
+constexpr int kTogether = 4;  // windows folded side by side: a single one waits for each of its steps
+
+// Whether the windows of outputs x to x + kTogether - 1 are narrow and of one width.
+HWY_INLINE bool alike(const PoolRow& r, int x) {
+    if (x + kTogether > r.outputs) return false;
+    const int n = r.widthTaps[x].last - r.widthTaps[x].first;
+    if (n < 1 || n > 8) return false;
+    for (int i = 1; i < kTogether; ++i)
+        if (r.widthTaps[x + i].last - r.widthTaps[x + i].first != n) return false;
+    return true;
+}
+
+// As foldWindow, step by step in the same order.
+template <class Step>
+HWY_INLINE void foldTogether(const PoolRow& r, int x, V (&total)[kTogether]) {
+    const D d;
+    const PoolSpan* across = r.widthTaps + x;
+    const int n = across[0].last - across[0].first;
+    HWY_UNROLL(4)
+    for (int i = 0; i < kTogether; ++i) total[i] = Step::start();
+    for (int z = r.depthTaps.first; z < r.depthTaps.last; ++z) {
+        for (int y = r.heightTaps.first; y < r.heightTaps.last; ++y) {
+            const float* line = tapRow(r, z, y);
+            const float* from[kTogether];
+            HWY_UNROLL(4)
+            for (int i = 0; i < kTogether; ++i) from[i] = line + static_cast<size_t>(across[i].first) * P;
+            for (int k = 0; k < n; ++k) {
+                HWY_UNROLL(4)
+                for (int i = 0; i < kTogether; ++i)
+                    total[i] = Step::step(total[i], hn::LoadU(d, from[i] + static_cast<size_t>(k) * P));
+            }
+        }
+    }
+}
+
 void maximum(const PoolRow& r) {
-    for (int x = 0; x < r.outputs; ++x)
-        hn::StoreU(foldWindow<MaxStep>(r, r.widthTaps[x]), D(), r.dst + static_cast<size_t>(x) * P);
+    for (int x = 0; x < r.outputs;) {
+        float* to = r.dst + static_cast<size_t>(x) * P;
+        if (alike(r, x)) {
+            V total[kTogether];
+            foldTogether<MaxStep>(r, x, total);
+            HWY_UNROLL(4)
+            for (int i = 0; i < kTogether; ++i) hn::StoreU(total[i], D(), to + static_cast<size_t>(i) * P);
+            x += kTogether;
+        } else {
+            hn::StoreU(foldWindow<MaxStep>(r, r.widthTaps[x]), D(), to);
+            ++x;
+        }
+    }
 }
 
 void maximumIndex(const PoolRow& r) {
@@ -101,12 +147,21 @@ void maximumIndex(const PoolRow& r) {
 
 void average(const PoolRow& r) {
     const D d;
-    for (int x = 0; x < r.outputs; ++x) {
+    const auto store = [&](int x, V sum) HWY_ATTR {
         const int64_t count = r.rowCount * r.widthCounts[x];
-        V v = hn::Zero(d);
-        if (count > 0)
-            v = hn::Div(foldWindow<SumStep>(r, r.widthTaps[x]), hn::Set(d, static_cast<float>(count)));
+        const V v = count > 0 ? hn::Div(sum, hn::Set(d, static_cast<float>(count))) : hn::Zero(d);
         hn::StoreU(v, d, r.dst + static_cast<size_t>(x) * P);
+    };
+    for (int x = 0; x < r.outputs;) {
+        if (alike(r, x)) {
+            V total[kTogether];
+            foldTogether<SumStep>(r, x, total);
+            for (int i = 0; i < kTogether; ++i) store(x + i, total[i]);
+            x += kTogether;
+        } else {
+            store(x, foldWindow<SumStep>(r, r.widthTaps[x]));
+            ++x;
+        }
     }
 }
 
