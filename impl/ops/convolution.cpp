@@ -245,6 +245,7 @@ FloatView ConvParams::bias(int64_t outputChannels, const char* name) const {
 }
 
 QuantizedWeights ConvParams::codes(int64_t expectedCount, int64_t outputChannels, const char* name) const {
+    model->readingWeights(std::max<int64_t>(expectedCount, 1));
     return decodeQuantizedWeights(*table, expectedCount, outputChannels, externalFile(), name);
 }
 
