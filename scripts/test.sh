@@ -1,10 +1,16 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds everything and runs all tests. MNN_C_EXTRA_CASES names a folder of further cases.
+# Installs what is missing, builds everything and runs all tests. MNN_C_EXTRA_CASES names folders of
+# further cases, separated by semicolons.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/install-dependencies.sh
 if [ -n "${MNN_C_EXTRA_CASES:-}" ]; then
-    MNN_C_EXTRA_CASES=$(cd "$MNN_C_EXTRA_CASES" && pwd)
+    IFS=';' read -r -a folders <<<"$MNN_C_EXTRA_CASES"
+    MNN_C_EXTRA_CASES=
+    for folder in "${folders[@]}"; do
+        path=$(cd "$folder" && pwd)
+        MNN_C_EXTRA_CASES="${MNN_C_EXTRA_CASES:+$MNN_C_EXTRA_CASES;}$path"
+    done
     export MNN_C_EXTRA_CASES
 fi
 cmake --preset release

@@ -51,6 +51,11 @@ bool CpuBackend::canFuse(const Command& command) const {
     return op && op->canFuse && op->canFuse(command);
 }
 
+bool CpuBackend::canQuantize(const Command& command) const {
+    const CpuOp* op = findCpuOp(command.type);
+    return op && op->canQuantize && op->canQuantize(command);
+}
+
 bool CpuBackend::supports(const Command& command, std::string& reason) const {
     if (findCpuOp(command.type)) return true;
     reason = "the CPU backend has no kernel for it";

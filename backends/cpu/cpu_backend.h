@@ -25,6 +25,8 @@ class CpuBackend final : public Backend {
     const char* name() const noexcept override { return "cpu"; }
     bool supports(const Command& command, std::string& reason) const override;
     bool canFuse(const Command& command) const override;
+    bool canQuantize(const Command& command) const override;
+    bool packsInt8() const noexcept override { return true; }
     StorageChoice chooseStorage(const Command& command) const override;
     std::unique_ptr<Execution> create(const Command& command, std::string& reason) override;
     void onRunBegin() noexcept override;
@@ -62,6 +64,8 @@ struct CpuOp {
     std::unique_ptr<Execution> (*create)(CpuBackend& backend, const Command& command, std::string& reason);
     // Null: no epilogue.
     bool (*canFuse)(const Command& command) = nullptr;
+    // Null: not over int8 tensors.
+    bool (*canQuantize)(const Command& command) = nullptr;
 };
 using CpuFamily = std::span<const CpuOp>;
 

@@ -1,5 +1,9 @@
 #include "backends/cpu/cpu_features.h"
 
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
+
 namespace mnnc {
 
 CpuFeatures detectCpuFeatures() {
@@ -16,6 +20,9 @@ CpuFeatures detectCpuFeatures() {
                __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
     f.avx512Vnni = f.avx512 && __builtin_cpu_supports("avx512vnni");
     f.avx512Bf16 = f.avx512 && __builtin_cpu_supports("avx512bf16");
+    // The helper of older compilers does not know this one.
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    f.avxVnni = f.avx2 && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1);
 #elif defined(__aarch64__) || defined(__ARM_NEON)
     f.neon = true;
 #endif
@@ -35,6 +42,7 @@ std::string describeCpuFeatures(const CpuFeatures& f) {
     add(f.avx512, "avx512");
     add(f.avx512Vnni, "avx512_vnni");
     add(f.avx512Bf16, "avx512_bf16");
+    add(f.avxVnni, "avx_vnni");
     add(f.neon, "neon");
     return out;
 }

@@ -12,6 +12,7 @@ struct CpuFeatures {
     bool avx512 = false;  // F, VL, DQ, BW and everything AVX2 stands for
     bool avx512Vnni = false;
     bool avx512Bf16 = false;
+    bool avxVnni = false;  // on 256 bits, with the encoding of AVX
     bool neon = false;
 };
 

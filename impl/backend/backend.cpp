@@ -4,12 +4,15 @@ namespace mnnc {
 
 StorageChoice feasibleStorage(const Backend& backend, const Command& command) {
     const StorageChoice choice = backend.chooseStorage(command);
+    const auto packs = [&](const Tensor& tensor) {
+        return backend.packsInt8() ? canPackOnHost(tensor) : canPack(tensor);
+    };
     if (choice.outputPack > 1)
         for (const Tensor* output : command.outputs)
-            if (!canPack(*output)) return {};
+            if (!packs(*output)) return {};
     if (choice.inputPack > 1)
         for (size_t i = 0; i < command.inputs.size(); ++i)
-            if (!choice.wantsPlain(i) && !canPack(*command.inputs[i])) return {};
+            if (!choice.wantsPlain(i) && !packs(*command.inputs[i])) return {};
     return choice;
 }
 

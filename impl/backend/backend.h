@@ -68,6 +68,11 @@ class Backend {
     virtual bool supports(const Command& command, std::string& reason) const = 0;
     // Whether create() takes this command with its epilogue whenever it takes it without.
     virtual bool canFuse(const Command&) const { return false; }
+    // Whether create() takes this command of floats also over int8 tensors that mean the same (a convolution
+    // as ConvInt8 or DepthwiseConvInt8). Its tensors carry their scales.
+    virtual bool canQuantize(const Command&) const { return false; }
+    // Whether its int8 tensors may be channel-packed as well.
+    virtual bool packsInt8() const noexcept { return false; }
     // The storage this backend wants for a command whose inputs are stored as their `pack` says now.
     virtual StorageChoice chooseStorage(const Command& command) const = 0;
     // An execution, or null with a sentence in `reason` when this backend does not take the command.

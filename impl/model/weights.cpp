@@ -164,13 +164,25 @@ std::vector<int8_t> signedBytes(std::span<const uint8_t> bytes) {
     return q;
 }
 
+bool isLegacyPairs(const wire::IDSTQuan& quan) {
+    return quan.type() == static_cast<int32_t>(IdstType::RawInt8) && quan.aMin() == 0 &&
+           std::fabs(quan.quantScale()) < 1e-6f;
+}
+
+bool isAsymmetric(const wire::IDSTQuan& quan) {
+    return !quan.has_scaleInt() && (quan.readType() != 0 || isLegacyPairs(quan));
+}
+
+// The old int8 form keeps a requantisation scale per output; its alpha is a dummy.
+bool hasDummyAlpha(const wire::Convolution2D& conv) {
+    return conv.symmetricQuan() && vectorSize(conv.symmetricQuan()->scale()) > 0;
+}
+
 // Steps 1 to 5 of model-format 5.4.
 void fillScales(QuantizedWeights& weights, const wire::IDSTQuan& quan, std::span<const float> alpha,
                 int64_t outputCount, const char* opName) {
     const float factor = quan.quantScale();
-    const bool legacy = quan.type() == static_cast<int32_t>(IdstType::RawInt8) && quan.aMin() == 0 &&
-                        std::fabs(factor) < 1e-6f;
-    const bool asymmetric = !quan.has_scaleInt() && (quan.readType() != 0 || legacy);
+    const bool legacy = isLegacyPairs(quan), asymmetric = isAsymmetric(quan);
     const int64_t values = static_cast<int64_t>(alpha.size());
     if (values == 0 || (asymmetric && values % 2 != 0))
         fail(Status::BadWeights, "operator '%s': %lld scale values%s", opName, ll(values),
@@ -250,6 +262,21 @@ int64_t convWeightCount(const wire::Convolution2D& conv, const ExternalFile* ext
     return -1;
 }
 
+int64_t convScalesPerOutput(const wire::Convolution2D& conv) {
+    const auto* quan = conv.quanParameter();
+    const int64_t outputs = conv.common() ? conv.common()->outputCount() : 0;
+    if (!quan || hasDummyAlpha(conv) || outputs < 1) return 1;
+    const bool half = quan->scaleStorage() == ScaleStorageType::FP16;
+    int64_t values = half ? vectorSize(quan->alphaFp16()) : vectorSize(quan->alpha());
+    if (values == 0) values = externalEntry(conv.external(), 2) / (half ? 2 : 4);
+    return (isAsymmetric(*quan) ? values / 2 : values) / outputs;
+}
+
+bool convHasMinima(const wire::Convolution2D& conv) {
+    return conv.quanParameter() && hasBuffer(conv) && !hasDummyAlpha(conv) &&
+           isAsymmetric(*conv.quanParameter());
+}
+
 QuantizedWeights decodeQuantizedWeights(const wire::Convolution2D& conv, int64_t expectedCount,
                                         int64_t outputCount, const ExternalFile* external,
                                         const char* opName) {
@@ -280,10 +307,8 @@ QuantizedWeights decodeQuantizedWeights(const wire::Convolution2D& conv, int64_t
     if (outputCount < 1 || weights.q.empty() || static_cast<int64_t>(weights.q.size()) % outputCount != 0)
         fail(Status::BadWeights, "operator '%s': %zu weights for %lld outputs", opName, weights.q.size(),
              ll(outputCount));
-    // The old int8 form keeps a requantisation scale per output; its alpha is a dummy. Raw weights without
-    // alpha have no real scale either.
-    const bool dummy = conv.symmetricQuan() && vectorSize(conv.symmetricQuan()->scale()) > 0;
-    if (dummy || (form == WeightForm::RawInt8 && alpha.empty()))
+    // Raw weights without alpha have no real scale either.
+    if (hasDummyAlpha(conv) || (form == WeightForm::RawInt8 && alpha.empty()))
         weights.scale.assign(static_cast<size_t>(outputCount), 1.0f);
     else if (form == WeightForm::RawInt8) {
         // Intermediate form: alpha holds plain weight scales, one per output.

@@ -78,6 +78,11 @@ WeightForm convWeightForm(const wire::Convolution2D& conv, const char* opName);
 // not given, can tell. Throws BadWeights, Truncated, Overflow.
 int64_t convWeightCount(const wire::Convolution2D& conv, const ExternalFile* external, const char* opName);
 
+// How many scales an output channel of int8 codes has; 0 where only decoding tells.
+int64_t convScalesPerOutput(const wire::Convolution2D& conv);
+// Whether int8 codes have minima beside their scales.
+bool convHasMinima(const wire::Convolution2D& conv);
+
 // All forms as f32. expectedCount -1 accepts any count. Throws BadWeights "has no weights" for a weightless
 // model.
 FloatView decodeConvWeights(const wire::Convolution2D& conv, int64_t expectedCount, int64_t outputCount,

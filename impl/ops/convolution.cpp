@@ -1,9 +1,10 @@
-// Convolution, ConvolutionDepthwise, Deconvolution, DeconvolutionDepthwise: parameters, shape rules, cost.
-// Int8 models (quantInfo, symmetricQuan) run in float here with their weights dequantised.
+// Convolution, ConvolutionDepthwise, Deconvolution, DeconvolutionDepthwise, ConvInt8, DepthwiseConvInt8:
+// parameters, shape rules, cost.
 #include "ops/convolution.h"
 
 #include "mnn_generated.h"
 #include "model/model.h"
+#include "model/wire_access.h"
 #include "ops/channel_first.h"
 #include "ops/families.h"
 
@@ -27,6 +28,37 @@ std::vector<int> readPads(const flatbuffers::Vector<int32_t>* list, const char* 
     values.resize(values.size() >= 4 ? 4 : 2);
     for (const int value : values) requireRange(value, -kMaxPad, kMaxPad, what, name);
     return values;
+}
+
+ConvInt8Info parseInt8(const wire::Convolution2D& table, OpType type, const char* name) {
+    ConvInt8Info info;
+    const WeightForm form = convWeightForm(table, name);
+    info.codes = (form == WeightForm::Codes || form == WeightForm::RawInt8) &&
+                 vectorSize(table.weight()) == 0 && convScalesPerOutput(table) <= 1;
+    info.minima = info.codes && convHasMinima(table);
+    if (const wire::IDSTQuan* quan = table.quanParameter()) {
+        info.scaleIn = quan->scaleIn();
+        info.scaleOut = quan->scaleOut();
+    }
+    bool results = true;
+    if (const wire::QuantizedFloatParam* quan = table.symmetricQuan()) {
+        info.folded = vectorSize(quan->scale()) > 0 && vectorSize(quan->bias()) > 0;
+        info.floatOutput = quan->outputDataType() == wire::DataType::DT_FLOAT;
+        info.zeroIn = quan->zeroPoint();
+        info.zeroOut = quan->outputZeroPoint();
+        info.min = quan->clampMin();
+        info.max = quan->clampMax();
+        results =
+            info.min <= info.max && (info.floatOutput || quan->outputDataType() == wire::DataType::DT_INT8);
+    }
+    if (isInt8Convolution(type) && !results)
+        fail(Status::BadParameter, "%s: int8 results between %d and %d, stored as type %d", name, info.min,
+             info.max, static_cast<int>(table.symmetricQuan()->outputDataType()));
+    if (isInt8Convolution(type) && !info.codes)
+        fail(Status::NotSupported,
+             "%s: an int8 convolution whose weights are not codes with a scale per channel", name);
+    info.codes &= results;
+    return info;
 }
 
 ParamsPtr parseConvolution(const wire::Op& op, const ParseContext& context) {
@@ -82,6 +114,8 @@ ParamsPtr parseConvolution(const wire::Op& op, const ParseContext& context) {
     p->table = table;
     if (tensors == 1 && convWeightForm(*table, name) != WeightForm::None)
         p->storedWeights = convWeightCount(*table, nullptr, name);
+    if (tensors == 1 && !isDeconvolution(context.node.type))
+        p->int8 = parseInt8(*table, context.node.type, name);
     return p;
 }
 
@@ -110,10 +144,12 @@ void convolutionShape(const ShapeContext& context) {
     int64_t size[2] = {0, 0};
     const ConvWindow w = windowOf(context, givenOutputSize(context, params, size));
     const int tensors = params.tensorInputs(context.inputs.size());
+    const bool int8 = isInt8Convolution(context.node.type);
+    const DataType needed = int8 ? DataType::Int8 : DataType::Float32;
     for (int i = 0; i < tensors; ++i)
-        if (context.in(i).type != DataType::Float32)
-            fail(Status::BadType, "%s: input %d is %s, float32 is needed", context.name(), i,
-                 dataTypeName(context.in(i).type));
+        if (context.in(i).type != needed)
+            fail(Status::BadType, "%s: input %d is %s, %s is needed", context.name(), i,
+                 dataTypeName(context.in(i).type), dataTypeName(needed));
     if (tensors > 2 && context.in(2).elements() != w.oc)
         fail(Status::ComputeSizeError, "%s: a bias of %lld values for %lld output channels", context.name(),
              static_cast<long long>(context.in(2).elements()), static_cast<long long>(w.oc));
@@ -121,7 +157,8 @@ void convolutionShape(const ShapeContext& context) {
     out[1] = w.oc;
     if (out.rank() > 2) out[2] = w.oh;
     if (out.rank() > 3) out[3] = w.ow;
-    context.set(0, shapeInFormat(out, context.in(0).format));
+    const DataType type = int8 && !params.int8.floatOutput ? DataType::Int8 : DataType::Float32;
+    context.set(0, shapeInFormat(out, context.in(0).format), type, context.in(0).format);
 }
 
 // The command loses the output-shape input: from here on the output's extents say it.
@@ -207,12 +244,24 @@ FloatView ConvParams::bias(int64_t outputChannels, const char* name) const {
     return convBias(*table, outputChannels, externalFile(), name);
 }
 
+QuantizedWeights ConvParams::codes(int64_t expectedCount, int64_t outputChannels, const char* name) const {
+    model->readingWeights(std::max<int64_t>(expectedCount, 1));
+    return decodeQuantizedWeights(*table, expectedCount, outputChannels, externalFile(), name);
+}
+
+FoldedScales ConvParams::foldedScales(int64_t outputChannels, const char* name) const {
+    const wire::QuantizedFloatParam& quan = *table->symmetricQuan();
+    if (quan.bias()->size() != outputChannels || quan.scale()->size() != outputChannels)
+        fail(Status::BadWeights, "%s: %u int8 biases and %u scales for %lld outputs", name,
+             quan.bias()->size(), quan.scale()->size(), static_cast<long long>(outputChannels));
+    return {{quan.bias()->begin(), quan.bias()->end()}, {quan.scale()->begin(), quan.scale()->end()}};
+}
+
 OpFamily convolutionOps() {
     static constexpr OpDef kOps[] = {
-        convolutionDef(OpType::Convolution, 3),
-        convolutionDef(OpType::ConvolutionDepthwise, 3),
-        convolutionDef(OpType::Deconvolution, 4),
-        convolutionDef(OpType::DeconvolutionDepthwise, 4),
+        convolutionDef(OpType::Convolution, 3),   convolutionDef(OpType::ConvolutionDepthwise, 3),
+        convolutionDef(OpType::Deconvolution, 4), convolutionDef(OpType::DeconvolutionDepthwise, 4),
+        convolutionDef(OpType::ConvInt8, 1),      convolutionDef(OpType::DepthwiseConvInt8, 1),
     };
     return kOps;
 }

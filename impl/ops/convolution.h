@@ -1,4 +1,4 @@
-// Parameters and window arithmetic of the 2-D convolutions and deconvolutions.
+// Parameters and window arithmetic of the 2-D convolutions and deconvolutions, int8 ones included.
 // Weights stay in the model's bytes until an execution asks for them.
 #pragma once
 #include <vector>
@@ -9,6 +9,21 @@
 namespace mnnc {
 
 enum class ConvPad : uint8_t { Explicit = 0, Valid = 1, Same = 2 };
+
+// What the file says about computing with int8 codes.
+struct ConvInt8Info {
+    bool codes = false;   // the weights are codes with one scale per output channel, and nothing but codes
+    bool minima = false;  // and a minimum
+    bool folded = false;  // old form: zero points and scales are inside of an integer bias and a factor
+    bool floatOutput = false;  // the result is not brought back to int8
+    float scaleIn = 0, scaleOut = 0;
+    int zeroIn = 0, zeroOut = 0, min = -128, max = 127;
+};
+// Of the old form, per output channel.
+struct FoldedScales {
+    std::vector<int32_t> bias;
+    std::vector<float> scale;
+};
 
 // Refers to the bytes of the model it was parsed from and must not outlive that.
 struct ConvParams : Params {
@@ -43,6 +58,10 @@ struct ConvParams : Params {
     FloatView weights(int64_t expectedCount, int64_t outputChannels, const char* name) const;
     FloatView bias(int64_t outputChannels, const char* name) const;
 
+    ConvInt8Info int8;
+    QuantizedWeights codes(int64_t expectedCount, int64_t outputChannels, const char* name) const;
+    FoldedScales foldedScales(int64_t outputChannels, const char* name) const;
+
   private:
     const ExternalFile* externalFile() const;
 };
@@ -66,7 +85,11 @@ inline bool isDeconvolution(OpType type) {
     return type == OpType::Deconvolution || type == OpType::DeconvolutionDepthwise;
 }
 inline bool isDepthwise(OpType type) {
-    return type == OpType::ConvolutionDepthwise || type == OpType::DeconvolutionDepthwise;
+    return type == OpType::ConvolutionDepthwise || type == OpType::DeconvolutionDepthwise ||
+           type == OpType::DepthwiseConvInt8;
+}
+inline bool isInt8Convolution(OpType type) {
+    return type == OpType::ConvInt8 || type == OpType::DepthwiseConvInt8;
 }
 
 }  // namespace mnnc

@@ -22,7 +22,7 @@ OpFamily spaceOps();        // DepthToSpace, SpaceToDepth, SpaceToBatchND, Batch
 OpFamily detectionOps();    // NonMaxSuppressionV2
 OpFamily controlOps();      // If, While
 OpFamily rasterOps();       // Raster, ConvertTensor
-OpFamily convolutionOps();  // Convolution, ConvolutionDepthwise, Deconvolution, DeconvolutionDepthwise
+OpFamily convolutionOps();  // Convolution, ConvolutionDepthwise, Deconvolution*, ConvInt8, DepthwiseConvInt8
 OpFamily poolingOps();      // Pooling, Pooling3D
 OpFamily interpOps();       // Interp, Resize
 OpFamily unaryOps();        // UnaryOp, Sigmoid, TanH
@@ -33,5 +33,6 @@ OpFamily scaleOps();        // Scale, BatchNorm, InstanceNorm
 OpFamily normOps();         // LayerNorm, Normalize, LRN
 OpFamily softmaxOps();      // Softmax
 OpFamily matmulOps();       // MatMul, BatchMatMul, InnerProduct
+OpFamily quantizedOps();    // FloatToInt8, Int8ToFloat
 
 }  // namespace mnnc

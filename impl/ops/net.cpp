@@ -45,6 +45,20 @@ Node parseNode(const Model& model, const Graph& graph, const wire::Op& op) {
     return node;
 }
 
+// What the file says about keeping tensors in int8; other types are never run so.
+std::vector<TensorQuant> parseQuants(const Graph& graph) {
+    std::vector<TensorQuant> quants;
+    for (size_t id = 0; id < graph.describes.size(); ++id) {
+        const wire::TensorDescribe* describe = graph.describes[id];
+        const wire::TensorQuantInfo* info = describe ? describe->quantInfo() : nullptr;
+        if (!info || !(info->scale() > 0)) continue;
+        if (info->type() != wire::DataType::DT_INT8 && info->type() != wire::DataType::DT_INVALID) continue;
+        quants.resize(graph.describes.size());
+        quants[id] = {info->scale(), info->zero(), info->min(), info->max()};
+    }
+    return quants;
+}
+
 }  // namespace
 
 std::shared_ptr<const Net> parseNet(std::shared_ptr<const Model> model) {
@@ -54,6 +68,7 @@ std::shared_ptr<const Net> parseNet(std::shared_ptr<const Model> model) {
         parsed.source = &graph;
         parsed.nodes.reserve(graph.ops.size());
         for (const wire::Op* op : graph.ops) parsed.nodes.push_back(parseNode(*model, graph, *op));
+        parsed.quants = parseQuants(graph);
         findGroupedConvolutions(parsed, net->graphs.size() == 1);
     }
     net->model = std::move(model);

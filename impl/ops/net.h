@@ -18,9 +18,10 @@ struct Rewrite {
 };
 
 struct NetGraph {
-    const Graph* source = nullptr;  // names, inputs, outputs
-    std::vector<Node> nodes;        // in the order of the file
-    std::vector<Rewrite> rewrites;  // no node is in two of them
+    const Graph* source = nullptr;    // names, inputs, outputs
+    std::vector<Node> nodes;          // in the order of the file
+    std::vector<Rewrite> rewrites;    // no node is in two of them
+    std::vector<TensorQuant> quants;  // by tensor id; empty where no tensor of the graph is quantised
 };
 
 struct Net {

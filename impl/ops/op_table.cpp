@@ -13,7 +13,7 @@ const OpDef* findOpDef(OpType type) noexcept {
         sourceOps, castOps, shapeQueryOps, reshapeOps, permuteOps, concatOps, sliceOps, paddingOps, fillOps,
         gatherOps, scatterOps, selectOps, searchOps, scanOps, spaceOps, detectionOps, controlOps, rasterOps,
         convolutionOps, poolingOps, interpOps, unaryOps, activationOps, binaryOps, reductionOps, scaleOps,
-        normOps, softmaxOps, matmulOps,
+        normOps, softmaxOps, matmulOps, quantizedOps,
         // clang-format on
     };
     for (const FamilyFunction family : kFamilies)

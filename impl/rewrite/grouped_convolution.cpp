@@ -210,6 +210,8 @@ std::optional<Rewrite> groupedAt(const NetGraph& graph, const Links& links, size
 }  // namespace
 
 void findGroupedConvolutions(NetGraph& graph, bool mainNet) {
+    // Int8 scales belong to the parts.
+    if (!graph.quants.empty()) return;
     const bool any = std::any_of(graph.nodes.begin(), graph.nodes.end(),
                                  [](const Node& node) { return node.type == OpType::Slice; });
     if (!any) return;

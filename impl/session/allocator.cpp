@@ -52,6 +52,7 @@ Tensor* StageAllocator::twin(const Tensor& of, Storage storage) {
     result->name = of.name;
     result->pack = storage.pack;
     result->onDevice = storage.onDevice;
+    result->quant = of.quant;
     return result;
 }
 
@@ -91,7 +92,7 @@ Tensor* StageAllocator::sharedOnDevice(Tensor* tensor) {
 // The tensor in the wanted storage: itself, an earlier conversion, or a new one.
 Tensor* StageAllocator::stored(Tensor* tensor, Storage wanted) {
     if (tensor->empty()) return tensor;
-    if (!canPack(*tensor)) wanted.pack = 1;
+    if (!(wanted.onDevice ? canPack(*tensor) : canPackOnHost(*tensor))) wanted.pack = 1;
     if (storageOf(*tensor) == wanted) return tensor;
     Tensor* source = canonical(tensor);
     // Views of other ranks share their conversions.

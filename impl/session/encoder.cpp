@@ -124,8 +124,10 @@ void StageEncoder::fold(const Command& command) {
         if (!choice.wantsPlain(i) && choice.inputPack > 1)
             packed.inputs[i] = restored(command.inputs[i], choice.inputPack);
     for (Tensor*& output : packed.outputs) {
+        const TensorQuant quant = output->quant;
         output = temporary(output->shape, output->type, output->format);
         output->pack = choice.outputPack;
+        output->quant = quant;
     }
     runNow(packed);
     for (size_t i = 0; i < packed.outputs.size(); ++i) changeStorage(packed.outputs[i], command.outputs[i]);
@@ -135,6 +137,7 @@ Tensor* StageEncoder::restored(Tensor* tensor, int pack) {
     if (tensor->pack == pack) return tensor;
     Tensor* result = temporary(tensor->shape, tensor->type, tensor->format);
     result->pack = pack;
+    result->quant = tensor->quant;
     changeStorage(tensor, result);
     return result;
 }

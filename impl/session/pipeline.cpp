@@ -10,6 +10,7 @@ Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& o
     const NetGraph& net = context.net->graphs[static_cast<size_t>(graph)];
     tensors_.resize(net.source->tensorNames.size());
     for (size_t i = 0; i < tensors_.size(); ++i) tensors_[i].name = net.source->tensorNames[i];
+    for (size_t i = 0; i < net.quants.size(); ++i) tensors_[i].quant = net.quants[i];
     inputIds_.assign(net.source->inputs.begin(), net.source->inputs.end());
     for (const Node& node : net.nodes) {
         if (node.type == OpType::Const || node.type == OpType::TrainableParam) {

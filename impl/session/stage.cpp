@@ -5,6 +5,7 @@
 #include <set>
 
 #include "rewrite/fusion.h"
+#include "rewrite/quantize.h"
 #include "session/allocator.h"
 #include "session/control_node.h"
 #include "session/encoder.h"
@@ -71,6 +72,37 @@ bool Stage::upToDate() {
     return true;
 }
 
+// Commands over int8 tensors where the model asks for it and the backend has them.
+void Stage::quantize(std::vector<Entry>& entries, StageEncoder& encoder,
+                     const std::function<bool(const Tensor*)>& kept) const {
+    std::vector<Command*> commands;
+    for (Entry& entry : entries)
+        if (!entry.control) commands.push_back(&entry.encoded.command);
+    const std::vector<QuantizedPlace> places =
+        quantizeCommands(commands, context_.wanted(), kept, [&](const Tensor& like) {
+            Tensor* made = encoder.temporary(like.shape, like.type, like.format);
+            made->name = like.name;
+            return made;
+        });
+    std::vector<Entry> result;
+    const auto add = [&](const std::vector<Command>& casts) {
+        for (const Command& cast : casts)
+            result.push_back({{cast, static_cast<double>(cast.outputs[0]->elements())}, nullptr});
+    };
+    size_t at = 0;
+    for (Entry& entry : entries) {
+        if (entry.control) {
+            result.push_back(std::move(entry));
+            continue;
+        }
+        const QuantizedPlace& place = places[at++];
+        add(place.before);
+        result.push_back(std::move(entry));
+        add(place.after);
+    }
+    entries = std::move(result);
+}
+
 void Stage::readKeys() {
     for (Key& key : keys_) {
         const Tensor& tensor = tensors_[static_cast<size_t>(key.input.tensor)];
@@ -95,10 +127,6 @@ void Stage::plan() {
     folded_.clear();
 
     StageEncoder encoder(context_, temporaries_, folded_);
-    struct Entry {
-        EncodedCommand encoded;
-        const Item* control = nullptr;
-    };
     std::vector<Entry> entries;
     std::vector<EncodedCommand> commands;
     for (const Item& item : items_) {
@@ -152,6 +180,7 @@ void Stage::plan() {
     const auto kept = [&](const Tensor* tensor) {
         return staysAlive(tensor) || readByControl.count(tensor) > 0;
     };
+    quantize(entries, encoder, kept);
     std::vector<Command*> fusable;
     std::vector<size_t> entryOf;
     for (size_t i = 0; i < entries.size(); ++i)

@@ -4,6 +4,7 @@
 // execution per command, lifetimes and one arena (allocate). Executing is a walk over the steps.
 #pragma once
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "backend/execution.h"
 #include "schedule/schedule.h"
 #include "session/charged_buffer.h"
+#include "session/encoder.h"
 #include "session/op_record.h"
 #include "session/session_context.h"
 #include "session/stage_memory.h"
@@ -63,6 +65,13 @@ class Stage {
         std::vector<OpCall> calls;
     };
 
+    struct Entry {
+        EncodedCommand encoded;
+        const Item* control = nullptr;
+    };
+
+    void quantize(std::vector<Entry>& entries, StageEncoder& encoder,
+                  const std::function<bool(const Tensor*)>& kept) const;
     void executeObserved(const Step& step);
     void readKeys();
     std::vector<Tensor*> tensorsOf(const std::vector<int>& ids) const;

@@ -20,6 +20,11 @@ enum class Usage : uint8_t { Normal, Input, Output, Constant };
 
 struct TensorQuant {  // real = (q - zero) * scale; scale 0: not quantised
     float scale = 0, zero = 0, min = -128, max = 127;
+
+    bool known() const noexcept { return scale != 0; }
+    bool sameStep(const TensorQuant& other) const noexcept {
+        return scale == other.scale && zero == other.zero;
+    }
 };
 
 struct Tensor {
@@ -40,6 +45,7 @@ struct Tensor {
     bool contentKnown = false;
     // The tensor whose storage this one shares (same bytes, another shape or meaning); set while planning.
     Tensor* aliasOf = nullptr;
+    // Of an int8 tensor what its values mean; of a float tensor what the model gives for keeping it in int8.
     TensorQuant quant;
 
     int64_t elements() const { return shape.elements(); }
@@ -72,9 +78,14 @@ struct Tensor {
     }
 };
 
-// Whether a tensor may be stored channel-packed: conversions move four-byte elements and know NCHW order.
+// Whether a tensor may be stored channel-packed: conversions know NCHW order and move elements of four bytes.
 inline bool canPack(const Tensor& tensor) noexcept {
     return elementBytes(tensor.type) == 4 && tensor.shape.rank() >= 2 && tensor.format != Format::NHWC;
+}
+// Where the host's backend stores it: int8 too.
+inline bool canPackOnHost(const Tensor& tensor) noexcept {
+    return canPack(tensor) ||
+           (tensor.type == DataType::Int8 && tensor.shape.rank() >= 2 && tensor.format != Format::NHWC);
 }
 
 }  // namespace mnnc

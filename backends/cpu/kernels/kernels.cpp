@@ -3,6 +3,7 @@
 #include "backends/cpu/cpu_features.h"
 #include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/dispatch.h"
+#include "backends/cpu/kernels/int8_kernels.h"
 #include "backends/cpu/kernels/pack.h"
 #include "base/error.h"
 
@@ -49,7 +50,8 @@ const Kernels& table(Isa id) {
                        &depthwiseKernels(c.id),
                        &groupedKernels(c.id),
                        &winogradKernels(c.id),
-                       &packKernels(c.id)};
+                       &packKernels(c.id),
+                       &int8Kernels(c.id)};
     };
     static const Kernels tables[] = {make(kChoices[0]), make(kChoices[1]), make(kChoices[2]),
                                      make(kChoices[3])};

@@ -13,6 +13,7 @@ struct DepthwiseKernels;
 struct GroupedKernels;
 struct WinogradKernels;
 struct PackKernels;  // pack.h
+struct Int8Kernels;  // int8_kernels.h
 
 struct Kernels {
     int lanes;        // P: channels in one block of the packed layout
@@ -23,6 +24,7 @@ struct Kernels {
     const GroupedKernels* grouped;
     const WinogradKernels* winograd;
     const PackKernels* pack;
+    const Int8Kernels* int8;
 };
 
 // The table for `isa`, or the best one for the empty string. Throws NotSupported, naming what the CPU or this

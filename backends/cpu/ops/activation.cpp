@@ -4,6 +4,7 @@
 #include "backends/cpu/kernels/elementwise.h"
 #include "backends/cpu/ops/channel_rows.h"
 #include "backends/cpu/ops/families.h"
+#include "backends/cpu/ops/int8.h"
 #include "base/error.h"
 
 namespace mnnc::cpu {
@@ -90,6 +91,7 @@ class PReluChannels final : public Execution {
 
 std::unique_ptr<Execution> createActivation(CpuBackend& backend, const Command& command,
                                             std::string& reason) {
+    if (command.inputs[0]->type == DataType::Int8) return createInt8Activation(backend, command, reason);
     if (command.inputs[0]->type != DataType::Float32) {
         reason = format("%s needs float32, the input is %s", opTypeName(command.type),
                         dataTypeName(command.inputs[0]->type));
@@ -104,8 +106,8 @@ std::unique_ptr<Execution> createActivation(CpuBackend& backend, const Command& 
 
 CpuFamily activationCpu() {
     static constexpr CpuOp kOps[] = {
-        {OpType::ReLU, storageFollow, createActivation},
-        {OpType::ReLU6, storageFollow, createActivation},
+        {OpType::ReLU, storageFollow, createActivation, nullptr, quantizesActivation},
+        {OpType::ReLU6, storageFollow, createActivation, nullptr, quantizesActivation},
         {OpType::PReLU, storageFollow, createActivation},
         {OpType::ELU, storageFollow, createActivation},
         {OpType::Selu, storageFollow, createActivation},

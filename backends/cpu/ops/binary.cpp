@@ -6,6 +6,7 @@
 
 #include "backends/cpu/kernels/elementwise.h"
 #include "backends/cpu/ops/families.h"
+#include "backends/cpu/ops/int8.h"
 #include "backends/cpu/ops/split.h"
 #include "base/error.h"
 
@@ -220,6 +221,7 @@ class Binary final : public Execution {
 std::unique_ptr<Execution> createBinary(CpuBackend& backend, const Command& command, std::string& reason) {
     const auto* params = command.paramsAs<BinaryParams>();
     const DataType type = command.inputs[0]->type;
+    if (type == DataType::Int8) return createInt8Binary(backend, command, reason);
     BinaryFn vector = nullptr;
     BinaryScalarFn scalar = nullptr;
     if (command.inputs[1]->type == type && type == DataType::Float32) {
@@ -239,7 +241,8 @@ std::unique_ptr<Execution> createBinary(CpuBackend& backend, const Command& comm
 }  // namespace
 
 CpuFamily binaryCpu() {
-    static constexpr CpuOp kOps[] = {{OpType::BinaryOp, storageBinary, createBinary}};
+    static constexpr CpuOp kOps[] = {
+        {OpType::BinaryOp, storageBinary, createBinary, nullptr, quantizesBinary}};
     return kOps;
 }
 

@@ -5,7 +5,9 @@
 #include <limits>
 
 #include "backends/cpu/kernels/conv.h"
+#include "backends/cpu/ops/conv_shape.h"
 #include "backends/cpu/ops/families.h"
+#include "backends/cpu/ops/int8.h"
 
 namespace mnnc::cpu {
 
@@ -16,26 +18,6 @@ constexpr int64_t kFloat = sizeof(float);
 int toInt(int64_t value) {
     return static_cast<int>(value);
 }  // convWindow has checked the range
-
-ConvWindow windowOf(const Command& command) {
-    const ConvParams& params = *command.paramsAs<ConvParams>();
-    const Shape& out = command.outputs[0]->shape;
-    const int64_t size[2] = {out.at(2), out.at(3)};
-    return convWindow(command.type, params, command.inputs[0]->shape,
-                      command.operands() > 1 ? command.inputs[1] : nullptr, size, command.name.c_str());
-}
-
-ConvShape planShape(const ConvWindow& w, const ConvParams& params) {
-    ConvShape s;
-    s.batch = toInt(w.batch);
-    s.ic = toInt(w.ic), s.ih = toInt(w.ih), s.iw = toInt(w.iw);
-    s.oc = toInt(w.oc), s.oh = toInt(w.oh), s.ow = toInt(w.ow);
-    s.kh = toInt(w.kh), s.kw = toInt(w.kw);
-    s.strideH = params.strideY, s.strideW = params.strideX;
-    s.dilateH = params.dilateY, s.dilateW = params.dilateX;
-    s.padTop = toInt(w.padTop), s.padLeft = toInt(w.padLeft);
-    return s;
-}
 
 class ConvExecution final : public Execution {
   public:
@@ -175,8 +157,9 @@ bool fusesConvolution(const Command& command) {
 
 CpuFamily convolutionCpu() {
     static constexpr CpuOp kOps[] = {
-        {OpType::Convolution, convolutionStorage, createConvolution, fusesConvolution},
-        {OpType::ConvolutionDepthwise, convolutionStorage, createConvolution, fusesConvolution},
+        {OpType::Convolution, convolutionStorage, createConvolution, fusesConvolution, quantizesConvolution},
+        {OpType::ConvolutionDepthwise, convolutionStorage, createConvolution, fusesConvolution,
+         quantizesConvolution},
         {OpType::Deconvolution, convolutionStorage, createConvolution, fusesConvolution},
         {OpType::DeconvolutionDepthwise, convolutionStorage, createConvolution, fusesConvolution},
     };

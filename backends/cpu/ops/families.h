@@ -27,5 +27,7 @@ CpuFamily scaleCpu();
 CpuFamily normCpu();
 CpuFamily softmaxCpu();
 CpuFamily matmulCpu();
+CpuFamily quantizedCpu();        // FloatToInt8, Int8ToFloat
+CpuFamily int8ConvolutionCpu();  // ConvInt8, DepthwiseConvInt8
 
 }  // namespace mnnc::cpu

@@ -8,38 +8,12 @@
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/pooling.h"
 #include "backends/cpu/ops/families.h"
+#include "backends/cpu/ops/int8.h"
+#include "backends/cpu/ops/pool_axis.h"
 
 namespace mnnc::cpu {
 
 namespace {
-
-int clampInt(int64_t value, int low, int high) {
-    return static_cast<int>(std::clamp<int64_t>(value, low, high));
-}
-
-// Taps and divisors of every output position of one axis.
-struct AxisTable {
-    std::vector<PoolSpan> taps;
-    std::vector<int64_t> counts;
-
-    AxisTable() = default;
-    AxisTable(const PoolAxis& a, bool average) {
-        const auto outputs = static_cast<size_t>(a.out);
-        taps.reserve(outputs);
-        counts.reserve(outputs);
-        for (int64_t o = 0; o < a.out; ++o) {
-            const int64_t from = o * a.stride - a.begin;
-            PoolSpan span{clampInt(from, 0, a.in), clampInt(from + a.kernel, 0, a.in)};
-            // A maximum over nothing takes the nearest edge.
-            if (!average && span.first >= span.last) {
-                span.first = clampInt(from, 0, a.in - 1);
-                span.last = span.first + 1;
-            }
-            taps.push_back(span);
-            counts.push_back(std::max<int64_t>(0, poolCount(a, o)));
-        }
-    }
-};
 
 class PoolExecution final : public Execution {
   public:
@@ -108,6 +82,7 @@ class PoolExecution final : public Execution {
 
 std::unique_ptr<Execution> createPooling(CpuBackend& backend, const Command& command, std::string& reason) {
     const DataType type = command.inputs[0]->type;
+    if (type == DataType::Int8) return createInt8Pooling(backend, command, reason);
     if (!command.params || type != DataType::Float32) {
         reason = format("%s: pooling of %s is not implemented", command.name.c_str(), dataTypeName(type));
         return nullptr;
@@ -119,8 +94,8 @@ std::unique_ptr<Execution> createPooling(CpuBackend& backend, const Command& com
 
 CpuFamily poolingCpu() {
     static constexpr CpuOp kOps[] = {
-        {OpType::Pooling, storagePacked, createPooling},
-        {OpType::Pooling3D, storagePacked, createPooling},
+        {OpType::Pooling, storagePacked, createPooling, nullptr, quantizesPooling},
+        {OpType::Pooling3D, storagePacked, createPooling, nullptr, quantizesPooling},
     };
     return kOps;
 }

@@ -37,6 +37,48 @@ class StorageChange final : public Execution {
     const Tensor& output_;
 };
 
+// The same for bytes.
+class ByteStorageChange final : public Execution {
+  public:
+    ByteStorageChange(const CpuBackend& backend, const Command& command)
+        : backend_(backend), input_(*command.inputs[0]), output_(*command.outputs[0]) {}
+
+    void onExecute() override {
+        const bool toPacked = input_.pack == 1;
+        const Tensor& packed = toPacked ? output_ : input_;
+        const int64_t channels = packed.shape.at(1), plane = packed.plane(), pack = packed.pack;
+        const int64_t blocks = ceilDiv(channels, pack);
+        parallelFor(backend_.pool(), static_cast<int>(packed.batch() * blocks), [&](int i) {
+            const int64_t n = i / blocks, first = i % blocks * pack, lanes = std::min(pack, channels - first);
+            const int64_t rows = (n * channels + first) * plane, block = i * plane * pack;
+            const auto* from = input_.as<const uint8_t>();
+            auto* to = output_.as<uint8_t>();
+            for (int64_t begin = 0; begin < plane; begin += kRun)  // so that lines stay in the cache
+                for (int64_t lane = 0; lane < lanes; ++lane)
+                    for (int64_t p = begin; p < std::min(plane, begin + kRun); ++p) {
+                        const int64_t row = rows + lane * plane + p, at = block + p * pack + lane;
+                        if (toPacked)
+                            to[at] = from[row];
+                        else
+                            to[row] = from[at];
+                    }
+        });
+    }
+
+  private:
+    static constexpr int64_t kRun = 256;
+    const CpuBackend& backend_;
+    const Tensor& input_;
+    const Tensor& output_;
+};
+
+// What stands where no region writes.
+uint8_t fillByte(const Tensor& tensor) {
+    return tensor.type == DataType::Int8 && tensor.quant.known()
+               ? static_cast<uint8_t>(static_cast<int8_t>(tensor.quant.zero))
+               : uint8_t{0};
+}
+
 // A region in units of planes: every offset and stride but the one inside the plane is a multiple of it.
 struct PlaneRegion {
     int64_t src = 0, dst = 0, size[3] = {1, 1, 1}, srcStride[3] = {0, 0, 0}, dstStride[3] = {0, 0, 0};
@@ -73,12 +115,12 @@ bool inPlanes(const Region& region, int64_t plane, PlaneRegion& out) {
 // Whether all tensors agree on the plane and every region moves whole planes.
 bool movesPlanes(const Command& command) {
     const Tensor& output = *command.outputs[0];
-    if (output.shape.rank() < 2 || output.format == Format::NHWC || output.type != DataType::Float32)
-        return false;
+    const bool moves = output.type == DataType::Float32 || output.type == DataType::Int8;
+    if (output.shape.rank() < 2 || output.format == Format::NHWC || !moves) return false;
     const int64_t plane = output.plane();
     if (plane == 0 || output.elements() / plane > kMaxPlanes) return false;
     for (const Tensor* input : command.inputs)
-        if (input->shape.rank() < 2 || input->format == Format::NHWC || input->type != DataType::Float32 ||
+        if (input->shape.rank() < 2 || input->format == Format::NHWC || input->type != output.type ||
             input->plane() != plane)
             return false;
     PlaneRegion unused;
@@ -86,7 +128,8 @@ bool movesPlanes(const Command& command) {
                        [&](const Region& region) { return inPlanes(region, plane, unused); });
 }
 
-// Every output plane is a copy of one input plane, or zero.
+// Every output plane is a copy of one input plane, or zero. T: an element.
+template <typename T>
 class PlaneRaster final : public Execution {
   public:
     PlaneRaster(const CpuBackend& backend, const Command& command)
@@ -123,7 +166,7 @@ class PlaneRaster final : public Execution {
     struct Source {
         int input = -1;  // none: zero
         int lane = 0;
-        int64_t offset = 0;  // of the block, in floats
+        int64_t offset = 0;  // of the block, in elements
     };
 
     Source locate(int input, int64_t planeIndex, int64_t plane) const {
@@ -138,27 +181,25 @@ class PlaneRaster final : public Execution {
         const int64_t plane = output_.plane(), first = block * pack;
         const int lanes = static_cast<int>(std::min<int64_t>(pack, channels_ - first));
         const Source* sources = &sources_[static_cast<size_t>(n * channels_ + first)];
-        float* dst = output_.as<float>() + (n * ceilDiv(channels_, pack) + block) * plane * pack;
+        T* dst = output_.as<T>() + (n * ceilDiv(channels_, pack) + block) * plane * pack;
 
         bool whole = sources[0].input >= 0 && sources[0].lane == 0;
         for (int lane = 1; whole && lane < lanes; ++lane)
             whole = sources[lane].input == sources[0].input && sources[lane].offset == sources[0].offset &&
                     sources[lane].lane == lane;
         if (whole) {
-            const float* src =
-                inputs_[static_cast<size_t>(sources[0].input)]->as<float>() + sources[0].offset;
-            std::memcpy(dst, src, static_cast<size_t>(plane * pack) * sizeof(float));
+            const T* src = inputs_[static_cast<size_t>(sources[0].input)]->as<T>() + sources[0].offset;
+            std::memcpy(dst, src, static_cast<size_t>(plane * pack) * sizeof(T));
             return;
         }
-        static constexpr float kZero = 0;
-        const float* base[kMaxPack];
+        const T* base[kMaxPack];
         int64_t step[kMaxPack];
         for (int lane = 0; lane < lanes; ++lane) {
             const Source& source = sources[lane];
             const bool real = source.input >= 0;
             base[lane] =
-                real ? inputs_[static_cast<size_t>(source.input)]->as<float>() + source.offset + source.lane
-                     : &kZero;
+                real ? inputs_[static_cast<size_t>(source.input)]->as<T>() + source.offset + source.lane
+                     : &zero_;
             step[lane] = real ? pack : 0;
         }
         for (int64_t i = 0; i < plane; ++i)
@@ -169,6 +210,7 @@ class PlaneRaster final : public Execution {
     const CpuBackend& backend_;
     std::vector<Tensor*> inputs_;
     const Tensor& output_;
+    const T zero_ = static_cast<T>(sizeof(T) == 1 ? fillByte(output_) : 0);
     int64_t channels_ = 0;
     std::vector<Source> sources_;
 };
@@ -193,7 +235,7 @@ class PlainRaster final : public Execution {
     }
 
     void onExecute() override {
-        if (fill_) std::memset(output_.data, 0, static_cast<size_t>(output_.storageBytes()));
+        if (fill_) std::memset(output_.data, fillByte(output_), static_cast<size_t>(output_.storageBytes()));
         for (const Region& region : regions_) {
             const Tensor& input = *inputs_[static_cast<size_t>(region.input)];
             if (region.count() == 0) continue;  // perhaps of an empty source
@@ -282,6 +324,11 @@ class PlainRaster final : public Execution {
     bool fill_ = false;
 };
 
+// Bytes move like floats do.
+bool quantizesRaster(const Command& command) {
+    return command.outputs[0]->type == DataType::Float32;
+}
+
 StorageChoice rasterStorage(const CpuBackend& backend, const Command& command) {
     StorageChoice choice;
     const bool packed =
@@ -305,12 +352,17 @@ std::unique_ptr<Execution> createRaster(CpuBackend& backend, const Command& comm
                  dataTypeName(input.type), dataTypeName(output.type));
     }
     if (command.inputs.size() == 1 && command.inputs[0]->pack != output.pack)
-        return std::make_unique<StorageChange>(backend, command);
-    if (output.pack > 1) return std::make_unique<PlaneRaster>(backend, command);
+        return elementBytes(output.type) == 1
+                   ? std::unique_ptr<Execution>(std::make_unique<ByteStorageChange>(backend, command))
+                   : std::make_unique<StorageChange>(backend, command);
+    if (output.pack > 1)
+        return elementBytes(output.type) == 1
+                   ? std::unique_ptr<Execution>(std::make_unique<PlaneRaster<int8_t>>(backend, command))
+                   : std::make_unique<PlaneRaster<float>>(backend, command);
     return std::make_unique<PlainRaster>(backend, command);
 }
 
-constexpr CpuOp kRaster[] = {{OpType::Raster, rasterStorage, createRaster}};
+constexpr CpuOp kRaster[] = {{OpType::Raster, rasterStorage, createRaster, nullptr, quantizesRaster}};
 
 }  // namespace
 

@@ -10,7 +10,7 @@ const CpuOp* findCpuOp(OpType type) noexcept {
         // clang-format off
         rasterCpu, castCpu, fillCpu, paddingCpu, permuteCpu, gatherCpu, scatterCpu, selectCpu, searchCpu, scanCpu,
         detectionCpu, convolutionCpu, poolingCpu, interpCpu, unaryCpu, activationCpu, binaryCpu, reductionCpu,
-        scaleCpu, normCpu, softmaxCpu, matmulCpu,
+        scaleCpu, normCpu, softmaxCpu, matmulCpu, quantizedCpu, int8ConvolutionCpu,
         // clang-format on
     };
     for (const FamilyFunction family : kFamilies)

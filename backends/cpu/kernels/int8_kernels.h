@@ -1,0 +1,89 @@
+// The per-instruction-set leaves of int8 execution. Single-threaded, no allocation, pointers only.
+//
+// Products take activations as x + 128, which the products of x86 want unsigned: as bytes in fours where the
+// CPU has VNNI, else as 16-bit numbers in pairs ("unit" tells which). Sums are exact integers and what
+// follows them is rounded operation by operation, so every instruction set gives the same bits.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/cpu/kernels/conv.h"
+#include "backends/cpu/kernels/pooling.h"
+
+namespace mnnc {
+
+// One output panel (nb blocks of P output channels) over m output pixels. With sum = sums over taps and
+// channels of (x + 128) * w, the result is round(sum * scale[j] * ratio + pixelSums[r] * min[j] + offset[j]),
+// halves away from zero, between lo and hi (integers, but for floats). Strides and offsets count bytes.
+struct Int8PanelArgs {
+    const char* a;
+    ptrdiff_t pixelStride;
+    const ptrdiff_t* tapOffset;
+    int taps;
+    int fullBlocks, fullSteps;  // a step is four bytes of one pixel
+    ptrdiff_t blockStride;
+    int tailSteps;  // of a last block that is not full
+    const char* w;  // [tap][block][step][nb][P][4 bytes]
+    int8_t* dst;
+    float* floats;  // instead of dst: the results unrounded; its strides are dst's, in elements
+    ptrdiff_t dstPixelStride, dstBlockStride;
+    const float *scale, *offset;  // nb * P
+    const float* min;             // nb * P, or null
+    const float* pixelSums;       // m, when there is a min
+    float ratio, lo, hi;
+    int nb;  // 1 .. maxPanelBlocks
+    int m;
+};
+
+// Depthwise convolution of one channel block: round((sum + bias[j]) * scale[j]).
+struct Int8DepthwiseArgs {
+    const int8_t* src;  // ih x iw x P
+    int8_t* dst;        // oh x ow x P
+    const char* w;      // [kw][groups of rows][P][4 bytes]
+    const int32_t* bias;
+    const float* scale;
+    const ConvShape* shape;
+    int padding;  // the value outside the map
+    float lo, hi;
+    int rowBegin, rowEnd;  // output rows
+};
+
+// q = clip(round(x * scale + zero), lo, hi) lane by lane; arrays of P.
+struct QuantizeArgs {
+    const float *scale, *zero;
+    float lo, hi;
+};
+
+// What the depthwise kernel holds of its input at a time: the columns of one output must fit.
+constexpr int kInt8LineBytes = 32 << 10;
+
+enum class Int8Binary : int { Add, Sub, Mul };
+// clip(round(op((a - zeroA) * scaleA, (b - zeroB) * scaleB) * inverse) + zero, lo, hi)
+struct Int8BinaryArgs {
+    Int8Binary op;
+    float scaleA, scaleB, inverse;
+    float zeroA, zeroB, zero, lo, hi;
+};
+
+struct Int8Kernels {
+    int lanes;
+    int unit;  // bytes of an activation in products: 1 or 2
+    int maxPanelBlocks;
+    int maxRows[5];
+    void (*panel)(const Int8PanelArgs& args);
+    void (*depthwise)(const Int8DepthwiseArgs& args);
+    // x + 128 in units.
+    void (*widen)(const int8_t* src, char* dst, size_t count);
+    void (*quantize)(const float* src, int8_t* dst, size_t blocks, const QuantizeArgs& args);
+    // (q - zero) * scale
+    void (*dequantize)(const int8_t* src, float* dst, size_t blocks, const float* scale, const float* zero);
+    void (*binary)(const int8_t* a, const int8_t* b, int8_t* dst, size_t count, const Int8BinaryArgs& args);
+    // One row of outputs: the maxima of columns spans[x] of all rows (none is empty).
+    void (*maximum)(const int8_t* const* rows, int rowCount, const PoolSpan* spans, int outputs, int8_t* dst);
+    const char* name;  // "vnni", "madd" or "portable"
+};
+
+// vnni: false leaves those instructions out.
+const Int8Kernels& int8Kernels(Isa isa, bool vnni = true);
+
+}  // namespace mnnc

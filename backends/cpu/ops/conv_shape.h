@@ -1,0 +1,31 @@
+// A convolution command as its kernels see it.
+#pragma once
+#include "backends/cpu/kernels/conv.h"
+#include "ops/command.h"
+#include "ops/convolution.h"
+
+namespace mnnc::cpu {
+
+inline ConvWindow windowOf(const Command& command) {
+    const ConvParams& params = *command.paramsAs<ConvParams>();
+    const Shape& out = command.outputs[0]->shape;
+    const int64_t size[2] = {out.at(2), out.at(3)};
+    return convWindow(command.type, params, command.inputs[0]->shape,
+                      command.operands() > 1 ? command.inputs[1] : nullptr, size, command.name.c_str());
+}
+
+// convWindow has checked the ranges.
+inline ConvShape planShape(const ConvWindow& w, const ConvParams& params) {
+    const auto toInt = [](int64_t value) { return static_cast<int>(value); };
+    ConvShape s;
+    s.batch = toInt(w.batch);
+    s.ic = toInt(w.ic), s.ih = toInt(w.ih), s.iw = toInt(w.iw);
+    s.oc = toInt(w.oc), s.oh = toInt(w.oh), s.ow = toInt(w.ow);
+    s.kh = toInt(w.kh), s.kw = toInt(w.kw);
+    s.strideH = params.strideY, s.strideW = params.strideX;
+    s.dilateH = params.dilateY, s.dilateW = params.dilateX;
+    s.padTop = toInt(w.padTop), s.padLeft = toInt(w.padLeft);
+    return s;
+}
+
+}  // namespace mnnc::cpu

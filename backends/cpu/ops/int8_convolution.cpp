@@ -1,0 +1,271 @@
+// ConvInt8 and DepthwiseConvInt8: ordinary convolutions between int8 tensors, and the two older forms of the
+// file. The order of roundings is the reference's.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "backends/cpu/kernels/int8_conv.h"
+#include "backends/cpu/kernels/int8_kernels.h"
+#include "backends/cpu/ops/conv_shape.h"
+#include "backends/cpu/ops/families.h"
+#include "backends/cpu/ops/int8.h"
+
+namespace mnnc::cpu {
+
+namespace {
+
+// Above this many terms an int32 sum of 255 * 128 could overflow.
+constexpr int64_t kMaxTerms = std::numeric_limits<int32_t>::max() / (255 * 128);
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+struct Steps {
+    float scaleIn = 1, scaleOut = 1;
+    int zeroIn = 0;
+    float zeroOut = 0, lo = -128, hi = 127;
+};
+
+int32_t toInt32(float value) {
+    constexpr float kLimit = 1 << 30;
+    return static_cast<int32_t>(std::trunc(value > -kLimit ? std::min(value, kLimit) : -kLimit));
+}
+
+int32_t clampInt32(int64_t value) {
+    return static_cast<int32_t>(
+        std::clamp<int64_t>(value, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()));
+}
+
+class Int8ConvExecution final : public Execution {
+  public:
+    Int8ConvExecution(CpuBackend& backend, const Command& command)
+        : backend_(backend), command_(command), params_(*command.paramsAs<ConvParams>()) {}
+
+    void onResize() override {
+        plan_.reset();
+        if (command_.outputs[0]->empty()) return;
+        const ConvWindow w = windowOf(command_);
+        const Kernels& kernels = backend_.kernels();
+        depthwise_ = isDepthwise(command_.type);
+        plan_ = depthwise_ ? makeInt8DepthwisePlan(kernels, planShape(w, params_))
+                           : makeInt8ConvPlan(kernels, planShape(w, params_), static_cast<int>(w.groups),
+                                              command_.inputs[0]->pack == 1);
+        padded_ = roundUp(w.oc, int64_t{kernels.lanes});
+        prepareWeights(w);
+        prepareSteps(w);
+        requestScratch(plan_->scratchBytes(post_.min != nullptr));
+    }
+
+    std::string algorithm() const override {
+        return plan_ ? std::string(plan_->algorithm()) + " " + backend_.kernels().int8->name : "";
+    }
+
+    void onExecute() override {
+        if (!plan_) return;
+        Tensor& out = *command_.outputs[0];
+        const bool floats = out.type == DataType::Float32;
+        plan_->run(command_.inputs[0]->as<const int8_t>(), stored_->data(),
+                   floats ? nullptr : out.as<int8_t>(), floats ? out.as<float>() : nullptr, post_, scratch(),
+                   backend_.pool());
+    }
+
+  private:
+    // Per output channel, behind the packed codes.
+    struct Tail {
+        int32_t* sums;  // of the codes
+        float* scale;
+        float* min;
+    };
+    Tail tailOf(const void* buffer) const {
+        auto* at = static_cast<char*>(const_cast<void*>(buffer)) + roundUp(plan_->packedBytes(), 64);
+        auto* sums = reinterpret_cast<int32_t*>(at);
+        auto* scale = reinterpret_cast<float*>(sums + padded_);
+        return {sums, scale, scale + padded_};
+    }
+
+    void prepareWeights(const ConvWindow& w) {
+        const char* name = command_.name.c_str();
+        // The same operator on another number of channels means other groups, hence the count in the key.
+        const std::string variant = plan_->weightVariant() + "/" + std::to_string(w.groups);
+        const int64_t bytes = checkedAdd(roundUp(plan_->packedBytes(), 64),
+                                         checkedMul(padded_, 12, "packed weights"), "packed weights");
+        stored_ = backend_.weights(command_.params, variant, bytes, [&](AlignedBuffer& buffer) {
+            const QuantizedWeights codes = params_.codes(w.weightCount, w.oc, name);
+            if (codes.blocksPerOutput != 1)
+                fail(Status::NotSupported, "op '%s': %lld scales per output channel", name,
+                     static_cast<long long>(codes.blocksPerOutput));
+            plan_->packWeights(codes.q.data(), buffer.data(), backend_.pool());
+            const Tail tail = tailOf(buffer.data());
+            const auto each = static_cast<size_t>(w.weightCount / w.oc);
+            for (size_t o = 0; o < static_cast<size_t>(padded_); ++o) {
+                const bool real = o < static_cast<size_t>(w.oc);
+                int32_t sum = 0;
+                for (size_t i = 0; real && i < each; ++i) sum += codes.q[o * each + i];
+                tail.sums[o] = sum;
+                tail.scale[o] = real ? codes.scale[o] : 1;
+                tail.min[o] = real && !codes.min.empty() ? codes.min[o] : 0;
+            }
+        });
+    }
+
+    Steps steps() const {
+        const Tensor &in = *command_.inputs[0], &out = *command_.outputs[0];
+        const ConvInt8Info& info = params_.int8;
+        Steps s;
+        if (in.quant.known() && (out.quant.known() || info.floatOutput)) {
+            s.scaleIn = in.quant.scale;
+            s.zeroIn = static_cast<int>(in.quant.zero);
+            s.scaleOut = out.quant.scale;
+            s.zeroOut = std::round(out.quant.zero);
+            s.lo = std::ceil(out.quant.min);
+            s.hi = std::floor(out.quant.max);
+        } else {
+            s.scaleIn = info.scaleIn;
+            s.zeroIn = info.zeroIn;
+            s.scaleOut = info.scaleOut;
+            s.zeroOut = static_cast<float>(info.zeroOut);
+            s.lo = static_cast<float>(info.min);
+            s.hi = static_cast<float>(info.max);
+        }
+        if (info.floatOutput) {
+            s.scaleOut = 1;
+            s.zeroOut = 0;
+        }
+        const auto usable = [](float scale) { return scale > 0 && std::isfinite(scale); };
+        if (!usable(s.scaleIn) || !usable(s.scaleOut))
+            fail(Status::BadParameter, "op '%s': int8 scales of %g and %g", command_.name.c_str(),
+                 static_cast<double>(s.scaleIn), static_cast<double>(s.scaleOut));
+        return s;
+    }
+
+    void prepareSteps(const ConvWindow& w) {
+        const Tail tail = tailOf(stored_->data());
+        const auto count = static_cast<size_t>(padded_);
+        const auto channels = static_cast<size_t>(w.oc);
+        scale_.assign(count, 1);
+        offset_.assign(count, 0);
+        bias_.assign(count, 0);
+        post_ = {};
+        if (params_.int8.folded && !command_.inputs[0]->quant.known())
+            foldedSteps(tail, channels);
+        else
+            ownSteps(tail, channels, w);
+        if (params_.int8.floatOutput) {
+            post_.lo = params_.relu || params_.relu6 ? 0 : -kInfinity;
+            post_.hi = params_.relu6 ? 6 : kInfinity;
+        }
+        post_.scale = scale_.data();
+        post_.offset = offset_.data();
+        post_.bias = bias_.data();
+    }
+
+    // Scales and zero points are inside of the integer bias and the factor.
+    void foldedSteps(const Tail& tail, size_t channels) {
+        const FoldedScales folded =
+            params_.foldedScales(static_cast<int64_t>(channels), command_.name.c_str());
+        const ConvInt8Info& info = params_.int8;
+        post_.padding = info.zeroIn;
+        post_.lo =
+            static_cast<float>(params_.relu || params_.relu6 ? std::max(info.zeroOut, info.min) : info.min);
+        post_.hi = static_cast<float>(info.max);
+        for (size_t o = 0; o < channels; ++o) {
+            scale_[o] = folded.scale[o];
+            bias_[o] = clampInt32(int64_t{folded.bias[o]} - int64_t{128} * tail.sums[o]);
+            offset_[o] = static_cast<float>(folded.bias[o]) * scale_[o] -
+                         static_cast<float>(tail.sums[o]) * scale_[o] * 128.0f;
+        }
+    }
+
+    void ownSteps(const Tail& tail, size_t channels, const ConvWindow& w) {
+        const Steps s = steps();
+        const FloatView bias = params_.bias(w.oc, command_.name.c_str());
+        const float terms = static_cast<float>(w.weightCount / w.oc);
+        const float ratio = s.scaleIn / s.scaleOut, zeroIn = static_cast<float>(s.zeroIn + 128);
+        post_.padding = s.zeroIn;
+        post_.lo = params_.relu || params_.relu6 ? std::max(s.zeroOut, s.lo) : s.lo;
+        post_.hi = s.hi;
+        post_.ratio = ratio;
+        for (size_t o = 0; o < channels; ++o) {
+            const float sum = static_cast<float>(tail.sums[o]), scale = tail.scale[o];
+            if (depthwise_) {
+                const float least = std::max(scale, 1e-6f), factor = least * ratio;
+                scale_[o] = factor;
+                bias_[o] =
+                    clampInt32(int64_t{toInt32(bias[o] / (s.scaleIn * least))} +
+                               int64_t{toInt32(s.zeroOut / factor)} - int64_t{s.zeroIn + 128} * tail.sums[o]);
+            } else {
+                const float all = sum * scale + terms * tail.min[o];
+                scale_[o] = scale;
+                offset_[o] = (bias[o] - all * zeroIn * s.scaleIn) / s.scaleOut + s.zeroOut;
+            }
+        }
+        if (params_.int8.minima && !depthwise_) post_.min = tail.min;
+    }
+
+    CpuBackend& backend_;
+    Command command_;
+    const ConvParams& params_;
+    bool depthwise_ = false;
+    std::unique_ptr<Int8ConvPlan> plan_;
+    PackedWeights stored_;
+    int64_t padded_ = 0;
+    std::vector<float> scale_, offset_;
+    std::vector<int32_t> bias_;
+    Int8Post post_;
+};
+
+// Why the kernels do not take it; empty: they do.
+std::string objection(const Command& command) {
+    const auto* params = command.paramsAs<ConvParams>();
+    if (!params || command.operands() != 1 || !params->parts.empty())
+        return "its weights are not of this operator";
+    if (!params->int8.codes) return "its weights are not int8 codes with one scale per output channel";
+    const Tensor &in = *command.inputs[0], &out = *command.outputs[0];
+    if (in.format == Format::NHWC || out.format == Format::NHWC || in.shape.rank() < 2)
+        return "its channels do not come first";
+    if (in.empty() || out.empty()) return "";
+    const ConvWindow w = windowOf(command);
+    const bool depthwise = isDepthwise(command.type);
+    if (w.weightCount / w.oc > kMaxTerms) return "sums of so many products do not fit";
+    if (params->int8.minima && (depthwise || w.groups > 1)) return "weights with minima in groups";
+    if (depthwise && params->int8.floatOutput) return "a depthwise result that stays float";
+    if (depthwise && !fitsInt8Depthwise(planShape(w, *params))) return "its window is too large";
+    return "";
+}
+
+StorageChoice int8ConvolutionStorage(const CpuBackend& backend, const Command& command) {
+    StorageChoice choice;
+    choice.inputPack = choice.outputPack = backend.pack();
+    const Tensor& x = *command.inputs[0];
+    if (x.pack == 1 && !isDepthwise(command.type) && !x.empty() && !command.outputs[0]->empty()) {
+        const ConvWindow w = windowOf(command);
+        if (w.groups == 1 && w.ic <= 4) choice.inputPack = 1;
+    }
+    return choice;
+}
+
+std::unique_ptr<Execution> createInt8Convolution(CpuBackend& backend, const Command& command,
+                                                 std::string& reason) {
+    const std::string why = objection(command);
+    if (!why.empty()) {
+        reason = format("op '%s': int8 convolution: %s", command.name.c_str(), why.c_str());
+        return nullptr;
+    }
+    return std::make_unique<Int8ConvExecution>(backend, command);
+}
+
+}  // namespace
+
+bool quantizesConvolution(const Command& command) {
+    return !command.epilogue.any() && !command.paramsAs<ConvParams>()->int8.floatOutput &&
+           objection(command).empty();
+}
+
+CpuFamily int8ConvolutionCpu() {
+    static constexpr CpuOp kOps[] = {
+        {OpType::ConvInt8, int8ConvolutionStorage, createInt8Convolution},
+        {OpType::DepthwiseConvInt8, int8ConvolutionStorage, createInt8Convolution},
+    };
+    return kOps;
+}
+
+}  // namespace mnnc::cpu

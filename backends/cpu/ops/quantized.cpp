@@ -1,0 +1,126 @@
+// FloatToInt8 and Int8ToFloat: packed or row-major, one scale or one per channel.
+#include "ops/quantized.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "backends/cpu/kernels/int8_kernels.h"
+#include "backends/cpu/ops/families.h"
+
+namespace mnnc::cpu {
+
+namespace {
+
+constexpr int64_t kMaxLanes = 16;
+
+class QuantCast final : public Execution {
+  public:
+    QuantCast(CpuBackend& backend, const Command& command)
+        : backend_(backend),
+          kernels_(*backend.kernels().int8),
+          toInt8_(command.type == OpType::FloatToInt8),
+          in_(*command.inputs[0]),
+          out_(*command.outputs[0]) {
+        const auto* params = command.paramsAs<QuantCastParams>();
+        const TensorQuant& quant = toInt8_ ? out_.quant : in_.quant;
+        if (params) {
+            scale_ = params->scale;
+            zero_ = params->zero;
+            lo_ = params->min;
+            hi_ = params->max;
+        } else {
+            scale_ = {toInt8_ ? 1.0f / quant.scale : quant.scale};
+            zero_ = {quant.zero};
+            lo_ = quant.min;
+            hi_ = quant.max;
+        }
+        each_ = scale_.size() > 1;
+        // Whole vectors, whatever the lanes.
+        for (std::vector<float>* values : {&scale_, &zero_})
+            values->resize(static_cast<size_t>(roundUp(static_cast<int64_t>(values->size()), kMaxLanes)),
+                           each_ ? 0 : values->front());
+    }
+
+    void onExecute() override {
+        ThreadPool& pool = backend_.pool();
+        const int64_t lanes = kernels_.lanes;
+        if (!each_) {
+            const int64_t count = out_.storageElements(), blocks = ceilDiv(count, lanes);
+            parallelRanges(pool, static_cast<long>(blocks), 4 * pool.threads(), [&](long begin, long end) {
+                move(begin * lanes, std::min(end * lanes, count) - begin * lanes, scale_.data(),
+                     zero_.data());
+            });
+            return;
+        }
+        const int64_t channels = out_.shape[1], plane = out_.plane();
+        const bool packed = out_.pack > 1;
+        const int64_t rows = packed ? ceilDiv(channels, lanes) : channels,
+                      length = packed ? plane * lanes : plane;
+        parallelFor(pool, static_cast<int>(out_.batch() * rows), [&](int i) {
+            const int64_t row = i % rows;
+            if (packed)
+                return move(i * length, length, scale_.data() + row * lanes, zero_.data() + row * lanes);
+            float scale[kMaxLanes], zero[kMaxLanes];
+            std::fill_n(scale, kMaxLanes, scale_[static_cast<size_t>(row)]);
+            std::fill_n(zero, kMaxLanes, zero_[static_cast<size_t>(row)]);
+            move(i * length, length, scale, zero);
+        });
+    }
+
+  private:
+    // `count` elements from `at`, one vector of scales for all.
+    void move(int64_t at, int64_t count, const float* scale, const float* zero) const {
+        const int64_t lanes = kernels_.lanes, blocks = count / lanes, rest = count % lanes;
+        const QuantizeArgs args{scale, zero, lo_, hi_};
+        const auto run = [&](const void* from, void* to, int64_t n) {
+            if (toInt8_)
+                kernels_.quantize(static_cast<const float*>(from), static_cast<int8_t*>(to),
+                                  static_cast<size_t>(n), args);
+            else
+                kernels_.dequantize(static_cast<const int8_t*>(from), static_cast<float*>(to),
+                                    static_cast<size_t>(n), scale, zero);
+        };
+        const int64_t wide = toInt8_ ? 4 : 1, narrow = toInt8_ ? 1 : 4;
+        const char* from = in_.as<const char>() + at * wide;
+        char* to = out_.as<char>() + at * narrow;
+        run(from, to, blocks);
+        if (rest == 0) return;
+        alignas(64) char source[kMaxLanes * 4] = {}, target[kMaxLanes * 4];
+        std::memcpy(source, from + blocks * lanes * wide, static_cast<size_t>(rest * wide));
+        run(source, target, 1);
+        std::memcpy(to + blocks * lanes * narrow, target, static_cast<size_t>(rest * narrow));
+    }
+
+    CpuBackend& backend_;
+    const Int8Kernels& kernels_;
+    const bool toInt8_;
+    const Tensor& in_;
+    const Tensor& out_;
+    std::vector<float> scale_, zero_;
+    float lo_ = -128, hi_ = 127;
+    bool each_ = false;
+};
+
+std::unique_ptr<Execution> createQuantCast(CpuBackend& backend, const Command& command, std::string& reason) {
+    const Tensor& int8 = command.type == OpType::FloatToInt8 ? *command.outputs[0] : *command.inputs[0];
+    if (!command.params && !int8.quant.known()) {
+        reason = format("op '%s' has no table, and the model gives no scale for tensor '%s'",
+                        command.name.c_str(), int8.name.c_str());
+        return nullptr;
+    }
+    return std::make_unique<QuantCast>(backend, command);
+}
+
+}  // namespace
+
+CpuFamily quantizedCpu() {
+    static constexpr CpuOp kOps[] = {
+        {OpType::FloatToInt8, storageFollow, createQuantCast},
+        {OpType::Int8ToFloat, storageFollow, createQuantCast},
+    };
+    return kOps;
+}
+
+}  // namespace mnnc::cpu

@@ -1,0 +1,93 @@
+// FloatToInt8 and Int8ToFloat.
+#include "ops/quantized.h"
+
+#include <cmath>
+
+#include "mnn_generated.h"
+#include "ops/channel_first.h"
+#include "ops/families.h"
+
+namespace mnnc {
+
+namespace {
+
+void requireFinite(const std::vector<float>& values, const char* what, const char* name) {
+    for (const float value : values)
+        if (!std::isfinite(value))
+            fail(Status::BadParameter, "op '%s': a %s of %g", name, what, static_cast<double>(value));
+}
+
+ParamsPtr parseQuantCast(const wire::Op& op, const ParseContext& context) {
+    const wire::QuantizedFloatParam* table = op.main_as_QuantizedFloatParam();
+    if (!table) return nullptr;
+    const char* name = context.node.name.c_str();
+    auto params = std::make_shared<QuantCastParams>();
+    if (table->tensorScale())
+        params->scale.assign(table->tensorScale()->begin(), table->tensorScale()->end());
+    if (params->scale.empty()) fail(Status::BadParameter, "op '%s' has a table without tensorScale", name);
+    params->zero.assign(params->scale.size(), static_cast<float>(table->zeroPoint()));
+    if (const auto* zeros = table->floatzeros(); zeros && zeros->size() > 0) {
+        const bool whole = zeros->size() == params->scale.size();
+        if (!whole && zeros->size() != 1)
+            fail(Status::BadParameter, "op '%s': %u zero points for %zu scales", name, zeros->size(),
+                 params->scale.size());
+        // Going to int8 the first one is everyone's.
+        const bool each = whole && context.node.type == OpType::Int8ToFloat;
+        for (size_t i = 0; i < params->zero.size(); ++i)
+            params->zero[i] = zeros->Get(each ? static_cast<uint32_t>(i) : 0);
+    }
+    requireFinite(params->scale, "scale", name);
+    requireFinite(params->zero, "zero point", name);
+    params->min = table->clampMin();
+    params->max = table->clampMax();
+    if (params->min > params->max)
+        fail(Status::BadParameter, "op '%s': int8 results between %g and %g", name,
+             static_cast<double>(params->min), static_cast<double>(params->max));
+    return params;
+}
+
+void quantCastShape(const ShapeContext& context) {
+    const bool toInt8 = context.node.type == OpType::FloatToInt8;
+    const Tensor& x = context.in(0);
+    const DataType needed = toInt8 ? DataType::Float32 : DataType::Int8;
+    if (x.type != needed)
+        fail(Status::BadType, "op '%s': its input is %s, %s is needed", context.name(), dataTypeName(x.type),
+             dataTypeName(needed));
+    if (const auto* params = context.node.paramsAs<QuantCastParams>(); params && params->scale.size() > 1) {
+        const int64_t channels = x.shape.rank() < 2 ? 0 : channelFirstShape(x, context.name())[1];
+        if (static_cast<int64_t>(params->scale.size()) != channels)
+            fail(Status::ComputeSizeError, "op '%s': %zu scales for %lld channels", context.name(),
+                 params->scale.size(), static_cast<long long>(channels));
+    }
+    context.set(0, x.shape, toInt8 ? DataType::Int8 : DataType::Float32, x.format);
+}
+
+void quantCastGeometry(const OpContext& context) {
+    const auto* params = context.node.paramsAs<QuantCastParams>();
+    if (params && params->scale.size() > 1)
+        emitChannelFirst(context, context.command());
+    else
+        context.geometry.emit(context.command());
+}
+
+}  // namespace
+
+OpFamily quantizedOps() {
+    static constexpr OpDef kOps[] = {
+        {.type = OpType::FloatToInt8,
+         .minInputs = 1,
+         .maxInputs = 1,
+         .parse = parseQuantCast,
+         .shape = quantCastShape,
+         .geometry = quantCastGeometry},
+        {.type = OpType::Int8ToFloat,
+         .minInputs = 1,
+         .maxInputs = 1,
+         .parse = parseQuantCast,
+         .shape = quantCastShape,
+         .geometry = quantCastGeometry},
+    };
+    return kOps;
+}
+
+}  // namespace mnnc

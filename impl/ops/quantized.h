@@ -1,0 +1,16 @@
+// Parameters of the borders between float and int8.
+#pragma once
+#include <vector>
+
+#include "ops/params.h"
+
+namespace mnnc {
+
+// FloatToInt8: q = clip(round(x * scale + zero), min, max). Int8ToFloat: x = (q - zero) * scale. One value,
+// or one per channel. A command without parameters goes by the int8 tensor's own scale.
+struct QuantCastParams : Params {
+    std::vector<float> scale, zero;
+    float min = -128, max = 127;
+};
+
+}  // namespace mnnc

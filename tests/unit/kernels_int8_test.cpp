@@ -1,0 +1,325 @@
+// Int8 kernels against integer arithmetic in plain loops: equal bytes from every instruction set, with and
+// without VNNI, from one thread and two.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "backends/cpu/kernels/int8_conv.h"
+#include "backends/cpu/kernels/int8_kernels.h"
+#include "base/aligned.h"
+
+namespace mnnc {
+namespace {
+
+using Bytes = std::vector<int8_t>;
+
+struct Variant {
+    std::string name;
+    Kernels kernels;
+};
+
+std::vector<Variant> variants() {
+    std::vector<Variant> list;
+    for (const std::string& isa : availableIsas()) {
+        const Kernels& kernels = selectKernels(isa);
+        list.push_back({isa, kernels});
+        Kernels plain = kernels;
+        plain.int8 = &int8Kernels(kernels.id, false);
+        if (plain.int8 != kernels.int8) list.push_back({isa + " without vnni", plain});
+    }
+    return list;
+}
+
+Bytes randomBytes(size_t n, unsigned seed) {
+    std::mt19937 random(seed);
+    Bytes bytes(n);
+    for (int8_t& value : bytes) value = static_cast<int8_t>(random());
+    return bytes;
+}
+
+// [n][c][plane] to packed; pad lanes get noise, which no result may show.
+Bytes packed(const Bytes& plain, int batch, int channels, int plane, int lanes) {
+    const int blocks = (channels + lanes - 1) / lanes;
+    Bytes out = randomBytes(static_cast<size_t>(batch * blocks * plane * lanes), 99);
+    for (int n = 0; n < batch; ++n)
+        for (int c = 0; c < channels; ++c)
+            for (int i = 0; i < plane; ++i)
+                out[static_cast<size_t>(((n * blocks + c / lanes) * plane + i) * lanes + c % lanes)] =
+                    plain[static_cast<size_t>((n * channels + c) * plane + i)];
+    return out;
+}
+
+template <typename T>
+std::vector<T> unpacked(const T* data, int batch, int channels, int plane, int lanes) {
+    const int blocks = (channels + lanes - 1) / lanes;
+    std::vector<T> out(static_cast<size_t>(batch * channels * plane));
+    for (int n = 0; n < batch; ++n)
+        for (int c = 0; c < channels; ++c)
+            for (int i = 0; i < plane; ++i)
+                out[static_cast<size_t>((n * channels + c) * plane + i)] =
+                    data[((n * blocks + c / lanes) * plane + i) * lanes + c % lanes];
+    return out;
+}
+
+int8_t rounded(float value, float lo, float hi) {
+    value = std::min(std::max(value, lo), hi);
+    return static_cast<int8_t>(std::round(value));
+}
+
+// Steps after the sums, whole blocks of any instruction set.
+struct Steps {
+    std::vector<float> scale, offset, min;
+    std::vector<int32_t> bias;
+    Int8Post post;
+
+    Steps(int channels, bool withMin, unsigned seed) {
+        std::mt19937 random(seed);
+        std::uniform_real_distribution<float> unit(0.2f, 1.0f);
+        const size_t count = static_cast<size_t>((channels + 15) / 16 * 16);
+        for (size_t i = 0; i < count; ++i) {
+            scale.push_back(unit(random) / 900);
+            offset.push_back(40 * unit(random) - 30);
+            min.push_back(unit(random) / 50 - 0.01f);
+            bias.push_back(static_cast<int32_t>(random() % 9000) - 4500);
+        }
+        post.scale = scale.data();
+        post.offset = offset.data();
+        post.min = withMin ? min.data() : nullptr;
+        post.bias = bias.data();
+        post.ratio = 0.37f;
+        post.lo = -120;
+        post.hi = 101;
+        post.padding = -13;
+    }
+};
+
+struct Window {
+    int64_t sum = 0, pixels = 0;
+};
+
+// Sums over the window of output (n, o, y, x) of (x + 128) * w and of x + 128.
+Window window(const ConvShape& s, int groups, const Bytes& src, const Bytes& w, int padding, int n, int o,
+              int y, int x) {
+    const int icg = s.ic / groups, ocg = s.oc / groups;
+    Window result;
+    for (int c = 0; c < icg; ++c)
+        for (int ky = 0; ky < s.kh; ++ky)
+            for (int kx = 0; kx < s.kw; ++kx) {
+                const int iy = y * s.strideH - s.padTop + ky * s.dilateH;
+                const int ix = x * s.strideW - s.padLeft + kx * s.dilateW;
+                int value = padding;
+                if (iy >= 0 && iy < s.ih && ix >= 0 && ix < s.iw)
+                    value =
+                        src[static_cast<size_t>(((n * s.ic + o / ocg * icg + c) * s.ih + iy) * s.iw + ix)];
+                const int weight = w[static_cast<size_t>(((o * icg + c) * s.kh + ky) * s.kw + kx)];
+                result.sum += int64_t{value + 128} * weight;
+                result.pixels += value + 128;
+            }
+    return result;
+}
+
+ConvShape shape(int batch, int ic, int ih, int iw, int oc, int kh, int kw, int stride = 1, int pad = 0,
+                int dilate = 1) {
+    ConvShape s;
+    s.batch = batch, s.ic = ic, s.ih = ih, s.iw = iw, s.oc = oc, s.kh = kh, s.kw = kw;
+    s.strideH = s.strideW = stride;
+    s.dilateH = s.dilateW = dilate;
+    s.padTop = s.padLeft = pad;
+    s.oh = (ih + 2 * pad - (kh - 1) * dilate - 1) / stride + 1;
+    s.ow = (iw + 2 * pad - (kw - 1) * dilate - 1) / stride + 1;
+    return s;
+}
+
+enum class Kind { Int8, Float32 };
+
+void expectDense(const ConvShape& s, int groups = 1, bool nchw = false, bool withMin = false,
+                 Kind kind = Kind::Int8) {
+    const Bytes src = randomBytes(static_cast<size_t>(s.batch * s.ic * s.ih * s.iw), 1);
+    const Bytes weights = randomBytes(static_cast<size_t>(s.oc * (s.ic / groups) * s.kh * s.kw), 2);
+    Steps steps(s.oc, withMin, 3);
+    if (kind == Kind::Float32) {
+        steps.post.lo = -std::numeric_limits<float>::infinity();
+        steps.post.hi = 1000;
+    }
+    std::vector<float> want;
+    for (int n = 0; n < s.batch; ++n)
+        for (int o = 0; o < s.oc; ++o)
+            for (int i = 0; i < s.oh * s.ow; ++i) {
+                const Window at =
+                    window(s, groups, src, weights, steps.post.padding, n, o, i / s.ow, i % s.ow);
+                const auto k = static_cast<size_t>(o);
+                float value = static_cast<float>(at.sum) * steps.scale[k] * steps.post.ratio;
+                if (withMin) value += static_cast<float>(at.pixels) * steps.post.ratio * steps.min[k];
+                value += steps.offset[k];
+                want.push_back(kind == Kind::Int8 ? rounded(value, steps.post.lo, steps.post.hi)
+                                                  : std::min(value, steps.post.hi));
+            }
+    for (const Variant& variant : variants()) {
+        const int lanes = variant.kernels.lanes, blocks = (s.oc + lanes - 1) / lanes;
+        const auto plan = makeInt8ConvPlan(variant.kernels, s, groups, nchw);
+        const Bytes input = nchw ? src : packed(src, s.batch, s.ic, s.ih * s.iw, lanes);
+        for (const int threads : {1, 2}) {
+            ForkJoinPool pool(threads);
+            AlignedBuffer codes(plan->packedBytes()), scratch(plan->scratchBytes(withMin));
+            plan->packWeights(weights.data(), codes.data(), pool);
+            const size_t count = static_cast<size_t>(s.batch * blocks * lanes * s.oh * s.ow);
+            Bytes bytes(count);
+            std::vector<float> floats(count);
+            const bool toFloats = kind == Kind::Float32;
+            plan->run(input.data(), codes.data(), toFloats ? nullptr : bytes.data(),
+                      toFloats ? floats.data() : nullptr, steps.post, scratch.data(), pool);
+            std::vector<float> got;
+            if (toFloats)
+                got = unpacked(floats.data(), s.batch, s.oc, s.oh * s.ow, lanes);
+            else
+                for (const int8_t value : unpacked(bytes.data(), s.batch, s.oc, s.oh * s.ow, lanes))
+                    got.push_back(value);
+            ASSERT_EQ(got, want) << variant.name << ", " << threads << " threads, " << plan->algorithm();
+        }
+    }
+}
+
+TEST(Int8Convolution, OneByOne) {
+    expectDense(shape(1, 16, 5, 7, 32, 1, 1));
+    expectDense(shape(2, 13, 9, 11, 17, 1, 1));
+    expectDense(shape(3, 37, 1, 1, 70, 1, 1));
+    expectDense(shape(1, 24, 14, 14, 100, 1, 1));
+    expectDense(shape(1, 20, 9, 9, 33, 1, 1, 2));
+}
+
+TEST(Int8Convolution, Windows) {
+    expectDense(shape(2, 19, 8, 6, 21, 3, 3, 1, 1));
+    expectDense(shape(1, 33, 11, 12, 16, 3, 3, 2, 1));
+    expectDense(shape(1, 16, 10, 9, 40, 2, 5, 1, 3, 2));
+    expectDense(shape(1, 40, 5, 5, 5, 5, 5));
+}
+
+TEST(Int8Convolution, FewChannels) {
+    for (const bool nchw : {false, true}) {
+        expectDense(shape(2, 3, 17, 15, 24, 3, 3, 2, 1), 1, nchw);
+        expectDense(shape(1, 1, 9, 80, 7, 5, 3, 1, 2), 1, nchw);
+        expectDense(shape(1, 4, 9, 9, 16, 3, 3, 1, 2, 2), 1, nchw);
+        expectDense(shape(1, 2, 9, 9, 16, 3, 3), 1, nchw, true);
+    }
+    expectDense(shape(1, 3, 6, 6, 9, 1, 1), 1, true);
+}
+
+TEST(Int8Convolution, Groups) {
+    expectDense(shape(1, 32, 7, 7, 64, 3, 3, 1, 1), 2);
+    expectDense(shape(2, 18, 6, 5, 30, 3, 3, 1, 1), 6);
+    expectDense(shape(1, 40, 6, 5, 20, 1, 1), 4);
+}
+
+TEST(Int8Convolution, Minima) {
+    expectDense(shape(2, 19, 8, 6, 21, 3, 3, 2, 1), 1, false, true);
+    expectDense(shape(2, 45, 4, 6, 30, 1, 1), 1, false, true);
+    expectDense(shape(3, 45, 1, 1, 30, 1, 1), 1, false, true);
+}
+
+TEST(Int8Convolution, FloatResults) {
+    expectDense(shape(1, 19, 8, 6, 21, 3, 3, 1, 1), 1, false, false, Kind::Float32);
+    expectDense(shape(1, 19, 8, 6, 21, 1, 1), 1, false, true, Kind::Float32);
+}
+
+void expectDepthwise(const ConvShape& s) {
+    ASSERT_TRUE(fitsInt8Depthwise(s));
+    const Bytes src = randomBytes(static_cast<size_t>(s.batch * s.ic * s.ih * s.iw), 4);
+    const Bytes weights = randomBytes(static_cast<size_t>(s.ic * s.kh * s.kw), 5);
+    Steps steps(s.oc, false, 6);
+    for (float& scale : steps.scale) scale *= 4;
+    Bytes want;
+    for (int n = 0; n < s.batch; ++n)
+        for (int o = 0; o < s.oc; ++o)
+            for (int i = 0; i < s.oh * s.ow; ++i) {
+                const Window at = window(s, s.ic, src, weights, steps.post.padding, n, o, i / s.ow, i % s.ow);
+                const auto k = static_cast<size_t>(o);
+                want.push_back(rounded(static_cast<float>(at.sum + steps.bias[k]) * steps.scale[k],
+                                       steps.post.lo, steps.post.hi));
+            }
+    for (const Variant& variant : variants()) {
+        const int lanes = variant.kernels.lanes;
+        const auto plan = makeInt8DepthwisePlan(variant.kernels, s);
+        const Bytes input = packed(src, s.batch, s.ic, s.ih * s.iw, lanes);
+        for (const int threads : {1, 2}) {
+            ForkJoinPool pool(threads);
+            AlignedBuffer codes(plan->packedBytes());
+            plan->packWeights(weights.data(), codes.data(), pool);
+            Bytes bytes(static_cast<size_t>(s.batch * ((s.oc + lanes - 1) / lanes) * lanes * s.oh * s.ow));
+            plan->run(input.data(), codes.data(), bytes.data(), nullptr, steps.post, nullptr, pool);
+            ASSERT_EQ(unpacked(bytes.data(), s.batch, s.oc, s.oh * s.ow, lanes), want)
+                << variant.name << ", " << threads << " threads";
+        }
+    }
+}
+
+TEST(Int8Depthwise, Windows) {
+    expectDepthwise(shape(1, 16, 9, 13, 16, 3, 3, 1, 1));
+    expectDepthwise(shape(2, 21, 10, 15, 21, 3, 3, 2, 1));
+    expectDepthwise(shape(1, 5, 12, 9, 5, 5, 5, 1, 2));
+    expectDepthwise(shape(1, 16, 12, 23, 16, 4, 2, 3, 1));
+    expectDepthwise(shape(1, 16, 20, 20, 16, 3, 3, 1, 4, 4));
+    expectDepthwise(shape(1, 16, 14, 14, 16, 9, 7, 2, 4));
+    expectDepthwise(shape(1, 3, 1, 1, 3, 1, 1));
+    expectDepthwise(shape(1, 4, 3, 1200, 4, 3, 3, 1, 1));  // more than one piece of a row
+    expectDepthwise(shape(1, 4, 3, 900, 4, 3, 200, 2, 1));
+}
+
+TEST(Int8Depthwise, TellsWhatIsTooLarge) {
+    EXPECT_FALSE(fitsInt8Depthwise(shape(1, 4, 100, 3000, 4, 3, 3, 1, 0, 400)));
+}
+
+TEST(Int8Elements, Casts) {
+    std::vector<float> values = {0,      0.25f, -0.25f, 0.75f,
+                                 -0.75f, 1e30f, -1e30f, std::numeric_limits<float>::quiet_NaN()};
+    for (int i = 0; i < 500; ++i) values.push_back(static_cast<float>(i) * 0.37f - 90);
+    values.resize(values.size() / 16 * 16);
+    for (const Variant& variant : variants()) {
+        const Int8Kernels& k = *variant.kernels.int8;
+        float scale[16], zero[16];
+        for (int i = 0; i < 16; ++i) {
+            scale[i] = i < k.lanes ? 2.0f - 0.1f * static_cast<float>(i) : 0;
+            zero[i] = static_cast<float>(i - 3);
+        }
+        Bytes bytes(values.size());
+        k.quantize(values.data(), bytes.data(), values.size() / static_cast<size_t>(k.lanes),
+                   {scale, zero, -100, 90});
+        std::vector<float> back(values.size());
+        k.dequantize(bytes.data(), back.data(), values.size() / static_cast<size_t>(k.lanes), scale, zero);
+        for (size_t i = 0; i < values.size(); ++i) {
+            const size_t lane = i % static_cast<size_t>(k.lanes);
+            const int8_t want = std::isnan(values[i])
+                                    ? int8_t{-100}
+                                    : rounded(values[i] * scale[lane] + zero[lane], -100, 90);
+            ASSERT_EQ(bytes[i], want) << variant.name << " at " << i;
+            ASSERT_EQ(back[i], (static_cast<float>(want) - zero[lane]) * scale[lane])
+                << variant.name << " at " << i;
+        }
+    }
+}
+
+TEST(Int8Elements, Binary) {
+    const Bytes a = randomBytes(333, 7), b = randomBytes(333, 8);
+    for (const Int8Binary op : {Int8Binary::Add, Int8Binary::Sub, Int8Binary::Mul}) {
+        const Int8BinaryArgs args{op, 0.25f, 0.125f, 2.0f, 3, -5, 4, -127, 120};
+        Bytes want;
+        for (size_t i = 0; i < a.size(); ++i) {
+            const float x = (a[i] - args.zeroA) * args.scaleA, y = (b[i] - args.zeroB) * args.scaleB;
+            const float value = op == Int8Binary::Add ? x + y : op == Int8Binary::Sub ? x - y : x * y;
+            want.push_back(static_cast<int8_t>(
+                std::min(std::max(std::round(value * args.inverse) + args.zero, args.lo), args.hi)));
+        }
+        for (const Variant& variant : variants()) {
+            Bytes got(a.size());
+            variant.kernels.int8->binary(a.data(), b.data(), got.data(), a.size(), args);
+            ASSERT_EQ(got, want) << variant.name;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace mnnc

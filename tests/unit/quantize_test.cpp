@@ -1,0 +1,257 @@
+// Which commands of a quantised net run over int8 tensors, where values change between float and int8, and
+// what hostile tables come to.
+#include "rewrite/quantize.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "model_builder.h"
+#include "session/session.h"
+#include "tensor/host_copy.h"
+
+namespace mnnc::testing {
+namespace {
+
+constexpr int kChannels = 6;
+
+class QuantNet {
+  public:
+    int input() {
+        const int id = tensor();
+        net_.oplists.push_back(makeInput(id, {1, kChannels, 5, 4}));
+        return id;
+    }
+    int conv(int x) {
+        wire::Convolution2DT conv = makeConv(kChannels, kChannels, 0);
+        conv.quanParameter = std::make_unique<wire::IDSTQuanT>();
+        conv.quanParameter->type = 4;
+        conv.quanParameter->quantScale = 1;
+        for (int i = 0; i < kChannels * kChannels; ++i)
+            conv.quanParameter->buffer.push_back(static_cast<int8_t>(i * 7 - 100));
+        conv.quanParameter->alpha.assign(kChannels, 0.004f);
+        conv.symmetricQuan = std::make_unique<wire::QuantizedFloatParamT>();
+        return add(wire::OpType::Convolution, {x}, std::move(conv));
+    }
+    int relu(int x) { return add(wire::OpType::ReLU, {x}, wire::ReluT()); }
+    int sigmoid(int x) {
+        wire::UnaryOpT op;
+        op.opType = wire::UnaryOpOperation::SIGMOID;
+        return add(wire::OpType::UnaryOp, {x}, std::move(op));
+    }
+    int concat(std::vector<int32_t> inputs) {
+        wire::AxisT axis;
+        axis.axis = 1;
+        return add(wire::OpType::Concat, std::move(inputs), std::move(axis));
+    }
+    int cast(wire::OpType type, int x, wire::QuantizedFloatParamT table) {
+        return add(type, {x}, std::move(table));
+    }
+    int castWithoutTable(wire::OpType type, int x) {
+        const int id = tensor();
+        net_.oplists.push_back(makeOp(type, "op" + std::to_string(id), {x}, {id}));
+        return id;
+    }
+    int convInt8(int x, wire::Convolution2DT conv) {
+        return add(wire::OpType::ConvInt8, {x}, std::move(conv));
+    }
+    QuantNet& quant(int id, float scale = 0.03f, float zero = 2) {
+        auto describe = std::make_unique<wire::TensorDescribeT>();
+        describe->index = id;
+        describe->quantInfo = std::make_unique<wire::TensorQuantInfoT>();
+        describe->quantInfo->scale = scale;
+        describe->quantInfo->zero = zero;
+        describe->quantInfo->min = -127;
+        describe->quantInfo->type = wire::DataType::DT_INT8;
+        net_.extraTensorDescribe.push_back(std::move(describe));
+        return *this;
+    }
+    wire::NetT finish(const std::vector<int>& outputs) {
+        for (const int id : outputs) net_.outputName.push_back(net_.tensorName[static_cast<size_t>(id)]);
+        return std::move(net_);
+    }
+
+  private:
+    int tensor() {
+        net_.tensorName.push_back("t" + std::to_string(net_.tensorName.size()));
+        return static_cast<int>(net_.tensorName.size()) - 1;
+    }
+    template <typename Table>
+    int add(wire::OpType type, std::vector<int32_t> inputs, Table table) {
+        const int id = tensor();
+        net_.oplists.push_back(
+            makeOp(type, "op" + std::to_string(id), std::move(inputs), {id}, std::move(table)));
+        return id;
+    }
+    wire::NetT net_;
+};
+
+struct Outcome {
+    std::vector<std::string> types;
+    std::vector<std::vector<float>> outputs;
+};
+
+Outcome run(const wire::NetT& net) {
+    const std::vector<uint8_t> bytes = pack(net);
+    const auto interpreter =
+        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
+    Session session(interpreter, SessionConfig{});
+    std::vector<float> values(static_cast<size_t>(session.input(0).elements()));
+    for (size_t i = 0; i < values.size(); ++i) values[i] = 3 * std::sin(static_cast<float>(i * 7 + 1));
+    copyFromHost(session.input(0), values.data(), Format::NCHW);
+    session.run();
+    Outcome result;
+    for (const OpRecord& record : session.records()) result.types.push_back(record.type);
+    for (size_t i = 0; i < session.outputCount(); ++i) {
+        EXPECT_EQ(session.output(i).type, DataType::Float32);
+        result.outputs.emplace_back(static_cast<size_t>(session.output(i).elements()));
+        copyToHost(session.output(i), result.outputs.back().data(), Format::NCHW);
+    }
+    return result;
+}
+
+using Types = std::vector<std::string>;
+
+bool onGrid(const std::vector<float>& values, float scale) {
+    for (const float value : values)
+        if (std::fabs(value / scale - std::round(value / scale)) > 1e-3f) return false;
+    return true;
+}
+
+TEST(Quantize, StaysInInt8BetweenConvolutions) {
+    QuantNet n;
+    const int x = n.input(), a = n.conv(x), b = n.relu(a), c = n.conv(b);
+    n.quant(x).quant(a).quant(b).quant(c, 0.05f);
+    const Outcome result = run(n.finish({c}));
+    EXPECT_EQ(result.types, (Types{"FloatToInt8", "ConvInt8", "ReLU", "ConvInt8", "Int8ToFloat"}));
+    EXPECT_TRUE(onGrid(result.outputs[0], 0.05f));
+}
+
+TEST(Quantize, CastsEachTensorOnce) {
+    QuantNet n;
+    const int x = n.input(), a = n.conv(x), b = n.conv(x), c = n.sigmoid(a), d = n.sigmoid(a);
+    n.quant(x).quant(a).quant(b);
+    EXPECT_EQ(run(n.finish({b, c, d})).types, (Types{"FloatToInt8", "ConvInt8", "ConvInt8", "Int8ToFloat",
+                                                     "Int8ToFloat", "UnaryOp", "UnaryOp"}));
+}
+
+TEST(Quantize, AScaleIsInherited) {
+    QuantNet n;
+    const int x = n.input(), a = n.conv(x), b = n.relu(a), c = n.conv(b);
+    n.quant(x).quant(a).quant(c);
+    EXPECT_EQ(run(n.finish({c})).types,
+              (Types{"FloatToInt8", "ConvInt8", "ReLU", "ConvInt8", "Int8ToFloat"}));
+}
+
+TEST(Quantize, WithoutScalesOfBothSidesAConvolutionIsFloat) {
+    QuantNet n;
+    const int x = n.input(), a = n.conv(x), b = n.conv(a);
+    n.quant(x).quant(b);
+    EXPECT_EQ(run(n.finish({b})).types, (Types{"Convolution", "Convolution"}));
+}
+
+TEST(Quantize, AScaleOfZeroIsNone) {
+    QuantNet n;
+    const int x = n.input(), a = n.conv(x);
+    n.quant(x).quant(a, 0);
+    EXPECT_EQ(run(n.finish({a})).types, (Types{"Convolution"}));
+}
+
+TEST(Quantize, ConcatOfTwoScalesIsFloat) {
+    QuantNet n;
+    const int x = n.input(), a = n.conv(x), b = n.conv(x), c = n.concat({a, b});
+    n.quant(x).quant(a).quant(b, 0.04f).quant(c);
+    EXPECT_EQ(run(n.finish({c})).types,
+              (Types{"FloatToInt8", "ConvInt8", "ConvInt8", "Int8ToFloat", "Int8ToFloat", "Raster"}));
+}
+
+TEST(Quantize, ScalesThatAreNoNumbersAreRefused) {
+    for (const float scale :
+         {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), -1.0f}) {
+        QuantNet n;
+        const int x = n.input(), a = n.conv(x);
+        n.quant(x).quant(a, scale);
+        expectRefused(n.finish({a}), Status::BadParameter, "quantisation");
+    }
+}
+
+TEST(QuantCast, BadTablesAreRefused) {
+    wire::QuantizedFloatParamT scaleless, nan, crossed, many, zeros;
+    nan.tensorScale = {std::nanf("")};
+    crossed.tensorScale = many.tensorScale = zeros.tensorScale = {1};
+    crossed.clampMin = 5;
+    crossed.clampMax = 4;
+    many.tensorScale.assign(kChannels - 1, 1.0f);
+    zeros.floatzeros = {1, 2};
+    const struct {
+        wire::QuantizedFloatParamT* table;
+        Status status;
+    } cases[] = {{&scaleless, Status::BadParameter},
+                 {&nan, Status::BadParameter},
+                 {&crossed, Status::BadParameter},
+                 {&zeros, Status::BadParameter},
+                 {&many, Status::ComputeSizeError}};
+    for (const auto& one : cases) {
+        QuantNet n;
+        const int x = n.input(), a = n.cast(wire::OpType::FloatToInt8, x, std::move(*one.table));
+        const wire::NetT net = n.finish({a});
+        expectFailure(one.status, "op1", [&] { run(net); });
+    }
+}
+
+TEST(QuantCast, WithoutATableTheTensorMustHaveAScale) {
+    QuantNet n;
+    const int x = n.input(), a = n.castWithoutTable(wire::OpType::FloatToInt8, x);
+    const wire::NetT net = n.finish({a});
+    expectFailure(Status::NoExecution, "no table", [&] { run(net); });
+}
+
+wire::Convolution2DT foldedConv(size_t weights, size_t values) {
+    wire::Convolution2DT conv = makeConv(kChannels, kChannels, 0);
+    conv.bias.clear();
+    conv.symmetricQuan = std::make_unique<wire::QuantizedFloatParamT>();
+    conv.symmetricQuan->weight.assign(weights, 1);
+    conv.symmetricQuan->bias.assign(values, 10);
+    conv.symmetricQuan->scale.assign(values, 0.25f);
+    return conv;
+}
+
+TEST(ConvInt8, OldFormCountsItsIntegers) {
+    wire::QuantizedFloatParamT to, from;
+    to.tensorScale = {1};
+    from.tensorScale = {1};
+    QuantNet n;
+    const int x = n.input(), a = n.cast(wire::OpType::FloatToInt8, x, std::move(to));
+    const int b = n.convInt8(a, foldedConv(kChannels * kChannels, kChannels));
+    const int c = n.cast(wire::OpType::Int8ToFloat, b, std::move(from));
+    const Outcome result = run(n.finish({c}));
+    EXPECT_EQ(result.types, (Types{"FloatToInt8", "ConvInt8", "Int8ToFloat"}));
+    for (int i = 0; i < 20; ++i) {
+        float sum = 10;
+        for (int k = 0; k < kChannels; ++k)
+            sum += std::round(3 * std::sin(static_cast<float>((k * 20 + i) * 7 + 1)));
+        EXPECT_EQ(result.outputs[0][static_cast<size_t>(i)], std::round(sum * 0.25f));
+    }
+}
+
+TEST(ConvInt8, WrongCountsAreRefused) {
+    const auto net = [](wire::Convolution2DT conv) {
+        wire::QuantizedFloatParamT to;
+        to.tensorScale = {1};
+        QuantNet n;
+        const int x = n.input(), a = n.cast(wire::OpType::FloatToInt8, x, std::move(to));
+        return n.finish({n.convInt8(a, std::move(conv))});
+    };
+    expectRefused(net(foldedConv(kChannels * kChannels, kChannels - 1)), Status::BadWeights, "int8 scale");
+    expectRefused(net(foldedConv(kChannels * kChannels - 1, kChannels)), Status::BadWeights, "weights");
+    // Neither integers to fold in nor scales of its tensors.
+    wire::Convolution2DT bare = foldedConv(kChannels * kChannels, kChannels);
+    bare.symmetricQuan->bias.clear();
+    bare.symmetricQuan->scale.clear();
+    const wire::NetT scaleless = net(std::move(bare));
+    expectFailure(Status::BadParameter, "int8 scales", [&] { run(scaleless); });
+}
+
+}  // namespace
+}  // namespace mnnc::testing
