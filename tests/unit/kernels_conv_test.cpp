@@ -157,7 +157,7 @@ void check(const Case& c) {
                                 s.oc, s.oh, s.ow, s.kh, s.kw, s.strideH, s.dilateH, s.padTop, c.o.groups));
             RunLease lease(threads == 1 ? static_cast<ThreadPool&>(one) : two);
             Aligned packedSrc = packNan(k, src, s.batch, s.ic, inArea);
-            Aligned packed(plan->packedWeightFloats() * 4);
+            Aligned packed(plan->packedWeightBytes());
             plan->packWeights(w.data(), packed.data, lease.pool());
             Aligned dst(packedFloats(k.lanes, s.batch, s.oc, outArea) * 4);
             Aligned packedResidual = packNan(k, residual, s.batch, s.oc, outArea);

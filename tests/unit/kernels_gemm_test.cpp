@@ -59,8 +59,8 @@ TEST(KernelsGemm, AllForms) {
                 Floats first;
                 for (int threads = 1; threads <= 2; ++threads) {
                     RunLease lease(threads == 1 ? static_cast<ThreadPool&>(one) : two);
-                    Floats packed(gemmPackedFloats(k, N, K));
-                    gemmPackB(k, N, K, b.data(), ldb, transB, packed.data(), lease.pool());
+                    Floats packed(gemmPackedBytes(k, GemmType::Float, N, K) / 4);
+                    gemmPackB(k, GemmType::Float, N, K, b.data(), ldb, transB, packed.data(), lease.pool());
                     Floats c(ldc * M, -77.0f);
                     Floats scratch(gemmScratchBytes(M, K, transA) / 4 + 16);
                     GemmArgs g;
@@ -103,8 +103,8 @@ TEST(KernelsGemm, ActivationAndResidual) {
     const Floats expected = reference(M, N, K, a.data(), K, false, b.data(), N, false);
     for (const std::string& isa : availableIsas()) {
         const Kernels& k = selectKernels(isa);
-        Floats packed(gemmPackedFloats(k, N, K)), c(M * N);
-        gemmPackB(k, N, K, b.data(), N, false, packed.data(), pool);
+        Floats packed(gemmPackedBytes(k, GemmType::Float, N, K) / 4), c(M * N);
+        gemmPackB(k, GemmType::Float, N, K, b.data(), N, false, packed.data(), pool);
         GemmArgs g;
         g.M = M;
         g.N = N;

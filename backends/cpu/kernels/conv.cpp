@@ -1,4 +1,4 @@
-// Checks the shape of a convolution and chooses the plan for it.
+// Checks a convolution's shape and chooses the plan for it.
 #include "backends/cpu/kernels/conv.h"
 
 #include <algorithm>
@@ -20,31 +20,36 @@ void checkShape(const ConvShape& s, int groups) {
     }
 }
 
+// Transforms of larger tiles would multiply the error of bf16 too often.
+constexpr int kBf16Units = 6;
+
 // Weights come from the third level cache or memory once per pass; products hide part of it.
 double withTraffic(double cycles, double bytes) {
     const double traffic = bytes / (bytes > 3e6 ? 11 : 22);
     return std::max(cycles, traffic) + 0.25 * std::min(cycles, traffic);
 }
 
-double directCycles(const Kernels& k, const ConvShape& s) {
+// bf16: half the steps, half the bytes, and the source is rounded.
+double directCycles(const Kernels& k, const ConvShape& s, bool bf16) {
     const int blocks = ceilDiv(s.oc, k.lanes);
     const int nb = bestPanelBlocks(*k.panels, s.ow, blocks);
-    const double steps = double(s.kh) * s.kw * s.ic;
+    const double steps = double(s.kh) * s.kw * s.ic * (bf16 ? 0.5 : 1.0);
     const double cycles = s.oh * steps * productCycles(*k.panels, s.ow, blocks, nb) * 1.05;
     const double copy = double(ceilDiv(s.ic, k.lanes)) * (s.ih + 2) * (s.iw + 2) * 3;
     return s.batch * (cycles + copy) + 0.25 * steps * blocks * k.lanes * 4 / 11;
 }
 
-double winogradCycles(const Kernels& k, const ConvShape& s, int unit) {
+double winogradCycles(const Kernels& k, const ConvShape& s, int unit, bool bf16) {
     const int icb = ceilDiv(s.ic, k.lanes), ocb = ceilDiv(s.oc, k.lanes);
     const int tiles = ceilDiv(s.oh, unit) * ceilDiv(s.ow, unit), points = (unit + 2) * (unit + 2);
     const long bytes = long(points) * (icb + ocb) * k.lanes * 4;
     const int fit = static_cast<int>(std::clamp<long>((768L << 10) / bytes, 27, 512));
     const int chunks = ceilDiv(tiles, fit), m = ceilDiv(tiles, chunks);
     const int nb = bestPanelBlocks(*k.panels, std::min(m, 72), ocb);
-    const double product = points * (double(s.ic) * productCycles(*k.panels, m, ocb, nb) + 25.0 * ocb);
-    const double transforms = double(tiles) * points * (icb * 5.5 + ocb * 4.5);
-    const double weights = double(points) * s.ic * ocb * k.lanes * 4;
+    const double product =
+        points * (double(s.ic) * (bf16 ? 0.5 : 1.0) * productCycles(*k.panels, m, ocb, nb) + 25.0 * ocb);
+    const double transforms = double(tiles) * points * (icb * (bf16 ? 7.0 : 5.5) + ocb * 4.5);
+    const double weights = double(points) * s.ic * ocb * k.lanes * (bf16 ? 2 : 4);
     return s.batch * (chunks * withTraffic(product, weights) + transforms);
 }
 
@@ -61,22 +66,27 @@ std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& s, con
     const bool winograd = !options.transposed && !options.srcNchw && options.groups == 1 && s.kh == 3 &&
                           s.kw == 3 && s.strideH == 1 && s.strideW == 1 && s.dilateH == 1 && s.dilateW == 1 &&
                           s.ic > 4;
+    const bool bf16 = options.bf16 && k.bf16;
+    ConvOptions chosen = options;
     int unit = 0;
     if (winograd && options.algorithm == ConvAlgorithm::Auto) {
-        double best = directCycles(k, s);
+        double best = directCycles(k, s, bf16);
         for (int u = 2; u <= 6; u += 2) {
-            const double cycles = winogradCycles(k, s, u);
+            const bool halves = bf16 && u <= kBf16Units;
+            const double cycles = winogradCycles(k, s, u, halves);
             if (cycles < best * 0.97) {
                 best = cycles;
                 unit = u;
+                chosen.bf16 = halves;
             }
         }
     } else if (winograd && options.algorithm != ConvAlgorithm::Direct) {
         unit = options.algorithm == ConvAlgorithm::Winograd2   ? 2
                : options.algorithm == ConvAlgorithm::Winograd4 ? 4
                                                                : 6;
+        chosen.bf16 = bf16 && unit <= kBf16Units;
     }
-    if (unit) return makeWinogradPlan(k, s, unit, options.threads);
+    if (unit) return makeWinogradPlan(k, s, unit, chosen);
     return makeProductPlan(k, s, options);
 }
 

@@ -1,6 +1,7 @@
 // The per-instruction-set leaves under conv.h and gemm.h. Single-threaded, no allocation, pointers only.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 
 #include "backends/cpu/kernels/conv.h"
 
@@ -10,15 +11,18 @@ namespace mnnc {
 //   out[r][j] = post(bias[j] + sum over taps t, channels k: a[r*pixelStride + tapOffset[t] + at(k)] *
 //   w[t][k][j])
 // where at(k) = (k / P) * blockStride + k % P, k < fullBlocks * P + tail.
-struct PanelArgs {
-    const float* a;
+// T is float, or uint16_t for bf16: then w holds pairs, w[t][k / 2][j][k % 2], and where the tail is odd one
+// more element of a is read, which must be finite, and multiplied by the zero that w has there.
+template <typename T>
+struct PanelArgsOf {
+    const T* a;
     ptrdiff_t pixelStride;
     const ptrdiff_t* tapOffset;
     int taps;
     int fullBlocks;
     ptrdiff_t blockStride;
     int tail;
-    const float* w;
+    const T* w;
     float* dst;
     ptrdiff_t dstPixelStride;
     ptrdiff_t dstBlockStride;
@@ -30,6 +34,8 @@ struct PanelArgs {
     int m;          // pixels
     int lastLanes;  // channels stored of the last block: P, or fewer for a row-major output
 };
+using PanelArgs = PanelArgsOf<float>;
+using Bf16PanelArgs = PanelArgsOf<uint16_t>;
 
 // Depthwise convolution of one channel block.
 struct DepthwiseArgs {
@@ -69,6 +75,18 @@ struct PanelKernels {
     void (*panel)(const PanelArgs& args);
 };
 
+// Products of bf16 pairs with fp32 sums.
+struct Bf16Kernels {
+    void (*panel)(const Bf16PanelArgs& args);  // tiles as PanelKernels has them
+    // Rounds to nearest even. n floats in a row.
+    void (*convert)(const float* src, size_t n, uint16_t* dst);
+    // `pixels` blocks of P floats, pixelStride apart, of which `lanes` count; dst gets whole blocks, side by
+    // side, with zeros in the other lanes.
+    void (*convertBlock)(const float* src, ptrdiff_t pixelStride, int pixels, int lanes, uint16_t* dst);
+    // Two rows of `width` floats, a multiple of P, to pairs.
+    void (*interleave)(const float* even, const float* odd, int width, uint16_t* dst);
+};
+
 struct DepthwiseKernels {
     void (*forward)(const DepthwiseArgs& args);
     void (*transposed)(const DepthwiseArgs& args);
@@ -82,6 +100,7 @@ struct WinogradKernels {
 };
 
 const PanelKernels& panelKernels(Isa isa);
+const Bf16Kernels* bf16Kernels(Isa isa);  // null where this build has none; asks not what the CPU has
 const DepthwiseKernels& depthwiseKernels(Isa isa);
 const WinogradKernels& winogradKernels(Isa isa);
 const PackKernels& packKernels(Isa isa);

@@ -12,7 +12,8 @@ std::unique_ptr<ConvPlan> makeProductPlan(const Kernels& k, const ConvShape& sha
                                           const ConvOptions& options);
 std::unique_ptr<ConvPlan> makeDepthwisePlan(const Kernels& k, const ConvShape& shape, bool transposed);
 // F(unit x unit, 3x3), unit 2, 4 or 6.
-std::unique_ptr<ConvPlan> makeWinogradPlan(const Kernels& k, const ConvShape& shape, int unit, int threads);
+std::unique_ptr<ConvPlan> makeWinogradPlan(const Kernels& k, const ConvShape& shape, int unit,
+                                           const ConvOptions& options);
 
 inline int ceilDiv(int a, int b) {
     return (a + b - 1) / b;

@@ -12,13 +12,15 @@ class DepthwisePlan final : public ConvPlan {
     DepthwisePlan(const Kernels& k, const ConvShape& shape, bool transposed)
         : k_(k), s_(shape), transposed_(transposed), blocks_(ceilDiv(shape.oc, k.lanes)) {}
 
-    size_t packedWeightFloats() const override { return size_t(blocks_) * k_.lanes * s_.kh * s_.kw; }
+    size_t packedWeightBytes() const override {
+        return size_t(blocks_) * k_.lanes * s_.kh * s_.kw * sizeof(float);
+    }
 
-    void packWeights(const float* weights, float* packed, ThreadPool& pool) const override {
+    void packWeights(const float* weights, void* packed, ThreadPool& pool) const override {
         const int P = k_.lanes, area = s_.kh * s_.kw;
         parallelFor(pool, blocks_, [&](int b) {
             k_.pack->rowsToBlock(weights + size_t(b) * P * area, area, std::min(P, s_.oc - b * P), area,
-                                 packed + size_t(b) * P * area);
+                                 static_cast<float*>(packed) + size_t(b) * P * area);
         });
     }
 
@@ -26,9 +28,9 @@ class DepthwisePlan final : public ConvPlan {
     size_t scratchBytes(int) const override {
         return roundUpFloats(size_t(blocks_) * k_.lanes) * sizeof(float);
     }
-    const char* algorithm() const override { return transposed_ ? "depthwise_deconv" : "depthwise"; }
+    std::string algorithm() const override { return transposed_ ? "depthwise_deconv" : "depthwise"; }
 
-    void run(const float* src, const float* packed, float* dst, const PostOps& post, void* scratch,
+    void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
              ThreadPool& pool) const override {
         const int P = k_.lanes;
         float* bias = static_cast<float*>(scratch);
@@ -41,7 +43,7 @@ class DepthwisePlan final : public ConvPlan {
             const DepthwiseArgs t{src + plane * in,
                                   dst + plane * out,
                                   post.residual ? post.residual + plane * out : nullptr,
-                                  packed + size_t(block) * P * s_.kh * s_.kw,
+                                  static_cast<const float*>(packed) + size_t(block) * P * s_.kh * s_.kw,
                                   bias + block * P,
                                   &s_,
                                   post.lo,

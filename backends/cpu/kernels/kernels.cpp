@@ -39,11 +39,12 @@ bool cpuHas(Isa id) {
 }
 
 const Kernels& table(Isa id) {
-    // Function-local and built from constants only: nothing runs at load time.
+    // Function-local and built from constants and the CPU's features: nothing runs at load time.
     const auto make = [](const Choice& c) {
         const PanelKernels& panels = panelKernels(c.id);
+        const Bf16Kernels* bf16 = detectCpuFeatures().avx512Bf16 ? bf16Kernels(c.id) : nullptr;
         return Kernels{
-            panels.lanes,      c.name, c.id, &panels, &depthwiseKernels(c.id), &winogradKernels(c.id),
+            panels.lanes,      c.name, c.id, &panels, bf16, &depthwiseKernels(c.id), &winogradKernels(c.id),
             &packKernels(c.id)};
     };
     static const Kernels tables[] = {make(kChoices[0]), make(kChoices[1]), make(kChoices[2]),

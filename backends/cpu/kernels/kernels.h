@@ -8,7 +8,8 @@ namespace mnnc {
 
 enum class Isa { Portable, Sse4, Avx2, Avx512 };
 
-struct PanelKernels;  // these three: conv_kernels.h
+struct PanelKernels;  // these four: conv_kernels.h
+struct Bf16Kernels;
 struct DepthwiseKernels;
 struct WinogradKernels;
 struct PackKernels;  // pack.h
@@ -18,6 +19,7 @@ struct Kernels {
     const char* isa;  // "avx512", "avx2", "sse4" or "portable"
     Isa id;
     const PanelKernels* panels;
+    const Bf16Kernels* bf16;  // null where the CPU or this build has no bf16 products
     const DepthwiseKernels* depthwise;
     const WinogradKernels* winograd;
     const PackKernels* pack;

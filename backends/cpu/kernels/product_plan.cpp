@@ -1,5 +1,7 @@
 // Convolutions as products of taps and channels: 1x1, direct, grouped, first layer, transposed.
+#include <atomic>
 #include <climits>
+#include <type_traits>
 #include <vector>
 
 #include "backends/cpu/kernels/conv_plans.h"
@@ -36,15 +38,40 @@ struct Panel {
     int channelsCached;
 };
 
+// Where the products read their source: the plan's input itself, a copy of it with a border, or a strip of it
+// as bf16.
+template <typename T>
+struct Source {
+    const T* data;
+    ptrdiff_t plane, pixel;
+    int first;  // row (pixel when flat) that data begins with
+};
+
+// How an image's rows (pixels when flat) and panels are cut into tasks.
+struct Split {
+    int chunks, groups;
+};
+
 class ProductPlan final : public ConvPlan {
   public:
     ProductPlan(const Kernels& k, const ConvShape& shape, const ConvOptions& options)
-        : k_(k), s_(shape), groups_(options.groups), transposed_(options.transposed), nchw_(options.srcNchw) {
+        : k_(k),
+          s_(shape),
+          groups_(options.groups),
+          transposed_(options.transposed),
+          nchw_(options.srcNchw),
+          bf16_(options.bf16 && k.bf16 && options.groups == 1) {
         const int P = k.lanes;
         planar_ = !transposed_ && groups_ == 1 && s_.ic <= 4 && (s_.kh * s_.kw > 1 || nchw_);
         if (nchw_ && !planar_) fail(Status::NotSupported, "no convolution kernel reads this shape row-major");
-        flat_ = !transposed_ && !planar_ && s_.kh * s_.kw == 1 && s_.strideH == 1 && s_.strideW == 1 &&
-                s_.padTop == 0 && s_.padLeft == 0 && s_.oh <= s_.ih && s_.ow == s_.iw;
+        const bool point =
+            !transposed_ && !planar_ && s_.kh * s_.kw == 1 && s_.padTop == 0 && s_.padLeft == 0;
+        flat_ = point && s_.oh == s_.ih && s_.ow == s_.iw && (s_.strideH == 1 || s_.oh == 1) &&
+                (s_.strideW == 1 || s_.ow == 1);
+        // A strip takes the pixels that count, one after another.
+        sampled_ =
+            bf16_ && point && !flat_ && (s_.oh - 1) * s_.strideH < s_.ih && (s_.ow - 1) * s_.strideW < s_.iw;
+        flat_ = flat_ || sampled_;
         icb_ = ceilDiv(s_.ic, P);
         ocb_ = ceilDiv(s_.oc, P);
         makePhases();
@@ -55,18 +82,23 @@ class ProductPlan final : public ConvPlan {
                  s_.oc, s_.strideH, s_.strideW);
     }
 
-    size_t packedWeightFloats() const override { return weightFloats_; }
+    size_t packedWeightBytes() const override { return weightElements_ * (bf16_ ? 2 : sizeof(float)); }
 
-    void packWeights(const float* weights, float* packed, ThreadPool& pool) const override {
+    void packWeights(const float* weights, void* packed, ThreadPool& pool) const override {
         const int panels = static_cast<int>(panels_.size());
         parallelFor(pool, panels * static_cast<int>(phases_.size()), [&](int i) {
-            const int phase = i / panels;
-            packPanel(weights, packed + weightOffset(phase, i % panels), phases_[phase], panels_[i % panels]);
+            const size_t at = weightOffset(i / panels, i % panels);
+            const Phase& phase = phases_[i / panels];
+            const Panel& panel = panels_[i % panels];
+            if (bf16_)
+                packPanel(weights, static_cast<uint16_t*>(packed) + at, phase, panel);
+            else
+                packPanel(weights, static_cast<float*>(packed) + at, phase, panel);
         });
     }
 
     std::string weightVariant() const override {
-        return format("%s.p%d.n%d.g%d.s%dx%d.a%dx%d",
+        return format("%s%s.p%d.n%d.g%d.s%dx%d.a%dx%d", bf16_ ? "bf16." : "",
                       transposed_ ? "deconv"
                       : planar_   ? "planar"
                                   : "tap",
@@ -78,19 +110,26 @@ class ProductPlan final : public ConvPlan {
                             : std::string());
     }
 
-    size_t scratchBytes(int) const override {
-        return (roundUpFloats(size_t(ocb_) * k_.lanes) + paddedFloats_) * sizeof(float);
+    size_t scratchBytes(int threads) const override {
+        size_t bytes = (roundUpFloats(size_t(ocb_) * k_.lanes) + paddedFloats_) * sizeof(float);
+        size_t strips = 0;
+        for (int t = 1; bf16_ && t <= std::max(1, threads); ++t) {
+            const Split split = splitFor(phases_[0], t);
+            strips = std::max(strips, stripBytes(phases_[0], split) * (wholeStrip(split) ? 1 : t));
+        }
+        return bytes + strips;
     }
 
-    const char* algorithm() const override {
-        return transposed_   ? "deconv"
-               : planar_     ? "first"
-               : groups_ > 1 ? "grouped"
-               : flat_       ? "gemm1x1"
-                             : "direct";
+    std::string algorithm() const override {
+        return std::string(transposed_   ? "deconv"
+                           : planar_     ? "first"
+                           : groups_ > 1 ? "grouped"
+                           : flat_       ? "gemm1x1"
+                                         : "direct") +
+               (bf16_ ? ".bf16" : "");
     }
 
-    void run(const float* src, const float* packed, float* dst, const PostOps& post, void* scratch,
+    void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
              ThreadPool& pool) const override {
         const int P = k_.lanes;
         float* bias = static_cast<float*>(scratch);
@@ -100,13 +139,19 @@ class ProductPlan final : public ConvPlan {
         const size_t dstImage = size_t(ocb_) * P * s_.oh * s_.ow;
         for (int n = 0; n < images_; ++n) {
             const float* image = src + n * srcImage;
+            PostOps here = post;
+            if (post.residual) here.residual = post.residual + n * dstImage;
+            if (bf16_) {
+                runStrips(image, static_cast<const uint16_t*>(packed), reinterpret_cast<uint16_t*>(padded),
+                          dst + n * dstImage, bias, here, pool);
+                continue;
+            }
             if (paddedFloats_) {
                 padSource(image, padded, pool);
                 image = padded;
             }
-            PostOps here = post;
-            if (post.residual) here.residual = post.residual + n * dstImage;
-            runImage(image, packed, dst + n * dstImage, bias, here, pool);
+            runImage(Source<float>{image, plane_, pixel_, 0}, static_cast<const float*>(packed),
+                     dst + n * dstImage, bias, here, pool);
         }
     }
 
@@ -141,11 +186,12 @@ class ProductPlan final : public ConvPlan {
     // a border.
     void placeSource() {
         const int P = k_.lanes;
-        int y0 = 0, x0 = 0, y1 = s_.ih, x1 = s_.iw;
+        int y0 = 0, x0 = 0, y1 = s_.ih, x1 = s_.iw, lastTap = 0;
         for (const Phase& p : phases_) {
             for (const Tap& t : p.taps) {
                 y0 = std::min(y0, t.dy);
                 x0 = std::min(x0, t.dx);
+                lastTap = std::max(lastTap, t.dy);
                 y1 = std::max(y1, (p.rows - 1) * stepY_ + t.dy + 1);
                 x1 = std::max(x1, (p.cols - 1) * stepX_ + t.dx + 1);
             }
@@ -153,11 +199,14 @@ class ProductPlan final : public ConvPlan {
         top_ = -y0;
         left_ = -x0;
         height_ = y1 - y0;
+        tapRows_ = lastTap + top_ + 1;
         width_ = x1 - x0;
         const bool border = top_ || left_ || height_ != s_.ih || width_ != s_.iw;
         const int unit = planar_ ? 1 : P;
         plane_ = ptrdiff_t(height_) * width_ * unit;
-        if (planar_) {
+        if (bf16_) {
+            // Strips bring their border along.
+        } else if (planar_) {
             if (border || !nchw_) paddedFloats_ = roundUpFloats(size_t(s_.ic) * plane_);
         } else if (border) {
             paddedFloats_ = roundUpFloats(size_t(icb_) * plane_);
@@ -180,8 +229,7 @@ class ProductPlan final : public ConvPlan {
             }
         }
         images_ = s_.batch;
-        rows_ = 0;
-        if (flat_ && s_.oh == s_.ih) {
+        if (flat_) {
             // Rows follow one another without a gap. One-pixel maps (fully connected layers): the batch is
             // the row.
             const bool batchRow = s_.ih * s_.iw == 1;
@@ -193,11 +241,10 @@ class ProductPlan final : public ConvPlan {
                 flatDstPixel_ = ptrdiff_t(ocb_) * P;
                 flatDstBlock_ = P;
             } else {
+                pixel_ = P;
                 flatDstPixel_ = P;
                 flatDstBlock_ = ptrdiff_t(flatCols_) * P;
             }
-        } else {
-            flat_ = false;
         }
     }
 
@@ -229,32 +276,52 @@ class ProductPlan final : public ConvPlan {
         }
         for (const Phase& phase : phases_) {
             for (const Panel& p : panels_) {
-                offsets_.push_back(weightFloats_);
-                weightFloats_ += phase.taps.size() * (planar_ ? s_.ic : p.channels()) * size_t(p.nb) * P;
+                offsets_.push_back(weightElements_);
+                const int length = runLength(p);
+                weightElements_ += phase.offsets.size() * (bf16_ ? (length + 1) / 2 * 2 : length) * p.nb * P;
             }
         }
     }
 
     size_t weightOffset(int phase, int panel) const { return offsets_[phase * panels_.size() + panel]; }
 
-    void packPanel(const float* weights, float* out, const Phase& phase, const Panel& p) const {
+    // Weights come in runs that are read side by side: the channels of a tap, or (planar) the taps of a
+    // kernel row. One run per offset of the phase.
+    int runLength(const Panel& p) const { return planar_ ? (joined_ ? s_.kw : 1) : p.channels(); }
+
+    template <typename T>
+    void packPanel(const float* weights, T* out, const Phase& phase, const Panel& p) const {
         const int P = k_.lanes, width = p.nb * P, icg = s_.ic / groups_, ocg = s_.oc / groups_;
-        const int area = s_.kh * s_.kw, taps = static_cast<int>(phase.taps.size());
-        const int channels = planar_ ? s_.ic : p.channels();
-        for (int c = 0; c < channels; ++c) {
-            const int ic = (planar_ ? 0 : p.inBlock * P) + c, group = ic / icg;
-            for (int t = 0; t < taps; ++t) {
-                const int spot = phase.taps[t].ky * s_.kw + phase.taps[t].kx;
-                float* to = out + (planar_ ? size_t(c) * taps + t : size_t(t) * channels + c) * width;
+        const int area = s_.kh * s_.kw, length = runLength(p);
+        const int runs = static_cast<int>(phase.offsets.size());
+        const int runsPerChannel = planar_ ? runs / s_.ic : 1;
+        alignas(64) float rows[2][4 * 16];
+        for (int run = 0; run < runs; ++run) {
+            const auto fill = [&](int i, float* to) {
+                const int c = planar_ ? run / runsPerChannel : p.inBlock * P + i, group = c / icg;
+                const int tap = planar_ ? run % runsPerChannel * length + i : run;
+                const int spot = phase.taps[tap].ky * s_.kw + phase.taps[tap].kx;
                 for (int l = 0; l < width; ++l) {
                     const int oc = p.block * P + l;
                     float w = 0.0f;
                     if (oc < s_.oc && oc / ocg == group) {
                         const size_t at =
-                            transposed_ ? size_t(ic) * ocg + oc % ocg : size_t(oc) * icg + ic % icg;
+                            transposed_ ? size_t(c) * ocg + oc % ocg : size_t(oc) * icg + c % icg;
                         w = weights[at * area + spot];
                     }
                     to[l] = w;
+                }
+            };
+            if constexpr (std::is_same_v<T, float>) {
+                for (int i = 0; i < length; ++i, out += width) fill(i, out);
+            } else {
+                for (int i = 0; i < length; i += 2, out += 2 * width) {
+                    fill(i, rows[0]);
+                    if (i + 1 < length)
+                        fill(i + 1, rows[1]);
+                    else
+                        std::fill(rows[1], rows[1] + width, 0.0f);
+                    k_.bf16->interleave(rows[0], rows[1], width, out);
                 }
             }
         }
@@ -285,25 +352,34 @@ class ProductPlan final : public ConvPlan {
         });
     }
 
-    void runImage(const float* src, const float* packed, float* dst, const float* bias, const PostOps& post,
+    // A chunk of rows (of pixels when flat) stays in cache while the panels pass by.
+    Split splitFor(const Phase& phase, int threads) const {
+        const int panels = static_cast<int>(panels_.size()), units = unitsOf(phase);
+        const long unitBytes =
+            (flat_ ? long(icb_) * k_.lanes : long(planar_ ? s_.ic : icb_) * rowFloats_ * stepY_) *
+            long(bf16_ ? sizeof(uint16_t) : sizeof(float)) / (groups_ > 1 ? groups_ : 1);
+        long fit = std::max<long>(1, kCacheBytes / std::max<long>(1, unitBytes));
+        if (flat_) fit = std::max(fit, 36L);
+        int chunks = static_cast<int>((units + fit - 1) / fit);
+        if (threads > 1 && long(chunks) * panels < 4L * threads) chunks = std::min(units, chunks * 2);
+        const int groups = threads == 1 ? 1 : std::clamp(ceilDiv(4 * threads, chunks), 1, panels);
+        return {chunks, groups};
+    }
+
+    int unitsOf(const Phase& phase) const { return flat_ ? flatCols_ : phase.rows; }
+
+    template <typename T>
+    void runImage(const Source<T>& src, const T* packed, float* dst, const float* bias, const PostOps& post,
                   ThreadPool& pool) const {
-        const int panels = static_cast<int>(panels_.size()), threads = pool.threads();
+        const int panels = static_cast<int>(panels_.size());
         for (size_t f = 0; f < phases_.size(); ++f) {
             const Phase& phase = phases_[f];
-            // A chunk of rows (of pixels when flat) stays in cache while the panels pass by.
-            const int units = flat_ ? flatCols_ : phase.rows;
-            const long unitBytes =
-                (flat_ ? long(icb_) * k_.lanes : long(planar_ ? s_.ic : icb_) * rowFloats_ * stepY_) *
-                long(sizeof(float)) / (groups_ > 1 ? groups_ : 1);
-            long fit = std::max<long>(1, kCacheBytes / std::max<long>(1, unitBytes));
-            if (flat_) fit = std::max(fit, 36L);
-            int chunks = static_cast<int>((units + fit - 1) / fit);
-            if (threads > 1 && long(chunks) * panels < 4L * threads) chunks = std::min(units, chunks * 2);
-            const int groups = threads == 1 ? 1 : std::clamp(ceilDiv(4 * threads, chunks), 1, panels);
-            parallelFor(pool, chunks * groups, [&](int task) {
-                const int chunk = task / groups, group = task % groups;
-                const int u0 = cut(units, chunk, chunks), u1 = cut(units, chunk + 1, chunks);
-                for (int i = cut(panels, group, groups); i < cut(panels, group + 1, groups); ++i) {
+            const Split split = splitFor(phase, pool.threads());
+            parallelFor(pool, split.chunks * split.groups, [&](int task) {
+                const int chunk = task / split.groups, group = task % split.groups, units = unitsOf(phase);
+                const int u0 = cut(units, chunk, split.chunks), u1 = cut(units, chunk + 1, split.chunks);
+                const int from = cut(panels, group, split.groups), to = cut(panels, group + 1, split.groups);
+                for (int i = from; i < to; ++i) {
                     runPanel(phase, panels_[i], packed + weightOffset(static_cast<int>(f), i), src, dst, bias,
                              post, u0, u1);
                 }
@@ -311,15 +387,131 @@ class ProductPlan final : public ConvPlan {
         }
     }
 
-    void runPanel(const Phase& phase, const Panel& p, const float* w, const float* src, float* dst,
+    // ---- bf16: the source of each chunk is rounded once, into a strip that its panels share ----
+
+    // Where several tasks (or phases) read the same rows, all of them are rounded first.
+    bool wholeStrip(const Split& split) const { return split.groups > 1 || phases_.size() > 1; }
+
+    struct StripRows {
+        int first, count;  // rows with border, or pixels when flat
+    };
+    StripRows stripRows(int u0, int u1) const {
+        if (flat_) return {u0, u1 - u0};
+        return {u0 * stepY_, std::min(height_ - u0 * stepY_, (u1 - 1 - u0) * stepY_ + tapRows_)};
+    }
+    StripRows allRows(const Phase& phase) const {
+        return phases_.size() > 1 ? StripRows{0, height_} : stripRows(0, unitsOf(phase));
+    }
+    int stripPlanes() const { return planar_ ? s_.ic : icb_; }
+    ptrdiff_t stripRow() const { return flat_ ? k_.lanes : rowFloats_; }
+
+    size_t stripBytes(const Phase& phase, const Split& split) const {
+        const int units = unitsOf(phase);
+        const int rows =
+            wholeStrip(split) ? allRows(phase).count : stripRows(0, ceilDiv(units, split.chunks)).count;
+        // A row's odd end reads one element more.
+        return (size_t(stripPlanes()) * rows * stripRow() * sizeof(uint16_t) + 64 + 63) / 64 * 64;
+    }
+
+    // Rows begin..end of all planes' rows, counted through.
+    void fillStrip(const float* image, StripRows rows, uint16_t* strip, long begin, long end) const {
+        const int P = k_.lanes;
+        while (begin < end) {
+            const int c = static_cast<int>(begin / rows.count), at = static_cast<int>(begin % rows.count);
+            uint16_t* to = strip + begin * stripRow();
+            const int lanes = planar_ ? 0 : std::min(P, s_.ic - c * P);
+            if (flat_) {
+                const int left = static_cast<int>(std::min<long>(end - begin, rows.count - at));
+                const int pixel = rows.first + at;
+                int n = left;
+                if (sampled_) {
+                    const int y = pixel / s_.ow, x = pixel % s_.ow;
+                    n = std::min(left, s_.ow - x);
+                    const ptrdiff_t from = (ptrdiff_t(y) * s_.strideH * s_.iw + x * s_.strideW) * P;
+                    k_.bf16->convertBlock(image + c * plane_ + from, ptrdiff_t(s_.strideW) * P, n, lanes, to);
+                } else {
+                    k_.bf16->convertBlock(image + c * plane_ + pixel * pixel_, pixel_, n, lanes, to);
+                }
+                begin += n;
+                continue;
+            }
+            ++begin;
+            const int unit = planar_ ? 1 : P, y = rows.first + at - top_;
+            uint16_t* const rowEnd = to + rowFloats_;
+            if (y >= 0 && y < s_.ih) {
+                std::fill(to, to + left_ * unit, uint16_t{0});
+                to += left_ * unit;
+                if (!planar_) {
+                    k_.bf16->convertBlock(image + (ptrdiff_t(c) * s_.ih + y) * s_.iw * P, P, s_.iw, lanes,
+                                          to);
+                } else if (nchw_) {
+                    k_.bf16->convert(image + (ptrdiff_t(c) * s_.ih + y) * s_.iw, s_.iw, to);
+                } else {
+                    const float* from = image + (ptrdiff_t(c / P) * s_.ih + y) * s_.iw * P + c % P;
+                    float values[64];
+                    for (int x = 0; x < s_.iw; x += 64) {
+                        const int n = std::min(64, s_.iw - x);
+                        for (int i = 0; i < n; ++i) values[i] = from[ptrdiff_t(x + i) * P];
+                        k_.bf16->convert(values, n, to + x);
+                    }
+                }
+                to += s_.iw * unit;
+            }
+            std::fill(to, rowEnd, uint16_t{0});
+        }
+    }
+
+    void fillStrip(const float* image, StripRows rows, uint16_t* strip, ThreadPool& pool) const {
+        const long items = long(stripPlanes()) * rows.count;
+        parallelRanges(pool, items, 4 * pool.threads(),
+                       [&](long begin, long end) { fillStrip(image, rows, strip, begin, end); });
+        std::fill_n(strip + items * stripRow(), 2, uint16_t{0});
+    }
+
+    Source<uint16_t> stripSource(const uint16_t* strip, StripRows rows) const {
+        return {strip, rows.count * stripRow(), flat_ ? k_.lanes : pixel_, rows.first};
+    }
+
+    void runStrips(const float* image, const uint16_t* packed, uint16_t* strips, float* dst,
+                   const float* bias, const PostOps& post, ThreadPool& pool) const {
+        const Phase& phase = phases_[0];
+        const Split split = splitFor(phase, pool.threads());
+        if (wholeStrip(split)) {
+            const StripRows rows = allRows(phase);
+            fillStrip(image, rows, strips, pool);
+            return runImage(stripSource(strips, rows), packed, dst, bias, post, pool);
+        }
+        const size_t slot = stripBytes(phase, split) / sizeof(uint16_t);
+        std::atomic<int> next{0};
+        parallelFor(pool, std::min(pool.threads(), split.chunks), [&](int s) {
+            InlinePool alone;
+            uint16_t* strip = strips + s * slot;
+            for (int chunk; (chunk = next.fetch_add(1, std::memory_order_relaxed)) < split.chunks;) {
+                const int units = unitsOf(phase);
+                const int u0 = cut(units, chunk, split.chunks), u1 = cut(units, chunk + 1, split.chunks);
+                const StripRows rows = stripRows(u0, u1);
+                fillStrip(image, rows, strip, alone);
+                for (size_t i = 0; i < panels_.size(); ++i) {
+                    runPanel(phase, panels_[i], packed + weightOffset(0, static_cast<int>(i)),
+                             stripSource(strip, rows), dst, bias, post, u0, u1);
+                }
+            }
+        });
+    }
+
+    void product(const PanelArgs& t) const { k_.panels->panel(t); }
+    void product(const Bf16PanelArgs& t) const { k_.bf16->panel(t); }
+
+    template <typename T>
+    void runPanel(const Phase& phase, const Panel& p, const T* w, const Source<T>& src, float* dst,
                   const float* bias, const PostOps& post, int u0, int u1) const {
         const int P = k_.lanes;
-        PanelArgs t;
-        t.pixelStride = pixel_;
+        PanelArgsOf<T> t;
+        t.pixelStride = src.pixel;
         t.tapOffset = phase.offsets.data();
         t.taps = static_cast<int>(phase.offsets.size());
         t.fullBlocks = planar_ ? 0 : p.fullBlocks;
-        t.blockStride = plane_;
+        t.blockStride = src.plane;
         t.tail = planar_ ? (joined_ ? s_.kw : 1) : p.tail;
         t.w = w;
         t.bias = bias + p.block * P;
@@ -328,16 +520,16 @@ class ProductPlan final : public ConvPlan {
         t.act = post.act;
         t.nb = p.nb;
         t.lastLanes = P;
-        const float* from = src + (planar_ ? 0 : p.inBlock * plane_);
+        const T* from = src.data + (planar_ ? 0 : p.inBlock * src.plane);
         if (flat_) {
-            t.a = from + u0 * pixel_;
+            t.a = from + (u0 - src.first) * src.pixel;
             t.dstPixelStride = flatDstPixel_;
             t.dstBlockStride = flatDstBlock_;
             const ptrdiff_t at = p.block * flatDstBlock_ + u0 * flatDstPixel_;
             t.dst = dst + at;
             t.residual = post.residual ? post.residual + at : nullptr;
             t.m = u1 - u0;
-            k_.panels->panel(t);
+            product(t);
             return;
         }
         const int sy = transposed_ ? s_.strideH : 1, sx = transposed_ ? s_.strideW : 1;
@@ -345,25 +537,25 @@ class ProductPlan final : public ConvPlan {
         t.dstBlockStride = ptrdiff_t(s_.oh) * s_.ow * P;
         t.m = phase.cols;
         for (int y = u0; y < u1; ++y) {
-            t.a = from + y * stepY_ * rowFloats_;
+            t.a = from + (y * stepY_ - src.first) * rowFloats_;
             const ptrdiff_t at =
                 p.block * t.dstBlockStride + (ptrdiff_t(phase.py + y * sy) * s_.ow + phase.px) * P;
             t.dst = dst + at;
             t.residual = post.residual ? post.residual + at : nullptr;
-            k_.panels->panel(t);
+            product(t);
         }
     }
 
     const Kernels& k_;
     const ConvShape s_;
     const int groups_;
-    const bool transposed_, nchw_;
-    bool planar_ = false, flat_ = false, joined_ = false;
-    int icb_ = 0, ocb_ = 0, images_ = 1, rows_ = 0, flatCols_ = 0, panelBlocks_ = 1;
+    const bool transposed_, nchw_, bf16_;
+    bool planar_ = false, flat_ = false, sampled_ = false, joined_ = false;
+    int icb_ = 0, ocb_ = 0, images_ = 1, flatCols_ = 0, panelBlocks_ = 1;
     int stepY_ = 1, stepX_ = 1;
-    int top_ = 0, left_ = 0, height_ = 0, width_ = 0;
+    int top_ = 0, left_ = 0, height_ = 0, width_ = 0, tapRows_ = 0;
     ptrdiff_t plane_ = 0, rowFloats_ = 0, pixel_ = 0, flatDstPixel_ = 0, flatDstBlock_ = 0;
-    size_t paddedFloats_ = 0, weightFloats_ = 0;
+    size_t paddedFloats_ = 0, weightElements_ = 0;
     std::vector<Phase> phases_;
     std::vector<Panel> panels_;
     std::vector<size_t> offsets_;
