@@ -20,8 +20,13 @@ void checkShape(const ConvShape& s, int groups) {
     }
 }
 
-// Transforms of larger tiles would multiply the error of bf16 too often.
-constexpr int kBf16Units = 6;
+// The transforms of larger tiles multiply the rounding of bf16: F(2,3) is as exact as a direct product,
+// F(4,3) has five times its error, F(6,3) fifteen times.
+constexpr int kBf16Units = 2;
+
+// Where sums are short there is little to gain, because reading and writing bounds them, and much to lose:
+// the first layers' rounding goes through the whole net. Measured on nets with linear bottlenecks.
+constexpr int kBf16LeastTerms = 97;
 
 // Weights come from the third level cache or memory once per pass; products hide part of it.
 double withTraffic(double cycles, double bytes) {
@@ -66,8 +71,10 @@ std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& s, con
     const bool winograd = !options.transposed && !options.srcNchw && options.groups == 1 && s.kh == 3 &&
                           s.kw == 3 && s.strideH == 1 && s.strideW == 1 && s.dilateH == 1 && s.dilateW == 1 &&
                           s.ic > 4;
-    const bool bf16 = options.bf16 && k.bf16;
     ConvOptions chosen = options;
+    const bool bf16 = options.bf16 && k.bf16 && options.groups == 1 && s.ic > 4 &&
+                      int64_t(s.ic) * s.kh * s.kw >= kBf16LeastTerms;
+    chosen.bf16 = bf16;
     int unit = 0;
     if (winograd && options.algorithm == ConvAlgorithm::Auto) {
         double best = directCycles(k, s, bf16);
@@ -87,7 +94,7 @@ std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& s, con
         chosen.bf16 = bf16 && unit <= kBf16Units;
     }
     if (unit) return makeWinogradPlan(k, s, unit, chosen);
-    return makeProductPlan(k, s, options);
+    return makeProductPlan(k, s, chosen);
 }
 
 }  // namespace mnnc

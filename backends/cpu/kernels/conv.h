@@ -61,7 +61,7 @@ struct ConvOptions {
     int threads = 1;          // what to plan for; run() takes any pool
     bool transposed = false;  // deconvolution: ih, iw is the small side
     bool srcNchw = false;     // src is plain [N][ic][H][W] (first layer); only where convReadsNchw says so
-    bool bf16 = false;        // products of bf16 where the kernels have them and the plan's kind allows
+    bool bf16 = false;        // products of bf16 where the kernels have them and the rounding is worth it
     ConvAlgorithm algorithm = ConvAlgorithm::Auto;
 };
 

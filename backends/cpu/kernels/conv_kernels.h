@@ -12,7 +12,7 @@ namespace mnnc {
 //   w[t][k][j])
 // where at(k) = (k / P) * blockStride + k % P, k < fullBlocks * P + tail.
 // T is float, or uint16_t for bf16: then w holds pairs, w[t][k / 2][j][k % 2], and where the tail is odd one
-// more element of a is read, which must be finite, and multiplied by the zero that w has there.
+// more element of a is read, which must be finite: w has a zero there.
 template <typename T>
 struct PanelArgsOf {
     const T* a;

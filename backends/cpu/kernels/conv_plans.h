@@ -7,6 +7,7 @@
 
 namespace mnnc {
 
+// options.bf16 of these means it: the kernels have such products. Not for first layers and groups.
 // Everything that is taps x channels products: 1x1, direct, grouped, first layer, transposed.
 std::unique_ptr<ConvPlan> makeProductPlan(const Kernels& k, const ConvShape& shape,
                                           const ConvOptions& options);

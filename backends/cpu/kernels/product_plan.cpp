@@ -60,7 +60,7 @@ class ProductPlan final : public ConvPlan {
           groups_(options.groups),
           transposed_(options.transposed),
           nchw_(options.srcNchw),
-          bf16_(options.bf16 && k.bf16 && options.groups == 1) {
+          bf16_(options.bf16) {
         const int P = k.lanes;
         planar_ = !transposed_ && groups_ == 1 && s_.ic <= 4 && (s_.kh * s_.kw > 1 || nchw_);
         if (nchw_ && !planar_) fail(Status::NotSupported, "no convolution kernel reads this shape row-major");
@@ -402,15 +402,13 @@ class ProductPlan final : public ConvPlan {
     StripRows allRows(const Phase& phase) const {
         return phases_.size() > 1 ? StripRows{0, height_} : stripRows(0, unitsOf(phase));
     }
-    int stripPlanes() const { return planar_ ? s_.ic : icb_; }
     ptrdiff_t stripRow() const { return flat_ ? k_.lanes : rowFloats_; }
 
     size_t stripBytes(const Phase& phase, const Split& split) const {
         const int units = unitsOf(phase);
         const int rows =
             wholeStrip(split) ? allRows(phase).count : stripRows(0, ceilDiv(units, split.chunks)).count;
-        // A row's odd end reads one element more.
-        return (size_t(stripPlanes()) * rows * stripRow() * sizeof(uint16_t) + 64 + 63) / 64 * 64;
+        return (size_t(icb_) * rows * stripRow() * sizeof(uint16_t) + 63) / 64 * 64;
     }
 
     // Rows begin..end of all planes' rows, counted through.
@@ -419,7 +417,7 @@ class ProductPlan final : public ConvPlan {
         while (begin < end) {
             const int c = static_cast<int>(begin / rows.count), at = static_cast<int>(begin % rows.count);
             uint16_t* to = strip + begin * stripRow();
-            const int lanes = planar_ ? 0 : std::min(P, s_.ic - c * P);
+            const int lanes = std::min(P, s_.ic - c * P);
             if (flat_) {
                 const int left = static_cast<int>(std::min<long>(end - begin, rows.count - at));
                 const int pixel = rows.first + at;
@@ -436,36 +434,21 @@ class ProductPlan final : public ConvPlan {
                 continue;
             }
             ++begin;
-            const int unit = planar_ ? 1 : P, y = rows.first + at - top_;
+            const int y = rows.first + at - top_;
             uint16_t* const rowEnd = to + rowFloats_;
             if (y >= 0 && y < s_.ih) {
-                std::fill(to, to + left_ * unit, uint16_t{0});
-                to += left_ * unit;
-                if (!planar_) {
-                    k_.bf16->convertBlock(image + (ptrdiff_t(c) * s_.ih + y) * s_.iw * P, P, s_.iw, lanes,
-                                          to);
-                } else if (nchw_) {
-                    k_.bf16->convert(image + (ptrdiff_t(c) * s_.ih + y) * s_.iw, s_.iw, to);
-                } else {
-                    const float* from = image + (ptrdiff_t(c / P) * s_.ih + y) * s_.iw * P + c % P;
-                    float values[64];
-                    for (int x = 0; x < s_.iw; x += 64) {
-                        const int n = std::min(64, s_.iw - x);
-                        for (int i = 0; i < n; ++i) values[i] = from[ptrdiff_t(x + i) * P];
-                        k_.bf16->convert(values, n, to + x);
-                    }
-                }
-                to += s_.iw * unit;
+                std::fill(to, to + left_ * P, uint16_t{0});
+                to += left_ * P;
+                k_.bf16->convertBlock(image + (ptrdiff_t(c) * s_.ih + y) * s_.iw * P, P, s_.iw, lanes, to);
+                to += s_.iw * P;
             }
             std::fill(to, rowEnd, uint16_t{0});
         }
     }
 
     void fillStrip(const float* image, StripRows rows, uint16_t* strip, ThreadPool& pool) const {
-        const long items = long(stripPlanes()) * rows.count;
-        parallelRanges(pool, items, 4 * pool.threads(),
+        parallelRanges(pool, long(icb_) * rows.count, 4 * pool.threads(),
                        [&](long begin, long end) { fillStrip(image, rows, strip, begin, end); });
-        std::fill_n(strip + items * stripRow(), 2, uint16_t{0});
     }
 
     Source<uint16_t> stripSource(const uint16_t* strip, StripRows rows) const {

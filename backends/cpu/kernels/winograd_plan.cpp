@@ -21,7 +21,7 @@ class WinogradPlan final : public ConvPlan {
           icb_(ceilDiv(shape.ic, k.lanes)),
           ocb_(ceilDiv(shape.oc, k.lanes)),
           threads_(options.threads),
-          bf16_(options.bf16 && k.bf16) {
+          bf16_(options.bf16) {
         // As many tiles at a time as the second level cache holds, but enough to fill the product's tiles.
         const long bytes = long(points_) * (icb_ + ocb_) * k.lanes * 4;
         chunkTiles_ = static_cast<int>(std::clamp<long>((768L << 10) / bytes, 27, 512));
