@@ -69,8 +69,10 @@ void CommonFlags::addRestTo(CLI::App& command) {
             "one (default: indirect)")
         ->check(CLI::IsMember({"direct", "indirect"}));
     command
-        .add_option("--precision", precision,
-                    "low stores a GPU's tensors as fp16, which halves their memory; the CPU computes in fp32")
+        .add_option(
+            "--precision", precision,
+            "low rounds for speed: a GPU stores tensors as fp16, a CPU with AVX512-BF16 multiplies in "
+            "bf16 (other CPUs: as normal)")
         ->check(CLI::IsMember({"low", "normal", "high"}))
         ->capture_default_str();
     command.add_flag_callback(
