@@ -1,7 +1,73 @@
-install(TARGETS mnn_c
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/include/mnn_c.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+# What is installed, in three components: runtime (the shared library), development (what compiling and linking
+# needs), tools (the command line tool and its page). Every path inside is relative: the tree can be moved.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(MNN_C_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/mnn_c)
+set(MNN_C_INSTALLED mnn_c)
+set(MNN_C_HAS_STATIC OFF)
+if(TARGET mnn_c_static)
+  set(MNN_C_HAS_STATIC ON)
+  list(APPEND MNN_C_INSTALLED mnn_c_static)
+endif()
+install(TARGETS ${MNN_C_INSTALLED} EXPORT mnn_c-targets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/include/mnn_c.h
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
+
+# find_package(mnn_c)
+set(MNN_C_PACKAGE_DIR ${CMAKE_CURRENT_BINARY_DIR}/package)
+configure_package_config_file(
+  ${CMAKE_CURRENT_SOURCE_DIR}/cmake/mnn_c-config.cmake.in ${MNN_C_PACKAGE_DIR}/mnn_c-config.cmake
+  INSTALL_DESTINATION ${MNN_C_CMAKE_DIR} NO_SET_AND_CHECK_MACRO)
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(MNN_C_COMPATIBILITY SameMinorVersion)
+else()
+  set(MNN_C_COMPATIBILITY SameMajorVersion)
+endif()
+write_basic_package_version_file(${MNN_C_PACKAGE_DIR}/mnn_c-config-version.cmake
+  COMPATIBILITY ${MNN_C_COMPATIBILITY})
+install(EXPORT mnn_c-targets NAMESPACE mnn_c:: DESTINATION ${MNN_C_CMAKE_DIR} COMPONENT development)
+install(FILES ${MNN_C_PACKAGE_DIR}/mnn_c-config.cmake ${MNN_C_PACKAGE_DIR}/mnn_c-config-version.cmake
+  DESTINATION ${MNN_C_CMAKE_DIR} COMPONENT development)
+
+# pkg-config: the prefix is found from where mnn_c.pc lies.
+if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR} OR IS_ABSOLUTE ${CMAKE_INSTALL_INCLUDEDIR})
+  set(MNN_C_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+  set(MNN_C_PC_LIBDIR ${CMAKE_INSTALL_FULL_LIBDIR})
+  set(MNN_C_PC_INCLUDEDIR ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+else()
+  file(RELATIVE_PATH MNN_C_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+  string(REGEX REPLACE "^(.*)/$" "\${pcfiledir}/\\1" MNN_C_PC_PREFIX ${MNN_C_PC_PREFIX})
+  set(MNN_C_PC_LIBDIR "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+  set(MNN_C_PC_INCLUDEDIR "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+set(MNN_C_PC_PRIVATE)
+if(MNN_C_HAS_STATIC)
+  list(TRANSFORM MNN_C_CXX_RUNTIME PREPEND -l OUTPUT_VARIABLE MNN_C_PC_PRIVATE)
+  list(APPEND MNN_C_PC_PRIVATE -lm)
+  foreach(library ${CMAKE_DL_LIBS})
+    list(APPEND MNN_C_PC_PRIVATE -l${library})
+  endforeach()
+  list(APPEND MNN_C_PC_PRIVATE -pthread)
+  list(JOIN MNN_C_PC_PRIVATE " " MNN_C_PC_PRIVATE)
+endif()
+configure_file(${CMAKE_CURRENT_SOURCE_DIR}/cmake/mnn_c.pc.in ${MNN_C_PACKAGE_DIR}/mnn_c.pc @ONLY)
+install(FILES ${MNN_C_PACKAGE_DIR}/mnn_c.pc
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+
 if(TARGET mnn)
-  install(TARGETS mnn RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_BINDIR} AND NOT IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})
+    file(RELATIVE_PATH MNN_C_LIB_FROM_BIN /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
+    set_target_properties(mnn PROPERTIES INSTALL_RPATH "$ORIGIN/${MNN_C_LIB_FROM_BIN}")
+  endif()
+  install(TARGETS mnn RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+  install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/docs/mnn.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
+endif()
+
+if(PROJECT_IS_TOP_LEVEL)
+  include(${CMAKE_CURRENT_SOURCE_DIR}/cmake/packages.cmake)
 endif()

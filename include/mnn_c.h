@@ -31,14 +31,15 @@
  *            MNN_ERROR_BAD_HANDLE (see above), MNN_ERROR_OUT_OF_MEMORY (the host has no more memory) and
  *            MNN_ERROR_INTERNAL (a defect of this library; please report the sentence).
  * Strings    UTF-8, zero-terminated, owned by the handle they come from, valid as long as it lives. Names of
- * a model are passed on as its file has them, which nobody checks to be UTF-8. Nothing that this library
- * returns is given to free(). Threads    A const handle may be used by any number of threads at once, a
- * non-const one by one thread at a time and by no other thread meanwhile. A tensor counts as a part of its
- * session here. Different sessions, also of one interpreter, run at the same time. Exceptions are stated at
- * the function. Callbacks  Get the user_data given with them, may run on any thread that is inside a call of
- * this library, may call functions that take const handles, and must return normally: no exception, no
- * longjmp. Structs    A struct that the caller fills starts with struct_size and is prepared with its _init
- * function, which gets sizeof(the struct) from the caller. Zero is the default of every other field. Later
+ *            a model are passed on as its file has them, which nobody checks to be UTF-8. Nothing that this
+ *            library returns is given to free().
+ * Threads    A const handle may be used by any number of threads at once, a non-const one by one thread at a
+ *            time and by no other thread meanwhile. A tensor counts as a part of its session here. Different
+ *            sessions, also of one interpreter, run at the same time. Exceptions are stated at the function.
+ * Callbacks  Get the user_data given with them, may run on any thread that is inside a call of this library,
+ *            may call functions that take const handles, and must return normally: no exception, no longjmp.
+ * Structs    A struct that the caller fills starts with struct_size and is prepared with its _init function,
+ *            which gets sizeof(the struct) from the caller. Zero is the default of every other field. Later
  *            versions add fields at the end only.
  * Enums      Cross the interface as int32_t; their values never change. A value that is not listed gives
  *            MNN_ERROR_INVALID_VALUE.
@@ -197,7 +198,7 @@ MNN_C_API const char* mnn_version(void);
 
 /* The version of the binary interface, major * 65536 + minor. A program built for minor m of a major runs
  * with any library of that major whose minor is m or more; major 0 promises nothing.
- * Threads: any. Since 0.1. */
+ * Returns the version; cannot fail. Threads: any. Since 0.1. */
 MNN_C_API uint32_t mnn_abi_version(void);
 
 /* The name of a status as this header spells it, e.g. "MNN_ERROR_NOT_FOUND".
@@ -338,7 +339,9 @@ MNN_C_API mnn_status mnn_interpreter_create_from_memory(const void* data, size_t
 /* Names a file that keeps what a GPU session prepared (compiled pipelines) for the next process. Sessions
  * created afterwards read it, and write it when there was none that fits their device, driver and library.
  * Whatever else it holds is a miss, never an error; a file that cannot be written is a warning in the log.
- * CPU sessions do not use it. path: copied; NULL: none any more. Returns MNN_OK. Threads: any. Since 0.1. */
+ * CPU sessions do not use it.
+ * path: copied; NULL: none any more.
+ * Returns MNN_OK. Threads: any. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_set_cache_file(mnn_interpreter_t* interpreter, const char* path);
 
 /* The same from memory: bytes of mnn_session_cache(). They come before a file.
@@ -509,8 +512,11 @@ MNN_C_API mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, siz
 
 /* Prepares a model for running. When the model declares all extents of its inputs the session is ready to
  * run (an open first extent, the batch, counts as 1); otherwise mnn_session_resize_input() and
- * mnn_session_resize() have to follow. interpreter: need not outlive the session. config: may be NULL
- * (defaults); not kept. out: the new session; the caller destroys it. Returns MNN_OK;
+ * mnn_session_resize() have to follow.
+ * interpreter: need not outlive the session.
+ * config: may be NULL (defaults); not kept.
+ * out: the new session; the caller destroys it.
+ * Returns MNN_OK;
  *   MNN_ERROR_BACKEND_MISSING     the wanted backend is not there and fallback is not allowed;
  *   MNN_ERROR_NOT_SUPPORTED       an operator, or a form of it, is not implemented;
  *   MNN_ERROR_NO_EXECUTION        no backend of the session runs an operator;
@@ -783,11 +789,12 @@ enum { MNN_MAP_READ = 1, MNN_MAP_WRITE = 2 };
  * MNN_FORMAT_NHWC, NCHW for the others). Without a copy where they lie so, which inputs always do.
  * tensor: an input, or an output after a run.
  * access: MNN_MAP_READ, MNN_MAP_WRITE (inputs only) or both. Without MNN_MAP_READ the contents are undefined
- * and all elements have to be written. data: out; owned by the tensor, NULL when it is empty; valid until
- * mnn_tensor_unmap(), and no longer than until the session runs, resizes or is destroyed. Returns MNN_OK;
- * MNN_ERROR_INVALID_VALUE for another access; MNN_ERROR_BAD_STATE when it is mapped already, while a resize
- * is needed, for an output before a run, or for writing to an output. Threads: one at a time per session.
- * Since 0.1. */
+ *   and all elements have to be written.
+ * data: out; owned by the tensor, NULL when it is empty; valid until mnn_tensor_unmap(), and no longer than
+ *   until the session runs, resizes or is destroyed.
+ * Returns MNN_OK; MNN_ERROR_INVALID_VALUE for another access; MNN_ERROR_BAD_STATE when it is mapped already,
+ *   while a resize is needed, for an output before a run, or for writing to an output.
+ * Threads: one at a time per session. Since 0.1. */
 MNN_C_API mnn_status mnn_tensor_map(mnn_tensor_t* tensor, int32_t access, void** data);
 
 /* Ends mnn_tensor_map(): what was written takes effect.

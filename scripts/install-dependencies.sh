@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what building needs, with apt, and says what and why. Does nothing when everything is there.
+# Installs what is missing, with apt, and says what and why. Does nothing when everything is there.
+#     scripts/install-dependencies.sh [build]     with "build": what the library, the tool and the demo need, no more
 set -euo pipefail
 
 packages=(
@@ -17,14 +18,26 @@ packages=(
     libfmt-dev          # tool: text
     libstb-dev          # tool: image files
     nlohmann-json3-dev  # tool: JSON
+)
+tests=(
     libgtest-dev        # tests in C++
     libcmocka-dev       # tests in C
-    libsqlite3-dev      # example: the extension of SQLite
-    sqlite3             # tests: runs that extension
     python3             # test drivers
-    mesa-vulkan-drivers # tests: a Vulkan device on machines without a GPU
-    vulkan-validationlayers # tests: checks every Vulkan call
+    mesa-vulkan-drivers # a Vulkan device on machines without a GPU
+    vulkan-validationlayers # checks every Vulkan call
+    libsqlite3-dev      # example: the extension of SQLite
+    sqlite3             # runs that extension
+    cargo               # the Rust binding, with rustc
+    golang-go           # the Go binding
+    python3-venv        # the Zig compiler comes into a virtual environment
+    pkgconf             # programs find the installed library
+    dpkg-dev            # packages: computes what a .deb depends on
+    file                # packages: looks for what dpkg-dev has to read
+    groff-base          # the manual page
+    abigail-tools       # the binary interface against its baseline
+    doxygen             # reference of the interface, and a test that it is complete
 )
+[ "${1:-}" = build ] || packages+=("${tests[@]}")
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
     echo "This system has no apt. Please install the equivalents of: ${packages[*]}" >&2

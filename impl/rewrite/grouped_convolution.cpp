@@ -23,6 +23,7 @@ bool keepsFormat(OpType type) {
         case OpType::Deconvolution:
         case OpType::DeconvolutionDepthwise:
         case OpType::Pooling:
+        case OpType::Pooling3D:
         case OpType::Interp:
         case OpType::Slice:
         case OpType::Concat:
@@ -177,7 +178,7 @@ std::optional<Rewrite> groupedAt(const NetGraph& graph, const Links& links, size
         if (!sameWindow(first, *graph.nodes[part].paramsAs<ConvParams>())) return {};
     // Wide groups of 3x3 windows stay apart: each then runs by Winograd, which the grouped kernel does not
     // do.
-    constexpr int kWideGroup = 8;
+    constexpr int kWideGroup = 16;
     if (first.kernelX == 3 && first.kernelY == 3 && first.strideX == 1 && first.strideY == 1 &&
         first.dilateX == 1 && first.dilateY == 1 && first.inputCount >= kWideGroup)
         return {};

@@ -1,18 +1,25 @@
 #!/usr/bin/env python3
-"""Compares what libmnn_c.so exports with its header and with the committed list, and looks at what it needs.
+"""Compares what libmnn_c.so exports with its header, the committed list and the bindings, and looks at what it needs.
 
-    check_exports.py libmnn_c.so mnn_c.h [exports.txt]
+    check_exports.py [--rust DIR] [--go DIR] [--without-cxx-runtime] libmnn_c.so mnn_c.h [exports.txt]
 
 The library defines exactly the header's functions, all at the version node MNN_C_0, and needs no library beyond the
-C and C++ runtime. Differences are printed; the exit status is 1 then.
+C and C++ runtime (--without-cxx-runtime: beyond the C runtime). The Rust crate in DIR declares exactly these functions,
+the Go package in DIR uses each of them; a folder that is not there is passed over. Differences are printed; the exit
+status is 1 then.
 """
+import argparse
 import os
+import pathlib
 import re
 import subprocess
 import sys
 
 NODE = "MNN_C_0"
-ALLOWED = re.compile(r"(libc|libm|libstdc\+\+|libgcc_s|ld-linux[-\w]*)\.so(\.\d+)*")
+C_RUNTIME = r"libc|libm|ld-linux[-\w]*"
+CXX_RUNTIME = r"libstdc\+\+|libgcc_s"
+# Go copies the sentence of an error (its goroutines change threads) and tensors (a slice would outlive its tensor).
+GO_LEAVES_OUT = {"mnn_last_error", "mnn_tensor_map", "mnn_tensor_unmap"}
 
 
 def output(*command):
@@ -38,8 +45,13 @@ def exported(library):
     return names, problems
 
 
+def code(path):
+    """A source in C, Rust or Go without its comments."""
+    return re.sub(r"/\*.*?\*/|//[^\n]*", "", pathlib.Path(path).read_text(encoding="utf-8"), flags=re.S)
+
+
 def declared(header):
-    text = re.sub(r"/\*.*?\*/", "", open(header, encoding="utf-8").read(), flags=re.S)
+    text = code(header)
     marked = set(re.findall(r"MNN_C_API\b[^;{#]*?\b(mnn_\w+)\s*\(", text))
     prototypes = set(re.findall(r"\b(mnn_\w+)\s*\([^()]*\)\s*;", text))
     return marked, [f"the header declares {name} without MNN_C_API" for name in sorted(prototypes - marked)]
@@ -54,6 +66,21 @@ def listed(path):
     return set(names) - {NODE}, problems
 
 
+def declared_in_rust(folder):
+    return {name for path in sorted(folder.rglob("*.rs"))
+            for name in re.findall(r"\bpub (?:unsafe )?fn (mnn_\w+)\s*\(", code(path))}
+
+
+def used_in_go(folder):
+    """The interface's names, without the binding's own (mnn_go_...): in Go as C.name, in its C sources all."""
+    names = set()
+    for pattern, name in (("*.go", r"\bC\.(mnn_\w+)"), ("*.[ch]", r"\b(mnn_\w+)")):
+        for path in folder.glob(pattern):
+            if not path.name.endswith("_test.go"):
+                names.update(re.findall(name, code(path)))
+    return {name for name in names if not name.startswith("mnn_go_")}
+
+
 def needed(library):
     return re.findall(r"\(NEEDED\)[^\[]*\[([^\]]+)\]", output("readelf", "-d", "-W", library))
 
@@ -63,31 +90,48 @@ def compare(problems, one, one_name, other, other_name):
     problems += [f"{name} is in {other_name} and not in {one_name}" for name in sorted(other - one)]
 
 
-def main(arguments):
-    if len(arguments) not in (2, 3):
-        print(__doc__.strip(), file=sys.stderr)
-        return 2
-    library, header = arguments[:2]
-    symbols, problems = exported(library)
-    functions, more = declared(header)
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--rust", type=pathlib.Path, help="folder of the crate's sources")
+    parser.add_argument("--go", type=pathlib.Path, help="folder of the package")
+    parser.add_argument("--without-cxx-runtime", action="store_true", help="libstdc++ and libgcc are inside")
+    parser.add_argument("library")
+    parser.add_argument("header")
+    parser.add_argument("exports", nargs="?")
+    arguments = parser.parse_args()
+
+    symbols, problems = exported(arguments.library)
+    functions, more = declared(arguments.header)
     problems += more
     if not functions:
         problems.append("the header declares nothing")
     compare(problems, functions, "the header", symbols, "the library")
-    if len(arguments) == 3:
-        names, more = listed(arguments[2])
+    if arguments.exports:
+        names, more = listed(arguments.exports)
         problems += more
         compare(problems, functions, "the header", names, "the list")
-    libraries = needed(library)
+    seen = []
+    if arguments.rust and arguments.rust.is_dir():
+        compare(problems, functions, "the header", declared_in_rust(arguments.rust), "the Rust crate")
+        seen.append("Rust")
+    if arguments.go and arguments.go.is_dir():
+        others = set(re.findall(r"\bmnn_\w+", code(arguments.header))) | {"mnn_c"}
+        names = used_in_go(arguments.go)
+        wanted = functions - GO_LEAVES_OUT
+        compare(problems, wanted, "the header", (names & wanted) | (names - functions - others), "the Go package")
+        seen.append("Go")
+    libraries = needed(arguments.library)
     if not libraries:
         problems.append("the library needs nothing: readelf's answer was not understood")
-    problems += [f"the library needs {name}" for name in libraries if not ALLOWED.fullmatch(name)]
+    runtime = C_RUNTIME if arguments.without_cxx_runtime else f"{C_RUNTIME}|{CXX_RUNTIME}"
+    problems += [f"the library needs {name}" for name in libraries
+                 if not re.fullmatch(rf"({runtime})\.so(\.\d+)*", name)]
     for problem in problems:
         print(problem)
     if not problems:
-        print(f"{len(symbols)} functions at {NODE}; needs {', '.join(libraries)}")
+        print(f"{len(symbols)} functions at {NODE}; needs {', '.join(libraries)}; bindings: {', '.join(seen) or '-'}")
     return 1 if problems else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -391,6 +391,24 @@ TEST(KernelsConv, Grouped) {
     check({shape(12, 9, 9, 24, 3, 1, 1, 1), options(12)});
     check({shape(128, 5, 5, 128, 1), options(32)});
     check({shape(21, 8, 7, 14, 3, 1, 1, 1, 2), options(7)});
+    // Groups of few channels, every stride, padding and dilation; bundles that do not end with a block.
+    for (int stride : {1, 2}) {
+        check({shape(48, 15, 14, 48, 3, stride, 1, 1), options(6)});
+        check({shape(104, 31, 30, 104, 3, stride, 1, 1), options(13)});
+        check({shape(24, 20, 3, 36, 3, stride, 1, 1), options(12)});
+        check({shape(40, 19, 23, 40, 5, stride, 1, 2, 2), options(10)});
+        check({shape(40, 19, 23, 24, 3, stride, 2, 2), options(8)});
+        check({shape(40, 17, 16, 24, 3, stride, 1, -1), options(8)});
+        check({shape(33, 11, 40, 55, 3, stride, 1, 0), options(11)});
+    }
+    Case c{shape(48, 20, 21, 48, 3, 1, 1, 1), options(6)};
+    c.residual = true;
+    c.act = Act::Silu;
+    check(c);
+    c.act = Act::None;
+    c.lo = 0;
+    c.hi = 3;
+    check(c);
 }
 
 TEST(KernelsConv, Transposed) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backends/cpu/kernels/conv_plans.h"
+#include "backends/cpu/kernels/grouped_plan.h"
 #include "backends/cpu/kernels/panels.h"
 #include "base/error.h"
 
@@ -94,6 +95,8 @@ std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& s, con
         chosen.bf16 = bf16 && unit <= kBf16Units;
     }
     if (unit) return makeWinogradPlan(k, s, unit, chosen);
+    if (!options.transposed && !options.srcNchw && groupedOverPlanes(k, s, options.groups))
+        return makeGroupedPlan(k, s, options.groups, options.threads);
     return makeProductPlan(k, s, chosen);
 }
 

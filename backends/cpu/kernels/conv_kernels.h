@@ -50,6 +50,21 @@ struct DepthwiseArgs {
     int rowBegin, rowEnd;  // output rows
 };
 
+// A few outputs of one group over a stretch of places of its planes.
+struct GroupedArgs {
+    const float* planes;      // of the group's first channel
+    ptrdiff_t channelStride;  // from one channel's planes to the next one's
+    const ptrdiff_t* tapOffset;
+    int taps;
+    int channels;
+    const float* w;     // [channels][taps][outputs]
+    const float* bias;  // outputs
+    int outputs;        // a power of two, at most mostOutputs
+    float* dst;         // a plane per output
+    ptrdiff_t dstStride;
+    int length;  // places; whole vectors are read and written
+};
+
 // Tiles t0..t1 (row-major over tilesW columns) of one channel block.
 struct WinogradIn {
     const float* src;
@@ -92,6 +107,11 @@ struct DepthwiseKernels {
     void (*transposed)(const DepthwiseArgs& args);
 };
 
+struct GroupedKernels {
+    int mostOutputs;
+    void (*product)(const GroupedArgs& args);
+};
+
 struct WinogradKernels {
     void (*in[4])(const WinogradIn& args);  // by unit / 2
     void (*out[4])(const WinogradOut& args);
@@ -102,6 +122,7 @@ struct WinogradKernels {
 const PanelKernels& panelKernels(Isa isa);
 const Bf16Kernels* bf16Kernels(Isa isa);  // null where this build has none; asks not what the CPU has
 const DepthwiseKernels& depthwiseKernels(Isa isa);
+const GroupedKernels& groupedKernels(Isa isa);
 const WinogradKernels& winogradKernels(Isa isa);
 const PackKernels& packKernels(Isa isa);
 

@@ -43,9 +43,15 @@ const Kernels& table(Isa id) {
     const auto make = [](const Choice& c) {
         const PanelKernels& panels = panelKernels(c.id);
         const Bf16Kernels* bf16 = detectCpuFeatures().avx512Bf16 ? bf16Kernels(c.id) : nullptr;
-        return Kernels{
-            panels.lanes,      c.name, c.id, &panels, bf16, &depthwiseKernels(c.id), &winogradKernels(c.id),
-            &packKernels(c.id)};
+        return Kernels{panels.lanes,
+                       c.name,
+                       c.id,
+                       &panels,
+                       bf16,
+                       &depthwiseKernels(c.id),
+                       &groupedKernels(c.id),
+                       &winogradKernels(c.id),
+                       &packKernels(c.id)};
     };
     static const Kernels tables[] = {make(kChoices[0]), make(kChoices[1]), make(kChoices[2]),
                                      make(kChoices[3])};

@@ -8,9 +8,10 @@ namespace mnnc {
 
 enum class Isa { Portable, Sse4, Avx2, Avx512 };
 
-struct PanelKernels;  // these four: conv_kernels.h
+struct PanelKernels;  // these five: conv_kernels.h
 struct Bf16Kernels;
 struct DepthwiseKernels;
+struct GroupedKernels;
 struct WinogradKernels;
 struct PackKernels;  // pack.h
 
@@ -21,6 +22,7 @@ struct Kernels {
     const PanelKernels* panels;
     const Bf16Kernels* bf16;  // null where the CPU or this build has no bf16 products
     const DepthwiseKernels* depthwise;
+    const GroupedKernels* grouped;
     const WinogradKernels* winograd;
     const PackKernels* pack;
 };

@@ -35,8 +35,9 @@ HWY_INLINE void transpose4(V4& a, V4& b, V4& c, V4& e) {
 
 void rowsToBlock(const float* src, size_t stride, int channels, size_t area, float* dst) {
     const D4 d;
-    size_t i = 0;
-    for (; i + 4 <= area; i += 4) {
+    // The last four may overlap those before them.
+    for (size_t at = 0; at < area && area >= 4; at += 4) {
+        const size_t i = std::min(at, area - 4);
         for (int c = 0; c < P; c += 4) {
             const float* p = src + c * stride + i;
             float* q = dst + i * P + c;
@@ -52,15 +53,15 @@ void rowsToBlock(const float* src, size_t stride, int channels, size_t area, flo
             hn::StoreU(v3, d, q + 3 * P);
         }
     }
-    for (; i < area; ++i) {
+    for (size_t i = 0; i < area && area < 4; ++i) {
         for (int c = 0; c < P; ++c) dst[i * P + c] = c < channels ? src[c * stride + i] : 0.0f;
     }
 }
 
 void blockToRows(const float* src, int channels, size_t area, float* dst, size_t stride) {
     const D4 d;
-    size_t i = 0;
-    for (; i + 4 <= area; i += 4) {
+    for (size_t at = 0; at < area && area >= 4; at += 4) {
+        const size_t i = std::min(at, area - 4);
         for (int c = 0; c < channels; c += 4) {
             const float* q = src + i * P + c;
             float* p = dst + c * stride + i;
@@ -73,7 +74,7 @@ void blockToRows(const float* src, int channels, size_t area, float* dst, size_t
             if (c + 3 < channels) hn::StoreU(v3, d, p + 3 * stride);
         }
     }
-    for (; i < area; ++i) {
+    for (size_t i = 0; i < area && area < 4; ++i) {
         for (int c = 0; c < channels; ++c) dst[c * stride + i] = src[i * P + c];
     }
 }

@@ -1,0 +1,254 @@
+#include "backends/cpu/kernels/grouped_plan.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "backends/cpu/kernels/conv_kernels.h"
+#include "backends/cpu/kernels/elementwise.h"
+#include "backends/cpu/kernels/pack.h"
+#include "base/error.h"
+
+namespace mnnc {
+namespace {
+
+constexpr size_t kStripFloats = 80 << 10;  // planes of one strip: they stay in the second level cache
+constexpr int kMostBundleChannels = 256;
+constexpr int kSlack = 8 * 16;  // kernels read and write whole vectors
+
+int ceilDiv(int a, int b) {
+    return (a + b - 1) / b;
+}
+int cut(int total, int i, int pieces) {
+    return static_cast<int>(static_cast<long>(total) * i / pieces);
+}
+// Strides that are multiples of 4 KiB would put all planes into one set of the first level cache.
+size_t planeStride(size_t floats) {
+    return ((floats + kSlack + 15) / 16 | 1) * 16;
+}
+
+// Groups that begin and end with blocks, in the input as in the output.
+int bundleGroups(int lanes, int icg, int ocg, int groups) {
+    const int in = lanes / std::gcd(lanes, icg), out = lanes / std::gcd(lanes, ocg);
+    return std::min(groups, std::lcm(in, out));
+}
+
+class GroupedPlan final : public ConvPlan {
+  public:
+    GroupedPlan(const Kernels& k, const ConvShape& shape, int groups, int threads)
+        : k_(k),
+          s_(shape),
+          groups_(groups),
+          icg_(shape.ic / groups),
+          ocg_(shape.oc / groups),
+          icb_(ceilDiv(shape.ic, k.lanes)),
+          ocb_(ceilDiv(shape.oc, k.lanes)),
+          bundle_(bundleGroups(k.lanes, icg_, ocg_, groups)),
+          bundles_(ceilDiv(groups, bundle_)) {
+        // With a stride s the input is cut into s x s phases, so that every tap reads one place after another.
+        const int reachY = (s_.kh - 1) * s_.dilateH / s_.strideH,
+                  reachX = (s_.kw - 1) * s_.dilateW / s_.strideW;
+        width_ = s_.ow + reachX;
+        const auto strip = [&](int pieces) {
+            strips_ = pieces;
+            stripRows_ = ceilDiv(s_.oh, pieces);
+            phaseFloats_ = size_t(stripRows_ + reachY) * width_;
+            inStride_ = planeStride(phaseFloats_ * s_.strideH * s_.strideW);
+            outStride_ = planeStride(size_t(stripRows_) * width_);
+            slotFloats_ = inStride_ * bundle_ * icg_ + outStride_ * bundle_ * ocg_;
+        };
+        int pieces = threads > 1 ? std::min(s_.oh, ceilDiv(4 * threads, bundles_ * s_.batch)) : 1;
+        for (strip(pieces); slotFloats_ > kStripFloats && pieces < s_.oh; strip(pieces))
+            pieces = std::min(s_.oh, pieces * 2);
+        for (int ky = 0; ky < s_.kh; ++ky)
+            for (int kx = 0; kx < s_.kw; ++kx) {
+                const int y = ky * s_.dilateH, x = kx * s_.dilateW;
+                const int phase = y % s_.strideH * s_.strideW + x % s_.strideW;
+                taps_.push_back(static_cast<ptrdiff_t>(phase * phaseFloats_) +
+                                ptrdiff_t(y / s_.strideH) * width_ + x / s_.strideW);
+            }
+        for (int left = ocg_; left > 0;) {
+            int outputs = k.grouped->mostOutputs;
+            while (outputs > left) outputs /= 2;
+            chunks_.push_back(outputs);
+            left -= outputs;
+        }
+    }
+
+    size_t packedWeightBytes() const override { return size_t(s_.oc) * icg_ * s_.kh * s_.kw * sizeof(float); }
+
+    // [group][chunk of outputs][channel][tap][output]
+    void packWeights(const float* weights, void* packed, ThreadPool& pool) const override {
+        const int area = s_.kh * s_.kw;
+        parallelFor(pool, groups_, [&](int g) {
+            float* to = static_cast<float*>(packed) + size_t(g) * ocg_ * icg_ * area;
+            int first = g * ocg_;
+            for (const int outputs : chunks_) {
+                for (int c = 0; c < icg_; ++c)
+                    for (int t = 0; t < area; ++t)
+                        for (int o = 0; o < outputs; ++o)
+                            *to++ = weights[(size_t(first + o) * icg_ + c) * area + t];
+                first += outputs;
+            }
+        });
+    }
+
+    std::string weightVariant() const override {
+        return format("planes.o%d.g%d", k_.grouped->mostOutputs, groups_);
+    }
+    std::string algorithm() const override { return "grouped"; }
+
+    size_t scratchBytes(int threads) const override {
+        return (biasFloats() + slotFloats_ * std::clamp(threads, 1, tasks())) * sizeof(float);
+    }
+
+    void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
+             ThreadPool& pool) const override {
+        float* bias = static_cast<float*>(scratch);
+        if (post.bias)
+            std::memcpy(bias, post.bias, size_t(s_.oc) * sizeof(float));
+        else
+            std::fill(bias, bias + s_.oc, 0.0f);
+        float* slots = bias + biasFloats();
+        const Job job{src, static_cast<const float*>(packed), dst, bias, post};
+        std::atomic<int> next{0};
+        parallelFor(pool, std::min(pool.threads(), tasks()), [&](int slot) {
+            for (int i; (i = next.fetch_add(1, std::memory_order_relaxed)) < tasks();)
+                runStrip(job, i, slots + slot * slotFloats_);
+        });
+    }
+
+  private:
+    struct Job {
+        const float* src;
+        const float* packed;
+        float* dst;
+        const float* bias;
+        const PostOps& post;
+    };
+
+    int tasks() const { return s_.batch * bundles_ * strips_; }
+    size_t biasFloats() const { return size_t(ceilDiv(s_.oc, 16)) * 16; }
+
+    void runStrip(const Job& job, int task, float* slot) const {
+        const int strip = task % strips_, bundle = task / strips_ % bundles_, n = task / strips_ / bundles_;
+        const int row0 = cut(s_.oh, strip, strips_), row1 = cut(s_.oh, strip + 1, strips_);
+        const int group0 = bundle * bundle_, group1 = std::min(groups_, group0 + bundle_);
+        float* out = slot + inStride_ * bundle_ * icg_;
+        fillPlanes(job.src, slot, n, group0 * icg_, group1 * icg_, row0, row1);
+        const int area = s_.kh * s_.kw;
+        for (int g = group0; g < group1; ++g) {
+            GroupedArgs t;
+            t.planes = slot + inStride_ * (g - group0) * icg_;
+            t.channelStride = static_cast<ptrdiff_t>(inStride_);
+            t.tapOffset = taps_.data();
+            t.taps = area;
+            t.channels = icg_;
+            t.w = job.packed + size_t(g) * ocg_ * icg_ * area;
+            t.bias = job.bias + size_t(g) * ocg_;
+            t.dst = out + outStride_ * (g - group0) * ocg_;
+            t.dstStride = static_cast<ptrdiff_t>(outStride_);
+            t.length = (row1 - row0 - 1) * width_ + s_.ow;
+            for (const int outputs : chunks_) {
+                t.outputs = outputs;
+                k_.grouped->product(t);
+                t.w += size_t(outputs) * icg_ * area;
+                t.bias += outputs;
+                t.dst += outputs * t.dstStride;
+            }
+        }
+        storeRows(job, out, n, group0 * ocg_, group1 * ocg_, row0, row1);
+    }
+
+    // The planes of channels [c0, c1), c0 a block's first, for output rows [row0, row1).
+    void fillPlanes(const float* src, float* planes, int n, int c0, int c1, int row0, int row1) const {
+        const int P = k_.lanes, rows = row1 - row0 + (s_.kh - 1) * s_.dilateH / s_.strideH;
+        std::memset(planes, 0, inStride_ * static_cast<size_t>(c1 - c0) * sizeof(float));
+        for (int c = c0; c < c1; c += P) {
+            const int lanes = std::min(P, c1 - c);
+            const float* map = src + (size_t(n) * icb_ + c / P) * s_.ih * s_.iw * P;
+            float* first = planes + inStride_ * (c - c0);
+            for (int phaseY = 0; phaseY < s_.strideH; ++phaseY)
+                for (int i = 0; i < rows; ++i) {
+                    const int iy = (row0 + i) * s_.strideH + phaseY - s_.padTop;
+                    float* row = first + phaseFloats_ * phaseY * s_.strideW + size_t(i) * width_;
+                    if (iy >= 0 && iy < s_.ih) fillRow(map + size_t(iy) * s_.iw * P, row, lanes);
+                }
+        }
+    }
+
+    // One input row of `lanes` channels into its column phases, which are zero around it.
+    void fillRow(const float* from, float* to, int lanes) const {
+        const int P = k_.lanes, step = s_.strideW;
+        for (int phase = 0; phase < step; ++phase, to += phaseFloats_) {
+            // Column j reads input column j * step + phase - padLeft.
+            const int first = phase - s_.padLeft;
+            int j0 = std::min(ceilDiv(std::max(0, -first), step), width_);
+            const int j1 = first >= s_.iw ? j0 : std::clamp((s_.iw - 1 - first) / step + 1, j0, width_);
+            if (j0 == j1) continue;
+            if (step == 1) {
+                k_.pack->blockToRows(from + ptrdiff_t(j0 + first) * P, lanes, static_cast<size_t>(j1 - j0),
+                                     to + j0, inStride_);
+                continue;
+            }
+            // Neighbours of a phase are `step` pixels apart: gathered first, a few at a time.
+            constexpr int kChunk = 32;
+            alignas(64) float pixels[kChunk * 16];
+            for (; j0 < j1; j0 += kChunk) {
+                const int count = std::min(kChunk, j1 - j0);
+                for (int j = 0; j < count; ++j)
+                    std::memcpy(pixels + j * P, from + (ptrdiff_t(j0 + j) * step + first) * P,
+                                size_t(P) * sizeof(float));
+                k_.pack->blockToRows(pixels, lanes, static_cast<size_t>(count), to + j0, inStride_);
+            }
+        }
+    }
+
+    void storeRows(const Job& job, const float* out, int n, int c0, int c1, int row0, int row1) const {
+        const int P = k_.lanes;
+        const PostOps& post = job.post;
+        const bool finish = post.act != Act::None || post.lo > -std::numeric_limits<float>::infinity() ||
+                            post.hi < std::numeric_limits<float>::infinity();
+        const size_t line = size_t(s_.ow) * P;
+        for (int c = c0; c < c1; c += P) {
+            const int lanes = std::min(P, c1 - c);
+            for (int row = row0; row < row1; ++row) {
+                const size_t at = ((size_t(n) * ocb_ + c / P) * s_.oh + row) * line;
+                float* to = job.dst + at;
+                k_.pack->rowsToBlock(out + outStride_ * (c - c0) + size_t(row - row0) * width_, outStride_,
+                                     lanes, static_cast<size_t>(s_.ow), to);
+                if (post.residual)
+                    binaryKernels(k_.id).byCode[0](to, Operand::Each, post.residual + at, Operand::Each, to,
+                                                   line);
+                if (finish) unaryKernels(k_.id).activate(to, line, post.act, post.lo, post.hi);
+            }
+        }
+    }
+
+    const Kernels& k_;
+    const ConvShape s_;
+    const int groups_, icg_, ocg_, icb_, ocb_, bundle_, bundles_;
+    int width_ = 0, strips_ = 1, stripRows_ = 0;
+    size_t phaseFloats_ = 0, inStride_ = 0, outStride_ = 0, slotFloats_ = 0;
+    std::vector<ptrdiff_t> taps_;
+    std::vector<int> chunks_;
+};
+
+}  // namespace
+
+bool groupedOverPlanes(const Kernels& k, const ConvShape& s, int groups) {
+    if (groups < 2) return false;
+    const int icg = s.ic / groups, ocg = s.oc / groups;
+    if (icg % k.lanes == 0 && ocg % k.lanes == 0) return false;
+    // Taller steps than windows leave phases that nobody reads.
+    if (s.strideH > s.kh || s.strideW > s.kw || s.strideH > 2 || s.strideW > 2) return false;
+    return bundleGroups(k.lanes, icg, ocg, groups) * std::max(icg, ocg) <= kMostBundleChannels;
+}
+
+std::unique_ptr<ConvPlan> makeGroupedPlan(const Kernels& k, const ConvShape& s, int groups, int threads) {
+    return std::make_unique<GroupedPlan>(k, s, groups, threads);
+}
+
+}  // namespace mnnc

@@ -1,0 +1,157 @@
+"""The protocol: bursts of all engines in turn, ratios paired by round."""
+
+import statistics
+
+from harness import process, quiet
+
+SUBJECT = "ours"
+
+
+def quantile(values, q):
+    """Linear between neighbours, as numpy's."""
+    values = sorted(values)
+    position = q * (len(values) - 1)
+    low = int(position)
+    high = min(low + 1, len(values) - 1)
+    return values[low] + (values[high] - values[low]) * (position - low)
+
+
+def verdict(ratios, threads):
+    """Ahead, level or behind, from the paired ratios subject / other of all rounds."""
+    middle = statistics.median(ratios)
+    if threads == 1:
+        ahead = middle <= 0.95 and quantile(ratios, 0.9) < 1.0
+    else:
+        ahead = middle <= 0.93 and sum(ratio < 1.0 for ratio in ratios) >= 0.8 * len(ratios)
+    return "ahead" if ahead else "level" if middle <= 1.05 else "behind"
+
+
+def describe(ratios, threads):
+    return {
+        "median": statistics.median(ratios),
+        "p10": quantile(ratios, 0.1),
+        "p90": quantile(ratios, 0.9),
+        "verdict": verdict(ratios, threads),
+    }
+
+
+def start_all(args, names, net, threads, failures):
+    engines = {}
+    for name in names:
+        try:
+            engines[name] = process.start(args, name, net, threads)
+            engines[name].calibrate()
+        except process.Failed as fault:
+            failures[name] = str(fault)
+            if name in engines:
+                engines.pop(name).close()
+    return engines
+
+
+def one_round(args, engines, cpus, shuffle, canary, failures):
+    """A burst of each engine, again when it was disturbed. Returns the quietest try and whether it was quiet."""
+    tries = []
+    for _ in range(args.retries + 1):
+        content = canary is None or canary.content()
+        times, order = {}, list(engines)
+        shuffle.shuffle(order)
+        with quiet.ForeignLoad(cpus, engines.values()) as load:
+            for name in order:
+                try:
+                    times[name] = engines[name].burst()
+                except process.Failed as fault:
+                    failures[name] = str(fault)
+        for name in set(engines) - set(times):
+            engines.pop(name).close()
+        tries.append((not content, load.share, times))
+        if content and load.share <= quiet.FOREIGN_SHARE:
+            return times, True
+    return min(tries, key=lambda entry: entry[:2])[2], False
+
+
+def one_set(args, names, net, threads, shuffle, canary):
+    """All engines in fresh processes. Returns burst medians and costs by engine, failures by engine, noisy rounds."""
+    failures = {}
+    engines = start_all(args, names, net, threads, failures)
+    try:
+        rounds, noisy = [], 0
+        for _ in range(args.rounds):
+            times, calm = one_round(args, engines, args.cpus[:threads], shuffle, canary, failures)
+            rounds.append(times)
+            noisy += not calm
+        bursts, costs = {}, {}
+        for name, engine in engines.items():
+            try:
+                costs[name] = {**engine.hello, "peak_mib": engine.ask("peak") / 1024, "way": engine.way}
+                bursts[name] = [times[name] for times in rounds]
+            except process.Failed as fault:
+                failures[name] = str(fault)
+        return bursts, costs, failures, noisy
+    finally:
+        for engine in engines.values():
+            engine.close()
+
+
+def best_of(bursts):
+    """By round, the burst of the fastest other engine."""
+    others = [times for name, times in bursts.items() if name != SUBJECT]
+    return [min(times) for times in zip(*others)]
+
+
+def middle_set(sets, name):
+    """The ratios of the set whose median is in the middle: where pages lie moves a process by some per cent."""
+    found = []
+    for bursts, _, _, _ in sets:
+        if SUBJECT in bursts and len(bursts) > 1 and (name == "best" or name in bursts):
+            others = best_of(bursts) if name == "best" else bursts[name]
+            found.append([ours / other for ours, other in zip(bursts[SUBJECT], others)])
+    found.sort(key=statistics.median)
+    return found[len(found) // 2] if found else None
+
+
+def duel(args, names, net, threads, shuffle, canary):
+    """One net at one number of threads."""
+    sets = [one_set(args, names, net, threads, shuffle, canary) for _ in range(args.sets)]
+    row = {"model": net.name, "threads": threads, "rounds": args.rounds, "sets": args.sets}
+    row["noisy_rounds"] = sum(noisy for _, _, _, noisy in sets)
+    row["engines"], row["failures"], row["ratios"] = {}, {}, {}
+    for _, _, failures, _ in sets:
+        row["failures"].update(failures)
+    for name in names:
+        ran = [(bursts[name], costs[name]) for bursts, costs, _, _ in sets if name in bursts]
+        if not ran:
+            continue
+        row["engines"][name] = {
+            "ms": statistics.median(statistics.median(times) for times, _ in ran) * 1e3,
+            "load_ms": statistics.median(cost["load_ms"] for _, cost in ran),
+            "peak_mib": statistics.median(cost["peak_mib"] for _, cost in ran),
+            "version": ran[0][1]["version"],
+            "way": ran[0][1]["way"],
+        }
+        ratios = None if name == SUBJECT else middle_set(sets, name)
+        if ratios:
+            row["ratios"][name] = describe(ratios, threads)
+    ratios = middle_set(sets, "best") if len(row["ratios"]) > 1 else None
+    if ratios:
+        row["ratios"]["best"] = describe(ratios, threads)
+    return row
+
+
+def measure_costs(args, names, row, net, threads):
+    """Load and memory again, in processes of their own: medians of --loads."""
+    for name in names:
+        if name not in row["engines"]:
+            continue
+        loads, peaks = [row["engines"][name]["load_ms"]], [row["engines"][name]["peak_mib"]]
+        for _ in range(args.loads - 1):
+            try:
+                engine = process.start(args, name, net, threads)
+            except process.Failed as fault:
+                row["failures"][name] = str(fault)
+                break
+            try:
+                loads.append(engine.hello["load_ms"])
+                peaks.append(engine.ask("peak") / 1024)
+            finally:
+                engine.close()
+        row["engines"][name].update(load_ms=statistics.median(loads), peak_mib=statistics.median(peaks))

@@ -1,0 +1,69 @@
+"""A net's folder: what it holds, and whether an answer is right."""
+
+import json
+import os
+
+import numpy as np
+
+import engines
+from zoo import names
+
+OTHERS_TOLERANCE = 5e-3  # Winograd and approximate functions of the official runtime miss 1e-4
+LOW_TOLERANCE = 5e-2  # of --precision low: 8 bits of mantissa in storage
+
+
+class Net:
+    def __init__(self, folder):
+        self.folder = folder.rstrip("/")
+        self.name = os.path.basename(self.folder)
+        with open(self.file("case.json")) as file:
+            self.case = json.load(file)
+
+    def file(self, name):
+        return os.path.join(self.folder, name)
+
+    def load_tensors(self):
+        def load(entry):
+            return np.ascontiguousarray(np.load(self.file(entry["file"])))
+
+        self.inputs = {entry["name"]: load(entry) for entry in self.case["inputs"]}
+        self.outputs = {entry["name"]: load(entry) for entry in self.case["outputs"]}
+
+    def missing_for(self, engine):
+        """The files that an engine would need and that are not there."""
+        return [name for name in engines.MODEL_FILES[engine] if not os.path.exists(self.file(name))]
+
+    def tolerance(self, engine, precision):
+        tolerance = self.case["tolerance"]["relative_to_max"]
+        if engine != "ours":
+            tolerance = max(tolerance, OTHERS_TOLERANCE)
+        return max(tolerance, LOW_TOLERANCE) if precision == "low" else tolerance
+
+    def wrong(self, results, tolerance):
+        """What is wrong with the results, or None."""
+        unordered = self.case.get("unordered_rows", {}).get("outputs", [])
+        for (name, expected), got in zip(self.outputs.items(), results):
+            if got.size != expected.size:
+                return f"output {name} has {got.size} elements, expected {expected.size}"
+            got, expected = got.reshape(expected.shape).astype(np.float64), expected.astype(np.float64)
+            if name in unordered:  # a list in any order: compare the sorted columns, loosely
+                got, expected = np.sort(got, 0), np.sort(expected, 0)
+                if np.mean(np.abs(got - expected)) <= max(tolerance, 1e-2) * np.abs(expected).max():
+                    continue
+            error = np.abs(got - expected).max() / max(np.abs(expected).max(), 1e-300)
+            if not error <= tolerance:
+                return f"output {name} is off by {error:.1e} of its largest element"
+        return None
+
+
+def find(paths):
+    """The nets of the given folders, each a net or a folder of nets, in the order of the fixed lists."""
+    folders = []
+    for path in paths:
+        if os.path.exists(os.path.join(path, "case.json")):
+            folders.append(path)
+        elif os.path.isdir(path):
+            folders += [os.path.join(path, name) for name in sorted(os.listdir(path))]
+    found = [Net(folder) for folder in folders if os.path.exists(os.path.join(folder, "case.json"))]
+    listed = sum(names.GROUPS.values(), [])
+    return sorted(found, key=lambda net: listed.index(net.name) if net.name in listed else len(listed))

@@ -1,0 +1,178 @@
+"""What was measured, as text, as summary lines, as JSON and as a chart."""
+
+import json
+import math
+import os
+import platform
+
+import engines
+from zoo import names as lists
+
+AHEAD_OVERALL, WORST_ALLOWED = 0.90, 1.05
+
+
+def geometric_mean(values):
+    return math.exp(sum(math.log(value) for value in values) / len(values))
+
+
+def machine():
+    model = platform.machine()
+    try:
+        with open("/proc/cpuinfo") as info:
+            model = next((line.split(":")[1].strip() for line in info if line.startswith("model name")), model)
+    except OSError:
+        pass
+    return f"{model}, {os.cpu_count()} CPUs"
+
+
+def header(args):
+    """The lines above a table."""
+    lines = [f"{machine()}; {args.rounds} rounds, {args.sets} set(s), precision {args.precision}, {args.clock} time"]
+    lines.append("ratio = ours / other, paired by round [p10 p90]; below 1 ours is faster")
+    return lines
+
+
+def compared(chosen):
+    """The other engines; with several of them also the best."""
+    others = [name for name in chosen if name != "ours"]
+    return others + ["best"] if len(others) > 1 else others
+
+
+def column_titles(chosen):
+    times = " ".join(f"{name + ' ms':>14}" for name in chosen)
+    ratios = " ".join(f"{'/ ' + name:>22}" for name in compared(chosen))
+    return f"{'model':<20} {'T':>1} {times} {ratios}  remarks"
+
+
+def row_line(row, chosen):
+    """One net at one number of threads."""
+    times = " ".join(
+        f"{row['engines'][name]['ms']:14.3f}" if name in row["engines"] else f"{'-':>14}" for name in chosen
+    )
+    cells = []
+    for name in compared(chosen):
+        ratio = row["ratios"].get(name)
+        text = f"{ratio['median']:.3f} [{ratio['p10']:.3f} {ratio['p90']:.3f}]" if ratio else "-"
+        cells.append(f"{text:>22}")
+    remarks = [
+        f"{name}: {fault}" for name, fault in row["failures"].items() if not fault.startswith("the net's folder")
+    ]
+    ways = [row["engines"][name]["way"] for name in row["engines"]]
+    if "module" in ways:
+        remarks.append("official by module")
+    if row["noisy_rounds"]:
+        remarks.append(f"{row['noisy_rounds']} noisy of {row['rounds'] * row['sets']}")
+    return f"{row['model']:<20} {row['threads']:>1} {times} {' '.join(cells)}  {'; '.join(remarks)}"
+
+
+def costs_table(rows, chosen):
+    """Load to first result and peak memory; a net once, at its smallest number of threads."""
+    lines = ["", "load to first result in ms, and peak memory above the process without a net in MiB"]
+    lines.append(f"{'model':<20} " + " ".join(f"{name + ' ms':>14} {'MiB':>7}" for name in chosen))
+    seen = set()
+    for row in sorted(rows, key=lambda row: row["threads"]):
+        if row["model"] in seen:
+            continue
+        seen.add(row["model"])
+        cells = []
+        for name in chosen:
+            cost = row["engines"].get(name)
+            cells.append(f"{cost['load_ms']:14.1f} {cost['peak_mib']:7.1f}" if cost else f"{'-':>14} {'-':>7}")
+        lines.append(f"{row['model']:<20} " + " ".join(cells))
+    return lines
+
+
+def summarise(rows):
+    """Per group of nets, number of threads and other engine: mean, worst net, verdicts."""
+    summary = []
+    present = {lists.group_of(row["model"]) for row in rows}
+    for group in [*lists.GROUPS, "other"]:
+        if group not in present:
+            continue
+        for threads in sorted({row["threads"] for row in rows}):
+            part = [row for row in rows if lists.group_of(row["model"]) == group and row["threads"] == threads]
+            for name in [*engines.NAMES, "best"]:
+                found = [(row["ratios"][name], row["model"]) for row in part if name in row["ratios"]]
+                if found:
+                    summary.append(summary_entry(group, threads, name, found, len(part)))
+    return summary
+
+
+def summary_entry(group, threads, name, found, all_nets):
+    worst, worst_net = max((ratio["median"], model) for ratio, model in found)
+    mean = geometric_mean([ratio["median"] for ratio, _ in found])
+    counts = {kind: sum(ratio["verdict"] == kind for ratio, _ in found) for kind in ("ahead", "level", "behind")}
+    listed = len(lists.GROUPS.get(group, ())) or all_nets
+    return {
+        "group": group, "threads": threads, "other": name, "nets": len(found), "listed": listed, "geometric_mean": mean,
+        "worst": worst, "worst_net": worst_net, **counts,
+        "ahead_overall": len(found) == listed and mean <= AHEAD_OVERALL and worst <= WORST_ALLOWED,
+    }  # fmt: skip
+
+
+def summary_lines(summary):
+    lines = [""]
+    for entry in summary:
+        other = "the best other" if entry["other"] == "best" else entry["other"]
+        overall = "ahead overall" if entry["ahead_overall"] else "not ahead overall"
+        lines.append(
+            f"{entry['group']}, {entry['threads']} thread(s), ours / {other}: "
+            f"geometric mean {entry['geometric_mean']:.3f}, worst {entry['worst']:.3f} ({entry['worst_net']}); "
+            f"ahead {entry['ahead']}, level {entry['level']}, behind {entry['behind']} of {entry['nets']} "
+            f"(list: {entry['listed']}): {overall}"
+        )
+    return lines
+
+
+def versions(rows):
+    return {name: engine["version"] for row in rows for name, engine in row["engines"].items()}
+
+
+def write_json(path, args, rows, absent):
+    document = {
+        "machine": machine(),
+        **{name: getattr(args, name) for name in ("precision", "clock", "rounds", "sets", "retries", "seed")},
+        "versions": versions(rows),
+        "absent": absent,
+        "results": rows,
+        "summary": summarise(rows),
+    }
+    with open(path, "w") as file:
+        json.dump(document, file, indent=1)
+
+
+def write_chart(path, rows, chosen):
+    """The ratios with p10 and p90, one panel for each number of threads."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    counts = sorted({row["threads"] for row in rows})
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    others = [name for name in chosen if name != "ours" and any(name in row["ratios"] for row in rows)]
+    height = 1.5 + 0.22 * len(models) * max(len(others), 1)
+    figure, axes = pyplot.subplots(1, len(counts), figsize=(6.5 * len(counts), height), squeeze=False, sharey=True)
+    for axis, threads in zip(axes[0], counts):
+        for index, name in enumerate(others):
+            points = [
+                (models.index(row["model"]) + (index + 0.5) / len(others) - 0.5, row["ratios"][name])
+                for row in rows
+                if row["threads"] == threads and name in row["ratios"]
+            ]
+            middles = [ratio["median"] for _, ratio in points]
+            below = [ratio["median"] - ratio["p10"] for _, ratio in points]
+            above = [ratio["p90"] - ratio["median"] for _, ratio in points]
+            axis.barh(
+                [y for y, _ in points], middles, 0.8 / len(others), xerr=[below, above], label=name,
+                error_kw={"elinewidth": 0.8},
+            )  # fmt: skip
+        axis.axvline(1.0, color="black", linewidth=1)
+        axis.set_yticks(range(len(models)), models)
+        axis.set_title(f"{threads} thread(s)")
+        axis.set_xlabel("time of ours / time of the other (below 1: ours is faster)")
+    axes[0][0].set_ylim(len(models) - 0.4, -0.6)  # the first on top
+    if others:
+        axes[0][0].legend()
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)

@@ -1,0 +1,86 @@
+"""The process of one engine with one net: loads, checks, then answers on stdout.
+
+run N     N times in seconds around one inference each, inputs set again before each and outside of the clock
+peak      the largest resident set in KiB above what the process held with its runtime imported and no net
+"""
+
+import ctypes
+import json
+import os
+import signal
+import sys
+import time
+
+import engines
+from harness import nets
+
+
+def status_kib(field):
+    with open("/proc/self/status") as status:
+        for line in status:
+            if line.startswith(field + ":"):
+                return int(line.split()[1])
+    return 0
+
+
+def reset_peak():
+    try:
+        with open("/proc/self/clear_refs", "w") as refs:
+            refs.write("5")
+    except OSError:
+        pass  # the peak then includes what importing took
+
+
+def end_with_parent():
+    """A stopped process would outlive a parent that is killed."""
+    PR_SET_PDEATHSIG = 1
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def start(args, net, clock):
+    """The loaded engine after two right answers, and what to say about it."""
+    engine = engines.create(args.worker, args)
+    base = status_kib("VmRSS")
+    reset_peak()
+    begin = clock()
+    engine.load(net)
+    first_ms = None
+    for _ in range(2):  # twice: an engine that spoils its own weights or inputs shows in the second run
+        engine.set_inputs()
+        engine.run()
+        first_ms = first_ms or (clock() - begin) * 1e3
+        fault = net.wrong(engine.results(), net.tolerance(args.worker, args.precision))
+        if fault:
+            raise RuntimeError(fault)
+    return engine, {"version": engine.version, "load_ms": first_ms, "base_kib": base}
+
+
+def work(args):
+    end_with_parent()
+    # The conversation keeps the real stdout; whatever a runtime prints goes to stderr.
+    replies = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    os.sched_setaffinity(0, args.cpus)
+    clock = time.process_time if args.clock == "cpu" else time.perf_counter
+    try:
+        net = nets.Net(args.folders[0])
+        net.load_tensors()
+        engine, hello = start(args, net, clock)
+    except Exception as error:  # whatever it is, the report wants its sentence
+        sentence = " ".join(str(error).split()) or type(error).__name__
+        print(json.dumps({"error": sentence}), file=replies)
+        return 1
+    print(json.dumps(hello), file=replies)
+    for line in sys.stdin:
+        words = line.split()
+        if words[0] == "run":
+            times = []
+            for _ in range(int(words[1])):
+                engine.set_inputs()
+                begin = clock()
+                engine.run()
+                times.append(clock() - begin)
+            print(json.dumps(times), file=replies)
+        elif words[0] == "peak":
+            print(json.dumps(max(status_kib("VmHWM") - hello["base_kib"], 0)), file=replies)
+    return 0

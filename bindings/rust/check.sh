@@ -1,0 +1,38 @@
+#!/bin/sh
+# Everything that has to hold before a change of this folder is done: tests with and without features, format, lints
+# and documentation. Finds the library through pkg-config. CARGO names another cargo.
+# Exit code 77: something that this needs is not on the machine.
+set -eu
+cd "$(dirname "$0")"
+cargo=${CARGO:-cargo}
+command -v "$cargo" >/dev/null || { echo "check.sh: no '$cargo'"; exit 77; }
+pkg-config --exists mnn_c || { echo "check.sh: pkg-config does not find mnn_c"; exit 77; }
+"$cargo" --version
+
+# Crates come first, by themselves: everything after this works without a network.
+target=${CARGO_TARGET_DIR:-target}
+mkdir -p "$target"
+export CARGO_TARGET_DIR="$target"
+minor=$("$cargo" --version | cut -d. -f2)
+if [ "$minor" -lt 68 ]; then
+    # The registry's present protocol was an option then.
+    vendored=$(cd "$target" && pwd)/vendored
+    RUSTC_BOOTSTRAP=1 "$cargo" -Z sparse-registry vendor --quiet --locked "$vendored" >/dev/null ||
+        { echo "check.sh: the crates cannot be fetched"; exit 77; }
+    run() {
+        "$cargo" --config 'source.crates-io.replace-with="vendored"' \
+            --config "source.vendored.directory=\"$vendored\"" "$@"
+    }
+else
+    "$cargo" fetch --quiet --locked || { echo "check.sh: the crates cannot be fetched"; exit 77; }
+    run() { "$cargo" "$@"; }
+fi
+
+run test --quiet --workspace --locked --offline
+run test --quiet --workspace --all-features --locked --offline
+RUSTDOCFLAGS="-D warnings" run doc --quiet --workspace --all-features --no-deps --locked --offline
+if "$cargo" fmt --version >/dev/null 2>&1; then run fmt --check; fi
+if "$cargo" clippy --version >/dev/null 2>&1; then
+    run clippy --quiet --workspace --all-targets --all-features --locked --offline -- -D warnings
+fi
+run run --quiet --locked --offline --example classify_digits | tail -n 1

@@ -1,0 +1,2 @@
+/* What build.zig translates. */
+#include <mnn_c.h>

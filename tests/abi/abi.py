@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""The binary interface of mnn_c.h against tests/abi/baseline.abi, with libabigail.
+
+    abi.py check  --cc C --source DIR --work DIR    nothing differs from the baseline
+    abi.py prove  --cc C --source DIR --work DIR    deliberate changes of the header are told
+    abi.py update --cc C --source DIR --work DIR    writes the baseline
+
+What is compared is the interface as the header declares it: each function gets an empty body, and the whole is compiled
+with -g into a library of its own, which takes a second (so all its types are public, and none has to be left out). The
+real library cannot differ: its C++ sources define the same declarations, and test `exports` compares the names. Values
+of constants count too: each enum is given a name and a function that takes it. Exit status: 0 passed, 1 failed, 77
+libabigail is not here or not for this machine.
+"""
+import argparse
+import pathlib
+import platform
+import re
+import shutil
+import subprocess
+import sys
+
+SKIPPED = 77
+# What a change of the header does to its users, how to make it, and what abidiff must name.
+CHANGES = [
+    ("a field gets another type", r"int32_t threads;", "int64_t threads;", "threads"),
+    ("a field comes in between", r"(uint64_t weight_bytes;)", r"uint64_t early; \1", "early"),
+    ("a field is gone", r"uint32_t vendor_id;", "", "vendor_id"),
+    ("an argument gets another type", r"(mnn_session_input_at\(const mnn_session_t\* session, )size_t", r"\1int32_t",
+     "mnn_session_input_at"),
+    ("a result gets another type", r"size_t mnn_last_error_copy", "uint32_t mnn_last_error_copy",
+     "mnn_last_error_copy"),
+    ("a callback gets another argument", r"(\(\*mnn_log_callback\)\(void\* user_data, )int32_t", r"\1int64_t",
+     "mnn_log_callback"),
+    ("a function is gone", r"MNN_C_API mnn_status mnn_tensor_unmap\([^;]*;", "", "mnn_tensor_unmap"),
+    ("a constant gets another value", r"MNN_ERROR_BUSY = 109", "MNN_ERROR_BUSY = 209", "MNN_ERROR_BUSY"),
+]
+HARMLESS = [
+    ("a comment", r"/\* ---- Status", "/* ---- The status"),
+    ("the name of an argument", r"mnn_status_name\(mnn_status status\)", "mnn_status_name(mnn_status code)"),
+]
+
+
+def with_bodies(header):
+    """The header as a C source in which every function is defined."""
+    text = re.sub(r"/\*.*?\*/", "", header, flags=re.S)
+    text, functions = re.subn(r"^(MNN_C_API\b[^;{]*);", r"\1 { __builtin_trap(); }", text, flags=re.M)
+    enums = re.findall(r"\benum\s*\{\s*(\w+)", text)
+    text = re.sub(r"\benum\s*\{(\s*)(\w+)", r"enum constants_\2 {\1\2", text)
+    if not functions or not enums:
+        sys.exit("abi.py: no functions or no enums were found in the header")
+    return text + "".join(
+        f"MNN_C_API void mnn_constants_{name}(enum constants_{name} value);\n"
+        f"void mnn_constants_{name}(enum constants_{name} value) {{ (void)value; }}\n" for name in enums)
+
+
+def run(*command):
+    return subprocess.run([str(part) for part in command], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+class Interface:
+    def __init__(self, arguments):
+        self.cc, self.source, self.work = arguments.cc, arguments.source, arguments.work
+        self.header = (self.source / "include/mnn_c.h").read_text(encoding="utf-8")
+        self.baseline = self.source / "tests/abi/baseline.abi"
+        self.work.mkdir(parents=True, exist_ok=True)
+
+    def library(self, header, name):
+        source, library = self.work / f"{name}.c", self.work / f"{name}.so"
+        source.write_text(with_bodies(header), encoding="utf-8")
+        done = run(self.cc, "-std=c11", "-g", "-O0", "-fPIC", "-shared", "-Wl,-soname,libmnn_c.so.0",
+                   f"-ffile-prefix-map={self.work}=.", f"-Wl,--version-script={self.source / 'cmake/mnn_c.map'}",
+                   source, "-o", library)
+        if done.returncode:
+            sys.exit(f"abi.py: the {name} does not compile:\n{done.stdout}")
+        return library
+
+    def difference(self, header, name):
+        """abidiff's status (0: none) and report."""
+        done = run("abidiff", self.baseline, self.library(header, name))
+        if done.returncode & 3:
+            sys.exit(f"abi.py: abidiff failed:\n{done.stdout}")
+        return done.returncode, done.stdout
+
+    def check(self):
+        if not self.baseline.exists():
+            sys.exit("abi.py: there is no baseline; tests/abi/update_baseline.sh makes it")
+        status, report = self.difference(self.header, "interface")
+        if status:
+            print(report)
+            print("The binary interface differs from tests/abi/baseline.abi. If that is wanted: is it compatible (new\n"
+                  "functions, new fields at the end)? Then tests/abi/update_baseline.sh. If not, users break.")
+        return 1 if status else 0
+
+    def prove(self):
+        failed = 0
+        for what, pattern, replacement, name in CHANGES:
+            changed, count = re.subn(pattern, replacement, self.header, count=1)
+            if not count:
+                sys.exit(f"abi.py: the change '{what}' finds nothing to change in the header")
+            status, report = self.difference(changed, "changed interface")
+            told = status != 0 and name in report
+            print(f"{what}: abidiff's status {status}, {'told' if told else 'NOT told'}")
+            failed += not told
+            if not told:
+                print(report)
+        for what, pattern, replacement in HARMLESS:
+            changed, count = re.subn(pattern, replacement, self.header, count=1)
+            if not count:
+                sys.exit(f"abi.py: the change '{what}' finds nothing to change in the header")
+            status, report = self.difference(changed, "unchanged interface")
+            print(f"{what}: abidiff's status {status}")
+            failed += status != 0
+        return 1 if failed else 0
+
+    def update(self):
+        done = run("abidw", "--no-corpus-path", "--no-comp-dir-path", "--no-show-locs", "--out-file", self.baseline,
+                   self.library(self.header, "interface"))
+        if done.returncode:
+            sys.exit(f"abi.py: abidw failed:\n{done.stdout}")
+        return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("command", choices=("check", "prove", "update"))
+    parser.add_argument("--cc", default="cc")
+    for name in ("source", "work"):
+        parser.add_argument(f"--{name}", required=True, type=pathlib.Path)
+    arguments = parser.parse_args()
+    if not shutil.which("abidiff"):
+        print("skipped: abidiff is not installed (abigail-tools)")
+        return SKIPPED
+    if platform.machine() != "x86_64":
+        print(f"skipped: the baseline is of x86_64, this is {platform.machine()}")
+        return SKIPPED
+    return getattr(Interface(arguments), arguments.command)()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
