@@ -199,6 +199,17 @@ FloatView ConvParams::weights(int64_t expectedCount, int64_t outputChannels, con
     return decodeConvWeights(*table, expectedCount, outputChannels, externalFile(), name);
 }
 
+std::optional<QuantizedForm> ConvParams::quantizedForm(int64_t expectedCount, int64_t outputChannels,
+                                                       const char* name) const {
+    if (!parts.empty()) return std::nullopt;
+    return mnnc::quantizedForm(*table, expectedCount, outputChannels, externalFile(), name);
+}
+
+QuantizedWeights ConvParams::quantizedWeights(int64_t expectedCount, int64_t outputChannels,
+                                              const char* name) const {
+    return decodeQuantizedWeights(*table, expectedCount, outputChannels, externalFile(), name);
+}
+
 FloatView ConvParams::bias(int64_t outputChannels, const char* name) const {
     if (!parts.empty())
         return joinParts(*this, outputChannels, name,

@@ -12,6 +12,7 @@
 #include "backends/cpu/kernels/elementwise.h"
 #include "backends/cpu/kernels/pack.h"
 #include "base/error.h"
+#include "model/weights.h"
 
 namespace mnnc {
 namespace {
@@ -142,11 +143,33 @@ struct Case {
     double tolerance = 2e-6;
 };
 
+// Codes with scales and offsets, and what they stand for.
+struct Quantised {
+    QuantizedWeights codes;
+    Floats floats;
+};
+Quantised quantised(const ConvShape& s, const CodeForm& form) {
+    Quantised w;
+    const size_t perOutput = size_t(s.ic) * s.kh * s.kw, length = perOutput / form.blocks;
+    std::mt19937 rng(7);
+    const int limit = form.bits == 4 ? 8 : 128;
+    w.codes.blocksPerOutput = form.blocks;
+    w.codes.q.resize(perOutput * s.oc);
+    for (int8_t& q : w.codes.q) q = static_cast<int8_t>(static_cast<int>(rng() % (2 * limit)) - limit);
+    w.codes.scale = randomFloats(size_t(s.oc) * form.blocks, 8, 0.5f / limit);
+    w.codes.min = randomFloats(size_t(s.oc) * form.blocks, 9, 0.1f);
+    for (size_t i = 0; i < w.codes.q.size(); ++i)
+        w.floats.push_back(w.codes.q[i] * w.codes.scale[i / length] + w.codes.min[i / length]);
+    return w;
+}
+
 void check(const Case& c) {
     const ConvShape& s = c.s;
     const size_t inArea = size_t(s.ih) * s.iw, outArea = size_t(s.oh) * s.ow;
     const Floats src = randomFloats(s.batch * s.ic * inArea, 1);
-    const Floats w = randomFloats(size_t(s.oc) * (s.ic / c.o.groups) * s.kh * s.kw, 2, 0.5f);
+    const Quantised codes = c.o.codes.bits ? quantised(s, c.o.codes) : Quantised{};
+    const Floats w = c.o.codes.bits ? codes.floats
+                                    : randomFloats(size_t(s.oc) * (s.ic / c.o.groups) * s.kh * s.kw, 2, 0.5f);
     const Floats bias = randomFloats(s.oc, 3);
     const Floats residual = randomFloats(s.batch * s.oc * outArea, 4);
     // Products of bf16 are exact in fp32: as good as the others once their operands are rounded.
@@ -169,11 +192,15 @@ void check(const Case& c) {
             SCOPED_TRACE(isa + " " + plan->algorithm() + " " + std::to_string(threads) +
                          format(" ic %d %dx%d oc %d %dx%d k %dx%d s %d d %d p %d g %d", s.ic, s.ih, s.iw,
                                 s.oc, s.oh, s.ow, s.kh, s.kw, s.strideH, s.dilateH, s.padTop, c.o.groups));
-            ASSERT_EQ(plan->algorithm().ends_with(".bf16"), bf16);
+            ASSERT_EQ(plan->algorithm().find(".bf16") != std::string::npos, bf16);
+            ASSERT_EQ(plan->keepsCodes(), c.o.codes.bits != 0);
             RunLease lease(threads == 1 ? static_cast<ThreadPool&>(one) : two);
             Aligned packedSrc = packNan(k, src, s.batch, s.ic, inArea);
             Aligned packed(plan->packedWeightBytes());
-            plan->packWeights(w.data(), packed.data, lease.pool());
+            if (plan->keepsCodes())
+                plan->packCodes(codes.codes, packed.data, lease.pool());
+            else
+                plan->packWeights(w.data(), packed.data, lease.pool());
             Aligned dst(packedFloats(k.lanes, s.batch, s.oc, outArea) * 4);
             Aligned packedResidual = packNan(k, residual, s.batch, s.oc, outArea);
             PostOps post;
@@ -347,13 +374,51 @@ TEST(KernelsConv, Bf16) {
     check(c);
 }
 
+TEST(KernelsConv, QuantisedWeights) {
+    std::vector<bool> types{false};
+    if (cpuHasBf16()) types.push_back(true);
+    for (const bool bf16 : types) {
+        for (const int bits : {8, 4}) {
+            const auto form = [&](int blocks, ConvAlgorithm a = ConvAlgorithm::Direct) {
+                ConvOptions o = options(1, false, false, a);
+                o.codes = {bits, blocks};
+                o.bf16 = bf16;
+                return o;
+            };
+            for (int oc : {1, 5, 16, 40, 160}) check({shape(101, 7, 7, oc, 1), form(1)});
+            for (int blocks : {2, 4, 16}) check({shape(128, 5, 9, 35, 1, 1, 1, 0, 2), form(blocks)});
+            check({shape(129, 1, 1, 77, 1), form(3)});
+            check({shape(112, 9, 11, 33, 1, 2), form(7)});
+            check({shape(110, 60, 61, 17, 1), form(1)});
+            for (int blocks : {1, 3, 9, 27}) check({shape(33, 9, 10, 20, 3, 2, 1, 1), form(blocks)});
+            check({shape(600, 5, 5, 40, 3, 1, 1, 1), form(1)});  // panels are narrowed
+            Case residual{shape(101, 7, 7, 37, 1), form(1)};
+            residual.residual = true;
+            residual.act = Act::HardSwish;
+            check(residual);
+            for (ConvAlgorithm a :
+                 {ConvAlgorithm::Winograd2, ConvAlgorithm::Winograd4, ConvAlgorithm::Winograd6}) {
+                if (bf16 && a != ConvAlgorithm::Winograd2) continue;
+                for (int size : {4, 14, 40}) {
+                    for (int blocks : {1, 5, 15}) {
+                        Case c{shape(35, size, size + 1, 50, 3, 1, 1, 1, size == 14 ? 2 : 1),
+                               form(blocks, a)};
+                        c.tolerance = bf16 ? 1e-2 : 1.6e-5;
+                        check(c);
+                    }
+                }
+            }
+        }
+    }
+}
+
 // Rounding must be worth it: first layers, short sums, groups and larger Winograd tiles stay float.
 TEST(KernelsConv, Bf16Declines) {
     const auto declines = [](const ConvShape& s, int groups, ConvAlgorithm a = ConvAlgorithm::Auto) {
         ConvOptions o = options(groups, false, false, a);
         o.bf16 = true;
         const auto plan = makeConvPlan(selectKernels(), s, o);
-        EXPECT_FALSE(plan->algorithm().ends_with(".bf16")) << plan->algorithm();
+        EXPECT_EQ(plan->algorithm().find(".bf16"), std::string::npos) << plan->algorithm();
     };
     declines(shape(3, 33, 35, 24, 7, 2, 1, 1), 1);
     declines(shape(96, 9, 9, 24, 1), 1);

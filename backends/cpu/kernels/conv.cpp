@@ -45,7 +45,11 @@ double directCycles(const Kernels& k, const ConvShape& s, bool bf16) {
     return s.batch * (cycles + copy) + 0.25 * steps * blocks * k.lanes * 4 / 11;
 }
 
-double winogradCycles(const Kernels& k, const ConvShape& s, int unit, bool bf16) {
+// Weights that stay quantised: each is expanded once per run, where chunks allow it (directCycles' traffic is
+// less instead), and transformed.
+constexpr double kMostExpanded = 4 << 20;  // bytes of all transformed weights at once
+
+double winogradCycles(const Kernels& k, const ConvShape& s, int unit, bool bf16, bool codes) {
     const int icb = ceilDiv(s.ic, k.lanes), ocb = ceilDiv(s.oc, k.lanes);
     const int tiles = ceilDiv(s.oh, unit) * ceilDiv(s.ow, unit), points = (unit + 2) * (unit + 2);
     const long bytes = long(points) * (icb + ocb) * k.lanes * 4;
@@ -56,6 +60,11 @@ double winogradCycles(const Kernels& k, const ConvShape& s, int unit, bool bf16)
         points * (double(s.ic) * (bf16 ? 0.5 : 1.0) * productCycles(*k.panels, m, ocb, nb) + 25.0 * ocb);
     const double transforms = double(tiles) * points * (icb * (bf16 ? 7.0 : 5.5) + ocb * 4.5);
     const double weights = double(points) * s.ic * ocb * k.lanes * (bf16 ? 2 : 4);
+    if (codes) {
+        if (chunks * s.batch > 1 && weights > kMostExpanded) return std::numeric_limits<double>::infinity();
+        const double expand = double(points) * s.ic * ocb * (bf16 ? 4.5 : 3.2);
+        return s.batch * (chunks * product + transforms) + expand;
+    }
     return s.batch * (chunks * withTraffic(product, weights) + transforms);
 }
 
@@ -81,7 +90,7 @@ std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& s, con
         double best = directCycles(k, s, bf16);
         for (int u = 2; u <= 6; u += 2) {
             const bool halves = bf16 && u <= kBf16Units;
-            const double cycles = winogradCycles(k, s, u, halves);
+            const double cycles = winogradCycles(k, s, u, halves, options.codes.bits != 0);
             if (cycles < best * 0.97) {
                 best = cycles;
                 unit = u;

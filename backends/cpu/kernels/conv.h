@@ -36,6 +36,14 @@ struct PostOps {
     Act act = Act::None;
 };
 
+struct QuantizedWeights;  // model/weights.h
+
+// How the model stores quantised weights.
+struct CodeForm {
+    int bits = 0;    // 8 or 4; 0: they are floats
+    int blocks = 1;  // per output channel, each with a scale and an offset of its own
+};
+
 class ConvPlan {
   public:
     virtual ~ConvPlan() = default;
@@ -43,6 +51,9 @@ class ConvPlan {
     // Weights as the model has them: convolution [oc][ic/groups][kh][kw], deconvolution
     // [ic][oc/groups][kh][kw].
     virtual void packWeights(const float* weights, void* packed, ThreadPool& pool) const = 0;
+    // Whether the weights stay quantised: then this packs them, not packWeights.
+    virtual bool keepsCodes() const { return false; }
+    virtual void packCodes(const QuantizedWeights&, void*, ThreadPool&) const {}
     // Two plans with the same variant pack the same weights to the same bytes.
     virtual std::string weightVariant() const = 0;
     // For a pool of that many threads. Scratch is aligned to 64 bytes by the caller.
@@ -50,7 +61,7 @@ class ConvPlan {
     virtual void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
                      ThreadPool& pool) const = 0;
     // "gemm1x1", "direct", "winograd4", "depthwise", "grouped", "first", "deconv", "depthwise_deconv"; with
-    // ".bf16" behind it when the products are of bf16.
+    // ".bf16" behind it when the products are of bf16, ".w8" or ".w4" when the weights stay quantised.
     virtual std::string algorithm() const = 0;
 };
 
@@ -62,6 +73,7 @@ struct ConvOptions {
     bool transposed = false;  // deconvolution: ih, iw is the small side
     bool srcNchw = false;     // src is plain [N][ic][H][W] (first layer); only where convReadsNchw says so
     bool bf16 = false;        // products of bf16 where the kernels have them and the rounding is worth it
+    CodeForm codes;           // of the weights, when they shall stay quantised where the plan's kind allows
     ConvAlgorithm algorithm = ConvAlgorithm::Auto;
 };
 

@@ -102,6 +102,14 @@ struct Bf16Kernels {
     void (*interleave)(const float* even, const float* odd, int width, uint16_t* dst);
 };
 
+// Codes of quantised weights to floats: out[r][j] = code[r][j] * scale[j] + min[j], j < width, a multiple of P.
+struct ExpandKernels {
+    void (*bytes)(const int8_t* codes, int rows, int width, const float* scale, const float* min, float* out);
+    // Two rows share a row of bytes, the even one in the low halves, as code + 8. codes: that of row 0.
+    void (*nibbles)(const uint8_t* codes, int firstRow, int rows, int width, const float* scale,
+                    const float* min, float* out);
+};
+
 struct DepthwiseKernels {
     void (*forward)(const DepthwiseArgs& args);
     void (*transposed)(const DepthwiseArgs& args);
@@ -121,6 +129,7 @@ struct WinogradKernels {
 
 const PanelKernels& panelKernels(Isa isa);
 const Bf16Kernels* bf16Kernels(Isa isa);  // null where this build has none; asks not what the CPU has
+const ExpandKernels& expandKernels(Isa isa);
 const DepthwiseKernels& depthwiseKernels(Isa isa);
 const GroupedKernels& groupedKernels(Isa isa);
 const WinogradKernels& winogradKernels(Isa isa);

@@ -48,6 +48,7 @@ const Kernels& table(Isa id) {
                        c.id,
                        &panels,
                        bf16,
+                       &expandKernels(c.id),
                        &depthwiseKernels(c.id),
                        &groupedKernels(c.id),
                        &winogradKernels(c.id),

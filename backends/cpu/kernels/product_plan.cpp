@@ -1,9 +1,9 @@
 // Convolutions as products of taps and channels: 1x1, direct, grouped, first layer, transposed.
-#include <atomic>
 #include <climits>
 #include <type_traits>
 #include <vector>
 
+#include "backends/cpu/kernels/code_panels.h"
 #include "backends/cpu/kernels/conv_plans.h"
 #include "backends/cpu/kernels/panels.h"
 #include "base/error.h"
@@ -11,7 +11,8 @@
 namespace mnnc {
 namespace {
 
-constexpr long kCacheBytes = 384L << 10;  // what one task keeps of its input in the second level cache
+constexpr size_t kExpandedBytes = 600 << 10;  // most of an expanded panel of quantised weights
+constexpr long kCacheBytes = 384L << 10;      // what one task keeps of its input in the second level cache
 
 struct Tap {
     int ky, kx;
@@ -76,13 +77,25 @@ class ProductPlan final : public ConvPlan {
         ocb_ = ceilDiv(s_.oc, P);
         makePhases();
         placeSource();
+        if (options.codes.bits && !transposed_ && !planar_ && groups_ == 1)
+            codes_ = CodePanels(k, options.codes, shape, CodePanels::Rows::TapMajor);
         makePanels();
         if (int64_t(panels_.size()) * int64_t(phases_.size()) > INT_MAX)
             fail(Status::NotSupported, "a deconvolution to %d channels with a stride of %dx%d is too large",
                  s_.oc, s_.strideH, s_.strideW);
     }
 
-    size_t packedWeightBytes() const override { return weightElements_ * (bf16_ ? 2 : sizeof(float)); }
+    size_t packedWeightBytes() const override {
+        return codes_.used() ? codes_.bytes() : weightElements_ * elementBytes();
+    }
+
+    bool keepsCodes() const override { return codes_.used(); }
+
+    void packCodes(const QuantizedWeights& weights, void* packed, ThreadPool& pool) const override {
+        parallelFor(pool, static_cast<int>(panels_.size()), [&](int i) {
+            codes_.pack(weights, {panels_[i].block, panels_[i].nb}, packed);
+        });
+    }
 
     void packWeights(const float* weights, void* packed, ThreadPool& pool) const override {
         const int panels = static_cast<int>(panels_.size());
@@ -98,7 +111,8 @@ class ProductPlan final : public ConvPlan {
     }
 
     std::string weightVariant() const override {
-        return format("%s%s.p%d.n%d.g%d.s%dx%d.a%dx%d", bf16_ ? "bf16." : "",
+        return (codes_.used() ? codes_.variant() : "") +
+               format("%s%s.p%d.n%d.g%d.s%dx%d.a%dx%d", bf16_ && !codes_.used() ? "bf16." : "",
                       transposed_ ? "deconv"
                       : planar_   ? "planar"
                                   : "tap",
@@ -111,7 +125,8 @@ class ProductPlan final : public ConvPlan {
     }
 
     size_t scratchBytes(int threads) const override {
-        size_t bytes = (roundUpFloats(size_t(ocb_) * k_.lanes) + paddedFloats_) * sizeof(float);
+        const size_t bytes = (roundUpFloats(size_t(ocb_) * k_.lanes) + paddedFloats_) * sizeof(float) +
+                             expandedBytes() * std::max(1, threads);
         size_t strips = 0;
         for (int t = 1; bf16_ && t <= std::max(1, threads); ++t) {
             const Split split = splitFor(phases_[0], t);
@@ -126,7 +141,7 @@ class ProductPlan final : public ConvPlan {
                            : groups_ > 1 ? "grouped"
                            : flat_       ? "gemm1x1"
                                          : "direct") +
-               (bf16_ ? ".bf16" : "");
+               (bf16_ ? ".bf16" : "") + codes_.suffix();
     }
 
     void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
@@ -135,6 +150,8 @@ class ProductPlan final : public ConvPlan {
         float* bias = static_cast<float*>(scratch);
         padBias(post.bias, s_.oc, ocb_ * P, bias);
         float* padded = bias + roundUpFloats(size_t(ocb_) * P);
+        const Weights weights{packed, reinterpret_cast<char*>(padded + paddedFloats_)};
+        char* strips = weights.expanded + expandedBytes() * pool.threads();
         const size_t srcImage = size_t(nchw_ ? s_.ic : icb_ * P) * s_.ih * s_.iw;
         const size_t dstImage = size_t(ocb_) * P * s_.oh * s_.ow;
         for (int n = 0; n < images_; ++n) {
@@ -142,20 +159,36 @@ class ProductPlan final : public ConvPlan {
             PostOps here = post;
             if (post.residual) here.residual = post.residual + n * dstImage;
             if (bf16_) {
-                runStrips(image, static_cast<const uint16_t*>(packed), reinterpret_cast<uint16_t*>(padded),
-                          dst + n * dstImage, bias, here, pool);
+                runStrips(image, weights, reinterpret_cast<uint16_t*>(strips), dst + n * dstImage, bias, here,
+                          pool);
                 continue;
             }
             if (paddedFloats_) {
                 padSource(image, padded, pool);
                 image = padded;
             }
-            runImage(Source<float>{image, plane_, pixel_, 0}, static_cast<const float*>(packed),
-                     dst + n * dstImage, bias, here, pool);
+            runImage(Source<float>{image, plane_, pixel_, 0}, weights, dst + n * dstImage, bias, here, pool);
         }
     }
 
   private:
+    struct Weights {
+        const void* packed;
+        char* expanded;  // a panel for each thread, where they are codes
+    };
+
+    size_t elementBytes() const { return bf16_ ? sizeof(uint16_t) : sizeof(float); }
+    size_t expandedBytes() const { return codes_.used() ? largestPanel_ * elementBytes() : 0; }
+
+    // Panel i of phase f, expanded into the slot's memory where it has to be.
+    template <typename T>
+    const T* panelWeights(const Weights& weights, size_t f, int i, int slot) const {
+        if (!codes_.used()) return static_cast<const T*>(weights.packed) + weightOffset(f, i);
+        auto* out = reinterpret_cast<T*>(weights.expanded + slot * expandedBytes());
+        codes_.expand(weights.packed, {panels_[i].block, panels_[i].nb}, out);
+        return out;
+    }
+
     void makePhases() {
         const int sh = transposed_ ? s_.strideH : 1, sw = transposed_ ? s_.strideW : 1;
         if (int64_t{std::min(sh, s_.oh)} * std::min(sw, s_.ow) > kMaxPhases)
@@ -261,6 +294,11 @@ class ProductPlan final : public ConvPlan {
         if (groups_ == 1 || (icg % P == 0 && ocg % P == 0)) {
             const int blocks = ceilDiv(ocg, P);
             panelBlocks_ = bestPanelBlocks(*k_.panels, m, blocks);
+            if (codes_.used()) {
+                // What is expanded shall stay in the second level cache.
+                const size_t block = size_t(codes_.rows()) * P * elementBytes();
+                panelBlocks_ = std::clamp(static_cast<int>(kExpandedBytes / block), 1, panelBlocks_);
+            }
             for (int g = 0; g < groups_; ++g) {
                 for (const OutPanel& o : cutPanels(g * blocks, blocks, panelBlocks_))
                     add(o, g * icg, (g + 1) * icg);
@@ -278,12 +316,15 @@ class ProductPlan final : public ConvPlan {
             for (const Panel& p : panels_) {
                 offsets_.push_back(weightElements_);
                 const int length = runLength(p);
-                weightElements_ += phase.offsets.size() * (bf16_ ? (length + 1) / 2 * 2 : length) * p.nb * P;
+                const size_t elements =
+                    phase.offsets.size() * (bf16_ ? (length + 1) / 2 * 2 : length) * p.nb * P;
+                weightElements_ += elements;
+                largestPanel_ = std::max(largestPanel_, elements);
             }
         }
     }
 
-    size_t weightOffset(int phase, int panel) const { return offsets_[phase * panels_.size() + panel]; }
+    size_t weightOffset(size_t phase, int panel) const { return offsets_[phase * panels_.size() + panel]; }
 
     // Weights come in runs that are read side by side: the channels of a tap, or (planar) the taps of a
     // kernel row. One run per offset of the phase.
@@ -369,19 +410,19 @@ class ProductPlan final : public ConvPlan {
     int unitsOf(const Phase& phase) const { return flat_ ? flatCols_ : phase.rows; }
 
     template <typename T>
-    void runImage(const Source<T>& src, const T* packed, float* dst, const float* bias, const PostOps& post,
-                  ThreadPool& pool) const {
+    void runImage(const Source<T>& src, const Weights& weights, float* dst, const float* bias,
+                  const PostOps& post, ThreadPool& pool) const {
         const int panels = static_cast<int>(panels_.size());
         for (size_t f = 0; f < phases_.size(); ++f) {
             const Phase& phase = phases_[f];
             const Split split = splitFor(phase, pool.threads());
-            parallelFor(pool, split.chunks * split.groups, [&](int task) {
+            parallelSlots(pool, split.chunks * split.groups, [&](int slot, int task) {
                 const int chunk = task / split.groups, group = task % split.groups, units = unitsOf(phase);
                 const int u0 = cut(units, chunk, split.chunks), u1 = cut(units, chunk + 1, split.chunks);
                 const int from = cut(panels, group, split.groups), to = cut(panels, group + 1, split.groups);
                 for (int i = from; i < to; ++i) {
-                    runPanel(phase, panels_[i], packed + weightOffset(static_cast<int>(f), i), src, dst, bias,
-                             post, u0, u1);
+                    runPanel(phase, panels_[i], panelWeights<T>(weights, f, i, slot), src, dst, bias, post,
+                             u0, u1);
                 }
             });
         }
@@ -455,29 +496,26 @@ class ProductPlan final : public ConvPlan {
         return {strip, rows.count * stripRow(), flat_ ? k_.lanes : pixel_, rows.first};
     }
 
-    void runStrips(const float* image, const uint16_t* packed, uint16_t* strips, float* dst,
+    void runStrips(const float* image, const Weights& weights, uint16_t* strips, float* dst,
                    const float* bias, const PostOps& post, ThreadPool& pool) const {
         const Phase& phase = phases_[0];
         const Split split = splitFor(phase, pool.threads());
         if (wholeStrip(split)) {
             const StripRows rows = allRows(phase);
             fillStrip(image, rows, strips, pool);
-            return runImage(stripSource(strips, rows), packed, dst, bias, post, pool);
+            return runImage(stripSource(strips, rows), weights, dst, bias, post, pool);
         }
-        const size_t slot = stripBytes(phase, split) / sizeof(uint16_t);
-        std::atomic<int> next{0};
-        parallelFor(pool, std::min(pool.threads(), split.chunks), [&](int s) {
+        const size_t stride = stripBytes(phase, split) / sizeof(uint16_t);
+        parallelSlots(pool, split.chunks, [&](int slot, int chunk) {
             InlinePool alone;
-            uint16_t* strip = strips + s * slot;
-            for (int chunk; (chunk = next.fetch_add(1, std::memory_order_relaxed)) < split.chunks;) {
-                const int units = unitsOf(phase);
-                const int u0 = cut(units, chunk, split.chunks), u1 = cut(units, chunk + 1, split.chunks);
-                const StripRows rows = stripRows(u0, u1);
-                fillStrip(image, rows, strip, alone);
-                for (size_t i = 0; i < panels_.size(); ++i) {
-                    runPanel(phase, panels_[i], packed + weightOffset(0, static_cast<int>(i)),
-                             stripSource(strip, rows), dst, bias, post, u0, u1);
-                }
+            uint16_t* strip = strips + slot * stride;
+            const int units = unitsOf(phase);
+            const int u0 = cut(units, chunk, split.chunks), u1 = cut(units, chunk + 1, split.chunks);
+            const StripRows rows = stripRows(u0, u1);
+            fillStrip(image, rows, strip, alone);
+            for (int i = 0; i < static_cast<int>(panels_.size()); ++i) {
+                runPanel(phase, panels_[i], panelWeights<uint16_t>(weights, 0, i, slot),
+                         stripSource(strip, rows), dst, bias, post, u0, u1);
             }
         });
     }
@@ -538,7 +576,8 @@ class ProductPlan final : public ConvPlan {
     int stepY_ = 1, stepX_ = 1;
     int top_ = 0, left_ = 0, height_ = 0, width_ = 0, tapRows_ = 0;
     ptrdiff_t plane_ = 0, rowFloats_ = 0, pixel_ = 0, flatDstPixel_ = 0, flatDstBlock_ = 0;
-    size_t paddedFloats_ = 0, weightElements_ = 0;
+    size_t paddedFloats_ = 0, weightElements_ = 0, largestPanel_ = 0;
+    CodePanels codes_;
     std::vector<Phase> phases_;
     std::vector<Panel> panels_;
     std::vector<size_t> offsets_;

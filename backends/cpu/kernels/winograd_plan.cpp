@@ -1,13 +1,58 @@
 // Winograd convolutions F(unit x unit, 3x3).
-#include <atomic>
 #include <vector>
 
+#include "backends/cpu/kernels/code_panels.h"
 #include "backends/cpu/kernels/conv_plans.h"
 #include "backends/cpu/kernels/panels.h"
 #include "base/error.h"
 
 namespace mnnc {
 namespace {
+
+constexpr size_t kExpandedBytes = 700 << 10;  // most of a panel of transformed weights made for a run
+
+// The taps of one channel after the other for one block of output channels: 9 rows of P floats.
+class FloatTaps {
+  public:
+    FloatTaps(const float* weights, const ConvShape& s, int lanes, int block)
+        : weights_(weights + size_t(block) * lanes * s.ic * 9),
+          ic_(s.ic),
+          lanes_(lanes),
+          real_(std::min(lanes, s.oc - block * lanes)) {}
+
+    const float* channel(int c) {
+        for (int l = 0; l < real_; ++l) {
+            const float* w = weights_ + (size_t(l) * ic_ + c) * 9;
+            for (int i = 0; i < 9; ++i) taps_[i * lanes_ + l] = w[i];
+        }
+        return taps_;
+    }
+
+  private:
+    alignas(64) float taps_[9 * 16] = {};
+    const float* weights_;
+    int ic_, lanes_, real_;
+};
+
+class CodeTaps {
+  public:
+    CodeTaps(const CodePanels& codes, const void* packed, int lanes, int block)
+        : codes_(codes), packed_(packed), lanes_(lanes), block_{block, 1} {}
+
+    const float* channel(int c) {
+        if (c % kChannels == 0)
+            codes_.expand(packed_, block_, c * 9, std::min(kChannels * 9, codes_.rows() - c * 9), taps_);
+        return taps_ + c % kChannels * 9 * lanes_;
+    }
+
+  private:
+    static constexpr int kChannels = 8;
+    alignas(64) float taps_[kChannels * 9 * 16];
+    const CodePanels& codes_;
+    const void* packed_;
+    int lanes_;
+    OutPanel block_;
+};
 
 class WinogradPlan final : public ConvPlan {
   public:
@@ -34,6 +79,17 @@ class WinogradPlan final : public ConvPlan {
         chunkTiles_ = ceilDiv(tiles_, chunks_);
         chunks_ = ceilDiv(tiles_, chunkTiles_);
         panelBlocks_ = bestPanelBlocks(*k.panels, std::min(chunkTiles_, 72), ocb_);
+        if (options.codes.bits) {
+            codes_ = CodePanels(k, options.codes, shape, CodePanels::Rows::ChannelMajor);
+            // With one chunk each panel's weights are made when it is its turn, else all of them first.
+            perPanel_ = chunks_ * s_.batch == 1;
+            if (perPanel_) {
+                const size_t block = size_t(points_) * rows() * k.lanes * elementBytes();
+                const int least = tiles_ < 8 ? 2 : 1;  // one block has too few sums to hide their latency
+                panelBlocks_ = std::clamp(static_cast<int>(kExpandedBytes / block),
+                                          std::min(least, panelBlocks_), panelBlocks_);
+            }
+        }
         panels_ = cutPanels(0, ocb_, panelBlocks_);
         inPoint_ = pointStride(icb_);
         outPoint_ = pointStride(ocb_);
@@ -42,42 +98,36 @@ class WinogradPlan final : public ConvPlan {
     }
 
     size_t packedWeightBytes() const override {
-        return pointWeights() * points_ * (bf16_ ? sizeof(uint16_t) : sizeof(float));
+        return codes_.used() ? codes_.bytes() : pointWeights() * points_ * elementBytes();
     }
 
-    void packWeights(const float* weights, void* to, ThreadPool& pool) const override {
-        if (bf16_) return packPairs(weights, static_cast<uint16_t*>(to), pool);
-        const int P = k_.lanes;
-        float* packed = static_cast<float*>(to);
-        const auto point = static_cast<ptrdiff_t>(pointWeights());
+    void packWeights(const float* weights, void* packed, ThreadPool& pool) const override {
         parallelFor(pool, ocb_, [&](int b) {
-            const OutPanel* panel = panels_.data();
-            while (b >= panel->block + panel->nb) ++panel;
-            const int width = panel->nb * P, lanes = std::min(P, s_.oc - b * P);
-            float* out = packed + size_t(panel->block) * P * s_.ic + (b - panel->block) * P;
-            alignas(64) float g[9 * 16] = {};
-            for (int c = 0; c < s_.ic; ++c) {
-                for (int l = 0; l < lanes; ++l) {
-                    const float* w = weights + ((size_t(b) * P + l) * s_.ic + c) * 9;
-                    for (int i = 0; i < 9; ++i) g[i * P + l] = w[i];
-                }
-                k_.winograd->weight[unit_ / 2](g, out + size_t(c) * width, point);
-            }
+            FloatTaps taps(weights, s_, k_.lanes, b);
+            transformInto(packed, b, taps);
         });
     }
 
+    bool keepsCodes() const override { return codes_.used(); }
+
+    void packCodes(const QuantizedWeights& weights, void* packed, ThreadPool& pool) const override {
+        parallelFor(pool, ocb_, [&](int b) { codes_.pack(weights, {b, 1}, packed); });
+    }
+
     std::string weightVariant() const override {
+        if (codes_.used()) return codes_.variant() + format("winograd.p%d", k_.lanes);
         return format("winograd%d.%sp%d.n%d", unit_, bf16_ ? "bf16." : "", k_.lanes, panelBlocks_);
     }
 
     size_t scratchBytes(int threads) const override {
         const int slots = shared() ? 1 : std::clamp(threads, 1, chunks_ * s_.batch);
-        const int strips = std::clamp(threads, 1, std::max(slots, points_));
+        const int strips = perPanel_ ? points_ : std::clamp(threads, 1, std::max(slots, points_));
         return (roundUpFloats(size_t(ocb_) * k_.lanes) + slotFloats_ * slots + stripFloats_ * strips) *
-               sizeof(float);
+                   sizeof(float) +
+               expandedBytes() * (perPanel_ ? std::max(1, threads) : 1);
     }
 
-    std::string algorithm() const override { return format("winograd%d%s", unit_, bf16_ ? ".bf16" : ""); }
+    std::string algorithm() const override { return format("winograd%d%s", unit_, bf16_ ? ".bf16" : "") + codes_.suffix(); }
 
     void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
              ThreadPool& pool) const override {
@@ -85,31 +135,49 @@ class WinogradPlan final : public ConvPlan {
         padBias(post.bias, s_.oc, ocb_ * k_.lanes, bias);
         float* slots = bias + roundUpFloats(size_t(ocb_) * k_.lanes);
         const int total = chunks_ * s_.batch;
-        const Job job{src, packed, dst, bias, post};
-        if (shared() || pool.threads() == 1) {
-            for (int i = 0; i < total; ++i) runChunk(job, i, slots, slots + slotFloats_, pool);
+        const bool together = shared() || pool.threads() == 1;
+        const int threads = together ? 1 : std::min(pool.threads(), total);
+        float* strips = slots + threads * slotFloats_;
+        Job job{src, packed, dst, bias, post, nullptr};
+        if (codes_.used()) {
+            const int stripCount =
+                perPanel_ ? points_ : std::clamp(pool.threads(), 1, std::max(threads, points_));
+            job.expanded = reinterpret_cast<char*>(strips + stripCount * stripFloats_);
+            if (!perPanel_) {
+                parallelFor(pool, ocb_, [&](int b) {
+                    CodeTaps taps(codes_, packed, k_.lanes, b);
+                    transformInto(job.expanded, b, taps);
+                });
+                job.weights = job.expanded;
+            }
+        }
+        if (together) {
+            for (int i = 0; i < total; ++i) runChunk(job, i, slots, strips, pool);
             return;
         }
-        const int threads = std::min(pool.threads(), total);
-        float* strips = slots + threads * slotFloats_;
         // Chunks are independent: each thread takes one at a time through all three steps in its own cache.
-        std::atomic<int> next{0};
-        parallelFor(pool, threads, [&](int slot) {
+        parallelSlots(pool, total, [&](int slot, int i) {
             InlinePool alone;
-            for (int i; (i = next.fetch_add(1, std::memory_order_relaxed)) < total;) {
-                runChunk(job, i, slots + slot * slotFloats_, strips + slot * stripFloats_, alone);
-            }
+            runChunk(job, i, slots + slot * slotFloats_, strips + slot * stripFloats_, alone);
         });
     }
 
   private:
     struct Job {
         const float* src;
-        const void* packed;
+        const void* weights;  // transformed, or the codes when each panel is expanded for itself
         float* dst;
         const float* bias;
         const PostOps& post;
+        char* expanded;  // memory for transformed weights
     };
+
+    size_t elementBytes() const { return bf16_ ? sizeof(uint16_t) : sizeof(float); }
+    size_t expandedBytes() const {
+        if (!codes_.used()) return 0;
+        const size_t elements = perPanel_ ? size_t(panelBlocks_) * k_.lanes * rows() : pointWeights();
+        return (elements * points_ * elementBytes() + 63) / 64 * 64;
+    }
 
     // Too few chunks to keep the threads evenly busy: they share the work inside each.
     bool shared() const { return chunks_ * s_.batch < std::max(2, 2 * threads_); }
@@ -172,9 +240,70 @@ class WinogradPlan final : public ConvPlan {
         });
     }
 
+    // Block b of output channels at its place among all panels' weights.
+    template <typename Taps>
+    void transformInto(void* packed, int b, Taps& taps) const {
+        const OutPanel* panel = panels_.data();
+        while (b >= panel->block + panel->nb) ++panel;
+        const size_t at = size_t(panel->block) * k_.lanes * rows();
+        const auto point = static_cast<ptrdiff_t>(pointWeights());
+        if (bf16_)
+            transform(*panel, b, taps, static_cast<uint16_t*>(packed) + at, point);
+        else
+            transform(*panel, b, taps, static_cast<float*>(packed) + at, point);
+    }
+
+    // Block b of a panel that begins at out.
+    template <typename Taps>
+    void transform(const OutPanel& panel, int b, Taps& taps, float* out, ptrdiff_t point) const {
+        const int P = k_.lanes, width = panel.nb * P;
+        out += (b - panel.block) * P;
+        for (int c = 0; c < s_.ic; ++c)
+            k_.winograd->weight[unit_ / 2](taps.channel(c), out + size_t(c) * width, point);
+    }
+
+    template <typename Taps>
+    void transform(const OutPanel& panel, int b, Taps& taps, uint16_t* out, ptrdiff_t point) const {
+        const int P = k_.lanes, width = panel.nb * P;
+        out += (b - panel.block) * 2 * P;
+        alignas(64) float u[2][64 * 16];
+        for (int c = 0; c < s_.ic; c += 2, out += 2 * width) {
+            k_.winograd->weight[unit_ / 2](taps.channel(c), u[0], P);
+            if (c + 1 < s_.ic)
+                k_.winograd->weight[unit_ / 2](taps.channel(c + 1), u[1], P);
+            else
+                std::fill(u[1], u[1] + points_ * P, 0.0f);
+            for (int i = 0; i < points_; ++i)
+                k_.bf16->interleave(u[0] + i * P, u[1] + i * P, P, out + i * point);
+        }
+    }
+
+    // A panel's weights and how far apart their points are.
+    template <typename T>
+    struct PanelWeights {
+        const T* data;
+        size_t point;
+    };
+
+    template <typename T>
+    PanelWeights<T> expandPanel(const Job& job, const OutPanel& panel, int slot) const {
+        auto* out = reinterpret_cast<T*>(job.expanded + slot * expandedBytes());
+        const size_t point = size_t(panel.nb) * k_.lanes * rows();
+        for (int b = panel.block; b < panel.block + panel.nb; ++b) {
+            CodeTaps taps(codes_, job.weights, k_.lanes, b);
+            transform(panel, b, taps, out, static_cast<ptrdiff_t>(point));
+        }
+        return {out, point};
+    }
+
+    template <typename T>
+    PanelWeights<T> storedPanel(const Job& job, const OutPanel& panel) const {
+        return {static_cast<const T*>(job.weights) + size_t(panel.block) * k_.lanes * rows(), pointWeights()};
+    }
+
     // One panel of one point: y = v x weights.
     template <typename T>
-    PanelArgsOf<T> panelArgs(const OutPanel& p, int point, int m, const T* v, const T* weights,
+    PanelArgsOf<T> panelArgs(const OutPanel& p, int point, int m, const T* v, const PanelWeights<T>& weights,
                              float* y) const {
         static constexpr ptrdiff_t kNoOffset[1] = {0};
         alignas(64) static constexpr float kZero[4 * 16] = {};
@@ -187,7 +316,7 @@ class WinogradPlan final : public ConvPlan {
         t.fullBlocks = s_.ic / P;
         t.blockStride = ptrdiff_t(m) * P;
         t.tail = s_.ic % P;
-        t.w = weights + point * pointWeights() + size_t(p.block) * P * rows();
+        t.w = weights.data + point * weights.point;
         t.dst = y + point * outPoint_ + size_t(p.block) * m * P;
         t.dstPixelStride = P;
         t.dstBlockStride = ptrdiff_t(m) * P;
@@ -202,60 +331,49 @@ class WinogradPlan final : public ConvPlan {
         return t;
     }
 
+    // A point's input as bf16, rounded once for all panels.
+    void fillStrip(const float* v, int m, uint16_t* strip) const {
+        const int P = k_.lanes;
+        for (int b = 0; b < icb_; ++b) {
+            const size_t at = size_t(b) * m * P;
+            k_.bf16->convertBlock(v + at, P, m, std::min(P, s_.ic - b * P), strip + at);
+        }
+    }
+
     void products(const Job& job, const float* v, float* y, int m, float* strips, ThreadPool& pool) const {
         const int panels = static_cast<int>(panels_.size());
-        if (!bf16_) {
-            const auto* weights = static_cast<const float*>(job.packed);
-            parallelFor(pool, points_ * panels, [&](int task) {
-                const int point = task / panels;
-                k_.panels->panel(
-                    panelArgs(panels_[task % panels], point, m, v + point * inPoint_, weights, y));
+        const auto strip = [&](int i) { return reinterpret_cast<uint16_t*>(strips + i * stripFloats_); };
+        if (perPanel_) {
+            if (bf16_)
+                parallelFor(pool, points_,
+                            [&](int point) { fillStrip(v + point * inPoint_, m, strip(point)); });
+            parallelSlots(pool, panels, [&](int slot, int i) {
+                const OutPanel& p = panels_[i];
+                if (bf16_) {
+                    const auto weights = expandPanel<uint16_t>(job, p, slot);
+                    for (int point = 0; point < points_; ++point)
+                        k_.bf16->panel(panelArgs<uint16_t>(p, point, m, strip(point), weights, y));
+                } else {
+                    const auto weights = expandPanel<float>(job, p, slot);
+                    for (int point = 0; point < points_; ++point)
+                        k_.panels->panel(panelArgs(p, point, m, v + point * inPoint_, weights, y));
+                }
             });
             return;
         }
-        // Each point's input is rounded once, into a strip that its panels share.
-        const auto* weights = static_cast<const uint16_t*>(job.packed);
-        std::atomic<int> next{0};
-        parallelFor(pool, std::min(pool.threads(), points_), [&](int thread) {
-            auto* strip = reinterpret_cast<uint16_t*>(strips + thread * stripFloats_);
-            for (int point; (point = next.fetch_add(1, std::memory_order_relaxed)) < points_;) {
-                for (int b = 0; b < icb_; ++b) {
-                    k_.bf16->convertBlock(v + point * inPoint_ + size_t(b) * m * k_.lanes, k_.lanes, m,
-                                          std::min(k_.lanes, s_.ic - b * k_.lanes),
-                                          strip + size_t(b) * m * k_.lanes);
-                }
-                for (const OutPanel& p : panels_) k_.bf16->panel(panelArgs(p, point, m, strip, weights, y));
-            }
-        });
-    }
-
-    void packPairs(const float* weights, uint16_t* packed, ThreadPool& pool) const {
-        const int P = k_.lanes, pairs = rows() / 2;
-        parallelFor(pool, ocb_, [&](int b) {
-            const OutPanel* panel = panels_.data();
-            while (b >= panel->block + panel->nb) ++panel;
-            const int width = panel->nb * P, lanes = std::min(P, s_.oc - b * P);
-            uint16_t* out = packed + size_t(panel->block) * P * rows() + (b - panel->block) * 2 * P;
-            alignas(64) float g[9 * 16] = {};
-            alignas(64) float u[2][64 * 16];
-            for (int pair = 0; pair < pairs; ++pair) {
-                for (int odd = 0; odd < 2; ++odd) {
-                    const int c = 2 * pair + odd;
-                    if (c >= s_.ic) {
-                        std::fill(u[odd], u[odd] + points_ * P, 0.0f);
-                        continue;
-                    }
-                    for (int l = 0; l < lanes; ++l) {
-                        const float* w = weights + ((size_t(b) * P + l) * s_.ic + c) * 9;
-                        for (int i = 0; i < 9; ++i) g[i * P + l] = w[i];
-                    }
-                    k_.winograd->weight[unit_ / 2](g, u[odd], P);
-                }
-                for (int point = 0; point < points_; ++point) {
-                    k_.bf16->interleave(u[0] + point * P, u[1] + point * P, P,
-                                        out + point * pointWeights() + size_t(pair) * 2 * width);
-                }
-            }
+        if (bf16_) {
+            parallelSlots(pool, points_, [&](int slot, int point) {
+                fillStrip(v + point * inPoint_, m, strip(slot));
+                for (const OutPanel& p : panels_)
+                    k_.bf16->panel(
+                        panelArgs<uint16_t>(p, point, m, strip(slot), storedPanel<uint16_t>(job, p), y));
+            });
+            return;
+        }
+        parallelFor(pool, points_ * panels, [&](int task) {
+            const int point = task / panels;
+            const OutPanel& p = panels_[task % panels];
+            k_.panels->panel(panelArgs(p, point, m, v + point * inPoint_, storedPanel<float>(job, p), y));
         });
     }
 
@@ -263,6 +381,8 @@ class WinogradPlan final : public ConvPlan {
     const ConvShape s_;
     const int unit_, points_, tilesW_, tiles_, icb_, ocb_, threads_;
     const bool bf16_;
+    bool perPanel_ = false;
+    CodePanels codes_;
     int chunkTiles_ = 0, chunks_ = 1, panelBlocks_ = 1;
     size_t inPoint_ = 0, outPoint_ = 0, slotFloats_ = 0, stripFloats_ = 0;
     std::vector<OutPanel> panels_;

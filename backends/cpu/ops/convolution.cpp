@@ -50,6 +50,10 @@ class ConvExecution final : public Execution {
         options.transposed = isDeconvolution(command_.type);
         options.srcNchw = command_.inputs[0]->pack == 1;
         options.bf16 = backend_.config().precision == Precision::Low;
+        if (backend_.config().memory == MemoryMode::Low && command_.operands() == 1) {
+            if (const auto form = params.quantizedForm(w.weightCount, w.oc, command_.name.c_str()))
+                options.codes = {form->bits, toInt(form->blocksPerOutput)};
+        }
         plan_ = makeConvPlan(backend_.kernels(), planShape(w, params), options);
         const Epilogue& epilogue = command_.epilogue;
         post_.act = epilogue.act;
@@ -113,6 +117,9 @@ class ConvExecution final : public Execution {
         const std::string variant = plan_->algorithm() + "/" + plan_->weightVariant() + "/" +
                                     backend_.kernels().isa + "/" + std::to_string(w.groups);
         stored_ = backend_.weights(command_.params, variant, packedBytes_, [&](AlignedBuffer& buffer) {
+            if (plan_->keepsCodes())
+                return plan_->packCodes(params.quantizedWeights(w.weightCount, w.oc, name), buffer.data(),
+                                        backend_.pool());
             const FloatView weights = params.weights(w.weightCount, w.oc, name);
             plan_->packWeights(weights.data(), buffer.data(), backend_.pool());
         });
