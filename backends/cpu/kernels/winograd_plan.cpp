@@ -175,15 +175,19 @@ class WinogradPlan final : public ConvPlan {
     size_t elementBytes() const { return bf16_ ? sizeof(uint16_t) : sizeof(float); }
     size_t expandedBytes() const {
         if (!codes_.used()) return 0;
-        const size_t elements = perPanel_ ? size_t(panelBlocks_) * k_.lanes * rows() : pointWeights();
-        return (elements * points_ * elementBytes() + 63) / 64 * 64;
+        return weightStride(perPanel_ ? panelBlocks_ : ocb_) * points_ * elementBytes();
     }
 
     // Too few chunks to keep the threads evenly busy: they share the work inside each.
     bool shared() const { return chunks_ * s_.batch < std::max(2, 2 * threads_); }
 
-    // Elements of one point: channels in whole pairs for bf16.
-    size_t pointWeights() const { return size_t(ocb_) * k_.lanes * rows(); }
+    // Elements from one point's weights to the next one's: channels in whole pairs for bf16, and an odd number
+    // of cache lines, because all points of a channel are written at a time.
+    size_t weightStride(int blocks) const {
+        const size_t line = 64 / elementBytes();
+        return (size_t(blocks) * k_.lanes * rows() / line | 1) * line;
+    }
+    size_t pointWeights() const { return weightStride(ocb_); }
     int rows() const { return bf16_ ? ceilDiv(s_.ic, 2) * 2 : s_.ic; }
 
     // Strides that are multiples of 4 KiB would put all points of a tile into one set of the first level
@@ -288,7 +292,7 @@ class WinogradPlan final : public ConvPlan {
     template <typename T>
     PanelWeights<T> expandPanel(const Job& job, const OutPanel& panel, int slot) const {
         auto* out = reinterpret_cast<T*>(job.expanded + slot * expandedBytes());
-        const size_t point = size_t(panel.nb) * k_.lanes * rows();
+        const size_t point = weightStride(panel.nb);
         for (int b = panel.block; b < panel.block + panel.nb; ++b) {
             CodeTaps taps(codes_, job.weights, k_.lanes, b);
             transform(panel, b, taps, out, static_cast<ptrdiff_t>(point));
