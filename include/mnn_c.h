@@ -157,6 +157,8 @@ enum {
     MNN_GPU_RECORD_BATCH =
         512 /* command buffers of many operators, recorded once and replayed: the default */
 };
+/* What weights cost. LOW: the CPU keeps weights of convolutions quantised where the model stores them as int8 or
+ * int4 codes, and expands them while it runs: with the numbers of NORMAL up to rounding. HIGH means NORMAL. */
 enum { MNN_MEMORY_NORMAL = 0, MNN_MEMORY_HIGH = 1, MNN_MEMORY_LOW = 2 };
 enum { MNN_POWER_NORMAL = 0, MNN_POWER_HIGH = 1, MNN_POWER_LOW = 2 };
 

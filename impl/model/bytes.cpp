@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <system_error>
 #include <utility>
 
@@ -103,6 +104,18 @@ ModelBytes ModelBytes::fromFile(const char* path, Access access) {
     bytes.data_ = bytes.owned_.get();
     bytes.size_ = size;
     return bytes;
+}
+
+void ModelBytes::release(std::span<const uint8_t> range) const noexcept {
+    const std::less<> before;
+    if (!mapping_ || range.empty() || before(range.data(), data_) ||
+        before(data_ + size_, range.data() + range.size()))
+        return;
+    // Whole pages only; the mapping begins with one.
+    const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+    const auto offset = static_cast<size_t>(range.data() - data_);
+    const size_t first = (offset + page - 1) / page * page, end = (offset + range.size()) / page * page;
+    if (first < end) ::madvise(static_cast<char*>(mapping_) + first, end - first, MADV_DONTNEED);
 }
 
 ModelBytes ModelBytes::copied(const void* data, size_t size) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 namespace mnnc {
 
@@ -30,6 +31,9 @@ class ModelBytes {
     const uint8_t* data() const noexcept { return data_; }
     size_t size() const noexcept { return size_; }
     bool isMapped() const noexcept { return mapping_ != nullptr; }
+    // Gives back the memory of a mapped file's pages inside this range until somebody reads them again. Does
+    // nothing for other bytes.
+    void release(std::span<const uint8_t> range) const noexcept;
 
   private:
     const uint8_t* data_ = nullptr;

@@ -24,6 +24,7 @@ class ExternalFile {
 
     const std::string& path() const noexcept { return path_; }
     int64_t size() const noexcept { return static_cast<int64_t>(bytes_.size()); }
+    const ModelBytes& bytes() const noexcept { return bytes_; }
     // Throws BadWeights for negative numbers, Overflow when the end does not fit, Truncated beyond the file's
     // end.
     std::span<const uint8_t> range(int64_t offset, int64_t bytes, const char* opName) const;

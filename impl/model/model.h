@@ -72,6 +72,7 @@ class Model {
     const std::vector<std::pair<std::string, std::string>>& metadata() const noexcept { return metadata_; }
 
     size_t byteSize() const noexcept { return bytes_.size(); }
+    const ModelBytes& bytes() const noexcept { return bytes_; }
     // Opened on first use; see external_file.h.
     const ExternalFiles& externalFiles() const noexcept { return externalFiles_; }
 

@@ -321,6 +321,24 @@ std::optional<QuantizedForm> quantizedForm(const wire::Convolution2D& conv, int6
     return result;
 }
 
+std::span<const uint8_t> storedConvWeights(const wire::Convolution2D& conv, const ExternalFile* external,
+                                           const char* opName) {
+    switch (convWeightForm(conv, opName)) {
+        case WeightForm::Codes:
+        case WeightForm::Half:
+            return bufferOf(conv, external, opName);
+        case WeightForm::RawInt8:
+            return bytesOf(conv.symmetricQuan()->weight());
+        case WeightForm::Plain:
+            return vectorSize(conv.weight()) > 0 ? bytesOf(conv.weight())
+                                                 : externalRange(conv.external(), 1, external, opName);
+        case WeightForm::SparseFloat:
+        case WeightForm::None:
+            break;
+    }
+    return {};
+}
+
 FloatView decodeConvWeights(const wire::Convolution2D& conv, int64_t expectedCount, int64_t outputCount,
                             const ExternalFile* external, const char* opName) {
     switch (convWeightForm(conv, opName)) {

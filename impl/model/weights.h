@@ -100,6 +100,10 @@ std::optional<QuantizedForm> quantizedForm(const wire::Convolution2D& conv, int6
                                            int64_t outputCount, const ExternalFile* external,
                                            const char* opName);
 
+// The bytes of the model or of the external file that hold the weights; empty where there are none.
+std::span<const uint8_t> storedConvWeights(const wire::Convolution2D& conv, const ExternalFile* external,
+                                           const char* opName);
+
 // One value per output channel; zeros when the file has none.
 FloatView convBias(const wire::Convolution2D& conv, int64_t outputCount, const ExternalFile* external,
                    const char* opName);

@@ -205,6 +205,15 @@ std::optional<QuantizedForm> ConvParams::quantizedForm(int64_t expectedCount, in
     return mnnc::quantizedForm(*table, expectedCount, outputChannels, externalFile(), name);
 }
 
+void ConvParams::releaseWeights(const char* name) const {
+    for (const auto& part : parts) part->releaseWeights(name);
+    if (!table) return;
+    const ExternalFile* external = externalFile();
+    const auto stored = storedConvWeights(*table, external, name);
+    model->bytes().release(stored);
+    if (external) external->bytes().release(stored);
+}
+
 QuantizedWeights ConvParams::quantizedWeights(int64_t expectedCount, int64_t outputChannels,
                                               const char* name) const {
     return decodeQuantizedWeights(*table, expectedCount, outputChannels, externalFile(), name);

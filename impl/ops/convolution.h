@@ -46,6 +46,8 @@ struct ConvParams : Params {
     // come from several operators.
     std::optional<QuantizedForm> quantizedForm(int64_t expectedCount, int64_t outputChannels,
                                                const char* name) const;
+    // The stored weights are not needed for a while: a mapped file's memory is given back.
+    void releaseWeights(const char* name) const;
     QuantizedWeights quantizedWeights(int64_t expectedCount, int64_t outputChannels, const char* name) const;
 
   private:

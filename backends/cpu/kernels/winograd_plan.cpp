@@ -9,7 +9,7 @@
 namespace mnnc {
 namespace {
 
-constexpr size_t kExpandedBytes = 700 << 10;  // most of a panel of transformed weights made for a run
+constexpr size_t kExpandedBytes = 300 << 10;  // about what transformed weights made for a panel may take
 
 // The taps of one channel after the other for one block of output channels: 9 rows of P floats.
 class FloatTaps {
@@ -81,13 +81,12 @@ class WinogradPlan final : public ConvPlan {
         panelBlocks_ = bestPanelBlocks(*k.panels, std::min(chunkTiles_, 72), ocb_);
         if (options.codes.bits) {
             codes_ = CodePanels(k, options.codes, shape, CodePanels::Rows::ChannelMajor);
-            // With one chunk each panel's weights are made when it is its turn, else all of them first.
+            // With one chunk each panel's weights are made when it is its turn, a slice of channels at a time so
+            // that they stay in the second level cache; else all of them first.
             perPanel_ = chunks_ * s_.batch == 1;
             if (perPanel_) {
-                const size_t block = size_t(points_) * rows() * k.lanes * elementBytes();
-                const int least = tiles_ < 8 ? 2 : 1;  // one block has too few sums to hide their latency
-                panelBlocks_ = std::clamp(static_cast<int>(kExpandedBytes / block),
-                                          std::min(least, panelBlocks_), panelBlocks_);
+                const size_t channel = size_t(points_) * panelBlocks_ * k.lanes * elementBytes();
+                slice_ = std::max(static_cast<int>(kExpandedBytes / channel), 64) / 16 * 16;
             }
         }
         panels_ = cutPanels(0, ocb_, panelBlocks_);
@@ -127,7 +126,9 @@ class WinogradPlan final : public ConvPlan {
                expandedBytes() * (perPanel_ ? std::max(1, threads) : 1);
     }
 
-    std::string algorithm() const override { return format("winograd%d%s", unit_, bf16_ ? ".bf16" : "") + codes_.suffix(); }
+    std::string algorithm() const override {
+        return format("winograd%d%s", unit_, bf16_ ? ".bf16" : "") + codes_.suffix();
+    }
 
     void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
              ThreadPool& pool) const override {
@@ -175,7 +176,9 @@ class WinogradPlan final : public ConvPlan {
     size_t elementBytes() const { return bf16_ ? sizeof(uint16_t) : sizeof(float); }
     size_t expandedBytes() const {
         if (!codes_.used()) return 0;
-        return weightStride(perPanel_ ? panelBlocks_ : ocb_) * points_ * elementBytes();
+        const size_t stride =
+            perPanel_ ? weightStride(panelBlocks_, std::min(slice_, s_.ic)) : pointWeights();
+        return (stride * points_ * elementBytes() + 63) / 64 * 64;
     }
 
     // Too few chunks to keep the threads evenly busy: they share the work inside each.
@@ -183,12 +186,13 @@ class WinogradPlan final : public ConvPlan {
 
     // Elements from one point's weights to the next one's: channels in whole pairs for bf16, and an odd number
     // of cache lines, because all points of a channel are written at a time.
-    size_t weightStride(int blocks) const {
+    size_t weightStride(int blocks, int channels) const {
         const size_t line = 64 / elementBytes();
-        return (size_t(blocks) * k_.lanes * rows() / line | 1) * line;
+        return (size_t(blocks) * k_.lanes * rows(channels) / line | 1) * line;
     }
-    size_t pointWeights() const { return weightStride(ocb_); }
-    int rows() const { return bf16_ ? ceilDiv(s_.ic, 2) * 2 : s_.ic; }
+    size_t pointWeights() const { return weightStride(ocb_, s_.ic); }
+    int rows(int channels) const { return bf16_ ? ceilDiv(channels, 2) * 2 : channels; }
+    int rows() const { return rows(s_.ic); }
 
     // Strides that are multiples of 4 KiB would put all points of a tile into one set of the first level
     // cache.
@@ -252,28 +256,34 @@ class WinogradPlan final : public ConvPlan {
         const size_t at = size_t(panel->block) * k_.lanes * rows();
         const auto point = static_cast<ptrdiff_t>(pointWeights());
         if (bf16_)
-            transform(*panel, b, taps, static_cast<uint16_t*>(packed) + at, point);
+            transform(*panel, b, taps, {0, s_.ic}, static_cast<uint16_t*>(packed) + at, point);
         else
-            transform(*panel, b, taps, static_cast<float*>(packed) + at, point);
+            transform(*panel, b, taps, {0, s_.ic}, static_cast<float*>(packed) + at, point);
     }
+
+    struct Channels {
+        int first, end;
+    };
 
     // Block b of a panel that begins at out.
     template <typename Taps>
-    void transform(const OutPanel& panel, int b, Taps& taps, float* out, ptrdiff_t point) const {
+    void transform(const OutPanel& panel, int b, Taps& taps, Channels channels, float* out,
+                   ptrdiff_t point) const {
         const int P = k_.lanes, width = panel.nb * P;
         out += (b - panel.block) * P;
-        for (int c = 0; c < s_.ic; ++c)
-            k_.winograd->weight[unit_ / 2](taps.channel(c), out + size_t(c) * width, point);
+        for (int c = channels.first; c < channels.end; ++c, out += width)
+            k_.winograd->weight[unit_ / 2](taps.channel(c), out, point);
     }
 
     template <typename Taps>
-    void transform(const OutPanel& panel, int b, Taps& taps, uint16_t* out, ptrdiff_t point) const {
+    void transform(const OutPanel& panel, int b, Taps& taps, Channels channels, uint16_t* out,
+                   ptrdiff_t point) const {
         const int P = k_.lanes, width = panel.nb * P;
         out += (b - panel.block) * 2 * P;
         alignas(64) float u[2][64 * 16];
-        for (int c = 0; c < s_.ic; c += 2, out += 2 * width) {
+        for (int c = channels.first; c < channels.end; c += 2, out += 2 * width) {
             k_.winograd->weight[unit_ / 2](taps.channel(c), u[0], P);
-            if (c + 1 < s_.ic)
+            if (c + 1 < channels.end)
                 k_.winograd->weight[unit_ / 2](taps.channel(c + 1), u[1], P);
             else
                 std::fill(u[1], u[1] + points_ * P, 0.0f);
@@ -290,12 +300,12 @@ class WinogradPlan final : public ConvPlan {
     };
 
     template <typename T>
-    PanelWeights<T> expandPanel(const Job& job, const OutPanel& panel, int slot) const {
+    PanelWeights<T> expandPanel(const Job& job, const OutPanel& panel, Channels channels, int slot) const {
         auto* out = reinterpret_cast<T*>(job.expanded + slot * expandedBytes());
-        const size_t point = weightStride(panel.nb);
+        const size_t point = weightStride(panel.nb, channels.end - channels.first);
         for (int b = panel.block; b < panel.block + panel.nb; ++b) {
             CodeTaps taps(codes_, job.weights, k_.lanes, b);
-            transform(panel, b, taps, out, static_cast<ptrdiff_t>(point));
+            transform(panel, b, taps, channels, out, static_cast<ptrdiff_t>(point));
         }
         return {out, point};
     }
@@ -305,26 +315,27 @@ class WinogradPlan final : public ConvPlan {
         return {static_cast<const T*>(job.weights) + size_t(panel.block) * k_.lanes * rows(), pointWeights()};
     }
 
-    // One panel of one point: y = v x weights.
+    // One panel of one point: y = v x weights over these channels.
     template <typename T>
-    PanelArgsOf<T> panelArgs(const OutPanel& p, int point, int m, const T* v, const PanelWeights<T>& weights,
-                             float* y) const {
+    PanelArgsOf<T> panelArgs(const OutPanel& p, Channels channels, int point, int m, const T* v,
+                             const PanelWeights<T>& weights, float* y) const {
         static constexpr ptrdiff_t kNoOffset[1] = {0};
         alignas(64) static constexpr float kZero[4 * 16] = {};
         const int P = k_.lanes;
         PanelArgsOf<T> t;
-        t.a = v;
         t.pixelStride = P;
         t.tapOffset = kNoOffset;
         t.taps = 1;
-        t.fullBlocks = s_.ic / P;
+        const int count = channels.end - channels.first;
+        t.a = v + ptrdiff_t(channels.first / P) * m * P;
+        t.fullBlocks = count / P;
         t.blockStride = ptrdiff_t(m) * P;
-        t.tail = s_.ic % P;
+        t.tail = count % P;
         t.w = weights.data + point * weights.point;
         t.dst = y + point * outPoint_ + size_t(p.block) * m * P;
         t.dstPixelStride = P;
         t.dstBlockStride = ptrdiff_t(m) * P;
-        t.residual = nullptr;
+        t.residual = channels.first ? t.dst : nullptr;  // further slices are added
         t.bias = kZero;
         t.lo = -std::numeric_limits<float>::infinity();
         t.hi = std::numeric_limits<float>::infinity();
@@ -351,33 +362,37 @@ class WinogradPlan final : public ConvPlan {
             if (bf16_)
                 parallelFor(pool, points_,
                             [&](int point) { fillStrip(v + point * inPoint_, m, strip(point)); });
-            parallelSlots(pool, panels, [&](int slot, int i) {
-                const OutPanel& p = panels_[i];
-                if (bf16_) {
-                    const auto weights = expandPanel<uint16_t>(job, p, slot);
-                    for (int point = 0; point < points_; ++point)
-                        k_.bf16->panel(panelArgs<uint16_t>(p, point, m, strip(point), weights, y));
-                } else {
-                    const auto weights = expandPanel<float>(job, p, slot);
-                    for (int point = 0; point < points_; ++point)
-                        k_.panels->panel(panelArgs(p, point, m, v + point * inPoint_, weights, y));
-                }
-            });
+            for (int c = 0; c < s_.ic; c += slice_) {
+                const Channels slice{c, std::min(s_.ic, c + slice_)};
+                parallelSlots(pool, panels, [&](int slot, int i) {
+                    const OutPanel& p = panels_[i];
+                    if (bf16_) {
+                        const auto weights = expandPanel<uint16_t>(job, p, slice, slot);
+                        for (int point = 0; point < points_; ++point)
+                            k_.bf16->panel(panelArgs<uint16_t>(p, slice, point, m, strip(point), weights, y));
+                    } else {
+                        const auto weights = expandPanel<float>(job, p, slice, slot);
+                        for (int point = 0; point < points_; ++point)
+                            k_.panels->panel(panelArgs(p, slice, point, m, v + point * inPoint_, weights, y));
+                    }
+                });
+            }
             return;
         }
         if (bf16_) {
             parallelSlots(pool, points_, [&](int slot, int point) {
                 fillStrip(v + point * inPoint_, m, strip(slot));
                 for (const OutPanel& p : panels_)
-                    k_.bf16->panel(
-                        panelArgs<uint16_t>(p, point, m, strip(slot), storedPanel<uint16_t>(job, p), y));
+                    k_.bf16->panel(panelArgs<uint16_t>(p, {0, s_.ic}, point, m, strip(slot),
+                                                       storedPanel<uint16_t>(job, p), y));
             });
             return;
         }
         parallelFor(pool, points_ * panels, [&](int task) {
             const int point = task / panels;
             const OutPanel& p = panels_[task % panels];
-            k_.panels->panel(panelArgs(p, point, m, v + point * inPoint_, storedPanel<float>(job, p), y));
+            k_.panels->panel(
+                panelArgs(p, {0, s_.ic}, point, m, v + point * inPoint_, storedPanel<float>(job, p), y));
         });
     }
 
@@ -388,6 +403,7 @@ class WinogradPlan final : public ConvPlan {
     bool perPanel_ = false;
     CodePanels codes_;
     int chunkTiles_ = 0, chunks_ = 1, panelBlocks_ = 1;
+    int slice_ = 0;  // channels whose weights are made at a time, with perPanel_
     size_t inPoint_ = 0, outPoint_ = 0, slotFloats_ = 0, stripFloats_ = 0;
     std::vector<OutPanel> panels_;
 };

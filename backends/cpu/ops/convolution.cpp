@@ -117,11 +117,14 @@ class ConvExecution final : public Execution {
         const std::string variant = plan_->algorithm() + "/" + plan_->weightVariant() + "/" +
                                     backend_.kernels().isa + "/" + std::to_string(w.groups);
         stored_ = backend_.weights(command_.params, variant, packedBytes_, [&](AlignedBuffer& buffer) {
-            if (plan_->keepsCodes())
-                return plan_->packCodes(params.quantizedWeights(w.weightCount, w.oc, name), buffer.data(),
-                                        backend_.pool());
+            if (plan_->keepsCodes()) {
+                plan_->packCodes(params.quantizedWeights(w.weightCount, w.oc, name), buffer.data(),
+                                 backend_.pool());
+                return params.releaseWeights(name);
+            }
             const FloatView weights = params.weights(w.weightCount, w.oc, name);
             plan_->packWeights(weights.data(), buffer.data(), backend_.pool());
+            params.releaseWeights(name);
         });
         packed_ = stored_->data();
         if (bias_.empty()) bias_ = params.bias(w.oc, name);
