@@ -188,7 +188,7 @@ class WinogradPlan final : public ConvPlan {
     // of cache lines, because all points of a channel are written at a time.
     size_t weightStride(int blocks, int channels) const {
         const size_t line = 64 / elementBytes();
-        return (size_t(blocks) * k_.lanes * rows(channels) / line | 1) * line;
+        return ((size_t(blocks) * k_.lanes * rows(channels) + line - 1) / line | 1) * line;
     }
     size_t pointWeights() const { return weightStride(ocb_, s_.ic); }
     int rows(int channels) const { return bf16_ ? ceilDiv(channels, 2) * 2 : channels; }
