@@ -137,6 +137,10 @@ enum {
     MNN_FORWARD_VULKAN = 7
 };
 
+/* How numbers are rounded. NORMAL and HIGH compute in fp32. LOW trades accuracy for speed: a CPU with
+ * AVX512-BF16 rounds the operands of convolutions and matrix products to bf16 (sums, tensors and everything else
+ * stay fp32; first layers and short sums too), other CPUs compute as in NORMAL; a GPU stores tensors and weights
+ * as fp16 where it can. Expect relative errors of 1e-3 to 2e-2. LOW_BF16 means LOW. */
 enum { MNN_PRECISION_NORMAL = 0, MNN_PRECISION_HIGH = 1, MNN_PRECISION_LOW = 2, MNN_PRECISION_LOW_BF16 = 3 };
 /* Bits of gpu_mode, numbered as the official runtime numbers them: at most one of each group. How long to
  * search for the fastest kernels, and what to keep tensors in, are wishes: this version has one kernel for
@@ -153,6 +157,8 @@ enum {
     MNN_GPU_RECORD_BATCH =
         512 /* command buffers of many operators, recorded once and replayed: the default */
 };
+/* What weights cost. LOW: the CPU keeps weights of convolutions quantised where the model stores them as int8 or
+ * int4 codes, and expands them while it runs: with the numbers of NORMAL up to rounding. HIGH means NORMAL. */
 enum { MNN_MEMORY_NORMAL = 0, MNN_MEMORY_HIGH = 1, MNN_MEMORY_LOW = 2 };
 enum { MNN_POWER_NORMAL = 0, MNN_POWER_HIGH = 1, MNN_POWER_LOW = 2 };
 

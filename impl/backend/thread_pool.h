@@ -3,6 +3,7 @@
 // A session brackets one inference with beginRun() and endRun() (RunLease does it): beginRun returns the pool
 // to use in between. Nothing here ever makes one session wait for another.
 #pragma once
+#include <atomic>
 #include <memory>
 #include <type_traits>
 
@@ -96,6 +97,15 @@ inline void parallelFor(ThreadPool& pool, int n, Body&& body) {
     pool.run(
         n, [](void* ctx, int i) { (*static_cast<Plain*>(ctx))(i); },
         const_cast<void*>(static_cast<const void*>(&body)));
+}
+
+// body(slot, i) for i in [0, n): calls with the same slot, which is below the number of threads, do not overlap.
+template <typename Body>
+inline void parallelSlots(ThreadPool& pool, int n, Body&& body) {
+    std::atomic<int> next{0};
+    parallelFor(pool, pool.threads() < n ? pool.threads() : n, [&](int slot) {
+        for (int i; (i = next.fetch_add(1, std::memory_order_relaxed)) < n;) body(slot, i);
+    });
 }
 
 // body(begin, end) over [0, n) cut into about `pieces` equal ranges.

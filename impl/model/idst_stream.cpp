@@ -99,6 +99,13 @@ IdstHead readIdstHead(std::span<const uint8_t> stream, bool wideDims, const char
     return head;
 }
 
+bool codebookFitsNibbles(std::span<const uint8_t> stream, bool wideDims, const char* opName) {
+    Reader reader(stream, opName);
+    reader.take(static_cast<int64_t>(readIdstHead(stream, wideDims, opName).byteLength), "head");
+    const std::vector<int8_t> samples = takeSamples(reader);
+    return samples.front() >= -8 && samples.back() <= 7;
+}
+
 std::vector<int8_t> decodeCodebook(std::span<const uint8_t> stream, bool wideDims, const char* opName) {
     const IdstHead head = readIdstHead(stream, wideDims, opName);
     Reader reader(stream, opName);

@@ -21,6 +21,9 @@ IdstHead readIdstHead(std::span<const uint8_t> stream, bool wideDims, const char
 // Type 1.
 std::vector<int8_t> decodeCodebook(std::span<const uint8_t> stream, bool wideDims, const char* opName);
 
+// Type 1: whether all codes are -8 to 7. Reads the head alone.
+bool codebookFitsNibbles(std::span<const uint8_t> stream, bool wideDims, const char* opName);
+
 // Type 2. alpha: the stored values before any correction; they give the zero code of an asymmetric stream.
 // countLimit guards the allocation: a sparse stream may claim far more weights than it has bytes.
 std::vector<int8_t> decodeSparseCodebook(std::span<const uint8_t> stream, bool wideDims,

@@ -179,8 +179,8 @@ bool hasDummyAlpha(const wire::Convolution2D& conv) {
 }
 
 // Steps 1 to 5 of model-format 5.4.
-void fillScales(QuantizedWeights& weights, const wire::IDSTQuan& quan, std::span<const float> alpha,
-                int64_t outputCount, const char* opName) {
+void fillScales(QuantizedWeights& weights, int64_t count, const wire::IDSTQuan& quan,
+                std::span<const float> alpha, int64_t outputCount, const char* opName) {
     const float factor = quan.quantScale();
     const bool legacy = isLegacyPairs(quan), asymmetric = isAsymmetric(quan);
     const int64_t values = static_cast<int64_t>(alpha.size());
@@ -188,7 +188,6 @@ void fillScales(QuantizedWeights& weights, const wire::IDSTQuan& quan, std::span
         fail(Status::BadWeights, "operator '%s': %lld scale values%s", opName, ll(values),
              asymmetric ? " do not form pairs" : "");
     const int64_t pieces = asymmetric ? values / 2 : values;
-    const int64_t count = static_cast<int64_t>(weights.q.size());
     if (outputCount < 1 || pieces % outputCount != 0 || count % pieces != 0)
         fail(Status::BadWeights, "operator '%s': %lld scale pieces do not fit %lld outputs and %lld weights",
              opName, ll(pieces), ll(outputCount), ll(count));
@@ -211,6 +210,26 @@ void fillScales(QuantizedWeights& weights, const wire::IDSTQuan& quan, std::span
         weights.scale[p] = scale * applied;
         weights.min[p] = min * applied;
     }
+}
+
+// Scales of `count` codes.
+void scaleCodes(QuantizedWeights& weights, int64_t count, const wire::Convolution2D& conv,
+                std::span<const float> alpha, int64_t outputCount, const char* opName) {
+    const bool raw = convWeightForm(conv, opName) == WeightForm::RawInt8;
+    if (outputCount < 1 || count < 1 || count % outputCount != 0)
+        fail(Status::BadWeights, "operator '%s': %lld weights for %lld outputs", opName, ll(count),
+             ll(outputCount));
+    // Raw weights without alpha have no real scale either.
+    if (hasDummyAlpha(conv) || (raw && alpha.empty()))
+        weights.scale.assign(static_cast<size_t>(outputCount), 1.0f);
+    else if (raw) {
+        // Intermediate form: alpha holds plain weight scales, one per output.
+        if (static_cast<int64_t>(alpha.size()) != outputCount)
+            fail(Status::BadWeights, "operator '%s': %zu weight scales for %lld outputs", opName,
+                 alpha.size(), ll(outputCount));
+        weights.scale.assign(alpha.begin(), alpha.end());
+    } else
+        fillScales(weights, count, *conv.quanParameter(), alpha, outputCount, opName);
 }
 
 }  // namespace
@@ -304,21 +323,27 @@ QuantizedWeights decodeQuantizedWeights(const wire::Convolution2D& conv, int64_t
                 break;
         }
     }
-    if (outputCount < 1 || weights.q.empty() || static_cast<int64_t>(weights.q.size()) % outputCount != 0)
-        fail(Status::BadWeights, "operator '%s': %zu weights for %lld outputs", opName, weights.q.size(),
-             ll(outputCount));
-    // Raw weights without alpha have no real scale either.
-    if (hasDummyAlpha(conv) || (form == WeightForm::RawInt8 && alpha.empty()))
-        weights.scale.assign(static_cast<size_t>(outputCount), 1.0f);
-    else if (form == WeightForm::RawInt8) {
-        // Intermediate form: alpha holds plain weight scales, one per output.
-        if (static_cast<int64_t>(alpha.size()) != outputCount)
-            fail(Status::BadWeights, "operator '%s': %zu weight scales for %lld outputs", opName,
-                 alpha.size(), ll(outputCount));
-        weights.scale.assign(alpha.span().begin(), alpha.span().end());
-    } else
-        fillScales(weights, *quan, alpha.span(), outputCount, opName);
+    scaleCodes(weights, static_cast<int64_t>(weights.q.size()), conv, alpha.span(), outputCount, opName);
     return weights;
+}
+
+std::optional<QuantizedForm> quantizedForm(const wire::Convolution2D& conv, int64_t expectedCount,
+                                           int64_t outputCount, const ExternalFile* external,
+                                           const char* opName) {
+    const WeightForm form = convWeightForm(conv, opName);
+    if (form != WeightForm::Codes && form != WeightForm::RawInt8) return std::nullopt;
+    const auto* quan = conv.quanParameter();
+    const int64_t count = convWeightCount(conv, external, opName);
+    requireCount(count, expectedCount, opName);
+    const FloatView alpha = quan ? alphaOf(conv, external, opName) : FloatView();
+    QuantizedWeights scales;
+    scaleCodes(scales, count, conv, alpha.span(), outputCount, opName);
+    QuantizedForm result;
+    result.blocksPerOutput = scales.blocksPerOutput;
+    if (form == WeightForm::Codes && static_cast<IdstType>(quan->type()) == IdstType::Codebook &&
+        codebookFitsNibbles(bufferOf(conv, external, opName), quan->shapeInt32(), opName))
+        result.bits = 4;
+    return result;
 }
 
 FloatView decodeConvWeights(const wire::Convolution2D& conv, int64_t expectedCount, int64_t outputCount,

@@ -3,6 +3,7 @@
 // All checks that need the decoded data happen here; errors are BadWeights, Truncated or Overflow.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -62,6 +63,12 @@ struct QuantizedWeights {
     int64_t blocksPerOutput = 1;
 };
 
+// What QuantizedWeights would be like.
+struct QuantizedForm {
+    int bits = 8;  // 4: all codes are -8 to 7
+    int64_t blocksPerOutput = 1;
+};
+
 enum class WeightForm {
     None,         // no weights at all: tensor weights or a weightless model
     Plain,        // f32
@@ -92,6 +99,11 @@ FloatView decodeConvWeights(const wire::Convolution2D& conv, int64_t expectedCou
 QuantizedWeights decodeQuantizedWeights(const wire::Convolution2D& conv, int64_t expectedCount,
                                         int64_t outputCount, const ExternalFile* external,
                                         const char* opName);
+
+// The form of those, without decoding the codes. Nothing when the weights are not quantised.
+std::optional<QuantizedForm> quantizedForm(const wire::Convolution2D& conv, int64_t expectedCount,
+                                           int64_t outputCount, const ExternalFile* external,
+                                           const char* opName);
 
 // One value per output channel; zeros when the file has none.
 FloatView convBias(const wire::Convolution2D& conv, int64_t outputCount, const ExternalFile* external,

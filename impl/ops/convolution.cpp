@@ -237,16 +237,23 @@ FloatView ConvParams::weights(int64_t expectedCount, int64_t outputChannels, con
     return decodeConvWeights(*table, expectedCount, outputChannels, externalFile(), name);
 }
 
+std::optional<QuantizedForm> ConvParams::quantizedForm(int64_t expectedCount, int64_t outputChannels,
+                                                       const char* name) const {
+    if (!parts.empty()) return std::nullopt;
+    return mnnc::quantizedForm(*table, expectedCount, outputChannels, externalFile(), name);
+}
+
+QuantizedWeights ConvParams::quantizedWeights(int64_t expectedCount, int64_t outputChannels,
+                                              const char* name) const {
+    model->readingWeights(std::max<int64_t>(expectedCount, 1));
+    return decodeQuantizedWeights(*table, expectedCount, outputChannels, externalFile(), name);
+}
+
 FloatView ConvParams::bias(int64_t outputChannels, const char* name) const {
     if (!parts.empty())
         return joinParts(*this, outputChannels, name,
                          [&](const ConvParams& part, int64_t channels) { return part.bias(channels, name); });
     return convBias(*table, outputChannels, externalFile(), name);
-}
-
-QuantizedWeights ConvParams::codes(int64_t expectedCount, int64_t outputChannels, const char* name) const {
-    model->readingWeights(std::max<int64_t>(expectedCount, 1));
-    return decodeQuantizedWeights(*table, expectedCount, outputChannels, externalFile(), name);
 }
 
 FoldedScales ConvParams::foldedScales(int64_t outputChannels, const char* name) const {

@@ -57,9 +57,13 @@ struct ConvParams : Params {
     }
     FloatView weights(int64_t expectedCount, int64_t outputChannels, const char* name) const;
     FloatView bias(int64_t outputChannels, const char* name) const;
+    // The weights as the codes they are stored as; quantizedForm has nothing where they are not, or where they
+    // come from several operators.
+    std::optional<QuantizedForm> quantizedForm(int64_t expectedCount, int64_t outputChannels,
+                                               const char* name) const;
+    QuantizedWeights quantizedWeights(int64_t expectedCount, int64_t outputChannels, const char* name) const;
 
     ConvInt8Info int8;
-    QuantizedWeights codes(int64_t expectedCount, int64_t outputChannels, const char* name) const;
     FoldedScales foldedScales(int64_t outputChannels, const char* name) const;
 
   private:

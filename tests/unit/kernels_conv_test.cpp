@@ -8,10 +8,11 @@
 #include <vector>
 
 #include "backends/cpu/kernels/conv.h"
-#include "backends/cpu/kernels/elementwise.h"
 #include "backends/cpu/kernels/conv_kernels.h"
+#include "backends/cpu/kernels/elementwise.h"
 #include "backends/cpu/kernels/pack.h"
 #include "base/error.h"
+#include "model/weights.h"
 
 namespace mnnc {
 namespace {
@@ -122,6 +123,17 @@ Aligned packNan(const Kernels& k, const Floats& src, int batch, int channels, si
     return out;
 }
 
+// To nearest even.
+Floats roundedToBf16(Floats values) {
+    for (float& x : values) {
+        uint32_t bits;
+        std::memcpy(&bits, &x, 4);
+        bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000u;
+        std::memcpy(&x, &bits, 4);
+    }
+    return values;
+}
+
 struct Case {
     ConvShape s;
     ConvOptions o;
@@ -131,23 +143,48 @@ struct Case {
     double tolerance = 2e-6;
 };
 
+// Codes with scales and offsets, and what they stand for.
+struct Quantised {
+    QuantizedWeights codes;
+    Floats floats;
+};
+Quantised quantised(const ConvShape& s, const CodeForm& form) {
+    Quantised w;
+    const size_t perOutput = size_t(s.ic) * s.kh * s.kw, length = perOutput / form.blocks;
+    std::mt19937 rng(7);
+    const int limit = form.bits == 4 ? 8 : 128;
+    w.codes.blocksPerOutput = form.blocks;
+    w.codes.q.resize(perOutput * s.oc);
+    for (int8_t& q : w.codes.q) q = static_cast<int8_t>(static_cast<int>(rng() % (2 * limit)) - limit);
+    w.codes.scale = randomFloats(size_t(s.oc) * form.blocks, 8, 0.5f / limit);
+    w.codes.min = randomFloats(size_t(s.oc) * form.blocks, 9, 0.1f);
+    for (size_t i = 0; i < w.codes.q.size(); ++i)
+        w.floats.push_back(w.codes.q[i] * w.codes.scale[i / length] + w.codes.min[i / length]);
+    return w;
+}
+
 void check(const Case& c) {
     const ConvShape& s = c.s;
     const size_t inArea = size_t(s.ih) * s.iw, outArea = size_t(s.oh) * s.ow;
     const Floats src = randomFloats(s.batch * s.ic * inArea, 1);
-    const Floats w = randomFloats(size_t(s.oc) * (s.ic / c.o.groups) * s.kh * s.kw, 2, 0.5f);
+    const Quantised codes = c.o.codes.bits ? quantised(s, c.o.codes) : Quantised{};
+    const Floats w = c.o.codes.bits ? codes.floats
+                                    : randomFloats(size_t(s.oc) * (s.ic / c.o.groups) * s.kh * s.kw, 2, 0.5f);
     const Floats bias = randomFloats(s.oc, 3);
     const Floats residual = randomFloats(s.batch * s.oc * outArea, 4);
-    const Floats expected = reference(s, c.o.groups, c.o.transposed, src, w, c.bias ? bias.data() : nullptr,
-                                      c.residual ? residual.data() : nullptr, c.lo, c.hi, c.act);
+    // Products of bf16 are exact in fp32: as good as the others once their operands are rounded.
+    const bool bf16 = c.o.bf16;
+    const Floats expected =
+        reference(s, c.o.groups, c.o.transposed, bf16 ? roundedToBf16(src) : src, bf16 ? roundedToBf16(w) : w,
+                  c.bias ? bias.data() : nullptr, c.residual ? residual.data() : nullptr, c.lo, c.hi, c.act);
     double largest = 1e-3;
     for (float x : expected) largest = std::max(largest, std::abs(double(x)));
     ForkJoinPool two(2);
     InlinePool one;
     for (const std::string& isa : availableIsas()) {
         const Kernels& k = selectKernels(isa);
+        if (bf16 && !k.bf16) continue;
         Floats first;
-        std::string variant;
         for (int threads = 1; threads <= 2; ++threads) {
             ConvOptions options = c.o;
             options.threads = threads;
@@ -155,10 +192,15 @@ void check(const Case& c) {
             SCOPED_TRACE(isa + " " + plan->algorithm() + " " + std::to_string(threads) +
                          format(" ic %d %dx%d oc %d %dx%d k %dx%d s %d d %d p %d g %d", s.ic, s.ih, s.iw,
                                 s.oc, s.oh, s.ow, s.kh, s.kw, s.strideH, s.dilateH, s.padTop, c.o.groups));
+            ASSERT_EQ(plan->algorithm().find(".bf16") != std::string::npos, bf16);
+            ASSERT_EQ(plan->keepsCodes(), c.o.codes.bits != 0);
             RunLease lease(threads == 1 ? static_cast<ThreadPool&>(one) : two);
             Aligned packedSrc = packNan(k, src, s.batch, s.ic, inArea);
-            Aligned packed(plan->packedWeightFloats() * 4);
-            plan->packWeights(w.data(), packed.data, lease.pool());
+            Aligned packed(plan->packedWeightBytes());
+            if (plan->keepsCodes())
+                plan->packCodes(codes.codes, packed.data, lease.pool());
+            else
+                plan->packWeights(w.data(), packed.data, lease.pool());
             Aligned dst(packedFloats(k.lanes, s.batch, s.oc, outArea) * 4);
             Aligned packedResidual = packNan(k, residual, s.batch, s.oc, outArea);
             PostOps post;
@@ -280,6 +322,115 @@ TEST(KernelsConv, Winograd) {
     Case c{shape(256, 14, 14, 128, 3, 1, 1, 1), options(1)};
     c.tolerance = 1.6e-5;
     check(c);
+}
+
+bool cpuHasBf16() {
+    for (const std::string& isa : availableIsas())
+        if (selectKernels(isa).bf16) return true;
+    return false;
+}
+
+TEST(KernelsConv, Bf16) {
+    if (!cpuHasBf16()) GTEST_SKIP() << "this CPU has no products of bf16";
+    const auto half = [](bool transposed = false, ConvAlgorithm a = ConvAlgorithm::Direct) {
+        ConvOptions o = options(1, transposed, false, a);
+        o.bf16 = true;
+        return o;
+    };
+    for (int oc : {1, 5, 16, 24, 40, 70, 160}) check({shape(101, 7, 7, oc, 1), half()});
+    for (int ic : {97, 112, 128, 131}) check({shape(ic, 5, 13, 35, 1, 1, 1, 0, 2), half()});
+    check({shape(110, 9, 11, 33, 1, 2), half()});
+    check({shape(110, 1, 9, 33, 1, 2, 1, 0, 2), half()});
+    check({shape(101, 1, 1, 50, 1, 1, 1, 0, 3), half()});
+    check({shape(120, 60, 61, 17, 1), half()});
+    check({shape(115, 6, 6, 21, 1, 1, 1, 1), half()});
+    check({shape(17, 9, 10, 35, 3, 1, 1, 1), half()});
+    check({shape(33, 9, 10, 20, 3, 2, 1, 1, 2), half()});
+    check({shape(11, 12, 15, 20, 3, 1, 2, 2), half()});
+    check({shape(6, 14, 14, 50, 5, 2, 1, 2), half()});
+    check({shape(30, 7, 7, 20, 7), half()});
+    check({shape(64, 60, 60, 40, 3, 1, 1, 1), half()});
+    check({transposedShape(35, 7, 6, 20, 2, 2, 1, 0), half(true)});
+    check({transposedShape(20, 7, 6, 35, 3, 2, 1, 1, 1, 2), half(true)});
+    check({transposedShape(15, 7, 6, 17, 3, 1, 1, 1), half(true)});
+    for (bool residual : {false, true}) {
+        Case c{shape(101, 7, 7, 37, 1), half()};
+        c.residual = residual;
+        c.act = Act::HardSwish;
+        check(c);
+        c.act = Act::None;
+        c.lo = -0.5f;
+        c.hi = 1.5f;
+        check(c);
+    }
+    for (int size : {1, 4, 7, 14, 23}) {
+        Case c{shape(35, size, size + 1, 50, 3, 1, 1, 1), half(false, ConvAlgorithm::Winograd2)};
+        c.tolerance = 1e-2;  // transformed operands are rounded
+        c.residual = true;
+        check(c);
+    }
+    Case c{shape(64, 40, 41, 33, 3, 1, 1, 0, 2), half(false, ConvAlgorithm::Winograd2)};
+    c.tolerance = 1e-2;
+    check(c);
+}
+
+TEST(KernelsConv, QuantisedWeights) {
+    std::vector<bool> types{false};
+    if (cpuHasBf16()) types.push_back(true);
+    for (const bool bf16 : types) {
+        for (const int bits : {8, 4}) {
+            const auto form = [&](int blocks, ConvAlgorithm a = ConvAlgorithm::Direct) {
+                ConvOptions o = options(1, false, false, a);
+                o.codes = {bits, blocks};
+                o.bf16 = bf16;
+                return o;
+            };
+            for (int oc : {1, 5, 16, 40, 160}) check({shape(101, 7, 7, oc, 1), form(1)});
+            for (int blocks : {2, 4, 16}) check({shape(128, 5, 9, 35, 1, 1, 1, 0, 2), form(blocks)});
+            check({shape(129, 1, 1, 77, 1), form(3)});
+            check({shape(112, 9, 11, 33, 1, 2), form(7)});
+            check({shape(110, 60, 61, 17, 1), form(1)});
+            for (int blocks : {1, 3, 9, 27}) check({shape(33, 9, 10, 20, 3, 2, 1, 1), form(blocks)});
+            Case narrowed{shape(600, 5, 5, 40, 3, 1, 1, 1), form(1)};  // panels fit the cache
+            narrowed.tolerance = 1e-5;                                 // long sums
+            check(narrowed);
+            Case residual{shape(101, 7, 7, 37, 1), form(1)};
+            residual.residual = true;
+            residual.act = Act::HardSwish;
+            check(residual);
+            for (ConvAlgorithm a :
+                 {ConvAlgorithm::Winograd2, ConvAlgorithm::Winograd4, ConvAlgorithm::Winograd6}) {
+                if (bf16 && a != ConvAlgorithm::Winograd2) continue;
+                Case sliced{shape(203, 7, 7, 50, 3, 1, 1, 1), form(1, a)};
+                sliced.tolerance = bf16 ? 1e-2 : 1.6e-5;
+                check(sliced);
+                for (int size : {4, 14, 40}) {
+                    for (int blocks : {1, 5, 15}) {
+                        Case c{shape(35, size, size + 1, 50, 3, 1, 1, 1, size == 14 ? 2 : 1),
+                               form(blocks, a)};
+                        c.tolerance = bf16 ? 1e-2 : 1.6e-5;
+                        check(c);
+                    }
+                }
+            }
+        }
+    }
+}
+
+// Rounding must be worth it: first layers, short sums, groups and larger Winograd tiles stay float.
+TEST(KernelsConv, Bf16Declines) {
+    const auto declines = [](const ConvShape& s, int groups, ConvAlgorithm a = ConvAlgorithm::Auto) {
+        ConvOptions o = options(groups, false, false, a);
+        o.bf16 = true;
+        const auto plan = makeConvPlan(selectKernels(), s, o);
+        EXPECT_EQ(plan->algorithm().find(".bf16"), std::string::npos) << plan->algorithm();
+    };
+    declines(shape(3, 33, 35, 24, 7, 2, 1, 1), 1);
+    declines(shape(96, 9, 9, 24, 1), 1);
+    declines(shape(64, 9, 9, 64, 3, 1, 1, 1), 64);
+    declines(shape(64, 9, 9, 64, 3, 1, 1, 1), 2);
+    declines(shape(64, 28, 28, 64, 3, 1, 1, 1), 1, ConvAlgorithm::Winograd4);
+    declines(shape(64, 28, 28, 64, 3, 1, 1, 1), 1, ConvAlgorithm::Winograd6);
 }
 
 TEST(KernelsConv, Depthwise) {

@@ -22,6 +22,27 @@ Floats randomFloats(size_t n, unsigned seed) {
     return out;
 }
 
+// To nearest even.
+Floats roundedToBf16(Floats values) {
+    for (float& x : values) {
+        uint32_t bits;
+        std::memcpy(&bits, &x, 4);
+        bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000u;
+        std::memcpy(&x, &bits, 4);
+    }
+    return values;
+}
+
+Floats operands(GemmType type, const Floats& values) {
+    return type == GemmType::Bf16 ? roundedToBf16(values) : values;
+}
+
+// The element types of products that these kernels have.
+std::vector<GemmType> typesOf(const Kernels& k) {
+    if (k.bf16) return {GemmType::Float, GemmType::Bf16};
+    return {GemmType::Float};
+}
+
 // A and B as a GemmArgs sees them, with slack in the leading dimensions.
 Floats reference(int M, int N, int K, const float* a, size_t lda, bool transA, const float* b, size_t ldb,
                  bool transB) {
@@ -47,7 +68,8 @@ TEST(KernelsGemm, AllForms) {
     for (const std::string& isa : availableIsas()) {
         const Kernels& k = selectKernels(isa);
         for (const auto& [M, N, K] : sizes) {
-            for (int form = 0; form < 4; ++form) {
+            for (int form = 0; form < 4 * int(typesOf(k).size()); ++form) {
+                const GemmType type = form < 4 ? GemmType::Float : GemmType::Bf16;
                 SCOPED_TRACE(isa + " " + std::to_string(M) + "x" + std::to_string(N) + "x" +
                              std::to_string(K) + " form " + std::to_string(form));
                 const bool transA = form & 1, transB = form & 2;
@@ -55,15 +77,16 @@ TEST(KernelsGemm, AllForms) {
                 const Floats a = randomFloats(lda * (transA ? K : M) + 1, 1),
                              b = randomFloats(ldb * (transB ? N : K) + 1, 2);
                 const Floats bias = randomFloats(N, 3), rowBias = randomFloats(M, 4);
-                const Floats expected = reference(M, N, K, a.data(), lda, transA, b.data(), ldb, transB);
+                const Floats ra = operands(type, a), rb = operands(type, b);
+                const Floats expected = reference(M, N, K, ra.data(), lda, transA, rb.data(), ldb, transB);
                 Floats first;
                 for (int threads = 1; threads <= 2; ++threads) {
                     RunLease lease(threads == 1 ? static_cast<ThreadPool&>(one) : two);
-                    Floats packed(gemmPackedFloats(k, N, K));
-                    gemmPackB(k, N, K, b.data(), ldb, transB, packed.data(), lease.pool());
+                    Floats packed(gemmPackedBytes(k, type, N, K) / 4);
+                    gemmPackB(k, type, N, K, b.data(), ldb, transB, packed.data(), lease.pool());
                     Floats c(ldc * M, -77.0f);
-                    Floats scratch(gemmScratchBytes(M, K, transA) / 4 + 16);
                     GemmArgs g;
+                    g.type = type;
                     g.M = M;
                     g.N = N;
                     g.K = K;
@@ -75,6 +98,7 @@ TEST(KernelsGemm, AllForms) {
                     g.ldc = ldc;
                     g.post.bias = bias.data();
                     g.rowBias = rowBias.data();
+                    Floats scratch(gemmScratchBytes(k, g, threads) / 4);
                     g.scratch = scratch.data();
                     gemm(k, g, lease.pool());
                     for (int m = 0; m < M; ++m) {
@@ -103,8 +127,8 @@ TEST(KernelsGemm, ActivationAndResidual) {
     const Floats expected = reference(M, N, K, a.data(), K, false, b.data(), N, false);
     for (const std::string& isa : availableIsas()) {
         const Kernels& k = selectKernels(isa);
-        Floats packed(gemmPackedFloats(k, N, K)), c(M * N);
-        gemmPackB(k, N, K, b.data(), N, false, packed.data(), pool);
+        Floats packed(gemmPackedBytes(k, GemmType::Float, N, K) / 4), c(M * N);
+        gemmPackB(k, GemmType::Float, N, K, b.data(), N, false, packed.data(), pool);
         GemmArgs g;
         g.M = M;
         g.N = N;
@@ -131,15 +155,18 @@ TEST(KernelsGemm, Batched) {
     for (const std::string& isa : availableIsas()) {
         const Kernels& k = selectKernels(isa);
         for (int count : {1, 3, 9}) {
-            for (int form = 0; form < 4; ++form) {
+            for (int form = 0; form < 4 * int(typesOf(k).size()); ++form) {
+                const GemmType type = form < 4 ? GemmType::Float : GemmType::Bf16;
                 const bool transA = form & 1, transB = form & 2;
                 const Floats a = randomFloats(size_t(count) * M * K, 1),
                              b = randomFloats(size_t(count) * N * K, 2);
+                const Floats ra = operands(type, a), rb = operands(type, b);
                 Floats first;
                 for (int threads = 1; threads <= 2; ++threads) {
                     RunLease lease(threads == 1 ? static_cast<ThreadPool&>(one) : two);
                     Floats c(size_t(count) * M * N);
                     BatchedGemmArgs g;
+                    g.type = type;
                     g.count = count;
                     g.M = M;
                     g.N = N;
@@ -159,8 +186,8 @@ TEST(KernelsGemm, Batched) {
                     g.scratch = scratch.data();
                     batchedGemm(k, g, lease.pool());
                     for (int i = 0; i < count; ++i) {
-                        const Floats expected = reference(M, N, K, a.data() + i * M * K, g.lda, transA,
-                                                          b.data() + i * N * K, g.ldb, transB);
+                        const Floats expected = reference(M, N, K, ra.data() + i * M * K, g.lda, transA,
+                                                          rb.data() + i * N * K, g.ldb, transB);
                         for (int j = 0; j < M * N; ++j)
                             ASSERT_NEAR(c[i * M * N + j], expected[j], 2e-5) << isa << form;
                     }

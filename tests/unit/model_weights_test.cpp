@@ -57,6 +57,20 @@ void expectWeights(const Quan& quan, int64_t outputs, const std::vector<float>& 
     const auto found = decode(compressed(quan), outputs, static_cast<int64_t>(expected.size()));
     ASSERT_EQ(found.size(), expected.size());
     for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-6f) << i;
+
+    // What is said of the codes without decoding them.
+    const auto buffer = packTable<wire::Convolution2D>(compressed(quan));
+    const auto* table = flatbuffers::GetRoot<wire::Convolution2D>(buffer.data());
+    const auto count = static_cast<int64_t>(expected.size());
+    const auto form = quantizedForm(*table, count, outputs, nullptr, "conv");
+    const WeightForm stored = convWeightForm(*table, "conv");
+    ASSERT_EQ(form.has_value(), stored == WeightForm::Codes || stored == WeightForm::RawInt8);
+    if (!form) return;
+    const QuantizedWeights codes = decodeQuantizedWeights(*table, count, outputs, nullptr, "conv");
+    EXPECT_EQ(form->blocksPerOutput, codes.blocksPerOutput);
+    if (form->bits == 4) {
+        for (const int8_t q : codes.q) EXPECT_TRUE(q >= -8 && q <= 7) << int(q);
+    }
 }
 
 void expectBad(const Quan& quan, int64_t outputs, const std::string& part) {

@@ -89,6 +89,7 @@ void bench(const Options& options, uint64_t residentAtStart) {
         json["backend"] = options.flags.backend;
         json["threads"] = options.flags.threads;
         json["precision"] = options.flags.precision;
+        json["memory"] = options.flags.memory;
         json["runs"] = figures.runs.size();
         json["median_ms"] = figures.quantile(0.5);
         json["min_ms"] = figures.runs.front();

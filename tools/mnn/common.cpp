@@ -69,8 +69,15 @@ void CommonFlags::addRestTo(CLI::App& command) {
             "one (default: indirect)")
         ->check(CLI::IsMember({"direct", "indirect"}));
     command
-        .add_option("--precision", precision,
-                    "low stores a GPU's tensors as fp16, which halves their memory; the CPU computes in fp32")
+        .add_option(
+            "--precision", precision,
+            "low rounds for speed: a GPU stores tensors as fp16, a CPU with AVX512-BF16 multiplies in "
+            "bf16 (other CPUs: as normal)")
+        ->check(CLI::IsMember({"low", "normal", "high"}))
+        ->capture_default_str();
+    command
+        .add_option("--memory", memory,
+                    "low keeps the CPU's weights quantised where the model stores them so")
         ->check(CLI::IsMember({"low", "normal", "high"}))
         ->capture_default_str();
     command.add_flag_callback(
@@ -107,6 +114,8 @@ mnn_schedule_config_t CommonFlags::config() const {
     if (backend == "auto") config.forward_type = MNN_FORWARD_AUTO;
     if (precision == "low") config.precision = MNN_PRECISION_LOW;
     if (precision == "high") config.precision = MNN_PRECISION_HIGH;
+    if (memory == "low") config.memory = MNN_MEMORY_LOW;
+    if (memory == "high") config.memory = MNN_MEMORY_HIGH;
     if (!device.empty()) config.device = device.c_str();
     if (gpuMode == "direct") config.gpu_mode = MNN_GPU_RECORD_OP;
     if (gpuMode == "indirect") config.gpu_mode = MNN_GPU_RECORD_BATCH;

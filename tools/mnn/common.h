@@ -36,6 +36,7 @@ struct CommonFlags {
     std::string backend = "cpu";
     std::string device, gpuMode;  // of a GPU; "" = the library's choice
     std::string precision = "normal";
+    std::string memory = "normal";
     std::string isa;
     std::vector<std::string> shapes;  // name=1x3x224x224
     bool validate = false;            // the validation layer watches this process

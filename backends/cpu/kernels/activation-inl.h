@@ -32,7 +32,7 @@ HWY_INLINE void activateWith(float* data, size_t count, float lo, float hi, Func
 }
 
 // data = min(max(act(data), lo), hi)
-HWY_NOINLINE void activate(float* data, size_t count, Act act, float lo, float hi) {
+HWY_MAYBE_UNUSED HWY_NOINLINE void activate(float* data, size_t count, Act act, float lo, float hi) {
     switch (act) {
         case Act::HardSwish:
             return activateWith(data, count, lo, hi,

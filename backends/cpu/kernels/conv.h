@@ -36,21 +36,33 @@ struct PostOps {
     Act act = Act::None;
 };
 
+struct QuantizedWeights;  // model/weights.h
+
+// How the model stores quantised weights.
+struct CodeForm {
+    int bits = 0;    // 8 or 4; 0: they are floats
+    int blocks = 1;  // per output channel, each with a scale and an offset of its own
+};
+
 class ConvPlan {
   public:
     virtual ~ConvPlan() = default;
-    virtual size_t packedWeightFloats() const = 0;
+    virtual size_t packedWeightBytes() const = 0;
     // Weights as the model has them: convolution [oc][ic/groups][kh][kw], deconvolution
     // [ic][oc/groups][kh][kw].
-    virtual void packWeights(const float* weights, float* packed, ThreadPool& pool) const = 0;
+    virtual void packWeights(const float* weights, void* packed, ThreadPool& pool) const = 0;
+    // Whether the weights stay quantised: then this packs them, not packWeights.
+    virtual bool keepsCodes() const { return false; }
+    virtual void packCodes(const QuantizedWeights&, void*, ThreadPool&) const {}
     // Two plans with the same variant pack the same weights to the same bytes.
     virtual std::string weightVariant() const = 0;
     // For a pool of that many threads. Scratch is aligned to 64 bytes by the caller.
     virtual size_t scratchBytes(int threads) const = 0;
-    virtual void run(const float* src, const float* packed, float* dst, const PostOps& post, void* scratch,
+    virtual void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
                      ThreadPool& pool) const = 0;
-    // "gemm1x1", "direct", "winograd4", "depthwise", "grouped", "first", "deconv", "depthwise_deconv"
-    virtual const char* algorithm() const = 0;
+    // "gemm1x1", "direct", "winograd4", "depthwise", "grouped", "first", "deconv", "depthwise_deconv"; with
+    // ".bf16" behind it when the products are of bf16, ".w8" or ".w4" when the weights stay quantised.
+    virtual std::string algorithm() const = 0;
 };
 
 enum class ConvAlgorithm { Auto, Direct, Winograd2, Winograd4, Winograd6 };
@@ -60,6 +72,8 @@ struct ConvOptions {
     int threads = 1;          // what to plan for; run() takes any pool
     bool transposed = false;  // deconvolution: ih, iw is the small side
     bool srcNchw = false;     // src is plain [N][ic][H][W] (first layer); only where convReadsNchw says so
+    bool bf16 = false;        // products of bf16 where the kernels have them and the rounding is worth it
+    CodeForm codes;           // of the weights, when they shall stay quantised where the plan's kind allows
     ConvAlgorithm algorithm = ConvAlgorithm::Auto;
 };
 

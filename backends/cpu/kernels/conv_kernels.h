@@ -1,6 +1,7 @@
 // The per-instruction-set leaves under conv.h and gemm.h. Single-threaded, no allocation, pointers only.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 
 #include "backends/cpu/kernels/conv.h"
 
@@ -10,15 +11,18 @@ namespace mnnc {
 //   out[r][j] = post(bias[j] + sum over taps t, channels k: a[r*pixelStride + tapOffset[t] + at(k)] *
 //   w[t][k][j])
 // where at(k) = (k / P) * blockStride + k % P, k < fullBlocks * P + tail.
-struct PanelArgs {
-    const float* a;
+// T is float, or uint16_t for bf16: then w holds pairs, w[t][k / 2][j][k % 2], and where the tail is odd one
+// more element of a is read, which must be finite: w has a zero there.
+template <typename T>
+struct PanelArgsOf {
+    const T* a;
     ptrdiff_t pixelStride;
     const ptrdiff_t* tapOffset;
     int taps;
     int fullBlocks;
     ptrdiff_t blockStride;
     int tail;
-    const float* w;
+    const T* w;
     float* dst;
     ptrdiff_t dstPixelStride;
     ptrdiff_t dstBlockStride;
@@ -30,6 +34,8 @@ struct PanelArgs {
     int m;          // pixels
     int lastLanes;  // channels stored of the last block: P, or fewer for a row-major output
 };
+using PanelArgs = PanelArgsOf<float>;
+using Bf16PanelArgs = PanelArgsOf<uint16_t>;
 
 // Depthwise convolution of one channel block.
 struct DepthwiseArgs {
@@ -84,6 +90,26 @@ struct PanelKernels {
     void (*panel)(const PanelArgs& args);
 };
 
+// Products of bf16 pairs with fp32 sums.
+struct Bf16Kernels {
+    void (*panel)(const Bf16PanelArgs& args);  // tiles as PanelKernels has them
+    // Rounds to nearest even. n floats in a row.
+    void (*convert)(const float* src, size_t n, uint16_t* dst);
+    // `pixels` blocks of P floats, pixelStride apart, of which `lanes` count; dst gets whole blocks, side by
+    // side, with zeros in the other lanes.
+    void (*convertBlock)(const float* src, ptrdiff_t pixelStride, int pixels, int lanes, uint16_t* dst);
+    // Two rows of `width` floats, a multiple of P, to pairs.
+    void (*interleave)(const float* even, const float* odd, int width, uint16_t* dst);
+};
+
+// Codes of quantised weights to floats: out[r][j] = code[r][j] * scale[j] + min[j], j < width, a multiple of P.
+struct ExpandKernels {
+    void (*bytes)(const int8_t* codes, int rows, int width, const float* scale, const float* min, float* out);
+    // Two rows share a row of bytes, the even one in the low halves, as code + 8. codes: that of row 0.
+    void (*nibbles)(const uint8_t* codes, int firstRow, int rows, int width, const float* scale,
+                    const float* min, float* out);
+};
+
 struct DepthwiseKernels {
     void (*forward)(const DepthwiseArgs& args);
     void (*transposed)(const DepthwiseArgs& args);
@@ -102,6 +128,8 @@ struct WinogradKernels {
 };
 
 const PanelKernels& panelKernels(Isa isa);
+const Bf16Kernels* bf16Kernels(Isa isa);  // null where this build has none; asks not what the CPU has
+const ExpandKernels& expandKernels(Isa isa);
 const DepthwiseKernels& depthwiseKernels(Isa isa);
 const GroupedKernels& groupedKernels(Isa isa);
 const WinogradKernels& winogradKernels(Isa isa);

@@ -32,6 +32,53 @@ OutPanel panelAt(const Kernels& k, int N, int i) {
     return {from, static_cast<int>(static_cast<long>(blocks) * (i + 1) / panels) - from};
 }
 
+// Rows of B in a packed panel: whole pairs for bf16.
+int packedRows(GemmType type, int K) {
+    return type == GemmType::Bf16 ? (K + 1) / 2 * 2 : K;
+}
+
+void packPairs(const Kernels& k, int N, int K, const float* b, size_t ldb, bool transB, OutPanel p,
+               uint16_t* packed) {
+    const int P = k.lanes, width = p.nb * P, n0 = p.block * P, real = std::min(width, N - n0);
+    uint16_t* out = packed + size_t(n0) * packedRows(GemmType::Bf16, K);
+    if (!transB) {
+        alignas(64) float rows[2][4 * 16] = {};
+        for (int kk = 0; kk < K; kk += 2, out += 2 * width) {
+            const float* pair[2];
+            for (int odd = 0; odd < 2; ++odd) {
+                pair[odd] = b + (kk + odd) * ldb + n0;
+                if (real == width && kk + odd < K) continue;
+                const int count = kk + odd < K ? real : 0;
+                if (count) std::memcpy(rows[odd], pair[odd], count * sizeof(float));
+                std::fill(rows[odd] + count, rows[odd] + width, 0.0f);
+                pair[odd] = rows[odd];
+            }
+            k.bf16->interleave(pair[0], pair[1], width, out);
+        }
+        return;
+    }
+    // Pairs lie side by side in B's rows: as elements of 32 bits they are transposed like floats.
+    constexpr int kChunk = 64;
+    alignas(64) float rows[16 * kChunk / 2];
+    alignas(64) float block[kChunk / 2 * 16];
+    auto* halves = reinterpret_cast<uint16_t*>(rows);
+    for (int j = 0; j < p.nb; ++j) {
+        const int lanes = std::min(P, N - n0 - j * P);
+        const float* from = b + size_t(n0 + j * P) * ldb;
+        for (int kk = 0; kk < K; kk += kChunk) {
+            const int n = std::min(kChunk, K - kk), pairs = (n + 1) / 2;
+            for (int l = 0; l < lanes; ++l) {
+                k.bf16->convert(from + l * ldb + kk, n, halves + l * kChunk);
+                if (n % 2) halves[l * kChunk + n] = 0;
+            }
+            k.pack->rowsToBlock(rows, kChunk / 2, lanes, pairs, block);
+            for (int i = 0; i < pairs; ++i)
+                std::memcpy(out + size_t(kk / 2 + i) * 2 * width + j * 2 * P, block + i * P,
+                            P * sizeof(float));
+        }
+    }
+}
+
 void packPanel(const Kernels& k, int N, int K, const float* b, size_t ldb, bool transB, OutPanel p,
                float* packed) {
     const int P = k.lanes, width = p.nb * P, n0 = p.block * P, real = std::min(width, N - n0);
@@ -60,31 +107,47 @@ void packPanel(const Kernels& k, int N, int K, const float* b, size_t ldb, bool 
     }
 }
 
+void packPanel(const Kernels& k, GemmType type, int N, int K, const float* b, size_t ldb, bool transB,
+               OutPanel p, void* packed) {
+    if (type == GemmType::Bf16)
+        packPairs(k, N, K, b, ldb, transB, p, static_cast<uint16_t*>(packed));
+    else
+        packPanel(k, N, K, b, ldb, transB, p, static_cast<float*>(packed));
+}
+
 struct Product {
     const Kernels& k;
     int M, N, K;
-    const float* a;
-    size_t lda;
-    const float* packedB;
-    float* c;
     size_t ldc;
+    float* c;
+    const void* packedB;
     const PostOps& post;
 };
 
-void runPanel(const Product& g, OutPanel p, int m0, int m1) {
+void product(const Kernels& k, const PanelArgs& t) {
+    k.panels->panel(t);
+}
+void product(const Kernels& k, const Bf16PanelArgs& t) {
+    k.bf16->panel(t);
+}
+
+// Rows m0..m1 of C, of one panel; a begins with row m0.
+template <typename T>
+void runPanel(const Product& g, const T* a, size_t lda, OutPanel p, int m0, int m1) {
     const int P = g.k.lanes, n0 = p.block * P;
     const int real = std::min(p.nb * P, g.N - n0);
     alignas(64) float bias[4 * 16] = {};
     if (g.post.bias) std::memcpy(bias, g.post.bias + n0, real * sizeof(float));
-    PanelArgs t;
-    t.a = g.a + m0 * g.lda;
-    t.pixelStride = static_cast<ptrdiff_t>(g.lda);
+    const int rows = packedRows(sizeof(T) == 2 ? GemmType::Bf16 : GemmType::Float, g.K);
+    PanelArgsOf<T> t;
+    t.a = a;
+    t.pixelStride = static_cast<ptrdiff_t>(lda);
     t.tapOffset = kNoOffset;
     t.taps = 1;
     t.fullBlocks = g.K / P;
     t.blockStride = P;
     t.tail = g.K % P;
-    t.w = g.packedB + size_t(n0) * g.K;
+    t.w = static_cast<const T*>(g.packedB) + size_t(n0) * rows;
     t.dst = g.c + m0 * g.ldc + n0;
     t.dstPixelStride = static_cast<ptrdiff_t>(g.ldc);
     t.dstBlockStride = P;
@@ -96,14 +159,7 @@ void runPanel(const Product& g, OutPanel p, int m0, int m1) {
     t.nb = p.nb;
     t.m = m1 - m0;
     t.lastLanes = real - (p.nb - 1) * P;
-    g.k.panels->panel(t);
-}
-
-// Rows of A that stay in the second level cache while the panels pass by.
-int rowChunk(int M, int K) {
-    const long rows = std::max(36L, (384L << 10) / (std::max(1, K) * 4L));
-    const int chunks = static_cast<int>((M + rows - 1) / rows);
-    return (M + chunks - 1) / chunks;
+    product(g.k, t);
 }
 
 void transposeInto(const float* a, size_t lda, int M, int K, float* out) {
@@ -116,30 +172,117 @@ void transposeInto(const float* a, size_t lda, int M, int K, float* out) {
     }
 }
 
-size_t roundUp(size_t floats) {
-    return (floats + 15) / 16 * 16;
+size_t roundUp(size_t bytes) {
+    return (bytes + 63) / 64 * 64;
+}
+
+// Rows of A that stay in the second level cache while the panels pass by; and how tasks share the panels.
+// One thread walks the panels of a chunk in order; several share them out.
+struct Split {
+    int rows, chunks, groups;
+};
+Split splitRows(GemmType type, int M, int K, int panels, int threads) {
+    const long rowBytes = std::max(1, K) * (type == GemmType::Bf16 ? 2L : 4L);
+    const long fit = std::max(36L, (384L << 10) / rowBytes);
+    const int pieces = static_cast<int>((M + fit - 1) / fit), rows = (M + pieces - 1) / pieces;
+    const int chunks = (M + rows - 1) / rows;
+    return {rows, chunks, threads == 1 ? 1 : std::clamp((4 * threads + chunks - 1) / chunks, 1, panels)};
+}
+
+// A as bf16: rows of whole pairs, an odd number of cache lines apart, so that the rows of a tile do not meet
+// in one set of the first level cache.
+size_t stripRow(int K) {
+    return ((size_t(K) / 32 + 1) | 1) * 32;
+}
+
+void fillStrip(const Kernels& k, const float* a, size_t lda, int M, int K, uint16_t* strip) {
+    for (int m = 0; m < M; ++m, strip += stripRow(K)) {
+        k.bf16->convert(a + m * lda, K, strip);
+        strip[K] = 0;
+    }
+}
+
+size_t stripBytes(int M, int K) {
+    return roundUp(M * stripRow(K) * sizeof(uint16_t));
+}
+
+size_t flatBytes(int M, int K, bool transA) {
+    return transA ? roundUp(size_t(M) * K * sizeof(float)) : 0;
 }
 
 }  // namespace
 
-size_t gemmPackedFloats(const Kernels& k, int N, int K) {
-    return size_t(blocksOf(N, k.lanes)) * k.lanes * K;
+size_t gemmPackedBytes(const Kernels& k, GemmType type, int N, int K) {
+    return size_t(blocksOf(N, k.lanes)) * k.lanes * packedRows(type, K) *
+           (type == GemmType::Bf16 ? sizeof(uint16_t) : sizeof(float));
 }
 
-void gemmPackB(const Kernels& k, int N, int K, const float* b, size_t ldb, bool transB, float* packed,
-               ThreadPool& pool) {
+void gemmPackB(const Kernels& k, GemmType type, int N, int K, const float* b, size_t ldb, bool transB,
+               void* packed, ThreadPool& pool) {
     if (N <= 0 || K <= 0) return;
     parallelFor(pool, panelCount(k, N),
-                [&](int i) { packPanel(k, N, K, b, ldb, transB, panelAt(k, N, i), packed); });
+                [&](int i) { packPanel(k, type, N, K, b, ldb, transB, panelAt(k, N, i), packed); });
 }
 
-size_t gemmScratchBytes(int M, int K, bool transA) {
-    return transA ? roundUp(size_t(M) * K) * sizeof(float) : 64;
+size_t gemmScratchBytes(const Kernels& k, const GemmArgs& args, int threads) {
+    if (args.M <= 0 || args.N <= 0) return 64;
+    size_t strips = 64;
+    for (int t = 1; args.type == GemmType::Bf16 && t <= std::max(1, threads); ++t) {
+        const Split split = splitRows(args.type, args.M, args.K, panelCount(k, args.N), t);
+        strips =
+            std::max(strips, split.groups > 1 ? stripBytes(args.M, args.K)
+                                              : stripBytes(split.rows, args.K) * std::min(t, split.chunks));
+    }
+    return flatBytes(args.M, args.K, args.transA) + strips;
 }
+
+namespace {
+
+void gemmFloat(const Product& g, const Split& split, const float* a, size_t lda, ThreadPool& pool) {
+    const int panels = panelCount(g.k, g.N);
+    parallelFor(pool, split.chunks * split.groups, [&](int task) {
+        const int chunk = task / split.groups, group = task % split.groups;
+        const int m0 = chunk * split.rows, m1 = std::min(g.M, m0 + split.rows);
+        for (int i = panels * group / split.groups; i < panels * (group + 1) / split.groups; ++i)
+            runPanel(g, a + m0 * lda, lda, panelAt(g.k, g.N, i), m0, m1);
+    });
+}
+
+void gemmBf16(const Product& g, const Split& split, const float* a, size_t lda, uint16_t* strips,
+              ThreadPool& pool) {
+    const int panels = panelCount(g.k, g.N);
+    const size_t row = stripRow(g.K);
+    if (split.groups > 1) {
+        parallelRanges(pool, g.M, 4 * pool.threads(), [&](long begin, long end) {
+            fillStrip(g.k, a + begin * lda, lda, static_cast<int>(end - begin), g.K, strips + begin * row);
+        });
+        parallelFor(pool, split.chunks * split.groups, [&](int task) {
+            const int chunk = task / split.groups, group = task % split.groups;
+            const int m0 = chunk * split.rows, m1 = std::min(g.M, m0 + split.rows);
+            for (int i = panels * group / split.groups; i < panels * (group + 1) / split.groups; ++i)
+                runPanel(g, strips + m0 * row, row, panelAt(g.k, g.N, i), m0, m1);
+        });
+        return;
+    }
+    const size_t slot = stripBytes(split.rows, g.K) / sizeof(uint16_t);
+    std::atomic<int> next{0};
+    parallelFor(pool, std::min(pool.threads(), split.chunks), [&](int thread) {
+        uint16_t* strip = strips + thread * slot;
+        for (int chunk; (chunk = next.fetch_add(1, std::memory_order_relaxed)) < split.chunks;) {
+            const int m0 = chunk * split.rows, m1 = std::min(g.M, m0 + split.rows);
+            fillStrip(g.k, a + m0 * lda, lda, m1 - m0, g.K, strip);
+            for (int i = 0; i < panels; ++i) runPanel(g, strip, row, panelAt(g.k, g.N, i), m0, m1);
+        }
+    });
+}
+
+}  // namespace
 
 void gemm(const Kernels& k, const GemmArgs& args, ThreadPool& pool) {
     if (args.M <= 0 || args.N <= 0) return;
-    Product g{k, args.M, args.N, args.K, args.a, args.lda, args.packedB, args.c, args.ldc, args.post};
+    const Product g{k, args.M, args.N, args.K, args.ldc, args.c, args.packedB, args.post};
+    const float* a = args.a;
+    size_t lda = args.lda;
     if (args.transA) {
         float* flat = static_cast<float*>(args.scratch);
         const int pieces = std::min(args.M, 4 * pool.threads());
@@ -148,22 +291,16 @@ void gemm(const Kernels& k, const GemmArgs& args, ThreadPool& pool) {
                       m1 = static_cast<int>(long(args.M) * (i + 1) / pieces);
             transposeInto(args.a + m0, args.lda, m1 - m0, args.K, flat + size_t(m0) * args.K);
         });
-        g.a = flat;
-        g.lda = args.K;
+        a = flat;
+        lda = args.K;
     }
-    const int panels = panelCount(k, args.N);
-    const int rows = rowChunk(args.M, args.K);
-    const int chunks = (args.M + rows - 1) / rows;
-    // One thread walks the panels of a chunk in order; several share them out.
-    const int threads = pool.threads();
-    const int groups = threads == 1 ? 1 : std::clamp((4 * threads + chunks - 1) / chunks, 1, panels);
-    parallelFor(pool, chunks * groups, [&](int task) {
-        const int chunk = task / groups, group = task % groups;
-        const int m0 = chunk * rows, m1 = std::min(args.M, m0 + rows);
-        for (int i = panels * group / groups; i < panels * (group + 1) / groups; ++i) {
-            runPanel(g, panelAt(k, args.N, i), m0, m1);
-        }
-    });
+    const Split split = splitRows(args.type, args.M, args.K, panelCount(k, args.N), pool.threads());
+    if (args.type == GemmType::Bf16) {
+        char* strips = static_cast<char*>(args.scratch) + flatBytes(args.M, args.K, args.transA);
+        gemmBf16(g, split, a, lda, reinterpret_cast<uint16_t*>(strips), pool);
+    } else {
+        gemmFloat(g, split, a, lda, pool);
+    }
     if (args.rowBias) {
         for (int m = 0; m < args.M; ++m) {
             for (int n = 0; n < args.N; ++n) args.c[m * args.ldc + n] += args.rowBias[m];
@@ -172,38 +309,50 @@ void gemm(const Kernels& k, const GemmArgs& args, ThreadPool& pool) {
 }
 
 namespace {
-size_t slotFloats(const Kernels& k, const BatchedGemmArgs& a) {
-    return roundUp(gemmPackedFloats(k, a.N, a.K)) + (a.transA ? roundUp(size_t(a.M) * a.K) : 0);
+size_t packedBytes(const Kernels& k, const BatchedGemmArgs& a) {
+    return roundUp(gemmPackedBytes(k, a.type, a.N, a.K));
+}
+size_t slotBytes(const Kernels& k, const BatchedGemmArgs& a) {
+    return packedBytes(k, a) + flatBytes(a.M, a.K, a.transA) +
+           (a.type == GemmType::Bf16 ? stripBytes(a.M, a.K) : 0);
 }
 }  // namespace
 
 size_t batchedGemmScratchBytes(const Kernels& k, const BatchedGemmArgs& args, int threads) {
-    return slotFloats(k, args) * sizeof(float) * std::max(1, threads);
+    return slotBytes(k, args) * std::max(1, threads);
 }
 
 void batchedGemm(const Kernels& k, const BatchedGemmArgs& args, ThreadPool& pool) {
     if (args.M <= 0 || args.N <= 0 || args.count <= 0) return;
-    const size_t slot = slotFloats(k, args);
+    const size_t slot = slotBytes(k, args);
     const int panels = panelCount(k, args.N), threads = pool.threads();
     const auto offset = [](const size_t* offsets, size_t step, int i) {
         return offsets ? offsets[i] : step * i;
     };
-    const auto one = [&](int i, float* packed, ThreadPool* inside) {
+    const auto one = [&](int i, char* packed, ThreadPool* inside) {
         const float* b = args.b + offset(args.bOffsets, args.bStep, i);
         const float* a = args.a + offset(args.aOffsets, args.aStep, i);
-        Product g{k,        args.M,   args.N, args.K,
-                  a,        args.lda, packed, args.c + offset(args.cOffsets, args.cStep, i),
-                  args.ldc, args.post};
+        size_t lda = args.lda;
+        const Product g{k,      args.M,   args.N,
+                        args.K, args.ldc, args.c + offset(args.cOffsets, args.cStep, i),
+                        packed, args.post};
+        char* rest = packed + packedBytes(k, args);
         if (args.transA) {
-            float* flat = packed + roundUp(gemmPackedFloats(k, args.N, args.K));
+            float* flat = reinterpret_cast<float*>(rest);
             transposeInto(a, args.lda, args.M, args.K, flat);
-            g.a = flat;
-            g.lda = args.K;
+            a = flat;
+            lda = args.K;
+            rest += flatBytes(args.M, args.K, true);
         }
+        auto* strip = reinterpret_cast<uint16_t*>(rest);
+        if (args.type == GemmType::Bf16) fillStrip(k, a, lda, args.M, args.K, strip);
         const auto panel = [&](int p) {
             const OutPanel at = panelAt(k, args.N, p);
-            packPanel(k, args.N, args.K, b, args.ldb, args.transB, at, packed);
-            runPanel(g, at, 0, args.M);
+            packPanel(k, args.type, args.N, args.K, b, args.ldb, args.transB, at, packed);
+            if (args.type == GemmType::Bf16)
+                runPanel(g, strip, stripRow(args.K), at, 0, args.M);
+            else
+                runPanel(g, a, lda, at, 0, args.M);
         };
         if (inside) {
             parallelFor(*inside, panels, panel);
@@ -211,7 +360,7 @@ void batchedGemm(const Kernels& k, const BatchedGemmArgs& args, ThreadPool& pool
             for (int p = 0; p < panels; ++p) panel(p);
         }
     };
-    float* scratch = static_cast<float*>(args.scratch);
+    char* scratch = static_cast<char*>(args.scratch);
     if (threads == 1 || args.count < 2 * threads) {
         for (int i = 0; i < args.count; ++i) one(i, scratch, threads == 1 ? nullptr : &pool);
         return;

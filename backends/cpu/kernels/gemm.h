@@ -10,18 +10,22 @@
 
 namespace mnnc {
 
-size_t gemmPackedFloats(const Kernels& k, int N, int K);
+// What the products are of. Bf16 needs Kernels::bf16; sums, A and C stay float.
+enum class GemmType { Float, Bf16 };
+
+size_t gemmPackedBytes(const Kernels& k, GemmType type, int N, int K);
 
 // B is K x N with leading dimension ldb, or N x K when transB (the usual layout of a fully connected weight).
-void gemmPackB(const Kernels& k, int N, int K, const float* b, size_t ldb, bool transB, float* packed,
-               ThreadPool& pool);
+void gemmPackB(const Kernels& k, GemmType type, int N, int K, const float* b, size_t ldb, bool transB,
+               void* packed, ThreadPool& pool);
 
 struct GemmArgs {
+    GemmType type = GemmType::Float;
     int M = 0, N = 0, K = 0;
     const float* a = nullptr;  // M x K, leading dimension lda; K x M when transA
     size_t lda = 0;
     bool transA = false;
-    const float* packedB = nullptr;
+    const void* packedB = nullptr;
     float* c = nullptr;
     size_t ldc = 0;
     PostOps post;                    // bias has N floats; residual is laid out like C
@@ -29,13 +33,15 @@ struct GemmArgs {
     void* scratch = nullptr;         // gemmScratchBytes
 };
 
-size_t gemmScratchBytes(int M, int K, bool transA);
+// For a pool of up to that many threads.
+size_t gemmScratchBytes(const Kernels& k, const GemmArgs& args, int threads);
 void gemm(const Kernels& k, const GemmArgs& args, ThreadPool& pool);
 
 // `count` independent products of one shape (attention): product i takes a + aStep*i, bStep*i and so on; B is
 // unpacked (K x N, or N x K with transB) and packed into scratch. Split over products first, so each stays in
 // one thread's cache.
 struct BatchedGemmArgs {
+    GemmType type = GemmType::Float;
     int count = 0, M = 0, N = 0, K = 0;
     const float* a = nullptr;
     size_t lda = 0;

@@ -77,13 +77,13 @@ class GroupedPlan final : public ConvPlan {
         }
     }
 
-    size_t packedWeightFloats() const override { return size_t(s_.oc) * icg_ * s_.kh * s_.kw; }
+    size_t packedWeightBytes() const override { return size_t(s_.oc) * icg_ * s_.kh * s_.kw * sizeof(float); }
 
     // [group][chunk of outputs][channel][tap][output]
-    void packWeights(const float* weights, float* packed, ThreadPool& pool) const override {
+    void packWeights(const float* weights, void* packed, ThreadPool& pool) const override {
         const int area = s_.kh * s_.kw;
         parallelFor(pool, groups_, [&](int g) {
-            float* to = packed + size_t(g) * ocg_ * icg_ * area;
+            float* to = static_cast<float*>(packed) + size_t(g) * ocg_ * icg_ * area;
             int first = g * ocg_;
             for (const int outputs : chunks_) {
                 for (int c = 0; c < icg_; ++c)
@@ -98,13 +98,13 @@ class GroupedPlan final : public ConvPlan {
     std::string weightVariant() const override {
         return format("planes.o%d.g%d", k_.grouped->mostOutputs, groups_);
     }
-    const char* algorithm() const override { return "grouped"; }
+    std::string algorithm() const override { return "grouped"; }
 
     size_t scratchBytes(int threads) const override {
         return (biasFloats() + slotFloats_ * std::clamp(threads, 1, tasks())) * sizeof(float);
     }
 
-    void run(const float* src, const float* packed, float* dst, const PostOps& post, void* scratch,
+    void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
              ThreadPool& pool) const override {
         float* bias = static_cast<float*>(scratch);
         if (post.bias)
@@ -112,7 +112,7 @@ class GroupedPlan final : public ConvPlan {
         else
             std::fill(bias, bias + s_.oc, 0.0f);
         float* slots = bias + biasFloats();
-        const Job job{src, packed, dst, bias, post};
+        const Job job{src, static_cast<const float*>(packed), dst, bias, post};
         std::atomic<int> next{0};
         parallelFor(pool, std::min(pool.threads(), tasks()), [&](int slot) {
             for (int i; (i = next.fetch_add(1, std::memory_order_relaxed)) < tasks();)

@@ -40,13 +40,16 @@ bool cpuHas(Isa id) {
 }
 
 const Kernels& table(Isa id) {
-    // Function-local and built from constants only: nothing runs at load time.
+    // Function-local and built from constants and the CPU's features: nothing runs at load time.
     const auto make = [](const Choice& c) {
         const PanelKernels& panels = panelKernels(c.id);
+        const Bf16Kernels* bf16 = detectCpuFeatures().avx512Bf16 ? bf16Kernels(c.id) : nullptr;
         return Kernels{panels.lanes,
                        c.name,
                        c.id,
                        &panels,
+                       bf16,
+                       &expandKernels(c.id),
                        &depthwiseKernels(c.id),
                        &groupedKernels(c.id),
                        &winogradKernels(c.id),

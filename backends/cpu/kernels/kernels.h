@@ -8,7 +8,9 @@ namespace mnnc {
 
 enum class Isa { Portable, Sse4, Avx2, Avx512 };
 
-struct PanelKernels;  // these four: conv_kernels.h
+struct PanelKernels;  // these six: conv_kernels.h
+struct Bf16Kernels;
+struct ExpandKernels;
 struct DepthwiseKernels;
 struct GroupedKernels;
 struct WinogradKernels;
@@ -20,6 +22,8 @@ struct Kernels {
     const char* isa;  // "avx512", "avx2", "sse4" or "portable"
     Isa id;
     const PanelKernels* panels;
+    const Bf16Kernels* bf16;  // null where the CPU or this build has no bf16 products
+    const ExpandKernels* expand;
     const DepthwiseKernels* depthwise;
     const GroupedKernels* grouped;
     const WinogradKernels* winograd;

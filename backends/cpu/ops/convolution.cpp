@@ -13,8 +13,6 @@ namespace mnnc::cpu {
 
 namespace {
 
-constexpr int64_t kFloat = sizeof(float);
-
 int toInt(int64_t value) {
     return static_cast<int>(value);
 }  // convWindow has checked the range
@@ -33,6 +31,11 @@ class ConvExecution final : public Execution {
         options.threads = backend_.pool().threads();
         options.transposed = isDeconvolution(command_.type);
         options.srcNchw = command_.inputs[0]->pack == 1;
+        options.bf16 = backend_.config().precision == Precision::Low;
+        if (backend_.config().memory == MemoryMode::Low && command_.operands() == 1) {
+            if (const auto form = params.quantizedForm(w.weightCount, w.oc, command_.name.c_str()))
+                options.codes = {form->bits, toInt(form->blocksPerOutput)};
+        }
         plan_ = makeConvPlan(backend_.kernels(), planShape(w, params), options);
         const Epilogue& epilogue = command_.epilogue;
         post_.act = epilogue.act;
@@ -45,7 +48,7 @@ class ConvExecution final : public Execution {
             post_.lo = 0;
             post_.hi = std::numeric_limits<float>::max();
         }
-        packedFloats_ = static_cast<int64_t>(plan_->packedWeightFloats());
+        packedBytes_ = static_cast<int64_t>(plan_->packedWeightBytes());
         int64_t bytes = static_cast<int64_t>(plan_->scratchBytes(options.threads));
         packAtRun_ = false;
         if (command_.operands() > 1)
@@ -63,12 +66,11 @@ class ConvExecution final : public Execution {
         if (!plan_) return;
         ThreadPool& pool = backend_.pool();
         auto* memory = static_cast<char*>(scratch());
-        const float* packed = packed_;
+        const void* packed = packed_;
         if (packAtRun_) {
-            auto* fresh = reinterpret_cast<float*>(memory);
-            plan_->packWeights(command_.inputs[1]->as<const float>(), fresh, pool);
-            packed = fresh;
-            memory += roundUp(packedFloats_ * kFloat, 64);
+            plan_->packWeights(command_.inputs[1]->as<const float>(), memory, pool);
+            packed = memory;
+            memory += roundUp(packedBytes_, 64);
         }
         PostOps post = post_;
         post.bias = command_.operands() > 2 ? command_.inputs[2]->as<const float>() : bias_.data();
@@ -82,27 +84,30 @@ class ConvExecution final : public Execution {
     int64_t prepareTensorWeights(int64_t planBytes) {
         const Tensor& weight = *command_.inputs[1];
         if (weight.contentKnown && weight.data) {
-            own_ = AlignedBuffer(checkedMul(packedFloats_, kFloat, "packed weights"));
-            plan_->packWeights(weight.as<const float>(), own_.as<float>(), backend_.pool());
-            packed_ = own_.as<float>();
+            own_ = AlignedBuffer(packedBytes_);
+            plan_->packWeights(weight.as<const float>(), own_.data(), backend_.pool());
+            packed_ = own_.data();
             return planBytes;
         }
         packAtRun_ = true;
-        return checkedAdd(roundUp(checkedMul(packedFloats_, kFloat, "packed weights"), 64), planBytes,
-                          "scratch");
+        return checkedAdd(roundUp(packedBytes_, 64), planBytes, "scratch");
     }
 
     void prepareStoredWeights(const ConvParams& params, const ConvWindow& w) {
         const char* name = command_.name.c_str();
         // The same operator on another number of channels means other groups, hence the count in the key.
-        const std::string variant = std::string(plan_->algorithm()) + "/" + plan_->weightVariant() + "/" +
+        const std::string variant = plan_->algorithm() + "/" + plan_->weightVariant() + "/" +
                                     backend_.kernels().isa + "/" + std::to_string(w.groups);
-        const int64_t bytes = checkedMul(packedFloats_, kFloat, "packed weights");
-        stored_ = backend_.weights(command_.params, variant, bytes, [&](AlignedBuffer& buffer) {
+        stored_ = backend_.weights(command_.params, variant, packedBytes_, [&](AlignedBuffer& buffer) {
+            if (plan_->keepsCodes()) {
+                plan_->packCodes(params.quantizedWeights(w.weightCount, w.oc, name), buffer.data(),
+                                 backend_.pool());
+                return;
+            }
             const FloatView weights = params.weights(w.weightCount, w.oc, name);
-            plan_->packWeights(weights.data(), buffer.as<float>(), backend_.pool());
+            plan_->packWeights(weights.data(), buffer.data(), backend_.pool());
         });
-        packed_ = stored_->as<float>();
+        packed_ = stored_->data();
         if (bias_.empty()) bias_ = params.bias(w.oc, name);
     }
 
@@ -112,8 +117,8 @@ class ConvExecution final : public Execution {
     PostOps post_;
     PackedWeights stored_;
     AlignedBuffer own_;
-    const float* packed_ = nullptr;
-    int64_t packedFloats_ = 0;
+    const void* packed_ = nullptr;
+    int64_t packedBytes_ = 0;
     bool packAtRun_ = false;
     FloatView bias_;
 };

@@ -89,7 +89,7 @@ class Int8ConvExecution final : public Execution {
         const int64_t bytes = checkedAdd(roundUp(plan_->packedBytes(), 64),
                                          checkedMul(padded_, 12, "packed weights"), "packed weights");
         stored_ = backend_.weights(command_.params, variant, bytes, [&](AlignedBuffer& buffer) {
-            const QuantizedWeights codes = params_.codes(w.weightCount, w.oc, name);
+            const QuantizedWeights codes = params_.quantizedWeights(w.weightCount, w.oc, name);
             if (codes.blocksPerOutput != 1)
                 fail(Status::NotSupported, "op '%s': %lld scales per output channel", name,
                      static_cast<long long>(codes.blocksPerOutput));

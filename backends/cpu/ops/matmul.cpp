@@ -18,6 +18,16 @@ int checkedInt(int64_t value, const char* what) {
     return static_cast<int>(value);
 }
 
+GemmType gemmType(const CpuBackend& backend) {
+    const bool bf16 = backend.config().precision == Precision::Low && backend.kernels().bf16;
+    return bf16 ? GemmType::Bf16 : GemmType::Float;
+}
+
+// What algorithm() says.
+std::string gemmText(GemmType type) {
+    return type == GemmType::Bf16 ? "gemm.bf16" : "";
+}
+
 class MatMul final : public Execution {
   public:
     MatMul(const CpuBackend& backend, const Command& command)
@@ -43,6 +53,7 @@ class MatMul final : public Execution {
             single_ = true;
         }
         args_ = {};
+        args_.type = gemmType(backend_);
         args_.count = single_ ? 1 : checkedInt(products, name);
         args_.M = checkedInt(rows, name);
         args_.N = checkedInt(sizes.h, name);
@@ -56,9 +67,11 @@ class MatMul final : public Execution {
         args_.bStep = static_cast<size_t>(sizes.l * sizes.h);
         args_.cStep = static_cast<size_t>(sizes.e * sizes.h);
         if (single_) {
-            packedBytes_ = roundUp(static_cast<int64_t>(gemmPackedFloats(kernels, args_.N, args_.K)) * 4, 64);
+            const size_t packed = gemmPackedBytes(kernels, args_.type, args_.N, args_.K);
+            packedBytes_ = roundUp(static_cast<int64_t>(packed), 64);
+            const int threads = backend_.pool().threads();
             requestScratch(packedBytes_ +
-                           static_cast<int64_t>(gemmScratchBytes(args_.M, args_.K, args_.transA)));
+                           static_cast<int64_t>(gemmScratchBytes(kernels, singleArgs(), threads)));
             return;
         }
         fillOffsets(aOffsets_, sizes.batchA, sizes.batch, args_.aStep);
@@ -87,25 +100,33 @@ class MatMul final : public Execution {
             args_.scratch = scratch();
             return batchedGemm(kernels, args_, backend_.pool());
         }
-        float* packed = static_cast<float*>(scratch());
-        gemmPackB(kernels, args_.N, args_.K, b_.as<const float>(), args_.ldb, args_.transB, packed,
-                  backend_.pool());
-        GemmArgs gemmArgs;
-        gemmArgs.M = args_.M;
-        gemmArgs.N = args_.N;
-        gemmArgs.K = args_.K;
+        void* packed = scratch();
+        gemmPackB(kernels, args_.type, args_.N, args_.K, b_.as<const float>(), args_.ldb, args_.transB,
+                  packed, backend_.pool());
+        GemmArgs gemmArgs = singleArgs();
         gemmArgs.a = a_.as<const float>();
-        gemmArgs.lda = args_.lda;
-        gemmArgs.transA = args_.transA;
         gemmArgs.packedB = packed;
         gemmArgs.c = c;
-        gemmArgs.ldc = args_.ldc;
         gemmArgs.post = post;
         gemmArgs.scratch = static_cast<char*>(scratch()) + packedBytes_;
         gemm(kernels, gemmArgs, backend_.pool());
     }
 
+    std::string algorithm() const override { return gemmText(args_.type); }
+
   private:
+    GemmArgs singleArgs() const {
+        GemmArgs args;
+        args.type = args_.type;
+        args.M = args_.M;
+        args.N = args_.N;
+        args.K = args_.K;
+        args.lda = args_.lda;
+        args.transA = args_.transA;
+        args.ldc = args_.ldc;
+        return args;
+    }
+
     // Where product i of the broadcast batch finds its operand.
     static void fillOffsets(std::vector<size_t>& offsets, const Shape& own, const Shape& batch, size_t step) {
         offsets.clear();
@@ -146,32 +167,33 @@ class InnerProduct final : public Execution {
 
     void onResize() override {
         const Kernels& kernels = backend_.kernels();
-        rows_ = checkedInt(input_.shape[0], command_.name.c_str());
-        const auto bytes =
-            static_cast<int64_t>(gemmPackedFloats(kernels, params_.outputs, params_.inputs)) * 4;
+        args_.type = gemmType(backend_);
+        args_.M = checkedInt(input_.shape[0], command_.name.c_str());
+        args_.N = params_.outputs;
+        args_.K = params_.inputs;
+        args_.lda = static_cast<size_t>(params_.inputs);
+        args_.ldc = static_cast<size_t>(params_.outputs);
+        args_.post.bias = params_.bias.empty() ? nullptr : params_.bias.data();
+        const size_t bytes = gemmPackedBytes(kernels, args_.type, args_.N, args_.K);
+        const std::string variant = std::string("inner_product ") + gemmText(args_.type) + " " + kernels.isa;
         packed_ = backend_.weights(
-            command_.params, std::string("inner_product ") + kernels.isa, bytes, [&](AlignedBuffer& buffer) {
-                gemmPackB(kernels, params_.outputs, params_.inputs, params_.weight.data(),
-                          static_cast<size_t>(params_.inputs), true, buffer.as<float>(), backend_.pool());
+            command_.params, variant, static_cast<int64_t>(bytes), [&](AlignedBuffer& buffer) {
+                gemmPackB(kernels, args_.type, params_.outputs, params_.inputs, params_.weight.data(),
+                          args_.lda, true, buffer.data(), backend_.pool());
             });
-        requestScratch(static_cast<int64_t>(gemmScratchBytes(rows_, params_.inputs, false)));
+        requestScratch(static_cast<int64_t>(gemmScratchBytes(kernels, args_, backend_.pool().threads())));
     }
 
     void onExecute() override {
         if (output_.empty()) return;
-        GemmArgs args;
-        args.M = rows_;
-        args.N = params_.outputs;
-        args.K = params_.inputs;
-        args.a = input_.as<const float>();
-        args.lda = static_cast<size_t>(params_.inputs);
-        args.packedB = packed_->as<float>();
-        args.c = output_.as<float>();
-        args.ldc = static_cast<size_t>(params_.outputs);
-        args.post.bias = params_.bias.empty() ? nullptr : params_.bias.data();
-        args.scratch = scratch();
-        gemm(backend_.kernels(), args, backend_.pool());
+        args_.a = input_.as<const float>();
+        args_.packedB = packed_->data();
+        args_.c = output_.as<float>();
+        args_.scratch = scratch();
+        gemm(backend_.kernels(), args_, backend_.pool());
     }
+
+    std::string algorithm() const override { return gemmText(args_.type); }
 
   private:
     const CpuBackend& backend_;
@@ -180,7 +202,7 @@ class InnerProduct final : public Execution {
     const Tensor& output_;
     const InnerProductParams& params_;
     PackedWeights packed_;
-    int rows_ = 0;
+    GemmArgs args_;
 };
 
 std::unique_ptr<Execution> createMatMul(CpuBackend& backend, const Command& command, std::string& reason) {

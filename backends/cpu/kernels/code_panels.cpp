@@ -1,0 +1,102 @@
+#include "backends/cpu/kernels/code_panels.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "model/weights.h"
+
+namespace mnnc {
+
+CodePanels::CodePanels(const Kernels& k, const CodeForm& form, const ConvShape& s, Rows order)
+    : k_(&k),
+      bits_(form.bits),
+      blocks_(form.blocks),
+      length_(s.ic * s.kh * s.kw / form.blocks),
+      oc_(s.oc),
+      ocb_((s.oc + k.lanes - 1) / k.lanes),
+      channels_(s.ic),
+      area_(s.kh * s.kw),
+      order_(order) {}
+
+size_t CodePanels::bytes() const {
+    return scalesAt({ocb_, 0});
+}
+
+std::string CodePanels::variant() const {
+    return format("codes%d.b%d.", bits_, blocks_);
+}
+
+size_t CodePanels::codesAt(const OutPanel& panel) const {
+    return size_t(panel.block) * k_->lanes * storedRows();
+}
+
+size_t CodePanels::scalesAt(const OutPanel& panel) const {
+    const size_t codes = (codesAt({ocb_, 0}) + 63) / 64 * 64;
+    return codes + size_t(panel.block) * k_->lanes * 2 * blocks_ * sizeof(float);
+}
+
+void CodePanels::pack(const QuantizedWeights& weights, const OutPanel& panel, void* packed) const {
+    const int P = k_->lanes, width = panel.nb * P, first = panel.block * P,
+              real = std::min(width, oc_ - first);
+    auto* codes = static_cast<uint8_t*>(packed) + codesAt(panel);
+    std::memset(codes, 0, size_t(width) * storedRows());
+    for (int row = 0; row < rows(); ++row) {
+        const int8_t* from = weights.q.data() + size_t(first) * rows() + position(row);
+        if (bits_ == 8) {
+            for (int l = 0; l < real; ++l)
+                codes[size_t(row) * width + l] = static_cast<uint8_t>(from[size_t(l) * rows()]);
+            continue;
+        }
+        for (int l = 0; l < real; ++l) {
+            const int code = from[size_t(l) * rows()] + 8;
+            codes[size_t(row / 2) * width + l] |= static_cast<uint8_t>(row % 2 ? code << 4 : code);
+        }
+    }
+    auto* scales = reinterpret_cast<float*>(static_cast<char*>(packed) + scalesAt(panel));
+    for (int block = 0; block < blocks_; ++block, scales += 2 * width) {
+        for (int l = 0; l < width; ++l) {
+            const size_t at = size_t(first + l) * blocks_ + block;
+            scales[l] = l < real ? weights.scale[at] : 0.0f;
+            scales[width + l] = l < real && !weights.min.empty() ? weights.min[at] : 0.0f;
+        }
+    }
+}
+
+void CodePanels::expand(const void* packed, const OutPanel& panel, int first, int count, float* out) const {
+    const int width = panel.nb * k_->lanes;
+    const auto* codes = static_cast<const uint8_t*>(packed) + codesAt(panel);
+    const auto* scales = reinterpret_cast<const float*>(static_cast<const char*>(packed) + scalesAt(panel));
+    const int step = order_ == Rows::TapMajor ? area_ : 1;
+    for (int row = first; row < first + count;) {
+        // As many rows as share a block of scales.
+        const int at = position(row), block = at / length_;
+        int n = std::min(first + count - row, ((block + 1) * length_ - at + step - 1) / step);
+        if (order_ == Rows::TapMajor) n = std::min(n, channels_ - row % channels_);
+        const float* scale = scales + size_t(block) * 2 * width;
+        if (bits_ == 8)
+            k_->expand->bytes(reinterpret_cast<const int8_t*>(codes) + size_t(row) * width, n, width, scale,
+                              scale + width, out);
+        else
+            k_->expand->nibbles(codes, row, n, width, scale, scale + width, out);
+        out += size_t(n) * width;
+        row += n;
+    }
+}
+
+void CodePanels::expand(const void* packed, const OutPanel& panel, uint16_t* out) const {
+    constexpr int kRows = 32;
+    alignas(64) float rows[(kRows + 1) * 4 * 16];
+    const int width = panel.nb * k_->lanes;
+    for (int tap = 0; tap < area_; ++tap) {
+        for (int c = 0; c < channels_; c += kRows) {
+            const int n = std::min(kRows, channels_ - c);
+            expand(packed, panel, tap * channels_ + c, n, rows);
+            if (n % 2) std::fill_n(rows + size_t(n) * width, width, 0.0f);
+            for (int i = 0; i < n; i += 2, out += 2 * width)
+                k_->bf16->interleave(rows + size_t(i) * width, rows + size_t(i + 1) * width, width, out);
+        }
+    }
+}
+
+}  // namespace mnnc

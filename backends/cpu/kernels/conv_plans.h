@@ -1,0 +1,41 @@
+// The plans that makeConvPlan chooses from, and what they share.
+#pragma once
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/kernels/conv.h"
+
+namespace mnnc {
+
+// options.bf16 of these means it: the kernels have such products. Not for first layers and groups.
+// Everything that is taps x channels products: 1x1, direct, grouped, first layer, transposed.
+std::unique_ptr<ConvPlan> makeProductPlan(const Kernels& k, const ConvShape& shape,
+                                          const ConvOptions& options);
+std::unique_ptr<ConvPlan> makeDepthwisePlan(const Kernels& k, const ConvShape& shape, bool transposed);
+// F(unit x unit, 3x3), unit 2, 4 or 6.
+std::unique_ptr<ConvPlan> makeWinogradPlan(const Kernels& k, const ConvShape& shape, int unit,
+                                           const ConvOptions& options);
+
+inline int ceilDiv(int a, int b) {
+    return (a + b - 1) / b;
+}
+// To whole cache lines.
+inline size_t roundUpFloats(size_t floats) {
+    return (floats + 15) / 16 * 16;
+}
+// Where piece i of `pieces` equal ones begins.
+inline int cut(int total, int i, int pieces) {
+    return static_cast<int>(static_cast<long>(total) * i / pieces);
+}
+
+// The bias with zeros behind it, so that kernels read whole blocks.
+inline void padBias(const float* bias, int oc, int padded, float* out) {
+    if (bias) {
+        std::memcpy(out, bias, oc * sizeof(float));
+    } else {
+        std::fill(out, out + oc, 0.0f);
+    }
+    std::fill(out + oc, out + padded, 0.0f);
+}
+
+}  // namespace mnnc

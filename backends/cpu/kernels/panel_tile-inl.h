@@ -1,0 +1,126 @@
+// What the panel kernels of all element types share: tile sizes, addressing, the epilogue. Included once per
+// instruction set, hence the toggling guard.
+#if defined(MNNC_PANEL_TILE_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef MNNC_PANEL_TILE_INL_H
+#undef MNNC_PANEL_TILE_INL_H
+#else
+#define MNNC_PANEL_TILE_INL_H
+#endif
+
+#include <algorithm>
+#include <utility>
+
+#include "backends/cpu/kernels/activation-inl.h"
+#include "backends/cpu/kernels/conv_kernels.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mnnc {
+namespace HWY_NAMESPACE {
+namespace {
+
+constexpr int P = static_cast<int>(kLanes);
+
+// 32 registers hold a tile of 28; 16 hold 12.
+constexpr bool kManyRegisters = P == 16;
+constexpr int kMaxBlocks = kManyRegisters ? 4 : 3;
+constexpr int kMaxRows[5] = {0, kManyRegisters ? 24 : 12, kManyRegisters ? 14 : 6, kManyRegisters ? 9 : 4,
+                             kManyRegisters ? 6 : 0};
+
+// One pointer for three rows (base, base + s, base + 2s fit x86 addressing): else the tall tiles run out of
+// registers.
+template <int R, typename T>
+HWY_INLINE void rowPointers(const T* (&q)[(R + 2) / 3], const T* p, ptrdiff_t s) {
+    HWY_UNROLL(16)
+    for (int g = 0; g < (R + 2) / 3; ++g) {
+        q[g] = p + 3 * g * s;
+#if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
+        asm("" : "+r"(q[g]));  // or the compiler rewrites them as R separate induction variables
+#endif
+    }
+}
+
+// Every accumulator starts as the bias.
+template <int R, int NB>
+HWY_INLINE void startTile(const float* bias, V (&acc)[R][NB]) {
+    const D d;
+    HWY_UNROLL(4)
+    for (int n = 0; n < NB; ++n) {
+        const V b = hn::LoadU(d, bias + n * P);
+        HWY_UNROLL(32)
+        for (int r = 0; r < R; ++r) acc[r][n] = b;
+    }
+}
+
+// Residual, activation, clamp, store.
+template <int R, int NB, typename Args>
+HWY_INLINE void finishTile(const Args& t, const V (&acc)[R][NB], float* dst, const float* residual) {
+    const D d;
+    const bool plain = t.act == Act::None;
+    const V lo = hn::Set(d, plain ? t.lo : -hwy::HighestValue<float>() * 2.0f);
+    const V hi = hn::Set(d, plain ? t.hi : hwy::HighestValue<float>() * 2.0f);
+    const ptrdiff_t ps = t.dstPixelStride, bs = t.dstBlockStride;
+    if (t.lastLanes == P) {
+        HWY_UNROLL(4)
+        for (int n = 0; n < NB; ++n) {
+            HWY_UNROLL(32)
+            for (int r = 0; r < R; ++r) {
+                V v = acc[r][n];
+                if (residual) v = hn::Add(v, hn::LoadU(d, residual + r * ps + n * bs));
+                hn::StoreU(hn::Min(hn::Max(v, lo), hi), d, dst + r * ps + n * bs);
+            }
+        }
+    } else {
+        HWY_ALIGN float rows[R * NB * P];
+        HWY_UNROLL(32)
+        for (int r = 0; r < R; ++r) {
+            HWY_UNROLL(4)
+            for (int n = 0; n < NB; ++n) hn::Store(acc[r][n], d, rows + (r * NB + n) * P);
+        }
+        for (int r = 0; r < R; ++r) {
+            for (int n = 0; n < NB; ++n) {
+                const int lanes = n + 1 == NB ? t.lastLanes : P;
+                for (int l = 0; l < lanes; ++l) {
+                    const ptrdiff_t at = r * ps + n * bs + l;
+                    float v = rows[(r * NB + n) * P + l];
+                    if (residual) v += residual[at];
+                    if (plain) v = std::min(std::max(v, t.lo), t.hi);
+                    dst[at] = v;
+                }
+            }
+        }
+    }
+    if (!plain) {
+        for (int n = 0; n < NB; ++n) {
+            const int lanes = n + 1 == NB ? t.lastLanes : P;
+            if (ps == P && lanes == P) {
+                activate(dst + n * bs, size_t(R) * P, t.act, t.lo, t.hi);
+            } else {
+                for (int r = 0; r < R; ++r) activate(dst + r * ps + n * bs, lanes, t.act, t.lo, t.hi);
+            }
+        }
+    }
+}
+
+// fn[nb - 1][rows - 1](args, a, dst, residual, ahead) for the m pixels of a panel, in equal tiles: 49 pixels
+// are five of 8 and one of 9, not five of 9 and one of 4. The panels lie one after another: while this one's
+// tiles run, each of the first fetches its share of the next. `lines`: vectors of a block of the panel;
+// vectorElements: elements in each.
+template <typename Args, typename Fn>
+HWY_INLINE void runTiles(const Args& t, const Fn (&fn)[4][24], ptrdiff_t lines, int vectorElements) {
+    const int count = (t.m + kMaxRows[t.nb] - 1) / kMaxRows[t.nb];
+    const auto* next = t.w + lines * t.nb * vectorElements;
+    int at = 0;
+    for (int i = 0; i < count; ++i) {
+        const int end = static_cast<int>(static_cast<long>(t.m) * (i + 1) / count);
+        const auto* ahead = i < t.nb ? next + i * lines * vectorElements : next;
+        fn[t.nb - 1][end - at - 1](t, t.a + at * t.pixelStride, t.dst + at * t.dstPixelStride,
+                                   t.residual ? t.residual + at * t.dstPixelStride : nullptr, ahead);
+        at = end;
+    }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace mnnc
+HWY_AFTER_NAMESPACE();
+#endif
