@@ -31,6 +31,7 @@ def check_anywhere(tool, model):
     call(tool, "bench", model, "--gpu-mode", "direct", code=2, words=["--backend vulkan"])
     call(tool, "info", model, "--gpu-mode", "sideways", code=2)
     call(tool, "run", model, "--precision", "none", code=2)
+    call(tool, "run", model, "--memory", "none", code=2)
     call(tool, "verify", "no-such-folder", "--backend", "auto", "--validate", code=2, words=["--backend vulkan"])
     call(tool, "compare", model, "--backends", "cpu,cpu", words=["tensors agree"])
     call(tool, "compare", model, "--backends", "cpu", code=2)

@@ -31,9 +31,17 @@ struct Aligned {
     explicit Aligned(size_t bytes) : storage(bytes / 4 + 32, std::numeric_limits<float>::quiet_NaN()) {
         auto p = reinterpret_cast<uintptr_t>(storage.data());
         data = reinterpret_cast<float*>((p + 63) / 64 * 64);
+        end = data + bytes / 4;
+    }
+    // Whether nobody wrote past the end.
+    bool whole() const {
+        for (const float* p = end; p < storage.data() + storage.size(); ++p)
+            if (!std::isnan(*p)) return false;
+        return true;
     }
     Floats storage;
     float* data;
+    float* end;
 };
 
 double activate(double x, Act act) {
@@ -212,6 +220,7 @@ void check(const Case& c) {
             Aligned scratch(plan->scratchBytes(threads));
             plan->run(options.srcNchw ? src.data() : packedSrc.data, packed.data, dst.data, post,
                       scratch.data, lease.pool());
+            ASSERT_TRUE(scratch.whole() && packed.whole() && dst.whole());
             Floats result(expected.size());
             packedToNchw(k, dst.data, result.data(), s.batch, s.oc, outArea, one);
             for (size_t i = 0; i < result.size(); ++i) {

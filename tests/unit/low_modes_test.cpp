@@ -101,7 +101,7 @@ TEST(LowModes, PrecisionLowRoundsOnlyWhereTheCpuCan) {
     for (const MemoryMode memory : {MemoryMode::Normal, MemoryMode::Low}) {
         const Result low = run(memory, Precision::Low), again = run(memory, Precision::Low, 2);
         EXPECT_EQ(naming(low, ".bf16") > 0, bf16);
-        EXPECT_LT(distance(low.output, normal.output), bf16 ? 1e-2 : 1e-5);
+        EXPECT_LT(distance(low.output, normal.output), bf16 ? 5e-2 : 1e-5);
         EXPECT_EQ(low.output, again.output) << "threads change the result";
     }
 }

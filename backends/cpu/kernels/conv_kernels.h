@@ -30,9 +30,10 @@ struct PanelArgsOf {
     const float* bias;      // nb * P floats, never null
     float lo, hi;
     Act act;
-    int nb;         // 1 .. maxPanelBlocks
-    int m;          // pixels
-    int lastLanes;  // channels stored of the last block: P, or fewer for a row-major output
+    int nb;                   // 1 .. maxPanelBlocks
+    int m;                    // pixels
+    int lastLanes;            // channels stored of the last block: P, or fewer for a row-major output
+    const T* next = nullptr;  // what to fetch meanwhile; null: what follows w, the next panel
 };
 using PanelArgs = PanelArgsOf<float>;
 using Bf16PanelArgs = PanelArgsOf<uint16_t>;

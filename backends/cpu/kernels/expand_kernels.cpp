@@ -22,34 +22,52 @@ HWY_INLINE V scaled(hn::Vec<hn::Rebind<int32_t, D>> code, V scale, V min) {
     return hn::MulAdd(hn::ConvertTo(D(), code), scale, min);
 }
 
-void bytes(const int8_t* codes, int rows, int width, const float* scale, const float* min, float* out) {
+// Rows of NB vectors, written one after the other.
+template <int NB, typename Code>
+HWY_INLINE void expandRows(int rows, const float* scale, const float* min, float* out, Code&& code) {
     const D d;
+    V s[NB], m[NB];
+    for (int n = 0; n < NB; ++n) {
+        s[n] = hn::LoadU(d, scale + n * P);
+        m[n] = hn::LoadU(d, min + n * P);
+    }
+    for (int r = 0; r < rows; ++r, out += NB * P)
+        for (int n = 0; n < NB; ++n) hn::StoreU(scaled(code(r, n * P), s[n], m[n]), d, out + n * P);
+}
+
+template <typename Code>
+HWY_INLINE void expandWidth(int rows, int width, const float* scale, const float* min, float* out,
+                            Code&& code) {
+    switch (width / P) {
+        case 1:
+            return expandRows<1>(rows, scale, min, out, code);
+        case 2:
+            return expandRows<2>(rows, scale, min, out, code);
+        case 3:
+            return expandRows<3>(rows, scale, min, out, code);
+        default:
+            return expandRows<4>(rows, scale, min, out, code);
+    }
+}
+
+void bytes(const int8_t* codes, int rows, int width, const float* scale, const float* min, float* out) {
     const hn::Rebind<int32_t, D> d32;
     const hn::Rebind<int8_t, D> d8;
-    for (int j = 0; j < width; j += P) {
-        const V s = hn::LoadU(d, scale + j), m = hn::LoadU(d, min + j);
-        const int8_t* from = codes + j;
-        float* to = out + j;
-        for (int r = 0; r < rows; ++r, from += width, to += width)
-            hn::StoreU(scaled(hn::PromoteTo(d32, hn::LoadU(d8, from)), s, m), d, to);
-    }
+    expandWidth(rows, width, scale, min, out, [&](int r, int j) HWY_ATTR {
+        return hn::PromoteTo(d32, hn::LoadU(d8, codes + ptrdiff_t(r) * width + j));
+    });
 }
 
 void nibbles(const uint8_t* codes, int firstRow, int rows, int width, const float* scale, const float* min,
              float* out) {
-    const D d;
     const hn::Rebind<int32_t, D> d32;
     const hn::Rebind<uint8_t, D> d8;
     const auto mask = hn::Set(d32, 15), middle = hn::Set(d32, 8);
-    for (int j = 0; j < width; j += P) {
-        const V s = hn::LoadU(d, scale + j), m = hn::LoadU(d, min + j);
-        float* to = out + j;
-        for (int r = firstRow; r < firstRow + rows; ++r, to += width) {
-            auto code = hn::PromoteTo(d32, hn::LoadU(d8, codes + ptrdiff_t(r / 2) * width + j));
-            code = r % 2 ? hn::ShiftRight<4>(code) : hn::And(code, mask);
-            hn::StoreU(scaled(hn::Sub(code, middle), s, m), d, to);
-        }
-    }
+    expandWidth(rows, width, scale, min, out, [&](int r, int j) HWY_ATTR {
+        const int row = firstRow + r;
+        const auto both = hn::PromoteTo(d32, hn::LoadU(d8, codes + ptrdiff_t(row / 2) * width + j));
+        return hn::Sub(row % 2 ? hn::ShiftRight<4>(both) : hn::And(both, mask), middle);
+    });
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ HWY_INLINE void finishTile(const Args& t, const V (&acc)[R][NB], float* dst, con
 template <typename Args, typename Fn>
 HWY_INLINE void runTiles(const Args& t, const Fn (&fn)[4][24], ptrdiff_t lines, int vectorElements) {
     const int count = (t.m + kMaxRows[t.nb] - 1) / kMaxRows[t.nb];
-    const auto* next = t.w + lines * t.nb * vectorElements;
+    const auto* next = t.next ? t.next : t.w + lines * t.nb * vectorElements;
     int at = 0;
     for (int i = 0; i < count; ++i) {
         const int end = static_cast<int>(static_cast<long>(t.m) * (i + 1) / count);

@@ -535,6 +535,7 @@ class ProductPlan final : public ConvPlan {
         t.blockStride = src.plane;
         t.tail = planar_ ? (joined_ ? s_.kw : 1) : p.tail;
         t.w = w;
+        if (codes_.used()) t.next = w;  // no panel follows an expanded one
         t.bias = bias + p.block * P;
         t.lo = post.lo;
         t.hi = post.hi;
