@@ -233,7 +233,7 @@ FloatView ConvParams::weights(int64_t expectedCount, int64_t outputChannels, con
                  static_cast<long long>(expectedCount));
         return all;
     }
-    model->readingWeights(std::max<int64_t>(expectedCount, 1) * static_cast<int64_t>(sizeof(float)));
+    if (model) model->readingWeights(std::max<int64_t>(expectedCount, 1) * static_cast<int64_t>(sizeof(float)));
     return decodeConvWeights(*table, expectedCount, outputChannels, externalFile(), name);
 }
 
@@ -245,7 +245,7 @@ std::optional<QuantizedForm> ConvParams::quantizedForm(int64_t expectedCount, in
 
 QuantizedWeights ConvParams::quantizedWeights(int64_t expectedCount, int64_t outputChannels,
                                               const char* name) const {
-    model->readingWeights(std::max<int64_t>(expectedCount, 1));
+    if (model) model->readingWeights(std::max<int64_t>(expectedCount, 1));
     return decodeQuantizedWeights(*table, expectedCount, outputChannels, externalFile(), name);
 }
 

@@ -40,7 +40,7 @@ struct ConvParams : Params {
     bool relu = false, relu6 = false;
     bool hasOutputShape = false;
 
-    const Model* model = nullptr;
+    const Model* model = nullptr;  // null: the tables belong to none
     const wire::Op* op = nullptr;
     const wire::Convolution2D* table = nullptr;
     int64_t storedWeights =
