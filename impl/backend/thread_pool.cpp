@@ -102,9 +102,14 @@ struct ForkJoinPool::State {
         leased.store(false, std::memory_order_release);
     }
 
-    // A job is (generation, tasks not yet claimed) in one word. A worker that claims a task knows the job
-    // cannot end before that task does, so task, ctx and count are stable from the claim on; a worker that
-    // comes late claims nothing and nobody waits for it.
+    // A job's tasks are cut into a part per thread, so that consecutive jobs over the same data keep each thread
+    // at the piece that its cache holds. A part is (generation, tasks not yet claimed) in one word. Who claims a
+    // task knows that the job cannot end before that task does, so task, ctx and count are stable from the claim
+    // on; a worker that comes late claims nothing and nobody waits for it.
+    struct alignas(64) Part {
+        std::atomic<uint64_t> left{0};
+    };
+
     void run(int tasks, Task task, void* ctx) {
         if (tasks <= 0) return;
         if (tasks == 1 || workers.empty()) {
@@ -117,37 +122,45 @@ struct ForkJoinPool::State {
         done.store(0, std::memory_order_relaxed);
         ++generation;
         if (mode.load(std::memory_order_relaxed) == Drowsy) setMode(Awake);
-        ticket.store(uint64_t{generation} << 32 | static_cast<uint32_t>(tasks), std::memory_order_release);
-        work();
+        for (int t = threads() - 1; t >= 0; --t) {
+            const auto size = static_cast<uint32_t>(partBegin(t + 1) - partBegin(t));
+            parts[t].left.store(uint64_t{generation} << 32 | size, std::memory_order_release);
+        }
+        work(0);
         Spinner spinner;
         while (done.load(std::memory_order_acquire) != tasks) spinner.wait();
     }
 
-    // Claims and runs tasks until none is left; says whether there was one.
-    bool work() {
-        bool any = false;
-        uint64_t seen = ticket.load(std::memory_order_acquire);
-        while (static_cast<uint32_t>(seen) != 0) {
-            if (!ticket.compare_exchange_weak(seen, seen - 1, std::memory_order_acq_rel,
-                                              std::memory_order_acquire)) {
-                continue;
+    int partBegin(int t) const { return static_cast<int>(int64_t{job.count} * t / threads()); }
+
+    // Claims and runs tasks until none is left, first of the thread's own part; says whether there was one.
+    bool work(int self) {
+        int finished = 0;
+        for (int i = 0; i < threads(); ++i) {
+            const int t = self + i < threads() ? self + i : self + i - threads();
+            uint64_t seen = parts[t].left.load(std::memory_order_acquire);
+            while (static_cast<uint32_t>(seen) != 0) {
+                if (!parts[t].left.compare_exchange_weak(seen, seen - 1, std::memory_order_acq_rel,
+                                                         std::memory_order_acquire)) {
+                    continue;
+                }
+                job.task(job.ctx, partBegin(t + 1) - static_cast<int>(static_cast<uint32_t>(seen)));
+                ++finished;
+                seen = parts[t].left.load(std::memory_order_acquire);
             }
-            any = true;
-            job.task(job.ctx, job.count - static_cast<int>(static_cast<uint32_t>(seen)));
-            done.fetch_add(1, std::memory_order_acq_rel);
-            seen = ticket.load(std::memory_order_acquire);
         }
-        return any;
+        if (finished) done.fetch_add(finished, std::memory_order_acq_rel);
+        return finished != 0;
     }
 
-    void workerMain() {
+    void workerMain(int self) {
         for (;;) {
             mode.wait(Asleep, std::memory_order_acquire);
             mode.wait(Drowsy, std::memory_order_acquire);
             if (mode.load(std::memory_order_acquire) == Stopped) return;
             Spinner spinner;
             while (mode.load(std::memory_order_relaxed) == Awake) {
-                if (work()) {
+                if (work(self)) {
                     spinner.reset();
                 } else if (spinner.waitedLong()) {
                     // A job that comes at this moment is done by the others: nobody waits for who sleeps.
@@ -166,11 +179,11 @@ struct ForkJoinPool::State {
 
     const pid_t process = getpid();
     std::vector<std::thread> workers;
-    Job job;
+    std::vector<Part> parts;
+    alignas(64) Job job;  // from here on what changes, away from what every thread reads all the time
     uint32_t generation = 0;
     alignas(64) std::atomic<bool> leased{false};
     alignas(64) std::atomic<int> mode{Asleep};
-    alignas(64) std::atomic<uint64_t> ticket{0};
     alignas(64) std::atomic<int> done{0};
     Lease lease;
     InlinePool inlinePool;
@@ -179,10 +192,11 @@ struct ForkJoinPool::State {
 ForkJoinPool::ForkJoinPool(int threads) : state_(std::make_unique<State>()) {
     State* state = state_.get();
     state->workers.reserve(threads > 1 ? threads - 1 : 0);
+    state->parts = std::vector<State::Part>(threads > 1 ? threads : 1);
     const SignalsBlocked guard;
     for (int i = 1; i < threads; ++i) {
         try {
-            state->workers.emplace_back([state] { state->workerMain(); });
+            state->workers.emplace_back([state, i] { state->workerMain(i); });
         } catch (...) {
             break;  // the system has no more threads for us: work with those we have
         }

@@ -3,7 +3,9 @@
 // A session brackets one inference with beginRun() and endRun() (RunLease does it): beginRun returns the pool
 // to use in between. Nothing here ever makes one session wait for another.
 #pragma once
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <type_traits>
 
@@ -100,11 +102,25 @@ inline void parallelFor(ThreadPool& pool, int n, Body&& body) {
 }
 
 // body(slot, i) for i in [0, n): calls with the same slot, which is below the number of threads, do not overlap.
+// A slot begins with its own part of [0, n) and then helps the others.
 template <typename Body>
 inline void parallelSlots(ThreadPool& pool, int n, Body&& body) {
-    std::atomic<int> next{0};
-    parallelFor(pool, pool.threads() < n ? pool.threads() : n, [&](int slot) {
-        for (int i; (i = next.fetch_add(1, std::memory_order_relaxed)) < n;) body(slot, i);
+    struct alignas(64) Part {
+        std::atomic<int> next;
+        int end;
+    };
+    constexpr int kMostSlots = 64;
+    const int slots = std::min({pool.threads(), n, kMostSlots});
+    Part parts[kMostSlots];
+    for (int s = 0; s < slots; ++s) {
+        parts[s].next.store(static_cast<int>(int64_t{n} * s / slots), std::memory_order_relaxed);
+        parts[s].end = static_cast<int>(int64_t{n} * (s + 1) / slots);
+    }
+    parallelFor(pool, slots, [&](int slot) {
+        for (int s = 0; s < slots; ++s) {
+            Part& part = parts[(slot + s) % slots];
+            for (int i; (i = part.next.fetch_add(1, std::memory_order_relaxed)) < part.end;) body(slot, i);
+        }
     });
 }
 

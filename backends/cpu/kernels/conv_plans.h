@@ -27,6 +27,14 @@ inline size_t roundUpFloats(size_t floats) {
 inline int cut(int total, int i, int pieces) {
     return static_cast<int>(static_cast<long>(total) * i / pieces);
 }
+// Into how many pieces to cut each of `units` so that the threads have as many tasks, or so many that one more
+// or less does not matter.
+inline int evenPieces(int units, int mostPieces, int threads) {
+    if (threads == 1) return 1;
+    int pieces = std::clamp(ceilDiv(4 * threads, units), 1, mostPieces);
+    while (units * pieces % threads != 0 && units * pieces < 12 * threads && pieces < mostPieces) ++pieces;
+    return pieces;
+}
 
 // The bias with zeros behind it, so that kernels read whole blocks.
 inline void padBias(const float* bias, int oc, int padded, float* out) {

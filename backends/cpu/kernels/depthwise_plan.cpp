@@ -35,8 +35,7 @@ class DepthwisePlan final : public ConvPlan {
         const int P = k_.lanes;
         float* bias = static_cast<float*>(scratch);
         padBias(post.bias, s_.oc, blocks_ * P, bias);
-        const int planes = s_.batch * blocks_, threads = pool.threads();
-        const int pieces = threads == 1 ? 1 : std::clamp(ceilDiv(4 * threads, planes), 1, s_.oh);
+        const int planes = s_.batch * blocks_, pieces = evenPieces(planes, s_.oh, pool.threads());
         const size_t in = size_t(s_.ih) * s_.iw * P, out = size_t(s_.oh) * s_.ow * P;
         parallelFor(pool, planes * pieces, [&](int task) {
             const int plane = task / pieces, piece = task % pieces, block = plane % blocks_;

@@ -265,14 +265,11 @@ void gemmBf16(const Product& g, const Split& split, const float* a, size_t lda, 
         return;
     }
     const size_t slot = stripBytes(split.rows, g.K) / sizeof(uint16_t);
-    std::atomic<int> next{0};
-    parallelFor(pool, std::min(pool.threads(), split.chunks), [&](int thread) {
+    parallelSlots(pool, split.chunks, [&](int thread, int chunk) {
         uint16_t* strip = strips + thread * slot;
-        for (int chunk; (chunk = next.fetch_add(1, std::memory_order_relaxed)) < split.chunks;) {
-            const int m0 = chunk * split.rows, m1 = std::min(g.M, m0 + split.rows);
-            fillStrip(g.k, a + m0 * lda, lda, m1 - m0, g.K, strip);
-            for (int i = 0; i < panels; ++i) runPanel(g, strip, row, panelAt(g.k, g.N, i), m0, m1);
-        }
+        const int m0 = chunk * split.rows, m1 = std::min(g.M, m0 + split.rows);
+        fillStrip(g.k, a + m0 * lda, lda, m1 - m0, g.K, strip);
+        for (int i = 0; i < panels; ++i) runPanel(g, strip, row, panelAt(g.k, g.N, i), m0, m1);
     });
 }
 
@@ -365,11 +362,7 @@ void batchedGemm(const Kernels& k, const BatchedGemmArgs& args, ThreadPool& pool
         for (int i = 0; i < args.count; ++i) one(i, scratch, threads == 1 ? nullptr : &pool);
         return;
     }
-    std::atomic<int> next{0};
-    parallelFor(pool, threads, [&](int s) {
-        for (int i; (i = next.fetch_add(1, std::memory_order_relaxed)) < args.count;)
-            one(i, scratch + slot * s, nullptr);
-    });
+    parallelSlots(pool, args.count, [&](int s, int i) { one(i, scratch + slot * s, nullptr); });
 }
 
 }  // namespace mnnc

@@ -1,12 +1,12 @@
 #include "backends/cpu/kernels/grouped_plan.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <numeric>
 #include <vector>
 
 #include "backends/cpu/kernels/conv_kernels.h"
+#include "backends/cpu/kernels/conv_plans.h"
 #include "backends/cpu/kernels/elementwise.h"
 #include "backends/cpu/kernels/pack.h"
 #include "base/error.h"
@@ -18,12 +18,6 @@ constexpr size_t kStripFloats = 80 << 10;  // planes of one strip: they stay in 
 constexpr int kMostBundleChannels = 256;
 constexpr int kSlack = 8 * 16;  // kernels read and write whole vectors
 
-int ceilDiv(int a, int b) {
-    return (a + b - 1) / b;
-}
-int cut(int total, int i, int pieces) {
-    return static_cast<int>(static_cast<long>(total) * i / pieces);
-}
 // Strides that are multiples of 4 KiB would put all planes into one set of the first level cache.
 size_t planeStride(size_t floats) {
     return ((floats + kSlack + 15) / 16 | 1) * 16;
@@ -59,7 +53,7 @@ class GroupedPlan final : public ConvPlan {
             outStride_ = planeStride(size_t(stripRows_) * width_);
             slotFloats_ = inStride_ * bundle_ * icg_ + outStride_ * bundle_ * ocg_;
         };
-        int pieces = threads > 1 ? std::min(s_.oh, ceilDiv(4 * threads, bundles_ * s_.batch)) : 1;
+        int pieces = evenPieces(bundles_ * s_.batch, s_.oh, threads);
         for (strip(pieces); slotFloats_ > kStripFloats && pieces < s_.oh; strip(pieces))
             pieces = std::min(s_.oh, pieces * 2);
         for (int ky = 0; ky < s_.kh; ++ky)
@@ -113,11 +107,7 @@ class GroupedPlan final : public ConvPlan {
             std::fill(bias, bias + s_.oc, 0.0f);
         float* slots = bias + biasFloats();
         const Job job{src, static_cast<const float*>(packed), dst, bias, post};
-        std::atomic<int> next{0};
-        parallelFor(pool, std::min(pool.threads(), tasks()), [&](int slot) {
-            for (int i; (i = next.fetch_add(1, std::memory_order_relaxed)) < tasks();)
-                runStrip(job, i, slots + slot * slotFloats_);
-        });
+        parallelSlots(pool, tasks(), [&](int slot, int i) { runStrip(job, i, slots + slot * slotFloats_); });
     }
 
   private:

@@ -8,6 +8,14 @@
 
 namespace mnnc {
 
+// Products that make a task worth its while, about 2 us.
+constexpr double kTaskProducts = 1 << 18;
+
+// What a task of so many weights and pixels counts as: fetching a weight takes as long as some 24 products.
+inline double taskProducts(double weights, double pixels) {
+    return weights * std::max(pixels, 24.0);
+}
+
 struct OutPanel {
     int block;  // first block of output channels
     int nb;

@@ -402,8 +402,15 @@ class ProductPlan final : public ConvPlan {
         long fit = std::max<long>(1, kCacheBytes / std::max<long>(1, unitBytes));
         if (flat_) fit = std::max(fit, 36L);
         int chunks = static_cast<int>((units + fit - 1) / fit);
-        if (threads > 1 && long(chunks) * panels < 4L * threads) chunks = std::min(units, chunks * 2);
-        const int groups = threads == 1 ? 1 : std::clamp(ceilDiv(4 * threads, chunks), 1, panels);
+        if (threads == 1) return {chunks, 1};
+        // As many tasks for each thread, or so many that one more does not matter.
+        while (chunks * panels % threads != 0 && chunks * panels < 12 * threads && chunks < units) ++chunks;
+        const double pixels = (flat_ ? double(flatCols_) : double(phase.rows) * phase.cols) / chunks;
+        const double weights =
+            double(phase.offsets.size()) * runLength(panels_[0]) * panels_[0].nb * k_.lanes;
+        const double worth = panels * taskProducts(weights, pixels) / kTaskProducts;
+        const int least = std::min(panels, ceilDiv(threads, chunks));
+        const int groups = std::max(least, static_cast<int>(std::min(worth, double(panels))));
         return {chunks, groups};
     }
 

@@ -13,7 +13,7 @@ constexpr int64_t kPieceElements = 16384;  // less than this is not worth a seco
 template <typename Body>
 void forRows(ThreadPool& pool, int64_t rows, int64_t rowElements, Body&& body) {
     const int64_t worth = rows * std::max<int64_t>(rowElements, 1) / kPieceElements;
-    const int pieces = static_cast<int>(std::clamp<int64_t>(worth, 1, pool.threads()));
+    const int pieces = static_cast<int>(std::clamp<int64_t>(worth, 1, 4 * pool.threads()));
     parallelRanges(pool, rows, pieces, body);
 }
 
