@@ -29,10 +29,12 @@ constexpr int kBf16Units = 2;
 // the first layers' rounding goes through the whole net. Measured on nets with linear bottlenecks.
 constexpr int kBf16LeastTerms = 97;
 
-// Weights come from the third level cache or memory once per pass; products hide part of it.
+// Weights come from memory once per run, at so many bytes a cycle; products hide little of it. Measured on whole
+// nets, like the other constants here.
+constexpr double kWeightBytesPerCycle = 9.5;
 double withTraffic(double cycles, double bytes) {
-    const double traffic = bytes / (bytes > 3e6 ? 11 : 22);
-    return std::max(cycles, traffic) + 0.25 * std::min(cycles, traffic);
+    const double traffic = bytes / kWeightBytesPerCycle;
+    return std::max(cycles, traffic) + 0.8 * std::min(cycles, traffic);
 }
 
 // bf16: half the steps, half the bytes, and the source is rounded.
@@ -42,7 +44,7 @@ double directCycles(const Kernels& k, const ConvShape& s, bool bf16) {
     const double steps = double(s.kh) * s.kw * s.ic * (bf16 ? 0.5 : 1.0);
     const double cycles = s.oh * steps * productCycles(*k.panels, s.ow, blocks, nb) * 1.05;
     const double copy = double(ceilDiv(s.ic, k.lanes)) * (s.ih + 2) * (s.iw + 2) * 3;
-    return s.batch * (cycles + copy) + 0.25 * steps * blocks * k.lanes * 4 / 11;
+    return s.batch * (cycles + copy) + 1.5 * steps * blocks * k.lanes * 4 / kWeightBytesPerCycle;
 }
 
 // Most bytes of transformed weights that a run may make of quantised ones at once: with several chunks it makes
@@ -57,15 +59,17 @@ double winogradCycles(const Kernels& k, const ConvShape& s, int unit, bool bf16,
     const int chunks = ceilDiv(tiles, fit), m = ceilDiv(tiles, chunks);
     const int nb = bestPanelBlocks(*k.panels, std::min(m, 72), ocb);
     const double product =
-        points * (double(s.ic) * (bf16 ? 0.5 : 1.0) * productCycles(*k.panels, m, ocb, nb) + 25.0 * ocb);
-    const double transforms = double(tiles) * points * (icb * (bf16 ? 7.0 : 5.5) + ocb * 4.5);
+        points * (double(s.ic) * (bf16 ? 0.5 : 1.0) * productCycles(*k.panels, m, ocb, nb) + 50.0 * ocb);
+    // Cycles per tile, point and block of channels.
+    const double in = unit == 2 ? 8.0 : unit == 4 ? 7.5 : 9.0, out = unit == 2 ? 3.5 : unit == 4 ? 7.0 : 5.0;
+    const double transforms = double(tiles) * points * (icb * (in + (bf16 ? 1.5 : 0.0)) + ocb * out);
     const double weights = double(points) * s.ic * ocb * k.lanes * (bf16 ? 2 : 4);
     if (codes) {
         if (chunks * s.batch > 1 && weights > kMostExpanded) return std::numeric_limits<double>::infinity();
         const double expand = double(points) * s.ic * ocb * (bf16 ? 4.5 : 3.2);
         return s.batch * (chunks * product + transforms) + expand;
     }
-    return s.batch * (chunks * withTraffic(product, weights) + transforms);
+    return (s.batch * chunks - 1) * product + s.batch * transforms + withTraffic(product, weights);
 }
 
 }  // namespace
