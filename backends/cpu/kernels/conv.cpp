@@ -54,9 +54,7 @@ constexpr double kMostExpanded = 4 << 20;
 double winogradCycles(const Kernels& k, const ConvShape& s, int unit, bool bf16, bool codes) {
     const int icb = ceilDiv(s.ic, k.lanes), ocb = ceilDiv(s.oc, k.lanes);
     const int tiles = ceilDiv(s.oh, unit) * ceilDiv(s.ow, unit), points = (unit + 2) * (unit + 2);
-    const long bytes = long(points) * (icb + ocb) * k.lanes * 4;
-    const int fit = static_cast<int>(std::clamp<long>((768L << 10) / bytes, 27, 512));
-    const int chunks = ceilDiv(tiles, fit), m = ceilDiv(tiles, chunks);
+    const int chunks = winogradChunks(k, s, unit), m = ceilDiv(tiles, chunks);
     const int nb = bestPanelBlocks(*k.panels, std::min(m, 72), ocb);
     const double product =
         points * (double(s.ic) * (bf16 ? 0.5 : 1.0) * productCycles(*k.panels, m, ocb, nb) + 50.0 * ocb);

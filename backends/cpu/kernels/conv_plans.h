@@ -16,6 +16,10 @@ std::unique_ptr<ConvPlan> makeDepthwisePlan(const Kernels& k, const ConvShape& s
 std::unique_ptr<ConvPlan> makeWinogradPlan(const Kernels& k, const ConvShape& shape, int unit,
                                            const ConvOptions& options);
 
+// Into how many chunks F(unit) cuts the tiles of an image: as many tiles at a time as the second level cache holds,
+// but enough to fill the product's tiles.
+int winogradChunks(const Kernels& k, const ConvShape& shape, int unit);
+
 inline int ceilDiv(int a, int b) {
     return (a + b - 1) / b;
 }

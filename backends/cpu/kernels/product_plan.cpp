@@ -13,6 +13,7 @@ namespace {
 
 constexpr size_t kExpandedBytes = 600 << 10;  // most of an expanded panel of quantised weights
 constexpr long kCacheBytes = 384L << 10;      // what one task keeps of its input in the second level cache
+constexpr long kPlanarBytes = 96L << 10;      // of a first layer's input with its border
 
 struct Tap {
     int ky, kx;
@@ -125,8 +126,9 @@ class ProductPlan final : public ConvPlan {
     }
 
     size_t scratchBytes(int threads) const override {
-        const size_t bytes = (roundUpFloats(size_t(ocb_) * k_.lanes) + paddedFloats_) * sizeof(float) +
-                             expandedBytes() * std::max(1, threads);
+        const size_t floats =
+            roundUpFloats(size_t(ocb_) * k_.lanes) + paddedFloats_ + planarFloats_ * std::max(1, threads);
+        const size_t bytes = floats * sizeof(float) + expandedBytes() * std::max(1, threads);
         size_t strips = 0;
         for (int t = 1; bf16_ && t <= std::max(1, threads); ++t) {
             const Split split = splitFor(phases_[0], t);
@@ -161,6 +163,10 @@ class ProductPlan final : public ConvPlan {
             if (bf16_) {
                 runStrips(image, weights, reinterpret_cast<uint16_t*>(strips), dst + n * dstImage, bias, here,
                           pool);
+                continue;
+            }
+            if (planarFloats_) {
+                runPlanar(image, weights, padded, dst + n * dstImage, bias, here, pool);
                 continue;
             }
             if (paddedFloats_) {
@@ -240,7 +246,7 @@ class ProductPlan final : public ConvPlan {
         if (bf16_) {
             // Strips bring their border along.
         } else if (planar_) {
-            if (border || !nchw_) paddedFloats_ = roundUpFloats(size_t(s_.ic) * plane_);
+            if (border || !nchw_) placePlanarStrips();
         } else if (border) {
             paddedFloats_ = roundUpFloats(size_t(icb_) * plane_);
         }
@@ -279,6 +285,18 @@ class ProductPlan final : public ConvPlan {
                 flatDstBlock_ = ptrdiff_t(flatCols_) * P;
             }
         }
+    }
+
+    // A first layer copies its input with a border strip by strip, each just before its products. Enough strips
+    // for the threads, whatever their number: results do not depend on it, but memory does.
+    void placePlanarStrips() {
+        const long row = long(s_.ic) * width_ * long(sizeof(float));
+        const long fit = std::max(1L, (kPlanarBytes / row - tapRows_) / stepY_ + 1);
+        const int strips =
+            std::max(ceilDiv(s_.oh, static_cast<int>(std::min<long>(fit, s_.oh))), std::min(s_.oh, 8));
+        planarRows_ = ceilDiv(s_.oh, strips);
+        plane_ = ((planarRows_ - 1) * ptrdiff_t(stepY_) + tapRows_) * width_;
+        planarFloats_ = roundUpFloats(size_t(s_.ic) * plane_);
     }
 
     void makePanels() {
@@ -369,10 +387,9 @@ class ProductPlan final : public ConvPlan {
     }
 
     void padSource(const float* src, float* dst, ThreadPool& pool) const {
-        const int P = k_.lanes, unit = planar_ ? 1 : P;
-        const int planes = planar_ ? s_.ic : icb_;
-        const size_t line = size_t(s_.iw) * unit;
-        parallelRanges(pool, long(planes) * height_, 4 * pool.threads(), [&](long begin, long end) {
+        const int P = k_.lanes;
+        const size_t line = size_t(s_.iw) * P;
+        parallelRanges(pool, long(icb_) * height_, 4 * pool.threads(), [&](long begin, long end) {
             for (long i = begin; i < end; ++i) {
                 const int c = static_cast<int>(i / height_), y = static_cast<int>(i % height_) - top_;
                 float* to = dst + i * rowFloats_;
@@ -380,15 +397,48 @@ class ProductPlan final : public ConvPlan {
                     std::fill(to, to + rowFloats_, 0.0f);
                     continue;
                 }
-                std::fill(to, to + left_ * unit, 0.0f);
-                to += left_ * unit;
-                if (!planar_ || nchw_) {
-                    std::memcpy(to, src + (size_t(c) * s_.ih + y) * line, line * sizeof(float));
+                std::fill(to, to + left_ * P, 0.0f);
+                to += left_ * P;
+                std::memcpy(to, src + (size_t(c) * s_.ih + y) * line, line * sizeof(float));
+                std::fill(to + line, dst + (i + 1) * rowFloats_, 0.0f);
+            }
+        });
+    }
+
+    // The rows that outputs u0 .. u1 read, of every channel.
+    void fillPlanar(const float* src, int u0, int u1, float* strip) const {
+        const int P = k_.lanes, rows = (u1 - u0 - 1) * stepY_ + tapRows_;
+        for (int c = 0; c < s_.ic; ++c) {
+            for (int i = 0; i < rows; ++i) {
+                const int y = u0 * stepY_ + i - top_;
+                float* to = strip + c * plane_ + i * rowFloats_;
+                float* const end = to + rowFloats_;
+                if (y < 0 || y >= s_.ih) {
+                    std::fill(to, end, 0.0f);
+                    continue;
+                }
+                std::fill(to, to + left_, 0.0f);
+                to += left_;
+                if (nchw_) {
+                    std::memcpy(to, src + (size_t(c) * s_.ih + y) * s_.iw, size_t(s_.iw) * sizeof(float));
                 } else {
                     const float* from = src + (size_t(c / P) * s_.ih + y) * s_.iw * P + c % P;
                     for (int x = 0; x < s_.iw; ++x) to[x] = from[size_t(x) * P];
                 }
-                std::fill(to + line, dst + (i + 1) * rowFloats_, 0.0f);
+                std::fill(to + s_.iw, end, 0.0f);
+            }
+        }
+    }
+
+    void runPlanar(const float* image, const Weights& weights, float* strips, float* dst, const float* bias,
+                   const PostOps& post, ThreadPool& pool) const {
+        parallelSlots(pool, ceilDiv(s_.oh, planarRows_), [&](int slot, int chunk) {
+            float* strip = strips + slot * planarFloats_;
+            const int u0 = chunk * planarRows_, u1 = std::min(s_.oh, u0 + planarRows_);
+            fillPlanar(image, u0, u1, strip);
+            for (int i = 0; i < static_cast<int>(panels_.size()); ++i) {
+                runPanel(phases_[0], panels_[i], panelWeights<float>(weights, 0, i, slot),
+                         Source<float>{strip, plane_, pixel_, u0 * stepY_}, dst, bias, post, u0, u1);
             }
         });
     }
@@ -403,6 +453,7 @@ class ProductPlan final : public ConvPlan {
         if (flat_) fit = std::max(fit, 36L);
         int chunks = static_cast<int>((units + fit - 1) / fit);
         if (threads == 1) return {chunks, 1};
+        if (planar_) chunks = std::min(units, std::max(chunks, 4 * threads));
         // As many tasks for each thread, or so many that one more does not matter.
         while (chunks * panels % threads != 0 && chunks * panels < 12 * threads && chunks < units) ++chunks;
         const double pixels = (flat_ ? double(flatCols_) : double(phase.rows) * phase.cols) / chunks;
@@ -584,6 +635,8 @@ class ProductPlan final : public ConvPlan {
     int stepY_ = 1, stepX_ = 1;
     int top_ = 0, left_ = 0, height_ = 0, width_ = 0, tapRows_ = 0;
     ptrdiff_t plane_ = 0, rowFloats_ = 0, pixel_ = 0, flatDstPixel_ = 0, flatDstBlock_ = 0;
+    int planarRows_ = 0;       // outputs of a first layer's strip
+    size_t planarFloats_ = 0;  // of the strip, 0 where the source needs no copy
     size_t paddedFloats_ = 0, weightElements_ = 0, largestPanel_ = 0;
     CodePanels codes_;
     std::vector<Phase> phases_;

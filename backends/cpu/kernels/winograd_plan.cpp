@@ -67,14 +67,11 @@ class WinogradPlan final : public ConvPlan {
           ocb_(ceilDiv(shape.oc, k.lanes)),
           threads_(options.threads),
           bf16_(options.bf16) {
-        // As many tiles at a time as the second level cache holds, but enough to fill the product's tiles.
-        const long bytes = long(points_) * (icb_ + ocb_) * k.lanes * 4;
-        chunkTiles_ = static_cast<int>(std::clamp<long>((768L << 10) / bytes, 27, 512));
-        chunks_ = ceilDiv(tiles_, chunkTiles_);
-        if (threads_ > 1 && chunks_ < 2 * threads_) {
-            const int wanted = 2 * threads_;
+        chunks_ = winogradChunks(k, shape, unit);
+        if (threads_ > 1 && chunks_ < 4 * threads_) {
+            const int wanted = evenPieces(chunks_, tiles_, threads_);
             // Small weights: more, smaller chunks. Big ones: one chunk whose pieces the threads share.
-            if (tiles_ / wanted >= 18) chunks_ = wanted;
+            if (tiles_ / (chunks_ * wanted) >= 18) chunks_ *= wanted;
         }
         chunkTiles_ = ceilDiv(tiles_, chunks_);
         chunks_ = ceilDiv(tiles_, chunkTiles_);
@@ -409,6 +406,13 @@ class WinogradPlan final : public ConvPlan {
 };
 
 }  // namespace
+
+int winogradChunks(const Kernels& k, const ConvShape& shape, int unit) {
+    const int tiles = ceilDiv(shape.oh, unit) * ceilDiv(shape.ow, unit), points = (unit + 2) * (unit + 2);
+    const int blocks = ceilDiv(shape.ic, k.lanes) + ceilDiv(shape.oc, k.lanes);
+    const long bytes = long(points) * blocks * k.lanes * long(sizeof(float));
+    return ceilDiv(tiles, static_cast<int>(std::clamp<long>((768L << 10) / bytes, 27, 512)));
+}
 
 std::unique_ptr<ConvPlan> makeWinogradPlan(const Kernels& k, const ConvShape& shape, int unit,
                                            const ConvOptions& options) {
