@@ -5,6 +5,7 @@
 
 #include "backends/cpu/kernels/code_panels.h"
 #include "backends/cpu/kernels/conv_plans.h"
+#include "backends/cpu/kernels/pack.h"
 #include "backends/cpu/kernels/panels.h"
 #include "base/error.h"
 
@@ -30,6 +31,7 @@ struct Phase {
 };
 
 constexpr int kMaxPhases = 1 << 14;
+constexpr int kPackColumns = 128;  // of the weights, packed at a time
 
 struct Panel {
     int block, nb;
@@ -354,6 +356,9 @@ class ProductPlan final : public ConvPlan {
         const int area = s_.kh * s_.kw, length = runLength(p);
         const int runs = static_cast<int>(phase.offsets.size());
         const int runsPerChannel = planar_ ? runs / s_.ic : 1;
+        const bool oneGroup = groups_ == 1 || (icg % P == 0 && ocg % P == 0);
+        if (!planar_ && !transposed_ && oneGroup && 2 * area <= kPackColumns)
+            return packRows(weights, out, p, icg);
         alignas(64) float rows[2][4 * 16];
         for (int run = 0; run < runs; ++run) {
             const auto fill = [&](int i, float* to) {
@@ -381,6 +386,43 @@ class ProductPlan final : public ConvPlan {
                     else
                         std::fill(rows[1], rows[1] + width, 0.0f);
                     k_.bf16->interleave(rows[0], rows[1], width, out);
+                }
+            }
+        }
+    }
+
+    // The same where the panel's channels all belong to one group: a few columns of the weights at a time.
+    template <typename T>
+    void packRows(const float* weights, T* out, const Panel& p, int channels) const {
+        const int P = k_.lanes, area = s_.kh * s_.kw, width = p.nb * P;
+        const size_t line = size_t(channels) * area;
+        alignas(64) float columns[kPackColumns * 16];
+        alignas(64) static constexpr float kZero[16] = {};
+        for (int b = 0; b < p.nb; ++b) {
+            const int oc = (p.block + b) * P, real = std::min(P, s_.oc - oc);
+            const float* from = weights + oc * line;
+            if constexpr (std::is_same_v<T, float>) {
+                for (size_t j0 = 0; j0 < line; j0 += kPackColumns) {
+                    const size_t count = std::min<size_t>(kPackColumns, line - j0);
+                    k_.pack->rowsToBlock(from + j0, line, real, count, columns);
+                    for (size_t i = 0; i < count; ++i) {
+                        const size_t row = (j0 + i) % area * channels + (j0 + i) / area;
+                        std::memcpy(out + row * width + b * P, columns + i * P, P * sizeof(float));
+                    }
+                }
+            } else {
+                const int step = kPackColumns / area / 2 * 2;
+                for (int c0 = 0; c0 < channels; c0 += step) {
+                    const int count = std::min(step, channels - c0);
+                    k_.pack->rowsToBlock(from + size_t(c0) * area, line, real, size_t(count) * area, columns);
+                    for (int i = 0; i < count * area; ++i) {
+                        const int c = i / area;
+                        if (c % 2) continue;
+                        const float* even = columns + i * P;
+                        const size_t row = i % area * ((size_t(channels) + 1) / 2) + (c0 + c) / 2;
+                        k_.bf16->interleave(even, c + 1 < count ? even + area * P : kZero, P,
+                                            out + (row * width + b * P) * 2);
+                    }
                 }
             }
         }

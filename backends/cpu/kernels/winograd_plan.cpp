@@ -3,6 +3,7 @@
 
 #include "backends/cpu/kernels/code_panels.h"
 #include "backends/cpu/kernels/conv_plans.h"
+#include "backends/cpu/kernels/pack.h"
 #include "backends/cpu/kernels/panels.h"
 #include "base/error.h"
 
@@ -11,25 +12,28 @@ namespace {
 
 constexpr size_t kExpandedBytes = 300 << 10;  // about what transformed weights made for a panel may take
 
-// The taps of one channel after the other for one block of output channels: 9 rows of P floats.
+// The taps of one channel after the other for one block of output channels: 9 rows of P floats. Made for a few
+// channels at a time.
 class FloatTaps {
   public:
-    FloatTaps(const float* weights, const ConvShape& s, int lanes, int block)
-        : weights_(weights + size_t(block) * lanes * s.ic * 9),
+    FloatTaps(const Kernels& k, const float* weights, const ConvShape& s, int block)
+        : pack_(*k.pack),
+          weights_(weights + size_t(block) * k.lanes * s.ic * 9),
           ic_(s.ic),
-          lanes_(lanes),
-          real_(std::min(lanes, s.oc - block * lanes)) {}
+          lanes_(k.lanes),
+          real_(std::min(k.lanes, s.oc - block * k.lanes)) {}
 
     const float* channel(int c) {
-        for (int l = 0; l < real_; ++l) {
-            const float* w = weights_ + (size_t(l) * ic_ + c) * 9;
-            for (int i = 0; i < 9; ++i) taps_[i * lanes_ + l] = w[i];
-        }
-        return taps_;
+        if (c % kChannels == 0)
+            pack_.rowsToBlock(weights_ + size_t(c) * 9, size_t(ic_) * 9, real_,
+                              size_t(std::min(kChannels, ic_ - c)) * 9, taps_);
+        return taps_ + c % kChannels * 9 * lanes_;
     }
 
   private:
-    alignas(64) float taps_[9 * 16] = {};
+    static constexpr int kChannels = 8;
+    alignas(64) float taps_[kChannels * 9 * 16];
+    const PackKernels& pack_;
     const float* weights_;
     int ic_, lanes_, real_;
 };
@@ -99,7 +103,7 @@ class WinogradPlan final : public ConvPlan {
 
     void packWeights(const float* weights, void* packed, ThreadPool& pool) const override {
         parallelFor(pool, ocb_, [&](int b) {
-            FloatTaps taps(weights, s_, k_.lanes, b);
+            FloatTaps taps(k_, weights, s_, b);
             transformInto(packed, b, taps);
         });
     }
