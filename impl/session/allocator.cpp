@@ -21,9 +21,38 @@ bool packsToItself(const Tensor& tensor, int pack) {
     return tensor.plane() == 1 && tensor.shape[1] % pack == 0;
 }
 
+// Where a tensor's bytes are planned: in a tensor that has storage of its own.
+struct Place {
+    Tensor* root;
+    int64_t offset;  // bytes
+};
+
+Place placeOf(Tensor* tensor) {
+    int64_t offset = 0;
+    for (; tensor->aliasOf; tensor = tensor->aliasOf) offset += tensor->aliasOffset;
+    return {tensor, offset};
+}
+
 Tensor* rootOf(Tensor* tensor) {
-    while (tensor->aliasOf) tensor = tensor->aliasOf;
-    return tensor;
+    return placeOf(tensor).root;
+}
+
+// The byte of the output at which a region puts the whole of its input, as it is stored; -1 where it does not.
+int64_t placeInside(const Tensor& output, const Tensor& input, const Region& region) {
+    constexpr int64_t kAlignment = 64;
+    if (input.type != output.type || input.pack != output.pack || !isLinear(region, input.elements()))
+        return -1;
+    if (output.pack == 1) {
+        const int64_t at = region.dst.offset * static_cast<int64_t>(elementBytes(output.type));
+        return at % kAlignment == 0 ? at : -1;
+    }
+    const int64_t plane = output.plane();
+    if (output.batch() != 1 || input.batch() != 1 || input.plane() != plane || region.dst.offset % plane != 0)
+        return -1;
+    const int64_t first = region.dst.offset / plane, end = first + input.shape[1];
+    // Blocks of channels are shared with nobody.
+    if (first % output.pack != 0 || (end % output.pack != 0 && end != output.shape[1])) return -1;
+    return region.dst.offset * static_cast<int64_t>(elementBytes(output.type));
 }
 
 // The earliest tensor of the same bytes, channels and storage.
@@ -286,7 +315,63 @@ struct StageAllocator::Arena {
     }
 };
 
+// A Raster that puts whole tensors side by side (a concatenation) costs nothing where their makers can write into
+// its output at once. The last ones first: what lies side by side there already need not be joined again.
+void StageAllocator::joinInPlace() {
+    std::set<const Tensor*> planned;
+    for (const Step& step : steps)
+        for (const Tensor* output : step.command.outputs)
+            if (step.execution && !step.onDevice && !output->data && !output->block && !output->empty())
+                planned.insert(output);
+    for (size_t i = steps.size(); i-- > 0;) {
+        const Step& step = steps[i];
+        if (step.execution && !step.onDevice && step.command.type == OpType::Raster &&
+            join(step.command, planned))
+            steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+}
+
+bool StageAllocator::join(const Command& command, const std::set<const Tensor*>& planned) {
+    Tensor* output = command.outputs[0];
+    if (output->aliasOf || planned.count(output) == 0) return false;
+    struct Part {
+        Place from;
+        int64_t to;
+    };
+    std::vector<Part> parts;
+    int64_t covered = 0;
+    bool apart = true, together = true;  // nobody has placed the inputs yet; they lie as they shall
+    for (const Region& region : command.regions) {
+        Tensor* input = command.inputs[static_cast<size_t>(region.input)];
+        const int64_t to = placeInside(*output, *input, region);
+        const Place from = placeOf(input);
+        if (to < 0 || planned.count(from.root) == 0 || from.root == output) return false;
+        covered += input->elements();
+        apart = apart && from.offset == 0 && from.root->storageBytes() == input->storageBytes();
+        for (const Part& part : parts) {
+            apart = apart && part.from.root != from.root;
+            together =
+                together && part.from.root == from.root && part.from.offset - part.to == from.offset - to;
+        }
+        parts.push_back({from, to});
+    }
+    if (parts.empty() || covered != output->elements() || (!apart && !together)) return false;
+    if (apart) {
+        for (const Part& part : parts) {
+            part.from.root->aliasOf = output;
+            part.from.root->aliasOffset = part.to;
+            shared_.push_back(part.from.root);
+        }
+    } else {
+        output->aliasOf = parts[0].from.root;
+        output->aliasOffset = parts[0].from.offset - parts[0].to;
+        shared_.push_back(output);
+    }
+    return true;
+}
+
 void StageAllocator::finish() {
+    joinInPlace();
     bindFixed(uploads_, memory_.uploads, "memory for copies to the device");
     bindFixed(downloads_, memory_.downloads, "memory for copies from the device");
     bindFixed(constants_, memory_.constants, "constants on the device");
@@ -299,10 +384,11 @@ void StageAllocator::finish() {
         if (!step.execution) continue;
         Arena& arena = arenas[step.onDevice];
         for (Tensor* output : step.command.outputs) {
-            if (output->data || output->block || output->empty()) continue;  // empty or placed elsewhere
-            requestOf[output] = arena.requests.size();
-            arena.add(output->onDevice ? context_.device->storageBytes(*output) : output->storageBytes(), i,
-                      output, nullptr);
+            Tensor* root = rootOf(output);
+            if (root->data || root->block || root->empty()) continue;  // empty or placed elsewhere
+            if (!requestOf.emplace(root, arena.requests.size()).second) continue;
+            arena.add(root->onDevice ? context_.device->storageBytes(*root) : root->storageBytes(), i, root,
+                      nullptr);
         }
         if (const int64_t bytes = step.execution->scratchBytes())
             arena.add(bytes, i, nullptr, step.execution.get());
@@ -347,9 +433,10 @@ void StageAllocator::finish() {
         }
     }
     for (Tensor* view : shared_) {
-        view->data = view->aliasOf->data;
-        view->block = view->aliasOf->block;
-        view->blockOffset = view->aliasOf->blockOffset;
+        const Place place = placeOf(view);
+        view->data = place.root->data ? static_cast<char*>(place.root->data) + place.offset : nullptr;
+        view->block = place.root->block;
+        view->blockOffset = place.root->blockOffset + place.offset;
     }
     for (const Step& step : steps) {
         if (!step.execution) continue;

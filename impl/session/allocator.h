@@ -64,6 +64,8 @@ class StageAllocator {
     Tensor* twin(const Tensor& of, Storage storage);
     Tensor* shareStorage(Tensor* of, const Tensor& like, int pack);
     bool shareIdentity(const Command& command);
+    void joinInPlace();
+    bool join(const Command& command, const std::set<const Tensor*>& planned);
     bool place(Backend& backend, const EncodedCommand& encoded, std::string& reason,
                const std::string& whyNot);
     void changePack(Tensor* from, Tensor* to);
@@ -79,7 +81,7 @@ class StageAllocator {
     StageMemory& memory_;
     const Predicate staysAlive_, onHost_;
     std::map<std::pair<const Tensor*, Storage>, Tensor*> converted_;
-    std::vector<Tensor*> shared_;               // tensors with aliasOf, in order of creation
+    std::vector<Tensor*> shared_;               // tensors with aliasOf
     std::vector<Tensor*> uploads_, downloads_;  // host tensors in memory that the device sees
     std::vector<Tensor*> constants_;            // on the device, written once
     std::vector<std::unique_ptr<Execution>> once_;

@@ -43,6 +43,7 @@ void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, st
         output->data = nullptr;
         output->pack = 1;
         output->aliasOf = nullptr;
+        output->aliasOffset = 0;
         output->contentKnown = false;
         output->onDevice = false;
         output->block = nullptr;

@@ -57,9 +57,8 @@ bool writesOnce(const Region& region) noexcept {
     return true;
 }
 
-bool isIdentity(std::span<const Region> regions, int64_t elements) noexcept {
-    if (regions.size() != 1 || regions[0].src.offset != 0 || regions[0].dst.offset != 0) return false;
-    const Region& region = regions[0];
+bool isLinear(const Region& region, int64_t elements) noexcept {
+    if (region.src.offset != 0) return false;
     int64_t expected = 1;
     for (int axis = 2; axis >= 0; --axis) {
         if (region.size[axis] == 1) continue;
@@ -67,6 +66,10 @@ bool isIdentity(std::span<const Region> regions, int64_t elements) noexcept {
         expected *= region.size[axis];
     }
     return expected == elements;
+}
+
+bool isIdentity(std::span<const Region> regions, int64_t elements) noexcept {
+    return regions.size() == 1 && regions[0].dst.offset == 0 && isLinear(regions[0], elements);
 }
 
 }  // namespace mnnc

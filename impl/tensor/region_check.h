@@ -15,6 +15,9 @@ void checkRegion(const Region& region, int64_t sourceElements, int64_t destinati
 // region that passed checkRegion.
 bool writesOnce(const Region& region) noexcept;
 
+// A region that copies `elements` elements linearly from the start of its source to some place.
+bool isLinear(const Region& region, int64_t elements) noexcept;
+
 // One region that copies `elements` elements linearly from the start of its source to the start of its
 // destination.
 bool isIdentity(std::span<const Region> regions, int64_t elements) noexcept;

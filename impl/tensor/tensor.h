@@ -43,8 +43,10 @@ struct Tensor {
     // The bytes behind `data` are final while shapes are being computed: a loaded constant or a folded
     // result. Such tensors always have pack 1.
     bool contentKnown = false;
-    // The tensor whose storage this one shares (same bytes, another shape or meaning); set while planning.
+    // The tensor in whose storage this one lies (the same bytes with another shape or meaning, or a part of them),
+    // and how many bytes from its beginning; set while planning.
     Tensor* aliasOf = nullptr;
+    int64_t aliasOffset = 0;
     // Of an int8 tensor what its values mean; of a float tensor what the model gives for keeping it in int8.
     TensorQuant quant;
 
