@@ -101,6 +101,9 @@ void checkBlob(const wire::Blob& blob, const char* opName) {
     requireBytes(isExternal(blob) && from.bytes == 0 ? blob.external()->Get(1) : from.bytes, needed, opName);
 }
 
+// Constants up to this many bytes are copied: each would keep a stretch of the mapped file in memory.
+constexpr int64_t kSmall = 8192;
+
 ConstData decodeBlob(const wire::Blob& blob, const ExternalFile* external, const char* opName) {
     Source from = sourceOf(blob);
     if (from.elementSize == 0)
@@ -142,7 +145,8 @@ ConstData decodeBlob(const wire::Blob& blob, const ExternalFile* external, const
                 wide, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()));
             std::memcpy(out + 4 * i, &value, sizeof value);
         }
-    } else if (reinterpret_cast<uintptr_t>(from.data) % static_cast<uintptr_t>(from.elementSize) != 0) {
+    } else if (needed <= kSmall ||
+               reinterpret_cast<uintptr_t>(from.data) % static_cast<uintptr_t>(from.elementSize) != 0) {
         std::memcpy(own(needed), from.data, static_cast<size_t>(needed));
     } else {
         result.bytes = {from.data, static_cast<size_t>(needed)};

@@ -145,7 +145,7 @@ Model::Model(ModelBytes bytes, const ModelOptions& options)
 }
 
 void Model::readingWeights(int64_t bytes) const {
-    constexpr int64_t kMany = 8 << 20;
+    constexpr int64_t kMany = 1 << 20;
     if (weightBytesRead_.load(std::memory_order_relaxed) > kMany) weightsRead();
     weightBytesRead_.fetch_add(bytes, std::memory_order_relaxed);
 }

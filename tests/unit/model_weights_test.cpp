@@ -330,15 +330,22 @@ ConstData decodeConst(const wire::BlobT& blob, flatbuffers::DetachedBuffer& keep
     return decodeBlob(*flatbuffers::GetRoot<wire::Blob>(keep.data()), nullptr, "const");
 }
 
-TEST(ModelConst, ScalarAndBorrowedData) {
+TEST(ModelConst, SmallIsCopiedLargeBorrowed) {
     flatbuffers::DetachedBuffer keep;
     wire::BlobT blob;
     blob.float32s = {7};
     const ConstData scalar = decodeConst(blob, keep);
     EXPECT_TRUE(scalar.dims.empty());
     EXPECT_EQ(scalar.count, 1);
-    EXPECT_TRUE(scalar.owned.empty());
+    EXPECT_EQ(scalar.bytes.data(), scalar.owned.data());
     EXPECT_EQ(scalar.dataType, 1);
+
+    flatbuffers::DetachedBuffer keepLarge;
+    blob.dims = {10000};
+    blob.float32s.assign(10000, 7);
+    const ConstData large = decodeConst(blob, keepLarge);
+    EXPECT_EQ(large.bytes.size(), 40000u);
+    EXPECT_TRUE(large.owned.empty());
 }
 
 TEST(ModelConst, HalfBecomesFloat) {

@@ -3,6 +3,7 @@
 #include "ops/convolution.h"
 
 #include <limits>
+#include <vector>
 
 #include "backends/cpu/kernels/conv.h"
 #include "backends/cpu/ops/conv_shape.h"
@@ -108,7 +109,9 @@ class ConvExecution final : public Execution {
             plan_->packWeights(weights.data(), buffer.data(), backend_.pool());
         });
         packed_ = stored_->data();
-        if (bias_.empty()) bias_ = params.bias(w.oc, name);
+        if (!bias_.empty()) return;
+        const FloatView bias = params.bias(w.oc, name);
+        bias_.assign(bias.span().begin(), bias.span().end());
     }
 
     CpuBackend& backend_;
@@ -120,7 +123,7 @@ class ConvExecution final : public Execution {
     const void* packed_ = nullptr;
     int64_t packedBytes_ = 0;
     bool packAtRun_ = false;
-    FloatView bias_;
+    std::vector<float> bias_;  // a copy: it would keep pages of the model in memory
 };
 
 // A first layer may read its plain input as it is; everything else is channel-packed.
