@@ -176,17 +176,17 @@ size_t roundUp(size_t bytes) {
     return (bytes + 63) / 64 * 64;
 }
 
-// Rows of A that stay in the second level cache while the panels pass by; and how tasks share the panels.
-// One thread walks the panels of a chunk in order; several share them out.
-struct Split {
+// How tasks share rows of A and panels of B. One thread walks the panels of a chunk in order; several share them out.
+struct RowSplit {
     int rows, chunks, groups;
 };
-Split splitRows(GemmType type, int M, int K, int panels, int threads) {
+RowSplit splitRows(const Kernels& k, GemmType type, int M, int N, int K, int threads) {
     const long rowBytes = std::max(1, K) * (type == GemmType::Bf16 ? 2L : 4L);
     const long fit = std::max(36L, (384L << 10) / rowBytes);
-    const int pieces = static_cast<int>((M + fit - 1) / fit), rows = (M + pieces - 1) / pieces;
-    const int chunks = (M + rows - 1) / rows;
-    return {rows, chunks, threads == 1 ? 1 : std::clamp((4 * threads + chunks - 1) / chunks, 1, panels)};
+    const int panels = std::max(1, panelCount(k, N));
+    const Split split = splitProduct({M, fit, panels, double(M), double(K) * N / panels, 1 << 18}, threads);
+    const int rows = (M + split.chunks - 1) / split.chunks;
+    return {rows, (M + rows - 1) / rows, split.groups};
 }
 
 // A as bf16: rows of whole pairs, an odd number of cache lines apart, so that the rows of a tile do not meet
@@ -228,7 +228,7 @@ size_t gemmScratchBytes(const Kernels& k, const GemmArgs& args, int threads) {
     if (args.M <= 0 || args.N <= 0) return 64;
     size_t strips = 64;
     for (int t = 1; args.type == GemmType::Bf16 && t <= std::max(1, threads); ++t) {
-        const Split split = splitRows(args.type, args.M, args.K, panelCount(k, args.N), t);
+        const RowSplit split = splitRows(k, args.type, args.M, args.N, args.K, t);
         strips =
             std::max(strips, split.groups > 1 ? stripBytes(args.M, args.K)
                                               : stripBytes(split.rows, args.K) * std::min(t, split.chunks));
@@ -238,7 +238,7 @@ size_t gemmScratchBytes(const Kernels& k, const GemmArgs& args, int threads) {
 
 namespace {
 
-void gemmFloat(const Product& g, const Split& split, const float* a, size_t lda, ThreadPool& pool) {
+void gemmFloat(const Product& g, const RowSplit& split, const float* a, size_t lda, ThreadPool& pool) {
     const int panels = panelCount(g.k, g.N);
     parallelFor(pool, split.chunks * split.groups, [&](int task) {
         const int chunk = task / split.groups, group = task % split.groups;
@@ -248,7 +248,7 @@ void gemmFloat(const Product& g, const Split& split, const float* a, size_t lda,
     });
 }
 
-void gemmBf16(const Product& g, const Split& split, const float* a, size_t lda, uint16_t* strips,
+void gemmBf16(const Product& g, const RowSplit& split, const float* a, size_t lda, uint16_t* strips,
               ThreadPool& pool) {
     const int panels = panelCount(g.k, g.N);
     const size_t row = stripRow(g.K);
@@ -291,7 +291,7 @@ void gemm(const Kernels& k, const GemmArgs& args, ThreadPool& pool) {
         a = flat;
         lda = args.K;
     }
-    const Split split = splitRows(args.type, args.M, args.K, panelCount(k, args.N), pool.threads());
+    const RowSplit split = splitRows(k, args.type, args.M, args.N, args.K, pool.threads());
     if (args.type == GemmType::Bf16) {
         char* strips = static_cast<char*>(args.scratch) + flatBytes(args.M, args.K, args.transA);
         gemmBf16(g, split, a, lda, reinterpret_cast<uint16_t*>(strips), pool);

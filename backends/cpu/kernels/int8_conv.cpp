@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "backends/cpu/kernels/conv_plans.h"
 #include "backends/cpu/kernels/int8_kernels.h"
 #include "backends/cpu/kernels/panels.h"
 #include "base/checked.h"
@@ -14,14 +15,8 @@ namespace {
 
 constexpr int64_t kCacheBytes = 256 << 10;  // what one task keeps of its input in the second level cache
 
-int ceilDiv(int a, int b) {
-    return (a + b - 1) / b;
-}
 int64_t roundUp(int64_t bytes) {
     return (bytes + 63) / 64 * 64;
-}
-int cut(int total, int i, int pieces) {
-    return static_cast<int>(static_cast<int64_t>(total) * i / pieces);
 }
 
 struct Panel {
@@ -292,11 +287,12 @@ class DensePlan final : public Int8ConvPlan {
         const int units = flat_ ? pixels_ : s_.oh;
         const int64_t unitBytes =
             (flat_ ? int64_t{icb_} * pixelBytes_ : int64_t{planes_} * rowBytes_ * s_.strideH) / groups_;
-        int64_t fit = std::max<int64_t>(1, kCacheBytes / std::max<int64_t>(1, unitBytes));
-        if (flat_) fit = std::max<int64_t>(fit, 36);
-        int chunks = static_cast<int>((units + fit - 1) / fit);
-        if (threads > 1 && int64_t{chunks} * panels < 4L * threads) chunks = std::min(units, chunks * 2);
-        const int groups = threads == 1 ? 1 : std::clamp(ceilDiv(4 * threads, chunks), 1, panels);
+        long fit = std::max<int64_t>(1, kCacheBytes / std::max<int64_t>(1, unitBytes));
+        if (flat_) fit = std::max(fit, 36L);
+        const Panel& first = panels_[0];
+        const double weights = double(taps_.size()) * stepsOf(first) * perStep() * first.nb * k_.lanes;
+        const Split split = splitProduct({units, fit, panels, double(pixels_), weights, 1 << 20}, threads);
+        const int chunks = split.chunks, groups = split.groups;
         // A chunk that one task has to itself is prepared by it, while it is in the cache anyway.
         const bool prepared = !flat_ || groups > 1 || image.post->min;
         if (!flat_)
@@ -428,8 +424,8 @@ class DepthwisePlan final : public Int8ConvPlan {
 
     void run(const int8_t* src, const void* packed, int8_t* dst, float*, const Int8Post& post, void*,
              ThreadPool& pool) const override {
-        const int P = k_.lanes, planes = s_.batch * blocks_, threads = pool.threads();
-        const int pieces = threads == 1 ? 1 : std::clamp(ceilDiv(4 * threads, planes), 1, s_.oh);
+        const int P = k_.lanes, planes = s_.batch * blocks_,
+                  pieces = evenPieces(planes, s_.oh, pool.threads());
         const int64_t in = int64_t{s_.ih} * s_.iw * P, out = int64_t{s_.oh} * s_.ow * P;
         parallelFor(pool, planes * pieces, [&](int task) {
             const int plane = task / pieces, piece = task % pieces, block = plane % blocks_;

@@ -8,14 +8,6 @@
 
 namespace mnnc {
 
-// Products that make a task worth its while, about 2 us.
-constexpr double kTaskProducts = 1 << 18;
-
-// What a task of so many weights and pixels counts as: fetching a weight takes as long as some 24 products.
-inline double taskProducts(double weights, double pixels) {
-    return weights * std::max(pixels, 24.0);
-}
-
 struct OutPanel {
     int block;  // first block of output channels
     int nb;
@@ -64,6 +56,32 @@ inline std::vector<OutPanel> cutPanels(int firstBlock, int blocks, int maxBlocks
         out.push_back({firstBlock + from, blocks * (i + 1) / panels - from});
     }
     return out;
+}
+
+// How a product's units (rows, or pixels) and panels are cut into tasks.
+struct Split {
+    int chunks, groups;
+};
+
+// What a product is made of, as far as the cut is concerned.
+struct ProductSize {
+    int units;  // rows or pixels
+    long fit;   // units whose input stays in the second level cache while the panels pass by
+    int panels;
+    double pixels;   // of all units
+    double weights;  // of one panel
+    double perTask;  // products that make a task worth its while, about 2 us
+};
+
+inline Split splitProduct(const ProductSize& p, int threads) {
+    constexpr double kFetch = 24;  // fetching a weight takes as long as so many products
+    int chunks = static_cast<int>((p.units + p.fit - 1) / p.fit);
+    if (threads == 1) return {chunks, 1};
+    // As many tasks for each thread, or so many that one more does not matter.
+    while (chunks * p.panels % threads != 0 && chunks * p.panels < 12 * threads && chunks < p.units) ++chunks;
+    const double worth = p.panels * p.weights * std::max(p.pixels / chunks, kFetch) / p.perTask;
+    const int least = std::min(p.panels, (threads + chunks - 1) / chunks);
+    return {chunks, std::max(least, static_cast<int>(std::min(worth, double(p.panels))))};
 }
 
 }  // namespace mnnc

@@ -51,11 +51,6 @@ struct Source {
     int first;  // row (pixel when flat) that data begins with
 };
 
-// How an image's rows (pixels when flat) and panels are cut into tasks.
-struct Split {
-    int chunks, groups;
-};
-
 class ProductPlan final : public ConvPlan {
   public:
     ProductPlan(const Kernels& k, const ConvShape& shape, const ConvOptions& options)
@@ -493,18 +488,11 @@ class ProductPlan final : public ConvPlan {
             long(bf16_ ? sizeof(uint16_t) : sizeof(float)) / (groups_ > 1 ? groups_ : 1);
         long fit = std::max<long>(1, kCacheBytes / std::max<long>(1, unitBytes));
         if (flat_) fit = std::max(fit, 36L);
-        int chunks = static_cast<int>((units + fit - 1) / fit);
-        if (threads == 1) return {chunks, 1};
-        if (planar_) chunks = std::min(units, std::max(chunks, 4 * threads));
-        // As many tasks for each thread, or so many that one more does not matter.
-        while (chunks * panels % threads != 0 && chunks * panels < 12 * threads && chunks < units) ++chunks;
-        const double pixels = (flat_ ? double(flatCols_) : double(phase.rows) * phase.cols) / chunks;
+        if (planar_ && threads > 1) fit = std::min<long>(fit, ceilDiv(units, 4 * threads));
+        const double pixels = flat_ ? double(flatCols_) : double(phase.rows) * phase.cols;
         const double weights =
             double(phase.offsets.size()) * runLength(panels_[0]) * panels_[0].nb * k_.lanes;
-        const double worth = panels * taskProducts(weights, pixels) / kTaskProducts;
-        const int least = std::min(panels, ceilDiv(threads, chunks));
-        const int groups = std::max(least, static_cast<int>(std::min(worth, double(panels))));
-        return {chunks, groups};
+        return splitProduct({units, fit, panels, pixels, weights, 1 << 18}, threads);
     }
 
     int unitsOf(const Phase& phase) const { return flat_ ? flatCols_ : phase.rows; }
