@@ -38,13 +38,16 @@ double withTraffic(double cycles, double bytes) {
 }
 
 // bf16: half the steps, half the bytes, and the source is rounded.
-double directCycles(const Kernels& k, const ConvShape& s, bool bf16) {
+double directCycles(const Kernels& k, const ConvShape& s, bool bf16, bool codes) {
     const int blocks = ceilDiv(s.oc, k.lanes);
     const int nb = bestPanelBlocks(*k.panels, s.ow, blocks);
     const double steps = double(s.kh) * s.kw * s.ic * (bf16 ? 0.5 : 1.0);
     const double cycles = s.oh * steps * productCycles(*k.panels, s.ow, blocks, nb) * 1.05;
     const double copy = double(ceilDiv(s.ic, k.lanes)) * (s.ih + 2) * (s.iw + 2) * 3;
-    return s.batch * (cycles + copy) + 1.5 * steps * blocks * k.lanes * 4 / kWeightBytesPerCycle;
+    const double vectors = double(s.kh) * s.kw * s.ic * blocks;
+    const double weights =
+        codes ? vectors * 2.5 : 1.5 * vectors * k.lanes * (bf16 ? 2 : 4) / kWeightBytesPerCycle;
+    return s.batch * (cycles + copy) + weights;
 }
 
 // Most bytes of transformed weights that a run may make of quantised ones at once: with several chunks it makes
@@ -64,7 +67,7 @@ double winogradCycles(const Kernels& k, const ConvShape& s, int unit, bool bf16,
     const double weights = double(points) * s.ic * ocb * k.lanes * (bf16 ? 2 : 4);
     if (codes) {
         if (chunks * s.batch > 1 && weights > kMostExpanded) return std::numeric_limits<double>::infinity();
-        const double expand = double(points) * s.ic * ocb * (bf16 ? 4.5 : 3.2);
+        const double expand = double(points) * s.ic * ocb * (bf16 ? 6.0 : 4.8);
         return s.batch * (chunks * product + transforms) + expand;
     }
     return (s.batch * chunks - 1) * product + s.batch * transforms + withTraffic(product, weights);
@@ -89,10 +92,11 @@ std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& s, con
     chosen.bf16 = bf16;
     int unit = 0;
     if (winograd && options.algorithm == ConvAlgorithm::Auto) {
-        double best = directCycles(k, s, bf16);
+        const bool codes = options.codes.bits != 0;
+        double best = directCycles(k, s, bf16, codes);
         for (int u = 2; u <= 6; u += 2) {
             const bool halves = bf16 && u <= kBf16Units;
-            const double cycles = winogradCycles(k, s, u, halves, options.codes.bits != 0);
+            const double cycles = winogradCycles(k, s, u, halves, codes);
             if (cycles < best * 0.97) {
                 best = cycles;
                 unit = u;
