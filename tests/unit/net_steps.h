@@ -76,6 +76,22 @@ class Steps {
         op.axis = axis;
         return add(wire::OpType::Concat, std::move(inputs), std::move(op));
     }
+    int permute(int x, std::vector<int32_t> dims) {
+        wire::PermuteT op;
+        op.dims = std::move(dims);
+        return add(wire::OpType::Permute, {x}, std::move(op));
+    }
+    int reshape(int x, std::vector<int32_t> dims) {
+        wire::ReshapeT op;
+        op.dims = std::move(dims);
+        return add(wire::OpType::Reshape, {x}, std::move(op));
+    }
+    int matmul(int a, int b, bool transposeA = false, bool transposeB = false) {
+        wire::MatMulT op;
+        op.transposeA = transposeA;
+        op.transposeB = transposeB;
+        return add(wire::OpType::MatMul, {a, b}, std::move(op));
+    }
     wire::NetT finish(const std::vector<int>& outputs) {
         for (const int id : outputs) net_.outputName.push_back(net_.tensorName[static_cast<size_t>(id)]);
         return std::move(net_);
