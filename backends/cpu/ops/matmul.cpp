@@ -1,5 +1,6 @@
-// MatMul, BatchMatMul and InnerProduct on the CPU, row-major. One product goes to gemm() with B packed into
-// scratch (batches that share B are folded into its rows); a batch of products to batchedGemm().
+// MatMul, BatchMatMul and InnerProduct on the CPU, row-major. One product goes to gemm() with B packed once
+// where it is a constant, else into scratch (batches that share B are folded into its rows); a batch of products
+// to batchedGemm().
 #include "ops/matmul.h"
 
 #include <climits>
@@ -112,6 +113,17 @@ class MatMul final : public Execution {
             const size_t packed = gemmPackedBytes(kernels, args_.type, args_.N, args_.K);
             packedBytes_ = roundUp(static_cast<int64_t>(packed), 64);
             const int threads = backend_.pool().threads();
+            constant_ = nullptr;
+            // Constants of the model, that is: what was folded may differ with the shapes.
+            if (b_.usage == Usage::Constant && b_.data && command_.params) {
+                constant_ =
+                    backend_.weights(command_.params,
+                                     format("matmul.%s.%s.%dx%d.%s%zu.%lld", gemmText(args_.type).c_str(),
+                                            kernels.isa, args_.K, args_.N, args_.transB ? "t" : "n",
+                                            args_.ldb, static_cast<long long>(bStart_)),
+                                     packedBytes_, [&](AlignedBuffer& buffer) { packB(buffer.data()); });
+                packedBytes_ = 0;
+            }
             requestScratch(packedBytes_ +
                            static_cast<int64_t>(gemmScratchBytes(kernels, singleArgs(), threads)));
             return;
@@ -142,12 +154,10 @@ class MatMul final : public Execution {
             args_.scratch = scratch();
             return batchedGemm(kernels, args_, backend_.pool());
         }
-        void* packed = scratch();
-        gemmPackB(kernels, args_.type, args_.N, args_.K, b_.as<const float>() + bStart_, args_.ldb,
-                  args_.transB, packed, backend_.pool());
+        if (!constant_) packB(scratch());
         GemmArgs gemmArgs = singleArgs();
         gemmArgs.a = a_.as<const float>() + aStart_;
-        gemmArgs.packedB = packed;
+        gemmArgs.packedB = constant_ ? constant_->data() : scratch();
         gemmArgs.c = c;
         gemmArgs.post = post;
         gemmArgs.scratch = static_cast<char*>(scratch()) + packedBytes_;
@@ -157,6 +167,11 @@ class MatMul final : public Execution {
     std::string algorithm() const override { return gemmText(args_.type); }
 
   private:
+    void packB(void* packed) const {
+        gemmPackB(backend_.kernels(), args_.type, args_.N, args_.K, b_.as<const float>() + bStart_, args_.ldb,
+                  args_.transB, packed, backend_.pool());
+    }
+
     GemmArgs singleArgs() const {
         GemmArgs args;
         args.type = args_.type;
@@ -193,7 +208,8 @@ class MatMul final : public Execution {
     const Tensor& a_;
     const Tensor& b_;
     const Tensor& output_;
-    BatchedGemmArgs args_;  // of a single product too
+    BatchedGemmArgs args_;    // of a single product too
+    PackedWeights constant_;  // B, where it never changes
     std::vector<size_t> aOffsets_, bOffsets_;
     int64_t packedBytes_ = 0, aStart_ = 0, bStart_ = 0;
     bool single_ = true, zero_ = false;
