@@ -15,4 +15,4 @@ cmake -S "$source" -B "$build" -G Ninja --toolchain "$source/cmake/aarch64-linux
     -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER_LAUNCHER="$launcher" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" \
     -DMNN_C_WERROR=ON -DMNN_C_VULKAN=OFF -DMNN_C_STATIC=OFF -DMNN_C_EXAMPLES=OFF -DMNN_C_INSTALL=OFF
 cmake --build "$build"
-ctest --test-dir "$build" --output-on-failure
+ctest --test-dir "$build" --output-on-failure -j "$(nproc)"
