@@ -73,6 +73,22 @@ double winogradCycles(const Kernels& k, const ConvShape& s, int unit, bool bf16,
     return (s.batch * chunks - 1) * product + s.batch * transforms + withTraffic(product, weights);
 }
 
+// Products of int8 codes: half the steps; the source is looked through and rounded.
+double codeCycles(const Kernels& k, const ConvShape& s) {
+    const int icb = ceilDiv(s.ic, k.lanes), blocks = ceilDiv(s.oc, k.lanes);
+    const int nb = bestPanelBlocks(*k.panels, s.ow, blocks);
+    const double steps = double(s.kh) * s.kw * s.ic * 0.5;
+    const double cycles = s.oh * steps * productCycles(*k.panels, s.ow, blocks, nb) * 1.05;
+    const double rounding = double(icb) * (s.ih + 2) * (s.iw + 2) * 6;
+    const double weights = double(s.kh) * s.kw * s.ic * s.oc;
+    return (s.batch - 1) * cycles + s.batch * rounding + withTraffic(cycles, weights);
+}
+
+bool multipliesCodes(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+    return k.codes && options.codes.bits == 8 && options.codes.blocks == 1 && options.groups == 1 &&
+           !options.bf16 && !options.transposed && !options.srcNchw && s.ic > 4;
+}
+
 }  // namespace
 
 bool convReadsNchw(const ConvShape& s, int groups) {
@@ -93,7 +109,7 @@ std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& s, con
     int unit = 0;
     if (winograd && options.algorithm == ConvAlgorithm::Auto) {
         const bool codes = options.codes.bits != 0;
-        double best = directCycles(k, s, bf16, codes);
+        double best = multipliesCodes(k, s, chosen) ? codeCycles(k, s) : directCycles(k, s, bf16, codes);
         for (int u = 2; u <= 6; u += 2) {
             const bool halves = bf16 && u <= kBf16Units;
             const double cycles = winogradCycles(k, s, u, halves, codes);
@@ -110,6 +126,7 @@ std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& s, con
         chosen.bf16 = bf16 && unit <= kBf16Units;
     }
     if (unit) return makeWinogradPlan(k, s, unit, chosen);
+    if (multipliesCodes(k, s, chosen)) return makeCodePlan(k, s, chosen);
     if (!options.transposed && !options.srcNchw && groupedOverPlanes(k, s, options.groups))
         return makeGroupedPlan(k, s, options.groups, options.threads);
     return makeProductPlan(k, s, chosen);

@@ -11,6 +11,9 @@ namespace mnnc {
 // Everything that is taps x channels products: 1x1, direct, grouped, first layer, transposed.
 std::unique_ptr<ConvPlan> makeProductPlan(const Kernels& k, const ConvShape& shape,
                                           const ConvOptions& options);
+// The same for int8 codes with one scale per output channel, of which products are made as they are. Without
+// groups; k.codes must be there.
+std::unique_ptr<ConvPlan> makeCodePlan(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
 std::unique_ptr<ConvPlan> makeDepthwisePlan(const Kernels& k, const ConvShape& shape, bool transposed);
 // F(unit x unit, 3x3), unit 2, 4 or 6.
 std::unique_ptr<ConvPlan> makeWinogradPlan(const Kernels& k, const ConvShape& shape, int unit,

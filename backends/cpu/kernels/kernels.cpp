@@ -1,6 +1,7 @@
 #include "backends/cpu/kernels/kernels.h"
 
 #include "backends/cpu/cpu_features.h"
+#include "backends/cpu/kernels/code_kernels.h"
 #include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/dispatch.h"
 #include "backends/cpu/kernels/int8_kernels.h"
@@ -54,7 +55,8 @@ const Kernels& table(Isa id) {
                        &groupedKernels(c.id),
                        &winogradKernels(c.id),
                        &packKernels(c.id),
-                       &int8Kernels(c.id)};
+                       &int8Kernels(c.id),
+                       codeKernels(c.id)};
     };
     static const Kernels tables[] = {make(kChoices[0]), make(kChoices[1]), make(kChoices[2]),
                                      make(kChoices[3])};
