@@ -84,9 +84,21 @@ double codeCycles(const Kernels& k, const ConvShape& s) {
     return (s.batch - 1) * cycles + s.batch * rounding + withTraffic(cycles, weights);
 }
 
+// Products of codes save half the multiply-adds and the expanding of the weights, but round every block of inputs
+// and scale every block of outputs. Measured on whole nets.
+bool codesPay(const Kernels& k, const ConvShape& s) {
+    const int icb = ceilDiv(s.ic, k.lanes), ocb = ceilDiv(s.oc, k.lanes);
+    const bool point = s.kh * s.kw == 1;
+    const double outputs = double(s.batch) * s.oh * s.ow;
+    const double inputs = point ? outputs : double(s.batch) * s.ih * s.iw;
+    const double vectors = double(s.kh) * s.kw * s.ic * ocb;
+    return vectors * (0.25 * outputs + 2.5) > inputs * icb * 7.5 + outputs * (ocb * 4.5 + 8);
+}
+
 bool multipliesCodes(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     return k.codes && options.codes.bits == 8 && options.codes.blocks == 1 && options.groups == 1 &&
-           !options.bf16 && !options.transposed && !options.srcNchw && s.ic > 4;
+           !options.bf16 && !options.transposed && !options.srcNchw && s.ic > 4 &&
+           (options.algorithm != ConvAlgorithm::Auto || codesPay(k, s));
 }
 
 }  // namespace
