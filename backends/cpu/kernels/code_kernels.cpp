@@ -153,8 +153,7 @@ HWY_NOINLINE void tile(const CodePanelArgs& t, const int16_t* a, float* dst, con
         for (int n = 0; n < NB; ++n) {
             const V min = hn::LoadU(d, t.min + n * P);
             HWY_UNROLL(32)
-            for (int r = 0; r < R; ++r)
-                value[r][n] = hn::MulAdd(hn::Set(d, pixelSum[r]), min, value[r][n]);
+            for (int r = 0; r < R; ++r) value[r][n] = hn::MulAdd(hn::Set(d, pixelSum[r]), min, value[r][n]);
         }
     }
     finishTile(t, value, dst, residual);

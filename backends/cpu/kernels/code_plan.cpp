@@ -5,7 +5,6 @@
 // because windows overlap; it takes a pass over the input. Both are the same however many threads there are.
 // What is not finite makes every result that shares its scale NaN.
 #include <atomic>
-#include <climits>
 #include <vector>
 
 #include "backends/cpu/kernels/code_kernels.h"
@@ -33,9 +32,8 @@ class CodePlan final : public ConvPlan {
         const int blocks = bestPanelBlocks(*k.panels, point_ ? units_ : s_.ow, ocb_);
         panels_ = cutPanels(0, ocb_, blocks);
         panelBlocks_ = blocks;
-        codeBytes_ = int64_t(roundUp(checkedMul(checkedMul(ocb_ * int64_t{P}, area(), "packed weights"),
-                                                2 * pairs(), "packed weights"),
-                                     64));
+        const int64_t perChannel = checkedMul(area(), 2 * pairs(), "packed weights");
+        codeBytes_ = roundUp(checkedMul(ocb_ * int64_t{P}, perChannel, "packed weights"), 64);
     }
 
     // Codes in the order of the panels, then the scales and the minima of all channels.
@@ -81,7 +79,8 @@ class CodePlan final : public ConvPlan {
         auto* strips = reinterpret_cast<char*>(bias + roundUpFloats(size_t(ocb_) * P));
         const size_t srcImage = size_t(icb_) * P * s_.ih * s_.iw, dstImage = size_t(ocb_) * P * s_.oh * s_.ow;
         for (int n = 0; n < images_; ++n) {
-            Image image{src + n * srcImage, static_cast<const int8_t*>(packed), dst + n * dstImage, bias, post, {}};
+            Image image{
+                src + n * srcImage, static_cast<const int8_t*>(packed), dst + n * dstImage, bias, post, {}};
             if (post.residual) image.post.residual += n * dstImage;
             if (!point_) image.scale = k_.codes->scale(largest(image.src, pool));
             runImage(image, strips, pool);
@@ -113,7 +112,7 @@ class CodePlan final : public ConvPlan {
     };
 
     int area() const { return s_.kh * s_.kw; }
-    int pairs() const { return (s_.ic + 1) / 2; }
+    int64_t pairs() const { return (int64_t{s_.ic} + 1) / 2; }
     ptrdiff_t rowElements() const { return point_ ? k_.lanes : ptrdiff_t(width_) * k_.lanes; }
     int rowsOf(int units) const { return point_ ? units : (units - 1) * s_.strideH + tapRows_; }
     int mostUnits(const Split& split) const {
@@ -121,7 +120,7 @@ class CodePlan final : public ConvPlan {
     }
 
     size_t codesAt(const OutPanel& panel) const {
-        return size_t(panel.block) * k_.lanes * area() * 2 * pairs();
+        return size_t(panel.block) * k_.lanes * area() * 2 * size_t(pairs());
     }
     float* scalesOf(void* packed) const {
         return reinterpret_cast<float*>(static_cast<char*>(packed) + codeBytes_);
@@ -156,15 +155,15 @@ class CodePlan final : public ConvPlan {
         tapRows_ = (s_.kh - 1) * s_.dilateH - s_.padTop + top_ + 1;
         for (int ky = 0; ky < s_.kh; ++ky)
             for (int kx = 0; kx < s_.kw; ++kx)
-                offsets_.push_back(((ky * s_.dilateH - s_.padTop + top_) * ptrdiff_t(width_) + kx * s_.dilateW -
-                                    s_.padLeft + left_) *
+                offsets_.push_back(((ky * s_.dilateH - s_.padTop + top_) * ptrdiff_t(width_) +
+                                    kx * s_.dilateW - s_.padLeft + left_) *
                                    P);
     }
 
     Layout layout(int units) const {
         const int64_t rows = rowsOf(units);
-        const int64_t data =
-            checkedMul(checkedMul(rows, rowElements(), "scratch"), icb_ * int64_t{sizeof(int16_t)}, "scratch");
+        const int64_t data = checkedMul(checkedMul(rows, rowElements(), "scratch"),
+                                        icb_ * int64_t{sizeof(int16_t)}, "scratch");
         Layout l{};
         l.scale = roundUp(data, 64);
         l.sum = l.scale + (point_ ? roundUp(int64_t{units} * 4, 64) : 0);
@@ -189,7 +188,7 @@ class CodePlan final : public ConvPlan {
         const int real = std::min(width, s_.oc - first);
         const size_t line = size_t(s_.ic) * area();
         for (int tap = 0; tap < area(); ++tap) {
-            for (int c = 0; c < 2 * pairs(); c += 2, out += 2 * width) {
+            for (int64_t c = 0; c < 2 * pairs(); c += 2, out += 2 * width) {
                 const int8_t* from = weights + first * line + size_t(c) * area() + tap;
                 const bool both = c + 1 < s_.ic;
                 for (int l = 0; l < width; ++l, from += line) {
@@ -297,7 +296,8 @@ class CodePlan final : public ConvPlan {
         const long fit = std::max<long>(point_ ? 36 : 1, static_cast<long>(kCacheBytes / unit));
         const double pixels = point_ ? double(units_) : double(s_.oh) * s_.ow;
         const double weights = double(area()) * s_.ic * panels_[0].nb * k_.lanes;
-        return splitProduct({units_, fit, static_cast<int>(panels_.size()), pixels, weights, 1 << 19}, threads);
+        return splitProduct({units_, fit, static_cast<int>(panels_.size()), pixels, weights, 1 << 19},
+                            threads);
     }
 
     void runImage(const Image& image, char* strips, ThreadPool& pool) const {

@@ -40,8 +40,8 @@ struct QuantizedWeights;  // model/weights.h
 
 // How the model stores quantised weights.
 struct CodeForm {
-    int bits = 0;    // 8 or 4; 0: they are floats
-    int blocks = 1;  // per output channel, each with a scale and an offset of its own
+    int bits = 0;        // 8 or 4; 0: they are floats
+    int blocks = 1;      // per output channel, each with a scale and an offset of its own
     bool minima = true;  // whether there are offsets
 };
 
