@@ -41,17 +41,19 @@ class Engine:
         if status != 0:
             raise RuntimeError(f"{self.lib.mnn_last_error().decode()} (status {status})")
 
-    def load(self, net):
+    def load(self, net, shared=None):
+        """A session of the net, of the same interpreter as another engine's where one is given."""
         lib = self.lib
-        interpreter, self.session = ctypes.c_void_p(), ctypes.c_void_p()
-        path = net.file("model.mnn").encode()
-        self.check(lib.mnn_interpreter_create_from_file(path, None, ctypes.byref(interpreter)))
+        self.interpreter, self.session = shared.interpreter if shared else ctypes.c_void_p(), ctypes.c_void_p()
+        if not shared:
+            path = net.file("model.mnn").encode()
+            self.check(lib.mnn_interpreter_create_from_file(path, None, ctypes.byref(self.interpreter)))
         config = ScheduleConfig()
         self.check(lib.mnn_schedule_config_init(ctypes.byref(config), ctypes.c_size_t(ctypes.sizeof(config))))
         config.threads = self.options.threads
         config.precision = PRECISION[self.options.precision]
         config.cpu_isa = self.options.isa.encode() if self.options.isa else None
-        self.check(lib.mnn_session_create(interpreter, ctypes.byref(config), ctypes.byref(self.session)))
+        self.check(lib.mnn_session_create(self.interpreter, ctypes.byref(config), ctypes.byref(self.session)))
         self.inputs = []
         for name, array in net.inputs.items():
             tensor = self.tensor(lib.mnn_session_input, name)

@@ -75,9 +75,8 @@ class FreeSpace {
     int64_t end_ = 0;
 };
 
-}  // namespace
-
-int64_t planMemory(std::vector<MemoryRequest>& requests, int64_t alignment) {
+// Requests in the order of time, each into the smallest free range that fits.
+int64_t planByTime(std::vector<MemoryRequest>& requests) {
     FreeSpace space;
     using Expiry = std::pair<int, size_t>;  // last step, request
     std::priority_queue<Expiry, std::vector<Expiry>, std::greater<>> alive;
@@ -89,12 +88,57 @@ int64_t planMemory(std::vector<MemoryRequest>& requests, int64_t alignment) {
             alive.pop();
         }
         if (request.bytes == 0) continue;
-        // Slack: vectors may be loaded past the end.
-        request.bytes = roundUp(checkedAdd(request.bytes, 64, "arena size"), alignment);
         request.offset = space.take(request.bytes);
         alive.emplace(request.lastStep, i);
     }
     return space.end();
+}
+
+// The largest first, each as low as those that live at the same time allow. Mostly tighter, but quadratic.
+int64_t planBySize(std::vector<MemoryRequest>& requests) {
+    std::vector<MemoryRequest*> order;
+    for (MemoryRequest& request : requests)
+        if (request.bytes != 0) order.push_back(&request);
+    std::stable_sort(order.begin(), order.end(),
+                     [](const MemoryRequest* a, const MemoryRequest* b) { return a->bytes > b->bytes; });
+    std::vector<const MemoryRequest*> placed;  // by offset
+    int64_t end = 0;
+    for (MemoryRequest* request : order) {
+        int64_t offset = 0;
+        for (const MemoryRequest* other : placed) {
+            if (other->lastStep < request->firstStep || request->lastStep < other->firstStep) continue;
+            if (offset + request->bytes <= other->offset) break;
+            offset = std::max(offset, other->offset + other->bytes);
+        }
+        request->offset = offset;
+        end = std::max(end, offset + request->bytes);
+        placed.insert(std::upper_bound(placed.begin(), placed.end(), request,
+                                       [](const MemoryRequest* a, const MemoryRequest* b) {
+                                           return a->offset < b->offset;
+                                       }),
+                      request);
+    }
+    return end;
+}
+
+}  // namespace
+
+int64_t planMemory(std::vector<MemoryRequest>& requests, int64_t alignment) {
+    constexpr size_t kMostBySize = 2048;
+    int64_t sum = 0;
+    for (MemoryRequest& request : requests) {
+        if (request.bytes == 0) continue;
+        // Slack: vectors may be loaded past the end.
+        request.bytes = roundUp(checkedAdd(request.bytes, 64, "arena size"), alignment);
+        sum = checkedAdd(sum, request.bytes, "arena size");
+    }
+    const int64_t byTime = planByTime(requests);
+    if (requests.size() > kMostBySize) return byTime;
+    std::vector<MemoryRequest> other = requests;
+    const int64_t bySize = planBySize(other);
+    if (bySize >= byTime) return byTime;
+    requests = std::move(other);
+    return bySize;
 }
 
 }  // namespace mnnc

@@ -1,4 +1,4 @@
-// Lifetimes -> one arena: best fit over free space, grown at the end, before anything is allocated.
+// Lifetimes -> one arena, before anything is allocated.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -6,6 +6,7 @@
 
 #include "ops/epilogue.h"
 #include "ops/op_type.h"
+#include "ops/operand_view.h"
 #include "ops/params.h"
 #include "tensor/region.h"
 #include "tensor/tensor.h"
@@ -19,7 +20,9 @@ struct Command {
     std::vector<Tensor*> inputs;
     std::vector<Tensor*> outputs;
     std::vector<Region> regions;  // Raster only; elements no region touches become 0 (later regions win)
-    Epilogue epilogue;            // only where the backend said that it takes it (Backend::canFuse)
+    // One for each operand, or none: the inputs themselves. Only where the backend takes them (Backend::canFuse).
+    std::vector<OperandView> views;
+    Epilogue epilogue;  // only where the backend said that it takes it (Backend::canFuse)
 
     // Inputs of the operator itself.
     size_t operands() const { return inputs.size() - (epilogue.residual ? 1 : 0); }

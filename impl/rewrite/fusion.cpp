@@ -227,7 +227,40 @@ class Fusion {
         Command& command = *commands_[i];
         if (command.outputs.size() != 1 || out(i)->type != DataType::Float32) return;
         if (!backend_.canFuse(command)) return;
+        if (command.type == OpType::MatMul || command.type == OpType::BatchMatMul)
+            for (size_t k = 0; k < command.inputs.size(); ++k) readThroughRasters(i, k);
         while (takeHardSigmoid(i) || takeNext(i)) {
+        }
+    }
+
+    // Lets operand k of command i be read where the Rasters before it would have copied it from.
+    void readThroughRasters(size_t i, size_t k) {
+        Command wanted = *commands_[i];
+        if (wanted.views.empty())
+            for (const Tensor* input : wanted.inputs) wanted.views.push_back(OperandView::of(input->shape));
+        std::vector<size_t> passed;
+        for (;;) {
+            Tensor* made = wanted.inputs[k];
+            const size_t maker = uses_.at(made).maker;
+            if (maker == kNone || maker >= i || !alive(maker)) return;
+            const Command& raster = *commands_[maker];
+            if (raster.type != OpType::Raster || raster.inputs.size() != 1 || raster.regions.size() != 1 ||
+                raster.inputs[0]->type != DataType::Float32 || made->type != DataType::Float32)
+                return;
+            // Read by command i alone, or by the Raster that was just passed.
+            if (next(maker) != (passed.empty() ? i : passed.back())) return;
+            const std::optional<OperandView> view =
+                wanted.views[k].through(raster.regions[0], made->elements());
+            if (!view) return;
+            wanted.views[k] = *view;
+            wanted.inputs[k] = raster.inputs[0];
+            passed.push_back(maker);
+            if (!backend_.canFuse(wanted)) continue;
+            dropReader(commands_[i]->inputs[k], i);
+            addReader(wanted.inputs[k], i);
+            *commands_[i] = wanted;
+            for (const size_t one : passed) absorb(one, i);
+            passed.clear();
         }
     }
 

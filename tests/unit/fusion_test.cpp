@@ -5,9 +5,7 @@
 
 #include <cmath>
 
-#include "model_builder.h"
-#include "session/session.h"
-#include "tensor/host_copy.h"
+#include "net_steps.h"
 
 namespace mnnc::testing {
 namespace {
@@ -15,127 +13,13 @@ namespace {
 using BinaryCode = wire::BinaryOpOperation;
 using UnaryCode = wire::UnaryOpOperation;
 
-// A net under construction: every step appends an operator and gives its output.
-class Steps {
-  public:
-    int input(std::vector<int32_t> dims) {
-        const int id = tensor();
-        net_.oplists.push_back(makeInput(id, std::move(dims)));
-        return id;
-    }
-    int scalar(float value) {
-        const int id = tensor();
-        net_.oplists.push_back(makeConst(id, {}, {value}));
-        return id;
-    }
-    int conv(int x, int inputs, int outputs, int kernel, bool relu = false) {
-        wire::Convolution2DT conv =
-            makeConv(inputs, outputs, static_cast<size_t>(inputs * outputs * kernel * kernel));
-        conv.common->kernelX = conv.common->kernelY = kernel;
-        conv.common->pads = {kernel / 2, kernel / 2, kernel / 2, kernel / 2};
-        conv.common->relu = relu;
-        for (size_t i = 0; i < conv.weight.size(); ++i)
-            conv.weight[i] = std::sin(static_cast<float>(i + 1)) / 3;
-        for (size_t i = 0; i < conv.bias.size(); ++i) conv.bias[i] = std::cos(static_cast<float>(i)) * 2;
-        return add(wire::OpType::Convolution, {x}, std::move(conv));
-    }
-    int depthwise(int x, int channels) {
-        wire::Convolution2DT conv = makeConv(channels, channels, static_cast<size_t>(channels * 9));
-        conv.common->kernelX = conv.common->kernelY = 3;
-        conv.common->pads = {1, 1, 1, 1};
-        conv.common->group = channels;
-        for (size_t i = 0; i < conv.weight.size(); ++i) conv.weight[i] = std::sin(static_cast<float>(i + 1));
-        return add(wire::OpType::ConvolutionDepthwise, {x}, std::move(conv));
-    }
-    int scale(int x, int channels) {
-        wire::ScaleT scale;
-        scale.channels = channels;
-        for (int i = 0; i < channels; ++i) {
-            scale.scaleData.push_back(1 + std::sin(static_cast<float>(i)));
-            scale.biasData.push_back(std::cos(static_cast<float>(i)));
-        }
-        return add(wire::OpType::Scale, {x}, std::move(scale));
-    }
-    int binary(BinaryCode code, int a, int b, bool relu = false) {
-        wire::BinaryOpT op;
-        op.opType = code;
-        op.activationType = relu ? 1 : 0;
-        return add(wire::OpType::BinaryOp, {a, b}, std::move(op));
-    }
-    int unary(UnaryCode code, int x) {
-        wire::UnaryOpT op;
-        op.opType = code;
-        return add(wire::OpType::UnaryOp, {x}, std::move(op));
-    }
-    int relu(int x, float slope = 0) {
-        wire::ReluT op;
-        op.slope = slope;
-        return add(wire::OpType::ReLU, {x}, std::move(op));
-    }
-    int clip(int x, float lo, float hi) {
-        wire::Relu6T op;
-        op.minValue = lo;
-        op.maxValue = hi;
-        return add(wire::OpType::ReLU6, {x}, std::move(op));
-    }
-    wire::NetT finish(const std::vector<int>& outputs) {
-        for (const int id : outputs) net_.outputName.push_back(net_.tensorName[static_cast<size_t>(id)]);
-        return std::move(net_);
-    }
-
-  private:
-    int tensor() {
-        net_.tensorName.push_back("t" + std::to_string(net_.tensorName.size()));
-        return static_cast<int>(net_.tensorName.size()) - 1;
-    }
-    template <typename Table>
-    int add(wire::OpType type, std::vector<int32_t> inputs, Table table) {
-        const int id = tensor();
-        net_.oplists.push_back(
-            makeOp(type, "op" + std::to_string(id), std::move(inputs), {id}, std::move(table)));
-        return id;
-    }
-    wire::NetT net_;
-};
-
-struct Result {
-    std::vector<std::vector<float>> outputs;
-    std::vector<OpRecord> ops;
-};
-
-// `apart`: every tensor is an output, so nothing can be fused.
-Result run(const wire::NetT& net, bool apart, int threads = 1) {
-    const std::vector<uint8_t> bytes = pack(net);
-    const auto interpreter =
-        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
-    SessionConfig config;
-    config.backend.threads = threads;
-    if (apart)
-        for (const auto& op : net.oplists)
-            if (op->type != wire::OpType::Const && op->type != wire::OpType::Input)
-                config.saveTensors.push_back(net.tensorName[static_cast<size_t>(op->outputIndexes[0])]);
-    Session session(interpreter, config);
-    for (size_t input = 0; input < session.inputCount(); ++input) {
-        std::vector<float> values(static_cast<size_t>(session.input(input).elements()));
-        for (size_t i = 0; i < values.size(); ++i)
-            values[i] = 3 * std::sin(static_cast<float>(i * 7 + 11 * input + 1));
-        copyFromHost(session.input(input), values.data(), Format::NCHW);
-    }
-    session.run();
-    Result result;
-    for (size_t i = 0; i < net.outputName.size(); ++i) {
-        result.outputs.emplace_back(static_cast<size_t>(session.output(i).elements()));
-        copyToHost(session.output(i), result.outputs.back().data(), Format::NCHW);
-    }
-    result.ops = session.records();
-    return result;
-}
-
 // Runs as `ops` operators; the algorithm of the one at `index` ends with `text`.
 void expectFused(const wire::NetT& net, size_t ops, const std::string& text, size_t index = SIZE_MAX) {
-    const Result apart = run(net, true);
+    const NetResult apart = runApart(net);
     for (const int threads : {1, 2}) {
-        const Result fused = run(net, false, threads);
+        SessionConfig config;
+        config.backend.threads = threads;
+        const NetResult fused = runNet(net, config);
         ASSERT_EQ(fused.ops.size(), ops);
         const std::string algorithm = fused.ops[index == SIZE_MAX ? ops - 1 : index].algorithm;
         EXPECT_TRUE(algorithm.size() >= text.size() && algorithm.ends_with(text)) << algorithm;
@@ -148,7 +32,7 @@ void expectFused(const wire::NetT& net, size_t ops, const std::string& text, siz
     }
     double flops[2] = {0, 0};
     for (const OpRecord& op : apart.ops) flops[0] += op.flops;
-    for (const OpRecord& op : run(net, false).ops) flops[1] += op.flops;
+    for (const OpRecord& op : runNet(net).ops) flops[1] += op.flops;
     EXPECT_DOUBLE_EQ(flops[0], flops[1]);
 }
 
@@ -313,6 +197,62 @@ TEST(Fusion, LeavesWhatIsSomethingElse) {
         const int x = s.input(kDims), one = s.input({1, kIn, 1, 1});
         const int y = s.binary(BinaryCode::ADD, s.conv(x, kIn, kIn, 3), one);
         expectFused(s.finish({y}), 2, "");
+    }
+}
+
+// Products that read their operands through copies: as many operators as given.
+void expectReadThrough(const wire::NetT& net, size_t ops) {
+    const NetResult apart = runApart(net);
+    for (const int threads : {1, 3}) {
+        SessionConfig config;
+        config.backend.threads = threads;
+        const NetResult together = runNet(net, config);
+        EXPECT_EQ(together.ops.size(), ops);
+        EXPECT_EQ(together.outputs, apart.outputs);
+    }
+}
+
+TEST(Fusion, ProductsReadThroughTranspositions) {
+    {  // heads of attention: both operands, and a chain of copies
+        Steps s;
+        const int a = s.permute(s.reshape(s.input({11, 6}), {11, 2, 3}), {1, 0, 2});
+        const int b = s.permute(s.reshape(s.input({7, 6}), {7, 2, 3}), {1, 2, 0});
+        expectReadThrough(s.finish({s.matmul(a, b)}), 1);
+    }
+    {  // copies of copies, transposed by the operator too
+        Steps s;
+        const int a = s.permute(s.permute(s.input({5, 2, 9}), {1, 0, 2}), {0, 2, 1});
+        const int b = s.permute(s.input({9, 2, 4}), {1, 0, 2});
+        expectReadThrough(s.finish({s.matmul(a, b, true, false)}), 1);
+        Steps t;
+        const int c = t.permute(t.input({9, 2, 5}), {1, 2, 0}), d = t.permute(t.input({4, 2, 5}), {1, 0, 2});
+        expectReadThrough(t.finish({t.matmul(c, d, true, true)}), 1);
+        Steps u;
+        const int e = u.permute(u.input({9, 5}), {1, 0}), f = u.permute(u.input({4, 9}), {1, 0});
+        expectReadThrough(u.finish({u.matmul(e, f)}), 1);
+    }
+    {  // a batch of one operand only
+        Steps s;
+        const int a = s.permute(s.input({5, 3, 9}), {1, 0, 2}), b = s.permute(s.input({4, 9}), {1, 0});
+        expectReadThrough(s.finish({s.matmul(a, b)}), 1);
+    }
+}
+
+TEST(Fusion, ProductsDoNotReadThrough) {
+    {  // neither rows nor columns lie side by side
+        Steps s;
+        const int a = s.permute(s.input({4, 3, 2}), {2, 0, 1}), b = s.input({2, 3, 5});
+        expectReadThrough(s.finish({s.matmul(a, b)}), 2);
+    }
+    {  // somebody else reads the copy
+        Steps s;
+        const int a = s.permute(s.input({4, 3}), {1, 0}), b = s.input({4, 5});
+        expectReadThrough(s.finish({s.matmul(a, b), s.unary(UnaryCode::TANH, a)}), 3);
+    }
+    {  // the caller reads the copy
+        Steps s;
+        const int a = s.permute(s.input({4, 3}), {1, 0}), b = s.input({4, 5});
+        expectReadThrough(s.finish({s.matmul(a, b), a}), 2);
     }
 }
 

@@ -7,22 +7,16 @@
 #include <cmath>
 #include <limits>
 
-#include "model_builder.h"
-#include "session/session.h"
-#include "tensor/host_copy.h"
+#include "net_steps.h"
 
 namespace mnnc::testing {
 namespace {
 
 constexpr int kChannels = 6;
 
-class QuantNet {
+class QuantNet : public Steps {
   public:
-    int input() {
-        const int id = tensor();
-        net_.oplists.push_back(makeInput(id, {1, kChannels, 5, 4}));
-        return id;
-    }
+    int input() { return Steps::input({1, kChannels, 5, 4}); }
     int conv(int x) {
         wire::Convolution2DT conv = makeConv(kChannels, kChannels, 0);
         conv.quanParameter = std::make_unique<wire::IDSTQuanT>();
@@ -34,17 +28,7 @@ class QuantNet {
         conv.symmetricQuan = std::make_unique<wire::QuantizedFloatParamT>();
         return add(wire::OpType::Convolution, {x}, std::move(conv));
     }
-    int relu(int x) { return add(wire::OpType::ReLU, {x}, wire::ReluT()); }
-    int sigmoid(int x) {
-        wire::UnaryOpT op;
-        op.opType = wire::UnaryOpOperation::SIGMOID;
-        return add(wire::OpType::UnaryOp, {x}, std::move(op));
-    }
-    int concat(std::vector<int32_t> inputs) {
-        wire::AxisT axis;
-        axis.axis = 1;
-        return add(wire::OpType::Concat, std::move(inputs), std::move(axis));
-    }
+    int sigmoid(int x) { return unary(wire::UnaryOpOperation::SIGMOID, x); }
     int cast(wire::OpType type, int x, wire::QuantizedFloatParamT table) {
         return add(type, {x}, std::move(table));
     }
@@ -67,49 +51,7 @@ class QuantNet {
         net_.extraTensorDescribe.push_back(std::move(describe));
         return *this;
     }
-    wire::NetT finish(const std::vector<int>& outputs) {
-        for (const int id : outputs) net_.outputName.push_back(net_.tensorName[static_cast<size_t>(id)]);
-        return std::move(net_);
-    }
-
-  private:
-    int tensor() {
-        net_.tensorName.push_back("t" + std::to_string(net_.tensorName.size()));
-        return static_cast<int>(net_.tensorName.size()) - 1;
-    }
-    template <typename Table>
-    int add(wire::OpType type, std::vector<int32_t> inputs, Table table) {
-        const int id = tensor();
-        net_.oplists.push_back(
-            makeOp(type, "op" + std::to_string(id), std::move(inputs), {id}, std::move(table)));
-        return id;
-    }
-    wire::NetT net_;
 };
-
-struct Outcome {
-    std::vector<std::string> types;
-    std::vector<std::vector<float>> outputs;
-};
-
-Outcome run(const wire::NetT& net) {
-    const std::vector<uint8_t> bytes = pack(net);
-    const auto interpreter =
-        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
-    Session session(interpreter, SessionConfig{});
-    std::vector<float> values(static_cast<size_t>(session.input(0).elements()));
-    for (size_t i = 0; i < values.size(); ++i) values[i] = 3 * std::sin(static_cast<float>(i * 7 + 1));
-    copyFromHost(session.input(0), values.data(), Format::NCHW);
-    session.run();
-    Outcome result;
-    for (const OpRecord& record : session.records()) result.types.push_back(record.type);
-    for (size_t i = 0; i < session.outputCount(); ++i) {
-        EXPECT_EQ(session.output(i).type, DataType::Float32);
-        result.outputs.emplace_back(static_cast<size_t>(session.output(i).elements()));
-        copyToHost(session.output(i), result.outputs.back().data(), Format::NCHW);
-    }
-    return result;
-}
 
 using Types = std::vector<std::string>;
 
@@ -123,8 +65,8 @@ TEST(Quantize, StaysInInt8BetweenConvolutions) {
     QuantNet n;
     const int x = n.input(), a = n.conv(x), b = n.relu(a), c = n.conv(b);
     n.quant(x).quant(a).quant(b).quant(c, 0.05f);
-    const Outcome result = run(n.finish({c}));
-    EXPECT_EQ(result.types, (Types{"FloatToInt8", "ConvInt8", "ReLU", "ConvInt8", "Int8ToFloat"}));
+    const NetResult result = runNet(n.finish({c}));
+    EXPECT_EQ(result.types(), (Types{"FloatToInt8", "ConvInt8", "ReLU", "ConvInt8", "Int8ToFloat"}));
     EXPECT_TRUE(onGrid(result.outputs[0], 0.05f));
 }
 
@@ -132,15 +74,16 @@ TEST(Quantize, CastsEachTensorOnce) {
     QuantNet n;
     const int x = n.input(), a = n.conv(x), b = n.conv(x), c = n.sigmoid(a), d = n.sigmoid(a);
     n.quant(x).quant(a).quant(b);
-    EXPECT_EQ(run(n.finish({b, c, d})).types, (Types{"FloatToInt8", "ConvInt8", "ConvInt8", "Int8ToFloat",
-                                                     "Int8ToFloat", "UnaryOp", "UnaryOp"}));
+    EXPECT_EQ(
+        runNet(n.finish({b, c, d})).types(),
+        (Types{"FloatToInt8", "ConvInt8", "ConvInt8", "Int8ToFloat", "Int8ToFloat", "UnaryOp", "UnaryOp"}));
 }
 
 TEST(Quantize, AScaleIsInherited) {
     QuantNet n;
     const int x = n.input(), a = n.conv(x), b = n.relu(a), c = n.conv(b);
     n.quant(x).quant(a).quant(c);
-    EXPECT_EQ(run(n.finish({c})).types,
+    EXPECT_EQ(runNet(n.finish({c})).types(),
               (Types{"FloatToInt8", "ConvInt8", "ReLU", "ConvInt8", "Int8ToFloat"}));
 }
 
@@ -148,21 +91,21 @@ TEST(Quantize, WithoutScalesOfBothSidesAConvolutionIsFloat) {
     QuantNet n;
     const int x = n.input(), a = n.conv(x), b = n.conv(a);
     n.quant(x).quant(b);
-    EXPECT_EQ(run(n.finish({b})).types, (Types{"Convolution", "Convolution"}));
+    EXPECT_EQ(runNet(n.finish({b})).types(), (Types{"Convolution", "Convolution"}));
 }
 
 TEST(Quantize, AScaleOfZeroIsNone) {
     QuantNet n;
     const int x = n.input(), a = n.conv(x);
     n.quant(x).quant(a, 0);
-    EXPECT_EQ(run(n.finish({a})).types, (Types{"Convolution"}));
+    EXPECT_EQ(runNet(n.finish({a})).types(), (Types{"Convolution"}));
 }
 
 TEST(Quantize, ConcatOfTwoScalesIsFloat) {
     QuantNet n;
     const int x = n.input(), a = n.conv(x), b = n.conv(x), c = n.concat({a, b});
     n.quant(x).quant(a).quant(b, 0.04f).quant(c);
-    EXPECT_EQ(run(n.finish({c})).types,
+    EXPECT_EQ(runNet(n.finish({c})).types(),
               (Types{"FloatToInt8", "ConvInt8", "ConvInt8", "Int8ToFloat", "Int8ToFloat", "Raster"}));
 }
 
@@ -196,7 +139,7 @@ TEST(QuantCast, BadTablesAreRefused) {
         QuantNet n;
         const int x = n.input(), a = n.cast(wire::OpType::FloatToInt8, x, std::move(*one.table));
         const wire::NetT net = n.finish({a});
-        expectFailure(one.status, "op1", [&] { run(net); });
+        expectFailure(one.status, "op1", [&] { runNet(net); });
     }
 }
 
@@ -204,7 +147,7 @@ TEST(QuantCast, WithoutATableTheTensorMustHaveAScale) {
     QuantNet n;
     const int x = n.input(), a = n.castWithoutTable(wire::OpType::FloatToInt8, x);
     const wire::NetT net = n.finish({a});
-    expectFailure(Status::NoExecution, "no table", [&] { run(net); });
+    expectFailure(Status::NoExecution, "no table", [&] { runNet(net); });
 }
 
 wire::Convolution2DT foldedConv(size_t weights, size_t values) {
@@ -225,8 +168,8 @@ TEST(ConvInt8, OldFormCountsItsIntegers) {
     const int x = n.input(), a = n.cast(wire::OpType::FloatToInt8, x, std::move(to));
     const int b = n.convInt8(a, foldedConv(kChannels * kChannels, kChannels));
     const int c = n.cast(wire::OpType::Int8ToFloat, b, std::move(from));
-    const Outcome result = run(n.finish({c}));
-    EXPECT_EQ(result.types, (Types{"FloatToInt8", "ConvInt8", "Int8ToFloat"}));
+    const NetResult result = runNet(n.finish({c}));
+    EXPECT_EQ(result.types(), (Types{"FloatToInt8", "ConvInt8", "Int8ToFloat"}));
     for (int i = 0; i < 20; ++i) {
         float sum = 10;
         for (int k = 0; k < kChannels; ++k)
@@ -250,7 +193,7 @@ TEST(ConvInt8, WrongCountsAreRefused) {
     bare.symmetricQuan->bias.clear();
     bare.symmetricQuan->scale.clear();
     const wire::NetT scaleless = net(std::move(bare));
-    expectFailure(Status::BadParameter, "int8 scales", [&] { run(scaleless); });
+    expectFailure(Status::BadParameter, "int8 scales", [&] { runNet(scaleless); });
 }
 
 }  // namespace

@@ -114,9 +114,10 @@ class CodePlan final : public ConvPlan {
     int area() const { return s_.kh * s_.kw; }
     int64_t pairs() const { return (int64_t{s_.ic} + 1) / 2; }
     ptrdiff_t rowElements() const { return point_ ? k_.lanes : ptrdiff_t(width_) * k_.lanes; }
+    int tileUnits() const { return point_ ? k_.panels->maxRows[panels_[0].nb] : 1; }
     int rowsOf(int units) const { return point_ ? units : (units - 1) * s_.strideH + tapRows_; }
     int mostUnits(const Split& split) const {
-        return split.groups > 1 ? units_ : ceilDiv(units_, split.chunks);
+        return split.groups > 1 ? units_ : largestCut(units_, split.chunks, tileUnits());
     }
 
     size_t codesAt(const OutPanel& panel) const {
@@ -303,7 +304,7 @@ class CodePlan final : public ConvPlan {
     void runImage(const Image& image, char* strips, ThreadPool& pool) const {
         const Split split = splitFor(pool.threads());
         const int panels = static_cast<int>(panels_.size());
-        const auto chunkBegin = [&](int chunk) { return cut(units_, chunk, split.chunks); };
+        const auto chunkBegin = [&](int chunk) { return cutTiles(units_, chunk, split.chunks, tileUnits()); };
         if (split.groups > 1) {  // several tasks read the same rows
             const Strip strip = stripOf(strips, 0, units_);
             prepare(image, strip, pool);

@@ -34,6 +34,17 @@ inline size_t roundUpFloats(size_t floats) {
 inline int cut(int total, int i, int pieces) {
     return static_cast<int>(static_cast<long>(total) * i / pieces);
 }
+// The same where pieces shall be cut between tiles of so many, so that all tiles but the last are full.
+inline int cutTiles(int total, int i, int pieces, int tile) {
+    const int tiles = ceilDiv(total, tile);
+    return tiles < pieces ? cut(total, i, pieces) : std::min(total, cut(tiles, i, pieces) * tile);
+}
+inline int largestCut(int total, int pieces, int tile) {
+    int largest = 0;
+    for (int i = 0; i < pieces; ++i)
+        largest = std::max(largest, cutTiles(total, i + 1, pieces, tile) - cutTiles(total, i, pieces, tile));
+    return largest;
+}
 // Into how many pieces to cut each of `units` so that the threads have as many tasks, or so many that one more
 // or less does not matter.
 inline int evenPieces(int units, int mostPieces, int threads) {

@@ -56,10 +56,9 @@ template <int R, int NB, typename Args>
 HWY_INLINE void finishTile(const Args& t, const V (&acc)[R][NB], float* dst, const float* residual) {
     const D d;
     const bool plain = t.act == Act::None;
-    const V lo = hn::Set(d, plain ? t.lo : -hwy::HighestValue<float>() * 2.0f);
-    const V hi = hn::Set(d, plain ? t.hi : hwy::HighestValue<float>() * 2.0f);
     const ptrdiff_t ps = t.dstPixelStride, bs = t.dstBlockStride;
-    if (t.lastLanes == P) {
+    if (plain && t.lastLanes == P) {
+        const V lo = hn::Set(d, t.lo), hi = hn::Set(d, t.hi);
         HWY_UNROLL(4)
         for (int n = 0; n < NB; ++n) {
             HWY_UNROLL(32)
@@ -69,36 +68,26 @@ HWY_INLINE void finishTile(const Args& t, const V (&acc)[R][NB], float* dst, con
                 hn::StoreU(hn::Min(hn::Max(v, lo), hi), d, dst + r * ps + n * bs);
             }
         }
-    } else {
-        HWY_ALIGN float rows[R * NB * P];
-        HWY_UNROLL(32)
-        for (int r = 0; r < R; ++r) {
-            HWY_UNROLL(4)
-            for (int n = 0; n < NB; ++n) hn::Store(acc[r][n], d, rows + (r * NB + n) * P);
-        }
-        for (int r = 0; r < R; ++r) {
-            for (int n = 0; n < NB; ++n) {
-                const int lanes = n + 1 == NB ? t.lastLanes : P;
-                for (int l = 0; l < lanes; ++l) {
-                    const ptrdiff_t at = r * ps + n * bs + l;
-                    float v = rows[(r * NB + n) * P + l];
-                    if (residual) v += residual[at];
-                    if (plain) v = std::min(std::max(v, t.lo), t.hi);
-                    dst[at] = v;
-                }
-            }
-        }
+        return;
     }
-    if (!plain) {
+    // All of the tile side by side: an activation sets its constants up once.
+    HWY_ALIGN float rows[R * NB * P];
+    HWY_UNROLL(32)
+    for (int r = 0; r < R; ++r) {
+        HWY_UNROLL(4)
+        for (int n = 0; n < NB; ++n) hn::Store(acc[r][n], d, rows + (r * NB + n) * P);
+    }
+    const auto lanesOf = [&](int n) { return static_cast<size_t>(n + 1 == NB ? t.lastLanes : P); };
+    for (int r = 0; residual && r < R; ++r) {
         for (int n = 0; n < NB; ++n) {
-            const int lanes = n + 1 == NB ? t.lastLanes : P;
-            if (ps == P && lanes == P) {
-                activate(dst + n * bs, size_t(R) * P, t.act, t.lo, t.hi);
-            } else {
-                for (int r = 0; r < R; ++r) activate(dst + r * ps + n * bs, lanes, t.act, t.lo, t.hi);
-            }
+            float* row = rows + (r * NB + n) * P;
+            hn::Store(hn::Add(hn::Load(d, row), loadSome(residual + r * ps + n * bs, lanesOf(n), 0)), d, row);
         }
     }
+    activate(rows, size_t(R) * NB * P, t.act, t.lo, t.hi);
+    for (int r = 0; r < R; ++r)
+        for (int n = 0; n < NB; ++n)
+            storeSome(hn::Load(d, rows + (r * NB + n) * P), dst + r * ps + n * bs, lanesOf(n));
 }
 
 // fn[nb - 1][rows - 1](args, a, dst, residual, ahead) for the m pixels of a panel, in equal tiles: 49 pixels

@@ -497,6 +497,10 @@ class ProductPlan final : public ConvPlan {
 
     int unitsOf(const Phase& phase) const { return flat_ ? flatCols_ : phase.rows; }
 
+    // Where chunk i begins.
+    int chunkBegin(int units, int i, int chunks) const { return cutTiles(units, i, chunks, tileUnits()); }
+    int tileUnits() const { return flat_ ? k_.panels->maxRows[panels_[0].nb] : 1; }
+
     template <typename T>
     void runImage(const Source<T>& src, const Weights& weights, float* dst, const float* bias,
                   const PostOps& post, ThreadPool& pool) const {
@@ -506,7 +510,8 @@ class ProductPlan final : public ConvPlan {
             const Split split = splitFor(phase, pool.threads());
             parallelSlots(pool, split.chunks * split.groups, [&](int slot, int task) {
                 const int chunk = task / split.groups, group = task % split.groups, units = unitsOf(phase);
-                const int u0 = cut(units, chunk, split.chunks), u1 = cut(units, chunk + 1, split.chunks);
+                const int u0 = chunkBegin(units, chunk, split.chunks),
+                          u1 = chunkBegin(units, chunk + 1, split.chunks);
                 const int from = cut(panels, group, split.groups), to = cut(panels, group + 1, split.groups);
                 for (int i = from; i < to; ++i) {
                     runPanel(phase, panels_[i], panelWeights<T>(weights, f, i, slot), src, dst, bias, post,
@@ -535,8 +540,8 @@ class ProductPlan final : public ConvPlan {
 
     size_t stripBytes(const Phase& phase, const Split& split) const {
         const int units = unitsOf(phase);
-        const int rows =
-            wholeStrip(split) ? allRows(phase).count : stripRows(0, ceilDiv(units, split.chunks)).count;
+        const int rows = wholeStrip(split) ? allRows(phase).count
+                                           : stripRows(0, largestCut(units, split.chunks, tileUnits())).count;
         return (size_t(icb_) * rows * stripRow() * sizeof(uint16_t) + 63) / 64 * 64;
     }
 
@@ -598,7 +603,8 @@ class ProductPlan final : public ConvPlan {
             InlinePool alone;
             uint16_t* strip = strips + slot * stride;
             const int units = unitsOf(phase);
-            const int u0 = cut(units, chunk, split.chunks), u1 = cut(units, chunk + 1, split.chunks);
+            const int u0 = chunkBegin(units, chunk, split.chunks),
+                      u1 = chunkBegin(units, chunk + 1, split.chunks);
             const StripRows rows = stripRows(u0, u1);
             fillStrip(image, rows, strip, alone);
             for (int i = 0; i < static_cast<int>(panels_.size()); ++i) {

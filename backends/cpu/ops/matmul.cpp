@@ -1,9 +1,11 @@
-// MatMul, BatchMatMul and InnerProduct on the CPU, row-major. One product goes to gemm() with B packed into
-// scratch (batches that share B are folded into its rows); a batch of products to batchedGemm().
+// MatMul, BatchMatMul and InnerProduct on the CPU, row-major. One product goes to gemm() with B packed once
+// where it is a constant, else into scratch (batches that share B are folded into its rows); a batch of products
+// to batchedGemm().
 #include "ops/matmul.h"
 
 #include <climits>
 #include <cstring>
+#include <optional>
 
 #include "backends/cpu/kernels/gemm.h"
 #include "backends/cpu/ops/families.h"
@@ -28,6 +30,40 @@ std::string gemmText(GemmType type) {
     return type == GemmType::Bf16 ? "gemm.bf16" : "";
 }
 
+// How the product finds the rows of a stored matrix.
+struct Matrix {
+    size_t ld = 0;
+    bool transposed = false;  // of what is wanted
+};
+
+// The last two axes of an operand as a matrix; nothing where neither of them is contiguous.
+std::optional<Matrix> matrixOf(const OperandView& view, bool transposed) {
+    const int rank = view.shape.rank();
+    if (rank == 1) {
+        if (view.stride[0] != 1 && view.shape[0] != 1) return {};
+        return Matrix{1, false};
+    }
+    const int64_t rows = view.shape[rank - 2], cols = view.shape[rank - 1];
+    const int64_t row = view.stride[static_cast<size_t>(rank - 2)],
+                  col = view.stride[static_cast<size_t>(rank - 1)];
+    if (row < 0 || col < 0) return {};
+    if (col == 1 || cols == 1) return Matrix{static_cast<size_t>(rows == 1 ? cols : row), transposed};
+    if (row == 1 || rows == 1) return Matrix{static_cast<size_t>(col), !transposed};
+    return {};
+}
+
+bool readsMatMulViews(const Command& command) {
+    if (command.epilogue.any()) return false;
+    const auto* params = command.paramsAs<MatMulParams>();
+    for (size_t k = 0; k < command.views.size() && k < 2; ++k)
+        if (!matrixOf(command.views[k], k == 0 ? params->transposeA : params->transposeB)) return false;
+    // Only the matrices: a bias is read as it lies.
+    for (size_t k = 2; k < command.views.size(); ++k)
+        if (command.views[k].offset != 0 || !(command.views[k].shape == command.inputs[k]->shape))
+            return false;
+    return true;
+}
+
 class MatMul final : public Execution {
   public:
     MatMul(const CpuBackend& backend, const Command& command)
@@ -40,42 +76,60 @@ class MatMul final : public Execution {
     void onResize() override {
         const char* name = command_.name.c_str();
         requestScratch(0);
-        const MatMulSizes sizes = matMulSizes(*command_.paramsAs<MatMulParams>(), a_.shape, b_.shape, name);
+        const auto* params = command_.paramsAs<MatMulParams>();
+        const bool asTheyLie = command_.views.empty();
+        const OperandView a = asTheyLie ? OperandView::of(a_.shape) : command_.views[0];
+        const OperandView b = asTheyLie ? OperandView::of(b_.shape) : command_.views[1];
+        const MatMulSizes sizes = matMulSizes(*params, a.shape, b.shape, name);
         zero_ = sizes.l == 0;
         if (output_.empty() || zero_) return;
         const Kernels& kernels = backend_.kernels();
         const int64_t products = sizes.batch.elements();
         int64_t rows = sizes.e;
         single_ = products == 1;
-        if (!single_ && sizes.batchB.elements() == 1 && !sizes.transposeA &&
+        if (!single_ && asTheyLie && sizes.batchB.elements() == 1 && !sizes.transposeA &&
             sizes.batchA.elements() == products) {
             rows = checkedMul(rows, products, name);
             single_ = true;
         }
+        const std::optional<Matrix> left = matrixOf(a, sizes.transposeA),
+                                    right = matrixOf(b, sizes.transposeB);
+        if (!left || !right) fail(Status::Internal, "op '%s': an operand that cannot be read in place", name);
         args_ = {};
         args_.type = gemmType(backend_);
         args_.count = single_ ? 1 : checkedInt(products, name);
         args_.M = checkedInt(rows, name);
         args_.N = checkedInt(sizes.h, name);
         args_.K = checkedInt(sizes.l, name);
-        args_.transA = sizes.transposeA;
-        args_.transB = sizes.transposeB;
-        args_.lda = static_cast<size_t>(sizes.transposeA ? rows : sizes.l);
-        args_.ldb = static_cast<size_t>(sizes.transposeB ? sizes.l : sizes.h);
+        args_.transA = left->transposed;
+        args_.transB = right->transposed;
+        args_.lda = left->ld;
+        args_.ldb = right->ld;
         args_.ldc = static_cast<size_t>(sizes.h);
-        args_.aStep = static_cast<size_t>(sizes.e * sizes.l);
-        args_.bStep = static_cast<size_t>(sizes.l * sizes.h);
         args_.cStep = static_cast<size_t>(sizes.e * sizes.h);
+        aStart_ = a.offset;
+        bStart_ = b.offset;
         if (single_) {
             const size_t packed = gemmPackedBytes(kernels, args_.type, args_.N, args_.K);
             packedBytes_ = roundUp(static_cast<int64_t>(packed), 64);
             const int threads = backend_.pool().threads();
+            constant_ = nullptr;
+            // Constants of the model, that is: what was folded may differ with the shapes.
+            if (b_.usage == Usage::Constant && b_.data && command_.params) {
+                constant_ =
+                    backend_.weights(command_.params,
+                                     format("matmul.%s.%s.%dx%d.%s%zu.%lld", gemmText(args_.type).c_str(),
+                                            kernels.isa, args_.K, args_.N, args_.transB ? "t" : "n",
+                                            args_.ldb, static_cast<long long>(bStart_)),
+                                     packedBytes_, [&](AlignedBuffer& buffer) { packB(buffer.data()); });
+                packedBytes_ = 0;
+            }
             requestScratch(packedBytes_ +
                            static_cast<int64_t>(gemmScratchBytes(kernels, singleArgs(), threads)));
             return;
         }
-        fillOffsets(aOffsets_, sizes.batchA, sizes.batch, args_.aStep);
-        fillOffsets(bOffsets_, sizes.batchB, sizes.batch, args_.bStep);
+        fillOffsets(aOffsets_, a, sizes.batchA, sizes.batch);
+        fillOffsets(bOffsets_, b, sizes.batchB, sizes.batch);
         args_.aOffsets = aOffsets_.data();
         args_.bOffsets = bOffsets_.data();
         requestScratch(
@@ -93,19 +147,17 @@ class MatMul final : public Execution {
         PostOps post;
         if (command_.inputs.size() > 2) post.bias = command_.inputs[2]->as<const float>();
         if (!single_) {
-            args_.a = a_.as<const float>();
-            args_.b = b_.as<const float>();
+            args_.a = a_.as<const float>() + aStart_;
+            args_.b = b_.as<const float>() + bStart_;
             args_.c = c;
             args_.post = post;
             args_.scratch = scratch();
             return batchedGemm(kernels, args_, backend_.pool());
         }
-        void* packed = scratch();
-        gemmPackB(kernels, args_.type, args_.N, args_.K, b_.as<const float>(), args_.ldb, args_.transB,
-                  packed, backend_.pool());
+        if (!constant_) packB(scratch());
         GemmArgs gemmArgs = singleArgs();
-        gemmArgs.a = a_.as<const float>();
-        gemmArgs.packedB = packed;
+        gemmArgs.a = a_.as<const float>() + aStart_;
+        gemmArgs.packedB = constant_ ? constant_->data() : scratch();
         gemmArgs.c = c;
         gemmArgs.post = post;
         gemmArgs.scratch = static_cast<char*>(scratch()) + packedBytes_;
@@ -115,6 +167,11 @@ class MatMul final : public Execution {
     std::string algorithm() const override { return gemmText(args_.type); }
 
   private:
+    void packB(void* packed) const {
+        gemmPackB(backend_.kernels(), args_.type, args_.N, args_.K, b_.as<const float>() + bStart_, args_.ldb,
+                  args_.transB, packed, backend_.pool());
+    }
+
     GemmArgs singleArgs() const {
         GemmArgs args;
         args.type = args_.type;
@@ -127,21 +184,22 @@ class MatMul final : public Execution {
         return args;
     }
 
-    // Where product i of the broadcast batch finds its operand.
-    static void fillOffsets(std::vector<size_t>& offsets, const Shape& own, const Shape& batch, size_t step) {
+    // Where product i of the broadcast batch finds its operand; `own`: the operand's batch extents.
+    static void fillOffsets(std::vector<size_t>& offsets, const OperandView& view, const Shape& own,
+                            const Shape& batch) {
         offsets.clear();
         const int64_t count = batch.elements();
         offsets.reserve(static_cast<size_t>(count));
         const int shift = batch.rank() - own.rank();
         for (int64_t i = 0; i < count; ++i) {
-            int64_t rest = i, index = 0, stride = 1;
+            int64_t rest = i, offset = 0;
             for (int axis = batch.rank() - 1; axis >= shift; --axis) {
                 const int64_t position = rest % batch[axis];
                 rest /= batch[axis];
-                if (own[axis - shift] != 1) index += position * stride;
-                stride *= own[axis - shift];
+                if (own[axis - shift] != 1)
+                    offset += position * view.stride[static_cast<size_t>(axis - shift)];
             }
-            offsets.push_back(static_cast<size_t>(index) * step);
+            offsets.push_back(static_cast<size_t>(offset));
         }
     }
 
@@ -150,9 +208,10 @@ class MatMul final : public Execution {
     const Tensor& a_;
     const Tensor& b_;
     const Tensor& output_;
-    BatchedGemmArgs args_;  // of a single product too
+    BatchedGemmArgs args_;    // of a single product too
+    PackedWeights constant_;  // B, where it never changes
     std::vector<size_t> aOffsets_, bOffsets_;
-    int64_t packedBytes_ = 0;
+    int64_t packedBytes_ = 0, aStart_ = 0, bStart_ = 0;
     bool single_ = true, zero_ = false;
 };
 
@@ -220,8 +279,8 @@ std::unique_ptr<Execution> createMatMul(CpuBackend& backend, const Command& comm
 
 CpuFamily matmulCpu() {
     static constexpr CpuOp kOps[] = {
-        {OpType::MatMul, nullptr, createMatMul},
-        {OpType::BatchMatMul, nullptr, createMatMul},
+        {OpType::MatMul, nullptr, createMatMul, readsMatMulViews},
+        {OpType::BatchMatMul, nullptr, createMatMul, readsMatMulViews},
         {OpType::InnerProduct, nullptr, createMatMul},
     };
     return kOps;

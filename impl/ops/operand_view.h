@@ -1,0 +1,25 @@
+// How a command reads an operand that a Raster would have copied: straight from the Raster's source.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "tensor/region.h"
+#include "tensor/shape.h"
+
+namespace mnnc {
+
+// Element (i0, i1, ...) of an operand of this shape is element offset + i0 stride0 + i1 stride1 + ... of the input.
+struct OperandView {
+    Shape shape;
+    int64_t offset = 0;
+    std::array<int64_t, kMaxRank> stride = {};
+
+    // The input itself.
+    static OperandView of(const Shape& shape);
+    // The same elements in the source of the region that fills the whole input of `elements` elements; nothing where
+    // strides cannot say it.
+    std::optional<OperandView> through(const Region& region, int64_t elements) const;
+};
+
+}  // namespace mnnc

@@ -1,0 +1,81 @@
+// Plans of an arena: nobody overlaps, and little is wasted.
+#include "backend/memory_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "base/error.h"
+
+namespace mnnc {
+namespace {
+
+std::vector<MemoryRequest> randomRequests(size_t count, unsigned seed) {
+    std::mt19937 random(seed);
+    std::vector<MemoryRequest> requests;
+    for (size_t i = 0; i < count; ++i) {
+        const int first = static_cast<int>(i / 2),
+                  length = static_cast<int>(random() % 4 ? random() % 3 : random() % 40);
+        requests.push_back(
+            {static_cast<int64_t>(random() % 5 ? random() % 10000 : 0), first, first + length, 0});
+    }
+    return requests;
+}
+
+// The most bytes alive at one step.
+int64_t mostAlive(const std::vector<MemoryRequest>& requests) {
+    int64_t most = 0;
+    for (const MemoryRequest& at : requests) {
+        int64_t sum = 0;
+        for (const MemoryRequest& r : requests)
+            if (r.firstStep <= at.firstStep && at.firstStep <= r.lastStep) sum += r.bytes;
+        most = std::max(most, sum);
+    }
+    return most;
+}
+
+TEST(MemoryPlan, NobodyOverlaps) {
+    for (const size_t count : {size_t{1}, size_t{7}, size_t{300}, size_t{2500}}) {
+        for (const int64_t alignment : {64, 256}) {
+            std::vector<MemoryRequest> requests = randomRequests(count, static_cast<unsigned>(count));
+            const std::vector<MemoryRequest> asked = requests;
+            const int64_t end = planMemory(requests, alignment);
+            for (size_t i = 0; i < requests.size(); ++i) {
+                const MemoryRequest& a = requests[i];
+                ASSERT_GE(a.bytes, asked[i].bytes);
+                if (a.bytes == 0) continue;
+                ASSERT_EQ(a.offset % alignment, 0);
+                ASSERT_LE(a.offset + a.bytes, end);
+                for (size_t k = 0; k < i; ++k) {
+                    const MemoryRequest& b = requests[k];
+                    const bool together = a.firstStep <= b.lastStep && b.firstStep <= a.lastStep;
+                    ASSERT_TRUE(!together || a.offset >= b.offset + b.bytes ||
+                                b.offset >= a.offset + a.bytes);
+                }
+            }
+            EXPECT_GE(end, mostAlive(requests));
+            EXPECT_LE(static_cast<double>(end), 1.25 * static_cast<double>(mostAlive(requests)));
+        }
+    }
+}
+
+TEST(MemoryPlan, LargestFirstWhereTimeOrderWastes) {
+    // In the order of time the third finds no hole for itself.
+    std::vector<MemoryRequest> requests = {{1000, 0, 1, 0}, {1000, 0, 5, 0}, {3000, 2, 5, 0}};
+    EXPECT_EQ(planMemory(requests), 1088 + 3072);
+}
+
+TEST(MemoryPlan, SumsThatDoNotFitAreRefused) {
+    std::vector<MemoryRequest> requests = {
+        {INT64_MAX / 2, 0, 0, 0}, {INT64_MAX / 2, 1, 1, 0}, {1000, 2, 2, 0}};
+    try {
+        planMemory(requests);
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.status(), Status::Overflow);
+    }
+}
+
+}  // namespace
+}  // namespace mnnc

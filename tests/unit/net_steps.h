@@ -1,0 +1,156 @@
+// Nets of a few operators for tests, and running them.
+#pragma once
+#include <cmath>
+
+#include "model_builder.h"
+#include "session/session.h"
+#include "tensor/host_copy.h"
+
+namespace mnnc::testing {
+
+// A net under construction: every step appends an operator and gives its output.
+class Steps {
+  public:
+    int input(std::vector<int32_t> dims) {
+        const int id = tensor();
+        net_.oplists.push_back(makeInput(id, std::move(dims)));
+        return id;
+    }
+    int scalar(float value) {
+        const int id = tensor();
+        net_.oplists.push_back(makeConst(id, {}, {value}));
+        return id;
+    }
+    int conv(int x, int inputs, int outputs, int kernel, bool relu = false) {
+        wire::Convolution2DT conv =
+            makeConv(inputs, outputs, static_cast<size_t>(inputs * outputs * kernel * kernel));
+        conv.common->kernelX = conv.common->kernelY = kernel;
+        conv.common->pads = {kernel / 2, kernel / 2, kernel / 2, kernel / 2};
+        conv.common->relu = relu;
+        for (size_t i = 0; i < conv.weight.size(); ++i)
+            conv.weight[i] = std::sin(static_cast<float>(i + 1)) / 3;
+        for (size_t i = 0; i < conv.bias.size(); ++i) conv.bias[i] = std::cos(static_cast<float>(i)) * 2;
+        return add(wire::OpType::Convolution, {x}, std::move(conv));
+    }
+    int depthwise(int x, int channels) {
+        wire::Convolution2DT conv = makeConv(channels, channels, static_cast<size_t>(channels * 9));
+        conv.common->kernelX = conv.common->kernelY = 3;
+        conv.common->pads = {1, 1, 1, 1};
+        conv.common->group = channels;
+        for (size_t i = 0; i < conv.weight.size(); ++i) conv.weight[i] = std::sin(static_cast<float>(i + 1));
+        return add(wire::OpType::ConvolutionDepthwise, {x}, std::move(conv));
+    }
+    int scale(int x, int channels) {
+        wire::ScaleT scale;
+        scale.channels = channels;
+        for (int i = 0; i < channels; ++i) {
+            scale.scaleData.push_back(1 + std::sin(static_cast<float>(i)));
+            scale.biasData.push_back(std::cos(static_cast<float>(i)));
+        }
+        return add(wire::OpType::Scale, {x}, std::move(scale));
+    }
+    int binary(wire::BinaryOpOperation code, int a, int b, bool relu = false) {
+        wire::BinaryOpT op;
+        op.opType = code;
+        op.activationType = relu ? 1 : 0;
+        return add(wire::OpType::BinaryOp, {a, b}, std::move(op));
+    }
+    int unary(wire::UnaryOpOperation code, int x) {
+        wire::UnaryOpT op;
+        op.opType = code;
+        return add(wire::OpType::UnaryOp, {x}, std::move(op));
+    }
+    int relu(int x, float slope = 0) {
+        wire::ReluT op;
+        op.slope = slope;
+        return add(wire::OpType::ReLU, {x}, std::move(op));
+    }
+    int clip(int x, float lo, float hi) {
+        wire::Relu6T op;
+        op.minValue = lo;
+        op.maxValue = hi;
+        return add(wire::OpType::ReLU6, {x}, std::move(op));
+    }
+    int concat(std::vector<int32_t> inputs, int axis = 1) {
+        wire::AxisT op;
+        op.axis = axis;
+        return add(wire::OpType::Concat, std::move(inputs), std::move(op));
+    }
+    int permute(int x, std::vector<int32_t> dims) {
+        wire::PermuteT op;
+        op.dims = std::move(dims);
+        return add(wire::OpType::Permute, {x}, std::move(op));
+    }
+    int reshape(int x, std::vector<int32_t> dims) {
+        wire::ReshapeT op;
+        op.dims = std::move(dims);
+        return add(wire::OpType::Reshape, {x}, std::move(op));
+    }
+    int matmul(int a, int b, bool transposeA = false, bool transposeB = false) {
+        wire::MatMulT op;
+        op.transposeA = transposeA;
+        op.transposeB = transposeB;
+        return add(wire::OpType::MatMul, {a, b}, std::move(op));
+    }
+    wire::NetT finish(const std::vector<int>& outputs) {
+        for (const int id : outputs) net_.outputName.push_back(net_.tensorName[static_cast<size_t>(id)]);
+        return std::move(net_);
+    }
+
+  protected:
+    int tensor() {
+        net_.tensorName.push_back("t" + std::to_string(net_.tensorName.size()));
+        return static_cast<int>(net_.tensorName.size()) - 1;
+    }
+    template <typename Table>
+    int add(wire::OpType type, std::vector<int32_t> inputs, Table table) {
+        const int id = tensor();
+        net_.oplists.push_back(
+            makeOp(type, "op" + std::to_string(id), std::move(inputs), {id}, std::move(table)));
+        return id;
+    }
+    wire::NetT net_;
+};
+
+struct NetResult {
+    std::vector<std::vector<float>> outputs;
+    std::vector<OpRecord> ops;
+    std::vector<std::string> types() const {
+        std::vector<std::string> result;
+        for (const OpRecord& op : ops) result.push_back(op.type);
+        return result;
+    }
+};
+
+// One run, with inputs between -3 and 3.
+inline NetResult runNet(const wire::NetT& net, const SessionConfig& config = {}) {
+    const std::vector<uint8_t> bytes = pack(net);
+    const auto interpreter =
+        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
+    Session session(interpreter, config);
+    for (size_t input = 0; input < session.inputCount(); ++input) {
+        std::vector<float> values(static_cast<size_t>(session.input(input).elements()));
+        for (size_t i = 0; i < values.size(); ++i)
+            values[i] = 3 * std::sin(static_cast<float>(i * 7 + 11 * input + 1));
+        copyFromHost(session.input(input), values.data(), Format::NCHW);
+    }
+    session.run();
+    NetResult result;
+    for (size_t i = 0; i < net.outputName.size(); ++i) {
+        EXPECT_EQ(session.output(i).type, DataType::Float32);
+        result.outputs.emplace_back(static_cast<size_t>(session.output(i).elements()));
+        copyToHost(session.output(i), result.outputs.back().data(), Format::NCHW);
+    }
+    result.ops = session.records();
+    return result;
+}
+
+// The same with every tensor as an output: nothing is fused, nothing shares memory.
+inline NetResult runApart(const wire::NetT& net, SessionConfig config = {}) {
+    for (const auto& op : net.oplists)
+        if (op->type != wire::OpType::Const && op->type != wire::OpType::Input)
+            config.saveTensors.push_back(net.tensorName[static_cast<size_t>(op->outputIndexes[0])]);
+    return runNet(net, config);
+}
+
+}  // namespace mnnc::testing
