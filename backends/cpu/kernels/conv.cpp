@@ -25,9 +25,10 @@ void checkShape(const ConvShape& s, int groups) {
 // direct product, F(4,3) has 3 to 7 times its error, F(6,3) 7 to 20 times.
 constexpr int kBf16Units = 2;
 
-// Where sums are short there is little to gain, because reading and writing bounds them, and much to lose:
-// the first layers' rounding goes through the whole net. Measured on nets with linear bottlenecks.
-constexpr int kBf16LeastTerms = 97;
+// Of products of rounded numbers, bf16 or 16-bit integers. Where sums are short there is little to gain, because
+// reading and writing bounds them, and much to lose: the first layers' rounding goes through the whole net.
+// Measured on nets with linear bottlenecks.
+constexpr int kLeastRoundedTerms = 97;
 
 // Weights come from memory once per run, at so many bytes a cycle; products hide little of it. Measured on whole
 // nets, like the other constants here.
@@ -91,8 +92,9 @@ bool codesPay(const Kernels& k, const ConvShape& s) {
     const bool point = s.kh * s.kw == 1;
     const double outputs = double(s.batch) * s.oh * s.ow;
     const double inputs = point ? outputs : double(s.batch) * s.ih * s.iw;
-    const double vectors = double(s.kh) * s.kw * s.ic * ocb;
-    return vectors * (0.25 * outputs + 2.5) > inputs * icb * 7.5 + outputs * (ocb * 4.5 + 8);
+    const double terms = double(s.kh) * s.kw * s.ic, vectors = terms * ocb;
+    return terms >= kLeastRoundedTerms &&
+           vectors * (0.25 * outputs + 2.5) > inputs * icb * 7.5 + outputs * (ocb * 4.5 + 8);
 }
 
 bool multipliesCodes(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
@@ -116,7 +118,7 @@ std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& s, con
                           s.ic > 4;
     ConvOptions chosen = options;
     const bool bf16 = options.bf16 && k.bf16 && options.groups == 1 && s.ic > 4 &&
-                      int64_t(s.ic) * s.kh * s.kw >= kBf16LeastTerms;
+                      int64_t(s.ic) * s.kh * s.kw >= kLeastRoundedTerms;
     chosen.bf16 = bf16;
     int unit = 0;
     if (winograd && options.algorithm == ConvAlgorithm::Auto) {
