@@ -149,6 +149,7 @@ struct Case {
     float lo = -std::numeric_limits<float>::infinity(), hi = std::numeric_limits<float>::infinity();
     Act act = Act::None;
     double tolerance = 2e-6;
+    bool positive = false;      // the input
     bool codeProducts = false;  // of quantised weights: as they are, not expanded
 };
 
@@ -176,7 +177,9 @@ Quantised quantised(const ConvShape& s, const CodeForm& form) {
 void check(const Case& c) {
     const ConvShape& s = c.s;
     const size_t inArea = size_t(s.ih) * s.iw, outArea = size_t(s.oh) * s.ow;
-    const Floats src = randomFloats(s.batch * s.ic * inArea, 1);
+    Floats src = randomFloats(s.batch * s.ic * inArea, 1);
+    if (c.positive)
+        for (float& x : src) x = std::abs(x);
     const Quantised codes = c.o.codes.bits ? quantised(s, c.o.codes) : Quantised{};
     const Floats w = c.o.codes.bits ? codes.floats
                                     : randomFloats(size_t(s.oc) * (s.ic / c.o.groups) * s.kh * s.kw, 2, 0.5f);
@@ -449,6 +452,7 @@ TEST(KernelsConv, CodeProducts) {
             c.codeProducts = true;
             c.tolerance = 3e-5;
             check(c);
+            c.positive = true;
             c.residual = true;
             c.lo = 0;
             check(c);
@@ -565,7 +569,7 @@ TEST(KernelsConv, CodeProductsOfExtremes) {
                 ASSERT_NEAR(result[i] / largest, expected[i] / largest, 3e-5);
         }
     }
-    // Every sum as large as it can be: 32767 * 128 for each channel.
+    // Every sum as large as it can be: 32768 * 128 for each channel.
     const ConvShape s = shape(1500, 2, 2, 17, 1);
     CodeProductsOf products(s);
     std::fill(products.weights().q.begin(), products.weights().q.end(), int8_t{-128});

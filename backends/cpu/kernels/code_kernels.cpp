@@ -21,8 +21,8 @@ namespace HWY_NAMESPACE {
 namespace {
 
 constexpr int kPairs = P / 2;
-// Blocks of channels whose products fit a sum of 32 bits: 32 x 16 x 32767 x 128 < 2^31.
-constexpr int kExactBlocks = 32;
+// Blocks of channels whose products fit a sum of 32 bits: 31 x 16 x 32768 x 128 < 2^31.
+constexpr int kExactBlocks = 31;
 
 // acc += the products of both 16-bit numbers in each lane. Highway has no target with VNNI.
 HWY_INLINE void dot(__m512i& acc, __m512i x, __m512i w) {
@@ -122,6 +122,7 @@ HWY_NOINLINE void tile(const CodePanelArgs& t, const int16_t* a, float* dst, con
     }
     const ptrdiff_t pixel = (a - t.a) / s;
     const float* scales = t.pixelScale + pixel * t.pixelScaleStep;
+    const float* offsets = t.pixelOffset + pixel * t.pixelScaleStep;
     V value[R][NB];
     HWY_UNROLL(32)
     for (int r = 0; r < R; ++r) {
@@ -139,12 +140,15 @@ HWY_NOINLINE void tile(const CodePanelArgs& t, const int16_t* a, float* dst, con
     float all = 0.0f;
     HWY_UNROLL(4)
     for (int n = 0; n < NB; ++n) {
-        const V scale = hn::LoadU(d, t.scale + n * P), bias = hn::LoadU(d, t.bias + n * P);
+        const V scale = hn::LoadU(d, t.scale + n * P), bias = hn::LoadU(d, t.bias + n * P),
+                codeSum = hn::LoadU(d, t.codeSum + n * P);
         HWY_UNROLL(32)
         for (int r = 0; r < R; ++r) {
             const float x = scales[r * t.pixelScaleStep];
             if (n == 0) all += x;
-            value[r][n] = hn::MulAdd(hn::Mul(value[r][n], hn::Set(d, x)), scale, bias);
+            const V offset = hn::Set(d, offsets[r * t.pixelScaleStep]);
+            value[r][n] =
+                hn::MulAdd(hn::Mul(value[r][n], hn::Set(d, x)), scale, hn::MulAdd(offset, codeSum, bias));
         }
     }
     if (t.min) {
@@ -199,50 +203,62 @@ HWY_INLINE __m512i magnitude(__m512 x) {
     return _mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32(0x7fffffff));
 }
 
-HWY_INLINE void storeRounded(__m512 x, __m512 inverse, int16_t* to) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
-                        _mm512_cvtsepi32_epi16(_mm512_cvtps_epi32(_mm512_mul_ps(x, inverse))));
+HWY_INLINE void storeRounded(__m512 x, __m512 inverse, __m512i zero, int16_t* to) {
+    const __m512i q = _mm512_add_epi32(_mm512_cvtps_epi32(_mm512_mul_ps(x, inverse)), zero);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_cvtsepi32_epi16(q));
 }
 
 struct Scales {
-    __m256 scale, inverse;
+    __m256 scale, offset, inverse;
+    __m256i zero;
 };
-HWY_INLINE Scales scalesOf(__m256i largest) {
-    const __m256 most = _mm256_castsi256_ps(largest), top = _mm256_set1_ps(32767.0f);
+HWY_INLINE Scales scalesOf(__m256i largest, __m256i signs) {
+    const __m256 most = _mm256_castsi256_ps(largest);
     const __mmask8 wild = _mm256_cmpgt_epu32_mask(largest, _mm256_set1_epi32(0x7f7fffff));
     const __mmask8 some = _mm256_cmp_ps_mask(most, _mm256_set1_ps(1e-30f), _CMP_GE_OQ);
-    const __m256 scale = _mm256_maskz_div_ps(some, most, top);
-    return {_mm256_mask_sub_ps(scale, wild, most, most),  // Inf - Inf is not a number
-            _mm256_maskz_div_ps(some, top, most)};
+    const __mmask8 isSigned = _mm256_movepi32_mask(signs);
+    const __m256 steps = _mm256_mask_blend_ps(isSigned, _mm256_set1_ps(65535.0f), _mm256_set1_ps(32767.0f));
+    const __m256i zero = _mm256_maskz_set1_epi32(static_cast<__mmask8>(~isSigned), -32768);
+    const __m256 scale = _mm256_mask_sub_ps(_mm256_maskz_div_ps(some, most, steps), wild, most,
+                                            most);  // Inf - Inf is not a number
+    return {scale, _mm256_mul_ps(scale, _mm256_sub_ps(_mm256_setzero_ps(), _mm256_cvtepi32_ps(zero))),
+            _mm256_maskz_div_ps(some, steps, most), zero};
 }
 
-CodeScale scale(uint32_t largest) {
-    const Scales s = scalesOf(_mm256_set1_epi32(static_cast<int>(largest)));
-    return {_mm256_cvtss_f32(s.scale), _mm256_cvtss_f32(s.inverse)};
+CodeScale scale(const CodeRange& range) {
+    const Scales s = scalesOf(_mm256_set1_epi32(static_cast<int>(range.largest)),
+                              _mm256_set1_epi32(static_cast<int>(range.signs)));
+    return {_mm256_cvtss_f32(s.scale), _mm256_cvtss_f32(s.offset), _mm256_cvtss_f32(s.inverse),
+            _mm256_cvtsi256_si32(s.zero)};
 }
 
-uint32_t largest(const float* src, size_t pixels, int lanes) {
+CodeRange range(const float* src, size_t pixels, int lanes) {
     const __mmask16 mask = maskOf(lanes);
-    __m512i most[4];
+    __m512i most[4], signs = _mm512_setzero_si512();
     for (__m512i& m : most) m = _mm512_setzero_si512();
+    const auto take = [&](size_t i, __m512i& m) HWY_ATTR {
+        const __m512 x = _mm512_maskz_loadu_ps(mask, src + i * P);
+        m = _mm512_max_epu32(m, magnitude(x));
+        signs = _mm512_or_si512(signs, _mm512_castps_si512(x));
+    };
     size_t i = 0;
     for (; i + 4 <= pixels; i += 4) {
         HWY_UNROLL(4)
-        for (int k = 0; k < 4; ++k)
-            most[k] = _mm512_max_epu32(most[k], magnitude(_mm512_maskz_loadu_ps(mask, src + (i + k) * P)));
+        for (int k = 0; k < 4; ++k) take(i + k, most[k]);
     }
-    for (; i < pixels; ++i)
-        most[0] = _mm512_max_epu32(most[0], magnitude(_mm512_maskz_loadu_ps(mask, src + i * P)));
-    return _mm512_reduce_max_epu32(
-        _mm512_max_epu32(_mm512_max_epu32(most[0], most[1]), _mm512_max_epu32(most[2], most[3])));
+    for (; i < pixels; ++i) take(i, most[0]);
+    const __m512i all =
+        _mm512_max_epu32(_mm512_max_epu32(most[0], most[1]), _mm512_max_epu32(most[2], most[3]));
+    return {_mm512_reduce_max_epu32(all), static_cast<uint32_t>(_mm512_reduce_or_epi32(signs))};
 }
 
-void round(const float* src, int pixels, int lanes, float inverse, int16_t* dst, float* sum) {
+void round(const float* src, int pixels, int lanes, const CodeScale& scale, int16_t* dst, float* sum) {
     const __mmask16 mask = maskOf(lanes);
-    const __m512 factor = _mm512_set1_ps(inverse);
+    const __m512 inverse = _mm512_set1_ps(scale.inverse);
+    const __m512i zero = _mm512_set1_epi32(scale.zero);
     for (int i = 0; i < pixels; ++i) {
         const __m512 x = _mm512_maskz_loadu_ps(mask, src + ptrdiff_t(i) * P);
-        storeRounded(x, factor, dst + ptrdiff_t(i) * P);
+        storeRounded(x, inverse, zero, dst + ptrdiff_t(i) * P);
         if (sum) sum[i] += _mm512_reduce_add_ps(x);
     }
 }
@@ -253,11 +269,11 @@ HWY_INLINE void roundSome(const RoundPixelsArgs& t, int at) {
     int16_t* dst = t.dst + ptrdiff_t(at) * P;
     const int blocks = (t.channels + P - 1) / P;
     const __mmask16 last = maskOf(t.channels - (blocks - 1) * P);
-    __m512i most[N];
+    __m512i most[N], signs[N];
     __m512 sums[N];
     HWY_UNROLL(8)
     for (int i = 0; i < N; ++i) {
-        most[i] = _mm512_setzero_si512();
+        most[i] = signs[i] = _mm512_setzero_si512();
         sums[i] = _mm512_setzero_ps();
     }
     for (int b = 0; b < blocks; ++b) {
@@ -266,29 +282,40 @@ HWY_INLINE void roundSome(const RoundPixelsArgs& t, int at) {
         for (int i = 0; i < N; ++i) {
             const __m512 x = _mm512_maskz_loadu_ps(mask, src + b * t.blockStride + i * t.pixelStride);
             most[i] = _mm512_max_epu32(most[i], magnitude(x));
+            signs[i] = _mm512_or_si512(signs[i], _mm512_castps_si512(x));
             sums[i] = _mm512_add_ps(sums[i], x);
         }
     }
-    alignas(32) uint32_t largest[8] = {};
-    alignas(32) float scales[8], inverses[8];
+    alignas(32) uint32_t largest[8] = {}, allSigns[8] = {};
+    alignas(32) float scales[8], offsets[8], inverses[8];
+    alignas(32) int32_t zeros[8];
     HWY_UNROLL(8)
     for (int i = 0; i < N; ++i) {
         largest[i] = _mm512_reduce_max_epu32(most[i]);
+        allSigns[i] = _mm512_movepi32_mask(signs[i]) ? 0x80000000u : 0;
         if (t.sum) t.sum[at + i] = _mm512_reduce_add_ps(sums[i]);
     }
-    const Scales s = scalesOf(_mm256_load_si256(reinterpret_cast<const __m256i*>(largest)));
+    const Scales s = scalesOf(_mm256_load_si256(reinterpret_cast<const __m256i*>(largest)),
+                              _mm256_load_si256(reinterpret_cast<const __m256i*>(allSigns)));
     _mm256_store_ps(scales, s.scale);
+    _mm256_store_ps(offsets, s.offset);
     _mm256_store_ps(inverses, s.inverse);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(zeros), s.zero);
     std::memcpy(t.scale + at, scales, N * sizeof(float));
+    std::memcpy(t.offset + at, offsets, N * sizeof(float));
     __m512 inverse[N];
+    __m512i zero[N];
     HWY_UNROLL(8)
-    for (int i = 0; i < N; ++i) inverse[i] = _mm512_set1_ps(inverses[i]);
+    for (int i = 0; i < N; ++i) {
+        inverse[i] = _mm512_set1_ps(inverses[i]);
+        zero[i] = _mm512_set1_epi32(zeros[i]);
+    }
     for (int b = 0; b < blocks; ++b) {
         const __mmask16 mask = b + 1 < blocks ? static_cast<__mmask16>(0xffff) : last;
         HWY_UNROLL(8)
         for (int i = 0; i < N; ++i) {
             const __m512 x = _mm512_maskz_loadu_ps(mask, src + b * t.blockStride + i * t.pixelStride);
-            storeRounded(x, inverse[i], dst + b * t.dstBlockStride + i * P);
+            storeRounded(x, inverse[i], zero[i], dst + b * t.dstBlockStride + i * P);
         }
     }
 }
@@ -302,7 +329,7 @@ void roundPixels(const RoundPixelsArgs& t) {
 }  // namespace
 
 const CodeKernels& codeKernelsTable() {
-    static constexpr CodeKernels table = {&panel, &roundPixels, &largest, &scale, &round};
+    static constexpr CodeKernels table = {&panel, &roundPixels, &range, &scale, &round};
     return table;
 }
 

@@ -36,9 +36,9 @@ class CodePlan final : public ConvPlan {
         codeBytes_ = roundUp(checkedMul(ocb_ * int64_t{P}, perChannel, "packed weights"), 64);
     }
 
-    // Codes in the order of the panels, then the scales and the minima of all channels.
+    // Codes in the order of the panels, then of all channels the scales, the scaled sums of the codes, the minima.
     size_t packedWeightBytes() const override {
-        return size_t(codeBytes_) + size_t(ocb_) * k_.lanes * sizeof(float) * (minima_ ? 2 : 1);
+        return size_t(codeBytes_) + size_t(ocb_) * k_.lanes * sizeof(float) * (minima_ ? 3 : 2);
     }
 
     bool keepsCodes() const override { return true; }
@@ -51,8 +51,15 @@ class CodePlan final : public ConvPlan {
         const int channels = ocb_ * k_.lanes;
         float* scale = scalesOf(packed);
         padBias(weights.scale.data(), s_.oc, channels, scale);
+        const int64_t line = int64_t{s_.ic} * area();
+        parallelFor(pool, channels, [&](int o) {
+            int64_t sum = 0;
+            for (int64_t i = 0; o < s_.oc && i < line; ++i) sum += weights.q[size_t(o * line + i)];
+            scale[channels + o] = scale[o] * static_cast<float>(sum);
+        });
         if (minima_)
-            padBias(weights.min.empty() ? nullptr : weights.min.data(), s_.oc, channels, scale + channels);
+            padBias(weights.min.empty() ? nullptr : weights.min.data(), s_.oc, channels,
+                    scale + 2 * channels);
     }
 
     std::string weightVariant() const override {
@@ -82,7 +89,7 @@ class CodePlan final : public ConvPlan {
             Image image{
                 src + n * srcImage, static_cast<const int8_t*>(packed), dst + n * dstImage, bias, post, {}};
             if (post.residual) image.post.residual += n * dstImage;
-            if (!point_) image.scale = k_.codes->scale(largest(image.src, pool));
+            if (!point_) image.scale = k_.codes->scale(rangeOf(image.src, pool));
             runImage(image, strips, pool);
         }
     }
@@ -100,15 +107,15 @@ class CodePlan final : public ConvPlan {
     // Units of the output (rows, or pixels where they have their own scales) and the rounded input they read.
     struct Strip {
         int16_t* data;
-        float* scale;  // of each pixel, where they have their own
-        float* sum;    // of what each output reads, where there are minima
-        float* lines;  // sums of the channels of each pixel of data, from which those are made
+        float *scale, *offset;  // of each pixel, where they have their own
+        float* sum;             // of what each output reads, where there are minima
+        float* lines;           // sums of the channels of each pixel of data, from which those are made
         int u0, u1;
         int rows;  // of data
     };
     // Offsets in bytes.
     struct Layout {
-        int64_t scale, sum, lines, bytes;
+        int64_t scale, offset, sum, lines, bytes;
     };
 
     int area() const { return s_.kh * s_.kw; }
@@ -167,7 +174,8 @@ class CodePlan final : public ConvPlan {
                                         icb_ * int64_t{sizeof(int16_t)}, "scratch");
         Layout l{};
         l.scale = roundUp(data, 64);
-        l.sum = l.scale + (point_ ? roundUp(int64_t{units} * 4, 64) : 0);
+        l.offset = l.scale + (point_ ? roundUp(int64_t{units} * 4, 64) : 0);
+        l.sum = l.offset + (point_ ? roundUp(int64_t{units} * 4, 64) : 0);
         l.lines = l.sum + (minima_ ? roundUp(int64_t{units} * (point_ ? 1 : s_.ow) * 4, 64) : 0);
         l.bytes = l.lines + (minima_ && !point_ ? roundUp(rows * width_ * 4, 64) : 0);
         return l;
@@ -177,6 +185,7 @@ class CodePlan final : public ConvPlan {
         const Layout l = layout(u1 - u0);
         return {reinterpret_cast<int16_t*>(memory),
                 reinterpret_cast<float*>(memory + l.scale),
+                reinterpret_cast<float*>(memory + l.offset),
                 reinterpret_cast<float*>(memory + l.sum),
                 reinterpret_cast<float*>(memory + l.lines),
                 u0,
@@ -200,22 +209,24 @@ class CodePlan final : public ConvPlan {
         }
     }
 
-    uint32_t largest(const float* src, ThreadPool& pool) const {
+    CodeRange rangeOf(const float* src, ThreadPool& pool) const {
         const int P = k_.lanes;
-        std::atomic<uint32_t> most{0};
+        std::atomic<uint32_t> largest{0}, signs{0};
         parallelRanges(pool, long(icb_) * s_.ih, 4 * pool.threads(), [&](long begin, long end) {
             while (begin < end) {
                 const int c = static_cast<int>(begin / s_.ih);
                 const long rows = std::min(end, (c + 1L) * s_.ih) - begin;
-                const uint32_t here = k_.codes->largest(src + begin * s_.iw * P, size_t(rows) * s_.iw,
-                                                        std::min(P, s_.ic - c * P));
-                uint32_t seen = most.load(std::memory_order_relaxed);
-                while (seen < here && !most.compare_exchange_weak(seen, here, std::memory_order_relaxed)) {
+                const CodeRange here = k_.codes->range(src + begin * s_.iw * P, size_t(rows) * s_.iw,
+                                                       std::min(P, s_.ic - c * P));
+                signs.fetch_or(here.signs, std::memory_order_relaxed);
+                uint32_t seen = largest.load(std::memory_order_relaxed);
+                while (seen < here.largest &&
+                       !largest.compare_exchange_weak(seen, here.largest, std::memory_order_relaxed)) {
                 }
                 begin += rows;
             }
         });
-        return most.load(std::memory_order_relaxed);
+        return {largest.load(std::memory_order_relaxed), signs.load(std::memory_order_relaxed)};
     }
 
     // ---- rounding: rows begin .. end of the strip, of every channel ----
@@ -239,6 +250,7 @@ class CodePlan final : public ConvPlan {
             t.src = image.src + ptrdiff_t(y) * s_.strideH * s_.iw * k_.lanes + x * srcPixel_;
             t.dst = strip.data + ptrdiff_t(at) * k_.lanes;
             t.scale = strip.scale + at;
+            t.offset = strip.offset + at;
             t.sum = minima_ ? strip.sum + at : nullptr;
             k_.codes->roundPixels(t);
         }
@@ -246,6 +258,7 @@ class CodePlan final : public ConvPlan {
 
     void fillRows(const Image& image, const Strip& strip, int begin, int end) const {
         const int P = k_.lanes;
+        const auto zero = static_cast<int16_t>(image.scale.zero);
         for (int at = begin; at < end; ++at) {
             const int y = strip.u0 * s_.strideH + at - top_;
             const bool inside = y >= 0 && y < s_.ih;
@@ -254,14 +267,14 @@ class CodePlan final : public ConvPlan {
             for (int c = 0; c < icb_; ++c) {
                 int16_t* to = strip.data + (ptrdiff_t(c) * strip.rows + at) * rowElements();
                 if (!inside) {
-                    std::fill_n(to, rowElements(), int16_t{0});
+                    std::fill_n(to, rowElements(), zero);
                     continue;
                 }
-                int16_t* const first = std::fill_n(to, left_ * P, int16_t{0});
+                int16_t* const first = std::fill_n(to, left_ * P, zero);
                 k_.codes->round(image.src + (ptrdiff_t(c) * s_.ih + y) * s_.iw * P, s_.iw,
-                                std::min(P, s_.ic - c * P), image.scale.inverse, first,
+                                std::min(P, s_.ic - c * P), image.scale, first,
                                 sums ? sums + left_ : nullptr);
-                std::fill(first + ptrdiff_t(s_.iw) * P, to + rowElements(), int16_t{0});
+                std::fill(first + ptrdiff_t(s_.iw) * P, to + rowElements(), zero);
             }
         }
     }
@@ -340,7 +353,8 @@ class CodePlan final : public ConvPlan {
         t.dstBlockStride = dstBlock_;
         t.bias = image.bias + panel.block * P;
         t.scale = scalesOf(image.packed) + panel.block * P;
-        t.min = minima_ ? t.scale + ocb_ * P : nullptr;
+        t.codeSum = t.scale + ocb_ * P;
+        t.min = minima_ ? t.codeSum + ocb_ * P : nullptr;
         t.pixelScaleStep = point_ ? 1 : 0;
         t.lo = post.lo;
         t.hi = post.hi;
@@ -357,10 +371,12 @@ class CodePlan final : public ConvPlan {
         };
         if (point_) {
             t.pixelScale = strip.scale + (u0 - strip.u0);
+            t.pixelOffset = strip.offset + (u0 - strip.u0);
             t.pixelSum = strip.sum + (u0 - strip.u0);
             return go(u0 - strip.u0, u0, u1 - u0);
         }
         t.pixelScale = &image.scale.scale;
+        t.pixelOffset = &image.scale.offset;
         for (int y = u0; y < u1; ++y) {
             t.pixelSum = strip.sum + ptrdiff_t(y - strip.u0) * s_.ow;
             go((y - strip.u0) * s_.strideH, ptrdiff_t(y) * s_.ow, s_.ow);
