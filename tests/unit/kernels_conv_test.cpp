@@ -577,6 +577,9 @@ TEST(KernelsConv, CodeProductsOfExtremes) {
     std::fill(products.weights().min.begin(), products.weights().min.end(), 0.0f);
     for (const float sign : {1.0f, -1.0f})
         for (const float x : products(Floats(1500 * 4, sign))) ASSERT_NEAR(x, -128.0f * 1500 * sign, 0.5f);
+    Floats one(1500 * 4, 0.0f);
+    std::fill(one.end() - 4, one.end(), 1.0f);
+    for (const float x : products(one)) ASSERT_NEAR(x, -128.0f, 0.01f);
 }
 
 TEST(KernelsConv, CodeProductsOfWhatIsNotFinite) {
