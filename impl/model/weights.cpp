@@ -340,6 +340,7 @@ std::optional<QuantizedForm> quantizedForm(const wire::Convolution2D& conv, int6
     scaleCodes(scales, count, conv, alpha.span(), outputCount, opName);
     QuantizedForm result;
     result.blocksPerOutput = scales.blocksPerOutput;
+    result.minima = !scales.min.empty();
     if (form == WeightForm::Codes && static_cast<IdstType>(quan->type()) == IdstType::Codebook &&
         codebookFitsNibbles(bufferOf(conv, external, opName), quan->shapeInt32(), opName))
         result.bits = 4;

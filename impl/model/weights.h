@@ -67,6 +67,7 @@ struct QuantizedWeights {
 struct QuantizedForm {
     int bits = 8;  // 4: all codes are -8 to 7
     int64_t blocksPerOutput = 1;
+    bool minima = false;
 };
 
 enum class WeightForm {

@@ -90,6 +90,7 @@ TEST(LowModes, MemoryLowKeepsCodes) {
     for (const int threads : {1, 2}) {
         const Result low = run(MemoryMode::Low, Precision::Normal, threads);
         EXPECT_EQ(naming(low, ".w8"), 3u);
+        EXPECT_EQ(naming(low, ".int16") > 0, selectKernels().codes != nullptr);
         EXPECT_LT(low.weightBytes * 3, normal.weightBytes);
         EXPECT_LT(distance(low.output, normal.output), 1e-5);
     }

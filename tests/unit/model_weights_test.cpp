@@ -68,6 +68,7 @@ void expectWeights(const Quan& quan, int64_t outputs, const std::vector<float>& 
     if (!form) return;
     const QuantizedWeights codes = decodeQuantizedWeights(*table, count, outputs, nullptr, "conv");
     EXPECT_EQ(form->blocksPerOutput, codes.blocksPerOutput);
+    EXPECT_EQ(form->minima, !codes.min.empty());
     if (form->bits == 4) {
         for (const int8_t q : codes.q) EXPECT_TRUE(q >= -8 && q <= 7) << int(q);
     }

@@ -25,9 +25,10 @@ void checkShape(const ConvShape& s, int groups) {
 // direct product, F(4,3) has 3 to 7 times its error, F(6,3) 7 to 20 times.
 constexpr int kBf16Units = 2;
 
-// Where sums are short there is little to gain, because reading and writing bounds them, and much to lose:
-// the first layers' rounding goes through the whole net. Measured on nets with linear bottlenecks.
-constexpr int kBf16LeastTerms = 97;
+// Of products of rounded numbers, bf16 or 16-bit integers. Where sums are short there is little to gain, because
+// reading and writing bounds them, and much to lose: the first layers' rounding goes through the whole net.
+// Measured on nets with linear bottlenecks.
+constexpr int kLeastRoundedTerms = 97;
 
 // Weights come from memory once per run, at so many bytes a cycle; products hide little of it. Measured on whole
 // nets, like the other constants here.
@@ -73,6 +74,35 @@ double winogradCycles(const Kernels& k, const ConvShape& s, int unit, bool bf16,
     return (s.batch * chunks - 1) * product + s.batch * transforms + withTraffic(product, weights);
 }
 
+// Products of int8 codes: half the steps; the source is looked through and rounded.
+double codeCycles(const Kernels& k, const ConvShape& s) {
+    const int icb = ceilDiv(s.ic, k.lanes), blocks = ceilDiv(s.oc, k.lanes);
+    const int nb = bestPanelBlocks(*k.panels, s.ow, blocks);
+    const double steps = double(s.kh) * s.kw * s.ic * 0.5;
+    const double cycles = s.oh * steps * productCycles(*k.panels, s.ow, blocks, nb) * 1.05;
+    const double rounding = double(icb) * (s.ih + 2) * (s.iw + 2) * 6;
+    const double weights = double(s.kh) * s.kw * s.ic * s.oc;
+    return (s.batch - 1) * cycles + s.batch * rounding + withTraffic(cycles, weights);
+}
+
+// Products of codes save half the multiply-adds and the expanding of the weights, but round every block of inputs
+// and scale every block of outputs. Measured on whole nets.
+bool codesPay(const Kernels& k, const ConvShape& s) {
+    const int icb = ceilDiv(s.ic, k.lanes), ocb = ceilDiv(s.oc, k.lanes);
+    const bool point = s.kh * s.kw == 1;
+    const double outputs = double(s.batch) * s.oh * s.ow;
+    const double inputs = point ? outputs : double(s.batch) * s.ih * s.iw;
+    const double terms = double(s.kh) * s.kw * s.ic, vectors = terms * ocb;
+    return terms >= kLeastRoundedTerms &&
+           vectors * (0.25 * outputs + 2.5) > inputs * icb * 7.5 + outputs * (ocb * 4.5 + 8);
+}
+
+bool multipliesCodes(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+    return k.codes && options.codes.bits == 8 && options.codes.blocks == 1 && options.groups == 1 &&
+           !options.bf16 && !options.transposed && !options.srcNchw && s.ic > 4 &&
+           (options.algorithm != ConvAlgorithm::Auto || codesPay(k, s));
+}
+
 }  // namespace
 
 bool convReadsNchw(const ConvShape& s, int groups) {
@@ -88,12 +118,12 @@ std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& s, con
                           s.ic > 4;
     ConvOptions chosen = options;
     const bool bf16 = options.bf16 && k.bf16 && options.groups == 1 && s.ic > 4 &&
-                      int64_t(s.ic) * s.kh * s.kw >= kBf16LeastTerms;
+                      int64_t(s.ic) * s.kh * s.kw >= kLeastRoundedTerms;
     chosen.bf16 = bf16;
     int unit = 0;
     if (winograd && options.algorithm == ConvAlgorithm::Auto) {
         const bool codes = options.codes.bits != 0;
-        double best = directCycles(k, s, bf16, codes);
+        double best = multipliesCodes(k, s, chosen) ? codeCycles(k, s) : directCycles(k, s, bf16, codes);
         for (int u = 2; u <= 6; u += 2) {
             const bool halves = bf16 && u <= kBf16Units;
             const double cycles = winogradCycles(k, s, u, halves, codes);
@@ -110,6 +140,7 @@ std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& s, con
         chosen.bf16 = bf16 && unit <= kBf16Units;
     }
     if (unit) return makeWinogradPlan(k, s, unit, chosen);
+    if (multipliesCodes(k, s, chosen)) return makeCodePlan(k, s, chosen);
     if (!options.transposed && !options.srcNchw && groupedOverPlanes(k, s, options.groups))
         return makeGroupedPlan(k, s, options.groups, options.threads);
     return makeProductPlan(k, s, chosen);

@@ -40,8 +40,9 @@ struct QuantizedWeights;  // model/weights.h
 
 // How the model stores quantised weights.
 struct CodeForm {
-    int bits = 0;    // 8 or 4; 0: they are floats
-    int blocks = 1;  // per output channel, each with a scale and an offset of its own
+    int bits = 0;        // 8 or 4; 0: they are floats
+    int blocks = 1;      // per output channel, each with a scale and an offset of its own
+    bool minima = true;  // whether there are offsets
 };
 
 class ConvPlan {
@@ -61,7 +62,8 @@ class ConvPlan {
     virtual void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
                      ThreadPool& pool) const = 0;
     // "gemm1x1", "direct", "winograd4", "depthwise", "grouped", "first", "deconv", "depthwise_deconv"; with
-    // ".bf16" behind it when the products are of bf16, ".w8" or ".w4" when the weights stay quantised.
+    // ".bf16" or ".int16" behind it when the products are of those, ".w8" or ".w4" when the weights stay
+    // quantised.
     virtual std::string algorithm() const = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "backends/cpu/cpu_features.h"
+#include "backends/cpu/kernels/code_kernels.h"
 #include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/dispatch.h"
 #include "backends/cpu/kernels/int8_kernels.h"
@@ -67,7 +68,8 @@ const Kernels& table(const Choice& choice) {
                              &groupedKernels(c.id),
                              &winogradKernels(c.id),
                              &packKernels(c.id),
-                             &int8Kernels(c.id)};
+                             &int8Kernels(c.id),
+                             codeKernels(c.id)};
         }
         return all;
     }();

@@ -16,6 +16,7 @@ struct GroupedKernels;
 struct WinogradKernels;
 struct PackKernels;  // pack.h
 struct Int8Kernels;  // int8_kernels.h
+struct CodeKernels;  // code_kernels.h
 
 struct Kernels {
     int lanes;        // P: channels in one block of the packed layout
@@ -29,6 +30,7 @@ struct Kernels {
     const WinogradKernels* winograd;
     const PackKernels* pack;
     const Int8Kernels* int8;
+    const CodeKernels* codes;  // null where the CPU or this build has no products of 16-bit integers
 };
 
 // The table for `isa`, or the best one for the empty string. Throws NotSupported, naming what the CPU or this

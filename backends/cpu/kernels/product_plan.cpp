@@ -497,17 +497,9 @@ class ProductPlan final : public ConvPlan {
 
     int unitsOf(const Phase& phase) const { return flat_ ? flatCols_ : phase.rows; }
 
-    // Where chunk i begins. Pixels are cut between tiles, so that all but the last are full.
-    int chunkBegin(int units, int i, int chunks) const {
-        const int rows = flat_ ? k_.panels->maxRows[panels_[0].nb] : 1, tiles = ceilDiv(units, rows);
-        return tiles < chunks ? cut(units, i, chunks) : std::min(units, cut(tiles, i, chunks) * rows);
-    }
-    int largestChunk(int units, int chunks) const {
-        int largest = 0;
-        for (int i = 0; i < chunks; ++i)
-            largest = std::max(largest, chunkBegin(units, i + 1, chunks) - chunkBegin(units, i, chunks));
-        return largest;
-    }
+    // Where chunk i begins.
+    int chunkBegin(int units, int i, int chunks) const { return cutTiles(units, i, chunks, tileUnits()); }
+    int tileUnits() const { return flat_ ? k_.panels->maxRows[panels_[0].nb] : 1; }
 
     template <typename T>
     void runImage(const Source<T>& src, const Weights& weights, float* dst, const float* bias,
@@ -548,8 +540,8 @@ class ProductPlan final : public ConvPlan {
 
     size_t stripBytes(const Phase& phase, const Split& split) const {
         const int units = unitsOf(phase);
-        const int rows =
-            wholeStrip(split) ? allRows(phase).count : stripRows(0, largestChunk(units, split.chunks)).count;
+        const int rows = wholeStrip(split) ? allRows(phase).count
+                                           : stripRows(0, largestCut(units, split.chunks, tileUnits())).count;
         return (size_t(icb_) * rows * stripRow() * sizeof(uint16_t) + 63) / 64 * 64;
     }
 

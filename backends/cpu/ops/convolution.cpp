@@ -35,7 +35,7 @@ class ConvExecution final : public Execution {
         options.bf16 = backend_.config().precision == Precision::Low;
         if (backend_.config().memory == MemoryMode::Low && command_.operands() == 1) {
             if (const auto form = params.quantizedForm(w.weightCount, w.oc, command_.name.c_str()))
-                options.codes = {form->bits, toInt(form->blocksPerOutput)};
+                options.codes = {form->bits, toInt(form->blocksPerOutput), form->minima};
         }
         plan_ = makeConvPlan(backend_.kernels(), planShape(w, params), options);
         const Epilogue& epilogue = command_.epilogue;

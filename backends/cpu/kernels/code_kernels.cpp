@@ -1,0 +1,352 @@
+#include "backends/cpu/kernels/code_kernels.h"
+
+#include <cstring>
+
+#include "backends/cpu/cpu_features.h"
+#include "backends/cpu/kernels/dispatch.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/code_kernels.cpp"
+// foreach_target.h must come first.
+// clang-format off
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "backends/cpu/kernels/panel_tile-inl.h"
+// clang-format on
+
+#if HWY_TARGET == HWY_AVX3
+HWY_BEFORE_NAMESPACE();
+namespace mnnc {
+namespace HWY_NAMESPACE {
+namespace {
+
+constexpr int kPairs = P / 2;
+// Blocks of channels whose products fit a sum of 32 bits: 31 x 16 x 32768 x 128 < 2^31.
+constexpr int kExactBlocks = 31;
+
+// acc += the products of both 16-bit numbers in each lane. Highway has no target with VNNI.
+HWY_INLINE void dot(__m512i& acc, __m512i x, __m512i w) {
+    asm("vpdpwssd %2, %1, %0" : "+v"(acc) : "v"(x), "v"(w));
+}
+
+HWY_INLINE __m512i broadcastPair(const int16_t* p) {
+    int32_t both;
+    std::memcpy(&both, p, sizeof both);
+    return _mm512_set1_epi32(both);
+}
+
+// L pairs of channels.
+template <int R, int NB, int L>
+HWY_INLINE void accumulate(__m512i (&acc)[R][NB], const int16_t* const (&q)[(R + 2) / 3], ptrdiff_t s,
+                           const int8_t* w, const int8_t* ahead) {
+    HWY_UNROLL(4)
+    for (int l = 0; l < L; ++l) {
+        if (l % 2 == 0) __builtin_prefetch(ahead + l * 2 * P, 0, 2);
+        __m512i b[NB];
+        HWY_UNROLL(4)
+        for (int n = 0; n < NB; ++n)
+            b[n] = _mm512_cvtepi8_epi16(
+                _mm256_loadu_si256(reinterpret_cast<const __m256i*>(w + (l * NB + n) * 2 * P)));
+        HWY_UNROLL(32)
+        for (int r = 0; r < R; ++r) {
+            const __m512i x = broadcastPair(q[r / 3] + (r % 3) * s + 2 * l);
+            HWY_UNROLL(4)
+            for (int n = 0; n < NB; ++n) dot(acc[r][n], x, b[n]);
+        }
+    }
+}
+
+// The exact sums so far become part of the float ones.
+template <int R, int NB>
+HWY_INLINE void flush(__m512i (&acc)[R][NB], float* sums) {
+    HWY_UNROLL(32)
+    for (int r = 0; r < R; ++r) {
+        HWY_UNROLL(4)
+        for (int n = 0; n < NB; ++n) {
+            float* to = sums + (r * NB + n) * P;
+            _mm512_store_ps(to, _mm512_add_ps(_mm512_load_ps(to), _mm512_cvtepi32_ps(acc[r][n])));
+            acc[r][n] = _mm512_setzero_si512();
+        }
+    }
+}
+
+template <int R, int NB>
+HWY_NOINLINE void tile(const CodePanelArgs& t, const int16_t* a, float* dst, const float* residual,
+                       const int8_t* ahead) {
+    constexpr int G = (R + 2) / 3;
+    const D d;
+    HWY_ALIGN float sums[R * NB * P];
+    const bool many = int64_t{t.taps} * (t.fullBlocks + 1) >= kExactBlocks;
+    if (many) std::memset(sums, 0, sizeof sums);
+    __m512i acc[R][NB];
+    HWY_UNROLL(32)
+    for (int r = 0; r < R; ++r) {
+        HWY_UNROLL(4)
+        for (int n = 0; n < NB; ++n) acc[r][n] = _mm512_setzero_si512();
+    }
+    const ptrdiff_t s = t.pixelStride;
+    const int8_t* w = t.w;
+    int left = kExactBlocks;
+    for (int tap = 0; tap < t.taps; ++tap) {
+        const int16_t* p = a + t.tapOffset[tap];
+        for (int block = 0; block < t.fullBlocks; ++block, p += t.blockStride) {
+            const int16_t* q[G];
+            rowPointers<R>(q, p, s);
+            for (int l = 0; l < kPairs; l += 4) {
+                accumulate<R, NB, 4>(acc, q, s, w, ahead);
+                w += 4 * NB * 2 * P;
+                ahead += 4 * 2 * P;
+                HWY_UNROLL(16)
+                for (int g = 0; g < G; ++g) q[g] += 8;
+            }
+            if (HWY_UNLIKELY(--left == 0)) {
+                flush(acc, sums);
+                left = kExactBlocks;
+            }
+        }
+        if (t.tail) {
+            const int16_t* q[G];
+            rowPointers<R>(q, p, s);
+            for (int l = 0; l < t.tail; l += 2) {
+                accumulate<R, NB, 1>(acc, q, s, w, ahead);
+                w += NB * 2 * P;
+                ahead += 2 * P;
+                HWY_UNROLL(16)
+                for (int g = 0; g < G; ++g) q[g] += 2;
+            }
+            if (HWY_UNLIKELY(--left == 0)) {
+                flush(acc, sums);
+                left = kExactBlocks;
+            }
+        }
+    }
+    const ptrdiff_t pixel = (a - t.a) / s;
+    const float* scales = t.pixelScale + pixel * t.pixelScaleStep;
+    const float* offsets = t.pixelOffset + pixel * t.pixelScaleStep;
+    V value[R][NB];
+    HWY_UNROLL(32)
+    for (int r = 0; r < R; ++r) {
+        HWY_UNROLL(4)
+        for (int n = 0; n < NB; ++n) value[r][n] = V{_mm512_cvtepi32_ps(acc[r][n])};
+    }
+    if (many) {
+        HWY_UNROLL(32)
+        for (int r = 0; r < R; ++r) {
+            HWY_UNROLL(4)
+            for (int n = 0; n < NB; ++n)
+                value[r][n] = hn::Add(value[r][n], hn::Load(d, sums + (r * NB + n) * P));
+        }
+    }
+    float all = 0.0f;
+    HWY_UNROLL(4)
+    for (int n = 0; n < NB; ++n) {
+        const V scale = hn::LoadU(d, t.scale + n * P), bias = hn::LoadU(d, t.bias + n * P),
+                codeSum = hn::LoadU(d, t.codeSum + n * P);
+        HWY_UNROLL(32)
+        for (int r = 0; r < R; ++r) {
+            const float x = scales[r * t.pixelScaleStep];
+            if (n == 0) all += x;
+            const V offset = hn::Set(d, offsets[r * t.pixelScaleStep]);
+            value[r][n] =
+                hn::MulAdd(hn::Mul(value[r][n], hn::Set(d, x)), scale, hn::MulAdd(offset, codeSum, bias));
+        }
+    }
+    if (t.min) {
+        const float* pixelSum = t.pixelSum + pixel;
+        HWY_UNROLL(4)
+        for (int n = 0; n < NB; ++n) {
+            const V min = hn::LoadU(d, t.min + n * P);
+            HWY_UNROLL(32)
+            for (int r = 0; r < R; ++r) value[r][n] = hn::MulAdd(hn::Set(d, pixelSum[r]), min, value[r][n]);
+        }
+    }
+    finishTile(t, value, dst, residual);
+    if (HWY_UNLIKELY(all != all)) {  // the clamp has made numbers of them
+        for (int r = 0; r < R; ++r) {
+            const float x = scales[r * t.pixelScaleStep];
+            if (x == x) continue;
+            for (int n = 0; n < NB; ++n)
+                hn::StoreU(hn::Set(d, x), d, dst + r * t.dstPixelStride + n * t.dstBlockStride);
+        }
+    }
+}
+
+using TileFn = void (*)(const CodePanelArgs&, const int16_t*, float*, const float*, const int8_t*);
+
+template <int NB, int... R>
+constexpr void fillTiles(TileFn* out, std::integer_sequence<int, R...>) {
+    ((out[R] = &tile<R + 1, NB>), ...);
+}
+
+struct Tiles {
+    TileFn fn[4][24] = {};
+    constexpr Tiles() {
+        fillTiles<1>(fn[0], std::make_integer_sequence<int, kMaxRows[1]>());
+        fillTiles<2>(fn[1], std::make_integer_sequence<int, kMaxRows[2]>());
+        fillTiles<3>(fn[2], std::make_integer_sequence<int, kMaxRows[3]>());
+        fillTiles<4>(fn[3], std::make_integer_sequence<int, kMaxRows[4]>());
+    }
+};
+constexpr Tiles kTiles;
+
+void panel(const CodePanelArgs& t) {
+    runTiles(t, kTiles.fn, ptrdiff_t(t.taps) * (t.fullBlocks * kPairs + (t.tail + 1) / 2), 2 * P);
+}
+
+// ---- rounding ----
+
+HWY_INLINE __mmask16 maskOf(int lanes) {
+    return static_cast<__mmask16>((1u << lanes) - 1);
+}
+
+HWY_INLINE __m512i magnitude(__m512 x) {
+    return _mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32(0x7fffffff));
+}
+
+HWY_INLINE void storeRounded(__m512 x, __m512 inverse, __m512i zero, int16_t* to) {
+    const __m512i q = _mm512_add_epi32(_mm512_cvtps_epi32(_mm512_mul_ps(x, inverse)), zero);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_cvtsepi32_epi16(q));
+}
+
+struct Scales {
+    __m256 scale, offset, inverse;
+    __m256i zero;
+};
+HWY_INLINE Scales scalesOf(__m256i largest, __m256i signs) {
+    const __m256 most = _mm256_castsi256_ps(largest);
+    const __mmask8 wild = _mm256_cmpgt_epu32_mask(largest, _mm256_set1_epi32(0x7f7fffff));
+    const __mmask8 some = _mm256_cmp_ps_mask(most, _mm256_set1_ps(1e-30f), _CMP_GE_OQ);
+    const __mmask8 isSigned = _mm256_movepi32_mask(signs);
+    const __m256 steps = _mm256_mask_blend_ps(isSigned, _mm256_set1_ps(65535.0f), _mm256_set1_ps(32767.0f));
+    const __m256i zero = _mm256_maskz_set1_epi32(static_cast<__mmask8>(~isSigned), -32768);
+    const __m256 scale = _mm256_mask_sub_ps(_mm256_maskz_div_ps(some, most, steps), wild, most,
+                                            most);  // Inf - Inf is not a number
+    return {scale, _mm256_mul_ps(scale, _mm256_sub_ps(_mm256_setzero_ps(), _mm256_cvtepi32_ps(zero))),
+            _mm256_maskz_div_ps(some, steps, most), zero};
+}
+
+CodeScale scale(const CodeRange& range) {
+    const Scales s = scalesOf(_mm256_set1_epi32(static_cast<int>(range.largest)),
+                              _mm256_set1_epi32(static_cast<int>(range.signs)));
+    return {_mm256_cvtss_f32(s.scale), _mm256_cvtss_f32(s.offset), _mm256_cvtss_f32(s.inverse),
+            _mm256_cvtsi256_si32(s.zero)};
+}
+
+CodeRange range(const float* src, size_t pixels, int lanes) {
+    const __mmask16 mask = maskOf(lanes);
+    __m512i most[4], signs = _mm512_setzero_si512();
+    for (__m512i& m : most) m = _mm512_setzero_si512();
+    const auto take = [&](size_t i, __m512i& m) HWY_ATTR {
+        const __m512 x = _mm512_maskz_loadu_ps(mask, src + i * P);
+        m = _mm512_max_epu32(m, magnitude(x));
+        signs = _mm512_or_si512(signs, _mm512_castps_si512(x));
+    };
+    size_t i = 0;
+    for (; i + 4 <= pixels; i += 4) {
+        HWY_UNROLL(4)
+        for (int k = 0; k < 4; ++k) take(i + k, most[k]);
+    }
+    for (; i < pixels; ++i) take(i, most[0]);
+    const __m512i all =
+        _mm512_max_epu32(_mm512_max_epu32(most[0], most[1]), _mm512_max_epu32(most[2], most[3]));
+    return {_mm512_reduce_max_epu32(all), static_cast<uint32_t>(_mm512_reduce_or_epi32(signs))};
+}
+
+void round(const float* src, int pixels, int lanes, const CodeScale& scale, int16_t* dst, float* sum) {
+    const __mmask16 mask = maskOf(lanes);
+    const __m512 inverse = _mm512_set1_ps(scale.inverse);
+    const __m512i zero = _mm512_set1_epi32(scale.zero);
+    for (int i = 0; i < pixels; ++i) {
+        const __m512 x = _mm512_maskz_loadu_ps(mask, src + ptrdiff_t(i) * P);
+        storeRounded(x, inverse, zero, dst + ptrdiff_t(i) * P);
+        if (sum) sum[i] += _mm512_reduce_add_ps(x);
+    }
+}
+
+template <int N>
+HWY_INLINE void roundSome(const RoundPixelsArgs& t, int at) {
+    const float* src = t.src + at * t.pixelStride;
+    int16_t* dst = t.dst + ptrdiff_t(at) * P;
+    const int blocks = (t.channels + P - 1) / P;
+    const __mmask16 last = maskOf(t.channels - (blocks - 1) * P);
+    __m512i most[N], signs[N];
+    __m512 sums[N];
+    HWY_UNROLL(8)
+    for (int i = 0; i < N; ++i) {
+        most[i] = signs[i] = _mm512_setzero_si512();
+        sums[i] = _mm512_setzero_ps();
+    }
+    for (int b = 0; b < blocks; ++b) {
+        const __mmask16 mask = b + 1 < blocks ? static_cast<__mmask16>(0xffff) : last;
+        HWY_UNROLL(8)
+        for (int i = 0; i < N; ++i) {
+            const __m512 x = _mm512_maskz_loadu_ps(mask, src + b * t.blockStride + i * t.pixelStride);
+            most[i] = _mm512_max_epu32(most[i], magnitude(x));
+            signs[i] = _mm512_or_si512(signs[i], _mm512_castps_si512(x));
+            sums[i] = _mm512_add_ps(sums[i], x);
+        }
+    }
+    alignas(32) uint32_t largest[8] = {}, allSigns[8] = {};
+    alignas(32) float scales[8], offsets[8], inverses[8];
+    alignas(32) int32_t zeros[8];
+    HWY_UNROLL(8)
+    for (int i = 0; i < N; ++i) {
+        largest[i] = _mm512_reduce_max_epu32(most[i]);
+        allSigns[i] = _mm512_movepi32_mask(signs[i]) ? 0x80000000u : 0;
+        if (t.sum) t.sum[at + i] = _mm512_reduce_add_ps(sums[i]);
+    }
+    const Scales s = scalesOf(_mm256_load_si256(reinterpret_cast<const __m256i*>(largest)),
+                              _mm256_load_si256(reinterpret_cast<const __m256i*>(allSigns)));
+    _mm256_store_ps(scales, s.scale);
+    _mm256_store_ps(offsets, s.offset);
+    _mm256_store_ps(inverses, s.inverse);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(zeros), s.zero);
+    std::memcpy(t.scale + at, scales, N * sizeof(float));
+    std::memcpy(t.offset + at, offsets, N * sizeof(float));
+    __m512 inverse[N];
+    __m512i zero[N];
+    HWY_UNROLL(8)
+    for (int i = 0; i < N; ++i) {
+        inverse[i] = _mm512_set1_ps(inverses[i]);
+        zero[i] = _mm512_set1_epi32(zeros[i]);
+    }
+    for (int b = 0; b < blocks; ++b) {
+        const __mmask16 mask = b + 1 < blocks ? static_cast<__mmask16>(0xffff) : last;
+        HWY_UNROLL(8)
+        for (int i = 0; i < N; ++i) {
+            const __m512 x = _mm512_maskz_loadu_ps(mask, src + b * t.blockStride + i * t.pixelStride);
+            storeRounded(x, inverse[i], zero[i], dst + b * t.dstBlockStride + i * P);
+        }
+    }
+}
+
+void roundPixels(const RoundPixelsArgs& t) {
+    int at = 0;
+    for (; at + 8 <= t.pixels; at += 8) roundSome<8>(t, at);
+    for (; at < t.pixels; ++at) roundSome<1>(t, at);
+}
+
+}  // namespace
+
+const CodeKernels& codeKernelsTable() {
+    static constexpr CodeKernels table = {&panel, &roundPixels, &range, &scale, &round};
+    return table;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace mnnc
+HWY_AFTER_NAMESPACE();
+#endif
+
+#if HWY_ONCE
+namespace mnnc {
+
+const CodeKernels* codeKernels(Isa isa) {
+#if HWY_TARGETS & HWY_AVX3
+    if (isa == Isa::Avx512 && detectCpuFeatures().avx512Vnni) return &N_AVX3::codeKernelsTable();
+#endif
+    static_cast<void>(isa);
+    return nullptr;
+}
+}  // namespace mnnc
+#endif
