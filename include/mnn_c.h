@@ -491,8 +491,8 @@ typedef struct mnn_schedule_config {
     int32_t memory;                  /* MNN_MEMORY_* */
     int32_t power;                   /* MNN_POWER_* */
     int32_t gpu_mode;                /* MNN_GPU_* bits, 0: the library's choice */
-    const char* cpu_isa;             /* forces an instruction set: "portable", "sse4", "avx2", "avx512";
-                                        NULL: the best that the machine has */
+    const char* cpu_isa;             /* forces an instruction set: "portable"; "sse4", "avx2",
+                                        "avx512" of x86; "neon" of Arm; NULL: the machine's best */
     const char* const* outputs;      /* names of the only tensors to compute; NULL: the model's outputs */
     size_t output_count;             /* names at outputs */
     const char* const* save_tensors; /* names of tensors to offer as outputs beside those */

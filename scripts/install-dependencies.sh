@@ -34,6 +34,9 @@ tests=(
     dpkg-dev            # packages: computes what a .deb depends on
     file                # packages: looks for what dpkg-dev has to read
     groff-base          # the manual page
+    g++-aarch64-linux-gnu # the Arm build: compiler
+    qemu-user           # the Arm build: runs what it made
+    googletest          # the Arm build: the test library's source
     abigail-tools       # the binary interface against its baseline
     doxygen             # reference of the interface, and a test that it is complete
 )

@@ -16,7 +16,7 @@ type SessionConfig struct {
 	Memory        MemoryMode
 	Power         PowerMode
 	GPUMode       GPUMode  // 0: the library's choice
-	CPUISA        string   // forces an instruction set: "portable", "sse4", "avx2", "avx512"; "": the best
+	CPUISA        string   // forces an instruction set: "portable", "sse4", "avx2", "avx512", "neon"; "": the best
 	Outputs       []string // the only tensors to compute; empty: the model's outputs
 	SaveTensors   []string // tensors to offer as outputs beside those
 

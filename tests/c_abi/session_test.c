@@ -151,8 +151,8 @@ static void instruction_sets(void** state) {
     float wanted[CLASSES], got[CLASSES], pixels[PIXELS];
     reference_scores(7, wanted);
     fill_pixels(pixels, PIXELS, 7);
-    const char* names[] = {"portable", "sse4", "avx2", "avx512"};
-    for (size_t i = 0; i < 4; ++i) {
+    const char* names[] = {"portable", "sse4", "avx2", "avx512", "neon"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
         mnn_session_t* session = NULL;
         config.cpu_isa = names[i];
         const mnn_status status = mnn_session_create(net, &config, &session);

@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 """Runs every case with 1 and with 2 threads and compares the output files byte by byte.
 
-usage: bit_identical.py MNN_TOOL CASE_DIR...
+usage: bit_identical.py [--emulator COMMAND] MNN_TOOL CASE_DIR...
+
+COMMAND runs a tool of another machine.
 """
+import argparse
 import filecmp
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -14,7 +18,7 @@ import tempfile
 def run(tool, case, threads, output):
     with open(os.path.join(case, "case.json"), encoding="utf-8") as file:
         description = json.load(file)
-    command = [tool, "run", os.path.join(case, description["model"]), "--threads", str(threads), "--output", output]
+    command = [*tool, "run", os.path.join(case, description["model"]), "--threads", str(threads), "--output", output]
     for entry in description["inputs"]:
         command += ["--input", entry["name"] + "=" + os.path.join(case, entry["file"])]
         command += ["--shape", entry["name"] + "=" + "x".join(map(str, entry["shape"]))] if entry["shape"] else []
@@ -22,7 +26,12 @@ def run(tool, case, threads, output):
 
 
 def main():
-    tool, cases = sys.argv[1], sys.argv[2:]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--emulator", default="", type=shlex.split)
+    parser.add_argument("tool")
+    parser.add_argument("cases", nargs="*")
+    arguments = parser.parse_args()
+    tool, cases = [*arguments.emulator, arguments.tool], arguments.cases
     passed = failed = 0
     for case in cases:
         with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:

@@ -88,7 +88,8 @@ void CommonFlags::addRestTo(CLI::App& command) {
         },
         "Check every Vulkan call with the validation layer; any message makes the exit code 1");
     command.add_option("--isa", isa,
-                       "Force a CPU instruction set: portable, sse4, avx2, avx512 (default: the best)");
+                       "Force a CPU instruction set: portable; sse4, avx2, avx512 of x86; neon of Arm "
+                       "(default: the best)");
 }
 
 void CommonFlags::addShapesTo(CLI::App& command) {

@@ -15,7 +15,11 @@
 
 // 4 lanes (baseline, SSE4 or NEON), 8 (AVX2) and 16 (AVX-512) are what the layouts know.
 #ifndef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+#endif
+// NEON is the baseline of 64-bit Arm, and Highway leaves out what is below the baseline unless told otherwise.
+#if defined(__aarch64__) && !defined(HWY_COMPILE_ALL_ATTAINABLE)
+#define HWY_COMPILE_ALL_ATTAINABLE
 #endif
 // The portable code must have 4 lanes, so it is Highway's 128-bit emulation. Highway sets that aside on GCC
 // before 12.3 for a fault in vectorised 16-bit high-half products (GCC PR 106322); kernels must not use those
@@ -47,14 +51,22 @@
 #else
 #define MNNC_CASE_SSE4(fn)
 #endif
-// Everything else runs what the compiler emits anyway: the lowest target (portable code, or NEON on ARM),
-// whose namespace HWY_NAMESPACE is once foreach_target.h is through.
-#define MNNC_SELECT(isa, fn) \
-    switch (isa) {           \
-        MNNC_CASE_AVX512(fn) \
-        MNNC_CASE_AVX2(fn)   \
-        MNNC_CASE_SSE4(fn)   \
-        default:             \
-            break;           \
-    }                        \
+#if HWY_TARGETS & HWY_EMU128
+#define MNNC_CASE_PORTABLE(fn) \
+    case Isa::Portable:        \
+        return N_EMU128::fn();
+#else
+#define MNNC_CASE_PORTABLE(fn)
+#endif
+// Everything else runs what the compiler emits anyway: the baseline (portable code, or NEON on Arm), whose
+// namespace HWY_NAMESPACE is once foreach_target.h is through.
+#define MNNC_SELECT(isa, fn)   \
+    switch (isa) {             \
+        MNNC_CASE_AVX512(fn)   \
+        MNNC_CASE_AVX2(fn)     \
+        MNNC_CASE_SSE4(fn)     \
+        MNNC_CASE_PORTABLE(fn) \
+        default:               \
+            break;             \
+    }                          \
     return HWY_NAMESPACE::fn();

@@ -53,14 +53,27 @@ HWY_INLINE void storeSome(V v, float* y, size_t count) {
 #endif
 }
 
+// Min and Max of a limit and a value that keep a NaN of the value: on x86 the order of operands does it.
+#if HWY_ARCH_ARM
+namespace limit {
+HWY_INLINE V Min(V most, V x) {
+    return hn::IfThenElse(hn::Gt(x, most), most, x);
+}
+HWY_INLINE V Max(V least, V x) {
+    return hn::IfThenElse(hn::Lt(x, least), least, x);
+}
+}  // namespace limit
+#else
+namespace limit = hn;
+#endif
+
 // exp as 2^n * (1 + m): m = e^r - 1 with |r| <= ln2/2, kept apart so that expm1 loses nothing.
 struct ExpParts {
     V m, n;
 };
 HWY_INLINE ExpParts expParts(V x) {
-    // The argument is held where the result is a normal, finite number; the order of operands keeps NaN on
-    // x86.
-    x = hn::Min(k(88.72283f), hn::Max(k(-87.33654f), x));
+    // The argument is held where the result is a normal, finite number.
+    x = limit::Min(k(88.72283f), limit::Max(k(-87.33654f), x));
     const V n = hn::Round(hn::Mul(x, k(1.44269504f)));
     V r = hn::NegMulAdd(n, k(0.693359375f), x);
     r = hn::NegMulAdd(n, k(-2.12194440e-4f), r);
@@ -127,7 +140,7 @@ HWY_INLINE V vreciprocal(V x) {
 }
 // The largest sum here is 1 + e^87.3, which has a normal reciprocal.
 HWY_INLINE V vsigmoid(V x) {
-    return vreciprocal(hn::Add(k(1), vexp(hn::Min(k(87.3f), hn::Neg(x)))));
+    return vreciprocal(hn::Add(k(1), vexp(limit::Min(k(87.3f), hn::Neg(x)))));
 }
 HWY_INLINE V vsilu(V x) {
     return hn::Mul(x, vsigmoid(x));

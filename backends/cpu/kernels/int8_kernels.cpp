@@ -159,6 +159,9 @@ HWY_INLINE const char* steps(VI (&acc)[R][NB], const char* p, ptrdiff_t s, int c
 }
 
 struct Finish {
+#if HWY_ARCH_ARM
+    HWY_INLINE Finish() {}  // one that GCC makes lacks the attributes of Highway's NEON target
+#endif
     VF ratio, lo, hi;
     ptrdiff_t pixel, block;  // strides of the results
     const float *scales, *offsets;

@@ -1,5 +1,8 @@
 #include "backends/cpu/kernels/kernels.h"
 
+#include <array>
+#include <iterator>
+
 #include "backends/cpu/cpu_features.h"
 #include "backends/cpu/kernels/code_kernels.h"
 #include "backends/cpu/kernels/conv_kernels.h"
@@ -17,11 +20,16 @@ struct Choice {
     bool built;
 };
 
-// Best first. A build with a raised baseline (-march=...) has no code below that baseline.
+// Best first, those of this kind of processor. A build for x86 with a raised baseline (-march=...) has no code
+// below that baseline.
 constexpr Choice kChoices[] = {
+#if HWY_ARCH_ARM
+    {Isa::Neon, "neon", HWY_STATIC_TARGET != HWY_EMU128},
+#else
     {Isa::Avx512, "avx512", (HWY_TARGETS & HWY_AVX3) != 0},
     {Isa::Avx2, "avx2", (HWY_TARGETS & HWY_AVX2) != 0},
     {Isa::Sse4, "sse4", (HWY_TARGETS & HWY_SSE4) != 0},
+#endif
     {Isa::Portable, "portable", HWY_STATIC_TARGET != HWY_AVX3&& HWY_STATIC_TARGET != HWY_AVX2},
 };
 
@@ -34,36 +42,38 @@ bool cpuHas(Isa id) {
             return f.avx2;
         case Isa::Sse4:
             return f.sse4;
+        case Isa::Neon:
+            return f.neon;
         case Isa::Portable:
             break;
     }
     return true;
 }
 
-const Kernels& table(Isa id) {
+const Kernels& table(const Choice& choice) {
     // Function-local and built from constants and the CPU's features: nothing runs at load time.
-    const auto make = [](const Choice& c) {
-        const PanelKernels& panels = panelKernels(c.id);
-        const Bf16Kernels* bf16 = detectCpuFeatures().avx512Bf16 ? bf16Kernels(c.id) : nullptr;
-        return Kernels{panels.lanes,
-                       c.name,
-                       c.id,
-                       &panels,
-                       bf16,
-                       &expandKernels(c.id),
-                       &depthwiseKernels(c.id),
-                       &groupedKernels(c.id),
-                       &winogradKernels(c.id),
-                       &packKernels(c.id),
-                       &int8Kernels(c.id),
-                       codeKernels(c.id)};
-    };
-    static const Kernels tables[] = {make(kChoices[0]), make(kChoices[1]), make(kChoices[2]),
-                                     make(kChoices[3])};
-    for (const Kernels& k : tables) {
-        if (k.id == id) return k;
-    }
-    return tables[3];
+    static const auto tables = [] {
+        std::array<Kernels, std::size(kChoices)> all{};
+        for (size_t i = 0; i < all.size(); ++i) {
+            const Choice& c = kChoices[i];
+            const PanelKernels& panels = panelKernels(c.id);
+            const Bf16Kernels* bf16 = detectCpuFeatures().avx512Bf16 ? bf16Kernels(c.id) : nullptr;
+            all[i] = Kernels{panels.lanes,
+                             c.name,
+                             c.id,
+                             &panels,
+                             bf16,
+                             &expandKernels(c.id),
+                             &depthwiseKernels(c.id),
+                             &groupedKernels(c.id),
+                             &winogradKernels(c.id),
+                             &packKernels(c.id),
+                             &int8Kernels(c.id),
+                             codeKernels(c.id)};
+        }
+        return all;
+    }();
+    return tables[static_cast<size_t>(&choice - kChoices)];
 }
 
 }  // namespace
@@ -72,7 +82,7 @@ const Kernels& selectKernels(std::string_view isa) {
     std::string known;
     for (const Choice& c : kChoices) {
         if (isa.empty()) {
-            if (c.built && cpuHas(c.id)) return table(c.id);
+            if (c.built && cpuHas(c.id)) return table(c);
             continue;
         }
         if (isa == c.name) {
@@ -81,12 +91,12 @@ const Kernels& selectKernels(std::string_view isa) {
                 fail(Status::NotFound, "instruction set %s asked for, but this CPU has only: %s", c.name,
                      describeCpuFeatures(detectCpuFeatures()).c_str());
             }
-            return table(c.id);
+            return table(c);
         }
         known += known.empty() ? "" : ", ";
         known += c.name;
     }
-    if (isa.empty()) return table(kChoices[3].id);
+    if (isa.empty()) return table(*std::rbegin(kChoices));
     fail(Status::NotFound, "instruction set \"%.*s\" is not known; known are %s",
          static_cast<int>(isa.size()), isa.data(), known.c_str());
 }

@@ -6,7 +6,7 @@
 
 namespace mnnc {
 
-enum class Isa { Portable, Sse4, Avx2, Avx512 };
+enum class Isa { Portable, Neon, Sse4, Avx2, Avx512 };
 
 struct PanelKernels;  // these six: conv_kernels.h
 struct Bf16Kernels;
@@ -20,7 +20,7 @@ struct CodeKernels;  // code_kernels.h
 
 struct Kernels {
     int lanes;        // P: channels in one block of the packed layout
-    const char* isa;  // "avx512", "avx2", "sse4" or "portable"
+    const char* isa;  // as selectKernels takes it
     Isa id;
     const PanelKernels* panels;
     const Bf16Kernels* bf16;  // null where the CPU or this build has no bf16 products

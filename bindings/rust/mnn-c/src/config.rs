@@ -132,7 +132,7 @@ impl ScheduleConfig {
         self
     }
 
-    /// Forces an instruction set: `portable`, `sse4`, `avx2` or `avx512`.
+    /// Forces an instruction set: `portable`, `sse4`, `avx2`, `avx512` or `neon`.
     pub fn cpu_isa(mut self, name: impl Into<String>) -> Self {
         self.cpu_isa = Some(name.into());
         self
