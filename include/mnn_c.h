@@ -158,8 +158,9 @@ enum {
         512 /* command buffers of many operators, recorded once and replayed: the default */
 };
 /* What weights cost. LOW: the CPU keeps weights of convolutions quantised where the model stores them as int8 or
- * int4 codes. It expands them while it runs, or, with AVX512-VNNI, multiplies int8 codes as they are, with inputs
- * rounded to 16 bits: faster than NORMAL, with an error of up to 1e-4 of the largest value. HIGH means NORMAL. */
+ * int4 codes. It expands them while it runs, or, with AVX512-VNNI and a precision other than HIGH, multiplies int8
+ * codes as they are, with inputs rounded to 16 bits: faster than NORMAL, with an error of up to 1e-4 of the largest
+ * value. HIGH means NORMAL. */
 enum { MNN_MEMORY_NORMAL = 0, MNN_MEMORY_HIGH = 1, MNN_MEMORY_LOW = 2 };
 enum { MNN_POWER_NORMAL = 0, MNN_POWER_HIGH = 1, MNN_POWER_LOW = 2 };
 

@@ -99,7 +99,7 @@ bool codesPay(const Kernels& k, const ConvShape& s) {
 
 bool multipliesCodes(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     return k.codes && options.codes.bits == 8 && options.codes.blocks == 1 && options.groups == 1 &&
-           !options.bf16 && !options.transposed && !options.srcNchw && s.ic > 4 &&
+           !options.bf16 && !options.exact && !options.transposed && !options.srcNchw && s.ic > 4 &&
            (options.algorithm != ConvAlgorithm::Auto || codesPay(k, s));
 }
 

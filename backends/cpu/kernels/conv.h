@@ -75,6 +75,7 @@ struct ConvOptions {
     bool transposed = false;  // deconvolution: ih, iw is the small side
     bool srcNchw = false;     // src is plain [N][ic][H][W] (first layer); only where convReadsNchw says so
     bool bf16 = false;        // products of bf16 where the kernels have them and the rounding is worth it
+    bool exact = false;       // no rounding of inputs: codes are expanded instead of multiplied
     CodeForm codes;           // of the weights, when they shall stay quantised where the plan's kind allows
     ConvAlgorithm algorithm = ConvAlgorithm::Auto;
 };

@@ -33,6 +33,7 @@ class ConvExecution final : public Execution {
         options.transposed = isDeconvolution(command_.type);
         options.srcNchw = command_.inputs[0]->pack == 1;
         options.bf16 = backend_.config().precision == Precision::Low;
+        options.exact = backend_.config().precision == Precision::High;
         if (backend_.config().memory == MemoryMode::Low && command_.operands() == 1) {
             if (const auto form = params.quantizedForm(w.weightCount, w.oc, command_.name.c_str()))
                 options.codes = {form->bits, toInt(form->blocksPerOutput), form->minima};
