@@ -21,7 +21,7 @@ std::optional<OperandView> OperandView::through(const Region& region, int64_t el
         if (region.size[a] > 1 && region.dst.stride[a] != count) return {};
         count *= region.size[a];
     }
-    if (region.dst.offset != 0 || count != elements) return {};
+    if (count == 0 || region.dst.offset != 0 || count != elements) return {};
     OperandView result;
     result.shape = shape;
     result.offset = region.src.offset;

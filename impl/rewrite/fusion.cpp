@@ -228,7 +228,7 @@ class Fusion {
         if (command.outputs.size() != 1 || out(i)->type != DataType::Float32) return;
         if (!backend_.canFuse(command)) return;
         if (command.type == OpType::MatMul || command.type == OpType::BatchMatMul)
-            for (size_t k = 0; k < command.inputs.size(); ++k) readThroughRasters(i, k);
+            for (size_t k = 0; k < 2 && k < command.inputs.size(); ++k) readThroughRasters(i, k);
         while (takeHardSigmoid(i) || takeNext(i)) {
         }
     }

@@ -323,50 +323,57 @@ void StageAllocator::joinInPlace() {
         for (const Tensor* output : step.command.outputs)
             if (step.execution && !step.onDevice && !output->data && !output->block && !output->empty())
                 planned.insert(output);
+    std::vector<bool> joined(steps.size());
     for (size_t i = steps.size(); i-- > 0;) {
         const Step& step = steps[i];
-        if (step.execution && !step.onDevice && step.command.type == OpType::Raster &&
-            join(step.command, planned))
-            steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(i));
+        joined[i] = step.execution && !step.onDevice && step.command.type == OpType::Raster &&
+                    join(step.command, planned);
     }
+    size_t i = 0;
+    std::erase_if(steps, [&](const Step&) { return joined[i++]; });
 }
 
 bool StageAllocator::join(const Command& command, const std::set<const Tensor*>& planned) {
     Tensor* output = command.outputs[0];
-    if (output->aliasOf || planned.count(output) == 0) return false;
+    if (planned.count(output) == 0 || command.regions.empty()) return false;
     struct Part {
+        int64_t to, bytes;
         Place from;
-        int64_t to;
     };
     std::vector<Part> parts;
-    int64_t covered = 0;
-    bool apart = true, together = true;  // nobody has placed the inputs yet; they lie as they shall
     for (const Region& region : command.regions) {
         Tensor* input = command.inputs[static_cast<size_t>(region.input)];
         const int64_t to = placeInside(*output, *input, region);
         const Place from = placeOf(input);
-        if (to < 0 || planned.count(from.root) == 0 || from.root == output) return false;
-        covered += input->elements();
-        apart = apart && from.offset == 0 && from.root->storageBytes() == input->storageBytes();
-        for (const Part& part : parts) {
-            apart = apart && part.from.root != from.root;
-            together =
-                together && part.from.root == from.root && part.from.offset - part.to == from.offset - to;
-        }
-        parts.push_back({from, to});
+        if (to < 0 || planned.count(from.root) == 0 || from.root == rootOf(output)) return false;
+        parts.push_back({to, input->storageBytes(), from});
     }
-    if (parts.empty() || covered != output->elements() || (!apart && !together)) return false;
+    // Side by side, without gaps and without overlaps.
+    std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.to < b.to; });
+    const int64_t base = parts[0].from.offset;
+    bool apart = true, together = true;  // nobody has placed the inputs yet; they lie as they shall
+    int64_t end = 0;
+    std::set<const Tensor*> roots;
+    for (const Part& part : parts) {
+        if (part.to != end) return false;
+        end += part.bytes;
+        apart = apart && part.from.offset == 0 && part.from.root->storageBytes() == part.bytes &&
+                roots.insert(part.from.root).second;
+        together = together && part.from.root == parts[0].from.root && part.from.offset == base + part.to;
+    }
+    if (end != output->storageBytes()) return false;
     if (apart) {
         for (const Part& part : parts) {
             part.from.root->aliasOf = output;
             part.from.root->aliasOffset = part.to;
             shared_.push_back(part.from.root);
         }
-    } else {
-        output->aliasOf = parts[0].from.root;
-        output->aliasOffset = parts[0].from.offset - parts[0].to;
-        shared_.push_back(output);
+        return true;
     }
+    if (!together || output->aliasOf) return false;
+    output->aliasOf = parts[0].from.root;
+    output->aliasOffset = base;
+    shared_.push_back(output);
     return true;
 }
 
@@ -434,6 +441,8 @@ void StageAllocator::finish() {
     }
     for (Tensor* view : shared_) {
         const Place place = placeOf(view);
+        view->aliasOf = place.root;  // so that a long chain of views is walked once
+        view->aliasOffset = place.offset;
         view->data = place.root->data ? static_cast<char*>(place.root->data) + place.offset : nullptr;
         view->block = place.root->block;
         view->blockOffset = place.root->blockOffset + place.offset;

@@ -118,6 +118,16 @@ TEST(Join, GrowingConcatenationsShareOnePlace) {
         ASSERT_EQ(grown.outputs[0][i], 2 * grown.outputs[1][i]);
 }
 
+TEST(Join, AConcatenationMayBeAPartItself) {
+    Joined net;
+    const int inner = net.steps.concat({net.conv(16), net.conv(32)});
+    const int outer = net.steps.concat({inner, net.conv(16)});
+    const NetResult result = runNet(net.steps.finish({outer, inner}));
+    EXPECT_EQ(copies(result), 0u);
+    expectParts(result.outputs[0], {16, 32, 16});
+    expectParts(result.outputs[1], {16, 32});
+}
+
 TEST(Join, WhatTheCallerWritesStaysWhereItIs) {
     Steps steps;
     const int x = steps.input({1, 16, kHeight, kWidth});

@@ -78,7 +78,8 @@ inline Split splitProduct(const ProductSize& p, int threads) {
     int chunks = static_cast<int>((p.units + p.fit - 1) / p.fit);
     if (threads == 1) return {chunks, 1};
     // As many tasks for each thread, or so many that one more does not matter.
-    while (chunks * p.panels % threads != 0 && chunks * p.panels < 12 * threads && chunks < p.units) ++chunks;
+    const auto tasks = [&] { return static_cast<long>(chunks) * p.panels; };
+    while (tasks() % threads != 0 && tasks() < 12L * threads && chunks < p.units) ++chunks;
     const double worth = p.panels * p.weights * std::max(p.pixels / chunks, kFetch) / p.perTask;
     const int least = std::min(p.panels, (threads + chunks - 1) / chunks);
     return {chunks, std::max(least, static_cast<int>(std::min(worth, double(p.panels))))};
