@@ -108,6 +108,10 @@ struct OpDef {
     void (*geometry)(const OpContext& context) = nullptr;
     // Bit i: the shape rule (or the geometry) reads the content of input i. Null: none.
     uint32_t (*contentInputs)(const Node& node) = nullptr;
+    // Those of the content inputs that tell where, not how much. When only a run makes their values, the op is
+    // one command of its own type (with one output) that reads them, and a plan stands as long as the shape rule
+    // gives the same shape.
+    uint32_t movingInputs = 0;
     // Bit i: executing the op needs only the shape of input i (never its bytes). Null: none.
     uint32_t (*shapeOnlyInputs)(const Node& node) = nullptr;
     // Multiply-adds or element operations of one execution, as 2 x MACs for convolution-like ops. Null:

@@ -1,5 +1,7 @@
 // SliceTf, StridedSlice (read and write form) and Crop: boxes of the input. The index arithmetic of
 // StridedSlice is in strided_slice.cpp.
+#include <array>
+
 #include "mnn_generated.h"
 #include "ops/families.h"
 #include "ops/op_helpers.h"
@@ -15,7 +17,7 @@ struct CropParams : Params {
 };
 
 // Copies the box that starts at `begin` and has the extents of the output (equal ranks).
-void emitBox(const OpContext& context, const std::vector<int64_t>& begin) {
+void emitBox(const OpContext& context, std::span<const int64_t> begin) {
     const Strides src = rowMajorStrides(context.in(0).shape);
     const Strides dst = rowMajorStrides(context.out(0).shape);
     int64_t offset = 0;
@@ -29,12 +31,20 @@ void emitBox(const OpContext& context, const std::vector<int64_t>& begin) {
     context.geometry.raster(context.outputs[0], {context.inputs[0]}, builder.take(), context.node.name);
 }
 
-std::vector<int64_t> sliceBegins(const ShapeContext& context) {
+// The values of input 1 or 2, one per axis. Read again in runs: without memory from the heap.
+std::array<int64_t, kMaxRank> perAxis(const ShapeContext& context, int input, const char* what) {
+    const int rank = context.in(0).shape.rank();
+    if (context.in(input).elements() != rank)
+        fail(Status::ComputeSizeError, "op '%s': %lld %s for a tensor of rank %d", context.name(),
+             asLong(context.in(input).elements()), what, rank);
+    std::array<int64_t, kMaxRank> values = {};
+    for (int i = 0; i < rank; ++i) values[static_cast<size_t>(i)] = context.intAt(input, i);
+    return values;
+}
+
+std::array<int64_t, kMaxRank> sliceBegins(const ShapeContext& context) {
     const Shape& in = context.in(0).shape;
-    std::vector<int64_t> begins = context.ints(1);
-    if (begins.size() != static_cast<size_t>(in.rank()))
-        fail(Status::ComputeSizeError, "op '%s': %zu begins for a tensor of rank %d", context.name(),
-             begins.size(), in.rank());
+    std::array<int64_t, kMaxRank> begins = perAxis(context, 1, "begins");
     for (int i = 0; i < in.rank(); ++i) {
         int64_t& begin = begins[static_cast<size_t>(i)];
         if (begin < 0) begin += in[i];
@@ -47,10 +57,7 @@ std::vector<int64_t> sliceBegins(const ShapeContext& context) {
 
 void shapeSliceTf(const ShapeContext& context) {
     Shape shape = context.in(0).shape;
-    const std::vector<int64_t> begins = sliceBegins(context), sizes = context.ints(2);
-    if (sizes.size() != begins.size())
-        fail(Status::ComputeSizeError, "op '%s': %zu sizes for a tensor of rank %d", context.name(),
-             sizes.size(), shape.rank());
+    const auto begins = sliceBegins(context), sizes = perAxis(context, 2, "sizes");
     for (int i = 0; i < shape.rank(); ++i) {
         const int64_t left = shape[i] - begins[static_cast<size_t>(i)];
         const int64_t size = sizes[static_cast<size_t>(i)] == -1 ? left : sizes[static_cast<size_t>(i)];
@@ -63,7 +70,8 @@ void shapeSliceTf(const ShapeContext& context) {
 }
 
 void geometrySliceTf(const OpContext& context) {
-    emitBox(context, sliceBegins(context));
+    const auto begins = sliceBegins(context);
+    emitBox(context, {begins.data(), static_cast<size_t>(context.in(0).shape.rank())});
 }
 
 ParamsPtr parseStridedSlice(const wire::Op& op, const ParseContext& context) {
@@ -205,7 +213,8 @@ constexpr OpDef kSliceOps[] = {
      .maxInputs = 3,
      .shape = shapeSliceTf,
      .geometry = geometrySliceTf,
-     .contentInputs = [](const Node&) { return 6u; }},
+     .contentInputs = [](const Node&) { return 6u; },
+     .movingInputs = 2u},
     {.type = OpType::StridedSlice,
      .minInputs = 3,
      .maxInputs = 5,

@@ -114,6 +114,7 @@ GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<in
             const uint32_t bit = k < 32 ? 1u << k : 0;
             if ((op.content & bit) || schedule.folded[id]) op.stage = std::max(op.stage, contentStage[id]);
             if (!(shapeOnly & bit) && !schedule.folded[id]) op.folded = false;
+            if (!schedule.folded[id]) op.moving |= op.content & node.def->movingInputs & bit;
         }
         const bool control = isControl(node.type);
         for (const int output : node.outputs) {

@@ -15,6 +15,7 @@ struct ScheduledOp {
     int stage = 0;
     bool folded = false;   // computed while planning: constant, or a function of shapes alone
     uint32_t content = 0;  // inputs whose values the shape rule reads
+    uint32_t moving = 0;   // those of them that the op's command reads anew in each run
 };
 
 struct GraphSchedule {

@@ -55,7 +55,7 @@ void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, st
     emitted_.clear();
     if (!allEmpty(outputs)) {
         const OpContext full{shapes, *this};
-        if (node.def->geometry)
+        if (node.def->geometry && op.moving == 0)
             node.def->geometry(full);
         else
             emit(full.command());

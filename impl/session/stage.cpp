@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <set>
 
 #include "rewrite/fusion.h"
@@ -31,17 +32,22 @@ Stage::Stage(SessionContext& context, std::vector<Tensor>& tensors, const GraphS
       memory_(context) {
     // The first stage depends on the inputs' shapes alone: its pipeline tells when they change.
     if (index_ == 0) return;
-    std::set<std::pair<int, bool>> seen;
+    std::map<std::pair<int, bool>, size_t> seen;
     for (const Item& item : items_) {
         const Node& node = *item.op->node;
         for (size_t k = 0; k < node.inputs.size(); ++k) {
             const int id = node.inputs[k];
             if (id < 0 || schedule_.folded[static_cast<size_t>(id)]) continue;
             const bool content = k < 32 && ((item.op->content >> k) & 1u);
+            const bool moving = k < 32 && ((item.op->moving >> k) & 1u);
             if (!content && !schedule_.fromControl[static_cast<size_t>(id)]) continue;
-            if (!seen.emplace(id, content).second) continue;
-            keys_.emplace_back(context_, StageInput{id, content});
+            const auto [found, added] = seen.emplace(std::pair{id, content}, keys_.size());
+            if (added)
+                keys_.emplace_back(context_, StageInput{id, content, moving});
+            else
+                keys_[found->second].input.moving &= moving;
         }
+        if (item.op->moving) moving_.push_back({&item, tensorsOf(node.inputs), tensorsOf(node.outputs)});
     }
 }
 
@@ -54,8 +60,33 @@ std::vector<Tensor*> Stage::tensorsOf(const std::vector<int>& ids) const {
     return result;
 }
 
+Stage::Shown::Shown(Stage& stage, const Item& item) {
+    const std::vector<int>& ids = item.op->node->inputs;
+    for (size_t k = 0; k < ids.size() && k < saved_.size(); ++k) {
+        if (ids[k] < 0 || !((item.op->content >> k) & 1u)) continue;
+        Tensor& tensor = stage.tensors_[static_cast<size_t>(ids[k])];
+        if (tensor.contentKnown) continue;
+        for (Key& key : stage.keys_) {
+            if (!key.input.content || key.input.tensor != ids[k]) continue;
+            saved_[count_++] = {&tensor, tensor.data, tensor.pack};
+            tensor.contentKnown = true;
+            tensor.pack = 1;
+            tensor.data = key.content.data();
+        }
+    }
+}
+
+Stage::Shown::~Shown() {
+    for (size_t i = 0; i < count_; ++i) {
+        saved_[i].tensor->contentKnown = false;
+        saved_[i].tensor->pack = saved_[i].pack;
+        saved_[i].tensor->data = saved_[i].data;
+    }
+}
+
 bool Stage::upToDate() {
     if (!planned_) return false;
+    bool moved = false;
     for (Key& key : keys_) {
         const Tensor& tensor = tensors_[static_cast<size_t>(key.input.tensor)];
         if (!(tensor.shape == key.shape) || tensor.type != key.type || tensor.format != key.format ||
@@ -67,9 +98,24 @@ bool Stage::upToDate() {
             copyToHost(tensor, key.fresh.data(), ownLayout(tensor));
             now = key.fresh.data();
         }
-        if (std::memcmp(now, key.content.data(), static_cast<size_t>(key.bytes)) != 0) return false;
+        if (std::memcmp(now, key.content.data(), static_cast<size_t>(key.bytes)) == 0) continue;
+        if (!key.input.moving) return false;
+        std::memcpy(key.content.data(), now, static_cast<size_t>(key.bytes));
+        moved = true;
     }
-    return true;
+    if (!moved) return true;
+    planned_ = false;  // unless all shapes are as before
+    for (const Moving& moving : moving_)
+        if (!sameShapes(moving)) return false;
+    return planned_ = true;
+}
+
+bool Stage::sameShapes(const Moving& moving) {
+    const Node& node = *moving.item->op->node;
+    const Shown shown(*this, *moving.item);
+    const Shape before = moving.outputs[0]->shape;
+    node.def->shape({node, moving.inputs, moving.outputs});
+    return moving.outputs[0]->shape == before;
 }
 
 // Commands over int8 tensors where the model asks for it and the backend has them.
@@ -136,33 +182,10 @@ void Stage::plan() {
             continue;
         }
         // Values made by earlier stages are shown to the ops that read them while planning, and only to them.
-        struct Shown {
-            Tensor* tensor;
-            Tensor saved;
-        };
-        std::vector<Shown> shown;
-        const std::vector<Tensor*> inputs = tensorsOf(item.op->node->inputs);
-        for (size_t k = 0; k < inputs.size() && k < 32; ++k) {
-            if (!((item.op->content >> k) & 1u) || inputs[k]->contentKnown) continue;
-            for (Key& key : keys_)
-                if (key.input.content && &tensors_[static_cast<size_t>(key.input.tensor)] == inputs[k]) {
-                    shown.push_back({inputs[k], *inputs[k]});
-                    inputs[k]->contentKnown = true;
-                    inputs[k]->pack = 1;
-                    inputs[k]->data = key.content.data();
-                }
-        }
-        auto restore = [&] {
-            for (const Shown& one : shown) *one.tensor = one.saved;
-        };
+        const Shown shown(*this, item);
         commands.clear();
-        try {
-            encoder.encode(*item.op, inputs, tensorsOf(item.op->node->outputs), commands);
-        } catch (...) {
-            restore();
-            throw;
-        }
-        restore();
+        encoder.encode(*item.op, tensorsOf(item.op->node->inputs), tensorsOf(item.op->node->outputs),
+                       commands);
         for (EncodedCommand& command : commands) entries.push_back({std::move(command), nullptr});
     }
 

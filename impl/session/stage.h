@@ -3,6 +3,7 @@
 // Planning: every op's shape rule, then its geometry (encode); storage of each tensor, conversions, an
 // execution per command, lifetimes and one arena (allocate). Executing is a walk over the steps.
 #pragma once
+#include <array>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -24,6 +25,7 @@ class ControlNode;
 struct StageInput {  // what a plan depends on besides the shapes of the graph's inputs
     int tensor = 0;
     bool content = false;  // its values, not only its shape
+    bool moving = false;   // of the values only what shapes they give (ScheduledOp::moving)
 };
 
 class Stage {
@@ -39,7 +41,8 @@ class Stage {
 
     bool planned() const noexcept { return planned_; }
     void invalidate() noexcept { planned_ = false; }
-    // Whether what the plan depends on is as it was when plan() ran. Does not allocate.
+    // Whether what the plan depends on is as it was when plan() ran. Does not allocate. Throws what a shape rule
+    // throws about values that moved.
     bool upToDate();
     void plan();
     void execute();
@@ -59,6 +62,28 @@ class Stage {
         int64_t bytes = 0;           // of the content
         ChargedBuffer content, fresh;
     };
+    // Shows the values that an op's shape rule reads, as they were when the keys were read, until it ends.
+    class Shown {
+      public:
+        Shown(Stage& stage, const Item& item);
+        Shown(const Shown&) = delete;
+        Shown& operator=(const Shown&) = delete;
+        ~Shown();
+
+      private:
+        struct Saved {
+            Tensor* tensor;
+            void* data;
+            int pack;
+        };
+        std::array<Saved, 32> saved_;
+        size_t count_ = 0;
+    };
+    // An op whose slice moves with values of a run.
+    struct Moving {
+        const Item* item;
+        std::vector<Tensor*> inputs, outputs;
+    };
     struct Step {
         std::unique_ptr<Execution> execution;  // null: control
         ControlNode* control = nullptr;
@@ -74,6 +99,7 @@ class Stage {
                   const std::function<bool(const Tensor*)>& kept) const;
     void executeObserved(const Step& step);
     void readKeys();
+    bool sameShapes(const Moving& moving);
     std::vector<Tensor*> tensorsOf(const std::vector<int>& ids) const;
 
     SessionContext& context_;
@@ -82,6 +108,7 @@ class Stage {
     const int index_;
     std::vector<Item> items_;
     std::vector<Key> keys_;
+    std::vector<Moving> moving_;
     bool planned_ = false;
 
     std::deque<Tensor> temporaries_;

@@ -5,7 +5,7 @@
 
 namespace mnnc::cpu {
 
-CpuFamily rasterCpu();   // Raster, also layout conversions
+CpuFamily rasterCpu();   // Raster, also layout conversions; SliceTf
 CpuFamily castCpu();     // Cast
 CpuFamily fillCpu();     // Fill, OneHot, Range, LinSpace, EyeLike, RandomUniform, RandomNormal
 CpuFamily paddingCpu();  // reflect, symmetric, edge and run-time fill values

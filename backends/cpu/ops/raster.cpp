@@ -1,12 +1,14 @@
 // Raster on the CPU, in three forms: change of storage (one side packed), regions between packed tensors in
-// units of whole channel planes, and regions between row-major tensors.
+// units of whole channel planes, and regions between row-major tensors. And the slice that moves from run to run.
 #include <algorithm>
 #include <cstring>
 
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/pack.h"
+#include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/families.h"
 #include "base/error.h"
+#include "tensor/region_builder.h"
 #include "tensor/region_check.h"
 #include "tensor/region_overlap.h"
 
@@ -234,20 +236,23 @@ class PlainRaster final : public Execution {
         fill_ |= covered != output_.elements();
     }
 
-    void onExecute() override {
+    void onExecute() override { copyFrom(0); }
+
+    // `elements` further on in the inputs than the regions say.
+    void copyFrom(int64_t elements) const {
         if (fill_) std::memset(output_.data, fillByte(output_), static_cast<size_t>(output_.storageBytes()));
         for (const Region& region : regions_) {
             const Tensor& input = *inputs_[static_cast<size_t>(region.input)];
             if (region.count() == 0) continue;  // perhaps of an empty source
             switch (elementBytes(output_.type)) {
                 case 4:
-                    copy<uint32_t>(region, input);
+                    copy<uint32_t>(region, input, elements);
                     break;
                 case 2:
-                    copy<uint16_t>(region, input);
+                    copy<uint16_t>(region, input, elements);
                     break;
                 default:
-                    copy<uint8_t>(region, input);
+                    copy<uint8_t>(region, input, elements);
             }
         }
     }
@@ -286,8 +291,8 @@ class PlainRaster final : public Execution {
     }
 
     template <typename T>
-    void copy(const Region& region, const Tensor& input) const {
-        const T* src = input.as<T>() + region.src.offset;
+    void copy(const Region& region, const Tensor& input, int64_t elements) const {
+        const T* src = input.as<T>() + region.src.offset + elements;
         T* dst = output_.as<T>() + region.dst.offset;
         const int64_t rows = region.size[0] * region.size[1];
         auto body = [&](int64_t begin, int64_t end) {
@@ -323,6 +328,49 @@ class PlainRaster final : public Execution {
     std::vector<Region> regions_;
     bool fill_ = false;
 };
+
+// A SliceTf whose begins are known in a run only: the box at the origin, moved. Its shape rule has checked the
+// begins of this run.
+class MovingSlice final : public CommandExecution {
+  public:
+    MovingSlice(const CpuBackend& backend, const Command& command)
+        : CommandExecution(command),
+          strides_(rowMajorStrides(in(0).shape)),
+          raster_(backend, box(command, strides_)) {}
+
+    void onExecute() override {
+        const auto* begins = inData<int32_t>(1);
+        const Shape& shape = in(0).shape;
+        int64_t from = 0;
+        for (int i = 0; i < shape.rank(); ++i)
+            from += (begins[i] < 0 ? begins[i] + shape[i] : begins[i]) * strides_[static_cast<size_t>(i)];
+        raster_.copyFrom(from);
+    }
+
+  private:
+    static Command box(const Command& command, const Strides& from) {
+        const Shape& shape = command.outputs[0]->shape;
+        const Strides to = rowMajorStrides(shape);
+        std::vector<BoxAxis> axes;
+        for (int i = 0; i < shape.rank(); ++i)
+            axes.push_back({shape[i], from[static_cast<size_t>(i)], to[static_cast<size_t>(i)]});
+        RegionBuilder builder(command.name.c_str());
+        builder.box(0, 0, 0, axes);
+        Command raster;
+        raster.name = command.name;
+        raster.inputs = {command.inputs[0]};
+        raster.outputs = command.outputs;
+        raster.regions = builder.take();
+        return raster;
+    }
+
+    const Strides strides_;
+    PlainRaster raster_;
+};
+
+std::unique_ptr<Execution> createMovingSlice(CpuBackend& backend, const Command& command, std::string&) {
+    return std::make_unique<MovingSlice>(backend, command);
+}
 
 // Bytes move like floats do.
 bool quantizesRaster(const Command& command) {
@@ -362,7 +410,8 @@ std::unique_ptr<Execution> createRaster(CpuBackend& backend, const Command& comm
     return std::make_unique<PlainRaster>(backend, command);
 }
 
-constexpr CpuOp kRaster[] = {{OpType::Raster, rasterStorage, createRaster, nullptr, quantizesRaster}};
+constexpr CpuOp kRaster[] = {{OpType::Raster, rasterStorage, createRaster, nullptr, quantizesRaster},
+                             {OpType::SliceTf, nullptr, createMovingSlice}};
 
 }  // namespace
 

@@ -1,0 +1,105 @@
+// Slices whose begins only a run knows: moved without a new plan, planned again where shapes change, refused
+// where they lie outside.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "net_steps.h"
+
+namespace mnnc::testing {
+namespace {
+
+constexpr int kRows = 6, kColumns = 5;
+
+class MovingNet : public Steps {
+  public:
+    int ints(std::vector<int32_t> dims) {
+        const int id = tensor();
+        wire::InputT input;
+        input.dims = std::move(dims);
+        input.dtype = wire::DataType::DT_INT32;
+        input.dformat = wire::MNN_DATA_FORMAT::NCHW;
+        net_.oplists.push_back(makeOp(wire::OpType::Input, "ints", {}, {id}, std::move(input)));
+        return id;
+    }
+    int slice(int x, int begins, int sizes) {
+        const int id = tensor();
+        net_.oplists.push_back(
+            makeOp(wire::OpType::SliceTf, "slice" + std::to_string(id), {x, begins, sizes}, {id}));
+        return id;
+    }
+};
+
+// x(6 x 5), begins(2), sizes(2) -> relu(x)[begins .. begins + sizes]
+class MovingSlice : public ::testing::Test {
+  protected:
+    MovingSlice() {
+        MovingNet steps;
+        const int x = steps.input({kRows, kColumns}), begins = steps.ints({2}), sizes = steps.ints({2});
+        const std::vector<uint8_t> bytes = pack(steps.finish({steps.relu(steps.slice(x, begins, sizes))}));
+        session_ =
+            std::make_unique<Session>(std::make_shared<const Interpreter>(
+                                          ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{}),
+                                      SessionConfig{});
+        std::vector<float> values(kRows * kColumns);
+        for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) - 7;
+        copyFromHost(session_->input(0), values.data(), Format::NCHW);
+    }
+    void run(std::vector<int32_t> begins, std::vector<int32_t> sizes) {
+        copyFromHost(session_->input(1), begins.data(), Format::NCHW);
+        copyFromHost(session_->input(2), sizes.data(), Format::NCHW);
+        session_->run();
+    }
+    void expect(int row, int column, int rows, int columns) {
+        const Tensor& output = session_->output(0);
+        ASSERT_EQ(output.shape, (Shape{rows, columns}));
+        std::vector<float> got(static_cast<size_t>(output.elements()));
+        copyToHost(output, got.data(), Format::NCHW);
+        for (int i = 0; i < rows; ++i)
+            for (int j = 0; j < columns; ++j)
+                EXPECT_EQ(got[static_cast<size_t>(i * columns + j)],
+                          static_cast<float>(std::max(0, (row + i) * kColumns + column + j - 7)));
+    }
+
+    std::unique_ptr<Session> session_;
+};
+
+TEST_F(MovingSlice, EveryPlaceOfABox) {
+    for (int row = 0; row <= kRows - 2; ++row)
+        for (int column = 0; column <= kColumns - 3; ++column) {
+            run({row, column}, {2, 3});
+            expect(row, column, 2, 3);
+        }
+    // Done by a command that reads the begins, not by a plan per place.
+    EXPECT_EQ(session_->records().at(0).type, std::string("SliceTf"));
+}
+
+TEST_F(MovingSlice, NegativeBeginsCountFromTheEnd) {
+    run({0, 0}, {3, 2});
+    run({-3, -2}, {3, 2});
+    expect(kRows - 3, kColumns - 2, 3, 2);
+}
+
+TEST_F(MovingSlice, OtherShapesArePlannedAgain) {
+    run({0, 0}, {2, 2});
+    expect(0, 0, 2, 2);
+    run({1, 0}, {3, 4});
+    expect(1, 0, 3, 4);
+    for (int row = 0; row < kRows; ++row) {  // the rest, which shrinks
+        run({row, 1}, {-1, -1});
+        expect(row, 1, kRows - row, kColumns - 1);
+    }
+}
+
+TEST_F(MovingSlice, OutsideIsRefusedAndTheNextRunIsRight) {
+    run({1, 1}, {2, 2});
+    for (const std::vector<int32_t>& begins : {std::vector<int32_t>{5, 0}, {7, 0}, {0, -6}, {INT32_MIN, 0}}) {
+        EXPECT_THROW(run(begins, {2, 2}), Error);
+        EXPECT_THROW(run(begins, {2, 2}), Error);  // not taken for known
+        run({2, 3}, {2, 2});
+        expect(2, 3, 2, 2);
+    }
+}
+
+}  // namespace
+}  // namespace mnnc::testing
