@@ -13,6 +13,8 @@ struct Strides {
     int64_t at(int64_t n, int64_t c, int64_t s) const {
         return n * batch + (c / lanes) * block + (c % lanes) * channel + s * plane;
     }
+    // Whether the channels of one place lie one behind the other.
+    bool channelsRunOn() const { return block == lanes && (lanes == 1 || channel == 1); }
 };
 
 struct Extents {
@@ -68,6 +70,12 @@ bool linearlyEqual(const Tensor& tensor, Format layout) {
 template <size_t kBytes>
 void move(const Extents& e, const char* src, const Strides& from, char* dst, const Strides& to) {
     constexpr auto kWidth = static_cast<int64_t>(kBytes);
+    if (e.plane == 1 && from.channelsRunOn() && to.channelsRunOn()) {
+        for (int64_t n = 0; n < e.batch; ++n)
+            std::memcpy(dst + n * to.batch * kWidth, src + n * from.batch * kWidth,
+                        static_cast<size_t>(e.channel * kWidth));
+        return;
+    }
     for (int64_t n = 0; n < e.batch; ++n)
         for (int64_t c = 0; c < e.channel; ++c) {
             const char* s = src + from.at(n, c, 0) * kWidth;
