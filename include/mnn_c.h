@@ -605,7 +605,7 @@ MNN_C_API mnn_status mnn_session_resize_input(mnn_session_t* session, mnn_tensor
 MNN_C_API mnn_status mnn_session_needs_resize(const mnn_session_t* session, bool* needed);
 
 /* Plans the session for the present shapes of its inputs: shapes, memory, kernels. Does nothing when no shape
- * changed. The contents of all inputs are undefined afterwards when anything changed.
+ * changed. All inputs are zeros afterwards when anything changed.
  * Returns MNN_OK;
  *   MNN_ERROR_BAD_STATE           an input still has an open extent;
  *   MNN_ERROR_COMPUTE_SIZE, MNN_ERROR_NOT_SUPPORTED, MNN_ERROR_NO_EXECUTION, MNN_ERROR_INPUT_DATA,

@@ -187,8 +187,8 @@ func (s *Session) Run(ctx context.Context) error {
 	})
 }
 
-// Resize plans the session for the present shapes of its inputs. Does nothing when no shape changed; the contents
-// of all inputs are undefined afterwards when one did. ctx as of Run.
+// Resize plans the session for the present shapes of its inputs. Does nothing when no shape changed; all inputs
+// are zeros afterwards when one did. ctx as of Run.
 func (s *Session) Resize(ctx context.Context) error {
 	return s.work(ctx, "Session.Resize", func(handle *C.mnn_session_t) C.mnn_go_result {
 		return C.go_mnn_session_resize(handle)

@@ -25,45 +25,64 @@ CountedLoop::CountedLoop(SessionContext& context, const std::string& name, const
       name_(name),
       inputs_(std::move(inputs)),
       outputs_(std::move(outputs)),
-      body_(context, params.bodyGraph, name.c_str()),
+      bodyGraph_(params.bodyGraph),
+      body_(std::make_unique<Subgraph>(context, bodyGraph_, name.c_str())),
       iteration_(context),
       condition_(context) {
     if (inputs_.size() < 2)
         fail(Status::BadFormat, "op '%s' (While) has %zu inputs, it needs 2", name_.c_str(), inputs_.size());
     carried_ = inputs_.size() - 2;
-    if (outputs_.size() < carried_ || body_.inputs() != carried_ + 2 ||
-        body_.outputs() != outputs_.size() + 1)
+    if (outputs_.size() < carried_ || body_->inputs() != carried_ + 2 ||
+        body_->outputs() != outputs_.size() + 1)
         fail(Status::BadFormat,
              "op '%s' (While): %zu carried values and %zu outputs do not fit a body of %zu inputs and %zu "
              "outputs",
-             name_.c_str(), carried_, outputs_.size(), body_.inputs(), body_.outputs());
+             name_.c_str(), carried_, outputs_.size(), body_->inputs(), body_->outputs());
     for (size_t i = 0; i < carried_; ++i) {
         values_.emplace_back(context);
-        constant_.push_back(body_.passesThrough(i + 2, i + 1));
+        constant_.push_back(body_->passesThrough(i + 2, i + 1));
     }
     for (size_t i = 0; i < outputs_.size(); ++i) memory_.emplace_back(context);
     iteration_.tensor.type = DataType::Int32;
     iteration_.tensor.data = iteration_.memory.reserve(4, "a loop counter");
 }
 
-void CountedLoop::startIteration(int64_t iteration) {
-    Pipeline& body = body_.pipeline();
-    *iteration_.tensor.as<int32_t>() = static_cast<int32_t>(iteration);
-    const bool wasPrepared = body.prepared();
-    body_.describe(0, iteration_.tensor);
-    body_.describe(1, condition_.tensor);
-    for (size_t i = 0; i < carried_; ++i) body_.describe(i + 2, values_[i].tensor);
-    const bool kept = wasPrepared && body.prepared();  // same plan: input memory still holds what it held
-    body.prepare();
-    body_.fill(0, iteration_.tensor);
-    body_.fill(1, condition_.tensor);
-    for (size_t i = 0; i < carried_; ++i)
-        if (iteration == 0 || !kept || !constant_[i]) body_.fill(i + 2, values_[i].tensor);
+// Whether the body is planned for what it gets now.
+bool CountedLoop::fits() {
+    for (size_t i = 0; i < carried_; ++i) {
+        const Tensor &planned = body_->pipeline().input(i + 2), &now = values_[i].tensor;
+        if (!(planned.shape == now.shape) || planned.type != now.type || planned.format != now.format)
+            return false;
+    }
+    return true;
 }
 
-void CountedLoop::appendScans(int64_t iteration, int64_t limit) {
+Subgraph& CountedLoop::startIteration(int64_t iteration) {
+    // Initial states of batch 1 that grow to the batch of the inputs are common: a plan for the first iteration.
+    if (iteration == 1 && !first_ && !fits()) {
+        first_ = std::move(body_);
+        body_ = std::make_unique<Subgraph>(context_, bodyGraph_, name_.c_str());
+    }
+    Subgraph& called = iteration == 0 && first_ ? *first_ : *body_;
+    Pipeline& body = called.pipeline();
+    *iteration_.tensor.as<int32_t>() = static_cast<int32_t>(iteration);
+    const bool wasPrepared = body.prepared();
+    called.describe(0, iteration_.tensor);
+    called.describe(1, condition_.tensor);
+    for (size_t i = 0; i < carried_; ++i) called.describe(i + 2, values_[i].tensor);
+    // Same plan: input memory still holds what the iteration before put there.
+    const bool kept = wasPrepared && body.prepared() && iteration > (first_ ? 1 : 0);
+    body.prepare();
+    called.fill(0, iteration_.tensor);
+    called.fill(1, condition_.tensor);
+    for (size_t i = 0; i < carried_; ++i)
+        if (!kept || !constant_[i]) called.fill(i + 2, values_[i].tensor);
+    return called;
+}
+
+void CountedLoop::appendScans(const Pipeline& body, int64_t iteration, int64_t limit) {
     for (size_t i = carried_; i < outputs_.size(); ++i) {
-        const Tensor& part = body_.pipeline().output(i + 1);
+        const Tensor& part = body.output(i + 1);
         Tensor& stack = *outputs_[i];
         Shape shape = part.shape;
         shape.insert(0, 0);
@@ -110,12 +129,12 @@ void CountedLoop::run() {
             fail(Status::LimitExceeded, "op '%s' (While) passed max_loop_iterations (%lld)", name_.c_str(),
                  static_cast<long long>(context_.maxLoopIterations));
         context_.checkInterrupt();
-        startIteration(iteration);
-        body_.pipeline().run();
-        goesOn = conditionHolds(body_.pipeline().output(0), name_.c_str());
+        Pipeline& body = startIteration(iteration).pipeline();
+        body.run();
+        goesOn = conditionHolds(body.output(0), name_.c_str());
         for (size_t i = 0; i < carried_; ++i)
-            if (!constant_[i]) values_[i].assign(body_.pipeline().output(i + 1));
-        appendScans(iteration, limit);
+            if (!constant_[i]) values_[i].assign(body.output(i + 1));
+        appendScans(body, iteration, limit);
     }
     for (size_t i = 0; i < carried_; ++i) assignValue(*outputs_[i], memory_[i], values_[i].tensor);
     if (iteration == 0)
@@ -129,11 +148,11 @@ void CountedLoop::run() {
 }
 
 void CountedLoop::appendRecords(std::vector<OpRecord>& records) const {
-    body_.pipeline().appendRecords(records);
+    body_->pipeline().appendRecords(records);
 }
 
 int64_t CountedLoop::arenaBytes() const {
-    return body_.pipeline().arenaBytes();
+    return body_->pipeline().arenaBytes() + (first_ ? first_->pipeline().arenaBytes() : 0);
 }
 
 }  // namespace mnnc

@@ -1,5 +1,7 @@
 #include "session/pipeline.h"
 
+#include <cstring>
+
 #include "ops/source.h"
 #include "session/control_node.h"
 
@@ -67,6 +69,8 @@ void Pipeline::prepare() {
     for (size_t i = 0; i < inputIds_.size(); ++i) {
         Tensor& tensor = input(i);
         tensor.data = inputMemory_[i].reserve(tensor.storageBytes(), "an input");
+        // Who does not write an input reads zeros, not what the heap held.
+        std::memset(tensor.data, 0, static_cast<size_t>(tensor.storageBytes()));
     }
     for (const auto& stage : stages_) stage->invalidate();
     stages_[0]->plan();

@@ -18,15 +18,17 @@ class CountedLoop final : public ControlNode {
     int64_t arenaBytes() const override;
 
   private:
-    void startIteration(int64_t iteration);
-    void appendScans(int64_t iteration, int64_t limit);
+    bool fits();
+    Subgraph& startIteration(int64_t iteration);
+    void appendScans(const Pipeline& body, int64_t iteration, int64_t limit);
 
     SessionContext& context_;
     std::string name_;
     std::vector<Tensor*> inputs_, outputs_;
-    Subgraph body_;
-    size_t carried_ = 0;          // values handed from one iteration to the next
-    std::vector<bool> constant_;  // carried values the body hands back untouched
+    std::string bodyGraph_;
+    std::unique_ptr<Subgraph> body_, first_;  // first_: where the first iteration has shapes of its own
+    size_t carried_ = 0;                      // values handed from one iteration to the next
+    std::vector<bool> constant_;              // carried values the body hands back untouched
     std::deque<Value> values_;
     Value iteration_, condition_;
     std::deque<ChargedBuffer> memory_;  // of the outputs

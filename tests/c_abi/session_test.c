@@ -539,6 +539,25 @@ static void assert_shape(const mnn_tensor_t* tensor, const int32_t* wanted, size
     assert_memory_equal(dims, wanted, rank * sizeof *dims);
 }
 
+static void inputs_are_zeros_until_they_are_written(void** state) {
+    (void)state;
+    float pixels[3 * PIXELS];
+    const float zeros[3 * PIXELS] = {0};
+    const int32_t large[] = {3, 1, 8, 8}, small[] = {1, 1, 8, 8};
+    mnn_session_t* session = open_session(net);
+    mnn_tensor_t* input = first_input(session);
+    for (int round = 0; round < 3; ++round) {
+        const size_t bytes = (round % 2 ? 3 : 1) * PIXELS * sizeof(float);
+        assert_ok(mnn_session_resize_input(session, input, round % 2 ? large : small, 4));
+        assert_ok(mnn_session_resize(session));
+        assert_ok(mnn_tensor_read(input, pixels, bytes, MNN_FORMAT_NCHW));
+        assert_memory_equal(pixels, zeros, bytes);
+        fill_pixels(pixels, bytes / sizeof(float), 5);
+        assert_ok(mnn_tensor_write(input, pixels, bytes, MNN_FORMAT_NCHW));
+    }
+    assert_ok(mnn_session_destroy(&session));
+}
+
 static void resize_there_and_back(void** state) {
     (void)state;
     enum { BATCH = 3 };
@@ -881,6 +900,7 @@ int main(void) {
         cmocka_unit_test(find_tensors),
         cmocka_unit_test(null_arguments),
         cmocka_unit_test(wrong_handles),
+        cmocka_unit_test(inputs_are_zeros_until_they_are_written),
         cmocka_unit_test(resize_there_and_back),
         cmocka_unit_test(resize_misuse),
         cmocka_unit_test(resize_to_odd_shapes),

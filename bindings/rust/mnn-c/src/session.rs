@@ -228,7 +228,7 @@ impl Session {
     }
 
     /// Plans the session for the present shapes of its inputs: shapes, memory, kernels. Does nothing when no
-    /// shape changed. The contents of all inputs are undefined afterwards when anything changed.
+    /// shape changed. All inputs are zeros afterwards when anything changed.
     ///
     /// ```
     /// # use mnn_c::{Format, Interpreter, ScheduleConfig};
