@@ -4,7 +4,7 @@
 
 namespace mnnc {
 
-Interpreter::Interpreter(ModelBytes bytes, ModelOptions options)
+Interpreter::Interpreter(ModelBytes bytes, const ModelOptions& options)
     : net(parseNet(Model::load(std::move(bytes), options))) {}
 
 uint64_t Interpreter::parameterCount() const {

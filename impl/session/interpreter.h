@@ -14,7 +14,7 @@ struct Interpreter {
     std::shared_ptr<WeightStore> weights = std::make_shared<WeightStore>();
     std::shared_ptr<LogSink> log;
 
-    Interpreter(ModelBytes bytes, ModelOptions options);
+    Interpreter(ModelBytes bytes, const ModelOptions& options);
 
     const Model& model() const noexcept { return *net->model; }
     // Elements of all weights, biases and constants.
