@@ -37,22 +37,28 @@ Tensor* rootOf(Tensor* tensor) {
     return placeOf(tensor).root;
 }
 
-// The byte of the output at which a region puts the whole of its input, as it is stored; -1 where it does not.
-int64_t placeInside(const Tensor& output, const Tensor& input, const Region& region) {
+// The byte of `whole` at which a region from `part` to `whole` puts all of the part, as it is stored; -1 where it does
+// not. With source and destination exchanged: the byte at which the part is a range of the whole.
+int64_t placeInside(const Tensor& whole, const Tensor& part, const Region& region) {
     constexpr int64_t kAlignment = 64;
-    if (input.type != output.type || input.pack != output.pack || !isLinear(region, input.elements()))
+    const int64_t offset = region.dst.offset, elements = part.elements();
+    if (part.type != whole.type || part.pack != whole.pack || !isLinear(region, elements) || offset < 0 ||
+        offset > whole.elements() - elements)
         return -1;
-    if (output.pack == 1) {
-        const int64_t at = region.dst.offset * static_cast<int64_t>(elementBytes(output.type));
-        return at % kAlignment == 0 ? at : -1;
-    }
-    const int64_t plane = output.plane();
-    if (output.batch() != 1 || input.batch() != 1 || input.plane() != plane || region.dst.offset % plane != 0)
-        return -1;
-    const int64_t first = region.dst.offset / plane, end = first + input.shape[1];
+    const auto bytes = static_cast<int64_t>(elementBytes(whole.type));
+    const int pack = whole.pack;
+    if ((pack == 1 || (packsToItself(whole, pack) && packsToItself(part, pack))) &&
+        offset * bytes % kAlignment == 0)
+        return offset * bytes;
+    if (pack == 1) return -1;
+    const int64_t plane = whole.plane(), channels = whole.shape[1];
+    if (part.plane() != plane || offset % plane != 0) return -1;
+    const int64_t n = offset / plane / channels, first = offset / plane % channels;
+    if (first == 0 && part.shape[1] == channels) return n * roundUp(channels, pack) * plane * bytes;
     // Blocks of channels are shared with nobody.
-    if (first % output.pack != 0 || (end % output.pack != 0 && end != output.shape[1])) return -1;
-    return region.dst.offset * static_cast<int64_t>(elementBytes(output.type));
+    const int64_t end = first + part.shape[1];
+    if (part.batch() != 1 || first % pack != 0 || (end % pack != 0 && end != channels)) return -1;
+    return (n * roundUp(channels, pack) + first) * plane * bytes;
 }
 
 // The earliest tensor of the same bytes, channels and storage.
@@ -233,8 +239,33 @@ bool StageAllocator::shareIdentity(const Command& command) {
     return true;
 }
 
+// Nor does one that copies a range of its input as it is stored. A device would get every range on its own.
+bool StageAllocator::shareRange(const Command& command) {
+    if (context_.device || command.type != OpType::Raster || command.inputs.size() != 1 ||
+        command.regions.size() != 1)
+        return false;
+    Tensor* input = command.inputs[0];
+    Tensor* output = command.outputs[0];
+    // What is read after the stage stays as it is when the caller fills the input again.
+    if (onHost_(output) && rootOf(input)->data) return false;
+    if (input->pack > 1 && packsToItself(*input, input->pack) &&
+        !(canPackOnHost(*output) && packsToItself(*output, input->pack)))
+        input = stored(input, {1, false});
+    if (input->pack > 1 && !canPackOnHost(*output)) return false;
+    Region reversed = command.regions[0];
+    std::swap(reversed.src, reversed.dst);
+    output->pack = input->pack;
+    const int64_t offset = placeInside(*input, *output, reversed);
+    if (offset < 0) return false;
+    output->aliasOf = input;
+    output->aliasOffset = offset;
+    output->data = input->data ? static_cast<char*>(input->data) + offset : nullptr;
+    shared_.push_back(output);
+    return true;
+}
+
 void StageAllocator::add(EncodedCommand encoded) {
-    if (shareIdentity(encoded.command)) return;
+    if (shareIdentity(encoded.command) || shareRange(encoded.command)) return;
     std::string deviceReason, reason;
     if (context_.device && !isHostShape(encoded.command) &&
         place(*context_.device, encoded, deviceReason, ""))
@@ -350,29 +381,35 @@ bool StageAllocator::join(const Command& command, const std::set<const Tensor*>&
     }
     // Side by side, without gaps and without overlaps.
     std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.to < b.to; });
-    const int64_t base = parts[0].from.offset;
-    bool apart = true, together = true;  // nobody has placed the inputs yet; they lie as they shall
     int64_t end = 0;
-    std::set<const Tensor*> roots;
+    std::vector<Part> runs;  // parts that already lie in one place as they shall
     for (const Part& part : parts) {
         if (part.to != end) return false;
         end += part.bytes;
-        apart = apart && part.from.offset == 0 && part.from.root->storageBytes() == part.bytes &&
-                roots.insert(part.from.root).second;
-        together = together && part.from.root == parts[0].from.root && part.from.offset == base + part.to;
+        if (!runs.empty() && runs.back().from.root == part.from.root &&
+            runs.back().from.offset + runs.back().bytes == part.from.offset)
+            runs.back().bytes += part.bytes;
+        else
+            runs.push_back(part);
     }
     if (end != output->storageBytes()) return false;
+    std::set<const Tensor*> roots;
+    const bool apart =
+        std::all_of(runs.begin(), runs.end(), [&](const Part& run) {  // nobody has placed them yet
+            return run.from.offset == 0 && run.from.root->storageBytes() == run.bytes &&
+                   roots.insert(run.from.root).second;
+        });
     if (apart) {
-        for (const Part& part : parts) {
-            part.from.root->aliasOf = output;
-            part.from.root->aliasOffset = part.to;
-            shared_.push_back(part.from.root);
+        for (const Part& run : runs) {
+            run.from.root->aliasOf = output;
+            run.from.root->aliasOffset = run.to;
+            shared_.push_back(run.from.root);
         }
         return true;
     }
-    if (!together || output->aliasOf) return false;
-    output->aliasOf = parts[0].from.root;
-    output->aliasOffset = base;
+    if (runs.size() != 1 || output->aliasOf) return false;
+    output->aliasOf = runs[0].from.root;
+    output->aliasOffset = runs[0].from.offset;
     shared_.push_back(output);
     return true;
 }

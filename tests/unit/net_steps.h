@@ -1,5 +1,6 @@
 // Nets of a few operators for tests, and running them.
 #pragma once
+#include <algorithm>
 #include <cmath>
 
 #include "model_builder.h"
@@ -76,6 +77,17 @@ class Steps {
         op.axis = axis;
         return add(wire::OpType::Concat, std::move(inputs), std::move(op));
     }
+    // The parts between these places of an axis.
+    std::vector<int> split(int x, int axis, std::vector<int32_t> points) {
+        wire::SliceT op;
+        op.axis = axis;
+        op.slicePoints = std::move(points);
+        std::vector<int32_t> parts;
+        for (size_t i = 0; i <= op.slicePoints.size(); ++i) parts.push_back(tensor());
+        net_.oplists.push_back(
+            makeOp(wire::OpType::Slice, "split" + std::to_string(parts[0]), {x}, parts, std::move(op)));
+        return parts;
+    }
     int permute(int x, std::vector<int32_t> dims) {
         wire::PermuteT op;
         op.dims = std::move(dims);
@@ -120,6 +132,10 @@ struct NetResult {
         for (const OpRecord& op : ops) result.push_back(op.type);
         return result;
     }
+    size_t count(const std::string& type) const {
+        const std::vector<std::string> all = types();
+        return static_cast<size_t>(std::count(all.begin(), all.end(), type));
+    }
 };
 
 // One run, with inputs between -3 and 3.
@@ -149,7 +165,8 @@ inline NetResult runNet(const wire::NetT& net, const SessionConfig& config = {})
 inline NetResult runApart(const wire::NetT& net, SessionConfig config = {}) {
     for (const auto& op : net.oplists)
         if (op->type != wire::OpType::Const && op->type != wire::OpType::Input)
-            config.saveTensors.push_back(net.tensorName[static_cast<size_t>(op->outputIndexes[0])]);
+            for (const int id : op->outputIndexes)
+                config.saveTensors.push_back(net.tensorName[static_cast<size_t>(id)]);
     return runNet(net, config);
 }
 
