@@ -414,11 +414,74 @@ bool StageAllocator::join(const Command& command, const std::set<const Tensor*>&
     return true;
 }
 
+// Whether this output may be made where this input lies, as far as the inputs of the step tell.
+bool StageAllocator::takesPlace(const Step& step, size_t output, size_t input) const {
+    const uint32_t allowed = step.execution->inPlaceInputs(output);
+    const auto may = [&](size_t i) { return i < 32 && ((allowed >> i) & 1u); };
+    const Tensor& to = *step.command.outputs[output];
+    const std::vector<Tensor*>& inputs = step.command.inputs;
+    const Place from = placeOf(inputs[input]);
+    if (!may(input) || inputs[input]->type != to.type || inputs[input]->pack != to.pack ||
+        from.root->storageBytes() != to.storageBytes())
+        return false;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        const Place other = placeOf(inputs[i]);
+        if (other.root == from.root && (other.offset != 0 || !may(i))) return false;
+    }
+    return true;
+}
+
+// An execution that reads an input's elements where it writes its output's needs no place for the output, when
+// nobody reads the input afterwards.
+void StageAllocator::computeInPlace() {
+    const int end = static_cast<int>(steps.size());
+    std::unordered_map<const Tensor*, int> lastUse;  // of what is planned from lifetimes
+    for (int i = 0; i < end; ++i) {
+        const Step& step = steps[static_cast<size_t>(i)];
+        if (step.execution && !step.onDevice)
+            for (Tensor* output : step.command.outputs) {
+                const Tensor* root = rootOf(output);
+                if (!root->data && !root->block && !root->onDevice) lastUse[root] = i;
+            }
+        for (Tensor* input : step.command.inputs)
+            if (const auto use = lastUse.find(rootOf(input)); use != lastUse.end()) use->second = i;
+    }
+    for (auto& [root, last] : lastUse)
+        if (staysAlive_(root)) last = end;
+    for (Tensor* view : shared_)
+        if (const auto use = lastUse.find(rootOf(view)); use != lastUse.end() && staysAlive_(view))
+            use->second = end;
+
+    for (int i = 0; i < end; ++i) {
+        const Step& step = steps[static_cast<size_t>(i)];
+        if (!step.execution || step.onDevice) continue;
+        std::set<const Tensor*> taken;
+        for (size_t out = 0; out < step.command.outputs.size(); ++out) {
+            Tensor* output = step.command.outputs[out];
+            if (output->aliasOf || lastUse.count(output) == 0) continue;
+            for (size_t in = 0; in < step.command.inputs.size(); ++in) {
+                Tensor* root = rootOf(step.command.inputs[in]);
+                const auto use = lastUse.find(root);
+                if (use == lastUse.end() || use->second != i || taken.count(root) > 0 ||
+                    !takesPlace(step, out, in))
+                    continue;
+                taken.insert(root);
+                output->aliasOf = root;
+                output->aliasOffset = 0;
+                shared_.push_back(output);
+                use->second = lastUse.at(output);
+                break;
+            }
+        }
+    }
+}
+
 void StageAllocator::finish() {
     joinInPlace();
     bindFixed(uploads_, memory_.uploads, "memory for copies to the device");
     bindFixed(downloads_, memory_.downloads, "memory for copies from the device");
     bindFixed(constants_, memory_.constants, "constants on the device");
+    computeInPlace();
 
     const int end = static_cast<int>(steps.size());
     Arena arenas[2];  // host, device

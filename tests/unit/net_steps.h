@@ -72,6 +72,11 @@ class Steps {
         op.maxValue = hi;
         return add(wire::OpType::ReLU6, {x}, std::move(op));
     }
+    int softmax(int x, int axis = 1) {
+        wire::AxisT op;
+        op.axis = axis;
+        return add(wire::OpType::Softmax, {x}, std::move(op));
+    }
     int concat(std::vector<int32_t> inputs, int axis = 1) {
         wire::AxisT op;
         op.axis = axis;

@@ -27,6 +27,8 @@ class Activation final : public Execution {
         });
     }
 
+    uint32_t inPlaceInputs(size_t) const override { return 1; }
+
   private:
     void run(const float* x, float* y, size_t n) const {
         switch (command_.type) {
@@ -80,6 +82,8 @@ class PReluChannels final : public Execution {
                 kernels_.leaky(x + at, y + at, static_cast<size_t>(n), slopes_[static_cast<size_t>(c)]);
             });
     }
+
+    uint32_t inPlaceInputs(size_t) const override { return 1; }
 
   private:
     const CpuBackend& backend_;
