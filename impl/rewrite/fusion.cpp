@@ -8,6 +8,7 @@
 #include "ops/activation.h"
 #include "ops/binary.h"
 #include "ops/unary.h"
+#include "rewrite/elementwise_chain.h"
 
 namespace mnnc {
 
@@ -339,7 +340,9 @@ class Fusion {
 
 std::vector<size_t> fuseCommands(const std::vector<Command*>& commands, const Backend& backend,
                                  const std::function<bool(const Tensor*)>& kept) {
-    return Fusion(commands, backend, kept).run();
+    std::vector<size_t> owners = Fusion(commands, backend, kept).run();
+    chainElementwise(commands, backend, kept, owners);
+    return owners;
 }
 
 }  // namespace mnnc
