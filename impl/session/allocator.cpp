@@ -286,6 +286,11 @@ bool StageAllocator::place(Backend& backend, const EncodedCommand& encoded, std:
     // A backend of the host chooses by what the host has.
     for (Tensor*& input : command.inputs)
         if (!device && input->onDevice) input = stored(input, {1, false});
+    // A residual may be of another shape: its elements are the output's.
+    if (command.epilogue.residual && !(command.inputs.back()->shape == command.outputs[0]->shape)) {
+        Tensor*& residual = command.inputs.back();
+        residual = shareStorage(stored(residual, {1, device}), *command.outputs[0], 1);
+    }
     const StorageChoice choice = feasibleStorage(backend, command);
     for (size_t i = 0; i < command.inputs.size(); ++i)
         command.inputs[i] = stored(command.inputs[i], {choice.wantsPlain(i) ? 1 : choice.inputPack, device});
