@@ -65,6 +65,36 @@ TEST(InPlace, AResidualIsReplacedByItsSum) {
                     1e-4f * std::fabs(apart.outputs[0][i]) + 1e-4f);
 }
 
+// Every kind of convolution reads the residual before it stores the sum, or does not take its place.
+TEST(InPlace, ResidualsOfEveryConvolution) {
+    const std::vector<std::function<int(Steps&, int)>> kinds = {
+        [](Steps& s, int x) { return s.conv(x, 24, 24, 1); },
+        [](Steps& s, int x) { return s.conv(x, 24, 24, 3); },
+        [](Steps& s, int x) { return s.conv(x, 24, 24, 5); },
+        [](Steps& s, int x) { return s.depthwise(x, 24); },
+        [](Steps& s, int x) { return s.grouped(x, 24, 3); },
+        [](Steps& s, int x) { return s.grouped(x, 24, 6); },
+    };
+    for (const auto& kind : kinds)
+        for (const bool activated : {false, true}) {
+            Steps steps;
+            const int x = steps.input({2, 24, 15, 14});
+            const int a = steps.softmax(steps.conv(x, 24, 24, 1)), b = steps.conv(x, 24, 24, 1);
+            int sum = steps.binary(BinaryCode::ADD, kind(steps, b), steps.conv(a, 24, 24, 1));
+            if (activated) sum = steps.unary(UnaryCode::TANH, sum);
+            const wire::NetT net = steps.finish({sum});
+            const NetResult apart = runApart(net);
+            for (const int threads : {1, 2}) {
+                SessionConfig config;
+                config.backend.threads = threads;
+                const NetResult together = runNet(net, config);
+                for (size_t i = 0; i < together.outputs[0].size(); ++i)
+                    ASSERT_NEAR(together.outputs[0][i], apart.outputs[0][i],
+                                1e-4f * std::max(1.0f, std::fabs(apart.outputs[0][i])));
+            }
+        }
+}
+
 // A row is read by all others: the sum may not be made where both lie.
 TEST(InPlace, ARangeOfTheInputIsNoOperandOfItsPlace) {
     Steps steps;

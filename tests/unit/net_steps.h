@@ -41,6 +41,15 @@ class Steps {
         for (size_t i = 0; i < conv.weight.size(); ++i) conv.weight[i] = std::sin(static_cast<float>(i + 1));
         return add(wire::OpType::ConvolutionDepthwise, {x}, std::move(conv));
     }
+    int grouped(int x, int channels, int groups) {
+        wire::Convolution2DT conv =
+            makeConv(channels, channels, static_cast<size_t>(channels * (channels / groups) * 9));
+        conv.common->kernelX = conv.common->kernelY = 3;
+        conv.common->pads = {1, 1, 1, 1};
+        conv.common->group = groups;
+        for (size_t i = 0; i < conv.weight.size(); ++i) conv.weight[i] = std::sin(static_cast<float>(i + 1));
+        return add(wire::OpType::Convolution, {x}, std::move(conv));
+    }
     int scale(int x, int channels) {
         wire::ScaleT scale;
         scale.channels = channels;
