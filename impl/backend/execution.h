@@ -25,6 +25,14 @@ class Execution {
     // Which of several ways onResize() chose, for people to read; empty when there is one only.
     virtual std::string algorithm() const { return {}; }
 
+    // The inputs in whose memory output `output` may be made, bit i for input i: a run with both at one place gives
+    // the same. Asked after onResize(); the input is of the output's storage and nobody reads it afterwards. No other
+    // input that is read elsewhere than at the output's elements shares the memory.
+    virtual uint32_t inPlaceInputs(size_t output) const {
+        static_cast<void>(output);
+        return 0;
+    }
+
     int64_t scratchBytes() const noexcept { return scratchBytes_; }
     void bindScratch(void* memory) noexcept { scratch_ = memory; }
     void bindScratch(DeviceBlock* block, int64_t offset) noexcept {

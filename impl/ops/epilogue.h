@@ -13,7 +13,7 @@ struct Epilogue {
     Act act = Act::None;
     float lo = -std::numeric_limits<float>::infinity();
     float hi = std::numeric_limits<float>::infinity();
-    bool residual = false;  // the command's last input, of the output's shape
+    bool residual = false;  // the command's last input, of the output's shape or with its elements in order
 
     bool clips() const noexcept {
         return lo > -std::numeric_limits<float>::infinity() || hi < std::numeric_limits<float>::infinity();

@@ -376,6 +376,8 @@ const char* opTypeName(OpType type) noexcept {
             return "LayerNorm";
         case OpType::GridSample:
             return "GridSample";
+        case OpType::ElementwiseChain:
+            return "ElementwiseChain";
     }
     return nullptr;
 }

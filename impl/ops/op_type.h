@@ -191,6 +191,8 @@ enum class OpType : int32_t {
     If = 601,
     LayerNorm = 603,
     GridSample = 604,
+    // Made by the library, in no file.
+    ElementwiseChain = -1,
 };
 
 // The operator's name in the schema, or nullptr when the number is unknown.

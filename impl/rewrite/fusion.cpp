@@ -8,6 +8,8 @@
 #include "ops/activation.h"
 #include "ops/binary.h"
 #include "ops/unary.h"
+#include "rewrite/elementwise_chain.h"
+#include "tensor/region_check.h"
 
 namespace mnnc {
 
@@ -229,7 +231,7 @@ class Fusion {
         if (!backend_.canFuse(command)) return;
         if (command.type == OpType::MatMul || command.type == OpType::BatchMatMul)
             for (size_t k = 0; k < 2 && k < command.inputs.size(); ++k) readThroughRasters(i, k);
-        while (takeHardSigmoid(i) || takeNext(i)) {
+        while (takeHardSigmoid(i) || takeRenamedSum(i) || takeNext(i)) {
         }
     }
 
@@ -274,6 +276,46 @@ class Fusion {
         wanted.epilogue.act = Act::HardSigmoid;
         wanted.outputs = commands_[chain.steps.back()]->outputs;
         return accept(i, std::move(wanted), chain.steps);
+    }
+
+    // Whether command i is a copy of everything in order, of floats: another shape for the same elements.
+    bool renames(size_t i) const {
+        const Command& command = *commands_[i];
+        return command.type == OpType::Raster && command.inputs.size() == 1 &&
+               command.inputs[0]->type == DataType::Float32 && out(i)->type == DataType::Float32 &&
+               command.inputs[0]->elements() == out(i)->elements() &&
+               isIdentity(command.regions, out(i)->elements());
+    }
+
+    // A sum behind a change of shape is taken before it: the residual is read in its own shape. Only where both
+    // shapes are the same bytes however they are stored, else the residual would have to be copied.
+    bool takeRenamedSum(size_t i) {
+        constexpr int kMostLanes = 16;
+        const Tensor& made = *out(i);
+        size_t copy = next(i);
+        if (copy == kNone || commands_[i]->epilogue.any() || made.format == Format::NHWC ||
+            made.shape.rank() < 2 || made.plane() != 1 || made.shape[1] % kMostLanes != 0)
+            return false;
+        size_t after = copy;
+        for (; after != kNone && renames(after); after = next(after)) copy = after;
+        const BinaryParams* sum = after == kNone || after == copy ? nullptr : binary(after);
+        if (!sum || sum->code != kAdd) return false;
+        const Command& follower = *commands_[after];
+        Tensor* other = follower.inputs[follower.inputs[0] == out(copy) ? 1 : 0];
+        if (other == out(copy) || !(other->shape == out(copy)->shape) || other->format != out(copy)->format ||
+            !(out(after)->shape == other->shape) || other->type != DataType::Float32 || !madeBefore(other, i))
+            return false;
+        Command wanted = *commands_[i];
+        wanted.epilogue.residual = true;
+        if (sum->relu) wanted.epilogue.lo = 0;
+        wanted.inputs.push_back(other);
+        if (!backend_.canFuse(wanted)) return false;
+        *commands_[i] = std::move(wanted);
+        absorb(after, i);
+        addReader(other, i);
+        commands_[copy]->outputs = follower.outputs;
+        uses_[out(copy)].maker = copy;
+        return true;
     }
 
     bool takeNext(size_t i) {
@@ -339,7 +381,9 @@ class Fusion {
 
 std::vector<size_t> fuseCommands(const std::vector<Command*>& commands, const Backend& backend,
                                  const std::function<bool(const Tensor*)>& kept) {
-    return Fusion(commands, backend, kept).run();
+    std::vector<size_t> owners = Fusion(commands, backend, kept).run();
+    chainElementwise(commands, backend, kept, owners);
+    return owners;
 }
 
 }  // namespace mnnc

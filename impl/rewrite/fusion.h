@@ -1,5 +1,5 @@
-// Element-wise commands that follow a product taken into its epilogue, and activations that were written as
-// arithmetic recognised.
+// Element-wise commands that follow a product taken into its epilogue, activations that were written as arithmetic
+// recognised, and what is left of element-wise commands chained.
 #pragma once
 #include <functional>
 #include <vector>

@@ -37,22 +37,28 @@ Tensor* rootOf(Tensor* tensor) {
     return placeOf(tensor).root;
 }
 
-// The byte of the output at which a region puts the whole of its input, as it is stored; -1 where it does not.
-int64_t placeInside(const Tensor& output, const Tensor& input, const Region& region) {
+// The byte of `whole` at which a region from `part` to `whole` puts all of the part, as it is stored; -1 where it does
+// not. With source and destination exchanged: the byte at which the part is a range of the whole.
+int64_t placeInside(const Tensor& whole, const Tensor& part, const Region& region) {
     constexpr int64_t kAlignment = 64;
-    if (input.type != output.type || input.pack != output.pack || !isLinear(region, input.elements()))
+    const int64_t offset = region.dst.offset, elements = part.elements();
+    if (part.type != whole.type || part.pack != whole.pack || !isLinear(region, elements) || offset < 0 ||
+        offset > whole.elements() - elements)
         return -1;
-    if (output.pack == 1) {
-        const int64_t at = region.dst.offset * static_cast<int64_t>(elementBytes(output.type));
-        return at % kAlignment == 0 ? at : -1;
-    }
-    const int64_t plane = output.plane();
-    if (output.batch() != 1 || input.batch() != 1 || input.plane() != plane || region.dst.offset % plane != 0)
-        return -1;
-    const int64_t first = region.dst.offset / plane, end = first + input.shape[1];
+    const auto bytes = static_cast<int64_t>(elementBytes(whole.type));
+    const int pack = whole.pack;
+    if ((pack == 1 || (packsToItself(whole, pack) && packsToItself(part, pack))) &&
+        offset * bytes % kAlignment == 0)
+        return offset * bytes;
+    if (pack == 1) return -1;
+    const int64_t plane = whole.plane(), channels = whole.shape[1];
+    if (part.plane() != plane || offset % plane != 0) return -1;
+    const int64_t n = offset / plane / channels, first = offset / plane % channels;
+    if (first == 0 && part.shape[1] == channels) return n * roundUp(channels, pack) * plane * bytes;
     // Blocks of channels are shared with nobody.
-    if (first % output.pack != 0 || (end % output.pack != 0 && end != output.shape[1])) return -1;
-    return region.dst.offset * static_cast<int64_t>(elementBytes(output.type));
+    const int64_t end = first + part.shape[1];
+    if (part.batch() != 1 || first % pack != 0 || (end % pack != 0 && end != channels)) return -1;
+    return (n * roundUp(channels, pack) + first) * plane * bytes;
 }
 
 // The earliest tensor of the same bytes, channels and storage.
@@ -233,8 +239,33 @@ bool StageAllocator::shareIdentity(const Command& command) {
     return true;
 }
 
+// Nor does one that copies a range of its input as it is stored. A device would get every range on its own.
+bool StageAllocator::shareRange(const Command& command) {
+    if (context_.device || command.type != OpType::Raster || command.inputs.size() != 1 ||
+        command.regions.size() != 1)
+        return false;
+    Tensor* input = command.inputs[0];
+    Tensor* output = command.outputs[0];
+    // What is read after the stage stays as it is when the caller fills the input again.
+    if (onHost_(output) && rootOf(input)->data) return false;
+    if (input->pack > 1 && packsToItself(*input, input->pack) &&
+        !(canPackOnHost(*output) && packsToItself(*output, input->pack)))
+        input = stored(input, {1, false});
+    if (input->pack > 1 && !canPackOnHost(*output)) return false;
+    Region reversed = command.regions[0];
+    std::swap(reversed.src, reversed.dst);
+    output->pack = input->pack;
+    const int64_t offset = placeInside(*input, *output, reversed);
+    if (offset < 0) return false;
+    output->aliasOf = input;
+    output->aliasOffset = offset;
+    output->data = input->data ? static_cast<char*>(input->data) + offset : nullptr;
+    shared_.push_back(output);
+    return true;
+}
+
 void StageAllocator::add(EncodedCommand encoded) {
-    if (shareIdentity(encoded.command)) return;
+    if (shareIdentity(encoded.command) || shareRange(encoded.command)) return;
     std::string deviceReason, reason;
     if (context_.device && !isHostShape(encoded.command) &&
         place(*context_.device, encoded, deviceReason, ""))
@@ -255,6 +286,11 @@ bool StageAllocator::place(Backend& backend, const EncodedCommand& encoded, std:
     // A backend of the host chooses by what the host has.
     for (Tensor*& input : command.inputs)
         if (!device && input->onDevice) input = stored(input, {1, false});
+    // A residual may be of another shape: its elements are the output's.
+    if (command.epilogue.residual && !(command.inputs.back()->shape == command.outputs[0]->shape)) {
+        Tensor*& residual = command.inputs.back();
+        residual = shareStorage(stored(residual, {1, device}), *command.outputs[0], 1);
+    }
     const StorageChoice choice = feasibleStorage(backend, command);
     for (size_t i = 0; i < command.inputs.size(); ++i)
         command.inputs[i] = stored(command.inputs[i], {choice.wantsPlain(i) ? 1 : choice.inputPack, device});
@@ -350,31 +386,99 @@ bool StageAllocator::join(const Command& command, const std::set<const Tensor*>&
     }
     // Side by side, without gaps and without overlaps.
     std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.to < b.to; });
-    const int64_t base = parts[0].from.offset;
-    bool apart = true, together = true;  // nobody has placed the inputs yet; they lie as they shall
     int64_t end = 0;
-    std::set<const Tensor*> roots;
+    std::vector<Part> runs;  // parts that already lie in one place as they shall
     for (const Part& part : parts) {
         if (part.to != end) return false;
         end += part.bytes;
-        apart = apart && part.from.offset == 0 && part.from.root->storageBytes() == part.bytes &&
-                roots.insert(part.from.root).second;
-        together = together && part.from.root == parts[0].from.root && part.from.offset == base + part.to;
+        if (!runs.empty() && runs.back().from.root == part.from.root &&
+            runs.back().from.offset + runs.back().bytes == part.from.offset)
+            runs.back().bytes += part.bytes;
+        else
+            runs.push_back(part);
     }
     if (end != output->storageBytes()) return false;
+    std::set<const Tensor*> roots;
+    const bool apart =
+        std::all_of(runs.begin(), runs.end(), [&](const Part& run) {  // nobody has placed them yet
+            return run.from.offset == 0 && run.from.root->storageBytes() == run.bytes &&
+                   roots.insert(run.from.root).second;
+        });
     if (apart) {
-        for (const Part& part : parts) {
-            part.from.root->aliasOf = output;
-            part.from.root->aliasOffset = part.to;
-            shared_.push_back(part.from.root);
+        for (const Part& run : runs) {
+            run.from.root->aliasOf = output;
+            run.from.root->aliasOffset = run.to;
+            shared_.push_back(run.from.root);
         }
         return true;
     }
-    if (!together || output->aliasOf) return false;
-    output->aliasOf = parts[0].from.root;
-    output->aliasOffset = base;
+    if (runs.size() != 1 || output->aliasOf) return false;
+    output->aliasOf = runs[0].from.root;
+    output->aliasOffset = runs[0].from.offset;
     shared_.push_back(output);
     return true;
+}
+
+// Whether this output may be made where this input lies, as far as the inputs of the step tell.
+bool StageAllocator::takesPlace(const Step& step, size_t output, size_t input) const {
+    const uint32_t allowed = step.execution->inPlaceInputs(output);
+    const auto may = [&](size_t i) { return i < 32 && ((allowed >> i) & 1u); };
+    const Tensor& to = *step.command.outputs[output];
+    const std::vector<Tensor*>& inputs = step.command.inputs;
+    const Place from = placeOf(inputs[input]);
+    if (!may(input) || inputs[input]->type != to.type || inputs[input]->pack != to.pack ||
+        from.root->storageBytes() != to.storageBytes())
+        return false;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        const Place other = placeOf(inputs[i]);
+        if (other.root == from.root && (other.offset != 0 || !may(i))) return false;
+    }
+    return true;
+}
+
+// An execution that reads an input's elements where it writes its output's needs no place for the output, when
+// nobody reads the input afterwards.
+void StageAllocator::computeInPlace() {
+    const int end = static_cast<int>(steps.size());
+    std::unordered_map<const Tensor*, int> lastUse;  // of what is planned from lifetimes
+    for (int i = 0; i < end; ++i) {
+        const Step& step = steps[static_cast<size_t>(i)];
+        if (step.execution && !step.onDevice)
+            for (Tensor* output : step.command.outputs) {
+                const Tensor* root = rootOf(output);
+                if (!root->data && !root->block && !root->onDevice) lastUse[root] = i;
+            }
+        for (Tensor* input : step.command.inputs)
+            if (const auto use = lastUse.find(rootOf(input)); use != lastUse.end()) use->second = i;
+    }
+    for (auto& [root, last] : lastUse)
+        if (staysAlive_(root)) last = end;
+    for (Tensor* view : shared_)
+        if (const auto use = lastUse.find(rootOf(view)); use != lastUse.end() && staysAlive_(view))
+            use->second = end;
+
+    for (int i = 0; i < end; ++i) {
+        const Step& step = steps[static_cast<size_t>(i)];
+        if (!step.execution || step.onDevice) continue;
+        std::set<const Tensor*> taken;
+        for (size_t out = 0; out < step.command.outputs.size(); ++out) {
+            Tensor* output = step.command.outputs[out];
+            if (output->aliasOf || lastUse.count(output) == 0) continue;
+            for (size_t in = 0; in < step.command.inputs.size(); ++in) {
+                Tensor* root = rootOf(step.command.inputs[in]);
+                const auto use = lastUse.find(root);
+                if (use == lastUse.end() || use->second != i || taken.count(root) > 0 ||
+                    !takesPlace(step, out, in))
+                    continue;
+                taken.insert(root);
+                output->aliasOf = root;
+                output->aliasOffset = 0;
+                shared_.push_back(output);
+                use->second = lastUse.at(output);
+                break;
+            }
+        }
+    }
 }
 
 void StageAllocator::finish() {
@@ -382,6 +486,7 @@ void StageAllocator::finish() {
     bindFixed(uploads_, memory_.uploads, "memory for copies to the device");
     bindFixed(downloads_, memory_.downloads, "memory for copies from the device");
     bindFixed(constants_, memory_.constants, "constants on the device");
+    computeInPlace();
 
     const int end = static_cast<int>(steps.size());
     Arena arenas[2];  // host, device

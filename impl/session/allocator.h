@@ -64,7 +64,10 @@ class StageAllocator {
     Tensor* twin(const Tensor& of, Storage storage);
     Tensor* shareStorage(Tensor* of, const Tensor& like, int pack);
     bool shareIdentity(const Command& command);
+    bool shareRange(const Command& command);
     void joinInPlace();
+    void computeInPlace();
+    bool takesPlace(const Step& step, size_t output, size_t input) const;
     bool join(const Command& command, const std::set<const Tensor*>& planned);
     bool place(Backend& backend, const EncodedCommand& encoded, std::string& reason,
                const std::string& whyNot);

@@ -135,6 +135,44 @@ TEST(Fusion, AddsBeforeItActivates) {
     }
 }
 
+TEST(Fusion, AddsBehindAnotherShape) {
+    for (const bool relu : {false, true}) {
+        Steps s;
+        const int x = s.input({11, 5, 1, 1}), other = s.input({1, 11, 32});
+        const int y = s.reshape(s.conv(x, 5, 32, 1), {1, 11, 32});
+        expectFused(s.finish({s.binary(BinaryCode::ADD, other, y, relu)}), 1, relu ? " +add +clip" : " +add");
+    }
+    {  // a stream of residuals
+        Steps s;
+        const int x = s.input({11, 32, 1, 1});
+        int stream = s.reshape(s.conv(x, 32, 32, 1), {1, 11, 32});
+        for (int i = 0; i < 3; ++i) {
+            const int branch = s.reshape(s.softmax(stream, 2), {11, 32, 1, 1});
+            const int y = s.reshape(s.reshape(s.conv(branch, 32, 32, 1), {11, 32}), {1, 11, 32});
+            stream = s.binary(BinaryCode::ADD, stream, y);
+        }
+        expectFused(s.finish({stream}), 7, " +add");
+    }
+    {  // an activation behind the sum is left alone
+        Steps s;
+        const int x = s.input({11, 5, 1, 1}), other = s.input({1, 11, 32});
+        const int y = s.reshape(s.conv(x, 5, 32, 1), {1, 11, 32});
+        expectFused(s.finish({s.unary(UnaryCode::TANH, s.binary(BinaryCode::ADD, other, y))}), 2, " +add", 0);
+    }
+    // Where the shapes are stored differently, or the sum without the residual is needed.
+    for (const std::vector<int32_t>& dims : {std::vector<int32_t>{11, 5, 1, 1}, {1, 5, 3, 3}}) {
+        const int channels = dims[2] == 1 ? 19 : 32;
+        Steps s;
+        const int x = s.input(dims), other = s.input({1, dims[0] * dims[2] * dims[3], channels});
+        const int y = s.reshape(s.conv(x, 5, channels, 1), {1, dims[0] * dims[2] * dims[3], channels});
+        expectFused(s.finish({s.binary(BinaryCode::ADD, other, y)}), 2, "");
+    }
+    Steps s;
+    const int x = s.input({11, 5, 1, 1}), other = s.input({1, 11, 32});
+    const int y = s.reshape(s.conv(x, 5, 32, 1), {1, 11, 32});
+    expectFused(s.finish({y, s.binary(BinaryCode::ADD, other, y)}), 2, "");
+}
+
 TEST(Fusion, LeavesWhatOthersNeed) {
     {  // an output
         Steps s;
@@ -153,7 +191,7 @@ TEST(Fusion, LeavesWhatOthersNeed) {
         const int x = s.conv(s.input(kDims), kIn, 19, 3);
         const int clipped = s.clip(s.binary(BinaryCode::ADD, x, s.scalar(3)), 0, 6);
         const int y = s.binary(BinaryCode::REALDIV, s.binary(BinaryCode::MUL, x, clipped), s.scalar(6));
-        expectFused(s.finish({clipped, y}), 5, "");
+        expectFused(s.finish({clipped, y}), 3, "");
     }
     {  // x + x
         Steps s;
@@ -179,7 +217,7 @@ TEST(Fusion, LeavesWhatIsSomethingElse) {
         const int x = s.conv(s.input(kDims), kIn, 19, 3);
         const int clipped = s.clip(s.binary(BinaryCode::ADD, x, s.scalar(3)), 0, 6);
         const int y = s.binary(BinaryCode::REALDIV, s.binary(BinaryCode::MUL, x, clipped), s.scalar(5));
-        expectFused(s.finish({y}), 5, "");
+        expectFused(s.finish({y}), 2, "");
     }
     {  // the file's own clamp comes first
         Steps s;

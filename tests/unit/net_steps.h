@@ -1,5 +1,6 @@
 // Nets of a few operators for tests, and running them.
 #pragma once
+#include <algorithm>
 #include <cmath>
 
 #include "model_builder.h"
@@ -40,6 +41,15 @@ class Steps {
         for (size_t i = 0; i < conv.weight.size(); ++i) conv.weight[i] = std::sin(static_cast<float>(i + 1));
         return add(wire::OpType::ConvolutionDepthwise, {x}, std::move(conv));
     }
+    int grouped(int x, int channels, int groups) {
+        wire::Convolution2DT conv =
+            makeConv(channels, channels, static_cast<size_t>(channels * (channels / groups) * 9));
+        conv.common->kernelX = conv.common->kernelY = 3;
+        conv.common->pads = {1, 1, 1, 1};
+        conv.common->group = groups;
+        for (size_t i = 0; i < conv.weight.size(); ++i) conv.weight[i] = std::sin(static_cast<float>(i + 1));
+        return add(wire::OpType::Convolution, {x}, std::move(conv));
+    }
     int scale(int x, int channels) {
         wire::ScaleT scale;
         scale.channels = channels;
@@ -71,10 +81,26 @@ class Steps {
         op.maxValue = hi;
         return add(wire::OpType::ReLU6, {x}, std::move(op));
     }
+    int softmax(int x, int axis = 1) {
+        wire::AxisT op;
+        op.axis = axis;
+        return add(wire::OpType::Softmax, {x}, std::move(op));
+    }
     int concat(std::vector<int32_t> inputs, int axis = 1) {
         wire::AxisT op;
         op.axis = axis;
         return add(wire::OpType::Concat, std::move(inputs), std::move(op));
+    }
+    // The parts between these places of an axis.
+    std::vector<int> split(int x, int axis, std::vector<int32_t> points) {
+        wire::SliceT op;
+        op.axis = axis;
+        op.slicePoints = std::move(points);
+        std::vector<int32_t> parts;
+        for (size_t i = 0; i <= op.slicePoints.size(); ++i) parts.push_back(tensor());
+        net_.oplists.push_back(
+            makeOp(wire::OpType::Slice, "split" + std::to_string(parts[0]), {x}, parts, std::move(op)));
+        return parts;
     }
     int permute(int x, std::vector<int32_t> dims) {
         wire::PermuteT op;
@@ -120,6 +146,10 @@ struct NetResult {
         for (const OpRecord& op : ops) result.push_back(op.type);
         return result;
     }
+    size_t count(const std::string& type) const {
+        const std::vector<std::string> all = types();
+        return static_cast<size_t>(std::count(all.begin(), all.end(), type));
+    }
 };
 
 // One run, with inputs between -3 and 3.
@@ -149,7 +179,8 @@ inline NetResult runNet(const wire::NetT& net, const SessionConfig& config = {})
 inline NetResult runApart(const wire::NetT& net, SessionConfig config = {}) {
     for (const auto& op : net.oplists)
         if (op->type != wire::OpType::Const && op->type != wire::OpType::Input)
-            config.saveTensors.push_back(net.tensorName[static_cast<size_t>(op->outputIndexes[0])]);
+            for (const int id : op->outputIndexes)
+                config.saveTensors.push_back(net.tensorName[static_cast<size_t>(id)]);
     return runNet(net, config);
 }
 

@@ -1,7 +1,7 @@
 // ReLU, ReLU6, PReLU, ELU, Selu and Threshold on the CPU, in any storage.
 #include "ops/activation.h"
 
-#include "backends/cpu/kernels/elementwise.h"
+#include "backends/cpu/ops/activation_kernel.h"
 #include "backends/cpu/ops/channel_rows.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/int8.h"
@@ -23,30 +23,14 @@ class Activation final : public Execution {
         const float* x = input_.as<const float>();
         float* y = output_.as<float>();
         forElements(backend_.pool(), storageElements(output_), [&](long begin, long end) {
-            run(x + begin, y + begin, static_cast<size_t>(end - begin));
+            runActivation(kernels_, command_.type, command_.params.get(), x + begin, y + begin,
+                          static_cast<size_t>(end - begin));
         });
     }
 
-  private:
-    void run(const float* x, float* y, size_t n) const {
-        switch (command_.type) {
-            case OpType::ReLU:
-                return kernels_.leaky(x, y, n, command_.paramsAs<ReluParams>()->slope);
-            case OpType::PReLU:
-                return kernels_.leaky(x, y, n, command_.paramsAs<PReluParams>()->slopes[0]);
-            case OpType::ReLU6: {
-                const auto* clip = command_.paramsAs<ClipParams>();
-                return kernels_.clip(x, y, n, clip->lo, clip->hi);
-            }
-            case OpType::Threshold:
-                return kernels_.threshold(x, y, n, command_.paramsAs<EluParams>()->alpha);
-            default: {
-                const auto* elu = command_.paramsAs<EluParams>();
-                return kernels_.elu(x, y, n, elu->alpha, elu->scale);
-            }
-        }
-    }
+    uint32_t inPlaceInputs(size_t) const override { return 1; }
 
+  private:
     const CpuBackend& backend_;
     const UnaryKernels& kernels_;
     const Command command_;
@@ -80,6 +64,8 @@ class PReluChannels final : public Execution {
                 kernels_.leaky(x + at, y + at, static_cast<size_t>(n), slopes_[static_cast<size_t>(c)]);
             });
     }
+
+    uint32_t inPlaceInputs(size_t) const override { return 1; }
 
   private:
     const CpuBackend& backend_;

@@ -85,6 +85,13 @@ class Binary final : public Execution {
         });
     }
 
+    uint32_t inPlaceInputs(size_t) const override {
+        uint32_t whole = 0;
+        for (int i = 0; i < 2; ++i)
+            if (inputs_[i]->elements() == output_.elements()) whole |= 1u << i;
+        return whole;
+    }
+
   private:
     void planPacked() {
         length_ = storageElements(output_);

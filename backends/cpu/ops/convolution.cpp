@@ -81,6 +81,13 @@ class ConvExecution final : public Execution {
                    memory, pool);
     }
 
+    // The residual's element is read by whoever stores the sum. A grouped plan over planes stores before it adds.
+    uint32_t inPlaceInputs(size_t) const override {
+        const size_t residual = command_.operands();
+        if (!plan_ || !command_.epilogue.residual || residual >= 32) return 0;
+        return plan_->algorithm().starts_with("grouped") ? 0 : 1u << residual;
+    }
+
   private:
     // Returns the scratch a run needs.
     int64_t prepareTensorWeights(int64_t planBytes) {

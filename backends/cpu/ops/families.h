@@ -22,6 +22,7 @@ CpuFamily interpCpu();
 CpuFamily unaryCpu();
 CpuFamily activationCpu();
 CpuFamily binaryCpu();
+CpuFamily elementwiseChainCpu();  // made by the library
 CpuFamily reductionCpu();
 CpuFamily scaleCpu();
 CpuFamily normCpu();

@@ -51,6 +51,8 @@ class Int8Activation final : public CommandExecution {
                        });
     }
 
+    uint32_t inPlaceInputs(size_t) const override { return 1; }
+
   private:
     CpuBackend& backend_;
     int8_t table_[256];
@@ -86,6 +88,7 @@ class Int8BinaryExecution final : public CommandExecution {
     }
 
     std::string algorithm() const override { return "int8"; }
+    uint32_t inPlaceInputs(size_t) const override { return 3; }
 
   private:
     CpuBackend& backend_;

@@ -50,6 +50,8 @@ class Scale final : public Execution {
             });
     }
 
+    uint32_t inPlaceInputs(size_t) const override { return 1; }
+
   private:
     // Whole vectors that the epilogue finds in the first level cache.
     template <typename Body>

@@ -53,6 +53,9 @@ class Softmax final : public Execution {
                 });
     }
 
+    // Rows and columns are read before they are written.
+    uint32_t inPlaceInputs(size_t) const override { return 1; }
+
   private:
     const CpuBackend& backend_;
     const RowKernels& kernels_;

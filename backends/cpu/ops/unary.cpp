@@ -22,6 +22,8 @@ class UnaryFloat final : public Execution {
         });
     }
 
+    uint32_t inPlaceInputs(size_t) const override { return 1; }
+
   private:
     const CpuBackend& backend_;
     const Tensor& input_;
@@ -56,6 +58,8 @@ class UnaryInt final : public Execution {
             }
         }
     }
+
+    uint32_t inPlaceInputs(size_t) const override { return 1; }
 
   private:
     const Tensor& input_;

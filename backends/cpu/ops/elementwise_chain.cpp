@@ -1,0 +1,197 @@
+// ElementwiseChain on the CPU: block by block through the kernels of the single operators. What only the chain reads
+// stays in the first level cache.
+#include "ops/elementwise_chain.h"
+
+#include <climits>
+
+#include "backends/cpu/ops/activation_kernel.h"
+#include "backends/cpu/ops/families.h"
+#include "backends/cpu/ops/split.h"
+#include "base/error.h"
+#include "ops/binary.h"
+#include "ops/unary.h"
+
+namespace mnnc::cpu {
+namespace {
+
+constexpr int64_t kBlock = 1024;  // elements
+
+class Chain final : public Execution {
+  public:
+    Chain(const CpuBackend& backend, const Command& command)
+        : backend_(backend),
+          unary_(unaryKernels(backend.kernels().id)),
+          binary_(binaryKernels(backend.kernels().id)),
+          command_(command),
+          params_(*command_.paramsAs<ElementwiseChainParams>()) {}
+
+    // Whether every step has a kernel.
+    bool prepare(std::string& reason) {
+        const size_t inputs = command_.inputs.size();
+        lastRead_.assign(inputs + params_.steps.size(), 0);
+        for (size_t s = 0; s < params_.steps.size(); ++s) {
+            const ChainStep& from = params_.steps[s];
+            Step step;
+            step.type = from.type;
+            step.params = from.params.get();
+            for (const size_t operand : from.operands) lastRead_[operand] = s;
+            if (step.type == OpType::UnaryOp) {
+                const int code = static_cast<const UnaryParams*>(step.params)->code;
+                step.unary = unary_.byCode[code] ? unary_.byCode[code] : unaryScalarFloat(code);
+            } else if (step.type == OpType::BinaryOp) {
+                const auto* binary = static_cast<const BinaryParams*>(step.params);
+                step.binary = binary_.byCode[binary->code];
+                step.binaryScalar = binaryScalarFloat(binary->code);
+                step.relu = binary->relu;
+                if (!step.binary && !step.binaryScalar) {
+                    reason = format("binary code %d does not exist for float32", binary->code);
+                    return false;
+                }
+            }
+            steps_.push_back(step);
+        }
+        return true;
+    }
+
+    // Where every value lies; results that only the chain reads share a few blocks.
+    void onResize() override {
+        const Tensor& shape = *command_.outputs[0];
+        std::vector<Value> values;
+        for (size_t i = 0; i < command_.inputs.size(); ++i) {
+            const bool whole = command_.inputs[i]->shape == shape.shape;
+            values.push_back({Place::Input, static_cast<int>(i), whole ? Operand::Each : Operand::One});
+        }
+        std::vector<int> freed;
+        int blocks = 0;
+        for (size_t s = 0, made = 0; s < steps_.size(); ++s) {
+            const std::vector<size_t>& operands = params_.steps[s].operands;
+            steps_[s].a = values[operands[0]];
+            steps_[s].b = values[operands.back()];
+            for (size_t k = 0; k < operands.size(); ++k)
+                if (values[operands[k]].place == Place::Block && lastRead_[operands[k]] == s &&
+                    (k == 0 || operands[k] != operands[0]))
+                    freed.push_back(values[operands[k]].index);
+            Value result{Place::Output, static_cast<int>(made), Operand::Each};
+            if (made < params_.results.size() && params_.results[made] == s) {
+                ++made;
+            } else {
+                result.place = Place::Block;
+                if (freed.empty()) freed.push_back(blocks++);
+                result.index = freed.back();
+                freed.pop_back();
+            }
+            steps_[s].y = result;
+            values.push_back(result);
+        }
+        blocks_ = blocks;
+        requestScratch(int64_t{backend_.pool().threads()} * blocks_ * kBlock * 4);
+    }
+
+    std::string algorithm() const override { return format("%zu operators", steps_.size()); }
+
+    // An input has to be read for the last time when the output's element is stored.
+    uint32_t inPlaceInputs(size_t output) const override {
+        uint32_t allowed = 0;
+        for (size_t i = 0; i < command_.inputs.size() && i < 32; ++i)
+            if (command_.inputs[i]->shape == command_.outputs[0]->shape &&
+                lastRead_[i] <= params_.results[output])
+                allowed |= 1u << i;
+        return allowed;
+    }
+
+    void onExecute() override {
+        const int64_t n = storageElements(*command_.outputs[0]), count = ceilDiv(n, kBlock);
+        ThreadPool& pool = backend_.pool();
+        const int64_t worth = n * static_cast<int64_t>(steps_.size()) / kPieceElements;
+        const int64_t most = std::min<int64_t>(count, 4 * pool.threads());
+        const auto pieces = static_cast<int>(std::clamp<int64_t>(worth, 1, std::max<int64_t>(most, 1)));
+        parallelSlots(pool, pieces, [&](int slot, int piece) {
+            float* blocks = static_cast<float*>(scratch()) + int64_t{slot} * blocks_ * kBlock;
+            for (int64_t i = count * piece / pieces; i < count * (piece + 1) / pieces; ++i)
+                runBlock(i * kBlock, static_cast<size_t>(std::min(kBlock, n - i * kBlock)), blocks);
+        });
+    }
+
+  private:
+    enum class Place { Input, Output, Block };
+    struct Value {
+        Place place = Place::Input;
+        int index = 0;
+        Operand mode = Operand::Each;
+    };
+    struct Step {
+        OpType type = OpType::UnaryOp;
+        const Params* params = nullptr;
+        UnaryFn unary = nullptr;
+        BinaryFn binary = nullptr;
+        BinaryScalarFn binaryScalar = nullptr;
+        bool relu = false;
+        Value a, b, y;
+    };
+
+    float* at(const Value& value, int64_t begin, float* blocks) const {
+        const auto index = static_cast<size_t>(value.index);
+        if (value.place == Place::Block) return blocks + value.index * kBlock;
+        float* data = (value.place == Place::Input ? command_.inputs : command_.outputs)[index]->as<float>();
+        return value.mode == Operand::Each ? data + begin : data;
+    }
+
+    void runBlock(int64_t begin, size_t n, float* blocks) const {
+        for (const Step& step : steps_) {
+            const float* a = at(step.a, begin, blocks);
+            float* y = at(step.y, begin, blocks);
+            if (step.type == OpType::UnaryOp) {
+                step.unary(a, y, n);
+            } else if (step.type == OpType::BinaryOp) {
+                const float* b = at(step.b, begin, blocks);
+                if (step.binary)
+                    step.binary(a, step.a.mode, b, step.b.mode, y, n);
+                else
+                    step.binaryScalar(a, step.a.mode, b, step.b.mode, y, n,
+                                      static_cast<size_t>(backend_.kernels().lanes));
+                if (step.relu) binary_.reluFloat(y, n);
+            } else {
+                runActivation(unary_, step.type, step.params, a, y, n);
+            }
+        }
+    }
+
+    const CpuBackend& backend_;
+    const UnaryKernels& unary_;
+    const BinaryKernels& binary_;
+    const Command command_;
+    const ElementwiseChainParams& params_;
+    std::vector<Step> steps_;
+    std::vector<size_t> lastRead_;  // of each value the last step that reads it
+    int blocks_ = 0;                // in scratch, per thread
+};
+
+// Packed where a tensor that is read is packed: single numbers stay as they are.
+StorageChoice storageChain(const CpuBackend& backend, const Command& command) {
+    const Tensor& output = *command.outputs[0];
+    StorageChoice choice;
+    bool packed = false;
+    for (size_t i = 0; i < command.inputs.size(); ++i) {
+        const bool whole = command.inputs[i]->shape == output.shape;
+        packed |= whole && command.inputs[i]->pack > 1;
+        if (!whole && i < 32) choice.plainInputs |= 1u << i;
+    }
+    if (packed && canPack(output)) choice.inputPack = choice.outputPack = backend.pack();
+    return choice;
+}
+
+std::unique_ptr<Execution> createChain(CpuBackend& backend, const Command& command, std::string& reason) {
+    auto chain = std::make_unique<Chain>(backend, command);
+    if (!chain->prepare(reason)) return nullptr;
+    return chain;
+}
+
+}  // namespace
+
+CpuFamily elementwiseChainCpu() {
+    static constexpr CpuOp kOps[] = {
+        {OpType::ElementwiseChain, storageChain, createChain, [](const Command&) { return true; }}};
+    return kOps;
+}
+
+}  // namespace mnnc::cpu
