@@ -5,10 +5,12 @@
 // because windows overlap; it takes a pass over the input. Both are the same however many threads there are.
 // What is not finite makes every result that shares its scale NaN.
 #include <atomic>
+#include <cstring>
 #include <vector>
 
 #include "backends/cpu/kernels/code_kernels.h"
 #include "backends/cpu/kernels/conv_plans.h"
+#include "backends/cpu/kernels/pack.h"
 #include "backends/cpu/kernels/panels.h"
 #include "base/checked.h"
 #include "model/weights.h"
@@ -195,18 +197,31 @@ class CodePlan final : public ConvPlan {
 
     void packPanel(const int8_t* weights, int8_t* out, const OutPanel& panel) const {
         const int P = k_.lanes, first = panel.block * P, width = panel.nb * P;
-        const int real = std::min(width, s_.oc - first);
         const size_t line = size_t(s_.ic) * area();
-        for (int tap = 0; tap < area(); ++tap) {
-            for (int64_t c = 0; c < 2 * pairs(); c += 2, out += 2 * width) {
-                const int8_t* from = weights + first * line + size_t(c) * area() + tap;
-                const bool both = c + 1 < s_.ic;
-                for (int l = 0; l < width; ++l, from += line) {
-                    out[2 * l] = l < real ? from[0] : int8_t{0};
-                    out[2 * l + 1] = l < real && both ? from[area()] : int8_t{0};
-                }
+        // The codes of a tap, an output's in a row of fours; two pairs at a time are transposed.
+        const size_t fours = (size_t(s_.ic) + 3) / 4;
+        std::vector<float> rows(size_t(P) * fours), columns(rows.size());
+        for (int tap = 0; tap < area(); ++tap, out += 2 * pairs() * width)
+            for (int b = 0; b < panel.nb; ++b) {
+                const int real = std::min(P, s_.oc - (first + b * P));
+                for (int l = 0; l < real; ++l)
+                    codesOf(weights + size_t(first + b * P + l) * line + tap,
+                            reinterpret_cast<int8_t*>(rows.data() + l * fours));
+                k_.pack->rowsToBlock(rows.data(), fours, real, fours, columns.data());
+                const auto* from = reinterpret_cast<const char*>(columns.data());
+                int8_t* to = out + 2 * b * P;
+                for (int64_t pair = 0; pair < pairs(); ++pair, to += 2 * width)
+                    for (int l = 0; l < P; ++l)
+                        std::memcpy(to + 2 * l, from + (pair / 2 * P + l) * 4 + pair % 2 * 2, 2);
             }
-        }
+    }
+
+    // Of one output and one tap.
+    void codesOf(const int8_t* from, int8_t* to) const {
+        if (area() == 1)
+            std::memcpy(to, from, size_t(s_.ic));
+        else
+            for (int c = 0; c < s_.ic; ++c) to[c] = from[size_t(c) * area()];
     }
 
     CodeRange rangeOf(const float* src, ThreadPool& pool) const {
