@@ -117,14 +117,18 @@ std::vector<int8_t> decodeCodebook(std::span<const uint8_t> stream, bool wideDim
     std::vector<int8_t> q(count);
 
     if (bits == 8) {
+        // Bytes may be anything, the vector's own members too: only what is local stays in registers.
+        const uint8_t* const from = packed.data();
+        int8_t* const to = q.data();
         uint8_t largest = 0;
-        for (const uint8_t index : packed) largest = std::max(largest, index);
+        for (size_t i = 0; i < count; ++i) largest = std::max(largest, from[i]);
         if (largest >= samples.size()) failIndex(opName, largest, samples.size());
         if (isRun(samples)) {
             const auto first = static_cast<uint8_t>(samples[0]);
-            for (size_t i = 0; i < count; ++i) q[i] = static_cast<int8_t>(packed[i] + first);
+            for (size_t i = 0; i < count; ++i) to[i] = static_cast<int8_t>(from[i] + first);
         } else {
-            for (size_t i = 0; i < count; ++i) q[i] = samples[packed[i]];
+            const int8_t* const table = samples.data();
+            for (size_t i = 0; i < count; ++i) to[i] = table[from[i]];
         }
         return q;
     }

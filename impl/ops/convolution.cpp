@@ -216,6 +216,10 @@ FloatView joinParts(const ConvParams& params, int64_t outputChannels, const char
 
 }  // namespace
 
+int64_t ConvParams::modelBytes() const {
+    return model ? static_cast<int64_t>(model->byteSize()) : 0;
+}
+
 const ExternalFile* ConvParams::externalFile() const {
     const auto* external = table->external();
     return external && external->size() > 1 ? model->externalFiles().forOp(*op) : nullptr;

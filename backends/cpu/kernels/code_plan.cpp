@@ -5,6 +5,7 @@
 // because windows overlap; it takes a pass over the input. Both are the same however many threads there are.
 // What is not finite makes every result that shares its scale NaN.
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <vector>
 
@@ -19,6 +20,18 @@ namespace mnnc {
 namespace {
 
 constexpr int64_t kCacheBytes = 384 << 10;  // what one task keeps of its input in the second level cache
+
+int64_t sumOf(const int8_t* codes, int64_t count) {
+    constexpr int64_t kPiece = 1 << 16;  // fits 32 bits
+    int64_t sum = 0;
+    for (int64_t at = 0; at < count; at += kPiece) {
+        const int n = static_cast<int>(std::min(kPiece, count - at));
+        int32_t piece = 0;
+        for (int i = 0; i < n; ++i) piece += codes[at + i];
+        sum += piece;
+    }
+    return sum;
+}
 
 class CodePlan final : public ConvPlan {
   public:
@@ -55,8 +68,7 @@ class CodePlan final : public ConvPlan {
         padBias(weights.scale.data(), s_.oc, channels, scale);
         const int64_t line = int64_t{s_.ic} * area();
         parallelFor(pool, channels, [&](int o) {
-            int64_t sum = 0;
-            for (int64_t i = 0; o < s_.oc && i < line; ++i) sum += weights.q[size_t(o * line + i)];
+            const int64_t sum = o < s_.oc ? sumOf(weights.q.data() + o * line, line) : 0;
             scale[channels + o] = scale[o] * static_cast<float>(sum);
         });
         if (minima_)
@@ -208,20 +220,27 @@ class CodePlan final : public ConvPlan {
                     codesOf(weights + size_t(first + b * P + l) * line + tap,
                             reinterpret_cast<int8_t*>(rows.data() + l * fours));
                 k_.pack->rowsToBlock(rows.data(), fours, real, fours, columns.data());
-                const auto* from = reinterpret_cast<const char*>(columns.data());
                 int8_t* to = out + 2 * b * P;
-                for (int64_t pair = 0; pair < pairs(); ++pair, to += 2 * width)
-                    for (int l = 0; l < P; ++l)
-                        std::memcpy(to + 2 * l, from + (pair / 2 * P + l) * 4 + pair % 2 * 2, 2);
+                for (int64_t pair = 0; pair < pairs(); pair += 2, to += 4 * width) {
+                    uint16_t even[16], odd[16];
+                    for (int l = 0; l < P; ++l) {
+                        const auto four = std::bit_cast<uint32_t>(columns[size_t(pair / 2) * P + l]);
+                        even[l] = static_cast<uint16_t>(four);  // the first bytes: hosts are little-endian
+                        odd[l] = static_cast<uint16_t>(four >> 16);
+                    }
+                    std::memcpy(to, even, size_t(P) * 2);
+                    if (pair + 1 < pairs()) std::memcpy(to + 2 * width, odd, size_t(P) * 2);
+                }
             }
     }
 
     // Of one output and one tap.
     void codesOf(const int8_t* from, int8_t* to) const {
-        if (area() == 1)
-            std::memcpy(to, from, size_t(s_.ic));
+        const int channels = s_.ic, step = area();
+        if (step == 1)
+            std::memcpy(to, from, size_t(channels));
         else
-            for (int c = 0; c < s_.ic; ++c) to[c] = from[size_t(c) * area()];
+            for (int c = 0; c < channels; ++c) to[c] = from[size_t(c) * step];
     }
 
     CodeRange rangeOf(const float* src, ThreadPool& pool) const {
