@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kHuge = int64_t{2} << 20;
 constexpr int64_t kMapping = int64_t{32} << 20;  // addresses, not memory
 constexpr int64_t kMostAhead = int64_t{1} << 40;
-constexpr int64_t kPage = 64 << 10;              // no system has larger ones
+constexpr int64_t kPage = 64 << 10;  // no system has larger ones
 
 // Tools that watch each block of memory want blocks.
 #if defined(__SANITIZE_ADDRESS__)
@@ -31,7 +31,8 @@ class WeightMemory::Mapping {
     explicit Mapping(int64_t least) : size_(std::max(kMapping, roundUp(least, kHuge))) {
         // One huge page more: mappings begin anywhere.
         const auto all = static_cast<size_t>(size_ + kHuge);
-        memory_ = ::mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        memory_ =
+            ::mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory_ == MAP_FAILED) return;
         const auto at = reinterpret_cast<uintptr_t>(memory_);
         base_ = static_cast<char*>(memory_) + (kHuge - static_cast<int64_t>(at % kHuge)) % kHuge;

@@ -26,7 +26,7 @@ class WeightStore {
             find(params, variant, bytes, limit, [&] { return std::static_pointer_cast<void>(make()); }));
     }
 
-    int64_t bytes() const noexcept { return *held_; }  // of all buffers alive
+    int64_t bytes() const noexcept { return *held_; }    // of all buffers alive
     WeightMemory& memory() noexcept { return memory_; }  // for buffers on the host
 
   private:

@@ -237,7 +237,8 @@ FloatView ConvParams::weights(int64_t expectedCount, int64_t outputChannels, con
                  static_cast<long long>(expectedCount));
         return all;
     }
-    if (model) model->readingWeights(std::max<int64_t>(expectedCount, 1) * static_cast<int64_t>(sizeof(float)));
+    if (model)
+        model->readingWeights(std::max<int64_t>(expectedCount, 1) * static_cast<int64_t>(sizeof(float)));
     return decodeConvWeights(*table, expectedCount, outputChannels, externalFile(), name);
 }
 

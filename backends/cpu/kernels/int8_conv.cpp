@@ -218,7 +218,8 @@ class DensePlan final : public Int8ConvPlan {
                     else
                         tapCodes(weights, first + l, tap, reinterpret_cast<int16_t*>(row) + skipped);
                 }
-                pack_.rowsToPanel(rows.data(), steps, real, steps, reinterpret_cast<float*>(out) + b * P, width);
+                pack_.rowsToPanel(rows.data(), steps, real, steps, reinterpret_cast<float*>(out) + b * P,
+                                  width);
             }
     }
 

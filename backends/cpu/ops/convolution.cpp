@@ -103,8 +103,7 @@ class ConvExecution final : public Execution {
                                     backend_.kernels().isa + "/" + std::to_string(w.groups);
         const auto fill = [&](void* buffer) {
             if (plan_->keepsCodes()) {
-                plan_->packCodes(params.quantizedWeights(w.weightCount, w.oc, name), buffer,
-                                 backend_.pool());
+                plan_->packCodes(params.quantizedWeights(w.weightCount, w.oc, name), buffer, backend_.pool());
                 return;
             }
             const FloatView weights = params.weights(w.weightCount, w.oc, name);

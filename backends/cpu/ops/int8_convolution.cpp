@@ -63,9 +63,8 @@ class Int8ConvExecution final : public Execution {
         if (!plan_) return;
         Tensor& out = *command_.outputs[0];
         const bool floats = out.type == DataType::Float32;
-        plan_->run(command_.inputs[0]->as<const int8_t>(), stored_.get(),
-                   floats ? nullptr : out.as<int8_t>(), floats ? out.as<float>() : nullptr, post_, scratch(),
-                   backend_.pool());
+        plan_->run(command_.inputs[0]->as<const int8_t>(), stored_.get(), floats ? nullptr : out.as<int8_t>(),
+                   floats ? out.as<float>() : nullptr, post_, scratch(), backend_.pool());
     }
 
   private:

@@ -231,11 +231,10 @@ class InnerProduct final : public Execution {
         args_.post.bias = params_.bias.empty() ? nullptr : params_.bias.data();
         const size_t bytes = gemmPackedBytes(kernels, args_.type, args_.N, args_.K);
         const std::string variant = std::string("inner_product ") + gemmText(args_.type) + " " + kernels.isa;
-        packed_ = backend_.weights(
-            command_.params, variant, static_cast<int64_t>(bytes), [&](void* buffer) {
-                gemmPackB(kernels, args_.type, params_.outputs, params_.inputs, params_.weight.data(),
-                          args_.lda, true, buffer, backend_.pool());
-            });
+        packed_ = backend_.weights(command_.params, variant, static_cast<int64_t>(bytes), [&](void* buffer) {
+            gemmPackB(kernels, args_.type, params_.outputs, params_.inputs, params_.weight.data(), args_.lda,
+                      true, buffer, backend_.pool());
+        });
         requestScratch(static_cast<int64_t>(gemmScratchBytes(kernels, args_, backend_.pool().threads())));
     }
 
