@@ -6,7 +6,6 @@
 
 #include "base/aligned.h"
 #include "base/checked.h"
-#include "base/error.h"
 
 namespace mnnc {
 
@@ -85,6 +84,7 @@ std::shared_ptr<void> WeightMemory::allocate(int64_t bytes, int64_t more) {
         auto mapping = current_.lock();
         if (!mapping || !mapping->fits(rounded)) {
             mapping = std::make_shared<Mapping>(rounded + std::clamp<int64_t>(more, 0, kMostAhead));
+            if (!*mapping) mapping = std::make_shared<Mapping>(rounded);  // addresses may be limited
             if (*mapping) current_ = mapping;
         }
         if (*mapping) {

@@ -87,7 +87,7 @@ void packPanel(const Kernels& k, int N, int K, const float* b, size_t ldb, bool 
         }
         return;
     }
-    constexpr int kChunk = 64;  // columns of B^T at a time: many streams of whole lines, and few pages
+    constexpr int kChunk = 64;  // columns of B^T at a time
     for (int j = 0; j < p.nb; ++j) {
         const int lanes = std::min(P, N - n0 - j * P);
         const float* rows = b + size_t(n0 + j * P) * ldb;
