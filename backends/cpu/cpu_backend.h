@@ -8,7 +8,6 @@
 
 #include "backend/backend.h"
 #include "backend/thread_pool.h"
-#include "base/aligned.h"
 
 namespace mnnc {
 struct Kernels;
@@ -16,7 +15,7 @@ struct Kernels;
 
 namespace mnnc::cpu {
 
-using PackedWeights = std::shared_ptr<const AlignedBuffer>;
+using PackedWeights = std::shared_ptr<const void>;
 
 class CpuBackend final : public Backend {
   public:
@@ -35,12 +34,12 @@ class CpuBackend final : public Backend {
     const Kernels& kernels() const noexcept { return kernels_; }
     // The threads to run on: those leased for the present run, outside of one the runtime's pool.
     ThreadPool& pool() const noexcept { return lease_ ? *lease_ : *pool_; }
-    // Weights prepared once for all sessions, see WeightStore.
+    // Weights prepared once for all sessions, see WeightStore. inAll: what those of the model may come to, where known.
     PackedWeights weights(const ParamsPtr& params, const std::string& variant, int64_t bytes,
-                          const std::function<void(AlignedBuffer&)>& fill) const {
-        return weights_.get<AlignedBuffer>(params, variant, bytes, config_.maxMemoryBytes, [&] {
-            auto buffer = std::make_shared<AlignedBuffer>(bytes);
-            fill(*buffer);
+                          const std::function<void(void*)>& fill, int64_t inAll = 0) const {
+        return weights_.get<void>(params, variant, bytes, config_.maxMemoryBytes, [&] {
+            auto buffer = weights_.memory().allocate(bytes, inAll - weights_.bytes() - bytes);
+            fill(buffer.get());
             return buffer;
         });
     }

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "backend/weight_memory.h"
 #include "ops/params.h"
 
 namespace mnnc {
@@ -25,7 +26,8 @@ class WeightStore {
             find(params, variant, bytes, limit, [&] { return std::static_pointer_cast<void>(make()); }));
     }
 
-    int64_t bytes() const noexcept { return *held_; }  // of all buffers alive
+    int64_t bytes() const noexcept { return *held_; }    // of all buffers alive
+    WeightMemory& memory() noexcept { return memory_; }  // for buffers on the host
 
   private:
     using Counter = std::shared_ptr<std::atomic<int64_t>>;
@@ -55,6 +57,7 @@ class WeightStore {
                                int64_t limit, const std::function<std::shared_ptr<void>()>& make);
     SlotPtr slot(const ParamsPtr& params, const std::string& variant);
 
+    WeightMemory memory_;
     const Counter held_ = std::make_shared<std::atomic<int64_t>>(0);
     std::mutex mutex_;  // of the map; never held while a slot is filled
     std::map<Key, SlotPtr> slots_;

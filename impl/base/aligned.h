@@ -48,13 +48,15 @@ class AlignedBuffer {
 
   private:
     // Large buffers lie in huge pages where the system gives them: fewer faults at first, fewer misses later. What
-    // does not fill one stays in small ones, so that no more memory is held than asked for.
+    // does not nearly fill one stays in small ones, so that hardly more memory is held than asked for.
     static void* allocate(size_t bytes) {
         constexpr size_t kHuge = size_t{2} << 20;
-        if (bytes < kHuge) return std::aligned_alloc(64, bytes);
+        constexpr size_t kSpare = size_t{128} << 10;
+        const size_t huge = (bytes + kSpare) / kHuge * kHuge;
+        if (huge == 0) return std::aligned_alloc(64, bytes);
         void* data = std::aligned_alloc(kHuge, (bytes + kHuge - 1) / kHuge * kHuge);
 #ifdef MADV_HUGEPAGE
-        if (data) madvise(data, bytes / kHuge * kHuge, MADV_HUGEPAGE);
+        if (data) madvise(data, huge, MADV_HUGEPAGE);
 #endif
         return data;
     }

@@ -74,10 +74,10 @@ std::vector<int8_t> takeSamples(Reader& reader) {
          samples);
 }
 
-bool isFullLinear(const std::vector<int8_t>& samples) {
-    if (samples.size() != 256) return false;
-    for (size_t i = 0; i < 256; ++i)
-        if (samples[i] != static_cast<int>(i) - 128) return false;
+// Without gaps: code i means the first sample + i.
+bool isRun(const std::vector<int8_t>& samples) {
+    for (size_t i = 1; i < samples.size(); ++i)
+        if (samples[i] != samples[i - 1] + 1) return false;
     return true;
 }
 
@@ -117,13 +117,19 @@ std::vector<int8_t> decodeCodebook(std::span<const uint8_t> stream, bool wideDim
     std::vector<int8_t> q(count);
 
     if (bits == 8) {
-        if (isFullLinear(samples)) {
-            for (size_t i = 0; i < count; ++i) q[i] = static_cast<int8_t>(packed[i] ^ 0x80u);
-            return q;
-        }
-        const uint8_t largest = *std::max_element(packed.begin(), packed.end());
+        // Bytes may be anything, the vector's own members too: only what is local stays in registers.
+        const uint8_t* const from = packed.data();
+        int8_t* const to = q.data();
+        uint8_t largest = 0;
+        for (size_t i = 0; i < count; ++i) largest = std::max(largest, from[i]);
         if (largest >= samples.size()) failIndex(opName, largest, samples.size());
-        for (size_t i = 0; i < count; ++i) q[i] = samples[packed[i]];
+        if (isRun(samples)) {
+            const auto first = static_cast<uint8_t>(samples[0]);
+            for (size_t i = 0; i < count; ++i) to[i] = static_cast<int8_t>(from[i] + first);
+        } else {
+            const int8_t* const table = samples.data();
+            for (size_t i = 0; i < count; ++i) to[i] = table[from[i]];
+        }
         return q;
     }
     // Codes beyond the samples map to a sample here and are caught by the running maximum.

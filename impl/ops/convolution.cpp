@@ -216,6 +216,10 @@ FloatView joinParts(const ConvParams& params, int64_t outputChannels, const char
 
 }  // namespace
 
+int64_t ConvParams::modelBytes() const {
+    return model ? static_cast<int64_t>(model->byteSize()) : 0;
+}
+
 const ExternalFile* ConvParams::externalFile() const {
     const auto* external = table->external();
     return external && external->size() > 1 ? model->externalFiles().forOp(*op) : nullptr;
@@ -233,7 +237,8 @@ FloatView ConvParams::weights(int64_t expectedCount, int64_t outputChannels, con
                  static_cast<long long>(expectedCount));
         return all;
     }
-    if (model) model->readingWeights(std::max<int64_t>(expectedCount, 1) * static_cast<int64_t>(sizeof(float)));
+    if (model)
+        model->readingWeights(std::max<int64_t>(expectedCount, 1) * static_cast<int64_t>(sizeof(float)));
     return decodeConvWeights(*table, expectedCount, outputChannels, externalFile(), name);
 }
 

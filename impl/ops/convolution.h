@@ -55,6 +55,7 @@ struct ConvParams : Params {
     int tensorInputs(size_t inputCountOfOp) const {
         return static_cast<int>(inputCountOfOp) - (hasOutputShape ? 1 : 0);
     }
+    int64_t modelBytes() const;  // of the whole model; 0: of none
     FloatView weights(int64_t expectedCount, int64_t outputChannels, const char* name) const;
     FloatView bias(int64_t outputChannels, const char* name) const;
     // The weights as the codes they are stored as; quantizedForm has nothing where they are not, or where they

@@ -647,6 +647,10 @@ TEST(KernelsConv, Grouped) {
     check({shape(12, 9, 9, 24, 3, 1, 1, 1), options(12)});
     check({shape(128, 5, 5, 128, 1), options(32)});
     check({shape(21, 8, 7, 14, 3, 1, 1, 1, 2), options(7)});
+    // As many outputs a group as vectors have lanes and more, with a rest.
+    check({shape(27, 8, 9, 45, 3, 1, 1, 1), options(3)});
+    check({shape(10, 8, 9, 46, 3, 1, 1, 1), options(2)});
+    check({shape(9, 9, 8, 57, 1), options(3)});
     // Groups of few channels, every stride, padding and dilation; bundles that do not end with a block.
     for (int stride : {1, 2}) {
         check({shape(48, 15, 14, 48, 3, stride, 1, 1), options(6)});

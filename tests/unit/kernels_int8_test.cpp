@@ -197,6 +197,8 @@ TEST(Int8Convolution, Windows) {
     expectDense(shape(1, 33, 11, 12, 16, 3, 3, 2, 1));
     expectDense(shape(1, 16, 10, 9, 40, 2, 5, 1, 3, 2));
     expectDense(shape(1, 40, 5, 5, 5, 5, 5));
+    expectDense(shape(1, 301, 3, 4, 67, 3, 3, 1, 1));
+    for (const int ic : {5, 6, 7}) expectDense(shape(1, ic, 6, 5, 9, 2, 3));
 }
 
 TEST(Int8Convolution, FewChannels) {
@@ -213,6 +215,9 @@ TEST(Int8Convolution, Groups) {
     expectDense(shape(1, 32, 7, 7, 64, 3, 3, 1, 1), 2);
     expectDense(shape(2, 18, 6, 5, 30, 3, 3, 1, 1), 6);
     expectDense(shape(1, 40, 6, 5, 20, 1, 1), 4);
+    expectDense(shape(1, 33, 6, 5, 22, 3, 3, 2, 1), 11);
+    expectDense(shape(1, 26, 6, 5, 78, 3, 1), 13);
+    expectDense(shape(1, 96, 4, 5, 48, 3, 3), 3);
 }
 
 TEST(Int8Convolution, Minima) {

@@ -143,6 +143,10 @@ TEST(ModelWeights, EightBitLinearAndCodebook) {
     std::vector<int> stream = {1, 3, 0, 0};  // 256 samples
     for (int i = 0; i < 256; ++i) stream.push_back((i + 7) & 0xff);
     expectWeights({1, join(stream, {0, 128, 255}, {}), {1}}, 1, {-128, 0, 127});
+    stream = {1, 2, 0, 255};  // without a gap
+    for (int i = 0; i < 255; ++i) stream.push_back((i - 127) & 0xff);
+    expectWeights({1, join(stream, {0, 254}, {}), {1}}, 1, {-127, 127});
+    expectBad({1, join(stream, {0, 255}, {}), {1}}, 1, "code 255");
     stream = {1, 2, 0, 129};
     for (int i = 0; i < 129; ++i) stream.push_back(i);  // 0..127 and -128
     expectWeights({1, join(stream, {0, 128}, {}), {1}}, 1, {-128, 127});

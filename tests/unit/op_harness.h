@@ -12,6 +12,7 @@
 
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/kernels/kernels.h"
+#include "base/aligned.h"
 #include "ops/op_def.h"
 
 namespace mnnc::test {

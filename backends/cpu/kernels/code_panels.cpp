@@ -1,8 +1,11 @@
 #include "backends/cpu/kernels/code_panels.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 
+#include "backends/cpu/kernels/pack.h"
 #include "base/error.h"
 #include "model/weights.h"
 
@@ -36,21 +39,47 @@ size_t CodePanels::scalesAt(const OutPanel& panel) const {
     return codes + size_t(panel.block) * k_->lanes * 2 * blocks_ * sizeof(float);
 }
 
+// The codes of one output channel in the order of the rows, those of 4 bits in pairs, the even one in the low half.
+void CodePanels::storedBytes(const int8_t* from, uint8_t* to) const {
+    const int count = rows(), channels = channels_, area = area_;
+    std::vector<int8_t> ordered;
+    if (order_ == Rows::TapMajor && area > 1) {
+        ordered.resize(static_cast<size_t>(count));
+        int8_t* next = ordered.data();
+        for (int tap = 0; tap < area; ++tap)
+            for (int c = 0; c < channels; ++c) *next++ = from[size_t(c) * area + tap];
+        from = ordered.data();
+    }
+    if (bits_ == 8) {
+        std::memcpy(to, from, static_cast<size_t>(count));
+        return;
+    }
+    for (int i = 0; i < count / 2; ++i)
+        to[i] = static_cast<uint8_t>((from[2 * i] + 8) | (from[2 * i + 1] + 8) << 4);
+    if (count % 2) to[count / 2] = static_cast<uint8_t>(from[count - 1] + 8);
+}
+
 void CodePanels::pack(const QuantizedWeights& weights, const OutPanel& panel, void* packed) const {
     const int P = k_->lanes, width = panel.nb * P, first = panel.block * P,
               real = std::min(width, oc_ - first);
     auto* codes = static_cast<uint8_t*>(packed) + codesAt(panel);
-    std::memset(codes, 0, size_t(width) * storedRows());
-    for (int row = 0; row < rows(); ++row) {
-        const int8_t* from = weights.q.data() + size_t(first) * rows() + position(row);
-        if (bits_ == 8) {
-            for (int l = 0; l < real; ++l)
-                codes[size_t(row) * width + l] = static_cast<uint8_t>(from[size_t(l) * rows()]);
-            continue;
-        }
-        for (int l = 0; l < real; ++l) {
-            const int code = from[size_t(l) * rows()] + 8;
-            codes[size_t(row / 2) * width + l] |= static_cast<uint8_t>(row % 2 ? code << 4 : code);
+    // The bytes of each output channel in a row of fours, which are transposed and taken apart.
+    const size_t stored = static_cast<size_t>(storedRows()), fours = (stored + 3) / 4;
+    std::vector<float> lines(size_t(P) * fours), columns(lines.size());
+    for (int b = 0; b < panel.nb; ++b, codes += P) {
+        const int lanes = std::min(P, oc_ - (first + b * P));
+        for (int l = 0; l < lanes; ++l)
+            storedBytes(weights.q.data() + size_t(first + b * P + l) * rows(),
+                        reinterpret_cast<uint8_t*>(lines.data() + l * fours));
+        k_->pack->rowsToBlock(lines.data(), fours, lanes, fours, columns.data());
+        for (size_t row = 0; row < stored; row += 4) {
+            uint8_t bytes[4][16];
+            for (int l = 0; l < P; ++l) {
+                const auto four = std::bit_cast<std::array<uint8_t, 4>>(columns[row / 4 * P + l]);
+                for (size_t i = 0; i < 4; ++i) bytes[i][l] = four[i];
+            }
+            for (size_t i = 0; i < std::min<size_t>(4, stored - row); ++i)
+                std::memcpy(codes + (row + i) * width, bytes[i], static_cast<size_t>(P));
         }
     }
     auto* scales = reinterpret_cast<float*>(static_cast<char*>(packed) + scalesAt(panel));

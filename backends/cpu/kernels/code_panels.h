@@ -37,6 +37,7 @@ class CodePanels {
     int position(int row) const {
         return order_ == Rows::TapMajor ? row % channels_ * area_ + row / channels_ : row;
     }
+    void storedBytes(const int8_t* from, uint8_t* to) const;
     size_t codesAt(const OutPanel& panel) const;
     size_t scalesAt(const OutPanel& panel) const;  // [block][scales, offsets]
 

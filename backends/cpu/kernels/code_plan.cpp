@@ -5,10 +5,13 @@
 // because windows overlap; it takes a pass over the input. Both are the same however many threads there are.
 // What is not finite makes every result that shares its scale NaN.
 #include <atomic>
+#include <bit>
+#include <cstring>
 #include <vector>
 
 #include "backends/cpu/kernels/code_kernels.h"
 #include "backends/cpu/kernels/conv_plans.h"
+#include "backends/cpu/kernels/pack.h"
 #include "backends/cpu/kernels/panels.h"
 #include "base/checked.h"
 #include "model/weights.h"
@@ -17,6 +20,18 @@ namespace mnnc {
 namespace {
 
 constexpr int64_t kCacheBytes = 384 << 10;  // what one task keeps of its input in the second level cache
+
+int64_t sumOf(const int8_t* codes, int64_t count) {
+    constexpr int64_t kPiece = 1 << 16;  // fits 32 bits
+    int64_t sum = 0;
+    for (int64_t at = 0; at < count; at += kPiece) {
+        const int n = static_cast<int>(std::min(kPiece, count - at));
+        int32_t piece = 0;
+        for (int i = 0; i < n; ++i) piece += codes[at + i];
+        sum += piece;
+    }
+    return sum;
+}
 
 class CodePlan final : public ConvPlan {
   public:
@@ -53,8 +68,7 @@ class CodePlan final : public ConvPlan {
         padBias(weights.scale.data(), s_.oc, channels, scale);
         const int64_t line = int64_t{s_.ic} * area();
         parallelFor(pool, channels, [&](int o) {
-            int64_t sum = 0;
-            for (int64_t i = 0; o < s_.oc && i < line; ++i) sum += weights.q[size_t(o * line + i)];
+            const int64_t sum = o < s_.oc ? sumOf(weights.q.data() + o * line, line) : 0;
             scale[channels + o] = scale[o] * static_cast<float>(sum);
         });
         if (minima_)
@@ -195,18 +209,38 @@ class CodePlan final : public ConvPlan {
 
     void packPanel(const int8_t* weights, int8_t* out, const OutPanel& panel) const {
         const int P = k_.lanes, first = panel.block * P, width = panel.nb * P;
-        const int real = std::min(width, s_.oc - first);
         const size_t line = size_t(s_.ic) * area();
-        for (int tap = 0; tap < area(); ++tap) {
-            for (int64_t c = 0; c < 2 * pairs(); c += 2, out += 2 * width) {
-                const int8_t* from = weights + first * line + size_t(c) * area() + tap;
-                const bool both = c + 1 < s_.ic;
-                for (int l = 0; l < width; ++l, from += line) {
-                    out[2 * l] = l < real ? from[0] : int8_t{0};
-                    out[2 * l + 1] = l < real && both ? from[area()] : int8_t{0};
+        // The codes of a tap, an output's in a row of fours; two pairs at a time are transposed.
+        const size_t fours = (size_t(s_.ic) + 3) / 4;
+        std::vector<float> rows(size_t(P) * fours), columns(rows.size());
+        for (int tap = 0; tap < area(); ++tap, out += 2 * pairs() * width)
+            for (int b = 0; b < panel.nb; ++b) {
+                const int real = std::min(P, s_.oc - (first + b * P));
+                for (int l = 0; l < real; ++l)
+                    codesOf(weights + size_t(first + b * P + l) * line + tap,
+                            reinterpret_cast<int8_t*>(rows.data() + l * fours));
+                k_.pack->rowsToBlock(rows.data(), fours, real, fours, columns.data());
+                int8_t* to = out + 2 * b * P;
+                for (int64_t pair = 0; pair < pairs(); pair += 2, to += 4 * width) {
+                    uint16_t even[16], odd[16];
+                    for (int l = 0; l < P; ++l) {
+                        const auto four = std::bit_cast<uint32_t>(columns[size_t(pair / 2) * P + l]);
+                        even[l] = static_cast<uint16_t>(four);  // the first bytes: hosts are little-endian
+                        odd[l] = static_cast<uint16_t>(four >> 16);
+                    }
+                    std::memcpy(to, even, size_t(P) * 2);
+                    if (pair + 1 < pairs()) std::memcpy(to + 2 * width, odd, size_t(P) * 2);
                 }
             }
-        }
+    }
+
+    // Of one output and one tap.
+    void codesOf(const int8_t* from, int8_t* to) const {
+        const int channels = s_.ic, step = area();
+        if (step == 1)
+            std::memcpy(to, from, size_t(channels));
+        else
+            for (int c = 0; c < channels; ++c) to[c] = from[size_t(c) * step];
     }
 
     CodeRange rangeOf(const float* src, ThreadPool& pool) const {

@@ -60,7 +60,6 @@ void packPairs(const Kernels& k, int N, int K, const float* b, size_t ldb, bool 
     // Pairs lie side by side in B's rows: as elements of 32 bits they are transposed like floats.
     constexpr int kChunk = 64;
     alignas(64) float rows[16 * kChunk / 2];
-    alignas(64) float block[kChunk / 2 * 16];
     auto* halves = reinterpret_cast<uint16_t*>(rows);
     for (int j = 0; j < p.nb; ++j) {
         const int lanes = std::min(P, N - n0 - j * P);
@@ -71,10 +70,8 @@ void packPairs(const Kernels& k, int N, int K, const float* b, size_t ldb, bool 
                 k.bf16->convert(from + l * ldb + kk, n, halves + l * kChunk);
                 if (n % 2) halves[l * kChunk + n] = 0;
             }
-            k.pack->rowsToBlock(rows, kChunk / 2, lanes, pairs, block);
-            for (int i = 0; i < pairs; ++i)
-                std::memcpy(out + size_t(kk / 2 + i) * 2 * width + j * 2 * P, block + i * P,
-                            P * sizeof(float));
+            auto* column = reinterpret_cast<float*>(out) + size_t(kk / 2) * width + j * P;
+            k.pack->rowsToPanel(rows, kChunk / 2, lanes, pairs, column, width);
         }
     }
 }
@@ -90,19 +87,13 @@ void packPanel(const Kernels& k, int N, int K, const float* b, size_t ldb, bool 
         }
         return;
     }
-    // Row panels of B^T are exactly what rowsToBlock makes, one block of P at a time; it writes P apart, we
-    // need width.
-    constexpr int kChunk = 64;
-    alignas(64) float block[kChunk * 16];
+    constexpr int kChunk = 64;  // columns of B^T at a time
     for (int j = 0; j < p.nb; ++j) {
         const int lanes = std::min(P, N - n0 - j * P);
         const float* rows = b + size_t(n0 + j * P) * ldb;
         for (int kk = 0; kk < K; kk += kChunk) {
             const int n = std::min(kChunk, K - kk);
-            k.pack->rowsToBlock(rows + kk, ldb, lanes, n, block);
-            for (int i = 0; i < n; ++i) {
-                std::memcpy(out + size_t(kk + i) * width + j * P, block + i * P, P * sizeof(float));
-            }
+            k.pack->rowsToPanel(rows + kk, ldb, lanes, n, out + size_t(kk) * width + j * P, width);
         }
     }
 }

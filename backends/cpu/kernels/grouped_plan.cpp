@@ -73,18 +73,17 @@ class GroupedPlan final : public ConvPlan {
 
     size_t packedWeightBytes() const override { return size_t(s_.oc) * icg_ * s_.kh * s_.kw * sizeof(float); }
 
-    // [group][chunk of outputs][channel][tap][output]
+    // [group][chunk of outputs][channel][tap][output]: the rows of a chunk's outputs, transposed.
     void packWeights(const float* weights, void* packed, ThreadPool& pool) const override {
         const int area = s_.kh * s_.kw;
         parallelFor(pool, groups_, [&](int g) {
-            float* to = static_cast<float*>(packed) + size_t(g) * ocg_ * icg_ * area;
-            int first = g * ocg_;
+            const size_t row = size_t(icg_) * area;
+            const float* from = weights + size_t(g) * ocg_ * row;
+            float* to = static_cast<float*>(packed) + size_t(g) * ocg_ * row;
             for (const int outputs : chunks_) {
-                for (int c = 0; c < icg_; ++c)
-                    for (int t = 0; t < area; ++t)
-                        for (int o = 0; o < outputs; ++o)
-                            *to++ = weights[(size_t(first + o) * icg_ + c) * area + t];
-                first += outputs;
+                packChunk(from, row, outputs, to);
+                from += outputs * row;
+                to += outputs * row;
             }
         });
     }
@@ -118,6 +117,23 @@ class GroupedPlan final : public ConvPlan {
         const float* bias;
         const PostOps& post;
     };
+
+    void packChunk(const float* from, size_t row, int outputs, float* to) const {
+        const int P = k_.lanes;
+        if (outputs >= P) {  // whole vectors
+            for (int o = 0; o < outputs; o += P)
+                k_.pack->rowsToPanel(from + o * row, row, P, row, to + o, static_cast<size_t>(outputs));
+            return;
+        }
+        constexpr size_t kColumns = 64;
+        alignas(64) float columns[kColumns * 16];
+        for (size_t i = 0; i < row; i += kColumns) {
+            const size_t count = std::min(kColumns, row - i);
+            k_.pack->rowsToBlock(from + i, row, outputs, count, columns);
+            for (size_t j = 0; j < count; ++j, to += outputs)
+                std::copy(columns + j * P, columns + j * P + outputs, to);
+        }
+    }
 
     int tasks() const { return s_.batch * bundles_ * strips_; }
     size_t biasFloats() const { return size_t(ceilDiv(s_.oc, 16)) * 16; }

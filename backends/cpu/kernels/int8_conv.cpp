@@ -6,6 +6,7 @@
 
 #include "backends/cpu/kernels/conv_plans.h"
 #include "backends/cpu/kernels/int8_kernels.h"
+#include "backends/cpu/kernels/pack.h"
 #include "backends/cpu/kernels/panels.h"
 #include "base/checked.h"
 #include "base/error.h"
@@ -19,6 +20,15 @@ int64_t roundUp(int64_t bytes) {
     return (bytes + 63) / 64 * 64;
 }
 
+// `count` codes that lie `step` apart, as numbers side by side.
+template <typename T>
+void spaced(const int8_t* from, int step, int count, T* to) {
+    if (step == 1)
+        std::copy(from, from + count, to);
+    else
+        for (int i = 0; i < count; ++i) to[i] = from[size_t(i) * step];
+}
+
 struct Panel {
     int block, nb;
     int inBlock;  // first block of input channels read
@@ -28,7 +38,7 @@ struct Panel {
 class DensePlan final : public Int8ConvPlan {
   public:
     DensePlan(const Kernels& k, const ConvShape& shape, int groups, bool nchw)
-        : k_(*k.int8), s_(shape), groups_(groups), nchw_(nchw) {
+        : k_(*k.int8), pack_(*k.pack), s_(shape), groups_(groups), nchw_(nchw) {
         const int P = k_.lanes;
         icb_ = ceilDiv(s_.ic, P);
         ocb_ = ceilDiv(s_.oc, P);
@@ -190,29 +200,36 @@ class DensePlan final : public Int8ConvPlan {
     }
     int tailSteps(const Panel& p) const { return ceilDiv(p.channels % k_.lanes, perStep()); }
 
+    // A tap at a time: the codes of an output channel in the order of the steps, then those rows transposed in
+    // units of a step.
     void packPanel(const int8_t* weights, char* out, const Panel& p) const {
-        const int P = k_.lanes, icg = s_.ic / groups_, ocg = s_.oc / groups_, area = s_.kh * s_.kw;
-        const int steps = stepsOf(p);
-        for (int tap = 0; tap < static_cast<int>(taps_.size()); ++tap)
-            for (int step = 0; step < steps; ++step)
-                for (int l = 0; l < p.nb * P; ++l)
-                    for (int i = 0; i < perStep(); ++i, out += k_.unit) {
-                        int c = step * perStep() + i, spot = tap;
-                        if (narrow_) {
-                            spot = joined_ > 1 ? tap * s_.kw + c / 4 : tap;
-                            c %= 4;
-                        }
-                        const int ic = p.inBlock * P + c, oc = p.block * P + l;
-                        int8_t w = 0;
-                        if (oc < s_.oc && ic < s_.ic && ic / icg == oc / ocg)
-                            w = weights[(int64_t{oc} * icg + ic % icg) * area + spot];
-                        if (k_.unit == 1) {
-                            std::memcpy(out, &w, 1);
-                        } else {
-                            const int16_t wide = w;
-                            std::memcpy(out, &wide, 2);
-                        }
-                    }
+        const int P = k_.lanes, ocg = s_.oc / groups_, steps = stepsOf(p), width = p.nb * P;
+        std::vector<float> rows(size_t(P) * steps);
+        for (int tap = 0; tap < static_cast<int>(taps_.size()); ++tap, out += size_t(steps) * width * 4)
+            for (int b = 0; b < p.nb; ++b) {
+                const int first = (p.block + b) * P, real = std::min(P, s_.oc - first);
+                // Channels of other groups have zero weights, and which they are differs from row to row.
+                if (groups_ > 1) std::fill(rows.begin(), rows.end(), 0.0f);
+                for (int l = 0; l < real; ++l) {
+                    float* row = rows.data() + size_t(l) * steps;
+                    const int skipped = (first + l) / ocg * (s_.ic / groups_) - p.inBlock * P;
+                    if (k_.unit == 1)
+                        tapCodes(weights, first + l, tap, reinterpret_cast<int8_t*>(row) + skipped);
+                    else
+                        tapCodes(weights, first + l, tap, reinterpret_cast<int16_t*>(row) + skipped);
+                }
+                pack_.rowsToPanel(rows.data(), steps, real, steps, reinterpret_cast<float*>(out) + b * P,
+                                  width);
+            }
+    }
+
+    // What one output channel multiplies at a tap.
+    template <typename T>
+    void tapCodes(const int8_t* weights, int oc, int tap, T* to) const {
+        const int icg = s_.ic / groups_, area = s_.kh * s_.kw;
+        const int8_t* from = weights + int64_t{oc} * icg * area + tap * joined_;
+        if (!narrow_) return spaced(from, area, icg, to);
+        for (int kx = 0; kx < joined_; ++kx) spaced(from + kx, area, icg, to + kx * 4);
     }
 
     // Units [begin, end) of all planes: rows of the bordered map, or pixels where there is no border to make.
@@ -372,6 +389,7 @@ class DensePlan final : public Int8ConvPlan {
     }
 
     const Int8Kernels& k_;
+    const PackKernels& pack_;
     const ConvShape s_;
     const int groups_;
     const bool nchw_;
@@ -389,6 +407,7 @@ class DepthwisePlan final : public Int8ConvPlan {
   public:
     DepthwisePlan(const Kernels& k, const ConvShape& shape)
         : k_(*k.int8),
+          pack_(*k.pack),
           s_(shape),
           blocks_(ceilDiv(shape.oc, k.lanes)),
           perGroup_(4 / k.int8->unit),
@@ -401,21 +420,20 @@ class DepthwisePlan final : public Int8ConvPlan {
     // [block][kx][group of rows][lane][rows of the group]
     void packWeights(const int8_t* weights, void* packed, ThreadPool& pool) const override {
         parallelFor(pool, blocks_, [&](int b) {
+            const int P = k_.lanes, first = b * P, real = std::min(P, s_.oc - first), words = s_.kw * groups_;
+            std::vector<float> rows(size_t(P) * words);
+            for (int l = 0; l < real; ++l) {
+                const int8_t* from = weights + int64_t{first + l} * s_.kh * s_.kw;
+                float* row = rows.data() + size_t(l) * words;
+                for (int kx = 0; kx < s_.kw; ++kx) {
+                    if (k_.unit == 1)
+                        spaced(from + kx, s_.kw, s_.kh, reinterpret_cast<int8_t*>(row + kx * groups_));
+                    else
+                        spaced(from + kx, s_.kw, s_.kh, reinterpret_cast<int16_t*>(row + kx * groups_));
+                }
+            }
             char* out = static_cast<char*>(packed) + b * blockBytes();
-            for (int kx = 0; kx < s_.kw; ++kx)
-                for (int g = 0; g < groups_; ++g)
-                    for (int l = 0; l < k_.lanes; ++l)
-                        for (int i = 0; i < perGroup_; ++i, out += k_.unit) {
-                            const int c = b * k_.lanes + l, ky = g * perGroup_ + i;
-                            int8_t w = 0;
-                            if (c < s_.oc && ky < s_.kh) w = weights[(int64_t{c} * s_.kh + ky) * s_.kw + kx];
-                            if (k_.unit == 1) {
-                                std::memcpy(out, &w, 1);
-                            } else {
-                                const int16_t wide = w;
-                                std::memcpy(out, &wide, 2);
-                            }
-                        }
+            pack_.rowsToPanel(rows.data(), words, real, words, reinterpret_cast<float*>(out), P);
         });
     }
 
@@ -449,6 +467,7 @@ class DepthwisePlan final : public Int8ConvPlan {
     int64_t blockBytes() const { return int64_t{s_.kw} * groups_ * k_.lanes * 4; }
 
     const Int8Kernels& k_;
+    const PackKernels& pack_;
     const ConvShape s_;
     const int blocks_, perGroup_, groups_;
 };

@@ -33,14 +33,15 @@ HWY_INLINE void transpose4(V4& a, V4& b, V4& c, V4& e) {
     e = hn::BitCast(d, hn::InterleaveUpper(dw, hn::BitCast(dw, ab1), hn::BitCast(dw, cd1)));
 }
 
-void rowsToBlock(const float* src, size_t stride, int channels, size_t area, float* dst) {
+HWY_INLINE void rowsTo(const float* src, size_t stride, int channels, size_t area, float* dst,
+                       size_t dstStride) {
     const D4 d;
     // The last four may overlap those before them.
     for (size_t at = 0; at < area && area >= 4; at += 4) {
         const size_t i = std::min(at, area - 4);
         for (int c = 0; c < P; c += 4) {
             const float* p = src + c * stride + i;
-            float* q = dst + i * P + c;
+            float* q = dst + i * dstStride + c;
             V4 v0 = hn::Zero(d), v1 = v0, v2 = v0, v3 = v0;
             if (c < channels) v0 = hn::LoadU(d, p);
             if (c + 1 < channels) v1 = hn::LoadU(d, p + stride);
@@ -48,14 +49,22 @@ void rowsToBlock(const float* src, size_t stride, int channels, size_t area, flo
             if (c + 3 < channels) v3 = hn::LoadU(d, p + 3 * stride);
             transpose4(v0, v1, v2, v3);
             hn::StoreU(v0, d, q);
-            hn::StoreU(v1, d, q + P);
-            hn::StoreU(v2, d, q + 2 * P);
-            hn::StoreU(v3, d, q + 3 * P);
+            hn::StoreU(v1, d, q + dstStride);
+            hn::StoreU(v2, d, q + 2 * dstStride);
+            hn::StoreU(v3, d, q + 3 * dstStride);
         }
     }
     for (size_t i = 0; i < area && area < 4; ++i) {
-        for (int c = 0; c < P; ++c) dst[i * P + c] = c < channels ? src[c * stride + i] : 0.0f;
+        for (int c = 0; c < P; ++c) dst[i * dstStride + c] = c < channels ? src[c * stride + i] : 0.0f;
     }
+}
+
+void rowsToBlock(const float* src, size_t stride, int channels, size_t area, float* dst) {
+    rowsTo(src, stride, channels, area, dst, P);
+}
+
+void rowsToPanel(const float* src, size_t stride, int channels, size_t area, float* dst, size_t dstStride) {
+    rowsTo(src, stride, channels, area, dst, dstStride);
 }
 
 void blockToRows(const float* src, int channels, size_t area, float* dst, size_t stride) {
@@ -82,7 +91,7 @@ void blockToRows(const float* src, int channels, size_t area, float* dst, size_t
 }  // namespace
 
 const PackKernels& packTable() {
-    static constexpr PackKernels table = {&rowsToBlock, &blockToRows};
+    static constexpr PackKernels table = {&rowsToBlock, &rowsToPanel, &blockToRows};
     return table;
 }
 

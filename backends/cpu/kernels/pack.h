@@ -16,6 +16,10 @@ struct PackKernels {
     // One channel block: `channels` (1..P) rows of `area` floats, `srcStride` apart, to area x P floats; and
     // back.
     void (*rowsToBlock)(const float* src, size_t srcStride, int channels, size_t area, float* dst);
+    // The same, but the `area` groups of P floats are dstStride apart: a column of a wider panel. Any four bytes do
+    // for a float: nothing is computed.
+    void (*rowsToPanel)(const float* src, size_t srcStride, int channels, size_t area, float* dst,
+                        size_t dstStride);
     void (*blockToRows)(const float* src, int channels, size_t area, float* dst, size_t dstStride);
 };
 

@@ -7,6 +7,7 @@
 #include "backends/cpu/kernels/conv_plans.h"
 #include "backends/cpu/kernels/pack.h"
 #include "backends/cpu/kernels/panels.h"
+#include "backends/cpu/kernels/product_weights.h"
 #include "base/error.h"
 
 namespace mnnc {
@@ -16,31 +17,11 @@ constexpr size_t kExpandedBytes = 600 << 10;  // most of an expanded panel of qu
 constexpr long kCacheBytes = 384L << 10;      // what one task keeps of its input in the second level cache
 constexpr long kPlanarBytes = 96L << 10;      // of a first layer's input with its border
 
-struct Tap {
-    int ky, kx;
-    int dy, dx;  // where it reads, from the output's position times the step
-};
-
-// Output pixels that share their taps. A forward convolution is one phase; a transposed one has stride x
-// stride, each a dense convolution of its own with a few of the taps.
-struct Phase {
-    int py, px;      // first output
-    int rows, cols;  // how many of its outputs
-    std::vector<Tap> taps;
-    std::vector<ptrdiff_t> offsets;  // of the taps in the source, floats
-};
+using Tap = ProductTap;
+using Phase = ProductPhase;
+using Panel = ProductPanel;
 
 constexpr int kMaxPhases = 1 << 14;
-constexpr int kPackColumns = 128;  // of the weights, packed at a time
-
-struct Panel {
-    int block, nb;
-    int inBlock;  // first block of input channels read
-    int fullBlocks;
-    int tail;
-    int channels() const { return channelsCached; }
-    int channelsCached;
-};
 
 // Where the products read their source: the plan's input itself, a copy of it with a border, or a strip of it
 // as bf16.
@@ -102,9 +83,9 @@ class ProductPlan final : public ConvPlan {
             const Phase& phase = phases_[i / panels];
             const Panel& panel = panels_[i % panels];
             if (bf16_)
-                packPanel(weights, static_cast<uint16_t*>(packed) + at, phase, panel);
+                layout().pack(weights, static_cast<uint16_t*>(packed) + at, phase, panel);
             else
-                packPanel(weights, static_cast<float*>(packed) + at, phase, panel);
+                layout().pack(weights, static_cast<float*>(packed) + at, phase, panel);
         });
     }
 
@@ -301,9 +282,9 @@ class ProductPlan final : public ConvPlan {
         const int m = flat_ ? flatCols_ : phases_[0].cols;
         const auto add = [&](OutPanel o, int first, int last) {
             Panel p{o.block, o.nb, first / P, 0, 0, 0};
-            p.channelsCached = last - p.inBlock * P;
-            p.fullBlocks = p.channelsCached / P;
-            p.tail = p.channelsCached % P;
+            p.channels = last - p.inBlock * P;
+            p.fullBlocks = p.channels / P;
+            p.tail = p.channels % P;
             panels_.push_back(p);
         };
         if (groups_ == 1 || (icg % P == 0 && ocg % P == 0)) {
@@ -327,10 +308,11 @@ class ProductPlan final : public ConvPlan {
                 add({b, 1}, b * P / ocg * icg, (last / ocg + 1) * icg);
             }
         }
+        const ProductWeights weights = layout();
         for (const Phase& phase : phases_) {
             for (const Panel& p : panels_) {
                 offsets_.push_back(weightElements_);
-                const int length = runLength(p);
+                const int length = weights.runLength(p);
                 const size_t elements =
                     phase.offsets.size() * (bf16_ ? (length + 1) / 2 * 2 : length) * p.nb * P;
                 weightElements_ += elements;
@@ -339,89 +321,8 @@ class ProductPlan final : public ConvPlan {
         }
     }
 
+    ProductWeights layout() const { return {k_, s_, groups_, transposed_, planar_, joined_}; }
     size_t weightOffset(size_t phase, int panel) const { return offsets_[phase * panels_.size() + panel]; }
-
-    // Weights come in runs that are read side by side: the channels of a tap, or (planar) the taps of a
-    // kernel row. One run per offset of the phase.
-    int runLength(const Panel& p) const { return planar_ ? (joined_ ? s_.kw : 1) : p.channels(); }
-
-    template <typename T>
-    void packPanel(const float* weights, T* out, const Phase& phase, const Panel& p) const {
-        const int P = k_.lanes, width = p.nb * P, icg = s_.ic / groups_, ocg = s_.oc / groups_;
-        const int area = s_.kh * s_.kw, length = runLength(p);
-        const int runs = static_cast<int>(phase.offsets.size());
-        const int runsPerChannel = planar_ ? runs / s_.ic : 1;
-        const bool oneGroup = groups_ == 1 || (icg % P == 0 && ocg % P == 0);
-        if (!planar_ && !transposed_ && oneGroup && 2 * area <= kPackColumns)
-            return packRows(weights, out, p, icg);
-        alignas(64) float rows[2][4 * 16];
-        for (int run = 0; run < runs; ++run) {
-            const auto fill = [&](int i, float* to) {
-                const int c = planar_ ? run / runsPerChannel : p.inBlock * P + i, group = c / icg;
-                const int tap = planar_ ? run % runsPerChannel * length + i : run;
-                const int spot = phase.taps[tap].ky * s_.kw + phase.taps[tap].kx;
-                for (int l = 0; l < width; ++l) {
-                    const int oc = p.block * P + l;
-                    float w = 0.0f;
-                    if (oc < s_.oc && oc / ocg == group) {
-                        const size_t at =
-                            transposed_ ? size_t(c) * ocg + oc % ocg : size_t(oc) * icg + c % icg;
-                        w = weights[at * area + spot];
-                    }
-                    to[l] = w;
-                }
-            };
-            if constexpr (std::is_same_v<T, float>) {
-                for (int i = 0; i < length; ++i, out += width) fill(i, out);
-            } else {
-                for (int i = 0; i < length; i += 2, out += 2 * width) {
-                    fill(i, rows[0]);
-                    if (i + 1 < length)
-                        fill(i + 1, rows[1]);
-                    else
-                        std::fill(rows[1], rows[1] + width, 0.0f);
-                    k_.bf16->interleave(rows[0], rows[1], width, out);
-                }
-            }
-        }
-    }
-
-    // The same where the panel's channels all belong to one group: a few columns of the weights at a time.
-    template <typename T>
-    void packRows(const float* weights, T* out, const Panel& p, int channels) const {
-        const int P = k_.lanes, area = s_.kh * s_.kw, width = p.nb * P;
-        const size_t line = size_t(channels) * area;
-        alignas(64) float columns[kPackColumns * 16];
-        alignas(64) static constexpr float kZero[16] = {};
-        for (int b = 0; b < p.nb; ++b) {
-            const int oc = (p.block + b) * P, real = std::min(P, s_.oc - oc);
-            const float* from = weights + oc * line;
-            if constexpr (std::is_same_v<T, float>) {
-                for (size_t j0 = 0; j0 < line; j0 += kPackColumns) {
-                    const size_t count = std::min<size_t>(kPackColumns, line - j0);
-                    k_.pack->rowsToBlock(from + j0, line, real, count, columns);
-                    for (size_t i = 0; i < count; ++i) {
-                        const size_t row = (j0 + i) % area * channels + (j0 + i) / area;
-                        std::memcpy(out + row * width + b * P, columns + i * P, P * sizeof(float));
-                    }
-                }
-            } else {
-                const int step = kPackColumns / area / 2 * 2;
-                for (int c0 = 0; c0 < channels; c0 += step) {
-                    const int count = std::min(step, channels - c0);
-                    k_.pack->rowsToBlock(from + size_t(c0) * area, line, real, size_t(count) * area, columns);
-                    for (int i = 0; i < count * area; ++i) {
-                        const int c = i / area;
-                        if (c % 2) continue;
-                        const float* even = columns + i * P;
-                        const size_t row = i % area * ((size_t(channels) + 1) / 2) + (c0 + c) / 2;
-                        k_.bf16->interleave(even, c + 1 < count ? even + area * P : kZero, P,
-                                            out + (row * width + b * P) * 2);
-                    }
-                }
-            }
-        }
-    }
 
     void padSource(const float* src, float* dst, ThreadPool& pool) const {
         const int P = k_.lanes;
@@ -491,7 +392,7 @@ class ProductPlan final : public ConvPlan {
         if (planar_ && threads > 1) fit = std::min<long>(fit, ceilDiv(units, 4 * threads));
         const double pixels = flat_ ? double(flatCols_) : double(phase.rows) * phase.cols;
         const double weights =
-            double(phase.offsets.size()) * runLength(panels_[0]) * panels_[0].nb * k_.lanes;
+            double(phase.offsets.size()) * layout().runLength(panels_[0]) * panels_[0].nb * k_.lanes;
         return splitProduct({units, fit, panels, pixels, weights, 1 << 18}, threads);
     }
 

@@ -9,6 +9,7 @@
 #include "backends/cpu/ops/conv_shape.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/int8.h"
+#include "base/aligned.h"
 
 namespace mnnc::cpu {
 
@@ -107,16 +108,16 @@ class ConvExecution final : public Execution {
         // The same operator on another number of channels means other groups, hence the count in the key.
         const std::string variant = plan_->algorithm() + "/" + plan_->weightVariant() + "/" +
                                     backend_.kernels().isa + "/" + std::to_string(w.groups);
-        stored_ = backend_.weights(command_.params, variant, packedBytes_, [&](AlignedBuffer& buffer) {
+        const auto fill = [&](void* buffer) {
             if (plan_->keepsCodes()) {
-                plan_->packCodes(params.quantizedWeights(w.weightCount, w.oc, name), buffer.data(),
-                                 backend_.pool());
+                plan_->packCodes(params.quantizedWeights(w.weightCount, w.oc, name), buffer, backend_.pool());
                 return;
             }
             const FloatView weights = params.weights(w.weightCount, w.oc, name);
-            plan_->packWeights(weights.data(), buffer.data(), backend_.pool());
-        });
-        packed_ = stored_->data();
+            plan_->packWeights(weights.data(), buffer, backend_.pool());
+        };
+        stored_ = backend_.weights(command_.params, variant, packedBytes_, fill, params.modelBytes());
+        packed_ = stored_.get();
         if (!bias_.empty()) return;
         const FloatView bias = params.bias(w.oc, name);
         bias_.assign(bias.span().begin(), bias.span().end());

@@ -63,9 +63,8 @@ class Int8ConvExecution final : public Execution {
         if (!plan_) return;
         Tensor& out = *command_.outputs[0];
         const bool floats = out.type == DataType::Float32;
-        plan_->run(command_.inputs[0]->as<const int8_t>(), stored_->data(),
-                   floats ? nullptr : out.as<int8_t>(), floats ? out.as<float>() : nullptr, post_, scratch(),
-                   backend_.pool());
+        plan_->run(command_.inputs[0]->as<const int8_t>(), stored_.get(), floats ? nullptr : out.as<int8_t>(),
+                   floats ? out.as<float>() : nullptr, post_, scratch(), backend_.pool());
     }
 
   private:
@@ -88,13 +87,13 @@ class Int8ConvExecution final : public Execution {
         const std::string variant = plan_->weightVariant() + "/" + std::to_string(w.groups);
         const int64_t bytes = checkedAdd(roundUp(plan_->packedBytes(), 64),
                                          checkedMul(padded_, 12, "packed weights"), "packed weights");
-        stored_ = backend_.weights(command_.params, variant, bytes, [&](AlignedBuffer& buffer) {
+        const auto fill = [&](void* buffer) {
             const QuantizedWeights codes = params_.quantizedWeights(w.weightCount, w.oc, name);
             if (codes.blocksPerOutput != 1)
                 fail(Status::NotSupported, "op '%s': %lld scales per output channel", name,
                      static_cast<long long>(codes.blocksPerOutput));
-            plan_->packWeights(codes.q.data(), buffer.data(), backend_.pool());
-            const Tail tail = tailOf(buffer.data());
+            plan_->packWeights(codes.q.data(), buffer, backend_.pool());
+            const Tail tail = tailOf(buffer);
             const auto each = static_cast<size_t>(w.weightCount / w.oc);
             for (size_t o = 0; o < static_cast<size_t>(padded_); ++o) {
                 const bool real = o < static_cast<size_t>(w.oc);
@@ -104,7 +103,8 @@ class Int8ConvExecution final : public Execution {
                 tail.scale[o] = real ? codes.scale[o] : 1;
                 tail.min[o] = real && !codes.min.empty() ? codes.min[o] : 0;
             }
-        });
+        };
+        stored_ = backend_.weights(command_.params, variant, bytes, fill, params_.modelBytes());
     }
 
     Steps steps() const {
@@ -138,7 +138,7 @@ class Int8ConvExecution final : public Execution {
     }
 
     void prepareSteps(const ConvWindow& w) {
-        const Tail tail = tailOf(stored_->data());
+        const Tail tail = tailOf(stored_.get());
         const auto count = static_cast<size_t>(padded_);
         const auto channels = static_cast<size_t>(w.oc);
         scale_.assign(count, 1);

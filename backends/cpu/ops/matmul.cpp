@@ -117,7 +117,7 @@ class MatMul final : public Execution {
                                      format("matmul.%s.%s.%dx%d.%s%zu.%lld", gemmText(args_.type).c_str(),
                                             kernels.isa, args_.K, args_.N, args_.transB ? "t" : "n",
                                             args_.ldb, static_cast<long long>(bStart_)),
-                                     packedBytes_, [&](AlignedBuffer& buffer) { packB(buffer.data()); });
+                                     packedBytes_, [&](void* buffer) { packB(buffer); });
                 packedBytes_ = 0;
             }
             requestScratch(packedBytes_ +
@@ -153,7 +153,7 @@ class MatMul final : public Execution {
         if (!constant_) packB(scratch());
         GemmArgs gemmArgs = singleArgs();
         gemmArgs.a = a_.as<const float>() + aStart_;
-        gemmArgs.packedB = constant_ ? constant_->data() : scratch();
+        gemmArgs.packedB = constant_ ? constant_.get() : scratch();
         gemmArgs.c = c;
         gemmArgs.post = post;
         gemmArgs.scratch = static_cast<char*>(scratch()) + packedBytes_;
@@ -231,18 +231,17 @@ class InnerProduct final : public Execution {
         args_.post.bias = params_.bias.empty() ? nullptr : params_.bias.data();
         const size_t bytes = gemmPackedBytes(kernels, args_.type, args_.N, args_.K);
         const std::string variant = std::string("inner_product ") + gemmText(args_.type) + " " + kernels.isa;
-        packed_ = backend_.weights(
-            command_.params, variant, static_cast<int64_t>(bytes), [&](AlignedBuffer& buffer) {
-                gemmPackB(kernels, args_.type, params_.outputs, params_.inputs, params_.weight.data(),
-                          args_.lda, true, buffer.data(), backend_.pool());
-            });
+        packed_ = backend_.weights(command_.params, variant, static_cast<int64_t>(bytes), [&](void* buffer) {
+            gemmPackB(kernels, args_.type, params_.outputs, params_.inputs, params_.weight.data(), args_.lda,
+                      true, buffer, backend_.pool());
+        });
         requestScratch(static_cast<int64_t>(gemmScratchBytes(kernels, args_, backend_.pool().threads())));
     }
 
     void onExecute() override {
         if (output_.empty()) return;
         args_.a = input_.as<const float>();
-        args_.packedB = packed_->data();
+        args_.packedB = packed_.get();
         args_.c = output_.as<float>();
         args_.scratch = scratch();
         gemm(backend_.kernels(), args_, backend_.pool());

@@ -1,0 +1,100 @@
+#include "backend/weight_memory.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+#include "base/aligned.h"
+#include "base/checked.h"
+
+namespace mnnc {
+
+namespace {
+
+constexpr int64_t kHuge = int64_t{2} << 20;
+constexpr int64_t kMapping = int64_t{32} << 20;  // addresses, not memory
+constexpr int64_t kMostAhead = int64_t{1} << 40;
+constexpr int64_t kPage = 64 << 10;  // no system has larger ones
+
+// Tools that watch each block of memory want blocks.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kSideBySide = false;
+#else
+constexpr bool kSideBySide = true;
+#endif
+
+}  // namespace
+
+class WeightMemory::Mapping {
+  public:
+    explicit Mapping(int64_t least) : size_(std::max(kMapping, roundUp(least, kHuge))) {
+        // One huge page more: mappings begin anywhere.
+        const auto all = static_cast<size_t>(size_ + kHuge);
+        memory_ =
+            ::mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory_ == MAP_FAILED) return;
+        const auto at = reinterpret_cast<uintptr_t>(memory_);
+        base_ = static_cast<char*>(memory_) + (kHuge - static_cast<int64_t>(at % kHuge)) % kHuge;
+    }
+    ~Mapping() {
+        if (base_) ::munmap(memory_, static_cast<size_t>(size_ + kHuge));
+    }
+    Mapping(const Mapping&) = delete;
+    Mapping& operator=(const Mapping&) = delete;
+
+    explicit operator bool() const { return base_ != nullptr; }
+    bool fits(int64_t bytes) const { return bytes <= size_ - used_; }
+
+    char* take(int64_t bytes, int64_t more) {
+        char* const begin = base_ + used_;
+        used_ += bytes;
+        // Huge pages as far as this buffer and what is expected behind it reach.
+        const int64_t filled = std::min(size_, used_ + std::clamp<int64_t>(more, 0, kHuge));
+        const int64_t huge = filled / kHuge * kHuge;
+#ifdef MADV_HUGEPAGE
+        if (huge > advised_) ::madvise(base_ + advised_, static_cast<size_t>(huge - advised_), MADV_HUGEPAGE);
+#endif
+        // What was begun in small pages stays in them.
+        advised_ = std::max({advised_, huge, roundUp(used_, kHuge)});
+        return begin;
+    }
+
+    void giveBack(char* data, int64_t bytes) const {
+        const int64_t begin = roundUp(data - base_, kPage), end = (data - base_ + bytes) / kPage * kPage;
+        if (begin >= end) return;
+        const auto length = static_cast<size_t>(end - begin);
+#ifdef MADV_NOHUGEPAGE
+        ::madvise(base_ + begin, length, MADV_NOHUGEPAGE);  // else the system might fill the gap again
+#endif
+        ::madvise(base_ + begin, length, MADV_DONTNEED);
+    }
+
+  private:
+    const int64_t size_;
+    void* memory_ = nullptr;
+    char* base_ = nullptr;
+    int64_t used_ = 0;
+    int64_t advised_ = 0;  // up to here it is decided what pages are like
+};
+
+std::shared_ptr<void> WeightMemory::allocate(int64_t bytes, int64_t more) {
+    const int64_t rounded = roundUp(checkedAdd(bytes, 64, "prepared weights"), 64);
+    if (kSideBySide && rounded <= INT64_MAX / 2) {
+        const std::lock_guard lock(mutex_);
+        auto mapping = current_.lock();
+        if (!mapping || !mapping->fits(rounded)) {
+            mapping = std::make_shared<Mapping>(rounded + std::clamp<int64_t>(more, 0, kMostAhead));
+            if (!*mapping) mapping = std::make_shared<Mapping>(rounded);  // addresses may be limited
+            if (*mapping) current_ = mapping;
+        }
+        if (*mapping) {
+            char* const data = mapping->take(rounded, more);
+            return {data, [mapping, rounded](void* p) { mapping->giveBack(static_cast<char*>(p), rounded); }};
+        }
+    }
+    // No room for so many addresses: memory of its own.
+    const auto buffer = std::make_shared<AlignedBuffer>(bytes);
+    return {buffer, buffer->data()};
+}
+
+}  // namespace mnnc
