@@ -264,7 +264,7 @@ bool StageAllocator::shareRange(const Command& command) {
     return true;
 }
 
-void StageAllocator::add(EncodedCommand encoded) {
+void StageAllocator::add(const EncodedCommand& encoded) {
     if (shareIdentity(encoded.command) || shareRange(encoded.command)) return;
     std::string deviceReason, reason;
     if (context_.device && !isHostShape(encoded.command) &&

@@ -31,7 +31,7 @@ class StageAllocator {
           onHost_(std::move(onHost)) {}
 
     // Appends the step (or steps, with conversions) of one command.
-    void add(EncodedCommand command);
+    void add(const EncodedCommand& encoded);
     // A place in the order where something else runs that reads and writes tensors of other memory.
     void addControl(const std::vector<Tensor*>& reads);
     // Plans and binds memory, then records what runs on a device.

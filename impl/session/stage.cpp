@@ -230,7 +230,7 @@ void Stage::plan() {
             allocator.addControl(tensorsOf(entry.control->op->node->inputs));
             controls.push_back(entry.control->control);
         } else {
-            allocator.add(std::move(entry.encoded));
+            allocator.add(entry.encoded);
         }
     }
     allocator.finish();

@@ -351,11 +351,11 @@ class MovingSlice final : public CommandExecution {
     static Command box(const Command& command, const Strides& from) {
         const Shape& shape = command.outputs[0]->shape;
         const Strides to = rowMajorStrides(shape);
-        std::vector<BoxAxis> axes;
-        for (int i = 0; i < shape.rank(); ++i)
-            axes.push_back({shape[i], from[static_cast<size_t>(i)], to[static_cast<size_t>(i)]});
+        const auto rank = static_cast<size_t>(shape.rank());
+        std::array<BoxAxis, kMaxRank> axes;
+        for (size_t i = 0; i < rank; ++i) axes[i] = {shape[static_cast<int>(i)], from[i], to[i]};
         RegionBuilder builder(command.name.c_str());
-        builder.box(0, 0, 0, axes);
+        builder.box(0, 0, 0, {axes.data(), rank});
         Command raster;
         raster.name = command.name;
         raster.inputs = {command.inputs[0]};
