@@ -32,7 +32,7 @@ struct PostOps {
     const float* bias = nullptr;  // oc floats (no padding needed)
     float lo = -std::numeric_limits<float>::infinity();
     float hi = std::numeric_limits<float>::infinity();
-    const float* residual = nullptr;  // laid out like the output; may be the output itself
+    const float* residual = nullptr;  // laid out like the output; see ConvPlan::addsInPlace()
     Act act = Act::None;
 };
 
@@ -61,6 +61,8 @@ class ConvPlan {
     virtual size_t scratchBytes(int threads) const = 0;
     virtual void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
                      ThreadPool& pool) const = 0;
+    // Whether PostOps::residual may be the output itself: each element is stored once, after its own was read.
+    virtual bool addsInPlace() const { return true; }
     // "gemm1x1", "direct", "winograd4", "depthwise", "grouped", "first", "deconv", "depthwise_deconv"; with
     // ".bf16" or ".int16" behind it when the products are of those, ".w8" or ".w4" when the weights stay
     // quantised.

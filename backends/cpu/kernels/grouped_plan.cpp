@@ -92,6 +92,7 @@ class GroupedPlan final : public ConvPlan {
         return format("planes.o%d.g%d", k_.grouped->mostOutputs, groups_);
     }
     std::string algorithm() const override { return "grouped"; }
+    bool addsInPlace() const override { return false; }  // storeRows() stores, then adds
 
     size_t scratchBytes(int threads) const override {
         return (biasFloats() + slotFloats_ * std::clamp(threads, 1, tasks())) * sizeof(float);

@@ -82,11 +82,10 @@ class ConvExecution final : public Execution {
                    memory, pool);
     }
 
-    // The residual's element is read by whoever stores the sum. A grouped plan over planes stores before it adds.
     uint32_t inPlaceInputs(size_t) const override {
         const size_t residual = command_.operands();
-        if (!plan_ || !command_.epilogue.residual || residual >= 32) return 0;
-        return plan_->algorithm().starts_with("grouped") ? 0 : 1u << residual;
+        const bool adds = command_.epilogue.residual && residual < 32 && plan_ && plan_->addsInPlace();
+        return adds ? 1u << residual : 0;
     }
 
   private:
