@@ -39,7 +39,7 @@ TEST(WeightMemory, BuffersKeepTheirContent) {
         int64_t used = 0;
         // Small and large ones, some larger than a mapping, while others go.
         for (int i = 0; i < 300; ++i) {
-            int64_t size = random() % 5000;
+            int64_t size = 1 + random() % 5000;
             if (i % 7 == 0) size *= 400;
             if (i == 150) size = 40 * kMiB + 13;
             alive.emplace_back(memory, size, inAll - used, static_cast<char>(i));
