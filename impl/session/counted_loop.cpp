@@ -2,6 +2,7 @@
 // axis 0.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "session/while_node.h"
 
@@ -60,8 +61,8 @@ bool CountedLoop::fits() {
 Subgraph& CountedLoop::startIteration(int64_t iteration) {
     // Initial states of batch 1 that grow to the batch of the inputs are common: a plan for the first iteration.
     if (iteration == 1 && !first_ && !fits()) {
-        first_ = std::move(body_);
-        body_ = std::make_unique<Subgraph>(context_, bodyGraph_, name_.c_str());
+        auto later = std::make_unique<Subgraph>(context_, bodyGraph_, name_.c_str());  // may throw
+        first_ = std::exchange(body_, std::move(later));
     }
     Subgraph& called = iteration == 0 && first_ ? *first_ : *body_;
     Pipeline& body = called.pipeline();

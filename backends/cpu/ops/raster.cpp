@@ -1,6 +1,7 @@
 // Raster on the CPU, in three forms: change of storage (one side packed), regions between packed tensors in
 // units of whole channel planes, and regions between row-major tensors. And the slice that moves from run to run.
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "backends/cpu/kernels/kernels.h"
@@ -329,8 +330,8 @@ class PlainRaster final : public Execution {
     bool fill_ = false;
 };
 
-// A SliceTf whose begins are known in a run only: the box at the origin, moved. Its shape rule has checked the
-// begins of this run.
+// A SliceTf whose begins are known in a run only: the box at the origin, moved. The shape rule has checked what a stage
+// begins with; a callback may leave out what makes the begins.
 class MovingSlice final : public CommandExecution {
   public:
     MovingSlice(const CpuBackend& backend, const Command& command)
@@ -342,8 +343,14 @@ class MovingSlice final : public CommandExecution {
         const auto* begins = inData<int32_t>(1);
         const Shape& shape = in(0).shape;
         int64_t from = 0;
-        for (int i = 0; i < shape.rank(); ++i)
-            from += (begins[i] < 0 ? begins[i] + shape[i] : begins[i]) * strides_[static_cast<size_t>(i)];
+        for (int i = 0; i < shape.rank(); ++i) {
+            const int64_t begin = begins[i] < 0 ? begins[i] + shape[i] : begins[i];
+            if (begin < 0 || begin > shape[i] - out().shape[i])
+                fail(Status::BadRange, "op '%s': a slice of %lld from %d on does not lie in axis %d of %s",
+                     command().name.c_str(), static_cast<long long>(out().shape[i]), begins[i], i,
+                     shape.text().c_str());
+            from += begin * strides_[static_cast<size_t>(i)];
+        }
         raster_.copyFrom(from);
     }
 
