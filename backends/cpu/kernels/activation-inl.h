@@ -6,6 +6,8 @@
 #define MNNC_ACTIVATION_INL_H
 #endif
 
+#include <cmath>
+
 #include "backends/cpu/kernels/elementwise_math-inl.h"
 #include "ops/epilogue.h"
 
@@ -19,16 +21,19 @@ HWY_INLINE V vhardSigmoid(V x) {
 }
 
 template <typename Function>
-HWY_INLINE void activateWith(float* data, size_t count, float lo, float hi, Function&& function) {
+HWY_INLINE void forVectors(float* data, size_t count, Function&& function) {
     const D d;
-    const V vlo = k(lo), vhi = k(hi);
     const size_t whole = count - count % kLanes;
-    for (size_t i = 0; i < whole; i += kLanes)
-        hn::StoreU(hn::Min(hn::Max(function(hn::LoadU(d, data + i)), vlo), vhi), d, data + i);
-    if (whole < count) {
-        const V x = loadSome(data + whole, count - whole, 0);
-        storeSome(hn::Min(hn::Max(function(x), vlo), vhi), data + whole, count - whole);
-    }
+    for (size_t i = 0; i < whole; i += kLanes) hn::StoreU(function(hn::LoadU(d, data + i)), d, data + i);
+    if (whole < count)
+        storeSome(function(loadSome(data + whole, count - whole, 0)), data + whole, count - whole);
+}
+
+template <typename Function>
+HWY_INLINE void activateWith(float* data, size_t count, float lo, float hi, Function&& function) {
+    if (lo == -INFINITY && hi == INFINITY) return forVectors(data, count, function);
+    const V vlo = k(lo), vhi = k(hi);
+    forVectors(data, count, [&](V x) HWY_ATTR { return hn::Min(hn::Max(function(x), vlo), vhi); });
 }
 
 // data = min(max(act(data), lo), hi)

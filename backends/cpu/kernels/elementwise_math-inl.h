@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "backends/cpu/kernels/elementwise_tables.h"
 #include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
 
@@ -67,13 +68,15 @@ HWY_INLINE V Max(V least, V x) {
 namespace limit = hn;
 #endif
 
+// x held where e^x is a normal, finite number.
+HWY_INLINE V expLimits(V x) {
+    return limit::Min(k(88.72283f), limit::Max(k(-87.33654f), x));
+}
 // exp as 2^n * (1 + m): m = e^r - 1 with |r| <= ln2/2, kept apart so that expm1 loses nothing.
 struct ExpParts {
     V m, n;
 };
 HWY_INLINE ExpParts expParts(V x) {
-    // The argument is held where the result is a normal, finite number.
-    x = limit::Min(k(88.72283f), limit::Max(k(-87.33654f), x));
     const V n = hn::Round(hn::Mul(x, k(1.44269504f)));
     V r = hn::NegMulAdd(n, k(0.693359375f), x);
     r = hn::NegMulAdd(n, k(-2.12194440e-4f), r);
@@ -85,6 +88,14 @@ HWY_INLINE ExpParts expParts(V x) {
     p = hn::MulAdd(p, r, k(0.5f));
     return {hn::MulAdd(hn::Mul(p, r), r, r), n};
 }
+#if HWY_TARGET == HWY_AVX3
+// table[the five last bits of `index`]
+HWY_INLINE V lookUp(const float (&table)[32], V index) {
+    const D d;
+    return V{_mm512_permutex2var_ps(hn::Load(d, table).raw, _mm512_castps_si512(index.raw),
+                                    hn::Load(d, table + kLanes).raw)};
+}
+#endif
 // v * 2^n
 HWY_INLINE V timesPowerOf2(V v, V n) {
 #if HWY_TARGET == HWY_AVX3
@@ -101,12 +112,29 @@ HWY_INLINE V timesPowerOf2(V v, V n) {
     return hn::Mul(hn::Mul(v, a), b);
 #endif
 }
-HWY_INLINE V vexp(V x) {
+// e^x within expLimits
+HWY_INLINE V expWithin(V x) {
+#if HWY_TARGET == HWY_AVX3
+    // 2^(x log2 e) as 2^n * 2^r, n a multiple of 1/32 and |r| <= 1/64. The sum's last bits are n, whose fraction chooses
+    // from the table; scalef takes its whole part.
+    const V shifter = k(0x1.8p18f), log2e = k(0x1.715476p0f);
+    const V sum = hn::MulAdd(x, log2e, shifter);
+    const V n = hn::Sub(sum, shifter);
+    const V r = hn::MulAdd(x, k(0x1.4ae0cp-26f), hn::MulSub(x, log2e, n));
+    V p = hn::MulAdd(r, k(0.0555041087f), k(0.240226507f));
+    p = hn::Mul(r, hn::MulAdd(r, p, k(0.693147181f)));
+    const V power = lookUp(kPowersOf2, sum);
+    return timesPowerOf2(hn::MulAdd(power, p, power), n);
+#else
     const ExpParts e = expParts(x);
     return timesPowerOf2(hn::Add(e.m, k(1)), e.n);
+#endif
+}
+HWY_INLINE V vexp(V x) {
+    return expWithin(expLimits(x));
 }
 HWY_INLINE V vexpm1(V x) {
-    const ExpParts e = expParts(x);
+    const ExpParts e = expParts(expLimits(x));
     const V whole = hn::Sub(timesPowerOf2(hn::Add(e.m, k(1)), e.n), k(1));
     return hn::IfThenElse(hn::Lt(hn::Abs(x), k(0.34f)), e.m, whole);
 }
@@ -140,7 +168,8 @@ HWY_INLINE V vreciprocal(V x) {
 }
 // The largest sum here is 1 + e^87.3, which has a normal reciprocal.
 HWY_INLINE V vsigmoid(V x) {
-    return vreciprocal(hn::Add(k(1), vexp(limit::Min(k(87.3f), hn::Neg(x)))));
+    const V held = limit::Min(k(87.3f), limit::Max(k(-87.3f), x));
+    return vreciprocal(hn::Add(k(1), expWithin(hn::Neg(held))));
 }
 HWY_INLINE V vsilu(V x) {
     return hn::Mul(x, vsigmoid(x));
@@ -190,12 +219,27 @@ HWY_INLINE V verf(V x) {
 }
 // x/2 (1 + erf(x/sqrt 2)); the negative tail through erfc, so nothing cancels.
 HWY_INLINE V vgelu(V x) {
+#if HWY_TARGET == HWY_AVX3
+    // max(x, 0) less a tail read from a table, whose index is in the last bits of t + shifter.
+    const V shifter = k(0x1.8p21f);
+    const V t = limit::Min(k(7.75f), hn::Abs(x));
+    const V sum = hn::Add(t, shifter);
+    const V r = hn::Sub(t, hn::Sub(sum, shifter));
+    V p = lookUp(kGeluTail[5], sum);
+    p = hn::MulAdd(p, r, lookUp(kGeluTail[4], sum));
+    p = hn::MulAdd(p, r, lookUp(kGeluTail[3], sum));
+    p = hn::MulAdd(p, r, lookUp(kGeluTail[2], sum));
+    p = hn::MulAdd(p, r, lookUp(kGeluTail[1], sum));
+    p = hn::MulAdd(p, r, lookUp(kGeluTail[0], sum));
+    return hn::Sub(limit::Max(k(0), x), p);
+#else
     const V z = hn::Mul(x, k(0.707106781f));
     const V t = hn::Abs(z);
     const V tail = erfcLarge(t);
     const V large = hn::IfThenElse(hn::Lt(x, k(0)), tail, hn::Sub(k(2), tail));
     const V factor = hn::IfThenElse(hn::Lt(t, k(0.92f)), hn::Add(k(1), erfSmall(z)), large);
     return hn::Mul(hn::Mul(x, k(0.5f)), factor);
+#endif
 }
 
 }  // namespace
