@@ -48,7 +48,7 @@ StorageChoice CpuBackend::chooseStorage(const Command& command) const {
 
 bool CpuBackend::canFuse(const Command& command) const {
     const CpuOp* op = findCpuOp(command.type);
-    return op && op->canFuse && op->canFuse(command);
+    return op && op->canFuse && op->canFuse(*this, command);
 }
 
 bool CpuBackend::canQuantize(const Command& command) const {

@@ -61,8 +61,8 @@ struct CpuOp {
     StorageChoice (*storage)(const CpuBackend& backend, const Command& command);
     // May return null and fill `reason`.
     std::unique_ptr<Execution> (*create)(CpuBackend& backend, const Command& command, std::string& reason);
-    // Null: no epilogue.
-    bool (*canFuse)(const Command& command) = nullptr;
+    // Null: no epilogue. Of what the library makes: whether it shall be made.
+    bool (*canFuse)(const CpuBackend& backend, const Command& command) = nullptr;
     // Null: not over int8 tensors.
     bool (*canQuantize)(const Command& command) = nullptr;
 };

@@ -66,7 +66,8 @@ class Backend {
     // Whether create() will take the command, as far as its parameters, shapes and types tell; if not,
     // `reason` gets a sentence. Makes nothing.
     virtual bool supports(const Command& command, std::string& reason) const = 0;
-    // Whether create() takes this command with its epilogue whenever it takes it without.
+    // Whether create() takes this command with its epilogue whenever it takes it without. Of a command that the library
+    // made of others: whether it is better than those.
     virtual bool canFuse(const Command&) const { return false; }
     // Whether create() takes this command of floats also over int8 tensors that mean the same (a convolution
     // as ConvInt8 or DepthwiseConvInt8). Its tensors carry their scales.

@@ -378,6 +378,8 @@ const char* opTypeName(OpType type) noexcept {
             return "GridSample";
         case OpType::ElementwiseChain:
             return "ElementwiseChain";
+        case OpType::PointwiseDepthwise:
+            return "PointwiseDepthwise";
     }
     return nullptr;
 }

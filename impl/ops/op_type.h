@@ -193,6 +193,7 @@ enum class OpType : int32_t {
     GridSample = 604,
     // Made by the library, in no file.
     ElementwiseChain = -1,
+    PointwiseDepthwise = -2,
 };
 
 // The operator's name in the schema, or nullptr when the number is unknown.

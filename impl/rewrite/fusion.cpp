@@ -9,6 +9,7 @@
 #include "ops/binary.h"
 #include "ops/unary.h"
 #include "rewrite/elementwise_chain.h"
+#include "rewrite/pointwise_depthwise.h"
 #include "tensor/region_check.h"
 
 namespace mnnc {
@@ -382,6 +383,7 @@ class Fusion {
 std::vector<size_t> fuseCommands(const std::vector<Command*>& commands, const Backend& backend,
                                  const std::function<bool(const Tensor*)>& kept) {
     std::vector<size_t> owners = Fusion(commands, backend, kept).run();
+    joinPointwiseDepthwise(commands, backend, kept, owners);
     chainElementwise(commands, backend, kept, owners);
     return owners;
 }

@@ -37,6 +37,7 @@ struct PostOps {
 };
 
 struct QuantizedWeights;  // model/weights.h
+class ConvParts;          // conv_plans.h
 
 // How the model stores quantised weights.
 struct CodeForm {
@@ -63,6 +64,8 @@ class ConvPlan {
                      ThreadPool& pool) const = 0;
     // Whether PostOps::residual may be the output itself: each element is stored once, after its own was read.
     virtual bool addsInPlace() const { return true; }
+    // For other plans that make this one's output piece by piece; null: it cannot be.
+    virtual const ConvParts* parts() const { return nullptr; }
     // "gemm1x1", "direct", "winograd4", "depthwise", "grouped", "first", "deconv", "depthwise_deconv"; with
     // ".bf16" or ".int16" behind it when the products are of those, ".w8" or ".w4" when the weights stay
     // quantised.

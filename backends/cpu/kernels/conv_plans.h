@@ -4,8 +4,37 @@
 #include <cstring>
 
 #include "backends/cpu/kernels/conv.h"
+#include "backends/cpu/kernels/conv_kernels.h"
+#include "backends/cpu/kernels/panels.h"
 
 namespace mnnc {
+
+// Some channels of some pixels of a convolution's output, at a time and a place of the caller's choice.
+class ConvParts {
+  public:
+    virtual ~ConvParts() = default;
+    virtual int panelCount() const = 0;
+    virtual OutPanel panel(int i) const = 0;
+    virtual size_t expandedBytes() const = 0;  // what weightsOf() needs
+    // The weights of panel i: the packed ones, or in `expanded` what they are codes of.
+    virtual const float* weightsOf(const void* packed, int i, void* expanded) const = 0;
+    // Pixels begin .. end of panel i; its blocks lie dstBlock floats apart. `bias` is that of all blocks.
+    virtual void runPixels(const float* image, const float* weights, int i, int begin, int end, float* dst,
+                           ptrdiff_t dstBlock, const float* bias, const PostOps& post) const = 0;
+};
+
+// The arguments of output block `block` but for where it reads and writes, from what DepthwisePlan packed.
+inline DepthwiseArgs depthwiseArgs(const ConvShape& shape, int lanes, const void* packed, const float* bias,
+                                   const PostOps& post, int block) {
+    DepthwiseArgs t{};
+    t.w = static_cast<const float*>(packed) + size_t(block) * lanes * shape.kh * shape.kw;
+    t.bias = bias + block * lanes;
+    t.shape = &shape;
+    t.lo = post.lo;
+    t.hi = post.hi;
+    t.act = post.act;
+    return t;
+}
 
 // options.bf16 of these means it: the kernels have such products. Not for first layers and groups.
 // Everything that is taps x channels products: 1x1, direct, grouped, first layer, transposed.

@@ -39,17 +39,12 @@ class DepthwisePlan final : public ConvPlan {
         const size_t in = size_t(s_.ih) * s_.iw * P, out = size_t(s_.oh) * s_.ow * P;
         parallelFor(pool, planes * pieces, [&](int task) {
             const int plane = task / pieces, piece = task % pieces, block = plane % blocks_;
-            const DepthwiseArgs t{src + plane * in,
-                                  dst + plane * out,
-                                  post.residual ? post.residual + plane * out : nullptr,
-                                  static_cast<const float*>(packed) + size_t(block) * P * s_.kh * s_.kw,
-                                  bias + block * P,
-                                  &s_,
-                                  post.lo,
-                                  post.hi,
-                                  post.act,
-                                  cut(s_.oh, piece, pieces),
-                                  cut(s_.oh, piece + 1, pieces)};
+            DepthwiseArgs t = depthwiseArgs(s_, P, packed, bias, post, block);
+            t.src = src + plane * in;
+            t.dst = dst + plane * out;
+            t.residual = post.residual ? post.residual + plane * out : nullptr;
+            t.rowBegin = cut(s_.oh, piece, pieces);
+            t.rowEnd = cut(s_.oh, piece + 1, pieces);
             (transposed_ ? k_.depthwise->transposed : k_.depthwise->forward)(t);
         });
     }

@@ -32,7 +32,7 @@ struct Source {
     int first;  // row (pixel when flat) that data begins with
 };
 
-class ProductPlan final : public ConvPlan {
+class ProductPlan final : public ConvPlan, private ConvParts {
   public:
     ProductPlan(const Kernels& k, const ConvShape& shape, const ConvOptions& options)
         : k_(k),
@@ -124,6 +124,8 @@ class ProductPlan final : public ConvPlan {
                (bf16_ ? ".bf16" : "") + codes_.suffix();
     }
 
+    const ConvParts* parts() const override { return flat_ && !bf16_ && s_.ih * s_.iw > 1 ? this : nullptr; }
+
     void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
              ThreadPool& pool) const override {
         const int P = k_.lanes;
@@ -162,7 +164,24 @@ class ProductPlan final : public ConvPlan {
     };
 
     size_t elementBytes() const { return bf16_ ? sizeof(uint16_t) : sizeof(float); }
-    size_t expandedBytes() const { return codes_.used() ? largestPanel_ * elementBytes() : 0; }
+
+    int panelCount() const override { return static_cast<int>(panels_.size()); }
+    OutPanel panel(int i) const override { return {panels_[i].block, panels_[i].nb}; }
+    size_t expandedBytes() const override { return codes_.used() ? largestPanel_ * elementBytes() : 0; }
+    const float* weightsOf(const void* packed, int i, void* expanded) const override {
+        return panelWeights<float>({packed, static_cast<char*>(expanded)}, 0, i, 0);
+    }
+    void runPixels(const float* image, const float* weights, int i, int begin, int end, float* dst,
+                   ptrdiff_t dstBlock, const float* bias, const PostOps& post) const override {
+        PanelArgs t =
+            panelArgs(phases_[0], panels_[i], weights, Source<float>{image, plane_, pixel_, 0}, bias, post);
+        t.a += begin * pixel_;
+        t.dst = dst;
+        t.dstPixelStride = k_.lanes;
+        t.dstBlockStride = dstBlock;
+        t.m = end - begin;
+        product(t);
+    }
 
     // Panel i of phase f, expanded into the slot's memory where it has to be.
     template <typename T>
@@ -518,11 +537,12 @@ class ProductPlan final : public ConvPlan {
     void product(const PanelArgs& t) const { k_.panels->panel(t); }
     void product(const Bf16PanelArgs& t) const { k_.bf16->panel(t); }
 
+    // Of a panel, but for where and how much it writes; reads from the first pixel.
     template <typename T>
-    void runPanel(const Phase& phase, const Panel& p, const T* w, const Source<T>& src, float* dst,
-                  const float* bias, const PostOps& post, int u0, int u1) const {
-        const int P = k_.lanes;
-        PanelArgsOf<T> t;
+    PanelArgsOf<T> panelArgs(const Phase& phase, const Panel& p, const T* w, const Source<T>& src,
+                             const float* bias, const PostOps& post) const {
+        PanelArgsOf<T> t{};
+        t.a = src.data + (planar_ ? 0 : p.inBlock * src.plane);
         t.pixelStride = src.pixel;
         t.tapOffset = phase.offsets.data();
         t.taps = static_cast<int>(phase.offsets.size());
@@ -531,13 +551,21 @@ class ProductPlan final : public ConvPlan {
         t.tail = planar_ ? (joined_ ? s_.kw : 1) : p.tail;
         t.w = w;
         if (codes_.used()) t.next = w;  // no panel follows an expanded one
-        t.bias = bias + p.block * P;
+        t.bias = bias + p.block * k_.lanes;
         t.lo = post.lo;
         t.hi = post.hi;
         t.act = post.act;
         t.nb = p.nb;
-        t.lastLanes = P;
-        const T* from = src.data + (planar_ ? 0 : p.inBlock * src.plane);
+        t.lastLanes = k_.lanes;
+        return t;
+    }
+
+    template <typename T>
+    void runPanel(const Phase& phase, const Panel& p, const T* w, const Source<T>& src, float* dst,
+                  const float* bias, const PostOps& post, int u0, int u1) const {
+        const int P = k_.lanes;
+        PanelArgsOf<T> t = panelArgs(phase, p, w, src, bias, post);
+        const T* const from = t.a;
         if (flat_) {
             t.a = from + (u0 - src.first) * src.pixel;
             t.dstPixelStride = flatDstPixel_;

@@ -2,13 +2,11 @@
 // Weights that are tensors are packed once when their content is constant, else into scratch on every run.
 #include "ops/convolution.h"
 
-#include <limits>
-#include <vector>
-
 #include "backends/cpu/kernels/conv.h"
 #include "backends/cpu/ops/conv_shape.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/int8.h"
+#include "backends/cpu/ops/stored_conv.h"
 #include "base/aligned.h"
 
 namespace mnnc::cpu {
@@ -26,38 +24,16 @@ class ConvExecution final : public Execution {
     void onResize() override {
         plan_.reset();
         if (command_.outputs[0]->empty()) return;
-        const ConvParams& params = *command_.paramsAs<ConvParams>();
         const ConvWindow w = windowOf(command_);
-        ConvOptions options;
-        options.groups = toInt(w.groups);
-        options.threads = backend_.pool().threads();
-        options.transposed = isDeconvolution(command_.type);
-        options.srcNchw = command_.inputs[0]->pack == 1;
-        options.bf16 = backend_.config().precision == Precision::Low;
-        options.exact = backend_.config().precision == Precision::High;
-        if (backend_.config().memory == MemoryMode::Low && command_.operands() == 1) {
-            if (const auto form = params.quantizedForm(w.weightCount, w.oc, command_.name.c_str()))
-                options.codes = {form->bits, toInt(form->blocksPerOutput), form->minima};
-        }
-        plan_ = makeConvPlan(backend_.kernels(), planShape(w, params), options);
-        const Epilogue& epilogue = command_.epilogue;
-        post_.act = epilogue.act;
-        post_.lo = epilogue.lo;
-        post_.hi = epilogue.hi;
-        if (params.relu6) {
-            post_.lo = 0;
-            post_.hi = 6;
-        } else if (params.relu) {
-            post_.lo = 0;
-            post_.hi = std::numeric_limits<float>::max();
-        }
+        const ConvOptions options = convOptions(backend_, command_, w);
+        plan_ = makeConvPlan(backend_.kernels(), planShape(w, *command_.paramsAs<ConvParams>()), options);
         packedBytes_ = static_cast<int64_t>(plan_->packedWeightBytes());
         int64_t bytes = static_cast<int64_t>(plan_->scratchBytes(options.threads));
         packAtRun_ = false;
         if (command_.operands() > 1)
             bytes = prepareTensorWeights(bytes);
         else
-            prepareStoredWeights(params, w);
+            stored_.prepare(backend_, command_, *plan_, w);
         requestScratch(bytes);
     }
 
@@ -69,14 +45,14 @@ class ConvExecution final : public Execution {
         if (!plan_) return;
         ThreadPool& pool = backend_.pool();
         auto* memory = static_cast<char*>(scratch());
-        const void* packed = packed_;
+        const void* packed = own_.data() ? own_.data() : stored_.packed();
         if (packAtRun_) {
             plan_->packWeights(command_.inputs[1]->as<const float>(), memory, pool);
             packed = memory;
             memory += roundUp(packedBytes_, 64);
         }
-        PostOps post = post_;
-        post.bias = command_.operands() > 2 ? command_.inputs[2]->as<const float>() : bias_.data();
+        PostOps post = postOps(command_);
+        post.bias = command_.operands() > 2 ? command_.inputs[2]->as<const float>() : stored_.bias();
         if (command_.epilogue.residual) post.residual = command_.inputs.back()->as<const float>();
         plan_->run(command_.inputs[0]->as<const float>(), packed, command_.outputs[0]->as<float>(), post,
                    memory, pool);
@@ -95,43 +71,19 @@ class ConvExecution final : public Execution {
         if (weight.contentKnown && weight.data) {
             own_ = AlignedBuffer(packedBytes_);
             plan_->packWeights(weight.as<const float>(), own_.data(), backend_.pool());
-            packed_ = own_.data();
             return planBytes;
         }
         packAtRun_ = true;
         return checkedAdd(roundUp(packedBytes_, 64), planBytes, "scratch");
     }
 
-    void prepareStoredWeights(const ConvParams& params, const ConvWindow& w) {
-        const char* name = command_.name.c_str();
-        // The same operator on another number of channels means other groups, hence the count in the key.
-        const std::string variant = plan_->algorithm() + "/" + plan_->weightVariant() + "/" +
-                                    backend_.kernels().isa + "/" + std::to_string(w.groups);
-        const auto fill = [&](void* buffer) {
-            if (plan_->keepsCodes()) {
-                plan_->packCodes(params.quantizedWeights(w.weightCount, w.oc, name), buffer, backend_.pool());
-                return;
-            }
-            const FloatView weights = params.weights(w.weightCount, w.oc, name);
-            plan_->packWeights(weights.data(), buffer, backend_.pool());
-        };
-        stored_ = backend_.weights(command_.params, variant, packedBytes_, fill, params.modelBytes());
-        packed_ = stored_.get();
-        if (!bias_.empty()) return;
-        const FloatView bias = params.bias(w.oc, name);
-        bias_.assign(bias.span().begin(), bias.span().end());
-    }
-
     CpuBackend& backend_;
     Command command_;
     std::unique_ptr<ConvPlan> plan_;
-    PostOps post_;
-    PackedWeights stored_;
+    StoredConv stored_;
     AlignedBuffer own_;
-    const void* packed_ = nullptr;
     int64_t packedBytes_ = 0;
     bool packAtRun_ = false;
-    std::vector<float> bias_;  // a copy: it would keep pages of the model in memory
 };
 
 // A first layer may read its plain input as it is; everything else is channel-packed.
@@ -164,7 +116,7 @@ std::unique_ptr<Execution> createConvolution(CpuBackend& backend, const Command&
 }
 
 // A clamp of the file's own comes before anything that follows.
-bool fusesConvolution(const Command& command) {
+bool fusesConvolution(const CpuBackend&, const Command& command) {
     const auto* params = command.paramsAs<ConvParams>();
     return params && !params->relu && !params->relu6 && canPack(*command.outputs[0]);
 }

@@ -189,8 +189,8 @@ std::unique_ptr<Execution> createChain(CpuBackend& backend, const Command& comma
 }  // namespace
 
 CpuFamily elementwiseChainCpu() {
-    static constexpr CpuOp kOps[] = {
-        {OpType::ElementwiseChain, storageChain, createChain, [](const Command&) { return true; }}};
+    static constexpr CpuOp kOps[] = {{OpType::ElementwiseChain, storageChain, createChain,
+                                      [](const CpuBackend&, const Command&) { return true; }}};
     return kOps;
 }
 

@@ -22,7 +22,10 @@ CpuFamily interpCpu();
 CpuFamily unaryCpu();
 CpuFamily activationCpu();
 CpuFamily binaryCpu();
-CpuFamily elementwiseChainCpu();  // made by the library
+// Made by the library:
+CpuFamily elementwiseChainCpu();
+CpuFamily pointwiseDepthwiseCpu();
+// and from files:
 CpuFamily reductionCpu();
 CpuFamily scaleCpu();
 CpuFamily normCpu();

@@ -52,7 +52,7 @@ std::optional<Matrix> matrixOf(const OperandView& view, bool transposed) {
     return {};
 }
 
-bool readsMatMulViews(const Command& command) {
+bool readsMatMulViews(const CpuBackend&, const Command& command) {
     if (command.epilogue.any()) return false;
     const auto* params = command.paramsAs<MatMulParams>();
     for (size_t k = 0; k < command.views.size() && k < 2; ++k)

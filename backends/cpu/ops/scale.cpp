@@ -166,7 +166,7 @@ std::unique_ptr<Execution> createScale(CpuBackend& backend, const Command& comma
 CpuFamily scaleCpu() {
     static constexpr CpuOp kOps[] = {
         {OpType::Scale, storageFollow, createScale,
-         [](const Command& command) { return !command.epilogue.residual; }},
+         [](const CpuBackend&, const Command& command) { return !command.epilogue.residual; }},
         {OpType::InstanceNorm, nullptr, createScale},
     };
     return kOps;

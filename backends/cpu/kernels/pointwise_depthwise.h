@@ -1,0 +1,49 @@
+// A 1x1 convolution and a depthwise one that alone reads its output: a few rows at a time, so that the map between
+// them, often the largest of a net, stays in the second level cache and needs no memory of its own.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "backends/cpu/kernels/conv.h"
+
+namespace mnnc {
+
+class PointwiseDepthwisePlan {
+  public:
+    // Null where the first one cannot be made in parts. `depthwise` has as many outputs as inputs.
+    static std::unique_ptr<PointwiseDepthwisePlan> make(const Kernels& k, const ConvShape& pointwise,
+                                                        const ConvOptions& pointwiseOptions,
+                                                        const ConvShape& depthwise);
+
+    const ConvPlan& pointwise() const { return *pointwise_; }
+    const ConvPlan& depthwise() const { return *depthwise_; }
+    size_t scratchBytes(int threads) const;
+    // As ConvPlan's, with the bits that the two plans give one after the other. Neither adds a residual.
+    struct Side {
+        const void* packed;
+        PostOps post;
+    };
+    void run(const float* src, const Side& pointwise, const Side& depthwise, float* dst, void* scratch,
+             ThreadPool& pool) const;
+
+  private:
+    PointwiseDepthwisePlan(const Kernels& k, std::unique_ptr<ConvPlan> plan, const ConvShape& pointwise,
+                           const ConvShape& depthwise);
+
+    struct Job;
+    void runPiece(const Job& job, int panel, int begin, int end, float* strip) const;
+    int firstRow(int y) const;
+    int lastRow(int y) const;
+    size_t biasFloats() const;
+    size_t stripFloats() const;
+
+    const Kernels& k_;
+    std::unique_ptr<ConvPlan> pointwise_, depthwise_;
+    const ConvShape p_, d_;
+    int blocks_ = 0;      // of output channels
+    int mostBlocks_ = 1;  // of a panel
+    int rows_ = 0;        // of the map between, that a strip holds
+    int step_ = 1;        // output rows made at a time
+};
+
+}  // namespace mnnc

@@ -1,0 +1,61 @@
+#include "backends/cpu/ops/stored_conv.h"
+
+#include <limits>
+
+namespace mnnc::cpu {
+
+ConvOptions convOptions(const CpuBackend& backend, const Command& command, const ConvWindow& w) {
+    ConvOptions options;
+    options.groups = static_cast<int>(w.groups);  // convWindow has checked the range
+    options.threads = backend.pool().threads();
+    options.transposed = isDeconvolution(command.type);
+    options.srcNchw = command.inputs[0]->pack == 1;
+    options.bf16 = backend.config().precision == Precision::Low;
+    options.exact = backend.config().precision == Precision::High;
+    if (backend.config().memory == MemoryMode::Low && command.operands() == 1) {
+        const ConvParams& params = *command.paramsAs<ConvParams>();
+        if (const auto form = params.quantizedForm(w.weightCount, w.oc, command.name.c_str()))
+            options.codes = {form->bits, static_cast<int>(form->blocksPerOutput), form->minima};
+    }
+    return options;
+}
+
+PostOps postOps(const Command& command) {
+    const ConvParams& params = *command.paramsAs<ConvParams>();
+    PostOps post;
+    post.act = command.epilogue.act;
+    post.lo = command.epilogue.lo;
+    post.hi = command.epilogue.hi;
+    if (params.relu6) {
+        post.lo = 0;
+        post.hi = 6;
+    } else if (params.relu) {
+        post.lo = 0;
+        post.hi = std::numeric_limits<float>::max();
+    }
+    return post;
+}
+
+void StoredConv::prepare(const CpuBackend& backend, const Command& command, const ConvPlan& plan,
+                         const ConvWindow& w) {
+    const ConvParams& params = *command.paramsAs<ConvParams>();
+    const char* name = command.name.c_str();
+    // The same operator on another number of channels means other groups, hence the count in the key.
+    const std::string variant = plan.algorithm() + "/" + plan.weightVariant() + "/" + backend.kernels().isa +
+                                "/" + std::to_string(w.groups);
+    const auto fill = [&](void* buffer) {
+        if (plan.keepsCodes()) {
+            plan.packCodes(params.quantizedWeights(w.weightCount, w.oc, name), buffer, backend.pool());
+            return;
+        }
+        const FloatView weights = params.weights(w.weightCount, w.oc, name);
+        plan.packWeights(weights.data(), buffer, backend.pool());
+    };
+    packed_ = backend.weights(command.params, variant, static_cast<int64_t>(plan.packedWeightBytes()), fill,
+                              params.modelBytes());
+    if (!bias_.empty()) return;
+    const FloatView bias = params.bias(w.oc, name);
+    bias_.assign(bias.span().begin(), bias.span().end());
+}
+
+}  // namespace mnnc::cpu

@@ -1,0 +1,27 @@
+// What executions of convolutions share: how a command is planned, and weights that the model stores.
+#pragma once
+#include <vector>
+
+#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/kernels/conv.h"
+#include "backends/cpu/ops/conv_shape.h"
+
+namespace mnnc::cpu {
+
+ConvOptions convOptions(const CpuBackend& backend, const Command& command, const ConvWindow& window);
+PostOps postOps(const Command& command);  // without bias and residual
+
+// Weights packed for a plan, one copy for all sessions, and the bias.
+class StoredConv {
+  public:
+    void prepare(const CpuBackend& backend, const Command& command, const ConvPlan& plan,
+                 const ConvWindow& window);
+    const void* packed() const { return packed_.get(); }
+    const float* bias() const { return bias_.data(); }
+
+  private:
+    PackedWeights packed_;
+    std::vector<float> bias_;  // a copy: it would keep pages of the model in memory
+};
+
+}  // namespace mnnc::cpu

@@ -1,0 +1,236 @@
+// A 1x1 convolution and a depthwise one made together give the bits of the two made one after the other, and a net
+// that has them needs no memory for what lies between.
+#include "backends/cpu/kernels/pointwise_depthwise.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+#include "base/aligned.h"
+#include "base/error.h"
+#include "model/weights.h"
+#include "net_steps.h"
+
+namespace mnnc::testing {
+namespace {
+
+struct Depthwise {
+    int kernelH, kernelW, stride = 1, dilate = 1, padTop = 0, padLeft = 0;
+    int moreRows = 0;  // that read nothing but the border
+};
+
+ConvShape depthwiseShape(int batch, int channels, int height, int width, const Depthwise& d) {
+    ConvShape s;
+    s.batch = batch;
+    s.ic = s.oc = channels;
+    s.ih = height;
+    s.iw = width;
+    s.kh = d.kernelH, s.kw = d.kernelW;
+    s.strideH = s.strideW = d.stride;
+    s.dilateH = s.dilateW = d.dilate;
+    s.padTop = d.padTop, s.padLeft = d.padLeft;
+    s.oh = (height + 2 * std::max(0, d.padTop) - (d.kernelH - 1) * d.dilate - 1) / d.stride + 1 + d.moreRows;
+    s.ow = (width + 2 * std::max(0, d.padLeft) - (d.kernelW - 1) * d.dilate - 1) / d.stride + 1;
+    return s;
+}
+
+class Random {
+  public:
+    std::vector<float> floats(size_t count) {
+        std::uniform_real_distribution<float> uniform(-2, 2);
+        std::vector<float> values(count);
+        for (float& x : values) x = uniform(engine_);
+        return values;
+    }
+    QuantizedWeights codes(int bits, size_t outputs, size_t inputs) {
+        QuantizedWeights w;
+        const int most = bits == 4 ? 7 : 127;
+        std::uniform_int_distribution<int> code(-most - 1, most);
+        for (size_t i = 0; i < outputs * inputs; ++i) w.q.push_back(static_cast<int8_t>(code(engine_)));
+        w.scale = floats(outputs);
+        w.min = floats(outputs);
+        return w;
+    }
+
+  private:
+    std::mt19937 engine_{5};
+};
+
+size_t packedFloats(int lanes, int channels, int pixels) {
+    return size_t(channels + lanes - 1) / lanes * lanes * pixels;
+}
+
+// `inputs` channels become those of the depthwise convolution.
+void expectSameBits(int inputs, const ConvShape& depthwise, int codeBits = 0) {
+    ConvShape pointwise;
+    pointwise.batch = depthwise.batch;
+    pointwise.ic = inputs;
+    pointwise.oc = depthwise.ic;
+    pointwise.ih = pointwise.oh = depthwise.ih;
+    pointwise.iw = pointwise.ow = depthwise.iw;
+    for (const std::string& isa : availableIsas()) {
+        Kernels k = selectKernels(isa);
+        k.codes = nullptr;  // where codes are multiplied as such there are no parts
+        SCOPED_TRACE(isa + format(" %d -> %d, %dx%d, k %dx%d s %d d %d p %d,%d, %d bits", inputs,
+                                  depthwise.ic, depthwise.ih, depthwise.iw, depthwise.kh, depthwise.kw,
+                                  depthwise.strideH, depthwise.dilateH, depthwise.padTop, depthwise.padLeft,
+                                  codeBits));
+        Random random;
+        std::vector<float> src =
+            random.floats(depthwise.batch * packedFloats(k.lanes, inputs, depthwise.ih * depthwise.iw));
+        const std::vector<float> w1 = random.floats(size_t(inputs) * depthwise.ic),
+                                 w2 = random.floats(size_t(depthwise.ic) * depthwise.kh * depthwise.kw);
+        const QuantizedWeights codes = random.codes(codeBits, size_t(depthwise.ic), size_t(inputs));
+        const std::vector<float> bias1 = random.floats(size_t(depthwise.ic)),
+                                 bias2 = random.floats(size_t(depthwise.ic));
+        InlinePool alone;
+        ForkJoinPool three(3);
+        ConvOptions options;
+        if (codeBits) options.codes = {codeBits, 1, true};
+        for (ThreadPool* pool : {static_cast<ThreadPool*>(&alone), static_cast<ThreadPool*>(&three)}) {
+            options.threads = pool->threads();
+            const auto plan = PointwiseDepthwisePlan::make(k, pointwise, options, depthwise);
+            ASSERT_TRUE(plan);
+            ASSERT_EQ(plan->pointwise().keepsCodes(), codeBits != 0);
+            AlignedBuffer packed1(static_cast<int64_t>(plan->pointwise().packedWeightBytes()));
+            AlignedBuffer packed2(static_cast<int64_t>(plan->depthwise().packedWeightBytes()));
+            if (codeBits)
+                plan->pointwise().packCodes(codes, packed1.data(), *pool);
+            else
+                plan->pointwise().packWeights(w1.data(), packed1.data(), *pool);
+            plan->depthwise().packWeights(w2.data(), packed2.data(), *pool);
+            PointwiseDepthwisePlan::Side first{packed1.data(), {}}, second{packed2.data(), {}};
+            first.post.bias = bias1.data();
+            first.post.act = Act::Silu;
+            second.post.bias = bias2.data();
+            second.post.lo = -1, second.post.hi = 3;
+
+            const size_t betweenFloats =
+                depthwise.batch * packedFloats(k.lanes, depthwise.ic, depthwise.ih * depthwise.iw);
+            const size_t outFloats =
+                depthwise.batch * packedFloats(k.lanes, depthwise.ic, depthwise.oh * depthwise.ow);
+            std::vector<float> between(betweenFloats), apart(outFloats, 7), together(outFloats, 8);
+            AlignedBuffer scratch(
+                static_cast<int64_t>(std::max({plan->scratchBytes(3), plan->pointwise().scratchBytes(3),
+                                               plan->depthwise().scratchBytes(3)})));
+            plan->pointwise().run(src.data(), first.packed, between.data(), first.post, scratch.data(),
+                                  *pool);
+            plan->depthwise().run(between.data(), second.packed, apart.data(), second.post, scratch.data(),
+                                  *pool);
+            std::memset(scratch.data(), 0xff, scratch.size());  // NaN
+            plan->run(src.data(), first, second, together.data(), scratch.data(), *pool);
+            const size_t area = size_t(depthwise.oh) * depthwise.ow;
+            for (size_t i = 0; i < outFloats; ++i) {
+                const size_t block = i / area / k.lanes % ((depthwise.oc + k.lanes - 1) / k.lanes);
+                if (block * k.lanes + i % k.lanes >= size_t(depthwise.oc)) continue;
+                ASSERT_EQ(std::memcmp(&apart[i], &together[i], sizeof(float)), 0)
+                    << i << ": " << apart[i] << " and " << together[i] << ", " << pool->threads()
+                    << " threads";
+            }
+        }
+    }
+}
+
+TEST(PointwiseDepthwise, GivesTheBitsOfTheTwo) {
+    for (const Depthwise& d : std::vector<Depthwise>{{3, 3, 1, 1, 1, 1},
+                                                     {3, 3, 2, 1, 1, 1},
+                                                     {3, 3, 2, 1, 0, 0},
+                                                     {5, 5, 1, 1, 2, 2},
+                                                     {5, 5, 2, 1, 2, 2},
+                                                     {3, 3, 1, 2, 2, 2},
+                                                     {1, 7, 1, 1, 0, 3},
+                                                     {7, 1, 1, 1, 3, 0},
+                                                     {2, 2, 3, 1, 0, 0},  // rows between are not read
+                                                     {3, 3, 1, 1, -2, -1},
+                                                     {3, 3, 1, 1, 4, 1, 2}}) {
+        expectSameBits(7, depthwiseShape(1, 37, 41, 29, d));
+        expectSameBits(16, depthwiseShape(2, 48, 19, 22, d));
+    }
+    expectSameBits(24, depthwiseShape(1, 144, 56, 56, {3, 3, 1, 1, 1, 1}));
+    expectSameBits(16, depthwiseShape(1, 96, 112, 112, {3, 3, 2, 1, 1, 1}));
+    // One row of a strip and more.
+    expectSameBits(3, depthwiseShape(1, 50, 6, 2300, {3, 3, 1, 1, 1, 1}));
+    expectSameBits(3, depthwiseShape(1, 50, 9, 700, {5, 5, 2, 1, 2, 2}));
+    expectSameBits(5, depthwiseShape(3, 5, 2, 3, {3, 3, 1, 1, 1, 1}));
+}
+
+TEST(PointwiseDepthwise, ExpandsCodes) {
+    for (const int bits : {8, 4}) {
+        expectSameBits(24, depthwiseShape(1, 144, 30, 31, {3, 3, 2, 1, 1, 1}), bits);
+        expectSameBits(33, depthwiseShape(2, 37, 9, 11, {5, 5, 1, 1, 2, 2}), bits);
+    }
+}
+
+TEST(PointwiseDepthwise, WhatHasNoPartsIsLeft) {
+    ConvShape pointwise;
+    pointwise.ic = 16, pointwise.oc = 32;
+    pointwise.ih = pointwise.iw = pointwise.oh = pointwise.ow = 20;
+    const ConvShape depthwise = depthwiseShape(1, 32, 20, 20, {3, 3, 1, 1, 1, 1});
+    const auto made = [&] {
+        return PointwiseDepthwisePlan::make(selectKernels(), pointwise, {}, depthwise) != nullptr;
+    };
+    EXPECT_TRUE(made());
+    pointwise.ih = pointwise.iw = 40;
+    pointwise.strideH = pointwise.strideW = 2;
+    EXPECT_FALSE(made());
+    pointwise = depthwise;
+    pointwise.ic = 16;
+    EXPECT_FALSE(made());
+}
+
+// In nets: which are joined, and that it is as if they were not.
+
+using BinaryCode = wire::BinaryOpOperation;
+
+constexpr int kSide = 80, kChannels = 64;  // 1.6 MB between the two
+
+wire::NetT net(int side, bool readTwice, bool residual) {
+    Steps steps;
+    const int x = steps.input({1, 8, side, side});
+    int wide = steps.conv(x, 8, kChannels, 1);
+    if (residual) wide = steps.binary(BinaryCode::ADD, wide, steps.conv(x, 8, kChannels, 3));
+    const int y = steps.relu(steps.depthwise(steps.relu(wide), kChannels));
+    std::vector<int> outputs = {steps.conv(y, kChannels, 8, 1)};
+    if (readTwice) outputs.push_back(steps.conv(wide, kChannels, 4, 1));
+    return steps.finish(outputs);
+}
+
+TEST(PointwiseDepthwise, InANet) {
+    const wire::NetT joined = net(kSide, false, false);
+    const NetResult apart = runApart(joined);
+    EXPECT_EQ(apart.count("PointwiseDepthwise"), 0u);
+    for (const int threads : {1, 2}) {
+        SessionConfig config;
+        config.backend.threads = threads;
+        const NetResult together = runNet(joined, config);
+        ASSERT_EQ(together.types(), (std::vector<std::string>{"PointwiseDepthwise", "Convolution"}));
+        EXPECT_EQ(together.ops[0].algorithm, "gemm1x1 +clip, depthwise +clip");
+        EXPECT_EQ(together.outputs[0], apart.outputs[0]);
+        double flops[2] = {0, 0};
+        for (const OpRecord& op : apart.ops) flops[0] += op.flops;
+        for (const OpRecord& op : together.ops) flops[1] += op.flops;
+        EXPECT_DOUBLE_EQ(flops[0], flops[1]);
+    }
+}
+
+TEST(PointwiseDepthwise, SmallOnesAndOthersThatReadAreLeft) {
+    EXPECT_EQ(runNet(net(12, false, false)).count("PointwiseDepthwise"), 0u);
+    EXPECT_EQ(runNet(net(kSide, true, false)).count("PointwiseDepthwise"), 0u);
+    EXPECT_EQ(runNet(net(kSide, false, true)).count("PointwiseDepthwise"), 0u);
+}
+
+TEST(PointwiseDepthwise, NeedsNoMemoryForTheMapBetween) {
+    const wire::NetT joined = net(kSide, false, false);
+    const std::vector<uint8_t> bytes = pack(joined);
+    const auto interpreter =
+        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
+    constexpr int64_t kMap = int64_t{kChannels} * kSide * kSide * 4;
+    EXPECT_LT(Session(interpreter, {}).memory().arena, 2 * kMap);
+    SessionConfig apart;
+    apart.saveTensors = {joined.tensorName[2]};  // of the depthwise convolution's input
+    EXPECT_GE(Session(interpreter, apart).memory().arena, 2 * kMap);
+}
+
+}  // namespace
+}  // namespace mnnc::testing
