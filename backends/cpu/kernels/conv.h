@@ -7,6 +7,7 @@
 // a bit.
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -51,8 +52,11 @@ class ConvPlan {
     virtual ~ConvPlan() = default;
     virtual size_t packedWeightBytes() const = 0;
     // Weights as the model has them: convolution [oc][ic/groups][kh][kw], deconvolution
-    // [ic][oc/groups][kh][kw].
-    virtual void packWeights(const float* weights, void* packed, ThreadPool& pool) const = 0;
+    // [ic][oc/groups][kh][kw]. Many are read in stretches: `reading` (if any) hears how many bytes before each but the
+    // first, and may give back the memory of those before, which are not read again.
+    using Reading = std::function<void(size_t bytes)>;
+    virtual void packWeights(const float* weights, void* packed, ThreadPool& pool,
+                             const Reading& reading = {}) const = 0;
     // Whether the weights stay quantised: then this packs them, not packWeights.
     virtual bool keepsCodes() const { return false; }
     virtual void packCodes(const QuantizedWeights&, void*, ThreadPool&) const {}

@@ -48,6 +48,20 @@ std::unique_ptr<ConvPlan> makeDepthwisePlan(const Kernels& k, const ConvShape& s
 std::unique_ptr<ConvPlan> makeWinogradPlan(const Kernels& k, const ConvShape& shape, int unit,
                                            const ConvOptions& options);
 
+// body(i) for n outputs, or blocks of them, that have so many bytes of weights each.
+template <typename Body>
+void packInStretches(ThreadPool& pool, int n, size_t bytesEach, const ConvPlan::Reading& reading,
+                     Body&& body) {
+    constexpr size_t kStretch = 2 << 20;
+    const size_t fit = std::max<size_t>(kStretch / std::max<size_t>(1, bytesEach), pool.threads());
+    const int each = reading ? static_cast<int>(std::min<size_t>(fit, n)) : n;
+    for (int from = 0; from < n; from += each) {
+        const int count = std::min(each, n - from);
+        if (from > 0) reading(count * bytesEach);
+        parallelFor(pool, count, [&](int i) { body(from + i); });
+    }
+}
+
 // Into how many chunks F(unit) cuts the tiles of an image: as many tiles at a time as the second level cache holds,
 // but enough to fill the product's tiles.
 int winogradChunks(const Kernels& k, const ConvShape& shape, int unit);

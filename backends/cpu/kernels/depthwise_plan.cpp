@@ -16,7 +16,7 @@ class DepthwisePlan final : public ConvPlan {
         return size_t(blocks_) * k_.lanes * s_.kh * s_.kw * sizeof(float);
     }
 
-    void packWeights(const float* weights, void* packed, ThreadPool& pool) const override {
+    void packWeights(const float* weights, void* packed, ThreadPool& pool, const Reading&) const override {
         const int P = k_.lanes, area = s_.kh * s_.kw;
         parallelFor(pool, blocks_, [&](int b) {
             k_.pack->rowsToBlock(weights + size_t(b) * P * area, area, std::min(P, s_.oc - b * P), area,

@@ -76,17 +76,22 @@ class ProductPlan final : public ConvPlan, private ConvParts {
         });
     }
 
-    void packWeights(const float* weights, void* packed, ThreadPool& pool) const override {
+    void packWeights(const float* weights, void* packed, ThreadPool& pool,
+                     const Reading& reading) const override {
         const int panels = static_cast<int>(panels_.size());
-        parallelFor(pool, panels * static_cast<int>(phases_.size()), [&](int i) {
-            const size_t at = weightOffset(i / panels, i % panels);
-            const Phase& phase = phases_[i / panels];
-            const Panel& panel = panels_[i % panels];
-            if (bf16_)
-                layout().pack(weights, static_cast<uint16_t*>(packed) + at, phase, panel);
-            else
-                layout().pack(weights, static_cast<float*>(packed) + at, phase, panel);
-        });
+        const size_t bytes =
+            size_t(panels_[0].nb) * k_.lanes * panels_[0].channels * s_.kh * s_.kw * sizeof(float);
+        const bool inOrder = !transposed_;
+        packInStretches(pool, panels * static_cast<int>(phases_.size()), bytes, inOrder ? reading : Reading(),
+                        [&](int i) {
+                            const size_t at = weightOffset(i / panels, i % panels);
+                            const Phase& phase = phases_[i / panels];
+                            const Panel& panel = panels_[i % panels];
+                            if (bf16_)
+                                layout().pack(weights, static_cast<uint16_t*>(packed) + at, phase, panel);
+                            else
+                                layout().pack(weights, static_cast<float*>(packed) + at, phase, panel);
+                        });
     }
 
     std::string weightVariant() const override {

@@ -101,8 +101,10 @@ class WinogradPlan final : public ConvPlan {
         return codes_.used() ? codes_.bytes() : pointWeights() * points_ * elementBytes();
     }
 
-    void packWeights(const float* weights, void* packed, ThreadPool& pool) const override {
-        parallelFor(pool, ocb_, [&](int b) {
+    void packWeights(const float* weights, void* packed, ThreadPool& pool,
+                     const Reading& reading) const override {
+        const size_t bytes = size_t(k_.lanes) * s_.ic * 9 * sizeof(float);
+        packInStretches(pool, ocb_, bytes, reading, [&](int b) {
             FloatTaps taps(k_, weights, s_, b);
             transformInto(packed, b, taps);
         });

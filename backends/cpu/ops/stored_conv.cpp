@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "model/model.h"
+
 namespace mnnc::cpu {
 
 ConvOptions convOptions(const CpuBackend& backend, const Command& command, const ConvWindow& w) {
@@ -49,7 +51,9 @@ void StoredConv::prepare(const CpuBackend& backend, const Command& command, cons
             return;
         }
         const FloatView weights = params.weights(w.weightCount, w.oc, name);
-        plan.packWeights(weights.data(), buffer, backend.pool());
+        plan.packWeights(weights.data(), buffer, backend.pool(), [&](size_t bytes) {
+            if (params.model) params.model->readingWeights(static_cast<int64_t>(bytes));
+        });
     };
     packed_ = backend.weights(command.params, variant, static_cast<int64_t>(plan.packedWeightBytes()), fill,
                               params.modelBytes());
