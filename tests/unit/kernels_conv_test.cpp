@@ -633,6 +633,16 @@ TEST(KernelsConv, Depthwise) {
             check({shape(20, 14, 15, 20, 3, stride, 1, pad), options(20)});
             check({shape(20, 31, 33, 20, 3, stride, 1, pad), options(20)});
         }
+    // No border; a border of several tiles, also ones that read nothing else.
+    for (int k : {3, 5})
+        for (int stride : {1, 2})
+            for (int pad : {0, 18}) {
+                Case c{shape(20, 23, 45, 20, k, stride, 1, pad), options(20)};
+                c.residual = true;
+                check(c);
+                c.act = Act::HardSwish;
+                check(c);
+            }
     Case c{shape(37, 13, 14, 37, 3, 2, 1, 1), options(37)};
     c.residual = true;
     c.lo = -0.5f;

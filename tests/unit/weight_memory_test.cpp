@@ -66,7 +66,7 @@ TEST(WeightMemory, ThreadsAskAtOnce) {
         threads.emplace_back([&, t] {
             std::vector<Filled> mine;
             for (int i = 0; i < 100; ++i) {
-                mine.emplace_back(memory, 1000 * (i % 50), kMiB, static_cast<char>(t * 50 + 1));
+                mine.emplace_back(memory, 1000 * (i % 50 + 1), kMiB, static_cast<char>(t * 50 + 1));
                 if (i % 2) mine.erase(mine.begin());
             }
             for (const Filled& at : mine) spoilt[t] += !at.whole();

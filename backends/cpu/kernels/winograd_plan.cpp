@@ -417,7 +417,7 @@ int winogradChunks(const Kernels& k, const ConvShape& shape, int unit) {
     const int tiles = ceilDiv(shape.oh, unit) * ceilDiv(shape.ow, unit), points = (unit + 2) * (unit + 2);
     const int blocks = ceilDiv(shape.ic, k.lanes) + ceilDiv(shape.oc, k.lanes);
     const long bytes = long(points) * blocks * k.lanes * long(sizeof(float));
-    return ceilDiv(tiles, static_cast<int>(std::clamp<long>((768L << 10) / bytes, 27, 512)));
+    return ceilDiv(tiles, static_cast<int>(std::clamp<long>((512L << 10) / bytes, 27, 512)));
 }
 
 std::unique_ptr<ConvPlan> makeWinogradPlan(const Kernels& k, const ConvShape& shape, int unit,
