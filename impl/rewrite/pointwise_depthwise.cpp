@@ -42,6 +42,7 @@ void joinPointwiseDepthwise(const std::vector<Command*>& commands, const Backend
             continue;
         const Command& pointwise = *commands[between.maker];
         if (pointwise.type != OpType::Convolution || !isPlain(pointwise)) continue;
+        if (uses.at(pointwise.inputs[0]).makers > 1) continue;  // it will be read later than before
         Command joined;
         joined.type = OpType::PointwiseDepthwise;
         joined.name = depthwise.name;
