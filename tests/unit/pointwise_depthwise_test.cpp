@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cstring>
 #include <random>
 
@@ -124,7 +125,7 @@ void expectSameBits(int inputs, const ConvShape& depthwise, int codeBits = 0) {
             for (size_t i = 0; i < outFloats; ++i) {
                 const size_t block = i / area / k.lanes % ((depthwise.oc + k.lanes - 1) / k.lanes);
                 if (block * k.lanes + i % k.lanes >= size_t(depthwise.oc)) continue;
-                ASSERT_EQ(std::memcmp(&apart[i], &together[i], sizeof(float)), 0)
+                ASSERT_EQ(std::bit_cast<uint32_t>(apart[i]), std::bit_cast<uint32_t>(together[i]))
                     << i << ": " << apart[i] << " and " << together[i] << ", " << pool->threads()
                     << " threads";
             }
