@@ -19,7 +19,8 @@ class Execution {
     // prepare weights, say how much scratch a run needs. May throw Error; NotSupported and DriverError from a
     // device mean that the CPU has to take the command.
     virtual void onResize() {}
-    // Hot path: may not allocate, lock or throw. Tensor data pointers and scratch() are valid.
+    // Hot path: may not allocate or lock, nor throw but an Error about contents of tensors. Tensor data pointers and
+    // scratch() are valid.
     virtual void onExecute() = 0;
 
     // Which of several ways onResize() chose, for people to read; empty when there is one only.

@@ -167,7 +167,7 @@ TEST(PointwiseDepthwise, WhatHasNoPartsIsLeft) {
     ConvShape pointwise;
     pointwise.ic = 16, pointwise.oc = 32;
     pointwise.ih = pointwise.iw = pointwise.oh = pointwise.ow = 20;
-    const ConvShape depthwise = depthwiseShape(1, 32, 20, 20, {3, 3, 1, 1, 1, 1});
+    ConvShape depthwise = depthwiseShape(1, 32, 20, 20, {3, 3, 1, 1, 1, 1});
     const auto made = [&] {
         return PointwiseDepthwisePlan::make(selectKernels(), pointwise, {}, depthwise) != nullptr;
     };
@@ -175,8 +175,13 @@ TEST(PointwiseDepthwise, WhatHasNoPartsIsLeft) {
     pointwise.ih = pointwise.iw = 40;
     pointwise.strideH = pointwise.strideW = 2;
     EXPECT_FALSE(made());
-    pointwise = depthwise;
+    pointwise = depthwise;  // 3x3
     pointwise.ic = 16;
+    EXPECT_FALSE(made());
+    pointwise.kh = pointwise.kw = 1;
+    pointwise.padTop = pointwise.padLeft = 0;
+    EXPECT_TRUE(made());
+    depthwise.oc = 64;  // two outputs for each input
     EXPECT_FALSE(made());
 }
 

@@ -21,17 +21,21 @@ std::unique_ptr<PointwiseDepthwisePlan> PointwiseDepthwisePlan::make(const Kerne
                                                                      const ConvShape& pointwise,
                                                                      const ConvOptions& pointwiseOptions,
                                                                      const ConvShape& depthwise) {
-    std::unique_ptr<ConvPlan> plan = makeConvPlan(k, pointwise, pointwiseOptions);
-    if (!plan->parts()) return nullptr;
+    if (depthwise.oc != depthwise.ic || depthwise.oc == 1)
+        return nullptr;  // a single channel is a dense convolution
+    std::unique_ptr<ConvPlan> first = makeConvPlan(k, pointwise, pointwiseOptions);
+    if (!first->parts()) return nullptr;
+    auto second = makeConvPlan(k, depthwise, depthwise.oc, pointwiseOptions.threads);
     return std::unique_ptr<PointwiseDepthwisePlan>(
-        new PointwiseDepthwisePlan(k, std::move(plan), pointwise, depthwise));
+        new PointwiseDepthwisePlan(k, std::move(first), std::move(second), pointwise, depthwise));
 }
 
-PointwiseDepthwisePlan::PointwiseDepthwisePlan(const Kernels& k, std::unique_ptr<ConvPlan> plan,
+PointwiseDepthwisePlan::PointwiseDepthwisePlan(const Kernels& k, std::unique_ptr<ConvPlan> pointwisePlan,
+                                               std::unique_ptr<ConvPlan> depthwisePlan,
                                                const ConvShape& pointwise, const ConvShape& depthwise)
     : k_(k),
-      pointwise_(std::move(plan)),
-      depthwise_(makeDepthwisePlan(k, depthwise, false)),
+      pointwise_(std::move(pointwisePlan)),
+      depthwise_(std::move(depthwisePlan)),
       p_(pointwise),
       d_(depthwise),
       blocks_(ceilDiv(depthwise.oc, k.lanes)) {
@@ -60,12 +64,15 @@ size_t PointwiseDepthwisePlan::stripFloats() const {
     return roundUpFloats(size_t(mostBlocks_) * rows_ * d_.iw * k_.lanes);
 }
 
-size_t PointwiseDepthwisePlan::scratchBytes(int threads) const {
-    const size_t expanded = roundUpFloats(pointwise_->parts()->expandedBytes() / sizeof(float));
-    return (2 * biasFloats() + std::max(1, threads) * (stripFloats() + expanded)) * sizeof(float);
+size_t PointwiseDepthwisePlan::threadFloats() const {
+    return stripFloats() + roundUpFloats(pointwise_->parts()->expandedBytes() / sizeof(float));
 }
 
-// One image.
+size_t PointwiseDepthwisePlan::scratchBytes(int threads) const {
+    return (2 * biasFloats() + std::max(1, threads) * threadFloats()) * sizeof(float);
+}
+
+// What the tasks of an image share.
 struct PointwiseDepthwisePlan::Job {
     const float* src;
     float* dst;
@@ -81,7 +88,7 @@ void PointwiseDepthwisePlan::run(const float* src, const Side& pointwise, const 
     padBias(pointwise.post.bias, p_.oc, blocks_ * P, bias);
     padBias(depthwise.post.bias, d_.oc, blocks_ * P, bias + biasFloats());
     float* strips = bias + 2 * biasFloats();
-    const size_t each = stripFloats() + roundUpFloats(pointwise_->parts()->expandedBytes() / sizeof(float));
+    const size_t each = threadFloats();
     const int panels = pointwise_->parts()->panelCount();
     const int pieces = piecesFor(panels * d_.batch, d_.oh, pool.threads());
     // A thread makes the panels of the same rows one after another: they read the same input.

@@ -10,7 +10,7 @@ namespace mnnc {
 
 class PointwiseDepthwisePlan {
   public:
-    // Null where the first one cannot be made in parts. `depthwise` has as many outputs as inputs.
+    // Null where the first one cannot be made in parts, or the second one has not an output for each input.
     static std::unique_ptr<PointwiseDepthwisePlan> make(const Kernels& k, const ConvShape& pointwise,
                                                         const ConvOptions& pointwiseOptions,
                                                         const ConvShape& depthwise);
@@ -20,14 +20,15 @@ class PointwiseDepthwisePlan {
     size_t scratchBytes(int threads) const;
     // As ConvPlan's, with the bits that the two plans give one after the other. Neither adds a residual.
     struct Side {
-        const void* packed;
+        const void* packed = nullptr;
         PostOps post;
     };
     void run(const float* src, const Side& pointwise, const Side& depthwise, float* dst, void* scratch,
              ThreadPool& pool) const;
 
   private:
-    PointwiseDepthwisePlan(const Kernels& k, std::unique_ptr<ConvPlan> plan, const ConvShape& pointwise,
+    PointwiseDepthwisePlan(const Kernels& k, std::unique_ptr<ConvPlan> pointwisePlan,
+                           std::unique_ptr<ConvPlan> depthwisePlan, const ConvShape& pointwise,
                            const ConvShape& depthwise);
 
     struct Job;
@@ -36,6 +37,7 @@ class PointwiseDepthwisePlan {
     int lastRow(int y) const;
     size_t biasFloats() const;
     size_t stripFloats() const;
+    size_t threadFloats() const;  // a strip and the weights of a panel
 
     const Kernels& k_;
     std::unique_ptr<ConvPlan> pointwise_, depthwise_;

@@ -21,8 +21,6 @@ using Tap = ProductTap;
 using Phase = ProductPhase;
 using Panel = ProductPanel;
 
-constexpr int kMaxPhases = 1 << 14;
-
 // Where the products read their source: the plan's input itself, a copy of it with a border, or a strip of it
 // as bf16.
 template <typename T>
@@ -54,7 +52,9 @@ class ProductPlan final : public ConvPlan, private ConvParts {
         flat_ = flat_ || sampled_;
         icb_ = ceilDiv(s_.ic, P);
         ocb_ = ceilDiv(s_.oc, P);
-        makePhases();
+        phases_ = productPhases(s_, transposed_);
+        stepY_ = transposed_ ? 1 : s_.strideH;
+        stepX_ = transposed_ ? 1 : s_.strideW;
         placeSource();
         if (options.codes.bits && !transposed_ && !planar_ && groups_ == 1)
             codes_ = CodePanels(k, options.codes, shape, CodePanels::Rows::TapMajor);
@@ -195,32 +195,6 @@ class ProductPlan final : public ConvPlan, private ConvParts {
         auto* out = reinterpret_cast<T*>(weights.expanded + slot * expandedBytes());
         codes_.expand(weights.packed, {panels_[i].block, panels_[i].nb}, out);
         return out;
-    }
-
-    void makePhases() {
-        const int sh = transposed_ ? s_.strideH : 1, sw = transposed_ ? s_.strideW : 1;
-        if (int64_t{std::min(sh, s_.oh)} * std::min(sw, s_.ow) > kMaxPhases)
-            fail(Status::NotSupported, "no deconvolution kernel does a stride of %dx%d", sh, sw);
-        for (int py = 0; py < std::min(sh, s_.oh); ++py) {
-            for (int px = 0; px < std::min(sw, s_.ow); ++px) {
-                Phase p{py, px, ceilDiv(s_.oh - py, sh), ceilDiv(s_.ow - px, sw), {}, {}};
-                for (int ky = 0; ky < s_.kh; ++ky) {
-                    if (transposed_ && (py + s_.padTop - ky * s_.dilateH) % sh != 0) continue;
-                    for (int kx = 0; kx < s_.kw; ++kx) {
-                        if (!transposed_) {
-                            p.taps.push_back(
-                                {ky, kx, ky * s_.dilateH - s_.padTop, kx * s_.dilateW - s_.padLeft});
-                            continue;
-                        }
-                        const int y = py + s_.padTop - ky * s_.dilateH, x = px + s_.padLeft - kx * s_.dilateW;
-                        if (x % sw == 0) p.taps.push_back({ky, kx, y / sh, x / sw});
-                    }
-                }
-                phases_.push_back(std::move(p));
-            }
-        }
-        stepY_ = transposed_ ? 1 : s_.strideH;
-        stepX_ = transposed_ ? 1 : s_.strideW;
     }
 
     // Where the taps find their pixels: in the source itself when none of them leaves it, else in a copy with

@@ -3,23 +3,9 @@
 #include <cstddef>
 #include <vector>
 
-#include "backends/cpu/kernels/conv.h"
+#include "backends/cpu/kernels/product_phases.h"
 
 namespace mnnc {
-
-struct ProductTap {
-    int ky, kx;
-    int dy, dx;  // where it reads, from the output's position times the step
-};
-
-// Output pixels that share their taps. A forward convolution is one phase; a transposed one has stride x
-// stride, each a dense convolution of its own with a few of the taps.
-struct ProductPhase {
-    int py, px;      // first output
-    int rows, cols;  // how many of its outputs
-    std::vector<ProductTap> taps;
-    std::vector<ptrdiff_t> offsets;  // of the taps in the source, floats
-};
 
 // Some blocks of output channels and the input channels they read.
 struct ProductPanel {

@@ -27,6 +27,7 @@ class ConvExecution final : public Execution {
         const ConvWindow w = windowOf(command_);
         const ConvOptions options = convOptions(backend_, command_, w);
         plan_ = makeConvPlan(backend_.kernels(), planShape(w, *command_.paramsAs<ConvParams>()), options);
+        post_ = postOps(command_);
         packedBytes_ = static_cast<int64_t>(plan_->packedWeightBytes());
         int64_t bytes = static_cast<int64_t>(plan_->scratchBytes(options.threads));
         packAtRun_ = false;
@@ -51,7 +52,7 @@ class ConvExecution final : public Execution {
             packed = memory;
             memory += roundUp(packedBytes_, 64);
         }
-        PostOps post = postOps(command_);
+        PostOps post = post_;
         post.bias = command_.operands() > 2 ? command_.inputs[2]->as<const float>() : stored_.bias();
         if (command_.epilogue.residual) post.residual = command_.inputs.back()->as<const float>();
         plan_->run(command_.inputs[0]->as<const float>(), packed, command_.outputs[0]->as<float>(), post,
@@ -80,6 +81,7 @@ class ConvExecution final : public Execution {
     CpuBackend& backend_;
     Command command_;
     std::unique_ptr<ConvPlan> plan_;
+    PostOps post_;
     StoredConv stored_;
     AlignedBuffer own_;
     int64_t packedBytes_ = 0;

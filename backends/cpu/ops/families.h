@@ -22,10 +22,8 @@ CpuFamily interpCpu();
 CpuFamily unaryCpu();
 CpuFamily activationCpu();
 CpuFamily binaryCpu();
-// Made by the library:
-CpuFamily elementwiseChainCpu();
-CpuFamily pointwiseDepthwiseCpu();
-// and from files:
+CpuFamily elementwiseChainCpu();    // made by the library
+CpuFamily pointwiseDepthwiseCpu();  // made by the library
 CpuFamily reductionCpu();
 CpuFamily scaleCpu();
 CpuFamily normCpu();

@@ -19,9 +19,9 @@ const PointwiseDepthwiseParams& paramsOf(const Command& command) {
 
 std::unique_ptr<Plan> planOf(const CpuBackend& backend, const Command& pointwise, const Command& depthwise) {
     const ConvWindow p = windowOf(pointwise), d = windowOf(depthwise);
-    if (d.groups == 1 || d.groups != d.ic || d.groups != d.oc) return nullptr;
+    if (d.groups != d.ic) return nullptr;
     ConvOptions options = convOptions(backend, pointwise, p);
-    options.srcNchw = false;
+    options.srcNchw = false;  // storagePacked(), whatever the input is stored as while commands are joined
     return Plan::make(backend.kernels(), planShape(p, *pointwise.paramsAs<ConvParams>()), options,
                       planShape(d, *depthwise.paramsAs<ConvParams>()));
 }
@@ -38,6 +38,8 @@ class PointwiseDepthwise final : public Execution {
         plan_ = planOf(backend_, pointwise_, depthwise_);
         pointwiseWeights_.prepare(backend_, pointwise_, plan_->pointwise(), windowOf(pointwise_));
         depthwiseWeights_.prepare(backend_, depthwise_, plan_->depthwise(), windowOf(depthwise_));
+        first_ = side(pointwise_, pointwiseWeights_);
+        second_ = side(depthwise_, depthwiseWeights_);
         requestScratch(static_cast<int64_t>(plan_->scratchBytes(backend_.pool().threads())));
     }
 
@@ -48,9 +50,8 @@ class PointwiseDepthwise final : public Execution {
     }
 
     void onExecute() override {
-        plan_->run(command_.inputs[0]->as<const float>(), side(pointwise_, pointwiseWeights_),
-                   side(depthwise_, depthwiseWeights_), command_.outputs[0]->as<float>(), scratch(),
-                   backend_.pool());
+        plan_->run(command_.inputs[0]->as<const float>(), first_, second_, command_.outputs[0]->as<float>(),
+                   scratch(), backend_.pool());
     }
 
   private:
@@ -65,6 +66,7 @@ class PointwiseDepthwise final : public Execution {
     const Command &pointwise_, &depthwise_;  // of command_
     std::unique_ptr<Plan> plan_;
     StoredConv pointwiseWeights_, depthwiseWeights_;
+    Plan::Side first_, second_;
 };
 
 std::unique_ptr<Execution> createPointwiseDepthwise(CpuBackend& backend, const Command& command,
