@@ -709,7 +709,8 @@ enum {
 /* Called around an operator of a run, on the thread that runs. user_data: as given to the run.
  * op: the operator, with all fields of this version. The library's own copies and changes of layout come too,
  *   with "Copy" as type_name; mnn_session_op_count() does not count them. Operators that are computed together
- *   come as one: with the type of the first, or as "ElementwiseChain" or "PointwiseDepthwise". Valid during the call.
+ *   come as one: with the type of the first, or as "ElementwiseChain", "PointwiseDepthwise" or
+ *   "ResizedConvolution". Valid during the call.
  * tensors, tensor_count: the operator's inputs before it, its outputs after it; valid during the call. They
  *   may be asked and read with the mnn_tensor_* functions that take a const tensor. (What only makes tensors
  *   without elements does not run and is not told.) Values that lie in a

@@ -380,6 +380,8 @@ const char* opTypeName(OpType type) noexcept {
             return "ElementwiseChain";
         case OpType::PointwiseDepthwise:
             return "PointwiseDepthwise";
+        case OpType::ResizedConvolution:
+            return "ResizedConvolution";
     }
     return nullptr;
 }

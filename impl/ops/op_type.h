@@ -194,6 +194,7 @@ enum class OpType : int32_t {
     // Made by the library, in no file.
     ElementwiseChain = -1,
     PointwiseDepthwise = -2,
+    ResizedConvolution = -3,
 };
 
 // The operator's name in the schema, or nullptr when the number is unknown.

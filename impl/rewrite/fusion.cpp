@@ -10,6 +10,7 @@
 #include "ops/unary.h"
 #include "rewrite/elementwise_chain.h"
 #include "rewrite/pointwise_depthwise.h"
+#include "rewrite/resized_convolution.h"
 #include "tensor/region_check.h"
 
 namespace mnnc {
@@ -384,6 +385,7 @@ std::vector<size_t> fuseCommands(const std::vector<Command*>& commands, const Ba
                                  const std::function<bool(const Tensor*)>& kept) {
     std::vector<size_t> owners = Fusion(commands, backend, kept).run();
     joinPointwiseDepthwise(commands, backend, kept, owners);
+    joinResizedConvolution(commands, backend, kept, owners);
     chainElementwise(commands, backend, kept, owners);
     return owners;
 }

@@ -91,6 +91,15 @@ class Steps {
         op.axis = axis;
         return add(wire::OpType::Concat, std::move(inputs), std::move(op));
     }
+    // resizeType as in the schema: 1 nearest, 2 linear, 3 cubic; of half pixels.
+    int resize(int x, int resizeType, int height, int width) {
+        wire::InterpT op;
+        op.resizeType = resizeType;
+        op.outputHeight = height;
+        op.outputWidth = width;
+        op.ctm = wire::CoordinateTransformationMode::HalfPixels;
+        return add(wire::OpType::Interp, {x}, std::move(op));
+    }
     // The parts between these places of an axis.
     std::vector<int> split(int x, int axis, std::vector<int32_t> points) {
         wire::SliceT op;

@@ -40,6 +40,15 @@ struct PostOps {
 struct QuantizedWeights;  // model/weights.h
 class ConvParts;          // conv_plans.h
 
+// An input that does not lie in one place: rows of a block of channels, found or made when they are wanted.
+class RowSource {
+  public:
+    virtual ~RowSource() = default;
+    // Rows first .. end of channel block `block`, one after the other. `strip` is memory for as many, its content
+    // the caller's to keep no longer than what is returned.
+    virtual const float* rows(int block, int first, int end, float* strip) const = 0;
+};
+
 // How the model stores quantised weights.
 struct CodeForm {
     int bits = 0;        // 8 or 4; 0: they are floats
@@ -66,6 +75,11 @@ class ConvPlan {
     virtual size_t scratchBytes(int threads) const = 0;
     virtual void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
                      ThreadPool& pool) const = 0;
+    // With ConvOptions::byRows: whether the plan reads its input from a RowSource, of several threads at once. Then
+    // this takes the place of run().
+    virtual bool readsRows() const { return false; }
+    virtual void runRows(const RowSource&, const void* /*packed*/, float* /*dst*/, const PostOps&,
+                         void* /*scratch*/, ThreadPool&) const {}
     // Whether PostOps::residual may be the output itself: each element is stored once, after its own was read.
     virtual bool addsInPlace() const { return true; }
     // For other plans that make this one's output piece by piece; null: it cannot be.
@@ -85,6 +99,7 @@ struct ConvOptions {
     bool srcNchw = false;     // src is plain [N][ic][H][W] (first layer); only where convReadsNchw says so
     bool bf16 = false;        // products of bf16 where the kernels have them and the rounding is worth it
     bool exact = false;       // no rounding of inputs: codes are expanded instead of multiplied
+    bool byRows = false;      // plan for runRows(), where the plan's kind has it
     CodeForm codes;           // of the weights, when they shall stay quantised where the plan's kind allows
     ConvAlgorithm algorithm = ConvAlgorithm::Auto;
 };

@@ -68,8 +68,8 @@ struct GroupedArgs {
 
 // Tiles t0..t1 (row-major over tilesW columns) of one channel block.
 struct WinogradIn {
-    const float* src;
-    int ih, iw, padTop, padLeft, tilesW, t0, t1;
+    const float* src;  // row firstRow of the image; no row before it is read
+    int firstRow, ih, iw, padTop, padLeft, tilesW, t0, t1;
     float* dst;  // point p of tile t at dst + p*pointStride + (t - t0)*P
     ptrdiff_t pointStride;
 };

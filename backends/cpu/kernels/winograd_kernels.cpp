@@ -139,7 +139,7 @@ void winogradIn(const WinogradIn& t) {
     for (int tileIndex = t.t0; tileIndex < t.t1; ++tileIndex) {
         const int iy = tileIndex / t.tilesW * M - t.padTop;
         const int ix = tileIndex % t.tilesW * M - t.padLeft;
-        const float* src = t.src + (ptrdiff_t(iy) * t.iw + ix) * P;
+        const float* src = t.src + (ptrdiff_t(iy - t.firstRow) * t.iw + ix) * P;
         ptrdiff_t rowStride = ptrdiff_t(t.iw) * P;
         if (iy < 0 || ix < 0 || iy + A > t.ih || ix + A > t.iw) {
             const int x0 = std::max(0, -ix), x1 = std::max(x0, std::min(A, t.iw - ix));

@@ -78,6 +78,13 @@ class WinogradPlan final : public ConvPlan {
             if (tiles_ / (chunks_ * wanted) >= 18) chunks_ *= wanted;
         }
         chunkTiles_ = ceilDiv(tiles_, chunks_);
+        byRows_ = options.byRows && s_.batch == 1 && tilesW_ <= 2 * chunkTiles_;
+        if (byRows_) {
+            // Whole rows of tiles: at each end of a chunk two rows of the input are made once more.
+            step_ = tilesW_;
+            chunkTiles_ = std::max(1, (chunkTiles_ + tilesW_ / 2) / tilesW_) * tilesW_;
+            rowFloats_ = size_t(std::min(s_.ih, chunkTiles_ / tilesW_ * unit_ + 2)) * s_.iw * k_.lanes;
+        }
         chunks_ = ceilDiv(tiles_, chunkTiles_);
         panelBlocks_ = bestPanelBlocks(*k.panels, std::min(chunkTiles_, 72), ocb_);
         if (options.codes.bits) {
@@ -124,7 +131,8 @@ class WinogradPlan final : public ConvPlan {
     size_t scratchBytes(int threads) const override {
         const int slots = shared() ? 1 : std::clamp(threads, 1, chunks_ * s_.batch);
         const int strips = perPanel_ ? points_ : std::clamp(threads, 1, std::max(slots, points_));
-        return (roundUpFloats(size_t(ocb_) * k_.lanes) + slotFloats_ * slots + stripFloats_ * strips) *
+        return (roundUpFloats(size_t(ocb_) * k_.lanes) + (slotFloats_ + rowFloats_) * slots +
+                stripFloats_ * strips) *
                    sizeof(float) +
                expandedBytes() * (perPanel_ ? std::max(1, threads) : 1);
     }
@@ -135,46 +143,68 @@ class WinogradPlan final : public ConvPlan {
 
     void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
              ThreadPool& pool) const override {
+        run(Job{src, nullptr, packed, dst, nullptr, post, nullptr}, scratch, pool);
+    }
+
+    // Of few chunks the threads share each: they would make the same rows.
+    bool readsRows() const override { return byRows_ && !shared(); }
+
+    void runRows(const RowSource& src, const void* packed, float* dst, const PostOps& post, void* scratch,
+                 ThreadPool& pool) const override {
+        run(Job{nullptr, &src, packed, dst, nullptr, post, nullptr}, scratch, pool);
+    }
+
+  private:
+    struct Job {
+        const float* src;
+        const RowSource* rows;  // in place of src
+        const void* weights;    // transformed, or the codes when each panel is expanded for itself
+        float* dst;
+        const float* bias;
+        const PostOps& post;
+        char* expanded;  // memory for transformed weights
+    };
+
+    // Memory of one thread.
+    struct Slot {
+        float *transforms, *strip, *rows;
+    };
+
+    void run(Job job, void* scratch, ThreadPool& pool) const {
+        const PostOps& post = job.post;
         float* bias = static_cast<float*>(scratch);
         padBias(post.bias, s_.oc, ocb_ * k_.lanes, bias);
         float* slots = bias + roundUpFloats(size_t(ocb_) * k_.lanes);
         const int total = chunks_ * s_.batch;
         const bool together = shared() || pool.threads() == 1;
         const int threads = together ? 1 : std::min(pool.threads(), total);
-        float* strips = slots + threads * slotFloats_;
-        Job job{src, packed, dst, bias, post, nullptr};
+        float* rows = slots + threads * slotFloats_;
+        float* strips = rows + threads * rowFloats_;
+        job.bias = bias;
         if (codes_.used()) {
             const int stripCount =
                 perPanel_ ? points_ : std::clamp(pool.threads(), 1, std::max(threads, points_));
             job.expanded = reinterpret_cast<char*>(strips + stripCount * stripFloats_);
             if (!perPanel_) {
                 parallelFor(pool, ocb_, [&](int b) {
-                    CodeTaps taps(codes_, packed, k_.lanes, b);
+                    CodeTaps taps(codes_, job.weights, k_.lanes, b);
                     transformInto(job.expanded, b, taps);
                 });
                 job.weights = job.expanded;
             }
         }
         if (together) {
-            for (int i = 0; i < total; ++i) runChunk(job, i, slots, strips, pool);
+            for (int i = 0; i < total; ++i) runChunk(job, i, {slots, strips, rows}, pool);
             return;
         }
         // Chunks are independent: each thread takes one at a time through all three steps in its own cache.
         parallelSlots(pool, total, [&](int slot, int i) {
             InlinePool alone;
-            runChunk(job, i, slots + slot * slotFloats_, strips + slot * stripFloats_, alone);
+            runChunk(job, i,
+                     {slots + slot * slotFloats_, strips + slot * stripFloats_, rows + slot * rowFloats_},
+                     alone);
         });
     }
-
-  private:
-    struct Job {
-        const float* src;
-        const void* weights;  // transformed, or the codes when each panel is expanded for itself
-        float* dst;
-        const float* bias;
-        const PostOps& post;
-        char* expanded;  // memory for transformed weights
-    };
 
     size_t elementBytes() const { return bf16_ ? sizeof(uint16_t) : sizeof(float); }
     size_t expandedBytes() const {
@@ -205,18 +235,33 @@ class WinogradPlan final : public ConvPlan {
         return lines * 16;
     }
 
-    void runChunk(const Job& job, int index, float* slot, float* strips, ThreadPool& pool) const {
-        const int P = k_.lanes, n = index / chunks_, chunk = index % chunks_;
-        const int t0 = cut(tiles_, chunk, chunks_), t1 = cut(tiles_, chunk + 1, chunks_), m = t1 - t0;
-        const size_t inPlane = size_t(s_.ih) * s_.iw * P, outPlane = size_t(s_.oh) * s_.ow * P;
-        float* v = slot;
-        float* y = slot + inPoint_ * points_;
+    // The planes of a block of image n that tiles t0 .. t1 read, and the row that they begin with.
+    struct Planes {
+        const float* src;
+        int firstRow;
+    };
+    Planes planesOf(const Job& job, int n, int block, int t0, int t1, float* rows) const {
+        if (!job.rows) return {job.src + (size_t(n) * icb_ + block) * s_.ih * s_.iw * k_.lanes, 0};
+        const int first = std::clamp(t0 / tilesW_ * unit_ - s_.padTop, 0, s_.ih);
+        const int end = std::clamp((t1 - 1) / tilesW_ * unit_ - s_.padTop + unit_ + 2, first, s_.ih);
+        return {job.rows->rows(block, first, end, rows), first};
+    }
+
+    void runChunk(const Job& job, int index, const Slot& slot, ThreadPool& pool) const {
+        const int P = k_.lanes, n = index / chunks_, chunk = index % chunks_, steps = tiles_ / step_;
+        const int t0 = cut(steps, chunk, chunks_) * step_, t1 = cut(steps, chunk + 1, chunks_) * step_;
+        const int m = t1 - t0;
+        const size_t outPlane = size_t(s_.oh) * s_.ow * P;
+        float* v = slot.transforms;
+        float* y = v + inPoint_ * points_;
         const int threads = pool.threads();
         const int inSplit = threads == 1 ? 1 : std::clamp(ceilDiv(4 * threads, icb_), 1, m);
         parallelFor(pool, icb_ * inSplit, [&](int task) {
             const int b = task / inSplit, part = task % inSplit;
             const int from = cut(m, part, inSplit), to = cut(m, part + 1, inSplit);
-            const WinogradIn t{job.src + (size_t(n) * icb_ + b) * inPlane,
+            const Planes planes = planesOf(job, n, b, t0 + from, t0 + to, slot.rows);
+            const WinogradIn t{planes.src,
+                               planes.firstRow,
                                s_.ih,
                                s_.iw,
                                s_.padTop,
@@ -228,7 +273,7 @@ class WinogradPlan final : public ConvPlan {
                                static_cast<ptrdiff_t>(inPoint_)};
             k_.winograd->in[unit_ / 2](t);
         });
-        products(job, v, y, m, strips, pool);
+        products(job, v, y, m, slot.strip, pool);
         const int outSplit = threads == 1 ? 1 : std::clamp(ceilDiv(4 * threads, ocb_), 1, m);
         parallelFor(pool, ocb_ * outSplit, [&](int task) {
             const int b = task / outSplit, part = task % outSplit;
@@ -403,11 +448,13 @@ class WinogradPlan final : public ConvPlan {
     const ConvShape s_;
     const int unit_, points_, tilesW_, tiles_, icb_, ocb_, threads_;
     const bool bf16_;
+    bool byRows_ = false;
     bool perPanel_ = false;
     CodePanels codes_;
     int chunkTiles_ = 0, chunks_ = 1, panelBlocks_ = 1;
+    int step_ = 1;   // chunks are whole multiples of so many tiles
     int slice_ = 0;  // channels whose weights are made at a time, with perPanel_
-    size_t inPoint_ = 0, outPoint_ = 0, slotFloats_ = 0, stripFloats_ = 0;
+    size_t inPoint_ = 0, outPoint_ = 0, slotFloats_ = 0, stripFloats_ = 0, rowFloats_ = 0;
     std::vector<OutPanel> panels_;
 };
 

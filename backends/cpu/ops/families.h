@@ -24,6 +24,7 @@ CpuFamily activationCpu();
 CpuFamily binaryCpu();
 CpuFamily elementwiseChainCpu();    // made by the library
 CpuFamily pointwiseDepthwiseCpu();  // made by the library
+CpuFamily resizedConvolutionCpu();  // made by the library
 CpuFamily reductionCpu();
 CpuFamily scaleCpu();
 CpuFamily normCpu();

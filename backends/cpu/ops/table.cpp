@@ -9,7 +9,7 @@ const CpuOp* findCpuOp(OpType type) noexcept {
     static constexpr FamilyFunction kFamilies[] = {
         // clang-format off
         rasterCpu, castCpu, fillCpu, paddingCpu, permuteCpu, gatherCpu, scatterCpu, selectCpu, searchCpu, scanCpu,
-        detectionCpu, convolutionCpu, pointwiseDepthwiseCpu, poolingCpu, interpCpu, unaryCpu, activationCpu, binaryCpu, elementwiseChainCpu,
+        detectionCpu, convolutionCpu, pointwiseDepthwiseCpu, resizedConvolutionCpu, poolingCpu, interpCpu, unaryCpu, activationCpu, binaryCpu, elementwiseChainCpu,
         reductionCpu, scaleCpu, normCpu, softmaxCpu, matmulCpu, quantizedCpu, int8ConvolutionCpu,
         // clang-format on
     };

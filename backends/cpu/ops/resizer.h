@@ -1,0 +1,28 @@
+// An Interp command row by row: tables of taps made once, any number of threads at a time afterwards.
+#pragma once
+#include "backends/cpu/kernels/kernels.h"
+#include "backends/cpu/kernels/resize.h"
+#include "ops/command.h"
+#include "ops/interp.h"
+
+namespace mnnc::cpu {
+
+class Resizer {
+  public:
+    // Float32 tensors of 2 to 5 axes, of the command's shapes; throws ComputeSizeError on others.
+    void plan(const Kernels& kernels, const Command& interp);
+    // Elements of a block of channels.
+    int64_t sourceFloats() const { return in_[0] * in_[1] * in_[2] * lanes_; }
+    int64_t rowFloats() const { return out_[2] * lanes_; }
+    int64_t rows() const { return out_[0] * out_[1]; }
+    // Output row `row` of the block of channels whose source begins at src.
+    void makeRow(const float* src, int64_t row, float* dst) const noexcept;
+
+  private:
+    int64_t lanes_ = 1;
+    AxisTaps taps_[3];
+    int64_t in_[3] = {1, 1, 1}, out_[3] = {1, 1, 1};
+    void (*kernel_)(const ResizeRow&) = nullptr;
+};
+
+}  // namespace mnnc::cpu
