@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <unordered_map>
 
@@ -10,6 +11,7 @@
 #include "ops/unary.h"
 #include "rewrite/elementwise_chain.h"
 #include "rewrite/pointwise_depthwise.h"
+#include "rewrite/raster_through.h"
 #include "rewrite/resized_convolution.h"
 #include "tensor/region_check.h"
 
@@ -36,10 +38,10 @@ bool isNear(float a, float b) {
 class Fusion {
   public:
     Fusion(const std::vector<Command*>& commands, const Backend& backend,
-           const std::function<bool(const Tensor*)>& kept)
-        : commands_(commands), backend_(backend), kept_(kept), owner_(commands.size()) {
-        for (size_t i = 0; i < commands.size(); ++i) owner_[i] = i;
+           const std::function<bool(const Tensor*)>& kept, std::vector<size_t> owners)
+        : commands_(commands), backend_(backend), kept_(kept), owner_(std::move(owners)) {
         for (size_t i = 0; i < commands.size(); ++i) {
+            if (!alive(i)) continue;
             for (const Tensor* output : commands[i]->outputs) {
                 Use& use = uses_[output];
                 use.maker = use.makers++ == 0 ? i : kNone;
@@ -383,7 +385,10 @@ class Fusion {
 
 std::vector<size_t> fuseCommands(const std::vector<Command*>& commands, const Backend& backend,
                                  const std::function<bool(const Tensor*)>& kept) {
-    std::vector<size_t> owners = Fusion(commands, backend, kept).run();
+    std::vector<size_t> owners(commands.size());
+    std::iota(owners.begin(), owners.end(), size_t{0});
+    readThroughRasters(commands, kept, owners);
+    owners = Fusion(commands, backend, kept, std::move(owners)).run();
     joinPointwiseDepthwise(commands, backend, kept, owners);
     joinResizedConvolution(commands, backend, kept, owners);
     chainElementwise(commands, backend, kept, owners);

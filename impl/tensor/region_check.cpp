@@ -57,15 +57,18 @@ bool writesOnce(const Region& region) noexcept {
     return true;
 }
 
-bool isLinear(const Region& region, int64_t elements) noexcept {
-    if (region.src.offset != 0) return false;
+bool copiesRange(const Region& region) noexcept {
     int64_t expected = 1;
     for (int axis = 2; axis >= 0; --axis) {
         if (region.size[axis] == 1) continue;
         if (region.src.stride[axis] != expected || region.dst.stride[axis] != expected) return false;
         expected *= region.size[axis];
     }
-    return expected == elements;
+    return true;
+}
+
+bool isLinear(const Region& region, int64_t elements) noexcept {
+    return region.src.offset == 0 && copiesRange(region) && region.count() == elements;
 }
 
 bool isIdentity(std::span<const Region> regions, int64_t elements) noexcept {

@@ -15,6 +15,9 @@ void checkRegion(const Region& region, int64_t sourceElements, int64_t destinati
 // region that passed checkRegion.
 bool writesOnce(const Region& region) noexcept;
 
+// A region that copies a range of its source, in order, to a range of its destination.
+bool copiesRange(const Region& region) noexcept;
+
 // A region that copies `elements` elements linearly from the start of its source to some place.
 bool isLinear(const Region& region, int64_t elements) noexcept;
 

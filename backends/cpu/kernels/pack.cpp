@@ -88,10 +88,52 @@ void blockToRows(const float* src, int channels, size_t area, float* dst, size_t
     }
 }
 
+template <int COUNT>
+void mix(const LaneSource* sources, size_t area, float* dst) {
+    const hn::ScalableTag<float> d;
+    const hn::RebindToSigned<decltype(d)> di;
+    using Indices = decltype(hn::SetTableIndices(d, sources[0].lane));
+    using Mask = hn::Mask<decltype(d)>;
+    const auto indicesOf = [&](int k) {
+        HWY_ALIGN int32_t lanes[P];
+        for (int i = 0; i < P; ++i) lanes[i] = std::max<int32_t>(0, sources[k].lane[i]);
+        return hn::SetTableIndices(d, lanes);
+    };
+    const auto maskOf = [&](int k) {
+        return hn::RebindMask(d, hn::Gt(hn::LoadU(di, sources[k].lane), hn::Set(di, -1)));
+    };
+    const auto mixed = [&](size_t i, int k, auto rest, Indices indices, Mask mask) {
+        return hn::IfThenElse(mask, hn::TableLookupLanes(hn::LoadU(d, sources[k].block + i * P), indices),
+                              rest);
+    };
+    const Indices i0 = indicesOf(0), i1 = indicesOf(COUNT > 1 ? 1 : 0), i2 = indicesOf(COUNT > 2 ? 2 : 0),
+                  i3 = indicesOf(COUNT > 3 ? 3 : 0);
+    const Mask m0 = maskOf(0), m1 = maskOf(COUNT > 1 ? 1 : 0), m2 = maskOf(COUNT > 2 ? 2 : 0),
+               m3 = maskOf(COUNT > 3 ? 3 : 0);
+    for (size_t i = 0; i < area; ++i) {
+        auto v = mixed(i, 0, hn::Zero(d), i0, m0);
+        if constexpr (COUNT > 1) v = mixed(i, 1, v, i1, m1);
+        if constexpr (COUNT > 2) v = mixed(i, 2, v, i2, m2);
+        if constexpr (COUNT > 3) v = mixed(i, 3, v, i3, m3);
+        hn::StoreU(v, d, dst + i * P);
+    }
+}
+
+void mixLanes(const LaneSource* sources, int count, size_t area, float* dst) {
+    if (count == 1)
+        mix<1>(sources, area, dst);
+    else if (count == 2)
+        mix<2>(sources, area, dst);
+    else if (count == 3)
+        mix<3>(sources, area, dst);
+    else
+        mix<4>(sources, area, dst);
+}
+
 }  // namespace
 
 const PackKernels& packTable() {
-    static constexpr PackKernels table = {&rowsToBlock, &rowsToPanel, &blockToRows};
+    static constexpr PackKernels table = {&rowsToBlock, &rowsToPanel, &blockToRows, &mixLanes};
     return table;
 }
 

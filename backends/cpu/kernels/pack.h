@@ -11,6 +11,13 @@
 
 namespace mnnc {
 
+// Lanes of a block that another one takes: lane[i] goes to lane i; -1: not from this block.
+struct LaneSource {
+    static constexpr int kMostLanes = 16;
+    const float* block;
+    const int32_t* lane;  // as many as a vector has
+};
+
 // Per instruction set, single-threaded; the functions below call them.
 struct PackKernels {
     // One channel block: `channels` (1..P) rows of `area` floats, `srcStride` apart, to area x P floats; and
@@ -21,6 +28,10 @@ struct PackKernels {
     void (*rowsToPanel)(const float* src, size_t srcStride, int channels, size_t area, float* dst,
                         size_t dstStride);
     void (*blockToRows)(const float* src, int channels, size_t area, float* dst, size_t dstStride);
+    // A block of `area` vectors from lanes of 1 to kMostSources others, in memory of its own; lanes that come from none
+    // become zero.
+    static constexpr int kMostSources = 4;
+    void (*mixLanes)(const LaneSource* sources, int count, size_t area, float* dst);
 };
 
 inline size_t packedFloats(int lanes, int batch, int channels, size_t area) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
+#include <type_traits>
 
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/pack.h"
@@ -137,9 +139,49 @@ class PlaneRaster final : public Execution {
   public:
     PlaneRaster(const CpuBackend& backend, const Command& command)
         : backend_(backend), inputs_(command.inputs), output_(*command.outputs[0]) {
+        const int64_t channels = output_.shape.at(1), blocks = ceilDiv(channels, output_.pack);
+        const std::vector<Source> planes = planesOf(command);
+        for (int64_t n = 0; n < output_.batch(); ++n)
+            for (int64_t b = 0; b < blocks; ++b) {
+                const int64_t first = b * output_.pack;
+                addBlock({&planes[static_cast<size_t>(n * channels + first)],
+                          static_cast<size_t>(std::min<int64_t>(output_.pack, channels - first))});
+            }
+    }
+
+    void onExecute() override {
+        const int total = static_cast<int>(blocks_.size());
+        auto body = [&](int block) { makeBlock(block); };
+        if (output_.storageBytes() < kThreadedBytes)
+            for (int i = 0; i < total; ++i) body(i);
+        else
+            parallelFor(backend_.pool(), total, body);
+    }
+
+  private:
+    static constexpr int kMaxPack = LaneSource::kMostLanes;
+
+    struct Source {
+        int input = -1;  // none: zero
+        int lane = 0;
+        int64_t offset = 0;  // of the block, in elements
+    };
+    // What an output block takes from one input block.
+    struct Part {
+        int input;
+        int64_t offset;
+        int32_t lane[kMaxPack];  // of the input block, for each of the output's; -1: none
+    };
+    struct Block {
+        size_t firstPart;
+        int parts;
+        int lanes;   // of channels
+        bool whole;  // a copy of one input block
+    };
+
+    std::vector<Source> planesOf(const Command& command) const {
         const int64_t plane = output_.plane();
-        channels_ = output_.shape.at(1);
-        sources_.resize(static_cast<size_t>(output_.batch() * channels_));
+        std::vector<Source> planes(static_cast<size_t>(output_.batch() * output_.shape.at(1)));
         for (const Region& region : command.regions) {
             PlaneRegion r;
             inPlanes(region, plane, r);
@@ -150,27 +192,11 @@ class PlaneRaster final : public Execution {
                             r.src + i * r.srcStride[0] + j * r.srcStride[1] + k * r.srcStride[2];
                         const int64_t dst =
                             r.dst + i * r.dstStride[0] + j * r.dstStride[1] + k * r.dstStride[2];
-                        sources_[static_cast<size_t>(dst)] = locate(region.input, src, plane);
+                        planes[static_cast<size_t>(dst)] = locate(region.input, src, plane);
                     }
         }
+        return planes;
     }
-
-    void onExecute() override {
-        const int64_t blocks = ceilDiv(channels_, output_.pack);
-        const int64_t total = output_.batch() * blocks;
-        auto body = [&](int index) { copyBlock(index / blocks, index % blocks); };
-        if (output_.storageBytes() < kThreadedBytes)
-            for (int64_t i = 0; i < total; ++i) body(static_cast<int>(i));
-        else
-            parallelFor(backend_.pool(), static_cast<int>(total), body);
-    }
-
-  private:
-    struct Source {
-        int input = -1;  // none: zero
-        int lane = 0;
-        int64_t offset = 0;  // of the block, in elements
-    };
 
     Source locate(int input, int64_t planeIndex, int64_t plane) const {
         const Tensor& tensor = *inputs_[static_cast<size_t>(input)];
@@ -179,43 +205,67 @@ class PlaneRaster final : public Execution {
         return {input, static_cast<int>(c % pack), (n * ceilDiv(channels, pack) + c / pack) * plane * pack};
     }
 
-    void copyBlock(int64_t n, int64_t block) const {
-        const int pack = output_.pack;
-        const int64_t plane = output_.plane(), first = block * pack;
-        const int lanes = static_cast<int>(std::min<int64_t>(pack, channels_ - first));
-        const Source* sources = &sources_[static_cast<size_t>(n * channels_ + first)];
-        T* dst = output_.as<T>() + (n * ceilDiv(channels_, pack) + block) * plane * pack;
+    void addBlock(std::span<const Source> lanes) {
+        Block block{parts_.size(), 0, static_cast<int>(lanes.size()), false};
+        for (size_t i = 0; i < lanes.size(); ++i) {
+            if (lanes[i].input < 0) continue;
+            const auto from = parts_.begin() + static_cast<ptrdiff_t>(block.firstPart);
+            auto part = std::find_if(from, parts_.end(), [&](const Part& one) {
+                return one.input == lanes[i].input && one.offset == lanes[i].offset;
+            });
+            if (part == parts_.end()) {
+                part = parts_.insert(part, {lanes[i].input, lanes[i].offset, {}});
+                std::fill(std::begin(part->lane), std::end(part->lane), -1);
+                ++block.parts;
+            }
+            part->lane[i] = lanes[i].lane;
+        }
+        block.whole = block.parts == 1;
+        for (size_t i = 0; i < lanes.size(); ++i)
+            block.whole = block.whole && parts_.back().lane[i] == static_cast<int32_t>(i);
+        blocks_.push_back(block);
+    }
 
-        bool whole = sources[0].input >= 0 && sources[0].lane == 0;
-        for (int lane = 1; whole && lane < lanes; ++lane)
-            whole = sources[lane].input == sources[0].input && sources[lane].offset == sources[0].offset &&
-                    sources[lane].lane == lane;
-        if (whole) {
-            const T* src = inputs_[static_cast<size_t>(sources[0].input)]->as<T>() + sources[0].offset;
-            std::memcpy(dst, src, static_cast<size_t>(plane * pack) * sizeof(T));
+    const T* dataOf(const Part& part) const {
+        return inputs_[static_cast<size_t>(part.input)]->as<T>() + part.offset;
+    }
+
+    void makeBlock(int index) const {
+        const Block& block = blocks_[static_cast<size_t>(index)];
+        const Part* parts = parts_.data() + block.firstPart;
+        const int64_t plane = output_.plane(), pack = output_.pack;
+        T* dst = output_.as<T>() + index * plane * pack;
+        if (block.whole) {
+            std::memcpy(dst, dataOf(*parts), static_cast<size_t>(plane * pack) * sizeof(T));
             return;
+        }
+        if constexpr (std::is_same_v<T, float>) {
+            if (block.parts > 0 && block.parts <= PackKernels::kMostSources) {
+                LaneSource sources[PackKernels::kMostSources];
+                for (int i = 0; i < block.parts; ++i) sources[i] = {dataOf(parts[i]), parts[i].lane};
+                backend_.kernels().pack->mixLanes(sources, block.parts, static_cast<size_t>(plane), dst);
+                return;
+            }
         }
         const T* base[kMaxPack];
         int64_t step[kMaxPack];
-        for (int lane = 0; lane < lanes; ++lane) {
-            const Source& source = sources[lane];
-            const bool real = source.input >= 0;
-            base[lane] =
-                real ? inputs_[static_cast<size_t>(source.input)]->as<T>() + source.offset + source.lane
-                     : &zero_;
+        for (int lane = 0; lane < block.lanes; ++lane) {
+            const Part* part = std::find_if(parts, parts + block.parts,
+                                            [&](const Part& one) { return one.lane[lane] >= 0; });
+            const bool real = part != parts + block.parts;
+            base[lane] = real ? dataOf(*part) + part->lane[lane] : &zero_;
             step[lane] = real ? pack : 0;
         }
         for (int64_t i = 0; i < plane; ++i)
-            for (int lane = 0; lane < lanes; ++lane) dst[i * pack + lane] = base[lane][i * step[lane]];
+            for (int lane = 0; lane < block.lanes; ++lane) dst[i * pack + lane] = base[lane][i * step[lane]];
     }
 
-    static constexpr int kMaxPack = 16;
     const CpuBackend& backend_;
     std::vector<Tensor*> inputs_;
     const Tensor& output_;
     const T zero_ = static_cast<T>(sizeof(T) == 1 ? fillByte(output_) : 0);
-    int64_t channels_ = 0;
-    std::vector<Source> sources_;
+    std::vector<Part> parts_;
+    std::vector<Block> blocks_;
 };
 
 // Regions between row-major tensors, any element width.

@@ -1,0 +1,142 @@
+#include "tensor/region_compose.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "tensor/region_check.h"
+
+namespace mnnc {
+
+namespace {
+
+struct Span {
+    int64_t first, last;
+    bool holds(const Span& other) const noexcept { return first <= other.first && other.last <= last; }
+    bool meets(const Span& other) const noexcept { return first <= other.last && other.first <= last; }
+};
+
+Span reach(const View& view, const int64_t (&size)[3]) noexcept {
+    Span span{view.offset, view.offset};
+    for (int i = 0; i < 3; ++i) {
+        const int64_t way = view.stride[i] * (size[i] - 1);
+        (way < 0 ? span.first : span.last) += way;
+    }
+    return span;
+}
+
+// Indices begin .. end of one axis.
+Region part(Region region, int axis, int64_t begin, int64_t end) noexcept {
+    region.src.offset += begin * region.src.stride[axis];
+    region.dst.offset += begin * region.dst.stride[axis];
+    region.size[axis] = end - begin;
+    return region;
+}
+
+// The axis of the largest steps in a view, of those with more than one index; -1: there is none.
+int widestAxis(const View& view, const int64_t (&size)[3]) noexcept {
+    int widest = -1;
+    for (int i = 0; i < 3; ++i)
+        if (size[i] > 1 && (widest < 0 || std::abs(view.stride[i]) > std::abs(view.stride[widest])))
+            widest = i;
+    return widest;
+}
+
+class Composition {
+  public:
+    Composition(std::span<const Region> inner, size_t most) : inner_(inner), most_(most) {}
+
+    bool add(const Region& outer) {
+        if (outer.count() == 0) return true;
+        const Span wanted = reach(outer.src, outer.size);
+        if (const Region* whole = rangeWith(wanted)) {
+            emit(*whole,
+                 {outer.src.offset - whole->dst.offset + whole->src.offset,
+                  {outer.src.stride[0], outer.src.stride[1], outer.src.stride[2]}},
+                 outer.dst, outer);
+            return result.size() <= most_;
+        }
+        return copiesRange(outer) ? clip(outer, wanted) : split(outer);
+    }
+
+    std::vector<Region> result;
+
+  private:
+    // The region that writes all of this from one range of its source.
+    const Region* rangeWith(const Span& wanted) const {
+        for (const Region& region : inner_)
+            if (copiesRange(region) && reach(region.dst, region.size).holds(wanted)) return &region;
+        return nullptr;
+    }
+
+    // What the regions write into a range that `outer` copies.
+    bool clip(const Region& outer, const Span& range) {
+        int64_t missing = outer.count();
+        for (Region region : inner_) {
+            const Span span = reach(region.dst, region.size);
+            if (region.count() == 0 || !span.meets(range)) continue;
+            if (const int axis = widestAxis(region.dst, region.size); axis >= 0 && !range.holds(span)) {
+                const int64_t step = region.dst.stride[axis];
+                if (step <= 0) return false;
+                // Slices of the axis from the first that does not end before the range to the last that begins in it.
+                const int64_t depth = span.last - span.first - step * (region.size[axis] - 1);
+                const int64_t before = range.first - depth - span.first;
+                const int64_t begin = before <= 0 ? 0 : (before + step - 1) / step;
+                const int64_t end = std::min(region.size[axis], (range.last - span.first) / step + 1);
+                if (begin >= end) continue;
+                region = part(region, axis, begin, end);
+            }
+            if (!range.holds(reach(region.dst, region.size))) return false;
+            missing -= region.count();
+            View to = region.dst;
+            to.offset += outer.dst.offset - outer.src.offset;
+            emit(region, region.src, to, region);
+            if (result.size() > most_) return false;
+        }
+        return missing == 0;
+    }
+
+    // Runs along the widest axis that each lie in one range; an index that does not is split further.
+    bool split(const Region& outer) {
+        const int axis = widestAxis(outer.src, outer.size);
+        if (axis < 0) return false;
+        for (int64_t begin = 0; begin < outer.size[axis];) {
+            const Region one = part(outer, axis, begin, begin + 1);
+            const Region* range = rangeWith(reach(one.src, one.size));
+            int64_t end = begin + 1;
+            if (range) {
+                const Span held = reach(range->dst, range->size);
+                while (end < outer.size[axis]) {
+                    const Region next = part(outer, axis, end, end + 1);
+                    if (!held.holds(reach(next.src, next.size))) break;
+                    ++end;
+                }
+            }
+            if (!add(part(outer, axis, begin, end))) return false;
+            begin = end;
+        }
+        return true;
+    }
+
+    void emit(const Region& source, const View& src, const View& dst, const Region& size) {
+        Region region;
+        region.input = source.input;
+        region.src = src;
+        region.dst = dst;
+        std::copy(std::begin(size.size), std::end(size.size), std::begin(region.size));
+        result.push_back(region);
+    }
+
+    std::span<const Region> inner_;
+    const size_t most_;
+};
+
+}  // namespace
+
+std::optional<std::vector<Region>> composeRegion(const Region& outer, std::span<const Region> inner,
+                                                 size_t most) {
+    Composition composition(inner, most);
+    if (!composition.add(outer)) return std::nullopt;
+    return std::move(composition.result);
+}
+
+}  // namespace mnnc
