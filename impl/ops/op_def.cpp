@@ -20,13 +20,17 @@ const Tensor& knownInput(const ShapeContext& context, int i) {
 
 }  // namespace
 
-std::vector<int64_t> ShapeContext::ints(int i) const {
+std::span<const int32_t> ShapeContext::intSpan(int i) const {
     const Tensor& tensor = knownInput(*this, i);
     if (tensor.type != DataType::Int32)
         fail(Status::BadType, "op '%s': input %d must be int32, it is %s", name(), i,
              dataTypeName(tensor.type));
-    const auto* data = tensor.as<const int32_t>();
-    return std::vector<int64_t>(data, data + tensor.elements());
+    return {tensor.as<const int32_t>(), static_cast<size_t>(tensor.elements())};
+}
+
+std::vector<int64_t> ShapeContext::ints(int i) const {
+    const std::span<const int32_t> values = intSpan(i);
+    return {values.begin(), values.end()};
 }
 
 int64_t ShapeContext::intAt(int i, int64_t index) const {

@@ -63,7 +63,8 @@ struct ShapeContext {
         out(i).format = format;
     }
     // Content of input i (declared by OpDef::contentInputs). Throws when it is not known or not of that type.
-    std::vector<int64_t> ints(int i) const;  // int32 input, all elements
+    std::span<const int32_t> intSpan(int i) const;  // int32 input, all elements
+    std::vector<int64_t> ints(int i) const;         // the same
     int64_t intAt(int i, int64_t index = 0) const;
     std::span<const float> floats(int i) const;
 };
@@ -108,10 +109,10 @@ struct OpDef {
     void (*geometry)(const OpContext& context) = nullptr;
     // Bit i: the shape rule (or the geometry) reads the content of input i. Null: none.
     uint32_t (*contentInputs)(const Node& node) = nullptr;
-    // Those of the content inputs that tell where, not how much. When only a run makes their values, the op is
+    // Bits of those of the content inputs that tell where, not how much. Null: none. When only a run makes their values, the op is
     // one command of its own type (with one output) that reads them, and a plan stands as long as the shape rule
     // gives the same shape.
-    uint32_t movingInputs = 0;
+    uint32_t (*movingInputs)(const Node& node) = nullptr;
     // Bit i: executing the op needs only the shape of input i (never its bytes). Null: none.
     uint32_t (*shapeOnlyInputs)(const Node& node) = nullptr;
     // Multiply-adds or element operations of one execution, as 2 x MACs for convolution-like ops. Null:

@@ -89,7 +89,7 @@ ParamsPtr parseStridedSlice(const wire::Op& op, const ParseContext& context) {
 }
 
 bool writes(const Node& node) {
-    return !node.paramsAs<StridedSliceParams>()->onnx && node.inputs.size() == 5;
+    return node.paramsAs<StridedSliceParams>()->writes(node.inputs.size());
 }
 
 uint32_t contentStridedSlice(const Node& node) {
@@ -107,7 +107,7 @@ void shapeStridedSlice(const ShapeContext& context) {
     }
     requireSameWidth(context, 0, 4);
     Shape box;
-    for (const StridedSlicePlan::Axis& axis : plan.axes) box.push(axis.size);
+    for (const StridedSlicePlan::Axis& axis : plan.axes()) box.push(axis.size);
     if (!(broadcastShapes(box, context.in(4).shape, context.name()) == box))
         fail(Status::ComputeSizeError, "op '%s': a value of shape %s does not fit the selected box %s",
              context.name(), context.in(4).shape.text().c_str(), box.text().c_str());
@@ -117,9 +117,9 @@ void shapeStridedSlice(const ShapeContext& context) {
 void geometryRead(const OpContext& context, const StridedSlicePlan& plan) {
     const Strides src = rowMajorStrides(context.in(0).shape);
     int64_t offset = 0, stride = 1;
-    std::vector<BoxAxis> axes(plan.axes.size());
-    for (size_t i = plan.axes.size(); i-- > 0;) {
-        const StridedSlicePlan::Axis& axis = plan.axes[i];
+    std::vector<BoxAxis> axes(plan.axes().size());
+    for (size_t i = axes.size(); i-- > 0;) {
+        const StridedSlicePlan::Axis& axis = plan.axis[i];
         if (axis.valid > 0) offset += axis.begin * src[i];
         axes[i] = {axis.valid, src[i] * axis.step, stride};
         stride *= axis.size;
@@ -134,11 +134,11 @@ void geometryWrite(const OpContext& context, const StridedSlicePlan& plan) {
     const Strides dst = rowMajorStrides(context.in(0).shape);
     const Shape& value = context.in(4).shape;
     const Strides src = rowMajorStrides(value);
-    const int missing = static_cast<int>(plan.axes.size()) - value.rank();
+    const int missing = plan.rank - value.rank();
     int64_t offset = 0;
     std::vector<BoxAxis> axes;
-    for (size_t i = 0; i < plan.axes.size(); ++i) {
-        const StridedSlicePlan::Axis& axis = plan.axes[i];
+    for (size_t i = 0; i < plan.axes().size(); ++i) {
+        const StridedSlicePlan::Axis& axis = plan.axis[i];
         const int at = static_cast<int>(i) - missing;
         if (axis.valid > 0) offset += axis.begin * dst[i];
         axes.push_back(
@@ -214,14 +214,15 @@ constexpr OpDef kSliceOps[] = {
      .shape = shapeSliceTf,
      .geometry = geometrySliceTf,
      .contentInputs = [](const Node&) { return 6u; },
-     .movingInputs = 2u},
+     .movingInputs = [](const Node&) { return 2u; }},
     {.type = OpType::StridedSlice,
      .minInputs = 3,
      .maxInputs = 5,
      .parse = parseStridedSlice,
      .shape = shapeStridedSlice,
      .geometry = geometryStridedSlice,
-     .contentInputs = contentStridedSlice},
+     .contentInputs = contentStridedSlice,
+     .movingInputs = [](const Node& node) { return writes(node) ? 0u : 6u; }},
     {.type = OpType::Crop,
      .minInputs = 2,
      .maxInputs = 2,

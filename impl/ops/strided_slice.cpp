@@ -20,71 +20,74 @@ struct Item {
 
 constexpr Item kFullItem{0, 0, 1, true, true, false, false};
 
-std::vector<int64_t> indexList(const ShapeContext& context, int input, size_t expected) {
-    std::vector<int64_t> values = context.ints(input);
-    if (values.size() != expected)
-        fail(Status::ComputeSizeError, "op '%s': input %d holds %zu numbers, input 1 holds %zu",
-             context.name(), input, values.size(), expected);
-    return values;
+constexpr size_t kMostBegins = 32;  // what a mask has bits for
+
+struct Items {
+    std::array<Item, kMostBegins + kMaxRank> item;  // an ellipsis stands for up to all axes
+    size_t count = 0;
+    void push(const Item& one) { item[count++] = one; }
+};
+
+using Indices = std::span<const int32_t>;
+
+void checkLengths(const char* name, const StridedSliceIndices& indices) {
+    int input = 2;
+    for (const Indices* list : {&indices.ends, indices.axes ? &*indices.axes : nullptr,
+                                indices.steps ? &*indices.steps : nullptr}) {
+        if (list && list->size() != indices.begins.size())
+            fail(Status::ComputeSizeError, "op '%s': input %d holds %zu numbers, input 1 holds %zu", name,
+                 input, list->size(), indices.begins.size());
+        input += list != nullptr;
+    }
 }
 
 // ONNX form: one item per input axis, negative numbers counted from the end once.
-std::vector<Item> onnxItems(const ShapeContext& context, const Shape& in) {
-    const std::vector<int64_t> begins = context.ints(1);
-    const std::vector<int64_t> ends = indexList(context, 2, begins.size());
-    std::vector<int64_t> axes, steps;
-    if (context.inputCount() > 3) axes = indexList(context, 3, begins.size());
-    if (context.inputCount() > 4) steps = indexList(context, 4, begins.size());
-    std::vector<Item> items(static_cast<size_t>(in.rank()), kFullItem);
-    for (size_t k = 0; k < begins.size(); ++k) {
+Items onnxItems(const char* name, const Shape& in, const StridedSliceIndices& indices) {
+    Items items;
+    for (int i = 0; i < in.rank(); ++i) items.push(kFullItem);
+    for (size_t k = 0; k < indices.begins.size(); ++k) {
+        const int64_t begin = indices.begins[k], end = indices.ends[k];
         const int axis =
-            normalizeAxis(axes.empty() ? static_cast<int64_t>(k) : axes[k], in.rank(), context.name());
-        Item& item = items[static_cast<size_t>(axis)];
-        item = Item{};
-        item.begin = begins[k] < 0 ? begins[k] + in[axis] : begins[k];
-        item.end = ends[k] < 0 ? ends[k] + in[axis] : ends[k];
-        item.step = steps.empty() ? 1 : steps[k];
+            normalizeAxis(indices.axes ? (*indices.axes)[k] : static_cast<int64_t>(k), in.rank(), name);
+        Item item;
+        item.begin = begin < 0 ? begin + in[axis] : begin;
+        item.end = end < 0 ? end + in[axis] : end;
+        item.step = indices.steps ? (*indices.steps)[k] : 1;
+        items.item[static_cast<size_t>(axis)] = item;
     }
     return items;
 }
 
-std::vector<Item> maskedItems(const ShapeContext& context, const StridedSliceParams& params,
-                              const Shape& in) {
-    const std::vector<int64_t> begins = context.ints(1);
-    const std::vector<int64_t> ends = indexList(context, 2, begins.size());
-    std::vector<int64_t> steps;
-    if (context.inputCount() > 3) steps = indexList(context, 3, begins.size());
-    if (begins.size() > 32)
-        fail(Status::ComputeSizeError, "op '%s': %zu index items; the limit is 32", context.name(),
-             begins.size());
-    std::vector<Item> items;
+Items maskedItems(const char* name, const StridedSliceParams& params, const Shape& in,
+                  const StridedSliceIndices& indices) {
+    if (indices.begins.size() > kMostBegins)
+        fail(Status::ComputeSizeError, "op '%s': %zu index items; the limit is %zu", name,
+             indices.begins.size(), kMostBegins);
+    Items items;
     int ellipses = 0;
-    for (size_t k = 0; k < begins.size(); ++k) {
+    for (size_t k = 0; k < indices.begins.size(); ++k) {
         const auto bit = [k](uint32_t mask) { return (mask >> k & 1u) != 0; };
         if (bit(params.ellipsisMask)) {
-            if (++ellipses > 1)
-                fail(Status::ComputeSizeError, "op '%s' has more than one ellipsis", context.name());
-            const int64_t fill = in.rank() - static_cast<int64_t>(begins.size()) + 1;
-            for (int64_t i = 0; i < fill; ++i) items.push_back(kFullItem);
+            if (++ellipses > 1) fail(Status::ComputeSizeError, "op '%s' has more than one ellipsis", name);
+            const int64_t fill = in.rank() - static_cast<int64_t>(indices.begins.size()) + 1;
+            for (int64_t i = 0; i < fill; ++i) items.push(kFullItem);
             continue;
         }
-        items.push_back({begins[k], ends[k], steps.empty() ? 1 : steps[k], bit(params.beginMask),
-                         bit(params.endMask), bit(params.newAxisMask), bit(params.shrinkAxisMask)});
+        items.push({indices.begins[k], indices.ends[k], indices.steps ? (*indices.steps)[k] : 1,
+                    bit(params.beginMask), bit(params.endMask), bit(params.newAxisMask),
+                    bit(params.shrinkAxisMask)});
     }
-    if (ellipses && items.size() > static_cast<size_t>(in.rank()))
-        items.resize(static_cast<size_t>(in.rank()));
+    if (ellipses) items.count = std::min(items.count, static_cast<size_t>(in.rank()));
     return items;
 }
 
-StridedSlicePlan::Axis planAxis(const ShapeContext& context, const Item& item, int64_t length, int at) {
+StridedSlicePlan::Axis planAxis(const char* name, const Item& item, int64_t length, int at) {
     StridedSlicePlan::Axis axis;
-    axis.dropped = item.shrink;
     const int64_t step = item.shrink ? 1 : item.step;
-    if (step == 0) fail(Status::ComputeSizeError, "op '%s': the step of axis %d is 0", context.name(), at);
+    if (step == 0) fail(Status::ComputeSizeError, "op '%s': the step of axis %d is 0", name, at);
     axis.step = step;
     if (length == 0) {
-        if (item.shrink)
-            fail(Status::BadRange, "op '%s': an element of axis %d of extent 0", context.name(), at);
+        if (item.shrink) fail(Status::BadRange, "op '%s': an element of axis %d of extent 0", name, at);
         return axis;
     }
     int64_t begin;
@@ -100,8 +103,8 @@ StridedSlicePlan::Axis planAxis(const ShapeContext& context, const Item& item, i
     axis.begin = begin;
     if (item.shrink) {
         if (begin >= length)
-            fail(Status::BadRange, "op '%s': element %lld of axis %d of extent %lld", context.name(),
-                 asLong(begin), at, asLong(length));
+            fail(Status::BadRange, "op '%s': element %lld of axis %d of extent %lld", name, asLong(begin), at,
+                 asLong(length));
         axis.size = axis.valid = 1;
         return axis;
     }
@@ -131,30 +134,37 @@ StridedSlicePlan::Axis planAxis(const ShapeContext& context, const Item& item, i
 
 }  // namespace
 
-StridedSlicePlan planStridedSlice(const ShapeContext& context) {
-    const auto* params = context.node.paramsAs<StridedSliceParams>();
-    const Shape& in = context.in(0).shape;
-    if (in.rank() < 1) fail(Status::ComputeSizeError, "op '%s' slices a scalar", context.name());
-    const std::vector<Item> items = params->onnx ? onnxItems(context, in) : maskedItems(context, *params, in);
+StridedSlicePlan planStridedSlice(const char* name, const StridedSliceParams& params, const Shape& in,
+                                  const StridedSliceIndices& indices) {
+    if (in.rank() < 1) fail(Status::ComputeSizeError, "op '%s' slices a scalar", name);
+    checkLengths(name, indices);
+    const Items items = params.onnx ? onnxItems(name, in, indices) : maskedItems(name, params, in, indices);
     StridedSlicePlan plan;
-    int at = 0;
-    for (const Item& item : items) {
+    for (const Item& item : std::span(items.item).first(items.count)) {
         if (item.newAxis) {
             plan.shape.push(1);
             continue;
         }
-        if (at >= in.rank())
-            fail(Status::ComputeSizeError, "op '%s': more index items than the %d axes of its input",
-                 context.name(), in.rank());
-        plan.axes.push_back(planAxis(context, item, in[at], at));
-        if (!item.shrink) plan.shape.push(plan.axes.back().size);
-        ++at;
+        if (plan.rank >= in.rank())
+            fail(Status::ComputeSizeError, "op '%s': more index items than the %d axes of its input", name,
+                 in.rank());
+        StridedSlicePlan::Axis& axis = plan.axis[static_cast<size_t>(plan.rank)];
+        axis = planAxis(name, item, in[plan.rank], plan.rank);
+        if (!item.shrink) plan.shape.push(axis.size);
+        ++plan.rank;
     }
-    for (; at < in.rank(); ++at) {
-        plan.axes.push_back({0, 1, in[at], in[at], false});
-        plan.shape.push(in[at]);
+    for (; plan.rank < in.rank(); ++plan.rank) {
+        plan.axis[static_cast<size_t>(plan.rank)] = {0, 1, in[plan.rank], in[plan.rank]};
+        plan.shape.push(in[plan.rank]);
     }
     return plan;
+}
+
+StridedSlicePlan planStridedSlice(const ShapeContext& context) {
+    const auto& params = *context.node.paramsAs<StridedSliceParams>();
+    const auto list = [&](size_t i) { return context.intSpan(static_cast<int>(i)); };
+    return planStridedSlice(context.name(), params, context.in(0).shape,
+                            stridedSliceIndices(params, context.inputs.size(), list));
 }
 
 }  // namespace mnnc

@@ -1,7 +1,8 @@
-// What a StridedSlice selects, worked out from its index inputs: the same plan gives the shape and the
-// regions.
+// What a StridedSlice selects, worked out from its index inputs: the same plan gives the shape and what is copied.
 #pragma once
-#include <vector>
+#include <array>
+#include <optional>
+#include <span>
 
 #include "ops/op_def.h"
 #include "tensor/region_builder.h"
@@ -11,7 +12,25 @@ namespace mnnc {
 struct StridedSliceParams : Params {
     uint32_t beginMask = 0, endMask = 0, ellipsisMask = 0, newAxisMask = 0, shrinkAxisMask = 0;
     bool onnx = false;  // fromType 1: starts, ends, axes, steps
+    // Of this many inputs; the first is the data, the last of five the value to write, where it writes.
+    bool writes(size_t inputs) const { return !onnx && inputs == 5; }
 };
+
+// The index inputs; those after the ends may be missing.
+struct StridedSliceIndices {
+    std::span<const int32_t> begins, ends;
+    std::optional<std::span<const int32_t>> axes, steps;
+};
+
+// Of an op with so many inputs, where list(i) gives the numbers of input i.
+template <typename List>
+StridedSliceIndices stridedSliceIndices(const StridedSliceParams& params, size_t inputs, List&& list) {
+    const size_t end = params.writes(inputs) ? 4 : inputs, steps = params.onnx ? 4 : 3;
+    StridedSliceIndices indices{list(1), list(2), {}, {}};
+    if (params.onnx && end > 3) indices.axes = list(3);
+    if (end > steps) indices.steps = list(steps);
+    return indices;
+}
 
 struct StridedSlicePlan {
     struct Axis {           // one per input axis, in order
@@ -19,12 +38,16 @@ struct StridedSlicePlan {
         int64_t step = 1;
         int64_t size = 0;   // extent of the output axis
         int64_t valid = 0;  // leading part of `size` that lies inside the input; the rest is 0
-        bool dropped = false;
     };
-    std::vector<Axis> axes;
-    Shape shape;  // of the output: axes without the dropped ones, with new axes of extent 1
+    std::array<Axis, kMaxRank> axis;
+    int rank = 0;  // of the input
+    Shape shape;   // of the output: without the axes that shrink, with new axes of extent 1
+    std::span<const Axis> axes() const { return {axis.data(), static_cast<size_t>(rank)}; }
 };
 
+// Takes no memory from the heap. `name` is the op's, for error sentences.
+StridedSlicePlan planStridedSlice(const char* name, const StridedSliceParams& params, const Shape& in,
+                                  const StridedSliceIndices& indices);
 StridedSlicePlan planStridedSlice(const ShapeContext& context);
 
 }  // namespace mnnc

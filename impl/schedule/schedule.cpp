@@ -105,6 +105,7 @@ GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<in
         ScheduledOp op;
         op.node = &node;
         op.content = node.def->contentInputs ? node.def->contentInputs(node) : 0;
+        const uint32_t moving = node.def->movingInputs ? node.def->movingInputs(node) : 0;
         const uint32_t shapeOnly = node.def->shapeOnlyInputs ? node.def->shapeOnlyInputs(node) : 0;
         op.folded = !isControl(node.type);
         for (size_t k = 0; k < node.inputs.size(); ++k) {
@@ -114,7 +115,7 @@ GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<in
             const uint32_t bit = k < 32 ? 1u << k : 0;
             if ((op.content & bit) || schedule.folded[id]) op.stage = std::max(op.stage, contentStage[id]);
             if (!(shapeOnly & bit) && !schedule.folded[id]) op.folded = false;
-            if (!schedule.folded[id]) op.moving |= op.content & node.def->movingInputs & bit;
+            if (!schedule.folded[id]) op.moving |= op.content & moving & bit;
         }
         const bool control = isControl(node.type);
         for (const int output : node.outputs) {

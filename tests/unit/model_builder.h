@@ -50,6 +50,15 @@ inline std::unique_ptr<wire::OpT> makeConst(int32_t id, std::vector<int32_t> dim
     return makeOp(wire::OpType::Const, "const", {}, {id}, std::move(blob));
 }
 
+inline std::unique_ptr<wire::OpT> makeIntConst(int32_t id, std::vector<int32_t> dims,
+                                               std::vector<int32_t> values) {
+    wire::BlobT blob;
+    blob.dims = std::move(dims);
+    blob.dataType = wire::DataType::DT_INT32;
+    blob.int32s = std::move(values);
+    return makeOp(wire::OpType::Const, "const", {}, {id}, std::move(blob));
+}
+
 // A 1 x 1 convolution of `inputs` to `outputs` channels with that many weights.
 inline wire::Convolution2DT makeConv(int32_t inputs, int32_t outputs, size_t weightCount) {
     wire::Convolution2DT conv;

@@ -5,11 +5,12 @@
 
 namespace mnnc::cpu {
 
-CpuFamily rasterCpu();   // Raster, also layout conversions; SliceTf
-CpuFamily castCpu();     // Cast
-CpuFamily fillCpu();     // Fill, OneHot, Range, LinSpace, EyeLike, RandomUniform, RandomNormal
-CpuFamily paddingCpu();  // reflect, symmetric, edge and run-time fill values
-CpuFamily permuteCpu();  // what regions cannot express (ReverseSequence)
+CpuFamily rasterCpu();       // Raster, also layout conversions
+CpuFamily movingSliceCpu();  // SliceTf and StridedSlice whose place only a run knows
+CpuFamily castCpu();         // Cast
+CpuFamily fillCpu();         // Fill, OneHot, Range, LinSpace, EyeLike, RandomUniform, RandomNormal
+CpuFamily paddingCpu();      // reflect, symmetric, edge and run-time fill values
+CpuFamily permuteCpu();      // what regions cannot express (ReverseSequence)
 CpuFamily gatherCpu();
 CpuFamily scatterCpu();
 CpuFamily selectCpu();

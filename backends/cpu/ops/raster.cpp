@@ -1,17 +1,14 @@
 // Raster on the CPU, in three forms: change of storage (one side packed), regions between packed tensors in
-// units of whole channel planes, and regions between row-major tensors. And the slice that moves from run to run.
+// units of whole channel planes, and regions between row-major tensors.
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <span>
 #include <type_traits>
 
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/pack.h"
-#include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/families.h"
 #include "base/error.h"
-#include "tensor/region_builder.h"
 #include "tensor/region_check.h"
 #include "tensor/region_overlap.h"
 
@@ -287,23 +284,20 @@ class PlainRaster final : public Execution {
         fill_ |= covered != output_.elements();
     }
 
-    void onExecute() override { copyFrom(0); }
-
-    // `elements` further on in the inputs than the regions say.
-    void copyFrom(int64_t elements) const {
+    void onExecute() override {
         if (fill_) std::memset(output_.data, fillByte(output_), static_cast<size_t>(output_.storageBytes()));
         for (const Region& region : regions_) {
             const Tensor& input = *inputs_[static_cast<size_t>(region.input)];
             if (region.count() == 0) continue;  // perhaps of an empty source
             switch (elementBytes(output_.type)) {
                 case 4:
-                    copy<uint32_t>(region, input, elements);
+                    copy<uint32_t>(region, input);
                     break;
                 case 2:
-                    copy<uint16_t>(region, input, elements);
+                    copy<uint16_t>(region, input);
                     break;
                 default:
-                    copy<uint8_t>(region, input, elements);
+                    copy<uint8_t>(region, input);
             }
         }
     }
@@ -342,8 +336,8 @@ class PlainRaster final : public Execution {
     }
 
     template <typename T>
-    void copy(const Region& region, const Tensor& input, int64_t elements) const {
-        const T* src = input.as<T>() + region.src.offset + elements;
+    void copy(const Region& region, const Tensor& input) const {
+        const T* src = input.as<T>() + region.src.offset;
         T* dst = output_.as<T>() + region.dst.offset;
         const int64_t rows = region.size[0] * region.size[1];
         auto body = [&](int64_t begin, int64_t end) {
@@ -379,55 +373,6 @@ class PlainRaster final : public Execution {
     std::vector<Region> regions_;
     bool fill_ = false;
 };
-
-// A SliceTf whose begins are known in a run only: the box at the origin, moved. The shape rule has checked what a stage
-// begins with; a callback may leave out what makes the begins.
-class MovingSlice final : public CommandExecution {
-  public:
-    MovingSlice(const CpuBackend& backend, const Command& command)
-        : CommandExecution(command),
-          strides_(rowMajorStrides(in(0).shape)),
-          raster_(backend, box(command, strides_)) {}
-
-    void onExecute() override {
-        const auto* begins = inData<int32_t>(1);
-        const Shape& shape = in(0).shape;
-        int64_t from = 0;
-        for (int i = 0; i < shape.rank(); ++i) {
-            const int64_t begin = begins[i] < 0 ? begins[i] + shape[i] : begins[i];
-            if (begin < 0 || begin > shape[i] - out().shape[i])
-                fail(Status::BadRange, "op '%s': a slice of %lld from %d on does not lie in axis %d of %s",
-                     command().name.c_str(), static_cast<long long>(out().shape[i]), begins[i], i,
-                     shape.text().c_str());
-            from += begin * strides_[static_cast<size_t>(i)];
-        }
-        raster_.copyFrom(from);
-    }
-
-  private:
-    static Command box(const Command& command, const Strides& from) {
-        const Shape& shape = command.outputs[0]->shape;
-        const Strides to = rowMajorStrides(shape);
-        const auto rank = static_cast<size_t>(shape.rank());
-        std::array<BoxAxis, kMaxRank> axes;
-        for (size_t i = 0; i < rank; ++i) axes[i] = {shape[static_cast<int>(i)], from[i], to[i]};
-        RegionBuilder builder(command.name.c_str());
-        builder.box(0, 0, 0, {axes.data(), rank});
-        Command raster;
-        raster.name = command.name;
-        raster.inputs = {command.inputs[0]};
-        raster.outputs = command.outputs;
-        raster.regions = builder.take();
-        return raster;
-    }
-
-    const Strides strides_;
-    PlainRaster raster_;
-};
-
-std::unique_ptr<Execution> createMovingSlice(CpuBackend& backend, const Command& command, std::string&) {
-    return std::make_unique<MovingSlice>(backend, command);
-}
 
 // Bytes move like floats do.
 bool quantizesRaster(const Command& command) {
@@ -467,8 +412,7 @@ std::unique_ptr<Execution> createRaster(CpuBackend& backend, const Command& comm
     return std::make_unique<PlainRaster>(backend, command);
 }
 
-constexpr CpuOp kRaster[] = {{OpType::Raster, rasterStorage, createRaster, nullptr, quantizesRaster},
-                             {OpType::SliceTf, nullptr, createMovingSlice}};
+constexpr CpuOp kRaster[] = {{OpType::Raster, rasterStorage, createRaster, nullptr, quantizesRaster}};
 
 }  // namespace
 

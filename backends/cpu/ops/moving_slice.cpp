@@ -1,0 +1,168 @@
+// Slices whose place only a run knows: SliceTf and the reading StridedSlice as commands that look at their index inputs
+// in each run. The stage has checked that the shape is the planned one; a callback may have left out since what makes
+// the indices, so places are checked again.
+#include <array>
+#include <cstring>
+
+#include "backends/cpu/ops/command_execution.h"
+#include "backends/cpu/ops/families.h"
+#include "base/error.h"
+#include "ops/strided_slice.h"
+#include "tensor/region_builder.h"
+
+namespace mnnc::cpu {
+
+namespace {
+
+constexpr int64_t kThreadedBytes = 64 * 1024;  // below this a second thread costs more than it brings
+
+// A box to copy, outermost axis first; strides count elements.
+struct Box {
+    std::array<BoxAxis, kMaxRank> axis;
+    size_t rank = 0;
+
+    // Of what runs on in source and destination one axis is made.
+    void push(const BoxAxis& inner) {
+        if (inner.size == 1) return;
+        if (rank > 0) {
+            BoxAxis& outer = axis[rank - 1];
+            if (outer.src == inner.src * inner.size && outer.dst == inner.dst * inner.size) {
+                outer = {outer.size * inner.size, inner.src, inner.dst};
+                return;
+            }
+        }
+        axis[rank++] = inner;
+    }
+};
+
+template <typename T>
+void copyRow(const T* src, T* dst, const BoxAxis& axis) {
+    if (axis.src == 1 && axis.dst == 1) {
+        std::memcpy(dst, src, static_cast<size_t>(axis.size) * sizeof(T));
+        return;
+    }
+    for (int64_t i = 0; i < axis.size; ++i) dst[i * axis.dst] = src[i * axis.src];
+}
+
+template <typename T>
+void copyBox(const T* src, T* dst, const Box& box, ThreadPool& pool) {
+    const BoxAxis inner = box.rank ? box.axis[box.rank - 1] : BoxAxis{1, 1, 1};
+    int64_t rows = 1;
+    for (size_t i = 0; i + 1 < box.rank; ++i) rows *= box.axis[i].size;
+    const bool threaded = rows * inner.size * static_cast<int64_t>(sizeof(T)) >= kThreadedBytes;
+    parallelRanges(pool, static_cast<long>(rows), threaded ? 4 * pool.threads() : 1,
+                   [&](long begin, long end) {
+                       for (long row = begin; row < end; ++row) {
+                           int64_t rest = row, from = 0, to = 0;
+                           for (size_t i = box.rank; i-- > 1;) {
+                               const BoxAxis& axis = box.axis[i - 1];
+                               from += rest % axis.size * axis.src;
+                               to += rest % axis.size * axis.dst;
+                               rest /= axis.size;
+                           }
+                           copyRow(src + from, dst + to, inner);
+                       }
+                   });
+}
+
+class MovingSlice : public CommandExecution {
+  public:
+    MovingSlice(const CpuBackend& backend, const Command& command)
+        : CommandExecution(command), backend_(backend), strides_(rowMajorStrides(in(0).shape)) {}
+
+    void onExecute() final {
+        int64_t from = 0;
+        const Box box = place(from);
+        switch (elementBytes(out().type)) {
+            case 4:
+                copyBox(inData<uint32_t>(0) + from, outData<uint32_t>(), box, backend_.pool());
+                break;
+            case 2:
+                copyBox(inData<uint16_t>(0) + from, outData<uint16_t>(), box, backend_.pool());
+                break;
+            default:
+                copyBox(inData<uint8_t>(0) + from, outData<uint8_t>(), box, backend_.pool());
+        }
+    }
+
+  protected:
+    // What this run copies, and the element of the input that it begins with.
+    virtual Box place(int64_t& from) const = 0;
+
+    int64_t stride(size_t axis) const { return strides_[axis]; }  // of the input
+
+  private:
+    const CpuBackend& backend_;
+    const Strides strides_;
+};
+
+class MovingSliceTf final : public MovingSlice {
+  public:
+    using MovingSlice::MovingSlice;
+
+  private:
+    Box place(int64_t& from) const override {
+        const auto* begins = inData<int32_t>(1);
+        const Shape &shape = in(0).shape, &size = out().shape;
+        Box box;
+        int64_t to = size.elements();
+        for (int i = 0; i < shape.rank(); ++i) {
+            const int64_t begin = begins[i] < 0 ? begins[i] + shape[i] : begins[i];
+            if (begin < 0 || begin > shape[i] - size[i])
+                fail(Status::BadRange, "op '%s': a slice of %lld from %d on does not lie in axis %d of %s",
+                     command().name.c_str(), static_cast<long long>(size[i]), begins[i], i,
+                     shape.text().c_str());
+            const auto axis = static_cast<size_t>(i);
+            from += begin * stride(axis);
+            to /= size[i];
+            box.push({size[i], stride(axis), to});
+        }
+        return box;
+    }
+};
+
+class MovingStridedSlice final : public MovingSlice {
+  public:
+    using MovingSlice::MovingSlice;
+
+  private:
+    Box place(int64_t& from) const override {
+        const auto list = [&](size_t i) {
+            return std::span(inData<int32_t>(i), static_cast<size_t>(in(i).elements()));
+        };
+        const auto& slice = params<StridedSliceParams>();
+        const char* name = command().name.c_str();
+        const StridedSlicePlan plan = planStridedSlice(
+            name, slice, in(0).shape, stridedSliceIndices(slice, command().inputs.size(), list));
+        if (!(plan.shape == out().shape))
+            fail(Status::BadRange, "op '%s': the slice has shape %s now, it was planned as %s", name,
+                 plan.shape.text().c_str(), out().shape.text().c_str());
+        Box box;
+        bool whole = true;
+        int64_t to = out().elements();
+        for (size_t i = 0; i < plan.axes().size(); ++i) {
+            const StridedSlicePlan::Axis& axis = plan.axis[i];
+            whole = whole && axis.valid == axis.size;
+            to /= axis.size;
+            if (axis.valid > 0) from += axis.begin * stride(i);
+            box.push({axis.valid, stride(i) * axis.step, to});
+        }
+        if (!whole) std::memset(out().data, 0, static_cast<size_t>(out().storageBytes()));
+        return box;
+    }
+};
+
+template <typename Slice>
+std::unique_ptr<Execution> create(CpuBackend& backend, const Command& command, std::string&) {
+    return std::make_unique<Slice>(backend, command);
+}
+
+}  // namespace
+
+CpuFamily movingSliceCpu() {
+    static constexpr CpuOp kOps[] = {{OpType::SliceTf, nullptr, create<MovingSliceTf>},
+                                     {OpType::StridedSlice, nullptr, create<MovingStridedSlice>}};
+    return kOps;
+}
+
+}  // namespace mnnc::cpu

@@ -1,0 +1,221 @@
+// Kernels of convolutions whose weights stay quantised: expanded, or multiplied as codes; see conv_case.h.
+#include "base/error.h"
+#include "conv_case.h"
+
+namespace mnnc::testing {
+namespace {
+
+TEST(KernelsCodeConv, QuantisedWeights) {
+    std::vector<bool> types{false};
+    if (cpuHasBf16()) types.push_back(true);
+    for (const bool bf16 : types) {
+        for (const int bits : {8, 4}) {
+            const auto form = [&](int blocks, ConvAlgorithm a = ConvAlgorithm::Direct) {
+                ConvOptions o = options(1, false, false, a);
+                o.codes = {bits, blocks};
+                o.bf16 = bf16;
+                return o;
+            };
+            for (int oc : {1, 5, 16, 40, 160}) check({shape(101, 7, 7, oc, 1), form(1)});
+            for (int blocks : {2, 4, 16}) check({shape(128, 5, 9, 35, 1, 1, 1, 0, 2), form(blocks)});
+            check({shape(129, 1, 1, 77, 1), form(3)});
+            check({shape(112, 9, 11, 33, 1, 2), form(7)});
+            check({shape(110, 60, 61, 17, 1), form(1)});
+            for (int blocks : {1, 3, 9, 27}) check({shape(33, 9, 10, 20, 3, 2, 1, 1), form(blocks)});
+            Case narrowed{shape(600, 5, 5, 40, 3, 1, 1, 1), form(1)};  // panels fit the cache
+            narrowed.tolerance = 1e-5;                                 // long sums
+            check(narrowed);
+            Case residual{shape(101, 7, 7, 37, 1), form(1)};
+            residual.residual = true;
+            residual.act = Act::HardSwish;
+            check(residual);
+            for (ConvAlgorithm a :
+                 {ConvAlgorithm::Winograd2, ConvAlgorithm::Winograd4, ConvAlgorithm::Winograd6}) {
+                if (bf16 && a != ConvAlgorithm::Winograd2) continue;
+                Case sliced{shape(203, 7, 7, 50, 3, 1, 1, 1), form(1, a)};
+                sliced.tolerance = bf16 ? 1e-2 : 1.6e-5;
+                check(sliced);
+                for (int size : {4, 14, 40}) {
+                    for (int blocks : {1, 5, 15}) {
+                        Case c{shape(35, size, size + 1, 50, 3, 1, 1, 1, size == 14 ? 2 : 1),
+                               form(blocks, a)};
+                        c.tolerance = bf16 ? 1e-2 : 1.6e-5;
+                        check(c);
+                    }
+                }
+            }
+        }
+    }
+}
+
+bool cpuHasCodeProducts() {
+    return selectKernels().codes != nullptr;
+}
+
+ConvOptions int8Codes(bool minima = true, ConvAlgorithm a = ConvAlgorithm::Direct) {
+    ConvOptions o = options(1, false, false, a);
+    o.codes = {8, 1, minima};
+    return o;
+}
+
+TEST(KernelsCodeConv, Products) {
+    if (!cpuHasCodeProducts()) GTEST_SKIP() << "this CPU has no products of 16-bit integers";
+    for (const bool minima : {false, true}) {
+        const auto checkCodes = [&](const ConvShape& s) {
+            Case c{s, int8Codes(minima)};
+            c.codeProducts = true;
+            c.tolerance = 3e-5;
+            check(c);
+            c.positive = true;
+            c.residual = true;
+            c.lo = 0;
+            check(c);
+        };
+        for (int oc : {1, 5, 16, 40, 160}) checkCodes(shape(101, 7, 7, oc, 1));
+        for (int ic : {5, 16, 18, 31, 64}) checkCodes(shape(ic, 5, 13, 35, 1, 1, 1, 0, 2));
+        checkCodes(shape(129, 1, 1, 77, 1));
+        checkCodes(shape(130, 1, 1, 50, 1, 1, 1, 0, 11));
+        checkCodes(shape(112, 9, 11, 33, 1, 2));
+        checkCodes(shape(50, 1, 9, 33, 1, 2, 1, 0, 2));
+        checkCodes(shape(110, 60, 61, 17, 1));
+        checkCodes(shape(30, 6, 6, 21, 1, 1, 1, 1));
+        checkCodes(shape(17, 9, 10, 35, 3, 1, 1, 1));
+        checkCodes(shape(33, 9, 10, 20, 3, 2, 1, 1, 2));
+        checkCodes(shape(8, 12, 15, 20, 3, 1, 2, 2));
+        checkCodes(shape(6, 14, 14, 50, 5, 2, 1, 2));
+        checkCodes(shape(20, 7, 7, 20, 2, 2));
+        checkCodes(shape(20, 9, 9, 20, 2, 3));
+        checkCodes(shape(30, 7, 7, 20, 7));
+        checkCodes(shape(20, 14, 15, 20, 3, 1, 1, -1));
+        checkCodes(shape(64, 60, 60, 40, 3, 1, 1, 1));
+        checkCodes(shape(600, 5, 5, 40, 3, 1, 1, 1));  // sums of several pieces
+        checkCodes(shape(1030, 3, 3, 20, 1));
+        ConvShape odd = shape(9, 11, 13, 18, 3, 2, 1, 0);
+        odd.oh += 1;
+        odd.padLeft = 1;
+        checkCodes(odd);
+        ConvShape wide = shape(20, 9, 17, 34, 1);
+        wide.kw = 7;
+        wide.padLeft = 3;
+        checkCodes(wide);
+    }
+    for (Act act : {Act::HardSwish, Act::Gelu}) {
+        Case c{shape(101, 7, 7, 37, 1), int8Codes()};
+        c.codeProducts = true;
+        c.tolerance = 3e-5;
+        c.act = act;
+        check(c);
+    }
+}
+
+TEST(KernelsCodeConv, ProductsDecline) {
+    const auto declines = [](const ConvShape& s, ConvOptions o) {
+        const auto plan = makeConvPlan(selectKernels(), s, o);
+        EXPECT_EQ(plan->algorithm().find(".int16"), std::string::npos) << plan->algorithm();
+    };
+    const ConvShape s = shape(64, 9, 9, 64, 3, 1, 1, 1);
+    ConvOptions o = int8Codes();
+    o.groups = 2;
+    declines(s, o);
+    o = int8Codes();
+    o.codes.bits = 4;
+    declines(s, o);
+    o.codes = {8, 2};
+    declines(s, o);
+    o = int8Codes();
+    o.transposed = true;
+    declines(transposedShape(64, 9, 9, 64, 3, 2, 1, 1), o);
+    declines(shape(4, 9, 9, 64, 3, 1, 1, 1), int8Codes());
+    // Short sums, and where rounding and scaling cost more than products gain.
+    declines(shape(96, 9, 9, 64, 1), int8Codes(true, ConvAlgorithm::Auto));
+    declines(shape(112, 112, 112, 16, 1), int8Codes(true, ConvAlgorithm::Auto));
+    declines(shape(64, 56, 56, 64, 3, 1, 1, 1), int8Codes(true, ConvAlgorithm::Auto));
+}
+
+// Products of codes with what an input and its weights hold at the ends of their ranges.
+class CodeProductsOf {
+  public:
+    explicit CodeProductsOf(const ConvShape& s) : s_(s), weights_(quantised(s, {8, 1, true})) {}
+
+    QuantizedWeights& weights() { return weights_.codes; }
+
+    Floats operator()(const Floats& src, float lo = -std::numeric_limits<float>::infinity()) const {
+        InlinePool pool;
+        const Kernels& k = selectKernels();
+        const auto plan = makeConvPlan(k, s_, int8Codes());
+        EXPECT_NE(plan->algorithm().find(".int16"), std::string::npos);
+        const Aligned in = packNan(k, src, s_.batch, s_.ic, size_t(s_.ih) * s_.iw);
+        Aligned packed(plan->packedWeightBytes()), scratch(plan->scratchBytes(1));
+        Aligned dst(packedFloats(k.lanes, s_.batch, s_.oc, size_t(s_.oh) * s_.ow) * 4);
+        plan->packCodes(weights_.codes, packed.data, pool);
+        PostOps post;
+        post.lo = lo;
+        plan->run(in.data, packed.data, dst.data, post, scratch.data, pool);
+        Floats result(size_t(s_.batch) * s_.oc * s_.oh * s_.ow);
+        packedToNchw(k, dst.data, result.data(), s_.batch, s_.oc, size_t(s_.oh) * s_.ow, pool);
+        return result;
+    }
+
+    Floats expected(const Floats& src) const {
+        return reference(s_, 1, false, src, weights_.floats, nullptr, nullptr,
+                         -std::numeric_limits<float>::infinity(), std::numeric_limits<float>::infinity(),
+                         Act::None);
+    }
+
+  private:
+    ConvShape s_;
+    Quantised weights_;
+};
+
+TEST(KernelsCodeConv, ProductsOfExtremes) {
+    if (!cpuHasCodeProducts()) GTEST_SKIP() << "this CPU has no products of 16-bit integers";
+    for (const ConvShape& s : {shape(40, 6, 7, 20, 1), shape(40, 6, 7, 20, 3, 1, 1, 1, 2)}) {
+        CodeProductsOf products(s);
+        const size_t count = size_t(s.batch) * s.ic * s.ih * s.iw;
+        for (const float x : products(Floats(count, 0.0f))) ASSERT_EQ(x, 0.0f);
+        for (const float x : products(Floats(count, 1e-41f))) ASSERT_LT(std::abs(x), 1e-30f);
+        for (const float scale : {1e-28f, 1e35f}) {
+            const Floats src = randomFloats(count, 5, scale), expected = products.expected(src);
+            const Floats result = products(src);
+            float largest = 0;
+            for (const float x : expected) largest = std::max(largest, std::abs(x));
+            for (size_t i = 0; i < result.size(); ++i)
+                ASSERT_NEAR(result[i] / largest, expected[i] / largest, 3e-5);
+        }
+    }
+    // Every sum as large as it can be: 32768 * 128 for each channel.
+    const ConvShape s = shape(1500, 2, 2, 17, 1);
+    CodeProductsOf products(s);
+    std::fill(products.weights().q.begin(), products.weights().q.end(), int8_t{-128});
+    std::fill(products.weights().scale.begin(), products.weights().scale.end(), 1.0f);
+    std::fill(products.weights().min.begin(), products.weights().min.end(), 0.0f);
+    for (const float sign : {1.0f, -1.0f})
+        for (const float x : products(Floats(1500 * 4, sign))) ASSERT_NEAR(x, -128.0f * 1500 * sign, 0.5f);
+    Floats one(1500 * 4, 0.0f);
+    std::fill(one.end() - 4, one.end(), 1.0f);
+    for (const float x : products(one)) ASSERT_NEAR(x, -128.0f, 0.01f);
+}
+
+TEST(KernelsCodeConv, ProductsOfWhatIsNotFinite) {
+    if (!cpuHasCodeProducts()) GTEST_SKIP() << "this CPU has no products of 16-bit integers";
+    const float inf = std::numeric_limits<float>::infinity();
+    for (const float wild : {std::numeric_limits<float>::quiet_NaN(), inf, -inf}) {
+        for (const float lo : {-inf, 0.0f}) {
+            const ConvShape point = shape(40, 6, 7, 20, 1);
+            Floats src = randomFloats(40 * 42, 5);
+            src[3 * 42 + 10] = wild;
+            const Floats result = CodeProductsOf(point)(src, lo);
+            for (size_t i = 0; i < result.size(); ++i) ASSERT_EQ(std::isnan(result[i]), i % 42 == 10) << i;
+
+            const ConvShape image = shape(40, 6, 7, 20, 3, 1, 1, 1, 2);
+            src = randomFloats(2 * 40 * 42, 5);
+            src[50 * 42 + 10] = wild;
+            const Floats results = CodeProductsOf(image)(src, lo);
+            for (size_t i = 0; i < results.size(); ++i)
+                ASSERT_EQ(std::isnan(results[i]), i >= results.size() / 2) << i;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace mnnc::testing
