@@ -2,6 +2,7 @@
 #include "base/checked.h"
 #include "mnn_generated.h"
 #include "ops/families.h"
+#include "tensor/region_check.h"
 
 namespace mnnc {
 
@@ -152,6 +153,9 @@ void geometryRaster(const OpContext& context) {
             if (!params->described) one.size[2] = context.in(0).elements();
             regions.push_back(one);
         }
+    // What follows takes regions for possible ones.
+    for (const Region& region : regions)
+        checkRegion(region, context.in(region.input).elements(), context.out(0).elements(), context.name());
     context.geometry.raster(context.outputs[0], {context.inputs.begin(), context.inputs.end()},
                             std::move(regions), context.node.name);
 }

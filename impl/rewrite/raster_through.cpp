@@ -13,7 +13,8 @@ namespace mnnc {
 
 namespace {
 
-constexpr size_t kMostRegions = 32;  // of one Raster that had fewer
+constexpr size_t kMostRegions = 32;  // of one Raster that had fewer, and of what is read through
+constexpr size_t kMostOuter = 256;   // of one that reads through another
 
 bool moves(const Region& region) {
     return !copiesRange(region);
@@ -36,7 +37,7 @@ class Through {
         for (bool changed = true; changed;) {
             changed = false;
             for (size_t i = commands_.size(); i-- > 0;)
-                if (owners_[i] == i && isComplete(*commands_[i])) changed |= dissolve(i);
+                if (owners_[i] == i) changed |= dissolve(i);
         }
     }
 
@@ -46,33 +47,20 @@ class Through {
         std::set<size_t> readers;
     };
 
-    // A Raster that writes every element of its output once, from what has its type and does not change.
-    bool isComplete(const Command& command) const {
-        if (command.type != OpType::Raster || command.outputs.size() != 1) return false;
-        const Tensor& output = *command.outputs[0];
-        if (output.empty() || uses_.at(&output).makers != 1 || kept_(&output)) return false;
-        int64_t written = 0;
-        for (const Region& region : command.regions) {
-            if (!writesOnce(region)) return false;
-            written += region.count();
-        }
-        return written == output.elements() && !regionsOverlap(command.regions, output.elements()) &&
-               std::all_of(command.inputs.begin(), command.inputs.end(), [&](const Tensor* input) {
-                   return input->type == output.type && uses_.at(input).makers <= 1;
-               });
-    }
-
     // Command i's readers read its inputs instead, if all of them can.
     bool dissolve(size_t i) {
         const Command& inner = *commands_[i];
+        if (inner.type != OpType::Raster || inner.outputs.size() != 1) return false;
         const std::set<size_t> readers = uses_.at(inner.outputs[0]).readers;
+        const auto fits = [&](size_t reader) { return reader > i && pays(*commands_[reader], inner); };
+        if (readers.empty() || !std::all_of(readers.begin(), readers.end(), fits) || !isComplete(inner))
+            return false;
         std::vector<Command> composed;
         for (const size_t reader : readers) {
-            std::optional<Command> one = reader > i ? compose(*commands_[reader], inner) : std::nullopt;
+            std::optional<Command> one = compose(*commands_[reader], inner);
             if (!one) return false;
             composed.push_back(std::move(*one));
         }
-        if (composed.empty()) return false;
         for (const Tensor* input : inner.inputs) uses_.at(input).readers.erase(i);
         size_t next = 0;
         for (const size_t reader : readers) {
@@ -83,10 +71,31 @@ class Through {
         return true;
     }
 
+    // Whether a Raster writes every element of its output once, from what has its type and does not change.
+    bool isComplete(const Command& command) const {
+        const Tensor& output = *command.outputs[0];
+        if (output.empty() || uses_.at(&output).makers != 1 || kept_(&output)) return false;
+        int64_t written = 0;
+        for (const Region& region : command.regions) {
+            if (!writesOnce(region)) return false;
+            written += region.count();
+        }
+        return written == output.elements() &&
+               std::all_of(command.inputs.begin(), command.inputs.end(),
+                           [&](const Tensor* input) {
+                               return input->type == output.type && uses_.at(input).makers <= 1;
+                           }) &&
+               !regionsOverlap(command.regions, output.elements());
+    }
+
     // What moves reads through what puts whole tensors in order, and ranges of what has been moved are moved by
     // themselves. A range is not read through, nor is anything moved into a concatenation: of what is concatenated,
     // moved and cut over and over, each piece would be moved as often.
     static bool pays(const Command& outer, const Command& inner) {
+        if (outer.type != OpType::Raster || outer.outputs.size() != 1 ||
+            outer.outputs[0]->type != inner.outputs[0]->type || outer.regions.size() > kMostOuter ||
+            inner.regions.size() > kMostRegions)
+            return false;
         if (std::any_of(inner.regions.begin(), inner.regions.end(), moves))
             return outer.inputs.size() == 1 &&
                    std::none_of(outer.regions.begin(), outer.regions.end(), moves);
@@ -98,9 +107,6 @@ class Through {
 
     static std::optional<Command> compose(const Command& outer, const Command& inner) {
         const Tensor* between = inner.outputs[0];
-        if (outer.type != OpType::Raster || outer.outputs.size() != 1 ||
-            outer.outputs[0]->type != between->type || !pays(outer, inner))
-            return std::nullopt;
         const size_t most = std::max(kMostRegions, outer.regions.size());
         Command composed = outer;
         composed.regions.clear();

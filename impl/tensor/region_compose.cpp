@@ -98,18 +98,17 @@ class Composition {
     // Runs along the widest axis that each lie in one range; an index that does not is split further.
     bool split(const Region& outer) {
         const int axis = widestAxis(outer.src, outer.size);
-        if (axis < 0) return false;
+        if (axis < 0 || outer.src.stride[axis] == 0) return false;  // one element, which no range holds
         for (int64_t begin = 0; begin < outer.size[axis];) {
             const Region one = part(outer, axis, begin, begin + 1);
-            const Region* range = rangeWith(reach(one.src, one.size));
+            const Span first = reach(one.src, one.size);
             int64_t end = begin + 1;
-            if (range) {
+            if (const Region* range = rangeWith(first)) {
                 const Span held = reach(range->dst, range->size);
-                while (end < outer.size[axis]) {
-                    const Region next = part(outer, axis, end, end + 1);
-                    if (!held.holds(reach(next.src, next.size))) break;
-                    ++end;
-                }
+                const int64_t step = outer.src.stride[axis];
+                const int64_t room =
+                    step < 0 ? (first.first - held.first) / -step : (held.last - first.last) / step;
+                end = std::min(outer.size[axis], end + room);
             }
             if (!add(part(outer, axis, begin, end))) return false;
             begin = end;

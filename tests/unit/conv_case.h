@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <random>
 #include <vector>
@@ -12,19 +11,10 @@
 #include "backends/cpu/kernels/conv.h"
 #include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/pack.h"
+#include "floats.h"
 #include "model/weights.h"
 
 namespace mnnc::testing {
-
-using Floats = std::vector<float>;
-
-inline Floats randomFloats(size_t n, unsigned seed, float scale = 1.0f) {
-    std::mt19937 rng(seed);
-    std::uniform_real_distribution<float> dist(-scale, scale);
-    Floats out(n);
-    for (float& x : out) x = dist(rng);
-    return out;
-}
 
 struct Aligned {
     explicit Aligned(size_t bytes) : storage(bytes / 4 + 32, std::numeric_limits<float>::quiet_NaN()) {
@@ -128,17 +118,6 @@ inline Aligned packNan(const Kernels& k, const Floats& src, int batch, int chann
         }
     }
     return out;
-}
-
-// To nearest even.
-inline Floats roundedToBf16(Floats values) {
-    for (float& x : values) {
-        uint32_t bits;
-        std::memcpy(&bits, &x, 4);
-        bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000u;
-        std::memcpy(&x, &bits, 4);
-    }
-    return values;
 }
 
 struct Case {

@@ -8,30 +8,10 @@
 
 #include "backends/cpu/kernels/gemm.h"
 #include "backends/cpu/kernels/pack.h"
+#include "floats.h"
 
-namespace mnnc {
+namespace mnnc::testing {
 namespace {
-
-using Floats = std::vector<float>;
-
-Floats randomFloats(size_t n, unsigned seed) {
-    std::mt19937 rng(seed);
-    std::uniform_real_distribution<float> dist(-1, 1);
-    Floats out(n);
-    for (float& x : out) x = dist(rng);
-    return out;
-}
-
-// To nearest even.
-Floats roundedToBf16(Floats values) {
-    for (float& x : values) {
-        uint32_t bits;
-        std::memcpy(&bits, &x, 4);
-        bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000u;
-        std::memcpy(&x, &bits, 4);
-    }
-    return values;
-}
 
 Floats operands(GemmType type, const Floats& values) {
     return type == GemmType::Bf16 ? roundedToBf16(values) : values;
@@ -259,4 +239,4 @@ TEST(KernelsPack, RoundTrips) {
 }
 
 }  // namespace
-}  // namespace mnnc
+}  // namespace mnnc::testing

@@ -2,10 +2,12 @@
 // concatenations, transpositions and slices are composed give what they give step by step.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <numeric>
 #include <random>
 
 #include "backends/cpu/kernels/pack.h"
+#include "base/error.h"
 #include "net_steps.h"
 #include "tensor/region_builder.h"
 #include "tensor/region_compose.h"
@@ -197,6 +199,42 @@ TEST(ReadThroughRasters, WhatOthersReadIsMade) {
     wire::NetT both = alone;
     both.outputName.push_back(both.tensorName[static_cast<size_t>(turned)]);
     EXPECT_EQ(runNet(both).outputs, runApart(both).outputs);
+}
+
+class RasterNet : public Steps {
+  public:
+    // One region over one input: offset and three strides of source and destination, three sizes.
+    int raster(int x, std::vector<int32_t> shape, std::vector<int32_t> region) {
+        wire::ExtraT extra;
+        const auto attribute = [&](const char* key, std::vector<int32_t> values) {
+            auto one = std::make_unique<wire::AttributeT>();
+            one->key = key;
+            one->list = std::make_unique<wire::ListValueT>();
+            one->list->i = std::move(values);
+            extra.attr.push_back(std::move(one));
+        };
+        attribute("shape", std::move(shape));
+        attribute("region", std::move(region));
+        return add(wire::OpType::Raster, {x}, std::move(extra));
+    }
+};
+
+TEST(ReadThroughRasters, ImpossibleRegionsOfAFileAreRefused) {
+    const auto result = [](std::vector<int32_t> region) {
+        RasterNet net;
+        const int x = net.raster(net.input({1, 2, 3, 4}), {1, 2, 3, 4}, std::move(region));
+        return runNet(net.finish({net.relu(net.permute(x, {0, 3, 2, 1}))}));
+    };
+    EXPECT_EQ(result({0, 12, 4, 1, 0, 12, 4, 1, 2, 3, 4}).outputs[0].size(), 24u);
+    constexpr int32_t kMost = std::numeric_limits<int32_t>::max(),
+                      kLeast = std::numeric_limits<int32_t>::min();
+    for (const std::vector<int32_t>& region :
+         {std::vector<int32_t>{1, 12, 4, 1, 0, 12, 4, 1, 2, 3, 4},
+          {0, 12, 4, 1, 1, 12, 4, 1, 2, 3, 4},
+          {kMost, kMost, kMost, kMost, kMost, kMost, kMost, kMost, kMost, kMost, kMost},
+          {kLeast, kLeast, kLeast, kLeast, kLeast, kLeast, kLeast, kLeast, kMost, kMost, kMost},
+          {0, 12, 4, 1, 0, 12, 4, 1, -2, 3, 4}})
+        EXPECT_THROW(result(region), Error);
 }
 
 }  // namespace

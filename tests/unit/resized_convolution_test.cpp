@@ -6,10 +6,10 @@
 
 #include <bit>
 #include <cstring>
-#include <random>
 
 #include "backends/cpu/kernels/conv.h"
 #include "base/aligned.h"
+#include "floats.h"
 #include "net_steps.h"
 
 namespace mnnc::testing {
@@ -36,14 +36,6 @@ class ImageRows final : public RowSource {
     size_t rowFloats_;
 };
 
-std::vector<float> randomFloats(size_t count) {
-    static std::mt19937 engine(3);
-    std::uniform_real_distribution<float> uniform(-2, 2);
-    std::vector<float> values(count);
-    for (float& x : values) x = uniform(engine);
-    return values;
-}
-
 // Expects the plan of this many threads to read rows, with the bits of the one that reads a whole image.
 void expectSameBits(const Kernels& k, const ConvShape& s, ConvAlgorithm algorithm, ThreadPool& pool) {
     SCOPED_TRACE(format("%s, %d -> %d, %dx%d to %dx%d, pads %d %d, %d threads", k.isa, s.ic, s.oc, s.ih, s.iw,
@@ -51,9 +43,9 @@ void expectSameBits(const Kernels& k, const ConvShape& s, ConvAlgorithm algorith
     const auto packedFloats = [&](int channels, int pixels) {
         return size_t(channels + k.lanes - 1) / k.lanes * k.lanes * pixels;
     };
-    const std::vector<float> src = randomFloats(packedFloats(s.ic, s.ih * s.iw)),
-                             weights = randomFloats(size_t(s.ic) * s.oc * 9),
-                             bias = randomFloats(size_t(s.oc));
+    const std::vector<float> src = randomFloats(packedFloats(s.ic, s.ih * s.iw), 1),
+                             weights = randomFloats(size_t(s.ic) * s.oc * 9, 2),
+                             bias = randomFloats(size_t(s.oc), 3);
     PostOps post;
     post.bias = bias.data();
     post.act = Act::Silu;
