@@ -201,6 +201,91 @@ TEST(ReadThroughRasters, WhatOthersReadIsMade) {
     EXPECT_EQ(runNet(both).outputs, runApart(both).outputs);
 }
 
+// Nets of nothing but movements: whatever is composed, renamed, joined or seen in place, the numbers stay.
+class Movements {
+  public:
+    explicit Movements(unsigned seed) : random_(seed) {}
+
+    wire::NetT net(int steps) {
+        add(net_.input({1, 6, 4, 8}), {1, 6, 4, 8});
+        add(net_.conv(values_[0].id, 6, upTo(40), 1), {});
+        values_[1].dims = {1, lastOutputs_, 4, 8};
+        for (int i = 0; i < steps; ++i)
+            step(values_[values_.size() - static_cast<size_t>(upTo(3)) % values_.size() - 1]);
+        std::vector<int> outputs;
+        for (size_t i = values_.size() > 3 ? values_.size() - 3 : 1; i < values_.size(); ++i)
+            outputs.push_back(net_.relu(values_[i].id, 0.5f));
+        return net_.finish(outputs);
+    }
+
+  private:
+    struct Value {
+        int id;
+        std::vector<int32_t> dims;
+    };
+
+    int upTo(int most) {
+        lastOutputs_ = std::uniform_int_distribution<int>(1, most)(random_);
+        return lastOutputs_;
+    }
+    void add(int id, std::vector<int32_t> dims) { values_.push_back({id, std::move(dims)}); }
+
+    void step(const Value from) {
+        const int axis = upTo(3);
+        std::vector<int32_t> dims = from.dims;
+        switch (upTo(4)) {
+            case 1: {
+                std::vector<int32_t> order{0, 1, 2, 3};
+                std::shuffle(order.begin(), order.end(), random_);
+                for (size_t i = 0; i < 4; ++i) dims[i] = from.dims[static_cast<size_t>(order[i])];
+                return add(net_.permute(from.id, order), dims);
+            }
+            case 2: {  // a factor of one axis moves to the next one
+                const auto at = static_cast<size_t>(axis - 1);
+                const int32_t factor = dims[at] % 2 == 0 ? 2 : dims[at] % 3 == 0 ? 3 : dims[at];
+                dims[at] /= factor;
+                dims[at + 1] *= factor;
+                return add(net_.reshape(from.id, dims), dims);
+            }
+            case 3: {
+                const Value& other = values_[static_cast<size_t>(upTo(static_cast<int>(values_.size())) - 1)];
+                const auto at = static_cast<size_t>(axis);
+                dims[at] += other.dims[at];
+                for (size_t i = 0; i < 4; ++i)
+                    if (i != at && other.dims[i] != from.dims[i]) return;
+                return add(net_.concat({from.id, other.id}, axis), dims);
+            }
+            default: {
+                const auto at = static_cast<size_t>(axis);
+                if (dims[at] < 2) return;
+                const int32_t cut = upTo(dims[at] - 1);
+                const std::vector<int> parts = net_.split(from.id, axis, {cut});
+                dims[at] = cut;
+                add(parts[0], dims);
+                dims[at] = from.dims[at] - cut;
+                return add(parts[1], dims);
+            }
+        }
+    }
+
+    Steps net_;
+    std::mt19937 random_;
+    std::vector<Value> values_;
+    int lastOutputs_ = 0;
+};
+
+TEST(ReadThroughRasters, RandomMovements) {
+    size_t fewer = 0;
+    for (unsigned seed = 0; seed < 300; ++seed) {
+        SCOPED_TRACE(seed);
+        const wire::NetT net = Movements(seed).net(4 + static_cast<int>(seed % 9));
+        const NetResult apart = runApart(net), through = runNet(net);
+        ASSERT_EQ(apart.outputs, through.outputs);
+        fewer += through.count("Raster") < apart.count("Raster");
+    }
+    EXPECT_GT(fewer, 50u);
+}
+
 class RasterNet : public Steps {
   public:
     // One region over one input: offset and three strides of source and destination, three sizes.
