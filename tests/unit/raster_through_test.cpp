@@ -211,7 +211,7 @@ class Movements {
         add(net_.conv(values_[0].id, 6, upTo(40), 1), {});
         values_[1].dims = {1, lastOutputs_, 4, 8};
         for (int i = 0; i < steps; ++i)
-            step(values_[values_.size() - static_cast<size_t>(upTo(3)) % values_.size() - 1]);
+            step(values_.size() - 1 - static_cast<size_t>(upTo(3)) % values_.size());
         std::vector<int> outputs;
         for (size_t i = values_.size() > 3 ? values_.size() - 3 : 1; i < values_.size(); ++i)
             outputs.push_back(net_.relu(values_[i].id, 0.5f));
@@ -230,7 +230,8 @@ class Movements {
     }
     void add(int id, std::vector<int32_t> dims) { values_.push_back({id, std::move(dims)}); }
 
-    void step(const Value from) {
+    void step(size_t index) {
+        const Value from = values_[index];
         const int axis = upTo(3);
         std::vector<int32_t> dims = from.dims;
         switch (upTo(4)) {
