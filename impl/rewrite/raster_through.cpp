@@ -123,6 +123,7 @@ class Through {
             const bool through = source == between;
             std::vector<Region> parts{region};
             if (through) {
+                if (!writesOnce(region)) return std::nullopt;  // the order of its elements counts
                 auto pieces = composeRegion(region, inner.regions, most);
                 if (!pieces) return std::nullopt;
                 parts = std::move(*pieces);

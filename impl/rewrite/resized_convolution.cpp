@@ -71,7 +71,8 @@ class Join {
             Tensor* from = command.inputs[static_cast<size_t>(region.input)];
             const Shape& shape = from->shape;
             if (region.dst.offset != end || !isLinear(region, from->elements()) || shape.rank() != 4 ||
-                shape[2] != input.shape[2] || shape[3] != input.shape[3] || from->type != input.type)
+                shape[0] != 1 || shape[2] != input.shape[2] || shape[3] != input.shape[3] ||
+                from->type != input.type)
                 return std::nullopt;
             end += from->elements();
             Part part{shape[1], {}};

@@ -64,7 +64,8 @@ class Composition {
     // The region that writes all of this from one range of its source.
     const Region* rangeWith(const Span& wanted) const {
         for (const Region& region : inner_)
-            if (copiesRange(region) && reach(region.dst, region.size).holds(wanted)) return &region;
+            if (region.count() > 0 && copiesRange(region) && reach(region.dst, region.size).holds(wanted))
+                return &region;
         return nullptr;
     }
 

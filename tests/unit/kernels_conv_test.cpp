@@ -64,6 +64,14 @@ TEST(KernelsConv, Winograd) {
     check(c);
 }
 
+TEST(KernelsConv, WinogradWithBordersWiderThanATile) {
+    for (ConvAlgorithm a : {ConvAlgorithm::Winograd2, ConvAlgorithm::Winograd4, ConvAlgorithm::Winograd6}) {
+        Case c{shape(9, 5, 6, 12, 3, 1, 1, 21), options(1, false, false, a)};
+        c.tolerance = 1.6e-5;
+        check(c);
+    }
+}
+
 TEST(KernelsConv, Bf16) {
     if (!cpuHasBf16()) GTEST_SKIP() << "this CPU has no products of bf16";
     const auto half = [](bool transposed = false, ConvAlgorithm a = ConvAlgorithm::Direct) {

@@ -96,6 +96,15 @@ TEST(ComposeRegion, RangesOfWhatWasMoved) {
     EXPECT_FALSE(composes(boxes(0, 0, 0, {{7, 6, 1}}), beside, 42, 7)) << "neither is a range";
 }
 
+TEST(ComposeRegion, RegionsWithoutElementsCopyNothing) {
+    std::vector<Region> inner = boxes(0, 0, 0, {{6, 1, 4}, {4, 6, 1}});
+    Region empty = boxes(1, 0, 0, {{24, 1, 1}})[0];
+    empty.size[1] = 0;
+    empty.src.stride[1] = empty.dst.stride[1] = 24;
+    inner.push_back(empty);
+    EXPECT_TRUE(composes(boxes(0, 0, 0, {{8, 1, 1}}), inner, 24, 8));
+}
+
 // Random pairs of everything above: whatever composes is right, and not a little does.
 TEST(ComposeRegion, Random) {
     std::mt19937 random(11);

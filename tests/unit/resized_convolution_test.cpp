@@ -175,6 +175,17 @@ TEST(ResizedConvolution, WhatOthersReadOrKernelsCannotIsLeft) {
     EXPECT_EQ(misaligned.outputs, runApart(net(Net::Misaligned, 2)).outputs);
 }
 
+// Channels that lay in several images before are none of one tensor.
+TEST(ResizedConvolution, ABatchThatBecomesChannelsIsLeft) {
+    Steps steps;
+    const int x = steps.input({2, 48, kSmall, kSmall});
+    const int up = steps.reshape(steps.resize(x, 2, kSide, kSide), {1, 96, kSide, kSide});
+    const wire::NetT net = steps.finish({steps.conv(up, 96, 20, 3)});
+    const NetResult result = runNet(net);
+    EXPECT_EQ(result.count("ResizedConvolution"), 0u);
+    EXPECT_EQ(result.outputs, runApart(net).outputs);
+}
+
 TEST(ResizedConvolution, NeedsNoMemoryForTheResizedMap) {
     const wire::NetT joined = net(Net::Concat, 2);
     const std::vector<uint8_t> bytes = pack(joined);

@@ -142,7 +142,7 @@ void winogradIn(const WinogradIn& t) {
         const float* src = t.src + (ptrdiff_t(iy - t.firstRow) * t.iw + ix) * P;
         ptrdiff_t rowStride = ptrdiff_t(t.iw) * P;
         if (iy < 0 || ix < 0 || iy + A > t.ih || ix + A > t.iw) {
-            const int x0 = std::max(0, -ix), x1 = std::max(x0, std::min(A, t.iw - ix));
+            const int x0 = std::clamp(-ix, 0, A), x1 = std::max(x0, std::min(A, t.iw - ix));
             for (int y = 0; y < A; ++y) {
                 float* line = edge + y * A * P;
                 if (iy + y < 0 || iy + y >= t.ih) {

@@ -113,6 +113,7 @@ bool fusesResizedConvolution(const CpuBackend& backend, const Command& command) 
         channel += part.channels;
         if (part.resize) resized += part.resize->outputs[0]->elements() / input.shape[0];
     }
+    if (channel != input.shape[1]) return false;
     return resized >= kLeastBytes / int64_t{sizeof(float)} && planOf(backend, convolution)->readsRows();
 }
 
