@@ -109,9 +109,9 @@ struct OpDef {
     void (*geometry)(const OpContext& context) = nullptr;
     // Bit i: the shape rule (or the geometry) reads the content of input i. Null: none.
     uint32_t (*contentInputs)(const Node& node) = nullptr;
-    // Bits of those of the content inputs that tell where, not how much. Null: none. When only a run makes their values, the op is
-    // one command of its own type (with one output) that reads them, and a plan stands as long as the shape rule
-    // gives the same shape.
+    // Bit i: content input i tells where, not how much. Null: none. When only a run makes such values, the op is one
+    // command of its own type (with one output) that reads them, and a plan stands as long as the shape rule gives
+    // the same shape.
     uint32_t (*movingInputs)(const Node& node) = nullptr;
     // Bit i: executing the op needs only the shape of input i (never its bytes). Null: none.
     uint32_t (*shapeOnlyInputs)(const Node& node) = nullptr;

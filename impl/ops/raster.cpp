@@ -153,9 +153,11 @@ void geometryRaster(const OpContext& context) {
             if (!params->described) one.size[2] = context.in(0).elements();
             regions.push_back(one);
         }
-    // What follows takes regions for possible ones.
+    // What follows takes regions for possible ones, and computes with them: of those without elements nothing but the
+    // sizes is checked.
     for (const Region& region : regions)
         checkRegion(region, context.in(region.input).elements(), context.out(0).elements(), context.name());
+    std::erase_if(regions, [](const Region& region) { return region.count() == 0; });
     context.geometry.raster(context.outputs[0], {context.inputs.begin(), context.inputs.end()},
                             std::move(regions), context.node.name);
 }

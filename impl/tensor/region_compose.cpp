@@ -73,8 +73,9 @@ class Composition {
     bool clip(const Region& outer, const Span& range) {
         int64_t missing = outer.count();
         for (Region region : inner_) {
+            if (region.count() == 0) continue;
             const Span span = reach(region.dst, region.size);
-            if (region.count() == 0 || !span.meets(range)) continue;
+            if (!span.meets(range)) continue;
             if (const int axis = widestAxis(region.dst, region.size); axis >= 0 && !range.holds(span)) {
                 const int64_t step = region.dst.stride[axis];
                 if (step <= 0) return false;

@@ -321,6 +321,10 @@ TEST(ReadThroughRasters, ImpossibleRegionsOfAFileAreRefused) {
         return runNet(net.finish({net.relu(net.permute(x, {0, 3, 2, 1}))}));
     };
     EXPECT_EQ(result({0, 12, 4, 1, 0, 12, 4, 1, 2, 3, 4}).outputs[0].size(), 24u);
+    // One without elements copies nothing, whatever its strides.
+    constexpr int32_t kWide = std::numeric_limits<int32_t>::max();
+    EXPECT_EQ(result({0, kWide, kWide, kWide, 0, kWide, kWide, kWide, kWide, 0, kWide}).outputs[0],
+              std::vector<float>(24, 0.0f));
     constexpr int32_t kMost = std::numeric_limits<int32_t>::max(),
                       kLeast = std::numeric_limits<int32_t>::min();
     for (const std::vector<int32_t>& region :

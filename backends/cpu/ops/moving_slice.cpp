@@ -6,6 +6,7 @@
 
 #include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/families.h"
+#include "backends/cpu/ops/strided_copy.h"
 #include "base/error.h"
 #include "ops/strided_slice.h"
 #include "tensor/region_builder.h"
@@ -13,8 +14,6 @@
 namespace mnnc::cpu {
 
 namespace {
-
-constexpr int64_t kThreadedBytes = 64 * 1024;  // below this a second thread costs more than it brings
 
 // A box to copy, outermost axis first; strides count elements.
 struct Box {
@@ -36,15 +35,6 @@ struct Box {
 };
 
 template <typename T>
-void copyRow(const T* src, T* dst, const BoxAxis& axis) {
-    if (axis.src == 1 && axis.dst == 1) {
-        std::memcpy(dst, src, static_cast<size_t>(axis.size) * sizeof(T));
-        return;
-    }
-    for (int64_t i = 0; i < axis.size; ++i) dst[i * axis.dst] = src[i * axis.src];
-}
-
-template <typename T>
 void copyBox(const T* src, T* dst, const Box& box, ThreadPool& pool) {
     const BoxAxis inner = box.rank ? box.axis[box.rank - 1] : BoxAxis{1, 1, 1};
     int64_t rows = 1;
@@ -60,7 +50,7 @@ void copyBox(const T* src, T* dst, const Box& box, ThreadPool& pool) {
                                to += rest % axis.size * axis.dst;
                                rest /= axis.size;
                            }
-                           copyRow(src + from, dst + to, inner);
+                           copyRow(src + from, inner.src, dst + to, inner.dst, inner.size);
                        }
                    });
 }

@@ -8,6 +8,7 @@
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/pack.h"
 #include "backends/cpu/ops/families.h"
+#include "backends/cpu/ops/strided_copy.h"
 #include "base/error.h"
 #include "tensor/region_check.h"
 #include "tensor/region_overlap.h"
@@ -16,8 +17,7 @@ namespace mnnc::cpu {
 
 namespace {
 
-constexpr int64_t kMaxPlanes = 1 << 20;        // more would make a table larger than the data
-constexpr int64_t kThreadedBytes = 64 * 1024;  // below this a second thread costs more than it brings
+constexpr int64_t kMaxPlanes = 1 << 20;  // more would make a table larger than the data
 
 // Row-major <-> packed, linear order kept. Any four-byte type: the kernels only move bits.
 class StorageChange final : public Execution {
@@ -343,8 +343,9 @@ class PlainRaster final : public Execution {
         auto body = [&](int64_t begin, int64_t end) {
             for (int64_t row = begin; row < end; ++row) {
                 const int64_t i = row / region.size[1], j = row % region.size[1];
-                copyRow(src + i * region.src.stride[0] + j * region.src.stride[1],
-                        dst + i * region.dst.stride[0] + j * region.dst.stride[1], region);
+                copyRow(src + i * region.src.stride[0] + j * region.src.stride[1], region.src.stride[2],
+                        dst + i * region.dst.stride[0] + j * region.dst.stride[1], region.dst.stride[2],
+                        region.size[2]);
             }
         };
         const bool ordered =
@@ -353,18 +354,6 @@ class PlainRaster final : public Execution {
             body(0, rows);
         else
             parallelRanges(backend_.pool(), static_cast<long>(rows), 4 * backend_.pool().threads(), body);
-    }
-
-    template <typename T>
-    static void copyRow(const T* src, T* dst, const Region& region) {
-        const int64_t count = region.size[2], ss = region.src.stride[2], ds = region.dst.stride[2];
-        if (ss == 1 && ds == 1) {
-            std::memcpy(dst, src, static_cast<size_t>(count) * sizeof(T));
-        } else if (ds == 1) {
-            for (int64_t k = 0; k < count; ++k) dst[k] = src[k * ss];
-        } else {
-            for (int64_t k = 0; k < count; ++k) dst[k * ds] = src[k * ss];
-        }
     }
 
     const CpuBackend& backend_;
