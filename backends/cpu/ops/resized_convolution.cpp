@@ -6,6 +6,7 @@
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/resizer.h"
 #include "backends/cpu/ops/stored_conv.h"
+#include "base/error.h"
 
 namespace mnnc::cpu {
 namespace {
@@ -32,6 +33,9 @@ class ResizedConvolution final : public Execution, RowSource {
 
     void onResize() override {
         plan_ = planOf(backend_, convolution_);
+        if (!plan_->readsRows())  // canFuse() has asked the same
+            fail(Status::BadState, "op '%s': %s does not read its input by rows", command_.name.c_str(),
+                 plan_->algorithm().c_str());
         weights_.prepare(backend_, convolution_, *plan_, windowOf(convolution_));
         post_ = postOps(convolution_);
         post_.bias = weights_.bias();
