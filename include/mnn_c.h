@@ -75,29 +75,28 @@ typedef int32_t mnn_status;
 
 enum {
     MNN_OK = 0,
-    MNN_ERROR_OUT_OF_MEMORY = 1,      /* the host has no more memory */
-    MNN_ERROR_NOT_SUPPORTED = 2,      /* an operator, an element type or a form of it is not implemented */
-    MNN_ERROR_COMPUTE_SIZE = 3,       /* an operator refuses the shapes of its inputs */
-    MNN_ERROR_NO_EXECUTION = 4,       /* no backend of the session runs an operator */
-    MNN_ERROR_INVALID_VALUE = 5,      /* an argument or field has a value that is not allowed */
-    MNN_ERROR_INPUT_DATA = 10,        /* the data of an input does not fit the tensor or the operator */
-    MNN_ERROR_CALLBACK_STOP = 11,     /* a callback asked to stop */
-    MNN_ERROR_FILE_OPEN_FAILED = 32,  /* a file exists but cannot be opened, or is a directory */
-    MNN_ERROR_FILE_READ_FAILED = 34,  /* a file was opened but not read or mapped to its end */
-    MNN_ERROR_FILE_NOT_EXIST = 36,    /* no such file */
-    MNN_ERROR_NULL_ARGUMENT = 100,    /* a pointer is NULL that must not be */
-    MNN_ERROR_BAD_HANDLE = 101,       /* a handle of another kind, of another session, or a destroyed one */
-    MNN_ERROR_BAD_STATE = 102,        /* the call is not allowed now, e.g. before a resize */
-    MNN_ERROR_NOT_FOUND = 103,        /* no tensor, operator or instruction set of that name */
-    MNN_ERROR_BAD_RANGE = 104,        /* a number is outside its range */
-    MNN_ERROR_BAD_TYPE = 105,         /* element types do not match */
-    MNN_ERROR_BAD_FORMAT = 106,       /* the bytes are not a well-formed model */
-    MNN_ERROR_BAD_INDEX = 107,        /* an index, of the caller or inside the model, is too large */
-    MNN_ERROR_TRUNCATED = 108,        /* the model or its weight file ends too early */
-    MNN_ERROR_BUSY = 109,             /* called from a callback of the session's run */
-    MNN_ERROR_BACKEND_MISSING = 110,  /* the wanted backend is not built in or has no device */
-    MNN_ERROR_BACKEND_FALLBACK = 111, /* informational: another backend than the wanted one was taken */
-    MNN_ERROR_CACHE_REJECTED = 112,   /* cached preparation results belong to another model or device */
+    MNN_ERROR_OUT_OF_MEMORY = 1,     /* the host has no more memory */
+    MNN_ERROR_NOT_SUPPORTED = 2,     /* an operator, an element type or a form of it is not implemented */
+    MNN_ERROR_COMPUTE_SIZE = 3,      /* an operator refuses the shapes of its inputs */
+    MNN_ERROR_NO_EXECUTION = 4,      /* no backend of the session runs an operator */
+    MNN_ERROR_INVALID_VALUE = 5,     /* an argument or field has a value that is not allowed */
+    MNN_ERROR_INPUT_DATA = 10,       /* the data of an input does not fit the tensor or the operator */
+    MNN_ERROR_CALLBACK_STOP = 11,    /* a callback asked to stop */
+    MNN_ERROR_FILE_OPEN_FAILED = 32, /* a file exists but cannot be opened, or is a directory */
+    MNN_ERROR_FILE_READ_FAILED = 34, /* a file was opened but not read or mapped to its end */
+    MNN_ERROR_FILE_NOT_EXIST = 36,   /* no such file */
+    MNN_ERROR_NULL_ARGUMENT = 100,   /* a pointer is NULL that must not be */
+    MNN_ERROR_BAD_HANDLE = 101,      /* a handle of another kind, of another session, or a destroyed one */
+    MNN_ERROR_BAD_STATE = 102,       /* the call is not allowed now, e.g. before a resize */
+    MNN_ERROR_NOT_FOUND = 103,       /* no tensor, operator or instruction set of that name */
+    MNN_ERROR_BAD_RANGE = 104,       /* a number is outside its range */
+    MNN_ERROR_BAD_TYPE = 105,        /* element types do not match */
+    MNN_ERROR_BAD_FORMAT = 106,      /* the bytes are not a well-formed model */
+    MNN_ERROR_BAD_INDEX = 107,       /* an index, of the caller or inside the model, is too large */
+    MNN_ERROR_TRUNCATED = 108,       /* the model or its weight file ends too early */
+    MNN_ERROR_BUSY = 109,            /* called from a callback of the session's run */
+    MNN_ERROR_BACKEND_MISSING = 110, /* the wanted backend is not built in or has no device */
+    /* 111 and 112 are not used. */
     MNN_ERROR_VERSION_MISMATCH = 113, /* a struct size or version that this library does not know */
     MNN_ERROR_CANCELLED = 114,        /* mnn_session_interrupt() stopped the run */
     MNN_ERROR_BAD_PARAMETER = 115,    /* an operator carries the wrong or an incomplete parameter table */
@@ -108,7 +107,9 @@ enum {
     MNN_ERROR_BUFFER_TOO_SMALL = 120, /* the caller's buffer is too small for the result */
     MNN_ERROR_DEVICE_LOST = 121, /* a GPU stopped working: its sessions fail from now on, new ones may work */
     MNN_ERROR_DRIVER = 122,      /* a GPU driver gave an unexpected result; the sentence has its number */
-    MNN_ERROR_INTERNAL = 199     /* a defect of this library */
+    MNN_ERROR_FILE_CHANGED = 123,      /* a model or weight file is no longer the one that was loaded */
+    MNN_ERROR_FILE_WRITE_FAILED = 124, /* a file could not be written */
+    MNN_ERROR_INTERNAL = 199           /* a defect of this library */
 };
 
 /* Numbers of the .mnn format's element types. Tensors of a session have one of these; where a model declares

@@ -37,8 +37,6 @@ const (
 	StatusTruncated       Status = 108 // the model or its weight file ends too early
 	StatusBusy            Status = 109 // called from a callback of the session's run
 	StatusBackendMissing  Status = 110 // the wanted backend is not built in or has no device
-	StatusBackendFallback Status = 111 // informational: another backend than the wanted one was taken
-	StatusCacheRejected   Status = 112 // cached preparation results belong to another model or device
 	StatusVersionMismatch Status = 113 // a struct size or version that the library does not know
 	StatusCancelled       Status = 114 // a context or Interrupt stopped the run
 	StatusBadParameter    Status = 115 // an operator carries the wrong or an incomplete parameter table
@@ -49,6 +47,8 @@ const (
 	StatusBufferTooSmall  Status = 120 // the slice is too small for the result
 	StatusDeviceLost      Status = 121 // a GPU stopped working: its sessions fail, new ones may work
 	StatusDriver          Status = 122 // a GPU driver gave an unexpected result; the sentence has its number
+	StatusFileChanged     Status = 123 // a model or weight file is no longer the one that was loaded
+	StatusFileWriteFailed Status = 124 // a file could not be written
 	StatusInternal        Status = 199 // a defect of the library
 )
 

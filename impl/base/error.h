@@ -31,8 +31,6 @@ enum class Status : int32_t {
     Truncated = 108,
     Busy = 109,
     BackendMissing = 110,
-    BackendFallback = 111,
-    CacheRejected = 112,
     VersionMismatch = 113,
     Cancelled = 114,
     BadParameter = 115,   // an operator carries the wrong or an incomplete parameter table
@@ -41,8 +39,10 @@ enum class Status : int32_t {
     Cycle = 118,          // use before definition, or a subgraph that reaches itself
     LimitExceeded = 119,  // max_memory_bytes or max_loop_iterations was crossed
     BufferTooSmall = 120,
-    DeviceLost = 121,   // a device stopped working; its sessions are of no use any more
-    DriverError = 122,  // a device driver gave a result that is not expected
+    DeviceLost = 121,       // a device stopped working; its sessions are of no use any more
+    DriverError = 122,      // a device driver gave a result that is not expected
+    FileChanged = 123,      // a file is no longer the one that was loaded
+    FileWriteFailed = 124,  // a file could not be written
     Internal = 199,
 };
 

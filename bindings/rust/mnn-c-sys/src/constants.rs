@@ -45,10 +45,6 @@ pub const MNN_ERROR_TRUNCATED: i32 = 108;
 pub const MNN_ERROR_BUSY: i32 = 109;
 /// The wanted backend is not built in or has no device.
 pub const MNN_ERROR_BACKEND_MISSING: i32 = 110;
-/// Informational: another backend than the wanted one was taken.
-pub const MNN_ERROR_BACKEND_FALLBACK: i32 = 111;
-/// Cached preparation results belong to another model or device.
-pub const MNN_ERROR_CACHE_REJECTED: i32 = 112;
 /// A struct size or version that this library does not know.
 pub const MNN_ERROR_VERSION_MISMATCH: i32 = 113;
 /// Mnn_session_interrupt() stopped the run.
@@ -69,6 +65,10 @@ pub const MNN_ERROR_BUFFER_TOO_SMALL: i32 = 120;
 pub const MNN_ERROR_DEVICE_LOST: i32 = 121;
 /// A GPU driver gave an unexpected result; the sentence has its number.
 pub const MNN_ERROR_DRIVER: i32 = 122;
+/// A model or weight file is no longer the one that was loaded.
+pub const MNN_ERROR_FILE_CHANGED: i32 = 123;
+/// A file could not be written.
+pub const MNN_ERROR_FILE_WRITE_FAILED: i32 = 124;
 /// A defect of this library.
 pub const MNN_ERROR_INTERNAL: i32 = 199;
 

@@ -53,10 +53,6 @@ codes! {
         Busy = MNN_ERROR_BUSY,
         /// The wanted backend is not built in or has no device.
         BackendMissing = MNN_ERROR_BACKEND_MISSING,
-        /// Another backend than the wanted one was taken.
-        BackendFallback = MNN_ERROR_BACKEND_FALLBACK,
-        /// Cached preparation results belong to another model or device.
-        CacheRejected = MNN_ERROR_CACHE_REJECTED,
         /// A struct size or version that the library does not know.
         VersionMismatch = MNN_ERROR_VERSION_MISMATCH,
         /// An [`InterruptHandle`](crate::InterruptHandle) stopped the run.
@@ -77,6 +73,10 @@ codes! {
         DeviceLost = MNN_ERROR_DEVICE_LOST,
         /// A GPU driver gave an unexpected result; the sentence has its number.
         Driver = MNN_ERROR_DRIVER,
+        /// A model or weight file is no longer the one that was loaded.
+        FileChanged = MNN_ERROR_FILE_CHANGED,
+        /// A file could not be written.
+        FileWriteFailed = MNN_ERROR_FILE_WRITE_FAILED,
         /// A defect of the library.
         Internal = MNN_ERROR_INTERNAL,
     }
