@@ -18,29 +18,37 @@
  * Objects    An interpreter holds one model. A session is that model prepared for one configuration and one
  *            set of input shapes; any number of sessions share the weights of their interpreter. A tensor is
  *            an input or an output of a session.
- * Handles    Opaque pointers. A NULL handle gives MNN_ERROR_NULL_ARGUMENT, a handle of another kind
- *            MNN_ERROR_BAD_HANDLE. Using a handle after its destroy is undefined; often MNN_ERROR_BAD_HANDLE
- *            tells.
+ * Handles    Opaque values, never addresses. A NULL handle gives MNN_ERROR_NULL_ARGUMENT. A destroyed handle, a
+ *            handle of another kind and any other value give MNN_ERROR_BAD_HANDLE, at any time and from any
+ *            thread. There can be 1,048,576 handles at once, tensors included (MNN_ERROR_LIMIT_EXCEEDED).
  * Destroying A destroy function takes the address of the handle, accepts NULL and a NULL handle, and sets the
  *            handle to NULL. Any order is safe: a session keeps alive what it needs of its interpreter.
- *            Tensors belong to their session and are never destroyed by the caller.
+ *            Tensors belong to their session and are never destroyed by the caller. A session that a call of
+ *            another thread or a callback is using is not destroyed (MNN_ERROR_BUSY, the handle stays).
  * Errors     Every function that can fail returns an mnn_status; MNN_OK is 0. Results come through
  *            out-pointers, which are written only on MNN_OK. mnn_last_error() holds a sentence with the names
  *            and numbers at fault. Every function that returns an mnn_status can, beside those in its
  *            comment, return MNN_ERROR_NULL_ARGUMENT (a pointer is NULL whose comment does not allow it),
- *            MNN_ERROR_BAD_HANDLE (see above), MNN_ERROR_OUT_OF_MEMORY (the host has no more memory) and
+ *            MNN_ERROR_BAD_HANDLE (see above), MNN_ERROR_BUSY (see Threads; only functions marked "Use: alone" or
+ *            "Use: reads"), MNN_ERROR_OUT_OF_MEMORY (the host has no more memory) and
  *            MNN_ERROR_INTERNAL (a defect of this library; please report the sentence).
  * Strings    UTF-8, zero-terminated, owned by the handle they come from, valid as long as it lives. Names of
  *            a model are passed on as its file has them, which nobody checks to be UTF-8. Nothing that this
  *            library returns is given to free().
- * Threads    A const handle may be used by any number of threads at once, a non-const one by one thread at a
- *            time and by no other thread meanwhile. A tensor counts as a part of its session here. Different
- *            sessions, also of one interpreter, run at the same time. Exceptions are stated at the function.
- * Callbacks  Get the user_data given with them, may run on any thread that is inside a call of this library,
- *            may call functions that take const handles, and must return normally: no exception, no longjmp.
+ * Threads    Any function may be called from any thread at any time. Different sessions, also of one
+ *            interpreter, run at the same time. A session, with its tensors, takes one of these at a time:
+ *            - a function that changes or runs it ("Use: alone") while no other function uses it, or
+ *            - any number of functions that read it ("Use: reads").
+ *            What does not fit returns MNN_ERROR_BUSY at once and changes nothing; the sentence names the
+ *            function that is inside. Functions marked "Use: always" fit beside everything.
+ * Callbacks  Get the user_data given with them, run on the thread that made the call they belong to, may call
+ *            any function of this library (which can be MNN_ERROR_BUSY), and must return normally: no exception,
+ *            no longjmp.
  * Structs    A struct that the caller fills starts with struct_size and is prepared with its _init function,
  *            which gets sizeof(the struct) from the caller. Zero is the default of every other field. Later
- *            versions add fields at the end only.
+ *            versions add fields at the end only. MNN_ERROR_VERSION_MISMATCH: struct_size is smaller than that of
+ *            the first version (0 when the _init function was forgotten) or above 4096, or a field that this
+ *            version does not know is not zero.
  * Enums      Cross the interface as int32_t; their values never change. A value that is not listed gives
  *            MNN_ERROR_INVALID_VALUE.
  * Versions   "Since" names the first version with a function. The ABI is not frozen before 1.0.
@@ -94,11 +102,11 @@ enum {
     MNN_ERROR_BAD_FORMAT = 106,      /* the bytes are not a well-formed model */
     MNN_ERROR_BAD_INDEX = 107,       /* an index, of the caller or inside the model, is too large */
     MNN_ERROR_TRUNCATED = 108,       /* the model or its weight file ends too early */
-    MNN_ERROR_BUSY = 109,            /* called from a callback of the session's run */
+    MNN_ERROR_BUSY = 109,            /* another call is using the session; see Threads above */
     MNN_ERROR_BACKEND_MISSING = 110, /* the wanted backend is not built in or has no device */
     /* 111 and 112 are not used. */
     MNN_ERROR_VERSION_MISMATCH = 113, /* a struct size or version that this library does not know */
-    MNN_ERROR_CANCELLED = 114,        /* mnn_session_interrupt() stopped the run */
+    MNN_ERROR_CANCELLED = 114,        /* the cancellation token of the call was triggered */
     MNN_ERROR_BAD_PARAMETER = 115,    /* an operator carries the wrong or an incomplete parameter table */
     MNN_ERROR_BAD_WEIGHTS = 116,      /* weights are missing, too short or not decodable */
     MNN_ERROR_OVERFLOW = 117,         /* a product of extents, an offset or a size does not fit its type */
@@ -163,6 +171,7 @@ enum {
  * codes as they are, with inputs rounded to 16 bits: faster than NORMAL, with an error of up to 1e-4 of the largest
  * value. HIGH means NORMAL. */
 enum { MNN_MEMORY_NORMAL = 0, MNN_MEMORY_HIGH = 1, MNN_MEMORY_LOW = 2 };
+/* How much power a session may draw. Only NORMAL is implemented; the others give MNN_ERROR_NOT_SUPPORTED. */
 enum { MNN_POWER_NORMAL = 0, MNN_POWER_HIGH = 1, MNN_POWER_LOW = 2 };
 
 /* How an interpreter holds the bytes of its model. */
@@ -180,9 +189,9 @@ enum {
 enum {
     MNN_LOG_DEFAULT = 0, /* MNN_LOG_WARNING */
     MNN_LOG_ERROR = 1,
-    MNN_LOG_WARNING = 2,
-    MNN_LOG_INFO = 3,
-    MNN_LOG_DEBUG = 4
+    MNN_LOG_WARNING = 2, /* something works otherwise than wanted, e.g. a cache file that cannot be written */
+    MNN_LOG_INFO = 3,    /* loads and creations with their times, a fallback to another backend, the cache */
+    MNN_LOG_DEBUG = 4    /* each plan with its time, each operator that the wanted backend did not take */
 };
 
 /* Limits of this interface. */
@@ -194,52 +203,53 @@ enum {
 typedef struct mnn_interpreter mnn_interpreter_t;
 typedef struct mnn_session mnn_session_t;
 typedef struct mnn_tensor mnn_tensor_t;
+typedef struct mnn_cancel mnn_cancel_t;
 
 /* ---- Library ------------------------------------------------------------------------------------------- */
 
 /* The version of the library, "major.minor.patch".
- * Returns a constant string, never NULL. Threads: any. Since 0.1. */
+ * Returns a constant string, never NULL. Use: always. Since 0.1. */
 MNN_C_API const char* mnn_version(void);
 
 /* The version of the binary interface, major * 65536 + minor. A program built for minor m of a major runs
  * with any library of that major whose minor is m or more; major 0 promises nothing.
- * Returns the version; cannot fail. Threads: any. Since 0.1. */
+ * Returns the version; cannot fail. Use: always. Since 0.1. */
 MNN_C_API uint32_t mnn_abi_version(void);
 
 /* The name of a status as this header spells it, e.g. "MNN_ERROR_NOT_FOUND".
  * status: any number.
- * Returns a constant string, never NULL; "unknown status" for a number that is not listed. Threads: any.
+ * Returns a constant string, never NULL; "unknown status" for a number that is not listed. Use: always.
  *   Since 0.1. */
 MNN_C_API const char* mnn_status_name(mnn_status status);
 
 /* The sentence about the last call on this thread that did not return MNN_OK.
  * Returns a string of this thread, never NULL, "" when nothing failed yet; valid until the next call of a
  *   function of this library on this thread (of any but this one, mnn_last_error_copy and mnn_status_name).
- * Threads: any; each has its own. Since 0.1. */
+ * Use: always; each thread has its own. Since 0.1. */
 MNN_C_API const char* mnn_last_error(void);
 
 /* Copies the sentence of mnn_last_error(), cut at a character boundary where it does not fit, always
  * zero-terminated.
  * buffer: out, `size` bytes, owned by the caller; may be NULL when size is 0.
  * size: bytes, 0 to ask for the length only.
- * Returns the length of the whole sentence in bytes without the terminating zero. Threads: any. Since 0.1. */
+ * Returns the length of the whole sentence in bytes without the terminating zero. Use: always. Since 0.1. */
 MNN_C_API size_t mnn_last_error_copy(char* buffer, size_t size);
 
 /* How many backends are compiled in (not: have a device).
  * count: out.
- * Returns MNN_OK. Threads: any. Since 0.1. */
+ * Returns MNN_OK. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_backend_count(size_t* count);
 
 /* The name of a compiled-in backend, e.g. "cpu".
  * index: below mnn_backend_count().
  * name: out, a constant string.
- * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Threads: any. Since 0.1. */
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_backend_name(size_t index, const char** name);
 
 /* The forward type (MNN_FORWARD_*) of a compiled-in backend.
  * index: below mnn_backend_count().
  * forward_type: out.
- * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Threads: any. Since 0.1. */
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_backend_forward_type(size_t index, int32_t* forward_type);
 
 /* A device of a backend. */
@@ -265,7 +275,7 @@ typedef struct mnn_device_entry {
  * count: out; 0 is also written with MNN_ERROR_BACKEND_MISSING.
  * Returns MNN_OK; MNN_ERROR_BACKEND_MISSING when the backend is not built in or finds no device (the sentence
  *   says what is missing); MNN_ERROR_INVALID_VALUE for another forward type.
- * Threads: any. Cost: loads the drivers unless a session of the backend is alive. Since 0.1. */
+ * Use: always. Cost: loads the drivers unless a session of the backend is alive. Since 0.1. */
 MNN_C_API mnn_status mnn_device_count(int32_t forward_type, size_t* count);
 
 /* Describes a device.
@@ -273,8 +283,34 @@ MNN_C_API mnn_status mnn_device_count(int32_t forward_type, size_t* count);
  * index: below mnn_device_count(); what the `device` of a configuration may name.
  * info: in and out; info->struct_size is set by the caller, later fields are not written.
  * Returns MNN_OK; MNN_ERROR_BAD_INDEX; MNN_ERROR_VERSION_MISMATCH when struct_size is smaller than that of
- * the first version; else as mnn_device_count(). Threads: any. Cost: as of mnn_device_count(). Since 0.1. */
+ * the first version; else as mnn_device_count(). Use: always. Cost: as of mnn_device_count(). Since 0.1. */
 MNN_C_API mnn_status mnn_device_info(int32_t forward_type, size_t index, mnn_device_info_t* info);
+
+/* ---- Cancellation: ending calls from elsewhere ---------------------------------------------------------- */
+
+/* A token ends the calls that it was given to: they return MNN_ERROR_CANCELLED, a run after the operator it is in, on
+ * a GPU after those that were submitted with it. It stays triggered until it is reset, so that a call which begins
+ * later ends at once. One token may be given to any number of calls at the same time; each holds it until it returns,
+ * so destroying a token under a call is allowed. */
+
+/* Makes a token that is not triggered.
+ * out: the new token; the caller destroys it.
+ * Returns MNN_OK; MNN_ERROR_LIMIT_EXCEEDED. Use: always. Since 0.1. */
+MNN_C_API mnn_status mnn_cancel_create(mnn_cancel_t** out);
+
+/* Triggers a token. Safe in a signal handler: it locks, allocates and sets nothing of the thread, so a failure leaves
+ * no sentence in mnn_last_error().
+ * Returns MNN_OK; MNN_ERROR_NULL_ARGUMENT; MNN_ERROR_BAD_HANDLE. Use: always. Since 0.1. */
+MNN_C_API mnn_status mnn_cancel_trigger(mnn_cancel_t* cancel);
+
+/* Takes a trigger back, for calls that begin afterwards: those under way end all the same.
+ * Returns MNN_OK. Use: always. Since 0.1. */
+MNN_C_API mnn_status mnn_cancel_reset(mnn_cancel_t* cancel);
+
+/* Destroys a token and sets the handle to NULL. Calls that hold it go on and cannot be cancelled any more.
+ * cancel: in and out; may be NULL, may point to NULL.
+ * Returns MNN_OK. Use: always. Since 0.1. */
+MNN_C_API mnn_status mnn_cancel_destroy(mnn_cancel_t** cancel);
 
 /* ---- Interpreter: a model ------------------------------------------------------------------------------ */
 
@@ -295,13 +331,14 @@ typedef struct mnn_interpreter_options {
     void* log_user_data;              /* handed to log_callback */
     mnn_finalizer log_finalizer;      /* called once with log_user_data after the last message, not when
                                          the creation fails; NULL: nothing */
+    mnn_cancel_t* cancel;             /* ends the load; NULL: nothing does */
 } mnn_interpreter_options_t;
 
 /* Fills the options with defaults.
  * options: out, struct_size bytes, owned by the caller.
  * struct_size: sizeof(mnn_interpreter_options_t) as the caller was compiled; no byte beyond it is written.
  * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH when the size is smaller than that of the first version.
- * Threads: any. Since 0.1. */
+ * Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_options_init(mnn_interpreter_options_t* options, size_t struct_size);
 
 /* Loads a model from a file and verifies it. Operators that this library does not know do not stop loading;
@@ -321,8 +358,10 @@ MNN_C_API mnn_status mnn_interpreter_options_init(mnn_interpreter_options_t* opt
  *   MNN_ERROR_OVERFLOW            a product of extents or an offset is too large;
  *   MNN_ERROR_CYCLE               a tensor is used before it is made, or a subgraph reaches itself;
  *   MNN_ERROR_INVALID_VALUE       load_mode is not for files, or an option has an unknown value;
- *   MNN_ERROR_VERSION_MISMATCH    options->struct_size is smaller than that of the first version.
- * Threads: any.
+ *   MNN_ERROR_LIMIT_EXCEEDED      the model has more than 50,000,000 tensors, or there are too many handles;
+ *   MNN_ERROR_CANCELLED           options->cancel was triggered;
+ *   MNN_ERROR_VERSION_MISMATCH    see Structs.
+ * Use: always.
  * Cost: reads the model's structure; weights are read when a session is created. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_create_from_file(const char* path,
                                                       const mnn_interpreter_options_t* options,
@@ -336,7 +375,7 @@ MNN_C_API mnn_status mnn_interpreter_create_from_file(const char* path,
  * out: the new interpreter; the caller destroys it.
  * Returns what mnn_interpreter_create_from_file() returns; the file codes for the external weight file only;
  *   MNN_ERROR_INVALID_VALUE when load_mode is not for memory.
- * Threads: any. Since 0.1. */
+ * Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_create_from_memory(const void* data, size_t size,
                                                         const mnn_interpreter_options_t* options,
                                                         mnn_interpreter_t** out);
@@ -346,19 +385,19 @@ MNN_C_API mnn_status mnn_interpreter_create_from_memory(const void* data, size_t
  * Whatever else it holds is a miss, never an error; a file that cannot be written is a warning in the log.
  * CPU sessions do not use it.
  * path: copied; NULL: none any more.
- * Returns MNN_OK. Threads: any. Since 0.1. */
+ * Returns MNN_OK. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_set_cache_file(mnn_interpreter_t* interpreter, const char* path);
 
 /* The same from memory: bytes of mnn_session_cache(). They come before a file.
  * data: `size` bytes, copied; may be NULL when size is 0, which takes earlier ones back.
  * Returns MNN_OK; MNN_ERROR_NULL_ARGUMENT. Bytes that do not fit are a miss: mnn_session_cache_accepted().
- * Threads: any. Since 0.1. */
+ * Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_set_cache(mnn_interpreter_t* interpreter, const void* data, size_t size);
 
 /* Writes the cache file again if a session prepared more than it holds (after a resize, for example).
  * session: a GPU session; nothing happens for a CPU session.
  * Returns MNN_OK; MNN_ERROR_BAD_STATE without mnn_interpreter_set_cache_file(); MNN_ERROR_FILE_OPEN_FAILED or
- *   MNN_ERROR_FILE_READ_FAILED when it cannot be written. Threads: any; not while the session runs. Since
+ *   MNN_ERROR_FILE_READ_FAILED when it cannot be written. Use: reads. Since
  * 0.1. */
 MNN_C_API mnn_status mnn_interpreter_update_cache_file(mnn_interpreter_t* interpreter,
                                                        const mnn_session_t* session);
@@ -366,34 +405,34 @@ MNN_C_API mnn_status mnn_interpreter_update_cache_file(mnn_interpreter_t* interp
 /* Destroys an interpreter and sets the handle to NULL. Sessions of it stay usable; the model is freed with
  * the last.
  * interpreter: in and out; may be NULL, may point to NULL.
- * Returns MNN_OK. Threads: no other thread may be using the interpreter. Since 0.1. */
+ * Returns MNN_OK. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_destroy(mnn_interpreter_t** interpreter);
 
 /* The UUID that the converter gave the model, or "" when the file has none.
  * uuid: out, a string of the interpreter.
- * Returns MNN_OK. Threads: any. Since 0.1. */
+ * Returns MNN_OK. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_uuid(const mnn_interpreter_t* interpreter, const char** uuid);
 
 /* The converter release that wrote the model, e.g. "3.6.1", or "" when the file does not say.
  * version: out, a string of the interpreter.
- * Returns MNN_OK. Threads: any. Since 0.1. */
+ * Returns MNN_OK. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_model_version(const mnn_interpreter_t* interpreter,
                                                    const char** version);
 
 /* The free text given at conversion ("bizCode"), or "".
  * biz_code: out, a string of the interpreter.
- * Returns MNN_OK. Threads: any. Since 0.1. */
+ * Returns MNN_OK. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_biz_code(const mnn_interpreter_t* interpreter, const char** biz_code);
 
 /* How many inputs the model has.
  * count: out.
- * Returns MNN_OK. Threads: any. Since 0.1. */
+ * Returns MNN_OK. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_input_count(const mnn_interpreter_t* interpreter, size_t* count);
 
 /* The name of an input.
  * index: below mnn_interpreter_input_count(); the order of the file, the same as in a session.
  * name: out, a string of the interpreter.
- * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Threads: any. Since 0.1. */
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_input_name(const mnn_interpreter_t* interpreter, size_t index,
                                                 const char** name);
 
@@ -403,7 +442,7 @@ MNN_C_API mnn_status mnn_interpreter_input_name(const mnn_interpreter_t* interpr
  *   May be NULL when capacity is 0, to ask for the rank only.
  * capacity: MNN_MAX_RANK always suffices.
  * rank: out, the number of dimensions; 0 is a scalar.
- * Returns MNN_OK; MNN_ERROR_BAD_INDEX; MNN_ERROR_BUFFER_TOO_SMALL when 0 < capacity < rank. Threads: any.
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX; MNN_ERROR_BUFFER_TOO_SMALL when 0 < capacity < rank. Use: always.
  *   Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_input_shape(const mnn_interpreter_t* interpreter, size_t index,
                                                  int32_t* dims, size_t capacity, size_t* rank);
@@ -411,52 +450,52 @@ MNN_C_API mnn_status mnn_interpreter_input_shape(const mnn_interpreter_t* interp
 /* The element type of an input as a session shows it.
  * index: below mnn_interpreter_input_count().
  * type: out, MNN_TYPE_*.
- * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Threads: any. Since 0.1. */
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_input_type(const mnn_interpreter_t* interpreter, size_t index,
                                                 int32_t* type);
 
 /* The dimension format that the model declares for an input.
  * index: below mnn_interpreter_input_count().
  * format: out, MNN_FORMAT_*.
- * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Threads: any. Since 0.1. */
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_input_format(const mnn_interpreter_t* interpreter, size_t index,
                                                   int32_t* format);
 
 /* How many outputs the model has: those that it names, else every tensor that nothing reads.
  * count: out.
- * Returns MNN_OK. Threads: any. Since 0.1. */
+ * Returns MNN_OK. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_output_count(const mnn_interpreter_t* interpreter, size_t* count);
 
 /* The name of an output.
  * index: below mnn_interpreter_output_count(); the same order as in a session without `outputs`.
  * name: out, a string of the interpreter.
- * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Threads: any. Since 0.1. */
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_output_name(const mnn_interpreter_t* interpreter, size_t index,
                                                  const char** name);
 
 /* How many operators the file has: the main graph's, then those of each subgraph, in file order.
  * count: out.
- * Returns MNN_OK. Threads: any. Since 0.1. */
+ * Returns MNN_OK. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_op_count(const mnn_interpreter_t* interpreter, size_t* count);
 
 /* The name of an operator; "" when the file has none.
  * index: below mnn_interpreter_op_count().
  * name: out, a string of the interpreter.
- * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Threads: any. Since 0.1. */
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_op_name(const mnn_interpreter_t* interpreter, size_t index,
                                              const char** name);
 
 /* The type of an operator, e.g. "Convolution"; "Unknown(123)" for a number that this library does not know.
  * index: below mnn_interpreter_op_count().
  * type_name: out, a string of the interpreter.
- * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Threads: any. Since 0.1. */
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_op_type(const mnn_interpreter_t* interpreter, size_t index,
                                              const char** type_name);
 
 /* Whether this library implements an operator's type. A session of a model with one that is not fails.
  * index: below mnn_interpreter_op_count().
  * supported: out.
- * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Threads: any. Since 0.1. */
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_op_supported(const mnn_interpreter_t* interpreter, size_t index,
                                                   bool* supported);
 
@@ -464,7 +503,7 @@ MNN_C_API mnn_status mnn_interpreter_op_supported(const mnn_interpreter_t* inter
  * asked for in a session.
  * index: below mnn_interpreter_op_count().
  * count: out.
- * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Threads: any. Since 0.1. */
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_op_output_count(const mnn_interpreter_t* interpreter, size_t index,
                                                      size_t* count);
 
@@ -472,13 +511,13 @@ MNN_C_API mnn_status mnn_interpreter_op_output_count(const mnn_interpreter_t* in
  * index: below mnn_interpreter_op_count().
  * output: below mnn_interpreter_op_output_count().
  * name: out, a string of the interpreter; where several tensors have one name, it means the last of them.
- * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Threads: any. Since 0.1. */
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_op_output_name(const mnn_interpreter_t* interpreter, size_t index,
                                                     size_t output, const char** name);
 
 /* How many weights the model holds: elements of every weight, bias and constant, external ones too.
  * count: out, elements.
- * Returns MNN_OK. Threads: any. Since 0.1. */
+ * Returns MNN_OK. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_parameter_count(const mnn_interpreter_t* interpreter, uint64_t* count);
 
 /* ---- Session: a model ready to run --------------------------------------------------------------------- */
@@ -492,7 +531,7 @@ typedef struct mnn_schedule_config {
     int32_t threads;                 /* CPU threads, 1 to MNN_MAX_THREADS; 0 means 1 */
     int32_t precision;               /* MNN_PRECISION_* */
     int32_t memory;                  /* MNN_MEMORY_* */
-    int32_t power;                   /* MNN_POWER_* */
+    int32_t power;                   /* MNN_POWER_NORMAL */
     int32_t gpu_mode;                /* MNN_GPU_* bits, 0: the library's choice */
     const char* cpu_isa;             /* forces an instruction set: "portable"; "sse4", "avx2",
                                         "avx512" of x86; "neon" of Arm; NULL: the machine's best */
@@ -501,18 +540,20 @@ typedef struct mnn_schedule_config {
     const char* const* save_tensors; /* names of tensors to offer as outputs beside those */
     size_t save_tensor_count;        /* names at save_tensors */
     uint64_t max_memory_bytes;    /* most bytes a session may plan for, weights included; 0: 4 GiB, or half of
-                                     the machine's memory if that is more */
+                                     the machine's memory if that is more, but not more than the memory limit
+                                     of the container (control group) that the process runs in */
     uint64_t max_loop_iterations; /* most iterations of one loop of the model in a run; 0: 1,000,000 */
     const char* device; /* which GPU: its index in mnn_device_info(), its UUID as 32 hexadecimal digits, or a
                            part of its name; NULL: the best. MNN_FORWARD_AUTO takes no software driver unless
-                           it is named here */
+                           it is named here. Not for MNN_FORWARD_CPU */
+    mnn_cancel_t* cancel; /* ends the creation; NULL: nothing does */
 } mnn_schedule_config_t;
 
 /* Fills the configuration with defaults: the CPU, one thread.
  * config: out, struct_size bytes, owned by the caller.
  * struct_size: sizeof(mnn_schedule_config_t) as the caller was compiled; no byte beyond it is written.
  * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH when the size is smaller than that of the first version.
- * Threads: any. Since 0.1. */
+ * Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, size_t struct_size);
 
 /* Prepares a model for running. When the model declares all extents of its inputs the session is ready to
@@ -523,7 +564,7 @@ MNN_C_API mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, siz
  * out: the new session; the caller destroys it.
  * Returns MNN_OK;
  *   MNN_ERROR_BACKEND_MISSING     the wanted backend is not there and fallback is not allowed;
- *   MNN_ERROR_NOT_SUPPORTED       an operator, or a form of it, is not implemented;
+ *   MNN_ERROR_NOT_SUPPORTED       an operator, a form of it, or config->power is not implemented;
  *   MNN_ERROR_NO_EXECUTION        no backend of the session runs an operator;
  *   MNN_ERROR_COMPUTE_SIZE        an operator refuses the declared shapes;
  *   MNN_ERROR_INPUT_DATA          an operator refuses the contents of a constant;
@@ -532,14 +573,19 @@ MNN_C_API mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, siz
  *   MNN_ERROR_BAD_TYPE            an operator refuses the element types of its inputs;
  *   MNN_ERROR_BAD_INDEX           an operator has fewer inputs than it needs;
  *   MNN_ERROR_OVERFLOW            a shape or a size is too large;
- *   MNN_ERROR_LIMIT_EXCEEDED      max_memory_bytes or max_loop_iterations was crossed;
+ *   MNN_ERROR_LIMIT_EXCEEDED      max_memory_bytes or max_loop_iterations was crossed, or there are too many
+ *                                 handles;
  *   MNN_ERROR_NOT_FOUND           a name in outputs or save_tensors, or an instruction set, is not there;
  *   MNN_ERROR_BAD_FORMAT          the graph has nothing to compute;
  *   MNN_ERROR_BAD_RANGE           threads is below 0 or above MNN_MAX_THREADS;
  *   MNN_ERROR_INVALID_VALUE       another field has a value that is not allowed;
- *   MNN_ERROR_FILE_READ_FAILED    weights could not be read;
- *   MNN_ERROR_VERSION_MISMATCH    config->struct_size is smaller than that of the first version.
- * Threads: any number of sessions of one interpreter may be created at once.
+ *   MNN_ERROR_FILE_NOT_EXIST, MNN_ERROR_FILE_OPEN_FAILED, MNN_ERROR_FILE_READ_FAILED, MNN_ERROR_TRUNCATED
+ *                                 weights could not be read (a file of external weights is opened now);
+ *   MNN_ERROR_FILE_CHANGED        the model's file, or that of its weights, is not the one that was loaded;
+ *   MNN_ERROR_DEVICE_LOST, MNN_ERROR_DRIVER  a GPU or its driver failed;
+ *   MNN_ERROR_CANCELLED           config->cancel was triggered;
+ *   MNN_ERROR_VERSION_MISMATCH    see Structs.
+ * Use: always; any number of sessions of one interpreter may be created at once.
  * Cost: reads and prepares the weights unless another session of the interpreter did, starts threads.
  * Since 0.1. */
 MNN_C_API mnn_status mnn_session_create(mnn_interpreter_t* interpreter, const mnn_schedule_config_t* config,
@@ -547,44 +593,44 @@ MNN_C_API mnn_status mnn_session_create(mnn_interpreter_t* interpreter, const mn
 
 /* Destroys a session with its tensors, joins its threads and sets the handle to NULL.
  * session: in and out; may be NULL, may point to NULL.
- * Returns MNN_OK. Threads: no other thread may be using the session or a tensor of it. Since 0.1. */
+ * Returns MNN_OK. Use: alone. Since 0.1. */
 MNN_C_API mnn_status mnn_session_destroy(mnn_session_t** session);
 
 /* How many inputs the session has.
  * count: out.
- * Returns MNN_OK. Threads: any. Since 0.1. */
+ * Returns MNN_OK. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_session_input_count(const mnn_session_t* session, size_t* count);
 
 /* Finds an input by name.
  * name: may be NULL for the first input.
  * tensor: out; belongs to the session, is the same at every call and stays valid, also across resizes, until
  *   the session is destroyed.
- * Returns MNN_OK; MNN_ERROR_NOT_FOUND (the sentence lists the names there are). Threads: any. Since 0.1. */
+ * Returns MNN_OK; MNN_ERROR_NOT_FOUND (the sentence lists the names there are). Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_session_input(const mnn_session_t* session, const char* name, mnn_tensor_t** tensor);
 
 /* Gets an input by index.
  * index: below mnn_session_input_count().
  * tensor: out; as of mnn_session_input().
- * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Threads: any. Since 0.1. */
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_session_input_at(const mnn_session_t* session, size_t index, mnn_tensor_t** tensor);
 
 /* How many outputs the session has: those of the model, or `outputs` of the configuration, and then
  * `save_tensors`.
  * count: out.
- * Returns MNN_OK. Threads: any. Since 0.1. */
+ * Returns MNN_OK. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_session_output_count(const mnn_session_t* session, size_t* count);
 
 /* Finds an output by name.
  * name: may be NULL for the first output.
  * tensor: out; as of mnn_session_input().
- * Returns MNN_OK; MNN_ERROR_NOT_FOUND (the sentence lists the names there are). Threads: any. Since 0.1. */
+ * Returns MNN_OK; MNN_ERROR_NOT_FOUND (the sentence lists the names there are). Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_session_output(const mnn_session_t* session, const char* name,
                                         mnn_tensor_t** tensor);
 
 /* Gets an output by index.
  * index: below mnn_session_output_count().
  * tensor: out; as of mnn_session_input().
- * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Threads: any. Since 0.1. */
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_session_output_at(const mnn_session_t* session, size_t index, mnn_tensor_t** tensor);
 
 /* Changes the shape of an input. The session then waits for mnn_session_resize(), unless the shape is the one
@@ -596,13 +642,13 @@ MNN_C_API mnn_status mnn_session_output_at(const mnn_session_t* session, size_t 
  *   for a negative extent or a rank above MNN_MAX_RANK; MNN_ERROR_OVERFLOW when the product of the extents is
  *   too large; MNN_ERROR_BUSY when called from a callback of a run of this session. The shape stays as it was
  *   then.
- * Threads: one at a time per session. Cost: none until mnn_session_resize(). Since 0.1. */
+ * Use: alone. Cost: none until mnn_session_resize(). Since 0.1. */
 MNN_C_API mnn_status mnn_session_resize_input(mnn_session_t* session, mnn_tensor_t* input,
                                               const int32_t* dims, size_t rank);
 
 /* Whether an input changed its shape, or has none yet, so that mnn_session_resize() must come before a run.
  * needed: out.
- * Returns MNN_OK. Threads: any. Since 0.1. */
+ * Returns MNN_OK. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_session_needs_resize(const mnn_session_t* session, bool* needed);
 
 /* Plans the session for the present shapes of its inputs: shapes, memory, kernels. Does nothing when no shape
@@ -611,44 +657,68 @@ MNN_C_API mnn_status mnn_session_needs_resize(const mnn_session_t* session, bool
  *   MNN_ERROR_BAD_STATE           an input still has an open extent;
  *   MNN_ERROR_COMPUTE_SIZE, MNN_ERROR_NOT_SUPPORTED, MNN_ERROR_NO_EXECUTION, MNN_ERROR_INPUT_DATA,
  *   MNN_ERROR_BAD_PARAMETER, MNN_ERROR_BAD_WEIGHTS, MNN_ERROR_BAD_TYPE, MNN_ERROR_BAD_INDEX,
- *   MNN_ERROR_OVERFLOW, MNN_ERROR_LIMIT_EXCEEDED, MNN_ERROR_FILE_READ_FAILED
- *                                 as of mnn_session_create().
- *   MNN_ERROR_CANCELLED           mnn_session_interrupt() was called;
- *   MNN_ERROR_BUSY                called from a callback of a run of this session.
+ *   MNN_ERROR_OVERFLOW, MNN_ERROR_LIMIT_EXCEEDED, MNN_ERROR_FILE_NOT_EXIST, MNN_ERROR_FILE_OPEN_FAILED,
+ *   MNN_ERROR_FILE_READ_FAILED, MNN_ERROR_TRUNCATED, MNN_ERROR_FILE_CHANGED, MNN_ERROR_DEVICE_LOST,
+ *   MNN_ERROR_DRIVER              as of mnn_session_create();
+ *   MNN_ERROR_BUSY                the session is in use.
  *   The session still needs a resize then; other shapes may succeed.
- * Threads: one at a time per session. Cost: may prepare weights and allocate. Since 0.1. */
+ * Use: alone. Cost: may prepare weights and allocate. Since 0.1. */
 MNN_C_API mnn_status mnn_session_resize(mnn_session_t* session);
+
+typedef struct mnn_resize_options {
+    size_t struct_size;   /* sizeof(mnn_resize_options_t), written by the init function */
+    mnn_cancel_t* cancel; /* ends the resize; NULL: nothing does */
+} mnn_resize_options_t;
+
+/* Fills the options with defaults.
+ * options: out, struct_size bytes, owned by the caller.
+ * struct_size: sizeof(mnn_resize_options_t) as the caller was compiled; no byte beyond it is written.
+ * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH (see Structs). Use: always. Since 0.1. */
+MNN_C_API mnn_status mnn_resize_options_init(mnn_resize_options_t* options, size_t struct_size);
+
+/* mnn_session_resize() with options.
+ * options: may be NULL (defaults); not kept.
+ * Returns what mnn_session_resize() returns, and
+ *   MNN_ERROR_CANCELLED           options->cancel was triggered. The session needs a resize, unless the token was
+ *                                 triggered before the call;
+ *   MNN_ERROR_VERSION_MISMATCH    see Structs.
+ * Use: alone. Cost: as of mnn_session_resize(). Since 0.1. */
+MNN_C_API mnn_status mnn_session_resize_with_options(mnn_session_t* session,
+                                                     const mnn_resize_options_t* options);
 
 /* Runs the session: computes all outputs from the inputs as last written. Inputs keep their contents.
  * Returns MNN_OK;
  *   MNN_ERROR_BAD_STATE           mnn_session_resize() is needed first;
- *   MNN_ERROR_CANCELLED           mnn_session_interrupt() was called;
  *   MNN_ERROR_INPUT_DATA          contents that an operator refuses, e.g. an index outside of a table;
  *   MNN_ERROR_LIMIT_EXCEEDED      max_loop_iterations, or max_memory_bytes where shapes depend on contents;
- *   MNN_ERROR_COMPUTE_SIZE, MNN_ERROR_NOT_SUPPORTED, MNN_ERROR_NO_EXECUTION, MNN_ERROR_OVERFLOW
+ *   MNN_ERROR_COMPUTE_SIZE, MNN_ERROR_NOT_SUPPORTED, MNN_ERROR_NO_EXECUTION, MNN_ERROR_OVERFLOW,
+ *   MNN_ERROR_BAD_WEIGHTS, MNN_ERROR_BAD_TYPE, MNN_ERROR_FILE_READ_FAILED, MNN_ERROR_FILE_CHANGED
  *                                 where shapes depend on contents, as of mnn_session_create();
- *   MNN_ERROR_BUSY                called from a callback of a run of this session.
+ *   MNN_ERROR_DEVICE_LOST, MNN_ERROR_DRIVER  a GPU or its driver failed;
+ *   MNN_ERROR_BUSY                the session is in use.
  *   Outputs hold undefined values after a failure; the session may run again.
- * Threads: one at a time per session; sessions of one interpreter run at the same time.
+ * Use: alone; sessions of one interpreter run at the same time.
  * Cost: blocks until the outputs are there. Allocates only when a shape that depends on contents changed.
  * Since 0.1. */
 MNN_C_API mnn_status mnn_session_run(mnn_session_t* session);
 
-/* Asks a run or a resize of the session that is under way to stop; it returns MNN_ERROR_CANCELLED after the
- * operator it is in, on a GPU after those that were submitted with it. Without one under way nothing happens.
- * Returns MNN_OK. Threads: any, also while another thread is inside mnn_session_run() or mnn_session_resize()
- * of this session (only destroying must not overlap). Since 0.1. */
-MNN_C_API mnn_status mnn_session_interrupt(mnn_session_t* session);
+/* Where the session runs.
+ * forward_type: out, MNN_FORWARD_* of the backend that was taken.
+ * reason: out, may be NULL; why the wanted backend was not taken (with MNN_FORWARD_AUTO: why none before it), a
+ *   string of the session; NULL when it was.
+ * Returns MNN_OK. Use: always. Since 0.1. */
+MNN_C_API mnn_status mnn_session_forward_type(const mnn_session_t* session, int32_t* forward_type,
+                                              const char** reason);
 
 /* What a GPU session prepared, as bytes for mnn_interpreter_set_cache() of a later process.
  * buffer: out, *size bytes; NULL asks for the size alone.
  * size: in and out; the bytes there are. 0 on the CPU.
- * Returns MNN_OK; MNN_ERROR_BUFFER_TOO_SMALL. Threads: any; not while the session runs. Since 0.1. */
+ * Returns MNN_OK; MNN_ERROR_BUFFER_TOO_SMALL. Use: reads. Since 0.1. */
 MNN_C_API mnn_status mnn_session_cache(const mnn_session_t* session, void* buffer, size_t* size);
 
 /* Whether the session used the cache that it was offered.
  * accepted: out; false also when none was offered.
- * Returns MNN_OK. Threads: any. Since 0.1. */
+ * Returns MNN_OK. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_session_cache_accepted(const mnn_session_t* session, bool* accepted);
 
 typedef struct mnn_session_memory_info {
@@ -663,14 +733,14 @@ typedef struct mnn_session_memory_info {
  * memory: in and out; memory->struct_size is set by the caller, later fields are not written.
  * Returns MNN_OK; MNN_ERROR_BAD_STATE while a resize is needed; MNN_ERROR_VERSION_MISMATCH when struct_size
  *   is smaller than that of the first version.
- * Threads: any. Since 0.1. */
+ * Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_session_memory(const mnn_session_t* session, mnn_session_memory_t* memory);
 
 /* The work of one run in floating point operations (a multiply-add is two).
  * flops: out.
  * complete: out, may be NULL; false when operators are left out whose shapes depend on contents not yet
  *   known.
- * Returns MNN_OK; MNN_ERROR_BAD_STATE while a resize is needed. Threads: any. Since 0.1. */
+ * Returns MNN_OK; MNN_ERROR_BAD_STATE while a resize is needed. Use: reads. Since 0.1. */
 MNN_C_API mnn_status mnn_session_flops(const mnn_session_t* session, double* flops, bool* complete);
 
 typedef struct mnn_session_op_entry {
@@ -687,7 +757,7 @@ typedef struct mnn_session_op_entry {
 /* How many operators the session executes: after constant folding and fusion, those of control flow's bodies
  * included.
  * count: out.
- * Returns MNN_OK; MNN_ERROR_BAD_STATE while a resize is needed. Threads: any. Since 0.1. */
+ * Returns MNN_OK; MNN_ERROR_BAD_STATE while a resize is needed. Use: reads. Since 0.1. */
 MNN_C_API mnn_status mnn_session_op_count(const mnn_session_t* session, size_t* count);
 
 /* Tells where an operator runs and why.
@@ -695,7 +765,7 @@ MNN_C_API mnn_status mnn_session_op_count(const mnn_session_t* session, size_t* 
  * info: in and out; info->struct_size is set by the caller, later fields are not written.
  * Returns MNN_OK; MNN_ERROR_BAD_INDEX; MNN_ERROR_BAD_STATE while a resize is needed;
  *   MNN_ERROR_VERSION_MISMATCH when struct_size is smaller than that of the first version.
- * Threads: any. Since 0.1. */
+ * Use: reads. Since 0.1. */
 MNN_C_API mnn_status mnn_session_op_info(const mnn_session_t* session, size_t index,
                                          mnn_session_op_info_t* info);
 
@@ -716,28 +786,43 @@ enum {
  *   may be asked and read with the mnn_tensor_* functions that take a const tensor. (What only makes tensors
  *   without elements does not run and is not told.) Values that lie in a
  *   GPU's memory cannot be read (MNN_ERROR_BAD_STATE): name the tensor in save_tensors instead.
- * Returns MNN_OP_*. It may read the session; running, resizing and resizing inputs return MNN_ERROR_BUSY.
- *   It must not destroy the session, throw or jump out. */
+ * Returns MNN_OP_*. Functions that change the session or run it return MNN_ERROR_BUSY in it, also
+ *   mnn_session_destroy(); those that read it work, but only on the thread of the callback. */
 typedef int32_t (*mnn_op_callback)(void* user_data, const mnn_session_op_info_t* op,
                                    const mnn_tensor_t* const* tensors, size_t tensor_count);
 
-/* mnn_session_run() with a callback before and after each operator, those of control flow's bodies included.
- * A GPU takes many operators in one go: `before` comes for all of them, then `after`, and one of them cannot
- * be skipped alone.
- * before, after: may be NULL. user_data: passed to both, not kept.
+typedef struct mnn_run_options {
+    size_t struct_size;   /* sizeof(mnn_run_options_t), written by the init function */
+    mnn_cancel_t* cancel; /* ends the run; NULL: nothing does */
+    mnn_op_callback
+        before; /* called before each operator, those of control flow's bodies included; NULL: not */
+    mnn_op_callback after; /* called after each operator; NULL: not */
+    void* user_data;       /* handed to both */
+} mnn_run_options_t;
+
+/* Fills the options with defaults.
+ * options: out, struct_size bytes, owned by the caller.
+ * struct_size: sizeof(mnn_run_options_t) as the caller was compiled; no byte beyond it is written.
+ * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH (see Structs). Use: always. Since 0.1. */
+MNN_C_API mnn_status mnn_run_options_init(mnn_run_options_t* options, size_t struct_size);
+
+/* mnn_session_run() with options. A GPU takes many operators in one go: `before` comes for all of them, then
+ * `after`, and none of them can be skipped.
+ * options: may be NULL (defaults); not kept.
  * Returns what mnn_session_run() returns, and
+ *   MNN_ERROR_CANCELLED           options->cancel was triggered;
  *   MNN_ERROR_CALLBACK_STOP       a callback returned MNN_OP_STOP;
  *   MNN_ERROR_INVALID_VALUE       a callback returned something else than MNN_OP_*;
- *   MNN_ERROR_BUSY                called from such a callback.
- * Threads: one at a time per session. Cost: allocates for each operator. Since 0.1. */
-MNN_C_API mnn_status mnn_session_run_with_callbacks(mnn_session_t* session, mnn_op_callback before,
-                                                    mnn_op_callback after, void* user_data);
+ *   MNN_ERROR_NOT_SUPPORTED       a callback returned MNN_OP_SKIP for an operator on a GPU;
+ *   MNN_ERROR_VERSION_MISMATCH    see Structs.
+ * Use: alone. Cost: with callbacks it allocates for each operator. Since 0.1. */
+MNN_C_API mnn_status mnn_session_run_with_options(mnn_session_t* session, const mnn_run_options_t* options);
 
 /* ---- Tensor: an input or an output of a session -------------------------------------------------------- */
 
 /* The name of a tensor.
  * name: out, a string of the session.
- * Returns MNN_OK. Threads: any. Since 0.1. */
+ * Returns MNN_OK. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_tensor_name(const mnn_tensor_t* tensor, const char** name);
 
 /* The present shape of a tensor. An input that waits for a resize shows its new shape, -1 for extents still
@@ -748,24 +833,24 @@ MNN_C_API mnn_status mnn_tensor_name(const mnn_tensor_t* tensor, const char** na
  * rank: out, the number of dimensions; 0 is a scalar.
  * Returns MNN_OK; MNN_ERROR_BUFFER_TOO_SMALL when 0 < capacity < rank; MNN_ERROR_BAD_STATE for an output
  *   while a resize is needed, or when its shape depends on contents and no run has made it yet.
- * Threads: any. Since 0.1. */
+ * Use: reads. Since 0.1. */
 MNN_C_API mnn_status mnn_tensor_shape(const mnn_tensor_t* tensor, int32_t* dims, size_t capacity,
                                       size_t* rank);
 
 /* The element type of a tensor.
  * type: out, MNN_TYPE_*.
- * Returns MNN_OK; MNN_ERROR_BAD_STATE as of mnn_tensor_shape(). Threads: any. Since 0.1. */
+ * Returns MNN_OK; MNN_ERROR_BAD_STATE as of mnn_tensor_shape(). Use: reads. Since 0.1. */
 MNN_C_API mnn_status mnn_tensor_type(const mnn_tensor_t* tensor, int32_t* type);
 
 /* The dimension format of a tensor: MNN_FORMAT_NHWC when its shape is in NHWC order, else MNN_FORMAT_NCHW or
  * MNN_FORMAT_NC4HW4, whose shapes are in NCHW order.
  * format: out.
- * Returns MNN_OK; MNN_ERROR_BAD_STATE as of mnn_tensor_shape(). Threads: any. Since 0.1. */
+ * Returns MNN_OK; MNN_ERROR_BAD_STATE as of mnn_tensor_shape(). Use: reads. Since 0.1. */
 MNN_C_API mnn_status mnn_tensor_format(const mnn_tensor_t* tensor, int32_t* format);
 
 /* The number of elements of a tensor, without any padding: the product of its extents.
  * count: out.
- * Returns MNN_OK; MNN_ERROR_BAD_STATE as of mnn_tensor_shape(), and when an extent is open. Threads: any.
+ * Returns MNN_OK; MNN_ERROR_BAD_STATE as of mnn_tensor_shape(), and when an extent is open. Use: reads.
  *   Since 0.1. */
 MNN_C_API mnn_status mnn_tensor_element_count(const mnn_tensor_t* tensor, size_t* count);
 
@@ -774,7 +859,7 @@ MNN_C_API mnn_status mnn_tensor_element_count(const mnn_tensor_t* tensor, size_t
  * bytes: out.
  * Returns MNN_OK; MNN_ERROR_INVALID_VALUE for an unknown format; MNN_ERROR_BAD_STATE as of
  *   mnn_tensor_element_count().
- * Threads: any. Since 0.1. */
+ * Use: reads. Since 0.1. */
 MNN_C_API mnn_status mnn_tensor_byte_size(const mnn_tensor_t* tensor, int32_t format, size_t* bytes);
 
 /* Copies data from the host into an input and converts the layout.
@@ -786,7 +871,7 @@ MNN_C_API mnn_status mnn_tensor_byte_size(const mnn_tensor_t* tensor, int32_t fo
  * Returns MNN_OK; MNN_ERROR_INPUT_DATA when bytes is another number; MNN_ERROR_BAD_STATE while a resize is
  *   needed or when the tensor is an output; MNN_ERROR_INVALID_VALUE for an unknown format. The tensor is
  *   unchanged then.
- * Threads: one at a time per session. Since 0.1. */
+ * Use: alone. Since 0.1. */
 MNN_C_API mnn_status mnn_tensor_write(mnn_tensor_t* tensor, const void* data, size_t bytes, int32_t format);
 
 /* What the caller does with a mapped tensor. */
@@ -801,12 +886,12 @@ enum { MNN_MAP_READ = 1, MNN_MAP_WRITE = 2 };
  *   until the session runs, resizes or is destroyed.
  * Returns MNN_OK; MNN_ERROR_INVALID_VALUE for another access; MNN_ERROR_BAD_STATE when it is mapped already,
  *   while a resize is needed, for an output before a run, or for writing to an output.
- * Threads: one at a time per session. Since 0.1. */
+ * Use: alone. Since 0.1. */
 MNN_C_API mnn_status mnn_tensor_map(mnn_tensor_t* tensor, int32_t access, void** data);
 
 /* Ends mnn_tensor_map(): what was written takes effect.
  * Returns MNN_OK; MNN_ERROR_BAD_STATE when the tensor is not mapped, or was resized meanwhile.
- * Threads: one at a time per session. Since 0.1. */
+ * Use: alone. Since 0.1. */
 MNN_C_API mnn_status mnn_tensor_unmap(mnn_tensor_t* tensor);
 
 /* Copies a tensor to the host and converts the layout.
@@ -817,7 +902,7 @@ MNN_C_API mnn_status mnn_tensor_unmap(mnn_tensor_t* tensor);
  * format: MNN_FORMAT_*: the layout wanted, as of mnn_tensor_write().
  * Returns MNN_OK; MNN_ERROR_BUFFER_TOO_SMALL; MNN_ERROR_BAD_STATE while a resize is needed, or for an output
  *   before the first successful run after it; MNN_ERROR_INVALID_VALUE for an unknown format.
- * Threads: any. Since 0.1. */
+ * Use: reads. Since 0.1. */
 MNN_C_API mnn_status mnn_tensor_read(const mnn_tensor_t* tensor, void* buffer, size_t bytes, int32_t format);
 
 #ifdef __cplusplus

@@ -13,8 +13,9 @@ struct LogSink {
     void* userData = nullptr;
     LogLevel level = LogLevel::Warning;  // messages above it are not sent
 
+    bool wants(LogLevel of) const noexcept { return callback && of <= level; }
     void operator()(LogLevel of, const std::string& message) const {
-        if (callback && of <= level) callback(userData, static_cast<int32_t>(of), message.c_str());
+        if (wants(of)) callback(userData, static_cast<int32_t>(of), message.c_str());
     }
 };
 

@@ -8,41 +8,42 @@ using namespace mnnc;
 
 mnn_status mnn_interpreter_set_cache_file(mnn_interpreter_t* interpreter, const char* path) {
     return guard([&] {
-        mnn_interpreter& handle = checked(interpreter);
-        const std::lock_guard lock(handle.cache.mutex);
-        handle.cache.path = path ? path : "";
+        const InterpreterUse handle(interpreter);
+        const std::lock_guard lock(handle->cache.mutex);
+        handle->cache.path = path ? path : "";
     });
 }
 
 mnn_status mnn_interpreter_set_cache(mnn_interpreter_t* interpreter, const void* data, size_t size) {
     return guard([&] {
-        mnn_interpreter& handle = checked(interpreter);
+        const InterpreterUse handle(interpreter);
         const auto* source = static_cast<const uint8_t*>(data);
         if (size) required(source, "data");
         std::vector<uint8_t> bytes(size);
         if (size) std::memcpy(bytes.data(), source, size);
-        const std::lock_guard lock(handle.cache.mutex);
-        handle.cache.bytes = std::move(bytes);
+        const std::lock_guard lock(handle->cache.mutex);
+        handle->cache.bytes = std::move(bytes);
     });
 }
 
 mnn_status mnn_interpreter_update_cache_file(mnn_interpreter_t* interpreter, const mnn_session_t* session) {
     return guard([&] {
-        mnn_interpreter& handle = checked(interpreter);
-        const mnn_session& source = checked(session);
-        const std::lock_guard lock(handle.cache.mutex);
-        if (handle.cache.path.empty()) fail(Status::BadState, "mnn_interpreter_set_cache_file() comes first");
-        const std::vector<uint8_t> bytes = source.impl->cache();
-        if (!bytes.empty() && bytes != readCacheFile(handle.cache.path))
-            writeCacheFile(handle.cache.path, bytes);
+        const InterpreterUse handle(interpreter);
+        const SessionUse source(session, Access::Read, "mnn_interpreter_update_cache_file");
+        const std::lock_guard lock(handle->cache.mutex);
+        if (handle->cache.path.empty())
+            fail(Status::BadState, "mnn_interpreter_set_cache_file() comes first");
+        const std::vector<uint8_t> bytes = source->impl->cache();
+        if (!bytes.empty() && bytes != readCacheFile(handle->cache.path))
+            writeCacheFile(handle->cache.path, bytes);
     });
 }
 
 mnn_status mnn_session_cache(const mnn_session_t* session, void* buffer, size_t* size) {
     return guard([&] {
-        const mnn_session& handle = checked(session);
+        const SessionUse handle(session, Access::Read, "mnn_session_cache");
         size_t& capacity = required(size, "size");
-        const std::vector<uint8_t> bytes = handle.impl->cache();
+        const std::vector<uint8_t> bytes = handle->impl->cache();
         const size_t room = buffer ? capacity : 0;
         capacity = bytes.size();
         if (!buffer) return;
@@ -53,5 +54,8 @@ mnn_status mnn_session_cache(const mnn_session_t* session, void* buffer, size_t*
 }
 
 mnn_status mnn_session_cache_accepted(const mnn_session_t* session, bool* accepted) {
-    return guard([&] { required(accepted, "accepted") = checked(session).impl->cacheAccepted(); });
+    return guard([&] {
+        required(accepted, "accepted") =
+            SessionUse(session, Access::Always, "mnn_session_cache_accepted")->impl->cacheAccepted();
+    });
 }

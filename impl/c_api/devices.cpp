@@ -6,8 +6,6 @@ using namespace mnnc;
 
 namespace {
 
-constexpr size_t kInfoSize = sizeof(mnn_device_info_t);
-
 std::vector<DeviceDescription> devicesOf(int32_t type) {
     if (type != MNN_FORWARD_CPU && type != MNN_FORWARD_VULKAN)
         fail(Status::InvalidValue, "forward_type is %d, which is not a backend of this library", type);
@@ -35,7 +33,7 @@ mnn_status mnn_device_count(int32_t forward_type, size_t* count) {
 
 mnn_status mnn_device_info(int32_t forward_type, size_t index, mnn_device_info_t* info) {
     return guard([&] {
-        checkStructSize(required(info, "info").struct_size, kInfoSize, "info");
+        checkStructSize(required(info, "info").struct_size, sizeof(mnn_device_info_t), "info");
         const std::vector<DeviceDescription> devices = devicesOf(forward_type);
         checkIndex(index, devices.size(), "device");
         const DeviceDescription& device = devices[index];
@@ -54,6 +52,6 @@ mnn_status mnn_device_info(int32_t forward_type, size_t index, mnn_device_info_t
         result.subgroup_arithmetic = device.subgroupArithmetic ? 1 : 0;
         result.fp16_storage = device.fp16Storage ? 1 : 0;
         result.fp16_arithmetic = device.fp16Arithmetic ? 1 : 0;
-        writeStruct(info, result, kInfoSize);
+        writeStruct(info, result);
     });
 }

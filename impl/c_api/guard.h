@@ -41,52 +41,58 @@ T& required(T* pointer, const char* name) {
     return *pointer;
 }
 
-template <typename Handle>
-Handle& checkHandle(Handle* handle, HandleTag tag, const char* name) {
-    if (!handle) fail(Status::NullArgument, "argument '%s' is NULL", name);
-    if (handle->tag != tag)
-        fail(Status::BadHandle, "argument '%s' is %s", name,
-             handle->tag == HandleTag::Dead ? "a destroyed handle" : "a handle of another kind");
-    return *handle;
-}
-
-inline mnn_interpreter& checked(mnn_interpreter* h) {
-    return checkHandle(h, HandleTag::Interpreter, "interpreter");
-}
-inline const mnn_interpreter& checked(const mnn_interpreter* h) {
-    return checkHandle(h, HandleTag::Interpreter, "interpreter");
-}
-inline mnn_session& checked(mnn_session* h) {
-    return checkHandle(h, HandleTag::Session, "session");
-}
-inline const mnn_session& checked(const mnn_session* h) {
-    return checkHandle(h, HandleTag::Session, "session");
-}
-inline mnn_tensor& checked(mnn_tensor* h) {
-    return checkHandle(h, HandleTag::Tensor, "tensor");
-}
-inline const mnn_tensor& checked(const mnn_tensor* h) {
-    return checkHandle(h, HandleTag::Tensor, "tensor");
-}
-
 inline void checkIndex(size_t index, size_t count, const char* what) {
     if (index >= count) fail(Status::BadIndex, "%s %zu is asked for, there are %zu", what, index, count);
 }
 
-// A caller's struct: its first field tells how much of it the caller knows. The smallest size is that of
-// version 0.1.
+// No struct of this interface grows beyond this.
+constexpr size_t kMaxStructSize = 4096;
+
+// A caller's struct: its first field says how much of it the caller knows. `smallest`: the size of its first version.
 inline void checkStructSize(size_t given, size_t smallest, const char* name) {
     if (given < smallest)
-        fail(Status::VersionMismatch, "%s.struct_size is %zu; the first version of the struct has %zu bytes",
+        fail(Status::VersionMismatch,
+             "%s.struct_size is %zu; the first version of the struct has %zu bytes (its init function, or "
+             "sizeof, "
+             "gives the size)",
              name, given, smallest);
+    if (given > kMaxStructSize)
+        fail(Status::VersionMismatch,
+             "%s.struct_size is %zu; no struct of this library is larger than %zu bytes", name, given,
+             kMaxStructSize);
+}
+
+// Reads a struct that the caller filled. What a newer caller wrote behind the known fields would be lost without a
+// word, so it has to be zero.
+template <typename T>
+T readStruct(const T& given, size_t smallest, const char* name) {
+    checkStructSize(given.struct_size, smallest, name);
+    const auto* bytes = reinterpret_cast<const unsigned char*>(&given);
+    for (size_t i = sizeof(T); i < given.struct_size; ++i)
+        if (bytes[i])
+            fail(Status::VersionMismatch,
+                 "%s has a field at byte %zu that this version of the library does not know (it knows %zu "
+                 "bytes)",
+                 name, i, sizeof(T));
+    T result{};
+    std::memcpy(&result, &given, std::min(given.struct_size, sizeof(T)));
+    return result;
+}
+
+// What the init functions do.
+template <typename T>
+void initStruct(T* out, size_t size, size_t smallest, const char* name) {
+    checkStructSize(size, smallest, name);
+    std::memset(static_cast<void*>(out), 0, size);
+    out->struct_size = size;
 }
 
 // Copies the fields the caller knows; its struct_size stays as it is.
 template <typename T>
-void writeStruct(T* out, T value, size_t known) {
+void writeStruct(T* out, T value) {
     const size_t size = out->struct_size;
     value.struct_size = size;
-    std::memcpy(out, &value, std::min(size, known));
+    std::memcpy(out, &value, std::min(size, sizeof(T)));
 }
 
 // Copies a text, cut at a UTF-8 boundary where it does not fit, always zero-terminated. `size` is above 0.

@@ -1,4 +1,8 @@
-// What the opaque handles of mnn_c.h are: a type tag first, checked at each call and cleared on destroy.
+// What the handles of mnn_c.h stand for, and how a public function gets at it. The opaque types are never defined: a
+// handle is a number of the table (handle_table.h).
+//
+// Three ways to use a session: always (names, counts, memory: beside anything), to read (any number at once, not beside
+// a call that has it alone), alone (runs, resizes, writes, maps). What does not fit is Busy and changes nothing.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -7,17 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "base/cancellation.h"
+#include "c_api/handle_table.h"
 #include "mnn_c.h"
 #include "session/session.h"
 
 namespace mnnc {
-
-enum class HandleTag : uint32_t {
-    Dead = 0,
-    Interpreter = 0x4d4e4e49,
-    Session = 0x4d4e4e53,
-    Tensor = 0x4d4e4e54
-};
 
 // Owns the host's log data: the finalizer runs after the last message.
 struct LogOwner {
@@ -31,37 +30,147 @@ struct LogOwner {
     }
 };
 
-}  // namespace mnnc
-
-struct mnn_tensor {
-    mnnc::HandleTag tag = mnnc::HandleTag::Tensor;
-    mnn_session* session = nullptr;
-    size_t index = 0;
-    bool isInput = false;
-    const mnnc::Tensor* observed = nullptr;  // what a callback of a run is shown instead
-    // While mapped: what was asked for, and the copy where the storage is not row-major.
-    int32_t access = 0;
-    std::vector<uint8_t> copy = {};
-};
-
-struct mnn_interpreter {
-    mnnc::HandleTag tag = mnnc::HandleTag::Interpreter;
+struct InterpreterObject {
     // What sessions created from now on may use of an earlier process.
     struct {
         std::mutex mutex;
         std::string path;
         std::vector<uint8_t> bytes;
     } cache;
-    std::shared_ptr<mnnc::LogOwner> log;
-    std::shared_ptr<const mnnc::Interpreter> impl;
+    std::shared_ptr<LogOwner> log;
+    std::shared_ptr<const Interpreter> impl;
     // File order over all graphs: graph and node.
     std::deque<std::pair<size_t, size_t>> ops;
     std::deque<std::string> typeNames;
 };
 
-struct mnn_session {
-    mnnc::HandleTag tag = mnnc::HandleTag::Session;
-    std::shared_ptr<mnnc::LogOwner> log;
-    std::unique_ptr<mnnc::Session> impl;
-    std::deque<mnn_tensor> inputs, outputs;  // addresses are handles: they never move
+// A tensor of a session as its caller maps it.
+struct Mapping {
+    int32_t access = 0;              // MNN_MAP_*; 0: not mapped
+    uint64_t plan = 0;               // of the session when it was mapped: a later plan ends it
+    std::vector<uint8_t> copy = {};  // where the storage is not row-major
 };
+
+struct SessionTensor {
+    uint64_t handle = 0;
+    std::string name;  // never changes, unlike the engine's tensor
+    Mapping mapping = {};
+};
+
+struct SessionObject {
+    SessionObject() = default;
+    SessionObject(const SessionObject&) = delete;
+    SessionObject& operator=(const SessionObject&) = delete;
+    ~SessionObject();
+
+    std::shared_ptr<LogOwner> log;
+    std::unique_ptr<Session> impl;
+    std::vector<SessionTensor> inputs, outputs;
+    // The names of the functions that are inside, for the sentence of who is refused.
+    std::atomic<const char*> alone{nullptr}, reader{nullptr};
+    // The thread whose callback of a run is running: it may read the session.
+    std::atomic<const void*> callbackThread{nullptr};
+    std::vector<const Tensor*> observed;  // what that callback is shown
+};
+
+// Marks this thread, without a thread-local that has a destructor.
+const void* thisThread() noexcept;
+
+// Keeps an interpreter while a call uses it.
+class InterpreterUse {
+  public:
+    explicit InterpreterUse(const mnn_interpreter_t* handle);
+    ~InterpreterUse() { handles::unpin(handle_); }
+    InterpreterUse(const InterpreterUse&) = delete;
+    InterpreterUse& operator=(const InterpreterUse&) = delete;
+    InterpreterObject* operator->() const { return object_; }
+    InterpreterObject& operator*() const { return *object_; }
+    // False: another thread was first.
+    bool destroy() const noexcept { return handles::destroy(handle_); }
+
+  private:
+    uint64_t handle_ = 0;
+    InterpreterObject* object_ = nullptr;
+};
+
+enum class Access { Always, Read, Alone };
+
+// Keeps a session while a call uses it.
+class SessionUse {
+  public:
+    // call: the public function, for the sentence of others. Throws NullArgument, BadHandle, Busy.
+    SessionUse(const mnn_session_t* handle, Access access, const char* call);
+    SessionUse(uint64_t handle, Access access, const char* call, const char* argument);
+    ~SessionUse();
+    SessionUse(const SessionUse&) = delete;
+    SessionUse& operator=(const SessionUse&) = delete;
+    SessionObject* operator->() const { return object_; }
+    SessionObject& operator*() const { return *object_; }
+    uint64_t handle() const noexcept { return handle_; }
+    // Of a session that this call has alone.
+    void destroy() noexcept;
+
+  private:
+    void take(const char* argument);
+    [[noreturn]] void refuse(const char* argument) const;
+
+    const uint64_t handle_;
+    const Access access_;
+    const char* const call_;
+    SessionObject* object_ = nullptr;
+    bool counted_ = false;  // as a reader, or as the one that has it alone
+};
+
+// A tensor, and its session with it.
+class TensorUse {
+  public:
+    TensorUse(const mnn_tensor_t* handle, Access access, const char* call);
+    SessionObject& session() const { return *session_; }
+    bool isInput() const noexcept { return isInput_; }
+    size_t index() const noexcept { return index_; }
+    // What a callback of a run is shown; null for an input or output of the session.
+    const Tensor* observed() const;
+    // Of an input or output of the session.
+    SessionTensor& tensor() const;
+    Mapping& mapping() const { return tensor().mapping; }
+
+  private:
+    explicit TensorUse(const HandleEntry& entry, Access access, const char* call);
+    const bool isInput_, isObserved_;
+    const size_t index_;
+    const SessionUse session_;
+};
+
+// Keeps a token while a call looks at it; NULL is none.
+class CancelUse {
+  public:
+    explicit CancelUse(const mnn_cancel_t* handle);
+    ~CancelUse() {
+        if (handle_) handles::unpin(handle_);
+    }
+    CancelUse(const CancelUse&) = delete;
+    CancelUse& operator=(const CancelUse&) = delete;
+    Cancellation cancellation() const {
+        return handle_ ? Cancellation(handles::cancelState(handle_)) : Cancellation();
+    }
+    // Of a token that is not NULL. destroy(): false: another thread was first.
+    void reset() const noexcept { Cancellation::reset(handles::cancelState(handle_)); }
+    bool destroy() const noexcept { return handles::destroy(handle_); }
+
+  private:
+    uint64_t handle_ = 0;
+};
+
+enum TensorFlags : uint8_t { kTensorInput = 1, kTensorObserved = 2 };
+
+uint64_t createTensorHandle(uint64_t session, size_t index, uint8_t flags);
+
+inline uint64_t valueOf(const void* handle) noexcept {
+    return reinterpret_cast<uint64_t>(handle);
+}
+template <typename Opaque>
+Opaque* handleOf(uint64_t value) noexcept {
+    return reinterpret_cast<Opaque*>(value);
+}
+
+}  // namespace mnnc

@@ -1,8 +1,7 @@
 // mnn_interpreter_*: loading a model and asking about it.
-#include <algorithm>
-#include <cstring>
 #include <span>
 
+#include "base/stopwatch.h"
 #include "c_api/guard.h"
 #include "ops/source.h"
 
@@ -10,51 +9,70 @@ using namespace mnnc;
 
 namespace {
 
+// Of the first version: when the struct grows, its smallest size stays.
 constexpr size_t kOptionsSize = sizeof(mnn_interpreter_options_t);
 
 mnn_interpreter_options_t readOptions(const mnn_interpreter_options_t* options) {
     mnn_interpreter_options_t result{};
-    result.struct_size = kOptionsSize;
-    if (options) {
-        checkStructSize(options->struct_size, kOptionsSize, "options");
-        std::memcpy(&result, options, std::min(options->struct_size, kOptionsSize));
-    }
+    if (options) result = readStruct(*options, kOptionsSize, "options");
     if (result.log_level < MNN_LOG_DEFAULT || result.log_level > MNN_LOG_DEBUG)
         fail(Status::InvalidValue, "options.log_level is %d, it goes from 0 to 4", result.log_level);
     return result;
 }
 
-mnn_interpreter* create(ModelBytes bytes, const char* path, const mnn_interpreter_options_t& options) {
+// What a user sees of a load at MNN_LOG_INFO.
+void logLoaded(const InterpreterObject& interpreter, const char* path, const Stopwatch& watch) {
+    const LogSink& log = interpreter.log->sink;
+    if (!log.wants(LogLevel::Info)) return;
+    const Model& model = interpreter.impl->model();
+    log(LogLevel::Info,
+        format("model %s%s%s loaded in %.1f ms: %zu operators, %zu inputs, %zu outputs, %zu bytes",
+               path ? "'" : "", path ? path : "from memory", path ? "'" : "", watch.milliseconds(),
+               interpreter.ops.size(), model.mainGraph().inputs.size(), model.mainGraph().outputs.size(),
+               model.byteSize()));
+}
+
+// `read` gets the bytes of the model.
+template <typename Read>
+mnn_interpreter_t* create(Read&& read, const char* path, const mnn_interpreter_options_t& options) {
+    const Stopwatch watch;
+    const CancelUse cancel(options.cancel);
+    ModelOptions model;
+    model.cancel = cancel.cancellation();
+    model.cancel.check();
     auto log = std::make_shared<LogOwner>();
     log->sink.callback = options.log_callback;
     log->sink.userData = options.log_user_data;
     if (options.log_level != MNN_LOG_DEFAULT) log->sink.level = static_cast<LogLevel>(options.log_level);
-    ModelOptions model;
     if (path) model.modelPath = path;
     if (options.external_weight_path) model.externalWeightPath = options.external_weight_path;
     if (options.load_mode == MNN_LOAD_CHUNKED) model.access = ModelBytes::Access::Read;
     model.log = log->sink;
-    auto handle = std::make_unique<mnn_interpreter>();
-    handle->impl = std::make_shared<const Interpreter>(std::move(bytes), std::move(model));
-    const Net& net = *handle->impl->net;
+    auto object = std::make_unique<InterpreterObject>();
+    object->impl = std::make_shared<const Interpreter>(read(), std::move(model));
+    const Net& net = *object->impl->net;
     for (size_t graph = 0; graph < net.graphs.size(); ++graph)
         for (size_t node = 0; node < net.graphs[graph].nodes.size(); ++node) {
-            handle->ops.emplace_back(graph, node);
+            object->ops.emplace_back(graph, node);
             const OpType type = net.graphs[graph].nodes[node].type;
             const char* name = opTypeName(type);
-            handle->typeNames.push_back(name ? name : format("Unknown(%d)", static_cast<int>(type)));
+            object->typeNames.push_back(name ? name : format("Unknown(%d)", static_cast<int>(type)));
         }
-    // From here on nothing fails: the finalizer belongs to the handle.
+    object->log = log;
+    logLoaded(*object, path, watch);
+    const uint64_t handle =
+        handles::create({HandleKind::Interpreter, reinterpret_cast<uint64_t>(object.get())});
+    // From here on nothing fails: the object belongs to the handle, the finalizer to the object.
+    static_cast<void>(object.release());
     log->finalizer = options.log_finalizer;
-    handle->log = std::move(log);
-    return handle.release();
+    return handleOf<mnn_interpreter_t>(handle);
 }
 
-const Graph& mainGraph(const mnn_interpreter& interpreter) {
+const Graph& mainGraph(const InterpreterObject& interpreter) {
     return interpreter.impl->model().mainGraph();
 }
 
-const InputParams& inputParams(const mnn_interpreter& interpreter, size_t index) {
+const InputParams& inputParams(const InterpreterObject& interpreter, size_t index) {
     const Graph& graph = mainGraph(interpreter);
     checkIndex(index, graph.inputs.size(), "input");
     for (const Node& node : interpreter.impl->net->graphs[0].nodes)
@@ -63,14 +81,14 @@ const InputParams& inputParams(const mnn_interpreter& interpreter, size_t index)
     fail(Status::Internal, "input %zu has no declaration", index);
 }
 
-const Node& nodeAt(const mnn_interpreter& interpreter, size_t index) {
+const Node& nodeAt(const InterpreterObject& interpreter, size_t index) {
     checkIndex(index, interpreter.ops.size(), "operator");
     const auto [graph, node] = interpreter.ops[index];
     return interpreter.impl->net->graphs[graph].nodes[node];
 }
 
 // Tensors that a session may be asked for.
-std::span<const int> madeBy(const mnn_interpreter& interpreter, size_t index) {
+std::span<const int> madeBy(const InterpreterObject& interpreter, size_t index) {
     const Node& node = nodeAt(interpreter, index);
     if (interpreter.ops[index].first != 0) return {};
     return node.outputs;
@@ -81,9 +99,7 @@ std::span<const int> madeBy(const mnn_interpreter& interpreter, size_t index) {
 mnn_status mnn_interpreter_options_init(mnn_interpreter_options_t* options, size_t struct_size) {
     return guard([&] {
         required(options, "options");
-        checkStructSize(struct_size, kOptionsSize, "options");
-        std::memset(options, 0, struct_size);
-        options->struct_size = struct_size;
+        initStruct(options, struct_size, kOptionsSize, "options");
     });
 }
 
@@ -99,7 +115,7 @@ mnn_status mnn_interpreter_create_from_file(const char* path, const mnn_interpre
                  read.load_mode);
         const auto access =
             read.load_mode == MNN_LOAD_CHUNKED ? ModelBytes::Access::Read : ModelBytes::Access::Map;
-        *out = create(ModelBytes::fromFile(path, access), path, read);
+        *out = create([&] { return ModelBytes::fromFile(path, access); }, path, read);
     });
 }
 
@@ -116,42 +132,44 @@ mnn_status mnn_interpreter_create_from_memory(const void* data, size_t size,
                  read.load_mode);
         const bool borrow = read.load_mode == MNN_LOAD_BORROW;
         *out =
-            create(borrow ? ModelBytes::borrowed(data, size) : ModelBytes::copied(data, size), nullptr, read);
+            create([&] { return borrow ? ModelBytes::borrowed(data, size) : ModelBytes::copied(data, size); },
+                   nullptr, read);
     });
 }
 
 mnn_status mnn_interpreter_destroy(mnn_interpreter_t** interpreter) {
     return guard([&] {
         if (!interpreter || !*interpreter) return;
-        mnn_interpreter& handle = checked(*interpreter);
-        handle.tag = HandleTag::Dead;
-        delete &handle;
+        if (!InterpreterUse(*interpreter).destroy())
+            fail(Status::BadHandle, "argument 'interpreter' is a destroyed handle");
         *interpreter = nullptr;
     });
 }
 
 mnn_status mnn_interpreter_uuid(const mnn_interpreter_t* interpreter, const char** uuid) {
-    return guard([&] { required(uuid, "uuid") = checked(interpreter).impl->model().uuid().c_str(); });
+    return guard([&] { required(uuid, "uuid") = InterpreterUse(interpreter)->impl->model().uuid().c_str(); });
 }
 
 mnn_status mnn_interpreter_model_version(const mnn_interpreter_t* interpreter, const char** version) {
     return guard(
-        [&] { required(version, "version") = checked(interpreter).impl->model().version().c_str(); });
+        [&] { required(version, "version") = InterpreterUse(interpreter)->impl->model().version().c_str(); });
 }
 
 mnn_status mnn_interpreter_biz_code(const mnn_interpreter_t* interpreter, const char** biz_code) {
-    return guard(
-        [&] { required(biz_code, "biz_code") = checked(interpreter).impl->model().bizCode().c_str(); });
+    return guard([&] {
+        required(biz_code, "biz_code") = InterpreterUse(interpreter)->impl->model().bizCode().c_str();
+    });
 }
 
 mnn_status mnn_interpreter_input_count(const mnn_interpreter_t* interpreter, size_t* count) {
-    return guard([&] { required(count, "count") = mainGraph(checked(interpreter)).inputs.size(); });
+    return guard([&] { required(count, "count") = mainGraph(*InterpreterUse(interpreter)).inputs.size(); });
 }
 
 mnn_status mnn_interpreter_input_name(const mnn_interpreter_t* interpreter, size_t index, const char** name) {
     return guard([&] {
         required(name, "name");
-        const Graph& graph = mainGraph(checked(interpreter));
+        const InterpreterUse net(interpreter);
+        const Graph& graph = mainGraph(*net);
         checkIndex(index, graph.inputs.size(), "input");
         *name = graph.tensorNames[static_cast<size_t>(graph.inputs[index])].c_str();
     });
@@ -161,7 +179,8 @@ mnn_status mnn_interpreter_input_shape(const mnn_interpreter_t* interpreter, siz
                                        size_t capacity, size_t* rank) {
     return guard([&] {
         required(rank, "rank");
-        const Shape& shape = inputParams(checked(interpreter), index).shape;
+        const InterpreterUse net(interpreter);
+        const Shape& shape = inputParams(*net, index).shape;
         const auto count = static_cast<size_t>(shape.rank());
         if (capacity > 0) {
             required(dims, "dims");
@@ -175,70 +194,74 @@ mnn_status mnn_interpreter_input_shape(const mnn_interpreter_t* interpreter, siz
 }
 
 mnn_status mnn_interpreter_input_type(const mnn_interpreter_t* interpreter, size_t index, int32_t* type) {
-    return guard([&] { required(type, "type") = publicType(inputParams(checked(interpreter), index).type); });
+    return guard(
+        [&] { required(type, "type") = publicType(inputParams(*InterpreterUse(interpreter), index).type); });
 }
 
 mnn_status mnn_interpreter_input_format(const mnn_interpreter_t* interpreter, size_t index, int32_t* format) {
     return guard([&] {
-        required(format, "format") = static_cast<int32_t>(inputParams(checked(interpreter), index).format);
+        required(format, "format") =
+            static_cast<int32_t>(inputParams(*InterpreterUse(interpreter), index).format);
     });
 }
 
 mnn_status mnn_interpreter_output_count(const mnn_interpreter_t* interpreter, size_t* count) {
-    return guard([&] { required(count, "count") = mainGraph(checked(interpreter)).outputs.size(); });
+    return guard([&] { required(count, "count") = mainGraph(*InterpreterUse(interpreter)).outputs.size(); });
 }
 
 mnn_status mnn_interpreter_output_name(const mnn_interpreter_t* interpreter, size_t index,
                                        const char** name) {
     return guard([&] {
         required(name, "name");
-        const Graph& graph = mainGraph(checked(interpreter));
+        const InterpreterUse net(interpreter);
+        const Graph& graph = mainGraph(*net);
         checkIndex(index, graph.outputs.size(), "output");
         *name = graph.tensorNames[static_cast<size_t>(graph.outputs[index])].c_str();
     });
 }
 
 mnn_status mnn_interpreter_op_count(const mnn_interpreter_t* interpreter, size_t* count) {
-    return guard([&] { required(count, "count") = checked(interpreter).ops.size(); });
+    return guard([&] { required(count, "count") = InterpreterUse(interpreter)->ops.size(); });
 }
 
 mnn_status mnn_interpreter_op_name(const mnn_interpreter_t* interpreter, size_t index, const char** name) {
-    return guard([&] { required(name, "name") = nodeAt(checked(interpreter), index).name.c_str(); });
+    return guard([&] { required(name, "name") = nodeAt(*InterpreterUse(interpreter), index).name.c_str(); });
 }
 
 mnn_status mnn_interpreter_op_type(const mnn_interpreter_t* interpreter, size_t index,
                                    const char** type_name) {
     return guard([&] {
         required(type_name, "type_name");
-        const mnn_interpreter& handle = checked(interpreter);
-        checkIndex(index, handle.typeNames.size(), "operator");
-        *type_name = handle.typeNames[index].c_str();
+        const InterpreterUse net(interpreter);
+        checkIndex(index, net->typeNames.size(), "operator");
+        *type_name = net->typeNames[index].c_str();
     });
 }
 
 mnn_status mnn_interpreter_op_supported(const mnn_interpreter_t* interpreter, size_t index, bool* supported) {
     return guard([&] {
-        const Node& node = nodeAt(checked(interpreter), index);
+        const InterpreterUse net(interpreter);
+        const Node& node = nodeAt(*net, index);
         required(supported, "supported") = node.def && !(node.type == OpType::While && !node.params);
     });
 }
 
 mnn_status mnn_interpreter_op_output_count(const mnn_interpreter_t* interpreter, size_t index,
                                            size_t* count) {
-    return guard([&] { required(count, "count") = madeBy(checked(interpreter), index).size(); });
+    return guard([&] { required(count, "count") = madeBy(*InterpreterUse(interpreter), index).size(); });
 }
 
 mnn_status mnn_interpreter_op_output_name(const mnn_interpreter_t* interpreter, size_t index, size_t output,
                                           const char** name) {
     return guard([&] {
         required(name, "name");
-        const mnn_interpreter& handle = checked(interpreter);
-        const std::span<const int> made = madeBy(handle, index);
+        const InterpreterUse net(interpreter);
+        const std::span<const int> made = madeBy(*net, index);
         checkIndex(output, made.size(), "output");
-        *name = mainGraph(handle).tensorNames[static_cast<size_t>(made[output])].c_str();
+        *name = mainGraph(*net).tensorNames[static_cast<size_t>(made[output])].c_str();
     });
 }
 
 mnn_status mnn_interpreter_parameter_count(const mnn_interpreter_t* interpreter, uint64_t* count) {
-    return guard([&] { required(count, "count") = checked(interpreter).impl->parameterCount(); });
+    return guard([&] { required(count, "count") = InterpreterUse(interpreter)->impl->parameterCount(); });
 }

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/stopwatch.h"
 #include "c_api/guard.h"
 #include "session/cache_file.h"
 
@@ -10,10 +11,10 @@ using namespace mnnc;
 
 namespace {
 
-// When a struct grows, the smallest size that is accepted stays that of 0.1.
+// Of the first version: when a struct grows, its smallest size stays.
 constexpr size_t kConfigSize = sizeof(mnn_schedule_config_t);
-constexpr size_t kMemorySize = sizeof(mnn_session_memory_t);
-constexpr size_t kOpInfoSize = sizeof(mnn_session_op_info_t);
+constexpr size_t kRunOptionsSize = sizeof(mnn_run_options_t);
+constexpr size_t kResizeOptionsSize = sizeof(mnn_resize_options_t);
 
 int32_t inRange(int32_t value, int32_t low, int32_t high, const char* field) {
     if (value < low || value > high)
@@ -59,12 +60,7 @@ void checkGpuMode(int32_t mode) {
                                     : "RECORD_*");
 }
 
-SessionConfig readConfig(const mnn_schedule_config_t* given) {
-    mnn_schedule_config_t config{};
-    if (given) {
-        checkStructSize(given->struct_size, kConfigSize, "config");
-        std::memcpy(&config, given, std::min(given->struct_size, kConfigSize));
-    }
+SessionConfig readConfig(const mnn_schedule_config_t& config) {
     SessionConfig result;
     result.forwardType = forwardType(config.forward_type, "forward_type");
     result.backupType = forwardType(config.backup_type, "backup_type");
@@ -76,9 +72,15 @@ SessionConfig readConfig(const mnn_schedule_config_t* given) {
     result.backend.precision =
         precision == MNN_PRECISION_LOW_BF16 ? Precision::Low : static_cast<Precision>(precision);
     result.backend.memory = static_cast<MemoryMode>(inRange(config.memory, 0, MNN_MEMORY_LOW, "memory"));
-    inRange(config.power, 0, MNN_POWER_LOW, "power");
+    if (inRange(config.power, 0, MNN_POWER_LOW, "power") != MNN_POWER_NORMAL)
+        fail(Status::NotSupported, "config.power is %d; only MNN_POWER_NORMAL (0) is implemented",
+             config.power);
     checkGpuMode(config.gpu_mode);
     result.backend.recordBatch = !(config.gpu_mode & MNN_GPU_RECORD_OP);
+    if (config.device && result.forwardType == ForwardType::Cpu)
+        fail(Status::InvalidValue,
+             "config.device is '%s', but config.forward_type is the CPU, which has no devices",
+             config.device);
     if (config.device) result.backend.device = config.device;
     if (config.cpu_isa) result.backend.cpuIsa = config.cpu_isa;
     result.outputs = names(config.outputs, config.output_count, "outputs");
@@ -88,72 +90,110 @@ SessionConfig readConfig(const mnn_schedule_config_t* given) {
     return result;
 }
 
-const std::string& nameOf(const mnn_tensor& tensor) {
-    Session& session = *tensor.session->impl;
-    return tensor.isInput ? session.input(tensor.index).name : session.output(tensor.index).name;
-}
-
-mnn_tensor* find(const std::deque<mnn_tensor>& tensors, const char* name, const char* what) {
+mnn_tensor_t* find(const std::vector<SessionTensor>& tensors, const char* name, const char* what) {
     if (tensors.empty()) fail(Status::NotFound, "the session has no %ss", what);
     std::string known;
-    for (const mnn_tensor& tensor : tensors) {
-        if (!name || nameOf(tensor) == name) return const_cast<mnn_tensor*>(&tensor);
+    for (const SessionTensor& tensor : tensors) {
+        if (!name || tensor.name == name) return handleOf<mnn_tensor_t>(tensor.handle);
         known += known.empty() ? "" : ", ";
-        known += "'" + nameOf(tensor) + "'";
+        known += "'" + tensor.name + "'";
     }
     fail(Status::NotFound, "there is no %s '%s'; there is %s", what, name, known.c_str());
 }
 
 // A cache that cannot be written is no reason to fail: the next process prepares again.
-void writeCache(const mnn_session& session, const std::string& path) {
+void writeCache(const SessionObject& session, const std::string& path) {
+    const LogSink& log = session.log->sink;
     try {
         const std::vector<uint8_t> bytes = session.impl->cache();
-        if (!bytes.empty()) writeCacheFile(path, bytes);
+        if (bytes.empty()) return;
+        writeCacheFile(path, bytes);
+        if (log.wants(LogLevel::Info))
+            log(LogLevel::Info, format("cache file '%s' written: %zu bytes", path.c_str(), bytes.size()));
     } catch (const Error& error) {
-        session.log->sink(LogLevel::Warning, error.message());
+        log(LogLevel::Warning, error.message());
     }
 }
 
-mnn_session_op_info_t describe(const OpRecord& record) {
+const char* backendName(ForwardType type) {
+    for (const BackendEntry& entry : builtinBackends())
+        if (entry.type == type) return entry.name;
+    return "?";
+}
+
+// What a user sees of a creation: where it runs and why not where it should, what it costs, what falls back.
+void logCreated(const SessionObject& session, const Stopwatch& watch, size_t cacheBytes) {
+    const LogSink& log = session.log->sink;
+    const Session& made = *session.impl;
+    if (!made.fallbackReason().empty() && log.wants(LogLevel::Info))
+        log(LogLevel::Info, format("the session runs on backend '%s' instead of the wanted one: %s",
+                                   backendName(made.forwardType()), made.fallbackReason().c_str()));
+    if (cacheBytes > 0 && log.wants(LogLevel::Info))
+        log(LogLevel::Info, format("the cache of %zu bytes was %s", cacheBytes,
+                                   made.cacheAccepted() ? "accepted"
+                                                        : "rejected: it is of another device, driver "
+                                                          "or library"));
+    if (log.wants(LogLevel::Info)) {
+        const Session::Memory memory = made.memory();
+        log(LogLevel::Info,
+            format(
+                "session on backend '%s' created in %.1f ms: %s, %lld bytes planned, %lld bytes of weights",
+                backendName(made.forwardType()), watch.milliseconds(),
+                made.needsResize() ? "a resize is needed" : "ready to run",
+                static_cast<long long>(memory.arena), static_cast<long long>(memory.weights)));
+    }
+}
+
+// Operators that the wanted backend did not take, one line each, when a plan was made.
+void logPlan(const SessionObject& session, const Stopwatch& watch) {
+    const LogSink& log = session.log->sink;
+    if (!log.wants(LogLevel::Debug) || session.impl->needsResize()) return;
+    const std::vector<OpRecord>& records = session.impl->records();
+    log(LogLevel::Debug,
+        format("plan of %zu operators made in %.1f ms", records.size(), watch.milliseconds()));
+    for (const OpRecord& record : records)
+        if (!record.reason.empty())
+            log(LogLevel::Debug, format("operator '%s' (%s) runs on backend '%s': %s", record.name.c_str(),
+                                        record.type, record.backend, record.reason.c_str()));
+}
+
+// With all fields of this version. The strings live as long as the record and the session.
+mnn_session_op_info_t describe(const OpRecord& record, const Session& session) {
     mnn_session_op_info_t info{};
     info.struct_size = sizeof info;
     info.name = record.name.c_str();
     info.type_name = record.type;
     info.backend_name = record.backend;
-    info.reason = record.reason.empty() ? nullptr : record.reason.c_str();
+    const std::string& reason = record.reason.empty() ? session.fallbackReason() : record.reason;
+    info.reason = reason.empty() ? nullptr : reason.c_str();
     info.flops = record.flops;
     info.host_shape = record.hostShape ? 1 : 0;
     info.algorithm = record.algorithm.empty() ? nullptr : record.algorithm.c_str();
     return info;
 }
 
-// Tells a caller's functions about the commands of a run.
+// Calls a caller's functions around the commands of a run.
 class CallbackObserver final : public RunObserver {
   public:
-    CallbackObserver(mnn_session& session, mnn_op_callback first, mnn_op_callback last, void* userData)
-        : session_(session), before_(first), after_(last), userData_(userData) {}
+    CallbackObserver(const SessionUse& session, const mnn_run_options_t& options)
+        : session_(*session), handle_(session.handle()), options_(options) {}
+    ~CallbackObserver() override { hide(); }
     bool before(const OpCall& call) override {
-        return !before_ || ask(before_, call, call.inputs) != MNN_OP_SKIP;
+        return !options_.before || ask(options_.before, call, call.inputs) != MNN_OP_SKIP;
     }
     void after(const OpCall& call) override {
-        if (after_ && ask(after_, call, call.outputs) == MNN_OP_SKIP)
+        if (options_.after && ask(options_.after, call, call.outputs) == MNN_OP_SKIP)
             fail(Status::InvalidValue, "MNN_OP_SKIP came back from a callback after operator '%s'",
                  call.record.name.c_str());
     }
 
   private:
     int32_t ask(mnn_op_callback callback, const OpCall& call, const std::vector<Tensor*>& tensors) {
-        handles_.clear();
-        pointers_.clear();
-        for (const Tensor* tensor : tensors) {
-            mnn_tensor handle;
-            handle.session = &session_;
-            handle.observed = tensor;
-            handles_.push_back(std::move(handle));
-        }
-        for (const mnn_tensor& handle : handles_) pointers_.push_back(&handle);
-        const mnn_session_op_info_t info = describe(call.record);
-        const int32_t answer = callback(userData_, &info, pointers_.data(), pointers_.size());
+        show(tensors);
+        const mnn_session_op_info_t info = describe(call.record, *session_.impl);
+        session_.callbackThread.store(thisThread(), std::memory_order_relaxed);
+        const int32_t answer = callback(options_.user_data, &info, handles_.data(), handles_.size());
+        hide();
         if (answer == MNN_OP_STOP)
             fail(Status::CallbackStop, "a callback stopped the run at operator '%s'",
                  call.record.name.c_str());
@@ -163,167 +203,252 @@ class CallbackObserver final : public RunObserver {
                  call.record.name.c_str());
         return answer;
     }
+    // Handles that mean the tensors while the callback runs.
+    void show(const std::vector<Tensor*>& tensors) {
+        session_.observed.assign(tensors.begin(), tensors.end());
+        handles_.reserve(tensors.size());
+        for (size_t i = 0; i < tensors.size(); ++i)
+            handles_.push_back(handleOf<mnn_tensor_t>(createTensorHandle(handle_, i, kTensorObserved)));
+    }
+    void hide() noexcept {
+        session_.callbackThread.store(nullptr, std::memory_order_relaxed);
+        for (const mnn_tensor_t* tensor : handles_) handles::release(valueOf(tensor));
+        handles_.clear();
+        session_.observed.clear();
+    }
 
-    mnn_session& session_;
-    const mnn_op_callback before_, after_;
-    void* const userData_;
-    std::vector<mnn_tensor> handles_;
-    std::vector<const mnn_tensor*> pointers_;
+    SessionObject& session_;
+    const uint64_t handle_;
+    const mnn_run_options_t& options_;
+    std::vector<const mnn_tensor_t*> handles_;
 };
 
-void requireResized(const mnn_session& session) {
+void requireResized(const SessionObject& session) {
     if (session.impl->needsResize()) fail(Status::BadState, "the session has to be resized first");
+}
+
+void resize(const mnn_session_t* session, const mnn_resize_options_t& options, const char* call) {
+    const SessionUse handle(session, Access::Alone, call);
+    const CancelUse cancel(options.cancel);
+    const Cancellation cancellation = cancel.cancellation();
+    cancellation.check();
+    if (!handle->impl->needsResize()) return;
+    const Stopwatch watch;
+    handle->impl->resize(cancellation);
+    logPlan(*handle, watch);
+}
+
+// The object of a session that is created: its engine, and what the log says about it.
+std::unique_ptr<SessionObject> makeSession(InterpreterObject& net, SessionConfig wanted) {
+    const Stopwatch watch;
+    auto object = std::make_unique<SessionObject>();
+    object->log = net.log;
+    std::string cachePath;
+    {
+        const std::lock_guard lock(net.cache.mutex);
+        cachePath = net.cache.path;
+        wanted.cache = net.cache.bytes;
+    }
+    if (wanted.cache.empty() && !cachePath.empty()) wanted.cache = readCacheFile(cachePath);
+    object->impl = std::make_unique<Session>(net.impl, wanted);
+    logCreated(*object, watch, wanted.cache.size());
+    logPlan(*object, watch);
+    if (!cachePath.empty() && !object->impl->cacheAccepted()) writeCache(*object, cachePath);
+    Session& session = *object->impl;
+    for (size_t i = 0; i < session.inputCount(); ++i) object->inputs.push_back({0, session.input(i).name});
+    for (size_t i = 0; i < session.outputCount(); ++i) object->outputs.push_back({0, session.output(i).name});
+    return object;
 }
 
 }  // namespace
 
 mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, size_t struct_size) {
-    return guard([&] {
-        required(config, "config");
-        checkStructSize(struct_size, kConfigSize, "config");
-        std::memset(config, 0, struct_size);
-        config->struct_size = struct_size;
-    });
+    return guard([&] { initStruct(&required(config, "config"), struct_size, kConfigSize, "config"); });
+}
+
+mnn_status mnn_run_options_init(mnn_run_options_t* options, size_t struct_size) {
+    return guard([&] { initStruct(&required(options, "options"), struct_size, kRunOptionsSize, "options"); });
+}
+
+mnn_status mnn_resize_options_init(mnn_resize_options_t* options, size_t struct_size) {
+    return guard(
+        [&] { initStruct(&required(options, "options"), struct_size, kResizeOptionsSize, "options"); });
 }
 
 mnn_status mnn_session_create(mnn_interpreter_t* interpreter, const mnn_schedule_config_t* config,
                               mnn_session_t** out) {
     return guard([&] {
-        mnn_interpreter& owner = checked(interpreter);
+        const InterpreterUse net(interpreter);
         required(out, "out");
-        auto handle = std::make_unique<mnn_session>();
-        handle->log = owner.log;
-        SessionConfig wanted = readConfig(config);
-        std::string cachePath;
-        {
-            const std::lock_guard lock(owner.cache.mutex);
-            cachePath = owner.cache.path;
-            wanted.cache = owner.cache.bytes;
+        mnn_schedule_config_t given{};
+        if (config) given = readStruct(*config, kConfigSize, "config");
+        SessionConfig wanted = readConfig(given);
+        const CancelUse cancel(given.cancel);
+        wanted.cancel = cancel.cancellation();
+        std::unique_ptr<SessionObject> object = makeSession(*net, std::move(wanted));
+        const uint64_t handle =
+            handles::create({HandleKind::Session, reinterpret_cast<uint64_t>(object.get())});
+        // The handle owns the object from here on.
+        const SessionUse session(handle, Access::Alone, "mnn_session_create", "out");
+        SessionObject& made = *object.release();
+        try {
+            for (size_t i = 0; i < made.inputs.size(); ++i)
+                made.inputs[i].handle = createTensorHandle(handle, i, kTensorInput);
+            for (size_t i = 0; i < made.outputs.size(); ++i)
+                made.outputs[i].handle = createTensorHandle(handle, i, 0);
+        } catch (...) {
+            handles::destroy(handle);
+            throw;
         }
-        if (wanted.cache.empty() && !cachePath.empty()) wanted.cache = readCacheFile(cachePath);
-        handle->impl = std::make_unique<Session>(owner.impl, wanted);
-        if (!cachePath.empty() && !handle->impl->cacheAccepted()) writeCache(*handle, cachePath);
-        for (size_t i = 0; i < handle->impl->inputCount(); ++i)
-            handle->inputs.push_back({HandleTag::Tensor, handle.get(), i, true});
-        for (size_t i = 0; i < handle->impl->outputCount(); ++i)
-            handle->outputs.push_back({HandleTag::Tensor, handle.get(), i, false});
-        *out = handle.release();
+        *out = handleOf<mnn_session_t>(handle);
     });
 }
 
 mnn_status mnn_session_destroy(mnn_session_t** session) {
     return guard([&] {
         if (!session || !*session) return;
-        mnn_session& handle = checked(*session);
-        handle.tag = HandleTag::Dead;
-        for (mnn_tensor& tensor : handle.inputs) tensor.tag = HandleTag::Dead;
-        for (mnn_tensor& tensor : handle.outputs) tensor.tag = HandleTag::Dead;
-        delete &handle;
+        SessionUse(*session, Access::Alone, "mnn_session_destroy").destroy();
         *session = nullptr;
     });
 }
 
 mnn_status mnn_session_input_count(const mnn_session_t* session, size_t* count) {
-    return guard([&] { required(count, "count") = checked(session).inputs.size(); });
+    return guard([&] {
+        required(count, "count") =
+            SessionUse(session, Access::Always, "mnn_session_input_count")->inputs.size();
+    });
 }
 
 mnn_status mnn_session_input(const mnn_session_t* session, const char* name, mnn_tensor_t** tensor) {
-    return guard([&] { required(tensor, "tensor") = find(checked(session).inputs, name, "input"); });
+    return guard([&] {
+        required(tensor, "tensor") =
+            find(SessionUse(session, Access::Always, "mnn_session_input")->inputs, name, "input");
+    });
 }
 
 mnn_status mnn_session_input_at(const mnn_session_t* session, size_t index, mnn_tensor_t** tensor) {
     return guard([&] {
         required(tensor, "tensor");
-        const mnn_session& handle = checked(session);
-        checkIndex(index, handle.inputs.size(), "input");
-        *tensor = const_cast<mnn_tensor*>(&handle.inputs[index]);
+        const SessionUse handle(session, Access::Always, "mnn_session_input_at");
+        checkIndex(index, handle->inputs.size(), "input");
+        *tensor = handleOf<mnn_tensor_t>(handle->inputs[index].handle);
     });
 }
 
 mnn_status mnn_session_output_count(const mnn_session_t* session, size_t* count) {
-    return guard([&] { required(count, "count") = checked(session).outputs.size(); });
+    return guard([&] {
+        required(count, "count") =
+            SessionUse(session, Access::Always, "mnn_session_output_count")->outputs.size();
+    });
 }
 
 mnn_status mnn_session_output(const mnn_session_t* session, const char* name, mnn_tensor_t** tensor) {
-    return guard([&] { required(tensor, "tensor") = find(checked(session).outputs, name, "output"); });
+    return guard([&] {
+        required(tensor, "tensor") =
+            find(SessionUse(session, Access::Always, "mnn_session_output")->outputs, name, "output");
+    });
 }
 
 mnn_status mnn_session_output_at(const mnn_session_t* session, size_t index, mnn_tensor_t** tensor) {
     return guard([&] {
         required(tensor, "tensor");
-        const mnn_session& handle = checked(session);
-        checkIndex(index, handle.outputs.size(), "output");
-        *tensor = const_cast<mnn_tensor*>(&handle.outputs[index]);
+        const SessionUse handle(session, Access::Always, "mnn_session_output_at");
+        checkIndex(index, handle->outputs.size(), "output");
+        *tensor = handleOf<mnn_tensor_t>(handle->outputs[index].handle);
     });
 }
 
 mnn_status mnn_session_resize_input(mnn_session_t* session, mnn_tensor_t* input, const int32_t* dims,
                                     size_t rank) {
     return guard([&] {
-        mnn_session& handle = checked(session);
-        mnn_tensor& tensor = checked(input);
-        if (tensor.session != &handle || !tensor.isInput)
+        const SessionUse handle(session, Access::Alone, "mnn_session_resize_input");
+        if (!input) fail(Status::NullArgument, "argument 'input' is NULL");
+        HandleEntry entry;
+        if (handles::peek(valueOf(input), entry) != handles::Found::Yes || entry.kind != HandleKind::Tensor ||
+            entry.payload != handle.handle() || !(entry.flags & kTensorInput))
             fail(Status::BadHandle, "argument 'input' is not an input of this session");
         if (rank > MNN_MAX_RANK) fail(Status::BadRange, "rank %zu is above %d", rank, MNN_MAX_RANK);
         if (rank) required(dims, "dims");
         Shape shape;
         for (size_t i = 0; i < rank; ++i) {
             if (dims[i] < 0)
-                fail(Status::BadRange, "input '%s': extent %zu is %d", nameOf(tensor).c_str(), i, dims[i]);
+                fail(Status::BadRange, "input '%s': extent %zu is %d",
+                     handle->inputs[entry.index].name.c_str(), i, dims[i]);
             shape.push(dims[i]);
         }
-        handle.impl->resizeInput(tensor.index, shape);
+        handle->impl->resizeInput(entry.index, shape);
     });
 }
 
 mnn_status mnn_session_needs_resize(const mnn_session_t* session, bool* needed) {
-    return guard([&] { required(needed, "needed") = checked(session).impl->needsResize(); });
-}
-
-mnn_status mnn_session_resize(mnn_session_t* session) {
-    return guard([&] { checked(session).impl->resize(); });
-}
-
-mnn_status mnn_session_run(mnn_session_t* session) {
-    return guard([&] { checked(session).impl->run(); });
-}
-
-mnn_status mnn_session_run_with_callbacks(mnn_session_t* session, mnn_op_callback before,
-                                          mnn_op_callback after, void* user_data) {
     return guard([&] {
-        mnn_session& handle = checked(session);
-        CallbackObserver observer(handle, before, after, user_data);
-        handle.impl->run(&observer);
+        required(needed, "needed") =
+            SessionUse(session, Access::Always, "mnn_session_needs_resize")->impl->needsResize();
     });
 }
 
-mnn_status mnn_session_interrupt(mnn_session_t* session) {
-    return guard([&] { checked(session).impl->interrupt(); });
+mnn_status mnn_session_resize(mnn_session_t* session) {
+    return guard([&] { resize(session, {}, "mnn_session_resize"); });
+}
+
+mnn_status mnn_session_resize_with_options(mnn_session_t* session, const mnn_resize_options_t* options) {
+    return guard([&] {
+        mnn_resize_options_t given{};
+        if (options) given = readStruct(*options, kResizeOptionsSize, "options");
+        resize(session, given, "mnn_session_resize_with_options");
+    });
+}
+
+mnn_status mnn_session_run(mnn_session_t* session) {
+    return guard([&] { SessionUse(session, Access::Alone, "mnn_session_run")->impl->run(); });
+}
+
+mnn_status mnn_session_run_with_options(mnn_session_t* session, const mnn_run_options_t* options) {
+    return guard([&] {
+        mnn_run_options_t given{};
+        if (options) given = readStruct(*options, kRunOptionsSize, "options");
+        const SessionUse handle(session, Access::Alone, "mnn_session_run_with_options");
+        const CancelUse cancel(given.cancel);
+        if (!given.before && !given.after) return handle->impl->run(nullptr, cancel.cancellation());
+        CallbackObserver observer(handle, given);
+        handle->impl->run(&observer, cancel.cancellation());
+    });
+}
+
+mnn_status mnn_session_forward_type(const mnn_session_t* session, int32_t* forward_type,
+                                    const char** reason) {
+    return guard([&] {
+        required(forward_type, "forward_type");
+        const SessionUse handle(session, Access::Always, "mnn_session_forward_type");
+        const std::string& why = handle->impl->fallbackReason();
+        *forward_type = static_cast<int32_t>(handle->impl->forwardType());
+        if (reason) *reason = why.empty() ? nullptr : why.c_str();
+    });
 }
 
 mnn_status mnn_session_memory(const mnn_session_t* session, mnn_session_memory_t* memory) {
     return guard([&] {
-        const mnn_session& handle = checked(session);
-        checkStructSize(required(memory, "memory").struct_size, kMemorySize, "memory");
-        requireResized(handle);
-        const Session::Memory now = handle.impl->memory();
+        checkStructSize(required(memory, "memory").struct_size, sizeof(mnn_session_memory_t), "memory");
+        const SessionUse handle(session, Access::Always, "mnn_session_memory");
+        requireResized(*handle);
+        const Session::Memory now = handle->impl->memory();
         mnn_session_memory_t result{};
         result.arena_bytes = static_cast<uint64_t>(now.arena);
         result.weight_bytes = static_cast<uint64_t>(now.weights);
         result.total_bytes = static_cast<uint64_t>(now.total);
         result.peak_bytes = static_cast<uint64_t>(now.peak);
-        writeStruct(memory, result, kMemorySize);
+        writeStruct(memory, result);
     });
 }
 
 mnn_status mnn_session_flops(const mnn_session_t* session, double* flops, bool* complete) {
     return guard([&] {
         required(flops, "flops");
-        const mnn_session& handle = checked(session);
-        requireResized(handle);
+        const SessionUse handle(session, Access::Read, "mnn_session_flops");
+        requireResized(*handle);
         double total = 0;
         bool all = true;
-        for (const OpRecord& record : handle.impl->records()) {
+        for (const OpRecord& record : handle->impl->records()) {
             if (record.flops < 0)
                 all = false;
             else
@@ -337,19 +462,19 @@ mnn_status mnn_session_flops(const mnn_session_t* session, double* flops, bool* 
 mnn_status mnn_session_op_count(const mnn_session_t* session, size_t* count) {
     return guard([&] {
         required(count, "count");
-        const mnn_session& handle = checked(session);
-        requireResized(handle);
-        *count = handle.impl->records().size();
+        const SessionUse handle(session, Access::Read, "mnn_session_op_count");
+        requireResized(*handle);
+        *count = handle->impl->records().size();
     });
 }
 
 mnn_status mnn_session_op_info(const mnn_session_t* session, size_t index, mnn_session_op_info_t* info) {
     return guard([&] {
-        const mnn_session& handle = checked(session);
-        checkStructSize(required(info, "info").struct_size, kOpInfoSize, "info");
-        requireResized(handle);
-        const std::vector<OpRecord>& records = handle.impl->records();
+        checkStructSize(required(info, "info").struct_size, sizeof(mnn_session_op_info_t), "info");
+        const SessionUse handle(session, Access::Read, "mnn_session_op_info");
+        requireResized(*handle);
+        const std::vector<OpRecord>& records = handle->impl->records();
         checkIndex(index, records.size(), "operator");
-        writeStruct(info, describe(records[index]), kOpInfoSize);
+        writeStruct(info, describe(records[index], *handle->impl));
     });
 }

@@ -1,5 +1,6 @@
 // mnn_tensor_*: what an input or output is, and copies from and to the host.
 #include <algorithm>
+#include <utility>
 
 #include "c_api/guard.h"
 #include "session/value.h"
@@ -9,21 +10,21 @@ using namespace mnnc;
 
 namespace {
 
-const Tensor& storageOf(const mnn_tensor& handle) {
-    if (handle.observed) return *handle.observed;
-    Session& session = *handle.session->impl;
-    return handle.isInput ? session.input(handle.index) : session.output(handle.index);
+const Tensor& storageOf(const TensorUse& handle) {
+    if (const Tensor* observed = handle.observed()) return *observed;
+    Session& session = *handle.session().impl;
+    return handle.isInput() ? session.input(handle.index()) : session.output(handle.index());
 }
 
-const Shape& shapeOf(const mnn_tensor& handle) {
-    const Session& session = *handle.session->impl;
-    if (handle.observed) return handle.observed->shape;
-    if (handle.isInput) return session.inputShape(handle.index);
+const Shape& shapeOf(const TensorUse& handle) {
+    const Session& session = *handle.session().impl;
+    if (const Tensor* observed = handle.observed()) return observed->shape;
+    if (handle.isInput()) return session.inputShape(handle.index());
     if (!session.outputsShaped())
         fail(Status::BadState, "output '%s' has no shape before the session is %s",
              storageOf(handle).name.c_str(),
              session.needsResize() ? "resized" : "run, its shape depends on contents");
-    return session.output(handle.index).shape;
+    return session.output(handle.index()).shape;
 }
 
 Format layout(int32_t format) {
@@ -33,7 +34,7 @@ Format layout(int32_t format) {
 }
 
 // The tensor as a caller sees it: all extents must be known.
-Tensor described(const mnn_tensor& handle) {
+Tensor described(const TensorUse& handle) {
     Tensor tensor = storageOf(handle);
     tensor.shape = shapeOf(handle);
     if (std::any_of(tensor.shape.begin(), tensor.shape.end(), [](int64_t extent) { return extent < 0; }))
@@ -42,18 +43,18 @@ Tensor described(const mnn_tensor& handle) {
     return tensor;
 }
 
-void requireResized(const mnn_tensor& handle) {
-    if (handle.session->impl->needsResize()) fail(Status::BadState, "the session has to be resized first");
+void requireResized(const TensorUse& handle) {
+    if (handle.session().impl->needsResize()) fail(Status::BadState, "the session has to be resized first");
 }
 
 // The tensor, whose values are there.
-const Tensor& readable(const mnn_tensor& handle) {
+const Tensor& readable(const TensorUse& handle) {
     const Tensor& tensor = storageOf(handle);
-    if (handle.observed) {
+    if (handle.observed()) {
         if (!tensor.data && !tensor.empty())
             fail(Status::BadState, "tensor '%s' lies in the device's memory: save_tensors makes it an output",
                  tensor.name.c_str());
-    } else if (!handle.isInput && !handle.session->impl->outputsReadable()) {
+    } else if (!handle.isInput() && !handle.session().impl->outputsReadable()) {
         fail(Status::BadState, "output '%s' has no values before a run", tensor.name.c_str());
     }
     return tensor;
@@ -62,13 +63,19 @@ const Tensor& readable(const mnn_tensor& handle) {
 }  // namespace
 
 mnn_status mnn_tensor_name(const mnn_tensor_t* tensor, const char** name) {
-    return guard([&] { required(name, "name") = storageOf(checked(tensor)).name.c_str(); });
+    return guard([&] {
+        required(name, "name");
+        const TensorUse handle(tensor, Access::Always, "mnn_tensor_name");
+        const Tensor* observed = handle.observed();
+        *name = (observed ? observed->name : handle.tensor().name).c_str();
+    });
 }
 
 mnn_status mnn_tensor_shape(const mnn_tensor_t* tensor, int32_t* dims, size_t capacity, size_t* rank) {
     return guard([&] {
         required(rank, "rank");
-        const Shape& shape = shapeOf(checked(tensor));
+        const TensorUse handle(tensor, Access::Read, "mnn_tensor_shape");
+        const Shape& shape = shapeOf(handle);
         const auto count = static_cast<size_t>(shape.rank());
         if (capacity > 0) {
             required(dims, "dims");
@@ -84,7 +91,7 @@ mnn_status mnn_tensor_shape(const mnn_tensor_t* tensor, int32_t* dims, size_t ca
 mnn_status mnn_tensor_type(const mnn_tensor_t* tensor, int32_t* type) {
     return guard([&] {
         required(type, "type");
-        const mnn_tensor& handle = checked(tensor);
+        const TensorUse handle(tensor, Access::Read, "mnn_tensor_type");
         shapeOf(handle);
         *type = publicType(storageOf(handle).type);
     });
@@ -93,7 +100,7 @@ mnn_status mnn_tensor_type(const mnn_tensor_t* tensor, int32_t* type) {
 mnn_status mnn_tensor_format(const mnn_tensor_t* tensor, int32_t* format) {
     return guard([&] {
         required(format, "format");
-        const mnn_tensor& handle = checked(tensor);
+        const TensorUse handle(tensor, Access::Read, "mnn_tensor_format");
         shapeOf(handle);
         *format = static_cast<int32_t>(storageOf(handle).format);
     });
@@ -102,26 +109,28 @@ mnn_status mnn_tensor_format(const mnn_tensor_t* tensor, int32_t* format) {
 mnn_status mnn_tensor_element_count(const mnn_tensor_t* tensor, size_t* count) {
     return guard([&] {
         required(count, "count");
-        *count = static_cast<size_t>(described(checked(tensor)).elements());
+        *count = static_cast<size_t>(
+            described(TensorUse(tensor, Access::Read, "mnn_tensor_element_count")).elements());
     });
 }
 
 mnn_status mnn_tensor_byte_size(const mnn_tensor_t* tensor, int32_t format, size_t* bytes) {
     return guard([&] {
         required(bytes, "bytes");
-        *bytes = static_cast<size_t>(hostBytes(described(checked(tensor)), layout(format)));
+        *bytes = static_cast<size_t>(
+            hostBytes(described(TensorUse(tensor, Access::Read, "mnn_tensor_byte_size")), layout(format)));
     });
 }
 
 mnn_status mnn_tensor_write(mnn_tensor_t* tensor, const void* data, size_t bytes, int32_t format) {
     return guard([&] {
-        mnn_tensor& handle = checked(tensor);
+        const TensorUse handle(tensor, Access::Alone, "mnn_tensor_write");
         const Format from = layout(format);
-        if (!handle.isInput)
+        if (!handle.isInput())
             fail(Status::BadState, "tensor '%s' is an output and cannot be written",
                  storageOf(handle).name.c_str());
         requireResized(handle);
-        Tensor& target = handle.session->impl->input(handle.index);
+        Tensor& target = handle.session().impl->input(handle.index());
         const int64_t wanted = hostBytes(target, from);
         if (bytes != static_cast<size_t>(wanted))
             fail(Status::InputDataError, "input '%s' of shape %s takes %lld bytes, %zu are given",
@@ -134,7 +143,7 @@ mnn_status mnn_tensor_write(mnn_tensor_t* tensor, const void* data, size_t bytes
 
 mnn_status mnn_tensor_read(const mnn_tensor_t* tensor, void* buffer, size_t bytes, int32_t format) {
     return guard([&] {
-        const mnn_tensor& handle = checked(tensor);
+        const TensorUse handle(tensor, Access::Read, "mnn_tensor_read");
         const Format to = layout(format);
         requireResized(handle);
         const Tensor& source = readable(handle);
@@ -151,44 +160,44 @@ mnn_status mnn_tensor_read(const mnn_tensor_t* tensor, void* buffer, size_t byte
 
 mnn_status mnn_tensor_map(mnn_tensor_t* tensor, int32_t access, void** data) {
     return guard([&] {
-        mnn_tensor& handle = checked(tensor);
+        const TensorUse handle(tensor, Access::Alone, "mnn_tensor_map");
         required(data, "data");
         if (access < MNN_MAP_READ || access > (MNN_MAP_READ | MNN_MAP_WRITE))
             fail(Status::InvalidValue, "access is %d; it is MNN_MAP_READ, MNN_MAP_WRITE or both", access);
-        if (handle.access)
+        Mapping& mapping = handle.mapping();
+        const uint64_t plan = handle.session().impl->plans();
+        if (mapping.access && mapping.plan == plan)
             fail(Status::BadState, "tensor '%s' is mapped already", storageOf(handle).name.c_str());
         requireResized(handle);
-        if (!handle.isInput && (access & MNN_MAP_WRITE))
+        if (!handle.isInput() && (access & MNN_MAP_WRITE))
             fail(Status::BadState, "tensor '%s' is an output and cannot be written",
                  storageOf(handle).name.c_str());
         const Tensor& source = readable(handle);
-        if (source.pack == 1) {
-            *data = source.data;
-        } else {
+        void* result = source.data;
+        std::vector<uint8_t> copy;
+        if (source.pack != 1) {
             const Format own = rowMajor(source);
-            handle.copy.resize(static_cast<size_t>(hostBytes(source, own)));
-            if (access & MNN_MAP_READ) copyToHost(source, handle.copy.data(), own);
-            *data = handle.copy.data();
+            copy.resize(static_cast<size_t>(hostBytes(source, own)));
+            if (access & MNN_MAP_READ) copyToHost(source, copy.data(), own);
+            result = copy.data();
         }
-        handle.access = access;
+        mapping = {access, plan, std::move(copy)};
+        *data = result;
     });
 }
 
 mnn_status mnn_tensor_unmap(mnn_tensor_t* tensor) {
     return guard([&] {
-        mnn_tensor& handle = checked(tensor);
-        if (!handle.access)
+        const TensorUse handle(tensor, Access::Alone, "mnn_tensor_unmap");
+        const Mapping mapping = std::exchange(handle.mapping(), {});
+        if (!mapping.access)
             fail(Status::BadState, "tensor '%s' is not mapped", storageOf(handle).name.c_str());
-        const bool writes = (handle.access & MNN_MAP_WRITE) != 0;
-        handle.access = 0;
-        const std::vector<uint8_t> copy = std::move(handle.copy);
-        handle.copy.clear();
-        if (!writes || copy.empty()) return;
-        requireResized(handle);
-        Tensor& target = handle.session->impl->input(handle.index);
-        const Format own = rowMajor(target);
-        if (copy.size() != static_cast<size_t>(hostBytes(target, own)))
-            fail(Status::BadState, "input '%s' was resized while it was mapped", target.name.c_str());
-        copyFromHost(target, copy.data(), own);
+        const Session& session = *handle.session().impl;
+        if (mapping.plan != session.plans() || session.needsResize())
+            fail(Status::BadState, "tensor '%s' was resized while it was mapped: what was written is lost",
+                 storageOf(handle).name.c_str());
+        if (!(mapping.access & MNN_MAP_WRITE) || mapping.copy.empty()) return;
+        Tensor& target = handle.session().impl->input(handle.index());
+        copyFromHost(target, mapping.copy.data(), rowMajor(target));
     });
 }

@@ -109,7 +109,9 @@ Model::Model(ModelBytes bytes, const ModelOptions& options)
       externalFiles_(defaultWeightPath(options),
                      std::filesystem::path(options.modelPath).parent_path().string(),
                      options.allowExternalPathInOps, options.access) {
+    options.cancel.check();
     net_ = verifyModel(bytes_.data(), bytes_.size(), options.log);
+    options.cancel.check();
 
     uuid_ = copyText(net_->mnn_uuid());
     bizCode_ = copyText(net_->bizCode());

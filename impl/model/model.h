@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/cancellation.h"
 #include "base/log.h"
 #include "model/bytes.h"
 #include "model/external_file.h"
@@ -29,6 +30,7 @@ struct ModelOptions {
     bool allowExternalPathInOps = false;
     ModelBytes::Access access = ModelBytes::Access::Map;  // of weight files
     LogSink log;
+    Cancellation cancel;  // ends the load
 };
 
 struct Graph {

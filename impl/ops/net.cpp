@@ -61,13 +61,16 @@ std::vector<TensorQuant> parseQuants(const Graph& graph) {
 
 }  // namespace
 
-std::shared_ptr<const Net> parseNet(std::shared_ptr<const Model> model) {
+std::shared_ptr<const Net> parseNet(std::shared_ptr<const Model> model, const Cancellation& cancel) {
     auto net = std::make_shared<Net>();
     for (const Graph& graph : model->graphs()) {
         NetGraph& parsed = net->graphs.emplace_back();
         parsed.source = &graph;
         parsed.nodes.reserve(graph.ops.size());
-        for (const wire::Op* op : graph.ops) parsed.nodes.push_back(parseNode(*model, graph, *op));
+        for (const wire::Op* op : graph.ops) {
+            cancel.check();
+            parsed.nodes.push_back(parseNode(*model, graph, *op));
+        }
         parsed.quants = parseQuants(graph);
         findGroupedConvolutions(parsed, net->graphs.size() == 1);
     }

@@ -30,7 +30,7 @@ struct Net {
 };
 
 // Reads all parameter tables. Throws BadParameter and what the families' readers throw; operators this
-// library does not know get a Node without definition.
-std::shared_ptr<const Net> parseNet(std::shared_ptr<const Model> model);
+// library does not know get a Node without definition. Cancelled between two operators.
+std::shared_ptr<const Net> parseNet(std::shared_ptr<const Model> model, const Cancellation& cancel = {});
 
 }  // namespace mnnc

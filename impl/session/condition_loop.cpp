@@ -83,7 +83,7 @@ void ConditionLoop::run() {
         if (round >= context_.maxLoopIterations)
             fail(Status::LimitExceeded, "op '%s' (While) passed max_loop_iterations (%lld)", name_.c_str(),
                  static_cast<long long>(context_.maxLoopIterations));
-        context_.checkInterrupt();
+        context_.cancel.check();
         runGraph(cond_, condSlots_);
         if (!conditionHolds(cond_.pipeline().output(0), name_.c_str())) {
             for (size_t i = 0; i < outputs_.size(); ++i) {

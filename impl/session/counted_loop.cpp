@@ -129,7 +129,7 @@ void CountedLoop::run() {
         if (iteration >= context_.maxLoopIterations)
             fail(Status::LimitExceeded, "op '%s' (While) passed max_loop_iterations (%lld)", name_.c_str(),
                  static_cast<long long>(context_.maxLoopIterations));
-        context_.checkInterrupt();
+        context_.cancel.check();
         Pipeline& body = startIteration(iteration).pipeline();
         body.run();
         goesOn = conditionHolds(body.output(0), name_.c_str());

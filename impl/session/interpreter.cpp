@@ -5,7 +5,7 @@
 namespace mnnc {
 
 Interpreter::Interpreter(ModelBytes bytes, const ModelOptions& options)
-    : net(parseNet(Model::load(std::move(bytes), options))) {}
+    : net(parseNet(Model::load(std::move(bytes), options), options.cancel)) {}
 
 uint64_t Interpreter::parameterCount() const {
     return countParameters(model());

@@ -1,8 +1,8 @@
 #include "session/session.h"
 
-#include <unistd.h>
-
 #include <algorithm>
+
+#include "session/memory_limit.h"
 
 namespace mnnc {
 
@@ -29,32 +29,38 @@ std::shared_ptr<Runtime> tryRuntime(ForwardType type, const BackendConfig& confi
     }
 }
 
-std::shared_ptr<Runtime> chooseRuntime(const SessionConfig& config) {
+struct Chosen {
+    std::shared_ptr<Runtime> runtime;
+    ForwardType type;
+    std::string reason;  // why it is not the wanted one
+};
+
+Chosen chooseRuntime(const SessionConfig& config) {
     std::string reason;
     if (config.forwardType == ForwardType::Auto) {
         const std::span<const BackendEntry> all = builtinBackends();
         BackendConfig backend = config.backend;
         backend.softwareDevices = false;
+        std::string reasons;
         for (const bool wantCpu : {false, true})  // devices first
-            for (const BackendEntry& entry : all)
-                if ((entry.type == ForwardType::Cpu) == wantCpu)
-                    if (auto runtime = tryRuntime(entry.type, backend, reason)) return runtime;
-        fail(Status::BackendMissing, "no backend is available: %s", reason.c_str());
+            for (const BackendEntry& entry : all) {
+                if ((entry.type == ForwardType::Cpu) != wantCpu) continue;
+                if (auto runtime = tryRuntime(entry.type, backend, reason))
+                    return {std::move(runtime), entry.type, reasons};
+                reasons += format("%s%s: %s", reasons.empty() ? "" : "; ", entry.name, reason.c_str());
+            }
+        fail(Status::BackendMissing, "no backend is available: %s", reasons.c_str());
     }
-    if (auto runtime = tryRuntime(config.forwardType, config.backend, reason)) return runtime;
+    if (auto runtime = tryRuntime(config.forwardType, config.backend, reason))
+        return {std::move(runtime), config.forwardType, {}};
     std::string backupReason;
     if (config.allowFallback) {
-        if (auto runtime = tryRuntime(config.backupType, config.backend, backupReason)) return runtime;
+        if (auto runtime = tryRuntime(config.backupType, config.backend, backupReason))
+            return {std::move(runtime), config.backupType, reason};
         backupReason = "; nor is the backup: " + backupReason;
     }
     fail(Status::BackendMissing, "the wanted backend is not available: %s%s", reason.c_str(),
          backupReason.c_str());
-}
-
-int64_t defaultMemoryLimit() {
-    const int64_t pages = sysconf(_SC_PHYS_PAGES), pageBytes = sysconf(_SC_PAGESIZE);
-    const int64_t half = pages > 0 && pageBytes > 0 ? pages * pageBytes / 2 : 0;
-    return std::max<int64_t>(half, int64_t{4} << 30);
 }
 
 int tensorId(const Graph& graph, const std::string& name) {
@@ -92,10 +98,33 @@ class BackendRun {
     Backend* backend_;
 };
 
+// What a run or a resize under way looks at, for one scope.
+class Call {
+  public:
+    Call(SessionContext& context, RunObserver* observer, const Cancellation& cancel) : context_(context) {
+        context_.observer = observer;
+        context_.cancel = cancel;
+    }
+    ~Call() {
+        context_.observer = nullptr;
+        context_.cancel = {};
+    }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+  private:
+    SessionContext& context_;
+};
+
 }  // namespace
 
 Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& config)
-    : interpreter_(std::move(interpreter)), runtime_(chooseRuntime(config)), cpuRuntime_(runtime_) {
+    : interpreter_(std::move(interpreter)) {
+    config.cancel.check();
+    Chosen chosen = chooseRuntime(config);
+    forwardType_ = chosen.type;
+    fallbackReason_ = std::move(chosen.reason);
+    runtime_ = cpuRuntime_ = std::move(chosen.runtime);
     if (interpreter_->model().usage() == ModelUsage::StaticInference)
         fail(Status::NotSupported, "static models (usage INFERENCE_STATIC) cannot run here");
     context_.maxMemoryBytes = config.maxMemoryBytes > 0 ? config.maxMemoryBytes : defaultMemoryLimit();
@@ -125,28 +154,21 @@ Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionCo
         open |= std::any_of(shape.begin(), shape.end(), [](int64_t extent) { return extent < 0; });
         wantedShapes_.push_back(shape);
     }
-    if (!open) resize();
+    if (!open) resize(config.cancel);
 }
 
 Session::~Session() = default;
 
-// A callback of a run asks for what would change the session under it.
-void Session::requireIdle() const {
-    if (running_) fail(Status::Busy, "the session is in a run: only reading is allowed in its callbacks");
-}
-
 void Session::resizeInput(size_t index, const Shape& shape) {
-    requireIdle();
     shape.elements();  // refuses what does not fit
     if (wantedShapes_[index] == shape) return;
     wantedShapes_[index] = shape;
     needsResize_ = true;
 }
 
-void Session::resize() {
-    requireIdle();
+void Session::resize(const Cancellation& cancel) {
     if (!needsResize_) return;
-    context_.interrupted.store(false, std::memory_order_relaxed);
+    cancel.check();
     for (size_t i = 0; i < wantedShapes_.size(); ++i) {
         const Shape& shape = wantedShapes_[i];
         if (std::any_of(shape.begin(), shape.end(), [](int64_t extent) { return extent < 0; }))
@@ -160,36 +182,25 @@ void Session::resize() {
     }
     recordsStale_ = true;
     hasRun_ = false;
+    ++plans_;
+    const Call call(context_, nullptr, cancel);
     pipeline_->prepare();
     interpreter_->model().weightsRead();
-    needsResize_ = false;
+    arenaBytes_ = pipeline_->arenaBytes();
+    needsResize_.store(false, std::memory_order_release);
 }
 
-void Session::run(RunObserver* observer) {
-    requireIdle();
+void Session::run(RunObserver* observer, const Cancellation& cancel) {
+    cancel.check();
     if (needsResize_) fail(Status::BadState, "the session has to be resized before it can run");
-    context_.interrupted.store(false, std::memory_order_relaxed);
     const BackendRun lease(leased());
     hasRun_ = false;
-    recordsStale_ |= !pipeline_->singleStage();
-    struct Running {
-        explicit Running(Session& owner, RunObserver* observer) : session(owner) {
-            session.running_ = true;
-            session.context_.observer = observer;
-        }
-        ~Running() {
-            session.running_ = false;
-            session.context_.observer = nullptr;
-        }
-        Session& session;
-    };
-    const Running running(*this, observer);
+    const bool planned = pipeline_->singleStage();
+    recordsStale_ |= !planned;
+    const Call call(context_, observer, cancel);
     pipeline_->run();
+    if (!planned) arenaBytes_ = pipeline_->arenaBytes();
     hasRun_ = true;
-}
-
-void Session::interrupt() noexcept {
-    context_.interrupted.store(true, std::memory_order_relaxed);
 }
 
 const std::vector<OpRecord>& Session::records() const {
@@ -208,7 +219,7 @@ std::vector<uint8_t> Session::cache() const {
 
 Session::Memory Session::memory() const {
     Memory memory;
-    memory.arena = pipeline_->arenaBytes();
+    memory.arena = arenaBytes_;
     memory.weights = interpreter_->weights->bytes();
     memory.total = context_.heldBytes + memory.weights;
     memory.peak = context_.peakBytes + memory.weights;

@@ -1,6 +1,8 @@
-// Everything one inference needs: runtime, backend, the main pipeline. Used by one thread at a time; keeps
-// what it needs of its interpreter alive.
+// Everything one inference needs: runtime, backend, the main pipeline. One call at a time changes it, and no other
+// reads it meanwhile but for needsResize() and memory(): its owner sees to that. Keeps what it needs of its interpreter
+// alive.
 #pragma once
+#include <atomic>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -21,6 +23,7 @@ struct SessionConfig {
     int64_t maxMemoryBytes = 0;            // 0: 4 GiB or half the machine's memory, whichever is more
     int64_t maxLoopIterations = 0;         // 0: 1,000,000
     std::vector<uint8_t> cache;  // of an earlier session of the same device; what does not fit is a miss
+    Cancellation cancel;         // ends the creation
 };
 
 class Session {
@@ -37,15 +40,20 @@ class Session {
     // The shape an input has or will have after the next resize.
     const Shape& inputShape(size_t index) const noexcept { return wantedShapes_[index]; }
     void resizeInput(size_t index, const Shape& shape);
-    bool needsResize() const noexcept { return needsResize_; }
-    void resize();
+    bool needsResize() const noexcept { return needsResize_.load(std::memory_order_acquire); }
+    void resize(const Cancellation& cancel = {});
     // observer: watches this run; may be null. It may read the session, not run or change it.
-    void run(RunObserver* observer = nullptr);
-    void interrupt() noexcept;
+    void run(RunObserver* observer = nullptr, const Cancellation& cancel = {});
+
+    // The backend that runs the session, and why it is not the wanted one: empty when it is.
+    ForwardType forwardType() const noexcept { return forwardType_; }
+    const std::string& fallbackReason() const noexcept { return fallbackReason_; }
+    // How many times resize() has planned: whoever keeps addresses of tensors compares it.
+    uint64_t plans() const noexcept { return plans_; }
 
     // Whether outputs may be described (their shapes are known) and read (a run made them).
-    bool outputsShaped() const noexcept { return !needsResize_ && (hasRun_ || pipeline_->singleStage()); }
-    bool outputsReadable() const noexcept { return !needsResize_ && hasRun_; }
+    bool outputsShaped() const noexcept { return !needsResize() && (hasRun_ || pipeline_->singleStage()); }
+    bool outputsReadable() const noexcept { return !needsResize() && hasRun_; }
 
     const std::vector<OpRecord>& records() const;
     struct Memory {
@@ -57,20 +65,22 @@ class Session {
     bool cacheAccepted() const noexcept { return cacheAccepted_; }
 
   private:
-    void requireIdle() const;
     // Threads are leased for a whole run; not beside a device, where they would spin while it works.
     Backend* leased() const noexcept { return wanted_ ? nullptr : cpu_.get(); }
 
     std::shared_ptr<const Interpreter> interpreter_;
+    ForwardType forwardType_ = ForwardType::Cpu;
+    std::string fallbackReason_;
     std::shared_ptr<Runtime> runtime_, cpuRuntime_;  // the same when the CPU is wanted
     std::unique_ptr<Backend> wanted_;                // a device, or null
     std::unique_ptr<Backend> cpu_;
     SessionContext context_;
     std::unique_ptr<Pipeline> pipeline_;
     std::vector<Shape> wantedShapes_;
-    bool needsResize_ = true;
+    std::atomic<bool> needsResize_{true};
+    std::atomic<int64_t> arenaBytes_{0};
+    uint64_t plans_ = 0;
     bool hasRun_ = false;
-    bool running_ = false;
     bool cacheAccepted_ = false;
     mutable std::mutex recordMutex_;  // readers of a const session may come from several threads
     mutable bool recordsStale_ = true;

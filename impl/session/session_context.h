@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "backend/device_backend.h"
-#include "base/error.h"
+#include "base/cancellation.h"
 #include "ops/net.h"
 
 namespace mnnc {
@@ -18,11 +18,12 @@ struct SessionContext {
     const WeightStore* weights = nullptr;
     int64_t maxMemoryBytes = 0;
     int64_t maxLoopIterations = 0;
-    std::atomic<bool> interrupted{false};
+    Cancellation cancel;               // of the call under way
     RunObserver* observer = nullptr;  // of the run under way
     const Backend& wanted() const noexcept { return device ? *device : *cpu; }
-    int64_t heldBytes = 0;  // arenas, inputs, folded constants and control-flow buffers of all pipelines
-    int64_t peakBytes = 0;
+    // Arenas, inputs, folded constants and control-flow buffers of all pipelines. Changed by the call that has the
+    // session, read by any thread.
+    std::atomic<int64_t> heldBytes{0}, peakBytes{0};
 
     // Accounts for memory about to be allocated (negative: given back). Throws LimitExceeded.
     void charge(int64_t bytes, const char* what) {
@@ -32,10 +33,7 @@ struct SessionContext {
                  what, static_cast<long long>(bytes), static_cast<long long>(held),
                  static_cast<long long>(maxMemoryBytes));
         heldBytes += bytes;
-        if (heldBytes > peakBytes) peakBytes = heldBytes;
-    }
-    void checkInterrupt() const {
-        if (interrupted.load(std::memory_order_relaxed)) fail(Status::Cancelled, "the run was interrupted");
+        if (heldBytes > peakBytes) peakBytes = heldBytes.load();
     }
 };
 

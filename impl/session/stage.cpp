@@ -176,7 +176,7 @@ void Stage::plan() {
     std::vector<Entry> entries;
     std::vector<EncodedCommand> commands;
     for (const Item& item : items_) {
-        context_.checkInterrupt();
+        context_.cancel.check();
         if (item.control) {
             entries.push_back({{}, &item});
             continue;
@@ -226,6 +226,7 @@ void Stage::plan() {
     for (size_t i = 0; i < entries.size(); ++i) {
         Entry& entry = entries[i];
         if (absorbed[i]) continue;
+        context_.cancel.check();
         if (entry.control) {
             allocator.addControl(tensorsOf(entry.control->op->node->inputs));
             controls.push_back(entry.control->control);
@@ -247,7 +248,7 @@ void Stage::plan() {
 
 void Stage::execute() {
     for (const Step& step : steps_) {
-        context_.checkInterrupt();
+        context_.cancel.check();
         if (!step.execution)
             step.control->run();
         else if (context_.observer)

@@ -1,4 +1,4 @@
-/* mnn_session_run_with_callbacks(): order, tensors, skipping, stopping, misuse. */
+/* mnn_session_run_with_options() with callbacks: order, tensors, skipping, stopping, misuse. */
 #include "support.h"
 
 enum { MOST = 64 };
@@ -92,7 +92,7 @@ static void check_order(mnn_session_t* session, bool readable) {
     recorder mine = {.session = session, .answer_at = SIZE_MAX};
     for (int round = 1; round <= 2; ++round) {
         mine.before = mine.after = mine.readable = 0;
-        assert_ok(mnn_session_run_with_callbacks(session, on_before, on_after, &mine));
+        assert_ok(run_watched(session, on_before, on_after, &mine));
         size_t count = 0;
         assert_ok(mnn_session_op_count(session, &count));
         assert_true(count > 2);
@@ -128,8 +128,7 @@ static void order_on_a_device(void** state) {
         if (!session) skip();
         check_order(session, false);
         recorder mine = {.session = session, .answer = MNN_OP_STOP, .answer_at = 1};
-        assert_fails(mnn_session_run_with_callbacks(session, on_before, on_after, &mine),
-                     MNN_ERROR_CALLBACK_STOP);
+        assert_fails(run_watched(session, on_before, on_after, &mine), MNN_ERROR_CALLBACK_STOP);
         check_order(session, false);
         assert_ok(mnn_session_destroy(&session));
     }
@@ -141,17 +140,17 @@ static void either_may_be_missing(void** state) {
     float wanted[CLASSES], got[CLASSES];
     reference_scores(3, wanted);
     recorder mine = {.session = session, .answer_at = SIZE_MAX};
-    assert_ok(mnn_session_run_with_callbacks(session, NULL, NULL, NULL));
-    assert_ok(mnn_session_run_with_callbacks(session, on_before, NULL, &mine));
+    assert_ok(run_watched(session, NULL, NULL, NULL));
+    assert_ok(run_watched(session, on_before, NULL, &mine));
     assert_int_equal(mine.after, 0);
     const size_t count = mine.before;
-    assert_ok(mnn_session_run_with_callbacks(session, NULL, on_after, &mine));
+    assert_ok(run_watched(session, NULL, on_after, &mine));
     assert_int_equal(mine.before, count);
     assert_int_equal(mine.after, count);
     read_scores(session, got);
     assert_close(got, wanted, CLASSES, 1e-4f);
     assert_ok(mnn_session_destroy(&session));
-    assert_fails(mnn_session_run_with_callbacks(NULL, on_before, on_after, &mine), MNN_ERROR_NULL_ARGUMENT);
+    assert_fails(run_watched(NULL, on_before, on_after, &mine), MNN_ERROR_NULL_ARGUMENT);
 }
 
 static void skipping(void** state) {
@@ -163,7 +162,7 @@ static void skipping(void** state) {
     reference_scores(3, wanted);
     for (size_t i = 0; i < count; ++i) {
         recorder mine = {.session = session, .answer = MNN_OP_SKIP, .answer_at = i};
-        assert_ok(mnn_session_run_with_callbacks(session, on_before, on_after, &mine));
+        assert_ok(run_watched(session, on_before, on_after, &mine));
         assert_int_equal(mine.before, count);
         assert_int_equal(mine.after, count);
     }
@@ -177,8 +176,7 @@ static void stopping(void** state) {
     (void)state;
     mnn_session_t* session = session_of(MNN_FORWARD_CPU, 0);
     recorder mine = {.session = session, .answer = MNN_OP_STOP, .answer_at = 1};
-    assert_fails(mnn_session_run_with_callbacks(session, on_before, on_after, &mine),
-                 MNN_ERROR_CALLBACK_STOP);
+    assert_fails(run_watched(session, on_before, on_after, &mine), MNN_ERROR_CALLBACK_STOP);
     assert_int_equal(mine.before, 2);
     assert_int_equal(mine.after, 1);
     mnn_tensor_t* output = NULL;
@@ -186,19 +184,17 @@ static void stopping(void** state) {
     assert_ok(mnn_session_output(session, NULL, &output));
     assert_fails(mnn_tensor_read(output, scores, sizeof scores, MNN_FORMAT_NCHW), MNN_ERROR_BAD_STATE);
     mine = (recorder){.session = session, .answer_at = SIZE_MAX, .answer_after = MNN_OP_STOP};
-    assert_fails(mnn_session_run_with_callbacks(session, on_before, on_after, &mine),
-                 MNN_ERROR_CALLBACK_STOP);
+    assert_fails(run_watched(session, on_before, on_after, &mine), MNN_ERROR_CALLBACK_STOP);
     assert_int_equal(mine.before, 1);
     const int32_t odd[] = {-1, 3, INT32_MAX};
     for (size_t i = 0; i < 3; ++i) {
         mine = (recorder){.session = session, .answer = odd[i], .answer_at = 0};
-        assert_fails(mnn_session_run_with_callbacks(session, on_before, NULL, &mine),
-                     MNN_ERROR_INVALID_VALUE);
+        assert_fails(run_watched(session, on_before, NULL, &mine), MNN_ERROR_INVALID_VALUE);
         mine = (recorder){.session = session, .answer_at = SIZE_MAX, .answer_after = odd[i]};
-        assert_fails(mnn_session_run_with_callbacks(session, NULL, on_after, &mine), MNN_ERROR_INVALID_VALUE);
+        assert_fails(run_watched(session, NULL, on_after, &mine), MNN_ERROR_INVALID_VALUE);
     }
     mine = (recorder){.session = session, .answer_at = SIZE_MAX, .answer_after = MNN_OP_SKIP};
-    assert_fails(mnn_session_run_with_callbacks(session, NULL, on_after, &mine), MNN_ERROR_INVALID_VALUE);
+    assert_fails(run_watched(session, NULL, on_after, &mine), MNN_ERROR_INVALID_VALUE);
     check_order(session, true);
     assert_ok(mnn_session_destroy(&session));
 }
@@ -211,15 +207,15 @@ static int32_t reenter(void* user_data, const mnn_session_op_info_t* op, const m
     (void)op;
     assert_ok(mnn_session_input(session, NULL, &input));
     assert_fails(mnn_session_run(session), MNN_ERROR_BUSY);
-    assert_fails(mnn_session_run_with_callbacks(session, NULL, NULL, NULL), MNN_ERROR_BUSY);
+    assert_fails(run_watched(session, NULL, NULL, NULL), MNN_ERROR_BUSY);
     assert_fails(mnn_session_resize(session), MNN_ERROR_BUSY);
     assert_fails(mnn_session_resize_input(session, input, dims, 4), MNN_ERROR_BUSY);
     /* What a callback is shown is only to be looked at. */
     for (size_t i = 0; i < count; ++i) {
         mnn_tensor_t* shown = (mnn_tensor_t*)(uintptr_t)tensors[i];
         void* data = NULL;
-        assert_fails(mnn_tensor_write(shown, dims, sizeof dims, MNN_FORMAT_NCHW), MNN_ERROR_BAD_STATE);
-        assert_fails(mnn_tensor_map(shown, MNN_MAP_WRITE, &data), MNN_ERROR_BAD_STATE);
+        assert_fails(mnn_tensor_write(shown, dims, sizeof dims, MNN_FORMAT_NCHW), MNN_ERROR_BUSY);
+        assert_fails(mnn_tensor_map(shown, MNN_MAP_WRITE, &data), MNN_ERROR_BUSY);
     }
     size_t operators = 0;
     assert_ok(mnn_session_op_count(session, &operators));
@@ -229,22 +225,7 @@ static int32_t reenter(void* user_data, const mnn_session_op_info_t* op, const m
 static void calling_back(void** state) {
     (void)state;
     mnn_session_t* session = session_of(MNN_FORWARD_CPU, 0);
-    assert_ok(mnn_session_run_with_callbacks(session, reenter, reenter, session));
-    check_order(session, true);
-    assert_ok(mnn_session_destroy(&session));
-}
-
-static int32_t interrupt(void* user_data, const mnn_session_op_info_t* op, const mnn_tensor_t* const* tensors,
-                         size_t count) {
-    (void)op, (void)tensors, (void)count;
-    assert_ok(mnn_session_interrupt(user_data));
-    return MNN_OP_RUN;
-}
-
-static void interrupting(void** state) {
-    (void)state;
-    mnn_session_t* session = session_of(MNN_FORWARD_CPU, 0);
-    assert_fails(mnn_session_run_with_callbacks(session, interrupt, NULL, session), MNN_ERROR_CANCELLED);
+    assert_ok(run_watched(session, reenter, reenter, session));
     check_order(session, true);
     assert_ok(mnn_session_destroy(&session));
 }
@@ -256,7 +237,7 @@ static void needs_a_resize(void** state) {
     mnn_tensor_t* input = NULL;
     assert_ok(mnn_session_input(session, NULL, &input));
     assert_ok(mnn_session_resize_input(session, input, dims, 4));
-    assert_fails(mnn_session_run_with_callbacks(session, NULL, NULL, NULL), MNN_ERROR_BAD_STATE);
+    assert_fails(run_watched(session, NULL, NULL, NULL), MNN_ERROR_BAD_STATE);
     assert_ok(mnn_session_destroy(&session));
 }
 
@@ -268,7 +249,6 @@ int main(void) {
         cmocka_unit_test(skipping),
         cmocka_unit_test(stopping),
         cmocka_unit_test(calling_back),
-        cmocka_unit_test(interrupting),
         cmocka_unit_test(needs_a_resize),
     };
     return cmocka_run_group_tests_name("callbacks", tests, open_net, close_net);

@@ -213,16 +213,16 @@ static void wrong_options(void** state) {
                      MNN_ERROR_INVALID_VALUE);
     }
     assert_ok(mnn_interpreter_options_init(&options, sizeof options));
-    const size_t small[] = {0, sizeof(size_t), sizeof options - 1};
-    for (size_t i = 0; i < 3; ++i) {
-        options.struct_size = small[i];
+    const size_t wrong[] = {0, sizeof(size_t), sizeof options - 1, 4097, SIZE_MAX};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
+        options.struct_size = wrong[i];
         assert_fails(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, &options, &net),
                      MNN_ERROR_VERSION_MISMATCH);
         assert_fails(mnn_interpreter_create_from_memory(model, model_size, &options, &net),
                      MNN_ERROR_VERSION_MISMATCH);
     }
     assert_ptr_equal(net, UNTOUCHED_POINTER);
-    /* A struct of a later version: what is known is used. */
+    /* A struct of a later version: what is known is used, what is not must be zero. */
     struct {
         mnn_interpreter_options_t options;
         unsigned char later[32];
@@ -231,6 +231,12 @@ static void wrong_options(void** state) {
     net = NULL;
     assert_ok(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, &longer.options, &net));
     assert_ok(mnn_interpreter_destroy(&net));
+    for (size_t i = 0; i < sizeof longer.later; i += 31) {
+        longer.later[i] = 1;
+        assert_fails(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, &longer.options, &net),
+                     MNN_ERROR_VERSION_MISMATCH);
+        longer.later[i] = 0;
+    }
     longer.options.load_mode = MNN_LOAD_COPY;
     assert_fails(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, &longer.options, &net),
                  MNN_ERROR_INVALID_VALUE);

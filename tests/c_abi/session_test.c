@@ -97,11 +97,23 @@ static void config_values(void** state) {
         assert_refused(&config, MNN_ERROR_INVALID_VALUE);
     }
     config = default_config();
-    const size_t small[] = {0, sizeof(size_t), sizeof config - 1};
-    for (size_t i = 0; i < 3; ++i) {
-        config.struct_size = small[i];
+    const size_t wrong[] = {0, sizeof(size_t), sizeof config - 1, 4097, 1 << 20, SIZE_MAX};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
+        config.struct_size = wrong[i];
         assert_refused(&config, MNN_ERROR_VERSION_MISMATCH);
     }
+    /* A field that this version does not know is not lost without a word. */
+    struct {
+        mnn_schedule_config_t config;
+        unsigned char later[32];
+    } longer;
+    assert_ok(mnn_schedule_config_init(&longer.config, sizeof longer));
+    longer.later[31] = 1;
+    assert_refused(&longer.config, MNN_ERROR_VERSION_MISMATCH);
+    /* The CPU has no devices to choose among. */
+    config = default_config();
+    config.device = "0";
+    assert_refused(&config, MNN_ERROR_INVALID_VALUE);
 }
 
 /* All listed values of every mode work, and give the scores within what the precision promises. */
@@ -111,18 +123,21 @@ static void config_modes(void** state) {
     reference_scores(5, wanted);
     fill_pixels(pixels, PIXELS, 5);
     for (int32_t precision = 0; precision <= MNN_PRECISION_LOW_BF16; ++precision)
-        for (int32_t memory = 0; memory <= MNN_MEMORY_LOW; ++memory)
-            for (int32_t power = 0; power <= MNN_POWER_LOW; ++power) {
-                mnn_schedule_config_t config = default_config();
-                config.precision = precision;
-                config.memory = memory;
-                config.power = power;
-                mnn_session_t* session = NULL;
-                assert_ok(mnn_session_create(net, &config, &session));
-                classify(session, pixels, 1, got);
-                assert_close(got, wanted, CLASSES, precision >= MNN_PRECISION_LOW ? 0.05f : 1e-4f);
-                assert_ok(mnn_session_destroy(&session));
-            }
+        for (int32_t memory = 0; memory <= MNN_MEMORY_LOW; ++memory) {
+            mnn_schedule_config_t config = default_config();
+            config.precision = precision;
+            config.memory = memory;
+            mnn_session_t* session = NULL;
+            assert_ok(mnn_session_create(net, &config, &session));
+            classify(session, pixels, 1, got);
+            assert_close(got, wanted, CLASSES, precision >= MNN_PRECISION_LOW ? 0.05f : 1e-4f);
+            assert_ok(mnn_session_destroy(&session));
+        }
+    for (int32_t power = MNN_POWER_HIGH; power <= MNN_POWER_LOW; ++power) {
+        mnn_schedule_config_t config = default_config();
+        config.power = power;
+        assert_refused(&config, MNN_ERROR_NOT_SUPPORTED);
+    }
 }
 
 static void threads(void** state) {
@@ -502,6 +517,7 @@ static void wrong_handles(void** state) {
         size_t count = UNTOUCHED_SIZE;
         mnn_tensor_t* tensor = UNTOUCHED_POINTER;
         unsigned char flag = 0x5a;
+        int32_t number = UNTOUCHED_INT;
         double flops = -5;
         mnn_session_memory_t memory = {.struct_size = sizeof memory, .arena_bytes = 77};
         mnn_session_op_info_t info = {.struct_size = sizeof info, .host_shape = 77};
@@ -516,7 +532,9 @@ static void wrong_handles(void** state) {
         assert_fails(mnn_session_needs_resize(h, (bool*)&flag), told);
         assert_fails(mnn_session_resize(h), told);
         assert_fails(mnn_session_run(h), told);
-        assert_fails(mnn_session_interrupt(h), told);
+        assert_fails(mnn_session_run_with_options(h, NULL), told);
+        assert_fails(mnn_session_resize_with_options(h, NULL), told);
+        assert_fails(mnn_session_forward_type(h, &number, NULL), told);
         assert_fails(mnn_session_memory(h, &memory), told);
         assert_fails(mnn_session_flops(h, &flops, (bool*)&flag), told);
         assert_fails(mnn_session_op_count(h, &count), told);
@@ -769,7 +787,6 @@ static void run_states(void** state) {
     assert_memory_equal(got, wanted, sizeof got);
     /* Inputs keep their contents: runs without a new write give the same. */
     for (int i = 0; i < 5; ++i) {
-        assert_ok(mnn_session_interrupt(session)); /* without a run under way nothing happens */
         assert_ok(mnn_session_run(session));
         assert_ok(mnn_tensor_read(first_output(session), got, sizeof got, MNN_FORMAT_NCHW));
         assert_memory_equal(got, wanted, sizeof got);

@@ -93,6 +93,17 @@ static inline mnn_tensor_t* first_output(const mnn_session_t* session) {
     return tensor;
 }
 
+/* A run with callbacks. */
+static inline mnn_status run_watched(mnn_session_t* session, mnn_op_callback before, mnn_op_callback after,
+                                     void* user_data) {
+    mnn_run_options_t options;
+    assert_ok(mnn_run_options_init(&options, sizeof options));
+    options.before = before;
+    options.after = after;
+    options.user_data = user_data;
+    return mnn_session_run_with_options(session, &options);
+}
+
 /* Writes `batch` images, runs and reads `batch` rows of scores. */
 static inline void classify(mnn_session_t* session, const float* pixels, size_t batch, float* scores) {
     assert_ok(

@@ -174,59 +174,11 @@ static void const_handles_are_shared(void** state) {
     assert_ok(mnn_interpreter_destroy(&net));
 }
 
-struct interrupter {
-    mnn_session_t* session;
-    int stop; /* atomic */
-};
-
-static void* interrupt_on(void* data) {
-    struct interrupter* interrupter = data;
-    while (!__atomic_load_n(&interrupter->stop, __ATOMIC_RELAXED))
-        (void)mnn_session_interrupt(interrupter->session);
-    return NULL;
-}
-
-/* A run that another thread interrupts is cancelled, and the next one is as good as ever. */
-static void interrupt_from_outside(void** state) {
-    (void)state;
-    enum { BATCH = 64 };
-    mnn_interpreter_t* net = open_digits();
-    mnn_session_t* session = open_session(net);
-    static float pixels[BATCH * PIXELS], wanted[BATCH * CLASSES], got[BATCH * CLASSES];
-    const int32_t dims[] = {BATCH, 1, 8, 8};
-    assert_ok(mnn_session_resize_input(session, first_input(session), dims, 4));
-    assert_ok(mnn_session_resize(session));
-    fill_pixels(pixels, BATCH * PIXELS, 40);
-    classify(session, pixels, BATCH, wanted);
-    struct interrupter interrupter = {session, 0};
-    pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, interrupt_on, &interrupter), 0);
-    int cancelled = 0;
-    mnn_status last = MNN_OK;
-    for (int i = 0; i < 5000 && !cancelled; ++i) {
-        last = mnn_session_run(session);
-        cancelled = last == MNN_ERROR_CANCELLED;
-        if (last != MNN_OK && !cancelled) break;
-    }
-    mnn_status unread = MNN_OK;
-    if (cancelled) unread = mnn_tensor_read(first_output(session), got, sizeof got, MNN_FORMAT_NCHW);
-    __atomic_store_n(&interrupter.stop, 1, __ATOMIC_RELAXED);
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_int_equal(last, MNN_ERROR_CANCELLED);
-    assert_int_equal(unread, MNN_ERROR_BAD_STATE);
-    assert_ok(mnn_session_run(session));
-    assert_ok(mnn_tensor_read(first_output(session), got, sizeof got, MNN_FORMAT_NCHW));
-    assert_memory_equal(got, wanted, sizeof got);
-    assert_ok(mnn_session_destroy(&session));
-    assert_ok(mnn_interpreter_destroy(&net));
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_sessions),
         cmocka_unit_test(sessions_come_and_go),
         cmocka_unit_test(const_handles_are_shared),
-        cmocka_unit_test(interrupt_from_outside),
     };
     return cmocka_run_group_tests_name("threads", tests, NULL, NULL);
 }

@@ -138,6 +138,11 @@ Profile measure(const Options& options) {
     requireShapes(session);
     const std::vector<Array> arrays = randomInputs(session, options.seed);
     Recorder recorder;
+    mnn_run_options_t watched;
+    check(mnn_run_options_init(&watched, sizeof watched));
+    watched.before = onBefore;
+    watched.after = onAfter;
+    watched.user_data = &recorder;
     std::vector<double> walls;
     Profile profile;
     // The first run of each kind is a warm-up.
@@ -148,7 +153,7 @@ Profile measure(const Options& options) {
         if (run > 0) walls.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
         writeInputs(session, arrays);
         recorder.startRun();
-        check(mnn_session_run_with_callbacks(session.get(), onBefore, onAfter, &recorder));
+        check(mnn_session_run_with_options(session.get(), &watched));
         recorder.ops.resize(recorder.at);
         if (run == 0)
             for (Op& op : recorder.ops) op.ms.clear(), op.begin.clear();

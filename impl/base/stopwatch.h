@@ -1,0 +1,17 @@
+// The time since it was made, for messages of the log.
+#pragma once
+#include <chrono>
+
+namespace mnnc {
+
+class Stopwatch {
+  public:
+    double milliseconds() const {
+        return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_).count();
+    }
+
+  private:
+    const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace mnnc

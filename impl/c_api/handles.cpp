@@ -1,0 +1,148 @@
+#include "c_api/handles.h"
+
+namespace mnnc {
+
+namespace {
+
+[[noreturn]] void refuseHandle(handles::Found found, const HandleEntry& entry, HandleKind wanted,
+                               const char* argument) {
+    if (found == handles::Found::Destroyed)
+        fail(Status::BadHandle, "argument '%s' is a destroyed handle", argument);
+    if (found == handles::Found::WrongKind)
+        fail(Status::BadHandle, "argument '%s' is the handle of %s, not of %s", argument,
+             handleKindName(entry.kind), handleKindName(wanted));
+    fail(Status::BadHandle, "argument '%s' is no handle of this library", argument);
+}
+
+// Pins the handle and returns what it stands for.
+HandleEntry pinned(uint64_t handle, HandleKind kind, const char* argument) {
+    if (!handle) fail(Status::NullArgument, "argument '%s' is NULL", argument);
+    HandleEntry entry;
+    const handles::Found found = handles::pin(handle, kind, entry);
+    if (found != handles::Found::Yes) refuseHandle(found, entry, kind, argument);
+    return entry;
+}
+
+HandleEntry tensorEntry(const mnn_tensor_t* handle) {
+    if (!handle) fail(Status::NullArgument, "argument 'tensor' is NULL");
+    HandleEntry entry;
+    handles::Found found = handles::peek(valueOf(handle), entry);
+    if (found == handles::Found::Yes && entry.kind != HandleKind::Tensor) found = handles::Found::WrongKind;
+    if (found != handles::Found::Yes) refuseHandle(found, entry, HandleKind::Tensor, "tensor");
+    return entry;
+}
+
+}  // namespace
+
+void deleteObject(HandleKind kind, uint64_t payload) noexcept {
+    if (kind == HandleKind::Interpreter)
+        delete reinterpret_cast<InterpreterObject*>(payload);
+    else
+        delete reinterpret_cast<SessionObject*>(payload);
+}
+
+SessionObject::~SessionObject() {
+    for (const std::vector<SessionTensor>* tensors : {&inputs, &outputs})
+        for (const SessionTensor& tensor : *tensors) handles::release(tensor.handle);
+}
+
+const void* thisThread() noexcept {
+    static thread_local char mark;
+    return &mark;
+}
+
+InterpreterUse::InterpreterUse(const mnn_interpreter_t* handle)
+    : handle_(valueOf(handle)),
+      object_(reinterpret_cast<InterpreterObject*>(
+          pinned(handle_, HandleKind::Interpreter, "interpreter").payload)) {}
+
+SessionUse::SessionUse(const mnn_session_t* handle, Access access, const char* call)
+    : SessionUse(valueOf(handle), access, call, "session") {}
+
+SessionUse::SessionUse(uint64_t handle, Access access, const char* call, const char* argument)
+    : handle_(handle), access_(access), call_(call) {
+    object_ = reinterpret_cast<SessionObject*>(pinned(handle_, HandleKind::Session, argument).payload);
+    try {
+        take(argument);
+    } catch (...) {
+        handles::unpin(handle_);
+        throw;
+    }
+}
+
+void SessionUse::take(const char* argument) {
+    if (access_ == Access::Read) {
+        counted_ = handles::beginRead(handle_);
+        if (counted_)
+            object_->reader.store(call_, std::memory_order_relaxed);
+        else if (object_->callbackThread.load(std::memory_order_relaxed) != thisThread())
+            refuse(argument);
+    } else if (access_ == Access::Alone) {
+        counted_ = handles::beginAlone(handle_);
+        if (!counted_) refuse(argument);
+        object_->alone.store(call_, std::memory_order_relaxed);
+    }
+}
+
+void SessionUse::refuse(const char* argument) const {
+    HandleEntry entry;
+    if (handles::peek(handle_, entry) != handles::Found::Yes)
+        fail(Status::BadHandle, "argument '%s' is a destroyed handle", argument);
+    const char* inside = object_->alone.load(std::memory_order_relaxed);
+    if (inside) {
+        const bool mine = object_->callbackThread.load(std::memory_order_relaxed) == thisThread();
+        fail(Status::Busy, "%s is not possible now: %s of this session is %s", call_, inside,
+             mine ? "running this callback" : "under way on another thread");
+    }
+    const char* reader = object_->reader.load(std::memory_order_relaxed);
+    fail(Status::Busy, "%s is not possible now: another thread reads the session in %s", call_,
+         reader ? reader : "another function");
+}
+
+SessionUse::~SessionUse() {
+    if (counted_ && access_ == Access::Read) handles::endRead(handle_);
+    if (counted_ && access_ == Access::Alone) {
+        object_->alone.store(nullptr, std::memory_order_relaxed);
+        handles::endAlone(handle_);
+    }
+    handles::unpin(handle_);
+}
+
+void SessionUse::destroy() noexcept {
+    handles::destroy(handle_);
+    counted_ = false;
+}
+
+TensorUse::TensorUse(const mnn_tensor_t* handle, Access access, const char* call)
+    : TensorUse(tensorEntry(handle), access, call) {}
+
+TensorUse::TensorUse(const HandleEntry& entry, Access access, const char* call)
+    : isInput_((entry.flags & kTensorInput) != 0),
+      isObserved_((entry.flags & kTensorObserved) != 0),
+      index_(entry.index),
+      session_(entry.payload, access, call, "tensor") {}
+
+const Tensor* TensorUse::observed() const {
+    if (!isObserved_) return nullptr;
+    // Shown to one thread alone: its callback is over when the tensor is not there any more.
+    if (session_->callbackThread.load(std::memory_order_relaxed) != thisThread() ||
+        index_ >= session_->observed.size())
+        fail(Status::Busy, "a tensor that a callback of a run is shown is used outside of that callback");
+    return session_->observed[index_];
+}
+
+SessionTensor& TensorUse::tensor() const {
+    return (isInput_ ? session_->inputs : session_->outputs)[index_];
+}
+
+CancelUse::CancelUse(const mnn_cancel_t* handle) {
+    if (!handle) return;
+    pinned(valueOf(handle), HandleKind::Cancel, "cancel");
+    handle_ = valueOf(handle);
+}
+
+uint64_t createTensorHandle(uint64_t session, size_t index, uint8_t flags) {
+    return handles::create({HandleKind::Tensor, session, static_cast<uint32_t>(index), flags});
+}
+
+}  // namespace mnnc

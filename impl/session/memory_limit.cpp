@@ -1,0 +1,61 @@
+#include "session/memory_limit.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+
+namespace mnnc {
+
+namespace {
+
+// The number in a file, nothing (INT64_MAX) when it is absent, "max" or senseless.
+int64_t limitIn(const std::string& path) {
+    std::ifstream file(path);
+    unsigned long long value = 0;
+    if (!(file >> value) || value > static_cast<unsigned long long>(std::numeric_limits<int64_t>::max()))
+        return std::numeric_limits<int64_t>::max();
+    return static_cast<int64_t>(value);
+}
+
+// A group is limited by its parents too.
+int64_t smallestUpwards(const std::string& mount, std::string group, const char* file) {
+    int64_t limit = std::numeric_limits<int64_t>::max();
+    for (;;) {
+        while (!group.empty() && group.back() == '/') group.pop_back();
+        limit = std::min(limit, limitIn(mount + group + "/" + file));
+        if (group.empty()) return limit;
+        group.resize(group.find_last_of('/') == std::string::npos ? 0 : group.find_last_of('/'));
+    }
+}
+
+}  // namespace
+
+int64_t containerMemoryLimit(const std::string& root) {
+    int64_t limit = std::numeric_limits<int64_t>::max();
+    std::ifstream groups(root + "/proc/self/cgroup");
+    // Lines of "number:controllers:path"; version 2 has one with number 0 and no controllers.
+    for (std::string line; std::getline(groups, line);) {
+        const size_t first = line.find(':'), second = line.find(':', first + 1);
+        if (first == std::string::npos || second == std::string::npos) continue;
+        const std::string controllers = line.substr(first + 1, second - first - 1),
+                          path = line.substr(second + 1);
+        if (path.find("..") != std::string::npos) continue;
+        if (controllers.empty())
+            limit = std::min(limit, smallestUpwards(root + "/sys/fs/cgroup", path, "memory.max"));
+        else if (("," + controllers + ",").find(",memory,") != std::string::npos)
+            limit = std::min(limit,
+                             smallestUpwards(root + "/sys/fs/cgroup/memory", path, "memory.limit_in_bytes"));
+    }
+    return limit;
+}
+
+int64_t defaultMemoryLimit() {
+    const int64_t pages = sysconf(_SC_PHYS_PAGES), pageBytes = sysconf(_SC_PAGESIZE);
+    const int64_t half = pages > 0 && pageBytes > 0 ? pages * pageBytes / 2 : 0;
+    return std::min(std::max<int64_t>(half, int64_t{4} << 30), containerMemoryLimit(""));
+}
+
+}  // namespace mnnc

@@ -1,0 +1,16 @@
+// How much memory a session may plan for when its configuration does not say.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace mnnc {
+
+// 4 GiB, or half of the machine's memory if that is more; but not more than the limit of the container (Linux control
+// groups, both versions) that the process runs in.
+int64_t defaultMemoryLimit();
+
+// The smallest limit that control groups set, INT64_MAX when none does. root: "" or a folder that holds copies of
+// /proc/self/cgroup and /sys/fs/cgroup, for tests.
+int64_t containerMemoryLimit(const std::string& root);
+
+}  // namespace mnnc

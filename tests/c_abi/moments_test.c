@@ -1,0 +1,369 @@
+/* Use at the wrong moment: what may be called while a call is inside a session, from its callbacks and from other
+ * threads. What may not is MNN_ERROR_BUSY and changes nothing. */
+#include "support.h"
+
+#include <pthread.h>
+
+static mnn_interpreter_t* net;
+
+static int open_net(void** state) {
+    (void)state;
+    net = NULL;
+    return mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, NULL, &net) == MNN_OK ? 0 : -1;
+}
+
+static int close_net(void** state) {
+    (void)state;
+    return mnn_interpreter_destroy(&net) == MNN_OK ? 0 : -1;
+}
+
+static const int32_t kTwo[] = {2, 1, 8, 8};
+
+struct scene {
+    mnn_session_t* session;
+    mnn_tensor_t *input, *output;
+    const mnn_tensor_t* shown; /* by a callback */
+    mnn_status reads;          /* what functions that read the session give */
+    const char* inside;        /* what the sentence has to name; NULL: anything */
+    char wrong[256];           /* the first call that gave something else */
+    int calls;
+};
+
+/* cmocka's assertions belong to the main thread. */
+static void expect(struct scene* scene, mnn_status got, mnn_status wanted, const char* call) {
+    const bool named = wanted != MNN_ERROR_BUSY || !scene->inside || strstr(mnn_last_error(), scene->inside);
+    if ((got != wanted || !named) && scene->wrong[0] == '\0')
+        snprintf(scene->wrong, sizeof scene->wrong, "%s gave %s: %s", call, mnn_status_name(got),
+                 got == MNN_OK ? "" : mnn_last_error());
+}
+#define EXPECT(call, wanted) expect(scene, (call), (wanted), #call)
+
+static void change_it(struct scene* scene) {
+    mnn_session_t* session = scene->session;
+    float values[PIXELS] = {0};
+    void* data = UNTOUCHED_POINTER;
+    EXPECT(mnn_session_run(session), MNN_ERROR_BUSY);
+    EXPECT(mnn_session_run_with_options(session, NULL), MNN_ERROR_BUSY);
+    EXPECT(mnn_session_resize(session), MNN_ERROR_BUSY);
+    EXPECT(mnn_session_resize_with_options(session, NULL), MNN_ERROR_BUSY);
+    EXPECT(mnn_session_resize_input(session, scene->input, kTwo, 4), MNN_ERROR_BUSY);
+    EXPECT(mnn_tensor_write(scene->input, values, sizeof values, MNN_FORMAT_NCHW), MNN_ERROR_BUSY);
+    EXPECT(mnn_tensor_map(scene->input, MNN_MAP_WRITE, &data), MNN_ERROR_BUSY);
+    EXPECT(mnn_tensor_map(scene->output, MNN_MAP_READ, &data), MNN_ERROR_BUSY);
+    EXPECT(mnn_tensor_unmap(scene->input), MNN_ERROR_BUSY);
+    mnn_session_t* copy = session;
+    EXPECT(mnn_session_destroy(&copy), MNN_ERROR_BUSY);
+    if (copy != session || data != UNTOUCHED_POINTER)
+        snprintf(scene->wrong, sizeof scene->wrong, "a busy call wrote");
+}
+
+static void read_it(struct scene* scene) {
+    mnn_session_t* session = scene->session;
+    float values[PIXELS];
+    int32_t number = 0, dims[MNN_MAX_RANK];
+    size_t size = 0;
+    double flops = 0;
+    mnn_session_op_info_t info = {.struct_size = sizeof info};
+    EXPECT(mnn_tensor_read(scene->input, values, sizeof values, MNN_FORMAT_NCHW), scene->reads);
+    EXPECT(mnn_tensor_shape(scene->output, dims, MNN_MAX_RANK, &size), scene->reads);
+    EXPECT(mnn_tensor_type(scene->output, &number), scene->reads);
+    EXPECT(mnn_tensor_format(scene->output, &number), scene->reads);
+    EXPECT(mnn_tensor_element_count(scene->output, &size), scene->reads);
+    EXPECT(mnn_tensor_byte_size(scene->output, MNN_FORMAT_NCHW, &size), scene->reads);
+    EXPECT(mnn_session_op_count(session, &size), scene->reads);
+    EXPECT(mnn_session_op_info(session, 0, &info), scene->reads);
+    EXPECT(mnn_session_flops(session, &flops, NULL), scene->reads);
+    EXPECT(mnn_session_cache(session, NULL, &size), scene->reads);
+    if (scene->shown) {
+        EXPECT(mnn_tensor_byte_size(scene->shown, MNN_FORMAT_NCHW, &size), scene->reads);
+        float* bytes = malloc(size);
+        EXPECT(mnn_tensor_read(scene->shown, bytes, size, MNN_FORMAT_NCHW), scene->reads);
+        free(bytes);
+    }
+}
+
+static void always(struct scene* scene) {
+    const mnn_session_t* session = scene->session;
+    const char *name = NULL, *reason = NULL;
+    mnn_tensor_t* tensor = NULL;
+    int32_t type = -1;
+    size_t count = 0;
+    bool flag = true;
+    mnn_session_memory_t memory = {.struct_size = sizeof memory};
+    EXPECT(mnn_tensor_name(scene->output, &name), MNN_OK);
+    EXPECT(mnn_session_input(session, "image", &tensor), MNN_OK);
+    EXPECT(mnn_session_output_at(session, 0, &tensor), MNN_OK);
+    if (tensor != scene->output)
+        snprintf(scene->wrong, sizeof scene->wrong, "a look-up found another tensor");
+    EXPECT(mnn_session_input_count(session, &count), MNN_OK);
+    EXPECT(mnn_session_output_count(session, &count), MNN_OK);
+    EXPECT(mnn_session_needs_resize(session, &flag), MNN_OK);
+    EXPECT(mnn_session_memory(session, &memory), MNN_OK);
+    EXPECT(mnn_session_cache_accepted(session, &flag), MNN_OK);
+    EXPECT(mnn_session_forward_type(session, &type, &reason), MNN_OK);
+    if (type != MNN_FORWARD_CPU || reason || memory.arena_bytes == 0)
+        snprintf(scene->wrong, sizeof scene->wrong, "forward type %d, arena %llu", type,
+                 (unsigned long long)memory.arena_bytes);
+}
+
+static int32_t in_callback(void* user_data, const mnn_session_op_info_t* op,
+                           const mnn_tensor_t* const* tensors, size_t count) {
+    (void)op;
+    struct scene* scene = user_data;
+    ++scene->calls;
+    scene->shown = count > 0 ? tensors[0] : NULL;
+    scene->reads = MNN_OK;
+    change_it(scene);
+    read_it(scene);
+    always(scene);
+    scene->shown = NULL;
+    return MNN_OP_RUN;
+}
+
+static struct scene open_scene(void) {
+    struct scene scene = {.session = open_session(net)};
+    float pixels[PIXELS];
+    scene.input = first_input(scene.session);
+    scene.output = first_output(scene.session);
+    fill_pixels(pixels, PIXELS, 3);
+    assert_ok(mnn_tensor_write(scene.input, pixels, sizeof pixels, MNN_FORMAT_NCHW));
+    return scene;
+}
+
+/* The session is as it was: its run gives what it gave. */
+static void close_scene(struct scene* scene) {
+    if (scene->wrong[0]) fail_msg("%s", scene->wrong);
+    float wanted[CLASSES], got[CLASSES];
+    bool needed = true;
+    reference_scores(3, wanted);
+    assert_ok(mnn_session_needs_resize(scene->session, &needed));
+    assert_false(needed);
+    assert_ok(mnn_session_run(scene->session));
+    assert_ok(mnn_tensor_read(scene->output, got, sizeof got, MNN_FORMAT_NCHW));
+    assert_memory_equal(got, wanted, sizeof got);
+    assert_ok(mnn_session_destroy(&scene->session));
+}
+
+static void from_callbacks(void** state) {
+    (void)state;
+    struct scene scene = open_scene();
+    scene.inside = "mnn_session_run_with_options";
+    assert_ok(run_watched(scene.session, in_callback, in_callback, &scene));
+    assert_true(scene.calls > 2);
+    close_scene(&scene);
+}
+
+static void* all_of_it(void* data) {
+    struct scene* scene = data;
+    scene->reads = MNN_ERROR_BUSY;
+    change_it(scene);
+    read_it(scene);
+    always(scene);
+    return NULL;
+}
+
+static int32_t let_another_thread(void* user_data, const mnn_session_op_info_t* op,
+                                  const mnn_tensor_t* const* tensors, size_t count) {
+    (void)op;
+    struct scene* scene = user_data;
+    if (scene->calls++ > 0) return MNN_OP_RUN;
+    scene->shown = count > 0 ? tensors[0] : NULL;
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, all_of_it, scene) != 0 || pthread_join(thread, NULL) != 0) return -1;
+    scene->shown = NULL;
+    return MNN_OP_RUN;
+}
+
+static void from_another_thread(void** state) {
+    (void)state;
+    struct scene scene = open_scene();
+    scene.inside = "mnn_session_run_with_options";
+    assert_ok(run_watched(scene.session, let_another_thread, NULL, &scene));
+    assert_true(scene.calls > 1);
+    close_scene(&scene);
+}
+
+/* Another session may be used in a callback, also with callbacks of its own. */
+static int32_t use_another(void* user_data, const mnn_session_op_info_t* op,
+                           const mnn_tensor_t* const* tensors, size_t count) {
+    (void)op, (void)tensors, (void)count;
+    struct scene* other = user_data;
+    if (other->calls > 0) return MNN_OP_RUN;
+    other->inside = NULL;
+    expect(other, run_watched(other->session, in_callback, NULL, other), MNN_OK,
+           "a run inside of a callback");
+    return MNN_OP_RUN;
+}
+
+static void another_session(void** state) {
+    (void)state;
+    struct scene outer = open_scene(), inner = open_scene();
+    assert_ok(run_watched(outer.session, use_another, NULL, &inner));
+    assert_true(inner.calls > 1);
+    close_scene(&inner);
+    close_scene(&outer);
+}
+
+/* A tensor that a callback was shown is dead behind it. */
+static int32_t keep_shown(void* user_data, const mnn_session_op_info_t* op,
+                          const mnn_tensor_t* const* tensors, size_t count) {
+    (void)op;
+    const mnn_tensor_t** kept = user_data;
+    if (!*kept && count > 0) *kept = tensors[0];
+    return MNN_OP_RUN;
+}
+
+static void shown_tensors_end(void** state) {
+    (void)state;
+    struct scene scene = open_scene();
+    const mnn_tensor_t* kept = NULL;
+    size_t bytes = 0;
+    assert_ok(run_watched(scene.session, keep_shown, NULL, &kept));
+    assert_non_null(kept);
+    assert_fails(mnn_tensor_byte_size(kept, MNN_FORMAT_NCHW, &bytes), MNN_ERROR_BAD_HANDLE);
+    close_scene(&scene);
+}
+
+struct log_scene {
+    mnn_interpreter_t* net;
+    mnn_session_t* session;
+    int messages;
+    mnn_status destroyed, resized, read;
+};
+
+static void destroy_net(void* user_data, int32_t level, const char* message) {
+    (void)level, (void)message;
+    struct log_scene* scene = user_data;
+    ++scene->messages;
+    mnn_interpreter_t* copy = scene->net;
+    if (copy) scene->destroyed = mnn_interpreter_destroy(&copy);
+    if (!copy) scene->net = NULL;
+    double flops = 0;
+    if (scene->session) {
+        scene->resized = mnn_session_resize(scene->session);
+        scene->read = mnn_session_flops(scene->session, &flops, NULL);
+    }
+}
+
+/* An interpreter that is destroyed while a session of it is created: both succeed. Log callbacks of a resize are not
+ * callbacks of a run: the session is not to be looked at. */
+static void destroyed_while_creating(void** state) {
+    (void)state;
+    struct log_scene scene = {.destroyed = -1, .resized = -1, .read = -1};
+    mnn_interpreter_options_t options;
+    assert_ok(mnn_interpreter_options_init(&options, sizeof options));
+    options.log_level = MNN_LOG_DEBUG;
+    options.log_callback = destroy_net;
+    options.log_user_data = &scene;
+    mnn_interpreter_t *mine = NULL, *copy;
+    mnn_session_t* session = NULL;
+    assert_ok(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, &options, &mine));
+    copy = scene.net = mine;
+    assert_ok(mnn_session_create(mine, NULL, &session));
+    assert_int_equal(scene.destroyed, MNN_OK);
+    assert_fails(mnn_interpreter_destroy(&copy), MNN_ERROR_BAD_HANDLE);
+    float wanted[CLASSES], got[CLASSES], pixels[PIXELS];
+    reference_scores(4, wanted);
+    fill_pixels(pixels, PIXELS, 4);
+    classify(session, pixels, 1, got);
+    assert_memory_equal(got, wanted, sizeof got);
+    scene.session = session;
+    scene.messages = 0;
+    assert_ok(mnn_session_resize_input(session, first_input(session), kTwo, 4));
+    assert_ok(mnn_session_resize(session));
+    assert_true(scene.messages > 0);
+    assert_int_equal(scene.resized, MNN_ERROR_BUSY);
+    assert_int_equal(scene.read, MNN_ERROR_BUSY);
+    scene.session = NULL;
+    assert_ok(mnn_session_destroy(&session));
+}
+
+/* Readers and runs at once: each gets either its right result or BUSY, and both come. */
+struct contest {
+    mnn_session_t* session;
+    const float* wanted;
+    int wrong, busy, done;
+    int stop; /* atomic */
+};
+
+static void* read_and_read(void* data) {
+    struct contest* mine = data;
+    mnn_tensor_t* output = NULL;
+    if (mnn_session_output(mine->session, NULL, &output) != MNN_OK) ++mine->wrong;
+    while (!__atomic_load_n(&mine->stop, __ATOMIC_RELAXED)) {
+        float got[CLASSES];
+        const mnn_status status = mnn_tensor_read(output, got, sizeof got, MNN_FORMAT_NCHW);
+        if (status == MNN_OK) {
+            mine->wrong += memcmp(got, mine->wanted, sizeof got) != 0;
+            ++mine->done;
+        } else {
+            mine->wrong += status != MNN_ERROR_BUSY;
+            ++mine->busy;
+        }
+    }
+    return NULL;
+}
+
+static void readers_beside_runs(void** state) {
+    (void)state;
+    struct scene scene = open_scene();
+    float wanted[CLASSES];
+    reference_scores(3, wanted);
+    assert_ok(mnn_session_run(scene.session));
+    struct contest readers[2];
+    pthread_t threads[2];
+    for (int i = 0; i < 2; ++i) {
+        readers[i] = (struct contest){scene.session, wanted, 0, 0, 0, 0};
+        assert_int_equal(pthread_create(&threads[i], NULL, read_and_read, &readers[i]), 0);
+    }
+    int ok = 0, busy = 0, other = 0;
+    for (long i = 0; i < 2000000 && (ok < 20 || busy < 20); ++i) {
+        const mnn_status status = mnn_session_run(scene.session);
+        ok += status == MNN_OK;
+        busy += status == MNN_ERROR_BUSY;
+        other += status != MNN_OK && status != MNN_ERROR_BUSY;
+    }
+    for (int i = 0; i < 2; ++i) __atomic_store_n(&readers[i].stop, 1, __ATOMIC_RELAXED);
+    for (int i = 0; i < 2; ++i) assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_int_equal(other, 0);
+    assert_true(ok >= 20);
+    assert_true(busy >= 20);
+    for (int i = 0; i < 2; ++i) assert_int_equal(readers[i].wrong, 0);
+    close_scene(&scene);
+}
+
+/* What was mapped before a resize is lost, and unmapping says so. */
+static void unmap_after_a_resize(void** state) {
+    (void)state;
+    mnn_session_t* session = open_session(net);
+    mnn_tensor_t *input = first_input(session), *output = first_output(session);
+    const int32_t one[] = {1, 1, 8, 8};
+    void* data = NULL;
+    assert_ok(mnn_tensor_map(input, MNN_MAP_WRITE, &data));
+    memset(data, 0, PIXELS * sizeof(float));
+    assert_ok(mnn_session_resize_input(session, input, kTwo, 4));
+    assert_ok(mnn_session_resize(session));
+    assert_fails(mnn_tensor_unmap(input), MNN_ERROR_BAD_STATE);
+    assert_fails(mnn_tensor_unmap(input), MNN_ERROR_BAD_STATE);
+    assert_ok(mnn_tensor_map(input, MNN_MAP_WRITE, &data)); /* it is not mapped any more */
+    assert_fails(mnn_tensor_map(input, MNN_MAP_WRITE, &data), MNN_ERROR_BAD_STATE);
+    assert_ok(mnn_tensor_unmap(input));
+    assert_ok(mnn_session_run(session));
+    assert_ok(mnn_tensor_map(output, MNN_MAP_READ, &data));
+    assert_ok(mnn_session_resize_input(session, input, one, 4));
+    assert_ok(mnn_session_resize(session));
+    assert_ok(mnn_session_run(session));
+    assert_ok(mnn_tensor_map(output, MNN_MAP_READ, &data)); /* the mapping of before has ended */
+    assert_ok(mnn_tensor_unmap(output));
+    assert_ok(mnn_session_destroy(&session));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(from_callbacks),       cmocka_unit_test(from_another_thread),
+        cmocka_unit_test(another_session),      cmocka_unit_test(shown_tensors_end),
+        cmocka_unit_test(readers_beside_runs),  cmocka_unit_test(destroyed_while_creating),
+        cmocka_unit_test(unmap_after_a_resize),
+    };
+    return cmocka_run_group_tests_name("moments", tests, open_net, close_net);
+}
