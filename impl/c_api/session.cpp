@@ -128,7 +128,7 @@ void logCreated(const SessionObject& session, const Stopwatch& watch, size_t cac
     if (!made.fallbackReason().empty() && log.wants(LogLevel::Info))
         log(LogLevel::Info, format("the session runs on backend '%s' instead of the wanted one: %s",
                                    backendName(made.forwardType()), made.fallbackReason().c_str()));
-    if (cacheBytes > 0 && log.wants(LogLevel::Info))
+    if (cacheBytes > 0 && made.forwardType() != ForwardType::Cpu && log.wants(LogLevel::Info))
         log(LogLevel::Info, format("the cache of %zu bytes was %s", cacheBytes,
                                    made.cacheAccepted() ? "accepted"
                                                         : "rejected: it is of another device, driver "

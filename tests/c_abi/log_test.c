@@ -1,0 +1,183 @@
+/* What the log says at each level, and where a session runs when that is not where it was wanted. */
+#include "support.h"
+
+#include <unistd.h>
+
+enum { MOST = 200, LENGTH = 400 };
+
+struct book {
+    int count;
+    int32_t levels[MOST];
+    char messages[MOST][LENGTH];
+};
+
+static void keep(void* user_data, int32_t level, const char* message) {
+    struct book* book = user_data;
+    assert_true(level >= MNN_LOG_ERROR && level <= MNN_LOG_DEBUG);
+    assert_null(strchr(message, '\n'));
+    assert_true(book->count < MOST);
+    book->levels[book->count] = level;
+    snprintf(book->messages[book->count++], LENGTH, "%s", message);
+}
+
+/* The message of that level with both words in it, or NULL. */
+static const char* find(const struct book* book, int32_t level, const char* first, const char* second) {
+    for (int i = 0; i < book->count; ++i)
+        if (book->levels[i] == level && strstr(book->messages[i], first) && strstr(book->messages[i], second))
+            return book->messages[i];
+    return NULL;
+}
+
+static mnn_interpreter_t* open_logged(struct book* book, int32_t level) {
+    mnn_interpreter_options_t options;
+    mnn_interpreter_t* net = NULL;
+    assert_ok(mnn_interpreter_options_init(&options, sizeof options));
+    options.log_level = level;
+    options.log_callback = keep;
+    options.log_user_data = book;
+    book->count = 0;
+    assert_ok(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, &options, &net));
+    return net;
+}
+
+/* A GPU that is nowhere, so that every build and machine falls back. */
+static mnn_schedule_config_t config_of_no_device(void) {
+    mnn_schedule_config_t config;
+    assert_ok(mnn_schedule_config_init(&config, sizeof config));
+    config.forward_type = MNN_FORWARD_VULKAN;
+    config.device = "no such device";
+    return config;
+}
+
+static void levels(void** state) {
+    (void)state;
+    static struct book book;
+    for (int32_t level = MNN_LOG_DEFAULT; level <= MNN_LOG_DEBUG; ++level) {
+        mnn_interpreter_t* net = open_logged(&book, level);
+        mnn_session_t* session = open_session(net);
+        const int32_t dims[] = {2, 1, 8, 8};
+        const bool info = level >= MNN_LOG_INFO, debug = level >= MNN_LOG_DEBUG;
+        assert_int_equal(find(&book, MNN_LOG_INFO, "digits.mnn", " ms") != NULL, info);
+        assert_int_equal(find(&book, MNN_LOG_INFO, "session on backend 'cpu'", " ms") != NULL, info);
+        assert_int_equal(find(&book, MNN_LOG_DEBUG, "plan of", " ms") != NULL, debug);
+        book.count = 0;
+        assert_ok(mnn_session_resize_input(session, first_input(session), dims, 4));
+        assert_ok(mnn_session_resize(session));
+        assert_int_equal(find(&book, MNN_LOG_DEBUG, "plan of", " ms") != NULL, debug);
+        assert_ok(mnn_session_destroy(&session));
+        assert_ok(mnn_interpreter_destroy(&net));
+        for (int i = 0; i < book.count; ++i)
+            assert_true(book.levels[i] <= (level == MNN_LOG_DEFAULT ? MNN_LOG_WARNING : level));
+    }
+}
+
+static void a_fallback_is_said(void** state) {
+    (void)state;
+    static struct book book;
+    mnn_interpreter_t* net = open_logged(&book, MNN_LOG_INFO);
+    mnn_schedule_config_t config = config_of_no_device();
+    mnn_session_t* session = UNTOUCHED_POINTER;
+    assert_fails(mnn_session_create(net, &config, &session), MNN_ERROR_BACKEND_MISSING);
+    assert_ptr_equal(session, UNTOUCHED_POINTER);
+    config.allow_fallback = 1;
+    assert_ok(mnn_session_create(net, &config, &session));
+    int said = 0;
+    for (int i = 0; i < book.count; ++i)
+        said +=
+            book.levels[i] == MNN_LOG_INFO && strstr(book.messages[i], "instead of the wanted one") != NULL;
+    assert_int_equal(said, 1);
+    int32_t type = -1;
+    const char* reason = NULL;
+    assert_ok(mnn_session_forward_type(session, &type, &reason));
+    assert_int_equal(type, MNN_FORWARD_CPU);
+    assert_non_null(reason);
+    assert_ok(mnn_session_forward_type(session, &type, NULL));
+    size_t count = 0;
+    assert_ok(mnn_session_op_count(session, &count));
+    assert_true(count > 0);
+    for (size_t i = 0; i < count; ++i) {
+        mnn_session_op_info_t op = {.struct_size = sizeof op};
+        assert_ok(mnn_session_op_info(session, i, &op));
+        assert_string_equal(op.backend_name, "cpu");
+        assert_string_equal(op.reason, reason);
+    }
+    assert_ok(mnn_session_destroy(&session));
+    assert_ok(mnn_interpreter_destroy(&net));
+}
+
+/* The wanted backend: nothing to explain. */
+static void no_fallback(void** state) {
+    (void)state;
+    static struct book book;
+    mnn_interpreter_t* net = open_logged(&book, MNN_LOG_INFO);
+    mnn_session_t* session = open_session(net);
+    int32_t type = -1;
+    const char* reason = UNTOUCHED_POINTER;
+    assert_ok(mnn_session_forward_type(session, &type, &reason));
+    assert_int_equal(type, MNN_FORWARD_CPU);
+    assert_null(reason);
+    assert_null(find(&book, MNN_LOG_INFO, "instead of", ""));
+    assert_ok(mnn_session_destroy(&session));
+    /* AUTO takes the CPU where there is no GPU, and says why none was taken. */
+    mnn_schedule_config_t config;
+    assert_ok(mnn_schedule_config_init(&config, sizeof config));
+    config.forward_type = MNN_FORWARD_AUTO;
+    assert_ok(mnn_session_create(net, &config, &session));
+    size_t backends = 0;
+    assert_ok(mnn_backend_count(&backends));
+    assert_ok(mnn_session_forward_type(session, &type, &reason));
+    if (type == MNN_FORWARD_CPU && backends > 1)
+        assert_non_null(strstr(reason, "vulkan"));
+    else
+        assert_null(reason);
+    assert_ok(mnn_session_destroy(&session));
+    assert_ok(mnn_interpreter_destroy(&net));
+}
+
+/* On a GPU: whether the cache was taken, and a file that cannot be written. */
+static void caches(void** state) {
+    (void)state;
+    static struct book book;
+    mnn_interpreter_t* net = open_logged(&book, MNN_LOG_INFO);
+    mnn_schedule_config_t config;
+    mnn_session_t* session = NULL;
+    assert_ok(mnn_schedule_config_init(&config, sizeof config));
+    config.forward_type = MNN_FORWARD_VULKAN;
+    assert_ok(mnn_interpreter_set_cache(net, "not a cache", 11));
+    assert_ok(mnn_interpreter_set_cache_file(net, "/nonexistent/folder/cache"));
+    const mnn_status status = mnn_session_create(net, &config, &session);
+    if (status == MNN_ERROR_BACKEND_MISSING) {
+        assert_ok(mnn_interpreter_destroy(&net));
+        skip();
+    }
+    assert_ok(status);
+    assert_non_null(find(&book, MNN_LOG_INFO, "cache", "rejected"));
+    assert_non_null(find(&book, MNN_LOG_WARNING, "/nonexistent/folder/cache", ""));
+    assert_fails(mnn_interpreter_update_cache_file(net, session), MNN_ERROR_FILE_OPEN_FAILED);
+    assert_ok(mnn_session_destroy(&session));
+    char path[] = "/tmp/mnn_c_cache_XXXXXX";
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    assert_ok(mnn_interpreter_set_cache_file(net, path));
+    assert_ok(mnn_session_create(net, &config, &session));
+    assert_non_null(find(&book, MNN_LOG_INFO, "cache file", path));
+    assert_ok(mnn_session_destroy(&session));
+    book.count = 0;
+    assert_ok(mnn_interpreter_set_cache(net, NULL, 0));
+    assert_ok(mnn_session_create(net, &config, &session));
+    assert_non_null(find(&book, MNN_LOG_INFO, "cache", "accepted"));
+    assert_ok(mnn_session_destroy(&session));
+    assert_ok(mnn_interpreter_destroy(&net));
+    unlink(path);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(levels),
+        cmocka_unit_test(a_fallback_is_said),
+        cmocka_unit_test(no_fallback),
+        cmocka_unit_test(caches),
+    };
+    return cmocka_run_group_tests_name("log", tests, NULL, NULL);
+}
