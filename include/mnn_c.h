@@ -314,7 +314,7 @@ MNN_C_API mnn_status mnn_cancel_destroy(mnn_cancel_t** cancel);
 
 /* ---- Interpreter: a model ------------------------------------------------------------------------------ */
 
-/* Receives one message about a model or a session of it.
+/* Receives one message about a model or a session of it. Calls that it makes itself send no messages.
  * user_data: as given. level: MNN_LOG_ERROR to MNN_LOG_DEBUG. message: one line, valid during the call. */
 typedef void (*mnn_log_callback)(void* user_data, int32_t level, const char* message);
 

@@ -13,10 +13,10 @@ struct LogSink {
     void* userData = nullptr;
     LogLevel level = LogLevel::Warning;  // messages above it are not sent
 
-    bool wants(LogLevel of) const noexcept { return callback && of <= level; }
-    void operator()(LogLevel of, const std::string& message) const {
-        if (wants(of)) callback(userData, static_cast<int32_t>(of), message.c_str());
-    }
+    // False also while a message is delivered on this thread: what a callback does is not logged, or one that uses the
+    // library would call itself for ever.
+    bool wants(LogLevel of) const noexcept;
+    void operator()(LogLevel of, const std::string& message) const;
 };
 
 }  // namespace mnnc

@@ -40,6 +40,41 @@ static mnn_interpreter_t* open_logged(struct book* book, int32_t level) {
     return net;
 }
 
+struct recursive {
+    mnn_interpreter_t* net;
+    int calls;
+    mnn_status created;
+};
+
+static void create_one(void* user_data, int32_t level, const char* message) {
+    (void)level, (void)message;
+    struct recursive* mine = user_data;
+    ++mine->calls;
+    mnn_session_t* session = NULL;
+    if (!mine->net) return;
+    mine->created = mnn_session_create(mine->net, NULL, &session);
+    if (session) assert_ok(mnn_session_destroy(&session));
+}
+
+/* A callback that uses what it is told about does not call itself. */
+static void a_callback_that_creates_sessions(void** state) {
+    (void)state;
+    struct recursive mine = {NULL, 0, -1};
+    mnn_interpreter_options_t options;
+    mnn_session_t* session = NULL;
+    assert_ok(mnn_interpreter_options_init(&options, sizeof options));
+    options.log_level = MNN_LOG_DEBUG;
+    options.log_callback = create_one;
+    options.log_user_data = &mine;
+    assert_ok(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, &options, &mine.net));
+    mine.calls = 0;
+    assert_ok(mnn_session_create(mine.net, NULL, &session));
+    assert_in_range(mine.calls, 1, 20);
+    assert_int_equal(mine.created, MNN_OK);
+    assert_ok(mnn_session_destroy(&session));
+    assert_ok(mnn_interpreter_destroy(&mine.net));
+}
+
 /* A GPU that is nowhere, so that every build and machine falls back. */
 static mnn_schedule_config_t config_of_no_device(void) {
     mnn_schedule_config_t config;
@@ -174,9 +209,8 @@ static void caches(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(levels),
-        cmocka_unit_test(a_fallback_is_said),
-        cmocka_unit_test(no_fallback),
+        cmocka_unit_test(levels),      cmocka_unit_test(a_fallback_is_said),
+        cmocka_unit_test(no_fallback), cmocka_unit_test(a_callback_that_creates_sessions),
         cmocka_unit_test(caches),
     };
     return cmocka_run_group_tests_name("log", tests, NULL, NULL);
