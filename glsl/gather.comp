@@ -1,5 +1,6 @@
 // variants: f32 f16 i32
-// [outer][extent][inner] -> [outer][count][inner] by one index per position; an index outside gives zeros.
+// [outer][extent][inner] -> [outer][count][inner] by one index per position, counted from the end when negative; one outside
+// gives zeros.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
@@ -18,7 +19,8 @@ void main() {
     const uint row = i / push.inner;
     const uint column = i - row * push.inner;
     const uint outer = row / push.count;
-    const int index = indices[row - outer * push.count];
+    int index = indices[row - outer * push.count];
+    if (index < 0) index += int(push.extent);
     const bool inside = index >= 0 && index < int(push.extent);
     const uint from = (outer * push.extent + uint(index)) * push.inner + column;
     if (kQuads) {

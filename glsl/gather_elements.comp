@@ -1,6 +1,6 @@
 // variants: f32 f16 i32
-// Every output element takes the data's element at its own position, with one coordinate replaced by its index; an
-// index outside gives zero.
+// Every output element takes the data's element at its own position, with one coordinate replaced by its index,
+// counted from the end when negative; an index outside gives zero.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
@@ -15,7 +15,8 @@ layout(binding = 2) writeonly buffer Destination { ELEM destination[]; };
 void main() {
     const uint i = ELEMENT_INDEX;
     if (i >= push.total) return;
-    const int index = indices[i];
+    int index = indices[i];
+    if (index < 0) index += push.extent;
     uint from = uint(index) * push.axisStride, rest = i;
     for (uint axis = kRank; axis > 0;) {
         --axis;

@@ -1,11 +1,12 @@
 // variants: f32 f16 i32
-// Rows of kDepth indices, each copies a slice of the data; a row with an index outside gives zeros.
+// Rows of kDepth indices, counted from the end when negative; each copies a slice of the data. A row with an index
+// outside gives zeros. The last index of a row in batch b contains b * batchStep besides.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 
 layout(constant_id = 1) const uint kDepth = 1;
-PUSH(uint total; uint slice; int extent[9]; uint stride[9];);
+PUSH(uint total; uint slice; uint rowsPerBatch; int batchStep; int extent[9]; uint stride[9];);
 layout(binding = 0) readonly buffer Data { ELEM data[]; };
 layout(binding = 1) readonly buffer Indices { int indices[]; };
 layout(binding = 2) writeonly buffer Destination { ELEM destination[]; };
@@ -17,9 +18,11 @@ void main() {
     uint from = i - row * push.slice;
     bool inside = true;
     for (uint j = 0; j < kDepth; ++j) {
-        const int index = indices[row * kDepth + j];
+        const int share = j + 1 == kDepth ? int(row / push.rowsPerBatch) * push.batchStep : 0;
+        int index = indices[row * kDepth + j] - share;
+        if (index < 0) index += push.extent[j];
         inside = inside && index >= 0 && index < push.extent[j];
-        from += uint(index) * push.stride[j];
+        from += uint(index + share) * push.stride[j];
     }
     VALUE value = VALUE(0);
     if (inside) value = VALUE(data[from]);

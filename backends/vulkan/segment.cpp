@@ -50,6 +50,7 @@ Segment::Segment(VulkanBackend& backend, std::vector<std::unique_ptr<Execution>>
       executions_(std::move(executions)),
       sets_(backend.gpu()),
       buffers_(backend, static_cast<uint32_t>(buffersFor(backend, executions_.size()))) {
+    bindReports(backend);
     Recorder recorder(*backend.gpu(), sets_, backend.limits().groupCount);
     const size_t each = backend.batched() ? kBatch : 1;
     for (size_t i = 0; i < executions_.size(); ++i) {
@@ -62,10 +63,27 @@ Segment::Segment(VulkanBackend& backend, std::vector<std::unique_ptr<Execution>>
     }
 }
 
+void Segment::bindReports(VulkanBackend& backend) {
+    int64_t bytes = 0;
+    std::vector<int64_t> offsets;
+    for (const auto& execution : executions_) {
+        auto& one = static_cast<VulkanExecution&>(*execution);
+        if (one.reportBytes() == 0) continue;
+        reporting_.push_back(&one);
+        offsets.push_back(bytes);
+        bytes = checkedAdd(bytes, roundUp(one.reportBytes(), backend.alignment()), "reports of a run");
+    }
+    if (reporting_.empty()) return;
+    reports_ = backend.allocate(bytes, DeviceUse::Download);
+    for (size_t i = 0; i < reporting_.size(); ++i)
+        reporting_[i]->bindReport(static_cast<const Block&>(*reports_), offsets[i]);
+}
+
 void Segment::onExecute() {
     device_->requireUsable();  // before the host's part writes into memory of another process
     for (VulkanExecution* execution : hostParts_) execution->beforeSubmit();
     buffers_.run();
+    for (const VulkanExecution* execution : reporting_) execution->afterRun();
 }
 
 void copyNow(const VulkanBackend& backend, const Block& from, const Block& to, int64_t bytes) {

@@ -34,9 +34,12 @@ class Segment final : public Execution {
     void onExecute() override;
 
   private:
+    void bindReports(VulkanBackend& backend);
+
     const std::shared_ptr<Device> device_;
     std::vector<std::unique_ptr<Execution>> executions_;  // hold weights and tables
-    std::vector<VulkanExecution*> hostParts_;
+    std::vector<VulkanExecution*> hostParts_, reporting_;
+    DeviceBlockPtr reports_;  // of those that report
     DescriptorSets sets_;
     CommandBuffers buffers_;
 };

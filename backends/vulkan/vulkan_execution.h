@@ -18,6 +18,15 @@ class VulkanExecution : public Execution {
     // The host's part of a run, before the device starts: may not allocate or throw.
     virtual void beforeSubmit() {}
     virtual bool hasHostPart() const { return false; }
+    // Bytes of host-visible memory that the device writes for the host to read after the run; bound before encode().
+    virtual int64_t reportBytes() const { return 0; }
+    void bindReport(const Block& block, int64_t offset) noexcept {
+        report_ = &block;
+        reportOffset_ = offset;
+    }
+    // The host's part of a run with a report, once the device is done: may not allocate, nor throw but an Error about
+    // contents of tensors.
+    virtual void afterRun() const {}
     void onExecute() final {}  // recorded ones run as a whole
 
   protected:
@@ -29,6 +38,10 @@ class VulkanExecution : public Execution {
     Binding reads(const Block& block) const { return bindBlock(block, 0, block.bytes(), false); }
     // `bytes` of the scratch from `offset`, a multiple of the backend's alignment().
     Binding scratch(int64_t offset, int64_t bytes, bool write) const;
+    Binding writesReport() const { return bindBlock(*report_, reportOffset_, reportBytes(), true); }
+    const uint32_t* report() const {
+        return reinterpret_cast<const uint32_t*>(static_cast<const char*>(report_->host()) + reportOffset_);
+    }
 
   private:
     Binding bind(const Tensor& tensor, bool write) const;
@@ -36,6 +49,8 @@ class VulkanExecution : public Execution {
         return {block.buffer(), block.offset() + offset, bytes, write};
     }
     VulkanBackend& backend_;
+    const Block* report_ = nullptr;
+    int64_t reportOffset_ = 0;
 };
 
 // Words of push constants: uint32_t, int32_t or float each.

@@ -1,6 +1,6 @@
 // Gather, GatherV2, GatherND, GatherElements. Geometry resolves axes and strides, so that the commands are
-// plain index loops; one or two constant indices become regions. Indices outside give 0, negative ones are
-// not wrapped.
+// plain index loops; one or two constant indices become regions. Negative indices count from the end, those outside are
+// refused: while planning when they are constants, by the command otherwise.
 #include "ops/gather.h"
 
 #include "mnn_generated.h"
@@ -51,11 +51,12 @@ void geometryGather(const OpContext& context) {
     const AxisSplit split(context.in(0).shape, gatherAxis(context));
     const Tensor& indices = context.in(1);
     const int64_t count = indices.elements();
-    if (indices.contentKnown && indices.usage == Usage::Constant && count <= 2) {
+    const bool checked = IndexBounds::ofAxis(split.axis).checkKnown(context, 1);
+    if (checked && indices.usage == Usage::Constant && count <= 2) {
         RegionBuilder builder(context.name());
         for (int64_t i = 0; i < count; ++i) {
-            const int64_t index = indices.as<const int32_t>()[i];
-            if (index < 0 || index >= split.axis) continue;
+            const int64_t index =
+                placeOnAxis(context.node.name, indices.as<const int32_t>()[i], i, split.axis);
             const BoxAxis axes[] = {{split.outer, split.axis * split.inner, count * split.inner},
                                     {split.inner, 1, 1}};
             builder.box(0, index * split.inner, i * split.inner, axes);
@@ -68,6 +69,7 @@ void geometryGather(const OpContext& context) {
     params->extent = split.axis;
     params->inner = split.inner;
     params->count = count;
+    params->indicesChecked = checked;
     Command command = context.command();
     command.type = OpType::GatherV2;
     command.params = std::move(params);
@@ -95,6 +97,10 @@ void shapeGatherNd(const ShapeContext& context) {
         fail(Status::ComputeSizeError,
              "op '%s': %lld indices per row behind %lld batch axes of a tensor of rank %d", context.name(),
              asLong(depth), asLong(batch), data.rank());
+    for (int i = 0; i < batch; ++i)
+        if (i + 1 >= indices.rank() || indices[i] != data[i])
+            fail(Status::ComputeSizeError, "op '%s': data %s and indices %s differ in their %lld batch axes",
+                 context.name(), data.text().c_str(), indices.text().c_str(), asLong(batch));
     Shape shape;
     for (int i = 0; i + 1 < indices.rank(); ++i) shape.push(indices[i]);
     for (int i = static_cast<int>(batch + depth); i < data.rank(); ++i) shape.push(data[i]);
@@ -106,16 +112,20 @@ void geometryGatherNd(const OpContext& context) {
     const Shape &data = context.in(0).shape, &indices = context.in(1).shape;
     const int batch = static_cast<int>(batchAxes(context));
     auto params = std::make_shared<GatherNdParams>();
-    params->depth = static_cast<int>(indices[indices.rank() - 1]);
+    const int depth = static_cast<int>(indices[indices.rank() - 1]);
     params->rows = indices.elements(0, indices.rank() - 1);
-    params->slice = data.elements(batch + params->depth, data.rank());
-    params->total = data.elements();
-    params->checkEach = batch == 0;
+    params->slice = data.elements(batch + depth, data.rank());
+    params->bounds.depth = depth;
     const Strides strides = rowMajorStrides(data);
-    for (int j = 0; j < params->depth; ++j) {
-        params->extent[j] = data[batch + j];
+    for (int j = 0; j < depth; ++j) {
+        params->bounds.extent[j] = data[batch + j];
         params->stride[j] = strides[static_cast<size_t>(batch + j)];
     }
+    if (batch > 0) {
+        params->bounds.rowsPerBatch = indices.elements(batch, indices.rank() - 1);
+        params->bounds.batchStep = data.elements(batch, batch + depth);
+    }
+    params->indicesChecked = params->bounds.checkKnown(context, 1);
     Command command = context.command();
     command.params = std::move(params);
     context.geometry.emit(std::move(command));
@@ -128,16 +138,18 @@ int elementsAxis(const ShapeContext& context) {
 
 void shapeGatherElements(const ShapeContext& context) {
     requireInt32(context, 1);
-    elementsAxis(context);
+    const int axis = elementsAxis(context);
     if (context.in(0).shape.rank() != context.in(1).shape.rank())
         fail(Status::ComputeSizeError, "op '%s': data %s and indices %s must have equal ranks",
              context.name(), context.in(0).shape.text().c_str(), context.in(1).shape.text().c_str());
+    requireOwnPositions(context, context.in(0).shape, context.in(1).shape, axis);
     context.set(0, context.in(1).shape);
 }
 
 void geometryGatherElements(const OpContext& context) {
     auto params = std::make_shared<ElementsParams>();
     params->axis = elementsAxis(context);
+    params->indicesChecked = IndexBounds::ofAxis(context.in(0).shape[params->axis]).checkKnown(context, 1);
     Command command = context.command();
     command.params = std::move(params);
     command.inputs.resize(2);

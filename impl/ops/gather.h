@@ -2,21 +2,24 @@
 #pragma once
 #include <cstdint>
 
+#include "ops/index_bounds.h"
 #include "ops/params.h"
 
 namespace mnnc {
 
 // GatherV2: inputs data [outer][extent][inner] and indices; output [outer][count][inner].
+// indicesChecked, here and below: all indices were known while planning, and none is outside.
 struct GatherParams : Params {
     int64_t outer = 1, extent = 1, inner = 1, count = 1;
+    bool indicesChecked = false;
 };
 
 // GatherND: rows of `depth` indices, each copies `slice` elements; index j counts in steps of stride[j].
 struct GatherNdParams : Params {
-    int64_t rows = 0, slice = 0, total = 0;  // total: elements of the data
-    int depth = 0;
-    bool checkEach = true;  // batched rows carry their batch in the last index: only the sum can be checked
-    int64_t extent[9] = {}, stride[9] = {};
+    int64_t rows = 0, slice = 0;
+    IndexBounds bounds;
+    int64_t stride[kMaxRank] = {};
+    bool indicesChecked = false;
 };
 
 // GatherElements and ScatterElements: the axis the indices replace.
@@ -24,6 +27,7 @@ struct ElementsParams : Params {
     int axis = 0;
     int reduction =
         -1;  // ScatterElements, ScatterNd: -1 replace, 0 add, 1 subtract, 2 multiply, other: write nothing
+    bool indicesChecked = false;
 };
 
 }  // namespace mnnc

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "mnn_generated.h"
 #include "rewrite/grouped_convolution.h"
+#include "rewrite/wrapped_indices.h"
 
 namespace mnnc {
 
@@ -73,6 +74,7 @@ std::shared_ptr<const Net> parseNet(std::shared_ptr<const Model> model, const Ca
         }
         parsed.quants = parseQuants(graph);
         findGroupedConvolutions(parsed, net->graphs.size() == 1);
+        findWrappedIndices(parsed);
     }
     net->model = std::move(model);
     return net;

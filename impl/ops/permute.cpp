@@ -120,7 +120,7 @@ SequencePlan sequencePlan(const ShapeContext& context) {
              plan.lengths.size(), asLong(shape[plan.batch]));
     for (const int64_t length : plan.lengths)
         if (length < 1 || length > shape[plan.sequence])
-            fail(Status::BadRange, "op '%s': a length of %lld in sequences of %lld", context.name(),
+            fail(Status::InputDataError, "op '%s': a length of %lld in sequences of %lld", context.name(),
                  asLong(length), asLong(shape[plan.sequence]));
     return plan;
 }

@@ -1,5 +1,5 @@
-// ScatterNd and ScatterElements: a copy of the data, then the updates in index order. Indices outside are
-// skipped.
+// ScatterNd and ScatterElements: a copy of the data, then the updates in index order. Negative indices count from the
+// end, those outside are refused: while planning when they are constants, by the command otherwise.
 #include "ops/scatter.h"
 
 #include "base/checked.h"
@@ -60,15 +60,17 @@ void shapeScatterNd(const ShapeContext& context) {
 void geometryScatterNd(const OpContext& context) {
     const Shape &indices = context.in(0).shape, &shape = context.out(0).shape;
     auto params = std::make_shared<ScatterNdParams>();
-    params->depth = static_cast<int>(indices[indices.rank() - 1]);
+    const int depth = static_cast<int>(indices[indices.rank() - 1]);
     params->rows = indices.elements(0, indices.rank() - 1);
-    params->slice = shape.elements(params->depth, shape.rank());
+    params->slice = shape.elements(depth, shape.rank());
     params->reduction = context.node.paramsAs<ReductionParams>()->reduction;
     const Strides strides = rowMajorStrides(shape);
-    for (int j = 0; j < params->depth; ++j) {
-        params->extent[j] = shape[j];
+    params->bounds.depth = depth;
+    for (int j = 0; j < depth; ++j) {
+        params->bounds.extent[j] = shape[j];
         params->stride[j] = strides[static_cast<size_t>(j)];
     }
+    params->bounds.checkKnown(context, 0);
     Command command = context.command();
     command.params = std::move(params);
     command.inputs.erase(command.inputs.begin() + 2);
@@ -83,11 +85,12 @@ int scatterAxis(const ShapeContext& context) {
 void shapeScatterElements(const ShapeContext& context) {
     requireInt32(context, 1);
     requireSameWidth(context, 0, 2);
-    scatterAxis(context);
+    const int axis = scatterAxis(context);
     const Shape &data = context.in(0).shape, &indices = context.in(1).shape;
     if (data.rank() != indices.rank() || context.in(2).elements() < indices.elements())
         fail(Status::ComputeSizeError, "op '%s': data %s, indices %s and updates %s do not fit together",
              context.name(), data.text().c_str(), indices.text().c_str(), context.in(2).shape.text().c_str());
+    requireOwnPositions(context, data, indices, axis);
     checkReduction(context, context.in(0).type);
     context.set(0, data);
 }
@@ -95,6 +98,7 @@ void shapeScatterElements(const ShapeContext& context) {
 void geometryScatterElements(const OpContext& context) {
     auto params = std::make_shared<ElementsParams>();
     params->axis = scatterAxis(context);
+    IndexBounds::ofAxis(context.in(0).shape[params->axis]).checkKnown(context, 1);
     params->reduction = context.node.paramsAs<ReductionParams>()->reduction;
     Command command = context.command();
     command.params = std::move(params);

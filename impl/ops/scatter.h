@@ -7,9 +7,9 @@ namespace mnnc {
 
 struct ScatterNdParams : Params {
     int64_t rows = 0, slice = 0;
-    int depth = 0;
     int reduction = -1;
-    int64_t extent[9] = {}, stride[9] = {};
+    IndexBounds bounds;
+    int64_t stride[kMaxRank] = {};
 };
 
 }  // namespace mnnc

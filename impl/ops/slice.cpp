@@ -49,7 +49,7 @@ std::array<int64_t, kMaxRank> sliceBegins(const ShapeContext& context) {
         int64_t& begin = begins[static_cast<size_t>(i)];
         if (begin < 0) begin += in[i];
         if (begin < 0 || begin > in[i])
-            fail(Status::BadRange, "op '%s': begin %lld is outside axis %d of %s", context.name(),
+            fail(Status::InputDataError, "op '%s': begin %lld is outside axis %d of %s", context.name(),
                  asLong(begin), i, in.text().c_str());
     }
     return begins;
@@ -62,8 +62,8 @@ void shapeSliceTf(const ShapeContext& context) {
         const int64_t left = shape[i] - begins[static_cast<size_t>(i)];
         const int64_t size = sizes[static_cast<size_t>(i)] == -1 ? left : sizes[static_cast<size_t>(i)];
         if (size < 0 || size > left)
-            fail(Status::ComputeSizeError, "op '%s': size %lld where %lld are left on axis %d",
-                 context.name(), asLong(size), asLong(left), i);
+            fail(Status::InputDataError, "op '%s': size %lld where %lld are left on axis %d", context.name(),
+                 asLong(size), asLong(left), i);
         shape[i] = size;
     }
     context.set(0, shape);

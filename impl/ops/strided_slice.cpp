@@ -87,7 +87,7 @@ StridedSlicePlan::Axis planAxis(const char* name, const Item& item, int64_t leng
     if (step == 0) fail(Status::ComputeSizeError, "op '%s': the step of axis %d is 0", name, at);
     axis.step = step;
     if (length == 0) {
-        if (item.shrink) fail(Status::BadRange, "op '%s': an element of axis %d of extent 0", name, at);
+        if (item.shrink) fail(Status::InputDataError, "op '%s': an element of axis %d of extent 0", name, at);
         return axis;
     }
     int64_t begin;
@@ -103,8 +103,8 @@ StridedSlicePlan::Axis planAxis(const char* name, const Item& item, int64_t leng
     axis.begin = begin;
     if (item.shrink) {
         if (begin >= length)
-            fail(Status::BadRange, "op '%s': element %lld of axis %d of extent %lld", name, asLong(begin), at,
-                 asLong(length));
+            fail(Status::InputDataError, "op '%s': element %lld of axis %d of extent %lld", name,
+                 asLong(begin), at, asLong(length));
         axis.size = axis.valid = 1;
         return axis;
     }

@@ -1,59 +1,52 @@
 // An odometer over the coordinates of a tensor that keeps a linear position in another tensor of equal rank,
 // with one axis left out: what element-wise gathers and scatters walk with.
 #pragma once
-#include "tensor/shape.h"
+#include "ops/index_bounds.h"
 
 namespace mnnc::cpu {
 
 class ElementWalk {
   public:
-    // Walks `extents`; positions count in a tensor of shape `target`, without `axis`.
-    ElementWalk(const Shape& extents, const Shape& target, int axis) noexcept
-        : extents_(extents), target_(target), axis_(axis) {
+    // Walks `extents`, which are at most those of `target` but along `axis`; positions count in a tensor of shape
+    // `target`, without `axis`.
+    ElementWalk(const Shape& extents, const Shape& target, int axis) noexcept : extents_(extents) {
         int64_t stride = 1;
         for (int i = target.rank() - 1; i >= 0; --i) {
-            stride_[i] = stride;
+            if (i == axis)
+                axisStride_ = stride;
+            else
+                stride_[i] = stride;
             stride *= target[i];
         }
     }
 
-    // Position of the current element with `index` on the axis, or -1 when it is outside of the target.
-    int64_t at(int64_t index) const noexcept {
-        if (outside_ || index < 0 || index >= target_[axis_]) return -1;
-        return position_ + index * stride_[axis_];
-    }
+    // Position of the current element at `place` of the axis.
+    int64_t at(int64_t place) const noexcept { return position_ + place * axisStride_; }
 
     void next() noexcept {
         for (int i = extents_.rank() - 1; i >= 0; --i) {
-            if (++coordinate_[i] < extents_[i]) break;
+            position_ += stride_[i];
+            if (++coordinate_[i] < extents_[i]) return;
+            position_ -= stride_[i] * coordinate_[i];
             coordinate_[i] = 0;
-        }
-        position_ = 0;
-        outside_ = false;
-        for (int i = 0; i < extents_.rank(); ++i) {
-            if (i == axis_) continue;
-            outside_ |= coordinate_[i] >= target_[i];
-            position_ += coordinate_[i] * stride_[i];
         }
     }
 
   private:
     const Shape& extents_;
-    const Shape& target_;
-    int axis_;
-    int64_t stride_[kMaxRank] = {};
+    int64_t stride_[kMaxRank] = {};  // 0 for the axis
     int64_t coordinate_[kMaxRank] = {};
-    int64_t position_ = 0;
-    bool outside_ = false;
+    int64_t axisStride_ = 0, position_ = 0;
 };
 
-// The linear start of one row of indices, or -1 when one of them is outside.
-inline int64_t rowStart(const int32_t* row, int depth, const int64_t* extent,
-                        const int64_t* stride) noexcept {
+// The linear start of row `r` of an index tensor. Throws InputDataError when one of its indices is outside.
+inline int64_t rowStart(const std::string& op, const IndexBounds& bounds, const int64_t* stride,
+                        const int32_t* row, int64_t r) {
     int64_t start = 0;
-    for (int j = 0; j < depth; ++j) {
-        if (row[j] < 0 || row[j] >= extent[j]) return -1;
-        start += row[j] * stride[j];
+    for (int j = 0; j < bounds.depth; ++j) {
+        const int64_t at = r * bounds.depth + j, index = bounds.index(row[j], at);
+        const int64_t place = placeOnAxis(op, index, at, bounds.extent[j]);
+        start += (place + row[j] - index) * stride[j];
     }
     return start;
 }

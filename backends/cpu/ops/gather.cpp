@@ -1,7 +1,9 @@
-// GatherV2, GatherND, GatherElements: copies of whole rows where there are rows; indices outside give zeros.
+// GatherV2, GatherND, GatherElements: copies of whole rows where there are rows. Every index is checked where it is
+// used, in the order of the index tensor: the first one outside ends the run.
 #include "ops/gather.h"
 
 #include <cstring>
+#include <type_traits>
 
 #include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/coordinates.h"
@@ -11,13 +13,9 @@ namespace mnnc::cpu {
 
 namespace {
 
-__extension__ using Wide = __int128;
-
 // Single four-byte elements are frequent (shape arithmetic), and a memcpy of unknown size is slow for them.
-void copyOrZero(char* to, const char* from, size_t bytes) noexcept {
-    if (!from)
-        std::memset(to, 0, bytes);
-    else if (bytes == 4)
+void copyBytes(char* to, const char* from, size_t bytes) noexcept {
+    if (bytes == 4)
         std::memcpy(to, from, 4);
     else
         std::memcpy(to, from, bytes);
@@ -27,20 +25,26 @@ class GatherExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
     void onExecute() override {
-        const auto& p = params<GatherParams>();
         const auto width = static_cast<int64_t>(elementBytes(out().type));
-        const int64_t row = p.inner * width;
+        const int64_t row = params<GatherParams>().inner * width;
+        if (row == 4)
+            copyRows(std::integral_constant<int64_t, 4>());
+        else
+            copyRows(row);
+    }
+
+  private:
+    template <typename Bytes>
+    void copyRows(Bytes row) const {
+        const auto& p = params<GatherParams>();
         const auto* data = inData<char>(0);
         const auto* indices = inData<int32_t>(1);
         auto* output = outData<char>();
-        for (int64_t o = 0; o < p.outer; ++o) {
-            const char* slab = data + o * p.extent * row;
+        for (int64_t o = 0; o < p.outer; ++o, data += p.extent * row)
             for (int64_t i = 0; i < p.count; ++i, output += row) {
-                const int64_t index = indices[i];
-                const bool inside = index >= 0 && index < p.extent;
-                copyOrZero(output, inside ? slab + index * row : nullptr, static_cast<size_t>(row));
+                const int64_t place = placeOnAxis(command().name, indices[i], i, p.extent);
+                std::memcpy(output, data + place * row, static_cast<size_t>(row));
             }
-        }
     }
 };
 
@@ -53,19 +57,10 @@ class GatherNdExecution final : public CommandExecution {
         const auto* data = inData<char>(0);
         const auto* row = inData<int32_t>(1);
         auto* output = outData<char>();
-        for (int64_t r = 0; r < p.rows; ++r, row += p.depth, output += p.slice * width) {
-            const int64_t start = p.checkEach ? rowStart(row, p.depth, p.extent, p.stride) : sum(p, row);
-            copyOrZero(output, start < 0 ? nullptr : data + start * width,
-                       static_cast<size_t>(p.slice * width));
+        for (int64_t r = 0; r < p.rows; ++r, row += p.bounds.depth, output += p.slice * width) {
+            const int64_t start = rowStart(command().name, p.bounds, p.stride, row, r);
+            copyBytes(output, data + start * width, static_cast<size_t>(p.slice * width));
         }
-    }
-
-  private:
-    static int64_t sum(const GatherNdParams& p, const int32_t* row) noexcept {
-        // Hostile indices times strides may pass 64 bits.
-        Wide start = 0;
-        for (int j = 0; j < p.depth; ++j) start += static_cast<Wide>(row[j]) * p.stride[j];
-        return start >= 0 && start + p.slice <= p.total ? static_cast<int64_t>(start) : -1;
     }
 };
 
@@ -78,11 +73,12 @@ class GatherElementsExecution final : public CommandExecution {
         const auto* indices = inData<int32_t>(1);
         auto* output = outData<char>();
         const int64_t count = in(1).elements();
-        ElementWalk walk(in(1).shape, in(0).shape, params<ElementsParams>().axis);
-        const bool nothing = in(0).empty();
+        const int axis = params<ElementsParams>().axis;
+        const int64_t extent = in(0).shape[axis];
+        ElementWalk walk(in(1).shape, in(0).shape, axis);
         for (int64_t i = 0; i < count; ++i, output += width, walk.next()) {
-            const int64_t from = nothing ? -1 : walk.at(indices[i]);
-            copyOrZero(output, from < 0 ? nullptr : data + from * static_cast<int64_t>(width), width);
+            const int64_t place = placeOnAxis(command().name, indices[i], i, extent);
+            copyBytes(output, data + walk.at(place) * static_cast<int64_t>(width), width);
         }
     }
 };

@@ -99,7 +99,8 @@ class MovingSliceTf final : public MovingSlice {
         for (int i = 0; i < shape.rank(); ++i) {
             const int64_t begin = begins[i] < 0 ? begins[i] + shape[i] : begins[i];
             if (begin < 0 || begin > shape[i] - size[i])
-                fail(Status::BadRange, "op '%s': a slice of %lld from %d on does not lie in axis %d of %s",
+                fail(Status::InputDataError,
+                     "op '%s': a slice of %lld from %d on does not lie in axis %d of %s",
                      command().name.c_str(), static_cast<long long>(size[i]), begins[i], i,
                      shape.text().c_str());
             const auto axis = static_cast<size_t>(i);
@@ -125,7 +126,7 @@ class MovingStridedSlice final : public MovingSlice {
         const StridedSlicePlan plan = planStridedSlice(
             name, slice, in(0).shape, stridedSliceIndices(slice, command().inputs.size(), list));
         if (!(plan.shape == out().shape))
-            fail(Status::BadRange, "op '%s': the slice has shape %s now, it was planned as %s", name,
+            fail(Status::InputDataError, "op '%s': the slice has shape %s now, it was planned as %s", name,
                  plan.shape.text().c_str(), out().shape.text().c_str());
         Box box;
         bool whole = true;

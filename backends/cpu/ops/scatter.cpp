@@ -1,5 +1,5 @@
 // ScatterNd and ScatterElements. The output starts as the data; updates follow in index order, so later ones
-// win.
+// win, and the first index outside ends the run.
 #include "ops/scatter.h"
 
 #include <algorithm>
@@ -38,19 +38,20 @@ class ScatterBase : public CommandExecution {
         else if (data->data != out().data)
             std::memcpy(out().data, data->data, bytes);
     }
-    // Elements `to`.. of the output get (or are combined with) elements `from`.. of the updates.
+    // Elements `to`.. of the output get (or are combined with) elements `from`.. of the updates. Codes beyond
+    // multiplication write nothing, as in the reference.
     void apply(const Tensor& updates, int64_t from, int64_t to, int64_t count, int reduction) const noexcept {
         const auto width = static_cast<int64_t>(elementBytes(out().type));
         if (reduction < 0)
             std::memcpy(outData<char>() + to * width, updates.as<const char>() + from * width,
                         static_cast<size_t>(count * width));
+        else if (reduction > 2)
+            return;
         else if (out().type == DataType::Float32)
             combine(outData<float>() + to, updates.as<const float>() + from, count, reduction);
         else
             combine(outData<uint32_t>() + to, updates.as<const uint32_t>() + from, count, reduction);
     }
-    // Codes beyond multiplication write nothing, as in the reference.
-    static bool acts(int reduction) noexcept { return reduction <= 2; }
 };
 
 class ScatterNdExecution final : public ScatterBase {
@@ -59,11 +60,10 @@ class ScatterNdExecution final : public ScatterBase {
     void onExecute() override {
         const auto& p = params<ScatterNdParams>();
         start(command().inputs.size() > 2 ? command().inputs[2] : nullptr);
-        if (!acts(p.reduction) || p.slice == 0) return;
         const auto* row = inData<int32_t>(0);
-        for (int64_t r = 0; r < p.rows; ++r, row += p.depth) {
-            const int64_t to = rowStart(row, p.depth, p.extent, p.stride);
-            if (to >= 0) apply(in(1), r * p.slice, to, p.slice, p.reduction);
+        for (int64_t r = 0; r < p.rows; ++r, row += p.bounds.depth) {
+            const int64_t to = rowStart(command().name, p.bounds, p.stride, row, r);
+            apply(in(1), r * p.slice, to, p.slice, p.reduction);
         }
     }
 };
@@ -74,13 +74,13 @@ class ScatterElementsExecution final : public ScatterBase {
     void onExecute() override {
         const auto& p = params<ElementsParams>();
         start(&in(0));
-        if (!acts(p.reduction)) return;
         const auto* indices = inData<int32_t>(1);
         const int64_t count = in(1).elements();
+        const int64_t extent = out().shape[p.axis];
         ElementWalk walk(in(1).shape, out().shape, p.axis);
         for (int64_t i = 0; i < count; ++i, walk.next()) {
-            const int64_t to = walk.at(indices[i]);
-            if (to >= 0) apply(in(2), i, to, 1, p.reduction);
+            const int64_t place = placeOnAxis(command().name, indices[i], i, extent);
+            apply(in(2), i, walk.at(place), 1, p.reduction);
         }
     }
 };

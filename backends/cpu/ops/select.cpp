@@ -1,10 +1,11 @@
-// Select, Where, Unique, SetDiff1D, UnravelIndex. Where and its kin write at most as much as their output
+// Select, Where, Unique, SetDiff1D, UnravelIndex, which refuses indices outside of its shape. Where and its kin write at most as much as their output
 // holds, should their input have changed since shapes were computed, and zero what is left.
 #include <algorithm>
 #include <cstring>
 
 #include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/families.h"
+#include "base/error.h"
 
 namespace mnnc::cpu {
 
@@ -155,14 +156,20 @@ class UnravelExecution final : public CommandExecution {
         const auto* dims = inData<int32_t>(1);
         auto* output = outData<int32_t>();
         for (int64_t i = 0; i < count; ++i) {
-            // The leading coordinate takes what is left: there is no range check.
-            int64_t rest = inData<int32_t>(0)[i];
-            for (int64_t j = depth - 1; j > 0; --j) {
-                const int64_t extent = dims[j] == 0 ? 1 : dims[j];
-                output[j * count + i] = static_cast<int32_t>(rest % extent);
-                rest /= extent;
+            const int64_t index = inData<int32_t>(0)[i];
+            int64_t rest = index;
+            for (int64_t j = depth - 1; j >= 0; --j) {
+                if (dims[j] < 1)
+                    fail(Status::InputDataError, "op '%s': extent %lld of the shape is %d",
+                         command().name.c_str(), static_cast<long long>(j), dims[j]);
+                output[j * count + i] = static_cast<int32_t>(rest % dims[j]);
+                rest /= dims[j];
             }
-            output[i] = static_cast<int32_t>(rest);
+            // No index counts from the end here.
+            if (index < 0 || rest > 0)
+                fail(Status::InputDataError,
+                     "op '%s': index %lld (element %lld of the indices) is outside of the shape",
+                     command().name.c_str(), static_cast<long long>(index), static_cast<long long>(i));
         }
     }
 };

@@ -1,7 +1,9 @@
-// Gathers on row-major tensors. Indices are checked on the device: one outside gives zeros, as on the CPU.
+// Gathers on row-major tensors. Negative indices count from the end. The kernels use no index outside of its axis, and
+// unless planning has seen all indices, a check beside them reports the first such one to the host.
 #include "ops/gather.h"
 
 #include "backends/vulkan/ops/families.h"
+#include "backends/vulkan/ops/index_check.h"
 #include "backends/vulkan/vulkan_execution.h"
 #include "tensor/region_builder.h"
 
@@ -22,7 +24,10 @@ class GatherBase : public VulkanExecution {
             *pipeline_,
             {{reads(*command_.inputs[0]), reads(*command_.inputs[1]), writes(*command_.outputs[0])}}, push_,
             ceilDiv(total_, pipeline_->localSize));
+        if (check_.planned()) check_.encode(recorder, reads(*command_.inputs[1]), writesReport());
     }
+    int64_t reportBytes() const override { return check_.reportBytes(); }
+    void afterRun() const override { check_.read(command_.name, report()); }
 
   protected:
     void choose(const char* shader, uint32_t constant, int64_t total) {
@@ -32,10 +37,15 @@ class GatherBase : public VulkanExecution {
         push_.u(total);
     }
 
+    void check(const IndexBounds& bounds, bool done) {
+        if (!done) check_.plan(backend(), bounds, command_.inputs[1]->elements());
+    }
+
     const Command command_;
     Push push_;
 
   private:
+    IndexCheck check_;
     int64_t total_ = 0;
     const Pipeline* pipeline_ = nullptr;
 };
@@ -49,6 +59,7 @@ class Gather final : public GatherBase {
         const int64_t inner = quads ? p.inner / 4 : p.inner;
         choose("gather", quads, p.outer * p.count * inner);
         push_.u(p.extent).u(inner).u(p.count);
+        check(IndexBounds::ofAxis(p.extent), p.indicesChecked);
     }
 };
 
@@ -57,10 +68,11 @@ class GatherNd final : public GatherBase {
     using GatherBase::GatherBase;
     void onResize() override {
         const auto& p = *command_.paramsAs<GatherNdParams>();
-        choose("gather_nd", static_cast<uint32_t>(p.depth), p.rows * p.slice);
-        push_.u(p.slice);
-        for (const int64_t extent : p.extent) push_.u(extent);
+        choose("gather_nd", static_cast<uint32_t>(p.bounds.depth), p.rows * p.slice);
+        push_.u(p.slice).u(std::min<int64_t>(p.bounds.rowsPerBatch, UINT32_MAX)).u(p.bounds.batchStep);
+        for (const int64_t extent : p.bounds.extent) push_.u(extent);
         for (const int64_t stride : p.stride) push_.u(stride);
+        check(p.bounds, p.indicesChecked);
     }
 };
 
@@ -69,13 +81,15 @@ class GatherElements final : public GatherBase {
     using GatherBase::GatherBase;
     void onResize() override {
         const Shape &data = command_.inputs[0]->shape, &indices = command_.inputs[1]->shape;
-        const int axis = command_.paramsAs<ElementsParams>()->axis;
+        const auto& p = *command_.paramsAs<ElementsParams>();
+        const int axis = p.axis;
         const Strides strides = rowMajorStrides(data);
         const auto stride = [&](int i) { return strides[static_cast<size_t>(i)]; };
         choose("gather_elements", static_cast<uint32_t>(indices.rank()), indices.elements());
         push_.u(data[axis]).u(stride(axis));
         for (int i = 0; i < kMaxRank; ++i) push_.u(indices.at(i));
         for (int i = 0; i < kMaxRank; ++i) push_.u(i < data.rank() && i != axis ? stride(i) : 0);
+        check(IndexBounds::ofAxis(data[axis]), p.indicesChecked);
     }
 };
 
@@ -84,20 +98,6 @@ bool supportsGather(const VulkanBackend&, const Command& command, std::string& r
         command.inputs[0]->type != command.outputs[0]->type || command.inputs[1]->type != DataType::Int32) {
         reason = "the Vulkan kernels gather from tensors that are not empty, by int32 indices";
         return false;
-    }
-    if (command.type == OpType::GatherND && !command.paramsAs<GatherNdParams>()->checkEach) {
-        reason = "the Vulkan kernel checks every index of a row by itself, which batched rows do not allow";
-        return false;
-    }
-    if (command.type == OpType::GatherElements) {
-        const Shape &data = command.inputs[0]->shape, &indices = command.inputs[1]->shape;
-        const int axis = command.paramsAs<ElementsParams>()->axis;
-        for (int i = 0; i < data.rank(); ++i)
-            if (i != axis && indices[i] > data[i]) {
-                reason =
-                    "the Vulkan kernel takes indices that reach beyond the data along their own axis only";
-                return false;
-            }
     }
     return true;
 }

@@ -1,0 +1,406 @@
+// Nets of one operator that reads indices from a tensor, and what it gives for good ones; a session of them through the
+// public functions. For the tests of the CPU and of devices.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <climits>
+#include <functional>
+
+#include "mnn_c.h"
+#include "net_steps.h"
+
+namespace mnnc::testing {
+
+using Ints = std::vector<int32_t>;
+using Floats = std::vector<float>;
+
+class IndexNet : public Steps {
+  public:
+    int ints(Ints dims) {
+        wire::InputT input;
+        input.dims = std::move(dims);
+        input.dtype = wire::DataType::DT_INT32;
+        input.dformat = wire::MNN_DATA_FORMAT::NCHW;
+        const int id = tensor();
+        net_.oplists.push_back(makeOp(wire::OpType::Input, "indices", {}, {id}, std::move(input)));
+        return id;
+    }
+    int constant(Ints dims, Ints values) {
+        const int id = tensor();
+        net_.oplists.push_back(makeIntConst(id, std::move(dims), std::move(values)));
+        return id;
+    }
+    int constant(Ints dims, Floats values) {
+        const int id = tensor();
+        net_.oplists.push_back(makeConst(id, std::move(dims), std::move(values)));
+        return id;
+    }
+    int indexed(wire::OpType type, Ints inputs) {
+        const int id = tensor();
+        net_.oplists.push_back(makeOp(type, "indexed", std::move(inputs), {id}));
+        return id;
+    }
+    template <typename Table>
+    int indexed(wire::OpType type, Ints inputs, Table table) {
+        const int id = tensor();
+        net_.oplists.push_back(makeOp(type, "indexed", std::move(inputs), {id}, std::move(table)));
+        return id;
+    }
+    int gather(int data, int indices, int axis) {
+        wire::AxisT table;
+        table.axis = axis;
+        return indexed(wire::OpType::Gather, {data, indices}, std::move(table));
+    }
+};
+
+struct IndexCase {
+    std::string name;
+    Ints dataDims, indexDims;
+    Ints good;      // no negative ones
+    size_t at;      // the element of the indices that becomes another one
+    int extent;     // of the axis that it counts along
+    int later;      // an element behind it that becomes bad as well
+    int share = 0;  // of the batch in that element
+    std::function<int(IndexNet&, int data, int indices)> add;
+    std::function<Floats(const Floats& data, const Ints& indices)>
+        wanted;  // of indices that are not negative
+    bool onDevice = true;
+
+    // The net with the indices as an input, or as these constants.
+    std::vector<uint8_t> model(const Ints* constants = nullptr) const {
+        IndexNet net;
+        const int data = net.relu(net.input(dataDims));
+        const int indices = constants ? net.constant(indexDims, *constants) : net.ints(indexDims);
+        return pack(net.finish({net.relu(add(net, data, indices))}));
+    }
+    Ints with(int32_t index) const {
+        Ints indices = good;
+        indices[at] = index + share;
+        return indices;
+    }
+    Floats data() const {
+        Floats values(static_cast<size_t>(product(dataDims)));
+        for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 1000 + 1);
+        return values;
+    }
+    std::string sentence(int32_t index) const {
+        return "op 'indexed': index " + std::to_string(index) + " (element " + std::to_string(at) +
+               " of the indices) is outside of an axis of extent " + std::to_string(extent);
+    }
+    static int64_t product(const Ints& dims) {
+        int64_t result = 1;
+        for (const int32_t dim : dims) result *= dim;
+        return result;
+    }
+};
+
+// Every operator of the families of Gather and Scatter.
+inline std::vector<IndexCase> indexCases() {
+    std::vector<IndexCase> cases;
+    const auto rows = [](const Floats& data, const Ints& indices) {  // along axis 1 of (3, 5, 8)
+        Floats result;
+        for (size_t o = 0; o < 3; ++o)
+            for (const int32_t index : indices)
+                for (size_t i = 0; i < 8; ++i)
+                    result.push_back(data[(o * 5 + static_cast<size_t>(index)) * 8 + i]);
+        return result;
+    };
+    cases.push_back({"Gather",
+                     {3, 5, 8},
+                     {7},
+                     {0, 4, 2, 2, 1, 3, 0},
+                     3,
+                     5,
+                     5,
+                     0,
+                     [](IndexNet& net, int data, int indices) { return net.gather(data, indices, 1); },
+                     rows});
+    cases.push_back({"GatherOfTwo",
+                     {3, 5, 8},
+                     {2},
+                     {4, 1},
+                     0,
+                     5,
+                     1,
+                     0,
+                     [](IndexNet& net, int data, int indices) { return net.gather(data, indices, 1); },
+                     rows});
+    cases.push_back(
+        {"GatherV2",
+         {3, 5, 8},
+         {7},
+         {0, 4, 2, 2, 1, 3, 0},
+         0,
+         5,
+         6,
+         0,
+         [](IndexNet& net, int data, int indices) {
+             return net.indexed(wire::OpType::GatherV2, {data, indices, net.constant({}, Ints{1})});
+         },
+         rows});
+    cases.push_back({"Embedding",
+                     {50, 7},
+                     {2, 3},
+                     {7, 49, 0, 1, 30, 2},
+                     4,
+                     50,
+                     5,
+                     0,
+                     [](IndexNet& net, int data, int indices) {
+                         return net.indexed(wire::OpType::GatherV2, {data, indices});
+                     },
+                     [](const Floats& data, const Ints& indices) {
+                         Floats result;
+                         for (const int32_t index : indices)
+                             for (int i = 0; i < 7; ++i)
+                                 result.push_back(data[static_cast<size_t>(index * 7 + i)]);
+                         return result;
+                     }});
+    cases.push_back({"GatherND",
+                     {4, 5, 6},
+                     {3, 2},
+                     {0, 1, 3, 4, 2, 0},
+                     3,
+                     5,
+                     4,
+                     0,
+                     [](IndexNet& net, int data, int indices) {
+                         return net.indexed(wire::OpType::GatherND, {data, indices});
+                     },
+                     [](const Floats& data, const Ints& indices) {
+                         Floats result;
+                         for (size_t r = 0; r < indices.size(); r += 2)
+                             for (int i = 0; i < 6; ++i)
+                                 result.push_back(
+                                     data[static_cast<size_t>((indices[r] * 5 + indices[r + 1]) * 6 + i)]);
+                         return result;
+                     }});
+    // Two batches of tables of 3 x 4: converters add the 12 of the second to its last indices.
+    cases.push_back({"GatherNDBatched",
+                     {2, 3, 4, 5},
+                     {2, 3, 2},
+                     {0, 3, 2, 2, 1, 0, 0, 12, 2, 15, 1, 13},
+                     9,
+                     4,
+                     10,
+                     12,
+                     [](IndexNet& net, int data, int indices) {
+                         wire::AxisT batch;
+                         batch.axis = 1;
+                         return net.indexed(wire::OpType::GatherND, {data, indices}, std::move(batch));
+                     },
+                     [](const Floats& data, const Ints& indices) {
+                         Floats result;
+                         for (size_t r = 0; r < indices.size(); r += 2)
+                             for (int i = 0; i < 5; ++i)
+                                 result.push_back(
+                                     data[static_cast<size_t>((indices[r] * 4 + indices[r + 1]) * 5 + i)]);
+                         return result;
+                     }});
+    cases.push_back(
+        {"GatherElements",
+         {3, 5, 8},
+         {3, 2, 4},
+         Ints(24, 3),
+         13,
+         5,
+         20,
+         0,
+         [](IndexNet& net, int data, int indices) {
+             return net.indexed(wire::OpType::GatherElements, {data, indices, net.constant({}, Ints{1})});
+         },
+         [](const Floats& data, const Ints& indices) {
+             Floats result;
+             for (size_t i = 0; i < indices.size(); ++i)
+                 result.push_back(data[(i / 8 * 5 + static_cast<size_t>(indices[i])) * 8 + i % 4]);
+             return result;
+         }});
+    // Codes as in the schema: replace, add, subtract, multiply; maximum, which writes nothing.
+    for (const int reduction : {-1, 0, 1, 2, 9}) {
+        const auto combine = [reduction](float& to, float value) {
+            if (reduction < 0)
+                to = value;
+            else if (reduction == 0)
+                to += value;
+            else if (reduction == 1)
+                to -= value;
+            else if (reduction == 2)
+                to *= value;
+            to = std::max(to, 0.0f);  // the net's last operator, which no later update changes here
+        };
+        const auto table = [reduction] {
+            wire::BinaryOpT binary;
+            binary.opType = static_cast<wire::BinaryOpOperation>(reduction);
+            return binary;
+        };
+        cases.push_back({"ScatterNd" + std::to_string(reduction),
+                         {3, 4},
+                         {3, 1},
+                         {4, 0, 2},
+                         1,
+                         5,
+                         2,
+                         0,
+                         [table, reduction](IndexNet& net, int data, int indices) {
+                             const Ints inputs{indices, data, net.constant({2}, Ints{5, 4}),
+                                               net.constant({5, 4}, Floats(20, 30.0f))};
+                             // Without a table it replaces.
+                             return reduction < 0 ? net.indexed(wire::OpType::ScatterNd, inputs)
+                                                  : net.indexed(wire::OpType::ScatterNd, inputs, table());
+                         },
+                         [combine](const Floats& data, const Ints& indices) {
+                             Floats result(20, 30.0f);
+                             for (size_t r = 0; r < 3; ++r)
+                                 for (size_t i = 0; i < 4; ++i)
+                                     combine(result[static_cast<size_t>(indices[r]) * 4 + i],
+                                             data[r * 4 + i]);
+                             return result;
+                         },
+                         false});
+        cases.push_back(
+            {"ScatterElements" + std::to_string(reduction),
+             {5, 4},
+             {2, 3},
+             {4, 0, 2, 1, 3, 0},
+             2,
+             5,
+             5,
+             0,
+             [table](IndexNet& net, int data, int indices) {
+                 return net.indexed(wire::OpType::ScatterElements,
+                                    {data, indices, net.constant({2, 3}, Floats{1, 2, 3, 4, 5, 6}),
+                                     net.constant({}, Ints{0})},
+                                    table());
+             },
+             [combine](const Floats& data, const Ints& indices) {
+                 Floats result = data;
+                 for (size_t i = 0; i < 6; ++i)
+                     combine(result[static_cast<size_t>(indices[i]) * 4 + i % 3], static_cast<float>(i + 1));
+                 return result;
+             },
+             false});
+    }
+    return cases;
+}
+
+// A session of a model, through the public functions.
+class PublicSession {
+  public:
+    struct Mode {
+        std::string name;
+        int32_t forward = MNN_FORWARD_CPU, threads = 1, gpuMode = 0;
+    };
+
+    PublicSession(const std::vector<uint8_t>& model, const Mode& mode) {
+        EXPECT_EQ(mnn_interpreter_create_from_memory(model.data(), model.size(), nullptr, &interpreter_),
+                  MNN_OK)
+            << mnn_last_error();
+        mnn_schedule_config_t config;
+        EXPECT_EQ(mnn_schedule_config_init(&config, sizeof config), MNN_OK);
+        config.forward_type = mode.forward;
+        config.threads = mode.threads;
+        config.gpu_mode = mode.gpuMode;
+        created = mnn_session_create(interpreter_, &config, &session_);
+        if (created != MNN_OK) error = mnn_last_error();
+    }
+    ~PublicSession() {
+        EXPECT_EQ(mnn_session_destroy(&session_), MNN_OK);
+        EXPECT_EQ(mnn_interpreter_destroy(&interpreter_), MNN_OK);
+    }
+    PublicSession(const PublicSession&) = delete;
+    PublicSession& operator=(const PublicSession&) = delete;
+
+    template <typename T>
+    void write(size_t input, const std::vector<T>& values) {
+        mnn_tensor_t* tensor = nullptr;
+        ASSERT_EQ(mnn_session_input_at(session_, input, &tensor), MNN_OK) << mnn_last_error();
+        ASSERT_EQ(mnn_tensor_write(tensor, values.data(), values.size() * sizeof(T), MNN_FORMAT_NCHW), MNN_OK)
+            << mnn_last_error();
+    }
+    mnn_status run() {
+        const mnn_status status = mnn_session_run(session_);
+        error = status == MNN_OK ? "" : mnn_last_error();
+        return status;
+    }
+    Floats read(size_t output = 0) const {
+        mnn_tensor_t* tensor = nullptr;
+        EXPECT_EQ(mnn_session_output_at(session_, output, &tensor), MNN_OK);
+        size_t count = 0;
+        EXPECT_EQ(mnn_tensor_element_count(tensor, &count), MNN_OK) << mnn_last_error();
+        Floats values(count);
+        EXPECT_EQ(mnn_tensor_read(tensor, values.data(), count * sizeof(float), MNN_FORMAT_NCHW), MNN_OK)
+            << mnn_last_error();
+        return values;
+    }
+    // Where the operator of this name runs.
+    std::string placeOf(const std::string& name) const {
+        size_t count = 0;
+        EXPECT_EQ(mnn_session_op_count(session_, &count), MNN_OK);
+        for (size_t i = 0; i < count; ++i) {
+            mnn_session_op_info_t info{};
+            info.struct_size = sizeof info;
+            EXPECT_EQ(mnn_session_op_info(session_, i, &info), MNN_OK);
+            if (info.name == name) return info.backend_name;
+        }
+        return "nowhere";
+    }
+    mnn_session_t* handle() const { return session_; }
+
+    mnn_status created = MNN_OK;
+    std::string error;  // of what failed last
+
+  private:
+    mnn_interpreter_t* interpreter_ = nullptr;
+    mnn_session_t* session_ = nullptr;
+};
+
+inline void expectRight(const PublicSession& session, const IndexCase& one, Ints indices, int32_t index) {
+    indices[one.at] = one.share + (index < 0 ? index + one.extent : index);
+    EXPECT_EQ(session.read(), one.wanted(one.data(), indices)) << "index " << index;
+}
+
+// Bad indices end the run with the same sentence each time, and the next run is right.
+inline void expectIndicesOfRuns(const IndexCase& one, const PublicSession::Mode& mode) {
+    SCOPED_TRACE(one.name + ", " + mode.name);
+    PublicSession session(one.model(), mode);
+    ASSERT_EQ(session.created, MNN_OK) << session.error;
+    EXPECT_EQ(session.placeOf("indexed"), one.onDevice && mode.forward != MNN_FORWARD_CPU ? "vulkan" : "cpu");
+    session.write(0, one.data());
+    for (const int32_t bad : {one.extent, -one.extent - 1, INT32_MIN, INT32_MAX}) {
+        if (one.share && (bad == INT32_MAX)) continue;  // there is no room for the share
+        Ints indices = one.with(bad);
+        indices[static_cast<size_t>(one.later)] = bad == one.extent ? INT32_MIN : 1000;
+        session.write(1, indices);
+        for (int round = 0; round < 2; ++round) {
+            EXPECT_EQ(session.run(), MNN_ERROR_INPUT_DATA) << "index " << bad;
+            EXPECT_EQ(session.error, one.sentence(bad));
+        }
+        for (const int32_t index : {-one.extent, one.extent - 1, 0, -1}) {
+            session.write(1, one.with(index));
+            ASSERT_EQ(session.run(), MNN_OK) << session.error;
+            expectRight(session, one, one.good, index);
+        }
+    }
+}
+
+// The same of constants, when the session is created.
+inline void expectConstantIndices(const IndexCase& one, const PublicSession::Mode& mode) {
+    SCOPED_TRACE(one.name + ", constant, " + mode.name);
+    for (const int32_t bad : {one.extent, -one.extent - 1, INT32_MIN, INT32_MAX}) {
+        if (one.share && (bad == INT32_MAX)) continue;
+        const Ints indices = one.with(bad);
+        const PublicSession session(one.model(&indices), mode);
+        EXPECT_EQ(session.created, MNN_ERROR_INPUT_DATA);
+        EXPECT_EQ(session.error, one.sentence(bad));
+    }
+    for (const int32_t index : {-one.extent, one.extent - 1}) {
+        const Ints indices = one.with(index);
+        PublicSession session(one.model(&indices), mode);
+        ASSERT_EQ(session.created, MNN_OK) << session.error;
+        session.write(0, one.data());
+        ASSERT_EQ(session.run(), MNN_OK) << session.error;
+        expectRight(session, one, one.good, index);
+    }
+}
+
+}  // namespace mnnc::testing
