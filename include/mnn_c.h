@@ -736,21 +736,25 @@ typedef struct mnn_session_memory_info {
  * Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_session_memory(const mnn_session_t* session, mnn_session_memory_t* memory);
 
-/* The work of one run in floating point operations (a multiply-add is two).
+/* The work of one run in floating point operations (a multiply-add is two). Operators in a loop count as often as
+ * it runs them, those in a branch that is not taken do not count.
  * flops: out.
- * complete: out, may be NULL; false when operators are left out whose shapes depend on contents not yet
- *   known.
+ * complete: out, may be NULL; false when operators are left out: their shapes depend on contents not yet known, or
+ *   contents that are no constants decide how often they run.
  * Returns MNN_OK; MNN_ERROR_BAD_STATE while a resize is needed. Use: reads. Since 0.1. */
 MNN_C_API mnn_status mnn_session_flops(const mnn_session_t* session, double* flops, bool* complete);
 
 typedef struct mnn_session_op_entry {
-    size_t struct_size;       /* sizeof(mnn_session_op_info_t), written by the caller */
-    const char* name;         /* "" when it has none. Valid until the session's next resize or run */
-    const char* type_name;    /* e.g. "Convolution"; valid as `name` */
-    const char* backend_name; /* e.g. "cpu": where it runs; a constant string */
-    const char* reason;       /* why the wanted backend did not take it; NULL when it did. Valid as `name` */
-    double flops;             /* per run; below 0 when that depends on contents not yet known */
-    int32_t host_shape;       /* 1: shape arithmetic on small integer tensors; 0: ordinary */
+    size_t struct_size;    /* sizeof(mnn_session_op_info_t), written by the caller */
+    const char* name;      /* "" when it has none. Valid until the session's next resize or run */
+    const char* type_name; /* e.g. "Convolution"; valid as `name` */
+    const char*
+        backend_name;      /* e.g. "cpu": where it runs; "": not decided yet, because it is planned in a run.
+                                 A constant string */
+    const char* reason;    /* why the wanted backend did not take it; NULL when it did. Valid as `name` */
+    double flops;          /* of all its executions in a run, in a callback of this one; below 0 when contents
+                                 decide that */
+    int32_t host_shape;    /* 1: shape arithmetic on small integer tensors; 0: ordinary */
     const char* algorithm; /* which way of computing it was chosen; NULL when there is one only. As `name` */
 } mnn_session_op_info_t;
 
@@ -773,7 +777,8 @@ MNN_C_API mnn_status mnn_session_op_info(const mnn_session_t* session, size_t in
 enum {
     MNN_OP_RUN = 0, /* go on */
     MNN_OP_SKIP =
-        1, /* from `before` only: leave this operator out; its outputs keep what their memory holds */
+        1, /* from `before` only: leave this operator out; its outputs keep what their memory holds. Not for
+              operators on a GPU */
     MNN_OP_STOP = 2 /* end the run with MNN_ERROR_CALLBACK_STOP */
 };
 

@@ -73,9 +73,9 @@ func (s *Session) FLOPs() (flops float64, complete bool, err error) {
 type OpInfo struct {
 	Name      string  // "" when it has none
 	Type      string  // e.g. "Convolution"
-	Backend   string  // e.g. "cpu"
+	Backend   string  // e.g. "cpu"; "": not decided yet, because a run plans it
 	Reason    string  // why the wanted backend did not take it; "" when it did
-	FLOPs     float64 // per run; below 0 when that depends on contents not yet known
+	FLOPs     float64 // of all its executions in a run; below 0 when contents decide that
 	HostShape bool    // shape arithmetic on small integer tensors
 	Algorithm string  // which way of computing it was chosen; "" when there is one only
 }

@@ -76,7 +76,7 @@ void ConditionLoop::runGraph(Subgraph& graph, const std::vector<int>& slots) {
     graph.pipeline().run();
 }
 
-void ConditionLoop::run() {
+void ConditionLoop::execute() {
     for (size_t slot = 0; slot < slots_.size(); ++slot)
         slots_[slot].assign(*inputs_[static_cast<size_t>(initial_[slot])]);
     for (int64_t round = 0;; ++round) {
@@ -109,9 +109,11 @@ void ConditionLoop::run() {
     }
 }
 
-void ConditionLoop::appendRecords(std::vector<OpRecord>& records) const {
+void ConditionLoop::appendBodies(std::vector<OpRecord>& records) const {
+    const size_t begin = records.size();
     cond_.pipeline().appendRecords(records);
     body_.pipeline().appendRecords(records);
+    repeatWork(records, begin, -1);  // a condition of each run ends the loop
 }
 
 int64_t ConditionLoop::arenaBytes() const {

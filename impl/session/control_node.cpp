@@ -6,6 +6,14 @@
 
 namespace mnnc {
 
+void ControlNode::appendRecords(std::vector<OpRecord>& records) const {
+    const size_t begin = records.size();
+    appendBodies(records);
+    if (current_) return;
+    for (size_t i = begin; i < records.size(); ++i)
+        records[i] = OpRecord::undecided(records[i].name, records[i].type);
+}
+
 std::unique_ptr<ControlNode> makeControlNode(SessionContext& context, const Node& node,
                                              std::vector<Tensor>& tensors) {
     std::vector<Tensor*> inputs, outputs;

@@ -14,9 +14,23 @@ class ControlNode {
     virtual ~ControlNode() = default;
     // Reads the node's inputs, runs the subgraphs, gives the outputs shape, type and data. Allocates only
     // when a shape grew.
-    virtual void run() = 0;
-    virtual void appendRecords(std::vector<OpRecord>& records) const = 0;
+    void run() {
+        current_ = false;
+        execute();
+        current_ = true;
+    }
+    // What the subgraphs are planned for may differ from what they get next.
+    void outdate() noexcept { current_ = false; }
+    // Operators of the subgraphs, with the work of one run; undecided ones until a run has planned them.
+    void appendRecords(std::vector<OpRecord>& records) const;
     virtual int64_t arenaBytes() const = 0;
+
+  protected:
+    virtual void execute() = 0;
+    virtual void appendBodies(std::vector<OpRecord>& records) const = 0;
+
+  private:
+    bool current_ = false;
 };
 
 // Throws NotFound or BadFormat when a subgraph or an alias does not resolve.

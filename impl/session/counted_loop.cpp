@@ -72,13 +72,29 @@ Subgraph& CountedLoop::startIteration(int64_t iteration) {
     called.describe(1, condition_.tensor);
     for (size_t i = 0; i < carried_; ++i) called.describe(i + 2, values_[i].tensor);
     // Same plan: input memory still holds what the iteration before put there.
-    const bool kept = wasPrepared && body.prepared() && iteration > (first_ ? 1 : 0);
+    const bool again = iteration > (first_ ? 1 : 0);
+    const bool kept = wasPrepared && body.prepared() && again;
+    varying_ |= again && !kept;
     body.prepare();
     called.fill(0, iteration_.tensor);
     called.fill(1, condition_.tensor);
     for (size_t i = 0; i < carried_; ++i)
         if (!kept || !constant_[i]) called.fill(i + 2, values_[i].tensor);
     return called;
+}
+
+// How many iterations every run of this plan has; -1 where values of the run decide, or where iterations differ.
+int64_t CountedLoop::knownTrips() const {
+    const Tensor &limit = *inputs_[0], &condition = *inputs_[1];
+    if (!conditionKnown(limit) || limit.type != DataType::Int32 || !conditionKnown(condition)) return -1;
+    const int64_t trips = std::max<int64_t>(tripLimit(limit, name_.c_str()), 0);
+    if (trips == 0 || !conditionHolds(condition, name_.c_str())) return 0;
+    if (varying_ || !body_->pipeline().singleStage()) return -1;
+    if (trips == 1) return 1;
+    const Tensor& next = body_->pipeline().output(0);
+    if (body_->passesThrough(1, 0)) return trips;
+    if (!conditionKnown(next)) return -1;
+    return conditionHolds(next, name_.c_str()) ? trips : 1;
 }
 
 void CountedLoop::appendScans(const Pipeline& body, int64_t iteration, int64_t limit) {
@@ -118,10 +134,11 @@ void CountedLoop::appendScans(const Pipeline& body, int64_t iteration, int64_t l
     }
 }
 
-void CountedLoop::run() {
+void CountedLoop::execute() {
     const int64_t limit = tripLimit(*inputs_[0], name_.c_str());
     bool goesOn = conditionHolds(*inputs_[1], name_.c_str());
     condition_.assign(*inputs_[1]);
+    varying_ = false;
     for (size_t i = 0; i < carried_; ++i) values_[i].assign(*inputs_[i + 2]);
 
     int64_t iteration = 0;
@@ -148,8 +165,21 @@ void CountedLoop::run() {
         }
 }
 
-void CountedLoop::appendRecords(std::vector<OpRecord>& records) const {
+void CountedLoop::appendBodies(std::vector<OpRecord>& records) const {
+    const size_t begin = records.size();
     body_->pipeline().appendRecords(records);
+    const int64_t trips = knownTrips();
+    if (!first_ || trips < 2) return repeatWork(records, begin, trips);
+    // The first iteration has a plan of its own, in which operators may be grouped in another way.
+    repeatWork(records, begin, trips - 1);
+    std::vector<OpRecord> first;
+    first_->pipeline().appendRecords(first);
+    const bool alike = std::equal(first.begin(), first.end(), records.begin() + static_cast<ptrdiff_t>(begin),
+                                  records.end(), [](const OpRecord& a, const OpRecord& b) {
+                                      return a.name == b.name && a.flops >= 0 && b.flops >= 0;
+                                  });
+    if (!alike) return repeatWork(records, begin, -1);
+    for (size_t i = 0; i < first.size(); ++i) records[begin + i].flops += first[i].flops;
 }
 
 int64_t CountedLoop::arenaBytes() const {

@@ -35,7 +35,7 @@ void IfNode::connect(Branch& branch, const IfParams& params, size_t side) const 
     }
 }
 
-void IfNode::run() {
+void IfNode::execute() {
     Branch& branch = conditionHolds(*inputs_[0], name_.c_str()) ? then_ : else_;
     for (size_t i = 0; i < branch.source.size(); ++i)
         branch.body.describe(i, *inputs_[static_cast<size_t>(branch.source[i])]);
@@ -48,9 +48,15 @@ void IfNode::run() {
                     branch.body.pipeline().output(static_cast<size_t>(branch.results[i])));
 }
 
-void IfNode::appendRecords(std::vector<OpRecord>& records) const {
-    then_.body.pipeline().appendRecords(records);
-    else_.body.pipeline().appendRecords(records);
+void IfNode::appendBodies(std::vector<OpRecord>& records) const {
+    const Tensor& condition = *inputs_[0];
+    const bool known = conditionKnown(condition);
+    for (const Branch* branch : {&then_, &else_}) {
+        const size_t begin = records.size();
+        branch->body.pipeline().appendRecords(records);
+        const bool taken = known && conditionHolds(condition, name_.c_str()) == (branch == &then_);
+        repeatWork(records, begin, !known ? -1 : taken ? 1 : 0);
+    }
 }
 
 int64_t IfNode::arenaBytes() const {

@@ -12,11 +12,11 @@ class IfNode final : public ControlNode {
   public:
     IfNode(SessionContext& context, const std::string& name, const IfParams& params,
            std::vector<Tensor*> inputs, std::vector<Tensor*> outputs);
-    void run() override;
-    void appendRecords(std::vector<OpRecord>& records) const override;
     int64_t arenaBytes() const override;
 
   private:
+    void execute() override;
+    void appendBodies(std::vector<OpRecord>& records) const override;
     struct Branch {
         Branch(SessionContext& context, const std::string& graph, const char* caller)
             : body(context, graph, caller) {}

@@ -1,5 +1,6 @@
 // What a session tells about the commands it executes, and to whom while it runs.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,12 +11,29 @@ namespace mnnc {
 struct OpRecord {
     std::string name;
     const char* type = "";
-    const char* backend = "";
-    std::string algorithm;  // which of its ways the execution chose; empty when it has one only
-    std::string reason;     // why the wanted backend did not take it; empty when it did
-    double flops = 0;       // below 0: not known yet
+    const char* backend = "";  // empty: not decided yet, the operator is planned in a run
+    std::string algorithm;     // which of its ways the execution chose; empty when it has one only
+    std::string reason;        // why the wanted backend did not take it; empty when it did
+    double flops = 0;          // of all its executions in one run; below 0: not known
     bool hostShape = false;
+
+    // An operator that the next run plans, again or for the first time.
+    static OpRecord undecided(const std::string& name, const char* type) {
+        return {name, type, "", "", "", -1, false};
+    }
 };
+
+// A range of a list of records, from `begin` to its end: the work of one execution becomes that of `times`, which is
+// below 0 when it is not known.
+inline void repeatWork(std::vector<OpRecord>& records, size_t begin, int64_t times) {
+    for (size_t i = begin; i < records.size(); ++i) {
+        double& flops = records[i].flops;
+        if (times == 0)
+            flops = 0;
+        else
+            flops = flops < 0 || times < 0 ? -1 : flops * static_cast<double>(times);
+    }
+}
 
 // One command of a step.
 struct OpCall {
@@ -28,7 +46,8 @@ struct OpCall {
 class RunObserver {
   public:
     virtual ~RunObserver() = default;
-    // False: the step is left out, its outputs keep what their memory holds.
+    // False: the step is left out, its outputs keep what their memory holds. Not possible on a device, which takes many
+    // commands in one step: the run ends with NotSupported.
     virtual bool before(const OpCall& call) = 0;
     virtual void after(const OpCall& call) = 0;
 };

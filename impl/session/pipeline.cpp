@@ -94,8 +94,8 @@ void Pipeline::appendRecords(std::vector<OpRecord>& records) const {
         } else {
             for (const Stage::Item& item : stage->items())
                 if (!item.control && !item.op->folded)
-                    records.push_back({item.op->node->name, opTypeName(item.op->node->type),
-                                       context_.wanted().name(), "", "", -1, false});
+                    records.push_back(
+                        OpRecord::undecided(item.op->node->name, opTypeName(item.op->node->type)));
         }
     }
     for (const auto& control : controls_) control->appendRecords(records);

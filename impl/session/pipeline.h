@@ -35,7 +35,7 @@ class Pipeline {
     void prepare();
     bool prepared() const noexcept { return !stages_.empty() && stages_[0]->planned(); }
     // Whether all shapes are known before a run.
-    bool singleStage() const noexcept { return stages_.size() == 1; }
+    bool singleStage() const noexcept { return stages_.size() == 1 && controls_.empty(); }
     void run();
 
     void appendRecords(std::vector<OpRecord>& records) const;

@@ -53,6 +53,12 @@ Stage::Stage(SessionContext& context, std::vector<Tensor>& tensors, const GraphS
 
 Stage::~Stage() = default;
 
+void Stage::invalidate() noexcept {
+    planned_ = false;
+    for (const Item& item : items_)
+        if (item.control) item.control->outdate();
+}
+
 std::vector<Tensor*> Stage::tensorsOf(const std::vector<int>& ids) const {
     std::vector<Tensor*> result;
     for (const int id : ids)
@@ -164,7 +170,7 @@ void Stage::readKeys() {
 }
 
 void Stage::plan() {
-    planned_ = false;
+    invalidate();
     readKeys();
     // Kept until the new plan stands: it holds prepared weights that the new one asks for again.
     const std::vector<Step> previous = std::move(steps_);
@@ -240,6 +246,7 @@ void Stage::plan() {
         Step made;
         made.execution = std::move(step.execution);
         made.calls = std::move(step.calls);
+        made.onDevice = step.onDevice;
         if (!made.execution) made.control = controls[control++];
         steps_.push_back(std::move(made));
     }
@@ -258,11 +265,19 @@ void Stage::execute() {
     }
 }
 
-// What a device takes in one go is told together, and cannot be left out in parts.
+// What a device takes in one go is told together, and no part of it can be left out.
 void Stage::executeObserved(const Step& step) {
     bool wanted = true;
-    for (const OpCall& call : step.calls) wanted &= context_.observer->before(call);
-    if (wanted || step.calls.size() > 1) step.execution->onExecute();
+    for (const OpCall& call : step.calls) {
+        wanted &= context_.observer->before(call);
+        if (!wanted && step.onDevice)
+            fail(Status::NotSupported,
+                 "MNN_OP_SKIP came back from a callback before operator '%s', which the %s backend takes in "
+                 "one go "
+                 "with others: it cannot be left out there",
+                 call.record.name.c_str(), call.record.backend);
+    }
+    if (wanted) step.execution->onExecute();
     for (const OpCall& call : step.calls) context_.observer->after(call);
 }
 

@@ -40,7 +40,7 @@ class Stage {
     ~Stage();
 
     bool planned() const noexcept { return planned_; }
-    void invalidate() noexcept { planned_ = false; }
+    void invalidate() noexcept;
     // Whether what the plan depends on is as it was when plan() ran. Does not allocate. Throws what a shape rule
     // throws about values that moved.
     bool upToDate();
@@ -87,6 +87,7 @@ class Stage {
     struct Step {
         std::unique_ptr<Execution> execution;  // null: control
         ControlNode* control = nullptr;
+        bool onDevice = false;
         std::vector<OpCall> calls;
     };
 

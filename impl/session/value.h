@@ -29,6 +29,12 @@ inline bool conditionHolds(const Tensor& tensor, const char* name) {
     return tensor.type == DataType::Int32 ? *tensor.as<const int32_t>() > 0 : *tensor.as<const float>() > 0;
 }
 
+// Whether a condition has its value before a run, the same in all runs of this plan.
+inline bool conditionKnown(const Tensor& tensor) {
+    return tensor.contentKnown && !tensor.empty() &&
+           (tensor.type == DataType::Int32 || tensor.type == DataType::Float32);
+}
+
 struct Value {
     explicit Value(SessionContext& context) : memory(context) {}
     Tensor tensor;

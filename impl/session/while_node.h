@@ -13,12 +13,13 @@ class CountedLoop final : public ControlNode {
   public:
     CountedLoop(SessionContext& context, const std::string& name, const WhileParams& params,
                 std::vector<Tensor*> inputs, std::vector<Tensor*> outputs);
-    void run() override;
-    void appendRecords(std::vector<OpRecord>& records) const override;
     int64_t arenaBytes() const override;
 
   private:
+    void execute() override;
+    void appendBodies(std::vector<OpRecord>& records) const override;
     bool fits();
+    int64_t knownTrips() const;
     Subgraph& startIteration(int64_t iteration);
     void appendScans(const Pipeline& body, int64_t iteration, int64_t limit);
 
@@ -29,6 +30,7 @@ class CountedLoop final : public ControlNode {
     std::unique_ptr<Subgraph> body_, first_;  // first_: where the first iteration has shapes of its own
     size_t carried_ = 0;                      // values handed from one iteration to the next
     std::vector<bool> constant_;              // carried values the body hands back untouched
+    bool varying_ = false;                    // iterations of the last run had different plans
     std::deque<Value> values_;
     Value iteration_, condition_;
     std::deque<ChargedBuffer> memory_;  // of the outputs
@@ -38,11 +40,11 @@ class ConditionLoop final : public ControlNode {
   public:
     ConditionLoop(SessionContext& context, const std::string& name, const WhileParams& params,
                   std::vector<Tensor*> inputs, std::vector<Tensor*> outputs);
-    void run() override;
-    void appendRecords(std::vector<OpRecord>& records) const override;
     int64_t arenaBytes() const override;
 
   private:
+    void execute() override;
+    void appendBodies(std::vector<OpRecord>& records) const override;
     void runGraph(Subgraph& graph, const std::vector<int>& slots);
     int slotOf(const std::string& formal);
 

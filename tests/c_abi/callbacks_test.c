@@ -130,6 +130,13 @@ static void order_on_a_device(void** state) {
         recorder mine = {.session = session, .answer = MNN_OP_STOP, .answer_at = 1};
         assert_fails(run_watched(session, on_before, on_after, &mine), MNN_ERROR_CALLBACK_STOP);
         check_order(session, false);
+        /* What the device takes in one go cannot be left out in parts, and a run that fails computes nothing. */
+        mine = (recorder){.session = session, .answer = MNN_OP_SKIP, .answer_at = 1};
+        assert_fails(run_watched(session, on_before, on_after, &mine), MNN_ERROR_NOT_SUPPORTED);
+        assert_non_null(strstr(mnn_last_error(), mine.names[1]));
+        assert_int_equal(mine.before, 2);
+        assert_int_equal(mine.after, 0);
+        check_order(session, false);
         assert_ok(mnn_session_destroy(&session));
     }
 }

@@ -107,7 +107,8 @@ ordered_json describePlacement(const Session& session, const CommonFlags& flags)
         mnn_session_op_info_t op{};
         op.struct_size = sizeof op;
         check(mnn_session_op_info(session.get(), i, &op));
-        const char* where = op.host_shape != 0 ? "host_shape" : op.backend_name;
+        std::string where = op.host_shape != 0 ? "host_shape" : op.backend_name;
+        if (where.empty()) where = "undecided";  // planned in a run
         counts[where]++;
         ordered_json row = {{"op", op.name}, {"type", op.type_name}, {"backend", where}, {"reason", nullptr}};
         if (op.reason) row["reason"] = op.reason;
@@ -171,9 +172,8 @@ void printSession(const ordered_json& info) {
         return;
     }
     const ordered_json& memory = info["memory"];
-    fmt::print(
-        "flops         {}{}\n", countText(info["flops"].get<double>()),
-        info["flops_complete"].get<bool>() ? "" : " and what depends on contents (unknown before a run)");
+    fmt::print("flops         {}{}\n", countText(info["flops"].get<double>()),
+               info["flops_complete"].get<bool>() ? "" : " and what depends on contents");
     fmt::print(
         "memory        {} in all: arena {}, weights {}\n", bytesText(memory["total_bytes"].get<uint64_t>()),
         bytesText(memory["arena_bytes"].get<uint64_t>()), bytesText(memory["weight_bytes"].get<uint64_t>()));

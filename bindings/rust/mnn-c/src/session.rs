@@ -107,11 +107,11 @@ pub struct OpInfo<'s> {
     pub name: Cow<'s, str>,
     /// Its type, e.g. `Convolution`.
     pub type_name: Cow<'s, str>,
-    /// Where it runs, e.g. `cpu`.
+    /// Where it runs, e.g. `cpu`; empty when that is not decided yet, because a run plans it.
     pub backend_name: Cow<'s, str>,
     /// Why the wanted backend did not take it; `None` when it did.
     pub reason: Option<Cow<'s, str>>,
-    /// Floating point operations of a run; `None` when that depends on contents not yet known.
+    /// Floating point operations of all its executions in a run; `None` when contents decide that.
     pub flops: Option<f64>,
     /// Whether it is shape arithmetic on small integer tensors.
     pub host_shape: bool,
