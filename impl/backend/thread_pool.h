@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <type_traits>
 
@@ -87,7 +88,24 @@ class RunLease {
     ThreadPool& pool_;
 };
 
-// body(i) for i in [0, n). No allocation: the callable stays on the caller's stack.
+// The first exception among a job's tasks, on its way to the thread that waits for the job.
+class TaskFailure {
+  public:
+    void keep() noexcept {  // called where an exception is handled
+        if (!taken_.exchange(true, std::memory_order_relaxed)) error_ = std::current_exception();
+    }
+    // Called when all tasks are done.
+    void rethrow() const {
+        if (error_) std::rethrow_exception(error_);
+    }
+
+  private:
+    std::atomic<bool> taken_{false};
+    std::exception_ptr error_;
+};
+
+// body(i) for i in [0, n). No allocation: the callable stays on the caller's stack. An exception of a task is thrown
+// here, when all tasks have ended.
 template <typename Body>
 inline void parallelFor(ThreadPool& pool, int n, Body&& body) {
     if (n <= 0) return;
@@ -95,10 +113,22 @@ inline void parallelFor(ThreadPool& pool, int n, Body&& body) {
         for (int i = 0; i < n; ++i) body(i);
         return;
     }
-    using Plain = std::remove_reference_t<Body>;
+    struct Job {
+        std::remove_reference_t<Body>& body;
+        TaskFailure failure;
+    } job{body, {}};
     pool.run(
-        n, [](void* ctx, int i) { (*static_cast<Plain*>(ctx))(i); },
-        const_cast<void*>(static_cast<const void*>(&body)));
+        n,
+        [](void* ctx, int i) {
+            auto& shared = *static_cast<Job*>(ctx);
+            try {
+                shared.body(i);
+            } catch (...) {
+                shared.failure.keep();
+            }
+        },
+        &job);
+    job.failure.rethrow();
 }
 
 // body(slot, i) for i in [0, n): calls with the same slot, which is below the number of threads, do not overlap.

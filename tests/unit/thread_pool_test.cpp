@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -51,6 +52,23 @@ TEST(ThreadPool, ForkJoin) {
             everyIndexOnce(lease.pool());
         }
     }
+}
+
+// Whichever thread a task is on: workers have nobody above them who would catch it.
+TEST(ThreadPool, ATaskMayThrow) {
+    ForkJoinPool pool(3);
+    RunLease lease(pool);
+    for (int bad = 0; bad < 64; ++bad) {
+        std::vector<std::atomic<int>> hits(64);
+        const auto body = [&](int i) {
+            hits[i].fetch_add(1, std::memory_order_relaxed);
+            if (i == bad || i == 63 - bad) throw std::bad_alloc();
+        };
+        EXPECT_THROW(parallelFor(lease.pool(), 64, body), std::bad_alloc);
+        for (auto& h : hits) EXPECT_EQ(h.load(), 1) << "all tasks end before the exception is thrown";
+        EXPECT_THROW(parallelSlots(lease.pool(), 64, [&](int, int i) { body(i); }), std::bad_alloc);
+    }
+    everyIndexOnce(lease.pool());
 }
 
 TEST(ThreadPool, ManySmallRuns) {
