@@ -41,6 +41,9 @@
  *            - any number of functions that read it ("Use: reads").
  *            What does not fit returns MNN_ERROR_BUSY at once and changes nothing; the sentence names the
  *            function that is inside. Functions marked "Use: always" fit beside everything.
+ *            A child of fork() may use what it inherits and make its own, if no other thread was in a call at the
+ *            fork: inherited CPU sessions run on one thread, inherited GPU sessions give MNN_ERROR_BAD_STATE, and
+ *            where the parent used a GPU the child cannot (MNN_ERROR_BACKEND_MISSING).
  * Callbacks  Get the user_data given with them, run on the thread that made the call they belong to, may call
  *            any function of this library (which can be MNN_ERROR_BUSY), and must return normally: no exception,
  *            no longjmp.
@@ -396,9 +399,9 @@ MNN_C_API mnn_status mnn_interpreter_set_cache(mnn_interpreter_t* interpreter, c
 
 /* Writes the cache file again if a session prepared more than it holds (after a resize, for example).
  * session: a GPU session; nothing happens for a CPU session.
- * Returns MNN_OK; MNN_ERROR_BAD_STATE without mnn_interpreter_set_cache_file(); MNN_ERROR_FILE_OPEN_FAILED or
- *   MNN_ERROR_FILE_READ_FAILED when it cannot be written. Use: reads. Since
- * 0.1. */
+ * Returns MNN_OK; MNN_ERROR_BAD_STATE without mnn_interpreter_set_cache_file(); MNN_ERROR_FILE_OPEN_FAILED
+ *   when no file can be made beside it, MNN_ERROR_FILE_WRITE_FAILED when it cannot be written; the old file stays
+ *   whole. Use: reads. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_update_cache_file(mnn_interpreter_t* interpreter,
                                                        const mnn_session_t* session);
 

@@ -11,7 +11,8 @@ namespace mnnc {
 std::vector<uint8_t> readCacheFile(const std::string& path);
 
 // Writes beside the file and renames, so that readers and other writers see an old or a new file, never half
-// of one. Throws FileOpenFailed or FileReadFailed with the reason.
+// of one, also when this process or the machine stops meanwhile. Throws FileOpenFailed or FileWriteFailed with the
+// reason; the old file stays and no other is left.
 void writeCacheFile(const std::string& path, const std::vector<uint8_t>& bytes);
 
 }  // namespace mnnc
