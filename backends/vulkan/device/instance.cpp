@@ -166,7 +166,10 @@ std::shared_ptr<Instance> Instance::get() {
         if (alive->process_ == getpid()) return alive;
         fail(Status::BackendMissing, "Vulkan was in use when this process was forked; a fork cannot use it");
     }
-    std::shared_ptr<Instance> made(new Instance());
+    // One allocation: without memory for a control block of its own, a finished instance would be destroyed here, and
+    // its destructor takes the lock.
+    struct Made final : Instance {};
+    const auto made = std::make_shared<Made>();
     shared = made;
     return made;
 }

@@ -20,7 +20,7 @@ int bits(VkMemoryPropertyFlags flags) {
 }  // namespace
 
 Block::~Block() {
-    device_->memory().give(chunk_, offset_, bytes_);
+    device_->memory().give(chunk_, std::move(entry_));
 }
 
 int64_t MemoryPool::alignment() const noexcept {
@@ -148,33 +148,34 @@ std::shared_ptr<Block> MemoryPool::allocate(std::shared_ptr<Device> device, int6
         range = chunk->free.begin();
     }
     const auto [offset, size] = *range;
-    auto block = std::make_shared<Block>(std::move(device), *chunk, offset, bytes);
-    // Nothing throws from here on: the block would give itself back under the lock.
-    auto node = chunk->free.extract(range);
-    if (size > bytes) {
-        node.key() = offset + bytes;
-        node.mapped() = size - bytes;
-        chunk->free.insert(std::move(node));
+    FreeRanges rest;  // behind the block
+    if (size > bytes) rest[offset + bytes] = size - bytes;
+    auto entry = chunk->free.extract(range);
+    entry.mapped() = bytes;
+    try {
+        auto block = std::make_shared<Block>(std::move(device), *chunk, std::move(entry));
+        chunk->free.merge(rest);
+        return block;
+    } catch (...) {
+        entry.mapped() = size;
+        chunk->free.insert(std::move(entry));
+        freeUnused();
+        throw;
     }
-    return block;
 }
 
 // Chunks of their own go at once: they are as large as their one block.
-void MemoryPool::give(Chunk& chunk, int64_t offset, int64_t bytes) noexcept {
+void MemoryPool::give(Chunk& chunk, FreeRanges::node_type entry) noexcept {
     const std::lock_guard lock(mutex_);
-    auto next = chunk.free.lower_bound(offset);
-    if (next != chunk.free.end() && next->first == offset + bytes) {
-        bytes += next->second;
+    auto next = chunk.free.upper_bound(entry.key());
+    if (next != chunk.free.end() && next->first == entry.key() + entry.mapped()) {
+        entry.mapped() += next->second;
         next = chunk.free.erase(next);
     }
-    if (next != chunk.free.begin() && std::prev(next)->first + std::prev(next)->second == offset)
-        std::prev(next)->second += bytes;
+    if (next != chunk.free.begin() && std::prev(next)->first + std::prev(next)->second == entry.key())
+        std::prev(next)->second += entry.mapped();
     else
-        try {
-            chunk.free[offset] = bytes;
-        } catch (...) {
-            return;  // without memory for the note the range stays unused
-        }
+        chunk.free.insert(next, std::move(entry));
     if (chunk.bytes != kChunkBytes && chunk.free.size() == 1 && chunk.free.begin()->second == chunk.bytes) {
         destroyChunk(chunk);
         chunks_.remove_if([&](const Chunk& one) { return &one == &chunk; });

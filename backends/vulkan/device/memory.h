@@ -14,19 +14,26 @@ namespace mnnc::vulkan {
 class Device;
 class MemoryPool;
 
+using FreeRanges = std::map<int64_t, int64_t>;  // offset -> bytes, neighbours merged
+
 struct Chunk {
     VkDeviceMemory memory = VK_NULL_HANDLE;
     VkBuffer buffer = VK_NULL_HANDLE;
     void* mapped = nullptr;
     int64_t bytes = 0;
     DeviceUse use = DeviceUse::Compute;
-    std::map<int64_t, int64_t> free;  // offset -> bytes, neighbours merged
+    FreeRanges free;
 };
 
 class Block final : public DeviceBlock {
   public:
-    Block(std::shared_ptr<Device> device, Chunk& chunk, int64_t offset, int64_t bytes)
-        : device_(std::move(device)), chunk_(chunk), offset_(offset), bytes_(bytes) {}
+    // `entry`: what the range becomes in the chunk's list when it is free again, so that giving it back takes no memory.
+    Block(std::shared_ptr<Device> device, Chunk& chunk, FreeRanges::node_type entry)
+        : device_(std::move(device)),
+          chunk_(chunk),
+          offset_(entry.key()),
+          bytes_(entry.mapped()),
+          entry_(std::move(entry)) {}
     ~Block() override;
     void* host() const noexcept override {
         return chunk_.mapped ? static_cast<char*>(chunk_.mapped) + offset_ : nullptr;
@@ -39,6 +46,7 @@ class Block final : public DeviceBlock {
     const std::shared_ptr<Device> device_;
     Chunk& chunk_;
     const int64_t offset_, bytes_;
+    FreeRanges::node_type entry_;
 };
 
 class MemoryPool {
@@ -53,7 +61,7 @@ class MemoryPool {
 
   private:
     friend class Block;
-    void give(Chunk& chunk, int64_t offset, int64_t bytes) noexcept;
+    void give(Chunk& chunk, FreeRanges::node_type entry) noexcept;
     void makeChunk(Chunk& chunk);
     void destroyChunk(Chunk& chunk) noexcept;
     void freeUnused() noexcept;
