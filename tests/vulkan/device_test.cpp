@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 
+#include "fault_table.h"
 #include "session/session.h"
 #include "tensor/host_copy.h"
 
@@ -94,29 +95,6 @@ TEST(VulkanDevice, NothingIsLeft) {
     }
     EXPECT_EQ(liveObjects(), before);
 }
-
-// Fails the n-th call of one function of a device.
-int callsLeft = 0;
-VkResult injected = VK_SUCCESS;
-
-template <auto Member>
-struct Fault {
-    using Function = std::remove_reference_t<decltype(std::declval<VolkDeviceTable>().*Member)>;
-    static inline Function original = nullptr;
-
-    template <typename... Arguments>
-    static VkResult VKAPI_CALL call(Arguments... arguments) {
-        if (--callsLeft != 0) return original(arguments...);
-        // Work that was submitted has to end before its objects go.
-        if constexpr (std::is_same_v<Function, PFN_vkWaitForFences>) original(arguments...);
-        return injected;
-    }
-    template <typename... Arguments>
-    static void install(VolkDeviceTable& table, VkResult(VKAPI_PTR*)(Arguments...)) {
-        original = table.*Member;
-        table.*Member = &call<Arguments...>;
-    }
-};
 
 // Makes and runs a session while one function fails at its first, second, ... call, until nothing is hit any
 // more. Returns how often the session failed.

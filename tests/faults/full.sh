@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Every point of the faults, of which ctest takes a sample: each request for memory on the CPU and on Vulkan (with a
+# device that is kept, and with one that is made anew each time), each call of the system, each call of Vulkan.
+#
+#     tests/faults/full.sh [BUILD FOLDER]
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+build=${1:-build/release}
+cases=tests/conformance/cases
+nets=(examples/digits/digits.mnn $cases/if_conv/model.mnn $cases/loop_counted/model.mnn $cases/int8_conv_chain/model.mnn)
+"$build/tests/faults/faults_memory_test" "${nets[@]}"
+"$build/tests/faults/faults_system_test" examples/digits/digits.mnn
+for options in "" --cold; do
+    # shellcheck disable=SC2086
+    "$build/tests/faults/faults_memory_test" --vulkan $options "${nets[@]}" || [ $? = 77 ]
+done
+if [ -x "$build/tests/mnn_c_vulkan_tests" ]; then
+    MNN_C_FAULTS_EVERY=1 "$build/tests/mnn_c_vulkan_tests" --gtest_filter='*Faults*' || [ $? = 77 ]
+fi

@@ -1,0 +1,295 @@
+// Every n-th request of the library for memory fails, once or from then on, in every phase of a net's life. Each such
+// point has to end in a status, leak nothing, and leave handles whose next call gives the bits it gives undisturbed.
+//
+//     memory_test [--vulkan [--cold]] [--every K] MODEL...
+//
+// --every: of each phase's points, every K-th one from the first on, and the last.
+// --cold: no other session keeps the Vulkan device, so that it is made and destroyed at every point; only creation.
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <functional>
+#include <map>
+
+#include "interpose.h"
+#include "net.h"
+#include "process.h"
+
+namespace {
+
+using namespace faults;
+
+enum Phase { Load, Create, Resize, Run, Callbacks, Cancel, Destroy, PhaseCount };
+constexpr const char* kPhases[] = {"load",          "create", "resize", "run", "run with callbacks",
+                                   "cancelled run", "destroy"};
+
+struct Point {
+    Phase phase = PhaseCount;
+    long n = 0;
+    Extent extent = Extent::Once;
+};
+
+int32_t forwardType = MNN_FORWARD_CPU;
+const char* path = "";
+Point now;
+int wrong = 0;
+std::map<std::string, long> outcomes[PhaseCount];
+
+void complain(const char* what, const char* detail) {
+    ++wrong;
+    std::printf("  %s, %s, request %ld %s: %s%s%s\n", path, kPhases[now.phase], now.n,
+                now.extent == Extent::Once ? "once" : "and all that follow", what, *detail ? ": " : "",
+                detail);
+    std::fflush(stdout);
+}
+
+void onSignal(int number) {
+    char text[160];
+    const int length = std::snprintf(text, sizeof text, "  signal %d at %s, request %ld, extent %d\n", number,
+                                     kPhases[now.phase], now.n, static_cast<int>(now.extent));
+    static_cast<void>(!write(1, text, static_cast<size_t>(length)));
+    std::signal(number, SIG_DFL);
+    std::raise(number);
+}
+
+// ---- One life, with requests that fail in one phase -----------------------------------------------------------------
+
+class Life {
+  public:
+    explicit Life(const Point& point) : point_(point) {}
+
+    // Makes the call while requests fail where it is this life's turn, then again without: that has to succeed.
+    void call(Phase phase, const std::function<mnn_status()>& body, mnn_status wanted = MNN_OK) {
+        if (phase != point_.phase || seen_ >= 0) {
+            judge(body(), wanted, "");
+            return;
+        }
+        arm(Call::Memory, point_.n, point_.extent, ENOMEM);
+        const mnn_status status = body();
+        if (point_.extent == Extent::FromThen && status != wanted) {
+            const mnn_status again = body();  // nor does a second try without memory do harm
+            if (again != MNN_ERROR_OUT_OF_MEMORY && again != wanted)
+                complain("a second try", mnn_status_name(again));
+        }
+        seen_ = disarm();
+        if (failed() == 0) {
+            judge(status, wanted, "without a failed request");
+            return;
+        }
+        ++outcomes[phase][status == wanted ? "as undisturbed" : mnn_status_name(status)];
+        if (status == wanted) return;
+        if (status != MNN_ERROR_OUT_OF_MEMORY) complain(mnn_status_name(status), mnn_last_error());
+        if (mnn_last_error()[0] == '\0') complain("no sentence", "");
+        judge(body(), wanted, "the next call");
+    }
+    long seen() const { return seen_; }
+
+  private:
+    void judge(mnn_status status, mnn_status wanted, const char* when) {
+        if (status == wanted) return;
+        complain(*when ? when : mnn_status_name(status), mnn_last_error());
+        std::exit(1);
+    }
+    const Point point_;
+    long seen_ = -1;
+};
+
+struct Watched {
+    mnn_cancel_t* cancel = nullptr;
+    long before = 0, after = 0;
+};
+int32_t countBefore(void* user, const mnn_session_op_info_t*, const mnn_tensor_t* const*, size_t) {
+    ++static_cast<Watched*>(user)->before;
+    return MNN_OP_RUN;
+}
+int32_t countAfter(void* user, const mnn_session_op_info_t*, const mnn_tensor_t* const*, size_t) {
+    ++static_cast<Watched*>(user)->after;
+    return MNN_OP_RUN;
+}
+int32_t cancelAtFirst(void* user, const mnn_session_op_info_t*, const mnn_tensor_t* const*, size_t) {
+    MUST(mnn_cancel_trigger(static_cast<Watched*>(user)->cancel));
+    return MNN_OP_RUN;
+}
+
+struct Expected {
+    Bytes created, resized;
+    long operators = -1;
+};
+
+void compare(const mnn_session_t* session, const Bytes& wanted, const char* when) {
+    if (outputs(session) != wanted) complain("other outputs than undisturbed", when);
+}
+
+// Returns how many requests the phase of the point made.
+long live(const Point& point, Expected& expected) {
+    now = point;
+    Life life(point);
+    const bool first = expected.operators < 0;
+    mnn_interpreter_t* net = nullptr;
+    mnn_session_t* session = nullptr;
+    life.call(Load, [&] { return mnn_interpreter_create_from_file(path, nullptr, &net); });
+    mnn_schedule_config_t config;
+    MUST(mnn_schedule_config_init(&config, sizeof config));
+    config.forward_type = forwardType;
+    config.threads = 2;
+    life.call(Create, [&] { return mnn_session_create(net, &config, &session); });
+    const auto run = [&] { return mnn_session_run(session); };
+    fill(session);
+    // Of the created session, too: what lies between stages and in branches is planned by the first run.
+    life.call(Run, run);
+    if (first) expected.created = outputs(session);
+    compare(session, expected.created, "after the first run");
+
+    int32_t batch = 0;
+    {
+        mnn_tensor_t* input = nullptr;
+        MUST(mnn_session_input_at(session, 0, &input));
+        batch = shapeOf(input).at(0);
+    }
+    MUST(setBatch(session, batch + 1));
+    life.call(Resize, [&] { return mnn_session_resize(session); });
+    fill(session);
+    MUST(run());
+    if (first) expected.resized = outputs(session);
+    compare(session, expected.resized, "after the resize");
+
+    Watched watched;
+    mnn_run_options_t options;
+    MUST(mnn_run_options_init(&options, sizeof options));
+    options.before = countBefore;
+    options.after = countAfter;
+    options.user_data = &watched;
+    const auto runWithOptions = [&] {
+        watched.before = watched.after = 0;
+        return mnn_session_run_with_options(session, &options);
+    };
+    life.call(Callbacks, runWithOptions);
+    if (first) expected.operators = watched.before;
+    if (watched.before != expected.operators || watched.after != expected.operators)
+        complain("callbacks were left out", "");
+    compare(session, expected.resized, "after a run with callbacks");
+
+    MUST(mnn_cancel_create(&watched.cancel));
+    options.cancel = watched.cancel;
+    options.before = cancelAtFirst;
+    options.after = nullptr;
+    // What a device takes in one go ends before a cancellation is seen.
+    if (forwardType != MNN_FORWARD_CPU) MUST(mnn_cancel_trigger(watched.cancel));
+    life.call(Cancel, runWithOptions, MNN_ERROR_CANCELLED);
+    MUST(mnn_cancel_destroy(&watched.cancel));
+    MUST(run());
+    compare(session, expected.resized, "after a cancelled run");
+
+    // Back to the first shape: what the first plan left is planned again.
+    MUST(setBatch(session, batch));
+    MUST(mnn_session_resize(session));
+    fill(session);
+    MUST(run());
+    compare(session, expected.created, "after the second resize");
+
+    // From then on: nothing is left for cleaning up, whichever phase failed.
+    if (point.extent == Extent::FromThen && point.phase != Destroy)
+        arm(Call::Memory, 1, Extent::FromThen, ENOMEM);
+    life.call(Destroy, [&] {
+        const mnn_status status = mnn_session_destroy(&session);
+        return status != MNN_OK ? status : mnn_interpreter_destroy(&net);
+    });
+    disarm();
+    if (session || net) complain("a handle is left", "");
+    return life.seen();
+}
+
+struct Process {
+    long blocks = faults::live();
+    int threads = thread_count(), files = descriptor_count();
+};
+
+void checkLeft(const Process& before) {
+    const Process after;
+    if (after.blocks > before.blocks) {
+        complain("blocks of memory are left", std::to_string(after.blocks - before.blocks).c_str());
+        printLive();
+        std::exit(1);
+    }
+    if (after.threads > before.threads || after.files > before.files) {
+        complain("threads or descriptors are left", "");
+        std::exit(1);
+    }
+}
+
+// Returns how many points were taken.
+long walk(Phase phase, Extent extent, long every, Expected& expected, const Process& before) {
+    constexpr long kNever = INT64_MAX;
+    const long requests = live({phase, kNever, extent}, expected);
+    long points = 0;
+    for (long n = 1; n <= requests; ++points) {
+        live({phase, n, extent}, expected);
+        checkLeft(before);
+        n = n < requests ? std::min(n + every, requests) : n + 1;  // the last one always
+    }
+    return points;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    long every = 1;
+    bool cold = false;
+    std::vector<const char*> models;
+    for (int i = 1; i < argc; ++i) {
+        if (std::strcmp(argv[i], "--vulkan") == 0)
+            forwardType = MNN_FORWARD_VULKAN;
+        else if (std::strcmp(argv[i], "--cold") == 0)
+            cold = true;
+        else if (std::strcmp(argv[i], "--every") == 0 && i + 1 < argc)
+            every = std::atol(argv[++i]);
+        else
+            models.push_back(argv[i]);
+    }
+    for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM})
+        std::signal(number, onSignal);
+    faults::begin();
+
+    mnn_interpreter_t* warmNet = nullptr;
+    mnn_session_t* warm = nullptr;
+    if (forwardType == MNN_FORWARD_VULKAN) {
+        size_t devices = 0;
+        if (mnn_device_count(MNN_FORWARD_VULKAN, &devices) == MNN_ERROR_BACKEND_MISSING) {
+            std::printf("skipped: %s\n", mnn_last_error());
+            return 77;
+        }
+    }
+    for (const char* model : models) {
+        path = model;
+        if (forwardType == MNN_FORWARD_VULKAN && !cold) {
+            mnn_schedule_config_t config;
+            MUST(mnn_schedule_config_init(&config, sizeof config));
+            config.forward_type = forwardType;
+            MUST(mnn_interpreter_create_from_file(path, nullptr, &warmNet));
+            MUST(mnn_session_create(warmNet, &config, &warm));
+        }
+        // Undisturbed, twice: what the process makes once and keeps is no leak.
+        Expected expected;
+        live({}, expected);
+        live({}, expected);
+        const Process before;
+        std::printf("%s\n", path);
+        for (int phase = 0; phase < PhaseCount; ++phase) {
+            if (cold && phase != Create) continue;
+            outcomes[phase].clear();
+            long points = 0;
+            for (const Extent extent : {Extent::Once, Extent::FromThen})
+                points += walk(static_cast<Phase>(phase), extent, every, expected, before);
+            std::printf("  %-20s %6ld points:", kPhases[phase], points);
+            for (const auto& [name, count] : outcomes[phase]) std::printf(" %ld %s;", count, name.c_str());
+            std::printf("\n");
+            std::fflush(stdout);
+        }
+        if (warm) MUST(mnn_session_destroy(&warm));
+        if (warmNet) MUST(mnn_interpreter_destroy(&warmNet));
+    }
+    std::printf("%d wrong\n", wrong);
+    return wrong != 0;
+}

@@ -1,0 +1,45 @@
+// Replaces functions of a device's table by ones that fail at a chosen call.
+#pragma once
+#include <type_traits>
+#include <utility>
+
+#include "backends/vulkan/device/device.h"
+
+namespace mnnc::vulkan {
+
+// Of all functions that are replaced: the call at which this becomes 0 fails, and with `failsFromThen` all after it.
+inline int callsLeft = 0;
+inline bool failsFromThen = false;
+inline VkResult injected = VK_SUCCESS;
+
+template <auto Member>
+struct Fault {
+    using Function = std::remove_reference_t<decltype(std::declval<VolkDeviceTable>().*Member)>;
+    static inline Function original = nullptr;
+
+    template <typename... Arguments>
+    static VkResult VKAPI_CALL call(Arguments... arguments) {
+        --callsLeft;
+        if (callsLeft > 0 || (callsLeft < 0 && !failsFromThen)) return original(arguments...);
+        // Work that was submitted has to end before its objects go.
+        if constexpr (std::is_same_v<Function, PFN_vkWaitForFences> ||
+                      std::is_same_v<Function, PFN_vkQueueWaitIdle>)
+            original(arguments...);
+        return injected;
+    }
+    template <typename... Arguments>
+    static void install(VolkDeviceTable& table, VkResult(VKAPI_PTR*)(Arguments...)) {
+        original = table.*Member;
+        table.*Member = &call<Arguments...>;
+    }
+    static void restore(VolkDeviceTable& table) { table.*Member = original; }
+};
+
+// The same for several functions at once.
+template <auto... Members>
+struct Faults {
+    static void install(VolkDeviceTable& table) { (Fault<Members>::install(table, table.*Members), ...); }
+    static void restore(VolkDeviceTable& table) { (Fault<Members>::restore(table), ...); }
+};
+
+}  // namespace mnnc::vulkan
