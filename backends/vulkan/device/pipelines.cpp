@@ -66,8 +66,8 @@ void PipelineFactory::destroy() noexcept {
     const VkDevice handle = device_.handle();
     const bool usable = device_.usable();
     for (const auto& [key, pipeline] : pipelines_) {
-        if (!pipeline->handle) continue;
-        if (usable) api.vkDestroyPipeline(handle, pipeline->handle, nullptr);
+        if (!pipeline.handle) continue;
+        if (usable) api.vkDestroyPipeline(handle, pipeline.handle, nullptr);
         device_.count(Count::Pipeline, -1);
     }
     for (const auto& [name, module] : modules_) {
@@ -134,14 +134,13 @@ const Pipeline& PipelineFactory::get(const std::string& shader, uint32_t buffers
     device_.requireUsable();
     const std::lock_guard lock(mutex_);
     const Key key{shader, buffers, constants};
-    std::unique_ptr<Pipeline>& made = pipelines_[key];  // as with modules
-    if (!made) made = std::make_unique<Pipeline>();
-    if (made->handle) return *made;
+    Pipeline& made = pipelines_[key];  // as with modules
+    if (made.handle) return made;
     const Layout& layouts = layout(buffers);
-    made->layout = layouts.pipeline;
-    made->setLayout = layouts.set;
-    made->buffers = buffers;
-    made->localSize = constants[0];
+    made.layout = layouts.pipeline;
+    made.setLayout = layouts.set;
+    made.buffers = buffers;
+    made.localSize = constants[0];
     std::vector<VkSpecializationMapEntry> entries(constants.size());
     for (uint32_t i = 0; i < entries.size(); ++i) entries[i] = {i, i * 4, 4};
     const VkSpecializationInfo specialization{static_cast<uint32_t>(entries.size()), entries.data(),
@@ -155,10 +154,10 @@ const Pipeline& PipelineFactory::get(const std::string& shader, uint32_t buffers
                   "main",
                   &specialization};
     info.layout = layouts.pipeline;
-    check(device_.api().vkCreateComputePipelines(device_.handle(), cache_, 1, &info, nullptr, &made->handle),
+    check(device_.api().vkCreateComputePipelines(device_.handle(), cache_, 1, &info, nullptr, &made.handle),
           "vkCreateComputePipelines");
     device_.count(Count::Pipeline, 1);
-    return *made;
+    return made;
 }
 
 std::vector<uint8_t> PipelineFactory::cache() const {

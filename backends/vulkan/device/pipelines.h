@@ -7,7 +7,6 @@
 #include <volk.h>
 
 #include <map>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -62,7 +61,7 @@ class PipelineFactory {
     VkPipelineCache cache_ = VK_NULL_HANDLE;
     Layout layouts_[kMaxBuffers + 1];
     std::map<std::string, VkShaderModule> modules_;
-    std::map<Key, std::unique_ptr<Pipeline>> pipelines_;
+    std::map<Key, Pipeline> pipelines_;  // without a handle: could not be made so far
 };
 
 }  // namespace mnnc::vulkan
