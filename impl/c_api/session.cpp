@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <new>
 
 #include "base/stopwatch.h"
 #include "c_api/guard.h"
@@ -112,6 +113,8 @@ void writeCache(const SessionObject& session, const std::string& path) {
             log(LogLevel::Info, format("cache file '%s' written: %zu bytes", path.c_str(), bytes.size()));
     } catch (const Error& error) {
         log(LogLevel::Warning, error.message());
+    } catch (const std::bad_alloc&) {
+        // Then there is none for a message either.
     }
 }
 

@@ -1,5 +1,6 @@
-// Select, Where, Unique, SetDiff1D, UnravelIndex, which refuses indices outside of its shape. Where and its kin write at most as much as their output
-// holds, should their input have changed since shapes were computed, and zero what is left.
+// Select, Where, Unique, SetDiff1D, UnravelIndex (which refuses indices outside of its shape). Where and its kin write
+// at most as much as their output holds, should their input have changed since shapes were computed, and zero what is
+// left.
 #include <algorithm>
 #include <cstring>
 
