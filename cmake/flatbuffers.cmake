@@ -3,7 +3,7 @@ find_program(MNN_C_FLATC flatc REQUIRED)
 set(MNN_C_GENERATED_DIR ${CMAKE_CURRENT_BINARY_DIR}/generated)
 add_custom_command(
   OUTPUT ${MNN_C_GENERATED_DIR}/mnn_generated.h
-  COMMAND ${MNN_C_FLATC} --no-warnings --cpp --scoped-enums --gen-object-api -o ${MNN_C_GENERATED_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/schema/mnn.fbs
+  COMMAND ${MNN_C_FLATC} --no-warnings --cpp --scoped-enums --gen-object-api --reflect-types -o ${MNN_C_GENERATED_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/schema/mnn.fbs
   DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/schema/mnn.fbs
   COMMENT "flatc schema/mnn.fbs"
   VERBATIM)

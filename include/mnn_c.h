@@ -177,11 +177,16 @@ enum { MNN_MEMORY_NORMAL = 0, MNN_MEMORY_HIGH = 1, MNN_MEMORY_LOW = 2 };
 /* How much power a session may draw. Only NORMAL is implemented; the others give MNN_ERROR_NOT_SUPPORTED. */
 enum { MNN_POWER_NORMAL = 0, MNN_POWER_HIGH = 1, MNN_POWER_LOW = 2 };
 
-/* How an interpreter holds the bytes of its model. */
+/* How an interpreter holds the bytes of its model. MNN_LOAD_DEFAULT keeps a file open, with its structure in memory, and
+ * reads the weights when a session prepares them. Such a file may be removed, or replaced by renaming another one over
+ * it: the one that was loaded stays in use. When it is written or cut instead (as `cp` over it does), what has to read it
+ * again gives MNN_ERROR_FILE_CHANGED, and what is prepared goes on as it is. A file that was modified less than a second
+ * before is read into memory as a whole. All this holds for the weight file, too. */
 enum {
-    MNN_LOAD_DEFAULT = 0, /* files: mapped; memory: copy */
-    MNN_LOAD_MAPPED = 1,  /* files only: mapped; the file must not change while the interpreter lives */
-    MNN_LOAD_CHUNKED = 2, /* files only: read into memory piece by piece; the file may change afterwards. Its
+    MNN_LOAD_DEFAULT = 0, /* files: as above; memory: copy */
+    MNN_LOAD_MAPPED = 1,  /* files only: mapped. The file must not change while the interpreter or a session of it
+                             lives: that may end the process, or change results */
+    MNN_LOAD_CHUNKED = 2, /* files only: read into memory as a whole; the file may change afterwards. Its
                              weight file is read when the first session is created */
     MNN_LOAD_COPY = 3,    /* memory only: copied; the caller's bytes may go after the call */
     MNN_LOAD_BORROW = 4   /* memory only: used in place. The caller keeps the bytes, unchanged, until the
@@ -328,8 +333,8 @@ typedef struct mnn_interpreter_options {
     size_t struct_size;               /* sizeof(mnn_interpreter_options_t), written by the init function */
     int32_t load_mode;                /* MNN_LOAD_* */
     int32_t log_level;                /* MNN_LOG_*: messages above it are not sent */
-    const char* external_weight_path; /* file of external weights; NULL: the model's path with ".weight"
-                                         behind it. The string is not kept */
+    const char* external_weight_path; /* file of external weights, held as load_mode says; NULL: the model's
+                                         path with ".weight" behind it. The string is not kept */
     mnn_log_callback log_callback;    /* NULL: no messages. Kept while the interpreter or a session lives */
     void* log_user_data;              /* handed to log_callback */
     mnn_finalizer log_finalizer;      /* called once with log_user_data after the last message, not when
@@ -353,6 +358,7 @@ MNN_C_API mnn_status mnn_interpreter_options_init(mnn_interpreter_options_t* opt
  *   MNN_ERROR_FILE_NOT_EXIST      no such file (also the external weight file);
  *   MNN_ERROR_FILE_OPEN_FAILED    a directory, or not readable;
  *   MNN_ERROR_FILE_READ_FAILED    reading or mapping failed;
+ *   MNN_ERROR_FILE_CHANGED        the file changed while it was loaded;
  *   MNN_ERROR_BAD_FORMAT          not a model, no list of operators, an operator without outputs;
  *   MNN_ERROR_TRUNCATED           the model or the weight file ends too early;
  *   MNN_ERROR_BAD_INDEX           an operator names a tensor or a subgraph that is not there;
@@ -583,7 +589,7 @@ MNN_C_API mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, siz
  *   MNN_ERROR_BAD_RANGE           threads is below 0 or above MNN_MAX_THREADS;
  *   MNN_ERROR_INVALID_VALUE       another field has a value that is not allowed;
  *   MNN_ERROR_FILE_NOT_EXIST, MNN_ERROR_FILE_OPEN_FAILED, MNN_ERROR_FILE_READ_FAILED, MNN_ERROR_TRUNCATED
- *                                 weights could not be read (a file of external weights is opened now);
+ *                                 weights could not be read, or their file not opened;
  *   MNN_ERROR_FILE_CHANGED        the model's file, or that of its weights, is not the one that was loaded;
  *   MNN_ERROR_DEVICE_LOST, MNN_ERROR_DRIVER  a GPU or its driver failed;
  *   MNN_ERROR_CANCELLED           config->cancel was triggered;
@@ -664,7 +670,8 @@ MNN_C_API mnn_status mnn_session_needs_resize(const mnn_session_t* session, bool
  *   MNN_ERROR_FILE_READ_FAILED, MNN_ERROR_TRUNCATED, MNN_ERROR_FILE_CHANGED, MNN_ERROR_DEVICE_LOST,
  *   MNN_ERROR_DRIVER              as of mnn_session_create();
  *   MNN_ERROR_BUSY                the session is in use.
- *   The session still needs a resize then; other shapes may succeed.
+ *   The session still needs a resize then; other shapes may succeed. Those of before do without reading a file
+ *   again unless memory was lacking: the plan for them is kept.
  * Use: alone. Cost: may prepare weights and allocate. Since 0.1. */
 MNN_C_API mnn_status mnn_session_resize(mnn_session_t* session);
 

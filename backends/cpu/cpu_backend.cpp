@@ -56,6 +56,11 @@ bool CpuBackend::canQuantize(const Command& command) const {
     return op && op->canQuantize && op->canQuantize(command);
 }
 
+uint32_t CpuBackend::loadsInputs(OpType type) const noexcept {
+    const CpuOp* op = findCpuOp(type);
+    return op ? op->loadsInputs : 0;
+}
+
 bool CpuBackend::supports(const Command& command, std::string& reason) const {
     if (findCpuOp(command.type)) return true;
     reason = "the CPU backend has no kernel for it";

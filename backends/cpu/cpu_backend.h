@@ -26,6 +26,7 @@ class CpuBackend final : public Backend {
     bool canFuse(const Command& command) const override;
     bool canQuantize(const Command& command) const override;
     bool packsInt8() const noexcept override { return true; }
+    uint32_t loadsInputs(OpType type) const noexcept override;
     StorageChoice chooseStorage(const Command& command) const override;
     std::unique_ptr<Execution> create(const Command& command, std::string& reason) override;
     void onRunBegin() noexcept override;
@@ -65,6 +66,7 @@ struct CpuOp {
     bool (*canFuse)(const CpuBackend& backend, const Command& command) = nullptr;
     // Null: not over int8 tensors.
     bool (*canQuantize)(const Command& command) = nullptr;
+    uint32_t loadsInputs = 0;  // see Backend::loadsInputs
 };
 using CpuFamily = std::span<const CpuOp>;
 

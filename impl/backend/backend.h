@@ -74,6 +74,9 @@ class Backend {
     virtual bool canQuantize(const Command&) const { return false; }
     // Whether its int8 tensors may be channel-packed as well.
     virtual bool packsInt8() const noexcept { return false; }
+    // Bit i: executions of commands of this kind load a large constant input i themselves (Tensor::stored), because
+    // they prepare it once and do not read it afterwards.
+    virtual uint32_t loadsInputs(OpType) const noexcept { return 0; }
     // The storage this backend wants for a command whose inputs are stored as their `pack` says now.
     virtual StorageChoice chooseStorage(const Command& command) const = 0;
     // An execution, or null with a sentence in `reason` when this backend does not take the command.

@@ -20,6 +20,17 @@ mnn_interpreter_options_t readOptions(const mnn_interpreter_options_t* options) 
     return result;
 }
 
+ModelBytes::Access accessOf(int32_t loadMode) {
+    switch (loadMode) {
+        case MNN_LOAD_MAPPED:
+            return ModelBytes::Access::Map;
+        case MNN_LOAD_CHUNKED:
+            return ModelBytes::Access::Read;
+        default:
+            return ModelBytes::Access::OnDemand;
+    }
+}
+
 // What a user sees of a load at MNN_LOG_INFO.
 void logLoaded(const InterpreterObject& interpreter, const char* path, const Stopwatch& watch) {
     const LogSink& log = interpreter.log->sink;
@@ -46,7 +57,7 @@ mnn_interpreter_t* create(Read&& read, const char* path, const mnn_interpreter_o
     if (options.log_level != MNN_LOG_DEFAULT) log->sink.level = static_cast<LogLevel>(options.log_level);
     if (path) model.modelPath = path;
     if (options.external_weight_path) model.externalWeightPath = options.external_weight_path;
-    if (options.load_mode == MNN_LOAD_CHUNKED) model.access = ModelBytes::Access::Read;
+    model.access = accessOf(options.load_mode);
     model.log = log->sink;
     auto object = std::make_unique<InterpreterObject>();
     object->impl = std::make_shared<const Interpreter>(read(), std::move(model));
@@ -113,8 +124,7 @@ mnn_status mnn_interpreter_create_from_file(const char* path, const mnn_interpre
             read.load_mode != MNN_LOAD_CHUNKED)
             fail(Status::InvalidValue, "options.load_mode is %d; a file is mapped (1) or read in chunks (2)",
                  read.load_mode);
-        const auto access =
-            read.load_mode == MNN_LOAD_CHUNKED ? ModelBytes::Access::Read : ModelBytes::Access::Map;
+        const auto access = accessOf(read.load_mode);
         *out = create([&] { return ModelBytes::fromFile(path, access); }, path, read);
     });
 }

@@ -5,6 +5,7 @@
 #include "c_api/guard.h"
 #include "session/value.h"
 #include "tensor/host_copy.h"
+#include "tensor/stored_content.h"
 
 using namespace mnnc;
 
@@ -47,10 +48,22 @@ void requireResized(const TensorUse& handle) {
     if (handle.session().impl->needsResize()) fail(Status::BadState, "the session has to be resized first");
 }
 
+// A constant read for a callback, which nothing else keeps in memory.
+struct LoadedConstant {
+    Tensor tensor;
+    std::shared_ptr<const void> content;
+};
+
 // The tensor, whose values are there.
-const Tensor& readable(const TensorUse& handle) {
+const Tensor& readable(const TensorUse& handle, LoadedConstant& loaded) {
     const Tensor& tensor = storageOf(handle);
     if (handle.observed()) {
+        if (!tensor.data && tensor.stored) {
+            loaded.content = tensor.stored->load();
+            loaded.tensor = tensor;
+            loaded.tensor.data = const_cast<void*>(loaded.content.get());
+            return loaded.tensor;
+        }
         if (!tensor.data && !tensor.empty())
             fail(Status::BadState, "tensor '%s' lies in the device's memory: save_tensors makes it an output",
                  tensor.name.c_str());
@@ -146,7 +159,8 @@ mnn_status mnn_tensor_read(const mnn_tensor_t* tensor, void* buffer, size_t byte
         const TensorUse handle(tensor, Access::Read, "mnn_tensor_read");
         const Format to = layout(format);
         requireResized(handle);
-        const Tensor& source = readable(handle);
+        LoadedConstant loaded;
+        const Tensor& source = readable(handle, loaded);
         const int64_t wanted = hostBytes(source, to);
         if (bytes < static_cast<size_t>(wanted))
             fail(Status::BufferTooSmall, "tensor '%s' of shape %s takes %lld bytes, the buffer has %zu",
@@ -172,10 +186,11 @@ mnn_status mnn_tensor_map(mnn_tensor_t* tensor, int32_t access, void** data) {
         if (!handle.isInput() && (access & MNN_MAP_WRITE))
             fail(Status::BadState, "tensor '%s' is an output and cannot be written",
                  storageOf(handle).name.c_str());
-        const Tensor& source = readable(handle);
+        LoadedConstant loaded;
+        const Tensor& source = readable(handle, loaded);
         void* result = source.data;
         std::vector<uint8_t> copy;
-        if (source.pack != 1) {
+        if (source.pack != 1 || loaded.content) {
             const Format own = rowMajor(source);
             copy.resize(static_cast<size_t>(hostBytes(source, own)));
             if (access & MNN_MAP_READ) copyToHost(source, copy.data(), own);

@@ -1,67 +1,101 @@
-// Files and buffers as bytes: POSIX open, mmap with a chunked read as the fallback.
-// Every failure names the path and carries the text of the operating system.
 #include "model/bytes.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <functional>
-#include <system_error>
+#include <mutex>
 #include <utility>
 
+#include "base/aligned.h"
 #include "base/error.h"
 
 namespace mnnc {
 
 namespace {
 
-constexpr size_t kReadChunk = size_t{16} << 20;
 constexpr uintptr_t kAlignment = 8;
-
-class FileDescriptor {
-  public:
-    explicit FileDescriptor(int fd) : fd_(fd) {}
-    ~FileDescriptor() {
-        if (fd_ >= 0) ::close(fd_);
-    }
-    FileDescriptor(const FileDescriptor&) = delete;
-    FileDescriptor& operator=(const FileDescriptor&) = delete;
-    int get() const { return fd_; }
-
-  private:
-    int fd_;
-};
-
-// std::strerror is not thread-safe; this is.
-std::string osText(int error) {
-    return std::generic_category().message(error);
-}
-
-void readAll(int fd, uint8_t* out, size_t size, const char* path) {
-    size_t done = 0;
-    while (done < size) {
-        const ssize_t got = ::read(fd, out + done, std::min(kReadChunk, size - done));
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) fail(Status::FileReadFailed, "cannot read '%s': %s", path, osText(errno).c_str());
-        if (got == 0)
-            fail(Status::FileReadFailed, "cannot read '%s': it ended after %zu of %zu bytes", path, done,
-                 size);
-        done += static_cast<size_t>(got);
-    }
-}
+constexpr size_t kBlock = 4096;  // what fetch() reads at least
 
 }  // namespace
+
+// Memory for what is read, used again: fresh memory costs as much as the reading. One buffer is kept at most. All are of
+// one size, of which only what is used takes memory; larger ones are not kept.
+class ReadBuffers : public std::enable_shared_from_this<ReadBuffers> {
+  public:
+    std::shared_ptr<uint8_t> take(size_t bytes) {
+        if (bytes > kBytes) {
+            const auto large = std::make_shared<AlignedBuffer>(static_cast<int64_t>(bytes));
+            return {large, large->as<uint8_t>()};
+        }
+        const auto loan = std::make_shared<Loan>();
+        loan->home = weak_from_this();
+        {
+            const std::lock_guard lock(mutex_);
+            std::swap(spare_, loan->memory);
+        }
+        if (!loan->memory) loan->memory = map();
+        return {loan, static_cast<uint8_t*>(loan->memory)};
+    }
+    void clear() noexcept {
+        const std::lock_guard lock(mutex_);
+        unmap(std::exchange(spare_, nullptr));
+    }
+    ~ReadBuffers() { unmap(spare_); }
+
+  private:
+    static constexpr size_t kBytes = size_t{4} << 20;
+    static constexpr size_t kSlack = 4096;  // behind the end, as AlignedBuffer has it
+
+    struct Loan {
+        void* memory = nullptr;
+        std::weak_ptr<ReadBuffers> home;
+        ~Loan() {
+            if (const auto buffers = home.lock())
+                buffers->giveBack(memory);
+            else
+                unmap(memory);
+        }
+    };
+
+    static void* map() {
+        void* memory =
+            ::mmap(nullptr, kBytes + kSlack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED) fail(Status::OutOfMemory, "no memory for a buffer of %zu bytes", kBytes);
+#ifdef MADV_NOHUGEPAGE
+        ::madvise(memory, kBytes + kSlack, MADV_NOHUGEPAGE);
+#endif
+        return memory;
+    }
+    static void unmap(void* memory) noexcept {
+        if (memory) ::munmap(memory, kBytes + kSlack);
+    }
+    void giveBack(void* memory) noexcept {
+        {
+            const std::lock_guard lock(mutex_);
+            if (!spare_) std::swap(spare_, memory);
+        }
+        unmap(memory);
+    }
+
+    std::mutex mutex_;
+    void* spare_ = nullptr;
+};
+
+ModelBytes::ModelBytes(ModelBytes&& other) noexcept {
+    *this = std::move(other);
+}
 
 ModelBytes& ModelBytes::operator=(ModelBytes&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(mapping_, other.mapping_);
+    std::swap(isMapped_, other.isMapped_);
     std::swap(owned_, other.owned_);
+    std::swap(file_, other.file_);
+    std::swap(fetched_, other.fetched_);
+    std::swap(buffers_, other.buffers_);
     return *this;
 }
 
@@ -70,44 +104,96 @@ ModelBytes::~ModelBytes() {
 }
 
 ModelBytes ModelBytes::fromFile(const char* path, Access access) {
-    if (!path) fail(Status::NullArgument, "the path of the file is NULL");
-    // O_NONBLOCK: opening a named pipe must not hang; it is refused below.
-    const FileDescriptor file(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (file.get() < 0) {
-        const int error = errno;
-        const bool missing = error == ENOENT || error == ENOTDIR;
-        fail(missing ? Status::FileNotExist : Status::FileOpenFailed, "cannot open '%s': %s", path,
-             osText(error).c_str());
-    }
-    struct stat info {};
-    if (::fstat(file.get(), &info) != 0)
-        fail(Status::FileOpenFailed, "cannot examine '%s': %s", path, osText(errno).c_str());
-    if (S_ISDIR(info.st_mode))
-        fail(Status::FileOpenFailed, "cannot open '%s': %s", path, osText(EISDIR).c_str());
-    if (!S_ISREG(info.st_mode))
-        fail(Status::FileOpenFailed, "cannot open '%s': it is not a regular file", path);
-    if (info.st_size <= 0) fail(Status::Truncated, "'%s' is empty", path);
-
+    auto file = std::make_unique<const File>(path);
     ModelBytes bytes;
-    const size_t size = static_cast<size_t>(info.st_size);
+    bytes.size_ = file->size();
     if (access == Access::Map) {
-        void* mapping = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+        void* mapping = ::mmap(nullptr, bytes.size_, PROT_READ, MAP_PRIVATE, file->descriptor(), 0);
         if (mapping != MAP_FAILED) {
             bytes.mapping_ = mapping;
+            bytes.isMapped_ = true;
             bytes.data_ = static_cast<const uint8_t*>(mapping);
-            bytes.size_ = size;
             return bytes;
         }
     }
-    bytes.owned_ = std::make_unique_for_overwrite<uint8_t[]>(size);
-    readAll(file.get(), bytes.owned_.get(), size, path);
-    bytes.data_ = bytes.owned_.get();
-    bytes.size_ = size;
+    const bool whole = access != Access::OnDemand || file->justModified();
+    bytes.file_ = std::move(file);
+    if (whole) {
+        bytes.fetchAll();
+    } else {
+        bytes.fetched_.resize((bytes.size_ + kBlock - 1) / kBlock);
+        bytes.buffers_ = std::make_shared<ReadBuffers>();
+    }
     return bytes;
 }
 
+bool ModelBytes::fetch(size_t offset, size_t bytes) {
+    if (offset > size_ || bytes > size_ - offset) return false;
+    if (!file_ || bytes == 0) return true;
+    if (!mapping_) {
+        void* memory = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED)
+            fail(Status::OutOfMemory, "no address space for the %zu bytes of '%s'", size_,
+                 file_->path().c_str());
+#ifdef MADV_NOHUGEPAGE
+        ::madvise(memory, size_, MADV_NOHUGEPAGE);  // most of it stays untouched
+#endif
+        mapping_ = memory;
+        data_ = static_cast<const uint8_t*>(memory);
+    }
+    const size_t end = (offset + bytes + kBlock - 1) / kBlock;
+    for (size_t block = offset / kBlock; block < end; ++block) {
+        if (fetched_[block]) continue;
+        size_t last = block + 1;
+        while (last < end && !fetched_[last]) ++last;
+        const size_t from = block * kBlock, to = std::min(size_, last * kBlock);
+        file_->read(from, static_cast<uint8_t*>(mapping_) + from, to - from);
+        for (; block < last; ++block) fetched_[block] = true;
+    }
+    return true;
+}
+
+void ModelBytes::fetchAll() {
+    if (!file_) return;
+    if (!mapping_) {
+        owned_ = std::make_unique_for_overwrite<uint8_t[]>(size_);
+        file_->read(0, owned_.get(), size_);
+        data_ = owned_.get();
+    } else {
+        fetch(0, size_);
+    }
+    file_->requireUnchanged();
+    file_.reset();
+}
+
+void ModelBytes::requireUnchanged() const {
+    if (file_) file_->requireUnchanged();
+}
+
+bool ModelBytes::inMemory(size_t offset, size_t bytes) const noexcept {
+    if (!file_ || bytes == 0) return true;
+    const auto first = fetched_.begin() + static_cast<ptrdiff_t>(offset / kBlock);
+    const auto last = fetched_.begin() + static_cast<ptrdiff_t>((offset + bytes + kBlock - 1) / kBlock);
+    return std::all_of(first, last, [](bool fetched) { return fetched; });
+}
+
+HeldBytes ModelBytes::view(size_t offset, size_t bytes) const {
+    if (bytes == 0) return {};
+    if (inMemory(offset, bytes)) return {{data_ + offset, bytes}, nullptr};
+    const std::shared_ptr<uint8_t> buffer = buffers_->take(bytes);
+    file_->requireUnchanged();
+    file_->read(offset, buffer.get(), bytes);
+    file_->requireUnchanged();
+    return {{buffer.get(), bytes}, buffer};
+}
+
 void ModelBytes::dropPages() const noexcept {
-    if (mapping_) ::madvise(mapping_, size_, MADV_DONTNEED);
+    if (isMapped()) ::madvise(mapping_, size_, MADV_DONTNEED);
+}
+
+void ModelBytes::dropBuffers() const noexcept {
+    if (buffers_) buffers_->clear();
 }
 
 ModelBytes ModelBytes::copied(const void* data, size_t size) {

@@ -1,44 +1,79 @@
-// The bytes of a file or of a caller's buffer, owned or borrowed, always aligned to 8 or better.
-// A file is mapped when possible and read in chunks otherwise; FlatBuffers then works on it in place.
-// A mapped file must not be shortened by others while it is in use: ask for Access::Read if it may be.
+// The bytes of a file or of a caller's buffer, always aligned to 8 or better.
+//
+// They lie in memory as a whole (copied, borrowed, read, mapped), or stay in the file (Access::OnDemand): then data()
+// is memory of the file's size that holds what fetch() has read and zeros elsewhere, and view() reads the rest when
+// somebody wants it, into memory of the reader. What was fetched is never read again, so what has been verified stays
+// as it is; what view() gives may differ from what was there before, and has to be checked by whoever decodes it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
+
+#include "model/file.h"
 
 namespace mnnc {
 
+class ReadBuffers;
+
+// Bytes, and what keeps them in memory when nothing else does.
+struct HeldBytes {
+    std::span<const uint8_t> bytes;
+    std::shared_ptr<const void> owner;  // null: they live as long as the ModelBytes
+};
+
 class ModelBytes {
   public:
-    enum class Access { Map, Read };
+    // Map: only for files that nobody changes; reading a mapping of a file that was cut ends the process.
+    enum class Access { OnDemand, Map, Read };
 
     ModelBytes() = default;
-    ModelBytes(ModelBytes&& other) noexcept { *this = static_cast<ModelBytes&&>(other); }
+    ModelBytes(ModelBytes&& other) noexcept;
     ModelBytes& operator=(ModelBytes&& other) noexcept;
     ModelBytes(const ModelBytes&) = delete;
     ModelBytes& operator=(const ModelBytes&) = delete;
     ~ModelBytes();
 
-    // Throws NullArgument, FileNotExist, FileOpenFailed (also for directories and devices), FileReadFailed,
-    // Truncated for an empty file.
-    static ModelBytes fromFile(const char* path, Access access = Access::Map);
+    // Throws what File does, FileReadFailed, FileChanged, OutOfMemory.
+    static ModelBytes fromFile(const char* path, Access access = Access::OnDemand);
     // Throws NullArgument, or Truncated when size is 0.
     static ModelBytes copied(const void* data, size_t size);
     // The caller keeps the buffer alive. An unaligned buffer is copied after all.
     static ModelBytes borrowed(const void* data, size_t size);
 
-    const uint8_t* data() const noexcept { return data_; }
     size_t size() const noexcept { return size_; }
-    bool isMapped() const noexcept { return mapping_ != nullptr; }
+    // Of bytes that stay in the file null before the first fetch().
+    const uint8_t* data() const noexcept { return data_; }
+    bool isMapped() const noexcept { return isMapped_; }
+    bool staysInFile() const noexcept { return file_ != nullptr; }
+
+    // Brings a range of data() into memory for good. Only before others use the object. False: it ends beyond the
+    // end.
+    bool fetch(size_t offset, size_t bytes);
+    // All of it: nothing stays in the file.
+    void fetchAll();
+    // Throws FileChanged.
+    void requireUnchanged() const;
+
+    // A range, which must lie inside: where it is in memory, or read. Throws FileChanged, FileReadFailed. Safe to call
+    // from several threads.
+    HeldBytes view(size_t offset, size_t bytes) const;
+    bool inMemory(size_t offset, size_t bytes) const noexcept;
     // Takes the pages of a mapped file out of memory; whoever reads them again gets them back from the file.
     void dropPages() const noexcept;
+    // Frees the memory that view() keeps for its next caller.
+    void dropBuffers() const noexcept;
 
   private:
     const uint8_t* data_ = nullptr;
     size_t size_ = 0;
-    void* mapping_ = nullptr;
+    void* mapping_ = nullptr;  // of the file, or memory for what is fetched from it
+    bool isMapped_ = false;    // the former
     std::unique_ptr<uint8_t[]> owned_;
+    std::unique_ptr<const File> file_;  // what stays in the file is read from here
+    std::vector<bool> fetched_;         // by block
+    std::shared_ptr<ReadBuffers> buffers_;
 };
 
 }  // namespace mnnc

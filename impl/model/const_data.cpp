@@ -19,24 +19,15 @@ using wire::DataType;
 constexpr int64_t kMaxRank = 9;
 
 struct Source {
-    const uint8_t* data = nullptr;
-    int64_t bytes = 0;
+    StoredBytes stored;
     int64_t elementSize = 0;  // 0: the type cannot be a constant
     int32_t loadedType = 0;
 };
 
-template <typename T>
-Source source(const flatbuffers::Vector<T>* vector, int64_t elementSize, DataType loaded) {
-    Source result;
-    result.elementSize = elementSize;
-    result.loadedType = static_cast<int32_t>(loaded);
-    if (!vector) return result;
-    result.data = vector->Data();
-    result.bytes = vectorSize(vector) * static_cast<int64_t>(sizeof(T));
-    return result;
-}
-
-Source sourceOf(const wire::Blob& blob) {
+Source sourceOf(const wire::Blob& blob, const ModelBytes* model) {
+    const auto source = [&](const auto* vector, int64_t elementSize, DataType loaded) {
+        return Source{bytesOf(vector, model), elementSize, static_cast<int32_t>(loaded)};
+    };
     switch (blob.dataType()) {
         case DataType::DT_FLOAT:
             return source(blob.float32s(), 4, DataType::DT_FLOAT);
@@ -95,17 +86,18 @@ int64_t blobElementCount(const wire::Blob& blob, const char* opName) {
 }
 
 void checkBlob(const wire::Blob& blob, const char* opName) {
-    const Source from = sourceOf(blob);
+    const Source from = sourceOf(blob, nullptr);
     const int64_t needed = from.elementSize ? neededBytes(blob, from, opName) : 0;
     if (needed == 0) return;
-    requireBytes(isExternal(blob) && from.bytes == 0 ? blob.external()->Get(1) : from.bytes, needed, opName);
+    const auto inside = static_cast<int64_t>(from.stored.size());
+    requireBytes(isExternal(blob) && inside == 0 ? blob.external()->Get(1) : inside, needed, opName);
 }
 
 // Constants up to this many bytes are copied: each would keep a stretch of the mapped file in memory.
 constexpr int64_t kSmall = 8192;
 
-ConstData decodeBlob(const wire::Blob& blob, const ExternalFile* external, const char* opName) {
-    Source from = sourceOf(blob);
+ConstData decodeBlob(const wire::Blob& blob, const WeightFiles& files, const char* opName, Large large) {
+    Source from = sourceOf(blob, files.model);
     if (from.elementSize == 0)
         fail(Status::BadType, "operator '%s': constants of data type %d cannot be loaded", opName,
              static_cast<int>(blob.dataType()));
@@ -116,15 +108,18 @@ ConstData decodeBlob(const wire::Blob& blob, const ExternalFile* external, const
     result.count = blobElementCount(blob, opName);
     const int64_t needed = neededBytes(blob, from, opName);
     if (needed == 0) return result;
-    if (from.bytes == 0 && isExternal(blob)) {
-        if (!external)
+    if (from.stored.empty() && isExternal(blob)) {
+        if (!files.external)
             fail(Status::FileNotExist,
                  "operator '%s' keeps its data in an external file, and the model has none", opName);
-        const auto range = external->range(blob.external()->Get(0), blob.external()->Get(1), opName);
-        from.data = range.data();
-        from.bytes = static_cast<int64_t>(range.size());
+        from.stored = files.external->range(blob.external()->Get(0), blob.external()->Get(1), opName);
     }
-    requireBytes(from.bytes, needed, opName);
+    requireBytes(static_cast<int64_t>(from.stored.size()), needed, opName);
+    from.stored = from.stored.head(static_cast<size_t>(needed));
+    result.left = large == Large::Leave && needed > kSmall && !from.stored.inMemory();
+    if (result.left) return result;
+    HeldBytes held = from.stored.read();
+    const uint8_t* data = held.bytes.data();
 
     const auto own = [&](int64_t bytes) {
         result.owned.resize(static_cast<size_t>(bytes));
@@ -134,22 +129,23 @@ ConstData decodeBlob(const wire::Blob& blob, const ExternalFile* external, const
     if (blob.dataType() == DataType::DT_HALF) {
         uint8_t* out = own(checkedMul(result.count, 4, "bytes of a constant"));
         for (int64_t i = 0; i < result.count; ++i) {
-            const float value = halfToFloat(readAt<uint16_t>(from.data, i));
+            const float value = halfToFloat(readAt<uint16_t>(data, i));
             std::memcpy(out + 4 * i, &value, sizeof value);
         }
     } else if (blob.dataType() == DataType::DT_INT64) {
         uint8_t* out = own(checkedMul(result.count, 4, "bytes of a constant"));
         for (int64_t i = 0; i < result.count; ++i) {
-            const int64_t wide = readAt<int64_t>(from.data, i);
+            const int64_t wide = readAt<int64_t>(data, i);
             const int32_t value = static_cast<int32_t>(std::clamp<int64_t>(
                 wide, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()));
             std::memcpy(out + 4 * i, &value, sizeof value);
         }
     } else if (needed <= kSmall ||
-               reinterpret_cast<uintptr_t>(from.data) % static_cast<uintptr_t>(from.elementSize) != 0) {
-        std::memcpy(own(needed), from.data, static_cast<size_t>(needed));
+               reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(from.elementSize) != 0) {
+        std::memcpy(own(needed), data, static_cast<size_t>(needed));
     } else {
-        result.bytes = {from.data, static_cast<size_t>(needed)};
+        result.bytes = held.bytes;
+        result.read = std::move(held.owner);
     }
     return result;
 }

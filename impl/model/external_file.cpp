@@ -13,7 +13,7 @@ namespace mnnc {
 ExternalFile::ExternalFile(const std::string& path, ModelBytes::Access access)
     : path_(path), bytes_(ModelBytes::fromFile(path.c_str(), access)) {}
 
-std::span<const uint8_t> ExternalFile::range(int64_t offset, int64_t bytes, const char* opName) const {
+StoredBytes ExternalFile::range(int64_t offset, int64_t bytes, const char* opName) const {
     if (offset < 0 || bytes < 0)
         fail(Status::BadWeights, "operator '%s': external range at %lld of %lld bytes is negative", opName,
              static_cast<long long>(offset), static_cast<long long>(bytes));
@@ -21,7 +21,7 @@ std::span<const uint8_t> ExternalFile::range(int64_t offset, int64_t bytes, cons
     if (end > size())
         fail(Status::Truncated, "operator '%s': external range ends at byte %lld, '%s' has %lld", opName,
              static_cast<long long>(end), path_.c_str(), static_cast<long long>(size()));
-    return {bytes_.data() + offset, static_cast<size_t>(bytes)};
+    return {bytes_, static_cast<size_t>(offset), static_cast<size_t>(bytes)};
 }
 
 namespace {
@@ -65,10 +65,23 @@ const ExternalFile* ExternalFiles::forOp(const wire::Op& op) const {
     return open((std::filesystem::path(modelFolder_) / path).string());
 }
 
+void ExternalFiles::expect(const wire::Op& op) const noexcept {
+    try {
+        forOp(op);
+    } catch (const std::exception&) {
+    }
+}
+
 void ExternalFiles::dropPages() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const auto& [path, file] : files_)
-        if (file) file->dropPages();
+        if (file) file->bytes().dropPages();
+}
+
+void ExternalFiles::dropBuffers() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [path, file] : files_)
+        if (file) file->bytes().dropBuffers();
 }
 
 const ExternalFile* ExternalFiles::open(const std::string& path) const {

@@ -1,15 +1,15 @@
 // The external weight file of a model: one flat file of byte ranges without header or index.
-// ExternalFiles decides which file belongs to an operator and opens each at most once, when first needed.
+// ExternalFiles decides which file belongs to an operator and opens each at most once, when first needed or expected.
 // Paths inside a model are untrusted: they count only when the application allows them.
 #pragma once
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <span>
 #include <string>
 
 #include "model/bytes.h"
+#include "model/stored_bytes.h"
 
 namespace mnnc {
 
@@ -20,18 +20,29 @@ struct Op;
 class ExternalFile {
   public:
     // Throws as ModelBytes::fromFile does.
-    explicit ExternalFile(const std::string& path, ModelBytes::Access access = ModelBytes::Access::Map);
+    explicit ExternalFile(const std::string& path, ModelBytes::Access access = ModelBytes::Access::OnDemand);
 
     const std::string& path() const noexcept { return path_; }
     int64_t size() const noexcept { return static_cast<int64_t>(bytes_.size()); }
-    void dropPages() const noexcept { bytes_.dropPages(); }
+    const ModelBytes& bytes() const noexcept { return bytes_; }
     // Throws BadWeights for negative numbers, Overflow when the end does not fit, Truncated beyond the file's
     // end.
-    std::span<const uint8_t> range(int64_t offset, int64_t bytes, const char* opName) const;
+    StoredBytes range(int64_t offset, int64_t bytes, const char* opName) const;
 
   private:
     std::string path_;
     ModelBytes bytes_;
+};
+
+// Where the arrays of a table lie: in the model itself, or in its weight file. Either may be null: the table's arrays
+// are all in memory then, or there is no weight file.
+struct WeightFiles {
+    WeightFiles(const ExternalFile* weightFile) : external(weightFile) {}
+    WeightFiles(const ModelBytes* bytes, const ExternalFile* weightFile)
+        : model(bytes), external(weightFile) {}
+
+    const ModelBytes* model = nullptr;
+    const ExternalFile* external = nullptr;
 };
 
 // Whether the operator's table refers to external data at all.
@@ -52,7 +63,11 @@ class ExternalFiles {
     // from several threads.
     const ExternalFile* forOp(const wire::Op& op) const;
     const std::string& defaultPath() const noexcept { return defaultPath_; }
+    // Opens the operator's file, if it has one, so that it is known which file belongs to the model. Where that fails
+    // the first use tells.
+    void expect(const wire::Op& op) const noexcept;
     void dropPages() const;
+    void dropBuffers() const;
 
   private:
     const ExternalFile* open(const std::string& path) const;

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "model/structure.h"
 #include "model/verify.h"
 #include "model/wire_access.h"
 #include "ops/op_type.h"
@@ -110,6 +111,9 @@ Model::Model(ModelBytes bytes, const ModelOptions& options)
                      std::filesystem::path(options.modelPath).parent_path().string(),
                      options.allowExternalPathInOps, options.access) {
     options.cancel.check();
+    // What is no model is read as a whole: the verifier tells why.
+    if (bytes_.size() <= kMaxModelBytes && bytes_.staysInFile() && !fetchStructure(bytes_)) bytes_.fetchAll();
+    bytes_.requireUnchanged();
     net_ = verifyModel(bytes_.data(), bytes_.size(), options.log);
     options.cancel.check();
 
@@ -134,7 +138,13 @@ Model::Model(ModelBytes bytes, const ModelOptions& options)
     for (const auto& name : outputNames_) main.outputs.push_back(ids.at(name));
     if (outputNames_.empty()) main.outputs = unconsumedTensors(main);
 
-    if (!net_->subgraphs()) return;
+    if (net_->subgraphs()) addSubgraphs();
+    if (options.access != ModelBytes::Access::OnDemand) return;
+    for (const Graph& graph : graphs_)
+        for (const wire::Op* op : graph.ops) externalFiles_.expect(*op);
+}
+
+void Model::addSubgraphs() {
     for (const auto* proto : *net_->subgraphs()) {
         Graph& graph = graphs_.emplace_back();
         graph.name = proto->name()->str();
@@ -148,14 +158,21 @@ Model::Model(ModelBytes bytes, const ModelOptions& options)
 
 void Model::readingWeights(int64_t bytes) const {
     constexpr int64_t kMany = 1 << 20;
-    if (weightBytesRead_.load(std::memory_order_relaxed) > kMany) weightsRead();
+    if (weightBytesRead_.load(std::memory_order_relaxed) > kMany) {
+        weightBytesRead_.store(0, std::memory_order_relaxed);
+        bytes_.dropPages();
+        externalFiles_.dropPages();
+    }
     weightBytesRead_.fetch_add(bytes, std::memory_order_relaxed);
 }
 
 void Model::weightsRead() const {
-    if (weightBytesRead_.exchange(0, std::memory_order_relaxed) == 0) return;
+    if (weightBytesRead_.load(std::memory_order_relaxed) == 0) return;
+    weightBytesRead_.store(0, std::memory_order_relaxed);
     bytes_.dropPages();
+    bytes_.dropBuffers();
     externalFiles_.dropPages();
+    externalFiles_.dropBuffers();
 }
 
 }  // namespace mnnc

@@ -28,7 +28,7 @@ struct ModelOptions {
     std::string modelPath;           // gives the default weight file; empty for a model from memory
     std::string externalWeightPath;  // replaces modelPath + ".weight"
     bool allowExternalPathInOps = false;
-    ModelBytes::Access access = ModelBytes::Access::Map;  // of weight files
+    ModelBytes::Access access = ModelBytes::Access::OnDemand;  // of weight files
     LogSink log;
     Cancellation cancel;  // ends the load
 };
@@ -54,7 +54,8 @@ enum class ModelUsage : int8_t { Inference = 0, Train = 1, StaticInference = 2 }
 
 class Model {
   public:
-    // Throws Error: Truncated, BadFormat, BadIndex, BadParameter, BadWeights, Overflow, Cycle, BadType.
+    // Throws Error: Truncated, BadFormat, BadIndex, BadParameter, BadWeights, Overflow, Cycle, BadType,
+    // FileChanged, FileReadFailed.
     static std::shared_ptr<const Model> load(ModelBytes bytes, const ModelOptions& options = {});
 
     const wire::Net* net() const noexcept { return net_; }
@@ -75,16 +76,20 @@ class Model {
     const std::vector<std::pair<std::string, std::string>>& metadata() const noexcept { return metadata_; }
 
     size_t byteSize() const noexcept { return bytes_.size(); }
+    // Where the tables are; contents of large arrays have to be read through it.
+    const ModelBytes& bytes() const noexcept { return bytes_; }
+    // Where the arrays of an operator lie. Throws as ExternalFiles::forOp does.
+    WeightFiles weightFiles(const wire::Op& op) const { return {&bytes_, externalFiles_.forOp(op)}; }
     // To be told before that many bytes of weights are read. Those read earlier have been prepared then and
-    // their pages of the file are given back once they are many. Safe to call from several threads.
+    // their pages of a mapped file are given back once they are many. Safe to call from several threads.
     void readingWeights(int64_t bytes) const;
-    // Gives back the pages of all weights read so far.
+    // Gives back what was kept for reading: pages of mapped files, and memory.
     void weightsRead() const;
-    // Opened on first use; see external_file.h.
     const ExternalFiles& externalFiles() const noexcept { return externalFiles_; }
 
   private:
     Model(ModelBytes bytes, const ModelOptions& options);
+    void addSubgraphs();
 
     ModelBytes bytes_;
     ExternalFiles externalFiles_;

@@ -16,8 +16,8 @@ uint64_t sizeOf(const flatbuffers::Vector<T>* vector) {
     return vector ? vector->size() : 0;
 }
 
-uint64_t countConvolution(const wire::Convolution2D& conv, const ExternalFile* external, const char* name) {
-    const int64_t weights = convWeightCount(conv, external, name);
+uint64_t countConvolution(const wire::Convolution2D& conv, const WeightFiles& files, const char* name) {
+    const int64_t weights = convWeightCount(conv, files, name);
     if (weights <= 0) return 0;
     const int32_t outputs = conv.common() ? conv.common()->outputCount() : 0;
     return static_cast<uint64_t>(weights) + static_cast<uint64_t>(std::max(outputs, 0));
@@ -29,7 +29,7 @@ uint64_t countOp(const Model& model, const wire::Op& op) {
         case wire::OpParameter::Blob:
             return static_cast<uint64_t>(blobElementCount(*op.main_as_Blob(), name));
         case wire::OpParameter::Convolution2D:
-            return countConvolution(*op.main_as_Convolution2D(), model.externalFiles().forOp(op), name);
+            return countConvolution(*op.main_as_Convolution2D(), model.weightFiles(op), name);
         case wire::OpParameter::PRelu:
             return sizeOf(op.main_as_PRelu()->slope());
         case wire::OpParameter::Scale:

@@ -18,7 +18,6 @@ namespace mnnc {
 
 namespace {
 
-constexpr size_t kMaxBytes = 0x7fffffff;
 constexpr size_t kMaxDepth = 64;
 constexpr size_t kMaxTables = 1000000;
 constexpr uint32_t kMaxTensors = 50000000;
@@ -37,7 +36,7 @@ bool looksTruncated(const uint8_t* data, size_t size) {
     std::memcpy(&root, data, sizeof root);
     if (root < 4 || root % 4 != 0 || root > kMaxRootOffset) return false;
     if (root + 4 > size) return true;
-    const size_t extended = std::min(kMaxBytes, 4 * size + (size_t{1} << 16));
+    const size_t extended = std::min(kMaxModelBytes, 4 * size + (size_t{1} << 16));
     const std::unique_ptr<uint8_t, decltype(&std::free)> padded(
         static_cast<uint8_t*>(std::calloc(extended, 1)), &std::free);
     if (!padded) return false;
@@ -102,9 +101,9 @@ const char* OpPlace::opName() const {
 }
 
 const wire::Net* verifyModel(const uint8_t* data, size_t size, const LogSink& log) {
-    if (!data) fail(Status::NullArgument, "the model has no bytes");
-    if (size > kMaxBytes)
+    if (size > kMaxModelBytes)
         fail(Status::BadFormat, "the model has %zu bytes, the format ends below 2 GiB", size);
+    if (!data) fail(Status::NullArgument, "the model has no bytes");
     if (size < 8) fail(Status::Truncated, "the model ends after %zu bytes", size);
     if (!verifies(data, size)) {
         if (looksTruncated(data, size))

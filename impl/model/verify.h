@@ -13,6 +13,8 @@
 
 namespace mnnc {
 
+constexpr size_t kMaxModelBytes = 0x7fffffff;  // a limit of the format
+
 // Throws Error. Warnings (tolerated oddities) go to the log.
 const wire::Net* verifyModel(const uint8_t* data, size_t size, const LogSink& log);
 

@@ -11,6 +11,7 @@
 #include "base/half.h"
 #include "mnn_generated.h"
 #include "model/idst_stream.h"
+#include "model/structure.h"
 #include "model/wire_access.h"
 
 namespace mnnc {
@@ -19,14 +20,6 @@ namespace {
 
 using wire::ScaleStorageType;
 using ExternalEntries = flatbuffers::Vector<int64_t>;
-
-// Where a compressed table's arrays lie after the external file was consulted.
-struct Compressed {
-    std::span<const uint8_t> buffer;
-    FloatView alpha;
-    std::vector<uint32_t> index;
-    IdstType type = IdstType::None;
-};
 
 long long ll(int64_t value) {
     return static_cast<long long>(value);
@@ -41,8 +34,8 @@ int64_t externalEntry(const ExternalEntries* entries, uint32_t i) {
 }
 
 // Range number `range` (1-based, as in the entries): its offset is the sum of what stands before it.
-std::span<const uint8_t> externalRange(const ExternalEntries* entries, uint32_t range,
-                                       const ExternalFile* file, const char* opName) {
+StoredBytes externalRange(const ExternalEntries* entries, uint32_t range, const WeightFiles& files,
+                          const char* opName) {
     if (entries->size() > 5)
         fail(Status::BadWeights, "operator '%s': external has %u entries, at most 5 are known", opName,
              entries->size());
@@ -55,27 +48,30 @@ std::span<const uint8_t> externalRange(const ExternalEntries* entries, uint32_t 
     }
     const int64_t bytes = externalEntry(entries, range);
     if (bytes == 0) return {};
-    if (!file)
+    if (!files.external)
         fail(Status::FileNotExist,
              "operator '%s' keeps its weights in an external file, and the model has none", opName);
-    return file->range(offset, bytes, opName);
+    return files.external->range(offset, bytes, opName);
 }
 
-void requireMultiple(std::span<const uint8_t> bytes, size_t unit, const char* what, const char* opName) {
+void requireMultiple(const StoredBytes& bytes, size_t unit, const char* what, const char* opName) {
     if (bytes.size() % unit != 0)
         fail(Status::BadWeights, "operator '%s': external %s of %zu bytes is not a multiple of %zu", opName,
              what, bytes.size(), unit);
 }
 
-FloatView floatsFrom(std::span<const uint8_t> bytes, const char* what, const char* opName) {
-    requireMultiple(bytes, sizeof(float), what, opName);
-    if (bytes.empty()) return {};
-    if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(float) == 0)
-        return FloatView::borrow(
-            {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)});
-    std::vector<float> values(bytes.size() / sizeof(float));
-    std::memcpy(values.data(), bytes.data(), bytes.size());
+FloatView floatsOf(HeldBytes held) {
+    if (held.bytes.empty()) return {};
+    if (reinterpret_cast<uintptr_t>(held.bytes.data()) % alignof(float) == 0)
+        return FloatView::hold(std::move(held));
+    std::vector<float> values(held.bytes.size() / sizeof(float));
+    std::memcpy(values.data(), held.bytes.data(), values.size() * sizeof(float));
     return FloatView::own(std::move(values));
+}
+
+FloatView floatsFrom(const StoredBytes& stored, const char* what, const char* opName) {
+    requireMultiple(stored, sizeof(float), what, opName);
+    return floatsOf(stored.read());
 }
 
 std::vector<float> halvesFrom(std::span<const uint8_t> bytes) {
@@ -83,12 +79,6 @@ std::vector<float> halvesFrom(std::span<const uint8_t> bytes) {
     for (size_t i = 0; i < values.size(); ++i)
         values[i] = halfToFloat(static_cast<uint16_t>(bytes[2 * i] | (bytes[2 * i + 1] << 8)));
     return values;
-}
-
-template <typename T>
-std::span<const uint8_t> bytesOf(const flatbuffers::Vector<T>* vector) {
-    if (!vector || vector->size() == 0) return {};
-    return {vector->Data(), size_t{vector->size()} * sizeof(T)};
 }
 
 bool hasBuffer(const wire::Convolution2D& conv) {
@@ -103,33 +93,36 @@ bool hasIndex(const wire::Convolution2D& conv) {
                     (isExternal(conv.external()) && externalEntry(conv.external(), 4) > 0));
 }
 
-std::span<const uint8_t> bufferOf(const wire::Convolution2D& conv, const ExternalFile* external,
-                                  const char* opName) {
-    const auto inlineBytes = bytesOf(conv.quanParameter()->buffer());
-    if (!inlineBytes.empty() || !isExternal(conv.external())) return inlineBytes;
-    return externalRange(conv.external(), 1, external, opName);
+StoredBytes bufferOf(const wire::Convolution2D& conv, const WeightFiles& files, const char* opName) {
+    const StoredBytes inside = bytesOf(conv.quanParameter()->buffer(), files.model);
+    if (!inside.empty() || !isExternal(conv.external())) return inside;
+    return externalRange(conv.external(), 1, files, opName);
 }
 
-FloatView alphaOf(const wire::Convolution2D& conv, const ExternalFile* external, const char* opName) {
+// The beginning of a stream, which holds what its head and its samples say. Of a model's own stream it is the
+// beginning that was verified.
+HeldBytes bufferHead(const wire::Convolution2D& conv, const WeightFiles& files, const char* opName) {
+    return bufferOf(conv, files, opName).head(kFetchedHead).read();
+}
+
+FloatView alphaOf(const wire::Convolution2D& conv, const WeightFiles& files, const char* opName) {
     const auto* quan = conv.quanParameter();
     const bool half = quan->scaleStorage() == ScaleStorageType::FP16;
-    if (half && vectorSize(quan->alphaFp16()) > 0)
-        return FloatView::own(halvesFrom(bytesOf(quan->alphaFp16())));
-    if (!half && vectorSize(quan->alpha()) > 0) return floatsFrom(bytesOf(quan->alpha()), "alpha", opName);
-    if (!isExternal(conv.external())) return {};
-    const auto bytes = externalRange(conv.external(), 2, external, opName);
-    requireMultiple(bytes, half ? 2 : 4, "alpha", opName);
-    return half ? FloatView::own(halvesFrom(bytes)) : floatsFrom(bytes, "alpha", opName);
+    StoredBytes stored = half ? bytesOf(quan->alphaFp16(), files.model) : bytesOf(quan->alpha(), files.model);
+    if (stored.empty() && isExternal(conv.external()))
+        stored = externalRange(conv.external(), 2, files, opName);
+    if (!half) return floatsFrom(stored, "alpha", opName);
+    requireMultiple(stored, 2, "alpha", opName);
+    return FloatView::own(halvesFrom(stored.read().bytes));
 }
 
-std::vector<uint32_t> indexOf(const wire::Convolution2D& conv, const ExternalFile* external,
-                              const char* opName) {
-    auto bytes = bytesOf(conv.quanParameter()->index());
-    if (bytes.empty() && isExternal(conv.external()))
-        bytes = externalRange(conv.external(), 4, external, opName);
-    requireMultiple(bytes, sizeof(uint32_t), "index", opName);
-    std::vector<uint32_t> index(bytes.size() / sizeof(uint32_t));
-    if (!bytes.empty()) std::memcpy(index.data(), bytes.data(), bytes.size());
+std::vector<uint32_t> indexOf(const wire::Convolution2D& conv, const WeightFiles& files, const char* opName) {
+    StoredBytes stored = bytesOf(conv.quanParameter()->index(), files.model);
+    if (stored.empty() && isExternal(conv.external()))
+        stored = externalRange(conv.external(), 4, files, opName);
+    requireMultiple(stored, sizeof(uint32_t), "index", opName);
+    std::vector<uint32_t> index(stored.size() / sizeof(uint32_t));
+    if (!index.empty()) std::memcpy(index.data(), stored.read().bytes.data(), stored.size());
     return index;
 }
 
@@ -140,11 +133,11 @@ void requireCount(int64_t found, int64_t expected, const char* opName) {
 }
 
 std::vector<float> decodeSparseFloat(const wire::Convolution2D& conv, int64_t expectedCount,
-                                     const ExternalFile* external, const char* opName) {
+                                     const WeightFiles& files, const char* opName) {
     const int64_t count = conv.quanParameter()->weightSize();
     requireCount(count, expectedCount, opName);
-    const FloatView alpha = alphaOf(conv, external, opName);
-    const std::vector<uint32_t> index = indexOf(conv, external, opName);
+    const FloatView alpha = alphaOf(conv, files, opName);
+    const std::vector<uint32_t> index = indexOf(conv, files, opName);
     if (alpha.size() != index.size())
         fail(Status::BadWeights, "operator '%s': %zu sparse positions with %zu values", opName, index.size(),
              alpha.size());
@@ -254,9 +247,9 @@ WeightForm convWeightForm(const wire::Convolution2D& conv, const char* opName) {
     return WeightForm::None;
 }
 
-int64_t convWeightCount(const wire::Convolution2D& conv, const ExternalFile* external, const char* opName) {
+int64_t convWeightCount(const wire::Convolution2D& conv, const WeightFiles& files, const char* opName) {
     const auto* quan = conv.quanParameter();
-    const bool inFile = isExternal(conv.external()) && !external;
+    const bool inFile = isExternal(conv.external()) && !files.external;
     const auto streamBytes = [&]() -> int64_t {
         const int64_t inlined = vectorSize(quan->buffer());
         return inlined > 0 ? inlined : externalEntry(conv.external(), 1);
@@ -276,7 +269,7 @@ int64_t convWeightCount(const wire::Convolution2D& conv, const ExternalFile* ext
         case WeightForm::Codes:
             if (quan->type() == 4) return streamBytes();
             if (vectorSize(quan->buffer()) == 0 && inFile) return -1;
-            return readIdstHead(bufferOf(conv, external, opName), quan->shapeInt32(), opName).count;
+            return readIdstHead(bufferHead(conv, files, opName).bytes, quan->shapeInt32(), opName).count;
     }
     return -1;
 }
@@ -297,83 +290,110 @@ bool convHasMinima(const wire::Convolution2D& conv) {
 }
 
 QuantizedWeights decodeQuantizedWeights(const wire::Convolution2D& conv, int64_t expectedCount,
-                                        int64_t outputCount, const ExternalFile* external,
-                                        const char* opName) {
+                                        int64_t outputCount, const WeightFiles& files, const char* opName) {
     const WeightForm form = convWeightForm(conv, opName);
     if (form != WeightForm::Codes && form != WeightForm::RawInt8)
         fail(Status::BadWeights, "operator '%s' has no int8 weights", opName);
     const auto* quan = conv.quanParameter();
-    const FloatView alpha = quan ? alphaOf(conv, external, opName) : FloatView();
+    const FloatView alpha = quan ? alphaOf(conv, files, opName) : FloatView();
     QuantizedWeights weights;
     if (form == WeightForm::RawInt8) {
-        weights.q = signedBytes(bytesOf(conv.symmetricQuan()->weight()));
-        requireCount(static_cast<int64_t>(weights.q.size()), expectedCount, opName);
+        const StoredBytes stored = bytesOf(conv.symmetricQuan()->weight(), files.model);
+        requireCount(static_cast<int64_t>(stored.size()), expectedCount, opName);
+        weights.q = signedBytes(stored.read().bytes);
     } else {
-        requireCount(convWeightCount(conv, external, opName), expectedCount, opName);
-        const auto stream = bufferOf(conv, external, opName);
+        const int64_t count = convWeightCount(conv, files, opName);
+        requireCount(count, expectedCount, opName);
+        const HeldBytes held = bufferOf(conv, files, opName).read();
+        const std::span<const uint8_t> stream = held.bytes;
         switch (static_cast<IdstType>(quan->type())) {
             case IdstType::Codebook:
                 weights.q = decodeCodebook(stream, quan->shapeInt32(), opName);
                 break;
             case IdstType::SparseCodebook:
-                weights.q = decodeSparseCodebook(stream, quan->shapeInt32(), alpha.span(), INT32_MAX, opName);
+                weights.q = decodeSparseCodebook(stream, quan->shapeInt32(), alpha.span(),
+                                                 std::min<int64_t>(count, INT32_MAX), opName);
                 break;
             default:
                 weights.q = signedBytes(stream);
                 break;
         }
+        // The head may have changed since it was counted.
+        requireCount(static_cast<int64_t>(weights.q.size()), count, opName);
     }
     scaleCodes(weights, static_cast<int64_t>(weights.q.size()), conv, alpha.span(), outputCount, opName);
     return weights;
 }
 
 std::optional<QuantizedForm> quantizedForm(const wire::Convolution2D& conv, int64_t expectedCount,
-                                           int64_t outputCount, const ExternalFile* external,
+                                           int64_t outputCount, const WeightFiles& files,
                                            const char* opName) {
     const WeightForm form = convWeightForm(conv, opName);
     if (form != WeightForm::Codes && form != WeightForm::RawInt8) return std::nullopt;
     const auto* quan = conv.quanParameter();
-    const int64_t count = convWeightCount(conv, external, opName);
+    const int64_t count = convWeightCount(conv, files, opName);
     requireCount(count, expectedCount, opName);
-    const FloatView alpha = quan ? alphaOf(conv, external, opName) : FloatView();
+    const FloatView alpha = quan ? alphaOf(conv, files, opName) : FloatView();
     QuantizedWeights scales;
     scaleCodes(scales, count, conv, alpha.span(), outputCount, opName);
     QuantizedForm result;
     result.blocksPerOutput = scales.blocksPerOutput;
     result.minima = !scales.min.empty();
     if (form == WeightForm::Codes && static_cast<IdstType>(quan->type()) == IdstType::Codebook &&
-        codebookFitsNibbles(bufferOf(conv, external, opName), quan->shapeInt32(), opName))
+        codebookFitsNibbles(bufferHead(conv, files, opName).bytes, quan->shapeInt32(), opName))
         result.bits = 4;
     return result;
 }
 
+namespace {
+
+StoredBytes plainWeights(const wire::Convolution2D& conv, int64_t expectedCount, const WeightFiles& files,
+                         const char* opName) {
+    const StoredBytes stored = vectorSize(conv.weight()) > 0
+                                   ? bytesOf(conv.weight(), files.model)
+                                   : externalRange(conv.external(), 1, files, opName);
+    requireMultiple(stored, sizeof(float), "weight", opName);
+    requireCount(static_cast<int64_t>(stored.size() / sizeof(float)), expectedCount, opName);
+    return stored;
+}
+
+}  // namespace
+
+const float* FloatSource::at(size_t first, size_t count) {
+    if (!whole_.empty()) return whole_.data() + first;
+    piece_ = {};  // its memory takes the next one
+    piece_ = floatsOf(stored_.read(first * sizeof(float), count * sizeof(float)));
+    return piece_.data();
+}
+
+FloatSource convWeightSource(const wire::Convolution2D& conv, int64_t expectedCount, int64_t outputCount,
+                             const WeightFiles& files, const char* opName) {
+    if (convWeightForm(conv, opName) == WeightForm::Plain)
+        return FloatSource(plainWeights(conv, expectedCount, files, opName));
+    return FloatSource(decodeConvWeights(conv, expectedCount, outputCount, files, opName));
+}
+
 FloatView decodeConvWeights(const wire::Convolution2D& conv, int64_t expectedCount, int64_t outputCount,
-                            const ExternalFile* external, const char* opName) {
+                            const WeightFiles& files, const char* opName) {
     switch (convWeightForm(conv, opName)) {
         case WeightForm::None:
             fail(Status::BadWeights, "operator '%s' has no weights (a weightless model?)", opName);
-        case WeightForm::Plain: {
-            FloatView view =
-                vectorSize(conv.weight()) > 0
-                    ? floatsFrom(bytesOf(conv.weight()), "weight", opName)
-                    : floatsFrom(externalRange(conv.external(), 1, external, opName), "weight", opName);
-            requireCount(static_cast<int64_t>(view.size()), expectedCount, opName);
-            return view;
-        }
+        case WeightForm::Plain:
+            return floatsFrom(plainWeights(conv, expectedCount, files, opName), "weight", opName);
         case WeightForm::Half: {
-            const auto bytes = bufferOf(conv, external, opName);
-            if (bytes.size() % 2 != 0)
-                fail(Status::BadWeights, "operator '%s': half weights of %zu bytes", opName, bytes.size());
-            requireCount(static_cast<int64_t>(bytes.size() / 2), expectedCount, opName);
-            return FloatView::own(halvesFrom(bytes));
+            const StoredBytes stored = bufferOf(conv, files, opName);
+            if (stored.size() % 2 != 0)
+                fail(Status::BadWeights, "operator '%s': half weights of %zu bytes", opName, stored.size());
+            requireCount(static_cast<int64_t>(stored.size() / 2), expectedCount, opName);
+            return FloatView::own(halvesFrom(stored.read().bytes));
         }
         case WeightForm::SparseFloat:
-            return FloatView::own(decodeSparseFloat(conv, expectedCount, external, opName));
+            return FloatView::own(decodeSparseFloat(conv, expectedCount, files, opName));
         case WeightForm::Codes:
         case WeightForm::RawInt8:
             break;
     }
-    const QuantizedWeights codes = decodeQuantizedWeights(conv, expectedCount, outputCount, external, opName);
+    const QuantizedWeights codes = decodeQuantizedWeights(conv, expectedCount, outputCount, files, opName);
     std::vector<float> weights(codes.q.size());
     const size_t length = codes.q.size() / codes.scale.size();
     for (size_t p = 0; p < codes.scale.size(); ++p) {
@@ -386,14 +406,14 @@ FloatView decodeConvWeights(const wire::Convolution2D& conv, int64_t expectedCou
     return FloatView::own(std::move(weights));
 }
 
-FloatView convBias(const wire::Convolution2D& conv, int64_t outputCount, const ExternalFile* external,
+FloatView convBias(const wire::Convolution2D& conv, int64_t outputCount, const WeightFiles& files,
                    const char* opName) {
     FloatView bias;
     if (vectorSize(conv.bias()) > 0)
-        bias = floatsFrom(bytesOf(conv.bias()), "bias", opName);
+        bias = floatsFrom(bytesOf(conv.bias(), files.model), "bias", opName);
     else if (isExternal(conv.external()))
-        bias = floatsFrom(externalRange(conv.external(), conv.quanParameter() ? 3 : 2, external, opName),
-                          "bias", opName);
+        bias = floatsFrom(externalRange(conv.external(), conv.quanParameter() ? 3 : 2, files, opName), "bias",
+                          opName);
     if (bias.empty())
         return FloatView::own(std::vector<float>(static_cast<size_t>(std::max<int64_t>(outputCount, 0))));
     if (static_cast<int64_t>(bias.size()) != outputCount)
@@ -405,13 +425,14 @@ FloatView convBias(const wire::Convolution2D& conv, int64_t outputCount, const E
 namespace {
 
 FloatPair arrayPair(const flatbuffers::Vector<float>* first, const flatbuffers::Vector<float>* second,
-                    const ExternalEntries* entries, const ExternalFile* external, const char* opName) {
-    FloatPair pair{floatsFrom(bytesOf(first), "array", opName), floatsFrom(bytesOf(second), "array", opName)};
+                    const ExternalEntries* entries, const WeightFiles& files, const char* opName) {
+    FloatPair pair{floatsFrom(bytesOf(first, files.model), "array", opName),
+                   floatsFrom(bytesOf(second, files.model), "array", opName)};
     if (isExternal(entries)) {
         if (pair.first.empty())
-            pair.first = floatsFrom(externalRange(entries, 1, external, opName), "array", opName);
+            pair.first = floatsFrom(externalRange(entries, 1, files, opName), "array", opName);
         if (pair.second.empty())
-            pair.second = floatsFrom(externalRange(entries, 2, external, opName), "array", opName);
+            pair.second = floatsFrom(externalRange(entries, 2, files, opName), "array", opName);
     }
     if (!pair.second.empty() && pair.second.size() != pair.first.size())
         fail(Status::BadWeights, "operator '%s': arrays of %zu and %zu values belong together", opName,
@@ -421,12 +442,12 @@ FloatPair arrayPair(const flatbuffers::Vector<float>* first, const flatbuffers::
 
 }  // namespace
 
-FloatPair scaleArrays(const wire::Scale& scale, const ExternalFile* external, const char* opName) {
-    return arrayPair(scale.scaleData(), scale.biasData(), scale.external(), external, opName);
+FloatPair scaleArrays(const wire::Scale& scale, const WeightFiles& files, const char* opName) {
+    return arrayPair(scale.scaleData(), scale.biasData(), scale.external(), files, opName);
 }
 
-FloatPair layerNormArrays(const wire::LayerNorm& norm, const ExternalFile* external, const char* opName) {
-    return arrayPair(norm.gamma(), norm.beta(), norm.external(), external, opName);
+FloatPair layerNormArrays(const wire::LayerNorm& norm, const WeightFiles& files, const char* opName) {
+    return arrayPair(norm.gamma(), norm.beta(), norm.external(), files, opName);
 }
 
 }  // namespace mnnc

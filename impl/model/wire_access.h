@@ -4,6 +4,7 @@
 #include <string>
 
 #include "mnn_generated.h"
+#include "model/stored_bytes.h"
 
 namespace mnnc {
 
@@ -18,6 +19,15 @@ inline const char* textOr(const flatbuffers::String* text, const char* fallback 
 
 inline std::string copyText(const flatbuffers::String* text) {
     return text ? text->str() : std::string();
+}
+
+// The elements of an array of `model`; null: of a table in memory.
+template <typename T>
+StoredBytes bytesOf(const flatbuffers::Vector<T>* vector, const ModelBytes* model) {
+    if (vectorSize(vector) == 0) return {};
+    const size_t bytes = size_t{vector->size()} * sizeof(T);
+    if (!model) return StoredBytes({vector->Data(), bytes});
+    return {*model, static_cast<size_t>(vector->Data() - model->data()), bytes};
 }
 
 }  // namespace mnnc

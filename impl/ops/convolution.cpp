@@ -113,7 +113,7 @@ ParamsPtr parseConvolution(const wire::Op& op, const ParseContext& context) {
     p->op = &op;
     p->table = table;
     if (tensors == 1 && convWeightForm(*table, name) != WeightForm::None)
-        p->storedWeights = convWeightCount(*table, nullptr, name);
+        p->storedWeights = convWeightCount(*table, WeightFiles(&context.model.bytes(), nullptr), name);
     if (tensors == 1 && !isDeconvolution(context.node.type))
         p->int8 = parseInt8(*table, context.node.type, name);
     return p;
@@ -220,9 +220,9 @@ int64_t ConvParams::modelBytes() const {
     return model ? static_cast<int64_t>(model->byteSize()) : 0;
 }
 
-const ExternalFile* ConvParams::externalFile() const {
-    const auto* external = table->external();
-    return external && external->size() > 1 ? model->externalFiles().forOp(*op) : nullptr;
+WeightFiles ConvParams::files() const {
+    if (!model) return nullptr;
+    return {&model->bytes(), vectorSize(table->external()) > 1 ? model->externalFiles().forOp(*op) : nullptr};
 }
 
 FloatView ConvParams::weights(int64_t expectedCount, int64_t outputChannels, const char* name) const {
@@ -239,26 +239,32 @@ FloatView ConvParams::weights(int64_t expectedCount, int64_t outputChannels, con
     }
     if (model)
         model->readingWeights(std::max<int64_t>(expectedCount, 1) * static_cast<int64_t>(sizeof(float)));
-    return decodeConvWeights(*table, expectedCount, outputChannels, externalFile(), name);
+    return decodeConvWeights(*table, expectedCount, outputChannels, files(), name);
+}
+
+FloatSource ConvParams::weightSource(int64_t expectedCount, int64_t outputChannels, const char* name) const {
+    if (!parts.empty()) return FloatSource(weights(expectedCount, outputChannels, name));
+    if (model) model->readingWeights(std::max<int64_t>(expectedCount, 1));
+    return convWeightSource(*table, expectedCount, outputChannels, files(), name);
 }
 
 std::optional<QuantizedForm> ConvParams::quantizedForm(int64_t expectedCount, int64_t outputChannels,
                                                        const char* name) const {
     if (!parts.empty()) return std::nullopt;
-    return mnnc::quantizedForm(*table, expectedCount, outputChannels, externalFile(), name);
+    return mnnc::quantizedForm(*table, expectedCount, outputChannels, files(), name);
 }
 
 QuantizedWeights ConvParams::quantizedWeights(int64_t expectedCount, int64_t outputChannels,
                                               const char* name) const {
     if (model) model->readingWeights(std::max<int64_t>(expectedCount, 1));
-    return decodeQuantizedWeights(*table, expectedCount, outputChannels, externalFile(), name);
+    return decodeQuantizedWeights(*table, expectedCount, outputChannels, files(), name);
 }
 
 FloatView ConvParams::bias(int64_t outputChannels, const char* name) const {
     if (!parts.empty())
         return joinParts(*this, outputChannels, name,
                          [&](const ConvParams& part, int64_t channels) { return part.bias(channels, name); });
-    return convBias(*table, outputChannels, externalFile(), name);
+    return convBias(*table, outputChannels, files(), name);
 }
 
 FoldedScales ConvParams::foldedScales(int64_t outputChannels, const char* name) const {

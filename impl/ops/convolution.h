@@ -57,6 +57,8 @@ struct ConvParams : Params {
     }
     int64_t modelBytes() const;  // of the whole model; 0: of none
     FloatView weights(int64_t expectedCount, int64_t outputChannels, const char* name) const;
+    // The same in pieces.
+    FloatSource weightSource(int64_t expectedCount, int64_t outputChannels, const char* name) const;
     FloatView bias(int64_t outputChannels, const char* name) const;
     // The weights as the codes they are stored as; quantizedForm has nothing where they are not, or where they
     // come from several operators.
@@ -68,7 +70,7 @@ struct ConvParams : Params {
     FoldedScales foldedScales(int64_t outputChannels, const char* name) const;
 
   private:
-    const ExternalFile* externalFile() const;
+    WeightFiles files() const;
 };
 
 // Everything about one convolution over known extents; all values fit an int.

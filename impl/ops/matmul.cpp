@@ -1,6 +1,9 @@
 // MatMul and BatchMatMul (one rule for both, NumPy semantics) and InnerProduct.
 #include "ops/matmul.h"
 
+#include <cstring>
+
+#include "model/model.h"
 #include "model/wire_access.h"
 #include "ops/families.h"
 
@@ -85,7 +88,9 @@ ParamsPtr parseInnerProduct(const wire::Op& op, const ParseContext& context) {
     auto params = std::make_shared<InnerProductParams>();
     params->outputs = static_cast<int>(outputs);
     params->inputs = static_cast<int>(weights / outputs);
-    params->weight.assign(table->weight()->begin(), table->weight()->end());
+    const HeldBytes held = bytesOf(table->weight(), &context.model.bytes()).read();
+    params->weight.resize(static_cast<size_t>(weights));
+    std::memcpy(params->weight.data(), held.bytes.data(), held.bytes.size());
     if (vectorSize(table->bias()) != 0) {
         if (vectorSize(table->bias()) != outputs)
             fail(Status::BadWeights, "op '%s': %lld bias values for %lld outputs", name,

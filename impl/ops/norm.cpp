@@ -55,7 +55,7 @@ ParamsPtr parseLayerNorm(const wire::Op& op, const ParseContext& context) {
     params->group = table->group();
     params->rms = table->useRMSNorm();
     params->overChannel = context.node.defaultFormat == Format::NC4HW4;
-    const FloatPair arrays = layerNormArrays(*table, context.model.externalFiles().forOp(op), name);
+    const FloatPair arrays = layerNormArrays(*table, context.model.weightFiles(op), name);
     // One without the other is ignored, as in the reference.
     if (!arrays.first.empty() && !arrays.second.empty()) {
         params->gamma.assign(arrays.first.span().begin(), arrays.first.span().end());

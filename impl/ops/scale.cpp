@@ -27,7 +27,7 @@ ParamsPtr parseScale(const wire::Op& op, const ParseContext& context) {
     const wire::Scale* table = op.main_as_Scale();
     const char* name = context.node.name.c_str();
     if (!table) fail(Status::BadParameter, "op '%s': Scale without its parameter table", name);
-    const FloatPair arrays = scaleArrays(*table, context.model.externalFiles().forOp(op), name);
+    const FloatPair arrays = scaleArrays(*table, context.model.weightFiles(op), name);
     auto params = std::make_shared<ScaleParams>();
     params->scale.assign(arrays.first.span().begin(), arrays.first.span().end());
     params->bias.assign(arrays.second.span().begin(), arrays.second.span().end());

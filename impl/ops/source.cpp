@@ -23,8 +23,10 @@ ParamsPtr parseConst(const wire::Op& op, const ParseContext& context) {
     const wire::Blob* blob = op.main_as_Blob();
     if (!blob) fail(Status::BadParameter, "op '%s' (a constant) carries no Blob table", name);
     auto params = std::make_shared<ConstParams>();
-    const bool external = blob->external() && blob->external()->size() > 1;
-    params->owner = decodeBlob(*blob, external ? context.model.externalFiles().forOp(op) : nullptr, name);
+    params->model = &context.model;
+    params->op = &op;
+    params->name = name;
+    params->owner = decodeBlob(*blob, context.model.weightFiles(op), name, Large::Leave);
     params->type = dataTypeFromWire(params->owner.dataType, name);
     params->format = formatFromWire(params->owner.dataFormat, name);
     params->shape = Shape(std::span<const int32_t>(params->owner.dims));
@@ -34,13 +36,29 @@ ParamsPtr parseConst(const wire::Op& op, const ParseContext& context) {
     return params;
 }
 
+}  // namespace
+
+std::shared_ptr<const void> ConstParams::load() const {
+    if (!leftInFile()) return {std::shared_ptr<const void>(), data};
+    const std::lock_guard lock(mutex_);
+    if (auto content = loaded_.lock()) return content;
+    model->readingWeights(owner.count);
+    const auto read = std::make_shared<const ConstData>(
+        decodeBlob(*op->main_as_Blob(), model->weightFiles(*op), name.c_str()));
+    std::shared_ptr<const void> content(read, read->bytes.data());
+    loaded_ = content;
+    return content;
+}
+
+namespace {
+
 void shapeConst(const ShapeContext& context) {
     const auto* params = context.node.paramsAs<ConstParams>();
     context.set(0, params->shape, params->type, params->format);
 }
 
 void geometryConst(const OpContext& context) {
-    context.geometry.constant(context.outputs[0], context.node.paramsAs<ConstParams>()->data);
+    context.geometry.constant(context.outputs[0], context.node.paramsAs<ConstParams>()->load().get());
 }
 
 ParamsPtr parseInput(const wire::Op& op, const ParseContext& context) {

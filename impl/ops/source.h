@@ -1,20 +1,35 @@
 // Constants and inputs of a graph. Sessions read these structs; the two operators never run.
 #pragma once
+#include <mutex>
+
 #include "model/const_data.h"
 #include "ops/params.h"
 #include "tensor/data_type.h"
 #include "tensor/shape.h"
+#include "tensor/stored_content.h"
 
 namespace mnnc {
 
-// Const and TrainableParam.
-struct ConstParams : Params {
+class Model;
+
+// Const and TrainableParam. Refers to the model it was parsed from and must not outlive that.
+struct ConstParams : Params, StoredContent {
     Shape shape;
     DataType type = DataType::Float32;
     Format format = Format::NCHW;
-    const void* data = nullptr;  // row-major, aligned to the element; null when empty. Lives as long as the
-                                 // params and the model
-    ConstData owner;
+    const void* data = nullptr;  // row-major, aligned to the element; null when empty or left in the file
+    ConstData owner;             // what was read while parsing
+
+    bool leftInFile() const noexcept { return owner.left; }
+    std::shared_ptr<const void> load() const override;
+
+    const Model* model = nullptr;
+    const wire::Op* op = nullptr;
+    std::string name;
+
+  private:
+    mutable std::mutex mutex_;
+    mutable std::weak_ptr<const void> loaded_;
 };
 
 struct InputParams : Params {

@@ -329,7 +329,7 @@ void StageAllocator::finish() {
         for (const std::vector<Tensor*>* side : {&step.command.inputs, &step.command.outputs})
             for (const Tensor* tensor : *side)
                 if (!(tensor->onDevice ? static_cast<void*>(tensor->block) : tensor->data) &&
-                    !tensor->empty())
+                    !tensor->stored && !tensor->empty())
                     fail(Status::Internal, "op '%s': tensor '%s' has no memory", step.command.name.c_str(),
                          tensor->name.c_str());
     }

@@ -1,5 +1,7 @@
 // Memory of a session that counts against its limit and only grows.
 #pragma once
+#include <utility>
+
 #include "base/aligned.h"
 #include "session/session_context.h"
 
@@ -29,6 +31,8 @@ class ChargedBuffer {
         }
         return buffer_.data();
     }
+    // With one of the same session.
+    void swap(ChargedBuffer& other) noexcept { std::swap(buffer_, other.buffer_); }
     void* data() noexcept { return buffer_.data(); }
     int64_t size() const noexcept { return static_cast<int64_t>(buffer_.size()); }
 

@@ -47,12 +47,36 @@ Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& o
         }
         items[static_cast<size_t>(op.stage)].push_back(item);
     }
+    loadConstants(net);
     for (int stage = 0; stage < schedule_.stages; ++stage)
         stages_.push_back(std::make_unique<Stage>(context, tensors_, schedule_, stage,
                                                   std::move(items[static_cast<size_t>(stage)])));
 }
 
 Pipeline::~Pipeline() = default;
+
+// Large constants that stayed in the file come into memory here, but for those that only executions read which load
+// them themselves: prepared and as they are they would be in memory twice.
+void Pipeline::loadConstants(const NetGraph& net) {
+    std::vector<char> read(tensors_.size(), 0);
+    for (const ScheduledOp& op : schedule_.ops) {
+        const uint32_t own = context_.wanted().loadsInputs(op.node->type);
+        for (size_t k = 0; k < op.node->inputs.size(); ++k)
+            if (op.node->inputs[k] >= 0 && !(k < 32 && ((own >> k) & 1u)))
+                read[static_cast<size_t>(op.node->inputs[k])] = 1;
+    }
+    for (const int id : schedule_.outputs) read[static_cast<size_t>(id)] = 1;
+    for (const Node& node : net.nodes) {
+        if ((node.type != OpType::Const && node.type != OpType::TrainableParam) || !node.params) continue;
+        const auto* constant = node.paramsAs<ConstParams>();
+        if (!constant->leftInFile()) continue;
+        Tensor& tensor = tensors_[static_cast<size_t>(node.outputs[0])];
+        tensor.stored = constant;
+        if (!read[static_cast<size_t>(node.outputs[0])]) continue;
+        constants_.push_back(constant->load());
+        tensor.data = const_cast<void*>(constants_.back().get());
+    }
+}
 
 void Pipeline::describeInput(size_t index, const Shape& shape, DataType type, Format format) {
     Tensor& tensor = input(index);
@@ -66,22 +90,46 @@ void Pipeline::describeInput(size_t index, const Shape& shape, DataType type, Fo
 
 void Pipeline::prepare() {
     if (stages_[0]->planned()) return;
+    // Memory that has to grow is replaced when the plan stands.
+    std::vector<ChargedBuffer> memory;
+    try {
+        for (size_t i = 0; i < inputIds_.size(); ++i) {
+            Tensor& tensor = input(i);
+            const int64_t bytes = tensor.storageBytes();
+            const bool fits = bytes <= inputMemory_[i].size() && inputMemory_[i].data();
+            ChargedBuffer& buffer = fits ? inputMemory_[i] : memory.emplace_back(context_);
+            tensor.data = buffer.reserve(bytes, "an input");
+        }
+        stages_[0]->plan();
+    } catch (...) {
+        for (size_t i = 0; i < inputIds_.size(); ++i)
+            if (plannedInputs_.empty())
+                input(i).data = nullptr;
+            else
+                restore(input(i), plannedInputs_[i]);
+        if (plannedInputs_.size() == inputIds_.size()) stages_[0]->revalidate();
+        throw;
+    }
+    plannedInputs_.clear();
+    size_t grown = 0;
     for (size_t i = 0; i < inputIds_.size(); ++i) {
-        Tensor& tensor = input(i);
-        tensor.data = inputMemory_[i].reserve(tensor.storageBytes(), "an input");
+        const Tensor& tensor = input(i);
+        if (tensor.data != inputMemory_[i].data()) inputMemory_[i].swap(memory[grown++]);
         // Who does not write an input reads zeros, not what the heap held.
         std::memset(tensor.data, 0, static_cast<size_t>(tensor.storageBytes()));
     }
-    for (const auto& stage : stages_) stage->invalidate();
-    stages_[0]->plan();
+    for (size_t later = 1; later < stages_.size(); ++later) stages_[later]->invalidate();
+    std::vector<Tensor> inputs;
+    for (size_t i = 0; i < inputIds_.size(); ++i) inputs.push_back(input(i));
+    plannedInputs_ = std::move(inputs);
 }
 
 void Pipeline::run() {
     for (size_t i = 0; i < stages_.size(); ++i) {
         Stage& stage = *stages_[i];
         if (i > 0 && !stage.upToDate()) {
-            for (size_t later = i; later < stages_.size(); ++later) stages_[later]->invalidate();
             stage.plan();
+            for (size_t later = i + 1; later < stages_.size(); ++later) stages_[later]->invalidate();
         }
         stage.execute();
     }

@@ -31,7 +31,8 @@ class Pipeline {
 
     // Sets what an input is; a difference marks the pipeline for planning.
     void describeInput(size_t index, const Shape& shape, DataType type, Format format);
-    // Plans the first stage when it is marked (input memory included). Later stages are planned by run().
+    // Plans the first stage when it is marked (input memory included). Later stages are planned by run(). When it fails,
+    // the inputs and the plan are as they were before they were described anew, wherever Stage::plan() allows.
     void prepare();
     bool prepared() const noexcept { return !stages_.empty() && stages_[0]->planned(); }
     // Whether all shapes are known before a run.
@@ -42,11 +43,15 @@ class Pipeline {
     int64_t arenaBytes() const;
 
   private:
+    void loadConstants(const NetGraph& net);
+
     SessionContext& context_;
     GraphSchedule schedule_;
     std::vector<Tensor> tensors_;
+    std::vector<std::shared_ptr<const void>> constants_;  // read from the file for this pipeline
     std::vector<int> inputIds_;
     std::vector<ChargedBuffer> inputMemory_;
+    std::vector<Tensor> plannedInputs_;  // as of the last plan of the first stage
     std::vector<std::unique_ptr<ControlNode>> controls_;
     std::vector<std::unique_ptr<Stage>> stages_;
 };

@@ -116,6 +116,18 @@ class Call {
     SessionContext& context_;
 };
 
+// Gives back what reading weights kept.
+class WeightReading {
+  public:
+    explicit WeightReading(const Model& model) : model_(model) {}
+    ~WeightReading() { model_.weightsRead(); }
+    WeightReading(const WeightReading&) = delete;
+    WeightReading& operator=(const WeightReading&) = delete;
+
+  private:
+    const Model& model_;
+};
+
 }  // namespace
 
 Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& config)
@@ -184,8 +196,8 @@ void Session::resize(const Cancellation& cancel) {
     hasRun_ = false;
     ++plans_;
     const Call call(context_, nullptr, cancel);
+    const WeightReading reading(interpreter_->model());
     pipeline_->prepare();
-    interpreter_->model().weightsRead();
     arenaBytes_ = pipeline_->arenaBytes();
     needsResize_.store(false, std::memory_order_release);
 }
@@ -199,7 +211,10 @@ void Session::run(RunObserver* observer, const Cancellation& cancel) {
     recordsStale_ |= !planned;
     const Call call(context_, observer, cancel);
     pipeline_->run();
-    if (!planned) arenaBytes_ = pipeline_->arenaBytes();
+    if (!planned) {
+        arenaBytes_ = pipeline_->arenaBytes();
+        interpreter_->model().weightsRead();
+    }
     hasRun_ = true;
 }
 

@@ -169,15 +169,54 @@ void Stage::readKeys() {
     }
 }
 
+// The plan that a new one takes the place of. It is kept until that stands: it holds prepared weights that the new one
+// asks for again, and it comes back when there is no new one.
+class Stage::Previous {
+  public:
+    explicit Previous(Stage& stage) : stage_(stage) {
+        if (!stage.steps_.empty() || stage.emptyPlan_) tensors_ = stage.tensors_;
+        keys_.reserve(stage.keys_.size());
+        for (const Key& key : stage.keys_) keys_.emplace_back(stage.context_, key.input);
+        exchange();  // from here on nothing throws
+    }
+    Previous(const Previous&) = delete;
+    Previous& operator=(const Previous&) = delete;
+    // Brings it back unless it was given up.
+    ~Previous() {
+        if (givenUp_) return;
+        exchange();
+        // Pointers to them are everywhere: they come back in place.
+        for (size_t i = 0; i < tensors_.size(); ++i) restore(stage_.tensors_[i], std::move(tensors_[i]));
+    }
+    void giveUp() noexcept { givenUp_ = true; }
+
+  private:
+    void exchange() noexcept {
+        keys_.swap(stage_.keys_);
+        temporaries_.swap(stage_.temporaries_);
+        folded_.swap(stage_.folded_);
+        steps_.swap(stage_.steps_);
+        std::swap(planned_, stage_.planned_);
+        std::swap(emptyPlan_, stage_.emptyPlan_);
+    }
+
+    Stage& stage_;
+    bool planned_ = false, emptyPlan_ = false, givenUp_ = false;
+    std::vector<Key> keys_;
+    std::vector<Tensor> tensors_;
+    std::deque<Tensor> temporaries_;
+    std::deque<ChargedBuffer> folded_;
+    std::vector<Step> steps_;
+};
+
 void Stage::plan() {
+    Previous previous(*this);
+    makePlan(previous);
+}
+
+void Stage::makePlan(Previous& previous) {
     invalidate();
     readKeys();
-    // Kept until the new plan stands: it holds prepared weights that the new one asks for again.
-    const std::vector<Step> previous = std::move(steps_);
-    steps_.clear();
-    temporaries_.clear();
-    folded_.clear();
-
     StageEncoder encoder(context_, temporaries_, folded_);
     std::vector<Entry> entries;
     std::vector<EncodedCommand> commands;
@@ -240,6 +279,7 @@ void Stage::plan() {
             allocator.add(entry.encoded);
         }
     }
+    previous.giveUp();  // from here on its memory is used again
     allocator.finish();
     size_t control = 0;
     for (StageAllocator::Step& step : allocator.steps) {
@@ -251,6 +291,7 @@ void Stage::plan() {
         steps_.push_back(std::move(made));
     }
     planned_ = true;
+    emptyPlan_ = steps_.empty();
 }
 
 void Stage::execute() {

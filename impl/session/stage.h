@@ -41,9 +41,13 @@ class Stage {
 
     bool planned() const noexcept { return planned_; }
     void invalidate() noexcept;
+    // What the plan was made for is as it was then: the plan stands again, if there is one.
+    void revalidate() noexcept { planned_ = !steps_.empty() || emptyPlan_; }
     // Whether what the plan depends on is as it was when plan() ran. Does not allocate. Throws what a shape rule
     // throws about values that moved.
     bool upToDate();
+    // When it fails while operators are encoded and executions prepared (files are read then), the stage and its
+    // tensors are as they were, plan included.
     void plan();
     void execute();
 
@@ -96,6 +100,8 @@ class Stage {
         const Item* control = nullptr;
     };
 
+    class Previous;
+    void makePlan(Previous& previous);
     void quantize(std::vector<Entry>& entries, StageEncoder& encoder,
                   const std::function<bool(const Tensor*)>& kept) const;
     void executeObserved(const Step& step);
@@ -111,6 +117,7 @@ class Stage {
     std::vector<Key> keys_;
     std::vector<Moving> moving_;
     bool planned_ = false;
+    bool emptyPlan_ = false;  // a plan without steps
 
     std::deque<Tensor> temporaries_;
     std::deque<ChargedBuffer> folded_;  // memory of what was computed while planning

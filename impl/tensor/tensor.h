@@ -7,12 +7,15 @@
 #pragma once
 #include <cstddef>
 #include <string>
+#include <utility>
 
 #include "base/checked.h"
 #include "tensor/data_type.h"
 #include "tensor/shape.h"
 
 namespace mnnc {
+
+class StoredContent;
 
 class DeviceBlock;  // memory of a backend, see backend/device_backend.h
 
@@ -40,6 +43,9 @@ struct Tensor {
     bool onDevice = false;
     DeviceBlock* block = nullptr;
     int64_t blockOffset = 0;  // bytes
+    // Of a large constant whose `data` is null because only executions that load it themselves read it
+    // (Backend::loadsInputs); see tensor/stored_content.h.
+    const StoredContent* stored = nullptr;
     // The bytes behind `data` are final while shapes are being computed: a loaded constant or a folded
     // result. Such tensors always have pack 1.
     bool contentKnown = false;
@@ -79,6 +85,12 @@ struct Tensor {
         return static_cast<T*>(data);
     }
 };
+
+// Makes a tensor what it was, but for the memory of its name, which others point to.
+inline void restore(Tensor& tensor, Tensor state) {
+    std::swap(tensor.name, state.name);
+    tensor = std::move(state);
+}
 
 // Whether a tensor may be stored channel-packed: conversions know NCHW order and move elements of four bytes.
 inline bool canPack(const Tensor& tensor) noexcept {

@@ -56,7 +56,7 @@ TEST(ModelBytes, MemoryErrors) {
 TEST(ModelBytes, MapReadAndBorrowAgree) {
     const std::vector<uint8_t> content = pack(makeReluNet());
     const TempFile file(content);
-    const ModelBytes mapped = ModelBytes::fromFile(file.path());
+    const ModelBytes mapped = ModelBytes::fromFile(file.path(), ModelBytes::Access::Map);
     const ModelBytes read = ModelBytes::fromFile(file.path(), ModelBytes::Access::Read);
     EXPECT_TRUE(mapped.isMapped());
     EXPECT_FALSE(read.isMapped());

@@ -311,7 +311,8 @@ TEST_F(ExternalWeights, ReadFilesMayChangeAfterwards) {
     const auto model = loadNet(net, options);
     const ExternalFile* file = model->externalFiles().forOp(*model->mainGraph().ops[1]);
     ASSERT_NE(file, nullptr);
-    const std::span<const uint8_t> bytes = file->range(0, file->size(), "conv");
+    const HeldBytes held = file->range(0, file->size(), "conv").read();
+    const std::span<const uint8_t> bytes = held.bytes;
     const std::vector<uint8_t> before(bytes.begin(), bytes.end());
     std::filesystem::resize_file(path_, 0);
     EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), before.begin()));

@@ -1,6 +1,7 @@
-// Many weights are packed in stretches: what was read may be gone, and the result is as of one go.
+// Many weights are packed in stretches, each read when it is needed, and the result is as of one go.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <random>
@@ -23,7 +24,6 @@ ConvShape square(int inputs, int outputs, int side, int kernel) {
 
 class PackStretches : public ::testing::TestWithParam<int> {
   protected:
-    // Outputs that divide into equal panels of any width.
     void expectForgets(const ConvShape& s, ConvAlgorithm algorithm) const {
         const size_t count = size_t(s.oc) * s.ic * s.kh * s.kw;
         std::vector<float> weights(count);
@@ -41,35 +41,36 @@ class PackStretches : public ::testing::TestWithParam<int> {
             std::memset(pieces.data(), 0, pieces.size());
             plan->packWeights(weights.data(), whole.data(), pool);
 
-            std::vector<size_t> stretches;
-            plan->packWeights(weights.data(), pieces.data(), pool,
-                              [&](size_t stretch) { stretches.push_back(stretch); });
-            ASSERT_FALSE(stretches.empty());
-            EXPECT_EQ(std::memcmp(whole.data(), pieces.data(), whole.size()), 0);
-
-            // The same while everything that was read turns to NaN.
-            size_t begin = count * sizeof(float);
-            for (const size_t stretch : stretches) begin -= stretch;
-            ASSERT_GT(begin, 0u);
-            ASSERT_LT(begin, count * sizeof(float));
-            std::vector<float> fading = weights;
-            std::memset(pieces.data(), 0, pieces.size());
-            plan->packWeights(fading.data(), pieces.data(), pool, [&](size_t stretch) {
-                std::fill_n(fading.begin(), begin / sizeof(float), std::numeric_limits<float>::quiet_NaN());
-                begin += stretch;
-            });
-            EXPECT_EQ(begin, count * sizeof(float));
+            // Pieces in order, each gone when the next is asked for.
+            std::vector<float> piece;
+            size_t asked = 0, calls = 0, largest = 0;
+            const auto reader = [&](size_t first, size_t stretch) {
+                EXPECT_EQ(first, asked);
+                asked += stretch;
+                ++calls;
+                largest = std::max(largest, stretch);
+                std::fill(piece.begin(), piece.end(), std::numeric_limits<float>::quiet_NaN());
+                piece = std::vector<float>(weights.begin() + static_cast<ptrdiff_t>(first),
+                                           weights.begin() + static_cast<ptrdiff_t>(first + stretch));
+                return static_cast<const float*>(piece.data());
+            };
+            plan->packWeights(reader, pieces.data(), pool);
+            EXPECT_EQ(asked, count);
+            EXPECT_GT(calls, 1u);
+            EXPECT_LE(largest, count / 2);
             EXPECT_EQ(std::memcmp(whole.data(), pieces.data(), whole.size()), 0);
         }
     }
 };
 
 TEST_P(PackStretches, Products) {
+    expectForgets(square(1200, 983, 1, 1), ConvAlgorithm::Direct);
     expectForgets(square(1200, 960, 1, 1), ConvAlgorithm::Direct);
     expectForgets(square(200, 960, 5, 3), ConvAlgorithm::Direct);
 }
 
 TEST_P(PackStretches, Winograd) {
+    expectForgets(square(150, 983, 9, 3), ConvAlgorithm::Winograd4);
     expectForgets(square(150, 960, 9, 3), ConvAlgorithm::Winograd2);
     expectForgets(square(150, 960, 9, 3), ConvAlgorithm::Winograd4);
 }
@@ -78,19 +79,32 @@ INSTANTIATE_TEST_SUITE_P(Threads, PackStretches, ::testing::Values(1, 3));
 
 TEST(PackInOneGo, FewWeightsAndTransposedOnes) {
     InlinePool pool;
-    const auto hears = [&](const ConvShape& s, bool transposed) {
+    const auto calls = [&](const ConvShape& s, int groups, bool transposed) {
         ConvOptions options;
+        options.groups = groups;
         options.transposed = transposed;
         const auto plan = makeConvPlan(selectKernels(), s, options);
-        const std::vector<float> weights(size_t(s.oc) * s.ic * s.kh * s.kw);
+        const size_t count = size_t(s.oc) * s.ic / groups * s.kh * s.kw;
+        const std::vector<float> weights(count);
         AlignedBuffer packed(static_cast<int64_t>(plan->packedWeightBytes()));
-        size_t heard = 0;
-        plan->packWeights(weights.data(), packed.data(), pool, [&](size_t) { ++heard; });
+        size_t heard = 0, asked = 0;
+        const auto reader = [&](size_t first, size_t stretch) {
+            ++heard;
+            asked += stretch;
+            return weights.data() + first;
+        };
+        plan->packWeights(reader, packed.data(), pool);
+        EXPECT_EQ(asked, count);
         return heard;
     };
-    EXPECT_EQ(hears(square(64, 64, 5, 1), false), 0u);
-    EXPECT_GT(hears(square(1200, 960, 1, 1), false), 0u);
-    EXPECT_EQ(hears(square(1200, 960, 1, 1), true), 0u);  // its outputs are spread over all of the weights
+    EXPECT_EQ(calls(square(64, 64, 5, 1), 1, false), 1u);
+    EXPECT_GT(calls(square(1200, 960, 1, 1), 1, false), 1u);
+    EXPECT_EQ(calls(square(1200, 960, 1, 1), 1, true), 1u);  // its outputs are spread over all of the weights
+    EXPECT_GT(calls(square(1200, 1200, 5, 3), 2, false), 1u);
+    EXPECT_EQ(calls(square(1200, 1200, 5, 3), 1200, false), 1u);
+    // Groups that do not fill vectors, and outputs that do not fill panels.
+    EXPECT_GT(calls(square(1530, 1530, 5, 3), 15, false), 1u);
+    EXPECT_GT(calls(square(1200, 997, 1, 1), 1, false), 1u);
 }
 
 }  // namespace

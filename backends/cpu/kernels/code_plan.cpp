@@ -57,7 +57,7 @@ class CodePlan final : public ConvPlan {
     }
 
     bool keepsCodes() const override { return true; }
-    void packWeights(const float*, void*, ThreadPool&, const Reading&) const override {}
+    void packWeights(const WeightReader&, void*, ThreadPool&) const override {}
 
     void packCodes(const QuantizedWeights& weights, void* packed, ThreadPool& pool) const override {
         parallelFor(pool, static_cast<int>(panels_.size()), [&](int i) {

@@ -61,11 +61,13 @@ class ConvPlan {
     virtual ~ConvPlan() = default;
     virtual size_t packedWeightBytes() const = 0;
     // Weights as the model has them: convolution [oc][ic/groups][kh][kw], deconvolution
-    // [ic][oc/groups][kh][kw]. Many are read in stretches: `reading` (if any) hears how many bytes before each but the
-    // first, and may give back the memory of those before, which are not read again.
-    using Reading = std::function<void(size_t bytes)>;
-    virtual void packWeights(const float* weights, void* packed, ThreadPool& pool,
-                             const Reading& reading = {}) const = 0;
+    // [ic][oc/groups][kh][kw]. Many are asked for in stretches, in order: `weights` gives `count` of them from `first`
+    // on, which stay there until it is asked again.
+    using WeightReader = std::function<const float*(size_t first, size_t count)>;
+    virtual void packWeights(const WeightReader& weights, void* packed, ThreadPool& pool) const = 0;
+    void packWeights(const float* weights, void* packed, ThreadPool& pool) const {
+        packWeights([weights](size_t first, size_t) { return weights + first; }, packed, pool);
+    }
     // Whether the weights stay quantised: then this packs them, not packWeights.
     virtual bool keepsCodes() const { return false; }
     virtual void packCodes(const QuantizedWeights&, void*, ThreadPool&) const {}

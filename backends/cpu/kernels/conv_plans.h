@@ -48,17 +48,19 @@ std::unique_ptr<ConvPlan> makeDepthwisePlan(const Kernels& k, const ConvShape& s
 std::unique_ptr<ConvPlan> makeWinogradPlan(const Kernels& k, const ConvShape& shape, int unit,
                                            const ConvOptions& options);
 
-// body(i) for n outputs, or blocks of them, that have so many bytes of weights each.
-template <typename Body>
-void packInStretches(ThreadPool& pool, int n, size_t bytesEach, const ConvPlan::Reading& reading,
-                     Body&& body) {
-    constexpr size_t kStretch = 2 << 20;
-    const size_t fit = std::max<size_t>(kStretch / std::max<size_t>(1, bytesEach), pool.threads());
-    const int each = reading ? static_cast<int>(std::min<size_t>(fit, n)) : n;
-    for (int from = 0; from < n; from += each) {
-        const int count = std::min(each, n - from);
-        if (from > 0) reading(count * bytesEach);
-        parallelFor(pool, count, [&](int i) { body(from + i); });
+// body(i, its weights) for n pieces whose weights lie one after the other and end at end(i), some at a time: so many
+// that they stay in the second level cache.
+template <typename End, typename Body>
+void packInStretches(ThreadPool& pool, int n, const ConvPlan::WeightReader& weights, End&& end, Body&& body) {
+    constexpr size_t kStretch = (size_t{512} << 10) / sizeof(float);
+    for (int from = 0; from < n;) {
+        const auto beginOf = [&](int i) { return i == 0 ? size_t{0} : end(i - 1); };
+        const size_t first = beginOf(from);
+        int to = from + 1;
+        while (to < n && (to - from < pool.threads() || end(to) - first <= kStretch)) ++to;
+        const float* stretch = weights(first, end(to - 1) - first);
+        parallelFor(pool, to - from, [&](int i) { body(from + i, stretch + (beginOf(from + i) - first)); });
+        from = to;
     }
 }
 

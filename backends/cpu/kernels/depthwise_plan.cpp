@@ -16,8 +16,9 @@ class DepthwisePlan final : public ConvPlan {
         return size_t(blocks_) * k_.lanes * s_.kh * s_.kw * sizeof(float);
     }
 
-    void packWeights(const float* weights, void* packed, ThreadPool& pool, const Reading&) const override {
+    void packWeights(const WeightReader& reader, void* packed, ThreadPool& pool) const override {
         const int P = k_.lanes, area = s_.kh * s_.kw;
+        const float* weights = reader(0, size_t(s_.oc) * area);
         parallelFor(pool, blocks_, [&](int b) {
             k_.pack->rowsToBlock(weights + size_t(b) * P * area, area, std::min(P, s_.oc - b * P), area,
                                  static_cast<float*>(packed) + size_t(b) * P * area);

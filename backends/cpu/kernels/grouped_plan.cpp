@@ -74,8 +74,9 @@ class GroupedPlan final : public ConvPlan {
     size_t packedWeightBytes() const override { return size_t(s_.oc) * icg_ * s_.kh * s_.kw * sizeof(float); }
 
     // [group][chunk of outputs][channel][tap][output]: the rows of a chunk's outputs, transposed.
-    void packWeights(const float* weights, void* packed, ThreadPool& pool, const Reading&) const override {
+    void packWeights(const WeightReader& reader, void* packed, ThreadPool& pool) const override {
         const int area = s_.kh * s_.kw;
+        const float* weights = reader(0, size_t(s_.oc) * icg_ * area);
         parallelFor(pool, groups_, [&](int g) {
             const size_t row = size_t(icg_) * area;
             const float* from = weights + size_t(g) * ocg_ * row;

@@ -76,22 +76,26 @@ class ProductPlan final : public ConvPlan, private ConvParts {
         });
     }
 
-    void packWeights(const float* weights, void* packed, ThreadPool& pool,
-                     const Reading& reading) const override {
+    void packWeights(const WeightReader& weights, void* packed, ThreadPool& pool) const override {
+        const size_t perOutput = size_t(s_.ic / groups_) * s_.kh * s_.kw;
+        const auto pack = [&](int phase, int panel, const float* own) {
+            const size_t at = weightOffset(phase, panel);
+            if (bf16_)
+                layout().pack(own, static_cast<uint16_t*>(packed) + at, phases_[phase], panels_[panel]);
+            else
+                layout().pack(own, static_cast<float*>(packed) + at, phases_[phase], panels_[panel]);
+        };
         const int panels = static_cast<int>(panels_.size());
-        const size_t bytes =
-            size_t(panels_[0].nb) * k_.lanes * panels_[0].channels * s_.kh * s_.kw * sizeof(float);
-        const bool inOrder = !transposed_;
-        packInStretches(pool, panels * static_cast<int>(phases_.size()), bytes, inOrder ? reading : Reading(),
-                        [&](int i) {
-                            const size_t at = weightOffset(i / panels, i % panels);
-                            const Phase& phase = phases_[i / panels];
-                            const Panel& panel = panels_[i % panels];
-                            if (bf16_)
-                                layout().pack(weights, static_cast<uint16_t*>(packed) + at, phase, panel);
-                            else
-                                layout().pack(weights, static_cast<float*>(packed) + at, phase, panel);
-                        });
+        if (transposed_) {  // the weights of an output are spread over all of them
+            const float* all = weights(0, size_t(s_.oc) * perOutput);
+            parallelFor(pool, panels * static_cast<int>(phases_.size()),
+                        [&](int i) { pack(i / panels, i % panels, all); });
+            return;
+        }
+        const auto end = [&](int i) {
+            return std::min<size_t>(s_.oc, size_t(panels_[i].block + panels_[i].nb) * k_.lanes) * perOutput;
+        };
+        packInStretches(pool, panels, weights, end, [&](int i, const float* own) { pack(0, i, own); });
     }
 
     std::string weightVariant() const override {

@@ -18,7 +18,7 @@ template <typename T>
 void ProductWeights::pack(const float* weights, T* out, const ProductPhase& phase,
                           const ProductPanel& p) const {
     const int P = k.lanes, width = p.nb * P, icg = s.ic / groups, ocg = s.oc / groups;
-    const int area = s.kh * s.kw, length = runLength(p);
+    const int area = s.kh * s.kw, length = runLength(p), first = p.block * P;
     const int runs = static_cast<int>(phase.offsets.size());
     const int runsPerChannel = planar ? runs / s.ic : 1;
     const bool oneGroup = groups == 1 || (icg % P == 0 && ocg % P == 0);
@@ -33,7 +33,8 @@ void ProductWeights::pack(const float* weights, T* out, const ProductPhase& phas
                 const int oc = p.block * P + l;
                 float w = 0.0f;
                 if (oc < s.oc && oc / ocg == group) {
-                    const size_t at = transposed ? size_t(c) * ocg + oc % ocg : size_t(oc) * icg + c % icg;
+                    const size_t at =
+                        transposed ? size_t(c) * ocg + oc % ocg : size_t(oc - first) * icg + c % icg;
                     w = weights[at * area + spot];
                 }
                 to[l] = w;
@@ -62,8 +63,8 @@ void ProductWeights::packRows(const float* weights, T* out, const ProductPanel& 
     alignas(64) float columns[kPackColumns * 16];
     alignas(64) static constexpr float kZero[16] = {};
     for (int b = 0; b < p.nb; ++b) {
-        const int oc = (p.block + b) * P, real = std::min(P, s.oc - oc);
-        const float* from = weights + oc * line;
+        const int real = std::min(P, s.oc - (p.block + b) * P);
+        const float* from = weights + size_t(b) * P * line;
         if constexpr (std::is_same_v<T, float>) {
             if (area == 1) {
                 for (size_t j = 0; j < line; j += kPackColumns)

@@ -25,7 +25,7 @@ struct ProductWeights {
 
     int runLength(const ProductPanel& p) const { return planar ? (joined ? s.kw : 1) : p.channels; }
 
-    // T: float, or uint16_t for bf16.
+    // `weights`: those of the panel's outputs; of a transposed product all. T: float, or uint16_t for bf16.
     template <typename T>
     void pack(const float* weights, T* out, const ProductPhase& phase, const ProductPanel& p) const;
 

@@ -16,9 +16,10 @@ constexpr size_t kExpandedBytes = 300 << 10;  // about what transformed weights 
 // channels at a time.
 class FloatTaps {
   public:
+    // `weights`: those of the block.
     FloatTaps(const Kernels& k, const float* weights, const ConvShape& s, int block)
         : pack_(*k.pack),
-          weights_(weights + size_t(block) * k.lanes * s.ic * 9),
+          weights_(weights),
           ic_(s.ic),
           lanes_(k.lanes),
           real_(std::min(k.lanes, s.oc - block * k.lanes)) {}
@@ -108,11 +109,10 @@ class WinogradPlan final : public ConvPlan {
         return codes_.used() ? codes_.bytes() : pointWeights() * points_ * elementBytes();
     }
 
-    void packWeights(const float* weights, void* packed, ThreadPool& pool,
-                     const Reading& reading) const override {
-        const size_t bytes = size_t(k_.lanes) * s_.ic * 9 * sizeof(float);
-        packInStretches(pool, ocb_, bytes, reading, [&](int b) {
-            FloatTaps taps(k_, weights, s_, b);
+    void packWeights(const WeightReader& weights, void* packed, ThreadPool& pool) const override {
+        const auto end = [&](int b) { return size_t(std::min(s_.oc, (b + 1) * k_.lanes)) * s_.ic * 9; };
+        packInStretches(pool, ocb_, weights, end, [&](int b, const float* own) {
+            FloatTaps taps(k_, own, s_, b);
             transformInto(packed, b, taps);
         });
     }

@@ -10,6 +10,7 @@
 #include "backends/cpu/kernels/gemm.h"
 #include "backends/cpu/ops/families.h"
 #include "base/error.h"
+#include "tensor/stored_content.h"
 
 namespace mnnc::cpu {
 namespace {
@@ -111,19 +112,21 @@ class MatMul final : public Execution {
             const int threads = backend_.pool().threads();
             constant_ = nullptr;
             // Constants of the model, that is: what was folded may differ with the shapes.
-            if (b_.usage == Usage::Constant && b_.data && command_.params) {
+            if (b_.usage == Usage::Constant && (b_.data || b_.stored) && command_.params) {
                 constant_ =
                     backend_.weights(command_.params,
                                      format("matmul.%s.%s.%dx%d.%s%zu.%lld", gemmText(args_.type).c_str(),
                                             kernels.isa, args_.K, args_.N, args_.transB ? "t" : "n",
                                             args_.ldb, static_cast<long long>(bStart_)),
-                                     packedBytes_, [&](void* buffer) { packB(buffer); });
+                                     packedBytes_, [&](void* buffer) { packB(loadB().get(), buffer); });
                 packedBytes_ = 0;
             }
+            kept_ = constant_ ? nullptr : loadB();
             requestScratch(packedBytes_ +
                            static_cast<int64_t>(gemmScratchBytes(kernels, singleArgs(), threads)));
             return;
         }
+        kept_ = loadB();
         fillOffsets(aOffsets_, a, sizes.batchA, sizes.batch);
         fillOffsets(bOffsets_, b, sizes.batchB, sizes.batch);
         args_.aOffsets = aOffsets_.data();
@@ -144,13 +147,13 @@ class MatMul final : public Execution {
         if (command_.inputs.size() > 2) post.bias = command_.inputs[2]->as<const float>();
         if (!single_) {
             args_.a = a_.as<const float>() + aStart_;
-            args_.b = b_.as<const float>() + bStart_;
+            args_.b = bData() + bStart_;
             args_.c = c;
             args_.post = post;
             args_.scratch = scratch();
             return batchedGemm(kernels, args_, backend_.pool());
         }
-        if (!constant_) packB(scratch());
+        if (!constant_) packB(bData(), scratch());
         GemmArgs gemmArgs = singleArgs();
         gemmArgs.a = a_.as<const float>() + aStart_;
         gemmArgs.packedB = constant_ ? constant_.get() : scratch();
@@ -163,10 +166,18 @@ class MatMul final : public Execution {
     std::string algorithm() const override { return gemmText(args_.type); }
 
   private:
-    void packB(void* packed) const {
-        gemmPackB(backend_.kernels(), args_.type, args_.N, args_.K, b_.as<const float>() + bStart_, args_.ldb,
-                  args_.transB, packed, backend_.pool());
+    void packB(const float* b, void* packed) const {
+        gemmPackB(backend_.kernels(), args_.type, args_.N, args_.K, b + bStart_, args_.ldb, args_.transB,
+                  packed, backend_.pool());
     }
+
+    // B where it stays as it is, or a constant as long as the result lives.
+    std::shared_ptr<const float> loadB() const {
+        if (b_.data || !b_.stored) return {std::shared_ptr<const float>(), b_.as<const float>()};
+        return std::static_pointer_cast<const float>(b_.stored->load());
+    }
+    // For a run; B's place may be known only then.
+    const float* bData() const { return b_.data ? b_.as<const float>() : kept_.get(); }
 
     GemmArgs singleArgs() const {
         GemmArgs args;
@@ -204,8 +215,9 @@ class MatMul final : public Execution {
     const Tensor& a_;
     const Tensor& b_;
     const Tensor& output_;
-    BatchedGemmArgs args_;    // of a single product too
-    PackedWeights constant_;  // B, where it never changes
+    BatchedGemmArgs args_;               // of a single product too
+    PackedWeights constant_;             // B, where it never changes
+    std::shared_ptr<const float> kept_;  // B, where it never changes, but is read in runs
     std::vector<size_t> aOffsets_, bOffsets_;
     int64_t packedBytes_ = 0, aStart_ = 0, bStart_ = 0;
     bool single_ = true, zero_ = false;
@@ -273,9 +285,10 @@ std::unique_ptr<Execution> createMatMul(CpuBackend& backend, const Command& comm
 }  // namespace
 
 CpuFamily matmulCpu() {
+    constexpr uint32_t kMatrixB = 1u << 1;
     static constexpr CpuOp kOps[] = {
-        {OpType::MatMul, nullptr, createMatMul, readsMatMulViews},
-        {OpType::BatchMatMul, nullptr, createMatMul, readsMatMulViews},
+        {OpType::MatMul, nullptr, createMatMul, readsMatMulViews, nullptr, kMatrixB},
+        {OpType::BatchMatMul, nullptr, createMatMul, readsMatMulViews, nullptr, kMatrixB},
         {OpType::InnerProduct, nullptr, createMatMul},
     };
     return kOps;

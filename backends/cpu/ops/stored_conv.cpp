@@ -50,10 +50,13 @@ void StoredConv::prepare(const CpuBackend& backend, const Command& command, cons
             plan.packCodes(params.quantizedWeights(w.weightCount, w.oc, name), buffer, backend.pool());
             return;
         }
-        const FloatView weights = params.weights(w.weightCount, w.oc, name);
-        plan.packWeights(weights.data(), buffer, backend.pool(), [&](size_t bytes) {
-            if (params.model) params.model->readingWeights(static_cast<int64_t>(bytes));
-        });
+        FloatSource weights = params.weightSource(w.weightCount, w.oc, name);
+        plan.packWeights(
+            [&](size_t first, size_t count) {
+                if (params.model) params.model->readingWeights(static_cast<int64_t>(count * sizeof(float)));
+                return weights.at(first, count);
+            },
+            buffer, backend.pool());
     };
     packed_ = backend.weights(command.params, variant, static_cast<int64_t>(plan.packedWeightBytes()), fill,
                               params.modelBytes());

@@ -1,0 +1,42 @@
+// A file that stays open for reading, and what shows that it is no longer the one that was opened.
+#pragma once
+#include <sys/stat.h>
+
+#include <cstddef>
+#include <string>
+
+namespace mnnc {
+
+class File {
+  public:
+    // Throws NullArgument, FileNotExist, FileOpenFailed (also for directories and devices), Truncated for an
+    // empty file.
+    explicit File(const char* path);
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+    ~File();
+
+    const std::string& path() const noexcept { return path_; }
+    size_t size() const noexcept { return static_cast<size_t>(opened_.st_size); }
+    int descriptor() const noexcept { return descriptor_; }
+    // A change within the same tick of the file system's clock leaves no trace. So the state of a file that was
+    // modified less than a second before it was opened says nothing about later changes.
+    bool justModified() const noexcept { return justModified_; }
+
+    // Throws FileChanged when the file was written, cut or extended since it was opened.
+    // Removing its path, or renaming another file over it, is no change: the descriptor keeps the file.
+    void requireUnchanged() const;
+    // Throws FileReadFailed, or FileChanged when the file ends too early because it was cut. Says nothing about
+    // changes otherwise. Safe to call from several threads.
+    void read(size_t offset, void* out, size_t bytes) const;
+
+  private:
+    struct stat examine() const;
+
+    std::string path_;
+    int descriptor_ = -1;
+    struct stat opened_ {};
+    bool justModified_ = false;
+};
+
+}  // namespace mnnc

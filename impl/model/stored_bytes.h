@@ -1,0 +1,40 @@
+// Where an array of the model or of its weight file lies, to be read as a whole or in parts.
+#pragma once
+#include "model/bytes.h"
+
+namespace mnnc {
+
+class StoredBytes {
+  public:
+    StoredBytes() = default;
+    // A range inside of `file`, which has to live longer.
+    StoredBytes(const ModelBytes& file, size_t offset, size_t size)
+        : file_(&file), offset_(offset), size_(size) {}
+    // Bytes that lie in memory.
+    explicit StoredBytes(std::span<const uint8_t> bytes) : data_(bytes.data()), size_(bytes.size()) {}
+
+    size_t size() const noexcept { return size_; }
+    bool empty() const noexcept { return size_ == 0; }
+    bool inMemory() const noexcept { return !file_ || file_->inMemory(offset_, size_); }
+    // Throws FileChanged, FileReadFailed.
+    HeldBytes read() const { return read(0, size_); }
+    // A part that must lie inside.
+    HeldBytes read(size_t first, size_t bytes) const {
+        if (file_) return file_->view(offset_ + first, bytes);
+        return {{data_ + first, bytes}, nullptr};
+    }
+    // At most that many bytes from the beginning.
+    StoredBytes head(size_t most) const {
+        StoredBytes part = *this;
+        part.size_ = size_ < most ? size_ : most;
+        return part;
+    }
+
+  private:
+    const ModelBytes* file_ = nullptr;  // null: at data_
+    const uint8_t* data_ = nullptr;
+    size_t offset_ = 0;
+    size_t size_ = 0;
+};
+
+}  // namespace mnnc

@@ -1,0 +1,173 @@
+// A walk over the tables of a file that has not been verified, by the type tables that flatc generates. Every offset
+// leads somewhere inside the file or ends the walk. What the walk misses reads as zeros afterwards, for the verifier
+// and for everybody else: it is a matter of which files are accepted, never of safety.
+#include "model/structure.h"
+
+#include <algorithm>
+#include <cstring>
+#include <initializer_list>
+#include <utility>
+
+#include "mnn_generated.h"
+
+namespace mnnc {
+
+namespace {
+
+using flatbuffers::ElementaryType;
+using flatbuffers::TypeTable;
+
+constexpr int kMaxDepth = 64;  // as the verifier has it
+constexpr size_t kMaxSteps = size_t{1}
+                             << 22;  // tables and arrays; more are not a model that is worth the care
+constexpr size_t kLarge = 8192;      // bytes of an array; smaller ones are fetched whole
+
+size_t elementSize(ElementaryType type) {
+    switch (type) {
+        case flatbuffers::ET_SHORT:
+        case flatbuffers::ET_USHORT:
+            return 2;
+        case flatbuffers::ET_INT:
+        case flatbuffers::ET_UINT:
+        case flatbuffers::ET_FLOAT:
+            return 4;
+        case flatbuffers::ET_LONG:
+        case flatbuffers::ET_ULONG:
+        case flatbuffers::ET_DOUBLE:
+            return 8;
+        default:
+            return 1;
+    }
+}
+
+// The arrays whose contents are read when they are wanted. Of Blobs only an operator's own: others are read in place.
+bool staysInFile(const TypeTable* type, size_t slot, bool ownParameters) {
+    const auto is = [&](const TypeTable* table, std::initializer_list<int> slots) {
+        return type == table && std::find(slots.begin(), slots.end(), static_cast<int>(slot)) != slots.end();
+    };
+    using wire::Blob;
+    using wire::IDSTQuan;
+    return is(wire::Convolution2DTypeTable(), {wire::Convolution2D::VT_WEIGHT}) ||
+           is(wire::IDSTQuanTypeTable(),
+              {IDSTQuan::VT_BUFFER, IDSTQuan::VT_ALPHA, IDSTQuan::VT_INDEX, IDSTQuan::VT_ALPHAFP16}) ||
+           is(wire::QuantizedFloatParamTypeTable(), {wire::QuantizedFloatParam::VT_WEIGHT}) ||
+           is(wire::InnerProductTypeTable(), {wire::InnerProduct::VT_WEIGHT}) ||
+           (ownParameters && is(wire::BlobTypeTable(), {Blob::VT_UINT8S, Blob::VT_INT8S, Blob::VT_INT32S,
+                                                        Blob::VT_INT64S, Blob::VT_FLOAT32S}));
+}
+
+class Walk {
+  public:
+    explicit Walk(ModelBytes& bytes) : bytes_(bytes) {}
+
+    bool model() {
+        size_t root = 0;
+        return follow(0, root) && table(root, wire::NetTypeTable(), 0, false);
+    }
+
+  private:
+    template <typename T>
+    bool read(size_t at, T& value) {
+        if (!bytes_.fetch(at, sizeof value)) return false;
+        std::memcpy(&value, bytes_.data() + at, sizeof value);
+        return true;
+    }
+
+    bool follow(size_t at, size_t& target) {
+        uint32_t offset = 0;
+        if (!read(at, offset) || offset == 0) return false;
+        target = at + offset;
+        return target < bytes_.size();
+    }
+
+    bool step() { return ++steps_ <= kMaxSteps; }
+
+    bool table(size_t at, const TypeTable* type, int depth, bool ownParameters) {
+        if (depth > kMaxDepth || !step()) return false;
+        int32_t back = 0;
+        uint16_t slots = 0;
+        if (!read(at, back)) return false;
+        const int64_t vtable = static_cast<int64_t>(at) - back;
+        if (vtable < 0 || static_cast<uint64_t>(vtable) >= bytes_.size()) return false;
+        const auto first = static_cast<size_t>(vtable);
+        if (!read(first, slots) || !bytes_.fetch(first, slots)) return false;
+        uint8_t member = 0;  // of the union whose value is the next field
+        for (size_t i = 0; i < type->num_elems; ++i) {
+            const size_t slot = 4 + 2 * i;
+            uint16_t place = 0;
+            if (slot + 2 > slots) break;
+            if (!read(first + slot, place)) return false;
+            if (place == 0) continue;
+            const size_t field = at + place;
+            const flatbuffers::TypeCode code = type->type_codes[i];
+            const auto kind = static_cast<ElementaryType>(code.base_type);
+            if (code.is_repeating) {
+                if (!array(field, type, i, depth, staysInFile(type, slot, ownParameters))) return false;
+            } else if (kind == flatbuffers::ET_UTYPE) {
+                if (!read(field, member)) return false;
+            } else if (kind == flatbuffers::ET_STRING) {
+                if (!text(field)) return false;
+            } else if (kind == flatbuffers::ET_SEQUENCE) {
+                if (!sequence(field, type->type_refs[code.sequence_ref](), member, depth)) return false;
+            } else if (!bytes_.fetch(field, elementSize(kind))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    bool sequence(size_t field, const TypeTable* type, uint8_t member, int depth) {
+        size_t target = 0;
+        if (type->st == flatbuffers::ST_TABLE)
+            return follow(field, target) && table(target, type, depth + 1, false);
+        // A union: no member has no value, and the verifier passes by what it does not know.
+        if (type->st != flatbuffers::ST_UNION) return false;
+        if (member == 0 || member >= type->num_elems) return bytes_.fetch(field, sizeof(uint32_t));
+        const TypeTable* chosen = type->type_refs[type->type_codes[member].sequence_ref]();
+        return follow(field, target) && table(target, chosen, depth + 1, true);
+    }
+
+    bool text(size_t field) {
+        size_t target = 0;
+        uint32_t length = 0;
+        if (!step() || !follow(field, target) || !read(target, length)) return false;
+        steps_ += length / kLarge;
+        return bytes_.fetch(target, sizeof length + size_t{length} + 1);  // with the zero behind it
+    }
+
+    bool array(size_t field, const TypeTable* type, size_t index, int depth, bool staysThere) {
+        const flatbuffers::TypeCode code = type->type_codes[index];
+        const auto kind = static_cast<ElementaryType>(code.base_type);
+        size_t target = 0;
+        uint32_t count = 0;
+        if (!step() || !follow(field, target) || !read(target, count)) return false;
+        const size_t begin = target + sizeof count;
+        const bool offsets = kind == flatbuffers::ET_STRING || kind == flatbuffers::ET_SEQUENCE;
+        const size_t bytes = size_t{count} * (offsets ? sizeof(uint32_t) : elementSize(kind));
+        if (bytes > bytes_.size() - begin) return false;
+        if (staysThere && bytes > kLarge) return bytes_.fetch(begin, kFetchedHead);
+        // The same array may be named again and again.
+        steps_ += bytes / kLarge;
+        if (!bytes_.fetch(begin, bytes)) return false;
+        if (!offsets) return true;
+        for (uint32_t i = 0; i < count; ++i) {
+            const size_t entry = begin + size_t{i} * sizeof(uint32_t);
+            if (kind == flatbuffers::ET_STRING
+                    ? !text(entry)
+                    : !sequence(entry, type->type_refs[code.sequence_ref](), 0, depth))
+                return false;
+        }
+        return true;
+    }
+
+    ModelBytes& bytes_;
+    size_t steps_ = 0;
+};
+
+}  // namespace
+
+bool fetchStructure(ModelBytes& bytes) {
+    return Walk(bytes).model();
+}
+
+}  // namespace mnnc
