@@ -127,9 +127,12 @@ type LoadMode int32
 // LoadBorrow, which uses the caller's memory in place, is for C alone: the garbage collector does not know that
 // the library holds on to it. It is refused.
 const (
-	LoadDefault LoadMode = 0 // files: mapped; memory: copied
-	LoadMapped  LoadMode = 1 // files only; the file must not change while the interpreter lives
-	LoadChunked LoadMode = 2 // files only: read into memory; the file may change afterwards
+	// Files stay open and their weights are read when sessions prepare them. A file may be removed, or replaced by
+	// renaming another one over it. When it is written instead, what has to read it again fails with
+	// StatusFileChanged, and what is prepared goes on as it is. Memory is copied.
+	LoadDefault LoadMode = 0
+	LoadMapped  LoadMode = 1 // files only; a file that changes may end the process
+	LoadChunked LoadMode = 2 // files only: read into memory as a whole; the file may change afterwards
 	LoadCopy    LoadMode = 3 // memory only
 	LoadBorrow  LoadMode = 4
 )

@@ -56,7 +56,9 @@ impl InterpreterOptions {
     /// The file of external weights. Without it, the model's path with `.weight` behind it; a model from
     /// memory has none then.
     ///
-    /// A weight file is mapped: it must not change while the interpreter or a session of it lives.
+    /// It is held as the model is: read into memory by [`load_file`](Self::load_file) when the first session is
+    /// created, mapped by [`load_mapped_file`](Self::load_mapped_file). That of a model from memory stays open and is
+    /// read when sessions prepare weights; one that was changed gives [`ErrorKind::FileChanged`](crate::ErrorKind).
     pub fn external_weights(mut self, path: impl Into<PathBuf>) -> Self {
         self.external_weights = Some(path.into());
         self
