@@ -13,9 +13,14 @@
 // Highway's own dispatcher is not used: it keeps its choice in process-wide state inside libhwy.
 #pragma once
 
+// What the build leaves out (MNN_C_ISAS of CMake), as Highway's names joined with |.
+#ifndef MNNC_LEFT_OUT_TARGETS
+#define MNNC_LEFT_OUT_TARGETS 0
+#endif
 // 4 lanes (baseline, SSE4 or NEON), 8 (AVX2) and 16 (AVX-512) are what the layouts know.
 #ifndef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+#define HWY_DISABLED_TARGETS \
+    (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | (MNNC_LEFT_OUT_TARGETS))
 #endif
 // NEON is the baseline of 64-bit Arm, and Highway leaves out what is below the baseline unless told otherwise.
 #if defined(__aarch64__) && !defined(HWY_COMPILE_ALL_ATTAINABLE)
