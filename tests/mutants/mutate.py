@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+"""Asks whether the tests see defects: builds copies of the project with one small defect each (mutants) and counts
+those that make a test fail.
+
+    mutate.py --seed 1 --count 100 --kernels-at-most 30           # hours; Ctrl-C at any time
+    mutate.py --seed 1 --count 100 --kernels-at-most 30 --resume  # goes on where it was stopped
+    mutate.py --seed 1 ... --resume --again survived              # after new tests: those that survived before
+    mutate.py --report                                            # the table of what has been run
+
+Which mutants a seed gives depends on each place's own text alone: a change elsewhere in the source leaves most of
+them as they were. plan.json says which folders are mutated, how the copy is built and which tests run in which order;
+mutations.py what the defects are and what is left out; equivalent.txt lists mutants that are shown to behave like the
+original. All work is done on a copy of the tree below build/mutants.
+"""
+
+import argparse
+import collections
+import contextlib
+import glob
+import hashlib
+import json
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import mutations
+
+HERE = pathlib.Path(__file__).resolve().parent
+MOST_MEMORY = 16 << 30  # address space of a test: a mutant may ask for any size
+MOST_OUTPUT = 64 << 20  # of a file that a test writes
+BUILD_SECONDS = 1800
+COUNTED = ("killed", "survived", "equivalent")
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def run(command, seconds, **kwargs):
+    """(exit status, output); the status is None when the time ran out. Children are ended with it."""
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+        preexec_fn=kwargs.pop("limit", limit), errors="replace", **kwargs,
+    )
+    with process:
+        try:
+            output, _ = process.communicate(timeout=seconds)
+            return process.returncode, output
+        except subprocess.TimeoutExpired:
+            return None, "it ran out of time"
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def limit_test():
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (MOST_OUTPUT, MOST_OUTPUT))
+
+
+class Copy:
+    """The copy of the tree that is mutated, and its build."""
+
+    def __init__(self, source, work, plan, jobs):
+        self.source, self.plan, self.jobs = source, plan, jobs
+        self.tree, self.build = work / "tree", work / "build"
+        self.seconds = {}  # of each step without a mutant
+
+    def update(self):
+        """Makes the copy like the source; what is alike keeps its time, so that little is built again."""
+        if (self.source / ".git").exists():
+            listed = subprocess.run(
+                ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                cwd=self.source, check=True, capture_output=True, text=True,
+            ).stdout
+            names = {name for name in listed.split("\0") if name}
+        else:
+            names = {str(p.relative_to(self.source)) for p in self.source.rglob("*") if p.is_file()}
+        for name in sorted(names):
+            source, copy = self.source / name, self.tree / name
+            if not source.is_file():
+                continue
+            content = source.read_bytes()
+            if not copy.is_file() or copy.read_bytes() != content:
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_bytes(content)
+                shutil.copymode(source, copy)
+        for path in sorted(self.tree.rglob("*")):
+            name = str(path.relative_to(self.tree))
+            if path.is_file() and (name not in names or not (self.source / name).is_file()):
+                path.unlink()
+
+    def configure(self):
+        command = ["cmake", "-S", self.tree, "-B", self.build, "-G", "Ninja", *self.plan["configure"]]
+        environment = os.environ.copy()
+        for tool in ("mold", "lld", "gold"):
+            if shutil.which({"lld": "ld.lld", "gold": "ld.gold"}.get(tool, tool)):
+                for kind in ("EXE", "SHARED", "MODULE"):
+                    command.append(f"-DCMAKE_{kind}_LINKER_FLAGS=-fuse-ld={tool}")
+                break
+        if shutil.which("ccache"):
+            command += ["-DCMAKE_C_COMPILER_LAUNCHER=ccache", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
+            environment["CCACHE_BASEDIR"] = str(self.tree.parent)
+        status, output = run(command, BUILD_SECONDS, env=environment, text=True)
+        if status != 0:
+            sys.exit(f"mutate.py: the copy cannot be configured:\n{output}")
+
+    def make(self, targets):
+        command = ["cmake", "--build", self.build, "-j", str(self.jobs), "--target", *targets]
+        return run(command, BUILD_SECONDS, text=True)
+
+    def test(self, step, seconds):
+        command = []
+        for word in step["command"]:
+            word = word.format(build=self.build, tree=self.tree)
+            command += sorted(glob.glob(word)) if "*" in word else [word]
+        return run([*command], seconds, cwd=self.build, limit=limit_test, text=True)
+
+    def code(self):
+        return hashlib.sha256((self.build / self.plan["same_code"]["file"]).read_bytes()).hexdigest()
+
+    def check_original(self):
+        targets = [self.plan["same_code"]["target"], *(step["target"] for step in self.plan["steps"])]
+        say(f"building {', '.join(dict.fromkeys(targets))} without a mutant")
+        status, output = self.make(dict.fromkeys(targets))
+        if status != 0:
+            sys.exit(f"mutate.py: the project does not build:\n{output[-4000:]}")
+        for step in self.plan["steps"]:
+            begin = time.monotonic()
+            status, output = self.test(step, 600)
+            if status != 0:
+                sys.exit(f"mutate.py: {step['name']} fails without a mutant ({status}):\n{output[-4000:]}")
+            self.seconds[step["name"]] = time.monotonic() - begin
+            say(f"  {step['name']} passes in {self.seconds[step['name']]:.1f} s")
+        self.original = self.code()
+
+    def judge(self, mutation):
+        """What becomes of a mutant: (verdict, by which step, detail)."""
+        path = self.tree / mutation.file
+        original = path.read_text()
+        path.write_text(mutation.apply(original))
+        try:
+            built = set()
+            for target in [self.plan["same_code"]["target"]]:
+                status, output = self.make([target])
+                if status != 0:
+                    first = next((line for line in output.splitlines() if "error" in line), "")
+                    return "does not build", "", first[:200]
+                built.add(target)
+            if self.code() == self.original:
+                return "same code", "", ""
+            for step in self.plan["steps"]:
+                status, output = self.make([step["target"]])
+                if status != 0:
+                    return "does not build", "", output[-200:]
+                # Much more than the original takes, on a machine that may be busy.
+                status, output = self.test(step, self.plan["patience"] + 10 * self.seconds[step["name"]])
+                if status != 0:
+                    how = "time" if status is None else f"signal {-status}" if status < 0 else f"exit {status}"
+                    told = [line for line in output.splitlines() if line.strip()]
+                    return "killed", step["name"], how + (": " + told[-1][:160] if told else "")
+            return "survived", "", ""
+        finally:
+            path.write_text(original)
+
+
+def read_equivalent(path):
+    """{key: reason}. Blocks of four parts, a line each: file, text of the line, change, reason (may be long)."""
+    reasons = {}
+    block = []
+    for line in [*(path.read_text().splitlines() if path.exists() else []), ""]:
+        if line.startswith("#"):
+            continue
+        if line.strip():
+            block.append(line.strip())
+        elif block:
+            if len(block) < 4:
+                sys.exit(f"mutate.py: {path}: a block has file, line, change and reason: {block}")
+            reasons["|".join(block[:3])] = " ".join(block[3:])
+            block = []
+    return reasons
+
+
+def select(tree, plan, seed, all_of_a_line=False):
+    """All mutants of the tree in the order of the seed, one of a line."""
+    found = []
+    for folder in plan["folders"]:
+        for path in sorted((tree / folder).iterdir()):
+            if path.suffix in (".cpp", ".h"):
+                found += mutations.mutations_of(str(path.relative_to(tree)), path.read_text())
+    found.sort(key=lambda m: hashlib.sha256(f"{seed}|{m.key}".encode()).digest())
+    lines = set()
+    for mutation in found:
+        if all_of_a_line or (mutation.file, mutation.line) not in lines:
+            lines.add((mutation.file, mutation.line))
+            yield mutation
+
+
+def read_results(path):
+    results = {}
+    if path.exists():
+        for line in path.read_text().splitlines():
+            try:
+                result = json.loads(line)
+            except json.JSONDecodeError:
+                continue  # the last line of a run that was stopped
+            results[result["id"]] = result
+    return results
+
+
+def report(chosen, least):
+    say("")
+    for result in chosen:
+        how = {"killed": f"by {result['by']}", "equivalent": result["detail"]}.get(result["verdict"], "")
+        say(f"{result['verdict']:10} {result['file']}:{result['line']}: {result['change']}  {how}")
+        if result["verdict"] == "survived":
+            say(f"           {result['text']}")
+    counts = collections.Counter(result["verdict"] for result in chosen)
+    rest = len(chosen) - counts["equivalent"]
+    share = 100 * counts["killed"] / rest if rest else 100
+    by = collections.Counter(result["by"] for result in chosen if result["verdict"] == "killed")
+    kinds = collections.Counter(result["kind"] for result in chosen)
+    say(f"\n{len(chosen)} mutants: {counts['killed']} killed, {counts['survived']} survived, "
+        f"{counts['equivalent']} equivalent; {share:.1f} percent of those not equivalent are killed")
+    say("killed by: " + ", ".join(f"{name} {n}" for name, n in by.most_common()))
+    say("kinds: " + ", ".join(f"{name} {n}" for name, n in kinds.most_common()))
+    return share >= least
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=100, help="mutants that build and differ from the original")
+    parser.add_argument("--kernels-at-most", type=int, default=30)
+    parser.add_argument("--source", type=pathlib.Path, default=HERE.parent.parent)
+    parser.add_argument("--work", type=pathlib.Path, help="folder of copy, build and results (build/mutants)")
+    parser.add_argument("--plan", type=pathlib.Path, default=HERE / "plan.json")
+    parser.add_argument("--equivalent", type=pathlib.Path, default=HERE / "equivalent.txt")
+    parser.add_argument("--jobs", type=int, default=1, help="of the build")
+    parser.add_argument("--resume", action="store_true", help="keep what has been found out")
+    parser.add_argument("--again", choices=COUNTED, help="judge those with this verdict again")
+    parser.add_argument("--all-of-a-line", action="store_true", help="more than one mutant of a line")
+    parser.add_argument("--list", action="store_true", help="only list the first --count mutants of the seed")
+    parser.add_argument("--show", metavar="ID", help="print one mutant's change")
+    parser.add_argument("--report", action="store_true", help="run nothing, print what is known")
+    parser.add_argument("--least", type=float, default=85, help="share in percent below which it fails")
+    arguments = parser.parse_args()
+
+    source = arguments.source.resolve()
+    work = (arguments.work or source / "build" / "mutants").resolve()
+    plan = json.loads(arguments.plan.read_text())
+    if arguments.list or arguments.show:
+        for i, mutation in enumerate(select(source, plan, arguments.seed, arguments.all_of_a_line)):
+            if arguments.show and mutation.id.startswith(arguments.show):
+                say(f"{mutation.file}:{mutation.line}: {mutation.change}\n- {mutation.text}\n"
+                    f"+ {mutation.replacement or '(nothing)'}")
+            elif arguments.list and i < arguments.count:
+                say(f"{mutation.id} {mutation.file}:{mutation.line}: {mutation.change}")
+        return 0
+
+    work.mkdir(parents=True, exist_ok=True)
+    path = work / "results.jsonl"
+    if path.exists() and not (arguments.resume or arguments.report):
+        path.unlink()
+    known = read_results(path)
+    if arguments.again:
+        known = {id: result for id, result in known.items() if result["verdict"] != arguments.again}
+    equivalent = read_equivalent(arguments.equivalent)
+    copy = Copy(source, work, plan, arguments.jobs)
+    if not arguments.report:
+        copy.update()
+        copy.configure()
+        copy.check_original()
+
+    chosen, kernels = [], 0
+    for mutation in select(source if arguments.report else copy.tree, plan, arguments.seed, arguments.all_of_a_line):
+        if len(chosen) == arguments.count:
+            break
+        kernel = mutation.file.startswith(plan["kernels"])
+        if kernel and kernels == arguments.kernels_at_most:
+            continue
+        about = {"id": mutation.id, "file": mutation.file, "line": mutation.line, "text": mutation.text,
+                 "kind": mutation.kind, "change": mutation.change}
+        result = known.get(mutation.id)
+        if mutation.key in equivalent:
+            result = {**about, "verdict": "equivalent", "by": "", "detail": equivalent[mutation.key]}
+        elif result is None and arguments.report:
+            continue
+        elif result is None:
+            begin = time.monotonic()
+            verdict, by, detail = copy.judge(mutation)
+            result = {**about, "verdict": verdict, "by": by, "detail": detail,
+                      "seconds": round(time.monotonic() - begin, 1)}
+            with path.open("a") as file:
+                file.write(json.dumps(result) + "\n")
+            say(f"{len(chosen) + (verdict in COUNTED):4} {verdict:14} {mutation.file}:{mutation.line}: "
+                f"{mutation.change}  {by} {detail[:80]} ({result['seconds']} s)")
+        if result["verdict"] in COUNTED:
+            chosen.append({**result, "line": mutation.line})
+            kernels += kernel
+    return 0 if report(chosen, arguments.least) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
