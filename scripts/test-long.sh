@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# The long tests, hours in all; scripts/test.sh has a small sample of each.
+#
+#   scripts/test-long.sh                 all sections, in the order below
+#   scripts/test-long.sh asan fuzz       these sections
+#   scripts/test-long.sh --resume        leaves out steps that have passed since the sources last changed
+#
+# Sections:
+#   asan      all tests with the address and undefined behaviour sanitizers
+#   tsan      all tests with the thread sanitizer
+#   fuzz      every target of tests/fuzz (clang): FUZZ_MODEL executions of the model target, FUZZ_OTHER of each other
+#   stress    8 threads over sessions of shared interpreters, STRESS_SECONDS each: with tsan, with asan and Vulkan
+#   faults    every n-th request for memory and every n-th system call fails
+#   mutants   whether the tests see small defects (MUTANTS of them, seed 1)
+#
+# Every step's output goes to build/long/SECTION.STEP.log. Exits with 1 when a step failed.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+
+FUZZ_MODEL=${FUZZ_MODEL:-2000000}
+FUZZ_OTHER=${FUZZ_OTHER:-1500000}
+STRESS_SECONDS=${STRESS_SECONDS:-120}
+MUTANTS=${MUTANTS:-100}
+JOBS=${JOBS:-$(nproc)}
+
+readonly all=(asan tsan fuzz stress faults mutants)
+readonly folder=build/long
+resume=
+sections=()
+for word in "$@"; do
+    case $word in
+    --resume) resume=yes ;;
+    -h | --help)
+        sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"
+        exit 0
+        ;;
+    *)
+        if [[ " ${all[*]} " != *" $word "* ]]; then
+            echo "$0: there is no section '$word'; there are: ${all[*]}" >&2
+            exit 2
+        fi
+        sections+=("$word")
+        ;;
+    esac
+done
+if [ ${#sections[@]} -eq 0 ]; then sections=("${all[@]}"); fi
+
+# What the working tree holds: steps that passed with it need not run again.
+state=$({
+    git rev-parse HEAD
+    git diff HEAD
+    git ls-files -z --others --exclude-standard | xargs -0r sha256sum
+} | sha256sum)
+
+summary=()
+failures=0
+
+# step NAME COMMAND...: runs it, keeps its output, notes how it ended.
+step() {
+    local name=$section.$1 log=$folder/$section.$1.log begin=$SECONDS result
+    shift
+    if [ -n "$resume" ] && [ "$(cat "$folder/$name.passed" 2>/dev/null)" = "$state" ]; then
+        summary+=("$(printf '%-24s passed before' "$name")")
+        return 0
+    fi
+    rm -f "$folder/$name.passed"
+    echo "== $name: $* (output in $log)"
+    if "$@" >"$log" 2>&1; then
+        result=passed
+        echo "$state" >"$folder/$name.passed"
+    else
+        result="FAILED with exit status $?"
+        failures=$((failures + 1))
+        tail -n 20 "$log"
+    fi
+    summary+=("$(printf '%-24s %s, %d s' "$name" "$result" $((SECONDS - begin)))")
+    [ "$result" = passed ]
+}
+
+built() {  # PRESET TARGET...: configured and built
+    local preset=$1
+    shift
+    cmake --preset "$preset" && cmake --build --preset "$preset" -j "$JOBS" ${1:+--target "$@"}
+}
+
+with_preset() {
+    step build built "$1" && step tests ctest --preset "$1" -j "$JOBS"
+}
+run_asan() { with_preset asan; }
+run_tsan() { with_preset tsan; }
+
+run_fuzz() {
+    local source target
+    for source in tests/fuzz/*_target.cpp; do
+        target=$(basename "$source" _target.cpp)
+        if [ "$target" = model ]; then
+            step "$target" tests/fuzz/run.sh "$target" "$FUZZ_MODEL"
+        else
+            step "$target" tests/fuzz/run.sh "$target" "$FUZZ_OTHER"
+        fi
+    done
+}
+
+run_stress() {
+    step build.tsan built tsan mnn_c_stress &&
+        step tsan build/tsan/tests/mnn_c_stress --seconds "$STRESS_SECONDS" --seed 1
+    step build.asan built asan mnn_c_stress &&
+        step asan build/asan/tests/mnn_c_stress --vulkan --seconds "$STRESS_SECONDS" --seed 1
+}
+
+# Tests with CONFIGURATIONS Long and the label long: nothing else runs them.
+run_faults() {
+    step build built release && step tests ctest --preset release -C Long -L long --no-tests=error -j "$JOBS"
+}
+
+run_mutants() {
+    step seed1 tests/mutants/mutate.py --seed 1 --count "$MUTANTS" --kernels-at-most 30 --jobs "$JOBS" \
+        ${resume:+--resume}
+}
+
+mkdir -p "$folder"
+for section in "${sections[@]}"; do "run_$section"; done
+
+echo
+printf '%s\n' "${summary[@]}"
+if [ $failures -gt 0 ]; then
+    echo "$failures steps failed"
+    exit 1
+fi
+echo "all steps passed"
