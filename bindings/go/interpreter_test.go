@@ -1,6 +1,9 @@
 package mnn
 
 import (
+	"context"
+	"encoding/binary"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -133,6 +136,50 @@ func TestModelsThatDoNotLoad(t *testing.T) {
 	}
 	_, err = NewInterpreterFromMemory(data, &LoadOptions{ExternalWeightPath: "a\x00b"})
 	mustBe(t, err, StatusInvalidValue)
+}
+
+// A conformance case whose weights lie in a file of their own, given to a model of memory.
+func TestExternalWeights(t *testing.T) {
+	file := func(name string) string {
+		return inRepository(t, "tests", "conformance", "cases", "external_weights", name)
+	}
+	floats := func(name string) []float32 {
+		data, err := os.ReadFile(file(name))
+		must(t, err)
+		data = data[10+int(binary.LittleEndian.Uint16(data[8:])):] // behind the header of .npy
+		values := make([]float32, len(data)/4)
+		for i := range values {
+			values[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
+		}
+		return values
+	}
+	model, err := os.ReadFile(file("model.mnn"))
+	must(t, err)
+	net, err := NewInterpreterFromMemory(model, &LoadOptions{ExternalWeightPath: file("model.mnn.weight")})
+	must(t, err)
+	defer net.Close()
+	session := newTestSession(t, net, nil)
+	input, err := session.Input("x")
+	must(t, err)
+	must(t, Write(input, floats("in_x.npy"), NCHW))
+	must(t, session.Run(context.Background()))
+	output, err := session.Output("y_scale")
+	must(t, err)
+	got, err := Read[float32](output, NCHW)
+	must(t, err)
+	wanted := floats("out_y_scale.npy")
+	if len(got) != len(wanted) {
+		t.Fatalf("%d values, wanted %d", len(got), len(wanted))
+	}
+	for i := range got {
+		if math.Abs(float64(got[i]-wanted[i])) > 1e-4 {
+			t.Errorf("value %d is %v, wanted %v", i, got[i], wanted[i])
+		}
+	}
+	for _, path := range []string{"", "no-such-file.weight"} {
+		_, err := NewInterpreterFromMemory(model, &LoadOptions{ExternalWeightPath: path})
+		mustBe(t, err, StatusFileNotExist)
+	}
 }
 
 // dubious is a model that makes the library warn: an operator makes a tensor that another one makes, too.

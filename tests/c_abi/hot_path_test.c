@@ -57,6 +57,42 @@ void* mmap(void* at, size_t size, int protection, int flags, int file, off_t off
 
 static const char* path;
 
+/* Closes open extents and fills the inputs with ones, which every model of the tests takes. */
+static void feed(mnn_session_t* session) {
+    size_t inputs = 0;
+    bool open = false;
+    assert_ok(mnn_session_input_count(session, &inputs));
+    for (size_t i = 0; i < inputs; ++i) {
+        mnn_tensor_t* input = NULL;
+        int32_t dims[MNN_MAX_RANK];
+        size_t rank = 0;
+        assert_ok(mnn_session_input_at(session, i, &input));
+        assert_ok(mnn_tensor_shape(input, dims, MNN_MAX_RANK, &rank));
+        for (size_t k = 0; k < rank; ++k) {
+            open = open || dims[k] < 0;
+            if (dims[k] < 0) dims[k] = 4;
+        }
+        assert_ok(mnn_session_resize_input(session, input, dims, rank));
+    }
+    if (open) assert_ok(mnn_session_resize(session));
+    for (size_t i = 0; i < inputs; ++i) {
+        mnn_tensor_t* input = NULL;
+        int32_t type = 0;
+        size_t count = 0;
+        assert_ok(mnn_session_input_at(session, i, &input));
+        assert_ok(mnn_tensor_type(input, &type));
+        assert_ok(mnn_tensor_element_count(input, &count));
+        assert_true(type == MNN_TYPE_FLOAT32 || type == MNN_TYPE_INT32);
+        const float one = 1;
+        const int32_t whole = 1;
+        unsigned char* ones = malloc(count * 4 + 1);
+        for (size_t k = 0; k < count; ++k)
+            memcpy(ones + k * 4, type == MNN_TYPE_INT32 ? (const void*)&whole : &one, 4);
+        assert_ok(mnn_tensor_write(input, ones, count * 4, MNN_FORMAT_NCHW));
+        free(ones);
+    }
+}
+
 static void runs_take_nothing(int32_t threads) {
     mnn_interpreter_t* net = NULL;
     mnn_session_t* session = NULL;
@@ -65,16 +101,12 @@ static void runs_take_nothing(int32_t threads) {
     config.threads = threads;
     assert_ok(mnn_interpreter_create_from_file(path, NULL, &net));
     assert_ok(mnn_session_create(net, &config, &session));
-    /* Inputs are zeros. What loops and branches need is made by the first runs. */
-    const mnn_status first = mnn_session_run(session);
-    if (first != MNN_OK) {
-        print_message("%s does not run with zeros: %s\n", path, mnn_last_error());
-    } else {
-        assert_ok(mnn_session_run(session));
-        const unsigned long before = requests;
-        for (int i = 0; i < 3; ++i) assert_ok(mnn_session_run(session));
-        if (requests != before) fail_msg("%s: 3 runs asked %lu times for memory", path, requests - before);
-    }
+    feed(session);
+    /* What loops and branches need is made by the first runs. */
+    for (int i = 0; i < 2; ++i) assert_ok(mnn_session_run(session));
+    const unsigned long before = requests;
+    for (int i = 0; i < 3; ++i) assert_ok(mnn_session_run(session));
+    if (requests != before) fail_msg("%s: 3 runs asked %lu times for memory", path, requests - before);
     assert_ok(mnn_session_destroy(&session));
     assert_ok(mnn_interpreter_destroy(&net));
 }

@@ -183,20 +183,35 @@ static void instruction_sets(void** state) {
     }
 }
 
-static bool vulkan_is_built_in(void) {
-    size_t count = 0;
-    assert_ok(mnn_backend_count(&count));
-    for (size_t i = 0; i < count; ++i) {
-        int32_t type = -1;
-        assert_ok(mnn_backend_forward_type(i, &type));
-        if (type == MNN_FORWARD_VULKAN) return true;
+/* Where the Vulkan loader looks for drivers, each time that it is opened. */
+static const char* const driver_paths[] = {"VK_DRIVER_FILES", "VK_ICD_FILENAMES"};
+static char* drivers_before[2];
+
+static int hide_drivers(void** state) {
+    (void)state;
+    for (size_t i = 0; i < 2; ++i) {
+        const char* path = getenv(driver_paths[i]);
+        drivers_before[i] = path ? strdup(path) : NULL;
+        setenv(driver_paths[i], "/no-such-driver.json", 1);
     }
-    return false;
+    return 0;
 }
 
+static int show_drivers(void** state) {
+    (void)state;
+    for (size_t i = 0; i < 2; ++i) {
+        if (drivers_before[i])
+            setenv(driver_paths[i], drivers_before[i], 1);
+        else
+            unsetenv(driver_paths[i]);
+        free(drivers_before[i]);
+    }
+    return 0;
+}
+
+/* Vulkan on a machine without a driver, or in a build without it. */
 static void missing_backend(void** state) {
     (void)state;
-    if (vulkan_is_built_in()) skip();
     mnn_schedule_config_t config = default_config();
     config.forward_type = MNN_FORWARD_VULKAN;
     assert_refused(&config, MNN_ERROR_BACKEND_MISSING);
@@ -376,8 +391,7 @@ static void save_tensors(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* Every tensor that the file names can be saved, or is told not to be there; one that no operator makes too.
- */
+/* Every tensor that an operator of the file makes can be saved. */
 static void save_any_tensor(void** state) {
     (void)state;
     const char* names[] = {"Concat29",
@@ -400,11 +414,7 @@ static void save_any_tensor(void** state) {
         config.save_tensors = &names[i];
         config.save_tensor_count = 1;
         mnn_session_t* session = NULL;
-        const mnn_status status = mnn_session_create(net, &config, &session);
-        if (status != MNN_OK) {
-            assert_fails(status, MNN_ERROR_NOT_FOUND);
-            continue;
-        }
+        assert_ok(mnn_session_create(net, &config, &session));
         float pixels[PIXELS] = {0}, scores[CLASSES], values[4096];
         mnn_tensor_t* saved = NULL;
         classify(session, pixels, 1, scores);
@@ -908,7 +918,7 @@ int main(void) {
         cmocka_unit_test(config_modes),
         cmocka_unit_test(threads),
         cmocka_unit_test(instruction_sets),
-        cmocka_unit_test(missing_backend),
+        cmocka_unit_test_setup_teardown(missing_backend, hide_drivers, show_drivers),
         cmocka_unit_test(memory_limit),
         cmocka_unit_test(output_names),
         cmocka_unit_test(save_tensors),

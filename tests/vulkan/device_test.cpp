@@ -56,6 +56,20 @@ TEST(VulkanDevice, SteadyRunsRecordAndAllocateNothing) {
     EXPECT_EQ(counter(Count::Submits), submits + 5) << "the whole net runs on the device";
 }
 
+// MNN_GPU_RECORD_OP: a command buffer for each operator; MNN_GPU_RECORD_BATCH: one for many.
+TEST(VulkanDevice, RecordingIsByOperatorOrInBatches) {
+    const auto recordingsOfARun = [](bool batched) {
+        SessionConfig config = onVulkan();
+        config.backend.recordBatch = batched;
+        const int64_t before = counter(Count::Recordings);
+        Session session(digits(), config);
+        scores(session);
+        return counter(Count::Recordings) - before;
+    };
+    EXPECT_EQ(recordingsOfARun(true), 1);
+    EXPECT_GT(recordingsOfARun(false), 4) << "three layers, a pooling and a soft maximum at least";
+}
+
 TEST(VulkanDevice, ResizesReturnTheirMemory) {
     Session session(digits(), onVulkan());
     std::vector<int64_t> live;

@@ -172,6 +172,46 @@ fn what_is_no_model() {
     }
 }
 
+/// The floats of a .npy file of the conformance case external_weights.
+fn case_floats(file: &str) -> Vec<f32> {
+    let bytes = std::fs::read(external_case(file)).unwrap();
+    let header = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    let floats = bytes[header..].chunks_exact(4);
+    floats
+        .map(|b| f32::from_le_bytes(b.try_into().unwrap()))
+        .collect()
+}
+
+#[test]
+fn external_weights_are_read() {
+    let bytes = std::fs::read(external_case("model.mnn")).unwrap();
+    let options = InterpreterOptions::new;
+    let weights = external_case("model.mnn.weight");
+    let nets = [
+        options().external_weights(&weights).load_bytes(&bytes),
+        options()
+            .external_weights(&weights)
+            .load_file(external_case("model.mnn")),
+        options().load_file(external_case("model.mnn")), // beside the model
+    ];
+    for net in nets {
+        let mut session = net.unwrap().create_session(&ScheduleConfig::new()).unwrap();
+        let x = case_floats("in_x.npy");
+        session.input_mut("x").unwrap().write(&x, Format::Nchw).unwrap();
+        session.run().unwrap();
+        let got: Vec<f32> = session.output("y_scale").unwrap().read(Format::Nchw).unwrap();
+        let wanted = case_floats("out_y_scale.npy");
+        assert_eq!(got.len(), wanted.len());
+        for (a, b) in got.iter().zip(&wanted) {
+            assert!((a - b).abs() <= 1e-4, "{got:?} is not {wanted:?}");
+        }
+    }
+    let missing = options().external_weights("no/such/file.weight");
+    let sentence = assert_fails(missing.load_bytes(&bytes), ErrorKind::FileNotExist);
+    assert!(sentence.contains("no/such/file.weight"), "{sentence}");
+    assert_fails(options().load_bytes(&bytes), ErrorKind::FileNotExist);
+}
+
 #[test]
 fn external_weights_that_nobody_wants() {
     // A model without external weights does not open the file.

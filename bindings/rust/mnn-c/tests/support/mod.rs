@@ -13,6 +13,12 @@ pub fn digits(name: &str) -> PathBuf {
     folder.join(name)
 }
 
+/// A file of a conformance case whose weights lie in a file of their own.
+pub fn external_case(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/conformance/cases");
+    folder.join("external_weights").join(name)
+}
+
 pub fn model_bytes() -> Vec<u8> {
     std::fs::read(digits("digits.mnn")).expect("the demo model is there")
 }
