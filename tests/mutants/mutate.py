@@ -21,6 +21,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import resource
 import shutil
 import signal
@@ -75,6 +76,7 @@ class Copy:
         self.source, self.plan, self.jobs = source, plan, jobs
         self.tree, self.build = work / "tree", work / "build"
         self.seconds = {}  # of each step without a mutant
+        os.environ["CCACHE_BASEDIR"] = str(work)  # what was compiled in another copy serves here
 
     def update(self):
         """Makes the copy like the source; what is alike keeps its time, so that little is built again."""
@@ -102,7 +104,6 @@ class Copy:
 
     def configure(self):
         command = ["cmake", "-S", self.tree, "-B", self.build, "-G", "Ninja", *self.plan["configure"]]
-        environment = os.environ.copy()
         for tool in ("mold", "lld", "gold"):
             if shutil.which({"lld": "ld.lld", "gold": "ld.gold"}.get(tool, tool)):
                 for kind in ("EXE", "SHARED", "MODULE"):
@@ -110,8 +111,7 @@ class Copy:
                 break
         if shutil.which("ccache"):
             command += ["-DCMAKE_C_COMPILER_LAUNCHER=ccache", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
-            environment["CCACHE_BASEDIR"] = str(self.tree.parent)
-        status, output = run(command, BUILD_SECONDS, env=environment, text=True)
+        status, output = run(command, BUILD_SECONDS, text=True)
         if status != 0:
             sys.exit(f"mutate.py: the copy cannot be configured:\n{output}")
 
@@ -139,7 +139,8 @@ class Copy:
             begin = time.monotonic()
             status, output = self.test(step, 600)
             if status != 0:
-                sys.exit(f"mutate.py: {step['name']} fails without a mutant ({status}):\n{output[-4000:]}")
+                told = [line for line in output.splitlines() if re.search("(?i)fail|error", line)] or [output[-2000:]]
+                sys.exit(f"mutate.py: {step['name']} fails without a mutant ({status}):\n" + "\n".join(told[:20]))
             self.seconds[step["name"]] = time.monotonic() - begin
             say(f"  {step['name']} passes in {self.seconds[step['name']]:.1f} s")
         self.original = self.code()

@@ -14,7 +14,7 @@ import re
 # Calls whose arguments are texts or hints: sentences of errors and logs, asserts, capacities, prefetches.
 TEXT_CALLS = (
     "fail", "log", "logMessage", "warn", "assert", "static_assert", "describe", "snprintf", "reserve",
-    "__builtin_prefetch", "alignas", "HWY_ALIGN",
+    "__builtin_prefetch", "alignas", "HWY_ALIGN", "HWY_UNROLL",
 )
 # Lines about cost: constants that choose between ways to the same result, or a block's size.
 COST_LINES = re.compile(
@@ -31,7 +31,7 @@ COST_FUNCTIONS = {
 # Exchanging the first two arguments of these changes nothing.
 COMMUTATIVE = (
     "min", "max", "Min", "Max", "Add", "Mul", "MulAdd", "NegMulAdd", "And", "Or", "Xor", "Eq", "checkedAdd",
-    "checkedMul", "add", "mul",
+    "checkedMul", "add", "mul", "gcd",
 )
 
 OPERATORS = {

@@ -1,0 +1,120 @@
+/* Which outputs of the conformance cases have a shape before the first run. The host plans its memory with them, and a
+ * net whose shapes are known is planned once. */
+#include "support.h"
+
+#include <dirent.h>
+
+/* case/output: its shape depends on the contents of an input, or on a branch or loop. */
+static const char* const from_contents[] = {
+    "gru/y",
+    "gru/h",
+    "if_conv/y_then",
+    "if_conv/y_else",
+    "if_else/y",
+    "if_shapes/y",
+    "if_then/y",
+    "loop_conditional/y",
+    "loop_counted/final",
+    "loop_counted/steps",
+    "lstm/y",
+    "lstm/h",
+    "lstm/c",
+    "lstm_both/y",
+    "lstm_both/h",
+    "lstm_both/c",
+    "nms/plain",
+    "nms/limited",
+    "nms_classes/selected",
+    "nonzero/rank2",
+    "nonzero/rank3_int",
+    "nonzero/gathered",
+    "nonzero/compress",
+    "nonzero_none/none",
+    "range_onehot/range",
+    "range_onehot/range_float",
+    "range_onehot/onehot_last",
+    "range_onehot/onehot_first",
+    "range_onehot/onehot_1",
+    "range_onehot/constant_of_shape",
+    "reverse_sequence/time0",
+    "slice_dynamic/fed",
+    "topk_fed/values",
+    "topk_fed/index",
+    "topk_fed/tied_values",
+};
+enum { FROM_CONTENTS = sizeof from_contents / sizeof *from_contents };
+
+static bool depends_on_contents(const char* name) {
+    for (size_t i = 0; i < FROM_CONTENTS; ++i)
+        if (strcmp(from_contents[i], name) == 0) return true;
+    return false;
+}
+
+/* Open extents become 4. */
+static void close_extents(mnn_session_t* session) {
+    size_t inputs = 0;
+    assert_ok(mnn_session_input_count(session, &inputs));
+    for (size_t i = 0; i < inputs; ++i) {
+        mnn_tensor_t* input = NULL;
+        int32_t dims[MNN_MAX_RANK];
+        size_t rank = 0;
+        assert_ok(mnn_session_input_at(session, i, &input));
+        assert_ok(mnn_tensor_shape(input, dims, MNN_MAX_RANK, &rank));
+        for (size_t k = 0; k < rank; ++k)
+            if (dims[k] < 0) dims[k] = 4;
+        assert_ok(mnn_session_resize_input(session, input, dims, rank));
+    }
+    assert_ok(mnn_session_resize(session));
+}
+
+/* Compares the outputs of one case with the list; gives how many of them stand in it. */
+static size_t check_case(const char* name) {
+    char path[4096];
+    snprintf(path, sizeof path, MNN_C_CASES_FOLDER "/%s/model.mnn", name);
+    mnn_interpreter_t* net = NULL;
+    assert_ok(mnn_interpreter_create_from_file(path, NULL, &net));
+    mnn_session_t* session = open_session(net);
+    bool open = false;
+    assert_ok(mnn_session_needs_resize(session, &open));
+    if (open) close_extents(session);
+    size_t outputs = 0, listed = 0;
+    assert_ok(mnn_session_output_count(session, &outputs));
+    for (size_t i = 0; i < outputs; ++i) {
+        mnn_tensor_t* output = NULL;
+        const char* output_name = NULL;
+        int32_t dims[MNN_MAX_RANK];
+        size_t rank = 0;
+        assert_ok(mnn_session_output_at(session, i, &output));
+        assert_ok(mnn_tensor_name(output, &output_name));
+        snprintf(path, sizeof path, "%s/%s", name, output_name);
+        const mnn_status status = mnn_tensor_shape(output, dims, MNN_MAX_RANK, &rank);
+        const mnn_status wanted = depends_on_contents(path) ? MNN_ERROR_BAD_STATE : MNN_OK;
+        if (status != wanted)
+            fail_msg("the shape of %s gives %s before a run, wanted %s", path, mnn_status_name(status),
+                     mnn_status_name(wanted));
+        listed += wanted != MNN_OK;
+    }
+    assert_ok(mnn_session_destroy(&session));
+    assert_ok(mnn_interpreter_destroy(&net));
+    return listed;
+}
+
+static void known_before_a_run(void** state) {
+    (void)state;
+    DIR* folder = opendir(MNN_C_CASES_FOLDER);
+    assert_non_null(folder);
+    size_t cases = 0, listed = 0;
+    for (const struct dirent* entry = readdir(folder); entry; entry = readdir(folder)) {
+        if (entry->d_name[0] == '.') continue;
+        listed += check_case(entry->d_name);
+        ++cases;
+    }
+    closedir(folder);
+    assert_true(cases > 100);
+    assert_int_equal(listed, FROM_CONTENTS);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(known_before_a_run)};
+    return cmocka_run_group_tests_name("shapes", tests, NULL, NULL);
+}
