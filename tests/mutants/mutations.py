@@ -21,6 +21,9 @@ COST_LINES = re.compile(
     r"Cycles|kWorth|kStretch|kCacheBytes|kStripBytes|kStripFloats|kPlanarBytes|kMostExpanded|kWeightBytes|kFetch|"
     r"bestCost|\bcost\b|\bfit\b|perTask|splitProduct|evenPieces|__builtin_prefetch|4 \* pool\.threads"
 )
+# Default values of members, which whoever fills the struct overwrites; and what is no statement.
+MEMBER_SCOPE = re.compile(r"\b(?:struct|class|union)\b[^;{}()]*$")
+NO_STATEMENT = re.compile(r"= (?:default|delete)$")
 # Functions about cost, by file: everything in them.
 COST_FUNCTIONS = {
     "backends/cpu/kernels/panels.h": ("tileCycles", "productCycles", "bestPanelBlocks", "splitProduct"),
@@ -171,6 +174,18 @@ class Finder:
             Mutation(self.file, line + 1, text.strip(), kind, change, begin, end, replacement)
         )
 
+    def is_member(self, at):
+        """Whether the innermost open brace before `at` belongs to a struct or class."""
+        depth = 0
+        for i in range(at - 1, -1, -1):
+            if self.code[i] == "}":
+                depth += 1
+            elif self.code[i] == "{":
+                if depth == 0:
+                    return MEMBER_SCOPE.search(self.code, 0, i) is not None
+                depth -= 1
+        return False
+
     def operators(self):
         for match in re.finditer(r"(?<=\s)([-+*/%]=?|[<>=!]=|[<>]|&&|\|\|)(?=\s)", self.code):
             for other in OPERATORS.get(match.group(), ()):
@@ -186,6 +201,8 @@ class Finder:
             after = self.code[match.end() : self.starts[line + 1]]
             # Of a template: <4>, <int, 4>.
             if re.search(r"\w<[^<>;()]*$", before) and re.match(r"[^<>;()]*>", after):
+                continue
+            if re.search(r"\w = -?$", before) and self.is_member(match.start()):
                 continue
             for sign, step in (("+", 1), ("-", -1)):
                 other = str(int(text) + step) if re.fullmatch(r"0|[1-9]\d*", text) else f"({text} {sign} 1)"
@@ -247,7 +264,7 @@ class Finder:
             call = re.match(r"[\w:]+(?:(?:\.|->)\w+|\[[^\]]*\]|\((?:[^()]|\([^()]*\))*\))*$|[\w:.>\[\]-]+\(", text)
             assignment = re.match(place + r"\s*(?:[-+*/%|&^]|<<|>>)?= ", text)
             other = text in ("continue", "break") or re.match(r"(?:\+\+|--)" + place + "$", text)
-            if first in KEYWORDS and not other:
+            if (first in KEYWORDS and not other) or NO_STATEMENT.search(text):
                 continue
             if not (call and "(" in text or assignment or other):
                 continue

@@ -83,6 +83,10 @@ class Places(unittest.TestCase):
             const double cost = a + b;
             out.reserve(n + 1);
             say("1 + 1");
+            struct Sizes {
+                Sizes() = default;
+                int rows = 0, columns = -1;
+            };
             """
         found = changes(source)
         self.assertEqual([kind for kind in found if "removed" not in kind[1]], [])
