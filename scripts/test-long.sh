@@ -18,7 +18,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 
 FUZZ_MODEL=${FUZZ_MODEL:-2000000}
-FUZZ_OTHER=${FUZZ_OTHER:-1500000}
+FUZZ_OTHER=${FUZZ_OTHER:-1600000}
 STRESS_SECONDS=${STRESS_SECONDS:-120}
 MUTANTS=${MUTANTS:-100}
 JOBS=${JOBS:-$(nproc)}
@@ -90,27 +90,27 @@ run_asan() { with_preset asan; }
 run_tsan() { with_preset tsan; }
 
 run_fuzz() {
-    local source target
+    local source target executions
+    step build built fuzz || return
     for source in tests/fuzz/*_target.cpp; do
         target=$(basename "$source" _target.cpp)
-        if [ "$target" = model ]; then
-            step "$target" tests/fuzz/run.sh "$target" "$FUZZ_MODEL"
-        else
-            step "$target" tests/fuzz/run.sh "$target" "$FUZZ_OTHER"
-        fi
+        executions=$FUZZ_OTHER
+        if [ "$target" = model ]; then executions=$FUZZ_MODEL; fi
+        step "$target" tests/fuzz/run.sh "$target" "$executions"
     done
 }
 
 run_stress() {
+    local options=(--seconds "$STRESS_SECONDS" --seed 1)
+    local nets=(examples/digits/digits.mnn tests/conformance/cases/{int8_conv,if_conv,loop_conditional}/model.mnn)
     step build.tsan built tsan mnn_c_stress &&
-        step tsan build/tsan/tests/mnn_c_stress --seconds "$STRESS_SECONDS" --seed 1
+        step tsan build/tsan/tests/stress/mnn_c_stress "${options[@]}" "${nets[@]}"
     step build.asan built asan mnn_c_stress &&
-        step asan build/asan/tests/mnn_c_stress --vulkan --seconds "$STRESS_SECONDS" --seed 1
+        step asan build/asan/tests/stress/mnn_c_stress "${options[@]}" --vulkan "${nets[0]}"
 }
 
-# Tests with CONFIGURATIONS Long and the label long: nothing else runs them.
 run_faults() {
-    step build built release && step tests ctest --preset release -C Long -L long --no-tests=error -j "$JOBS"
+    step build built release && step points tests/faults/full.sh build/release
 }
 
 run_mutants() {
