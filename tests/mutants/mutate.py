@@ -27,6 +27,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import mutations
@@ -34,7 +35,7 @@ import mutations
 HERE = pathlib.Path(__file__).resolve().parent
 MOST_MEMORY = 16 << 30  # address space of a test: a mutant may ask for any size
 MOST_OUTPUT = 64 << 20  # of a file that a test writes
-BUILD_SECONDS = 1800
+IDLE_SECONDS = 120  # without any processor time a test hangs
 COUNTED = ("killed", "survived", "equivalent")
 
 
@@ -42,31 +43,42 @@ def say(text):
     print(text, flush=True)
 
 
-def run(command, seconds, **kwargs):
-    """(exit status, output); the status is None when the time ran out. Children are ended with it."""
+def processor_time(pid):
+    """Seconds that a process has used with all its threads; None when it is gone."""
+    try:
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    def limit():
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
-        preexec_fn=kwargs.pop("limit", limit), errors="replace", **kwargs,
-    )
-    with process:
+def run(command, seconds=None, limits=(), **kwargs):
+    """(exit status, output). With `seconds`, the status is None when it has used that much processor time, or none at
+    all for IDLE_SECONDS: the clock alone says little on a busy machine. Children are ended with it."""
+
+    def prepare():
+        for what, most in ((resource.RLIMIT_CORE, 0), *limits):
+            resource.setrlimit(what, (most, most))
+
+    with tempfile.TemporaryFile() as told, subprocess.Popen(
+        command, stdout=told, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True,
+        preexec_fn=prepare, **kwargs,
+    ) as process:
+        used, moved, status = 0, time.monotonic(), None
         try:
-            output, _ = process.communicate(timeout=seconds)
-            return process.returncode, output
-        except subprocess.TimeoutExpired:
-            return None, "it ran out of time"
+            while status is None:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    status = process.wait(0.5 if seconds else None)
+                now = processor_time(process.pid)
+                if now is not None and now > used:
+                    used, moved = now, time.monotonic()
+                if status is None and (used > seconds or time.monotonic() - moved > IDLE_SECONDS):
+                    break
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-
-
-def limit_test():
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (MOST_OUTPUT, MOST_OUTPUT))
+        told.seek(0)
+        return status, told.read().decode(errors="replace")
 
 
 class Copy:
@@ -111,20 +123,21 @@ class Copy:
                 break
         if shutil.which("ccache"):
             command += ["-DCMAKE_C_COMPILER_LAUNCHER=ccache", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
-        status, output = run(command, BUILD_SECONDS, text=True)
+        status, output = run(command)
         if status != 0:
             sys.exit(f"mutate.py: the copy cannot be configured:\n{output}")
 
     def make(self, targets):
         command = ["cmake", "--build", self.build, "-j", str(self.jobs), "--target", *targets]
-        return run(command, BUILD_SECONDS, text=True)
+        return run(command)
 
     def test(self, step, seconds):
         command = []
         for word in step["command"]:
             word = word.format(build=self.build, tree=self.tree)
             command += sorted(glob.glob(word)) if "*" in word else [word]
-        return run([*command], seconds, cwd=self.build, limit=limit_test, text=True)
+        limits = ((resource.RLIMIT_AS, MOST_MEMORY), (resource.RLIMIT_FSIZE, MOST_OUTPUT))
+        return run(command, seconds, limits, cwd=self.build)
 
     def code(self):
         return hashlib.sha256((self.build / self.plan["same_code"]["file"]).read_bytes()).hexdigest()
@@ -136,13 +149,14 @@ class Copy:
         if status != 0:
             sys.exit(f"mutate.py: the project does not build:\n{output[-4000:]}")
         for step in self.plan["steps"]:
-            begin = time.monotonic()
+            begin = resource.getrusage(resource.RUSAGE_CHILDREN)
             status, output = self.test(step, 600)
+            end = resource.getrusage(resource.RUSAGE_CHILDREN)
             if status != 0:
                 told = [line for line in output.splitlines() if re.search("(?i)fail|error", line)] or [output[-2000:]]
                 sys.exit(f"mutate.py: {step['name']} fails without a mutant ({status}):\n" + "\n".join(told[:20]))
-            self.seconds[step["name"]] = time.monotonic() - begin
-            say(f"  {step['name']} passes in {self.seconds[step['name']]:.1f} s")
+            self.seconds[step["name"]] = end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime
+            say(f"  {step['name']} passes in {self.seconds[step['name']]:.1f} s of processor time")
         self.original = self.code()
 
     def judge(self, mutation):
@@ -164,7 +178,7 @@ class Copy:
                 status, output = self.make([step["target"]])
                 if status != 0:
                     return "does not build", "", output[-200:]
-                # Much more than the original takes, on a machine that may be busy.
+                # Much more than the original takes.
                 status, output = self.test(step, self.plan["patience"] + 10 * self.seconds[step["name"]])
                 if status != 0:
                     how = "time" if status is None else f"signal {-status}" if status < 0 else f"exit {status}"

@@ -206,8 +206,12 @@ class Run(unittest.TestCase):
             self.assertEqual(run("--report", "--count", 1000)[0], 0)
 
     def test_a_test_that_never_ends_is_killed(self):
-        status, output = mutate.run(["sleep", "60"], 0.1, text=True)
+        status, _ = mutate.run(["sh", "-c", "while :; do :; done"], 0.3)
         self.assertIsNone(status)
+        with mock.patch.object(mutate, "IDLE_SECONDS", 0.5):
+            status, _ = mutate.run(["sleep", "60"], 10)
+        self.assertIsNone(status)
+        self.assertEqual(mutate.run(["sh", "-c", "echo told; exit 3"], 10), (3, "told\n"))
 
 
 if __name__ == "__main__":
