@@ -184,7 +184,8 @@ enum { MNN_POWER_NORMAL = 0, MNN_POWER_HIGH = 1, MNN_POWER_LOW = 2 };
  * before is read into memory as a whole. All this holds for the weight file, too. */
 enum {
     MNN_LOAD_DEFAULT = 0, /* files: as above; memory: copy */
-    MNN_LOAD_MAPPED = 1,  /* files only: mapped. The file must not change while the interpreter or a session of it
+    MNN_LOAD_MAPPED =
+        1, /* files only: mapped. The file must not change while the interpreter or a session of it
                              lives: that may end the process, or change results */
     MNN_LOAD_CHUNKED = 2, /* files only: read into memory as a whole; the file may change afterwards. Its
                              weight file is read when the first session is created */
@@ -363,6 +364,8 @@ MNN_C_API mnn_status mnn_interpreter_options_init(mnn_interpreter_options_t* opt
  *   MNN_ERROR_TRUNCATED           the model or the weight file ends too early;
  *   MNN_ERROR_BAD_INDEX           an operator names a tensor or a subgraph that is not there;
  *   MNN_ERROR_BAD_PARAMETER       an operator's parameter table is of another kind, or incomplete;
+ *   MNN_ERROR_BAD_TYPE            an input or a constant has an element type that cannot be computed with;
+ *   MNN_ERROR_BAD_RANGE           a number in a parameter table is outside of its range;
  *   MNN_ERROR_BAD_WEIGHTS         weights are missing, shorter than the shape says, or not decodable;
  *   MNN_ERROR_OVERFLOW            a product of extents or an offset is too large;
  *   MNN_ERROR_CYCLE               a tensor is used before it is made, or a subgraph reaches itself;
@@ -526,10 +529,30 @@ MNN_C_API mnn_status mnn_interpreter_op_output_name(const mnn_interpreter_t* int
 
 /* How many weights the model holds: elements of every weight, bias and constant, external ones too.
  * count: out, elements.
- * Returns MNN_OK. Use: always. Since 0.1. */
+ * Returns MNN_OK; MNN_ERROR_BAD_WEIGHTS and the file statuses of mnn_interpreter_create_from_file() where weights in a
+ *   file have to be looked at. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_parameter_count(const mnn_interpreter_t* interpreter, uint64_t* count);
 
 /* ---- Session: a model ready to run --------------------------------------------------------------------- */
+
+/* Planning a model for shapes (creating and resizing a session, and running one where shapes depend on contents) can
+ * return
+ *   MNN_ERROR_NOT_SUPPORTED       an operator, or a form of it, is not implemented;
+ *   MNN_ERROR_NO_EXECUTION        no backend of the session runs an operator;
+ *   MNN_ERROR_COMPUTE_SIZE        an operator rejects the shapes of its inputs;
+ *   MNN_ERROR_INPUT_DATA          an operator rejects the contents of a constant, e.g. an index outside of a table;
+ *   MNN_ERROR_BAD_PARAMETER       an operator's parameters are contradictory;
+ *   MNN_ERROR_BAD_WEIGHTS         weights are missing, too short or not decodable;
+ *   MNN_ERROR_BAD_TYPE            an operator rejects the element types of its inputs;
+ *   MNN_ERROR_BAD_INDEX           an operator has fewer inputs than it needs;
+ *   MNN_ERROR_BAD_RANGE           an axis or a rank is outside of what there can be;
+ *   MNN_ERROR_BAD_FORMAT          the inputs and outputs of a branch or a loop do not fit its body;
+ *   MNN_ERROR_OVERFLOW            a shape or a size is too large;
+ *   MNN_ERROR_LIMIT_EXCEEDED      max_memory_bytes or max_loop_iterations was crossed;
+ *   MNN_ERROR_FILE_NOT_EXIST, MNN_ERROR_FILE_OPEN_FAILED, MNN_ERROR_FILE_READ_FAILED, MNN_ERROR_TRUNCATED
+ *                                 weights could not be read, or their file not opened;
+ *   MNN_ERROR_FILE_CHANGED        the model's file, or that of its weights, is not the one that was loaded;
+ *   MNN_ERROR_DEVICE_LOST, MNN_ERROR_DRIVER  a GPU or its driver failed. */
 
 typedef struct mnn_schedule_config {
     size_t struct_size;              /* sizeof(mnn_schedule_config_t), written by the init function */
@@ -571,27 +594,14 @@ MNN_C_API mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, siz
  * interpreter: need not outlive the session.
  * config: may be NULL (defaults); not kept.
  * out: the new session; the caller destroys it.
- * Returns MNN_OK;
+ * Returns MNN_OK; what planning returns (above), and
  *   MNN_ERROR_BACKEND_MISSING     the wanted backend is not there and fallback is not allowed;
- *   MNN_ERROR_NOT_SUPPORTED       an operator, a form of it, or config->power is not implemented;
- *   MNN_ERROR_NO_EXECUTION        no backend of the session runs an operator;
- *   MNN_ERROR_COMPUTE_SIZE        an operator refuses the declared shapes;
- *   MNN_ERROR_INPUT_DATA          an operator refuses the contents of a constant;
- *   MNN_ERROR_BAD_PARAMETER       an operator's parameters are contradictory;
- *   MNN_ERROR_BAD_WEIGHTS         weights are missing, too short or not decodable;
- *   MNN_ERROR_BAD_TYPE            an operator refuses the element types of its inputs;
- *   MNN_ERROR_BAD_INDEX           an operator has fewer inputs than it needs;
- *   MNN_ERROR_OVERFLOW            a shape or a size is too large;
- *   MNN_ERROR_LIMIT_EXCEEDED      max_memory_bytes or max_loop_iterations was crossed, or there are too many
- *                                 handles;
+ *   MNN_ERROR_NOT_SUPPORTED       config->power is not implemented;
  *   MNN_ERROR_NOT_FOUND           a name in outputs or save_tensors, or an instruction set, is not there;
  *   MNN_ERROR_BAD_FORMAT          the graph has nothing to compute;
  *   MNN_ERROR_BAD_RANGE           threads is below 0 or above MNN_MAX_THREADS;
  *   MNN_ERROR_INVALID_VALUE       another field has a value that is not allowed;
- *   MNN_ERROR_FILE_NOT_EXIST, MNN_ERROR_FILE_OPEN_FAILED, MNN_ERROR_FILE_READ_FAILED, MNN_ERROR_TRUNCATED
- *                                 weights could not be read, or their file not opened;
- *   MNN_ERROR_FILE_CHANGED        the model's file, or that of its weights, is not the one that was loaded;
- *   MNN_ERROR_DEVICE_LOST, MNN_ERROR_DRIVER  a GPU or its driver failed;
+ *   MNN_ERROR_LIMIT_EXCEEDED      there are too many handles;
  *   MNN_ERROR_CANCELLED           config->cancel was triggered;
  *   MNN_ERROR_VERSION_MISMATCH    see Structs.
  * Use: always; any number of sessions of one interpreter may be created at once.
@@ -662,14 +672,7 @@ MNN_C_API mnn_status mnn_session_needs_resize(const mnn_session_t* session, bool
 
 /* Plans the session for the present shapes of its inputs: shapes, memory, kernels. Does nothing when no shape
  * changed. All inputs are zeros afterwards when anything changed.
- * Returns MNN_OK;
- *   MNN_ERROR_BAD_STATE           an input still has an open extent;
- *   MNN_ERROR_COMPUTE_SIZE, MNN_ERROR_NOT_SUPPORTED, MNN_ERROR_NO_EXECUTION, MNN_ERROR_INPUT_DATA,
- *   MNN_ERROR_BAD_PARAMETER, MNN_ERROR_BAD_WEIGHTS, MNN_ERROR_BAD_TYPE, MNN_ERROR_BAD_INDEX,
- *   MNN_ERROR_OVERFLOW, MNN_ERROR_LIMIT_EXCEEDED, MNN_ERROR_FILE_NOT_EXIST, MNN_ERROR_FILE_OPEN_FAILED,
- *   MNN_ERROR_FILE_READ_FAILED, MNN_ERROR_TRUNCATED, MNN_ERROR_FILE_CHANGED, MNN_ERROR_DEVICE_LOST,
- *   MNN_ERROR_DRIVER              as of mnn_session_create();
- *   MNN_ERROR_BUSY                the session is in use.
+ * Returns MNN_OK; what planning returns (see above); MNN_ERROR_BAD_STATE when an input still has an open extent.
  *   The session still needs a resize then; other shapes may succeed. Those of before do without reading a file
  *   again unless memory was lacking: the plan for them is kept.
  * Use: alone. Cost: may prepare weights and allocate. Since 0.1. */
@@ -699,13 +702,11 @@ MNN_C_API mnn_status mnn_session_resize_with_options(mnn_session_t* session,
 /* Runs the session: computes all outputs from the inputs as last written. Inputs keep their contents.
  * Returns MNN_OK;
  *   MNN_ERROR_BAD_STATE           mnn_session_resize() is needed first;
- *   MNN_ERROR_INPUT_DATA          contents that an operator refuses, e.g. an index outside of a table;
- *   MNN_ERROR_LIMIT_EXCEEDED      max_loop_iterations, or max_memory_bytes where shapes depend on contents;
- *   MNN_ERROR_COMPUTE_SIZE, MNN_ERROR_NOT_SUPPORTED, MNN_ERROR_NO_EXECUTION, MNN_ERROR_OVERFLOW,
- *   MNN_ERROR_BAD_WEIGHTS, MNN_ERROR_BAD_TYPE, MNN_ERROR_FILE_READ_FAILED, MNN_ERROR_FILE_CHANGED
- *                                 where shapes depend on contents, as of mnn_session_create();
+ *   MNN_ERROR_INPUT_DATA          contents that an operator rejects, e.g. an index outside of a table;
+ *   MNN_ERROR_BAD_TYPE            a condition or a limit of control flow is of no usable type;
+ *   MNN_ERROR_LIMIT_EXCEEDED      max_loop_iterations;
  *   MNN_ERROR_DEVICE_LOST, MNN_ERROR_DRIVER  a GPU or its driver failed;
- *   MNN_ERROR_BUSY                the session is in use.
+ *   and where shapes depend on contents what planning returns.
  *   Outputs hold undefined values after a failure; the session may run again.
  * Use: alone; sessions of one interpreter run at the same time.
  * Cost: blocks until the outputs are there. Allocates only when a shape that depends on contents changed.

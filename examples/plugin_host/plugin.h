@@ -9,7 +9,7 @@
 /* Every function of mnn_c.h without its "mnn_". A host may list only those that it calls. */
 /* clang-format off */
 #define MNN_FUNCTIONS(X)                                                                                     \
-    X(C_0) X(abi_version) X(backend_count) X(backend_forward_type) X(backend_name) X(cancel_create)          \
+    X(abi_version) X(backend_count) X(backend_forward_type) X(backend_name) X(cancel_create)          \
     X(cancel_destroy) X(cancel_reset) X(cancel_trigger) X(device_count) X(device_info)                       \
     X(interpreter_biz_code) X(interpreter_create_from_file) X(interpreter_create_from_memory)                \
     X(interpreter_destroy) X(interpreter_input_count) X(interpreter_input_format)                            \
