@@ -41,13 +41,13 @@ pub const MNN_ERROR_BAD_FORMAT: i32 = 106;
 pub const MNN_ERROR_BAD_INDEX: i32 = 107;
 /// The model or its weight file ends too early.
 pub const MNN_ERROR_TRUNCATED: i32 = 108;
-/// Called from a callback of the session's run.
+/// Another call is using the session.
 pub const MNN_ERROR_BUSY: i32 = 109;
 /// The wanted backend is not built in or has no device.
 pub const MNN_ERROR_BACKEND_MISSING: i32 = 110;
 /// A struct size or version that this library does not know.
 pub const MNN_ERROR_VERSION_MISMATCH: i32 = 113;
-/// Mnn_session_interrupt() stopped the run.
+/// The cancellation token of the call was triggered.
 pub const MNN_ERROR_CANCELLED: i32 = 114;
 /// An operator carries the wrong or an incomplete parameter table.
 pub const MNN_ERROR_BAD_PARAMETER: i32 = 115;
@@ -57,7 +57,7 @@ pub const MNN_ERROR_BAD_WEIGHTS: i32 = 116;
 pub const MNN_ERROR_OVERFLOW: i32 = 117;
 /// A tensor is used before it is made, or a subgraph reaches itself.
 pub const MNN_ERROR_CYCLE: i32 = 118;
-/// Max_memory_bytes or max_loop_iterations was crossed.
+/// A limit on memory, on loop iterations or on the number of handles was crossed.
 pub const MNN_ERROR_LIMIT_EXCEEDED: i32 = 119;
 /// The caller's buffer is too small for the result.
 pub const MNN_ERROR_BUFFER_TOO_SMALL: i32 = 120;

@@ -27,6 +27,15 @@ extern "C" {
     pub fn mnn_device_count(forward_type: i32, count: *mut usize) -> mnn_status;
     /// Describes a device.
     pub fn mnn_device_info(forward_type: i32, index: usize, info: *mut mnn_device_info_t) -> mnn_status;
+    /// Makes a token that is not triggered.
+    pub fn mnn_cancel_create(out: *mut *mut mnn_cancel_t) -> mnn_status;
+    /// Triggers a token.
+    pub fn mnn_cancel_trigger(cancel: *mut mnn_cancel_t) -> mnn_status;
+    /// Takes a trigger back, for calls that begin afterwards: those under way end all the
+    /// same.
+    pub fn mnn_cancel_reset(cancel: *mut mnn_cancel_t) -> mnn_status;
+    /// Destroys a token and sets the handle to NULL.
+    pub fn mnn_cancel_destroy(cancel: *mut *mut mnn_cancel_t) -> mnn_status;
     /// Fills the options with defaults.
     pub fn mnn_interpreter_options_init(
         options: *mut mnn_interpreter_options_t,
@@ -215,12 +224,21 @@ extern "C" {
     pub fn mnn_session_needs_resize(session: *const mnn_session_t, needed: *mut bool) -> mnn_status;
     /// Plans the session for the present shapes of its inputs: shapes, memory, kernels.
     pub fn mnn_session_resize(session: *mut mnn_session_t) -> mnn_status;
+    /// Fills the options with defaults.
+    pub fn mnn_resize_options_init(options: *mut mnn_resize_options_t, struct_size: usize) -> mnn_status;
+    /// `mnn_session_resize` with options.
+    pub fn mnn_session_resize_with_options(
+        session: *mut mnn_session_t,
+        options: *const mnn_resize_options_t,
+    ) -> mnn_status;
     /// Runs the session: computes all outputs from the inputs as last written.
     pub fn mnn_session_run(session: *mut mnn_session_t) -> mnn_status;
-    /// Asks a run or a resize of the session that is under way to stop; it returns
-    /// `MNN_ERROR_CANCELLED` after the operator it is in, on a GPU after those that were
-    /// submitted with it.
-    pub fn mnn_session_interrupt(session: *mut mnn_session_t) -> mnn_status;
+    /// Where the session runs.
+    pub fn mnn_session_forward_type(
+        session: *const mnn_session_t,
+        forward_type: *mut i32,
+        reason: *mut *const c_char,
+    ) -> mnn_status;
     /// What a GPU session prepared, as bytes for `mnn_interpreter_set_cache` of a later
     /// process.
     pub fn mnn_session_cache(
@@ -248,13 +266,12 @@ extern "C" {
         index: usize,
         info: *mut mnn_session_op_info_t,
     ) -> mnn_status;
-    /// `mnn_session_run` with a callback before and after each operator, those of control
-    /// flow's bodies included.
-    pub fn mnn_session_run_with_callbacks(
+    /// Fills the options with defaults.
+    pub fn mnn_run_options_init(options: *mut mnn_run_options_t, struct_size: usize) -> mnn_status;
+    /// `mnn_session_run` with options.
+    pub fn mnn_session_run_with_options(
         session: *mut mnn_session_t,
-        before: mnn_op_callback,
-        after: mnn_op_callback,
-        user_data: *mut c_void,
+        options: *const mnn_run_options_t,
     ) -> mnn_status;
     /// The name of a tensor.
     pub fn mnn_tensor_name(tensor: *const mnn_tensor_t, name: *mut *const c_char) -> mnn_status;

@@ -9,6 +9,8 @@ pub type mnn_status = i32;
 macro_rules! handle {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
+        ///
+        /// A pointer to it is an opaque value, never an address.
         #[repr(C)]
         pub struct $name {
             _bytes: [u8; 0],
@@ -29,6 +31,10 @@ handle!(
 handle!(
     /// An input or an output of a session.
     mnn_tensor_t
+);
+handle!(
+    /// A cancellation token.
+    mnn_cancel_t
 );
 
 /// A device of a backend.
@@ -90,6 +96,8 @@ pub struct mnn_interpreter_options_t {
     pub log_user_data: *mut c_void,
     /// Called once with `log_user_data` after the last message, not when the creation fails.
     pub log_finalizer: mnn_finalizer,
+    /// Ends the load; NULL: nothing does.
+    pub cancel: *mut mnn_cancel_t,
 }
 
 /// Where and how a session runs. `mnn_schedule_config_init` prepares it.
@@ -130,6 +138,18 @@ pub struct mnn_schedule_config_t {
     pub max_loop_iterations: u64,
     /// Which GPU: index, UUID or a part of the name; NULL: the best.
     pub device: *const c_char,
+    /// Ends the creation; NULL: nothing does.
+    pub cancel: *mut mnn_cancel_t,
+}
+
+/// How to resize. `mnn_resize_options_init` prepares it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mnn_resize_options_t {
+    /// The size of this struct, written by the init function.
+    pub struct_size: usize,
+    /// Ends the resize; NULL: nothing does.
+    pub cancel: *mut mnn_cancel_t,
 }
 
 /// The memory that a session holds.
@@ -179,3 +199,19 @@ pub type mnn_op_callback = Option<
         tensor_count: usize,
     ) -> i32,
 >;
+
+/// How to run. `mnn_run_options_init` prepares it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mnn_run_options_t {
+    /// The size of this struct, written by the init function.
+    pub struct_size: usize,
+    /// Ends the run; NULL: nothing does.
+    pub cancel: *mut mnn_cancel_t,
+    /// Called before each operator; `None`: not.
+    pub before: mnn_op_callback,
+    /// Called after each operator; `None`: not.
+    pub after: mnn_op_callback,
+    /// Handed to both.
+    pub user_data: *mut c_void,
+}

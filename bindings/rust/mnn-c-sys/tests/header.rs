@@ -255,10 +255,12 @@ fn rust_layout() -> Names<(usize, usize)> {
     layout!(result, mnn_device_info_t: struct_size name driver kind uuid memory_bytes api_version
         driver_version vendor_id device_id subgroup_size subgroup_arithmetic fp16_storage fp16_arithmetic);
     layout!(result, mnn_interpreter_options_t: struct_size load_mode log_level external_weight_path
-        log_callback log_user_data log_finalizer);
+        log_callback log_user_data log_finalizer cancel);
     layout!(result, mnn_schedule_config_t: struct_size forward_type backup_type allow_fallback threads
         precision memory power gpu_mode cpu_isa outputs output_count save_tensors save_tensor_count
-        max_memory_bytes max_loop_iterations device);
+        max_memory_bytes max_loop_iterations device cancel);
+    layout!(result, mnn_resize_options_t: struct_size cancel);
+    layout!(result, mnn_run_options_t: struct_size cancel before after user_data);
     layout!(result, mnn_session_memory_t: struct_size arena_bytes weight_bytes total_bytes peak_bytes);
     layout!(result, mnn_session_op_info_t: struct_size name type_name backend_name reason flops host_shape
         algorithm);

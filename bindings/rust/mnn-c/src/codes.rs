@@ -106,7 +106,8 @@ codes! {
 }
 
 codes! {
-    /// What a session may do with power.
+    /// How much power a session may draw. Only `Normal` is implemented, the others give
+    /// [`ErrorKind::NotSupported`](crate::ErrorKind::NotSupported).
     PowerMode {
         /// The default.
         Normal = MNN_POWER_NORMAL,
@@ -134,7 +135,7 @@ codes! {
 }
 
 codes! {
-    /// What a callback of [`Session::run_with_callbacks`](crate::Session::run_with_callbacks) wants next.
+    /// What a closure of [`RunOptions`](crate::RunOptions) wants next.
     OpAction {
         /// Go on.
         Run = MNN_OP_RUN,

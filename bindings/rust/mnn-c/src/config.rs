@@ -1,6 +1,7 @@
 //! Where and how a session runs.
 
 use crate::call::{c_string, check};
+use crate::cancel::{self, CancelToken};
 use crate::codes::{ForwardType, MemoryMode, PowerMode, Precision};
 use crate::error::Result;
 use mnn_c_sys as sys;
@@ -81,6 +82,7 @@ pub struct ScheduleConfig {
     max_memory_bytes: u64,
     max_loop_iterations: u64,
     device: Option<String>,
+    cancel: Option<CancelToken>,
 }
 
 impl ScheduleConfig {
@@ -120,7 +122,7 @@ impl ScheduleConfig {
         self
     }
 
-    /// What to do with power.
+    /// How much power to draw.
     pub fn power(mut self, power: PowerMode) -> Self {
         self.power = Some(power);
         self
@@ -159,7 +161,7 @@ impl ScheduleConfig {
     }
 
     /// Most bytes the session may plan for, weights included; 0: 4 GiB, or half of the machine's memory if
-    /// that is more.
+    /// that is more, but not more than the memory limit of the process's container (control group).
     pub fn max_memory_bytes(mut self, bytes: u64) -> Self {
         self.max_memory_bytes = bytes;
         self
@@ -173,8 +175,15 @@ impl ScheduleConfig {
 
     /// Which GPU: its index in [`devices`](crate::devices), its UUID as 32 hexadecimal digits, or a part of
     /// its name. Without it the best; [`ForwardType::Auto`] takes no software driver unless it is named here.
+    /// Not for [`ForwardType::Cpu`].
     pub fn device(mut self, device: impl Into<String>) -> Self {
         self.device = Some(device.into());
+        self
+    }
+
+    /// The token that ends the creation of a session.
+    pub fn cancel(mut self, token: &CancelToken) -> Self {
+        self.cancel = Some(token.clone());
         self
     }
 
@@ -207,6 +216,7 @@ impl ScheduleConfig {
         config.max_memory_bytes = self.max_memory_bytes;
         config.max_loop_iterations = self.max_loop_iterations;
         config.device = device.as_ref().map_or(null(), |text| text.as_ptr());
+        config.cancel = cancel::pointer(&self.cancel);
         Ok(call(&config))
     }
 }

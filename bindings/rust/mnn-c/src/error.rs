@@ -49,13 +49,14 @@ codes! {
         BadIndex = MNN_ERROR_BAD_INDEX,
         /// The model or its weight file ends too early.
         Truncated = MNN_ERROR_TRUNCATED,
-        /// Called from a callback of the session's run.
+        /// Another call is using the session. Borrowing excludes most of it; what is left is a thread that reads the
+        /// session of [`OpCall::session`](crate::OpCall::session) while another one is in the run.
         Busy = MNN_ERROR_BUSY,
         /// The wanted backend is not built in or has no device.
         BackendMissing = MNN_ERROR_BACKEND_MISSING,
         /// A struct size or version that the library does not know.
         VersionMismatch = MNN_ERROR_VERSION_MISMATCH,
-        /// An [`InterruptHandle`](crate::InterruptHandle) stopped the run.
+        /// The [`CancelToken`](crate::CancelToken) of the call was triggered.
         Cancelled = MNN_ERROR_CANCELLED,
         /// An operator carries the wrong or an incomplete parameter table.
         BadParameter = MNN_ERROR_BAD_PARAMETER,
@@ -65,7 +66,7 @@ codes! {
         Overflow = MNN_ERROR_OVERFLOW,
         /// A tensor is used before it is made, or a subgraph reaches itself.
         Cycle = MNN_ERROR_CYCLE,
-        /// The limit of memory or of loop iterations was crossed.
+        /// The limit of memory or of loop iterations was crossed, or there are too many handles.
         LimitExceeded = MNN_ERROR_LIMIT_EXCEEDED,
         /// The caller's buffer is too small for the result.
         BufferTooSmall = MNN_ERROR_BUFFER_TOO_SMALL,

@@ -28,8 +28,7 @@ pub struct Interpreter {
     owner: Owner,
 }
 
-// SAFETY: every function that takes an interpreter may be called from any thread; only destroying must not
-// overlap.
+// SAFETY: every function that takes an interpreter may be called from any thread at any time.
 unsafe impl Send for Interpreter {}
 // SAFETY: as above.
 unsafe impl Sync for Interpreter {}
@@ -136,8 +135,8 @@ impl Interpreter {
     }
 
     /// Writes the cache file again if a session prepared more than it holds.
-    pub fn update_cache_file(&self, session: &mut Session) -> Result<()> {
-        // SAFETY: the session does not run, it is borrowed alone.
+    pub fn update_cache_file(&self, session: &Session) -> Result<()> {
+        // SAFETY: no conditions.
         check(unsafe { sys::mnn_interpreter_update_cache_file(self.handle.as_ptr(), session.as_ptr()) })
     }
 

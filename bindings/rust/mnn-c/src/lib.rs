@@ -21,10 +21,12 @@
 //!   input or an output of a session.
 //! - Interpreters and sessions may be dropped in any order.
 //! - What takes `&self` may be called from any number of threads at once, what takes `&mut self` from one at
-//!   a time: the rules of the C interface, which the compiler enforces here. Sessions run at the same time.
+//!   a time: the compiler enforces what the C interface reports as [`ErrorKind::Busy`]. Sessions run at the same
+//!   time.
 //! - An [`Error`] carries a kind, the number of the C interface and a sentence with the names and numbers at
 //!   fault.
-//! - A panic in a closure that the library calls stops what is under way and goes on in the caller.
+//! - A [`CancelToken`] ends loading, session creation, a resize or a run from any thread.
+//! - A panic in a closure that the library calls stops what is under way and is raised again in the caller.
 //!
 //! The feature `ndarray` adds `Tensor::read_array` and `TensorMut::write_array`.
 
@@ -34,7 +36,7 @@
 #[cfg(feature = "ndarray")]
 mod array;
 mod call;
-mod callbacks;
+mod cancel;
 mod codes;
 mod config;
 mod device;
@@ -45,10 +47,11 @@ mod library;
 mod map;
 mod options;
 mod panics;
+mod run;
 mod session;
 mod tensor;
 
-pub use callbacks::OpCall;
+pub use cancel::CancelToken;
 pub use codes::{ElementType, Format, ForwardType, LogLevel, MemoryMode, OpAction, PowerMode, Precision};
 pub use config::{GpuMode, ScheduleConfig};
 pub use device::{devices, DeviceInfo};
@@ -58,7 +61,8 @@ pub use interpreter::{InputInfo, Interpreter, ModelOp};
 pub use library::{abi_version, backends, version, Backend};
 pub use map::{Mapped, MappedMut};
 pub use options::InterpreterOptions;
-pub use session::{Flops, InterruptHandle, OpInfo, Session, SessionMemory};
+pub use run::{OpCall, ResizeOptions, RunOptions};
+pub use session::{Flops, OpInfo, Session, SessionMemory};
 pub use tensor::{Tensor, TensorMut};
 
 /// No tensor has more dimensions.

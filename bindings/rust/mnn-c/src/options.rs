@@ -1,6 +1,7 @@
 //! How an interpreter is loaded, and the messages it sends.
 
 use crate::call::{c_path, check, get_pointer};
+use crate::cancel::{self, CancelToken};
 use crate::codes::LogLevel;
 use crate::error::Result;
 use crate::interpreter::Interpreter;
@@ -34,6 +35,7 @@ type LogClosure = Box<dyn Fn(LogLevel, &str) + Send + Sync>;
 pub struct InterpreterOptions {
     log: Option<(LogLevel, LogClosure)>,
     external_weights: Option<PathBuf>,
+    cancel: Option<CancelToken>,
 }
 
 impl InterpreterOptions {
@@ -46,8 +48,8 @@ impl InterpreterOptions {
     /// inside a call; calls of several threads may overlap. The closure is dropped with the last of
     /// interpreter and sessions.
     ///
-    /// The closure may ask interpreters and sessions, but creates, changes and runs none. A panic in it goes on
-    /// in the caller once the library's call is over.
+    /// The closure may call anything. A session whose call sends the message is busy for it. A panic in it is
+    /// raised again in the caller once the library's call is over.
     pub fn log(mut self, level: LogLevel, closure: impl Fn(LogLevel, &str) + Send + Sync + 'static) -> Self {
         self.log = Some((level, Box::new(closure)));
         self
@@ -61,6 +63,12 @@ impl InterpreterOptions {
     /// read when sessions prepare weights; one that was changed gives [`ErrorKind::FileChanged`](crate::ErrorKind).
     pub fn external_weights(mut self, path: impl Into<PathBuf>) -> Self {
         self.external_weights = Some(path.into());
+        self
+    }
+
+    /// The token that ends the load.
+    pub fn cancel(mut self, token: &CancelToken) -> Self {
+        self.cancel = Some(token.clone());
         self
     }
 
@@ -131,6 +139,7 @@ impl InterpreterOptions {
         if let Some(path) = &weights {
             options.external_weight_path = path.as_ptr();
         }
+        options.cancel = cancel::pointer(&self.cancel);
         let mut closure = null_mut();
         if let Some((level, log)) = self.log {
             closure = Box::into_raw(Box::new(log));
@@ -155,6 +164,7 @@ impl fmt::Debug for InterpreterOptions {
         f.debug_struct("InterpreterOptions")
             .field("log", &self.log.as_ref().map(|(level, _)| level))
             .field("external_weights", &self.external_weights)
+            .field("cancel", &self.cancel)
             .finish()
     }
 }

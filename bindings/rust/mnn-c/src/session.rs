@@ -1,17 +1,16 @@
 //! A model ready to run.
 
 use crate::call::{c_string, check, get, get_pointer, optional_text};
-use crate::callbacks::{self, OpCall};
-use crate::codes::OpAction;
+use crate::codes::ForwardType;
 use crate::error::{ErrorKind, Result};
 use crate::interpreter::Owner;
 use crate::panics;
+use crate::run::{self, ResizeOptions, RunOptions};
 use crate::tensor::{Tensor, TensorMut};
 use mnn_c_sys as sys;
 use std::borrow::Cow;
 use std::mem::{size_of, MaybeUninit};
-use std::ptr::{null_mut, NonNull};
-use std::sync::{Arc, Weak};
+use std::ptr::{null, null_mut, NonNull};
 
 /// A model prepared for one configuration and one set of input shapes.
 ///
@@ -48,29 +47,26 @@ use std::sync::{Arc, Weak};
 /// ```
 #[derive(Debug)]
 pub struct Session {
-    shared: Arc<Shared>,
-}
-
-/// The handle, and what keeps it alive: the session, or an interrupt that is under way.
-#[derive(Debug)]
-struct Shared {
     handle: NonNull<sys::mnn_session_t>,
     // Behind the handle's destruction: fields are dropped after `drop` returned.
-    _owner: Owner,
+    owner: Owner,
 }
 
-// SAFETY: const functions may be called from any thread at once and take `&Session`; the others take `&mut
-// Session`, so that no other thread is inside one. Interrupting is allowed to any thread at any time before
-// the destruction.
-unsafe impl Send for Shared {}
-// SAFETY: as above.
-unsafe impl Sync for Shared {}
+// SAFETY: every function may be called from any thread at any time; what does not fit beside another call fails.
+unsafe impl Send for Session {}
+// SAFETY: as above. Functions that change the session take `&mut Session`, and what its strings and mapped
+// elements borrow excludes them.
+unsafe impl Sync for Session {}
 
-impl Drop for Shared {
+impl Drop for Session {
     fn drop(&mut self) {
         let mut handle = self.handle.as_ptr();
-        // SAFETY: the handle is used no more. Destroying a live handle does not fail.
-        unsafe { sys::mnn_session_destroy(&mut handle) };
+        // SAFETY: the handle is used no more.
+        if unsafe { sys::mnn_session_destroy(&mut handle) } != sys::MNN_OK {
+            // A call is using the session. Borrowing excludes that; should it happen all the same, the session
+            // stays, and with it the bytes that it borrows: a leak instead of a use after free.
+            std::mem::forget(self.owner.take());
+        }
         panics::resume();
     }
 }
@@ -144,12 +140,7 @@ impl Session {
     /// # Safety
     /// The handle is nobody else's, and the owner keeps the bytes that it borrows.
     pub(crate) unsafe fn from_handle(handle: *mut sys::mnn_session_t, owner: Owner) -> Option<Self> {
-        NonNull::new(handle).map(|handle| Self {
-            shared: Arc::new(Shared {
-                handle,
-                _owner: owner,
-            }),
-        })
+        NonNull::new(handle).map(|handle| Self { handle, owner })
     }
 
     /// How many inputs there are.
@@ -182,14 +173,14 @@ impl Session {
     pub fn input_mut(&mut self, name: &str) -> Result<TensorMut<'_>> {
         let handle = self.input_handle(name)?;
         // SAFETY: the tensor lives as long as the session, which is borrowed alone.
-        Ok(unsafe { TensorMut::new(handle, self.shared.handle) })
+        Ok(unsafe { TensorMut::new(handle, self.handle) })
     }
 
     /// An input by index, to write, map and resize.
     pub fn input_at_mut(&mut self, index: usize) -> Result<TensorMut<'_>> {
         let handle = self.input_handle_at(index)?;
         // SAFETY: the tensor lives as long as the session, which is borrowed alone.
-        Ok(unsafe { TensorMut::new(handle, self.shared.handle) })
+        Ok(unsafe { TensorMut::new(handle, self.handle) })
     }
 
     /// An output, to ask and to read.
@@ -210,14 +201,14 @@ impl Session {
     pub fn output_mut(&mut self, name: &str) -> Result<TensorMut<'_>> {
         let handle = self.output_handle(name)?;
         // SAFETY: the tensor lives as long as the session, which is borrowed alone.
-        Ok(unsafe { TensorMut::new(handle, self.shared.handle) })
+        Ok(unsafe { TensorMut::new(handle, self.handle) })
     }
 
     /// An output by index, to map.
     pub fn output_at_mut(&mut self, index: usize) -> Result<TensorMut<'_>> {
         let handle = self.output_handle_at(index)?;
         // SAFETY: the tensor lives as long as the session, which is borrowed alone.
-        Ok(unsafe { TensorMut::new(handle, self.shared.handle) })
+        Ok(unsafe { TensorMut::new(handle, self.handle) })
     }
 
     /// Whether an input changed its shape, or has none yet, so that [`resize`](Self::resize) must come before
@@ -242,62 +233,57 @@ impl Session {
     /// ```
     pub fn resize(&mut self) -> Result<()> {
         // SAFETY: borrowed alone.
-        check(unsafe { sys::mnn_session_resize(self.shared.handle.as_ptr()) })
+        check(unsafe { sys::mnn_session_resize(self.handle.as_ptr()) })
+    }
+
+    /// [`resize`](Self::resize) with a token that ends it. The session needs a resize afterwards, unless the token
+    /// was triggered before the call.
+    pub fn resize_with(&mut self, options: &ResizeOptions) -> Result<()> {
+        // SAFETY: borrowed alone.
+        unsafe { run::resize(self.handle.as_ptr(), options) }
     }
 
     /// Computes all outputs from the inputs as last written. Inputs keep their contents.
     pub fn run(&mut self) -> Result<()> {
         // SAFETY: borrowed alone.
-        check(unsafe { sys::mnn_session_run(self.shared.handle.as_ptr()) })
+        check(unsafe { sys::mnn_session_run(self.handle.as_ptr()) })
     }
 
-    /// [`run`](Self::run) with a closure before and after each operator, on this thread. A GPU takes many
-    /// operators in one go: `before` comes for all of them, then `after`, and one of them cannot be skipped
-    /// alone.
-    ///
-    /// A panic in a closure stops the run and goes on in the caller.
-    ///
-    /// ```
-    /// # use mnn_c::{Format, Interpreter, ScheduleConfig};
-    /// use mnn_c::OpAction;
-    ///
-    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../examples/digits/digits.mnn");
-    /// # let net = Interpreter::from_file(path)?;
-    /// # let mut session = net.create_session(&ScheduleConfig::new())?;
-    /// # session.input_mut("image")?.write(&[0f32; 64], Format::Nchw)?;
-    /// let mut names = Vec::new();
-    /// session.run_with_callbacks(
-    ///     None,
-    ///     Some(&mut |call| {
-    ///         names.push(call.op().name.into_owned());
-    ///         OpAction::Run
-    ///     }),
-    /// )?;
-    /// assert!(!names.is_empty());
-    /// # Ok::<(), mnn_c::Error>(())
-    /// ```
-    pub fn run_with_callbacks(
-        &mut self,
-        before: Option<&mut dyn FnMut(&OpCall<'_>) -> OpAction>,
-        after: Option<&mut dyn FnMut(&OpCall<'_>) -> OpAction>,
-    ) -> Result<()> {
+    /// [`run`](Self::run) with a token that ends it, and with closures around its operators.
+    pub fn run_with(&mut self, options: RunOptions<'_>) -> Result<()> {
+        let handle = self.handle.as_ptr();
         // SAFETY: borrowed alone; the closures get the session shared, which allows const functions only.
-        unsafe { callbacks::run(self, self.shared.handle.as_ptr(), before, after) }
+        unsafe { run::run(self, handle, options) }
     }
 
-    /// What stops a run or a resize of this session from another thread.
-    pub fn interrupt_handle(&self) -> InterruptHandle {
-        InterruptHandle {
-            shared: Arc::downgrade(&self.shared),
+    /// Where the session runs: the backend that was taken.
+    pub fn forward_type(&self) -> Result<ForwardType> {
+        // SAFETY: an out-pointer to a value; NULL is allowed for the reason.
+        get(|code| unsafe { sys::mnn_session_forward_type(self.as_ptr(), code, null_mut()) })
+            .map(ForwardType::from_code)
+    }
+
+    /// Why the wanted backend was not taken (with [`ForwardType::Auto`]: why none before the one that was); `None`
+    /// when it was.
+    pub fn fallback_reason(&self) -> Result<Option<Cow<'_, str>>> {
+        let (mut code, mut reason) = (0, null());
+        // SAFETY: out-pointers to values; the reason is a string of the session.
+        unsafe {
+            check(sys::mnn_session_forward_type(
+                self.as_ptr(),
+                &mut code,
+                &mut reason,
+            ))?;
+            Ok(optional_text(reason))
         }
     }
 
     /// What a GPU session prepared, as bytes for [`Interpreter::set_cache`](crate::Interpreter::set_cache) of
     /// a later process. Empty on the CPU.
-    pub fn cache(&mut self) -> Result<Vec<u8>> {
+    pub fn cache(&self) -> Result<Vec<u8>> {
         loop {
             let mut size = 0;
-            // SAFETY: asks for the size; the session does not run, it is borrowed alone.
+            // SAFETY: asks for the size.
             check(unsafe { sys::mnn_session_cache(self.as_ptr(), null_mut(), &mut size) })?;
             let mut bytes = vec![0u8; size];
             let buffer = bytes.as_mut_ptr().cast();
@@ -368,7 +354,7 @@ impl Session {
     }
 
     pub(crate) fn as_ptr(&self) -> *const sys::mnn_session_t {
-        self.shared.handle.as_ptr()
+        self.handle.as_ptr()
     }
 
     fn input_handle(&self, name: &str) -> Result<NonNull<sys::mnn_tensor_t>> {
@@ -400,35 +386,4 @@ fn tensor(
     let (handle, result) = get_pointer(call);
     result?;
     Ok(NonNull::new(handle).expect("a handle comes with MNN_OK"))
-}
-
-/// Stops a run or a resize from another thread. It does not keep the session alive.
-///
-/// ```
-/// # use mnn_c::{Interpreter, ScheduleConfig};
-/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../examples/digits/digits.mnn");
-/// # let net = Interpreter::from_file(path)?;
-/// # let session = net.create_session(&ScheduleConfig::new())?;
-/// let handle = session.interrupt_handle();
-/// std::thread::spawn(move || handle.interrupt()).join().unwrap()?;
-/// # Ok::<(), mnn_c::Error>(())
-/// ```
-#[derive(Clone, Debug)]
-pub struct InterruptHandle {
-    shared: Weak<Shared>,
-}
-
-impl InterruptHandle {
-    /// Asks what is under way to stop: it returns [`ErrorKind::Cancelled`] after the operator it is in, on a
-    /// GPU after those that were submitted with it. With nothing under way, or without the session, nothing
-    /// happens: a run that begins later is not stopped. Who must be sure repeats the call until the run
-    /// returned.
-    pub fn interrupt(&self) -> Result<()> {
-        match self.shared.upgrade() {
-            // SAFETY: allowed to any thread while the session is not being destroyed, which the reference
-            // prevents.
-            Some(shared) => check(unsafe { sys::mnn_session_interrupt(shared.handle.as_ptr()) }),
-            None => Ok(()),
-        }
-    }
 }

@@ -3,7 +3,8 @@
 mod support;
 
 use mnn_c::{
-    ErrorKind, Format, Interpreter, InterpreterOptions, LogLevel, OpAction, OpCall, ScheduleConfig, Session,
+    ErrorKind, Format, Interpreter, InterpreterOptions, LogLevel, OpAction, OpCall, RunOptions,
+    ScheduleConfig, Session,
 };
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -30,30 +31,28 @@ fn closures_see_every_operator() {
     let caller = std::thread::current().id();
     let (mut before, mut after) = (Vec::new(), Vec::new());
     let mut last = Vec::new();
-    session
-        .run_with_callbacks(
-            Some(&mut |call| {
-                assert_eq!(std::thread::current().id(), caller);
-                assert!(call.session().op_count().unwrap() > 0);
-                if call.op().type_name != "Copy" {
-                    before.push(call.op().name.into_owned());
+    let options = RunOptions::new()
+        .before(|call| {
+            assert_eq!(std::thread::current().id(), caller);
+            assert!(call.session().op_count().unwrap() > 0);
+            if call.op().type_name != "Copy" {
+                before.push(call.op().name.into_owned());
+            }
+            OpAction::Run
+        })
+        .after(|call| {
+            if call.op().type_name != "Copy" {
+                after.push(call.op().name.into_owned());
+            }
+            for tensor in call.tensors() {
+                assert!(tensor.name().is_ok());
+                if tensor.element_count().unwrap() == CLASSES {
+                    last = tensor.read::<f32>(Format::Nchw).unwrap();
                 }
-                OpAction::Run
-            }),
-            Some(&mut |call| {
-                if call.op().type_name != "Copy" {
-                    after.push(call.op().name.into_owned());
-                }
-                for tensor in call.tensors() {
-                    assert!(tensor.name().is_ok());
-                    if tensor.element_count().unwrap() == CLASSES {
-                        last = tensor.read::<f32>(Format::Nchw).unwrap();
-                    }
-                }
-                OpAction::Run
-            }),
-        )
-        .unwrap();
+            }
+            OpAction::Run
+        });
+    session.run_with(options).unwrap();
     let count = session.op_count().unwrap();
     let names: Vec<_> = (0..count)
         .map(|i| session.op(i).unwrap().name.into_owned())
@@ -67,7 +66,7 @@ fn closures_see_every_operator() {
 #[test]
 fn without_closures_it_is_a_run() {
     let mut session = written(2);
-    session.run_with_callbacks(None, None).unwrap();
+    session.run_with(RunOptions::new()).unwrap();
     assert_eq!(scores(&session), reference(2));
 }
 
@@ -75,11 +74,11 @@ fn without_closures_it_is_a_run() {
 fn answers() {
     let mut session = written(3);
     let mut skipped = 0;
-    let mut skip = |_: &OpCall<'_>| {
+    let skip = |_: &OpCall<'_>| {
         skipped += 1;
         OpAction::Skip
     };
-    session.run_with_callbacks(Some(&mut skip), None).unwrap();
+    session.run_with(RunOptions::new().before(skip)).unwrap();
     assert!(skipped > 0);
     let mut calls = 0;
     let mut stop = |_: &OpCall<'_>| {
@@ -87,22 +86,20 @@ fn answers() {
         OpAction::Stop
     };
     assert_fails(
-        session.run_with_callbacks(Some(&mut stop), None),
+        session.run_with(RunOptions::new().before(&mut stop)),
         ErrorKind::CallbackStop,
     );
     assert_fails(
-        session.run_with_callbacks(None, Some(&mut stop)),
+        session.run_with(RunOptions::new().after(&mut stop)),
         ErrorKind::CallbackStop,
     );
     assert_eq!(calls, 2);
-    let mut skip = |_: &OpCall<'_>| OpAction::Skip;
     assert_fails(
-        session.run_with_callbacks(None, Some(&mut skip)),
+        session.run_with(RunOptions::new().after(|_| OpAction::Skip)),
         ErrorKind::InvalidValue,
     );
-    let mut other = |_: &OpCall<'_>| OpAction::Other(77);
     let sentence = assert_fails(
-        session.run_with_callbacks(Some(&mut other), None),
+        session.run_with(RunOptions::new().before(|_| OpAction::Other(77))),
         ErrorKind::InvalidValue,
     );
     assert!(sentence.contains("77"), "{sentence}");
@@ -120,8 +117,8 @@ fn a_panic_of_a_closure_goes_on_behind_the_run() {
             panic!("out of the run");
         };
         let result = catch_unwind(AssertUnwindSafe(|| match after {
-            false => session.run_with_callbacks(Some(&mut closure), None),
-            true => session.run_with_callbacks(None, Some(&mut closure)),
+            false => session.run_with(RunOptions::new().before(&mut closure)),
+            true => session.run_with(RunOptions::new().after(&mut closure)),
         }));
         assert_eq!(panic_text(result), "out of the run");
         assert_eq!(calls, 1);
@@ -137,17 +134,52 @@ fn runs_inside_of_closures_of_runs() {
     let mut rounds = 0;
     let mut closure = |_: &OpCall<'_>| {
         let result = catch_unwind(AssertUnwindSafe(|| {
-            inner.run_with_callbacks(Some(&mut |_| panic!("inner")), None)
+            inner.run_with(RunOptions::new().before(|_| panic!("inner")))
         }));
         assert_eq!(panic_text(result), "inner");
         inner.run().unwrap();
         rounds += 1;
         OpAction::Run
     };
-    outer.run_with_callbacks(Some(&mut closure), None).unwrap();
+    outer.run_with(RunOptions::new().before(&mut closure)).unwrap();
     assert!(rounds > 0);
     assert_eq!(scores(&outer), reference(5));
     assert_eq!(scores(&inner), reference(6));
+}
+
+/// In the run only the thread of the closure reads the session; what never waits works on every thread.
+#[test]
+fn other_threads_find_a_running_session_busy() {
+    let mut session = written(7);
+    let mut calls = 0;
+    let closure = |call: &OpCall<'_>| {
+        calls += 1;
+        let session = call.session();
+        let tensors = call.tensors();
+        assert!(session.op(0).is_ok() && session.flops().is_ok() && session.cache().is_ok());
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                assert_fails(session.op_count(), ErrorKind::Busy);
+                assert_fails(session.op(0), ErrorKind::Busy);
+                assert_fails(session.flops(), ErrorKind::Busy);
+                assert_fails(session.cache(), ErrorKind::Busy);
+                assert_fails(session.output_at(0).unwrap().shape(), ErrorKind::Busy);
+                let read = session.input_at(0).unwrap().read::<f32>(Format::Nchw);
+                let sentence = assert_fails(read, ErrorKind::Busy);
+                assert!(sentence.contains("mnn_session_run_with_options"), "{sentence}");
+                for tensor in &tensors {
+                    assert_fails(tensor.byte_size(Format::Nchw), ErrorKind::Busy);
+                }
+                assert_eq!(session.output_at(0).unwrap().name().unwrap(), "scores");
+                assert!(!session.needs_resize().unwrap());
+                assert!(session.memory().is_ok() && session.forward_type().is_ok());
+            });
+        });
+        OpAction::Run
+    };
+    session.run_with(RunOptions::new().before(closure)).unwrap();
+    assert!(calls > 0);
+    assert_eq!(scores(&session), reference(7));
 }
 
 /// The demo with one operator that makes another's tensor: loading it sends a warning.
@@ -163,7 +195,7 @@ fn model_with_a_warning() -> Vec<u8> {
         bytes[at + 4..at + 8].copy_from_slice(&(word(at + 4) - 1).to_le_bytes());
         let messages = Arc::new(AtomicUsize::new(0));
         let count = messages.clone();
-        let options = InterpreterOptions::new().log(LogLevel::Debug, move |_, _| {
+        let options = InterpreterOptions::new().log(LogLevel::Warning, move |_, _| {
             count.fetch_add(1, Ordering::SeqCst);
         });
         if options.load_bytes(&bytes).is_ok() && messages.load(Ordering::SeqCst) > 0 {
@@ -198,9 +230,10 @@ fn messages() {
         .into_inner()
         .unwrap();
     assert!(!book.is_empty());
-    for (level, message) in book {
-        assert_eq!(level, LogLevel::Warning);
-        assert!(!message.is_empty());
+    assert!(book.iter().all(|(_, message)| !message.is_empty()));
+    // The operator that is at fault, and the load with its time.
+    for wanted in [LogLevel::Warning, LogLevel::Info] {
+        assert!(book.iter().any(|(level, _)| *level == wanted), "{book:?}");
     }
     let log = |level, message: &str| panic!("{level:?} {message}");
     InterpreterOptions::new()

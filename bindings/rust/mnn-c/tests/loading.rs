@@ -75,7 +75,6 @@ fn borrowed_bytes_live_until_the_last_session_is_gone() {
     let net = Interpreter::from_owner(Counted(model_bytes(), dropped.clone())).unwrap();
     let mut first = net.create_session(&ScheduleConfig::new()).unwrap();
     let mut second = net.create_session(&ScheduleConfig::new()).unwrap();
-    let handle = first.interrupt_handle();
     drop(net);
     assert_eq!(count(), 0);
     assert_eq!(classify(&mut first, &pixels(PIXELS, 1)).unwrap(), reference(1));
@@ -89,7 +88,6 @@ fn borrowed_bytes_live_until_the_last_session_is_gone() {
     );
     drop(second);
     assert_eq!(count(), 1);
-    handle.interrupt().unwrap();
 }
 
 #[test]
@@ -106,11 +104,10 @@ fn any_order_of_dropping() {
         let net = open();
         let first = net.create_session(&ScheduleConfig::new()).unwrap();
         let second = net.create_session(&ScheduleConfig::new()).unwrap();
-        let handle = first.interrupt_handle();
         match order {
-            0 => drop((first, second, net, handle)),
-            1 => drop((net, second, first, handle)),
-            _ => drop((handle, second, net, first)),
+            0 => drop((first, second, net)),
+            1 => drop((net, second, first)),
+            _ => drop((second, net, first)),
         }
     }
 }
@@ -227,15 +224,15 @@ fn external_weights_that_nobody_wants() {
 #[test]
 fn caches_on_the_cpu() {
     let net = open();
-    let mut session = net.create_session(&ScheduleConfig::new()).unwrap();
+    let session = net.create_session(&ScheduleConfig::new()).unwrap();
     assert!(session.cache().unwrap().is_empty());
-    assert_fails(net.update_cache_file(&mut session), ErrorKind::BadState);
+    assert_fails(net.update_cache_file(&session), ErrorKind::BadState);
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("cpu.cache");
     net.set_cache_file(Some(&path)).unwrap();
-    net.update_cache_file(&mut session).unwrap();
+    net.update_cache_file(&session).unwrap();
     assert!(!path.exists());
     net.set_cache_file(None).unwrap();
-    assert_fails(net.update_cache_file(&mut session), ErrorKind::BadState);
+    assert_fails(net.update_cache_file(&session), ErrorKind::BadState);
     net.set_cache(&[1, 2, 3]).unwrap();
     net.set_cache(&[]).unwrap();
     assert!(!session.cache_accepted().unwrap());

@@ -30,7 +30,7 @@ fn every_field_of_a_configuration_is_taken() {
         .threads(MAX_THREADS)
         .precision(Precision::High)
         .memory(MemoryMode::High)
-        .power(PowerMode::Low)
+        .power(PowerMode::Normal)
         .gpu_mode(GpuMode::TUNING_FAST | GpuMode::MEMORY_BUFFER | GpuMode::RECORD_OP)
         .cpu_isa("portable")
         .max_memory_bytes(1 << 30)
@@ -57,6 +57,8 @@ fn every_field_of_a_configuration_is_checked() {
     fails(config().precision(Precision::Other(9)), other);
     fails(config().memory(MemoryMode::Other(9)), other);
     fails(config().power(PowerMode::Other(9)), other);
+    fails(config().power(PowerMode::High), ErrorKind::NotSupported);
+    fails(config().power(PowerMode::Low), ErrorKind::NotSupported);
     fails(
         config().gpu_mode(GpuMode::TUNING_FAST | GpuMode::TUNING_HEAVY),
         other,
@@ -65,6 +67,7 @@ fn every_field_of_a_configuration_is_checked() {
     fails(config().cpu_isa("no such set"), ErrorKind::NotFound);
     fails(config().cpu_isa("zero\0byte"), other);
     fails(config().device("zero\0byte"), other);
+    fails(config().device("0"), other);
     fails(config().outputs(["scores", "nothing"]), ErrorKind::NotFound);
     fails(config().outputs(["zero\0byte"]), other);
     fails(config().save_tensors(["nothing"]), ErrorKind::NotFound);
@@ -124,4 +127,21 @@ fn what_a_session_tells() {
     let sum: f64 = ops.iter().filter_map(|op| op.flops).sum();
     assert_eq!(sum, flops.count);
     assert_fails(session.op(count), ErrorKind::BadIndex);
+}
+
+#[test]
+fn where_it_runs() {
+    let session = open_session();
+    assert_eq!(session.forward_type().unwrap(), ForwardType::Cpu);
+    assert_eq!(session.fallback_reason().unwrap(), None);
+    let missing = ScheduleConfig::new()
+        .forward_type(ForwardType::Vulkan)
+        .device("no GPU has this name");
+    assert!(open().create_session(&missing).is_err());
+    let session = open()
+        .create_session(&missing.fallback(ForwardType::Cpu))
+        .unwrap();
+    assert_eq!(session.forward_type().unwrap(), ForwardType::Cpu);
+    let reason = session.fallback_reason().unwrap().expect("a reason");
+    assert!(!reason.is_empty());
 }

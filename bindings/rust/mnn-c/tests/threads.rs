@@ -1,12 +1,8 @@
-//! Threads: sessions side by side, one session asked by many, interrupts.
+//! Threads: sessions side by side, one session asked by many.
 
 mod support;
 
-use mnn_c::{
-    ErrorKind, Format, Interpreter, InterruptHandle, Mapped, MappedMut, ScheduleConfig, Session, Tensor,
-    TensorMut,
-};
-use std::sync::atomic::{AtomicBool, Ordering};
+use mnn_c::{ErrorKind, Format, Interpreter, Mapped, MappedMut, ScheduleConfig, Session, Tensor, TensorMut};
 use support::*;
 
 #[test]
@@ -14,7 +10,8 @@ fn what_crosses_threads() {
     fn crosses<T: Send + Sync>() {}
     crosses::<Interpreter>();
     crosses::<Session>();
-    crosses::<InterruptHandle>();
+    crosses::<mnn_c::CancelToken>();
+    crosses::<mnn_c::ResizeOptions>();
     crosses::<Tensor<'_>>();
     crosses::<TensorMut<'_>>();
     crosses::<Mapped<'_, f32>>();
@@ -80,84 +77,4 @@ fn many_threads_ask_one_session() {
             });
         }
     });
-}
-
-/// Runs, while another thread interrupts without a pause.
-fn run_until_cancelled(session: &mut Session) -> mnn_c::Result<()> {
-    let handle = session.interrupt_handle();
-    let done = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            while !done.load(Ordering::Relaxed) {
-                handle.interrupt().unwrap();
-            }
-        });
-        let mut last = Ok(());
-        for _ in 0..5000 {
-            last = session.run();
-            if last.is_err() {
-                break;
-            }
-        }
-        done.store(true, Ordering::Relaxed);
-        last
-    })
-}
-
-#[test]
-fn an_interrupt_from_another_thread() {
-    const BATCH: usize = 64;
-    let mut session = open_session();
-    session
-        .input_mut("image")
-        .unwrap()
-        .resize(&[BATCH as i32, 1, 8, 8])
-        .unwrap();
-    session.resize().unwrap();
-    let wanted = classify(&mut session, &pixels(BATCH * PIXELS, 40)).unwrap();
-    assert_fails(run_until_cancelled(&mut session), ErrorKind::Cancelled);
-    assert_fails(
-        session.output("scores").unwrap().read::<f32>(Format::Nchw),
-        ErrorKind::BadState,
-    );
-    session.run().unwrap();
-    assert_eq!(
-        session
-            .output("scores")
-            .unwrap()
-            .read::<f32>(Format::Nchw)
-            .unwrap(),
-        wanted
-    );
-}
-
-#[test]
-fn interrupts_while_the_session_goes() {
-    for _ in 0..20 {
-        let session = open_session();
-        let handles = [session.interrupt_handle(), session.interrupt_handle()];
-        let gone = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            for handle in &handles {
-                scope.spawn(|| {
-                    while !gone.load(Ordering::Relaxed) {
-                        handle.interrupt().unwrap();
-                    }
-                });
-            }
-            drop(session);
-            gone.store(true, Ordering::Relaxed);
-        });
-        handles[0].interrupt().unwrap();
-    }
-}
-
-#[test]
-fn an_interrupt_without_a_run_changes_nothing() {
-    let mut session = open_session();
-    session.interrupt_handle().interrupt().unwrap();
-    assert_eq!(
-        classify(&mut session, &pixels(PIXELS, 41)).unwrap(),
-        reference(41)
-    );
 }

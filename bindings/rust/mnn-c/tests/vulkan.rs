@@ -3,8 +3,8 @@
 mod support;
 
 use mnn_c::{
-    devices, DeviceInfo, ErrorKind, Format, ForwardType, GpuMode, Interpreter, InterpreterOptions, LogLevel,
-    OpAction, Precision, ScheduleConfig,
+    devices, CancelToken, DeviceInfo, ErrorKind, Format, ForwardType, GpuMode, Interpreter,
+    InterpreterOptions, LogLevel, OpAction, Precision, RunOptions, ScheduleConfig,
 };
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -106,22 +106,40 @@ fn callbacks_on_a_device() {
         .write(&pixels(PIXELS, 2), Format::Nchw)
         .unwrap();
     let mut seen = 0;
-    session
-        .run_with_callbacks(
-            None,
-            Some(&mut |call| {
-                seen += usize::from(call.op().backend_name == "vulkan");
-                for tensor in call.tensors() {
-                    if let Err(error) = tensor.read::<f32>(Format::Nchw) {
-                        assert_eq!(error.kind(), ErrorKind::BadState, "{error}");
-                    }
-                }
-                OpAction::Run
-            }),
-        )
-        .unwrap();
+    let options = RunOptions::new().after(|call| {
+        seen += usize::from(call.op().backend_name == "vulkan");
+        for tensor in call.tensors() {
+            if let Err(error) = tensor.read::<f32>(Format::Nchw) {
+                assert_eq!(error.kind(), ErrorKind::BadState, "{error}");
+            }
+        }
+        OpAction::Run
+    });
+    session.run_with(options).unwrap();
     assert!(seen > 0);
     let scores: Vec<f32> = session.output("scores").unwrap().read(Format::Nchw).unwrap();
+    assert_close(&scores, &reference(2), 1e-4);
+}
+
+#[test]
+fn a_token_ends_calls_on_a_device() {
+    if vulkan().is_none() {
+        return;
+    }
+    let token = CancelToken::new().unwrap();
+    let config = on_vulkan().cancel(&token);
+    let net = open();
+    let mut session = net.create_session(&config).unwrap();
+    assert_eq!(session.forward_type().unwrap(), ForwardType::Vulkan);
+    assert_eq!(session.fallback_reason().unwrap(), None);
+    token.trigger();
+    assert_fails(net.create_session(&config), ErrorKind::Cancelled);
+    assert_fails(
+        session.run_with(RunOptions::new().cancel(&token)),
+        ErrorKind::Cancelled,
+    );
+    token.reset();
+    let scores = classify(&mut session, &pixels(PIXELS, 2)).unwrap();
     assert_close(&scores, &reference(2), 1e-4);
 }
 
@@ -149,7 +167,7 @@ fn caches() {
         return;
     }
     let net = open();
-    let mut session = net.create_session(&on_vulkan()).unwrap();
+    let session = net.create_session(&on_vulkan()).unwrap();
     assert!(!session.cache_accepted().unwrap());
     let bytes = session.cache().unwrap();
     assert!(!bytes.is_empty());
@@ -169,7 +187,7 @@ fn caches() {
     let path = temporary("vulkan.cache");
     let net = open();
     net.set_cache_file(Some(&path)).unwrap();
-    let mut session = net.create_session(&on_vulkan()).unwrap();
+    let session = net.create_session(&on_vulkan()).unwrap();
     assert!(!session.cache_accepted().unwrap());
     assert!(path.exists());
     assert!(net
@@ -177,7 +195,7 @@ fn caches() {
         .unwrap()
         .cache_accepted()
         .unwrap());
-    net.update_cache_file(&mut session).unwrap();
+    net.update_cache_file(&session).unwrap();
     std::fs::remove_file(&path).unwrap();
 }
 
@@ -196,7 +214,7 @@ fn a_cache_that_cannot_be_written_is_a_message() {
     let net: Interpreter = options.load_file(digits("digits.mnn")).unwrap();
     let path = temporary("no such folder").join("vulkan.cache");
     net.set_cache_file(Some(&path)).unwrap();
-    let mut session = net.create_session(&on_vulkan()).unwrap();
+    let session = net.create_session(&on_vulkan()).unwrap();
     assert_eq!(messages.load(Ordering::SeqCst), 1);
-    assert_fails(net.update_cache_file(&mut session), ErrorKind::FileOpenFailed);
+    assert_fails(net.update_cache_file(&session), ErrorKind::FileOpenFailed);
 }

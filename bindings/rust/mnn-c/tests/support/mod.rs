@@ -72,3 +72,21 @@ pub fn panic_text<T>(result: std::thread::Result<T>) -> String {
         Err(payload) => payload.downcast_ref::<&str>().expect("a text").to_string(),
     }
 }
+
+/// A loop of the conformance cases, ready to run so many times over tensors of so many rows.
+pub fn open_loop(rows: i32, trips: i32) -> Session {
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/conformance/cases");
+    let net = Interpreter::from_file(cases.join("loop_counted/model.mnn")).expect("the case loads");
+    let config = ScheduleConfig::new()
+        .outputs(["final"])
+        .max_loop_iterations(1 << 40);
+    let mut session = net.create_session(&config).expect("a session");
+    session.input_mut("in0").unwrap().resize(&[rows, 3]).unwrap();
+    session.resize().unwrap();
+    session
+        .input_mut("trips")
+        .unwrap()
+        .write(&[trips], Format::Nchw)
+        .unwrap();
+    session
+}

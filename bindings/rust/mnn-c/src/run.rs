@@ -1,0 +1,221 @@
+//! Options of a run and of a resize; closures around the operators of a run.
+
+use crate::call::check;
+use crate::cancel::{self, CancelToken};
+use crate::codes::OpAction;
+use crate::error::Result;
+use crate::panics;
+use crate::session::{OpInfo, Session};
+use crate::tensor::Tensor;
+use mnn_c_sys as sys;
+use std::fmt;
+use std::mem::{size_of, MaybeUninit};
+use std::os::raw::c_void;
+use std::ptr::NonNull;
+
+type Closure<'r> = Option<Box<dyn FnMut(&OpCall<'_>) -> OpAction + 'r>>;
+
+/// What ends or watches a run: the argument of [`Session::run_with`].
+///
+/// ```
+/// # use mnn_c::{Format, Interpreter, ScheduleConfig};
+/// use mnn_c::{OpAction, RunOptions};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../examples/digits/digits.mnn");
+/// # let net = Interpreter::from_file(path)?;
+/// # let mut session = net.create_session(&ScheduleConfig::new())?;
+/// # session.input_mut("image")?.write(&[0f32; 64], Format::Nchw)?;
+/// let mut names = Vec::new();
+/// session.run_with(RunOptions::new().after(|call| {
+///     names.push(call.op().name.into_owned());
+///     OpAction::Run
+/// }))?;
+/// assert!(!names.is_empty());
+/// # Ok::<(), mnn_c::Error>(())
+/// ```
+#[derive(Default)]
+#[must_use]
+pub struct RunOptions<'r> {
+    cancel: Option<CancelToken>,
+    before: Closure<'r>,
+    after: Closure<'r>,
+}
+
+impl<'r> RunOptions<'r> {
+    /// The defaults: nothing ends or watches the run.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The token that ends the run.
+    pub fn cancel(mut self, token: &CancelToken) -> Self {
+        self.cancel = Some(token.clone());
+        self
+    }
+
+    /// Calls a closure before each operator, those of control flow's bodies included, on the thread that runs. A
+    /// panic in it stops the run and is raised again in the caller.
+    ///
+    /// A GPU takes many operators at once: `before` comes for all of them, then `after`, and none of them can be
+    /// skipped.
+    pub fn before(mut self, closure: impl FnMut(&OpCall<'_>) -> OpAction + 'r) -> Self {
+        self.before = Some(Box::new(closure));
+        self
+    }
+
+    /// Calls a closure after each operator, as [`before`](Self::before) does.
+    pub fn after(mut self, closure: impl FnMut(&OpCall<'_>) -> OpAction + 'r) -> Self {
+        self.after = Some(Box::new(closure));
+        self
+    }
+}
+
+impl fmt::Debug for RunOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunOptions")
+            .field("cancel", &self.cancel)
+            .field("before", &self.before.is_some())
+            .field("after", &self.after.is_some())
+            .finish()
+    }
+}
+
+/// What ends a resize: the argument of [`Session::resize_with`].
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct ResizeOptions {
+    cancel: Option<CancelToken>,
+}
+
+impl ResizeOptions {
+    /// The defaults: nothing ends the resize.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The token that ends the resize.
+    pub fn cancel(mut self, token: &CancelToken) -> Self {
+        self.cancel = Some(token.clone());
+        self
+    }
+}
+
+/// An operator of a run, before or after its execution.
+///
+/// The library's own copies and changes of layout come too, with `Copy` as type; [`Session::op_count`] does
+/// not count them.
+pub struct OpCall<'c> {
+    info: &'c sys::mnn_session_op_info_t,
+    tensors: &'c [*const sys::mnn_tensor_t],
+    session: &'c Session,
+}
+
+impl<'c> OpCall<'c> {
+    /// What it is and where it runs.
+    pub fn op(&self) -> OpInfo<'c> {
+        // SAFETY: the strings live during the callback.
+        unsafe { OpInfo::from_c(self.info) }
+    }
+
+    /// Its inputs before it, its outputs after it. Values in a GPU's memory cannot be read
+    /// ([`ErrorKind::BadState`](crate::ErrorKind::BadState)): name the tensor in
+    /// [`ScheduleConfig::save_tensors`](crate::ScheduleConfig::save_tensors) instead.
+    pub fn tensors(&self) -> Vec<Tensor<'c>> {
+        let handles = self.tensors.iter();
+        handles
+            .filter_map(|handle| NonNull::new(*handle as *mut sys::mnn_tensor_t))
+            // SAFETY: the tensors live during the callback, and `Tensor` calls const functions only.
+            .map(|handle| unsafe { Tensor::new(handle) })
+            .collect()
+    }
+
+    /// The session that runs. Only the thread of the closure can read it now; calls of other threads fail with
+    /// [`ErrorKind::Busy`](crate::ErrorKind::Busy).
+    pub fn session(&self) -> &'c Session {
+        self.session
+    }
+}
+
+/// `mnn_session_run_with_options`.
+///
+/// # Safety
+/// The handle is the session's, which is borrowed alone.
+pub(crate) unsafe fn run(
+    session: &Session,
+    handle: *mut sys::mnn_session_t,
+    options: RunOptions<'_>,
+) -> Result<()> {
+    let mut place = MaybeUninit::<sys::mnn_run_options_t>::uninit();
+    // SAFETY: the size is that of the place, which is initialised when the call succeeds.
+    let mut wanted = unsafe {
+        check(sys::mnn_run_options_init(
+            place.as_mut_ptr(),
+            size_of::<sys::mnn_run_options_t>(),
+        ))?;
+        place.assume_init()
+    };
+    wanted.cancel = cancel::pointer(&options.cancel);
+    wanted.before = options.before.is_some().then_some(on_op::<false> as _);
+    wanted.after = options.after.is_some().then_some(on_op::<true> as _);
+    let mut context = Context { session, options };
+    let user_data: *mut Context<'_, '_> = &mut context;
+    wanted.user_data = user_data.cast();
+    // SAFETY: as promised; the context, and the token in it, live during the call.
+    check(unsafe { sys::mnn_session_run_with_options(handle, &wanted) })
+}
+
+/// `mnn_session_resize_with_options`.
+///
+/// # Safety
+/// The handle is that of a session, which is borrowed alone.
+pub(crate) unsafe fn resize(handle: *mut sys::mnn_session_t, options: &ResizeOptions) -> Result<()> {
+    let mut place = MaybeUninit::<sys::mnn_resize_options_t>::uninit();
+    // SAFETY: the size is that of the place, which is initialised when the call succeeds.
+    let mut wanted = unsafe {
+        check(sys::mnn_resize_options_init(
+            place.as_mut_ptr(),
+            size_of::<sys::mnn_resize_options_t>(),
+        ))?;
+        place.assume_init()
+    };
+    wanted.cancel = cancel::pointer(&options.cancel);
+    // SAFETY: as promised; the token lives during the call.
+    check(unsafe { sys::mnn_session_resize_with_options(handle, &wanted) })
+}
+
+struct Context<'s, 'r> {
+    session: &'s Session,
+    options: RunOptions<'r>,
+}
+
+/// # Safety
+/// `user_data` is a `Context` that nobody else uses, the rest as the header says.
+unsafe extern "C" fn on_op<const AFTER: bool>(
+    user_data: *mut c_void,
+    info: *const sys::mnn_session_op_info_t,
+    tensors: *const *const sys::mnn_tensor_t,
+    tensor_count: usize,
+) -> i32 {
+    let answer = panics::catch(|| {
+        // SAFETY: as promised; without tensors the pointer may be NULL.
+        let (context, info, tensors) = unsafe {
+            let tensors = match tensor_count {
+                0 => &[],
+                count => std::slice::from_raw_parts(tensors, count),
+            };
+            (&mut *user_data.cast::<Context<'_, '_>>(), &*info, tensors)
+        };
+        let closure = if AFTER {
+            &mut context.options.after
+        } else {
+            &mut context.options.before
+        };
+        let call = OpCall {
+            info,
+            tensors,
+            session: context.session,
+        };
+        closure.as_mut().map_or(OpAction::Run, |closure| closure(&call))
+    });
+    answer.unwrap_or(OpAction::Stop).code()
+}
