@@ -16,21 +16,21 @@ import (
 // callback; later they fail with [ErrClosed]. Values in a GPU's memory cannot be read (StatusBadState): name the
 // tensor in SessionConfig.SaveTensors.
 //
-// A callback may ask and read its session; what would change it fails with StatusBusy. A panic ends the run and
-// goes on in the caller of RunWithCallbacks. A callback that ends its goroutine instead (runtime.Goexit, which
-// testing's FailNow calls) leaves the session unusable, and its memory is not freed.
+// A callback may ask and read its session; what would change it fails with StatusBusy. A panic ends the run and is
+// raised again in the caller of RunWithCallbacks. A callback that ends its goroutine instead (runtime.Goexit, which
+// testing's FailNow calls) leaves the session unusable: Close fails with StatusBusy, and its memory is not freed.
 type OpCallback func(op OpInfo, tensors []*Tensor) OpAction
 
 // RunWithCallbacks is Run with a callback before and after each operator, those of control flow's bodies
-// included. Either may be nil. A GPU takes many operators in one go: before comes for all of them, then after,
-// and one of them cannot be skipped alone.
+// included. Either may be nil. A GPU takes many operators at once: before comes for all of them, then after, and
+// none of them can be skipped.
 func (s *Session) RunWithCallbacks(ctx context.Context, before, after OpCallback) error {
 	run := &callbackRun{session: s, before: before, after: after}
 	id := cgo.NewHandle(run)
 	defer id.Delete()
-	err := s.work(ctx, "Session.RunWithCallbacks", func(handle *C.mnn_session_t) C.mnn_go_result {
+	err := s.work(ctx, "Session.RunWithCallbacks", func(token C.mnn_go_cancel) C.mnn_go_result {
 		defer func() { s.broken = run.away }()
-		return C.mnn_go_session_run_with_callbacks(handle, C.uintptr_t(id), before != nil, after != nil)
+		return C.mnn_go_session_run(s.handle, token, C.uintptr_t(id), before != nil, after != nil)
 	})
 	if run.panicked {
 		panic(run.value)
@@ -72,7 +72,7 @@ func (r *callbackRun) call(callback OpCallback, op OpInfo, tensors []*Tensor, sh
 
 //export mnnGoOp
 func mnnGoOp(run C.uintptr_t, after C.bool, thread C.uintptr_t, op *C.mnn_session_op_info_t,
-	tensors **C.mnn_tensor_t, count C.size_t) C.int32_t {
+	tensors *C.mnn_go_tensor, count C.size_t) C.int32_t {
 	r := cgo.Handle(run).Value().(*callbackRun)
 	callback := r.before
 	if after {

@@ -103,8 +103,13 @@ func TestCallbacksMayAskButNotChange(t *testing.T) {
 		mustBe(t, session.ResizeInput(input, []int{2, 1, 8, 8}), StatusBusy)
 		mustBe(t, Write(input, pixels(pixelCount, 4), NCHW), StatusBusy)
 		_, err = session.Cache()
-		mustBe(t, err, StatusBusy)
-		mustBe(t, net.UpdateCacheFile(session), StatusBusy)
+		must(t, err)
+		mustBe(t, net.UpdateCacheFile(session), StatusBadState) // no file is named
+		forward, reason, err := session.ForwardType()
+		must(t, err)
+		if forward != ForwardCPU || reason != "" {
+			t.Errorf("runs on %d, %q", forward, reason)
+		}
 		mustBe(t, session.Close(), StatusBusy)
 		for _, tensor := range tensors {
 			mustBe(t, tensor.WriteBytes(nil, NCHW), StatusBadState)
@@ -217,7 +222,12 @@ func TestPanicsComeOut(t *testing.T) {
 func TestCallbackEndsItsGoroutine(t *testing.T) {
 	ctx := context.Background()
 	net := openDigits(t)
-	session, other := newTestSession(t, net, nil), newTestSession(t, net, nil)
+	open := func() *Session {
+		session, err := net.NewSession(ctx, nil)
+		must(t, err)
+		return session
+	}
+	session, other := open(), open()
 	input := firstInput(t, session)
 	for _, run := range []func(OpCallback) error{
 		func(c OpCallback) error { return session.RunWithCallbacks(ctx, c, nil) },
@@ -239,7 +249,8 @@ func TestCallbackEndsItsGoroutine(t *testing.T) {
 	mustBe(t, Write(input, pixels(pixelCount, 1), NCHW), StatusBadState)
 	_, err := input.Shape()
 	mustBe(t, err, StatusBadState)
-	must(t, session.Close())
-	mustBe(t, session.Run(ctx), ErrClosed)
+	mustBe(t, session.Close(), StatusBusy)
+	mustBe(t, session.Close(), StatusBusy)
+	mustBe(t, session.Run(ctx), StatusBadState)
 	mustScore(t, newTestSession(t, net, nil), pixels(pixelCount, 1))
 }

@@ -28,12 +28,12 @@ func TestUnderTheCollector(t *testing.T) {
 	want := mustScore(t, digitsSession(t), pixels(pixelCount, 1))
 	inParallel(3, func(i int) {
 		for round := 0; round < 15; round++ {
-			net, err := NewInterpreterFromFile(digitsPath(t), &LoadOptions{Log: func(LogLevel, string) {}})
+			net, err := NewInterpreterFromFile(context.Background(), digitsPath(t), &LoadOptions{Log: func(LogLevel, string) {}})
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			session, err := net.NewSession(&SessionConfig{
+			session, err := net.NewSession(context.Background(), &SessionConfig{
 				Threads: 1 + i, Outputs: []string{"scores"}, SaveTensors: []string{"image"},
 			})
 			if err != nil {

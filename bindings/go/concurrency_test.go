@@ -28,7 +28,7 @@ func TestSessionsRunAtTheSameTime(t *testing.T) {
 		want[i] = mustScore(t, newTestSession(t, net, nil), pixels(pixelCount, uint32(i)))
 	}
 	inParallel(goroutines, func(i int) {
-		session, err := net.NewSession(nil)
+		session, err := net.NewSession(context.Background(), nil)
 		if err != nil {
 			t.Error(err)
 			return
@@ -95,14 +95,16 @@ func TestOneSessionOnManyGoroutines(t *testing.T) {
 					return OpRun
 				})
 			case 3:
-				err = session.Interrupt()
+				ctx, cancel := context.WithCancel(context.Background())
+				go cancel()
+				err = session.Run(ctx)
 			case 4:
 				var input *Tensor
 				if input, err = session.Input("image"); err == nil {
 					_, err = Read[float32](input, NCHW)
 				}
 			}
-			// Another goroutine's interrupt or failed run may be seen.
+			// Outputs that a cancelled run left without values may be seen.
 			if err != nil && !errors.Is(err, StatusCancelled) && !errors.Is(err, StatusBadState) {
 				t.Error(err)
 			}
@@ -136,19 +138,21 @@ func TestCloseWhileInUse(t *testing.T) {
 					err = session.RunWithCallbacks(context.Background(), goOn, goOn)
 				case 4:
 					var own *Session
-					if own, err = net.NewSession(nil); err == nil {
+					if own, err = net.NewSession(context.Background(), nil); err == nil {
 						_, err = scores(own, pixels(pixelCount, 1))
 						own.Close()
 					}
 				case 5:
 					err = net.UpdateCacheFile(session) // StatusBadState: no file is named
 				case 6:
-					err = session.Interrupt()
+					ctx, cancel := context.WithCancel(context.Background())
+					go cancel()
+					err = session.Run(ctx)
 				}
 				if errors.Is(err, ErrClosed) {
 					return
 				}
-				// Another goroutine's interrupt, and outputs that it left without values, may be seen.
+				// Outputs that a cancelled run left without values may be seen.
 				if err != nil && !errors.Is(err, StatusCancelled) && !errors.Is(err, StatusBadState) {
 					t.Error(err)
 					return

@@ -3,7 +3,10 @@ package mnn
 // #include "shims.h"
 import "C"
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // A SessionConfig says how to prepare a model. The zero value is the default of every field: the CPU, one thread,
 // the outputs of the model.
@@ -14,24 +17,25 @@ type SessionConfig struct {
 	Threads       int         // CPU threads, at most MaxThreads; 0 means 1
 	Precision     Precision
 	Memory        MemoryMode
-	Power         PowerMode
-	GPUMode       GPUMode  // 0: the library's choice
-	CPUISA        string   // forces an instruction set: "portable", "sse4", "avx2", "avx512", "neon"; "": the best
-	Outputs       []string // the only tensors to compute; empty: the model's outputs
-	SaveTensors   []string // tensors to offer as outputs beside those
+	Power         PowerMode // only PowerNormal is implemented; the others fail with StatusNotSupported
+	GPUMode       GPUMode   // 0: the library's choice
+	CPUISA        string    // forces an instruction set: "portable", "sse4", "avx2", "avx512", "neon"; "": the best
+	Outputs       []string  // the only tensors to compute; empty: the model's outputs
+	SaveTensors   []string  // tensors to offer as outputs beside those
 
 	MaxMemoryBytes    uint64 // most bytes to plan for, weights included; 0: the library's default
 	MaxLoopIterations uint64 // most iterations of one loop of the model in a run; 0: 1,000,000
 
 	// Device chooses a GPU: its index in [Devices], its UUID as 32 hexadecimal digits, or a part of its name; "" is
-	// the best. ForwardAuto takes no software driver unless it is named here.
+	// the best. ForwardAuto takes no software driver unless it is named here. Not for ForwardCPU.
 	Device string
 }
 
 // NewSession prepares the model for running. When the model declares all extents of its inputs the session is
 // ready to run (an open first extent, the batch, counts as 1); otherwise [Session.ResizeInput] and
-// [Session.Resize] have to follow. config may be nil. The interpreter need not outlive the session.
-func (m *Interpreter) NewSession(config *SessionConfig) (*Session, error) {
+// [Session.Resize] have to follow. The creation ends soon after ctx is done; the error is then StatusCancelled and
+// the context's. config may be nil. The interpreter need not outlive the session.
+func (m *Interpreter) NewSession(ctx context.Context, config *SessionConfig) (*Session, error) {
 	const op = "Interpreter.NewSession"
 	if config == nil {
 		config = &SessionConfig{}
@@ -42,15 +46,17 @@ func (m *Interpreter) NewSession(config *SessionConfig) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	var s *Session
-	_, err = m.ask(op, func(handle *C.mnn_interpreter_t) C.mnn_go_result {
-		result := C.go_mnn_session_create(handle, &wanted)
-		if result.status == C.MNN_OK {
-			s = newSession((*C.mnn_session_t)(result.pointer), m.log)
-		}
-		return result
+	if err := m.enter(op); err != nil {
+		return nil, err
+	}
+	defer m.leave()
+	result, err := cancellable(ctx, op, func(token C.mnn_go_cancel) C.mnn_go_result {
+		return C.go_mnn_session_create(m.handle, &wanted, token)
 	})
-	return s, err
+	if err != nil {
+		return nil, err
+	}
+	return newSession(result.handle, m.log), nil
 }
 
 func (c *SessionConfig) toC(op string, arena *cArena) (wanted C.mnn_schedule_config_t, err error) {

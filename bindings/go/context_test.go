@@ -3,6 +3,9 @@ package mnn
 import (
 	"context"
 	"errors"
+	"os"
+	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -27,15 +30,22 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// A run forgets an interrupt that came before it began: it has to come again.
-func TestInterruptsAreRepeated(t *testing.T) {
+// One trigger is enough, at whatever moment around the begin of a run it comes.
+func TestOneTriggerIsEnough(t *testing.T) {
 	session := endless(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	stop := session.interruptWhenDone(ctx)
-	defer stop()
-	cancel()
-	time.Sleep(20 * time.Millisecond) // time for the first one
-	mustBe(t, session.Run(context.Background()), StatusCancelled)
+	for round := 0; round < 300; round++ {
+		ctx, cancel := context.WithCancel(context.Background())
+		go func() {
+			for i := 0; i < round*10; i++ {
+				runtime.Gosched()
+			}
+			cancel()
+		}()
+		mustBe(t, session.Run(ctx), context.Canceled, StatusCancelled)
+	}
+	if waiting := runtime.NumGoroutine(); waiting > 100 {
+		t.Errorf("%d goroutines are left", waiting)
+	}
 }
 
 func TestCancelInTheRun(t *testing.T) {
@@ -45,7 +55,7 @@ func TestCancelInTheRun(t *testing.T) {
 	err := session.RunWithCallbacks(ctx, func(OpInfo, []*Tensor) OpAction {
 		if calls++; calls >= 100 {
 			cancel()
-			time.Sleep(time.Millisecond) // far from the end of the loop when the interrupt comes
+			runtime.Gosched() // far from the end of the loop when the trigger comes
 		}
 		return OpRun
 	}, nil)
@@ -105,29 +115,106 @@ func TestContextEndsTheWaiting(t *testing.T) {
 	must(t, <-done)
 }
 
-func TestInterrupt(t *testing.T) {
-	session := loop(t, 2, 1000)
-	must(t, session.Interrupt()) // nothing happens
-	calls := 0
-	err := session.RunWithCallbacks(context.Background(), func(OpInfo, []*Tensor) OpAction {
-		calls++
-		must(t, session.Interrupt())
-		return OpRun
-	}, nil)
-	mustBe(t, err, StatusCancelled)
-	if errors.Is(err, context.Canceled) || calls == 0 {
-		t.Errorf("%v after %d calls", err, calls)
-	}
-	session = endless(t)
-	done := make(chan error)
-	go func() { done <- session.Run(context.Background()) }()
-	for {
-		must(t, session.Interrupt())
-		select {
-		case err := <-done:
-			mustBe(t, err, StatusCancelled)
-			return
-		default:
+func TestDoneContextEndsLoadsAndCreations(t *testing.T) {
+	data, err := os.ReadFile(digitsPath(t))
+	must(t, err)
+	net := openDigits(t)
+	for _, cancelled := range []bool{false, true} {
+		ctx, cancel := context.WithCancel(context.Background())
+		if cancelled {
+			cancel()
+		}
+		file, err := NewInterpreterFromFile(ctx, digitsPath(t), &LoadOptions{Log: func(LogLevel, string) {}})
+		checkCancelled(t, cancelled, file == nil, err)
+		memory, err := NewInterpreterFromMemory(ctx, data, nil)
+		checkCancelled(t, cancelled, memory == nil, err)
+		session, err := net.NewSession(ctx, nil)
+		checkCancelled(t, cancelled, session == nil, err)
+		cancel()
+		if !cancelled { // a context that ends after the calls does no harm
+			mustScore(t, session, pixels(pixelCount, 1))
+			must(t, session.Close())
+			must(t, file.Close())
+			must(t, memory.Close())
 		}
 	}
+	var none context.Context
+	_, err = NewInterpreterFromFile(none, digitsPath(t), nil)
+	mustBe(t, err, StatusNullArgument)
+	_, err = NewInterpreterFromMemory(none, data, nil)
+	mustBe(t, err, StatusNullArgument)
+	_, err = net.NewSession(none, nil)
+	mustBe(t, err, StatusNullArgument)
+}
+
+func checkCancelled(t *testing.T, cancelled, empty bool, err error) {
+	t.Helper()
+	if empty != cancelled {
+		t.Fatalf("cancelled: %v, nothing made: %v", cancelled, empty)
+	}
+	if cancelled {
+		mustBe(t, err, context.Canceled, StatusCancelled)
+	} else {
+		must(t, err)
+	}
+}
+
+// A lateContext is done from some look at its channel on: that of the goroutine beside the call.
+type lateContext struct {
+	context.Context // done
+	looks           atomic.Int32
+}
+
+func late(looks int32) context.Context {
+	done, cancel := context.WithCancel(context.Background())
+	cancel()
+	ctx := &lateContext{Context: done}
+	ctx.looks.Store(looks)
+	return ctx
+}
+
+func (c *lateContext) Done() <-chan struct{} {
+	if c.looks.Add(-1) >= 0 {
+		return make(chan struct{})
+	}
+	return c.Context.Done()
+}
+
+func (c *lateContext) Err() error {
+	if c.looks.Load() >= 0 {
+		return nil
+	}
+	return c.Context.Err()
+}
+
+// Tokens reach the library: it ends loads, creations and resizes, when the trigger comes in time.
+func TestTheLibraryEndsCalls(t *testing.T) {
+	path := digitsPath(t)
+	net, session := openDigits(t), digitsSession(t)
+	input := firstInput(t, session)
+	ended := map[string]bool{}
+	note := func(what string, err error) {
+		t.Helper()
+		if err == nil {
+			return
+		}
+		mustBe(t, err, context.Canceled, StatusCancelled)
+		if err.(*Error).Message != context.Canceled.Error() { // the library's sentence
+			ended[what] = true
+		}
+	}
+	for round := 0; round < 5000 && len(ended) < 3; round++ {
+		model, err := NewInterpreterFromFile(late(1), path, nil)
+		note("load", err)
+		must(t, model.Close())
+		created, err := net.NewSession(late(1), nil)
+		note("create", err)
+		must(t, created.Close())
+		must(t, session.ResizeInput(input, []int{1 + round%7, 1, 8, 8}))
+		note("resize", session.Resize(late(2)))
+	}
+	if len(ended) < 3 {
+		t.Errorf("ended only %v", ended)
+	}
+	must(t, session.Resize(context.Background()))
 }

@@ -7,8 +7,14 @@
 // # Lifetime
 //
 // Close frees an interpreter or a session. It may be called in any order and more than once, waits for a call
-// under way on another goroutine, and makes every later call fail with [ErrClosed]. Whatever is not closed is
-// freed some time after the garbage collector finds it unreachable.
+// under way on another goroutine, and makes every later call fail with [ErrClosed]. When it returns an error nothing
+// was freed, and it may be called again. Whatever is not closed is freed some time after the garbage collector finds
+// it unreachable.
+//
+// # Contexts
+//
+// Loading, creating a session, resizing and running take a context and end soon after it is done, also while they
+// wait for their turn: a run after the operator it is in, on a GPU after those submitted with it.
 //
 // # Goroutines
 //

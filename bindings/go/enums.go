@@ -111,7 +111,7 @@ const (
 	MemoryLow    MemoryMode = 2
 )
 
-// A PowerMode is a wish.
+// A PowerMode says how much power a session may draw. Only PowerNormal is implemented.
 type PowerMode int32
 
 // The power modes.

@@ -13,12 +13,12 @@ import (
 const digits = "../../examples/digits/digits.mnn"
 
 func Example() {
-	net, err := mnn.NewInterpreterFromFile(digits, nil)
+	net, err := mnn.NewInterpreterFromFile(context.Background(), digits, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer net.Close()
-	session, err := net.NewSession(nil)
+	session, err := net.NewSession(context.Background(), nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func Example() {
 }
 
 func ExampleError() {
-	_, err := mnn.NewInterpreterFromFile("absent.mnn", nil)
+	_, err := mnn.NewInterpreterFromFile(context.Background(), "absent.mnn", nil)
 	var failure *mnn.Error
 	if errors.As(err, &failure) {
 		fmt.Println(failure.Op, failure.Status)
@@ -58,7 +58,7 @@ func ExampleError() {
 }
 
 func ExampleInterpreter_Inputs() {
-	net, err := mnn.NewInterpreterFromFile(digits, nil)
+	net, err := mnn.NewInterpreterFromFile(context.Background(), digits, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -75,14 +75,14 @@ func ExampleInterpreter_Inputs() {
 
 // Sessions of one interpreter share its weights and run at the same time.
 func ExampleInterpreter_NewSession() {
-	net, err := mnn.NewInterpreterFromFile(digits, nil)
+	net, err := mnn.NewInterpreterFromFile(context.Background(), digits, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer net.Close()
 	var group sync.WaitGroup
 	for i := 0; i < 2; i++ {
-		session, err := net.NewSession(&mnn.SessionConfig{Threads: 2})
+		session, err := net.NewSession(context.Background(), &mnn.SessionConfig{Threads: 2})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -102,12 +102,12 @@ func ExampleInterpreter_NewSession() {
 
 // An input gets another shape, here a batch of three images.
 func ExampleSession_Resize() {
-	net, err := mnn.NewInterpreterFromFile(digits, nil)
+	net, err := mnn.NewInterpreterFromFile(context.Background(), digits, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer net.Close()
-	session, err := net.NewSession(nil)
+	session, err := net.NewSession(context.Background(), nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -135,12 +135,12 @@ func ExampleSession_Resize() {
 }
 
 func ExampleSession_Run() {
-	net, err := mnn.NewInterpreterFromFile(digits, nil)
+	net, err := mnn.NewInterpreterFromFile(context.Background(), digits, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer net.Close()
-	session, err := net.NewSession(nil)
+	session, err := net.NewSession(context.Background(), nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -153,12 +153,12 @@ func ExampleSession_Run() {
 }
 
 func ExampleSession_RunWithCallbacks() {
-	net, err := mnn.NewInterpreterFromFile(digits, nil)
+	net, err := mnn.NewInterpreterFromFile(context.Background(), digits, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer net.Close()
-	session, err := net.NewSession(nil)
+	session, err := net.NewSession(context.Background(), nil)
 	if err != nil {
 		log.Fatal(err)
 	}

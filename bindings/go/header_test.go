@@ -110,12 +110,15 @@ var constants = map[string]int64{
 
 // leftOut are the parts of the header that this package has not, and why.
 var leftOut = map[string]string{
-	"MNN_C_0":          "the version of the symbols, not a function",
-	"mnn_last_error":   "mnn_last_error_copy takes its place: a goroutine may change its thread between two calls",
-	"mnn_tensor_map":   "slices are copied: memory of C would end under a slice of Go",
-	"mnn_tensor_unmap": "as mnn_tensor_map",
-	"MNN_MAP_READ":     "as mnn_tensor_map",
-	"MNN_MAP_WRITE":    "as mnn_tensor_map",
+	"MNN_C_0":            "the version of the symbols, not a function",
+	"mnn_last_error":     "mnn_last_error_copy takes its place: a goroutine may change its thread between two calls",
+	"mnn_tensor_map":     "slices are copied: memory of C would end under a slice of Go",
+	"mnn_tensor_unmap":   "as mnn_tensor_map",
+	"mnn_session_run":    "mnn_session_run_with_options takes its place",
+	"mnn_session_resize": "mnn_session_resize_with_options takes its place",
+	"mnn_cancel_reset":   "a token is used for one call",
+	"MNN_MAP_READ":       "as mnn_tensor_map",
+	"MNN_MAP_WRITE":      "as mnn_tensor_map",
 }
 
 // compiler runs the C compiler with the flags for the library's header.

@@ -3,15 +3,14 @@ package mnn
 // #include "shims.h"
 import "C"
 
-import "context"
-
 // Cache returns what a GPU session prepared, for [Interpreter.SetCache] of a later process; nothing on the CPU.
 func (s *Session) Cache() ([]byte, error) {
 	const op = "Session.Cache"
-	if err := s.lock(context.Background(), op); err != nil {
+	mine, err := s.enter(op)
+	if err != nil {
 		return nil, err
 	}
-	defer s.leave(true)
+	defer s.leave(mine)
 	size := C.go_mnn_session_cache(s.handle, nil, 0)
 	if err := check(op, size); err != nil || size.number == 0 {
 		return nil, err
@@ -24,9 +23,22 @@ func (s *Session) Cache() ([]byte, error) {
 	return data[:int(result.number)], nil
 }
 
+// ForwardType returns where the session runs, and why the wanted backend was not taken (with ForwardAuto: why none
+// before the one that was); "" when it was.
+func (s *Session) ForwardType() (forward ForwardType, reason string, err error) {
+	const op = "Session.ForwardType"
+	mine, err := s.enter(op)
+	if err != nil {
+		return 0, "", err
+	}
+	defer s.leave(mine)
+	result := C.go_mnn_session_forward_type(s.handle)
+	return ForwardType(result.number), C.GoString(result.text), check(op, result)
+}
+
 // CacheAccepted reports whether the session used the cache that it was offered.
 func (s *Session) CacheAccepted() (bool, error) {
-	result, err := s.ask("Session.CacheAccepted", func(handle *C.mnn_session_t) C.mnn_go_result {
+	result, err := s.ask("Session.CacheAccepted", func(handle C.mnn_go_session) C.mnn_go_result {
 		return C.go_mnn_session_cache_accepted(handle)
 	})
 	return result.number != 0, err
@@ -63,7 +75,7 @@ func (s *Session) Memory() (MemoryInfo, error) {
 // FLOPs returns the floating point operations of one run (a multiply-add is two). It is not complete when
 // operators are left out whose shapes depend on contents not yet known.
 func (s *Session) FLOPs() (flops float64, complete bool, err error) {
-	result, err := s.ask("Session.FLOPs", func(handle *C.mnn_session_t) C.mnn_go_result {
+	result, err := s.ask("Session.FLOPs", func(handle C.mnn_go_session) C.mnn_go_result {
 		return C.go_mnn_session_flops(handle)
 	})
 	return float64(result.real), result.number != 0, err

@@ -28,14 +28,15 @@ type LoadOptions struct {
 
 // An Interpreter is a model.
 type Interpreter struct {
-	mutex  sync.RWMutex // shared by calls, alone for Close
-	handle *C.mnn_interpreter_t
+	mutex  sync.RWMutex   // shared by calls, alone for Close
+	handle C.mnn_go_model // 0 once it is closed
 	log    *logSink
 }
 
 // NewInterpreterFromFile loads a model from a file and verifies it. Operators that the library does not know do
-// not stop loading; [Interpreter.NewSession] fails then. options may be nil.
-func NewInterpreterFromFile(path string, options *LoadOptions) (*Interpreter, error) {
+// not stop loading; [Interpreter.NewSession] fails then. The load ends soon after ctx is done; the error is then
+// StatusCancelled and the context's. options may be nil.
+func NewInterpreterFromFile(ctx context.Context, path string, options *LoadOptions) (*Interpreter, error) {
 	const op = "NewInterpreterFromFile"
 	var arena cArena
 	defer arena.free()
@@ -43,19 +44,21 @@ func NewInterpreterFromFile(path string, options *LoadOptions) (*Interpreter, er
 	if err != nil {
 		return nil, err
 	}
-	return load(op, cPath, nil, options)
+	return load(ctx, op, cPath, nil, options)
 }
 
-// NewInterpreterFromMemory loads a model from the bytes of a .mnn file, which are copied. options may be nil.
-func NewInterpreterFromMemory(data []byte, options *LoadOptions) (*Interpreter, error) {
+// NewInterpreterFromMemory loads a model from the bytes of a .mnn file, which are copied. ctx and options as of
+// [NewInterpreterFromFile].
+func NewInterpreterFromMemory(ctx context.Context, data []byte, options *LoadOptions) (*Interpreter, error) {
 	const op = "NewInterpreterFromMemory"
 	if options != nil && options.Mode == LoadBorrow {
 		return nil, failf(op, StatusInvalidValue, "LoadBorrow is not for memory of Go")
 	}
-	return load(op, nil, data, options)
+	return load(ctx, op, nil, data, options)
 }
 
-func load(op string, path *C.char, data []byte, options *LoadOptions) (*Interpreter, error) {
+func load(ctx context.Context, op string, path *C.char, data []byte,
+	options *LoadOptions) (*Interpreter, error) {
 	if options == nil {
 		options = &LoadOptions{}
 	}
@@ -71,19 +74,28 @@ func load(op string, path *C.char, data []byte, options *LoadOptions) (*Interpre
 		model.log = &logSink{handler: options.Log}
 		sink = cgo.NewHandle(model.log)
 	}
-	result := C.mnn_go_interpreter_create(path, start(data), C.size_t(len(data)), C.int32_t(options.Mode),
-		C.int32_t(options.LogLevel), weights, C.uintptr_t(sink))
-	if err := check(op, result); err != nil {
+	result, err := cancellable(ctx, op, func(token C.mnn_go_cancel) C.mnn_go_result {
+		return C.mnn_go_interpreter_create(path, start(data), C.size_t(len(data)), C.int32_t(options.Mode),
+			C.int32_t(options.LogLevel), weights, C.uintptr_t(sink), token)
+	})
+	if err != nil {
 		if sink != 0 {
 			sink.Delete()
 		}
 		model.log.deliver()
 		return nil, err
 	}
-	model.handle = (*C.mnn_interpreter_t)(result.pointer)
-	runtime.SetFinalizer(model, func(m *Interpreter) { _ = m.Close() })
+	model.handle = result.handle
+	runtime.SetFinalizer(model, finalizeInterpreter)
 	model.log.deliver()
 	return model, nil
+}
+
+// finalizeInterpreter closes an interpreter that is out of reach. Where that fails, the next collection tries again.
+func finalizeInterpreter(m *Interpreter) {
+	if m.Close() != nil {
+		runtime.SetFinalizer(m, finalizeInterpreter)
+	}
 }
 
 // Close frees the interpreter. Sessions of it stay usable; the model is freed with the last. Waits for a call
@@ -95,13 +107,15 @@ func (m *Interpreter) Close() error {
 	defer m.log.deliver()
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	if m.handle == nil {
+	if m.handle == 0 {
 		return nil
 	}
-	err := check("Interpreter.Close", C.go_mnn_interpreter_destroy(m.handle))
-	m.handle = nil
+	if err := check("Interpreter.Close", C.go_mnn_interpreter_destroy(m.handle)); err != nil {
+		return err
+	}
+	m.handle = 0
 	runtime.SetFinalizer(m, nil)
-	return err
+	return nil
 }
 
 // enter begins a call; leave ends it.
@@ -110,7 +124,7 @@ func (m *Interpreter) enter(op string) error {
 		return closedError(op, "interpreter")
 	}
 	m.mutex.RLock()
-	if m.handle == nil {
+	if m.handle == 0 {
 		m.mutex.RUnlock()
 		return closedError(op, "interpreter")
 	}
@@ -123,7 +137,7 @@ func (m *Interpreter) leave() {
 }
 
 // ask makes one call that has one result.
-func (m *Interpreter) ask(op string, call func(*C.mnn_interpreter_t) C.mnn_go_result) (C.mnn_go_result, error) {
+func (m *Interpreter) ask(op string, call func(C.mnn_go_model) C.mnn_go_result) (C.mnn_go_result, error) {
 	if err := m.enter(op); err != nil {
 		return C.mnn_go_result{}, err
 	}
@@ -132,9 +146,9 @@ func (m *Interpreter) ask(op string, call func(*C.mnn_interpreter_t) C.mnn_go_re
 	return result, check(op, result)
 }
 
-func (m *Interpreter) askText(op string, call func(*C.mnn_interpreter_t) C.mnn_go_result) (string, error) {
+func (m *Interpreter) askText(op string, call func(C.mnn_go_model) C.mnn_go_result) (string, error) {
 	var text string
-	_, err := m.ask(op, func(handle *C.mnn_interpreter_t) C.mnn_go_result {
+	_, err := m.ask(op, func(handle C.mnn_go_model) C.mnn_go_result {
 		result := call(handle)
 		text = C.GoString(result.text) // before another goroutine may close the interpreter
 		return result
@@ -152,7 +166,7 @@ func (m *Interpreter) SetCacheFile(path string) error {
 	if err != nil {
 		return err
 	}
-	_, err = m.ask(op, func(handle *C.mnn_interpreter_t) C.mnn_go_result {
+	_, err = m.ask(op, func(handle C.mnn_go_model) C.mnn_go_result {
 		return C.go_mnn_interpreter_set_cache_file(handle, cPath)
 	})
 	return err
@@ -161,7 +175,7 @@ func (m *Interpreter) SetCacheFile(path string) error {
 // SetCache offers the bytes of [Session.Cache] to sessions created afterwards, before a file. No bytes take
 // earlier ones back. Bytes that do not fit are a miss: [Session.CacheAccepted].
 func (m *Interpreter) SetCache(data []byte) error {
-	_, err := m.ask("Interpreter.SetCache", func(handle *C.mnn_interpreter_t) C.mnn_go_result {
+	_, err := m.ask("Interpreter.SetCache", func(handle C.mnn_go_model) C.mnn_go_result {
 		return C.go_mnn_interpreter_set_cache(handle, start(data), C.size_t(len(data)))
 	})
 	return err
@@ -170,17 +184,17 @@ func (m *Interpreter) SetCache(data []byte) error {
 // UpdateCacheFile writes the cache file again if the session prepared more than it holds.
 func (m *Interpreter) UpdateCacheFile(session *Session) error {
 	const op = "Interpreter.UpdateCacheFile"
-	if err := session.lock(context.Background(), op); err != nil {
+	mine, err := session.enter(op)
+	if err != nil {
 		return err
 	}
 	if err := m.enter(op); err != nil {
-		session.unlock()
+		session.leave(mine)
 		return err
 	}
-	result := C.go_mnn_interpreter_update_cache_file(m.handle, session.handle)
+	err = check(op, C.go_mnn_interpreter_update_cache_file(m.handle, session.handle))
 	m.mutex.RUnlock()
-	session.unlock()
-	defer m.log.deliver()
-	defer session.log.deliver()
-	return check(op, result)
+	defer m.log.deliver() // with nothing locked
+	session.leave(mine)
+	return err
 }

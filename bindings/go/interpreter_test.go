@@ -74,14 +74,14 @@ func TestLoadModes(t *testing.T) {
 	must(t, err)
 	reference := mustScore(t, digitsSession(t), pixels(pixelCount, 1))
 	for _, mode := range []LoadMode{LoadDefault, LoadMapped, LoadChunked} {
-		net, err := NewInterpreterFromFile(path, &LoadOptions{Mode: mode})
+		net, err := NewInterpreterFromFile(context.Background(), path, &LoadOptions{Mode: mode})
 		must(t, err)
 		mustEqual(t, mustScore(t, newTestSession(t, net, nil), pixels(pixelCount, 1)), reference)
 		must(t, net.Close())
 	}
 	for _, mode := range []LoadMode{LoadDefault, LoadCopy} {
 		own := append([]byte(nil), data...)
-		net, err := NewInterpreterFromMemory(own, &LoadOptions{Mode: mode})
+		net, err := NewInterpreterFromMemory(context.Background(), own, &LoadOptions{Mode: mode})
 		must(t, err)
 		for i := range own {
 			own[i] = 0xff
@@ -90,14 +90,14 @@ func TestLoadModes(t *testing.T) {
 		must(t, net.Close())
 	}
 	for _, mode := range []LoadMode{LoadCopy, LoadBorrow, -1, 77} {
-		_, err := NewInterpreterFromFile(path, &LoadOptions{Mode: mode})
+		_, err := NewInterpreterFromFile(context.Background(), path, &LoadOptions{Mode: mode})
 		mustBe(t, err, StatusInvalidValue)
 	}
 	for _, mode := range []LoadMode{LoadMapped, LoadChunked, LoadBorrow, -1, 77} {
-		_, err := NewInterpreterFromMemory(data, &LoadOptions{Mode: mode})
+		_, err := NewInterpreterFromMemory(context.Background(), data, &LoadOptions{Mode: mode})
 		mustBe(t, err, StatusInvalidValue)
 	}
-	_, err = NewInterpreterFromFile(path, &LoadOptions{LogLevel: 77})
+	_, err = NewInterpreterFromFile(context.Background(), path, &LoadOptions{LogLevel: 77})
 	mustBe(t, err, StatusInvalidValue)
 }
 
@@ -116,7 +116,7 @@ func TestModelsThatDoNotLoad(t *testing.T) {
 		{"two\x00names", StatusInvalidValue},
 	} {
 		for _, options := range []*LoadOptions{nil, ignore} {
-			_, err := NewInterpreterFromFile(c.path, options)
+			_, err := NewInterpreterFromFile(context.Background(), c.path, options)
 			mustBe(t, err, c.want)
 		}
 	}
@@ -130,11 +130,11 @@ func TestModelsThatDoNotLoad(t *testing.T) {
 		{data[1:], StatusBadFormat},
 	} {
 		for _, options := range []*LoadOptions{nil, ignore} {
-			_, err := NewInterpreterFromMemory(c.data, options)
+			_, err := NewInterpreterFromMemory(context.Background(), c.data, options)
 			mustBe(t, err, c.want)
 		}
 	}
-	_, err = NewInterpreterFromMemory(data, &LoadOptions{ExternalWeightPath: "a\x00b"})
+	_, err = NewInterpreterFromMemory(context.Background(), data, &LoadOptions{ExternalWeightPath: "a\x00b"})
 	mustBe(t, err, StatusInvalidValue)
 }
 
@@ -194,7 +194,7 @@ func dubious(t *testing.T) []byte {
 		}
 		data[at]--
 		warned := false
-		net, err := NewInterpreterFromMemory(data, &LoadOptions{Log: func(LogLevel, string) { warned = true }})
+		net, err := NewInterpreterFromMemory(context.Background(), data, &LoadOptions{Log: func(LogLevel, string) { warned = true }})
 		if err == nil {
 			must(t, net.Close())
 			if warned {
@@ -216,14 +216,14 @@ func TestLog(t *testing.T) {
 		}
 		got = append(got, message)
 	}
-	net, err := NewInterpreterFromMemory(data, &LoadOptions{Log: note})
+	net, err := NewInterpreterFromMemory(context.Background(), data, &LoadOptions{Log: note})
 	must(t, err)
 	if len(got) != 1 || !strings.Contains(got[0], "a second time") {
 		t.Errorf("messages %q", got)
 	}
 	must(t, net.Close())
 	got = nil
-	net, err = NewInterpreterFromMemory(data, &LoadOptions{Log: note, LogLevel: LogError})
+	net, err = NewInterpreterFromMemory(context.Background(), data, &LoadOptions{Log: note, LogLevel: LogError})
 	must(t, err)
 	must(t, net.Close())
 	if len(got) != 0 {
@@ -241,7 +241,7 @@ func TestLogHandlerPanics(t *testing.T) {
 					t.Errorf("recovered %v", value)
 				}
 			}()
-			net, err := NewInterpreterFromMemory(data, &LoadOptions{
+			net, err := NewInterpreterFromMemory(context.Background(), data, &LoadOptions{
 				Log: func(LogLevel, string) { panic("no logs, please") },
 			})
 			t.Errorf("came back with %v, %v", net, err)

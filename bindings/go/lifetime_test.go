@@ -2,8 +2,10 @@ package mnn
 
 import (
 	"context"
+	"errors"
 	"os"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 )
@@ -17,7 +19,6 @@ func useClosed(t *testing.T, session *Session, tensor *Tensor) {
 	closed(session.RunWithCallbacks(ctx, nil, nil))
 	closed(session.Resize(ctx))
 	closed(session.ResizeInput(&Tensor{session: session}, []int{1}))
-	closed(session.Interrupt())
 	_, err := session.NeedsResize()
 	closed(err)
 	_, err = session.Input("")
@@ -35,6 +36,8 @@ func useClosed(t *testing.T, session *Session, tensor *Tensor) {
 	_, err = session.Cache()
 	closed(err)
 	_, err = session.CacheAccepted()
+	closed(err)
+	_, _, err = session.ForwardType()
 	closed(err)
 	_, err = session.Memory()
 	closed(err)
@@ -66,7 +69,7 @@ func useClosed(t *testing.T, session *Session, tensor *Tensor) {
 func useClosedInterpreter(t *testing.T, net *Interpreter, session *Session) {
 	t.Helper()
 	closed := func(err error) { t.Helper(); mustBe(t, err, ErrClosed, StatusBadHandle) }
-	_, err := net.NewSession(nil)
+	_, err := net.NewSession(context.Background(), nil)
 	closed(err)
 	_, err = net.Inputs()
 	closed(err)
@@ -165,10 +168,55 @@ func TestCloseWaits(t *testing.T) {
 	}
 }
 
+// Another owner of a handle finds its session busy: Close says so and leaves the session alone, and the garbage
+// collector tries again until it can be freed.
+func TestCloseOfABusySession(t *testing.T) {
+	session, err := openDigits(t).NewSession(context.Background(), nil)
+	must(t, err)
+	want := mustScore(t, session, pixels(pixelCount, 1))
+	first := true
+	must(t, session.RunWithCallbacks(context.Background(), func(OpInfo, []*Tensor) OpAction {
+		if !first {
+			return OpRun
+		}
+		first = false
+		tried := make(chan bool)
+		go func() {
+			defer close(tried)
+			other := newSession(session.handle, session.log)
+			err := other.Close()
+			if !errors.Is(err, StatusBusy) || !strings.Contains(err.Error(), "mnn_session_run_with_options") {
+				t.Errorf("closed in a run: %v", err)
+			}
+			if other.handle == 0 {
+				t.Error("the handle is gone although the session is there")
+			}
+			runtime.SetFinalizer(other, nil)
+			finalizeSession(other) // as the collector calls it; it fails, and sets itself again
+		}()
+		<-tried
+		return OpRun
+	}, nil))
+	got, err := Read[float32](firstOutput(t, session), NCHW)
+	must(t, err)
+	mustEqual(t, got, want)
+	for i := 0; err == nil; i++ {
+		if i == 1000 {
+			t.Fatal("never freed")
+		}
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+		_, err = session.NeedsResize()
+	}
+	mustBe(t, err, StatusBadHandle)
+	mustBe(t, session.Close(), StatusBadHandle)
+	runtime.SetFinalizer(session, nil)
+}
+
 // collected runs the garbage collector until the channel is closed.
 func collected(t *testing.T, freed <-chan struct{}) {
 	t.Helper()
-	for i := 0; i < 5000; i++ {
+	for i := 0; i < 1000; i++ {
 		runtime.GC()
 		select {
 		case <-freed:
@@ -183,7 +231,7 @@ func collected(t *testing.T, freed <-chan struct{}) {
 // watched tells when C has let go of an interpreter and its sessions: it then ends the log, to which the library
 // held the only reference that does not come from here.
 func watched(t *testing.T) (*Interpreter, <-chan struct{}) {
-	net, err := NewInterpreterFromFile(digitsPath(t), &LoadOptions{Log: func(LogLevel, string) {}})
+	net, err := NewInterpreterFromFile(context.Background(), digitsPath(t), &LoadOptions{Log: func(LogLevel, string) {}})
 	must(t, err)
 	freed := make(chan struct{})
 	runtime.SetFinalizer(net.log, func(*logSink) { close(freed) })
@@ -194,7 +242,7 @@ func TestWhatIsDroppedIsFreed(t *testing.T) {
 	drop := func() <-chan struct{} {
 		net, freed := watched(t)
 		for i := 0; i < 3; i++ {
-			session, err := net.NewSession(nil)
+			session, err := net.NewSession(context.Background(), nil)
 			must(t, err)
 			mustScore(t, session, pixels(pixelCount, 1))
 		}
@@ -205,7 +253,7 @@ func TestWhatIsDroppedIsFreed(t *testing.T) {
 
 func TestWhatIsClosedIsFreed(t *testing.T) {
 	net, freed := watched(t)
-	session, err := net.NewSession(nil)
+	session, err := net.NewSession(context.Background(), nil)
 	must(t, err)
 	must(t, net.Close())
 	must(t, session.Close())
@@ -219,9 +267,9 @@ func TestWhatIsClosedIsFreed(t *testing.T) {
 // A tensor keeps its session, and so all that it needs.
 func TestTensorKeepsItsSession(t *testing.T) {
 	open := func() (*Tensor, *Tensor) {
-		net, err := NewInterpreterFromFile(digitsPath(t), nil)
+		net, err := NewInterpreterFromFile(context.Background(), digitsPath(t), nil)
 		must(t, err)
-		session, err := net.NewSession(nil)
+		session, err := net.NewSession(context.Background(), nil)
 		must(t, err)
 		mustScore(t, session, pixels(pixelCount, 1))
 		return firstInput(t, session), firstOutput(t, session)
@@ -245,7 +293,7 @@ func TestFailedLoadKeepsNoLog(t *testing.T) {
 	func() {
 		box := &struct{ messages [8]string }{}
 		runtime.SetFinalizer(box, func(*struct{ messages [8]string }) { close(freed) })
-		_, err := NewInterpreterFromFile(os.DevNull, &LoadOptions{Log: func(_ LogLevel, message string) {
+		_, err := NewInterpreterFromFile(context.Background(), os.DevNull, &LoadOptions{Log: func(_ LogLevel, message string) {
 			box.messages[0] = message
 		}})
 		mustBe(t, err)

@@ -5,28 +5,28 @@ import "C"
 
 // UUID returns the UUID that the converter gave the model, or "" when the file has none.
 func (m *Interpreter) UUID() (string, error) {
-	return m.askText("Interpreter.UUID", func(handle *C.mnn_interpreter_t) C.mnn_go_result {
+	return m.askText("Interpreter.UUID", func(handle C.mnn_go_model) C.mnn_go_result {
 		return C.go_mnn_interpreter_uuid(handle)
 	})
 }
 
 // ModelVersion returns the converter release that wrote the model, or "" when the file does not say.
 func (m *Interpreter) ModelVersion() (string, error) {
-	return m.askText("Interpreter.ModelVersion", func(handle *C.mnn_interpreter_t) C.mnn_go_result {
+	return m.askText("Interpreter.ModelVersion", func(handle C.mnn_go_model) C.mnn_go_result {
 		return C.go_mnn_interpreter_model_version(handle)
 	})
 }
 
 // BizCode returns the free text given at conversion, or "".
 func (m *Interpreter) BizCode() (string, error) {
-	return m.askText("Interpreter.BizCode", func(handle *C.mnn_interpreter_t) C.mnn_go_result {
+	return m.askText("Interpreter.BizCode", func(handle C.mnn_go_model) C.mnn_go_result {
 		return C.go_mnn_interpreter_biz_code(handle)
 	})
 }
 
 // ParameterCount returns how many weights the model holds: elements of every weight, bias and constant.
 func (m *Interpreter) ParameterCount() (uint64, error) {
-	result, err := m.ask("Interpreter.ParameterCount", func(handle *C.mnn_interpreter_t) C.mnn_go_result {
+	result, err := m.ask("Interpreter.ParameterCount", func(handle C.mnn_go_model) C.mnn_go_result {
 		return C.go_mnn_interpreter_parameter_count(handle)
 	})
 	return uint64(result.number), err

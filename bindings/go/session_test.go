@@ -120,10 +120,10 @@ func TestConfig(t *testing.T) {
 	reference := mustScore(t, newTestSession(t, net, nil), pixels(pixelCount, 1))
 	full := &SessionConfig{
 		ForwardType: ForwardCPU, BackupType: ForwardCPU, AllowFallback: true, Threads: 2,
-		Precision: PrecisionHigh, Memory: MemoryHigh, Power: PowerHigh,
+		Precision: PrecisionHigh, Memory: MemoryHigh, Power: PowerNormal,
 		GPUMode: GPUTuningWide | GPUMemoryBuffer | GPURecordBatch, CPUISA: "portable",
 		Outputs: []string{"scores"}, SaveTensors: []string{"image"}, MaxMemoryBytes: 1 << 30,
-		MaxLoopIterations: 10, Device: "any",
+		MaxLoopIterations: 10,
 	}
 	session := newTestSession(t, net, full)
 	got := mustScore(t, session, pixels(pixelCount, 1))
@@ -162,11 +162,14 @@ func TestConfigsThatAreRefused(t *testing.T) {
 		{SessionConfig{Precision: 77}, StatusInvalidValue},
 		{SessionConfig{Memory: 77}, StatusInvalidValue},
 		{SessionConfig{Power: 77}, StatusInvalidValue},
+		{SessionConfig{Power: PowerHigh}, StatusNotSupported},
+		{SessionConfig{Power: PowerLow}, StatusNotSupported},
 		{SessionConfig{GPUMode: 1 << 20}, StatusInvalidValue},
 		{SessionConfig{GPUMode: GPUTuningFast | GPUTuningNone}, StatusInvalidValue},
 		{SessionConfig{CPUISA: "abacus"}, StatusNotFound},
 		{SessionConfig{CPUISA: "a\x00b"}, StatusInvalidValue},
 		{SessionConfig{Device: "a\x00b"}, StatusInvalidValue},
+		{SessionConfig{Device: "0"}, StatusInvalidValue},
 		{SessionConfig{Outputs: []string{"absent"}}, StatusNotFound},
 		{SessionConfig{Outputs: []string{"scores", ""}}, StatusNotFound},
 		{SessionConfig{Outputs: []string{"scores", "a\x00b"}}, StatusInvalidValue},
@@ -174,11 +177,25 @@ func TestConfigsThatAreRefused(t *testing.T) {
 		{SessionConfig{SaveTensors: []string{"a\x00b"}}, StatusInvalidValue},
 		{SessionConfig{MaxMemoryBytes: 10}, StatusLimitExceeded},
 	} {
-		session, err := net.NewSession(&c.config)
+		session, err := net.NewSession(context.Background(), &c.config)
 		if session != nil {
 			t.Errorf("%+v gave a session", c.config)
 		}
 		mustBe(t, err, c.want)
+	}
+}
+
+func TestWhereItRuns(t *testing.T) {
+	forward, reason, err := digitsSession(t).ForwardType()
+	must(t, err)
+	if forward != ForwardCPU || reason != "" {
+		t.Errorf("runs on %d, %q", forward, reason)
+	}
+	missing := &SessionConfig{ForwardType: ForwardVulkan, Device: "no GPU has this name", AllowFallback: true}
+	forward, reason, err = newTestSession(t, openDigits(t), missing).ForwardType()
+	must(t, err)
+	if forward != ForwardCPU || reason == "" {
+		t.Errorf("runs on %d, %q", forward, reason)
 	}
 }
 

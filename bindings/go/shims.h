@@ -9,17 +9,25 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+/* Handles as Go keeps them: numbers. They are no addresses, so Go's runtime must not take them for pointers. */
+typedef uintptr_t mnn_go_model, mnn_go_session, mnn_go_tensor, mnn_go_cancel;
+
+#define MODEL(HANDLE) ((mnn_interpreter_t*)(HANDLE))
+#define SESSION(HANDLE) ((mnn_session_t*)(HANDLE))
+#define TENSOR(HANDLE) ((mnn_tensor_t*)(HANDLE))
+#define CANCEL(HANDLE) ((mnn_cancel_t*)(HANDLE))
+
 typedef struct mnn_go_result {
     mnn_status status;
     char* sentence;   /* of a failure; Go frees it. NULL on MNN_OK, or when there is no memory for it */
     uint64_t number;  /* a count, a size, an enumerator or a bool */
     double real;      /* operations */
     const char* text; /* owned by the handle it was asked from */
-    void* pointer;    /* a handle */
+    uintptr_t handle; /* a new one, or that of a tensor */
 } mnn_go_result;
 
 static inline mnn_go_result mnn_go_finish(mnn_status status) {
-    mnn_go_result result = {status, NULL, 0, 0, NULL, NULL};
+    mnn_go_result result = {status, NULL, 0, 0, NULL, 0};
     if (status != MNN_OK) {
         const size_t size = mnn_last_error_copy(NULL, 0) + 1;
         result.sentence = malloc(size);
@@ -42,7 +50,7 @@ static inline mnn_go_result mnn_go_finish(mnn_status status) {
     }
 #define MNN_GO_NUMBER(TYPE, FUNCTION, ...) MNN_GO_GET(number, uint64_t, TYPE, FUNCTION, __VA_ARGS__)
 #define MNN_GO_TEXT(FUNCTION, ...) MNN_GO_GET(text, const char*, const char*, FUNCTION, __VA_ARGS__)
-#define MNN_GO_POINTER(TYPE, FUNCTION, ...) MNN_GO_GET(pointer, void*, TYPE*, FUNCTION, __VA_ARGS__)
+#define MNN_GO_HANDLE(TYPE, FUNCTION, ...) MNN_GO_GET(handle, uintptr_t, TYPE*, FUNCTION, __VA_ARGS__)
 
 /* ---- Library ---- */
 
@@ -62,78 +70,130 @@ static inline mnn_go_device go_mnn_device_info(int32_t type, size_t index) {
     return device;
 }
 
-/* ---- Interpreter ---- */
+/* ---- Cancellation ---- */
 
-#define MNN_GO_MODEL const mnn_interpreter_t* model
+MNN_GO_HANDLE(mnn_cancel_t, mnn_cancel_create, (void), &value)
+
+/* Leaves no sentence when it fails. */
+static inline mnn_status mnn_go_cancel_trigger(mnn_go_cancel cancel) {
+    return mnn_cancel_trigger(CANCEL(cancel));
+}
+
+static inline mnn_go_result go_mnn_cancel_destroy(mnn_go_cancel cancel) {
+    mnn_cancel_t* handle = CANCEL(cancel);
+    return mnn_go_finish(mnn_cancel_destroy(&handle));
+}
+
+/* ---- Interpreter ---- */
 
 /* path: NULL for a model in memory. log: a handle of the binding, 0 for none. */
 mnn_go_result mnn_go_interpreter_create(const char* path, const uint8_t* data, size_t size, int32_t load_mode,
-                                        int32_t log_level, const char* external_weight_path, uintptr_t log);
+                                        int32_t log_level, const char* external_weight_path, uintptr_t log,
+                                        mnn_go_cancel cancel);
 
-MNN_GO_CALL(mnn_interpreter_destroy, (mnn_interpreter_t * model), &model)
-MNN_GO_CALL(mnn_interpreter_set_cache_file, (mnn_interpreter_t * model, const char* path), model, path)
-MNN_GO_CALL(mnn_interpreter_set_cache, (mnn_interpreter_t * model, const uint8_t* data, size_t size), model,
+static inline mnn_go_result go_mnn_interpreter_destroy(mnn_go_model model) {
+    mnn_interpreter_t* handle = MODEL(model);
+    return mnn_go_finish(mnn_interpreter_destroy(&handle));
+}
+
+MNN_GO_CALL(mnn_interpreter_set_cache_file, (mnn_go_model model, const char* path), MODEL(model), path)
+MNN_GO_CALL(mnn_interpreter_set_cache, (mnn_go_model model, const uint8_t* data, size_t size), MODEL(model),
             data, size)
-MNN_GO_CALL(mnn_interpreter_update_cache_file, (mnn_interpreter_t * model, const mnn_session_t* session),
-            model, session)
-MNN_GO_TEXT(mnn_interpreter_uuid, (MNN_GO_MODEL), model, &value)
-MNN_GO_TEXT(mnn_interpreter_model_version, (MNN_GO_MODEL), model, &value)
-MNN_GO_TEXT(mnn_interpreter_biz_code, (MNN_GO_MODEL), model, &value)
-MNN_GO_NUMBER(size_t, mnn_interpreter_input_count, (MNN_GO_MODEL), model, &value)
-MNN_GO_TEXT(mnn_interpreter_input_name, (MNN_GO_MODEL, size_t index), model, index, &value)
-MNN_GO_NUMBER(int32_t, mnn_interpreter_input_type, (MNN_GO_MODEL, size_t index), model, index, &value)
-MNN_GO_NUMBER(int32_t, mnn_interpreter_input_format, (MNN_GO_MODEL, size_t index), model, index, &value)
-MNN_GO_NUMBER(size_t, mnn_interpreter_output_count, (MNN_GO_MODEL), model, &value)
-MNN_GO_TEXT(mnn_interpreter_output_name, (MNN_GO_MODEL, size_t index), model, index, &value)
-MNN_GO_NUMBER(size_t, mnn_interpreter_op_count, (MNN_GO_MODEL), model, &value)
-MNN_GO_TEXT(mnn_interpreter_op_name, (MNN_GO_MODEL, size_t index), model, index, &value)
-MNN_GO_TEXT(mnn_interpreter_op_type, (MNN_GO_MODEL, size_t index), model, index, &value)
-MNN_GO_NUMBER(bool, mnn_interpreter_op_supported, (MNN_GO_MODEL, size_t index), model, index, &value)
-MNN_GO_NUMBER(size_t, mnn_interpreter_op_output_count, (MNN_GO_MODEL, size_t index), model, index, &value)
-MNN_GO_TEXT(mnn_interpreter_op_output_name, (MNN_GO_MODEL, size_t index, size_t output), model, index, output,
-            &value)
-MNN_GO_NUMBER(uint64_t, mnn_interpreter_parameter_count, (MNN_GO_MODEL), model, &value)
+MNN_GO_CALL(mnn_interpreter_update_cache_file, (mnn_go_model model, mnn_go_session session), MODEL(model),
+            SESSION(session))
+MNN_GO_TEXT(mnn_interpreter_uuid, (mnn_go_model model), MODEL(model), &value)
+MNN_GO_TEXT(mnn_interpreter_model_version, (mnn_go_model model), MODEL(model), &value)
+MNN_GO_TEXT(mnn_interpreter_biz_code, (mnn_go_model model), MODEL(model), &value)
+MNN_GO_NUMBER(size_t, mnn_interpreter_input_count, (mnn_go_model model), MODEL(model), &value)
+MNN_GO_TEXT(mnn_interpreter_input_name, (mnn_go_model model, size_t index), MODEL(model), index, &value)
+MNN_GO_NUMBER(int32_t, mnn_interpreter_input_type, (mnn_go_model model, size_t index), MODEL(model), index,
+              &value)
+MNN_GO_NUMBER(int32_t, mnn_interpreter_input_format, (mnn_go_model model, size_t index), MODEL(model), index,
+              &value)
+MNN_GO_NUMBER(size_t, mnn_interpreter_output_count, (mnn_go_model model), MODEL(model), &value)
+MNN_GO_TEXT(mnn_interpreter_output_name, (mnn_go_model model, size_t index), MODEL(model), index, &value)
+MNN_GO_NUMBER(size_t, mnn_interpreter_op_count, (mnn_go_model model), MODEL(model), &value)
+MNN_GO_TEXT(mnn_interpreter_op_name, (mnn_go_model model, size_t index), MODEL(model), index, &value)
+MNN_GO_TEXT(mnn_interpreter_op_type, (mnn_go_model model, size_t index), MODEL(model), index, &value)
+MNN_GO_NUMBER(bool, mnn_interpreter_op_supported, (mnn_go_model model, size_t index), MODEL(model), index,
+              &value)
+MNN_GO_NUMBER(size_t, mnn_interpreter_op_output_count, (mnn_go_model model, size_t index), MODEL(model),
+              index, &value)
+MNN_GO_TEXT(mnn_interpreter_op_output_name, (mnn_go_model model, size_t index, size_t output), MODEL(model),
+            index, output, &value)
+MNN_GO_NUMBER(uint64_t, mnn_interpreter_parameter_count, (mnn_go_model model), MODEL(model), &value)
 
 typedef struct mnn_go_shape {
     mnn_go_result result; /* number: the rank */
     int32_t dims[MNN_MAX_RANK];
 } mnn_go_shape;
 
-static inline mnn_go_shape go_mnn_interpreter_input_shape(MNN_GO_MODEL, size_t index) {
+static inline mnn_go_shape go_mnn_interpreter_input_shape(mnn_go_model model, size_t index) {
     mnn_go_shape shape = {0};
     size_t rank = 0;
-    shape.result = mnn_go_finish(mnn_interpreter_input_shape(model, index, shape.dims, MNN_MAX_RANK, &rank));
+    shape.result =
+        mnn_go_finish(mnn_interpreter_input_shape(MODEL(model), index, shape.dims, MNN_MAX_RANK, &rank));
     shape.result.number = rank;
     return shape;
 }
 
 /* ---- Session ---- */
 
-#define MNN_GO_SESSION const mnn_session_t* session
-
 MNN_GO_CALL(mnn_schedule_config_init, (mnn_schedule_config_t * config), config, sizeof *config)
-MNN_GO_POINTER(mnn_session_t, mnn_session_create,
-               (mnn_interpreter_t * model, const mnn_schedule_config_t* config), model, config, &value)
-MNN_GO_CALL(mnn_session_destroy, (mnn_session_t * session), &session)
-MNN_GO_NUMBER(size_t, mnn_session_input_count, (MNN_GO_SESSION), session, &value)
-MNN_GO_POINTER(mnn_tensor_t, mnn_session_input, (MNN_GO_SESSION, const char* name), session, name, &value)
-MNN_GO_POINTER(mnn_tensor_t, mnn_session_input_at, (MNN_GO_SESSION, size_t index), session, index, &value)
-MNN_GO_NUMBER(size_t, mnn_session_output_count, (MNN_GO_SESSION), session, &value)
-MNN_GO_POINTER(mnn_tensor_t, mnn_session_output, (MNN_GO_SESSION, const char* name), session, name, &value)
-MNN_GO_POINTER(mnn_tensor_t, mnn_session_output_at, (MNN_GO_SESSION, size_t index), session, index, &value)
-MNN_GO_CALL(mnn_session_resize_input,
-            (mnn_session_t * session, mnn_tensor_t* input, const int32_t* dims, size_t rank), session, input,
-            dims, rank)
-MNN_GO_NUMBER(bool, mnn_session_needs_resize, (MNN_GO_SESSION), session, &value)
-MNN_GO_CALL(mnn_session_resize, (mnn_session_t * session), session)
-MNN_GO_CALL(mnn_session_run, (mnn_session_t * session), session)
-MNN_GO_CALL(mnn_session_interrupt, (mnn_session_t * session), session)
-MNN_GO_NUMBER(bool, mnn_session_cache_accepted, (MNN_GO_SESSION), session, &value)
-MNN_GO_NUMBER(size_t, mnn_session_op_count, (MNN_GO_SESSION), session, &value)
+/* config: all but its token. */
+static inline mnn_go_result go_mnn_session_create(mnn_go_model model, const mnn_schedule_config_t* config,
+                                                  mnn_go_cancel cancel) {
+    mnn_schedule_config_t complete = *config;
+    complete.cancel = CANCEL(cancel);
+    mnn_session_t* session = NULL;
+    mnn_go_result result = mnn_go_finish(mnn_session_create(MODEL(model), &complete, &session));
+    result.handle = (uintptr_t)session;
+    return result;
+}
 
-/* run: a handle of the binding. before, after: whether there is a callback. */
-mnn_go_result mnn_go_session_run_with_callbacks(mnn_session_t* session, uintptr_t run, bool before,
-                                                bool after);
+static inline mnn_go_result go_mnn_session_destroy(mnn_go_session session) {
+    mnn_session_t* handle = SESSION(session);
+    return mnn_go_finish(mnn_session_destroy(&handle));
+}
+
+MNN_GO_NUMBER(size_t, mnn_session_input_count, (mnn_go_session session), SESSION(session), &value)
+MNN_GO_HANDLE(mnn_tensor_t, mnn_session_input, (mnn_go_session session, const char* name), SESSION(session),
+              name, &value)
+MNN_GO_HANDLE(mnn_tensor_t, mnn_session_input_at, (mnn_go_session session, size_t index), SESSION(session),
+              index, &value)
+MNN_GO_NUMBER(size_t, mnn_session_output_count, (mnn_go_session session), SESSION(session), &value)
+MNN_GO_HANDLE(mnn_tensor_t, mnn_session_output, (mnn_go_session session, const char* name), SESSION(session),
+              name, &value)
+MNN_GO_HANDLE(mnn_tensor_t, mnn_session_output_at, (mnn_go_session session, size_t index), SESSION(session),
+              index, &value)
+MNN_GO_CALL(mnn_session_resize_input,
+            (mnn_go_session session, mnn_go_tensor input, const int32_t* dims, size_t rank), SESSION(session),
+            TENSOR(input), dims, rank)
+MNN_GO_NUMBER(bool, mnn_session_needs_resize, (mnn_go_session session), SESSION(session), &value)
+MNN_GO_NUMBER(bool, mnn_session_cache_accepted, (mnn_go_session session), SESSION(session), &value)
+MNN_GO_NUMBER(size_t, mnn_session_op_count, (mnn_go_session session), SESSION(session), &value)
+
+static inline mnn_go_result mnn_go_session_resize(mnn_go_session session, mnn_go_cancel cancel) {
+    mnn_resize_options_t options;
+    mnn_status status = mnn_resize_options_init(&options, sizeof options);
+    if (status != MNN_OK) return mnn_go_finish(status);
+    options.cancel = CANCEL(cancel);
+    return mnn_go_finish(mnn_session_resize_with_options(SESSION(session), &options));
+}
+
+/* watcher: a handle of the binding, 0 for none. before, after: whether it has a callback. */
+mnn_go_result mnn_go_session_run(mnn_go_session session, mnn_go_cancel cancel, uintptr_t watcher, bool before,
+                                 bool after);
+
+/* number: the backend; text: the reason, NULL when there is none. */
+static inline mnn_go_result go_mnn_session_forward_type(mnn_go_session session) {
+    int32_t forward_type = 0;
+    const char* reason = NULL;
+    mnn_go_result result = mnn_go_finish(mnn_session_forward_type(SESSION(session), &forward_type, &reason));
+    result.number = (uint64_t)forward_type;
+    result.text = reason;
+    return result;
+}
 
 /* The thread that asks. A goroutine keeps its thread while it is in a callback. */
 static inline uintptr_t mnn_go_thread(void) {
@@ -141,17 +201,17 @@ static inline uintptr_t mnn_go_thread(void) {
 }
 
 /* buffer: NULL to ask for the size alone; number: the size. */
-static inline mnn_go_result go_mnn_session_cache(MNN_GO_SESSION, uint8_t* buffer, size_t size) {
-    mnn_go_result result = mnn_go_finish(mnn_session_cache(session, buffer, &size));
+static inline mnn_go_result go_mnn_session_cache(mnn_go_session session, uint8_t* buffer, size_t size) {
+    mnn_go_result result = mnn_go_finish(mnn_session_cache(SESSION(session), buffer, &size));
     result.number = size;
     return result;
 }
 
 /* number: whether it is complete. */
-static inline mnn_go_result go_mnn_session_flops(MNN_GO_SESSION) {
+static inline mnn_go_result go_mnn_session_flops(mnn_go_session session) {
     double flops = 0;
     bool complete = false;
-    mnn_go_result result = mnn_go_finish(mnn_session_flops(session, &flops, &complete));
+    mnn_go_result result = mnn_go_finish(mnn_session_flops(SESSION(session), &flops, &complete));
     result.real = flops;
     result.number = complete;
     return result;
@@ -162,9 +222,9 @@ typedef struct mnn_go_memory {
     mnn_session_memory_t info;
 } mnn_go_memory;
 
-static inline mnn_go_memory go_mnn_session_memory(MNN_GO_SESSION) {
+static inline mnn_go_memory go_mnn_session_memory(mnn_go_session session) {
     mnn_go_memory memory = {.info.struct_size = sizeof memory.info};
-    memory.result = mnn_go_finish(mnn_session_memory(session, &memory.info));
+    memory.result = mnn_go_finish(mnn_session_memory(SESSION(session), &memory.info));
     return memory;
 }
 
@@ -173,32 +233,36 @@ typedef struct mnn_go_op {
     mnn_session_op_info_t info;
 } mnn_go_op;
 
-static inline mnn_go_op go_mnn_session_op_info(MNN_GO_SESSION, size_t index) {
+static inline mnn_go_op go_mnn_session_op_info(mnn_go_session session, size_t index) {
     mnn_go_op op = {.info.struct_size = sizeof op.info};
-    op.result = mnn_go_finish(mnn_session_op_info(session, index, &op.info));
+    op.result = mnn_go_finish(mnn_session_op_info(SESSION(session), index, &op.info));
     return op;
 }
 
 /* ---- Tensor ---- */
 
-#define MNN_GO_TENSOR const mnn_tensor_t* tensor
+MNN_GO_TEXT(mnn_tensor_name, (mnn_go_tensor tensor), TENSOR(tensor), &value)
+MNN_GO_NUMBER(int32_t, mnn_tensor_type, (mnn_go_tensor tensor), TENSOR(tensor), &value)
+MNN_GO_NUMBER(int32_t, mnn_tensor_format, (mnn_go_tensor tensor), TENSOR(tensor), &value)
+MNN_GO_NUMBER(size_t, mnn_tensor_element_count, (mnn_go_tensor tensor), TENSOR(tensor), &value)
+MNN_GO_NUMBER(size_t, mnn_tensor_byte_size, (mnn_go_tensor tensor, int32_t format), TENSOR(tensor), format,
+              &value)
+MNN_GO_CALL(mnn_tensor_write, (mnn_go_tensor tensor, const uint8_t* data, size_t bytes, int32_t format),
+            TENSOR(tensor), data, bytes, format)
+MNN_GO_CALL(mnn_tensor_read, (mnn_go_tensor tensor, uint8_t* buffer, size_t bytes, int32_t format),
+            TENSOR(tensor), buffer, bytes, format)
 
-MNN_GO_TEXT(mnn_tensor_name, (MNN_GO_TENSOR), tensor, &value)
-MNN_GO_NUMBER(int32_t, mnn_tensor_type, (MNN_GO_TENSOR), tensor, &value)
-MNN_GO_NUMBER(int32_t, mnn_tensor_format, (MNN_GO_TENSOR), tensor, &value)
-MNN_GO_NUMBER(size_t, mnn_tensor_element_count, (MNN_GO_TENSOR), tensor, &value)
-MNN_GO_NUMBER(size_t, mnn_tensor_byte_size, (MNN_GO_TENSOR, int32_t format), tensor, format, &value)
-MNN_GO_CALL(mnn_tensor_write, (mnn_tensor_t * tensor, const uint8_t* data, size_t bytes, int32_t format),
-            tensor, data, bytes, format)
-MNN_GO_CALL(mnn_tensor_read, (MNN_GO_TENSOR, uint8_t* buffer, size_t bytes, int32_t format), tensor, buffer,
-            bytes, format)
-
-static inline mnn_go_shape go_mnn_tensor_shape(MNN_GO_TENSOR) {
+static inline mnn_go_shape go_mnn_tensor_shape(mnn_go_tensor tensor) {
     mnn_go_shape shape = {0};
     size_t rank = 0;
-    shape.result = mnn_go_finish(mnn_tensor_shape(tensor, shape.dims, MNN_MAX_RANK, &rank));
+    shape.result = mnn_go_finish(mnn_tensor_shape(TENSOR(tensor), shape.dims, MNN_MAX_RANK, &rank));
     shape.result.number = rank;
     return shape;
 }
+
+#undef MODEL
+#undef SESSION
+#undef TENSOR
+#undef CANCEL
 
 #endif

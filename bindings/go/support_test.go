@@ -52,7 +52,7 @@ func mustBe(t testing.TB, err error, targets ...error) {
 
 func openModel(t testing.TB, path string) *Interpreter {
 	t.Helper()
-	net, err := NewInterpreterFromFile(path, nil)
+	net, err := NewInterpreterFromFile(context.Background(), path, nil)
 	must(t, err)
 	t.Cleanup(func() { must(t, net.Close()) })
 	return net
@@ -62,7 +62,7 @@ func openDigits(t testing.TB) *Interpreter { t.Helper(); return openModel(t, dig
 
 func newTestSession(t testing.TB, net *Interpreter, config *SessionConfig) *Session {
 	t.Helper()
-	session, err := net.NewSession(config)
+	session, err := net.NewSession(context.Background(), config)
 	must(t, err)
 	t.Cleanup(func() { must(t, session.Close()) })
 	return session

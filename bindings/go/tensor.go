@@ -7,7 +7,7 @@ import "C"
 // closed, and keeps the session from being collected.
 type Tensor struct {
 	session *Session
-	handle  *C.mnn_tensor_t
+	handle  C.mnn_go_tensor
 	shown   *showing // of a tensor that a callback sees
 }
 
@@ -25,7 +25,7 @@ func (t *Tensor) enter(op string) (mine bool, err error) {
 }
 
 // ask makes one call that only asks.
-func (t *Tensor) ask(op string, call func(*C.mnn_tensor_t) C.mnn_go_result) (C.mnn_go_result, error) {
+func (t *Tensor) ask(op string, call func(C.mnn_go_tensor) C.mnn_go_result) (C.mnn_go_result, error) {
 	mine, err := t.enter(op)
 	if err != nil {
 		return C.mnn_go_result{}, err
@@ -66,7 +66,7 @@ func (t *Tensor) Shape() ([]int, error) {
 
 // Type returns the element type. StatusBadState as of Shape.
 func (t *Tensor) Type() (ElementType, error) {
-	result, err := t.ask("Tensor.Type", func(handle *C.mnn_tensor_t) C.mnn_go_result {
+	result, err := t.ask("Tensor.Type", func(handle C.mnn_go_tensor) C.mnn_go_result {
 		return C.go_mnn_tensor_type(handle)
 	})
 	return ElementType(result.number), err
@@ -75,7 +75,7 @@ func (t *Tensor) Type() (ElementType, error) {
 // Format returns NHWC when the shape is in NHWC order, else NCHW or NC4HW4, whose shapes are in NCHW order.
 // StatusBadState as of Shape.
 func (t *Tensor) Format() (Format, error) {
-	result, err := t.ask("Tensor.Format", func(handle *C.mnn_tensor_t) C.mnn_go_result {
+	result, err := t.ask("Tensor.Format", func(handle C.mnn_go_tensor) C.mnn_go_result {
 		return C.go_mnn_tensor_format(handle)
 	})
 	return Format(result.number), err
@@ -83,7 +83,7 @@ func (t *Tensor) Format() (Format, error) {
 
 // ElementCount returns the product of the extents. StatusBadState as of Shape, and when an extent is open.
 func (t *Tensor) ElementCount() (int, error) {
-	result, err := t.ask("Tensor.ElementCount", func(handle *C.mnn_tensor_t) C.mnn_go_result {
+	result, err := t.ask("Tensor.ElementCount", func(handle C.mnn_go_tensor) C.mnn_go_result {
 		return C.go_mnn_tensor_element_count(handle)
 	})
 	return int(result.number), err
@@ -91,7 +91,7 @@ func (t *Tensor) ElementCount() (int, error) {
 
 // ByteSize returns how many bytes the tensor has in a format. StatusBadState as of ElementCount.
 func (t *Tensor) ByteSize(format Format) (int, error) {
-	result, err := t.ask("Tensor.ByteSize", func(handle *C.mnn_tensor_t) C.mnn_go_result {
+	result, err := t.ask("Tensor.ByteSize", func(handle C.mnn_go_tensor) C.mnn_go_result {
 		return C.go_mnn_tensor_byte_size(handle, C.int32_t(format))
 	})
 	return int(result.number), err

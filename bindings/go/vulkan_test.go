@@ -50,6 +50,11 @@ func TestVulkanRuns(t *testing.T) {
 	want := mustScore(t, digitsSession(t), image)
 	session := newTestSession(t, openDigits(t), config)
 	mustBeNear(t, mustScore(t, session, image), want)
+	forward, reason, err := session.ForwardType()
+	must(t, err)
+	if forward != ForwardVulkan || reason != "" {
+		t.Errorf("runs on %d, %q", forward, reason)
+	}
 	ops, err := session.Ops()
 	must(t, err)
 	on := 0
@@ -75,7 +80,7 @@ func TestVulkanRuns(t *testing.T) {
 		t.Errorf("%d calls for %d operators", calls, on)
 	}
 	config.Device = "no device has this name"
-	_, err = openDigits(t).NewSession(config)
+	_, err = openDigits(t).NewSession(context.Background(), config)
 	mustBe(t, err)
 }
 

@@ -53,12 +53,12 @@ func demo(folder string) (accuracy float64, err error) {
 	if len(labels) == 0 || len(images) != len(labels)*pixels {
 		return 0, fmt.Errorf("%d bytes of images do not fit %d labels", len(images), len(labels))
 	}
-	net, err := mnn.NewInterpreterFromFile(filepath.Join(folder, "digits.mnn"), nil)
+	net, err := mnn.NewInterpreterFromFile(context.Background(), filepath.Join(folder, "digits.mnn"), nil)
 	if err != nil {
 		return 0, err
 	}
 	defer net.Close()
-	session, err := net.NewSession(nil)
+	session, err := net.NewSession(context.Background(), nil)
 	if err != nil {
 		return 0, err
 	}
