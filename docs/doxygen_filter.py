@@ -4,7 +4,7 @@
     doxygen_filter.py mnn_c.h      prints the header as Doxygen wants it
 
 The comment before a declaration is read by the header's own rules: "name: text" at the start of a sentence documents an
-argument of that name, "Returns", "Threads:", "Cost:" and "Since" begin their parts. A handle that a comment does not
+argument of that name, "Returns", "Use:", "Cost:" and "Since" begin their parts. A handle that a comment does not
 mention is the object of the function and is documented as such; one that another argument's text names in backticks is
 documented there; any other argument left out is Doxygen's to find. Without "Returns" the first sentence says what comes
 back.
@@ -14,15 +14,21 @@ says its number.
 import re
 import sys
 
-HANDLES = {"mnn_interpreter_t": "interpreter", "mnn_session_t": "session", "mnn_tensor_t": "tensor"}
+HANDLES = {
+    "mnn_interpreter_t": "interpreter",
+    "mnn_session_t": "session",
+    "mnn_tensor_t": "tensor",
+    "mnn_cancel_t": "cancellation token",
+}
 # What the header leaves without a comment of its own.
 BARE = {
     "typedef int32_t mnn_status;": "MNN_OK or MNN_ERROR_*.",
     "typedef struct mnn_interpreter mnn_interpreter_t;": "A model. Opaque.",
     "typedef struct mnn_session mnn_session_t;": "A model prepared for one configuration and shapes. Opaque.",
     "typedef struct mnn_tensor mnn_tensor_t;": "An input or an output of a session. Opaque.",
+    "typedef struct mnn_cancel mnn_cancel_t;": "A cancellation token. Opaque.",
 }
-PARTS = {"Returns ": "@return ", "Threads:": "@par Threads\n", "Cost:": "@par Cost\n", "Since ": "@since "}
+PARTS = {"Returns ": "@return ", "Use:": "@par Use\n", "Cost:": "@par Cost\n", "Since ": "@since "}
 
 
 def plain(comment):
@@ -66,7 +72,7 @@ def block(lines, declaration):
     arguments = arguments_of(declaration)
     names = "|".join(map(re.escape, arguments)) or r"(?!)"
     start = r"(?:\A|(?<=\n)|(?<=\.[ \n])|(?<=;[ \n]))"
-    marker = re.compile(rf"{start}((?:{names})(?:,\s(?:{names}))*:|Returns\s|Threads:|Cost:|Since\s(?=\d))")
+    marker = re.compile(rf"{start}((?:{names})(?:,\s(?:{names}))*:|Returns\s|Use:|Cost:|Since\s(?=\d))")
     pieces = marker.split(text)
     brief, *rest = re.split(r"(?<!e\.g)\.(?:\s+|$)", pieces[0].strip(), maxsplit=1)
     out = [f"@brief {brief}."] + list(filter(None, rest))
@@ -113,7 +119,7 @@ def filtered(text):
     body = re.sub(r"([;,]|\d|\w)([ \t]+)/\* (?!----)(?=[^\n])", r"\1\2/**< ", body)
     body = re.sub(r"\b(MNN_\w+\s*=\s*(\d+)\b,?)(?!,|\s*/\*\*<)", r"\1 /**< \2 */", body)
     # Before a declaration: the comment and what follows it up to ; or {.
-    body = re.sub(r"^/\*(?!\*| ----).*?\*/(?=\n(\S[^;{]*[;{]))",
+    body = re.sub(r"^/\*(?!\*| ----)(?:(?!\*/).)*\*/(?=\n(\S[^;{]*[;{]))",
                   lambda match: framed(block(plain(match.group(0)), match.group(1)), match.group(0).count("\n") + 1),
                   body, flags=re.M | re.S)
     body = re.sub(r"^/\* ---- (.*?) -+ \*/$", group, body, flags=re.M)

@@ -50,7 +50,7 @@ File::File(const char* path) {
              osText(error).c_str());
     }
     try {
-        opened_ = examine();
+        opened_ = examine(Status::FileOpenFailed);
         if (S_ISDIR(opened_.st_mode))
             fail(Status::FileOpenFailed, "cannot open '%s': %s", path, osText(EISDIR).c_str());
         if (!S_ISREG(opened_.st_mode))
@@ -67,19 +67,19 @@ File::~File() {
     ::close(descriptor_);
 }
 
-struct stat File::examine() const {
+struct stat File::examine(Status failure) const {
     struct stat info {};
     int result = 0;
     do {
         result = ::fstat(descriptor_, &info);
     } while (result != 0 && errno == EINTR);
     if (result != 0)
-        fail(Status::FileOpenFailed, "cannot examine '%s': %s", path_.c_str(), osText(errno).c_str());
+        fail(failure, "cannot examine '%s': %s", path_.c_str(), osText(errno).c_str());
     return info;
 }
 
 void File::requireUnchanged() const {
-    const struct stat now = examine();
+    const struct stat now = examine(Status::FileReadFailed);
     const char* what = nullptr;
     if (now.st_dev != opened_.st_dev || now.st_ino != opened_.st_ino)
         what = "it is another file now";

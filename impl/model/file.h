@@ -31,7 +31,7 @@ class File {
     void read(size_t offset, void* out, size_t bytes) const;
 
   private:
-    struct stat examine() const;
+    struct stat examine(Status failure) const;  // failure: what it throws
 
     std::string path_;
     int descriptor_ = -1;
