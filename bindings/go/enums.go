@@ -155,7 +155,7 @@ type OpAction int32
 // The answers of a callback.
 const (
 	OpRun  OpAction = 0 // go on
-	OpSkip OpAction = 1 // from `before` only: leave the operator out; its outputs keep what their memory holds
+	OpSkip OpAction = 1 // from `before` only: leave the operator out; its outputs keep their memory. Not on a GPU
 	OpStop OpAction = 2 // end the run with StatusCallbackStop
 )
 

@@ -194,7 +194,8 @@ func dubious(t *testing.T) []byte {
 		}
 		data[at]--
 		warned := false
-		net, err := NewInterpreterFromMemory(context.Background(), data, &LoadOptions{Log: func(LogLevel, string) { warned = true }})
+		options := &LoadOptions{Log: func(LogLevel, string) { warned = true }}
+		net, err := NewInterpreterFromMemory(context.Background(), data, options)
 		if err == nil {
 			must(t, net.Close())
 			if warned {

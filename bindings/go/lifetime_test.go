@@ -293,9 +293,8 @@ func TestFailedLoadKeepsNoLog(t *testing.T) {
 	func() {
 		box := &struct{ messages [8]string }{}
 		runtime.SetFinalizer(box, func(*struct{ messages [8]string }) { close(freed) })
-		_, err := NewInterpreterFromFile(context.Background(), os.DevNull, &LoadOptions{Log: func(_ LogLevel, message string) {
-			box.messages[0] = message
-		}})
+		options := &LoadOptions{Log: func(_ LogLevel, message string) { box.messages[0] = message }}
+		_, err := NewInterpreterFromFile(context.Background(), os.DevNull, options)
 		mustBe(t, err)
 	}()
 	collected(t, freed)

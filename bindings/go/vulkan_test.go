@@ -79,6 +79,12 @@ func TestVulkanRuns(t *testing.T) {
 	if calls < on {
 		t.Errorf("%d calls for %d operators", calls, on)
 	}
+	mustBe(t, session.RunWithCallbacks(context.Background(), func(op OpInfo, _ []*Tensor) OpAction {
+		if op.Backend == "vulkan" {
+			return OpSkip
+		}
+		return OpRun
+	}, nil), StatusNotSupported)
 	config.Device = "no device has this name"
 	_, err = openDigits(t).NewSession(context.Background(), config)
 	mustBe(t, err)

@@ -18,8 +18,10 @@ import sys
 NODE = "MNN_C_0"
 C_RUNTIME = r"libc|libm|ld-linux[-\w]*"
 CXX_RUNTIME = r"libstdc\+\+|libgcc_s"
-# Go copies the sentence of an error (its goroutines change threads) and tensors (a slice would outlive its tensor).
-GO_LEAVES_OUT = {"mnn_last_error", "mnn_tensor_map", "mnn_tensor_unmap"}
+# Go copies the sentence of an error (its goroutines change threads) and tensors (a slice would outlive its tensor). It
+# runs and resizes with options, and gives each call a token of its own, which is never reset.
+GO_LEAVES_OUT = {"mnn_last_error", "mnn_tensor_map", "mnn_tensor_unmap", "mnn_session_run", "mnn_session_resize",
+                 "mnn_cancel_reset"}
 
 
 def output(*command):

@@ -139,7 +139,8 @@ codes! {
     OpAction {
         /// Go on.
         Run = MNN_OP_RUN,
-        /// From `before` only: leave this operator out; its outputs keep what their memory holds.
+        /// From `before` only: leave this operator out; its outputs keep what their memory holds. Not for
+        /// operators on a GPU ([`ErrorKind::NotSupported`](crate::ErrorKind::NotSupported)).
         Skip = MNN_OP_SKIP,
         /// End the run with [`ErrorKind::CallbackStop`](crate::ErrorKind::CallbackStop).
         Stop = MNN_OP_STOP,

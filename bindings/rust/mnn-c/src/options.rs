@@ -48,8 +48,8 @@ impl InterpreterOptions {
     /// inside a call; calls of several threads may overlap. The closure is dropped with the last of
     /// interpreter and sessions.
     ///
-    /// The closure may call anything. A session whose call sends the message is busy for it. A panic in it is
-    /// raised again in the caller once the library's call is over.
+    /// The closure may call anything, also load models and run sessions; such calls send no messages themselves. A
+    /// panic in it is raised again in the caller once the library's call is over.
     pub fn log(mut self, level: LogLevel, closure: impl Fn(LogLevel, &str) + Send + Sync + 'static) -> Self {
         self.log = Some((level, Box::new(closure)));
         self

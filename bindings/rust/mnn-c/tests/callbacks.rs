@@ -243,6 +243,25 @@ fn messages() {
 }
 
 #[test]
+fn a_log_closure_may_run_sessions() {
+    let seen = Arc::new(AtomicUsize::new(0));
+    let count = seen.clone();
+    let net = InterpreterOptions::new()
+        .log(LogLevel::Debug, move |_, _| {
+            let scores = classify(&mut open_session(), &pixels(PIXELS, 8)).unwrap();
+            assert_eq!(scores.len(), CLASSES);
+            count.fetch_add(1, Ordering::SeqCst);
+        })
+        .load_file(digits("digits.mnn"))
+        .unwrap();
+    let loaded = seen.load(Ordering::SeqCst);
+    assert!(loaded > 0);
+    let mut session = net.create_session(&ScheduleConfig::new()).unwrap();
+    assert!(seen.load(Ordering::SeqCst) > loaded);
+    assert_eq!(classify(&mut session, &pixels(PIXELS, 8)).unwrap(), reference(8));
+}
+
+#[test]
 fn a_log_closure_lives_as_long_as_it_is_needed() {
     let dropped = Arc::new(AtomicUsize::new(0));
     let options = |dropped: &Arc<AtomicUsize>| {

@@ -119,6 +119,11 @@ fn callbacks_on_a_device() {
     assert!(seen > 0);
     let scores: Vec<f32> = session.output("scores").unwrap().read(Format::Nchw).unwrap();
     assert_close(&scores, &reference(2), 1e-4);
+    let skip = RunOptions::new().before(|call| match call.op().backend_name.as_ref() {
+        "vulkan" => OpAction::Skip,
+        _ => OpAction::Run,
+    });
+    assert_fails(session.run_with(skip), ErrorKind::NotSupported);
 }
 
 #[test]
