@@ -155,7 +155,8 @@ func TestExternalWeights(t *testing.T) {
 	}
 	model, err := os.ReadFile(file("model.mnn"))
 	must(t, err)
-	net, err := NewInterpreterFromMemory(model, &LoadOptions{ExternalWeightPath: file("model.mnn.weight")})
+	options := &LoadOptions{ExternalWeightPath: file("model.mnn.weight")}
+	net, err := NewInterpreterFromMemory(context.Background(), model, options)
 	must(t, err)
 	defer net.Close()
 	session := newTestSession(t, net, nil)
@@ -177,7 +178,7 @@ func TestExternalWeights(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"", "no-such-file.weight"} {
-		_, err := NewInterpreterFromMemory(model, &LoadOptions{ExternalWeightPath: path})
+		_, err := NewInterpreterFromMemory(context.Background(), model, &LoadOptions{ExternalWeightPath: path})
 		mustBe(t, err, StatusFileNotExist)
 	}
 }
