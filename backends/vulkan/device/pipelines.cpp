@@ -3,57 +3,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/vulkan/device/cache_header.h"
 #include "backends/vulkan/device/device.h"
 #include "backends/vulkan/device/result.h"
 #include "backends/vulkan/shaders.h"
 #include "base/error.h"
 
 namespace mnnc::vulkan {
-
-namespace {
-
-// What a stored cache begins with. The driver's own header is inside the blob and checked too: drivers accept
-// garbage.
-struct CacheHeader {
-    char magic[8] = {'M', 'N', 'N', 'C', 'V', 'K', 'P', '1'};
-    uint32_t vendor = 0, device = 0, driver = 0, api = 0;
-    uint8_t uuid[VK_UUID_SIZE] = {};
-    uint64_t shaders = 0;   // hash of all embedded shaders
-    uint64_t checksum = 0;  // of the blob
-    uint64_t bytes = 0;     // of the blob
-};
-
-// FNV-1a.
-uint64_t hashBytes(const void* data, size_t bytes, uint64_t hash = 14695981039346656037u) {
-    const auto* p = static_cast<const uint8_t*>(data);
-    for (size_t i = 0; i < bytes; ++i) hash = (hash ^ p[i]) * 1099511628211u;
-    return hash;
-}
-
-CacheHeader headerFor(const DeviceInfo& info) {
-    CacheHeader header;
-    header.vendor = info.vendorId;
-    header.device = info.deviceId;
-    header.driver = info.driverVersion;
-    header.api = info.apiVersion;
-    std::copy(std::begin(info.pipelineCacheUuid), std::end(info.pipelineCacheUuid), header.uuid);
-    header.shaders = 14695981039346656037u;
-    for (const ShaderCode& code : embeddedShaders())
-        header.shaders = hashBytes(code.words, code.bytes, header.shaders);
-    return header;
-}
-
-// The header that Vulkan prescribes: length, version 1, vendor, device, UUID.
-bool driverHeaderFits(const uint8_t* blob, size_t bytes, const DeviceInfo& info) {
-    uint32_t words[4];
-    if (bytes < sizeof words + VK_UUID_SIZE) return false;
-    std::memcpy(words, blob, sizeof words);
-    return words[0] == sizeof words + VK_UUID_SIZE && words[1] == VK_PIPELINE_CACHE_HEADER_VERSION_ONE &&
-           words[2] == info.vendorId && words[3] == info.deviceId &&
-           std::memcmp(blob + sizeof words, info.pipelineCacheUuid, VK_UUID_SIZE) == 0;
-}
-
-}  // namespace
 
 void PipelineFactory::create() {
     const VkPipelineCacheCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
@@ -173,29 +129,15 @@ std::vector<uint8_t> PipelineFactory::cache() const {
               "vkGetPipelineCacheData");
         blob.resize(bytes);
     }
-    CacheHeader header = headerFor(device_.info());
-    header.bytes = blob.size();
-    header.checksum = hashBytes(blob.data(), blob.size());
-    std::vector<uint8_t> result(sizeof header + blob.size());
-    std::memcpy(result.data(), &header, sizeof header);
-    std::copy(blob.begin(), blob.end(), result.begin() + sizeof header);
-    return result;
+    return storedCache(blob, device_.info());
 }
 
 bool PipelineFactory::merge(const std::vector<uint8_t>& bytes) {
-    CacheHeader header;
-    if (bytes.size() < sizeof header) return false;
-    std::memcpy(&header, bytes.data(), sizeof header);
-    const uint8_t* blob = bytes.data() + sizeof header;
-    const size_t size = bytes.size() - sizeof header;
-    CacheHeader wanted = headerFor(device_.info());
-    wanted.bytes = size;
-    wanted.checksum = hashBytes(blob, size);
-    if (std::memcmp(&header, &wanted, sizeof header) != 0 || !driverHeaderFits(blob, size, device_.info()))
-        return false;
+    const std::span<const uint8_t> blob = driversCache(bytes, device_.info());
+    if (blob.empty()) return false;
     VkPipelineCacheCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
-    info.initialDataSize = size;
-    info.pInitialData = blob;
+    info.initialDataSize = blob.size();
+    info.pInitialData = blob.data();
     VkPipelineCache stored = VK_NULL_HANDLE;
     const VolkDeviceTable& api = device_.api();
     if (api.vkCreatePipelineCache(device_.handle(), &info, nullptr, &stored) != VK_SUCCESS) return false;

@@ -1,0 +1,80 @@
+#include "backends/vulkan/device/cache_header.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/vulkan/device/instance.h"
+#include "backends/vulkan/shaders.h"
+
+namespace mnnc::vulkan {
+
+namespace {
+
+struct CacheHeader {
+    char magic[8] = {'M', 'N', 'N', 'C', 'V', 'K', 'P', '1'};
+    uint32_t vendor = 0, device = 0, driver = 0, api = 0;
+    uint8_t uuid[VK_UUID_SIZE] = {};
+    uint64_t shaders = 0;   // hash of all embedded shaders
+    uint64_t checksum = 0;  // of the driver's bytes
+    uint64_t bytes = 0;     // how many those are
+};
+
+// FNV-1a.
+uint64_t hashBytes(const void* data, size_t bytes, uint64_t hash = 14695981039346656037u) {
+    const auto* p = static_cast<const uint8_t*>(data);
+    for (size_t i = 0; i < bytes; ++i) hash = (hash ^ p[i]) * 1099511628211u;
+    return hash;
+}
+
+uint64_t hashShaders() {
+    static const uint64_t hash = [] {
+        uint64_t all = 14695981039346656037u;
+        for (const ShaderCode& code : embeddedShaders()) all = hashBytes(code.words, code.bytes, all);
+        return all;
+    }();
+    return hash;
+}
+
+CacheHeader headerFor(std::span<const uint8_t> driversBytes, const DeviceInfo& info) {
+    CacheHeader header;
+    header.vendor = info.vendorId;
+    header.device = info.deviceId;
+    header.driver = info.driverVersion;
+    header.api = info.apiVersion;
+    std::copy(std::begin(info.pipelineCacheUuid), std::end(info.pipelineCacheUuid), header.uuid);
+    header.shaders = hashShaders();
+    header.checksum = hashBytes(driversBytes.data(), driversBytes.size());
+    header.bytes = driversBytes.size();
+    return header;
+}
+
+// The header that Vulkan prescribes: length, version 1, vendor, device, UUID.
+bool driverHeaderFits(std::span<const uint8_t> bytes, const DeviceInfo& info) {
+    uint32_t words[4];
+    if (bytes.size() < sizeof words + VK_UUID_SIZE) return false;
+    std::memcpy(words, bytes.data(), sizeof words);
+    return words[0] == sizeof words + VK_UUID_SIZE && words[1] == VK_PIPELINE_CACHE_HEADER_VERSION_ONE &&
+           words[2] == info.vendorId && words[3] == info.deviceId &&
+           std::memcmp(bytes.data() + sizeof words, info.pipelineCacheUuid, VK_UUID_SIZE) == 0;
+}
+
+}  // namespace
+
+std::vector<uint8_t> storedCache(std::span<const uint8_t> driversBytes, const DeviceInfo& info) {
+    const CacheHeader header = headerFor(driversBytes, info);
+    std::vector<uint8_t> stored(sizeof header + driversBytes.size());
+    std::memcpy(stored.data(), &header, sizeof header);
+    std::copy(driversBytes.begin(), driversBytes.end(), stored.begin() + sizeof header);
+    return stored;
+}
+
+std::span<const uint8_t> driversCache(std::span<const uint8_t> bytes, const DeviceInfo& info) {
+    if (bytes.size() < sizeof(CacheHeader)) return {};
+    const std::span<const uint8_t> driversBytes = bytes.subspan(sizeof(CacheHeader));
+    const CacheHeader wanted = headerFor(driversBytes, info);
+    if (std::memcmp(bytes.data(), &wanted, sizeof wanted) != 0 || !driverHeaderFits(driversBytes, info))
+        return {};
+    return driversBytes;
+}
+
+}  // namespace mnnc::vulkan
