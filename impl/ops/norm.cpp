@@ -12,7 +12,6 @@ namespace mnnc {
 
 NormBlocks normBlocks(const LayerNormParams& params, const Shape& shape, const char* what) {
     const int rank = shape.rank();
-    NormBlocks blocks;
     if (params.overChannel) {
         if (rank < 2)
             fail(Status::ComputeSizeError,

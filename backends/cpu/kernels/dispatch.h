@@ -32,6 +32,10 @@
 #ifndef HWY_BROKEN_EMU128
 #define HWY_BROKEN_EMU128 0
 #endif
+// Under sanitizers Highway would call its library, which is not linked, where an index of a shuffle is out of range.
+#ifndef HWY_IS_DEBUG_BUILD
+#define HWY_IS_DEBUG_BUILD 0
+#endif
 #include "backends/cpu/kernels/kernels.h"
 #include "hwy/detect_targets.h"
 
