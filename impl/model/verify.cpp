@@ -11,6 +11,7 @@
 #include <set>
 #include <string_view>
 
+#include "model/sharing.h"
 #include "model/wire_access.h"
 #include "ops/op_type.h"
 
@@ -25,6 +26,8 @@ constexpr uint32_t kMaxTensors = 50000000;
 constexpr uint32_t kMaxRootOffset = 1u << 16;
 
 bool verifies(const uint8_t* data, size_t size) {
+    // First: verifying goes through shared vectors again and again.
+    if (checkSharing(data, size) != Sharing::Fits) return false;
     flatbuffers::Verifier verifier(data, size, kMaxDepth, kMaxTables);
     return verifier.VerifyBuffer<wire::Net>(nullptr);
 }
@@ -105,6 +108,10 @@ const wire::Net* verifyModel(const uint8_t* data, size_t size, const LogSink& lo
         fail(Status::BadFormat, "the model has %zu bytes, the format ends below 2 GiB", size);
     if (!data) fail(Status::NullArgument, "the model has no bytes");
     if (size < 8) fail(Status::Truncated, "the model ends after %zu bytes", size);
+    if (checkSharing(data, size) == Sharing::TooMuch)
+        fail(Status::BadFormat,
+             "the %zu bytes are not a model: their tables share so much that they mean several times as many",
+             size);
     if (!verifies(data, size)) {
         if (looksTruncated(data, size))
             fail(Status::Truncated, "the model is cut short after %zu bytes", size);

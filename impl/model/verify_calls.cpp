@@ -17,34 +17,52 @@ namespace {
 
 constexpr int kMaxCallDepth = 64;
 constexpr int64_t kMaxInstances = 4096;
+constexpr int64_t kMaxCalledOps = 1 << 18;
 
-using Names = std::map<std::string_view, const wire::SubGraphProto*>;
+using Texts = std::set<std::string_view>;
 using StringVecs = flatbuffers::Vector<flatbuffers::Offset<wire::StringVec>>;
 
-const wire::SubGraphProto* resolve(const OpPlace& place, const Names& names,
-                                   const flatbuffers::String* name) {
-    if (vectorSize(name) == 0) place.fail(Status::BadParameter, "it calls a subgraph without a name");
-    const auto found = names.find(name->string_view());
-    if (found == names.end())
-        place.fail(Status::BadIndex, "it calls subgraph '%s', which the model does not have", name->c_str());
-    return found->second;
-}
+// The subgraphs by name, with the names of their tensors and formal inputs. Those are collected once: very many operators
+// may ask.
+class Names {
+  public:
+    explicit Names(const wire::Net& net) {
+        if (!net.subgraphs()) return;
+        for (const auto* graph : *net.subgraphs()) {
+            if (!graphs_.emplace(graph->name()->string_view(), graph).second)
+                fail(Status::BadFormat, "two subgraphs are called '%s'", graph->name()->c_str());
+            Tensors& names = tensors_[graph];
+            for (const auto* name : *graph->tensors()) names.all.insert(name->string_view());
+            if (!graph->inputs()) continue;
+            for (const int32_t id : *graph->inputs())
+                names.inputs.insert(graph->tensors()->Get(static_cast<uint32_t>(id))->string_view());
+        }
+    }
 
-std::set<std::string_view> namesOf(const wire::SubGraphProto& graph, const WireInts* ids) {
-    std::set<std::string_view> names;
-    if (ids)
-        for (const int32_t id : *ids)
-            names.insert(graph.tensors()->Get(static_cast<uint32_t>(id))->string_view());
-    return names;
-}
+    const wire::SubGraphProto* at(std::string_view name) const { return graphs_.at(name); }
+    const wire::SubGraphProto* resolve(const OpPlace& place, const flatbuffers::String* name) const {
+        if (vectorSize(name) == 0) place.fail(Status::BadParameter, "it calls a subgraph without a name");
+        const auto found = graphs_.find(name->string_view());
+        if (found == graphs_.end())
+            place.fail(Status::BadIndex, "it calls subgraph '%s', which the model does not have",
+                       name->c_str());
+        return found->second;
+    }
+    const Texts& inputs(const wire::SubGraphProto& graph) const { return tensors_.at(&graph).inputs; }
+    bool hasTensor(const wire::SubGraphProto& graph, const flatbuffers::String* name) const {
+        return tensors_.at(&graph).all.count(name->string_view()) > 0;
+    }
 
-bool hasTensor(const wire::SubGraphProto& graph, const flatbuffers::String* name) {
-    return std::any_of(graph.tensors()->begin(), graph.tensors()->end(),
-                       [&](const auto* text) { return text->string_view() == name->string_view(); });
-}
+  private:
+    struct Tensors {
+        Texts all, inputs;
+    };
+    std::map<std::string_view, const wire::SubGraphProto*> graphs_;
+    std::map<const wire::SubGraphProto*, Tensors> tensors_;
+};
 
-std::set<std::string_view> aliased(const OpPlace& place, const StringVecs* lists) {
-    std::set<std::string_view> names;
+Texts aliased(const OpPlace& place, const StringVecs* lists) {
+    Texts names;
     if (!lists) return names;
     for (const auto* list : *lists) {
         if (!list) place.fail(Status::BadFormat, "an alias list is null");
@@ -54,22 +72,22 @@ std::set<std::string_view> aliased(const OpPlace& place, const StringVecs* lists
     return names;
 }
 
-void requireCovered(const OpPlace& place, const wire::SubGraphProto& graph,
-                    const std::set<std::string_view>& fed) {
-    for (const auto name : namesOf(graph, graph.inputs()))
+void requireCovered(const OpPlace& place, const Names& names, const wire::SubGraphProto& graph,
+                    const Texts& fed) {
+    for (const auto name : names.inputs(graph))
         if (!fed.count(name))
             place.fail(Status::BadParameter, "input '%.*s' of subgraph '%s' receives nothing",
                        static_cast<int>(name.size()), name.data(), graph.name()->c_str());
 }
 
 void verifyIf(const OpPlace& place, const wire::Op& op, const wire::IfParam& param, const Names& names) {
-    const auto* thenGraph = resolve(place, names, param.then_graph());
-    const auto* elseGraph = resolve(place, names, param.else_graph());
+    const auto* thenGraph = names.resolve(place, param.then_graph());
+    const auto* elseGraph = names.resolve(place, param.else_graph());
     if (vectorSize(param.aliases_inputs()) > vectorSize(op.inputIndexes()))
         place.fail(Status::BadParameter, "it has more input aliases than inputs");
     const auto fed = aliased(place, param.aliases_inputs());
-    requireCovered(place, *thenGraph, fed);
-    requireCovered(place, *elseGraph, fed);
+    requireCovered(place, names, *thenGraph, fed);
+    requireCovered(place, names, *elseGraph, fed);
     const int64_t outputs = vectorSize(op.outputIndexes());
     if (vectorSize(param.aliases_outputs()) == 0) {
         if (vectorSize(thenGraph->outputs()) < outputs || vectorSize(elseGraph->outputs()) < outputs)
@@ -86,7 +104,7 @@ void verifyIf(const OpPlace& place, const wire::Op& op, const wire::IfParam& par
             place.fail(Status::BadParameter, "an output alias needs a name for each branch");
         const auto* thenName = pair->data()->Get(0);
         const auto* elseName = pair->data()->Get(1);
-        if (!hasTensor(*thenGraph, thenName) || !hasTensor(*elseGraph, elseName))
+        if (!names.hasTensor(*thenGraph, thenName) || !names.hasTensor(*elseGraph, elseName))
             place.fail(Status::BadIndex, "output alias '%s', '%s' names no tensors of the branches",
                        thenName->c_str(), elseName->c_str());
     }
@@ -112,22 +130,22 @@ void verifyCountedLoop(const OpPlace& place, const wire::Op& op, const wire::Sub
 
 void verifyWhile(const OpPlace& place, const wire::Op& op, const wire::WhileParam& param,
                  const Names& names) {
-    const auto* body = resolve(place, names, param.body_graph());
+    const auto* body = names.resolve(place, param.body_graph());
     if (vectorSize(param.cond_graph()) == 0) return verifyCountedLoop(place, op, *body);
-    const auto* condition = resolve(place, names, param.cond_graph());
+    const auto* condition = names.resolve(place, param.cond_graph());
     if (vectorSize(condition->outputs()) < 1)
         place.fail(Status::BadParameter, "condition '%s' has no output", condition->name()->c_str());
     if (vectorSize(param.aliases_inputs()) > vectorSize(op.inputIndexes()))
         place.fail(Status::BadParameter, "it has more input aliases than inputs");
     const auto fed = aliased(place, param.aliases_inputs());
-    requireCovered(place, *body, fed);
-    requireCovered(place, *condition, fed);
+    requireCovered(place, names, *body, fed);
+    requireCovered(place, names, *condition, fed);
     if (vectorSize(param.aliases_outputs()) != vectorSize(op.outputIndexes()))
         place.fail(Status::BadParameter, "%lld output aliases for %lld outputs",
                    static_cast<long long>(vectorSize(param.aliases_outputs())),
                    static_cast<long long>(vectorSize(op.outputIndexes())));
     for (const auto* name : *param.aliases_outputs())
-        if (!hasTensor(*body, name))
+        if (!names.hasTensor(*body, name))
             place.fail(Status::BadIndex, "output alias '%s' names no tensor of the body", name->c_str());
     if (!param.aliases_updates()) return;
     for (const auto* pair : *param.aliases_updates()) {
@@ -135,9 +153,8 @@ void verifyWhile(const OpPlace& place, const wire::Op& op, const wire::WhilePara
             place.fail(Status::BadParameter, "an update alias needs an output and an input");
         const auto* from = pair->data()->Get(0);
         const auto to = pair->data()->Get(1)->string_view();
-        const bool known =
-            (hasTensor(*body, from) || hasTensor(*condition, from)) &&
-            (namesOf(*body, body->inputs()).count(to) || namesOf(*condition, condition->inputs()).count(to));
+        const bool known = (names.hasTensor(*body, from) || names.hasTensor(*condition, from)) &&
+                           (names.inputs(*body).count(to) || names.inputs(*condition).count(to));
         if (!known)
             place.fail(Status::BadIndex, "update alias '%s' -> '%s' does not resolve", from->c_str(),
                        to.data());
@@ -166,6 +183,7 @@ struct CallTree {
     bool open = true;
     int height = 0;
     int64_t instances = 1;
+    int64_t ops = 0;  // of all instances
 };
 
 CallTree visit(const wire::SubGraphProto* graph, const Names& names,
@@ -176,11 +194,13 @@ CallTree visit(const wire::SubGraphProto* graph, const Names& names,
     if (!isNew) return tree;
     if (depth > kMaxCallDepth)
         fail(Status::LimitExceeded, "subgraphs are nested deeper than %d", kMaxCallDepth);
+    tree.ops = vectorSize(graph->nodes());
     for (const auto* op : *graph->nodes())
         for (const auto* callee : callees(*op, names)) {
             const CallTree inner = visit(callee, names, trees, depth + 1);
             tree.height = std::max(tree.height, inner.height + 1);
             tree.instances = std::min(tree.instances + inner.instances, kMaxInstances + 1);
+            tree.ops = std::min(tree.ops + inner.ops, kMaxCalledOps + 1);
         }
     if (tree.height > kMaxCallDepth)
         fail(Status::LimitExceeded, "subgraphs are nested deeper than %d", kMaxCallDepth);
@@ -203,11 +223,7 @@ void verifyCallers(const WireGraph& graph, const Names& names) {
 }  // namespace
 
 void verifyCalls(const wire::Net& net) {
-    Names names;
-    if (net.subgraphs())
-        for (const auto* graph : *net.subgraphs())
-            if (!names.emplace(graph->name()->string_view(), graph).second)
-                fail(Status::BadFormat, "two subgraphs are called '%s'", graph->name()->c_str());
+    const Names names(net);
     WireGraph main;
     main.ops = net.oplists();
     verifyCallers(main, names);
@@ -220,12 +236,18 @@ void verifyCalls(const wire::Net& net) {
     }
     std::map<const wire::SubGraphProto*, CallTree> trees;
     for (const auto* graph : *net.subgraphs()) visit(graph, names, trees, 0);
-    int64_t instances = 0;
+    int64_t instances = 0, ops = 0;
     for (const auto* op : *net.oplists())
-        for (const auto* callee : callees(*op, names)) instances += trees.at(callee).instances;
+        for (const auto* callee : callees(*op, names)) {
+            instances += trees.at(callee).instances;
+            ops += trees.at(callee).ops;
+        }
     if (instances > kMaxInstances)
         fail(Status::LimitExceeded, "the operators call %lld subgraphs in all, at most %lld are run",
              static_cast<long long>(instances), static_cast<long long>(kMaxInstances));
+    if (ops > kMaxCalledOps)
+        fail(Status::LimitExceeded, "the calls of subgraphs make %lld operators, at most %lld are run",
+             static_cast<long long>(ops), static_cast<long long>(kMaxCalledOps));
 }
 
 }  // namespace mnnc

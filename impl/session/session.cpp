@@ -71,8 +71,11 @@ int tensorId(const Graph& graph, const std::string& name) {
 
 std::vector<int> wantedOutputs(const Graph& graph, const SessionConfig& config) {
     std::vector<int> ids;
+    std::vector<bool> taken(graph.tensorNames.size());
     auto add = [&](int id) {
-        if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
+        if (taken[static_cast<size_t>(id)]) return;
+        taken[static_cast<size_t>(id)] = true;
+        ids.push_back(id);
     };
     if (config.outputs.empty())
         for (const int id : graph.outputs) add(id);

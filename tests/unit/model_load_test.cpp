@@ -377,6 +377,58 @@ TEST(ModelLoad, CallTreesAreBounded) {
     }
 }
 
+TEST(ModelLoad, CalledOperatorsAreBounded) {
+    // 300 calls of a body of 1,000 operators: few calls, many operators.
+    wire::NetT net = makeReluNet();
+    auto body = makeBranch("body");
+    while (body->nodes.size() < 1000)
+        body->nodes.push_back(
+            makeOp(wire::OpType::ReLU, "", {0}, {static_cast<int32_t>(body->nodes.size()) % 2}));
+    net.subgraphs.push_back(std::move(body));
+    const auto call = [&] {
+        wire::IfParamT param;
+        param.then_graph = param.else_graph = "body";
+        auto fed = std::make_unique<wire::StringVecT>();
+        fed->data = net.subgraphs[0]->tensors;
+        param.aliases_inputs.push_back(std::move(fed));
+        net.oplists.push_back(makeOp(wire::OpType::If, "", {0}, {1}, std::move(param)));
+    };
+    for (int i = 0; i < 100; ++i) call();
+    EXPECT_NE(loadNet(net), nullptr);
+    for (int i = 0; i < 200; ++i) call();
+    expectRefused(net, Status::LimitExceeded, "at most 262144");
+}
+
+// Few bytes that mean many: 100,000 names that are one string of 100,000 characters, and operators that share a list of
+// inputs.
+TEST(ModelLoad, SharedTablesAreNoAmplifier) {
+    const auto build = [](size_t names, size_t length, size_t ops, size_t inputs) {
+        flatbuffers::FlatBufferBuilder builder;
+        const auto name = builder.CreateString(std::string(length, 'n'));
+        const auto tensors =
+            builder.CreateVector(std::vector<flatbuffers::Offset<flatbuffers::String>>(names, name));
+        const auto ids = builder.CreateVector(std::vector<int32_t>(inputs, 0));
+        const auto made = builder.CreateVector(std::vector<int32_t>{1});
+        wire::OpBuilder op(builder);
+        op.add_type(wire::OpType::Concat);
+        op.add_inputIndexes(ids);
+        op.add_outputIndexes(made);
+        const auto shared = op.Finish();
+        std::vector<flatbuffers::Offset<wire::Op>> list(ops, shared);
+        const auto oplists = builder.CreateVector(list);
+        wire::NetBuilder net(builder);
+        net.add_oplists(oplists);
+        net.add_tensorName(tensors);
+        builder.Finish(net.Finish());
+        return std::vector<uint8_t>(builder.GetBufferPointer(),
+                                    builder.GetBufferPointer() + builder.GetSize());
+    };
+    for (const auto& bytes : {build(100000, 100000, 1, 1), build(2, 1, 100000, 100000)}) {
+        EXPECT_LT(bytes.size(), 1u << 20);
+        expectFailure(Status::BadFormat, "share", [&] { loadBytes(bytes); });
+    }
+}
+
 TEST(ModelLoad, WarningForATensorProducedTwice) {
     wire::NetT net = makeReluNet();
     net.oplists.push_back(makeOp(wire::OpType::Sigmoid, "again", {0}, {1}));
