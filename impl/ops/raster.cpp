@@ -133,12 +133,13 @@ ParamsPtr parseRaster(const wire::Op& op, const ParseContext& context) {
 
 void shapeRaster(const ShapeContext& context) {
     const auto* params = context.node.paramsAs<RasterParams>();
+    if (context.inputCount() == 0 && (!params->described || !params->typed || !params->hasFormat))
+        fail(Status::ComputeSizeError, "op '%s' has neither inputs nor a shape, type and format",
+             context.name());
     if (!params->described) {
         context.set(0, context.in(0).shape);
         return;
     }
-    if (context.inputCount() == 0 && (!params->typed || !params->hasFormat))
-        fail(Status::ComputeSizeError, "op '%s' has neither inputs nor a type and format", context.name());
     context.set(0, params->shape, params->typed ? params->type : context.in(0).type,
                 params->hasFormat ? params->format : context.in(0).format);
 }
