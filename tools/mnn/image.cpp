@@ -8,6 +8,13 @@
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
+// Of what isImageFile() knows alone: the file's content chooses the reader, whatever it is called.
+#define STBI_ONLY_PNG
+#define STBI_ONLY_JPEG
+#define STBI_ONLY_BMP
+#define STBI_ONLY_GIF
+#define STBI_ONLY_TGA
+#define STBI_ONLY_PNM
 #define STB_IMAGE_STATIC
 #define STB_IMAGE_IMPLEMENTATION
 #include <stb_image.h>
@@ -18,6 +25,8 @@
 
 namespace tool {
 namespace {
+
+constexpr int64_t kMostPixels = 1 << 26;  // a few bytes may claim to be an image of any size
 
 double perChannel(const std::vector<double>& values, int channel, double fallback) {
     if (values.empty()) return fallback;
@@ -57,6 +66,11 @@ Array readImage(const std::string& path, const std::vector<int64_t>& shape, bool
     checkChannelCount("--scale", flags.scale, channels);
 
     int fileWidth = 0, fileHeight = 0, fileChannels = 0;
+    if (!stbi_info(path.c_str(), &fileWidth, &fileHeight, &fileChannels))
+        throw ToolError(fmt::format("cannot read the image '{}': {}", path, stbi_failure_reason()));
+    if (fileWidth < 1 || fileHeight < 1 || int64_t{fileWidth} * fileHeight > kMostPixels)
+        throw ToolError(fmt::format("the image '{}' is {}x{}, readable are 1 to {} pixels", path, fileWidth,
+                                    fileHeight, kMostPixels));
     const std::unique_ptr<unsigned char, void (*)(void*)> pixels(
         stbi_load(path.c_str(), &fileWidth, &fileHeight, &fileChannels, channels), stbi_image_free);
     if (!pixels) throw ToolError(fmt::format("cannot read the image '{}': {}", path, stbi_failure_reason()));
