@@ -1,0 +1,79 @@
+// Stored pipeline caches: what passes the checks is what was stored, byte for byte. Where there is a Vulkan device some
+// inputs go through a session, too.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "backends/vulkan/device/cache_header.h"
+#include "backends/vulkan/device/instance.h"
+#include "random.h"
+#include "target.h"
+
+using namespace mnnc::vulkan;
+
+namespace {
+
+struct Counters {
+    size_t executions = 0, accepted = 0;
+    ~Counters() {
+        if (executions > 1)
+            std::fprintf(stderr, "cache: %zu executions, %zu accepted by the checks\n", executions, accepted);
+    }
+};
+Counters counters;
+
+DeviceInfo device() {
+    DeviceInfo info;
+    info.vendorId = 0x10005;
+    info.driverVersion = 7;
+    info.apiVersion = 1u << 22 | 3u << 12;
+    for (size_t i = 0; i < VK_UUID_SIZE; ++i) info.pipelineCacheUuid[i] = static_cast<uint8_t>(i * 17);
+    return info;
+}
+
+// The driver's bytes as Vulkan wants them to begin, with `rest` behind.
+std::vector<uint8_t> driversBytes(const uint8_t* rest, size_t size) {
+    const DeviceInfo info = device();
+    const uint32_t words[] = {16 + VK_UUID_SIZE, VK_PIPELINE_CACHE_HEADER_VERSION_ONE, info.vendorId,
+                              info.deviceId};
+    std::vector<uint8_t> bytes(sizeof words + VK_UUID_SIZE + size);
+    std::memcpy(bytes.data(), words, sizeof words);
+    std::memcpy(bytes.data() + sizeof words, info.pipelineCacheUuid, VK_UUID_SIZE);
+    std::copy(rest, rest + size, bytes.data() + sizeof words + VK_UUID_SIZE);
+    return bytes;
+}
+
+}  // namespace
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    ++counters.executions;
+    const DeviceInfo info = device();
+    const std::vector<uint8_t> bytes(data, data + size);
+    const std::span<const uint8_t> opened = driversCache(bytes, info);
+    if (opened.empty()) return 0;
+    ++counters.accepted;
+    const std::vector<uint8_t> again = storedCache(opened, info);
+    if (!std::equal(again.begin(), again.end(), bytes.begin(), bytes.end())) std::abort();
+    DeviceInfo other = info;
+    ++other.driverVersion;
+    if (!driversCache(bytes, other).empty()) std::abort();
+    return 0;
+}
+
+// Damage, and stored caches that are right in all but one byte, or in all.
+size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t maxSize, unsigned seed) {
+    fuzz::Random random(seed);
+    if (random.oneIn(2)) return LLVMFuzzerMutate(data, size, maxSize);
+    std::vector<uint8_t> driver = driversBytes(data, std::min<size_t>(size, 64));
+    if (random.oneIn(4)) driver.resize(random.below(driver.size() + 1));
+    if (random.oneIn(4) && !driver.empty())
+        random.pick(driver) ^= static_cast<uint8_t>(1u << random.below(8));
+    std::vector<uint8_t> stored = storedCache(driver, device());
+    if (random.oneIn(2)) random.pick(stored) ^= static_cast<uint8_t>(1u << random.below(8));
+    if (random.oneIn(8)) stored.resize(random.below(stored.size() + 1));
+    if (stored.size() > maxSize) stored.resize(maxSize);
+    std::memcpy(data, stored.data(), stored.size());
+    return stored.size();
+}

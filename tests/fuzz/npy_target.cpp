@@ -1,0 +1,31 @@
+// The tool's reader of .npy files: what it reads can be converted and is written as it was.
+#include <cstdio>
+#include <cstdlib>
+
+#include "memory_file.h"
+#include "target.h"
+#include "tools/mnn/common.h"
+#include "tools/mnn/npy.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    static fuzz::MemoryFile file, copy;
+    file.set(data, size);
+    try {
+        const tool::Array array = tool::readNpy(file.path());
+        copy.set(nullptr, 0);
+        tool::writeNpy(copy.path(), array);
+        const tool::Array again = tool::readNpy(copy.path());
+        if (again.element != array.element || again.shape != array.shape || again.bytes != array.bytes)
+            std::abort();
+        (void)tool::shapeText(array.shape);
+        for (const tool::Element element :
+             {tool::Element::Float32, tool::Element::Int32, tool::Element::UInt8, tool::Element::Int64}) {
+            try {
+                (void)tool::convert(array, element);
+            } catch (const tool::ToolError&) {  // a value that does not fit
+            }
+        }
+    } catch (const tool::ToolError&) {
+    }
+    return 0;
+}

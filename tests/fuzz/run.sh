@@ -1,0 +1,41 @@
+#!/bin/sh
+# Fuzzes one target: tests/fuzz/run.sh TARGET EXECUTIONS [libFuzzer's options...]
+#   targets: model weights cache npy json image
+# Environment: BUILD (build/fuzz), CORPUS (build/fuzz/corpus-TARGET, which grows), ARTIFACTS (build/fuzz/finds-TARGET:
+# inputs that crash, leak or take long). Builds the target when it is not there. Exit code 0: nothing was found.
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+[ $# -ge 2 ] || { sed -n '2,5s/^# //p' "$0" >&2; exit 2; }
+target=$1 executions=$2
+shift 2
+build=${BUILD:-$root/build/fuzz}
+corpus=${CORPUS:-$build/corpus-$target}
+finds=${ARTIFACTS:-$build/finds-$target}
+program=$build/tests/fuzz/fuzz_$target
+if [ ! -x "$program" ]; then
+    (cd "$root" && cmake --preset fuzz -B "$build" && cmake --build "$build" --target "fuzz_$target")
+fi
+mkdir -p "$corpus" "$finds"
+
+# Seeds are files of other tests and of this folder. A corpus that is there is used as it is: it has them already.
+if [ -z "$(ls -A "$corpus")" ]; then
+    number=0
+    while read -r seed; do
+        [ -z "$seed" ] || cp "$seed" "$corpus/seed-$number"
+        number=$((number + 1))
+    done <"$build/tests/fuzz/$target.seeds"
+fi
+folders=
+for folder in "$root/tests/fuzz/seeds/$target" "$root/tests/fuzz/regressions/$target"; do
+    [ ! -d "$folder" ] || folders="$folders $folder"
+done
+
+case $target in
+    model | weights) most=65536 ;;
+    image | npy) most=8192 ;;
+    *) most=4096 ;;
+esac
+# A unit may take 10 s under the sanitizers and may ask for 160 MiB at once; sessions of the target get 16 MiB.
+# shellcheck disable=SC2086
+exec "$program" -runs="$executions" -max_len=$most -timeout=10 -report_slow_units=2 -rss_limit_mb=2048 \
+    -malloc_limit_mb=160 -detect_leaks=1 -print_final_stats=1 -artifact_prefix="$finds/" "$@" "$corpus" $folders
