@@ -7,16 +7,7 @@ add_custom_command(
   DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/schema/mnn.fbs
   COMMENT "flatc schema/mnn.fbs"
   VERBATIM)
-# The same with the types of all fields, for code that goes over any table; the rest compiles faster without.
-set(MNN_C_TYPES_DIR ${MNN_C_GENERATED_DIR}/types)
-add_custom_command(
-  OUTPUT ${MNN_C_TYPES_DIR}/mnn_generated.h
-  COMMAND ${MNN_C_FLATC} --no-warnings --cpp --scoped-enums --gen-object-api --reflect-types -o ${MNN_C_TYPES_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/schema/mnn.fbs
-  DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/schema/mnn.fbs
-  COMMENT "flatc schema/mnn.fbs with types"
-  VERBATIM)
-add_custom_target(mnn_c_wire_header
-  DEPENDS ${MNN_C_GENERATED_DIR}/mnn_generated.h ${MNN_C_TYPES_DIR}/mnn_generated.h)
+add_custom_target(mnn_c_wire_header DEPENDS ${MNN_C_GENERATED_DIR}/mnn_generated.h)
 add_library(mnn_c_wire INTERFACE)
 add_dependencies(mnn_c_wire mnn_c_wire_header)
 target_include_directories(mnn_c_wire SYSTEM INTERFACE ${MNN_C_GENERATED_DIR})

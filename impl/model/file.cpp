@@ -73,8 +73,7 @@ struct stat File::examine(Status failure) const {
     do {
         result = ::fstat(descriptor_, &info);
     } while (result != 0 && errno == EINTR);
-    if (result != 0)
-        fail(failure, "cannot examine '%s': %s", path_.c_str(), osText(errno).c_str());
+    if (result != 0) fail(failure, "cannot examine '%s': %s", path_.c_str(), osText(errno).c_str());
     return info;
 }
 

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <string>
 
+#include "base/error.h"
+
 namespace mnnc {
 
 class File {

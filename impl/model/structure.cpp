@@ -1,6 +1,6 @@
 // A walk over the tables of a file that has not been verified, by the type tables that flatc generates. Every offset
-// leads somewhere inside the file or ends the walk. What the walk misses reads as zeros afterwards, for the verifier
-// and for everybody else: it is a matter of which files are accepted, never of safety.
+// leads somewhere inside the file or ends the walk. Where a file is fetched, what the walk misses reads as zeros
+// afterwards, for the verifier and for everybody else: it is a matter of which files are accepted, never of safety.
 #include "model/structure.h"
 
 #include <algorithm>
@@ -17,10 +17,8 @@ namespace {
 using flatbuffers::ElementaryType;
 using flatbuffers::TypeTable;
 
-constexpr int kMaxDepth = 64;  // as the verifier has it
-constexpr size_t kMaxSteps = size_t{1}
-                             << 22;  // tables and arrays; more are not a model that is worth the care
-constexpr size_t kLarge = 8192;      // bytes of an array; smaller ones are fetched whole
+constexpr int kMaxDepth = 64;    // as the verifier has it
+constexpr size_t kLarge = 8192;  // bytes of an array; smaller ones are fetched whole
 
 size_t elementSize(ElementaryType type) {
     switch (type) {
@@ -56,13 +54,24 @@ bool staysInFile(const TypeTable* type, size_t slot, bool ownParameters) {
                                                         Blob::VT_INT64S, Blob::VT_FLOAT32S}));
 }
 
+// Bytes that are all in memory.
+struct MemoryBytes {
+    const uint8_t* begin;
+    size_t count;
+    const uint8_t* data() const { return begin; }
+    size_t size() const { return count; }
+    bool fetch(size_t offset, size_t bytes) const { return offset <= count && bytes <= count - offset; }
+};
+
+template <typename Bytes>
 class Walk {
   public:
-    explicit Walk(ModelBytes& bytes) : bytes_(bytes) {}
+    explicit Walk(Bytes& bytes) : bytes_(bytes), left_(4 * uint64_t{bytes.size()} + (1 << 20)) {}
 
-    bool model() {
+    Structure net() {
         size_t root = 0;
-        return follow(0, root) && table(root, wire::NetTypeTable(), 0, false);
+        if (follow(0, root) && table(root, wire::NetTypeTable(), 0, false)) return Structure::Sound;
+        return exhausted_ ? Structure::SharesTooMuch : Structure::Malformed;
     }
 
   private:
@@ -80,17 +89,22 @@ class Walk {
         return target < bytes_.size();
     }
 
-    bool step() { return ++steps_ <= kMaxSteps; }
+    // Objects may be named again and again, and count each time. Writers share a few names at most.
+    bool spend(uint64_t bytes) {
+        exhausted_ |= bytes > left_;
+        if (!exhausted_) left_ -= bytes;
+        return !exhausted_;
+    }
 
     bool table(size_t at, const TypeTable* type, int depth, bool ownParameters) {
-        if (depth > kMaxDepth || !step()) return false;
+        if (depth > kMaxDepth) return false;
         int32_t back = 0;
         uint16_t slots = 0;
         if (!read(at, back)) return false;
         const int64_t vtable = static_cast<int64_t>(at) - back;
         if (vtable < 0 || static_cast<uint64_t>(vtable) >= bytes_.size()) return false;
         const auto first = static_cast<size_t>(vtable);
-        if (!read(first, slots) || !bytes_.fetch(first, slots)) return false;
+        if (!read(first, slots) || !spend(uint64_t{slots} + 4) || !bytes_.fetch(first, slots)) return false;
         uint8_t member = 0;  // of the union whose value is the next field
         for (size_t i = 0; i < type->num_elems; ++i) {
             const size_t slot = 4 + 2 * i;
@@ -130,8 +144,7 @@ class Walk {
     bool text(size_t field) {
         size_t target = 0;
         uint32_t length = 0;
-        if (!step() || !follow(field, target) || !read(target, length)) return false;
-        steps_ += length / kLarge;
+        if (!follow(field, target) || !read(target, length) || !spend(uint64_t{length} + 4)) return false;
         return bytes_.fetch(target, sizeof length + size_t{length} + 1);  // with the zero behind it
     }
 
@@ -140,14 +153,12 @@ class Walk {
         const auto kind = static_cast<ElementaryType>(code.base_type);
         size_t target = 0;
         uint32_t count = 0;
-        if (!step() || !follow(field, target) || !read(target, count)) return false;
+        if (!follow(field, target) || !read(target, count)) return false;
         const size_t begin = target + sizeof count;
         const bool offsets = kind == flatbuffers::ET_STRING || kind == flatbuffers::ET_SEQUENCE;
         const size_t bytes = size_t{count} * (offsets ? sizeof(uint32_t) : elementSize(kind));
-        if (bytes > bytes_.size() - begin) return false;
+        if (bytes > bytes_.size() - begin || !spend(bytes + 4)) return false;
         if (staysThere && bytes > kLarge) return bytes_.fetch(begin, kFetchedHead);
-        // The same array may be named again and again.
-        steps_ += bytes / kLarge;
         if (!bytes_.fetch(begin, bytes)) return false;
         if (!offsets) return true;
         for (uint32_t i = 0; i < count; ++i) {
@@ -160,14 +171,20 @@ class Walk {
         return true;
     }
 
-    ModelBytes& bytes_;
-    size_t steps_ = 0;
+    Bytes& bytes_;
+    uint64_t left_;
+    bool exhausted_ = false;
 };
 
 }  // namespace
 
-bool fetchStructure(ModelBytes& bytes) {
-    return Walk(bytes).model();
+Structure walkStructure(const uint8_t* data, size_t size) {
+    MemoryBytes bytes{data, size};
+    return Walk(bytes).net();
+}
+
+Structure fetchStructure(ModelBytes& bytes) {
+    return Walk(bytes).net();
 }
 
 }  // namespace mnnc

@@ -11,7 +11,7 @@
 #include <set>
 #include <string_view>
 
-#include "model/sharing.h"
+#include "model/structure.h"
 #include "model/wire_access.h"
 #include "ops/op_type.h"
 
@@ -27,7 +27,7 @@ constexpr uint32_t kMaxRootOffset = 1u << 16;
 
 bool verifies(const uint8_t* data, size_t size) {
     // First: verifying goes through shared vectors again and again.
-    if (checkSharing(data, size) != Sharing::Fits) return false;
+    if (walkStructure(data, size) != Structure::Sound) return false;
     flatbuffers::Verifier verifier(data, size, kMaxDepth, kMaxTables);
     return verifier.VerifyBuffer<wire::Net>(nullptr);
 }
@@ -108,7 +108,7 @@ const wire::Net* verifyModel(const uint8_t* data, size_t size, const LogSink& lo
         fail(Status::BadFormat, "the model has %zu bytes, the format ends below 2 GiB", size);
     if (!data) fail(Status::NullArgument, "the model has no bytes");
     if (size < 8) fail(Status::Truncated, "the model ends after %zu bytes", size);
-    if (checkSharing(data, size) == Sharing::TooMuch)
+    if (walkStructure(data, size) == Structure::SharesTooMuch)
         fail(Status::BadFormat,
              "the %zu bytes are not a model: their tables share so much that they mean several times as many",
              size);
