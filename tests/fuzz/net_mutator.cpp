@@ -33,8 +33,17 @@ bool wellFormed(std::span<const uint8_t> bytes) {
     return verifier.VerifyBuffer<wire::Net>(nullptr);
 }
 
+// A type of a parameter table without a table cannot be packed again.
+void dropLostParameters(Ops& ops) {
+    for (auto& op : ops)
+        if (!op->main.value) op->main.Reset();
+}
+
 std::unique_ptr<wire::NetT> unpack(std::span<const uint8_t> bytes) {
-    return std::unique_ptr<wire::NetT>(flatbuffers::GetRoot<wire::Net>(bytes.data())->UnPack());
+    std::unique_ptr<wire::NetT> net(flatbuffers::GetRoot<wire::Net>(bytes.data())->UnPack());
+    dropLostParameters(net->oplists);
+    for (auto& body : net->subgraphs) dropLostParameters(body->nodes);
+    return net;
 }
 
 // Every field is written, so that each is there to be edited.
