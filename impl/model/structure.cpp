@@ -84,7 +84,7 @@ class Walk {
 
     bool follow(size_t at, size_t& target) {
         uint32_t offset = 0;
-        if (!read(at, offset) || offset == 0) return false;
+        if (!read(at, offset)) return false;
         target = at + offset;
         return target < bytes_.size();
     }

@@ -225,7 +225,9 @@ void caching() {
             warnings = 0;
             return create(handles, 1, MNN_FORWARD_VULKAN);
         },
-        [&](Handles&, mnn_status) { whole("create", warnings ? MNN_ERROR_FILE_WRITE_FAILED : MNN_OK); }};
+        [&](Handles&, mnn_status status) {
+            whole("create", status == MNN_OK && warnings ? MNN_ERROR_FILE_WRITE_FAILED : status);
+        }};
     const mnn_status bad = MNN_ERROR_FILE_WRITE_FAILED;
     for (const bool direct : {true, false}) {
         const Subject& subject = direct ? update : creation;
