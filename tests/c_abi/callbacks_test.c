@@ -1,5 +1,5 @@
 /* mnn_session_run_with_options() with callbacks: order, tensors, skipping, stopping, misuse. */
-#include "support.h"
+#include "digits_net.h"
 
 enum { MOST = 64 };
 
@@ -14,19 +14,6 @@ typedef struct recorder {
     size_t answer_at;
     int32_t answer_after;
 } recorder;
-
-static mnn_interpreter_t* net;
-
-static int open_net(void** state) {
-    (void)state;
-    net = NULL;
-    return mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, NULL, &net) == MNN_OK ? 0 : -1;
-}
-
-static int close_net(void** state) {
-    (void)state;
-    return mnn_interpreter_destroy(&net) == MNN_OK ? 0 : -1;
-}
 
 static int32_t on_before(void* user_data, const mnn_session_op_info_t* op, const mnn_tensor_t* const* tensors,
                          size_t count) {

@@ -1,20 +1,7 @@
 /* Handles: a destroyed one is refused for ever, whatever has taken its place; any other value is refused, too. */
-#include "support.h"
+#include "digits_net.h"
 
 #include <pthread.h>
-
-static mnn_interpreter_t* net;
-
-static int open_net(void** state) {
-    (void)state;
-    net = NULL;
-    return mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, NULL, &net) == MNN_OK ? 0 : -1;
-}
-
-static int close_net(void** state) {
-    (void)state;
-    return mnn_interpreter_destroy(&net) == MNN_OK ? 0 : -1;
-}
 
 static void assert_dead_session(mnn_session_t* session) {
     mnn_session_t* copy = session;

@@ -1,21 +1,8 @@
 /* Use at the wrong moment: what may be called while a call is inside a session, from its callbacks and from other
  * threads. What may not is MNN_ERROR_BUSY and changes nothing. */
-#include "support.h"
+#include "digits_net.h"
 
 #include <pthread.h>
-
-static mnn_interpreter_t* net;
-
-static int open_net(void** state) {
-    (void)state;
-    net = NULL;
-    return mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, NULL, &net) == MNN_OK ? 0 : -1;
-}
-
-static int close_net(void** state) {
-    (void)state;
-    return mnn_interpreter_destroy(&net) == MNN_OK ? 0 : -1;
-}
 
 static const int32_t kTwo[] = {2, 1, 8, 8};
 

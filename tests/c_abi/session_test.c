@@ -1,18 +1,5 @@
 /* mnn_schedule_config_* and mnn_session_*. */
-#include "support.h"
-
-static mnn_interpreter_t* net;
-
-static int open_net(void** state) {
-    (void)state;
-    net = NULL;
-    return mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, NULL, &net) == MNN_OK ? 0 : -1;
-}
-
-static int close_net(void** state) {
-    (void)state;
-    return mnn_interpreter_destroy(&net) == MNN_OK ? 0 : -1;
-}
+#include "digits_net.h"
 
 static mnn_schedule_config_t default_config(void) {
     mnn_schedule_config_t config;

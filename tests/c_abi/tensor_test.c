@@ -1,18 +1,5 @@
 /* mnn_tensor_*: descriptions, and copies in all three layouts. */
-#include "support.h"
-
-static mnn_interpreter_t* net;
-
-static int open_net(void** state) {
-    (void)state;
-    net = NULL;
-    return mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, NULL, &net) == MNN_OK ? 0 : -1;
-}
-
-static int close_net(void** state) {
-    (void)state;
-    return mnn_interpreter_destroy(&net) == MNN_OK ? 0 : -1;
-}
+#include "digits_net.h"
 
 /* Where mnn_c.h says that element (n, c, s) of N x C x S lies. */
 static size_t offset_in(int32_t format, size_t batch, size_t channels, size_t plane, size_t n, size_t c,
