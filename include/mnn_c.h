@@ -899,7 +899,8 @@ enum { MNN_MAP_READ = 1, MNN_MAP_WRITE = 2 };
  * access: MNN_MAP_READ, MNN_MAP_WRITE (inputs only) or both. Without MNN_MAP_READ the contents are undefined
  *   and all elements have to be written.
  * data: out; owned by the tensor, NULL when it is empty; valid until mnn_tensor_unmap(), and no longer than
- *   until the session runs, resizes or is destroyed.
+ *   until the session runs, resizes or is destroyed. (After a resize the memory is still there until it is unmapped,
+ *   but belongs to nothing.)
  * Returns MNN_OK; MNN_ERROR_INVALID_VALUE for another access; MNN_ERROR_BAD_STATE when it is mapped already,
  *   while a resize is needed, for an output before a run, or for writing to an output.
  * Use: alone. Since 0.1. */

@@ -66,6 +66,7 @@ struct SessionObject {
     std::shared_ptr<LogOwner> log;
     std::unique_ptr<Session> impl;
     std::vector<SessionTensor> inputs, outputs;
+    size_t mapped = 0;  // tensors that are
     // The names of the functions that are inside, for the sentence of who is refused.
     std::atomic<const char*> alone{nullptr}, reader{nullptr};
     // The thread whose callback of a run is running: it may read the session.

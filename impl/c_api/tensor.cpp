@@ -196,7 +196,9 @@ mnn_status mnn_tensor_map(mnn_tensor_t* tensor, int32_t access, void** data) {
             if (access & MNN_MAP_READ) copyToHost(source, copy.data(), own);
             result = copy.data();
         }
+        if (!mapping.access) ++handle.session().mapped;
         mapping = {access, plan, std::move(copy)};
+        handle.session().impl->keepMapped(true);
         *data = result;
     });
 }
@@ -207,7 +209,8 @@ mnn_status mnn_tensor_unmap(mnn_tensor_t* tensor) {
         const Mapping mapping = std::exchange(handle.mapping(), {});
         if (!mapping.access)
             fail(Status::BadState, "tensor '%s' is not mapped", storageOf(handle).name.c_str());
-        const Session& session = *handle.session().impl;
+        Session& session = *handle.session().impl;
+        session.keepMapped(--handle.session().mapped > 0);
         if (mapping.plan != session.plans() || session.needsResize())
             fail(Status::BadState, "tensor '%s' was resized while it was mapped: what was written is lost",
                  storageOf(handle).name.c_str());

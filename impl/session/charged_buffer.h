@@ -13,14 +13,17 @@ class ChargedBuffer {
     ChargedBuffer(ChargedBuffer&& other) noexcept
         : context_(other.context_), buffer_(std::move(other.buffer_)) {}
     ChargedBuffer& operator=(ChargedBuffer&&) = delete;
-    ~ChargedBuffer() { context_->heldBytes -= static_cast<int64_t>(buffer_.size()); }
+    ~ChargedBuffer() { release(); }
 
     // At least this many bytes; the old content is lost when it has to grow.
     void* reserve(int64_t bytes, const char* what) {
         const auto held = static_cast<int64_t>(buffer_.size());
         if (bytes > held || !buffer_.data()) {
-            context_->charge(bytes - held, what);
-            buffer_ = AlignedBuffer();
+            context_->charge(context_->keepReplaced ? bytes : bytes - held, what);
+            if (!context_->keep(buffer_)) {
+                if (context_->keepReplaced) context_->heldBytes -= held;
+                buffer_ = AlignedBuffer();
+            }
             try {
                 buffer_ = AlignedBuffer(bytes > 0 ? bytes : 1);
             } catch (...) {
@@ -37,6 +40,11 @@ class ChargedBuffer {
     int64_t size() const noexcept { return static_cast<int64_t>(buffer_.size()); }
 
   private:
+    void release() noexcept {
+        const auto held = static_cast<int64_t>(buffer_.size());
+        if (!context_->keep(buffer_)) context_->heldBytes -= held;
+    }
+
     SessionContext* context_;
     AlignedBuffer buffer_;
 };

@@ -221,6 +221,11 @@ void Session::run(RunObserver* observer, const Cancellation& cancel) {
     hasRun_ = true;
 }
 
+void Session::keepMapped(bool mapped) noexcept {
+    context_.keepReplaced = mapped;
+    if (!mapped) context_.dropReplaced();
+}
+
 const std::vector<OpRecord>& Session::records() const {
     const std::lock_guard lock(recordMutex_);
     if (recordsStale_) {

@@ -45,6 +45,9 @@ class Session {
     // observer: watches this run; may be null. It may read the session, not run or change it.
     void run(RunObserver* observer = nullptr, const Cancellation& cancel = {});
 
+    // Whether a caller has a tensor mapped: what it points to is kept that long.
+    void keepMapped(bool mapped) noexcept;
+
     // The backend that runs the session, and why it is not the wanted one: empty when it is.
     ForwardType forwardType() const noexcept { return forwardType_; }
     const std::string& fallbackReason() const noexcept { return fallbackReason_; }

@@ -2,8 +2,11 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <new>
+#include <vector>
 
 #include "backend/device_backend.h"
+#include "base/aligned.h"
 #include "base/cancellation.h"
 #include "ops/net.h"
 
@@ -18,12 +21,29 @@ struct SessionContext {
     const WeightStore* weights = nullptr;
     int64_t maxMemoryBytes = 0;
     int64_t maxLoopIterations = 0;
-    Cancellation cancel;               // of the call under way
+    Cancellation cancel;              // of the call under way
     RunObserver* observer = nullptr;  // of the run under way
     const Backend& wanted() const noexcept { return device ? *device : *cpu; }
     // Arenas, inputs, folded constants and control-flow buffers of all pipelines. Changed by the call that has the
     // session, read by any thread.
     std::atomic<int64_t> heldBytes{0}, peakBytes{0};
+
+    // What a caller has mapped is kept while it is mapped, also when a plan takes other memory: whoever writes through an
+    // old pointer then loses what is written, no more.
+    bool keepReplaced = false;
+    // Takes memory that counts in heldBytes. False: it is not kept.
+    bool keep(AlignedBuffer& buffer) noexcept {
+        return buffer.data() && keepIn(replaced_, std::move(buffer), static_cast<int64_t>(buffer.size()));
+    }
+    bool keep(DeviceBlockPtr& block, int64_t bytes) noexcept {
+        return block && keepIn(replacedBlocks_, std::move(block), bytes);
+    }
+    void dropReplaced() noexcept {
+        replaced_.clear();
+        replacedBlocks_.clear();
+        heldBytes -= replacedBytes_;
+        replacedBytes_ = 0;
+    }
 
     // Accounts for memory about to be allocated (negative: given back). Throws LimitExceeded.
     void charge(int64_t bytes, const char* what) {
@@ -35,6 +55,24 @@ struct SessionContext {
         heldBytes += bytes;
         if (heldBytes > peakBytes) peakBytes = heldBytes.load();
     }
+
+  private:
+    // What cannot be kept stays where it is.
+    template <typename Memory>
+    bool keepIn(std::vector<Memory>& list, Memory&& memory, int64_t bytes) noexcept {
+        if (!keepReplaced) return false;
+        try {
+            list.push_back(std::move(memory));
+        } catch (const std::bad_alloc&) {
+            return false;
+        }
+        replacedBytes_ += bytes;
+        return true;
+    }
+
+    std::vector<AlignedBuffer> replaced_;
+    std::vector<DeviceBlockPtr> replacedBlocks_;
+    int64_t replacedBytes_ = 0;
 };
 
 }  // namespace mnnc

@@ -29,8 +29,8 @@ class ChargedBlock {
         return block_.get();
     }
     void release() noexcept {
+        if (!context_.keep(block_, bytes_)) context_.heldBytes -= bytes_;
         block_.reset();
-        context_.heldBytes -= bytes_;
         bytes_ = 0;
     }
     int64_t size() const noexcept { return bytes_; }
