@@ -356,7 +356,8 @@ MNN_C_API mnn_status mnn_interpreter_options_init(mnn_interpreter_options_t* opt
  * options: may be NULL (defaults); not kept.
  * out: the new interpreter; the caller destroys it.
  * Returns MNN_OK;
- *   MNN_ERROR_FILE_NOT_EXIST      no such file (also the external weight file);
+ *   MNN_ERROR_FILE_NOT_EXIST      no such file; also the weight file where constants of the graph lie in it (a
+ *                                 weight file that only sessions read is missed by mnn_session_create());
  *   MNN_ERROR_FILE_OPEN_FAILED    a directory, or not readable;
  *   MNN_ERROR_FILE_READ_FAILED    reading or mapping failed;
  *   MNN_ERROR_FILE_CHANGED        the file changed while it was loaded;

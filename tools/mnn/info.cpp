@@ -195,7 +195,9 @@ void printText(const ordered_json& info) {
     for (const ordered_json& output : info["outputs"])
         fmt::print("output        {}  {}  {}\n", string(output["name"]), shapeOrUnknown(output),
                    output.contains("type") ? string(output["type"]) : "");
-    fmt::print("parameters    {}\n", countText(info["parameters"].get<double>()));
+    fmt::print("parameters    {}\n", info["parameters"].is_null()
+                                         ? "unknown: the weight file cannot be read"
+                                         : countText(info["parameters"].get<double>()));
     fmt::print("operators     {}\n", info["ops"]["total"].get<size_t>());
     printCounts("  ", info["ops"]["counts"]);
     if (!info["ops"]["unsupported"].empty()) {
@@ -208,8 +210,6 @@ void printText(const ordered_json& info) {
 void info(const Options& options) {
     options.flags.checkTogether();
     const Interpreter model = openModel(options.model);
-    uint64_t parameters = 0;
-    check(mnn_interpreter_parameter_count(model.get(), &parameters));
     ordered_json result;
     result["model"] = options.model;
     result["model_version"] = text(mnn_interpreter_model_version, model);
@@ -218,7 +218,10 @@ void info(const Options& options) {
     result["inputs"] = describeInputs(model);
     result["outputs"] = describeOutputNames(model);
     result["ops"] = describeOps(model);
-    result["parameters"] = parameters;
+    uint64_t parameters = 0;
+    // A weight file that is missing does not hide what the model itself says; the session error names it.
+    const bool counted = mnn_interpreter_parameter_count(model.get(), &parameters) == MNN_OK;
+    result["parameters"] = counted ? ordered_json(parameters) : ordered_json(nullptr);
     describeSession(result, model, options.flags);
     if (options.json)
         fmt::print("{}\n", result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
