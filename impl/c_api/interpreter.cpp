@@ -45,7 +45,7 @@ void logLoaded(const InterpreterObject& interpreter, const char* path, const Sto
 
 // `read` gets the bytes of the model.
 template <typename Read>
-mnn_interpreter_t* create(Read&& read, const char* path, const mnn_interpreter_options_t& options) {
+mnn_interpreter_t* create(const Read& read, const char* path, const mnn_interpreter_options_t& options) {
     const Stopwatch watch;
     const CancelUse cancel(options.cancel);
     ModelOptions model;
@@ -60,7 +60,7 @@ mnn_interpreter_t* create(Read&& read, const char* path, const mnn_interpreter_o
     model.access = accessOf(options.load_mode);
     model.log = log->sink;
     auto object = std::make_unique<InterpreterObject>();
-    object->impl = std::make_shared<const Interpreter>(read(), std::move(model));
+    object->impl = std::make_shared<const Interpreter>(read(model.cancel), model);
     const Net& net = *object->impl->net;
     for (size_t graph = 0; graph < net.graphs.size(); ++graph)
         for (size_t node = 0; node < net.graphs[graph].nodes.size(); ++node) {
@@ -125,7 +125,8 @@ mnn_status mnn_interpreter_create_from_file(const char* path, const mnn_interpre
             fail(Status::InvalidValue, "options.load_mode is %d; a file is mapped (1) or read in chunks (2)",
                  read.load_mode);
         const auto access = accessOf(read.load_mode);
-        *out = create([&] { return ModelBytes::fromFile(path, access); }, path, read);
+        *out = create([&](const Cancellation& cancel) { return ModelBytes::fromFile(path, access, cancel); },
+                      path, read);
     });
 }
 
@@ -141,9 +142,11 @@ mnn_status mnn_interpreter_create_from_memory(const void* data, size_t size,
             fail(Status::InvalidValue, "options.load_mode is %d; memory is copied (3) or borrowed (4)",
                  read.load_mode);
         const bool borrow = read.load_mode == MNN_LOAD_BORROW;
-        *out =
-            create([&] { return borrow ? ModelBytes::borrowed(data, size) : ModelBytes::copied(data, size); },
-                   nullptr, read);
+        *out = create(
+            [&](const Cancellation&) {
+                return borrow ? ModelBytes::borrowed(data, size) : ModelBytes::copied(data, size);
+            },
+            nullptr, read);
     });
 }
 

@@ -103,7 +103,7 @@ ModelBytes::~ModelBytes() {
     if (mapping_) ::munmap(mapping_, size_);
 }
 
-ModelBytes ModelBytes::fromFile(const char* path, Access access) {
+ModelBytes ModelBytes::fromFile(const char* path, Access access, const Cancellation& cancel) {
     auto file = std::make_unique<const File>(path);
     ModelBytes bytes;
     bytes.size_ = file->size();
@@ -119,7 +119,7 @@ ModelBytes ModelBytes::fromFile(const char* path, Access access) {
     const bool whole = access != Access::OnDemand || file->justModified();
     bytes.file_ = std::move(file);
     if (whole) {
-        bytes.fetchAll();
+        bytes.fetchAll(cancel);
     } else {
         bytes.fetched_.resize((bytes.size_ + kBlock - 1) / kBlock);
         bytes.buffers_ = std::make_shared<ReadBuffers>();
@@ -154,11 +154,15 @@ bool ModelBytes::fetch(size_t offset, size_t bytes) {
     return true;
 }
 
-void ModelBytes::fetchAll() {
+void ModelBytes::fetchAll(const Cancellation& cancel) {
     if (!file_) return;
     if (!mapping_) {
         owned_ = std::make_unique_for_overwrite<uint8_t[]>(size_);
-        file_->read(0, owned_.get(), size_);
+        constexpr size_t kPiece = size_t{16} << 20;
+        for (size_t at = 0; at < size_; at += kPiece) {
+            cancel.check();
+            file_->read(at, owned_.get() + at, std::min(kPiece, size_ - at));
+        }
         data_ = owned_.get();
     } else {
         fetch(0, size_);

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "base/cancellation.h"
 #include "model/file.h"
 
 namespace mnnc {
@@ -35,8 +36,9 @@ class ModelBytes {
     ModelBytes& operator=(const ModelBytes&) = delete;
     ~ModelBytes();
 
-    // Throws what File does, FileReadFailed, FileChanged, OutOfMemory.
-    static ModelBytes fromFile(const char* path, Access access = Access::OnDemand);
+    // Throws what File does, FileReadFailed, FileChanged, OutOfMemory, and Cancelled where a large file is read whole.
+    static ModelBytes fromFile(const char* path, Access access = Access::OnDemand,
+                               const Cancellation& cancel = {});
     // Throws NullArgument, or Truncated when size is 0.
     static ModelBytes copied(const void* data, size_t size);
     // The caller keeps the buffer alive. An unaligned buffer is copied after all.
@@ -52,7 +54,7 @@ class ModelBytes {
     // end.
     bool fetch(size_t offset, size_t bytes);
     // All of it: nothing stays in the file.
-    void fetchAll();
+    void fetchAll(const Cancellation& cancel = {});
     // Throws FileChanged.
     void requireUnchanged() const;
 

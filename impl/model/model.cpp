@@ -113,7 +113,7 @@ Model::Model(ModelBytes bytes, const ModelOptions& options)
     options.cancel.check();
     // What is no model is read as a whole: the verifier tells why.
     if (bytes_.size() <= kMaxModelBytes && bytes_.staysInFile() && fetchStructure(bytes_) != Structure::Sound)
-        bytes_.fetchAll();
+        bytes_.fetchAll(options.cancel);
     bytes_.requireUnchanged();
     net_ = verifyModel(bytes_.data(), bytes_.size(), options.log);
     options.cancel.check();
