@@ -30,12 +30,15 @@ for folder in "$root/tests/fuzz/seeds/$target" "$root/tests/fuzz/regressions/$ta
     [ ! -d "$folder" ] || folders="$folders $folder"
 done
 
+# A unit may take 10 s under the sanitizers and may ask for 160 MiB at once; sessions of the target get 16 MiB. An
+# image may claim 512 MiB, for which stb_image asks before it reads.
+memory=160
 case $target in
     model | weights) most=65536 ;;
-    image | npy) most=8192 ;;
+    image) most=8192 memory=520 ;;
+    npy) most=8192 ;;
     *) most=4096 ;;
 esac
-# A unit may take 10 s under the sanitizers and may ask for 160 MiB at once; sessions of the target get 16 MiB.
 # shellcheck disable=SC2086
 exec "$program" -runs="$executions" -max_len=$most -timeout=10 -report_slow_units=2 -rss_limit_mb=2048 \
-    -malloc_limit_mb=160 -detect_leaks=1 -print_final_stats=1 -artifact_prefix="$finds/" "$@" "$corpus" $folders
+    -malloc_limit_mb=$memory -detect_leaks=1 -print_final_stats=1 -artifact_prefix="$finds/" "$@" "$corpus" $folders

@@ -49,6 +49,33 @@ def check_anywhere(tool, model):
     call(tool, "devices", words=["cpu"], env=none)
 
 
+def check_images(tool, model):
+    """MODEL's input is an 8x8 picture of one channel."""
+    grey = [number * 4 for number in range(64)]
+    wide = b"".join((value * 257).to_bytes(2, "big") for value in grey)
+    pictures = {
+        "grey.pgm": b"P5 8 8 255\n" + bytes(grey),
+        "wide.pgm": b"P5\n# two bytes for each\n8 8\n65535\n" + wide,
+        "colour.ppm": b"P6 8 8 255\n" + b"".join(bytes([value] * 3) for value in grey),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        said = set()
+        for name, content in pictures.items():
+            path = os.path.join(folder, name)
+            with open(path, "wb") as file:
+                file.write(content)
+            said.add(call(tool, "run", model, "--input", f"image={path}"))
+        if len(said) != 1:
+            failures.append(f"one picture in three formats gives {said}")
+        for name, content, word in [("cut.pgm", pictures["wide.pgm"][:-1], "end after"),
+                                    ("huge.ppm", b"P6 70000 70000 255\n", "readable"),
+                                    ("none.png", b"", "cannot read")]:
+            path = os.path.join(folder, name)
+            with open(path, "wb") as file:
+                file.write(content)
+            call(tool, "run", model, "--input", f"image={path}", code=1, words=[word])
+
+
 def check_vulkan(tool, model, device, loud_run):
     vulkan = ["--backend", "vulkan"]
     placement = json.loads(call(tool, "info", model, "--json", *vulkan))["placement"]
@@ -86,6 +113,7 @@ def main(arguments):
         return 2
     tool, model = arguments[:2]
     check_anywhere(tool, model)
+    check_images(tool, model)
     backends = {entry["backend"]: entry for entry in json.loads(call(tool, "devices", "--json"))}
     devices = backends.get("vulkan", {}).get("devices", [])
     if devices:

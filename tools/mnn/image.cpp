@@ -1,20 +1,39 @@
 #include "image.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 
 #include "common.h"
+#include "jpeg_check.h"
+#include "pnm.h"
+
+namespace {
+
+// Of a file, and of what stb_image asks for at once: a few bytes of a file may claim to be followed by gigabytes.
+constexpr size_t kMostBytes = 1 << 29;
+
+void* boundedRealloc(void* memory, size_t bytes) {
+    return bytes > kMostBytes ? nullptr : std::realloc(memory, bytes);
+}
+
+}  // namespace
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
+#define STBI_MALLOC(bytes) boundedRealloc(nullptr, bytes)
+#define STBI_REALLOC(memory, bytes) boundedRealloc(memory, bytes)
+#define STBI_FREE(memory) std::free(memory)
 // Of what isImageFile() knows alone: the file's content chooses the reader, whatever it is called.
 #define STBI_ONLY_PNG
 #define STBI_ONLY_JPEG
 #define STBI_ONLY_BMP
 #define STBI_ONLY_GIF
 #define STBI_ONLY_TGA
-#define STBI_ONLY_PNM
+#define STBI_NO_STDIO
 #define STB_IMAGE_STATIC
 #define STB_IMAGE_IMPLEMENTATION
 #include <stb_image.h>
@@ -26,7 +45,66 @@
 namespace tool {
 namespace {
 
-constexpr int64_t kMostPixels = 1 << 26;  // a few bytes may claim to be an image of any size
+// A few bytes may claim to be an image of any size, and stb_image takes seconds to find that they are not. Deflate, which
+// compresses best, makes at most 1032 bytes of one.
+constexpr int64_t kMostPixels = 1 << 26, kSmallImage = 1 << 20, kMostPixelsPerByte = 1032;
+
+std::vector<unsigned char> readWhole(const std::string& path) {
+    std::ifstream in(path, std::ios::binary | std::ios::ate);
+    std::error_code ignored;
+    if (!in || std::filesystem::is_directory(path, ignored))
+        throw ToolError(fmt::format("cannot open the image '{}'", path));
+    const auto size = static_cast<size_t>(in.tellg());
+    if (size > kMostBytes)
+        throw ToolError(
+            fmt::format("the image '{}' has {} bytes, readable are up to {}", path, size, kMostBytes));
+    std::vector<unsigned char> bytes(size);
+    in.seekg(0);
+    in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
+    if (!in) throw ToolError(fmt::format("cannot read the image '{}' to its end", path));
+    return bytes;
+}
+
+Pixels decode(const std::vector<unsigned char>& file, int channels, const std::string& path) {
+    if (!huffmanTablesFit(file))
+        throw ToolError(
+            fmt::format("cannot read the image '{}': a Huffman table has more than 256 codes", path));
+    const int bytes = static_cast<int>(file.size());
+    Pixels image;
+    if (!stbi_info_from_memory(file.data(), bytes, &image.width, &image.height, &image.channels))
+        throw ToolError(fmt::format("cannot read the image '{}': {}", path, stbi_failure_reason()));
+    const int64_t count = int64_t{image.width} * image.height;
+    if (count < 1 || count > kMostPixels)
+        throw ToolError(fmt::format("the image '{}' is {}x{}, readable are 1 to {} pixels", path, image.width,
+                                    image.height, kMostPixels));
+    if (count > kSmallImage && count / kMostPixelsPerByte > bytes)
+        throw ToolError(fmt::format("the image '{}' is {}x{}, for which its {} bytes are too few", path,
+                                    image.width, image.height, bytes));
+    const std::unique_ptr<unsigned char, void (*)(void*)> pixels(
+        stbi_load_from_memory(file.data(), bytes, &image.width, &image.height, &image.channels, channels),
+        stbi_image_free);
+    if (!pixels) throw ToolError(fmt::format("cannot read the image '{}': {}", path, stbi_failure_reason()));
+    image.channels = channels;
+    image.values.assign(pixels.get(), pixels.get() + count * channels);
+    return image;
+}
+
+// Grey becomes three equal channels; colours become their brightness, weighted as stb_image weights them.
+Pixels withChannels(Pixels image, int channels) {
+    if (image.channels == channels) return image;
+    const size_t count = static_cast<size_t>(image.width) * image.height;
+    std::vector<unsigned char> values(count * channels);
+    for (size_t i = 0; i < count; ++i) {
+        const unsigned char* from = image.values.data() + i * image.channels;
+        if (channels == 3)
+            std::fill_n(values.data() + i * 3, 3, *from);
+        else
+            values[i] = static_cast<unsigned char>((from[0] * 77 + from[1] * 150 + from[2] * 29) >> 8);
+    }
+    image.values = std::move(values);
+    image.channels = channels;
+    return image;
+}
 
 double perChannel(const std::vector<double>& values, int channel, double fallback) {
     if (values.empty()) return fallback;
@@ -65,18 +143,12 @@ Array readImage(const std::string& path, const std::vector<int64_t>& shape, bool
     checkChannelCount("--mean", flags.mean, channels);
     checkChannelCount("--scale", flags.scale, channels);
 
-    int fileWidth = 0, fileHeight = 0, fileChannels = 0;
-    if (!stbi_info(path.c_str(), &fileWidth, &fileHeight, &fileChannels))
-        throw ToolError(fmt::format("cannot read the image '{}': {}", path, stbi_failure_reason()));
-    if (fileWidth < 1 || fileHeight < 1 || int64_t{fileWidth} * fileHeight > kMostPixels)
-        throw ToolError(fmt::format("the image '{}' is {}x{}, readable are 1 to {} pixels", path, fileWidth,
-                                    fileHeight, kMostPixels));
-    const std::unique_ptr<unsigned char, void (*)(void*)> pixels(
-        stbi_load(path.c_str(), &fileWidth, &fileHeight, &fileChannels, channels), stbi_image_free);
-    if (!pixels) throw ToolError(fmt::format("cannot read the image '{}': {}", path, stbi_failure_reason()));
+    const std::vector<unsigned char> file = readWhole(path);
+    const Pixels pixels =
+        isPnm(file) ? withChannels(readPnm(file, kMostPixels, path), channels) : decode(file, channels, path);
     std::vector<unsigned char> resized(static_cast<size_t>(width) * height * channels);
-    if (!stbir_resize_uint8(pixels.get(), fileWidth, fileHeight, 0, resized.data(), width, height, 0,
-                            channels))
+    if (!stbir_resize_uint8(pixels.values.data(), pixels.width, pixels.height, 0, resized.data(), width,
+                            height, 0, channels))
         throw ToolError(fmt::format("cannot resize the image '{}' to {}x{}", path, width, height));
 
     Array array{Element::Float32, shape, std::vector<unsigned char>(resized.size() * sizeof(float))};

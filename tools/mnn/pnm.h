@@ -1,0 +1,21 @@
+// Binary .pgm and .ppm files. stb_image takes the two bytes of a sample in the wrong order, and reads beyond the end
+// of the pixels when it also changes the number of channels.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tool {
+
+struct Pixels {
+    int width = 0, height = 0, channels = 0;
+    std::vector<uint8_t> values;  // rows of pixels of channels, 0 to 255
+};
+
+bool isPnm(std::span<const uint8_t> file);
+
+// path: for messages. Throws ToolError, also for more pixels than `mostPixels`.
+Pixels readPnm(std::span<const uint8_t> file, int64_t mostPixels, const std::string& path);
+
+}  // namespace tool
