@@ -371,7 +371,9 @@ MNN_C_API mnn_status mnn_interpreter_options_init(mnn_interpreter_options_t* opt
  *   MNN_ERROR_OVERFLOW            a product of extents or an offset is too large;
  *   MNN_ERROR_CYCLE               a tensor is used before it is made, or a subgraph reaches itself;
  *   MNN_ERROR_INVALID_VALUE       load_mode is not for files, or an option has an unknown value;
- *   MNN_ERROR_LIMIT_EXCEEDED      the model has more than 50,000,000 tensors, or there are too many handles;
+ *   MNN_ERROR_LIMIT_EXCEEDED      the model has more than 50,000,000 tensors, calls subgraphs more than 4,096 times
+ *                                 or deeper than 64, or these calls make more than 262,144 operators; or there are
+ *                                 too many handles;
  *   MNN_ERROR_CANCELLED           options->cancel was triggered;
  *   MNN_ERROR_VERSION_MISMATCH    see Structs.
  * Use: always.
@@ -530,8 +532,9 @@ MNN_C_API mnn_status mnn_interpreter_op_output_name(const mnn_interpreter_t* int
 
 /* How many weights the model holds: elements of every weight, bias and constant, external ones too.
  * count: out, elements.
- * Returns MNN_OK; MNN_ERROR_BAD_WEIGHTS and the file statuses of mnn_interpreter_create_from_file() where weights in a
- *   file have to be looked at. Use: always. Since 0.1. */
+ * Returns MNN_OK; where weights in a file have to be looked at, MNN_ERROR_BAD_WEIGHTS, MNN_ERROR_TRUNCATED,
+ *   MNN_ERROR_FILE_NOT_EXIST, MNN_ERROR_FILE_OPEN_FAILED, MNN_ERROR_FILE_READ_FAILED, MNN_ERROR_FILE_CHANGED.
+ *   Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_parameter_count(const mnn_interpreter_t* interpreter, uint64_t* count);
 
 /* ---- Session: a model ready to run --------------------------------------------------------------------- */
@@ -831,6 +834,7 @@ MNN_C_API mnn_status mnn_run_options_init(mnn_run_options_t* options, size_t str
  *   MNN_ERROR_CALLBACK_STOP       a callback returned MNN_OP_STOP;
  *   MNN_ERROR_INVALID_VALUE       a callback returned something else than MNN_OP_*;
  *   MNN_ERROR_NOT_SUPPORTED       a callback returned MNN_OP_SKIP for an operator on a GPU;
+ *   MNN_ERROR_LIMIT_EXCEEDED      there are no handles for the tensors of a callback;
  *   MNN_ERROR_VERSION_MISMATCH    see Structs.
  * Use: alone. Cost: with callbacks it allocates for each operator. Since 0.1. */
 MNN_C_API mnn_status mnn_session_run_with_options(mnn_session_t* session, const mnn_run_options_t* options);
@@ -919,7 +923,9 @@ MNN_C_API mnn_status mnn_tensor_unmap(mnn_tensor_t* tensor);
  * bytes: at least mnn_tensor_byte_size(tensor, format); what is beyond it is not written.
  * format: MNN_FORMAT_*: the layout wanted, as of mnn_tensor_write().
  * Returns MNN_OK; MNN_ERROR_BUFFER_TOO_SMALL; MNN_ERROR_BAD_STATE while a resize is needed, or for an output
- *   before the first successful run after it; MNN_ERROR_INVALID_VALUE for an unknown format.
+ *   before the first successful run after it; MNN_ERROR_INVALID_VALUE for an unknown format;
+ *   MNN_ERROR_FILE_CHANGED, MNN_ERROR_FILE_READ_FAILED and MNN_ERROR_BAD_WEIGHTS for a constant that a callback
+ *   gets, which is read from the model's file again.
  * Use: reads. Since 0.1. */
 MNN_C_API mnn_status mnn_tensor_read(const mnn_tensor_t* tensor, void* buffer, size_t bytes, int32_t format);
 
