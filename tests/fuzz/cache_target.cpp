@@ -1,5 +1,5 @@
-// Stored pipeline caches: what passes the checks is what was stored, byte for byte. Where there is a Vulkan device some
-// inputs go through a session, too.
+// Stored pipeline caches: what passes the checks, and only that reaches a driver, is what was stored, byte for byte.
+// Sessions with caches that were damaged are in tests/c_abi/.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -1,74 +1,76 @@
-// A model's bytes through the public interface: load, ask everything, create a session within small limits, write, run,
-// read, resize to other shapes and run again.
-#include <mnn_c.h>
-
+// A model's bytes through the public interface: load from memory or a file, ask everything, create a session within
+// small limits, write, run, read, resize to other shapes and run again.
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "memory_file.h"
 #include "net_input.h"
-#include "random.h"
+#include "session_uses.h"
+#include "statuses.h"
 #include "target.h"
+#include "token.h"
 
 namespace {
 
 using fuzz::Random;
 
-constexpr uint64_t kMostMemory = 16u << 20;
-constexpr double kMostFlops = 2e7;  // more is honest work that takes long
-
 struct Counters {
-    size_t executions = 0, loads = 0, creations = 0, runs = 0, resizes = 0, external = 0;
+    size_t executions = 0, loads = 0, files = 0, changed = 0, creations = 0, runs = 0, resizes = 0, ended = 0,
+           external = 0;
     ~Counters() {
         if (executions < 2) return;
         const double percent = 100.0 / static_cast<double>(executions);
-        std::fprintf(stderr,
-                     "model: %zu executions, %zu loaded (%.1f%%), %zu sessions created (%.1f%%), %zu ran "
-                     "(%.1f%%), %zu "
-                     "ran after a resize, %zu loaded with a weight file\n",
-                     executions, loads, static_cast<double>(loads) * percent, creations,
-                     static_cast<double>(creations) * percent, runs, static_cast<double>(runs) * percent,
-                     resizes, external);
+        std::fprintf(
+            stderr,
+            "model: %zu executions, %zu loaded (%.1f%%), %zu sessions created (%.1f%%), %zu ran "
+            "(%.1f%%), %zu ran after a resize, %zu calls ended by a token or a callback, %zu loaded with "
+            "a weight file, %zu loaded from a file, of which %zu changed afterwards\n",
+            executions, loads, static_cast<double>(loads) * percent, creations,
+            static_cast<double>(creations) * percent, runs, static_cast<double>(runs) * percent, resizes,
+            ended, external, files, changed);
     }
 };
 Counters counters;
 
-[[noreturn]] void defect(const char* call, mnn_status status) {
-    std::fprintf(stderr, "%s gives %d (%s): '%s'\n", call, static_cast<int>(status), mnn_status_name(status),
-                 mnn_last_error());
-    std::abort();
-}
+// How an input is used: its settings, taken apart.
+struct Plan {
+    explicit Plan(const fuzz::Settings& settings)
+        : loading(settings[0] % 8),
+          changesFile(settings[0] / 8 % 4 == 3),
+          cancels(settings[0] / 32 == 7),
+          threads(settings[1] % 64 == 63 ? 2 : 1),
+          watched(settings[1] / 64 == 3),
+          resizes(settings[2] % 2 ? 1 + settings[2] % 4 : 0),
+          precision(settings[3] % 8 == 7 ? MNN_PRECISION_LOW : MNN_PRECISION_NORMAL),
+          memory(settings[4] % 8 == 7 ? MNN_MEMORY_LOW : MNN_MEMORY_NORMAL),
+          isa(settings[5] % 8 == 7 ? "portable" : nullptr),
+          saves(settings[6] % 4 == 3),
+          firstSaved(settings[7] % 4) {
+        std::memcpy(&seed, settings.data() + 8, sizeof seed);
+    }
+    bool fromFile() const { return loading >= 5; }
+    int32_t loadMode() const {
+        if (loading == 7) return MNN_LOAD_DEFAULT;
+        if (loading == 6) return MNN_LOAD_CHUNKED;
+        if (loading == 5) return MNN_LOAD_MAPPED;
+        return loading % 2 ? MNN_LOAD_BORROW : MNN_LOAD_COPY;
+    }
+    // A mapped file must not change.
+    bool mayChange() const { return changesFile && loading >= 6; }
 
-// A code with a sentence that a host can expect, or a defect.
-bool fine(mnn_status status, const char* call) {
-    if (status == MNN_OK) return true;
-    if (std::strcmp(mnn_status_name(status), "unknown status") == 0 || mnn_last_error()[0] == '\0' ||
-        status == MNN_ERROR_INTERNAL || status == MNN_ERROR_OUT_OF_MEMORY ||
-        status == MNN_ERROR_NULL_ARGUMENT || status == MNN_ERROR_BAD_HANDLE)
-        defect(call, status);
-    return false;
-}
-#define FINE(call) fine((call), #call)
-// What has no reason to fail.
-#define MUST(call)                                                      \
-    do {                                                                \
-        if (const mnn_status s = (call); s != MNN_OK) defect(#call, s); \
-    } while (false)
-
-void askTensor(const mnn_tensor_t* tensor) {
-    const char* name = nullptr;
-    int32_t dims[MNN_MAX_RANK], number = 0;
-    size_t rank = 0, count = 0;
-    MUST(mnn_tensor_name(tensor, &name));
-    FINE(mnn_tensor_shape(tensor, dims, MNN_MAX_RANK, &rank));
-    FINE(mnn_tensor_type(tensor, &number));
-    FINE(mnn_tensor_format(tensor, &number));
-    FINE(mnn_tensor_element_count(tensor, &count));
-}
+    int loading;
+    bool changesFile, cancels;
+    int threads;
+    bool watched;
+    int resizes;
+    int32_t precision, memory;
+    const char* isa;
+    bool saves;
+    size_t firstSaved;
+    uint64_t seed = 0;
+};
 
 size_t askInterpreter(const mnn_interpreter_t* net) {
     size_t count = 0, rank = 0, characters = 0;
@@ -81,15 +83,15 @@ size_t askInterpreter(const mnn_interpreter_t* net) {
     read();
     MUST(mnn_interpreter_biz_code(net, &text));
     read();
-    FINE(mnn_interpreter_parameter_count(net, &parameters));
+    FINE(mnn_interpreter_parameter_count(net, &parameters), fuzz::kParameterCount);
     MUST(mnn_interpreter_input_count(net, &count));
     for (size_t i = 0; i < count; ++i) {
         int32_t dims[MNN_MAX_RANK], number = 0;
         MUST(mnn_interpreter_input_name(net, i, &text));
         read();
-        FINE(mnn_interpreter_input_shape(net, i, dims, MNN_MAX_RANK, &rank));
-        FINE(mnn_interpreter_input_type(net, i, &number));
-        FINE(mnn_interpreter_input_format(net, i, &number));
+        MUST(mnn_interpreter_input_shape(net, i, dims, MNN_MAX_RANK, &rank));
+        MUST(mnn_interpreter_input_type(net, i, &number));
+        MUST(mnn_interpreter_input_format(net, i, &number));
     }
     MUST(mnn_interpreter_output_count(net, &count));
     for (size_t i = 0; i < count; ++i) {
@@ -107,162 +109,74 @@ size_t askInterpreter(const mnn_interpreter_t* net) {
         MUST(mnn_interpreter_op_supported(net, i, &supported));
         MUST(mnn_interpreter_op_output_count(net, i, &outputs));
         for (size_t k = 0; k < outputs; ++k) {
-            if (FINE(mnn_interpreter_op_output_name(net, i, k, &text))) read();
+            MUST(mnn_interpreter_op_output_name(net, i, k, &text));
+            read();
         }
     }
     return characters;
 }
 
-void askSession(const mnn_session_t* session) {
-    mnn_session_memory_t memory{};
-    memory.struct_size = sizeof memory;
-    if (FINE(mnn_session_memory(session, &memory)) && memory.total_bytes > kMostMemory) {
-        std::fprintf(stderr, "a session holds %llu bytes, its limit is %llu\n",
-                     static_cast<unsigned long long>(memory.total_bytes),
-                     static_cast<unsigned long long>(kMostMemory));
-        std::abort();
+// Tensors in the middle, as outputs.
+std::vector<const char*> savedTensors(const mnn_interpreter_t* net, size_t first) {
+    std::vector<const char*> names;
+    size_t count = 0, outputs = 0;
+    MUST(mnn_interpreter_op_count(net, &count));
+    for (size_t i = first; i < count; i += 4) {
+        MUST(mnn_interpreter_op_output_count(net, i, &outputs));
+        if (outputs == 0) continue;
+        names.emplace_back();
+        MUST(mnn_interpreter_op_output_name(net, i, outputs - 1, &names.back()));
     }
-    size_t count = 0;
-    if (FINE(mnn_session_op_count(session, &count)))
-        for (size_t i = 0; i < count; ++i) {
-            mnn_session_op_info_t info{};
-            info.struct_size = sizeof info;
-            if (FINE(mnn_session_op_info(session, i, &info)) && (!info.name || !info.type_name)) std::abort();
-        }
+    return names;
 }
 
-std::vector<mnn_tensor_t*> inputsOf(const mnn_session_t* session) {
-    size_t count = 0;
-    MUST(mnn_session_input_count(session, &count));
-    std::vector<mnn_tensor_t*> inputs(count);
-    for (size_t i = 0; i < count; ++i) MUST(mnn_session_input_at(session, i, &inputs[i]));
-    return inputs;
-}
-
-// Gives inputs other shapes: all of them (`anew`) or only extents that are open.
-bool reshape(mnn_session_t* session, Random& random, bool anew) {
-    for (mnn_tensor_t* input : inputsOf(session)) {
-        int32_t dims[MNN_MAX_RANK];
-        size_t rank = 0;
-        MUST(mnn_tensor_shape(input, dims, MNN_MAX_RANK, &rank));
-        for (size_t k = 0; k < rank; ++k) {
-            if (dims[k] < 0) dims[k] = static_cast<int32_t>(1 + random.below(4));
-            if (!anew) continue;
-            if (random.oneIn(3)) dims[k] = static_cast<int32_t>(random.below(12));
-            if (random.oneIn(64)) dims[k] = static_cast<int32_t>(random.below(70000));
-        }
-        if (anew && random.oneIn(16)) {
-            const size_t other = random.below(MNN_MAX_RANK + 1);
-            for (size_t k = rank; k < other; ++k) dims[k] = 1;
-            rank = other;
-        }
-        if (!FINE(mnn_session_resize_input(session, input, dims, rank))) return false;
-    }
-    return FINE(mnn_session_resize(session));
-}
-
-// Contents of an input: small values, whatever its type; sometimes any bits.
-void fill(std::vector<uint8_t>& bytes, int32_t type, Random& random) {
-    const bool wild = random.oneIn(8);
-    size_t step = 1;
-    if (type == MNN_TYPE_FLOAT32 || type == MNN_TYPE_INT32) step = 4;
-    for (size_t i = 0; i + step <= bytes.size(); i += step) {
-        const uint64_t bits = random.next();
-        uint32_t value = static_cast<uint32_t>(bits);
-        if (!wild && type == MNN_TYPE_FLOAT32) {
-            const float real = static_cast<float>(static_cast<int64_t>(bits % 65) - 32) / 8.0f;
-            std::memcpy(&value, &real, 4);
-        } else if (!wild && type == MNN_TYPE_INT32) {
-            value = static_cast<uint32_t>(static_cast<int32_t>(bits % 9) - 2);
-        }
-        std::memcpy(bytes.data() + i, &value, step);
-    }
-}
-
-bool writeAndRun(mnn_session_t* session, Random& random) {
-    for (mnn_tensor_t* input : inputsOf(session)) {
-        const int32_t format = static_cast<int32_t>(random.below(3));
-        size_t bytes = 0;
-        int32_t type = 0;
-        if (!FINE(mnn_tensor_byte_size(input, format, &bytes)) || !FINE(mnn_tensor_type(input, &type)))
-            return false;
-        if (bytes > 4 * kMostMemory) std::abort();  // four channels for one in NC4HW4
-        std::vector<uint8_t> values(bytes);
-        fill(values, type, random);
-        if (!FINE(mnn_tensor_write(input, values.data(), bytes, format))) return false;
-    }
-    double flops = 0;
-    bool complete = false;
-    MUST(mnn_session_flops(session, &flops, &complete));
-    if (!(flops < kMostFlops)) return false;
-    if (!FINE(mnn_session_run(session))) return false;
-    size_t count = 0;
-    MUST(mnn_session_output_count(session, &count));
-    for (size_t i = 0; i < count; ++i) {
-        mnn_tensor_t* output = nullptr;
-        MUST(mnn_session_output_at(session, i, &output));
-        askTensor(output);
-        const int32_t format = static_cast<int32_t>(random.below(3));
-        size_t bytes = 0;
-        if (!FINE(mnn_tensor_byte_size(output, format, &bytes))) continue;
-        std::vector<uint8_t> values(bytes);
-        FINE(mnn_tensor_read(output, values.data(), bytes, format));
-        void* data = nullptr;
-        if (random.oneIn(4) && FINE(mnn_tensor_map(output, MNN_MAP_READ, &data)))
-            MUST(mnn_tensor_unmap(output));
-    }
-    return true;
-}
-
-void useSession(mnn_session_t* session, const fuzz::Settings& settings) {
-    uint64_t seed = 0;
-    std::memcpy(&seed, settings.data() + 8, sizeof seed);
-    Random random(seed);
-    bool needed = false;
-    MUST(mnn_session_needs_resize(session, &needed));
-    if (needed && !reshape(session, random, false)) return;
-    askSession(session);
-    if (!writeAndRun(session, random)) return;
-    ++counters.runs;
-    if (settings[2] % 2 == 0) return;
-    for (int round = 0; round < 1 + settings[2] % 4; ++round) {
-        if (!reshape(session, random, true)) continue;
-        askSession(session);
-        if (writeAndRun(session, random)) ++counters.resizes;
-    }
-}
-
-void useInterpreter(mnn_interpreter_t* net, const fuzz::Settings& settings) {
+void useInterpreter(mnn_interpreter_t* net, const Plan& plan) {
     mnn_schedule_config_t config;
     MUST(mnn_schedule_config_init(&config, sizeof config));
-    config.max_memory_bytes = kMostMemory;
+    config.max_memory_bytes = fuzz::kMostMemory;
     config.max_loop_iterations = 100;
-    config.threads = settings[1] % 64 == 63 ? 2 : 1;
-    config.precision = settings[3] % 8 == 7 ? MNN_PRECISION_LOW : MNN_PRECISION_NORMAL;
-    config.memory = settings[4] % 8 == 7 ? MNN_MEMORY_LOW : MNN_MEMORY_NORMAL;
-    if (settings[5] % 8 == 7) config.cpu_isa = "portable";
-    // Tensors in the middle as outputs.
+    config.threads = plan.threads;
+    config.precision = plan.precision;
+    config.memory = plan.memory;
+    config.cpu_isa = plan.isa;
     std::vector<const char*> names;
-    if (settings[6] % 4 == 3) {
-        size_t count = 0, outputs = 0;
-        MUST(mnn_interpreter_op_count(net, &count));
-        for (size_t i = settings[7] % 4; i < count; i += 4) {
-            const char* name = nullptr;
-            if (mnn_interpreter_op_output_count(net, i, &outputs) == MNN_OK && outputs > 0 &&
-                mnn_interpreter_op_output_name(net, i, outputs - 1, &name) == MNN_OK)
-                names.push_back(name);
-        }
+    if (plan.saves) names = savedTensors(net, plan.firstSaved);
+    if (!names.empty()) {
         config.save_tensors = names.data();
         config.save_tensor_count = names.size();
     }
+    fuzz::Token token;
+    const bool triggered = plan.cancels && plan.seed % 2;
+    config.cancel = token.handle();
+    if (triggered) token.trigger();
     mnn_session_t* session = nullptr;
-    if (!FINE(mnn_session_create(net, &config, &session))) {
+    const mnn_status status = mnn_session_create(net, &config, &session);
+    if (triggered != (status == MNN_ERROR_CANCELLED)) fuzz::defect("a creation with a token", status);
+    if (triggered) {
+        config.cancel = nullptr;
+        if (!FINE(mnn_session_create(net, &config, &session), fuzz::kPlanning, fuzz::kCreate)) return;
+    } else if (!FINE(status, fuzz::kPlanning, fuzz::kCreate)) {
         if (session) std::abort();
         return;
     }
     ++counters.creations;
-    useSession(session, settings);
+    Random random(plan.seed);
+    const fuzz::SessionUses uses = fuzz::useSession(session, random, plan.resizes, plan.watched);
+    counters.runs += uses.ran;
+    counters.resizes += static_cast<size_t>(uses.resized);
+    counters.ended += static_cast<size_t>(uses.ended);
     MUST(mnn_session_destroy(&session));
+}
+
+// Writes into the file, cuts it, or lets it look as old as before, which takes the change from those who look.
+void changeFile(fuzz::MemoryFile& file, Random& random) {
+    if (file.size() == 0) return;
+    if (random.oneIn(2))
+        file.cut(random.below(file.size()));
+    else
+        file.overwrite(random.below(file.size()), static_cast<uint8_t>(random.next()));
+    if (random.oneIn(4)) file.age();
+    ++counters.changed;
 }
 
 }  // namespace
@@ -271,25 +185,50 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const fuzz::NetInput input = fuzz::splitInput(data, size);
     ++counters.executions;
     if (input.model.empty()) return 0;
+    const Plan plan(input.settings);
+    Random random(plan.seed ^ 1);
     mnn_interpreter_options_t options;
     MUST(mnn_interpreter_options_init(&options, sizeof options));
-    options.load_mode = input.settings[0] % 2 ? MNN_LOAD_BORROW : MNN_LOAD_COPY;
-    static fuzz::MemoryFile weightFile;
+    options.load_mode = plan.loadMode();
+    static fuzz::MemoryFile modelFile, weightFile;
     if (!input.weights.empty()) {
         weightFile.set(input.weights.data(), input.weights.size());
+        if (plan.fromFile()) weightFile.age();
         options.external_weight_path = weightFile.path().c_str();
     }
+    fuzz::Token token;
+    const bool triggered = plan.cancels && plan.seed % 2 == 0;
+    options.cancel = token.handle();
+    if (triggered) token.trigger();
     // Of just that size, so that a read beyond the end is seen.
     const std::vector<uint8_t> model(input.model.begin(), input.model.end());
+    if (plan.fromFile()) {
+        modelFile.set(model.data(), model.size());
+        modelFile.age();  // or it would be read as a whole
+    }
+    const auto load = [&](mnn_interpreter_t** net) {
+        return plan.fromFile()
+                   ? mnn_interpreter_create_from_file(modelFile.path().c_str(), &options, net)
+                   : mnn_interpreter_create_from_memory(model.data(), model.size(), &options, net);
+    };
     mnn_interpreter_t* net = nullptr;
-    if (!FINE(mnn_interpreter_create_from_memory(model.data(), model.size(), &options, &net))) {
-        if (net) std::abort();
+    mnn_status status = load(&net);
+    if (triggered) {
+        if (status != MNN_ERROR_CANCELLED) fuzz::defect("a load with a token", status);
+        token.reset();
+        status = load(&net);
+    }
+    if (!FINE(status, fuzz::kLoad) || status == MNN_ERROR_CANCELLED) {
+        if (net || status == MNN_ERROR_CANCELLED) std::abort();
         return 0;
     }
     ++counters.loads;
-    if (!input.weights.empty()) ++counters.external;
+    counters.files += plan.fromFile();
+    counters.external += !input.weights.empty();
+    if (plan.mayChange())
+        changeFile(!input.weights.empty() && random.oneIn(2) ? weightFile : modelFile, random);
     askInterpreter(net);
-    useInterpreter(net, input.settings);
+    useInterpreter(net, plan);
     MUST(mnn_interpreter_destroy(&net));
     return 0;
 }

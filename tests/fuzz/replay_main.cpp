@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -24,6 +25,7 @@ using Bytes = std::vector<uint8_t>;
 constexpr unsigned kSecondsPerInput = 60;  // under a sanitizer on a busy machine
 
 fuzz::Random mutations(1);
+double slowest = 0;  // seconds of processor time
 
 Bytes read(const std::filesystem::path& path) {
     std::ifstream in(path, std::ios::binary);
@@ -34,10 +36,16 @@ Bytes read(const std::filesystem::path& path) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
+double processorSeconds() {
+    return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
+
 void run(const Bytes& input) {
+    const double begin = processorSeconds();
     alarm(kSecondsPerInput);  // an input that does not end is a failure, too
     LLVMFuzzerTestOneInput(input.data(), input.size());
     alarm(0);
+    slowest = std::max(slowest, processorSeconds() - begin);
 }
 
 }  // namespace
@@ -118,6 +126,7 @@ int main(int argc, char** argv) {
             LLVMFuzzerCustomMutator(input.data(), size, maxSize, static_cast<unsigned>(mutations.next())));
         run(input);
     }
-    std::fprintf(stderr, "%zu inputs and %zu mutations went through\n", paths.size(), count);
+    std::fprintf(stderr, "%zu inputs and %zu mutations went through in %.1f s, the slowest took %.0f ms\n",
+                 paths.size(), count, processorSeconds(), slowest * 1000);
     return 0;
 }
