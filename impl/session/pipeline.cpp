@@ -91,13 +91,19 @@ void Pipeline::describeInput(size_t index, const Shape& shape, DataType type, Fo
 void Pipeline::prepare() {
     if (stages_[0]->planned()) return;
     // Memory that has to grow is replaced when the plan stands.
-    std::vector<ChargedBuffer> memory;
+    struct Grown {
+        size_t input;
+        ChargedBuffer memory;
+    };
+    std::vector<Grown> grown;
+    std::vector<int64_t> sizes;
     try {
         for (size_t i = 0; i < inputIds_.size(); ++i) {
             Tensor& tensor = input(i);
-            const int64_t bytes = tensor.storageBytes();
+            const int64_t bytes = sizes.emplace_back(tensor.storageBytes());
             const bool fits = bytes <= inputMemory_[i].size() && inputMemory_[i].data();
-            ChargedBuffer& buffer = fits ? inputMemory_[i] : memory.emplace_back(context_);
+            ChargedBuffer& buffer =
+                fits ? inputMemory_[i] : grown.emplace_back(Grown{i, ChargedBuffer(context_)}).memory;
             tensor.data = buffer.reserve(bytes, "an input");
         }
         stages_[0]->plan();
@@ -111,13 +117,11 @@ void Pipeline::prepare() {
         throw;
     }
     plannedInputs_.clear();
-    size_t grown = 0;
-    for (size_t i = 0; i < inputIds_.size(); ++i) {
-        const Tensor& tensor = input(i);
-        if (tensor.data != inputMemory_[i].data()) inputMemory_[i].swap(memory[grown++]);
-        // Who does not write an input reads zeros, not what the heap held.
-        std::memset(tensor.data, 0, static_cast<size_t>(tensor.storageBytes()));
-    }
+    for (Grown& one : grown) inputMemory_[one.input].swap(one.memory);
+    // Who does not write an input reads zeros, not what the heap held. Of a damaged graph an operator may make a tensor
+    // that is an input, too: only the inputs' own memory is looked at.
+    for (size_t i = 0; i < inputIds_.size(); ++i)
+        std::memset(inputMemory_[i].data(), 0, static_cast<size_t>(sizes[i]));
     for (size_t later = 1; later < stages_.size(); ++later) stages_[later]->invalidate();
     std::vector<Tensor> inputs;
     for (size_t i = 0; i < inputIds_.size(); ++i) inputs.push_back(input(i));
