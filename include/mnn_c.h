@@ -550,7 +550,8 @@ MNN_C_API mnn_status mnn_interpreter_parameter_count(const mnn_interpreter_t* in
  *   MNN_ERROR_BAD_TYPE            an operator rejects the element types of its inputs;
  *   MNN_ERROR_BAD_INDEX           an operator has fewer inputs than it needs;
  *   MNN_ERROR_BAD_RANGE           an axis or a rank is outside of what there can be;
- *   MNN_ERROR_BAD_FORMAT          the inputs and outputs of a branch or a loop do not fit its body;
+ *   MNN_ERROR_BAD_FORMAT          the inputs and outputs of a branch or a loop do not fit its body, or
+ *                                 a graph makes one of its inputs itself;
  *   MNN_ERROR_OVERFLOW            a shape or a size is too large;
  *   MNN_ERROR_LIMIT_EXCEEDED      max_memory_bytes or max_loop_iterations was crossed;
  *   MNN_ERROR_FILE_NOT_EXIST, MNN_ERROR_FILE_OPEN_FAILED, MNN_ERROR_FILE_READ_FAILED, MNN_ERROR_TRUNCATED

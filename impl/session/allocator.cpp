@@ -330,8 +330,10 @@ void StageAllocator::finish() {
             for (const Tensor* tensor : *side)
                 if (!(tensor->onDevice ? static_cast<void*>(tensor->block) : tensor->data) &&
                     !tensor->stored && !tensor->empty())
-                    fail(Status::Internal, "op '%s': tensor '%s' has no memory", step.command.name.c_str(),
-                         tensor->name.c_str());
+                    // A damaged graph: an input of it that an operator makes as well.
+                    fail(Status::BadFormat,
+                         "op '%s': tensor '%s' has no value there: the graph makes it twice",
+                         step.command.name.c_str(), tensor->name.c_str());
     }
     record();
 }
