@@ -205,7 +205,7 @@ class ProductPlan final : public ConvPlan, private ConvParts {
     // a border.
     void placeSource() {
         const int P = k_.lanes;
-        int y0 = 0, x0 = 0, y1 = s_.ih, x1 = s_.iw, lastTap = 0;
+        int y0 = 0, x0 = 0, y1 = s_.ih, x1 = s_.iw, lastTap = INT_MIN;
         for (const Phase& p : phases_) {
             for (const Tap& t : p.taps) {
                 y0 = std::min(y0, t.dy);
