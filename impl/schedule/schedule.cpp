@@ -48,6 +48,28 @@ std::vector<bool> neededNodes(const NetGraph& graph, const std::vector<const Nod
     return needed;
 }
 
+// A damaged graph may list an input twice, read an Input that is no input of it, or have an operator make an input:
+// none of these has memory of its own that a caller fills.
+void verifyInputs(const NetGraph& graph, const std::vector<const Node*>& nodes,
+                  const std::vector<bool>& needed) {
+    const auto nameOf = [&](int id) { return graph.source->tensorNames[static_cast<size_t>(id)].c_str(); };
+    std::vector<bool> listed(graph.source->tensorNames.size(), false);
+    for (const int id : graph.source->inputs) {
+        if (listed[static_cast<size_t>(id)])
+            fail(Status::BadFormat, "a graph lists its input '%s' twice", nameOf(id));
+        listed[static_cast<size_t>(id)] = true;
+    }
+    for (size_t i = 0; i < nodes.size(); ++i)
+        for (const int id : nodes[i]->outputs) {
+            const bool isInput = nodes[i]->type == OpType::Input;
+            if (isInput && needed[i] && !listed[static_cast<size_t>(id)])
+                fail(Status::BadFormat, "a subgraph reads '%s', which is not in its list of inputs",
+                     nameOf(id));
+            if (!isInput && listed[static_cast<size_t>(id)])
+                fail(Status::BadFormat, "an operator makes '%s', which is an input of its graph", nameOf(id));
+        }
+}
+
 void requireSupported(const Node& node) {
     const char* type = opTypeName(node.type);
     if (!node.def)
@@ -76,6 +98,7 @@ GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<in
 
     const std::vector<const Node*> nodes = nodesFor(graph, outputs);
     const std::vector<bool> needed = neededNodes(graph, nodes, outputs);
+    verifyInputs(graph, nodes, needed);
     std::vector<bool> produced(tensors, false);
     for (const Node* node : nodes)
         for (const int id : node->outputs) {
