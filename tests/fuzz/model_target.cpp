@@ -7,6 +7,7 @@
 
 #include "memory_file.h"
 #include "net_input.h"
+#include "net_mutator.h"
 #include "session_uses.h"
 #include "statuses.h"
 #include "target.h"
@@ -130,7 +131,8 @@ std::vector<const char*> savedTensors(const mnn_interpreter_t* net, size_t first
     return names;
 }
 
-void useInterpreter(mnn_interpreter_t* net, const Plan& plan) {
+// Whether a session ran.
+bool useInterpreter(mnn_interpreter_t* net, const Plan& plan) {
     mnn_schedule_config_t config;
     MUST(mnn_schedule_config_init(&config, sizeof config));
     config.max_memory_bytes = fuzz::kMostMemory;
@@ -154,10 +156,10 @@ void useInterpreter(mnn_interpreter_t* net, const Plan& plan) {
     if (triggered != (status == MNN_ERROR_CANCELLED)) fuzz::defect("a creation with a token", status);
     if (triggered) {
         config.cancel = nullptr;
-        if (!FINE(mnn_session_create(net, &config, &session), fuzz::kPlanning, fuzz::kCreate)) return;
+        if (!FINE(mnn_session_create(net, &config, &session), fuzz::kPlanning, fuzz::kCreate)) return false;
     } else if (!FINE(status, fuzz::kPlanning, fuzz::kCreate)) {
         if (session) std::abort();
-        return;
+        return false;
     }
     ++counters.creations;
     Random random(plan.seed);
@@ -166,6 +168,7 @@ void useInterpreter(mnn_interpreter_t* net, const Plan& plan) {
     counters.resizes += static_cast<size_t>(uses.resized);
     counters.ended += static_cast<size_t>(uses.ended);
     MUST(mnn_session_destroy(&session));
+    return uses.ran;
 }
 
 // Writes into the file, cuts it, or lets it look as old as before, which takes the change from those who look.
@@ -228,7 +231,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (plan.mayChange())
         changeFile(!input.weights.empty() && random.oneIn(2) ? weightFile : modelFile, random);
     askInterpreter(net);
-    useInterpreter(net, plan);
+    if (useInterpreter(net, plan)) fuzz::keepNet(data, size);
     MUST(mnn_interpreter_destroy(&net));
     return 0;
 }

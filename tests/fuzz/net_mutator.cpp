@@ -310,6 +310,29 @@ struct Parts {
     NetInput joined() const { return {model, weights, settings}; }
 };
 
+// One of the inputs that ran, of which the last ones are kept.
+class KeptNets {
+  public:
+    void add(std::vector<uint8_t> input) {
+        if (inputs_.size() < kMost)
+            inputs_.push_back(std::move(input));
+        else
+            inputs_[next_++ % kMost] = std::move(input);
+    }
+    bool empty() const { return inputs_.empty(); }
+    const std::vector<uint8_t>& pick(Random& random) { return random.pick(inputs_); }
+
+  private:
+    static constexpr size_t kMost = 256;
+    std::vector<std::vector<uint8_t>> inputs_;
+    size_t next_ = 0;
+};
+
+KeptNets& keptNets() {
+    static KeptNets nets;
+    return nets;
+}
+
 void editNet(Parts& parts, std::span<const uint8_t> spareBytes, size_t maxSize, Random& random) {
     const auto net = unpack(parts.model);
     const auto spare = unpack(spareBytes);
@@ -321,15 +344,45 @@ void editNet(Parts& parts, std::span<const uint8_t> spareBytes, size_t maxSize, 
     if (random.oneIn(24)) editBytes(parts.model, maxSize, random);
 }
 
+// One change, or none but of the settings.
+void editLittle(Parts& parts, Random& random) {
+    if (random.oneIn(6)) return;
+    if (!parts.weights.empty() && random.oneIn(8)) {
+        random.pick(parts.weights) ^= static_cast<uint8_t>(1u << random.below(8));
+        return;
+    }
+    if (random.oneIn(2)) {
+        editTables(parts.model, 1, random);
+        return;
+    }
+    const auto net = unpack(parts.model);
+    editStructure(*net, *net, parts.weights, random);
+    parts.model = pack(*net);
+}
+
+void editSettings(Settings& settings, Random& random) {
+    const uint64_t bits = random.next();
+    std::memcpy(settings.data() + (random.oneIn(2) ? 8 : 0), &bits, sizeof bits);
+}
+
 }  // namespace
+
+void keepNet(const uint8_t* data, size_t size) {
+    keptNets().add({data, data + size});
+}
 
 size_t mutateNet(uint8_t* data, size_t size, size_t maxSize, unsigned seed) {
     Random random(seed);
-    Parts parts(splitInput(data, size));
-    if (random.oneIn(3)) {
-        const uint64_t bits = random.next();
-        std::memcpy(parts.settings.data() + (random.oneIn(2) ? 8 : 0), &bits, sizeof bits);
+    if (!keptNets().empty() && random.oneIn(2)) {
+        const std::vector<uint8_t>& kept = keptNets().pick(random);
+        Parts parts(splitInput(kept.data(), kept.size()));
+        if (random.oneIn(3)) editSettings(parts.settings, random);
+        editLittle(parts, random);
+        const size_t made = put(parts.joined(), data, maxSize);
+        if (made) return made;
     }
+    Parts parts(splitInput(data, size));
+    if (random.oneIn(3)) editSettings(parts.settings, random);
     if (!parts.weights.empty() && random.oneIn(6))
         editBytes(parts.weights, maxSize, random);
     else if (wellFormed(parts.model))

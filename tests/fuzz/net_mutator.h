@@ -6,6 +6,10 @@
 
 namespace fuzz {
 
+// An input that a session ran. Half of the later mutations start from such inputs and change little, since most files
+// of a corpus are ones that a load refuses.
+void keepNet(const uint8_t* data, size_t size);
+
 // As LLVMFuzzerCustomMutator and LLVMFuzzerCustomCrossOver.
 size_t mutateNet(uint8_t* data, size_t size, size_t maxSize, unsigned seed);
 size_t crossNets(const uint8_t* first, size_t firstSize, const uint8_t* second, size_t secondSize,

@@ -1,5 +1,6 @@
 // Runs a target without libFuzzer, over given inputs and mutations of them that a seed decides.
-//     replay_<target> [-mutations=N] [-seed=N] [-max_len=N] FILE|FOLDER...
+//     replay_<target> [-mutations=N] [-seed=N] [-max_len=N] [-slow_units=FOLDER] FILE|FOLDER...
+// Inputs that take more than a second of processor time are written into the folder of -slow_units.
 // Exit code 0 when every input went through; a crash is the target's own.
 #include <sys/time.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "random.h"
@@ -26,6 +28,7 @@ constexpr unsigned kSecondsPerInput = 60;  // under a sanitizer on a busy machin
 
 fuzz::Random mutations(1);
 double slowest = 0;  // seconds of processor time
+std::filesystem::path slowUnits;
 
 Bytes read(const std::filesystem::path& path) {
     std::ifstream in(path, std::ios::binary);
@@ -45,7 +48,15 @@ void run(const Bytes& input) {
     alarm(kSecondsPerInput);  // an input that does not end is a failure, too
     LLVMFuzzerTestOneInput(input.data(), input.size());
     alarm(0);
-    slowest = std::max(slowest, processorSeconds() - begin);
+    const double seconds = processorSeconds() - begin;
+    slowest = std::max(slowest, seconds);
+    if (seconds > 1 && !slowUnits.empty()) {
+        const auto name = "slow-" + std::to_string(std::hash<std::string_view>{}(
+                                        {reinterpret_cast<const char*>(input.data()), input.size()}));
+        std::ofstream out(slowUnits / name, std::ios::binary);
+        out.write(reinterpret_cast<const char*>(input.data()), static_cast<std::streamsize>(input.size()));
+        std::fprintf(stderr, "%s took %.1f s\n", name.c_str(), seconds);
+    }
 }
 
 }  // namespace
@@ -100,6 +111,8 @@ int main(int argc, char** argv) {
             mutations = fuzz::Random(number("-seed="));
         else if (word.rfind("-max_len=", 0) == 0)
             maxSize = number("-max_len=");
+        else if (word.rfind("-slow_units=", 0) == 0)
+            slowUnits = word.substr(std::strlen("-slow_units="));
         else if (std::filesystem::is_directory(word))
             for (const auto& entry : std::filesystem::recursive_directory_iterator(word)) {
                 if (entry.is_regular_file()) paths.push_back(entry.path());

@@ -10,7 +10,7 @@
 namespace fuzz {
 namespace {
 
-constexpr double kMostFlops = 2e7;    // more is honest work that takes long
+constexpr double kMostFlops = 4e6;    // more is honest work that takes long
 constexpr size_t kMostObserved = 48;  // operators of a run whose tensors a callback reads
 
 void askTensor(const mnn_tensor_t* tensor) {
