@@ -158,6 +158,8 @@ class Walk {
         const bool offsets = kind == flatbuffers::ET_STRING || kind == flatbuffers::ET_SEQUENCE;
         const size_t bytes = size_t{count} * (offsets ? sizeof(uint32_t) : elementSize(kind));
         if (bytes > bytes_.size() - begin || !spend(bytes + 4)) return false;
+        // Elements of eight bytes are read in place; the verifier checks the alignment of the length only.
+        if (elementSize(kind) == 8 && count > 0 && begin % 8 != 0) return false;
         if (staysThere && bytes > kLarge) return bytes_.fetch(begin, kFetchedHead);
         if (!bytes_.fetch(begin, bytes)) return false;
         if (!offsets) return true;

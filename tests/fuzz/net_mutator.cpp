@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mnn_generated.h"
+#include "model/structure.h"
 #include "net_input.h"
 #include "random.h"
 #include "table_edits.h"
@@ -28,7 +29,8 @@ struct GraphRef {
 };
 
 bool wellFormed(std::span<const uint8_t> bytes) {
-    if (bytes.size() < 8) return false;
+    if (bytes.size() < 8 || mnnc::walkStructure(bytes.data(), bytes.size()) != mnnc::Structure::Sound)
+        return false;
     flatbuffers::Verifier verifier(bytes.data(), bytes.size(), 64, 100000);
     return verifier.VerifyBuffer<wire::Net>(nullptr);
 }

@@ -111,6 +111,24 @@ void expectSameOutcome(const std::vector<uint8_t>& bytes) {
               outcome(file.path(), ModelBytes::Access::Read));
 }
 
+// The FlatBuffers verifier accepts such a vector, although its elements cannot be read in place.
+TEST(ModelStructure, ElementsOfEightBytesAreAligned) {
+    wire::NetT net = largeNet();
+    net.oplists[1]->main.AsConvolution2D()->external = {1, 2, 3};
+    std::vector<uint8_t> bytes = pack(net);
+    EXPECT_EQ(walkStructure(bytes.data(), bytes.size()), Structure::Sound);
+    const auto* conv =
+        flatbuffers::GetRoot<wire::Net>(bytes.data())->oplists()->Get(1)->main_as_Convolution2D();
+    const auto* table = reinterpret_cast<const flatbuffers::Table*>(conv);
+    uint8_t* field = bytes.data() + (table->GetAddressOf(wire::Convolution2D::VT_EXTERNAL) - bytes.data());
+    // The low half of the first element becomes the length.
+    flatbuffers::WriteScalar(field, flatbuffers::ReadScalar<flatbuffers::uoffset_t>(field) + 4);
+    EXPECT_EQ(conv->external()->size(), 1u);
+    flatbuffers::Verifier verifier(bytes.data(), bytes.size());
+    EXPECT_TRUE(verifier.VerifyBuffer<wire::Net>(nullptr));
+    EXPECT_EQ(walkStructure(bytes.data(), bytes.size()), Structure::Malformed);
+}
+
 TEST(ModelStructure, DamageIsFoundAsInMemory) {
     const std::vector<uint8_t> content = pack(largeNet());
     std::mt19937 random(1);
