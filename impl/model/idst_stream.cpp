@@ -92,7 +92,8 @@ IdstHead readIdstHead(std::span<const uint8_t> stream, bool wideDims, const char
     head.count = 1;
     for (uint32_t i = 0; i < rank; ++i) {
         head.dims.push_back(reader.number(wideDims ? 4 : 2, "dims"));
-        head.count = checkedMul(head.count, head.dims.back(), "dims of a weight stream");
+        if (__builtin_mul_overflow(head.count, int64_t{head.dims.back()}, &head.count))
+            fail(Status::BadWeights, "operator '%s': the dims of a weight stream overflow", opName);
     }
     if (head.count < 1) fail(Status::BadWeights, "operator '%s': weight stream has an extent of 0", opName);
     head.byteLength = reader.at();

@@ -43,10 +43,10 @@ T load(const Array& array, size_t index) {
 
 template <typename T>
 void store(Array& array, size_t index, double value) {
-    const double low = static_cast<double>(std::numeric_limits<T>::lowest());
-    const double high = static_cast<double>(std::numeric_limits<T>::max());
     if constexpr (std::numeric_limits<T>::is_integer) {
-        if (!(value >= low && value <= high) || value != std::floor(value))
+        const double low = static_cast<double>(std::numeric_limits<T>::lowest());
+        const double end = std::ldexp(1.0, std::numeric_limits<T>::digits);  // the largest value is no double
+        if (!(value >= low && value < end) || value != std::floor(value))
             throw ToolError(
                 fmt::format("element {} is {}, which is no {}", index, value, elementName(array.element)));
     }
