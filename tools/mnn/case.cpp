@@ -3,18 +3,54 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "common.h"
+#include "zip.h"
 
 namespace tool {
 namespace {
 
 using nlohmann::json;
 
-CaseTensor readTensorEntry(const std::filesystem::path& folder, const json& entry) {
+constexpr const char* kArchive = "case.npz";
+constexpr const char* kDescription = "case.json";
+
+bool isCase(const std::filesystem::path& folder) {
+    return std::filesystem::exists(folder / kArchive) || std::filesystem::exists(folder / kDescription);
+}
+
+// Where case.json and the arrays of a case lie: in case.npz, or in the folder where there is no such file.
+class Source {
+  public:
+    explicit Source(const std::filesystem::path& folder) : folder_(folder) {
+        if (std::filesystem::exists(folder / kArchive)) zip_.emplace(folder / kArchive);
+    }
+
+    std::string nameOf(const std::string& file) const {
+        return zip_ ? (folder_ / kArchive).string() + ":" + file : (folder_ / file).string();
+    }
+
+    json description() const {
+        if (zip_) return json::parse(zip_->member(kDescription));
+        std::ifstream in(folder_ / kDescription);
+        if (!in) throw ToolError(fmt::format("cannot open '{}'", nameOf(kDescription)));
+        return json::parse(in);
+    }
+
+    Array array(const std::string& file) const {
+        return zip_ ? parseNpy(zip_->member(file), nameOf(file)) : readNpy(folder_ / file);
+    }
+
+  private:
+    std::filesystem::path folder_;
+    std::optional<Zip> zip_;
+};
+
+CaseTensor readTensorEntry(const Source& source, const json& entry) {
     CaseTensor tensor;
     tensor.name = entry.at("name").get<std::string>();
-    tensor.array = readNpy(folder / entry.at("file").get<std::string>());
+    tensor.array = source.array(entry.at("file").get<std::string>());
     const auto shape = entry.at("shape").get<std::vector<int64_t>>();
     const auto type = entry.at("dtype").get<std::string>();
     if (tensor.array.shape != shape || elementName(tensor.array.element) != type)
@@ -59,34 +95,34 @@ void readUnordered(Case& item, const json& value) {
 std::vector<std::filesystem::path> findCases(const std::filesystem::path& path) {
     namespace fs = std::filesystem;
     if (!fs::is_directory(path)) throw ToolError(fmt::format("no folder '{}'", path.string()));
-    if (fs::exists(path / "case.json")) return {path};
+    if (isCase(path)) return {path};
     std::vector<fs::path> found;
     for (const fs::directory_entry& entry : fs::directory_iterator(path))
-        if (fs::exists(entry.path() / "case.json")) found.push_back(entry.path());
+        if (isCase(entry.path())) found.push_back(entry.path());
     if (found.empty())
-        throw ToolError(fmt::format("no case.json in '{}' nor one level below", path.string()));
+        throw ToolError(fmt::format("no {} and no {} in '{}' nor one level below", kArchive, kDescription,
+                                    path.string()));
     std::sort(found.begin(), found.end());
     return found;
 }
 
 Case readCase(const std::filesystem::path& folder) {
-    std::ifstream in(folder / "case.json");
-    if (!in) throw ToolError(fmt::format("cannot open '{}'", (folder / "case.json").string()));
+    const Source source(folder);
     Case item;
     try {
-        const json description = json::parse(in);
+        const json description = source.description();
         item.model = folder / description.at("model").get<std::string>();
         for (const json& entry : description.at("inputs"))
-            item.inputs.push_back(readTensorEntry(folder, entry));
+            item.inputs.push_back(readTensorEntry(source, entry));
         for (const json& entry : description.at("outputs"))
-            item.outputs.push_back(readTensorEntry(folder, entry));
+            item.outputs.push_back(readTensorEntry(source, entry));
         const json& tolerance = description.at("tolerance");
         item.tolerance = tolerance.at("relative_to_max").get<double>();
         for (const json* place : {&description, &tolerance})
             if (place->contains("argmax_equal")) readArgmax(item, place->at("argmax_equal"));
         if (description.contains("unordered_rows")) readUnordered(item, description.at("unordered_rows"));
     } catch (const json::exception& error) {
-        throw ToolError(fmt::format("'{}': {}", (folder / "case.json").string(), error.what()));
+        throw ToolError(fmt::format("'{}': {}", source.nameOf(kDescription), error.what()));
     }
     if (item.outputs.empty()) throw ToolError("the case expects no output");
     return item;

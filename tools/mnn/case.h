@@ -1,4 +1,5 @@
-// A case folder: a model, inputs and expected outputs as .npy, and case.json that names them.
+// A case folder: a model, inputs and expected outputs as .npy, and case.json that names them. All but the model lie in
+// case.npz or, where there is none, in the folder itself.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -24,7 +25,7 @@ struct Case {
     int64_t maxUnmatched = 0;
 };
 
-// The case folders that a path means: itself, or its sub-folders with a case.json. Throws ToolError when
+// The case folders that a path means: itself, or its sub-folders with a case.npz or case.json. Throws ToolError when
 // neither.
 std::vector<std::filesystem::path> findCases(const std::filesystem::path& path);
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <streambuf>
 
 #include "common.h"
 
@@ -148,6 +149,55 @@ class HeaderParser {
     const std::string& file_;
 };
 
+// What a stream reads from memory.
+class BytesBuffer : public std::streambuf {
+  public:
+    explicit BytesBuffer(std::string_view bytes) {
+        char* begin = const_cast<char*>(bytes.data());  // streams of input do not write
+        setg(begin, begin, begin + bytes.size());
+    }
+};
+
+Array readStream(std::istream& in, uint64_t fileBytes, const std::string& name) {
+    const std::string none;
+    const HeaderParser reporter(none, name);
+    unsigned char lead[12] = {};
+    in.read(reinterpret_cast<char*>(lead), 10);
+    if (!in || std::memcmp(lead, "\x93NUMPY", 6) != 0) reporter.bad("is no .npy file");
+    size_t headerBytes = lead[8] | lead[9] << 8;
+    size_t begin = 10;
+    if (lead[6] == 2 || lead[6] == 3) {
+        in.read(reinterpret_cast<char*>(lead) + 10, 2);
+        headerBytes |= static_cast<size_t>(lead[10]) << 16 | static_cast<size_t>(lead[11]) << 24;
+        begin = 12;
+    } else if (lead[6] != 1) {
+        reporter.bad(fmt::format("has .npy version {}; readable are 1 to 3", lead[6]));
+    }
+    if (!in || headerBytes > fileBytes - begin) reporter.bad("ends inside its .npy header");
+    std::string header(headerBytes, '\0');
+    in.read(header.data(), static_cast<std::streamsize>(headerBytes));
+
+    Array array = HeaderParser(header, name).parse();
+    const uint64_t left = fileBytes - begin - headerBytes;
+    uint64_t bytes = elementBytes(array.element);
+    bool empty = false;
+    for (const int64_t dim : array.shape) empty = empty || dim == 0;
+    for (const int64_t dim : array.shape) {
+        if (empty) break;
+        if (static_cast<uint64_t>(dim) > left / bytes)
+            reporter.bad(fmt::format("is too short for its shape {}", shapeText(array.shape)));
+        bytes *= static_cast<uint64_t>(dim);
+    }
+    if (empty) bytes = 0;
+    if (bytes != left)
+        reporter.bad(fmt::format("holds {} bytes of data, its shape {} of {} wants {}", left,
+                                 shapeText(array.shape), elementName(array.element), bytes));
+    array.bytes.resize(bytes);
+    in.read(reinterpret_cast<char*>(array.bytes.data()), static_cast<std::streamsize>(bytes));
+    if (!in) throw ToolError(fmt::format("cannot read '{}'", name));
+    return array;
+}
+
 }  // namespace
 
 size_t elementBytes(Element element) {
@@ -193,44 +243,13 @@ Array readNpy(const std::filesystem::path& path) {
     if (!in || std::filesystem::is_directory(path)) throw ToolError(fmt::format("cannot open '{}'", name));
     const uint64_t fileBytes = static_cast<uint64_t>(in.tellg());
     in.seekg(0);
+    return readStream(in, fileBytes, name);
+}
 
-    const std::string none;
-    const HeaderParser reporter(none, name);
-    unsigned char lead[12] = {};
-    in.read(reinterpret_cast<char*>(lead), 10);
-    if (!in || std::memcmp(lead, "\x93NUMPY", 6) != 0) reporter.bad("is no .npy file");
-    size_t headerBytes = lead[8] | lead[9] << 8;
-    size_t begin = 10;
-    if (lead[6] == 2 || lead[6] == 3) {
-        in.read(reinterpret_cast<char*>(lead) + 10, 2);
-        headerBytes |= static_cast<size_t>(lead[10]) << 16 | static_cast<size_t>(lead[11]) << 24;
-        begin = 12;
-    } else if (lead[6] != 1) {
-        reporter.bad(fmt::format("has .npy version {}; readable are 1 to 3", lead[6]));
-    }
-    if (!in || headerBytes > fileBytes - begin) reporter.bad("ends inside its .npy header");
-    std::string header(headerBytes, '\0');
-    in.read(header.data(), static_cast<std::streamsize>(headerBytes));
-
-    Array array = HeaderParser(header, name).parse();
-    const uint64_t left = fileBytes - begin - headerBytes;
-    uint64_t bytes = elementBytes(array.element);
-    bool empty = false;
-    for (const int64_t dim : array.shape) empty = empty || dim == 0;
-    for (const int64_t dim : array.shape) {
-        if (empty) break;
-        if (static_cast<uint64_t>(dim) > left / bytes)
-            reporter.bad(fmt::format("is too short for its shape {}", shapeText(array.shape)));
-        bytes *= static_cast<uint64_t>(dim);
-    }
-    if (empty) bytes = 0;
-    if (bytes != left)
-        reporter.bad(fmt::format("holds {} bytes of data, its shape {} of {} wants {}", left,
-                                 shapeText(array.shape), elementName(array.element), bytes));
-    array.bytes.resize(bytes);
-    in.read(reinterpret_cast<char*>(array.bytes.data()), static_cast<std::streamsize>(bytes));
-    if (!in) throw ToolError(fmt::format("cannot read '{}'", name));
-    return array;
+Array parseNpy(std::string_view bytes, const std::string& file) {
+    BytesBuffer buffer(bytes);
+    std::istream in(&buffer);
+    return readStream(in, bytes.size(), file);
 }
 
 void writeNpy(const std::filesystem::path& path, const Array& array) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tool {
@@ -30,6 +31,7 @@ Array convert(const Array& array, Element element);
 
 // Throw ToolError with the file and what is wrong with it.
 Array readNpy(const std::filesystem::path& path);
+Array parseNpy(std::string_view bytes, const std::string& file);  // the bytes of a file that errors name so
 void writeNpy(const std::filesystem::path& path, const Array& array);
 
 std::string shapeText(const std::vector<int64_t>& shape);  // "1x3x224x224", "scalar"

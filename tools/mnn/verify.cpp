@@ -137,7 +137,9 @@ void addVerify(CLI::App& app, int& exitCode) {
     CLI::App* command =
         app.add_subcommand("verify", "Run case folders and compare with their expected outputs");
     auto options = std::make_shared<Options>();
-    command->add_option("CASE_DIR", options->folders, "Folders with a case.json, or folders of such folders")
+    command
+        ->add_option("CASE_DIR", options->folders,
+                     "Folders with a case.npz or a case.json, or folders of such folders")
         ->required();
     options->flags.addBackendTo(*command);
     options->flags.addRestTo(*command);
@@ -151,7 +153,8 @@ void addVerify(CLI::App& app, int& exitCode) {
                      "detector with --precision low keeps other boxes where two score almost the same")
         ->check(CLI::NonNegativeNumber);
     command->footer(
-        "A case folder holds model.mnn, inputs and expected outputs as .npy, and case.json.\n"
+        "A case folder holds model.mnn and case.npz, a zip file without compression, which holds inputs and\n"
+        "expected outputs as .npy, and case.json. These may lie in the folder as files of their own, too.\n"
         "An output passes when its shape and type are right, no element is NaN, integers are equal and\n"
         "max|ours - expected| / max|expected| is within the case's tolerance. The last line counts the "
         "cases;\n"

@@ -1,0 +1,30 @@
+// Zip files whose members are stored, not compressed, as Python's zipfile and numpy.savez write them. Knows nothing
+// of cases.
+#pragma once
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tool {
+
+class Zip {
+  public:
+    // Reads the whole file and checks every member. Throws ToolError with the file and what is wrong with it.
+    explicit Zip(const std::filesystem::path& path);
+    Zip(const Zip&) = delete;
+    Zip& operator=(const Zip&) = delete;
+
+    // Names and contents, which live as long as this object.
+    const std::map<std::string, std::string_view>& members() const { return members_; }
+    // Throws ToolError when there is no such member.
+    std::string_view member(const std::string& name) const;
+
+  private:
+    std::string file_;
+    std::vector<char> bytes_;
+    std::map<std::string, std::string_view> members_;
+};
+
+}  // namespace tool
