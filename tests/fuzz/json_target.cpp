@@ -1,44 +1,32 @@
 // The tool's reader of case.json. The input is the file; the folder holds a.npy (2 x 3 floats) and b.npy (3 int32).
-#include <unistd.h>
-
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
-#include <string>
 
 #include "memory_file.h"
 #include "target.h"
+#include "temporary_folder.h"
 #include "tools/mnn/case.h"
 #include "tools/mnn/common.h"
 #include "tools/mnn/compare_outputs.h"
 
 namespace {
 
-struct Folder {
-    std::filesystem::path path;
+struct CaseFolder : fuzz::TemporaryFolder {
     fuzz::MemoryFile description;
 
-    Folder() {
-        std::string name = (std::filesystem::temp_directory_path() / "mnn_fuzz_XXXXXX").string();
-        if (!mkdtemp(name.data())) std::abort();
-        path = name;
-        tool::writeNpy(path / "a.npy", {tool::Element::Float32, {2, 3}, std::vector<unsigned char>(24, 1)});
-        tool::writeNpy(path / "b.npy", {tool::Element::Int32, {3}, std::vector<unsigned char>(12, 2)});
-        std::filesystem::create_symlink(description.path(), path / "case.json");
-    }
-    ~Folder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path, ignored);
+    CaseFolder() {
+        tool::writeNpy(path() / "a.npy", {tool::Element::Float32, {2, 3}, std::vector<unsigned char>(24, 1)});
+        tool::writeNpy(path() / "b.npy", {tool::Element::Int32, {3}, std::vector<unsigned char>(12, 2)});
+        std::filesystem::create_symlink(description.path(), path() / "case.json");
     }
 };
 
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-    static Folder folder;
+    static CaseFolder folder;
     folder.description.set(data, size);
     try {
-        const tool::Case item = tool::readCase(folder.path);
+        const tool::Case item = tool::readCase(folder.path());
         // Verdicts about outputs that are as expected.
         std::vector<const tool::CaseTensor*> unordered;
         std::vector<tool::Array> ours;

@@ -1,6 +1,7 @@
-// The tool's reader of .npy files: what it reads can be converted and is written as it was.
+// The tool's reader of .npy files: what it reads can be converted, is written as it was, and is the same from memory.
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 #include "memory_file.h"
 #include "target.h"
@@ -14,9 +15,10 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         const tool::Array array = tool::readNpy(file.path());
         copy.set(nullptr, 0);
         tool::writeNpy(copy.path(), array);
-        const tool::Array again = tool::readNpy(copy.path());
-        if (again.element != array.element || again.shape != array.shape || again.bytes != array.bytes)
-            std::abort();
+        const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+        for (const tool::Array& again : {tool::readNpy(copy.path()), tool::parseNpy(bytes, "memory")})
+            if (again.element != array.element || again.shape != array.shape || again.bytes != array.bytes)
+                std::abort();
         (void)tool::shapeText(array.shape);
         for (const tool::Element element :
              {tool::Element::Float32, tool::Element::Int32, tool::Element::UInt8, tool::Element::Int64}) {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Fuzzes one target: tests/fuzz/run.sh TARGET EXECUTIONS [libFuzzer's options...]
-#   targets: model weights cache npy json image
+#   targets: model weights cache npy json zip image
 # Environment: BUILD (build/fuzz), CORPUS (build/fuzz/corpus-TARGET, which grows), ARTIFACTS (build/fuzz/finds-TARGET:
 # inputs that crash, leak or take long). Builds the target when it is not there. Exit code 0: nothing was found.
 set -eu
@@ -34,7 +34,7 @@ done
 # image may claim 512 MiB, for which stb_image asks before it reads.
 memory=160
 case $target in
-    model | weights) most=65536 ;;
+    model | weights | zip) most=65536 ;;
     image) most=8192 memory=520 ;;
     npy) most=8192 ;;
     *) most=4096 ;;
