@@ -117,7 +117,7 @@ def choose_nets(parser, args):
             parser.error("no such net: " + ", ".join(sorted(unknown)))
         return [net for net in found if net.name in wanted], []
     if not found:
-        parser.error("no folder with a case.json")
+        parser.error("no folder with a case.npz or a case.json")
     there = {net.name for net in found}
     begun = [names for names in lists.GROUPS.values() if there.intersection(names)]
     return found, [name for names in begun for name in names if name not in there]

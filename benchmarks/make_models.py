@@ -25,6 +25,9 @@ import numpy as np
 from zoo import converters, names
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, os.pardir, "tests", "conformance"))
+import case_files  # noqa: E402
+
 TOLERANCE = {"fp32": 1e-4, "w8": 5e-2, "int8": 1e-1}  # of the largest output; float64 on float weights is the truth
 
 
@@ -104,7 +107,7 @@ class Maker:
 
     def tiny_net(self, name):
         source = self.args.cases and os.path.join(self.args.cases, name)
-        if not source or not os.path.exists(os.path.join(source, "case.json")):
+        if not source or not case_files.is_case(source):
             self.missing.append(f"{name}: --cases has no such folder" if source else f"{name}: no --cases given")
             return
         for file in os.listdir(source):

@@ -1,12 +1,16 @@
 """A net's folder: what it holds, and whether an answer is right."""
 
-import json
+import io
 import os
+import sys
 
 import numpy as np
 
 import engines
 from zoo import names
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 2, "tests", "conformance"))
+import case_files  # noqa: E402
 
 OTHERS_TOLERANCE = 5e-3  # Winograd and approximate functions of the official runtime miss 1e-4
 LOW_TOLERANCE = 5e-2  # of --precision low: 8 bits of mantissa in storage
@@ -16,15 +20,14 @@ class Net:
     def __init__(self, folder):
         self.folder = folder.rstrip("/")
         self.name = os.path.basename(self.folder)
-        with open(self.file("case.json")) as file:
-            self.case = json.load(file)
+        self.case = case_files.describe(self.folder)
 
     def file(self, name):
         return os.path.join(self.folder, name)
 
     def load_tensors(self):
         def load(entry):
-            return np.ascontiguousarray(np.load(self.file(entry["file"])))
+            return np.ascontiguousarray(np.load(io.BytesIO(case_files.read(self.folder, entry["file"]))))
 
         self.inputs = {entry["name"]: load(entry) for entry in self.case["inputs"]}
         self.outputs = {entry["name"]: load(entry) for entry in self.case["outputs"]}
@@ -60,10 +63,10 @@ def find(paths):
     """The nets of the given folders, each a net or a folder of nets, in the order of the fixed lists."""
     folders = []
     for path in paths:
-        if os.path.exists(os.path.join(path, "case.json")):
+        if case_files.is_case(path):
             folders.append(path)
         elif os.path.isdir(path):
             folders += [os.path.join(path, name) for name in sorted(os.listdir(path))]
-    found = [Net(folder) for folder in folders if os.path.exists(os.path.join(folder, "case.json"))]
+    found = [Net(folder) for folder in folders if case_files.is_case(folder)]
     listed = sum(names.GROUPS.values(), [])
     return sorted(found, key=lambda net: listed.index(net.name) if net.name in listed else len(listed))

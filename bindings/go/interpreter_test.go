@@ -1,8 +1,10 @@
 package mnn
 
 import (
+	"archive/zip"
 	"context"
 	"encoding/binary"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -143,8 +145,14 @@ func TestExternalWeights(t *testing.T) {
 	file := func(name string) string {
 		return inRepository(t, "tests", "conformance", "cases", "external_weights", name)
 	}
+	arrays, err := zip.OpenReader(file("case.npz"))
+	must(t, err)
+	defer arrays.Close()
 	floats := func(name string) []float32 {
-		data, err := os.ReadFile(file(name))
+		member, err := arrays.Open(name)
+		must(t, err)
+		defer member.Close()
+		data, err := io.ReadAll(member)
 		must(t, err)
 		data = data[10+int(binary.LittleEndian.Uint16(data[8:])):] // behind the header of .npy
 		values := make([]float32, len(data)/4)

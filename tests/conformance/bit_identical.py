@@ -7,20 +7,25 @@ COMMAND runs a tool of another machine.
 """
 import argparse
 import filecmp
-import json
 import os
 import shlex
 import subprocess
 import sys
 import tempfile
+import zipfile
+
+import case_files
 
 
-def run(tool, case, threads, output):
-    with open(os.path.join(case, "case.json"), encoding="utf-8") as file:
-        description = json.load(file)
+def run(tool, case, inputs, threads, output):
+    """inputs: a folder for the files of the inputs."""
+    description = case_files.describe(case)
     command = [*tool, "run", os.path.join(case, description["model"]), "--threads", str(threads), "--output", output]
-    for entry in description["inputs"]:
-        command += ["--input", entry["name"] + "=" + os.path.join(case, entry["file"])]
+    for number, entry in enumerate(description["inputs"]):
+        path = os.path.join(inputs, f"{number}.npy")
+        with open(path, "wb") as file:
+            file.write(case_files.read(case, entry["file"]))
+        command += ["--input", entry["name"] + "=" + path]
         command += ["--shape", entry["name"] + "=" + "x".join(map(str, entry["shape"]))] if entry["shape"] else []
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
@@ -34,11 +39,13 @@ def main():
     tool, cases = [*arguments.emulator, arguments.tool], arguments.cases
     passed = failed = 0
     for case in cases:
-        with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
+        with tempfile.TemporaryDirectory() as folder:
+            inputs, one, two = (os.path.join(folder, name) for name in ("inputs", "one", "two"))
+            os.mkdir(inputs)
             try:
-                run(tool, case, 1, one)
-                run(tool, case, 2, two)
-            except (subprocess.CalledProcessError, OSError) as error:
+                run(tool, case, inputs, 1, one)
+                run(tool, case, inputs, 2, two)
+            except (subprocess.CalledProcessError, OSError, zipfile.BadZipFile, KeyError) as error:
                 failed += 1
                 print(f"{os.path.basename(case)}: {error}")
                 continue

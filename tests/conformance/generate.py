@@ -6,6 +6,7 @@ usage: generate.py [--only REGEX] [--report] [OUTPUT_FOLDER]
 Needs MNN (the official wheel), onnx, onnxruntime and numpy. See README.md for where the expected values come from.
 """
 import argparse
+import io
 import json
 import os
 import re
@@ -18,6 +19,8 @@ import zlib
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+
+import case_files
 
 ONNX_TYPES = {"float32": TensorProto.FLOAT, "int32": TensorProto.INT32, "int64": TensorProto.INT64,
               "bool": TensorProto.BOOL, "uint8": TensorProto.UINT8}
@@ -1579,10 +1582,13 @@ def write_case(net, root, report):
             print(f"NOT CONVERTED {net.name}: {text}")
             shutil.rmtree(folder)
             return
-        entries = {"inputs": [], "outputs": []}
+        entries, arrays = {"inputs": [], "outputs": []}, {}
         for name in net.inputs:
-            entries["inputs"].append(entry(folder, "in", name, stored(net.data[name])))
-        files = [os.path.join(folder, e["file"]) for e in entries["inputs"]]
+            entries["inputs"].append(entry(arrays, "in", name, stored(net.data[name])))
+        files = [os.path.join(scratch, e["file"]) for e in entries["inputs"]]
+        for file, e in zip(files, entries["inputs"]):
+            with open(file, "wb") as stream:
+                stream.write(arrays[e["file"]])
         code, text = worker(scratch, step="run", mnn=target, inputs=net.inputs, outputs=net.outputs, files=files)
         for name in net.outputs if code else []:  # it crashed: one output at a time, to name the culprit
             code, text = worker(scratch, step="run", mnn=target, inputs=net.inputs, outputs=[name], files=files)
@@ -1613,16 +1619,16 @@ def write_case(net, root, report):
                 print(f"{net.name}/{name}: {chosen[0]}{64 if chosen[1] else 32}  ort32 "
                       f"{apart(None if single is None else stored(single), value):.1e}  official {error:.1e} "
                       f"{None if official is None else official.shape} {value.shape}{flag}")
-            entries["outputs"].append(entry(folder, "out", name, value))
+            entries["outputs"].append(entry(arrays, "out", name, value))
     description = {"model": "model.mnn", **entries, "tolerance": {"relative_to_max": net.tolerance}}
-    with open(os.path.join(folder, "case.json"), "w", encoding="utf-8") as file:
-        file.write(re.sub(r"\[\s+([\d,\s]+?)\s+\]", lambda m: "[" + re.sub(r"\s+", " ", m[1]) + "]",
-                          json.dumps(description, indent=1)) + "\n")
+    case_files.write(folder, description, arrays)
 
 
-def entry(folder, prefix, name, value):
-    file = f"{prefix}_{name}.npy"
-    np.save(os.path.join(folder, file), value)
+def entry(arrays, prefix, name, value):
+    """The entry of case.json for an array, which is added to the arrays as the bytes of a .npy."""
+    file, npy = f"{prefix}_{name}.npy", io.BytesIO()
+    np.save(npy, value)
+    arrays[file] = npy.getvalue()
     return {"name": name, "shape": list(value.shape), "dtype": str(value.dtype), "file": file}
 
 

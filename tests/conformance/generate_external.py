@@ -13,6 +13,8 @@ import shutil
 import struct
 import subprocess
 
+import case_files
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCHEMA = os.path.join(HERE, "..", "..", "schema", "mnn.fbs")
 IN, OUT, HEIGHT, WIDTH = 3, 5, 2, 4  # channels and extents
@@ -43,12 +45,11 @@ class Weights:
         return entries, lists
 
 
-def npy(path, shape, values):
+def npy(shape, values):
     header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {tuple(shape)}, }}"
     header += " " * (-(len(header) + 11) % 64) + "\n"
-    with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
-        file.write(struct.pack(f"<{len(values)}f", *values))
+    lead = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header))
+    return lead + header.encode() + struct.pack(f"<{len(values)}f", *values)
 
 
 def main():
@@ -117,16 +118,14 @@ def main():
         os.replace(made, model)
     with open(model + ".weight", "wb") as file:
         file.write(weights.data)
-    npy(os.path.join(folder, "in_x.npy"), [1, IN, HEIGHT, WIDTH], x)
-    npy(os.path.join(folder, "out_y_scale.npy"), shape, scaled)
-    npy(os.path.join(folder, "out_y_norm.npy"), shape, normed)
-    described = [("inputs", "x", "in_x.npy", [1, IN, HEIGHT, WIDTH]), ("outputs", "y_scale", "out_y_scale.npy", shape),
-                 ("outputs", "y_norm", "out_y_norm.npy", shape)]
     case = {"model": "model.mnn", "inputs": [], "outputs": [], "tolerance": {"relative_to_max": 1e-05}}
-    for kind, name, file, extents in described:
+    arrays = {}
+    for kind, name, file, extents, values in (("inputs", "x", "in_x.npy", [1, IN, HEIGHT, WIDTH], x),
+                                              ("outputs", "y_scale", "out_y_scale.npy", shape, scaled),
+                                              ("outputs", "y_norm", "out_y_norm.npy", shape, normed)):
         case[kind].append({"name": name, "shape": extents, "dtype": "float32", "file": file})
-    with open(os.path.join(folder, "case.json"), "w", encoding="utf-8") as file:
-        file.write(json.dumps(case, indent=1) + "\n")
+        arrays[file] = npy(extents, values)
+    case_files.write(folder, case, arrays)
 
 
 if __name__ == "__main__":

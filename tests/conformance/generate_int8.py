@@ -7,6 +7,7 @@ Needs MNN (the official wheel), numpy and flatc. The official runtime's int8 res
 gives the same bits, so these cases allow no difference but that of the last conversion to float.
 """
 import argparse
+import io
 import json
 import os
 import re
@@ -17,6 +18,8 @@ import tempfile
 import zlib
 
 import numpy as np
+
+import case_files
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCHEMA = os.path.join(HERE, "..", "..", "schema", "mnn.fbs")
@@ -303,9 +306,11 @@ def official(net, model, scratch):
     return {name: np.load(path) for name, path in job["outputs"].items()}
 
 
-def entry(folder, prefix, name, value):
-    file = f"{prefix}_{name}.npy"
-    np.save(os.path.join(folder, file), value)
+def entry(arrays, prefix, name, value):
+    """The entry of case.json for an array, which is added to the arrays as the bytes of a .npy."""
+    file, npy = f"{prefix}_{name}.npy", io.BytesIO()
+    np.save(npy, value)
+    arrays[file] = npy.getvalue()
     return {"name": name, "shape": list(value.shape), "dtype": str(value.dtype), "file": file}
 
 
@@ -317,12 +322,11 @@ def write_case(net, tolerance, root, flatc):
     build(net, model, flatc)
     with tempfile.TemporaryDirectory() as scratch:
         results = official(net, model, scratch)
-    description = {"model": "model.mnn", "inputs": [entry(folder, "in", k, v) for k, v in net.inputs.items()],
-                   "outputs": [entry(folder, "out", k, v) for k, v in results.items()],
+    arrays = {}
+    description = {"model": "model.mnn", "inputs": [entry(arrays, "in", k, v) for k, v in net.inputs.items()],
+                   "outputs": [entry(arrays, "out", k, v) for k, v in results.items()],
                    "tolerance": {"relative_to_max": tolerance}}
-    with open(os.path.join(folder, "case.json"), "w", encoding="utf-8") as file:
-        file.write(re.sub(r"\[\s+([\d,\s]+?)\s+\]", lambda m: "[" + re.sub(r"\s+", " ", m[1]) + "]",
-                          json.dumps(description, indent=1)) + "\n")
+    case_files.write(folder, description, arrays)
 
 
 def main():

@@ -7,14 +7,15 @@ CASE_DIR: nets with expected outputs (tests/conformance); those of one input are
 without sqlite3 or without the extension.
 """
 import array
-import json
 import os
 import re
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "conformance"))
+import case_files  # noqa: E402
 
 failures = []
 
@@ -172,13 +173,6 @@ def check_exports(extension):
         failures.append(f"the extension exports {names}")
 
 
-def elements(path):
-    """The raw elements of an .npy file."""
-    with open(path, "rb") as file:
-        data = file.read()
-    return data[10 + struct.unpack("<H", data[8:10])[0]:]
-
-
 def close_enough(got, wanted, kind, tolerance):
     if kind != "float32":
         return got == wanted
@@ -214,11 +208,10 @@ def check_cases(shell, folders):
     """Outputs by name, through SQL, against the stored ones. All models in one connection: more than it keeps."""
     checks, script = [], ""
     for folder in folders:
-        with open(f"{folder}/case.json", encoding="utf-8") as file:
-            case = json.load(file)
+        case = case_files.describe(folder)
         if not readable(folder, case):
             continue
-        blob = elements(f"{folder}/{case['inputs'][0]['file']}").hex()
+        blob = case_files.elements(case_files.read(folder, case["inputs"][0]["file"])).hex()
         for output in case["outputs"]:
             script += f"SELECT hex(mnn_run('{folder}/{case['model']}', x'{blob}', '{output['name']}'));\n"
             checks.append((folder, output, case["tolerance"]["relative_to_max"]))
@@ -228,7 +221,7 @@ def check_cases(shell, folders):
         failures.append(f"{len(lines)} answers of {len(checks)} outputs: {complaint}")
         return
     for (folder, output, tolerance), line in zip(checks, lines):
-        wanted = elements(f"{folder}/{output['file']}")
+        wanted = case_files.elements(case_files.read(folder, output["file"]))
         if not close_enough(bytes.fromhex(line), wanted, output["dtype"], tolerance):
             failures.append(f"{folder}: output {output['name']} is another than expected")
     print(f"{len(checks)} outputs of stored nets agree")

@@ -169,14 +169,26 @@ fn what_is_no_model() {
     }
 }
 
-/// The floats of a .npy file of the conformance case external_weights.
-fn case_floats(file: &str) -> Vec<f32> {
-    let bytes = std::fs::read(external_case(file)).unwrap();
-    let header = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
-    let floats = bytes[header..].chunks_exact(4);
-    floats
-        .map(|b| f32::from_le_bytes(b.try_into().unwrap()))
-        .collect()
+/// The floats of an array of the conformance case external_weights: a member of its case.npz, a zip file whose members
+/// lie one behind the other as they are.
+fn case_floats(name: &str) -> Vec<f32> {
+    let archive = std::fs::read(external_case("case.npz")).unwrap();
+    let mut rest = &archive[..];
+    while rest.starts_with(b"PK\x03\x04") {
+        let two = |at: usize| usize::from(u16::from_le_bytes([rest[at], rest[at + 1]]));
+        let size = two(22) | two(24) << 16;
+        let begin = 30 + two(26) + two(28);
+        if &rest[30..30 + two(26)] == name.as_bytes() {
+            let npy = &rest[begin..begin + size];
+            let header = 10 + usize::from(u16::from_le_bytes([npy[8], npy[9]]));
+            let floats = npy[header..].chunks_exact(4);
+            return floats
+                .map(|b| f32::from_le_bytes(b.try_into().unwrap()))
+                .collect();
+        }
+        rest = &rest[begin + size..];
+    }
+    panic!("case.npz has no member {name}");
 }
 
 #[test]
