@@ -144,7 +144,7 @@ IN, MID, OUT = (0.0173, 5), (0.0291, -7), (0.0237, 11)
 
 @case("int8_conv")
 def _(n):
-    x = n.input("x", 2, 13, 9, 11, quant=IN)
+    x = n.input("x", 2, 13, 5, 9, quant=IN)
     for name, filters, kernel, options in (
             ("c1x1", 17, (1, 1), {}), ("c1x1_stride", 8, (1, 1), {"stride": (2, 3), "pads": (1, 0, 0, 1)}),
             ("c3x3", 33, (3, 3), {"pads": (1, 1, 1, 1), "relu": True}),
@@ -169,7 +169,7 @@ def _(n):
 
 @case("int8_depthwise")
 def _(n):
-    x = n.input("x", 2, 19, 10, 13, quant=IN)
+    x = n.input("x", 2, 19, 7, 11, quant=IN)
     for name, kernel, options in (("d3x3", (3, 3), {"pads": (1, 1, 1, 1)}),
                                   ("stride2", (3, 3), {"pads": (0, 1, 1, 0), "stride": (2, 2), "relu": True}),
                                   ("d5x5", (5, 5), {"pads": (2, 2, 2, 2), "relu6": True}),
