@@ -22,7 +22,7 @@ class ScheduleConfig(ctypes.Structure):
         + [("cpu_isa", ctypes.c_char_p), ("outputs", ctypes.c_void_p), ("output_count", ctypes.c_size_t)]
         + [("save_tensors", ctypes.c_void_p), ("save_tensor_count", ctypes.c_size_t)]
         + [("max_memory_bytes", ctypes.c_uint64), ("max_loop_iterations", ctypes.c_uint64)]
-        + [("device", ctypes.c_char_p)]
+        + [("device", ctypes.c_char_p), ("cancel", ctypes.c_void_p)]
     )
 
 
