@@ -66,9 +66,8 @@ std::vector<unsigned char> readWhole(const std::string& path) {
 }
 
 Pixels decode(const std::vector<unsigned char>& file, int channels, const std::string& path) {
-    if (!huffmanTablesFit(file))
-        throw ToolError(
-            fmt::format("cannot read the image '{}': a Huffman table has more than 256 codes", path));
+    if (const char* defect = jpegDefect(file))
+        throw ToolError(fmt::format("cannot read the image '{}': {}", path, defect));
     const int bytes = static_cast<int>(file.size());
     Pixels image;
     if (!stbi_info_from_memory(file.data(), bytes, &image.width, &image.height, &image.channels))

@@ -1,5 +1,6 @@
 #include "jpeg_check.h"
 
+#include <bitset>
 #include <optional>
 
 namespace tool {
@@ -30,17 +31,20 @@ class Walk {
   public:
     explicit Walk(std::span<const uint8_t> file) : file_(file) {}
 
-    bool tablesFit() {
-        if (next() != kMark || markerAfterMark() != kStart) return true;  // no JPEG
+    const char* defect() {
+        if (next() != kMark || markerAfterMark() != kStart) return nullptr;  // no JPEG
         while (const std::optional<uint8_t> marker = nextMarker()) {
-            if (!hasSegment(*marker)) return true;
+            if (!hasSegment(*marker)) return nullptr;
             const size_t length = size_t{next()} << 8 | next();
-            if (length < 2) return true;
+            if (length < 2) return nullptr;
             const size_t end = at_ + length - 2;
-            if (*marker == kHuffman && !tablesFit(end)) return false;
+            if (*marker == kFrame2) progressive_ = true;
+            if (*marker == kHuffman && !readTables(end)) return "a Huffman table has more than 256 codes";
+            if (*marker == kScan && !scanHasTables())
+                return "a scan uses a Huffman table that the file does not define";
             at_ = end;
         }
-        return true;
+        return nullptr;
     }
 
   private:
@@ -79,9 +83,9 @@ class Walk {
     }
 
     // A table is its class and number, how many codes of each length it has, and a value for each code.
-    bool tablesFit(size_t end) {
+    bool readTables(size_t end) {
         while (at_ < end && at_ < file_.size()) {
-            next();
+            defined_.set(next() & (kTables - 1));
             size_t codes = 0;
             for (int length = 1; length <= 16; ++length) codes += next();
             if (codes > 256) return false;
@@ -90,14 +94,32 @@ class Walk {
         return true;
     }
 
+    // A scan names two tables for each of its components: of the DC coefficient (class 0), of the others (class 1). A
+    // progressive scan uses one of them: its first coefficient, behind the components, says which.
+    bool scanHasTables() {
+        const size_t components = next();
+        bool dc = true, ac = true;
+        for (size_t i = 0; i < components; ++i) {
+            next();
+            const uint8_t tables = next();
+            dc = dc && defined_[tables >> 4];
+            ac = ac && defined_[0x10 | (tables & 0x0f)];
+        }
+        const bool first = next() == 0;
+        return progressive_ ? (first ? dc : ac) : dc && ac;
+    }
+
+    static constexpr size_t kTables = 32;  // class (one bit), number (four bits)
     std::span<const uint8_t> file_;
     size_t at_ = 0;
+    bool progressive_ = false;
+    std::bitset<kTables> defined_;
 };
 
 }  // namespace
 
-bool huffmanTablesFit(std::span<const uint8_t> file) {
-    return Walk(file).tablesFit();
+const char* jpegDefect(std::span<const uint8_t> file) {
+    return Walk(file).defect();
 }
 
 }  // namespace tool

@@ -5,8 +5,8 @@
 
 namespace tool {
 
-// Whether no Huffman table of the file has more than 256 codes. stb_image 2.27 writes beyond its arrays for such a
-// table. Files that are no JPEG have none.
-bool huffmanTablesFit(std::span<const uint8_t> file);
+// What stb_image 2.27 would access memory outside of its arrays for: a Huffman table of more than 256 codes, or a scan
+// whose components name a Huffman table that the file has not defined. Null: nothing; also for files that are no JPEG.
+const char* jpegDefect(std::span<const uint8_t> file);
 
 }  // namespace tool
