@@ -87,6 +87,26 @@ void fillPattern(std::vector<unsigned char>& bytes, int pattern, int32_t type) {
     }
 }
 
+// How an output differs from what each pattern gives.
+std::string differences(const Net& net, const std::vector<unsigned char>& got) {
+    std::string text;
+    for (size_t pattern = 0; pattern < kPatterns; ++pattern) {
+        size_t count = 0, first = 0;
+        for (size_t i = got.size() / 4; i-- > 0;)
+            if (std::memcmp(net.outputs[pattern].data() + 4 * i, got.data() + 4 * i, 4) != 0) {
+                ++count;
+                first = i;
+            }
+        float wanted = 0, there = 0;
+        std::memcpy(&wanted, net.outputs[pattern].data() + 4 * first, 4);
+        std::memcpy(&there, got.data() + 4 * first, 4);
+        text += " of pattern " + std::to_string(pattern) + " in " + std::to_string(count) + " of " +
+                std::to_string(got.size() / 4) + " elements, the first is number " + std::to_string(first) +
+                ", " + std::to_string(there) + " in place of " + std::to_string(wanted) + ";";
+    }
+    return text;
+}
+
 bool prepare(Net& net) {
     mnn_interpreter_t* handle = nullptr;
     mnn_session_t* session = nullptr;
@@ -323,7 +343,7 @@ class Worker {
                 ++checked;
                 return;
             }
-        complain(net->path + ": an output is not that of any input");
+        complain(net->path + ": an output is not that of any input:" + differences(*net, got));
     }
 
     void run(mnn_session_t* session) {
