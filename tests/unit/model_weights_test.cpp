@@ -203,7 +203,7 @@ TEST(ModelWeights, DamagedStreams) {
     wire::Convolution2DT wide = compressed({1, std::vector<int>(17, 0xFF), {1}});
     wide.quanParameter->buffer[0] = 4;
     wide.quanParameter->shapeInt32 = true;
-    expectFailure(Status::Overflow, "overflows", [&] { decode(wide, 1); });
+    expectFailure(Status::BadWeights, "overflow", [&] { decode(wide, 1); });
 }
 
 TEST(ModelWeights, PlainWeightsAreBorrowed) {
