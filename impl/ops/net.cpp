@@ -2,8 +2,7 @@
 
 #include "base/error.h"
 #include "mnn_generated.h"
-#include "rewrite/grouped_convolution.h"
-#include "rewrite/wrapped_indices.h"
+#include "ops/net_rewrites.h"
 
 namespace mnnc {
 
@@ -73,8 +72,8 @@ std::shared_ptr<const Net> parseNet(std::shared_ptr<const Model> model, const Ca
             parsed.nodes.push_back(parseNode(*model, graph, *op));
         }
         parsed.quants = parseQuants(graph);
-        findGroupedConvolutions(parsed, net->graphs.size() == 1);
-        findWrappedIndices(parsed);
+        rewriteGroupedConvolutions(parsed, net->graphs.size() == 1);
+        rewriteWrappedIndices(parsed);
     }
     net->model = std::move(model);
     return net;

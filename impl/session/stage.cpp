@@ -4,9 +4,9 @@
 #include <cstring>
 #include <map>
 #include <set>
+#include <unordered_map>
 
-#include "rewrite/fusion.h"
-#include "rewrite/quantize.h"
+#include "plan/passes.h"
 #include "session/allocator.h"
 #include "session/control_node.h"
 #include "session/encoder.h"
@@ -124,37 +124,6 @@ bool Stage::sameShapes(const Moving& moving) {
     return moving.outputs[0]->shape == before;
 }
 
-// Commands over int8 tensors where the model asks for it and the backend has them.
-void Stage::quantize(std::vector<Entry>& entries, StageEncoder& encoder,
-                     const std::function<bool(const Tensor*)>& kept) const {
-    std::vector<Command*> commands;
-    for (Entry& entry : entries)
-        if (!entry.control) commands.push_back(&entry.encoded.command);
-    const std::vector<QuantizedPlace> places =
-        quantizeCommands(commands, context_.wanted(), kept, [&](const Tensor& like) {
-            Tensor* made = encoder.temporary(like.shape, like.type, like.format);
-            made->name = like.name;
-            return made;
-        });
-    std::vector<Entry> result;
-    const auto add = [&](const std::vector<Command>& casts) {
-        for (const Command& cast : casts)
-            result.push_back({{cast, static_cast<double>(cast.outputs[0]->elements())}, nullptr});
-    };
-    size_t at = 0;
-    for (Entry& entry : entries) {
-        if (entry.control) {
-            result.push_back(std::move(entry));
-            continue;
-        }
-        const QuantizedPlace& place = places[at++];
-        add(place.before);
-        result.push_back(std::move(entry));
-        add(place.after);
-    }
-    entries = std::move(result);
-}
-
 void Stage::readKeys() {
     for (Key& key : keys_) {
         const Tensor& tensor = tensors_[static_cast<size_t>(key.input.tensor)];
@@ -218,23 +187,6 @@ void Stage::makePlan(Previous& previous) {
     invalidate();
     readKeys();
     StageEncoder encoder(context_, temporaries_, folded_);
-    std::vector<Entry> entries;
-    std::vector<EncodedCommand> commands;
-    for (const Item& item : items_) {
-        context_.cancel.check();
-        if (item.control) {
-            entries.push_back({{}, &item});
-            continue;
-        }
-        // Values made by earlier stages are shown to the ops that read them while planning, and only to them.
-        const Shown shown(*this, item);
-        commands.clear();
-        encoder.encode(*item.op, tensorsOf(item.op->node->inputs), tensorsOf(item.op->node->outputs),
-                       commands);
-        for (EncodedCommand& command : commands) entries.push_back({std::move(command), nullptr});
-    }
-
-    // What others than commands of this stage look at.
     std::set<const Tensor*> readByControl;
     for (const Item& item : items_)
         if (item.control)
@@ -245,38 +197,42 @@ void Stage::makePlan(Previous& previous) {
         if (std::less<>()(tensor, first) || !std::less<>()(tensor, last)) return false;
         return schedule_.lastStage[static_cast<size_t>(tensor - first)] > index_;
     };
-    const auto kept = [&](const Tensor* tensor) {
+    const auto isLiveOut = [&](const Tensor* tensor) {
         return staysAlive(tensor) || readByControl.count(tensor) > 0;
     };
-    quantize(entries, encoder, kept);
-    std::vector<Command*> fusable;
-    std::vector<size_t> entryOf;
-    for (size_t i = 0; i < entries.size(); ++i)
-        if (!entries[i].control) {
-            fusable.push_back(&entries[i].encoded.command);
-            entryOf.push_back(i);
-        }
-    const std::vector<size_t> owners = fuseCommands(fusable, context_.wanted(), kept);
-    std::vector<bool> absorbed(entries.size(), false);
-    for (size_t i = 0; i < owners.size(); ++i) {
-        size_t owner = owners[i];
-        if (owner == i) continue;
-        while (owners[owner] != owner) owner = owners[owner];
-        entries[entryOf[owner]].encoded.flops += entries[entryOf[i]].encoded.flops;
-        absorbed[entryOf[i]] = true;
-    }
 
-    StageAllocator allocator(context_, encoder, memory_, staysAlive, kept);
-    std::vector<ControlNode*> controls;
-    for (size_t i = 0; i < entries.size(); ++i) {
-        Entry& entry = entries[i];
-        if (absorbed[i]) continue;
+    CommandGraph graph(isLiveOut);
+    std::unordered_map<CommandGraph::Id, ControlNode*> controlOf;
+    std::vector<EncodedCommand> commands;
+    for (const Item& item : items_) {
         context_.cancel.check();
-        if (entry.control) {
-            allocator.addControl(tensorsOf(entry.control->op->node->inputs));
-            controls.push_back(entry.control->control);
+        if (item.control) {
+            controlOf[graph.appendControl(tensorsOf(item.op->node->inputs))] = item.control;
+            continue;
+        }
+        // Values made by earlier stages are shown to the ops that read them while planning, and only to them.
+        const Shown shown(*this, item);
+        commands.clear();
+        encoder.encode(*item.op, tensorsOf(item.op->node->inputs), tensorsOf(item.op->node->outputs),
+                       commands);
+        for (EncodedCommand& command : commands) graph.append(std::move(command.command), command.flops);
+    }
+    const auto temporary = [&](const Tensor& like) {
+        Tensor* made = encoder.temporary(like.shape, like.type, like.format);
+        made->name = like.name;
+        return made;
+    };
+    runPasses(graph, {context_.wanted(), temporary}, nullptr);
+
+    StageAllocator allocator(context_, encoder, memory_, staysAlive, isLiveOut);
+    std::vector<ControlNode*> controls;
+    for (const CommandGraph::Id id : graph.ids()) {
+        context_.cancel.check();
+        if (graph.isControl(id)) {
+            allocator.addControl(graph.command(id).inputs);
+            controls.push_back(controlOf.at(id));
         } else {
-            allocator.add(entry.encoded);
+            allocator.add({graph.command(id), graph.flops(id)});
         }
     }
     previous.giveUp();  // from here on its memory is used again

@@ -95,15 +95,8 @@ class Stage {
         std::vector<OpCall> calls;
     };
 
-    struct Entry {
-        EncodedCommand encoded;
-        const Item* control = nullptr;
-    };
-
     class Previous;
     void makePlan(Previous& previous);
-    void quantize(std::vector<Entry>& entries, StageEncoder& encoder,
-                  const std::function<bool(const Tensor*)>& kept) const;
     void executeObserved(const Step& step);
     void readKeys();
     bool sameShapes(const Moving& moving);

@@ -1,5 +1,5 @@
 // What follows a product is computed in its epilogue, with the numbers of the separate operators.
-#include "rewrite/fusion.h"
+#include "plan/passes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Which commands of a quantised net run over int8 tensors, where values change between float and int8, and
 // what hostile tables come to.
-#include "rewrite/quantize.h"
+#include "plan/passes.h"
 
 #include <gtest/gtest.h>
 

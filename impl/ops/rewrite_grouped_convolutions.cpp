@@ -1,4 +1,4 @@
-#include "rewrite/grouped_convolution.h"
+#include "ops/net_rewrites.h"
 
 #include <algorithm>
 #include <optional>
@@ -209,7 +209,7 @@ std::optional<Rewrite> groupedAt(const NetGraph& graph, const Links& links, size
 
 }  // namespace
 
-void findGroupedConvolutions(NetGraph& graph, bool mainNet) {
+void rewriteGroupedConvolutions(NetGraph& graph, bool mainNet) {
     // Int8 scales belong to the parts.
     if (!graph.quants.empty()) return;
     const bool any = std::any_of(graph.nodes.begin(), graph.nodes.end(),

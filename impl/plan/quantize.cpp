@@ -1,44 +1,38 @@
-#include "rewrite/quantize.h"
-
 #include <algorithm>
 #include <unordered_map>
 
-#include "ops/activation.h"
-#include "ops/convolution.h"
+#include "plan/passes.h"
 
 namespace mnnc {
 
 namespace {
 
+using Id = CommandGraph::Id;
+
 constexpr int kRounds = 3;  // of propagation, as the reference does it
 
 class Quantization {
   public:
-    Quantization(const std::vector<Command*>& commands, const Backend& backend,
-                 const std::function<bool(const Tensor*)>& kept,
-                 const std::function<Tensor*(const Tensor&)>& make)
-        : commands_(commands), backend_(backend), kept_(kept), make_(make), places_(commands.size()) {
-        for (const Command* command : commands) {
-            for (const Tensor* input : command->inputs) note(input);
-            for (const Tensor* output : command->outputs) {
-                note(output);
-                ++states_[output].makers;
-            }
+    Quantization(CommandGraph& graph, const PlanContext& context)
+        : graph_(graph), context_(context), ids_(graph.ids()) {
+        std::erase_if(ids_, [&](Id id) { return graph.isControl(id); });
+        for (const Id id : ids_) {
+            for (const Tensor* input : graph.command(id).inputs) note(input);
+            for (const Tensor* output : graph.command(id).outputs) note(output);
         }
     }
 
-    std::vector<QuantizedPlace> run() {
-        if (!any_) return std::move(places_);
+    void run() {
+        if (!any_) return;
         propagate();
         for (auto& [tensor, state] : states_) state.origin = state.quant;
-        for (size_t i = 0; i < commands_.size(); ++i) {
-            if (commands_[i]->type == OpType::Raster) followOrigins(*commands_[i]);
-            if (takesInt8(*commands_[i]))
-                enterInt8(i);
+        for (const Id id : ids_) {
+            if (graph_.command(id).type == OpType::Raster) followOrigins(graph_.command(id));
+            if (takesInt8(graph_.command(id)))
+                enterInt8(id);
             else
-                enterFloat(i);
+                enterFloat(id);
         }
-        return std::move(places_);
     }
 
   private:
@@ -46,14 +40,16 @@ class Quantization {
         TensorQuant quant;
         // What the values were before Rasters moved them about: one scale, or several (unknown).
         TensorQuant origin;
-        int makers = 0;
-        bool inFloat = true;     // its own memory holds its values
-        Tensor* int8 = nullptr;  // and this one the same as int8
+        bool hasOneProducer = true;  // or none
+        bool inFloat = true;         // its own memory holds its values
+        Tensor* int8 = nullptr;      // and this one the same as int8
     };
 
     void note(const Tensor* tensor) {
         const auto [found, fresh] = states_.try_emplace(tensor);
-        if (!fresh || tensor->type != DataType::Float32) return;
+        if (!fresh) return;
+        found->second.hasOneProducer = graph_.producerCount(tensor) <= 1;
+        if (tensor->type != DataType::Float32) return;
         found->second.quant = tensor->quant;
         any_ |= tensor->quant.known();
     }
@@ -87,11 +83,14 @@ class Quantization {
         };
         for (int round = 0; round < kRounds; ++round) {
             bool changed = false;
-            for (const Command* command : commands_)
-                if (carriesScale(*command)) changed |= pass(command->inputs[0], command->outputs[0]);
-            for (size_t i = commands_.size(); i-- > 0;)
-                if (carriesScale(*commands_[i]))
-                    changed |= pass(commands_[i]->outputs[0], commands_[i]->inputs[0]);
+            for (const Id id : ids_) {
+                const Command& command = graph_.command(id);
+                if (carriesScale(command)) changed |= pass(command.inputs[0], command.outputs[0]);
+            }
+            for (size_t i = ids_.size(); i-- > 0;) {
+                const Command& command = graph_.command(ids_[i]);
+                if (carriesScale(command)) changed |= pass(command.outputs[0], command.inputs[0]);
+            }
             if (!changed) break;
         }
     }
@@ -104,15 +103,16 @@ class Quantization {
         states_[command.outputs[0]].origin = origin;
     }
 
-    bool known(const Tensor* tensor) {
+    bool isKnown(const Tensor* tensor) {
         const State& state = states_[tensor];
-        return state.quant.known() && state.makers <= 1;
+        return state.quant.known() && state.hasOneProducer;
     }
 
     bool takesInt8(const Command& command) {
-        if (command.outputs.size() != 1 || command.inputs.empty() || !known(command.outputs[0])) return false;
+        if (command.outputs.size() != 1 || command.inputs.empty() || !isKnown(command.outputs[0]))
+            return false;
         for (const Tensor* input : command.inputs)
-            if (!known(input)) return false;
+            if (!isKnown(input)) return false;
         const TensorQuant& out = states_[command.outputs[0]].quant;
         switch (command.type) {
             case OpType::Raster:  // several in a row are one to the reference
@@ -128,20 +128,20 @@ class Quantization {
             default:
                 break;
         }
-        return backend_.canQuantize(command);
+        return context_.backend.canQuantize(command);
     }
 
     Tensor* int8Of(Tensor* tensor) {
         State& state = states_[tensor];
         if (!state.int8) {
-            state.int8 = make_(*tensor);
+            state.int8 = context_.temporary(*tensor);
             state.int8->type = DataType::Int8;
             state.int8->quant = state.quant;
         }
         return state.int8;
     }
 
-    static Command cast(OpType type, Tensor* from, Tensor* to) {
+    static Command conversion(OpType type, Tensor* from, Tensor* to) {
         Command command;
         command.type = type;
         command.name = from->name + (type == OpType::FloatToInt8 ? "_to_int8" : "_to_float");
@@ -149,50 +149,52 @@ class Quantization {
         command.outputs = {to};
         return command;
     }
+    void convertBefore(Id id, OpType type, Tensor* from, Tensor* to) {
+        graph_.insertBefore(id, conversion(type, from, to), static_cast<double>(to->elements()));
+    }
 
-    void enterInt8(size_t i) {
-        Command& command = *commands_[i];
+    void enterInt8(Id id) {
+        Command command = graph_.command(id);
         for (Tensor*& input : command.inputs) {
             const bool missing = !states_[input].int8;
             Tensor* int8 = int8Of(input);
-            if (missing) places_[i].before.push_back(cast(OpType::FloatToInt8, input, int8));
+            if (missing) convertBefore(id, OpType::FloatToInt8, input, int8);
             input = int8;
         }
         Tensor* output = command.outputs[0];
-        command.outputs[0] = int8Of(output);
+        Tensor* int8 = int8Of(output);
+        command.outputs[0] = int8;
         states_[output].inFloat = false;
         if (command.type == OpType::Convolution) command.type = OpType::ConvInt8;
         if (command.type == OpType::ConvolutionDepthwise) command.type = OpType::DepthwiseConvInt8;
-        if (kept_(output)) {
-            places_[i].after.push_back(cast(OpType::Int8ToFloat, command.outputs[0], output));
+        graph_.replace(id, std::move(command));
+        if (graph_.isLiveOut(output)) {
+            graph_.insertAfter(id, conversion(OpType::Int8ToFloat, int8, output),
+                               static_cast<double>(output->elements()));
             states_[output].inFloat = true;
         }
     }
 
-    void enterFloat(size_t i) {
-        for (Tensor* input : commands_[i]->inputs) {
+    void enterFloat(Id id) {
+        for (Tensor* input : graph_.command(id).inputs) {
             State& state = states_[input];
             if (state.inFloat) continue;
-            places_[i].before.push_back(cast(OpType::Int8ToFloat, state.int8, input));
+            convertBefore(id, OpType::Int8ToFloat, state.int8, input);
             state.inFloat = true;
         }
     }
 
-    const std::vector<Command*>& commands_;
-    const Backend& backend_;
-    const std::function<bool(const Tensor*)>& kept_;
-    const std::function<Tensor*(const Tensor&)>& make_;
-    std::vector<QuantizedPlace> places_;
+    CommandGraph& graph_;
+    const PlanContext& context_;
+    std::vector<Id> ids_;
     std::unordered_map<const Tensor*, State> states_;
     bool any_ = false;
 };
 
 }  // namespace
 
-std::vector<QuantizedPlace> quantizeCommands(const std::vector<Command*>& commands, const Backend& backend,
-                                             const std::function<bool(const Tensor*)>& kept,
-                                             const std::function<Tensor*(const Tensor&)>& make) {
-    return Quantization(commands, backend, kept, make).run();
+void quantize(CommandGraph& graph, const PlanContext& context) {
+    Quantization(graph, context).run();
 }
 
 }  // namespace mnnc

@@ -1,4 +1,4 @@
-#include "rewrite/wrapped_indices.h"
+#include "ops/net_rewrites.h"
 
 #include "mnn_generated.h"
 #include "ops/binary.h"
@@ -58,7 +58,7 @@ int64_t tableExtent(const Makers& makers, const Node& gather) {
 
 }  // namespace
 
-void findWrappedIndices(NetGraph& graph) {
+void rewriteWrappedIndices(NetGraph& graph) {
     using enum wire::BinaryOpOperation;
     const Makers makers(graph);
     for (size_t i = 0; i < graph.nodes.size(); ++i) {

@@ -1,0 +1,18 @@
+// Nodes of a net that compute what several nodes of the file compute (Rewrite). Each function adds its rewrites to a
+// graph whose nodes have been parsed; the schedule takes them where no output that is wanted disappears.
+#pragma once
+#include "ops/net.h"
+
+namespace mnnc {
+
+// Group convolutions that a converter wrote as Slice -> one Convolution per group -> Concat become one again, where
+// nothing else reads the tensors between. `mainNet`: the formats of Input operators hold (the inputs of a subgraph have
+// the formats of what is passed).
+void rewriteGroupedConvolutions(NetGraph& graph, bool mainNet);
+
+// Gathers from constant tables whose indices a converter wrapped as (indices + rows) mod rows, so that negative ones
+// count from the end, read the indices themselves: the gather wraps them, and sees those that are outside. The two
+// operators stay for others that read them.
+void rewriteWrappedIndices(NetGraph& graph);
+
+}  // namespace mnnc

@@ -1,0 +1,120 @@
+#include <algorithm>
+#include <optional>
+
+#include "plan/passes.h"
+#include "tensor/region_check.h"
+#include "tensor/region_compose.h"
+#include "tensor/region_overlap.h"
+
+namespace mnnc {
+
+namespace {
+
+using Id = CommandGraph::Id;
+
+constexpr size_t kMaxRegions = 32;        // of one Raster that had fewer, and of one that is inlined
+constexpr size_t kMaxOuterRegions = 256;  // of one that reads through another
+
+bool permutes(const Region& region) {
+    return !copiesRange(region);
+}
+
+// Whether a Raster writes every element of its output once, from tensors of its type that do not change.
+bool isComplete(const CommandGraph& graph, const Command& raster) {
+    const Tensor& output = *raster.outputs[0];
+    if (output.empty() || graph.producerCount(&output) != 1 || graph.isLiveOut(&output)) return false;
+    int64_t written = 0;
+    for (const Region& region : raster.regions) {
+        if (!writesOnce(region)) return false;
+        written += region.count();
+    }
+    return written == output.elements() &&
+           std::all_of(raster.inputs.begin(), raster.inputs.end(),
+                       [&](const Tensor* input) {
+                           return input->type == output.type && graph.producerCount(input) <= 1;
+                       }) &&
+           !regionsOverlap(raster.regions, output.elements());
+}
+
+// A permutation is composed with a Raster that puts whole tensors in order, and ranges with a permutation that they
+// read. Ranges are not composed with ranges: those cost nothing as views and joined outputs. No permutation moves into
+// a concatenation: of what is concatenated, permuted and sliced over and over, each piece would be permuted as often.
+bool isProfitable(const Command& outer, const Command& inner) {
+    if (outer.type != OpType::Raster || outer.outputs.size() != 1 ||
+        outer.outputs[0]->type != inner.outputs[0]->type || outer.regions.size() > kMaxOuterRegions ||
+        inner.regions.size() > kMaxRegions)
+        return false;
+    if (std::any_of(inner.regions.begin(), inner.regions.end(), permutes))
+        return outer.inputs.size() == 1 && std::none_of(outer.regions.begin(), outer.regions.end(), permutes);
+    return std::any_of(outer.regions.begin(), outer.regions.end(), permutes) &&
+           std::all_of(inner.regions.begin(), inner.regions.end(), [&](const Region& region) {
+               return isLinear(region, inner.inputs[static_cast<size_t>(region.input)]->elements());
+           });
+}
+
+// `outer` with the sources of `inner` in place of its result; nothing where regions cannot say it.
+std::optional<Command> compose(const Command& outer, const Command& inner) {
+    const Tensor* between = inner.outputs[0];
+    const size_t most = std::max(kMaxRegions, outer.regions.size());
+    Command composed = outer;
+    composed.regions.clear();
+    composed.inputs.clear();
+    const auto indexOf = [&](Tensor* tensor) {  // in the new list, which names each tensor once
+        const auto at = std::find(composed.inputs.begin(), composed.inputs.end(), tensor);
+        const auto index = static_cast<int>(at - composed.inputs.begin());
+        if (at == composed.inputs.end()) composed.inputs.push_back(tensor);
+        return index;
+    };
+    for (const Region& region : outer.regions) {
+        Tensor* source = outer.inputs[static_cast<size_t>(region.input)];
+        const bool through = source == between;
+        std::vector<Region> parts{region};
+        if (through) {
+            if (!writesOnce(region)) return std::nullopt;  // the order of its elements counts
+            auto pieces = composeRegion(region, inner.regions, most);
+            if (!pieces) return std::nullopt;
+            parts = std::move(*pieces);
+        }
+        for (Region& part : parts) {
+            part.input = indexOf(through ? inner.inputs[static_cast<size_t>(part.input)] : source);
+            composed.regions.push_back(part);
+        }
+        if (composed.regions.size() > most) return std::nullopt;
+    }
+    return composed;
+}
+
+// The consumers of a Raster read its inputs instead, if all of them can.
+bool inlineIntoConsumers(CommandGraph& graph, Id id) {
+    const Command& inner = graph.command(id);
+    if (graph.isControl(id) || inner.type != OpType::Raster || inner.outputs.size() != 1) return false;
+    const std::vector<Id> consumers = graph.consumers(inner.outputs[0]);
+    const auto fits = [&](Id consumer) {
+        return graph.runsBefore(id, consumer) && isProfitable(graph.command(consumer), inner);
+    };
+    if (consumers.empty() || !std::all_of(consumers.begin(), consumers.end(), fits) ||
+        !isComplete(graph, inner))
+        return false;
+    std::vector<Command> composed;
+    for (const Id consumer : consumers) {
+        std::optional<Command> one = compose(graph.command(consumer), inner);
+        if (!one) return false;
+        composed.push_back(std::move(*one));
+    }
+    for (size_t i = 0; i < consumers.size(); ++i) graph.replace(consumers[i], std::move(composed[i]));
+    graph.erase(id, consumers[0]);
+    return true;
+}
+
+}  // namespace
+
+void composeRasters(CommandGraph& graph, const PlanContext&) {
+    // Each success leaves one Raster less.
+    for (bool changed = true; changed;) {
+        changed = false;
+        const std::vector<Id> ids = graph.ids();
+        for (size_t i = ids.size(); i-- > 0;) changed |= inlineIntoConsumers(graph, ids[i]);
+    }
+}
+
+}  // namespace mnnc

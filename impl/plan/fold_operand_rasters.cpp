@@ -1,0 +1,54 @@
+#include "plan/passes.h"
+
+namespace mnnc {
+
+namespace {
+
+using Id = CommandGraph::Id;
+
+// Whether a command copies one region of one tensor, of floats.
+bool copiesOneRegion(const Command& command) {
+    return command.type == OpType::Raster && command.inputs.size() == 1 && command.regions.size() == 1 &&
+           command.inputs[0]->type == DataType::Float32 && command.outputs[0]->type == DataType::Float32;
+}
+
+// Operand k of a product is read through the Rasters before it as far as the backend can. A Raster whose view alone is
+// refused may still be passed together with the one before it.
+void foldInto(CommandGraph& graph, const Backend& backend, Id product, size_t k) {
+    Command wanted = graph.command(product);
+    if (wanted.views.empty())
+        for (const Tensor* input : wanted.inputs) wanted.views.push_back(OperandView::of(input->shape));
+    std::vector<Id> passed;
+    for (;;) {
+        Tensor* operand = wanted.inputs[k];
+        const Id id = graph.exclusiveProducer(operand, passed.empty() ? product : passed.back());
+        if (id == CommandGraph::kNone || !copiesOneRegion(graph.command(id))) return;
+        const Command& raster = graph.command(id);
+        const std::optional<OperandView> view =
+            wanted.views[k].through(raster.regions[0], operand->elements());
+        if (!view) return;
+        wanted.views[k] = *view;
+        wanted.inputs[k] = raster.inputs[0];
+        passed.push_back(id);
+        if (!backend.canFuse(wanted)) continue;
+        for (const Id one : passed) graph.erase(one, product);
+        graph.replace(product, wanted);
+        passed.clear();
+    }
+}
+
+}  // namespace
+
+void foldOperandRasters(CommandGraph& graph, const PlanContext& context) {
+    for (const Id id : graph.ids()) {
+        const Command& command = graph.command(id);
+        if ((command.type != OpType::MatMul && command.type != OpType::BatchMatMul) ||
+            command.outputs.size() != 1 || command.outputs[0]->type != DataType::Float32 ||
+            !context.backend.canFuse(command))
+            continue;
+        for (size_t k = 0; k < 2 && k < graph.command(id).inputs.size(); ++k)
+            foldInto(graph, context.backend, id, k);
+    }
+}
+
+}  // namespace mnnc

@@ -1,0 +1,172 @@
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "ops/activation.h"
+#include "ops/elementwise_chain.h"
+#include "plan/passes.h"
+
+namespace mnnc {
+
+namespace {
+
+using Id = CommandGraph::Id;
+
+constexpr size_t kNone = SIZE_MAX;
+constexpr size_t kMaxSteps = 24, kMaxInputs = 16;
+constexpr size_t kMaxConsumers = 32;  // of a result that is used inside
+// A chain runs where its last command was, and what it reads has to live until then.
+constexpr size_t kMaxDistance = 16;
+
+// Whether two tensors have the same elements in the same order, however they will be stored.
+bool sameElements(const Tensor& a, const Tensor& b) {
+    return a.shape == b.shape && (a.format == Format::NHWC) == (b.format == Format::NHWC);
+}
+
+class ChainFusion {
+  public:
+    ChainFusion(CommandGraph& graph, const Backend& backend) : graph_(graph), backend_(backend) {}
+
+    void run() {
+        for (const Id id : graph_.ids())
+            if (isElementwise(id)) extendChains(id);
+        for (const std::vector<Id>& chain : chains_)
+            if (chain.size() > 1) fuse(chain);
+    }
+
+  private:
+    Tensor* result(Id id) const { return graph_.command(id).outputs[0]; }
+    bool runsBefore(Id a, Id b) const { return graph_.runsBefore(a, b); }
+    static bool hasOperandCount(const Command& command) {
+        switch (command.type) {
+            case OpType::BinaryOp:
+                return command.inputs.size() == 2;
+            case OpType::PReLU:
+                return command.inputs.size() == 1 && command.paramsAs<PReluParams>()->slopes.size() == 1;
+            case OpType::UnaryOp:
+            case OpType::ReLU:
+            case OpType::ReLU6:
+            case OpType::ELU:
+            case OpType::Selu:
+            case OpType::Threshold:
+                return command.inputs.size() == 1;
+            default:
+                return false;
+        }
+    }
+
+    bool isElementwise(Id id) const {
+        const Command& command = graph_.command(id);
+        if (!hasOperandCount(command) || command.outputs.size() != 1 || command.epilogue.any() ||
+            !command.views.empty() || result(id)->type != DataType::Float32 ||
+            graph_.producer(result(id)) != id)
+            return false;
+        bool whole = false;
+        for (const Tensor* input : command.inputs) {
+            if (input->type != DataType::Float32) return false;
+            if (sameElements(*input, *result(id)))
+                whole = true;
+            else if (input->elements() != 1)
+                return false;
+        }
+        return whole;
+    }
+
+    bool contains(const std::vector<Id>& members, Id id) const {
+        return std::binary_search(members.begin(), members.end(), id,
+                                  [&](Id a, Id b) { return runsBefore(a, b); });
+    }
+
+    // The command ends the chains that make its operands, or begins one.
+    void extendChains(Id id) {
+        std::vector<Id> members = {id};
+        std::set<size_t> joined;
+        for (const Tensor* input : graph_.command(id).inputs) {
+            const Id producer = graph_.producer(input);
+            const auto found = chainOf_.find(producer);
+            if (found == chainOf_.end() || !sameElements(*input, *result(id))) continue;
+            const size_t chain = found->second;
+            if (joined.count(chain) > 0) continue;
+            std::vector<Id> both;
+            std::merge(members.begin(), members.end(), chains_[chain].begin(), chains_[chain].end(),
+                       std::back_inserter(both), [&](Id a, Id b) { return runsBefore(a, b); });
+            if (!isChain(both, chains_[chain].back())) continue;
+            members = std::move(both);
+            joined.insert(chain);
+        }
+        for (const size_t chain : joined) chains_[chain].clear();
+        for (const Id member : members) chainOf_[member] = chains_.size();
+        chains_.push_back(std::move(members));
+    }
+
+    // Whether the members, of which the first ones were a chain up to `before`, may all run at the place of the last.
+    bool isChain(const std::vector<Id>& members, Id before) const {
+        if (members.size() > kMaxSteps) return false;
+        const Id last = members.back();
+        for (const Id member : members) {
+            if (member == last) continue;
+            const std::vector<Id>& consumers = graph_.consumers(result(member));
+            if (graph_.isLiveOut(result(member)) || consumers.size() > kMaxConsumers) return false;
+            for (const Id consumer : consumers)
+                if (runsBefore(consumer, last) && !contains(members, consumer)) return false;
+        }
+        size_t tensors = 0;
+        const std::vector<Tensor*> inputs = inputsOf(members);
+        for (const Tensor* input : inputs) tensors += input->elements() != 1;
+        return inputs.size() <= kMaxInputs &&
+               (tensors <= 1 || graph_.position(last) - graph_.position(before) <= kMaxDistance);
+    }
+
+    std::vector<Tensor*> inputsOf(const std::vector<Id>& members) const {
+        std::vector<Tensor*> inputs;
+        for (const Id member : members)
+            for (Tensor* input : graph_.command(member).inputs) {
+                const Id producer = graph_.producer(input);
+                const bool inside = producer != CommandGraph::kNone && contains(members, producer);
+                if (!inside && std::find(inputs.begin(), inputs.end(), input) == inputs.end())
+                    inputs.push_back(input);
+            }
+        return inputs;
+    }
+
+    void fuse(const std::vector<Id>& members) {
+        const Id last = members.back();
+        Command fused;
+        fused.type = OpType::ElementwiseChain;
+        fused.name = graph_.command(last).name;
+        fused.inputs = inputsOf(members);
+        auto params = std::make_shared<ElementwiseChainParams>();
+        std::unordered_map<const Tensor*, size_t> values;
+        for (const Tensor* input : fused.inputs) values.emplace(input, values.size());
+        for (const Id member : members) {
+            const Command& command = graph_.command(member);
+            ChainStep step{command.type, command.params, {}};
+            for (const Tensor* input : command.inputs) step.operands.push_back(values.at(input));
+            const std::vector<Id>& consumers = graph_.consumers(result(member));
+            if (member == last || (!consumers.empty() && runsBefore(last, consumers.back()))) {
+                fused.outputs.push_back(result(member));
+                params->results.push_back(params->steps.size());
+            }
+            values.emplace(result(member), values.size());
+            params->steps.push_back(std::move(step));
+        }
+        fused.params = std::move(params);
+        if (!backend_.canFuse(fused)) return;
+        for (const Id member : members)
+            if (member != last) graph_.erase(member, last);
+        graph_.replace(last, std::move(fused));
+    }
+
+    CommandGraph& graph_;
+    const Backend& backend_;
+    std::unordered_map<Id, size_t> chainOf_;
+    std::vector<std::vector<Id>> chains_;  // in execution order; empty: part of a later one
+};
+
+}  // namespace
+
+void fuseElementwiseChains(CommandGraph& graph, const PlanContext& context) {
+    ChainFusion(graph, context.backend).run();
+}
+
+}  // namespace mnnc

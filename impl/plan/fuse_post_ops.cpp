@@ -1,0 +1,183 @@
+#include <algorithm>
+#include <optional>
+
+#include "ops/activation.h"
+#include "ops/unary.h"
+#include "plan/activation_forms.h"
+#include "plan/passes.h"
+#include "tensor/region_check.h"
+
+namespace mnnc {
+
+namespace {
+
+using Id = CommandGraph::Id;
+
+constexpr int kMaxLanes = 16;
+
+std::optional<Act> activationOf(const Command& command) {
+    if (command.type != OpType::UnaryOp) return {};
+    switch (command.paramsAs<UnaryParams>()->code) {
+        case kUnarySigmoid:
+            return Act::Sigmoid;
+        case kUnaryTanh:
+            return Act::Tanh;
+        case kUnaryHardSwish:
+            return Act::HardSwish;
+        case kUnaryGelu:
+        case kUnaryGeluStandard:
+            return Act::Gelu;
+        case kUnarySilu:
+            return Act::Silu;
+        default:
+            return {};
+    }
+}
+
+// A copy of everything in order, of floats: another shape for the same elements.
+bool isReshape(const Command& command) {
+    return command.type == OpType::Raster && command.inputs.size() == 1 &&
+           command.inputs[0]->type == DataType::Float32 && command.outputs[0]->type == DataType::Float32 &&
+           command.inputs[0]->elements() == command.outputs[0]->elements() &&
+           isIdentity(command.regions, command.outputs[0]->elements());
+}
+
+// Takes what follows one command into its epilogue, as long as the backend computes it there.
+class PostOpFusion {
+  public:
+    PostOpFusion(CommandGraph& graph, const Backend& backend, Id id)
+        : graph_(graph), backend_(backend), id_(id) {}
+
+    void run() {
+        if (command().outputs.size() != 1 || result()->type != DataType::Float32 ||
+            !backend_.canFuse(command()))
+            return;
+        while (fuseHardSigmoid() || fuseReshapedAdd() || fuseNext()) {
+        }
+    }
+
+  private:
+    const Command& command() const { return graph_.command(id_); }
+    Tensor* result() const { return command().outputs[0]; }
+
+    bool fuseHardSigmoid() {
+        const Id after = graph_.onlyConsumer(id_);
+        if (after == CommandGraph::kNone) return false;
+        const HardActivation form = hardActivation(graph_, after);
+        Command wanted = command();
+        if (form.steps.empty() || form.x != result() || form.timesX || wanted.epilogue.act != Act::None ||
+            wanted.epilogue.clips())
+            return false;
+        wanted.epilogue.act = Act::HardSigmoid;
+        wanted.outputs = graph_.command(form.steps.back()).outputs;
+        return accept(std::move(wanted), form.steps);
+    }
+
+    // The other operand of a sum, where it can be a residual of this command: `term` is what the sum reads of it.
+    Tensor* residualOf(const Command& sum, const Tensor* term) const {
+        Tensor* other = sum.inputs[sum.inputs[0] == term ? 1 : 0];
+        const bool fits = other != term && other->shape == term->shape && other->format == term->format &&
+                          other->type == DataType::Float32 && isWrittenBefore(other);
+        return fits ? other : nullptr;
+    }
+
+    // A sum behind a change of shape is taken before it: the residual is read in its own shape. Only where both
+    // shapes are the same bytes however they are stored, else the residual would have to be copied.
+    bool fuseReshapedAdd() {
+        const Tensor& made = *result();
+        Id copy = graph_.onlyConsumer(id_);
+        if (copy == CommandGraph::kNone || command().epilogue.any() || made.format == Format::NHWC ||
+            made.shape.rank() < 2 || made.plane() != 1 || made.shape[1] % kMaxLanes != 0)
+            return false;
+        Id after = copy;
+        for (; after != CommandGraph::kNone && isReshape(graph_.command(after));
+             after = graph_.onlyConsumer(after))
+            copy = after;
+        if (after == CommandGraph::kNone || after == copy) return false;
+        const Command& sum = graph_.command(after);
+        const BinaryParams* params = floatBinary(sum);
+        if (!params || params->code != kBinaryAdd) return false;
+        Command reshape = graph_.command(copy);
+        Tensor* other = residualOf(sum, reshape.outputs[0]);
+        if (!other || !(sum.outputs[0]->shape == other->shape)) return false;
+        Command wanted = command();
+        wanted.epilogue.residual = true;
+        if (params->relu) wanted.epilogue.lo = 0;
+        wanted.inputs.push_back(other);
+        if (!backend_.canFuse(wanted)) return false;
+        reshape.outputs = sum.outputs;
+        graph_.erase(after, id_);
+        graph_.replace(id_, std::move(wanted));
+        graph_.replace(copy, std::move(reshape));
+        return true;
+    }
+
+    bool fuseNext() {
+        const Id after = graph_.onlyConsumer(id_);
+        if (after == CommandGraph::kNone) return false;
+        const Command& follower = graph_.command(after);
+        if (follower.outputs.size() != 1 || !(follower.outputs[0]->shape == result()->shape) ||
+            follower.epilogue.any())
+            return false;
+        Command wanted = command();
+        wanted.outputs = follower.outputs;
+        return addPostOp(follower, wanted) && accept(std::move(wanted), {after});
+    }
+
+    // What the follower does, added to the epilogue of `wanted`; false where that cannot say it.
+    bool addPostOp(const Command& follower, Command& wanted) const {
+        Epilogue& epilogue = wanted.epilogue;
+        if (follower.type == OpType::ReLU && follower.paramsAs<ReluParams>()->slope == 0) {
+            epilogue.lo = std::max(epilogue.lo, 0.0f);
+            epilogue.hi = std::max(epilogue.hi, 0.0f);
+            return true;
+        }
+        if (follower.type == OpType::ReLU6) {
+            const auto* clip = follower.paramsAs<ClipParams>();
+            if (!(clip->lo <= clip->hi)) return false;
+            epilogue.lo = std::clamp(epilogue.lo, clip->lo, clip->hi);
+            epilogue.hi = std::clamp(epilogue.hi, clip->lo, clip->hi);
+            return true;
+        }
+        if (const std::optional<Act> act = activationOf(follower)) {
+            if (epilogue.act != Act::None || epilogue.clips()) return false;
+            epilogue.act = *act;
+            return true;
+        }
+        const BinaryParams* sum = floatBinary(follower);
+        if (!sum || sum->code != kBinaryAdd || epilogue.any()) return false;
+        Tensor* other = residualOf(follower, result());
+        if (!other) return false;
+        epilogue.residual = true;
+        if (sum->relu) epilogue.lo = 0;
+        wanted.inputs.push_back(other);
+        return true;
+    }
+
+    // Not by a command of the graph that comes later.
+    bool isWrittenBefore(const Tensor* tensor) const {
+        const Id producer = graph_.producer(tensor);
+        return producer == CommandGraph::kNone ? graph_.producerCount(tensor) == 0
+                                               : graph_.runsBefore(producer, id_);
+    }
+
+    bool accept(Command wanted, const std::vector<Id>& merged) {
+        if (!backend_.canFuse(wanted)) return false;
+        for (const Id one : merged) graph_.erase(one, id_);
+        graph_.replace(id_, std::move(wanted));
+        return true;
+    }
+
+    CommandGraph& graph_;
+    const Backend& backend_;
+    const Id id_;
+};
+
+}  // namespace
+
+void fusePostOps(CommandGraph& graph, const PlanContext& context) {
+    for (const Id id : graph.ids())
+        if (graph.contains(id)) PostOpFusion(graph, context.backend, id).run();
+}
+
+}  // namespace mnnc

@@ -1,0 +1,93 @@
+// The commands of a stage in the order in which they run, with the producers and the consumers of every tensor. Passes
+// (plan/passes.h) change the graph through the functions below, which keep both up to date.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ops/command.h"
+
+namespace mnnc {
+
+class CommandGraph {
+  public:
+    // Names a command as long as the graph lives, whatever is inserted or erased around it.
+    using Id = size_t;
+    static constexpr Id kNone = SIZE_MAX;
+
+    // `isLiveOut`: whether something other than the commands of this graph reads a tensor afterwards.
+    explicit CommandGraph(std::function<bool(const Tensor*)> isLiveOut) : isLiveOut_(std::move(isLiveOut)) {}
+
+    Id append(Command command, double flops);
+    // A place in the order where a control flow operator runs; no pass changes it.
+    Id appendControl(std::vector<Tensor*> reads);
+
+    const Command& command(Id id) const { return nodes_[id].command; }
+    double flops(Id id) const { return nodes_[id].flops; }
+    bool isControl(Id id) const { return nodes_[id].control; }
+    bool contains(Id id) const { return !nodes_[id].erased; }
+    // The commands in execution order, as they are now.
+    std::vector<Id> ids() const;
+    // Grows along the execution order. Distances count the commands that were erased since the last insertion, too.
+    size_t position(Id id) const { return nodes_[id].position; }
+    bool runsBefore(Id a, Id b) const { return position(a) < position(b); }
+
+    // The one command that writes the tensor; kNone: there is none, or there are several.
+    Id producer(const Tensor* tensor) const;
+    size_t producerCount(const Tensor* tensor) const { return usesOf(tensor).producers.size(); }
+    // The commands that read the tensor, each once, in execution order.
+    const std::vector<Id>& consumers(const Tensor* tensor) const { return usesOf(tensor).consumers; }
+    bool isLiveOut(const Tensor* tensor) const { return isLiveOut_(tensor); }
+    // The later command that is the only reader of the tensor, by one operand. kNone where there is no such command,
+    // where the tensor is live-out or has not exactly one producer.
+    Id onlyConsumer(const Tensor* tensor) const;
+    // The same for the result of a command, which must have one.
+    Id onlyConsumer(Id id) const {
+        return command(id).outputs.size() == 1 ? onlyConsumer(command(id).outputs[0]) : kNone;
+    }
+    // The earlier command that makes the tensor, where `reader` is the only consumer; else kNone.
+    Id exclusiveProducer(const Tensor* tensor, Id reader) const {
+        return onlyConsumer(tensor) == reader ? producer(tensor) : kNone;
+    }
+
+    void replace(Id id, Command command);
+    // Removes a command whose work `mergedInto` does now; that one takes over its FLOPs.
+    void erase(Id id, Id mergedInto);
+    Id insertBefore(Id id, Command command, double flops);
+    Id insertAfter(Id id, Command command, double flops);
+
+    // Throws Status::Internal where uses and commands disagree, or a command reads what only later ones write. Builds
+    // with assertions or a sanitizer call it after every pass.
+    void verify() const;
+    // A line for each command: number, type, name, operands, shapes, epilogue, FLOPs.
+    std::string text() const;
+
+  private:
+    struct Node {
+        Command command;
+        double flops = 0;
+        size_t position = 0;
+        bool control = false, erased = false;
+    };
+    struct Uses {
+        std::vector<Id> producers, consumers;
+        size_t operands = 0;  // that read it: a consumer may read it twice
+    };
+
+    const Uses& usesOf(const Tensor* tensor) const;
+    Id add(Node node, size_t position);
+    void connect(Id id);
+    void disconnect(Id id);
+
+    std::function<bool(const Tensor*)> isLiveOut_;
+    std::deque<Node> nodes_;  // [Id]
+    std::vector<Id> order_;   // [position], erased ones included
+    std::unordered_map<const Tensor*, Uses> uses_;
+    const Uses unused_;
+};
+
+}  // namespace mnnc

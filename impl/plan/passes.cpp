@@ -1,0 +1,40 @@
+#include "plan/passes.h"
+
+namespace mnnc {
+
+namespace {
+
+constexpr Pass kPasses[] = {
+    {"quantize", quantize},
+    {"compose-rasters", composeRasters},
+    {"recognise-activations", recogniseActivations},
+    {"fold-operand-rasters", foldOperandRasters},
+    {"fuse-post-ops", fusePostOps},
+    {"fuse-pointwise-depthwise", fusePointwiseDepthwise},
+    {"fuse-resized-convolution", fuseResizedConvolution},
+    {"fuse-elementwise-chains", fuseElementwiseChains},
+};
+
+// Builds with assertions and those with a sanitizer.
+#if !defined(NDEBUG) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kVerifies = true;
+#else
+constexpr bool kVerifies = false;
+#endif
+
+}  // namespace
+
+std::span<const Pass> passes() {
+    return kPasses;
+}
+
+void runPasses(CommandGraph& graph, const PlanContext& context, const PassObserver& observer) {
+    if (observer) observer("", graph);
+    for (const Pass& pass : kPasses) {
+        pass.run(graph, context);
+        if (kVerifies) graph.verify();
+        if (observer) observer(pass.name, graph);
+    }
+}
+
+}  // namespace mnnc

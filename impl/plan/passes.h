@@ -1,0 +1,50 @@
+// The passes over the commands of a stage, in the order in which they run. A pass is one function in one file, which is
+// named after it.
+#pragma once
+#include <functional>
+#include <span>
+#include <string>
+
+#include "backend/backend.h"
+#include "plan/graph.h"
+
+namespace mnnc {
+
+struct PlanContext {
+    const Backend& backend;
+    // A new tensor with the shape, type and format of `like`, which lives as long as the plan.
+    std::function<Tensor*(const Tensor& like)> temporary;
+};
+
+struct Pass {
+    const char* name;
+    void (*run)(CommandGraph& graph, const PlanContext& context);
+};
+
+std::span<const Pass> passes();
+
+// Called with the name of each pass after it; "" before the first one.
+using PassObserver = std::function<void(const char* pass, const CommandGraph& graph)>;
+void runPasses(CommandGraph& graph, const PlanContext& context, const PassObserver& observer);
+
+// Tensors that the model gives a scale for are kept in int8: decides which commands run over int8 tensors, and inserts
+// the conversions between float and int8.
+void quantize(CommandGraph& graph, const PlanContext& context);
+// Rasters that read the results of others read their sources instead, and the others disappear: a concatenation, a
+// transposition and the slices of it become slices that read what was concatenated.
+void composeRasters(CommandGraph& graph, const PlanContext& context);
+// Activations that were written as arithmetic (hard-swish, SiLU) become one unary command.
+void recogniseActivations(CommandGraph& graph, const PlanContext& context);
+// Matrix products read their operands where the Rasters before them would have copied them from.
+void foldOperandRasters(CommandGraph& graph, const PlanContext& context);
+// Additions and activations behind a command become its epilogue, where the backend computes them there.
+void fusePostOps(CommandGraph& graph, const PlanContext& context);
+// A 1x1 convolution and the depthwise one behind it become one command, where the backend prefers that.
+void fusePointwiseDepthwise(CommandGraph& graph, const PlanContext& context);
+// Resizes, with or without a concatenation behind them, and the convolution that alone reads them become one command,
+// where the backend prefers that.
+void fuseResizedConvolution(CommandGraph& graph, const PlanContext& context);
+// Element-wise commands that feed one another become one, so that memory is passed over once.
+void fuseElementwiseChains(CommandGraph& graph, const PlanContext& context);
+
+}  // namespace mnnc
