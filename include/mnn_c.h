@@ -584,6 +584,8 @@ typedef struct mnn_schedule_config {
                            part of its name; NULL: the best. MNN_FORWARD_AUTO takes no software driver unless
                            it is named here. Not for MNN_FORWARD_CPU */
     mnn_cancel_t* cancel; /* ends the creation; NULL: nothing does */
+    int32_t record_plan;  /* 1: keeps what mnn_session_report() prints of the plan, which takes time and memory */
+    int32_t reserved;     /* 0 */
 } mnn_schedule_config_t;
 
 /* Fills the configuration with defaults: the CPU, one thread.
@@ -736,6 +738,17 @@ MNN_C_API mnn_status mnn_session_cache(const mnn_session_t* session, void* buffe
  * accepted: out; false also when none was offered.
  * Returns MNN_OK. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_session_cache_accepted(const mnn_session_t* session, bool* accepted);
+
+/* Describes a session as text for people, in lines. The wording may change with any version of the library.
+ * what: "passes": the names of the passes over the plan, in their order, one in a line; "plan": the commands before the
+ *   first pass and after each one; "plan after:NAME": the commands after the pass of that name; "algorithms": for each
+ *   operator its backend, type, name and algorithm. Plans need config.record_plan, and there is one for each stage: a
+ *   graph whose shapes depend on contents has several, of which later ones are planned in a run.
+ * buffer: out, *size bytes, the text with its terminating zero; NULL asks for the size alone.
+ * size: in and out; the bytes there are, the zero included.
+ * Returns MNN_OK; MNN_ERROR_NOT_FOUND when there is no such text (the sentence says what there is);
+ *   MNN_ERROR_BAD_STATE when the plan was not recorded; MNN_ERROR_BUFFER_TOO_SMALL. Use: reads. Since 0.1. */
+MNN_C_API mnn_status mnn_session_report(const mnn_session_t* session, const char* what, char* buffer, size_t* size);
 
 typedef struct mnn_session_memory_info {
     size_t struct_size;    /* sizeof(mnn_session_memory_t), written by the caller */

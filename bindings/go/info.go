@@ -3,6 +3,8 @@ package mnn
 // #include "shims.h"
 import "C"
 
+import "unsafe"
+
 // Cache returns what a GPU session prepared, for [Interpreter.SetCache] of a later process; nothing on the CPU.
 func (s *Session) Cache() ([]byte, error) {
 	const op = "Session.Cache"
@@ -21,6 +23,33 @@ func (s *Session) Cache() ([]byte, error) {
 		return nil, err
 	}
 	return data[:int(result.number)], nil
+}
+
+// Report describes the session as text for people: "passes", "plan", "plan after:NAME" or "algorithms". Plans need
+// SessionConfig.RecordPlan. The wording may change with any version.
+func (s *Session) Report(what string) (string, error) {
+	const op = "Session.Report"
+	mine, err := s.enter(op)
+	if err != nil {
+		return "", err
+	}
+	defer s.leave(mine)
+	var arena cArena
+	defer arena.free()
+	name, err := arena.text(op, "what", what)
+	if err != nil {
+		return "", err
+	}
+	size := C.go_mnn_session_report(s.handle, name, nil, 0)
+	if err := check(op, size); err != nil {
+		return "", err
+	}
+	data := make([]byte, int(size.number))
+	result := C.go_mnn_session_report(s.handle, name, (*C.char)(unsafe.Pointer(&data[0])), C.size_t(len(data)))
+	if err := check(op, result); err != nil {
+		return "", err
+	}
+	return string(data[:int(result.number)-1]), nil
 }
 
 // ForwardType returns where the session runs, and why the wanted backend was not taken (with ForwardAuto: why none

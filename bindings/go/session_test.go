@@ -115,6 +115,26 @@ func TestSessionTells(t *testing.T) {
 	}
 }
 
+func TestReport(t *testing.T) {
+	net := openDigits(t)
+	session := newTestSession(t, net, &SessionConfig{RecordPlan: true})
+	passes, err := session.Report("passes")
+	must(t, err)
+	whole, err := session.Report("plan")
+	must(t, err)
+	for _, pass := range strings.Fields(passes) {
+		part, err := session.Report("plan after:" + pass)
+		must(t, err)
+		if !strings.HasPrefix(part, "main graph") || !strings.Contains(whole, part) {
+			t.Errorf("plan after %s: %q", pass, part)
+		}
+	}
+	_, err = session.Report("plan after:nothing")
+	mustBe(t, err, StatusNotFound)
+	_, err = newTestSession(t, net, nil).Report("plan")
+	mustBe(t, err, StatusBadState)
+}
+
 func TestConfig(t *testing.T) {
 	net := openDigits(t)
 	reference := mustScore(t, newTestSession(t, net, nil), pixels(pixelCount, 1))

@@ -207,6 +207,13 @@ static inline mnn_go_result go_mnn_session_cache(mnn_go_session session, uint8_t
     return result;
 }
 
+/* buffer: NULL to ask for the size alone; number: the size, the terminating zero included. */
+static inline mnn_go_result go_mnn_session_report(mnn_go_session session, const char* what, char* buffer, size_t size) {
+    mnn_go_result result = mnn_go_finish(mnn_session_report(SESSION(session), what, buffer, &size));
+    result.number = size;
+    return result;
+}
+
 /* number: whether it is complete. */
 static inline mnn_go_result go_mnn_session_flops(mnn_go_session session) {
     double flops = 0;

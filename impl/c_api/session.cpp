@@ -88,6 +88,8 @@ SessionConfig readConfig(const mnn_schedule_config_t& config) {
     result.saveTensors = names(config.save_tensors, config.save_tensor_count, "save_tensors");
     result.maxMemoryBytes = limit(config.max_memory_bytes);
     result.maxLoopIterations = limit(config.max_loop_iterations);
+    result.recordPlans = inRange(config.record_plan, 0, 1, "record_plan") == 1;
+    inRange(config.reserved, 0, 0, "reserved");
     return result;
 }
 

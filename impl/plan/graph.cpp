@@ -26,10 +26,10 @@ CommandGraph::Id CommandGraph::append(Command command, double flops) {
     return add({std::move(command), flops}, order_.size());
 }
 
-CommandGraph::Id CommandGraph::appendControl(std::vector<Tensor*> reads) {
+CommandGraph::Id CommandGraph::appendControl(OpType type, std::string name, std::vector<Tensor*> reads) {
     Node node;
-    node.command.type = OpType::While;  // matched by no pass
-    node.command.name = "control flow";
+    node.command.type = type;
+    node.command.name = std::move(name);
     node.command.inputs = std::move(reads);
     node.control = true;
     return add(std::move(node), order_.size());
@@ -150,7 +150,7 @@ std::string CommandGraph::text() const {
     size_t number = 0;
     for (const Id id : ids()) {
         const Command& command = this->command(id);
-        const char* type = isControl(id) ? "Control" : opTypeName(command.type);
+        const char* type = opTypeName(command.type);
         text += format("%4zu %s '%s'%s (%s)", number++, type ? type : "?", command.name.c_str(),
                        epilogueText(command.epilogue).c_str(), listText(command.inputs).c_str());
         if (!command.outputs.empty()) text += " -> " + listText(command.outputs);

@@ -24,7 +24,7 @@ class CommandGraph {
 
     Id append(Command command, double flops);
     // A place in the order where a control flow operator runs; no pass changes it.
-    Id appendControl(std::vector<Tensor*> reads);
+    Id appendControl(OpType type, std::string name, std::vector<Tensor*> reads);
 
     const Command& command(Id id) const { return nodes_[id].command; }
     double flops(Id id) const { return nodes_[id].flops; }

@@ -158,6 +158,7 @@ Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionCo
     context_.net = interpreter_->net.get();
     context_.weights = interpreter_->weights.get();
     context_.cpu = cpu_.get();
+    context_.recordsPlans = config.recordPlans;
     context_.maxLoopIterations = config.maxLoopIterations > 0 ? config.maxLoopIterations : 1'000'000;
     pipeline_ =
         std::make_unique<Pipeline>(context_, 0, wantedOutputs(interpreter_->model().mainGraph(), config));

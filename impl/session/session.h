@@ -24,6 +24,7 @@ struct SessionConfig {
     int64_t maxLoopIterations = 0;         // 0: 1,000,000
     std::vector<uint8_t> cache;  // of an earlier session of the same device; what does not fit is a miss
     Cancellation cancel;         // ends the creation
+    bool recordPlans = false;    // for planTexts()
 };
 
 class Session {
@@ -59,6 +60,12 @@ class Session {
     bool outputsReadable() const noexcept { return !needsResize() && hasRun_; }
 
     const std::vector<OpRecord>& records() const;
+    bool recordsPlans() const noexcept { return context_.recordsPlans; }
+    const PlanTexts& planTexts() const noexcept { return context_.planTexts; }
+    // "" of the main net.
+    const std::string& graphName(int graph) const {
+        return interpreter_->model().graphs()[static_cast<size_t>(graph)].name;
+    }
     struct Memory {
         int64_t arena = 0, weights = 0, total = 0, peak = 0;
     };

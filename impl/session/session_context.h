@@ -9,6 +9,7 @@
 #include "base/aligned.h"
 #include "base/cancellation.h"
 #include "ops/net.h"
+#include "session/plan_texts.h"
 
 namespace mnnc {
 
@@ -23,6 +24,8 @@ struct SessionContext {
     int64_t maxLoopIterations = 0;
     Cancellation cancel;              // of the call under way
     RunObserver* observer = nullptr;  // of the run under way
+    bool recordsPlans = false;
+    PlanTexts planTexts;  // where recordsPlans
     const Backend& wanted() const noexcept { return device ? *device : *cpu; }
     // Arenas, inputs, folded constants and control-flow buffers of all pipelines. Changed by the call that has the
     // session, read by any thread.

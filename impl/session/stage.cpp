@@ -207,7 +207,8 @@ void Stage::makePlan(Previous& previous) {
     for (const Item& item : items_) {
         context_.cancel.check();
         if (item.control) {
-            controlOf[graph.appendControl(tensorsOf(item.op->node->inputs))] = item.control;
+            const Node& node = *item.op->node;
+            controlOf[graph.appendControl(node.type, node.name, tensorsOf(node.inputs))] = item.control;
             continue;
         }
         // Values made by earlier stages are shown to the ops that read them while planning, and only to them.
@@ -222,7 +223,11 @@ void Stage::makePlan(Previous& previous) {
         made->name = like.name;
         return made;
     };
-    runPasses(graph, {context_.wanted(), temporary}, nullptr);
+    std::vector<PassText> texts;
+    PassObserver observer;
+    if (context_.recordsPlans)
+        observer = [&](const char* pass, const CommandGraph& now) { texts.push_back({pass, now.text()}); };
+    runPasses(graph, {context_.wanted(), temporary}, observer);
 
     StageAllocator allocator(context_, encoder, memory_, staysAlive, isLiveOut);
     std::vector<ControlNode*> controls;
@@ -246,6 +251,7 @@ void Stage::makePlan(Previous& previous) {
         if (!made.execution) made.control = controls[control++];
         steps_.push_back(std::move(made));
     }
+    if (context_.recordsPlans) context_.planTexts[{schedule_.graph, index_}] = std::move(texts);
     planned_ = true;
     emptyPlan_ = steps_.empty();
 }

@@ -93,11 +93,11 @@ static void load_run_unload(void** state) {
         assert_true(run_once(library, MNN_FORWARD_CPU, round % 4 == 3 ? 3 : 1, scores));
         if (round == 0) memcpy(first, scores, sizeof first);
         assert_close(scores, first, CLASSES, 1e-4f);
-        assert_int_equal(thread_count(), 1);
+        assert_int_equal(settled_thread_count(1), 1);
         assert_int_equal(dlclose(library), 0);
         if (mappings_of("libmnn_c") != 0)
             fail_msg("round %d: the library is still mapped after dlclose", round);
-        assert_int_equal(thread_count(), 1);
+        assert_int_equal(settled_thread_count(1), 1);
     }
 }
 
@@ -113,7 +113,7 @@ static void load_run_unload_on_vulkan(void** state) {
         assert_int_equal(dlclose(library), 0);
         if (!there) skip();
         assert_int_equal(mappings_of("libmnn_c"), 0);
-        assert_int_equal(thread_count(), 1);
+        assert_int_equal(settled_thread_count(1), 1);
         if (round == 1) {
             lines = mappings_of("");
             descriptors = descriptor_count();

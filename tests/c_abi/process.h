@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* Lines of /proc/self/maps that contain a text. */
 static inline int mappings_of(const char* text) {
@@ -29,6 +30,18 @@ static inline int entries_of(const char* directory) {
 
 static inline int thread_count(void) {
     return entries_of("/proc/self/task");
+}
+
+/* The same, when threads that have been joined may end first: the kernel lists one for a moment after its join. Waits
+ * up to 5 s until there are at most `most`. */
+static inline int settled_thread_count(int most) {
+    int count = thread_count();
+    for (int i = 0; i < 5000 && count > most; ++i) {
+        const struct timespec millisecond = {0, 1000000};
+        nanosleep(&millisecond, NULL);
+        count = thread_count();
+    }
+    return count;
 }
 
 /* The one that reads the list included. */

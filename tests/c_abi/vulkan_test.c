@@ -245,7 +245,7 @@ static void sessions_leave_nothing(void** state) {
         mnn_session_t* session = vulkan_session(net, round % 2 ? MNN_GPU_RECORD_OP : 0);
         assert_ok(try_classify(session, (uint32_t)round, scores));
         assert_ok(mnn_session_destroy(&session));
-        assert_int_equal(thread_count(), threads);
+        assert_int_equal(settled_thread_count(threads), threads);
     }
     assert_int_equal(descriptor_count(), descriptors);
     const long grown = resident_kib() - resident;
@@ -270,7 +270,7 @@ static void devices_leave_nothing(void** state) {
         mnn_session_t* session = vulkan_session(net, 0);
         assert_ok(try_classify(session, (uint32_t)round, scores));
         assert_ok(mnn_session_destroy(&session));
-        assert_int_equal(thread_count(), threads);
+        assert_int_equal(settled_thread_count(threads), threads);
     }
     assert_int_equal(descriptor_count(), descriptors);
 }

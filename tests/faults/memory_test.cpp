@@ -213,7 +213,7 @@ void checkLeft(const Process& before) {
         printLive();
         std::exit(1);
     }
-    if (after.threads > before.threads || after.files > before.files) {
+    if (settled_thread_count(before.threads) > before.threads || after.files > before.files) {
         complain("threads or descriptors are left", "");
         std::exit(1);
     }

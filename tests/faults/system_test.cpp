@@ -70,7 +70,8 @@ struct Held {
     long blocks = faults::live();
     int threads = thread_count(), files = descriptor_count();
     bool within(const Held& before) const {
-        return blocks <= before.blocks && threads <= before.threads && files <= before.files;
+        return blocks <= before.blocks && settled_thread_count(before.threads) <= before.threads &&
+               files <= before.files;
     }
 };
 
@@ -219,15 +220,15 @@ void caching() {
         [](Handles& handles) { return mnn_interpreter_update_cache_file(handles.net, handles.session); },
         [&](Handles&, mnn_status status) { whole("update", status); }};
     // A cache that cannot be written is a warning, no more.
-    const Subject creation{
-        "create with a cache file", prepare,
-        [](Handles& handles) {
-            warnings = 0;
-            return create(handles, 1, MNN_FORWARD_VULKAN);
-        },
-        [&](Handles&, mnn_status status) {
-            whole("create", status == MNN_OK && warnings ? MNN_ERROR_FILE_WRITE_FAILED : status);
-        }};
+    const Subject creation{"create with a cache file", prepare,
+                           [](Handles& handles) {
+                               warnings = 0;
+                               return create(handles, 1, MNN_FORWARD_VULKAN);
+                           },
+                           [&](Handles&, mnn_status status) {
+                               whole("create",
+                                     status == MNN_OK && warnings ? MNN_ERROR_FILE_WRITE_FAILED : status);
+                           }};
     const mnn_status bad = MNN_ERROR_FILE_WRITE_FAILED;
     for (const bool direct : {true, false}) {
         const Subject& subject = direct ? update : creation;

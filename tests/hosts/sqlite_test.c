@@ -252,7 +252,7 @@ static void nothing_is_left(void** state) {
         assert_int_equal(sqlite3_close_v2(db), SQLITE_OK);
         assert_int_equal(classify_by_sql(statement, MNN_C_DIGITS_MODEL, 1), wanted[1]);
         assert_int_equal(sqlite3_finalize(statement), SQLITE_OK);
-        assert_int_equal(thread_count(), threads);
+        assert_int_equal(settled_thread_count(threads), threads);
         assert_int_equal(descriptor_count(), descriptors);
 #ifndef SANITIZED
         assert_int_equal(mappings_of("mnn_sqlite.so"), 0);

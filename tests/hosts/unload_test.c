@@ -59,7 +59,8 @@ static bool play(const char* path, const digits_t* digits, int32_t forward_type,
 static void check_gone(const char* name, const char* model, long round) {
     if (mappings_of(name) != 0) fail("round %ld: '%s' is still mapped after dlclose", round, name);
     if (mappings_of(model) != 0) fail("round %ld: '%s' is still mapped after dlclose", round, model);
-    if (thread_count() != 1) fail("round %ld: %d threads after dlclose", round, thread_count());
+    const int left = settled_thread_count(1);
+    if (left != 1) fail("round %ld: %d threads after dlclose", round, left);
 }
 
 int main(int argc, char** argv) {

@@ -109,6 +109,7 @@ void CommonFlags::checkTogether() const {
 mnn_schedule_config_t CommonFlags::config() const {
     mnn_schedule_config_t config;
     check(mnn_schedule_config_init(&config, sizeof config));
+    config.record_plan = recordPlan ? 1 : 0;
     config.threads = threads;
     config.cpu_isa = isa.empty() ? nullptr : isa.c_str();
     if (backend == "vulkan") config.forward_type = MNN_FORWARD_VULKAN;

@@ -40,6 +40,7 @@ struct CommonFlags {
     std::string isa;
     std::vector<std::string> shapes;  // name=1x3x224x224
     bool validate = false;            // the validation layer watches this process
+    bool recordPlan = false;          // for mnn_session_report()
 
     void addTo(CLI::App& command);  // all of these
     void addBackendTo(CLI::App& command);

@@ -15,6 +15,7 @@ struct Options {
     CommonFlags flags;
     std::string model;
     bool json = false;
+    std::string plan;  // a report of the plan in place of everything else
 };
 
 std::string text(mnn_status (*get)(const mnn_interpreter_t*, const char**), const Interpreter& model) {
@@ -207,9 +208,28 @@ void printText(const ordered_json& info) {
     printSession(info);
 }
 
+// As mnn_session_report() has it: "all" is the plan with all its passes, "passes" their names.
+void printPlan(const Interpreter& model, const Options& options) {
+    CommonFlags flags = options.flags;
+    flags.recordPlan = true;
+    const Session session = createSession(model, flags);
+    std::string what = options.plan == "passes" ? "passes" : "plan";
+    if (options.plan != "all" && options.plan != "passes") what += " " + options.plan;
+    if (what != "passes") {
+        applyShapes(session, flags);
+        requireShapes(session);
+    }
+    size_t size = 0;
+    check(mnn_session_report(session.get(), what.c_str(), nullptr, &size));
+    std::string text(size, '\0');
+    check(mnn_session_report(session.get(), what.c_str(), text.data(), &size));
+    fmt::print("{}", text.c_str());
+}
+
 void info(const Options& options) {
     options.flags.checkTogether();
     const Interpreter model = openModel(options.model);
+    if (!options.plan.empty()) return printPlan(model, options);
     ordered_json result;
     result["model"] = options.model;
     result["model_version"] = text(mnn_interpreter_model_version, model);
@@ -237,6 +257,10 @@ void addInfo(CLI::App& app) {
     auto options = std::make_shared<Options>();
     command->add_option("MODEL", options->model, "The .mnn file")->required();
     command->add_flag("--json", options->json, "Print JSON; what is unknown before a run is null");
+    command->add_option(
+        "--plan", options->plan,
+        "Print the commands instead: 'after:PASS' after one pass of planning, 'all' before the "
+        "first and after each one, 'passes' the names of the passes");
     options->flags.addTo(*command);
     command->footer(
         "Where the model leaves dims open, work and memory need --shape. Operators that this library\n"
@@ -244,7 +268,8 @@ void addInfo(CLI::App& app) {
         "on the wanted one; host_shape is shape arithmetic on small integer tensors, which stays on\n"
         "the CPU. Operators that compute nothing when running (constants, views) are not listed.\n\n"
         "Examples: mnn info net.mnn --shape data=1x3x320x320 --json\n"
-        "          mnn info net.mnn --backend vulkan");
+        "          mnn info net.mnn --backend vulkan\n"
+        "          mnn info net.mnn --plan after:fuse-post-ops");
     command->callback([options] { info(*options); });
 }
 

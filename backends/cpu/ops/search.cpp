@@ -56,7 +56,8 @@ class TopListExecution final : public CommandExecution {
         const int64_t rows = p.top * (p.values ? 2 : 1);
         for (int64_t o = 0; o < p.outer; ++o)
             for (int64_t i = 0; i < p.inner; ++i) {
-                const float* values = inData<float>(0) + o * p.extent * p.inner + i;
+                // An axis without elements has no memory; the output is zeros then.
+                const float* values = p.extent > 0 ? inData<float>(0) + o * p.extent * p.inner + i : nullptr;
                 float* output = outData<float>() + o * rows * p.inner + i;
                 int64_t found = 0;
                 for (int64_t k = 0; k < p.extent; ++k)

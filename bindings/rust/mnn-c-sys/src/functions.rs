@@ -246,6 +246,13 @@ extern "C" {
         buffer: *mut c_void,
         size: *mut usize,
     ) -> mnn_status;
+    /// Describes a session as text for people: `passes`, `plan`, `plan after:NAME`, `algorithms`.
+    pub fn mnn_session_report(
+        session: *const mnn_session_t,
+        what: *const c_char,
+        buffer: *mut c_char,
+        size: *mut usize,
+    ) -> mnn_status;
     /// Whether the session used the cache that it was offered.
     pub fn mnn_session_cache_accepted(session: *const mnn_session_t, accepted: *mut bool) -> mnn_status;
     /// The memory that a session holds, in bytes, without the model's own bytes.

@@ -140,6 +140,10 @@ pub struct mnn_schedule_config_t {
     pub device: *const c_char,
     /// Ends the creation; NULL: nothing does.
     pub cancel: *mut mnn_cancel_t,
+    /// 1: keeps what `mnn_session_report` prints of the plan.
+    pub record_plan: i32,
+    /// 0.
+    pub reserved: i32,
 }
 
 /// How to resize. `mnn_resize_options_init` prepares it.

@@ -81,6 +81,7 @@ pub struct ScheduleConfig {
     save_tensors: Vec<String>,
     max_memory_bytes: u64,
     max_loop_iterations: u64,
+    record_plan: bool,
     device: Option<String>,
     cancel: Option<CancelToken>,
 }
@@ -173,6 +174,12 @@ impl ScheduleConfig {
         self
     }
 
+    /// Keeps what [`Session::report`](crate::Session::report) prints of the plan, which takes time and memory.
+    pub fn record_plan(mut self, record: bool) -> Self {
+        self.record_plan = record;
+        self
+    }
+
     /// Which GPU: its index in [`devices`](crate::devices), its UUID as 32 hexadecimal digits, or a part of
     /// its name. Without it the best; [`ForwardType::Auto`] takes no software driver unless it is named here.
     /// Not for [`ForwardType::Cpu`].
@@ -215,6 +222,7 @@ impl ScheduleConfig {
         config.save_tensor_count = save_tensors.pointers.len();
         config.max_memory_bytes = self.max_memory_bytes;
         config.max_loop_iterations = self.max_loop_iterations;
+        config.record_plan = self.record_plan.into();
         config.device = device.as_ref().map_or(null(), |text| text.as_ptr());
         config.cancel = cancel::pointer(&self.cancel);
         Ok(call(&config))

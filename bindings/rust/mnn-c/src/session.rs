@@ -300,6 +300,21 @@ impl Session {
         }
     }
 
+    /// Describes the session as text for people: `passes`, `plan`, `plan after:NAME` or `algorithms`. Plans need
+    /// [`ScheduleConfig::record_plan`](crate::ScheduleConfig::record_plan). The wording may change with any version.
+    pub fn report(&self, what: &str) -> Result<String> {
+        let what = c_string(what, "the name of the report")?;
+        let mut size = 0;
+        // SAFETY: asks for the size.
+        check(unsafe { sys::mnn_session_report(self.as_ptr(), what.as_ptr(), null_mut(), &mut size) })?;
+        let mut bytes = vec![0u8; size];
+        let buffer = bytes.as_mut_ptr().cast();
+        // SAFETY: `size` bytes.
+        check(unsafe { sys::mnn_session_report(self.as_ptr(), what.as_ptr(), buffer, &mut size) })?;
+        bytes.truncate(size.saturating_sub(1));
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
     /// Whether the session used the cache that it was offered.
     pub fn cache_accepted(&self) -> Result<bool> {
         // SAFETY: an out-pointer to a value.

@@ -130,6 +130,23 @@ fn what_a_session_tells() {
 }
 
 #[test]
+fn reports() {
+    let net = open();
+    let session = net
+        .create_session(&ScheduleConfig::new().record_plan(true))
+        .unwrap();
+    let passes = session.report("passes").unwrap();
+    let whole = session.report("plan").unwrap();
+    assert!(passes.lines().count() > 1);
+    for pass in passes.lines() {
+        let part = session.report(&format!("plan after:{pass}")).unwrap();
+        assert!(part.starts_with("main graph") && whole.contains(&part));
+    }
+    assert_fails(session.report("plan after:nothing"), ErrorKind::NotFound);
+    assert_fails(open_session().report("plan"), ErrorKind::BadState);
+}
+
+#[test]
 fn where_it_runs() {
     let session = open_session();
     assert_eq!(session.forward_type().unwrap(), ForwardType::Cpu);

@@ -1,0 +1,82 @@
+// mnn_session_report().
+#include <cstring>
+#include <string_view>
+
+#include "c_api/guard.h"
+#include "plan/passes.h"
+
+using namespace mnnc;
+
+namespace {
+
+constexpr std::string_view kAfter = "plan after:";
+
+std::string passNames() {
+    std::string text;
+    for (const Pass& pass : passes()) text += std::string(pass.name) + "\n";
+    return text;
+}
+
+bool isPass(std::string_view name) {
+    for (const Pass& pass : passes())
+        if (pass.name == name) return true;
+    return false;
+}
+
+// The commands of all graphs and stages, after one pass or (null) before and after every pass.
+std::string planText(const Session& session, const std::string_view* pass) {
+    if (!session.recordsPlans())
+        fail(Status::BadState, "the session did not record its plan: config.record_plan was 0");
+    std::string text;
+    for (const auto& [where, entries] : session.planTexts()) {
+        const std::string& graph = session.graphName(where.first);
+        for (const PassText& entry : entries) {
+            if (pass && entry.pass != *pass) continue;
+            text += graph.empty() ? "main graph" : "subgraph '" + graph + "'";
+            text += format(", stage %d, %s%s\n", where.second,
+                           entry.pass.empty() ? "before the passes" : "after ", entry.pass.c_str());
+            text += entry.text;
+        }
+    }
+    return text;
+}
+
+std::string algorithms(const Session& session) {
+    std::string text;
+    for (const OpRecord& record : session.records())
+        text += format("%s\t%s\t%s\t%s\n", record.backend, record.type, record.name.c_str(),
+                       record.algorithm.c_str());
+    return text;
+}
+
+std::string reportText(const Session& session, std::string_view what) {
+    if (what == "passes") return passNames();
+    if (what == "algorithms") return algorithms(session);
+    if (what == "plan") return planText(session, nullptr);
+    if (what.starts_with(kAfter)) {
+        const std::string_view pass = what.substr(kAfter.size());
+        if (isPass(pass)) return planText(session, &pass);
+    }
+    fail(
+        Status::NotFound,
+        "there is no report '%s'; there are 'passes', 'plan', 'plan after:NAME' with the name of a pass, and "
+        "'algorithms'",
+        std::string(what).c_str());
+}
+
+}  // namespace
+
+mnn_status mnn_session_report(const mnn_session_t* session, const char* what, char* buffer, size_t* size) {
+    return guard([&] {
+        const SessionUse handle(session, Access::Read, "mnn_session_report");
+        required(what, "what");
+        size_t& capacity = required(size, "size");
+        const std::string text = reportText(*handle->impl, what);
+        const size_t room = buffer ? capacity : 0;
+        capacity = text.size() + 1;
+        if (!buffer) return;
+        if (room < capacity)
+            fail(Status::BufferTooSmall, "the report takes %zu bytes, the buffer has %zu", capacity, room);
+        std::memcpy(buffer, text.c_str(), capacity);
+    });
+}

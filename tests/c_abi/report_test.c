@@ -1,0 +1,103 @@
+/* mnn_session_report. */
+#include "digits_net.h"
+
+static mnn_session_t* make_session(int32_t record) {
+    mnn_schedule_config_t config;
+    mnn_session_t* session = NULL;
+    assert_ok(mnn_schedule_config_init(&config, sizeof config));
+    config.record_plan = record;
+    assert_ok(mnn_session_create(net, &config, &session));
+    return session;
+}
+
+/* The caller frees it. */
+static char* report(const mnn_session_t* session, const char* what) {
+    size_t size = 0;
+    assert_ok(mnn_session_report(session, what, NULL, &size));
+    assert_true(size > 0);
+    char* text = malloc(size + 1);
+    assert_non_null(text);
+    text[size] = 0x5a;
+    size_t given = size;
+    assert_ok(mnn_session_report(session, what, text, &given));
+    assert_int_equal(given, size);
+    assert_int_equal(strlen(text) + 1, size);
+    assert_int_equal(text[size], 0x5a);
+    return text;
+}
+
+/* Each pass has a report of its own, and all of them are parts of the whole plan. */
+static void plans(void** state) {
+    (void)state;
+    mnn_session_t* session = make_session(1);
+    char* names = report(session, "passes");
+    char* whole = report(session, "plan");
+    assert_non_null(strstr(whole, "before the passes"));
+    size_t count = 0;
+    for (char* name = strtok(names, "\n"); name; name = strtok(NULL, "\n")) {
+        char what[100], title[100];
+        snprintf(what, sizeof what, "plan after:%s", name);
+        snprintf(title, sizeof title, "main graph, stage 0, after %s\n", name);
+        char* text = report(session, what);
+        assert_true(strncmp(text, title, strlen(title)) == 0);
+        assert_non_null(strstr(text, "Convolution"));
+        assert_non_null(strstr(whole, text));
+        free(text);
+        ++count;
+    }
+    assert_true(count > 1);
+    free(whole);
+    free(names);
+    assert_ok(mnn_session_destroy(&session));
+}
+
+static void algorithms(void** state) {
+    (void)state;
+    mnn_session_t* session = make_session(0);
+    char* text = report(session, "algorithms");
+    size_t count = 0, lines = 0;
+    assert_ok(mnn_session_op_count(session, &count));
+    for (const char* at = text; *at; ++at) lines += *at == '\n';
+    assert_int_equal(lines, count);
+    mnn_session_op_info_t info = {.struct_size = sizeof info};
+    assert_ok(mnn_session_op_info(session, 0, &info));
+    assert_non_null(strstr(text, info.name));
+    assert_non_null(strstr(text, info.type_name));
+    free(text);
+    assert_ok(mnn_session_destroy(&session));
+}
+
+static void misuse(void** state) {
+    (void)state;
+    mnn_session_t* session = make_session(0);
+    char text[4] = "abc";
+    size_t size = sizeof text;
+    assert_fails(mnn_session_report(session, "plan", text, &size), MNN_ERROR_BAD_STATE);
+    assert_fails(mnn_session_report(session, "plan after:fuse-post-ops", text, &size), MNN_ERROR_BAD_STATE);
+    assert_fails(mnn_session_report(session, "plan after:nothing", text, &size), MNN_ERROR_NOT_FOUND);
+    assert_fails(mnn_session_report(session, "", text, &size), MNN_ERROR_NOT_FOUND);
+    assert_fails(mnn_session_report(session, NULL, text, &size), MNN_ERROR_NULL_ARGUMENT);
+    assert_fails(mnn_session_report(session, "passes", text, NULL), MNN_ERROR_NULL_ARGUMENT);
+    assert_fails(mnn_session_report(NULL, "passes", text, &size), MNN_ERROR_NULL_ARGUMENT);
+    assert_int_equal(size, sizeof text);
+    assert_fails(mnn_session_report(session, "passes", text, &size), MNN_ERROR_BUFFER_TOO_SMALL);
+    assert_true(size > sizeof text);
+    assert_string_equal(text, "abc");
+    assert_ok(mnn_session_destroy(&session));
+    mnn_schedule_config_t config;
+    assert_ok(mnn_schedule_config_init(&config, sizeof config));
+    config.record_plan = 2;
+    assert_fails(mnn_session_create(net, &config, &session), MNN_ERROR_INVALID_VALUE);
+    config.record_plan = 0;
+    config.reserved = 1;
+    assert_fails(mnn_session_create(net, &config, &session), MNN_ERROR_INVALID_VALUE);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plans),
+        cmocka_unit_test(algorithms),
+        cmocka_unit_test(misuse),
+    };
+    return cmocka_run_group_tests_name("report", tests, open_net, close_net);
+}

@@ -1,0 +1,101 @@
+// What a pass changes, seen in the recorded plan: each test looks at the commands right before and right after its pass.
+#include "plan/passes.h"
+
+#include <gtest/gtest.h>
+
+#include "net_steps.h"
+
+namespace mnnc::testing {
+namespace {
+
+using BinaryCode = wire::BinaryOpOperation;
+using UnaryCode = wire::UnaryOpOperation;
+
+struct Change {
+    std::string before, after;
+    static size_t count(const std::string& text, const std::string& word) {
+        size_t found = 0;
+        for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
+        return found;
+    }
+    // How many commands of a type there are, before and after.
+    std::pair<size_t, size_t> of(const std::string& type) const {
+        return {count(before, " " + type + " '"), count(after, " " + type + " '")};
+    }
+};
+
+Change changeOf(const char* pass, const wire::NetT& net) {
+    const std::vector<uint8_t> bytes = pack(net);
+    const auto interpreter =
+        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
+    SessionConfig config;
+    config.recordPlans = true;
+    const Session session(interpreter, config);
+    const std::vector<PassText>& texts = session.planTexts().at({0, 0});
+    EXPECT_EQ(texts.size(), passes().size() + 1);
+    for (size_t i = 1; i < texts.size(); ++i) {
+        EXPECT_EQ(texts[i].pass, passes()[i - 1].name);
+        if (texts[i].pass == pass) return {texts[i - 1].text, texts[i].text};
+    }
+    ADD_FAILURE() << "there is no pass " << pass;
+    return {};
+}
+
+using Counts = std::pair<size_t, size_t>;
+
+TEST(Passes, NothingIsRecordedUnlessAsked) {
+    Steps s;
+    const wire::NetT net = s.finish({s.relu(s.input({1, 4, 3, 3}))});
+    const std::vector<uint8_t> bytes = pack(net);
+    const auto interpreter =
+        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
+    EXPECT_TRUE(Session(interpreter, {}).planTexts().empty());
+}
+
+TEST(Passes, ComposeRasters) {
+    Steps s;
+    const int x = s.permute(s.reshape(s.input({1, 8, 3, 5}), {1, 2, 4, 15}), {0, 2, 1, 3});
+    const Change change = changeOf("compose-rasters", s.finish({s.reshape(x, {1, 8, 3, 5})}));
+    EXPECT_GT(change.of("Raster").first, change.of("Raster").second);
+}
+
+TEST(Passes, RecogniseActivations) {
+    Steps s;
+    const int x = s.input({1, 4, 3, 3});
+    const int clipped = s.clip(s.binary(BinaryCode::ADD, x, s.scalar(3)), 0, 6);
+    const int y = s.binary(BinaryCode::REALDIV, s.binary(BinaryCode::MUL, x, clipped), s.scalar(6));
+    const Change change = changeOf("recognise-activations", s.finish({y}));
+    EXPECT_EQ(change.of("BinaryOp"), (Counts{3, 0}));
+    EXPECT_EQ(change.of("ReLU6"), (Counts{1, 0}));
+    EXPECT_EQ(change.of("UnaryOp"), (Counts{0, 1}));
+}
+
+TEST(Passes, FoldOperandRasters) {
+    Steps s;
+    const int a = s.input({2, 3, 4, 5}), b = s.input({2, 3, 6, 5});
+    const int y = s.matmul(a, s.permute(b, {0, 1, 3, 2}));
+    const Change change = changeOf("fold-operand-rasters", s.finish({y}));
+    EXPECT_EQ(change.of("Raster"), (Counts{1, 0}));
+}
+
+TEST(Passes, FusePostOps) {
+    Steps s;
+    const int x = s.input({1, 5, 6, 7});
+    const int sum = s.binary(BinaryCode::ADD, s.conv(x, 5, 5, 3), x);
+    const Change change = changeOf("fuse-post-ops", s.finish({s.unary(UnaryCode::TANH, sum)}));
+    EXPECT_EQ(change.of("BinaryOp"), (Counts{1, 0}));
+    EXPECT_EQ(change.of("UnaryOp"), (Counts{1, 0}));
+    EXPECT_EQ(change.of("Convolution"), (Counts{1, 1}));
+}
+
+TEST(Passes, FuseElementwiseChains) {
+    Steps s;
+    const int x = s.input({1, 4, 20, 20}), y = s.input({1, 4, 20, 20});
+    const int z = s.unary(UnaryCode::EXP, s.binary(BinaryCode::MUL, s.unary(UnaryCode::ABS, x), y));
+    const Change change = changeOf("fuse-elementwise-chains", s.finish({z}));
+    EXPECT_EQ(change.of("UnaryOp"), (Counts{2, 0}));
+    EXPECT_EQ(change.of("BinaryOp"), (Counts{1, 0}));
+}
+
+}  // namespace
+}  // namespace mnnc::testing
