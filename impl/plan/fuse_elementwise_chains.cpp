@@ -12,7 +12,6 @@ namespace {
 
 using Id = CommandGraph::Id;
 
-constexpr size_t kNone = SIZE_MAX;
 constexpr size_t kMaxSteps = 24, kMaxInputs = 16;
 constexpr size_t kMaxConsumers = 32;  // of a result that is used inside
 // A chain runs where its last command was, and what it reads has to live until then.
