@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <mutex>
 #include <random>
 #include <string>
@@ -138,14 +139,21 @@ bool prepare(Net& net) {
     return !failed;
 }
 
+// A session with its net, which never change: a thread that has looked a slot up knows both.
+struct Held {
+    mnn_session_t* session;
+    const Net* net;
+};
+
 struct Slot {
-    std::atomic<mnn_session_t*> session{nullptr};
-    std::atomic<Net*> net{nullptr};
+    std::atomic<const Held*> held{nullptr};
 };
 
 struct World {
     std::vector<Net> nets;
     std::array<Slot, kSlots> slots;
+    std::mutex keeping;
+    std::deque<Held> kept;  // of all sessions ever
     std::array<std::atomic<mnn_cancel_t*>, 4> tokens{};
     bool vulkan = false;
     std::atomic<bool> stop{false};
@@ -175,7 +183,8 @@ class Worker {
     void operator()() {
         while (!world_.stop && !failed) {
             Slot& slot = world_.slots[random_() % kSlots];
-            mnn_session_t* session = slot.session;
+            const Held* held = slot.held;
+            mnn_session_t* session = held ? held->session : nullptr;
             switch (random_() % 16) {
                 case 0:
                     create(slot);
@@ -191,7 +200,7 @@ class Worker {
                     break;
                 case 4:
                 case 5:
-                    write(session, slot.net);
+                    write(session, held ? held->net : nullptr);
                     break;
                 case 6:
                     resize(session);
@@ -204,7 +213,7 @@ class Worker {
                     break;
                 case 9:
                 case 10:
-                    read(slot, session);
+                    read(slot, held);
                     break;
                 default:
                     run(session);
@@ -224,20 +233,21 @@ class Worker {
         config.cancel = anyToken();
         mnn_session_t* made = nullptr;
         if (SEEN(mnn_session_create(net.handle, &config, &made)) != MNN_OK) return;
-        mnn_session_t* none = nullptr;
-        if (slot.session.compare_exchange_strong(none, made)) {
-            slot.net = &net;
-            return;
-        }
+        const Held* none = nullptr;
+        if (slot.held.compare_exchange_strong(none, keep({made, &net}))) return;
         MUST(mnn_session_destroy(&made));
     }
 
     void destroy(Slot& slot) {
-        mnn_session_t* session = slot.session;
-        if (!session) return;
-        mnn_session_t* copy = session;
-        if (SEEN(mnn_session_destroy(&copy)) == MNN_OK)
-            slot.session.compare_exchange_strong(session, nullptr);
+        const Held* held = slot.held;
+        if (!held) return;
+        mnn_session_t* copy = held->session;
+        if (SEEN(mnn_session_destroy(&copy)) == MNN_OK) slot.held.compare_exchange_strong(held, nullptr);
+    }
+
+    const Held* keep(Held held) {
+        const std::lock_guard lock(world_.keeping);
+        return &world_.kept.emplace_back(held);
     }
 
     // Sessions of the one before live on.
@@ -325,16 +335,17 @@ class Worker {
         }
     }
 
-    void read(const Slot& slot, mnn_session_t* session) {
+    void read(const Slot& slot, const Held* held) {
         mnn_tensor_t* output = nullptr;
-        const Net* net = slot.net;
-        if (!session || !net || SEEN(mnn_session_output(session, nullptr, &output)) != MNN_OK) return;
+        if (!held || SEEN(mnn_session_output(held->session, nullptr, &output)) != MNN_OK) return;
+        mnn_session_t* session = held->session;
+        const Net* net = held->net;
         std::vector<unsigned char> got(net->outputBytes);
         const mnn_status status = mnn_tensor_read(output, got.data(), got.size(), MNN_FORMAT_NCHW);
         if (status == MNN_ERROR_BUFFER_TOO_SMALL) return;  // of another batch or net
         size_t bytes = 0;
         int32_t type = 0;
-        if (seen(status, "mnn_tensor_read") != MNN_OK || slot.session != session || slot.net != net ||
+        if (seen(status, "mnn_tensor_read") != MNN_OK || slot.held != held ||
             SEEN(mnn_session_forward_type(session, &type, nullptr)) != MNN_OK || type != MNN_FORWARD_CPU ||
             SEEN(mnn_tensor_byte_size(output, MNN_FORMAT_NCHW, &bytes)) != MNN_OK || bytes != got.size())
             return;
@@ -413,7 +424,8 @@ int main(int argc, char** argv) {
         for (std::thread& worker : workers) worker.join();
     }
     for (Slot& slot : world.slots) {
-        mnn_session_t* session = slot.session;
+        const Held* held = slot.held;
+        mnn_session_t* session = held ? held->session : nullptr;
         if (session) MUST(mnn_session_destroy(&session));
     }
     for (Net& net : world.nets) {
