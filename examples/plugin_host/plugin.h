@@ -23,7 +23,8 @@
     X(session_cache_accepted) X(session_create) X(session_destroy) X(session_flops)                          \
     X(session_forward_type) X(session_input) X(session_input_at) X(session_input_count) X(session_memory)    \
     X(session_needs_resize) X(session_op_count) X(session_op_info) X(session_output) X(session_output_at)    \
-    X(session_output_count) X(session_resize) X(session_resize_input) X(session_resize_with_options)         \
+    X(session_output_count) X(session_report) X(session_resize) X(session_resize_input)                      \
+    X(session_resize_with_options)                                                                           \
     X(session_run) X(session_run_with_options) X(status_name) X(tensor_byte_size) X(tensor_element_count)    \
     X(tensor_format) X(tensor_map) X(tensor_name) X(tensor_read) X(tensor_shape) X(tensor_type)              \
     X(tensor_unmap) X(tensor_write) X(version)
