@@ -6,6 +6,9 @@
 
 namespace mnnc {
 
+// Numbers of BinaryOp.opType that other code than the operator's own asks for.
+enum BinaryCode : int { kBinaryAdd = 0, kBinarySub = 1, kBinaryMul = 2, kBinaryRealDiv = 7 };
+
 struct BinaryParams : Params {
     int code = 0;       // BinaryOp.opType
     bool relu = false;  // clamp the result at 0 from below

@@ -7,7 +7,7 @@ namespace mnnc {
 
 // Group convolutions that a converter wrote as Slice -> one Convolution per group -> Concat become one again, where
 // nothing else reads the tensors between. `mainNet`: the formats of Input operators hold (the inputs of a subgraph have
-// the formats of what is passed).
+// the formats of the tensors that its caller passes).
 void rewriteGroupedConvolutions(NetGraph& graph, bool mainNet);
 
 // Gathers from constant tables whose indices a converter wrapped as (indices + rows) mod rows, so that negative ones

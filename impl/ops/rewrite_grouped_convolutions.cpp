@@ -74,7 +74,7 @@ class Links {
         return id >= 0 && makers_[at(id)] == 1 && readers_[at(id)] == 1 ? reader_[at(id)] : kNone;
     }
     bool madeOnce(int id) const { return id >= 0 && makers_[at(id)] == 1; }
-    // Surely not NHWC, whatever the session: axis 1 is the one a convolution takes for channels.
+    // The tensor is NHWC in no session: axis 1 is the one that a convolution takes for channels.
     bool channelFirst(int id) const { return channelFirst_[at(id)]; }
 
   private:

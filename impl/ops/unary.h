@@ -4,6 +4,16 @@
 
 namespace mnnc {
 
+// Numbers of UnaryOp.opType that other code than the operator's own asks for.
+enum UnaryCode : int {
+    kUnarySigmoid = 29,
+    kUnaryTanh = 30,
+    kUnaryHardSwish = 31,
+    kUnaryGelu = 32,
+    kUnaryGeluStandard = 33,
+    kUnarySilu = 34
+};
+
 struct UnaryParams : Params {
     int code = 0;  // UnaryOp.opType, 0..34
 };

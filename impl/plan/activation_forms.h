@@ -7,17 +7,6 @@
 
 namespace mnnc {
 
-// Operation numbers of the wire format.
-enum BinaryCode : int { kBinaryAdd = 0, kBinarySub = 1, kBinaryMul = 2, kBinaryRealDiv = 7 };
-enum UnaryCode : int {
-    kUnarySigmoid = 29,
-    kUnaryTanh = 30,
-    kUnaryHardSwish = 31,
-    kUnaryGelu = 32,
-    kUnaryGeluStandard = 33,
-    kUnarySilu = 34
-};
-
 // The parameters of a BinaryOp over two float operands; null for other commands.
 const BinaryParams* floatBinary(const Command& command);
 
@@ -28,8 +17,8 @@ bool isProduct(const Command& command, const Tensor* a, const Tensor* b);
 struct HardActivation {
     Tensor* x = nullptr;
     bool timesX = false;
-    std::vector<CommandGraph::Id>
-        steps;  // its commands in order; the last one makes the result. None: no such form
+    // Its commands in order; the last one makes the result. Empty: there is no such form.
+    std::vector<CommandGraph::Id> steps;
 };
 // The longest such form whose first command is `first`.
 HardActivation hardActivation(const CommandGraph& graph, CommandGraph::Id first);

@@ -38,7 +38,7 @@ bool isComplete(const CommandGraph& graph, const Command& raster) {
 
 // A permutation is composed with a Raster that puts whole tensors in order, and ranges with a permutation that they
 // read. Ranges are not composed with ranges: those cost nothing as views and joined outputs. No permutation moves into
-// a concatenation: of what is concatenated, permuted and sliced over and over, each piece would be permuted as often.
+// a concatenation: a net that concatenates, permutes and slices again and again would permute each piece every time.
 bool isProfitable(const Command& outer, const Command& inner) {
     if (outer.type != OpType::Raster || outer.outputs.size() != 1 ||
         outer.outputs[0]->type != inner.outputs[0]->type || outer.regions.size() > kMaxOuterRegions ||

@@ -1,6 +1,6 @@
 #include "ops/pointwise_depthwise.h"
 #include "plan/passes.h"
-#include "plan/plain_command.h"
+#include "plan/single_operand.h"
 
 namespace mnnc {
 

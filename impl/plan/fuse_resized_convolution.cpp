@@ -3,7 +3,7 @@
 
 #include "ops/resized_convolution.h"
 #include "plan/passes.h"
-#include "plan/plain_command.h"
+#include "plan/single_operand.h"
 #include "tensor/region_check.h"
 
 namespace mnnc {

@@ -15,7 +15,7 @@ namespace mnnc {
 
 class CommandGraph {
   public:
-    // Names a command as long as the graph lives, whatever is inserted or erased around it.
+    // Names a command as long as the graph lives. Insertions and erasures of other commands do not change it.
     using Id = size_t;
     static constexpr Id kNone = SIZE_MAX;
 

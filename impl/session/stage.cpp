@@ -240,8 +240,11 @@ void Stage::makePlan(Previous& previous) {
             allocator.add({graph.command(id), graph.flops(id)});
         }
     }
+    if (context_.recordsPlans) context_.planTexts[{schedule_.graph, index_}] = std::move(texts);
     previous.giveUp();  // from here on its memory is used again
     allocator.finish();
+    // Of a half-filled list revalidate() would make a plan: from here on nothing throws.
+    steps_.reserve(allocator.steps.size());
     size_t control = 0;
     for (StageAllocator::Step& step : allocator.steps) {
         Step made;
@@ -251,7 +254,6 @@ void Stage::makePlan(Previous& previous) {
         if (!made.execution) made.control = controls[control++];
         steps_.push_back(std::move(made));
     }
-    if (context_.recordsPlans) context_.planTexts[{schedule_.graph, index_}] = std::move(texts);
     planned_ = true;
     emptyPlan_ = steps_.empty();
 }

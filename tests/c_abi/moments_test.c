@@ -61,6 +61,7 @@ static void read_it(struct scene* scene) {
     EXPECT(mnn_session_op_info(session, 0, &info), scene->reads);
     EXPECT(mnn_session_flops(session, &flops, NULL), scene->reads);
     EXPECT(mnn_session_cache(session, NULL, &size), scene->reads);
+    EXPECT(mnn_session_report(session, "algorithms", NULL, &size), scene->reads);
     if (scene->shown) {
         EXPECT(mnn_tensor_byte_size(scene->shown, MNN_FORMAT_NCHW, &size), scene->reads);
         float* bytes = malloc(size);

@@ -47,6 +47,7 @@ struct Plan {
           precision(settings[3] % 8 == 7 ? MNN_PRECISION_LOW : MNN_PRECISION_NORMAL),
           memory(settings[4] % 8 == 7 ? MNN_MEMORY_LOW : MNN_MEMORY_NORMAL),
           isa(settings[5] % 8 == 7 ? "portable" : nullptr),
+          recordsPlan(settings[5] / 8 % 8 == 7),
           saves(settings[6] % 4 == 3),
           firstSaved(settings[7] % 4) {
         std::memcpy(&seed, settings.data() + 8, sizeof seed);
@@ -68,6 +69,7 @@ struct Plan {
     int resizes;
     int32_t precision, memory;
     const char* isa;
+    bool recordsPlan;
     bool saves;
     size_t firstSaved;
     uint64_t seed = 0;
@@ -141,6 +143,7 @@ bool useInterpreter(mnn_interpreter_t* net, const Plan& plan) {
     config.precision = plan.precision;
     config.memory = plan.memory;
     config.cpu_isa = plan.isa;
+    config.record_plan = plan.recordsPlan ? 1 : 0;
     std::vector<const char*> names;
     if (plan.saves) names = savedTensors(net, plan.firstSaved);
     if (!names.empty()) {

@@ -55,6 +55,12 @@ void askSession(const mnn_session_t* session) {
         MUST(mnn_session_op_info(session, i, &info));
         if (!info.name || !info.type_name || !info.backend_name) std::abort();
     }
+    for (const char* what : {"algorithms", "plan"}) {
+        size_t size = 0;
+        if (!FINE(mnn_session_report(session, what, nullptr, &size), kBadState)) continue;
+        std::vector<char> text(size);
+        MUST(mnn_session_report(session, what, text.data(), &size));
+    }
 }
 
 std::vector<mnn_tensor_t*> inputsOf(const mnn_session_t* session) {
@@ -263,7 +269,7 @@ class Uses {
         return again;
     }
 
-    // Contents of an input: small values, whatever its type; sometimes any bits.
+    // Contents of an input: mostly small values of its type, sometimes random bits.
     void fill(std::vector<uint8_t>& bytes, int32_t type) {
         const bool wild = random_.oneIn(8);
         size_t step = 1;

@@ -49,6 +49,18 @@ def check_anywhere(tool, model):
     call(tool, "devices", words=["cpu"], env=none)
 
 
+def grey_jpeg(tables):
+    """A grey 8x8 JPEG that defines these Huffman tables (class and number in one byte); its scan uses 0x00 and 0x10."""
+    def segment(marker, content):
+        return bytes([0xff, marker]) + (len(content) + 2).to_bytes(2, "big") + content
+
+    one_code = bytes([1] + 15 * [0]) + b"\0"  # the code 0 for the symbol 0: no difference, end of the block
+    return (b"\xff\xd8" + segment(0xdb, b"\0" + bytes([1] * 64)) +
+            segment(0xc0, bytes([8, 0, 8, 0, 8, 1, 1, 0x11, 0])) +
+            b"".join(segment(0xc4, bytes([table]) + one_code) for table in tables) +
+            segment(0xda, bytes([1, 1, 0, 0, 63, 0])) + b"\x3f\xff\xd9")
+
+
 def check_images(tool, model):
     """MODEL's input is an 8x8 picture of one channel."""
     grey = [number * 4 for number in range(64)]
@@ -74,6 +86,15 @@ def check_images(tool, model):
             with open(path, "wb") as file:
                 file.write(content)
             call(tool, "run", model, "--input", f"image={path}", code=1, words=[word])
+        path = os.path.join(folder, "picture.jpg")
+        for tables, word in [([0x00], "does not define"), ([0x10], "does not define"),
+                             ([0x00, 0x10], None)]:
+            with open(path, "wb") as file:
+                file.write(grey_jpeg(tables))
+            if word:
+                call(tool, "run", model, "--input", f"image={path}", code=1, words=[word])
+            else:
+                call(tool, "run", model, "--input", f"image={path}")
 
 
 def check_vulkan(tool, model, device, loud_run):

@@ -101,7 +101,7 @@ TEST_F(CommandGraphTest, VerifyFindsWhatIsReadTooEarly) {
     }
 }
 
-// Whatever is done, the uses are those that a new graph of the same commands has.
+// After each change the uses are those that a new graph of the same commands has.
 TEST_F(CommandGraphTest, RandomChanges) {
     std::mt19937 random(7);
     std::vector<Tensor*> made = {tensor()};

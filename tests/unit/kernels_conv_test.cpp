@@ -43,6 +43,20 @@ TEST(KernelsConv, FirstLayer) {
     check({shape(3, 9, 9, 20, 1), options(1, false, true)});
 }
 
+// The strip of a first layer has the rows that the taps of its outputs read: rows of padding do not make it higher.
+TEST(KernelsConv, PaddingDoesNotMakeTheStripsOfAFirstLayerLarger) {
+    check({shape(3, 6, 7, 9, 3, 1, 1, 40), options(1)});
+    for (const bool nchw : {false, true}) {
+        ConvShape s = shape(3, 8, 8, 16, 3, 1, 1, 1);
+        const auto scratch = [&] {
+            return makeConvPlan(selectKernels(), s, options(1, false, nchw))->scratchBytes(1);
+        };
+        s.padTop = 70000;
+        s.oh += 70000;
+        EXPECT_LT(scratch(), size_t{256} << 10);
+    }
+}
+
 TEST(KernelsConv, Winograd) {
     for (ConvAlgorithm a : {ConvAlgorithm::Winograd2, ConvAlgorithm::Winograd4, ConvAlgorithm::Winograd6}) {
         for (int size : {1, 4, 7, 14, 23}) {

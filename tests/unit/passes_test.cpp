@@ -88,6 +88,45 @@ TEST(Passes, FusePostOps) {
     EXPECT_EQ(change.of("Convolution"), (Counts{1, 1}));
 }
 
+TEST(Passes, Quantize) {
+    Steps s;
+    const int x = s.input({1, 4, 6, 6});
+    const int y = s.relu(s.relu(x, 0));
+    wire::NetT net = s.finish({y});
+    for (const int id : {x, x + 1, y}) {
+        auto describe = std::make_unique<wire::TensorDescribeT>();
+        describe->index = id;
+        describe->quantInfo = std::make_unique<wire::TensorQuantInfoT>();
+        describe->quantInfo->scale = 0.1f;
+        describe->quantInfo->min = -127;
+        describe->quantInfo->max = 127;
+        describe->quantInfo->type = wire::DataType::DT_INT8;
+        net.extraTensorDescribe.push_back(std::move(describe));
+    }
+    const Change change = changeOf("quantize", net);
+    EXPECT_EQ(change.of("FloatToInt8"), (Counts{0, 1}));
+    EXPECT_EQ(change.of("ReLU"), (Counts{2, 2}));
+    EXPECT_EQ(change.of("Int8ToFloat"), (Counts{0, 1}));
+}
+
+TEST(Passes, FusePointwiseDepthwise) {
+    Steps s;
+    const int wide = s.conv(s.input({1, 8, 96, 96}), 8, 48, 1);
+    const Change change = changeOf("fuse-pointwise-depthwise", s.finish({s.depthwise(wide, 48)}));
+    EXPECT_EQ(change.of("Convolution"), (Counts{1, 0}));
+    EXPECT_EQ(change.of("ConvolutionDepthwise"), (Counts{1, 0}));
+    EXPECT_EQ(change.of("PointwiseDepthwise"), (Counts{0, 1}));
+}
+
+TEST(Passes, FuseResizedConvolution) {
+    Steps s;
+    const int up = s.resize(s.input({1, 48, 40, 40}), 2, 80, 80);
+    const Change change = changeOf("fuse-resized-convolution", s.finish({s.conv(up, 48, 20, 3)}));
+    EXPECT_EQ(change.of("Interp"), (Counts{1, 0}));
+    EXPECT_EQ(change.of("Convolution"), (Counts{1, 0}));
+    EXPECT_EQ(change.of("ResizedConvolution"), (Counts{0, 1}));
+}
+
 TEST(Passes, FuseElementwiseChains) {
     Steps s;
     const int x = s.input({1, 4, 20, 20}), y = s.input({1, 4, 20, 20});

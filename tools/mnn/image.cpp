@@ -13,7 +13,7 @@
 
 namespace {
 
-// Of a file, and of what stb_image asks for at once: a few bytes of a file may claim to be followed by gigabytes.
+// Limits the size of a file and of each allocation of stb_image, since a few bytes can announce gigabytes.
 constexpr size_t kMostBytes = 1 << 29;
 
 void* boundedRealloc(void* memory, size_t bytes) {

@@ -13,9 +13,6 @@ namespace mnnc::cpu {
 
 namespace {
 
-// Numbers of the wire format.
-enum BinaryCode : int { kAdd = 0, kSub = 1, kMul = 2 };
-
 // What an int8 tensor's values mean; a plain one means what it holds.
 TensorQuant quantOf(const Tensor& tensor) {
     return tensor.quant.known() ? tensor.quant : TensorQuant{1, 0, -128, 127};
@@ -64,9 +61,9 @@ class Int8BinaryExecution final : public CommandExecution {
         : CommandExecution(command), backend_(backend) {
         const TensorQuant a = quantOf(in(0)), b = quantOf(in(1)), y = quantOf(out());
         const auto& binary = params<BinaryParams>();
-        args_.op = binary.code == kAdd   ? Int8Binary::Add
-                   : binary.code == kSub ? Int8Binary::Sub
-                                         : Int8Binary::Mul;
+        args_.op = binary.code == kBinaryAdd   ? Int8Binary::Add
+                   : binary.code == kBinarySub ? Int8Binary::Sub
+                                               : Int8Binary::Mul;
         args_.scaleA = a.scale;
         args_.zeroA = a.zero;
         args_.scaleB = b.scale;
@@ -125,7 +122,7 @@ std::unique_ptr<Execution> createInt8Binary(CpuBackend& backend, const Command& 
 bool quantizesBinary(const Command& command) {
     const auto* params = command.paramsAs<BinaryParams>();
     const Tensor& out = *command.outputs[0];
-    if (command.operands() != 2 || params->code < kAdd || params->code > kMul) return false;
+    if (command.operands() != 2 || params->code < kBinaryAdd || params->code > kBinaryMul) return false;
     return std::all_of(command.inputs.begin(), command.inputs.end(), [&](const Tensor* input) {
         return input->shape == out.shape && input->format == out.format;
     });
