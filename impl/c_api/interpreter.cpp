@@ -88,7 +88,7 @@ const InputParams& inputParams(const InterpreterObject& interpreter, size_t inde
     checkIndex(index, graph.inputs.size(), "input");
     for (const Node& node : interpreter.impl->net->graphs[0].nodes)
         if (node.type == OpType::Input && node.params && node.outputs[0] == graph.inputs[index])
-            return *node.paramsAs<InputParams>();
+            return node.paramsAs<InputParams>();
     fail(Status::Internal, "input %zu has no declaration", index);
 }
 

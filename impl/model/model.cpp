@@ -8,10 +8,10 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/op_type.h"
 #include "model/structure.h"
 #include "model/verify.h"
 #include "model/wire_access.h"
-#include "ops/op_type.h"
 
 namespace mnnc {
 

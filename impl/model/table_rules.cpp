@@ -1,206 +1,42 @@
-// Which parameter tables an operator accepts and how many tensors it needs at least (model-format 2.1).
-// Sorted by operator number. Numbers that no converter writes have no entry: nothing is known about them.
+// The parameter tables of operators, read from operators.def and checked against the schema.
 #include "model/table_rules.h"
 
 #include <algorithm>
 #include <iterator>
+#include <type_traits>
 
 namespace mnnc {
 
 namespace {
 
-using P = wire::OpParameter;
+using enum wire::OpParameter;
+using enum TableUse;
 
-constexpr OpRule kRules[] = {
-    // clang-format off
-    {OpType::QuantizedAdd, 2, 1, false, {P::QuantizedAdd}},
-    {OpType::ArgMax, 1, 1, false, {P::ArgMax}},
-    {OpType::AsString, 1, 1, false, {P::AsString}},
-    {OpType::InstanceNorm, 3, 1, false, {P::BatchNorm}},
-    {OpType::BatchToSpaceND, 1, 1, true, {P::SpaceBatch}},
-    {OpType::BinaryOp, 2, 1, false, {P::BinaryOp}},
-    {OpType::Cast, 1, 1, false, {P::CastParam}},
-    {OpType::Concat, 1, 1, true, {P::Axis}},
-    {OpType::Const, 0, 1, false, {P::Blob}},
-    {OpType::Convolution, 1, 1, false, {P::Convolution2D, P::TfQuantizedConv2D}},
-    {OpType::ConvolutionDepthwise, 1, 1, false, {P::Convolution2D, P::TfQuantizedConv2D}},
-    {OpType::Crop, 2, 1, false, {P::Crop}},
-    {OpType::CropAndResize, 4, 1, false, {P::CropAndResize}},
-    {OpType::ImageProcess, 1, 1, false, {P::ImageProcessParam}},
-    {OpType::Deconvolution, 1, 1, false, {P::Convolution2D}},
-    {OpType::DeconvolutionDepthwise, 1, 1, false, {P::Convolution2D}},
-    {OpType::Dequantize, 1, 1, false, {P::Dequantize}},
-    {OpType::DetectionOutput, 3, 1, false, {P::DetectionOutput}},
-    {OpType::Dropout, 1, 1, true, {}},
-    {OpType::Eltwise, 2, 1, false, {P::Eltwise}},
-    {OpType::ELU, 1, 1, false, {P::ELU}},
-    {OpType::Unique, 1, 1, true, {}},
-    {OpType::ExpandDims, 1, 1, true, {P::ExpandDims}},
-    {OpType::Fill, 2, 1, true, {P::Fill}},
-    {OpType::Flatten, 1, 1, false, {P::Flatten}},
-    {OpType::Im2Col, 1, 1, false, {P::Convolution2D}},
-    {OpType::Gather, 2, 1, true, {P::Gather, P::Axis}},
-    {OpType::GatherV2, 1, 1, true, {P::GatherV2, P::Axis, P::Input}},
-    {OpType::Im2Seq, 1, 1, true, {}},
-    {OpType::InnerProduct, 1, 1, false, {P::InnerProduct}},
-    {OpType::Input, 0, 1, false, {P::Input}},
-    {OpType::Interp, 1, 1, false, {P::Interp}},
-    {OpType::LRN, 1, 1, false, {P::LRN}},
-    {OpType::LSTM, 1, 1, false, {P::LSTM}},
-    {OpType::MatMul, 2, 1, false, {P::MatMul}},
-    {OpType::MoE, 0, 1, false, {P::Extra}},
-    {OpType::NonMaxSuppressionV2, 3, 1, true, {P::NonMaxSuppressionV2}},
-    {OpType::Normalize, 1, 1, false, {P::Normalize}},
-    {OpType::Pack, 1, 1, false, {P::PackParam}},
-    {OpType::Padding, 2, 1, true, {P::PadParam}},
-    {OpType::Permute, 1, 1, false, {P::Permute}},
-    {OpType::Pooling, 1, 1, false, {P::Pool}},
-    {OpType::PReLU, 1, 1, false, {P::PRelu}},
-    {OpType::PriorBox, 2, 1, false, {P::PriorBox}},
-    {OpType::Proposal, 3, 1, false, {P::Proposal}},
-    {OpType::QuantizedAvgPool, 1, 1, false, {P::QuantizedAvgPool}},
-    {OpType::QuantizedBiasAdd, 0, 1, false, {P::QuantizedBiasAdd}},
-    {OpType::QuantizedConcat, 1, 1, false, {P::QuantizedConcat}},
-    {OpType::QuantizedDepthwiseConv2D, 1, 1, false, {P::TfQuantizedConv2D}},
-    {OpType::QuantizedLogistic, 1, 1, false, {P::QuantizedLogistic}},
-    {OpType::RasterAndInterpolate, 0, 1, false, {P::Extra}},
-    {OpType::QuantizedMaxPool, 1, 1, false, {P::QuantizedMaxPool}},
-    {OpType::Texture, 2, 1, false, {P::GridSample}},
-    {OpType::RasterDiff, 0, 1, true, {P::Extra}},
-    {OpType::QuantizedReshape, 1, 1, false, {P::QuantizedReshape}},
-    {OpType::QuantizedSoftmax, 1, 1, false, {P::QuantizedSoftmax}},
-    {OpType::QuantizeMaxMin, 0, 1, false, {P::QuantizeMaxMin}},
-    {OpType::QuantizeV2, 0, 1, false, {P::QuantizeV2}},
-    {OpType::Range, 3, 1, true, {P::Range}},
-    {OpType::Rank, 1, 1, true, {}},
-    {OpType::ReduceJoin, 0, 1, false, {P::ReduceJoin}},
-    {OpType::Reduction, 1, 1, false, {P::ReductionParam}},
-    {OpType::ReLU, 1, 1, true, {P::Relu}},
-    {OpType::ReLU6, 1, 1, true, {P::Relu6}},
-    {OpType::RequantizationRange, 0, 1, false, {P::RequantizationRange}},
-    {OpType::Requantize, 0, 1, false, {P::Requantize}},
-    {OpType::Reshape, 1, 1, false, {P::Reshape, P::QuantizedReshape}},
-    {OpType::Resize, 1, 1, false, {P::Resize}},
-    {OpType::RNN, 4, 2, false, {P::LSTM}},
-    {OpType::ROIPooling, 2, 1, false, {P::RoiParameters}},
-    {OpType::Scale, 1, 1, false, {P::Scale}},
-    {OpType::Selu, 1, 1, false, {P::Selu}},
-    {OpType::Seq2Out, 0, 1, true, {}},
-    {OpType::Shape, 1, 1, true, {P::ShapeParam}},
-    {OpType::Sigmoid, 1, 1, true, {}},
-    {OpType::Size, 1, 1, true, {P::Size}},
-    {OpType::Slice, 1, 1, false, {P::Slice}},
-    {OpType::SliceTf, 3, 1, true, {P::SliceTf}},
-    {OpType::Softmax, 1, 1, false, {P::Axis}},
-    {OpType::SpaceToBatchND, 1, 1, true, {P::SpaceBatch}},
-    {OpType::SpatialProduct, 2, 1, true, {}},
-    {OpType::Col2Im, 2, 1, false, {P::Convolution2D}},
-    {OpType::Segment, 2, 1, false, {P::ReductionParam}},
-    {OpType::Squeeze, 1, 1, false, {P::SqueezeParam}},
-    {OpType::StridedSlice, 3, 1, false, {P::StridedSliceParam}},
-    {OpType::CastLike, 2, 1, true, {}},
-    {OpType::TanH, 1, 1, true, {}},
-    {OpType::TfQuantizedConv2D, 1, 1, false, {P::TfQuantizedConv2D}},
-    {OpType::Threshold, 1, 1, false, {P::ELU}},
-    {OpType::Tile, 2, 1, true, {}},
-    {OpType::TopKV2, 2, 2, true, {P::TopKV2}},
-    {OpType::Transpose, 2, 1, true, {P::Transpose}},
-    {OpType::UnaryOp, 1, 1, true, {P::UnaryOp}},
-    {OpType::Unpack, 1, 1, false, {P::Axis}},
-    {OpType::Where, 1, 1, true, {P::Extra}},
-    {OpType::Moments, 1, 2, false, {P::MomentsParam}},
-    {OpType::RNNSequenceGRU, 6, 1, false, {P::RNNParam}},
-    {OpType::BatchMatMul, 2, 1, false, {P::BatchMatMulParam}},
-    {OpType::Unsqueeze, 1, 1, false, {P::SqueezeParam}},
-    {OpType::CosineSimilarity, 3, 1, true, {}},
-    {OpType::DepthToSpace, 1, 1, false, {P::DepthSpaceParam}},
-    {OpType::SpaceToDepth, 1, 1, false, {P::DepthSpaceParam}},
-    {OpType::ReverseSequence, 2, 1, false, {P::ReverseSequenceParam}},
-    {OpType::Pooling3D, 1, 1, false, {P::Pool3D}},
-    {OpType::Convolution3D, 1, 1, false, {P::Convolution3D}},
-    {OpType::MatrixBandPart, 3, 1, true, {}},
-    {OpType::GatherND, 2, 1, true, {P::Axis}},
-    {OpType::DetectionPostProcess, 3, 4, false, {P::DetectionPostProcessParam}},
-    {OpType::UnravelIndex, 2, 1, true, {}},
-    {OpType::ScatterNd, 3, 1, true, {P::BinaryOp}},
-    {OpType::OneHot, 4, 1, false, {P::OneHotParam}},
-    {OpType::BroadcastTo, 2, 1, true, {P::Axis}},
-    {OpType::Dilation2D, 1, 1, false, {P::Convolution2D}},
-    {OpType::Interp3D, 1, 1, false, {P::Interp}},
-    {OpType::Raster, 0, 1, true, {P::Extra}},
-    {OpType::ConvertTensor, 1, 1, false, {P::TensorConvertInfo}},
-    {OpType::ArgMin, 1, 1, false, {P::ArgMax}},
-    {OpType::LinSpace, 3, 1, true, {}},
-    {OpType::RandomUniform, 1, 1, false, {P::RandomUniform}},
-    {OpType::TensorArray, 1, 2, false, {P::TensorArray}},
-    {OpType::TensorArraySize, 2, 1, true, {P::TensorArray}},
-    {OpType::TensorArrayRead, 3, 1, false, {P::TensorArray}},
-    {OpType::TensorArrayWrite, 4, 1, false, {P::TensorArray}},
-    {OpType::TensorArrayGather, 3, 1, false, {P::TensorArray}},
-    {OpType::TensorArrayScatter, 4, 1, false, {P::TensorArray}},
-    {OpType::TensorArraySplit, 4, 1, false, {P::TensorArray}},
-    {OpType::TensorArrayConcat, 2, 1, false, {P::TensorArray}},
-    {OpType::LSTMBlockCell, 8, 7, false, {P::LSTMBlockCell}},
-    {OpType::Reverse, 2, 1, true, {}},
-    {OpType::ROIAlign, 2, 1, false, {P::RoiParameters}},
-    {OpType::RandomNormal, 1, 1, false, {P::RandomUniform}},
-    {OpType::TensorArrayInsert, 4, 1, false, {P::TensorArray}},
-    {OpType::TensorArrayErase, 3, 1, false, {P::TensorArray}},
-    {OpType::EyeLike, 1, 1, true, {}},
-    {OpType::CumSum, 2, 1, false, {P::CumSum}},
-    {OpType::Det, 1, 1, true, {}},
-    {OpType::CumProd, 1, 1, false, {P::Axis}},
-    {OpType::ScatterElements, 3, 1, false, {P::BinaryOp}},
-    {OpType::GatherElements, 2, 1, true, {}},
-    {OpType::Svd, 1, 3, true, {}},
-    {OpType::Histogram, 1, 1, false, {P::ArgMax}},
-    {OpType::DynamicQuant, 1, 3, true, {}},
-    {OpType::Stft, 3, 1, false, {P::StftParam}},
-    {OpType::Plugin, 0, 1, false, {P::Plugin}},
-    {OpType::Select, 3, 1, true, {}},
-    {OpType::ZerosLike, 1, 1, true, {}},
-    {OpType::SetDiff1D, 2, 1, true, {}},
-    {OpType::Identity, 1, 1, true, {}},
-    {OpType::PoolGrad, 3, 1, false, {P::Pool}},
-    {OpType::Conv2DBackPropFilter, 2, 1, false, {P::Convolution2D}},
-    {OpType::TrainableParam, 0, 1, false, {P::Blob}},
-    {OpType::BatchNorm, 1, 1, false, {P::BatchNorm}},
-    {OpType::ConvTranspose3D, 1, 1, false, {P::Convolution3D}},
-    {OpType::ZeroGrad, 1, 1, true, {}},
-    {OpType::Attention, 3, 1, false, {P::AttentionParam}},
-    {OpType::FmhaV2, 1, 1, false, {P::FmhaV2Param}},
-    {OpType::Fmhca, 2, 1, false, {P::FmhcaParam}},
-    {OpType::SeqLen2Spatial, 4, 1, true, {}},
-    {OpType::SplitGeLU, 1, 1, true, {}},
-    {OpType::GroupNorm, 1, 1, false, {P::GroupNorm}},
-    {OpType::LinearAttention, 4, 1, false, {P::LinearAttentionParam}},
-    {OpType::RoPE, 4, 2, false, {P::RoPEParam}},
-    {OpType::FusedLinear, 1, 1, false, {P::FusedLinearParam}},
-    {OpType::GatedRMSNorm, 2, 1, false, {P::LayerNorm}},
-    {OpType::Extra, 1, 1, false, {P::Extra}},
-    {OpType::ConvInt8, 1, 1, false, {P::Convolution2D}},
-    {OpType::Int8ToFloat, 1, 1, true, {P::QuantizedFloatParam}},
-    {OpType::DepthwiseConvInt8, 1, 1, false, {P::Convolution2D}},
-    {OpType::FloatToInt8, 1, 1, true, {P::QuantizedFloatParam}},
-    {OpType::EltwiseInt8, 2, 1, false, {P::EltwiseInt8}},
-    {OpType::While, 0, 1, false, {P::WhileParam, P::LoopParam}},
-    {OpType::If, 1, 1, false, {P::IfParam}},
-    {OpType::LayerNorm, 1, 1, false, {P::LayerNorm}},
-    {OpType::GridSample, 2, 1, false, {P::GridSample}},
-    // clang-format on
+constexpr TableRule kRules[] = {
+#define OPERATOR(name, number, leastIn, mostIn, leastOut, mostOut, use, ...) \
+    {OpType::name, use, {__VA_ARGS__}},
+#include "base/operators.def"
+#undef OPERATOR
 };
+
+#define OPERATOR(name, number, ...)                                     \
+    static_assert(static_cast<int32_t>(wire::OpType::name) == (number), \
+                  "the schema has another number of " #name);
+#include "base/operators.def"
+#undef OPERATOR
+static_assert(std::size(kRules) == std::extent_v<std::remove_reference_t<decltype(wire::EnumValuesOpType())>>,
+              "the schema has operators that operators.def lacks");
 
 }  // namespace
 
-const OpRule* findOpRule(OpType type) noexcept {
-    const auto* rule = std::lower_bound(std::begin(kRules), std::end(kRules), type,
-                                        [](const OpRule& a, OpType b) { return a.type < b; });
-    return rule != std::end(kRules) && rule->type == type ? rule : nullptr;
+const TableRule* findTableRule(OpType type) noexcept {
+    const auto* rule = std::ranges::lower_bound(kRules, type, {}, &TableRule::type);
+    return rule != std::end(kRules) && rule->type == type && rule->use != Unchecked ? rule : nullptr;
 }
 
-bool OpRule::accepts(wire::OpParameter table) const noexcept {
-    if (table == wire::OpParameter::NONE) return false;  // also fills the unused entries
-    return std::find(std::begin(tables), std::end(tables), table) != std::end(tables);
+bool TableRule::accepts(wire::OpParameter table) const noexcept {
+    if (table == NONE) return false;  // also fills the unused entries
+    return std::ranges::find(tables, table) != std::end(tables);
 }
 
 }  // namespace mnnc

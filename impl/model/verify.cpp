@@ -11,9 +11,9 @@
 #include <set>
 #include <string_view>
 
+#include "base/op_type.h"
 #include "model/structure.h"
 #include "model/wire_access.h"
-#include "ops/op_type.h"
 
 namespace mnnc {
 

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/op_type.h"
 #include "model/verify.h"
 #include "model/wire_access.h"
-#include "ops/op_type.h"
 
 namespace mnnc {
 

@@ -2,10 +2,10 @@
 // How many input channels a group has may be written in two ways, so two counts can be right.
 #include <cmath>
 
+#include "base/op_type.h"
 #include "model/verify.h"
 #include "model/weights.h"
 #include "model/wire_access.h"
-#include "ops/op_type.h"
 
 namespace mnnc {
 

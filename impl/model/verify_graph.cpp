@@ -3,9 +3,9 @@
 #include <cmath>
 #include <vector>
 
+#include "base/op_type.h"
 #include "model/verify.h"
 #include "model/wire_access.h"
-#include "ops/op_type.h"
 
 namespace mnnc {
 

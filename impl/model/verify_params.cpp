@@ -168,8 +168,8 @@ void verifyCommand(const OpPlace& place, const wire::LoopParam& loop, const wire
 }  // namespace
 
 void verifyOpTable(const OpPlace& place, const wire::Op& op) {
-    const OpRule* rule = findOpRule(static_cast<OpType>(op.type()));
-    if (!rule || rule->tableOptional) return;
+    const TableRule* rule = findTableRule(static_cast<OpType>(op.type()));
+    if (!rule || rule->use == TableUse::Optional) return;
     if (op.main_type() != wire::OpParameter::NONE && op.main() && rule->accepts(op.main_type())) return;
     const bool none = op.main_type() == wire::OpParameter::NONE || !op.main();
     place.fail(Status::BadParameter, "its parameter table is %s, it needs %s",
@@ -178,14 +178,14 @@ void verifyOpTable(const OpPlace& place, const wire::Op& op) {
 }
 
 void verifyOpCounts(const OpPlace& place, const wire::Op& op) {
-    const OpRule* rule = findOpRule(static_cast<OpType>(op.type()));
-    if (!rule) return;
+    const OpArity* arity = opArity(static_cast<OpType>(op.type()));
+    if (!arity) return;
     const int64_t inputs = vectorSize(op.inputIndexes());
     const int64_t outputs = vectorSize(op.outputIndexes());
-    if (inputs < rule->minInputs || outputs < rule->minOutputs)
+    if (inputs < arity->minInputs || outputs < arity->minOutputs)
         place.fail(Status::BadParameter, "it has %lld inputs and %lld outputs, at least %d and %d are needed",
-                   static_cast<long long>(inputs), static_cast<long long>(outputs), rule->minInputs,
-                   rule->minOutputs);
+                   static_cast<long long>(inputs), static_cast<long long>(outputs), arity->minInputs,
+                   arity->minOutputs);
 }
 
 void verifyLoop(const OpPlace& place, const wire::Op& op, const wire::LoopParam& loop) {
@@ -214,7 +214,7 @@ void verifyOpParameters(const OpPlace& place, const wire::Op& op) {
     if (!op.main()) return;
     using wire::OpParameter;
     // A foreign table on an operator that needs none is never read.
-    const OpRule* rule = findOpRule(static_cast<OpType>(op.type()));
+    const TableRule* rule = findTableRule(static_cast<OpType>(op.type()));
     if (rule && !rule->accepts(op.main_type())) return;
     const auto type = static_cast<OpType>(op.type());
     switch (op.main_type()) {

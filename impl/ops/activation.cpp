@@ -59,7 +59,7 @@ ParamsPtr parseSelu(const wire::Op& op, const ParseContext& context) {
 
 // On integers ReLU is a maximum with 0; floats have a kernel of their own.
 void geometryRelu(const OpContext& context) {
-    if (context.in(0).type != DataType::Int32 || context.node.paramsAs<ReluParams>()->slope != 0) {
+    if (context.in(0).type != DataType::Int32 || context.node.paramsAs<ReluParams>().slope != 0) {
         context.geometry.emit(context.command());
         return;
     }
@@ -76,7 +76,7 @@ void geometryRelu(const OpContext& context) {
 }
 
 void shapePRelu(const ShapeContext& context) {
-    const auto* params = context.node.paramsAs<PReluParams>();
+    const auto* params = &context.node.paramsAs<PReluParams>();
     if (params->slopes.size() != 1)
         checkChannels(context, static_cast<int64_t>(params->slopes.size()), "PReLU");
     copyShapes(context);
@@ -86,12 +86,12 @@ void shapePRelu(const ShapeContext& context) {
 
 OpFamily activationOps() {
     static constexpr OpDef kOps[] = {
-        {.type = OpType::ReLU, .minInputs = 1, .maxInputs = 1, .parse = parseRelu, .geometry = geometryRelu},
-        {.type = OpType::ReLU6, .minInputs = 1, .maxInputs = 1, .parse = parseRelu6},
-        {.type = OpType::PReLU, .minInputs = 1, .maxInputs = 1, .parse = parsePRelu, .shape = shapePRelu},
-        {.type = OpType::ELU, .minInputs = 1, .maxInputs = 1, .parse = parseElu},
-        {.type = OpType::Selu, .minInputs = 1, .maxInputs = 1, .parse = parseSelu},
-        {.type = OpType::Threshold, .minInputs = 1, .maxInputs = 1, .parse = parseElu},
+        {.type = OpType::ReLU, .parse = parseRelu, .geometry = geometryRelu},
+        {.type = OpType::ReLU6, .parse = parseRelu6},
+        {.type = OpType::PReLU, .parse = parsePRelu, .shape = shapePRelu},
+        {.type = OpType::ELU, .parse = parseElu},
+        {.type = OpType::Selu, .parse = parseSelu},
+        {.type = OpType::Threshold, .parse = parseElu},
     };
     return kOps;
 }

@@ -6,16 +6,17 @@
 
 namespace mnnc {
 
-struct ReluParams : Params {  // ReLU: x < 0 ? slope x : x
+struct ReluParams : ParamsOf<ReluParams> {  // ReLU: x < 0 ? slope x : x
     float slope = 0;
 };
-struct ClipParams : Params {  // ReLU6: min(max(x, lo), hi)
+struct ClipParams : ParamsOf<ClipParams> {  // ReLU6: min(max(x, lo), hi)
     float lo = 0, hi = 6;
 };
-struct PReluParams : Params {  // one slope, or one per channel
+struct PReluParams : ParamsOf<PReluParams> {  // one slope, or one per channel
     std::vector<float> slopes;
 };
-struct EluParams : Params {  // ELU, Selu: scale * (x > 0 ? x : alpha (e^x - 1)); Threshold: x > alpha
+struct EluParams
+    : ParamsOf<EluParams> {  // ELU, Selu: scale * (x > 0 ? x : alpha (e^x - 1)); Threshold: x > alpha
     float alpha = 1, scale = 1;
 };
 

@@ -46,7 +46,7 @@ void shapeBinary(const ShapeContext& context) {
         fail(Status::ComputeSizeError, "op '%s': inputs of types %s and %s cannot be combined",
              context.name(), dataTypeName(a.type), dataTypeName(b.type));
     const Shape shape = broadcastShapes(a.shape, b.shape, context.name());
-    const int code = context.node.paramsAs<BinaryParams>()->code;
+    const int code = context.node.paramsAs<BinaryParams>().code;
     context.set(0, shape, isComparison(code) ? DataType::Int32 : a.type,
                 b.shape.rank() > a.shape.rank() ? b.format : a.format);
 }
@@ -92,7 +92,7 @@ void shapeEltwise(const ShapeContext& context) {
 }
 
 void lowerEltwise(const OpContext& context) {
-    const auto* params = context.node.paramsAs<EltwiseParams>();
+    const auto* params = context.node.paramsIf<EltwiseParams>();
     if (!params->coeff.empty() || context.inputCount() == 1)
         return context.geometry.copyLinear(context.outputs[0], context.inputs[0], context.node.name);
     auto binary = std::make_shared<BinaryParams>();
@@ -118,17 +118,8 @@ void lowerEltwise(const OpContext& context) {
 
 OpFamily binaryOps() {
     static constexpr OpDef kOps[] = {
-        {.type = OpType::BinaryOp,
-         .minInputs = 2,
-         .maxInputs = 2,
-         .parse = parseBinary,
-         .shape = shapeBinary},
-        {.type = OpType::Eltwise,
-         .minInputs = 1,
-         .maxInputs = 255,
-         .parse = parseEltwise,
-         .shape = shapeEltwise,
-         .geometry = lowerEltwise},
+        {.type = OpType::BinaryOp, .parse = parseBinary, .shape = shapeBinary},
+        {.type = OpType::Eltwise, .parse = parseEltwise, .shape = shapeEltwise, .geometry = lowerEltwise},
     };
     return kOps;
 }

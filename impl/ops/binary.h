@@ -9,13 +9,13 @@ namespace mnnc {
 // Numbers of BinaryOp.opType that other code than the operator's own asks for.
 enum BinaryCode : int { kBinaryAdd = 0, kBinarySub = 1, kBinaryMul = 2, kBinaryRealDiv = 7 };
 
-struct BinaryParams : Params {
+struct BinaryParams : ParamsOf<BinaryParams> {
     int code = 0;       // BinaryOp.opType
     bool relu = false;  // clamp the result at 0 from below
 };
 
 // Lowered to a chain of BinaryOp commands.
-struct EltwiseParams : Params {
+struct EltwiseParams : ParamsOf<EltwiseParams> {
     int code = 0;  // as a BinaryOp code
     std::vector<float> coeff;
 };

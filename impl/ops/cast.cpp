@@ -46,7 +46,7 @@ void setCast(const ShapeContext& context, DataType type) {
 }
 
 void shapeCast(const ShapeContext& context) {
-    setCast(context, context.node.paramsAs<CastParams>()->type);
+    setCast(context, context.node.paramsAs<CastParams>().type);
 }
 void shapeCastLike(const ShapeContext& context) {
     setCast(context, context.in(1).type);
@@ -65,7 +65,7 @@ void emitCast(const OpContext& context, ParamsPtr params, bool toBool) {
 }
 
 void geometryCast(const OpContext& context) {
-    emitCast(context, context.node.params, context.node.paramsAs<CastParams>()->toBool);
+    emitCast(context, context.node.params, context.node.paramsAs<CastParams>().toBool);
 }
 
 void geometryCastLike(const OpContext& context) {
@@ -75,15 +75,8 @@ void geometryCastLike(const OpContext& context) {
 }
 
 constexpr OpDef kCastOps[] = {
-    {.type = OpType::Cast,
-     .minInputs = 1,
-     .maxInputs = 1,
-     .parse = parseCast,
-     .shape = shapeCast,
-     .geometry = geometryCast},
+    {.type = OpType::Cast, .parse = parseCast, .shape = shapeCast, .geometry = geometryCast},
     {.type = OpType::CastLike,
-     .minInputs = 2,
-     .maxInputs = 2,
      .shape = shapeCastLike,
      .geometry = geometryCastLike,
      .shapeOnlyInputs = [](const Node&) { return 2u; }},

@@ -5,7 +5,7 @@
 
 namespace mnnc {
 
-struct CastParams : Params {
+struct CastParams : ParamsOf<CastParams> {
     DataType type = DataType::Float32;
     bool toBool = false;  // four-byte inputs become 0 or 1
 };

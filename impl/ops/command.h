@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/op_type.h"
 #include "ops/epilogue.h"
-#include "ops/op_type.h"
 #include "ops/operand_view.h"
 #include "ops/params.h"
 #include "tensor/region.h"
@@ -26,10 +26,15 @@ struct Command {
 
     // Inputs of the operator itself.
     size_t operands() const { return inputs.size() - (epilogue.residual ? 1 : 0); }
-    // The parameters as the struct of the operator's family; null when the op carries none.
+    // The parameters as the struct of the operator's family; throws when the command carries none or others.
     template <typename T>
-    const T* paramsAs() const {
-        return static_cast<const T*>(params.get());
+    const T& paramsAs() const {
+        return mnnc::paramsAs<T>(params.get(), name.c_str());
+    }
+    // The same; null instead of an error.
+    template <typename T>
+    const T* paramsIf() const noexcept {
+        return mnnc::paramsIf<T>(params.get());
     }
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 using wire::NetSource;
 
-struct SliceParams : Params {
+struct SliceParams : ParamsOf<SliceParams> {
     int64_t axis = 0;
     std::vector<int64_t> points;
     NetSource source = NetSource::CAFFE;
@@ -27,7 +27,7 @@ ParamsPtr parseAxis(const wire::Op& op, const ParseContext&) {
 }
 
 int axisOf(const ShapeContext& context, int rank) {
-    return normalizeAxis(context.node.paramsAs<AxisParams>()->axis, rank, context.name());
+    return normalizeAxis(context.node.paramsAs<AxisParams>().axis, rank, context.name());
 }
 
 // The output has the type of the last input; bits of the others are taken as they are, so only widths must
@@ -136,7 +136,7 @@ std::vector<int64_t> sizedLengths(const ShapeContext& context, std::vector<int64
 }
 
 std::vector<int64_t> sliceLengths(const ShapeContext& context, int64_t extent) {
-    const auto* params = context.node.paramsAs<SliceParams>();
+    const auto* params = &context.node.paramsAs<SliceParams>();
     const size_t outputs = context.outputs.size();
     const auto n = static_cast<int64_t>(outputs);
     const std::vector<int64_t>& points = params->points;
@@ -163,7 +163,7 @@ std::vector<int64_t> sliceLengths(const ShapeContext& context, int64_t extent) {
 
 void shapeSlice(const ShapeContext& context) {
     Shape shape = context.in(0).shape;
-    const int axis = normalizeAxis(context.node.paramsAs<SliceParams>()->axis, shape.rank(), context.name());
+    const int axis = normalizeAxis(context.node.paramsAs<SliceParams>().axis, shape.rank(), context.name());
     const int64_t extent = shape[axis];
     int64_t start = 0;
     const std::vector<int64_t> lengths = sliceLengths(context, extent);
@@ -193,7 +193,7 @@ void geometrySplit(const OpContext& context) {
     const Shape& shape = context.in(0).shape;
     const int axis =
         unpack ? axisOf(context, shape.rank())
-               : normalizeAxis(context.node.paramsAs<SliceParams>()->axis, shape.rank(), context.name());
+               : normalizeAxis(context.node.paramsAs<SliceParams>().axis, shape.rank(), context.name());
     const AxisSplit split(shape, axis);
     int64_t start = 0;
     for (Tensor* output : context.outputs) {
@@ -210,39 +210,15 @@ void geometrySplit(const OpContext& context) {
 }
 
 constexpr OpDef kConcatOps[] = {
-    {.type = OpType::Concat,
-     .minInputs = 1,
-     .maxInputs = 255,
-     .parse = parseAxis,
-     .shape = shapeConcat,
-     .geometry = geometryJoin},
-    {.type = OpType::QuantizedConcat,
-     .minInputs = 1,
-     .maxInputs = 255,
-     .parse = parseAxis,
-     .shape = shapeConcat,
-     .geometry = geometryJoin},
-    {.type = OpType::Pack,
-     .minInputs = 1,
-     .maxInputs = 255,
-     .parse = parseAxis,
-     .shape = shapePack,
-     .geometry = geometryJoin},
+    {.type = OpType::Concat, .parse = parseAxis, .shape = shapeConcat, .geometry = geometryJoin},
+    {.type = OpType::QuantizedConcat, .parse = parseAxis, .shape = shapeConcat, .geometry = geometryJoin},
+    {.type = OpType::Pack, .parse = parseAxis, .shape = shapePack, .geometry = geometryJoin},
     {.type = OpType::Slice,
-     .minInputs = 1,
-     .maxInputs = 2,
-     .maxOutputs = 255,
      .parse = parseSlice,
      .shape = shapeSlice,
      .geometry = geometrySplit,
      .contentInputs = contentOfInput1},
-    {.type = OpType::Unpack,
-     .minInputs = 1,
-     .maxInputs = 1,
-     .maxOutputs = 255,
-     .parse = parseAxis,
-     .shape = shapeUnpack,
-     .geometry = geometrySplit},
+    {.type = OpType::Unpack, .parse = parseAxis, .shape = shapeUnpack, .geometry = geometrySplit},
 };
 
 }  // namespace

@@ -54,8 +54,8 @@ ParamsPtr parseWhile(const wire::Op& op, const ParseContext& context) {
 }
 
 constexpr OpDef kControlOps[] = {
-    {.type = OpType::If, .minInputs = 1, .maxInputs = 255, .maxOutputs = 255, .parse = parseIf},
-    {.type = OpType::While, .minInputs = 0, .maxInputs = 255, .maxOutputs = 255, .parse = parseWhile},
+    {.type = OpType::If, .parse = parseIf},
+    {.type = OpType::While, .parse = parseWhile},
 };
 
 }  // namespace

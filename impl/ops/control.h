@@ -9,7 +9,7 @@ namespace mnnc {
 
 using NameLists = std::vector<std::vector<std::string>>;
 
-struct IfParams : Params {
+struct IfParams : ParamsOf<IfParams> {
     std::string thenGraph, elseGraph;
     NameLists inputAliases;   // [op input] -> formal inputs of either branch
     NameLists outputAliases;  // [op output] -> {output of then, output of else}; empty: by position
@@ -17,7 +17,7 @@ struct IfParams : Params {
 
 // condGraph empty: the loop of ONNX (trip limit, condition, carried values), all by position. Otherwise that
 // of TensorFlow, by names.
-struct WhileParams : Params {
+struct WhileParams : ParamsOf<WhileParams> {
     std::string condGraph, bodyGraph;
     NameLists inputAliases;                  // [op input] -> formal inputs of condition and body
     std::vector<std::string> outputAliases;  // [op output] -> body output or body input

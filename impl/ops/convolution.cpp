@@ -132,7 +132,7 @@ const int64_t* givenOutputSize(const ShapeContext& context, const ConvParams& pa
 }
 
 ConvWindow windowOf(const ShapeContext& context, const int64_t* outputSize) {
-    const ConvParams& params = *context.node.paramsAs<ConvParams>();
+    const ConvParams& params = context.node.paramsAs<ConvParams>();
     const int tensors = params.tensorInputs(context.inputs.size());
     const Tensor* weight = tensors > 1 ? &context.in(1) : nullptr;
     return convWindow(context.node.type, params, channelFirstShape(context.in(0), context.name()), weight,
@@ -140,7 +140,7 @@ ConvWindow windowOf(const ShapeContext& context, const int64_t* outputSize) {
 }
 
 void convolutionShape(const ShapeContext& context) {
-    const ConvParams& params = *context.node.paramsAs<ConvParams>();
+    const ConvParams& params = context.node.paramsAs<ConvParams>();
     int64_t size[2] = {0, 0};
     const ConvWindow w = windowOf(context, givenOutputSize(context, params, size));
     const int tensors = params.tensorInputs(context.inputs.size());
@@ -164,12 +164,12 @@ void convolutionShape(const ShapeContext& context) {
 // The command loses the output-shape input: from here on the output's extents say it.
 void convolutionGeometry(const OpContext& context) {
     Command command = context.command();
-    if (context.node.paramsAs<ConvParams>()->hasOutputShape) command.inputs.pop_back();
+    if (context.node.paramsAs<ConvParams>().hasOutputShape) command.inputs.pop_back();
     emitChannelFirst(context, std::move(command));
 }
 
 uint32_t outputShapeInput(const Node& node) {
-    const ConvParams& params = *node.paramsAs<ConvParams>();
+    const ConvParams& params = node.paramsAs<ConvParams>();
     return params.hasOutputShape ? 1u << (node.inputs.size() - 1) : 0u;
 }
 
@@ -183,10 +183,8 @@ double convolutionFlops(const ShapeContext& context) {
     return 2.0 * static_cast<double>(w.batch) * pixels * static_cast<double>(w.weightCount);
 }
 
-constexpr OpDef convolutionDef(OpType type, uint8_t maxInputs) {
+constexpr OpDef convolutionDef(OpType type) {
     return {.type = type,
-            .minInputs = 1,
-            .maxInputs = maxInputs,
             .parse = parseConvolution,
             .shape = convolutionShape,
             .geometry = convolutionGeometry,
@@ -277,9 +275,9 @@ FoldedScales ConvParams::foldedScales(int64_t outputChannels, const char* name) 
 
 OpFamily convolutionOps() {
     static constexpr OpDef kOps[] = {
-        convolutionDef(OpType::Convolution, 3),   convolutionDef(OpType::ConvolutionDepthwise, 3),
-        convolutionDef(OpType::Deconvolution, 4), convolutionDef(OpType::DeconvolutionDepthwise, 4),
-        convolutionDef(OpType::ConvInt8, 1),      convolutionDef(OpType::DepthwiseConvInt8, 1),
+        convolutionDef(OpType::Convolution),   convolutionDef(OpType::ConvolutionDepthwise),
+        convolutionDef(OpType::Deconvolution), convolutionDef(OpType::DeconvolutionDepthwise),
+        convolutionDef(OpType::ConvInt8),      convolutionDef(OpType::DepthwiseConvInt8),
     };
     return kOps;
 }

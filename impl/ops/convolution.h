@@ -26,7 +26,7 @@ struct FoldedScales {
 };
 
 // Refers to the bytes of the model it was parsed from and must not outlive that.
-struct ConvParams : Params {
+struct ConvParams : ParamsOf<ConvParams> {
     int kernelX = 1, kernelY = 1;
     int strideX = 1, strideY = 1;
     int dilateX = 1, dilateY = 1;

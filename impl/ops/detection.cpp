@@ -115,8 +115,6 @@ uint32_t contentNms(const Node& node) {
 
 constexpr OpDef kDetectionOps[] = {
     {.type = OpType::NonMaxSuppressionV2,
-     .minInputs = 3,
-     .maxInputs = 5,
      .shape = shapeNms,
      .geometry = geometryNms,
      .contentInputs = contentNms},

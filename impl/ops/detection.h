@@ -9,7 +9,7 @@ namespace mnnc {
 
 // Dense form: boxes [boxes, 4], scores [boxes] -> [hits]. Batched form (ONNX): boxes [batch, boxes, 4],
 // scores [batch, classes, boxes] -> rows (batch, class, box).
-struct NmsParams : Params {
+struct NmsParams : ParamsOf<NmsParams> {
     int64_t batch = 1, classes = 1, boxes = 0;
     bool batched = false;
 };

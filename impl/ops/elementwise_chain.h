@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "ops/op_type.h"
+#include "base/op_type.h"
 #include "ops/params.h"
 
 namespace mnnc {
@@ -14,7 +14,7 @@ struct ChainStep {
     std::vector<size_t> operands;   // values: of the outputs' shape, or one number for all elements
 };
 
-struct ElementwiseChainParams : Params {
+struct ElementwiseChainParams : ParamsOf<ElementwiseChainParams> {
     std::vector<ChainStep> steps;  // in an order in which they can run
     std::vector<size_t> results;   // for each output the step that makes it, ascending
 };

@@ -54,7 +54,7 @@ ParamsPtr parseAxis(const wire::Op& op, const ParseContext&) {
 }
 
 bool forwardBroadcast(const ShapeContext& context) {
-    return context.node.paramsAs<AxisParams>()->axis != 0;
+    return context.node.paramsAs<AxisParams>().axis != 0;
 }
 
 void shapeBroadcastTo(const ShapeContext& context) {
@@ -165,7 +165,7 @@ void shapeOneHot(const ShapeContext& context) {
         fail(Status::ComputeSizeError, "op '%s': the on or off value is empty", context.name());
     Shape shape = context.in(0).shape;
     const int axis =
-        normalizeAxis(context.node.paramsAs<AxisParams>()->axis, shape.rank() + 1, context.name());
+        normalizeAxis(context.node.paramsAs<AxisParams>().axis, shape.rank() + 1, context.name());
     const int64_t depth = context.intAt(1);
     if (depth < 0) fail(Status::ComputeSizeError, "op '%s': a depth of %lld", context.name(), asLong(depth));
     shape.insert(axis, depth);
@@ -176,7 +176,7 @@ void shapeOneHot(const ShapeContext& context) {
 void geometryOneHot(const OpContext& context) {
     const Shape& shape = context.out(0).shape;
     const AxisSplit split(
-        shape, normalizeAxis(context.node.paramsAs<AxisParams>()->axis, shape.rank(), context.name()));
+        shape, normalizeAxis(context.node.paramsAs<AxisParams>().axis, shape.rank(), context.name()));
     auto params = std::make_shared<OneHotParams>();
     params->outer = split.outer;
     params->depth = split.axis;
@@ -233,7 +233,7 @@ ParamsPtr parseRandom(const wire::Op& op, const ParseContext& context) {
 }
 
 void shapeRandom(const ShapeContext& context) {
-    const auto* params = context.node.paramsAs<RandomParams>();
+    const auto* params = &context.node.paramsAs<RandomParams>();
     const bool uniform = context.node.type == OpType::RandomUniform;
     if (uniform ? !(params->low < params->high) : !(params->high >= 0))
         fail(Status::InputDataError, "op '%s': random numbers with bounds %g and %g", context.name(),
@@ -246,68 +246,32 @@ void shapeRandom(const ShapeContext& context) {
 }
 
 constexpr OpDef kFillOps[] = {
-    {.type = OpType::Tile,
-     .minInputs = 2,
-     .maxInputs = 2,
-     .shape = shapeTile,
-     .geometry = geometryTile,
-     .contentInputs = contentOfInput1},
+    {.type = OpType::Tile, .shape = shapeTile, .geometry = geometryTile, .contentInputs = contentOfInput1},
     {.type = OpType::BroadcastTo,
-     .minInputs = 2,
-     .maxInputs = 2,
      .parse = parseAxis,
      .shape = shapeBroadcastTo,
      .geometry = geometryBroadcastTo,
      .contentInputs = contentOfInput1},
-    {.type = OpType::Fill,
-     .minInputs = 2,
-     .maxInputs = 2,
-     .shape = shapeFill,
-     .geometry = geometryFill,
-     .contentInputs = contentOfInput0},
-    {.type = OpType::ZerosLike,
-     .minInputs = 1,
-     .maxInputs = 1,
-     .geometry = geometryZeros,
-     .shapeOnlyInputs = contentOfInput0},
-    {.type = OpType::ZeroGrad,
-     .minInputs = 1,
-     .maxInputs = 1,
-     .geometry = geometryZeros,
-     .shapeOnlyInputs = contentOfInput0},
+    {.type = OpType::Fill, .shape = shapeFill, .geometry = geometryFill, .contentInputs = contentOfInput0},
+    {.type = OpType::ZerosLike, .geometry = geometryZeros, .shapeOnlyInputs = contentOfInput0},
+    {.type = OpType::ZeroGrad, .geometry = geometryZeros, .shapeOnlyInputs = contentOfInput0},
     {.type = OpType::EyeLike,
-     .minInputs = 1,
-     .maxInputs = 2,
      .shape = shapeEyeLike,
      .geometry = geometryEyeLike,
      .contentInputs = contentOfInput1,
      .shapeOnlyInputs = contentOfInput0},
     {.type = OpType::OneHot,
-     .minInputs = 4,
-     .maxInputs = 4,
      .parse = parseOneHot,
      .shape = shapeOneHot,
      .geometry = geometryOneHot,
      .contentInputs = contentOfInput1},
-    {.type = OpType::Range,
-     .minInputs = 3,
-     .maxInputs = 3,
-     .shape = shapeRange,
-     .contentInputs = [](const Node&) { return 7u; }},
-    {.type = OpType::LinSpace,
-     .minInputs = 3,
-     .maxInputs = 3,
-     .shape = shapeLinSpace,
-     .contentInputs = [](const Node&) { return 4u; }},
+    {.type = OpType::Range, .shape = shapeRange, .contentInputs = [](const Node&) { return 7u; }},
+    {.type = OpType::LinSpace, .shape = shapeLinSpace, .contentInputs = [](const Node&) { return 4u; }},
     {.type = OpType::RandomUniform,
-     .minInputs = 1,
-     .maxInputs = 1,
      .parse = parseRandom,
      .shape = shapeRandom,
      .contentInputs = contentOfInput0},
     {.type = OpType::RandomNormal,
-     .minInputs = 1,
-     .maxInputs = 1,
      .parse = parseRandom,
      .shape = shapeRandom,
      .contentInputs = contentOfInput0},

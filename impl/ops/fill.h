@@ -6,11 +6,11 @@
 namespace mnnc {
 
 // The OneHot command carries AxisParams-like numbers already resolved: [outer][depth][inner].
-struct OneHotParams : Params {
+struct OneHotParams : ParamsOf<OneHotParams> {
     int64_t outer = 1, depth = 1, inner = 1;
 };
 
-struct RandomParams : Params {
+struct RandomParams : ParamsOf<RandomParams> {
     bool seeded = false;  // a seed other than 0: the generator is mt19937(1), whatever the seed says
     DataType type = DataType::Float32;
     float low = 0, high = 1;  // or mean and deviation

@@ -22,7 +22,7 @@ uint32_t contentOfInput2(const Node& node) {
 }
 
 int gatherAxis(const ShapeContext& context) {
-    const auto* params = context.node.paramsAs<AxisParams>();
+    const auto* params = &context.node.paramsAs<AxisParams>();
     const int rank = context.in(0).shape.rank();
     int64_t axis = 0;
     if (params->given)
@@ -78,7 +78,7 @@ void geometryGather(const OpContext& context) {
 }
 
 int64_t batchAxes(const ShapeContext& context) {
-    return context.node.paramsAs<AxisParams>()->axis;
+    return context.node.paramsAs<AxisParams>().axis;
 }
 
 void shapeGatherNd(const ShapeContext& context) {
@@ -157,28 +157,14 @@ void geometryGatherElements(const OpContext& context) {
 }
 
 constexpr OpDef kGatherOps[] = {
-    {.type = OpType::Gather,
-     .minInputs = 2,
-     .maxInputs = 2,
-     .parse = parseAxis,
-     .shape = shapeGather,
-     .geometry = geometryGather},
+    {.type = OpType::Gather, .parse = parseAxis, .shape = shapeGather, .geometry = geometryGather},
     {.type = OpType::GatherV2,
-     .minInputs = 2,
-     .maxInputs = 3,
      .parse = parseAxis,
      .shape = shapeGather,
      .geometry = geometryGather,
      .contentInputs = contentOfInput2},
-    {.type = OpType::GatherND,
-     .minInputs = 2,
-     .maxInputs = 2,
-     .parse = parseAxis,
-     .shape = shapeGatherNd,
-     .geometry = geometryGatherNd},
+    {.type = OpType::GatherND, .parse = parseAxis, .shape = shapeGatherNd, .geometry = geometryGatherNd},
     {.type = OpType::GatherElements,
-     .minInputs = 2,
-     .maxInputs = 3,
      .shape = shapeGatherElements,
      .geometry = geometryGatherElements,
      .contentInputs = contentOfInput2},

@@ -9,13 +9,13 @@ namespace mnnc {
 
 // GatherV2: inputs data [outer][extent][inner] and indices; output [outer][count][inner].
 // indicesChecked, here and below: all indices were known while planning, and none is outside.
-struct GatherParams : Params {
+struct GatherParams : ParamsOf<GatherParams> {
     int64_t outer = 1, extent = 1, inner = 1, count = 1;
     bool indicesChecked = false;
 };
 
 // GatherND: rows of `depth` indices, each copies `slice` elements; index j counts in steps of stride[j].
-struct GatherNdParams : Params {
+struct GatherNdParams : ParamsOf<GatherNdParams> {
     int64_t rows = 0, slice = 0;
     IndexBounds bounds;
     int64_t stride[kMaxRank] = {};
@@ -23,7 +23,7 @@ struct GatherNdParams : Params {
 };
 
 // GatherElements and ScatterElements: the axis the indices replace.
-struct ElementsParams : Params {
+struct ElementsParams : ParamsOf<ElementsParams> {
     int axis = 0;
     int reduction =
         -1;  // ScatterElements, ScatterNd: -1 replace, 0 add, 1 subtract, 2 multiply, other: write nothing

@@ -131,7 +131,7 @@ void applyFields(const InterpParams& params, Target& t, const char* name) {
 }
 
 Target targetOf(const ShapeContext& context) {
-    const InterpParams& params = *context.node.paramsAs<InterpParams>();
+    const InterpParams& params = context.node.paramsAs<InterpParams>();
     const char* name = context.name();
     Target t;
     t.in = t.out = channelFirstShape(context.in(0), name);
@@ -217,7 +217,7 @@ Tensor* resizeLeading(const OpContext& context, Tensor* x, int axis, int64_t ext
 }
 
 void interpGeometry(const OpContext& context) {
-    const InterpParams& params = *context.node.paramsAs<InterpParams>();
+    const InterpParams& params = context.node.paramsAs<InterpParams>();
     const Target t = targetOf(context);
     const int rank = t.in.rank(), spatial = rank - 2;
     AxisMap maps[kMaxRank];
@@ -254,7 +254,7 @@ uint32_t secondInput(const Node& node) {
 double interpFlops(const ShapeContext& context) {
     const double elements = static_cast<double>(context.out(0).elements());
     const double corners = std::pow(2.0, context.out(0).shape.rank() - 2);
-    switch (context.node.paramsAs<InterpParams>()->type) {
+    switch (context.node.paramsAs<InterpParams>().type) {
         case ResizeType::Linear:
             return elements * corners;
         case ResizeType::Cubic:
@@ -268,8 +268,6 @@ double interpFlops(const ShapeContext& context) {
 
 constexpr OpDef interpDef(OpType type, ParamsPtr (*parse)(const wire::Op&, const ParseContext&)) {
     return {.type = type,
-            .minInputs = 1,
-            .maxInputs = 2,
             .parse = parse,
             .shape = interpShape,
             .geometry = interpGeometry,

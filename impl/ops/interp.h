@@ -19,7 +19,7 @@ enum class CoordinateMode : uint8_t {
 };
 
 // What the file says.
-struct InterpParams : Params {
+struct InterpParams : ParamsOf<InterpParams> {
     ResizeType type = ResizeType::Linear;
     CoordinateMode mode = CoordinateMode::Asymmetric;  // never NotSet: legacy flags are resolved
     bool legacy = false;                               // Resize: only scales count
@@ -31,7 +31,7 @@ struct InterpParams : Params {
 struct AxisMap {
     float a = 1, b = 0;
 };
-struct InterpCommand : Params {
+struct InterpCommand : ParamsOf<InterpCommand> {
     ResizeType type = ResizeType::Linear;
     AxisMap axis[3];  // depth, height, width
 };

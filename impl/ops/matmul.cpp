@@ -61,7 +61,7 @@ void shapeMatMul(const ShapeContext& context) {
         if (context.in(i).type != DataType::Float32)
             fail(Status::ComputeSizeError, "op '%s': input %d is %s; matrices must be float32",
                  context.name(), i, dataTypeName(context.in(i).type));
-    const MatMulSizes sizes = matMulSizes(*context.node.paramsAs<MatMulParams>(), context.in(0).shape,
+    const MatMulSizes sizes = matMulSizes(context.node.paramsAs<MatMulParams>(), context.in(0).shape,
                                           context.in(1).shape, context.name());
     if (context.inputCount() > 2 && context.in(2).elements() != sizes.h)
         fail(Status::ComputeSizeError, "op '%s': a bias of %s for rows of %lld", context.name(),
@@ -70,7 +70,7 @@ void shapeMatMul(const ShapeContext& context) {
 }
 
 double matMulFlops(const ShapeContext& context) {
-    const MatMulSizes sizes = matMulSizes(*context.node.paramsAs<MatMulParams>(), context.in(0).shape,
+    const MatMulSizes sizes = matMulSizes(context.node.paramsAs<MatMulParams>(), context.in(0).shape,
                                           context.in(1).shape, context.name());
     return 2.0 * static_cast<double>(sizes.output.elements()) * static_cast<double>(sizes.l);
 }
@@ -101,7 +101,7 @@ ParamsPtr parseInnerProduct(const wire::Op& op, const ParseContext& context) {
 }
 
 void shapeInnerProduct(const ShapeContext& context) {
-    const auto* params = context.node.paramsAs<InnerProductParams>();
+    const auto* params = &context.node.paramsAs<InnerProductParams>();
     const Tensor& input = context.in(0);
     if (input.type != DataType::Float32)
         fail(Status::ComputeSizeError, "op '%s': the input is %s; it must be float32", context.name(),
@@ -114,28 +114,16 @@ void shapeInnerProduct(const ShapeContext& context) {
 
 double innerProductFlops(const ShapeContext& context) {
     return 2.0 * static_cast<double>(context.in(0).elements()) *
-           context.node.paramsAs<InnerProductParams>()->outputs;
+           context.node.paramsAs<InnerProductParams>().outputs;
 }
 
 }  // namespace
 
 OpFamily matmulOps() {
     static constexpr OpDef kOps[] = {
-        {.type = OpType::MatMul,
-         .minInputs = 2,
-         .maxInputs = 3,
-         .parse = parseMatMul,
-         .shape = shapeMatMul,
-         .flops = matMulFlops},
-        {.type = OpType::BatchMatMul,
-         .minInputs = 2,
-         .maxInputs = 3,
-         .parse = parseMatMul,
-         .shape = shapeMatMul,
-         .flops = matMulFlops},
+        {.type = OpType::MatMul, .parse = parseMatMul, .shape = shapeMatMul, .flops = matMulFlops},
+        {.type = OpType::BatchMatMul, .parse = parseMatMul, .shape = shapeMatMul, .flops = matMulFlops},
         {.type = OpType::InnerProduct,
-         .minInputs = 1,
-         .maxInputs = 1,
          .parse = parseInnerProduct,
          .shape = shapeInnerProduct,
          .flops = innerProductFlops},

@@ -7,7 +7,7 @@
 
 namespace mnnc {
 
-struct MatMulParams : Params {
+struct MatMulParams : ParamsOf<MatMulParams> {
     bool transposeA = false, transposeB = false;
 };
 
@@ -22,7 +22,7 @@ struct MatMulSizes {
 // Throws ComputeSizeError naming `what` when the operands do not fit.
 MatMulSizes matMulSizes(const MatMulParams& params, const Shape& a, const Shape& b, const char* what);
 
-struct InnerProductParams : Params {
+struct InnerProductParams : ParamsOf<InnerProductParams> {
     int outputs = 0, inputs = 0;
     std::vector<float> weight;  // [outputs][inputs]
     std::vector<float> bias;    // empty or `outputs` values

@@ -27,13 +27,10 @@ Node parseNode(const Model& model, const Graph& graph, const wire::Op& op) {
         node.unsupported = "this library does not implement it";
         return node;
     }
-    if (node.inputs.size() < def->minInputs || (def->maxInputs != 255 && node.inputs.size() > def->maxInputs))
-        fail(Status::BadParameter, "op '%s' (%s) has %zu inputs", node.name.c_str(), opTypeName(node.type),
-             node.inputs.size());
-    if (node.outputs.size() < def->minOutputs ||
-        (def->maxOutputs != 255 && node.outputs.size() > def->maxOutputs))
-        fail(Status::BadParameter, "op '%s' (%s) has %zu outputs", node.name.c_str(), opTypeName(node.type),
-             node.outputs.size());
+    const OpArity& arity = *opArity(node.type);
+    if (!arity.takes(node.inputs.size()) || !arity.makes(node.outputs.size()))
+        fail(Status::BadParameter, "op '%s' (%s) has %zu inputs and %zu outputs", node.name.c_str(),
+             opTypeName(node.type), node.inputs.size(), node.outputs.size());
     try {
         if (def->parse) node.params = def->parse(op, ParseContext{model, node});
         node.def = def;

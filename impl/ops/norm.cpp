@@ -67,7 +67,7 @@ ParamsPtr parseLayerNorm(const wire::Op& op, const ParseContext& context) {
 }
 
 void shapeLayerNorm(const ShapeContext& context) {
-    const auto* params = context.node.paramsAs<LayerNormParams>();
+    const auto* params = context.node.paramsIf<LayerNormParams>();
     const Tensor& input = context.in(0);
     const size_t outputs = context.outputs.size();
     if (context.inputs.size() != outputs || (outputs == 2 && !(context.in(1).shape == input.shape)))
@@ -112,7 +112,7 @@ ParamsPtr parseNormalize(const wire::Op& op, const ParseContext& context) {
 }
 
 void shapeNormalize(const ShapeContext& context) {
-    const auto* params = context.node.paramsAs<NormalizeParams>();
+    const auto* params = &context.node.paramsAs<NormalizeParams>();
     if (context.in(0).shape.rank() < 4)
         fail(Status::ComputeSizeError, "op '%s': Normalize needs rank 4, the input is %s", context.name(),
              context.in(0).shape.text().c_str());
@@ -149,7 +149,7 @@ double normFlops(const ShapeContext& context) {
     return 5.0 * static_cast<double>(context.in(0).elements());
 }
 double lrnFlops(const ShapeContext& context) {
-    const auto* params = context.node.paramsAs<LrnParams>();
+    const auto* params = &context.node.paramsAs<LrnParams>();
     const double window =
         params->withinChannel ? 1.0 * params->localSize * params->localSize : params->localSize;
     return (2 * window + 4) * static_cast<double>(context.in(0).elements());
@@ -160,25 +160,12 @@ double lrnFlops(const ShapeContext& context) {
 OpFamily normOps() {
     static constexpr OpDef kOps[] = {
         {.type = OpType::LayerNorm,
-         .minInputs = 1,
-         .maxInputs = 2,
-         .maxOutputs = 2,
          .parse = parseLayerNorm,
          .shape = shapeLayerNorm,
          .geometry = lowerLayerNorm,
          .flops = normFlops},
-        {.type = OpType::Normalize,
-         .minInputs = 1,
-         .maxInputs = 1,
-         .parse = parseNormalize,
-         .shape = shapeNormalize,
-         .flops = normFlops},
-        {.type = OpType::LRN,
-         .minInputs = 1,
-         .maxInputs = 1,
-         .parse = parseLrn,
-         .shape = shapeLrn,
-         .flops = lrnFlops},
+        {.type = OpType::Normalize, .parse = parseNormalize, .shape = shapeNormalize, .flops = normFlops},
+        {.type = OpType::LRN, .parse = parseLrn, .shape = shapeLrn, .flops = lrnFlops},
     };
     return kOps;
 }

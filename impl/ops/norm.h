@@ -7,7 +7,7 @@
 
 namespace mnnc {
 
-struct LayerNormParams : Params {
+struct LayerNormParams : ParamsOf<LayerNormParams> {
     std::vector<int> axes;
     float epsilon = 0;
     std::vector<float> gamma, beta;  // equal sizes; both empty: no affine part
@@ -23,13 +23,13 @@ struct NormBlocks {
 // Throws ComputeSizeError or BadRange naming `what`.
 NormBlocks normBlocks(const LayerNormParams& params, const Shape& shape, const char* what);
 
-struct NormalizeParams : Params {  // y = x scale[c] / sqrt(sum of x^2 + epsilon)
-    bool acrossSpatial = false;    // sum over c, h, w instead of c
+struct NormalizeParams : ParamsOf<NormalizeParams> {  // y = x scale[c] / sqrt(sum of x^2 + epsilon)
+    bool acrossSpatial = false;                       // sum over c, h, w instead of c
     float epsilon = 0;
     std::vector<float> scale;
 };
 
-struct LrnParams : Params {  // y = x (bias + alpha M)^-beta, M = mean of x^2 over the window
+struct LrnParams : ParamsOf<LrnParams> {  // y = x (bias + alpha M)^-beta, M = mean of x^2 over the window
     bool withinChannel = false;
     int localSize = 1;
     float alpha = 0, beta = 0, bias = 1;

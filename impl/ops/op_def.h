@@ -28,8 +28,12 @@ struct Node {
     ParamsPtr params;
 
     template <typename T>
-    const T* paramsAs() const {
-        return static_cast<const T*>(params.get());
+    const T& paramsAs() const {
+        return mnnc::paramsAs<T>(params.get(), name.c_str());
+    }
+    template <typename T>
+    const T* paramsIf() const noexcept {
+        return mnnc::paramsIf<T>(params.get());
     }
 };
 
@@ -95,11 +99,7 @@ struct OpContext : ShapeContext {
 };
 
 struct OpDef {
-    OpType type;
-    uint8_t minInputs;
-    uint8_t maxInputs;  // 255: any
-    uint8_t minOutputs = 1;
-    uint8_t maxOutputs = 1;
+    OpType type;  // its arity is a row of operators.def
     // Reads the wire parameters (null: the op has none). Must test main_type before it touches `main`, check
     // every value that later becomes an index, a divisor or a size, and throw BadParameter with a sentence.
     ParamsPtr (*parse)(const wire::Op& op, const ParseContext& context) = nullptr;

@@ -10,7 +10,7 @@
 namespace mnnc {
 
 // The one parameter many operators have. `given`: the file has a table for it.
-struct AxisParams : Params {
+struct AxisParams : ParamsOf<AxisParams> {
     int64_t axis = 0;
     bool given = false;
 };

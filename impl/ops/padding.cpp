@@ -14,7 +14,7 @@ namespace {
 
 using wire::PadValueMode;
 
-struct PaddingParams : Params {
+struct PaddingParams : ParamsOf<PaddingParams> {
     PadValueMode mode = PadValueMode::CONSTANT;
 };
 
@@ -53,7 +53,7 @@ void shapePadding(const ShapeContext& context) {
                  context.in(0).shape.text().c_str());
     }
     shape.elements();
-    if (context.inputCount() > 2 && context.node.paramsAs<PaddingParams>()->mode == PadValueMode::CONSTANT) {
+    if (context.inputCount() > 2 && context.node.paramsAs<PaddingParams>().mode == PadValueMode::CONSTANT) {
         requireSameWidth(context, 0, 2);
         if (context.in(2).empty())
             fail(Status::ComputeSizeError, "op '%s': the fill value is empty", context.name());
@@ -124,7 +124,7 @@ void borderBoxes(RegionBuilder& builder, int input, const Shape& out, const Stri
 }
 
 void geometryPadding(const OpContext& context) {
-    const PadValueMode mode = context.node.paramsAs<PaddingParams>()->mode;
+    const PadValueMode mode = context.node.paramsAs<PaddingParams>().mode;
     const Shape &in = context.in(0).shape, &out = context.out(0).shape;
     const std::vector<int64_t> pads = padsOf(context);
     const Strides src = rowMajorStrides(in), dst = rowMajorStrides(out);
@@ -167,8 +167,6 @@ void geometryPadding(const OpContext& context) {
 
 constexpr OpDef kPaddingOps[] = {
     {.type = OpType::Padding,
-     .minInputs = 2,
-     .maxInputs = 3,
      .parse = parsePadding,
      .shape = shapePadding,
      .geometry = geometryPadding,

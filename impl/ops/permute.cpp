@@ -8,12 +8,12 @@ namespace mnnc {
 
 namespace {
 
-struct PermuteParams : Params {
+struct PermuteParams : ParamsOf<PermuteParams> {
     std::vector<int64_t> dims;
     bool given = false;
 };
 
-struct ReverseSequenceParams : Params {
+struct ReverseSequenceParams : ParamsOf<ReverseSequenceParams> {
     int64_t batchAxis = 0, sequenceAxis = 0;
 };
 
@@ -33,8 +33,8 @@ std::vector<int> permutation(const ShapeContext& context) {
     std::vector<int64_t> dims;
     if (context.node.type == OpType::Transpose) {
         dims = context.ints(1);
-    } else if (context.node.paramsAs<PermuteParams>()->given) {
-        dims = context.node.paramsAs<PermuteParams>()->dims;
+    } else if (context.node.paramsAs<PermuteParams>().given) {
+        dims = context.node.paramsAs<PermuteParams>().dims;
     } else {
         for (int axis = rank - 1; axis >= 0; --axis) dims.push_back(axis);
     }
@@ -108,7 +108,7 @@ struct SequencePlan {
 };
 
 SequencePlan sequencePlan(const ShapeContext& context) {
-    const auto* params = context.node.paramsAs<ReverseSequenceParams>();
+    const auto* params = &context.node.paramsAs<ReverseSequenceParams>();
     const Shape& shape = context.in(0).shape;
     SequencePlan plan{normalizeAxis(params->batchAxis, shape.rank(), context.name()),
                       normalizeAxis(params->sequenceAxis, shape.rank(), context.name()), context.ints(1)};
@@ -154,27 +154,16 @@ void geometryReverseSequence(const OpContext& context) {
 }
 
 constexpr OpDef kPermuteOps[] = {
-    {.type = OpType::Permute,
-     .minInputs = 1,
-     .maxInputs = 1,
-     .parse = parsePermute,
-     .shape = shapePermute,
-     .geometry = geometryPermute},
+    {.type = OpType::Permute, .parse = parsePermute, .shape = shapePermute, .geometry = geometryPermute},
     {.type = OpType::Transpose,
-     .minInputs = 2,
-     .maxInputs = 2,
      .shape = shapePermute,
      .geometry = geometryPermute,
      .contentInputs = contentOfInput1},
     {.type = OpType::Reverse,
-     .minInputs = 2,
-     .maxInputs = 2,
      .shape = shapeReverse,
      .geometry = geometryReverse,
      .contentInputs = contentOfInput1},
     {.type = OpType::ReverseSequence,
-     .minInputs = 2,
-     .maxInputs = 2,
      .parse = parseReverseSequence,
      .shape = shapeReverseSequence,
      .geometry = geometryReverseSequence,

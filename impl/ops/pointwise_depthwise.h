@@ -4,7 +4,7 @@
 
 namespace mnnc {
 
-struct PointwiseDepthwiseParams : Params {
+struct PointwiseDepthwiseParams : ParamsOf<PointwiseDepthwiseParams> {
     Command pointwise, depthwise;  // as they were; what lies between has a shape and no memory
 };
 

@@ -162,7 +162,7 @@ PoolAxis spatialAxis(const PoolParams& p, int i, bool isDepth, int64_t in, const
 }
 
 void poolingShape(const ShapeContext& context) {
-    const PoolParams& params = *context.node.paramsAs<PoolParams>();
+    const PoolParams& params = context.node.paramsAs<PoolParams>();
     const Tensor& x = context.in(0);
     Shape out = channelFirstShape(x, context.name());
     const PoolWindow w = poolWindow(params, out, context.name());
@@ -180,7 +180,7 @@ void poolingGeometry(const OpContext& context) {
 }
 
 double poolingFlops(const ShapeContext& context) {
-    const PoolParams& params = *context.node.paramsAs<PoolParams>();
+    const PoolParams& params = context.node.paramsAs<PoolParams>();
     double taps = static_cast<double>(context.out(0).elements());
     if (params.global) return static_cast<double>(context.in(0).elements());
     for (const int k : params.kernel) taps *= k;
@@ -222,17 +222,11 @@ PoolWindow poolWindow(const PoolParams& params, const Shape& input, const char* 
 OpFamily poolingOps() {
     static constexpr OpDef kOps[] = {
         {.type = OpType::Pooling,
-         .minInputs = 1,
-         .maxInputs = 1,
-         .minOutputs = 1,
-         .maxOutputs = 2,
          .parse = parsePooling,
          .shape = poolingShape,
          .geometry = poolingGeometry,
          .flops = poolingFlops},
         {.type = OpType::Pooling3D,
-         .minInputs = 1,
-         .maxInputs = 1,
          .parse = parsePooling3d,
          .shape = poolingShape,
          .geometry = poolingGeometry,

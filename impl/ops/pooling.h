@@ -10,7 +10,7 @@ namespace mnnc {
 enum class PoolPad : uint8_t { Explicit = 0, Valid = 1, Same = 2 };
 enum class PoolCount : uint8_t { Default = 0, IncludePadding = 1, ExcludePadding = 2 };
 
-struct PoolParams : Params {
+struct PoolParams : ParamsOf<PoolParams> {
     bool average = false;
     bool global = false;
     PoolPad padType = PoolPad::Explicit;

@@ -53,7 +53,7 @@ void quantCastShape(const ShapeContext& context) {
     if (x.type != needed)
         fail(Status::BadType, "op '%s': its input is %s, %s is needed", context.name(), dataTypeName(x.type),
              dataTypeName(needed));
-    if (const auto* params = context.node.paramsAs<QuantCastParams>(); params && params->scale.size() > 1) {
+    if (const auto* params = context.node.paramsIf<QuantCastParams>(); params && params->scale.size() > 1) {
         const int64_t channels = x.shape.rank() < 2 ? 0 : channelFirstShape(x, context.name())[1];
         if (static_cast<int64_t>(params->scale.size()) != channels)
             fail(Status::ComputeSizeError, "op '%s': %zu scales for %lld channels", context.name(),
@@ -63,7 +63,7 @@ void quantCastShape(const ShapeContext& context) {
 }
 
 void quantCastGeometry(const OpContext& context) {
-    const auto* params = context.node.paramsAs<QuantCastParams>();
+    const auto* params = context.node.paramsIf<QuantCastParams>();
     if (params && params->scale.size() > 1)
         emitChannelFirst(context, context.command());
     else
@@ -75,14 +75,10 @@ void quantCastGeometry(const OpContext& context) {
 OpFamily quantizedOps() {
     static constexpr OpDef kOps[] = {
         {.type = OpType::FloatToInt8,
-         .minInputs = 1,
-         .maxInputs = 1,
          .parse = parseQuantCast,
          .shape = quantCastShape,
          .geometry = quantCastGeometry},
         {.type = OpType::Int8ToFloat,
-         .minInputs = 1,
-         .maxInputs = 1,
          .parse = parseQuantCast,
          .shape = quantCastShape,
          .geometry = quantCastGeometry},

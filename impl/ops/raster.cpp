@@ -8,7 +8,7 @@ namespace mnnc {
 
 namespace {
 
-struct ConvertParams : Params {
+struct ConvertParams : ParamsOf<ConvertParams> {
     Format dest = Format::NCHW;
 };
 
@@ -32,7 +32,7 @@ bool channelFirst(Format format) {
 // Extents move with the channel; rank 2 and below keep theirs.
 void shapeConvert(const ShapeContext& context) {
     const Tensor& input = context.in(0);
-    const Format dest = context.node.paramsAs<ConvertParams>()->dest;
+    const Format dest = context.node.paramsAs<ConvertParams>().dest;
     Shape shape = input.shape;
     const int rank = shape.rank();
     if (rank > 2 && channelFirst(input.format) != channelFirst(dest)) {
@@ -47,7 +47,7 @@ void shapeConvert(const ShapeContext& context) {
 // Data is transposed for rank 4 only; other ranks keep their linear order, as files of the reference expect.
 void geometryConvert(const OpContext& context) {
     const Tensor& input = context.in(0);
-    const Format dest = context.node.paramsAs<ConvertParams>()->dest;
+    const Format dest = context.node.paramsAs<ConvertParams>().dest;
     if (input.shape.rank() != 4 || channelFirst(input.format) == channelFirst(dest)) {
         context.geometry.copyLinear(context.outputs[0], context.inputs[0], context.node.name);
         return;
@@ -64,7 +64,7 @@ void geometryConvert(const OpContext& context) {
     context.geometry.raster(context.outputs[0], {context.inputs[0]}, {region}, context.node.name);
 }
 
-struct RasterParams : Params {
+struct RasterParams : ParamsOf<RasterParams> {
     bool described = false;  // an Extra table with shape and regions
     Shape shape;
     bool typed = false;
@@ -132,7 +132,7 @@ ParamsPtr parseRaster(const wire::Op& op, const ParseContext& context) {
 }
 
 void shapeRaster(const ShapeContext& context) {
-    const auto* params = context.node.paramsAs<RasterParams>();
+    const auto* params = context.node.paramsIf<RasterParams>();
     if (context.inputCount() == 0 && (!params->described || !params->typed || !params->hasFormat))
         fail(Status::ComputeSizeError, "op '%s' has neither inputs nor a shape, type and format",
              context.name());
@@ -145,7 +145,7 @@ void shapeRaster(const ShapeContext& context) {
 }
 
 void geometryRaster(const OpContext& context) {
-    const auto* params = context.node.paramsAs<RasterParams>();
+    const auto* params = context.node.paramsIf<RasterParams>();
     std::vector<Region> regions = params->regions;
     if (regions.empty())
         for (int i = 0; i < context.inputCount(); ++i) {
@@ -165,17 +165,10 @@ void geometryRaster(const OpContext& context) {
 
 constexpr OpDef kRasterOps[] = {
     {.type = OpType::ConvertTensor,
-     .minInputs = 1,
-     .maxInputs = 1,
      .parse = parseConvert,
      .shape = shapeConvert,
      .geometry = geometryConvert},
-    {.type = OpType::Raster,
-     .minInputs = 0,
-     .maxInputs = 255,
-     .parse = parseRaster,
-     .shape = shapeRaster,
-     .geometry = geometryRaster},
+    {.type = OpType::Raster, .parse = parseRaster, .shape = shapeRaster, .geometry = geometryRaster},
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ ParamsPtr parseReduction(const wire::Op& op, const ParseContext& context) {
 }
 
 std::vector<int> resolveAxes(const ShapeContext& context) {
-    const auto* params = context.node.paramsAs<ReductionParams>();
+    const auto* params = context.node.paramsIf<ReductionParams>();
     const int rank = context.in(0).shape.rank();
     std::vector<int> axes;
     if (context.inputCount() > 1) {
@@ -42,7 +42,7 @@ std::vector<int> resolveAxes(const ShapeContext& context) {
 void shapeReduction(const ShapeContext& context) {
     const std::vector<int> axes = resolveAxes(context);
     Shape shape = context.in(0).shape;
-    const bool keep = context.node.paramsAs<ReductionParams>()->keepDims;
+    const bool keep = context.node.paramsAs<ReductionParams>().keepDims;
     for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
         if (keep)
             shape[*axis] = 1;
@@ -53,7 +53,7 @@ void shapeReduction(const ShapeContext& context) {
 }
 
 void lowerReduction(const OpContext& context) {
-    const auto* params = context.node.paramsAs<ReductionParams>();
+    const auto* params = &context.node.paramsAs<ReductionParams>();
     auto resolved = std::make_shared<ReductionParams>();
     resolved->operation = params->operation;
     resolved->keepDims = params->keepDims;
@@ -79,8 +79,6 @@ double reductionFlops(const ShapeContext& context) {
 OpFamily reductionOps() {
     static constexpr OpDef kOps[] = {
         {.type = OpType::Reduction,
-         .minInputs = 1,
-         .maxInputs = 2,
          .parse = parseReduction,
          .shape = shapeReduction,
          .geometry = lowerReduction,

@@ -20,7 +20,7 @@ enum class Reduce : int {
 
 // As parsed: `axes` may be negative or empty (then input 1 or "all" decides). In a command the axes are
 // final: ascending, unique, in range, and input 0 is the only input.
-struct ReductionParams : Params {
+struct ReductionParams : ParamsOf<ReductionParams> {
     Reduce operation = Reduce::Sum;
     std::vector<int> axes;
     bool keepDims = false;

@@ -13,17 +13,17 @@ namespace mnnc {
 
 namespace {
 
-struct ReshapeParams : Params {
+struct ReshapeParams : ParamsOf<ReshapeParams> {
     std::vector<int64_t> dims;
     bool channelLast = true;  // dimType NHWC, also when the table is not a Reshape
 };
 
-struct AxesParams : Params {
+struct AxesParams : ParamsOf<AxesParams> {
     std::vector<int64_t> axes;
     bool given = false;
 };
 
-struct FlattenParams : Params {
+struct FlattenParams : ParamsOf<FlattenParams> {
     int64_t axis = 0, endAxis = 0;
 };
 
@@ -47,17 +47,17 @@ ParamsPtr parseReshape(const wire::Op& op, const ParseContext& context) {
 
 bool throughChannelLast(const ShapeContext& context) {
     return context.node.type == OpType::Reshape && context.in(0).format == Format::NC4HW4 &&
-           context.node.paramsAs<ReshapeParams>()->channelLast;
+           context.node.paramsAs<ReshapeParams>().channelLast;
 }
 
 void shapeReshape(const ShapeContext& context) {
     const Tensor& input = context.in(0);
     const bool dynamic = context.inputCount() > 1;
-    std::vector<int64_t> target = dynamic ? context.ints(1) : context.node.paramsAs<ReshapeParams>()->dims;
+    std::vector<int64_t> target = dynamic ? context.ints(1) : context.node.paramsAs<ReshapeParams>().dims;
     if (target.size() > static_cast<size_t>(kMaxRank))
         fail(Status::ComputeSizeError, "op '%s': a shape of %zu extents is asked for; the limit is %d",
              context.name(), target.size(), kMaxRank);
-    if (dynamic && input.format == Format::NC4HW4 && context.node.paramsAs<ReshapeParams>()->channelLast &&
+    if (dynamic && input.format == Format::NC4HW4 && context.node.paramsAs<ReshapeParams>().channelLast &&
         target.size() == 4)
         target = {target[0], target[3], target[1], target[2]};
     const bool literalZero = dynamic && context.in(1).format == Format::NHWC;
@@ -133,7 +133,7 @@ ParamsPtr parseFlatten(const wire::Op& op, const ParseContext& context) {
 }
 
 void shapeFlatten(const ShapeContext& context) {
-    const auto* params = context.node.paramsAs<FlattenParams>();
+    const auto* params = &context.node.paramsAs<FlattenParams>();
     const Shape& in = context.in(0).shape;
     const int64_t rank = in.rank();
     const int64_t axis = params->axis < 0 ? params->axis + rank : params->axis;
@@ -166,13 +166,14 @@ ParamsPtr parseAxes(const wire::Op& op, const ParseContext&) {
 }
 
 std::vector<int64_t> axesOf(const ShapeContext& context) {
-    const auto* params = context.node.paramsAs<AxesParams>();
+    const auto* params = &context.node.paramsAs<AxesParams>();
     if (params->given || context.inputCount() < 2) return params->axes;
     return context.ints(1);
 }
 
 uint32_t contentAxes(const Node& node) {
-    return node.paramsAs<AxesParams>() && node.paramsAs<AxesParams>()->given ? 0u : contentOfInput1(node);
+    const auto* params = node.paramsIf<AxesParams>();
+    return params && params->given ? 0u : contentOfInput1(node);
 }
 
 void shapeSqueeze(const ShapeContext& context) {
@@ -217,7 +218,7 @@ ParamsPtr parseExpandDims(const wire::Op& op, const ParseContext&) {
 
 void shapeExpandDims(const ShapeContext& context) {
     Shape shape = context.in(0).shape;
-    int64_t axis = context.inputCount() > 1 ? context.intAt(1) : context.node.paramsAs<AxisParams>()->axis;
+    int64_t axis = context.inputCount() > 1 ? context.intAt(1) : context.node.paramsAs<AxisParams>().axis;
     if (axis < 0) axis += shape.rank() + 1;
     if (axis < 0)
         fail(Status::BadRange, "op '%s': axis %lld cannot be added to a tensor of rank %d", context.name(),
@@ -229,43 +230,28 @@ void shapeExpandDims(const ShapeContext& context) {
 
 constexpr OpDef kReshapeOps[] = {
     {.type = OpType::Reshape,
-     .minInputs = 1,
-     .maxInputs = 2,
      .parse = parseReshape,
      .shape = shapeReshape,
      .geometry = geometryReshape,
      .contentInputs = contentOfInput1,
      .shapeOnlyInputs = contentOfInput1},
     {.type = OpType::QuantizedReshape,
-     .minInputs = 1,
-     .maxInputs = 2,
      .parse = parseReshape,
      .shape = shapeReshape,
      .geometry = geometryReshape,
      .contentInputs = contentOfInput1},
-    {.type = OpType::Flatten,
-     .minInputs = 1,
-     .maxInputs = 1,
-     .parse = parseFlatten,
-     .shape = shapeFlatten,
-     .geometry = copyGeometry},
+    {.type = OpType::Flatten, .parse = parseFlatten, .shape = shapeFlatten, .geometry = copyGeometry},
     {.type = OpType::Squeeze,
-     .minInputs = 1,
-     .maxInputs = 2,
      .parse = parseAxes,
      .shape = shapeSqueeze,
      .geometry = copyGeometry,
      .contentInputs = contentAxes},
     {.type = OpType::Unsqueeze,
-     .minInputs = 1,
-     .maxInputs = 2,
      .parse = parseAxes,
      .shape = shapeUnsqueeze,
      .geometry = copyGeometry,
      .contentInputs = contentAxes},
     {.type = OpType::ExpandDims,
-     .minInputs = 1,
-     .maxInputs = 2,
      .parse = parseExpandDims,
      .shape = shapeExpandDims,
      .geometry = copyGeometry,

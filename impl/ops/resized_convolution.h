@@ -8,7 +8,7 @@
 
 namespace mnnc {
 
-struct ResizedConvolutionParams : Params {
+struct ResizedConvolutionParams : ParamsOf<ResizedConvolutionParams> {
     struct Part {
         int64_t channels = 0;
         std::optional<Command> resize;  // an Interp as it was

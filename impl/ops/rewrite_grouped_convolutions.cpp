@@ -84,9 +84,9 @@ class Links {
         const Node& node = graph_.nodes[i];
         switch (node.type) {
             case OpType::Input:
-                return mainNet && node.params && node.paramsAs<InputParams>()->format != Format::NHWC;
+                return mainNet && node.params && node.paramsAs<InputParams>().format != Format::NHWC;
             case OpType::Const:
-                return node.params && node.paramsAs<ConstParams>()->format != Format::NHWC;
+                return node.params && node.paramsAs<ConstParams>().format != Format::NHWC;
             case OpType::ConvertTensor: {
                 const wire::TensorConvertInfo* table = graph_.source->ops[i]->main_as_TensorConvertInfo();
                 return table && table->dest() != wire::MNN_DATA_FORMAT::NHWC;
@@ -111,7 +111,7 @@ class Links {
 bool isPart(const Node& node) {
     if (node.type != OpType::Convolution || !node.def || !node.params || node.inputs.size() != 1)
         return false;
-    const auto& p = *node.paramsAs<ConvParams>();
+    const auto& p = node.paramsAs<ConvParams>();
     return p.group == 1 && p.inputCount > 0 && p.outputCount > 0 && p.parts.empty();
 }
 
@@ -137,7 +137,7 @@ bool cutsEvenly(const wire::Op& op, size_t parts, int64_t channels) {
 
 ParamsPtr joinedParams(const NetGraph& graph, const std::vector<size_t>& parts) {
     const int64_t count = static_cast<int64_t>(parts.size());
-    const auto& first = *graph.nodes[parts[0]].paramsAs<ConvParams>();
+    const auto& first = graph.nodes[parts[0]].paramsAs<ConvParams>();
     if (first.inputCount * count > INT32_MAX || first.outputCount * count > INT32_MAX) return nullptr;
     auto joined = std::make_shared<ConvParams>(first);
     joined->group = static_cast<int>(count);
@@ -173,9 +173,9 @@ std::optional<Rewrite> groupedAt(const NetGraph& graph, const Links& links, size
         join = reader;
         parts.push_back(part);
     }
-    const auto& first = *graph.nodes[parts[0]].paramsAs<ConvParams>();
+    const auto& first = graph.nodes[parts[0]].paramsAs<ConvParams>();
     for (const size_t part : parts)
-        if (!sameWindow(first, *graph.nodes[part].paramsAs<ConvParams>())) return {};
+        if (!sameWindow(first, graph.nodes[part].paramsAs<ConvParams>())) return {};
     // Wide groups of 3x3 windows stay apart: each then runs by Winograd, which the grouped kernel does not
     // do.
     constexpr int kWideGroup = 16;
@@ -186,7 +186,7 @@ std::optional<Rewrite> groupedAt(const NetGraph& graph, const Links& links, size
 
     const Node& concat = graph.nodes[join];
     if (concat.type != OpType::Concat || !concat.def || !concat.params || concat.inputs.size() != count ||
-        concat.paramsAs<AxisParams>()->axis != 1 || !links.madeOnce(concat.outputs[0]))
+        concat.paramsAs<AxisParams>().axis != 1 || !links.madeOnce(concat.outputs[0]))
         return {};
     Rewrite rewrite;
     for (size_t i = 0; i < count; ++i) {

@@ -17,7 +17,7 @@ class Makers {
     }
     const ConstParams* constant(int id) const {
         const Node* node = maker(id);
-        return node && node->type == OpType::Const && node->params ? node->paramsAs<ConstParams>() : nullptr;
+        return node && node->type == OpType::Const ? node->paramsIf<ConstParams>() : nullptr;
     }
     bool isScalar(int id, int64_t value) const {
         const ConstParams* params = constant(id);
@@ -29,7 +29,7 @@ class Makers {
         const Node* node = maker(id);
         if (!node || node->type != OpType::BinaryOp || !node->params || node->inputs.size() != 2)
             return nullptr;
-        const auto* params = node->paramsAs<BinaryParams>();
+        const auto* params = node->paramsIf<BinaryParams>();
         for (const wire::BinaryOpOperation code : codes)
             if (params->code == static_cast<int>(code) && !params->relu) return node;
         return nullptr;
@@ -44,7 +44,7 @@ class Makers {
 int64_t tableExtent(const Makers& makers, const Node& gather) {
     const ConstParams* table = makers.constant(gather.inputs[0]);
     if (!table) return -1;
-    const auto* params = gather.paramsAs<AxisParams>();
+    const auto* params = gather.paramsIf<AxisParams>();
     int64_t axis = params->axis;
     if (!params->given && gather.inputs.size() > 2) {
         const ConstParams* input = makers.constant(gather.inputs[2]);

@@ -68,13 +68,13 @@ ParamsPtr parseBatchNorm(const wire::Op& op, const ParseContext& context) {
 }
 
 void shapeScale(const ShapeContext& context) {
-    const auto* params = context.node.paramsAs<ScaleParams>();
+    const auto* params = &context.node.paramsAs<ScaleParams>();
     checkChannels(context, static_cast<int64_t>(params->scale.size()), opTypeName(context.node.type));
     context.set(0, context.in(0).shape);
 }
 
 void shapeInstanceNorm(const ShapeContext& context) {
-    const auto* params = context.node.paramsAs<InstanceNormParams>();
+    const auto* params = &context.node.paramsAs<InstanceNormParams>();
     checkChannels(context, static_cast<int64_t>(params->scale.size()), "InstanceNorm");
     if (context.inputCount() == 2)
         fail(Status::ComputeSizeError, "op '%s': InstanceNorm has one input, or three with mean and variance",
@@ -105,16 +105,9 @@ double instanceNormFlops(const ShapeContext& context) {
 
 OpFamily scaleOps() {
     static constexpr OpDef kOps[] = {
-        {.type = OpType::Scale, .minInputs = 1, .maxInputs = 1, .parse = parseScale, .shape = shapeScale},
-        {.type = OpType::BatchNorm,
-         .minInputs = 1,
-         .maxInputs = 255,
-         .parse = parseBatchNorm,
-         .shape = shapeScale,
-         .geometry = toScale},
+        {.type = OpType::Scale, .parse = parseScale, .shape = shapeScale},
+        {.type = OpType::BatchNorm, .parse = parseBatchNorm, .shape = shapeScale, .geometry = toScale},
         {.type = OpType::InstanceNorm,
-         .minInputs = 1,
-         .maxInputs = 3,
          .parse = parseBatchNorm,
          .shape = shapeInstanceNorm,
          .flops = instanceNormFlops},

@@ -7,13 +7,13 @@
 namespace mnnc {
 
 // Scale, and BatchNorm folded into it: y = x scale[c] + bias[c].
-struct ScaleParams : Params {
+struct ScaleParams : ParamsOf<ScaleParams> {
     std::vector<float> scale, bias;  // equal sizes
 };
 
 // y = scale[c] (x - mean) / sqrt(var + epsilon) + bias[c]; mean and variance of each (n, c) plane, or inputs
 // 1 and 2.
-struct InstanceNormParams : Params {
+struct InstanceNormParams : ParamsOf<InstanceNormParams> {
     std::vector<float> scale, bias;
     float epsilon = 0;
 };

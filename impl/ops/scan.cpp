@@ -10,7 +10,7 @@ namespace mnnc {
 
 namespace {
 
-struct WireScan : Params {
+struct WireScan : ParamsOf<WireScan> {
     int64_t axis = 0;
     bool exclusive = false, reverse = false;
 };
@@ -28,7 +28,7 @@ ParamsPtr parseScan(const wire::Op& op, const ParseContext&) {
 
 int scanAxis(const ShapeContext& context) {
     const int64_t axis =
-        context.node.type == OpType::CumSum ? context.intAt(1) : context.node.paramsAs<WireScan>()->axis;
+        context.node.type == OpType::CumSum ? context.intAt(1) : context.node.paramsAs<WireScan>().axis;
     return normalizeAxis(axis, context.in(0).shape.rank(), context.name());
 }
 
@@ -47,8 +47,8 @@ void geometryScan(const OpContext& context) {
     params->outer = split.outer;
     params->extent = split.axis;
     params->inner = split.inner;
-    params->exclusive = context.node.paramsAs<WireScan>()->exclusive;
-    params->reverse = context.node.paramsAs<WireScan>()->reverse;
+    params->exclusive = context.node.paramsAs<WireScan>().exclusive;
+    params->reverse = context.node.paramsAs<WireScan>().reverse;
     Command command = context.command();
     command.params = std::move(params);
     command.inputs.resize(1);
@@ -73,19 +73,12 @@ void shapeBandPart(const ShapeContext& context) {
 
 constexpr OpDef kScanOps[] = {
     {.type = OpType::CumSum,
-     .minInputs = 2,
-     .maxInputs = 2,
      .parse = parseScan,
      .shape = shapeScan,
      .geometry = geometryScan,
      .contentInputs = contentOfInput1},
-    {.type = OpType::CumProd,
-     .minInputs = 1,
-     .maxInputs = 1,
-     .parse = parseScan,
-     .shape = shapeScan,
-     .geometry = geometryScan},
-    {.type = OpType::MatrixBandPart, .minInputs = 3, .maxInputs = 3, .shape = shapeBandPart},
+    {.type = OpType::CumProd, .parse = parseScan, .shape = shapeScan, .geometry = geometryScan},
+    {.type = OpType::MatrixBandPart, .shape = shapeBandPart},
 };
 
 }  // namespace

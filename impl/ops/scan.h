@@ -6,7 +6,7 @@
 
 namespace mnnc {
 
-struct ScanParams : Params {
+struct ScanParams : ParamsOf<ScanParams> {
     int64_t outer = 1, extent = 1, inner = 1;
     bool exclusive = false, reverse = false;
 };

@@ -12,7 +12,7 @@ namespace mnnc {
 
 namespace {
 
-struct ReductionParams : Params {
+struct ReductionParams : ParamsOf<ReductionParams> {
     int reduction = -1;
 };
 
@@ -26,7 +26,7 @@ ParamsPtr parseReduction(const wire::Op& op, const ParseContext&) {
 
 // Arithmetic is done for float32 and int32 only; replacing copies any width.
 void checkReduction(const ShapeContext& context, DataType type) {
-    const int reduction = context.node.paramsAs<ReductionParams>()->reduction;
+    const int reduction = context.node.paramsAs<ReductionParams>().reduction;
     if (reduction >= 0 && type != DataType::Float32 && type != DataType::Int32)
         fail(Status::NotSupported, "op '%s': scatter with arithmetic on %s", context.name(),
              dataTypeName(type));
@@ -63,7 +63,7 @@ void geometryScatterNd(const OpContext& context) {
     const int depth = static_cast<int>(indices[indices.rank() - 1]);
     params->rows = indices.elements(0, indices.rank() - 1);
     params->slice = shape.elements(depth, shape.rank());
-    params->reduction = context.node.paramsAs<ReductionParams>()->reduction;
+    params->reduction = context.node.paramsAs<ReductionParams>().reduction;
     const Strides strides = rowMajorStrides(shape);
     params->bounds.depth = depth;
     for (int j = 0; j < depth; ++j) {
@@ -99,7 +99,7 @@ void geometryScatterElements(const OpContext& context) {
     auto params = std::make_shared<ElementsParams>();
     params->axis = scatterAxis(context);
     IndexBounds::ofAxis(context.in(0).shape[params->axis]).checkKnown(context, 1);
-    params->reduction = context.node.paramsAs<ReductionParams>()->reduction;
+    params->reduction = context.node.paramsAs<ReductionParams>().reduction;
     Command command = context.command();
     command.params = std::move(params);
     command.inputs.resize(3);
@@ -108,15 +108,11 @@ void geometryScatterElements(const OpContext& context) {
 
 constexpr OpDef kScatterOps[] = {
     {.type = OpType::ScatterNd,
-     .minInputs = 3,
-     .maxInputs = 4,
      .parse = parseReduction,
      .shape = shapeScatterNd,
      .geometry = geometryScatterNd,
      .contentInputs = [](const Node&) { return 4u; }},
     {.type = OpType::ScatterElements,
-     .minInputs = 3,
-     .maxInputs = 4,
      .parse = parseReduction,
      .shape = shapeScatterElements,
      .geometry = geometryScatterElements,

@@ -5,7 +5,7 @@
 
 namespace mnnc {
 
-struct ScatterNdParams : Params {
+struct ScatterNdParams : ParamsOf<ScatterNdParams> {
     int64_t rows = 0, slice = 0;
     int reduction = -1;
     IndexBounds bounds;

@@ -11,7 +11,7 @@ namespace mnnc {
 
 namespace {
 
-struct ArgParams : Params {
+struct ArgParams : ParamsOf<ArgParams> {
     int64_t axis = 0, topK = 1;
     bool values = false, threshold = false;
 };
@@ -41,7 +41,7 @@ bool topList(const ShapeContext& context) {
 // Axis 0 of the packed form means: the first of width, height, channel that is longer than 1.
 int topListAxis(const ShapeContext& context) {
     const Shape& shape = context.in(0).shape;
-    const int64_t axis = context.node.paramsAs<ArgParams>()->axis;
+    const int64_t axis = context.node.paramsAs<ArgParams>().axis;
     if (axis == 10000)
         fail(Status::NotSupported, "op '%s': the packed form of ArgMax without an axis is not supported",
              context.name());
@@ -53,7 +53,7 @@ int topListAxis(const ShapeContext& context) {
 
 void shapeArg(const ShapeContext& context) {
     requireNumbers(context);
-    const auto* params = context.node.paramsAs<ArgParams>();
+    const auto* params = &context.node.paramsAs<ArgParams>();
     Shape shape = context.in(0).shape;
     if (!topList(context)) {
         const int axis = normalizeAxis(params->axis, shape.rank(), context.name());
@@ -74,7 +74,7 @@ void shapeArg(const ShapeContext& context) {
 }
 
 void geometryArg(const OpContext& context) {
-    const auto* params = context.node.paramsAs<ArgParams>();
+    const auto* params = &context.node.paramsAs<ArgParams>();
     const Shape& shape = context.in(0).shape;
     Command command = context.command();
     if (topList(context)) {
@@ -100,7 +100,7 @@ void geometryArg(const OpContext& context) {
     context.geometry.emit(std::move(command));
 }
 
-struct TopKParams : Params {
+struct TopKParams : ParamsOf<TopKParams> {
     bool largest = true;
 };
 
@@ -134,7 +134,7 @@ void geometryTopK(const OpContext& context) {
     params->outer = split.outer;
     params->extent = split.axis;
     params->inner = split.inner;
-    params->largest = context.node.paramsAs<TopKParams>()->largest;
+    params->largest = context.node.paramsAs<TopKParams>().largest;
     Command command = context.command();
     command.params = std::move(params);
     command.inputs.resize(1);
@@ -142,23 +142,9 @@ void geometryTopK(const OpContext& context) {
 }
 
 constexpr OpDef kSearchOps[] = {
-    {.type = OpType::ArgMax,
-     .minInputs = 1,
-     .maxInputs = 1,
-     .parse = parseArg,
-     .shape = shapeArg,
-     .geometry = geometryArg},
-    {.type = OpType::ArgMin,
-     .minInputs = 1,
-     .maxInputs = 1,
-     .parse = parseArg,
-     .shape = shapeArg,
-     .geometry = geometryArg},
+    {.type = OpType::ArgMax, .parse = parseArg, .shape = shapeArg, .geometry = geometryArg},
+    {.type = OpType::ArgMin, .parse = parseArg, .shape = shapeArg, .geometry = geometryArg},
     {.type = OpType::TopKV2,
-     .minInputs = 2,
-     .maxInputs = 3,
-     .minOutputs = 2,
-     .maxOutputs = 2,
      .parse = parseTopK,
      .shape = shapeTopK,
      .geometry = geometryTopK,

@@ -6,14 +6,14 @@
 
 namespace mnnc {
 
-struct SearchParams : Params {
+struct SearchParams : ParamsOf<SearchParams> {
     int64_t outer = 1, extent = 1, inner = 1;
     bool largest = true;
 };
 
 // ArgMax of packed tensors of Caffe files: the output keeps the rank and lists `top` positions, then their
 // values.
-struct TopListParams : Params {
+struct TopListParams : ParamsOf<TopListParams> {
     int64_t outer = 1, extent = 1, inner = 1;
     int64_t top = 1;
     bool values = false;

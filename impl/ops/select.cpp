@@ -46,7 +46,7 @@ void geometrySelect(const OpContext& context) {
     context.geometry.emit(std::move(command));
 }
 
-struct WhereParams : Params {
+struct WhereParams : ParamsOf<WhereParams> {
     bool exact = false;  // as many rows as there are hits; old files: as many as there are elements
 };
 
@@ -68,7 +68,7 @@ void shapeWhere(const ShapeContext& context) {
     if (input.type != DataType::Float32 && input.type != DataType::Int32 && input.type != DataType::UInt8)
         fail(Status::BadType, "op '%s': Where of %s is not possible", context.name(),
              dataTypeName(input.type));
-    if (context.node.paramsAs<WhereParams>()->exact && count > 0) {
+    if (context.node.paramsAs<WhereParams>().exact && count > 0) {
         if (!input.contentKnown)
             fail(Status::ComputeSizeError,
                  "op '%s': the values of its input are not known when shapes are computed", context.name());
@@ -83,7 +83,7 @@ void shapeWhere(const ShapeContext& context) {
 }
 
 uint32_t contentWhere(const Node& node) {
-    return node.paramsAs<WhereParams>()->exact ? 1u : 0u;
+    return node.paramsAs<WhereParams>().exact ? 1u : 0u;
 }
 
 // The elements as int32 bit patterns: floats are compared by their bits, as in the reference.
@@ -139,29 +139,11 @@ void shapeUnravel(const ShapeContext& context) {
 }
 
 constexpr OpDef kSelectOps[] = {
-    {.type = OpType::Select,
-     .minInputs = 3,
-     .maxInputs = 3,
-     .shape = shapeSelect,
-     .geometry = geometrySelect},
-    {.type = OpType::Where,
-     .minInputs = 1,
-     .maxInputs = 1,
-     .parse = parseWhere,
-     .shape = shapeWhere,
-     .contentInputs = contentWhere},
-    {.type = OpType::Unique,
-     .minInputs = 1,
-     .maxInputs = 1,
-     .maxOutputs = 4,
-     .shape = shapeUnique,
-     .contentInputs = contentOfInput0},
-    {.type = OpType::SetDiff1D,
-     .minInputs = 2,
-     .maxInputs = 2,
-     .shape = shapeSetDiff,
-     .contentInputs = [](const Node&) { return 3u; }},
-    {.type = OpType::UnravelIndex, .minInputs = 2, .maxInputs = 2, .shape = shapeUnravel},
+    {.type = OpType::Select, .shape = shapeSelect, .geometry = geometrySelect},
+    {.type = OpType::Where, .parse = parseWhere, .shape = shapeWhere, .contentInputs = contentWhere},
+    {.type = OpType::Unique, .shape = shapeUnique, .contentInputs = contentOfInput0},
+    {.type = OpType::SetDiff1D, .shape = shapeSetDiff, .contentInputs = [](const Node&) { return 3u; }},
+    {.type = OpType::UnravelIndex, .shape = shapeUnravel},
 };
 
 }  // namespace

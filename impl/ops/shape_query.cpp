@@ -11,7 +11,7 @@ namespace mnnc {
 
 namespace {
 
-struct ShapeParams : Params {
+struct ShapeParams : ParamsOf<ShapeParams> {
     bool hasStart = false, hasEnd = false;
     int64_t start = 0, end = 0;
 };
@@ -39,7 +39,7 @@ std::vector<int32_t> shapeValues(const ShapeContext& context) {
     // A packed tensor of a channel-last model tells the extents its author knows; always four.
     if (input.format == Format::NC4HW4 && context.node.defaultFormat == Format::NHWC)
         extents = {input.shape.at(0), input.shape.at(2), input.shape.at(3), input.shape.at(1)};
-    const auto* params = context.node.paramsAs<ShapeParams>();
+    const auto* params = context.node.paramsIf<ShapeParams>();
     const auto count = static_cast<int64_t>(extents.size());
     int64_t start = params && params->hasStart ? params->start : 0;
     int64_t end = params && params->hasEnd ? params->end : count;
@@ -79,21 +79,15 @@ void geometryRank(const OpContext& context) {
 
 constexpr OpDef kShapeQueryOps[] = {
     {.type = OpType::Shape,
-     .minInputs = 1,
-     .maxInputs = 1,
      .parse = parseShape,
      .shape = shapeOfShape,
      .geometry = geometryShape,
      .shapeOnlyInputs = contentOfInput0},
     {.type = OpType::Size,
-     .minInputs = 1,
-     .maxInputs = 1,
      .shape = shapeScalar,
      .geometry = geometrySize,
      .shapeOnlyInputs = contentOfInput0},
     {.type = OpType::Rank,
-     .minInputs = 1,
-     .maxInputs = 1,
      .shape = shapeScalar,
      .geometry = geometryRank,
      .shapeOnlyInputs = contentOfInput0},

@@ -11,7 +11,7 @@ namespace mnnc {
 
 namespace {
 
-struct CropParams : Params {
+struct CropParams : ParamsOf<CropParams> {
     int64_t axis = 2;
     std::vector<int64_t> offset;
 };
@@ -89,7 +89,7 @@ ParamsPtr parseStridedSlice(const wire::Op& op, const ParseContext& context) {
 }
 
 bool writes(const Node& node) {
-    return node.paramsAs<StridedSliceParams>()->writes(node.inputs.size());
+    return node.paramsAs<StridedSliceParams>().writes(node.inputs.size());
 }
 
 uint32_t contentStridedSlice(const Node& node) {
@@ -173,7 +173,7 @@ ParamsPtr parseCrop(const wire::Op& op, const ParseContext& context) {
 }
 
 std::vector<int64_t> cropBegins(const ShapeContext& context) {
-    const auto* params = context.node.paramsAs<CropParams>();
+    const auto* params = &context.node.paramsAs<CropParams>();
     std::vector<int64_t> begins(4, 0);
     for (size_t i = static_cast<size_t>(params->axis); i < 4; ++i) {
         const size_t k = params->offset.size() == 1 ? 0 : i - static_cast<size_t>(params->axis);
@@ -193,7 +193,7 @@ void shapeCrop(const ShapeContext& context) {
         fail(Status::ComputeSizeError, "op '%s' crops %s like %s; both must have rank 4", context.name(),
              shape.text().c_str(), like.text().c_str());
     const std::vector<int64_t> begins = cropBegins(context);
-    for (int i = static_cast<int>(context.node.paramsAs<CropParams>()->axis); i < 4; ++i) {
+    for (int i = static_cast<int>(context.node.paramsAs<CropParams>().axis); i < 4; ++i) {
         const int64_t begin = begins[static_cast<size_t>(i)];
         if (begin < 0 || begin >= shape[i] || like[i] > shape[i] - begin)
             fail(Status::ComputeSizeError, "op '%s': %lld elements from %lld on do not lie in axis %d of %s",
@@ -209,23 +209,17 @@ void geometryCrop(const OpContext& context) {
 
 constexpr OpDef kSliceOps[] = {
     {.type = OpType::SliceTf,
-     .minInputs = 3,
-     .maxInputs = 3,
      .shape = shapeSliceTf,
      .geometry = geometrySliceTf,
      .contentInputs = [](const Node&) { return 6u; },
      .movingInputs = [](const Node&) { return 2u; }},
     {.type = OpType::StridedSlice,
-     .minInputs = 3,
-     .maxInputs = 5,
      .parse = parseStridedSlice,
      .shape = shapeStridedSlice,
      .geometry = geometryStridedSlice,
      .contentInputs = contentStridedSlice,
      .movingInputs = [](const Node& node) { return writes(node) ? 0u : 6u; }},
     {.type = OpType::Crop,
-     .minInputs = 2,
-     .maxInputs = 2,
      .parse = parseCrop,
      .shape = shapeCrop,
      .geometry = geometryCrop,

@@ -18,7 +18,7 @@ ParamsPtr parseSoftmax(const wire::Op& op, const ParseContext& context) {
 void shapeSoftmax(const ShapeContext& context) {
     // A scalar is a row of one.
     if (context.in(0).shape.rank() > 0)
-        normalizeAxis(context.node.paramsAs<SoftmaxParams>()->axis, context.in(0).shape.rank(),
+        normalizeAxis(context.node.paramsAs<SoftmaxParams>().axis, context.in(0).shape.rank(),
                       context.name());
     context.set(0, context.in(0).shape);
 }
@@ -31,12 +31,7 @@ double softmaxFlops(const ShapeContext& context) {
 
 OpFamily softmaxOps() {
     static constexpr OpDef kOps[] = {
-        {.type = OpType::Softmax,
-         .minInputs = 1,
-         .maxInputs = 1,
-         .parse = parseSoftmax,
-         .shape = shapeSoftmax,
-         .flops = softmaxFlops},
+        {.type = OpType::Softmax, .parse = parseSoftmax, .shape = shapeSoftmax, .flops = softmaxFlops},
     };
     return kOps;
 }

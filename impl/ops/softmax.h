@@ -4,7 +4,7 @@
 
 namespace mnnc {
 
-struct SoftmaxParams : Params {
+struct SoftmaxParams : ParamsOf<SoftmaxParams> {
     int axis = 0;  // of the logical shape; negative counts from the end
 };
 

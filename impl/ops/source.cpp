@@ -53,12 +53,12 @@ std::shared_ptr<const void> ConstParams::load() const {
 namespace {
 
 void shapeConst(const ShapeContext& context) {
-    const auto* params = context.node.paramsAs<ConstParams>();
+    const auto* params = &context.node.paramsAs<ConstParams>();
     context.set(0, params->shape, params->type, params->format);
 }
 
 void geometryConst(const OpContext& context) {
-    context.geometry.constant(context.outputs[0], context.node.paramsAs<ConstParams>()->load().get());
+    context.geometry.constant(context.outputs[0], context.node.paramsAs<ConstParams>().load().get());
 }
 
 ParamsPtr parseInput(const wire::Op& op, const ParseContext& context) {
@@ -79,7 +79,7 @@ ParamsPtr parseInput(const wire::Op& op, const ParseContext& context) {
 
 // What an input is before the caller sets a shape: an unknown batch is 1, other unknown extents are an error.
 void shapeInput(const ShapeContext& context) {
-    const auto* params = context.node.paramsAs<InputParams>();
+    const auto* params = &context.node.paramsAs<InputParams>();
     Shape shape = params->shape;
     if (shape.rank() > 0 && shape[0] < 0) shape[0] = 1;
     for (const int64_t extent : shape)
@@ -96,24 +96,10 @@ void geometryIdentity(const OpContext& context) {
 }
 
 constexpr OpDef kSourceOps[] = {
-    {.type = OpType::Const,
-     .minInputs = 0,
-     .maxInputs = 0,
-     .parse = parseConst,
-     .shape = shapeConst,
-     .geometry = geometryConst},
-    {.type = OpType::TrainableParam,
-     .minInputs = 0,
-     .maxInputs = 0,
-     .parse = parseConst,
-     .shape = shapeConst,
-     .geometry = geometryConst},
-    {.type = OpType::Input, .minInputs = 0, .maxInputs = 0, .parse = parseInput, .shape = shapeInput},
-    {.type = OpType::Identity,
-     .minInputs = 1,
-     .maxInputs = 255,
-     .maxOutputs = 255,
-     .geometry = geometryIdentity},
+    {.type = OpType::Const, .parse = parseConst, .shape = shapeConst, .geometry = geometryConst},
+    {.type = OpType::TrainableParam, .parse = parseConst, .shape = shapeConst, .geometry = geometryConst},
+    {.type = OpType::Input, .parse = parseInput, .shape = shapeInput},
+    {.type = OpType::Identity, .geometry = geometryIdentity},
 };
 
 }  // namespace

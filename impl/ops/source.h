@@ -13,7 +13,7 @@ namespace mnnc {
 class Model;
 
 // Const and TrainableParam. Refers to the model it was parsed from and must not outlive that.
-struct ConstParams : Params, StoredContent {
+struct ConstParams : ParamsOf<ConstParams>, StoredContent {
     Shape shape;
     DataType type = DataType::Float32;
     Format format = Format::NCHW;
@@ -32,7 +32,7 @@ struct ConstParams : Params, StoredContent {
     mutable std::weak_ptr<const void> loaded_;
 };
 
-struct InputParams : Params {
+struct InputParams : ParamsOf<InputParams> {
     Shape shape;  // as the file says: unknown extents are -1
     DataType type = DataType::Float32;
     Format format = Format::NC4HW4;

@@ -12,7 +12,7 @@ namespace mnnc {
 
 namespace {
 
-struct DepthParams : Params {
+struct DepthParams : ParamsOf<DepthParams> {
     int64_t block = 1;
     bool crd = false;
 };
@@ -40,7 +40,7 @@ struct Axes {
 
 void shapeDepth(const ShapeContext& context) {
     Shape shape = context.in(0).shape;
-    const int64_t block = context.node.paramsAs<DepthParams>()->block;
+    const int64_t block = context.node.paramsAs<DepthParams>().block;
     const Axes axes(context.in(0).format);
     const bool toSpace = context.node.type == OpType::DepthToSpace;
     const bool fits =
@@ -65,7 +65,7 @@ void shapeDepth(const ShapeContext& context) {
 }
 
 void geometryDepth(const OpContext& context) {
-    const auto* params = context.node.paramsAs<DepthParams>();
+    const auto* params = &context.node.paramsAs<DepthParams>();
     const bool toSpace = context.node.type == OpType::DepthToSpace;
     const Axes at(context.in(0).format);
     const Shape& space = toSpace ? context.out(0).shape : context.in(0).shape;
@@ -91,7 +91,7 @@ void geometryDepth(const OpContext& context) {
     context.geometry.raster(context.outputs[0], {context.inputs[0]}, builder.take(), context.node.name);
 }
 
-struct BatchParams : Params {
+struct BatchParams : ParamsOf<BatchParams> {
     bool given = false;  // block and pads come from the table
     std::vector<int64_t> block, pads;
 };
@@ -117,7 +117,7 @@ struct BatchPlan {
 };
 
 BatchPlan batchPlan(const ShapeContext& context) {
-    const auto* params = context.node.paramsAs<BatchParams>();
+    const auto* params = &context.node.paramsAs<BatchParams>();
     const std::vector<int64_t> block = params->given ? params->block : context.ints(1);
     const std::vector<int64_t> pads = params->given ? params->pads : context.ints(2);
     BatchPlan plan;
@@ -211,28 +211,14 @@ uint32_t contentBatch(const Node& node) {
 }
 
 constexpr OpDef kSpaceOps[] = {
-    {.type = OpType::DepthToSpace,
-     .minInputs = 1,
-     .maxInputs = 1,
-     .parse = parseDepth,
-     .shape = shapeDepth,
-     .geometry = geometryDepth},
-    {.type = OpType::SpaceToDepth,
-     .minInputs = 1,
-     .maxInputs = 1,
-     .parse = parseDepth,
-     .shape = shapeDepth,
-     .geometry = geometryDepth},
+    {.type = OpType::DepthToSpace, .parse = parseDepth, .shape = shapeDepth, .geometry = geometryDepth},
+    {.type = OpType::SpaceToDepth, .parse = parseDepth, .shape = shapeDepth, .geometry = geometryDepth},
     {.type = OpType::SpaceToBatchND,
-     .minInputs = 1,
-     .maxInputs = 3,
      .parse = parseBatch,
      .shape = shapeBatch,
      .geometry = geometryBatch,
      .contentInputs = contentBatch},
     {.type = OpType::BatchToSpaceND,
-     .minInputs = 1,
-     .maxInputs = 3,
      .parse = parseBatch,
      .shape = shapeBatch,
      .geometry = geometryBatch,

@@ -161,7 +161,7 @@ StridedSlicePlan planStridedSlice(const char* name, const StridedSliceParams& pa
 }
 
 StridedSlicePlan planStridedSlice(const ShapeContext& context) {
-    const auto& params = *context.node.paramsAs<StridedSliceParams>();
+    const auto& params = context.node.paramsAs<StridedSliceParams>();
     const auto list = [&](size_t i) { return context.intSpan(static_cast<int>(i)); };
     return planStridedSlice(context.name(), params, context.in(0).shape,
                             stridedSliceIndices(params, context.inputs.size(), list));

@@ -9,7 +9,7 @@
 
 namespace mnnc {
 
-struct StridedSliceParams : Params {
+struct StridedSliceParams : ParamsOf<StridedSliceParams> {
     uint32_t beginMask = 0, endMask = 0, ellipsisMask = 0, newAxisMask = 0, shrinkAxisMask = 0;
     bool onnx = false;  // fromType 1: starts, ends, axes, steps
     // Of this many inputs; the first is the data, the last of five the value to write, where it writes.

@@ -56,13 +56,13 @@ void toUnary(const OpContext& context) {
 
 OpFamily unaryOps() {
     static constexpr OpDef kOps[] = {
-        {.type = OpType::UnaryOp, .minInputs = 1, .maxInputs = 1, .parse = parseUnary},
-        {.type = OpType::Sigmoid, .minInputs = 1, .maxInputs = 1, .parse = parseFixed, .geometry = toUnary},
-        {.type = OpType::TanH, .minInputs = 1, .maxInputs = 1, .parse = parseFixed, .geometry = toUnary},
-        {.type = OpType::AbsVal, .minInputs = 1, .maxInputs = 1, .parse = parseFixed, .geometry = toUnary},
-        {.type = OpType::Bnll, .minInputs = 1, .maxInputs = 1, .parse = parseFixed, .geometry = toUnary},
-        {.type = OpType::Exp, .minInputs = 1, .maxInputs = 1, .parse = parseFixed, .geometry = toUnary},
-        {.type = OpType::Log, .minInputs = 1, .maxInputs = 1, .parse = parseFixed, .geometry = toUnary},
+        {.type = OpType::UnaryOp, .parse = parseUnary},
+        {.type = OpType::Sigmoid, .parse = parseFixed, .geometry = toUnary},
+        {.type = OpType::TanH, .parse = parseFixed, .geometry = toUnary},
+        {.type = OpType::AbsVal, .parse = parseFixed, .geometry = toUnary},
+        {.type = OpType::Bnll, .parse = parseFixed, .geometry = toUnary},
+        {.type = OpType::Exp, .parse = parseFixed, .geometry = toUnary},
+        {.type = OpType::Log, .parse = parseFixed, .geometry = toUnary},
     };
     return kOps;
 }

@@ -14,7 +14,7 @@ enum UnaryCode : int {
     kUnarySilu = 34
 };
 
-struct UnaryParams : Params {
+struct UnaryParams : ParamsOf<UnaryParams> {
     int code = 0;  // UnaryOp.opType, 0..34
 };
 

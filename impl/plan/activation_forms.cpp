@@ -56,7 +56,7 @@ const BinaryParams* floatBinary(const Command& command) {
     if (command.type != OpType::BinaryOp || command.inputs.size() != 2 ||
         command.outputs[0]->type != DataType::Float32 || command.inputs[0]->type != DataType::Float32)
         return nullptr;
-    return command.paramsAs<BinaryParams>();
+    return &command.paramsAs<BinaryParams>();
 }
 
 bool isProduct(const Command& command, const Tensor* a, const Tensor* b) {
@@ -83,7 +83,7 @@ HardActivation hardActivation(const CommandGraph& graph, CommandGraph::Id first)
             lo *= step->factor;
             hi *= step->factor;
         } else if (before && !clipped && command.type == OpType::ReLU6) {
-            const auto* clip = command.paramsAs<ClipParams>();
+            const auto* clip = &command.paramsAs<ClipParams>();
             lo = clip->lo;
             hi = clip->hi;
             clipped = true;

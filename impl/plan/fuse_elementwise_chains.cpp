@@ -41,7 +41,7 @@ class ChainFusion {
             case OpType::BinaryOp:
                 return command.inputs.size() == 2;
             case OpType::PReLU:
-                return command.inputs.size() == 1 && command.paramsAs<PReluParams>()->slopes.size() == 1;
+                return command.inputs.size() == 1 && command.paramsAs<PReluParams>().slopes.size() == 1;
             case OpType::UnaryOp:
             case OpType::ReLU:
             case OpType::ReLU6:

@@ -17,7 +17,7 @@ constexpr int kMaxLanes = 16;
 
 std::optional<Act> activationOf(const Command& command) {
     if (command.type != OpType::UnaryOp) return {};
-    switch (command.paramsAs<UnaryParams>()->code) {
+    switch (command.paramsAs<UnaryParams>().code) {
         case kUnarySigmoid:
             return Act::Sigmoid;
         case kUnaryTanh:
@@ -127,13 +127,13 @@ class PostOpFusion {
     // What the follower does, added to the epilogue of `wanted`; false where that cannot say it.
     bool addPostOp(const Command& follower, Command& wanted) const {
         Epilogue& epilogue = wanted.epilogue;
-        if (follower.type == OpType::ReLU && follower.paramsAs<ReluParams>()->slope == 0) {
+        if (follower.type == OpType::ReLU && follower.paramsAs<ReluParams>().slope == 0) {
             epilogue.lo = std::max(epilogue.lo, 0.0f);
             epilogue.hi = std::max(epilogue.hi, 0.0f);
             return true;
         }
         if (follower.type == OpType::ReLU6) {
-            const auto* clip = follower.paramsAs<ClipParams>();
+            const auto* clip = &follower.paramsAs<ClipParams>();
             if (!(clip->lo <= clip->hi)) return false;
             epilogue.lo = std::clamp(epilogue.lo, clip->lo, clip->hi);
             epilogue.hi = std::clamp(epilogue.hi, clip->lo, clip->hi);

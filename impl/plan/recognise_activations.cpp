@@ -23,7 +23,7 @@ void becomeUnary(CommandGraph& graph, const std::vector<Id>& steps, Tensor* x, i
 }
 
 bool isSigmoid(const Command& command) {
-    return command.type == OpType::UnaryOp && command.paramsAs<UnaryParams>()->code == kUnarySigmoid;
+    return command.type == OpType::UnaryOp && command.paramsAs<UnaryParams>().code == kUnarySigmoid;
 }
 
 }  // namespace

@@ -23,8 +23,8 @@ std::unique_ptr<ControlNode> makeControlNode(SessionContext& context, const Node
     }
     for (const int id : node.outputs) outputs.push_back(&tensors[static_cast<size_t>(id)]);
     if (node.type == OpType::If)
-        return std::make_unique<IfNode>(context, node.name, *node.paramsAs<IfParams>(), inputs, outputs);
-    const auto& params = *node.paramsAs<WhileParams>();
+        return std::make_unique<IfNode>(context, node.name, node.paramsAs<IfParams>(), inputs, outputs);
+    const auto& params = node.paramsAs<WhileParams>();
     if (params.condGraph.empty())
         return std::make_unique<CountedLoop>(context, node.name, params, inputs, outputs);
     return std::make_unique<ConditionLoop>(context, node.name, params, inputs, outputs);

@@ -17,7 +17,7 @@ Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& o
     for (const Node& node : net.nodes) {
         if (node.type == OpType::Const || node.type == OpType::TrainableParam) {
             if (!node.params) continue;  // not needed, or scheduling would have refused it
-            const auto* constant = node.paramsAs<ConstParams>();
+            const auto* constant = &node.paramsAs<ConstParams>();
             Tensor& tensor = tensors_[static_cast<size_t>(node.outputs[0])];
             tensor.shape = constant->shape;
             tensor.type = constant->type;
@@ -27,7 +27,7 @@ Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& o
             // Executions only read constants.
             tensor.data = const_cast<void*>(constant->data);
         } else if (node.type == OpType::Input && node.params) {
-            const auto* input = node.paramsAs<InputParams>();
+            const auto* input = &node.paramsAs<InputParams>();
             Tensor& tensor = tensors_[static_cast<size_t>(node.outputs[0])];
             tensor.shape = input->shape;
             tensor.type = input->type;
@@ -68,7 +68,7 @@ void Pipeline::loadConstants(const NetGraph& net) {
     for (const int id : schedule_.outputs) read[static_cast<size_t>(id)] = 1;
     for (const Node& node : net.nodes) {
         if ((node.type != OpType::Const && node.type != OpType::TrainableParam) || !node.params) continue;
-        const auto* constant = node.paramsAs<ConstParams>();
+        const auto* constant = &node.paramsAs<ConstParams>();
         if (!constant->leftInFile()) continue;
         Tensor& tensor = tensors_[static_cast<size_t>(node.outputs[0])];
         tensor.stored = constant;

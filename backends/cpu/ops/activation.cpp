@@ -15,7 +15,7 @@ class Activation final : public Execution {
     Activation(const CpuBackend& backend, const Command& command)
         : backend_(backend),
           kernels_(unaryKernels(backend.kernels().id)),
-          command_(command),
+          kernel_(command.type, command.params.get(), command.name.c_str()),
           input_(*command.inputs[0]),
           output_(*command.outputs[0]) {}
 
@@ -23,8 +23,7 @@ class Activation final : public Execution {
         const float* x = input_.as<const float>();
         float* y = output_.as<float>();
         forElements(backend_.pool(), storageElements(output_), [&](long begin, long end) {
-            runActivation(kernels_, command_.type, command_.params.get(), x + begin, y + begin,
-                          static_cast<size_t>(end - begin));
+            kernel_.run(kernels_, x + begin, y + begin, static_cast<size_t>(end - begin));
         });
     }
 
@@ -33,7 +32,7 @@ class Activation final : public Execution {
   private:
     const CpuBackend& backend_;
     const UnaryKernels& kernels_;
-    const Command command_;
+    const ActivationKernel kernel_;
     const Tensor& input_;
     const Tensor& output_;
 };
@@ -45,7 +44,7 @@ class PReluChannels final : public Execution {
           kernels_(unaryKernels(backend.kernels().id)),
           input_(*command.inputs[0]),
           output_(*command.outputs[0]),
-          slopes_(command.paramsAs<PReluParams>()->slopes) {
+          slopes_(command.paramsAs<PReluParams>().slopes) {
         slopes_.resize(static_cast<size_t>(roundUp(static_cast<int64_t>(slopes_.size()), 16)));
     }
 
@@ -83,7 +82,7 @@ std::unique_ptr<Execution> createActivation(CpuBackend& backend, const Command& 
                         dataTypeName(command.inputs[0]->type));
         return nullptr;
     }
-    if (command.type == OpType::PReLU && command.paramsAs<PReluParams>()->slopes.size() > 1)
+    if (command.type == OpType::PReLU && command.paramsAs<PReluParams>().slopes.size() > 1)
         return std::make_unique<PReluChannels>(backend, command);
     return std::make_unique<Activation>(backend, command);
 }

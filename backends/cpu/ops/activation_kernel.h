@@ -1,30 +1,54 @@
 // The kernel of an activation with one parameter set for all elements.
 #pragma once
 #include "backends/cpu/kernels/elementwise.h"
+#include "base/op_type.h"
 #include "ops/activation.h"
-#include "ops/op_type.h"
 
 namespace mnnc::cpu {
 
-// ReLU, PReLU with one slope, ReLU6, Threshold, ELU or Selu with its parameters. x and y may be the same.
-inline void runActivation(const UnaryKernels& kernels, OpType type, const Params* params, const float* x,
-                          float* y, size_t n) {
-    switch (type) {
-        case OpType::ReLU:
-            return kernels.leaky(x, y, n, static_cast<const ReluParams*>(params)->slope);
-        case OpType::PReLU:
-            return kernels.leaky(x, y, n, static_cast<const PReluParams*>(params)->slopes[0]);
-        case OpType::ReLU6: {
-            const auto* clip = static_cast<const ClipParams*>(params);
-            return kernels.clip(x, y, n, clip->lo, clip->hi);
-        }
-        case OpType::Threshold:
-            return kernels.threshold(x, y, n, static_cast<const EluParams*>(params)->alpha);
-        default: {
-            const auto* elu = static_cast<const EluParams*>(params);
-            return kernels.elu(x, y, n, elu->alpha, elu->scale);
+// One of them with its numbers, read from the parameters once.
+struct ActivationKernel {
+    enum class Kind : uint8_t { Leaky, Clip, Threshold, Elu } kind = Kind::Leaky;
+    float a = 0, b = 0;
+
+    // ReLU, PReLU with one slope, ReLU6, Threshold, ELU or Selu. `name` is the operator's.
+    ActivationKernel(OpType type, const Params* params, const char* name) {
+        switch (type) {
+            case OpType::ReLU:
+                a = paramsAs<ReluParams>(params, name).slope;
+                break;
+            case OpType::PReLU:
+                a = paramsAs<PReluParams>(params, name).slopes[0];
+                break;
+            case OpType::ReLU6: {
+                const auto& clip = paramsAs<ClipParams>(params, name);
+                kind = Kind::Clip;
+                a = clip.lo;
+                b = clip.hi;
+                break;
+            }
+            default: {
+                const auto& elu = paramsAs<EluParams>(params, name);
+                kind = type == OpType::Threshold ? Kind::Threshold : Kind::Elu;
+                a = elu.alpha;
+                b = elu.scale;
+            }
         }
     }
-}
+
+    // x and y may be the same.
+    void run(const UnaryKernels& kernels, const float* x, float* y, size_t n) const {
+        switch (kind) {
+            case Kind::Leaky:
+                return kernels.leaky(x, y, n, a);
+            case Kind::Clip:
+                return kernels.clip(x, y, n, a, b);
+            case Kind::Threshold:
+                return kernels.threshold(x, y, n, a);
+            case Kind::Elu:
+                return kernels.elu(x, y, n, a, b);
+        }
+    }
+};
 
 }  // namespace mnnc::cpu

@@ -226,7 +226,7 @@ class Binary final : public Execution {
 };
 
 std::unique_ptr<Execution> createBinary(CpuBackend& backend, const Command& command, std::string& reason) {
-    const auto* params = command.paramsAs<BinaryParams>();
+    const auto* params = &command.paramsAs<BinaryParams>();
     const DataType type = command.inputs[0]->type;
     if (type == DataType::Int8) return createInt8Binary(backend, command, reason);
     BinaryFn vector = nullptr;

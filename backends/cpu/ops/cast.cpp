@@ -97,7 +97,7 @@ class CastExecution final : public CommandExecution {
 
 std::unique_ptr<Execution> createCast(CpuBackend&, const Command& command, std::string& reason) {
     const DataType from = command.inputs[0]->type, to = command.outputs[0]->type;
-    const auto* params = command.paramsAs<CastParams>();
+    const auto* params = command.paramsIf<CastParams>();
     const Loop loop = pickLoop(from, to, params && params->toBool);
     if (!loop) {
         reason = format("op '%s': no cast from %s to %s", command.name.c_str(), dataTypeName(from),

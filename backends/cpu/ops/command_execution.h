@@ -26,7 +26,7 @@ class CommandExecution : public Execution {
     }
     template <typename P>
     const P& params() const noexcept {
-        return *command_.paramsAs<P>();
+        return command_.paramsAs<P>();
     }
 
   private:

@@ -7,7 +7,7 @@
 namespace mnnc::cpu {
 
 inline ConvWindow windowOf(const Command& command) {
-    const ConvParams& params = *command.paramsAs<ConvParams>();
+    const ConvParams& params = command.paramsAs<ConvParams>();
     const Shape& out = command.outputs[0]->shape;
     const int64_t size[2] = {out.at(2), out.at(3)};
     return convWindow(command.type, params, command.inputs[0]->shape,

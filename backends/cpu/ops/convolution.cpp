@@ -26,7 +26,7 @@ class ConvExecution final : public Execution {
         if (command_.outputs[0]->empty()) return;
         const ConvWindow w = windowOf(command_);
         const ConvOptions options = convOptions(backend_, command_, w);
-        plan_ = makeConvPlan(backend_.kernels(), planShape(w, *command_.paramsAs<ConvParams>()), options);
+        plan_ = makeConvPlan(backend_.kernels(), planShape(w, command_.paramsAs<ConvParams>()), options);
         post_ = postOps(command_);
         packedBytes_ = static_cast<int64_t>(plan_->packedWeightBytes());
         int64_t bytes = static_cast<int64_t>(plan_->scratchBytes(options.threads));
@@ -97,7 +97,7 @@ StorageChoice convolutionStorage(const CpuBackend& backend, const Command& comma
     const Tensor& x = *command.inputs[0];
     if (x.pack == 1 && !isDeconvolution(command.type) && !x.empty() && !command.outputs[0]->empty()) {
         const ConvWindow w = windowOf(command);
-        if (convReadsNchw(planShape(w, *command.paramsAs<ConvParams>()), toInt(w.groups)))
+        if (convReadsNchw(planShape(w, command.paramsAs<ConvParams>()), toInt(w.groups)))
             choice.inputPack = 1;
     }
     return choice;
@@ -119,7 +119,7 @@ std::unique_ptr<Execution> createConvolution(CpuBackend& backend, const Command&
 
 // A clamp of the file's own comes before anything that follows.
 bool fusesConvolution(const CpuBackend&, const Command& command) {
-    const auto* params = command.paramsAs<ConvParams>();
+    const auto* params = command.paramsIf<ConvParams>();
     return params && !params->relu && !params->relu6 && canPack(*command.outputs[0]);
 }
 

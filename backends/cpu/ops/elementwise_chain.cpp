@@ -3,6 +3,7 @@
 #include "ops/elementwise_chain.h"
 
 #include <climits>
+#include <optional>
 
 #include "backends/cpu/ops/activation_kernel.h"
 #include "backends/cpu/ops/families.h"
@@ -23,23 +24,23 @@ class Chain final : public Execution {
           unary_(unaryKernels(backend.kernels().id)),
           binary_(binaryKernels(backend.kernels().id)),
           command_(command),
-          params_(*command_.paramsAs<ElementwiseChainParams>()) {}
+          params_(command_.paramsAs<ElementwiseChainParams>()) {}
 
     // Whether every step has a kernel.
     bool prepare(std::string& reason) {
         const size_t inputs = command_.inputs.size();
+        const char* name = command_.name.c_str();
         lastRead_.assign(inputs + params_.steps.size(), 0);
         for (size_t s = 0; s < params_.steps.size(); ++s) {
             const ChainStep& from = params_.steps[s];
             Step step;
             step.type = from.type;
-            step.params = from.params.get();
             for (const size_t operand : from.operands) lastRead_[operand] = s;
             if (step.type == OpType::UnaryOp) {
-                const int code = static_cast<const UnaryParams*>(step.params)->code;
+                const int code = paramsAs<UnaryParams>(from.params.get(), name).code;
                 step.unary = unary_.byCode[code] ? unary_.byCode[code] : unaryScalarFloat(code);
             } else if (step.type == OpType::BinaryOp) {
-                const auto* binary = static_cast<const BinaryParams*>(step.params);
+                const auto* binary = &paramsAs<BinaryParams>(from.params.get(), name);
                 step.binary = binary_.byCode[binary->code];
                 step.binaryScalar = binaryScalarFloat(binary->code);
                 step.relu = binary->relu;
@@ -47,6 +48,8 @@ class Chain final : public Execution {
                     reason = format("binary code %d does not exist for float32", binary->code);
                     return false;
                 }
+            } else {
+                step.activation.emplace(step.type, from.params.get(), name);
             }
             steps_.push_back(step);
         }
@@ -121,11 +124,11 @@ class Chain final : public Execution {
     };
     struct Step {
         OpType type = OpType::UnaryOp;
-        const Params* params = nullptr;
         UnaryFn unary = nullptr;
         BinaryFn binary = nullptr;
         BinaryScalarFn binaryScalar = nullptr;
         bool relu = false;
+        std::optional<ActivationKernel> activation;
         Value a, b, y;
     };
 
@@ -151,7 +154,7 @@ class Chain final : public Execution {
                                       static_cast<size_t>(backend_.kernels().lanes));
                 if (step.relu) binary_.reluFloat(y, n);
             } else {
-                runActivation(unary_, step.type, step.params, a, y, n);
+                step.activation->run(unary_, a, y, n);
             }
         }
     }

@@ -38,7 +38,7 @@ int32_t clampInt32(int64_t value) {
 class Int8ConvExecution final : public Execution {
   public:
     Int8ConvExecution(CpuBackend& backend, const Command& command)
-        : backend_(backend), command_(command), params_(*command.paramsAs<ConvParams>()) {}
+        : backend_(backend), command_(command), params_(command.paramsAs<ConvParams>()) {}
 
     void onResize() override {
         plan_.reset();
@@ -215,7 +215,7 @@ class Int8ConvExecution final : public Execution {
 
 // Why the kernels do not take it; empty: they do.
 std::string objection(const Command& command) {
-    const auto* params = command.paramsAs<ConvParams>();
+    const auto* params = command.paramsIf<ConvParams>();
     if (!params || command.operands() != 1 || !params->parts.empty())
         return "its weights are not of this operator";
     if (!params->int8.codes) return "its weights are not int8 codes with one scale per output channel";
@@ -256,7 +256,7 @@ std::unique_ptr<Execution> createInt8Convolution(CpuBackend& backend, const Comm
 }  // namespace
 
 bool quantizesConvolution(const Command& command) {
-    return !command.epilogue.any() && !command.paramsAs<ConvParams>()->int8.floatOutput &&
+    return !command.epilogue.any() && !command.paramsAs<ConvParams>().int8.floatOutput &&
            objection(command).empty();
 }
 

@@ -104,7 +104,7 @@ std::unique_ptr<Execution> createInt8Activation(CpuBackend& backend, const Comma
 }
 
 bool quantizesActivation(const Command& command) {
-    if (command.type == OpType::ReLU) return command.params && command.paramsAs<ReluParams>()->slope == 0;
+    if (command.type == OpType::ReLU) return command.params && command.paramsAs<ReluParams>().slope == 0;
     return command.type == OpType::ReLU6 && command.params;
 }
 
@@ -120,7 +120,7 @@ std::unique_ptr<Execution> createInt8Binary(CpuBackend& backend, const Command& 
 }
 
 bool quantizesBinary(const Command& command) {
-    const auto* params = command.paramsAs<BinaryParams>();
+    const auto* params = &command.paramsAs<BinaryParams>();
     const Tensor& out = *command.outputs[0];
     if (command.operands() != 2 || params->code < kBinaryAdd || params->code > kBinaryMul) return false;
     return std::all_of(command.inputs.begin(), command.inputs.end(), [&](const Tensor* input) {

@@ -16,7 +16,7 @@ class Int8Pooling final : public Execution {
     Int8Pooling(CpuBackend& backend, const Command& command) : backend_(backend), command_(command) {}
 
     void onResize() override {
-        const auto& params = *command_.paramsAs<PoolParams>();
+        const auto& params = command_.paramsAs<PoolParams>();
         const Tensor& x = *command_.inputs[0];
         average_ = params.average;
         const PoolWindow window = poolWindow(params, x.shape, command_.name.c_str());

@@ -55,7 +55,7 @@ std::optional<Matrix> matrixOf(const OperandView& view, bool transposed) {
 
 bool readsMatMulViews(const CpuBackend&, const Command& command) {
     if (command.epilogue.any()) return false;
-    const auto* params = command.paramsAs<MatMulParams>();
+    const auto* params = &command.paramsAs<MatMulParams>();
     for (size_t k = 0; k < command.views.size() && k < 2; ++k)
         if (!matrixOf(command.views[k], k == 0 ? params->transposeA : params->transposeB)) return false;
     return true;
@@ -73,7 +73,7 @@ class MatMul final : public Execution {
     void onResize() override {
         const char* name = command_.name.c_str();
         requestScratch(0);
-        const auto* params = command_.paramsAs<MatMulParams>();
+        const auto* params = &command_.paramsAs<MatMulParams>();
         const bool asTheyLie = command_.views.empty();
         const OperandView a = asTheyLie ? OperandView::of(a_.shape) : command_.views[0];
         const OperandView b = asTheyLie ? OperandView::of(b_.shape) : command_.views[1];
@@ -230,7 +230,7 @@ class InnerProduct final : public Execution {
           command_(command),
           input_(*command.inputs[0]),
           output_(*command.outputs[0]),
-          params_(*command_.paramsAs<InnerProductParams>()) {}
+          params_(command_.paramsAs<InnerProductParams>()) {}
 
     void onResize() override {
         const Kernels& kernels = backend_.kernels();

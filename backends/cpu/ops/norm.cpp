@@ -20,7 +20,7 @@ class LayerNorm final : public Execution {
           command_(command),
           input_(*command.inputs[0]),
           output_(*command.outputs[0]),
-          params_(*command_.paramsAs<LayerNormParams>()) {}
+          params_(command_.paramsAs<LayerNormParams>()) {}
 
     void onResize() override { blocks_ = normBlocks(params_, input_.shape, command_.name.c_str()); }
 
@@ -72,7 +72,7 @@ class Normalize final : public Execution {
           command_(command),
           input_(*command.inputs[0]),
           output_(*command.outputs[0]),
-          params_(*command_.paramsAs<NormalizeParams>()) {}
+          params_(command_.paramsAs<NormalizeParams>()) {}
 
     void onExecute() override {
         if (output_.empty()) return;
@@ -120,7 +120,7 @@ class Lrn final : public Execution {
           command_(command),
           input_(*command.inputs[0]),
           output_(*command.outputs[0]),
-          params_(*command_.paramsAs<LrnParams>()) {}
+          params_(command_.paramsAs<LrnParams>()) {}
 
     void onExecute() override {
         if (output_.empty()) return;

@@ -14,7 +14,7 @@ constexpr int64_t kLeastBytes = 768 << 10;
 using Plan = PointwiseDepthwisePlan;
 
 const PointwiseDepthwiseParams& paramsOf(const Command& command) {
-    return *command.paramsAs<PointwiseDepthwiseParams>();
+    return command.paramsAs<PointwiseDepthwiseParams>();
 }
 
 std::unique_ptr<Plan> planOf(const CpuBackend& backend, const Command& pointwise, const Command& depthwise) {
@@ -22,8 +22,8 @@ std::unique_ptr<Plan> planOf(const CpuBackend& backend, const Command& pointwise
     if (d.groups != d.ic) return nullptr;
     ConvOptions options = convOptions(backend, pointwise, p);
     options.srcNchw = false;  // storagePacked(), whatever the input is stored as while commands are joined
-    return Plan::make(backend.kernels(), planShape(p, *pointwise.paramsAs<ConvParams>()), options,
-                      planShape(d, *depthwise.paramsAs<ConvParams>()));
+    return Plan::make(backend.kernels(), planShape(p, pointwise.paramsAs<ConvParams>()), options,
+                      planShape(d, depthwise.paramsAs<ConvParams>()));
 }
 
 class PointwiseDepthwise final : public Execution {

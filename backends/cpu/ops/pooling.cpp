@@ -21,7 +21,7 @@ class PoolExecution final : public Execution {
         : backend_(backend), kernels_(poolKernels(backend.kernels().id)), command_(command) {}
 
     void onResize() override {
-        const PoolParams& params = *command_.paramsAs<PoolParams>();
+        const PoolParams& params = command_.paramsAs<PoolParams>();
         const Tensor& x = *command_.inputs[0];
         average_ = params.average;
         window_ = poolWindow(params, x.shape, command_.name.c_str());

@@ -23,7 +23,7 @@ class QuantCast final : public Execution {
           toInt8_(command.type == OpType::FloatToInt8),
           in_(*command.inputs[0]),
           out_(*command.outputs[0]) {
-        const auto* params = command.paramsAs<QuantCastParams>();
+        const auto* params = command.paramsIf<QuantCastParams>();
         const TensorQuant& quant = toInt8_ ? out_.quant : in_.quant;
         if (params) {
             scale_ = params->scale;

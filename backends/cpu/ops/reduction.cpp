@@ -26,8 +26,8 @@ class Reduction final : public Execution {
           kernels_(rowKernels(backend.kernels().id)),
           input_(*command.inputs[0]),
           output_(*command.outputs[0]),
-          axes_(command.paramsAs<ReductionParams>()->axes),
-          operation_(command.paramsAs<ReductionParams>()->operation) {}
+          axes_(command.paramsAs<ReductionParams>().axes),
+          operation_(command.paramsAs<ReductionParams>().operation) {}
 
     void onResize() override {
         steps_.clear();
@@ -208,7 +208,7 @@ class Reduction final : public Execution {
 
 StorageChoice storageReduction(const CpuBackend& backend, const Command& command) {
     const Tensor& input = *command.inputs[0];
-    const auto& axes = command.paramsAs<ReductionParams>()->axes;
+    const auto& axes = command.paramsAs<ReductionParams>().axes;
     const int rank = input.shape.rank();
     if (input.pack == 1 || input.type != DataType::Float32 || rank < 3 ||
         static_cast<int>(axes.size()) != rank - 2 || axes[0] != 2)
@@ -217,7 +217,7 @@ StorageChoice storageReduction(const CpuBackend& backend, const Command& command
 }
 
 std::unique_ptr<Execution> createReduction(CpuBackend& backend, const Command& command, std::string& reason) {
-    const Reduce operation = command.paramsAs<ReductionParams>()->operation;
+    const Reduce operation = command.paramsAs<ReductionParams>().operation;
     const DataType type = command.inputs[0]->type;
     const bool logical = operation == Reduce::Any || operation == Reduce::All;
     if (operation == Reduce::AbsSum || operation == Reduce::SquareSum ||

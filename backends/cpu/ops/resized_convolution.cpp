@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kLeastBytes = 768 << 10;
 
 const ResizedConvolutionParams& paramsOf(const Command& command) {
-    return *command.paramsAs<ResizedConvolutionParams>();
+    return command.paramsAs<ResizedConvolutionParams>();
 }
 
 std::unique_ptr<ConvPlan> planOf(const CpuBackend& backend, const Command& convolution) {
@@ -23,7 +23,7 @@ std::unique_ptr<ConvPlan> planOf(const CpuBackend& backend, const Command& convo
     ConvOptions options = convOptions(backend, convolution, w);
     options.srcNchw = false;  // storagePacked(), whatever the input is stored as while commands are joined
     options.byRows = true;
-    return makeConvPlan(backend.kernels(), planShape(w, *convolution.paramsAs<ConvParams>()), options);
+    return makeConvPlan(backend.kernels(), planShape(w, convolution.paramsAs<ConvParams>()), options);
 }
 
 class ResizedConvolution final : public Execution, RowSource {

@@ -11,7 +11,7 @@ constexpr int kMaxRows = 16;  // cubic in depth and height
 }  // namespace
 
 void Resizer::plan(const Kernels& kernels, const Command& interp) {
-    const InterpCommand& params = *interp.paramsAs<InterpCommand>();
+    const InterpCommand& params = interp.paramsAs<InterpCommand>();
     const Shape &x = interp.inputs[0]->shape, &y = interp.outputs[0]->shape;
     const int rank = x.rank();
     if (rank < 2 || rank > 5 || y.rank() != rank)

@@ -19,8 +19,8 @@ class Scale final : public Execution {
           input_(*command.inputs[0]),
           output_(*command.outputs[0]),
           epilogue_(command.epilogue),
-          scale_(command.paramsAs<ScaleParams>()->scale),
-          bias_(command.paramsAs<ScaleParams>()->bias) {
+          scale_(command.paramsAs<ScaleParams>().scale),
+          bias_(command.paramsAs<ScaleParams>().bias) {
         // Whole vectors, whatever the lanes.
         scale_.resize(static_cast<size_t>(roundUp(static_cast<int64_t>(scale_.size()), 16)));
         bias_.resize(scale_.size());
@@ -84,7 +84,7 @@ class InstanceNorm final : public Execution {
           command_(command),
           input_(*command.inputs[0]),
           output_(*command.outputs[0]),
-          params_(*command_.paramsAs<InstanceNormParams>()) {}
+          params_(command_.paramsAs<InstanceNormParams>()) {}
 
     void onExecute() override {
         if (output_.empty()) return;

@@ -15,7 +15,7 @@ ConvOptions convOptions(const CpuBackend& backend, const Command& command, const
     options.bf16 = backend.config().precision == Precision::Low;
     options.exact = backend.config().precision == Precision::High;
     if (backend.config().memory == MemoryMode::Low && command.operands() == 1) {
-        const ConvParams& params = *command.paramsAs<ConvParams>();
+        const ConvParams& params = command.paramsAs<ConvParams>();
         if (const auto form = params.quantizedForm(w.weightCount, w.oc, command.name.c_str()))
             options.codes = {form->bits, static_cast<int>(form->blocksPerOutput), form->minima};
     }
@@ -23,7 +23,7 @@ ConvOptions convOptions(const CpuBackend& backend, const Command& command, const
 }
 
 PostOps postOps(const Command& command) {
-    const ConvParams& params = *command.paramsAs<ConvParams>();
+    const ConvParams& params = command.paramsAs<ConvParams>();
     PostOps post;
     post.act = command.epilogue.act;
     post.lo = command.epilogue.lo;
@@ -40,7 +40,7 @@ PostOps postOps(const Command& command) {
 
 void StoredConv::prepare(const CpuBackend& backend, const Command& command, const ConvPlan& plan,
                          const ConvWindow& w) {
-    const ConvParams& params = *command.paramsAs<ConvParams>();
+    const ConvParams& params = command.paramsAs<ConvParams>();
     const char* name = command.name.c_str();
     // The same operator on another number of channels means other groups, hence the count in the key.
     const std::string variant = plan.algorithm() + "/" + plan.weightVariant() + "/" + backend.kernels().isa +

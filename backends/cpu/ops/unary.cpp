@@ -68,7 +68,7 @@ class UnaryInt final : public Execution {
 };
 
 std::unique_ptr<Execution> createUnary(CpuBackend& backend, const Command& command, std::string& reason) {
-    const int code = command.paramsAs<UnaryParams>()->code;
+    const int code = command.paramsAs<UnaryParams>().code;
     const DataType type = command.inputs[0]->type;
     if (type == DataType::Int32 && (code == 0 || code == 1 || code == 4 || code == 22))
         return std::make_unique<UnaryInt>(command, code);

@@ -15,18 +15,18 @@ constexpr uint32_t kElu = 35, kThreshold = 36;
 
 std::unique_ptr<Execution> createRelu(VulkanBackend& backend, const Command& command) {
     return std::make_unique<QuadMap>(backend, command, "relu", DataType::Float32, std::vector<uint32_t>{0},
-                                     command.paramsAs<ReluParams>()->slope);
+                                     command.paramsAs<ReluParams>().slope);
 }
 
 std::unique_ptr<Execution> createClip(VulkanBackend& backend, const Command& command) {
-    const auto& params = *command.paramsAs<ClipParams>();
+    const auto& params = command.paramsAs<ClipParams>();
     return std::make_unique<QuadMap>(backend, command, "relu", DataType::Float32, std::vector<uint32_t>{1},
                                      params.lo, params.hi);
 }
 
 std::unique_ptr<Execution> createPRelu(VulkanBackend& backend, const Command& command) {
     static const std::vector<float> kNone;
-    const std::vector<float>& slopes = command.paramsAs<PReluParams>()->slopes;
+    const std::vector<float>& slopes = command.paramsAs<PReluParams>().slopes;
     if (slopes.size() == 1)
         return std::make_unique<QuadMap>(backend, command, "relu", DataType::Float32,
                                          std::vector<uint32_t>{0}, slopes[0]);
@@ -34,7 +34,7 @@ std::unique_ptr<Execution> createPRelu(VulkanBackend& backend, const Command& co
 }
 
 std::unique_ptr<Execution> createElu(VulkanBackend& backend, const Command& command) {
-    const auto& params = *command.paramsAs<EluParams>();
+    const auto& params = command.paramsAs<EluParams>();
     const uint32_t code = command.type == OpType::Threshold ? kThreshold : kElu;
     return std::make_unique<QuadMap>(backend, command, "unary", DataType::Float32,
                                      std::vector<uint32_t>{code}, params.alpha, params.scale);

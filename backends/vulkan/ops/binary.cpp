@@ -96,7 +96,7 @@ class Binary final : public VulkanExecution {
     void onResize() override {
         const Tensor& output = *command_.outputs[0];
         const DataType type = command_.inputs[0]->type;
-        const auto& params = *command_.paramsAs<BinaryParams>();
+        const auto& params = command_.paramsAs<BinaryParams>();
         plan_ = output.pack > 1 ? planPacked(command_) : planPlain(command_);
         pipeline_ =
             &backend().pipeline(output.type == type ? "binary" : "binary_compare", type, 3, 64,
@@ -140,7 +140,7 @@ class Binary final : public VulkanExecution {
 };
 
 bool supportsBinary(const VulkanBackend&, const Command& command, std::string& reason) {
-    const int code = command.paramsAs<BinaryParams>()->code;
+    const int code = command.paramsAs<BinaryParams>().code;
     const DataType type = command.inputs[0]->type;
     constexpr uint32_t kShared = 1u << 0 | 1u << 1 | 1u << 2 | 1u << 6 | 1u << 7 | 1u << 8 | 1u << 9 |
                                  1u << 10 | 1u << 11 | 1u << 12 | 1u << 13 | 1u << 14 | 1u << 15 | 1u << 16 |

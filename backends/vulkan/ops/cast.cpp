@@ -10,7 +10,7 @@ namespace mnnc::vulkan {
 namespace {
 
 bool toBool(const Command& command) {
-    const auto* params = command.paramsAs<CastParams>();
+    const auto* params = command.paramsIf<CastParams>();
     return params && params->toBool;
 }
 

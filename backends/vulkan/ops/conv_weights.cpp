@@ -55,7 +55,7 @@ void ConvGemmWeights::pack(const float* weights, const std::vector<int64_t>& ord
 
 std::vector<ConvGemmWeights::Part> ConvGemmWeights::prepare(VulkanBackend& backend, const ParamsPtr& params,
                                                             const char* name) const {
-    const auto& conv = static_cast<const ConvParams&>(*params);
+    const auto& conv = paramsAs<ConvParams>(params.get(), name);
     const std::vector<int64_t> order = tapOrder();
     // What the order of the taps depends on besides the parameters.
     const std::string phases =

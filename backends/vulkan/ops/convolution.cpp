@@ -18,7 +18,7 @@ constexpr int64_t kMaxCoordinate = 1 << 30;
 ConvWindow windowOf(const Command& command) {
     const Shape& out = command.outputs[0]->shape;
     const int64_t size[2] = {out.at(2), out.at(3)};
-    return convWindow(command.type, *command.paramsAs<ConvParams>(), command.inputs[0]->shape,
+    return convWindow(command.type, command.paramsAs<ConvParams>(), command.inputs[0]->shape,
                       command.inputs.size() > 1 ? command.inputs[1] : nullptr, size, command.name.c_str());
 }
 
@@ -95,7 +95,7 @@ ConvCase::ConvCase(const Command& command)
     : w(windowOf(command)),
       transposed(isDeconvolution(command.type)),
       tensorWeights(command.inputs.size() > 1) {
-    const ConvParams& params = *command.paramsAs<ConvParams>();
+    const ConvParams& params = command.paramsAs<ConvParams>();
     strideY = params.strideY, strideX = params.strideX;
     dilateY = params.dilateY, dilateX = params.dilateX;
     clamp = params.relu || params.relu6;

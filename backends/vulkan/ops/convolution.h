@@ -45,7 +45,7 @@ class ConvExecution : public VulkanExecution {
           output_(*command.outputs[0]) {}
 
   protected:
-    const ConvParams& params() const { return *command_.paramsAs<ConvParams>(); }
+    const ConvParams& params() const { return command_.paramsAs<ConvParams>(); }
     const char* name() const { return command_.name.c_str(); }
     FloatView storedWeights() const { return params().weights(c_.w.weightCount, c_.w.oc, name()); }
     // Bias as whole quads of floats, zeros behind it; kept as fp32 for kernels that add it to a sum.

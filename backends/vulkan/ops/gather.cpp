@@ -54,7 +54,7 @@ class Gather final : public GatherBase {
   public:
     using GatherBase::GatherBase;
     void onResize() override {
-        const auto& p = *command_.paramsAs<GatherParams>();
+        const auto& p = command_.paramsAs<GatherParams>();
         const bool quads = p.inner % 4 == 0;
         const int64_t inner = quads ? p.inner / 4 : p.inner;
         choose("gather", quads, p.outer * p.count * inner);
@@ -67,7 +67,7 @@ class GatherNd final : public GatherBase {
   public:
     using GatherBase::GatherBase;
     void onResize() override {
-        const auto& p = *command_.paramsAs<GatherNdParams>();
+        const auto& p = command_.paramsAs<GatherNdParams>();
         choose("gather_nd", static_cast<uint32_t>(p.bounds.depth), p.rows * p.slice);
         push_.u(p.slice).u(std::min<int64_t>(p.bounds.rowsPerBatch, UINT32_MAX)).u(p.bounds.batchStep);
         for (const int64_t extent : p.bounds.extent) push_.u(extent);
@@ -81,7 +81,7 @@ class GatherElements final : public GatherBase {
     using GatherBase::GatherBase;
     void onResize() override {
         const Shape &data = command_.inputs[0]->shape, &indices = command_.inputs[1]->shape;
-        const auto& p = *command_.paramsAs<ElementsParams>();
+        const auto& p = command_.paramsAs<ElementsParams>();
         const int axis = p.axis;
         const Strides strides = rowMajorStrides(data);
         const auto stride = [&](int i) { return strides[static_cast<size_t>(i)]; };

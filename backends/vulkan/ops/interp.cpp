@@ -15,7 +15,7 @@ class Interp final : public VulkanExecution {
     Interp(VulkanBackend& backend, const Command& command)
         : VulkanExecution(backend),
           command_(command),
-          params_(*command_.paramsAs<InterpCommand>()),
+          params_(command_.paramsAs<InterpCommand>()),
           input_(*command_.inputs[0]),
           output_(*command_.outputs[0]) {}
 

@@ -168,7 +168,7 @@ class MatMul final : public VulkanExecution {
     MatMul(VulkanBackend& backend, const Command& command) : VulkanExecution(backend), command_(command) {}
 
     void onResize() override {
-        const MatMulSizes sizes = matMulSizes(*command_.paramsAs<MatMulParams>(), command_.inputs[0]->shape,
+        const MatMulSizes sizes = matMulSizes(command_.paramsAs<MatMulParams>(), command_.inputs[0]->shape,
                                               command_.inputs[1]->shape, command_.name.c_str());
         product_ = std::make_unique<Product>(backend(), Problem(sizes, hasBias()));
     }
@@ -189,7 +189,7 @@ class MatMul final : public VulkanExecution {
 class InnerProduct final : public VulkanExecution {
   public:
     InnerProduct(VulkanBackend& backend, const Command& command)
-        : VulkanExecution(backend), command_(command), params_(*command_.paramsAs<InnerProductParams>()) {}
+        : VulkanExecution(backend), command_(command), params_(command_.paramsAs<InnerProductParams>()) {}
 
     void onResize() override {
         const Problem problem(params_, command_.inputs[0]->shape[0]);
@@ -232,7 +232,7 @@ bool supportsFloats(const Command& command, std::string& reason) {
 
 bool supportsMatMul(const VulkanBackend&, const Command& command, std::string& reason) {
     if (!supportsFloats(command, reason)) return false;
-    const MatMulSizes sizes = matMulSizes(*command.paramsAs<MatMulParams>(), command.inputs[0]->shape,
+    const MatMulSizes sizes = matMulSizes(command.paramsAs<MatMulParams>(), command.inputs[0]->shape,
                                           command.inputs[1]->shape, command.name.c_str());
     if (batchAxes(sizes).size() <= kBatchAxes) return true;
     reason = format("the Vulkan kernel broadcasts at most %zu batch axes that do not merge", kBatchAxes);
@@ -241,7 +241,7 @@ bool supportsMatMul(const VulkanBackend&, const Command& command, std::string& r
 
 bool supportsInnerProduct(const VulkanBackend& backend, const Command& command, std::string& reason) {
     if (!supportsFloats(command, reason)) return false;
-    const auto& params = *command.paramsAs<InnerProductParams>();
+    const auto& params = command.paramsAs<InnerProductParams>();
     const int64_t weights = roundUp(int64_t{params.outputs}, 4) * params.inputs;
     if (weights <= INT32_MAX && weights * 4 <= backend.limits().storageRange) return true;
     reason = "the weights exceed what the device binds at once";

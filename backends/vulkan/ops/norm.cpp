@@ -61,7 +61,7 @@ class LayerNorm final : public RowNorm {
   public:
     using RowNorm::RowNorm;
     void onResize() override {
-        const auto& params = *command_.paramsAs<LayerNormParams>();
+        const auto& params = command_.paramsAs<LayerNormParams>();
         const NormBlocks blocks = normBlocks(params, output().shape, command_.name.c_str());
         prepare(Rows(backend(), blocks.outer, blocks.length, blocks.inner, kSharedBytes),
                 params.gamma.empty() ? Affine::None : Affine::AlongRow, params.rms, params.epsilon,
@@ -73,7 +73,7 @@ class InstanceNorm final : public RowNorm {
   public:
     using RowNorm::RowNorm;
     void onResize() override {
-        const auto& params = *command_.paramsAs<InstanceNormParams>();
+        const auto& params = command_.paramsAs<InstanceNormParams>();
         const Tensor& tensor = output();
         const auto channels = static_cast<int64_t>(params.scale.size());
         const int64_t batch = tensor.shape[0], plane = tensor.elements() / (batch * channels);

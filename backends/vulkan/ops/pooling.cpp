@@ -18,7 +18,7 @@ class Pooling final : public VulkanExecution {
     Pooling(VulkanBackend& backend, const Command& command)
         : VulkanExecution(backend),
           command_(command),
-          params_(*command_.paramsAs<PoolParams>()),
+          params_(command_.paramsAs<PoolParams>()),
           input_(*command_.inputs[0]),
           output_(*command_.outputs[0]) {}
 

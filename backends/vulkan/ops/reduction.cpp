@@ -15,7 +15,7 @@ constexpr int64_t kSharedBytes = 16;  // per invocation
 class Reduction final : public VulkanExecution {
   public:
     Reduction(VulkanBackend& backend, const Command& command)
-        : VulkanExecution(backend), command_(command), params_(*command_.paramsAs<ReductionParams>()) {}
+        : VulkanExecution(backend), command_(command), params_(command_.paramsAs<ReductionParams>()) {}
 
     void onResize() override {
         steps_.clear();
@@ -99,7 +99,7 @@ class Reduction final : public VulkanExecution {
 };
 
 bool supportsReduction(const VulkanBackend&, const Command& command, std::string& reason) {
-    const Reduce operation = command.paramsAs<ReductionParams>()->operation;
+    const Reduce operation = command.paramsAs<ReductionParams>().operation;
     const DataType type = command.inputs[0]->type;
     const bool logical = operation == Reduce::Any || operation == Reduce::All;
     if (operation == Reduce::AbsSum || operation == Reduce::SquareSum ||
@@ -114,7 +114,7 @@ bool supportsReduction(const VulkanBackend&, const Command& command, std::string
 // Packed when exactly the plane is reduced.
 StorageChoice storageReduction(const VulkanBackend&, const Command& command) {
     const Tensor& input = *command.inputs[0];
-    const auto& axes = command.paramsAs<ReductionParams>()->axes;
+    const auto& axes = command.paramsAs<ReductionParams>().axes;
     const int rank = input.shape.rank();
     if (input.pack == 1 || rank < 3 || static_cast<int>(axes.size()) != rank - 2 || axes[0] != 2) return {};
     return {.inputPack = kPack, .outputPack = kPack};

@@ -10,7 +10,7 @@ namespace mnnc::vulkan {
 namespace {
 
 std::unique_ptr<Execution> createScale(VulkanBackend& backend, const Command& command) {
-    const auto& params = *command.paramsAs<ScaleParams>();
+    const auto& params = command.paramsAs<ScaleParams>();
     return std::make_unique<ChannelValues>(backend, command, ChannelMap::Affine, params.scale, params.bias);
 }
 

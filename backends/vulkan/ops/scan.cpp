@@ -56,7 +56,7 @@ bool anyEmpty(const Command& command) {
 }
 
 bool supportsScan(const VulkanBackend&, const Command& command, std::string& reason) {
-    const auto& p = *command.paramsAs<ScanParams>();
+    const auto& p = command.paramsAs<ScanParams>();
     if (anyEmpty(command) || command.inputs.size() != 1 ||
         command.inputs[0]->type != command.outputs[0]->type)
         return refuse(reason, "the Vulkan kernel scans one tensor that is not empty into one of its type");
@@ -67,7 +67,7 @@ bool supportsScan(const VulkanBackend&, const Command& command, std::string& rea
 }
 
 std::unique_ptr<Execution> createScan(VulkanBackend& backend, const Command& command) {
-    const auto& p = *command.paramsAs<ScanParams>();
+    const auto& p = command.paramsAs<ScanParams>();
     const int64_t lines = p.outer * p.inner;
     const bool product = command.type == OpType::CumProd;
     return std::make_unique<Loop>(
@@ -102,7 +102,7 @@ bool supportsOneHot(const VulkanBackend&, const Command& command, std::string& r
 }
 
 std::unique_ptr<Execution> createOneHot(VulkanBackend& backend, const Command& command) {
-    const auto& p = *command.paramsAs<OneHotParams>();
+    const auto& p = command.paramsAs<OneHotParams>();
     const int64_t total = p.outer * p.depth * p.inner;
     return std::make_unique<Loop>(backend, command,
                                   Loop::Kernel{"one_hot", {}, total, Push().u(total).u(p.depth).u(p.inner)});

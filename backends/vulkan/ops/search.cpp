@@ -16,7 +16,7 @@ class Arg final : public VulkanExecution {
     Arg(VulkanBackend& backend, const Command& command) : VulkanExecution(backend), command_(command) {}
 
     void onResize() override {
-        const auto& params = *command_.paramsAs<SearchParams>();
+        const auto& params = command_.paramsAs<SearchParams>();
         rows_ = Rows(backend(), params.outer, params.extent, params.inner, kSharedBytes);
         std::vector<uint32_t> constants = rows_.constants();
         constants.push_back(params.largest);

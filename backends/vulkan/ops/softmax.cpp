@@ -15,7 +15,7 @@ class Softmax final : public VulkanExecution {
         : VulkanExecution(backend),
           input_(*command.inputs[0]),
           output_(*command.outputs[0]),
-          axis_(command.paramsAs<SoftmaxParams>()->axis) {}
+          axis_(command.paramsAs<SoftmaxParams>().axis) {}
 
     void onResize() override {
         const Shape& shape = input_.shape;

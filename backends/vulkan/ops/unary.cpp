@@ -10,7 +10,7 @@ namespace mnnc::vulkan {
 namespace {
 
 bool supportsUnary(const VulkanBackend&, const Command& command, std::string& reason) {
-    const int code = command.paramsAs<UnaryParams>()->code;
+    const int code = command.paramsAs<UnaryParams>().code;
     const DataType type = command.inputs[0]->type;
     if (type == DataType::Int32 && code != 0 && code != 1 && code != 4 && code != 22) {
         reason = format("unary code %d does not exist for %s", code, dataTypeName(type));
@@ -20,7 +20,7 @@ bool supportsUnary(const VulkanBackend&, const Command& command, std::string& re
 }
 
 std::unique_ptr<Execution> createUnary(VulkanBackend& backend, const Command& command) {
-    const auto code = static_cast<uint32_t>(command.paramsAs<UnaryParams>()->code);
+    const auto code = static_cast<uint32_t>(command.paramsAs<UnaryParams>().code);
     return std::make_unique<QuadMap>(backend, command, "unary", command.inputs[0]->type,
                                      std::vector<uint32_t>{code});
 }

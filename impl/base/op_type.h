@@ -1,0 +1,37 @@
+// The operators of the .mnn format: numbers, names and how many tensors they take. operators.def is their list.
+#pragma once
+#include <cstdint>
+
+namespace mnnc {
+
+enum class OpType : int32_t {
+#define OPERATOR(name, number, ...) name = number,
+#include "base/operators.def"
+#undef OPERATOR
+    // Made by the library, in no file.
+    ElementwiseChain = -1,
+    PointwiseDepthwise = -2,
+    ResizedConvolution = -3,
+};
+
+// How many tensors an operator takes and makes; kAnyCount as a maximum: any number.
+struct OpArity {
+    uint8_t minInputs, maxInputs;
+    uint8_t minOutputs, maxOutputs;
+
+    static constexpr uint8_t kAnyCount = 255;
+    bool takes(uint64_t inputs) const noexcept {
+        return inputs >= minInputs && (maxInputs == kAnyCount || inputs <= maxInputs);
+    }
+    bool makes(uint64_t outputs) const noexcept {
+        return outputs >= minOutputs && (maxOutputs == kAnyCount || outputs <= maxOutputs);
+    }
+};
+
+// The operator's name in the schema, or nullptr when the number is unknown.
+const char* opTypeName(OpType type) noexcept;
+
+// The operator's arity, or nullptr when the number is unknown.
+const OpArity* opArity(OpType type) noexcept;
+
+}  // namespace mnnc
