@@ -1,6 +1,7 @@
 #include "backends/cpu/cpu_backend.h"
 
 #include "backends/cpu/cpu_runtime.h"
+#include "backends/cpu/fusions/patterns.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/ops/table.h"
 #include "base/error.h"
@@ -27,6 +28,11 @@ class CpuRuntime final : public Runtime {
     std::shared_ptr<ThreadPool> pool_;
 };
 
+// The pattern that executes a fused command: its own, or that of the same name where another backend has matched it.
+const FusionPattern* fusionPattern(const Command& fused) {
+    return findPattern(fusionPatterns(), typeName(fused));
+}
+
 }  // namespace
 
 std::shared_ptr<Runtime> createCpuRuntime(const BackendConfig& config) {
@@ -42,13 +48,23 @@ int CpuBackend::pack() const noexcept {
 }
 
 StorageChoice CpuBackend::chooseStorage(const Command& command) const {
+    if (command.type == OpType::Fused) return fusionPattern(command)->storage(*this, command);
     const CpuOp* op = findCpuOp(command.type);
     return op && op->storage ? op->storage(*this, command) : StorageChoice{};
 }
 
-bool CpuBackend::canFuse(const Command& command) const {
+bool CpuBackend::supportsPostOps(const Command& command) const {
     const CpuOp* op = findCpuOp(command.type);
-    return op && op->canFuse && op->canFuse(*this, command);
+    return op && op->supportsPostOps && op->supportsPostOps(*this, command);
+}
+
+bool CpuBackend::supportsViews(const Command& command) const {
+    const CpuOp* op = findCpuOp(command.type);
+    return op && op->supportsViews && op->supportsViews(*this, command);
+}
+
+std::span<const FusionPattern* const> CpuBackend::patterns() const noexcept {
+    return fusionPatterns();
 }
 
 bool CpuBackend::canQuantize(const Command& command) const {
@@ -62,12 +78,15 @@ uint32_t CpuBackend::loadsInputs(OpType type) const noexcept {
 }
 
 bool CpuBackend::supports(const Command& command, std::string& reason) const {
-    if (findCpuOp(command.type)) return true;
+    if (command.type == OpType::Fused ? fusionPattern(command) != nullptr
+                                      : findCpuOp(command.type) != nullptr)
+        return true;
     reason = "the CPU backend has no kernel for it";
     return false;
 }
 
 std::unique_ptr<Execution> CpuBackend::create(const Command& command, std::string& reason) {
+    if (command.type == OpType::Fused) return fusionPattern(command)->create(*this, command, reason);
     return findCpuOp(command.type)->create(*this, command, reason);
 }
 

@@ -23,7 +23,9 @@ class CpuBackend final : public Backend {
                WeightStore& weights);
     const char* name() const noexcept override { return "cpu"; }
     bool supports(const Command& command, std::string& reason) const override;
-    bool canFuse(const Command& command) const override;
+    bool supportsPostOps(const Command& command) const override;
+    bool supportsViews(const Command& command) const override;
+    std::span<const FusionPattern* const> patterns() const noexcept override;
     bool canQuantize(const Command& command) const override;
     bool packsInt8() const noexcept override { return true; }
     uint32_t loadsInputs(OpType type) const noexcept override;
@@ -62,11 +64,13 @@ struct CpuOp {
     StorageChoice (*storage)(const CpuBackend& backend, const Command& command);
     // May return null and fill `reason`.
     std::unique_ptr<Execution> (*create)(CpuBackend& backend, const Command& command, std::string& reason);
-    // Null: no epilogue. Of what the library makes: whether it shall be made.
-    bool (*canFuse)(const CpuBackend& backend, const Command& command) = nullptr;
+    // Null: the operator takes no epilogue.
+    bool (*supportsPostOps)(const CpuBackend& backend, const Command& command) = nullptr;
     // Null: not over int8 tensors.
     bool (*canQuantize)(const Command& command) = nullptr;
     uint32_t loadsInputs = 0;  // see Backend::loadsInputs
+    // Null: the operator takes no operand views.
+    bool (*supportsViews)(const CpuBackend& backend, const Command& command) = nullptr;
 };
 using CpuFamily = std::span<const CpuOp>;
 

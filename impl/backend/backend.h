@@ -2,10 +2,12 @@
 // is one session's view of it: it says how it wants tensors stored and makes Executions.
 #pragma once
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "backend/execution.h"
+#include "backend/fusion.h"
 #include "backend/weight_store.h"
 #include "ops/command.h"
 
@@ -66,9 +68,12 @@ class Backend {
     // Whether create() will take the command, as far as its parameters, shapes and types tell; if not,
     // `reason` gets a sentence. Makes nothing.
     virtual bool supports(const Command& command, std::string& reason) const = 0;
-    // Whether create() takes this command with its epilogue whenever it takes it without. Of a command that the library
-    // made of others: whether it is better than those.
-    virtual bool canFuse(const Command&) const { return false; }
+    // Whether create() takes this command with its epilogue whenever it takes it without.
+    virtual bool supportsPostOps(const Command&) const { return false; }
+    // Whether create() takes this command with its operand views whenever it takes it without.
+    virtual bool supportsViews(const Command&) const { return false; }
+    // Groups of commands that this backend computes at once, in the order in which they are looked for.
+    virtual std::span<const FusionPattern* const> patterns() const noexcept { return {}; }
     // Whether create() takes this command of floats also over int8 tensors that mean the same (a convolution
     // as ConvInt8 or DepthwiseConvInt8). Its tensors carry their scales.
     virtual bool canQuantize(const Command&) const { return false; }

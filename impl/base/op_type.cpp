@@ -31,16 +31,6 @@ const Row* findRow(OpType type) noexcept {
 }  // namespace
 
 const char* opTypeName(OpType type) noexcept {
-    switch (type) {
-        case OpType::ElementwiseChain:
-            return "ElementwiseChain";
-        case OpType::PointwiseDepthwise:
-            return "PointwiseDepthwise";
-        case OpType::ResizedConvolution:
-            return "ResizedConvolution";
-        default:
-            break;
-    }
     const Row* row = findRow(type);
     return row ? row->name : nullptr;
 }

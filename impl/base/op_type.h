@@ -8,10 +8,8 @@ enum class OpType : int32_t {
 #define OPERATOR(name, number, ...) name = number,
 #include "base/operators.def"
 #undef OPERATOR
-    // Made by the library, in no file.
-    ElementwiseChain = -1,
-    PointwiseDepthwise = -2,
-    ResizedConvolution = -3,
+    // A group of commands that a backend computes at once (backend/fusion.h). Files with this number are refused.
+    Fused = 0x10000,
 };
 
 // How many tensors an operator takes and makes; kAnyCount as a maximum: any number.

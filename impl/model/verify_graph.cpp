@@ -104,6 +104,9 @@ void verifyGraph(const WireGraph& graph, const LogSink& log) {
         const auto* op = graph.ops->Get(i);
         if (!op) fail(Status::BadFormat, "%soperator %u is null", graph.title.c_str(), i);
         const OpPlace place(graph, i, *op);
+        if (typeOf(*op) == OpType::Fused)
+            place.fail(Status::BadParameter, "operator number %d is the library's own",
+                       static_cast<int>(OpType::Fused));
         if (vectorSize(op->outputIndexes()) == 0) place.fail(Status::BadParameter, "it has no outputs");
         verifyIds(place, op->inputIndexes(), "input", tensorCount);
         verifyIds(place, op->outputIndexes(), "output", tensorCount);

@@ -20,9 +20,9 @@ struct Command {
     std::vector<Tensor*> inputs;
     std::vector<Tensor*> outputs;
     std::vector<Region> regions;  // Raster only; elements no region touches become 0 (later regions win)
-    // One for each operand, or none: the inputs themselves. Only where the backend takes them (Backend::canFuse).
+    // One for each operand, or none: the inputs themselves. Only where Backend::supportsViews().
     std::vector<OperandView> views;
-    Epilogue epilogue;  // only where the backend said that it takes it (Backend::canFuse)
+    Epilogue epilogue;  // only where Backend::supportsPostOps()
 
     // Inputs of the operator itself.
     size_t operands() const { return inputs.size() - (epilogue.residual ? 1 : 0); }

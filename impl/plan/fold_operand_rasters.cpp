@@ -30,7 +30,7 @@ void foldInto(CommandGraph& graph, const Backend& backend, Id product, size_t k)
         wanted.views[k] = *view;
         wanted.inputs[k] = raster.inputs[0];
         passed.push_back(id);
-        if (!backend.canFuse(wanted)) continue;
+        if (!backend.supportsViews(wanted)) continue;
         for (const Id one : passed) graph.erase(one, product);
         graph.replace(product, wanted);
         passed.clear();
@@ -44,7 +44,7 @@ void foldOperandRasters(CommandGraph& graph, const PlanContext& context) {
         const Command& command = graph.command(id);
         if ((command.type != OpType::MatMul && command.type != OpType::BatchMatMul) ||
             command.outputs.size() != 1 || command.outputs[0]->type != DataType::Float32 ||
-            !context.backend.canFuse(command))
+            !context.backend.supportsViews(command))
             continue;
         for (size_t k = 0; k < 2 && k < graph.command(id).inputs.size(); ++k)
             foldInto(graph, context.backend, id, k);

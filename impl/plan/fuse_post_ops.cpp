@@ -50,7 +50,7 @@ class PostOpFusion {
 
     void run() {
         if (command().outputs.size() != 1 || result()->type != DataType::Float32 ||
-            !backend_.canFuse(command()))
+            !backend_.supportsPostOps(command()))
             return;
         while (fuseHardSigmoid() || fuseReshapedAdd() || fuseNext()) {
         }
@@ -104,7 +104,7 @@ class PostOpFusion {
         wanted.epilogue.residual = true;
         if (params->relu) wanted.epilogue.lo = 0;
         wanted.inputs.push_back(other);
-        if (!backend_.canFuse(wanted)) return false;
+        if (!backend_.supportsPostOps(wanted)) return false;
         reshape.outputs = sum.outputs;
         graph_.erase(after, id_);
         graph_.replace(id_, std::move(wanted));
@@ -162,7 +162,7 @@ class PostOpFusion {
     }
 
     bool accept(Command wanted, const std::vector<Id>& merged) {
-        if (!backend_.canFuse(wanted)) return false;
+        if (!backend_.supportsPostOps(wanted)) return false;
         for (const Id one : merged) graph_.erase(one, id_);
         graph_.replace(id_, std::move(wanted));
         return true;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "backend/fusion.h"
 #include "base/error.h"
 
 namespace mnnc {
@@ -150,8 +151,7 @@ std::string CommandGraph::text() const {
     size_t number = 0;
     for (const Id id : ids()) {
         const Command& command = this->command(id);
-        const char* type = opTypeName(command.type);
-        text += format("%4zu %s '%s'%s (%s)", number++, type ? type : "?", command.name.c_str(),
+        text += format("%4zu %s '%s'%s (%s)", number++, typeName(command), command.name.c_str(),
                        epilogueText(command.epilogue).c_str(), listText(command.inputs).c_str());
         if (!command.outputs.empty()) text += " -> " + listText(command.outputs);
         if (!command.regions.empty()) text += format(", %zu regions", command.regions.size());

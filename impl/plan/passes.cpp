@@ -10,9 +10,7 @@ constexpr Pass kPasses[] = {
     {"recognise-activations", recogniseActivations},
     {"fold-operand-rasters", foldOperandRasters},
     {"fuse-post-ops", fusePostOps},
-    {"fuse-pointwise-depthwise", fusePointwiseDepthwise},
-    {"fuse-resized-convolution", fuseResizedConvolution},
-    {"fuse-elementwise-chains", fuseElementwiseChains},
+    {"fuse-composites", fuseComposites},
 };
 
 // Builds with assertions and those with a sanitizer.

@@ -39,12 +39,7 @@ void recogniseActivations(CommandGraph& graph, const PlanContext& context);
 void foldOperandRasters(CommandGraph& graph, const PlanContext& context);
 // Additions and activations behind a command become its epilogue, where the backend computes them there.
 void fusePostOps(CommandGraph& graph, const PlanContext& context);
-// A 1x1 convolution and the depthwise one behind it become one command, where the backend prefers that.
-void fusePointwiseDepthwise(CommandGraph& graph, const PlanContext& context);
-// Resizes, with or without a concatenation behind them, and the convolution that alone reads them become one command,
-// where the backend prefers that.
-void fuseResizedConvolution(CommandGraph& graph, const PlanContext& context);
-// Element-wise commands that feed one another become one, so that memory is passed over once.
-void fuseElementwiseChains(CommandGraph& graph, const PlanContext& context);
+// Groups of commands that the backend computes at once (Backend::patterns) become one command each.
+void fuseComposites(CommandGraph& graph, const PlanContext& context);
 
 }  // namespace mnnc

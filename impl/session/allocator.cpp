@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "backend/fusion.h"
 #include "base/error.h"
 #include "session/place.h"
 
@@ -173,8 +174,7 @@ void StageAllocator::add(const EncodedCommand& encoded) {
         place(*context_.device, encoded, deviceReason, ""))
         return;
     if (place(*context_.cpu, encoded, reason, deviceReason)) return;
-    const char* type = opTypeName(encoded.command.type);
-    fail(Status::NoExecution, "operator %s of node '%s' has no execution: %s", type ? type : "?",
+    fail(Status::NoExecution, "operator %s of node '%s' has no execution: %s", typeName(encoded.command),
          encoded.command.name.c_str(),
          (deviceReason.empty() ? reason : deviceReason + "; " + reason).c_str());
 }
@@ -219,9 +219,8 @@ bool StageAllocator::place(Backend& backend, const EncodedCommand& encoded, std:
         reason = error.message();
         return false;
     }
-    const char* type = opTypeName(command.type);
     OpCall call;
-    call.record = {command.name, type ? type : "?", backend.name(),      execution->algorithm(),
+    call.record = {command.name, typeName(command), backend.name(),      execution->algorithm(),
                    whyNot,       encoded.flops,     isHostShape(command)};
     call.inputs = command.inputs;
     call.outputs = command.outputs;

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "backend/fusion.h"
 #include "base/error.h"
 #include "tensor/region_check.h"
 
@@ -167,7 +168,7 @@ void StageEncoder::runNow(const Command& command) {
     if (context_.cpu->supports(command, reason)) execution = context_.cpu->create(command, reason);
     if (!execution)
         fail(Status::NoExecution, "constant '%s' (%s) cannot be computed: %s", command.name.c_str(),
-             opTypeName(command.type), reason.c_str());
+             typeName(command), reason.c_str());
     execution->onResize();
     ChargedBuffer scratch(context_);
     execution->bindScratch(scratch.reserve(execution->scratchBytes(), "scratch"));

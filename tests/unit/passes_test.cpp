@@ -109,31 +109,32 @@ TEST(Passes, Quantize) {
     EXPECT_EQ(change.of("Int8ToFloat"), (Counts{0, 1}));
 }
 
-TEST(Passes, FusePointwiseDepthwise) {
+TEST(Passes, FuseCompositesPointwiseDepthwise) {
     Steps s;
     const int wide = s.conv(s.input({1, 8, 96, 96}), 8, 48, 1);
-    const Change change = changeOf("fuse-pointwise-depthwise", s.finish({s.depthwise(wide, 48)}));
+    const Change change = changeOf("fuse-composites", s.finish({s.depthwise(wide, 48)}));
     EXPECT_EQ(change.of("Convolution"), (Counts{1, 0}));
     EXPECT_EQ(change.of("ConvolutionDepthwise"), (Counts{1, 0}));
     EXPECT_EQ(change.of("PointwiseDepthwise"), (Counts{0, 1}));
 }
 
-TEST(Passes, FuseResizedConvolution) {
+TEST(Passes, FuseCompositesResizedConvolution) {
     Steps s;
     const int up = s.resize(s.input({1, 48, 40, 40}), 2, 80, 80);
-    const Change change = changeOf("fuse-resized-convolution", s.finish({s.conv(up, 48, 20, 3)}));
+    const Change change = changeOf("fuse-composites", s.finish({s.conv(up, 48, 20, 3)}));
     EXPECT_EQ(change.of("Interp"), (Counts{1, 0}));
     EXPECT_EQ(change.of("Convolution"), (Counts{1, 0}));
     EXPECT_EQ(change.of("ResizedConvolution"), (Counts{0, 1}));
 }
 
-TEST(Passes, FuseElementwiseChains) {
+TEST(Passes, FuseCompositesElementwiseChain) {
     Steps s;
     const int x = s.input({1, 4, 20, 20}), y = s.input({1, 4, 20, 20});
     const int z = s.unary(UnaryCode::EXP, s.binary(BinaryCode::MUL, s.unary(UnaryCode::ABS, x), y));
-    const Change change = changeOf("fuse-elementwise-chains", s.finish({z}));
+    const Change change = changeOf("fuse-composites", s.finish({z}));
     EXPECT_EQ(change.of("UnaryOp"), (Counts{2, 0}));
     EXPECT_EQ(change.of("BinaryOp"), (Counts{1, 0}));
+    EXPECT_EQ(change.of("ElementwiseChain"), (Counts{0, 1}));
 }
 
 }  // namespace

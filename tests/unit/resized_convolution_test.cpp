@@ -1,6 +1,5 @@
 // A convolution that resizes its input on the way gives the bits that it gives after a resize, and a net that has one
 // needs no memory for the resized map.
-#include "ops/resized_convolution.h"
 
 #include <gtest/gtest.h>
 

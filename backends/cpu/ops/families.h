@@ -23,9 +23,6 @@ CpuFamily interpCpu();
 CpuFamily unaryCpu();
 CpuFamily activationCpu();
 CpuFamily binaryCpu();
-CpuFamily elementwiseChainCpu();    // made by the library
-CpuFamily pointwiseDepthwiseCpu();  // made by the library
-CpuFamily resizedConvolutionCpu();  // made by the library
 CpuFamily reductionCpu();
 CpuFamily scaleCpu();
 CpuFamily normCpu();

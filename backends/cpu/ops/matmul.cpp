@@ -287,8 +287,8 @@ std::unique_ptr<Execution> createMatMul(CpuBackend& backend, const Command& comm
 CpuFamily matmulCpu() {
     constexpr uint32_t kMatrixB = 1u << 1;
     static constexpr CpuOp kOps[] = {
-        {OpType::MatMul, nullptr, createMatMul, readsMatMulViews, nullptr, kMatrixB},
-        {OpType::BatchMatMul, nullptr, createMatMul, readsMatMulViews, nullptr, kMatrixB},
+        {OpType::MatMul, nullptr, createMatMul, nullptr, nullptr, kMatrixB, readsMatMulViews},
+        {OpType::BatchMatMul, nullptr, createMatMul, nullptr, nullptr, kMatrixB, readsMatMulViews},
         {OpType::InnerProduct, nullptr, createMatMul},
     };
     return kOps;

@@ -9,7 +9,7 @@ const CpuOp* findCpuOp(OpType type) noexcept {
     static constexpr FamilyFunction kFamilies[] = {
         // clang-format off
         rasterCpu, movingSliceCpu, castCpu, fillCpu, paddingCpu, permuteCpu, gatherCpu, scatterCpu, selectCpu, searchCpu, scanCpu,
-        detectionCpu, convolutionCpu, pointwiseDepthwiseCpu, resizedConvolutionCpu, poolingCpu, interpCpu, unaryCpu, activationCpu, binaryCpu, elementwiseChainCpu,
+        detectionCpu, convolutionCpu, poolingCpu, interpCpu, unaryCpu, activationCpu, binaryCpu, 
         reductionCpu, scaleCpu, normCpu, softmaxCpu, matmulCpu, quantizedCpu, int8ConvolutionCpu,
         // clang-format on
     };

@@ -1,10 +1,11 @@
+// Chains of element-wise float commands, found by extending each chain by the commands that read it.
+#include "plan/elementwise_chains.h"
+
 #include <algorithm>
 #include <set>
 #include <unordered_map>
 
 #include "ops/activation.h"
-#include "ops/elementwise_chain.h"
-#include "plan/passes.h"
 
 namespace mnnc {
 
@@ -22,15 +23,17 @@ bool sameElements(const Tensor& a, const Tensor& b) {
     return a.shape == b.shape && (a.format == Format::NHWC) == (b.format == Format::NHWC);
 }
 
-class ChainFusion {
+class ChainFinder {
   public:
-    ChainFusion(CommandGraph& graph, const Backend& backend) : graph_(graph), backend_(backend) {}
+    explicit ChainFinder(const CommandGraph& graph) : graph_(graph) {}
 
-    void run() {
+    std::vector<FusionMatch> run() {
         for (const Id id : graph_.ids())
             if (isElementwise(id)) extendChains(id);
-        for (const std::vector<Id>& chain : chains_)
-            if (chain.size() > 1) fuse(chain);
+        std::vector<FusionMatch> matches;
+        for (std::vector<Id>& chain : chains_)
+            if (chain.size() > 1) matches.push_back({std::move(chain), nullptr});
+        return matches;
     }
 
   private:
@@ -128,44 +131,15 @@ class ChainFusion {
         return inputs;
     }
 
-    void fuse(const std::vector<Id>& members) {
-        const Id last = members.back();
-        Command fused;
-        fused.type = OpType::ElementwiseChain;
-        fused.name = graph_.command(last).name;
-        fused.inputs = inputsOf(members);
-        auto params = std::make_shared<ElementwiseChainParams>();
-        std::unordered_map<const Tensor*, size_t> values;
-        for (const Tensor* input : fused.inputs) values.emplace(input, values.size());
-        for (const Id member : members) {
-            const Command& command = graph_.command(member);
-            ChainStep step{command.type, command.params, {}};
-            for (const Tensor* input : command.inputs) step.operands.push_back(values.at(input));
-            const std::vector<Id>& consumers = graph_.consumers(result(member));
-            if (member == last || (!consumers.empty() && runsBefore(last, consumers.back()))) {
-                fused.outputs.push_back(result(member));
-                params->results.push_back(params->steps.size());
-            }
-            values.emplace(result(member), values.size());
-            params->steps.push_back(std::move(step));
-        }
-        fused.params = std::move(params);
-        if (!backend_.canFuse(fused)) return;
-        for (const Id member : members)
-            if (member != last) graph_.erase(member, last);
-        graph_.replace(last, std::move(fused));
-    }
-
-    CommandGraph& graph_;
-    const Backend& backend_;
+    const CommandGraph& graph_;
     std::unordered_map<Id, size_t> chainOf_;
     std::vector<std::vector<Id>> chains_;  // in execution order; empty: part of a later one
 };
 
 }  // namespace
 
-void fuseElementwiseChains(CommandGraph& graph, const PlanContext& context) {
-    ChainFusion(graph, context.backend).run();
+std::vector<FusionMatch> findElementwiseChains(const CommandGraph& graph) {
+    return ChainFinder(graph).run();
 }
 
 }  // namespace mnnc

@@ -1,16 +1,15 @@
-// ElementwiseChain on the CPU: block by block through the kernels of the single operators. What only the chain reads
-// stays in the first level cache.
-#include "ops/elementwise_chain.h"
-
+// The pattern ElementwiseChain: element-wise operators that feed one another are computed block by block through the
+// kernels of the single operators, so that intermediate results stay in the first level cache.
 #include <climits>
 #include <optional>
 
+#include "backends/cpu/fusions/patterns.h"
 #include "backends/cpu/ops/activation_kernel.h"
-#include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/split.h"
 #include "base/error.h"
 #include "ops/binary.h"
 #include "ops/unary.h"
+#include "plan/elementwise_chains.h"
 
 namespace mnnc::cpu {
 namespace {
@@ -24,7 +23,7 @@ class Chain final : public Execution {
           unary_(unaryKernels(backend.kernels().id)),
           binary_(binaryKernels(backend.kernels().id)),
           command_(command),
-          params_(command_.paramsAs<ElementwiseChainParams>()) {}
+          params_(command_.paramsAs<FusedParams>()) {}
 
     // Whether every step has a kernel.
     bool prepare(std::string& reason) {
@@ -32,7 +31,7 @@ class Chain final : public Execution {
         const char* name = command_.name.c_str();
         lastRead_.assign(inputs + params_.steps.size(), 0);
         for (size_t s = 0; s < params_.steps.size(); ++s) {
-            const ChainStep& from = params_.steps[s];
+            const FusedStep& from = params_.steps[s];
             Step step;
             step.type = from.type;
             for (const size_t operand : from.operands) lastRead_[operand] = s;
@@ -163,14 +162,18 @@ class Chain final : public Execution {
     const UnaryKernels& unary_;
     const BinaryKernels& binary_;
     const Command command_;
-    const ElementwiseChainParams& params_;
+    const FusedParams& params_;
     std::vector<Step> steps_;
     std::vector<size_t> lastRead_;  // of each value the last step that reads it
     int blocks_ = 0;                // in scratch, per thread
 };
 
+std::vector<FusionMatch> match(const CommandGraph& graph, const Backend&) {
+    return findElementwiseChains(graph);
+}
+
 // Packed where a tensor that is read is packed: single numbers stay as they are.
-StorageChoice storageChain(const CpuBackend& backend, const Command& command) {
+StorageChoice storage(const Backend& backend, const Command& command) {
     const Tensor& output = *command.outputs[0];
     StorageChoice choice;
     bool packed = false;
@@ -179,22 +182,18 @@ StorageChoice storageChain(const CpuBackend& backend, const Command& command) {
         packed |= whole && command.inputs[i]->pack > 1;
         if (!whole && i < 32) choice.plainInputs |= 1u << i;
     }
-    if (packed && canPack(output)) choice.inputPack = choice.outputPack = backend.pack();
+    if (packed && canPack(output)) choice.inputPack = choice.outputPack = cpuBackend(backend).pack();
     return choice;
 }
 
-std::unique_ptr<Execution> createChain(CpuBackend& backend, const Command& command, std::string& reason) {
-    auto chain = std::make_unique<Chain>(backend, command);
+std::unique_ptr<Execution> create(Backend& backend, const Command& command, std::string& reason) {
+    auto chain = std::make_unique<Chain>(cpuBackend(backend), command);
     if (!chain->prepare(reason)) return nullptr;
     return chain;
 }
 
 }  // namespace
 
-CpuFamily elementwiseChainCpu() {
-    static constexpr CpuOp kOps[] = {{OpType::ElementwiseChain, storageChain, createChain,
-                                      [](const CpuBackend&, const Command&) { return true; }}};
-    return kOps;
-}
+constinit const FusionPattern kElementwiseChain = {"ElementwiseChain", match, storage, create};
 
 }  // namespace mnnc::cpu

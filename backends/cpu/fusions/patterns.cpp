@@ -1,0 +1,15 @@
+// The one list of the CPU backend's composite fusions.
+#include "backends/cpu/fusions/patterns.h"
+
+namespace mnnc::cpu {
+
+std::span<const FusionPattern* const> fusionPatterns() noexcept {
+    static constexpr const FusionPattern* kPatterns[] = {
+        &kPointwiseDepthwise,
+        &kResizedConvolution,
+        &kElementwiseChain,
+    };
+    return kPatterns;
+}
+
+}  // namespace mnnc::cpu

@@ -1,0 +1,20 @@
+// The composite fusions of the CPU backend, one file each; patterns.cpp lists them in the order in which they match.
+#pragma once
+#include "backend/fusion.h"
+#include "backends/cpu/cpu_backend.h"
+
+namespace mnnc::cpu {
+
+extern const FusionPattern kPointwiseDepthwise, kResizedConvolution, kElementwiseChain;
+
+std::span<const FusionPattern* const> fusionPatterns() noexcept;
+
+// Patterns are only asked about graphs for the backend that lists them.
+inline const CpuBackend& cpuBackend(const Backend& backend) {
+    return static_cast<const CpuBackend&>(backend);
+}
+inline CpuBackend& cpuBackend(Backend& backend) {
+    return static_cast<CpuBackend&>(backend);
+}
+
+}  // namespace mnnc::cpu

@@ -1,0 +1,107 @@
+// The pattern PointwiseDepthwise: a 1x1 convolution and the depthwise one that alone reads its result, which the second
+// one reads from the cache.
+#include "backends/cpu/kernels/pointwise_depthwise.h"
+
+#include "backends/cpu/fusions/patterns.h"
+#include "backends/cpu/ops/stored_conv.h"
+#include "plan/graph.h"
+#include "plan/single_operand.h"
+
+namespace mnnc::cpu {
+namespace {
+
+// A smaller map between them stays in the second level cache as a whole. Measured on whole nets.
+constexpr int64_t kMinBytes = 768 << 10;
+
+using Plan = PointwiseDepthwisePlan;
+
+// The fused command reads packed channels, however the producer of its input stores them.
+std::shared_ptr<Plan> planOf(const CpuBackend& backend, const Command& pointwise, const Command& depthwise) {
+    const ConvWindow p = windowOf(pointwise), d = windowOf(depthwise);
+    if (d.groups != d.ic) return nullptr;
+    ConvOptions options = convOptions(backend, pointwise, p);
+    options.srcNchw = false;
+    return Plan::make(backend.kernels(), planShape(p, pointwise.paramsAs<ConvParams>()), options,
+                      planShape(d, depthwise.paramsAs<ConvParams>()));
+}
+
+class PointwiseDepthwise final : public Execution {
+  public:
+    PointwiseDepthwise(CpuBackend& backend, const Command& command)
+        : backend_(backend),
+          command_(command),
+          body_(command_),
+          plan_(std::static_pointer_cast<Plan>(command.paramsAs<FusedParams>().prepared)) {}
+
+    void onResize() override {
+        pointwiseWeights_.prepare(backend_, pointwise_, plan_->pointwise(), windowOf(pointwise_));
+        depthwiseWeights_.prepare(backend_, depthwise_, plan_->depthwise(), windowOf(depthwise_));
+        first_ = side(pointwise_, pointwiseWeights_);
+        second_ = side(depthwise_, depthwiseWeights_);
+        requestScratch(static_cast<int64_t>(plan_->scratchBytes(backend_.pool().threads())));
+    }
+
+    std::string algorithm() const override {
+        return plan_->pointwise().algorithm() + epilogueText(pointwise_.epilogue) + ", " +
+               plan_->depthwise().algorithm() + epilogueText(depthwise_.epilogue);
+    }
+
+    void onExecute() override {
+        plan_->run(command_.inputs[0]->as<const float>(), first_, second_, command_.outputs[0]->as<float>(),
+                   scratch(), backend_.pool());
+    }
+
+  private:
+    static Plan::Side side(const Command& command, const StoredConv& stored) {
+        Plan::Side side{stored.packed(), postOps(command)};
+        side.post.bias = stored.bias();
+        return side;
+    }
+
+    CpuBackend& backend_;
+    const Command command_;
+    const FusedBody body_;
+    const Command &pointwise_ = body_.steps()[0], &depthwise_ = body_.steps()[1];
+    const std::shared_ptr<Plan> plan_;
+    StoredConv pointwiseWeights_, depthwiseWeights_;
+    Plan::Side first_, second_;
+};
+
+// The plan for both, where fusing them pays.
+std::shared_ptr<Plan> fusedPlan(const CpuBackend& backend, const Command& pointwise,
+                                const Command& depthwise) {
+    const Tensor &from = *pointwise.inputs[0], &between = *depthwise.inputs[0], &to = *depthwise.outputs[0];
+    if (between.empty() || to.empty() || !canPack(from) || !canPack(between) || !canPack(to)) return nullptr;
+    if (between.elements() / between.shape[0] < kMinBytes / int64_t{sizeof(float)}) return nullptr;
+    return planOf(backend, pointwise, depthwise);
+}
+
+std::vector<FusionMatch> match(const CommandGraph& graph, const Backend& backend) {
+    std::vector<FusionMatch> matches;
+    for (const CommandGraph::Id id : graph.ids()) {
+        const Command& depthwise = graph.command(id);
+        if (depthwise.type != OpType::ConvolutionDepthwise || !hasOneFloatOperand(depthwise)) continue;
+        const CommandGraph::Id first = graph.exclusiveProducer(depthwise.inputs[0], id);
+        if (first == CommandGraph::kNone) continue;
+        const Command& pointwise = graph.command(first);
+        if (pointwise.type != OpType::Convolution || !hasOneFloatOperand(pointwise)) continue;
+        if (graph.producerCount(pointwise.inputs[0]) > 1) continue;  // it will be read later than before
+        if (auto plan = fusedPlan(cpuBackend(backend), pointwise, depthwise))
+            matches.push_back({{first, id}, std::move(plan)});
+    }
+    return matches;
+}
+
+StorageChoice storage(const Backend& backend, const Command& command) {
+    return storagePacked(cpuBackend(backend), command);
+}
+
+std::unique_ptr<Execution> create(Backend& backend, const Command& command, std::string&) {
+    return std::make_unique<PointwiseDepthwise>(cpuBackend(backend), command);
+}
+
+}  // namespace
+
+constinit const FusionPattern kPointwiseDepthwise = {"PointwiseDepthwise", match, storage, create};
+
+}  // namespace mnnc::cpu

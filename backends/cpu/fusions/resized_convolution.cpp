@@ -1,0 +1,213 @@
+// The pattern ResizedConvolution: a convolution reads its channels from several tensors, one after the other, of which
+// some are resized. Winograd's transform of the input reads the resized rows while they are in the cache.
+#include <algorithm>
+#include <vector>
+
+#include "backends/cpu/fusions/patterns.h"
+#include "backends/cpu/ops/resizer.h"
+#include "backends/cpu/ops/stored_conv.h"
+#include "plan/graph.h"
+#include "plan/single_operand.h"
+#include "tensor/region_check.h"
+
+namespace mnnc::cpu {
+namespace {
+
+// Smaller resized maps stay in the second level cache as a whole. Measured on whole nets.
+constexpr int64_t kMinBytes = 768 << 10;
+
+using Id = CommandGraph::Id;
+
+// The fused command reads packed channels, however the producers of its inputs store them.
+std::shared_ptr<ConvPlan> planOf(const CpuBackend& backend, const Command& convolution) {
+    const ConvWindow w = windowOf(convolution);
+    ConvOptions options = convOptions(backend, convolution, w);
+    options.srcNchw = false;
+    options.byRows = true;
+    return makeConvPlan(backend.kernels(), planShape(w, convolution.paramsAs<ConvParams>()), options);
+}
+
+// The regions of a Raster in the order in which they fill its output.
+std::vector<Region> regionsInOrder(const Command& raster) {
+    std::vector<Region> regions = raster.regions;
+    std::sort(regions.begin(), regions.end(),
+              [](const Region& a, const Region& b) { return a.dst.offset < b.dst.offset; });
+    return regions;
+}
+
+class ResizedConvolution final : public Execution, RowSource {
+  public:
+    ResizedConvolution(CpuBackend& backend, const Command& command)
+        : backend_(backend),
+          command_(command),
+          body_(command_),
+          plan_(std::static_pointer_cast<ConvPlan>(command.paramsAs<FusedParams>().prepared)) {}
+
+    void onResize() override {
+        weights_.prepare(backend_, convolution_, *plan_, windowOf(convolution_));
+        post_ = postOps(convolution_);
+        post_.bias = weights_.bias();
+        const Shape& shape = convolution_.inputs[0]->shape;
+        rowFloats_ = shape[3] * backend_.kernels().lanes;
+        blocks_.clear();
+        resizers_.clear();
+        for (const Tensor* source : channelSources()) {
+            const Command* resize = resizeOf(source);
+            int64_t blockFloats = shape[2] * rowFloats_;
+            int resizer = -1;
+            if (resize) {
+                resizer = static_cast<int>(resizers_.size());
+                resizers_.emplace_back().plan(backend_.kernels(), *resize);
+                blockFloats = resizers_.back().sourceFloats();
+            }
+            const Tensor* input = resize ? resize->inputs[0] : source;
+            for (int64_t b = 0; b < ceilDiv(source->shape[1], backend_.kernels().lanes); ++b)
+                blocks_.push_back({input, resizer, b * blockFloats});
+        }
+        requestScratch(static_cast<int64_t>(plan_->scratchBytes(backend_.pool().threads())));
+    }
+
+    std::string algorithm() const override {
+        return plan_->algorithm() + epilogueText(convolution_.epilogue);
+    }
+
+    void onExecute() override {
+        plan_->runRows(*this, weights_.packed(), command_.outputs[0]->as<float>(), post_, scratch(),
+                       backend_.pool());
+    }
+
+  private:
+    // A block of the convolution's channels.
+    struct Block {
+        const Tensor* input;
+        int resizer;     // -1: none
+        int64_t offset;  // in the input
+    };
+
+    // The tensors that lie side by side along the convolution's channels.
+    std::vector<const Tensor*> channelSources() const {
+        const Command& before = body_.steps()[body_.steps().size() - 2];
+        if (before.type != OpType::Raster) return {before.outputs[0]};
+        std::vector<const Tensor*> sources;
+        for (const Region& region : regionsInOrder(before))
+            sources.push_back(before.inputs[static_cast<size_t>(region.input)]);
+        return sources;
+    }
+
+    const Command* resizeOf(const Tensor* tensor) const {
+        for (const Command& step : body_.steps())
+            if (step.type == OpType::Interp && step.outputs[0] == tensor) return &step;
+        return nullptr;
+    }
+
+    const float* rows(int block, int first, int end, float* strip) const override {
+        const Block& b = blocks_[static_cast<size_t>(block)];
+        const float* src = b.input->as<const float>() + b.offset;
+        if (b.resizer < 0) return src + first * rowFloats_;
+        const Resizer& resizer = resizers_[static_cast<size_t>(b.resizer)];
+        for (int row = first; row < end; ++row) resizer.makeRow(src, row, strip + (row - first) * rowFloats_);
+        return strip;
+    }
+
+    CpuBackend& backend_;
+    const Command command_;
+    const FusedBody body_;
+    const Command& convolution_ = body_.steps().back();
+    const std::shared_ptr<ConvPlan> plan_;
+    StoredConv weights_;
+    PostOps post_;
+    int64_t rowFloats_ = 0;
+    std::vector<Block> blocks_;
+    std::vector<Resizer> resizers_;
+};
+
+bool isResize(const Command& command) {
+    return command.type == OpType::Interp && hasOneFloatOperand(command) && !command.epilogue.any();
+}
+
+// What a convolution may read in place of its input.
+struct Sources {
+    std::vector<Id> members;  // that make the input, in execution order
+    int64_t resized = 0;      // elements
+};
+
+// Fails where a source cannot be packed, or is written more than once: it is read later than before.
+bool addSource(const CommandGraph& graph, const Tensor& source, Id reader, Sources& sources) {
+    const Tensor* input = &source;
+    const Id resize = graph.exclusiveProducer(input, reader);
+    if (resize != CommandGraph::kNone && isResize(graph.command(resize))) {
+        sources.members.push_back(resize);
+        sources.resized += source.elements() / source.shape[0];
+        input = graph.command(resize).inputs[0];
+    }
+    return canPack(*input) && graph.producerCount(input) <= 1;
+}
+
+// Tensors that a Raster puts side by side along the channels of `input`.
+bool addConcatenated(const CommandGraph& graph, const Tensor& input, Id raster, int pack, Sources& sources) {
+    const Command& command = graph.command(raster);
+    if (command.type != OpType::Raster || input.shape[0] != 1) return false;
+    int64_t end = 0, channels = 0;
+    for (const Region& region : regionsInOrder(command)) {
+        const Tensor& from = *command.inputs[static_cast<size_t>(region.input)];
+        const Shape& shape = from.shape;
+        if (region.dst.offset != end || !isLinear(region, from.elements()) || shape.rank() != 4 ||
+            shape[0] != 1 || shape[2] != input.shape[2] || shape[3] != input.shape[3] ||
+            from.type != input.type || channels % pack != 0 || !addSource(graph, from, raster, sources))
+            return false;
+        end += from.elements();
+        channels += shape[1];
+    }
+    return end == input.elements() && channels == input.shape[1];
+}
+
+// The group that ends with this convolution; no members where there is none that pays.
+FusionMatch matchConvolution(const CommandGraph& graph, const CpuBackend& backend, Id id) {
+    const Command& convolution = graph.command(id);
+    const Tensor &input = *convolution.inputs[0], &output = *convolution.outputs[0];
+    const Id producer = graph.exclusiveProducer(&input, id);
+    if (producer == CommandGraph::kNone || input.shape.rank() != 4 || input.empty() || output.empty() ||
+        !canPack(input) || !canPack(output))
+        return {};
+    Sources sources;
+    if (isResize(graph.command(producer))) {
+        if (!addSource(graph, input, id, sources)) return {};
+    } else {
+        if (!addConcatenated(graph, input, producer, backend.pack(), sources)) return {};
+        std::sort(sources.members.begin(), sources.members.end(),
+                  [&](Id a, Id b) { return graph.runsBefore(a, b); });
+        sources.members.push_back(producer);
+    }
+    if (sources.resized < kMinBytes / int64_t{sizeof(float)}) return {};
+    std::shared_ptr<ConvPlan> plan = planOf(backend, convolution);
+    if (!plan->readsRows()) return {};
+    sources.members.push_back(id);
+    return {std::move(sources.members), std::move(plan)};
+}
+
+std::vector<FusionMatch> match(const CommandGraph& graph, const Backend& backend) {
+    std::vector<FusionMatch> matches;
+    for (const Id id : graph.ids()) {
+        const Command& command = graph.command(id);
+        if (command.type != OpType::Convolution || !hasOneFloatOperand(command)) continue;
+        FusionMatch found = matchConvolution(graph, cpuBackend(backend), id);
+        if (!found.members.empty()) matches.push_back(std::move(found));
+    }
+    return matches;
+}
+
+StorageChoice storage(const Backend& backend, const Command&) {
+    StorageChoice choice;
+    choice.inputPack = choice.outputPack = cpuBackend(backend).pack();
+    return choice;
+}
+
+std::unique_ptr<Execution> create(Backend& backend, const Command& command, std::string&) {
+    return std::make_unique<ResizedConvolution>(cpuBackend(backend), command);
+}
+
+}  // namespace
+
+constinit const FusionPattern kResizedConvolution = {"ResizedConvolution", match, storage, create};
+
+}  // namespace mnnc::cpu
