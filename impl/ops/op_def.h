@@ -112,7 +112,7 @@ struct OpDef {
     // Bit i: content input i tells where, not how much. Null: none. When only a run makes such values, the op is one
     // command of its own type (with one output) that reads them, and a plan stands as long as the shape rule gives
     // the same shape.
-    uint32_t (*movingInputs)(const Node& node) = nullptr;
+    uint32_t (*dynamicOffsetInputs)(const Node& node) = nullptr;
     // Bit i: executing the op needs only the shape of input i (never its bytes). Null: none.
     uint32_t (*shapeOnlyInputs)(const Node& node) = nullptr;
     // Multiply-adds or element operations of one execution, as 2 x MACs for convolution-like ops. Null:

@@ -128,7 +128,7 @@ GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<in
         ScheduledOp op;
         op.node = &node;
         op.content = node.def->contentInputs ? node.def->contentInputs(node) : 0;
-        const uint32_t moving = node.def->movingInputs ? node.def->movingInputs(node) : 0;
+        const uint32_t moving = node.def->dynamicOffsetInputs ? node.def->dynamicOffsetInputs(node) : 0;
         const uint32_t shapeOnly = node.def->shapeOnlyInputs ? node.def->shapeOnlyInputs(node) : 0;
         op.folded = !isControl(node.type);
         for (size_t k = 0; k < node.inputs.size(); ++k) {

@@ -124,7 +124,7 @@ void StageEncoder::fold(const Command& command) {
     Command packed = command;
     for (size_t i = 0; i < packed.inputs.size(); ++i)
         if (!choice.wantsPlain(i) && choice.inputPack > 1)
-            packed.inputs[i] = restored(command.inputs[i], choice.inputPack);
+            packed.inputs[i] = repack(command.inputs[i], choice.inputPack);
     for (Tensor*& output : packed.outputs) {
         const TensorQuant quant = output->quant;
         output = temporary(output->shape, output->type, output->format);
@@ -135,7 +135,7 @@ void StageEncoder::fold(const Command& command) {
     for (size_t i = 0; i < packed.outputs.size(); ++i) changeStorage(packed.outputs[i], command.outputs[i]);
 }
 
-Tensor* StageEncoder::restored(Tensor* tensor, int pack) {
+Tensor* StageEncoder::repack(Tensor* tensor, int pack) {
     if (tensor->pack == pack) return tensor;
     Tensor* result = temporary(tensor->shape, tensor->type, tensor->format);
     result->pack = pack;
@@ -170,7 +170,7 @@ void StageEncoder::runNow(const Command& command) {
         fail(Status::NoExecution, "constant '%s' (%s) cannot be computed: %s", command.name.c_str(),
              typeName(command), reason.c_str());
     execution->onResize();
-    ChargedBuffer scratch(context_);
+    BudgetedBuffer scratch(context_);
     execution->bindScratch(scratch.reserve(execution->scratchBytes(), "scratch"));
     execution->onExecute();
     for (Tensor* output : command.outputs) output->contentKnown = true;

@@ -6,7 +6,7 @@
 
 #include "ops/op_def.h"
 #include "schedule/schedule.h"
-#include "session/charged_buffer.h"
+#include "session/budgeted_buffer.h"
 
 namespace mnnc {
 
@@ -17,7 +17,7 @@ struct EncodedCommand {
 
 class StageEncoder final : public GeometryContext {
   public:
-    StageEncoder(SessionContext& context, std::deque<Tensor>& temporaries, std::deque<ChargedBuffer>& folded)
+    StageEncoder(SessionContext& context, std::deque<Tensor>& temporaries, std::deque<BudgetedBuffer>& folded)
         : context_(context), temporaries_(temporaries), folded_(folded) {}
 
     // Shapes the outputs and appends the op's commands to `commands`, or folds it. `inputs` and `outputs` are
@@ -33,7 +33,7 @@ class StageEncoder final : public GeometryContext {
     void constant(Tensor* output, const void* bytes) override;
 
   private:
-    Tensor* restored(Tensor* tensor, int pack);
+    Tensor* repack(Tensor* tensor, int pack);
     void changeStorage(Tensor* from, Tensor* to);
     void runNow(const Command& command);
     void checkOutputs(const Node& node, const std::vector<Tensor*>& outputs) const;
@@ -41,7 +41,7 @@ class StageEncoder final : public GeometryContext {
 
     SessionContext& context_;
     std::deque<Tensor>& temporaries_;
-    std::deque<ChargedBuffer>& folded_;
+    std::deque<BudgetedBuffer>& folded_;
     std::vector<Command> emitted_;
 };
 

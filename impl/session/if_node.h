@@ -29,7 +29,7 @@ class IfNode final : public ControlNode {
     std::string name_;
     std::vector<Tensor*> inputs_, outputs_;
     Branch then_, else_;
-    std::deque<ChargedBuffer> memory_;  // of the outputs
+    std::deque<BudgetedBuffer> memory_;  // of the outputs
 };
 
 }  // namespace mnnc

@@ -93,7 +93,7 @@ void Pipeline::prepare() {
     // Memory that has to grow is replaced when the plan stands.
     struct Grown {
         size_t input;
-        ChargedBuffer memory;
+        BudgetedBuffer memory;
     };
     std::vector<Grown> grown;
     std::vector<int64_t> sizes;
@@ -102,8 +102,8 @@ void Pipeline::prepare() {
             Tensor& tensor = input(i);
             const int64_t bytes = sizes.emplace_back(tensor.storageBytes());
             const bool fits = bytes <= inputMemory_[i].size() && inputMemory_[i].data();
-            ChargedBuffer& buffer =
-                fits ? inputMemory_[i] : grown.emplace_back(Grown{i, ChargedBuffer(context_)}).memory;
+            BudgetedBuffer& buffer =
+                fits ? inputMemory_[i] : grown.emplace_back(Grown{i, BudgetedBuffer(context_)}).memory;
             tensor.data = buffer.reserve(bytes, "an input");
         }
         stages_[0]->plan();

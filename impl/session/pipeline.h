@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "schedule/schedule.h"
-#include "session/charged_buffer.h"
+#include "session/budgeted_buffer.h"
 #include "session/op_record.h"
 #include "session/session_context.h"
 #include "session/stage.h"
@@ -50,7 +50,7 @@ class Pipeline {
     std::vector<Tensor> tensors_;
     std::vector<std::shared_ptr<const void>> constants_;  // read from the file for this pipeline
     std::vector<int> inputIds_;
-    std::vector<ChargedBuffer> inputMemory_;
+    std::vector<BudgetedBuffer> inputMemory_;
     std::vector<Tensor> plannedInputs_;  // as of the last plan of the first stage
     std::vector<std::unique_ptr<ControlNode>> controls_;
     std::vector<std::unique_ptr<Stage>> stages_;

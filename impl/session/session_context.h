@@ -49,7 +49,7 @@ struct SessionContext {
     }
 
     // Accounts for memory about to be allocated (negative: given back). Throws LimitExceeded.
-    void charge(int64_t bytes, const char* what) {
+    void reserveBudget(int64_t bytes, const char* what) {
         const int64_t held = heldBytes + weights->bytes();
         if (bytes > 0 && bytes > maxMemoryBytes - held)
             fail(Status::LimitExceeded, "%s needs %lld bytes beside the %lld held; max_memory_bytes is %lld",

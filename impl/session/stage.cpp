@@ -7,20 +7,13 @@
 #include <unordered_map>
 
 #include "plan/passes.h"
-#include "session/allocator.h"
 #include "session/control_node.h"
 #include "session/encoder.h"
+#include "session/stage_planner.h"
+#include "session/value.h"
 #include "tensor/host_copy.h"
 
 namespace mnnc {
-
-namespace {
-
-Format ownLayout(const Tensor& tensor) {
-    return tensor.format == Format::NHWC ? Format::NHWC : Format::NCHW;
-}
-
-}  // namespace
 
 Stage::Stage(SessionContext& context, std::vector<Tensor>& tensors, const GraphSchedule& schedule, int index,
              std::vector<Item> items)
@@ -41,13 +34,14 @@ Stage::Stage(SessionContext& context, std::vector<Tensor>& tensors, const GraphS
             const bool content = k < 32 && ((item.op->content >> k) & 1u);
             const bool moving = k < 32 && ((item.op->moving >> k) & 1u);
             if (!content && !schedule_.fromControl[static_cast<size_t>(id)]) continue;
-            const auto [found, added] = seen.emplace(std::pair{id, content}, keys_.size());
+            const auto [found, added] = seen.emplace(std::pair{id, content}, guards_.size());
             if (added)
-                keys_.emplace_back(context_, StageInput{id, content, moving});
+                guards_.emplace_back(context_, StageInput{id, content, moving});
             else
-                keys_[found->second].input.moving &= moving;
+                guards_[found->second].input.onlyOffset &= moving;
         }
-        if (item.op->moving) moving_.push_back({&item, tensorsOf(node.inputs), tensorsOf(node.outputs)});
+        if (item.op->moving)
+            dynamicSlices_.push_back({&item, tensorsOf(node.inputs), tensorsOf(node.outputs)});
     }
 }
 
@@ -66,23 +60,23 @@ std::vector<Tensor*> Stage::tensorsOf(const std::vector<int>& ids) const {
     return result;
 }
 
-Stage::Shown::Shown(Stage& stage, const Item& item) {
+Stage::ScopedKnownContents::ScopedKnownContents(Stage& stage, const Item& item) {
     const std::vector<int>& ids = item.op->node->inputs;
     for (size_t k = 0; k < ids.size() && k < saved_.size(); ++k) {
         if (ids[k] < 0 || !((item.op->content >> k) & 1u)) continue;
         Tensor& tensor = stage.tensors_[static_cast<size_t>(ids[k])];
         if (tensor.contentKnown) continue;
-        for (Key& key : stage.keys_) {
-            if (!key.input.content || key.input.tensor != ids[k]) continue;
+        for (PlanGuard& guard : stage.guards_) {
+            if (!guard.input.content || guard.input.tensor != ids[k]) continue;
             saved_[count_++] = {&tensor, tensor.data, tensor.pack};
             tensor.contentKnown = true;
             tensor.pack = 1;
-            tensor.data = key.content.data();
+            tensor.data = guard.content.data();
         }
     }
 }
 
-Stage::Shown::~Shown() {
+Stage::ScopedKnownContents::~ScopedKnownContents() {
     for (size_t i = 0; i < count_; ++i) {
         saved_[i].tensor->contentKnown = false;
         saved_[i].tensor->pack = saved_[i].pack;
@@ -93,48 +87,49 @@ Stage::Shown::~Shown() {
 bool Stage::upToDate() {
     if (!planned_) return false;
     bool moved = false;
-    for (Key& key : keys_) {
-        const Tensor& tensor = tensors_[static_cast<size_t>(key.input.tensor)];
-        if (!(tensor.shape == key.shape) || tensor.type != key.type || tensor.format != key.format ||
-            tensor.data != key.data)
+    for (PlanGuard& guard : guards_) {
+        const Tensor& tensor = tensors_[static_cast<size_t>(guard.input.tensor)];
+        if (!(tensor.shape == guard.shape) || tensor.type != guard.type || tensor.format != guard.format ||
+            tensor.data != guard.data)
             return false;
-        if (!key.input.content || tensor.empty()) continue;
+        if (!guard.input.content || tensor.empty()) continue;
         const void* now = tensor.data;
         if (tensor.pack != 1) {
-            copyToHost(tensor, key.fresh.data(), ownLayout(tensor));
-            now = key.fresh.data();
+            copyToHost(tensor, guard.fresh.data(), rowMajor(tensor));
+            now = guard.fresh.data();
         }
-        if (std::memcmp(now, key.content.data(), static_cast<size_t>(key.bytes)) == 0) continue;
-        if (!key.input.moving) return false;
-        std::memcpy(key.content.data(), now, static_cast<size_t>(key.bytes));
+        if (std::memcmp(now, guard.content.data(), static_cast<size_t>(guard.bytes)) == 0) continue;
+        if (!guard.input.onlyOffset) return false;
+        std::memcpy(guard.content.data(), now, static_cast<size_t>(guard.bytes));
         moved = true;
     }
     if (!moved) return true;
     planned_ = false;  // unless all shapes are as before
-    for (const Moving& moving : moving_)
+    for (const DynamicSlice& moving : dynamicSlices_)
         if (!sameShapes(moving)) return false;
     return planned_ = true;
 }
 
-bool Stage::sameShapes(const Moving& moving) {
+bool Stage::sameShapes(const DynamicSlice& moving) {
     const Node& node = *moving.item->op->node;
-    const Shown shown(*this, *moving.item);
+    const ScopedKnownContents shown(*this, *moving.item);
     const Shape before = moving.outputs[0]->shape;
     node.def->shape({node, moving.inputs, moving.outputs});
     return moving.outputs[0]->shape == before;
 }
 
-void Stage::readKeys() {
-    for (Key& key : keys_) {
-        const Tensor& tensor = tensors_[static_cast<size_t>(key.input.tensor)];
-        key.shape = tensor.shape;
-        key.type = tensor.type;
-        key.format = tensor.format;
-        key.data = tensor.data;
-        if (!key.input.content) continue;
-        key.bytes = hostBytes(tensor, ownLayout(tensor));
-        copyToHost(tensor, key.content.reserve(key.bytes, "a kept shape"), ownLayout(tensor));
-        if (tensor.pack != 1) key.fresh.reserve(key.bytes, "a kept shape");
+void Stage::captureGuards() {
+    for (PlanGuard& guard : guards_) {
+        const Tensor& tensor = tensors_[static_cast<size_t>(guard.input.tensor)];
+        guard.shape = tensor.shape;
+        guard.type = tensor.type;
+        guard.format = tensor.format;
+        guard.data = tensor.data;
+        if (!guard.input.content) continue;
+        guard.bytes = hostBytes(tensor, rowMajor(tensor));
+        copyToHost(tensor, guard.content.reserve(guard.bytes, "values that a plan depends on"),
+                   rowMajor(tensor));
+        if (tensor.pack != 1) guard.fresh.reserve(guard.bytes, "values that a plan depends on");
     }
 }
 
@@ -144,8 +139,8 @@ class Stage::Previous {
   public:
     explicit Previous(Stage& stage) : stage_(stage) {
         if (!stage.steps_.empty() || stage.emptyPlan_) tensors_ = stage.tensors_;
-        keys_.reserve(stage.keys_.size());
-        for (const Key& key : stage.keys_) keys_.emplace_back(stage.context_, key.input);
+        guards_.reserve(stage.guards_.size());
+        for (const PlanGuard& guard : stage.guards_) guards_.emplace_back(stage.context_, guard.input);
         exchange();  // from here on nothing throws
     }
     Previous(const Previous&) = delete;
@@ -161,7 +156,7 @@ class Stage::Previous {
 
   private:
     void exchange() noexcept {
-        keys_.swap(stage_.keys_);
+        guards_.swap(stage_.guards_);
         temporaries_.swap(stage_.temporaries_);
         folded_.swap(stage_.folded_);
         steps_.swap(stage_.steps_);
@@ -171,10 +166,10 @@ class Stage::Previous {
 
     Stage& stage_;
     bool planned_ = false, emptyPlan_ = false, givenUp_ = false;
-    std::vector<Key> keys_;
+    std::vector<PlanGuard> guards_;
     std::vector<Tensor> tensors_;
     std::deque<Tensor> temporaries_;
-    std::deque<ChargedBuffer> folded_;
+    std::deque<BudgetedBuffer> folded_;
     std::vector<Step> steps_;
 };
 
@@ -185,7 +180,7 @@ void Stage::plan() {
 
 void Stage::makePlan(Previous& previous) {
     invalidate();
-    readKeys();
+    captureGuards();
     StageEncoder encoder(context_, temporaries_, folded_);
     std::set<const Tensor*> readByControl;
     for (const Item& item : items_)
@@ -212,7 +207,7 @@ void Stage::makePlan(Previous& previous) {
             continue;
         }
         // Values made by earlier stages are shown to the ops that read them while planning, and only to them.
-        const Shown shown(*this, item);
+        const ScopedKnownContents shown(*this, item);
         commands.clear();
         encoder.encode(*item.op, tensorsOf(item.op->node->inputs), tensorsOf(item.op->node->outputs),
                        commands);
@@ -229,7 +224,7 @@ void Stage::makePlan(Previous& previous) {
         observer = [&](const char* pass, const CommandGraph& now) { texts.push_back({pass, now.text()}); };
     runPasses(graph, {context_.wanted(), temporary}, observer);
 
-    StageAllocator allocator(context_, encoder, memory_, staysAlive, isLiveOut);
+    StagePlanner allocator(context_, encoder, memory_, staysAlive, isLiveOut);
     std::vector<ControlNode*> controls;
     for (const CommandGraph::Id id : graph.ids()) {
         context_.cancel.check();
@@ -246,7 +241,7 @@ void Stage::makePlan(Previous& previous) {
     // Of a half-filled list revalidate() would make a plan: from here on nothing throws.
     steps_.reserve(allocator.steps.size());
     size_t control = 0;
-    for (StageAllocator::Step& step : allocator.steps) {
+    for (StagePlanner::Step& step : allocator.steps) {
         Step made;
         made.execution = std::move(step.execution);
         made.calls = std::move(step.calls);

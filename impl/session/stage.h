@@ -12,7 +12,7 @@
 
 #include "backend/execution.h"
 #include "schedule/schedule.h"
-#include "session/charged_buffer.h"
+#include "session/budgeted_buffer.h"
 #include "session/encoder.h"
 #include "session/op_record.h"
 #include "session/session_context.h"
@@ -24,8 +24,8 @@ class ControlNode;
 
 struct StageInput {  // what a plan depends on besides the shapes of the graph's inputs
     int tensor = 0;
-    bool content = false;  // its values, not only its shape
-    bool moving = false;   // of the values only what shapes they give (ScheduledOp::moving)
+    bool content = false;     // its values, not only its shape
+    bool onlyOffset = false;  // of the values only the shapes that they give (ScheduledOp::moving)
 };
 
 class Stage {
@@ -56,23 +56,23 @@ class Stage {
     int64_t arenaBytes() const noexcept { return memory_.bytes(); }
 
   private:
-    struct Key {
-        Key(SessionContext& context, StageInput in) : input(in), content(context), fresh(context) {}
+    struct PlanGuard {
+        PlanGuard(SessionContext& context, StageInput in) : input(in), content(context), fresh(context) {}
         StageInput input;
         Shape shape;
         DataType type = DataType::Float32;
         Format format = Format::NCHW;
         const void* data = nullptr;  // views of it are part of the plan
         int64_t bytes = 0;           // of the content
-        ChargedBuffer content, fresh;
+        BudgetedBuffer content, fresh;
     };
     // Shows the values that an op's shape rule reads, as they were when the keys were read, until it ends.
-    class Shown {
+    class ScopedKnownContents {
       public:
-        Shown(Stage& stage, const Item& item);
-        Shown(const Shown&) = delete;
-        Shown& operator=(const Shown&) = delete;
-        ~Shown();
+        ScopedKnownContents(Stage& stage, const Item& item);
+        ScopedKnownContents(const ScopedKnownContents&) = delete;
+        ScopedKnownContents& operator=(const ScopedKnownContents&) = delete;
+        ~ScopedKnownContents();
 
       private:
         struct Saved {
@@ -84,7 +84,7 @@ class Stage {
         size_t count_ = 0;
     };
     // An op whose slice moves with values of a run.
-    struct Moving {
+    struct DynamicSlice {
         const Item* item;
         std::vector<Tensor*> inputs, outputs;
     };
@@ -98,8 +98,8 @@ class Stage {
     class Previous;
     void makePlan(Previous& previous);
     void executeObserved(const Step& step);
-    void readKeys();
-    bool sameShapes(const Moving& moving);
+    void captureGuards();
+    bool sameShapes(const DynamicSlice& moving);
     std::vector<Tensor*> tensorsOf(const std::vector<int>& ids) const;
 
     SessionContext& context_;
@@ -107,13 +107,13 @@ class Stage {
     const GraphSchedule& schedule_;
     const int index_;
     std::vector<Item> items_;
-    std::vector<Key> keys_;
-    std::vector<Moving> moving_;
+    std::vector<PlanGuard> guards_;
+    std::vector<DynamicSlice> dynamicSlices_;
     bool planned_ = false;
     bool emptyPlan_ = false;  // a plan without steps
 
     std::deque<Tensor> temporaries_;
-    std::deque<ChargedBuffer> folded_;  // memory of what was computed while planning
+    std::deque<BudgetedBuffer> folded_;  // memory of what was computed while planning
     std::vector<Step> steps_;
     StageMemory memory_;
 };

@@ -2,22 +2,22 @@
 // it. All of it counts against the session's limit and only grows.
 #pragma once
 #include "backend/device_backend.h"
-#include "session/charged_buffer.h"
+#include "session/budgeted_buffer.h"
 
 namespace mnnc {
 
-class ChargedBlock {
+class BudgetedBlock {
   public:
-    ChargedBlock(SessionContext& context, DeviceUse use) : context_(context), use_(use) {}
-    ChargedBlock(const ChargedBlock&) = delete;
-    ChargedBlock& operator=(const ChargedBlock&) = delete;
-    ~ChargedBlock() { release(); }
+    BudgetedBlock(SessionContext& context, DeviceUse use) : context_(context), use_(use) {}
+    BudgetedBlock(const BudgetedBlock&) = delete;
+    BudgetedBlock& operator=(const BudgetedBlock&) = delete;
+    ~BudgetedBlock() { release(); }
 
     // At least this many bytes; null for none. The old content is lost when it has to grow.
     DeviceBlock* reserve(int64_t bytes, const char* what) {
         if (bytes > bytes_) {
             release();
-            context_.charge(bytes, what);
+            context_.reserveBudget(bytes, what);
             bytes_ = bytes;
             try {
                 block_ = context_.device->allocate(bytes, use_);
@@ -49,8 +49,8 @@ struct StageMemory {
           constants(context, DeviceUse::Compute),
           uploads(context, DeviceUse::Upload),
           downloads(context, DeviceUse::Download) {}
-    ChargedBuffer arena;
-    ChargedBlock device, constants, uploads, downloads;
+    BudgetedBuffer arena;
+    BudgetedBlock device, constants, uploads, downloads;
     int64_t bytes() const noexcept {
         return arena.size() + device.size() + constants.size() + uploads.size() + downloads.size();
     }

@@ -1,6 +1,6 @@
 // A tensor with memory of its own: what flows between a control node and its subgraphs.
 #pragma once
-#include "session/charged_buffer.h"
+#include "session/budgeted_buffer.h"
 #include "tensor/host_copy.h"
 #include "tensor/tensor.h"
 
@@ -11,7 +11,7 @@ inline Format rowMajor(const Tensor& tensor) {
 }
 
 // Copies shape, type, format and content of `from` into `to`, whose row-major memory is `memory`.
-inline void assignValue(Tensor& to, ChargedBuffer& memory, const Tensor& from) {
+inline void assignValue(Tensor& to, BudgetedBuffer& memory, const Tensor& from) {
     to.shape = from.shape;
     to.type = from.type;
     to.format = from.format;
@@ -38,7 +38,7 @@ inline bool conditionKnown(const Tensor& tensor) {
 struct Value {
     explicit Value(SessionContext& context) : memory(context) {}
     Tensor tensor;
-    ChargedBuffer memory;
+    BudgetedBuffer memory;
     void assign(const Tensor& from) { assignValue(tensor, memory, from); }
 };
 

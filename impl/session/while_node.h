@@ -33,7 +33,7 @@ class CountedLoop final : public ControlNode {
     bool varying_ = false;                    // iterations of the last run had different plans
     std::deque<Value> values_;
     Value iteration_, condition_;
-    std::deque<ChargedBuffer> memory_;  // of the outputs
+    std::deque<BudgetedBuffer> memory_;  // of the outputs
 };
 
 class ConditionLoop final : public ControlNode {
@@ -66,7 +66,7 @@ class ConditionLoop final : public ControlNode {
     std::deque<Value> staged_;       // one per update
     std::vector<int> resultSlot_;    // [op output] -> slot, or -1
     std::vector<int> resultOutput_;  // [op output] -> body output where no slot has it
-    std::deque<ChargedBuffer> memory_;
+    std::deque<BudgetedBuffer> memory_;
 };
 
 }  // namespace mnnc

@@ -13,7 +13,7 @@
 #include "base/aligned.h"
 #include "base/half.h"
 #include "poisoning_backend.h"
-#include "session/allocator.h"
+#include "session/stage_planner.h"
 #include "tensor/host_copy.h"
 #include "validation_guard.h"
 
@@ -102,11 +102,11 @@ class Room {
         const auto isOutput = [this](const Tensor* tensor) {
             return std::find(outputs_.begin(), outputs_.end(), tensor) != outputs_.end();
         };
-        StageAllocator allocator(context_, encoder, *memory_, isOutput, isOutput);
+        StagePlanner allocator(context_, encoder, *memory_, isOutput, isOutput);
         allocator.add(std::move(encoded));
         allocator.finish();
         steps_ = std::move(allocator.steps);
-        for (const StageAllocator::Step& step : steps_)
+        for (const StagePlanner::Step& step : steps_)
             for (const OpCall& call : step.calls)
                 if (!call.inserted) records_.push_back(call.record);
     }
@@ -119,7 +119,7 @@ class Room {
             for (Tensor* output : outputs_)
                 if (output->data && !output->aliasOf)
                     std::memset(output->data, 0xff, static_cast<size_t>(output->storageBytes()));
-            for (StageAllocator::Step& step : steps_) step.execution->onExecute();
+            for (StagePlanner::Step& step : steps_) step.execution->onExecute();
         }
         cpu_->onRunEnd();
         for (const Tensor* output : outputs_) {
@@ -175,10 +175,10 @@ class Room {
     SessionContext context_;
     std::deque<Tensor> tensors_, temporaries_;
     std::deque<AlignedBuffer> buffers_;
-    std::deque<ChargedBuffer> folded_;
+    std::deque<BudgetedBuffer> folded_;
     std::vector<Tensor*> outputs_;
     std::unique_ptr<StageMemory> memory_;
-    std::vector<StageAllocator::Step> steps_;
+    std::vector<StagePlanner::Step> steps_;
     std::vector<OpRecord> records_;
 };
 

@@ -6,7 +6,7 @@
 namespace mnnc::cpu {
 
 CpuFamily rasterCpu();       // Raster, also layout conversions
-CpuFamily movingSliceCpu();  // SliceTf and StridedSlice whose place only a run knows
+CpuFamily dynamicSliceCpu();  // SliceTf and StridedSlice whose place only a run knows
 CpuFamily castCpu();         // Cast
 CpuFamily fillCpu();         // Fill, OneHot, Range, LinSpace, EyeLike, RandomUniform, RandomNormal
 CpuFamily paddingCpu();      // reflect, symmetric, edge and run-time fill values

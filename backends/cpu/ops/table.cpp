@@ -8,7 +8,7 @@ const CpuOp* findCpuOp(OpType type) noexcept {
     using FamilyFunction = CpuFamily (*)();
     static constexpr FamilyFunction kFamilies[] = {
         // clang-format off
-        rasterCpu, movingSliceCpu, castCpu, fillCpu, paddingCpu, permuteCpu, gatherCpu, scatterCpu, selectCpu, searchCpu, scanCpu,
+        rasterCpu, dynamicSliceCpu, castCpu, fillCpu, paddingCpu, permuteCpu, gatherCpu, scatterCpu, selectCpu, searchCpu, scanCpu,
         detectionCpu, convolutionCpu, poolingCpu, interpCpu, unaryCpu, activationCpu, binaryCpu, 
         reductionCpu, scaleCpu, normCpu, softmaxCpu, matmulCpu, quantizedCpu, int8ConvolutionCpu,
         // clang-format on

@@ -16,19 +16,19 @@ inline bool packsToItself(const Tensor& tensor, int pack) {
 }
 
 // Where a tensor's bytes are planned: in a tensor that has storage of its own.
-struct Place {
+struct StorageLocation {
     Tensor* root;
     int64_t offset;  // bytes
 };
 
-inline Place placeOf(Tensor* tensor) {
+inline StorageLocation storageLocation(Tensor* tensor) {
     int64_t offset = 0;
     for (; tensor->aliasOf; tensor = tensor->aliasOf) offset += tensor->aliasOffset;
     return {tensor, offset};
 }
 
 inline Tensor* rootOf(Tensor* tensor) {
-    return placeOf(tensor).root;
+    return storageLocation(tensor).root;
 }
 
 }  // namespace mnnc

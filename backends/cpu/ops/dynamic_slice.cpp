@@ -55,9 +55,9 @@ void copyBox(const T* src, T* dst, const Box& box, ThreadPool& pool) {
                    });
 }
 
-class MovingSlice : public CommandExecution {
+class DynamicSlice : public CommandExecution {
   public:
-    MovingSlice(const CpuBackend& backend, const Command& command)
+    DynamicSlice(const CpuBackend& backend, const Command& command)
         : CommandExecution(command), backend_(backend), strides_(rowMajorStrides(in(0).shape)) {}
 
     void onExecute() final {
@@ -86,9 +86,9 @@ class MovingSlice : public CommandExecution {
     const Strides strides_;
 };
 
-class MovingSliceTf final : public MovingSlice {
+class DynamicSliceTf final : public DynamicSlice {
   public:
-    using MovingSlice::MovingSlice;
+    using DynamicSlice::DynamicSlice;
 
   private:
     Box place(int64_t& from) const override {
@@ -112,9 +112,9 @@ class MovingSliceTf final : public MovingSlice {
     }
 };
 
-class MovingStridedSlice final : public MovingSlice {
+class MovingStridedSlice final : public DynamicSlice {
   public:
-    using MovingSlice::MovingSlice;
+    using DynamicSlice::DynamicSlice;
 
   private:
     Box place(int64_t& from) const override {
@@ -150,8 +150,8 @@ std::unique_ptr<Execution> create(CpuBackend& backend, const Command& command, s
 
 }  // namespace
 
-CpuFamily movingSliceCpu() {
-    static constexpr CpuOp kOps[] = {{OpType::SliceTf, nullptr, create<MovingSliceTf>},
+CpuFamily dynamicSliceCpu() {
+    static constexpr CpuOp kOps[] = {{OpType::SliceTf, nullptr, create<DynamicSliceTf>},
                                      {OpType::StridedSlice, nullptr, create<MovingStridedSlice>}};
     return kOps;
 }

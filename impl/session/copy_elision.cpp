@@ -1,10 +1,10 @@
-// The part of StageAllocator that saves copies and memory: outputs that are views of inputs, inputs that are made
+// The part of StagePlanner that saves copies and memory: outputs that are views of inputs, inputs that are made
 // inside of an output, outputs in the memory of an input that nobody reads any more.
 #include <algorithm>
 #include <unordered_map>
 
-#include "session/allocator.h"
-#include "session/place.h"
+#include "session/stage_planner.h"
+#include "session/storage_location.h"
 #include "tensor/region_check.h"
 
 namespace mnnc {
@@ -13,7 +13,7 @@ namespace {
 
 // The byte of `whole` at which a region from `part` to `whole` puts all of the part, as it is stored; -1 where it does
 // not. With source and destination exchanged: the byte at which the part is a range of the whole.
-int64_t placeInside(const Tensor& whole, const Tensor& part, const Region& region) {
+int64_t subrangeOffset(const Tensor& whole, const Tensor& part, const Region& region) {
     constexpr int64_t kAlignment = 64;
     const int64_t offset = region.dst.offset, elements = part.elements();
     if (part.type != whole.type || part.pack != whole.pack || !isLinear(region, elements) || offset < 0 ||
@@ -38,7 +38,7 @@ int64_t placeInside(const Tensor& whole, const Tensor& part, const Region& regio
 }  // namespace
 
 // A Raster that copies everything in order costs nothing: the output becomes another view of the input.
-bool StageAllocator::shareIdentity(const Command& command) {
+bool StagePlanner::shareIdentity(const Command& command) {
     if (command.type != OpType::Raster || command.inputs.size() != 1) return false;
     Tensor* input = command.inputs[0];
     Tensor* output = command.outputs[0];
@@ -50,7 +50,7 @@ bool StageAllocator::shareIdentity(const Command& command) {
         return false;
     const bool toHost = input->onDevice && onHost_(output);
     if (toHost || (input->pack > 1 && !sameChannels(*input, *output)))
-        input = stored(input, {1, input->onDevice && !toHost});
+        input = convertTo(input, {1, input->onDevice && !toHost});
     output->pack = input->pack;
     output->onDevice = input->onDevice;
     output->aliasOf = input;
@@ -60,7 +60,7 @@ bool StageAllocator::shareIdentity(const Command& command) {
 }
 
 // Nor does one that copies a range of its input as it is stored. A device would get every range on its own.
-bool StageAllocator::shareRange(const Command& command) {
+bool StagePlanner::shareRange(const Command& command) {
     if (context_.device || command.type != OpType::Raster || command.inputs.size() != 1 ||
         command.regions.size() != 1)
         return false;
@@ -70,12 +70,12 @@ bool StageAllocator::shareRange(const Command& command) {
     if (onHost_(output) && rootOf(input)->data) return false;
     if (input->pack > 1 && packsToItself(*input, input->pack) &&
         !(canPackOnHost(*output) && packsToItself(*output, input->pack)))
-        input = stored(input, {1, false});
+        input = convertTo(input, {1, false});
     if (input->pack > 1 && !canPackOnHost(*output)) return false;
     Region reversed = command.regions[0];
     std::swap(reversed.src, reversed.dst);
     output->pack = input->pack;
-    const int64_t offset = placeInside(*input, *output, reversed);
+    const int64_t offset = subrangeOffset(*input, *output, reversed);
     if (offset < 0) return false;
     output->aliasOf = input;
     output->aliasOffset = offset;
@@ -86,7 +86,7 @@ bool StageAllocator::shareRange(const Command& command) {
 
 // A Raster that puts whole tensors side by side (a concatenation) costs nothing where their makers can write into
 // its output at once. The last ones first: what lies side by side there already need not be joined again.
-void StageAllocator::joinInPlace() {
+void StagePlanner::concatInPlace() {
     std::set<const Tensor*> planned;
     for (const Step& step : steps)
         for (const Tensor* output : step.command.outputs)
@@ -96,24 +96,24 @@ void StageAllocator::joinInPlace() {
     for (size_t i = steps.size(); i-- > 0;) {
         const Step& step = steps[i];
         joined[i] = step.execution && !step.onDevice && step.command.type == OpType::Raster &&
-                    join(step.command, planned);
+                    concatInto(step.command, planned);
     }
     size_t i = 0;
     std::erase_if(steps, [&](const Step&) { return joined[i++]; });
 }
 
-bool StageAllocator::join(const Command& command, const std::set<const Tensor*>& planned) {
+bool StagePlanner::concatInto(const Command& command, const std::set<const Tensor*>& planned) {
     Tensor* output = command.outputs[0];
     if (planned.count(output) == 0 || command.regions.empty()) return false;
     struct Part {
         int64_t to, bytes;
-        Place from;
+        StorageLocation from;
     };
     std::vector<Part> parts;
     for (const Region& region : command.regions) {
         Tensor* input = command.inputs[static_cast<size_t>(region.input)];
-        const int64_t to = placeInside(*output, *input, region);
-        const Place from = placeOf(input);
+        const int64_t to = subrangeOffset(*output, *input, region);
+        const StorageLocation from = storageLocation(input);
         if (to < 0 || planned.count(from.root) == 0 || from.root == rootOf(output)) return false;
         parts.push_back({to, input->storageBytes(), from});
     }
@@ -153,17 +153,17 @@ bool StageAllocator::join(const Command& command, const std::set<const Tensor*>&
 }
 
 // Whether this output may be made where this input lies, as far as the inputs of the step tell.
-bool StageAllocator::takesPlace(const Step& step, size_t output, size_t input) const {
+bool StagePlanner::canRunInPlace(const Step& step, size_t output, size_t input) const {
     const uint32_t allowed = step.execution->inPlaceInputs(output);
     const auto may = [&](size_t i) { return i < 32 && ((allowed >> i) & 1u); };
     const Tensor& to = *step.command.outputs[output];
     const std::vector<Tensor*>& inputs = step.command.inputs;
-    const Place from = placeOf(inputs[input]);
+    const StorageLocation from = storageLocation(inputs[input]);
     if (!may(input) || inputs[input]->type != to.type || inputs[input]->pack != to.pack ||
         from.root->storageBytes() != to.storageBytes())
         return false;
     for (size_t i = 0; i < inputs.size(); ++i) {
-        const Place other = placeOf(inputs[i]);
+        const StorageLocation other = storageLocation(inputs[i]);
         if (other.root == from.root && (other.offset != 0 || !may(i))) return false;
     }
     return true;
@@ -171,7 +171,7 @@ bool StageAllocator::takesPlace(const Step& step, size_t output, size_t input) c
 
 // An execution that reads an input's elements where it writes its output's needs no place for the output, when
 // nobody reads the input afterwards.
-void StageAllocator::computeInPlace() {
+void StagePlanner::computeInPlace() {
     const int end = static_cast<int>(steps.size());
     std::unordered_map<const Tensor*, int> lastUse;  // of what is planned from lifetimes
     for (int i = 0; i < end; ++i) {
@@ -201,7 +201,7 @@ void StageAllocator::computeInPlace() {
                 Tensor* root = rootOf(step.command.inputs[in]);
                 const auto use = lastUse.find(root);
                 if (use == lastUse.end() || use->second != i || taken.count(root) > 0 ||
-                    !takesPlace(step, out, in))
+                    !canRunInPlace(step, out, in))
                     continue;
                 taken.insert(root);
                 output->aliasOf = root;

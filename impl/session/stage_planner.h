@@ -1,6 +1,9 @@
-// Second half of planning a stage: commands -> steps. Decides for every command which backend runs it and for
-// every tensor how and where it is stored, inserts conversions and copies, makes executions, plans memory
-// from lifetimes.
+// Second half of planning a stage: commands become steps. Decides for every command which backend runs it and for every
+// tensor how and where it is stored, inserts conversions and copies, makes executions, plans memory from lifetimes.
+//   stage_planner.cpp        backends and steps
+//   storage_conversions.cpp  conversions between storages, copies to and from a device
+//   copy_elision.cpp         views, concatenations in place, results in the memory of an input
+//   plan_memory.cpp          lifetimes, arenas, recording
 #pragma once
 #include <functional>
 #include <map>
@@ -16,14 +19,14 @@
 
 namespace mnnc {
 
-class StageAllocator {
+class StagePlanner {
   public:
     using Predicate = std::function<bool(const Tensor*)>;
 
-    // `staysAlive`: tensors read after the stage. `onHost`: tensors that others than commands read; they lie
-    // in host memory once the step that made them is done.
-    StageAllocator(SessionContext& context, StageEncoder& encoder, StageMemory& memory, Predicate staysAlive,
-                   Predicate onHost)
+    // `staysAlive`: tensors read after the stage. `onHost`: tensors with consumers that are no commands; they lie
+    // in host memory once the step that produces them is done.
+    StagePlanner(SessionContext& context, StageEncoder& encoder, StageMemory& memory, Predicate staysAlive,
+                 Predicate onHost)
         : context_(context),
           encoder_(encoder),
           memory_(memory),
@@ -32,7 +35,7 @@ class StageAllocator {
 
     // Appends the step (or steps, with conversions) of one command.
     void add(const EncodedCommand& encoded);
-    // A place in the order where something else runs that reads and writes tensors of other memory.
+    // A position in the order at which control flow runs, which reads and writes tensors of other memory.
     void addControl(const std::vector<Tensor*>& reads);
     // Plans and binds memory, then records what runs on a device.
     void finish();
@@ -57,26 +60,26 @@ class StageAllocator {
     struct Arena;
 
     static Storage storageOf(const Tensor& tensor) { return {tensor.pack, tensor.onDevice}; }
-    Tensor* stored(Tensor* tensor, Storage wanted);
-    Tensor* known(Tensor* source, Storage storage) const;
-    Tensor* knownOnDevice(Tensor* source) const;
-    Tensor* sharedOnDevice(Tensor* tensor);
-    Tensor* twin(const Tensor& of, Storage storage);
+    Tensor* convertTo(Tensor* tensor, Storage wanted);
+    Tensor* findConverted(Tensor* source, Storage storage) const;
+    Tensor* findOnDevice(Tensor* source) const;
+    Tensor* shareOnDevice(Tensor* tensor);
+    Tensor* cloneDescriptor(const Tensor& of, Storage storage);
     Tensor* shareStorage(Tensor* of, const Tensor& like, int pack);
     bool shareIdentity(const Command& command);
     bool shareRange(const Command& command);
-    void joinInPlace();
+    void concatInPlace();
     void computeInPlace();
-    bool takesPlace(const Step& step, size_t output, size_t input) const;
-    bool join(const Command& command, const std::set<const Tensor*>& planned);
-    bool place(Backend& backend, const EncodedCommand& encoded, std::string& reason,
-               const std::string& whyNot);
+    bool canRunInPlace(const Step& step, size_t output, size_t input) const;
+    bool concatInto(const Command& command, const std::set<const Tensor*>& planned);
+    bool assignTo(Backend& backend, const EncodedCommand& encoded, std::string& reason,
+                  const std::string& whyNot);
     void changePack(Tensor* from, Tensor* to);
     void upload(Tensor* from, Tensor* to);
     void download(Tensor* from, Tensor* to);
     void pushInserted(std::unique_ptr<Execution> execution, Command command, bool onDevice);
     void pushCopy(std::unique_ptr<Execution> execution, Tensor* from, Tensor* to, bool once);
-    void bindFixed(const std::vector<Tensor*>& tensors, ChargedBlock& memory, const char* what);
+    void bindFixed(const std::vector<Tensor*>& tensors, BudgetedBlock& memory, const char* what);
     void record();
 
     SessionContext& context_;

@@ -7,19 +7,19 @@
 
 namespace mnnc {
 
-class ChargedBuffer {
+class BudgetedBuffer {
   public:
-    explicit ChargedBuffer(SessionContext& context) : context_(&context) {}
-    ChargedBuffer(ChargedBuffer&& other) noexcept
+    explicit BudgetedBuffer(SessionContext& context) : context_(&context) {}
+    BudgetedBuffer(BudgetedBuffer&& other) noexcept
         : context_(other.context_), buffer_(std::move(other.buffer_)) {}
-    ChargedBuffer& operator=(ChargedBuffer&&) = delete;
-    ~ChargedBuffer() { release(); }
+    BudgetedBuffer& operator=(BudgetedBuffer&&) = delete;
+    ~BudgetedBuffer() { release(); }
 
     // At least this many bytes; the old content is lost when it has to grow.
     void* reserve(int64_t bytes, const char* what) {
         const auto held = static_cast<int64_t>(buffer_.size());
         if (bytes > held || !buffer_.data()) {
-            context_->charge(context_->keepReplaced ? bytes : bytes - held, what);
+            context_->reserveBudget(context_->keepReplaced ? bytes : bytes - held, what);
             if (!context_->keep(buffer_)) {
                 if (context_->keepReplaced) context_->heldBytes -= held;
                 buffer_ = AlignedBuffer();
@@ -35,7 +35,7 @@ class ChargedBuffer {
         return buffer_.data();
     }
     // With one of the same session.
-    void swap(ChargedBuffer& other) noexcept { std::swap(buffer_, other.buffer_); }
+    void swap(BudgetedBuffer& other) noexcept { std::swap(buffer_, other.buffer_); }
     void* data() noexcept { return buffer_.data(); }
     int64_t size() const noexcept { return static_cast<int64_t>(buffer_.size()); }
 
