@@ -1,0 +1,12 @@
+"""Arrays as members of a case."""
+import io
+
+import numpy as np
+
+
+def entry(arrays, prefix, name, value):
+    """The entry of case.json for an array, which is added to the arrays as the bytes of a .npy."""
+    file, npy = f"{prefix}_{name}.npy", io.BytesIO()
+    np.save(npy, value)
+    arrays[file] = npy.getvalue()
+    return {"name": name, "shape": list(value.shape), "dtype": str(value.dtype), "file": file}

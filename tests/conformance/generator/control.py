@@ -1,0 +1,112 @@
+"""If, loops, and the recurrent layers that the converter turns into loops."""
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+from generator.layout import convolved
+from generator.net import array, cases
+
+
+@cases("if_conv")
+def _(n):
+    """A convolution in each branch and one behind."""
+    a = convolved(n, 7, 5, 6)
+    w = numpy_helper.from_array(n.floats(5, 7, 1, 1), "w_then")
+    v = numpy_helper.from_array(n.floats(5, 7, 3, 3), "w_else")
+    then = branch("then", "then_out", [helper.make_node("Conv", [a, "w_then"], ["then_out"])], [w])
+    other = branch("else", "else_out", [helper.make_node("Conv", [a, "w_else"], ["else_out"], pads=[1, 1, 1, 1])], [v])
+    for name, bound in (("then", -1e6), ("else", 1e6)):
+        condition = n.op("Greater", n.op("ReduceSum", a, keepdims=0), np.float32(bound))
+        picked = n.op("If", condition, then_branch=then, else_branch=other)
+        n.out(f"y_{name}", "Conv", n.op("Relu", picked), n.floats(3, 5, 3, 3), n.floats(3))
+
+
+@cases("lstm")
+def _(n):
+    x = n.x(4, 2, 3)
+    n.outs(["y", "h", "c"], "LSTM", x, n.floats(1, 20, 3, low=-.5, high=.5), n.floats(1, 20, 5, low=-.5, high=.5),
+           n.floats(1, 40, low=-.3, high=.3), hidden_size=5)
+
+
+@cases("lstm_both")
+def _(n):
+    x = n.x(4, 2, 3)
+    n.outs(["y", "h", "c"], "LSTM", x, n.floats(2, 20, 3, low=-.5, high=.5), n.floats(2, 20, 5, low=-.5, high=.5),
+           n.floats(2, 40, low=-.3, high=.3), hidden_size=5,
+           direction="bidirectional")
+
+
+@cases("gru")
+def _(n):
+    x = n.x(4, 2, 3)
+    n.outs(["y", "h"], "GRU", x, n.floats(1, 15, 3, low=-.5, high=.5), n.floats(1, 15, 5, low=-.5, high=.5),
+           n.floats(1, 30, low=-.3, high=.3), hidden_size=5, linear_before_reset=1)
+
+
+@cases("rnn")
+def _(n):
+    x = n.x(4, 2, 3)
+    n.outs(["y", "h"], "RNN", x, n.floats(1, 5, 3, low=-.5, high=.5), n.floats(1, 5, 5, low=-.5, high=.5),
+           n.floats(1, 10, low=-.3, high=.3), hidden_size=5)
+
+
+def branch(name, output, nodes, initializers=(), kind=TensorProto.FLOAT):
+    return helper.make_graph(nodes, name, [], [helper.make_tensor_value_info(output, kind, None)], list(initializers))
+
+
+def if_net(value):
+    def build(n):
+        x = n.input(np.full((2, 3), value, np.float32) + n.floats(2, 3, low=0, high=0.1))
+        condition = n.op("Greater", n.op("ReduceSum", x, keepdims=0), np.float32(0))
+        two = numpy_helper.from_array(np.float32(2), "two")
+        then = branch("then", "then_out", [helper.make_node("Mul", [x, "two"], ["then_out"])], [two])
+        other = branch("other", "else_out", [helper.make_node("Neg", [x], ["negative"]),
+                                             helper.make_node("Exp", ["negative"], ["else_out"])])
+        picked = n.op("If", condition, then_branch=then, else_branch=other)
+        n.out("y", "Add", picked, np.float32(1))
+    return build
+
+
+@cases("if_shapes")
+def _(n):
+    """The branches give different shapes."""
+    x = n.input(n.floats(2, 6), shape=["n", 6])
+    count = n.op("Gather", n.op("Shape", x), np.array(0, np.int64), axis=0)
+    then = branch("then", "then_out", [helper.make_node("Concat", [x, x], ["then_out"], axis=0)])
+    other = branch("else", "else_out", [helper.make_node("Abs", [x], ["else_out"])])
+    n.out("y", "Neg", n.op("If", n.op("Less", count, np.array(4, np.int64)), then_branch=then, else_branch=other))
+
+
+cases("if_then")(if_net(1.0))
+cases("if_else")(if_net(-1.0))
+
+
+@cases("loop_counted")
+def _(n):
+    x = n.x(2, 3)
+    trips = n.input(np.array(5, np.int32), "trips", as_type="int64")
+    body = helper.make_graph(
+        [helper.make_node("Mul", ["acc", "half"], ["scaled"]), helper.make_node("Add", ["scaled", x], ["next"]),
+         helper.make_node("Identity", ["go"], ["go_on"]), helper.make_node("Identity", ["next"], ["scan"])], "body",
+        [helper.make_tensor_value_info("i", TensorProto.INT64, []),
+         helper.make_tensor_value_info("go", TensorProto.BOOL, []),
+         helper.make_tensor_value_info("acc", TensorProto.FLOAT, [2, 3])],
+        [helper.make_tensor_value_info("go_on", TensorProto.BOOL, []),
+         helper.make_tensor_value_info("next", TensorProto.FLOAT, [2, 3]),
+         helper.make_tensor_value_info("scan", TensorProto.FLOAT, [2, 3])],
+        [numpy_helper.from_array(np.float32(0.5), "half")])
+    n.outs(["final", "steps"], "Loop", trips, np.array(True), x, body=body)
+
+
+@cases("loop_conditional")
+def _(n):
+    x = n.input(np.array([1.5], np.float32))
+    body = helper.make_graph(
+        [helper.make_node("Add", ["acc", "acc"], ["next"]), helper.make_node("Less", ["next", "bound"], ["go1"]),
+         helper.make_node("Squeeze", ["go1"], ["go_on"])], "body",
+        [helper.make_tensor_value_info("i", TensorProto.INT64, []),
+         helper.make_tensor_value_info("go", TensorProto.BOOL, []),
+         helper.make_tensor_value_info("acc", TensorProto.FLOAT, [1])],
+        [helper.make_tensor_value_info("go_on", TensorProto.BOOL, []),
+         helper.make_tensor_value_info("next", TensorProto.FLOAT, [1])],
+        [numpy_helper.from_array(np.array([40], np.float32), "bound")])
+    n.out("y", "Loop", np.array(100, np.int64), np.array(True), x, body=body)

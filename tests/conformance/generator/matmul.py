@@ -1,0 +1,78 @@
+"""Matrix products."""
+import numpy as np
+
+from generator.net import array, cases
+
+
+@cases("matmul_dynamic", tolerance=1e-5)
+def _(n):
+    for name, a, b in (("2d", (5, 7), (7, 3)), ("2d_odd", (17, 33), (33, 19)), ("row", (1, 9), (9, 6)),
+                       ("column", (6, 9), (9, 1)), ("batched", (2, 3, 5, 4), (2, 3, 4, 6)),
+                       ("batch_broadcast", (2, 1, 5, 4), (3, 4, 6)), ("rank3_2d", (3, 5, 4), (4, 6)),
+                       ("2d_rank3", (5, 4), (3, 4, 6)), ("one", (1, 1), (1, 1)), ("outer", (7, 1), (1, 5)),
+                       ("vector_matrix", (7,), (7, 3)), ("matrix_vector", (5, 7), (7,)),
+                       ("batch_vector", (2, 5, 7), (7,))):
+        n.out(name, "MatMul", n.x(*a, name=f"a_{name}"), n.x(*b, name=f"b_{name}"))
+    a, b = n.x(2, 6, 5, name="at"), n.x(2, 7, 5, name="bt")
+    n.out("transposed_right", "MatMul", a, n.op("Transpose", b, perm=[0, 2, 1]))
+    n.out("transposed_left", "MatMul", n.op("Transpose", a, perm=[0, 2, 1]), n.x(2, 6, 4, name="ct"))
+
+
+@cases("matmul_vectors")
+def _(n):
+    """The official runtime crashes here; its shape rule gives [1], not a scalar."""
+    a, b = n.x(9), n.x(9)
+    dot = n.data[a].astype(np.float64) @ n.data[b].astype(np.float64)
+    n.out("dot", "MatMul", a, b, truth=np.array([dot]))
+
+
+@cases("matmul_wide")
+def _(n):
+    n.out("tall", "MatMul", n.x(35, 65), n.x(65, 37))
+    n.out("deep", "MatMul", n.x(3, 515), n.x(515, 5))
+    n.out("batch", "MatMul", n.x(2, 1, 18, 21), n.x(2, 1, 21, 17))
+
+
+@cases("matmul_constant")
+def _(n):
+    x = n.x(3, 4, 17)
+    n.out("rank3", "MatMul", x, n.floats(17, 9))
+    n.out("rank3_bias", "Add", n.op("MatMul", x, n.floats(17, 5)), n.floats(5))
+    n.out("left_constant", "MatMul", n.floats(6, 4), x)
+    n.out("batched_constant", "MatMul", x, n.floats(3, 17, 2))
+    n.out("rank2", "MatMul", n.x(1, 65), n.floats(65, 31))
+
+
+@cases("gemm")
+def _(n):
+    x = n.x(5, 13)
+    n.out("plain", "Gemm", x, n.floats(13, 7), n.floats(7))
+    n.out("trans_b", "Gemm", x, n.floats(7, 13), n.floats(7), transB=1)
+    n.out("alpha_beta", "Gemm", x, n.floats(7, 13), n.floats(7), transB=1, alpha=0.5, beta=2.0)
+    n.out("no_bias", "Gemm", x, n.floats(13, 4))
+    y = n.x(13, 5)
+    n.out("trans_a", "Gemm", y, n.x(13, 6, name="wa"), n.x(6, name="ba"), transA=1)
+    w, b = n.x(13, 3, name="w"), n.x(5, 3, name="b")
+    n.out("dynamic", "Gemm", x, w, b)
+    n.out("dynamic_trans", "Gemm", x, n.x(3, 13, name="wt"), n.x(3, name="bt"), transB=1, alpha=1.5)
+
+
+@cases("einsum")
+def _(n):
+    a, b = n.x(2, 3, 4, 5), n.x(2, 3, 6, 5)
+    n.out("attention", "Einsum", a, b, equation="bhqd,bhkd->bhqk")
+    n.out("transpose", "Einsum", a, equation="abcd->dcba")
+    n.out("sum", "Einsum", a, equation="abcd->ac")
+
+
+@cases("attention")
+def _(n):
+    x = n.input(n.floats(2, 5, 12), shape=["n", "s", 12])
+    w = lambda: (n.floats(12, 12) / 4).astype(np.float32)
+    shape = n.op("Shape", x)
+    heads = n.op("Concat", n.op("Slice", shape, array(0), array(2)), array(3, 4), axis=0)
+    q, k, v = (n.op("Transpose", n.op("Reshape", n.op("Add", n.op("MatMul", x, w()), n.floats(12)), heads),
+                    perm=[0, 2, 1, 3]) for _ in range(3))
+    scores = n.op("Mul", n.op("MatMul", q, n.op("Transpose", k, perm=[0, 1, 3, 2])), np.float32(0.5))
+    mixed = n.op("Transpose", n.op("MatMul", n.op("Softmax", scores, axis=-1), v), perm=[0, 2, 1, 3])
+    n.out("y", "Add", n.op("MatMul", n.op("Reshape", mixed, shape), w()), x)

@@ -1,0 +1,28 @@
+"""Slice with constant and with fed bounds."""
+import numpy as np
+
+from generator.net import array, cases
+
+
+@cases("slice")
+def _(n):
+    x = n.x(2, 9, 5, 7)
+    for name, parts in {
+            "channels": (array(2), array(7), array(1)), "to_end": (array(1), array(2**31 - 1), array(2)),
+            "negative_index": (array(-5), array(-1), array(1)), "step2": (array(0), array(9), array(1), array(2)),
+            "step_m1": (array(-1), array(-100), array(3), array(-1)), "step_m3": (array(8), array(0), array(1), array(-3)),
+            "two_axes": (array(1, 2), array(4, 6), array(2, 3)),
+            "two_axes_steps": (array(4, 0), array(-100, 7), array(2, 3), array(-2, 3)),
+            "no_axes": (array(0, 1, 2, 3), array(2, 8, 4, 5)), "batch": (array(1), array(2), array(0)),
+            "reverse_batch": (array(-1), array(-10), array(0), array(-1))}.items():
+        n.out(name, "Slice", x, *parts)
+    n.out("rank2", "Slice", n.x(5, 6), array(1, 1), array(4, 5))
+    n.out("int", "Slice", n.xi(6, 3), array(5), array(-100), array(0), array(-2))
+
+
+@cases("slice_dynamic")
+def _(n):
+    x = n.x(3, 8, 5)
+    starts = n.input(np.array([1, 2], np.int32), "starts")
+    ends = n.input(np.array([7, 5], np.int32), "ends")
+    n.out("fed", "Slice", x, starts, ends, np.array([1, 2], np.int32))
