@@ -102,7 +102,7 @@ run_fuzz() {
 
 run_stress() {
     local options=(--seconds "$STRESS_SECONDS" --seed 1)
-    local nets=(examples/digits/digits.mnn tests/conformance/cases/{int8_conv,if_conv,loop_conditional}/model.mnn)
+    local nets=(examples/digits/digits.mnn tests/conformance/cases/{int8__conv,control__if_conv,control__loop_conditional}/model.mnn)
     step build.tsan built tsan mnn_c_stress &&
         step tsan build/tsan/tests/stress/mnn_c_stress "${options[@]}" "${nets[@]}"
     step build.asan built asan mnn_c_stress &&

@@ -56,7 +56,7 @@ func TestModel(t *testing.T) {
 }
 
 func TestScalarInput(t *testing.T) {
-	net := openModel(t, inRepository(t, "tests", "conformance", "cases", "loop_counted", "model.mnn"))
+	net := openModel(t, inRepository(t, "tests", "conformance", "cases", "control__loop_counted", "model.mnn"))
 	inputs, err := net.Inputs()
 	must(t, err)
 	for _, input := range inputs {
@@ -143,7 +143,7 @@ func TestModelsThatDoNotLoad(t *testing.T) {
 // A conformance case whose weights lie in a file of their own, given to a model of memory.
 func TestExternalWeights(t *testing.T) {
 	file := func(name string) string {
-		return inRepository(t, "tests", "conformance", "cases", "external_weights", name)
+		return inRepository(t, "tests", "conformance", "cases", "weights__external", name)
 	}
 	arrays, err := zip.OpenReader(file("case.npz"))
 	must(t, err)

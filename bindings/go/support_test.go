@@ -136,7 +136,7 @@ func mustEqual(t testing.TB, got, wanted []float32) {
 // loop is a session that is ready to run a loop over tensors of some rows.
 func loop(t testing.TB, rows int, trips int32) *Session {
 	t.Helper()
-	net := openModel(t, inRepository(t, "tests", "conformance", "cases", "loop_counted", "model.mnn"))
+	net := openModel(t, inRepository(t, "tests", "conformance", "cases", "control__loop_counted", "model.mnn"))
 	session := newTestSession(t, net, &SessionConfig{Outputs: []string{"final"}, MaxLoopIterations: 1 << 40})
 	input, err := session.Input("in0")
 	must(t, err)

@@ -115,7 +115,7 @@ func TestOtherElementTypes(t *testing.T) {
 }
 
 func TestIntegers(t *testing.T) {
-	net := openModel(t, inRepository(t, "tests", "conformance", "cases", "loop_counted", "model.mnn"))
+	net := openModel(t, inRepository(t, "tests", "conformance", "cases", "control__loop_counted", "model.mnn"))
 	session := newTestSession(t, net, nil)
 	must(t, session.Resize(context.Background()))
 	in0, err := session.Input("in0")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the case external_weights: a net whose four kinds of external values lie in model.mnn.weight beside it.
+"""Writes the case weights__external: a net whose four kinds of external values lie in model.mnn.weight beside it.
 
 usage: generate_external.py [--flatc FLATC] [OUTPUT_FOLDER]
 
@@ -57,7 +57,7 @@ def main():
     parser.add_argument("--flatc", default=shutil.which("flatc"))
     parser.add_argument("output", nargs="?", default=os.path.join(HERE, "cases"))
     arguments = parser.parse_args()
-    folder = os.path.join(arguments.output, "external_weights")
+    folder = os.path.join(arguments.output, "weights__external")
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
 

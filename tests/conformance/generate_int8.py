@@ -95,9 +95,9 @@ def main():
     parser.add_argument("--flatc", default=shutil.which("flatc"))
     parser.add_argument("output", nargs="?", default=os.path.join(HERE, "cases"))
     options = parser.parse_args()
-    for name, function, tolerance in CASES:
+    for name, seed, function, tolerance in CASES:
         if re.search(options.only, name):
-            net = Net(name)
+            net = Net(name, seed)
             function(net)
             write_case(net, tolerance, options.output, options.flatc)
 

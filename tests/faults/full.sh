@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${1:-build/release}
 cases=tests/conformance/cases
-nets=(examples/digits/digits.mnn $cases/if_conv/model.mnn $cases/loop_counted/model.mnn $cases/int8_conv_chain/model.mnn)
+nets=(examples/digits/digits.mnn "$cases"/{control__if_conv,control__loop_counted,int8__conv_chain}/model.mnn)
 "$build/tests/faults/faults_memory_test" "${nets[@]}"
 "$build/tests/faults/faults_system_test" examples/digits/digits.mnn
 for options in "" --cold; do

@@ -166,10 +166,10 @@ TEST_P(EveryCall, Fails) {
 
 INSTANTIATE_TEST_SUITE_P(
     VulkanFaults, EveryCall,
-    ::testing::Values(MNN_C_DIGITS_MODEL, MNN_C_CASES_FOLDER "/if_conv/model.mnn",
-                      MNN_C_CASES_FOLDER "/int8_conv_chain/model.mnn"),
+    ::testing::Values(MNN_C_DIGITS_MODEL, MNN_C_CASES_FOLDER "/control__if_conv/model.mnn",
+                      MNN_C_CASES_FOLDER "/int8__conv_chain/model.mnn"),
     [](const auto& net) {
-        return std::string(std::array{"digits", "if_conv", "int8_conv_chain"}[net.index]);
+        return std::string(std::array{"digits", "control__if_conv", "int8__conv_chain"}[net.index]);
     });
 
 }  // namespace

@@ -4,7 +4,7 @@ import numpy as np
 from generator.net import array, cases
 
 
-@cases("activation_parameters")
+@cases("activation__parameters", seed="activation_parameters")
 def _(n):
     x = n.x(2, 6, 5, 3, low=-4, high=8)
     n.out("leaky", "LeakyRelu", x, alpha=0.2)
@@ -22,7 +22,7 @@ def _(n):
     n.out("thresholded", "ThresholdedRelu", x, alpha=1.2)
 
 
-@cases("prelu_shapes")
+@cases("activation__prelu_shapes", seed="prelu_shapes")
 def _(n):
     x = n.x(2, 35, 3, low=-2, high=2)
     n.out("rank3_channel", "PRelu", x, n.floats(35, 1))
@@ -30,7 +30,7 @@ def _(n):
     n.out("rank2", "PRelu", y, n.floats(7))
 
 
-@cases("clip_dynamic_bounds")
+@cases("activation__clip_dynamic_bounds", seed="clip_dynamic_bounds")
 def _(n):
     x = n.x(2, 3, 5)
     low, high = n.input(np.array(-0.75, np.float32), "low"), n.input(np.array(0.5, np.float32), "high")

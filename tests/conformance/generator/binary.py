@@ -20,40 +20,40 @@ def binary(n, kinds, make):
             n.out(f"{kind.lower()}_{shapes}", kind, left, right)
 
 
-@cases("binary_add_mul")
+@cases("binary__add_mul", seed="binary_add_mul")
 def _(n):
     binary(n, ["Add", "Mul"], n.floats)
 
 
-@cases("binary_sub_div")
+@cases("binary__sub_div", seed="binary_sub_div")
 def _(n):
     sign = lambda *s: (n.floats(*s, low=0.4, high=2) * n.random.choice([-1, 1], s)).astype(np.float32)
     binary(n, ["Sub", "Div"], sign)
 
 
-@cases("binary_pow_min_max")
+@cases("binary__pow_min_max", seed="binary_pow_min_max")
 def _(n):
     binary(n, ["Pow", "Min", "Max"], lambda *s: n.floats(*s, low=0.3, high=2.5))
 
 
-@cases("binary_compare")
+@cases("binary__compare", seed="binary_compare")
 def _(n):
     binary(n, ["Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual"],
            lambda *s: n.random.integers(-2, 3, s).astype(np.float32))
 
 
-@cases("binary_int_arithmetic")
+@cases("binary__int_arithmetic", seed="binary_int_arithmetic")
 def _(n):
     nonzero = lambda *s: (n.random.integers(1, 9, s) * n.random.choice([-1, 1], s)).astype(np.int32)
     binary(n, ["Add", "Sub", "Mul"], nonzero)
 
 
-@cases("binary_int_compare")
+@cases("binary__int_compare", seed="binary_int_compare")
 def _(n):
     binary(n, ["Equal", "Less", "Greater"], lambda *s: n.ints(*s, low=-2, high=3))
 
 
-@cases("binary_int_divide")
+@cases("binary__int_divide", seed="binary_int_divide")
 def _(n):
     a = n.input(n.ints(4, 9, low=-40, high=41), "a")
     b = n.input((n.random.integers(1, 9, (4, 9)) * n.random.choice([-1, 1], (4, 9))).astype(np.int32), "b")
@@ -65,7 +65,7 @@ def _(n):
     n.out("fmod", "Mod", n.x(4, 9, low=-9, high=9), n.floats(9, low=1, high=3), fmod=1, official=True)
 
 
-@cases("binary_logical")
+@cases("binary__logical", seed="binary_logical")
 def _(n):
     a = n.op("Greater", n.x(3, 1, 7, name="a"), np.float32(0))
     b = n.op("Less", n.x(5, 7, name="b"), np.float32(0.3))
@@ -74,7 +74,7 @@ def _(n):
     n.out("not", "Not", a)
 
 
-@cases("binary_constant")
+@cases("binary__constant", seed="binary_constant")
 def _(n):
     x = n.x(2, 6, 3, 5)
     n.out("add_channel", "Add", x, n.floats(1, 6, 1, 1))
@@ -92,7 +92,7 @@ def _(n):
     n.out("max3", "Max", x, y, z)
 
 
-@cases("binary_long")
+@cases("binary__long", seed="binary_long")
 def _(n):
     a, b = n.x(1, 1001, name="a"), n.x(1, 1001, name="b")
     n.out("add_relu", "Relu", n.op("Add", a, b))

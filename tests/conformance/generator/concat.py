@@ -4,7 +4,7 @@ import numpy as np
 from generator.net import array, cases
 
 
-@cases("concat")
+@cases("concat__axes", seed="concat")
 def _(n):
     a, b, c = n.x(2, 3, 4, 5), n.x(2, 6, 4, 5), n.x(2, 1, 4, 5)
     n.out("axis1", "Concat", a, b, c, axis=1)
@@ -19,7 +19,7 @@ def _(n):
     n.out("single", "Concat", a, axis=1)
 
 
-@cases("split")
+@cases("concat__split", seed="split")
 def _(n):
     x = n.x(2, 7, 4, 6)
     n.outs(["even_0", "even_1", "even_2"], "Split", x, axis=3)

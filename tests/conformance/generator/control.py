@@ -6,7 +6,7 @@ from generator.layout import convolved
 from generator.net import array, cases
 
 
-@cases("if_conv")
+@cases("control__if_conv", seed="if_conv")
 def _(n):
     """A convolution in each branch and one behind."""
     a = convolved(n, 7, 5, 6)
@@ -20,14 +20,14 @@ def _(n):
         n.out(f"y_{name}", "Conv", n.op("Relu", picked), n.floats(3, 5, 3, 3), n.floats(3))
 
 
-@cases("lstm")
+@cases("control__lstm", seed="lstm")
 def _(n):
     x = n.x(4, 2, 3)
     n.outs(["y", "h", "c"], "LSTM", x, n.floats(1, 20, 3, low=-.5, high=.5), n.floats(1, 20, 5, low=-.5, high=.5),
            n.floats(1, 40, low=-.3, high=.3), hidden_size=5)
 
 
-@cases("lstm_both")
+@cases("control__lstm_both", seed="lstm_both")
 def _(n):
     x = n.x(4, 2, 3)
     n.outs(["y", "h", "c"], "LSTM", x, n.floats(2, 20, 3, low=-.5, high=.5), n.floats(2, 20, 5, low=-.5, high=.5),
@@ -35,14 +35,14 @@ def _(n):
            direction="bidirectional")
 
 
-@cases("gru")
+@cases("control__gru", seed="gru")
 def _(n):
     x = n.x(4, 2, 3)
     n.outs(["y", "h"], "GRU", x, n.floats(1, 15, 3, low=-.5, high=.5), n.floats(1, 15, 5, low=-.5, high=.5),
            n.floats(1, 30, low=-.3, high=.3), hidden_size=5, linear_before_reset=1)
 
 
-@cases("rnn")
+@cases("control__rnn", seed="rnn")
 def _(n):
     x = n.x(4, 2, 3)
     n.outs(["y", "h"], "RNN", x, n.floats(1, 5, 3, low=-.5, high=.5), n.floats(1, 5, 5, low=-.5, high=.5),
@@ -66,7 +66,7 @@ def if_net(value):
     return build
 
 
-@cases("if_shapes")
+@cases("control__if_shapes", seed="if_shapes")
 def _(n):
     """The branches give different shapes."""
     x = n.input(n.floats(2, 6), shape=["n", 6])
@@ -76,11 +76,11 @@ def _(n):
     n.out("y", "Neg", n.op("If", n.op("Less", count, np.array(4, np.int64)), then_branch=then, else_branch=other))
 
 
-cases("if_then")(if_net(1.0))
-cases("if_else")(if_net(-1.0))
+cases("control__if_then", seed="if_then")(if_net(1.0))
+cases("control__if_else", seed="if_else")(if_net(-1.0))
 
 
-@cases("loop_counted")
+@cases("control__loop_counted", seed="loop_counted")
 def _(n):
     x = n.x(2, 3)
     trips = n.input(np.array(5, np.int32), "trips", as_type="int64")
@@ -97,7 +97,7 @@ def _(n):
     n.outs(["final", "steps"], "Loop", trips, np.array(True), x, body=body)
 
 
-@cases("loop_conditional")
+@cases("control__loop_conditional", seed="loop_conditional")
 def _(n):
     x = n.input(np.array([1.5], np.float32))
     body = helper.make_graph(

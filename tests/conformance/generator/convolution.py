@@ -19,7 +19,7 @@ def conv(n, name, x, channels, filters, kernel, group=1, bias=True, scale=None, 
     finish(n, name, "Conv", kernel, inputs, group=group, **attributes)
 
 
-@cases("conv_1x1")
+@cases("convolution__1x1", seed="conv_1x1")
 def _(n):
     x = n.x(2, 13, 7, 5)
     conv(n, "oc1", x, 13, 1, (1, 1))
@@ -30,7 +30,7 @@ def _(n):
     conv(n, "group13", x, 13, 13, (1, 1), group=13)
 
 
-@cases("conv_1x1_single_pixel")
+@cases("convolution__1x1_single_pixel", seed="conv_1x1_single_pixel")
 def _(n):
     x = n.x(1, 67, 1, 1)
     conv(n, "oc33", x, 67, 33, (1, 1))
@@ -39,12 +39,12 @@ def _(n):
     conv(n, "batch3", y, 5, 7, (1, 1))
 
 
-@cases("conv_1x1_big")
+@cases("convolution__1x1_big", seed="conv_1x1_big")
 def _(n):
     conv(n, "oc33", n.x(1, 131, 5, 3), 131, 33, (1, 1))
 
 
-@cases("conv_3x3")
+@cases("convolution__3x3", seed="conv_3x3")
 def _(n):
     x = n.x(2, 3, 11, 9)
     conv(n, "same", x, 3, 10, (3, 3), pads=[1, 1, 1, 1])
@@ -57,7 +57,7 @@ def _(n):
     conv(n, "same_upper", x, 3, 5, (3, 3), strides=[2, 2], auto_pad="SAME_UPPER")
 
 
-@cases("conv_3x3_wide")
+@cases("convolution__3x3_wide", seed="conv_3x3_wide")
 def _(n):
     x = n.x(1, 19, 9, 11)
     conv(n, "oc35", x, 19, 35, (3, 3), pads=[1, 1, 1, 1])
@@ -67,17 +67,17 @@ def _(n):
     conv(n, "ic16_oc16", y, 16, 16, (3, 3), pads=[1, 1, 1, 1])
 
 
-@cases("conv_3x3_big")
+@cases("convolution__3x3_big", seed="conv_3x3_big")
 def _(n):
     conv(n, "oc21", n.x(1, 37, 9, 10), 37, 21, (3, 3), pads=[1, 1, 1, 1])
 
 
-@cases("conv_3x3_tiles")
+@cases("convolution__3x3_tiles", seed="conv_3x3_tiles")
 def _(n):
     conv(n, "oc6", n.x(1, 5, 30, 33), 5, 6, (3, 3), pads=[1, 1, 1, 1])
 
 
-@cases("conv_3x3_tiny_map")
+@cases("convolution__3x3_tiny_map", seed="conv_3x3_tiny_map")
 def _(n):
     x = n.x(2, 6, 1, 1)
     conv(n, "one_pixel", x, 6, 5, (3, 3), pads=[1, 1, 1, 1])
@@ -86,7 +86,7 @@ def _(n):
     conv(n, "stride_over_map", y, 6, 5, (3, 3), pads=[1, 1, 1, 1], strides=[3, 4])
 
 
-@cases("conv_kernels")
+@cases("convolution__kernels", seed="conv_kernels")
 def _(n):
     x = n.x(1, 3, 13, 15)
     conv(n, "k5", x, 3, 6, (5, 5), pads=[2, 2, 2, 2])
@@ -101,7 +101,7 @@ def _(n):
     conv(n, "whole_map", x, 3, 5, (13, 15))
 
 
-@cases("conv_activation")
+@cases("convolution__activation", seed="conv_activation")
 def _(n):
     x = n.x(1, 5, 6, 7)
     conv(n, "plain", x, 5, 6, (3, 3), pads=[1, 1, 1, 1])
@@ -115,7 +115,7 @@ def _(n):
     n.out("pointwise_relu6", "Clip", e, np.float32(0), np.float32(6))
 
 
-@cases("conv_group")
+@cases("convolution__group", seed="conv_group")
 def _(n):
     x = n.x(2, 12, 7, 6)
     conv(n, "group2", x, 12, 10, (3, 3), group=2, pads=[1, 1, 1, 1])
@@ -128,7 +128,7 @@ def _(n):
     conv(n, "group4_dilated", y, 16, 8, (3, 3), group=4, dilations=[2, 2], pads=[2, 2, 2, 2])
 
 
-@cases("conv_depthwise")
+@cases("convolution__depthwise", seed="conv_depthwise")
 def _(n):
     x = n.x(2, 19, 8, 7)
     conv(n, "k3", x, 19, 19, (3, 3), group=19, pads=[1, 1, 1, 1])
@@ -140,7 +140,7 @@ def _(n):
     conv(n, "k7", x, 19, 19, (7, 7), group=19, pads=[3, 3, 3, 3])
 
 
-@cases("conv_depthwise_small")
+@cases("convolution__depthwise_small", seed="conv_depthwise_small")
 def _(n):
     x = n.x(1, 3, 1, 1)
     conv(n, "one_pixel", x, 3, 3, (3, 3), group=3, pads=[1, 1, 1, 1])
@@ -152,7 +152,7 @@ def _(n):
     conv(n, "narrow", z, 8, 8, (5, 5), group=8, pads=[2, 2, 2, 2])
 
 
-@cases("conv_1d")
+@cases("convolution__1d", seed="conv_1d")
 def _(n):
     x = n.x(2, 5, 13)
     conv(n, "k3", x, 5, 7, (3,), pads=[1, 1])
@@ -162,7 +162,7 @@ def _(n):
     conv(n, "dilated", x, 5, 4, (3,), dilations=[3])
 
 
-@cases("conv_3d")
+@cases("convolution__3d", seed="conv_3d")
 def _(n):
     x = n.x(1, 3, 5, 6, 7)
     conv(n, "k3", x, 3, 5, (3, 3, 3), pads=[1, 1, 1, 1, 1, 1])
@@ -170,7 +170,7 @@ def _(n):
     conv(n, "k1", x, 3, 6, (1, 1, 1))
 
 
-@cases("conv_dynamic_weight")
+@cases("convolution__dynamic_weight", seed="conv_dynamic_weight")
 def _(n):
     x = n.x(1, 5, 6, 7)
     w = n.x(4, 5, 3, 3, name="weight")
@@ -179,7 +179,7 @@ def _(n):
     n.out("no_bias", "Conv", x, w, kernel_shape=[3, 3], strides=[2, 2])
 
 
-@cases("conv_chain")
+@cases("convolution__chain", seed="conv_chain")
 def _(n):
     x = n.x(1, 3, 16, 16)
     w = lambda o, i, k: (n.floats(o, i, k, k) / np.sqrt(i * k * k)).astype(np.float32)
@@ -192,7 +192,7 @@ def _(n):
     n.out("final", "Gemm", n.op("Flatten", n.op("GlobalAveragePool", e)), n.floats(7, 5), n.floats(5))
 
 
-@cases("dynamic_batch_conv")
+@cases("convolution__dynamic_batch", seed="dynamic_batch_conv")
 def _(n):
     x = n.input(n.floats(2, 3, 9, 7), shape=["n", 3, "h", "w"])
     c = n.op("Relu", n.op("Conv", x, n.floats(6, 3, 3, 3), n.floats(6), pads=[1, 1, 1, 1], strides=[2, 2]))

@@ -9,7 +9,7 @@ def deconv(n, name, x, channels, filters, kernel, group=1, bias=True, **attribut
     finish(n, name, "ConvTranspose", kernel, inputs, group=group, **attributes)
 
 
-@cases("deconv_basic")
+@cases("convolution__deconv_basic", seed="deconv_basic")
 def _(n):
     x = n.x(2, 5, 6, 4)
     deconv(n, "k3", x, 5, 7, (3, 3))
@@ -22,7 +22,7 @@ def _(n):
     deconv(n, "stride_over_kernel", x, 5, 3, (2, 2), strides=[3, 3], output_padding=[1, 0])
 
 
-@cases("deconv_group")
+@cases("convolution__deconv_group", seed="deconv_group")
 def _(n):
     x = n.x(1, 12, 5, 6)
     deconv(n, "group2", x, 12, 10, (3, 3), group=2, strides=[2, 2], pads=[1, 1, 1, 1])
@@ -35,7 +35,7 @@ def _(n):
     deconv(n, "ic33_oc18", z, 33, 18, (2, 2), strides=[2, 2])
 
 
-@cases("deconv_1d")
+@cases("convolution__deconv_1d", seed="deconv_1d")
 def _(n):
     x = n.x(2, 5, 9)
     deconv(n, "k4_stride2", x, 5, 3, (4,), strides=[2], pads=[1, 1])

@@ -5,7 +5,7 @@ from onnx import TensorProto, helper
 from generator.net import array, cases
 
 
-@cases("expand_tile")
+@cases("fill__expand_tile", seed="expand_tile")
 def _(n):
     x = n.x(3, 1, 4)
     n.out("expand", "Expand", x, array(2, 3, 5, 4))
@@ -17,7 +17,7 @@ def _(n):
     n.out("expand_int", "Expand", n.xi(1, 3), array(4, 3))
 
 
-@cases("range_onehot")
+@cases("fill__range_one_hot", seed="range_onehot")
 def _(n):
     limit = n.input(np.array(9, np.int32), "limit")
     n.out("range", "Range", np.array(1, np.int32), limit, np.array(2, np.int32))

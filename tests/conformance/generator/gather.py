@@ -4,7 +4,7 @@ import numpy as np
 from generator.net import array, cases
 
 
-@cases("gather")
+@cases("gather__axes", seed="gather")
 def _(n):
     x = n.x(4, 5, 6)
     for axis in (0, 1, 2, -1):
@@ -21,7 +21,7 @@ def _(n):
     n.out("rank4_channel", "Gather", n.x(2, 9, 3, 2), np.array([8, 0, 4], np.int64), axis=1)
 
 
-@cases("gather_nd_elements")
+@cases("gather__nd_elements", seed="gather_nd_elements")
 def _(n):
     x = n.x(3, 4, 5)
     n.out("nd_full", "GatherND", x, np.array([[0, 1, 2], [2, 3, 4]], np.int64))

@@ -6,7 +6,7 @@ from generator.int8_net import CASES, Net, case  # the program takes CASES and N
 IN, MID, OUT = (0.0173, 5), (0.0291, -7), (0.0237, 11)
 
 
-@case("int8_conv")
+@case("int8__conv", seed="int8_conv")
 def _(n):
     x = n.input("x", 2, 13, 5, 9, quant=IN)
     for name, filters, kernel, options in (
@@ -19,7 +19,7 @@ def _(n):
         n.out(name, n.conv(x, 13, filters, kernel, MID, **options), MID)
 
 
-@case("int8_conv_chain")
+@case("int8__conv_chain", seed="int8_conv_chain")
 def _(n):
     x = n.input("image", 1, 3, 19, 17, quant=(0.0157, 0))
     a = n.conv(x, 3, 24, (3, 3), (0.0243, -3), stride=(2, 2), pads=(1, 1, 1, 1), relu6=True)
@@ -31,7 +31,7 @@ def _(n):
     n.out("wide", n.conv(e, 24, 40, (7, 7), (0.0171, 1), pads=(3, 3, 3, 3)), (0.0171, 1))
 
 
-@case("int8_depthwise")
+@case("int8__depthwise", seed="int8_depthwise")
 def _(n):
     x = n.input("x", 2, 19, 7, 11, quant=IN)
     for name, kernel, options in (("d3x3", (3, 3), {"pads": (1, 1, 1, 1)}),
@@ -42,7 +42,7 @@ def _(n):
         n.out(name, n.conv(x, 19, 19, kernel, MID, group=19, **options), MID)
 
 
-@case("int8_binary")
+@case("int8__binary", seed="int8_binary")
 def _(n):
     a = n.input("a", 1, 18, 7, 9, quant=(0.25, 3), low=-20, high=20)
     b = n.input("b", 1, 18, 7, 9, quant=(0.125, -5), low=-10, high=10)
@@ -51,7 +51,7 @@ def _(n):
             n.out(f"{code.lower()}{quant[1] + 7}", n.binary(a, b, code, quant), quant)
 
 
-@case("int8_pool")
+@case("int8__pool", seed="int8_pool")
 def _(n):
     # The official runtime compares bytes with their sign wrong in a maximum: only maxima of what is not negative.
     x = n.conv(n.input("x", 2, 21, 11, 9, quant=IN), 21, 18, (1, 1), (0.0291, 0), relu=True)
@@ -62,7 +62,7 @@ def _(n):
     n.out("other_scale", n.pool(y, "AVEPOOL", OUT, kernelX=2, kernelY=2, strideX=2, strideY=2), OUT)
 
 
-@case("int8_activation")
+@case("int8__activation", seed="int8_activation")
 def _(n):
     y = n.conv(n.input("x", 1, 9, 8, 8, quant=IN), 9, 20, (1, 1), MID)
     n.out("relu", n.op("ReLU", [y], MID, None, "Relu", {"slope": 0.0}), MID)
@@ -71,7 +71,7 @@ def _(n):
     n.out("leaky", n.op("ReLU", [y], OUT, None, "Relu", {"slope": 0.2}), OUT)
 
 
-@case("int8_movement")
+@case("int8__movement", seed="int8_movement")
 def _(n):
     x = n.input("x", 1, 13, 6, 7, quant=IN)
     a, b = n.conv(x, 13, 16, (1, 1), MID), n.conv(x, 13, 21, (1, 1), MID)
@@ -86,7 +86,7 @@ def _(n):
     n.out("inherited", n.conv(bare, 16, 9, (1, 1), OUT), OUT)
 
 
-@case("int8_mixed")
+@case("int8__mixed", seed="int8_mixed")
 def _(n):
     x = n.input("x", 1, 12, 6, 5)  # no scale: the first convolution computes in float
     a = n.conv(x, 12, 20, (3, 3), MID, pads=(1, 1, 1, 1))
@@ -97,7 +97,7 @@ def _(n):
     n.out("back", n.conv(n.binary(float_between, b, "MUL", IN), 20, 7, (1, 1), MID), MID)
 
 
-@case("int8_folded")
+@case("int8__folded", seed="int8_folded")
 def _(n):
     # Nets with explicit operators between int8 tensors.
     cast = {"zeroPoint": 3, "clampMin": -127, "clampMax": 127}

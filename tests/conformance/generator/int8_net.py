@@ -6,9 +6,9 @@ import numpy as np
 CASES = []
 
 
-def case(name, tolerance=1e-6):
+def case(name, tolerance=1e-6, seed=None):
     def register(function):
-        CASES.append((name, function, tolerance))
+        CASES.append((name, seed, function, tolerance))
         return function
     return register
 
@@ -24,9 +24,9 @@ def codebook(q):
 class Net:
     """A net under construction: every method takes and gives tensor numbers. quant: (scale, zero[, min, max])."""
 
-    def __init__(self, name):
+    def __init__(self, name, seed=None):
         self.name = name
-        self.random = np.random.default_rng(zlib.crc32(name.encode()))
+        self.random = np.random.default_rng(zlib.crc32((seed or name).encode()))
         self.tensors, self.ops, self.quants = [], [], {}
         self.inputs, self.outputs = {}, []
 

@@ -12,7 +12,7 @@ def resize(n, name, x, scales=None, sizes=None, official=False, **attributes):
         n.out(name, "Resize", x, "", "", np.array(sizes, np.int64), official=official, **attributes)
 
 
-@cases("resize_nearest")
+@cases("interp__resize_nearest", seed="resize_nearest")
 def _(n):
     x = n.x(2, 5, 4, 6)
     floor = dict(mode="nearest", nearest_mode="floor")
@@ -24,7 +24,7 @@ def _(n):
     resize(n, "align", x, sizes=[2, 5, 7, 11], coordinate_transformation_mode="align_corners", official=True, **floor)
 
 
-@cases("resize_linear")
+@cases("interp__resize_linear", seed="resize_linear")
 def _(n):
     x = n.x(2, 5, 4, 6)
     for mode in ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel"):
@@ -35,7 +35,7 @@ def _(n):
     resize(n, "from_1x1", y, sizes=[1, 3, 3, 4], mode="linear", coordinate_transformation_mode="align_corners")
 
 
-@cases("resize_cubic")
+@cases("interp__resize_cubic", seed="resize_cubic")
 def _(n):
     x = n.x(1, 5, 5, 6)
     for mode in ("half_pixel", "align_corners", "asymmetric"):
@@ -45,14 +45,14 @@ def _(n):
                cubic_coeff_a=-0.75, official=True)
 
 
-@cases("upsample", opset=9)
+@cases("interp__upsample", seed="upsample", opset=9)
 def _(n):
     x = n.x(1, 6, 3, 4)
     n.out("nearest", "Upsample", x, np.array([1, 1, 2, 3], np.float32), mode="nearest")
     n.out("linear", "Upsample", x, np.array([1, 1, 2, 2], np.float32), mode="linear", official=True)
 
 
-@cases("grid_sample", opset=16)
+@cases("grid_sample__modes", seed="grid_sample", opset=16)
 def _(n):
     x, grid = n.x(2, 5, 4, 6), n.x(2, 3, 5, 2, name="grid", low=-1.2, high=1.2)
     for mode in ("bilinear", "nearest"):
@@ -62,7 +62,7 @@ def _(n):
                       align_corners=align)
 
 
-@cases("roi_align", opset=16)
+@cases("roi_align__modes", seed="roi_align", opset=16)
 def _(n):
     x = n.x(1, 5, 9, 8)
     rois = n.input(np.array([[0, 0, 5, 6], [1.5, 2.25, 7, 7.5], [3, 1, 4, 8]], np.float32), "rois")

@@ -10,7 +10,7 @@ def convolved(n, channels, *size):
     return n.op("Conv", x, n.floats(channels, 3, 3, 3, low=-0.4, high=0.4), n.floats(channels), pads=[1, 1, 1, 1])
 
 
-@cases("layout_movement")
+@cases("layout__movement", seed="layout_movement")
 def _(n):
     """Operators that move data, on a packed tensor whose channels do not fill the packs."""
     a, b = convolved(n, 7, 5, 6), convolved(n, 6, 5, 6)
@@ -37,7 +37,7 @@ def _(n):
           array(2, 6, 5, 6))
 
 
-@cases("layout_arithmetic")
+@cases("layout__arithmetic", seed="layout_arithmetic")
 def _(n):
     """Operators that compute, on a packed tensor whose channels do not fill the packs."""
     a, b = convolved(n, 7, 5, 6), convolved(n, 7, 5, 6)
@@ -70,7 +70,7 @@ def _(n):
     n.outs(["top_values", "top_index"], "TopK", a, array(3), axis=1)
 
 
-@cases("layout_integer")
+@cases("layout__integer", seed="layout_integer")
 def _(n):
     """Integers and truth values made from packed tensors."""
     a, b = convolved(n, 7, 5, 6), convolved(n, 5, 5, 6)
@@ -97,7 +97,7 @@ def _(n):
     n.out("compare_pooled", "Greater", a, n.op("GlobalAveragePool", a))
 
 
-@cases("layout_mixed")
+@cases("layout__mixed", seed="layout_mixed")
 def _(n):
     """Packed and plain tensors of the same shape together."""
     a, x = convolved(n, 7, 5, 6), n.x(2, 7, 5, 6)

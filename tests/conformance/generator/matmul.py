@@ -4,7 +4,7 @@ import numpy as np
 from generator.net import array, cases
 
 
-@cases("matmul_dynamic", tolerance=1e-5)
+@cases("matmul__dynamic", seed="matmul_dynamic", tolerance=1e-5)
 def _(n):
     for name, a, b in (("2d", (5, 7), (7, 3)), ("2d_odd", (17, 33), (33, 19)), ("row", (1, 9), (9, 6)),
                        ("column", (6, 9), (9, 1)), ("batched", (2, 3, 5, 4), (2, 3, 4, 6)),
@@ -18,7 +18,7 @@ def _(n):
     n.out("transposed_left", "MatMul", n.op("Transpose", a, perm=[0, 2, 1]), n.x(2, 6, 4, name="ct"))
 
 
-@cases("matmul_vectors")
+@cases("matmul__vectors", seed="matmul_vectors")
 def _(n):
     """The official runtime crashes here; its shape rule gives [1], not a scalar."""
     a, b = n.x(9), n.x(9)
@@ -26,14 +26,14 @@ def _(n):
     n.out("dot", "MatMul", a, b, truth=np.array([dot]))
 
 
-@cases("matmul_wide")
+@cases("matmul__wide", seed="matmul_wide")
 def _(n):
     n.out("tall", "MatMul", n.x(35, 65), n.x(65, 37))
     n.out("deep", "MatMul", n.x(3, 515), n.x(515, 5))
     n.out("batch", "MatMul", n.x(2, 1, 18, 21), n.x(2, 1, 21, 17))
 
 
-@cases("matmul_constant")
+@cases("matmul__constant", seed="matmul_constant")
 def _(n):
     x = n.x(3, 4, 17)
     n.out("rank3", "MatMul", x, n.floats(17, 9))
@@ -43,7 +43,7 @@ def _(n):
     n.out("rank2", "MatMul", n.x(1, 65), n.floats(65, 31))
 
 
-@cases("gemm")
+@cases("matmul__gemm", seed="gemm")
 def _(n):
     x = n.x(5, 13)
     n.out("plain", "Gemm", x, n.floats(13, 7), n.floats(7))
@@ -57,7 +57,7 @@ def _(n):
     n.out("dynamic_trans", "Gemm", x, n.x(3, 13, name="wt"), n.x(3, name="bt"), transB=1, alpha=1.5)
 
 
-@cases("einsum")
+@cases("matmul__einsum", seed="einsum")
 def _(n):
     a, b = n.x(2, 3, 4, 5), n.x(2, 3, 6, 5)
     n.out("attention", "Einsum", a, b, equation="bhqd,bhkd->bhqk")
@@ -65,7 +65,7 @@ def _(n):
     n.out("sum", "Einsum", a, equation="abcd->ac")
 
 
-@cases("attention")
+@cases("matmul__attention", seed="attention")
 def _(n):
     x = n.input(n.floats(2, 5, 12), shape=["n", "s", 12])
     w = lambda: (n.floats(12, 12) / 4).astype(np.float32)

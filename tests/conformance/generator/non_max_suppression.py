@@ -4,7 +4,7 @@ import numpy as np
 from generator.net import array, cases
 
 
-@cases("nms")
+@cases("non_max_suppression__single_class", seed="nms")
 def _(n):
     corner = n.floats(1, 12, 2, low=0, high=8)
     boxes = n.input(np.concatenate([corner, corner + n.floats(1, 12, 2, low=2, high=5)], axis=2), "boxes")
@@ -14,7 +14,7 @@ def _(n):
           np.array([0.3], np.float32))
 
 
-@cases("nms_classes")
+@cases("non_max_suppression__classes", seed="nms_classes")
 def _(n):
     corner = n.floats(1, 9, 2, low=0, high=8)
     boxes = n.input(np.concatenate([corner, corner + n.floats(1, 9, 2, low=2, high=5)], axis=2), "boxes")

@@ -4,7 +4,7 @@ import numpy as np
 from generator.net import array, cases
 
 
-@cases("layer_norm")
+@cases("norm__layer_norm", seed="layer_norm")
 def _(n):
     x = n.x(2, 5, 19)
     n.out("last", "LayerNormalization", x, n.floats(19), n.floats(19), axis=-1, epsilon=1e-5)
@@ -12,7 +12,7 @@ def _(n):
     n.out("two_axes", "LayerNormalization", x, n.floats(5, 19), n.floats(5, 19), axis=1)
 
 
-@cases("layer_norm_pattern")
+@cases("norm__layer_norm_pattern", seed="layer_norm_pattern")
 def _(n):
     x = n.x(2, 5, 24, low=-3, high=5)
 
@@ -28,7 +28,7 @@ def _(n):
     n.out("rms", "Mul", n.floats(24), rms)
 
 
-@cases("norm_group")
+@cases("norm__group", seed="norm_group")
 def _(n):
     x = n.x(2, 6, 3, 4)
     flat = n.op("Reshape", x, np.array([0, 3, -1], np.int64))
@@ -37,14 +37,14 @@ def _(n):
     n.out("group3", "Add", n.op("Mul", back, n.floats(6, 1, 1)), n.floats(6, 1, 1))
 
 
-@cases("lrn")
+@cases("norm__lrn", seed="lrn")
 def _(n):
     x = n.x(2, 7, 3, 5)
     n.out("size5", "LRN", x, size=5, alpha=1e-1, beta=0.75, bias=1.0)
     n.out("size3", "LRN", x, size=3, alpha=0.5, beta=0.5, bias=2.0)
 
 
-@cases("lp_norm")
+@cases("norm__lp_norm", seed="lp_norm")
 def _(n):
     x = n.x(2, 7, 3)
     n.out("l2_axis1", "LpNormalization", x, axis=1, p=2)

@@ -4,7 +4,7 @@ import numpy as np
 from generator.net import array, cases
 
 
-@cases("pad")
+@cases("padding__modes", seed="pad")
 def _(n):
     x = n.x(2, 5, 4, 6)
     n.out("constant", "Pad", x, array(0, 0, 1, 2, 0, 0, 3, 1))

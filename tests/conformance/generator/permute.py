@@ -4,7 +4,7 @@ import numpy as np
 from generator.net import array, cases
 
 
-@cases("transpose")
+@cases("permute__transpose", seed="transpose")
 def _(n):
     x = n.x(2, 5, 3, 7)
     for perm in ((0, 2, 3, 1), (0, 3, 1, 2), (3, 2, 1, 0), (1, 0, 2, 3), (0, 1, 3, 2), (2, 0, 3, 1), (0, 2, 1, 3)):
@@ -21,7 +21,7 @@ def _(n):
     n.out("rank6", "Transpose", n.x(1, 2, 3, 2, 2, 3), perm=[0, 1, 4, 2, 5, 3])
 
 
-@cases("reverse_sequence")
+@cases("permute__reverse_sequence", seed="reverse_sequence")
 def _(n):
     x = n.x(5, 3, 2)
     lengths = n.input(np.array([2, 5, 1], np.int32), "lengths", as_type="int64")

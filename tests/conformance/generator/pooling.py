@@ -2,7 +2,7 @@
 from generator.net import cases
 
 
-@cases("pool_max")
+@cases("pooling__max", seed="pool_max")
 def _(n):
     x = n.x(2, 7, 11, 9)
     for name, attributes in {
@@ -20,7 +20,7 @@ def _(n):
     n.out("global", "GlobalMaxPool", x)
 
 
-@cases("pool_average")
+@cases("pooling__average", seed="pool_average")
 def _(n):
     x = n.x(2, 7, 11, 9)
     for name, attributes in {
@@ -36,7 +36,7 @@ def _(n):
     n.out("global", "GlobalAveragePool", x)
 
 
-@cases("pool_single")
+@cases("pooling__single", seed="pool_single")
 def _(n):
     x = n.x(1, 1, 3, 3)
     n.out("max_ceil", "MaxPool", x, kernel_shape=[2, 2], strides=[2, 2], ceil_mode=1)
@@ -47,7 +47,7 @@ def _(n):
     n.out("global_1x1", "GlobalAveragePool", y)
 
 
-@cases("pool_1d_3d")
+@cases("pooling__1d_3d", seed="pool_1d_3d")
 def _(n):
     x = n.x(2, 5, 13)
     n.out("max_1d", "MaxPool", x, kernel_shape=[3], strides=[2], pads=[1, 1])

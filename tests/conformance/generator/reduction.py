@@ -4,7 +4,7 @@ import numpy as np
 from generator.net import array, cases
 
 
-@cases("reduce_float")
+@cases("reduction__float", seed="reduce_float")
 def _(n):
     x = n.x(3, 5, 4, 7, low=0.2, high=1.8)
     for kind in ("ReduceMax", "ReduceMin", "ReduceMean", "ReduceProd", "ReduceL1", "ReduceL2", "ReduceLogSum",
@@ -17,7 +17,7 @@ def _(n):
         n.out(f"sum_{name}_keep", "ReduceSum", x, np.array(axes, np.int64), keepdims=1)
 
 
-@cases("reduce_all_axes")
+@cases("reduction__all_axes", seed="reduce_all_axes")
 def _(n):
     x = n.x(3, 4, 5)
     n.out("sum", "ReduceSum", x, keepdims=0)
@@ -29,7 +29,7 @@ def _(n):
     n.out("mean_long", "ReduceMean", n.x(2, 2503), axes=[1], keepdims=1)
 
 
-@cases("reduce_int")
+@cases("reduction__int", seed="reduce_int")
 def _(n):
     x = n.xi(3, 5, 4, low=-5, high=6)
     n.out("sum", "ReduceSum", x, np.array([1], np.int64), keepdims=0)

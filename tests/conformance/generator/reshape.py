@@ -5,7 +5,7 @@ from onnx import TensorProto, helper
 from generator.net import array, cases
 
 
-@cases("reshape_family")
+@cases("reshape__forms", seed="reshape_family")
 def _(n):
     x = n.x(2, 6, 4, 5)
     n.out("reshape", "Reshape", x, array(4, 60))
@@ -27,7 +27,7 @@ def _(n):
     n.out("from_pool", "Reshape", n.op("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2]), array(2, -1))
 
 
-@cases("dynamic_reshape")
+@cases("reshape__dynamic", seed="dynamic_reshape")
 def _(n):
     x = n.input(n.floats(2, 6, 5, 4), shape=["n", 6, "h", "w"])
     shape = n.op("Shape", x)

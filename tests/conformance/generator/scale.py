@@ -2,7 +2,7 @@
 from generator.net import cases
 
 
-@cases("norm_channel")
+@cases("scale__batch_instance_norm", seed="norm_channel")
 def _(n):
     x = n.x(2, 7, 5, 6, low=-1, high=3)
     n.out("batch", "BatchNormalization", x, n.floats(7), n.floats(7), n.floats(7), n.floats(7, low=0.2, high=2),

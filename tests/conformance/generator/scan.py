@@ -4,7 +4,7 @@ import numpy as np
 from generator.net import array, cases
 
 
-@cases("cumsum")
+@cases("scan__cumsum", seed="cumsum")
 def _(n):
     x = n.x(3, 5, 4)
     for axis in (0, 1, -1):
@@ -15,7 +15,7 @@ def _(n):
     n.out("int", "CumSum", n.xi(2, 7), np.array(1, np.int32))
 
 
-@cases("trilu_eye")
+@cases("scan__trilu_eye", seed="trilu_eye")
 def _(n):
     x = n.x(2, 5, 6)
     n.out("upper", "Trilu", x)

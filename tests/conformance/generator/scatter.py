@@ -4,7 +4,7 @@ import numpy as np
 from generator.net import array, cases
 
 
-@cases("scatter")
+@cases("scatter__forms", seed="scatter")
 def _(n):
     x = n.x(4, 5, 3)
     u = n.x(2, 5, 3, name="updates")
@@ -18,7 +18,7 @@ def _(n):
     n.out("nd_int", "ScatterND", n.xi(6), np.array([[1], [4]], np.int64), n.xi(2))
 
 
-@cases("scatter_add", opset=16)
+@cases("scatter__add", seed="scatter_add", opset=16)
 def _(n):
     x = n.x(4, 5)
     n.out("elements_add", "ScatterElements", x, np.array([[1, 1, 0], [2, 3, 2]], np.int64), n.x(2, 3, name="e"),

@@ -4,7 +4,7 @@ import numpy as np
 from generator.net import array, cases
 
 
-@cases("topk_argmax")
+@cases("search__topk_argmax", seed="topk_argmax")
 def _(n):
     x = n.x(3, 11, 5)
     n.outs(["largest_values", "largest_index"], "TopK", x, array(4), axis=1)
@@ -18,7 +18,7 @@ def _(n):
     n.out("argmax_long", "ArgMax", n.x(1, 1001, name="long"), axis=1, keepdims=0)
 
 
-@cases("topk_fed")
+@cases("search__topk_fed", seed="topk_fed")
 def _(n):
     x = n.x(2, 13)
     k = n.input(np.array([5], np.int32), "k", as_type="int64")

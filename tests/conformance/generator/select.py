@@ -5,7 +5,7 @@ from onnx import TensorProto
 from generator.net import array, cases
 
 
-@cases("where_cast")
+@cases("select__where_cast", seed="where_cast")
 def _(n):
     a, b = n.x(2, 5, 3, name="a"), n.x(2, 5, 3, name="b")
     mask = n.op("Greater", a, b)
@@ -22,7 +22,7 @@ def _(n):
           official=True)
 
 
-@cases("nonzero")
+@cases("select__nonzero", seed="nonzero")
 def _(n):
     x = n.input(n.random.integers(0, 2, (4, 7)).astype(np.float32))
     n.out("rank2", "NonZero", x)
@@ -32,6 +32,6 @@ def _(n):
     n.out("compress", "Compress", n.x(5, 3, name="c"), np.array([1, 0, 1, 1, 0], bool), axis=0)
 
 
-@cases("nonzero_none")
+@cases("select__nonzero_none", seed="nonzero_none")
 def _(n):
     n.out("none", "NonZero", n.input(np.zeros((3, 4), np.float32)))

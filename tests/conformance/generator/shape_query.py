@@ -2,7 +2,7 @@
 from generator.net import cases
 
 
-@cases("shape_size")
+@cases("shape_query__shape_size", seed="shape_size")
 def _(n):
     x = n.input(n.floats(2, 5, 7), shape=["n", 5, "w"])
     n.out("shape", "Shape", x)

@@ -4,7 +4,7 @@ import numpy as np
 from generator.net import array, cases
 
 
-@cases("slice")
+@cases("slice__steps", seed="slice")
 def _(n):
     x = n.x(2, 9, 5, 7)
     for name, parts in {
@@ -20,7 +20,7 @@ def _(n):
     n.out("int", "Slice", n.xi(6, 3), array(5), array(-100), array(0), array(-2))
 
 
-@cases("slice_dynamic")
+@cases("slice__dynamic", seed="slice_dynamic")
 def _(n):
     x = n.x(3, 8, 5)
     starts = n.input(np.array([1, 2], np.int32), "starts")

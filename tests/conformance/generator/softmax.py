@@ -2,7 +2,7 @@
 from generator.net import cases
 
 
-@cases("softmax_axes")
+@cases("softmax__axes", seed="softmax_axes")
 def _(n):
     x = n.x(2, 5, 3, 7, low=-6, high=6)
     for axis in (0, 1, 2, 3, -1):
@@ -17,7 +17,7 @@ def _(n):
     n.out("shifted", "Softmax", n.x(2, 6, low=900, high=903), axis=1)
 
 
-@cases("softmax_flattening", opset=11)
+@cases("softmax__flattening", seed="softmax_flattening", opset=11)
 def _(n):
     x = n.x(2, 3, 5)
     n.out("default", "Softmax", n.x(3, 10))

@@ -2,7 +2,7 @@
 from generator.net import cases
 
 
-@cases("space_depth")
+@cases("space__depth", seed="space_depth")
 def _(n):
     x = n.x(2, 12, 3, 5)
     n.out("dcr", "DepthToSpace", x, blocksize=2, mode="DCR")

@@ -9,7 +9,7 @@ def unary(n, x, kinds):
         n.out(kind.lower(), kind, x)
 
 
-@cases("unary_any")
+@cases("unary__any", seed="unary_any")
 def _(n):
     x = n.x(2, 5, 3, 7, low=-4, high=4)
     unary(n, x, ["Abs", "Neg", "Floor", "Ceil", "Exp", "Sin", "Cos", "Atan", "Sinh", "Cosh", "Asinh", "Sign", "Round",
@@ -17,7 +17,7 @@ def _(n):
                  "LeakyRelu", "Identity"])
 
 
-@cases("unary_limited")
+@cases("unary__limited", seed="unary_limited")
 def _(n):
     p = n.x(3, 37, low=0.05, high=9)
     unary(n, p, ["Sqrt", "Log", "Reciprocal"])
@@ -29,7 +29,7 @@ def _(n):
     n.out("silu", "Mul", u, n.op("Sigmoid", u))
 
 
-@cases("unary_large_values")
+@cases("unary__large_values", seed="unary_large_values")
 def _(n):
     x = n.x(1, 41, low=-30, high=30)
     unary(n, x, ["Sigmoid", "Tanh", "Erf", "HardSwish", "Softsign", "Elu", "Selu", "Softplus"])
@@ -37,7 +37,7 @@ def _(n):
     n.out("silu", "Mul", x, n.op("Sigmoid", x))
 
 
-@cases("unary_scalar")
+@cases("unary__scalar", seed="unary_scalar")
 def _(n):
     x = n.input(np.array(1.25, np.float32))
     unary(n, x, ["Exp", "Tanh", "Neg"])
@@ -45,18 +45,18 @@ def _(n):
     n.out("sqrt_of_square", "Sqrt", n.op("Mul", y, y))
 
 
-@cases("unary_int")
+@cases("unary__int", seed="unary_int")
 def _(n):
     x = n.xi(3, 7)
     unary(n, x, ["Abs", "Neg", "Sign"])
 
 
-@cases("unary_int_relu")
+@cases("unary__int_relu", seed="unary_int_relu")
 def _(n):
     n.out("relu", "Relu", n.xi(3, 7))
 
 
-@cases("gelu", opset=20)
+@cases("unary__gelu", seed="gelu", opset=20)
 def _(n):
     """The converter writes the same code (GELU) for the erf form and for the tanh form: the erf form is meant."""
     x = n.x(2, 5, 9, low=-5, high=5)
@@ -65,7 +65,7 @@ def _(n):
     n.out("erf_pattern", "Mul", half, np.float32(0.5))
 
 
-@cases("gelu_tanh", opset=20, tolerance=2e-4)
+@cases("unary__gelu_tanh", seed="gelu_tanh", opset=20, tolerance=2e-4)
 def _(n):
     """The file does not tell it from the erf form, so the distance of the two is allowed."""
     n.out("tanh_form", "Gelu", n.x(2, 5, 9, low=-5, high=5), approximate="tanh")

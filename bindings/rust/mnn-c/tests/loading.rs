@@ -169,7 +169,7 @@ fn what_is_no_model() {
     }
 }
 
-/// The floats of an array of the conformance case external_weights: a member of its case.npz, a zip file whose members
+/// The floats of an array of the conformance case weights__external: a member of its case.npz, a zip file whose members
 /// lie one behind the other as they are.
 fn case_floats(name: &str) -> Vec<f32> {
     let archive = std::fs::read(external_case("case.npz")).unwrap();

@@ -16,7 +16,7 @@ pub fn digits(name: &str) -> PathBuf {
 /// A file of a conformance case whose weights lie in a file of their own.
 pub fn external_case(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/conformance/cases");
-    folder.join("external_weights").join(name)
+    folder.join("weights__external").join(name)
 }
 
 pub fn model_bytes() -> Vec<u8> {
@@ -76,7 +76,7 @@ pub fn panic_text<T>(result: std::thread::Result<T>) -> String {
 /// A loop of the conformance cases, ready to run so many times over tensors of so many rows.
 pub fn open_loop(rows: i32, trips: i32) -> Session {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/conformance/cases");
-    let net = Interpreter::from_file(cases.join("loop_counted/model.mnn")).expect("the case loads");
+    let net = Interpreter::from_file(cases.join("control__loop_counted/model.mnn")).expect("the case loads");
     let config = ScheduleConfig::new()
         .outputs(["final"])
         .max_loop_iterations(1 << 40);
