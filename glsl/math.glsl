@@ -351,7 +351,7 @@ float productError(float a, float b, float p) {
 float floorDivOf(float a, float b) {
     float q = floor(a / b);
     if (!(abs(q) < 8388608.0) || endless(b)) return q;
-    // The quotient may have been rounded across an integer: a - q b tells.
+    // The quotient may have been rounded across an integer, which the remainder a - q b shows.
     precise float p = q * b;
     precise float r = (a - p) - productError(q, b, p);
     if (r != 0.0 && (r < 0.0) != (b < 0.0))

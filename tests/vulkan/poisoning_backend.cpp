@@ -15,8 +15,8 @@ class PoisonedUpload final : public VulkanExecution {
     void onResize() override {
         const bool narrow = backend().half() && device_.type == DataType::Float32;
         const std::vector<uint32_t> packs{1, kPack};
-        pipeline_ = narrow ? &backend().exactPipeline("convert_down", 2, 64, packs)
-                           : &backend().pipeline("convert", device_.type, 2, 64, packs);
+        pipeline_ = narrow ? &backend().exactPipeline("conversion_down", 2, 64, packs)
+                           : &backend().pipeline("conversion", device_.type, 2, 64, packs);
         staging_ = backend().allocate(device_.storageElements() * 4, DeviceUse::Upload);
     }
     bool hasHostPart() const override { return true; }

@@ -54,7 +54,7 @@ class Validation : public ::testing::Test {
         const DeviceBlockPtr a = allocate(), b = allocate();
         dispatch(fill(), {all(*a)}, kGroups, {kFloats, 0});
         if (withBarrier) barrier();
-        dispatch(backend().pipeline("relu", DataType::Float32, 2, 64, {0}), {all(*a), all(*b)}, 1,
+        dispatch(backend().pipeline("activation_relu", DataType::Float32, 2, 64, {0}), {all(*a), all(*b)}, 1,
                  {kFloats / 4, 0, 0});
         end();
         commands_->run();
@@ -64,7 +64,7 @@ class Validation : public ::testing::Test {
     VulkanBackend& backend() { return dynamic_cast<VulkanBackend&>(*backend_); }
     const VolkDeviceTable& api() { return backend().gpu()->api(); }
     VkCommandBuffer buffer() { return (*commands_)[0]; }
-    const Pipeline& fill() { return backend().pipeline("fill", DataType::Float32, 1, 64); }
+    const Pipeline& fill() { return backend().pipeline("raster_fill", DataType::Float32, 1, 64); }
     DeviceBlockPtr allocate() { return backend().allocate(kFloats * 4, DeviceUse::Compute); }
     static Binding all(const DeviceBlock& block) {
         const auto& b = static_cast<const Block&>(block);

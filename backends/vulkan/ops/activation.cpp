@@ -14,21 +14,21 @@ namespace {
 constexpr uint32_t kElu = 35, kThreshold = 36;
 
 std::unique_ptr<Execution> createRelu(VulkanBackend& backend, const Command& command) {
-    return std::make_unique<QuadMap>(backend, command, "relu", DataType::Float32, std::vector<uint32_t>{0},
-                                     command.paramsAs<ReluParams>().slope);
+    return std::make_unique<QuadMap>(backend, command, "activation_relu", DataType::Float32,
+                                     std::vector<uint32_t>{0}, command.paramsAs<ReluParams>().slope);
 }
 
 std::unique_ptr<Execution> createClip(VulkanBackend& backend, const Command& command) {
     const auto& params = command.paramsAs<ClipParams>();
-    return std::make_unique<QuadMap>(backend, command, "relu", DataType::Float32, std::vector<uint32_t>{1},
-                                     params.lo, params.hi);
+    return std::make_unique<QuadMap>(backend, command, "activation_relu", DataType::Float32,
+                                     std::vector<uint32_t>{1}, params.lo, params.hi);
 }
 
 std::unique_ptr<Execution> createPRelu(VulkanBackend& backend, const Command& command) {
     static const std::vector<float> kNone;
     const std::vector<float>& slopes = command.paramsAs<PReluParams>().slopes;
     if (slopes.size() == 1)
-        return std::make_unique<QuadMap>(backend, command, "relu", DataType::Float32,
+        return std::make_unique<QuadMap>(backend, command, "activation_relu", DataType::Float32,
                                          std::vector<uint32_t>{0}, slopes[0]);
     return std::make_unique<ChannelValues>(backend, command, ChannelMap::Slope, slopes, kNone);
 }

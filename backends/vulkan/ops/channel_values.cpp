@@ -4,7 +4,7 @@ namespace mnnc::vulkan {
 
 namespace {
 
-// How the channels of a quad are found, see channel.comp.
+// How the channels of a quad are found, see scale_prelu.comp.
 enum class Lanes : uint32_t { Packed = 0, Same = 1, Adjacent = 2, Each = 3 };
 
 }  // namespace
@@ -18,7 +18,7 @@ void ChannelValues::onResize() {
                         : inner_ % 4 == 0                   ? Lanes::Same
                         : inner_ == 1 && channels_ % 4 == 0 ? Lanes::Adjacent
                                                             : Lanes::Each;
-    pipeline_ = &backend().pipeline("channel", output.type, 3, 64,
+    pipeline_ = &backend().pipeline("scale_prelu", output.type, 3, 64,
                                     {static_cast<uint32_t>(map_), static_cast<uint32_t>(lanes)});
     const int64_t padded = roundUp(channels_, 4);
     values_ = backend().weights(

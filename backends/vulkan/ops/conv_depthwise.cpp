@@ -28,7 +28,7 @@ class ConvDepthwise final : public ConvExecution {
         const auto word = [](int64_t value) { return static_cast<uint32_t>(value); };
         if (c_.transposed) {
             pipeline_ = &backend().pipeline(
-                "deconv_depthwise", output_.type, 4, 64,
+                "conv_depthwise_transposed", output_.type, 4, 64,
                 {word(c_.w.kh), word(c_.w.kw), word(c_.strideY), word(c_.strideX), c_.clamp});
             return;
         }

@@ -52,7 +52,7 @@ class ConvGemm final : public ConvExecution {
                                         {t.pixelThreads, t.quadThreads, t.pixels, t.quads, t.depth(),
                                          static_cast<uint32_t>(form_), tail, c_.clamp && !partial, partial});
         if (!partial) return;
-        combine_ = &backend().pipeline("conv_combine", output_.type, 3, 64, {c_.clamp});
+        combine_ = &backend().pipeline("conv_gemm_combine", output_.type, 3, 64, {c_.clamp});
         requestScratch(partialBytes());
     }
 

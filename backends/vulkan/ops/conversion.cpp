@@ -35,10 +35,10 @@ void Conversion::onResize() {
     if (!alike()) packs = {static_cast<uint32_t>(from_.pack), static_cast<uint32_t>(to_.pack)};
     const bool changes = backend().half() && to_.type == DataType::Float32 && width_ != Width::Same;
     if (changes)
-        pipeline_ =
-            &backend().exactPipeline(width_ == Width::Up ? "convert_up" : "convert_down", 2, kLocal, packs);
+        pipeline_ = &backend().exactPipeline(width_ == Width::Up ? "conversion_up" : "conversion_down", 2,
+                                             kLocal, packs);
     else
-        pipeline_ = &backend().pipeline("convert", to_.type, 2, kLocal, packs);
+        pipeline_ = &backend().pipeline("conversion", to_.type, 2, kLocal, packs);
 }
 
 void Conversion::encode(Recorder& recorder) {

@@ -153,7 +153,7 @@ class Product {
         const int64_t ld = matrixIsB_ ? p_.ldb : p_.lda;
         const bool wide =
             ld % 4 == 0 && p_.steps4(!matrixIsB_) && (!byRows || (p_.l % 4 == 0 && p_.steps4(matrixIsB_)));
-        pipeline_ = &backend.pipeline("matvec", DataType::Float32, 4, kLocal,
+        pipeline_ = &backend.pipeline("matmul_vector", DataType::Float32, 4, kLocal,
                                       {across, byRows, wide, matrixIsB_, p_.bias});
     }
 

@@ -31,9 +31,9 @@ class Pooling final : public VulkanExecution {
             count_ *= static_cast<float>(poolCount(axis, 0));
         }
         if (indexed())
-            pipeline_ = &backend().pipeline("pool_index", output_.type, 3, kLocal);
+            pipeline_ = &backend().pipeline("pooling_index", output_.type, 3, kLocal);
         else
-            pipeline_ = &backend().pipeline(global_ ? "pool_global" : "pool", output_.type, 2,
+            pipeline_ = &backend().pipeline(global_ ? "pooling_global" : "pooling", output_.type, 2,
                                             global_ && input_.plane() > kLargePlane ? kLargeLocal : kLocal,
                                             {params_.average});
     }

@@ -61,7 +61,7 @@ class RasterVulkan final : public VulkanExecution {
 
     void onResize() override {
         const DataType type = output_.type;
-        if (fill_) zero_ = &backend().pipeline("fill", type, 1, kLocal);
+        if (fill_) zero_ = &backend().pipeline("raster_fill", type, 1, kLocal);
         for (Pass& pass : passes_) {
             constexpr uint32_t kBuffers = 2 + kSources;
             if (pass.form == Form::Stored)

@@ -86,10 +86,10 @@ class Reduction final : public VulkanExecution {
 
     // Between several steps floats have 32 bits.
     std::string shader(size_t step) const {
-        if (input().type == DataType::Int32) return "reduce_i32";
+        if (input().type == DataType::Int32) return "reduction_i32";
         const bool first = step == 0, last = step + 1 == steps_.size();
-        if (!backend().half() || (!first && !last)) return "reduce";
-        return first && last ? "reduce_f16" : first ? "reduce_up" : "reduce_down";
+        if (!backend().half() || (!first && !last)) return "reduction";
+        return first && last ? "reduction_f16" : first ? "reduction_up" : "reduction_down";
     }
 
     const Command command_;

@@ -88,8 +88,10 @@ std::unique_ptr<Execution> createBandPart(VulkanBackend& backend, const Command&
     const int64_t total = shape.elements();
     return std::make_unique<Loop>(
         backend, command,
-        Loop::Kernel{
-            "band_part", {}, total, Push().u(total).u(shape[shape.rank() - 2]).u(shape[shape.rank() - 1])});
+        Loop::Kernel{"scan_band_part",
+                     {},
+                     total,
+                     Push().u(total).u(shape[shape.rank() - 2]).u(shape[shape.rank() - 1])});
 }
 
 bool supportsOneHot(const VulkanBackend&, const Command& command, std::string& reason) {
@@ -104,8 +106,8 @@ bool supportsOneHot(const VulkanBackend&, const Command& command, std::string& r
 std::unique_ptr<Execution> createOneHot(VulkanBackend& backend, const Command& command) {
     const auto& p = command.paramsAs<OneHotParams>();
     const int64_t total = p.outer * p.depth * p.inner;
-    return std::make_unique<Loop>(backend, command,
-                                  Loop::Kernel{"one_hot", {}, total, Push().u(total).u(p.depth).u(p.inner)});
+    return std::make_unique<Loop>(
+        backend, command, Loop::Kernel{"scan_one_hot", {}, total, Push().u(total).u(p.depth).u(p.inner)});
 }
 
 constexpr VulkanOp kScan[] = {

@@ -20,8 +20,8 @@ class Arg final : public VulkanExecution {
         rows_ = Rows(backend(), params.outer, params.extent, params.inner, kSharedBytes);
         std::vector<uint32_t> constants = rows_.constants();
         constants.push_back(params.largest);
-        pipeline_ =
-            &backend().pipeline("arg", command_.inputs[0]->type, 2, rows_.localSize, std::move(constants));
+        pipeline_ = &backend().pipeline("search_arg", command_.inputs[0]->type, 2, rows_.localSize,
+                                        std::move(constants));
     }
 
     void encode(Recorder& recorder) override {

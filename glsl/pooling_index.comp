@@ -3,7 +3,7 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
-#include "pool_window.glsl"
+#include "pooling_window.glsl"
 
 layout(binding = 0) readonly buffer Source { ELEM4 source[]; };
 layout(binding = 1) writeonly buffer Destination { ELEM4 destination[]; };
