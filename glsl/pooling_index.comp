@@ -1,5 +1,5 @@
 // variants: f32 f16
-// Max pooling that also says where each maximum stands in its plane (the first of equal ones).
+// Max pooling that also gives the position of each maximum in its plane (the first of equal ones).
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"

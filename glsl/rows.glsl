@@ -12,7 +12,7 @@ const uint kRows = gl_WorkGroupSize.x / kLanes;  // of a work group
 #define ROW_OF_GROUP (kColumns ? gl_LocalInvocationID.x % kRows : gl_LocalInvocationID.x / kLanes)
 #define ROW_BASE(row) ((row) / push.inner * push.steps * push.inner + (row) % push.inner)
 
-// What the lanes of a row hold, `value` each, becomes one in all of them: combine(a, b) in a fixed order. `part` is a
+// Combines the `value` of all lanes of a row into one that each lane gets: combine(a, b) in a fixed order. `part` is a
 // shared array of the local size. All invocations of the group come here.
 #define REDUCE_ROW(value, part, combine)                                                          \
     if (kLanes > 1) {                                                                             \

@@ -1,6 +1,6 @@
 // variants: f32 f16 i32
-// The position of the largest or smallest element of a row: the first of equal ones; NaN never wins; 0 when nothing
-// does.
+// The position of the largest or smallest element of a row: the first of equal ones; NaN never wins; 0 when no element
+// wins.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"

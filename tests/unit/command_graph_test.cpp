@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "plan/graph.h"
 
-namespace mnnc::testing {
+namespace mnnc::test {
 namespace {
 
 using Id = CommandGraph::Id;
@@ -138,4 +138,4 @@ TEST_F(CommandGraphTest, RandomChanges) {
 }
 
 }  // namespace
-}  // namespace mnnc::testing
+}  // namespace mnnc::test

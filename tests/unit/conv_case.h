@@ -14,7 +14,7 @@
 #include "floats.h"
 #include "model/weights.h"
 
-namespace mnnc::testing {
+namespace mnnc::test {
 
 struct Aligned {
     explicit Aligned(size_t bytes) : storage(bytes / 4 + 32, std::numeric_limits<float>::quiet_NaN()) {
@@ -22,7 +22,7 @@ struct Aligned {
         data = reinterpret_cast<float*>((p + 63) / 64 * 64);
         end = data + bytes / 4;
     }
-    // Whether nobody wrote past the end.
+    // Whether the bytes behind the end are unchanged.
     bool whole() const {
         for (const float* p = end; p < storage.data() + storage.size(); ++p)
             if (!std::isnan(*p)) return false;
@@ -267,4 +267,4 @@ inline bool cpuHasBf16() {
     return false;
 }
 
-}  // namespace mnnc::testing
+}  // namespace mnnc::test

@@ -4,9 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/cpu/ops/families.h"
 #include "op_harness.h"
-#include "ops/families.h"
 
 namespace mnnc::test {
 namespace {
@@ -29,8 +27,7 @@ Value convolve(const ConvParams& params, const std::vector<Value>& inputs,
                OpType type = OpType::Convolution) {
     Value result;
     for (const std::string& isa : availableIsas()) {
-        OpRun run(defOf(convolutionOps(), type), std::make_shared<ConvParams>(params), cpu::convolutionCpu(),
-                  isa.c_str());
+        OpRun run(type, std::make_shared<ConvParams>(params), isa.c_str());
         const Value now = run(inputs)[0];
         if (!result.data.empty()) {
             EXPECT_LT(distance(now.data, result.data), 1e-5) << isa;

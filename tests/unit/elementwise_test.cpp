@@ -11,7 +11,7 @@
 
 #include "backends/cpu/kernels/kernels.h"
 
-namespace mnnc {
+namespace mnnc::test {
 namespace {
 
 struct Case {
@@ -214,4 +214,4 @@ TEST(Elementwise, IntegerSignRules) {
 }
 
 }  // namespace
-}  // namespace mnnc
+}  // namespace mnnc::test

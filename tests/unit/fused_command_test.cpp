@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "net_steps.h"
 
-namespace mnnc::testing {
+namespace mnnc::test {
 namespace {
 
 constexpr FusionPattern kPattern = {"Example", nullptr, nullptr, nullptr};
@@ -72,4 +72,4 @@ TEST(FusedCommand, AFileThatClaimsToHaveOneIsRefused) {
 }
 
 }  // namespace
-}  // namespace mnnc::testing
+}  // namespace mnnc::test

@@ -1,4 +1,4 @@
-// The table of handles, and who may use a session beside whom.
+// The table of handles, and which users of a session exclude one another.
 #include "c_api/handle_table.h"
 
 #include <gtest/gtest.h>
@@ -9,14 +9,14 @@
 #include "base/error.h"
 #include "c_api/handles.h"
 
-namespace mnnc {
+namespace mnnc::test {
 namespace {
 
 HandleEntry tokenEntry() {
     return {HandleKind::Cancel};
 }
 
-TEST(HandleTable, AHandleMeansWhatItWasMadeFor) {
+TEST(HandleTable, AHandleNamesItsObject) {
     const uint64_t handle = handles::create({HandleKind::Tensor, 4711, 42, 3});
     HandleEntry entry;
     ASSERT_EQ(handles::peek(handle, entry), handles::Found::Yes);
@@ -29,7 +29,7 @@ TEST(HandleTable, AHandleMeansWhatItWasMadeFor) {
     EXPECT_EQ(handles::peek(handle, entry), handles::Found::Destroyed);
 }
 
-TEST(HandleTable, ASlotThatIsUsedAgainGivesAnotherHandle) {
+TEST(HandleTable, AReusedSlotGivesAnotherHandle) {
     const uint64_t first = handles::create(tokenEntry());
     handles::release(first);
     const uint64_t second = handles::create(tokenEntry());
@@ -68,7 +68,7 @@ TEST(HandleTable, ASlotStaysWithThePinsOfADestroyedHandle) {
     handles::release(next);
 }
 
-TEST(HandleTable, ManyReadersOrOneAlone) {
+TEST(HandleTable, ManySharedUsersOrOneExclusive) {
     const uint64_t handle = handles::create(tokenEntry());
     ASSERT_TRUE(handles::beginRead(handle));
     ASSERT_TRUE(handles::beginRead(handle));
@@ -100,7 +100,7 @@ TEST(HandleTable, TooManyUsersAreRefused) {
     handles::release(handle);
 }
 
-// Threads that take and give back: no two of them hold one handle, and old ones stay dead.
+// Threads create and destroy handles: no two of them hold the same one, and destroyed handles stay invalid.
 TEST(HandleTable, ThreadsNeverShareASlot) {
     std::atomic<int> wrong{0};
     std::vector<std::thread> threads;
@@ -124,8 +124,8 @@ TEST(HandleTable, ThreadsNeverShareASlot) {
     EXPECT_EQ(wrong, 0);
 }
 
-// One of several threads destroys; the others see it alive or dead, nothing else.
-TEST(HandleTable, OneOfSeveralDestroys) {
+// Several threads destroy one handle: one of them succeeds, the others see it alive or destroyed.
+TEST(HandleTable, ConcurrentDestroysSucceedOnce) {
     for (int round = 0; round < 200; ++round) {
         const uint64_t handle = handles::create(tokenEntry());
         std::atomic<int> destroyed{0};
@@ -142,21 +142,5 @@ TEST(HandleTable, OneOfSeveralDestroys) {
     }
 }
 
-TEST(Cancellation, ATriggerEndsCallsThatBeganBeforeAResetToo) {
-    std::atomic<uint64_t> state{0};
-    const Cancellation before(state);
-    EXPECT_FALSE(before.requested());
-    Cancellation::reset(state);
-    EXPECT_FALSE(before.requested()) << "resetting a token that is not triggered changes nothing";
-    Cancellation::trigger(state);
-    EXPECT_TRUE(before.requested());
-    EXPECT_TRUE(Cancellation(state).requested());
-    EXPECT_THROW(before.check(), Error);
-    Cancellation::reset(state);
-    EXPECT_TRUE(before.requested());
-    EXPECT_FALSE(Cancellation(state).requested());
-    EXPECT_FALSE(Cancellation().requested());
-}
-
 }  // namespace
-}  // namespace mnnc
+}  // namespace mnnc::test

@@ -1,15 +1,15 @@
-// Nets of one operator that reads indices from a tensor, and what it gives for good ones; a session of them through the
-// public functions. For the tests of the CPU and of devices.
+// Nets of one operator that reads indices from a tensor, and its results for good ones. For the tests of the CPU and of
+// devices.
 #pragma once
 #include <gtest/gtest.h>
 
 #include <climits>
 #include <functional>
 
-#include "mnn_c.h"
 #include "net_steps.h"
+#include "public_session.h"
 
-namespace mnnc::testing {
+namespace mnnc::test {
 
 using Ints = std::vector<int32_t>;
 using Floats = std::vector<float>;
@@ -283,77 +283,6 @@ inline std::vector<IndexCase> indexCases() {
     return cases;
 }
 
-// A session of a model, through the public functions.
-class PublicSession {
-  public:
-    struct Mode {
-        std::string name;
-        int32_t forward = MNN_FORWARD_CPU, threads = 1, gpuMode = 0;
-    };
-
-    PublicSession(const std::vector<uint8_t>& model, const Mode& mode) {
-        EXPECT_EQ(mnn_interpreter_create_from_memory(model.data(), model.size(), nullptr, &interpreter_),
-                  MNN_OK)
-            << mnn_last_error();
-        mnn_schedule_config_t config;
-        EXPECT_EQ(mnn_schedule_config_init(&config, sizeof config), MNN_OK);
-        config.forward_type = mode.forward;
-        config.threads = mode.threads;
-        config.gpu_mode = mode.gpuMode;
-        created = mnn_session_create(interpreter_, &config, &session_);
-        if (created != MNN_OK) error = mnn_last_error();
-    }
-    ~PublicSession() {
-        EXPECT_EQ(mnn_session_destroy(&session_), MNN_OK);
-        EXPECT_EQ(mnn_interpreter_destroy(&interpreter_), MNN_OK);
-    }
-    PublicSession(const PublicSession&) = delete;
-    PublicSession& operator=(const PublicSession&) = delete;
-
-    template <typename T>
-    void write(size_t input, const std::vector<T>& values) {
-        mnn_tensor_t* tensor = nullptr;
-        ASSERT_EQ(mnn_session_input_at(session_, input, &tensor), MNN_OK) << mnn_last_error();
-        ASSERT_EQ(mnn_tensor_write(tensor, values.data(), values.size() * sizeof(T), MNN_FORMAT_NCHW), MNN_OK)
-            << mnn_last_error();
-    }
-    mnn_status run() {
-        const mnn_status status = mnn_session_run(session_);
-        error = status == MNN_OK ? "" : mnn_last_error();
-        return status;
-    }
-    Floats read(size_t output = 0) const {
-        mnn_tensor_t* tensor = nullptr;
-        EXPECT_EQ(mnn_session_output_at(session_, output, &tensor), MNN_OK);
-        size_t count = 0;
-        EXPECT_EQ(mnn_tensor_element_count(tensor, &count), MNN_OK) << mnn_last_error();
-        Floats values(count);
-        EXPECT_EQ(mnn_tensor_read(tensor, values.data(), count * sizeof(float), MNN_FORMAT_NCHW), MNN_OK)
-            << mnn_last_error();
-        return values;
-    }
-    // Where the operator of this name runs.
-    std::string placeOf(const std::string& name) const {
-        size_t count = 0;
-        EXPECT_EQ(mnn_session_op_count(session_, &count), MNN_OK);
-        for (size_t i = 0; i < count; ++i) {
-            mnn_session_op_info_t info{};
-            info.struct_size = sizeof info;
-            EXPECT_EQ(mnn_session_op_info(session_, i, &info), MNN_OK);
-            if (info.name == name) return info.backend_name;
-        }
-        return "nowhere";
-    }
-    mnn_session_t* handle() const { return session_; }
-
-    mnn_status created = MNN_OK;
-    std::string error;  // of what failed last
-
-  private:
-    mnn_interpreter_t* interpreter_ = nullptr;
-    mnn_session_t* session_ = nullptr;
-};
-
 inline void expectRight(const PublicSession& session, const IndexCase& one, Ints indices, int32_t index) {
     indices[one.at] = one.share + (index < 0 ? index + one.extent : index);
     EXPECT_EQ(session.read(), one.wanted(one.data(), indices)) << "index " << index;
@@ -364,7 +293,8 @@ inline void expectIndicesOfRuns(const IndexCase& one, const PublicSession::Mode&
     SCOPED_TRACE(one.name + ", " + mode.name);
     PublicSession session(one.model(), mode);
     ASSERT_EQ(session.created, MNN_OK) << session.error;
-    EXPECT_EQ(session.placeOf("indexed"), one.onDevice && mode.forward != MNN_FORWARD_CPU ? "vulkan" : "cpu");
+    EXPECT_EQ(session.backendOf("indexed"),
+              one.onDevice && mode.forward != MNN_FORWARD_CPU ? "vulkan" : "cpu");
     session.write(0, one.data());
     for (const int32_t bad : {one.extent, -one.extent - 1, INT32_MIN, INT32_MAX}) {
         if (one.share && (bad == INT32_MAX)) continue;  // there is no room for the share
@@ -383,7 +313,7 @@ inline void expectIndicesOfRuns(const IndexCase& one, const PublicSession::Mode&
     }
 }
 
-// The same of constants, when the session is created.
+// Bad indices in a constant are refused when the session is created.
 inline void expectConstantIndices(const IndexCase& one, const PublicSession::Mode& mode) {
     SCOPED_TRACE(one.name + ", constant, " + mode.name);
     for (const int32_t bad : {one.extent, -one.extent - 1, INT32_MIN, INT32_MAX}) {
@@ -403,4 +333,4 @@ inline void expectConstantIndices(const IndexCase& one, const PublicSession::Mod
     }
 }
 
-}  // namespace mnnc::testing
+}  // namespace mnnc::test

@@ -4,9 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/cpu/ops/families.h"
 #include "op_harness.h"
-#include "ops/families.h"
 
 namespace mnnc::test {
 namespace {
@@ -24,8 +22,7 @@ InterpParams sized(ResizeType type, CoordinateMode mode, int height, int width, 
 Value resize(const InterpParams& params, const std::vector<Value>& inputs, OpType type = OpType::Interp) {
     Value result;
     for (const std::string& isa : availableIsas()) {
-        OpRun run(defOf(interpOps(), type), std::make_shared<InterpParams>(params), cpu::interpCpu(),
-                  isa.c_str());
+        OpRun run(type, std::make_shared<InterpParams>(params), isa.c_str());
         const Value now = run(inputs)[0];
         if (!result.data.empty()) {
             EXPECT_LT(distance(now.data, result.data), 1e-6) << isa;

@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "conv_case.h"
 
-namespace mnnc::testing {
+namespace mnnc::test {
 namespace {
 
 TEST(KernelsCodeConv, QuantisedWeights) {
@@ -218,4 +218,4 @@ TEST(KernelsCodeConv, ProductsOfWhatIsNotFinite) {
 }
 
 }  // namespace
-}  // namespace mnnc::testing
+}  // namespace mnnc::test

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "conv_case.h"
 
-namespace mnnc::testing {
+namespace mnnc::test {
 namespace {
 
 TEST(KernelsConv, OneByOne) {
@@ -265,4 +265,4 @@ TEST(KernelsSelect, Names) {
 }
 
 }  // namespace
-}  // namespace mnnc::testing
+}  // namespace mnnc::test

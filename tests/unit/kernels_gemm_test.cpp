@@ -10,7 +10,7 @@
 #include "backends/cpu/kernels/pack.h"
 #include "floats.h"
 
-namespace mnnc::testing {
+namespace mnnc::test {
 namespace {
 
 Floats operands(GemmType type, const Floats& values) {
@@ -239,4 +239,4 @@ TEST(KernelsPack, RoundTrips) {
 }
 
 }  // namespace
-}  // namespace mnnc::testing
+}  // namespace mnnc::test

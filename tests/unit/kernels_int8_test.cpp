@@ -13,7 +13,7 @@
 #include "backends/cpu/kernels/int8_kernels.h"
 #include "base/aligned.h"
 
-namespace mnnc {
+namespace mnnc::test {
 namespace {
 
 using Bytes = std::vector<int8_t>;
@@ -327,4 +327,4 @@ TEST(Int8Elements, Binary) {
 }
 
 }  // namespace
-}  // namespace mnnc
+}  // namespace mnnc::test

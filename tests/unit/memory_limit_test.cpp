@@ -7,7 +7,7 @@
 #include <fstream>
 #include <limits>
 
-namespace mnnc {
+namespace mnnc::test {
 namespace {
 
 constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
@@ -38,7 +38,7 @@ TEST_F(MemoryLimit, NoControlGroupsNoLimit) {
     EXPECT_EQ(limit(), kNone);
 }
 
-TEST_F(MemoryLimit, TheSmallestOfAGroupAndItsParents) {
+TEST_F(MemoryLimit, TheSmallestOfAGroupAndItsParentsCounts) {
     put("proc/self/cgroup", "0::/outer/inner\n");
     put("sys/fs/cgroup/outer/inner/memory.max", "max\n");
     put("sys/fs/cgroup/outer/memory.max", "500000000\n");
@@ -49,7 +49,7 @@ TEST_F(MemoryLimit, TheSmallestOfAGroupAndItsParents) {
     EXPECT_EQ(limit(), 200000000);
 }
 
-TEST_F(MemoryLimit, VersionOneHasAControllerOfItsOwn) {
+TEST_F(MemoryLimit, VersionOneHasASeparateController) {
     put("proc/self/cgroup", "5:cpu,cpuacct:/a\n4:memory:/docker/x\n1:name=systemd:/\n");
     put("sys/fs/cgroup/memory/docker/x/memory.limit_in_bytes", "123456789\n");
     EXPECT_EQ(limit(), 123456789);
@@ -58,7 +58,7 @@ TEST_F(MemoryLimit, VersionOneHasAControllerOfItsOwn) {
     EXPECT_EQ(limit(), 9223372036854771712);
 }
 
-TEST_F(MemoryLimit, SenselessFilesAreNoLimit) {
+TEST_F(MemoryLimit, InvalidFilesAreNoLimit) {
     put("proc/self/cgroup", "senseless\n::\n0::/../../etc\n0::/g\n");
     put("sys/fs/cgroup/g/memory.max", "-5\n");
     EXPECT_EQ(limit(), kNone);
@@ -74,4 +74,4 @@ TEST_F(MemoryLimit, TheDefaultIsNeverAboveIt) {
 }
 
 }  // namespace
-}  // namespace mnnc
+}  // namespace mnnc::test

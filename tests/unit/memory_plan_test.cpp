@@ -1,4 +1,4 @@
-// Plans of an arena: nobody overlaps, and little is wasted.
+// Plans of an arena: live blocks do not overlap, and little is wasted.
 #include "backend/memory_plan.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-namespace mnnc {
+namespace mnnc::test {
 namespace {
 
 std::vector<MemoryRequest> randomRequests(size_t count, unsigned seed) {
@@ -35,7 +35,7 @@ int64_t mostAlive(const std::vector<MemoryRequest>& requests) {
     return most;
 }
 
-TEST(MemoryPlan, NobodyOverlaps) {
+TEST(MemoryPlan, LiveBlocksDoNotOverlap) {
     for (const size_t count : {size_t{1}, size_t{7}, size_t{300}, size_t{2500}}) {
         for (const int64_t alignment : {64, 256}) {
             std::vector<MemoryRequest> requests = randomRequests(count, static_cast<unsigned>(count));
@@ -78,4 +78,4 @@ TEST(MemoryPlan, SumsThatDoNotFitAreRefused) {
 }
 
 }  // namespace
-}  // namespace mnnc
+}  // namespace mnnc::test

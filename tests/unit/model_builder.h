@@ -15,7 +15,7 @@
 #include "model/bytes.h"
 #include "model/model.h"
 
-namespace mnnc::testing {
+namespace mnnc::test {
 
 inline std::unique_ptr<wire::OpT> makeOp(wire::OpType type, std::string name, std::vector<int32_t> inputs,
                                          std::vector<int32_t> outputs) {
@@ -86,6 +86,13 @@ inline std::vector<uint8_t> pack(const wire::NetT& net) {
     return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 
+template <typename Table>
+flatbuffers::DetachedBuffer packTable(const typename Table::NativeTableType& table) {
+    flatbuffers::FlatBufferBuilder builder;
+    builder.Finish(Table::Pack(builder, &table));
+    return builder.Release();
+}
+
 inline std::shared_ptr<const Model> loadBytes(const std::vector<uint8_t>& bytes,
                                               const ModelOptions& options = {}) {
     return Model::load(ModelBytes::copied(bytes.data(), bytes.size()), options);
@@ -110,4 +117,4 @@ inline void expectRefused(const wire::NetT& net, Status status, const std::strin
     expectFailure(status, part, [&] { loadNet(net); });
 }
 
-}  // namespace mnnc::testing
+}  // namespace mnnc::test

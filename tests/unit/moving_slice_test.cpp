@@ -1,12 +1,12 @@
-// Slices whose begins only a run knows: moved without a new plan, planned again where shapes change, refused
-// where they lie outside.
+// Slices whose begins are known at run time only: no new plan when they move, a new one when shapes change, and an
+// error when they lie outside.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "net_steps.h"
 
-namespace mnnc::testing {
+namespace mnnc::test {
 namespace {
 
 constexpr int kRows = 6, kColumns = 5;
@@ -72,13 +72,13 @@ class MovingSlice : public ::testing::Test {
     std::unique_ptr<Session> session_;
 };
 
-TEST_F(MovingSlice, EveryPlaceOfABox) {
+TEST_F(MovingSlice, EveryPositionOfABox) {
     for (int row = 0; row <= kRows - 2; ++row)
         for (int column = 0; column <= kColumns - 3; ++column) {
             run({row, column}, {2, 3});
             expect(row, column, 2, 3);
         }
-    // Done by a command that reads the begins, not by a plan per place.
+    // One command reads the begins; there is no plan per position.
     EXPECT_EQ(session_->records().at(0).type, std::string("SliceTf"));
 }
 
@@ -189,7 +189,7 @@ TEST_F(MovingStridedSlice, MaskedForm) {
     expect({2}, {3, 4});
 }
 
-TEST_F(MovingStridedSlice, WhatDoesNotFitIsRefusedAndTheNextRunIsRight) {
+TEST_F(MovingStridedSlice, OutsideIsRefusedAndTheNextRunIsRight) {
     wire::StridedSliceParamT params;
     params.shrinkAxisMask = 3;  // one element
     make(false, {}, params);
@@ -202,4 +202,4 @@ TEST_F(MovingStridedSlice, WhatDoesNotFitIsRefusedAndTheNextRunIsRight) {
 }
 
 }  // namespace
-}  // namespace mnnc::testing
+}  // namespace mnnc::test

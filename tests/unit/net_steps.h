@@ -7,7 +7,7 @@
 #include "session/session.h"
 #include "tensor/host_copy.h"
 
-namespace mnnc::testing {
+namespace mnnc::test {
 
 // A net under construction: every step appends an operator and gives its output.
 class Steps {
@@ -150,6 +150,7 @@ class Steps {
 struct NetResult {
     std::vector<std::vector<float>> outputs;
     std::vector<OpRecord> ops;
+    int64_t weightBytes = 0;
     std::vector<std::string> types() const {
         std::vector<std::string> result;
         for (const OpRecord& op : ops) result.push_back(op.type);
@@ -181,6 +182,7 @@ inline NetResult runNet(const wire::NetT& net, const SessionConfig& config = {})
         copyToHost(session.output(i), result.outputs.back().data(), Format::NCHW);
     }
     result.ops = session.records();
+    result.weightBytes = session.memory().weights;
     return result;
 }
 
@@ -193,4 +195,4 @@ inline NetResult runApart(const wire::NetT& net, SessionConfig config = {}) {
     return runNet(net, config);
 }
 
-}  // namespace mnnc::testing
+}  // namespace mnnc::test

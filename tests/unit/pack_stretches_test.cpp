@@ -10,7 +10,7 @@
 #include "backends/cpu/kernels/conv.h"
 #include "base/aligned.h"
 
-namespace mnnc {
+namespace mnnc::test {
 namespace {
 
 ConvShape square(int inputs, int outputs, int side, int kernel) {
@@ -108,4 +108,4 @@ TEST(PackInOneGo, FewWeightsAndTransposedOnes) {
 }
 
 }  // namespace
-}  // namespace mnnc
+}  // namespace mnnc::test

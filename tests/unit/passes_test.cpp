@@ -5,7 +5,7 @@
 
 #include "net_steps.h"
 
-namespace mnnc::testing {
+namespace mnnc::test {
 namespace {
 
 using BinaryCode = wire::BinaryOpOperation;
@@ -138,4 +138,4 @@ TEST(Passes, FuseCompositesElementwiseChain) {
 }
 
 }  // namespace
-}  // namespace mnnc::testing
+}  // namespace mnnc::test

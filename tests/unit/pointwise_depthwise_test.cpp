@@ -1,5 +1,5 @@
-// A 1x1 convolution and a depthwise one made together give the bits of the two made one after the other, and a net
-// that has them needs no memory for what lies between.
+// A fused pair of a 1x1 convolution and a depthwise one gives the bits of the two, and a net with such a pair needs no
+// memory for the map between them.
 #include "backends/cpu/kernels/pointwise_depthwise.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include "model/weights.h"
 #include "net_steps.h"
 
-namespace mnnc::testing {
+namespace mnnc::test {
 namespace {
 
 struct Depthwise {
@@ -133,7 +133,7 @@ void expectSameBits(int inputs, const ConvShape& depthwise, int codeBits = 0) {
     }
 }
 
-TEST(PointwiseDepthwise, GivesTheBitsOfTheTwo) {
+TEST(PointwiseDepthwise, GivesTheBitsOfSeparatePlans) {
     for (const Depthwise& d : std::vector<Depthwise>{{3, 3, 1, 1, 1, 1},
                                                      {3, 3, 2, 1, 1, 1},
                                                      {3, 3, 2, 1, 0, 0},
@@ -163,7 +163,7 @@ TEST(PointwiseDepthwise, ExpandsCodes) {
     }
 }
 
-TEST(PointwiseDepthwise, WhatHasNoPartsIsLeft) {
+TEST(PointwiseDepthwise, OtherShapesAreRefused) {
     ConvShape pointwise;
     pointwise.ic = 16, pointwise.oc = 32;
     pointwise.ih = pointwise.iw = pointwise.oh = pointwise.ow = 20;
@@ -185,7 +185,7 @@ TEST(PointwiseDepthwise, WhatHasNoPartsIsLeft) {
     EXPECT_FALSE(made());
 }
 
-// In nets: which are joined, and that it is as if they were not.
+// In nets: which pairs are fused, and that the numbers are those of the separate operators.
 
 using BinaryCode = wire::BinaryOpOperation;
 
@@ -220,7 +220,7 @@ TEST(PointwiseDepthwise, InANet) {
     }
 }
 
-TEST(PointwiseDepthwise, SmallOnesAndOthersThatReadAreLeft) {
+TEST(PointwiseDepthwise, SmallMapsAndOtherConsumersPreventIt) {
     EXPECT_EQ(runNet(net(12, false, false)).count("PointwiseDepthwise"), 0u);
     EXPECT_EQ(runNet(net(kSide, true, false)).count("PointwiseDepthwise"), 0u);
     EXPECT_EQ(runNet(net(kSide, false, true)).count("PointwiseDepthwise"), 0u);
@@ -239,4 +239,4 @@ TEST(PointwiseDepthwise, NeedsNoMemoryForTheMapBetween) {
 }
 
 }  // namespace
-}  // namespace mnnc::testing
+}  // namespace mnnc::test

@@ -4,9 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/cpu/ops/families.h"
 #include "op_harness.h"
-#include "ops/families.h"
 
 namespace mnnc::test {
 namespace {
@@ -25,8 +23,7 @@ std::vector<Value> pool(const PoolParams& params, const Value& x, OpType type = 
                         int outputs = 1) {
     std::vector<Value> result;
     for (const std::string& isa : availableIsas()) {
-        OpRun run(defOf(poolingOps(), type), std::make_shared<PoolParams>(params), cpu::poolingCpu(),
-                  isa.c_str());
+        OpRun run(type, std::make_shared<PoolParams>(params), isa.c_str());
         std::vector<Value> now = run({x}, outputs);
         if (!result.empty()) {
             EXPECT_EQ(0, distance(now[0].data, result[0].data)) << isa;
@@ -96,7 +93,7 @@ TEST(Pooling, IndicesOfTheFirstMaximum) {
 }
 
 TEST(Pooling, ChannelLastInputAndManyChannels) {
-    // Channel c holds c + position: the mean is c + mean position, whatever the storage.
+    // Channel c holds c + position: the mean is c + mean position in every storage.
     Value nhwc{{2, 3, 3, 21}, {}, Format::NHWC, {}};
     for (int n = 0; n < 2; ++n)
         for (int p = 0; p < 9; ++p)
@@ -141,13 +138,12 @@ TEST(Pooling, ThreadsChangeNoBit) {
     Value x = iota({2, 37, 33, 41});
     for (float& v : x.data) v = std::sin(v);
     const auto params = std::make_shared<PoolParams>(window(true, 5, 2, 2));
-    const OpDef& def = defOf(poolingOps(), OpType::Pooling);
-    const Value one = OpRun(def, params, cpu::poolingCpu())({x})[0];
-    const Value four = OpRun(def, params, cpu::poolingCpu(), "", 4)({x})[0];
+    const Value one = OpRun(OpType::Pooling, params)({x})[0];
+    const Value four = OpRun(OpType::Pooling, params, "", 4)({x})[0];
     EXPECT_EQ(one.data, four.data);
 }
 
-TEST(Pooling, RefusesWhatDoesNotFit) {
+TEST(Pooling, BadShapesAreRefused) {
     EXPECT_THROW(pool(window(false, 2, 2, 0), iota({3})), Error);
     EXPECT_THROW(pool(window(false, 2, 2, 0), {{1, 1, 0, 4}, {}, Format::NCHW, {}}), Error);
     PoolParams p = window(false, 9, 1, 0);

@@ -1,5 +1,5 @@
-// Which commands of a quantised net run over int8 tensors, where values change between float and int8, and
-// what hostile tables come to.
+// The commands of a quantised net that run over int8 tensors, the casts between float and int8, and the errors of
+// hostile tables.
 #include "plan/passes.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 #include "net_steps.h"
 
-namespace mnnc::testing {
+namespace mnnc::test {
 namespace {
 
 constexpr int kChannels = 6;
@@ -197,4 +197,4 @@ TEST(ConvInt8, WrongCountsAreRefused) {
 }
 
 }  // namespace
-}  // namespace mnnc::testing
+}  // namespace mnnc::test

@@ -1,5 +1,5 @@
-// A convolution that resizes its input on the way gives the bits that it gives after a resize, and a net that has one
-// needs no memory for the resized map.
+// A convolution that is fused with a resize of its input gives the bits of the two operators, and a net with such a
+// pair needs no memory for the resized map.
 
 #include <gtest/gtest.h>
 
@@ -11,10 +11,10 @@
 #include "floats.h"
 #include "net_steps.h"
 
-namespace mnnc::testing {
+namespace mnnc::test {
 namespace {
 
-// Gives rows of a packed image: of even blocks copies, of odd ones the rows themselves.
+// Serves rows of a packed image: copies for even blocks, the rows themselves for odd ones.
 class ImageRows final : public RowSource {
   public:
     ImageRows(const float* image, int height, size_t rowFloats)
@@ -97,7 +97,7 @@ TEST(ResizedConvolution, RowsGiveTheBitsOfAnImage) {
     }
 }
 
-TEST(ResizedConvolution, PlansThatReadWholeImagesSaySo) {
+TEST(ResizedConvolution, PlansThatReadWholeImagesAreMarked) {
     ConvShape s;
     s.ic = s.oc = 32;
     s.ih = s.iw = s.oh = s.ow = 96;
@@ -119,7 +119,7 @@ TEST(ResizedConvolution, PlansThatReadWholeImagesSaySo) {
     EXPECT_FALSE(reads());
 }
 
-// In nets: which are joined, and that it is as if they were not.
+// In nets: which pairs are fused, and that the numbers are those of the separate operators.
 
 constexpr int kSmall = 40, kSide = 2 * kSmall;
 
@@ -165,7 +165,7 @@ TEST(ResizedConvolution, InANet) {
     }
 }
 
-TEST(ResizedConvolution, WhatOthersReadOrKernelsCannotIsLeft) {
+TEST(ResizedConvolution, OtherConsumersAndKernelsPreventIt) {
     for (const Net kind : {Net::ReadTwice, Net::Small, Net::Pointwise})
         EXPECT_EQ(runNet(net(kind, 2)).count("ResizedConvolution"), 0u) << static_cast<int>(kind);
     // 24 channels do not fill blocks of 16.
@@ -174,8 +174,8 @@ TEST(ResizedConvolution, WhatOthersReadOrKernelsCannotIsLeft) {
     EXPECT_EQ(misaligned.outputs, runApart(net(Net::Misaligned, 2)).outputs);
 }
 
-// Channels that lay in several images before are none of one tensor.
-TEST(ResizedConvolution, ABatchThatBecomesChannelsIsLeft) {
+// Channels that belonged to several images before the reshape are not read from one tensor.
+TEST(ResizedConvolution, ABatchThatBecomesChannelsPreventsIt) {
     Steps steps;
     const int x = steps.input({2, 48, kSmall, kSmall});
     const int up = steps.reshape(steps.resize(x, 2, kSide, kSide), {1, 96, kSide, kSide});
@@ -196,7 +196,7 @@ TEST(ResizedConvolution, NeedsNoMemoryForTheResizedMap) {
     EXPECT_LT(Session(interpreter, {}).memory().arena + kMap / 2, Session(interpreter, apart).memory().arena);
 }
 
-TEST(ResizedConvolution, AnotherSizePlansAnew) {
+TEST(ResizedConvolution, AnotherSizeMakesAnotherPlan) {
     wire::NetT resizable = net(Net::Plain, 2);
     const std::vector<uint8_t> bytes = pack(resizable);
     const auto interpreter =
@@ -227,4 +227,4 @@ TEST(ResizedConvolution, AnotherSizePlansAnew) {
 }
 
 }  // namespace
-}  // namespace mnnc::testing
+}  // namespace mnnc::test

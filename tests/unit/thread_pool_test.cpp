@@ -1,3 +1,4 @@
+// Thread pools: every index runs once, exceptions reach the caller, and leases exclude one another.
 #include "backend/thread_pool.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace mnnc {
+namespace mnnc::test {
 namespace {
 
 void everyIndexOnce(ThreadPool& pool) {
@@ -54,7 +55,7 @@ TEST(ThreadPool, ForkJoin) {
     }
 }
 
-// Whichever thread a task is on: workers have nobody above them who would catch it.
+// On every thread: a worker has no caller that could catch the exception.
 TEST(ThreadPool, ATaskMayThrow) {
     ForkJoinPool pool(3);
     RunLease lease(pool);
@@ -114,4 +115,4 @@ TEST(ThreadPool, CallersNeverWaitForEachOther) {
 }
 
 }  // namespace
-}  // namespace mnnc
+}  // namespace mnnc::test

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-namespace mnnc {
+namespace mnnc::test {
 namespace {
 
 constexpr int64_t kMiB = int64_t{1} << 20;
@@ -51,14 +51,14 @@ TEST(WeightMemory, BuffersKeepTheirContent) {
     }
 }
 
-TEST(WeightMemory, OutlivesItsStore) {
+TEST(WeightMemory, ABufferOutlivesItsStore) {
     auto memory = std::make_unique<WeightMemory>();
     const Filled kept(*memory, 3 * kMiB, 0, 7);
     memory.reset();
     EXPECT_TRUE(kept.whole());
 }
 
-TEST(WeightMemory, ThreadsAskAtOnce) {
+TEST(WeightMemory, SeveralThreadsAllocate) {
     WeightMemory memory;
     std::vector<std::thread> threads;
     std::vector<int> spoilt(4);
@@ -76,8 +76,8 @@ TEST(WeightMemory, ThreadsAskAtOnce) {
 }
 
 #if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
-// What lies between two buffers that stay is given back.
-TEST(WeightMemory, PagesAreGivenBack) {
+// The pages between two live buffers are released.
+TEST(WeightMemory, PagesAreReleased) {
     WeightMemory memory;
     const Filled before(memory, 1000, 20 * kMiB, 1);
     auto freed = std::make_unique<Filled>(memory, 8 * kMiB, 12 * kMiB, 2);
@@ -100,4 +100,4 @@ TEST(WeightMemory, PagesAreGivenBack) {
 #endif
 
 }  // namespace
-}  // namespace mnnc
+}  // namespace mnnc::test

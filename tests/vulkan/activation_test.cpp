@@ -1,10 +1,11 @@
-// ReLU and ReLU6.
+// ReLU, ReLU6, ELU, Selu, Threshold, PReLU.
+#include "ops/activation.h"
+
 #include <gtest/gtest.h>
 
-#include "ops/activation.h"
-#include "vulkan_harness.h"
+#include "channel_cases.h"
 
-namespace mnnc::vulkan::testing {
+namespace mnnc::vulkan::test {
 
 namespace {
 
@@ -27,7 +28,7 @@ void overShapes(OpType type, const ParamsPtr& params) {
 
 }  // namespace
 
-TEST(Activation, relu) {
+TEST(Activation, Relu) {
     auto params = std::make_shared<ReluParams>();
     overShapes(OpType::ReLU, params);
     params = std::make_shared<ReluParams>();
@@ -35,7 +36,7 @@ TEST(Activation, relu) {
     overShapes(OpType::ReLU, params);
 }
 
-TEST(Activation, relu6) {
+TEST(Activation, Relu6) {
     auto params = std::make_shared<ClipParams>();
     overShapes(OpType::ReLU6, params);
     params = std::make_shared<ClipParams>();
@@ -44,4 +45,25 @@ TEST(Activation, relu6) {
     overShapes(OpType::ReLU6, params);
 }
 
-}  // namespace mnnc::vulkan::testing
+TEST(Activation, EluSeluThreshold) {
+    auto params = std::make_shared<EluParams>();
+    params->alpha = 0.7f;
+    params->scale = 1.05f;
+    for (const OpType type : {OpType::ELU, OpType::Selu, OpType::Threshold})
+        for (const bool packed : {false, true})
+            expectSameAsCpu(sameShape(type, params, asPacked(randomValue({2, 5, 3, 7}, 4, -4, 4), packed)),
+                            1e-6, type == OpType::Threshold ? 0 : 2e-2);
+}
+
+TEST(Activation, Prelu) {
+    overChannels(OpType::PReLU, [](int64_t channels) {
+        auto params = std::make_shared<PReluParams>();
+        params->slopes = randomValue({channels}, 8).floats;
+        return params;
+    });
+    auto one = std::make_shared<PReluParams>();
+    one->slopes = {0.3f};
+    expectSameAsCpu(sameShape(OpType::PReLU, one, asPacked(randomValue({2, 5, 3}, 9))), 1e-6);
+}
+
+}  // namespace mnnc::vulkan::test

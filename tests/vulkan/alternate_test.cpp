@@ -8,7 +8,7 @@
 #include "tensor/host_copy.h"
 #include "unit/model_builder.h"
 
-namespace mnnc::testing {
+namespace mnnc::test {
 namespace {
 
 using vulkan::Count;
@@ -82,7 +82,7 @@ void expectAlternates(const std::vector<Link>& links, const std::vector<int>& ou
     }
 }
 
-TEST(Alternating, OpByOp) {
+TEST(Alternating, OperatorByOperator) {
     expectAlternates({{0, false}, {1, true}, {2, false}, {3, true}, {4, false}, {5, true}}, {6});
     expectAlternates({{0, true}, {1, false}, {2, true}, {3, false}, {4, true}, {5, false}}, {6});
 }
@@ -118,4 +118,4 @@ TEST(Alternating, OneCopyPerTensor) {
 }
 
 }  // namespace
-}  // namespace mnnc::testing
+}  // namespace mnnc::test

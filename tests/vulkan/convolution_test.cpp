@@ -1,99 +1,9 @@
-// Convolutions and deconvolutions: every kernel, odd shapes, every form of parameters.
-#include "ops/convolution.h"
+// Convolutions: every kernel, odd shapes, every form of parameters.
+#include "convolution_case.h"
 
-#include <gtest/gtest.h>
+namespace mnnc::vulkan::test {
 
-#include "mnn_generated.h"
-#include "vulkan_harness.h"
-
-namespace mnnc::vulkan::testing {
-
-namespace {
-
-constexpr double kTolerance = 1e-5;
-
-// Parameters with weights of their own instead of a model's.
-struct TestConv : ConvParams {
-    flatbuffers::DetachedBuffer bytes;
-};
-
-struct Conv {
-    OpType type = OpType::Convolution;
-    Shape input;
-    int oc = 1;
-    int kh = 1, kw = 1;
-    int strideY = 1, strideX = 1;
-    int dilateY = 1, dilateX = 1;
-    std::vector<int> pads = {};
-    ConvPad mode = ConvPad::Explicit;
-    int group = 1;
-    bool relu = false, relu6 = false;
-    std::vector<int> outPads = {};
-    bool tensors = false, bias = true;
-    int givenHeight = 0, givenWidth = 0;  // of the output, where they do not follow
-};
-
-OpCase makeCase(const Conv& conv) {
-    auto params = std::make_shared<TestConv>();
-    params->kernelY = conv.kh, params->kernelX = conv.kw;
-    params->strideY = conv.strideY, params->strideX = conv.strideX;
-    params->dilateY = conv.dilateY, params->dilateX = conv.dilateX;
-    params->padMode = conv.mode;
-    params->pads = conv.pads;
-    params->outPads = conv.outPads;
-    params->group = conv.group;
-    params->relu = conv.relu, params->relu6 = conv.relu6;
-    params->outputCount = conv.oc;
-
-    OpCase c;
-    c.type = conv.type;
-    c.params = params;
-    c.inputs = {randomValue(conv.input, 1)};
-    c.inputs[0].packed = true;
-    const int groups = isDepthwise(conv.type) ? static_cast<int>(conv.input[1]) : conv.group;
-    const int64_t ic = conv.input[1];
-    const Shape shape = isDeconvolution(conv.type) ? Shape{ic, conv.oc / groups, conv.kh, conv.kw}
-                                                   : Shape{conv.oc, ic / groups, conv.kh, conv.kw};
-    const Value weights = randomValue(shape, 2);
-    const Value bias = randomValue({conv.oc}, 3, -2, 2);
-    if (conv.tensors) {
-        c.inputs.push_back(weights);
-        if (conv.bias) c.inputs.push_back(bias);
-    } else {
-        wire::Convolution2DT table;
-        table.weight = weights.floats;
-        if (conv.bias) table.bias = bias.floats;
-        flatbuffers::FlatBufferBuilder builder;
-        builder.Finish(wire::Convolution2D::Pack(builder, &table));
-        params->bytes = builder.Release();
-        params->table = flatbuffers::GetRoot<wire::Convolution2D>(params->bytes.data());
-    }
-    Tensor weightTensor;
-    weightTensor.shape = shape;
-    const int64_t given[2] = {conv.givenHeight, conv.givenWidth};
-    const ConvWindow w = convWindow(conv.type, *params, conv.input, conv.tensors ? &weightTensor : nullptr,
-                                    conv.givenHeight > 0 ? given : nullptr, "case");
-    Shape out = conv.input;
-    out[1] = conv.oc;
-    if (out.rank() > 2) out[2] = w.oh;
-    if (out.rank() > 3) out[3] = w.ow;
-    c.outputs.resize(1);
-    c.outputs[0].shape = out;
-    return c;
-}
-
-void check(const std::vector<Conv>& cases) {
-    for (const Conv& conv : cases) {
-        SCOPED_TRACE(::testing::Message() << "kernel " << conv.kh << "x" << conv.kw << " stride "
-                                          << conv.strideY << "x" << conv.strideX << " dilate " << conv.dilateY
-                                          << "x" << conv.dilateX << " groups " << conv.group);
-        expectSameAsCpu(makeCase(conv), kTolerance);
-    }
-}
-
-}  // namespace
-
-TEST(Convolution, pointwise) {
+TEST(Convolution, Pointwise) {
     check({
         {.input = {1, 3, 5, 7}, .oc = 5},
         {.input = {2, 6, 9, 11}, .oc = 33, .relu = true},
@@ -105,7 +15,7 @@ TEST(Convolution, pointwise) {
     });
 }
 
-TEST(Convolution, fullyConnected) {
+TEST(Convolution, FullyConnected) {
     check({
         {.input = {1, 1}, .oc = 1},
         {.input = {1, 70}, .oc = 130, .relu = true},
@@ -117,7 +27,7 @@ TEST(Convolution, fullyConnected) {
     });
 }
 
-TEST(Convolution, window) {
+TEST(Convolution, Window) {
     check({
         {.input = {1, 3, 13, 11},
          .oc = 10,
@@ -148,7 +58,7 @@ TEST(Convolution, window) {
 }
 
 // Large enough for the largest tiles.
-TEST(Convolution, large) {
+TEST(Convolution, Large) {
     check({
         {.input = {1, 9, 100, 127}, .oc = 254, .relu = true},
         {.input = {2, 3, 71, 97}, .oc = 252, .kh = 3, .kw = 3, .pads = {1, 1, 1, 1}},
@@ -156,7 +66,7 @@ TEST(Convolution, large) {
 }
 
 // Deep and small: the depth is cut into slices; under a forced range the weights are cut into parts.
-TEST(Convolution, deep) {
+TEST(Convolution, Deep) {
     check({
         {.input = {1, 258, 4, 5}, .oc = 30, .kh = 3, .kw = 3, .pads = {1, 1, 1, 1}, .relu = true},
         {.input = {2, 64, 7, 7},
@@ -171,7 +81,7 @@ TEST(Convolution, deep) {
     });
 }
 
-TEST(Convolution, grouped) {
+TEST(Convolution, Grouped) {
     check({
         {.input = {2, 16, 6, 7}, .oc = 24, .kh = 3, .kw = 3, .pads = {1, 1, 1, 1}, .group = 2, .relu = true},
         {.input = {1, 12, 9, 5}, .oc = 12, .group = 3},
@@ -181,7 +91,7 @@ TEST(Convolution, grouped) {
     });
 }
 
-TEST(Convolution, depthwise) {
+TEST(Convolution, Depthwise) {
     const OpType type = OpType::ConvolutionDepthwise;
     check({
         {.type = type, .input = {2, 5, 9, 7}, .oc = 5, .kh = 3, .kw = 3, .pads = {1, 1, 1, 1}, .relu = true},
@@ -204,7 +114,7 @@ TEST(Convolution, depthwise) {
 }
 
 // Large enough for invocations that make several outputs.
-TEST(Convolution, depthwiseRows) {
+TEST(Convolution, DepthwiseRows) {
     const OpType type = OpType::ConvolutionDepthwise;
     check({
         {.type = type,
@@ -233,135 +143,7 @@ TEST(Convolution, depthwiseRows) {
     });
 }
 
-TEST(Convolution, deconvolution) {
-    const OpType type = OpType::Deconvolution;
-    check({
-        {.type = type, .input = {1, 3, 4, 5}, .oc = 5, .kh = 3, .kw = 3, .relu = true},
-        {.type = type,
-         .input = {2, 6, 5, 7},
-         .oc = 9,
-         .kh = 4,
-         .kw = 4,
-         .strideY = 2,
-         .strideX = 2,
-         .pads = {1, 1, 1, 1}},
-        {.type = type, .input = {1, 20, 9, 6}, .oc = 70, .kh = 2, .kw = 2, .strideY = 2, .strideX = 2},
-        {.type = type,
-         .input = {1, 5, 4, 4},
-         .oc = 6,
-         .kh = 3,
-         .kw = 2,
-         .strideY = 3,
-         .strideX = 1,
-         .dilateY = 2,
-         .dilateX = 2,
-         .pads = {1, 0, 0, 1},
-         .relu6 = true},
-        {.type = type,
-         .input = {1, 5, 4, 6},
-         .oc = 6,
-         .kh = 3,
-         .kw = 3,
-         .strideY = 4,
-         .strideX = 2,
-         .dilateY = 2,
-         .dilateX = 2,
-         .pads = {1, 1, 1, 1},
-         .outPads = {1, 1}},
-        {.type = type, .input = {2, 5, 3, 3}, .oc = 4, .strideY = 3, .strideX = 3},
-        {.type = type, .input = {1, 5, 3, 3}, .oc = 4},
-        {.type = type,
-         .input = {1, 5, 4, 3},
-         .oc = 4,
-         .kh = 3,
-         .kw = 3,
-         .strideY = 2,
-         .strideX = 2,
-         .mode = ConvPad::Same,
-         .givenHeight = 7,
-         .givenWidth = 5},
-        {.type = type,
-         .input = {1, 5, 4, 3},
-         .oc = 4,
-         .kh = 3,
-         .kw = 3,
-         .strideY = 2,
-         .strideX = 2,
-         .mode = ConvPad::Same,
-         .givenHeight = 8,
-         .givenWidth = 1},
-        {.type = type,
-         .input = {1, 4, 3, 3},
-         .oc = 4,
-         .kh = 3,
-         .kw = 3,
-         .strideY = 2,
-         .strideX = 2,
-         .pads = {-1, -2, 0, 0}},
-        {.type = type, .input = {1, 200, 3, 3}, .oc = 24, .kh = 4, .kw = 4, .strideY = 2, .strideX = 2},
-        {.type = type, .input = {2, 6, 9}, .oc = 5, .kh = 4, .strideY = 2, .pads = {1, 0, 1, 0}},
-        {.type = type, .input = {1, 3, 2, 2}, .oc = 2, .kh = 70, .kw = 3, .strideY = 65, .strideX = 2},
-    });
-}
-
-TEST(Convolution, deconvolutionGrouped) {
-    const OpType type = OpType::Deconvolution;
-    check({
-        {.type = type,
-         .input = {2, 8, 5, 4},
-         .oc = 16,
-         .kh = 3,
-         .kw = 3,
-         .strideY = 2,
-         .strideX = 2,
-         .group = 2},
-        {.type = type,
-         .input = {1, 6, 5, 4},
-         .oc = 9,
-         .kh = 3,
-         .kw = 3,
-         .strideY = 2,
-         .strideX = 2,
-         .group = 3,
-         .relu = true},
-        {.type = type, .input = {1, 10, 5, 4}, .oc = 5, .kh = 2, .kw = 3, .dilateY = 3, .group = 5},
-    });
-}
-
-TEST(Convolution, deconvolutionDepthwise) {
-    const OpType type = OpType::DeconvolutionDepthwise;
-    check({
-        {.type = type,
-         .input = {2, 5, 4, 6},
-         .oc = 5,
-         .kh = 4,
-         .kw = 4,
-         .strideY = 2,
-         .strideX = 2,
-         .pads = {1, 1, 1, 1},
-         .relu = true},
-        {.type = type,
-         .input = {1, 8, 4, 6},
-         .oc = 8,
-         .kh = 3,
-         .kw = 2,
-         .strideY = 3,
-         .strideX = 1,
-         .dilateY = 2,
-         .dilateX = 2,
-         .pads = {1, -1, 1, 1}},
-        {.type = type,
-         .input = {1, 1, 4, 4},
-         .oc = 1,
-         .kh = 3,
-         .kw = 3,
-         .strideY = 2,
-         .strideX = 2,
-         .bias = false},
-    });
-}
-
-TEST(Convolution, tensorWeights) {
+TEST(Convolution, TensorWeights) {
     check({
         {.input = {2, 6, 7, 5},
          .oc = 9,
@@ -398,4 +180,4 @@ TEST(Convolution, tensorWeights) {
     });
 }
 
-}  // namespace mnnc::vulkan::testing
+}  // namespace mnnc::vulkan::test

@@ -1,5 +1,5 @@
-// The device's objects over the life of sessions: steady runs make nothing, every failing call ends in its
-// code, and nothing is left at the end.
+// The device's objects over the life of sessions: later runs create none, every failing call ends in its error code,
+// and all are destroyed at the end.
 #include "backends/vulkan/device/device.h"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ std::vector<float> scores(Session& session) {
     return result;
 }
 
-TEST(VulkanDevice, SteadyRunsRecordAndAllocateNothing) {
+TEST(VulkanDevice, LaterRunsRecordAndAllocateNothing) {
     Session session(digits(), onVulkan());
     const std::vector<float> first = scores(session);
     const std::vector<int64_t> live = liveObjects();
@@ -86,7 +86,7 @@ TEST(VulkanDevice, ResizesReturnTheirMemory) {
     }
 }
 
-// What devices do whose memory the host cannot write.
+// Devices whose memory the host cannot write.
 TEST(VulkanDevice, StagedWeights) {
     SessionConfig config = onVulkan();
     Session direct(digits(), config);
@@ -97,7 +97,7 @@ TEST(VulkanDevice, StagedWeights) {
     EXPECT_EQ(scores(staged), scores(direct));
 }
 
-TEST(VulkanDevice, NothingIsLeft) {
+TEST(VulkanDevice, AllMemoryIsReturned) {
     const std::vector<int64_t> before = liveObjects();
     for (const bool batch : {false, true}) {
         SessionConfig config = onVulkan();
@@ -171,7 +171,7 @@ TEST(VulkanFaults, OutOfMemory) {
 }
 
 TEST(VulkanFaults, APipelineTheDriverRefusesFallsBack) {
-    // Only the copies to and from the device have nobody to fall back to.
+    // Only the copies to and from the device have no other backend to fall back to.
     EXPECT_LE(
         runWithFaults<&VolkDeviceTable::vkCreateComputePipelines>(VK_ERROR_UNKNOWN, Status::DriverError), 2);
 }

@@ -7,7 +7,7 @@
 
 namespace mnnc::vulkan {
 
-// Of all functions that are replaced: the call at which this becomes 0 fails, and with `failsFromThen` all after it.
+// A counter for all replaced functions: the call at which this becomes 0 fails, and with `failsFromThen` all after it.
 inline int callsLeft = 0;
 inline bool failsFromThen = false;
 inline VkResult injected = VK_SUCCESS;

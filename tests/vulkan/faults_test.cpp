@@ -91,7 +91,7 @@ class EveryCall : public ::testing::TestWithParam<const char*> {
             EveryFunction::restore(table);
             EXPECT_TRUE(hit || !failed);
             if (!failed) return;
-            if (device->lost()) {  // nothing can be told about work that it took
+            if (device->lost()) {  // the state of submitted work is unknown
                 session.reset();
                 session = std::make_unique<Session>(model_, config_);
                 batch_ = session->inputShape(0)[0];

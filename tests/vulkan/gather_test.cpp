@@ -1,11 +1,11 @@
-// GatherV2, GatherND and GatherElements, with indices that count from the end. Those outside: index_test.cpp.
+// GatherV2, GatherND and GatherElements, with indices that count from the end. Those outside: index_check_test.cpp.
 #include "ops/gather.h"
 
 #include <gtest/gtest.h>
 
 #include "vulkan_harness.h"
 
-namespace mnnc::vulkan::testing {
+namespace mnnc::vulkan::test {
 
 namespace {
 
@@ -49,7 +49,7 @@ ParamsPtr axisOf(int axis) {
 
 }  // namespace
 
-TEST(Gather, rows) {
+TEST(Gather, Rows) {
     for (const auto& [outer, extent, inner, count] :
          {std::array<int64_t, 4>{1, 9, 16, 7}, {3, 5, 7, 11}, {2, 70, 1, 33}, {5, 1, 8, 2}}) {
         const Value indices = randomInts({count}, 2, static_cast<int>(-extent), static_cast<int>(extent) - 1);
@@ -63,7 +63,7 @@ TEST(Gather, rows) {
     }
 }
 
-TEST(Gather, nd) {
+TEST(Gather, Nd) {
     const Shape shape{5, 4, 3, 7};
     for (int depth = 1; depth <= 4; ++depth) {
         const int64_t slice = shape.elements(depth, 4);
@@ -88,7 +88,7 @@ TEST(Gather, nd) {
     expectSameAsCpu(gather(OpType::GatherND, batched, randomValue(shape, 1), indices, {75, 21}), 0, 1e-6);
 }
 
-TEST(Gather, elements) {
+TEST(Gather, Elements) {
     const Shape shape{4, 5, 6, 3};
     for (int axis = 0; axis < 4; ++axis) {
         Shape out{4, 3, 6, 3};
@@ -104,4 +104,4 @@ TEST(Gather, elements) {
                     0);
 }
 
-}  // namespace mnnc::vulkan::testing
+}  // namespace mnnc::vulkan::test

@@ -5,7 +5,7 @@
 
 #include "vulkan_harness.h"
 
-namespace mnnc::vulkan::testing {
+namespace mnnc::vulkan::test {
 
 namespace {
 
@@ -29,7 +29,7 @@ void check(ResizeType type, const Shape& in, const Shape& out, std::initializer_
 
 }  // namespace
 
-TEST(Interp, pictures) {
+TEST(Interp, Pictures) {
     for (const ResizeType type : kTypes) {
         check(type, {2, 5, 4, 6}, {2, 5, 8, 12}, {{}, {0.5f, -0.25f}, {0.5f, -0.25f}});
         check(type, {1, 3, 9, 7}, {1, 3, 5, 3}, {{}, {2, 0}, {3, 0}}, false);
@@ -39,7 +39,7 @@ TEST(Interp, pictures) {
     }
 }
 
-TEST(Interp, oneAxisAndThree) {
+TEST(Interp, OneAxisAndThree) {
     for (const ResizeType type : kTypes) {
         check(type, {2, 5, 7}, {2, 5, 13}, {{}, {0.54f, 0.1f}, {}});
         check(type, {1, 5, 3, 4, 5}, {1, 5, 5, 8, 3}, {{0.6f, 0}, {0.5f, -0.25f}, {1.7f, 0.3f}});
@@ -47,4 +47,4 @@ TEST(Interp, oneAxisAndThree) {
     }
 }
 
-}  // namespace mnnc::vulkan::testing
+}  // namespace mnnc::vulkan::test

@@ -18,6 +18,6 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "skipped: %s\n", reason.c_str());
         return 77;
     }
-    ::testing::UnitTest::GetInstance()->listeners().Append(new mnnc::vulkan::testing::ValidationGuard);
+    ::testing::UnitTest::GetInstance()->listeners().Append(new mnnc::vulkan::test::ValidationGuard);
     return RUN_ALL_TESTS();
 }

@@ -5,7 +5,7 @@
 
 #include "vulkan_harness.h"
 
-namespace mnnc::vulkan::testing {
+namespace mnnc::vulkan::test {
 
 namespace {
 
@@ -34,7 +34,7 @@ void overTransposes(int64_t e, int64_t l, int64_t h, bool bias) {
 
 }  // namespace
 
-TEST(MatMul, sizesAndTransposes) {
+TEST(MatMul, SizesAndTransposes) {
     overTransposes(2, 2, 2, false);
     overTransposes(3, 5, 7, true);
     overTransposes(4, 8, 12, false);
@@ -45,12 +45,12 @@ TEST(MatMul, sizesAndTransposes) {
     overTransposes(66, 1, 6, false);
 }
 
-TEST(MatMul, manyLargeTiles) {
+TEST(MatMul, ManyLargeTiles) {
     check({4, 521, 19}, {4, 19, 530}, false, false, true);
     check({4, 20, 521}, {4, 516, 20}, true, true);
 }
 
-TEST(MatMul, vectors) {
+TEST(MatMul, Vectors) {
     for (const int64_t l : {1, 6, 64, 331}) {
         overTransposes(1, l, 1, true);
         overTransposes(1, l, 3, true);
@@ -63,7 +63,7 @@ TEST(MatMul, vectors) {
     }
 }
 
-TEST(MatMul, batches) {
+TEST(MatMul, Batches) {
     check({3, 5, 7}, {3, 7, 9});
     check({3, 5, 8}, {8, 12}, false, false, true);
     check({5, 8}, {4, 8, 12});
@@ -77,7 +77,7 @@ TEST(MatMul, batches) {
     check({1, 1, 33, 16}, {1, 1, 16, 33});
 }
 
-TEST(MatMul, tooManyBatchAxesAreRefused) {
+TEST(MatMul, TooManyBatchAxesAreRefused) {
     auto params = std::make_shared<MatMulParams>();
     OpCase c;
     c.type = OpType::BatchMatMul;
@@ -88,7 +88,7 @@ TEST(MatMul, tooManyBatchAxesAreRefused) {
     expectRefused(c, "batch axes");
 }
 
-TEST(InnerProduct, rowsAndBiases) {
+TEST(InnerProduct, RowsAndBiases) {
     for (const int64_t rows : {1, 2, 37})
         for (const auto& [inputs, outputs] : {std::pair{1, 1}, {7, 5}, {64, 10}, {130, 1}, {33, 66}})
             for (const bool bias : {false, true}) {
@@ -108,4 +108,4 @@ TEST(InnerProduct, rowsAndBiases) {
             }
 }
 
-}  // namespace mnnc::vulkan::testing
+}  // namespace mnnc::vulkan::test

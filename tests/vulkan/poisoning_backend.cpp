@@ -1,8 +1,9 @@
+// See poisoning_backend.h.
 #include "poisoning_backend.h"
 
 #include <cstring>
 
-namespace mnnc::vulkan::testing {
+namespace mnnc::vulkan::test {
 
 namespace {
 
@@ -60,4 +61,4 @@ std::unique_ptr<Execution> PoisoningBackend::createUpload(const Tensor& host, co
     return std::make_unique<PoisonedUpload>(backend_, host, device);
 }
 
-}  // namespace mnnc::vulkan::testing
+}  // namespace mnnc::vulkan::test

@@ -1,9 +1,9 @@
-// A Vulkan backend whose fresh memory and whose pad lanes hold NaN, so that a kernel that uses what nobody
-// wrote is found out.
+// A Vulkan backend whose fresh memory and whose pad lanes hold NaN, so that a kernel that reads memory before it is
+// written gives wrong results.
 #pragma once
 #include "backends/vulkan/vulkan_execution.h"
 
-namespace mnnc::vulkan::testing {
+namespace mnnc::vulkan::test {
 
 class PoisoningBackend final : public DeviceBackend {
   public:
@@ -36,4 +36,4 @@ class PoisoningBackend final : public DeviceBackend {
     VulkanBackend& backend_;
 };
 
-}  // namespace mnnc::vulkan::testing
+}  // namespace mnnc::vulkan::test

@@ -5,7 +5,7 @@
 
 #include "vulkan_harness.h"
 
-namespace mnnc::vulkan::testing {
+namespace mnnc::vulkan::test {
 
 namespace {
 
@@ -36,7 +36,7 @@ void check(const PoolParams& params, const Shape& shape, bool packed = true, boo
 
 }  // namespace
 
-TEST(Pooling, windows) {
+TEST(Pooling, Windows) {
     for (const bool average : {false, true}) {
         check(plane(average, 2, 2, 0), {1, 3, 8, 8});
         check(plane(average, 3, 2, 1), {2, 5, 13, 9});
@@ -51,7 +51,7 @@ TEST(Pooling, windows) {
     }
 }
 
-TEST(Pooling, paddingAndCountRules) {
+TEST(Pooling, PaddingAndCountRules) {
     for (const bool average : {false, true})
         for (const PoolCount count :
              {PoolCount::Default, PoolCount::IncludePadding, PoolCount::ExcludePadding}) {
@@ -74,7 +74,7 @@ TEST(Pooling, paddingAndCountRules) {
         }
 }
 
-TEST(Pooling, windowsThatSeeOnlyPadding) {
+TEST(Pooling, WindowsThatSeeOnlyPadding) {
     for (const bool average : {false, true}) {
         PoolParams p = plane(average, 2, 2, 0);
         p.pads = {4, 5, 6, 5};
@@ -82,7 +82,7 @@ TEST(Pooling, windowsThatSeeOnlyPadding) {
     }
 }
 
-TEST(Pooling, global) {
+TEST(Pooling, Global) {
     for (const bool average : {false, true}) {
         PoolParams p;
         p.average = average;
@@ -94,14 +94,14 @@ TEST(Pooling, global) {
     }
 }
 
-TEST(Pooling, windowOverTheWholePlane) {
+TEST(Pooling, WindowOverTheWholePlane) {
     for (const bool average : {false, true}) {
         check(plane(average, 7, 7, 0), {2, 5, 7, 7});
         check(plane(average, 9, 1, 0), {2, 5, 7, 8});
     }
 }
 
-TEST(Pooling, indicesOfMaxima) {
+TEST(Pooling, IndicesOfMaxima) {
     check(plane(false, 3, 2, 1), {2, 5, 13, 9}, true, true);
     check(plane(false, 7, 1, 0), {1, 3, 7, 7}, false, true);
     PoolParams p = plane(false, 2, 2, 0);
@@ -109,7 +109,7 @@ TEST(Pooling, indicesOfMaxima) {
     check(p, {1, 5, 3, 4}, true, true);
 }
 
-TEST(Pooling, threeAxes) {
+TEST(Pooling, ThreeAxes) {
     for (const bool average : {false, true}) {
         PoolParams p;
         p.average = average;
@@ -130,4 +130,4 @@ TEST(Pooling, threeAxes) {
     }
 }
 
-}  // namespace mnnc::vulkan::testing
+}  // namespace mnnc::vulkan::test

@@ -3,7 +3,7 @@
 
 #include "vulkan_harness.h"
 
-namespace mnnc::vulkan::testing {
+namespace mnnc::vulkan::test {
 
 namespace {
 
@@ -65,7 +65,7 @@ std::vector<Value> five(bool packed, bool mixed) {
 
 }  // namespace
 
-TEST(Raster, transpose) {
+TEST(Raster, Transpose) {
     for (const bool packed : {false, true})
         for (const Shape& shape : {Shape{1, 1, 1}, Shape{2, 5, 3}, Shape{3, 64, 33}, Shape{1, 130, 257}}) {
             Value input = randomValue(shape, 1);
@@ -74,26 +74,26 @@ TEST(Raster, transpose) {
         }
 }
 
-TEST(Raster, transposeOfIntegers) {
+TEST(Raster, TransposeOfIntegers) {
     expectSameAsCpu(transpose(randomInts({2, 33, 7}, 1, -100000, 100000)), 0);
     Value packed = randomInts({2, 33, 7}, 2, INT32_MIN, INT32_MAX);
     packed.packed = true;
     expectSameAsCpu(transpose(packed), 0);
 }
 
-TEST(Raster, concatOfFiveInputs) {
+TEST(Raster, ConcatOfFiveInputs) {
     expectSameAsCpu(concat(five(false, false)), 0, 1e-6);
     expectSameAsCpu(concat(five(true, false)), 0, 1e-6);
     expectSameAsCpu(concat(five(true, true)), 0, 1e-6);
 }
 
-TEST(Raster, constantInput) {
+TEST(Raster, ConstantInput) {
     std::vector<Value> inputs = five(false, false);
     inputs[2].constant = inputs[4].constant = true;
     expectSameAsCpu(concat(inputs), 0, 1e-6);
 }
 
-TEST(Raster, overlappingRegionsKeepTheirOrder) {
+TEST(Raster, OverlappingRegionsKeepTheirOrder) {
     for (const bool packed : {false, true}) {
         OpCase c;
         for (uint32_t i = 0; i < 3; ++i) {
@@ -111,7 +111,7 @@ TEST(Raster, overlappingRegionsKeepTheirOrder) {
     }
 }
 
-TEST(Raster, untouchedElementsAreZero) {
+TEST(Raster, UntouchedElementsAreZero) {
     for (const bool packed : {false, true}) {
         OpCase c;
         c.inputs = {randomValue({2, 5, 4}, 1)};
@@ -122,7 +122,7 @@ TEST(Raster, untouchedElementsAreZero) {
     }
 }
 
-TEST(Raster, broadcastAndFlip) {
+TEST(Raster, BroadcastAndFlip) {
     OpCase c;
     c.inputs = {randomValue({1, 7, 3}, 1)};
     c.inputs[0].packed = true;
@@ -131,7 +131,7 @@ TEST(Raster, broadcastAndFlip) {
     expectSameAsCpu(c, 0, 1e-6);
 }
 
-TEST(Raster, mixedTypesAreRefused) {
+TEST(Raster, MixedTypesAreRefused) {
     OpCase c;
     c.inputs = {randomInts({2, 5, 20}, 1, 0, 1)};
     c.outputs = {out({2, 20, 5})};
@@ -139,4 +139,4 @@ TEST(Raster, mixedTypesAreRefused) {
     expectRefused(c, "copies no");
 }
 
-}  // namespace mnnc::vulkan::testing
+}  // namespace mnnc::vulkan::test

@@ -10,7 +10,7 @@
 #include "ops/search.h"
 #include "vulkan_harness.h"
 
-namespace mnnc::vulkan::testing {
+namespace mnnc::vulkan::test {
 
 namespace {
 
@@ -60,7 +60,7 @@ OpCase search(bool largest, const Value& input, int axis) {
 
 }  // namespace
 
-TEST(Reduction, floats) {
+TEST(Reduction, Floats) {
     const std::vector<int> axes[] = {{0}, {1}, {3}, {1, 2}, {2, 3}, {0, 2}, {1, 3}, {0, 1, 2, 3}, {0, 1, 3}};
     for (const Reduce operation : kFloat)
         for (const std::vector<int>& some : axes)
@@ -68,7 +68,7 @@ TEST(Reduction, floats) {
                             operation == Reduce::Prod ? -1 : 5e-3);
 }
 
-TEST(Reduction, oddExtents) {
+TEST(Reduction, OddExtents) {
     for (const Shape& shape :
          {Shape{1, 1, 1}, Shape{3, 1, 7}, Shape{5, 67, 1}, Shape{3, 33, 5}, Shape{2, 300, 4}})
         for (int axis = 0; axis < 3; ++axis)
@@ -78,7 +78,7 @@ TEST(Reduction, oddExtents) {
     expectSameAsCpu(reduction(Reduce::Max, {1}, randomValue({3, 4097}, 3)), 0, 1e-3);
 }
 
-TEST(Reduction, packedPlanes) {
+TEST(Reduction, PackedPlanes) {
     for (const Reduce operation : kFloat)
         for (const Shape& shape : {Shape{2, 5, 3, 3}, Shape{1, 8, 9, 13}}) {
             Value input = randomValue(shape, 4, 0.8f, 1.2f);
@@ -89,7 +89,7 @@ TEST(Reduction, packedPlanes) {
         }
 }
 
-TEST(Reduction, integers) {
+TEST(Reduction, Integers) {
     for (const Reduce operation :
          {Reduce::Sum, Reduce::Mean, Reduce::Max, Reduce::Min, Reduce::Prod, Reduce::Any, Reduce::All})
         for (const std::vector<int>& axes : {std::vector<int>{1}, {2}, {0, 2}, {0, 1, 2}}) {
@@ -103,7 +103,7 @@ TEST(Reduction, integers) {
     expectRefused(reduction(Reduce::Sum, {1}, Value{{3, 0}, {}}), "empty");
 }
 
-TEST(Search, axesAndTies) {
+TEST(Search, AxesAndTies) {
     for (const bool largest : {false, true}) {
         for (const Shape& shape : {Shape{3, 5, 7}, Shape{3, 8, 4}, Shape{1, 1000, 1}, Shape{70, 3, 12}})
             for (int axis = 0; axis < 3; ++axis) {
@@ -126,7 +126,7 @@ TEST(Search, axesAndTies) {
     }
 }
 
-TEST(Select, operands) {
+TEST(Select, Operands) {
     const Shape shape{3, 5, 7};
     Value floats = randomValue(shape, 9), ints = randomInts(shape, 10, -1, 1);
     Value condition = randomValue(shape, 11);
@@ -150,4 +150,4 @@ TEST(Select, operands) {
             }
 }
 
-}  // namespace mnnc::vulkan::testing
+}  // namespace mnnc::vulkan::test

@@ -6,7 +6,7 @@
 #include "ops/fill.h"
 #include "vulkan_harness.h"
 
-namespace mnnc::vulkan::testing {
+namespace mnnc::vulkan::test {
 
 namespace {
 
@@ -40,7 +40,7 @@ Value whole(std::initializer_list<int32_t> values) {
 
 }  // namespace
 
-TEST(Scan, sumsAndProducts) {
+TEST(Scan, SumsAndProducts) {
     for (const OpType type : {OpType::CumSum, OpType::CumProd}) {
         scan(type, 3, 7, 5, randomValue({3, 7, 5}, 1));
         scan(type, 70, 9, 1, randomValue({70, 9}, 2));
@@ -57,7 +57,7 @@ TEST(Scan, sumsAndProducts) {
     expectRefused(c, "few long ones");
 }
 
-TEST(Scan, bands) {
+TEST(Scan, Bands) {
     for (const auto& [lower, upper] : {std::pair{0, 0}, {-1, 0}, {2, -1}, {-1, -1}, {1, 3}}) {
         OpCase c;
         c.type = OpType::MatrixBandPart;
@@ -68,7 +68,7 @@ TEST(Scan, bands) {
     }
 }
 
-TEST(Scan, oneHot) {
+TEST(Scan, OneHot) {
     auto params = std::make_shared<OneHotParams>();
     params->outer = 13;
     params->depth = 6;
@@ -86,4 +86,4 @@ TEST(Scan, oneHot) {
     }
 }
 
-}  // namespace mnnc::vulkan::testing
+}  // namespace mnnc::vulkan::test

@@ -1,4 +1,4 @@
-// Every test fails when the validation layer says something that the test did not provoke.
+// Every test fails when the validation layer sends a message that the test did not provoke.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "backends/vulkan/device/instance.h"
 
-namespace mnnc::vulkan::testing {
+namespace mnnc::vulkan::test {
 
 class ValidationGuard final : public ::testing::EmptyTestEventListener {
   public:
@@ -41,4 +41,4 @@ class ValidationGuard final : public ::testing::EmptyTestEventListener {
     uint64_t before_ = 0;
 };
 
-}  // namespace mnnc::vulkan::testing
+}  // namespace mnnc::vulkan::test

@@ -1,4 +1,4 @@
-// The layer that all other tests lean on: it is there, and it objects to what is wrong.
+// The validation layer that all other tests rely on: it is active, and it objects to wrong calls.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -10,7 +10,7 @@
 #include "backends/vulkan/vulkan_runtime.h"
 #include "vulkan_harness.h"
 
-namespace mnnc::vulkan::testing {
+namespace mnnc::vulkan::test {
 
 namespace {
 
@@ -82,16 +82,16 @@ class Validation : public ::testing::Test {
 
 }  // namespace
 
-TEST_F(Validation, acceptsWhatIsRight) {
+TEST_F(Validation, AcceptsCorrectCalls) {
     EXPECT_EQ(messagesDuring([this] { fillAndRead(true); }), 0u);
 }
 
 // Only synchronization validation sees this. (Layers of this age do not see two writes in a row.)
-TEST_F(Validation, objectsToAMissingBarrier) {
+TEST_F(Validation, ObjectsToAMissingBarrier) {
     EXPECT_GT(messagesDuring([this] { fillAndRead(false); }), 0u);
 }
 
-TEST_F(Validation, objectsToTooManyGroups) {
+TEST_F(Validation, ObjectsToTooManyGroups) {
     const DeviceBlockPtr block = allocate();
     EXPECT_GT(messagesDuring([&] {
                   dispatch(fill(), {all(*block)}, UINT32_MAX, {kFloats, 0});
@@ -100,4 +100,4 @@ TEST_F(Validation, objectsToTooManyGroups) {
               0u);
 }
 
-}  // namespace mnnc::vulkan::testing
+}  // namespace mnnc::vulkan::test

@@ -1,3 +1,4 @@
+// See vulkan_harness.h.
 #include "vulkan_harness.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@
 #include "tensor/host_copy.h"
 #include "validation_guard.h"
 
-namespace mnnc::vulkan::testing {
+namespace mnnc::vulkan::test {
 
 namespace {
 
@@ -114,7 +115,7 @@ class Room {
     Outcome run() {
         Outcome outcome;
         cpu_->onRunBegin();
-        // What an earlier run left must not matter.
+        // The results of an earlier run must not matter.
         for (int round = 0; round < 2; ++round) {
             for (Tensor* output : outputs_)
                 if (output->data && !output->aliasOf)
@@ -275,6 +276,24 @@ Value randomInts(Shape shape, uint32_t seed, int low, int high) {
     return value;
 }
 
+Value asPacked(Value value, bool packed) {
+    value.packed = packed;
+    return value;
+}
+
+OpCase sameShape(OpType type, ParamsPtr params, Value input) {
+    OpCase c;
+    c.type = type;
+    c.params = std::move(params);
+    Value output;
+    output.shape = input.shape;
+    output.isInt = input.isInt;
+    output.format = input.format;
+    c.inputs = {std::move(input)};
+    c.outputs = {output};
+    return c;
+}
+
 void expectSameAsCpu(const OpCase& c, double tolerance, double half) {
     SCOPED_TRACE(describe(c));
     try {
@@ -311,4 +330,4 @@ uint64_t messagesDuring(const std::function<void()>& body) {
     return ValidationGuard::during(body);
 }
 
-}  // namespace mnnc::vulkan::testing
+}  // namespace mnnc::vulkan::test

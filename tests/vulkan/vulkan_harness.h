@@ -6,7 +6,7 @@
 
 #include "ops/command.h"
 
-namespace mnnc::vulkan::testing {
+namespace mnnc::vulkan::test {
 
 struct Value {  // a tensor of a case; outputs leave the data empty
     Shape shape;
@@ -21,12 +21,17 @@ struct Value {  // a tensor of a case; outputs leave the data empty
 Value randomValue(Shape shape, uint32_t seed, float low = -1, float high = 1);
 Value randomInts(Shape shape, uint32_t seed, int low, int high);
 
+Value asPacked(Value value, bool packed = true);
+
 struct OpCase {
     OpType type = OpType::Raster;
     ParamsPtr params;
     std::vector<Value> inputs, outputs;
     std::vector<Region> regions;
 };
+
+// One input, and one output of its shape, type and format.
+OpCase sameShape(OpType type, ParamsPtr params, Value input);
 
 // Runs the command on the CPU and on the device: batch and direct recording, with the device's limits and
 // with forced small ones, and in half precision where `half` >= 0 (inputs are rounded to fp16 first, for the
@@ -43,4 +48,4 @@ void expectRefused(const OpCase& c, const char* text);
 // the test.
 uint64_t messagesDuring(const std::function<void()>& body);
 
-}  // namespace mnnc::vulkan::testing
+}  // namespace mnnc::vulkan::test

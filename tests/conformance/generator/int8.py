@@ -53,7 +53,7 @@ def _(n):
 
 @case("int8__pool", seed="int8_pool")
 def _(n):
-    # The official runtime compares bytes with their sign wrong in a maximum: only maxima of what is not negative.
+    # The official runtime compares bytes with their sign wrong in a maximum, so only values that are not negative are used.
     x = n.conv(n.input("x", 2, 21, 11, 9, quant=IN), 21, 18, (1, 1), (0.0291, 0), relu=True)
     y = n.conv(x, 18, 18, (1, 1), MID)
     n.out("max", n.pool(x, "MAXPOOL", (0.0291, 0), kernelX=3, kernelY=2, strideX=2, strideY=2, padX=1), (0.0291, 0))

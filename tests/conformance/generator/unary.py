@@ -67,5 +67,5 @@ def _(n):
 
 @cases("unary__gelu_tanh", seed="gelu_tanh", opset=20, tolerance=2e-4)
 def _(n):
-    """The file does not tell it from the erf form, so the distance of the two is allowed."""
+    """The file has the same code for both forms, so the tolerance is their distance."""
     n.out("tanh_form", "Gelu", n.x(2, 5, 9, low=-5, high=5), approximate="tanh")

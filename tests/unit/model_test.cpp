@@ -1,0 +1,69 @@
+// The properties of a sound model.
+#include "model/model.h"
+
+#include "model_builder.h"
+
+namespace mnnc::test {
+namespace {
+
+TEST(Model, ExposesTheNet) {
+    wire::NetT net = makeReluNet();
+    net.bizCode = "biz";
+    net.mnn_uuid = "uuid";
+    net.extraInfo = std::make_unique<wire::ExtraInfoT>();
+    net.extraInfo->version = "3.6.1";
+    net.sourceType = wire::NetSource::ONNX;
+    net.extraTensorDescribe.push_back(std::make_unique<wire::TensorDescribeT>());
+    net.extraTensorDescribe[0]->index = 1;
+    const auto model = loadNet(net);
+    EXPECT_EQ(model->uuid(), "uuid");
+    EXPECT_EQ(model->bizCode(), "biz");
+    EXPECT_EQ(model->version(), "3.6.1");
+    EXPECT_EQ(model->sourceType(), ModelSource::Onnx);
+    EXPECT_EQ(model->mainGraph().inputs, std::vector<int32_t>{0});
+    EXPECT_EQ(model->mainGraph().outputs, std::vector<int32_t>{1});
+    EXPECT_EQ(model->mainGraph().tensorNames[1], "t1");
+    EXPECT_EQ(model->mainGraph().describe(0), nullptr);
+    EXPECT_NE(model->mainGraph().describe(1), nullptr);
+    EXPECT_EQ(model->findGraph("none"), -1);
+}
+
+TEST(Model, OldFileOutputsAreTheUnconsumed) {
+    wire::NetT net = makeReluNet();
+    net.outputName.clear();
+    net.tensorName.push_back("t2");
+    net.oplists.push_back(makeConst(2, {}, {1.0f}));
+    EXPECT_EQ(loadNet(net)->mainGraph().outputs, std::vector<int32_t>{1});
+    EXPECT_EQ(loadNet(net)->version(), "");
+}
+
+TEST(Model, DuplicateNameTakesTheLastForAnOutput) {
+    wire::NetT net = makeReluNet();
+    net.tensorName = {"same", "same"};
+    net.outputName = {"same"};
+    EXPECT_EQ(loadNet(net)->mainGraph().outputs, std::vector<int32_t>{1});
+}
+
+TEST(Model, UnknownOperatorsLoad) {
+    wire::NetT net = makeReluNet();
+    net.oplists[1]->type = static_cast<wire::OpType>(599);
+    EXPECT_NO_THROW(loadNet(net));
+    net.oplists[1]->type = wire::OpType::AbsVal;
+    EXPECT_NO_THROW(loadNet(net));
+}
+
+TEST(Model, WarningForATensorProducedTwice) {
+    wire::NetT net = makeReluNet();
+    net.oplists.push_back(makeOp(wire::OpType::Sigmoid, "again", {0}, {1}));
+    std::string heard;
+    ModelOptions options;
+    options.log.userData = &heard;
+    options.log.callback = [](void* user, int32_t, const char* text) {
+        *static_cast<std::string*>(user) += text;
+    };
+    EXPECT_NO_THROW(loadNet(net, options));
+    EXPECT_NE(heard.find("'again' produces tensor 1"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace mnnc::test

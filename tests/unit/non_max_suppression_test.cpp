@@ -1,0 +1,22 @@
+// NonMaxSuppressionV2: from the wire table to values.
+#include "op_harness.h"
+
+namespace mnnc::test {
+namespace {
+
+TEST(NonMaxSuppression, BoxesAndClasses) {
+    const std::vector<float> boxes = {0, 0, 1, 1, 0, 0.1f, 1, 1.1f, 0, 10, 1, 11, 1, 1.05f, 0, 0.05f};
+    const auto limit = floats({1}, {0.5f});
+    EXPECT_EQ(intsOf(OpType::NonMaxSuppressionV2, {},
+                     {floats({4, 4}, boxes), floats({4}, {0.6f, 0.9f, 0.7f, 0.1f}), ints({4}), limit}),
+              (Ints{1, 2}));
+    const Value rows =
+        run(OpType::NonMaxSuppressionV2, {},
+            {floats({1, 4, 4}, boxes), floats({1, 2, 4}, {0.6f, 0.9f, 0.7f, 0.1f, 0, 0, 0.5f, 0}), ints({4}),
+             limit, floats({1}, {0.4f})});
+    EXPECT_EQ(rows.shape.text(), "3x3");
+    EXPECT_EQ(rows.ints, (Ints{0, 0, 1, 0, 0, 2, 0, 1, 2}));
+}
+
+}  // namespace
+}  // namespace mnnc::test

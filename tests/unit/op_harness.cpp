@@ -1,0 +1,252 @@
+// See op_harness.h.
+#include "op_harness.h"
+
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+
+#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/ops/table.h"
+
+namespace mnnc::test {
+
+namespace {
+
+// The parsers of these tests do not look at the model.
+alignas(64) char noModel[4096];
+
+// Row-major <-> packed for any 4-byte element; pad lanes get NaN, so that a kernel that uses them is found out.
+std::vector<float> toPacked(const Tensor& t, const float* plain, int pack) {
+    const int64_t c = t.shape.at(1), plane = t.plane(), blocks = ceilDiv(c, pack);
+    std::vector<float> out(static_cast<size_t>(t.batch() * blocks * plane * pack),
+                           std::numeric_limits<float>::quiet_NaN());
+    for (int64_t n = 0; n < t.batch(); ++n)
+        for (int64_t i = 0; i < c; ++i)
+            for (int64_t p = 0; p < plane; ++p)
+                std::memcpy(
+                    &out[static_cast<size_t>(((n * blocks + i / pack) * plane + p) * pack + i % pack)],
+                    &plain[(n * c + i) * plane + p], 4);
+    return out;
+}
+
+void fromPacked(const Tensor& t, const float* packed, float* plain, int pack) {
+    const int64_t c = t.shape.at(1), plane = t.plane(), blocks = ceilDiv(c, pack);
+    for (int64_t n = 0; n < t.batch(); ++n)
+        for (int64_t i = 0; i < c; ++i)
+            for (int64_t p = 0; p < plane; ++p)
+                std::memcpy(&plain[(n * c + i) * plane + p],
+                            &packed[((n * blocks + i / pack) * plane + p) * pack + i % pack], 4);
+}
+
+void copyElements(const Tensor& t, void* to, const void* from) {
+    if (t.elements() > 0) std::memcpy(to, from, static_cast<size_t>(t.storageBytes()));
+}
+
+int64_t position(const View& side, int64_t i, int64_t j, int64_t k) {
+    return side.offset + i * side.stride[0] + j * side.stride[1] + k * side.stride[2];
+}
+
+// Raster, element by element.
+void copyRegions(const Command& command) {
+    Tensor& out = *command.outputs[0];
+    if (out.elements() > 0) std::memset(out.data, 0, static_cast<size_t>(out.storageBytes()));
+    for (const Region& r : command.regions)
+        for (int64_t i = 0; i < r.size[0]; ++i)
+            for (int64_t j = 0; j < r.size[1]; ++j)
+                for (int64_t k = 0; k < r.size[2]; ++k) {
+                    const Tensor& in = *command.inputs.at(static_cast<size_t>(r.input));
+                    const int64_t to = position(r.dst, i, j, k), from = position(r.src, i, j, k);
+                    if (to < 0 || to >= out.elements() || from < 0 || from >= in.elements())
+                        throw std::runtime_error("a region leaves its tensors");
+                    out.as<int32_t>()[to] = in.as<int32_t>()[from];
+                }
+}
+
+}  // namespace
+
+Value iota(Shape shape, float from, Format format) {
+    Value v{shape, {}, format, {}};
+    for (int64_t i = 0; i < shape.elements(); ++i) v.data.push_back(from + static_cast<float>(i));
+    return v;
+}
+
+Value intIota(Shape shape, Format format) {
+    Value v{shape, {}, format, {}};
+    for (int64_t i = 0; i < shape.elements(); ++i) v.ints.push_back(static_cast<int32_t>(i));
+    return v;
+}
+
+Value floats(Shape shape, std::vector<float> values) {
+    return {shape, std::move(values), Format::NCHW, {}};
+}
+
+Value ints(Shape shape, Ints values) {
+    return {shape, {}, Format::NCHW, std::move(values)};
+}
+
+Value ints(Ints values) {
+    const Shape shape{static_cast<int64_t>(values.size())};
+    return ints(shape, std::move(values));
+}
+
+Value scalar(int32_t value) {
+    return ints(Shape{}, {value});
+}
+
+OpRun::OpRun(OpType type, ParamsPtr params, const char* isa, int threads)
+    : kernels_(selectKernels(isa)), threads_(threads), parses_(false) {
+    node_.type = type;
+    node_.def = findOpDef(type);
+    node_.name = "tested";
+    node_.params = std::move(params);
+}
+
+OpRun::OpRun(OpType type, Table table) : OpRun(type, ParamsPtr()) {
+    table_ = std::move(table);
+    parses_ = true;
+}
+
+std::vector<Value> OpRun::operator()(const std::vector<Value>& inputs, int outputs) {
+    for (size_t i = 0; i < inputs.size(); ++i) node_.inputs.push_back(static_cast<int>(i));
+    for (int i = 0; i < outputs; ++i) node_.outputs.push_back(100 + i);
+    parse();
+    const uint32_t content = node_.def->contentInputs ? node_.def->contentInputs(node_) : 0;
+    std::vector<Tensor*> in, out;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        const Value& v = inputs[i];
+        Tensor* t = make(v.shape, v.ints.empty() ? DataType::Float32 : DataType::Int32, v.format);
+        constant(t, v.ints.empty() ? static_cast<const void*>(v.data.data()) : v.ints.data());
+        t->contentKnown = !parses_ || (content >> i & 1u) != 0;
+        in.push_back(t);
+    }
+    bool empty = true;
+    for (int i = 0; i < outputs; ++i) out.push_back(make({}, DataType::Float32, Format::NCHW));
+    OpContext context{{node_, in, out}, *this};
+    node_.def->shape ? node_.def->shape(context) : copyShapes(context);
+    for (const Tensor* t : out) empty = empty && t->empty();
+    if (!empty && node_.def->geometry) node_.def->geometry(context);
+    if (!empty && !node_.def->geometry) emit(context.command());
+    for (Command& command : commands_) execute(command);
+    std::vector<Value> result;
+    for (const Tensor* t : out) {
+        Value v{t->shape, {}, t->format, {}};
+        if (t->type == DataType::Int32)
+            v.ints.assign(t->as<int32_t>(), t->as<int32_t>() + t->elements());
+        else
+            v.data.assign(t->as<float>(), t->as<float>() + t->elements());
+        result.push_back(std::move(v));
+    }
+    return result;
+}
+
+void OpRun::parse() {
+    if (!parses_ || !node_.def->parse) return;
+    flatbuffers::FlatBufferBuilder builder;
+    std::pair<wire::OpParameter, flatbuffers::Offset<void>> main{wire::OpParameter::NONE, 0};
+    if (table_) main = table_(builder);
+    wire::OpBuilder op(builder);
+    if (table_) {
+        op.add_main_type(main.first);
+        op.add_main(main.second);
+    }
+    op.add_type(static_cast<wire::OpType>(node_.type));
+    builder.Finish(op.Finish());
+    const auto* wireOp = flatbuffers::GetRoot<wire::Op>(builder.GetBufferPointer());
+    node_.params = node_.def->parse(*wireOp, {reinterpret_cast<const Model&>(noModel), node_});
+}
+
+Tensor* OpRun::make(const Shape& shape, DataType type, Format format) {
+    Tensor& t = tensors_.emplace_back();
+    t.shape = shape;
+    t.type = type;
+    t.format = format;
+    return &t;
+}
+
+void OpRun::allocate(Tensor& t) {
+    memory_.emplace_back(t.storageBytes());
+    t.data = memory_.back().data();
+}
+
+Tensor* OpRun::temporary(const Shape& shape, DataType type, Format format) {
+    return make(shape, type, format);
+}
+
+void OpRun::constant(Tensor* output, const void* bytes) {
+    allocate(*output);
+    output->contentKnown = true;
+    copyElements(*output, output->data, bytes);
+}
+
+void OpRun::emit(Command command) {
+    commands_.push_back(std::move(command));
+}
+
+void OpRun::execute(Command& command) {
+    for (Tensor* t : command.outputs) allocate(*t);
+    if (command.type == OpType::Raster) return copyRegions(command);
+    const cpu::CpuOp* op = cpu::findCpuOp(command.type);
+    if (!op) throw std::runtime_error("no execution");
+    BackendConfig config;
+    config.threads = threads_;
+    WeightStore weights;
+    std::shared_ptr<ThreadPool> pool = std::make_shared<InlinePool>();
+    if (threads_ > 1) pool = std::make_shared<ForkJoinPool>(threads_);
+    cpu::CpuBackend backend(kernels_, pool, config, weights);
+    const StorageChoice choice = op->storage ? op->storage(backend, command) : StorageChoice{};
+    // Copies of the tensors in the storage the execution asks for.
+    std::deque<Tensor> stored;
+    std::deque<AlignedBuffer> buffers;
+    Command local = command;
+    const auto store = [&](Tensor* t, int pack) {
+        Tensor& s = stored.emplace_back(*t);
+        s.pack = pack;
+        s.contentKnown = s.contentKnown && pack == 1;
+        buffers.emplace_back(s.storageBytes());
+        s.data = buffers.back().data();
+        return &s;
+    };
+    for (size_t i = 0; i < command.inputs.size(); ++i) {
+        Tensor* t = command.inputs[i];
+        const int pack = (choice.plainInputs >> i & 1) ? 1 : choice.inputPack;
+        Tensor* s = local.inputs[i] = store(t, pack);
+        if (pack == 1)
+            copyElements(*t, s->data, t->data);
+        else {
+            const std::vector<float> packed = toPacked(*t, t->as<float>(), pack);
+            std::memcpy(s->data, packed.data(), packed.size() * 4);
+        }
+    }
+    for (size_t i = 0; i < command.outputs.size(); ++i)
+        local.outputs[i] = store(command.outputs[i], choice.outputPack);
+    std::string reason;
+    const std::unique_ptr<Execution> execution = op->create(backend, local, reason);
+    if (!execution) throw std::runtime_error(reason);
+    execution->onResize();
+    AlignedBuffer scratch(execution->scratchBytes());
+    execution->bindScratch(scratch.data());
+    execution->onExecute();
+    for (size_t i = 0; i < command.outputs.size(); ++i) {
+        Tensor* t = command.outputs[i];
+        const Tensor* s = local.outputs[i];
+        if (choice.outputPack == 1)
+            copyElements(*t, t->data, s->data);
+        else
+            fromPacked(*t, s->as<const float>(), t->as<float>(), choice.outputPack);
+    }
+}
+
+Value run(OpType type, const Table& table, const std::vector<Value>& inputs) {
+    return OpRun(type, table)(inputs)[0];
+}
+
+Ints intsOf(OpType type, const Table& table, const std::vector<Value>& inputs) {
+    return run(type, table, inputs).ints;
+}
+
+std::string shapeOf(OpType type, const Table& table, const std::vector<Value>& inputs) {
+    return run(type, table, inputs).shape.text();
+}
+
+}  // namespace mnnc::test

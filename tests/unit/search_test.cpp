@@ -1,0 +1,27 @@
+// ArgMax, ArgMin, TopKV2: from the wire table to values.
+#include "op_harness.h"
+
+namespace mnnc::test {
+namespace {
+
+TEST(Search, TiesAndAxes) {
+    const auto arg = [](int at) {
+        return
+            [=](flatbuffers::FlatBufferBuilder& b) { return asParameter(wire::CreateArgMax(b, 0, 0, at)); };
+    };
+    EXPECT_EQ(intsOf(OpType::ArgMax, arg(-1), {ints(Shape{2, 3}, {1, 5, 5, -1, -5, -3})}), (Ints{1, 0}));
+    EXPECT_EQ(intsOf(OpType::ArgMin, arg(0), {ints(Shape{2, 2}, {1, 5, 0, 7})}), (Ints{1, 0}));
+    const auto top = [](std::vector<float> values, int k) {
+        const int64_t n = static_cast<int64_t>(values.size());
+        return OpRun(OpType::TopKV2, Table())({floats(Shape{n}, values), ints({k})}, 2)[1].ints;
+    };
+    EXPECT_EQ(top({1, 5, 5}, 2), (Ints{2, 1}));
+    EXPECT_EQ(top({7, 2, 7}, 2), (Ints{2, 0}));
+    EXPECT_EQ(top({1, 5, 5}, 1), Ints{1});
+    EXPECT_EQ(OpRun(OpType::TopKV2, Table())({intIota({3, 2}), scalar(2), scalar(0)}, 2)[0].ints,
+              (Ints{4, 5, 2, 3}));
+    EXPECT_THROW(OpRun(OpType::TopKV2, Table())({intIota({3}), scalar(4)}, 2), Error);
+}
+
+}  // namespace
+}  // namespace mnnc::test
