@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "backends/cpu/kernels/kernels.h"
-#include "floats.h"
-#include "net_steps.h"
+#include "float_util.h"
+#include "net_builder.h"
 
 namespace mnnc::test {
 namespace {

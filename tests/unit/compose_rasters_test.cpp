@@ -5,14 +5,14 @@
 #include <random>
 
 #include "base/error.h"
-#include "net_steps.h"
+#include "net_builder.h"
 
 namespace mnnc::test {
 namespace {
 
 // A net that shuffles its channels: in each unit one half passes unchanged, the other one is convolved, then both mix.
 wire::NetT shuffled(int half, int units, bool keepMixed) {
-    Steps steps;
+    NetBuilder steps;
     const int side = 6;
     int kept = steps.conv(steps.input({1, 3, side, side}), 3, half, 1);
     int mixed = -1, other = steps.conv(kept, half, half, 3);
@@ -34,7 +34,7 @@ TEST(ComposeRasters, ShuffledChannels) {
         for (const bool keepMixed : {false, true}) {
             SCOPED_TRACE(format("%d channels, %d", half, keepMixed));
             const wire::NetT net = shuffled(half, 3, keepMixed);
-            const NetResult apart = runApart(net), through = runNet(net);
+            const NetResult apart = runUnfused(net), through = runNet(net);
             EXPECT_EQ(apart.outputs, through.outputs);
             EXPECT_LE(through.count("Raster") + through.count("Copy"),
                       apart.count("Raster") + apart.count("Copy"));
@@ -46,7 +46,7 @@ TEST(ComposeRasters, ShuffledChannels) {
 }
 
 TEST(ComposeRasters, OtherConsumersKeepTheTensor) {
-    Steps steps;
+    NetBuilder steps;
     const int x = steps.input({1, 4, 6, 5});
     const int turned = steps.permute(x, {0, 2, 3, 1});
     const std::vector<int> parts = steps.split(turned, 1, {2, 3});
@@ -54,10 +54,10 @@ TEST(ComposeRasters, OtherConsumersKeepTheTensor) {
     const wire::NetT alone = steps.finish(outputs);
     const NetResult ranges = runNet(alone);
     EXPECT_EQ(ranges.count("Raster"), 3u) << "each range is turned by itself";
-    EXPECT_EQ(ranges.outputs, runApart(alone).outputs);
+    EXPECT_EQ(ranges.outputs, runUnfused(alone).outputs);
     wire::NetT both = alone;
     both.outputName.push_back(both.tensorName[static_cast<size_t>(turned)]);
-    EXPECT_EQ(runNet(both).outputs, runApart(both).outputs);
+    EXPECT_EQ(runNet(both).outputs, runUnfused(both).outputs);
 }
 
 // Random nets that only move data: composition, reshapes and views change no number.
@@ -128,7 +128,7 @@ class Movements {
         }
     }
 
-    Steps net_;
+    NetBuilder net_;
     std::mt19937 random_;
     std::vector<Value> values_;
     int lastOutputs_ = 0;
@@ -139,14 +139,14 @@ TEST(ComposeRasters, RandomMovements) {
     for (unsigned seed = 0; seed < 300; ++seed) {
         SCOPED_TRACE(seed);
         const wire::NetT net = Movements(seed).net(4 + static_cast<int>(seed % 9));
-        const NetResult apart = runApart(net), through = runNet(net);
+        const NetResult apart = runUnfused(net), through = runNet(net);
         ASSERT_EQ(apart.outputs, through.outputs);
         fewer += through.count("Raster") < apart.count("Raster");
     }
     EXPECT_GT(fewer, 50u);
 }
 
-class RasterNet : public Steps {
+class RasterNet : public NetBuilder {
   public:
     // One region over one input: offset and three strides of source and destination, three sizes.
     int raster(int x, std::vector<int32_t> shape, std::vector<int32_t> region) {

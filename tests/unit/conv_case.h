@@ -11,7 +11,7 @@
 #include "backends/cpu/kernels/conv.h"
 #include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/pack.h"
-#include "floats.h"
+#include "float_util.h"
 #include "model/weights.h"
 
 namespace mnnc::test {
@@ -23,7 +23,7 @@ struct Aligned {
         end = data + bytes / 4;
     }
     // Whether the bytes behind the end are unchanged.
-    bool whole() const {
+    bool guardIntact() const {
         for (const float* p = end; p < storage.data() + storage.size(); ++p)
             if (!std::isnan(*p)) return false;
         return true;
@@ -206,7 +206,7 @@ inline void check(const Case& c) {
             Aligned scratch(plan->scratchBytes(threads));
             plan->run(options.srcNchw ? src.data() : packedSrc.data, packed.data, dst.data, post,
                       scratch.data, lease.pool());
-            ASSERT_TRUE(scratch.whole() && packed.whole() && dst.whole());
+            ASSERT_TRUE(scratch.guardIntact() && packed.guardIntact() && dst.guardIntact());
             Floats result(expected.size());
             packedToNchw(k, dst.data, result.data(), s.batch, s.oc, outArea, one);
             for (size_t i = 0; i < result.size(); ++i) {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "net_steps.h"
+#include "net_builder.h"
 
 namespace mnnc::test {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 constexpr int kIn = 5, kHeight = 6, kWidth = 7;
 
 struct Joined {
-    Steps steps;
+    NetBuilder steps;
     int x;
     explicit Joined(int batch = 1) : x(steps.input({batch, kIn, kHeight, kWidth})) {}
     int conv(int channels) { return steps.conv(x, kIn, channels, 1); }
@@ -129,7 +129,7 @@ TEST(ElisionConcat, AConcatenationMayBeNested) {
 }
 
 TEST(ElisionConcat, AnInputOfTheNetIsCopied) {
-    Steps steps;
+    NetBuilder steps;
     const int x = steps.input({1, 16, kHeight, kWidth});
     const int y = steps.relu(x);
     const NetResult result = runNet(steps.finish({steps.concat({x, y}), y}));

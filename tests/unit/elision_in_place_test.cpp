@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "net_steps.h"
+#include "net_builder.h"
 
 namespace mnnc::test {
 namespace {
@@ -22,7 +22,7 @@ constexpr int kWidth = 4096;
 constexpr int64_t kTensor = kWidth * 4 + 64;  // with the slack behind it
 
 TEST(ElisionInPlace, AChainOfOperatorsNeedsOneTensor) {
-    Steps steps;
+    NetBuilder steps;
     int y = steps.input({1, kWidth});
     for (int i = 0; i < 3; ++i) {
         y = steps.softmax(y);
@@ -32,7 +32,7 @@ TEST(ElisionInPlace, AChainOfOperatorsNeedsOneTensor) {
 }
 
 TEST(ElisionInPlace, EitherOperandMayBeOverwritten) {
-    Steps steps;
+    NetBuilder steps;
     const int x = steps.input({1, kWidth});
     const int a = steps.softmax(x), b = steps.relu(x);
     const int c = steps.softmax(steps.binary(BinaryCode::SUB, a, b));  // where a was
@@ -41,24 +41,24 @@ TEST(ElisionInPlace, EitherOperandMayBeOverwritten) {
 }
 
 TEST(ElisionInPlace, ATensorThatIsReadLaterIsKept) {
-    Steps steps;
+    NetBuilder steps;
     const int a = steps.softmax(steps.input({1, kWidth}));
     const int b = steps.softmax(a);
     const int c = steps.binary(BinaryCode::MUL, b, a);
     EXPECT_EQ(arenaOf(steps.finish({c})), 2 * kTensor);
-    Steps kept;
+    NetBuilder kept;
     const int x = kept.softmax(kept.input({1, kWidth}));
     EXPECT_EQ(arenaOf(kept.finish({kept.softmax(x), x})), 2 * kTensor);
 }
 
 TEST(ElisionInPlace, ASumOverwritesItsResidual) {
-    Steps steps;
+    NetBuilder steps;
     const int x = steps.conv(steps.input({1, 5, 32, 32}), 5, 32, 3);
     const int y = steps.binary(BinaryCode::ADD, steps.conv(x, 32, 32, 3), x);  // x is read around each output
     const int z = steps.conv(y, 32, 32, 3);
     const int sum = steps.binary(BinaryCode::ADD, steps.conv(z, 32, 32, 3), y);
     const wire::NetT net = steps.finish({sum});
-    const NetResult together = runNet(net), apart = runApart(net);
+    const NetResult together = runNet(net), apart = runUnfused(net);
     ASSERT_EQ(together.ops.size(), 4u);
     for (size_t i = 0; i < together.outputs[0].size(); ++i)
         ASSERT_NEAR(together.outputs[0][i], apart.outputs[0][i],
@@ -67,23 +67,23 @@ TEST(ElisionInPlace, ASumOverwritesItsResidual) {
 
 // Every kind of convolution reads the residual before it stores the sum, or does not overwrite it.
 TEST(ElisionInPlace, ResidualsOfEveryConvolution) {
-    const std::vector<std::function<int(Steps&, int)>> kinds = {
-        [](Steps& s, int x) { return s.conv(x, 24, 24, 1); },
-        [](Steps& s, int x) { return s.conv(x, 24, 24, 3); },
-        [](Steps& s, int x) { return s.conv(x, 24, 24, 5); },
-        [](Steps& s, int x) { return s.depthwise(x, 24); },
-        [](Steps& s, int x) { return s.grouped(x, 24, 3); },
-        [](Steps& s, int x) { return s.grouped(x, 24, 6); },
+    const std::vector<std::function<int(NetBuilder&, int)>> kinds = {
+        [](NetBuilder& s, int x) { return s.conv(x, 24, 24, 1); },
+        [](NetBuilder& s, int x) { return s.conv(x, 24, 24, 3); },
+        [](NetBuilder& s, int x) { return s.conv(x, 24, 24, 5); },
+        [](NetBuilder& s, int x) { return s.depthwise(x, 24); },
+        [](NetBuilder& s, int x) { return s.grouped(x, 24, 3); },
+        [](NetBuilder& s, int x) { return s.grouped(x, 24, 6); },
     };
     for (const auto& kind : kinds)
         for (const bool activated : {false, true}) {
-            Steps steps;
+            NetBuilder steps;
             const int x = steps.input({2, 24, 15, 14});
             const int a = steps.softmax(steps.conv(x, 24, 24, 1)), b = steps.conv(x, 24, 24, 1);
             int sum = steps.binary(BinaryCode::ADD, kind(steps, b), steps.conv(a, 24, 24, 1));
             if (activated) sum = steps.unary(UnaryCode::TANH, sum);
             const wire::NetT net = steps.finish({sum});
-            const NetResult apart = runApart(net);
+            const NetResult apart = runUnfused(net);
             for (const int threads : {1, 2}) {
                 SessionConfig config;
                 config.backend.threads = threads;
@@ -97,11 +97,11 @@ TEST(ElisionInPlace, ResidualsOfEveryConvolution) {
 
 // A row is read by all others: the sum may not overwrite it.
 TEST(ElisionInPlace, ASliceOfTheInputPreventsOverwriting) {
-    Steps steps;
+    NetBuilder steps;
     const int x = steps.softmax(steps.input({4, 64}));
     const int first = steps.split(x, 0, {1})[0];
     const wire::NetT net = steps.finish({steps.binary(BinaryCode::SUB, x, first)});
-    EXPECT_EQ(runNet(net).outputs, runApart(net).outputs);
+    EXPECT_EQ(runNet(net).outputs, runUnfused(net).outputs);
 }
 
 // Nets with every way of sharing memory: views, concatenations in place, results that overwrite inputs.
@@ -173,13 +173,13 @@ class RandomNet {
     std::mt19937 random_;
     std::vector<int32_t> dims_;
     std::vector<int> live_;
-    Steps steps_;
+    NetBuilder steps_;
 };
 
 TEST(ElisionInPlace, RandomNetsMatchUnsharedRuns) {
     for (unsigned seed = 0; seed < 150; ++seed) {
         const wire::NetT net = RandomNet(seed).build();
-        const NetResult apart = runApart(net);
+        const NetResult apart = runUnfused(net);
         for (const int threads : {1, 2}) {
             SessionConfig config;
             config.backend.threads = threads;

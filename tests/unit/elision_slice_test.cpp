@@ -1,7 +1,7 @@
 // Slices that are views: when nothing is copied, and that the numbers are those of copies.
 #include <gtest/gtest.h>
 
-#include "net_steps.h"
+#include "net_builder.h"
 
 namespace mnnc::test {
 namespace {
@@ -23,9 +23,9 @@ std::vector<float> range(const std::vector<float>& whole, const std::vector<int3
 }
 
 // Splits y, the result of `make` with these extents, and doubles every part.
-void expectSplit(const std::function<int(Steps&)>& make, const std::vector<int32_t>& dims, size_t axis,
+void expectSplit(const std::function<int(NetBuilder&)>& make, const std::vector<int32_t>& dims, size_t axis,
                  const std::vector<int32_t>& points, size_t copies) {
-    Steps steps;
+    NetBuilder steps;
     const int y = make(steps);
     std::vector<int> outputs = {y};
     for (const int part : steps.split(y, static_cast<int>(axis), points))
@@ -48,12 +48,12 @@ void expectSplit(const std::function<int(Steps&)>& make, const std::vector<int32
 }
 
 TEST(ElisionSlice, WholeBlocksOfChannelsAreNotCopied) {
-    const auto conv = [](Steps& s) { return s.conv(s.input({1, 5, 6, 7}), 5, 64, 3); };
+    const auto conv = [](NetBuilder& s) { return s.conv(s.input({1, 5, 6, 7}), 5, 64, 3); };
     expectSplit(conv, {1, 64, 6, 7}, 1, {16, 48}, 0);
     expectSplit(conv, {1, 64, 6, 7}, 1, {32}, 0);
     // The last block belongs to one part alone.
     expectSplit(
-        [](Steps& s) {
+        [](NetBuilder& s) {
             return s.conv(s.input({1, 5, 6, 7}), 5, 39, 3);
         },
         {1, 39, 6, 7}, 1, {16, 32}, 0);
@@ -61,45 +61,49 @@ TEST(ElisionSlice, WholeBlocksOfChannelsAreNotCopied) {
 
 TEST(ElisionSlice, SharedBlocksAreCopied) {
     expectSplit(
-        [](Steps& s) {
+        [](NetBuilder& s) {
             return s.conv(s.input({1, 5, 6, 7}), 5, 39, 3);
         },
         {1, 39, 6, 7}, 1, {16, 33}, 2);
-    expectSplit([](Steps& s) { return s.conv(s.input({2, 5, 6, 7}), 5, 32, 3); }, {2, 32, 6, 7}, 1, {16}, 2);
+    expectSplit(
+        [](NetBuilder& s) {
+            return s.conv(s.input({2, 5, 6, 7}), 5, 32, 3);
+        },
+        {2, 32, 6, 7}, 1, {16}, 2);
 }
 
 TEST(ElisionSlice, BatchesAndRowsAreNotCopied) {
     expectSplit(
-        [](Steps& s) {
+        [](NetBuilder& s) {
             return s.conv(s.input({4, 5, 6, 7}), 5, 39, 3);
         },
         {4, 39, 6, 7}, 0, {1, 3}, 0);
     // Gates and time steps: one pixel, so that packed and row-major are the same bytes.
     expectSplit(
-        [](Steps& s) {
+        [](NetBuilder& s) {
             return s.conv(s.input({1, 5, 1, 1}), 5, 128, 1);
         },
         {1, 128, 1, 1}, 1, {32, 64, 96}, 0);
     expectSplit(
-        [](Steps& s) {
+        [](NetBuilder& s) {
             return s.conv(s.input({9, 5, 1, 1}), 5, 128, 1);
         },
         {9, 128, 1, 1}, 0, {3, 4}, 0);
 }
 
 TEST(ElisionSlice, RowMajorRangesAreAligned) {
-    const auto sum = [](Steps& s) {
+    const auto sum = [](NetBuilder& s) {
         const int x = s.input({6, 24, 2});
         return s.binary(BinaryCode::ADD, x, s.scalar(1));
     };
     expectSplit(sum, {6, 24, 2}, 0, {1, 2, 5}, 0);  // 192 bytes a row
     expectSplit(sum, {6, 24, 2}, 1, {8}, 2);        // not one range
-    const auto odd = [](Steps& s) { return s.binary(BinaryCode::ADD, s.input({6, 7}), s.scalar(1)); };
+    const auto odd = [](NetBuilder& s) { return s.binary(BinaryCode::ADD, s.input({6, 7}), s.scalar(1)); };
     expectSplit(odd, {6, 7}, 0, {1, 2}, 2);  // the first alone begins at a multiple of 64 bytes
 }
 
 TEST(ElisionSlice, ASliceOfAnInputFollowsTheInput) {
-    Steps steps;
+    NetBuilder steps;
     const int x = steps.input({4, 32});
     const std::vector<int> parts = steps.split(x, 0, {1, 3});
     const int sum = steps.binary(BinaryCode::ADD, parts[0], parts[2]);
@@ -124,7 +128,7 @@ TEST(ElisionSlice, ASliceOfAnInputFollowsTheInput) {
 }
 
 TEST(ElisionSlice, SlicesKeepTheWholeAlive) {
-    Steps steps;
+    NetBuilder steps;
     const int y = steps.conv(steps.input({1, 5, 6, 7}), 5, 64, 1);
     const std::vector<int> parts = steps.split(y, 1, {32});
     // Other tensors of the same size come and go before the second part is read.
@@ -132,7 +136,7 @@ TEST(ElisionSlice, SlicesKeepTheWholeAlive) {
     for (int i = 0; i < 3; ++i) z = steps.conv(z, 64, 64, 3);
     const int end = steps.conv(z, 64, 32, 1);
     const wire::NetT net = steps.finish({steps.binary(BinaryCode::MUL, end, parts[1]), parts[1]});
-    const NetResult together = runNet(net), apart = runApart(net);
+    const NetResult together = runNet(net), apart = runUnfused(net);
     EXPECT_EQ(together.count("Raster"), 0u);
     EXPECT_EQ(together.outputs, apart.outputs);
 }
@@ -140,7 +144,7 @@ TEST(ElisionSlice, SlicesKeepTheWholeAlive) {
 // A split whose parts are concatenated again, alone or together with results that were computed from them.
 TEST(ElisionSlice, SlicesOfAConcatenation) {
     for (const bool first : {true, false}) {
-        Steps steps;
+        NetBuilder steps;
         const int y = steps.conv(steps.input({1, 5, 6, 7}), 5, 64, 1);
         const std::vector<int> parts = steps.split(y, 1, {32});
         const int z = steps.conv(parts[1], 32, 48, 3);

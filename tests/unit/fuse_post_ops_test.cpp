@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "net_steps.h"
+#include "net_builder.h"
 
 namespace mnnc::test {
 namespace {
@@ -15,7 +15,7 @@ using UnaryCode = wire::UnaryOpOperation;
 
 // Runs as `ops` operators; the algorithm of the one at `index` ends with `text`.
 void expectFused(const wire::NetT& net, size_t ops, const std::string& text, size_t index = SIZE_MAX) {
-    const NetResult apart = runApart(net);
+    const NetResult apart = runUnfused(net);
     for (const int threads : {1, 2}) {
         SessionConfig config;
         config.backend.threads = threads;
@@ -41,49 +41,50 @@ constexpr int kIn = 5;
 
 // Operators behind a product, and the end of the algorithm name when they are fused.
 struct Tail {
-    std::function<int(Steps&, int)> build;
+    std::function<int(NetBuilder&, int)> build;
     std::string text;
 };
 std::vector<Tail> tails() {
-    const auto u = [](UnaryCode code) { return [code](Steps& s, int x) { return s.unary(code, x); }; };
+    const auto u = [](UnaryCode code) { return [code](NetBuilder& s, int x) { return s.unary(code, x); }; };
     return {
         {u(UnaryCode::SIGMOID), " +sigmoid"},
         {u(UnaryCode::TANH), " +tanh"},
         {u(UnaryCode::HARDSWISH), " +hardswish"},
         {u(UnaryCode::GELU_STANDARD), " +gelu"},
         {u(UnaryCode::SILU), " +silu"},
-        {[](Steps& s, int x) { return s.relu(x); }, " +clip"},
-        {[](Steps& s, int x) { return s.clip(x, -1, 2); }, " +clip"},
-        {[](Steps& s, int x) { return s.clip(s.relu(x), -1, 2); }, " +clip"},
-        {[](Steps& s, int x) { return s.clip(s.clip(x, 3, 4), -1, 2); }, " +clip"},
-        {[](Steps& s, int x) { return s.clip(s.unary(UnaryCode::TANH, x), -0.5f, 0.25f); }, " +tanh +clip"},
-        {[](Steps& s, int x) { return s.binary(BinaryCode::MUL, s.unary(UnaryCode::SIGMOID, x), x); },
+        {[](NetBuilder& s, int x) { return s.relu(x); }, " +clip"},
+        {[](NetBuilder& s, int x) { return s.clip(x, -1, 2); }, " +clip"},
+        {[](NetBuilder& s, int x) { return s.clip(s.relu(x), -1, 2); }, " +clip"},
+        {[](NetBuilder& s, int x) { return s.clip(s.clip(x, 3, 4), -1, 2); }, " +clip"},
+        {[](NetBuilder& s, int x) { return s.clip(s.unary(UnaryCode::TANH, x), -0.5f, 0.25f); },
+         " +tanh +clip"},
+        {[](NetBuilder& s, int x) { return s.binary(BinaryCode::MUL, s.unary(UnaryCode::SIGMOID, x), x); },
          " +silu"},
         // hard swish as exporters write it
-        {[](Steps& s, int x) {
+        {[](NetBuilder& s, int x) {
              const int clipped = s.clip(s.binary(BinaryCode::ADD, x, s.scalar(3)), 0, 6);
              return s.binary(BinaryCode::REALDIV, s.binary(BinaryCode::MUL, x, clipped), s.scalar(6));
          },
          " +hardswish"},
-        {[](Steps& s, int x) {
+        {[](NetBuilder& s, int x) {
              const int clipped = s.clip(s.binary(BinaryCode::ADD, s.scalar(3), x), 0, 6);
              return s.binary(BinaryCode::MUL, s.binary(BinaryCode::MUL, clipped, s.scalar(1 / 6.0f)), x);
          },
          " +hardswish"},
-        {[](Steps& s, int x) {
+        {[](NetBuilder& s, int x) {
              const int line =
                  s.binary(BinaryCode::ADD, s.binary(BinaryCode::MUL, x, s.scalar(1 / 6.0f)), s.scalar(0.5f));
              return s.binary(BinaryCode::MUL, x, s.clip(line, 0, 1));
          },
          " +hardswish"},
         // and without the product
-        {[](Steps& s, int x) {
+        {[](NetBuilder& s, int x) {
              const int line =
                  s.binary(BinaryCode::SUB, s.binary(BinaryCode::REALDIV, x, s.scalar(6)), s.scalar(-0.5f));
              return s.clip(line, 0, 1);
          },
          " +hardsigmoid"},
-        {[](Steps& s, int x) {
+        {[](NetBuilder& s, int x) {
              const int clipped = s.clip(s.binary(BinaryCode::ADD, x, s.scalar(3)), 0, 6);
              return s.binary(BinaryCode::REALDIV, clipped, s.scalar(6));
          },
@@ -94,7 +95,7 @@ std::vector<Tail> tails() {
 TEST(FusePostOps, ActivationsOfConvolutions) {
     for (const Tail& tail : tails())
         for (const int kernel : {1, 3}) {
-            Steps s;
+            NetBuilder s;
             const int x = s.conv(s.input(kDims), kIn, 19, kernel);
             const int y = tail.build(s, x);
             expectFused(s.finish({y}), 1, tail.text);
@@ -103,7 +104,7 @@ TEST(FusePostOps, ActivationsOfConvolutions) {
 
 TEST(FusePostOps, ActivationsOfDepthwiseConvolutions) {
     for (const Tail& tail : tails()) {
-        Steps s;
+        NetBuilder s;
         const int x = s.depthwise(s.input(kDims), kIn);
         const int y = tail.build(s, x);
         expectFused(s.finish({y}), 1, tail.text);
@@ -112,7 +113,7 @@ TEST(FusePostOps, ActivationsOfDepthwiseConvolutions) {
 
 TEST(FusePostOps, ActivationsOfScales) {
     for (const Tail& tail : tails()) {
-        Steps s;
+        NetBuilder s;
         const int x = s.scale(s.conv(s.input(kDims), kIn, 19, 3), 19);
         const int y = tail.build(s, x);
         expectFused(s.finish({y}), 2, tail.text);
@@ -121,14 +122,14 @@ TEST(FusePostOps, ActivationsOfScales) {
 
 TEST(FusePostOps, ASumBeforeAnActivation) {
     for (const bool second : {false, true}) {
-        Steps s;
+        NetBuilder s;
         const int x = s.input(kDims);
         const int a = s.conv(x, kIn, 19, 3), b = s.conv(x, kIn, 19, 1);
         const int sum = second ? s.binary(BinaryCode::ADD, a, b) : s.binary(BinaryCode::ADD, b, a);
         expectFused(s.finish({s.unary(UnaryCode::SILU, sum)}), 2, " +add +silu");
     }
     for (const bool relu : {false, true}) {
-        Steps s;
+        NetBuilder s;
         const int x = s.input(kDims);
         const int y = s.binary(BinaryCode::ADD, s.conv(x, kIn, kIn, 3), x, relu);
         expectFused(s.finish({y}), 1, relu ? " +add +clip" : " +add");
@@ -137,13 +138,13 @@ TEST(FusePostOps, ASumBeforeAnActivation) {
 
 TEST(FusePostOps, ASumBehindAReshape) {
     for (const bool relu : {false, true}) {
-        Steps s;
+        NetBuilder s;
         const int x = s.input({11, 5, 1, 1}), other = s.input({1, 11, 32});
         const int y = s.reshape(s.conv(x, 5, 32, 1), {1, 11, 32});
         expectFused(s.finish({s.binary(BinaryCode::ADD, other, y, relu)}), 1, relu ? " +add +clip" : " +add");
     }
     {  // a stream of residuals
-        Steps s;
+        NetBuilder s;
         const int x = s.input({11, 32, 1, 1});
         int stream = s.reshape(s.conv(x, 32, 32, 1), {1, 11, 32});
         for (int i = 0; i < 3; ++i) {
@@ -154,7 +155,7 @@ TEST(FusePostOps, ASumBehindAReshape) {
         expectFused(s.finish({stream}), 7, " +add");
     }
     {  // an activation behind the sum is left alone
-        Steps s;
+        NetBuilder s;
         const int x = s.input({11, 5, 1, 1}), other = s.input({1, 11, 32});
         const int y = s.reshape(s.conv(x, 5, 32, 1), {1, 11, 32});
         expectFused(s.finish({s.unary(UnaryCode::TANH, s.binary(BinaryCode::ADD, other, y))}), 2, " +add", 0);
@@ -162,12 +163,12 @@ TEST(FusePostOps, ASumBehindAReshape) {
     // Not fused: the shapes are stored differently, or the sum without the residual has another consumer.
     for (const std::vector<int32_t>& dims : {std::vector<int32_t>{11, 5, 1, 1}, {1, 5, 3, 3}}) {
         const int channels = dims[2] == 1 ? 19 : 32;
-        Steps s;
+        NetBuilder s;
         const int x = s.input(dims), other = s.input({1, dims[0] * dims[2] * dims[3], channels});
         const int y = s.reshape(s.conv(x, 5, channels, 1), {1, dims[0] * dims[2] * dims[3], channels});
         expectFused(s.finish({s.binary(BinaryCode::ADD, other, y)}), 2, "");
     }
-    Steps s;
+    NetBuilder s;
     const int x = s.input({11, 5, 1, 1}), other = s.input({1, 11, 32});
     const int y = s.reshape(s.conv(x, 5, 32, 1), {1, 11, 32});
     expectFused(s.finish({y, s.binary(BinaryCode::ADD, other, y)}), 2, "");
@@ -175,63 +176,63 @@ TEST(FusePostOps, ASumBehindAReshape) {
 
 TEST(FusePostOps, OtherConsumersPreventIt) {
     {  // an output
-        Steps s;
+        NetBuilder s;
         const int x = s.conv(s.input(kDims), kIn, 19, 3);
         const int y = s.relu(x);
         expectFused(s.finish({x, y}), 2, "");
     }
     {  // two readers
-        Steps s;
+        NetBuilder s;
         const int x = s.conv(s.input(kDims), kIn, 19, 3);
         const int a = s.unary(UnaryCode::TANH, x), b = s.unary(UnaryCode::SIGMOID, x);
         expectFused(s.finish({a, b}), 3, "");
     }
     {  // part of a hard swish is an output
-        Steps s;
+        NetBuilder s;
         const int x = s.conv(s.input(kDims), kIn, 19, 3);
         const int clipped = s.clip(s.binary(BinaryCode::ADD, x, s.scalar(3)), 0, 6);
         const int y = s.binary(BinaryCode::REALDIV, s.binary(BinaryCode::MUL, x, clipped), s.scalar(6));
         expectFused(s.finish({clipped, y}), 3, "");
     }
     {  // x + x
-        Steps s;
+        NetBuilder s;
         const int x = s.conv(s.input(kDims), kIn, 19, 3);
         expectFused(s.finish({s.binary(BinaryCode::ADD, x, x)}), 2, "");
     }
 }
 
 TEST(FusePostOps, OtherPatternsAreKept) {
-    const std::vector<std::function<int(Steps&, int)>> others = {
-        [](Steps& s, int x) { return s.relu(x, 0.1f); },
-        [](Steps& s, int x) { return s.unary(UnaryCode::EXP, x); },
-        [](Steps& s, int x) { return s.binary(BinaryCode::MUL, x, s.scalar(2)); },
-        [](Steps& s, int x) { return s.binary(BinaryCode::ADD, x, s.scalar(2)); },
+    const std::vector<std::function<int(NetBuilder&, int)>> others = {
+        [](NetBuilder& s, int x) { return s.relu(x, 0.1f); },
+        [](NetBuilder& s, int x) { return s.unary(UnaryCode::EXP, x); },
+        [](NetBuilder& s, int x) { return s.binary(BinaryCode::MUL, x, s.scalar(2)); },
+        [](NetBuilder& s, int x) { return s.binary(BinaryCode::ADD, x, s.scalar(2)); },
     };
     for (const auto& other : others) {
-        Steps s;
+        NetBuilder s;
         const int x = s.conv(s.input(kDims), kIn, 19, 3);
         expectFused(s.finish({other(s, x)}), 2, "");
     }
     {  // another constant: no hard swish
-        Steps s;
+        NetBuilder s;
         const int x = s.conv(s.input(kDims), kIn, 19, 3);
         const int clipped = s.clip(s.binary(BinaryCode::ADD, x, s.scalar(3)), 0, 6);
         const int y = s.binary(BinaryCode::REALDIV, s.binary(BinaryCode::MUL, x, clipped), s.scalar(5));
         expectFused(s.finish({y}), 2, "");
     }
     {  // the file's own clamp comes first
-        Steps s;
+        NetBuilder s;
         const int x = s.conv(s.input(kDims), kIn, 19, 3, true);
         expectFused(s.finish({s.unary(UnaryCode::TANH, x)}), 2, "");
     }
     {  // an activation, then a sum
-        Steps s;
+        NetBuilder s;
         const int x = s.input(kDims);
         const int y = s.binary(BinaryCode::ADD, s.unary(UnaryCode::TANH, s.conv(x, kIn, kIn, 3)), x);
         expectFused(s.finish({y}), 2, " +tanh", 0);
     }
     {  // a sum that is broadcast
-        Steps s;
+        NetBuilder s;
         const int x = s.input(kDims), one = s.input({1, kIn, 1, 1});
         const int y = s.binary(BinaryCode::ADD, s.conv(x, kIn, kIn, 3), one);
         expectFused(s.finish({y}), 2, "");

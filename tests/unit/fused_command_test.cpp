@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "net_steps.h"
+#include "net_builder.h"
 
 namespace mnnc::test {
 namespace {
@@ -56,7 +56,7 @@ TEST(FusedCommand, PatternsAreFoundByName) {
 }
 
 TEST(FusedCommand, AFileThatClaimsToHaveOneIsRefused) {
-    Steps s;
+    NetBuilder s;
     wire::NetT net = s.finish({s.relu(s.input({1, 4, 3, 3}))});
     net.oplists.back()->type = static_cast<wire::OpType>(OpType::Fused);
     const std::vector<uint8_t> bytes = pack(net);

@@ -6,7 +6,7 @@
 #include <climits>
 #include <functional>
 
-#include "net_steps.h"
+#include "net_builder.h"
 #include "public_session.h"
 
 namespace mnnc::test {
@@ -14,7 +14,7 @@ namespace mnnc::test {
 using Ints = std::vector<int32_t>;
 using Floats = std::vector<float>;
 
-class IndexNet : public Steps {
+class IndexNet : public NetBuilder {
   public:
     int ints(Ints dims) {
         wire::InputT input;

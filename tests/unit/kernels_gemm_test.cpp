@@ -8,7 +8,7 @@
 
 #include "backends/cpu/kernels/gemm.h"
 #include "backends/cpu/kernels/pack.h"
-#include "floats.h"
+#include "float_util.h"
 
 namespace mnnc::test {
 namespace {

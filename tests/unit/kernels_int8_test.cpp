@@ -72,12 +72,12 @@ int8_t rounded(float value, float lo, float hi) {
 }
 
 // Steps after the sums, whole blocks of any instruction set.
-struct Steps {
+struct NetBuilder {
     std::vector<float> scale, offset, min;
     std::vector<int32_t> bias;
     Int8Post post;
 
-    Steps(int channels, bool withMin, unsigned seed) {
+    NetBuilder(int channels, bool withMin, unsigned seed) {
         std::mt19937 random(seed);
         std::uniform_real_distribution<float> unit(0.2f, 1.0f);
         const size_t count = static_cast<size_t>((channels + 15) / 16 * 16);
@@ -141,7 +141,7 @@ void expectDense(const ConvShape& s, int groups = 1, bool nchw = false, bool wit
                  Kind kind = Kind::Int8) {
     const Bytes src = randomBytes(static_cast<size_t>(s.batch * s.ic * s.ih * s.iw), 1);
     const Bytes weights = randomBytes(static_cast<size_t>(s.oc * (s.ic / groups) * s.kh * s.kw), 2);
-    Steps steps(s.oc, withMin, 3);
+    NetBuilder steps(s.oc, withMin, 3);
     if (kind == Kind::Float32) {
         steps.post.lo = -std::numeric_limits<float>::infinity();
         steps.post.hi = 1000;
@@ -235,7 +235,7 @@ void expectDepthwise(const ConvShape& s) {
     ASSERT_TRUE(fitsInt8Depthwise(s));
     const Bytes src = randomBytes(static_cast<size_t>(s.batch * s.ic * s.ih * s.iw), 4);
     const Bytes weights = randomBytes(static_cast<size_t>(s.ic * s.kh * s.kw), 5);
-    Steps steps(s.oc, false, 6);
+    NetBuilder steps(s.oc, false, 6);
     for (float& scale : steps.scale) scale *= 4;
     Bytes want;
     for (int n = 0; n < s.batch; ++n)

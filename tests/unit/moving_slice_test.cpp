@@ -4,14 +4,14 @@
 
 #include <algorithm>
 
-#include "net_steps.h"
+#include "net_builder.h"
 
 namespace mnnc::test {
 namespace {
 
 constexpr int kRows = 6, kColumns = 5;
 
-class MovingNet : public Steps {
+class MovingNet : public NetBuilder {
   public:
     int ints(std::vector<int32_t> dims) {
         const int id = tensor();

@@ -12,7 +12,7 @@
 #include "backends/cpu/kernels/kernels.h"
 #include "base/aligned.h"
 #include "base/error.h"
-#include "floats.h"
+#include "float_util.h"
 #include "mnn_generated.h"
 #include "ops/op_def.h"
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "net_steps.h"
+#include "net_builder.h"
 
 namespace mnnc::test {
 namespace {
@@ -44,7 +44,7 @@ Change changeOf(const char* pass, const wire::NetT& net) {
 using Counts = std::pair<size_t, size_t>;
 
 TEST(Passes, NothingIsRecordedUnlessAsked) {
-    Steps s;
+    NetBuilder s;
     const wire::NetT net = s.finish({s.relu(s.input({1, 4, 3, 3}))});
     const std::vector<uint8_t> bytes = pack(net);
     const auto interpreter =
@@ -53,14 +53,14 @@ TEST(Passes, NothingIsRecordedUnlessAsked) {
 }
 
 TEST(Passes, ComposeRasters) {
-    Steps s;
+    NetBuilder s;
     const int x = s.permute(s.reshape(s.input({1, 8, 3, 5}), {1, 2, 4, 15}), {0, 2, 1, 3});
     const Change change = changeOf("compose-rasters", s.finish({s.reshape(x, {1, 8, 3, 5})}));
     EXPECT_GT(change.of("Raster").first, change.of("Raster").second);
 }
 
 TEST(Passes, RecogniseActivations) {
-    Steps s;
+    NetBuilder s;
     const int x = s.input({1, 4, 3, 3});
     const int clipped = s.clip(s.binary(BinaryCode::ADD, x, s.scalar(3)), 0, 6);
     const int y = s.binary(BinaryCode::REALDIV, s.binary(BinaryCode::MUL, x, clipped), s.scalar(6));
@@ -71,7 +71,7 @@ TEST(Passes, RecogniseActivations) {
 }
 
 TEST(Passes, FoldOperandRasters) {
-    Steps s;
+    NetBuilder s;
     const int a = s.input({2, 3, 4, 5}), b = s.input({2, 3, 6, 5});
     const int y = s.matmul(a, s.permute(b, {0, 1, 3, 2}));
     const Change change = changeOf("fold-operand-rasters", s.finish({y}));
@@ -79,7 +79,7 @@ TEST(Passes, FoldOperandRasters) {
 }
 
 TEST(Passes, FusePostOps) {
-    Steps s;
+    NetBuilder s;
     const int x = s.input({1, 5, 6, 7});
     const int sum = s.binary(BinaryCode::ADD, s.conv(x, 5, 5, 3), x);
     const Change change = changeOf("fuse-post-ops", s.finish({s.unary(UnaryCode::TANH, sum)}));
@@ -89,7 +89,7 @@ TEST(Passes, FusePostOps) {
 }
 
 TEST(Passes, Quantize) {
-    Steps s;
+    NetBuilder s;
     const int x = s.input({1, 4, 6, 6});
     const int y = s.relu(s.relu(x, 0));
     wire::NetT net = s.finish({y});
@@ -110,7 +110,7 @@ TEST(Passes, Quantize) {
 }
 
 TEST(Passes, FuseCompositesPointwiseDepthwise) {
-    Steps s;
+    NetBuilder s;
     const int wide = s.conv(s.input({1, 8, 96, 96}), 8, 48, 1);
     const Change change = changeOf("fuse-composites", s.finish({s.depthwise(wide, 48)}));
     EXPECT_EQ(change.of("Convolution"), (Counts{1, 0}));
@@ -119,7 +119,7 @@ TEST(Passes, FuseCompositesPointwiseDepthwise) {
 }
 
 TEST(Passes, FuseCompositesResizedConvolution) {
-    Steps s;
+    NetBuilder s;
     const int up = s.resize(s.input({1, 48, 40, 40}), 2, 80, 80);
     const Change change = changeOf("fuse-composites", s.finish({s.conv(up, 48, 20, 3)}));
     EXPECT_EQ(change.of("Interp"), (Counts{1, 0}));
@@ -128,7 +128,7 @@ TEST(Passes, FuseCompositesResizedConvolution) {
 }
 
 TEST(Passes, FuseCompositesElementwiseChain) {
-    Steps s;
+    NetBuilder s;
     const int x = s.input({1, 4, 20, 20}), y = s.input({1, 4, 20, 20});
     const int z = s.unary(UnaryCode::EXP, s.binary(BinaryCode::MUL, s.unary(UnaryCode::ABS, x), y));
     const Change change = changeOf("fuse-composites", s.finish({z}));

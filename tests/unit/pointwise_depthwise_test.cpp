@@ -11,7 +11,7 @@
 #include "base/aligned.h"
 #include "base/error.h"
 #include "model/weights.h"
-#include "net_steps.h"
+#include "net_builder.h"
 
 namespace mnnc::test {
 namespace {
@@ -192,7 +192,7 @@ using BinaryCode = wire::BinaryOpOperation;
 constexpr int kSide = 80, kChannels = 64;  // 1.6 MB between the two
 
 wire::NetT net(int side, bool readTwice, bool residual) {
-    Steps steps;
+    NetBuilder steps;
     const int x = steps.input({1, 8, side, side});
     int wide = steps.conv(x, 8, kChannels, 1);
     if (residual) wide = steps.binary(BinaryCode::ADD, wide, steps.conv(x, 8, kChannels, 3));
@@ -204,7 +204,7 @@ wire::NetT net(int side, bool readTwice, bool residual) {
 
 TEST(PointwiseDepthwise, InANet) {
     const wire::NetT joined = net(kSide, false, false);
-    const NetResult apart = runApart(joined);
+    const NetResult apart = runUnfused(joined);
     EXPECT_EQ(apart.count("PointwiseDepthwise"), 0u);
     for (const int threads : {1, 2}) {
         SessionConfig config;

@@ -7,16 +7,16 @@
 #include <cmath>
 #include <limits>
 
-#include "net_steps.h"
+#include "net_builder.h"
 
 namespace mnnc::test {
 namespace {
 
 constexpr int kChannels = 6;
 
-class QuantNet : public Steps {
+class QuantNet : public NetBuilder {
   public:
-    int input() { return Steps::input({1, kChannels, 5, 4}); }
+    int input() { return NetBuilder::input({1, kChannels, 5, 4}); }
     int conv(int x) {
         wire::Convolution2DT conv = makeConv(kChannels, kChannels, 0);
         conv.quanParameter = std::make_unique<wire::IDSTQuanT>();

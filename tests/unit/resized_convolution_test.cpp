@@ -1,6 +1,5 @@
 // A convolution that is fused with a resize of its input gives the bits of the two operators, and a net with such a
 // pair needs no memory for the resized map.
-
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -8,8 +7,8 @@
 
 #include "backends/cpu/kernels/conv.h"
 #include "base/aligned.h"
-#include "floats.h"
-#include "net_steps.h"
+#include "float_util.h"
+#include "net_builder.h"
 
 namespace mnnc::test {
 namespace {
@@ -126,7 +125,7 @@ constexpr int kSmall = 40, kSide = 2 * kSmall;
 enum class Net { Plain, Concat, TwoResized, Misaligned, ReadTwice, Small, Pointwise };
 
 wire::NetT net(Net kind, int resizeType) {
-    Steps steps;
+    NetBuilder steps;
     const int side = kind == Net::Small ? 20 : kSide;
     const int x = steps.input({1, 3, side / 2, side / 2}), skip = steps.input({1, 3, side, side});
     const int channels = kind == Net::Misaligned ? 24 : 16;
@@ -150,7 +149,7 @@ TEST(ResizedConvolution, InANet) {
         for (const Net kind : {Net::Plain, Net::Concat, Net::TwoResized}) {
             SCOPED_TRACE(format("resize %d, net %d", resizeType, static_cast<int>(kind)));
             const wire::NetT joined = net(kind, resizeType);
-            const NetResult apart = runApart(joined);
+            const NetResult apart = runUnfused(joined);
             EXPECT_EQ(apart.count("ResizedConvolution"), 0u);
             for (const int threads : {1, 2}) {
                 SessionConfig config;
@@ -171,18 +170,18 @@ TEST(ResizedConvolution, OtherConsumersAndKernelsPreventIt) {
     // 24 channels do not fill blocks of 16.
     const NetResult misaligned = runNet(net(Net::Misaligned, 2));
     EXPECT_EQ(misaligned.count("ResizedConvolution"), selectKernels().lanes == 16 ? 0u : 1u);
-    EXPECT_EQ(misaligned.outputs, runApart(net(Net::Misaligned, 2)).outputs);
+    EXPECT_EQ(misaligned.outputs, runUnfused(net(Net::Misaligned, 2)).outputs);
 }
 
 // Channels that belonged to several images before the reshape are not read from one tensor.
 TEST(ResizedConvolution, ABatchThatBecomesChannelsPreventsIt) {
-    Steps steps;
+    NetBuilder steps;
     const int x = steps.input({2, 48, kSmall, kSmall});
     const int up = steps.reshape(steps.resize(x, 2, kSide, kSide), {1, 96, kSide, kSide});
     const wire::NetT net = steps.finish({steps.conv(up, 96, 20, 3)});
     const NetResult result = runNet(net);
     EXPECT_EQ(result.count("ResizedConvolution"), 0u);
-    EXPECT_EQ(result.outputs, runApart(net).outputs);
+    EXPECT_EQ(result.outputs, runUnfused(net).outputs);
 }
 
 TEST(ResizedConvolution, NeedsNoMemoryForTheResizedMap) {

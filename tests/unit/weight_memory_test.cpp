@@ -25,7 +25,7 @@ struct Filled {
         : memory(from.allocate(size, more)), bytes(size), value(with) {
         std::memset(memory.get(), value, static_cast<size_t>(bytes));
     }
-    bool whole() const {
+    bool intact() const {
         const auto* data = static_cast<const char*>(memory.get());
         return std::all_of(data, data + bytes, [&](char c) { return c == value; });
     }
@@ -47,7 +47,7 @@ TEST(WeightMemory, BuffersKeepTheirContent) {
             ASSERT_EQ(reinterpret_cast<uintptr_t>(alive.back().memory.get()) % 64, 0u);
             if (i % 3 == 0) alive.erase(alive.begin() + static_cast<long>(random() % alive.size()));
         }
-        for (const Filled& at : alive) EXPECT_TRUE(at.whole()) << at.bytes << " bytes";
+        for (const Filled& at : alive) EXPECT_TRUE(at.intact()) << at.bytes << " bytes";
     }
 }
 
@@ -55,7 +55,7 @@ TEST(WeightMemory, ABufferOutlivesItsStore) {
     auto memory = std::make_unique<WeightMemory>();
     const Filled kept(*memory, 3 * kMiB, 0, 7);
     memory.reset();
-    EXPECT_TRUE(kept.whole());
+    EXPECT_TRUE(kept.intact());
 }
 
 TEST(WeightMemory, SeveralThreadsAllocate) {
@@ -69,7 +69,7 @@ TEST(WeightMemory, SeveralThreadsAllocate) {
                 mine.emplace_back(memory, 1000 * (i % 50 + 1), kMiB, static_cast<char>(t * 50 + 1));
                 if (i % 2) mine.erase(mine.begin());
             }
-            for (const Filled& at : mine) spoilt[t] += !at.whole();
+            for (const Filled& at : mine) spoilt[t] += !at.intact();
         });
     for (std::thread& thread : threads) thread.join();
     EXPECT_EQ(spoilt, std::vector<int>(spoilt.size()));
@@ -94,8 +94,8 @@ TEST(WeightMemory, PagesAreReleased) {
     EXPECT_EQ(held(), static_cast<long>(resident.size()));
     freed.reset();
     EXPECT_EQ(held(), 0);
-    EXPECT_TRUE(before.whole());
-    EXPECT_TRUE(after.whole());
+    EXPECT_TRUE(before.intact());
+    EXPECT_TRUE(after.intact());
 }
 #endif
 

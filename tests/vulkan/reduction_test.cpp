@@ -1,13 +1,10 @@
-// Reduction, ArgMax, ArgMin, Select.
+// Reduction.
 #include "ops/reduction.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
-#include "ops/search.h"
 #include "vulkan_harness.h"
 
 namespace mnnc::vulkan::test {
@@ -38,25 +35,6 @@ OpCase reduction(Reduce operation, std::vector<int> axes, Value input, bool keep
 }
 
 constexpr Reduce kFloat[] = {Reduce::Sum, Reduce::Mean, Reduce::Max, Reduce::Min, Reduce::Prod};
-
-OpCase search(bool largest, const Value& input, int axis) {
-    auto params = std::make_shared<SearchParams>();
-    const Shape& shape = input.shape;
-    params->outer = shape.elements(0, axis);
-    params->extent = shape[axis];
-    params->inner = shape.elements(axis + 1, shape.rank());
-    params->largest = largest;
-    OpCase c;
-    c.type = largest ? OpType::ArgMax : OpType::ArgMin;
-    c.params = params;
-    Value output;
-    output.shape = shape;
-    output.shape.erase(axis);
-    output.isInt = true;
-    c.inputs = {input};
-    c.outputs = {output};
-    return c;
-}
 
 }  // namespace
 
@@ -101,53 +79,6 @@ TEST(Reduction, Integers) {
             expectSameAsCpu(reduction(operation, axes, input), 0);
         }
     expectRefused(reduction(Reduce::Sum, {1}, Value{{3, 0}, {}}), "empty");
-}
-
-TEST(Search, AxesAndTies) {
-    for (const bool largest : {false, true}) {
-        for (const Shape& shape : {Shape{3, 5, 7}, Shape{3, 8, 4}, Shape{1, 1000, 1}, Shape{70, 3, 12}})
-            for (int axis = 0; axis < 3; ++axis) {
-                Value input = randomValue(shape, 6);
-                for (float& x : input.floats) x = std::round(x * 4);  // many ties
-                expectSameAsCpu(search(largest, input, axis), 0, 0);
-                expectSameAsCpu(search(largest, randomInts(shape, 7, -5, 5), axis), 0);
-            }
-        const float nan = std::numeric_limits<float>::quiet_NaN(),
-                    inf = std::numeric_limits<float>::infinity();
-        Value odd = randomValue({5, 16}, 8);
-        for (size_t i = 0; i < 16; ++i) {
-            odd.floats[i] = nan;
-            odd.floats[16 + i] = largest ? -inf : inf;
-            if (i % 2) odd.floats[32 + i] = nan;
-            if (i > 2) odd.floats[48 + i] = inf;
-            if (i > 3) odd.floats[64 + i] = -inf;
-        }
-        expectSameAsCpu(search(largest, odd, 1), 0, -1);
-    }
-}
-
-TEST(Select, Operands) {
-    const Shape shape{3, 5, 7};
-    Value floats = randomValue(shape, 9), ints = randomInts(shape, 10, -1, 1);
-    Value condition = randomValue(shape, 11);
-    for (size_t i = 0; i < condition.floats.size(); ++i)
-        if (i % 3 == 0) condition.floats[i] = i % 2 ? 0.0f : -0.0f;
-    const Value one = randomValue({1}, 12), oneInt = randomInts({1}, 13, 1, 9);
-    for (const Value& c : {condition, ints, oneInt, randomValue({1, 1}, 14)})
-        for (int which = 0; which < 6; ++which)
-            for (const bool packed : {false, true}) {
-                OpCase select;
-                select.type = OpType::Select;
-                const bool isInt = which >= 3;
-                select.inputs = {c, isInt ? randomInts(shape, 15, -99, 99) : floats,
-                                 isInt ? randomInts(shape, 16, -99, 99) : randomValue(shape, 17)};
-                if (which % 3 > 0) select.inputs[static_cast<size_t>(which % 3)] = isInt ? oneInt : one;
-                for (Value& input : select.inputs) input.packed = packed && input.shape.rank() == 3;
-                select.outputs.resize(1);
-                select.outputs[0].shape = shape;
-                select.outputs[0].isInt = isInt;
-                expectSameAsCpu(select, 0, isInt ? 0 : 1e-3);
-            }
 }
 
 }  // namespace mnnc::vulkan::test

@@ -1,4 +1,4 @@
-// Nets of a few operators for tests, and running them.
+// Builds nets of several operators for tests, and runs them.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -9,8 +9,8 @@
 
 namespace mnnc::test {
 
-// A net under construction: every step appends an operator and gives its output.
-class Steps {
+// A net under construction: each function appends an operator and gives the number of its output tensor.
+class NetBuilder {
   public:
     int input(std::vector<int32_t> dims) {
         const int id = tensor();
@@ -186,8 +186,8 @@ inline NetResult runNet(const wire::NetT& net, const SessionConfig& config = {})
     return result;
 }
 
-// The same with every tensor as an output: nothing is fused, nothing shares memory.
-inline NetResult runApart(const wire::NetT& net, SessionConfig config = {}) {
+// One run with every tensor as an output: nothing is fused, and no tensors share memory.
+inline NetResult runUnfused(const wire::NetT& net, SessionConfig config = {}) {
     for (const auto& op : net.oplists)
         if (op->type != wire::OpType::Const && op->type != wire::OpType::Input)
             for (const int id : op->outputIndexes)

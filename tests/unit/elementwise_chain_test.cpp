@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "net_steps.h"
+#include "net_builder.h"
 
 namespace mnnc::test {
 namespace {
@@ -13,7 +13,7 @@ using UnaryCode = wire::UnaryOpOperation;
 
 // Expects `ops` operators, `chains` of them chains, with every bit of the separate operators.
 void expectChains(const wire::NetT& net, size_t ops, size_t chains) {
-    const NetResult apart = runApart(net);
+    const NetResult apart = runUnfused(net);
     EXPECT_EQ(apart.count("ElementwiseChain"), 0u);
     double flops[2] = {0, 0};
     for (const OpRecord& op : apart.ops) flops[0] += op.flops;
@@ -30,10 +30,10 @@ void expectChains(const wire::NetT& net, size_t ops, size_t chains) {
     }
 }
 
-TEST(FuseElementwiseChains, GeluAsExportersWriteIt) {
+TEST(ElementwiseChain, GeluAsExportersWriteIt) {
     for (const std::vector<int32_t>& dims :
          {std::vector<int32_t>{1, 5}, {3, 1111}, {2, 19, 7, 5}, {1, 64, 33, 32}}) {
-        Steps s;
+        NetBuilder s;
         const int x = s.input(dims);
         const int erf = s.unary(UnaryCode::ERF, s.binary(BinaryCode::REALDIV, x, s.scalar(std::sqrt(2.0f))));
         const int sum = s.binary(BinaryCode::ADD, erf, s.scalar(1));
@@ -43,9 +43,9 @@ TEST(FuseElementwiseChains, GeluAsExportersWriteIt) {
 }
 
 // c' = f c + i g, h = o tanh(c'), the gates from one product of all four.
-TEST(FuseElementwiseChains, CellOfAnLstm) {
+TEST(ElementwiseChain, CellOfAnLstm) {
     for (const bool carried : {false, true}) {
-        Steps s;
+        NetBuilder s;
         const int gates = s.conv(s.input({1, 5, 1, 1}), 5, 128, 1);
         const std::vector<int> gate = s.split(gates, 1, {32, 64, 96});
         const int c = s.input({1, 32, 1, 1});
@@ -62,15 +62,15 @@ TEST(FuseElementwiseChains, CellOfAnLstm) {
     }
 }
 
-TEST(FuseElementwiseChains, DiamondsAndRows) {
+TEST(ElementwiseChain, DiamondsAndRows) {
     {  // several ways from one tensor to another
-        Steps s;
+        NetBuilder s;
         const int x = s.unary(UnaryCode::ABS, s.input({2, 19, 7, 5}));
         const int a = s.unary(UnaryCode::TANH, x), b = s.relu(x, 0.1f), c = s.clip(x, -1, 1);
         expectChains(s.finish({s.binary(BinaryCode::MUL, s.binary(BinaryCode::SUB, a, b), c, true)}), 1, 1);
     }
     {  // x + 0.1 f + g
-        Steps s;
+        NetBuilder s;
         const int x = s.input({1, 5, 9, 9});
         const int f = s.conv(x, 5, 5, 3), g = s.conv(x, 5, 5, 1);
         const int scaled = s.binary(BinaryCode::MUL, f, s.scalar(0.1f));
@@ -78,20 +78,20 @@ TEST(FuseElementwiseChains, DiamondsAndRows) {
         expectChains(s.finish({y, f, g}), 3, 1);
     }
     {  // the same tensor twice
-        Steps s;
+        NetBuilder s;
         const int x = s.unary(UnaryCode::SQUARE, s.input({3, 1111}));
         expectChains(s.finish({s.binary(BinaryCode::POW, x, x)}), 1, 1);
     }
     {  // a long row is cut
-        Steps s;
+        NetBuilder s;
         int x = s.input({3, 111});
         for (int i = 0; i < 30; ++i) x = s.unary(i % 2 ? UnaryCode::TANH : UnaryCode::SIN, x);
         expectChains(s.finish({x}), 2, 2);
     }
 }
 
-TEST(FuseElementwiseChains, AValueWithAnotherConsumerIsAnOutput) {
-    Steps s;
+TEST(ElementwiseChain, AValueWithAnotherConsumerIsAnOutput) {
+    NetBuilder s;
     const int x = s.input({2, 32, 7, 5});
     const int a = s.unary(UnaryCode::ABS, x), b = s.unary(UnaryCode::TANH, a);
     const int c = s.binary(BinaryCode::SUB, b, x);
@@ -99,31 +99,31 @@ TEST(FuseElementwiseChains, AValueWithAnotherConsumerIsAnOutput) {
     expectChains(s.finish({c, d}), 2, 1);
 }
 
-TEST(FuseElementwiseChains, AConsumerInBetweenEndsTheChain) {
+TEST(ElementwiseChain, AConsumerInBetweenEndsTheChain) {
     {
-        Steps s;
+        NetBuilder s;
         const int x = s.input({2, 32, 7, 5});
         const int a = s.unary(UnaryCode::ABS, x), b = s.conv(a, 32, 32, 1);
         const int c = s.unary(UnaryCode::SIN, a), d = s.unary(UnaryCode::COS, s.softmax(b));
         expectChains(s.finish({b, c, d}), 5, 0);
     }
     {  // an output in the middle
-        Steps s;
+        NetBuilder s;
         const int a = s.unary(UnaryCode::ABS, s.unary(UnaryCode::SIN, s.input({2, 32})));
         const int b = s.unary(UnaryCode::ABS, s.unary(UnaryCode::COS, a));
         expectChains(s.finish({a, b}), 2, 2);
     }
 }
 
-TEST(FuseElementwiseChains, OtherShapesAndTypesEndTheChain) {
+TEST(ElementwiseChain, OtherShapesAndTypesEndTheChain) {
     {  // one value per channel
-        Steps s;
+        NetBuilder s;
         const int x = s.input({2, 32, 7, 5}), scale = s.input({1, 32, 1, 1});
         const int a = s.binary(BinaryCode::MUL, s.unary(UnaryCode::ABS, x), scale);
         expectChains(s.finish({s.unary(UnaryCode::SIN, a)}), 3, 0);
     }
     {  // a number per tensor that is computed, too
-        Steps s;
+        NetBuilder s;
         const int x = s.input({2, 32, 7, 5}), number = s.unary(UnaryCode::ABS, s.input({1}));
         const int a = s.binary(BinaryCode::MUL, s.unary(UnaryCode::ABS, x), number);
         expectChains(s.finish({s.binary(BinaryCode::SUB, number, a)}), 2, 1);
@@ -206,13 +206,13 @@ class RandomExpression {
     }
 
     std::mt19937 random_;
-    Steps steps_;
+    NetBuilder steps_;
     bool packed_ = false;
     std::vector<int> inputs_, live_;
     std::vector<Function> functions_;
 };
 
-TEST(FuseElementwiseChains, RandomExpressions) {
+TEST(ElementwiseChain, RandomExpressions) {
     const std::vector<std::vector<int32_t>> shapes = {{1, 5},        {3, 1111},       {7},
                                                       {2, 19, 7, 5}, {1, 37, 13, 11}, {2, 3, 64, 65}};
     size_t chains = 0;
@@ -221,7 +221,7 @@ TEST(FuseElementwiseChains, RandomExpressions) {
         const bool packed = dims.size() == 4 && seed % 4 != 0;
         RandomExpression expression(seed, dims, packed);
         const wire::NetT net = expression.net();
-        const NetResult apart = runApart(net);
+        const NetResult apart = runUnfused(net);
         std::vector<std::vector<double>> values(2);
         for (size_t k = 0; k < 2; ++k) {
             const size_t n = apart.outputs[0].size();
