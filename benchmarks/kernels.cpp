@@ -79,7 +79,7 @@ class PreparedConv {
         Tensor* tensor = add(shape);
         allocate(*tensor);
         tensor->usage = Usage::Constant;
-        tensor->contentKnown = true;
+        tensor->hasConstantValue = true;
         return tensor;
     }
 
@@ -96,7 +96,7 @@ class PreparedConv {
         Tensor& input = *command_.inputs[0];
         if (input.shape.at(1) > 3) input.pack = backend_->chooseStorage(command_).inputPack;
         const StorageChoice choice = feasibleStorage(*backend_, command_);
-        input.pack = choice.wantsPlain(0) ? 1 : choice.inputPack;
+        input.pack = choice.wantsRowMajor(0) ? 1 : choice.inputPack;
         command_.outputs[0]->pack = choice.outputPack;
         allocate(input);
         allocate(*command_.outputs[0]);
@@ -138,7 +138,7 @@ const char* after(const char* argument, std::string_view start) {
 
 // Takes its own arguments out of argv; Google Benchmark gets the others. False: a value makes no sense.
 bool takeArguments(int& argc, char** argv, Arguments& out) {
-    constexpr int kMostThreads = 32;
+    constexpr int kMaxThreads = 32;
     int kept = 0;
     for (int i = 0; i < argc; ++i) {
         if (const char* isa = after(argv[i], "--isa=")) {
@@ -148,7 +148,7 @@ bool takeArguments(int& argc, char** argv, Arguments& out) {
             for (const char* at = list;; ++at) {
                 char* end = nullptr;
                 const long count = std::strtol(at, &end, 10);
-                if (end == at || count < 1 || count > kMostThreads) return false;
+                if (end == at || count < 1 || count > kMaxThreads) return false;
                 out.threads.push_back(static_cast<int>(count));
                 at = end;
                 if (*at == '\0') break;

@@ -1,3 +1,4 @@
+// The CPU backend answers from its table of operators and its list of fusion patterns.
 #include "backends/cpu/cpu_backend.h"
 
 #include "backends/cpu/cpu_runtime.h"
@@ -109,7 +110,7 @@ StorageChoice storageFollow(const CpuBackend&, const Command& command) {
 StorageChoice storagePacked(const CpuBackend& backend, const Command&) {
     StorageChoice choice;
     choice.inputPack = choice.outputPack = backend.pack();
-    choice.plainInputs = ~1u;
+    choice.rowMajorInputs = ~1u;
     return choice;
 }
 

@@ -1,3 +1,4 @@
+// Reads the features of the CPU with CPUID, or from the kernel on Arm.
 #include "backends/cpu/cpu_features.h"
 
 #if defined(__x86_64__) || defined(__i386__)

@@ -147,7 +147,7 @@ StorageChoice storageFollow(const VulkanBackend&, const Command& command) {
 StorageChoice storagePacked(const VulkanBackend&, const Command&) {
     StorageChoice choice;
     choice.inputPack = choice.outputPack = kPack;
-    choice.plainInputs = ~1u;
+    choice.rowMajorInputs = ~1u;
     return choice;
 }
 

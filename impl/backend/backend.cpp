@@ -1,3 +1,4 @@
+// Storage that a backend wants, reduced to what all tensors of the command allow.
 #include "backend/backend.h"
 
 namespace mnnc {
@@ -12,7 +13,7 @@ StorageChoice feasibleStorage(const Backend& backend, const Command& command) {
             if (!packs(*output)) return {};
     if (choice.inputPack > 1)
         for (size_t i = 0; i < command.inputs.size(); ++i)
-            if (!choice.wantsPlain(i) && !packs(*command.inputs[i])) return {};
+            if (!choice.wantsRowMajor(i) && !packs(*command.inputs[i])) return {};
     return choice;
 }
 

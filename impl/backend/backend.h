@@ -52,11 +52,11 @@ struct BackendConfig {
 // How a command wants its tensors stored. Storage is chosen by the producer; the pipeline inserts a
 // conversion where a consumer wants something else.
 struct StorageChoice {
-    int inputPack = 1;         // of every input not in plainInputs
-    int outputPack = 1;        // of every output
-    uint32_t plainInputs = 0;  // bit i: input i is wanted (or accepted) row-major, whatever inputPack says
+    int inputPack = 1;            // of every input not in rowMajorInputs
+    int outputPack = 1;           // of every output
+    uint32_t rowMajorInputs = 0;  // bit i: input i is wanted (or accepted) row-major, in spite of inputPack
 
-    bool wantsPlain(size_t input) const noexcept { return input < 32 && ((plainInputs >> input) & 1u); }
+    bool wantsRowMajor(size_t input) const noexcept { return input < 32 && ((rowMajorInputs >> input) & 1u); }
 };
 
 class DeviceBackend;

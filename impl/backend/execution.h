@@ -27,7 +27,7 @@ class Execution {
     virtual std::string algorithm() const { return {}; }
 
     // The inputs in whose memory output `output` may be made, bit i for input i: a run with both at one place gives
-    // the same. Asked after onResize(); the input is of the output's storage and nobody reads it afterwards. No other
+    // the same. Asked after onResize(); the input is of the output's storage and has no later consumer. No other
     // input that is read elsewhere than at the output's elements shares the memory.
     virtual uint32_t inPlaceInputs(size_t output) const {
         static_cast<void>(output);

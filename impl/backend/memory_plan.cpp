@@ -1,3 +1,4 @@
+// Places memory requests with lifetimes in one arena: the best of several greedy orders.
 #include "backend/memory_plan.h"
 
 #include <algorithm>
@@ -124,7 +125,7 @@ int64_t planBySize(std::vector<MemoryRequest>& requests) {
 }  // namespace
 
 int64_t planMemory(std::vector<MemoryRequest>& requests, int64_t alignment) {
-    constexpr size_t kMostBySize = 2048;
+    constexpr size_t kMaxBySize = 2048;
     int64_t sum = 0;
     for (MemoryRequest& request : requests) {
         if (request.bytes == 0) continue;
@@ -133,7 +134,7 @@ int64_t planMemory(std::vector<MemoryRequest>& requests, int64_t alignment) {
         sum = checkedAdd(sum, request.bytes, "arena size");
     }
     const int64_t byTime = planByTime(requests);
-    if (requests.size() > kMostBySize) return byTime;
+    if (requests.size() > kMaxBySize) return byTime;
     std::vector<MemoryRequest> other = requests;
     const int64_t bySize = planBySize(other);
     if (bySize >= byTime) return byTime;

@@ -1,4 +1,4 @@
-// Lifetimes -> one arena, before anything is allocated.
+// Plans one arena from lifetimes, before anything is allocated.
 #pragma once
 #include <cstdint>
 #include <vector>

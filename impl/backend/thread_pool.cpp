@@ -1,3 +1,4 @@
+// The fork-join pool: leases, wake-ups, work that threads take from one another, sleep.
 #include "backend/thread_pool.h"
 
 #include <unistd.h>
@@ -105,7 +106,7 @@ struct ForkJoinPool::State {
     // A job's tasks are cut into a part per thread, so that consecutive jobs over the same data keep each thread
     // at the piece that its cache holds. A part is (generation, tasks not yet claimed) in one word. Who claims a
     // task knows that the job cannot end before that task does, so task, ctx and count are stable from the claim
-    // on; a worker that comes late claims nothing and nobody waits for it.
+    // on; a worker that comes late claims nothing, and no thread waits for it.
     struct alignas(64) Part {
         std::atomic<uint64_t> left{0};
     };
@@ -163,7 +164,7 @@ struct ForkJoinPool::State {
                 if (work(self)) {
                     spinner.reset();
                 } else if (spinner.waitedLong()) {
-                    // A job that comes at this moment is done by the others: nobody waits for who sleeps.
+                    // A job that comes at this moment is done by the other threads, which never wait for a sleeping one.
                     int awake = Awake;
                     mode.compare_exchange_strong(awake, Drowsy, std::memory_order_relaxed);
                 }
@@ -205,7 +206,7 @@ ForkJoinPool::ForkJoinPool(int threads) : state_(std::make_unique<State>()) {
 
 ForkJoinPool::~ForkJoinPool() {
     if (state_->process != getpid()) {
-        // A forked child has no such threads: there is nobody to stop, and what they use stays.
+        // A forked child has no such threads: there is no thread to stop, and what they use stays.
         for (std::thread& worker : state_->workers) worker.detach();
         state_.release();  // NOLINT(bugprone-unused-return-value)
         return;

@@ -1,4 +1,4 @@
-// Who runs the pieces of a kernel.
+// The threads that run the pieces of a kernel.
 //
 // A session brackets one inference with beginRun() and endRun() (RunLease does it): beginRun returns the pool
 // to use in between. Nothing here ever makes one session wait for another.
@@ -139,9 +139,9 @@ inline void parallelSlots(ThreadPool& pool, int n, Body&& body) {
         std::atomic<int> next;
         int end;
     };
-    constexpr int kMostSlots = 64;
-    const int slots = std::min({pool.threads(), n, kMostSlots});
-    Part parts[kMostSlots];
+    constexpr int kMaxSlots = 64;
+    const int slots = std::min({pool.threads(), n, kMaxSlots});
+    Part parts[kMaxSlots];
     for (int s = 0; s < slots; ++s) {
         parts[s].next.store(static_cast<int>(int64_t{n} * s / slots), std::memory_order_relaxed);
         parts[s].end = static_cast<int>(int64_t{n} * (s + 1) / slots);

@@ -1,3 +1,4 @@
+// Allocates prepared weights from a few large mappings, in huge pages where the system has them.
 #include "backend/weight_memory.h"
 
 #include <sys/mman.h>
@@ -13,7 +14,7 @@ namespace {
 
 constexpr int64_t kHuge = int64_t{2} << 20;
 constexpr int64_t kMapping = int64_t{32} << 20;  // addresses, not memory
-constexpr int64_t kMostAhead = int64_t{1} << 40;
+constexpr int64_t kMaxAhead = int64_t{1} << 40;
 constexpr int64_t kPage = 64 << 10;  // no system has larger ones
 
 // Tools that watch each block of memory want blocks.
@@ -83,7 +84,7 @@ std::shared_ptr<void> WeightMemory::allocate(int64_t bytes, int64_t more) {
         const std::lock_guard lock(mutex_);
         auto mapping = current_.lock();
         if (!mapping || !mapping->fits(rounded)) {
-            mapping = std::make_shared<Mapping>(rounded + std::clamp<int64_t>(more, 0, kMostAhead));
+            mapping = std::make_shared<Mapping>(rounded + std::clamp<int64_t>(more, 0, kMaxAhead));
             if (!*mapping) mapping = std::make_shared<Mapping>(rounded);  // addresses may be limited
             if (*mapping) current_ = mapping;
         }

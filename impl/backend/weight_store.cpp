@@ -1,3 +1,4 @@
+// Finds or makes prepared weights by key. Each is filled once, whichever session asks first.
 #include "backend/weight_store.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// Formats the messages of errors.
 #include "base/error.h"
 
 #include <cstdarg>

@@ -1,5 +1,5 @@
 // The table behind all handles. A handle's value is a slot and a generation, never an address: a destroyed handle
-// does not match the slot's generation any more, whatever the slot or the memory holds now.
+// does not match the slot's generation any more, even when the slot or the memory is in use again.
 //
 // Each slot has one 64-bit word, changed by compare-and-swap: the generation (odd while the handle lives) and who uses
 // the object: pins keep it alive, readers read it at the same time, one call may have it alone. The table is

@@ -31,8 +31,8 @@ ForwardType forwardType(int32_t value, const char* field) {
 }
 
 int64_t limit(uint64_t value) {
-    constexpr uint64_t kMost = uint64_t{1} << 62;  // sums of two sizes stay within 64 bits
-    return static_cast<int64_t>(std::min(value, kMost));
+    constexpr uint64_t kMax = uint64_t{1} << 62;  // sums of two sizes stay within 64 bits
+    return static_cast<int64_t>(std::min(value, kMax));
 }
 
 std::vector<std::string> names(const char* const* list, size_t count, const char* field) {

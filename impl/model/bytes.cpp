@@ -1,3 +1,4 @@
+// Copies, borrows, maps or reads the bytes of a model.
 #include "model/bytes.h"
 
 #include <sys/mman.h>

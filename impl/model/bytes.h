@@ -26,7 +26,7 @@ struct HeldBytes {
 
 class ModelBytes {
   public:
-    // Map: only for files that nobody changes; reading a mapping of a file that was cut ends the process.
+    // Map: only for files that do not change; reading a mapping of a file that was cut ends the process.
     enum class Access { OnDemand, Map, Read };
 
     ModelBytes() = default;

@@ -64,7 +64,7 @@ class ExternalFiles {
     const ExternalFile* forOp(const wire::Op& op) const;
     const std::string& defaultPath() const noexcept { return defaultPath_; }
     // Opens the operator's file, if it has one, so that it is known which file belongs to the model. Where that fails
-    // the first use tells.
+    // the first use reports it.
     void expect(const wire::Op& op) const noexcept;
     void dropPages() const;
     void dropBuffers() const;

@@ -52,7 +52,7 @@ std::vector<int32_t> inputOpTensors(const Graph& graph) {
     return ids;
 }
 
-// Old files without outputName: what is produced and never consumed. Constants and inputs nobody reads are
+// Old files without outputName: what is produced and never consumed. Constants and inputs without a consumer are
 // left-overs, not results.
 std::vector<int32_t> unconsumedTensors(const Graph& graph) {
     std::vector<char> produced(graph.tensorNames.size(), 0);
@@ -111,7 +111,7 @@ Model::Model(ModelBytes bytes, const ModelOptions& options)
                      std::filesystem::path(options.modelPath).parent_path().string(),
                      options.allowExternalPathInOps, options.access) {
     options.cancel.check();
-    // What is no model is read as a whole: the verifier tells why.
+    // A file that is no model is read as a whole: the verifier then says why.
     if (bytes_.size() <= kMaxModelBytes && bytes_.staysInFile() && fetchStructure(bytes_) != Structure::Sound)
         bytes_.fetchAll(options.cancel);
     bytes_.requireUnchanged();

@@ -80,7 +80,7 @@ class Model {
     const ModelBytes& bytes() const noexcept { return bytes_; }
     // Where the arrays of an operator lie. Throws as ExternalFiles::forOp does.
     WeightFiles weightFiles(const wire::Op& op) const { return {&bytes_, externalFiles_.forOp(op)}; }
-    // To be told before that many bytes of weights are read. Those read earlier have been prepared then and
+    // Callers announce here how many bytes of weights they are about to read. Those read earlier have been prepared then and
     // their pages of a mapped file are given back once they are many. Safe to call from several threads.
     void readingWeights(int64_t bytes) const;
     // Gives back what was kept for reading: pages of mapped files, and memory.

@@ -1,3 +1,4 @@
+// Counts weights from the headers of their streams.
 #include "model/parameter_count.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Subgraphs and their callers: names resolve, nobody reaches itself, aliases cover the formal inputs.
+// Subgraphs and their callers: names resolve, no subgraph reaches itself, aliases cover the formal inputs.
 // Bounded nesting follows from the absence of cycles and a depth limit.
 #include <algorithm>
 #include <map>

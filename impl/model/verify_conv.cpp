@@ -63,7 +63,7 @@ void verifyGeometry(const OpPlace& place, const wire::Convolution2DCommon& commo
         place.fail(Status::BadParameter, "outPads has 1 entry, 2 are needed");
 }
 
-// -1 when it cannot be told without the external file.
+// -1 when only the external file has it.
 int64_t storedCount(const OpPlace& place, const wire::Convolution2D& conv) {
     try {
         return convWeightCount(conv, nullptr, place.opName());

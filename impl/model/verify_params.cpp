@@ -1,5 +1,5 @@
 // Parameter tables of operators: the right union member, enum values in range, arrays of the right length.
-// Only what can be told without shapes; the rest is the business of the shape rules.
+// Only checks that need no shapes; the shape rules do the others.
 #include <cmath>
 
 #include "model/const_data.h"
@@ -244,7 +244,7 @@ void verifyOpParameters(const OpPlace& place, const wire::Op& op) {
             break;
         }
         case OpParameter::BinaryOp: {
-            // -1 tells ScatterElements to overwrite.
+            // -1 makes ScatterElements overwrite.
             const int64_t low = type == OpType::ScatterElements ? -1 : 0;
             requireRange(place, "opType", static_cast<int64_t>(op.main_as_BinaryOp()->opType()), low,
                          static_cast<int64_t>(wire::BinaryOpOperation::MAX));

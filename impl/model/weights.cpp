@@ -33,7 +33,7 @@ int64_t externalEntry(const ExternalEntries* entries, uint32_t i) {
     return entries && i < entries->size() ? entries->Get(i) : 0;
 }
 
-// Range number `range` (1-based, as in the entries): its offset is the sum of what stands before it.
+// Range number `range` (1-based, as in the entries): its offset is the sum of those before it.
 StoredBytes externalRange(const ExternalEntries* entries, uint32_t range, const WeightFiles& files,
                           const char* opName) {
     if (entries->size() > 5)

@@ -114,7 +114,7 @@ WeightForm convWeightForm(const wire::Convolution2D& conv, const char* opName);
 // not given, can tell. Throws BadWeights, Truncated, Overflow.
 int64_t convWeightCount(const wire::Convolution2D& conv, const WeightFiles& files, const char* opName);
 
-// How many scales an output channel of int8 codes has; 0 where only decoding tells.
+// How many scales an output channel of int8 codes has; 0 where only decoding the stream shows it.
 int64_t convScalesPerOutput(const wire::Convolution2D& conv);
 // Whether int8 codes have minima beside their scales.
 bool convHasMinima(const wire::Convolution2D& conv);

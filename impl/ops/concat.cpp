@@ -217,7 +217,7 @@ constexpr OpDef kConcatOps[] = {
      .parse = parseSlice,
      .shape = shapeSlice,
      .geometry = geometrySplit,
-     .contentInputs = contentOfInput1},
+     .valueInputs = contentOfInput1},
     {.type = OpType::Unpack, .parse = parseAxis, .shape = shapeUnpack, .geometry = geometrySplit},
 };
 

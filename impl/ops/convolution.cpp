@@ -119,7 +119,7 @@ ParamsPtr parseConvolution(const wire::Op& op, const ParseContext& context) {
     return p;
 }
 
-// Height and width of an output-shape input, [n, h, w, c] whatever the format.
+// Height and width of an output-shape input, [n, h, w, c] in every format.
 const int64_t* givenOutputSize(const ShapeContext& context, const ConvParams& params, int64_t (&size)[2]) {
     if (!params.hasOutputShape) return nullptr;
     const std::vector<int64_t> list = context.ints(context.inputCount() - 1);
@@ -188,7 +188,7 @@ constexpr OpDef convolutionDef(OpType type) {
             .parse = parseConvolution,
             .shape = convolutionShape,
             .geometry = convolutionGeometry,
-            .contentInputs = outputShapeInput,
+            .valueInputs = outputShapeInput,
             .shapeOnlyInputs = outputShapeInput,
             .flops = convolutionFlops};
 }

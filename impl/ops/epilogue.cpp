@@ -1,3 +1,4 @@
+// The text of an epilogue in reports.
 #include "ops/epilogue.h"
 
 namespace mnnc {

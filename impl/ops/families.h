@@ -4,24 +4,24 @@
 
 namespace mnnc {
 
-OpFamily sourceOps();       // Const, TrainableParam, Input, Identity, Copy
-OpFamily castOps();         // Cast, CastLike
-OpFamily shapeQueryOps();   // Shape, Size, Rank
-OpFamily reshapeOps();      // Reshape, Flatten, Squeeze, Unsqueeze, ExpandDims
-OpFamily permuteOps();      // Permute, Transpose, Reverse, ReverseSequence
-OpFamily concatOps();       // Concat, Pack, Slice, Unpack
-OpFamily sliceOps();        // SliceTf, StridedSlice, Crop
-OpFamily paddingOps();      // Padding
-OpFamily fillOps();         // Tile, BroadcastTo, Fill, ZerosLike, OneHot, Range, LinSpace, EyeLike, Random*
-OpFamily gatherOps();       // Gather, GatherV2, GatherND, GatherElements
-OpFamily scatterOps();      // ScatterNd, ScatterElements
-OpFamily selectOps();       // Select, Where, Unique, SetDiff1D, UnravelIndex
-OpFamily searchOps();       // ArgMax, ArgMin, TopKV2
-OpFamily scanOps();         // CumSum, CumProd, MatrixBandPart
-OpFamily spaceOps();        // DepthToSpace, SpaceToDepth, SpaceToBatchND, BatchToSpaceND
-OpFamily detectionOps();    // NonMaxSuppressionV2
-OpFamily controlOps();      // If, While
-OpFamily rasterOps();       // Raster, ConvertTensor
+OpFamily sourceOps();      // Const, TrainableParam, Input, Identity, Copy
+OpFamily castOps();        // Cast, CastLike
+OpFamily shapeQueryOps();  // Shape, Size, Rank
+OpFamily reshapeOps();     // Reshape, Flatten, Squeeze, Unsqueeze, ExpandDims
+OpFamily permuteOps();     // Permute, Transpose, Reverse, ReverseSequence
+OpFamily concatOps();      // Concat, Pack, Slice, Unpack
+OpFamily sliceOps();       // SliceTf, StridedSlice, Crop
+OpFamily paddingOps();     // Padding
+OpFamily fillOps();        // Tile, BroadcastTo, Fill, ZerosLike, OneHot, Range, LinSpace, EyeLike, Random*
+OpFamily gatherOps();      // Gather, GatherV2, GatherND, GatherElements
+OpFamily scatterOps();     // ScatterNd, ScatterElements
+OpFamily selectOps();      // Select, Where, Unique, SetDiff1D, UnravelIndex
+OpFamily searchOps();      // ArgMax, ArgMin, TopKV2
+OpFamily scanOps();        // CumSum, CumProd, MatrixBandPart
+OpFamily spaceOps();       // DepthToSpace, SpaceToDepth, SpaceToBatchND, BatchToSpaceND
+OpFamily nonMaxSuppressionOps();  // NonMaxSuppressionV2
+OpFamily controlOps();            // If, While
+OpFamily rasterOps();             // Raster, ConvertTensor
 OpFamily convolutionOps();  // Convolution, ConvolutionDepthwise, Deconvolution*, ConvInt8, DepthwiseConvInt8
 OpFamily poolingOps();      // Pooling, Pooling3D
 OpFamily interpOps();       // Interp, Resize

@@ -11,7 +11,7 @@ struct OneHotParams : ParamsOf<OneHotParams> {
 };
 
 struct RandomParams : ParamsOf<RandomParams> {
-    bool seeded = false;  // a seed other than 0: the generator is mt19937(1), whatever the seed says
+    bool seeded = false;  // a seed other than 0: the generator is mt19937(1) for all of them
     DataType type = DataType::Float32;
     float low = 0, high = 1;  // or mean and deviation
 };

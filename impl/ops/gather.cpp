@@ -162,12 +162,12 @@ constexpr OpDef kGatherOps[] = {
      .parse = parseAxis,
      .shape = shapeGather,
      .geometry = geometryGather,
-     .contentInputs = contentOfInput2},
+     .valueInputs = contentOfInput2},
     {.type = OpType::GatherND, .parse = parseAxis, .shape = shapeGatherNd, .geometry = geometryGatherNd},
     {.type = OpType::GatherElements,
      .shape = shapeGatherElements,
      .geometry = geometryGatherElements,
-     .contentInputs = contentOfInput2},
+     .valueInputs = contentOfInput2},
 };
 
 }  // namespace

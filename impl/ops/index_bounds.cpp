@@ -1,3 +1,4 @@
+// Checks indices against the extent of their axis and names the first one outside.
 #include "ops/index_bounds.h"
 
 #include "base/error.h"
@@ -13,7 +14,7 @@ void failIndex(const std::string& op, int64_t index, int64_t at, int64_t extent)
 
 bool IndexBounds::checkKnown(const ShapeContext& context, int input) const {
     const Tensor& indices = context.in(input);
-    if (!indices.contentKnown) return false;
+    if (!indices.hasConstantValue) return false;
     const int64_t count = indices.elements();
     for (int64_t at = 0; at < count; ++at)
         placeOnAxis(context.node.name, index(indices.as<const int32_t>()[at], at), at, extent[at % depth]);

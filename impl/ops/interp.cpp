@@ -271,7 +271,7 @@ constexpr OpDef interpDef(OpType type, ParamsPtr (*parse)(const wire::Op&, const
             .parse = parse,
             .shape = interpShape,
             .geometry = interpGeometry,
-            .contentInputs = sizesInput,
+            .valueInputs = sizesInput,
             .shapeOnlyInputs = secondInput,
             .flops = interpFlops};
 }

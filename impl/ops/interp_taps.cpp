@@ -32,7 +32,7 @@ AxisTaps makeAxisTaps(ResizeType type, const AxisMap& map, int64_t in, int64_t o
     result.weight.reserve(total);
     const float last = static_cast<float>(in - 1);
     const auto add = [&](float position, float weight) {
-        // Clamped as float first: the position may be NaN or far outside of what an integer holds.
+        // Clamped as float first: the position may be NaN or far outside of the range of an integer.
         const auto index = static_cast<int64_t>(position > 0 ? std::min(position, last) : 0.0f);
         result.index.push_back(static_cast<int32_t>(std::min(index, in - 1)));
         result.weight.push_back(weight);

@@ -1,3 +1,4 @@
+// Parses the operators of a model, its subgraphs and its quantisation.
 #include "ops/net.h"
 
 #include "base/error.h"

@@ -13,7 +13,7 @@ struct LayerNormParams : ParamsOf<LayerNormParams> {
     std::vector<float> gamma, beta;  // equal sizes; both empty: no affine part
     int group = 1;
     bool rms = false;          // no mean subtraction
-    bool overChannel = false;  // over axis 1, whatever `axes` says
+    bool overChannel = false;  // over axis 1; `axes` is ignored
 };
 
 // A row-major tensor seen as [outer][length][inner]: normalised along `length`.

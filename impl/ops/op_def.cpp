@@ -1,3 +1,4 @@
+// What shape and geometry rules share: values of inputs, Rasters, the default shape rule.
 #include "ops/op_def.h"
 
 #include "base/error.h"
@@ -11,7 +12,7 @@ const Tensor& knownInput(const ShapeContext& context, int i) {
         fail(Status::ComputeSizeError, "op '%s': input %d is needed, it has %d", context.name(), i,
              context.inputCount());
     const Tensor& tensor = context.in(i);
-    if (!tensor.contentKnown)
+    if (!tensor.hasConstantValue)
         fail(Status::ComputeSizeError,
              "op '%s': the values of input %d ('%s') are not known when shapes are computed", context.name(),
              i, tensor.name.c_str());

@@ -66,7 +66,7 @@ struct ShapeContext {
         out(i).type = type;
         out(i).format = format;
     }
-    // Content of input i (declared by OpDef::contentInputs). Throws when it is not known or not of that type.
+    // Content of input i (declared by OpDef::valueInputs). Throws when it is not known or not of that type.
     std::span<const int32_t> intSpan(int i) const;  // int32 input, all elements
     std::vector<int64_t> ints(int i) const;         // the same
     int64_t intAt(int i, int64_t index = 0) const;
@@ -90,8 +90,8 @@ class GeometryContext {
     void copyLinear(Tensor* output, Tensor* input, std::string name);
 };
 
-// Context of a geometry rule: the shape context's names, with outputs already shaped. contentKnown tells
-// whether in(i) may be read now.
+// Context of a geometry rule: the shape context's names, with outputs already shaped. in(i) may be read
+// where its hasConstantValue is set.
 struct OpContext : ShapeContext {
     GeometryContext& geometry;
     // The op itself as one command over these tensors.
@@ -108,8 +108,8 @@ struct OpDef {
     // Null: the op becomes one command of its own type.
     void (*geometry)(const OpContext& context) = nullptr;
     // Bit i: the shape rule (or the geometry) reads the content of input i. Null: none.
-    uint32_t (*contentInputs)(const Node& node) = nullptr;
-    // Bit i: content input i tells where, not how much. Null: none. When only a run makes such values, the op is one
+    uint32_t (*valueInputs)(const Node& node) = nullptr;
+    // Bit i: content input i is an offset and decides no extent. Null: none. When only a run makes such values, the op is one
     // command of its own type (with one output) that reads them, and a plan stands as long as the shape rule gives
     // the same shape.
     uint32_t (*dynamicOffsetInputs)(const Node& node) = nullptr;

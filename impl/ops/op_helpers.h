@@ -30,7 +30,7 @@ inline bool hasInput(const Node& node, size_t i) {
     return node.inputs.size() > i;
 }
 
-// OpDef::contentInputs of operators that read input 1 (when they have it).
+// OpDef::valueInputs of operators that read input 1 (when they have it).
 inline uint32_t contentOfInput1(const Node& node) {
     return hasInput(node, 1) ? 2u : 0u;
 }

@@ -11,7 +11,7 @@ const OpDef* findOpDef(OpType type) noexcept {
     static constexpr FamilyFunction kFamilies[] = {
         // clang-format off
         sourceOps, castOps, shapeQueryOps, reshapeOps, permuteOps, concatOps, sliceOps, paddingOps, fillOps,
-        gatherOps, scatterOps, selectOps, searchOps, scanOps, spaceOps, detectionOps, controlOps, rasterOps,
+        gatherOps, scatterOps, selectOps, searchOps, scanOps, spaceOps, nonMaxSuppressionOps, controlOps, rasterOps,
         convolutionOps, poolingOps, interpOps, unaryOps, activationOps, binaryOps, reductionOps, scaleOps,
         normOps, softmaxOps, matmulOps, quantizedOps,
         // clang-format on

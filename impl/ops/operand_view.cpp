@@ -1,3 +1,4 @@
+// Composes an operand's view with a Raster's region.
 #include "ops/operand_view.h"
 
 namespace mnnc {

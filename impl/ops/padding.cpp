@@ -96,7 +96,7 @@ std::vector<Segment> segmentsOf(PadValueMode mode, int64_t extent, int64_t befor
 }
 
 bool knownZero(const Tensor& value) {
-    if (!value.contentKnown || value.usage != Usage::Constant || !value.data) return false;
+    if (!value.hasConstantValue || value.usage != Usage::Constant || !value.data) return false;
     const auto* bytes = value.as<const uint8_t>();
     return std::all_of(bytes, bytes + elementBytes(value.type), [](uint8_t byte) { return byte == 0; });
 }
@@ -170,7 +170,7 @@ constexpr OpDef kPaddingOps[] = {
      .parse = parsePadding,
      .shape = shapePadding,
      .geometry = geometryPadding,
-     .contentInputs = contentOfInput1},
+     .valueInputs = contentOfInput1},
 };
 
 }  // namespace

@@ -158,16 +158,16 @@ constexpr OpDef kPermuteOps[] = {
     {.type = OpType::Transpose,
      .shape = shapePermute,
      .geometry = geometryPermute,
-     .contentInputs = contentOfInput1},
+     .valueInputs = contentOfInput1},
     {.type = OpType::Reverse,
      .shape = shapeReverse,
      .geometry = geometryReverse,
-     .contentInputs = contentOfInput1},
+     .valueInputs = contentOfInput1},
     {.type = OpType::ReverseSequence,
      .parse = parseReverseSequence,
      .shape = shapeReverseSequence,
      .geometry = geometryReverseSequence,
-     .contentInputs = contentOfInput1},
+     .valueInputs = contentOfInput1},
 };
 
 }  // namespace

@@ -82,7 +82,7 @@ OpFamily reductionOps() {
          .parse = parseReduction,
          .shape = shapeReduction,
          .geometry = lowerReduction,
-         .contentInputs = reductionContent,
+         .valueInputs = reductionContent,
          .flops = reductionFlops},
     };
     return kOps;

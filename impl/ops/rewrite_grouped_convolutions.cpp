@@ -1,3 +1,4 @@
+// A grouped convolution that a converter wrote as slices, convolutions and a concatenation becomes one operator.
 #include "ops/net_rewrites.h"
 
 #include <algorithm>

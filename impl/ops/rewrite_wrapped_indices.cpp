@@ -1,3 +1,5 @@
+// Indices that a converter wrapped into the range of a constant table are read as they are, so that a wrong one is
+// seen.
 #include "ops/net_rewrites.h"
 
 #include "mnn_generated.h"

@@ -76,7 +76,7 @@ constexpr OpDef kScanOps[] = {
      .parse = parseScan,
      .shape = shapeScan,
      .geometry = geometryScan,
-     .contentInputs = contentOfInput1},
+     .valueInputs = contentOfInput1},
     {.type = OpType::CumProd, .parse = parseScan, .shape = shapeScan, .geometry = geometryScan},
     {.type = OpType::MatrixBandPart, .shape = shapeBandPart},
 };

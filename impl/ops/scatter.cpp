@@ -111,12 +111,12 @@ constexpr OpDef kScatterOps[] = {
      .parse = parseReduction,
      .shape = shapeScatterNd,
      .geometry = geometryScatterNd,
-     .contentInputs = [](const Node&) { return 4u; }},
+     .valueInputs = [](const Node&) { return 4u; }},
     {.type = OpType::ScatterElements,
      .parse = parseReduction,
      .shape = shapeScatterElements,
      .geometry = geometryScatterElements,
-     .contentInputs = [](const Node& node) { return hasInput(node, 3) ? 8u : 0u; }},
+     .valueInputs = [](const Node& node) { return hasInput(node, 3) ? 8u : 0u; }},
 };
 
 }  // namespace

@@ -148,7 +148,7 @@ constexpr OpDef kSearchOps[] = {
      .parse = parseTopK,
      .shape = shapeTopK,
      .geometry = geometryTopK,
-     .contentInputs = [](const Node& node) { return hasInput(node, 2) ? 6u : 2u; }},
+     .valueInputs = [](const Node& node) { return hasInput(node, 2) ? 6u : 2u; }},
 };
 
 }  // namespace

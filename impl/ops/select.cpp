@@ -69,7 +69,7 @@ void shapeWhere(const ShapeContext& context) {
         fail(Status::BadType, "op '%s': Where of %s is not possible", context.name(),
              dataTypeName(input.type));
     if (context.node.paramsAs<WhereParams>().exact && count > 0) {
-        if (!input.contentKnown)
+        if (!input.hasConstantValue)
             fail(Status::ComputeSizeError,
                  "op '%s': the values of its input are not known when shapes are computed", context.name());
         if (input.type == DataType::Float32)
@@ -93,7 +93,7 @@ std::vector<int32_t> bitsOf(const ShapeContext& context, int i) {
         fail(Status::BadType, "op '%s': input %d is %s; four-byte elements are needed", context.name(), i,
              dataTypeName(input.type));
     const int64_t count = input.elements();
-    if (count > 0 && !input.contentKnown)
+    if (count > 0 && !input.hasConstantValue)
         fail(Status::ComputeSizeError,
              "op '%s': the values of input %d are not known when shapes are computed", context.name(), i);
     const auto* data = input.as<const int32_t>();
@@ -140,9 +140,9 @@ void shapeUnravel(const ShapeContext& context) {
 
 constexpr OpDef kSelectOps[] = {
     {.type = OpType::Select, .shape = shapeSelect, .geometry = geometrySelect},
-    {.type = OpType::Where, .parse = parseWhere, .shape = shapeWhere, .contentInputs = contentWhere},
-    {.type = OpType::Unique, .shape = shapeUnique, .contentInputs = contentOfInput0},
-    {.type = OpType::SetDiff1D, .shape = shapeSetDiff, .contentInputs = [](const Node&) { return 3u; }},
+    {.type = OpType::Where, .parse = parseWhere, .shape = shapeWhere, .valueInputs = contentWhere},
+    {.type = OpType::Unique, .shape = shapeUnique, .valueInputs = contentOfInput0},
+    {.type = OpType::SetDiff1D, .shape = shapeSetDiff, .valueInputs = [](const Node&) { return 3u; }},
     {.type = OpType::UnravelIndex, .shape = shapeUnravel},
 };
 

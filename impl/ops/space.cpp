@@ -217,12 +217,12 @@ constexpr OpDef kSpaceOps[] = {
      .parse = parseBatch,
      .shape = shapeBatch,
      .geometry = geometryBatch,
-     .contentInputs = contentBatch},
+     .valueInputs = contentBatch},
     {.type = OpType::BatchToSpaceND,
      .parse = parseBatch,
      .shape = shapeBatch,
      .geometry = geometryBatch,
-     .contentInputs = contentBatch},
+     .valueInputs = contentBatch},
 };
 
 }  // namespace

@@ -20,10 +20,10 @@ struct Item {
 
 constexpr Item kFullItem{0, 0, 1, true, true, false, false};
 
-constexpr size_t kMostBegins = 32;  // what a mask has bits for
+constexpr size_t kMaxBegins = 32;  // what a mask has bits for
 
 struct Items {
-    std::array<Item, kMostBegins + kMaxRank> item;  // an ellipsis stands for up to all axes
+    std::array<Item, kMaxBegins + kMaxRank> item;  // an ellipsis stands for up to all axes
     size_t count = 0;
     void push(const Item& one) { item[count++] = one; }
 };
@@ -60,9 +60,9 @@ Items onnxItems(const char* name, const Shape& in, const StridedSliceIndices& in
 
 Items maskedItems(const char* name, const StridedSliceParams& params, const Shape& in,
                   const StridedSliceIndices& indices) {
-    if (indices.begins.size() > kMostBegins)
+    if (indices.begins.size() > kMaxBegins)
         fail(Status::ComputeSizeError, "op '%s': %zu index items; the limit is %zu", name,
-             indices.begins.size(), kMostBegins);
+             indices.begins.size(), kMaxBegins);
     Items items;
     int ellipses = 0;
     for (size_t k = 0; k < indices.begins.size(); ++k) {

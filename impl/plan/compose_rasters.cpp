@@ -1,3 +1,4 @@
+// The pass compose-rasters.
 #include <algorithm>
 #include <optional>
 

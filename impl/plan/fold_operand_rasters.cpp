@@ -1,3 +1,4 @@
+// The pass fold-operand-rasters.
 #include "plan/passes.h"
 
 namespace mnnc {

@@ -1,3 +1,4 @@
+// The pass fuse-post-ops.
 #include <algorithm>
 #include <optional>
 

@@ -1,3 +1,4 @@
+// Keeps producers and consumers of every tensor up to date while commands are inserted, replaced and erased.
 #include "plan/graph.h"
 
 #include <algorithm>

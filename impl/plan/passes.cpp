@@ -1,3 +1,4 @@
+// The table of passes in the order in which they run.
 #include "plan/passes.h"
 
 namespace mnnc {

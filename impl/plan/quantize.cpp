@@ -1,3 +1,4 @@
+// The pass quantize.
 #include <algorithm>
 #include <unordered_map>
 

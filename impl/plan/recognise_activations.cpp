@@ -1,3 +1,4 @@
+// The pass recognise-activations.
 #include "ops/unary.h"
 #include "plan/activation_forms.h"
 #include "plan/passes.h"

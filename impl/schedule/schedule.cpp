@@ -1,3 +1,5 @@
+// Walks back from the wanted outputs, marks what follows from constants and shapes alone, and cuts the rest into
+// stages.
 #include "schedule/schedule.h"
 
 #include <algorithm>
@@ -127,7 +129,7 @@ GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<in
 
         ScheduledOp op;
         op.node = &node;
-        op.content = node.def->contentInputs ? node.def->contentInputs(node) : 0;
+        op.content = node.def->valueInputs ? node.def->valueInputs(node) : 0;
         const uint32_t moving = node.def->dynamicOffsetInputs ? node.def->dynamicOffsetInputs(node) : 0;
         const uint32_t shapeOnly = node.def->shapeOnlyInputs ? node.def->shapeOnlyInputs(node) : 0;
         op.folded = !isControl(node.type);

@@ -1,4 +1,4 @@
-// Net + wanted outputs -> the ops to run, cut into stages.
+// Chooses the operators that the wanted outputs need, and cuts them into stages.
 //
 // Shapes of most nets follow from the shapes of their inputs: one stage, planned once per resize. Where a
 // shape depends on contents that only a run makes (or on a branch or loop), what is behind that boundary is a

@@ -1,3 +1,4 @@
+// Reads and replaces the cache file. A file that is damaged or of other content counts as absent.
 #include "session/cache_file.h"
 
 #include <fcntl.h>
@@ -16,7 +17,7 @@ namespace mnnc {
 
 namespace {
 
-constexpr int64_t kMostBytes = int64_t{256} << 20;
+constexpr int64_t kMaxBytes = int64_t{256} << 20;
 
 struct Descriptor {
     explicit Descriptor(int number) : fd(number) {}
@@ -103,7 +104,7 @@ std::vector<uint8_t> readCacheFile(const std::string& path) {
     const Descriptor file(
         uninterrupted([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
     struct stat info {};
-    if (file.fd < 0 || fstat(file.fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size > kMostBytes)
+    if (file.fd < 0 || fstat(file.fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size > kMaxBytes)
         return {};
     std::vector<uint8_t> bytes(static_cast<size_t>(info.st_size));
     size_t done = 0;

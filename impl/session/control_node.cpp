@@ -1,3 +1,4 @@
+// What If and While share: calling a subgraph and taking its results.
 #include "session/control_node.h"
 
 #include "ops/control.h"

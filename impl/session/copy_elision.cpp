@@ -1,5 +1,5 @@
 // The part of StagePlanner that saves copies and memory: outputs that are views of inputs, inputs that are made
-// inside of an output, outputs in the memory of an input that nobody reads any more.
+// inside of an output, outputs in the memory of an input without a later consumer.
 #include <algorithm>
 #include <unordered_map>
 
@@ -29,7 +29,7 @@ int64_t subrangeOffset(const Tensor& whole, const Tensor& part, const Region& re
     if (part.plane() != plane || offset % plane != 0) return -1;
     const int64_t n = offset / plane / channels, first = offset / plane % channels;
     if (first == 0 && part.shape[1] == channels) return n * roundUp(channels, pack) * plane * bytes;
-    // Blocks of channels are shared with nobody.
+    // A block of channels belongs to one tensor alone.
     const int64_t end = first + part.shape[1];
     if (part.batch() != 1 || first % pack != 0 || (end % pack != 0 && end != channels)) return -1;
     return (n * roundUp(channels, pack) + first) * plane * bytes;
@@ -45,7 +45,7 @@ bool StagePlanner::shareIdentity(const Command& command) {
     if (elementBytes(input->type) != elementBytes(output->type) || input->elements() != output->elements() ||
         !isIdentity(command.regions, output->elements()))
         return false;
-    // On a device a value's type tells its width.
+    // On a device the type decides the width of an element.
     if (input->onDevice && (input->type == DataType::Float32) != (output->type == DataType::Float32))
         return false;
     const bool toHost = input->onDevice && onHost_(output);
@@ -59,7 +59,7 @@ bool StagePlanner::shareIdentity(const Command& command) {
     return true;
 }
 
-// Nor does one that copies a range of its input as it is stored. A device would get every range on its own.
+// A contiguous slice becomes a view. On the host only: on a device each view would need an upload of its own.
 bool StagePlanner::shareRange(const Command& command) {
     if (context_.device || command.type != OpType::Raster || command.inputs.size() != 1 ||
         command.regions.size() != 1)
@@ -84,8 +84,8 @@ bool StagePlanner::shareRange(const Command& command) {
     return true;
 }
 
-// A Raster that puts whole tensors side by side (a concatenation) costs nothing where their makers can write into
-// its output at once. The last ones first: what lies side by side there already need not be joined again.
+// A Raster that puts whole tensors side by side (a concatenation) costs nothing where their producers can write into
+// its output. Visits Rasters in reverse, so that nested concatenations are merged into the outermost one.
 void StagePlanner::concatInPlace() {
     std::set<const Tensor*> planned;
     for (const Step& step : steps)
@@ -120,7 +120,7 @@ bool StagePlanner::concatInto(const Command& command, const std::set<const Tenso
     // Side by side, without gaps and without overlaps.
     std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.to < b.to; });
     int64_t end = 0;
-    std::vector<Part> runs;  // parts that already lie in one place as they shall
+    std::vector<Part> runs;  // parts that lie side by side in one tensor already
     for (const Part& part : parts) {
         if (part.to != end) return false;
         end += part.bytes;
@@ -133,7 +133,7 @@ bool StagePlanner::concatInto(const Command& command, const std::set<const Tenso
     if (end != output->storageBytes()) return false;
     std::set<const Tensor*> roots;
     const bool apart =
-        std::all_of(runs.begin(), runs.end(), [&](const Part& run) {  // nobody has placed them yet
+        std::all_of(runs.begin(), runs.end(), [&](const Part& run) {  // no storage is chosen for them yet
             return run.from.offset == 0 && run.from.root->storageBytes() == run.bytes &&
                    roots.insert(run.from.root).second;
         });
@@ -169,11 +169,11 @@ bool StagePlanner::canRunInPlace(const Step& step, size_t output, size_t input) 
     return true;
 }
 
-// An execution that reads an input's elements where it writes its output's needs no place for the output, when
-// nobody reads the input afterwards.
+// An execution that reads an input's elements where it writes its output's needs no memory for the output, when
+// the input has no later consumer.
 void StagePlanner::computeInPlace() {
     const int end = static_cast<int>(steps.size());
-    std::unordered_map<const Tensor*, int> lastUse;  // of what is planned from lifetimes
+    std::unordered_map<const Tensor*, int> lastUse;  // of tensors in the arena
     for (int i = 0; i < end; ++i) {
         const Step& step = steps[static_cast<size_t>(i)];
         if (step.execution && !step.onDevice)

@@ -157,7 +157,7 @@ void CountedLoop::execute() {
     for (size_t i = 0; i < carried_; ++i) assignValue(*outputs_[i], memory_[i], values_[i].tensor);
     if (iteration == 0)
         for (size_t i = carried_; i < outputs_.size(); ++i) {
-            // No iteration told the shape of a part: an empty vector.
+            // Without an iteration the shape of a part is unknown: an empty vector.
             Tensor none;
             none.name = outputs_[i]->name;
             none.shape = Shape{0};

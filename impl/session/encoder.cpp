@@ -1,3 +1,4 @@
+// Runs shape rules and geometry, and computes constant commands while planning.
 #include "session/encoder.h"
 
 #include <cstring>
@@ -45,7 +46,7 @@ void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, st
         output->pack = 1;
         output->aliasOf = nullptr;
         output->aliasOffset = 0;
-        output->contentKnown = false;
+        output->hasConstantValue = false;
         output->onDevice = false;
         output->block = nullptr;
     }
@@ -64,7 +65,7 @@ void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, st
     if (op.folded) {
         const std::vector<Command> now = std::move(emitted_);
         for (const Command& command : now) fold(command);
-        for (Tensor* output : outputs) output->contentKnown = true;
+        for (Tensor* output : outputs) output->hasConstantValue = true;
         return;
     }
     double flops = -1;
@@ -76,7 +77,7 @@ void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, st
             else if (node.def->geometry == nullptr)
                 for (const Tensor* output : outputs) flops += static_cast<double>(output->elements());
         } else {
-            flops = 0;  // the op's cost is told once
+            flops = 0;  // the operator's cost is counted once
         }
         commands.push_back({std::move(command), flops});
     }
@@ -102,7 +103,7 @@ void StageEncoder::constant(Tensor* output, const void* bytes) {
     const int64_t size = output->storageBytes();
     output->data = allocateFolded(size);
     std::memcpy(output->data, bytes, static_cast<size_t>(size));
-    output->contentKnown = true;
+    output->hasConstantValue = true;
 }
 
 void StageEncoder::fold(const Command& command) {
@@ -113,7 +114,7 @@ void StageEncoder::fold(const Command& command) {
         isIdentity(command.regions, command.outputs[0]->elements()) &&
         command.inputs[0]->elements() == command.outputs[0]->elements()) {
         command.outputs[0]->data = command.inputs[0]->data;
-        command.outputs[0]->contentKnown = true;
+        command.outputs[0]->hasConstantValue = true;
         return;
     }
     const StorageChoice choice = feasibleStorage(*context_.cpu, command);
@@ -123,7 +124,7 @@ void StageEncoder::fold(const Command& command) {
     }
     Command packed = command;
     for (size_t i = 0; i < packed.inputs.size(); ++i)
-        if (!choice.wantsPlain(i) && choice.inputPack > 1)
+        if (!choice.wantsRowMajor(i) && choice.inputPack > 1)
             packed.inputs[i] = repack(command.inputs[i], choice.inputPack);
     for (Tensor*& output : packed.outputs) {
         const TensorQuant quant = output->quant;
@@ -154,7 +155,7 @@ void StageEncoder::changeStorage(Tensor* from, Tensor* to) {
     command.regions = {whole};
     if (from->pack == to->pack) {
         to->data = from->data;
-        to->contentKnown = true;
+        to->hasConstantValue = true;
     } else {
         runNow(command);
     }
@@ -173,7 +174,7 @@ void StageEncoder::runNow(const Command& command) {
     BudgetedBuffer scratch(context_);
     execution->bindScratch(scratch.reserve(execution->scratchBytes(), "scratch"));
     execution->onExecute();
-    for (Tensor* output : command.outputs) output->contentKnown = true;
+    for (Tensor* output : command.outputs) output->hasConstantValue = true;
 }
 
 }  // namespace mnnc

@@ -21,7 +21,7 @@ class StageEncoder final : public GeometryContext {
         : context_(context), temporaries_(temporaries), folded_(folded) {}
 
     // Shapes the outputs and appends the op's commands to `commands`, or folds it. `inputs` and `outputs` are
-    // the op's tensors; an input with contentKnown may be read now.
+    // the op's tensors; an input with hasConstantValue may be read now.
     void encode(const ScheduledOp& op, std::vector<Tensor*> inputs, std::vector<Tensor*> outputs,
                 std::vector<EncodedCommand>& commands);
 

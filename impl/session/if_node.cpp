@@ -1,3 +1,4 @@
+// Runs the branch that the condition chooses.
 #include "session/if_node.h"
 
 namespace mnnc {

@@ -1,3 +1,4 @@
+// Loads and parses a model, and keeps what its sessions share.
 #include "session/interpreter.h"
 
 #include "model/parameter_count.h"

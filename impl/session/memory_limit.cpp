@@ -1,3 +1,4 @@
+// Reads the memory of the machine and of the container around the process.
 #include "session/memory_limit.h"
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// What a session tells about the commands it executes, and to whom while it runs.
+// What a session reports about the commands that it executes, and the observer of a run.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -1,3 +1,4 @@
+// Builds the stages of a graph, plans those that need it and runs them in order.
 #include "session/pipeline.h"
 
 #include <cstring>
@@ -23,7 +24,7 @@ Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& o
             tensor.type = constant->type;
             tensor.format = constant->format;
             tensor.usage = Usage::Constant;
-            tensor.contentKnown = true;
+            tensor.hasConstantValue = true;
             // Executions only read constants.
             tensor.data = const_cast<void*>(constant->data);
         } else if (node.type == OpType::Input && node.params) {

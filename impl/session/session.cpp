@@ -1,3 +1,4 @@
+// Creates backends, resizes, runs and reports.
 #include "session/session.h"
 
 #include <algorithm>
@@ -165,7 +166,7 @@ Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionCo
     bool open = false;
     for (size_t i = 0; i < pipeline_->inputCount(); ++i) {
         Shape shape = pipeline_->input(i).shape;
-        // An open batch means 1; other open extents have to be told.
+        // An open batch means 1; other open extents have to be given.
         if (shape.rank() > 0 && shape[0] == -1) shape[0] = 1;
         open |= std::any_of(shape.begin(), shape.end(), [](int64_t extent) { return extent < 0; });
         wantedShapes_.push_back(shape);

@@ -1,3 +1,4 @@
+// Plans a stage, checks whether its plan still holds, and runs its steps.
 #include "session/stage.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ Stage::Stage(SessionContext& context, std::vector<Tensor>& tensors, const GraphS
       index_(index),
       items_(std::move(items)),
       memory_(context) {
-    // The first stage depends on the inputs' shapes alone: its pipeline tells when they change.
+    // The first stage depends on the inputs' shapes alone: its pipeline knows when they change.
     if (index_ == 0) return;
     std::map<std::pair<int, bool>, size_t> seen;
     for (const Item& item : items_) {
@@ -65,11 +66,11 @@ Stage::ScopedKnownContents::ScopedKnownContents(Stage& stage, const Item& item) 
     for (size_t k = 0; k < ids.size() && k < saved_.size(); ++k) {
         if (ids[k] < 0 || !((item.op->content >> k) & 1u)) continue;
         Tensor& tensor = stage.tensors_[static_cast<size_t>(ids[k])];
-        if (tensor.contentKnown) continue;
+        if (tensor.hasConstantValue) continue;
         for (PlanGuard& guard : stage.guards_) {
             if (!guard.input.content || guard.input.tensor != ids[k]) continue;
             saved_[count_++] = {&tensor, tensor.data, tensor.pack};
-            tensor.contentKnown = true;
+            tensor.hasConstantValue = true;
             tensor.pack = 1;
             tensor.data = guard.content.data();
         }
@@ -78,7 +79,7 @@ Stage::ScopedKnownContents::ScopedKnownContents(Stage& stage, const Item& item) 
 
 Stage::ScopedKnownContents::~ScopedKnownContents() {
     for (size_t i = 0; i < count_; ++i) {
-        saved_[i].tensor->contentKnown = false;
+        saved_[i].tensor->hasConstantValue = false;
         saved_[i].tensor->pack = saved_[i].pack;
         saved_[i].tensor->data = saved_[i].data;
     }
@@ -265,7 +266,7 @@ void Stage::execute() {
     }
 }
 
-// What a device takes in one go is told together, and no part of it can be left out.
+// Commands that a device runs as one recording are reported together, and none of them can be left out.
 void Stage::executeObserved(const Step& step) {
     bool wanted = true;
     for (const OpCall& call : step.calls) {

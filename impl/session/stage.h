@@ -66,7 +66,7 @@ class Stage {
         int64_t bytes = 0;           // of the content
         BudgetedBuffer content, fresh;
     };
-    // Shows the values that an op's shape rule reads, as they were when the keys were read, until it ends.
+    // While it lives, shows the captured values of an operator's shape inputs as constants.
     class ScopedKnownContents {
       public:
         ScopedKnownContents(Stage& stage, const Item& item);
@@ -113,7 +113,7 @@ class Stage {
     bool emptyPlan_ = false;  // a plan without steps
 
     std::deque<Tensor> temporaries_;
-    std::deque<BudgetedBuffer> folded_;  // memory of what was computed while planning
+    std::deque<BudgetedBuffer> folded_;  // memory of constants computed while planning
     std::vector<Step> steps_;
     StageMemory memory_;
 };

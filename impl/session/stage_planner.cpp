@@ -52,7 +52,7 @@ bool StagePlanner::assignTo(Backend& backend, const EncodedCommand& encoded, std
     const StorageChoice choice = feasibleStorage(backend, command);
     for (size_t i = 0; i < command.inputs.size(); ++i)
         command.inputs[i] =
-            convertTo(command.inputs[i], {choice.wantsPlain(i) ? 1 : choice.inputPack, device});
+            convertTo(command.inputs[i], {choice.wantsRowMajor(i) ? 1 : choice.inputPack, device});
     const Storage wanted{choice.outputPack, device};
     for (Tensor*& output : command.outputs) {
         output->aliasOf = nullptr;

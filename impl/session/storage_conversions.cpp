@@ -35,7 +35,7 @@ Tensor* StagePlanner::shareStorage(Tensor* of, const Tensor& like, int pack) {
     Tensor* view = cloneDescriptor(like, {pack, of->onDevice});
     view->aliasOf = of;
     view->data = of->data;
-    view->contentKnown = of->contentKnown;
+    view->hasConstantValue = of->hasConstantValue;
     shared_.push_back(view);
     return view;
 }
@@ -57,7 +57,7 @@ Tensor* StagePlanner::findOnDevice(Tensor* source) const {
 // What the device has of the bytes that a host tensor shares with others, as this tensor sees them.
 Tensor* StagePlanner::shareOnDevice(Tensor* tensor) {
     for (Tensor* other = tensor->aliasOf; other; other = other->aliasOf) {
-        // On a device a value's type tells its width.
+        // On a device the type decides the width of an element.
         if ((other->type == DataType::Float32) != (tensor->type == DataType::Float32)) return nullptr;
         if (Tensor* there = findOnDevice(other)) return shareStorage(convertTo(there, {1, true}), *tensor, 1);
     }
@@ -109,7 +109,7 @@ void StagePlanner::changePack(Tensor* from, Tensor* to) {
     Region whole;
     whole.size[2] = from->elements();
     command.regions = {whole};
-    if (from->contentKnown && !from->onDevice) return encoder_.fold(command);
+    if (from->hasConstantValue && !from->onDevice) return encoder_.fold(command);
     Backend& backend = from->onDevice ? *context_.device : *context_.cpu;
     std::string reason;
     std::unique_ptr<Execution> execution;
@@ -135,7 +135,7 @@ void StagePlanner::pushInserted(std::unique_ptr<Execution> execution, Command co
 void StagePlanner::upload(Tensor* from, Tensor* to) {
     Tensor* staging = cloneDescriptor(*from, {1, false});
     uploads_.push_back(staging);
-    pushCopy(context_.device->createUpload(*from, *staging, *to), from, to, from->contentKnown);
+    pushCopy(context_.device->createUpload(*from, *staging, *to), from, to, from->hasConstantValue);
 }
 
 void StagePlanner::download(Tensor* from, Tensor* to) {

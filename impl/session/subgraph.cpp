@@ -1,3 +1,4 @@
+// Binds the inputs of a subgraph by name, runs it and returns its outputs.
 #include "session/subgraph.h"
 
 namespace mnnc {

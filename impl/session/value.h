@@ -31,7 +31,7 @@ inline bool conditionHolds(const Tensor& tensor, const char* name) {
 
 // Whether a condition has its value before a run, the same in all runs of this plan.
 inline bool conditionKnown(const Tensor& tensor) {
-    return tensor.contentKnown && !tensor.empty() &&
+    return tensor.hasConstantValue && !tensor.empty() &&
            (tensor.type == DataType::Int32 || tensor.type == DataType::Float32);
 }
 

@@ -1,3 +1,4 @@
+// Names and element sizes of data types.
 #include "tensor/data_type.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+// Copies between storages and the layouts NCHW, NHWC and NC4HW4.
 #include "tensor/host_copy.h"
 
 #include <cstring>

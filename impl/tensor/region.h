@@ -1,5 +1,5 @@
 // A region copies a box of up to three axes from one tensor into another. Offsets and strides count elements
-// of the logical linear order: row-major over the extents, whatever the storage.
+// of the logical linear order: row-major over the extents, independent of the storage.
 #pragma once
 #include <cstdint>
 

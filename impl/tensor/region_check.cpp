@@ -1,3 +1,4 @@
+// Finds the extreme addresses of a region and recognises linear copies.
 #include "tensor/region_check.h"
 
 #include "base/checked.h"

@@ -1,3 +1,4 @@
+// Composes two Rasters into one list of regions.
 #include "tensor/region_compose.h"
 
 #include <algorithm>

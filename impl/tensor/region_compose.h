@@ -1,4 +1,4 @@
-// Reading through a Raster: what two of them do one after the other, as regions of one.
+// Composes two Rasters, of which the second reads the first, into one list of regions.
 #pragma once
 #include <cstdint>
 #include <optional>

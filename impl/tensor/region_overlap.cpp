@@ -1,3 +1,4 @@
+// Decides whether regions of one Raster write the same elements.
 #include "tensor/region_overlap.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Element counts of shapes and their text.
 #include "tensor/shape.h"
 
 #include <algorithm>

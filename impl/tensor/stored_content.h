@@ -1,4 +1,4 @@
-// The content of a constant that stays in a file while nobody needs it in memory.
+// The content of a constant that stays in a file until it is needed in memory.
 #pragma once
 #include <memory>
 

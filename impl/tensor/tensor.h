@@ -48,7 +48,7 @@ struct Tensor {
     const StoredContent* stored = nullptr;
     // The bytes behind `data` are final while shapes are being computed: a loaded constant or a folded
     // result. Such tensors always have pack 1.
-    bool contentKnown = false;
+    bool hasConstantValue = false;
     // The tensor in whose storage this one lies (the same bytes with another shape or meaning, or a part of them),
     // and how many bytes from its beginning; set while planning.
     Tensor* aliasOf = nullptr;

@@ -137,7 +137,7 @@ std::vector<const char*> savedTensors(const mnn_interpreter_t* net, size_t first
 bool useInterpreter(mnn_interpreter_t* net, const Plan& plan) {
     mnn_schedule_config_t config;
     MUST(mnn_schedule_config_init(&config, sizeof config));
-    config.max_memory_bytes = fuzz::kMostMemory;
+    config.max_memory_bytes = fuzz::kMaxMemory;
     config.max_loop_iterations = 100;
     config.threads = plan.threads;
     config.precision = plan.precision;

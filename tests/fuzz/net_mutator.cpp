@@ -316,16 +316,16 @@ struct Parts {
 class KeptNets {
   public:
     void add(std::vector<uint8_t> input) {
-        if (inputs_.size() < kMost)
+        if (inputs_.size() < kMax)
             inputs_.push_back(std::move(input));
         else
-            inputs_[next_++ % kMost] = std::move(input);
+            inputs_[next_++ % kMax] = std::move(input);
     }
     bool empty() const { return inputs_.empty(); }
     const std::vector<uint8_t>& pick(Random& random) { return random.pick(inputs_); }
 
   private:
-    static constexpr size_t kMost = 256;
+    static constexpr size_t kMax = 256;
     std::vector<std::vector<uint8_t>> inputs_;
     size_t next_ = 0;
 };

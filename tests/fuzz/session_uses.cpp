@@ -10,8 +10,8 @@
 namespace fuzz {
 namespace {
 
-constexpr double kMostFlops = 4e6;    // more is honest work that takes long
-constexpr size_t kMostObserved = 48;  // operators of a run whose tensors a callback reads
+constexpr double kMaxFlops = 4e6;    // more is honest work that takes long
+constexpr size_t kMaxObserved = 48;  // operators of a run whose tensors a callback reads
 
 void askTensor(const mnn_tensor_t* tensor) {
     const char* name = nullptr;
@@ -29,7 +29,7 @@ void readTensor(const mnn_tensor_t* tensor, Random& random, bool observed) {
     const auto format = static_cast<int32_t>(random.below(3));
     size_t bytes = 0;
     if (!FINE(mnn_tensor_byte_size(tensor, format, &bytes), kBadState)) return;
-    if (bytes > 4 * kMostMemory) std::abort();  // four channels for one in NC4HW4
+    if (bytes > 4 * kMaxMemory) std::abort();  // four channels for one in NC4HW4
     std::vector<uint8_t> values(bytes);
     if (observed)
         FINE(mnn_tensor_read(tensor, values.data(), bytes, format), kBadState, kConstantRead);
@@ -41,10 +41,10 @@ void askSession(const mnn_session_t* session) {
     mnn_session_memory_t memory{};
     memory.struct_size = sizeof memory;
     MUST(mnn_session_memory(session, &memory));
-    if (memory.total_bytes > kMostMemory) {
+    if (memory.total_bytes > kMaxMemory) {
         std::fprintf(stderr, "a session holds %llu bytes, its limit is %llu\n",
                      static_cast<unsigned long long>(memory.total_bytes),
-                     static_cast<unsigned long long>(kMostMemory));
+                     static_cast<unsigned long long>(kMaxMemory));
         std::abort();
     }
     size_t count = 0;
@@ -136,7 +136,7 @@ int32_t onOperator(void* data, const mnn_session_op_info_t* op, const mnn_tensor
                    size_t count) {
     auto& watch = *static_cast<Watch*>(data);
     if (!op->name || !op->type_name || !op->backend_name) std::abort();
-    if (watch.calls < kMostObserved)
+    if (watch.calls < kMaxObserved)
         for (size_t i = 0; i < count; ++i) {
             askTensor(tensors[i]);
             readTensor(tensors[i], watch.random, true);
@@ -223,7 +223,7 @@ class Uses {
         double flops = 0;
         bool complete = false;
         MUST(mnn_session_flops(session_, &flops, &complete));
-        if (!(flops < kMostFlops)) return false;
+        if (!(flops < kMaxFlops)) return false;
         if (watched_ && random_.oneIn(2)) {
             const mnn_status status = runWatched(session_, random_);
             if (!FINE(status, kPlanning, kRun)) ++uses_.ended;
@@ -293,7 +293,7 @@ class Uses {
         int32_t type = 0;
         MUST(mnn_tensor_byte_size(input, format, &bytes));
         MUST(mnn_tensor_type(input, &type));
-        if (bytes > 4 * kMostMemory) std::abort();
+        if (bytes > 4 * kMaxMemory) std::abort();
         std::vector<uint8_t> values(bytes);
         fill(values, type);
         MUST(mnn_tensor_write(input, values.data(), bytes, format));

@@ -6,7 +6,7 @@
 
 namespace fuzz {
 
-constexpr uint64_t kMostMemory = 4u << 20;  // of a session
+constexpr uint64_t kMaxMemory = 4u << 20;  // of a session
 
 struct SessionUses {
     bool ran = false;

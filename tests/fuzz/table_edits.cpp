@@ -14,8 +14,8 @@ using flatbuffers::ElementaryType;
 using flatbuffers::TypeTable;
 
 // Vectors longer than this count as this many places: weights must not outweigh the rest.
-constexpr size_t kMostElements = 16;
-constexpr size_t kMostSites = 20000;
+constexpr size_t kMaxElements = 16;
+constexpr size_t kMaxSites = 20000;
 
 struct Site {
     uint8_t* at = nullptr;
@@ -37,7 +37,7 @@ class Walk {
     static uint8_t* follow(uint8_t* at) { return at + flatbuffers::ReadScalar<flatbuffers::uoffset_t>(at); }
 
     void add(uint8_t* at, ElementaryType type, const TypeTable* reference, Site::Kind kind) {
-        if (sites_.size() < kMostSites) sites_.push_back({at, type, reference, kind});
+        if (sites_.size() < kMaxSites) sites_.push_back({at, type, reference, kind});
     }
 
     void value(uint8_t* at, ElementaryType type, const TypeTable* reference, uint8_t unionType, int depth) {
@@ -90,10 +90,10 @@ class Walk {
         add(length, type, reference, Site::Length);
         const bool nested = type == flatbuffers::ET_STRING || type == flatbuffers::ET_SEQUENCE;
         const size_t width = nested ? 4 : flatbuffers::InlineSize(type, reference);
-        if (nested || count <= kMostElements) {
+        if (nested || count <= kMaxElements) {
             for (size_t i = 0; i < count; ++i) value(length + 4 + i * width, type, reference, 0, depth);
         } else {
-            for (size_t i = 0; i < kMostElements; ++i)
+            for (size_t i = 0; i < kMaxElements; ++i)
                 value(length + 4 + random_.below(count) * width, type, reference, 0, depth);
         }
     }

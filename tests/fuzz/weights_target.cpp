@@ -20,7 +20,7 @@ namespace {
 
 using namespace mnnc;
 
-constexpr int64_t kMostWeights = 1 << 20;
+constexpr int64_t kMaxWeights = 1 << 20;
 
 struct Counters {
     size_t executions = 0, decoded = 0, refused = 0;
@@ -51,9 +51,9 @@ void attempt(Action action) {
 void decode(const wire::Convolution2D& conv, const ExternalFile* file) {
     int64_t count = 0;
     attempt([&] { count = convWeightCount(conv, file, "op"); });
-    if (count > kMostWeights) return;  // a session refuses to plan for these
+    if (count > kMaxWeights) return;  // a session refuses to plan for these
     const int64_t outputs = conv.common() ? conv.common()->outputCount() : 1;
-    if (outputs < 1 || outputs > kMostWeights) return;  // refused when a model is loaded
+    if (outputs < 1 || outputs > kMaxWeights) return;  // refused when a model is loaded
     attempt([&] { convScalesPerOutput(conv); });
     attempt([&] { convHasMinima(conv); });
     attempt([&] { quantizedForm(conv, count, outputs, file, "op"); });
@@ -89,7 +89,7 @@ void decodeStream(std::span<const uint8_t> stream, bool wideDims) {
     attempt([&] { codebookFitsNibbles(stream, wideDims, "op"); });
     attempt([&] { decodeCodebook(stream, wideDims, "op"); });
     const std::vector<float> alpha(static_cast<size_t>(count < 64 ? count * 2 : 2), 0.25f);
-    attempt([&] { decodeSparseCodebook(stream, wideDims, alpha, kMostWeights, "op"); });
+    attempt([&] { decodeSparseCodebook(stream, wideDims, alpha, kMaxWeights, "op"); });
 }
 
 }  // namespace

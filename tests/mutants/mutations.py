@@ -18,7 +18,7 @@ TEXT_CALLS = (
 )
 # Lines about cost: constants that choose between ways to the same result, or a block's size.
 COST_LINES = re.compile(
-    r"Cycles|kWorth|kStretch|kCacheBytes|kStripBytes|kStripFloats|kPlanarBytes|kMostExpanded|kWeightBytes|kFetch|"
+    r"Cycles|kWorth|kStretch|kCacheBytes|kStripBytes|kStripFloats|kPlanarBytes|kMaxExpanded|kWeightBytes|kFetch|"
     r"bestCost|\bcost\b|\bfit\b|perTask|splitProduct|evenPieces|__builtin_prefetch|4 \* pool\.threads"
 )
 # Default values of members, which whoever fills the struct overwrites; and what is no statement.

@@ -175,13 +175,13 @@ TEST(ComposeRasters, ImpossibleRegionsOfAFileAreRefused) {
     constexpr int32_t kWide = std::numeric_limits<int32_t>::max();
     EXPECT_EQ(result({0, kWide, kWide, kWide, 0, kWide, kWide, kWide, kWide, 0, kWide}).outputs[0],
               std::vector<float>(24, 0.0f));
-    constexpr int32_t kMost = std::numeric_limits<int32_t>::max(),
+    constexpr int32_t kMax = std::numeric_limits<int32_t>::max(),
                       kLeast = std::numeric_limits<int32_t>::min();
     for (const std::vector<int32_t>& region :
          {std::vector<int32_t>{1, 12, 4, 1, 0, 12, 4, 1, 2, 3, 4},
           {0, 12, 4, 1, 1, 12, 4, 1, 2, 3, 4},
-          {kMost, kMost, kMost, kMost, kMost, kMost, kMost, kMost, kMost, kMost, kMost},
-          {kLeast, kLeast, kLeast, kLeast, kLeast, kLeast, kLeast, kLeast, kMost, kMost, kMost},
+          {kMax, kMax, kMax, kMax, kMax, kMax, kMax, kMax, kMax, kMax, kMax},
+          {kLeast, kLeast, kLeast, kLeast, kLeast, kLeast, kLeast, kLeast, kMax, kMax, kMax},
           {0, 12, 4, 1, 0, 12, 4, 1, -2, 3, 4}})
         EXPECT_THROW(result(region), Error);
 }

@@ -16,7 +16,7 @@ TEST(KernelsMixLanes, TakesLanesOfUpToFourBlocks) {
     for (const std::string& isa : availableIsas()) {
         const Kernels k = selectKernels(isa);
         const auto lanes = static_cast<size_t>(k.lanes);
-        for (int count = 1; count <= PackKernels::kMostSources; ++count) {
+        for (int count = 1; count <= PackKernels::kMaxSources; ++count) {
             std::vector<std::vector<float>> blocks(static_cast<size_t>(count));
             std::vector<std::vector<int32_t>> lane(blocks.size(), std::vector<int32_t>(lanes, -1));
             std::vector<float> expected(kArea * lanes), got(kArea * lanes, 5);

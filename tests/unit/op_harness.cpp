@@ -111,13 +111,13 @@ std::vector<Value> OpRun::operator()(const std::vector<Value>& inputs, int outpu
     for (size_t i = 0; i < inputs.size(); ++i) node_.inputs.push_back(static_cast<int>(i));
     for (int i = 0; i < outputs; ++i) node_.outputs.push_back(100 + i);
     parse();
-    const uint32_t content = node_.def->contentInputs ? node_.def->contentInputs(node_) : 0;
+    const uint32_t content = node_.def->valueInputs ? node_.def->valueInputs(node_) : 0;
     std::vector<Tensor*> in, out;
     for (size_t i = 0; i < inputs.size(); ++i) {
         const Value& v = inputs[i];
         Tensor* t = make(v.shape, v.ints.empty() ? DataType::Float32 : DataType::Int32, v.format);
         constant(t, v.ints.empty() ? static_cast<const void*>(v.data.data()) : v.ints.data());
-        t->contentKnown = !parses_ || (content >> i & 1u) != 0;
+        t->hasConstantValue = !parses_ || (content >> i & 1u) != 0;
         in.push_back(t);
     }
     bool empty = true;
@@ -175,7 +175,7 @@ Tensor* OpRun::temporary(const Shape& shape, DataType type, Format format) {
 
 void OpRun::constant(Tensor* output, const void* bytes) {
     allocate(*output);
-    output->contentKnown = true;
+    output->hasConstantValue = true;
     copyElements(*output, output->data, bytes);
 }
 
@@ -202,14 +202,14 @@ void OpRun::execute(Command& command) {
     const auto store = [&](Tensor* t, int pack) {
         Tensor& s = stored.emplace_back(*t);
         s.pack = pack;
-        s.contentKnown = s.contentKnown && pack == 1;
+        s.hasConstantValue = s.hasConstantValue && pack == 1;
         buffers.emplace_back(s.storageBytes());
         s.data = buffers.back().data();
         return &s;
     };
     for (size_t i = 0; i < command.inputs.size(); ++i) {
         Tensor* t = command.inputs[i];
-        const int pack = (choice.plainInputs >> i & 1) ? 1 : choice.inputPack;
+        const int pack = (choice.rowMajorInputs >> i & 1) ? 1 : choice.inputPack;
         Tensor* s = local.inputs[i] = store(t, pack);
         if (pack == 1)
             copyElements(*t, s->data, t->data);

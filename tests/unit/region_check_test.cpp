@@ -29,11 +29,11 @@ TEST(RegionCheck, ChecksTheProductOfTheSizes) {
             return error.status();
         }
     };
-    constexpr int64_t kMost = (int64_t{1} << 31) - 1;
+    constexpr int64_t kMax = (int64_t{1} << 31) - 1;
     EXPECT_EQ(status(box(0, {1, 2, 4}, {0, 4, 1})), Status::Ok);
-    EXPECT_EQ(status(box(0, {kMost, 0, kMost}, {0, 0, 0})), Status::Ok) << "no elements";
-    EXPECT_EQ(status(box(0, {kMost, kMost, 1}, {0, 0, 0})), Status::BadRange);
-    EXPECT_EQ(status(box(0, {kMost, kMost, kMost}, {0, 0, 0})), Status::Overflow);
+    EXPECT_EQ(status(box(0, {kMax, 0, kMax}, {0, 0, 0})), Status::Ok) << "no elements";
+    EXPECT_EQ(status(box(0, {kMax, kMax, 1}, {0, 0, 0})), Status::BadRange);
+    EXPECT_EQ(status(box(0, {kMax, kMax, kMax}, {0, 0, 0})), Status::Overflow);
     EXPECT_EQ(status(box(0, {1, 2, -1}, {0, 4, 1})), Status::BadRange);
     EXPECT_EQ(status(box(1, {1, 2, 4}, {0, 4, 1})), Status::BadRange);
 }

@@ -150,7 +150,7 @@ class Room {
     Tensor* input(const Value& value) {
         Tensor* tensor = describe(value);
         tensor->usage = value.constant ? Usage::Constant : Usage::Input;
-        tensor->contentKnown = value.constant;
+        tensor->hasConstantValue = value.constant;
         if (value.packed) {
             if (value.constant || !canPack(*tensor)) fail(Status::Internal, "this value cannot be packed");
             tensor->pack = dynamic_cast<cpu::CpuBackend&>(*cpu_).pack();

@@ -14,10 +14,10 @@
 namespace {
 
 // Limits the size of a file and of each allocation of stb_image, since a few bytes can announce gigabytes.
-constexpr size_t kMostBytes = 1 << 29;
+constexpr size_t kMaxBytes = 1 << 29;
 
 void* boundedRealloc(void* memory, size_t bytes) {
-    return bytes > kMostBytes ? nullptr : std::realloc(memory, bytes);
+    return bytes > kMaxBytes ? nullptr : std::realloc(memory, bytes);
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ namespace {
 
 // A few bytes may claim to be an image of any size, and stb_image takes seconds to find that they are not. Deflate, which
 // compresses best, makes at most 1032 bytes of one.
-constexpr int64_t kMostPixels = 1 << 26, kSmallImage = 1 << 20, kMostPixelsPerByte = 1032;
+constexpr int64_t kMaxPixels = 1 << 26, kSmallImage = 1 << 20, kMaxPixelsPerByte = 1032;
 
 std::vector<unsigned char> readWhole(const std::string& path) {
     std::ifstream in(path, std::ios::binary | std::ios::ate);
@@ -55,9 +55,9 @@ std::vector<unsigned char> readWhole(const std::string& path) {
     if (!in || std::filesystem::is_directory(path, ignored))
         throw ToolError(fmt::format("cannot open the image '{}'", path));
     const auto size = static_cast<size_t>(in.tellg());
-    if (size > kMostBytes)
+    if (size > kMaxBytes)
         throw ToolError(
-            fmt::format("the image '{}' has {} bytes, readable are up to {}", path, size, kMostBytes));
+            fmt::format("the image '{}' has {} bytes, readable are up to {}", path, size, kMaxBytes));
     std::vector<unsigned char> bytes(size);
     in.seekg(0);
     in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
@@ -73,10 +73,10 @@ Pixels decode(const std::vector<unsigned char>& file, int channels, const std::s
     if (!stbi_info_from_memory(file.data(), bytes, &image.width, &image.height, &image.channels))
         throw ToolError(fmt::format("cannot read the image '{}': {}", path, stbi_failure_reason()));
     const int64_t count = int64_t{image.width} * image.height;
-    if (count < 1 || count > kMostPixels)
+    if (count < 1 || count > kMaxPixels)
         throw ToolError(fmt::format("the image '{}' is {}x{}, readable are 1 to {} pixels", path, image.width,
-                                    image.height, kMostPixels));
-    if (count > kSmallImage && count / kMostPixelsPerByte > bytes)
+                                    image.height, kMaxPixels));
+    if (count > kSmallImage && count / kMaxPixelsPerByte > bytes)
         throw ToolError(fmt::format("the image '{}' is {}x{}, for which its {} bytes are too few", path,
                                     image.width, image.height, bytes));
     const std::unique_ptr<unsigned char, void (*)(void*)> pixels(
@@ -144,7 +144,7 @@ Array readImage(const std::string& path, const std::vector<int64_t>& shape, bool
 
     const std::vector<unsigned char> file = readWhole(path);
     const Pixels pixels =
-        isPnm(file) ? withChannels(readPnm(file, kMostPixels, path), channels) : decode(file, channels, path);
+        isPnm(file) ? withChannels(readPnm(file, kMaxPixels, path), channels) : decode(file, channels, path);
     std::vector<unsigned char> resized(static_cast<size_t>(width) * height * channels);
     if (!stbir_resize_uint8(pixels.values.data(), pixels.width, pixels.height, 0, resized.data(), width,
                             height, 0, channels))

@@ -180,7 +180,7 @@ StorageChoice storage(const Backend& backend, const Command& command) {
     for (size_t i = 0; i < command.inputs.size(); ++i) {
         const bool whole = command.inputs[i]->shape == output.shape;
         packed |= whole && command.inputs[i]->pack > 1;
-        if (!whole && i < 32) choice.plainInputs |= 1u << i;
+        if (!whole && i < 32) choice.rowMajorInputs |= 1u << i;
     }
     if (packed && canPack(output)) choice.inputPack = choice.outputPack = cpuBackend(backend).pack();
     return choice;

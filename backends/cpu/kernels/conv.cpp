@@ -28,7 +28,7 @@ constexpr int kBf16Units = 2;
 // Of products of rounded numbers, bf16 or 16-bit integers. Where sums are short there is little to gain, because
 // reading and writing bounds them, and much to lose: the first layers' rounding goes through the whole net.
 // Measured on nets with linear bottlenecks.
-constexpr int kLeastRoundedTerms = 97;
+constexpr int kMinRoundedTerms = 97;
 
 // Weights come from memory once per run, at so many bytes a cycle; products hide little of it. Measured on whole
 // nets, like the other constants here.
@@ -53,7 +53,7 @@ double directCycles(const Kernels& k, const ConvShape& s, bool bf16, bool codes)
 
 // Most bytes of transformed weights that a run may make of quantised ones at once: with several chunks it makes
 // all of them first.
-constexpr double kMostExpanded = 4 << 20;
+constexpr double kMaxExpanded = 4 << 20;
 
 double winogradCycles(const Kernels& k, const ConvShape& s, int unit, bool bf16, bool codes) {
     const int icb = ceilDiv(s.ic, k.lanes), ocb = ceilDiv(s.oc, k.lanes);
@@ -67,7 +67,7 @@ double winogradCycles(const Kernels& k, const ConvShape& s, int unit, bool bf16,
     const double transforms = double(tiles) * points * (icb * (in + (bf16 ? 1.5 : 0.0)) + ocb * out);
     const double weights = double(points) * s.ic * ocb * k.lanes * (bf16 ? 2 : 4);
     if (codes) {
-        if (chunks * s.batch > 1 && weights > kMostExpanded) return std::numeric_limits<double>::infinity();
+        if (chunks * s.batch > 1 && weights > kMaxExpanded) return std::numeric_limits<double>::infinity();
         const double expand = double(points) * s.ic * ocb * (bf16 ? 6.0 : 4.8);
         return s.batch * (chunks * product + transforms) + expand;
     }
@@ -93,7 +93,7 @@ bool codesPay(const Kernels& k, const ConvShape& s) {
     const double outputs = double(s.batch) * s.oh * s.ow;
     const double inputs = point ? outputs : double(s.batch) * s.ih * s.iw;
     const double terms = double(s.kh) * s.kw * s.ic, vectors = terms * ocb;
-    return terms >= kLeastRoundedTerms &&
+    return terms >= kMinRoundedTerms &&
            vectors * (0.25 * outputs + 2.5) > inputs * icb * 7.5 + outputs * (ocb * 4.5 + 8);
 }
 
@@ -118,7 +118,7 @@ std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& s, con
                           s.ic > 4;
     ConvOptions chosen = options;
     const bool bf16 = options.bf16 && k.bf16 && options.groups == 1 && s.ic > 4 &&
-                      int64_t(s.ic) * s.kh * s.kw >= kLeastRoundedTerms;
+                      int64_t(s.ic) * s.kh * s.kw >= kMinRoundedTerms;
     chosen.bf16 = bf16;
     int unit = 0;
     if (winograd && options.algorithm == ConvAlgorithm::Auto) {

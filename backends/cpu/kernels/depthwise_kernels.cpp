@@ -131,7 +131,7 @@ using SquareFn = void (*)(const DepthwiseArgs&, const Tiles&, V, V);
 
 // As many columns as the registers hold beside the inputs of a row.
 template <int K, int S>
-constexpr int kMostColumns = P == 16 ? (S == 1 ? 7 : 4) : (K == 3 && S == 1 ? 3 : 2);
+constexpr int kMaxColumns = P == 16 ? (S == 1 ? 7 : 4) : (K == 3 && S == 1 ? 3 : 2);
 
 template <int K, int S, int R, int... C>
 constexpr void fillSquares(SquareFn* out, std::integer_sequence<int, C...>) {
@@ -139,10 +139,10 @@ constexpr void fillSquares(SquareFn* out, std::integer_sequence<int, C...>) {
 }
 template <int K, int S>
 struct Squares {
-    SquareFn fn[2][kMostColumns<K, S>] = {};
+    SquareFn fn[2][kMaxColumns<K, S>] = {};
     constexpr Squares() {
-        fillSquares<K, S, 1>(fn[0], std::make_integer_sequence<int, kMostColumns<K, S>>());
-        fillSquares<K, S, 2>(fn[1], std::make_integer_sequence<int, kMostColumns<K, S>>());
+        fillSquares<K, S, 1>(fn[0], std::make_integer_sequence<int, kMaxColumns<K, S>>());
+        fillSquares<K, S, 2>(fn[1], std::make_integer_sequence<int, kMaxColumns<K, S>>());
     }
 };
 
@@ -183,7 +183,7 @@ void activateRows(const DepthwiseArgs& t, int begin, int end) {
 template <int K, int S>
 class BorderRows {
   public:
-    static constexpr int kReads = (kMostColumns<K, S> - 1) * S + K;  // columns
+    static constexpr int kReads = (kMaxColumns<K, S> - 1) * S + K;  // columns
 
     // Columns ix .. ix + width of `row`, of a map `iw` wide; rows are asked for in order.
     HWY_INLINE const float* at(const float* src, int row, int ix, int width, int iw) {
@@ -208,13 +208,13 @@ class BorderRows {
 template <int K, int S>
 void squareRows(const DepthwiseArgs& t) {
     static constexpr Squares<K, S> kSquares;
-    constexpr int kMost = kMostColumns<K, S>;
+    constexpr int kMax = kMaxColumns<K, S>;
     HWY_ALIGN static constexpr float kZeros[BorderRows<K, S>::kReads * P] = {};
     const D d;
     const ConvShape& s = *t.shape;
     const V lo = hn::Set(d, t.lo), hi = hn::Set(d, t.hi);
     // Tiles of `narrow` + 1 columns, then of `narrow` ones; from `begin` to `end` they lie inside the map's width.
-    const int tiles = (s.ow + kMost - 1) / kMost, narrow = s.ow / tiles, wide = s.ow % tiles;
+    const int tiles = (s.ow + kMax - 1) / kMax, narrow = s.ow / tiles, wide = s.ow % tiles;
     const auto columnsOf = [&](int i) { return narrow + (i < wide); };
     const auto columnOf = [&](int i) { return i * narrow + std::min(i, wide); };
     int begin = 0, end = tiles;

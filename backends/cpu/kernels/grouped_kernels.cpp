@@ -59,14 +59,14 @@ using TileFn = void (*)(const GroupedArgs&, int);
 
 // As many vectors as the registers hold beside the inputs and a weight.
 constexpr bool kManyRegisters = P == 16;
-constexpr int kMostOutputs = kManyRegisters ? 8 : 4;
+constexpr int kMaxOutputs = kManyRegisters ? 8 : 4;
 template <int O>
-constexpr int kMostVectors = kManyRegisters ? (O == 8   ? 3
-                                               : O == 4 ? 6
-                                                        : 8)
-                                            : (O == 4   ? 3
-                                               : O == 2 ? 5
-                                                        : 8);
+constexpr int kMaxVectors = kManyRegisters ? (O == 8   ? 3
+                                              : O == 4 ? 6
+                                                       : 8)
+                                           : (O == 4   ? 3
+                                              : O == 2 ? 5
+                                                       : 8);
 
 template <int O, int... N>
 constexpr void fillTiles(TileFn* out, std::integer_sequence<int, N...>) {
@@ -74,14 +74,14 @@ constexpr void fillTiles(TileFn* out, std::integer_sequence<int, N...>) {
 }
 template <int O>
 struct Tiles {
-    TileFn fn[kMostVectors<O>] = {};
-    constexpr Tiles() { fillTiles<O>(fn, std::make_integer_sequence<int, kMostVectors<O>>()); }
+    TileFn fn[kMaxVectors<O>] = {};
+    constexpr Tiles() { fillTiles<O>(fn, std::make_integer_sequence<int, kMaxVectors<O>>()); }
 };
 
 template <int O>
 void runTiles(const GroupedArgs& t) {
     static constexpr Tiles<O> kTiles;
-    const int vectors = (t.length + P - 1) / P, tiles = (vectors + kMostVectors<O> - 1) / kMostVectors<O>;
+    const int vectors = (t.length + P - 1) / P, tiles = (vectors + kMaxVectors<O> - 1) / kMaxVectors<O>;
     for (int i = 0; i < tiles; ++i) {
         const int from = vectors * i / tiles, to = vectors * (i + 1) / tiles;
         kTiles.fn[to - from - 1](t, from * P);
@@ -91,7 +91,7 @@ void runTiles(const GroupedArgs& t) {
 void product(const GroupedArgs& t) {
     switch (t.outputs) {
         case 8:
-            if constexpr (kMostOutputs == 8) runTiles<8>(t);
+            if constexpr (kMaxOutputs == 8) runTiles<8>(t);
             break;
         case 4:
             runTiles<4>(t);
@@ -108,7 +108,7 @@ void product(const GroupedArgs& t) {
 }  // namespace
 
 const GroupedKernels& groupedTable() {
-    static constexpr GroupedKernels table = {kMostOutputs, &product};
+    static constexpr GroupedKernels table = {kMaxOutputs, &product};
     return table;
 }
 

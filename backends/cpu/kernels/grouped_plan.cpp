@@ -15,7 +15,7 @@ namespace mnnc {
 namespace {
 
 constexpr size_t kStripFloats = 80 << 10;  // planes of one strip: they stay in the second level cache
-constexpr int kMostBundleChannels = 256;
+constexpr int kMaxBundleChannels = 256;
 constexpr int kSlack = 8 * 16;  // kernels read and write whole vectors
 
 // Strides that are multiples of 4 KiB would put all planes into one set of the first level cache.
@@ -252,7 +252,7 @@ bool groupedOverPlanes(const Kernels& k, const ConvShape& s, int groups) {
     if (icg % k.lanes == 0 && ocg % k.lanes == 0) return false;
     // Taller steps than windows leave phases that nobody reads.
     if (s.strideH > s.kh || s.strideW > s.kw || s.strideH > 2 || s.strideW > 2) return false;
-    return bundleGroups(k.lanes, icg, ocg, groups) * std::max(icg, ocg) <= kMostBundleChannels;
+    return bundleGroups(k.lanes, icg, ocg, groups) * std::max(icg, ocg) <= kMaxBundleChannels;
 }
 
 std::unique_ptr<ConvPlan> makeGroupedPlan(const Kernels& k, const ConvShape& s, int groups, int threads) {

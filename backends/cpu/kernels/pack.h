@@ -13,7 +13,7 @@ namespace mnnc {
 
 // Lanes of a block that another one takes: lane[i] goes to lane i; -1: not from this block.
 struct LaneSource {
-    static constexpr int kMostLanes = 16;
+    static constexpr int kMaxLanes = 16;
     const float* block;
     const int32_t* lane;  // as many as a vector has
 };
@@ -28,9 +28,9 @@ struct PackKernels {
     void (*rowsToPanel)(const float* src, size_t srcStride, int channels, size_t area, float* dst,
                         size_t dstStride);
     void (*blockToRows)(const float* src, int channels, size_t area, float* dst, size_t dstStride);
-    // A block of `area` vectors from lanes of 1 to kMostSources others, in memory of its own; lanes that come from none
+    // A block of `area` vectors from lanes of 1 to kMaxSources others, in memory of its own; lanes that come from none
     // become zero.
-    static constexpr int kMostSources = 4;
+    static constexpr int kMaxSources = 4;
     void (*mixLanes)(const LaneSource* sources, int count, size_t area, float* dst);
 };
 

@@ -71,7 +71,7 @@ class PReluChannels final : public Execution {
     const UnaryKernels& kernels_;
     const Tensor& input_;
     const Tensor& output_;
-    std::vector<float> slopes_;  // whole vectors, whatever the lanes
+    std::vector<float> slopes_;  // padded to whole vectors of any width
 };
 
 std::unique_ptr<Execution> createActivation(CpuBackend& backend, const Command& command,

@@ -43,7 +43,8 @@ StorageChoice storageBinary(const CpuBackend& backend, const Command& command) {
     if (big.pack == 1 || !(big.shape == out.shape)) return {};
     if (small.elements() != 1 && !perChannel(small.shape, big.shape)) return {};
     // A small operand that is packed already, by the same axis, stays so.
-    if (small.pack == 1 || small.shape.rank() != big.shape.rank()) packed.plainInputs = 1u << (1 - bigIndex);
+    if (small.pack == 1 || small.shape.rank() != big.shape.rank())
+        packed.rowMajorInputs = 1u << (1 - bigIndex);
     return packed;
 }
 

@@ -1,4 +1,4 @@
-// Walks a float tensor in pieces that share their channel, whatever its storage: for PReLU, Scale,
+// Walks a float tensor in pieces that share their channel, in any storage: for PReLU, Scale,
 // InstanceNorm.
 #pragma once
 #include "backends/cpu/ops/split.h"

@@ -69,7 +69,7 @@ class ConvExecution final : public Execution {
     // Returns the scratch a run needs.
     int64_t prepareTensorWeights(int64_t planBytes) {
         const Tensor& weight = *command_.inputs[1];
-        if (weight.contentKnown && weight.data) {
+        if (weight.hasConstantValue && weight.data) {
             own_ = AlignedBuffer(packedBytes_);
             plan_->packWeights(weight.as<const float>(), own_.data(), backend_.pool());
             return planBytes;
@@ -92,8 +92,8 @@ class ConvExecution final : public Execution {
 StorageChoice convolutionStorage(const CpuBackend& backend, const Command& command) {
     StorageChoice choice;
     choice.inputPack = choice.outputPack = backend.pack();
-    choice.plainInputs = ~1u;
-    if (command.epilogue.residual) choice.plainInputs &= ~(1u << command.operands());
+    choice.rowMajorInputs = ~1u;
+    if (command.epilogue.residual) choice.rowMajorInputs &= ~(1u << command.operands());
     const Tensor& x = *command.inputs[0];
     if (x.pack == 1 && !isDeconvolution(command.type) && !x.empty() && !command.outputs[0]->empty()) {
         const ConvWindow w = windowOf(command);

@@ -20,7 +20,7 @@ struct Box {
     std::array<BoxAxis, kMaxRank> axis;
     size_t rank = 0;
 
-    // Of what runs on in source and destination one axis is made.
+    // Axes that are contiguous in source and destination are merged into one.
     void push(const BoxAxis& inner) {
         if (inner.size == 1) return;
         if (rank > 0) {

@@ -5,18 +5,18 @@
 
 namespace mnnc::cpu {
 
-CpuFamily rasterCpu();       // Raster, also layout conversions
+CpuFamily rasterCpu();        // Raster, also layout conversions
 CpuFamily dynamicSliceCpu();  // SliceTf and StridedSlice whose place only a run knows
-CpuFamily castCpu();         // Cast
-CpuFamily fillCpu();         // Fill, OneHot, Range, LinSpace, EyeLike, RandomUniform, RandomNormal
-CpuFamily paddingCpu();      // reflect, symmetric, edge and run-time fill values
-CpuFamily permuteCpu();      // what regions cannot express (ReverseSequence)
+CpuFamily castCpu();          // Cast
+CpuFamily fillCpu();          // Fill, OneHot, Range, LinSpace, EyeLike, RandomUniform, RandomNormal
+CpuFamily paddingCpu();       // reflect, symmetric, edge and run-time fill values
+CpuFamily permuteCpu();       // what regions cannot express (ReverseSequence)
 CpuFamily gatherCpu();
 CpuFamily scatterCpu();
 CpuFamily selectCpu();
 CpuFamily searchCpu();
 CpuFamily scanCpu();
-CpuFamily detectionCpu();
+CpuFamily nonMaxSuppressionCpu();
 CpuFamily convolutionCpu();
 CpuFamily poolingCpu();
 CpuFamily interpCpu();

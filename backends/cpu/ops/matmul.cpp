@@ -34,7 +34,7 @@ std::string gemmText(GemmType type) {
 // How the product finds the rows of a stored matrix.
 struct Matrix {
     size_t ld = 0;
-    bool transposed = false;  // of what is wanted
+    bool transposed = false;  // compared with the wanted matrix
 };
 
 // The last two axes of an operand as a matrix; nothing where neither of them is contiguous.

@@ -37,7 +37,7 @@ class QuantCast final : public Execution {
             hi_ = quant.max;
         }
         each_ = scale_.size() > 1;
-        // Whole vectors, whatever the lanes.
+        // Padded to whole vectors of any width.
         for (std::vector<float>* values : {&scale_, &zero_})
             values->resize(static_cast<size_t>(roundUp(static_cast<int64_t>(values->size()), kMaxLanes)),
                            each_ ? 0 : values->front());

@@ -156,7 +156,7 @@ class PlaneRaster final : public Execution {
     }
 
   private:
-    static constexpr int kMaxPack = LaneSource::kMostLanes;
+    static constexpr int kMaxPack = LaneSource::kMaxLanes;
 
     struct Source {
         int input = -1;  // none: zero
@@ -237,8 +237,8 @@ class PlaneRaster final : public Execution {
             return;
         }
         if constexpr (std::is_same_v<T, float>) {
-            if (block.parts > 0 && block.parts <= PackKernels::kMostSources) {
-                LaneSource sources[PackKernels::kMostSources];
+            if (block.parts > 0 && block.parts <= PackKernels::kMaxSources) {
+                LaneSource sources[PackKernels::kMaxSources];
                 for (int i = 0; i < block.parts; ++i) sources[i] = {dataOf(parts[i]), parts[i].lane};
                 backend_.kernels().pack->mixLanes(sources, block.parts, static_cast<size_t>(plane), dst);
                 return;

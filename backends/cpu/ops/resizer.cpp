@@ -1,3 +1,4 @@
+// Plans the taps of a resize along each axis, and computes one output row at a time.
 #include "backends/cpu/ops/resizer.h"
 
 #include "base/error.h"

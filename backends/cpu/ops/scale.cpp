@@ -21,7 +21,7 @@ class Scale final : public Execution {
           epilogue_(command.epilogue),
           scale_(command.paramsAs<ScaleParams>().scale),
           bias_(command.paramsAs<ScaleParams>().bias) {
-        // Whole vectors, whatever the lanes.
+        // Padded to whole vectors of any width.
         scale_.resize(static_cast<size_t>(roundUp(static_cast<int64_t>(scale_.size()), 16)));
         bias_.resize(scale_.size());
     }

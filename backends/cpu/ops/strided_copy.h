@@ -1,4 +1,4 @@
-// Copies between row-major tensors: what Rasters and moving slices share.
+// Copies between row-major tensors: what Rasters and dynamic slices share.
 #pragma once
 #include <cstdint>
 #include <cstring>

@@ -1,3 +1,4 @@
+// The one list of the CPU backend's operator families.
 #include "backends/cpu/ops/table.h"
 
 #include "backends/cpu/ops/families.h"
@@ -9,7 +10,7 @@ const CpuOp* findCpuOp(OpType type) noexcept {
     static constexpr FamilyFunction kFamilies[] = {
         // clang-format off
         rasterCpu, dynamicSliceCpu, castCpu, fillCpu, paddingCpu, permuteCpu, gatherCpu, scatterCpu, selectCpu, searchCpu, scanCpu,
-        detectionCpu, convolutionCpu, poolingCpu, interpCpu, unaryCpu, activationCpu, binaryCpu, 
+        nonMaxSuppressionCpu, convolutionCpu, poolingCpu, interpCpu, unaryCpu, activationCpu, binaryCpu, 
         reductionCpu, scaleCpu, normCpu, softmaxCpu, matmulCpu, quantizedCpu, int8ConvolutionCpu,
         // clang-format on
     };

@@ -54,7 +54,7 @@ StorageChoice storageSelect(const VulkanBackend&, const Command& command) {
     for (size_t i = 0; i < 3; ++i) {
         const Tensor& input = *command.inputs[i];
         if (input.elements() == 1)
-            choice.plainInputs |= 1u << i;
+            choice.rowMajorInputs |= 1u << i;
         else if (!(input.shape == output.shape) || !canPack(input))
             return {};
         else if (i > 0 && input.pack > 1)

@@ -1,5 +1,5 @@
 // NonMaxSuppressionV2: repeats the suppression its shape rule has counted and writes the hits.
-#include "ops/detection.h"
+#include "ops/non_max_suppression.h"
 
 #include <algorithm>
 
@@ -46,7 +46,7 @@ constexpr CpuOp kDetectionCpu[] = {{OpType::NonMaxSuppressionV2, nullptr, makeEx
 
 }  // namespace
 
-CpuFamily detectionCpu() {
+CpuFamily nonMaxSuppressionCpu() {
     return kDetectionCpu;
 }
 

@@ -1,6 +1,6 @@
 // NonMaxSuppressionV2. The output has exactly as many entries as there are hits, so the shape rule runs the
 // suppression on the values of its inputs; the execution repeats it and writes.
-#include "ops/detection.h"
+#include "ops/non_max_suppression.h"
 
 #include <algorithm>
 #include <vector>
@@ -117,12 +117,12 @@ constexpr OpDef kDetectionOps[] = {
     {.type = OpType::NonMaxSuppressionV2,
      .shape = shapeNms,
      .geometry = geometryNms,
-     .contentInputs = contentNms},
+     .valueInputs = contentNms},
 };
 
 }  // namespace
 
-OpFamily detectionOps() {
+OpFamily nonMaxSuppressionOps() {
     return kDetectionOps;
 }
 
