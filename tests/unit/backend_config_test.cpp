@@ -60,7 +60,7 @@ TEST(BackendConfig, MemoryLowKeepsQuantizedWeights) {
     for (const int threads : {1, 2}) {
         const NetResult low = run(MemoryMode::Low, Precision::Normal, threads);
         EXPECT_EQ(naming(low, ".w8"), 3u);
-        EXPECT_EQ(naming(low, ".int16") > 0, selectKernels().codes != nullptr);
+        EXPECT_EQ(naming(low, ".int16") > 0, selectKernels().w8a16 != nullptr);
         EXPECT_LT(low.weightBytes * 3, normal.weightBytes);
         EXPECT_LT(distanceToLargest(low.outputs[0], normal.outputs[0]), 1e-5);
     }

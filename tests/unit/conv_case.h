@@ -136,7 +136,7 @@ struct Quantised {
     QuantizedWeights codes;
     Floats floats;
 };
-inline Quantised quantised(const ConvShape& s, const CodeForm& form) {
+inline Quantised quantised(const ConvShape& s, const WeightQuantization& form) {
     Quantised w;
     const size_t perOutput = size_t(s.ic) * s.kh * s.kw, length = perOutput / form.blocks;
     std::mt19937 rng(7);
@@ -158,9 +158,10 @@ inline void check(const Case& c) {
     Floats src = randomFloats(s.batch * s.ic * inArea, 1);
     if (c.positive)
         for (float& x : src) x = std::abs(x);
-    const Quantised codes = c.o.codes.bits ? quantised(s, c.o.codes) : Quantised{};
-    const Floats w = c.o.codes.bits ? codes.floats
-                                    : randomFloats(size_t(s.oc) * (s.ic / c.o.groups) * s.kh * s.kw, 2, 0.5f);
+    const Quantised codes = c.o.quantization.bits ? quantised(s, c.o.quantization) : Quantised{};
+    const Floats w = c.o.quantization.bits
+                         ? codes.floats
+                         : randomFloats(size_t(s.oc) * (s.ic / c.o.groups) * s.kh * s.kw, 2, 0.5f);
     const Floats bias = randomFloats(s.oc, 3);
     const Floats residual = randomFloats(s.batch * s.oc * outArea, 4);
     // Products of bf16 are exact in fp32: as good as the others once their operands are rounded.
@@ -174,8 +175,8 @@ inline void check(const Case& c) {
     InlinePool one;
     for (const std::string& isa : availableIsas()) {
         Kernels k = selectKernels(isa);
-        if ((bf16 && !k.bf16) || (c.codeProducts && !k.codes)) continue;
-        if (!c.codeProducts) k.codes = nullptr;
+        if ((bf16 && !k.bf16) || (c.codeProducts && !k.w8a16)) continue;
+        if (!c.codeProducts) k.w8a16 = nullptr;
         Floats first;
         for (int threads = 1; threads <= most; ++threads) {
             ConvOptions options = c.o;
@@ -186,7 +187,7 @@ inline void check(const Case& c) {
                                 s.oc, s.oh, s.ow, s.kh, s.kw, s.strideH, s.dilateH, s.padTop, c.o.groups));
             ASSERT_EQ(plan->algorithm().find(".bf16") != std::string::npos, bf16);
             ASSERT_EQ(plan->algorithm().find(".int16") != std::string::npos, c.codeProducts);
-            ASSERT_EQ(plan->keepsCodes(), c.o.codes.bits != 0);
+            ASSERT_EQ(plan->keepsCodes(), c.o.quantization.bits != 0);
             ForkJoinPool pool(threads);
             RunLease lease(pool);
             Aligned packedSrc = packNan(k, src, s.batch, s.ic, inArea);

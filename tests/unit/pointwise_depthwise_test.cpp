@@ -72,7 +72,7 @@ void expectSameBits(int inputs, const ConvShape& depthwise, int codeBits = 0) {
     pointwise.iw = pointwise.ow = depthwise.iw;
     for (const std::string& isa : availableIsas()) {
         Kernels k = selectKernels(isa);
-        k.codes = nullptr;  // where codes are multiplied as such there are no parts
+        k.w8a16 = nullptr;  // where codes are multiplied as such there are no parts
         SCOPED_TRACE(isa + format(" %d -> %d, %dx%d, k %dx%d s %d d %d p %d,%d, %d bits", inputs,
                                   depthwise.ic, depthwise.ih, depthwise.iw, depthwise.kh, depthwise.kw,
                                   depthwise.strideH, depthwise.dilateH, depthwise.padTop, depthwise.padLeft,
@@ -88,7 +88,7 @@ void expectSameBits(int inputs, const ConvShape& depthwise, int codeBits = 0) {
         InlinePool alone;
         ForkJoinPool three(3);
         ConvOptions options;
-        if (codeBits) options.codes = {codeBits, 1, true};
+        if (codeBits) options.quantization = {codeBits, 1, true};
         for (ThreadPool* pool : {static_cast<ThreadPool*>(&alone), static_cast<ThreadPool*>(&three)}) {
             options.threads = pool->threads();
             const auto plan = PointwiseDepthwisePlan::make(k, pointwise, options, depthwise);

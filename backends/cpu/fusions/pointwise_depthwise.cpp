@@ -3,7 +3,7 @@
 #include "backends/cpu/kernels/pointwise_depthwise.h"
 
 #include "backends/cpu/fusions/patterns.h"
-#include "backends/cpu/ops/stored_conv.h"
+#include "backends/cpu/ops/packed_conv_weights.h"
 #include "plan/graph.h"
 #include "plan/single_operand.h"
 
@@ -52,7 +52,7 @@ class PointwiseDepthwise final : public Execution {
     }
 
   private:
-    static Plan::Side side(const Command& command, const StoredConv& stored) {
+    static Plan::Side side(const Command& command, const PackedConvWeights& stored) {
         Plan::Side side{stored.packed(), postOps(command)};
         side.post.bias = stored.bias();
         return side;
@@ -63,7 +63,7 @@ class PointwiseDepthwise final : public Execution {
     const FusedBody body_;
     const Command &pointwise_ = body_.steps()[0], &depthwise_ = body_.steps()[1];
     const std::shared_ptr<Plan> plan_;
-    StoredConv pointwiseWeights_, depthwiseWeights_;
+    PackedConvWeights pointwiseWeights_, depthwiseWeights_;
     Plan::Side first_, second_;
 };
 

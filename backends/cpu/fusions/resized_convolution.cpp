@@ -5,7 +5,7 @@
 
 #include "backends/cpu/fusions/patterns.h"
 #include "backends/cpu/ops/resizer.h"
-#include "backends/cpu/ops/stored_conv.h"
+#include "backends/cpu/ops/packed_conv_weights.h"
 #include "plan/graph.h"
 #include "plan/single_operand.h"
 #include "tensor/region_check.h"
@@ -114,7 +114,7 @@ class ResizedConvolution final : public Execution, RowSource {
     const FusedBody body_;
     const Command& convolution_ = body_.steps().back();
     const std::shared_ptr<ConvPlan> plan_;
-    StoredConv weights_;
+    PackedConvWeights weights_;
     PostOps post_;
     int64_t rowFloats_ = 0;
     std::vector<Block> blocks_;

@@ -52,8 +52,8 @@ HWY_INLINE void accumulate(V (&acc)[R][NB], const uint16_t* const (&q)[(R + 2) /
 }
 
 template <int R, int NB>
-HWY_NOINLINE void tile(const Bf16PanelArgs& t, const uint16_t* a, float* dst, const float* residual,
-                       const uint16_t* ahead) {
+HWY_NOINLINE void gemmTileBf16(const Bf16PanelArgs& t, const uint16_t* a, float* dst, const float* residual,
+                               const uint16_t* ahead) {
     constexpr int G = (R + 2) / 3;
     V acc[R][NB];
     startTile(t.bias, acc);
@@ -91,7 +91,7 @@ using TileFn = void (*)(const Bf16PanelArgs&, const uint16_t*, float*, const flo
 
 template <int NB, int... R>
 constexpr void fillTiles(TileFn* out, std::integer_sequence<int, R...>) {
-    ((out[R] = &tile<R + 1, NB>), ...);
+    ((out[R] = &gemmTileBf16<R + 1, NB>), ...);
 }
 
 struct Tiles {
@@ -105,7 +105,7 @@ struct Tiles {
 };
 constexpr Tiles kTiles;
 
-void panel(const Bf16PanelArgs& t) {
+void gemmPanelBf16(const Bf16PanelArgs& t) {
     runTiles(t, kTiles.fn, ptrdiff_t(t.taps) * (t.fullBlocks * kPairs + (t.tail + 1) / 2), 2 * P);
 }
 
@@ -114,7 +114,7 @@ HWY_INLINE void convert16(const float* src, __mmask16 lanes, uint16_t* dst) {
                         (__m256i)_mm512_cvtneps_pbh(_mm512_maskz_loadu_ps(lanes, src)));
 }
 
-void convert(const float* src, size_t n, uint16_t* dst) {
+void roundBf16(const float* src, size_t n, uint16_t* dst) {
     size_t i = 0;
     for (; i + 32 <= n; i += 32) {
         const __m512bh both = _mm512_cvtne2ps_pbh(_mm512_loadu_ps(src + i + 16), _mm512_loadu_ps(src + i));
@@ -127,8 +127,8 @@ void convert(const float* src, size_t n, uint16_t* dst) {
     }
 }
 
-void convertBlock(const float* src, ptrdiff_t pixelStride, int pixels, int lanes, uint16_t* dst) {
-    if (lanes == P && pixelStride == P) return convert(src, size_t(pixels) * P, dst);
+void roundBlockBf16(const float* src, ptrdiff_t pixelStride, int pixels, int lanes, uint16_t* dst) {
+    if (lanes == P && pixelStride == P) return roundBf16(src, size_t(pixels) * P, dst);
     const auto mask = static_cast<__mmask16>((1u << lanes) - 1);
     for (int i = 0; i < pixels; ++i, src += pixelStride, dst += P) convert16(src, mask, dst);
 }
@@ -138,14 +138,14 @@ HWY_INLINE __m512i widened(const float* row) {
     return _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(_mm512_loadu_ps(row)));
 }
 
-void interleave(const float* even, const float* odd, int width, uint16_t* dst) {
+void interleavePairsBf16(const float* even, const float* odd, int width, uint16_t* dst) {
     for (int i = 0; i < width; i += P, dst += 2 * P) {
         const __m512i upper = _mm512_slli_epi32(widened(odd + i), 16);
         _mm512_storeu_si512(dst, _mm512_or_si512(widened(even + i), upper));
     }
 }
 
-constexpr Bf16Kernels kBf16Kernels = {&panel, &convert, &convertBlock, &interleave};
+constexpr Bf16Kernels kBf16Kernels = {&gemmPanelBf16, &roundBf16, &roundBlockBf16, &interleavePairsBf16};
 
 }  // namespace
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "backends/cpu/kernels/conv_plans.h"
-#include "backends/cpu/kernels/grouped_plan.h"
+#include "backends/cpu/kernels/grouped_planes_conv.h"
 #include "backends/cpu/kernels/panels.h"
 #include "base/error.h"
 
@@ -43,7 +43,7 @@ double directCycles(const Kernels& k, const ConvShape& s, bool bf16, bool codes)
     const int blocks = ceilDiv(s.oc, k.lanes);
     const int nb = bestPanelBlocks(*k.panels, s.ow, blocks);
     const double steps = double(s.kh) * s.kw * s.ic * (bf16 ? 0.5 : 1.0);
-    const double cycles = s.oh * steps * productCycles(*k.panels, s.ow, blocks, nb) * 1.05;
+    const double cycles = s.oh * steps * gemmCycles(*k.panels, s.ow, blocks, nb) * 1.05;
     const double copy = double(ceilDiv(s.ic, k.lanes)) * (s.ih + 2) * (s.iw + 2) * 3;
     const double vectors = double(s.kh) * s.kw * s.ic * blocks;
     const double weights =
@@ -61,7 +61,7 @@ double winogradCycles(const Kernels& k, const ConvShape& s, int unit, bool bf16,
     const int chunks = winogradChunks(k, s, unit), m = ceilDiv(tiles, chunks);
     const int nb = bestPanelBlocks(*k.panels, std::min(m, 72), ocb);
     const double product =
-        points * (double(s.ic) * (bf16 ? 0.5 : 1.0) * productCycles(*k.panels, m, ocb, nb) + 50.0 * ocb);
+        points * (double(s.ic) * (bf16 ? 0.5 : 1.0) * gemmCycles(*k.panels, m, ocb, nb) + 50.0 * ocb);
     // Cycles per tile, point and block of channels.
     const double in = unit == 2 ? 8.0 : unit == 4 ? 7.5 : 9.0, out = unit == 2 ? 3.5 : unit == 4 ? 7.0 : 5.0;
     const double transforms = double(tiles) * points * (icb * (in + (bf16 ? 1.5 : 0.0)) + ocb * out);
@@ -75,11 +75,11 @@ double winogradCycles(const Kernels& k, const ConvShape& s, int unit, bool bf16,
 }
 
 // Products of int8 codes: half the steps; the source is looked through and rounded.
-double codeCycles(const Kernels& k, const ConvShape& s) {
+double w8a16Cycles(const Kernels& k, const ConvShape& s) {
     const int icb = ceilDiv(s.ic, k.lanes), blocks = ceilDiv(s.oc, k.lanes);
     const int nb = bestPanelBlocks(*k.panels, s.ow, blocks);
     const double steps = double(s.kh) * s.kw * s.ic * 0.5;
-    const double cycles = s.oh * steps * productCycles(*k.panels, s.ow, blocks, nb) * 1.05;
+    const double cycles = s.oh * steps * gemmCycles(*k.panels, s.ow, blocks, nb) * 1.05;
     const double rounding = double(icb) * (s.ih + 2) * (s.iw + 2) * 6;
     const double weights = double(s.kh) * s.kw * s.ic * s.oc;
     return (s.batch - 1) * cycles + s.batch * rounding + withTraffic(cycles, weights);
@@ -87,7 +87,7 @@ double codeCycles(const Kernels& k, const ConvShape& s) {
 
 // Products of codes save half the multiply-adds and the expanding of the weights, but round every block of inputs
 // and scale every block of outputs. Measured on whole nets.
-bool codesPay(const Kernels& k, const ConvShape& s) {
+bool w8a16IsFaster(const Kernels& k, const ConvShape& s) {
     const int icb = ceilDiv(s.ic, k.lanes), ocb = ceilDiv(s.oc, k.lanes);
     const bool point = s.kh * s.kw == 1;
     const double outputs = double(s.batch) * s.oh * s.ow;
@@ -97,10 +97,10 @@ bool codesPay(const Kernels& k, const ConvShape& s) {
            vectors * (0.25 * outputs + 2.5) > inputs * icb * 7.5 + outputs * (ocb * 4.5 + 8);
 }
 
-bool multipliesCodes(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
-    return k.codes && options.codes.bits == 8 && options.codes.blocks == 1 && options.groups == 1 &&
-           !options.bf16 && !options.exact && !options.transposed && !options.srcNchw && s.ic > 4 &&
-           (options.algorithm != ConvAlgorithm::Auto || codesPay(k, s));
+bool w8a16Accepts(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+    return k.w8a16 && options.quantization.bits == 8 && options.quantization.blocks == 1 &&
+           options.groups == 1 && !options.bf16 && !options.exact && !options.transposed &&
+           !options.srcNchw && s.ic > 4 && (options.algorithm != ConvAlgorithm::Auto || w8a16IsFaster(k, s));
 }
 
 }  // namespace
@@ -122,8 +122,8 @@ std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& s, con
     chosen.bf16 = bf16;
     int unit = 0;
     if (winograd && options.algorithm == ConvAlgorithm::Auto) {
-        const bool codes = options.codes.bits != 0;
-        double best = multipliesCodes(k, s, chosen) ? codeCycles(k, s) : directCycles(k, s, bf16, codes);
+        const bool codes = options.quantization.bits != 0;
+        double best = w8a16Accepts(k, s, chosen) ? w8a16Cycles(k, s) : directCycles(k, s, bf16, codes);
         for (int u = 2; u <= 6; u += 2) {
             const bool halves = bf16 && u <= kBf16Units;
             const double cycles = winogradCycles(k, s, u, halves, codes);
@@ -140,10 +140,10 @@ std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& s, con
         chosen.bf16 = bf16 && unit <= kBf16Units;
     }
     if (unit) return makeWinogradPlan(k, s, unit, chosen);
-    if (multipliesCodes(k, s, chosen)) return makeCodePlan(k, s, chosen);
+    if (w8a16Accepts(k, s, chosen)) return makeW8A16Plan(k, s, chosen);
     if (!options.transposed && !options.srcNchw && groupedOverPlanes(k, s, options.groups))
         return makeGroupedPlan(k, s, options.groups, options.threads);
-    return makeProductPlan(k, s, chosen);
+    return makeGemmConvPlan(k, s, chosen);
 }
 
 }  // namespace mnnc

@@ -8,37 +8,17 @@
 #pragma once
 #include <cstddef>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <string>
 
 #include "backend/thread_pool.h"
+#include "backends/cpu/kernels/conv_types.h"
 #include "backends/cpu/kernels/kernels.h"
-#include "ops/epilogue.h"
 
 namespace mnnc {
 
-struct ConvShape {
-    int batch = 1;
-    int ic = 0, ih = 0, iw = 0;
-    int oc = 0, oh = 0, ow = 0;
-    int kh = 1, kw = 1;
-    int strideH = 1, strideW = 1;
-    int dilateH = 1, dilateW = 1;
-    int padTop = 0, padLeft = 0;  // bottom and right follow from oh, ow
-};
-
-// out = clamp(act(sum + bias + residual), lo, hi)
-struct PostOps {
-    const float* bias = nullptr;  // oc floats (no padding needed)
-    float lo = -std::numeric_limits<float>::infinity();
-    float hi = std::numeric_limits<float>::infinity();
-    const float* residual = nullptr;  // laid out like the output; see ConvPlan::addsInPlace()
-    Act act = Act::None;
-};
-
 struct QuantizedWeights;  // model/weights.h
-class ConvParts;          // conv_plans.h
+class TileableConv;       // conv_plans.h
 
 // An input that does not lie in one place: rows of a block of channels, found or made when they are wanted.
 class RowSource {
@@ -50,7 +30,7 @@ class RowSource {
 };
 
 // How the model stores quantised weights.
-struct CodeForm {
+struct WeightQuantization {
     int bits = 0;        // 8 or 4; 0: they are floats
     int blocks = 1;      // per output channel, each with a scale and an offset of its own
     bool minima = true;  // whether there are offsets
@@ -85,7 +65,7 @@ class ConvPlan {
     // Whether PostOps::residual may be the output itself: each element is stored once, after its own was read.
     virtual bool addsInPlace() const { return true; }
     // For other plans that make this one's output piece by piece; null: it cannot be.
-    virtual const ConvParts* parts() const { return nullptr; }
+    virtual const TileableConv* parts() const { return nullptr; }
     // "gemm1x1", "direct", "winograd4", "depthwise", "grouped", "first", "deconv", "depthwise_deconv"; with
     // ".bf16" or ".int16" behind it when the products are of those, ".w8" or ".w4" when the weights stay
     // quantised.
@@ -102,7 +82,7 @@ struct ConvOptions {
     bool bf16 = false;        // products of bf16 where the kernels have them and the rounding is worth it
     bool exact = false;       // no rounding of inputs: codes are expanded instead of multiplied
     bool byRows = false;      // plan for runRows(), where the plan's kind has it
-    CodeForm codes;           // of the weights, when they shall stay quantised where the plan's kind allows
+    WeightQuantization quantization;  // of weights that stay quantised where the plan's kind allows it
     ConvAlgorithm algorithm = ConvAlgorithm::Auto;
 };
 

@@ -1,9 +1,11 @@
-// The per-instruction-set leaves under conv.h and gemm.h. Single-threaded, no allocation, pointers only.
+// The functions that every instruction set implements for conv.h and gemm.h. They run on one thread, allocate nothing
+// and take pointers only.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
-#include "backends/cpu/kernels/conv.h"
+#include "backends/cpu/kernels/conv_types.h"
+#include "backends/cpu/kernels/kernels.h"
 
 namespace mnnc {
 
@@ -12,7 +14,7 @@ namespace mnnc {
 //   w[t][k][j])
 // where at(k) = (k / P) * blockStride + k % P, k < fullBlocks * P + tail.
 // T is float, or uint16_t for bf16: then w holds pairs, w[t][k / 2][j][k % 2], and where the tail is odd one
-// more element of a is read, which must be finite: w has a zero there.
+// more element of a is read, which must be finite, since its weight is zero.
 template <typename T>
 struct PanelArgsOf {
     const T* a;
@@ -33,7 +35,7 @@ struct PanelArgsOf {
     int nb;                   // 1 .. maxPanelBlocks
     int m;                    // pixels
     int lastLanes;            // channels stored of the last block: P, or fewer for a row-major output
-    const T* next = nullptr;  // what to fetch meanwhile; null: what follows w, the next panel
+    const T* next = nullptr;  // weights to prefetch; null: those behind w, which are the next panel's
 };
 using PanelArgs = PanelArgsOf<float>;
 using Bf16PanelArgs = PanelArgsOf<uint16_t>;
@@ -51,7 +53,7 @@ struct DepthwiseArgs {
     int rowBegin, rowEnd;  // output rows
 };
 
-// A few outputs of one group over a stretch of places of its planes.
+// A few outputs of one group over consecutive pixels of its planes.
 struct GroupedArgs {
     const float* planes;      // of the group's first channel
     ptrdiff_t channelStride;  // from one channel's planes to the next one's
@@ -60,10 +62,10 @@ struct GroupedArgs {
     int channels;
     const float* w;     // [channels][taps][outputs]
     const float* bias;  // outputs
-    int outputs;        // a power of two, at most mostOutputs
+    int outputs;        // a power of two, at most maxOutputs
     float* dst;         // a plane per output
     ptrdiff_t dstStride;
-    int length;  // places; whole vectors are read and written
+    int length;  // pixels; whole vectors are read and written
 };
 
 // Tiles t0..t1 (row-major over tilesW columns) of one channel block.
@@ -93,7 +95,7 @@ struct PanelKernels {
 
 // Products of bf16 pairs with fp32 sums.
 struct Bf16Kernels {
-    void (*panel)(const Bf16PanelArgs& args);  // tiles as PanelKernels has them
+    void (*panel)(const Bf16PanelArgs& args);  // with the tile sizes of PanelKernels
     // Rounds to nearest even. n floats in a row.
     void (*convert)(const float* src, size_t n, uint16_t* dst);
     // `pixels` blocks of P floats, pixelStride apart, of which `lanes` count; dst gets whole blocks, side by
@@ -103,12 +105,12 @@ struct Bf16Kernels {
     void (*interleave)(const float* even, const float* odd, int width, uint16_t* dst);
 };
 
-// Codes of quantised weights to floats: out[r][j] = code[r][j] * scale[j] + min[j], j < width, a multiple of P.
-struct ExpandKernels {
-    void (*bytes)(const int8_t* codes, int rows, int width, const float* scale, const float* min, float* out);
-    // Two rows share a row of bytes, the even one in the low halves, as code + 8. codes: that of row 0.
-    void (*nibbles)(const uint8_t* codes, int firstRow, int rows, int width, const float* scale,
-                    const float* min, float* out);
+// Quantised weights to floats: out[r][j] = code[r][j] * scale[j] + min[j], j < width, a multiple of P.
+struct DequantKernels {
+    void (*s8)(const int8_t* codes, int rows, int width, const float* scale, const float* min, float* out);
+    // Two rows share a row of bytes, the even row in the low halves, as code + 8. `codes` is that of row 0.
+    void (*s4)(const uint8_t* codes, int firstRow, int rows, int width, const float* scale, const float* min,
+               float* out);
 };
 
 struct DepthwiseKernels {
@@ -117,7 +119,7 @@ struct DepthwiseKernels {
 };
 
 struct GroupedKernels {
-    int mostOutputs;
+    int maxOutputs;
     void (*product)(const GroupedArgs& args);
 };
 
@@ -129,8 +131,8 @@ struct WinogradKernels {
 };
 
 const PanelKernels& panelKernels(Isa isa);
-const Bf16Kernels* bf16Kernels(Isa isa);  // null where this build has none; asks not what the CPU has
-const ExpandKernels& expandKernels(Isa isa);
+const Bf16Kernels* bf16Kernels(Isa isa);  // null where this build has none; the CPU is not asked
+const DequantKernels& dequantKernels(Isa isa);
 const DepthwiseKernels& depthwiseKernels(Isa isa);
 const GroupedKernels& groupedKernels(Isa isa);
 const WinogradKernels& winogradKernels(Isa isa);

@@ -10,9 +10,9 @@
 namespace mnnc {
 
 // Some channels of some pixels of a convolution's output, at a time and a place of the caller's choice.
-class ConvParts {
+class TileableConv {
   public:
-    virtual ~ConvParts() = default;
+    virtual ~TileableConv() = default;
     virtual int panelCount() const = 0;
     virtual OutPanel panel(int i) const = 0;
     virtual size_t expandedBytes() const = 0;  // what weightsOf() needs
@@ -38,11 +38,11 @@ inline DepthwiseArgs depthwiseArgs(const ConvShape& shape, int lanes, const void
 
 // options.bf16 of these means it: the kernels have such products. Not for first layers and groups.
 // Everything that is taps x channels products: 1x1, direct, grouped, first layer, transposed.
-std::unique_ptr<ConvPlan> makeProductPlan(const Kernels& k, const ConvShape& shape,
-                                          const ConvOptions& options);
+std::unique_ptr<ConvPlan> makeGemmConvPlan(const Kernels& k, const ConvShape& shape,
+                                           const ConvOptions& options);
 // The same for int8 codes with one scale per output channel, of which products are made as they are. Without
-// groups; k.codes must be there.
-std::unique_ptr<ConvPlan> makeCodePlan(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
+// groups; k.w8a16 must be there.
+std::unique_ptr<ConvPlan> makeW8A16Plan(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
 std::unique_ptr<ConvPlan> makeDepthwisePlan(const Kernels& k, const ConvShape& shape, bool transposed);
 // F(unit x unit, 3x3), unit 2, 4 or 6.
 std::unique_ptr<ConvPlan> makeWinogradPlan(const Kernels& k, const ConvShape& shape, int unit,
@@ -51,7 +51,7 @@ std::unique_ptr<ConvPlan> makeWinogradPlan(const Kernels& k, const ConvShape& sh
 // body(i, its weights) for n pieces whose weights lie one after the other and end at end(i), some at a time: so many
 // that they stay in the second level cache.
 template <typename End, typename Body>
-void packInStretches(ThreadPool& pool, int n, const ConvPlan::WeightReader& weights, End&& end, Body&& body) {
+void packInChunks(ThreadPool& pool, int n, const ConvPlan::WeightReader& weights, End&& end, Body&& body) {
     constexpr size_t kStretch = (size_t{512} << 10) / sizeof(float);
     for (int from = 0; from < n;) {
         const auto beginOf = [&](int i) { return i == 0 ? size_t{0} : end(i - 1); };
@@ -76,26 +76,28 @@ inline size_t roundUpFloats(size_t floats) {
     return (floats + 15) / 16 * 16;
 }
 // Where piece i of `pieces` equal ones begins.
-inline int cut(int total, int i, int pieces) {
+inline int chunkBegin(int total, int i, int pieces) {
     return static_cast<int>(static_cast<long>(total) * i / pieces);
 }
 // The same where pieces shall be cut between tiles of so many, so that all tiles but the last are full.
-inline int cutTiles(int total, int i, int pieces, int tile) {
+inline int chunkBeginTiled(int total, int i, int pieces, int tile) {
     const int tiles = ceilDiv(total, tile);
-    return tiles < pieces ? cut(total, i, pieces) : std::min(total, cut(tiles, i, pieces) * tile);
+    return tiles < pieces ? chunkBegin(total, i, pieces)
+                          : std::min(total, chunkBegin(tiles, i, pieces) * tile);
 }
-inline int largestCut(int total, int pieces, int tile) {
+inline int maxChunk(int total, int pieces, int tile) {
     int largest = 0;
     for (int i = 0; i < pieces; ++i)
-        largest = std::max(largest, cutTiles(total, i + 1, pieces, tile) - cutTiles(total, i, pieces, tile));
+        largest = std::max(
+            largest, chunkBeginTiled(total, i + 1, pieces, tile) - chunkBeginTiled(total, i, pieces, tile));
     return largest;
 }
 // Into how many pieces to cut each of `units` so that the threads have as many tasks, or so many that one more
 // or less does not matter.
-inline int evenPieces(int units, int mostPieces, int threads) {
+inline int taskCount(int units, int maxPieces, int threads) {
     if (threads == 1) return 1;
-    int pieces = std::clamp(ceilDiv(4 * threads, units), 1, mostPieces);
-    while (units * pieces % threads != 0 && units * pieces < 12 * threads && pieces < mostPieces) ++pieces;
+    int pieces = std::clamp(ceilDiv(4 * threads, units), 1, maxPieces);
+    while (units * pieces % threads != 0 && units * pieces < 12 * threads && pieces < maxPieces) ++pieces;
     return pieces;
 }
 

@@ -73,7 +73,7 @@ struct Tiles {
 // Tiles of R rows of C outputs of a K x K kernel with stride S: every input is loaded once for all the outputs of a
 // tile it counts in. Each output sums its taps row by row, as everywhere.
 template <int K, int S, int R, int C>
-HWY_NOINLINE void square(const DepthwiseArgs& t, const Tiles& tiles, V lo, V hi) {
+HWY_NOINLINE void depthwiseTileF32(const DepthwiseArgs& t, const Tiles& tiles, V lo, V hi) {
     const D d;
     constexpr int kRows = (R - 1) * S + K, kColumns = (C - 1) * S + K;
     const ptrdiff_t line = ptrdiff_t(t.shape->ow) * P;
@@ -127,22 +127,22 @@ HWY_NOINLINE void square(const DepthwiseArgs& t, const Tiles& tiles, V lo, V hi)
     }
 }
 
-using SquareFn = void (*)(const DepthwiseArgs&, const Tiles&, V, V);
+using TileFn = void (*)(const DepthwiseArgs&, const Tiles&, V, V);
 
 // As many columns as the registers hold beside the inputs of a row.
 template <int K, int S>
 constexpr int kMaxColumns = P == 16 ? (S == 1 ? 7 : 4) : (K == 3 && S == 1 ? 3 : 2);
 
 template <int K, int S, int R, int... C>
-constexpr void fillSquares(SquareFn* out, std::integer_sequence<int, C...>) {
-    ((out[C] = &square<K, S, R, C + 1>), ...);
+constexpr void fillTiles(TileFn* out, std::integer_sequence<int, C...>) {
+    ((out[C] = &depthwiseTileF32<K, S, R, C + 1>), ...);
 }
 template <int K, int S>
-struct Squares {
-    SquareFn fn[2][kMaxColumns<K, S>] = {};
-    constexpr Squares() {
-        fillSquares<K, S, 1>(fn[0], std::make_integer_sequence<int, kMaxColumns<K, S>>());
-        fillSquares<K, S, 2>(fn[1], std::make_integer_sequence<int, kMaxColumns<K, S>>());
+struct TileTable {
+    TileFn fn[2][kMaxColumns<K, S>] = {};
+    constexpr TileTable() {
+        fillTiles<K, S, 1>(fn[0], std::make_integer_sequence<int, kMaxColumns<K, S>>());
+        fillTiles<K, S, 2>(fn[1], std::make_integer_sequence<int, kMaxColumns<K, S>>());
     }
 };
 
@@ -206,30 +206,30 @@ class BorderRows {
 };
 
 template <int K, int S>
-void squareRows(const DepthwiseArgs& t) {
-    static constexpr Squares<K, S> kSquares;
-    constexpr int kMax = kMaxColumns<K, S>;
+void squareRowsF32(const DepthwiseArgs& t) {
+    static constexpr TileTable<K, S> kTiles;
+    constexpr int kColumns = kMaxColumns<K, S>;
     HWY_ALIGN static constexpr float kZeros[BorderRows<K, S>::kReads * P] = {};
     const D d;
     const ConvShape& s = *t.shape;
     const V lo = hn::Set(d, t.lo), hi = hn::Set(d, t.hi);
     // Tiles of `narrow` + 1 columns, then of `narrow` ones; from `begin` to `end` they lie inside the map's width.
-    const int tiles = (s.ow + kMax - 1) / kMax, narrow = s.ow / tiles, wide = s.ow % tiles;
+    const int tiles = (s.ow + kColumns - 1) / kColumns, narrow = s.ow / tiles, wide = s.ow % tiles;
     const auto columnsOf = [&](int i) { return narrow + (i < wide); };
     const auto columnOf = [&](int i) { return i * narrow + std::min(i, wide); };
     int begin = 0, end = tiles;
     while (begin < end && columnOf(begin) * S < s.padLeft) ++begin;
     while (begin < end && (columnOf(end) - 1) * S - s.padLeft + K > s.iw) --end;
     const bool all = begin == 0 && end == tiles;
-    // What is activated behind its sums shall be in the first level cache still.
-    const int most = t.act == Act::None ? INT_MAX : std::max(1, 128 / s.ow);
+    // Few enough rows that their sums are still in the first level cache when the activation runs.
+    const int maxRows = t.act == Act::None ? INT_MAX : std::max(1, 128 / s.ow);
     BorderRows<K, S> first, last, other;
     for (int oy = t.rowBegin; oy < t.rowEnd;) {
         const int rows = std::min(2, t.rowEnd - oy), iy = oy * S - s.padTop, reads = (rows - 1) * S + K;
         const bool rowsInside = iy >= 0 && iy + reads <= s.ih;
         int down = 1;
         if (all && rowsInside && rows == 2)
-            down = std::min({(t.rowEnd - oy) / 2, (s.ih - iy - reads) / (2 * S) + 1, most});
+            down = std::min({(t.rowEnd - oy) / 2, (s.ih - iy - reads) / (2 * S) + 1, maxRows});
         for (int i = 0; i < tiles;) {
             const int columns = columnsOf(i), ox = columnOf(i), ix = ox * S - s.padLeft;
             const bool inside = i >= begin && i < end;
@@ -244,7 +244,7 @@ void squareRows(const DepthwiseArgs& t) {
                                                  : border.at(t.src, row, ix, (columns - 1) * S + K, s.iw);
             }
             const Tiles run{from, across, down, ptrdiff_t(2 * S) * s.iw * P, (ptrdiff_t(oy) * s.ow + ox) * P};
-            kSquares.fn[rows - 1][columns - 1](t, run, lo, hi);
+            kTiles.fn[rows - 1][columns - 1](t, run, lo, hi);
             i += across;
         }
         activateRows(t, oy, oy + rows * down);
@@ -253,7 +253,7 @@ void squareRows(const DepthwiseArgs& t) {
 }
 
 // Any kernel, stride and dilation.
-void anyRows(const DepthwiseArgs& t) {
+void anyRowsF32(const DepthwiseArgs& t) {
     const D d;
     const ConvShape& s = *t.shape;
     const V lo = hn::Set(d, t.lo), hi = hn::Set(d, t.hi);
@@ -277,14 +277,14 @@ void anyRows(const DepthwiseArgs& t) {
 void depthwiseInside(const DepthwiseArgs& t) {
     const ConvShape& s = *t.shape;
     const bool plain = s.kh == s.kw && s.strideH == s.strideW && s.dilateH == 1 && s.dilateW == 1;
-    if (plain && s.kw == 3 && s.strideW == 1) return squareRows<3, 1>(t);
-    if (plain && s.kw == 3 && s.strideW == 2) return squareRows<3, 2>(t);
-    if (plain && s.kw == 5 && s.strideW == 1) return squareRows<5, 1>(t);
-    if (plain && s.kw == 5 && s.strideW == 2) return squareRows<5, 2>(t);
-    anyRows(t);
+    if (plain && s.kw == 3 && s.strideW == 1) return squareRowsF32<3, 1>(t);
+    if (plain && s.kw == 3 && s.strideW == 2) return squareRowsF32<3, 2>(t);
+    if (plain && s.kw == 5 && s.strideW == 1) return squareRowsF32<5, 1>(t);
+    if (plain && s.kw == 5 && s.strideW == 2) return squareRowsF32<5, 2>(t);
+    anyRowsF32(t);
 }
 
-void depthwise(const DepthwiseArgs& t) {
+void depthwiseF32(const DepthwiseArgs& t) {
     // A small map is mostly border: with a copy that has one, every output takes the fast way. The copy stays
     // in the first level cache.
     constexpr int kPixels = 400;
@@ -319,7 +319,7 @@ void depthwise(const DepthwiseArgs& t) {
 
 // Gather form: output (oy, ox) takes tap ky from input row (oy + pad - ky*dilate) / stride where that
 // divides.
-void depthwiseTransposed(const DepthwiseArgs& t) {
+void depthwiseTransposedF32(const DepthwiseArgs& t) {
     const D d;
     const ConvShape& s = *t.shape;
     const V lo = hn::Set(d, t.lo), hi = hn::Set(d, t.hi), bias = hn::LoadU(d, t.bias);
@@ -348,7 +348,7 @@ void depthwiseTransposed(const DepthwiseArgs& t) {
 }  // namespace
 
 const DepthwiseKernels& depthwiseKernelsTable() {
-    static constexpr DepthwiseKernels table = {&depthwise, &depthwiseTransposed};
+    static constexpr DepthwiseKernels table = {&depthwiseF32, &depthwiseTransposedF32};
     return table;
 }
 

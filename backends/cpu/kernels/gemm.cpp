@@ -175,7 +175,7 @@ RowSplit splitRows(const Kernels& k, GemmType type, int M, int N, int K, int thr
     const long rowBytes = std::max(1, K) * (type == GemmType::Bf16 ? 2L : 4L);
     const long fit = std::max(36L, (384L << 10) / rowBytes);
     const int panels = std::max(1, panelCount(k, N));
-    const Split split = splitProduct({M, fit, panels, double(M), double(K) * N / panels, 1 << 18}, threads);
+    const Split split = splitGemm({M, fit, panels, double(M), double(K) * N / panels, 1 << 18}, threads);
     const int rows = (M + split.chunks - 1) / split.chunks;
     return {rows, (M + rows - 1) / rows, split.groups};
 }

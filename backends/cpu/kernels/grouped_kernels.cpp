@@ -24,7 +24,7 @@ constexpr int P = static_cast<int>(hn::MaxLanes(D()));
 
 // O outputs at N vectors of places.
 template <int O, int N>
-HWY_NOINLINE void tile(const GroupedArgs& t, int at) {
+HWY_NOINLINE void planesTileF32(const GroupedArgs& t, int at) {
     const D d;
     V acc[O][N];
     HWY_UNROLL(8)
@@ -70,7 +70,7 @@ constexpr int kMaxVectors = kManyRegisters ? (O == 8   ? 3
 
 template <int O, int... N>
 constexpr void fillTiles(TileFn* out, std::integer_sequence<int, N...>) {
-    ((out[N] = &tile<O, N + 1>), ...);
+    ((out[N] = &planesTileF32<O, N + 1>), ...);
 }
 template <int O>
 struct Tiles {
@@ -79,7 +79,7 @@ struct Tiles {
 };
 
 template <int O>
-void runTiles(const GroupedArgs& t) {
+void planesTilesF32(const GroupedArgs& t) {
     static constexpr Tiles<O> kTiles;
     const int vectors = (t.length + P - 1) / P, tiles = (vectors + kMaxVectors<O> - 1) / kMaxVectors<O>;
     for (int i = 0; i < tiles; ++i) {
@@ -88,19 +88,19 @@ void runTiles(const GroupedArgs& t) {
     }
 }
 
-void product(const GroupedArgs& t) {
+void planesProductF32(const GroupedArgs& t) {
     switch (t.outputs) {
         case 8:
-            if constexpr (kMaxOutputs == 8) runTiles<8>(t);
+            if constexpr (kMaxOutputs == 8) planesTilesF32<8>(t);
             break;
         case 4:
-            runTiles<4>(t);
+            planesTilesF32<4>(t);
             break;
         case 2:
-            runTiles<2>(t);
+            planesTilesF32<2>(t);
             break;
         default:
-            runTiles<1>(t);
+            planesTilesF32<1>(t);
             break;
     }
 }
@@ -108,7 +108,7 @@ void product(const GroupedArgs& t) {
 }  // namespace
 
 const GroupedKernels& groupedTable() {
-    static constexpr GroupedKernels table = {kMaxOutputs, &product};
+    static constexpr GroupedKernels table = {kMaxOutputs, &planesProductF32};
     return table;
 }
 

@@ -150,7 +150,7 @@ class DensePlan final : public Int8ConvPlan {
             const int blocks = ceilDiv(ocg, P);
             panelBlocks_ = std::min(blocks, bestBlocks(blocks));
             for (int g = 0; g < groups_; ++g)
-                for (const OutPanel& o : cutPanels(g * blocks, blocks, panelBlocks_))
+                for (const OutPanel& o : splitPanels(g * blocks, blocks, panelBlocks_))
                     add(o.block, o.nb, g * icg, (g + 1) * icg);
         } else {
             // Groups that do not fill blocks: a block of outputs reads the inputs of every group it holds,
@@ -179,7 +179,7 @@ class DensePlan final : public Int8ConvPlan {
             const int panels = ceilDiv(blocks, nb);
             double cost = 0;
             for (int i = 0; i < panels; ++i) {
-                const int wide = cut(blocks, i + 1, panels) - cut(blocks, i, panels);
+                const int wide = chunkBegin(blocks, i + 1, panels) - chunkBegin(blocks, i, panels);
                 const int tiles = ceilDiv(m, k_.maxRows[wide]);
                 cost += (m % tiles) * tileCycles(m / tiles + 1, wide) +
                         (tiles - m % tiles) * tileCycles(m / tiles, wide);
@@ -308,7 +308,7 @@ class DensePlan final : public Int8ConvPlan {
         if (flat_) fit = std::max(fit, 36L);
         const Panel& first = panels_[0];
         const double weights = double(taps_.size()) * stepsOf(first) * perStep() * first.nb * k_.lanes;
-        const Split split = splitProduct({units, fit, panels, double(pixels_), weights, 1 << 20}, threads);
+        const Split split = splitGemm({units, fit, panels, double(pixels_), weights, 1 << 20}, threads);
         const int chunks = split.chunks, groups = split.groups;
         // A chunk that one task has to itself is prepared by it, while it is in the cache anyway.
         const bool prepared = !flat_ || groups > 1 || image.post->min;
@@ -322,9 +322,9 @@ class DensePlan final : public Int8ConvPlan {
         if (image.post->min) sumPixels(image, pool);
         parallelFor(pool, chunks * groups, [&](int task) {
             const int chunk = task / groups, group = task % groups;
-            const int u0 = cut(units, chunk, chunks), u1 = cut(units, chunk + 1, chunks);
+            const int u0 = chunkBegin(units, chunk, chunks), u1 = chunkBegin(units, chunk + 1, chunks);
             if (!prepared) fillPixels(image, u0, u1);
-            for (int i = cut(panels, group, groups); i < cut(panels, group + 1, groups); ++i)
+            for (int i = chunkBegin(panels, group, groups); i < chunkBegin(panels, group + 1, groups); ++i)
                 runPanel(image, i, u0, u1);
         });
     }
@@ -443,7 +443,7 @@ class DepthwisePlan final : public Int8ConvPlan {
     void run(const int8_t* src, const void* packed, int8_t* dst, float*, const Int8Post& post, void*,
              ThreadPool& pool) const override {
         const int P = k_.lanes, planes = s_.batch * blocks_,
-                  pieces = evenPieces(planes, s_.oh, pool.threads());
+                  pieces = taskCount(planes, s_.oh, pool.threads());
         const int64_t in = int64_t{s_.ih} * s_.iw * P, out = int64_t{s_.oh} * s_.ow * P;
         parallelFor(pool, planes * pieces, [&](int task) {
             const int plane = task / pieces, piece = task % pieces, block = plane % blocks_;
@@ -457,8 +457,8 @@ class DepthwisePlan final : public Int8ConvPlan {
             t.padding = post.padding;
             t.lo = post.lo;
             t.hi = post.hi;
-            t.rowBegin = cut(s_.oh, piece, pieces);
-            t.rowEnd = cut(s_.oh, piece + 1, pieces);
+            t.rowBegin = chunkBegin(s_.oh, piece, pieces);
+            t.rowEnd = chunkBegin(s_.oh, piece + 1, pieces);
             k_.depthwise(t);
         });
     }

@@ -1,14 +1,16 @@
+// The table of instruction sets and how one of them is selected.
 #include "backends/cpu/kernels/kernels.h"
 
 #include <array>
 #include <iterator>
 
 #include "backends/cpu/cpu_features.h"
-#include "backends/cpu/kernels/code_kernels.h"
 #include "backends/cpu/kernels/conv_kernels.h"
+#include "backends/cpu/kernels/cpu_costs.h"
 #include "backends/cpu/kernels/dispatch.h"
 #include "backends/cpu/kernels/int8_kernels.h"
 #include "backends/cpu/kernels/pack.h"
+#include "backends/cpu/kernels/w8a16_kernels.h"
 #include "base/error.h"
 
 namespace mnnc {
@@ -63,13 +65,14 @@ const Kernels& table(const Choice& choice) {
                              c.id,
                              &panels,
                              bf16,
-                             &expandKernels(c.id),
+                             &dequantKernels(c.id),
                              &depthwiseKernels(c.id),
                              &groupedKernels(c.id),
                              &winogradKernels(c.id),
                              &packKernels(c.id),
                              &int8Kernels(c.id),
-                             codeKernels(c.id)};
+                             w8a16Kernels(c.id),
+                             &defaultCpuCosts};
         }
         return all;
     }();

@@ -8,15 +8,16 @@ namespace mnnc {
 
 enum class Isa { Portable, Neon, Sse4, Avx2, Avx512 };
 
+struct CpuCosts;      // cpu_costs.h
 struct PanelKernels;  // these six: conv_kernels.h
 struct Bf16Kernels;
-struct ExpandKernels;
+struct DequantKernels;
 struct DepthwiseKernels;
 struct GroupedKernels;
 struct WinogradKernels;
-struct PackKernels;  // pack.h
-struct Int8Kernels;  // int8_kernels.h
-struct CodeKernels;  // code_kernels.h
+struct PackKernels;   // pack.h
+struct Int8Kernels;   // int8_kernels.h
+struct W8A16Kernels;  // w8a16_kernels.h
 
 struct Kernels {
     int lanes;        // P: channels in one block of the packed layout
@@ -24,13 +25,14 @@ struct Kernels {
     Isa id;
     const PanelKernels* panels;
     const Bf16Kernels* bf16;  // null where the CPU or this build has no bf16 products
-    const ExpandKernels* expand;
+    const DequantKernels* dequant;
     const DepthwiseKernels* depthwise;
     const GroupedKernels* grouped;
     const WinogradKernels* winograd;
     const PackKernels* pack;
     const Int8Kernels* int8;
-    const CodeKernels* codes;  // null where the CPU or this build has no products of 16-bit integers
+    const W8A16Kernels* w8a16;  // null where the CPU or this build has no products of 16-bit integers
+    const CpuCosts* costs;      // never null
 };
 
 // The table for `isa`, or the best one for the empty string. Throws NotSupported, naming what the CPU or this

@@ -37,8 +37,8 @@ HWY_INLINE void accumulate(D d, V (&acc)[R][NB], const float* const (&q)[(R + 2)
 }
 
 template <int R, int NB>
-HWY_NOINLINE void tile(const PanelArgs& t, const float* a, float* dst, const float* residual,
-                       const float* ahead) {
+HWY_NOINLINE void gemmTileF32(const PanelArgs& t, const float* a, float* dst, const float* residual,
+                              const float* ahead) {
     const D d;
     constexpr int G = (R + 2) / 3;
     V acc[R][NB];
@@ -85,7 +85,7 @@ using TileFn = void (*)(const PanelArgs&, const float*, float*, const float*, co
 
 template <int NB, int... R>
 constexpr void fillTiles(TileFn* out, std::integer_sequence<int, R...>) {
-    ((out[R] = &tile<R + 1, NB>), ...);
+    ((out[R] = &gemmTileF32<R + 1, NB>), ...);
 }
 
 struct Tiles {
@@ -99,7 +99,7 @@ struct Tiles {
 };
 constexpr Tiles kTiles;
 
-void panel(const PanelArgs& t) {
+void gemmPanelF32(const PanelArgs& t) {
     runTiles(t, kTiles.fn, ptrdiff_t(t.taps) * (t.fullBlocks * P + t.tail), P);
 }
 
@@ -110,7 +110,7 @@ const PanelKernels& panelKernelsTable() {
         P,
         kMaxBlocks,
         {0, kMaxRows[1], kMaxRows[2], kMaxRows[3], kMaxRows[4]},
-        &panel,
+        &gemmPanelF32,
     };
     return table;
 }

@@ -21,7 +21,7 @@ inline double tileCycles(int rows, int nb) {
 }
 
 // Cycles per k step for m pixels and `blocks` output blocks cut into panels of at most maxBlocks.
-inline double productCycles(const PanelKernels& k, int m, int blocks, int maxBlocks) {
+inline double gemmCycles(const PanelKernels& k, int m, int blocks, int maxBlocks) {
     const int panels = (blocks + maxBlocks - 1) / maxBlocks;
     double sum = 0;
     for (int i = 0; i < panels; ++i) {
@@ -38,7 +38,7 @@ inline int bestPanelBlocks(const PanelKernels& k, int m, int blocks) {
     int best = 1;
     double bestCost = 0;
     for (int nb = k.maxPanelBlocks; nb >= 1; --nb) {
-        const double cost = productCycles(k, m, blocks, nb);
+        const double cost = gemmCycles(k, m, blocks, nb);
         // Wide panels read the activations less often: a narrower one must earn its place.
         if (nb == k.maxPanelBlocks || cost < bestCost * 0.98) {
             best = nb;
@@ -48,7 +48,7 @@ inline int bestPanelBlocks(const PanelKernels& k, int m, int blocks) {
     return best;
 }
 
-inline std::vector<OutPanel> cutPanels(int firstBlock, int blocks, int maxBlocks) {
+inline std::vector<OutPanel> splitPanels(int firstBlock, int blocks, int maxBlocks) {
     std::vector<OutPanel> out;
     const int panels = (blocks + maxBlocks - 1) / maxBlocks;
     for (int i = 0; i < panels; ++i) {
@@ -64,7 +64,7 @@ struct Split {
 };
 
 // What a product is made of, as far as the cut is concerned.
-struct ProductSize {
+struct GemmSize {
     int units;  // rows or pixels
     long fit;   // units whose input stays in the second level cache while the panels pass by
     int panels;
@@ -73,7 +73,7 @@ struct ProductSize {
     double perTask;  // products that make a task worth its while, about 2 us
 };
 
-inline Split splitProduct(const ProductSize& p, int threads) {
+inline Split splitGemm(const GemmSize& p, int threads) {
     constexpr double kFetch = 24;  // fetching a weight takes as long as so many products
     int chunks = static_cast<int>((p.units + p.fit - 1) / p.fit);
     if (threads == 1) return {chunks, 1};

@@ -39,10 +39,10 @@ PointwiseDepthwisePlan::PointwiseDepthwisePlan(const Kernels& k, std::unique_ptr
       p_(pointwise),
       d_(depthwise),
       blocks_(ceilDiv(depthwise.oc, k.lanes)) {
-    const ConvParts& parts = *pointwise_->parts();
-    for (int i = 0; i < parts.panelCount(); ++i) mostBlocks_ = std::max(mostBlocks_, parts.panel(i).nb);
+    const TileableConv& parts = *pointwise_->parts();
+    for (int i = 0; i < parts.panelCount(); ++i) maxBlocks_ = std::max(maxBlocks_, parts.panel(i).nb);
     const int window = (d_.kh - 1) * d_.dilateH + 1, again = std::max(0, window - d_.strideH);
-    const size_t row = size_t(mostBlocks_) * d_.iw * k_.lanes * sizeof(float);
+    const size_t row = size_t(maxBlocks_) * d_.iw * k_.lanes * sizeof(float);
     const int fit = static_cast<int>(std::min<size_t>(kStripBytes / row, size_t(d_.ih)));
     step_ = std::max(1, (fit - again) / d_.strideH);
     if (step_ > 1) step_ = step_ / 2 * 2;  // depthwise kernels take two rows at a time
@@ -61,7 +61,7 @@ size_t PointwiseDepthwisePlan::biasFloats() const {
     return roundUpFloats(size_t(blocks_) * k_.lanes);
 }
 size_t PointwiseDepthwisePlan::stripFloats() const {
-    return roundUpFloats(size_t(mostBlocks_) * rows_ * d_.iw * k_.lanes);
+    return roundUpFloats(size_t(maxBlocks_) * rows_ * d_.iw * k_.lanes);
 }
 
 size_t PointwiseDepthwisePlan::threadFloats() const {
@@ -100,12 +100,13 @@ void PointwiseDepthwisePlan::run(const float* src, const Side& pointwise, const 
                       depthwise,
                       bias,
                       bias + biasFloats()};
-        runPiece(job, panel, cut(d_.oh, piece, pieces), cut(d_.oh, piece + 1, pieces), strips + slot * each);
+        runPiece(job, panel, chunkBegin(d_.oh, piece, pieces), chunkBegin(d_.oh, piece + 1, pieces),
+                 strips + slot * each);
     });
 }
 
 void PointwiseDepthwisePlan::runPiece(const Job& job, int panel, int begin, int end, float* strip) const {
-    const ConvParts& parts = *pointwise_->parts();
+    const TileableConv& parts = *pointwise_->parts();
     const OutPanel out = parts.panel(panel);
     const int P = k_.lanes;
     const ptrdiff_t row = ptrdiff_t(d_.iw) * P, plane = rows_ * row;

@@ -42,10 +42,10 @@ class PointwiseDepthwisePlan {
     const Kernels& k_;
     std::unique_ptr<ConvPlan> pointwise_, depthwise_;
     const ConvShape p_, d_;
-    int blocks_ = 0;      // of output channels
-    int mostBlocks_ = 1;  // of a panel
-    int rows_ = 0;        // of the map between, that a strip holds
-    int step_ = 1;        // output rows made at a time
+    int blocks_ = 0;     // of output channels
+    int maxBlocks_ = 1;  // of a panel
+    int rows_ = 0;       // of the map between, that a strip holds
+    int step_ = 1;       // output rows made at a time
 };
 
 }  // namespace mnnc

@@ -131,7 +131,7 @@ HWY_INLINE void weightRows(D d, const V* x, V* out) {
 }
 
 template <int M>
-void winogradIn(const WinogradIn& t) {
+void winogradInF32(const WinogradIn& t) {
     constexpr int A = M + 2;
     const D d;
     HWY_ALIGN float edge[A * A * P];
@@ -178,7 +178,7 @@ void winogradIn(const WinogradIn& t) {
 }
 
 template <int M>
-void winogradOut(const WinogradOut& t) {
+void winogradOutF32(const WinogradOut& t) {
     constexpr int A = M + 2;
     const D d;
     const bool plain = t.act == Act::None;
@@ -218,7 +218,7 @@ void winogradOut(const WinogradOut& t) {
 }
 
 template <int M>
-void winogradWeight(const float* g, float* u, ptrdiff_t pointStride) {
+void winogradWeightF32(const float* g, float* u, ptrdiff_t pointStride) {
     constexpr int A = M + 2;
     const D d;
     V middle[A][3];
@@ -239,9 +239,9 @@ void winogradWeight(const float* g, float* u, ptrdiff_t pointStride) {
 
 const WinogradKernels& winogradKernelsTable() {
     static constexpr WinogradKernels table = {
-        {nullptr, &winogradIn<2>, &winogradIn<4>, &winogradIn<6>},
-        {nullptr, &winogradOut<2>, &winogradOut<4>, &winogradOut<6>},
-        {nullptr, &winogradWeight<2>, &winogradWeight<4>, &winogradWeight<6>},
+        {nullptr, &winogradInF32<2>, &winogradInF32<4>, &winogradInF32<6>},
+        {nullptr, &winogradOutF32<2>, &winogradOutF32<4>, &winogradOutF32<6>},
+        {nullptr, &winogradWeightF32<2>, &winogradWeightF32<4>, &winogradWeightF32<6>},
     };
     return table;
 }

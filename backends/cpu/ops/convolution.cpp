@@ -6,7 +6,7 @@
 #include "backends/cpu/ops/conv_shape.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/int8.h"
-#include "backends/cpu/ops/stored_conv.h"
+#include "backends/cpu/ops/packed_conv_weights.h"
 #include "base/aligned.h"
 
 namespace mnnc::cpu {
@@ -82,7 +82,7 @@ class ConvExecution final : public Execution {
     Command command_;
     std::unique_ptr<ConvPlan> plan_;
     PostOps post_;
-    StoredConv stored_;
+    PackedConvWeights stored_;
     AlignedBuffer own_;
     int64_t packedBytes_ = 0;
     bool packAtRun_ = false;

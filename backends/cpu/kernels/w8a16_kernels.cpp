@@ -1,4 +1,5 @@
-#include "backends/cpu/kernels/code_kernels.h"
+// Matrix products of 16-bit activations with int8 weights (AVX512-VNNI), and rounding to 16 bits with a scale.
+#include "backends/cpu/kernels/w8a16_kernels.h"
 
 #include <cstring>
 
@@ -6,7 +7,7 @@
 #include "backends/cpu/kernels/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "backends/cpu/kernels/code_kernels.cpp"
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/w8a16_kernels.cpp"
 // foreach_target.h must come first.
 // clang-format off
 #include "hwy/foreach_target.h"
@@ -71,8 +72,8 @@ HWY_INLINE void flush(__m512i (&acc)[R][NB], float* sums) {
 }
 
 template <int R, int NB>
-HWY_NOINLINE void tile(const CodePanelArgs& t, const int16_t* a, float* dst, const float* residual,
-                       const int8_t* ahead) {
+HWY_NOINLINE void gemmTileS16S8(const W8A16PanelArgs& t, const int16_t* a, float* dst, const float* residual,
+                                const int8_t* ahead) {
     constexpr int G = (R + 2) / 3;
     const D d;
     HWY_ALIGN float sums[R * NB * P];
@@ -171,11 +172,11 @@ HWY_NOINLINE void tile(const CodePanelArgs& t, const int16_t* a, float* dst, con
     }
 }
 
-using TileFn = void (*)(const CodePanelArgs&, const int16_t*, float*, const float*, const int8_t*);
+using TileFn = void (*)(const W8A16PanelArgs&, const int16_t*, float*, const float*, const int8_t*);
 
 template <int NB, int... R>
 constexpr void fillTiles(TileFn* out, std::integer_sequence<int, R...>) {
-    ((out[R] = &tile<R + 1, NB>), ...);
+    ((out[R] = &gemmTileS16S8<R + 1, NB>), ...);
 }
 
 struct Tiles {
@@ -189,7 +190,7 @@ struct Tiles {
 };
 constexpr Tiles kTiles;
 
-void panel(const CodePanelArgs& t) {
+void gemmPanelS16S8(const W8A16PanelArgs& t) {
     runTiles(t, kTiles.fn, ptrdiff_t(t.taps) * (t.fullBlocks * kPairs + (t.tail + 1) / 2), 2 * P);
 }
 
@@ -225,14 +226,14 @@ HWY_INLINE Scales scalesOf(__m256i largest, __m256i signs) {
             _mm256_maskz_div_ps(some, steps, most), zero};
 }
 
-CodeScale scale(const CodeRange& range) {
+ActivationScale scaleOfRange(const ActivationRange& range) {
     const Scales s = scalesOf(_mm256_set1_epi32(static_cast<int>(range.largest)),
                               _mm256_set1_epi32(static_cast<int>(range.signs)));
     return {_mm256_cvtss_f32(s.scale), _mm256_cvtss_f32(s.offset), _mm256_cvtss_f32(s.inverse),
             _mm256_cvtsi256_si32(s.zero)};
 }
 
-CodeRange range(const float* src, size_t pixels, int lanes) {
+ActivationRange rangeF32(const float* src, size_t pixels, int lanes) {
     const __mmask16 mask = maskOf(lanes);
     __m512i most[4], signs = _mm512_setzero_si512();
     for (__m512i& m : most) m = _mm512_setzero_si512();
@@ -252,7 +253,8 @@ CodeRange range(const float* src, size_t pixels, int lanes) {
     return {_mm512_reduce_max_epu32(all), static_cast<uint32_t>(_mm512_reduce_or_epi32(signs))};
 }
 
-void round(const float* src, int pixels, int lanes, const CodeScale& scale, int16_t* dst, float* sum) {
+void roundS16(const float* src, int pixels, int lanes, const ActivationScale& scale, int16_t* dst,
+              float* sum) {
     const __mmask16 mask = maskOf(lanes);
     const __m512 inverse = _mm512_set1_ps(scale.inverse);
     const __m512i zero = _mm512_set1_epi32(scale.zero);
@@ -320,7 +322,7 @@ HWY_INLINE void roundSome(const RoundPixelsArgs& t, int at) {
     }
 }
 
-void roundPixels(const RoundPixelsArgs& t) {
+void roundPixelsS16(const RoundPixelsArgs& t) {
     int at = 0;
     for (; at + 8 <= t.pixels; at += 8) roundSome<8>(t, at);
     for (; at < t.pixels; ++at) roundSome<1>(t, at);
@@ -328,8 +330,9 @@ void roundPixels(const RoundPixelsArgs& t) {
 
 }  // namespace
 
-const CodeKernels& codeKernelsTable() {
-    static constexpr CodeKernels table = {&panel, &roundPixels, &range, &scale, &round};
+const W8A16Kernels& w8a16KernelsTable() {
+    static constexpr W8A16Kernels table = {&gemmPanelS16S8, &roundPixelsS16, &rangeF32, &scaleOfRange,
+                                           &roundS16};
     return table;
 }
 
@@ -341,9 +344,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace mnnc {
 
-const CodeKernels* codeKernels(Isa isa) {
+const W8A16Kernels* w8a16Kernels(Isa isa) {
 #if HWY_TARGETS & HWY_AVX3
-    if (isa == Isa::Avx512 && detectCpuFeatures().avx512Vnni) return &N_AVX3::codeKernelsTable();
+    if (isa == Isa::Avx512 && detectCpuFeatures().avx512Vnni) return &N_AVX3::w8a16KernelsTable();
 #endif
     static_cast<void>(isa);
     return nullptr;

@@ -5,14 +5,14 @@
 namespace mnnc::test {
 namespace {
 
-TEST(KernelsCodeConv, QuantisedWeights) {
+TEST(KernelsQuantizedConv, QuantisedWeights) {
     std::vector<bool> types{false};
     if (cpuHasBf16()) types.push_back(true);
     for (const bool bf16 : types) {
         for (const int bits : {8, 4}) {
             const auto form = [&](int blocks, ConvAlgorithm a = ConvAlgorithm::Direct) {
                 ConvOptions o = options(1, false, false, a);
-                o.codes = {bits, blocks};
+                o.quantization = {bits, blocks};
                 o.bf16 = bf16;
                 return o;
             };
@@ -49,16 +49,16 @@ TEST(KernelsCodeConv, QuantisedWeights) {
 }
 
 bool cpuHasCodeProducts() {
-    return selectKernels().codes != nullptr;
+    return selectKernels().w8a16 != nullptr;
 }
 
 ConvOptions int8Codes(bool minima = true, ConvAlgorithm a = ConvAlgorithm::Direct) {
     ConvOptions o = options(1, false, false, a);
-    o.codes = {8, 1, minima};
+    o.quantization = {8, 1, minima};
     return o;
 }
 
-TEST(KernelsCodeConv, Products) {
+TEST(KernelsQuantizedConv, Products) {
     if (!cpuHasCodeProducts()) GTEST_SKIP() << "this CPU has no products of 16-bit integers";
     for (const bool minima : {false, true}) {
         const auto checkCodes = [&](const ConvShape& s) {
@@ -108,7 +108,7 @@ TEST(KernelsCodeConv, Products) {
     }
 }
 
-TEST(KernelsCodeConv, ProductsDecline) {
+TEST(KernelsQuantizedConv, ProductsDecline) {
     const auto declines = [](const ConvShape& s, ConvOptions o) {
         const auto plan = makeConvPlan(selectKernels(), s, o);
         EXPECT_EQ(plan->algorithm().find(".int16"), std::string::npos) << plan->algorithm();
@@ -118,9 +118,9 @@ TEST(KernelsCodeConv, ProductsDecline) {
     o.groups = 2;
     declines(s, o);
     o = int8Codes();
-    o.codes.bits = 4;
+    o.quantization.bits = 4;
     declines(s, o);
-    o.codes = {8, 2};
+    o.quantization = {8, 2};
     declines(s, o);
     o = int8Codes();
     o.transposed = true;
@@ -167,7 +167,7 @@ class CodeProductsOf {
     Quantised weights_;
 };
 
-TEST(KernelsCodeConv, ProductsOfExtremes) {
+TEST(KernelsQuantizedConv, ProductsOfExtremes) {
     if (!cpuHasCodeProducts()) GTEST_SKIP() << "this CPU has no products of 16-bit integers";
     for (const ConvShape& s : {shape(40, 6, 7, 20, 1), shape(40, 6, 7, 20, 3, 1, 1, 1, 2)}) {
         CodeProductsOf products(s);
@@ -196,7 +196,7 @@ TEST(KernelsCodeConv, ProductsOfExtremes) {
     for (const float x : products(one)) ASSERT_NEAR(x, -128.0f, 0.01f);
 }
 
-TEST(KernelsCodeConv, ProductsOfWhatIsNotFinite) {
+TEST(KernelsQuantizedConv, ProductsOfWhatIsNotFinite) {
     if (!cpuHasCodeProducts()) GTEST_SKIP() << "this CPU has no products of 16-bit integers";
     const float inf = std::numeric_limits<float>::infinity();
     for (const float wild : {std::numeric_limits<float>::quiet_NaN(), inf, -inf}) {

@@ -36,7 +36,7 @@ class DepthwisePlan final : public ConvPlan {
         const int P = k_.lanes;
         float* bias = static_cast<float*>(scratch);
         padBias(post.bias, s_.oc, blocks_ * P, bias);
-        const int planes = s_.batch * blocks_, pieces = evenPieces(planes, s_.oh, pool.threads());
+        const int planes = s_.batch * blocks_, pieces = taskCount(planes, s_.oh, pool.threads());
         const size_t in = size_t(s_.ih) * s_.iw * P, out = size_t(s_.oh) * s_.ow * P;
         parallelFor(pool, planes * pieces, [&](int task) {
             const int plane = task / pieces, piece = task % pieces, block = plane % blocks_;
@@ -44,8 +44,8 @@ class DepthwisePlan final : public ConvPlan {
             t.src = src + plane * in;
             t.dst = dst + plane * out;
             t.residual = post.residual ? post.residual + plane * out : nullptr;
-            t.rowBegin = cut(s_.oh, piece, pieces);
-            t.rowEnd = cut(s_.oh, piece + 1, pieces);
+            t.rowBegin = chunkBegin(s_.oh, piece, pieces);
+            t.rowEnd = chunkBegin(s_.oh, piece + 1, pieces);
             (transposed_ ? k_.depthwise->transposed : k_.depthwise->forward)(t);
         });
     }

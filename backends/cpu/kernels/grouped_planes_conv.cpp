@@ -1,4 +1,4 @@
-#include "backends/cpu/kernels/grouped_plan.h"
+#include "backends/cpu/kernels/grouped_planes_conv.h"
 
 #include <algorithm>
 #include <cstring>
@@ -53,7 +53,7 @@ class GroupedPlan final : public ConvPlan {
             outStride_ = planeStride(size_t(stripRows_) * width_);
             slotFloats_ = inStride_ * bundle_ * icg_ + outStride_ * bundle_ * ocg_;
         };
-        int pieces = evenPieces(bundles_ * s_.batch, s_.oh, threads);
+        int pieces = taskCount(bundles_ * s_.batch, s_.oh, threads);
         for (strip(pieces); slotFloats_ > kStripFloats && pieces < s_.oh; strip(pieces))
             pieces = std::min(s_.oh, pieces * 2);
         for (int ky = 0; ky < s_.kh; ++ky)
@@ -64,7 +64,7 @@ class GroupedPlan final : public ConvPlan {
                                 ptrdiff_t(y / s_.strideH) * width_ + x / s_.strideW);
             }
         for (int left = ocg_; left > 0;) {
-            int outputs = k.grouped->mostOutputs;
+            int outputs = k.grouped->maxOutputs;
             while (outputs > left) outputs /= 2;
             chunks_.push_back(outputs);
             left -= outputs;
@@ -90,7 +90,7 @@ class GroupedPlan final : public ConvPlan {
     }
 
     std::string weightVariant() const override {
-        return format("planes.o%d.g%d", k_.grouped->mostOutputs, groups_);
+        return format("planes.o%d.g%d", k_.grouped->maxOutputs, groups_);
     }
     std::string algorithm() const override { return "grouped"; }
     bool addsInPlace() const override { return false; }  // storeRows() stores, then adds
@@ -142,7 +142,7 @@ class GroupedPlan final : public ConvPlan {
 
     void runStrip(const Job& job, int task, float* slot) const {
         const int strip = task % strips_, bundle = task / strips_ % bundles_, n = task / strips_ / bundles_;
-        const int row0 = cut(s_.oh, strip, strips_), row1 = cut(s_.oh, strip + 1, strips_);
+        const int row0 = chunkBegin(s_.oh, strip, strips_), row1 = chunkBegin(s_.oh, strip + 1, strips_);
         const int group0 = bundle * bundle_, group1 = std::min(groups_, group0 + bundle_);
         float* out = slot + inStride_ * bundle_ * icg_;
         fillPlanes(job.src, slot, n, group0 * icg_, group1 * icg_, row0, row1);

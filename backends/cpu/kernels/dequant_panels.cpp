@@ -1,4 +1,4 @@
-#include "backends/cpu/kernels/code_panels.h"
+#include "backends/cpu/kernels/dequant_panels.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace mnnc {
 
-CodePanels::CodePanels(const Kernels& k, const CodeForm& form, const ConvShape& s, Rows order)
+DequantPanels::DequantPanels(const Kernels& k, const WeightQuantization& form, const ConvShape& s, Rows order)
     : k_(&k),
       bits_(form.bits),
       blocks_(form.blocks),
@@ -22,25 +22,25 @@ CodePanels::CodePanels(const Kernels& k, const CodeForm& form, const ConvShape& 
       area_(s.kh * s.kw),
       order_(order) {}
 
-size_t CodePanels::bytes() const {
+size_t DequantPanels::bytes() const {
     return scalesAt({ocb_, 0});
 }
 
-std::string CodePanels::variant() const {
+std::string DequantPanels::variant() const {
     return format("codes%d.b%d.", bits_, blocks_);
 }
 
-size_t CodePanels::codesAt(const OutPanel& panel) const {
+size_t DequantPanels::codesAt(const OutPanel& panel) const {
     return size_t(panel.block) * k_->lanes * storedRows();
 }
 
-size_t CodePanels::scalesAt(const OutPanel& panel) const {
+size_t DequantPanels::scalesAt(const OutPanel& panel) const {
     const size_t codes = (codesAt({ocb_, 0}) + 63) / 64 * 64;
     return codes + size_t(panel.block) * k_->lanes * 2 * blocks_ * sizeof(float);
 }
 
 // The codes of one output channel in the order of the rows, those of 4 bits in pairs, the even one in the low half.
-void CodePanels::storedBytes(const int8_t* from, uint8_t* to) const {
+void DequantPanels::storedBytes(const int8_t* from, uint8_t* to) const {
     const int count = rows(), channels = channels_, area = area_;
     std::vector<int8_t> ordered;
     if (order_ == Rows::TapMajor && area > 1) {
@@ -59,7 +59,7 @@ void CodePanels::storedBytes(const int8_t* from, uint8_t* to) const {
     if (count % 2) to[count / 2] = static_cast<uint8_t>(from[count - 1] + 8);
 }
 
-void CodePanels::pack(const QuantizedWeights& weights, const OutPanel& panel, void* packed) const {
+void DequantPanels::pack(const QuantizedWeights& weights, const OutPanel& panel, void* packed) const {
     const int P = k_->lanes, width = panel.nb * P, first = panel.block * P,
               real = std::min(width, oc_ - first);
     auto* codes = static_cast<uint8_t*>(packed) + codesAt(panel);
@@ -92,7 +92,8 @@ void CodePanels::pack(const QuantizedWeights& weights, const OutPanel& panel, vo
     }
 }
 
-void CodePanels::expand(const void* packed, const OutPanel& panel, int first, int count, float* out) const {
+void DequantPanels::expand(const void* packed, const OutPanel& panel, int first, int count,
+                           float* out) const {
     const int width = panel.nb * k_->lanes;
     const auto* codes = static_cast<const uint8_t*>(packed) + codesAt(panel);
     const auto* scales = reinterpret_cast<const float*>(static_cast<const char*>(packed) + scalesAt(panel));
@@ -104,16 +105,16 @@ void CodePanels::expand(const void* packed, const OutPanel& panel, int first, in
         if (order_ == Rows::TapMajor) n = std::min(n, channels_ - row % channels_);
         const float* scale = scales + size_t(block) * 2 * width;
         if (bits_ == 8)
-            k_->expand->bytes(reinterpret_cast<const int8_t*>(codes) + size_t(row) * width, n, width, scale,
-                              scale + width, out);
+            k_->dequant->s8(reinterpret_cast<const int8_t*>(codes) + size_t(row) * width, n, width, scale,
+                            scale + width, out);
         else
-            k_->expand->nibbles(codes, row, n, width, scale, scale + width, out);
+            k_->dequant->s4(codes, row, n, width, scale, scale + width, out);
         out += size_t(n) * width;
         row += n;
     }
 }
 
-void CodePanels::expand(const void* packed, const OutPanel& panel, uint16_t* out) const {
+void DequantPanels::expand(const void* packed, const OutPanel& panel, uint16_t* out) const {
     constexpr int kRows = 32;
     alignas(64) float rows[(kRows + 1) * 4 * 16];
     const int width = panel.nb * k_->lanes;

@@ -1,8 +1,8 @@
 // Winograd convolutions F(unit x unit, 3x3).
 #include <vector>
 
-#include "backends/cpu/kernels/code_panels.h"
 #include "backends/cpu/kernels/conv_plans.h"
+#include "backends/cpu/kernels/dequant_panels.h"
 #include "backends/cpu/kernels/pack.h"
 #include "backends/cpu/kernels/panels.h"
 #include "base/error.h"
@@ -39,21 +39,21 @@ class FloatTaps {
     int ic_, lanes_, real_;
 };
 
-class CodeTaps {
+class QuantizedTaps {
   public:
-    CodeTaps(const CodePanels& codes, const void* packed, int lanes, int block)
-        : codes_(codes), packed_(packed), lanes_(lanes), block_{block, 1} {}
+    QuantizedTaps(const DequantPanels& codes, const void* packed, int lanes, int block)
+        : dequant_(codes), packed_(packed), lanes_(lanes), block_{block, 1} {}
 
     const float* channel(int c) {
         if (c % kChannels == 0)
-            codes_.expand(packed_, block_, c * 9, std::min(kChannels * 9, codes_.rows() - c * 9), taps_);
+            dequant_.expand(packed_, block_, c * 9, std::min(kChannels * 9, dequant_.rows() - c * 9), taps_);
         return taps_ + c % kChannels * 9 * lanes_;
     }
 
   private:
     static constexpr int kChannels = 8;
     alignas(64) float taps_[kChannels * 9 * 16];
-    const CodePanels& codes_;
+    const DequantPanels& dequant_;
     const void* packed_;
     int lanes_;
     OutPanel block_;
@@ -74,7 +74,7 @@ class WinogradPlan final : public ConvPlan {
           bf16_(options.bf16) {
         chunks_ = winogradChunks(k, shape, unit);
         if (threads_ > 1 && chunks_ < 4 * threads_) {
-            const int wanted = evenPieces(chunks_, tiles_, threads_);
+            const int wanted = taskCount(chunks_, tiles_, threads_);
             // Small weights: more, smaller chunks. Big ones: one chunk whose pieces the threads share.
             if (tiles_ / (chunks_ * wanted) >= 18) chunks_ *= wanted;
         }
@@ -88,8 +88,8 @@ class WinogradPlan final : public ConvPlan {
         }
         chunks_ = ceilDiv(tiles_, chunkTiles_);
         panelBlocks_ = bestPanelBlocks(*k.panels, std::min(chunkTiles_, 72), ocb_);
-        if (options.codes.bits) {
-            codes_ = CodePanels(k, options.codes, shape, CodePanels::Rows::ChannelMajor);
+        if (options.quantization.bits) {
+            dequant_ = DequantPanels(k, options.quantization, shape, DequantPanels::Rows::ChannelMajor);
             // With one chunk each panel's weights are made when it is its turn, a slice of channels at a time so
             // that they stay in the second level cache; else all of them first.
             perPanel_ = chunks_ * s_.batch == 1;
@@ -98,7 +98,7 @@ class WinogradPlan final : public ConvPlan {
                 slice_ = std::max(static_cast<int>(kExpandedBytes / channel), 64) / 16 * 16;
             }
         }
-        panels_ = cutPanels(0, ocb_, panelBlocks_);
+        panels_ = splitPanels(0, ocb_, panelBlocks_);
         inPoint_ = pointStride(icb_);
         outPoint_ = pointStride(ocb_);
         slotFloats_ = roundUpFloats((inPoint_ + outPoint_) * points_);
@@ -106,25 +106,25 @@ class WinogradPlan final : public ConvPlan {
     }
 
     size_t packedWeightBytes() const override {
-        return codes_.used() ? codes_.bytes() : pointWeights() * points_ * elementBytes();
+        return dequant_.used() ? dequant_.bytes() : pointWeights() * points_ * elementBytes();
     }
 
     void packWeights(const WeightReader& weights, void* packed, ThreadPool& pool) const override {
         const auto end = [&](int b) { return size_t(std::min(s_.oc, (b + 1) * k_.lanes)) * s_.ic * 9; };
-        packInStretches(pool, ocb_, weights, end, [&](int b, const float* own) {
+        packInChunks(pool, ocb_, weights, end, [&](int b, const float* own) {
             FloatTaps taps(k_, own, s_, b);
             transformInto(packed, b, taps);
         });
     }
 
-    bool keepsCodes() const override { return codes_.used(); }
+    bool keepsCodes() const override { return dequant_.used(); }
 
     void packCodes(const QuantizedWeights& weights, void* packed, ThreadPool& pool) const override {
-        parallelFor(pool, ocb_, [&](int b) { codes_.pack(weights, {b, 1}, packed); });
+        parallelFor(pool, ocb_, [&](int b) { dequant_.pack(weights, {b, 1}, packed); });
     }
 
     std::string weightVariant() const override {
-        if (codes_.used()) return codes_.variant() + format("winograd.p%d", k_.lanes);
+        if (dequant_.used()) return dequant_.variant() + format("winograd.p%d", k_.lanes);
         return format("winograd%d.%sp%d.n%d", unit_, bf16_ ? "bf16." : "", k_.lanes, panelBlocks_);
     }
 
@@ -138,7 +138,7 @@ class WinogradPlan final : public ConvPlan {
     }
 
     std::string algorithm() const override {
-        return format("winograd%d%s", unit_, bf16_ ? ".bf16" : "") + codes_.suffix();
+        return format("winograd%d%s", unit_, bf16_ ? ".bf16" : "") + dequant_.suffix();
     }
 
     void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
@@ -181,13 +181,13 @@ class WinogradPlan final : public ConvPlan {
         float* rows = slots + threads * slotFloats_;
         float* strips = rows + threads * rowFloats_;
         job.bias = bias;
-        if (codes_.used()) {
+        if (dequant_.used()) {
             const int stripCount =
                 perPanel_ ? points_ : std::clamp(pool.threads(), 1, std::max(threads, points_));
             job.expanded = reinterpret_cast<char*>(strips + stripCount * stripFloats_);
             if (!perPanel_) {
                 parallelFor(pool, ocb_, [&](int b) {
-                    CodeTaps taps(codes_, job.weights, k_.lanes, b);
+                    QuantizedTaps taps(dequant_, job.weights, k_.lanes, b);
                     transformInto(job.expanded, b, taps);
                 });
                 job.weights = job.expanded;
@@ -208,7 +208,7 @@ class WinogradPlan final : public ConvPlan {
 
     size_t elementBytes() const { return bf16_ ? sizeof(uint16_t) : sizeof(float); }
     size_t expandedBytes() const {
-        if (!codes_.used()) return 0;
+        if (!dequant_.used()) return 0;
         const size_t stride =
             perPanel_ ? weightStride(panelBlocks_, std::min(slice_, s_.ic)) : pointWeights();
         return (stride * points_ * elementBytes() + 63) / 64 * 64;
@@ -249,7 +249,8 @@ class WinogradPlan final : public ConvPlan {
 
     void runChunk(const Job& job, int index, const Slot& slot, ThreadPool& pool) const {
         const int P = k_.lanes, n = index / chunks_, chunk = index % chunks_, steps = tiles_ / step_;
-        const int t0 = cut(steps, chunk, chunks_) * step_, t1 = cut(steps, chunk + 1, chunks_) * step_;
+        const int t0 = chunkBegin(steps, chunk, chunks_) * step_,
+                  t1 = chunkBegin(steps, chunk + 1, chunks_) * step_;
         const int m = t1 - t0;
         const size_t outPlane = size_t(s_.oh) * s_.ow * P;
         float* v = slot.transforms;
@@ -258,7 +259,7 @@ class WinogradPlan final : public ConvPlan {
         const int inSplit = threads == 1 ? 1 : std::clamp(ceilDiv(4 * threads, icb_), 1, m);
         parallelFor(pool, icb_ * inSplit, [&](int task) {
             const int b = task / inSplit, part = task % inSplit;
-            const int from = cut(m, part, inSplit), to = cut(m, part + 1, inSplit);
+            const int from = chunkBegin(m, part, inSplit), to = chunkBegin(m, part + 1, inSplit);
             const Planes planes = planesOf(job, n, b, t0 + from, t0 + to, slot.rows);
             const WinogradIn t{planes.src,
                                planes.firstRow,
@@ -277,7 +278,7 @@ class WinogradPlan final : public ConvPlan {
         const int outSplit = threads == 1 ? 1 : std::clamp(ceilDiv(4 * threads, ocb_), 1, m);
         parallelFor(pool, ocb_ * outSplit, [&](int task) {
             const int b = task / outSplit, part = task % outSplit;
-            const int from = cut(m, part, outSplit), to = cut(m, part + 1, outSplit);
+            const int from = chunkBegin(m, part, outSplit), to = chunkBegin(m, part + 1, outSplit);
             const size_t plane = (size_t(n) * ocb_ + b) * outPlane;
             const WinogradOut t{y + (size_t(b) * m + from) * P,
                                 static_cast<ptrdiff_t>(outPoint_),
@@ -352,7 +353,7 @@ class WinogradPlan final : public ConvPlan {
         auto* out = reinterpret_cast<T*>(job.expanded + slot * expandedBytes());
         const size_t point = weightStride(panel.nb, channels.end - channels.first);
         for (int b = panel.block; b < panel.block + panel.nb; ++b) {
-            CodeTaps taps(codes_, job.weights, k_.lanes, b);
+            QuantizedTaps taps(dequant_, job.weights, k_.lanes, b);
             transform(panel, b, taps, channels, out, static_cast<ptrdiff_t>(point));
         }
         return {out, point};
@@ -450,7 +451,7 @@ class WinogradPlan final : public ConvPlan {
     const bool bf16_;
     bool byRows_ = false;
     bool perPanel_ = false;
-    CodePanels codes_;
+    DequantPanels dequant_;
     int chunkTiles_ = 0, chunks_ = 1, panelBlocks_ = 1;
     int step_ = 1;   // chunks are whole multiples of so many tiles
     int slice_ = 0;  // channels whose weights are made at a time, with perPanel_

@@ -3,7 +3,7 @@
 
 #include "backends/cpu/kernels/dispatch.h"
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "backends/cpu/kernels/expand_kernels.cpp"
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/dequant_kernels.cpp"
 // foreach_target.h must come first.
 // clang-format off
 #include "hwy/foreach_target.h"
@@ -24,7 +24,7 @@ HWY_INLINE V scaled(hn::Vec<hn::Rebind<int32_t, D>> code, V scale, V min) {
 
 // Rows of NB vectors, written one after the other.
 template <int NB, typename Code>
-HWY_INLINE void expandRows(int rows, const float* scale, const float* min, float* out, Code&& code) {
+HWY_INLINE void dequantRows(int rows, const float* scale, const float* min, float* out, Code&& code) {
     const D d;
     V s[NB], m[NB];
     for (int n = 0; n < NB; ++n) {
@@ -36,34 +36,34 @@ HWY_INLINE void expandRows(int rows, const float* scale, const float* min, float
 }
 
 template <typename Code>
-HWY_INLINE void expandWidth(int rows, int width, const float* scale, const float* min, float* out,
-                            Code&& code) {
+HWY_INLINE void dequantWidth(int rows, int width, const float* scale, const float* min, float* out,
+                             Code&& code) {
     switch (width / P) {
         case 1:
-            return expandRows<1>(rows, scale, min, out, code);
+            return dequantRows<1>(rows, scale, min, out, code);
         case 2:
-            return expandRows<2>(rows, scale, min, out, code);
+            return dequantRows<2>(rows, scale, min, out, code);
         case 3:
-            return expandRows<3>(rows, scale, min, out, code);
+            return dequantRows<3>(rows, scale, min, out, code);
         default:
-            return expandRows<4>(rows, scale, min, out, code);
+            return dequantRows<4>(rows, scale, min, out, code);
     }
 }
 
-void bytes(const int8_t* codes, int rows, int width, const float* scale, const float* min, float* out) {
+void dequantS8(const int8_t* codes, int rows, int width, const float* scale, const float* min, float* out) {
     const hn::Rebind<int32_t, D> d32;
     const hn::Rebind<int8_t, D> d8;
-    expandWidth(rows, width, scale, min, out, [&](int r, int j) HWY_ATTR {
+    dequantWidth(rows, width, scale, min, out, [&](int r, int j) HWY_ATTR {
         return hn::PromoteTo(d32, hn::LoadU(d8, codes + ptrdiff_t(r) * width + j));
     });
 }
 
-void nibbles(const uint8_t* codes, int firstRow, int rows, int width, const float* scale, const float* min,
-             float* out) {
+void dequantS4(const uint8_t* codes, int firstRow, int rows, int width, const float* scale, const float* min,
+               float* out) {
     const hn::Rebind<int32_t, D> d32;
     const hn::Rebind<uint8_t, D> d8;
     const auto mask = hn::Set(d32, 15), middle = hn::Set(d32, 8);
-    expandWidth(rows, width, scale, min, out, [&](int r, int j) HWY_ATTR {
+    dequantWidth(rows, width, scale, min, out, [&](int r, int j) HWY_ATTR {
         const int row = firstRow + r;
         const auto both = hn::PromoteTo(d32, hn::LoadU(d8, codes + ptrdiff_t(row / 2) * width + j));
         return hn::Sub(row % 2 ? hn::ShiftRight<4>(both) : hn::And(both, mask), middle);
@@ -72,8 +72,8 @@ void nibbles(const uint8_t* codes, int firstRow, int rows, int width, const floa
 
 }  // namespace
 
-const ExpandKernels& expandKernelsTable() {
-    static constexpr ExpandKernels table = {&bytes, &nibbles};
+const DequantKernels& dequantKernelsTable() {
+    static constexpr DequantKernels table = {&dequantS8, &dequantS4};
     return table;
 }
 
@@ -83,8 +83,8 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace mnnc {
-const ExpandKernels& expandKernels(Isa isa) {
-    MNNC_SELECT(isa, expandKernelsTable)
+const DequantKernels& dequantKernels(Isa isa) {
+    MNNC_SELECT(isa, dequantKernelsTable)
 }
 }  // namespace mnnc
 #endif

@@ -12,7 +12,7 @@ ConvOptions convOptions(const CpuBackend& backend, const Command& command, const
 PostOps postOps(const Command& command);  // without bias and residual
 
 // Weights packed for a plan, one copy for all sessions, and the bias.
-class StoredConv {
+class PackedConvWeights {
   public:
     void prepare(const CpuBackend& backend, const Command& command, const ConvPlan& plan,
                  const ConvWindow& window);

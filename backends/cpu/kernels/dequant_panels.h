@@ -8,13 +8,13 @@
 
 namespace mnnc {
 
-class CodePanels {
+class DequantPanels {
   public:
     // How the rows of a panel follow one another: as in the model, [channel][tap], or [tap][channel].
     enum class Rows { ChannelMajor, TapMajor };
 
-    CodePanels() = default;
-    CodePanels(const Kernels& k, const CodeForm& form, const ConvShape& shape, Rows order);
+    DequantPanels() = default;
+    DequantPanels(const Kernels& k, const WeightQuantization& form, const ConvShape& shape, Rows order);
 
     bool used() const { return k_ != nullptr; }
     int rows() const { return channels_ * area_; }

@@ -9,10 +9,10 @@
 #include <cstring>
 #include <vector>
 
-#include "backends/cpu/kernels/code_kernels.h"
 #include "backends/cpu/kernels/conv_plans.h"
 #include "backends/cpu/kernels/pack.h"
 #include "backends/cpu/kernels/panels.h"
+#include "backends/cpu/kernels/w8a16_kernels.h"
 #include "base/checked.h"
 #include "model/weights.h"
 
@@ -33,10 +33,10 @@ int64_t sumOf(const int8_t* codes, int64_t count) {
     return sum;
 }
 
-class CodePlan final : public ConvPlan {
+class W8A16Plan final : public ConvPlan {
   public:
-    CodePlan(const Kernels& k, const ConvShape& shape, const ConvOptions& options)
-        : k_(k), s_(shape), minima_(options.codes.minima) {
+    W8A16Plan(const Kernels& k, const ConvShape& shape, const ConvOptions& options)
+        : k_(k), s_(shape), minima_(options.quantization.minima) {
         const int P = k.lanes;
         icb_ = ceilDiv(s_.ic, P);
         ocb_ = ceilDiv(s_.oc, P);
@@ -45,7 +45,7 @@ class CodePlan final : public ConvPlan {
                  (s_.oh - 1) * s_.strideH < s_.ih && (s_.ow - 1) * s_.strideW < s_.iw;
         placeSource();
         const int blocks = bestPanelBlocks(*k.panels, point_ ? units_ : s_.ow, ocb_);
-        panels_ = cutPanels(0, ocb_, blocks);
+        panels_ = splitPanels(0, ocb_, blocks);
         panelBlocks_ = blocks;
         const int64_t perChannel = checkedMul(area(), 2 * pairs(), "packed weights");
         codeBytes_ = roundUp(checkedMul(ocb_ * int64_t{P}, perChannel, "packed weights"), 64);
@@ -84,7 +84,7 @@ class CodePlan final : public ConvPlan {
         int64_t strips = 0;
         for (int t = 1; t <= std::max(1, threads); ++t) {
             const Split split = splitFor(t);
-            const int64_t bytes = layout(mostUnits(split)).bytes;
+            const int64_t bytes = layout(maxUnits(split)).bytes;
             strips = std::max(strips, checkedMul(bytes, split.groups > 1 ? 1 : t, "scratch"));
         }
         return roundUpFloats(size_t(ocb_) * k_.lanes) * sizeof(float) + size_t(strips);
@@ -103,7 +103,7 @@ class CodePlan final : public ConvPlan {
             Image image{
                 src + n * srcImage, static_cast<const int8_t*>(packed), dst + n * dstImage, bias, post, {}};
             if (post.residual) image.post.residual += n * dstImage;
-            if (!point_) image.scale = k_.codes->scale(rangeOf(image.src, pool));
+            if (!point_) image.scale = k_.w8a16->scale(rangeOf(image.src, pool));
             runImage(image, strips, pool);
         }
     }
@@ -115,7 +115,7 @@ class CodePlan final : public ConvPlan {
         float* dst;
         const float* bias;
         PostOps post;
-        CodeScale scale;  // unless pixels have their own
+        ActivationScale scale;  // unless pixels have their own
     };
 
     // Units of the output (rows, or pixels where they have their own scales) and the rounded input they read.
@@ -137,8 +137,8 @@ class CodePlan final : public ConvPlan {
     ptrdiff_t rowElements() const { return point_ ? k_.lanes : ptrdiff_t(width_) * k_.lanes; }
     int tileUnits() const { return point_ ? k_.panels->maxRows[panels_[0].nb] : 1; }
     int rowsOf(int units) const { return point_ ? units : (units - 1) * s_.strideH + tapRows_; }
-    int mostUnits(const Split& split) const {
-        return split.groups > 1 ? units_ : largestCut(units_, split.chunks, tileUnits());
+    int maxUnits(const Split& split) const {
+        return split.groups > 1 ? units_ : maxChunk(units_, split.chunks, tileUnits());
     }
 
     size_t codesAt(const OutPanel& panel) const {
@@ -243,15 +243,15 @@ class CodePlan final : public ConvPlan {
             for (int c = 0; c < channels; ++c) to[c] = from[size_t(c) * step];
     }
 
-    CodeRange rangeOf(const float* src, ThreadPool& pool) const {
+    ActivationRange rangeOf(const float* src, ThreadPool& pool) const {
         const int P = k_.lanes;
         std::atomic<uint32_t> largest{0}, signs{0};
         parallelRanges(pool, long(icb_) * s_.ih, 4 * pool.threads(), [&](long begin, long end) {
             while (begin < end) {
                 const int c = static_cast<int>(begin / s_.ih);
                 const long rows = std::min(end, (c + 1L) * s_.ih) - begin;
-                const CodeRange here = k_.codes->range(src + begin * s_.iw * P, size_t(rows) * s_.iw,
-                                                       std::min(P, s_.ic - c * P));
+                const ActivationRange here = k_.w8a16->range(src + begin * s_.iw * P, size_t(rows) * s_.iw,
+                                                             std::min(P, s_.ic - c * P));
                 signs.fetch_or(here.signs, std::memory_order_relaxed);
                 uint32_t seen = largest.load(std::memory_order_relaxed);
                 while (seen < here.largest &&
@@ -286,7 +286,7 @@ class CodePlan final : public ConvPlan {
             t.scale = strip.scale + at;
             t.offset = strip.offset + at;
             t.sum = minima_ ? strip.sum + at : nullptr;
-            k_.codes->roundPixels(t);
+            k_.w8a16->roundPixels(t);
         }
     }
 
@@ -305,7 +305,7 @@ class CodePlan final : public ConvPlan {
                     continue;
                 }
                 int16_t* const first = std::fill_n(to, left_ * P, zero);
-                k_.codes->round(image.src + (ptrdiff_t(c) * s_.ih + y) * s_.iw * P, s_.iw,
+                k_.w8a16->round(image.src + (ptrdiff_t(c) * s_.ih + y) * s_.iw * P, s_.iw,
                                 std::min(P, s_.ic - c * P), image.scale, first,
                                 sums ? sums + left_ : nullptr);
                 std::fill(first + ptrdiff_t(s_.iw) * P, to + rowElements(), zero);
@@ -344,29 +344,30 @@ class CodePlan final : public ConvPlan {
         const long fit = std::max<long>(point_ ? 36 : 1, static_cast<long>(kCacheBytes / unit));
         const double pixels = point_ ? double(units_) : double(s_.oh) * s_.ow;
         const double weights = double(area()) * s_.ic * panels_[0].nb * k_.lanes;
-        return splitProduct({units_, fit, static_cast<int>(panels_.size()), pixels, weights, 1 << 19},
-                            threads);
+        return splitGemm({units_, fit, static_cast<int>(panels_.size()), pixels, weights, 1 << 19}, threads);
     }
 
     void runImage(const Image& image, char* strips, ThreadPool& pool) const {
         const Split split = splitFor(pool.threads());
         const int panels = static_cast<int>(panels_.size());
-        const auto chunkBegin = [&](int chunk) { return cutTiles(units_, chunk, split.chunks, tileUnits()); };
+        const auto unitBegin = [&](int chunk) {
+            return chunkBeginTiled(units_, chunk, split.chunks, tileUnits());
+        };
         if (split.groups > 1) {  // several tasks read the same rows
             const Strip strip = stripOf(strips, 0, units_);
             prepare(image, strip, pool);
             parallelFor(pool, split.chunks * split.groups, [&](int task) {
                 const int chunk = task / split.groups, group = task % split.groups;
-                const int to = cut(panels, group + 1, split.groups);
-                for (int i = cut(panels, group, split.groups); i < to; ++i)
-                    runPanel(image, strip, panels_[i], chunkBegin(chunk), chunkBegin(chunk + 1));
+                const int to = chunkBegin(panels, group + 1, split.groups);
+                for (int i = chunkBegin(panels, group, split.groups); i < to; ++i)
+                    runPanel(image, strip, panels_[i], unitBegin(chunk), unitBegin(chunk + 1));
             });
             return;
         }
-        const int64_t stride = layout(mostUnits(split)).bytes;
+        const int64_t stride = layout(maxUnits(split)).bytes;
         parallelSlots(pool, split.chunks, [&](int slot, int chunk) {
             InlinePool alone;
-            const Strip strip = stripOf(strips + slot * stride, chunkBegin(chunk), chunkBegin(chunk + 1));
+            const Strip strip = stripOf(strips + slot * stride, unitBegin(chunk), unitBegin(chunk + 1));
             prepare(image, strip, alone);
             for (const OutPanel& panel : panels_) runPanel(image, strip, panel, strip.u0, strip.u1);
         });
@@ -375,7 +376,7 @@ class CodePlan final : public ConvPlan {
     void runPanel(const Image& image, const Strip& strip, const OutPanel& panel, int u0, int u1) const {
         const int P = k_.lanes;
         const PostOps& post = image.post;
-        CodePanelArgs t;
+        W8A16PanelArgs t;
         t.pixelStride = point_ ? P : ptrdiff_t(s_.strideW) * P;
         t.tapOffset = offsets_.data();
         t.taps = area();
@@ -401,7 +402,7 @@ class CodePlan final : public ConvPlan {
             t.dst = image.dst + at;
             t.residual = post.residual ? post.residual + at : nullptr;
             t.m = m;
-            k_.codes->panel(t);
+            k_.w8a16->panel(t);
         };
         if (point_) {
             t.pixelScale = strip.scale + (u0 - strip.u0);
@@ -431,8 +432,9 @@ class CodePlan final : public ConvPlan {
 
 }  // namespace
 
-std::unique_ptr<ConvPlan> makeCodePlan(const Kernels& k, const ConvShape& shape, const ConvOptions& options) {
-    return std::make_unique<CodePlan>(k, shape, options);
+std::unique_ptr<ConvPlan> makeW8A16Plan(const Kernels& k, const ConvShape& shape,
+                                        const ConvOptions& options) {
+    return std::make_unique<W8A16Plan>(k, shape, options);
 }
 
 }  // namespace mnnc

@@ -1,4 +1,4 @@
-#include "backends/cpu/kernels/product_weights.h"
+#include "backends/cpu/kernels/gemm_conv_weights.h"
 
 #include <algorithm>
 #include <cstring>
@@ -15,8 +15,7 @@ constexpr int kPackColumns = 128;  // of the weights, packed at a time
 }  // namespace
 
 template <typename T>
-void ProductWeights::pack(const float* weights, T* out, const ProductPhase& phase,
-                          const ProductPanel& p) const {
+void GemmConvWeights::pack(const float* weights, T* out, const ConvPhase& phase, const GemmPanel& p) const {
     const int P = k.lanes, width = p.nb * P, icg = s.ic / groups, ocg = s.oc / groups;
     const int area = s.kh * s.kw, length = runLength(p), first = p.block * P;
     const int runs = static_cast<int>(phase.offsets.size());
@@ -57,7 +56,7 @@ void ProductWeights::pack(const float* weights, T* out, const ProductPhase& phas
 
 // The same where the panel's channels all belong to one group: a few columns of the weights at a time.
 template <typename T>
-void ProductWeights::packRows(const float* weights, T* out, const ProductPanel& p, int channels) const {
+void GemmConvWeights::packRows(const float* weights, T* out, const GemmPanel& p, int channels) const {
     const int P = k.lanes, area = s.kh * s.kw, width = p.nb * P;
     const size_t line = size_t(channels) * area;
     alignas(64) float columns[kPackColumns * 16];
@@ -98,7 +97,7 @@ void ProductWeights::packRows(const float* weights, T* out, const ProductPanel& 
     }
 }
 
-template void ProductWeights::pack(const float*, float*, const ProductPhase&, const ProductPanel&) const;
-template void ProductWeights::pack(const float*, uint16_t*, const ProductPhase&, const ProductPanel&) const;
+template void GemmConvWeights::pack(const float*, float*, const ConvPhase&, const GemmPanel&) const;
+template void GemmConvWeights::pack(const float*, uint16_t*, const ConvPhase&, const GemmPanel&) const;
 
 }  // namespace mnnc

@@ -1,10 +1,10 @@
-// Products of 16-bit activations with the int8 codes of quantised weights. Single-threaded, no allocation,
+// Products of 16-bit activations with int8 weights. The functions run on one thread, allocate nothing and take
 // pointers only.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
-#include "backends/cpu/kernels/conv.h"
+#include "backends/cpu/kernels/conv_types.h"
 #include "backends/cpu/kernels/kernels.h"
 
 namespace mnnc {
@@ -12,8 +12,8 @@ namespace mnnc {
 // One output panel (nb blocks of P output channels) over m output pixels:
 //   out[r][j] = post(bias[j] + pixelScale[r] * scale[j] * sum + pixelOffset[r] * codeSum[j] + pixelSum[r] * min[j])
 // with sum = sums over taps and channels of a * w, addressed as in PanelArgsOf. Channels come in pairs: where
-// the tail is odd one more is read, whose codes are zero.
-struct CodePanelArgs {
+// the tail is odd one more is read, whose weights are zero.
+struct W8A16PanelArgs {
     const int16_t* a;
     ptrdiff_t pixelStride;
     const ptrdiff_t* tapOffset;
@@ -28,29 +28,29 @@ struct CodePanelArgs {
     const float* residual;  // strides of dst; null when none
     const float *bias, *scale, *codeSum;
     const float* min;          // null when none
-    const float* pixelScale;   // NaN where the results shall be
-    const float* pixelOffset;  // what a 16-bit 0 stands for
+    const float* pixelScale;   // NaN makes the results NaN
+    const float* pixelOffset;  // the float that a 16-bit 0 stands for
     int pixelScaleStep;        // 0: all pixels share one of each
-    const float* pixelSum;     // m sums of what a pixel's window holds, where there is a min
+    const float* pixelSum;     // m sums of the inputs in a pixel's window, when there is a min
     float lo, hi;
     Act act;
     int nb;
     int m;
     int lastLanes;
-    const int8_t* next = nullptr;  // what to fetch meanwhile; null: what follows w
+    const int8_t* next = nullptr;  // weights to prefetch; null: those behind w
 };
 
 // How 16-bit numbers stand for floats: x = q * scale + offset. Floats that are all positive use the whole range
 // from -32768, others -32767 to 32767, with an offset of 0. All zeros where none reaches 1e-30; scale is NaN where
 // one is not finite.
-struct CodeScale {
+struct ActivationScale {
     float scale, offset, inverse;  // inverse: of scale
-    int zero;                      // what 0 becomes
+    int zero;                      // the 16-bit number for 0.0f
 };
 
-// What a scale follows from: the bits of the largest |x|, where infinity and what is not a number count as larger
-// than all others, and of all signs.
-struct CodeRange {
+// A scale follows from the bits of the largest |x|, where infinity and NaN count as larger than all others, and from
+// all signs joined by or.
+struct ActivationRange {
     uint32_t largest = 0, signs = 0;
 };
 
@@ -65,16 +65,18 @@ struct RoundPixelsArgs {
     float* sum;  // of a pixel's channels; null when not wanted
 };
 
-struct CodeKernels {
-    void (*panel)(const CodePanelArgs& args);  // tiles as PanelKernels has them
+struct W8A16Kernels {
+    void (*panel)(const W8A16PanelArgs& args);  // with the tile sizes of PanelKernels
     void (*roundPixels)(const RoundPixelsArgs& args);
-    // Of `lanes` channels of a block of pixels.
-    CodeRange (*range)(const float* src, size_t pixels, int lanes);
-    CodeScale (*scale)(const CodeRange& range);
-    // `lanes` channels, anything in the others. Adds the channels' sum to each of sum[pixels], unless it is null.
-    void (*round)(const float* src, int pixels, int lanes, const CodeScale& scale, int16_t* dst, float* sum);
+    // The range of `lanes` channels of a block of pixels.
+    ActivationRange (*range)(const float* src, size_t pixels, int lanes);
+    ActivationScale (*scale)(const ActivationRange& range);
+    // Rounds `lanes` channels; the other lanes of dst are unspecified. Adds the channels' sum to each of sum[pixels],
+    // unless it is null.
+    void (*round)(const float* src, int pixels, int lanes, const ActivationScale& scale, int16_t* dst,
+                  float* sum);
 };
 
-const CodeKernels* codeKernels(Isa isa);  // null where the CPU or this build has no such products
+const W8A16Kernels* w8a16Kernels(Isa isa);  // null where the CPU or this build has no such products
 
 }  // namespace mnnc

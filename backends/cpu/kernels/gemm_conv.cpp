@@ -3,11 +3,11 @@
 #include <type_traits>
 #include <vector>
 
-#include "backends/cpu/kernels/code_panels.h"
 #include "backends/cpu/kernels/conv_plans.h"
+#include "backends/cpu/kernels/dequant_panels.h"
+#include "backends/cpu/kernels/gemm_conv_weights.h"
 #include "backends/cpu/kernels/pack.h"
 #include "backends/cpu/kernels/panels.h"
-#include "backends/cpu/kernels/product_weights.h"
 #include "base/error.h"
 
 namespace mnnc {
@@ -17,9 +17,9 @@ constexpr size_t kExpandedBytes = 600 << 10;  // most of an expanded panel of qu
 constexpr long kCacheBytes = 384L << 10;      // what one task keeps of its input in the second level cache
 constexpr long kPlanarBytes = 96L << 10;      // of a first layer's input with its border
 
-using Tap = ProductTap;
-using Phase = ProductPhase;
-using Panel = ProductPanel;
+using Tap = ConvTap;
+using Phase = ConvPhase;
+using Panel = GemmPanel;
 
 // Where the products read their source: the plan's input itself, a copy of it with a border, or a strip of it
 // as bf16.
@@ -30,9 +30,9 @@ struct Source {
     int first;  // row (pixel when flat) that data begins with
 };
 
-class ProductPlan final : public ConvPlan, private ConvParts {
+class GemmConvPlan final : public ConvPlan, private TileableConv {
   public:
-    ProductPlan(const Kernels& k, const ConvShape& shape, const ConvOptions& options)
+    GemmConvPlan(const Kernels& k, const ConvShape& shape, const ConvOptions& options)
         : k_(k),
           s_(shape),
           groups_(options.groups),
@@ -52,12 +52,12 @@ class ProductPlan final : public ConvPlan, private ConvParts {
         flat_ = flat_ || sampled_;
         icb_ = ceilDiv(s_.ic, P);
         ocb_ = ceilDiv(s_.oc, P);
-        phases_ = productPhases(s_, transposed_);
+        phases_ = convPhases(s_, transposed_);
         stepY_ = transposed_ ? 1 : s_.strideH;
         stepX_ = transposed_ ? 1 : s_.strideW;
         placeSource();
-        if (options.codes.bits && !transposed_ && !planar_ && groups_ == 1)
-            codes_ = CodePanels(k, options.codes, shape, CodePanels::Rows::TapMajor);
+        if (options.quantization.bits && !transposed_ && !planar_ && groups_ == 1)
+            dequant_ = DequantPanels(k, options.quantization, shape, DequantPanels::Rows::TapMajor);
         makePanels();
         if (int64_t(panels_.size()) * int64_t(phases_.size()) > INT_MAX)
             fail(Status::NotSupported, "a deconvolution to %d channels with a stride of %dx%d is too large",
@@ -65,14 +65,14 @@ class ProductPlan final : public ConvPlan, private ConvParts {
     }
 
     size_t packedWeightBytes() const override {
-        return codes_.used() ? codes_.bytes() : weightElements_ * elementBytes();
+        return dequant_.used() ? dequant_.bytes() : weightElements_ * elementBytes();
     }
 
-    bool keepsCodes() const override { return codes_.used(); }
+    bool keepsCodes() const override { return dequant_.used(); }
 
     void packCodes(const QuantizedWeights& weights, void* packed, ThreadPool& pool) const override {
         parallelFor(pool, static_cast<int>(panels_.size()), [&](int i) {
-            codes_.pack(weights, {panels_[i].block, panels_[i].nb}, packed);
+            dequant_.pack(weights, {panels_[i].block, panels_[i].nb}, packed);
         });
     }
 
@@ -95,12 +95,12 @@ class ProductPlan final : public ConvPlan, private ConvParts {
         const auto end = [&](int i) {
             return std::min<size_t>(s_.oc, size_t(panels_[i].block + panels_[i].nb) * k_.lanes) * perOutput;
         };
-        packInStretches(pool, panels, weights, end, [&](int i, const float* own) { pack(0, i, own); });
+        packInChunks(pool, panels, weights, end, [&](int i, const float* own) { pack(0, i, own); });
     }
 
     std::string weightVariant() const override {
-        return (codes_.used() ? codes_.variant() : "") +
-               format("%s%s.p%d.n%d.g%d.s%dx%d.a%dx%d", bf16_ && !codes_.used() ? "bf16." : "",
+        return (dequant_.used() ? dequant_.variant() : "") +
+               format("%s%s.p%d.n%d.g%d.s%dx%d.a%dx%d", bf16_ && !dequant_.used() ? "bf16." : "",
                       transposed_ ? "deconv"
                       : planar_   ? "planar"
                                   : "tap",
@@ -130,10 +130,12 @@ class ProductPlan final : public ConvPlan, private ConvParts {
                            : groups_ > 1 ? "grouped"
                            : flat_       ? "gemm1x1"
                                          : "direct") +
-               (bf16_ ? ".bf16" : "") + codes_.suffix();
+               (bf16_ ? ".bf16" : "") + dequant_.suffix();
     }
 
-    const ConvParts* parts() const override { return flat_ && !bf16_ && s_.ih * s_.iw > 1 ? this : nullptr; }
+    const TileableConv* parts() const override {
+        return flat_ && !bf16_ && s_.ih * s_.iw > 1 ? this : nullptr;
+    }
 
     void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
              ThreadPool& pool) const override {
@@ -176,7 +178,7 @@ class ProductPlan final : public ConvPlan, private ConvParts {
 
     int panelCount() const override { return static_cast<int>(panels_.size()); }
     OutPanel panel(int i) const override { return {panels_[i].block, panels_[i].nb}; }
-    size_t expandedBytes() const override { return codes_.used() ? largestPanel_ * elementBytes() : 0; }
+    size_t expandedBytes() const override { return dequant_.used() ? largestPanel_ * elementBytes() : 0; }
     const float* weightsOf(const void* packed, int i, void* expanded) const override {
         return panelWeights<float>({packed, static_cast<char*>(expanded)}, 0, i, 0);
     }
@@ -195,9 +197,9 @@ class ProductPlan final : public ConvPlan, private ConvParts {
     // Panel i of phase f, expanded into the slot's memory where it has to be.
     template <typename T>
     const T* panelWeights(const Weights& weights, size_t f, int i, int slot) const {
-        if (!codes_.used()) return static_cast<const T*>(weights.packed) + weightOffset(f, i);
+        if (!dequant_.used()) return static_cast<const T*>(weights.packed) + weightOffset(f, i);
         auto* out = reinterpret_cast<T*>(weights.expanded + slot * expandedBytes());
-        codes_.expand(weights.packed, {panels_[i].block, panels_[i].nb}, out);
+        dequant_.expand(weights.packed, {panels_[i].block, panels_[i].nb}, out);
         return out;
     }
 
@@ -292,13 +294,13 @@ class ProductPlan final : public ConvPlan, private ConvParts {
         if (groups_ == 1 || (icg % P == 0 && ocg % P == 0)) {
             const int blocks = ceilDiv(ocg, P);
             panelBlocks_ = bestPanelBlocks(*k_.panels, m, blocks);
-            if (codes_.used()) {
+            if (dequant_.used()) {
                 // What is expanded shall stay in the second level cache.
-                const size_t block = size_t(codes_.rows()) * P * elementBytes();
+                const size_t block = size_t(dequant_.rows()) * P * elementBytes();
                 panelBlocks_ = std::clamp(static_cast<int>(kExpandedBytes / block), 1, panelBlocks_);
             }
             for (int g = 0; g < groups_; ++g) {
-                for (const OutPanel& o : cutPanels(g * blocks, blocks, panelBlocks_))
+                for (const OutPanel& o : splitPanels(g * blocks, blocks, panelBlocks_))
                     add(o, g * icg, (g + 1) * icg);
             }
         } else {
@@ -310,7 +312,7 @@ class ProductPlan final : public ConvPlan, private ConvParts {
                 add({b, 1}, b * P / ocg * icg, (last / ocg + 1) * icg);
             }
         }
-        const ProductWeights weights = layout();
+        const GemmConvWeights weights = layout();
         for (const Phase& phase : phases_) {
             for (const Panel& p : panels_) {
                 offsets_.push_back(weightElements_);
@@ -323,7 +325,7 @@ class ProductPlan final : public ConvPlan, private ConvParts {
         }
     }
 
-    ProductWeights layout() const { return {k_, s_, groups_, transposed_, planar_, joined_}; }
+    GemmConvWeights layout() const { return {k_, s_, groups_, transposed_, planar_, joined_}; }
     size_t weightOffset(size_t phase, int panel) const { return offsets_[phase * panels_.size() + panel]; }
 
     void padSource(const float* src, float* dst, ThreadPool& pool) const {
@@ -395,13 +397,15 @@ class ProductPlan final : public ConvPlan, private ConvParts {
         const double pixels = flat_ ? double(flatCols_) : double(phase.rows) * phase.cols;
         const double weights =
             double(phase.offsets.size()) * layout().runLength(panels_[0]) * panels_[0].nb * k_.lanes;
-        return splitProduct({units, fit, panels, pixels, weights, 1 << 18}, threads);
+        return splitGemm({units, fit, panels, pixels, weights, 1 << 18}, threads);
     }
 
     int unitsOf(const Phase& phase) const { return flat_ ? flatCols_ : phase.rows; }
 
     // Where chunk i begins.
-    int chunkBegin(int units, int i, int chunks) const { return cutTiles(units, i, chunks, tileUnits()); }
+    int unitBegin(int units, int i, int chunks) const {
+        return chunkBeginTiled(units, i, chunks, tileUnits());
+    }
     int tileUnits() const { return flat_ ? k_.panels->maxRows[panels_[0].nb] : 1; }
 
     template <typename T>
@@ -413,9 +417,10 @@ class ProductPlan final : public ConvPlan, private ConvParts {
             const Split split = splitFor(phase, pool.threads());
             parallelSlots(pool, split.chunks * split.groups, [&](int slot, int task) {
                 const int chunk = task / split.groups, group = task % split.groups, units = unitsOf(phase);
-                const int u0 = chunkBegin(units, chunk, split.chunks),
-                          u1 = chunkBegin(units, chunk + 1, split.chunks);
-                const int from = cut(panels, group, split.groups), to = cut(panels, group + 1, split.groups);
+                const int u0 = unitBegin(units, chunk, split.chunks),
+                          u1 = unitBegin(units, chunk + 1, split.chunks);
+                const int from = chunkBegin(panels, group, split.groups),
+                          to = chunkBegin(panels, group + 1, split.groups);
                 for (int i = from; i < to; ++i) {
                     runPanel(phase, panels_[i], panelWeights<T>(weights, f, i, slot), src, dst, bias, post,
                              u0, u1);
@@ -444,7 +449,7 @@ class ProductPlan final : public ConvPlan, private ConvParts {
     size_t stripBytes(const Phase& phase, const Split& split) const {
         const int units = unitsOf(phase);
         const int rows = wholeStrip(split) ? allRows(phase).count
-                                           : stripRows(0, largestCut(units, split.chunks, tileUnits())).count;
+                                           : stripRows(0, maxChunk(units, split.chunks, tileUnits())).count;
         return (size_t(icb_) * rows * stripRow() * sizeof(uint16_t) + 63) / 64 * 64;
     }
 
@@ -506,8 +511,8 @@ class ProductPlan final : public ConvPlan, private ConvParts {
             InlinePool alone;
             uint16_t* strip = strips + slot * stride;
             const int units = unitsOf(phase);
-            const int u0 = chunkBegin(units, chunk, split.chunks),
-                      u1 = chunkBegin(units, chunk + 1, split.chunks);
+            const int u0 = unitBegin(units, chunk, split.chunks),
+                      u1 = unitBegin(units, chunk + 1, split.chunks);
             const StripRows rows = stripRows(u0, u1);
             fillStrip(image, rows, strip, alone);
             for (int i = 0; i < static_cast<int>(panels_.size()); ++i) {
@@ -533,7 +538,7 @@ class ProductPlan final : public ConvPlan, private ConvParts {
         t.blockStride = src.plane;
         t.tail = planar_ ? (joined_ ? s_.kw : 1) : p.tail;
         t.w = w;
-        if (codes_.used()) t.next = w;  // no panel follows an expanded one
+        if (dequant_.used()) t.next = w;  // no panel follows an expanded one
         t.bias = bias + p.block * k_.lanes;
         t.lo = post.lo;
         t.hi = post.hi;
@@ -586,7 +591,7 @@ class ProductPlan final : public ConvPlan, private ConvParts {
     int planarRows_ = 0;       // outputs of a first layer's strip
     size_t planarFloats_ = 0;  // of the strip, 0 where the source needs no copy
     size_t paddedFloats_ = 0, weightElements_ = 0, largestPanel_ = 0;
-    CodePanels codes_;
+    DequantPanels dequant_;
     std::vector<Phase> phases_;
     std::vector<Panel> panels_;
     std::vector<size_t> offsets_;
@@ -594,9 +599,9 @@ class ProductPlan final : public ConvPlan, private ConvParts {
 
 }  // namespace
 
-std::unique_ptr<ConvPlan> makeProductPlan(const Kernels& k, const ConvShape& shape,
-                                          const ConvOptions& options) {
-    return std::make_unique<ProductPlan>(k, shape, options);
+std::unique_ptr<ConvPlan> makeGemmConvPlan(const Kernels& k, const ConvShape& shape,
+                                           const ConvOptions& options) {
+    return std::make_unique<GemmConvPlan>(k, shape, options);
 }
 
 }  // namespace mnnc

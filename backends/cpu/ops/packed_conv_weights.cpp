@@ -1,4 +1,4 @@
-#include "backends/cpu/ops/stored_conv.h"
+#include "backends/cpu/ops/packed_conv_weights.h"
 
 #include <limits>
 
@@ -17,7 +17,7 @@ ConvOptions convOptions(const CpuBackend& backend, const Command& command, const
     if (backend.config().memory == MemoryMode::Low && command.operands() == 1) {
         const ConvParams& params = command.paramsAs<ConvParams>();
         if (const auto form = params.quantizedForm(w.weightCount, w.oc, command.name.c_str()))
-            options.codes = {form->bits, static_cast<int>(form->blocksPerOutput), form->minima};
+            options.quantization = {form->bits, static_cast<int>(form->blocksPerOutput), form->minima};
     }
     return options;
 }
@@ -38,8 +38,8 @@ PostOps postOps(const Command& command) {
     return post;
 }
 
-void StoredConv::prepare(const CpuBackend& backend, const Command& command, const ConvPlan& plan,
-                         const ConvWindow& w) {
+void PackedConvWeights::prepare(const CpuBackend& backend, const Command& command, const ConvPlan& plan,
+                                const ConvWindow& w) {
     const ConvParams& params = command.paramsAs<ConvParams>();
     const char* name = command.name.c_str();
     // The same operator on another number of channels means other groups, hence the count in the key.

@@ -22,7 +22,7 @@ ConvShape square(int inputs, int outputs, int side, int kernel) {
     return s;
 }
 
-class PackStretches : public ::testing::TestWithParam<int> {
+class PackInChunks : public ::testing::TestWithParam<int> {
   protected:
     void expectForgets(const ConvShape& s, ConvAlgorithm algorithm) const {
         const size_t count = size_t(s.oc) * s.ic * s.kh * s.kw;
@@ -63,19 +63,19 @@ class PackStretches : public ::testing::TestWithParam<int> {
     }
 };
 
-TEST_P(PackStretches, Products) {
+TEST_P(PackInChunks, Products) {
     expectForgets(square(1200, 983, 1, 1), ConvAlgorithm::Direct);
     expectForgets(square(1200, 960, 1, 1), ConvAlgorithm::Direct);
     expectForgets(square(200, 960, 5, 3), ConvAlgorithm::Direct);
 }
 
-TEST_P(PackStretches, Winograd) {
+TEST_P(PackInChunks, Winograd) {
     expectForgets(square(150, 983, 9, 3), ConvAlgorithm::Winograd4);
     expectForgets(square(150, 960, 9, 3), ConvAlgorithm::Winograd2);
     expectForgets(square(150, 960, 9, 3), ConvAlgorithm::Winograd4);
 }
 
-INSTANTIATE_TEST_SUITE_P(Threads, PackStretches, ::testing::Values(1, 3));
+INSTANTIATE_TEST_SUITE_P(Threads, PackInChunks, ::testing::Values(1, 3));
 
 TEST(PackInOneGo, FewWeightsAndTransposedOnes) {
     InlinePool pool;
