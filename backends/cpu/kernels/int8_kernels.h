@@ -1,13 +1,15 @@
-// The per-instruction-set leaves of int8 execution. Single-threaded, no allocation, pointers only.
+// The functions that every instruction set implements for int8 execution. They run on one thread, allocate nothing and
+// take pointers only.
 //
 // Products take activations as x + 128, which the products of x86 want unsigned: as bytes in fours where the
-// CPU has VNNI, else as 16-bit numbers in pairs ("unit" tells which). Sums are exact integers and what
+// CPU has VNNI, else as 16-bit numbers in pairs ("unit" is the number of bytes). Sums are exact integers and what
 // follows them is rounded operation by operation, so every instruction set gives the same bits.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
-#include "backends/cpu/kernels/conv.h"
+#include "backends/cpu/kernels/conv_types.h"
+#include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/pooling.h"
 
 namespace mnnc {
@@ -54,7 +56,7 @@ struct QuantizeArgs {
     float lo, hi;
 };
 
-// What the depthwise kernel holds of its input at a time: the columns of one output must fit.
+// Bytes of its input that the depthwise kernel holds at a time: the columns of one output must fit.
 constexpr int kInt8LineBytes = 32 << 10;
 
 enum class Int8Binary : int { Add, Sub, Mul };
@@ -85,5 +87,26 @@ struct Int8Kernels {
 
 // vnni: false leaves those instructions out.
 const Int8Kernels& int8Kernels(Isa isa, bool vnni = true);
+
+// The kinds of products: of unsigned bytes (VNNI), or of pairs of 16-bit numbers.
+enum class Int8Product { Vnni, Pairs };
+
+// The parts of Int8Kernels, each of which has a file of its own. `Vnni` only where the build has such products for
+// the instruction set (int8HasVnni).
+struct Int8GemmKernels {
+    int lanes, maxPanelBlocks;
+    int maxRows[5];
+    void (*panel)(const Int8PanelArgs& args);
+};
+struct Int8ElementKernels {
+    decltype(Int8Kernels::quantize) quantize;
+    decltype(Int8Kernels::dequantize) dequantize;
+    decltype(Int8Kernels::binary) binary;
+    decltype(Int8Kernels::maximum) maximum;
+    decltype(Int8Kernels::widen) widen[2];  // by Int8Product
+};
+const Int8GemmKernels& int8GemmKernels(Isa isa, Int8Product product);
+decltype(Int8Kernels::depthwise) int8DepthwiseKernel(Isa isa, Int8Product product);
+const Int8ElementKernels& int8ElementKernels(Isa isa);
 
 }  // namespace mnnc

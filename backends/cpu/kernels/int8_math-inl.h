@@ -1,0 +1,109 @@
+// What the int8 kernels share: products of bytes or of pairs, and rounding. Included once per instruction set, hence
+// the toggling guard.
+#if defined(MNNC_INT8_MATH_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef MNNC_INT8_MATH_INL_H
+#undef MNNC_INT8_MATH_INL_H
+#else
+#define MNNC_INT8_MATH_INL_H
+#endif
+
+#include "backends/cpu/kernels/int8_kernels.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mnnc {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using DF = hn::ScalableTag<float>;
+using DI = hn::ScalableTag<int32_t>;
+using DB = hn::Rebind<int8_t, DI>;
+using VF = hn::Vec<DF>;
+using VI = hn::Vec<DI>;
+constexpr int P = static_cast<int>(hn::MaxLanes(DF()));
+
+using Product = Int8Product;
+template <Product K>
+constexpr int kUnit = K == Product::Vnni ? 1 : 2;
+
+// acc += the products of the four bytes (Vnni; x unsigned) or two 16-bit numbers (Pairs) in each lane.
+// Highway has no target with VNNI; the instruction is written out, and used where the CPU has it.
+template <Product K>
+HWY_INLINE void dot(VI& acc, VI x, VI w) {
+#if HWY_TARGET == HWY_AVX3
+    if constexpr (K == Product::Vnni)
+        asm("vpdpbusd %2, %1, %0" : "+v"(acc.raw) : "v"(x.raw), "v"(w.raw));
+    else
+        acc.raw = _mm512_add_epi32(acc.raw, _mm512_madd_epi16(x.raw, w.raw));
+#elif HWY_TARGET == HWY_AVX2
+    if constexpr (K == Product::Vnni)
+        asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(acc.raw) : "x"(x.raw), "x"(w.raw));
+    else
+        acc.raw = _mm256_add_epi32(acc.raw, _mm256_madd_epi16(x.raw, w.raw));
+#elif HWY_TARGET == HWY_SSE4
+    acc.raw = _mm_add_epi32(acc.raw, _mm_madd_epi16(x.raw, w.raw));
+#else
+    const VI low =
+        hn::Mul(hn::ShiftRight<16>(hn::ShiftLeft<16>(x)), hn::ShiftRight<16>(hn::ShiftLeft<16>(w)));
+    const VI high = hn::Mul(hn::ShiftRight<16>(x), hn::ShiftRight<16>(w));
+    acc = hn::Add(acc, hn::Add(low, high));
+#endif
+}
+
+// Rounds values that fit an int32 towards zero.
+HWY_INLINE VI truncate(VF v) {
+#if HWY_TARGET == HWY_AVX3
+    return VI{_mm512_cvttps_epi32(v.raw)};
+#elif HWY_TARGET == HWY_AVX2
+    return VI{_mm256_cvttps_epi32(v.raw)};
+#elif HWY_TARGET == HWY_SSE4
+    return VI{_mm_cvttps_epi32(v.raw)};
+#else
+    return hn::ConvertTo(DI(), v);
+#endif
+}
+
+// Halves away from zero.
+HWY_INLINE VI round(VF v) {
+    return truncate(hn::Add(v, hn::CopySignToAbs(hn::Set(DF(), 0.5f), v)));
+}
+
+// NaN becomes lo.
+HWY_INLINE VF clamp(VF v, VF lo, VF hi) {
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4
+    return hn::Min(hn::Max(v, lo), hi);
+#else
+    return hn::Min(hn::IfThenElse(hn::Gt(v, lo), v, lo), hi);
+#endif
+}
+
+HWY_INLINE void store(VF v, VF lo, VF hi, int8_t* to) {
+    hn::StoreU(hn::DemoteTo(DB(), round(clamp(v, lo, hi))), DB(), to);
+}
+
+#if HWY_TARGET == HWY_AVX3
+// Rounded where it fits an int32; a smaller value and NaN become the smallest.
+HWY_INLINE __m512i rounded(VF v) {
+    return round(hn::Min(hn::Set(DF(), 1e9f), v))
+        .raw;  // in this order: of two, the second when one is not a number
+}
+
+// Clipped to bytes; lane by lane of four numbers, those of a, b, c, d.
+HWY_INLINE __m512i narrow(__m512i a, __m512i b, __m512i c, __m512i d, __m512i lo, __m512i hi) {
+    const __m512i bytes = _mm512_packs_epi16(_mm512_packs_epi32(a, b), _mm512_packs_epi32(c, d));
+    return _mm512_min_epi8(_mm512_max_epi8(bytes, lo), hi);
+}
+
+// Four vectors, one after the other.
+HWY_INLINE void storeFour(__m512i a, __m512i b, __m512i c, __m512i d, __m512i lo, __m512i hi, int8_t* to) {
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    _mm512_storeu_si512(to, _mm512_permutexvar_epi32(order, narrow(a, b, c, d, lo, hi)));
+}
+#endif
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace mnnc
+HWY_AFTER_NAMESPACE();
+#endif
