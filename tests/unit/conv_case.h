@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backends/cpu/kernels/conv.h"
+#include "backends/cpu/kernels/conv_implementations.h"
 #include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/pack.h"
 #include "float_util.h"
@@ -152,7 +153,13 @@ inline Quantised quantised(const ConvShape& s, const WeightQuantization& form) {
     return w;
 }
 
-inline void check(const Case& c) {
+inline QuantizedWeightsView view(const QuantizedWeights& w) {
+    return {w.q, w.scale, w.min};
+}
+
+// `only`: the implementation to check, on the instruction sets where it accepts; else the one that is chosen. Counts the
+// instruction sets.
+inline void checkOn(const Case& c, const ConvImplementation* only, int& checked) {
     const ConvShape& s = c.s;
     const size_t inArea = size_t(s.ih) * s.iw, outArea = size_t(s.oh) * s.ow;
     Floats src = randomFloats(s.batch * s.ic * inArea, 1);
@@ -181,19 +188,22 @@ inline void check(const Case& c) {
         for (int threads = 1; threads <= most; ++threads) {
             ConvOptions options = c.o;
             options.threads = threads;
-            const auto plan = makeConvPlan(k, s, options);
+            if (only && !only->accepts(k, s, options)) continue;
+            const auto plan = only ? only->make(k, s, options) : makeConvPlan(k, s, options);
+            checked += threads == 1;
             SCOPED_TRACE(isa + " " + plan->algorithm() + " " + std::to_string(threads) +
                          format(" ic %d %dx%d oc %d %dx%d k %dx%d s %d d %d p %d g %d", s.ic, s.ih, s.iw,
                                 s.oc, s.oh, s.ow, s.kh, s.kw, s.strideH, s.dilateH, s.padTop, c.o.groups));
             ASSERT_EQ(plan->algorithm().find(".bf16") != std::string::npos, bf16);
             ASSERT_EQ(plan->algorithm().find(".int16") != std::string::npos, c.codeProducts);
-            ASSERT_EQ(plan->keepsCodes(), c.o.quantization.bits != 0);
+            ASSERT_EQ(plan->quantizedPacker() != nullptr, c.o.quantization.bits != 0);
+            ASSERT_EQ(plan->floatPacker() == nullptr, c.o.quantization.bits != 0);
             ForkJoinPool pool(threads);
             RunLease lease(pool);
             Aligned packedSrc = packNan(k, src, s.batch, s.ic, inArea);
             Aligned packed(plan->packedWeightBytes());
-            if (plan->keepsCodes())
-                plan->packCodes(codes.codes, packed.data, lease.pool());
+            if (const QuantizedWeightPacker* packer = plan->quantizedPacker())
+                packer->packQuantized(view(codes.codes), packed.data, lease.pool());
             else
                 plan->packWeights(w.data(), packed.data, lease.pool());
             Aligned dst(packedFloats(k.lanes, s.batch, s.oc, outArea) * 4);
@@ -221,6 +231,16 @@ inline void check(const Case& c) {
             }
         }
     }
+}
+
+inline void check(const Case& c) {
+    int checked = 0;
+    checkOn(c, nullptr, checked);
+}
+inline int check(const Case& c, const ConvImplementation* only) {
+    int checked = 0;
+    checkOn(c, only, checked);
+    return checked;
 }
 
 inline ConvShape shape(int ic, int ih, int iw, int oc, int k, int stride = 1, int dilate = 1, int pad = 0,

@@ -147,7 +147,7 @@ class CodeProductsOf {
         const Aligned in = packNan(k, src, s_.batch, s_.ic, size_t(s_.ih) * s_.iw);
         Aligned packed(plan->packedWeightBytes()), scratch(plan->scratchBytes(1));
         Aligned dst(packedFloats(k.lanes, s_.batch, s_.oc, size_t(s_.oh) * s_.ow) * 4);
-        plan->packCodes(weights_.codes, packed.data, pool);
+        plan->quantizedPacker()->packQuantized(view(weights_.codes), packed.data, pool);
         PostOps post;
         post.lo = lo;
         plan->run(in.data, packed.data, dst.data, post, scratch.data, pool);

@@ -35,7 +35,7 @@ class PackInChunks : public ::testing::TestWithParam<int> {
             options.algorithm = algorithm;
             const auto plan = makeConvPlan(selectKernels(isa), s, options);
             SCOPED_TRACE(isa + " " + plan->algorithm());
-            const auto bytes = static_cast<int64_t>(plan->packedWeightBytes());
+            const auto bytes = plan->packedWeightBytes();
             AlignedBuffer whole(bytes), pieces(bytes);
             std::memset(whole.data(), 0, whole.size());
             std::memset(pieces.data(), 0, pieces.size());
@@ -86,7 +86,7 @@ TEST(PackInOneGo, FewWeightsAndTransposedOnes) {
         const auto plan = makeConvPlan(selectKernels(), s, options);
         const size_t count = size_t(s.oc) * s.ic / groups * s.kh * s.kw;
         const std::vector<float> weights(count);
-        AlignedBuffer packed(static_cast<int64_t>(plan->packedWeightBytes()));
+        AlignedBuffer packed(plan->packedWeightBytes());
         size_t heard = 0, asked = 0;
         const auto reader = [&](size_t first, size_t stretch) {
             ++heard;

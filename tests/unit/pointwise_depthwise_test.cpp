@@ -72,7 +72,7 @@ void expectSameBits(int inputs, const ConvShape& depthwise, int codeBits = 0) {
     pointwise.iw = pointwise.ow = depthwise.iw;
     for (const std::string& isa : availableIsas()) {
         Kernels k = selectKernels(isa);
-        k.w8a16 = nullptr;  // where codes are multiplied as such there are no parts
+        k.w8a16 = nullptr;  // W8A16 is not tileable
         SCOPED_TRACE(isa + format(" %d -> %d, %dx%d, k %dx%d s %d d %d p %d,%d, %d bits", inputs,
                                   depthwise.ic, depthwise.ih, depthwise.iw, depthwise.kh, depthwise.kw,
                                   depthwise.strideH, depthwise.dilateH, depthwise.padTop, depthwise.padLeft,
@@ -93,11 +93,12 @@ void expectSameBits(int inputs, const ConvShape& depthwise, int codeBits = 0) {
             options.threads = pool->threads();
             const auto plan = PointwiseDepthwisePlan::make(k, pointwise, options, depthwise);
             ASSERT_TRUE(plan);
-            ASSERT_EQ(plan->pointwise().keepsCodes(), codeBits != 0);
-            AlignedBuffer packed1(static_cast<int64_t>(plan->pointwise().packedWeightBytes()));
-            AlignedBuffer packed2(static_cast<int64_t>(plan->depthwise().packedWeightBytes()));
-            if (codeBits)
-                plan->pointwise().packCodes(codes, packed1.data(), *pool);
+            const QuantizedWeightPacker* packer = plan->pointwise().quantizedPacker();
+            ASSERT_EQ(packer != nullptr, codeBits != 0);
+            AlignedBuffer packed1(plan->pointwise().packedWeightBytes());
+            AlignedBuffer packed2(plan->depthwise().packedWeightBytes());
+            if (packer)
+                packer->packQuantized({codes.q, codes.scale, codes.min}, packed1.data(), *pool);
             else
                 plan->pointwise().packWeights(w1.data(), packed1.data(), *pool);
             plan->depthwise().packWeights(w2.data(), packed2.data(), *pool);
@@ -112,9 +113,8 @@ void expectSameBits(int inputs, const ConvShape& depthwise, int codeBits = 0) {
             const size_t outFloats =
                 depthwise.batch * packedFloats(k.lanes, depthwise.ic, depthwise.oh * depthwise.ow);
             std::vector<float> between(betweenFloats), apart(outFloats, 7), together(outFloats, 8);
-            AlignedBuffer scratch(
-                static_cast<int64_t>(std::max({plan->scratchBytes(3), plan->pointwise().scratchBytes(3),
-                                               plan->depthwise().scratchBytes(3)})));
+            AlignedBuffer scratch(std::max({plan->scratchBytes(3), plan->pointwise().scratchBytes(3),
+                                            plan->depthwise().scratchBytes(3)}));
             plan->pointwise().run(src.data(), first.packed, between.data(), first.post, scratch.data(),
                                   *pool);
             plan->depthwise().run(between.data(), second.packed, apart.data(), second.post, scratch.data(),

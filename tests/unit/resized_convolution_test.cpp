@@ -54,15 +54,15 @@ void expectSameBits(const Kernels& k, const ConvShape& s, ConvAlgorithm algorith
         options.threads = pool.threads();
         options.byRows = byRows;
         const auto plan = makeConvPlan(k, s, options);
-        ASSERT_EQ(plan->readsRows(), byRows);
-        AlignedBuffer packed(static_cast<int64_t>(plan->packedWeightBytes()));
+        ASSERT_EQ(plan->rowFed() != nullptr, byRows);
+        AlignedBuffer packed(plan->packedWeightBytes());
         plan->packWeights(weights.data(), packed.data(), pool);
-        AlignedBuffer scratch(static_cast<int64_t>(plan->scratchBytes(pool.threads())));
+        AlignedBuffer scratch(plan->scratchBytes(pool.threads()));
         std::memset(scratch.data(), 0xff, scratch.size());  // NaN
         outputs[byRows].assign(packedFloats(s.oc, s.oh * s.ow), 7);
         if (byRows)
-            plan->runRows(ImageRows(src.data(), s.ih, size_t(s.iw) * k.lanes), packed.data(),
-                          outputs[1].data(), post, scratch.data(), pool);
+            plan->rowFed()->runRows(ImageRows(src.data(), s.ih, size_t(s.iw) * k.lanes), packed.data(),
+                                    outputs[1].data(), post, scratch.data(), pool);
         else
             plan->run(src.data(), packed.data(), outputs[0].data(), post, scratch.data(), pool);
     }
@@ -104,7 +104,7 @@ TEST(ResizedConvolution, PlansThatReadWholeImagesAreMarked) {
     s.padTop = s.padLeft = 1;
     ConvOptions options;
     options.byRows = true;
-    const auto reads = [&] { return makeConvPlan(selectKernels(), s, options)->readsRows(); };
+    const auto reads = [&] { return makeConvPlan(selectKernels(), s, options)->rowFed() != nullptr; };
     EXPECT_TRUE(reads());
     s.batch = 2;
     EXPECT_FALSE(reads());

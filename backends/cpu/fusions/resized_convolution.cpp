@@ -72,7 +72,7 @@ class ResizedConvolution final : public Execution, RowSource {
     }
 
     void onExecute() override {
-        plan_->runRows(*this, weights_.packed(), command_.outputs[0]->as<float>(), post_, scratch(),
+        plan_->rowFed()->runRows(*this, weights_.packed(), command_.outputs[0]->as<float>(), post_, scratch(),
                        backend_.pool());
     }
 
@@ -180,7 +180,7 @@ FusionMatch matchConvolution(const CommandGraph& graph, const CpuBackend& backen
     }
     if (sources.resized < kMinBytes / int64_t{sizeof(float)}) return {};
     std::shared_ptr<ConvPlan> plan = planOf(backend, convolution);
-    if (!plan->readsRows()) return {};
+    if (!plan->rowFed()) return {};
     sources.members.push_back(id);
     return {std::move(sources.members), std::move(plan)};
 }

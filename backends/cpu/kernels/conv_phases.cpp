@@ -1,8 +1,10 @@
 #include "backends/cpu/kernels/conv_phases.h"
 
 #include <algorithm>
+#include <climits>
+#include <utility>
 
-#include "backends/cpu/kernels/conv_plans.h"
+#include "backends/cpu/kernels/chunks.h"
 #include "base/error.h"
 
 namespace mnnc {
@@ -19,7 +21,7 @@ std::vector<ConvPhase> convPhases(const ConvShape& s, bool transposed) {
         fail(Status::NotSupported, "no deconvolution kernel does a stride of %dx%d", sh, sw);
     for (int py = 0; py < std::min(sh, s.oh); ++py) {
         for (int px = 0; px < std::min(sw, s.ow); ++px) {
-            ConvPhase p{py, px, ceilDiv(s.oh - py, sh), ceilDiv(s.ow - px, sw), {}, {}};
+            ConvPhase p{py, px, ceilDiv(s.oh - py, sh), ceilDiv(s.ow - px, sw), {}};
             for (int ky = 0; ky < s.kh; ++ky) {
                 if (transposed && (py + s.padTop - ky * s.dilateH) % sh != 0) continue;
                 for (int kx = 0; kx < s.kw; ++kx) {
@@ -35,6 +37,20 @@ std::vector<ConvPhase> convPhases(const ConvShape& s, bool transposed) {
         }
     }
     return phases;
+}
+
+TapExtent tapExtent(const ConvShape& s, const std::vector<ConvPhase>& phases, int stepY, int stepX) {
+    int y0 = 0, x0 = 0, y1 = s.ih, x1 = s.iw, lastTap = INT_MIN;
+    for (const ConvPhase& p : phases) {
+        for (const ConvTap& t : p.taps) {
+            y0 = std::min(y0, t.dy);
+            x0 = std::min(x0, t.dx);
+            lastTap = std::max(lastTap, t.dy);
+            y1 = std::max(y1, (p.rows - 1) * stepY + t.dy + 1);
+            x1 = std::max(x1, (p.cols - 1) * stepX + t.dx + 1);
+        }
+    }
+    return {-y0, -x0, y1 - y0, x1 - x0, lastTap - y0 + 1};
 }
 
 }  // namespace mnnc

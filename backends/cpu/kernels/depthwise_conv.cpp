@@ -1,34 +1,26 @@
 // Depthwise convolutions, both ways.
-#include "backends/cpu/kernels/conv_kernels.h"
-#include "backends/cpu/kernels/conv_plans.h"
+#include "backends/cpu/kernels/conv_implementations.h"
+#include "backends/cpu/kernels/conv_packing.h"
 #include "backends/cpu/kernels/pack.h"
 #include "base/error.h"
 
 namespace mnnc {
 namespace {
 
-class DepthwisePlan final : public ConvPlan {
+class DepthwisePlan final : public ConvPlan, FloatWeightPacker {
   public:
     DepthwisePlan(const Kernels& k, const ConvShape& shape, bool transposed)
         : k_(k), s_(shape), transposed_(transposed), blocks_(ceilDiv(shape.oc, k.lanes)) {}
 
-    size_t packedWeightBytes() const override {
-        return size_t(blocks_) * k_.lanes * s_.kh * s_.kw * sizeof(float);
-    }
-
-    void packWeights(const WeightReader& reader, void* packed, ThreadPool& pool) const override {
-        const int P = k_.lanes, area = s_.kh * s_.kw;
-        const float* weights = reader(0, size_t(s_.oc) * area);
-        parallelFor(pool, blocks_, [&](int b) {
-            k_.pack->rowsToBlock(weights + size_t(b) * P * area, area, std::min(P, s_.oc - b * P), area,
-                                 static_cast<float*>(packed) + size_t(b) * P * area);
-        });
+    int64_t packedWeightBytes() const override {
+        return int64_t{blocks_} * k_.lanes * s_.kh * s_.kw * int64_t{sizeof(float)};
     }
 
     std::string weightVariant() const override { return format("depthwise.p%d", k_.lanes); }
-    size_t scratchBytes(int) const override {
-        return roundUpFloats(size_t(blocks_) * k_.lanes) * sizeof(float);
+    int64_t scratchBytes(int) const override {
+        return static_cast<int64_t>(roundUpFloats(size_t(blocks_) * k_.lanes) * sizeof(float));
     }
+    const FloatWeightPacker* floatPacker() const override { return this; }
     std::string algorithm() const override { return transposed_ ? "depthwise_deconv" : "depthwise"; }
 
     void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
@@ -51,16 +43,37 @@ class DepthwisePlan final : public ConvPlan {
     }
 
   private:
+    void packFloats(const WeightReader& reader, void* packed, ThreadPool& pool) const override {
+        const int P = k_.lanes, area = s_.kh * s_.kw;
+        const float* weights = reader(0, size_t(s_.oc) * area);
+        parallelFor(pool, blocks_, [&](int b) {
+            k_.pack->rowsToBlock(weights + size_t(b) * P * area, area, std::min(P, s_.oc - b * P), area,
+                                 static_cast<float*>(packed) + size_t(b) * P * area);
+        });
+    }
+
     const Kernels& k_;
     const ConvShape s_;
     const bool transposed_;
     const int blocks_;
 };
 
+bool accepts(const Kernels&, const ConvShape& s, const ConvOptions& options) {
+    return options.groups > 1 && options.groups == s.ic && options.groups == s.oc && !options.srcNchw;
+}
+
+// At least: two multiply-adds a cycle. There is no alternative to compare with.
+double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+    const double pixels = options.transposed ? double(s.ih) * s.iw : double(s.oh) * s.ow;
+    return s.batch * double(ceilDiv(s.oc, k.lanes)) * pixels * s.kh * s.kw * 0.5;
+}
+
+std::unique_ptr<ConvPlan> make(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+    return std::make_unique<DepthwisePlan>(k, s, options.transposed);
+}
+
 }  // namespace
 
-std::unique_ptr<ConvPlan> makeDepthwisePlan(const Kernels& k, const ConvShape& shape, bool transposed) {
-    return std::make_unique<DepthwisePlan>(k, shape, transposed);
-}
+const ConvImplementation kDepthwiseConv{"depthwise", accepts, cycles, make};
 
 }  // namespace mnnc

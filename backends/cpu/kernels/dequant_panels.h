@@ -1,10 +1,10 @@
-// Weights that stay quantised in memory: panels of int8 or int4 codes with the scale and the offset of each
-// output channel (or block of one), expanded to floats or bf16 pairs right before a product uses them.
+// Weights that stay quantised in memory: panels of int8 or int4 codes with the scale and the minimum of each output channel
+// (or block of one), expanded to floats or bf16 pairs right before a product uses them.
 #pragma once
 #include <vector>
 
 #include "backends/cpu/kernels/conv.h"
-#include "backends/cpu/kernels/panels.h"
+#include "backends/cpu/kernels/out_panel.h"
 
 namespace mnnc {
 
@@ -22,7 +22,7 @@ class DequantPanels {
     std::string variant() const;
     std::string suffix() const { return !used() ? "" : bits_ == 4 ? ".w4" : ".w8"; }  // for algorithm()
 
-    void pack(const QuantizedWeights& weights, const OutPanel& panel, void* packed) const;
+    void pack(const QuantizedWeightsView& weights, const OutPanel& panel, void* packed) const;
     // Rows first .. first + count of the panel to [count][width] floats.
     void expand(const void* packed, const OutPanel& panel, int first, int count, float* out) const;
     // All rows of a panel in TapMajor order as the panel kernels take them: each tap's channels in whole pairs.

@@ -1,9 +1,11 @@
+// Matrix products: packing of B, splitting into tasks, and batches.
 #include "backends/cpu/kernels/gemm.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 
+#include "backends/cpu/kernels/cpu_costs.h"
 #include "backends/cpu/kernels/pack.h"
 #include "backends/cpu/kernels/panels.h"
 
@@ -11,6 +13,7 @@ namespace mnnc {
 namespace {
 
 constexpr ptrdiff_t kNoOffset[1] = {0};
+constexpr long kMinRows = 36;  // of a chunk: fewer would leave tiles of products half empty
 
 int blocksOf(int n, int lanes) {
     return (n + lanes - 1) / lanes;
@@ -173,9 +176,11 @@ struct RowSplit {
 };
 RowSplit splitRows(const Kernels& k, GemmType type, int M, int N, int K, int threads) {
     const long rowBytes = std::max(1, K) * (type == GemmType::Bf16 ? 2L : 4L);
-    const long fit = std::max(36L, (384L << 10) / rowBytes);
+    const long cacheRows = std::max(kMinRows, static_cast<long>(k.costs->cache.gemmInput / rowBytes));
     const int panels = std::max(1, panelCount(k, N));
-    const Split split = splitGemm({M, fit, panels, double(M), double(K) * N / panels, 1 << 18}, threads);
+    const Split split = splitGemm(
+        {M, cacheRows, panels, double(M), double(K) * N / panels, k.costs->task.f32, k.costs->task.fetch},
+        threads);
     const int rows = (M + split.chunks - 1) / split.chunks;
     return {rows, (M + rows - 1) / rows, split.groups};
 }

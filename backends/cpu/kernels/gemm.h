@@ -6,11 +6,12 @@
 #include <cstddef>
 
 #include "backend/thread_pool.h"
-#include "backends/cpu/kernels/conv.h"
+#include "backends/cpu/kernels/conv_types.h"
+#include "backends/cpu/kernels/kernels.h"
 
 namespace mnnc {
 
-// What the products are of. Bf16 needs Kernels::bf16; sums, A and C stay float.
+// The element type of the operands of products. Bf16 needs Kernels::bf16; sums, A and C stay float.
 enum class GemmType { Float, Bf16 };
 
 size_t gemmPackedBytes(const Kernels& k, GemmType type, int N, int K);

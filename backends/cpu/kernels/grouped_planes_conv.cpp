@@ -1,12 +1,12 @@
-#include "backends/cpu/kernels/grouped_planes_conv.h"
+// Group convolutions whose groups are smaller than a vector: computed over planes, whole vectors of pixels at a time.
 
 #include <algorithm>
 #include <cstring>
 #include <numeric>
 #include <vector>
 
-#include "backends/cpu/kernels/conv_kernels.h"
-#include "backends/cpu/kernels/conv_plans.h"
+#include "backends/cpu/kernels/conv_implementations.h"
+#include "backends/cpu/kernels/conv_packing.h"
 #include "backends/cpu/kernels/elementwise.h"
 #include "backends/cpu/kernels/pack.h"
 #include "base/error.h"
@@ -14,9 +14,8 @@
 namespace mnnc {
 namespace {
 
-constexpr size_t kStripFloats = 80 << 10;  // planes of one strip: they stay in the second level cache
 constexpr int kMaxBundleChannels = 256;
-constexpr int kSlack = 8 * 16;  // kernels read and write whole vectors
+constexpr int kSlack = 8 * 16;  // floats: kernels read and write whole vectors
 
 // Strides that are multiples of 4 KiB would put all planes into one set of the first level cache.
 size_t planeStride(size_t floats) {
@@ -29,9 +28,9 @@ int bundleGroups(int lanes, int icg, int ocg, int groups) {
     return std::min(groups, std::lcm(in, out));
 }
 
-class GroupedPlan final : public ConvPlan {
+class GroupedPlanesPlan final : public ConvPlan, FloatWeightPacker {
   public:
-    GroupedPlan(const Kernels& k, const ConvShape& shape, int groups, int threads)
+    GroupedPlanesPlan(const Kernels& k, const ConvShape& shape, int groups, int threads)
         : k_(k),
           s_(shape),
           groups_(groups),
@@ -54,7 +53,8 @@ class GroupedPlan final : public ConvPlan {
             slotFloats_ = inStride_ * bundle_ * icg_ + outStride_ * bundle_ * ocg_;
         };
         int pieces = taskCount(bundles_ * s_.batch, s_.oh, threads);
-        for (strip(pieces); slotFloats_ > kStripFloats && pieces < s_.oh; strip(pieces))
+        const auto most = static_cast<size_t>(k.costs->cache.groupedPlanes) / sizeof(float);
+        for (strip(pieces); slotFloats_ > most && pieces < s_.oh; strip(pieces))
             pieces = std::min(s_.oh, pieces * 2);
         for (int ky = 0; ky < s_.kh; ++ky)
             for (int kx = 0; kx < s_.kw; ++kx) {
@@ -71,23 +71,10 @@ class GroupedPlan final : public ConvPlan {
         }
     }
 
-    size_t packedWeightBytes() const override { return size_t(s_.oc) * icg_ * s_.kh * s_.kw * sizeof(float); }
-
-    // [group][chunk of outputs][channel][tap][output]: the rows of a chunk's outputs, transposed.
-    void packWeights(const WeightReader& reader, void* packed, ThreadPool& pool) const override {
-        const int area = s_.kh * s_.kw;
-        const float* weights = reader(0, size_t(s_.oc) * icg_ * area);
-        parallelFor(pool, groups_, [&](int g) {
-            const size_t row = size_t(icg_) * area;
-            const float* from = weights + size_t(g) * ocg_ * row;
-            float* to = static_cast<float*>(packed) + size_t(g) * ocg_ * row;
-            for (const int outputs : chunks_) {
-                packChunk(from, row, outputs, to);
-                from += outputs * row;
-                to += outputs * row;
-            }
-        });
+    int64_t packedWeightBytes() const override {
+        return int64_t{s_.oc} * icg_ * s_.kh * s_.kw * int64_t{sizeof(float)};
     }
+    const FloatWeightPacker* floatPacker() const override { return this; }
 
     std::string weightVariant() const override {
         return format("planes.o%d.g%d", k_.grouped->maxOutputs, groups_);
@@ -95,8 +82,9 @@ class GroupedPlan final : public ConvPlan {
     std::string algorithm() const override { return "grouped"; }
     bool addsInPlace() const override { return false; }  // storeRows() stores, then adds
 
-    size_t scratchBytes(int threads) const override {
-        return (biasFloats() + slotFloats_ * std::clamp(threads, 1, tasks())) * sizeof(float);
+    int64_t scratchBytes(int threads) const override {
+        const size_t floats = biasFloats() + slotFloats_ * std::clamp(threads, 1, tasks());
+        return static_cast<int64_t>(floats * sizeof(float));
     }
 
     void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
@@ -119,6 +107,22 @@ class GroupedPlan final : public ConvPlan {
         const float* bias;
         const PostOps& post;
     };
+
+    // [group][chunk of outputs][channel][tap][output]: the rows of a chunk's outputs, transposed.
+    void packFloats(const WeightReader& reader, void* packed, ThreadPool& pool) const override {
+        const int area = s_.kh * s_.kw;
+        const float* weights = reader(0, size_t(s_.oc) * icg_ * area);
+        parallelFor(pool, groups_, [&](int g) {
+            const size_t row = size_t(icg_) * area;
+            const float* from = weights + size_t(g) * ocg_ * row;
+            float* to = static_cast<float*>(packed) + size_t(g) * ocg_ * row;
+            for (const int outputs : chunks_) {
+                packChunk(from, row, outputs, to);
+                from += outputs * row;
+                to += outputs * row;
+            }
+        });
+    }
 
     void packChunk(const float* from, size_t row, int outputs, float* to) const {
         const int P = k_.lanes;
@@ -244,19 +248,30 @@ class GroupedPlan final : public ConvPlan {
     std::vector<int> chunks_;
 };
 
-}  // namespace
-
-bool groupedOverPlanes(const Kernels& k, const ConvShape& s, int groups) {
-    if (groups < 2) return false;
+bool accepts(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+    const int groups = options.groups;
+    if (groups < 2 || options.transposed || options.srcNchw) return false;
     const int icg = s.ic / groups, ocg = s.oc / groups;
-    if (icg % k.lanes == 0 && ocg % k.lanes == 0) return false;
-    // Taller steps than windows leave phases that nobody reads.
+    if (icg % k.lanes == 0 && ocg % k.lanes == 0) return false;  // products of whole vectors are faster
+    // Strides larger than the window leave phases of the input that no output reads.
     if (s.strideH > s.kh || s.strideW > s.kw || s.strideH > 2 || s.strideW > 2) return false;
     return bundleGroups(k.lanes, icg, ocg, groups) * std::max(icg, ocg) <= kMaxBundleChannels;
 }
 
-std::unique_ptr<ConvPlan> makeGroupedPlan(const Kernels& k, const ConvShape& s, int groups, int threads) {
-    return std::make_unique<GroupedPlan>(k, s, groups, threads);
+// At least: two multiply-adds a cycle, and the copies between planes and blocks.
+double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+    const double vectors = double(s.batch) * ceilDiv(s.oh * s.ow, k.lanes) * s.oc;
+    const double copies =
+        double(s.batch) * (double(s.ic) * s.ih * s.iw + double(s.oc) * s.oh * s.ow) / k.lanes;
+    return vectors * (s.ic / options.groups) * s.kh * s.kw * 0.5 + copies * k.costs->cycles.copy;
 }
+
+std::unique_ptr<ConvPlan> make(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+    return std::make_unique<GroupedPlanesPlan>(k, s, options.groups, options.threads);
+}
+
+}  // namespace
+
+const ConvImplementation kGroupedPlanesConv{"grouped_planes", accepts, cycles, make};
 
 }  // namespace mnnc

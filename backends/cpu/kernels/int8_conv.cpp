@@ -4,7 +4,8 @@
 #include <cstring>
 #include <vector>
 
-#include "backends/cpu/kernels/conv_plans.h"
+#include "backends/cpu/kernels/chunks.h"
+#include "backends/cpu/kernels/cpu_costs.h"
 #include "backends/cpu/kernels/int8_kernels.h"
 #include "backends/cpu/kernels/pack.h"
 #include "backends/cpu/kernels/panels.h"
@@ -308,7 +309,7 @@ class DensePlan final : public Int8ConvPlan {
         if (flat_) fit = std::max(fit, 36L);
         const Panel& first = panels_[0];
         const double weights = double(taps_.size()) * stepsOf(first) * perStep() * first.nb * k_.lanes;
-        const Split split = splitGemm({units, fit, panels, double(pixels_), weights, 1 << 20}, threads);
+        const Split split = splitGemm({units, fit, panels, double(pixels_), weights, 1 << 20, 24}, threads);
         const int chunks = split.chunks, groups = split.groups;
         // A chunk that one task has to itself is prepared by it, while it is in the cache anyway.
         const bool prepared = !flat_ || groups > 1 || image.post->min;

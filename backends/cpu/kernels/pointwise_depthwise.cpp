@@ -1,17 +1,16 @@
+// Plans and runs the pair of convolutions, a panel of a few rows at a time.
 #include "backends/cpu/kernels/pointwise_depthwise.h"
 
-#include "backends/cpu/kernels/conv_plans.h"
+#include "backends/cpu/kernels/conv_packing.h"
 
 namespace mnnc {
 namespace {
 
-constexpr size_t kStripBytes = 256 << 10;  // of the map between, in the second level cache
-
-// Into how many pieces to cut the rows of every panel: each computes some rows of the map between anew.
+// Into how many pieces the rows of every panel are cut: each computes some rows of the map between anew.
 int piecesFor(int panels, int rows, int threads) {
-    const int most = std::max(1, rows / 8);
-    int pieces = threads == 1 ? 1 : std::min(most, ceilDiv(2 * threads, panels));
-    while (panels * pieces % threads != 0 && panels * pieces < 8 * threads && pieces < most) ++pieces;
+    const int maxPieces = std::max(1, rows / 8);
+    int pieces = threads == 1 ? 1 : std::min(maxPieces, ceilDiv(2 * threads, panels));
+    while (panels * pieces % threads != 0 && panels * pieces < 8 * threads && pieces < maxPieces) ++pieces;
     return pieces;
 }
 
@@ -24,7 +23,7 @@ std::unique_ptr<PointwiseDepthwisePlan> PointwiseDepthwisePlan::make(const Kerne
     if (depthwise.oc != depthwise.ic || depthwise.oc == 1)
         return nullptr;  // a single channel is a dense convolution
     std::unique_ptr<ConvPlan> first = makeConvPlan(k, pointwise, pointwiseOptions);
-    if (!first->parts()) return nullptr;
+    if (!first->tileable()) return nullptr;
     auto second = makeConvPlan(k, depthwise, depthwise.oc, pointwiseOptions.threads);
     return std::unique_ptr<PointwiseDepthwisePlan>(
         new PointwiseDepthwisePlan(k, std::move(first), std::move(second), pointwise, depthwise));
@@ -39,12 +38,13 @@ PointwiseDepthwisePlan::PointwiseDepthwisePlan(const Kernels& k, std::unique_ptr
       p_(pointwise),
       d_(depthwise),
       blocks_(ceilDiv(depthwise.oc, k.lanes)) {
-    const TileableConv& parts = *pointwise_->parts();
-    for (int i = 0; i < parts.panelCount(); ++i) maxBlocks_ = std::max(maxBlocks_, parts.panel(i).nb);
+    const TileableConv& tiles = *pointwise_->tileable();
+    for (int i = 0; i < tiles.panelCount(); ++i) maxBlocks_ = std::max(maxBlocks_, tiles.panel(i).nb);
     const int window = (d_.kh - 1) * d_.dilateH + 1, again = std::max(0, window - d_.strideH);
     const size_t row = size_t(maxBlocks_) * d_.iw * k_.lanes * sizeof(float);
-    const int fit = static_cast<int>(std::min<size_t>(kStripBytes / row, size_t(d_.ih)));
-    step_ = std::max(1, (fit - again) / d_.strideH);
+    const auto most = static_cast<size_t>(k.costs->cache.pointwiseDepthwiseStrip) / row;
+    const int rows = static_cast<int>(std::min(most, size_t(d_.ih)));
+    step_ = std::max(1, (rows - again) / d_.strideH);
     if (step_ > 1) step_ = step_ / 2 * 2;  // depthwise kernels take two rows at a time
     rows_ = std::min<int64_t>(d_.ih, int64_t{step_ - 1} * d_.strideH + window);
 }
@@ -65,11 +65,11 @@ size_t PointwiseDepthwisePlan::stripFloats() const {
 }
 
 size_t PointwiseDepthwisePlan::threadFloats() const {
-    return stripFloats() + roundUpFloats(pointwise_->parts()->expandedBytes() / sizeof(float));
+    return stripFloats() + roundUpFloats(pointwise_->tileable()->expandedBytes() / sizeof(float));
 }
 
-size_t PointwiseDepthwisePlan::scratchBytes(int threads) const {
-    return (2 * biasFloats() + std::max(1, threads) * threadFloats()) * sizeof(float);
+int64_t PointwiseDepthwisePlan::scratchBytes(int threads) const {
+    return static_cast<int64_t>((2 * biasFloats() + std::max(1, threads) * threadFloats()) * sizeof(float));
 }
 
 // What the tasks of an image share.
@@ -89,7 +89,7 @@ void PointwiseDepthwisePlan::run(const float* src, const Side& pointwise, const 
     padBias(depthwise.post.bias, d_.oc, blocks_ * P, bias + biasFloats());
     float* strips = bias + 2 * biasFloats();
     const size_t each = threadFloats();
-    const int panels = pointwise_->parts()->panelCount();
+    const int panels = pointwise_->tileable()->panelCount();
     const int pieces = piecesFor(panels * d_.batch, d_.oh, pool.threads());
     // A thread makes the panels of the same rows one after another: they read the same input.
     parallelSlots(pool, d_.batch * pieces * panels, [&](int slot, int task) {
@@ -106,11 +106,11 @@ void PointwiseDepthwisePlan::run(const float* src, const Side& pointwise, const 
 }
 
 void PointwiseDepthwisePlan::runPiece(const Job& job, int panel, int begin, int end, float* strip) const {
-    const TileableConv& parts = *pointwise_->parts();
-    const OutPanel out = parts.panel(panel);
+    const TileableConv& tiles = *pointwise_->tileable();
+    const OutPanel out = tiles.panel(panel);
     const int P = k_.lanes;
     const ptrdiff_t row = ptrdiff_t(d_.iw) * P, plane = rows_ * row;
-    const float* weights = parts.weightsOf(job.pointwise.packed, panel, strip + stripFloats());
+    const float* weights = tiles.weightsOf(job.pointwise.packed, panel, strip + stripFloats());
     int base = firstRow(begin), made = base;  // the strip holds rows base .. made
     for (int y = begin; y < end;) {
         const int stop = std::min(end, y + step_), first = firstRow(y), need = lastRow(stop - 1);
@@ -121,7 +121,7 @@ void PointwiseDepthwisePlan::runPiece(const Job& job, int panel, int begin, int 
         base = first;
         made = first + kept;
         if (made < need) {
-            parts.runPixels(job.src, weights, panel, made * d_.iw, need * d_.iw, strip + (made - base) * row,
+            tiles.runPixels(job.src, weights, panel, made * d_.iw, need * d_.iw, strip + (made - base) * row,
                             plane, job.pointwiseBias, job.pointwise.post);
             made = need;
         }

@@ -10,14 +10,14 @@ namespace mnnc {
 
 class PointwiseDepthwisePlan {
   public:
-    // Null where the first one cannot be made in parts, or the second one has not an output for each input.
+    // Null where the first one is not tileable, or the second one has not an output for each input.
     static std::unique_ptr<PointwiseDepthwisePlan> make(const Kernels& k, const ConvShape& pointwise,
                                                         const ConvOptions& pointwiseOptions,
                                                         const ConvShape& depthwise);
 
     const ConvPlan& pointwise() const { return *pointwise_; }
     const ConvPlan& depthwise() const { return *depthwise_; }
-    size_t scratchBytes(int threads) const;
+    int64_t scratchBytes(int threads) const;
     // As ConvPlan's, with the bits that the two plans give one after the other. Neither adds a residual.
     struct Side {
         const void* packed = nullptr;

@@ -28,8 +28,8 @@ class ConvExecution final : public Execution {
         const ConvOptions options = convOptions(backend_, command_, w);
         plan_ = makeConvPlan(backend_.kernels(), planShape(w, command_.paramsAs<ConvParams>()), options);
         post_ = postOps(command_);
-        packedBytes_ = static_cast<int64_t>(plan_->packedWeightBytes());
-        int64_t bytes = static_cast<int64_t>(plan_->scratchBytes(options.threads));
+        packedBytes_ = plan_->packedWeightBytes();
+        int64_t bytes = plan_->scratchBytes(options.threads);
         packAtRun_ = false;
         if (command_.operands() > 1)
             bytes = prepareTensorWeights(bytes);

@@ -46,9 +46,9 @@ void PackedConvWeights::prepare(const CpuBackend& backend, const Command& comman
     const std::string variant = plan.algorithm() + "/" + plan.weightVariant() + "/" + backend.kernels().isa +
                                 "/" + std::to_string(w.groups);
     const auto fill = [&](void* buffer) {
-        if (plan.keepsCodes()) {
-            plan.packCodes(params.quantizedWeights(w.weightCount, w.oc, name), buffer, backend.pool());
-            return;
+        if (const QuantizedWeightPacker* packer = plan.quantizedPacker()) {
+            const QuantizedWeights stored = params.quantizedWeights(w.weightCount, w.oc, name);
+            return packer->packQuantized({stored.q, stored.scale, stored.min}, buffer, backend.pool());
         }
         FloatSource weights = params.weightSource(w.weightCount, w.oc, name);
         plan.packWeights(
@@ -58,8 +58,7 @@ void PackedConvWeights::prepare(const CpuBackend& backend, const Command& comman
             },
             buffer, backend.pool());
     };
-    packed_ = backend.weights(command.params, variant, static_cast<int64_t>(plan.packedWeightBytes()), fill,
-                              params.modelBytes());
+    packed_ = backend.weights(command.params, variant, plan.packedWeightBytes(), fill, params.modelBytes());
     if (!bias_.empty()) return;
     const FloatView bias = params.bias(w.oc, name);
     bias_.assign(bias.span().begin(), bias.span().end());

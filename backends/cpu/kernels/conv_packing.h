@@ -1,0 +1,54 @@
+// What plans of convolutions do with weights and biases before products.
+#pragma once
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/kernels/chunks.h"
+#include "backends/cpu/kernels/conv.h"
+#include "backends/cpu/kernels/conv_kernels.h"
+#include "backends/cpu/kernels/cpu_costs.h"
+
+namespace mnnc {
+
+// Calls body(i, its weights) for n pieces whose weights lie one after the other and end at end(i). It reads as many at a
+// time as stay in the second level cache.
+template <typename End, typename Body>
+void packInChunks(const Kernels& k, ThreadPool& pool, int n, const WeightReader& weights, End&& end,
+                  Body&& body) {
+    const size_t chunk = static_cast<size_t>(k.costs->cache.packedChunk) / sizeof(float);
+    for (int from = 0; from < n;) {
+        const auto beginOf = [&](int i) { return i == 0 ? size_t{0} : end(i - 1); };
+        const size_t first = beginOf(from);
+        int to = from + 1;
+        while (to < n && (to - from < pool.threads() || end(to) - first <= chunk)) ++to;
+        const float* read = weights(first, end(to - 1) - first);
+        parallelFor(pool, to - from, [&](int i) { body(from + i, read + (beginOf(from + i) - first)); });
+        from = to;
+    }
+}
+
+// The bias with zeros behind it, so that kernels read whole blocks.
+inline void padBias(const float* bias, int oc, int padded, float* out) {
+    if (bias) {
+        std::memcpy(out, bias, oc * sizeof(float));
+    } else {
+        std::fill(out, out + oc, 0.0f);
+    }
+    std::fill(out + oc, out + padded, 0.0f);
+}
+
+// The arguments of output block `block` of a depthwise convolution except where it reads and writes. `packed` comes from
+// the depthwise plan.
+inline DepthwiseArgs depthwiseArgs(const ConvShape& shape, int lanes, const void* packed, const float* bias,
+                                   const PostOps& post, int block) {
+    DepthwiseArgs t{};
+    t.w = static_cast<const float*>(packed) + size_t(block) * lanes * shape.kh * shape.kw;
+    t.bias = bias + block * lanes;
+    t.shape = &shape;
+    t.lo = post.lo;
+    t.hi = post.hi;
+    t.act = post.act;
+    return t;
+}
+
+}  // namespace mnnc

@@ -1,0 +1,98 @@
+// The life cycle that plans of float and of int8 convolutions share, and the abilities that some of them have.
+//
+// A plan is made once per shape, knows how much packed weight and scratch it needs, and is then immutable: run() may be
+// called by several threads at once as long as each brings its own scratch and output.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "backend/thread_pool.h"
+#include "backends/cpu/kernels/conv_types.h"
+#include "backends/cpu/kernels/out_panel.h"
+
+namespace mnnc {
+
+class ConvPlanBase {
+  public:
+    virtual ~ConvPlanBase() = default;
+    // For people and tests: "gemm1x1", "direct", "winograd4", "depthwise", "grouped", "first", "deconv",
+    // "depthwise_deconv"; with ".bf16" or ".int16" behind it when the products are of those, ".w8" or ".w4" when the
+    // weights stay quantised. Plans of int8 begin with "int8 ".
+    virtual std::string algorithm() const = 0;
+    virtual int64_t packedWeightBytes() const = 0;
+    // Two plans with the same variant pack the same weights to the same bytes.
+    virtual std::string weightVariant() const = 0;
+    // For a pool of up to that many threads. Scratch is aligned to 64 bytes by the caller.
+    virtual int64_t scratchBytes(int threads) const = 0;
+};
+
+// Weights in the order of the model: convolution [oc][ic/groups][kh][kw], deconvolution [ic][oc/groups][kh][kw]. The
+// callback returns `count` of them from `first` on, which stay there until it is called again. Packers call it in order.
+using WeightReader = std::function<const float*(size_t first, size_t count)>;
+
+// Packs float weights.
+class FloatWeightPacker {
+  public:
+    virtual void packFloats(const WeightReader& weights, void* packed, ThreadPool& pool) const = 0;
+
+  protected:
+    ~FloatWeightPacker() = default;
+};
+
+// Quantised weights: weight = code * scale + minimum. Each output channel has one scale or several, of consecutive
+// weights. `minima` is empty when all are zero. Plans of int8 read the codes only.
+struct QuantizedWeightsView {
+    std::span<const int8_t> codes;
+    std::span<const float> scales, minima;
+};
+
+// Packs weights that stay quantised.
+class QuantizedWeightPacker {
+  public:
+    virtual void packQuantized(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const = 0;
+
+  protected:
+    ~QuantizedWeightPacker() = default;
+};
+
+// An input that is not stored as a whole: its rows are found or computed when they are wanted.
+class RowSource {
+  public:
+    virtual ~RowSource() = default;
+    // Rows first .. end of channel block `block`, one after the other. `strip` is memory for as many, which the callee
+    // may fill and return.
+    virtual const float* rows(int block, int first, int end, float* strip) const = 0;
+};
+
+// A convolution that reads its input from a RowSource, on several threads at once.
+class RowFedConv {
+  public:
+    // As ConvPlan::run().
+    virtual void runRows(const RowSource& src, const void* packed, float* dst, const PostOps& post,
+                         void* scratch, ThreadPool& pool) const = 0;
+
+  protected:
+    ~RowFedConv() = default;
+};
+
+// A convolution whose output can be computed in tiles: the channels of a panel at some of the pixels, when and where
+// the caller wants them.
+class TileableConv {
+  public:
+    virtual int panelCount() const = 0;
+    virtual OutPanel panel(int i) const = 0;
+    virtual size_t expandedBytes() const = 0;  // memory that weightsOf() needs
+    // The weights of panel i: the packed ones, or the floats that it expands quantised ones to.
+    virtual const float* weightsOf(const void* packed, int i, void* expanded) const = 0;
+    // Pixels begin .. end of panel i; its blocks lie dstBlock floats apart. `bias` is that of all blocks.
+    virtual void runPixels(const float* image, const float* weights, int i, int begin, int end, float* dst,
+                           ptrdiff_t dstBlock, const float* bias, const PostOps& post) const = 0;
+
+  protected:
+    ~TileableConv() = default;
+};
+
+}  // namespace mnnc

@@ -1,0 +1,33 @@
+// The plan under the Winograd implementations, and how it cuts the tiles of an image.
+#pragma once
+#include <memory>
+
+#include "backends/cpu/kernels/conv.h"
+
+namespace mnnc {
+
+// Whether F(unit) multiplies bf16.
+bool winogradUsesBf16(const Kernels& k, const ConvShape& shape, const ConvOptions& options, int unit);
+
+constexpr int kMaxWinogradProductTiles = 72;  // that the width of panels is chosen for
+
+// Into how many chunks the tiles of an image are cut at least: each chunk's transforms fit the second level cache and
+// still fill the tiles of products.
+int winogradChunkCount(const Kernels& k, const ConvShape& shape, int unit);
+
+// How the tiles of an image are cut into chunks.
+struct WinogradChunks {
+    int tilesW, tiles;  // of an image
+    int chunkTiles, chunks;
+    int step = 1;          // chunks are whole multiples of so many tiles
+    bool byRows = false;   // the input is a RowSource's
+    size_t rowFloats = 0;  // of a block's rows that a chunk reads from it
+};
+
+WinogradChunks cutWinogradTiles(const Kernels& k, const ConvShape& shape, int unit,
+                                const ConvOptions& options);
+
+std::unique_ptr<ConvPlan> makeWinogradPlan(const Kernels& k, const ConvShape& shape, int unit,
+                                           const ConvOptions& options);
+
+}  // namespace mnnc

@@ -1,0 +1,85 @@
+// The weights of Winograd convolutions, F(unit x unit, 3x3): transformed when they are packed, or quantised ones that are
+// expanded and transformed in a run.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "backends/cpu/kernels/conv.h"
+#include "backends/cpu/kernels/dequant_panels.h"
+
+namespace mnnc {
+
+struct WinogradWeightOptions {
+    int unit = 2;
+    bool bf16 = false;
+    int panelBlocks = 1;
+    WeightQuantization quantization;
+    // Quantised ones are made for a panel when it is its turn, a slice of channels at a time; else all of them first.
+    bool perPanel = false;
+};
+
+struct ChannelRange {
+    int begin, end;
+};
+
+// [point][panel][input channel][output channel of the panel], as bf16 in pairs of input channels.
+class WinogradWeights {
+  public:
+    WinogradWeights(const Kernels& k, const ConvShape& shape, const WinogradWeightOptions& options);
+
+    const std::vector<OutPanel>& panels() const { return panels_; }
+    bool quantized() const { return dequant_.used(); }
+    bool perPanel() const { return quantized() && options_.perPanel; }
+    size_t packedBytes() const {
+        return quantized() ? dequant_.bytes() : pointElements() * points_ * elementBytes();
+    }
+    size_t expandedBytes() const;         // memory for expandAll(), or with perPanel() for expandPanel()
+    int slice() const { return slice_; }  // channels that expandPanel() makes at a time
+    std::string variant() const;
+    std::string suffix() const { return dequant_.suffix(); }  // for algorithm()
+
+    void pack(const WeightReader& weights, void* packed, ThreadPool& pool) const;
+    void packQuantized(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const;
+
+    // A panel's weights, and how far apart those of its points are. T: float, or uint16_t for bf16.
+    template <typename T>
+    struct Panel {
+        const T* data;
+        size_t point;
+    };
+    // `weights`: what pack() or expandAll() made.
+    template <typename T>
+    Panel<T> storedPanel(const void* weights, const OutPanel& panel) const {
+        return {static_cast<const T*>(weights) + size_t(panel.block) * k_.lanes * rows(s_.ic),
+                pointElements()};
+    }
+    void expandAll(const void* packed, void* out, ThreadPool& pool) const;
+    template <typename T>
+    Panel<T> expandPanel(const void* packed, const OutPanel& panel, ChannelRange channels, void* out) const;
+
+  private:
+    size_t elementBytes() const { return options_.bf16 ? sizeof(uint16_t) : sizeof(float); }
+    int rows(int channels) const { return options_.bf16 ? (channels + 1) / 2 * 2 : channels; }
+    size_t pointStride(int blocks, int channels) const;
+    size_t pointElements() const { return pointStride(blocks_, s_.ic); }
+    template <typename Taps>
+    void transformBlock(void* packed, int block, Taps& taps) const;
+    template <typename Taps>
+    void transform(const OutPanel& panel, int block, Taps& taps, ChannelRange channels, float* out,
+                   ptrdiff_t point) const;
+    template <typename Taps>
+    void transform(const OutPanel& panel, int block, Taps& taps, ChannelRange channels, uint16_t* out,
+                   ptrdiff_t point) const;
+
+    const Kernels& k_;
+    const ConvShape s_;
+    const WinogradWeightOptions options_;
+    const int points_, blocks_;
+    const std::vector<OutPanel> panels_;
+    DequantPanels dequant_;
+    int slice_ = 0;
+};
+
+}  // namespace mnnc

@@ -1,0 +1,149 @@
+// The list of implementations of float convolutions: which of them accept a shape, which one is taken, and that each
+// computes what it accepts.
+#include "backends/cpu/kernels/conv_implementations.h"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "backends/cpu/kernels/cpu_costs.h"
+#include "base/error.h"
+#include "conv_case.h"
+
+namespace mnnc::test {
+namespace {
+
+using Names = std::vector<std::string>;
+
+Names candidates(const ConvShape& s, const ConvOptions& o, const Kernels& k = selectKernels()) {
+    Names names;
+    for (const ConvCandidate& candidate : convCandidates(k, s, o)) names.emplace_back(candidate.name);
+    return names;
+}
+
+std::string chosen(const ConvShape& s, const ConvOptions& o, const Kernels& k = selectKernels()) {
+    std::string name;
+    for (const ConvCandidate& candidate : convCandidates(k, s, o))
+        if (candidate.chosen)
+            name += candidate.name;  // more than one would make a name that is not in the list
+    return name;
+}
+
+TEST(KernelsConvImplementations, SpecialKindsComeFirst) {
+    Names names;
+    for (const ConvImplementation* each : convImplementations()) names.emplace_back(each->name);
+    EXPECT_EQ(names, (Names{"depthwise", "w8a16", "grouped_planes", "first_layer", "pointwise",
+                            "deconvolution", "direct", "winograd2", "winograd4", "winograd6"}));
+}
+
+TEST(KernelsConvImplementations, AllThatAcceptAreListed) {
+    EXPECT_EQ(candidates(shape(64, 14, 14, 64, 3, 1, 1, 1), options(1)),
+              (Names{"direct", "winograd2", "winograd4", "winograd6"}));
+    EXPECT_EQ(candidates(shape(64, 14, 14, 64, 3, 2, 1, 1), options(1)), Names{"direct"});
+    EXPECT_EQ(candidates(shape(64, 14, 14, 64, 1), options(1)), (Names{"pointwise", "direct"}));
+    EXPECT_EQ(candidates(shape(3, 32, 32, 16, 3, 2, 1, 1), options(1)), (Names{"first_layer", "direct"}));
+    EXPECT_EQ(candidates(shape(3, 32, 32, 16, 3, 2, 1, 1), options(1, false, true)), Names{"first_layer"});
+    EXPECT_EQ(candidates(shape(32, 9, 9, 32, 3, 1, 1, 1), options(32)),
+              (Names{"depthwise", "grouped_planes", "direct"}));
+    EXPECT_EQ(candidates(shape(12, 9, 9, 24, 3, 1, 1, 1), options(4)), (Names{"grouped_planes", "direct"}));
+    EXPECT_EQ(candidates(shape(32, 9, 9, 64, 3, 1, 1, 1), options(2)), Names{"direct"});
+    EXPECT_EQ(candidates(transposedShape(16, 5, 6, 20, 3, 2, 1, 1), options(1, true)),
+              Names{"deconvolution"});
+    EXPECT_EQ(candidates(transposedShape(16, 5, 6, 16, 3, 2, 1, 1), options(16, true)),
+              (Names{"depthwise", "deconvolution"}));
+    EXPECT_EQ(candidates(shape(20, 9, 9, 20, 3), options(1, false, true)), Names{});
+}
+
+TEST(KernelsConvImplementations, TheFirstIsTakenUnlessAnotherContests) {
+    EXPECT_EQ(chosen(shape(64, 14, 14, 64, 1), options(1)), "pointwise");
+    EXPECT_EQ(chosen(shape(32, 9, 9, 32, 3, 1, 1, 1), options(32)), "depthwise");
+    EXPECT_EQ(chosen(shape(3, 32, 32, 16, 3, 2, 1, 1), options(1)), "first_layer");
+    EXPECT_EQ(chosen(shape(64, 14, 14, 64, 3, 2, 1, 1), options(1)), "direct");
+    // Among direct and Winograd: each that contests must need less than a given part of the cycles so far.
+    for (const int side : {2, 7, 14, 28, 56}) {
+        for (const int channels : {8, 64, 512}) {
+            const ConvShape s = shape(channels, side, side, channels, 3, 1, 1, 1);
+            std::string expected;
+            double best = 0;
+            for (const ConvCandidate& candidate : convCandidates(selectKernels(), s, options(1))) {
+                EXPECT_GT(candidate.cycles, 0);
+                if (!expected.empty() && candidate.cycles >= best * defaultCpuCosts.cycles.contest) continue;
+                expected = candidate.name;
+                best = candidate.cycles;
+            }
+            EXPECT_EQ(chosen(s, options(1)), expected) << channels << " channels, " << side;
+        }
+    }
+}
+
+TEST(KernelsConvImplementations, ANamedAlgorithmIsTakenWhereItAccepts) {
+    const ConvShape s = shape(64, 14, 14, 64, 3, 1, 1, 1), wide = shape(64, 14, 14, 64, 5, 1, 1, 2);
+    const auto named = [](ConvAlgorithm a) { return options(1, false, false, a); };
+    EXPECT_EQ(chosen(s, named(ConvAlgorithm::Direct)), "direct");
+    EXPECT_EQ(chosen(s, named(ConvAlgorithm::Winograd2)), "winograd2");
+    EXPECT_EQ(chosen(s, named(ConvAlgorithm::Winograd4)), "winograd4");
+    EXPECT_EQ(chosen(s, named(ConvAlgorithm::Winograd6)), "winograd6");
+    EXPECT_EQ(chosen(wide, named(ConvAlgorithm::Winograd6)), "direct");
+}
+
+TEST(KernelsConvImplementations, W8A16StandsInForExpandedWeights) {
+    Kernels k = selectKernels();
+    if (!k.w8a16) GTEST_SKIP() << "this CPU has no products of 16-bit integers";
+    const ConvShape s = shape(512, 7, 7, 512, 1);
+    ConvOptions o = options(1);
+    o.quantization = {8, 1, true};
+    EXPECT_EQ(candidates(s, o, k), (Names{"w8a16", "pointwise", "direct"}));
+    EXPECT_EQ(chosen(s, o, k), "w8a16");
+    o.exact = true;
+    EXPECT_EQ(chosen(s, o, k), "pointwise");
+    o.exact = false;
+    k.w8a16 = nullptr;
+    EXPECT_EQ(chosen(s, o, k), "pointwise");
+}
+
+// Also those that are never taken because another stands before them.
+TEST(KernelsConvImplementations, EachComputesWhatItAccepts) {
+    int checked = 0;
+    for (const ConvImplementation* each : convImplementations()) {
+        SCOPED_TRACE(each->name);
+        const auto checkOne = [&](const ConvShape& s, const ConvOptions& o) {
+            Case c{s, o};
+            c.tolerance = each->contests ? 1.6e-5 : 2e-6;
+            c.residual = true;
+            c.lo = -1;
+            checked += check(c, each);
+        };
+        checkOne(shape(37, 7, 9, 21, 1), options(1));
+        checkOne(shape(35, 9, 10, 20, 3, 1, 1, 1, 2), options(1));
+        checkOne(shape(20, 9, 10, 20, 3, 2, 1, 1), options(20));
+        checkOne(shape(24, 9, 8, 36, 3, 1, 1, 1), options(12));
+        checkOne(shape(64, 6, 5, 32, 1), options(2));
+        checkOne(shape(3, 15, 14, 20, 3, 2, 1, 1), options(1));
+        checkOne(shape(3, 15, 14, 20, 3, 1, 2, 2), options(1, false, true));
+        checkOne(transposedShape(20, 5, 6, 20, 3, 2, 1, 1), options(20, true));
+        checkOne(transposedShape(12, 5, 6, 18, 3, 2, 1, 1), options(3, true));
+    }
+    EXPECT_GE(checked, 20);
+}
+
+TEST(KernelsConvImplementations, FloatsAreNotPackedWhereWeightsStayQuantised) {
+    ConvOptions o = options(1);
+    o.quantization = {8, 1, true};
+    const auto plan = makeConvPlan(selectKernels(), shape(32, 5, 5, 32, 1), o);
+    ASSERT_EQ(plan->floatPacker(), nullptr);
+    InlinePool pool;
+    const Floats weights(32 * 32);
+    Aligned packed(size_t(plan->packedWeightBytes()));
+    EXPECT_THROW(plan->packWeights(weights.data(), packed.data, pool), Error);
+}
+
+TEST(KernelsConvImplementations, ImpossibleShapes) {
+    EXPECT_THROW(convCandidates(selectKernels(), shape(10, 9, 9, 20, 3), options(3)), Error);
+    EXPECT_THROW(makeConvPlan(selectKernels(), shape(20, 9, 9, 20, 3), options(1, false, true)), Error);
+    ConvShape s = shape(10, 9, 9, 20, 3);
+    s.strideH = 0;
+    EXPECT_THROW(makeConvPlan(selectKernels(), s, options(1)), Error);
+}
+
+}  // namespace
+}  // namespace mnnc::test
