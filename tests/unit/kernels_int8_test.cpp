@@ -161,12 +161,12 @@ void expectDense(const ConvShape& s, int groups = 1, bool nchw = false, bool wit
             }
     for (const Variant& variant : variants()) {
         const int lanes = variant.kernels.lanes, blocks = (s.oc + lanes - 1) / lanes;
-        const auto plan = makeInt8ConvPlan(variant.kernels, s, groups, nchw);
+        const auto plan = makeInt8ConvPlan(variant.kernels, s, {groups, nchw, withMin});
         const Bytes input = nchw ? src : packed(src, s.batch, s.ic, s.ih * s.iw, lanes);
         for (const int threads : {1, 2}) {
             ForkJoinPool pool(threads);
-            AlignedBuffer codes(plan->packedBytes()), scratch(plan->scratchBytes(withMin));
-            plan->packWeights(weights.data(), codes.data(), pool);
+            AlignedBuffer codes(plan->packedWeightBytes()), scratch(plan->scratchBytes(threads));
+            plan->packQuantized({weights, {}, {}}, codes.data(), pool);
             const size_t count = static_cast<size_t>(s.batch * blocks * lanes * s.oh * s.ow);
             Bytes bytes(count);
             std::vector<float> floats(count);
@@ -252,8 +252,8 @@ void expectDepthwise(const ConvShape& s) {
         const Bytes input = packed(src, s.batch, s.ic, s.ih * s.iw, lanes);
         for (const int threads : {1, 2}) {
             ForkJoinPool pool(threads);
-            AlignedBuffer codes(plan->packedBytes());
-            plan->packWeights(weights.data(), codes.data(), pool);
+            AlignedBuffer codes(plan->packedWeightBytes());
+            plan->packQuantized({weights, {}, {}}, codes.data(), pool);
             Bytes bytes(static_cast<size_t>(s.batch * ((s.oc + lanes - 1) / lanes) * lanes * s.oh * s.ow));
             plan->run(input.data(), codes.data(), bytes.data(), nullptr, steps.post, nullptr, pool);
             ASSERT_EQ(unpacked(bytes.data(), s.batch, s.oc, s.oh * s.ow, lanes), want)

@@ -17,25 +17,31 @@ inline double tileCycles(int rows, int nb) {
 }
 
 // Cycles per k step for m pixels and `blocks` output blocks split into panels of at most maxBlocks.
-inline double gemmCycles(const PanelKernels& k, int m, int blocks, int maxBlocks) {
+// `maxRows`: of PanelKernels or Int8Kernels.
+inline double gemmCycles(const int (&maxRows)[5], int m, int blocks, int maxBlocks) {
     const int panels = ceilDiv(blocks, maxBlocks);
     double sum = 0;
     for (int i = 0; i < panels; ++i) {
         const int nb = chunkBegin(blocks, i + 1, panels) - chunkBegin(blocks, i, panels);
-        const int tiles = ceilDiv(m, k.maxRows[nb]);
+        const int tiles = ceilDiv(m, maxRows[nb]);
         const int low = m / tiles, high = m % tiles;
         sum += high * tileCycles(low + 1, nb) + (tiles - high) * tileCycles(low, nb);
     }
     return sum;
 }
 
-// The panel width that is cheapest for m pixels at a time.
-inline int bestPanelBlocks(const PanelKernels& k, int m, int blocks) {
+inline double gemmCycles(const PanelKernels& k, int m, int blocks, int maxBlocks) {
+    return gemmCycles(k.maxRows, m, blocks, maxBlocks);
+}
+
+// The panel width that is cheapest for m pixels at a time. `Table`: PanelKernels or Int8Kernels.
+template <typename Table>
+int bestPanelBlocks(const Table& k, int m, int blocks) {
     int best = 1;
     double bestCost = 0;
     for (int nb = k.maxPanelBlocks; nb >= 1; --nb) {
-        const double cost = gemmCycles(k, m, blocks, nb);
-        // Wide panels read the activations less often: a narrower one must earn its place.
+        const double cost = gemmCycles(k.maxRows, m, blocks, nb);
+        // Wide panels read the activations less often: a narrower one has to be clearly cheaper.
         if (nb == k.maxPanelBlocks || cost < bestCost * 0.98) {
             best = nb;
             bestCost = cost;

@@ -47,16 +47,17 @@ class Int8ConvExecution final : public Execution {
         const Kernels& kernels = backend_.kernels();
         depthwise_ = isDepthwise(command_.type);
         plan_ = depthwise_ ? makeInt8DepthwisePlan(kernels, planShape(w, params_))
-                           : makeInt8ConvPlan(kernels, planShape(w, params_), static_cast<int>(w.groups),
-                                              command_.inputs[0]->pack == 1);
+                           : makeInt8ConvPlan(
+                                 kernels, planShape(w, params_),
+                                 {static_cast<int>(w.groups), command_.inputs[0]->pack == 1, hasMinima()});
         padded_ = roundUp(w.oc, int64_t{kernels.lanes});
         prepareWeights(w);
         prepareSteps(w);
-        requestScratch(plan_->scratchBytes(post_.min != nullptr));
+        requestScratch(plan_->scratchBytes(backend_.pool().threads()));
     }
 
     std::string algorithm() const override {
-        return plan_ ? std::string(plan_->algorithm()) + " " + backend_.kernels().int8->name : "";
+        return plan_ ? plan_->algorithm() + " " + backend_.kernels().int8->name : "";
     }
 
     void onExecute() override {
@@ -68,6 +69,10 @@ class Int8ConvExecution final : public Execution {
     }
 
   private:
+    // Scales and zero points are inside of the integer bias and the factor.
+    bool isFolded() const { return params_.int8.folded && !command_.inputs[0]->quant.known(); }
+    bool hasMinima() const { return params_.int8.minima && !depthwise_ && !isFolded(); }
+
     // Per output channel, behind the packed codes.
     struct Tail {
         int32_t* sums;  // of the codes
@@ -75,7 +80,7 @@ class Int8ConvExecution final : public Execution {
         float* min;
     };
     Tail tailOf(const void* buffer) const {
-        auto* at = static_cast<char*>(const_cast<void*>(buffer)) + roundUp(plan_->packedBytes(), 64);
+        auto* at = static_cast<char*>(const_cast<void*>(buffer)) + roundUp(plan_->packedWeightBytes(), 64);
         auto* sums = reinterpret_cast<int32_t*>(at);
         auto* scale = reinterpret_cast<float*>(sums + padded_);
         return {sums, scale, scale + padded_};
@@ -85,14 +90,14 @@ class Int8ConvExecution final : public Execution {
         const char* name = command_.name.c_str();
         // The same operator on another number of channels means other groups, hence the count in the key.
         const std::string variant = plan_->weightVariant() + "/" + std::to_string(w.groups);
-        const int64_t bytes = checkedAdd(roundUp(plan_->packedBytes(), 64),
+        const int64_t bytes = checkedAdd(roundUp(plan_->packedWeightBytes(), 64),
                                          checkedMul(padded_, 12, "packed weights"), "packed weights");
         const auto fill = [&](void* buffer) {
             const QuantizedWeights codes = params_.quantizedWeights(w.weightCount, w.oc, name);
             if (codes.blocksPerOutput != 1)
                 fail(Status::NotSupported, "op '%s': %lld scales per output channel", name,
                      static_cast<long long>(codes.blocksPerOutput));
-            plan_->packWeights(codes.q.data(), buffer, backend_.pool());
+            plan_->packQuantized({codes.q, codes.scale, codes.min}, buffer, backend_.pool());
             const Tail tail = tailOf(buffer);
             const auto each = static_cast<size_t>(w.weightCount / w.oc);
             for (size_t o = 0; o < static_cast<size_t>(padded_); ++o) {
@@ -145,7 +150,7 @@ class Int8ConvExecution final : public Execution {
         offset_.assign(count, 0);
         bias_.assign(count, 0);
         post_ = {};
-        if (params_.int8.folded && !command_.inputs[0]->quant.known())
+        if (isFolded())
             foldedSteps(tail, channels);
         else
             ownSteps(tail, channels, w);
@@ -158,7 +163,6 @@ class Int8ConvExecution final : public Execution {
         post_.bias = bias_.data();
     }
 
-    // Scales and zero points are inside of the integer bias and the factor.
     void foldedSteps(const Tail& tail, size_t channels) {
         const FoldedScales folded =
             params_.foldedScales(static_cast<int64_t>(channels), command_.name.c_str());
@@ -198,7 +202,7 @@ class Int8ConvExecution final : public Execution {
                 offset_[o] = (bias[o] - all * zeroIn * s.scaleIn) / s.scaleOut + s.zeroOut;
             }
         }
-        if (params_.int8.minima && !depthwise_) post_.min = tail.min;
+        if (hasMinima()) post_.min = tail.min;
     }
 
     CpuBackend& backend_;

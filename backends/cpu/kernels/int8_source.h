@@ -1,0 +1,63 @@
+// The input of dense int8 convolutions as products want it: x + 128 in units of the instruction set (1 or 2 bytes), with a
+// border where taps leave the map.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "backend/thread_pool.h"
+#include "backends/cpu/kernels/conv_types.h"
+#include "backends/cpu/kernels/int8_kernels.h"
+
+namespace mnnc {
+
+// How the map is read.
+enum class Int8Layout {
+    Rows,    // blocks of channels, rows with a border
+    Pixels,  // blocks of channels, pixel by pixel without a border: 1x1 convolutions
+    Narrow,  // four channels side by side, rows with a border: first layers
+};
+
+class Int8Source {
+  public:
+    Int8Source(const Int8Kernels& k, const ConvShape& shape, Int8Layout layout, bool nchw);
+
+    Int8Layout layout() const { return layout_; }
+    bool byPixel() const { return layout_ == Int8Layout::Pixels; }
+    // Maps of one pixel (fully connected layers): the batch is the row.
+    bool batchRow() const { return batchRow_; }
+    int images() const { return batchRow_ ? 1 : s_.batch; }
+    int pixels() const { return batchRow_ ? s_.batch : s_.oh * s_.ow; }  // of the output
+    int units() const { return byPixel() ? pixels() : s_.oh; }           // pixels or rows
+    int64_t imageElements() const;                                       // of the input
+    int64_t bytes() const { return bytes_; }                             // of scratch
+    int64_t unitBytes() const;
+    int rowTaps() const { return rowTaps_; }  // taps that are read as one, since they touch one another
+    const std::vector<ptrdiff_t>& taps() const { return taps_; }
+    // Bytes to the next block of channels, output row and output pixel.
+    ptrdiff_t plane() const { return plane_; }
+    ptrdiff_t row() const { return ptrdiff_t(s_.strideH) * rowBytes_; }
+    ptrdiff_t pixel() const { return pixel_; }
+
+    // All rows; with byPixel() some pixels.
+    void fill(const int8_t* src, char* source, int padding, ThreadPool& pool) const;
+    void fillPixels(const int8_t* src, char* source, int begin, int end) const;
+    // The sum of each pixel's window, times the ratio: for weights with a minimum, which groups do not have.
+    void sumWindows(const char* source, float ratio, float* sums, ThreadPool& pool) const;
+
+  private:
+    void fillRows(const int8_t* src, char* source, int padding, int64_t begin, int64_t end) const;
+    void fillNarrowRow(const int8_t* src, int y, char* to) const;
+    int value(const char* pixel, int lane) const;
+
+    const Int8Kernels& k_;
+    const ConvShape s_;
+    const Int8Layout layout_;
+    const bool nchw_, batchRow_;
+    const int icb_;
+    int planes_ = 0, rowTaps_ = 1, top_ = 0, left_ = 0, height_ = 0, width_ = 0, pixelBytes_ = 0;
+    ptrdiff_t rowBytes_ = 0, plane_ = 0, pixel_ = 0;
+    int64_t bytes_ = 0;
+    std::vector<ptrdiff_t> taps_;
+};
+
+}  // namespace mnnc
