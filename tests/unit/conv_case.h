@@ -1,5 +1,5 @@
-// A convolution of any kind as a test case: kernels against a naive reference in double, for every instruction set this
-// CPU has.
+// A convolution of any kind as a test case: kernels against a naive reference in double, for every
+// instruction set this CPU has.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -128,8 +128,8 @@ struct Case {
     float lo = -std::numeric_limits<float>::infinity(), hi = std::numeric_limits<float>::infinity();
     Act act = Act::None;
     double tolerance = 2e-6;
-    bool positive = false;      // the input
-    bool codeProducts = false;  // of quantised weights: as they are, not expanded
+    bool positive = false;  // the input
+    bool w8a16 = false;     // of quantised weights: as they are, not expanded
 };
 
 // Codes with scales and offsets, and what they stand for.
@@ -157,8 +157,8 @@ inline QuantizedWeightsView view(const QuantizedWeights& w) {
     return {w.q, w.scale, w.min};
 }
 
-// `only`: the implementation to check, on the instruction sets where it accepts; else the one that is chosen. Counts the
-// instruction sets.
+// `only`: the implementation to check, on the instruction sets where it accepts; else the one that is chosen.
+// Counts the instruction sets.
 inline void checkOn(const Case& c, const ConvImplementation* only, int& checked) {
     const ConvShape& s = c.s;
     const size_t inArea = size_t(s.ih) * s.iw, outArea = size_t(s.oh) * s.ow;
@@ -178,12 +178,12 @@ inline void checkOn(const Case& c, const ConvImplementation* only, int& checked)
                   c.bias ? bias.data() : nullptr, c.residual ? residual.data() : nullptr, c.lo, c.hi, c.act);
     double largest = 1e-3;
     for (float x : expected) largest = std::max(largest, std::abs(double(x)));
-    const int most = c.codeProducts ? 3 : 2;
+    const int most = c.w8a16 ? 3 : 2;
     InlinePool one;
     for (const std::string& isa : availableIsas()) {
         Kernels k = selectKernels(isa);
-        if ((bf16 && !k.bf16) || (c.codeProducts && !k.w8a16)) continue;
-        if (!c.codeProducts) k.w8a16 = nullptr;
+        if ((bf16 && !k.bf16) || (c.w8a16 && !k.w8a16)) continue;
+        if (!c.w8a16) k.w8a16 = nullptr;
         Floats first;
         for (int threads = 1; threads <= most; ++threads) {
             ConvOptions options = c.o;
@@ -195,7 +195,7 @@ inline void checkOn(const Case& c, const ConvImplementation* only, int& checked)
                          format(" ic %d %dx%d oc %d %dx%d k %dx%d s %d d %d p %d g %d", s.ic, s.ih, s.iw,
                                 s.oc, s.oh, s.ow, s.kh, s.kw, s.strideH, s.dilateH, s.padTop, c.o.groups));
             ASSERT_EQ(plan->algorithm().find(".bf16") != std::string::npos, bf16);
-            ASSERT_EQ(plan->algorithm().find(".int16") != std::string::npos, c.codeProducts);
+            ASSERT_EQ(plan->algorithm().find(".int16") != std::string::npos, c.w8a16);
             ASSERT_EQ(plan->quantizedPacker() != nullptr, c.o.quantization.bits != 0);
             ASSERT_EQ(plan->floatPacker() == nullptr, c.o.quantization.bits != 0);
             ForkJoinPool pool(threads);

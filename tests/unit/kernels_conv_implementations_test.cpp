@@ -1,5 +1,5 @@
-// The list of implementations of float convolutions: which of them accept a shape, which one is taken, and that each
-// computes what it accepts.
+// The list of implementations of float convolutions: which of them accept a shape, which one is taken, and
+// that each computes what it accepts.
 #include "backends/cpu/kernels/conv_implementations.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Kernels of convolutions whose weights stay quantised: expanded, or multiplied as codes; see conv_case.h.
+// Convolutions whose weights stay quantised: expanded, or multiplied as they are (W8A16); see conv_case.h.
 #include "base/error.h"
 #include "conv_case.h"
 
@@ -48,22 +48,22 @@ TEST(KernelsQuantizedConv, QuantisedWeights) {
     }
 }
 
-bool cpuHasCodeProducts() {
+bool cpuHasW8A16() {
     return selectKernels().w8a16 != nullptr;
 }
 
-ConvOptions int8Codes(bool minima = true, ConvAlgorithm a = ConvAlgorithm::Direct) {
+ConvOptions int8Weights(bool minima = true, ConvAlgorithm a = ConvAlgorithm::Direct) {
     ConvOptions o = options(1, false, false, a);
     o.quantization = {8, 1, minima};
     return o;
 }
 
 TEST(KernelsQuantizedConv, Products) {
-    if (!cpuHasCodeProducts()) GTEST_SKIP() << "this CPU has no products of 16-bit integers";
+    if (!cpuHasW8A16()) GTEST_SKIP() << "this CPU has no products of 16-bit integers";
     for (const bool minima : {false, true}) {
-        const auto checkCodes = [&](const ConvShape& s) {
-            Case c{s, int8Codes(minima)};
-            c.codeProducts = true;
+        const auto checkW8A16 = [&](const ConvShape& s) {
+            Case c{s, int8Weights(minima)};
+            c.w8a16 = true;
             c.tolerance = 3e-5;
             check(c);
             c.positive = true;
@@ -71,37 +71,37 @@ TEST(KernelsQuantizedConv, Products) {
             c.lo = 0;
             check(c);
         };
-        for (int oc : {1, 5, 16, 40, 160}) checkCodes(shape(101, 7, 7, oc, 1));
-        for (int ic : {5, 16, 18, 31, 64}) checkCodes(shape(ic, 5, 13, 35, 1, 1, 1, 0, 2));
-        checkCodes(shape(129, 1, 1, 77, 1));
-        checkCodes(shape(130, 1, 1, 50, 1, 1, 1, 0, 11));
-        checkCodes(shape(112, 9, 11, 33, 1, 2));
-        checkCodes(shape(50, 1, 9, 33, 1, 2, 1, 0, 2));
-        checkCodes(shape(110, 60, 61, 17, 1));
-        checkCodes(shape(30, 6, 6, 21, 1, 1, 1, 1));
-        checkCodes(shape(17, 9, 10, 35, 3, 1, 1, 1));
-        checkCodes(shape(33, 9, 10, 20, 3, 2, 1, 1, 2));
-        checkCodes(shape(8, 12, 15, 20, 3, 1, 2, 2));
-        checkCodes(shape(6, 14, 14, 50, 5, 2, 1, 2));
-        checkCodes(shape(20, 7, 7, 20, 2, 2));
-        checkCodes(shape(20, 9, 9, 20, 2, 3));
-        checkCodes(shape(30, 7, 7, 20, 7));
-        checkCodes(shape(20, 14, 15, 20, 3, 1, 1, -1));
-        checkCodes(shape(64, 60, 60, 40, 3, 1, 1, 1));
-        checkCodes(shape(600, 5, 5, 40, 3, 1, 1, 1));  // sums of several pieces
-        checkCodes(shape(1030, 3, 3, 20, 1));
+        for (int oc : {1, 5, 16, 40, 160}) checkW8A16(shape(101, 7, 7, oc, 1));
+        for (int ic : {5, 16, 18, 31, 64}) checkW8A16(shape(ic, 5, 13, 35, 1, 1, 1, 0, 2));
+        checkW8A16(shape(129, 1, 1, 77, 1));
+        checkW8A16(shape(130, 1, 1, 50, 1, 1, 1, 0, 11));
+        checkW8A16(shape(112, 9, 11, 33, 1, 2));
+        checkW8A16(shape(50, 1, 9, 33, 1, 2, 1, 0, 2));
+        checkW8A16(shape(110, 60, 61, 17, 1));
+        checkW8A16(shape(30, 6, 6, 21, 1, 1, 1, 1));
+        checkW8A16(shape(17, 9, 10, 35, 3, 1, 1, 1));
+        checkW8A16(shape(33, 9, 10, 20, 3, 2, 1, 1, 2));
+        checkW8A16(shape(8, 12, 15, 20, 3, 1, 2, 2));
+        checkW8A16(shape(6, 14, 14, 50, 5, 2, 1, 2));
+        checkW8A16(shape(20, 7, 7, 20, 2, 2));
+        checkW8A16(shape(20, 9, 9, 20, 2, 3));
+        checkW8A16(shape(30, 7, 7, 20, 7));
+        checkW8A16(shape(20, 14, 15, 20, 3, 1, 1, -1));
+        checkW8A16(shape(64, 60, 60, 40, 3, 1, 1, 1));
+        checkW8A16(shape(600, 5, 5, 40, 3, 1, 1, 1));  // sums of several pieces
+        checkW8A16(shape(1030, 3, 3, 20, 1));
         ConvShape odd = shape(9, 11, 13, 18, 3, 2, 1, 0);
         odd.oh += 1;
         odd.padLeft = 1;
-        checkCodes(odd);
+        checkW8A16(odd);
         ConvShape wide = shape(20, 9, 17, 34, 1);
         wide.kw = 7;
         wide.padLeft = 3;
-        checkCodes(wide);
+        checkW8A16(wide);
     }
     for (Act act : {Act::HardSwish, Act::Gelu}) {
-        Case c{shape(101, 7, 7, 37, 1), int8Codes()};
-        c.codeProducts = true;
+        Case c{shape(101, 7, 7, 37, 1), int8Weights()};
+        c.w8a16 = true;
         c.tolerance = 3e-5;
         c.act = act;
         check(c);
@@ -114,35 +114,35 @@ TEST(KernelsQuantizedConv, ProductsDecline) {
         EXPECT_EQ(plan->algorithm().find(".int16"), std::string::npos) << plan->algorithm();
     };
     const ConvShape s = shape(64, 9, 9, 64, 3, 1, 1, 1);
-    ConvOptions o = int8Codes();
+    ConvOptions o = int8Weights();
     o.groups = 2;
     declines(s, o);
-    o = int8Codes();
+    o = int8Weights();
     o.quantization.bits = 4;
     declines(s, o);
     o.quantization = {8, 2};
     declines(s, o);
-    o = int8Codes();
+    o = int8Weights();
     o.transposed = true;
     declines(transposedShape(64, 9, 9, 64, 3, 2, 1, 1), o);
-    declines(shape(4, 9, 9, 64, 3, 1, 1, 1), int8Codes());
+    declines(shape(4, 9, 9, 64, 3, 1, 1, 1), int8Weights());
     // Short sums, and where rounding and scaling cost more than products gain.
-    declines(shape(96, 9, 9, 64, 1), int8Codes(true, ConvAlgorithm::Auto));
-    declines(shape(112, 112, 112, 16, 1), int8Codes(true, ConvAlgorithm::Auto));
-    declines(shape(64, 56, 56, 64, 3, 1, 1, 1), int8Codes(true, ConvAlgorithm::Auto));
+    declines(shape(96, 9, 9, 64, 1), int8Weights(true, ConvAlgorithm::Auto));
+    declines(shape(112, 112, 112, 16, 1), int8Weights(true, ConvAlgorithm::Auto));
+    declines(shape(64, 56, 56, 64, 3, 1, 1, 1), int8Weights(true, ConvAlgorithm::Auto));
 }
 
-// Products of codes with what an input and its weights hold at the ends of their ranges.
-class CodeProductsOf {
+// W8A16 products at the ends of the ranges of inputs and weights.
+class W8A16Products {
   public:
-    explicit CodeProductsOf(const ConvShape& s) : s_(s), weights_(quantised(s, {8, 1, true})) {}
+    explicit W8A16Products(const ConvShape& s) : s_(s), weights_(quantised(s, {8, 1, true})) {}
 
     QuantizedWeights& weights() { return weights_.codes; }
 
     Floats operator()(const Floats& src, float lo = -std::numeric_limits<float>::infinity()) const {
         InlinePool pool;
         const Kernels& k = selectKernels();
-        const auto plan = makeConvPlan(k, s_, int8Codes());
+        const auto plan = makeConvPlan(k, s_, int8Weights());
         EXPECT_NE(plan->algorithm().find(".int16"), std::string::npos);
         const Aligned in = packNan(k, src, s_.batch, s_.ic, size_t(s_.ih) * s_.iw);
         Aligned packed(plan->packedWeightBytes()), scratch(plan->scratchBytes(1));
@@ -168,9 +168,9 @@ class CodeProductsOf {
 };
 
 TEST(KernelsQuantizedConv, ProductsOfExtremes) {
-    if (!cpuHasCodeProducts()) GTEST_SKIP() << "this CPU has no products of 16-bit integers";
+    if (!cpuHasW8A16()) GTEST_SKIP() << "this CPU has no products of 16-bit integers";
     for (const ConvShape& s : {shape(40, 6, 7, 20, 1), shape(40, 6, 7, 20, 3, 1, 1, 1, 2)}) {
-        CodeProductsOf products(s);
+        W8A16Products products(s);
         const size_t count = size_t(s.batch) * s.ic * s.ih * s.iw;
         for (const float x : products(Floats(count, 0.0f))) ASSERT_EQ(x, 0.0f);
         for (const float x : products(Floats(count, 1e-41f))) ASSERT_LT(std::abs(x), 1e-30f);
@@ -185,7 +185,7 @@ TEST(KernelsQuantizedConv, ProductsOfExtremes) {
     }
     // Every sum as large as it can be: 32768 * 128 for each channel.
     const ConvShape s = shape(1500, 2, 2, 17, 1);
-    CodeProductsOf products(s);
+    W8A16Products products(s);
     std::fill(products.weights().q.begin(), products.weights().q.end(), int8_t{-128});
     std::fill(products.weights().scale.begin(), products.weights().scale.end(), 1.0f);
     std::fill(products.weights().min.begin(), products.weights().min.end(), 0.0f);
@@ -197,20 +197,20 @@ TEST(KernelsQuantizedConv, ProductsOfExtremes) {
 }
 
 TEST(KernelsQuantizedConv, ProductsOfWhatIsNotFinite) {
-    if (!cpuHasCodeProducts()) GTEST_SKIP() << "this CPU has no products of 16-bit integers";
+    if (!cpuHasW8A16()) GTEST_SKIP() << "this CPU has no products of 16-bit integers";
     const float inf = std::numeric_limits<float>::infinity();
     for (const float wild : {std::numeric_limits<float>::quiet_NaN(), inf, -inf}) {
         for (const float lo : {-inf, 0.0f}) {
             const ConvShape point = shape(40, 6, 7, 20, 1);
             Floats src = randomFloats(40 * 42, 5);
             src[3 * 42 + 10] = wild;
-            const Floats result = CodeProductsOf(point)(src, lo);
+            const Floats result = W8A16Products(point)(src, lo);
             for (size_t i = 0; i < result.size(); ++i) ASSERT_EQ(std::isnan(result[i]), i % 42 == 10) << i;
 
             const ConvShape image = shape(40, 6, 7, 20, 3, 1, 1, 1, 2);
             src = randomFloats(2 * 40 * 42, 5);
             src[50 * 42 + 10] = wild;
-            const Floats results = CodeProductsOf(image)(src, lo);
+            const Floats results = W8A16Products(image)(src, lo);
             for (size_t i = 0; i < results.size(); ++i)
                 ASSERT_EQ(std::isnan(results[i]), i >= results.size() / 2) << i;
         }

@@ -3,15 +3,13 @@
 #include "backends/cpu/kernels/pointwise_depthwise.h"
 
 #include "backends/cpu/fusions/patterns.h"
+#include "backends/cpu/kernels/cpu_costs.h"
 #include "backends/cpu/ops/packed_conv_weights.h"
 #include "plan/graph.h"
 #include "plan/single_operand.h"
 
 namespace mnnc::cpu {
 namespace {
-
-// A smaller map between them stays in the second level cache as a whole. Measured on whole nets.
-constexpr int64_t kMinBytes = 768 << 10;
 
 using Plan = PointwiseDepthwisePlan;
 
@@ -38,7 +36,7 @@ class PointwiseDepthwise final : public Execution {
         depthwiseWeights_.prepare(backend_, depthwise_, plan_->depthwise(), windowOf(depthwise_));
         first_ = side(pointwise_, pointwiseWeights_);
         second_ = side(depthwise_, depthwiseWeights_);
-        requestScratch(static_cast<int64_t>(plan_->scratchBytes(backend_.pool().threads())));
+        requestScratch(plan_->scratchBytes(backend_.pool().threads()));
     }
 
     std::string algorithm() const override {
@@ -72,7 +70,9 @@ std::shared_ptr<Plan> fusedPlan(const CpuBackend& backend, const Command& pointw
                                 const Command& depthwise) {
     const Tensor &from = *pointwise.inputs[0], &between = *depthwise.inputs[0], &to = *depthwise.outputs[0];
     if (between.empty() || to.empty() || !canPack(from) || !canPack(between) || !canPack(to)) return nullptr;
-    if (between.elements() / between.shape[0] < kMinBytes / int64_t{sizeof(float)}) return nullptr;
+    if (between.elements() / between.shape[0] <
+        backend.kernels().costs->cache.minFusedMap / int64_t{sizeof(float)})
+        return nullptr;
     return planOf(backend, pointwise, depthwise);
 }
 

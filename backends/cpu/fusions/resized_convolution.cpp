@@ -4,17 +4,15 @@
 #include <vector>
 
 #include "backends/cpu/fusions/patterns.h"
-#include "backends/cpu/ops/resizer.h"
+#include "backends/cpu/kernels/cpu_costs.h"
 #include "backends/cpu/ops/packed_conv_weights.h"
+#include "backends/cpu/ops/resizer.h"
 #include "plan/graph.h"
 #include "plan/single_operand.h"
 #include "tensor/region_check.h"
 
 namespace mnnc::cpu {
 namespace {
-
-// Smaller resized maps stay in the second level cache as a whole. Measured on whole nets.
-constexpr int64_t kMinBytes = 768 << 10;
 
 using Id = CommandGraph::Id;
 
@@ -64,7 +62,7 @@ class ResizedConvolution final : public Execution, RowSource {
             for (int64_t b = 0; b < ceilDiv(source->shape[1], backend_.kernels().lanes); ++b)
                 blocks_.push_back({input, resizer, b * blockFloats});
         }
-        requestScratch(static_cast<int64_t>(plan_->scratchBytes(backend_.pool().threads())));
+        requestScratch(plan_->scratchBytes(backend_.pool().threads()));
     }
 
     std::string algorithm() const override {
@@ -73,7 +71,7 @@ class ResizedConvolution final : public Execution, RowSource {
 
     void onExecute() override {
         plan_->rowFed()->runRows(*this, weights_.packed(), command_.outputs[0]->as<float>(), post_, scratch(),
-                       backend_.pool());
+                                 backend_.pool());
     }
 
   private:
@@ -178,7 +176,7 @@ FusionMatch matchConvolution(const CommandGraph& graph, const CpuBackend& backen
                   [&](Id a, Id b) { return graph.runsBefore(a, b); });
         sources.members.push_back(producer);
     }
-    if (sources.resized < kMinBytes / int64_t{sizeof(float)}) return {};
+    if (sources.resized < backend.kernels().costs->cache.minFusedMap / int64_t{sizeof(float)}) return {};
     std::shared_ptr<ConvPlan> plan = planOf(backend, convolution);
     if (!plan->rowFed()) return {};
     sources.members.push_back(id);

@@ -30,8 +30,8 @@ inline int maxChunk(int total, int chunks, int tile) {
             largest, chunkBeginTiled(total, i + 1, chunks, tile) - chunkBeginTiled(total, i, chunks, tile));
     return largest;
 }
-// How many tasks to make of each of `units` so that the threads have equally many, or so many that one more or less does
-// not matter.
+// How many tasks to make of each of `units` so that the threads have equally many, or so many that one more
+// or less does not matter.
 inline int taskCount(int units, int maxTasks, int threads) {
     if (threads == 1) return 1;
     int tasks = std::clamp(ceilDiv(4 * threads, units), 1, maxTasks);

@@ -10,8 +10,8 @@
 namespace mnnc {
 namespace {
 
-// Special kinds come before general ones. W8A16 comes before those that would expand its weights: it accepts what it
-// does faster than they do.
+// Special kinds come before general ones. W8A16 comes before those that would expand its weights: it accepts
+// what it does faster than they do.
 constexpr const ConvImplementation* kImplementations[] = {
     &kDepthwiseConv, &kW8A16Conv,  &kGroupedPlanesConv, &kFirstLayerConv, &kPointwiseConv,
     &kDeconvolution, &kDirectConv, &kWinograd2Conv,     &kWinograd4Conv,  &kWinograd6Conv,

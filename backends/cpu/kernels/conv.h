@@ -1,7 +1,7 @@
 // Float convolutions over the packed layout [N][ceil(C/P)][H][W][P].
 //
-// Lanes past the last channel are never read into a result (they may be NaN in the input); in the output they are
-// unspecified. Every output is summed in one fixed order: the number of threads never changes a bit.
+// Lanes past the last channel are never read into a result (they may be NaN in the input); in the output they
+// are unspecified. Every output is summed in one fixed order: the number of threads never changes a bit.
 #pragma once
 #include <memory>
 #include <vector>
@@ -16,7 +16,8 @@ class ConvPlan : public ConvPlanBase {
   public:
     virtual void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
                      ThreadPool& pool) const = 0;
-    // Whether PostOps::residual may be the output itself: each element is stored once, after its own was read.
+    // Whether PostOps::residual may be the output itself: each element is stored once, after its own was
+    // read.
     virtual bool addsInPlace() const { return true; }
 
     // Abilities; null where the plan has not got it.
@@ -58,8 +59,8 @@ struct ConvOptions {
 // Whether a plan with srcNchw can be made: a dense forward convolution with few input channels.
 bool convReadsNchw(const ConvShape& shape, int groups);
 
-// The plan of the implementation that is expected to be the fastest (conv_implementations.h). Throws InvalidValue for a
-// shape that makes no sense, and NotSupported where nothing accepts it.
+// The plan of the implementation that is expected to be the fastest (conv_implementations.h). Throws
+// InvalidValue for a shape that makes no sense, and NotSupported where nothing accepts it.
 std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
 
 inline std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& shape, int groups,

@@ -1,3 +1,4 @@
+// Estimates of cycles that several implementations of convolutions share.
 #include "backends/cpu/kernels/conv_cost.h"
 
 #include <algorithm>
@@ -31,9 +32,9 @@ double gemmConvCycles(const Kernels& k, const ConvShape& s, const ConvOptions& o
     const double copy =
         work.copied ? double(ceilDiv(s.ic, k.lanes)) * (s.ih + 2) * (s.iw + 2) * costs.copy : 0.0;
     const double vectors = double(s.kh) * s.kw * channels * blocks;
-    const double weights = options.quantization.bits
-                               ? vectors * costs.dequantize
-                               : 1.5 * vectors * k.lanes * (bf16 ? 2 : 4) / costs.weightBytesPerCycle;
+    const double weights = options.quantization.bits ? vectors * costs.dequantize
+                                                     : costs.rowTraffic * vectors * k.lanes * (bf16 ? 2 : 4) /
+                                                           costs.weightBytesPerCycle;
     return s.batch * (cycles + copy) + weights;
 }
 

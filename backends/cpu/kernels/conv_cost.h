@@ -4,12 +4,13 @@
 
 namespace mnnc {
 
-// Products of rounded numbers, bf16 or 16-bit integers: where sums are short there is little to gain, because reading
-// and writing bounds them, and much to lose, because the rounding of the first layers goes through the whole net.
-// Measured on nets with linear bottlenecks.
+// Products of rounded numbers, bf16 or 16-bit integers: where sums are short there is little to gain, because
+// reading and writing bounds them, and much to lose, because the rounding of the first layers goes through
+// the whole net. Measured on nets with linear bottlenecks.
 constexpr int kMinRoundedTerms = 97;
 
-// Whether a plan multiplies bf16: asked for, available, and worth the rounding. First layers and groups stay float.
+// Whether a plan multiplies bf16: asked for, available, and worth the rounding. First layers and groups stay
+// float.
 bool roundsToBf16(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
 
 // Reading so many bytes of weights from memory beside the cycles of products.

@@ -9,13 +9,14 @@ namespace mnnc {
 
 struct ConvImplementation {
     const char* name;
-    // Whether make() can be called, and for approximate products (of rounded inputs) whether they are worth it.
+    // Whether make() can be called, and for approximate products (of rounded inputs) whether they are worth
+    // it.
     bool (*accepts)(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
     // An estimate of the cycles of a run on one thread. Only called for what is accepted.
     double (*cycles)(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
     std::unique_ptr<ConvPlan> (*make)(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
-    // Whether it may replace an implementation before it in the list, namely where it needs clearly fewer cycles or
-    // ConvOptions::algorithm names it.
+    // Whether it may replace an implementation before it in the list, namely where it needs clearly fewer
+    // cycles or ConvOptions::algorithm names it.
     bool contests = false;
 };
 

@@ -1,5 +1,5 @@
-// The functions that every instruction set implements for conv.h and gemm.h. They run on one thread, allocate nothing
-// and take pointers only.
+// The functions that every instruction set implements for conv.h and gemm.h. They run on one thread, allocate
+// nothing and take pointers only.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What plans of convolutions do with weights and biases before products.
+// Helpers of convolution plans: reading weights in chunks, padding biases, arguments of depthwise kernels.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -10,8 +10,8 @@
 
 namespace mnnc {
 
-// Calls body(i, its weights) for n pieces whose weights lie one after the other and end at end(i). It reads as many at a
-// time as stay in the second level cache.
+// Calls body(i, its weights) for n pieces whose weights lie one after the other and end at end(i). It reads
+// as many at a time as stay in the second level cache.
 template <typename End, typename Body>
 void packInChunks(const Kernels& k, ThreadPool& pool, int n, const WeightReader& weights, End&& end,
                   Body&& body) {
@@ -37,8 +37,8 @@ inline void padBias(const float* bias, int oc, int padded, float* out) {
     std::fill(out + oc, out + padded, 0.0f);
 }
 
-// The arguments of output block `block` of a depthwise convolution except where it reads and writes. `packed` comes from
-// the depthwise plan.
+// The arguments of output block `block` of a depthwise convolution except where it reads and writes. `packed`
+// comes from the depthwise plan.
 inline DepthwiseArgs depthwiseArgs(const ConvShape& shape, int lanes, const void* packed, const float* bias,
                                    const PostOps& post, int block) {
     DepthwiseArgs t{};

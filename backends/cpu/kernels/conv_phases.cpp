@@ -1,3 +1,4 @@
+// Lists the taps of each phase of outputs and the part of the map that they read.
 #include "backends/cpu/kernels/conv_phases.h"
 
 #include <algorithm>

@@ -12,19 +12,20 @@ struct ConvTap {
     int dy, dx;  // where it reads, from the output's position times the step
 };
 
-// Output pixels that share their taps. A forward convolution is one phase; a transposed one has stride x stride phases,
-// each a dense convolution of its own with a few of the taps.
+// Output pixels that share their taps. A forward convolution is one phase; a transposed one has stride x
+// stride phases, each a dense convolution of its own with a few of the taps.
 struct ConvPhase {
     int py, px;      // first output
     int rows, cols;  // how many of its outputs
     std::vector<ConvTap> taps;
 };
 
-// In the order of their first outputs. Throws NotSupported for strides of a transposed convolution that make too many.
+// In the order of their first outputs. Throws NotSupported for strides of a transposed convolution that make
+// too many.
 std::vector<ConvPhase> convPhases(const ConvShape& shape, bool transposed);
 
-// The part of the map with a border that the taps of all phases read, when outputs lie `stepY` and `stepX` pixels of the
-// source apart.
+// The part of the map with a border that the taps of all phases read, when outputs lie `stepY` and `stepX`
+// pixels of the source apart.
 struct TapExtent {
     int top, left;      // rows and columns of the border before the map
     int height, width;  // with the border

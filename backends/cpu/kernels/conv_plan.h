@@ -1,7 +1,8 @@
-// The life cycle that plans of float and of int8 convolutions share, and the abilities that some of them have.
+// The life cycle that plans of float and of int8 convolutions share, and the abilities that some of them
+// have.
 //
-// A plan is made once per shape, knows how much packed weight and scratch it needs, and is then immutable: run() may be
-// called by several threads at once as long as each brings its own scratch and output.
+// A plan is made once per shape, knows how much packed weight and scratch it needs, and is then immutable:
+// run() may be called by several threads at once as long as each brings its own scratch and output.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,8 +20,8 @@ class ConvPlanBase {
   public:
     virtual ~ConvPlanBase() = default;
     // For people and tests: "gemm1x1", "direct", "winograd4", "depthwise", "grouped", "first", "deconv",
-    // "depthwise_deconv"; with ".bf16" or ".int16" behind it when the products are of those, ".w8" or ".w4" when the
-    // weights stay quantised. Plans of int8 begin with "int8 ".
+    // "depthwise_deconv"; with ".bf16" or ".int16" behind it when the products are of those, ".w8" or ".w4"
+    // when the weights stay quantised. Plans of int8 begin with "int8 ".
     virtual std::string algorithm() const = 0;
     virtual int64_t packedWeightBytes() const = 0;
     // Two plans with the same variant pack the same weights to the same bytes.
@@ -29,8 +30,9 @@ class ConvPlanBase {
     virtual int64_t scratchBytes(int threads) const = 0;
 };
 
-// Weights in the order of the model: convolution [oc][ic/groups][kh][kw], deconvolution [ic][oc/groups][kh][kw]. The
-// callback returns `count` of them from `first` on, which stay there until it is called again. Packers call it in order.
+// Weights in the order of the model: convolution [oc][ic/groups][kh][kw], deconvolution
+// [ic][oc/groups][kh][kw]. The callback returns `count` of them from `first` on, which stay there until it is
+// called again. Packers call it in order.
 using WeightReader = std::function<const float*(size_t first, size_t count)>;
 
 // Packs float weights.
@@ -42,8 +44,8 @@ class FloatWeightPacker {
     ~FloatWeightPacker() = default;
 };
 
-// Quantised weights: weight = code * scale + minimum. Each output channel has one scale or several, of consecutive
-// weights. `minima` is empty when all are zero. Plans of int8 read the codes only.
+// Quantised weights: weight = code * scale + minimum. Each output channel has one scale or several, of
+// consecutive weights. `minima` is empty when all are zero. Plans of int8 read the codes only.
 struct QuantizedWeightsView {
     std::span<const int8_t> codes;
     std::span<const float> scales, minima;
@@ -62,8 +64,8 @@ class QuantizedWeightPacker {
 class RowSource {
   public:
     virtual ~RowSource() = default;
-    // Rows first .. end of channel block `block`, one after the other. `strip` is memory for as many, which the callee
-    // may fill and return.
+    // Rows first .. end of channel block `block`, one after the other. `strip` is memory for as many, which
+    // the callee may fill and return.
     virtual const float* rows(int block, int first, int end, float* strip) const = 0;
 };
 
@@ -78,8 +80,8 @@ class RowFedConv {
     ~RowFedConv() = default;
 };
 
-// A convolution whose output can be computed in tiles: the channels of a panel at some of the pixels, when and where
-// the caller wants them.
+// A convolution whose output can be computed in tiles: the channels of a panel at some of the pixels, when
+// and where the caller wants them.
 class TileableConv {
   public:
     virtual int panelCount() const = 0;

@@ -1,4 +1,5 @@
-// What the kernels and the plans of convolutions share: the shape, and the operations that follow the sums.
+// Types that the kernels and the plans of convolutions share: the shape, and the operations that follow the
+// sums.
 #pragma once
 #include <limits>
 

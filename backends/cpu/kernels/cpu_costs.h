@@ -1,8 +1,10 @@
-// What the plans assume of a CPU: how much of its second level cache each of them fills, and what work costs there.
+// The plans' assumptions about a CPU: how much of its second level cache each of them fills, and how long
+// work takes.
 //
-// There is one record for every CPU so far. The numbers were measured on whole nets, on machines with 1 MiB (Zen 4) and
-// 512 KiB (Zen 3) of second level cache and 32 KiB of first level cache for each core. Each is a choice of its own:
-// code that derives them from the caches of the CPU it runs on replaces `defaultCpuCosts`.
+// There is one record for all CPUs so far. What is marked "measured" was chosen by times of whole nets on the
+// machine of docs/performance.md, with 1 MiB of second level cache for each core. For the other sizes no
+// measurement is recorded, only the bound that they keep. Code that derives the record from the CPU's caches
+// takes the place of `defaultCpuCosts`.
 #pragma once
 #include <cstdint>
 
@@ -10,20 +12,18 @@ namespace mnnc {
 
 // Bytes of the second level cache.
 struct CacheBudget {
-    // The part of its input that one task of a float, bf16 or 16-bit product reads again for each panel of weights. The
-    // rest of the cache holds two panels, since the next one is prefetched, and the output.
+    // The part of its input that one task of a float, bf16 or 16-bit product reads again for each panel of
+    // weights. Beside it there are two panels, since the next one is prefetched, and the output.
     int64_t gemmInput = 384 << 10;
-    // The same for int8. Its panels are small, but its input is widened into scratch first, which takes cache as well.
+    // The same for int8, where input before and after widening share the cache.
     int64_t int8Input = 256 << 10;
-    // A panel of quantised weights that is expanded to floats or bf16: narrower panels are chosen above. It is written
-    // and read once for each task, so that it may take more than a half.
+    // A panel of quantised weights that is expanded to floats or bf16; larger ones are made narrower.
     int64_t dequantizedPanel = 600 << 10;
-    // The strip of its input with a border that a first layer copies: it shares the cache with the source and an output
-    // of 16 to 64 channels, which is far larger.
+    // The strip of its input with a border that a first layer copies.
     int64_t firstLayerStrip = 96 << 10;
     // The planes of a strip of a grouped convolution, inputs and outputs.
     int64_t groupedPlanes = 320 << 10;
-    // The transforms of a chunk of Winograd tiles, inputs and outputs of all points.
+    // The transforms of a chunk of Winograd tiles, inputs and outputs at all points.
     int64_t winogradTransforms = 512 << 10;
     // The transformed weights that Winograd makes of quantised ones for a panel, a slice of channels at a time.
     int64_t winogradPanel = 300 << 10;
@@ -32,6 +32,7 @@ struct CacheBudget {
     // Weights that are read from the model and packed at a time.
     int64_t packedChunk = 512 << 10;
     // A map of fewer bytes between two operators stays in the cache as a whole: fusing them gains nothing.
+    // Measured.
     int64_t minFusedMap = 768 << 10;
 };
 
@@ -43,27 +44,32 @@ struct TaskSizes {
     double fetch = 24;  // fetching a weight takes as long as so many multiply-adds
 };
 
-// Estimates of cycles, with which implementations of convolutions are compared.
+// Estimates of cycles, with which implementations of convolutions are compared. All are measured.
 struct CycleCosts {
-    // Weights come from memory once per run, at so many bytes a cycle; products hide a fifth of the shorter of both.
+    // Weights come from memory once per run, at so many bytes a cycle. Products hide little of it: of the
+    // shorter of both, this part is added to the longer.
     double weightBytesPerCycle = 9.5;
     double exposedTraffic = 0.8;
-    // Cycles to expand a vector of quantised weights, and to pass a vector of the input through a copy with a border.
+    // Expanding a vector of quantised weights, and copying a vector of the input into a map with a border.
     double dequantize = 2.5;
     double copy = 3;
     double gemmOverhead = 1.05;  // of row ends and calls
-    // 16-bit activations: rounding a vector of the input, once to compare Winograd and once for the choice against
-    // expanded weights; scaling a vector of outputs; a pixel's own scale; the gain of a product.
-    double roundRow = 6, round = 7.5, rescale = 4.5, pixelScale = 8, w8a16Gain = 0.25;
-    // Winograd: a call of a product; transforms of a vector of inputs and outputs, by unit / 2; rounding to bf16; expanding
-    // and transforming a vector of quantised weights.
+    // Packed weights are read with this factor on their traffic where products run row by row.
+    double rowTraffic = 1.5;
+    // W8A16 against Winograd: a vector of the input, read for its scale and rounded.
+    double roundRow = 6;
+    // W8A16 against expanded weights: rounding a vector of the input, scaling a vector of outputs and a pixel's
+    // own scale; the cycles that a product of vectors saves.
+    double round = 7.5, rescale = 4.5, pixelScale = 8, w8a16Gain = 0.25;
+    // Winograd: a call of a product for a block of outputs; transforms of a vector of inputs and outputs, by
+    // unit / 2; rounding a vector to bf16; expanding and transforming a vector of quantised weights.
     double winogradCall = 50;
     double winogradIn[4] = {0, 8, 7.5, 9}, winogradOut[4] = {0, 3.5, 7, 5};
     double winogradRound = 1.5, winogradDequantize = 4.8, winogradDequantizeBf16 = 6;
-    // The bytes of transformed weights that a run may make of quantised ones at once: with several chunks it makes all of
-    // them first.
+    // Bytes of transformed weights that a run may make of quantised ones at once: with several chunks of tiles
+    // it makes all of them first.
     double maxWinogradDequantized = 4 << 20;
-    // An implementation replaces one before it in the list only if it needs less than this part of its cycles.
+    // An implementation replaces one before it in the list if it needs less than this part of its cycles.
     double contest = 0.97;
 };
 

@@ -1,4 +1,5 @@
-// Transposed convolutions: stride x stride phases of outputs, each a direct convolution with the taps that reach it.
+// Transposed convolutions: stride x stride phases of outputs, each a direct convolution with the taps that
+// reach it.
 #include <algorithm>
 
 #include "backends/cpu/kernels/chunks.h"

@@ -70,8 +70,8 @@ struct Tiles {
     ptrdiff_t at;    // of its first output
 };
 
-// Tiles of R rows of C outputs of a K x K kernel with stride S: every input is loaded once for all the outputs of a
-// tile it counts in. Each output sums its taps row by row, as everywhere.
+// Tiles of R rows of C outputs of a K x K kernel with stride S: every input is loaded once for all the
+// outputs of a tile it counts in. Each output sums its taps row by row, as everywhere.
 template <int K, int S, int R, int C>
 HWY_NOINLINE void depthwiseTileF32(const DepthwiseArgs& t, const Tiles& tiles, V lo, V hi) {
     const D d;
@@ -178,7 +178,7 @@ void activateRows(const DepthwiseArgs& t, int begin, int end) {
         activate(t.dst + begin * line, static_cast<size_t>((end - begin) * line), t.act, t.lo, t.hi);
 }
 
-// What a tile at an end of its rows reads: copies with zeros for what lies outside the map. A row is copied once for
+// The input of a tile at an end of its rows: copies with zeros outside the map. A row is copied once for
 // all the output rows that read it.
 template <int K, int S>
 class BorderRows {
@@ -213,7 +213,8 @@ void squareRowsF32(const DepthwiseArgs& t) {
     const D d;
     const ConvShape& s = *t.shape;
     const V lo = hn::Set(d, t.lo), hi = hn::Set(d, t.hi);
-    // Tiles of `narrow` + 1 columns, then of `narrow` ones; from `begin` to `end` they lie inside the map's width.
+    // Tiles of `narrow` + 1 columns, then of `narrow` ones; from `begin` to `end` they lie inside the map's
+    // width.
     const int tiles = (s.ow + kColumns - 1) / kColumns, narrow = s.ow / tiles, wide = s.ow % tiles;
     const auto columnsOf = [&](int i) { return narrow + (i < wide); };
     const auto columnOf = [&](int i) { return i * narrow + std::min(i, wide); };

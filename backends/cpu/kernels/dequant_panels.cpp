@@ -40,7 +40,8 @@ size_t DequantPanels::scalesAt(const OutPanel& panel) const {
     return codes + size_t(panel.block) * k_->lanes * 2 * blocks_ * sizeof(float);
 }
 
-// The codes of one output channel in the order of the rows, those of 4 bits in pairs, the even one in the low half.
+// The codes of one output channel in the order of the rows, those of 4 bits in pairs, the even one in the low
+// half.
 void DequantPanels::storedBytes(const int8_t* from, uint8_t* to) const {
     const int count = rows(), channels = channels_, area = area_;
     std::vector<int8_t> ordered;

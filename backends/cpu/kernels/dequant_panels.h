@@ -1,5 +1,5 @@
-// Weights that stay quantised in memory: panels of int8 or int4 codes with the scale and the minimum of each output channel
-// (or block of one), expanded to floats or bf16 pairs right before a product uses them.
+// Weights that stay quantised in memory: panels of int8 or int4 codes with the scale and the minimum of each
+// output channel (or block of one), expanded to floats or bf16 pairs right before a product uses them.
 #pragma once
 #include <vector>
 
@@ -25,7 +25,8 @@ class DequantPanels {
     void pack(const QuantizedWeightsView& weights, const OutPanel& panel, void* packed) const;
     // Rows first .. first + count of the panel to [count][width] floats.
     void expand(const void* packed, const OutPanel& panel, int first, int count, float* out) const;
-    // All rows of a panel in TapMajor order as the panel kernels take them: each tap's channels in whole pairs.
+    // All rows of a panel in TapMajor order as the panel kernels take them: each tap's channels in whole
+    // pairs.
     void expand(const void* packed, const OutPanel& panel, uint16_t* out) const;
     void expand(const void* packed, const OutPanel& panel, float* out) const {
         expand(packed, panel, 0, rows(), out);
@@ -33,7 +34,7 @@ class DequantPanels {
 
   private:
     int storedRows() const { return bits_ == 4 ? (rows() + 1) / 2 : rows(); }  // bytes per output channel
-    // Where a row's weight lies among those of its output channel.
+    // The position of a row's weight among those of its output channel.
     int position(int row) const {
         return order_ == Rows::TapMajor ? row % channels_ * area_ + row / channels_ : row;
     }

@@ -1,5 +1,5 @@
-// Direct convolutions of any forward shape: products of taps and channels, one row of outputs at a time. Groups that do
-// not fill vectors are multiplied as if they were dense, with zero weights.
+// Direct convolutions of any forward shape: products of taps and channels, one row of outputs at a time.
+// Groups that do not fill vectors are multiplied as if they were dense, with zero weights.
 #include "backends/cpu/kernels/conv_cost.h"
 #include "backends/cpu/kernels/conv_implementations.h"
 #include "backends/cpu/kernels/gemm_conv.h"

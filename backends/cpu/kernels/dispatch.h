@@ -13,7 +13,7 @@
 // Highway's own dispatcher is not used: it keeps its choice in process-wide state inside libhwy.
 #pragma once
 
-// What the build leaves out (MNN_C_ISAS of CMake), as Highway's names joined with |.
+// The targets that the build leaves out (MNN_C_ISAS of CMake), as Highway's names joined with |.
 #ifndef MNNC_LEFT_OUT_TARGETS
 #define MNNC_LEFT_OUT_TARGETS 0
 #endif
@@ -22,7 +22,7 @@
 #define HWY_DISABLED_TARGETS \
     (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | (MNNC_LEFT_OUT_TARGETS))
 #endif
-// NEON is the baseline of 64-bit Arm, and Highway leaves out what is below the baseline unless told otherwise.
+// NEON is the baseline of 64-bit Arm, and Highway leaves out targets below the baseline by default.
 #if defined(__aarch64__) && !defined(HWY_COMPILE_ALL_ATTAINABLE)
 #define HWY_COMPILE_ALL_ATTAINABLE
 #endif
@@ -32,7 +32,8 @@
 #ifndef HWY_BROKEN_EMU128
 #define HWY_BROKEN_EMU128 0
 #endif
-// Under sanitizers Highway would call its library, which is not linked, where an index of a shuffle is out of range.
+// Under sanitizers Highway would call its library, which is not linked, where an index of a shuffle is out of
+// range.
 #ifndef HWY_IS_DEBUG_BUILD
 #define HWY_IS_DEBUG_BUILD 0
 #endif

@@ -139,8 +139,8 @@ void powFloat(const void* a, Operand aMode, const void* b, Operand bMode, void* 
     pairScalar<float, float, powF>(a, aMode, b, bMode, y, n, lanes);
 }
 
-// int32 arithmetic wraps; whatever would trap or be undefined (division by zero, overflow to int) has a
-// value.
+// int32 arithmetic wraps; operations that would trap or be undefined (division by zero, overflow to int)
+// have a value.
 int32_t wrap(uint32_t v) {
     return static_cast<int32_t>(v);
 }

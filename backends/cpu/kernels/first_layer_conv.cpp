@@ -1,5 +1,5 @@
-// Convolutions of up to four channels, as nets begin with: products read planes of one channel each, and the taps of a
-// kernel row side by side like the channels of others. The input may be row-major.
+// Convolutions of up to four channels, as nets begin with: products read planes of one channel each, and the
+// taps of a kernel row side by side like the channels of others. The input may be row-major.
 #include <algorithm>
 #include <cstring>
 
@@ -11,7 +11,7 @@
 namespace mnnc {
 namespace {
 
-// Where the taps leave the map, or the input is packed, its rows are copied strip by strip, each just before its
+// If taps leave the map or the input is packed, its rows are copied strip by strip, each just before its
 // products.
 struct PlaneGeometry : GemmGeometry {
     TapExtent extent;

@@ -1,113 +1,18 @@
-// Matrix products: packing of B, splitting into tasks, and batches.
+// Matrix products: splitting into tasks, A as bf16 or transposed, and batches.
 #include "backends/cpu/kernels/gemm.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 
+#include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/cpu_costs.h"
-#include "backends/cpu/kernels/pack.h"
-#include "backends/cpu/kernels/panels.h"
+#include "backends/cpu/kernels/gemm_panels.h"
 
 namespace mnnc {
 namespace {
 
 constexpr ptrdiff_t kNoOffset[1] = {0};
 constexpr long kMinRows = 36;  // of a chunk: fewer would leave tiles of products half empty
-
-int blocksOf(int n, int lanes) {
-    return (n + lanes - 1) / lanes;
-}
-
-// The packing must not depend on M: a constant B serves every batch size.
-int gemmPanelBlocks(const Kernels& k, int N) {
-    return bestPanelBlocks(*k.panels, 8 * 9, blocksOf(N, k.lanes));
-}
-
-int panelCount(const Kernels& k, int N) {
-    const int nb = gemmPanelBlocks(k, N);
-    return (blocksOf(N, k.lanes) + nb - 1) / nb;
-}
-
-OutPanel panelAt(const Kernels& k, int N, int i) {
-    const int panels = panelCount(k, N), blocks = blocksOf(N, k.lanes);
-    const int from = static_cast<int>(static_cast<long>(blocks) * i / panels);
-    return {from, static_cast<int>(static_cast<long>(blocks) * (i + 1) / panels) - from};
-}
-
-// Rows of B in a packed panel: whole pairs for bf16.
-int packedRows(GemmType type, int K) {
-    return type == GemmType::Bf16 ? (K + 1) / 2 * 2 : K;
-}
-
-void packPairs(const Kernels& k, int N, int K, const float* b, size_t ldb, bool transB, OutPanel p,
-               uint16_t* packed) {
-    const int P = k.lanes, width = p.nb * P, n0 = p.block * P, real = std::min(width, N - n0);
-    uint16_t* out = packed + size_t(n0) * packedRows(GemmType::Bf16, K);
-    if (!transB) {
-        alignas(64) float rows[2][4 * 16] = {};
-        for (int kk = 0; kk < K; kk += 2, out += 2 * width) {
-            const float* pair[2];
-            for (int odd = 0; odd < 2; ++odd) {
-                pair[odd] = b + (kk + odd) * ldb + n0;
-                if (real == width && kk + odd < K) continue;
-                const int count = kk + odd < K ? real : 0;
-                if (count) std::memcpy(rows[odd], pair[odd], count * sizeof(float));
-                std::fill(rows[odd] + count, rows[odd] + width, 0.0f);
-                pair[odd] = rows[odd];
-            }
-            k.bf16->interleave(pair[0], pair[1], width, out);
-        }
-        return;
-    }
-    // Pairs lie side by side in B's rows: as elements of 32 bits they are transposed like floats.
-    constexpr int kChunk = 64;
-    alignas(64) float rows[16 * kChunk / 2];
-    auto* halves = reinterpret_cast<uint16_t*>(rows);
-    for (int j = 0; j < p.nb; ++j) {
-        const int lanes = std::min(P, N - n0 - j * P);
-        const float* from = b + size_t(n0 + j * P) * ldb;
-        for (int kk = 0; kk < K; kk += kChunk) {
-            const int n = std::min(kChunk, K - kk), pairs = (n + 1) / 2;
-            for (int l = 0; l < lanes; ++l) {
-                k.bf16->convert(from + l * ldb + kk, n, halves + l * kChunk);
-                if (n % 2) halves[l * kChunk + n] = 0;
-            }
-            auto* column = reinterpret_cast<float*>(out) + size_t(kk / 2) * width + j * P;
-            k.pack->rowsToPanel(rows, kChunk / 2, lanes, pairs, column, width);
-        }
-    }
-}
-
-void packPanel(const Kernels& k, int N, int K, const float* b, size_t ldb, bool transB, OutPanel p,
-               float* packed) {
-    const int P = k.lanes, width = p.nb * P, n0 = p.block * P, real = std::min(width, N - n0);
-    float* out = packed + size_t(p.block) * P * K;
-    if (!transB) {
-        for (int kk = 0; kk < K; ++kk, out += width) {
-            std::memcpy(out, b + kk * ldb + n0, real * sizeof(float));
-            std::fill(out + real, out + width, 0.0f);
-        }
-        return;
-    }
-    constexpr int kChunk = 64;  // columns of B^T at a time
-    for (int j = 0; j < p.nb; ++j) {
-        const int lanes = std::min(P, N - n0 - j * P);
-        const float* rows = b + size_t(n0 + j * P) * ldb;
-        for (int kk = 0; kk < K; kk += kChunk) {
-            const int n = std::min(kChunk, K - kk);
-            k.pack->rowsToPanel(rows + kk, ldb, lanes, n, out + size_t(kk) * width + j * P, width);
-        }
-    }
-}
-
-void packPanel(const Kernels& k, GemmType type, int N, int K, const float* b, size_t ldb, bool transB,
-               OutPanel p, void* packed) {
-    if (type == GemmType::Bf16)
-        packPairs(k, N, K, b, ldb, transB, p, static_cast<uint16_t*>(packed));
-    else
-        packPanel(k, N, K, b, ldb, transB, p, static_cast<float*>(packed));
-}
 
 struct Product {
     const Kernels& k;
@@ -132,7 +37,7 @@ void runPanel(const Product& g, const T* a, size_t lda, OutPanel p, int m0, int 
     const int real = std::min(p.nb * P, g.N - n0);
     alignas(64) float bias[4 * 16] = {};
     if (g.post.bias) std::memcpy(bias, g.post.bias + n0, real * sizeof(float));
-    const int rows = packedRows(sizeof(T) == 2 ? GemmType::Bf16 : GemmType::Float, g.K);
+    const int rows = gemmPackedRows(sizeof(T) == 2 ? GemmType::Bf16 : GemmType::Float, g.K);
     PanelArgsOf<T> t;
     t.a = a;
     t.pixelStride = static_cast<ptrdiff_t>(lda);
@@ -170,14 +75,15 @@ size_t roundUp(size_t bytes) {
     return (bytes + 63) / 64 * 64;
 }
 
-// How tasks share rows of A and panels of B. One thread walks the panels of a chunk in order; several share them out.
+// How tasks share rows of A and panels of B. One thread walks the panels of a chunk in order; several share
+// them out.
 struct RowSplit {
     int rows, chunks, groups;
 };
 RowSplit splitRows(const Kernels& k, GemmType type, int M, int N, int K, int threads) {
     const long rowBytes = std::max(1, K) * (type == GemmType::Bf16 ? 2L : 4L);
     const long cacheRows = std::max(kMinRows, static_cast<long>(k.costs->cache.gemmInput / rowBytes));
-    const int panels = std::max(1, panelCount(k, N));
+    const int panels = std::max(1, gemmPanelCount(k, N));
     const Split split = splitGemm(
         {M, cacheRows, panels, double(M), double(K) * N / panels, k.costs->task.f32, k.costs->task.fetch},
         threads);
@@ -208,18 +114,6 @@ size_t flatBytes(int M, int K, bool transA) {
 
 }  // namespace
 
-size_t gemmPackedBytes(const Kernels& k, GemmType type, int N, int K) {
-    return size_t(blocksOf(N, k.lanes)) * k.lanes * packedRows(type, K) *
-           (type == GemmType::Bf16 ? sizeof(uint16_t) : sizeof(float));
-}
-
-void gemmPackB(const Kernels& k, GemmType type, int N, int K, const float* b, size_t ldb, bool transB,
-               void* packed, ThreadPool& pool) {
-    if (N <= 0 || K <= 0) return;
-    parallelFor(pool, panelCount(k, N),
-                [&](int i) { packPanel(k, type, N, K, b, ldb, transB, panelAt(k, N, i), packed); });
-}
-
 size_t gemmScratchBytes(const Kernels& k, const GemmArgs& args, int threads) {
     if (args.M <= 0 || args.N <= 0) return 64;
     size_t strips = 64;
@@ -235,18 +129,18 @@ size_t gemmScratchBytes(const Kernels& k, const GemmArgs& args, int threads) {
 namespace {
 
 void gemmFloat(const Product& g, const RowSplit& split, const float* a, size_t lda, ThreadPool& pool) {
-    const int panels = panelCount(g.k, g.N);
+    const int panels = gemmPanelCount(g.k, g.N);
     parallelFor(pool, split.chunks * split.groups, [&](int task) {
         const int chunk = task / split.groups, group = task % split.groups;
         const int m0 = chunk * split.rows, m1 = std::min(g.M, m0 + split.rows);
         for (int i = panels * group / split.groups; i < panels * (group + 1) / split.groups; ++i)
-            runPanel(g, a + m0 * lda, lda, panelAt(g.k, g.N, i), m0, m1);
+            runPanel(g, a + m0 * lda, lda, gemmPanelAt(g.k, g.N, i), m0, m1);
     });
 }
 
 void gemmBf16(const Product& g, const RowSplit& split, const float* a, size_t lda, uint16_t* strips,
               ThreadPool& pool) {
-    const int panels = panelCount(g.k, g.N);
+    const int panels = gemmPanelCount(g.k, g.N);
     const size_t row = stripRow(g.K);
     if (split.groups > 1) {
         parallelRanges(pool, g.M, 4 * pool.threads(), [&](long begin, long end) {
@@ -256,7 +150,7 @@ void gemmBf16(const Product& g, const RowSplit& split, const float* a, size_t ld
             const int chunk = task / split.groups, group = task % split.groups;
             const int m0 = chunk * split.rows, m1 = std::min(g.M, m0 + split.rows);
             for (int i = panels * group / split.groups; i < panels * (group + 1) / split.groups; ++i)
-                runPanel(g, strips + m0 * row, row, panelAt(g.k, g.N, i), m0, m1);
+                runPanel(g, strips + m0 * row, row, gemmPanelAt(g.k, g.N, i), m0, m1);
         });
         return;
     }
@@ -265,7 +159,7 @@ void gemmBf16(const Product& g, const RowSplit& split, const float* a, size_t ld
         uint16_t* strip = strips + thread * slot;
         const int m0 = chunk * split.rows, m1 = std::min(g.M, m0 + split.rows);
         fillStrip(g.k, a + m0 * lda, lda, m1 - m0, g.K, strip);
-        for (int i = 0; i < panels; ++i) runPanel(g, strip, row, panelAt(g.k, g.N, i), m0, m1);
+        for (int i = 0; i < panels; ++i) runPanel(g, strip, row, gemmPanelAt(g.k, g.N, i), m0, m1);
     });
 }
 
@@ -318,7 +212,7 @@ size_t batchedGemmScratchBytes(const Kernels& k, const BatchedGemmArgs& args, in
 void batchedGemm(const Kernels& k, const BatchedGemmArgs& args, ThreadPool& pool) {
     if (args.M <= 0 || args.N <= 0 || args.count <= 0) return;
     const size_t slot = slotBytes(k, args);
-    const int panels = panelCount(k, args.N), threads = pool.threads();
+    const int panels = gemmPanelCount(k, args.N), threads = pool.threads();
     const auto offset = [](const size_t* offsets, size_t step, int i) {
         return offsets ? offsets[i] : step * i;
     };
@@ -340,8 +234,8 @@ void batchedGemm(const Kernels& k, const BatchedGemmArgs& args, ThreadPool& pool
         auto* strip = reinterpret_cast<uint16_t*>(rest);
         if (args.type == GemmType::Bf16) fillStrip(k, a, lda, args.M, args.K, strip);
         const auto panel = [&](int p) {
-            const OutPanel at = panelAt(k, args.N, p);
-            packPanel(k, args.type, args.N, args.K, b, args.ldb, args.transB, at, packed);
+            const OutPanel at = gemmPanelAt(k, args.N, p);
+            gemmPackPanel(k, args.type, args.N, args.K, b, args.ldb, args.transB, at, packed);
             if (args.type == GemmType::Bf16)
                 runPanel(g, strip, stripRow(args.K), at, 0, args.M);
             else

@@ -1,7 +1,7 @@
 // Row-major matrix product C[M][N] = post(A x B), vectors along N, A broadcast element by element.
 //
 // B is prepacked into panels; a constant B once, a computed B into scratch on every call. Each element of C
-// is summed over k = 0..K-1 in that order whatever the number of threads.
+// is summed over k = 0..K-1 in that order for any number of threads.
 #pragma once
 #include <cstddef>
 

@@ -1,3 +1,4 @@
+// The loops that convolutions by matrix products share.
 #include "backends/cpu/kernels/gemm_conv.h"
 
 #include <algorithm>

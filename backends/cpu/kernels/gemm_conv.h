@@ -1,7 +1,8 @@
-// Convolutions as matrix products, pixels times panels of weights: the life cycle and the loops that their plans share.
+// Convolutions as matrix products, pixels times panels of weights: the life cycle and the loops that their
+// plans share.
 //
-// A plan describes where its outputs and their taps lie (GemmGeometry) and provides the pixels that products read: the
-// input itself, a copy of it with a border, or strips of it.
+// A plan describes where its outputs and their taps lie (GemmGeometry) and provides the pixels that products
+// read: the input itself, a copy of it with a border, or strips of it.
 #pragma once
 #include <vector>
 
@@ -12,8 +13,9 @@
 
 namespace mnnc {
 
-// How the outputs of a phase follow one another in the source and in the output. A unit is a pixel, and one product takes
-// many of them; or it is a row, and one product takes its pixels. Positions are pixels or rows of the source.
+// How the outputs of a phase follow one another in the source and in the output. A unit is a pixel, and one
+// product takes many of them; or it is a row, and one product takes its pixels. Positions are pixels or rows
+// of the source.
 struct OutputWalk {
     bool byPixel = false;
     int units = 0;
@@ -112,7 +114,7 @@ class GemmConvPlan : public ConvPlan, private FloatWeightPacker, private Quantiz
     size_t biasFloats() const;
 };
 
-// Where the units of a direct or transposed convolution lie, whose taps read a map with a border.
+// The geometry of a direct or transposed convolution, whose taps read a map with a border.
 struct RowGeometry : GemmGeometry {
     TapExtent extent;
     ptrdiff_t row = 0, plane = 0;  // elements

@@ -1,3 +1,4 @@
+// Rounds the source strip by strip, or as a whole where tasks share it.
 #include "backends/cpu/kernels/gemm_conv_bf16.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Convolutions as products of bf16: the source of each chunk of outputs is rounded once, into a strip that its panels
-// share.
+// Convolutions as products of bf16: the source of each chunk of outputs is rounded once, into a strip that
+// its panels share.
 #pragma once
 #include "backends/cpu/kernels/gemm_conv.h"
 
@@ -12,8 +12,8 @@ class Bf16GemmConvPlan : public GemmConvPlan {
         int first, count;
     };
 
-    // The source has `height` positions; an output reads `tapRows` of them. A position takes as many elements of the
-    // strip as OutputWalk has it.
+    // The source has `height` positions; an output reads `tapRows` of them. A position takes as many elements
+    // of the strip as OutputWalk has it.
     Bf16GemmConvPlan(const Kernels& k, const ConvShape& shape, const GemmWeightOptions& options,
                      GemmGeometry geometry, int height, int tapRows)
         : GemmConvPlan(k, shape, options, std::move(geometry)), height_(height), tapRows_(tapRows) {}
@@ -26,7 +26,7 @@ class Bf16GemmConvPlan : public GemmConvPlan {
     size_t sourceBytes(int threads) const override;
     void runImage(const GemmImage& image, ThreadPool& pool) const override;
 
-    // Where several tasks (or phases) read the same positions, all of them are rounded first.
+    // If several tasks (or phases) read the same positions, all of them are rounded first.
     bool wholeStrip(const Split& split) const { return split.groups > 1 || geometry_.walks.size() > 1; }
     Positions positionsOf(int u0, int u1) const;
     Positions allPositions() const;

@@ -1,3 +1,4 @@
+// Splits output channels into panels and packs their weights.
 #include "backends/cpu/kernels/gemm_conv_weights.h"
 
 #include <algorithm>
@@ -77,8 +78,8 @@ void GemmConvWeights::makePanels(int pixels) {
         }
         return;
     }
-    // Groups that do not fill blocks: a block of outputs reads the inputs of every group it holds, with zero weights
-    // where they are not its own.
+    // Groups that do not fill blocks: a block of outputs reads the inputs of every group it holds, with zero
+    // weights where they are not its own.
     for (int b = 0; b < ceilDiv(s_.oc, P); ++b) {
         const int last = std::min(s_.oc, (b + 1) * P) - 1;
         addPanel({b, 1}, b * P / ocg * icg, (last / ocg + 1) * icg);

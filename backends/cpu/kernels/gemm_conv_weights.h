@@ -1,5 +1,5 @@
-// The weights of convolutions by matrix products: how they are cut into panels and lie in memory, packing them, and
-// expanding quantised ones.
+// The weights of convolutions by matrix products: how they are cut into panels and lie in memory, packing
+// them, and expanding quantised ones.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace mnnc {
 
-// Some blocks of output channels and the inputs that they read. A run is what lies side by side in the source: the
-// channels of a tap, or in a first layer the taps of a kernel row.
+// Some blocks of output channels and the inputs that they read. A run is what lies side by side in the
+// source: the channels of a tap, or in a first layer the taps of a kernel row.
 struct GemmPanel {
     int block, nb;
     int inBlock;           // first block of input channels read
@@ -29,8 +29,8 @@ struct GemmWeightOptions {
     WeightQuantization quantization;  // bits of 0: they are packed as floats or bf16
 };
 
-// In memory: [phase][panel][run][element of the run][output channel of the panel], as bf16 in pairs of elements; or the
-// codes of DequantPanels.
+// In memory: [phase][panel][run][element of the run][output channel of the panel], as bf16 in pairs of
+// elements; or the codes of DequantPanels.
 class GemmConvWeights {
   public:
     // `pixels`: how many a product takes. Throws NotSupported where there are too many phases and panels.

@@ -1,4 +1,5 @@
-// Group convolutions whose groups are smaller than a vector: computed over planes, whole vectors of pixels at a time.
+// Group convolutions whose groups are smaller than a vector: computed over planes, whole vectors of pixels at
+// a time.
 
 #include <algorithm>
 #include <cstring>
@@ -40,7 +41,8 @@ class GroupedPlanesPlan final : public ConvPlan, FloatWeightPacker {
           ocb_(ceilDiv(shape.oc, k.lanes)),
           bundle_(bundleGroups(k.lanes, icg_, ocg_, groups)),
           bundles_(ceilDiv(groups, bundle_)) {
-        // With a stride s the input is cut into s x s phases, so that every tap reads one place after another.
+        // With a stride s the input is cut into s x s phases, so that every tap reads one place after
+        // another.
         const int reachY = (s_.kh - 1) * s_.dilateH / s_.strideH,
                   reachX = (s_.kw - 1) * s_.dilateW / s_.strideW;
         width_ = s_.ow + reachX;

@@ -1,5 +1,5 @@
-// Convolutions over int8 tensors in the packed layout [N][ceil(C/P)][H][W][P] (rounding: see int8_kernels.h). Lanes past
-// the last channel may hold anything.
+// Convolutions over int8 tensors in the packed layout [N][ceil(C/P)][H][W][P] (rounding: see int8_kernels.h).
+// Lanes past the last channel may hold anything.
 #pragma once
 #include <memory>
 

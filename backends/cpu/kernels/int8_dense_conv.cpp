@@ -112,8 +112,8 @@ class DensePlan final : public Int8ConvPlan {
                 for (const OutPanel& o : splitPanels(g * blocks, blocks, panelBlocks_))
                     add(o.block, o.nb, g * icg, (g + 1) * icg);
         } else {
-            // Groups that do not fill blocks: a block of outputs reads the inputs of every group it holds, with zero
-            // weights where they are not its own.
+            // Groups that do not fill blocks: a block of outputs reads the inputs of every group it holds,
+            // with zero weights where they are not its own.
             for (int b = 0; b < ocb_; ++b) {
                 const int last = std::min(s_.oc, (b + 1) * P) - 1;
                 add(b, 1, b * P / ocg * icg, (last / ocg + 1) * icg);
@@ -136,8 +136,8 @@ class DensePlan final : public Int8ConvPlan {
         return narrow_ ? source_.rowTaps() * k_.unit : p.channels / k_.lanes * fullSteps() + tailSteps(p);
     }
 
-    // A tap at a time: the codes of an output channel in the order of the steps, then those rows transposed in units of a
-    // step.
+    // A tap at a time: the codes of an output channel in the order of the steps, then those rows transposed
+    // in units of a step.
     void packPanel(const int8_t* weights, char* out, const Panel& p) const {
         const int P = k_.lanes, ocg = s_.oc / groups_, steps = stepsOf(p), width = p.nb * P;
         std::vector<float> rows(size_t(P) * steps);

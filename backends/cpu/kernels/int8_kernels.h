@@ -1,9 +1,9 @@
-// The functions that every instruction set implements for int8 execution. They run on one thread, allocate nothing and
-// take pointers only.
+// The functions that every instruction set implements for int8 execution. They run on one thread, allocate
+// nothing and take pointers only.
 //
 // Products take activations as x + 128, which the products of x86 want unsigned: as bytes in fours where the
-// CPU has VNNI, else as 16-bit numbers in pairs ("unit" is the number of bytes). Sums are exact integers and what
-// follows them is rounded operation by operation, so every instruction set gives the same bits.
+// CPU has VNNI, else as 16-bit numbers in pairs ("unit" is the number of bytes). Sums are exact integers and
+// what follows them is rounded operation by operation, so every instruction set gives the same bits.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -91,8 +91,8 @@ const Int8Kernels& int8Kernels(Isa isa, bool vnni = true);
 // The kinds of products: of unsigned bytes (VNNI), or of pairs of 16-bit numbers.
 enum class Int8Product { Vnni, Pairs };
 
-// The parts of Int8Kernels, each of which has a file of its own. `Vnni` only where the build has such products for
-// the instruction set (int8HasVnni).
+// The parts of Int8Kernels, each of which has a file of its own. `Vnni` only where the build has such
+// products for the instruction set.
 struct Int8GemmKernels {
     int lanes, maxPanelBlocks;
     int maxRows[5];

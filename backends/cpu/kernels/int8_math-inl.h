@@ -1,5 +1,5 @@
-// What the int8 kernels share: products of bytes or of pairs, and rounding. Included once per instruction set, hence
-// the toggling guard.
+// The int8 kernels share this: products of bytes or of pairs, and rounding. It is included once per
+// instruction set, hence the toggling guard.
 #if defined(MNNC_INT8_MATH_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef MNNC_INT8_MATH_INL_H
 #undef MNNC_INT8_MATH_INL_H

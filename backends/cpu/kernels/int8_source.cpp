@@ -1,3 +1,4 @@
+// Widens the input of int8 convolutions and adds its border.
 #include "backends/cpu/kernels/int8_source.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The input of dense int8 convolutions as products want it: x + 128 in units of the instruction set (1 or 2 bytes), with a
-// border where taps leave the map.
+// The input of dense int8 convolutions as products want it: x + 128 in units of the instruction set (1 or 2
+// bytes), with a border where taps leave the map.
 #pragma once
 #include <cstdint>
 #include <vector>

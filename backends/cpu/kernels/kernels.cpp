@@ -22,8 +22,8 @@ struct Choice {
     bool built;
 };
 
-// Best first, those of this kind of processor. A build for x86 with a raised baseline (-march=...) has no code
-// below that baseline.
+// Best first, those of this kind of processor. A build for x86 with a raised baseline (-march=...) has no
+// code below that baseline.
 constexpr Choice kChoices[] = {
 #if HWY_ARCH_ARM
     {Isa::Neon, "neon", HWY_STATIC_TARGET != HWY_EMU128},

@@ -39,7 +39,7 @@ struct Kernels {
 // build lacks. The tables are constants: the reference stays good.
 const Kernels& selectKernels(std::string_view isa = "");
 
-// What selectKernels accepts on this CPU, best first.
+// The names that selectKernels accepts on this CPU, best first.
 std::vector<std::string> availableIsas();
 
 }  // namespace mnnc

@@ -1,3 +1,4 @@
+// Layout conversions: the kernels of each instruction set and their threading.
 #include "backends/cpu/kernels/pack.h"
 
 #include <algorithm>

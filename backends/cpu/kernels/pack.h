@@ -23,13 +23,13 @@ struct PackKernels {
     // One channel block: `channels` (1..P) rows of `area` floats, `srcStride` apart, to area x P floats; and
     // back.
     void (*rowsToBlock)(const float* src, size_t srcStride, int channels, size_t area, float* dst);
-    // The same, but the `area` groups of P floats are dstStride apart: a column of a wider panel. Any four bytes do
-    // for a float: nothing is computed.
+    // The same, but the `area` groups of P floats are dstStride apart: a column of a wider panel. Any four
+    // bytes do for a float: nothing is computed.
     void (*rowsToPanel)(const float* src, size_t srcStride, int channels, size_t area, float* dst,
                         size_t dstStride);
     void (*blockToRows)(const float* src, int channels, size_t area, float* dst, size_t dstStride);
-    // A block of `area` vectors from lanes of 1 to kMaxSources others, in memory of its own; lanes that come from none
-    // become zero.
+    // A block of `area` vectors from lanes of 1 to kMaxSources others, in memory of its own; lanes that come
+    // from none become zero.
     static constexpr int kMaxSources = 4;
     void (*mixLanes)(const LaneSource* sources, int count, size_t area, float* dst);
 };

@@ -1,5 +1,5 @@
-// What the panel kernels of all element types share: tile sizes, addressing, the epilogue. Included once per
-// instruction set, hence the toggling guard.
+// The panel kernels of all element types share this: tile sizes, addressing, the epilogue. It is included
+// once per instruction set, hence the toggling guard.
 #if defined(MNNC_PANEL_TILE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef MNNC_PANEL_TILE_INL_H
 #undef MNNC_PANEL_TILE_INL_H

@@ -1,4 +1,5 @@
-// How output channels are split into panels and what a product costs: shared by convolutions and matrix products.
+// How output channels are split into panels and what a product costs: shared by convolutions and matrix
+// products.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -60,7 +61,8 @@ inline std::vector<OutPanel> splitPanels(int firstBlock, int blocks, int maxBloc
     return out;
 }
 
-// How a product's units (rows, or pixels) and panels are split into tasks: chunks of units times groups of panels.
+// How a product's units (rows, or pixels) and panels are split into tasks: chunks of units times groups of
+// panels.
 struct Split {
     int chunks, groups;
 };

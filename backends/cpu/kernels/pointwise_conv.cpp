@@ -1,5 +1,5 @@
-// 1x1 convolutions: products whose rows are pixels, in the order in which they are stored. With bf16 also those with a
-// stride, whose pixels are put side by side when they are rounded.
+// 1x1 convolutions: products whose rows are pixels, in the order in which they are stored. With bf16 also
+// those with a stride, whose pixels are put side by side when they are rounded.
 #include <algorithm>
 #include <utility>
 
@@ -12,7 +12,8 @@
 namespace mnnc {
 namespace {
 
-// Where the pixels of the input lie, in floats. Maps of one pixel (fully connected layers): the batch is the row.
+// The distances between the pixels and the planes of the input, in floats. In maps of one pixel (fully
+// connected layers) the batch is the row.
 struct PixelGeometry : GemmGeometry {
     ptrdiff_t pixel, plane;
 };

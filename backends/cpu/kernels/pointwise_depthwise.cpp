@@ -72,7 +72,7 @@ int64_t PointwiseDepthwisePlan::scratchBytes(int threads) const {
     return static_cast<int64_t>((2 * biasFloats() + std::max(1, threads) * threadFloats()) * sizeof(float));
 }
 
-// What the tasks of an image share.
+// The arguments that the tasks of an image share.
 struct PointwiseDepthwisePlan::Job {
     const float* src;
     float* dst;

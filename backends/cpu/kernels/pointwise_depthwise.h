@@ -1,5 +1,5 @@
-// A 1x1 convolution and a depthwise one that alone reads its output: a few rows at a time, so that the map between
-// them, often the largest of a net, stays in the second level cache and needs no memory of its own.
+// A 1x1 convolution and a depthwise one that alone reads its output: a few rows at a time, so that the map
+// between them, often the largest of a net, stays in the second level cache and needs no memory of its own.
 #pragma once
 #include <memory>
 #include <string>
@@ -18,7 +18,8 @@ class PointwiseDepthwisePlan {
     const ConvPlan& pointwise() const { return *pointwise_; }
     const ConvPlan& depthwise() const { return *depthwise_; }
     int64_t scratchBytes(int threads) const;
-    // As ConvPlan's, with the bits that the two plans give one after the other. Neither adds a residual.
+    // As ConvPlan::run(), with the same bits as the two plans give one after the other. Neither adds a
+    // residual.
     struct Side {
         const void* packed = nullptr;
         PostOps post;

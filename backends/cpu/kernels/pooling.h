@@ -1,5 +1,5 @@
 // Pooling over one channel block of the packed layout: [depth][height][width][P], one vector per position.
-// Every output is summed in one fixed order, long windows in blocks, whatever the number of threads.
+// Every output is summed in one fixed order, long windows in blocks, for any number of threads.
 #pragma once
 #include <cstdint>
 

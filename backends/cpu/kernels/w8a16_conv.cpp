@@ -1,6 +1,6 @@
-// Convolutions that multiply 8-bit weights as they are with activations rounded to 16 bits (W8A16): sums are exact, and
-// the rounding is about 1e-5 of the largest value. Results do not depend on the number of threads. A non-finite input
-// makes every output that shares its scale NaN.
+// Convolutions that multiply 8-bit weights as they are with activations rounded to 16 bits (W8A16): sums are
+// exact, and the rounding is about 1e-5 of the largest value. Results do not depend on the number of threads.
+// A non-finite input makes every output that shares its scale NaN.
 #include <bit>
 #include <cstring>
 #include <vector>
@@ -8,6 +8,7 @@
 #include "backends/cpu/kernels/conv_cost.h"
 #include "backends/cpu/kernels/conv_implementations.h"
 #include "backends/cpu/kernels/conv_packing.h"
+#include "backends/cpu/kernels/int8_codes.h"
 #include "backends/cpu/kernels/pack.h"
 #include "backends/cpu/kernels/panels.h"
 #include "backends/cpu/kernels/w8a16_input.h"
@@ -51,7 +52,8 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
     std::string algorithm() const override {
         return input_.pointwise() ? "gemm1x1.int16.w8" : "direct.int16.w8";
     }
-    // Codes in the order of the panels, then of all channels the scales, the scaled sums of the codes, the minima.
+    // Codes in the order of the panels, then of all channels the scales, the scaled sums of the codes, the
+    // minima.
     int64_t packedWeightBytes() const override {
         return codeBytes_ + ocb_ * int64_t{k_.lanes} * int64_t{sizeof(float)} * (minima_ ? 3 : 2);
     }
@@ -137,8 +139,8 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
             for (int b = 0; b < panel.nb; ++b) {
                 const int real = std::min(P, s_.oc - (first + b * P));
                 for (int l = 0; l < real; ++l)
-                    tapCodes(weights + size_t(first + b * P + l) * line + tap,
-                             reinterpret_cast<int8_t*>(rows.data() + l * fours));
+                    gatherCodes(weights + size_t(first + b * P + l) * line + tap, area(), s_.ic,
+                                reinterpret_cast<int8_t*>(rows.data() + l * fours));
                 k_.pack->rowsToBlock(rows.data(), fours, real, fours, columns.data());
                 int8_t* to = out + 2 * b * P;
                 for (int64_t pair = 0; pair < pairs(); pair += 2, to += 4 * width) {
@@ -152,15 +154,6 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
                     if (pair + 1 < pairs()) std::memcpy(to + 2 * width, odd, size_t(P) * 2);
                 }
             }
-    }
-
-    // The codes of one output and one tap.
-    void tapCodes(const int8_t* from, int8_t* to) const {
-        const int channels = s_.ic, step = area();
-        if (step == 1)
-            std::memcpy(to, from, size_t(channels));
-        else
-            for (int c = 0; c < channels; ++c) to[c] = from[size_t(c) * step];
     }
 
     Split splitFor(int threads) const {
@@ -259,8 +252,8 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
     std::vector<OutPanel> panels_;
 };
 
-// Products of 8-bit weights save half the multiply-adds and the expanding of the weights, but round every block of inputs
-// and scale every block of outputs. Measured on whole nets.
+// Products of 8-bit weights save half the multiply-adds and the expanding of the weights, but round every
+// block of inputs and scale every block of outputs. Measured on whole nets.
 bool isFasterThanExpanding(const Kernels& k, const ConvShape& s) {
     const CycleCosts& costs = k.costs->cycles;
     const int icb = ceilDiv(s.ic, k.lanes), ocb = ceilDiv(s.oc, k.lanes);

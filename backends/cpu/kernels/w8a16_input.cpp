@@ -1,3 +1,4 @@
+// Rounds activations to 16 bits, with a scale for each pixel or for the image.
 #include "backends/cpu/kernels/w8a16_input.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // The input of W8A16 convolutions: activations rounded to 16 bits, strip by strip.
 //
-// A pixel of a 1x1 convolution has a scale of its own, found when it is rounded. The pixels of other convolutions share
-// one for the image, because windows overlap; finding it takes a pass over the input.
+// A pixel of a 1x1 convolution has a scale of its own, found when it is rounded. The pixels of other
+// convolutions share one for the image, because windows overlap; finding it takes a pass over the input.
 #pragma once
 #include <cstdint>
 #include <vector>

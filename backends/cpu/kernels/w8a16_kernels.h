@@ -1,5 +1,5 @@
-// Products of 16-bit activations with int8 weights. The functions run on one thread, allocate nothing and take
-// pointers only.
+// Products of 16-bit activations with int8 weights. The functions run on one thread, allocate nothing and
+// take pointers only.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -40,16 +40,16 @@ struct W8A16PanelArgs {
     const int8_t* next = nullptr;  // weights to prefetch; null: those behind w
 };
 
-// How 16-bit numbers stand for floats: x = q * scale + offset. Floats that are all positive use the whole range
-// from -32768, others -32767 to 32767, with an offset of 0. All zeros where none reaches 1e-30; scale is NaN where
-// one is not finite.
+// How 16-bit numbers stand for floats: x = q * scale + offset. Floats that are all positive use the whole
+// range from -32768, others -32767 to 32767, with an offset of 0. All zeros where none reaches 1e-30; scale
+// is NaN where one is not finite.
 struct ActivationScale {
     float scale, offset, inverse;  // inverse: of scale
     int zero;                      // the 16-bit number for 0.0f
 };
 
-// A scale follows from the bits of the largest |x|, where infinity and NaN count as larger than all others, and from
-// all signs joined by or.
+// A scale follows from the bits of the largest |x|, where infinity and NaN count as larger than all others,
+// and from all signs joined by or.
 struct ActivationRange {
     uint32_t largest = 0, signs = 0;
 };
@@ -65,18 +65,21 @@ struct RoundPixelsArgs {
     float* sum;  // of a pixel's channels; null when not wanted
 };
 
+using W8A16PanelFn = void (*)(const W8A16PanelArgs& args);
+
 struct W8A16Kernels {
-    void (*panel)(const W8A16PanelArgs& args);  // with the tile sizes of PanelKernels
+    W8A16PanelFn panel;  // with the tile sizes of PanelKernels
     void (*roundPixels)(const RoundPixelsArgs& args);
     // The range of `lanes` channels of a block of pixels.
     ActivationRange (*range)(const float* src, size_t pixels, int lanes);
     ActivationScale (*scale)(const ActivationRange& range);
-    // Rounds `lanes` channels; the other lanes of dst are unspecified. Adds the channels' sum to each of sum[pixels],
-    // unless it is null.
+    // Rounds `lanes` channels; the other lanes of dst are unspecified. Adds the channels' sum to each of
+    // sum[pixels], unless it is null.
     void (*round)(const float* src, int pixels, int lanes, const ActivationScale& scale, int16_t* dst,
                   float* sum);
 };
 
 const W8A16Kernels* w8a16Kernels(Isa isa);  // null where the CPU or this build has no such products
+W8A16PanelFn w8a16GemmKernel(Isa isa);      // the part of it that has a file of its own
 
 }  // namespace mnnc

@@ -12,8 +12,8 @@
 namespace mnnc {
 namespace {
 
-// The transforms of larger tiles multiply the rounding of bf16. Measured on whole nets: F(2,3) is as exact as a direct
-// product, F(4,3) has 3 to 7 times its error, F(6,3) 7 to 20 times.
+// The transforms of larger tiles multiply the rounding of bf16. Measured on whole nets: F(2,3) is as exact as
+// a direct product, F(4,3) has 3 to 7 times its error, F(6,3) 7 to 20 times.
 constexpr int kMaxBf16Unit = 2;
 template <int Unit>
 bool accepts(const Kernels&, const ConvShape& s, const ConvOptions& options) {

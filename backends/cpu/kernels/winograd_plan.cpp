@@ -1,5 +1,5 @@
-// Winograd convolutions F(unit x unit, 3x3): tiles of the input are transformed, multiplied point by point, and
-// transformed back, as many tiles at a time as the second level cache holds.
+// Winograd convolutions F(unit x unit, 3x3): tiles of the input are transformed, multiplied point by point,
+// and transformed back, as many tiles at a time as the second level cache holds.
 #include "backends/cpu/kernels/winograd_plan.h"
 
 #include <algorithm>
@@ -102,7 +102,8 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
     // Too few chunks to keep the threads evenly busy: they share the work inside each.
     bool shared() const { return c_.chunks * s_.batch < std::max(2, 2 * threads_); }
 
-    // Strides that are multiples of 4 KiB would put all points of a tile into one set of the first level cache.
+    // Strides that are multiples of 4 KiB would put all points of a tile into one set of the first level
+    // cache.
     size_t pointStride(int blocks) const {
         return ((size_t(blocks) * c_.chunkTiles * k_.lanes / 16 + 1) | 1) * 16;
     }

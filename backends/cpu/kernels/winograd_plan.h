@@ -11,8 +11,8 @@ bool winogradUsesBf16(const Kernels& k, const ConvShape& shape, const ConvOption
 
 constexpr int kMaxWinogradProductTiles = 72;  // that the width of panels is chosen for
 
-// Into how many chunks the tiles of an image are cut at least: each chunk's transforms fit the second level cache and
-// still fill the tiles of products.
+// Into how many chunks the tiles of an image are cut at least: each chunk's transforms fit the second level
+// cache and still fill the tiles of products.
 int winogradChunkCount(const Kernels& k, const ConvShape& shape, int unit);
 
 // How the tiles of an image are cut into chunks.

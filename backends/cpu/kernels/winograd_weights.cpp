@@ -1,3 +1,4 @@
+// Transforms weights block by block, from floats or from quantised ones.
 #include "backends/cpu/kernels/winograd_weights.h"
 
 #include <algorithm>
@@ -11,8 +12,8 @@
 namespace mnnc {
 namespace {
 
-// The taps of one channel after the other for one block of output channels: 9 rows of P floats. Both kinds make them for
-// a few channels at a time.
+// The taps of one channel after the other for one block of output channels: 9 rows of P floats. Both kinds
+// make them for a few channels at a time.
 class FloatTaps {
   public:
     // `weights`: those of the block.
@@ -71,7 +72,7 @@ WinogradWeights::WinogradWeights(const Kernels& k, const ConvShape& shape,
     if (!options.quantization.bits) return;
     dequant_ = DequantPanels(k, options.quantization, shape, DequantPanels::Rows::ChannelMajor);
     if (!options.perPanel) return;
-    // What is made of a panel stays in the second level cache.
+    // The transformed weights of a panel stay in the second level cache.
     const size_t channel = size_t(points_) * options.panelBlocks * k.lanes * elementBytes();
     const auto most = static_cast<size_t>(k.costs->cache.winogradPanel) / channel;
     slice_ = std::max(static_cast<int>(most), 64) / 16 * 16;
@@ -84,8 +85,8 @@ size_t WinogradWeights::expandedBytes() const {
     return (stride * points_ * elementBytes() + 63) / 64 * 64;
 }
 
-// Elements from one point's weights to the next one's: channels in whole pairs for bf16, and an odd number of cache
-// lines, because all points of a channel are written at a time.
+// Elements from one point's weights to the next one's: channels in whole pairs for bf16, and an odd number of
+// cache lines, because all points of a channel are written at a time.
 size_t WinogradWeights::pointStride(int blocks, int channels) const {
     const size_t line = 64 / elementBytes();
     return ((size_t(blocks) * k_.lanes * rows(channels) + line - 1) / line | 1) * line;

@@ -1,5 +1,5 @@
-// The weights of Winograd convolutions, F(unit x unit, 3x3): transformed when they are packed, or quantised ones that are
-// expanded and transformed in a run.
+// The weights of Winograd convolutions, F(unit x unit, 3x3): transformed when they are packed, or quantised
+// ones that are expanded and transformed in a run.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,8 @@ struct WinogradWeightOptions {
     bool bf16 = false;
     int panelBlocks = 1;
     WeightQuantization quantization;
-    // Quantised ones are made for a panel when it is its turn, a slice of channels at a time; else all of them first.
+    // Quantised ones are made for a panel when it is its turn, a slice of channels at a time; else all of
+    // them first.
     bool perPanel = false;
 };
 

@@ -26,7 +26,7 @@ GemmType gemmType(const CpuBackend& backend) {
     return bf16 ? GemmType::Bf16 : GemmType::Float;
 }
 
-// What algorithm() says.
+// The text of algorithm().
 std::string gemmText(GemmType type) {
     return type == GemmType::Bf16 ? "gemm.bf16" : "";
 }
@@ -191,7 +191,7 @@ class MatMul final : public Execution {
         return args;
     }
 
-    // Where product i of the broadcast batch finds its operand; `own`: the operand's batch extents.
+    // The offset of the operand of product i of the broadcast batch; `own`: the operand's batch extents.
     static void fillOffsets(std::vector<size_t>& offsets, const OperandView& view, const Shape& own,
                             const Shape& batch) {
         offsets.clear();

@@ -1,3 +1,4 @@
+// Packs the weights that a model stores for the plan of a convolution, once for all sessions.
 #include "backends/cpu/ops/packed_conv_weights.h"
 
 #include <limits>

@@ -1,4 +1,4 @@
-// What executions of convolutions share: how a command is planned, and weights that the model stores.
+// Executions of convolutions share this: how a command is planned, and weights that the model stores.
 #pragma once
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Many weights are packed in stretches, each read when it is needed, and the result is as of one go.
+// Many weights are packed in chunks, each read when it is needed, with the same result as in one go.
 #include <gtest/gtest.h>
 
 #include <algorithm>
