@@ -18,18 +18,25 @@ TEXT_CALLS = (
 )
 # Lines about cost: constants that choose between ways to the same result, or a block's size.
 COST_LINES = re.compile(
-    r"Cycles|kWorth|kStretch|kCacheBytes|kStripBytes|kStripFloats|kPlanarBytes|kMaxExpanded|kWeightBytes|kFetch|"
-    r"bestCost|\bcost\b|\bfit\b|perTask|splitProduct|evenPieces|__builtin_prefetch|4 \* pool\.threads"
+    r"Cycles|cycles\(|costs->|costs_\.|costs\.|kMinPixelChunk|kMinRows|cacheUnits|cacheRows|taskGroups|minWork|"
+    r"bestCost|\bcost\b|splitGemm|taskCount|__builtin_prefetch|4 \* pool\.threads"
 )
 # Default values of members, which whoever fills the struct overwrites; and what is no statement.
 MEMBER_SCOPE = re.compile(r"\b(?:struct|class|union)\b[^;{}()]*$")
 NO_STATEMENT = re.compile(r"= (?:default|delete)$")
 # Functions about cost, by file: everything in them.
 COST_FUNCTIONS = {
-    "backends/cpu/kernels/panels.h": ("tileCycles", "productCycles", "bestPanelBlocks", "splitProduct"),
-    "backends/cpu/kernels/conv.cpp": ("withTraffic", "directCycles", "winogradCycles", "codeCycles", "codesPay"),
-    "backends/cpu/kernels/int8_conv.cpp": ("bestBlocks", "tileCycles"),
-    "backends/cpu/kernels/winograd_plan.cpp": ("winogradChunks",),
+    "backends/cpu/kernels/panels.h": ("tileCycles", "gemmCycles", "bestPanelBlocks", "splitGemm"),
+    "backends/cpu/kernels/conv_cost.cpp": ("withTraffic", "gemmConvCycles"),
+    "backends/cpu/kernels/chunks.h": ("taskCount",),
+    "backends/cpu/kernels/w8a16_conv.cpp": ("isFasterThanExpanding", "cycles"),
+    "backends/cpu/kernels/winograd_conv.cpp": ("winogradChunkCount", "cycles"),
+    "backends/cpu/kernels/depthwise_conv.cpp": ("cycles",),
+    "backends/cpu/kernels/grouped_planes_conv.cpp": ("cycles",),
+    "backends/cpu/kernels/first_layer_conv.cpp": ("cycles",),
+    "backends/cpu/kernels/pointwise_conv.cpp": ("cycles",),
+    "backends/cpu/kernels/deconvolution.cpp": ("cycles",),
+    "backends/cpu/kernels/direct_conv.cpp": ("cycles",),
 }
 # Exchanging the first two arguments of these changes nothing.
 COMMUTATIVE = (
