@@ -4,21 +4,15 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
+#include "commands.h"
 #include "common.h"
-#include "resident.h"
+#include "json.h"
+#include "process_memory.h"
+#include "text.h"
 
 namespace tool {
 namespace {
-
-struct Options {
-    CommonFlags flags;
-    std::string model;
-    bool json = false;
-    double seconds = 1.0;
-    uint64_t seed = 1;
-};
 
 using Clock = std::chrono::steady_clock;
 
@@ -45,7 +39,7 @@ double timedRun(const Session& session, const std::vector<Array>& arrays) {
     return since(begin);
 }
 
-Figures measure(const Options& options, uint64_t residentAtStart) {
+Figures measure(const BenchOptions& options, uint64_t residentAtStart) {
     Figures figures;
     const Clock::time_point begin = Clock::now();
     const Interpreter model = openModel(options.model);
@@ -62,10 +56,10 @@ Figures measure(const Options& options, uint64_t residentAtStart) {
     figures.firstMs = figures.loadMs + since(first);
 
     const bool progress = isatty(STDERR_FILENO) && figures.firstMs * 3 + options.seconds * 1000 > 2000;
-    if (progress) fmt::print(stderr, "warming up ...\n");
+    if (progress) text::print(stderr, "warming up ...\n");
     const Clock::time_point warm = Clock::now();
     for (int i = 0; i < 3 || (since(warm) < options.seconds * 200 && i < 100); i++) timedRun(session, arrays);
-    if (progress) fmt::print(stderr, "measuring for {:.0f} s ...\n", options.seconds);
+    if (progress) text::print(stderr, "measuring for {:.0f} s ...\n", options.seconds);
     const Clock::time_point start = Clock::now();
     while (figures.runs.size() < 5 || since(start) < options.seconds * 1000)
         figures.runs.push_back(timedRun(session, arrays));
@@ -80,11 +74,13 @@ Figures measure(const Options& options, uint64_t residentAtStart) {
     return figures;
 }
 
-void bench(const Options& options, uint64_t residentAtStart) {
+}  // namespace
+
+int bench(const BenchOptions& options, uint64_t residentAtStart) {
     options.flags.checkTogether();
     const Figures figures = measure(options, residentAtStart);
     if (options.json) {
-        nlohmann::ordered_json json;
+        Json json;
         json["model"] = options.model;
         json["backend"] = options.flags.backend;
         json["threads"] = options.flags.threads;
@@ -98,37 +94,18 @@ void bench(const Options& options, uint64_t residentAtStart) {
         json["first_ms"] = figures.firstMs;
         json["peak_bytes"] = figures.peakBytes;
         json["arena_bytes"] = figures.arenaBytes;
-        fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
-        return;
+        text::print("{}\n", json.dump(2));
+        return 0;
     }
-    fmt::print("{}, {}, {} thread{}, {} runs\n", options.model, options.flags.backend, options.flags.threads,
-               options.flags.threads == 1 ? "" : "s", figures.runs.size());
-    fmt::print("  run    median {:.3f} ms   min {:.3f} ms   p90 {:.3f} ms\n", figures.quantile(0.5),
-               figures.runs.front(), figures.quantile(0.9));
-    fmt::print("  load   {:.1f} ms (file to session ready)   first result after {:.1f} ms\n", figures.loadMs,
-               figures.firstMs);
-    fmt::print("  memory {} peak above process start, of it arena {}\n", bytesText(figures.peakBytes),
-               bytesText(figures.arenaBytes));
-}
-
-}  // namespace
-
-void addBench(CLI::App& app, uint64_t residentAtStart) {
-    CLI::App* command = app.add_subcommand("bench", "Time a model with random inputs");
-    auto options = std::make_shared<Options>();
-    command->add_option("MODEL", options->model, "The .mnn file")->required();
-    command->add_flag("--json", options->json, "Print JSON");
-    command->add_option("--seconds", options->seconds, "Measure for about this long")
-        ->check(CLI::Range(0.0, 3600.0))
-        ->capture_default_str();
-    command->add_option("--seed", options->seed, "Of the random inputs")->capture_default_str();
-    options->flags.addTo(*command);
-    command->footer(
-        "Inputs are written again before each run, outside the clock. Times in ms; memory is the peak of "
-        "the\n"
-        "resident set above process start.\n\n"
-        "Example: taskset -c 0 mnn bench net.mnn --shape data=1x3x320x320 --json");
-    command->callback([options, residentAtStart] { bench(*options, residentAtStart); });
+    text::print("{}, {}, {} thread{}, {} runs\n", options.model, options.flags.backend, options.flags.threads,
+                options.flags.threads == 1 ? "" : "s", figures.runs.size());
+    text::print("  run    median {:.3f} ms   min {:.3f} ms   p90 {:.3f} ms\n", figures.quantile(0.5),
+                figures.runs.front(), figures.quantile(0.9));
+    text::print("  load   {:.1f} ms (file to session ready)   first result after {:.1f} ms\n", figures.loadMs,
+                figures.firstMs);
+    text::print("  memory {} peak above process start, of it arena {}\n", bytesText(figures.peakBytes),
+                bytesText(figures.arenaBytes));
+    return 0;
 }
 
 }  // namespace tool

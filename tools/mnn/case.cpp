@@ -2,16 +2,16 @@
 
 #include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
+#include <iterator>
 #include <optional>
 
-#include "common.h"
+#include "errors.h"
+#include "json.h"
+#include "text.h"
 #include "zip.h"
 
 namespace tool {
 namespace {
-
-using nlohmann::json;
 
 constexpr const char* kArchive = "case.npz";
 constexpr const char* kDescription = "case.json";
@@ -31,11 +31,11 @@ class Source {
         return zip_ ? (folder_ / kArchive).string() + ":" + file : (folder_ / file).string();
     }
 
-    json description() const {
-        if (zip_) return json::parse(zip_->member(kDescription));
+    Json description() const {
+        if (zip_) return Json::parse(zip_->member(kDescription));
         std::ifstream in(folder_ / kDescription);
-        if (!in) throw ToolError(fmt::format("cannot open '{}'", nameOf(kDescription)));
-        return json::parse(in);
+        if (!in) throw ToolError(text::format("cannot open '{}'", nameOf(kDescription)));
+        return Json::parse(std::string(std::istreambuf_iterator<char>(in), {}));
     }
 
     Array array(const std::string& file) const {
@@ -47,61 +47,61 @@ class Source {
     std::optional<Zip> zip_;
 };
 
-CaseTensor readTensorEntry(const Source& source, const json& entry) {
+CaseTensor readTensorEntry(const Source& source, const Json& entry) {
     CaseTensor tensor;
-    tensor.name = entry.at("name").get<std::string>();
-    tensor.array = source.array(entry.at("file").get<std::string>());
-    const auto shape = entry.at("shape").get<std::vector<int64_t>>();
-    const auto type = entry.at("dtype").get<std::string>();
+    tensor.name = entry.at("name").string();
+    tensor.array = source.array(entry.at("file").string());
+    const auto shape = entry.at("shape").integers();
+    const auto type = entry.at("dtype").string();
     if (tensor.array.shape != shape || elementName(tensor.array.element) != type)
-        throw ToolError(fmt::format("'{}': case.json says {} of {}, its file holds {} of {}", tensor.name,
-                                    shapeText(shape), type, shapeText(tensor.array.shape),
-                                    elementName(tensor.array.element)));
+        throw ToolError(text::format("'{}': case.json says {} of {}, its file holds {} of {}", tensor.name,
+                                     shapeText(shape), type, shapeText(tensor.array.shape),
+                                     elementName(tensor.array.element)));
     return tensor;
 }
 
 CaseTensor& outputNamed(Case& item, const std::string& name) {
     for (CaseTensor& output : item.outputs)
         if (output.name == name) return output;
-    throw ToolError(fmt::format("case.json names '{}', which is no output of the case", name));
+    throw ToolError(text::format("case.json names '{}', which is no output of the case", name));
 }
 
 // true, or the names of the outputs it is meant for.
-void readArgmax(Case& item, const json& value) {
-    if (value.is_array()) {
-        for (const json& name : value) outputNamed(item, name.get<std::string>()).argmaxEqual = true;
-    } else if (value.get<bool>()) {
+void readArgmax(Case& item, const Json& value) {
+    if (value.isArray()) {
+        for (const Json& name : value.items()) outputNamed(item, name.string()).argmaxEqual = true;
+    } else if (value.boolean()) {
         for (CaseTensor& output : item.outputs) output.argmaxEqual = true;
     }
 }
 
-void readUnordered(Case& item, const json& value) {
+void readUnordered(Case& item, const Json& value) {
     const CaseTensor* first = nullptr;
-    for (const json& name : value.at("outputs")) {
-        CaseTensor& output = outputNamed(item, name.get<std::string>());
+    for (const Json& name : value.at("outputs").items()) {
+        CaseTensor& output = outputNamed(item, name.string());
         output.unordered = true;
         if (output.array.shape.empty())
-            throw ToolError(fmt::format("'{}' is a scalar, no list", output.name));
+            throw ToolError(text::format("'{}' is a scalar, no list", output.name));
         if (first && first->array.shape[0] != output.array.shape[0])
             throw ToolError(
-                fmt::format("'{}' and '{}' are no list of the same length", first->name, output.name));
+                text::format("'{}' and '{}' are no list of the same length", first->name, output.name));
         first = &output;
     }
-    item.maxUnmatched = value.value("max_unmatched", int64_t{0});
+    if (value.contains("max_unmatched")) item.maxUnmatched = value.at("max_unmatched").integer();
 }
 
 }  // namespace
 
 std::vector<std::filesystem::path> findCases(const std::filesystem::path& path) {
     namespace fs = std::filesystem;
-    if (!fs::is_directory(path)) throw ToolError(fmt::format("no folder '{}'", path.string()));
+    if (!fs::is_directory(path)) throw ToolError(text::format("no folder '{}'", path.string()));
     if (isCase(path)) return {path};
     std::vector<fs::path> found;
     for (const fs::directory_entry& entry : fs::directory_iterator(path))
         if (isCase(entry.path())) found.push_back(entry.path());
     if (found.empty())
-        throw ToolError(fmt::format("no {} and no {} in '{}' nor one level below", kArchive, kDescription,
-                                    path.string()));
+        throw ToolError(text::format("no {} and no {} in '{}' nor one level below", kArchive, kDescription,
+                                     path.string()));
     std::sort(found.begin(), found.end());
     return found;
 }
@@ -110,19 +110,19 @@ Case readCase(const std::filesystem::path& folder) {
     const Source source(folder);
     Case item;
     try {
-        const json description = source.description();
-        item.model = folder / description.at("model").get<std::string>();
-        for (const json& entry : description.at("inputs"))
+        const Json description = source.description();
+        item.model = folder / description.at("model").string();
+        for (const Json& entry : description.at("inputs").items())
             item.inputs.push_back(readTensorEntry(source, entry));
-        for (const json& entry : description.at("outputs"))
+        for (const Json& entry : description.at("outputs").items())
             item.outputs.push_back(readTensorEntry(source, entry));
-        const json& tolerance = description.at("tolerance");
-        item.tolerance = tolerance.at("relative_to_max").get<double>();
-        for (const json* place : {&description, &tolerance})
+        const Json& tolerance = description.at("tolerance");
+        item.tolerance = tolerance.at("relative_to_max").number();
+        for (const Json* place : {&description, &tolerance})
             if (place->contains("argmax_equal")) readArgmax(item, place->at("argmax_equal"));
         if (description.contains("unordered_rows")) readUnordered(item, description.at("unordered_rows"));
-    } catch (const json::exception& error) {
-        throw ToolError(fmt::format("'{}': {}", source.nameOf(kDescription), error.what()));
+    } catch (const JsonError& error) {
+        throw ToolError(text::format("'{}': {}", source.nameOf(kDescription), error.what()));
     }
     if (item.outputs.empty()) throw ToolError("the case expects no output");
     return item;

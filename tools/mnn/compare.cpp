@@ -2,20 +2,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <set>
 
+#include "commands.h"
 #include "common.h"
+#include "text.h"
 
 namespace tool {
 namespace {
-
-struct Options {
-    CommonFlags flags;
-    std::string model;
-    std::vector<std::string> backends = {"cpu", "vulkan"};
-    double tolerance = 1e-3;
-    uint64_t seed = 1;
-};
 
 // A tensor that an operator of the main graph makes.
 struct Made {
@@ -113,8 +108,9 @@ std::map<std::string, std::string> placement(const Session& session) {
         info.struct_size = sizeof info;
         check(mnn_session_op_info(session.get(), i, &info));
         std::string& place = places[info.name];
-        if (place.find(info.backend_name) == std::string::npos)
-            place += (place.empty() ? "" : "+") + std::string(info.backend_name);
+        if (place.find(info.backend_name) != std::string::npos) continue;
+        if (!place.empty()) place += '+';
+        place += info.backend_name;
     }
     return places;
 }
@@ -144,14 +140,17 @@ double relativeError(const Array& a, const Array& b) {
 }
 
 std::string percentOf(size_t part, size_t whole) {
-    return fmt::format("{:.0f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+    return text::format("{:.0f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
-int compare(const Options& options) {
-    if (options.backends.size() != 2) throw UsageError("--backends takes two, for example cpu,vulkan");
-    const bool gpu =
-        std::find(options.backends.begin(), options.backends.end(), "vulkan") != options.backends.end();
-    on(options.flags, gpu ? "vulkan" : "cpu").checkTogether();
+}  // namespace
+
+int compare(const CompareOptions& options) {
+    if (options.backends.size() != 2)
+        throw UsageError(text::format("--backends takes two, for example cpu,{}", kGpuBackend.name));
+    const bool gpu = std::any_of(options.backends.begin(), options.backends.end(),
+                                 [](const std::string& name) { return findBackend(name)->isGpu; });
+    on(options.flags, gpu ? kGpuBackend.name : options.backends[0]).checkTogether();
     const Interpreter model = openModel(options.model);
     std::vector<Made> made = madeTensors(model), skipped;
     const size_t all = made.size();
@@ -170,54 +169,22 @@ int compare(const Options& options) {
             relativeError(readTensor(tensorOf(first, one.tensor)), readTensor(tensorOf(second, one.tensor)));
         const auto place = places.find(one.op);
         const bool drifts = !(error <= options.tolerance);
-        fmt::print("{} {:<9.2e} {:<10} {:<22} {}\n", drifts ? "DRIFT" : "same ", error,
-                   place == places.end() ? "-" : place->second, one.type, one.tensor);
+        text::print("{} {:<9.2e} {:<10} {:<22} {}\n", drifts ? "DRIFT" : "same ", error,
+                    place == places.end() ? "-" : place->second, one.type, one.tensor);
         if (drifts) {
-            fmt::print("'{}' ({}) is the first operator beyond {:.0e}: {} on {} against {}\n", one.op,
-                       one.type, options.tolerance, fmt::format("{:.2e}", error), options.backends[1],
-                       options.backends[0]);
+            text::print("'{}' ({}) is the first operator beyond {:.0e}: {} on {} against {}\n", one.op,
+                        one.type, options.tolerance, text::format("{:.2e}", error), options.backends[1],
+                        options.backends[0]);
             return 1;
         }
         worst = std::max(worst, error);
     }
     for (const Made& one : skipped)
-        fmt::print("skipped: {} '{}', the session does not offer its result\n", one.type, one.tensor);
-    fmt::print("{} tensors agree within {:.0e}, the largest error is {:.2e}", made.size(), options.tolerance,
-               worst);
-    fmt::print("{}\n", skipped.empty() ? "" : fmt::format("; {} skipped", percentOf(skipped.size(), all)));
+        text::print("skipped: {} '{}', the session does not offer its result\n", one.type, one.tensor);
+    text::print("{} tensors agree within {:.0e}, the largest error is {:.2e}", made.size(), options.tolerance,
+                worst);
+    text::print("{}\n", skipped.empty() ? "" : text::format("; {} skipped", percentOf(skipped.size(), all)));
     return 0;
-}
-
-}  // namespace
-
-void addCompare(CLI::App& app, int& exitCode) {
-    CLI::App* command =
-        app.add_subcommand("compare", "Compare two backends operator by operator, with random inputs");
-    auto options = std::make_shared<Options>();
-    command->add_option("MODEL", options->model, "The .mnn file")->required();
-    command
-        ->add_option("--backends", options->backends,
-                     "The trusted one and the one to check (default: cpu,vulkan)")
-        ->delimiter(',')
-        ->type_name("A,B")
-        ->check(CLI::IsMember({"cpu", "vulkan"}));
-    command->add_option("--tolerance", options->tolerance, "Of a tensor: max|a - b| / max|a|")
-        ->check(CLI::NonNegativeNumber)
-        ->capture_default_str();
-    command->add_option("--seed", options->seed, "Of the random inputs, which lie in [0, 1)")
-        ->capture_default_str();
-    options->flags.addRestTo(*command);
-    options->flags.addShapesTo(*command);
-    command->footer(
-        "One line an operator's result, in the order of the model: same or DRIFT, the error, where\n"
-        "B ran it ('-': it computes nothing when running), type and tensor. Ends at the first DRIFT,\n"
-        "with exit code 1: what comes before it is right, so that operator is the one to look at.\n"
-        "Where values lie close together, positions (TopK, ArgMax) may differ without a defect.\n"
-        "Both sessions keep every result, which takes more memory than a plain run. Operators inside\n"
-        "of loops and branches are seen through their results only.\n\n"
-        "Examples: mnn compare net.mnn --backends cpu,vulkan\n"
-        "          mnn compare net.mnn --precision low --tolerance 3e-2 --device 0 --validate");
-    command->callback([options, &exitCode] { exitCode = compare(*options); });
 }
 
 }  // namespace tool

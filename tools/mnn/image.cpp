@@ -7,9 +7,10 @@
 #include <fstream>
 #include <memory>
 
-#include "common.h"
+#include "errors.h"
 #include "jpeg_check.h"
 #include "pnm.h"
+#include "text.h"
 
 namespace {
 
@@ -53,36 +54,36 @@ std::vector<unsigned char> readWhole(const std::string& path) {
     std::ifstream in(path, std::ios::binary | std::ios::ate);
     std::error_code ignored;
     if (!in || std::filesystem::is_directory(path, ignored))
-        throw ToolError(fmt::format("cannot open the image '{}'", path));
+        throw ToolError(text::format("cannot open the image '{}'", path));
     const auto size = static_cast<size_t>(in.tellg());
     if (size > kMaxBytes)
         throw ToolError(
-            fmt::format("the image '{}' has {} bytes, readable are up to {}", path, size, kMaxBytes));
+            text::format("the image '{}' has {} bytes, readable are up to {}", path, size, kMaxBytes));
     std::vector<unsigned char> bytes(size);
     in.seekg(0);
     in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
-    if (!in) throw ToolError(fmt::format("cannot read the image '{}' to its end", path));
+    if (!in) throw ToolError(text::format("cannot read the image '{}' to its end", path));
     return bytes;
 }
 
 Pixels decode(const std::vector<unsigned char>& file, int channels, const std::string& path) {
     if (const char* defect = jpegDefect(file))
-        throw ToolError(fmt::format("cannot read the image '{}': {}", path, defect));
+        throw ToolError(text::format("cannot read the image '{}': {}", path, defect));
     const int bytes = static_cast<int>(file.size());
     Pixels image;
     if (!stbi_info_from_memory(file.data(), bytes, &image.width, &image.height, &image.channels))
-        throw ToolError(fmt::format("cannot read the image '{}': {}", path, stbi_failure_reason()));
+        throw ToolError(text::format("cannot read the image '{}': {}", path, stbi_failure_reason()));
     const int64_t count = int64_t{image.width} * image.height;
     if (count < 1 || count > kMaxPixels)
-        throw ToolError(fmt::format("the image '{}' is {}x{}, readable are 1 to {} pixels", path, image.width,
-                                    image.height, kMaxPixels));
+        throw ToolError(text::format("the image '{}' is {}x{}, readable are 1 to {} pixels", path,
+                                     image.width, image.height, kMaxPixels));
     if (count > kSmallImage && count / kMaxPixelsPerByte > bytes)
-        throw ToolError(fmt::format("the image '{}' is {}x{}, for which its {} bytes are too few", path,
-                                    image.width, image.height, bytes));
+        throw ToolError(text::format("the image '{}' is {}x{}, for which its {} bytes are too few", path,
+                                     image.width, image.height, bytes));
     const std::unique_ptr<unsigned char, void (*)(void*)> pixels(
         stbi_load_from_memory(file.data(), bytes, &image.width, &image.height, &image.channels, channels),
         stbi_image_free);
-    if (!pixels) throw ToolError(fmt::format("cannot read the image '{}': {}", path, stbi_failure_reason()));
+    if (!pixels) throw ToolError(text::format("cannot read the image '{}': {}", path, stbi_failure_reason()));
     image.channels = channels;
     image.values.assign(pixels.get(), pixels.get() + count * channels);
     return image;
@@ -113,7 +114,7 @@ double perChannel(const std::vector<double>& values, int channel, double fallbac
 void checkChannelCount(const char* flag, const std::vector<double>& values, int channels) {
     if (values.size() > 1 && values.size() != static_cast<size_t>(channels))
         throw UsageError(
-            fmt::format("{} has {} numbers, the input has {} channels", flag, values.size(), channels));
+            text::format("{} has {} numbers, the input has {} channels", flag, values.size(), channels));
 }
 
 }  // namespace
@@ -134,9 +135,9 @@ Array readImage(const std::string& path, const std::vector<int64_t>& shape, bool
     if (shape.size() != 4 || shape[0] != 1 || (shape[c] != 1 && shape[c] != 3) || shape[h] < 1 ||
         shape[w] < 1 || shape[h] > 32768 || shape[w] > 32768)
         throw ToolError(
-            fmt::format("an image fits only inputs of batch 1 with 1 or 3 channels; this one is {} (give "
-                        "--shape where it is open)",
-                        shapeText(shape)));
+            text::format("an image fits only inputs of batch 1 with 1 or 3 channels; this one is {} (give "
+                         "--shape where it is open)",
+                         shapeText(shape)));
     const int channels = static_cast<int>(shape[c]), height = static_cast<int>(shape[h]),
               width = static_cast<int>(shape[w]);
     checkChannelCount("--mean", flags.mean, channels);
@@ -148,7 +149,7 @@ Array readImage(const std::string& path, const std::vector<int64_t>& shape, bool
     std::vector<unsigned char> resized(static_cast<size_t>(width) * height * channels);
     if (!stbir_resize_uint8(pixels.values.data(), pixels.width, pixels.height, 0, resized.data(), width,
                             height, 0, channels))
-        throw ToolError(fmt::format("cannot resize the image '{}' to {}x{}", path, width, height));
+        throw ToolError(text::format("cannot resize the image '{}' to {}x{}", path, width, height));
 
     Array array{Element::Float32, shape, std::vector<unsigned char>(resized.size() * sizeof(float))};
     const size_t area = static_cast<size_t>(width) * height;

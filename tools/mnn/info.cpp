@@ -1,24 +1,18 @@
 // mnn info: what a model is, and what a session of it would take.
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
+#include <map>
 #include <optional>
 
+#include "commands.h"
 #include "common.h"
+#include "json.h"
+#include "text.h"
 
 namespace tool {
 namespace {
 
-using nlohmann::ordered_json;
-
-struct Options {
-    CommonFlags flags;
-    std::string model;
-    bool json = false;
-    std::string plan;  // a report of the plan in place of everything else
-};
-
-std::string text(mnn_status (*get)(const mnn_interpreter_t*, const char**), const Interpreter& model) {
+std::string stringOf(mnn_status (*get)(const mnn_interpreter_t*, const char**), const Interpreter& model) {
     const char* value = nullptr;
     check(get(model.get(), &value));
     return value;
@@ -36,8 +30,8 @@ std::optional<std::vector<int64_t>> knownShape(const mnn_tensor_t* tensor) {
     return std::vector<int64_t>(dims, dims + rank);
 }
 
-ordered_json describeInputs(const Interpreter& model) {
-    ordered_json list = ordered_json::array();
+Json describeInputs(const Interpreter& model) {
+    Json list = Json::array();
     size_t count = 0;
     check(mnn_interpreter_input_count(model.get(), &count));
     for (size_t i = 0; i < count; i++) {
@@ -48,27 +42,27 @@ ordered_json describeInputs(const Interpreter& model) {
         check(mnn_interpreter_input_shape(model.get(), i, dims, MNN_MAX_RANK, &rank));
         check(mnn_interpreter_input_type(model.get(), i, &type));
         check(mnn_interpreter_input_format(model.get(), i, &format));
-        list.push_back({{"name", name},
-                        {"shape", std::vector<int32_t>(dims, dims + rank)},
-                        {"type", typeName(type)},
-                        {"format", formatName(format)}});
+        list.push(Json::object({{"name", name},
+                                {"shape", std::vector<int64_t>(dims, dims + rank)},
+                                {"type", typeName(type)},
+                                {"format", formatName(format)}}));
     }
     return list;
 }
 
-ordered_json describeOutputNames(const Interpreter& model) {
-    ordered_json list = ordered_json::array();
+Json describeOutputNames(const Interpreter& model) {
+    Json list = Json::array();
     size_t count = 0;
     check(mnn_interpreter_output_count(model.get(), &count));
     for (size_t i = 0; i < count; i++) {
         const char* name = nullptr;
         check(mnn_interpreter_output_name(model.get(), i, &name));
-        list.push_back({{"name", name}, {"shape", nullptr}});
+        list.push(Json::object({{"name", name}, {"shape", nullptr}}));
     }
     return list;
 }
 
-ordered_json describeOps(const Interpreter& model) {
+Json describeOps(const Interpreter& model) {
     std::map<std::string, size_t> counts, unsupported;
     size_t count = 0;
     check(mnn_interpreter_op_count(model.get(), &count));
@@ -80,28 +74,28 @@ ordered_json describeOps(const Interpreter& model) {
         counts[type]++;
         if (!supported) unsupported[type]++;
     }
-    return {{"total", count}, {"counts", counts}, {"unsupported", unsupported}};
+    return Json::object({{"total", count}, {"counts", counts}, {"unsupported", unsupported}});
 }
 
-ordered_json describeOutputs(const Session& session) {
-    ordered_json list = ordered_json::array();
+Json describeOutputs(const Session& session) {
+    Json list = Json::array();
     for (const mnn_tensor_t* tensor : outputsOf(session)) {
-        ordered_json entry = {{"name", nameOf(tensor)}, {"shape", nullptr}};
+        Json entry = Json::object({{"name", nameOf(tensor)}, {"shape", nullptr}});
         if (const auto shape = knownShape(tensor)) {
             int32_t type = 0;
             check(mnn_tensor_type(tensor, &type));
             entry["shape"] = *shape;
             entry["type"] = typeName(type);
         }
-        list.push_back(entry);
+        list.push(entry);
     }
     return list;
 }
 
-ordered_json describePlacement(const Session& session, const CommonFlags& flags) {
+Json describePlacement(const Session& session, const CommonFlags& flags) {
     std::map<std::string, size_t> counts{{"cpu", 0}, {"host_shape", 0}};
     if (flags.backend != "auto") counts.try_emplace(flags.backend, 0);
-    ordered_json ops = ordered_json::array();
+    Json ops = Json::array();
     size_t count = 0;
     check(mnn_session_op_count(session.get(), &count));
     for (size_t i = 0; i < count; i++) {
@@ -111,15 +105,16 @@ ordered_json describePlacement(const Session& session, const CommonFlags& flags)
         std::string where = op.host_shape != 0 ? "host_shape" : op.backend_name;
         if (where.empty()) where = "undecided";  // planned in a run
         counts[where]++;
-        ordered_json row = {{"op", op.name}, {"type", op.type_name}, {"backend", where}, {"reason", nullptr}};
+        Json row =
+            Json::object({{"op", op.name}, {"type", op.type_name}, {"backend", where}, {"reason", nullptr}});
         if (op.reason) row["reason"] = op.reason;
-        ops.push_back(row);
+        ops.push(row);
     }
-    return {{"counts", counts}, {"ops", ops}};
+    return Json::object({{"counts", counts}, {"ops", ops}});
 }
 
 // What only a session knows; `info` gets "session_error" instead when there can be none.
-void describeSession(ordered_json& info, const Interpreter& model, const CommonFlags& flags) {
+void describeSession(Json& info, const Interpreter& model, const CommonFlags& flags) {
     for (const char* key : {"flops", "flops_complete", "memory", "placement", "session_error"})
         info[key] = nullptr;
     try {
@@ -135,10 +130,10 @@ void describeSession(ordered_json& info, const Interpreter& model, const CommonF
         check(mnn_session_memory(session.get(), &memory));
         info["flops"] = flops;
         info["flops_complete"] = complete;
-        info["memory"] = {{"arena_bytes", memory.arena_bytes},
-                          {"weight_bytes", memory.weight_bytes},
-                          {"total_bytes", memory.total_bytes},
-                          {"peak_bytes", memory.peak_bytes}};
+        info["memory"] = Json::object({{"arena_bytes", memory.arena_bytes},
+                                       {"weight_bytes", memory.weight_bytes},
+                                       {"total_bytes", memory.total_bytes},
+                                       {"peak_bytes", memory.peak_bytes}});
         info["placement"] = describePlacement(session, flags);
     } catch (const MissingBackend&) {
         throw;
@@ -150,66 +145,63 @@ void describeSession(ordered_json& info, const Interpreter& model, const CommonF
     }
 }
 
-std::string shapeOrUnknown(const ordered_json& entry) {
-    return entry["shape"].is_null() ? "unknown before a run"
-                                    : shapeText(entry["shape"].get<std::vector<int64_t>>());
+std::string shapeOrUnknown(const Json& entry) {
+    return entry.at("shape").isNull() ? "unknown before a run" : shapeText(entry.at("shape").integers());
 }
 
-std::string string(const ordered_json& value) {
-    return value.get<std::string>();
-}
-
-void printCounts(const char* indent, const ordered_json& counts) {
-    std::vector<std::pair<std::string, size_t>> rows;
-    for (const auto& [name, count] : counts.items()) rows.emplace_back(name, count.get<size_t>());
+void printCounts(const char* indent, const Json& counts) {
+    std::vector<std::pair<std::string, uint64_t>> rows;
+    for (size_t i = 0; i < counts.names().size(); i++)
+        rows.emplace_back(counts.names()[i], counts.items()[i].natural());
     std::stable_sort(rows.begin(), rows.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
-    for (const auto& [name, count] : rows) fmt::print("{}{:>6}  {}\n", indent, count, name);
+    for (const auto& [name, count] : rows) text::print("{}{:>6}  {}\n", indent, count, name);
 }
 
-void printSession(const ordered_json& info) {
-    if (!info["session_error"].is_null()) {
-        fmt::print("no session    {}\n", string(info["session_error"]));
+void printSession(const Json& info) {
+    if (!info.at("session_error").isNull()) {
+        text::print("no session    {}\n", info.at("session_error").string());
         return;
     }
-    const ordered_json& memory = info["memory"];
-    fmt::print("flops         {}{}\n", countText(info["flops"].get<double>()),
-               info["flops_complete"].get<bool>() ? "" : " and what depends on contents");
-    fmt::print(
-        "memory        {} in all: arena {}, weights {}\n", bytesText(memory["total_bytes"].get<uint64_t>()),
-        bytesText(memory["arena_bytes"].get<uint64_t>()), bytesText(memory["weight_bytes"].get<uint64_t>()));
-    fmt::print("placement\n");
-    printCounts("  ", info["placement"]["counts"]);
-    for (const ordered_json& row : info["placement"]["ops"])
-        if (!row["reason"].is_null())
-            fmt::print("    {} '{}' on {}: {}\n", string(row["type"]), string(row["op"]),
-                       string(row["backend"]), string(row["reason"]));
+    const Json& memory = info.at("memory");
+    text::print("flops         {}{}\n", countText(info.at("flops").number()),
+                info.at("flops_complete").boolean() ? "" : " and what depends on contents");
+    text::print("memory        {} in all: arena {}, weights {}\n",
+                bytesText(memory.at("total_bytes").natural()), bytesText(memory.at("arena_bytes").natural()),
+                bytesText(memory.at("weight_bytes").natural()));
+    text::print("placement\n");
+    printCounts("  ", info.at("placement").at("counts"));
+    for (const Json& row : info.at("placement").at("ops").items())
+        if (!row.at("reason").isNull())
+            text::print("    {} '{}' on {}: {}\n", row.at("type").string(), row.at("op").string(),
+                        row.at("backend").string(), row.at("reason").string());
 }
 
-void printText(const ordered_json& info) {
-    fmt::print("model         {}\n", string(info["model"]));
+void printModel(const Json& info) {
+    text::print("model         {}\n", info.at("model").string());
     for (const char* key : {"model_version", "uuid", "biz_code"})
-        if (!string(info[key]).empty()) fmt::print("{:<14}{}\n", key, string(info[key]));
-    for (const ordered_json& input : info["inputs"])
-        fmt::print("input         {}  {}  {}  {}\n", string(input["name"]), shapeOrUnknown(input),
-                   string(input["type"]), string(input["format"]));
-    for (const ordered_json& output : info["outputs"])
-        fmt::print("output        {}  {}  {}\n", string(output["name"]), shapeOrUnknown(output),
-                   output.contains("type") ? string(output["type"]) : "");
-    fmt::print("parameters    {}\n", info["parameters"].is_null()
-                                         ? "unknown: the weight file cannot be read"
-                                         : countText(info["parameters"].get<double>()));
-    fmt::print("operators     {}\n", info["ops"]["total"].get<size_t>());
-    printCounts("  ", info["ops"]["counts"]);
-    if (!info["ops"]["unsupported"].empty()) {
-        fmt::print("unsupported\n");
-        printCounts("  ", info["ops"]["unsupported"]);
+        if (!info.at(key).string().empty()) text::print("{:<14}{}\n", key, info.at(key).string());
+    for (const Json& input : info.at("inputs").items())
+        text::print("input         {}  {}  {}  {}\n", input.at("name").string(), shapeOrUnknown(input),
+                    input.at("type").string(), input.at("format").string());
+    for (const Json& output : info.at("outputs").items())
+        text::print("output        {}  {}  {}\n", output.at("name").string(), shapeOrUnknown(output),
+                    output.contains("type") ? output.at("type").string() : "");
+    text::print("parameters    {}\n", info.at("parameters").isNull()
+                                          ? "unknown: the weight file cannot be read"
+                                          : countText(info.at("parameters").number()));
+    const Json& ops = info.at("ops");
+    text::print("operators     {}\n", ops.at("total").natural());
+    printCounts("  ", ops.at("counts"));
+    if (!ops.at("unsupported").items().empty()) {
+        text::print("unsupported\n");
+        printCounts("  ", ops.at("unsupported"));
     }
     printSession(info);
 }
 
 // As mnn_session_report() has it: "all" is the plan with all its passes, "passes" their names.
-void printPlan(const Interpreter& model, const Options& options) {
+void printPlan(const Interpreter& model, const InfoOptions& options) {
     CommonFlags flags = options.flags;
     flags.recordPlan = true;
     const Session session = createSession(model, flags);
@@ -223,54 +215,36 @@ void printPlan(const Interpreter& model, const Options& options) {
     check(mnn_session_report(session.get(), what.c_str(), nullptr, &size));
     std::string text(size, '\0');
     check(mnn_session_report(session.get(), what.c_str(), text.data(), &size));
-    fmt::print("{}", text.c_str());
+    text::print("{}", text.c_str());
 }
 
-void info(const Options& options) {
+}  // namespace
+
+int info(const InfoOptions& options) {
     options.flags.checkTogether();
     const Interpreter model = openModel(options.model);
-    if (!options.plan.empty()) return printPlan(model, options);
-    ordered_json result;
+    if (!options.plan.empty()) {
+        printPlan(model, options);
+        return 0;
+    }
+    Json result;
     result["model"] = options.model;
-    result["model_version"] = text(mnn_interpreter_model_version, model);
-    result["uuid"] = text(mnn_interpreter_uuid, model);
-    result["biz_code"] = text(mnn_interpreter_biz_code, model);
+    result["model_version"] = stringOf(mnn_interpreter_model_version, model);
+    result["uuid"] = stringOf(mnn_interpreter_uuid, model);
+    result["biz_code"] = stringOf(mnn_interpreter_biz_code, model);
     result["inputs"] = describeInputs(model);
     result["outputs"] = describeOutputNames(model);
     result["ops"] = describeOps(model);
     uint64_t parameters = 0;
     // A weight file that is missing does not hide what the model itself says; the session error names it.
     const bool counted = mnn_interpreter_parameter_count(model.get(), &parameters) == MNN_OK;
-    result["parameters"] = counted ? ordered_json(parameters) : ordered_json(nullptr);
+    result["parameters"] = counted ? Json(parameters) : Json();
     describeSession(result, model, options.flags);
     if (options.json)
-        fmt::print("{}\n", result.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+        text::print("{}\n", result.dump(2));
     else
-        printText(result);
-}
-
-}  // namespace
-
-void addInfo(CLI::App& app) {
-    CLI::App* command =
-        app.add_subcommand("info", "Show a model's inputs, outputs, operators, work and memory");
-    auto options = std::make_shared<Options>();
-    command->add_option("MODEL", options->model, "The .mnn file")->required();
-    command->add_flag("--json", options->json, "Print JSON; what is unknown before a run is null");
-    command->add_option(
-        "--plan", options->plan,
-        "Print the commands instead: 'after:PASS' after one pass of planning, 'all' before the "
-        "first and after each one, 'passes' the names of the passes");
-    options->flags.addTo(*command);
-    command->footer(
-        "Where the model leaves dims open, work and memory need --shape. Operators that this library\n"
-        "lacks are listed as unsupported. Placement: on which backend each operator runs, and why not\n"
-        "on the wanted one; host_shape is shape arithmetic on small integer tensors, which stays on\n"
-        "the CPU. Operators that compute nothing when running (constants, views) are not listed.\n\n"
-        "Examples: mnn info net.mnn --shape data=1x3x320x320 --json\n"
-        "          mnn info net.mnn --backend vulkan\n"
-        "          mnn info net.mnn --plan after:fuse-post-ops");
-    command->callback([options] { info(*options); });
+        printModel(result);
+    return 0;
 }
 
 }  // namespace tool

@@ -34,6 +34,4 @@ Array readNpy(const std::filesystem::path& path);
 Array parseNpy(std::string_view bytes, const std::string& file);  // the bytes of a file that errors name so
 void writeNpy(const std::filesystem::path& path, const Array& array);
 
-std::string shapeText(const std::vector<int64_t>& shape);  // "1x3x224x224", "scalar"
-
 }  // namespace tool

@@ -3,7 +3,8 @@
 #include <cctype>
 #include <string_view>
 
-#include "common.h"
+#include "errors.h"
+#include "text.h"
 
 namespace tool {
 namespace {
@@ -13,7 +14,7 @@ class Reader {
     Reader(std::span<const uint8_t> file, const std::string& path) : file_(file), path_(path) {}
 
     [[noreturn]] void bad(std::string_view what) const {
-        throw ToolError(fmt::format("cannot read the image '{}': {}", path_, what));
+        throw ToolError(text::format("cannot read the image '{}': {}", path_, what));
     }
 
     // White space and comments, then digits.
@@ -28,16 +29,16 @@ class Reader {
         int64_t value = 0;
         for (; at_ < file_.size() && std::isdigit(file_[at_]); ++at_) {
             value = value * 10 + (file_[at_] - '0');
-            if (value > most) bad(fmt::format("its {} is above {}", name, most));
+            if (value > most) bad(text::format("its {} is above {}", name, most));
         }
-        if (at_ == begin || value == 0) bad(fmt::format("its {} is no number above 0", name));
+        if (at_ == begin || value == 0) bad(text::format("its {} is no number above 0", name));
         return value;
     }
 
     // What follows the header and one byte of white space.
     std::span<const uint8_t> samples(size_t bytes) {
         if (at_ == file_.size() || bytes > file_.size() - at_ - 1)
-            bad(fmt::format("it has {} bytes, its pixels end after {}", file_.size(), at_ + 1 + bytes));
+            bad(text::format("it has {} bytes, its pixels end after {}", file_.size(), at_ + 1 + bytes));
         return file_.subspan(at_ + 1, bytes);
     }
 
@@ -60,7 +61,7 @@ Pixels readPnm(std::span<const uint8_t> file, int64_t mostPixels, const std::str
     const int64_t width = reader.number("width", mostPixels);
     const int64_t height = reader.number("height", mostPixels);
     if (width * height > mostPixels)
-        reader.bad(fmt::format("it is {}x{}, readable are up to {} pixels", width, height, mostPixels));
+        reader.bad(text::format("it is {}x{}, readable are up to {} pixels", width, height, mostPixels));
     image.width = static_cast<int>(width);
     image.height = static_cast<int>(height);
     const auto white = static_cast<uint32_t>(reader.number("largest value", 65535));
@@ -70,7 +71,7 @@ Pixels readPnm(std::span<const uint8_t> file, int64_t mostPixels, const std::str
     image.values.resize(count);
     for (size_t i = 0; i < count; ++i) {
         const uint32_t sample = sampleBytes == 2 ? samples[2 * i] << 8 | samples[2 * i + 1] : samples[i];
-        if (sample > white) reader.bad(fmt::format("it has a value {}, its largest is {}", sample, white));
+        if (sample > white) reader.bad(text::format("it has a value {}, its largest is {}", sample, white));
         image.values[i] = static_cast<uint8_t>((sample * 255 + white / 2) / white);
     }
     return image;

@@ -2,26 +2,17 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
+#include "commands.h"
 #include "common.h"
-#include "peak.h"
+#include "fma_peak.h"
+#include "json.h"
+#include "text.h"
 
 namespace tool {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Json = nlohmann::ordered_json;
-
-struct Options {
-    CommonFlags flags;
-    std::string model;
-    std::string trace;
-    bool json = false;
-    int runs = 20;
-    size_t top = 0;  // 0: all
-    uint64_t seed = 1;
-};
 
 struct Op {
     std::string name, type, backend, algorithm, shapes;
@@ -59,9 +50,9 @@ std::string shapesText(const mnn_tensor_t* const* tensors, size_t count) {
     for (size_t i = 0; i < count && i < 2; ++i) {
         if (i > 0) text += ", ";
         const std::vector<int64_t> shape = shapeOf(tensors[i]);
-        text += shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x"));
+        text += shapeText(shape);
     }
-    if (count > 2) text += fmt::format(", and {} more", count - 2);
+    if (count > 2) text += text::format(", and {} more", count - 2);
     return text;
 }
 
@@ -112,12 +103,13 @@ void writeTrace(const std::string& path, const std::vector<Op>& ops) {
         event["dur"] = op.ms.back() * 1e3;
         event["pid"] = 1;
         event["tid"] = 1;
-        event["args"] = {{"algorithm", op.algorithm}, {"shapes", op.shapes}, {"flops", op.flops}};
-        events.push_back(std::move(event));
+        event["args"] =
+            Json::object({{"algorithm", op.algorithm}, {"shapes", op.shapes}, {"flops", op.flops}});
+        events.push(std::move(event));
     }
     std::ofstream file(path);
-    file << Json({{"traceEvents", events}}).dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
-    if (!file.flush()) throw ToolError(fmt::format("cannot write '{}'", path));
+    file << Json::object({{"traceEvents", events}}).dump(1) << "\n";
+    if (!file.flush()) throw ToolError(text::format("cannot write '{}'", path));
 }
 
 struct Profile {
@@ -131,7 +123,7 @@ struct Profile {
     }
 };
 
-Profile measure(const Options& options) {
+Profile measure(const ProfileOptions& options) {
     const Interpreter model = openModel(options.model);
     const Session session = createSession(model, options.flags);
     applyShapes(session, options.flags);
@@ -165,7 +157,7 @@ Profile measure(const Options& options) {
     return profile;
 }
 
-void printJson(const Options& options, const Profile& profile) {
+void printJson(const ProfileOptions& options, const Profile& profile) {
     Json json;
     json["model"] = options.model;
     json["threads"] = options.flags.threads;
@@ -174,30 +166,30 @@ void printJson(const Options& options, const Profile& profile) {
     json["peak_gflops"] = profile.peak;
     json["ops"] = Json::array();
     for (const Op& op : profile.ops)
-        json["ops"].push_back({{"name", op.name},
-                               {"type", op.type},
-                               {"backend", op.backend},
-                               {"algorithm", op.algorithm},
-                               {"shapes", op.shapes},
-                               {"ms", op.median()},
-                               {"flops", op.flops},
-                               {"gflops", op.gflops()}});
-    fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+        json["ops"].push(Json::object({{"name", op.name},
+                                       {"type", op.type},
+                                       {"backend", op.backend},
+                                       {"algorithm", op.algorithm},
+                                       {"shapes", op.shapes},
+                                       {"ms", op.median()},
+                                       {"flops", op.flops},
+                                       {"gflops", op.gflops()}}));
+    text::print("{}\n", json.dump(2));
 }
 
 void printRow(const Profile& profile, const Op& op) {
     const double ms = op.median(), rate = op.gflops();
-    fmt::print("{:8.3f} {:5.1f}%  {:7} {:5}  {:20.20} {:17.17} {}  {}\n", ms, ms / profile.totalMs() * 100,
-               rate > 0 ? fmt::format("{:.1f}", rate) : "",
-               rate > 0 ? fmt::format("{:.0f}%", rate / profile.peak * 100) : "", op.type, op.algorithm,
-               op.shapes, op.name);
+    text::print("{:8.3f} {:5.1f}%  {:7} {:5}  {:20.20} {:17.17} {}  {}\n", ms, ms / profile.totalMs() * 100,
+                rate > 0 ? text::format("{:.1f}", rate) : "",
+                rate > 0 ? text::format("{:.0f}%", rate / profile.peak * 100) : "", op.type, op.algorithm,
+                op.shapes, op.name);
 }
 
-void printText(const Options& options, const Profile& profile) {
-    fmt::print("{}, {}, {} thread{}, medians of {} runs\n", options.model, options.flags.backend,
-               options.flags.threads, options.flags.threads == 1 ? "" : "s", options.runs);
-    fmt::print("run {:.3f} ms, sum of operators {:.3f} ms, peak of multiply-adds {:.0f} GFLOP/s\n\n",
-               profile.wallMs, profile.totalMs(), profile.peak);
+void printText(const ProfileOptions& options, const Profile& profile) {
+    text::print("{}, {}, {} thread{}, medians of {} runs\n", options.model, options.flags.backend,
+                options.flags.threads, options.flags.threads == 1 ? "" : "s", options.runs);
+    text::print("run {:.3f} ms, sum of operators {:.3f} ms, peak of multiply-adds {:.0f} GFLOP/s\n\n",
+                profile.wallMs, profile.totalMs(), profile.peak);
     std::vector<const Op*> shown;
     for (const Op& op : profile.ops) shown.push_back(&op);
     if (options.top > 0 && options.top < shown.size()) {
@@ -205,7 +197,7 @@ void printText(const Options& options, const Profile& profile) {
                          [](const Op* a, const Op* b) { return a->median() > b->median(); });
         shown.resize(options.top);
     }
-    fmt::print("      ms   share  GFLOP/s  peak  type                 algorithm         shapes, name\n");
+    text::print("      ms   share  GFLOP/s  peak  type                 algorithm         shapes, name\n");
     for (const Op* op : shown) printRow(profile, *op);
 
     struct Sum {
@@ -223,13 +215,15 @@ void printText(const Options& options, const Profile& profile) {
         ++found->count;
     }
     std::sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) { return a.ms > b.ms; });
-    fmt::print("\n      ms   share  GFLOP/s  count  type and algorithm\n");
+    text::print("\n      ms   share  GFLOP/s  count  type and algorithm\n");
     for (const Sum& sum : sums)
-        fmt::print("{:8.3f} {:5.1f}%  {:7.1f}  {:5}  {}\n", sum.ms, sum.ms / profile.totalMs() * 100,
-                   sum.flops / sum.ms * 1e-6, sum.count, sum.type);
+        text::print("{:8.3f} {:5.1f}%  {:7.1f}  {:5}  {}\n", sum.ms, sum.ms / profile.totalMs() * 100,
+                    sum.flops / sum.ms * 1e-6, sum.count, sum.type);
 }
 
-void profile(const Options& options) {
+}  // namespace
+
+int profile(const ProfileOptions& options) {
     options.flags.checkTogether();
     const Profile result = measure(options);
     if (!options.trace.empty()) writeTrace(options.trace, result.ops);
@@ -237,30 +231,7 @@ void profile(const Options& options) {
         printJson(options, result);
     else
         printText(options, result);
-}
-
-}  // namespace
-
-void addProfile(CLI::App& app) {
-    CLI::App* command = app.add_subcommand("profile", "Time every operator of a model with random inputs");
-    auto options = std::make_shared<Options>();
-    command->add_option("MODEL", options->model, "The .mnn file")->required();
-    command->add_flag("--json", options->json, "Print JSON");
-    command->add_option("--top", options->top,
-                        "Show the K operators that take longest (default: all, in order)");
-    command->add_option("--trace", options->trace, "Write the last run as a Chrome trace to this file");
-    command->add_option("--runs", options->runs, "Take medians over this many runs")
-        ->check(CLI::Range(1, 100000))
-        ->capture_default_str();
-    command->add_option("--seed", options->seed, "Of the random inputs")->capture_default_str();
-    options->flags.addTo(*command);
-    command->footer(
-        "GFLOP/s count what the operator's definition needs: algorithms that save products can pass the "
-        "peak,\n"
-        "which is measured here and now with the widest fp32 multiply-adds. A GPU takes many operators at\n"
-        "once; the first of them is shown with the time of all.\n\n"
-        "Example: taskset -c 0 mnn profile net.mnn --top 20 --trace net.json");
-    command->callback([options] { profile(*options); });
+    return 0;
 }
 
 }  // namespace tool

@@ -6,21 +6,13 @@
 #include <numeric>
 #include <set>
 
+#include "commands.h"
 #include "common.h"
 #include "image.h"
+#include "text.h"
 
 namespace tool {
 namespace {
-
-struct Options {
-    CommonFlags flags;
-    ImageFlags image;
-    std::string model;
-    std::vector<std::string> inputs;  // name=file, or a file alone where the model has one input
-    std::string output;
-    size_t top = 0;
-    std::string labels;
-};
 
 struct Source {
     mnn_tensor_t* tensor;
@@ -28,7 +20,7 @@ struct Source {
     Array array;  // read already for .npy files
 };
 
-std::vector<Source> matchInputs(const Session& session, const Options& options) {
+std::vector<Source> matchInputs(const Session& session, const RunOptions& options) {
     const std::vector<mnn_tensor_t*> inputs = inputsOf(session);
     std::vector<Source> sources;
     std::set<std::string> given;
@@ -45,20 +37,20 @@ std::vector<Source> matchInputs(const Session& session, const Options& options) 
             tensor = inputs[0];
         else
             throw UsageError(
-                fmt::format("--input {}: {}", text,
-                            text.find('=') == std::string::npos ? "write name=file" : mnn_last_error()));
+                text::format("--input {}: {}", text,
+                             text.find('=') == std::string::npos ? "write name=file" : mnn_last_error()));
         if (!given.insert(nameOf(tensor)).second)
-            throw UsageError(fmt::format("--input gives '{}' twice", nameOf(tensor)));
+            throw UsageError(text::format("--input gives '{}' twice", nameOf(tensor)));
         sources.push_back({tensor, file, {}});
     }
     for (const mnn_tensor_t* input : inputs)
         if (!given.count(nameOf(input)))
-            throw UsageError(fmt::format("input '{}' ({}) is missing: give --input {}=FILE", nameOf(input),
-                                         shapeText(shapeOf(input)), nameOf(input)));
+            throw UsageError(text::format("input '{}' ({}) is missing: give --input {}=FILE", nameOf(input),
+                                          shapeText(shapeOf(input)), nameOf(input)));
     return sources;
 }
 
-void feed(const Session& session, const Options& options, std::vector<Source>& sources) {
+void feed(const Session& session, const RunOptions& options, std::vector<Source>& sources) {
     for (Source& source : sources) {
         if (isImageFile(source.file)) continue;
         source.array = readNpy(source.file);
@@ -82,7 +74,7 @@ std::vector<std::string> readLabels(const std::string& path) {
     std::vector<std::string> labels;
     if (path.empty()) return labels;
     std::ifstream in(path);
-    if (!in) throw ToolError(fmt::format("cannot open '{}'", path));
+    if (!in) throw ToolError(text::format("cannot open '{}'", path));
     for (std::string line; std::getline(in, line);) {
         if (!line.empty() && line.back() == '\r') line.pop_back();
         labels.push_back(line);
@@ -97,10 +89,10 @@ void printTop(const std::string& name, const Array& array, size_t top,
     top = std::min(top, order.size());
     std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(top), order.end(),
                       [&](size_t a, size_t b) { return valueAt(array, a) > valueAt(array, b); });
-    fmt::print("top {} of '{}':\n", top, name);
+    text::print("top {} of '{}':\n", top, name);
     for (size_t i = 0; i < top; i++)
-        fmt::print("  {:>6}  {:<12.6g} {}\n", order[i], valueAt(array, order[i]),
-                   order[i] < labels.size() ? labels[order[i]] : "");
+        text::print("  {:>6}  {:<12.6g} {}\n", order[i], valueAt(array, order[i]),
+                    order[i] < labels.size() ? labels[order[i]] : "");
 }
 
 std::string fileName(const std::string& output) {
@@ -109,7 +101,9 @@ std::string fileName(const std::string& output) {
     return name + ".npy";
 }
 
-void run(const Options& options) {
+}  // namespace
+
+int run(const RunOptions& options) {
     options.flags.checkTogether();
     const std::vector<std::string> labels = readLabels(options.labels);
     const Interpreter model = openModel(options.model);
@@ -123,7 +117,7 @@ void run(const Options& options) {
         std::error_code error;
         std::filesystem::create_directories(options.output, error);
         if (error)
-            throw ToolError(fmt::format("cannot make the folder '{}': {}", options.output, error.message()));
+            throw ToolError(text::format("cannot make the folder '{}': {}", options.output, error.message()));
     }
     for (const mnn_tensor_t* tensor : outputsOf(session)) {
         const std::string name = nameOf(tensor);
@@ -131,43 +125,14 @@ void run(const Options& options) {
         if (!options.output.empty()) {
             const std::filesystem::path path = std::filesystem::path(options.output) / fileName(name);
             writeNpy(path, array);
-            fmt::print("{}: {} {} -> {}\n", name, shapeText(array.shape), elementName(array.element),
-                       path.string());
+            text::print("{}: {} {} -> {}\n", name, shapeText(array.shape), elementName(array.element),
+                        path.string());
         } else if (options.top == 0) {
-            fmt::print("{}: {} {}\n", name, shapeText(array.shape), elementName(array.element));
+            text::print("{}: {} {}\n", name, shapeText(array.shape), elementName(array.element));
         }
         if (options.top > 0) printTop(name, array, options.top, labels);
     }
-}
-
-}  // namespace
-
-void addRun(CLI::App& app) {
-    CLI::App* command = app.add_subcommand("run", "Run a model on .npy or image files");
-    auto options = std::make_shared<Options>();
-    command->add_option("MODEL", options->model, "The .mnn file")->required();
-    command->add_option("--input", options->inputs, "An input: .npy, or .png .jpg .bmp ... for image inputs")
-        ->type_name("NAME=FILE");
-    command->add_option("--output", options->output, "Write every output to DIR/<name>.npy ('/' becomes '_')")
-        ->type_name("DIR");
-    command
-        ->add_option("--mean", options->image.mean,
-                     "Images: subtract this from 0..255, one number or one a channel")
-        ->delimiter(',');
-    command->add_option("--scale", options->image.scale, "Images: multiply by this afterwards")
-        ->delimiter(',');
-    command->add_flag("--bgr", options->image.bgr, "Images: blue first (default: red first)");
-    command->add_option("--top", options->top, "Print the K largest elements of every output")
-        ->type_name("K");
-    command->add_option("--labels", options->labels, "Names for --top, one a line")->type_name("FILE");
-    options->flags.addTo(*command);
-    command->footer(
-        "An .npy array sets the shape of its input. Images are resized to the shape of their input.\n"
-        "'mnn info MODEL' lists the inputs.\n\n"
-        "Example: mnn run net.mnn --input data=cat.png --mean 123.7,116.3,103.5 --scale 0.0171,0.0175,0.0174 "
-        "\\\n"
-        "             --top 5 --labels names.txt");
-    command->callback([options] { run(*options); });
+    return 0;
 }
 
 }  // namespace tool

@@ -2,22 +2,17 @@
 #include <cstdio>
 
 #include "case.h"
+#include "commands.h"
 #include "common.h"
 #include "compare_outputs.h"
+#include "text.h"
 
 namespace tool {
 namespace {
 
-struct Options {
-    CommonFlags flags;
-    std::vector<std::string> folders;
-    double tolerance = 0;    // 0: the case's own
-    int64_t unmatched = -1;  // below 0: the case's own
-};
-
 bool report(const std::string& where, const Verdict& verdict, double tolerance) {
-    fmt::print("{} {:<34} error {:.2e}  tolerance {:.0e}{}{}\n", verdict.passed ? "pass" : "FAIL", where,
-               verdict.error, tolerance, verdict.remark.empty() ? "" : "  ", verdict.remark);
+    text::print("{} {:<34} error {:.2e}  tolerance {:.0e}{}{}\n", verdict.passed ? "pass" : "FAIL", where,
+                verdict.error, tolerance, verdict.remark.empty() ? "" : "  ", verdict.remark);
     return verdict.passed;
 }
 
@@ -32,8 +27,8 @@ void feed(const Session& session, const Case& item) {
         mnn_tensor_t* tensor = nullptr;
         check(mnn_session_input(session.get(), input.name.c_str(), &tensor));
         if (elementOf(tensor) != input.array.element)
-            throw ToolError(fmt::format("input '{}' is {}, the case has {}", input.name,
-                                        elementName(elementOf(tensor)), elementName(input.array.element)));
+            throw ToolError(text::format("input '{}' is {}, the case has {}", input.name,
+                                         elementName(elementOf(tensor)), elementName(input.array.element)));
         writeTensor(tensor, input.array);
     }
 }
@@ -42,8 +37,8 @@ bool runCase(const Case& item, const CommonFlags& flags) {
     const Interpreter model = openModel(item.model.string());
     const Session session = createSession(model, flags);
     if (inputsOf(session).size() != item.inputs.size())
-        throw ToolError(fmt::format("the model has {} inputs, the case {}", inputsOf(session).size(),
-                                    item.inputs.size()));
+        throw ToolError(text::format("the model has {} inputs, the case {}", inputsOf(session).size(),
+                                     item.inputs.size()));
     feed(session, item);
     check(mnn_session_run(session.get()));
 
@@ -88,13 +83,13 @@ class Tally {
 
     void fail(const std::string& name, const std::exception& error) {
         failed_++;
-        fmt::print("FAIL {}\n", name);
+        text::print("FAIL {}\n", name);
         std::fflush(stdout);
-        fmt::print(stderr, "mnn verify: {}: {}\n", name, error.what());
+        text::print(stderr, "mnn verify: {}: {}\n", name, error.what());
     }
 
     int finish() const {
-        fmt::print("{} passed, {} failed\n", passed_, failed_);
+        text::print("{} passed, {} failed\n", passed_, failed_);
         return failed_ == 0 && passed_ > 0 ? 0 : 1;
     }
 
@@ -112,7 +107,9 @@ std::vector<std::filesystem::path> foldersOf(const std::string& argument, Tally&
     }
 }
 
-int verify(const Options& options) {
+}  // namespace
+
+int verify(const VerifyOptions& options) {
     options.flags.checkTogether();
     Tally tally;
     for (const std::string& argument : options.folders) {
@@ -129,40 +126,6 @@ int verify(const Options& options) {
         }
     }
     return tally.finish();
-}
-
-}  // namespace
-
-void addVerify(CLI::App& app, int& exitCode) {
-    CLI::App* command =
-        app.add_subcommand("verify", "Run case folders and compare with their expected outputs");
-    auto options = std::make_shared<Options>();
-    command
-        ->add_option("CASE_DIR", options->folders,
-                     "Folders with a case.npz or a case.json, or folders of such folders")
-        ->required();
-    options->flags.addBackendTo(*command);
-    options->flags.addRestTo(*command);
-    command
-        ->add_option("--tolerance", options->tolerance,
-                     "Largest error instead of the cases' own, for example 2e-2 with --precision low")
-        ->check(CLI::PositiveNumber);
-    command
-        ->add_option("--unmatched", options->unmatched,
-                     "How many rows of an unordered list may have no partner, instead of the cases' own: a\n"
-                     "detector with --precision low keeps other boxes where two score almost the same")
-        ->check(CLI::NonNegativeNumber);
-    command->footer(
-        "A case folder holds model.mnn and case.npz, a zip file without compression, which holds inputs and\n"
-        "expected outputs as .npy, and case.json. These may lie in the folder as files of their own, too.\n"
-        "An output passes when its shape and type are right, no element is NaN, integers are equal and\n"
-        "max|ours - expected| / max|expected| is within the case's tolerance. The last line counts the "
-        "cases;\n"
-        "the exit code is 0 only when none failed.\n\n"
-        "Examples: mnn verify models/*/ --threads 2\n"
-        "          mnn verify models/*/ --backend vulkan --validate\n"
-        "          mnn verify models/*/ --backend vulkan --precision low --tolerance 2e-2");
-    command->callback([options, &exitCode] { exitCode = verify(*options); });
 }
 
 }  // namespace tool

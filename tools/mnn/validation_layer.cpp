@@ -1,4 +1,4 @@
-#include "validated.h"
+#include "validation_layer.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,7 +9,8 @@
 #include <cstring>
 #include <string>
 
-#include "common.h"
+#include "errors.h"
+#include "text.h"
 
 namespace tool {
 namespace {
@@ -54,10 +55,10 @@ class MessageCounter {
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-    if (WIFSIGNALED(status)) fmt::print(stderr, "mnn: ended by signal {}\n", WTERMSIG(status));
+    if (WIFSIGNALED(status)) text::print(stderr, "mnn: ended by signal {}\n", WTERMSIG(status));
     if (counter.count() > 0) {
-        fmt::print(stderr, "mnn: the Vulkan validation layer had {} message{}, see above\n", counter.count(),
-                   counter.count() == 1 ? "" : "s");
+        text::print(stderr, "mnn: the Vulkan validation layer had {} message{}, see above\n", counter.count(),
+                    counter.count() == 1 ? "" : "s");
         if (code == 0) code = 1;
     }
     std::exit(code);
@@ -67,10 +68,10 @@ class MessageCounter {
 
 void runValidated() {
     int ends[2];
-    if (pipe(ends) != 0) throw ToolError(fmt::format("--validate: no pipe: {}", std::strerror(errno)));
+    if (pipe(ends) != 0) throw ToolError(text::format("--validate: no pipe: {}", std::strerror(errno)));
     std::fflush(nullptr);
     const pid_t child = fork();
-    if (child < 0) throw ToolError(fmt::format("--validate: no process: {}", std::strerror(errno)));
+    if (child < 0) throw ToolError(text::format("--validate: no process: {}", std::strerror(errno)));
     if (child > 0) {
         close(ends[1]);
         watch(child, ends[0]);

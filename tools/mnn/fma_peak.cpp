@@ -1,4 +1,4 @@
-#include "peak.h"
+#include "fma_peak.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,0 +1,77 @@
+// The commands of the tool: one function for each, which prints its result and returns the exit code. Each throws
+// UsageError and ToolError.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "backend_list.h"
+#include "flags.h"
+#include "image.h"
+
+namespace tool {
+
+struct InfoOptions {
+    CommonFlags flags;
+    std::string model;
+    bool json = false;
+    std::string plan;  // a report of the plan in place of everything else
+};
+int info(const InfoOptions& options);
+
+struct RunOptions {
+    CommonFlags flags;
+    ImageFlags image;
+    std::string model;
+    std::vector<std::string> inputs;  // name=file, or a file alone where the model has one input
+    std::string output;
+    size_t top = 0;
+    std::string labels;
+};
+int run(const RunOptions& options);
+
+struct VerifyOptions {
+    CommonFlags flags;
+    std::vector<std::string> folders;
+    double tolerance = 0;    // 0: the case's own
+    int64_t unmatched = -1;  // below 0: the case's own
+};
+int verify(const VerifyOptions& options);
+
+struct BenchOptions {
+    CommonFlags flags;
+    std::string model;
+    bool json = false;
+    double seconds = 1.0;
+    uint64_t seed = 1;
+};
+// residentAtStart: the bytes of the process's memory when it began.
+int bench(const BenchOptions& options, uint64_t residentAtStart);
+
+struct CompareOptions {
+    CommonFlags flags;
+    std::string model;
+    std::vector<std::string> backends = {kBackends[0].name, kGpuBackend.name};
+    double tolerance = 1e-3;
+    uint64_t seed = 1;
+};
+int compare(const CompareOptions& options);
+
+struct ProfileOptions {
+    CommonFlags flags;
+    std::string model;
+    std::string trace;
+    bool json = false;
+    int runs = 20;
+    size_t top = 0;  // 0: all
+    uint64_t seed = 1;
+};
+int profile(const ProfileOptions& options);
+
+struct DevicesOptions {
+    bool json = false;
+};
+int devices(const DevicesOptions& options);
+
+}  // namespace tool

@@ -1,0 +1,29 @@
+// The flags that several commands have, and the configuration of a session that they ask for.
+#pragma once
+#include <mnn_c.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tool {
+
+struct CommonFlags {
+    int threads = 1;
+    std::string backend = "cpu";
+    std::string device, gpuMode;  // of a GPU; "" is the library's choice
+    std::string precision = "normal";
+    std::string memory = "normal";
+    std::string isa;
+    std::vector<std::string> shapes;  // name=1x3x224x224
+    bool validate = false;            // the validation layer checks this process
+    bool recordPlan = false;          // for mnn_session_report()
+
+    // Throws UsageError for flags that do not go together.
+    void checkTogether() const;
+    mnn_schedule_config_t config() const;  // points into this object
+    std::map<std::string, std::vector<int64_t>> parsedShapes() const;
+};
+
+}  // namespace tool
