@@ -24,7 +24,7 @@ MIB = 1024.0
 
 
 class MemoryInfo(ctypes.Structure):
-    """mnn_session_memory_t of mnn_c.h."""
+    """mnn_memory_info_t of mnn_c.h."""
 
     _fields_ = [("struct_size", ctypes.c_size_t), ("arena_bytes", ctypes.c_uint64)] + [
         (name, ctypes.c_uint64) for name in ("weight_bytes", "total_bytes", "peak_bytes")

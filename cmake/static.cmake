@@ -1,5 +1,5 @@
 # libmnn_c.a: one object in which only the public functions are global, as in the shared library. So no name of the
-# engine, or of what is compiled in, can meet a name of the program that links it.
+# engine, or of the libraries compiled in, can collide with a name of the program that links it.
 set(MNN_C_STATIC_OBJECT ${CMAKE_CURRENT_BINARY_DIR}/mnn_c_$<CONFIG>.o)
 separate_arguments(MNN_C_STATIC_FLAGS NATIVE_COMMAND "${CMAKE_CXX_FLAGS}")
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)

@@ -71,7 +71,7 @@ func (r *callbackRun) call(callback OpCallback, op OpInfo, tensors []*Tensor, sh
 }
 
 //export mnnGoOp
-func mnnGoOp(run C.uintptr_t, after C.bool, thread C.uintptr_t, op *C.mnn_session_op_info_t,
+func mnnGoOp(run C.uintptr_t, after C.bool, thread C.uintptr_t, op *C.mnn_op_info_t,
 	tensors *C.mnn_go_tensor, count C.size_t) C.int32_t {
 	r := cgo.Handle(run).Value().(*callbackRun)
 	callback := r.before

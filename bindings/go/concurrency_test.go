@@ -119,7 +119,7 @@ func TestCloseWhileInUse(t *testing.T) {
 		session := newTestSession(t, net, nil)
 		inParallel(7, func(i int) {
 			if i == 0 {
-				_, _ = scores(session, pixels(pixelCount, 1)) // whatever the others made of it
+				_, _ = scores(session, pixels(pixelCount, 1)) // the result does not matter here
 				for _, close := range []func() error{session.Close, net.Close} {
 					if err := close(); err != nil {
 						t.Error(err)

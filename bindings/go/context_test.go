@@ -30,7 +30,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// One trigger is enough, at whatever moment around the begin of a run it comes.
+// One trigger is enough, before or after the begin of a run.
 func TestOneTriggerIsEnough(t *testing.T) {
 	session := endless(t)
 	for round := 0; round < 300; round++ {

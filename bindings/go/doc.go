@@ -8,7 +8,7 @@
 //
 // Close frees an interpreter or a session. It may be called in any order and more than once, waits for a call
 // under way on another goroutine, and makes every later call fail with [ErrClosed]. When it returns an error nothing
-// was freed, and it may be called again. Whatever is not closed is freed some time after the garbage collector finds
+// was freed, and it may be called again. An object that is not closed is freed some time after the garbage collector finds
 // it unreachable.
 //
 // # Contexts

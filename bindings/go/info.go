@@ -81,7 +81,7 @@ type MemoryInfo struct {
 	PeakBytes   uint64 // the largest TotalBytes so far
 }
 
-// Memory tells how much memory the session holds.
+// Memory returns how much memory the session holds.
 func (s *Session) Memory() (MemoryInfo, error) {
 	const op = "Session.Memory"
 	mine, err := s.enter(op)
@@ -110,7 +110,7 @@ func (s *Session) FLOPs() (flops float64, complete bool, err error) {
 	return float64(result.real), result.number != 0, err
 }
 
-// An OpInfo tells where an operator runs and why.
+// An OpInfo says where an operator runs and why.
 type OpInfo struct {
 	Name      string  // "" when it has none
 	Type      string  // e.g. "Convolution"
@@ -121,7 +121,7 @@ type OpInfo struct {
 	Algorithm string  // which way of computing it was chosen; "" when there is one only
 }
 
-func opInfo(info *C.mnn_session_op_info_t) OpInfo {
+func opInfo(info *C.mnn_op_info_t) OpInfo {
 	return OpInfo{
 		Name:      C.GoString(info.name),
 		Type:      C.GoString(info.type_name),

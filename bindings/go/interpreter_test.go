@@ -270,7 +270,7 @@ func TestCacheOfTheCPU(t *testing.T) {
 	accepted, err := session.CacheAccepted()
 	must(t, err)
 	if accepted {
-		t.Error("a cache was accepted that nobody offered")
+		t.Error("a cache was accepted that was never offered")
 	}
 	must(t, net.SetCache([]byte("no cache of anything")))
 	must(t, net.SetCache(nil))

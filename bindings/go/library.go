@@ -9,7 +9,7 @@ func Version() string { return C.GoString(C.mnn_version()) }
 // ABIVersion returns the version of its binary interface, major * 65536 + minor.
 func ABIVersion() uint32 { return uint32(C.mnn_abi_version()) }
 
-// A Backend is compiled into the library; whether it has a device, [Devices] tells.
+// A Backend is compiled into the library; [Devices] says whether it has a device.
 type Backend struct {
 	Name        string // e.g. "cpu"
 	ForwardType ForwardType
@@ -40,7 +40,7 @@ func Backends() ([]Backend, error) {
 // A Device is what a backend runs on.
 type Device struct {
 	Name               string
-	Driver             string   // name and version of the driver; "" where it does not tell
+	Driver             string   // name and version of the driver; "" where it has none
 	Kind               string   // "discrete", "integrated", "virtual", "cpu" (a software driver) or "other"
 	UUID               [16]byte // the same in every process
 	MemoryBytes        uint64   // its largest memory of its own

@@ -228,7 +228,7 @@ func collected(t *testing.T, freed <-chan struct{}) {
 	t.Error("never freed")
 }
 
-// watched tells when C has let go of an interpreter and its sessions: it then ends the log, to which the library
+// watched reports when C has released an interpreter and its sessions: it then ends the log, to which the library
 // held the only reference that does not come from here.
 func watched(t *testing.T) (*Interpreter, <-chan struct{}) {
 	net, err := NewInterpreterFromFile(context.Background(), digitsPath(t), &LoadOptions{Log: func(LogLevel, string) {}})

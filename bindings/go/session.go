@@ -17,7 +17,7 @@ type Session struct {
 	log    *logSink
 
 	// callbackThread is the thread of the callback that is running, else 0. A goroutine keeps its thread while
-	// it is in a callback, and no other one gets that thread: so it tells calls that come from the callback.
+	// it is in a callback, and no other one gets that thread: so it identifies calls that come from the callback.
 	callbackThread atomic.Uintptr
 
 	broken bool // a callback left its run without returning

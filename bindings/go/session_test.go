@@ -238,7 +238,7 @@ func TestTensorsByNameAndIndex(t *testing.T) {
 	_, err := session.Input("absent")
 	mustBe(t, err, StatusNotFound)
 	if !strings.Contains(err.Error(), "'image'") {
-		t.Errorf("%v does not tell what there is", err)
+		t.Errorf("%v does not list what there is", err)
 	}
 	_, err = session.Output("image")
 	mustBe(t, err, StatusNotFound)

@@ -34,18 +34,18 @@ mnn_go_result mnn_go_interpreter_create(const char* path, const uint8_t* data, s
     return result;
 }
 
-static int32_t call_go(void* user_data, bool after, const mnn_session_op_info_t* op,
+static int32_t call_go(void* user_data, bool after, const mnn_op_info_t* op,
                        const mnn_tensor_t* const* tensors, size_t tensor_count) {
-    return mnnGoOp((uintptr_t)user_data, after, mnn_go_thread(), (mnn_session_op_info_t*)op,
+    return mnnGoOp((uintptr_t)user_data, after, mnn_go_thread(), (mnn_op_info_t*)op,
                    (mnn_go_tensor*)tensors, tensor_count);
 }
 
-static int32_t before_op(void* user_data, const mnn_session_op_info_t* op, const mnn_tensor_t* const* tensors,
+static int32_t before_op(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
                          size_t tensor_count) {
     return call_go(user_data, false, op, tensors, tensor_count);
 }
 
-static int32_t after_op(void* user_data, const mnn_session_op_info_t* op, const mnn_tensor_t* const* tensors,
+static int32_t after_op(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
                         size_t tensor_count) {
     return call_go(user_data, true, op, tensors, tensor_count);
 }

@@ -29,9 +29,10 @@ typedef struct mnn_go_result {
 static inline mnn_go_result mnn_go_finish(mnn_status status) {
     mnn_go_result result = {status, NULL, 0, 0, NULL, 0};
     if (status != MNN_OK) {
-        const size_t size = mnn_last_error_copy(NULL, 0) + 1;
+        size_t size = 0;
+        (void)mnn_last_error_copy(NULL, 0, &size);
         result.sentence = malloc(size);
-        if (result.sentence) (void)mnn_last_error_copy(result.sentence, size);
+        if (result.sentence) (void)mnn_last_error_copy(result.sentence, size, &size);
     }
     return result;
 }
@@ -61,7 +62,7 @@ MNN_GO_NUMBER(size_t, mnn_device_count, (int32_t type), type, &value)
 
 typedef struct mnn_go_device {
     mnn_go_result result;
-    mnn_device_info_t info;
+    mnn_device_properties_t info;
 } mnn_go_device;
 
 static inline mnn_go_device go_mnn_device_info(int32_t type, size_t index) {
@@ -200,17 +201,20 @@ static inline uintptr_t mnn_go_thread(void) {
     return (uintptr_t)pthread_self();
 }
 
-/* buffer: NULL to ask for the size alone; number: the size. */
-static inline mnn_go_result go_mnn_session_cache(mnn_go_session session, uint8_t* buffer, size_t size) {
-    mnn_go_result result = mnn_go_finish(mnn_session_cache(SESSION(session), buffer, &size));
-    result.number = size;
+/* number: the size, also where the buffer is too small. */
+static inline mnn_go_result go_mnn_session_cache(mnn_go_session session, uint8_t* buffer, size_t capacity) {
+    size_t needed = 0;
+    mnn_go_result result = mnn_go_finish(mnn_session_cache(SESSION(session), buffer, capacity, &needed));
+    result.number = needed;
     return result;
 }
 
-/* buffer: NULL to ask for the size alone; number: the size, the terminating zero included. */
-static inline mnn_go_result go_mnn_session_report(mnn_go_session session, const char* what, char* buffer, size_t size) {
-    mnn_go_result result = mnn_go_finish(mnn_session_report(SESSION(session), what, buffer, &size));
-    result.number = size;
+/* number: the size, the terminating zero included. */
+static inline mnn_go_result go_mnn_session_report(mnn_go_session session, const char* what, char* buffer,
+                                                  size_t capacity) {
+    size_t needed = 0;
+    mnn_go_result result = mnn_go_finish(mnn_session_report(SESSION(session), what, buffer, capacity, &needed));
+    result.number = needed;
     return result;
 }
 
@@ -226,7 +230,7 @@ static inline mnn_go_result go_mnn_session_flops(mnn_go_session session) {
 
 typedef struct mnn_go_memory {
     mnn_go_result result;
-    mnn_session_memory_t info;
+    mnn_memory_info_t info;
 } mnn_go_memory;
 
 static inline mnn_go_memory go_mnn_session_memory(mnn_go_session session) {
@@ -237,7 +241,7 @@ static inline mnn_go_memory go_mnn_session_memory(mnn_go_session session) {
 
 typedef struct mnn_go_op {
     mnn_go_result result;
-    mnn_session_op_info_t info;
+    mnn_op_info_t info;
 } mnn_go_op;
 
 static inline mnn_go_op go_mnn_session_op_info(mnn_go_session session, size_t index) {

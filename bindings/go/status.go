@@ -69,7 +69,7 @@ const unlistedStatus = -1 << 31
 // tensor after the callback.
 var ErrClosed = errors.New("used after it was closed")
 
-// An Error tells what failed and why.
+// An Error says what failed and why.
 type Error struct {
 	Op      string // what was called, e.g. "Session.Run"
 	Status  Status // the code
@@ -105,7 +105,7 @@ func check(op string, result C.mnn_go_result) error {
 	}
 	status := Status(result.status)
 	if result.sentence == nil {
-		return failf(op, status, "no memory for the sentence that tells more")
+		return failf(op, status, "there is no memory for the sentence of the failure")
 	}
 	defer C.free(unsafe.Pointer(result.sentence))
 	return &Error{Op: op, Status: status, Message: C.GoString(result.sentence)}

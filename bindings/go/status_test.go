@@ -33,7 +33,7 @@ func TestUnknownStatusIsKept(t *testing.T) {
 			t.Errorf("%d is not kept", number)
 		}
 		if !strings.Contains(err.Error(), fmt.Sprint(number)) {
-			t.Errorf("%v does not tell %d", err, number)
+			t.Errorf("%v does not contain %d", err, number)
 		}
 	}
 }

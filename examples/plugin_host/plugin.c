@@ -31,7 +31,7 @@ static bool fill(plugin_t* plugin, const char* path, char* message, size_t size)
         MNN_FUNCTIONS(PLUGIN_ROW)
 #undef PLUGIN_ROW
     };
-    /* The version first: it tells why a function is missing. */
+    /* The version comes first: it explains why a function is missing. */
     if (!resolve(plugin->library, "mnn_abi_version", &plugin->abi_version)) {
         snprintf(message, size, "'%s' is not libmnn_c: it has no mnn_abi_version", path);
         return false;

@@ -46,7 +46,7 @@ void nets_release(void* data) {
     sqlite3_free(nets);
 }
 
-/* The same file with the same contents, as far as the file system tells. */
+/* Whether the file system says that it is the same file with the same contents. */
 static bool unchanged(const struct stat* a, const struct stat* b) {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
            a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;

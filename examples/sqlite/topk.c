@@ -51,7 +51,7 @@ static int topk_disconnect(sqlite3_vtab* table) {
     return SQLITE_OK;
 }
 
-/* Arguments are constraints on the hidden columns; idxNum tells which are given, in the order of columns. */
+/* Arguments are constraints on the hidden columns; idxNum says which are given, in the order of columns. */
 static int topk_best_index(sqlite3_vtab* table, sqlite3_index_info* info) {
     int given[ARGUMENTS] = {-1, -1, -1}, unusable = 0;
     for (int i = 0; i < info->nConstraint; i++) {

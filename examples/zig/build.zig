@@ -1,5 +1,5 @@
 //! zig build run -- ../digits 7
-//! pkg-config tells where the library is, or -Dmnn=PREFIX does.
+//! pkg-config finds the library, or -Dmnn=PREFIX names its place.
 const std = @import("std");
 
 pub fn build(b: *std.Build) void {

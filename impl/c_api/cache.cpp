@@ -39,17 +39,11 @@ mnn_status mnn_interpreter_update_cache_file(mnn_interpreter_t* interpreter, con
     });
 }
 
-mnn_status mnn_session_cache(const mnn_session_t* session, void* buffer, size_t* size) {
+mnn_status mnn_session_cache(const mnn_session_t* session, void* buffer, size_t capacity, size_t* needed) {
     return guard([&] {
         const SessionUse handle(session, Access::Read, "mnn_session_cache");
-        size_t& capacity = required(size, "size");
         const std::vector<uint8_t> bytes = handle->impl->cache();
-        const size_t room = buffer ? capacity : 0;
-        capacity = bytes.size();
-        if (!buffer) return;
-        if (room < bytes.size())
-            fail(Status::BufferTooSmall, "the cache takes %zu bytes, the buffer has %zu", bytes.size(), room);
-        if (!bytes.empty()) std::memcpy(buffer, bytes.data(), bytes.size());
+        fillBuffer(static_cast<uint8_t*>(buffer), capacity, needed, bytes.data(), bytes.size(), "the cache");
     });
 }
 

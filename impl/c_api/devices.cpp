@@ -31,13 +31,14 @@ mnn_status mnn_device_count(int32_t forward_type, size_t* count) {
     return status;
 }
 
-mnn_status mnn_device_info(int32_t forward_type, size_t index, mnn_device_info_t* info) {
+mnn_status mnn_device_info(int32_t forward_type, size_t index, mnn_device_properties_t* properties) {
     return guard([&] {
-        checkStructSize(required(info, "info").struct_size, sizeof(mnn_device_info_t), "info");
+        checkStructSize(required(properties, "properties").struct_size, sizeof(mnn_device_properties_t),
+                        "properties");
         const std::vector<DeviceDescription> devices = devicesOf(forward_type);
         checkIndex(index, devices.size(), "device");
         const DeviceDescription& device = devices[index];
-        mnn_device_info_t result{};
+        mnn_device_properties_t result{};
         copyText(result.name, sizeof result.name, device.name.c_str());
         copyText(result.driver, sizeof result.driver, device.driver.c_str());
         copyText(result.kind, sizeof result.kind, device.kind.c_str());
@@ -52,6 +53,6 @@ mnn_status mnn_device_info(int32_t forward_type, size_t index, mnn_device_info_t
         result.subgroup_arithmetic = device.subgroupArithmetic ? 1 : 0;
         result.fp16_storage = device.fp16Storage ? 1 : 0;
         result.fp16_arithmetic = device.fp16Arithmetic ? 1 : 0;
-        writeStruct(info, result);
+        writeStruct(properties, result);
     });
 }

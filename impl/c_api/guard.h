@@ -41,6 +41,25 @@ T& required(T* pointer, const char* name) {
     return *pointer;
 }
 
+// Fills a caller's buffer by the rules that mnn_c.h states under Buffers. `needed` is its out-pointer.
+template <typename T>
+void fillBuffer(T* buffer, size_t capacity, size_t* needed, const T* source, size_t count, const char* what) {
+    if (capacity > 0) required(buffer, "buffer");
+    required(needed, "needed") = count;
+    if (capacity == 0) return;
+    if (capacity < count)
+        fail(Status::BufferTooSmall, "%s needs a buffer of %zu %s, the buffer has %zu", what, count,
+             sizeof(T) == 1 ? "bytes" : "elements", capacity);
+    if (count > 0) std::memcpy(buffer, source, count * sizeof(T));
+}
+
+// The same for the extents of a shape. `rank` is its out-pointer.
+inline void fillShape(int32_t* dims, size_t capacity, size_t* rank, const Shape& shape, const char* what) {
+    int32_t extents[kMaxRank];
+    for (int i = 0; i < shape.rank(); ++i) extents[i] = static_cast<int32_t>(shape[i]);
+    fillBuffer(dims, capacity, rank, extents, static_cast<size_t>(shape.rank()), what);
+}
+
 inline void checkIndex(size_t index, size_t count, const char* what) {
     if (index >= count) fail(Status::BadIndex, "%s %zu is asked for, there are %zu", what, index, count);
 }

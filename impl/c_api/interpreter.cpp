@@ -191,18 +191,8 @@ mnn_status mnn_interpreter_input_name(const mnn_interpreter_t* interpreter, size
 mnn_status mnn_interpreter_input_shape(const mnn_interpreter_t* interpreter, size_t index, int32_t* dims,
                                        size_t capacity, size_t* rank) {
     return guard([&] {
-        required(rank, "rank");
         const InterpreterUse net(interpreter);
-        const Shape& shape = inputParams(*net, index).shape;
-        const auto count = static_cast<size_t>(shape.rank());
-        if (capacity > 0) {
-            required(dims, "dims");
-            if (capacity < count)
-                fail(Status::BufferTooSmall, "input %zu has %zu extents, the buffer holds %zu", index, count,
-                     capacity);
-            for (size_t i = 0; i < count; ++i) dims[i] = static_cast<int32_t>(shape[static_cast<int>(i)]);
-        }
-        *rank = count;
+        fillShape(dims, capacity, rank, inputParams(*net, index).shape, "the input's shape");
     });
 }
 

@@ -119,9 +119,14 @@ const char* mnn_last_error(void) {
     return lastError;
 }
 
-size_t mnn_last_error_copy(char* buffer, size_t size) {
-    if (buffer && size > 0) copyText(buffer, size, lastError);
-    return std::strlen(lastError);
+// Not through guard(): a failure leaves the sentence that it did not copy.
+mnn_status mnn_last_error_copy(char* buffer, size_t capacity, size_t* needed) {
+    if (!needed || (capacity > 0 && !buffer)) return MNN_ERROR_NULL_ARGUMENT;
+    *needed = std::strlen(lastError) + 1;
+    if (capacity == 0) return MNN_OK;
+    if (capacity < *needed) return MNN_ERROR_BUFFER_TOO_SMALL;
+    std::memcpy(buffer, lastError, *needed);
+    return MNN_OK;
 }
 
 mnn_status mnn_backend_count(size_t* count) {

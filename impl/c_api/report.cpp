@@ -1,5 +1,4 @@
 // mnn_session_report().
-#include <cstring>
 #include <string_view>
 
 #include "c_api/guard.h"
@@ -66,17 +65,12 @@ std::string reportText(const Session& session, std::string_view what) {
 
 }  // namespace
 
-mnn_status mnn_session_report(const mnn_session_t* session, const char* what, char* buffer, size_t* size) {
+mnn_status mnn_session_report(const mnn_session_t* session, const char* what, char* buffer, size_t capacity,
+                              size_t* needed) {
     return guard([&] {
         const SessionUse handle(session, Access::Read, "mnn_session_report");
         required(what, "what");
-        size_t& capacity = required(size, "size");
         const std::string text = reportText(*handle->impl, what);
-        const size_t room = buffer ? capacity : 0;
-        capacity = text.size() + 1;
-        if (!buffer) return;
-        if (room < capacity)
-            fail(Status::BufferTooSmall, "the report takes %zu bytes, the buffer has %zu", capacity, room);
-        std::memcpy(buffer, text.c_str(), capacity);
+        fillBuffer(buffer, capacity, needed, text.c_str(), text.size() + 1, "the report");
     });
 }

@@ -163,8 +163,8 @@ void logPlan(const SessionObject& session, const Stopwatch& watch) {
 }
 
 // With all fields of this version. The strings live as long as the record and the session.
-mnn_session_op_info_t describe(const OpRecord& record, const Session& session) {
-    mnn_session_op_info_t info{};
+mnn_op_info_t describe(const OpRecord& record, const Session& session) {
+    mnn_op_info_t info{};
     info.struct_size = sizeof info;
     info.name = record.name.c_str();
     info.type_name = record.type;
@@ -195,7 +195,7 @@ class CallbackObserver final : public RunObserver {
   private:
     int32_t ask(mnn_op_callback callback, const OpCall& call, const std::vector<Tensor*>& tensors) {
         show(tensors);
-        const mnn_session_op_info_t info = describe(call.record, *session_.impl);
+        const mnn_op_info_t info = describe(call.record, *session_.impl);
         session_.callbackThread.store(thisThread(), std::memory_order_relaxed);
         const int32_t answer = callback(options_.user_data, &info, handles_.data(), handles_.size());
         hide();
@@ -431,13 +431,13 @@ mnn_status mnn_session_forward_type(const mnn_session_t* session, int32_t* forwa
     });
 }
 
-mnn_status mnn_session_memory(const mnn_session_t* session, mnn_session_memory_t* memory) {
+mnn_status mnn_session_memory(const mnn_session_t* session, mnn_memory_info_t* memory) {
     return guard([&] {
-        checkStructSize(required(memory, "memory").struct_size, sizeof(mnn_session_memory_t), "memory");
+        checkStructSize(required(memory, "memory").struct_size, sizeof(mnn_memory_info_t), "memory");
         const SessionUse handle(session, Access::Always, "mnn_session_memory");
         requireResized(*handle);
         const Session::Memory now = handle->impl->memory();
-        mnn_session_memory_t result{};
+        mnn_memory_info_t result{};
         result.arena_bytes = static_cast<uint64_t>(now.arena);
         result.weight_bytes = static_cast<uint64_t>(now.weights);
         result.total_bytes = static_cast<uint64_t>(now.total);
@@ -473,9 +473,9 @@ mnn_status mnn_session_op_count(const mnn_session_t* session, size_t* count) {
     });
 }
 
-mnn_status mnn_session_op_info(const mnn_session_t* session, size_t index, mnn_session_op_info_t* info) {
+mnn_status mnn_session_op_info(const mnn_session_t* session, size_t index, mnn_op_info_t* info) {
     return guard([&] {
-        checkStructSize(required(info, "info").struct_size, sizeof(mnn_session_op_info_t), "info");
+        checkStructSize(required(info, "info").struct_size, sizeof(mnn_op_info_t), "info");
         const SessionUse handle(session, Access::Read, "mnn_session_op_info");
         requireResized(*handle);
         const std::vector<OpRecord>& records = handle->impl->records();

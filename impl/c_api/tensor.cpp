@@ -86,18 +86,8 @@ mnn_status mnn_tensor_name(const mnn_tensor_t* tensor, const char** name) {
 
 mnn_status mnn_tensor_shape(const mnn_tensor_t* tensor, int32_t* dims, size_t capacity, size_t* rank) {
     return guard([&] {
-        required(rank, "rank");
         const TensorUse handle(tensor, Access::Read, "mnn_tensor_shape");
-        const Shape& shape = shapeOf(handle);
-        const auto count = static_cast<size_t>(shape.rank());
-        if (capacity > 0) {
-            required(dims, "dims");
-            if (capacity < count)
-                fail(Status::BufferTooSmall, "the tensor has %zu extents, the buffer holds %zu", count,
-                     capacity);
-            for (size_t i = 0; i < count; ++i) dims[i] = static_cast<int32_t>(shape[static_cast<int>(i)]);
-        }
-        *rank = count;
+        fillShape(dims, capacity, rank, shapeOf(handle), "the tensor's shape");
     });
 }
 

@@ -2,14 +2,15 @@
 """The binary interface of mnn_c.h against tests/abi/baseline.abi, with libabigail.
 
     abi.py check  --cc C --source DIR --work DIR    nothing differs from the baseline
-    abi.py prove  --cc C --source DIR --work DIR    deliberate changes of the header are told
+    abi.py prove  --cc C --source DIR --work DIR    deliberate changes of the header are reported
     abi.py update --cc C --source DIR --work DIR    writes the baseline
 
-What is compared is the interface as the header declares it: each function gets an empty body, and the whole is compiled
-with -g into a library of its own, which takes a second (so all its types are public, and none has to be left out). The
+The interface is compared as the header declares it: each function gets an empty body, and the
+header is compiled with -g into a library of its own, which takes a second (so all its types are public, and none has
+to be left out). The
 real library cannot differ: its C++ sources define the same declarations, and test `exports` compares the names. Values
-of constants count too: each enum is given a name and a function that takes it. Exit status: 0 passed, 1 failed, 77
-libabigail is not here or not for this machine.
+of constants count too: each enum is given a name and a function that takes it. Exit status: 0 passed,
+1 failed, 77 libabigail is missing or not for this machine.
 """
 import argparse
 import pathlib
@@ -27,8 +28,7 @@ CHANGES = [
     ("a field is gone", r"uint32_t vendor_id;", "", "vendor_id"),
     ("an argument gets another type", r"(mnn_session_input_at\(const mnn_session_t\* session, )size_t", r"\1int32_t",
      "mnn_session_input_at"),
-    ("a result gets another type", r"size_t mnn_last_error_copy", "uint32_t mnn_last_error_copy",
-     "mnn_last_error_copy"),
+    ("a result gets another type", r"uint32_t mnn_abi_version", "uint64_t mnn_abi_version", "mnn_abi_version"),
     ("a callback gets another argument", r"(\(\*mnn_log_callback\)\(void\* user_data, )int32_t", r"\1int64_t",
      "mnn_log_callback"),
     ("a function is gone", r"MNN_C_API mnn_status mnn_tensor_unmap\([^;]*;", "", "mnn_tensor_unmap"),
@@ -98,10 +98,10 @@ class Interface:
             if not count:
                 sys.exit(f"abi.py: the change '{what}' finds nothing to change in the header")
             status, report = self.difference(changed, "changed interface")
-            told = status != 0 and name in report
-            print(f"{what}: abidiff's status {status}, {'told' if told else 'NOT told'}")
-            failed += not told
-            if not told:
+            reported = status != 0 and name in report
+            print(f"{what}: abidiff's status {status}, {'reported' if reported else 'NOT reported'}")
+            failed += not reported
+            if not reported:
                 print(report)
         for what, pattern, replacement in HARMLESS:
             changed, count = re.subn(pattern, replacement, self.header, count=1)

@@ -15,7 +15,7 @@ typedef struct recorder {
     int32_t answer_after;
 } recorder;
 
-static int32_t on_before(void* user_data, const mnn_session_op_info_t* op, const mnn_tensor_t* const* tensors,
+static int32_t on_before(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
                          size_t count) {
     recorder* mine = user_data;
     assert_true(op->struct_size >= sizeof *op);
@@ -30,7 +30,7 @@ static int32_t on_before(void* user_data, const mnn_session_op_info_t* op, const
     return mine->before++ == mine->answer_at ? mine->answer : MNN_OP_RUN;
 }
 
-static int32_t on_after(void* user_data, const mnn_session_op_info_t* op, const mnn_tensor_t* const* tensors,
+static int32_t on_after(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
                         size_t count) {
     recorder* mine = user_data;
     for (size_t i = 0; i < count; ++i) {
@@ -86,7 +86,7 @@ static void check_order(mnn_session_t* session, bool readable) {
         assert_int_equal(mine.before, count);
         assert_int_equal(mine.after, count);
         for (size_t i = 0; i < count; ++i) {
-            mnn_session_op_info_t info = {.struct_size = sizeof info};
+            mnn_op_info_t info = {.struct_size = sizeof info};
             assert_ok(mnn_session_op_info(session, i, &info));
             assert_string_equal(mine.names[i], info.name);
             assert_string_equal(mine.last_types[i], info.type_name);
@@ -193,7 +193,7 @@ static void stopping(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-static int32_t reenter(void* user_data, const mnn_session_op_info_t* op, const mnn_tensor_t* const* tensors,
+static int32_t reenter(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
                        size_t count) {
     mnn_session_t* session = user_data;
     const int32_t dims[] = {2, 1, 8, 8};

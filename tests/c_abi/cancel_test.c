@@ -106,7 +106,7 @@ struct act {
     int calls;
 };
 
-static int32_t act_once(void* user_data, const mnn_session_op_info_t* op, const mnn_tensor_t* const* tensors,
+static int32_t act_once(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
                         size_t count) {
     (void)op, (void)tensors, (void)count;
     struct act* act = user_data;
@@ -155,8 +155,8 @@ static void during_a_run(void** state) {
 }
 
 /* A token whose slot is used again while a call still holds the old one: the new one does not reach that call. */
-static int32_t replace_token(void* user_data, const mnn_session_op_info_t* op,
-                             const mnn_tensor_t* const* tensors, size_t count) {
+static int32_t replace_token(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
+                             size_t count) {
     (void)op, (void)tensors, (void)count;
     struct act* act = user_data;
     if (act->calls++ > 0) return MNN_OP_RUN;
@@ -246,10 +246,10 @@ static void trigger_leaves_the_sentence(void** state) {
     (void)state;
     assert_fails(mnn_cancel_create(NULL), MNN_ERROR_NULL_ARGUMENT);
     char before[256], after[256];
-    mnn_last_error_copy(before, sizeof before);
+    copy_last_error(before, sizeof before);
     assert_int_equal(mnn_cancel_trigger(NULL), MNN_ERROR_NULL_ARGUMENT);
     assert_int_equal(mnn_cancel_trigger((mnn_cancel_t*)net), MNN_ERROR_BAD_HANDLE);
-    mnn_last_error_copy(after, sizeof after);
+    copy_last_error(after, sizeof after);
     assert_string_equal(before, after);
     assert_fails(mnn_cancel_reset(NULL), MNN_ERROR_NULL_ARGUMENT);
     assert_ok(mnn_cancel_destroy(NULL));

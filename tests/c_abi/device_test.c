@@ -19,7 +19,7 @@ static void the_cpu_has_none(void** state) {
     size_t count = UNTOUCHED_SIZE;
     assert_ok(mnn_device_count(MNN_FORWARD_CPU, &count));
     assert_int_equal(count, 0);
-    mnn_device_info_t info;
+    mnn_device_properties_t info;
     info.struct_size = sizeof info;
     assert_fails(mnn_device_info(MNN_FORWARD_CPU, 0, &info), MNN_ERROR_BAD_INDEX);
 }
@@ -27,7 +27,7 @@ static void the_cpu_has_none(void** state) {
 static void wrong_arguments(void** state) {
     (void)state;
     const int32_t types[] = {-1, 1, MNN_FORWARD_AUTO, 8, INT32_MAX};
-    mnn_device_info_t info;
+    mnn_device_properties_t info;
     memset(&info, 0x5a, sizeof info);
     info.struct_size = sizeof info;
     for (size_t i = 0; i < sizeof types / sizeof *types; ++i) {
@@ -53,7 +53,7 @@ static void each_is_described(void** state) {
     const size_t count = vulkan_devices();
     if (count == 0) skip();
     struct {
-        mnn_device_info_t info;
+        mnn_device_properties_t info;
         unsigned char later[8];
     } caller;
     for (size_t i = 0; i < count; ++i) {
@@ -62,7 +62,7 @@ static void each_is_described(void** state) {
         assert_ok(mnn_device_info(MNN_FORWARD_VULKAN, i, &caller.info));
         assert_int_equal(caller.info.struct_size, sizeof caller);
         for (size_t k = 0; k < sizeof caller.later; ++k) assert_int_equal(caller.later[k], 0x5a);
-        const mnn_device_info_t* info = &caller.info;
+        const mnn_device_properties_t* info = &caller.info;
         assert_true(info->name[0] && memchr(info->name, 0, sizeof info->name));
         assert_non_null(memchr(info->driver, 0, sizeof info->driver));
         assert_true(!strcmp(info->kind, "discrete") || !strcmp(info->kind, "integrated") ||
@@ -86,7 +86,7 @@ static mnn_status create_on(const char* device, int32_t gpu_mode, mnn_session_t*
     config.device = device;
     const mnn_status status = mnn_session_create(net, &config, session);
     char sentence[1024];
-    mnn_last_error_copy(sentence, sizeof sentence);
+    copy_last_error(sentence, sizeof sentence);
     assert_ok(mnn_interpreter_destroy(&net));
     if (status != MNN_OK) { /* destroying has left the sentence alone */
         assert_string_equal(sentence, mnn_last_error());
@@ -100,7 +100,7 @@ static void each_can_be_chosen(void** state) {
     const size_t count = vulkan_devices();
     if (count == 0) skip();
     for (size_t i = 0; i < count; ++i) {
-        mnn_device_info_t info;
+        mnn_device_properties_t info;
         info.struct_size = sizeof info;
         assert_ok(mnn_device_info(MNN_FORWARD_VULKAN, i, &info));
         char index[24], uuid[33], part[8];
@@ -125,9 +125,9 @@ static void unknown_ones_are_named(void** state) {
     if (count == 0) return;
     assert_non_null(strstr(mnn_last_error(), "no such device 4711"));
     char sentence[1024];
-    mnn_last_error_copy(sentence, sizeof sentence);
+    copy_last_error(sentence, sizeof sentence);
     for (size_t i = 0; i < count; ++i) {
-        mnn_device_info_t info;
+        mnn_device_properties_t info;
         info.struct_size = sizeof info;
         assert_ok(mnn_device_info(MNN_FORWARD_VULKAN, i, &info));
         assert_non_null(strstr(sentence, info.name));

@@ -1,4 +1,4 @@
-/* The demo model, opened for a group of tests and closed after it. */
+/* The demo model, opened for a group of tests and closed after it, and what tests of its sessions share. */
 #ifndef MNN_C_TESTS_DIGITS_NET_H
 #define MNN_C_TESTS_DIGITS_NET_H
 
@@ -15,6 +15,34 @@ static inline int open_net(void** state) {
 static inline int close_net(void** state) {
     (void)state;
     return mnn_interpreter_destroy(&net) == MNN_OK ? 0 : -1;
+}
+
+static inline mnn_schedule_config_t default_config(void) {
+    mnn_schedule_config_t config;
+    assert_ok(mnn_schedule_config_init(&config, sizeof config));
+    return config;
+}
+
+/* The digits model whose input leaves dimension `axis` open; the caller frees it. */
+static inline unsigned char* open_model(int axis, size_t* size) {
+    unsigned char* bytes = read_whole_file(MNN_C_DIGITS_MODEL, size);
+    assert_non_null(bytes);
+    const int32_t dims[] = {4, 1, 1, 8, 8}; /* the wire's vector: its length, then the extents */
+    const int32_t open = -1;
+    size_t found = 0;
+    for (size_t at = 0; at + sizeof dims <= *size; at += 4)
+        if (memcmp(bytes + at, dims, sizeof dims) == 0) {
+            memcpy(bytes + at + 4 * (size_t)(axis + 1), &open, sizeof open);
+            ++found;
+        }
+    assert_int_equal(found, 1);
+    return bytes;
+}
+
+static inline void assert_refused(const mnn_schedule_config_t* config, mnn_status wanted) {
+    mnn_session_t* session = UNTOUCHED_POINTER;
+    assert_fails(mnn_session_create(net, config, &session), wanted);
+    assert_ptr_equal(session, UNTOUCHED_POINTER);
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* Handles: a destroyed one is refused for ever, whatever has taken its place; any other value is refused, too. */
+/* Handles: a destroyed handle stays refused when its slot is used again; any other value is refused, too. */
 #include "digits_net.h"
 
 #include <pthread.h>

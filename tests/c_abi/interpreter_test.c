@@ -146,7 +146,7 @@ static void files_that_do_not_load(void** state) {
                  MNN_ERROR_FILE_NOT_EXIST);
     assert_fails(mnn_interpreter_create_from_file(NULL, NULL, &net), MNN_ERROR_NULL_ARGUMENT);
     assert_fails(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, NULL, NULL), MNN_ERROR_NULL_ARGUMENT);
-    /* Files that are no models: empty, and text. Both ways of reading tell the same. */
+    /* Files that are no models: empty, and text. Both ways of reading give the same status. */
     const int32_t modes[] = {MNN_LOAD_MAPPED, MNN_LOAD_CHUNKED};
     for (size_t i = 0; i < 2; ++i) {
         mnn_interpreter_options_t options;
@@ -419,7 +419,7 @@ static void wrong_indexes_and_small_buffers(void** state) {
         int32_t dims[4] = {UNTOUCHED_INT, UNTOUCHED_INT, UNTOUCHED_INT, UNTOUCHED_INT};
         size_t rank = UNTOUCHED_SIZE;
         assert_fails(mnn_interpreter_input_shape(net, 0, dims, capacity, &rank), MNN_ERROR_BUFFER_TOO_SMALL);
-        assert_int_equal(rank, UNTOUCHED_SIZE);
+        assert_int_equal(rank, 4);
         for (size_t i = 0; i < 4; ++i) assert_int_equal(dims[i], UNTOUCHED_INT);
     }
     assert_ok(mnn_interpreter_destroy(&net));
@@ -463,31 +463,31 @@ static void wrong_handles(void** state) {
     const mnn_interpreter_t* wrong[] = {NULL, (mnn_interpreter_t*)session, (mnn_interpreter_t*)tensor};
     for (size_t i = 0; i < 3; ++i) {
         const mnn_interpreter_t* h = wrong[i];
-        const mnn_status told = h ? MNN_ERROR_BAD_HANDLE : MNN_ERROR_NULL_ARGUMENT;
+        const mnn_status wanted = h ? MNN_ERROR_BAD_HANDLE : MNN_ERROR_NULL_ARGUMENT;
         const char* text = UNTOUCHED_POINTER;
         size_t count = UNTOUCHED_SIZE;
         int32_t dims[MNN_MAX_RANK] = {UNTOUCHED_INT}, number = UNTOUCHED_INT;
         uint64_t parameters = 0x5a5a;
         unsigned char flag = 0x5a;
         mnn_session_t* made = UNTOUCHED_POINTER;
-        assert_fails(mnn_interpreter_uuid(h, &text), told);
-        assert_fails(mnn_interpreter_model_version(h, &text), told);
-        assert_fails(mnn_interpreter_biz_code(h, &text), told);
-        assert_fails(mnn_interpreter_input_count(h, &count), told);
-        assert_fails(mnn_interpreter_input_name(h, 0, &text), told);
-        assert_fails(mnn_interpreter_input_shape(h, 0, dims, MNN_MAX_RANK, &count), told);
-        assert_fails(mnn_interpreter_input_type(h, 0, &number), told);
-        assert_fails(mnn_interpreter_input_format(h, 0, &number), told);
-        assert_fails(mnn_interpreter_output_count(h, &count), told);
-        assert_fails(mnn_interpreter_output_name(h, 0, &text), told);
-        assert_fails(mnn_interpreter_op_count(h, &count), told);
-        assert_fails(mnn_interpreter_op_name(h, 0, &text), told);
-        assert_fails(mnn_interpreter_op_type(h, 0, &text), told);
-        assert_fails(mnn_interpreter_op_supported(h, 0, (bool*)&flag), told);
-        assert_fails(mnn_interpreter_op_output_count(h, 0, &count), told);
-        assert_fails(mnn_interpreter_op_output_name(h, 0, 0, &text), told);
-        assert_fails(mnn_interpreter_parameter_count(h, &parameters), told);
-        assert_fails(mnn_session_create((mnn_interpreter_t*)(uintptr_t)h, NULL, &made), told);
+        assert_fails(mnn_interpreter_uuid(h, &text), wanted);
+        assert_fails(mnn_interpreter_model_version(h, &text), wanted);
+        assert_fails(mnn_interpreter_biz_code(h, &text), wanted);
+        assert_fails(mnn_interpreter_input_count(h, &count), wanted);
+        assert_fails(mnn_interpreter_input_name(h, 0, &text), wanted);
+        assert_fails(mnn_interpreter_input_shape(h, 0, dims, MNN_MAX_RANK, &count), wanted);
+        assert_fails(mnn_interpreter_input_type(h, 0, &number), wanted);
+        assert_fails(mnn_interpreter_input_format(h, 0, &number), wanted);
+        assert_fails(mnn_interpreter_output_count(h, &count), wanted);
+        assert_fails(mnn_interpreter_output_name(h, 0, &text), wanted);
+        assert_fails(mnn_interpreter_op_count(h, &count), wanted);
+        assert_fails(mnn_interpreter_op_name(h, 0, &text), wanted);
+        assert_fails(mnn_interpreter_op_type(h, 0, &text), wanted);
+        assert_fails(mnn_interpreter_op_supported(h, 0, (bool*)&flag), wanted);
+        assert_fails(mnn_interpreter_op_output_count(h, 0, &count), wanted);
+        assert_fails(mnn_interpreter_op_output_name(h, 0, 0, &text), wanted);
+        assert_fails(mnn_interpreter_parameter_count(h, &parameters), wanted);
+        assert_fails(mnn_session_create((mnn_interpreter_t*)(uintptr_t)h, NULL, &made), wanted);
         assert_ptr_equal(text, UNTOUCHED_POINTER);
         assert_int_equal(count, UNTOUCHED_SIZE);
         assert_int_equal(dims[0], UNTOUCHED_INT);

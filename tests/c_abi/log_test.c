@@ -56,7 +56,7 @@ static void create_one(void* user_data, int32_t level, const char* message) {
     if (session) assert_ok(mnn_session_destroy(&session));
 }
 
-/* A callback that uses what it is told about does not call itself. */
+/* A callback that uses the object of its message does not call itself. */
 static void a_callback_that_creates_sessions(void** state) {
     (void)state;
     struct recursive mine = {NULL, 0, -1};
@@ -131,7 +131,7 @@ static void a_fallback_is_said(void** state) {
     assert_ok(mnn_session_op_count(session, &count));
     assert_true(count > 0);
     for (size_t i = 0; i < count; ++i) {
-        mnn_session_op_info_t op = {.struct_size = sizeof op};
+        mnn_op_info_t op = {.struct_size = sizeof op};
         assert_ok(mnn_session_op_info(session, i, &op));
         assert_string_equal(op.backend_name, "cpu");
         assert_string_equal(op.reason, reason);

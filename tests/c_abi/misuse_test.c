@@ -24,7 +24,7 @@ static int open_all(void** state) {
     return 0;
 }
 
-/* Whatever was tried, the session still gives its scores. */
+/* The session still gives its scores after each attempt. */
 static int close_all(void** state) {
     (void)state;
     float got[CLASSES];
@@ -130,7 +130,7 @@ static void odd_shapes(void** state) {
     }
 }
 
-static int32_t answer(void* user_data, const mnn_session_op_info_t* op, const mnn_tensor_t* const* tensors,
+static int32_t answer(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
                       size_t count) {
     (void)op, (void)tensors, (void)count;
     return *(int32_t*)user_data;

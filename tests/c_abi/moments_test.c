@@ -50,7 +50,7 @@ static void read_it(struct scene* scene) {
     int32_t number = 0, dims[MNN_MAX_RANK];
     size_t size = 0;
     double flops = 0;
-    mnn_session_op_info_t info = {.struct_size = sizeof info};
+    mnn_op_info_t info = {.struct_size = sizeof info};
     EXPECT(mnn_tensor_read(scene->input, values, sizeof values, MNN_FORMAT_NCHW), scene->reads);
     EXPECT(mnn_tensor_shape(scene->output, dims, MNN_MAX_RANK, &size), scene->reads);
     EXPECT(mnn_tensor_type(scene->output, &number), scene->reads);
@@ -60,8 +60,8 @@ static void read_it(struct scene* scene) {
     EXPECT(mnn_session_op_count(session, &size), scene->reads);
     EXPECT(mnn_session_op_info(session, 0, &info), scene->reads);
     EXPECT(mnn_session_flops(session, &flops, NULL), scene->reads);
-    EXPECT(mnn_session_cache(session, NULL, &size), scene->reads);
-    EXPECT(mnn_session_report(session, "algorithms", NULL, &size), scene->reads);
+    EXPECT(mnn_session_cache(session, NULL, 0, &size), scene->reads);
+    EXPECT(mnn_session_report(session, "algorithms", NULL, 0, &size), scene->reads);
     if (scene->shown) {
         EXPECT(mnn_tensor_byte_size(scene->shown, MNN_FORMAT_NCHW, &size), scene->reads);
         float* bytes = malloc(size);
@@ -77,7 +77,7 @@ static void always(struct scene* scene) {
     int32_t type = -1;
     size_t count = 0;
     bool flag = true;
-    mnn_session_memory_t memory = {.struct_size = sizeof memory};
+    mnn_memory_info_t memory = {.struct_size = sizeof memory};
     EXPECT(mnn_tensor_name(scene->output, &name), MNN_OK);
     EXPECT(mnn_session_input(session, "image", &tensor), MNN_OK);
     EXPECT(mnn_session_output_at(session, 0, &tensor), MNN_OK);
@@ -94,8 +94,8 @@ static void always(struct scene* scene) {
                  (unsigned long long)memory.arena_bytes);
 }
 
-static int32_t in_callback(void* user_data, const mnn_session_op_info_t* op,
-                           const mnn_tensor_t* const* tensors, size_t count) {
+static int32_t in_callback(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
+                           size_t count) {
     (void)op;
     struct scene* scene = user_data;
     ++scene->calls;
@@ -150,7 +150,7 @@ static void* all_of_it(void* data) {
     return NULL;
 }
 
-static int32_t let_another_thread(void* user_data, const mnn_session_op_info_t* op,
+static int32_t let_another_thread(void* user_data, const mnn_op_info_t* op,
                                   const mnn_tensor_t* const* tensors, size_t count) {
     (void)op;
     struct scene* scene = user_data;
@@ -172,8 +172,8 @@ static void from_another_thread(void** state) {
 }
 
 /* Another session may be used in a callback, also with callbacks of its own. */
-static int32_t use_another(void* user_data, const mnn_session_op_info_t* op,
-                           const mnn_tensor_t* const* tensors, size_t count) {
+static int32_t use_another(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
+                           size_t count) {
     (void)op, (void)tensors, (void)count;
     struct scene* other = user_data;
     if (other->calls > 0) return MNN_OP_RUN;
@@ -193,8 +193,8 @@ static void another_session(void** state) {
 }
 
 /* A tensor that a callback was shown is dead behind it. */
-static int32_t keep_shown(void* user_data, const mnn_session_op_info_t* op,
-                          const mnn_tensor_t* const* tensors, size_t count) {
+static int32_t keep_shown(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
+                          size_t count) {
     (void)op;
     const mnn_tensor_t** kept = user_data;
     if (!*kept && count > 0) *kept = tensors[0];
@@ -354,7 +354,7 @@ static void stale_pointers_hit_nothing(void** state) {
     const int32_t one[] = {1, 1, 8, 8}, large[] = {BATCH, 1, 8, 8};
     mnn_session_t* session = open_session(net);
     mnn_tensor_t *input = first_input(session), *output = first_output(session);
-    mnn_session_memory_t before = {.struct_size = sizeof before}, kept = before, after = before;
+    mnn_memory_info_t before = {.struct_size = sizeof before}, kept = before, after = before;
     void *in = NULL, *out = NULL;
     float wanted[CLASSES], got[CLASSES], pixels[PIXELS];
     reference_scores(6, wanted);

@@ -13,14 +13,14 @@ static mnn_session_t* make_session(int32_t record) {
 /* The caller frees it. */
 static char* report(const mnn_session_t* session, const char* what) {
     size_t size = 0;
-    assert_ok(mnn_session_report(session, what, NULL, &size));
+    assert_ok(mnn_session_report(session, what, NULL, 0, &size));
     assert_true(size > 0);
     char* text = malloc(size + 1);
     assert_non_null(text);
     text[size] = 0x5a;
-    size_t given = size;
-    assert_ok(mnn_session_report(session, what, text, &given));
-    assert_int_equal(given, size);
+    size_t needed = 0;
+    assert_ok(mnn_session_report(session, what, text, size, &needed));
+    assert_int_equal(needed, size);
     assert_int_equal(strlen(text) + 1, size);
     assert_int_equal(text[size], 0x5a);
     return text;
@@ -59,7 +59,7 @@ static void algorithms(void** state) {
     assert_ok(mnn_session_op_count(session, &count));
     for (const char* at = text; *at; ++at) lines += *at == '\n';
     assert_int_equal(lines, count);
-    mnn_session_op_info_t info = {.struct_size = sizeof info};
+    mnn_op_info_t info = {.struct_size = sizeof info};
     assert_ok(mnn_session_op_info(session, 0, &info));
     assert_non_null(strstr(text, info.name));
     assert_non_null(strstr(text, info.type_name));
@@ -71,17 +71,21 @@ static void misuse(void** state) {
     (void)state;
     mnn_session_t* session = make_session(0);
     char text[4] = "abc";
-    size_t size = sizeof text;
-    assert_fails(mnn_session_report(session, "plan", text, &size), MNN_ERROR_BAD_STATE);
-    assert_fails(mnn_session_report(session, "plan after:fuse-post-ops", text, &size), MNN_ERROR_BAD_STATE);
-    assert_fails(mnn_session_report(session, "plan after:nothing", text, &size), MNN_ERROR_NOT_FOUND);
-    assert_fails(mnn_session_report(session, "", text, &size), MNN_ERROR_NOT_FOUND);
-    assert_fails(mnn_session_report(session, NULL, text, &size), MNN_ERROR_NULL_ARGUMENT);
-    assert_fails(mnn_session_report(session, "passes", text, NULL), MNN_ERROR_NULL_ARGUMENT);
-    assert_fails(mnn_session_report(NULL, "passes", text, &size), MNN_ERROR_NULL_ARGUMENT);
-    assert_int_equal(size, sizeof text);
-    assert_fails(mnn_session_report(session, "passes", text, &size), MNN_ERROR_BUFFER_TOO_SMALL);
-    assert_true(size > sizeof text);
+    size_t needed = UNTOUCHED_SIZE;
+    assert_fails(mnn_session_report(session, "plan", text, sizeof text, &needed), MNN_ERROR_BAD_STATE);
+    assert_fails(mnn_session_report(session, "plan after:fuse-post-ops", text, sizeof text, &needed),
+                 MNN_ERROR_BAD_STATE);
+    assert_fails(mnn_session_report(session, "plan after:nothing", text, sizeof text, &needed),
+                 MNN_ERROR_NOT_FOUND);
+    assert_fails(mnn_session_report(session, "", text, sizeof text, &needed), MNN_ERROR_NOT_FOUND);
+    assert_fails(mnn_session_report(session, NULL, text, sizeof text, &needed), MNN_ERROR_NULL_ARGUMENT);
+    assert_fails(mnn_session_report(session, "passes", text, sizeof text, NULL), MNN_ERROR_NULL_ARGUMENT);
+    assert_fails(mnn_session_report(NULL, "passes", text, sizeof text, &needed), MNN_ERROR_NULL_ARGUMENT);
+    assert_fails(mnn_session_report(session, "passes", NULL, 1, &needed), MNN_ERROR_NULL_ARGUMENT);
+    assert_int_equal(needed, UNTOUCHED_SIZE);
+    assert_fails(mnn_session_report(session, "passes", text, sizeof text, &needed),
+                 MNN_ERROR_BUFFER_TOO_SMALL);
+    assert_true(needed > sizeof text && needed != UNTOUCHED_SIZE);
     assert_string_equal(text, "abc");
     assert_ok(mnn_session_destroy(&session));
     mnn_schedule_config_t config;

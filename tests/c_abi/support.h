@@ -1,4 +1,4 @@
-/* Shared by the C ABI tests: cmocka, the demo model, status checks that tell the sentence. */
+/* Shared by the C ABI tests: cmocka, the demo model, status checks that print the sentence. */
 #ifndef MNN_C_TESTS_SUPPORT_H
 #define MNN_C_TESTS_SUPPORT_H
 
@@ -33,6 +33,13 @@ static inline void check_status(mnn_status got, mnn_status wanted, const char* c
         print_error("%s\n  failed as wanted, but left no sentence\n", call);
         _fail(file, line);
     }
+}
+
+/* A copy of the sentence of the last failure. */
+static inline void copy_last_error(char* buffer, size_t capacity) {
+    size_t needed = 0;
+    if (mnn_last_error_copy(buffer, capacity, &needed) != MNN_OK)
+        fail_msg("the sentence has %zu bytes", needed);
 }
 
 #define assert_ok(call) check_status((call), MNN_OK, #call, __FILE__, __LINE__)

@@ -20,7 +20,7 @@ struct work {
 static bool keep(struct work* work, mnn_status status) {
     if (status != MNN_OK && work->status == MNN_OK) {
         work->status = status;
-        mnn_last_error_copy(work->sentence, sizeof work->sentence);
+        snprintf(work->sentence, sizeof work->sentence, "%s", mnn_last_error());
     }
     return status == MNN_OK;
 }
@@ -134,8 +134,8 @@ static void* read_all(void* data) {
         size_t count = 0;
         double flops = 0;
         bool needed = true;
-        mnn_session_op_info_t info = {.struct_size = sizeof info};
-        mnn_session_memory_t memory = {.struct_size = sizeof memory};
+        mnn_op_info_t info = {.struct_size = sizeof info};
+        mnn_memory_info_t memory = {.struct_size = sizeof memory};
         uint64_t parameters = 0;
         reader->wrong += mnn_session_output(reader->session, NULL, &output) != MNN_OK ||
                          mnn_tensor_name(output, &name) != MNN_OK ||

@@ -80,7 +80,7 @@ static void batches_resize(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* Offers bytes and tells whether they were taken; the numbers must be right either way. */
+/* Offers bytes and returns whether they were accepted; the numbers must be right either way. */
 static bool accepted(const void* bytes, size_t size) {
     mnn_interpreter_t* fresh = open_digits();
     assert_ok(mnn_interpreter_set_cache(fresh, bytes, size));
@@ -100,14 +100,15 @@ static void cache_bytes(void** state) {
     (void)state;
     mnn_session_t* session = vulkan_session(net, 0);
     size_t size = 0;
-    assert_ok(mnn_session_cache(session, NULL, &size));
+    assert_ok(mnn_session_cache(session, NULL, 0, &size));
     assert_true(size > 32);
     unsigned char* bytes = malloc(size);
     assert_non_null(bytes);
-    size_t small = size - 1;
-    assert_fails(mnn_session_cache(session, bytes, &small), MNN_ERROR_BUFFER_TOO_SMALL);
-    assert_int_equal(small, size);
-    assert_ok(mnn_session_cache(session, bytes, &size));
+    size_t needed = 0;
+    assert_fails(mnn_session_cache(session, bytes, size - 1, &needed), MNN_ERROR_BUFFER_TOO_SMALL);
+    assert_int_equal(needed, size);
+    assert_ok(mnn_session_cache(session, bytes, size, &needed));
+    assert_int_equal(needed, size);
     assert_ok(mnn_session_destroy(&session));
 
     assert_true(accepted(bytes, size));
@@ -121,7 +122,7 @@ static void cache_bytes(void** state) {
     free(bytes);
 
     mnn_session_t* cpu = open_session(net);
-    assert_ok(mnn_session_cache(cpu, NULL, &size));
+    assert_ok(mnn_session_cache(cpu, NULL, 0, &size));
     assert_int_equal(size, 0);
     assert_ok(mnn_session_destroy(&cpu));
 }
@@ -178,14 +179,14 @@ static void forked_child(void** state) {
     if (child == 0) {
         float scores[CLASSES];
         const bool refused = try_classify(session, 11, scores) == MNN_ERROR_BAD_STATE;
-        const bool told = strstr(mnn_last_error(), "process") != NULL;
+        const bool explained = strstr(mnn_last_error(), "process") != NULL;
         mnn_session_t* another = NULL;
         mnn_schedule_config_t config;
         mnn_schedule_config_init(&config, sizeof config);
         config.forward_type = MNN_FORWARD_VULKAN;
         const bool none = mnn_session_create(net, &config, &another) == MNN_ERROR_BACKEND_MISSING;
         const bool freed = mnn_session_destroy(&session) == MNN_OK;
-        _exit(refused && told && none && freed ? 0 : 1);
+        _exit(refused && explained && none && freed ? 0 : 1);
     }
     int result = -1;
     assert_int_equal(waitpid(child, &result, 0), child);

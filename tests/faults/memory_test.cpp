@@ -100,15 +100,15 @@ struct Watched {
     mnn_cancel_t* cancel = nullptr;
     long before = 0, after = 0;
 };
-int32_t countBefore(void* user, const mnn_session_op_info_t*, const mnn_tensor_t* const*, size_t) {
+int32_t countBefore(void* user, const mnn_op_info_t*, const mnn_tensor_t* const*, size_t) {
     ++static_cast<Watched*>(user)->before;
     return MNN_OP_RUN;
 }
-int32_t countAfter(void* user, const mnn_session_op_info_t*, const mnn_tensor_t* const*, size_t) {
+int32_t countAfter(void* user, const mnn_op_info_t*, const mnn_tensor_t* const*, size_t) {
     ++static_cast<Watched*>(user)->after;
     return MNN_OP_RUN;
 }
-int32_t cancelAtFirst(void* user, const mnn_session_op_info_t*, const mnn_tensor_t* const*, size_t) {
+int32_t cancelAtFirst(void* user, const mnn_op_info_t*, const mnn_tensor_t* const*, size_t) {
     MUST(mnn_cancel_trigger(static_cast<Watched*>(user)->cancel));
     return MNN_OP_RUN;
 }

@@ -38,7 +38,7 @@ void readTensor(const mnn_tensor_t* tensor, Random& random, bool observed) {
 }
 
 void askSession(const mnn_session_t* session) {
-    mnn_session_memory_t memory{};
+    mnn_memory_info_t memory{};
     memory.struct_size = sizeof memory;
     MUST(mnn_session_memory(session, &memory));
     if (memory.total_bytes > kMaxMemory) {
@@ -50,16 +50,16 @@ void askSession(const mnn_session_t* session) {
     size_t count = 0;
     MUST(mnn_session_op_count(session, &count));
     for (size_t i = 0; i < count; ++i) {
-        mnn_session_op_info_t info{};
+        mnn_op_info_t info{};
         info.struct_size = sizeof info;
         MUST(mnn_session_op_info(session, i, &info));
         if (!info.name || !info.type_name || !info.backend_name) std::abort();
     }
     for (const char* what : {"algorithms", "plan"}) {
         size_t size = 0;
-        if (!FINE(mnn_session_report(session, what, nullptr, &size), kBadState)) continue;
+        if (!FINE(mnn_session_report(session, what, nullptr, 0, &size), kBadState)) continue;
         std::vector<char> text(size);
-        MUST(mnn_session_report(session, what, text.data(), &size));
+        MUST(mnn_session_report(session, what, text.data(), text.size(), &size));
     }
 }
 
@@ -132,8 +132,7 @@ void disturb(mnn_session_t* session, Random& random) {
     if (status != MNN_ERROR_BUSY || handle != session) defect("a call out of a callback", status);
 }
 
-int32_t onOperator(void* data, const mnn_session_op_info_t* op, const mnn_tensor_t* const* tensors,
-                   size_t count) {
+int32_t onOperator(void* data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors, size_t count) {
     auto& watch = *static_cast<Watch*>(data);
     if (!op->name || !op->type_name || !op->backend_name) std::abort();
     if (watch.calls < kMaxObserved)

@@ -164,7 +164,7 @@ struct Watch {
     bool stops;
 };
 
-int32_t watching(void* data, const mnn_session_op_info_t*, const mnn_tensor_t* const* tensors, size_t count) {
+int32_t watching(void* data, const mnn_op_info_t*, const mnn_tensor_t* const* tensors, size_t count) {
     auto& watch = *static_cast<Watch*>(data);
     for (size_t i = 0; i < count; ++i) {
         size_t bytes = 0;
@@ -320,9 +320,9 @@ class Worker {
         size_t count = 0;
         double flops = 0;
         bool flag = false;
-        mnn_session_memory_t memory{};
+        mnn_memory_info_t memory{};
         memory.struct_size = sizeof memory;
-        mnn_session_op_info_t info{};
+        mnn_op_info_t info{};
         info.struct_size = sizeof info;
         int32_t type = 0;
         SEEN(mnn_session_memory(session, &memory));

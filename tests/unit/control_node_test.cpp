@@ -160,7 +160,7 @@ std::map<std::string, int> placesOf(const PublicSession& session) {
     size_t count = 0;
     EXPECT_EQ(mnn_session_op_count(session.handle(), &count), MNN_OK);
     for (size_t i = 0; i < count; ++i) {
-        mnn_session_op_info_t info{};
+        mnn_op_info_t info{};
         info.struct_size = sizeof info;
         EXPECT_EQ(mnn_session_op_info(session.handle(), i, &info), MNN_OK);
         ++places[info.backend_name];

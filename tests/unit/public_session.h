@@ -62,7 +62,7 @@ class PublicSession {
         size_t count = 0;
         EXPECT_EQ(mnn_session_op_count(session_, &count), MNN_OK);
         for (size_t i = 0; i < count; ++i) {
-            mnn_session_op_info_t info{};
+            mnn_op_info_t info{};
             info.struct_size = sizeof info;
             EXPECT_EQ(mnn_session_op_info(session_, i, &info), MNN_OK);
             if (info.name == name) return info.backend_name;

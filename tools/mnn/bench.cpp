@@ -65,7 +65,7 @@ Figures measure(const BenchOptions& options, uint64_t residentAtStart) {
         figures.runs.push_back(timedRun(session, arrays));
     std::sort(figures.runs.begin(), figures.runs.end());
 
-    mnn_session_memory_t memory{};
+    mnn_memory_info_t memory{};
     memory.struct_size = sizeof memory;
     check(mnn_session_memory(session.get(), &memory));
     figures.arenaBytes = memory.arena_bytes;

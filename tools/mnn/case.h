@@ -29,7 +29,7 @@ struct Case {
 // neither.
 std::vector<std::filesystem::path> findCases(const std::filesystem::path& path);
 
-// Throws ToolError for whatever is missing or contradictory.
+// Throws ToolError for missing and for contradictory parts.
 Case readCase(const std::filesystem::path& folder);
 
 }  // namespace tool

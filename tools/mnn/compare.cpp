@@ -104,7 +104,7 @@ std::map<std::string, std::string> placement(const Session& session) {
     size_t count = 0;
     check(mnn_session_op_count(session.get(), &count));
     for (size_t i = 0; i < count; i++) {
-        mnn_session_op_info_t info{};
+        mnn_op_info_t info{};
         info.struct_size = sizeof info;
         check(mnn_session_op_info(session.get(), i, &info));
         std::string& place = places[info.name];

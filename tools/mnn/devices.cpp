@@ -21,7 +21,7 @@ std::string versionText(uint32_t version) {
 }
 
 Json describeDevice(int32_t type, size_t index) {
-    mnn_device_info_t info{};
+    mnn_device_properties_t info{};
     info.struct_size = sizeof info;
     check(mnn_device_info(type, index, &info));
     return Json::object({{"index", index},

@@ -28,7 +28,7 @@ void* boundedRealloc(void* memory, size_t bytes) {
 #define STBI_MALLOC(bytes) boundedRealloc(nullptr, bytes)
 #define STBI_REALLOC(memory, bytes) boundedRealloc(memory, bytes)
 #define STBI_FREE(memory) std::free(memory)
-// Of what isImageFile() knows alone: the file's content chooses the reader, whatever it is called.
+// Only the formats of isImageFile(): the file's content chooses the reader, not its name.
 #define STBI_ONLY_PNG
 #define STBI_ONLY_JPEG
 #define STBI_ONLY_BMP

@@ -99,7 +99,7 @@ Json describePlacement(const Session& session, const CommonFlags& flags) {
     size_t count = 0;
     check(mnn_session_op_count(session.get(), &count));
     for (size_t i = 0; i < count; i++) {
-        mnn_session_op_info_t op{};
+        mnn_op_info_t op{};
         op.struct_size = sizeof op;
         check(mnn_session_op_info(session.get(), i, &op));
         std::string where = op.host_shape != 0 ? "host_shape" : op.backend_name;
@@ -125,7 +125,7 @@ void describeSession(Json& info, const Interpreter& model, const CommonFlags& fl
         double flops = 0;
         bool complete = true;
         check(mnn_session_flops(session.get(), &flops, &complete));
-        mnn_session_memory_t memory{};
+        mnn_memory_info_t memory{};
         memory.struct_size = sizeof memory;
         check(mnn_session_memory(session.get(), &memory));
         info["flops"] = flops;
@@ -212,9 +212,9 @@ void printPlan(const Interpreter& model, const InfoOptions& options) {
         requireShapes(session);
     }
     size_t size = 0;
-    check(mnn_session_report(session.get(), what.c_str(), nullptr, &size));
+    check(mnn_session_report(session.get(), what.c_str(), nullptr, 0, &size));
     std::string text(size, '\0');
-    check(mnn_session_report(session.get(), what.c_str(), text.data(), &size));
+    check(mnn_session_report(session.get(), what.c_str(), text.data(), text.size(), &size));
     text::print("{}", text.c_str());
 }
 

@@ -60,8 +60,7 @@ std::string orEmpty(const char* text) {
     return text ? text : "";
 }
 
-int32_t onBefore(void* user, const mnn_session_op_info_t* info, const mnn_tensor_t* const* tensors,
-                 size_t count) {
+int32_t onBefore(void* user, const mnn_op_info_t* info, const mnn_tensor_t* const* tensors, size_t count) {
     auto& recorder = *static_cast<Recorder*>(user);
     if (recorder.at == recorder.ops.size()) recorder.ops.emplace_back();
     Op& op = recorder.ops[recorder.at];
@@ -79,7 +78,7 @@ int32_t onBefore(void* user, const mnn_session_op_info_t* info, const mnn_tensor
     return MNN_OP_RUN;
 }
 
-int32_t onAfter(void* user, const mnn_session_op_info_t*, const mnn_tensor_t* const* tensors, size_t count) {
+int32_t onAfter(void* user, const mnn_op_info_t*, const mnn_tensor_t* const* tensors, size_t count) {
     const Clock::time_point end = Clock::now();
     auto& recorder = *static_cast<Recorder*>(user);
     Op& op = recorder.ops[recorder.closed++];

@@ -14,9 +14,8 @@ extern "C" {
     pub fn mnn_status_name(status: mnn_status) -> *const c_char;
     /// The sentence about the last call on this thread that did not return `MNN_OK`.
     pub fn mnn_last_error() -> *const c_char;
-    /// Copies the sentence of `mnn_last_error`, cut at a character boundary where it does
-    /// not fit, always zero-terminated.
-    pub fn mnn_last_error_copy(buffer: *mut c_char, size: usize) -> usize;
+    /// Copies the sentence of `mnn_last_error`. A failure leaves that sentence as it is.
+    pub fn mnn_last_error_copy(buffer: *mut c_char, capacity: usize, needed: *mut usize) -> mnn_status;
     /// How many backends are compiled in (not: have a device).
     pub fn mnn_backend_count(count: *mut usize) -> mnn_status;
     /// The name of a compiled-in backend.
@@ -26,7 +25,11 @@ extern "C" {
     /// How many devices of a backend there are on this machine.
     pub fn mnn_device_count(forward_type: i32, count: *mut usize) -> mnn_status;
     /// Describes a device.
-    pub fn mnn_device_info(forward_type: i32, index: usize, info: *mut mnn_device_info_t) -> mnn_status;
+    pub fn mnn_device_info(
+        forward_type: i32,
+        index: usize,
+        properties: *mut mnn_device_properties_t,
+    ) -> mnn_status;
     /// Makes a token that is not triggered.
     pub fn mnn_cancel_create(out: *mut *mut mnn_cancel_t) -> mnn_status;
     /// Triggers a token.
@@ -244,19 +247,21 @@ extern "C" {
     pub fn mnn_session_cache(
         session: *const mnn_session_t,
         buffer: *mut c_void,
-        size: *mut usize,
+        capacity: usize,
+        needed: *mut usize,
     ) -> mnn_status;
     /// Describes a session as text for people: `passes`, `plan`, `plan after:NAME`, `algorithms`.
     pub fn mnn_session_report(
         session: *const mnn_session_t,
         what: *const c_char,
         buffer: *mut c_char,
-        size: *mut usize,
+        capacity: usize,
+        needed: *mut usize,
     ) -> mnn_status;
     /// Whether the session used the cache that it was offered.
     pub fn mnn_session_cache_accepted(session: *const mnn_session_t, accepted: *mut bool) -> mnn_status;
     /// The memory that a session holds, in bytes, without the model's own bytes.
-    pub fn mnn_session_memory(session: *const mnn_session_t, memory: *mut mnn_session_memory_t)
+    pub fn mnn_session_memory(session: *const mnn_session_t, memory: *mut mnn_memory_info_t)
         -> mnn_status;
     /// The work of one run in floating point operations (a multiply-add is two).
     pub fn mnn_session_flops(
@@ -267,11 +272,11 @@ extern "C" {
     /// How many operators the session executes: after constant folding and fusion, those of
     /// control flow's bodies included.
     pub fn mnn_session_op_count(session: *const mnn_session_t, count: *mut usize) -> mnn_status;
-    /// Tells where an operator runs and why.
+    /// Describes an operator of the session: where it runs, and why.
     pub fn mnn_session_op_info(
         session: *const mnn_session_t,
         index: usize,
-        info: *mut mnn_session_op_info_t,
+        info: *mut mnn_op_info_t,
     ) -> mnn_status;
     /// Fills the options with defaults.
     pub fn mnn_run_options_init(options: *mut mnn_run_options_t, struct_size: usize) -> mnn_status;

@@ -40,7 +40,7 @@ handle!(
 /// A device of a backend.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct mnn_device_info_t {
+pub struct mnn_device_properties_t {
     /// The size of this struct, written by the caller.
     pub struct_size: usize,
     /// UTF-8, zero-terminated like the next two, cut where it does not fit.
@@ -75,7 +75,7 @@ pub struct mnn_device_info_t {
 pub type mnn_log_callback =
     Option<unsafe extern "C" fn(user_data: *mut c_void, level: i32, message: *const c_char)>;
 
-/// Tells that a user_data will not be used again.
+/// Is called when a user_data will not be used again.
 pub type mnn_finalizer = Option<unsafe extern "C" fn(user_data: *mut c_void)>;
 
 /// How to load a model. `mnn_interpreter_options_init` prepares it.
@@ -159,7 +159,7 @@ pub struct mnn_resize_options_t {
 /// The memory that a session holds.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct mnn_session_memory_t {
+pub struct mnn_memory_info_t {
     /// The size of this struct, written by the caller.
     pub struct_size: usize,
     /// Planned memory for what flows between operators.
@@ -175,7 +175,7 @@ pub struct mnn_session_memory_t {
 /// An operator that a session executes.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct mnn_session_op_info_t {
+pub struct mnn_op_info_t {
     /// The size of this struct, written by the caller.
     pub struct_size: usize,
     /// Empty when it has none. Valid until the session's next resize or run.
@@ -198,7 +198,7 @@ pub struct mnn_session_op_info_t {
 pub type mnn_op_callback = Option<
     unsafe extern "C" fn(
         user_data: *mut c_void,
-        op: *const mnn_session_op_info_t,
+        op: *const mnn_op_info_t,
         tensors: *const *const mnn_tensor_t,
         tensor_count: usize,
     ) -> i32,

@@ -1,4 +1,4 @@
-//! The declarations against the installed header: a C compiler tells constants and layouts, its preprocessor
+//! The declarations against the installed header: a C compiler prints constants and layouts, its preprocessor
 //! the prototypes.
 
 use mnn_c_sys::*;
@@ -252,7 +252,7 @@ macro_rules! layout {
 
 fn rust_layout() -> Names<(usize, usize)> {
     let mut result = Names::new();
-    layout!(result, mnn_device_info_t: struct_size name driver kind uuid memory_bytes api_version
+    layout!(result, mnn_device_properties_t: struct_size name driver kind uuid memory_bytes api_version
         driver_version vendor_id device_id subgroup_size subgroup_arithmetic fp16_storage fp16_arithmetic);
     layout!(result, mnn_interpreter_options_t: struct_size load_mode log_level external_weight_path
         log_callback log_user_data log_finalizer cancel);
@@ -261,8 +261,8 @@ fn rust_layout() -> Names<(usize, usize)> {
         max_memory_bytes max_loop_iterations device cancel record_plan reserved);
     layout!(result, mnn_resize_options_t: struct_size cancel);
     layout!(result, mnn_run_options_t: struct_size cancel before after user_data);
-    layout!(result, mnn_session_memory_t: struct_size arena_bytes weight_bytes total_bytes peak_bytes);
-    layout!(result, mnn_session_op_info_t: struct_size name type_name backend_name reason flops host_shape
+    layout!(result, mnn_memory_info_t: struct_size arena_bytes weight_bytes total_bytes peak_bytes);
+    layout!(result, mnn_op_info_t: struct_size name type_name backend_name reason flops host_shape
         algorithm);
     result
 }

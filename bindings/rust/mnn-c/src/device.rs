@@ -13,7 +13,7 @@ use std::os::raw::c_char;
 pub struct DeviceInfo {
     /// Its name.
     pub name: String,
-    /// Name and version of the driver; empty where it does not tell.
+    /// Name and version of the driver; empty where it has none.
     pub driver: String,
     /// `discrete`, `integrated`, `virtual`, `cpu` (a software driver) or `other`.
     pub kind: String,
@@ -53,9 +53,9 @@ pub fn devices(backend: ForwardType) -> Result<Vec<DeviceInfo>> {
 
 fn device(backend: ForwardType, index: usize) -> Result<DeviceInfo> {
     // SAFETY: numbers and arrays of numbers; all zeros are a value.
-    let mut info: sys::mnn_device_info_t = unsafe { MaybeUninit::zeroed().assume_init() };
-    info.struct_size = size_of::<sys::mnn_device_info_t>();
-    // SAFETY: the struct tells its size.
+    let mut info: sys::mnn_device_properties_t = unsafe { MaybeUninit::zeroed().assume_init() };
+    info.struct_size = size_of::<sys::mnn_device_properties_t>();
+    // SAFETY: the struct holds its size.
     check(unsafe { sys::mnn_device_info(backend.code(), index, &mut info) })?;
     Ok(DeviceInfo {
         name: text(&info.name),

@@ -96,7 +96,7 @@ impl Interpreter {
     /// Takes over a new handle; `None` for NULL.
     ///
     /// # Safety
-    /// The handle is nobody else's, and the owner keeps the bytes that it borrows.
+    /// The handle belongs to this object alone, and the owner keeps the bytes that it borrows.
     pub(crate) unsafe fn from_handle(handle: *mut sys::mnn_interpreter_t, owner: Owner) -> Option<Self> {
         NonNull::new(handle).map(|handle| Self { handle, owner })
     }
@@ -127,7 +127,7 @@ impl Interpreter {
     }
 
     /// The same from memory: bytes of [`Session::cache`]. They come before a file; empty bytes take earlier
-    /// ones back. Bytes that do not fit are a miss: [`Session::cache_accepted`] tells.
+    /// ones back. Bytes that do not fit are a miss, which [`Session::cache_accepted`] reports.
     pub fn set_cache(&self, bytes: &[u8]) -> Result<()> {
         let data = bytes.as_ptr().cast();
         // SAFETY: the bytes are copied.

@@ -101,7 +101,7 @@ pub(crate) fn map_mut<'t, T: Element>(tensor: &'t mut TensorMut<'_>, read: bool)
 }
 
 impl<T: Element> MappedMut<'_, T> {
-    /// Ends the mapping, as dropping it does, and tells whether what was written took effect.
+    /// Ends the mapping, as dropping it does, and returns whether written elements took effect.
     pub fn unmap(self) -> Result<()> {
         self.0.end()
     }

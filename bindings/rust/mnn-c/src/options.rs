@@ -81,7 +81,7 @@ impl InterpreterOptions {
     /// memory.
     ///
     /// # Safety
-    /// Nobody changes or shortens the file while the interpreter or a session of it lives.
+    /// The file is neither changed nor truncated while the interpreter or a session of it lives.
     pub unsafe fn load_mapped_file(self, path: impl AsRef<Path>) -> Result<Interpreter> {
         self.load_path(path.as_ref(), sys::MNN_LOAD_MAPPED)
     }
@@ -180,7 +180,7 @@ unsafe extern "C" fn on_message(user_data: *mut c_void, level: i32, message: *co
 }
 
 /// # Safety
-/// `user_data` is a `LogClosure` that nobody uses any more.
+/// `user_data` is a `LogClosure` that is not used any more.
 unsafe extern "C" fn on_last_message(user_data: *mut c_void) {
     // SAFETY: as promised.
     panics::catch(|| drop(unsafe { Box::from_raw(user_data.cast::<LogClosure>()) }));

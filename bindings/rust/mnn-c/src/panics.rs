@@ -18,7 +18,7 @@ pub(crate) fn catch<T>(body: impl FnOnce() -> T) -> Option<T> {
         Err(payload) => {
             let mut payload = Some(payload);
             let _ = CAUGHT.try_with(|caught| caught.borrow_mut().extend(payload.take()));
-            // While the thread ends there is nobody to tell; dropping the payload might panic again.
+            // While the thread ends the panic cannot be passed on; dropping the payload might panic again.
             std::mem::forget(payload);
             None
         }

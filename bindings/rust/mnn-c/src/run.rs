@@ -105,7 +105,7 @@ impl ResizeOptions {
 /// The library's own copies and changes of layout come too, with `Copy` as type; [`Session::op_count`] does
 /// not count them.
 pub struct OpCall<'c> {
-    info: &'c sys::mnn_session_op_info_t,
+    info: &'c sys::mnn_op_info_t,
     tensors: &'c [*const sys::mnn_tensor_t],
     session: &'c Session,
 }
@@ -189,10 +189,10 @@ struct Context<'s, 'r> {
 }
 
 /// # Safety
-/// `user_data` is a `Context` that nobody else uses, the rest as the header says.
+/// `user_data` is a `Context` that no other code uses, the other arguments are as the header says.
 unsafe extern "C" fn on_op<const AFTER: bool>(
     user_data: *mut c_void,
-    info: *const sys::mnn_session_op_info_t,
+    info: *const sys::mnn_op_info_t,
     tensors: *const *const sys::mnn_tensor_t,
     tensor_count: usize,
 ) -> i32 {

@@ -35,7 +35,7 @@ use std::ptr::{null, null_mut, NonNull};
 /// # }
 /// ```
 ///
-/// A tensor borrows its session, so that nobody reads it while the session runs:
+/// A tensor borrows its session, so that it is not read while the session runs:
 ///
 /// ```compile_fail,E0502
 /// # fn wrong(mut session: mnn_c::Session) -> mnn_c::Result<()> {
@@ -118,7 +118,7 @@ pub struct OpInfo<'s> {
 impl<'s> OpInfo<'s> {
     /// # Safety
     /// The strings live for `'s`.
-    pub(crate) unsafe fn from_c(info: &sys::mnn_session_op_info_t) -> Self {
+    pub(crate) unsafe fn from_c(info: &sys::mnn_op_info_t) -> Self {
         // SAFETY: as promised.
         unsafe {
             Self {
@@ -138,7 +138,7 @@ impl Session {
     /// Takes over a new handle; `None` for NULL.
     ///
     /// # Safety
-    /// The handle is nobody else's, and the owner keeps the bytes that it borrows.
+    /// The handle belongs to this object alone, and the owner keeps the bytes that it borrows.
     pub(crate) unsafe fn from_handle(handle: *mut sys::mnn_session_t, owner: Owner) -> Option<Self> {
         NonNull::new(handle).map(|handle| Self { handle, owner })
     }
@@ -284,11 +284,11 @@ impl Session {
         loop {
             let mut size = 0;
             // SAFETY: asks for the size.
-            check(unsafe { sys::mnn_session_cache(self.as_ptr(), null_mut(), &mut size) })?;
+            check(unsafe { sys::mnn_session_cache(self.as_ptr(), null_mut(), 0, &mut size) })?;
             let mut bytes = vec![0u8; size];
-            let buffer = bytes.as_mut_ptr().cast();
-            // SAFETY: `size` bytes.
-            match check(unsafe { sys::mnn_session_cache(self.as_ptr(), buffer, &mut size) }) {
+            let (buffer, capacity) = (bytes.as_mut_ptr().cast(), bytes.len());
+            // SAFETY: `capacity` bytes.
+            match check(unsafe { sys::mnn_session_cache(self.as_ptr(), buffer, capacity, &mut size) }) {
                 Ok(()) => {
                     bytes.truncate(size);
                     return Ok(bytes);
@@ -306,11 +306,11 @@ impl Session {
         let what = c_string(what, "the name of the report")?;
         let mut size = 0;
         // SAFETY: asks for the size.
-        check(unsafe { sys::mnn_session_report(self.as_ptr(), what.as_ptr(), null_mut(), &mut size) })?;
+        check(unsafe { sys::mnn_session_report(self.as_ptr(), what.as_ptr(), null_mut(), 0, &mut size) })?;
         let mut bytes = vec![0u8; size];
-        let buffer = bytes.as_mut_ptr().cast();
-        // SAFETY: `size` bytes.
-        check(unsafe { sys::mnn_session_report(self.as_ptr(), what.as_ptr(), buffer, &mut size) })?;
+        let (buffer, capacity) = (bytes.as_mut_ptr().cast(), bytes.len());
+        // SAFETY: `capacity` bytes.
+        check(unsafe { sys::mnn_session_report(self.as_ptr(), what.as_ptr(), buffer, capacity, &mut size) })?;
         bytes.truncate(size.saturating_sub(1));
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
@@ -323,14 +323,14 @@ impl Session {
 
     /// The memory that the session holds.
     pub fn memory(&self) -> Result<SessionMemory> {
-        let mut memory = sys::mnn_session_memory_t {
-            struct_size: size_of::<sys::mnn_session_memory_t>(),
+        let mut memory = sys::mnn_memory_info_t {
+            struct_size: size_of::<sys::mnn_memory_info_t>(),
             arena_bytes: 0,
             weight_bytes: 0,
             total_bytes: 0,
             peak_bytes: 0,
         };
-        // SAFETY: the struct tells its size.
+        // SAFETY: the struct holds its size.
         check(unsafe { sys::mnn_session_memory(self.as_ptr(), &mut memory) })?;
         Ok(SessionMemory {
             arena_bytes: memory.arena_bytes,
@@ -355,12 +355,12 @@ impl Session {
         get(|count| unsafe { sys::mnn_session_op_count(self.as_ptr(), count) })
     }
 
-    /// Tells where an operator runs and why, in the order of execution.
+    /// Where each operator runs and why, in the order of execution.
     pub fn op(&self, index: usize) -> Result<OpInfo<'_>> {
         // SAFETY: numbers and pointers; all zeros are a value.
-        let mut info: sys::mnn_session_op_info_t = unsafe { MaybeUninit::zeroed().assume_init() };
-        info.struct_size = size_of::<sys::mnn_session_op_info_t>();
-        // SAFETY: the struct tells its size. The strings live until the next resize or run, which the borrow
+        let mut info: sys::mnn_op_info_t = unsafe { MaybeUninit::zeroed().assume_init() };
+        info.struct_size = size_of::<sys::mnn_op_info_t>();
+        // SAFETY: the struct holds its size. The strings live until the next resize or run, which the borrow
         // excludes.
         unsafe {
             check(sys::mnn_session_op_info(self.as_ptr(), index, &mut info))?;

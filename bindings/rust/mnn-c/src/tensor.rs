@@ -27,7 +27,7 @@ unsafe impl Sync for Tensor<'_> {}
 
 impl<'s> Tensor<'s> {
     /// # Safety
-    /// The tensor lives for `'s`, and nobody changes it meanwhile.
+    /// The tensor lives for `'s`, and is not changed meanwhile.
     pub(crate) unsafe fn new(handle: NonNull<sys::mnn_tensor_t>) -> Self {
         Self {
             handle,
@@ -185,7 +185,7 @@ impl<'s> TensorMut<'s> {
         map::map_mut(self, true)
     }
 
-    /// The elements of an input in place, to write: they start as zeros instead of what the tensor held.
+    /// The elements of an input in place, to write: they start as zeros, not as the values that the tensor held.
     /// Spares copying that where the tensor does not lie row-major.
     pub fn map_write<T: Element>(&mut self) -> Result<MappedMut<'_, T>> {
         map::map_mut(self, false)

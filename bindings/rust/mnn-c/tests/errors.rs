@@ -1,4 +1,4 @@
-//! Errors and numbers that nobody knows.
+//! Errors, and statuses with unknown numbers.
 
 mod support;
 

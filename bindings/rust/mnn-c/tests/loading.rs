@@ -1,4 +1,4 @@
-//! Loading in every way, what a model tells, and who outlives whom.
+//! Loading in every way, the description of a model, and the lifetimes of the objects.
 
 mod support;
 
@@ -32,7 +32,7 @@ fn scores_of(net: &Interpreter) -> Vec<f32> {
 fn every_way_gives_the_same_model() {
     let wanted = reference(1);
     let options = InterpreterOptions::new;
-    // SAFETY: nobody changes the demo.
+    // SAFETY: the demo is not changed.
     let mapped = unsafe { options().load_mapped_file(digits("digits.mnn")) };
     assert_eq!(scores_of(&mapped.unwrap()), wanted);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Sessions: configurations, what they tell, and the whole demo.
+//! Sessions: configurations, descriptions, and the whole demo.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Tensors: what they tell, copies, mappings, and all that is refused.
+//! Tensors: descriptions, copies, mappings, and refused arguments.
 
 mod support;
 
