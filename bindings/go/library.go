@@ -44,7 +44,7 @@ type Device struct {
 	Kind               string   // "discrete", "integrated", "virtual", "cpu" (a software driver) or "other"
 	UUID               [16]byte // the same in every process
 	MemoryBytes        uint64   // its largest memory of its own
-	APIVersion         uint32   // as the driver numbers them: of Vulkan 1.3.0 it is 1<<22 | 3<<12
+	APIVersion         uint32   // in the driver's own numbering: Vulkan 1.3.0 is 1<<22 | 3<<12
 	DriverVersion      uint32   // in the driver's own numbering
 	VendorID           uint32   // PCI
 	DeviceID           uint32   // PCI

@@ -261,8 +261,7 @@ extern "C" {
     /// Whether the session used the cache that it was offered.
     pub fn mnn_session_cache_accepted(session: *const mnn_session_t, accepted: *mut bool) -> mnn_status;
     /// The memory that a session holds, in bytes, without the model's own bytes.
-    pub fn mnn_session_memory(session: *const mnn_session_t, memory: *mut mnn_memory_info_t)
-        -> mnn_status;
+    pub fn mnn_session_memory(session: *const mnn_session_t, memory: *mut mnn_memory_info_t) -> mnn_status;
     /// The work of one run in floating point operations (a multiply-add is two).
     pub fn mnn_session_flops(
         session: *const mnn_session_t,

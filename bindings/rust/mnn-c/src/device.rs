@@ -21,7 +21,7 @@ pub struct DeviceInfo {
     pub uuid: [u8; 16],
     /// Its largest memory of its own.
     pub memory_bytes: u64,
-    /// As the driver numbers them: of Vulkan 1.3.0 it is `1 << 22 | 3 << 12`.
+    /// In the driver's own numbering: Vulkan 1.3.0 is `1 << 22 | 3 << 12`.
     pub api_version: u32,
     /// In the driver's own numbering.
     pub driver_version: u32,

@@ -4,18 +4,12 @@ use crate::call::{c_path, check, get, get_pointer, get_shape, get_text};
 use crate::codes::{ElementType, Format};
 use crate::config::ScheduleConfig;
 use crate::error::Result;
-use crate::options::InterpreterOptions;
 use crate::panics;
-use crate::session::Session;
+use crate::session::{Owner, Session};
 use mnn_c_sys as sys;
-use std::any::Any;
 use std::borrow::Cow;
 use std::path::Path;
 use std::ptr::{null, NonNull};
-use std::sync::Arc;
-
-/// What owns the bytes that an interpreter borrows.
-pub(crate) type Owner = Option<Arc<dyn Any + Send + Sync>>;
 
 /// A model, loaded and verified. Operators that the library does not know do not stop loading; creating a
 /// session of the model fails then.
@@ -63,36 +57,6 @@ pub struct ModelOp<'i> {
 }
 
 impl Interpreter {
-    /// Loads a model from a file, which is read into memory. [`InterpreterOptions`] has more ways.
-    pub fn from_file(path: impl AsRef<Path>) -> Result<Self> {
-        InterpreterOptions::new().load_file(path)
-    }
-
-    /// Loads a model from the bytes of a `.mnn` file, which are copied.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        InterpreterOptions::new().load_bytes(bytes)
-    }
-
-    /// Loads a model from the bytes of a `.mnn` file in place; see [`InterpreterOptions::load_owner`].
-    ///
-    /// ```
-    /// use mnn_c::Interpreter;
-    ///
-    /// static MODEL: &[u8] = include_bytes!(concat!(
-    ///     env!("CARGO_MANIFEST_DIR"),
-    ///     "/../../../examples/digits/digits.mnn"
-    /// ));
-    /// let net = Interpreter::from_owner(MODEL)?;
-    /// assert_eq!(net.output_names()?, ["scores"]);
-    /// # Ok::<(), mnn_c::Error>(())
-    /// ```
-    pub fn from_owner<T>(owner: T) -> Result<Self>
-    where
-        T: AsRef<[u8]> + Send + Sync + 'static,
-    {
-        InterpreterOptions::new().load_owner(owner)
-    }
-
     /// Takes over a new handle; `None` for NULL.
     ///
     /// # Safety

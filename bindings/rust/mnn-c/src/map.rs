@@ -84,20 +84,41 @@ pub struct Mapped<'t, T: Element>(Mapping<'t, T>);
 #[derive(Debug)]
 pub struct MappedMut<'t, T: Element>(Mapping<'t, T>);
 
-pub(crate) fn map<'t, T: Element>(tensor: &'t mut TensorMut<'_>) -> Result<Mapped<'t, T>> {
-    Mapping::new(tensor, sys::MNN_MAP_READ).map(Mapped)
-}
-
-pub(crate) fn map_mut<'t, T: Element>(tensor: &'t mut TensorMut<'_>, read: bool) -> Result<MappedMut<'t, T>> {
-    if read {
-        return Mapping::new(tensor, sys::MNN_MAP_READ | sys::MNN_MAP_WRITE).map(MappedMut);
+impl TensorMut<'_> {
+    /// The elements in place, to read: of an input, or of an output after a run. They are row-major in the
+    /// tensor's own order, which is NHWC for `Nhwc` and NCHW for the others.
+    ///
+    /// ```
+    /// # use mnn_c::{Format, Interpreter, ScheduleConfig};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../examples/digits/digits.mnn");
+    /// # let net = Interpreter::from_file(path)?;
+    /// # let mut session = net.create_session(&ScheduleConfig::new())?;
+    /// session.input_mut("image")?.map_mut::<f32>()?.fill(0.5);
+    /// session.run()?;
+    /// let mut scores = session.output_mut("scores")?;
+    /// let best = scores.map::<f32>()?.iter().cloned().fold(f32::MIN, f32::max);
+    /// # assert!(best > f32::MIN);
+    /// # Ok::<(), mnn_c::Error>(())
+    /// ```
+    pub fn map<T: Element>(&mut self) -> Result<Mapped<'_, T>> {
+        Mapping::new(self, sys::MNN_MAP_READ).map(Mapped)
     }
-    let mapping = Mapping::<T>::new(tensor, sys::MNN_MAP_WRITE)?;
-    let (data, count) = (mapping.data.as_ptr(), mapping.count);
-    // SAFETY: that many elements. They are written before anybody can read them; zeros are a value of every
-    // type.
-    unsafe { data.write_bytes(0, count) };
-    Ok(MappedMut(mapping))
+
+    /// The elements of an input in place, to read and write. What was written takes effect when the mapping
+    /// ends.
+    pub fn map_mut<T: Element>(&mut self) -> Result<MappedMut<'_, T>> {
+        Mapping::new(self, sys::MNN_MAP_READ | sys::MNN_MAP_WRITE).map(MappedMut)
+    }
+
+    /// The elements of an input in place, to write: they start as zeros, not as the values that the tensor held.
+    /// Spares copying that where the tensor does not lie row-major.
+    pub fn map_write<T: Element>(&mut self) -> Result<MappedMut<'_, T>> {
+        let mapping = Mapping::<T>::new(self, sys::MNN_MAP_WRITE)?;
+        let (data, count) = (mapping.data.as_ptr(), mapping.count);
+        // SAFETY: that many elements. They are written before they can be read; zeros are a value of every type.
+        unsafe { data.write_bytes(0, count) };
+        Ok(MappedMut(mapping))
+    }
 }
 
 impl<T: Element> MappedMut<'_, T> {

@@ -159,6 +159,39 @@ impl InterpreterOptions {
     }
 }
 
+/// The short ways to load a model, with default options.
+impl Interpreter {
+    /// Loads a model from a file, which is read into memory. [`InterpreterOptions`] has more ways.
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self> {
+        InterpreterOptions::new().load_file(path)
+    }
+
+    /// Loads a model from the bytes of a `.mnn` file, which are copied.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        InterpreterOptions::new().load_bytes(bytes)
+    }
+
+    /// Loads a model from the bytes of a `.mnn` file in place; see [`InterpreterOptions::load_owner`].
+    ///
+    /// ```
+    /// use mnn_c::Interpreter;
+    ///
+    /// static MODEL: &[u8] = include_bytes!(concat!(
+    ///     env!("CARGO_MANIFEST_DIR"),
+    ///     "/../../../examples/digits/digits.mnn"
+    /// ));
+    /// let net = Interpreter::from_owner(MODEL)?;
+    /// assert_eq!(net.output_names()?, ["scores"]);
+    /// # Ok::<(), mnn_c::Error>(())
+    /// ```
+    pub fn from_owner<T>(owner: T) -> Result<Self>
+    where
+        T: AsRef<[u8]> + Send + Sync + 'static,
+    {
+        InterpreterOptions::new().load_owner(owner)
+    }
+}
+
 impl fmt::Debug for InterpreterOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("InterpreterOptions")

@@ -136,15 +136,27 @@ impl<'c> OpCall<'c> {
     }
 }
 
+impl Session {
+    /// [`resize`](Self::resize) with a token that ends it. The session needs a resize afterwards, unless the token
+    /// was triggered before the call.
+    pub fn resize_with(&mut self, options: &ResizeOptions) -> Result<()> {
+        // SAFETY: borrowed alone.
+        unsafe { resize(self.as_ptr_mut(), options) }
+    }
+
+    /// [`run`](Self::run) with a token that ends it, and with closures around its operators.
+    pub fn run_with(&mut self, options: RunOptions<'_>) -> Result<()> {
+        let handle = self.as_ptr_mut();
+        // SAFETY: borrowed alone; the closures get the session shared, which allows const functions only.
+        unsafe { run(self, handle, options) }
+    }
+}
+
 /// `mnn_session_run_with_options`.
 ///
 /// # Safety
 /// The handle is the session's, which is borrowed alone.
-pub(crate) unsafe fn run(
-    session: &Session,
-    handle: *mut sys::mnn_session_t,
-    options: RunOptions<'_>,
-) -> Result<()> {
+unsafe fn run(session: &Session, handle: *mut sys::mnn_session_t, options: RunOptions<'_>) -> Result<()> {
     let mut place = MaybeUninit::<sys::mnn_run_options_t>::uninit();
     // SAFETY: the size is that of the place, which is initialised when the call succeeds.
     let mut wanted = unsafe {
@@ -168,7 +180,7 @@ pub(crate) unsafe fn run(
 ///
 /// # Safety
 /// The handle is that of a session, which is borrowed alone.
-pub(crate) unsafe fn resize(handle: *mut sys::mnn_session_t, options: &ResizeOptions) -> Result<()> {
+unsafe fn resize(handle: *mut sys::mnn_session_t, options: &ResizeOptions) -> Result<()> {
     let mut place = MaybeUninit::<sys::mnn_resize_options_t>::uninit();
     // SAFETY: the size is that of the place, which is initialised when the call succeeds.
     let mut wanted = unsafe {

@@ -3,14 +3,17 @@
 use crate::call::{c_string, check, get, get_pointer, optional_text};
 use crate::codes::ForwardType;
 use crate::error::{ErrorKind, Result};
-use crate::interpreter::Owner;
 use crate::panics;
-use crate::run::{self, ResizeOptions, RunOptions};
 use crate::tensor::{Tensor, TensorMut};
 use mnn_c_sys as sys;
+use std::any::Any;
 use std::borrow::Cow;
 use std::mem::{size_of, MaybeUninit};
 use std::ptr::{null, null_mut, NonNull};
+use std::sync::Arc;
+
+/// The owner of the bytes that an interpreter and its sessions borrow.
+pub(crate) type Owner = Option<Arc<dyn Any + Send + Sync>>;
 
 /// A model prepared for one configuration and one set of input shapes.
 ///
@@ -236,24 +239,10 @@ impl Session {
         check(unsafe { sys::mnn_session_resize(self.handle.as_ptr()) })
     }
 
-    /// [`resize`](Self::resize) with a token that ends it. The session needs a resize afterwards, unless the token
-    /// was triggered before the call.
-    pub fn resize_with(&mut self, options: &ResizeOptions) -> Result<()> {
-        // SAFETY: borrowed alone.
-        unsafe { run::resize(self.handle.as_ptr(), options) }
-    }
-
     /// Computes all outputs from the inputs as last written. Inputs keep their contents.
     pub fn run(&mut self) -> Result<()> {
         // SAFETY: borrowed alone.
         check(unsafe { sys::mnn_session_run(self.handle.as_ptr()) })
-    }
-
-    /// [`run`](Self::run) with a token that ends it, and with closures around its operators.
-    pub fn run_with(&mut self, options: RunOptions<'_>) -> Result<()> {
-        let handle = self.handle.as_ptr();
-        // SAFETY: borrowed alone; the closures get the session shared, which allows const functions only.
-        unsafe { run::run(self, handle, options) }
     }
 
     /// Where the session runs: the backend that was taken.
@@ -369,6 +358,10 @@ impl Session {
     }
 
     pub(crate) fn as_ptr(&self) -> *const sys::mnn_session_t {
+        self.handle.as_ptr()
+    }
+
+    pub(crate) fn as_ptr_mut(&mut self) -> *mut sys::mnn_session_t {
         self.handle.as_ptr()
     }
 

@@ -4,7 +4,6 @@ use crate::call::{check, get, get_shape, get_text};
 use crate::codes::{ElementType, Format};
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
-use crate::map::{self, Mapped, MappedMut};
 use mnn_c_sys as sys;
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -158,37 +157,6 @@ impl<'s> TensorMut<'s> {
         let (session, input) = (self.session.as_ptr(), self.as_ptr_mut());
         // SAFETY: the shape has that length; both handles are borrowed alone.
         check(unsafe { sys::mnn_session_resize_input(session, input, shape.as_ptr(), shape.len()) })
-    }
-
-    /// The elements in place, to read: of an input, or of an output after a run. They are row-major in the
-    /// tensor's own order, which is NHWC for `Nhwc` and NCHW for the others.
-    ///
-    /// ```
-    /// # use mnn_c::{Format, Interpreter, ScheduleConfig};
-    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../examples/digits/digits.mnn");
-    /// # let net = Interpreter::from_file(path)?;
-    /// # let mut session = net.create_session(&ScheduleConfig::new())?;
-    /// session.input_mut("image")?.map_mut::<f32>()?.fill(0.5);
-    /// session.run()?;
-    /// let mut scores = session.output_mut("scores")?;
-    /// let best = scores.map::<f32>()?.iter().cloned().fold(f32::MIN, f32::max);
-    /// # assert!(best > f32::MIN);
-    /// # Ok::<(), mnn_c::Error>(())
-    /// ```
-    pub fn map<T: Element>(&mut self) -> Result<Mapped<'_, T>> {
-        map::map(self)
-    }
-
-    /// The elements of an input in place, to read and write. What was written takes effect when the mapping
-    /// ends.
-    pub fn map_mut<T: Element>(&mut self) -> Result<MappedMut<'_, T>> {
-        map::map_mut(self, true)
-    }
-
-    /// The elements of an input in place, to write: they start as zeros, not as the values that the tensor held.
-    /// Spares copying that where the tensor does not lie row-major.
-    pub fn map_write<T: Element>(&mut self) -> Result<MappedMut<'_, T>> {
-        map::map_mut(self, false)
     }
 
     pub(crate) fn as_ptr_mut(&mut self) -> *mut sys::mnn_tensor_t {
