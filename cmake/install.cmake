@@ -1,4 +1,4 @@
-# What is installed, in three components: runtime (the shared library), development (what compiling and linking
+# Installation in three components: runtime (the shared library), development (what compiling and linking
 # needs), tools (the command line tool and its page). Every path inside is relative: the tree can be moved.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)

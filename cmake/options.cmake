@@ -1,4 +1,4 @@
-# What every target of this project is compiled with. An interface library, so nothing leaks into a parent project.
+# The compiler options of every target of this project, in an interface library, so that nothing leaks into a parent project.
 find_package(Threads REQUIRED)
 add_library(mnn_c_options INTERFACE)
 target_compile_features(mnn_c_options INTERFACE cxx_std_20 c_std_11)

@@ -2,6 +2,7 @@
 set(MNN_C_VULKAN AUTO CACHE STRING "Build the Vulkan backend: ON, OFF, or AUTO (when its build tools are there)")
 find_program(MNN_C_GLSLANG glslangValidator)
 find_program(MNN_C_SPIRV_VAL spirv-val)
+find_program(MNN_C_SPIRV_OPT spirv-opt)
 find_path(MNN_C_VOLK_INCLUDE volk.c)
 find_path(MNN_C_VULKAN_INCLUDE vulkan/vulkan.h)
 set(MNN_C_WITH_VULKAN OFF)
@@ -20,6 +21,11 @@ endif()
 file(GLOB MNN_C_KERNELS_GLSL CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/glsl/*.comp)
 set(MNN_C_SPIRV_DIR ${CMAKE_CURRENT_BINARY_DIR}/spirv)
 file(MAKE_DIRECTORY ${MNN_C_SPIRV_DIR})
+# They make the code a fifth smaller: variables of functions become values, and what is unused goes. Functions are not
+# inlined, which would make it larger, and no arithmetic is rewritten.
+set(MNN_C_SPIRV_PASSES
+  --eliminate-local-single-block --eliminate-local-single-store --eliminate-dead-branches --ssa-rewrite
+  --eliminate-dead-code-aggressive --redundancy-elimination --eliminate-dead-code-aggressive --cfg-cleanup --compact-ids)
 set(MNN_C_SHADER_NAMES)
 set(MNN_C_SHADER_HEADERS)
 foreach(kernel ${MNN_C_KERNELS_GLSL})
@@ -45,18 +51,23 @@ foreach(kernel ${MNN_C_KERNELS_GLSL})
     endif()
     set(spirv ${MNN_C_SPIRV_DIR}/${name}.spv)
     set(header ${MNN_C_SPIRV_DIR}/${name}.h)
+    set(optimize)
+    if(MNN_C_SPIRV_OPT)
+      set(optimize COMMAND ${MNN_C_SPIRV_OPT} ${MNN_C_SPIRV_PASSES} ${spirv} -o ${spirv})
+    endif()
+    set(validate)
     if(MNN_C_SPIRV_VAL)
       set(validate COMMAND ${MNN_C_SPIRV_VAL} --target-env vulkan1.1 ${spirv})
-    else()
-      set(validate)
     endif()
     add_custom_command(
-      OUTPUT ${header}
-      COMMAND ${MNN_C_GLSLANG} -V --quiet --target-env vulkan1.1 -g0 ${define} --depfile ${spirv}.d -o ${header}
-              --vn spirv_${name} ${kernel}
-      COMMAND ${MNN_C_GLSLANG} -V --quiet --target-env vulkan1.1 -g0 ${define} -o ${spirv} ${kernel}
+      OUTPUT ${spirv} ${header}  # the first one is that of the dependency file
+      COMMAND ${MNN_C_GLSLANG} -V --quiet --target-env vulkan1.1 -g0 ${define} --depfile ${spirv}.d -o ${spirv}
+              ${kernel}
+      ${optimize}
       ${validate}
-      DEPENDS ${kernel}
+      COMMAND ${CMAKE_COMMAND} -DSPIRV=${spirv} -DHEADER=${header} -DNAME=spirv_${name}
+              -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/spirv_header.cmake
+      DEPENDS ${kernel} ${CMAKE_CURRENT_SOURCE_DIR}/cmake/spirv_header.cmake
       DEPFILE ${spirv}.d
       COMMENT "glslang ${name}"
       VERBATIM)

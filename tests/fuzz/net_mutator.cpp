@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "mnn_generated.h"
+#include "mnn_objects_generated.h"
 #include "model/structure.h"
 #include "net_input.h"
 #include "random.h"

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "mnn_generated.h"  // with tables of types: made for this target
+#include "mnn_objects_generated.h"  // with tables of types: made for this target
 
 namespace fuzz {
 

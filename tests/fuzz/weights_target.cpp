@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "memory_file.h"
-#include "mnn_generated.h"
+#include "mnn_objects_generated.h"
 #include "model/const_data.h"
 #include "model/external_file.h"
 #include "model/idst_stream.h"

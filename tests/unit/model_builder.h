@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "mnn_generated.h"
+#include "mnn_objects_generated.h"
 #include "model/bytes.h"
 #include "model/model.h"
 

@@ -13,7 +13,7 @@
 #include "base/aligned.h"
 #include "base/error.h"
 #include "float_util.h"
-#include "mnn_generated.h"
+#include "mnn_objects_generated.h"
 #include "ops/op_def.h"
 
 namespace mnnc::test {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "mnn_generated.h"
+#include "mnn_objects_generated.h"
 #include "ops/convolution.h"
 #include "vulkan_harness.h"
 
