@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing, with apt, and says what and why. Does nothing when everything is there.
-#     scripts/install-dependencies.sh [build]     with "build": what the library, the tool and the demo need, no more
+# Installs missing packages with apt and prints their names. Does nothing when everything is installed.
+#     scripts/install-dependencies.sh [build]     with "build": the packages of the library, the tool and the demo alone
 set -euo pipefail
 
 packages=(

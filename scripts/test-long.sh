@@ -45,7 +45,7 @@ for word in "$@"; do
 done
 if [ ${#sections[@]} -eq 0 ]; then sections=("${all[@]}"); fi
 
-# What the working tree holds: steps that passed with it need not run again.
+# The state of the working tree: steps that passed with it are not repeated.
 state=$({
     git rev-parse HEAD
     git diff HEAD

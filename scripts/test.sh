@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds everything and runs all tests. MNN_C_EXTRA_CASES names folders of
+# Installs missing packages, builds everything and runs all tests. MNN_C_EXTRA_CASES names folders of
 # further cases, separated by semicolons.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,3 +1,5 @@
+// The callbacks that C calls during a run, and the panics that pass through it.
+
 package mnn
 
 // #include "shims.h"

@@ -1,3 +1,5 @@
+// Contexts as cancellation tokens.
+
 package mnn
 
 // #include "shims.h"

@@ -1,3 +1,5 @@
+// The configuration of a session.
+
 package mnn
 
 // #include "shims.h"

@@ -1,3 +1,5 @@
+// Copies between slices and tensors.
+
 package mnn
 
 // #include "shims.h"

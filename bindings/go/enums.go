@@ -1,3 +1,5 @@
+// The enumerations of the C interface; the only list of backends of this package.
+
 package mnn
 
 import "fmt"

@@ -1,3 +1,5 @@
+// Descriptions of a session: caches, reports, memory, work and operators.
+
 package mnn
 
 // #include "shims.h"

@@ -1,3 +1,5 @@
+// Loading and closing a model.
+
 package mnn
 
 // #include "shims.h"

@@ -1,3 +1,5 @@
+// The library: its version, backends and devices.
+
 package mnn
 
 // #include "shims.h"

@@ -1,3 +1,5 @@
+// The log of an interpreter.
+
 package mnn
 
 // #include "shims.h"

@@ -1,3 +1,5 @@
+// Memory of C that lives during a call.
+
 package mnn
 
 // #include "shims.h"

@@ -1,3 +1,5 @@
+// Descriptions of a model: inputs, outputs and operators.
+
 package mnn
 
 // #include "shims.h"

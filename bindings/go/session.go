@@ -1,3 +1,5 @@
+// Creating, resizing, running and closing a session.
+
 package mnn
 
 // #include "shims.h"

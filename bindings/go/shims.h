@@ -1,5 +1,5 @@
 /*
- * What Go calls. The library keeps the sentence of a failure for the thread, and a goroutine may be on
+ * The functions that Go calls. The library keeps the sentence of a failure for the thread, and a goroutine may be on
  * another one at its next call: so each of these makes one call and takes the sentence along.
  */
 #ifndef MNN_GO_SHIMS_H

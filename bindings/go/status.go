@@ -1,3 +1,5 @@
+// Statuses and errors.
+
 package mnn
 
 // #include "shims.h"

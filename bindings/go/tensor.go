@@ -1,3 +1,5 @@
+// A tensor: its name, shape, type and format.
+
 package mnn
 
 // #include "shims.h"

@@ -162,7 +162,7 @@ func TestNoElements(t *testing.T) {
 	must(t, in0.ReadBytes(nil, NCHW))
 }
 
-// What surrounds the elements in the caller's memory may hold pointers.
+// The memory around the caller's elements may hold pointers.
 func TestElementsInsideOfAStruct(t *testing.T) {
 	session := digitsSession(t)
 	box := &struct {

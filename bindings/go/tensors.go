@@ -1,3 +1,5 @@
+// The inputs and outputs of a session.
+
 package mnn
 
 // #include "shims.h"

@@ -1,3 +1,4 @@
+/* Reads the images of the demo and finds the best of ten scores. */
 #include "digits.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Loads the library with dlopen() and looks up the functions of its table. */
 #include "plugin.h"
 
 #include <dlfcn.h>
@@ -5,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What this host was written for. */
+/* The version that this host was written for. */
 enum { ABI_MAJOR = 0, ABI_MINOR = 1 };
 
 /* A later minor adds functions only; before 1.0 it may change anything. */

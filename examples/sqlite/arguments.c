@@ -1,3 +1,4 @@
+/* The arguments of the functions: names of models, blobs and their element types. */
 #include "arguments.h"
 
 #include <string.h>

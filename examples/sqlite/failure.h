@@ -1,4 +1,4 @@
-/* What went wrong, until it is handed to SQLite. */
+/* Keeps the sentence of a failure until it is handed to SQLite. */
 #ifndef FAILURE_H
 #define FAILURE_H
 

@@ -7,7 +7,7 @@
 #include "topk.h"
 SQLITE_EXTENSION_INIT1
 
-/* What reads files is for the statements of the application alone (DIRECTONLY), not for a view, trigger or
+/* Functions that read files are for the statements of the application alone (DIRECTONLY), not for a view, trigger or
  * index that came with a database, and not deterministic: files change. */
 static const struct {
     const char* name;

@@ -1,3 +1,4 @@
+/* Models that stay loaded between the rows of a query. */
 #include "nets.h"
 
 #include <string.h>

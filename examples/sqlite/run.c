@@ -1,3 +1,4 @@
+/* One run of a model on one row. */
 #include "run.h"
 
 #include <stdio.h>
@@ -34,7 +35,7 @@ static void describe(const net_t* net, char* text, size_t size) {
     }
 }
 
-/* Which extent follows from the size of the blob. */
+/* Finds the open extent from the size of the blob. */
 static bool find_free_extent(const net_t* net, int* at, failure_t* failure) {
     *at = net->rank > 1 && net->dims[0] == 1 ? 0 : NO_EXTENT;
     int open = 0;

@@ -1,3 +1,4 @@
+/* The scalar functions of the extension. */
 #include "scalars.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* The table-valued function that lists the largest elements of an output. */
 #include "topk.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// The wall: every public function runs its body through guard(), which turns exceptions into a code and keeps
+// The boundary: every public function runs its body through guard(), which turns exceptions into a code and keeps
 // the sentence for mnn_last_error().
 #pragma once
 #include <algorithm>
@@ -98,7 +98,7 @@ T readStruct(const T& given, size_t smallest, const char* name) {
     return result;
 }
 
-// What the init functions do.
+// The body of the init functions.
 template <typename T>
 void initStruct(T* out, size_t size, size_t smallest, const char* name) {
     checkStructSize(size, smallest, name);

@@ -1,3 +1,4 @@
+// The slots of the table, their generations, and the counts of users.
 #include "c_api/handle_table.h"
 
 #include "base/error.h"
@@ -161,7 +162,7 @@ Found peek(uint64_t handle, HandleEntry& entry) noexcept {
     const uint32_t before = generationOf(slot.word.load(std::memory_order_acquire));
     if (before != place.generation) return place.generation > before ? Found::NoHandle : Found::Destroyed;
     entry = entryOf(slot);
-    // What was read belongs to the handle if the slot was not given to another one meanwhile.
+    // The values that were read belong to the handle if the slot was not given to another one meanwhile.
     const bool same = generationOf(slot.word.load(std::memory_order_relaxed)) == place.generation;
     return same ? Found::Yes : Found::Destroyed;
 }
@@ -192,7 +193,7 @@ bool pinCancel(uint64_t handle) noexcept {
 
 void unpin(uint64_t handle) noexcept {
     Slot& slot = slotOf(handle);
-    // Of a destroyed handle: read before the last pin goes, for the slot may be taken by another one then.
+    // Read before the last pin of a destroyed handle goes: then another handle may take the slot.
     const HandleEntry entry = entryOf(slot);
     const uint64_t before = slot.word.fetch_sub(kPin, std::memory_order_acq_rel);
     const uint32_t generation = generationOf(before);

@@ -32,7 +32,7 @@ uint64_t create(const HandleEntry& entry);
 
 enum class Found { Yes, NoHandle, Destroyed, WrongKind };
 
-// What a handle means, without keeping it alive.
+// The meaning of a handle, without keeping its object alive.
 Found peek(uint64_t handle, HandleEntry& entry) noexcept;
 // The same, and the object stays until unpin(). Throws LimitExceeded when too many calls use it at once.
 Found pin(uint64_t handle, HandleKind kind, HandleEntry& entry);
@@ -40,7 +40,7 @@ Found pin(uint64_t handle, HandleKind kind, HandleEntry& entry);
 bool pinCancel(uint64_t handle) noexcept;
 void unpin(uint64_t handle) noexcept;
 
-// Of a pinned handle. False: a call has it alone (or, for the second, reads it).
+// For a pinned handle. They return false when a call has it alone (the second also when a call reads it).
 bool beginRead(uint64_t handle) noexcept;
 void endRead(uint64_t handle) noexcept;
 bool beginAlone(uint64_t handle) noexcept;

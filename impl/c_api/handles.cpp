@@ -1,3 +1,4 @@
+// Gives handles to objects, and admits or refuses the calls that use them.
 #include "c_api/handles.h"
 
 namespace mnnc {

@@ -1,8 +1,8 @@
-// What the handles of mnn_c.h stand for, and how a public function gets at it. The opaque types are never defined: a
-// handle is a number of the table (handle_table.h).
+// The objects behind the handles of mnn_c.h, and how a public function gets at them. The opaque types are never
+// defined: a handle is a number of the table (handle_table.h).
 //
 // Three ways to use a session: always (names, counts, memory: beside anything), to read (any number at once, not beside
-// a call that has it alone), alone (runs, resizes, writes, maps). What does not fit is Busy and changes nothing.
+// a call that has it alone), alone (runs, resizes, writes, maps). Any other call is Busy and changes nothing.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -31,7 +31,7 @@ struct LogOwner {
 };
 
 struct InterpreterObject {
-    // What sessions created from now on may use of an earlier process.
+    // The cache of an earlier process, for sessions that are created from now on.
     struct {
         std::mutex mutex;
         std::string path;
@@ -108,7 +108,7 @@ class SessionUse {
     SessionObject* operator->() const { return object_; }
     SessionObject& operator*() const { return *object_; }
     uint64_t handle() const noexcept { return handle_; }
-    // Of a session that this call has alone.
+    // For a session that this call has alone.
     void destroy() noexcept;
 
   private:
@@ -129,9 +129,9 @@ class TensorUse {
     SessionObject& session() const { return *session_; }
     bool isInput() const noexcept { return isInput_; }
     size_t index() const noexcept { return index_; }
-    // What a callback of a run is shown; null for an input or output of the session.
+    // The tensor that a callback of a run is given; null for an input or output of the session.
     const Tensor* observed() const;
-    // Of an input or output of the session.
+    // For an input or output of the session.
     SessionTensor& tensor() const;
     Mapping& mapping() const { return tensor().mapping; }
 
@@ -154,7 +154,7 @@ class CancelUse {
     Cancellation cancellation() const {
         return handle_ ? Cancellation(handles::cancelState(handle_)) : Cancellation();
     }
-    // Of a token that is not NULL. destroy(): false: another thread was first.
+    // For a token that is not NULL. destroy() returns false when another thread was first.
     void reset() const noexcept { Cancellation::reset(handles::cancelState(handle_)); }
     bool destroy() const noexcept { return handles::destroy(handle_); }
 

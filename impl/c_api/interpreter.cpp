@@ -9,7 +9,7 @@ using namespace mnnc;
 
 namespace {
 
-// Of the first version: when the struct grows, its smallest size stays.
+// The size of the first version, which stays when the struct grows.
 constexpr size_t kOptionsSize = sizeof(mnn_interpreter_options_t);
 
 mnn_interpreter_options_t readOptions(const mnn_interpreter_options_t* options) {
@@ -31,7 +31,7 @@ ModelBytes::Access accessOf(int32_t loadMode) {
     }
 }
 
-// What a user sees of a load at MNN_LOG_INFO.
+// The message of a load at MNN_LOG_INFO.
 void logLoaded(const InterpreterObject& interpreter, const char* path, const Stopwatch& watch) {
     const LogSink& log = interpreter.log->sink;
     if (!log.wants(LogLevel::Info)) return;

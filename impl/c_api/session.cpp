@@ -12,7 +12,7 @@ using namespace mnnc;
 
 namespace {
 
-// Of the first version: when a struct grows, its smallest size stays.
+// The sizes of the first versions, which stay when the structs grow.
 constexpr size_t kConfigSize = sizeof(mnn_schedule_config_t);
 constexpr size_t kRunOptionsSize = sizeof(mnn_run_options_t);
 constexpr size_t kResizeOptionsSize = sizeof(mnn_resize_options_t);
@@ -126,7 +126,7 @@ const char* backendName(ForwardType type) {
     return "?";
 }
 
-// What a user sees of a creation: where it runs and why not where it should, what it costs, what falls back.
+// The messages of a creation: where the session runs and why not elsewhere, its cost, and the operators that fall back.
 void logCreated(const SessionObject& session, const Stopwatch& watch, size_t cacheBytes) {
     const LogSink& log = session.log->sink;
     const Session& made = *session.impl;

@@ -21,7 +21,7 @@ import subprocess
 import sys
 
 SKIPPED = 77
-# What a change of the header does to its users, how to make it, and what abidiff must name.
+# The effect of a change of the header on its users, how to make the change, and the name that abidiff must report.
 CHANGES = [
     ("a field gets another type", r"int32_t threads;", "int64_t threads;", "threads"),
     ("a field comes in between", r"(uint64_t weight_bytes;)", r"uint64_t early; \1", "early"),

@@ -117,7 +117,7 @@ static void order_on_a_device(void** state) {
         recorder mine = {.session = session, .answer = MNN_OP_STOP, .answer_at = 1};
         assert_fails(run_watched(session, on_before, on_after, &mine), MNN_ERROR_CALLBACK_STOP);
         check_order(session, false);
-        /* What the device takes in one go cannot be left out in parts, and a run that fails computes nothing. */
+        /* A recording of the device cannot be skipped in parts, and a run that fails computes nothing. */
         mine = (recorder){.session = session, .answer = MNN_OP_SKIP, .answer_at = 1};
         assert_fails(run_watched(session, on_before, on_after, &mine), MNN_ERROR_NOT_SUPPORTED);
         assert_non_null(strstr(mnn_last_error(), mine.names[1]));
@@ -204,7 +204,7 @@ static int32_t reenter(void* user_data, const mnn_op_info_t* op, const mnn_tenso
     assert_fails(run_watched(session, NULL, NULL, NULL), MNN_ERROR_BUSY);
     assert_fails(mnn_session_resize(session), MNN_ERROR_BUSY);
     assert_fails(mnn_session_resize_input(session, input, dims, 4), MNN_ERROR_BUSY);
-    /* What a callback is shown is only to be looked at. */
+    /* A callback may only read its tensors. */
     for (size_t i = 0; i < count; ++i) {
         mnn_tensor_t* shown = (mnn_tensor_t*)(uintptr_t)tensors[i];
         void* data = NULL;

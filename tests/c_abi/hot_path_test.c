@@ -102,7 +102,7 @@ static void runs_take_nothing(int32_t threads) {
     assert_ok(mnn_interpreter_create_from_file(path, NULL, &net));
     assert_ok(mnn_session_create(net, &config, &session));
     feed(session);
-    /* What loops and branches need is made by the first runs. */
+    /* The first runs plan loops and branches. */
     for (int i = 0; i < 2; ++i) assert_ok(mnn_session_run(session));
     const unsigned long before = requests;
     for (int i = 0; i < 3; ++i) assert_ok(mnn_session_run(session));

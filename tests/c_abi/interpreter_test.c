@@ -356,7 +356,7 @@ static void operators(void** state) {
     assert_ok(mnn_interpreter_destroy(&net));
 }
 
-/* What the operators make can be asked for beside the outputs. */
+/* The tensors that operators produce can be saved beside the outputs. */
 static void made_tensors_can_be_saved(void** state) {
     (void)state;
     mnn_interpreter_t* net = open_digits();

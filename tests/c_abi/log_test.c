@@ -1,4 +1,4 @@
-/* What the log says at each level, and where a session runs when that is not where it was wanted. */
+/* The messages of each log level, and the backend of a session that falls back. */
 #include "support.h"
 
 #include <unistd.h>

@@ -320,7 +320,7 @@ static void readers_beside_runs(void** state) {
     close_scene(&scene);
 }
 
-/* What was mapped before a resize is lost, and unmapping says so. */
+/* A mapping from before a resize is lost, and unmapping reports it. */
 static void unmap_after_a_resize(void** state) {
     (void)state;
     mnn_session_t* session = open_session(net);

@@ -1,4 +1,4 @@
-/* What this process holds, from /proc. */
+/* The threads, descriptors and mappings of this process, from /proc. */
 #ifndef MNN_C_TESTS_PROCESS_H
 #define MNN_C_TESTS_PROCESS_H
 

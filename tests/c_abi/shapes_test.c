@@ -1,4 +1,4 @@
-/* Which outputs of the conformance cases have a shape before the first run. The host plans its memory with them, and a
+/* The outputs of the conformance cases that have a shape before the first run. The host plans its memory with them, and a
  * net whose shapes are known is planned once. */
 #include "support.h"
 

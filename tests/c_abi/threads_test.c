@@ -64,7 +64,7 @@ static void run_together(struct work* works, size_t count) {
             fail_msg("worker %zu: %s: %s", i, mnn_status_name(works[i].status), works[i].sentence);
 }
 
-/* What one session gives for the rounds of a seed, with the same number of threads. */
+/* The results of one session for the rounds of a seed, with the same number of threads. */
 static void sequential(uint32_t seed, int32_t threads, float scores[ROUNDS][CLASSES]) {
     mnn_interpreter_t* net = open_digits();
     mnn_session_t* session = NULL;

@@ -1,4 +1,4 @@
-// mnn bench: how fast a model loads and runs here, and what memory it takes.
+// mnn bench: measures loading, running and memory of a model.
 #include <unistd.h>
 
 #include <algorithm>

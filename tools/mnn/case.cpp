@@ -1,3 +1,4 @@
+// Reads case.json and the arrays of a case from an archive or a folder.
 #include "case.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Calls of the library with exceptions for statuses, and tensors as arrays.
 #include "common.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-// What the commands share: handles that destroy themselves, and tensors as arrays.
+// Shared by the commands: handles that destroy themselves, and tensors as arrays.
 #pragma once
 #include <mnn_c.h>
 

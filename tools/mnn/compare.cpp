@@ -12,13 +12,13 @@
 namespace tool {
 namespace {
 
-// A tensor that an operator of the main graph makes.
-struct Made {
+// A tensor that an operator of the main graph produces.
+struct Produced {
     std::string op, type, tensor;
 };
 
-std::vector<Made> madeTensors(const Interpreter& model) {
-    std::vector<Made> list;
+std::vector<Produced> producedTensors(const Interpreter& model) {
+    std::vector<Produced> list;
     std::set<std::string> seen;
     size_t ops = 0;
     check(mnn_interpreter_op_count(model.get(), &ops));
@@ -31,9 +31,9 @@ std::vector<Made> madeTensors(const Interpreter& model) {
         if (std::string(type) == "Input" || std::string(type) == "Const") continue;
         for (size_t k = 0; k < count; k++) {
             check(mnn_interpreter_op_output_name(model.get(), i, k, &tensor));
-            // Of several tensors of one name only the last can be asked for.
+            // A session offers only the last of several tensors with one name.
             if (!seen.insert(tensor).second)
-                std::erase_if(list, [&](const Made& made) { return made.tensor == tensor; });
+                std::erase_if(list, [&](const Produced& made) { return made.tensor == tensor; });
             list.push_back({op, type, tensor});
         }
     }
@@ -54,7 +54,7 @@ class SessionMaker {
     }
 
     // A session that offers what it can of these tensors; the others move to `skipped`.
-    Session make(std::vector<Made>& wanted, std::vector<Made>& skipped) {
+    Session make(std::vector<Produced>& wanted, std::vector<Produced>& skipped) {
         taken_.clear();
         session_.reset();
         add(wanted.begin(), wanted.end(), skipped);
@@ -63,11 +63,11 @@ class SessionMaker {
     }
 
   private:
-    using Position = std::vector<Made>::const_iterator;
+    using Position = std::vector<Produced>::const_iterator;
 
-    void add(Position begin, Position end, std::vector<Made>& skipped) {
+    void add(Position begin, Position end, std::vector<Produced>& skipped) {
         if (begin == end) return;
-        std::vector<Made> list = taken_;
+        std::vector<Produced> list = taken_;
         list.insert(list.end(), begin, end);
         try {
             session_ = create(list);
@@ -83,9 +83,9 @@ class SessionMaker {
         }
     }
 
-    Session create(const std::vector<Made>& list) const {
+    Session create(const std::vector<Produced>& list) const {
         std::vector<std::string> names;
-        for (const Made& made : list) names.push_back(made.tensor);
+        for (const Produced& made : list) names.push_back(made.tensor);
         Session session = createSession(model_, flags_, names);
         applyShapes(session, flags_);
         requireShapes(session);
@@ -94,7 +94,7 @@ class SessionMaker {
 
     const Interpreter& model_;
     const CommonFlags flags_;
-    std::vector<Made> taken_;
+    std::vector<Produced> taken_;
     Session session_;
 };
 
@@ -152,7 +152,7 @@ int compare(const CompareOptions& options) {
                                  [](const std::string& name) { return findBackend(name)->isGpu; });
     on(options.flags, gpu ? kGpuBackend.name : options.backends[0]).checkTogether();
     const Interpreter model = openModel(options.model);
-    std::vector<Made> made = madeTensors(model), skipped;
+    std::vector<Produced> made = producedTensors(model), skipped;
     const size_t all = made.size();
     // The second session may refuse more than the first: then the first offers too much, which does no harm.
     const Session first = SessionMaker(model, on(options.flags, options.backends[0])).make(made, skipped);
@@ -164,7 +164,7 @@ int compare(const CompareOptions& options) {
     }
     const std::map<std::string, std::string> places = placement(second);
     double worst = 0;
-    for (const Made& one : made) {
+    for (const Produced& one : made) {
         const double error =
             relativeError(readTensor(tensorOf(first, one.tensor)), readTensor(tensorOf(second, one.tensor)));
         const auto place = places.find(one.op);
@@ -179,7 +179,7 @@ int compare(const CompareOptions& options) {
         }
         worst = std::max(worst, error);
     }
-    for (const Made& one : skipped)
+    for (const Produced& one : skipped)
         text::print("skipped: {} '{}', the session does not offer its result\n", one.type, one.tensor);
     text::print("{} tensors agree within {:.0e}, the largest error is {:.2e}", made.size(), options.tolerance,
                 worst);

@@ -1,3 +1,4 @@
+// Compares outputs with an order element by element, and rows without an order by pairing them.
 #include "compare_outputs.h"
 
 #include <algorithm>

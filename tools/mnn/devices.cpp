@@ -1,4 +1,4 @@
-// mnn devices: what there is to run on.
+// mnn devices: lists the devices of all backends.
 #include <cstdio>
 
 #include "commands.h"

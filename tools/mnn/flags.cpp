@@ -1,3 +1,4 @@
+// Parses shapes, and turns flags into the configuration of a session.
 #include "flags.h"
 
 #include <sstream>

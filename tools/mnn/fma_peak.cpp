@@ -1,3 +1,4 @@
+// Measures the rate of multiply-adds with loops of the widest vectors of the CPU.
 #include "fma_peak.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ namespace {
 // Each loop keeps 12 sums in registers and returns the floating point operations it did: two a multiply-add.
 constexpr int kSums = 12, kSteps = 20000;
 
-// What a loop computes has to be used, or it is left out.
+// The compiler removes a loop whose result is not used.
 volatile float sink;
 
 double plainLoop() {

@@ -1,3 +1,4 @@
+// Decodes images with stb_image, resizes and normalises them.
 #include "image.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// mnn info: what a model is, and what a session of it would take.
+// mnn info: describes a model, and a session of it.
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -113,7 +113,7 @@ Json describePlacement(const Session& session, const CommonFlags& flags) {
     return Json::object({{"counts", counts}, {"ops", ops}});
 }
 
-// What only a session knows; `info` gets "session_error" instead when there can be none.
+// Adds the facts that need a session, or "session_error" when none can be created.
 void describeSession(Json& info, const Interpreter& model, const CommonFlags& flags) {
     for (const char* key : {"flops", "flops_complete", "memory", "placement", "session_error"})
         info[key] = nullptr;

@@ -1,3 +1,4 @@
+// Walks over the segments of a JPEG file.
 #include "jpeg_check.h"
 
 #include <bitset>

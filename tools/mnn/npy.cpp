@@ -1,3 +1,4 @@
+// Conversion between element types, and the reader and writer of .npy files.
 #include "npy.h"
 
 #include <array>
@@ -150,7 +151,7 @@ class HeaderParser {
     const std::string& file_;
 };
 
-// What a stream reads from memory.
+// Lets a stream read from memory.
 class BytesBuffer : public std::streambuf {
   public:
     explicit BytesBuffer(std::string_view bytes) {

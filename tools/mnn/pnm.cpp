@@ -1,3 +1,4 @@
+// The reader of .pgm and .ppm files.
 #include "pnm.h"
 
 #include <cctype>
@@ -35,7 +36,7 @@ class Reader {
         return value;
     }
 
-    // What follows the header and one byte of white space.
+    // The samples behind the header and one byte of white space.
     std::span<const uint8_t> samples(size_t bytes) {
         if (at_ == file_.size() || bytes > file_.size() - at_ - 1)
             bad(text::format("it has {} bytes, its pixels end after {}", file_.size(), at_ + 1 + bytes));

@@ -28,7 +28,7 @@ struct Op {
     double gflops() const { return flops > 0 ? flops / median() * 1e-6 : 0; }
 };
 
-// What the callbacks of the runs write to. The operators come in the same order at every run, unless shapes
+// The callbacks of the runs write to it. The operators come in the same order at every run, unless shapes
 // or branches depend on contents: then the ones of the last run are shown.
 struct Recorder {
     std::vector<Op> ops;
@@ -82,7 +82,7 @@ int32_t onAfter(void* user, const mnn_op_info_t*, const mnn_tensor_t* const* ten
     const Clock::time_point end = Clock::now();
     auto& recorder = *static_cast<Recorder*>(user);
     Op& op = recorder.ops[recorder.closed++];
-    // Of several that a device took at once the first has the time of all.
+    // The first of several operators that a device runs together has the time of all.
     op.begin.push_back(recorder.sinceStart(recorder.begin));
     op.ms.push_back(std::chrono::duration<double, std::milli>(end - recorder.begin).count());
     if (op.ms.size() == 1) op.shapes += " -> " + shapesText(tensors, count);

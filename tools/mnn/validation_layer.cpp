@@ -1,3 +1,4 @@
+// Runs the command in a child process and counts the messages of the validation layer on its stderr.
 #include "validation_layer.h"
 
 #include <sys/wait.h>
@@ -15,7 +16,7 @@
 namespace tool {
 namespace {
 
-// What the library writes in front of each message of the layer.
+// The library writes it in front of each message of the layer.
 constexpr char kMark[] = "vulkan validation:";
 
 class MessageCounter {

@@ -1,3 +1,4 @@
+// The reader of zip files: end record, directory, local headers, checksums.
 #include "zip.h"
 
 #include <algorithm>

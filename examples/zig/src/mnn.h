@@ -1,2 +1,2 @@
-/* What build.zig translates. */
+/* The header that build.zig translates. */
 #include <mnn_c.h>

@@ -180,7 +180,7 @@ pub const MNN_LOG_DEBUG: i32 = 4;
 // Limits
 /// No tensor has more dimensions.
 pub const MNN_MAX_RANK: i32 = 9;
-/// Of one session.
+/// The most threads of one session.
 pub const MNN_MAX_THREADS: i32 = 32;
 
 // Answers of a callback of a run

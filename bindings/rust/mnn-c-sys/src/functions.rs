@@ -242,7 +242,7 @@ extern "C" {
         forward_type: *mut i32,
         reason: *mut *const c_char,
     ) -> mnn_status;
-    /// What a GPU session prepared, as bytes for `mnn_interpreter_set_cache` of a later
+    /// Copies the compiled pipelines of a GPU session, for `mnn_interpreter_set_cache` of a later
     /// process.
     pub fn mnn_session_cache(
         session: *const mnn_session_t,

@@ -136,7 +136,7 @@ pub struct mnn_schedule_config_t {
     pub max_memory_bytes: u64,
     /// Most iterations of one loop of the model in a run; 0: the library's limit.
     pub max_loop_iterations: u64,
-    /// Which GPU: index, UUID or a part of the name; NULL: the best.
+    /// The GPU: index, UUID or a part of the name; NULL: the best.
     pub device: *const c_char,
     /// Ends the creation; NULL: nothing does.
     pub cancel: *mut mnn_cancel_t,
@@ -190,7 +190,7 @@ pub struct mnn_op_info_t {
     pub flops: f64,
     /// 1: shape arithmetic on small integer tensors; 0: ordinary.
     pub host_shape: i32,
-    /// Which way of computing it was chosen; NULL when there is one only. Valid as `name`.
+    /// How it is computed; NULL when there is one way only. Valid like `name`.
     pub algorithm: *const c_char,
 }
 

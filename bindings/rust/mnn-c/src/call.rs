@@ -8,7 +8,8 @@ use std::ffi::{CStr, CString};
 use std::os::raw::c_char;
 use std::path::Path;
 
-/// What a status says. Comes right after the call: the sentence lives until the next one on this thread.
+/// The result that a status stands for. It is called right after the call, because the sentence lives until the next
+/// call on this thread.
 pub(crate) fn outcome(status: sys::mnn_status) -> Result<()> {
     match status {
         sys::MNN_OK => Ok(()),

@@ -85,7 +85,7 @@ impl Drop for Shared {
     }
 }
 
-/// What the `cancel` field of a struct of the C interface holds; the token has to live during the call.
+/// The value of the `cancel` field of a struct of the C interface; the token has to live during the call.
 pub(crate) fn pointer(token: &Option<CancelToken>) -> *mut sys::mnn_cancel_t {
     token.as_ref().map_or(null_mut(), CancelToken::as_ptr)
 }

@@ -94,7 +94,7 @@ codes! {
 }
 
 codes! {
-    /// What a session may do with memory.
+    /// How a session keeps weights in memory.
     MemoryMode {
         /// The default.
         Normal = MNN_MEMORY_NORMAL,
@@ -135,7 +135,7 @@ codes! {
 }
 
 codes! {
-    /// What a closure of [`RunOptions`](crate::RunOptions) wants next.
+    /// The result of a closure of [`RunOptions`](crate::RunOptions).
     OpAction {
         /// Go on.
         Run = MNN_OP_RUN,

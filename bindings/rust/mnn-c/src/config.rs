@@ -117,7 +117,7 @@ impl ScheduleConfig {
         self
     }
 
-    /// What to do with memory.
+    /// How weights are kept in memory.
     pub fn memory(mut self, memory: MemoryMode) -> Self {
         self.memory = Some(memory);
         self
@@ -180,7 +180,7 @@ impl ScheduleConfig {
         self
     }
 
-    /// Which GPU: its index in [`devices`](crate::devices), its UUID as 32 hexadecimal digits, or a part of
+    /// The GPU: its index in [`devices`](crate::devices), its UUID as 32 hexadecimal digits, or a part of
     /// its name. Without it the best; [`ForwardType::Auto`] takes no software driver unless it is named here.
     /// Not for [`ForwardType::Cpu`].
     pub fn device(mut self, device: impl Into<String>) -> Self {

@@ -5,11 +5,11 @@ use mnn_c_sys as sys;
 use std::ffi::CStr;
 use std::fmt;
 
-/// What the calls of this crate return.
+/// The result of the calls of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 codes! {
-    /// What kind of error it is: the statuses of the C interface.
+    /// The kinds of errors: the statuses of the C interface.
     ErrorKind {
         /// The host has no more memory.
         OutOfMemory = MNN_ERROR_OUT_OF_MEMORY,
@@ -114,14 +114,14 @@ impl Error {
         Self { kind, message }
     }
 
-    /// What the library says about the call that just failed on this thread.
+    /// The library's sentence about the call that just failed on this thread.
     pub(crate) fn last(status: sys::mnn_status) -> Self {
         // SAFETY: never NULL, valid until this thread's next call.
         let message = unsafe { CStr::from_ptr(sys::mnn_last_error()) };
         Self::new(ErrorKind::from_code(status), message.to_string_lossy())
     }
 
-    /// What kind of error it is.
+    /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }

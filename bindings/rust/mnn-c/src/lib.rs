@@ -20,7 +20,7 @@
 //!   set of input shapes; any number of sessions share the weights of their interpreter. A [`Tensor`] is an
 //!   input or an output of a session.
 //! - Interpreters and sessions may be dropped in any order.
-//! - What takes `&self` may be called from any number of threads at once, what takes `&mut self` from one at
+//! - Functions that take `&self` may be called from any number of threads at once, those with `&mut self` from one at
 //!   a time: the compiler enforces what the C interface reports as [`ErrorKind::Busy`]. Sessions run at the same
 //!   time.
 //! - An [`Error`] carries a kind, the number of the C interface and a sentence with the names and numbers at

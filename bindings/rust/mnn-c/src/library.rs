@@ -27,7 +27,7 @@ pub fn abi_version() -> (u32, u32) {
 pub struct Backend {
     /// Its name, e.g. `cpu`.
     pub name: Cow<'static, str>,
-    /// What asks for it in a [`ScheduleConfig`](crate::ScheduleConfig).
+    /// The value that asks for it in a [`ScheduleConfig`](crate::ScheduleConfig).
     pub forward_type: ForwardType,
 }
 

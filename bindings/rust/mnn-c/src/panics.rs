@@ -7,7 +7,7 @@ use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 type Payload = Box<dyn Any + Send>;
 
 thread_local! {
-    // Of this thread: the library calls a closure on the thread that is inside a call of it.
+    // One for each thread: the library calls a closure on the thread that made the call.
     static CAUGHT: RefCell<Vec<Payload>> = RefCell::new(Vec::new());
 }
 

@@ -15,7 +15,7 @@ use std::ptr::NonNull;
 
 type Closure<'r> = Option<Box<dyn FnMut(&OpCall<'_>) -> OpAction + 'r>>;
 
-/// What ends or watches a run: the argument of [`Session::run_with`].
+/// Options that end or watch a run: the argument of [`Session::run_with`].
 ///
 /// ```
 /// # use mnn_c::{Format, Interpreter, ScheduleConfig};
@@ -80,7 +80,7 @@ impl fmt::Debug for RunOptions<'_> {
     }
 }
 
-/// What ends a resize: the argument of [`Session::resize_with`].
+/// Options that end a resize: the argument of [`Session::resize_with`].
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct ResizeOptions {
@@ -111,7 +111,7 @@ pub struct OpCall<'c> {
 }
 
 impl<'c> OpCall<'c> {
-    /// What it is and where it runs.
+    /// The description of the operator.
     pub fn op(&self) -> OpInfo<'c> {
         // SAFETY: the strings live during the callback.
         unsafe { OpInfo::from_c(self.info) }

@@ -114,7 +114,7 @@ pub struct OpInfo<'s> {
     pub flops: Option<f64>,
     /// Whether it is shape arithmetic on small integer tensors.
     pub host_shape: bool,
-    /// Which way of computing it was chosen; `None` when there is one only.
+    /// How it is computed; `None` when there is one way only.
     pub algorithm: Option<Cow<'s, str>>,
 }
 
@@ -267,7 +267,7 @@ impl Session {
         }
     }
 
-    /// What a GPU session prepared, as bytes for [`Interpreter::set_cache`](crate::Interpreter::set_cache) of
+    /// The compiled pipelines of a GPU session, for [`Interpreter::set_cache`](crate::Interpreter::set_cache) of
     /// a later process. Empty on the CPU.
     pub fn cache(&self) -> Result<Vec<u8>> {
         loop {

@@ -65,7 +65,7 @@ pub fn assert_fails<T>(result: Result<T, Error>, kind: ErrorKind) -> String {
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 pub fn panic_text<T>(result: std::thread::Result<T>) -> String {
     match result {
         Ok(_) => panic!("there was no panic"),
