@@ -4,7 +4,7 @@
 
 namespace mnnc {
 
-OpFamily sourceOps();      // Const, TrainableParam, Input, Identity, Copy
+OpFamily sourceOps();      // Const, TrainableParam, Input, Identity, Dropout
 OpFamily castOps();        // Cast, CastLike
 OpFamily shapeQueryOps();  // Shape, Size, Rank
 OpFamily reshapeOps();     // Reshape, Flatten, Squeeze, Unsqueeze, ExpandDims

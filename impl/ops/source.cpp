@@ -1,4 +1,4 @@
-// Const, TrainableParam, Input, Identity. Copy exists only between backends of the reference; a file that
+// Const, TrainableParam, Input, Identity, Dropout. Copy exists only between backends of the reference; a file that
 // holds one is refused, as there.
 #include "ops/source.h"
 
@@ -95,11 +95,17 @@ void geometryIdentity(const OpContext& context) {
             context.geometry.copyLinear(context.outputs[i], context.inputs[i], context.node.name);
 }
 
+// At inference the data passes through; ratio and mode, where they are inputs, do not matter.
+void shapeDropout(const ShapeContext& context) {
+    context.set(0, context.in(0).shape);
+}
+
 constexpr OpDef kSourceOps[] = {
     {.type = OpType::Const, .parse = parseConst, .shape = shapeConst, .geometry = geometryConst},
     {.type = OpType::TrainableParam, .parse = parseConst, .shape = shapeConst, .geometry = geometryConst},
     {.type = OpType::Input, .parse = parseInput, .shape = shapeInput},
     {.type = OpType::Identity, .geometry = geometryIdentity},
+    {.type = OpType::Dropout, .shape = shapeDropout, .geometry = geometryIdentity},
 };
 
 }  // namespace
