@@ -14,6 +14,7 @@
 #include "backends/cpu/kernels/pack.h"
 #include "float_util.h"
 #include "model/weights.h"
+#include "scalar_bf16.h"
 
 namespace mnnc::test {
 
@@ -33,26 +34,6 @@ struct Aligned {
     float* data;
     float* end;
 };
-
-inline double activate(double x, Act act) {
-    switch (act) {
-        case Act::HardSwish:
-            return x * std::min(std::max(x + 3, 0.0), 6.0) / 6;
-        case Act::Silu:
-            return x / (1 + std::exp(-x));
-        case Act::Gelu:
-            return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
-        case Act::Sigmoid:
-            return 1 / (1 + std::exp(-x));
-        case Act::HardSigmoid:
-            return std::min(std::max(x + 3, 0.0), 6.0) / 6;
-        case Act::Tanh:
-            return std::tanh(x);
-        case Act::None:
-            break;
-    }
-    return x;
-}
 
 inline Floats reference(const ConvShape& s, int groups, bool transposed, const Floats& src, const Floats& w,
                         const float* bias, const float* residual, float lo, float hi, Act act) {
@@ -181,8 +162,8 @@ inline void checkOn(const Case& c, const ConvImplementation* only, int& checked)
     const int most = c.w8a16 ? 3 : 2;
     InlinePool one;
     for (const std::string& isa : availableIsas()) {
-        Kernels k = selectKernels(isa);
-        if ((bf16 && !k.bf16) || (c.w8a16 && !k.w8a16)) continue;
+        Kernels k = kernelsWithBf16(isa);
+        if (c.w8a16 && !k.w8a16) continue;
         if (!c.w8a16) k.w8a16 = nullptr;
         Floats first;
         for (int threads = 1; threads <= most; ++threads) {
@@ -280,12 +261,6 @@ inline ConvOptions options(int groups, bool transposed = false, bool nchw = fals
     o.srcNchw = nchw;
     o.algorithm = a;
     return o;
-}
-
-inline bool cpuHasBf16() {
-    for (const std::string& isa : availableIsas())
-        if (selectKernels(isa).bf16) return true;
-    return false;
 }
 
 }  // namespace mnnc::test

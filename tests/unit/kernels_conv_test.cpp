@@ -87,7 +87,6 @@ TEST(KernelsConv, WinogradWithBordersWiderThanATile) {
 }
 
 TEST(KernelsConv, Bf16) {
-    if (!cpuHasBf16()) GTEST_SKIP() << "this CPU has no products of bf16";
     const auto half = [](bool transposed = false, ConvAlgorithm a = ConvAlgorithm::Direct) {
         ConvOptions o = options(1, transposed, false, a);
         o.bf16 = true;
@@ -135,7 +134,7 @@ TEST(KernelsConv, Bf16Declines) {
     const auto declines = [](const ConvShape& s, int groups, ConvAlgorithm a = ConvAlgorithm::Auto) {
         ConvOptions o = options(groups, false, false, a);
         o.bf16 = true;
-        const auto plan = makeConvPlan(selectKernels(), s, o);
+        const auto plan = makeConvPlan(kernelsWithBf16(""), s, o);
         EXPECT_EQ(plan->algorithm().find(".bf16"), std::string::npos) << plan->algorithm();
     };
     declines(shape(3, 33, 35, 24, 7, 2, 1, 1), 1);
@@ -175,6 +174,22 @@ TEST(KernelsConv, Depthwise) {
     c.lo = -0.5f;
     c.hi = 0.5f;
     check(c);
+}
+
+// A group for each channel is one operation, also where there are two channels; one channel is no group.
+TEST(KernelsConv, DepthwiseBeginsWithTwoChannels) {
+    for (const bool transposed : {false, true}) {
+        const auto algorithm = [&](int channels) {
+            const ConvShape s = transposed ? transposedShape(channels, 9, 8, channels, 3, 2, 1, 1)
+                                           : shape(channels, 9, 8, channels, 3, 1, 1, 1);
+            check({s, options(channels, transposed)});
+            return makeConvPlan(selectKernels(), s, options(channels, transposed))->algorithm();
+        };
+        const std::string depthwise = transposed ? "depthwise_deconv" : "depthwise";
+        EXPECT_NE(algorithm(1), depthwise);
+        EXPECT_EQ(algorithm(2), depthwise);
+        EXPECT_EQ(algorithm(3), depthwise);
+    }
 }
 
 TEST(KernelsConv, Grouped) {

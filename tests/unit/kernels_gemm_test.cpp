@@ -9,18 +9,13 @@
 #include "backends/cpu/kernels/gemm.h"
 #include "backends/cpu/kernels/pack.h"
 #include "float_util.h"
+#include "scalar_bf16.h"
 
 namespace mnnc::test {
 namespace {
 
 Floats operands(GemmType type, const Floats& values) {
     return type == GemmType::Bf16 ? roundedToBf16(values) : values;
-}
-
-// The element types of products that these kernels have.
-std::vector<GemmType> typesOf(const Kernels& k) {
-    if (k.bf16) return {GemmType::Float, GemmType::Bf16};
-    return {GemmType::Float};
 }
 
 // A and B as a GemmArgs sees them, with slack in the leading dimensions.
@@ -46,9 +41,9 @@ TEST(KernelsGemm, AllForms) {
     const int sizes[][3] = {{1, 1, 1},     {1, 100, 33},  {5, 7, 3},    {17, 65, 40},
                             {50, 33, 129}, {145, 96, 64}, {3, 200, 16}, {40, 47, 0}};
     for (const std::string& isa : availableIsas()) {
-        const Kernels& k = selectKernels(isa);
+        const Kernels k = kernelsWithBf16(isa);
         for (const auto& [M, N, K] : sizes) {
-            for (int form = 0; form < 4 * int(typesOf(k).size()); ++form) {
+            for (int form = 0; form < 8; ++form) {
                 const GemmType type = form < 4 ? GemmType::Float : GemmType::Bf16;
                 SCOPED_TRACE(isa + " " + std::to_string(M) + "x" + std::to_string(N) + "x" +
                              std::to_string(K) + " form " + std::to_string(form));
@@ -128,14 +123,55 @@ TEST(KernelsGemm, ActivationAndResidual) {
     }
 }
 
+// Rows in several chunks and columns in several panels: each adds its own part of the residual. Sums of small whole
+// numbers are exact.
+TEST(KernelsGemm, ResidualOfEveryChunk) {
+    ForkJoinPool two(2);
+    InlinePool one;
+    const int M = 150, N = 77, K = 3000;
+    const auto whole = [](size_t n, int step) {
+        Floats out(n);
+        for (size_t i = 0; i < n; ++i) out[i] = static_cast<float>(static_cast<int>(i * step % 7) - 3);
+        return out;
+    };
+    const Floats a = whole(size_t(M) * K, 3), b = whole(size_t(N) * K, 5), r = randomFloats(M * N, 3, 100);
+    const Floats expected = reference(M, N, K, a.data(), K, false, b.data(), N, false);
+    for (const std::string& isa : availableIsas()) {
+        const Kernels k = kernelsWithBf16(isa);
+        for (const GemmType type : {GemmType::Float, GemmType::Bf16}) {
+            for (int threads = 1; threads <= 2; ++threads) {
+                RunLease lease(threads == 1 ? static_cast<ThreadPool&>(one) : two);
+                Floats packed(gemmPackedBytes(k, type, N, K) / 4), c(M * N);
+                gemmPackB(k, type, N, K, b.data(), N, false, packed.data(), lease.pool());
+                GemmArgs g;
+                g.type = type;
+                g.M = M;
+                g.N = N;
+                g.K = K;
+                g.a = a.data();
+                g.lda = K;
+                g.packedB = packed.data();
+                g.c = c.data();
+                g.ldc = N;
+                g.post.residual = r.data();
+                Floats scratch(gemmScratchBytes(k, g, threads) / 4);
+                g.scratch = scratch.data();
+                gemm(k, g, lease.pool());
+                for (int i = 0; i < M * N; ++i)
+                    ASSERT_EQ(c[i], expected[i] + r[i]) << isa << " at " << i / N << "," << i % N;
+            }
+        }
+    }
+}
+
 TEST(KernelsGemm, Batched) {
     ForkJoinPool two(2);
     InlinePool one;
     const int M = 19, N = 37, K = 24;
     for (const std::string& isa : availableIsas()) {
-        const Kernels& k = selectKernels(isa);
+        const Kernels k = kernelsWithBf16(isa);
         for (int count : {1, 3, 9}) {
-            for (int form = 0; form < 4 * int(typesOf(k).size()); ++form) {
+            for (int form = 0; form < 8; ++form) {
                 const GemmType type = form < 4 ? GemmType::Float : GemmType::Bf16;
                 const bool transA = form & 1, transB = form & 2;
                 const Floats a = randomFloats(size_t(count) * M * K, 1),

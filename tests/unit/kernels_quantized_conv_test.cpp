@@ -6,9 +6,7 @@ namespace mnnc::test {
 namespace {
 
 TEST(KernelsQuantizedConv, QuantisedWeights) {
-    std::vector<bool> types{false};
-    if (cpuHasBf16()) types.push_back(true);
-    for (const bool bf16 : types) {
+    for (const bool bf16 : {false, true}) {
         for (const int bits : {8, 4}) {
             const auto form = [&](int blocks, ConvAlgorithm a = ConvAlgorithm::Direct) {
                 ConvOptions o = options(1, false, false, a);
