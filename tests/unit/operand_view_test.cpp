@@ -27,6 +27,20 @@ TEST(OperandView, FollowsARegionToItsSource) {
     EXPECT_EQ(apart->stride[2], 10);
 }
 
+// An axis of the operand may walk an axis of the region in steps of several elements, but not past its end: the rows of
+// 2 x 2 are rows 0 to 3 of the region's axis, but row 2 of 4 x 2 would be its row 4.
+TEST(OperandView, StepsOfSeveralElementsStayInTheirAxis) {
+    Region region = box(0, {2, 4, 3}, {12, 3, 1});
+    std::copy_n(std::initializer_list<int64_t>{100, 7, 1}.begin(), 3, region.src.stride);
+    const auto inside = OperandView::of({2, 2, 2, 3}).through(region, 24);
+    ASSERT_TRUE(inside);
+    EXPECT_EQ(inside->stride[0], 100);
+    EXPECT_EQ(inside->stride[1], 14);
+    EXPECT_EQ(inside->stride[2], 7);
+    EXPECT_EQ(inside->stride[3], 1);
+    EXPECT_FALSE(OperandView::of({4, 2, 3}).through(region, 24));
+}
+
 TEST(OperandView, RefusesOtherRegions) {
     const OperandView whole = OperandView::of({2, 3, 4});
     EXPECT_FALSE(whole.through(fills({100, 0, 10}), 25));  // a part of the input only

@@ -32,5 +32,18 @@ TEST(Reshape, ShapesAndOrders) {
     EXPECT_EQ(shapeOf(OpType::ExpandDims, {}, {intIota({3}), ints({-1})}), "3x1");
 }
 
+// The axes of the file's list count, and those of input 1 where it has none.
+TEST(Reshape, AxesOfTheFileComeFirst) {
+    const auto listed = [](std::vector<int> axes) {
+        return [=](flatbuffers::FlatBufferBuilder& b) {
+            return asParameter(wire::CreateSqueezeParamDirect(b, &axes));
+        };
+    };
+    EXPECT_EQ(shapeOf(OpType::Squeeze, listed({2}), {intIota({1, 3, 1}), ints({0})}), "1x3");
+    EXPECT_EQ(shapeOf(OpType::Squeeze, listed({}), {intIota({1, 3, 1}), ints({0})}), "3x1");
+    EXPECT_EQ(shapeOf(OpType::Unsqueeze, listed({2}), {intIota({3, 4}), ints({0})}), "3x4x1");
+    EXPECT_EQ(shapeOf(OpType::Unsqueeze, listed({}), {intIota({3, 4}), ints({0})}), "1x3x4");
+}
+
 }  // namespace
 }  // namespace mnnc::test

@@ -23,5 +23,22 @@ TEST(Search, TiesAndAxes) {
     EXPECT_THROW(OpRun(OpType::TopKV2, Table())({intIota({3}), scalar(4)}, 2), Error);
 }
 
+// The packed form without an axis looks along the first of width, height and channel that is longer than 1.
+TEST(Search, PackedFormWithoutAnAxis) {
+    using Found = std::pair<std::string, std::vector<float>>;
+    const auto largest = [](Shape shape, std::vector<float> values) -> Found {
+        Value x = floats(shape, std::move(values));
+        x.format = Format::NC4HW4;
+        const Table one = [](flatbuffers::FlatBufferBuilder& b) {
+            return asParameter(wire::CreateArgMax(b, 0, 1));
+        };
+        const Value at = run(OpType::ArgMax, one, {x});
+        return {at.shape.text(), at.data};
+    };
+    EXPECT_EQ(largest({2, 2, 1, 3}, {1, 5, 3, 0, -1, -2, 4, 4, 9, 2, 8, 2}), Found("2x2x1x1", {1, 0, 2, 1}));
+    EXPECT_EQ(largest({2, 1, 3, 1}, {1, 5, 3, 0, -1, -2}), Found("2x1x1x1", {1, 0}));
+    EXPECT_EQ(largest({2, 3, 1, 1}, {1, 5, 3, 0, -1, -2}), Found("2x1x1x1", {1, 0}));
+}
+
 }  // namespace
 }  // namespace mnnc::test

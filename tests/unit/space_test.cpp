@@ -1,4 +1,5 @@
 // DepthToSpace, SpaceToDepth, SpaceToBatchND, BatchToSpaceND: from the wire table to values.
+#include "model_builder.h"
 #include "op_harness.h"
 
 namespace mnnc::test {
@@ -32,6 +33,19 @@ TEST(Space, BlocksOfPixels) {
         EXPECT_EQ(blocked.shape[0], 12);
         EXPECT_EQ(intsOf(OpType::BatchToSpaceND, {}, {blocked, block, pads}), image.ints);
     }
+}
+
+// A block for each of one or two axes, and a pair of paddings for each block.
+TEST(Space, BlocksAndPaddingsThatDoNotFit) {
+    const auto blocks = [](const std::vector<Value>& more) {
+        std::vector<Value> inputs = {intIota({1, 1, 2, 2}), ints({2, 2})};
+        inputs.insert(inputs.end(), more.begin(), more.end());
+        return shapeOf(OpType::SpaceToBatchND, {}, inputs);
+    };
+    EXPECT_EQ(blocks({ints({0, 0, 0, 0})}), "4x1x1x1");
+    expectFailure(Status::ComputeSizeError, "2 blocks and 3 paddings", [&] { blocks({ints({0, 0, 0})}); });
+    expectFailure(Status::ComputeSizeError, "2 blocks and 2 paddings", [&] { blocks({ints({0, 0})}); });
+    expectFailure(Status::BadParameter, "neither three inputs nor", [&] { blocks({}); });
 }
 
 }  // namespace

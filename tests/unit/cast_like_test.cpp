@@ -1,0 +1,58 @@
+// CastLike takes the type of its second input, and nothing else of it.
+#include <gtest/gtest.h>
+
+#include "net_builder.h"
+
+namespace mnnc::test {
+namespace {
+
+class Net : public NetBuilder {
+  public:
+    int integers(int x) {
+        wire::CastParamT params;
+        params.dstT = wire::DataType::DT_INT32;
+        return add(wire::OpType::Cast, {x}, std::move(params));
+    }
+    int castLike(int x, int like) {
+        const int id = tensor();
+        net_.oplists.push_back(makeOp(wire::OpType::CastLike, "like", {x, like}, {id}));
+        return id;
+    }
+};
+
+// x, and a tensor of `elements` that it becomes like -> the results of a run, and the memory of what lies between.
+struct Ran {
+    NetResult result;
+    int64_t arena = 0;
+};
+Ran castLike(int elements) {
+    Net net;
+    const int like = net.unary(wire::UnaryOpOperation::TANH, net.input({elements}));
+    const int x = net.unary(wire::UnaryOpOperation::TANH, net.input({64, 50}));
+    const int scaled = net.binary(wire::BinaryOpOperation::MUL, x, net.scalar(100));
+    const wire::NetT made = net.finish({net.castLike(net.integers(scaled), like)});
+    const std::vector<uint8_t> bytes = pack(made);
+    const auto interpreter =
+        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
+    return {runNet(made), Session(interpreter, {}).memory().arena};
+}
+
+TEST(CastLike, GivesFloatsOfIntegers) {
+    const NetResult result = castLike(3).result;
+    ASSERT_EQ(result.outputs[0].size(), 3200u);
+    for (size_t i = 0; i < 3200; ++i) {
+        const double x = 3 * std::sin(static_cast<float>(i * 7 + 11 + 1));  // as runNet fills input 1
+        const double exact = 100 * std::tanh(x);
+        ASSERT_NEAR(result.outputs[0][i], std::trunc(exact),
+                    std::fabs(exact - std::round(exact)) < 1e-3 ? 1 : 0)
+            << i;
+    }
+}
+
+// Nothing but the type counts: the tensor's memory serves again before the cast.
+TEST(CastLike, DoesNotHoldTheMemoryOfWhatItIsLike) {
+    EXPECT_EQ(castLike(3000).arena, castLike(1).arena);
+}
+
+}  // namespace
+}  // namespace mnnc::test
