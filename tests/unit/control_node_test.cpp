@@ -8,23 +8,6 @@ namespace {
 
 constexpr double kWork = 2 * 2 * 2 * 2;  // a product of two 2 x 2 matrices
 
-std::unique_ptr<wire::StringVecT> names(std::vector<std::string> list) {
-    auto result = std::make_unique<wire::StringVecT>();
-    result->data = std::move(list);
-    return result;
-}
-
-std::unique_ptr<wire::SubGraphProtoT> asGraph(const std::string& name, wire::NetT net, Ints inputs,
-                                              Ints outputs) {
-    auto graph = std::make_unique<wire::SubGraphProtoT>();
-    graph->name = name;
-    for (const std::string& tensor : net.tensorName) graph->tensors.push_back(name + "_" + tensor);
-    graph->inputs = std::move(inputs);
-    graph->outputs = std::move(outputs);
-    graph->nodes = std::move(net.oplists);
-    return graph;
-}
-
 enum class GoesOn { AsGiven, Always, Never, Computed };
 
 // t2 = t2 x matrix; `goesOn` selects how the body decides about the next iteration.

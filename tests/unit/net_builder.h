@@ -147,6 +147,25 @@ class NetBuilder {
     wire::NetT net_;
 };
 
+// For the tables of If and While, and the graphs that they name.
+inline std::unique_ptr<wire::StringVecT> names(std::vector<std::string> list) {
+    auto result = std::make_unique<wire::StringVecT>();
+    result->data = std::move(list);
+    return result;
+}
+
+inline std::unique_ptr<wire::SubGraphProtoT> asGraph(const std::string& name, wire::NetT net,
+                                                     std::vector<int32_t> inputs,
+                                                     std::vector<int32_t> outputs) {
+    auto graph = std::make_unique<wire::SubGraphProtoT>();
+    graph->name = name;
+    for (const std::string& tensor : net.tensorName) graph->tensors.push_back(name + "_" + tensor);
+    graph->inputs = std::move(inputs);
+    graph->outputs = std::move(outputs);
+    graph->nodes = std::move(net.oplists);
+    return graph;
+}
+
 struct NetResult {
     std::vector<std::vector<float>> outputs;
     std::vector<OpRecord> ops;

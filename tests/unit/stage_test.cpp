@@ -1,0 +1,96 @@
+// Operators behind one whose output shape only a run knows: they are planned again when that shape changes.
+#include <gtest/gtest.h>
+
+#include "net_builder.h"
+
+namespace mnnc::test {
+namespace {
+
+class LaterNet : public NetBuilder {
+  public:
+    // The places of the elements above 0, as rows of indices.
+    int where(int x) { return add(wire::OpType::Where, {x}, wire::ExtraT()); }
+    int sum(int x) {
+        wire::ReductionParamT params;
+        params.operation = wire::ReductionType::SUM;
+        return add(wire::OpType::Reduction, {x}, std::move(params));
+    }
+    int constant(int32_t value) {
+        const int id = tensor();
+        net_.oplists.push_back(makeIntConst(id, {1}, {value}));
+        return id;
+    }
+    int branch(const std::string& then, const std::string& otherwise, std::vector<int32_t> inputs,
+               const std::vector<std::string>& formals, const std::vector<std::string>& results) {
+        wire::IfParamT params;
+        params.then_graph = then;
+        params.else_graph = otherwise;
+        params.aliases_inputs.push_back(names({}));  // the condition goes to no branch
+        params.aliases_inputs.push_back(names(formals));
+        params.aliases_outputs.push_back(names(results));
+        return add(wire::OpType::If, std::move(inputs), std::move(params));
+    }
+    int reshapeTo(int x, int dims) { return add(wire::OpType::Reshape, {x, dims}, wire::ReshapeT()); }
+    int floats(int x) {
+        wire::CastParamT params;
+        params.dstT = wire::DataType::DT_FLOAT;
+        return add(wire::OpType::Cast, {x}, std::move(params));
+    }
+};
+
+TEST(Stage, IsPlannedAgainWithTheValuesOfARun) {
+    LaterNet steps;
+    const int found = steps.where(steps.input({6}));
+    // -1, the extent that follows from the others, as a value that the same run computes.
+    const int zero = steps.binary(wire::BinaryOpOperation::MUL, steps.sum(found), steps.constant(0));
+    const int rest = steps.binary(wire::BinaryOpOperation::ADD, zero, steps.constant(-1));
+    const std::vector<uint8_t> bytes = pack(steps.finish({steps.floats(steps.reshapeTo(found, rest))}));
+    Session session(
+        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{}),
+        SessionConfig{});
+    const std::vector<std::vector<float>> runs = {
+        {1, 0, 0, 1, 0, 0}, {0, 1, 0, 0, 1, 1}, {1, 1, 1, 1, 1, 1}, {0, 0, 0, 0, 0, 1}, {0, 0, 1, 1, 0, 0}};
+    for (const std::vector<float>& values : runs) {
+        copyFromHost(session.input(0), values.data(), Format::NCHW);
+        session.run();
+        std::vector<float> wanted;
+        for (size_t i = 0; i < values.size(); ++i)
+            if (values[i] > 0) wanted.push_back(static_cast<float>(i));
+        ASSERT_EQ(session.output(0).shape, Shape{static_cast<int64_t>(wanted.size())});
+        std::vector<float> got(wanted.size());
+        copyToHost(session.output(0), got.data(), Format::NCHW);
+        EXPECT_EQ(got, wanted);
+    }
+}
+
+// x(2 x 2) or, where the condition is 0, x twice -> what follows a branch.
+TEST(Stage, IsPlannedAgainWithTheBranchTaken) {
+    NetBuilder once, twice;
+    const int x = once.input({2, 2}), same = once.reshape(x, {2, 2});
+    const int y = twice.input({2, 2}), both = twice.concat({y, y}, 0);
+    LaterNet steps;
+    const int condition = steps.input({1}), given = steps.input({2, 2});
+    const int taken = steps.branch("once", "twice", {condition, given}, {"once_t0", "twice_t0"},
+                                   {"once_t" + std::to_string(same), "twice_t" + std::to_string(both)});
+    wire::NetT net = steps.finish({steps.relu(taken)});
+    net.subgraphs.push_back(asGraph("once", once.finish({}), {x}, {same}));
+    net.subgraphs.push_back(asGraph("twice", twice.finish({}), {y}, {both}));
+    const std::vector<uint8_t> bytes = pack(net);
+    Session session(
+        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{}),
+        SessionConfig{});
+    const float values[] = {3, -1, -2, 4};
+    for (const float wanted : {1, 0, 0, 1, 1, 0}) {
+        copyFromHost(session.input(0), &wanted, Format::NCHW);
+        copyFromHost(session.input(1), values, Format::NCHW);
+        session.run();
+        const int64_t rows = wanted != 0 ? 2 : 4;
+        ASSERT_EQ(session.output(0).shape, (Shape{rows, 2}));
+        std::vector<float> got(static_cast<size_t>(rows * 2));
+        copyToHost(session.output(0), got.data(), Format::NCHW);
+        for (size_t i = 0; i < got.size(); ++i) EXPECT_EQ(got[i], std::max(0.0f, values[i % 4])) << i;
+    }
+}
+
+}  // namespace
+}  // namespace mnnc::test
