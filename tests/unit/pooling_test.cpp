@@ -151,5 +151,18 @@ TEST(Pooling, BadShapesAreRefused) {
     EXPECT_THROW(pool(p, iota({1, 1, 3, 3}), OpType::Pooling3D), Error);
 }
 
+// An axis that the input does not have can only stay 1, also with padding around it.
+TEST(Pooling, OutputsFitTheRankOfTheInput) {
+    PoolParams p = window(false, 3, 1, 1);
+    EXPECT_EQ(pool(p, iota({2, 4}))[0].shape, (Shape{2, 4}));
+    EXPECT_EQ(pool(p, iota({2, 4, 5}))[0].shape, (Shape{2, 4, 5}));
+    p.pad = {2, 1};  // two more rows
+    EXPECT_THROW(pool(p, iota({2, 4})), Error);
+    EXPECT_EQ(pool(p, iota({2, 4, 5}))[0].shape, (Shape{2, 4, 7}));
+    p.pad = {1, 2};  // two more columns
+    EXPECT_THROW(pool(p, iota({2, 4})), Error);
+    EXPECT_THROW(pool(p, iota({2, 4, 5})), Error);
+}
+
 }  // namespace
 }  // namespace mnnc::test
