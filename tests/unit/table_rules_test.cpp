@@ -4,8 +4,9 @@
 
 #include <set>
 
+#include "model_builder.h"  // first: it includes the generated header with the object API
+
 #include "model/table_rules.h"
-#include "model_builder.h"
 #include "ops/op_def.h"
 
 namespace mnnc::test {
