@@ -1,6 +1,6 @@
 // Included by every kernel: element types of the variant, the recorder's push words, group numbers.
 //
-// Variants (first line of each kernel): f32 (no macro), f16 (HALF), i32 (INT).
+// Variants (first line of each kernel): f32 (no macro), f16 (HALF), i32 (INT), add (ADD: a residual, conv_store.glsl).
 //   ELEM, ELEM4    what lies in a buffer of tensor elements
 //   VALUE, VALUE4  what arithmetic uses
 // Devices with 16-bit storage may lack 16-bit arithmetic: convert VALUEs when storing and write no constant as an

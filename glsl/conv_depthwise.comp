@@ -1,4 +1,4 @@
-// variants: f32 f16
+// variants: f32 f16 add_f32 add_f16
 // One filter per channel: an invocation makes kRows outputs below one another of one channel quad, so that
 // neighbours read neighbours and a loaded input row serves several outputs. Weights: [tap][block][4].
 #version 450
@@ -12,7 +12,7 @@ layout(constant_id = 3) const int kStrideY = 1;
 layout(constant_id = 4) const int kDilateY = 1;
 layout(constant_id = 5) const int kRows = 4;
 layout(constant_id = 6) const bool kShare = true;  // load whole columns of the window once
-layout(constant_id = 7) const bool kClamp = false;
+layout(constant_id = 7) const uint kFinish = 0;
 const int kSpan = kShare ? (kRows - 1) * kStrideY + (kKernelY - 1) * kDilateY + 1 : 1;
 
 PUSH(uint total; uint strips; uint blocks; int ih; int iw; int oh; int ow; int strideX; int top; int left;
@@ -21,6 +21,7 @@ layout(binding = 0) readonly buffer Source { ELEM4 source[]; };
 layout(binding = 1) readonly buffer Weights { ELEM4 weights[]; };
 layout(binding = 2) readonly buffer Bias { vec4 bias[]; };
 layout(binding = 3) writeonly buffer Destination { ELEM4 destination[]; };
+#define RESIDUAL 4
 #include "conv_store.glsl"
 
 void main() {
@@ -63,8 +64,8 @@ void main() {
         }
     }
     const VALUE4 add = bias[block];
-    [[unroll]] for (int r = 0; r < kRows; ++r)
-        if (y + r < push.oh)
-            destination[plane * uint(push.oh * push.ow) + uint((y + r) * push.ow + x)] =
-                ELEM4(finished(sums[r], add));
+    [[unroll]] for (int r = 0; r < kRows; ++r) {
+        const uint at = plane * uint(push.oh * push.ow) + uint((y + r) * push.ow + x);
+        if (y + r < push.oh) destination[at] = ELEM4(finished(sums[r], add, at));
+    }
 }

@@ -1,4 +1,4 @@
-// variants: f32 f16
+// variants: f32 f16 add_f32 add_f16
 // Transposed convolution with one filter per channel: each output gathers the taps that reach it.
 // Weights: [tap][block][4].
 #version 450
@@ -9,7 +9,7 @@ layout(constant_id = 1) const int kKernelY = 2;
 layout(constant_id = 2) const int kKernelX = 2;
 layout(constant_id = 3) const int kStrideY = 2;
 layout(constant_id = 4) const int kStrideX = 2;
-layout(constant_id = 5) const bool kClamp = false;
+layout(constant_id = 5) const uint kFinish = 0;
 
 PUSH(uint total; uint blocks; int ih; int iw; int oh; int ow; int top; int left; int dilateY; int dilateX;
      float low; float high;);
@@ -17,6 +17,7 @@ layout(binding = 0) readonly buffer Source { ELEM4 source[]; };
 layout(binding = 1) readonly buffer Weights { ELEM4 weights[]; };
 layout(binding = 2) readonly buffer Bias { vec4 bias[]; };
 layout(binding = 3) writeonly buffer Destination { ELEM4 destination[]; };
+#define RESIDUAL 4
 #include "conv_store.glsl"
 
 void main() {
@@ -39,5 +40,5 @@ void main() {
                    VALUE4(weights[uint(ky * kKernelX + kx) * push.blocks + block]);
         }
     }
-    destination[i] = ELEM4(finished(sum, bias[block]));
+    destination[i] = ELEM4(finished(sum, bias[block], i));
 }

@@ -1,4 +1,4 @@
-// variants: f32 f16
+// variants: f32 f16 add_f32 add_f16
 // Any convolution with row-major weights: groups that do not fill blocks, and weights that are tensors.
 // An invocation makes one pixel of one channel quad; lanes read single input channels, because they may belong
 // to different groups. Weights: convolution [oc][ic / groups][taps], transposed [ic][oc / groups][taps].
@@ -8,7 +8,7 @@
 
 layout(constant_id = 1) const bool kTransposed = false;
 layout(constant_id = 2) const bool kBias = false;
-layout(constant_id = 3) const bool kClamp = false;
+layout(constant_id = 3) const uint kFinish = 0;
 
 PUSH(uint total; uint blocks; uint inBlocks; uint channels; uint groupIn; uint groupOut; int kh; int kw; int ih;
      int iw; int oh; int ow; int strideY; int strideX; int top; int left; int dilateY; int dilateX; float low;
@@ -17,6 +17,7 @@ layout(binding = 0) readonly buffer Source { ELEM source[]; };
 layout(binding = 1) readonly buffer Weights { ELEM weights[]; };
 layout(binding = 2) readonly buffer Bias { ELEM bias[]; };
 layout(binding = 3) writeonly buffer Destination { ELEM4 destination[]; };
+#define RESIDUAL 4
 #include "conv_store.glsl"
 
 // Where tap k of output o reads on an axis; negative: nowhere.
@@ -69,5 +70,5 @@ void main() {
         sum[lane] = total;
         if (kBias) add[lane] = VALUE(bias[oc]);
     }
-    destination[i] = ELEM4(finished(sum, add));
+    destination[i] = ELEM4(finished(sum, add, i));
 }

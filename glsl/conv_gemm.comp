@@ -1,4 +1,4 @@
-// variants: f32 f16
+// variants: f32 f16 add_f32 add_f16
 // Convolution as a product: [pixels] x [taps, input channels] times [taps, input channels] x [output channels].
 //
 // A work group makes a tile of kPixelThreads * kPixels pixels and kQuadThreads * kQuads channel quads; it walks
@@ -22,8 +22,8 @@ layout(constant_id = 4) const uint kQuads = 2;
 layout(constant_id = 5) const uint kDepth = 4;
 layout(constant_id = 6) const uint kForm = 0;  // what follows
 layout(constant_id = 7) const uint kTail = 0;  // channels in the last input block; 0: all four
-layout(constant_id = 8) const bool kClamp = false;
-layout(constant_id = 9) const bool kPartial = false;  // raw sums of a slice of the depth, for conv_combine
+layout(constant_id = 8) const uint kFinish = 0;
+layout(constant_id = 9) const bool kPartial = false;  // raw sums of a slice of the depth, for conv_gemm_combine
 const uint kPoint = 0, kWindow = 1, kTransposed = 2;
 
 PUSH(uint quadTiles; uint pixelTiles; uint channelGroups; uint slices; uint sliceDepth; uint batch;
@@ -37,6 +37,7 @@ layout(binding = 1) readonly buffer Weights { ELEM4 weights[]; };
 layout(binding = 2) readonly buffer Bias { vec4 bias[]; };
 layout(binding = 3) writeonly buffer Destination { ELEM4 destination[]; };
 layout(binding = 3) writeonly buffer Partial { vec4 partial[]; };
+#define RESIDUAL 4
 #include "conv_store.glsl"
 
 const uint kThreads = kPixelThreads * kQuadThreads;
@@ -202,7 +203,7 @@ void main() {
                     if (kPartial)
                         partial[slicePart + at] = sums[p * kQuads + q];
                     else
-                        destination[at] = ELEM4(finished(sums[p * kQuads + q], bias[quadBase + quad]));
+                        destination[at] = ELEM4(finished(sums[p * kQuads + q], bias[quadBase + quad], at));
                 }
             }
         }

@@ -1,4 +1,4 @@
-// variants: f32 f16
+// variants: f32 f16 add_f32 add_f16
 // 1x1 convolution of very few pixels (fully connected layers): kQuadThreads channel quads per work group, whose
 // other invocations share the input blocks. Weights as in conv_gemm.
 #version 450
@@ -10,7 +10,7 @@ layout(constant_id = 1) const uint kQuadThreads = 4;
 layout(constant_id = 2) const uint kSlices = 16;  // a power of two; the local size is the product of both
 layout(constant_id = 3) const uint kPixels = 1;
 layout(constant_id = 4) const uint kTail = 0;  // channels in the last input block; 0: all four
-layout(constant_id = 5) const bool kClamp = false;
+layout(constant_id = 5) const uint kFinish = 0;
 
 PUSH(uint quadTiles; uint pixels; uint plane; uint inBlocks; uint outBlocks; uint quads; uint firstQuad;
      float low; float high;);
@@ -18,6 +18,7 @@ layout(binding = 0) readonly buffer Source { ELEM4 source[]; };
 layout(binding = 1) readonly buffer Weights { ELEM4 weights[]; };
 layout(binding = 2) readonly buffer Bias { vec4 bias[]; };
 layout(binding = 3) writeonly buffer Destination { ELEM4 destination[]; };
+#define RESIDUAL 4
 #include "conv_store.glsl"
 
 shared VALUE4 parts[kQuadThreads * kSlices * kPixels];
@@ -67,6 +68,7 @@ void main() {
         const uint n = pixel / push.plane, place = pixel - n * push.plane;
         const VALUE4 sum = parts[slice * kQuadThreads * kSlices + thread % kQuadThreads];
         const uint out_ = push.firstQuad + quad;
-        destination[(n * push.outBlocks + out_) * push.plane + place] = ELEM4(finished(sum, bias[out_]));
+        const uint at = (n * push.outBlocks + out_) * push.plane + place;
+        destination[at] = ELEM4(finished(sum, bias[out_], at));
     }
 }

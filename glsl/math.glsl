@@ -1,6 +1,7 @@
 // Functions of one or two floats, as exact as the CPU's (about 1e-7 relative): those of GLSL may be wrong by
 // 2^-11 (sin, cos), 4096 ulp (atan) or more. `precise` keeps drivers from cancelling what rounding errors are
 // taken from. Polynomials were fitted for this project.
+#define EACH(f, v) vec4(f(v.x), f(v.y), f(v.z), f(v.w))
 #define kInf uintBitsToFloat(0x7f800000u)
 #define kNaN uintBitsToFloat(0x7fc00000u)
 const float kHalfPi = 1.57079633;

@@ -20,7 +20,6 @@ VALUE4 apply(VALUE4 x) {
     }
 }
 #else
-#define EACH(f) VALUE4(f(x.x), f(x.y), f(x.z), f(x.w))
 float softplusOf(float x) {
     return max(x, 0.0) + log1pOf(expOf(-abs(x)));
 }
@@ -41,37 +40,37 @@ VALUE4 apply(VALUE4 x) {
         case 2: return floor(x);
         case 3: return ceil(x);
         case 4: return x * x;
-        case 5: return EACH(squareRoot);
-        case 6: return 1.0 / EACH(squareRoot);
-        case 7: return EACH(expOf);
-        case 8: return EACH(logOf);
-        case 9: return EACH(sinOf);
-        case 10: return EACH(cosOf);
-        case 11: return EACH(tanOf);
-        case 12: return EACH(asinOf);
-        case 13: return EACH(acosOf);
-        case 14: return EACH(atanOf);
+        case 5: return EACH(squareRoot, x);
+        case 6: return 1.0 / EACH(squareRoot, x);
+        case 7: return EACH(expOf, x);
+        case 8: return EACH(logOf, x);
+        case 9: return EACH(sinOf, x);
+        case 10: return EACH(cosOf, x);
+        case 11: return EACH(tanOf, x);
+        case 12: return EACH(asinOf, x);
+        case 13: return EACH(acosOf, x);
+        case 14: return EACH(atanOf, x);
         case 15: return 1.0 / x;
-        case 16: return EACH(log1pOf);
-        case 17: return EACH(softplusOf);
-        case 18: return EACH(acoshOf);
-        case 19: return EACH(sinhOf);
-        case 20: return EACH(asinhOf);
-        case 21: return EACH(atanhOf);
+        case 16: return EACH(log1pOf, x);
+        case 17: return EACH(softplusOf, x);
+        case 18: return EACH(acoshOf, x);
+        case 19: return EACH(sinhOf, x);
+        case 20: return EACH(asinhOf, x);
+        case 21: return EACH(atanhOf, x);
         case 22: return sign(x);
-        case 23: return EACH(roundAway);
-        case 24: return EACH(coshOf);
-        case 25: return EACH(erfOf);
-        case 26: return EACH(erfcOf);
-        case 27: return EACH(erfinvOf);
-        case 28: return EACH(expm1Of);
-        case 29: return EACH(sigmoidOf);
-        case 30: return EACH(tanhOf);
+        case 23: return EACH(roundAway, x);
+        case 24: return EACH(coshOf, x);
+        case 25: return EACH(erfOf, x);
+        case 26: return EACH(erfcOf, x);
+        case 27: return EACH(erfinvOf, x);
+        case 28: return EACH(expm1Of, x);
+        case 29: return EACH(sigmoidOf, x);
+        case 30: return EACH(tanhOf, x);
         case 31: return x * clamp(x + 3.0, 0.0, 6.0) / 6.0;
-        case 32: return EACH(geluTanhOf);
-        case 33: return EACH(geluOf);
-        case 34: return EACH(siluOf);
-        case 35: return EACH(eluOf);                           // scale b (x > 0 ? x : a (e^x - 1))
+        case 32: return EACH(geluTanhOf, x);
+        case 33: return EACH(geluOf, x);
+        case 34: return EACH(siluOf, x);
+        case 35: return EACH(eluOf, x);                        // scale b (x > 0 ? x : a (e^x - 1))
         default: return VALUE4(greaterThan(x, VALUE4(push.a)));  // Threshold
     }
 }

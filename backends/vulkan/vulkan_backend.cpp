@@ -60,6 +60,11 @@ bool VulkanBackend::supports(const Command& command, std::string& reason) const 
     return !op->supports || op->supports(*this, command, reason);
 }
 
+bool VulkanBackend::supportsPostOps(const Command& command) const {
+    const VulkanOp* op = findVulkanOp(command.type);
+    return op && op->supportsPostOps && op->supportsPostOps(*this, command);
+}
+
 StorageChoice VulkanBackend::chooseStorage(const Command& command) const {
     const VulkanOp* op = findVulkanOp(command.type);
     return op && op->storage ? op->storage(*this, command) : StorageChoice{};

@@ -29,6 +29,8 @@ struct VulkanOp {
     // Null: every tensor row-major.
     StorageChoice (*storage)(const VulkanBackend& backend, const Command& command);
     std::unique_ptr<Execution> (*create)(VulkanBackend& backend, const Command& command);
+    // Whether create takes the command with its epilogue whenever it takes it without. Null: never.
+    bool (*supportsPostOps)(const VulkanBackend& backend, const Command& command) = nullptr;
 };
 using VulkanFamily = std::span<const VulkanOp>;
 
@@ -40,6 +42,7 @@ class VulkanBackend final : public DeviceBackend {
     const char* name() const noexcept override { return "vulkan"; }
     DeviceBackend* device() noexcept override { return this; }
     bool supports(const Command& command, std::string& reason) const override;
+    bool supportsPostOps(const Command& command) const override;
     StorageChoice chooseStorage(const Command& command) const override;
     std::unique_ptr<Execution> create(const Command& command, std::string& reason) override;
 

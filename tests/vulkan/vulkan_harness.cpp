@@ -94,6 +94,7 @@ class Room {
         command.name = "case";
         command.params = c.params;
         command.regions = c.regions;
+        command.epilogue = c.epilogue;
         for (const Value& value : c.inputs) command.inputs.push_back(input(value));
         for (const Value& value : c.outputs) {
             command.outputs.push_back(describe(value));
@@ -223,7 +224,7 @@ std::string describe(const OpCase& c) {
         text += " " + input.shape.text() + (input.packed ? " packed" : "") + (input.constant ? " const" : "");
     text += " ->";
     for (const Value& output : c.outputs) text += " " + output.shape.text();
-    return text;
+    return text + epilogueText(c.epilogue);
 }
 
 // Runs one mode with its name in every failure.

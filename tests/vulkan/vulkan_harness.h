@@ -28,6 +28,7 @@ struct OpCase {
     ParamsPtr params;
     std::vector<Value> inputs, outputs;
     std::vector<Region> regions;
+    Epilogue epilogue;  // the residual is the last input
 };
 
 // One input, and one output of its shape, type and format.

@@ -27,15 +27,15 @@ class ConvDepthwise final : public ConvExecution {
                                      });
         const auto word = [](int64_t value) { return static_cast<uint32_t>(value); };
         if (c_.transposed) {
-            pipeline_ = &backend().pipeline(
-                "conv_depthwise_transposed", output_.type, 4, 64,
-                {word(c_.w.kh), word(c_.w.kw), word(c_.strideY), word(c_.strideX), c_.clamp});
+            pipeline_ = &storingPipeline(
+                "conv_depthwise_transposed", 4, 64,
+                {word(c_.w.kh), word(c_.w.kw), word(c_.strideY), word(c_.strideX), c_.finish});
             return;
         }
         chooseRows();
-        pipeline_ = &backend().pipeline("conv_depthwise", output_.type, 4, 64,
-                                        {word(c_.w.kh), word(c_.w.kw), word(c_.strideY), word(c_.dilateY),
-                                         word(rows_), share_, c_.clamp});
+        pipeline_ = &storingPipeline("conv_depthwise", 4, 64,
+                                     {word(c_.w.kh), word(c_.w.kw), word(c_.strideY), word(c_.dilateY),
+                                      word(rows_), share_, c_.finish});
     }
 
     void encode(Recorder& recorder) override {
@@ -50,7 +50,8 @@ class ConvDepthwise final : public ConvExecution {
             push.u(w.padTop).u(w.padLeft).u(c_.dilateY).u(c_.dilateX);
         else
             push.u(c_.strideX).u(w.padTop).u(w.padLeft).u(c_.dilateX);
-        recorder.dispatch(*pipeline_, {{reads(input_), reads(*weights_), reads(*bias_), writes(output_)}},
+        recorder.dispatch(*pipeline_,
+                          withResidual({reads(input_), reads(*weights_), reads(*bias_), writes(output_)}),
                           push.f(c_.low).f(c_.high), ceilDiv(total, pipeline_->localSize));
     }
 

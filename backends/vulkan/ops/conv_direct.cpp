@@ -20,9 +20,8 @@ class ConvDirect final : public ConvExecution {
                 });
             bias_ = storedBias(false);
         }
-        const bool hasBias = !c_.tensorWeights || command_.inputs.size() > 2;
-        pipeline_ =
-            &backend().pipeline("conv_direct", output_.type, 4, 64, {c_.transposed, hasBias, c_.clamp});
+        const bool hasBias = !c_.tensorWeights || command_.operands() > 2;
+        pipeline_ = &storingPipeline("conv_direct", 4, 64, {c_.transposed, hasBias, c_.finish});
     }
 
     void encode(Recorder& recorder) override {
@@ -30,10 +29,10 @@ class ConvDirect final : public ConvExecution {
         const int64_t total = w.batch * c_.outBlocks * w.oh * w.ow;
         // Without a bias something has to be bound in its place.
         const Binding weights = weights_ ? reads(*weights_) : reads(*command_.inputs[1]);
-        const Binding bias = bias_                        ? reads(*bias_)
-                             : command_.inputs.size() > 2 ? reads(*command_.inputs[2])
-                                                          : weights;
-        recorder.dispatch(*pipeline_, {{reads(input_), weights, bias, writes(output_)}},
+        const Binding bias = bias_                     ? reads(*bias_)
+                             : command_.operands() > 2 ? reads(*command_.inputs[2])
+                                                       : weights;
+        recorder.dispatch(*pipeline_, withResidual({reads(input_), weights, bias, writes(output_)}),
                           Push()
                               .u(total)
                               .u(c_.outBlocks)

@@ -48,11 +48,16 @@ class ConvGemm final : public ConvExecution {
         const Tile& t = plan_.tile;
         const auto tail = static_cast<uint32_t>(c_.groupIn % kPack);
         const bool partial = plan_.slices > 1;
-        pipeline_ = &backend().pipeline("conv_gemm", output_.type, 4, t.threads(),
-                                        {t.pixelThreads, t.quadThreads, t.pixels, t.quads, t.depth(),
-                                         static_cast<uint32_t>(form_), tail, c_.clamp && !partial, partial});
-        if (!partial) return;
-        combine_ = &backend().pipeline("conv_gemm_combine", output_.type, 3, 64, {c_.clamp});
+        std::vector<uint32_t> constants = {
+            t.pixelThreads, t.quadThreads, t.pixels, t.quads, t.depth(), static_cast<uint32_t>(form_), tail};
+        if (!partial) {
+            constants.insert(constants.end(), {c_.finish, false});
+            pipeline_ = &storingPipeline("conv_gemm", 4, t.threads(), constants);
+            return;
+        }
+        constants.insert(constants.end(), {0u, true});
+        pipeline_ = &backend().pipeline("conv_gemm", output_.type, 4, t.threads(), constants);
+        combine_ = &storingPipeline("conv_gemm_combine", 3, 64, {c_.finish});
         requestScratch(partialBytes());
     }
 
@@ -96,13 +101,15 @@ class ConvGemm final : public ConvExecution {
                                   .u(w.padLeft)
                                   .f(c_.low)
                                   .f(c_.high);
-            recorder.dispatch(*pipeline_,
-                              {{reads(input_), reads(*part.block), reads(*bias_),
-                                combine_ ? scratch(0, partialBytes(), true) : writes(output_)}},
-                              push, quadTiles * pixelTiles * w.groups * plan_.slices * phases());
+            const std::vector<Binding> bindings = {
+                reads(input_), reads(*part.block), reads(*bias_),
+                combine_ ? scratch(0, partialBytes(), true) : writes(output_)};
+            recorder.dispatch(*pipeline_, combine_ ? bindings : withResidual(bindings), push,
+                              quadTiles * pixelTiles * w.groups * plan_.slices * phases());
         }
         if (!combine_) return;
-        recorder.dispatch(*combine_, {{scratch(0, partialBytes(), false), reads(*bias_), writes(output_)}},
+        recorder.dispatch(*combine_,
+                          withResidual({scratch(0, partialBytes(), false), reads(*bias_), writes(output_)}),
                           Push().u(quads).u(plan_.slices).u(c_.outBlocks).u(w.oh * w.ow).f(c_.low).f(c_.high),
                           ceilDiv(quads, combine_->localSize));
     }

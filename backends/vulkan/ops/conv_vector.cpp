@@ -25,27 +25,27 @@ class ConvVector final : public ConvExecution {
         bias_ = storedBias(true);
         const uint32_t threads = threadsOf(backend());
         pixels_ = std::min(kPixels, std::bit_ceil(static_cast<uint32_t>(all())));
-        pipeline_ = &backend().pipeline("conv_vector", output_.type, 4, threads,
-                                        {kQuadThreads, threads / kQuadThreads, pixels_,
-                                         static_cast<uint32_t>(c_.w.ic % kPack), c_.clamp});
+        pipeline_ = &storingPipeline("conv_vector", 4, threads,
+                                     {kQuadThreads, threads / kQuadThreads, pixels_,
+                                      static_cast<uint32_t>(c_.w.ic % kPack), c_.finish});
     }
 
     void encode(Recorder& recorder) override {
         for (const ConvGemmWeights::Part& part : parts_) {
             const int64_t quadTiles = ceilDiv(part.quads, kQuadThreads);
-            recorder.dispatch(*pipeline_,
-                              {{reads(input_), reads(*part.block), reads(*bias_), writes(output_)}},
-                              Push()
-                                  .u(quadTiles)
-                                  .u(all())
-                                  .u(c_.w.oh * c_.w.ow)
-                                  .u(c_.inBlocks)
-                                  .u(c_.outBlocks)
-                                  .u(part.quads)
-                                  .u(part.first)
-                                  .f(c_.low)
-                                  .f(c_.high),
-                              quadTiles * ceilDiv(all(), pixels_));
+            recorder.dispatch(
+                *pipeline_, withResidual({reads(input_), reads(*part.block), reads(*bias_), writes(output_)}),
+                Push()
+                    .u(quadTiles)
+                    .u(all())
+                    .u(c_.w.oh * c_.w.ow)
+                    .u(c_.inBlocks)
+                    .u(c_.outBlocks)
+                    .u(part.quads)
+                    .u(part.first)
+                    .f(c_.low)
+                    .f(c_.high),
+                quadTiles * ceilDiv(all(), pixels_));
         }
     }
 

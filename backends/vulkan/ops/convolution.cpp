@@ -14,12 +14,13 @@ namespace {
 // Kernels of transposed convolutions look at every tap of an axis to find their phase.
 constexpr int64_t kMaxPhaseLoop = 64;
 constexpr int64_t kMaxCoordinate = 1 << 30;
+constexpr uint32_t kConvBuffers = 4;  // of a kernel without a residual
 
 ConvWindow windowOf(const Command& command) {
     const Shape& out = command.outputs[0]->shape;
     const int64_t size[2] = {out.at(2), out.at(3)};
     return convWindow(command.type, command.paramsAs<ConvParams>(), command.inputs[0]->shape,
-                      command.inputs.size() > 1 ? command.inputs[1] : nullptr, size, command.name.c_str());
+                      command.operands() > 1 ? command.inputs[1] : nullptr, size, command.name.c_str());
 }
 
 int64_t reach(int64_t out, int64_t stride, int64_t kernel, int64_t dilate, int64_t pad) {
@@ -82,25 +83,42 @@ std::unique_ptr<Execution> createConvolution(VulkanBackend& backend, const Comma
     return makeConvDirect(backend, command);
 }
 
+// Weights and biases are row-major.
+StorageChoice convolutionStorage(const VulkanBackend& backend, const Command& command) {
+    StorageChoice choice = storagePacked(backend, command);
+    if (command.epilogue.residual) choice.rowMajorInputs &= ~(1u << command.operands());
+    return choice;
+}
+
+// A clamp of the file's own comes before anything that follows. The CPU takes these epilogues as well, where it has to.
+bool fusesConvolution(const VulkanBackend& backend, const Command& command) {
+    const auto* params = command.paramsIf<ConvParams>();
+    return params && !params->relu && !params->relu6 && canPack(*command.outputs[0]) &&
+           (!command.epilogue.residual || backend.limits().storageBuffers > kConvBuffers);
+}
+
 constexpr VulkanOp kConvolutions[] = {
-    {OpType::Convolution, supportsConvolution, storagePacked, createConvolution},
-    {OpType::ConvolutionDepthwise, supportsConvolution, storagePacked, createConvolution},
-    {OpType::Deconvolution, supportsConvolution, storagePacked, createConvolution},
-    {OpType::DeconvolutionDepthwise, supportsConvolution, storagePacked, createConvolution},
+    {OpType::Convolution, supportsConvolution, convolutionStorage, createConvolution, fusesConvolution},
+    {OpType::ConvolutionDepthwise, supportsConvolution, convolutionStorage, createConvolution,
+     fusesConvolution},
+    {OpType::Deconvolution, supportsConvolution, convolutionStorage, createConvolution, fusesConvolution},
+    {OpType::DeconvolutionDepthwise, supportsConvolution, convolutionStorage, createConvolution,
+     fusesConvolution},
 };
 
 }  // namespace
 
 ConvCase::ConvCase(const Command& command)
-    : w(windowOf(command)),
-      transposed(isDeconvolution(command.type)),
-      tensorWeights(command.inputs.size() > 1) {
+    : w(windowOf(command)), transposed(isDeconvolution(command.type)), tensorWeights(command.operands() > 1) {
     const ConvParams& params = command.paramsAs<ConvParams>();
     strideY = params.strideY, strideX = params.strideX;
     dilateY = params.dilateY, dilateX = params.dilateX;
-    clamp = params.relu || params.relu6;
-    low = 0;
-    high = params.relu6 ? 6.0f : std::numeric_limits<float>::max();
+    const Epilogue& epilogue = command.epilogue;
+    const bool own = params.relu || params.relu6;  // then there is no epilogue
+    adds = epilogue.residual;
+    finish = static_cast<uint32_t>(epilogue.act) << 1 | static_cast<uint32_t>(own || epilogue.clips());
+    low = own ? 0 : epilogue.lo;
+    high = !own ? epilogue.hi : params.relu6 ? 6.0f : std::numeric_limits<float>::max();
     inBlocks = ceilDiv(w.ic, kPack);
     outBlocks = ceilDiv(w.oc, kPack);
     groupIn = w.ic / w.groups;
@@ -123,6 +141,17 @@ VulkanBackend::WeightsPtr ConvExecution::storedBias(bool keepFloat) const {
             std::copy(bias.span().begin(), bias.span().end(), values.begin());
         },
         keepFloat);
+}
+
+const Pipeline& ConvExecution::storingPipeline(const std::string& shader, uint32_t buffers,
+                                               uint32_t localSize, std::vector<uint32_t> constants) const {
+    return backend().pipeline(c_.adds ? shader + "_add" : shader, output_.type, buffers + c_.adds, localSize,
+                              std::move(constants));
+}
+
+std::vector<Binding> ConvExecution::withResidual(std::vector<Binding> bindings) const {
+    if (c_.adds) bindings.push_back(reads(*command_.inputs.back()));
+    return bindings;
 }
 
 VulkanFamily convolutionVulkan() {

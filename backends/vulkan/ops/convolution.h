@@ -16,8 +16,10 @@ struct ConvCase {
     ConvWindow w;
     int64_t strideY, strideX, dilateY, dilateX;
     bool transposed, tensorWeights;
-    bool clamp;       // an activation
-    float low, high;  // of the activation
+    // What follows the sum, see conv_store.glsl: of the parameters or of the epilogue.
+    bool adds;        // a residual, the last input
+    uint32_t finish;  // kFinish of the kernels
+    float low, high;  // of the clamp
     int64_t inBlocks, outBlocks;
     int64_t groupIn, groupOut;  // channels of one group
     int64_t taps;
@@ -50,6 +52,11 @@ class ConvExecution : public VulkanExecution {
     FloatView storedWeights() const { return params().weights(c_.w.weightCount, c_.w.oc, name()); }
     // Bias as whole quads of floats, zeros behind it; kept as fp32 for kernels that add it to a sum.
     VulkanBackend::WeightsPtr storedBias(bool keepFloat) const;
+    // The pipeline that stores the output: the variant "_add" with one more buffer where there is a residual.
+    const Pipeline& storingPipeline(const std::string& shader, uint32_t buffers, uint32_t localSize,
+                                    std::vector<uint32_t> constants) const;
+    // Its buffers.
+    std::vector<Binding> withResidual(std::vector<Binding> bindings) const;
 
     const Command command_;
     const ConvCase c_;
