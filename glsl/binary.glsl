@@ -100,23 +100,10 @@ ivec4 apply(vec4 a, vec4 b) {
     }
 }
 #else
-#define EACH2(f) vec4(f(a.x, b.x), f(a.y, b.y), f(a.z, b.z), f(a.w, b.w))
+#define USES_BINARY(code) true
+#include "binary_float.glsl"
 vec4 apply(vec4 a, vec4 b) {
-    switch (kCode) {
-        case 0: return a + b;
-        case 1: return a - b;
-        case 2: return a * b;
-        case 6: return EACH2(powOf);
-        case 7: return a / b;
-        case 8: return min(a, b);
-        case 9: return max(a, b);
-        case 13: return EACH2(floorDivOf);
-        case 14: return (a - b) * (a - b);
-        case 17: return EACH2(floorModOf);
-        case 19: return EACH2(remainderOf);
-        case 20: return EACH2(atan2Of);
-        default: return a * vec4(siluOf(b.x), siluOf(b.y), siluOf(b.z), siluOf(b.w));
-    }
+    return binaryOf(kCode, a, b);
 }
 #endif
 

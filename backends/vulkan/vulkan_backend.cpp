@@ -4,12 +4,22 @@
 #include <cstring>
 
 #include "backends/vulkan/device/result.h"
+#include "backends/vulkan/fusions/patterns.h"
 #include "backends/vulkan/ops/table.h"
 #include "backends/vulkan/segment.h"
 #include "base/error.h"
 #include "base/half.h"
 
 namespace mnnc::vulkan {
+
+namespace {
+
+// The pattern of this backend that executes a fused command; null: another backend's.
+const FusionPattern* fusionPattern(const Command& fused) {
+    return findPattern(fusionPatterns(), typeName(fused));
+}
+
+}  // namespace
 
 VulkanBackend::VulkanBackend(std::shared_ptr<Device> device, const BackendConfig& config,
                              WeightStore& weights)
@@ -36,8 +46,9 @@ bool VulkanBackend::supports(const Command& command, std::string& reason) const 
         reason = "the device's limits refuse it";
         return false;
     }
-    const VulkanOp* op = findVulkanOp(command.type);
-    if (!op) {
+    const bool fused = command.type == OpType::Fused;
+    const VulkanOp* op = fused ? nullptr : findVulkanOp(command.type);
+    if (fused ? !fusionPattern(command) : !op) {
         reason = "the Vulkan backend has no kernel for it";
         return false;
     }
@@ -57,7 +68,7 @@ bool VulkanBackend::supports(const Command& command, std::string& reason) const 
                 return false;
             }
         }
-    return !op->supports || op->supports(*this, command, reason);
+    return !op || !op->supports || op->supports(*this, command, reason);
 }
 
 bool VulkanBackend::supportsPostOps(const Command& command) const {
@@ -65,12 +76,18 @@ bool VulkanBackend::supportsPostOps(const Command& command) const {
     return op && op->supportsPostOps && op->supportsPostOps(*this, command);
 }
 
+std::span<const FusionPattern* const> VulkanBackend::patterns() const noexcept {
+    return fusionPatterns();
+}
+
 StorageChoice VulkanBackend::chooseStorage(const Command& command) const {
+    if (command.type == OpType::Fused) return fusionPattern(command)->storage(*this, command);
     const VulkanOp* op = findVulkanOp(command.type);
     return op && op->storage ? op->storage(*this, command) : StorageChoice{};
 }
 
-std::unique_ptr<Execution> VulkanBackend::create(const Command& command, std::string&) {
+std::unique_ptr<Execution> VulkanBackend::create(const Command& command, std::string& reason) {
+    if (command.type == OpType::Fused) return fusionPattern(command)->create(*this, command, reason);
     return findVulkanOp(command.type)->create(*this, command);
 }
 

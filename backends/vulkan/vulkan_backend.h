@@ -43,6 +43,7 @@ class VulkanBackend final : public DeviceBackend {
     DeviceBackend* device() noexcept override { return this; }
     bool supports(const Command& command, std::string& reason) const override;
     bool supportsPostOps(const Command& command) const override;
+    std::span<const FusionPattern* const> patterns() const noexcept override;
     StorageChoice chooseStorage(const Command& command) const override;
     std::unique_ptr<Execution> create(const Command& command, std::string& reason) override;
 

@@ -13,7 +13,6 @@ namespace {
 
 using Id = CommandGraph::Id;
 
-constexpr size_t kMaxSteps = 24, kMaxInputs = 16;
 constexpr size_t kMaxConsumers = 32;  // of a result that is used inside
 // A chain runs where its last command was, and what it reads has to live until then.
 constexpr size_t kMaxDistance = 16;
@@ -25,7 +24,7 @@ bool sameElements(const Tensor& a, const Tensor& b) {
 
 class ChainFinder {
   public:
-    explicit ChainFinder(const CommandGraph& graph) : graph_(graph) {}
+    ChainFinder(const CommandGraph& graph, const ChainLimits& limits) : graph_(graph), limits_(limits) {}
 
     std::vector<FusionMatch> run() {
         for (const Id id : graph_.ids())
@@ -61,7 +60,7 @@ class ChainFinder {
         const Command& command = graph_.command(id);
         if (!hasOperandCount(command) || command.outputs.size() != 1 || command.epilogue.any() ||
             !command.views.empty() || result(id)->type != DataType::Float32 ||
-            graph_.producer(result(id)) != id)
+            graph_.producer(result(id)) != id || (limits_.accepts && !limits_.accepts(command)))
             return false;
         bool whole = false;
         for (const Tensor* input : command.inputs) {
@@ -103,19 +102,27 @@ class ChainFinder {
 
     // Whether the members, of which the first ones were a chain up to `before`, may all run at the place of the last.
     bool isChain(const std::vector<Id>& members, Id before) const {
-        if (members.size() > kMaxSteps) return false;
+        if (members.size() > limits_.steps) return false;
         const Id last = members.back();
+        size_t outputs = 1;
         for (const Id member : members) {
             if (member == last) continue;
             const std::vector<Id>& consumers = graph_.consumers(result(member));
             if (graph_.isLiveOut(result(member)) || consumers.size() > kMaxConsumers) return false;
-            for (const Id consumer : consumers)
-                if (runsBefore(consumer, last) && !contains(members, consumer)) return false;
+            bool readOutside = false;
+            for (const Id consumer : consumers) {
+                if (contains(members, consumer)) continue;
+                if (runsBefore(consumer, last)) return false;
+                readOutside = true;
+            }
+            outputs += readOutside;
         }
-        size_t tensors = 0;
-        const std::vector<Tensor*> inputs = inputsOf(members);
-        for (const Tensor* input : inputs) tensors += input->elements() != 1;
-        return inputs.size() <= kMaxInputs &&
+        size_t tensors = 0, counted = 0;
+        for (const Tensor* input : inputsOf(members)) {
+            tensors += input->elements() != 1;
+            counted += !limits_.literals || !isKnownNumber(*input);
+        }
+        return outputs <= limits_.outputs && counted <= limits_.inputs &&
                (tensors <= 1 || graph_.position(last) - graph_.position(before) <= kMaxDistance);
     }
 
@@ -132,14 +139,15 @@ class ChainFinder {
     }
 
     const CommandGraph& graph_;
+    const ChainLimits& limits_;
     std::unordered_map<Id, size_t> chainOf_;
     std::vector<std::vector<Id>> chains_;  // in execution order; empty: part of a later one
 };
 
 }  // namespace
 
-std::vector<FusionMatch> findElementwiseChains(const CommandGraph& graph) {
-    return ChainFinder(graph).run();
+std::vector<FusionMatch> findElementwiseChains(const CommandGraph& graph, const ChainLimits& limits) {
+    return ChainFinder(graph, limits).run();
 }
 
 }  // namespace mnnc

@@ -1,5 +1,7 @@
 // Finds element-wise commands that feed one another, for the patterns of backends that compute them together.
 #pragma once
+#include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "backend/fusion.h"
@@ -7,8 +9,20 @@
 
 namespace mnnc {
 
+// What a backend computes in one chain.
+struct ChainLimits {
+    size_t steps = 24, inputs = 16, outputs = SIZE_MAX;
+    bool literals = false;                             // known numbers are not counted as inputs
+    std::function<bool(const Command&)> accepts = {};  // empty: every element-wise command
+};
+
+// A single number whose value is known while planning.
+inline bool isKnownNumber(const Tensor& tensor) {
+    return tensor.elements() == 1 && tensor.hasConstantValue && tensor.data && !tensor.onDevice;
+}
+
 // Commands of one or two float operands (UnaryOp, BinaryOp, activations) over tensors of one shape and single numbers,
 // joined as far as all but the last have consumers in the chain or behind it.
-std::vector<FusionMatch> findElementwiseChains(const CommandGraph& graph);
+std::vector<FusionMatch> findElementwiseChains(const CommandGraph& graph, const ChainLimits& limits = {});
 
 }  // namespace mnnc

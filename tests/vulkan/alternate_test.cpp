@@ -14,7 +14,7 @@ namespace {
 using vulkan::Count;
 using vulkan::Device;
 
-// Operator i is a ReLU with slope; names end in _host where the CPU has to take it. t0 is the input; operator
+// Operator i is a PReLU of channels, which no chain takes; names end in _host where the CPU has to take it. t0 is the input; operator
 // i makes t(i+1) of `from`.
 struct Link {
     int from;
@@ -26,12 +26,13 @@ wire::NetT chain(const std::vector<Link>& links, const std::vector<int>& outputs
     for (size_t i = 0; i <= links.size(); ++i) net.tensorName.push_back("t" + std::to_string(i));
     net.oplists.push_back(makeInput(0, {2, 5, 3, 7}));
     for (size_t i = 0; i < links.size(); ++i) {
-        wire::ReluT relu;
-        relu.slope = 0.5f + 0.25f * static_cast<float>(i % 3);
+        wire::PReluT prelu;
+        prelu.slopeCount = 5;
+        prelu.slope.assign(5, 0.5f + 0.25f * static_cast<float>(i % 3));
         const int to = static_cast<int>(i) + 1;
-        net.oplists.push_back(makeOp(wire::OpType::ReLU,
+        net.oplists.push_back(makeOp(wire::OpType::PReLU,
                                      "op" + std::to_string(to) + (links[i].host ? "_host" : "_device"),
-                                     {links[i].from}, {to}, std::move(relu)));
+                                     {links[i].from}, {to}, std::move(prelu)));
     }
     for (const int output : outputs) net.outputName.push_back("t" + std::to_string(output));
     return net;

@@ -54,7 +54,7 @@ class Validation : public ::testing::Test {
         const DeviceBlockPtr a = allocate(), b = allocate();
         dispatch(fill(), {all(*a)}, kGroups, {kFloats, 0});
         if (withBarrier) barrier();
-        dispatch(backend().pipeline("activation_relu", DataType::Float32, 2, 64, {0}), {all(*a), all(*b)}, 1,
+        dispatch(backend().pipeline("unary", DataType::Float32, 2, 64, {0}), {all(*a), all(*b)}, 1,
                  {kFloats / 4, 0, 0});
         end();
         commands_->run();

@@ -1,9 +1,11 @@
 // UnaryOp on the device: float32 in any storage, and the int32 codes the CPU has.
-#include "ops/unary.h"
+#include "backends/vulkan/ops/unary.h"
 
 #include "backends/vulkan/ops/checks.h"
 #include "backends/vulkan/ops/families.h"
 #include "backends/vulkan/ops/quad_map.h"
+#include "ops/activation.h"
+#include "ops/unary.h"
 
 namespace mnnc::vulkan {
 
@@ -28,6 +30,25 @@ std::unique_ptr<Execution> createUnary(VulkanBackend& backend, const Command& co
 constexpr VulkanOp kUnary[] = {{OpType::UnaryOp, supportsUnary, storageFollow, createUnary}};
 
 }  // namespace
+
+UnaryFormula unaryFormula(OpType type, const Params* params, const char* name) {
+    switch (type) {
+        case OpType::UnaryOp:
+            return {static_cast<uint32_t>(paramsAs<UnaryParams>(params, name).code)};
+        case OpType::ReLU:
+            return {kUnaryRelu, paramsAs<ReluParams>(params, name).slope};
+        case OpType::PReLU:
+            return {kUnaryRelu, paramsAs<PReluParams>(params, name).slopes[0]};
+        case OpType::ReLU6: {
+            const auto& clip = paramsAs<ClipParams>(params, name);
+            return {kUnaryClamp, clip.lo, clip.hi};
+        }
+        default: {  // ELU, Selu, Threshold
+            const auto& elu = paramsAs<EluParams>(params, name);
+            return {type == OpType::Threshold ? kUnaryThreshold : kUnaryElu, elu.alpha, elu.scale};
+        }
+    }
+}
 
 VulkanFamily unaryVulkan() {
     return kUnary;

@@ -1,0 +1,170 @@
+// The pattern ElementwiseChain: element-wise operators that feed one another are one dispatch, whose intermediate results
+// stay in registers.
+#include <algorithm>
+#include <optional>
+
+#include "backends/vulkan/fusions/patterns.h"
+#include "backends/vulkan/ops/table.h"
+#include "backends/vulkan/ops/unary.h"
+#include "backends/vulkan/vulkan_execution.h"
+#include "base/error.h"
+#include "ops/binary.h"
+#include "plan/elementwise_chains.h"
+
+namespace mnnc::vulkan {
+
+namespace {
+
+// As in elementwise_chain.comp. A step takes at most two literals.
+constexpr uint32_t kMaxInputs = 5, kMaxOutputs = 3, kMaxSteps = 14, kMaxLiterals = 2 * kMaxSteps;
+constexpr uint32_t kBuffers = kMaxInputs + kMaxOutputs;
+constexpr uint32_t kNone = 255, kBinary = 64;
+
+// For each input of the fused command its value, where that is known.
+using Literals = std::vector<std::optional<float>>;
+
+class ElementwiseChain final : public VulkanExecution {
+  public:
+    ElementwiseChain(VulkanBackend& backend, const Command& command)
+        : VulkanExecution(backend), command_(command), params_(command_.paramsAs<FusedParams>()) {
+        numberInputs();
+        for (const FusedStep& step : params_.steps) addStep(step);
+    }
+
+    void onResize() override {
+        std::vector<uint32_t> constants = {static_cast<uint32_t>(tensors_.size()), singles_, unaryCodes_[0],
+                                           unaryCodes_[1], binaryCodes_};
+        for (size_t k = 0; k < kMaxOutputs; ++k)
+            constants.push_back(k < params_.results.size() ? static_cast<uint32_t>(params_.results[k])
+                                                           : kNone);
+        constants.push_back(static_cast<uint32_t>(steps_.size()));
+        constants.insert(constants.end(), steps_.begin(), steps_.end());
+        pipeline_ = &backend().pipeline("elementwise_chain", DataType::Float32, kBuffers, 64, constants);
+    }
+
+    void encode(Recorder& recorder) override {
+        // Every binding of the kernel needs a buffer: those without one of their own repeat another.
+        std::vector<Binding> bindings;
+        for (size_t k = 0; k < kMaxInputs; ++k)
+            bindings.push_back(reads(*tensors_[k < tensors_.size() ? k : 0]));
+        for (size_t k = 0; k < kMaxOutputs; ++k)
+            bindings.push_back(writes(*command_.outputs[k < command_.outputs.size() ? k : 0]));
+        const int64_t quads = ceilDiv(command_.outputs[0]->storageElements(), kPack);
+        Push push;
+        push.u(quads);
+        for (size_t k = 0; k < kMaxLiterals; ++k) push.f(k < literals_.size() ? literals_[k] : 0);
+        recorder.dispatch(*pipeline_, bindings, push, ceilDiv(quads, pipeline_->localSize));
+    }
+
+    std::string algorithm() const override { return format("%zu operators", steps_.size()); }
+
+  private:
+    uint32_t addLiteral(float value) {
+        literals_.push_back(value);
+        return static_cast<uint32_t>(literals_.size() - 1);
+    }
+
+    // Literals come first, then tensors, then the results of the steps.
+    void numberInputs() {
+        const Literals& known = *static_cast<const Literals*>(params_.prepared.get());
+        for (size_t i = 0; i < command_.inputs.size(); ++i) {
+            if (known[i]) {
+                numbers_.push_back(addLiteral(*known[i]));
+                continue;
+            }
+            const Tensor& input = *command_.inputs[i];
+            if (!(input.shape == command_.outputs[0]->shape)) singles_ |= 1u << tensors_.size();
+            numbers_.push_back(kMaxLiterals + static_cast<uint32_t>(tensors_.size()));
+            tensors_.push_back(&input);
+        }
+    }
+
+    void addStep(const FusedStep& step) {
+        uint32_t word = numbers_[step.operands[0]] << 8;
+        if (step.type == OpType::BinaryOp) {
+            const auto& binary = mnnc::paramsAs<BinaryParams>(step.params.get(), step.name.c_str());
+            const auto code = static_cast<uint32_t>(binary.code);
+            binaryCodes_ |= 1u << code;
+            word |=
+                (kBinary + code) | static_cast<uint32_t>(binary.relu) << 7 | numbers_[step.operands[1]] << 16;
+        } else {
+            const UnaryFormula formula = unaryFormula(step.type, step.params.get(), step.name.c_str());
+            unaryCodes_[formula.code / 32] |= 1u << formula.code % 32;
+            word |= formula.code;
+            if (step.type != OpType::UnaryOp) {
+                word |= addLiteral(formula.a) << 16;
+                addLiteral(formula.b);
+            }
+        }
+        numbers_.push_back(kMaxLiterals + kMaxInputs + static_cast<uint32_t>(steps_.size()));
+        steps_.push_back(word);
+    }
+
+    const Command command_;
+    const FusedParams& params_;
+    std::vector<const Tensor*> tensors_;  // that are bound
+    std::vector<uint32_t> numbers_;       // of the inputs and the steps, as operands of the kernel
+    std::vector<uint32_t> steps_;
+    std::vector<float> literals_;
+    uint32_t singles_ = 0, unaryCodes_[2] = {0, 0}, binaryCodes_ = 0;
+    const Pipeline* pipeline_ = nullptr;
+};
+
+// The inputs in the order of fuse() in fuse_composites.cpp: as the members read them first.
+std::shared_ptr<void> literalsOf(const CommandGraph& graph, const std::vector<CommandGraph::Id>& members) {
+    std::vector<const Tensor*> inputs, results;
+    for (const CommandGraph::Id member : members) results.push_back(graph.command(member).outputs[0]);
+    const auto contains = [](const std::vector<const Tensor*>& list, const Tensor* one) {
+        return std::find(list.begin(), list.end(), one) != list.end();
+    };
+    auto literals = std::make_shared<Literals>();
+    for (const CommandGraph::Id member : members)
+        for (const Tensor* input : graph.command(member).inputs) {
+            if (contains(results, input) || contains(inputs, input)) continue;
+            inputs.push_back(input);
+            literals->push_back(isKnownNumber(*input) ? std::optional<float>(*input->as<const float>())
+                                                      : std::nullopt);
+        }
+    // The kernel reads at least one tensor.
+    if (std::all_of(literals->begin(), literals->end(), [](const auto& one) { return one.has_value(); }))
+        literals->front().reset();
+    return literals;
+}
+
+std::vector<FusionMatch> match(const CommandGraph& graph, const Backend& backend) {
+    const VulkanBackend& vulkan = vulkanBackend(backend);
+    if (vulkan.limits().storageBuffers < kBuffers) return {};
+    ChainLimits limits{kMaxSteps, kMaxInputs, kMaxOutputs, true, {}};
+    limits.accepts = [&](const Command& command) {
+        std::string reason;
+        const VulkanOp* op = findVulkanOp(command.type);
+        return op && (!op->supports || op->supports(vulkan, command, reason));
+    };
+    std::vector<FusionMatch> matches = findElementwiseChains(graph, limits);
+    for (FusionMatch& one : matches) one.prepared = literalsOf(graph, one.members);
+    return matches;
+}
+
+// Packed where a tensor that is read is packed: single numbers stay as they are.
+StorageChoice storage(const Backend&, const Command& command) {
+    const Tensor& output = *command.outputs[0];
+    StorageChoice choice;
+    bool packed = false;
+    for (size_t i = 0; i < command.inputs.size(); ++i) {
+        const bool whole = command.inputs[i]->shape == output.shape;
+        packed |= whole && command.inputs[i]->pack > 1;
+        if (!whole && i < 32) choice.rowMajorInputs |= 1u << i;
+    }
+    if (packed && canPack(output)) choice.inputPack = choice.outputPack = kPack;
+    return choice;
+}
+
+std::unique_ptr<Execution> create(Backend& backend, const Command& command, std::string&) {
+    return std::make_unique<ElementwiseChain>(vulkanBackend(backend), command);
+}
+
+}  // namespace
+
+constinit const FusionPattern kElementwiseChain = {"ElementwiseChain", match, storage, create};
+
+}  // namespace mnnc::vulkan

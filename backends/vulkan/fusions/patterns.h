@@ -1,0 +1,20 @@
+// The composite fusions of the Vulkan backend, one file each; patterns.cpp lists them in the order in which they match.
+#pragma once
+#include "backend/fusion.h"
+#include "backends/vulkan/vulkan_backend.h"
+
+namespace mnnc::vulkan {
+
+extern const FusionPattern kElementwiseChain;
+
+std::span<const FusionPattern* const> fusionPatterns() noexcept;
+
+// Patterns are only asked about graphs for the backend that lists them.
+inline const VulkanBackend& vulkanBackend(const Backend& backend) {
+    return static_cast<const VulkanBackend&>(backend);
+}
+inline VulkanBackend& vulkanBackend(Backend& backend) {
+    return static_cast<VulkanBackend&>(backend);
+}
+
+}  // namespace mnnc::vulkan

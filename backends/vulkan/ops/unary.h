@@ -1,0 +1,18 @@
+// The codes of unary.glsl, and how the operators of one float operand are written with them.
+#pragma once
+#include "ops/command.h"
+
+namespace mnnc::vulkan {
+
+// Behind those of UnaryOp.
+constexpr uint32_t kUnaryElu = 35, kUnaryThreshold = 36, kUnaryRelu = 37, kUnaryClamp = 38;
+
+struct UnaryFormula {
+    uint32_t code = 0;
+    float a = 0, b = 0;
+};
+
+// Of UnaryOp, ReLU, ReLU6, ELU, Selu, Threshold, and of PReLU with one slope; `name` is for messages.
+UnaryFormula unaryFormula(OpType type, const Params* params, const char* name);
+
+}  // namespace mnnc::vulkan
