@@ -43,7 +43,9 @@ using Table =
 
 template <typename T>
 std::pair<wire::OpParameter, flatbuffers::Offset<void>> asParameter(flatbuffers::Offset<T> offset) {
-    return {wire::OpParameterTraits<T>::enum_value, offset.Union()};
+    // A copy: the generated constant has no definition that a reference could bind to.
+    constexpr wire::OpParameter kType = wire::OpParameterTraits<T>::enum_value;
+    return {kType, offset.Union()};
 }
 
 // The table Axis, which several families have.
