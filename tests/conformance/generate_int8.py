@@ -20,9 +20,9 @@ import numpy as np
 import case_files
 from generator.arrays import entry
 from generator.int8 import CASES, Net
+from generator.wire_writing import make_model
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SCHEMA = os.path.join(HERE, "..", "..", "schema", "mnn.fbs")
 
 WORKER = r"""
 import json, sys
@@ -44,17 +44,6 @@ for name, path in job["outputs"].items():
     t.copyToHostTensor(host)
     np.save(path, np.array(host.getData(), np.float32).reshape(shape))
 """
-
-
-def build(net, path, flatc):
-    source = os.path.splitext(path)[0] + ".json"
-    with open(source, "w", encoding="utf-8") as file:
-        json.dump(net.document(), file)
-    subprocess.run([flatc, "--no-warnings", "--binary", "-o", os.path.dirname(path), SCHEMA, source], check=True)
-    os.remove(source)
-    made = os.path.splitext(path)[0] + ".bin"
-    if os.path.exists(made):
-        os.replace(made, path)
 
 
 def official(net, model, scratch):
@@ -79,7 +68,7 @@ def write_case(net, tolerance, root, flatc):
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     model = os.path.join(folder, "model.mnn")
-    build(net, model, flatc)
+    make_model(net.document(), model, flatc)
     with tempfile.TemporaryDirectory() as scratch:
         results = official(net, model, scratch)
     arrays = {}
@@ -97,7 +86,7 @@ def main():
     options = parser.parse_args()
     for name, seed, function, tolerance in CASES:
         if re.search(options.only, name):
-            net = Net(name, seed)
+            net = Net(name, seed=seed)
             function(net)
             write_case(net, tolerance, options.output, options.flatc)
 

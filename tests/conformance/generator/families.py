@@ -4,4 +4,5 @@ from generator import (
     non_max_suppression, norm, padding, permute, pooling, reduction, reshape, scale, scan, scatter, search,
     select, shape_query, slice, softmax, space, unary,
 )
-from generator.net import CASES  # the program takes them from here
+from generator.net import CASES  # the program takes both lists from here
+from generator.wire_net import CASES as WIRE_CASES

@@ -1,7 +1,7 @@
 """Net, a quantised net under construction as the JSON form of its file, and the list of its cases."""
-import zlib
-
 import numpy as np
+
+from generator.wire_net import WireNet
 
 CASES = []
 
@@ -21,32 +21,11 @@ def codebook(q):
                          (q.astype(np.int16) + 128).astype(np.uint8).tobytes(), np.int8)
 
 
-class Net:
-    """A net under construction: every method takes and gives tensor numbers. quant: (scale, zero[, min, max])."""
-
-    def __init__(self, name, seed=None):
-        self.name = name
-        self.random = np.random.default_rng(zlib.crc32((seed or name).encode()))
-        self.tensors, self.ops, self.quants = [], [], {}
-        self.inputs, self.outputs = {}, []
-
-    def tensor(self, name=None, quant=None):
-        self.tensors.append(name or f"t{len(self.tensors)}")
-        index = len(self.tensors) - 1
-        if quant:
-            scale, zero, low, high = (*quant, -127, 127)[:4]
-            self.quants[index] = {"scale": float(np.float32(scale)), "zero": zero, "min": low, "max": high,
-                                  "type": "DT_INT8"}
-        return index
+class Net(WireNet):
+    """A net with int8 storage and blocks of channels. quant: (scale, zero[, min, max])."""
 
     def op(self, kind, inputs, quant=None, name=None, table=None, main=None):
-        out = self.tensor(name, quant)
-        op = {"type": kind, "name": self.tensors[out], "inputIndexes": list(inputs), "outputIndexes": [out],
-              "defaultDimentionFormat": "NC4HW4"}
-        if table:
-            op["main_type"], op["main"] = table, main
-        self.ops.append(op)
-        return out
+        return super().op(kind, inputs, table, main, data_format="NC4HW4", quant=quant, name=name)
 
     def input(self, name, *shape, quant=None, low=-2.0, high=2.0, values=None):
         data = self.random.uniform(low, high, shape).astype(np.float32) if values is None else values
@@ -110,8 +89,3 @@ class Net:
 
     def concat(self, inputs, quant, axis=1):
         return self.op("Concat", inputs, quant, None, "Axis", {"axis": axis})
-
-    def document(self):
-        return {"oplists": self.ops, "tensorName": self.tensors, "outputName": self.outputs, "sourceType": "CAFFE",
-                "bizCode": "test", "mnn_uuid": self.name,
-                "extraTensorDescribe": [{"index": i, "quantInfo": q} for i, q in self.quants.items()]}
