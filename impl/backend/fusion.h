@@ -16,7 +16,7 @@ class Backend;
 class CommandGraph;
 struct StorageChoice;
 
-// A group of commands, by their ids, in execution order. The fused command runs at the place of the last one.
+// A group of commands of one result each, by their ids, each once, in execution order. The fused command runs at the place of the last one.
 struct FusionMatch {
     std::vector<size_t> members;
     std::shared_ptr<void> prepared;  // what `create` needs and `match` has made already; may be null

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "ops/activation.h"
+#include "plan/fused_inputs.h"
 
 namespace mnnc {
 
@@ -118,24 +119,12 @@ class ChainFinder {
             outputs += readOutside;
         }
         size_t tensors = 0, counted = 0;
-        for (const Tensor* input : inputsOf(members)) {
+        for (const Tensor* input : fusedInputs(graph_, members)) {
             tensors += input->elements() != 1;
             counted += !limits_.literals || !isKnownNumber(*input);
         }
         return outputs <= limits_.outputs && counted <= limits_.inputs &&
                (tensors <= 1 || graph_.position(last) - graph_.position(before) <= kMaxDistance);
-    }
-
-    std::vector<Tensor*> inputsOf(const std::vector<Id>& members) const {
-        std::vector<Tensor*> inputs;
-        for (const Id member : members)
-            for (Tensor* input : graph_.command(member).inputs) {
-                const Id producer = graph_.producer(input);
-                const bool inside = producer != CommandGraph::kNone && contains(members, producer);
-                if (!inside && std::find(inputs.begin(), inputs.end(), input) == inputs.end())
-                    inputs.push_back(input);
-            }
-        return inputs;
     }
 
     const CommandGraph& graph_;

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "backend/fusion.h"
+#include "plan/fused_inputs.h"
 #include "plan/passes.h"
 
 namespace mnnc {
@@ -10,6 +11,10 @@ namespace mnnc {
 namespace {
 
 using Id = CommandGraph::Id;
+
+bool contains(const std::vector<Id>& members, Id id) {
+    return std::find(members.begin(), members.end(), id) != members.end();
+}
 
 void fuse(CommandGraph& graph, const FusionPattern& pattern, const FusionMatch& match) {
     const Id last = match.members.back();
@@ -20,16 +25,10 @@ void fuse(CommandGraph& graph, const FusionPattern& pattern, const FusionMatch& 
     fused.type = OpType::Fused;
     fused.name = graph.command(last).name;
 
-    const auto isMember = [&](Id id) {
-        return std::find(match.members.begin(), match.members.end(), id) != match.members.end();
-    };
+    const auto isMember = [&](Id id) { return contains(match.members, id); };
+    fused.inputs = fusedInputs(graph, match.members);
     std::unordered_map<const Tensor*, size_t> values;
-    for (const Id member : match.members)
-        for (Tensor* input : graph.command(member).inputs) {
-            const Id producer = graph.producer(input);
-            if (producer != CommandGraph::kNone && isMember(producer)) continue;
-            if (values.emplace(input, values.size()).second) fused.inputs.push_back(input);
-        }
+    for (const Tensor* input : fused.inputs) values.emplace(input, values.size());
     for (const Id member : match.members) {
         const Command& command = graph.command(member);
         Tensor* result = command.outputs[0];
@@ -41,8 +40,8 @@ void fuse(CommandGraph& graph, const FusionPattern& pattern, const FusionMatch& 
             fused.outputs.push_back(result);
             params->results.push_back(params->steps.size());
         }
-        values.emplace(result, values.size());
         params->steps.push_back(std::move(step));
+        values.emplace(result, fused.inputs.size() + params->steps.size() - 1);
     }
     fused.params = std::move(params);
     for (const Id member : match.members)
@@ -51,6 +50,18 @@ void fuse(CommandGraph& graph, const FusionPattern& pattern, const FusionMatch& 
 }
 
 }  // namespace
+
+std::vector<Tensor*> fusedInputs(const CommandGraph& graph, const std::vector<Id>& members) {
+    std::vector<Tensor*> inputs;
+    for (const Id member : members)
+        for (Tensor* input : graph.command(member).inputs) {
+            const Id producer = graph.producer(input);
+            const bool inside = producer != CommandGraph::kNone && contains(members, producer);
+            if (!inside && std::find(inputs.begin(), inputs.end(), input) == inputs.end())
+                inputs.push_back(input);
+        }
+    return inputs;
+}
 
 void fuseComposites(CommandGraph& graph, const PlanContext& context) {
     for (const FusionPattern* pattern : context.backend.patterns())

@@ -20,7 +20,7 @@ class Net : public NetBuilder {
     }
 };
 
-// x, and a tensor of `elements` that it becomes like -> the results of a run, and the memory of what lies between.
+// The results and the arena of a run that casts x to the type of a tensor of that many elements.
 struct Ran {
     NetResult result;
     int64_t arena = 0;

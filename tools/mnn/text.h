@@ -11,7 +11,7 @@
 
 namespace tool::text {
 
-// A pattern whose number of placeholders is checked by the compiler. A specification that does not fit the type of its
+// The text of a format whose number of placeholders the compiler checks. A specification that does not fit the type of its
 // value ("{:d}" for a string) throws when it is formatted.
 template <size_t Count>
 class Pattern {

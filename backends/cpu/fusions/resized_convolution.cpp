@@ -134,7 +134,9 @@ bool addSource(const CommandGraph& graph, const Tensor& source, Id reader, Sourc
     const Tensor* input = &source;
     const Id resize = graph.exclusiveProducer(input, reader);
     if (resize != CommandGraph::kNone && isResize(graph.command(resize))) {
-        sources.members.push_back(resize);
+        // A Raster may read one resized map in several regions.
+        if (std::find(sources.members.begin(), sources.members.end(), resize) == sources.members.end())
+            sources.members.push_back(resize);
         sources.resized += source.elements() / source.shape[0];
         input = graph.command(resize).inputs[0];
     }

@@ -44,7 +44,8 @@ struct TaskSizes {
     double fetch = 24;  // fetching a weight takes as long as so many multiply-adds
 };
 
-// Estimates of cycles, with which implementations of convolutions are compared. All are measured.
+// Estimates of cycles, with which implementations of convolutions are compared. Those that decide between Winograd,
+// W8A16 and direct products are measured; the estimates of other implementations are only listed, and not calibrated.
 struct CycleCosts {
     // Weights come from memory once per run, at so many bytes a cycle. Products hide little of it: of the
     // shorter of both, this part is added to the longer.

@@ -15,7 +15,7 @@ namespace mnnc {
 struct W8A16Strip {
     int16_t* data;
     float *scale, *offset;  // of each pixel, where they have their own
-    float* sum;             // of what each output reads, where weights have minima
+    float* sum;             // sums of the inputs that each output reads, where weights have minima
     float* lines;           // sums of the channels of each pixel of data, from which those are made
     int u0, u1;
     int rows;  // of data

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "ops/binary.h"
 #include "plan/elementwise_chains.h"
+#include "plan/fused_inputs.h"
 
 namespace mnnc::vulkan {
 
@@ -110,21 +111,12 @@ class ElementwiseChain final : public VulkanExecution {
     const Pipeline* pipeline_ = nullptr;
 };
 
-// The inputs in the order of fuse() in fuse_composites.cpp: as the members read them first.
+// For each input of the fused command its value, where that is known now.
 std::shared_ptr<void> literalsOf(const CommandGraph& graph, const std::vector<CommandGraph::Id>& members) {
-    std::vector<const Tensor*> inputs, results;
-    for (const CommandGraph::Id member : members) results.push_back(graph.command(member).outputs[0]);
-    const auto contains = [](const std::vector<const Tensor*>& list, const Tensor* one) {
-        return std::find(list.begin(), list.end(), one) != list.end();
-    };
     auto literals = std::make_shared<Literals>();
-    for (const CommandGraph::Id member : members)
-        for (const Tensor* input : graph.command(member).inputs) {
-            if (contains(results, input) || contains(inputs, input)) continue;
-            inputs.push_back(input);
-            literals->push_back(isKnownNumber(*input) ? std::optional<float>(*input->as<const float>())
-                                                      : std::nullopt);
-        }
+    for (const Tensor* input : fusedInputs(graph, members))
+        literals->push_back(isKnownNumber(*input) ? std::optional<float>(*input->as<const float>())
+                                                  : std::nullopt);
     // The kernel reads at least one tensor.
     if (std::all_of(literals->begin(), literals->end(), [](const auto& one) { return one.has_value(); }))
         literals->front().reset();
