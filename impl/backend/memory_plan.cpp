@@ -124,7 +124,7 @@ int64_t planBySize(std::vector<MemoryRequest>& requests) {
 
 }  // namespace
 
-int64_t planMemory(std::vector<MemoryRequest>& requests, int64_t alignment) {
+int64_t assignOffsets(std::vector<MemoryRequest>& requests, int64_t alignment) {
     constexpr size_t kMaxBySize = 2048;
     int64_t sum = 0;
     for (MemoryRequest& request : requests) {

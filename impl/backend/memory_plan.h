@@ -14,6 +14,6 @@ struct MemoryRequest {
 
 // Sets every request's offset and returns the arena's size. `alignment` is a power of two of at least 64.
 // Requests must be sorted by firstStep. Throws Overflow when the sum does not fit 64 bits.
-int64_t planMemory(std::vector<MemoryRequest>& requests, int64_t alignment = 64);
+int64_t assignOffsets(std::vector<MemoryRequest>& requests, int64_t alignment = 64);
 
 }  // namespace mnnc

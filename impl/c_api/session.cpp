@@ -7,6 +7,7 @@
 #include "base/stopwatch.h"
 #include "c_api/guard.h"
 #include "session/cache_file.h"
+#include "session/run_observer.h"
 
 using namespace mnnc;
 

@@ -6,23 +6,9 @@
 
 #include "backend/fusion.h"
 #include "base/error.h"
+#include "plan/operand_text.h"
 
 namespace mnnc {
-
-namespace {
-
-std::string tensorText(const Tensor& tensor) {
-    return format("%s %s %s", tensor.name.empty() ? "_" : tensor.name.c_str(), dataTypeName(tensor.type),
-                  tensor.shape.text().c_str());
-}
-
-std::string listText(const std::vector<Tensor*>& tensors) {
-    std::string text;
-    for (const Tensor* tensor : tensors) text += (text.empty() ? "" : ", ") + tensorText(*tensor);
-    return text;
-}
-
-}  // namespace
 
 CommandGraph::Id CommandGraph::append(Command command, double flops) {
     return add({std::move(command), flops}, order_.size());
@@ -153,8 +139,8 @@ std::string CommandGraph::text() const {
     for (const Id id : ids()) {
         const Command& command = this->command(id);
         text += format("%4zu %s '%s'%s (%s)", number++, typeName(command), command.name.c_str(),
-                       epilogueText(command.epilogue).c_str(), listText(command.inputs).c_str());
-        if (!command.outputs.empty()) text += " -> " + listText(command.outputs);
+                       epilogueText(command.epilogue).c_str(), joined(command.inputs, operandText).c_str());
+        if (!command.outputs.empty()) text += " -> " + joined(command.outputs, operandText);
         if (!command.regions.empty()) text += format(", %zu regions", command.regions.size());
         if (!command.views.empty()) text += ", operands read through rasters";
         if (flops(id) > 0) text += format(", %.3g FLOP", flops(id));

@@ -12,6 +12,11 @@ constexpr Pass kPasses[] = {
     {"fold-operand-rasters", foldOperandRasters},
     {"fuse-post-ops", fusePostOps},
     {"fuse-composites", fuseComposites},
+    {"assign-backends", nullptr, assignBackends},
+    {"elide-copies", nullptr, elideCopies},
+    {"compute-in-place", nullptr, computeInPlace},
+    {"plan-memory", nullptr, planMemory},
+    {"record-device-steps", nullptr, recordDeviceSteps},
 };
 
 // Builds with assertions and those with a sanitizer.
@@ -28,11 +33,20 @@ std::span<const Pass> passes() {
 }
 
 void runPasses(CommandGraph& graph, const PlanContext& context, const PassObserver& observer) {
-    if (observer) observer("", graph);
+    if (observer) observer("", graph.text());
     for (const Pass& pass : kPasses) {
-        pass.run(graph, context);
+        if (!pass.overCommands) continue;
+        pass.overCommands(graph, context);
         if (kVerifies) graph.verify();
-        if (observer) observer(pass.name, graph);
+        if (observer) observer(pass.name, graph.text());
+    }
+}
+
+void runPasses(StepPlan& plan, const StepContext& context, const PassObserver& observer) {
+    for (const Pass& pass : kPasses) {
+        if (!pass.overSteps) continue;
+        pass.overSteps(plan, context);
+        if (observer) observer(pass.name, plan.text());
     }
 }
 

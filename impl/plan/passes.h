@@ -1,5 +1,5 @@
-// The passes over the commands of a stage, in the order in which they run. A pass is one function in one file, which is
-// named after it.
+// The passes over the commands of a stage and then over the steps that the commands become, in the order in which they
+// run. A pass is one function in one file, which is named after it.
 #pragma once
 #include <functional>
 #include <span>
@@ -7,6 +7,7 @@
 
 #include "backend/backend.h"
 #include "plan/graph.h"
+#include "plan/step_plan.h"
 
 namespace mnnc {
 
@@ -16,16 +17,20 @@ struct PlanContext {
     std::function<Tensor*(const Tensor& like)> temporary;
 };
 
+// One of the two functions is there.
 struct Pass {
     const char* name;
-    void (*run)(CommandGraph& graph, const PlanContext& context);
+    void (*overCommands)(CommandGraph& graph, const PlanContext& context);
+    void (*overSteps)(StepPlan& plan, const StepContext& context) = nullptr;
 };
 
+// Those over commands come first.
 std::span<const Pass> passes();
 
-// Called with the name of each pass after it; "" before the first one.
-using PassObserver = std::function<void(const char* pass, const CommandGraph& graph)>;
+// Called with the name of each pass and the plan as text after it; "" before the first one.
+using PassObserver = std::function<void(const char* pass, const std::string& text)>;
 void runPasses(CommandGraph& graph, const PlanContext& context, const PassObserver& observer);
+void runPasses(StepPlan& plan, const StepContext& context, const PassObserver& observer);
 
 // Tensors that the model gives a scale for are kept in int8: decides which commands run over int8 tensors, and inserts
 // the conversions between float and int8.
@@ -41,5 +46,17 @@ void foldOperandRasters(CommandGraph& graph, const PlanContext& context);
 void fusePostOps(CommandGraph& graph, const PlanContext& context);
 // Groups of commands that the backend computes at once (Backend::patterns) become one command each.
 void fuseComposites(CommandGraph& graph, const PlanContext& context);
+
+// Commands become steps: decides which backend runs each command and how its operands are stored, makes the executions,
+// and inserts conversions and copies. Whether a backend takes a command is known only when it has made the execution.
+void assignBackends(StepPlan& plan, const StepContext& context);
+// Concatenations disappear where the producers of their parts can write into the result.
+void elideCopies(StepPlan& plan, const StepContext& context);
+// Executions that may write where they read do so, where no later step reads that input.
+void computeInPlace(StepPlan& plan, const StepContext& context);
+// Tensors and scratch get memory by their lifetimes.
+void planMemory(StepPlan& plan, const StepContext& context);
+// Constants go to the device, and steps that it runs without the host in between become one.
+void recordDeviceSteps(StepPlan& plan, const StepContext& context);
 
 }  // namespace mnnc

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "ops/op_def.h"
-#include "session/op_record.h"
+#include "plan/op_record.h"
 #include "session/session_context.h"
 
 namespace mnnc {

@@ -4,9 +4,9 @@
 #include <memory>
 #include <vector>
 
+#include "plan/op_record.h"
 #include "schedule/schedule.h"
 #include "session/budgeted_buffer.h"
-#include "session/op_record.h"
 #include "session/session_context.h"
 #include "session/stage.h"
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "session/memory_limit.h"
+#include "session/run_observer.h"
 
 namespace mnnc {
 

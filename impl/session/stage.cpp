@@ -10,7 +10,7 @@
 #include "plan/passes.h"
 #include "session/control_node.h"
 #include "session/encoder.h"
-#include "session/stage_planner.h"
+#include "session/run_observer.h"
 #include "session/value.h"
 #include "tensor/host_copy.h"
 
@@ -171,7 +171,25 @@ class Stage::Previous {
     std::vector<Tensor> tensors_;
     std::deque<Tensor> temporaries_;
     std::deque<BudgetedBuffer> folded_;
-    std::vector<Step> steps_;
+    std::vector<PlannedStep> steps_;
+};
+
+// The memory of a stage for a new plan, which takes that of the previous one.
+class Stage::ReplacingMemory final : public PlanMemory {
+  public:
+    ReplacingMemory(PlanMemory& memory, Previous& previous) : memory_(memory), previous_(previous) {}
+    void* hostArena(int64_t bytes) override {
+        previous_.giveUp();
+        return memory_.hostArena(bytes);
+    }
+    DeviceBlock* device(Block block, int64_t bytes) override {
+        previous_.giveUp();
+        return memory_.device(block, bytes);
+    }
+
+  private:
+    PlanMemory& memory_;
+    Previous& previous_;
 };
 
 void Stage::plan() {
@@ -222,40 +240,28 @@ void Stage::makePlan(Previous& previous) {
     std::vector<PassText> texts;
     PassObserver observer;
     if (context_.recordsPlans)
-        observer = [&](const char* pass, const CommandGraph& now) { texts.push_back({pass, now.text()}); };
+        observer = [&](const char* pass, const std::string& text) { texts.push_back({pass, text}); };
     runPasses(graph, {context_.wanted(), temporary}, observer);
 
-    StagePlanner allocator(context_, encoder, memory_, staysAlive, isLiveOut);
-    std::vector<ControlNode*> controls;
-    for (const CommandGraph::Id id : graph.ids()) {
-        context_.cancel.check();
-        if (graph.isControl(id)) {
-            allocator.addControl(graph.command(id).inputs);
-            controls.push_back(controlOf.at(id));
-        } else {
-            allocator.add({graph.command(id), graph.flops(id)});
-        }
-    }
+    StepPlan plan(graph);
+    ReplacingMemory memory(memory_, previous);
+    const auto fold = [&](const Command& command) { encoder.fold(command); };
+    runPasses(plan, {*context_.cpu, context_.device, context_.cancel, staysAlive, temporary, fold, memory},
+              observer);
     if (context_.recordsPlans) context_.planTexts[{schedule_.graph, index_}] = std::move(texts);
-    previous.giveUp();  // from here on its memory is used again
-    allocator.finish();
+    previous.giveUp();
     // Of a half-filled list revalidate() would make a plan: from here on nothing throws.
-    steps_.reserve(allocator.steps.size());
-    size_t control = 0;
-    for (StagePlanner::Step& step : allocator.steps) {
-        Step made;
-        made.execution = std::move(step.execution);
-        made.calls = std::move(step.calls);
-        made.onDevice = step.onDevice;
-        if (!made.execution) made.control = controls[control++];
-        steps_.push_back(std::move(made));
+    steps_.reserve(plan.steps.size());
+    for (Step& step : plan.steps) {
+        ControlNode* control = step.execution ? nullptr : controlOf.find(step.id)->second;
+        steps_.push_back({std::move(step.execution), control, step.onDevice, std::move(step.calls)});
     }
     planned_ = true;
     emptyPlan_ = steps_.empty();
 }
 
 void Stage::execute() {
-    for (const Step& step : steps_) {
+    for (const PlannedStep& step : steps_) {
         context_.cancel.check();
         if (!step.execution)
             step.control->run();
@@ -267,7 +273,7 @@ void Stage::execute() {
 }
 
 // Commands that a device runs as one recording are reported together, and none of them can be left out.
-void Stage::executeObserved(const Step& step) {
+void Stage::executeObserved(const PlannedStep& step) {
     bool wanted = true;
     for (const OpCall& call : step.calls) {
         wanted &= context_.observer->before(call);
@@ -283,7 +289,7 @@ void Stage::executeObserved(const Step& step) {
 }
 
 void Stage::appendRecords(std::vector<OpRecord>& records) const {
-    for (const Step& step : steps_)
+    for (const PlannedStep& step : steps_)
         for (const OpCall& call : step.calls)
             if (!call.inserted) records.push_back(call.record);
 }

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "backend/execution.h"
+#include "plan/op_record.h"
 #include "schedule/schedule.h"
 #include "session/budgeted_buffer.h"
 #include "session/encoder.h"
-#include "session/op_record.h"
 #include "session/session_context.h"
 #include "session/stage_memory.h"
 
@@ -88,7 +88,7 @@ class Stage {
         const Item* item;
         std::vector<Tensor*> inputs, outputs;
     };
-    struct Step {
+    struct PlannedStep {
         std::unique_ptr<Execution> execution;  // null: control
         ControlNode* control = nullptr;
         bool onDevice = false;
@@ -96,8 +96,9 @@ class Stage {
     };
 
     class Previous;
+    class ReplacingMemory;
     void makePlan(Previous& previous);
-    void executeObserved(const Step& step);
+    void executeObserved(const PlannedStep& step);
     void captureGuards();
     bool sameShapes(const DynamicSlice& moving);
     std::vector<Tensor*> tensorsOf(const std::vector<int>& ids) const;
@@ -114,7 +115,7 @@ class Stage {
 
     std::deque<Tensor> temporaries_;
     std::deque<BudgetedBuffer> folded_;  // memory of constants computed while planning
-    std::vector<Step> steps_;
+    std::vector<PlannedStep> steps_;
     StageMemory memory_;
 };
 

@@ -2,6 +2,7 @@
 // it. All of it counts against the session's limit and only grows.
 #pragma once
 #include "backend/device_backend.h"
+#include "plan/step_plan.h"
 #include "session/budgeted_buffer.h"
 
 namespace mnnc {
@@ -42,18 +43,37 @@ class BudgetedBlock {
     int64_t bytes_ = 0;
 };
 
-struct StageMemory {
+class StageMemory final : public PlanMemory {
+  public:
     explicit StageMemory(SessionContext& context)
-        : arena(context),
-          device(context, DeviceUse::Compute),
-          constants(context, DeviceUse::Compute),
-          uploads(context, DeviceUse::Upload),
-          downloads(context, DeviceUse::Download) {}
-    BudgetedBuffer arena;
-    BudgetedBlock device, constants, uploads, downloads;
-    int64_t bytes() const noexcept {
-        return arena.size() + device.size() + constants.size() + uploads.size() + downloads.size();
+        : host_(context),
+          arena_(context, DeviceUse::Compute),
+          constants_(context, DeviceUse::Compute),
+          uploads_(context, DeviceUse::Upload),
+          downloads_(context, DeviceUse::Download) {}
+    void* hostArena(int64_t bytes) override {
+        return bytes > 0 ? host_.reserve(bytes, "the arena of a session") : host_.data();
     }
+    DeviceBlock* device(Block block, int64_t bytes) override {
+        switch (block) {
+            case Block::Arena:
+                return arena_.reserve(bytes, "the arena of a session on the device");
+            case Block::Constants:
+                return constants_.reserve(bytes, "constants on the device");
+            case Block::Uploads:
+                return uploads_.reserve(bytes, "memory for copies to the device");
+            case Block::Downloads:
+                return downloads_.reserve(bytes, "memory for copies from the device");
+        }
+        return nullptr;
+    }
+    int64_t bytes() const noexcept {
+        return host_.size() + arena_.size() + constants_.size() + uploads_.size() + downloads_.size();
+    }
+
+  private:
+    BudgetedBuffer host_;
+    BudgetedBlock arena_, constants_, uploads_, downloads_;
 };
 
 }  // namespace mnnc

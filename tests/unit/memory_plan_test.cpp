@@ -40,7 +40,7 @@ TEST(MemoryPlan, LiveBlocksDoNotOverlap) {
         for (const int64_t alignment : {64, 256}) {
             std::vector<MemoryRequest> requests = randomRequests(count, static_cast<unsigned>(count));
             const std::vector<MemoryRequest> asked = requests;
-            const int64_t end = planMemory(requests, alignment);
+            const int64_t end = assignOffsets(requests, alignment);
             for (size_t i = 0; i < requests.size(); ++i) {
                 const MemoryRequest& a = requests[i];
                 ASSERT_GE(a.bytes, asked[i].bytes);
@@ -63,14 +63,14 @@ TEST(MemoryPlan, LiveBlocksDoNotOverlap) {
 TEST(MemoryPlan, LargestFirstWhereTimeOrderWastes) {
     // In the order of time the third finds no hole for itself.
     std::vector<MemoryRequest> requests = {{1000, 0, 1, 0}, {1000, 0, 5, 0}, {3000, 2, 5, 0}};
-    EXPECT_EQ(planMemory(requests), 1088 + 3072);
+    EXPECT_EQ(assignOffsets(requests), 1088 + 3072);
 }
 
 TEST(MemoryPlan, SumsThatDoNotFitAreRefused) {
     std::vector<MemoryRequest> requests = {
         {INT64_MAX / 2, 0, 0, 0}, {INT64_MAX / 2, 1, 1, 0}, {1000, 2, 2, 0}};
     try {
-        planMemory(requests);
+        assignOffsets(requests);
         FAIL();
     } catch (const Error& error) {
         EXPECT_EQ(error.status(), Status::Overflow);

@@ -137,5 +137,49 @@ TEST(Passes, FuseCompositesElementwiseChain) {
     EXPECT_EQ(change.of("ElementwiseChain"), (Counts{0, 1}));
 }
 
+TEST(Passes, AssignBackends) {
+    NetBuilder s;
+    const int x = s.conv(s.input({1, 4, 6, 6}), 4, 32, 3);
+    const Change change = changeOf("assign-backends", s.finish({s.conv(x, 32, 32, 3)}));
+    EXPECT_EQ(Change::count(change.before, " on cpu"), 0u);
+    EXPECT_EQ(Change::count(change.after, " on cpu"), Change::count(change.after, "\n"));
+    EXPECT_EQ(change.of("Convolution"), (Counts{2, 2}));
+    EXPECT_EQ(Change::count(change.before, " in blocks of "), 0u);
+    EXPECT_GE(Change::count(change.after, " in blocks of "), 2u);  // between the two
+}
+
+TEST(Passes, ElideCopies) {
+    NetBuilder s;
+    const int x = s.input({1, 5, 6, 7});
+    const int y = s.concat({s.conv(x, 5, 32, 1), s.conv(x, 5, 64, 1)}, 1);
+    const Change change = changeOf("elide-copies", s.finish({s.conv(y, 96, 16, 1)}));
+    EXPECT_EQ(change.of("Raster"), (Counts{1, 0}));
+    EXPECT_EQ(Change::count(change.before, " from byte 0"), 0u);
+    EXPECT_GT(Change::count(change.after, " from byte 0"), 0u);
+}
+
+TEST(Passes, ComputeInPlace) {
+    NetBuilder s;
+    const int soft = s.softmax(s.input({1, 100}));
+    const Change change = changeOf("compute-in-place", s.finish({s.softmax(soft)}));
+    EXPECT_EQ(Change::count(change.before, " from byte 0"), 0u);
+    EXPECT_EQ(Change::count(change.after, " from byte 0"), 1u);
+}
+
+TEST(Passes, PlanMemory) {
+    NetBuilder s;
+    const int soft = s.softmax(s.input({1, 100}));
+    const Change change = changeOf("plan-memory", s.finish({s.softmax(soft), soft}));
+    EXPECT_EQ(Change::count(change.before, " at byte "), 0u);
+    EXPECT_EQ(Change::count(change.after, " at byte 0"), 2u);  // written and read
+    EXPECT_EQ(Change::count(change.after, " at byte "), 3u);
+}
+
+TEST(Passes, RecordDeviceSteps) {  // the host alone has nothing to record
+    NetBuilder s;
+    const Change change = changeOf("record-device-steps", s.finish({s.softmax(s.input({1, 100}))}));
+    EXPECT_EQ(change.before, change.after);
+}
+
 }  // namespace
 }  // namespace mnnc::test

@@ -13,8 +13,10 @@
 #include "backends/cpu/cpu_backend.h"
 #include "base/aligned.h"
 #include "base/half.h"
+#include "plan/passes.h"
 #include "poisoning_backend.h"
-#include "session/stage_planner.h"
+#include "session/encoder.h"
+#include "session/stage_memory.h"
 #include "tensor/host_copy.h"
 #include "validation_guard.h"
 
@@ -88,8 +90,7 @@ class Room {
         context_.maxMemoryBytes = kMemory;
         memory_ = std::make_unique<StageMemory>(context_);
 
-        EncodedCommand encoded;
-        Command& command = encoded.command;
+        Command command;
         command.type = c.type;
         command.name = "case";
         command.params = c.params;
@@ -104,11 +105,17 @@ class Room {
         const auto isOutput = [this](const Tensor* tensor) {
             return std::find(outputs_.begin(), outputs_.end(), tensor) != outputs_.end();
         };
-        StagePlanner allocator(context_, encoder, *memory_, isOutput, isOutput);
-        allocator.add(std::move(encoded));
-        allocator.finish();
-        steps_ = std::move(allocator.steps);
-        for (const StagePlanner::Step& step : steps_)
+        CommandGraph graph(isOutput);
+        graph.append(std::move(command), 0);
+        StepPlan plan(graph);
+        const auto temporary = [&](const Tensor& like) {
+            return encoder.temporary(like.shape, like.type, like.format);
+        };
+        const auto fold = [&](const Command& constant) { encoder.fold(constant); };
+        const Cancellation never;
+        runPasses(plan, {*cpu_, device_.get(), never, isOutput, temporary, fold, *memory_}, nullptr);
+        steps_ = std::move(plan.steps);
+        for (const Step& step : steps_)
             for (const OpCall& call : step.calls)
                 if (!call.inserted) records_.push_back(call.record);
     }
@@ -121,7 +128,7 @@ class Room {
             for (Tensor* output : outputs_)
                 if (output->data && !output->aliasOf)
                     std::memset(output->data, 0xff, static_cast<size_t>(output->storageBytes()));
-            for (StagePlanner::Step& step : steps_) step.execution->onExecute();
+            for (Step& step : steps_) step.execution->onExecute();
         }
         cpu_->onRunEnd();
         for (const Tensor* output : outputs_) {
@@ -180,7 +187,7 @@ class Room {
     std::deque<BudgetedBuffer> folded_;
     std::vector<Tensor*> outputs_;
     std::unique_ptr<StageMemory> memory_;
-    std::vector<StagePlanner::Step> steps_;
+    std::vector<Step> steps_;
     std::vector<OpRecord> records_;
 };
 

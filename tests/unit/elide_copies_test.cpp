@@ -41,7 +41,7 @@ size_t copies(const NetResult& result) {
     return static_cast<size_t>(std::count(types.begin(), types.end(), "Raster"));
 }
 
-TEST(ElisionConcat, WholeBlocksOfChannelsAreWrittenInPlace) {
+TEST(ElideCopies, WholeBlocksOfChannelsAreWrittenInPlace) {
     for (const std::vector<int>& channels : {std::vector<int>{16, 32}, {32, 16, 5}, {48, 1}}) {
         Joined net;
         std::vector<int32_t> parts;
@@ -52,7 +52,7 @@ TEST(ElisionConcat, WholeBlocksOfChannelsAreWrittenInPlace) {
     }
 }
 
-TEST(ElisionConcat, PartialBlocksAndBatchesAreCopied) {
+TEST(ElideCopies, PartialBlocksAndBatchesAreCopied) {
     for (const std::vector<int>& channels : {std::vector<int>{5, 16}, {16, 3, 16}}) {
         Joined net;
         std::vector<int32_t> parts;
@@ -68,7 +68,7 @@ TEST(ElisionConcat, PartialBlocksAndBatchesAreCopied) {
     expectParts(result.outputs[0], {16, 32}, 2);
 }
 
-TEST(ElisionConcat, APartMayHaveOtherConsumers) {
+TEST(ElideCopies, APartMayHaveOtherConsumers) {
     Joined net;
     const int a = net.conv(16), b = net.conv(32);
     const int sum = net.steps.binary(wire::BinaryOpOperation::ADD, a, a);
@@ -80,7 +80,7 @@ TEST(ElisionConcat, APartMayHaveOtherConsumers) {
         ASSERT_EQ(result.outputs[2][i], 2 * result.outputs[1][i]);
 }
 
-TEST(ElisionConcat, ATensorIsPlacedInOneConcatenation) {
+TEST(ElideCopies, ATensorIsPlacedInOneConcatenation) {
     Joined twice;
     const int a = twice.conv(16);
     const NetResult same = runNet(twice.steps.finish({twice.steps.concat({a, a})}));
@@ -96,7 +96,7 @@ TEST(ElisionConcat, ATensorIsPlacedInOneConcatenation) {
     expectParts(both.outputs[1], {32, 16});
 }
 
-TEST(ElisionConcat, GrowingConcatenationsShareStorage) {
+TEST(ElideCopies, GrowingConcatenationsShareStorage) {
     Joined net;
     const int a = net.conv(16), b = net.conv(32), ab = net.steps.concat({a, b});
     const int c = net.conv(16), abc = net.steps.concat({a, b, c});
@@ -118,7 +118,7 @@ TEST(ElisionConcat, GrowingConcatenationsShareStorage) {
         ASSERT_EQ(grown.outputs[0][i], 2 * grown.outputs[1][i]);
 }
 
-TEST(ElisionConcat, AConcatenationMayBeNested) {
+TEST(ElideCopies, AConcatenationMayBeNested) {
     Joined net;
     const int inner = net.steps.concat({net.conv(16), net.conv(32)});
     const int outer = net.steps.concat({inner, net.conv(16)});
@@ -128,7 +128,7 @@ TEST(ElisionConcat, AConcatenationMayBeNested) {
     expectParts(result.outputs[1], {16, 32});
 }
 
-TEST(ElisionConcat, AnInputOfTheNetIsCopied) {
+TEST(ElideCopies, AnInputOfTheNetIsCopied) {
     NetBuilder steps;
     const int x = steps.input({1, 16, kHeight, kWidth});
     const int y = steps.relu(x);
@@ -141,7 +141,7 @@ TEST(ElisionConcat, AnInputOfTheNetIsCopied) {
     }
 }
 
-TEST(ElisionConcat, AResizeMayEndIt) {
+TEST(ElideCopies, AResizeMayEndIt) {
     const wire::NetT net = [] {
         Joined joined;
         const int a = joined.conv(16), b = joined.conv(32);

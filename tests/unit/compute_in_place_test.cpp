@@ -21,7 +21,7 @@ int64_t arenaOf(const wire::NetT& net) {
 constexpr int kWidth = 4096;
 constexpr int64_t kTensor = kWidth * 4 + 64;  // with the slack behind it
 
-TEST(ElisionInPlace, AChainOfOperatorsNeedsOneTensor) {
+TEST(ComputeInPlace, AChainOfOperatorsNeedsOneTensor) {
     NetBuilder steps;
     int y = steps.input({1, kWidth});
     for (int i = 0; i < 3; ++i) {
@@ -31,7 +31,7 @@ TEST(ElisionInPlace, AChainOfOperatorsNeedsOneTensor) {
     EXPECT_EQ(arenaOf(steps.finish({y})), kTensor);
 }
 
-TEST(ElisionInPlace, EitherOperandMayBeOverwritten) {
+TEST(ComputeInPlace, EitherOperandMayBeOverwritten) {
     NetBuilder steps;
     const int x = steps.input({1, kWidth});
     const int a = steps.softmax(x), b = steps.relu(x);
@@ -40,7 +40,7 @@ TEST(ElisionInPlace, EitherOperandMayBeOverwritten) {
     EXPECT_EQ(arenaOf(steps.finish({d})), 2 * kTensor);
 }
 
-TEST(ElisionInPlace, ATensorThatIsReadLaterIsKept) {
+TEST(ComputeInPlace, ATensorThatIsReadLaterIsKept) {
     NetBuilder steps;
     const int a = steps.softmax(steps.input({1, kWidth}));
     const int b = steps.softmax(a);
@@ -51,7 +51,7 @@ TEST(ElisionInPlace, ATensorThatIsReadLaterIsKept) {
     EXPECT_EQ(arenaOf(kept.finish({kept.softmax(x), x})), 2 * kTensor);
 }
 
-TEST(ElisionInPlace, ASumOverwritesItsResidual) {
+TEST(ComputeInPlace, ASumOverwritesItsResidual) {
     NetBuilder steps;
     const int x = steps.conv(steps.input({1, 5, 32, 32}), 5, 32, 3);
     const int y = steps.binary(BinaryCode::ADD, steps.conv(x, 32, 32, 3), x);  // x is read around each output
@@ -66,7 +66,7 @@ TEST(ElisionInPlace, ASumOverwritesItsResidual) {
 }
 
 // Every kind of convolution reads the residual before it stores the sum, or does not overwrite it.
-TEST(ElisionInPlace, ResidualsOfEveryConvolution) {
+TEST(ComputeInPlace, ResidualsOfEveryConvolution) {
     const std::vector<std::function<int(NetBuilder&, int)>> kinds = {
         [](NetBuilder& s, int x) { return s.conv(x, 24, 24, 1); },
         [](NetBuilder& s, int x) { return s.conv(x, 24, 24, 3); },
@@ -96,7 +96,7 @@ TEST(ElisionInPlace, ResidualsOfEveryConvolution) {
 }
 
 // A row is read by all others: the sum may not overwrite it.
-TEST(ElisionInPlace, ASliceOfTheInputPreventsOverwriting) {
+TEST(ComputeInPlace, ASliceOfTheInputPreventsOverwriting) {
     NetBuilder steps;
     const int x = steps.softmax(steps.input({4, 64}));
     const int first = steps.split(x, 0, {1})[0];
@@ -176,7 +176,7 @@ class RandomNet {
     NetBuilder steps_;
 };
 
-TEST(ElisionInPlace, RandomNetsMatchUnsharedRuns) {
+TEST(ComputeInPlace, RandomNetsMatchUnsharedRuns) {
     for (unsigned seed = 0; seed < 150; ++seed) {
         const wire::NetT net = RandomNet(seed).build();
         const NetResult apart = runUnfused(net);

@@ -1,4 +1,4 @@
-// What a session reports about the commands that it executes, and the observer of a run.
+// What a session reports about the commands that it executes.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -40,16 +40,6 @@ struct OpCall {
     OpRecord record;
     bool inserted = false;  // a copy or a change of storage that no operator of the model asked for
     std::vector<Tensor*> inputs, outputs;
-};
-
-// Watches a run. May throw: the run ends.
-class RunObserver {
-  public:
-    virtual ~RunObserver() = default;
-    // False: the step is left out, its outputs keep what their memory holds. Not possible on a device, which takes many
-    // commands in one step: the run ends with NotSupported.
-    virtual bool before(const OpCall& call) = 0;
-    virtual void after(const OpCall& call) = 0;
 };
 
 }  // namespace mnnc

@@ -47,7 +47,7 @@ void expectSplit(const std::function<int(NetBuilder&)>& make, const std::vector<
     }
 }
 
-TEST(ElisionSlice, WholeBlocksOfChannelsAreNotCopied) {
+TEST(RasterViews, WholeBlocksOfChannelsAreNotCopied) {
     const auto conv = [](NetBuilder& s) { return s.conv(s.input({1, 5, 6, 7}), 5, 64, 3); };
     expectSplit(conv, {1, 64, 6, 7}, 1, {16, 48}, 0);
     expectSplit(conv, {1, 64, 6, 7}, 1, {32}, 0);
@@ -59,7 +59,7 @@ TEST(ElisionSlice, WholeBlocksOfChannelsAreNotCopied) {
         {1, 39, 6, 7}, 1, {16, 32}, 0);
 }
 
-TEST(ElisionSlice, SharedBlocksAreCopied) {
+TEST(RasterViews, SharedBlocksAreCopied) {
     expectSplit(
         [](NetBuilder& s) {
             return s.conv(s.input({1, 5, 6, 7}), 5, 39, 3);
@@ -72,7 +72,7 @@ TEST(ElisionSlice, SharedBlocksAreCopied) {
         {2, 32, 6, 7}, 1, {16}, 2);
 }
 
-TEST(ElisionSlice, BatchesAndRowsAreNotCopied) {
+TEST(RasterViews, BatchesAndRowsAreNotCopied) {
     expectSplit(
         [](NetBuilder& s) {
             return s.conv(s.input({4, 5, 6, 7}), 5, 39, 3);
@@ -91,7 +91,7 @@ TEST(ElisionSlice, BatchesAndRowsAreNotCopied) {
         {9, 128, 1, 1}, 0, {3, 4}, 0);
 }
 
-TEST(ElisionSlice, RowMajorRangesAreAligned) {
+TEST(RasterViews, RowMajorRangesAreAligned) {
     const auto sum = [](NetBuilder& s) {
         const int x = s.input({6, 24, 2});
         return s.binary(BinaryCode::ADD, x, s.scalar(1));
@@ -102,7 +102,7 @@ TEST(ElisionSlice, RowMajorRangesAreAligned) {
     expectSplit(odd, {6, 7}, 0, {1, 2}, 2);  // the first alone begins at a multiple of 64 bytes
 }
 
-TEST(ElisionSlice, ASliceOfAnInputFollowsTheInput) {
+TEST(RasterViews, ASliceOfAnInputFollowsTheInput) {
     NetBuilder steps;
     const int x = steps.input({4, 32});
     const std::vector<int> parts = steps.split(x, 0, {1, 3});
@@ -127,7 +127,7 @@ TEST(ElisionSlice, ASliceOfAnInputFollowsTheInput) {
     }
 }
 
-TEST(ElisionSlice, SlicesKeepTheWholeAlive) {
+TEST(RasterViews, SlicesKeepTheWholeAlive) {
     NetBuilder steps;
     const int y = steps.conv(steps.input({1, 5, 6, 7}), 5, 64, 1);
     const std::vector<int> parts = steps.split(y, 1, {32});
@@ -142,7 +142,7 @@ TEST(ElisionSlice, SlicesKeepTheWholeAlive) {
 }
 
 // A split whose parts are concatenated again, alone or together with results that were computed from them.
-TEST(ElisionSlice, SlicesOfAConcatenation) {
+TEST(RasterViews, SlicesOfAConcatenation) {
     for (const bool first : {true, false}) {
         NetBuilder steps;
         const int y = steps.conv(steps.input({1, 5, 6, 7}), 5, 64, 1);

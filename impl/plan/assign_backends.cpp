@@ -1,0 +1,130 @@
+// The pass assign-backends: which backend runs each command, in which storage, and the conversions that follow from it.
+#include <algorithm>
+
+#include "backend/fusion.h"
+#include "base/error.h"
+#include "plan/passes.h"
+#include "plan/raster_views.h"
+#include "plan/storage_conversions.h"
+
+namespace mnnc {
+
+namespace {
+
+// Small integer tensors only: arithmetic on shapes, not on data.
+bool isHostShape(const Command& command) {
+    auto small = [](const Tensor* tensor) {
+        return tensor->type == DataType::Int32 && tensor->elements() <= 64;
+    };
+    return std::all_of(command.inputs.begin(), command.inputs.end(), small) &&
+           std::all_of(command.outputs.begin(), command.outputs.end(), small);
+}
+
+class Assignment {
+  public:
+    Assignment(StepPlan& plan, const StepContext& context)
+        : plan_(plan), context_(context), conversions_(plan, context) {}
+
+    void add(CommandGraph::Id id) {
+        const Command& command = plan_.graph.command(id);
+        if (becomesView(plan_, conversions_, context_, command)) return;
+        std::string deviceReason, reason;
+        if (context_.device && !isHostShape(command) && assignTo(*context_.device, id, deviceReason, ""))
+            return;
+        if (assignTo(context_.cpu, id, reason, deviceReason)) return;
+        fail(Status::NoExecution, "operator %s of node '%s' has no execution: %s", typeName(command),
+             command.name.c_str(), (deviceReason.empty() ? reason : deviceReason + "; " + reason).c_str());
+    }
+
+  private:
+    bool assignTo(Backend& backend, CommandGraph::Id id, std::string& reason, const std::string& whyNot);
+    Command withStorage(Backend& backend, const Command& original);
+
+    StepPlan& plan_;
+    const StepContext& context_;
+    StorageConversions conversions_;
+};
+
+// The command with its operands in the storage that the backend chooses.
+Command Assignment::withStorage(Backend& backend, const Command& original) {
+    const bool device = context_.device == &backend;
+    Command command = original;
+    // A backend of the host chooses by what the host has.
+    for (Tensor*& input : command.inputs)
+        if (!device && input->onDevice) input = conversions_.convert(input, {1, false});
+    // A residual may be of another shape: its elements are the output's.
+    if (command.epilogue.residual && !(command.inputs.back()->shape == command.outputs[0]->shape)) {
+        Tensor*& residual = command.inputs.back();
+        residual = conversions_.view(conversions_.convert(residual, {1, device}), *command.outputs[0], 1);
+    }
+    const StorageChoice choice = feasibleStorage(backend, command);
+    for (size_t i = 0; i < command.inputs.size(); ++i)
+        command.inputs[i] =
+            conversions_.convert(command.inputs[i], {choice.wantsRowMajor(i) ? 1 : choice.inputPack, device});
+    const Storage wanted{choice.outputPack, device};
+    for (Tensor*& output : command.outputs) {
+        output->aliasOf = nullptr;
+        if (device && plan_.graph.isLiveOut(output)) {
+            output->pack = 1;
+            output->onDevice = false;
+            output = conversions_.describe(*output, wanted);
+        } else {
+            output->pack = wanted.pack;
+            output->onDevice = device;
+        }
+    }
+    return command;
+}
+
+// Appends the command's step on this backend, or says why not.
+bool Assignment::assignTo(Backend& backend, CommandGraph::Id id, std::string& reason,
+                          const std::string& whyNot) {
+    const bool device = context_.device == &backend;
+    const Command& original = plan_.graph.command(id);
+    if (!backend.supports(original, reason)) return false;
+    Command command = withStorage(backend, original);
+    std::unique_ptr<Execution> execution = backend.create(command, reason);
+    if (!execution) return false;
+    try {
+        execution->onResize();
+    } catch (const Error& error) {
+        // What a driver refuses to build is left to the CPU; no memory or no device is an error.
+        if (!device || (error.status() != Status::DriverError && error.status() != Status::NotSupported))
+            throw;
+        reason = error.message();
+        return false;
+    }
+    OpCall call;
+    call.record = {command.name, typeName(command),     backend.name(),      execution->algorithm(),
+                   whyNot,       plan_.graph.flops(id), isHostShape(command)};
+    call.inputs = command.inputs;
+    call.outputs = command.outputs;
+    const std::vector<Tensor*> made = command.outputs;
+    plan_.steps.push_back({id, std::move(execution), std::move(command), device, {std::move(call)}});
+    for (size_t i = 0; i < made.size(); ++i) {
+        Tensor* output = original.outputs[i];
+        if (made[i] == output || output->empty()) continue;
+        conversions_.remember(output, {made[i]->pack, true}, made[i]);
+        conversions_.download(made[i], output);
+    }
+    return true;
+}
+
+}  // namespace
+
+void assignBackends(StepPlan& plan, const StepContext& context) {
+    Assignment assignment(plan, context);
+    for (const CommandGraph::Id id : plan.graph.ids()) {
+        context.cancel.check();
+        if (!plan.graph.isControl(id)) {
+            assignment.add(id);
+            continue;
+        }
+        Step step;
+        step.id = id;
+        step.command = plan.graph.command(id);
+        plan.steps.push_back(std::move(step));
+    }
+}
+
+}  // namespace mnnc

@@ -1,0 +1,25 @@
+// Tensors as a plan's text shows them.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "tensor/tensor.h"
+
+namespace mnnc {
+
+// Name, type and shape.
+inline std::string operandText(const Tensor& tensor) {
+    return format("%s %s %s", tensor.name.empty() ? "_" : tensor.name.c_str(), dataTypeName(tensor.type),
+                  tensor.shape.text().c_str());
+}
+
+// What `text` makes of each tensor, separated by commas.
+template <typename Text>
+std::string joined(const std::vector<Tensor*>& tensors, const Text& text) {
+    std::string list;
+    for (const Tensor* tensor : tensors) list += (list.empty() ? "" : ", ") + text(*tensor);
+    return list;
+}
+
+}  // namespace mnnc

@@ -1,0 +1,88 @@
+// Finds Rasters whose output can be a view of their input.
+#include "plan/raster_views.h"
+
+#include "plan/storage_location.h"
+#include "tensor/region_check.h"
+
+namespace mnnc {
+
+namespace {
+
+// A Raster that copies everything in order costs nothing: the output becomes another view of the input.
+bool viewWhole(StepPlan& plan, StorageConversions& conversions, const Command& command) {
+    if (command.type != OpType::Raster || command.inputs.size() != 1) return false;
+    Tensor* input = command.inputs[0];
+    Tensor* output = command.outputs[0];
+    if (elementBytes(input->type) != elementBytes(output->type) || input->elements() != output->elements() ||
+        !isIdentity(command.regions, output->elements()))
+        return false;
+    // On a device the type decides the width of an element.
+    if (input->onDevice && (input->type == DataType::Float32) != (output->type == DataType::Float32))
+        return false;
+    const bool toHost = input->onDevice && plan.graph.isLiveOut(output);
+    if (toHost || (input->pack > 1 && !sameChannels(*input, *output)))
+        input = conversions.convert(input, {1, input->onDevice && !toHost});
+    output->pack = input->pack;
+    output->onDevice = input->onDevice;
+    output->aliasOf = input;
+    output->data = input->data;
+    plan.views.push_back(output);
+    return true;
+}
+
+// A contiguous slice becomes a view. On the host only: on a device each view would need an upload of its own.
+bool viewRange(StepPlan& plan, StorageConversions& conversions, const StepContext& context,
+               const Command& command) {
+    if (context.device || command.type != OpType::Raster || command.inputs.size() != 1 ||
+        command.regions.size() != 1)
+        return false;
+    Tensor* input = command.inputs[0];
+    Tensor* output = command.outputs[0];
+    // What is read after the stage stays as it is when the caller fills the input again.
+    if (plan.graph.isLiveOut(output) && rootOf(input)->data) return false;
+    if (input->pack > 1 && packsToItself(*input, input->pack) &&
+        !(canPackOnHost(*output) && packsToItself(*output, input->pack)))
+        input = conversions.convert(input, {1, false});
+    if (input->pack > 1 && !canPackOnHost(*output)) return false;
+    Region reversed = command.regions[0];
+    std::swap(reversed.src, reversed.dst);
+    output->pack = input->pack;
+    const int64_t offset = subrangeOffset(*input, *output, reversed);
+    if (offset < 0) return false;
+    output->aliasOf = input;
+    output->aliasOffset = offset;
+    output->data = input->data ? static_cast<char*>(input->data) + offset : nullptr;
+    plan.views.push_back(output);
+    return true;
+}
+
+}  // namespace
+
+bool becomesView(StepPlan& plan, StorageConversions& conversions, const StepContext& context,
+                 const Command& command) {
+    return viewWhole(plan, conversions, command) || viewRange(plan, conversions, context, command);
+}
+
+int64_t subrangeOffset(const Tensor& whole, const Tensor& part, const Region& region) {
+    constexpr int64_t kAlignment = 64;
+    const int64_t offset = region.dst.offset, elements = part.elements();
+    if (part.type != whole.type || part.pack != whole.pack || !isLinear(region, elements) || offset < 0 ||
+        offset > whole.elements() - elements)
+        return -1;
+    const auto bytes = static_cast<int64_t>(elementBytes(whole.type));
+    const int pack = whole.pack;
+    if ((pack == 1 || (packsToItself(whole, pack) && packsToItself(part, pack))) &&
+        offset * bytes % kAlignment == 0)
+        return offset * bytes;
+    if (pack == 1) return -1;
+    const int64_t plane = whole.plane(), channels = whole.shape[1];
+    if (part.plane() != plane || offset % plane != 0) return -1;
+    const int64_t n = offset / plane / channels, first = offset / plane % channels;
+    if (first == 0 && part.shape[1] == channels) return n * roundUp(channels, pack) * plane * bytes;
+    // A block of channels belongs to one tensor alone.
+    const int64_t end = first + part.shape[1];
+    if (part.batch() != 1 || first % pack != 0 || (end % pack != 0 && end != channels)) return -1;
+    return (n * roundUp(channels, pack) + first) * plane * bytes;
+}
+
+}  // namespace mnnc

@@ -1,0 +1,40 @@
+// The pass record-device-steps: what a device runs without the host in between becomes one step.
+#include <algorithm>
+#include <set>
+
+#include "plan/passes.h"
+#include "plan/storage_location.h"
+
+namespace mnnc {
+
+// Constants go to the device now; each maximal run of device steps becomes one step. The host's part of an
+// upload comes before its run: what the run itself downloads can only be uploaded in a later one.
+void recordDeviceSteps(StepPlan& plan, const StepContext& context) {
+    if (!context.device) return;
+    if (!plan.constantUploads.empty()) context.device->record(std::move(plan.constantUploads))->onExecute();
+    std::vector<Step> grouped;
+    for (size_t i = 0; i < plan.steps.size();) {
+        if (!plan.steps[i].onDevice) {
+            grouped.push_back(std::move(plan.steps[i++]));
+            continue;
+        }
+        std::vector<std::unique_ptr<Execution>> run;
+        std::vector<OpCall> calls;
+        std::set<const Tensor*> downloaded;
+        for (; i < plan.steps.size() && plan.steps[i].onDevice; ++i) {
+            const Command& command = plan.steps[i].command;
+            if (std::any_of(command.inputs.begin(), command.inputs.end(),
+                            [&](Tensor* input) { return downloaded.count(rootOf(input)) > 0; }))
+                break;
+            for (const Tensor* output : command.outputs)
+                if (!output->onDevice) downloaded.insert(output);
+            run.push_back(std::move(plan.steps[i].execution));
+            std::move(plan.steps[i].calls.begin(), plan.steps[i].calls.end(), std::back_inserter(calls));
+        }
+        grouped.push_back(
+            {CommandGraph::kNone, context.device->record(std::move(run)), {}, true, std::move(calls)});
+    }
+    plan.steps = std::move(grouped);
+}
+
+}  // namespace mnnc

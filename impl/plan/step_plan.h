@@ -1,0 +1,65 @@
+// The steps of a stage: executions of backends in the order in which they run, with their operands in the storage that
+// the backends chose. The first pass over steps makes them from the commands of a graph; the others change them.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/device_backend.h"
+#include "base/cancellation.h"
+#include "plan/graph.h"
+#include "plan/op_record.h"
+
+namespace mnnc {
+
+struct Step {
+    CommandGraph::Id id =
+        CommandGraph::kNone;               // of its command in the graph; kNone: a pass inserted the step
+    std::unique_ptr<Execution> execution;  // null: control flow runs here
+    Command command;                       // its operands are those of the execution
+    bool onDevice = false;
+    std::vector<OpCall> calls = {};  // what the step does; more than one where a device takes a run
+};
+
+struct StepPlan {
+    explicit StepPlan(const CommandGraph& commands) : graph(commands) {}
+    // A line for each step: number, type, name, backend, algorithm, operands and how they are stored.
+    std::string text() const;
+
+    const CommandGraph& graph;
+    std::vector<Step> steps;
+    std::vector<Tensor*> views;               // tensors with aliasOf
+    std::vector<Tensor*> uploads, downloads;  // host tensors in memory that the device sees
+    std::vector<Tensor*> constants;           // on the device, written once
+    std::vector<std::unique_ptr<Execution>> constantUploads;
+    const char* arena = nullptr;  // host memory of the tensors that have a lifetime, once it is planned
+    int64_t arenaBytes = 0;
+};
+
+// The memory of a stage. Each function gives at least so many bytes and throws where the session may not have them; what
+// the memory held before is lost.
+class PlanMemory {
+  public:
+    enum class Block { Arena, Constants, Uploads, Downloads };
+    virtual ~PlanMemory() = default;
+    virtual void* hostArena(int64_t bytes) = 0;
+    virtual DeviceBlock* device(Block block, int64_t bytes) = 0;
+};
+
+// What the passes over steps get from a session.
+struct StepContext {
+    Backend& cpu;           // takes what the device does not
+    DeviceBackend* device;  // the wanted backend when it has memory of its own, else null
+    const Cancellation& cancel;
+    // Whether something after this stage reads a tensor.
+    std::function<bool(const Tensor*)> isReadLater;
+    // A new tensor with the name, shape, type and format of `like`, which lives as long as the plan.
+    std::function<Tensor*(const Tensor& like)> temporary;
+    // Computes a command now, whose inputs are constants.
+    std::function<void(const Command&)> fold;
+    PlanMemory& memory;
+    Backend& backendOf(bool onDevice) const { return onDevice ? *device : cpu; }
+};
+
+}  // namespace mnnc

@@ -1,0 +1,50 @@
+// Conversions of tensors into the storage that commands want: packed or row-major, on the host or on the device.
+#pragma once
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "plan/step_plan.h"
+
+namespace mnnc {
+
+struct Storage {
+    int pack = 1;
+    bool onDevice = false;
+    bool operator==(const Storage&) const = default;
+    bool operator<(const Storage& other) const {
+        return std::tie(pack, onDevice) < std::tie(other.pack, other.onDevice);
+    }
+};
+
+// Appends the steps of conversions to a plan; each conversion is made once and shared.
+class StorageConversions {
+  public:
+    StorageConversions(StepPlan& plan, const StepContext& context) : plan_(plan), context_(context) {}
+
+    // The tensor in the wanted storage: itself, an earlier conversion, or a new one.
+    Tensor* convert(Tensor* tensor, Storage wanted);
+    // A tensor like `of`, to be filled by a step.
+    Tensor* describe(const Tensor& of, Storage storage);
+    // A tensor like `like` with the bytes of `of`.
+    Tensor* view(Tensor* of, const Tensor& like, int pack);
+    // A step that copies from the device; `from` counts as the result's conversion.
+    void download(Tensor* from, Tensor* to);
+    // From now on `made` is what `source` is in that storage.
+    void remember(Tensor* source, Storage storage, Tensor* made) { converted_[{source, storage}] = made; }
+
+  private:
+    Tensor* findConverted(Tensor* source, Storage storage) const;
+    Tensor* findOnDevice(Tensor* source) const;
+    Tensor* viewOnDevice(Tensor* tensor);
+    void changePack(Tensor* from, Tensor* to);
+    void upload(Tensor* from, Tensor* to);
+    void copy(std::unique_ptr<Execution> execution, Tensor* from, Tensor* to, bool once);
+    void insert(std::unique_ptr<Execution> execution, Command command, bool onDevice);
+
+    StepPlan& plan_;
+    const StepContext& context_;
+    std::map<std::pair<const Tensor*, Storage>, Tensor*> converted_;
+};
+
+}  // namespace mnnc

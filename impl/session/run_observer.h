@@ -1,0 +1,17 @@
+// The observer of a run.
+#pragma once
+#include "plan/op_record.h"
+
+namespace mnnc {
+
+// Watches a run. May throw: the run ends.
+class RunObserver {
+  public:
+    virtual ~RunObserver() = default;
+    // False: the step is left out, its outputs keep what their memory holds. Not possible on a device, which takes many
+    // commands in one step: the run ends with NotSupported.
+    virtual bool before(const OpCall& call) = 0;
+    virtual void after(const OpCall& call) = 0;
+};
+
+}  // namespace mnnc
