@@ -1,0 +1,95 @@
+// mnn_schedule_config_init(), and what the fields may hold.
+#include "c_api/schedule_config.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace mnnc {
+
+namespace {
+
+int32_t inRange(int32_t value, int32_t low, int32_t high, const char* field) {
+    if (value < low || value > high)
+        fail(Status::InvalidValue, "config.%s is %d, it goes from %d to %d", field, value, low, high);
+    return value;
+}
+
+ForwardType forwardType(int32_t value, const char* field) {
+    if (value != MNN_FORWARD_CPU && value != MNN_FORWARD_AUTO && value != MNN_FORWARD_VULKAN)
+        fail(Status::InvalidValue, "config.%s is %d, which is not a forward type of this library", field,
+             value);
+    return static_cast<ForwardType>(value);
+}
+
+int64_t limit(uint64_t value) {
+    constexpr uint64_t kMax = uint64_t{1} << 62;  // sums of two sizes stay within 64 bits
+    return static_cast<int64_t>(std::min(value, kMax));
+}
+
+std::vector<std::string> names(const char* const* list, size_t count, const char* field) {
+    std::vector<std::string> result;
+    if (!list && count) fail(Status::NullArgument, "config.%s is NULL but has %zu names", field, count);
+    for (size_t i = 0; list && i < count; ++i) {
+        if (!list[i]) fail(Status::NullArgument, "config.%s[%zu] is NULL", field, i);
+        result.emplace_back(list[i]);
+    }
+    return result;
+}
+
+// At most one bit of each group.
+void checkGpuMode(int32_t mode) {
+    constexpr int32_t kTuning = MNN_GPU_TUNING_NONE | MNN_GPU_TUNING_HEAVY | MNN_GPU_TUNING_WIDE |
+                                MNN_GPU_TUNING_NORMAL | MNN_GPU_TUNING_FAST;
+    constexpr int32_t kMemory = MNN_GPU_MEMORY_BUFFER | MNN_GPU_MEMORY_IMAGE;
+    constexpr int32_t kRecord = MNN_GPU_RECORD_OP | MNN_GPU_RECORD_BATCH;
+    if (mode & ~(kTuning | kMemory | kRecord))
+        fail(Status::InvalidValue, "config.gpu_mode is %d, which has bits that are no MNN_GPU_*", mode);
+    for (const int32_t group : {kTuning, kMemory, kRecord})
+        if (std::popcount(static_cast<uint32_t>(mode & group)) > 1)
+            fail(Status::InvalidValue, "config.gpu_mode is %d, which asks for two of MNN_GPU_%s", mode,
+                 group == kTuning   ? "TUNING_*"
+                 : group == kMemory ? "MEMORY_*"
+                                    : "RECORD_*");
+}
+
+}  // namespace
+
+SessionConfig readConfig(const mnn_schedule_config_t& config) {
+    SessionConfig result;
+    result.forwardType = forwardType(config.forward_type, "forward_type");
+    result.backupType = forwardType(config.backup_type, "backup_type");
+    result.allowFallback = inRange(config.allow_fallback, 0, 1, "allow_fallback") == 1;
+    if (config.threads < 0 || config.threads > MNN_MAX_THREADS)
+        fail(Status::BadRange, "config.threads is %d, it goes from 0 to %d", config.threads, MNN_MAX_THREADS);
+    result.backend.threads = std::max(config.threads, 1);
+    const int32_t precision = inRange(config.precision, 0, MNN_PRECISION_LOW_BF16, "precision");
+    result.backend.precision =
+        precision == MNN_PRECISION_LOW_BF16 ? Precision::Low : static_cast<Precision>(precision);
+    result.backend.memory = static_cast<MemoryMode>(inRange(config.memory, 0, MNN_MEMORY_LOW, "memory"));
+    if (inRange(config.power, 0, MNN_POWER_LOW, "power") != MNN_POWER_NORMAL)
+        fail(Status::NotSupported, "config.power is %d; only MNN_POWER_NORMAL (0) is implemented",
+             config.power);
+    checkGpuMode(config.gpu_mode);
+    result.backend.recordBatch = !(config.gpu_mode & MNN_GPU_RECORD_OP);
+    if (config.device && result.forwardType == ForwardType::Cpu)
+        fail(Status::InvalidValue,
+             "config.device is '%s', but config.forward_type is the CPU, which has no devices",
+             config.device);
+    if (config.device) result.backend.device = config.device;
+    if (config.cpu_isa) result.backend.cpuIsa = config.cpu_isa;
+    result.outputs = names(config.outputs, config.output_count, "outputs");
+    result.saveTensors = names(config.save_tensors, config.save_tensor_count, "save_tensors");
+    result.maxMemoryBytes = limit(config.max_memory_bytes);
+    result.maxLoopIterations = limit(config.max_loop_iterations);
+    result.recordPlans = inRange(config.record_plan, 0, 1, "record_plan") == 1;
+    inRange(config.reserved, 0, 0, "reserved");
+    return result;
+}
+
+}  // namespace mnnc
+
+using namespace mnnc;
+
+mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, size_t struct_size) {
+    return guard([&] { initStruct(&required(config, "config"), struct_size, kConfigSize, "config"); });
+}

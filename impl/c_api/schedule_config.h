@@ -1,0 +1,14 @@
+// The configuration of a session, read from the caller's struct.
+#pragma once
+#include "c_api/guard.h"
+#include "session/session.h"
+
+namespace mnnc {
+
+// The size of the struct's first version, which stays when it grows.
+inline constexpr size_t kConfigSize = sizeof(mnn_schedule_config_t);
+
+// All but the cancel token. Throws what is wrong with a field.
+SessionConfig readConfig(const mnn_schedule_config_t& config);
+
+}  // namespace mnnc

@@ -1,0 +1,96 @@
+// What can be asked of a session: its backend, memory, operators and their cost.
+#include "c_api/session_info.h"
+
+#include <cstring>
+
+namespace mnnc {
+
+mnn_op_info_t describe(const OpRecord& record, const Session& session) {
+    mnn_op_info_t info{};
+    info.struct_size = sizeof info;
+    info.name = record.name.c_str();
+    info.type_name = record.type;
+    info.backend_name = record.backend;
+    const std::string& reason = record.reason.empty() ? session.fallbackReason() : record.reason;
+    info.reason = reason.empty() ? nullptr : reason.c_str();
+    info.flops = record.flops;
+    info.host_shape = record.hostShape ? 1 : 0;
+    info.algorithm = record.algorithm.empty() ? nullptr : record.algorithm.c_str();
+    return info;
+}
+
+}  // namespace mnnc
+
+using namespace mnnc;
+
+namespace {
+
+void requireResized(const SessionObject& session) {
+    if (session.impl->needsResize()) fail(Status::BadState, "the session has to be resized first");
+}
+
+}  // namespace
+
+mnn_status mnn_session_forward_type(const mnn_session_t* session, int32_t* forward_type,
+                                    const char** reason) {
+    return guard([&] {
+        required(forward_type, "forward_type");
+        const SessionUse handle(session, Access::Always, "mnn_session_forward_type");
+        const std::string& why = handle->impl->fallbackReason();
+        *forward_type = static_cast<int32_t>(handle->impl->forwardType());
+        if (reason) *reason = why.empty() ? nullptr : why.c_str();
+    });
+}
+
+mnn_status mnn_session_memory(const mnn_session_t* session, mnn_memory_info_t* memory) {
+    return guard([&] {
+        checkStructSize(required(memory, "memory").struct_size, sizeof(mnn_memory_info_t), "memory");
+        const SessionUse handle(session, Access::Always, "mnn_session_memory");
+        requireResized(*handle);
+        const Session::Memory now = handle->impl->memory();
+        mnn_memory_info_t result{};
+        result.arena_bytes = static_cast<uint64_t>(now.arena);
+        result.weight_bytes = static_cast<uint64_t>(now.weights);
+        result.total_bytes = static_cast<uint64_t>(now.total);
+        result.peak_bytes = static_cast<uint64_t>(now.peak);
+        writeStruct(memory, result);
+    });
+}
+
+mnn_status mnn_session_flops(const mnn_session_t* session, double* flops, bool* complete) {
+    return guard([&] {
+        required(flops, "flops");
+        const SessionUse handle(session, Access::Read, "mnn_session_flops");
+        requireResized(*handle);
+        double total = 0;
+        bool all = true;
+        for (const OpRecord& record : handle->impl->records()) {
+            if (record.flops < 0)
+                all = false;
+            else
+                total += record.flops;
+        }
+        *flops = total;
+        if (complete) *complete = all;
+    });
+}
+
+mnn_status mnn_session_op_count(const mnn_session_t* session, size_t* count) {
+    return guard([&] {
+        required(count, "count");
+        const SessionUse handle(session, Access::Read, "mnn_session_op_count");
+        requireResized(*handle);
+        *count = handle->impl->records().size();
+    });
+}
+
+mnn_status mnn_session_op_info(const mnn_session_t* session, size_t index, mnn_op_info_t* info) {
+    return guard([&] {
+        checkStructSize(required(info, "info").struct_size, sizeof(mnn_op_info_t), "info");
+        const SessionUse handle(session, Access::Read, "mnn_session_op_info");
+        requireResized(*handle);
+        const std::vector<OpRecord>& records = handle->impl->records();
+        checkIndex(index, records.size(), "operator");
+        writeStruct(info, describe(records[index], *handle->impl));
+    });
+}
