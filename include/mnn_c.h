@@ -608,7 +608,9 @@ typedef struct mnn_schedule_config {
     mnn_cancel_t* cancel; /* ends the creation; may be NULL */
     int32_t record_plan;  /* 1: keeps what mnn_session_report() prints of the plan, which takes time and
                              memory */
-    int32_t reserved;     /* 0 */
+    int32_t
+        keep_subnormals; /* 0: subnormal numbers (below 1.2e-38) count as zero while the session computes on the
+                                CPU, which is much faster where they are many; 1: they are kept */
 } mnn_schedule_config_t;
 
 /* Fills the configuration with defaults: the CPU, one thread.

@@ -23,7 +23,7 @@ class ScheduleConfig(ctypes.Structure):
         + [("save_tensors", ctypes.c_void_p), ("save_tensor_count", ctypes.c_size_t)]
         + [("max_memory_bytes", ctypes.c_uint64), ("max_loop_iterations", ctypes.c_uint64)]
         + [("device", ctypes.c_char_p), ("cancel", ctypes.c_void_p)]
-        + [("record_plan", ctypes.c_int32), ("reserved", ctypes.c_int32)]
+        + [("record_plan", ctypes.c_int32), ("keep_subnormals", ctypes.c_int32)]
     )
 
 

@@ -27,6 +27,7 @@ type SessionConfig struct {
 
 	MaxMemoryBytes    uint64 // most bytes to plan for, weights included; 0: the library's default
 	MaxLoopIterations uint64 // most iterations of one loop of the model in a run; 0: 1,000,000
+	KeepSubnormals    bool   // keeps numbers below 1.2e-38, which otherwise count as zero on the CPU; slower where they are many
 	RecordPlan        bool   // keeps what [Session.Report] prints of the plan, which takes time and memory
 
 	// Device chooses a GPU: its index in [Devices], its UUID as 32 hexadecimal digits, or a part of its name; "" is
@@ -81,6 +82,9 @@ func (c *SessionConfig) toC(op string, arena *cArena) (wanted C.mnn_schedule_con
 	wanted.gpu_mode = C.int32_t(c.GPUMode)
 	wanted.max_memory_bytes = C.uint64_t(c.MaxMemoryBytes)
 	wanted.max_loop_iterations = C.uint64_t(c.MaxLoopIterations)
+	if c.KeepSubnormals {
+		wanted.keep_subnormals = 1
+	}
 	if c.RecordPlan {
 		wanted.record_plan = 1
 	}

@@ -120,6 +120,7 @@ struct ForkJoinPool::State {
         job.task = task;
         job.ctx = ctx;
         job.count = tasks;
+        job.floatMode = FloatMode::current().control();
         done.store(0, std::memory_order_relaxed);
         ++generation;
         if (mode.load(std::memory_order_relaxed) == Drowsy) setMode(Awake);
@@ -134,8 +135,9 @@ struct ForkJoinPool::State {
 
     int partBegin(int t) const { return static_cast<int>(int64_t{job.count} * t / threads()); }
 
-    // Claims and runs tasks until none is left, first of the thread's own part; says whether there was one.
-    bool work(int self) {
+    // Claims and runs tasks until none is left, first of the thread's own part; says whether there was one. `applied` is
+    // the mode of a worker.
+    bool work(int self, FloatMode* applied = nullptr) {
         int finished = 0;
         for (int i = 0; i < threads(); ++i) {
             const int t = self + i < threads() ? self + i : self + i - threads();
@@ -144,6 +146,10 @@ struct ForkJoinPool::State {
                 if (!parts[t].left.compare_exchange_weak(seen, seen - 1, std::memory_order_acq_rel,
                                                          std::memory_order_acquire)) {
                     continue;
+                }
+                if (applied && !(*applied == job.floatMode)) {
+                    *applied = job.floatMode;
+                    applied->apply();
                 }
                 job.task(job.ctx, partBegin(t + 1) - static_cast<int>(static_cast<uint32_t>(seen)));
                 ++finished;
@@ -155,13 +161,14 @@ struct ForkJoinPool::State {
     }
 
     void workerMain(int self) {
+        FloatMode applied = FloatMode::current();
         for (;;) {
             mode.wait(Asleep, std::memory_order_acquire);
             mode.wait(Drowsy, std::memory_order_acquire);
             if (mode.load(std::memory_order_acquire) == Stopped) return;
             Spinner spinner;
             while (mode.load(std::memory_order_relaxed) == Awake) {
-                if (work(self)) {
+                if (work(self, &applied)) {
                     spinner.reset();
                 } else if (spinner.waitedLong()) {
                     // A job that comes at this moment is done by the other threads, which never wait for a sleeping one.
@@ -176,6 +183,7 @@ struct ForkJoinPool::State {
         Task task = nullptr;
         void* ctx = nullptr;
         int count = 0;
+        FloatMode floatMode = FloatMode::computing(true);
     };
 
     const pid_t process = getpid();

@@ -1,5 +1,6 @@
 // The threads that run the pieces of a kernel.
 //
+// Tasks compute in the floating-point mode (base/float_mode.h) of the thread that calls run().
 // A session brackets one inference with beginRun() and endRun() (RunLease does it): beginRun returns the pool
 // to use in between. Nothing here ever makes one session wait for another.
 #pragma once
@@ -9,6 +10,8 @@
 #include <exception>
 #include <memory>
 #include <type_traits>
+
+#include "base/float_mode.h"
 
 namespace mnnc {
 
@@ -46,10 +49,24 @@ class HostPool final : public ThreadPool {
     int threads() const override { return threads_; }
     void run(int tasks, Task task, void* ctx) override {
         if (tasks == 1) return task(ctx, 0);
-        if (tasks > 0) callback_(user_, tasks, task, ctx);
+        if (tasks <= 0) return;
+        Job job{task, ctx, FloatMode::current()};
+        callback_(
+            user_, tasks,
+            [](void* given, int index) {
+                const Job& shared = *static_cast<const Job*>(given);
+                const ScopedFloatMode mode(shared.mode);
+                shared.task(shared.ctx, index);
+            },
+            &job);
     }
 
   private:
+    struct Job {
+        Task task;
+        void* ctx;
+        FloatMode mode;
+    };
     Callback callback_;
     void* user_;
     int threads_;

@@ -82,7 +82,7 @@ SessionConfig readConfig(const mnn_schedule_config_t& config) {
     result.maxMemoryBytes = limit(config.max_memory_bytes);
     result.maxLoopIterations = limit(config.max_loop_iterations);
     result.recordPlans = inRange(config.record_plan, 0, 1, "record_plan") == 1;
-    inRange(config.reserved, 0, 0, "reserved");
+    result.keepSubnormals = inRange(config.keep_subnormals, 0, 1, "keep_subnormals") == 1;
     return result;
 }
 

@@ -1,4 +1,5 @@
 // mnn_session_run(), with options and callbacks.
+#include "base/float_mode.h"
 #include "c_api/guard.h"
 #include "c_api/session_info.h"
 #include "session/run_observer.h"
@@ -30,7 +31,7 @@ class CallbackObserver final : public RunObserver {
         show(tensors);
         const mnn_op_info_t info = describe(call.record, *session_.impl);
         session_.callbackThread.store(thisThread(), std::memory_order_relaxed);
-        const int32_t answer = callback(options_.user_data, &info, handles_.data(), handles_.size());
+        const int32_t answer = invoke(callback, info);
         hide();
         if (answer == MNN_OP_STOP)
             fail(Status::CallbackStop, "a callback stopped the run at operator '%s'",
@@ -40,6 +41,11 @@ class CallbackObserver final : public RunObserver {
                  "%d came back from a callback at operator '%s'; it is none of MNN_OP_*", answer,
                  call.record.name.c_str());
         return answer;
+    }
+    // In the floating-point mode that the caller of the run has.
+    int32_t invoke(mnn_op_callback callback, const mnn_op_info_t& info) {
+        const ScopedFloatMode mode(floatMode_);
+        return callback(options_.user_data, &info, handles_.data(), handles_.size());
     }
     // Handles that mean the tensors while the callback runs.
     void show(const std::vector<Tensor*>& tensors) {
@@ -58,6 +64,7 @@ class CallbackObserver final : public RunObserver {
     SessionObject& session_;
     const uint64_t handle_;
     const mnn_run_options_t& options_;
+    const FloatMode floatMode_ = FloatMode::current();
     std::vector<const mnn_tensor_t*> handles_;
 };
 

@@ -136,7 +136,7 @@ class WeightReading {
 }  // namespace
 
 Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& config)
-    : interpreter_(std::move(interpreter)) {
+    : interpreter_(std::move(interpreter)), floatMode_(FloatMode::computing(config.keepSubnormals)) {
     config.cancel.check();
     Chosen chosen = chooseRuntime(config);
     forwardType_ = chosen.type;
@@ -193,6 +193,7 @@ void Session::resize(const Cancellation& cancel) {
             fail(Status::BadState, "input '%s' still has the open shape %s", pipeline_->input(i).name.c_str(),
                  shape.text().c_str());
     }
+    const ScopedFloatMode floatMode(floatMode_);
     const BackendRun lease(leased());
     for (size_t i = 0; i < wantedShapes_.size(); ++i) {
         const Tensor& tensor = pipeline_->input(i);
@@ -211,6 +212,7 @@ void Session::resize(const Cancellation& cancel) {
 void Session::run(RunObserver* observer, const Cancellation& cancel) {
     cancel.check();
     if (needsResize_) fail(Status::BadState, "the session has to be resized before it can run");
+    const ScopedFloatMode floatMode(floatMode_);
     const BackendRun lease(leased());
     hasRun_ = false;
     const bool planned = pipeline_->singleStage();

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/float_mode.h"
 #include "backend/registry.h"
 #include "session/interpreter.h"
 #include "session/pipeline.h"
@@ -25,6 +26,7 @@ struct SessionConfig {
     std::vector<uint8_t> cache;  // of an earlier session of the same device; what does not fit is a miss
     Cancellation cancel;         // ends the creation
     bool recordPlans = false;    // for planTexts()
+    bool keepSubnormals = false;
 };
 
 class Session {
@@ -79,6 +81,7 @@ class Session {
     Backend* leased() const noexcept { return wanted_ ? nullptr : cpu_.get(); }
 
     std::shared_ptr<const Interpreter> interpreter_;
+    const FloatMode floatMode_;  // of runs and plans
     ForwardType forwardType_ = ForwardType::Cpu;
     std::string fallbackReason_;
     std::shared_ptr<Runtime> runtime_, cpuRuntime_;  // the same when the CPU is wanted

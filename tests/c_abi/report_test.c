@@ -93,7 +93,7 @@ static void misuse(void** state) {
     config.record_plan = 2;
     assert_fails(mnn_session_create(net, &config, &session), MNN_ERROR_INVALID_VALUE);
     config.record_plan = 0;
-    config.reserved = 1;
+    config.keep_subnormals = 2;
     assert_fails(mnn_session_create(net, &config, &session), MNN_ERROR_INVALID_VALUE);
 }
 

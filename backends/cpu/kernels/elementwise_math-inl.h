@@ -68,9 +68,10 @@ HWY_INLINE V Max(V least, V x) {
 namespace limit = hn;
 #endif
 
-// x held where e^x is a normal, finite number.
+// x held where e^x is a normal number or, above 88.72, infinite.
+constexpr float kLeastExp = -87.33654f;
 HWY_INLINE V expLimits(V x) {
-    return limit::Min(k(88.72283f), limit::Max(k(-87.33654f), x));
+    return limit::Min(k(89.0f), limit::Max(k(kLeastExp), x));
 }
 // exp as 2^n * (1 + m): m = e^r - 1 with |r| <= ln2/2, kept apart so that expm1 loses nothing.
 struct ExpParts {
@@ -130,8 +131,9 @@ HWY_INLINE V expWithin(V x) {
     return timesPowerOf2(hn::Add(e.m, k(1)), e.n);
 #endif
 }
+// 0 where e^x would be subnormal.
 HWY_INLINE V vexp(V x) {
-    return expWithin(expLimits(x));
+    return hn::IfThenZeroElse(hn::Lt(x, k(kLeastExp)), expWithin(expLimits(x)));
 }
 HWY_INLINE V vexpm1(V x) {
     const ExpParts e = expParts(expLimits(x));

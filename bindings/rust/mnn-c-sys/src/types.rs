@@ -143,7 +143,7 @@ pub struct mnn_schedule_config_t {
     /// 1: keeps what `mnn_session_report` prints of the plan.
     pub record_plan: i32,
     /// 0.
-    pub reserved: i32,
+    pub keep_subnormals: i32,
 }
 
 /// How to resize. `mnn_resize_options_init` prepares it.

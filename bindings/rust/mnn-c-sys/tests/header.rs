@@ -258,7 +258,7 @@ fn rust_layout() -> Names<(usize, usize)> {
         log_callback log_user_data log_finalizer cancel);
     layout!(result, mnn_schedule_config_t: struct_size forward_type backup_type allow_fallback threads
         precision memory power gpu_mode cpu_isa outputs output_count save_tensors save_tensor_count
-        max_memory_bytes max_loop_iterations device cancel record_plan reserved);
+        max_memory_bytes max_loop_iterations device cancel record_plan keep_subnormals);
     layout!(result, mnn_resize_options_t: struct_size cancel);
     layout!(result, mnn_run_options_t: struct_size cancel before after user_data);
     layout!(result, mnn_memory_info_t: struct_size arena_bytes weight_bytes total_bytes peak_bytes);
