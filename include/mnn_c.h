@@ -134,14 +134,19 @@ enum {
     MNN_ERROR_INTERNAL = 199           /* a defect of this library */
 };
 
-/* Numbers of the .mnn format's element types. Tensors of a session have one of these; where a model declares
- * int64 or bool the tensor is MNN_TYPE_INT32; where it declares double it is MNN_TYPE_FLOAT32. */
+/* Numbers of the .mnn format's element types. Tensors of a session have one of these, but never
+ * MNN_TYPE_INT64, MNN_TYPE_BOOL or MNN_TYPE_DOUBLE: where a model declares int64 or bool the tensor is
+ * MNN_TYPE_INT32, where it declares double it is MNN_TYPE_FLOAT32. mnn_tensor_write_as() and
+ * mnn_tensor_read_as() convert. A bool is one byte. */
 enum {
     MNN_TYPE_FLOAT32 = 1,
+    MNN_TYPE_DOUBLE = 2,
     MNN_TYPE_INT32 = 3,
     MNN_TYPE_UINT8 = 4,
     MNN_TYPE_INT16 = 5,
     MNN_TYPE_INT8 = 6,
+    MNN_TYPE_INT64 = 9,
+    MNN_TYPE_BOOL = 10,
     MNN_TYPE_BFLOAT16 = 14,
     MNN_TYPE_UINT16 = 17,
     MNN_TYPE_FLOAT16 = 19
@@ -936,6 +941,21 @@ MNN_C_API mnn_status mnn_tensor_byte_size(const mnn_tensor_t* tensor, int32_t fo
  * Use: alone. Since 0.1. */
 MNN_C_API mnn_status mnn_tensor_write(mnn_tensor_t* tensor, const void* data, size_t bytes, int32_t format);
 
+/* mnn_tensor_write() with elements of another type, which are converted to the tensor's. Fractions round to
+ * nearest; a bool is 0 or 1.
+ * data: in, elements of `type` in `format`, any alignment; may be NULL when bytes is 0. Not kept.
+ * bytes: exactly those of the elements: mnn_tensor_byte_size(tensor, format) for elements of the tensor's type,
+ *   in proportion for others.
+ * type: MNN_TYPE_*, the type of the elements in data.
+ * format: MNN_FORMAT_*, as for mnn_tensor_write().
+ * Returns as mnn_tensor_write(); MNN_ERROR_INPUT_DATA also when a value does not fit the tensor's type (an
+ *   integer out of range; a fraction or NaN for an integer; a finite number that would be infinite);
+ *   MNN_ERROR_INVALID_VALUE also for an unknown type; MNN_ERROR_OUT_OF_MEMORY, where `format` is not the
+ *   tensor's own order: the elements are converted into a copy then.
+ * Use: alone. Since 0.2. */
+MNN_C_API mnn_status mnn_tensor_write_as(mnn_tensor_t* tensor, const void* data, size_t bytes, int32_t type,
+                                         int32_t format);
+
 /* The access of mnn_tensor_map(). */
 enum { MNN_MAP_READ = 1, MNN_MAP_WRITE = 2 };
 
@@ -970,6 +990,20 @@ MNN_C_API mnn_status mnn_tensor_unmap(mnn_tensor_t* tensor);
  *   callback, which is read from the model's file again.
  * Use: reads. Since 0.1. */
 MNN_C_API mnn_status mnn_tensor_read(const mnn_tensor_t* tensor, void* buffer, size_t bytes, int32_t format);
+
+/* mnn_tensor_read() with elements of another type, to which the tensor's are converted. Fractions round to
+ * nearest; for a bool every number but 0 is true.
+ * buffer: out, elements of `type` in `format`, any alignment, owned by the caller; may be NULL when bytes and
+ *   the tensor's size are 0.
+ * bytes: at least those of the elements, see mnn_tensor_write_as(); no byte beyond them is written.
+ * type: MNN_TYPE_*, the type of the elements in buffer.
+ * format: MNN_FORMAT_*, the layout of the buffer.
+ * Returns as mnn_tensor_read(); MNN_ERROR_INPUT_DATA when an element does not fit `type`, as for
+ *   mnn_tensor_write_as(); MNN_ERROR_INVALID_VALUE also for an unknown type; MNN_ERROR_OUT_OF_MEMORY, where
+ *   `format` is not the order in which the elements are stored. A failure leaves the buffer unchanged.
+ * Use: reads. Since 0.2. */
+MNN_C_API mnn_status mnn_tensor_read_as(const mnn_tensor_t* tensor, void* buffer, size_t bytes, int32_t type,
+                                        int32_t format);
 
 #ifdef __cplusplus
 }

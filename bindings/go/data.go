@@ -21,7 +21,12 @@ type Element interface {
 	float32 | int32 | uint8 | int16 | int8 | BFloat16 | uint16 | Float16
 }
 
-func elementType[T Element]() ElementType {
+// HostElement lists the Go types whose values are converted to and from the elements of tensors.
+type HostElement interface {
+	Element | int64 | float64 | bool
+}
+
+func elementType[T HostElement]() ElementType {
 	var zero T
 	switch any(zero).(type) {
 	case float32:
@@ -38,13 +43,19 @@ func elementType[T Element]() ElementType {
 		return TypeBFloat16
 	case uint16:
 		return TypeUint16
+	case int64:
+		return TypeInt64
+	case float64:
+		return TypeFloat64
+	case bool:
+		return TypeBool
 	default:
 		return TypeFloat16
 	}
 }
 
 // bytesOf shows the memory of a slice as bytes.
-func bytesOf[T Element](data []T) []byte {
+func bytesOf[T HostElement](data []T) []byte {
 	if len(data) == 0 {
 		return nil
 	}
@@ -77,6 +88,45 @@ func Read[T Element](tensor *Tensor, format Format) ([]T, error) {
 // StatusBadRange).
 func ReadInto[T Element](tensor *Tensor, data []T, format Format) error {
 	return tensor.read("ReadInto", elementType[T](), format, exactly("ReadInto", bytesOf(data)))
+}
+
+// WriteAs converts data to the tensor's type and copies it into an input. StatusInputData when data has not exactly the
+// elements of the tensor, or when a value does not fit: an integer out of range, a fraction or a NaN for an integer, a
+// finite number that would be infinite.
+func WriteAs[T HostElement](tensor *Tensor, data []T, format Format) error {
+	const op = "WriteAs"
+	return tensor.change(op, func() C.mnn_go_result {
+		bytes := bytesOf(data)
+		return C.go_mnn_tensor_write_as(tensor.handle, start(bytes), C.size_t(len(bytes)),
+			C.int32_t(elementType[T]()), C.int32_t(format))
+	})
+}
+
+// ReadAs returns a copy of a tensor in a format, converted to another type: fractions round to nearest, and every number
+// but 0 is true. StatusInputData when an element does not fit the type.
+func ReadAs[T HostElement](tensor *Tensor, format Format) ([]T, error) {
+	const op = "ReadAs"
+	mine, err := tensor.enter(op)
+	if err != nil {
+		return nil, err
+	}
+	defer tensor.session.leave(mine)
+	size := C.go_mnn_tensor_byte_size(tensor.handle, C.int32_t(format))
+	if err := check(op, size); err != nil {
+		return nil, err
+	}
+	kind := C.go_mnn_tensor_type(tensor.handle)
+	if err := check(op, kind); err != nil {
+		return nil, err
+	}
+	data := make([]T, int(size.number)/ElementType(kind.number).size())
+	bytes := bytesOf(data)
+	result := C.go_mnn_tensor_read_as(tensor.handle, start(bytes), C.size_t(len(bytes)),
+		C.int32_t(elementType[T]()), C.int32_t(format))
+	if err := check(op, result); err != nil {
+		return nil, err
+	}
+	return data, nil
 }
 
 // WriteBytes is Write with the bytes of any element type.
@@ -120,7 +170,8 @@ func (t *Tensor) checkType(op string, wanted ElementType) error {
 	return nil
 }
 
-func (t *Tensor) write(op string, element ElementType, data []byte, format Format) error {
+// change makes one call that changes an input.
+func (t *Tensor) change(op string, call func() C.mnn_go_result) error {
 	if t == nil {
 		return closedError(op, "tensor")
 	}
@@ -131,10 +182,21 @@ func (t *Tensor) write(op string, element ElementType, data []byte, format Forma
 		return err
 	}
 	defer t.session.leave(true)
-	if err := t.checkType(op, element); err != nil {
-		return err
+	return check(op, call())
+}
+
+func (t *Tensor) write(op string, element ElementType, data []byte, format Format) error {
+	var wrong error
+	err := t.change(op, func() C.mnn_go_result {
+		if wrong = t.checkType(op, element); wrong != nil {
+			return C.mnn_go_result{}
+		}
+		return C.go_mnn_tensor_write(t.handle, start(data), C.size_t(len(data)), C.int32_t(format))
+	})
+	if wrong != nil {
+		return wrong
 	}
-	return check(op, C.go_mnn_tensor_write(t.handle, start(data), C.size_t(len(data)), C.int32_t(format)))
+	return err
 }
 
 func (t *Tensor) read(op string, element ElementType, format Format,

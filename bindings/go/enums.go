@@ -11,19 +11,41 @@ type ElementType int32
 // Numbers of the .mnn format.
 const (
 	TypeFloat32  ElementType = 1
+	TypeFloat64  ElementType = 2 // of values in Go only, no tensor has them
 	TypeInt32    ElementType = 3
 	TypeUint8    ElementType = 4
 	TypeInt16    ElementType = 5
 	TypeInt8     ElementType = 6
+	TypeInt64    ElementType = 9  // of values in Go only, no tensor has them
+	TypeBool     ElementType = 10 // of values in Go only, no tensor has them
 	TypeBFloat16 ElementType = 14
 	TypeUint16   ElementType = 17
 	TypeFloat16  ElementType = 19
 )
 
+// size is the number of bytes of an element.
+func (t ElementType) size() int {
+	switch t {
+	case TypeFloat64, TypeInt64:
+		return 8
+	case TypeFloat32, TypeInt32:
+		return 4
+	case TypeUint8, TypeInt8, TypeBool:
+		return 1
+	}
+	return 2
+}
+
 func (t ElementType) String() string {
 	switch t {
 	case TypeFloat32:
 		return "float32"
+	case TypeFloat64:
+		return "float64"
+	case TypeInt64:
+		return "int64"
+	case TypeBool:
+		return "bool"
 	case TypeInt32:
 		return "int32"
 	case TypeUint8:

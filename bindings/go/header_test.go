@@ -50,6 +50,9 @@ var constants = map[string]int64{
 	"MNN_ERROR_INTERNAL":          int64(StatusInternal),
 
 	"MNN_TYPE_FLOAT32":  int64(TypeFloat32),
+	"MNN_TYPE_DOUBLE":   int64(TypeFloat64),
+	"MNN_TYPE_INT64":    int64(TypeInt64),
+	"MNN_TYPE_BOOL":     int64(TypeBool),
 	"MNN_TYPE_INT32":    int64(TypeInt32),
 	"MNN_TYPE_UINT8":    int64(TypeUint8),
 	"MNN_TYPE_INT16":    int64(TypeInt16),

@@ -213,7 +213,8 @@ static inline mnn_go_result go_mnn_session_cache(mnn_go_session session, uint8_t
 static inline mnn_go_result go_mnn_session_report(mnn_go_session session, const char* what, char* buffer,
                                                   size_t capacity) {
     size_t needed = 0;
-    mnn_go_result result = mnn_go_finish(mnn_session_report(SESSION(session), what, buffer, capacity, &needed));
+    mnn_go_result result =
+        mnn_go_finish(mnn_session_report(SESSION(session), what, buffer, capacity, &needed));
     result.number = needed;
     return result;
 }
@@ -260,6 +261,12 @@ MNN_GO_NUMBER(size_t, mnn_tensor_byte_size, (mnn_go_tensor tensor, int32_t forma
               &value)
 MNN_GO_CALL(mnn_tensor_write, (mnn_go_tensor tensor, const uint8_t* data, size_t bytes, int32_t format),
             TENSOR(tensor), data, bytes, format)
+MNN_GO_CALL(mnn_tensor_write_as,
+            (mnn_go_tensor tensor, const uint8_t* data, size_t bytes, int32_t type, int32_t format),
+            TENSOR(tensor), data, bytes, type, format)
+MNN_GO_CALL(mnn_tensor_read_as,
+            (mnn_go_tensor tensor, uint8_t* buffer, size_t bytes, int32_t type, int32_t format),
+            TENSOR(tensor), buffer, bytes, type, format)
 MNN_GO_CALL(mnn_tensor_read, (mnn_go_tensor tensor, uint8_t* buffer, size_t bytes, int32_t format),
             TENSOR(tensor), buffer, bytes, format)
 

@@ -192,3 +192,35 @@ func TestBytes(t *testing.T) {
 		t.Error("other bytes")
 	}
 }
+
+func TestConvertedElements(t *testing.T) {
+	session := digitsSession(t)
+	input := firstInput(t, session)
+	whole := make([]int64, pixelCount)
+	for i := range whole {
+		whole[i] = int64(i)
+	}
+	must(t, WriteAs(input, whole, NCHW))
+	back, err := ReadAs[int64](input, NCHW)
+	must(t, err)
+	if !reflect.DeepEqual(back, whole) {
+		t.Errorf("%v, wanted %v", back, whole)
+	}
+	wide, err := ReadAs[float64](input, NHWC)
+	must(t, err)
+	truths, err := ReadAs[bool](input, NCHW)
+	must(t, err)
+	halves, err := ReadAs[Float16](input, NCHW)
+	must(t, err)
+	if wide[5] != 5 || truths[0] || !truths[2] || halves[1] != 0x3c00 {
+		t.Errorf("%v %v %v %x", wide[5], truths[0], truths[2], halves[1])
+	}
+	mustBe(t, WriteAs(input, []int64{1}, NCHW), StatusInputData)
+	fractions := make([]float64, pixelCount)
+	fractions[pixelCount-1] = 0.5
+	must(t, WriteAs(input, fractions, NCHW))
+	_, err = ReadAs[int64](input, NCHW)
+	mustBe(t, err, StatusInputData)
+	fractions[0] = 1e300
+	mustBe(t, WriteAs(input, fractions, NCHW), StatusInputData)
+}

@@ -26,8 +26,8 @@
     X(session_output_count) X(session_report) X(session_resize) X(session_resize_input)                      \
     X(session_resize_with_options)                                                                           \
     X(session_run) X(session_run_with_options) X(status_name) X(tensor_byte_size) X(tensor_element_count)    \
-    X(tensor_format) X(tensor_map) X(tensor_name) X(tensor_read) X(tensor_shape) X(tensor_type)              \
-    X(tensor_unmap) X(tensor_write) X(version)
+    X(tensor_format) X(tensor_map) X(tensor_name) X(tensor_read) X(tensor_read_as) X(tensor_shape) X(tensor_type)              \
+    X(tensor_unmap) X(tensor_write) X(tensor_write_as) X(version)
 /* clang-format on */
 
 #define PLUGIN_MEMBER(name) __typeof__(mnn_##name)* name;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "c_api/guard.h"
+#include "c_api/host_values.h"
 #include "session/value.h"
 #include "tensor/host_copy.h"
 #include "tensor/stored_content.h"
@@ -73,6 +74,65 @@ const Tensor& readable(const TensorUse& handle, LoadedConstant& loaded) {
     return tensor;
 }
 
+// The bytes of a host buffer with elements of `type`, and their number.
+struct HostBuffer {
+    HostBuffer(const Tensor& tensor, const int32_t* wanted, Format order)
+        : type(wanted ? *wanted : publicType(tensor.type)), own(publicType(tensor.type)) {
+        const size_t element = hostElementBytes(type);
+        count = static_cast<size_t>(hostBytes(tensor, order)) / hostElementBytes(own);
+        bytes = count * element;
+    }
+    int32_t type, own;
+    size_t count, bytes;
+};
+
+// type: of the elements in data; null: the tensor's.
+void write(mnn_tensor_t* tensor, const void* data, size_t bytes, const int32_t* type, int32_t format,
+           const char* call) {
+    const TensorUse handle(tensor, Access::Alone, call);
+    const Format from = layout(format);
+    if (!handle.isInput())
+        fail(Status::BadState, "tensor '%s' is an output and cannot be written",
+             storageOf(handle).name.c_str());
+    requireResized(handle);
+    Tensor& target = handle.session().impl->input(handle.index());
+    const HostBuffer buffer(target, type, from);
+    if (bytes != buffer.bytes)
+        fail(Status::InputDataError, "input '%s' of shape %s takes %zu bytes, %zu are given",
+             target.name.c_str(), target.shape.text().c_str(), buffer.bytes, bytes);
+    if (bytes == 0) return;
+    if (!data) fail(Status::NullArgument, "argument 'data' is NULL");
+    if (buffer.type == buffer.own) return copyFromHost(target, data, from);
+    if (target.pack == 1 && from == rowMajor(target))
+        return convertElements(data, buffer.type, target.data, buffer.own, buffer.count, target.name.c_str());
+    std::vector<uint8_t> copy(static_cast<size_t>(hostBytes(target, from)));
+    convertElements(data, buffer.type, copy.data(), buffer.own, buffer.count, target.name.c_str());
+    copyFromHost(target, copy.data(), from);
+}
+
+// type: of the elements in data; null: the tensor's.
+void read(const mnn_tensor_t* tensor, void* data, size_t bytes, const int32_t* type, int32_t format,
+          const char* call) {
+    const TensorUse handle(tensor, Access::Read, call);
+    const Format to = layout(format);
+    requireResized(handle);
+    LoadedConstant loaded;
+    const Tensor& source = readable(handle, loaded);
+    const HostBuffer buffer(source, type, to);
+    if (bytes < buffer.bytes)
+        fail(Status::BufferTooSmall, "tensor '%s' of shape %s takes %zu bytes, the buffer has %zu",
+             source.name.c_str(), source.shape.text().c_str(), buffer.bytes, bytes);
+    if (buffer.bytes == 0) return;
+    if (!data) fail(Status::NullArgument, "argument 'buffer' is NULL");
+    if (!source.data) fail(Status::Internal, "tensor '%s' has no memory", source.name.c_str());
+    if (buffer.type == buffer.own) return copyToHost(source, data, to);
+    if (source.pack == 1 && to == rowMajor(source))
+        return convertElements(source.data, buffer.own, data, buffer.type, buffer.count, source.name.c_str());
+    std::vector<uint8_t> copy(static_cast<size_t>(hostBytes(source, to)));
+    copyToHost(source, copy.data(), to);
+    convertElements(copy.data(), buffer.own, data, buffer.type, buffer.count, source.name.c_str());
+}
+
 }  // namespace
 
 mnn_status mnn_tensor_name(const mnn_tensor_t* tensor, const char** name) {
@@ -126,40 +186,21 @@ mnn_status mnn_tensor_byte_size(const mnn_tensor_t* tensor, int32_t format, size
 }
 
 mnn_status mnn_tensor_write(mnn_tensor_t* tensor, const void* data, size_t bytes, int32_t format) {
-    return guard([&] {
-        const TensorUse handle(tensor, Access::Alone, "mnn_tensor_write");
-        const Format from = layout(format);
-        if (!handle.isInput())
-            fail(Status::BadState, "tensor '%s' is an output and cannot be written",
-                 storageOf(handle).name.c_str());
-        requireResized(handle);
-        Tensor& target = handle.session().impl->input(handle.index());
-        const int64_t wanted = hostBytes(target, from);
-        if (bytes != static_cast<size_t>(wanted))
-            fail(Status::InputDataError, "input '%s' of shape %s takes %lld bytes, %zu are given",
-                 target.name.c_str(), target.shape.text().c_str(), static_cast<long long>(wanted), bytes);
-        if (bytes == 0) return;
-        if (!data) fail(Status::NullArgument, "argument 'data' is NULL");
-        copyFromHost(target, data, from);
-    });
+    return guard([&] { write(tensor, data, bytes, nullptr, format, "mnn_tensor_write"); });
+}
+
+mnn_status mnn_tensor_write_as(mnn_tensor_t* tensor, const void* data, size_t bytes, int32_t type,
+                               int32_t format) {
+    return guard([&] { write(tensor, data, bytes, &type, format, "mnn_tensor_write_as"); });
 }
 
 mnn_status mnn_tensor_read(const mnn_tensor_t* tensor, void* buffer, size_t bytes, int32_t format) {
-    return guard([&] {
-        const TensorUse handle(tensor, Access::Read, "mnn_tensor_read");
-        const Format to = layout(format);
-        requireResized(handle);
-        LoadedConstant loaded;
-        const Tensor& source = readable(handle, loaded);
-        const int64_t wanted = hostBytes(source, to);
-        if (bytes < static_cast<size_t>(wanted))
-            fail(Status::BufferTooSmall, "tensor '%s' of shape %s takes %lld bytes, the buffer has %zu",
-                 source.name.c_str(), source.shape.text().c_str(), static_cast<long long>(wanted), bytes);
-        if (wanted == 0) return;
-        if (!buffer) fail(Status::NullArgument, "argument 'buffer' is NULL");
-        if (!source.data) fail(Status::Internal, "tensor '%s' has no memory", source.name.c_str());
-        copyToHost(source, buffer, to);
-    });
+    return guard([&] { read(tensor, buffer, bytes, nullptr, format, "mnn_tensor_read"); });
+}
+
+mnn_status mnn_tensor_read_as(const mnn_tensor_t* tensor, void* buffer, size_t bytes, int32_t type,
+                              int32_t format) {
+    return guard([&] { read(tensor, buffer, bytes, &type, format, "mnn_tensor_read_as"); });
 }
 
 mnn_status mnn_tensor_map(mnn_tensor_t* tensor, int32_t access, void** data) {

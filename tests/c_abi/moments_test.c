@@ -35,6 +35,8 @@ static void change_it(struct scene* scene) {
     EXPECT(mnn_session_resize_with_options(session, NULL), MNN_ERROR_BUSY);
     EXPECT(mnn_session_resize_input(session, scene->input, kTwo, 4), MNN_ERROR_BUSY);
     EXPECT(mnn_tensor_write(scene->input, values, sizeof values, MNN_FORMAT_NCHW), MNN_ERROR_BUSY);
+    EXPECT(mnn_tensor_write_as(scene->input, values, sizeof values, MNN_TYPE_FLOAT32, MNN_FORMAT_NCHW),
+           MNN_ERROR_BUSY);
     EXPECT(mnn_tensor_map(scene->input, MNN_MAP_WRITE, &data), MNN_ERROR_BUSY);
     EXPECT(mnn_tensor_map(scene->output, MNN_MAP_READ, &data), MNN_ERROR_BUSY);
     EXPECT(mnn_tensor_unmap(scene->input), MNN_ERROR_BUSY);
@@ -52,6 +54,8 @@ static void read_it(struct scene* scene) {
     double flops = 0;
     mnn_op_info_t info = {.struct_size = sizeof info};
     EXPECT(mnn_tensor_read(scene->input, values, sizeof values, MNN_FORMAT_NCHW), scene->reads);
+    EXPECT(mnn_tensor_read_as(scene->input, values, sizeof values, MNN_TYPE_FLOAT32, MNN_FORMAT_NCHW),
+           scene->reads);
     EXPECT(mnn_tensor_shape(scene->output, dims, MNN_MAX_RANK, &size), scene->reads);
     EXPECT(mnn_tensor_type(scene->output, &number), scene->reads);
     EXPECT(mnn_tensor_format(scene->output, &number), scene->reads);

@@ -75,6 +75,8 @@ pub const MNN_ERROR_INTERNAL: i32 = 199;
 // Element types
 /// Elements are float32.
 pub const MNN_TYPE_FLOAT32: i32 = 1;
+/// Elements are double: of hosts only, no tensor has them.
+pub const MNN_TYPE_DOUBLE: i32 = 2;
 /// Elements are int32.
 pub const MNN_TYPE_INT32: i32 = 3;
 /// Elements are uint8.
@@ -83,6 +85,10 @@ pub const MNN_TYPE_UINT8: i32 = 4;
 pub const MNN_TYPE_INT16: i32 = 5;
 /// Elements are int8.
 pub const MNN_TYPE_INT8: i32 = 6;
+/// Elements are int64: of hosts only, no tensor has them.
+pub const MNN_TYPE_INT64: i32 = 9;
+/// Elements are bool, one byte each: of hosts only, no tensor has them.
+pub const MNN_TYPE_BOOL: i32 = 10;
 /// Elements are bfloat16.
 pub const MNN_TYPE_BFLOAT16: i32 = 14;
 /// Elements are uint16.

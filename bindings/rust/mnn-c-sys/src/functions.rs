@@ -309,6 +309,14 @@ extern "C" {
         bytes: usize,
         format: i32,
     ) -> mnn_status;
+    /// `mnn_tensor_write` with elements of another type, which are converted to the tensor's.
+    pub fn mnn_tensor_write_as(
+        tensor: *mut mnn_tensor_t,
+        data: *const c_void,
+        bytes: usize,
+        element_type: i32,
+        format: i32,
+    ) -> mnn_status;
     /// Gives access to a tensor's elements in place, row-major in the order of its own
     /// format (NHWC for `MNN_FORMAT_NHWC`, NCHW for the others).
     pub fn mnn_tensor_map(tensor: *mut mnn_tensor_t, access: i32, data: *mut *mut c_void) -> mnn_status;
@@ -319,6 +327,14 @@ extern "C" {
         tensor: *const mnn_tensor_t,
         buffer: *mut c_void,
         bytes: usize,
+        format: i32,
+    ) -> mnn_status;
+    /// `mnn_tensor_read` with elements of another type, to which the tensor's are converted.
+    pub fn mnn_tensor_read_as(
+        tensor: *const mnn_tensor_t,
+        buffer: *mut c_void,
+        bytes: usize,
+        element_type: i32,
         format: i32,
     ) -> mnn_status;
 }

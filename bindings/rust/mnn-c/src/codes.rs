@@ -37,6 +37,8 @@ codes! {
     ElementType {
         /// `f32`.
         Float32 = MNN_TYPE_FLOAT32,
+        /// `f64`; of values in Rust only, no tensor has them.
+        Double = MNN_TYPE_DOUBLE,
         /// `i32`; also where a model declares 64-bit integers or booleans.
         Int32 = MNN_TYPE_INT32,
         /// `u8`.
@@ -45,6 +47,10 @@ codes! {
         Int16 = MNN_TYPE_INT16,
         /// `i8`.
         Int8 = MNN_TYPE_INT8,
+        /// `i64`; of values in Rust only, no tensor has them.
+        Int64 = MNN_TYPE_INT64,
+        /// `bool`; of values in Rust only, no tensor has them.
+        Bool = MNN_TYPE_BOOL,
         /// [`Bf16`](crate::Bf16).
         Bfloat16 = MNN_TYPE_BFLOAT16,
         /// `u16`.
@@ -144,5 +150,18 @@ codes! {
         Skip = MNN_OP_SKIP,
         /// End the run with [`ErrorKind::CallbackStop`](crate::ErrorKind::CallbackStop).
         Stop = MNN_OP_STOP,
+    }
+}
+
+impl ElementType {
+    /// The bytes of an element; 0 for a type that this version does not know.
+    pub fn size(self) -> usize {
+        match self {
+            Self::Double | Self::Int64 => 8,
+            Self::Float32 | Self::Int32 => 4,
+            Self::Int16 | Self::Uint16 | Self::Bfloat16 | Self::Float16 => 2,
+            Self::Uint8 | Self::Int8 | Self::Bool => 1,
+            _ => 0,
+        }
     }
 }

@@ -12,6 +12,12 @@ pub trait Element: sealed::Sealed + Copy + Default + Send + Sync + 'static {
     const TYPE: ElementType;
 }
 
+/// A Rust type whose values are converted to and from the elements of tensors: every [`Element`], `i64`, `f64` and `bool`.
+pub trait HostElement: sealed::Sealed + Copy + Default + Send + Sync + 'static {
+    /// The number of the type in the C interface.
+    const HOST_TYPE: ElementType;
+}
+
 /// The bits of an IEEE half precision number (1 sign, 5 exponent, 10 fraction).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(transparent)]
@@ -29,6 +35,9 @@ macro_rules! elements {
             impl Element for $rust {
                 const TYPE: ElementType = ElementType::$variant;
             }
+            impl HostElement for $rust {
+                const HOST_TYPE: ElementType = ElementType::$variant;
+            }
         )*
     };
 }
@@ -42,4 +51,21 @@ elements! {
     Bf16 => Bfloat16,
     u16 => Uint16,
     F16 => Float16,
+}
+
+macro_rules! host_elements {
+    ($($rust:ty => $variant:ident,)*) => {
+        $(
+            impl sealed::Sealed for $rust {}
+            impl HostElement for $rust {
+                const HOST_TYPE: ElementType = ElementType::$variant;
+            }
+        )*
+    };
+}
+
+host_elements! {
+    f64 => Double,
+    i64 => Int64,
+    bool => Bool,
 }

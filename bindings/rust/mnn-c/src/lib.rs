@@ -55,7 +55,7 @@ pub use cancel::CancelToken;
 pub use codes::{ElementType, Format, ForwardType, LogLevel, MemoryMode, OpAction, PowerMode, Precision};
 pub use config::{GpuMode, ScheduleConfig};
 pub use device::{devices, DeviceInfo};
-pub use element::{Bf16, Element, F16};
+pub use element::{Bf16, Element, HostElement, F16};
 pub use error::{Error, ErrorKind, Result};
 pub use interpreter::{InputInfo, Interpreter, ModelOp};
 pub use library::{abi_version, backends, version, Backend};

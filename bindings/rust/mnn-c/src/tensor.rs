@@ -2,7 +2,7 @@
 
 use crate::call::{check, get, get_shape, get_text};
 use crate::codes::{ElementType, Format};
-use crate::element::Element;
+use crate::element::{Element, HostElement};
 use crate::error::{Error, ErrorKind, Result};
 use mnn_c_sys as sys;
 use std::borrow::Cow;
@@ -92,6 +92,23 @@ impl<'s> Tensor<'s> {
         check(unsafe { sys::mnn_tensor_read(self.as_ptr(), data, bytes, format.code()) })
     }
 
+    /// Copies the elements in a format and converts them to a type: fractions round to nearest, and every number but 0
+    /// is true. Fails with [`ErrorKind::InputData`] when one does not fit the type.
+    pub fn read_as<T: HostElement>(&self, format: Format) -> Result<Vec<T>> {
+        let own = self.element_type()?.size().max(1);
+        let mut elements = vec![T::default(); self.byte_size(format)? / own];
+        self.read_into_as(&mut elements, format)?;
+        Ok(elements)
+    }
+
+    /// The same into a buffer, which may be larger: what is beyond the tensor is not written.
+    pub fn read_into_as<T: HostElement>(&self, buffer: &mut [T], format: Format) -> Result<()> {
+        let (data, bytes) = (buffer.as_mut_ptr().cast(), size_of_val(buffer));
+        let (element, format) = (T::HOST_TYPE.code(), format.code());
+        // SAFETY: the buffer has that many bytes; the library writes values of the type, 0 or 1 for bool.
+        check(unsafe { sys::mnn_tensor_read_as(self.as_ptr(), data, bytes, element, format) })
+    }
+
     /// The elements must be of the Rust type.
     pub(crate) fn require_type<T: Element>(&self) -> Result<()> {
         let own = self.element_type()?;
@@ -149,6 +166,16 @@ impl<'s> TensorMut<'s> {
         let (start, bytes) = (data.as_ptr().cast(), size_of_val(data));
         // SAFETY: the data has that many bytes; it is not kept.
         check(unsafe { sys::mnn_tensor_write(self.as_ptr_mut(), start, bytes, format.code()) })
+    }
+
+    /// Converts elements to the tensor's type and copies them into an input. Fails with [`ErrorKind::InputData`] when their
+    /// number is another one, or when a value does not fit: an integer out of range, a fraction or a NaN for an integer, a
+    /// finite number that would be infinite.
+    pub fn write_as<T: HostElement>(&mut self, data: &[T], format: Format) -> Result<()> {
+        let (start, bytes) = (data.as_ptr().cast(), size_of_val(data));
+        let (element, format) = (T::HOST_TYPE.code(), format.code());
+        // SAFETY: the data has that many bytes; it is not kept.
+        check(unsafe { sys::mnn_tensor_write_as(self.as_ptr_mut(), start, bytes, element, format) })
     }
 
     /// Changes the shape of an input, in the order of its format. The session then waits for

@@ -249,3 +249,27 @@ fn empty_tensors() {
         .unwrap()
         .is_empty());
 }
+
+#[test]
+fn elements_of_other_types_are_converted() {
+    let mut session = open_session();
+    let mut input = session.input_mut("image").unwrap();
+    let whole: Vec<i64> = (0..PIXELS as i64).collect();
+    input.write_as(&whole, Format::Nchw).unwrap();
+    assert_eq!(input.read::<f32>(Format::Nchw).unwrap()[63], 63.0);
+    assert_eq!(input.read_as::<i64>(Format::Nchw).unwrap(), whole);
+    assert_eq!(input.read_as::<f64>(Format::Nhwc).unwrap()[5], 5.0);
+    let truths = input.read_as::<bool>(Format::Nchw).unwrap();
+    assert_eq!(truths[..3], [false, true, true]);
+    let mut halves = vec![F16(0xffff); PIXELS + 1];
+    input.read_into_as(&mut halves, Format::Nchw).unwrap();
+    assert_eq!(halves[1], F16(0x3c00));
+    assert_eq!(halves[PIXELS], F16(0xffff));
+    assert_fails(
+        input.write_as(&[1e300f64; PIXELS], Format::Nchw),
+        ErrorKind::InputData,
+    );
+    assert_fails(input.write_as(&[1i64], Format::Nchw), ErrorKind::InputData);
+    input.write_as(&[0.5f64; PIXELS], Format::Nchw).unwrap();
+    assert_fails(input.read_as::<i64>(Format::Nchw), ErrorKind::InputData);
+}
