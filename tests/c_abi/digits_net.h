@@ -45,4 +45,13 @@ static inline void assert_refused(const mnn_schedule_config_t* config, mnn_statu
     assert_ptr_equal(session, UNTOUCHED_POINTER);
 }
 
+/* A session whose input is that many images. */
+static inline mnn_session_t* batch_session(int32_t batch) {
+    mnn_session_t* session = open_session(net);
+    const int32_t dims[] = {batch, 1, 8, 8};
+    assert_ok(mnn_session_resize_input(session, first_input(session), dims, 4));
+    assert_ok(mnn_session_resize(session));
+    return session;
+}
+
 #endif

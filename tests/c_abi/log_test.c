@@ -1,4 +1,4 @@
-/* The messages of each log level, and the backend of a session that falls back. */
+/* The messages of each log level, the backend of a session that falls back, and the finalizer of the log. */
 #include "support.h"
 
 #include <unistd.h>
@@ -207,11 +207,87 @@ static void caches(void** state) {
     unlink(path);
 }
 
+struct log_book {
+    int finalized, after_the_end, bad;
+};
+
+static void on_message(void* user_data, int32_t level, const char* message) {
+    struct log_book* book = user_data;
+    book->after_the_end += book->finalized;
+    book->bad += level < MNN_LOG_ERROR || level > MNN_LOG_DEBUG || !message || strchr(message, '\n') != NULL;
+}
+
+static void on_final(void* user_data) {
+    ++((struct log_book*)user_data)->finalized;
+}
+
+/* The finalizer comes once, behind every message, when the last handle goes. tests/unit/made_models_test.cpp has a model
+ * that is warned of, and asks for the message at each level. */
+static void finalizer_comes_last(void** state) {
+    (void)state;
+    for (int keep_session = 0; keep_session < 2; ++keep_session) {
+        struct log_book book = {0};
+        mnn_interpreter_options_t options;
+        assert_ok(mnn_interpreter_options_init(&options, sizeof options));
+        options.log_level = MNN_LOG_DEBUG;
+        options.log_callback = on_message;
+        options.log_user_data = &book;
+        options.log_finalizer = on_final;
+        mnn_interpreter_t* net = NULL;
+        assert_ok(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, &options, &net));
+        mnn_session_t* session = open_session(net);
+        float pixels[PIXELS] = {0}, scores[CLASSES];
+        classify(session, pixels, 1, scores);
+        assert_int_equal(book.finalized, 0);
+        if (keep_session) {
+            assert_ok(mnn_interpreter_destroy(&net));
+            assert_int_equal(book.finalized, 0);
+            classify(session, pixels, 1, scores);
+            assert_ok(mnn_session_destroy(&session));
+        } else {
+            assert_ok(mnn_session_destroy(&session));
+            assert_int_equal(book.finalized, 0);
+            assert_ok(mnn_interpreter_destroy(&net));
+        }
+        assert_int_equal(book.finalized, 1);
+        assert_int_equal(book.after_the_end, 0);
+        assert_int_equal(book.bad, 0);
+    }
+}
+
+/* A finalizer works without a callback, and is not called when the creation fails. */
+static void finalizer_alone(void** state) {
+    (void)state;
+    struct log_book book = {0};
+    size_t model_size = 0;
+    unsigned char* model = read_whole_file(MNN_C_DIGITS_MODEL, &model_size);
+    assert_non_null(model);
+    mnn_interpreter_options_t options;
+    assert_ok(mnn_interpreter_options_init(&options, sizeof options));
+    options.log_user_data = &book;
+    options.log_finalizer = on_final;
+    mnn_interpreter_t* net = NULL;
+    assert_fails(mnn_interpreter_create_from_file("no-such-file.mnn", &options, &net),
+                 MNN_ERROR_FILE_NOT_EXIST);
+    assert_fails(mnn_interpreter_create_from_memory(model, 100, &options, &net), MNN_ERROR_TRUNCATED);
+    options.load_mode = 77;
+    assert_fails(mnn_interpreter_create_from_memory(model, model_size, &options, &net),
+                 MNN_ERROR_INVALID_VALUE);
+    options.load_mode = MNN_LOAD_DEFAULT;
+    assert_int_equal(book.finalized, 0);
+    assert_ok(mnn_interpreter_create_from_memory(model, model_size, &options, &net));
+    assert_int_equal(book.finalized, 0);
+    assert_ok(mnn_interpreter_destroy(&net));
+    assert_int_equal(book.finalized, 1);
+    free(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(levels),      cmocka_unit_test(a_fallback_is_said),
-        cmocka_unit_test(no_fallback), cmocka_unit_test(a_callback_that_creates_sessions),
-        cmocka_unit_test(caches),
+        cmocka_unit_test(levels),          cmocka_unit_test(a_fallback_is_said),
+        cmocka_unit_test(no_fallback),     cmocka_unit_test(a_callback_that_creates_sessions),
+        cmocka_unit_test(caches),          cmocka_unit_test(finalizer_comes_last),
+        cmocka_unit_test(finalizer_alone),
     };
     return cmocka_run_group_tests_name("log", tests, NULL, NULL);
 }
