@@ -99,8 +99,8 @@ ParamsPtr parseConvolution(const wire::Op& op, const ParseContext& context) {
     requireRange(p->group, 1, INT32_MAX, "group", name);
     requireRange(p->inputCount, 0, INT32_MAX, "inputCount", name);
     requireRange(p->outputCount, 0, INT32_MAX, "outputCount", name);
-    p->relu = c.relu();
-    p->relu6 = c.relu6();
+    if (c.relu() || c.relu6()) p->epilogue.lo = 0;
+    if (c.relu6()) p->epilogue.hi = 6;
     p->hasOutputShape = isDeconvolution(context.node.type) && c.hasOutputShape();
 
     const int tensors = p->tensorInputs(context.node.inputs.size());
@@ -164,7 +164,9 @@ void convolutionShape(const ShapeContext& context) {
 // The command loses the output-shape input: from here on the output's extents say it.
 void convolutionGeometry(const OpContext& context) {
     Command command = context.command();
-    if (context.node.paramsAs<ConvParams>().hasOutputShape) command.inputs.pop_back();
+    const ConvParams& params = context.node.paramsAs<ConvParams>();
+    if (params.hasOutputShape) command.inputs.pop_back();
+    command.epilogue = params.epilogue;
     emitChannelFirst(context, std::move(command));
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "model/weights.h"
+#include "ops/epilogue.h"
 #include "ops/op_def.h"
 
 namespace mnnc {
@@ -37,7 +38,7 @@ struct ConvParams : ParamsOf<ConvParams> {
     int group = 1;
     int inputCount = 0;   // 0: not stated
     int outputCount = 0;  // 0: weights are tensors
-    bool relu = false, relu6 = false;
+    Epilogue epilogue;    // the clamp of the file's ReLU or ReLU6; the geometry moves it to the command
     bool hasOutputShape = false;
 
     const Model* model = nullptr;  // null: the tables belong to none

@@ -121,7 +121,7 @@ bool sameWindow(const ConvParams& a, const ConvParams& b) {
            a.strideY == b.strideY && a.dilateX == b.dilateX && a.dilateY == b.dilateY &&
            a.padMode == b.padMode && a.padX == b.padX && a.padY == b.padY && a.pads == b.pads &&
            a.outPads == b.outPads && a.inputCount == b.inputCount && a.outputCount == b.outputCount &&
-           a.relu == b.relu && a.relu6 == b.relu6;
+           a.epilogue.lo == b.epilogue.lo && a.epilogue.hi == b.epilogue.hi;
 }
 
 // Equal cuts of axis 1, each of `channels`, written as cut positions.

@@ -78,9 +78,9 @@ TEST(Convolution, GroupsRanksAndFormats) {
 TEST(Convolution, ActivationAndErrors) {
     ConvParams p = kernel(1, 1, ConvPad::Explicit);
     const Value x{{1, 1, 1, 3}, {-1, 3, 9}, Format::NCHW, {}};
-    p.relu = true;
+    p.epilogue.lo = 0;
     expectValues(convolve(p, {x, ones({1, 1, 1, 1})}), {0, 3, 9});
-    p.relu6 = true;
+    p.epilogue.hi = 6;
     expectValues(convolve(p, {x, ones({1, 1, 1, 1})}), {0, 3, 6});
     EXPECT_THROW(convolve(p, {x, ones({3, 2, 2, 2})}), Error);
     EXPECT_THROW(convolve(p, {iota({4}), ones({1, 1, 1, 1})}), Error);

@@ -43,12 +43,13 @@ inline OpCase makeCase(const Conv& conv) {
     params->pads = conv.pads;
     params->outPads = conv.outPads;
     params->group = conv.group;
-    params->relu = conv.relu, params->relu6 = conv.relu6;
     params->outputCount = conv.oc;
 
     OpCase c;
     c.type = conv.type;
     c.params = params;
+    if (conv.relu || conv.relu6) c.epilogue.lo = 0;
+    if (conv.relu6) c.epilogue.hi = 6;
     c.inputs = {randomValue(conv.input, 1)};
     c.inputs[0].packed = true;
     const int groups = isDepthwise(conv.type) ? static_cast<int>(conv.input[1]) : conv.group;

@@ -134,6 +134,10 @@ TEST(Epilogue, ClampOfTheFile) {
     const int x = s.input({1, 8, 9, 11});
     const wire::NetT net = s.finish({s.unary(UnaryCode::SIGMOID, s.conv(x, 8, 8, 3, true))});
     EXPECT_EQ(placesOf(expectNetSameAsCpu(net, 1e-5)), "Convolution on vulkan, UnaryOp on vulkan");
+    NetBuilder clipped;
+    const int z = clipped.conv(clipped.input({1, 8, 9, 11}), 8, 8, 3, true);
+    const wire::NetT both = clipped.finish({clipped.clip(z, -1, 0.5f)});
+    EXPECT_EQ(placesOf(expectNetSameAsCpu(both, 1e-5)), "Convolution on vulkan");
 }
 
 // The residual is added before a change of shape, in a shape of its own.

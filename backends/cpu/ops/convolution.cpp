@@ -117,10 +117,8 @@ std::unique_ptr<Execution> createConvolution(CpuBackend& backend, const Command&
     return std::make_unique<ConvExecution>(backend, command);
 }
 
-// A clamp of the file's own comes before anything that follows.
 bool fusesConvolution(const CpuBackend&, const Command& command) {
-    const auto* params = command.paramsIf<ConvParams>();
-    return params && !params->relu && !params->relu6 && canPack(*command.outputs[0]);
+    return command.params && canPack(*command.outputs[0]);
 }
 
 }  // namespace

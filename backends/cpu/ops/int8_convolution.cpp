@@ -17,7 +17,6 @@ namespace {
 
 // Above this many terms an int32 sum of 255 * 128 could overflow.
 constexpr int64_t kMaxTerms = std::numeric_limits<int32_t>::max() / (255 * 128);
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 struct Steps {
     float scaleIn = 1, scaleOut = 1;
@@ -71,6 +70,8 @@ class Int8ConvExecution final : public Execution {
   private:
     // Scales and zero points are inside of the integer bias and the factor.
     bool isFolded() const { return params_.int8.folded && !command_.inputs[0]->quant.known(); }
+    // Of an int8 result: the 6 of a ReLU6 is the end of the result's range, as in the reference.
+    bool clipsAtZero() const { return command_.epilogue.lo == 0; }
     bool hasMinima() const { return params_.int8.minima && !depthwise_ && !isFolded(); }
 
     // Per output channel, behind the packed codes.
@@ -155,8 +156,8 @@ class Int8ConvExecution final : public Execution {
         else
             ownSteps(tail, channels, w);
         if (params_.int8.floatOutput) {
-            post_.lo = params_.relu || params_.relu6 ? 0 : -kInfinity;
-            post_.hi = params_.relu6 ? 6 : kInfinity;
+            post_.lo = command_.epilogue.lo;
+            post_.hi = command_.epilogue.hi;
         }
         post_.scale = scale_.data();
         post_.offset = offset_.data();
@@ -168,8 +169,7 @@ class Int8ConvExecution final : public Execution {
             params_.foldedScales(static_cast<int64_t>(channels), command_.name.c_str());
         const ConvInt8Info& info = params_.int8;
         post_.padding = info.zeroIn;
-        post_.lo =
-            static_cast<float>(params_.relu || params_.relu6 ? std::max(info.zeroOut, info.min) : info.min);
+        post_.lo = static_cast<float>(clipsAtZero() ? std::max(info.zeroOut, info.min) : info.min);
         post_.hi = static_cast<float>(info.max);
         for (size_t o = 0; o < channels; ++o) {
             scale_[o] = folded.scale[o];
@@ -185,7 +185,7 @@ class Int8ConvExecution final : public Execution {
         const float terms = static_cast<float>(w.weightCount / w.oc);
         const float ratio = s.scaleIn / s.scaleOut, zeroIn = static_cast<float>(s.zeroIn + 128);
         post_.padding = s.zeroIn;
-        post_.lo = params_.relu || params_.relu6 ? std::max(s.zeroOut, s.lo) : s.lo;
+        post_.lo = clipsAtZero() ? std::max(s.zeroOut, s.lo) : s.lo;
         post_.hi = s.hi;
         post_.ratio = ratio;
         for (size_t o = 0; o < channels; ++o) {
@@ -236,6 +236,13 @@ std::string objection(const Command& command) {
     return "";
 }
 
+// A ReLU or ReLU6: all that int8 convolutions of files have.
+bool takesEpilogue(const Command& command) {
+    const Epilogue& e = command.epilogue;
+    const bool relu = e.lo == 0 && (e.hi == 6 || e.hi == std::numeric_limits<float>::infinity());
+    return !e.any() || (relu && e.act == Act::None && !e.residual);
+}
+
 StorageChoice int8ConvolutionStorage(const CpuBackend& backend, const Command& command) {
     StorageChoice choice;
     choice.inputPack = choice.outputPack = backend.pack();
@@ -260,7 +267,7 @@ std::unique_ptr<Execution> createInt8Convolution(CpuBackend& backend, const Comm
 }  // namespace
 
 bool quantizesConvolution(const Command& command) {
-    return !command.epilogue.any() && !command.paramsAs<ConvParams>().int8.floatOutput &&
+    return takesEpilogue(command) && !command.paramsAs<ConvParams>().int8.floatOutput &&
            objection(command).empty();
 }
 

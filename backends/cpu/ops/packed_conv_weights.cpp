@@ -1,8 +1,6 @@
 // Packs the weights that a model stores for the plan of a convolution, once for all sessions.
 #include "backends/cpu/ops/packed_conv_weights.h"
 
-#include <limits>
-
 #include "model/model.h"
 
 namespace mnnc::cpu {
@@ -24,18 +22,10 @@ ConvOptions convOptions(const CpuBackend& backend, const Command& command, const
 }
 
 PostOps postOps(const Command& command) {
-    const ConvParams& params = command.paramsAs<ConvParams>();
     PostOps post;
     post.act = command.epilogue.act;
     post.lo = command.epilogue.lo;
     post.hi = command.epilogue.hi;
-    if (params.relu6) {
-        post.lo = 0;
-        post.hi = 6;
-    } else if (params.relu) {
-        post.lo = 0;
-        post.hi = std::numeric_limits<float>::max();
-    }
     return post;
 }
 

@@ -90,10 +90,9 @@ StorageChoice convolutionStorage(const VulkanBackend& backend, const Command& co
     return choice;
 }
 
-// A clamp of the file's own comes before anything that follows. The CPU takes these epilogues as well, where it has to.
+// The CPU takes these epilogues as well, where it has to.
 bool fusesConvolution(const VulkanBackend& backend, const Command& command) {
-    const auto* params = command.paramsIf<ConvParams>();
-    return params && !params->relu && !params->relu6 && canPack(*command.outputs[0]) &&
+    return command.params && canPack(*command.outputs[0]) &&
            (!command.epilogue.residual || backend.limits().storageBuffers > kConvBuffers);
 }
 
@@ -114,11 +113,10 @@ ConvCase::ConvCase(const Command& command)
     strideY = params.strideY, strideX = params.strideX;
     dilateY = params.dilateY, dilateX = params.dilateX;
     const Epilogue& epilogue = command.epilogue;
-    const bool own = params.relu || params.relu6;  // then there is no epilogue
     adds = epilogue.residual;
-    finish = static_cast<uint32_t>(epilogue.act) << 1 | static_cast<uint32_t>(own || epilogue.clips());
-    low = own ? 0 : epilogue.lo;
-    high = !own ? epilogue.hi : params.relu6 ? 6.0f : std::numeric_limits<float>::max();
+    finish = static_cast<uint32_t>(epilogue.act) << 1 | static_cast<uint32_t>(epilogue.clips());
+    low = epilogue.lo;
+    high = epilogue.hi;
     inBlocks = ceilDiv(w.ic, kPack);
     outBlocks = ceilDiv(w.oc, kPack);
     groupIn = w.ic / w.groups;

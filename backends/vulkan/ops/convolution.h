@@ -16,7 +16,7 @@ struct ConvCase {
     ConvWindow w;
     int64_t strideY, strideX, dilateY, dilateX;
     bool transposed, tensorWeights;
-    // What follows the sum, see conv_store.glsl: of the parameters or of the epilogue.
+    // The epilogue, see conv_store.glsl.
     bool adds;        // a residual, the last input
     uint32_t finish;  // kFinish of the kernels
     float low, high;  // of the clamp
