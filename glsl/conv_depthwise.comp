@@ -11,9 +11,9 @@ layout(constant_id = 2) const int kKernelX = 3;
 layout(constant_id = 3) const int kStrideY = 1;
 layout(constant_id = 4) const int kDilateY = 1;
 layout(constant_id = 5) const int kRows = 4;
-layout(constant_id = 6) const bool kShare = true;  // load whole columns of the window once
-layout(constant_id = 7) const uint kFinish = 0;
-const int kSpan = kShare ? (kRows - 1) * kStrideY + (kKernelY - 1) * kDilateY + 1 : 1;
+layout(constant_id = 6) const bool kShareRows = true;  // load whole columns of the window once
+layout(constant_id = 7) const uint kPostOps = 0;
+const int kSpan = kShareRows ? (kRows - 1) * kStrideY + (kKernelY - 1) * kDilateY + 1 : 1;
 
 PUSH(uint total; uint strips; uint blocks; int ih; int iw; int oh; int ow; int strideX; int top; int left;
      int dilateX; float low; float high;);
@@ -37,7 +37,7 @@ void main() {
 
     VALUE4 sums[kRows];
     [[unroll]] for (int r = 0; r < kRows; ++r) sums[r] = VALUE4(0);
-    if (kShare) {
+    if (kShareRows) {
         for (int kx = 0; kx < kKernelX; ++kx) {
             const int ix = x0 + kx * push.dilateX;
             if (uint(ix) >= uint(push.iw)) continue;
@@ -66,6 +66,6 @@ void main() {
     const VALUE4 add = bias[block];
     [[unroll]] for (int r = 0; r < kRows; ++r) {
         const uint at = plane * uint(push.oh * push.ow) + uint((y + r) * push.ow + x);
-        if (y + r < push.oh) destination[at] = ELEM4(finished(sums[r], add, at));
+        if (y + r < push.oh) destination[at] = ELEM4(convResult(sums[r], add, at));
     }
 }

@@ -9,7 +9,7 @@ layout(constant_id = 1) const int kKernelY = 2;
 layout(constant_id = 2) const int kKernelX = 2;
 layout(constant_id = 3) const int kStrideY = 2;
 layout(constant_id = 4) const int kStrideX = 2;
-layout(constant_id = 5) const uint kFinish = 0;
+layout(constant_id = 5) const uint kPostOps = 0;
 
 PUSH(uint total; uint blocks; int ih; int iw; int oh; int ow; int top; int left; int dilateY; int dilateX;
      float low; float high;);
@@ -40,5 +40,5 @@ void main() {
                    VALUE4(weights[uint(ky * kKernelX + kx) * push.blocks + block]);
         }
     }
-    destination[i] = ELEM4(finished(sum, bias[block], i));
+    destination[i] = ELEM4(convResult(sum, bias[block], i));
 }

@@ -8,7 +8,7 @@
 
 layout(constant_id = 1) const bool kTransposed = false;
 layout(constant_id = 2) const bool kBias = false;
-layout(constant_id = 3) const uint kFinish = 0;
+layout(constant_id = 3) const uint kPostOps = 0;
 
 PUSH(uint total; uint blocks; uint inBlocks; uint channels; uint groupIn; uint groupOut; int kh; int kw; int ih;
      int iw; int oh; int ow; int strideY; int strideX; int top; int left; int dilateY; int dilateX; float low;
@@ -70,5 +70,5 @@ void main() {
         sum[lane] = total;
         if (kBias) add[lane] = VALUE(bias[oc]);
     }
-    destination[i] = ELEM4(finished(sum, add, i));
+    destination[i] = ELEM4(convResult(sum, add, i));
 }

@@ -22,7 +22,7 @@ layout(constant_id = 4) const uint kQuads = 2;
 layout(constant_id = 5) const uint kDepth = 4;
 layout(constant_id = 6) const uint kForm = 0;  // what follows
 layout(constant_id = 7) const uint kTail = 0;  // channels in the last input block; 0: all four
-layout(constant_id = 8) const uint kFinish = 0;
+layout(constant_id = 8) const uint kPostOps = 0;
 layout(constant_id = 9) const bool kPartial = false;  // raw sums of a slice of the depth, for conv_gemm_combine
 const uint kPoint = 0, kWindow = 1, kTransposed = 2;
 
@@ -203,7 +203,7 @@ void main() {
                     if (kPartial)
                         partial[slicePart + at] = sums[p * kQuads + q];
                     else
-                        destination[at] = ELEM4(finished(sums[p * kQuads + q], bias[quadBase + quad], at));
+                        destination[at] = ELEM4(convResult(sums[p * kQuads + q], bias[quadBase + quad], at));
                 }
             }
         }

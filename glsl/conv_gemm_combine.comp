@@ -4,7 +4,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 
-layout(constant_id = 1) const uint kFinish = 0;
+layout(constant_id = 1) const uint kPostOps = 0;
 PUSH(uint total; uint slices; uint blocks; uint plane; float low; float high;);
 layout(binding = 0) readonly buffer Partial { vec4 partial[]; };
 layout(binding = 1) readonly buffer Bias { vec4 bias[]; };
@@ -17,5 +17,5 @@ void main() {
     if (i >= push.total) return;
     VALUE4 sum = VALUE4(0);
     for (uint s = 0; s < push.slices; ++s) sum += partial[s * push.total + i];
-    destination[i] = ELEM4(finished(sum, bias[i / push.plane % push.blocks], i));
+    destination[i] = ELEM4(convResult(sum, bias[i / push.plane % push.blocks], i));
 }

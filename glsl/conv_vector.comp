@@ -10,7 +10,7 @@ layout(constant_id = 1) const uint kQuadThreads = 4;
 layout(constant_id = 2) const uint kSlices = 16;  // a power of two; the local size is the product of both
 layout(constant_id = 3) const uint kPixels = 1;
 layout(constant_id = 4) const uint kTail = 0;  // channels in the last input block; 0: all four
-layout(constant_id = 5) const uint kFinish = 0;
+layout(constant_id = 5) const uint kPostOps = 0;
 
 PUSH(uint quadTiles; uint pixels; uint plane; uint inBlocks; uint outBlocks; uint quads; uint firstQuad;
      float low; float high;);
@@ -69,6 +69,6 @@ void main() {
         const VALUE4 sum = parts[slice * kQuadThreads * kSlices + thread % kQuadThreads];
         const uint out_ = push.firstQuad + quad;
         const uint at = (n * push.outBlocks + out_) * push.plane + place;
-        destination[at] = ELEM4(finished(sum, bias[out_], at));
+        destination[at] = ELEM4(convResult(sum, bias[out_], at));
     }
 }

@@ -1,2 +1,2 @@
-/* The loader is opened at run time: nothing here links to it. */
+/* volk, compiled in: it opens the Vulkan loader at run time, so that the library does not link to it. */
 #include <volk.c>

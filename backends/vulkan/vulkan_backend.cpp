@@ -1,3 +1,4 @@
+// Creates executions, chooses pipelines and uploads weights for one session.
 #include "backends/vulkan/vulkan_backend.h"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 #include "backends/vulkan/device/result.h"
 #include "backends/vulkan/fusions/patterns.h"
 #include "backends/vulkan/ops/table.h"
-#include "backends/vulkan/segment.h"
+#include "backends/vulkan/recorded_batch.h"
 #include "base/error.h"
 #include "base/half.h"
 
@@ -59,10 +60,10 @@ bool VulkanBackend::supports(const Command& command, std::string& reason) const 
                 return false;
             }
             // Either storage must fit a binding and 32-bit indexes.
-            Tensor most = *tensor;
-            most.pack = canPack(most) ? kPack : 1;
-            if (most.storageElements() > INT32_MAX ||
-                roundUp(most.storageBytes(), 16) > limits_.storageRange) {
+            Tensor largest = *tensor;
+            largest.pack = canPack(largest) ? kPack : 1;
+            if (largest.storageElements() > INT32_MAX ||
+                roundUp(largest.storageBytes(), 16) > limits_.storageRange) {
                 reason = format("a tensor of shape %s exceeds what the device binds at once (%lld bytes)",
                                 tensor->shape.text().c_str(), static_cast<long long>(limits_.storageRange));
                 return false;
@@ -102,7 +103,7 @@ DeviceBlockPtr VulkanBackend::allocate(int64_t bytes, DeviceUse use) {
 }
 
 std::unique_ptr<Execution> VulkanBackend::record(std::vector<std::unique_ptr<Execution>> executions) {
-    return std::make_unique<Segment>(*this, std::move(executions));
+    return std::make_unique<RecordedBatch>(*this, std::move(executions));
 }
 
 const Pipeline& VulkanBackend::pipeline(const std::string& shader, DataType type, uint32_t buffers,

@@ -91,7 +91,7 @@ class VulkanBackend final : public DeviceBackend {
     VkCommandPool commandPool_ = VK_NULL_HANDLE;
 };
 
-// Whether a tensor is stored channel-packed here, and its extents as kernels see them: [n][c/4][plane][4].
+// The extents of a channel-packed tensor as kernels see them: [n][c/4][plane][4].
 struct Packed {
     int64_t n, c, blocks, plane;
     explicit Packed(const Tensor& tensor)

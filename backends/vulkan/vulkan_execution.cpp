@@ -1,3 +1,4 @@
+// Binds the memory of tensors and scratch to dispatches.
 #include "backends/vulkan/vulkan_execution.h"
 
 namespace mnnc::vulkan {

@@ -27,7 +27,7 @@ class VulkanExecution : public Execution {
     // The host's part of a run with a report, once the device is done: may not allocate, nor throw but an Error about
     // contents of tensors.
     virtual void afterRun() const {}
-    void onExecute() final {}  // recorded ones run as a whole
+    void onExecute() final {}  // the RecordedBatch runs all of them
 
   protected:
     VulkanBackend& backend() const noexcept { return backend_; }

@@ -1,3 +1,4 @@
+// Registers the Vulkan backend and lists its devices.
 #include "backends/vulkan/vulkan_runtime.h"
 
 #include "backends/vulkan/vulkan_backend.h"

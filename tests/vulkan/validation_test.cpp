@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "backends/vulkan/device/result.h"
-#include "backends/vulkan/segment.h"
+#include "backends/vulkan/recorded_batch.h"
 #include "backends/vulkan/vulkan_execution.h"
 #include "backends/vulkan/vulkan_runtime.h"
 #include "vulkan_harness.h"

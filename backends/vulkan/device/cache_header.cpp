@@ -1,3 +1,4 @@
+// Writes and checks the header in front of a stored pipeline cache.
 #include "backends/vulkan/device/cache_header.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Creates, shares and destroys a VkDevice, submits command buffers and counts objects.
 #include "backends/vulkan/device/device.h"
 
 #include <unistd.h>
@@ -21,9 +22,9 @@ std::shared_ptr<Device> Device::get(const std::string& wanted, bool software) {
         if (auto device = one.lock(); device && device->usable() && !device->lost() &&
                                       device->info_.handle == instance->devices()[index].handle)
             return device;
-    std::shared_ptr<Device> made(new Device(std::move(instance), index));
-    shared.push_back(made);
-    return made;
+    std::shared_ptr<Device> device(new Device(std::move(instance), index));
+    shared.push_back(device);
+    return device;
 }
 
 Device::Device(std::shared_ptr<Instance> instance, size_t index)

@@ -37,7 +37,7 @@ using Counters = std::array<std::atomic<int64_t>, static_cast<size_t>(Count::Las
 class Device {
   public:
     // The one in use, or a new one. Arguments as of Instance::choose. Throws Error(BackendMissing) when there
-    // is none, OutOfMemory or DriverError when it cannot be made.
+    // is none, OutOfMemory or DriverError when it cannot be created.
     static std::shared_ptr<Device> get(const std::string& wanted, bool software);
     ~Device();
     Device(const Device&) = delete;
@@ -62,7 +62,7 @@ class Device {
     void count(Count kind, int64_t change) noexcept {
         counters()[static_cast<size_t>(kind)].fetch_add(change, std::memory_order_relaxed);
     }
-    // Of the whole process: objects of devices that are gone must be gone too.
+    // Counts of the whole process: objects of devices that are gone must be gone too.
     static Counters& counters() noexcept;
 
   private:

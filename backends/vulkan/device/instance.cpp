@@ -1,3 +1,4 @@
+// Loads the Vulkan loader, creates the VkInstance, and describes and chooses physical devices.
 #include "backends/vulkan/device/instance.h"
 
 #include <strings.h>
@@ -168,10 +169,10 @@ std::shared_ptr<Instance> Instance::get() {
     }
     // One allocation: without memory for a control block of its own, a finished instance would be destroyed here, and
     // its destructor takes the lock.
-    struct Made final : Instance {};
-    const auto made = std::make_shared<Made>();
-    shared = made;
-    return made;
+    struct Shareable final : Instance {};
+    const auto instance = std::make_shared<Shareable>();
+    shared = instance;
+    return instance;
 }
 
 Instance::Instance() : process_(getpid()) {

@@ -1,5 +1,5 @@
-// The Vulkan loader and one VkInstance, and the devices it lists. Shared by all devices in use; made again
-// when somebody asks after the last one went.
+// The Vulkan loader and one VkInstance, and the devices it lists. Shared by all devices in use; created again
+// when it is needed after the last one was destroyed.
 #pragma once
 #include <volk.h>
 
@@ -10,7 +10,7 @@
 
 namespace mnnc::vulkan {
 
-// What a physical device is and can do.
+// The properties and abilities of a physical device.
 struct DeviceInfo {
     VkPhysicalDevice handle = VK_NULL_HANDLE;
     std::string name, driver;

@@ -1,3 +1,4 @@
+// Allocates blocks from chunks of device memory and merges freed ones.
 #include "backends/vulkan/device/memory.h"
 
 #include <algorithm>
@@ -29,7 +30,7 @@ int64_t MemoryPool::alignment() const noexcept {
         std::max<VkDeviceSize>({limits.minStorageBufferOffsetAlignment, limits.nonCoherentAtomSize, 64}));
 }
 
-// The type with all required, most wanted and fewest unwanted properties; -1: none.
+// The type with all required, the largest number of wanted and the smallest of unwanted properties; -1: none.
 int MemoryPool::findType(uint32_t allowed, DeviceUse use) const {
     const DeviceInfo& info = device_.info();
     const bool discrete = info.type == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
@@ -132,16 +133,16 @@ std::shared_ptr<Block> MemoryPool::allocate(std::shared_ptr<Device> device, int6
         break;
     }
     if (!chunk) {
-        Chunk made;
-        made.use = use;
-        made.bytes = std::max(bytes, kChunkBytes);
-        if (bytes > kChunkBytes / 2) made.bytes = bytes;
+        Chunk fresh;
+        fresh.use = use;
+        fresh.bytes = std::max(bytes, kChunkBytes);
+        if (bytes > kChunkBytes / 2) fresh.bytes = bytes;
         try {
-            makeChunk(made);
-            made.free[0] = made.bytes;
-            chunks_.push_back(std::move(made));
+            makeChunk(fresh);
+            fresh.free[0] = fresh.bytes;
+            chunks_.push_back(std::move(fresh));
         } catch (...) {
-            destroyChunk(made);
+            destroyChunk(fresh);
             throw;
         }
         chunk = &chunks_.back();

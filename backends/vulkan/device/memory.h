@@ -1,4 +1,4 @@
-// Device memory: chunks of VkDeviceMemory with one VkBuffer each, cut into blocks.
+// Device memory: chunks of VkDeviceMemory with one VkBuffer each, divided into blocks.
 #pragma once
 #include <volk.h>
 

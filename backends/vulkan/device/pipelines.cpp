@@ -1,3 +1,4 @@
+// Creates pipelines, their layouts and shader modules on first use.
 #include "backends/vulkan/device/pipelines.h"
 
 #include <algorithm>
@@ -42,8 +43,8 @@ void PipelineFactory::destroy() noexcept {
 }
 
 const PipelineFactory::Layout& PipelineFactory::layout(uint32_t buffers) {
-    Layout& made = layouts_[buffers];
-    if (made.pipeline) return made;
+    Layout& entry = layouts_[buffers];
+    if (entry.pipeline) return entry;
     const VolkDeviceTable& api = device_.api();
     std::vector<VkDescriptorSetLayoutBinding> bindings(buffers);
     for (uint32_t i = 0; i < buffers; ++i)
@@ -51,23 +52,23 @@ const PipelineFactory::Layout& PipelineFactory::layout(uint32_t buffers) {
     VkDescriptorSetLayoutCreateInfo set{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO};
     set.bindingCount = buffers;
     set.pBindings = bindings.data();
-    if (!made.set)
-        check(api.vkCreateDescriptorSetLayout(device_.handle(), &set, nullptr, &made.set),
+    if (!entry.set)
+        check(api.vkCreateDescriptorSetLayout(device_.handle(), &set, nullptr, &entry.set),
               "vkCreateDescriptorSetLayout");
     const VkPushConstantRange push{VK_SHADER_STAGE_COMPUTE_BIT, 0, kMaxPushBytes};
     VkPipelineLayoutCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
     info.setLayoutCount = 1;
-    info.pSetLayouts = &made.set;
+    info.pSetLayouts = &entry.set;
     info.pushConstantRangeCount = 1;
     info.pPushConstantRanges = &push;
-    check(api.vkCreatePipelineLayout(device_.handle(), &info, nullptr, &made.pipeline),
+    check(api.vkCreatePipelineLayout(device_.handle(), &info, nullptr, &entry.pipeline),
           "vkCreatePipelineLayout");
     device_.count(Count::Layout, 1);
-    return made;
+    return entry;
 }
 
 VkShaderModule PipelineFactory::module(const std::string& shader) {
-    VkShaderModule& module = modules_[shader];  // a failure leaves it null, to be made the next time
+    VkShaderModule& module = modules_[shader];  // a failure leaves it null, and the next call tries again
     if (module) return module;
     const std::span<const ShaderCode> all = embeddedShaders();
     const auto code = std::lower_bound(all.begin(), all.end(), shader,
@@ -90,13 +91,13 @@ const Pipeline& PipelineFactory::get(const std::string& shader, uint32_t buffers
     device_.requireUsable();
     const std::lock_guard lock(mutex_);
     const Key key{shader, buffers, constants};
-    Pipeline& made = pipelines_[key];  // as with modules
-    if (made.handle) return made;
+    Pipeline& pipeline = pipelines_[key];  // without a handle after a failure, as modules are
+    if (pipeline.handle) return pipeline;
     const Layout& layouts = layout(buffers);
-    made.layout = layouts.pipeline;
-    made.setLayout = layouts.set;
-    made.buffers = buffers;
-    made.localSize = constants[0];
+    pipeline.layout = layouts.pipeline;
+    pipeline.setLayout = layouts.set;
+    pipeline.buffers = buffers;
+    pipeline.localSize = constants[0];
     std::vector<VkSpecializationMapEntry> entries(constants.size());
     for (uint32_t i = 0; i < entries.size(); ++i) entries[i] = {i, i * 4, 4};
     const VkSpecializationInfo specialization{static_cast<uint32_t>(entries.size()), entries.data(),
@@ -110,10 +111,11 @@ const Pipeline& PipelineFactory::get(const std::string& shader, uint32_t buffers
                   "main",
                   &specialization};
     info.layout = layouts.pipeline;
-    check(device_.api().vkCreateComputePipelines(device_.handle(), cache_, 1, &info, nullptr, &made.handle),
-          "vkCreateComputePipelines");
+    check(
+        device_.api().vkCreateComputePipelines(device_.handle(), cache_, 1, &info, nullptr, &pipeline.handle),
+        "vkCreateComputePipelines");
     device_.count(Count::Pipeline, 1);
-    return made;
+    return pipeline;
 }
 
 std::vector<uint8_t> PipelineFactory::cache() const {

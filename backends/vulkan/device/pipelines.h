@@ -32,7 +32,7 @@ class PipelineFactory {
     void create();
     void destroy() noexcept;
 
-    // The pipeline of `shader` with these constants (constants[0] is the local size); made on first use,
+    // The pipeline of `shader` with these constants (constants[0] is the local size); created on first use,
     // alive as long as the device. Throws OutOfMemory, DriverError, or Internal for an unknown name. Threads:
     // any.
     const Pipeline& get(const std::string& shader, uint32_t buffers, const std::vector<uint32_t>& constants);
@@ -61,7 +61,7 @@ class PipelineFactory {
     VkPipelineCache cache_ = VK_NULL_HANDLE;
     Layout layouts_[kMaxBuffers + 1];
     std::map<std::string, VkShaderModule> modules_;
-    std::map<Key, Pipeline> pipelines_;  // without a handle: could not be made so far
+    std::map<Key, Pipeline> pipelines_;  // without a handle: no attempt to create it has succeeded
 };
 
 }  // namespace mnnc::vulkan

@@ -1,3 +1,4 @@
+// Records dispatches, finds the hazards between them and allocates descriptor sets.
 #include "backends/vulkan/device/recorder.h"
 
 #include <algorithm>
@@ -120,7 +121,7 @@ void Recorder::dispatch(const Pipeline& pipeline, std::span<const Binding> bindi
     std::copy(push.begin(), push.end(), words + 2);
 
     // More groups than an axis takes are folded into y and z; more than that become several dispatches.
-    const int64_t most = maxGroups_;
+    const int64_t limit = maxGroups_;
     for (int64_t first = 0; first < groups;) {
         if (std::any_of(bindings.begin(), bindings.end(),
                         [&](const Binding& b) { return hazards_.conflicts(b); })) {
@@ -130,9 +131,9 @@ void Recorder::dispatch(const Pipeline& pipeline, std::span<const Binding> bindi
         }
         for (const Binding& binding : bindings) hazards_.note(binding);
         const int64_t left = groups - first;
-        const int64_t x = std::min(left, most);
-        const int64_t y = std::min((left + x - 1) / x, most);
-        const int64_t z = std::min((left + x * y - 1) / (x * y), most);
+        const int64_t x = std::min(left, limit);
+        const int64_t y = std::min((left + x - 1) / x, limit);
+        const int64_t z = std::min((left + x * y - 1) / (x * y), limit);
         words[1] = static_cast<uint32_t>(first);
         api.vkCmdPushConstants(buffer_, pipeline.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                                static_cast<uint32_t>(push.size_bytes() + 8), words);

@@ -53,7 +53,7 @@ class Hazards {
 
 class Recorder {
   public:
-    // `maxGroups`: most work groups per axis.
+    // `maxGroups`: the limit of work groups per axis.
     Recorder(Device& device, DescriptorSets& sets, uint32_t maxGroups)
         : device_(device), sets_(sets), maxGroups_(maxGroups) {}
 

@@ -3,8 +3,8 @@
 
 #include "backends/vulkan/ops/channel_values.h"
 #include "backends/vulkan/ops/checks.h"
+#include "backends/vulkan/ops/elementwise_quads.h"
 #include "backends/vulkan/ops/families.h"
-#include "backends/vulkan/ops/quad_map.h"
 #include "backends/vulkan/ops/unary.h"
 
 namespace mnnc::vulkan {
@@ -14,8 +14,8 @@ namespace {
 // One number of parameters for all elements.
 std::unique_ptr<Execution> createFormula(VulkanBackend& backend, const Command& command) {
     const UnaryFormula formula = unaryFormula(command.type, command.params.get(), command.name.c_str());
-    return std::make_unique<QuadMap>(backend, command, "unary", DataType::Float32,
-                                     std::vector<uint32_t>{formula.code}, formula.a, formula.b);
+    return std::make_unique<ElementwiseQuads>(backend, command, "unary", DataType::Float32,
+                                              std::vector<uint32_t>{formula.code}, formula.a, formula.b);
 }
 
 std::unique_ptr<Execution> createPRelu(VulkanBackend& backend, const Command& command) {

@@ -2,8 +2,8 @@
 #include "ops/cast.h"
 
 #include "backends/vulkan/ops/checks.h"
+#include "backends/vulkan/ops/elementwise_quads.h"
 #include "backends/vulkan/ops/families.h"
-#include "backends/vulkan/ops/quad_map.h"
 
 namespace mnnc::vulkan {
 
@@ -26,9 +26,10 @@ bool supportsCast(const VulkanBackend&, const Command& command, std::string& rea
 std::unique_ptr<Execution> createCast(VulkanBackend& backend, const Command& command) {
     const DataType from = command.inputs[0]->type, to = command.outputs[0]->type;
     if (to == DataType::Float32)
-        return std::make_unique<QuadMap>(backend, command, "cast_to_float", to, std::vector<uint32_t>{});
-    return std::make_unique<QuadMap>(backend, command, "cast_to_int", from,
-                                     std::vector<uint32_t>{toBool(command)});
+        return std::make_unique<ElementwiseQuads>(backend, command, "cast_to_float", to,
+                                                  std::vector<uint32_t>{});
+    return std::make_unique<ElementwiseQuads>(backend, command, "cast_to_int", from,
+                                              std::vector<uint32_t>{toBool(command)});
 }
 
 constexpr VulkanOp kCast[] = {{OpType::Cast, supportsCast, storageFollow, createCast}};

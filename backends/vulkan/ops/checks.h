@@ -1,4 +1,4 @@
-// What the `supports` functions of many operators ask first.
+// Checks that the `supports` functions of many operators share.
 #pragma once
 #include <algorithm>
 

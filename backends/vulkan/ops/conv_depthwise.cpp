@@ -1,4 +1,4 @@
-// One filter per channel, both ways.
+// Depthwise convolutions and deconvolutions.
 #include <algorithm>
 
 #include "backends/vulkan/ops/convolution.h"
@@ -8,17 +8,17 @@ namespace mnnc::vulkan {
 namespace {
 
 constexpr int64_t kMaxSpan = 12;               // input rows an invocation holds
-constexpr int64_t kManyInvocations = 1 << 15;  // so many that each may make several outputs
+constexpr int64_t kManyInvocations = 1 << 15;  // with so many, each may compute several outputs
 
 class ConvDepthwise final : public ConvExecution {
   public:
     using ConvExecution::ConvExecution;
 
     void onResize() override {
-        bias_ = storedBias(true);
+        bias_ = packedBias(true);
         weights_ = backend().weights(command_.params, "conv depthwise", c_.taps * c_.outBlocks * kPack,
                                      [&](std::vector<float>& values) {
-                                         const FloatView weights = storedWeights();
+                                         const FloatView weights = modelWeights();
                                          const int64_t row = c_.outBlocks * kPack;
                                          for (int64_t oc = 0; oc < c_.w.oc; ++oc)
                                              for (int64_t t = 0; t < c_.taps; ++t)
@@ -27,15 +27,15 @@ class ConvDepthwise final : public ConvExecution {
                                      });
         const auto word = [](int64_t value) { return static_cast<uint32_t>(value); };
         if (c_.transposed) {
-            pipeline_ = &storingPipeline(
+            pipeline_ = &outputPipeline(
                 "conv_depthwise_transposed", 4, 64,
-                {word(c_.w.kh), word(c_.w.kw), word(c_.strideY), word(c_.strideX), c_.finish});
+                {word(c_.w.kh), word(c_.w.kw), word(c_.strideY), word(c_.strideX), c_.postOps.code});
             return;
         }
         chooseRows();
-        pipeline_ = &storingPipeline("conv_depthwise", 4, 64,
-                                     {word(c_.w.kh), word(c_.w.kw), word(c_.strideY), word(c_.dilateY),
-                                      word(rows_), share_, c_.finish});
+        pipeline_ = &outputPipeline("conv_depthwise", 4, 64,
+                                    {word(c_.w.kh), word(c_.w.kw), word(c_.strideY), word(c_.dilateY),
+                                     word(rows_), sharesRows_, c_.postOps.code});
     }
 
     void encode(Recorder& recorder) override {
@@ -52,7 +52,7 @@ class ConvDepthwise final : public ConvExecution {
             push.u(c_.strideX).u(w.padTop).u(w.padLeft).u(c_.dilateX);
         recorder.dispatch(*pipeline_,
                           withResidual({reads(input_), reads(*weights_), reads(*bias_), writes(output_)}),
-                          push.f(c_.low).f(c_.high), ceilDiv(total, pipeline_->localSize));
+                          push.f(c_.postOps.lo).f(c_.postOps.hi), ceilDiv(total, pipeline_->localSize));
     }
 
   private:
@@ -67,12 +67,12 @@ class ConvDepthwise final : public ConvExecution {
             rows_ = rows;
             break;
         }
-        share_ = rows_ > 1;
+        sharesRows_ = rows_ > 1;
     }
 
     VulkanBackend::WeightsPtr weights_, bias_;
     int64_t rows_ = 1;
-    bool share_ = false;
+    bool sharesRows_ = false;
     const Pipeline* pipeline_ = nullptr;
 };
 

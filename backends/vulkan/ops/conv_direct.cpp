@@ -15,13 +15,13 @@ class ConvDirect final : public ConvExecution {
         if (!c_.tensorWeights) {
             weights_ = backend().weights(
                 command_.params, "conv direct", c_.w.weightCount, [&](std::vector<float>& values) {
-                    const FloatView weights = storedWeights();
+                    const FloatView weights = modelWeights();
                     std::copy(weights.span().begin(), weights.span().end(), values.begin());
                 });
-            bias_ = storedBias(false);
+            bias_ = packedBias(false);
         }
         const bool hasBias = !c_.tensorWeights || command_.operands() > 2;
-        pipeline_ = &storingPipeline("conv_direct", 4, 64, {c_.transposed, hasBias, c_.finish});
+        pipeline_ = &outputPipeline("conv_direct", 4, 64, {c_.transposed, hasBias, c_.postOps.code});
     }
 
     void encode(Recorder& recorder) override {
@@ -52,8 +52,8 @@ class ConvDirect final : public ConvExecution {
                               .u(w.padLeft)
                               .u(c_.dilateY)
                               .u(c_.dilateX)
-                              .f(c_.low)
-                              .f(c_.high),
+                              .f(c_.postOps.lo)
+                              .f(c_.postOps.hi),
                           ceilDiv(total, pipeline_->localSize));
     }
 

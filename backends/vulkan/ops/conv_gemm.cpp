@@ -10,7 +10,7 @@ namespace mnnc::vulkan {
 namespace {
 
 constexpr int64_t kMaxSlices = 16;
-constexpr int64_t kStepsPerSlice = 8;  // at least
+constexpr int64_t kStepsPerSlice = 8;  // the minimum
 
 struct Tile {
     uint32_t pixelThreads, quadThreads, pixels, quads;
@@ -41,9 +41,9 @@ class ConvGemm final : public ConvExecution {
         : ConvExecution(backend, command), weights_(backend, c_) {}
 
     void onResize() override {
-        parts_ = weights_.prepare(backend(), command_.params, name());
-        bias_ = storedBias(true);
-        form_ = c_.point() ? Form::Point : c_.transposed ? Form::Transposed : Form::Window;
+        weightSlices_ = weights_.prepare(backend(), command_.params, name());
+        bias_ = packedBias(true);
+        form_ = c_.isPointwise() ? Form::Point : c_.transposed ? Form::Transposed : Form::Window;
         plan_ = choosePlan();
         const Tile& t = plan_.tile;
         const auto tail = static_cast<uint32_t>(c_.groupIn % kPack);
@@ -51,25 +51,25 @@ class ConvGemm final : public ConvExecution {
         std::vector<uint32_t> constants = {
             t.pixelThreads, t.quadThreads, t.pixels, t.quads, t.depth(), static_cast<uint32_t>(form_), tail};
         if (!partial) {
-            constants.insert(constants.end(), {c_.finish, false});
-            pipeline_ = &storingPipeline("conv_gemm", 4, t.threads(), constants);
+            constants.insert(constants.end(), {c_.postOps.code, false});
+            pipeline_ = &outputPipeline("conv_gemm", 4, t.threads(), constants);
             return;
         }
         constants.insert(constants.end(), {0u, true});
         pipeline_ = &backend().pipeline("conv_gemm", output_.type, 4, t.threads(), constants);
-        combine_ = &storingPipeline("conv_gemm_combine", 3, 64, {c_.finish});
+        combine_ = &outputPipeline("conv_gemm_combine", 3, 64, {c_.postOps.code});
         requestScratch(partialBytes());
     }
 
     void encode(Recorder& recorder) override {
         const ConvWindow& w = c_.w;
-        const bool moves = form_ == Form::Transposed;
+        const bool transposed = form_ == Form::Transposed;
         const int64_t quads = outputQuads();
         const auto positive = [](int64_t value, int64_t stride) {
             return (value % stride + stride) % stride;
         };
-        for (const ConvGemmWeights::Part& part : parts_) {
-            const int64_t quadTiles = ceilDiv(part.quads, plan_.tile.tileQuads());
+        for (const ConvGemmWeights::Slice& slice : weightSlices_) {
+            const int64_t quadTiles = ceilDiv(slice.quads, plan_.tile.tileQuads());
             const int64_t pixelTiles = ceilDiv(phasePixels(), plan_.tile.tilePixels());
             const Push push = Push()
                                   .u(quadTiles)
@@ -81,65 +81,65 @@ class ConvGemm final : public ConvExecution {
                                   .u(c_.inBlocks)
                                   .u(weights_.depthBlocks())
                                   .u(c_.outBlocks)
-                                  .u(part.quads)
-                                  .u(part.first)
+                                  .u(slice.quads)
+                                  .u(slice.first)
                                   .u(w.ih)
                                   .u(w.iw)
                                   .u(w.oh)
                                   .u(w.ow)
                                   .u(c_.strideY)
                                   .u(c_.strideX)
-                                  .u(moves ? positive(-w.padTop, c_.strideY) : w.padTop)
-                                  .u(moves ? positive(-w.padLeft, c_.strideX) : w.padLeft)
-                                  .u(moves ? -c_.dilateY / std::gcd(c_.strideY, c_.dilateY) : c_.dilateY)
-                                  .u(moves ? -c_.dilateX / std::gcd(c_.strideX, c_.dilateX) : c_.dilateX)
+                                  .u(transposed ? positive(-w.padTop, c_.strideY) : w.padTop)
+                                  .u(transposed ? positive(-w.padLeft, c_.strideX) : w.padLeft)
+                                  .u(transposed ? -c_.dilateY / std::gcd(c_.strideY, c_.dilateY) : c_.dilateY)
+                                  .u(transposed ? -c_.dilateX / std::gcd(c_.strideX, c_.dilateX) : c_.dilateX)
                                   .u(w.kh)
                                   .u(w.kw)
                                   .u(c_.dilateY)
                                   .u(c_.dilateX)
                                   .u(w.padTop)
                                   .u(w.padLeft)
-                                  .f(c_.low)
-                                  .f(c_.high);
+                                  .f(c_.postOps.lo)
+                                  .f(c_.postOps.hi);
             const std::vector<Binding> bindings = {
-                reads(input_), reads(*part.block), reads(*bias_),
+                reads(input_), reads(*slice.block), reads(*bias_),
                 combine_ ? scratch(0, partialBytes(), true) : writes(output_)};
             recorder.dispatch(*pipeline_, combine_ ? bindings : withResidual(bindings), push,
                               quadTiles * pixelTiles * w.groups * plan_.slices * phases());
         }
         if (!combine_) return;
-        recorder.dispatch(*combine_,
-                          withResidual({scratch(0, partialBytes(), false), reads(*bias_), writes(output_)}),
-                          Push().u(quads).u(plan_.slices).u(c_.outBlocks).u(w.oh * w.ow).f(c_.low).f(c_.high),
-                          ceilDiv(quads, combine_->localSize));
+        recorder.dispatch(
+            *combine_, withResidual({scratch(0, partialBytes(), false), reads(*bias_), writes(output_)}),
+            Push().u(quads).u(plan_.slices).u(c_.outBlocks).u(w.oh * w.ow).f(c_.postOps.lo).f(c_.postOps.hi),
+            ceilDiv(quads, combine_->localSize));
     }
 
   private:
     enum class Form : uint8_t { Point, Window, Transposed };
 
     int64_t phases() const { return form_ == Form::Transposed ? c_.strideY * c_.strideX : 1; }
-    // Of the first phase, which has the most.
+    // Pixels of the first phase: no other one has more.
     int64_t phasePixels() const {
-        const bool moves = form_ == Form::Transposed;
-        return c_.w.batch * ceilDiv(c_.w.oh, moves ? c_.strideY : 1) *
-               ceilDiv(c_.w.ow, moves ? c_.strideX : 1);
+        const bool transposed = form_ == Form::Transposed;
+        return c_.w.batch * ceilDiv(c_.w.oh, transposed ? c_.strideY : 1) *
+               ceilDiv(c_.w.ow, transposed ? c_.strideX : 1);
     }
     int64_t depth() const {
-        const auto most = [&](int64_t kernel, int64_t stride, int64_t dilate) {
+        const auto phaseTaps = [&](int64_t kernel, int64_t stride, int64_t dilate) {
             return form_ == Form::Transposed ? ceilDiv(kernel, stride / std::gcd(stride, dilate)) : kernel;
         };
-        return most(c_.w.kh, c_.strideY, c_.dilateY) * most(c_.w.kw, c_.strideX, c_.dilateX) *
+        return phaseTaps(c_.w.kh, c_.strideY, c_.dilateY) * phaseTaps(c_.w.kw, c_.strideX, c_.dilateX) *
                weights_.depthBlocks();
     }
     int64_t outputQuads() const { return c_.w.batch * c_.outBlocks * c_.w.oh * c_.w.ow; }
     int64_t partialBytes() const { return plan_.slices * outputQuads() * 16; }
 
-    // The tile that wastes little, keeps sums in registers and still fills the device.
+    // Chooses the tile that wastes little, keeps sums in registers and still fills the device.
     Plan choosePlan() const {
         const bool integrated = backend().gpu()->info().type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
         const double enough = integrated ? 4096 : 32768;  // invocations
         const Limits& limits = backend().limits();
-        const int64_t quads = weights_.quadsPerPart();
+        const int64_t quads = weights_.quadsPerSlice();
         Plan best;
         for (const Tile& tile : kTiles) {
             // Integrated devices have few registers.
@@ -154,9 +154,9 @@ class ConvGemm final : public ConvExecution {
             const double invocations = static_cast<double>(tiles * c_.w.groups * phases()) * tile.threads();
             Plan plan{tile, 1, 0, 0};
             if (invocations < enough / 2) {
-                const int64_t most = ceilDiv(depth(), tile.depth()) / kStepsPerSlice;
+                const int64_t maxSlices = ceilDiv(depth(), tile.depth()) / kStepsPerSlice;
                 const auto wanted = static_cast<int64_t>(enough / invocations);
-                plan.slices = std::clamp<int64_t>(std::min(most, wanted), 1, kMaxSlices);
+                plan.slices = std::clamp<int64_t>(std::min(maxSlices, wanted), 1, kMaxSlices);
                 if (plan.slices * outputQuads() * 16 > limits.storageRange) plan.slices = 1;
             }
             plan.sliceDepth = roundUp(ceilDiv(depth(), plan.slices), tile.depth());
@@ -170,7 +170,7 @@ class ConvGemm final : public ConvExecution {
     }
 
     const ConvGemmWeights weights_;
-    std::vector<ConvGemmWeights::Part> parts_;
+    std::vector<ConvGemmWeights::Slice> weightSlices_;
     VulkanBackend::WeightsPtr bias_;
     Form form_ = Form::Window;
     Plan plan_;

@@ -1,4 +1,4 @@
-// Fully connected layers: products with so few pixels that the depth has to be shared out.
+// Fully connected layers: products with so few pixels that several invocations share the depth of an output.
 #include <algorithm>
 #include <bit>
 
@@ -21,39 +21,40 @@ class ConvVector final : public ConvExecution {
         : ConvExecution(backend, command), weights_(backend, c_) {}
 
     void onResize() override {
-        parts_ = weights_.prepare(backend(), command_.params, name());
-        bias_ = storedBias(true);
+        weightSlices_ = weights_.prepare(backend(), command_.params, name());
+        bias_ = packedBias(true);
         const uint32_t threads = threadsOf(backend());
-        pixels_ = std::min(kPixels, std::bit_ceil(static_cast<uint32_t>(all())));
-        pipeline_ = &storingPipeline("conv_vector", 4, threads,
-                                     {kQuadThreads, threads / kQuadThreads, pixels_,
-                                      static_cast<uint32_t>(c_.w.ic % kPack), c_.finish});
+        pixels_ = std::min(kPixels, std::bit_ceil(static_cast<uint32_t>(pixelCount())));
+        pipeline_ = &outputPipeline("conv_vector", 4, threads,
+                                    {kQuadThreads, threads / kQuadThreads, pixels_,
+                                     static_cast<uint32_t>(c_.w.ic % kPack), c_.postOps.code});
     }
 
     void encode(Recorder& recorder) override {
-        for (const ConvGemmWeights::Part& part : parts_) {
-            const int64_t quadTiles = ceilDiv(part.quads, kQuadThreads);
+        for (const ConvGemmWeights::Slice& slice : weightSlices_) {
+            const int64_t quadTiles = ceilDiv(slice.quads, kQuadThreads);
             recorder.dispatch(
-                *pipeline_, withResidual({reads(input_), reads(*part.block), reads(*bias_), writes(output_)}),
+                *pipeline_,
+                withResidual({reads(input_), reads(*slice.block), reads(*bias_), writes(output_)}),
                 Push()
                     .u(quadTiles)
-                    .u(all())
+                    .u(pixelCount())
                     .u(c_.w.oh * c_.w.ow)
                     .u(c_.inBlocks)
                     .u(c_.outBlocks)
-                    .u(part.quads)
-                    .u(part.first)
-                    .f(c_.low)
-                    .f(c_.high),
-                quadTiles * ceilDiv(all(), pixels_));
+                    .u(slice.quads)
+                    .u(slice.first)
+                    .f(c_.postOps.lo)
+                    .f(c_.postOps.hi),
+                quadTiles * ceilDiv(pixelCount(), pixels_));
         }
     }
 
   private:
-    int64_t all() const { return c_.w.batch * c_.w.oh * c_.w.ow; }
+    int64_t pixelCount() const { return c_.w.batch * c_.w.oh * c_.w.ow; }
 
     const ConvGemmWeights weights_;
-    std::vector<ConvGemmWeights::Part> parts_;
+    std::vector<ConvGemmWeights::Slice> weightSlices_;
     VulkanBackend::WeightsPtr bias_;
     uint32_t pixels_ = 1;
     const Pipeline* pipeline_ = nullptr;
@@ -61,9 +62,9 @@ class ConvVector final : public ConvExecution {
 
 }  // namespace
 
-bool convIsVector(const VulkanBackend& backend, const ConvCase& c) {
+bool convIsVector(const VulkanBackend& backend, const ConvGeometry& c) {
     const uint32_t threads = threadsOf(backend);
-    return c.point() && c.w.groups == 1 && c.w.batch * c.w.oh * c.w.ow <= kMaxPixels &&
+    return c.isPointwise() && c.w.groups == 1 && c.w.batch * c.w.oh * c.w.ow <= kMaxPixels &&
            threads >= kQuadThreads * kPixels && threads * kPixels * 16 <= backend.limits().sharedMemory;
 }
 

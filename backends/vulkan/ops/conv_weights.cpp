@@ -1,3 +1,4 @@
+// Packs the weights of convolutions that are matrix products, in slices that one binding takes.
 #include <algorithm>
 #include <numeric>
 
@@ -5,14 +6,14 @@
 
 namespace mnnc::vulkan {
 
-ConvGemmWeights::ConvGemmWeights(const VulkanBackend& backend, const ConvCase& c) : c_(c) {
+ConvGemmWeights::ConvGemmWeights(const VulkanBackend& backend, const ConvGeometry& c) : c_(c) {
     const int64_t rows =
         checkedMul(checkedMul(c.w.groups, c.taps, "weights"), depthBlocks() * kPack, "weights");
     const int64_t quadBytes = checkedMul(rows, kPack * (backend.half() ? 2 : 4), "weights");
-    perPart_ = std::min(quads(), backend.limits().storageRange / quadBytes);
+    perSlice_ = std::min(quads(), backend.limits().storageRange / quadBytes);
     // Kernels index weights in quads with 32 bits; blocks of several groups hold all quads of each.
-    if (rows * perPart_ > INT32_MAX) perPart_ = INT32_MAX / rows;
-    if (c.w.groups > 1 && perPart_ < quads()) perPart_ = 0;
+    if (rows * perSlice_ > INT32_MAX) perSlice_ = INT32_MAX / rows;
+    if (c.w.groups > 1 && perSlice_ < quads()) perSlice_ = 0;
 }
 
 std::vector<int64_t> ConvGemmWeights::tapOrder() const {
@@ -34,14 +35,14 @@ std::vector<int64_t> ConvGemmWeights::tapOrder() const {
 }
 
 // Four output channels at a time: their weights are read in order.
-void ConvGemmWeights::pack(const float* weights, const std::vector<int64_t>& order, const Part& part,
+void ConvGemmWeights::pack(const float* weights, const std::vector<int64_t>& order, const Slice& slice,
                            float* out) const {
-    const int64_t rowFloats = part.quads * kPack;
+    const int64_t rowFloats = slice.quads * kPack;
     const int64_t rowsPerTap = depthBlocks() * kPack;
     for (int64_t group = 0; group < c_.w.groups; ++group) {
         const float* from = weights + group * c_.groupIn * c_.groupOut * c_.taps;
         for (int64_t o = 0; o < rowFloats; ++o) {
-            const int64_t oc = part.first * kPack + o;
+            const int64_t oc = slice.first * kPack + o;
             if (oc >= c_.groupOut) break;
             for (int64_t ic = 0; ic < c_.groupIn; ++ic) {
                 const int64_t at = (c_.transposed ? ic * c_.groupOut + oc : oc * c_.groupIn + ic) * c_.taps;
@@ -53,31 +54,31 @@ void ConvGemmWeights::pack(const float* weights, const std::vector<int64_t>& ord
     }
 }
 
-std::vector<ConvGemmWeights::Part> ConvGemmWeights::prepare(VulkanBackend& backend, const ParamsPtr& params,
-                                                            const char* name) const {
+std::vector<ConvGemmWeights::Slice> ConvGemmWeights::prepare(VulkanBackend& backend, const ParamsPtr& params,
+                                                             const char* name) const {
     const auto& conv = paramsAs<ConvParams>(params.get(), name);
     const std::vector<int64_t> order = tapOrder();
-    // What the order of the taps depends on besides the parameters.
+    // The order of the taps depends on this besides the parameters.
     const std::string phases =
         c_.transposed ? format(" phases %lld %lld",
                                static_cast<long long>((c_.w.padTop % c_.strideY + c_.strideY) % c_.strideY),
                                static_cast<long long>((c_.w.padLeft % c_.strideX + c_.strideX) % c_.strideX))
                       : std::string();
-    std::vector<Part> parts;
-    for (int64_t first = 0; first < quads(); first += perPart_) {
-        Part part{first, std::min(perPart_, quads() - first), nullptr};
-        const int64_t floats = c_.w.groups * c_.taps * depthBlocks() * kPack * part.quads * kPack;
+    std::vector<Slice> slices;
+    for (int64_t first = 0; first < quads(); first += perSlice_) {
+        Slice slice{first, std::min(perSlice_, quads() - first), nullptr};
+        const int64_t floats = c_.w.groups * c_.taps * depthBlocks() * kPack * slice.quads * kPack;
         const std::string variant =
             format("conv product %lld groups, quads %lld to %lld", static_cast<long long>(c_.w.groups),
-                   static_cast<long long>(first), static_cast<long long>(first + part.quads)) +
+                   static_cast<long long>(first), static_cast<long long>(first + slice.quads)) +
             phases;
-        part.block = backend.weights(params, variant, floats, [&](std::vector<float>& values) {
+        slice.block = backend.weights(params, variant, floats, [&](std::vector<float>& values) {
             const FloatView weights = conv.weights(c_.w.weightCount, c_.w.oc, name);
-            pack(weights.data(), order, part, values.data());
+            pack(weights.data(), order, slice, values.data());
         });
-        parts.push_back(std::move(part));
+        slices.push_back(std::move(slice));
     }
-    return parts;
+    return slices;
 }
 
 }  // namespace mnnc::vulkan

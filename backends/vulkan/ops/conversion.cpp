@@ -1,3 +1,4 @@
+// Executions that convert tensors between host and device storage.
 #include "backends/vulkan/ops/conversion.h"
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// Convolutions and deconvolutions on the device: what is taken, and by which kernel.
+// Convolutions and deconvolutions on the device: which commands are supported, and which kernel executes them.
 #include "backends/vulkan/ops/convolution.h"
 
 #include <algorithm>
@@ -27,13 +27,13 @@ int64_t reach(int64_t out, int64_t stride, int64_t kernel, int64_t dilate, int64
     return checkedMul(out, stride, "convolution") + kernel * dilate + std::abs(pad);
 }
 
-// Bytes of the weights where they cannot be cut into parts; 0: they can.
-int64_t wholeWeightBytes(const VulkanBackend& backend, const ConvCase& c) {
+// Bytes of the weights where one binding has to take all of them; 0: they can be split into slices.
+int64_t unsplitWeightBytes(const VulkanBackend& backend, const ConvGeometry& c) {
     if (c.tensorWeights) return 0;
     const int64_t width = backend.half() ? 2 : 4;
     switch (convKernel(c)) {
         case ConvKernel::Gemm:
-            return ConvGemmWeights(backend, c).quadsPerPart() > 0 ? 0 : std::numeric_limits<int64_t>::max();
+            return ConvGemmWeights(backend, c).quadsPerSlice() > 0 ? 0 : std::numeric_limits<int64_t>::max();
         case ConvKernel::Depthwise:
             return checkedMul(c.taps, c.outBlocks * kPack * width, "weights");
         case ConvKernel::Direct:
@@ -53,7 +53,7 @@ bool supportsConvolution(const VulkanBackend& backend, const Command& command, s
             return false;
         }
     }
-    const ConvCase c(command);
+    const ConvGeometry c(command);
     const ConvWindow& w = c.w;
     if (std::max({reach(w.oh, c.transposed ? 1 : c.strideY, w.kh, c.dilateY, w.padTop),
                   reach(w.ow, c.transposed ? 1 : c.strideX, w.kw, c.dilateX, w.padLeft), w.weightCount}) >
@@ -61,7 +61,7 @@ bool supportsConvolution(const VulkanBackend& backend, const Command& command, s
         reason = "the window exceeds what the Vulkan kernels address";
         return false;
     }
-    if (roundUp(wholeWeightBytes(backend, c), 16) > backend.limits().storageRange) {
+    if (roundUp(unsplitWeightBytes(backend, c), 16) > backend.limits().storageRange) {
         reason = format("its weights exceed what the device binds at once (%lld bytes)",
                         static_cast<long long>(backend.limits().storageRange));
         return false;
@@ -70,7 +70,7 @@ bool supportsConvolution(const VulkanBackend& backend, const Command& command, s
 }
 
 std::unique_ptr<Execution> createConvolution(VulkanBackend& backend, const Command& command) {
-    const ConvCase c(command);
+    const ConvGeometry c(command);
     switch (convKernel(c)) {
         case ConvKernel::Gemm:
             return convIsVector(backend, c) ? makeConvVector(backend, command)
@@ -91,32 +91,32 @@ StorageChoice convolutionStorage(const VulkanBackend& backend, const Command& co
 }
 
 // The CPU takes these epilogues as well, where it has to.
-bool fusesConvolution(const VulkanBackend& backend, const Command& command) {
+bool supportsConvolutionPostOps(const VulkanBackend& backend, const Command& command) {
     return command.params && canPack(*command.outputs[0]) &&
            (!command.epilogue.residual || backend.limits().storageBuffers > kConvBuffers);
 }
 
 constexpr VulkanOp kConvolutions[] = {
-    {OpType::Convolution, supportsConvolution, convolutionStorage, createConvolution, fusesConvolution},
+    {OpType::Convolution, supportsConvolution, convolutionStorage, createConvolution,
+     supportsConvolutionPostOps},
     {OpType::ConvolutionDepthwise, supportsConvolution, convolutionStorage, createConvolution,
-     fusesConvolution},
-    {OpType::Deconvolution, supportsConvolution, convolutionStorage, createConvolution, fusesConvolution},
+     supportsConvolutionPostOps},
+    {OpType::Deconvolution, supportsConvolution, convolutionStorage, createConvolution,
+     supportsConvolutionPostOps},
     {OpType::DeconvolutionDepthwise, supportsConvolution, convolutionStorage, createConvolution,
-     fusesConvolution},
+     supportsConvolutionPostOps},
 };
 
 }  // namespace
 
-ConvCase::ConvCase(const Command& command)
-    : w(windowOf(command)), transposed(isDeconvolution(command.type)), tensorWeights(command.operands() > 1) {
+ConvGeometry::ConvGeometry(const Command& command)
+    : w(windowOf(command)),
+      transposed(isDeconvolution(command.type)),
+      tensorWeights(command.operands() > 1),
+      postOps(command.epilogue) {
     const ConvParams& params = command.paramsAs<ConvParams>();
     strideY = params.strideY, strideX = params.strideX;
     dilateY = params.dilateY, dilateX = params.dilateX;
-    const Epilogue& epilogue = command.epilogue;
-    adds = epilogue.residual;
-    finish = static_cast<uint32_t>(epilogue.act) << 1 | static_cast<uint32_t>(epilogue.clips());
-    low = epilogue.lo;
-    high = epilogue.hi;
     inBlocks = ceilDiv(w.ic, kPack);
     outBlocks = ceilDiv(w.oc, kPack);
     groupIn = w.ic / w.groups;
@@ -124,14 +124,14 @@ ConvCase::ConvCase(const Command& command)
     taps = w.kh * w.kw;
 }
 
-ConvKernel convKernel(const ConvCase& c) {
+ConvKernel convKernel(const ConvGeometry& c) {
     if (c.tensorWeights) return ConvKernel::Direct;
-    if (c.depthwise()) return ConvKernel::Depthwise;
+    if (c.isDepthwise()) return ConvKernel::Depthwise;
     const bool manyPhases = c.transposed && std::max({c.strideY, c.strideX, c.w.kh, c.w.kw}) > kMaxPhaseLoop;
-    return c.alignedGroups() && !manyPhases ? ConvKernel::Gemm : ConvKernel::Direct;
+    return c.hasAlignedGroups() && !manyPhases ? ConvKernel::Gemm : ConvKernel::Direct;
 }
 
-VulkanBackend::WeightsPtr ConvExecution::storedBias(bool keepFloat) const {
+VulkanBackend::WeightsPtr ConvExecution::packedBias(bool keepFloat) const {
     return backend().weights(
         command_.params, "conv bias", c_.outBlocks * kPack,
         [&](std::vector<float>& values) {
@@ -141,14 +141,14 @@ VulkanBackend::WeightsPtr ConvExecution::storedBias(bool keepFloat) const {
         keepFloat);
 }
 
-const Pipeline& ConvExecution::storingPipeline(const std::string& shader, uint32_t buffers,
-                                               uint32_t localSize, std::vector<uint32_t> constants) const {
-    return backend().pipeline(c_.adds ? shader + "_add" : shader, output_.type, buffers + c_.adds, localSize,
-                              std::move(constants));
+const Pipeline& ConvExecution::outputPipeline(const std::string& shader, uint32_t buffers, uint32_t localSize,
+                                              std::vector<uint32_t> constants) const {
+    return backend().pipeline(c_.postOps.residual ? shader + "_add" : shader, output_.type,
+                              buffers + c_.postOps.residual, localSize, std::move(constants));
 }
 
 std::vector<Binding> ConvExecution::withResidual(std::vector<Binding> bindings) const {
-    if (c_.adds) bindings.push_back(reads(*command_.inputs.back()));
+    if (c_.postOps.residual) bindings.push_back(reads(*command_.inputs.back()));
     return bindings;
 }
 

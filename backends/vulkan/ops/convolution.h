@@ -1,41 +1,38 @@
-// What the executions of the convolution family share.
+// The geometry of a convolution as kernels see it, and the base of all executions of convolutions.
 #pragma once
 #include "ops/convolution.h"
 
 #include <memory>
 #include <string>
 
+#include "backends/vulkan/ops/post_ops.h"
 #include "backends/vulkan/vulkan_execution.h"
 
 namespace mnnc::vulkan {
 
-// A convolution over known extents as kernels see it.
-struct ConvCase {
-    explicit ConvCase(const Command& command);
+struct ConvGeometry {
+    explicit ConvGeometry(const Command& command);
 
     ConvWindow w;
     int64_t strideY, strideX, dilateY, dilateX;
     bool transposed, tensorWeights;
-    // The epilogue, see conv_store.glsl.
-    bool adds;        // a residual, the last input
-    uint32_t finish;  // kFinish of the kernels
-    float low, high;  // of the clamp
+    PostOps postOps;
     int64_t inBlocks, outBlocks;
     int64_t groupIn, groupOut;  // channels of one group
     int64_t taps;
 
     // Groups that begin and end with a block, or one group.
-    bool alignedGroups() const { return w.groups == 1 || (groupIn % kPack == 0 && groupOut % kPack == 0); }
-    bool depthwise() const { return w.groups > 1 && w.groups == w.ic && w.groups == w.oc; }
+    bool hasAlignedGroups() const { return w.groups == 1 || (groupIn % kPack == 0 && groupOut % kPack == 0); }
+    bool isDepthwise() const { return w.groups > 1 && w.groups == w.ic && w.groups == w.oc; }
     // One tap that reads where it writes.
-    bool point() const {
+    bool isPointwise() const {
         return taps == 1 && strideY == 1 && strideX == 1 && w.padTop == 0 && w.padLeft == 0 && w.oh == w.ih &&
                w.ow == w.iw;
     }
 };
 
 enum class ConvKernel : uint8_t { Gemm, Depthwise, Direct };
-ConvKernel convKernel(const ConvCase& c);
+ConvKernel convKernel(const ConvGeometry& c);
 
 class ConvExecution : public VulkanExecution {
   public:
@@ -49,17 +46,17 @@ class ConvExecution : public VulkanExecution {
   protected:
     const ConvParams& params() const { return command_.paramsAs<ConvParams>(); }
     const char* name() const { return command_.name.c_str(); }
-    FloatView storedWeights() const { return params().weights(c_.w.weightCount, c_.w.oc, name()); }
+    FloatView modelWeights() const { return params().weights(c_.w.weightCount, c_.w.oc, name()); }
     // Bias as whole quads of floats, zeros behind it; kept as fp32 for kernels that add it to a sum.
-    VulkanBackend::WeightsPtr storedBias(bool keepFloat) const;
-    // The pipeline that stores the output: the variant "_add" with one more buffer where there is a residual.
-    const Pipeline& storingPipeline(const std::string& shader, uint32_t buffers, uint32_t localSize,
-                                    std::vector<uint32_t> constants) const;
+    VulkanBackend::WeightsPtr packedBias(bool keepFloat) const;
+    // The pipeline that writes the output: the variant "_add" with one more buffer where there is a residual.
+    const Pipeline& outputPipeline(const std::string& shader, uint32_t buffers, uint32_t localSize,
+                                   std::vector<uint32_t> constants) const;
     // Its buffers.
     std::vector<Binding> withResidual(std::vector<Binding> bindings) const;
 
     const Command command_;
-    const ConvCase c_;
+    const ConvGeometry c_;
     const Tensor& input_;
     const Tensor& output_;
 };
@@ -70,28 +67,28 @@ std::unique_ptr<Execution> makeConvDepthwise(VulkanBackend& backend, const Comma
 std::unique_ptr<Execution> makeConvDirect(VulkanBackend& backend, const Command& command);
 
 // Few enough pixels, and nothing but input channels to sum: the kernel for fully connected layers.
-bool convIsVector(const VulkanBackend& backend, const ConvCase& c);
+bool convIsVector(const VulkanBackend& backend, const ConvGeometry& c);
 
 // Weights of the products: [group][tap][input block][4][output quad][4], the taps of a transposed convolution
-// sorted by phase (see conv_gemm.comp). Parts: output quads that one binding takes.
+// sorted by phase (see conv_gemm.comp). A slice holds the output quads that one binding takes.
 class ConvGemmWeights {
   public:
-    ConvGemmWeights(const VulkanBackend& backend, const ConvCase& c);
+    ConvGemmWeights(const VulkanBackend& backend, const ConvGeometry& c);
 
-    struct Part {
+    struct Slice {
         int64_t first = 0, quads = 0;
         VulkanBackend::WeightsPtr block;
     };
     int64_t depthBlocks() const { return ceilDiv(c_.groupIn, kPack); }
     int64_t quads() const { return ceilDiv(c_.groupOut, kPack); }  // of one group
-    int64_t quadsPerPart() const { return perPart_; }              // 0: not even one fits
-    std::vector<Part> prepare(VulkanBackend& backend, const ParamsPtr& params, const char* name) const;
+    int64_t quadsPerSlice() const { return perSlice_; }            // 0: not even one fits
+    std::vector<Slice> prepare(VulkanBackend& backend, const ParamsPtr& params, const char* name) const;
 
   private:
     std::vector<int64_t> tapOrder() const;
-    void pack(const float* weights, const std::vector<int64_t>& order, const Part& part, float* out) const;
-    const ConvCase c_;
-    int64_t perPart_ = 0;
+    void pack(const float* weights, const std::vector<int64_t>& order, const Slice& slice, float* out) const;
+    const ConvGeometry c_;
+    int64_t perSlice_ = 0;
 };
 
 }  // namespace mnnc::vulkan

@@ -1,4 +1,4 @@
-// The families of operators, one file each: what table.cpp lists.
+// The families of operators that table.cpp lists, one file each.
 #pragma once
 #include "backends/vulkan/vulkan_backend.h"
 

@@ -1,3 +1,4 @@
+// Dispatches the check of an index tensor and turns its report into an error.
 #include "backends/vulkan/ops/index_check.h"
 
 namespace mnnc::vulkan {

@@ -1,5 +1,5 @@
-// The check of an index tensor on the device: a dispatch beside the one that uses the indices, and what the host makes
-// of its report.
+// The check of an index tensor on the device: a dispatch beside the one that uses the indices, and how the host
+// turns its report into an error.
 #pragma once
 #include "backends/vulkan/vulkan_execution.h"
 #include "ops/index_bounds.h"

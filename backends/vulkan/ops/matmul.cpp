@@ -122,9 +122,9 @@ class Product {
 
   private:
     void chooseTiles(VulkanBackend& backend) {
-        const uint32_t most = std::min(kLocal, backend.limits().groupInvocations);
+        const uint32_t maxThreads = std::min(kLocal, backend.limits().groupInvocations);
         uint32_t across = 1, down = 1;
-        while (across * down * 2 <= most) (across <= down ? across : down) *= 2;
+        while (across * down * 2 <= maxThreads) (across <= down ? across : down) *= 2;
         tiles_ = ceilDiv(p_.h, int64_t{across} * 4);
         tilesDown_ = ceilDiv(p_.e, int64_t{down} * 4);
         // Four times the outputs per invocation: fewer reads per product, if there are registers and enough
@@ -147,8 +147,8 @@ class Product {
         matrixIsB_ = p_.e == 1;
         outputs_ = matrixIsB_ ? p_.h : p_.e;
         const bool byRows = matrixIsB_ ? p_.transposeB : !p_.transposeA;
-        const uint32_t most = std::min(kLocal, backend.limits().groupInvocations);
-        const uint32_t across = byRows ? 1 : std::min(most, 8u);
+        const uint32_t maxThreads = std::min(kLocal, backend.limits().groupInvocations);
+        const uint32_t across = byRows ? 1 : std::min(maxThreads, 8u);
         tiles_ = byRows ? outputs_ : ceilDiv(outputs_, int64_t{across} * 4);
         const int64_t ld = matrixIsB_ ? p_.ldb : p_.lda;
         const bool wide =

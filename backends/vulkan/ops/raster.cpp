@@ -111,7 +111,7 @@ class RasterVulkan final : public VulkanExecution {
         CopyBox box;
         const Region* region = nullptr;
     };
-    // What one dispatch copies.
+    // The copies of one dispatch.
     struct Pass {
         Form form;
         std::vector<Copy> copies;

@@ -1,3 +1,4 @@
+// Turns regions into boxes of elements, quads or channels where both storages allow it.
 #include "backends/vulkan/ops/raster_boxes.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ void merge(std::vector<CopyAxis>& axes) {
     }
 }
 
-// Neighbouring invocations write neighbouring places. Destinations that may overlap themselves stay as they
+// Neighbouring invocations write neighbouring elements. Destinations that may overlap themselves stay as they
 // are.
 void sortForWrites(std::vector<CopyAxis>& axes) {
     if (std::all_of(axes.begin(), axes.end(), [](const CopyAxis& axis) { return axis.dst > 0; }))
@@ -158,11 +159,11 @@ std::optional<CopyBox> quadBox(const Region& region, const Tensor& source, const
     for (const auto& [side, channel] : {std::pair{src, srcChannel}, {dst, dstChannel}})
         if (side.channels % kLanes && channel + run.size > side.channels) return std::nullopt;
 
-    const auto place = [](const Side& side, int64_t channel) {
+    const auto quadOffset = [](const Side& side, int64_t channel) {
         return (side.start / side.channels * ceilDiv(side.channels, kLanes) + channel / kLanes) * side.plane +
                side.pixel;
     };
-    CopyBox box{place(src, srcChannel), place(dst, dstChannel), {}};
+    CopyBox box{quadOffset(src, srcChannel), quadOffset(dst, dstChannel), {}};
     for (const CopyAxis& axis : view->channels) {
         const auto from = quadStride(axis.src, src), to = quadStride(axis.dst, dst);
         if (!from || !to) return std::nullopt;

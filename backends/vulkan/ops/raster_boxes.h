@@ -1,4 +1,4 @@
-// Regions as copies between the storages of two tensors: boxes of places, and channels that move as a whole.
+// Regions as copies between the storages of two tensors: boxes of elements, of quads, or of whole channels.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -13,7 +13,7 @@ struct CopyAxis {
     int64_t size = 1, src = 0, dst = 0;
 };
 
-// Offsets and strides count places of the buffers: elements, or quads.
+// Offsets and strides count elements or quads of the buffers.
 struct CopyBox {
     static constexpr size_t kMaxAxes = 4;
     int64_t src = 0, dst = 0;

@@ -1,3 +1,4 @@
+// Executes Rasters that move whole channels of packed tensors.
 #include "backends/vulkan/ops/raster_planes.h"
 
 #include <algorithm>
@@ -29,8 +30,8 @@ void forEachChannel(const CopyBox& box, const std::function<void(int64_t src, in
     }
 }
 
-// Where a channel's first element lies in a packed tensor.
-uint32_t placeOf(const Tensor& tensor, int64_t channel) {
+// The offset of a channel's first element in a packed tensor.
+uint32_t planeOffset(const Tensor& tensor, int64_t channel) {
     const Packed p(tensor);
     const int64_t n = channel / p.c, c = channel % p.c;
     return static_cast<uint32_t>(((n * p.blocks + c / kPack) * p.plane) * kPack + c % kPack);
@@ -57,7 +58,7 @@ bool movesPlanes(const Command& command) {
 void PlaneRaster::onResize() {
     const Packed out(output_);
     struct Source {
-        uint32_t input = kNone, place = 0;
+        uint32_t input = kNone, offset = 0;
     };
     std::vector<Source> sources(static_cast<size_t>(out.n * out.blocks * kPack));
     for (const Region& region : command_.regions) {
@@ -65,23 +66,23 @@ void PlaneRaster::onResize() {
         const Tensor& input = *command_.inputs[static_cast<size_t>(region.input)];
         forEachChannel(*channelBox(region, input, output_), [&](int64_t src, int64_t dst) {
             const int64_t at = dst / out.c * out.blocks * kPack + dst % out.c;
-            sources[static_cast<size_t>(at)] = {static_cast<uint32_t>(region.input), placeOf(input, src)};
+            sources[static_cast<size_t>(at)] = {static_cast<uint32_t>(region.input), planeOffset(input, src)};
         });
     }
     std::vector<uint32_t> words;
     for (size_t i = 0; i < sources.size(); i += kPack) {
         const Source* quad = &sources[i];
         const auto lanes = std::min<int64_t>(kPack, out.c - static_cast<int64_t>(i) % (out.blocks * kPack));
-        bool whole = quad[0].input != kNone && quad[0].place % kPack == 0;
+        bool whole = quad[0].input != kNone && quad[0].offset % kPack == 0;
         uint32_t inputs = 0;
         for (uint32_t lane = 0; lane < kPack; ++lane) {
             inputs |= quad[lane].input << (4 * lane);
             // Pad lanes may take what the source has there.
             whole = whole && (lane >= lanes || (quad[lane].input == quad[0].input &&
-                                                quad[lane].place == quad[0].place + lane));
+                                                quad[lane].offset == quad[0].offset + lane));
         }
         words.push_back(inputs | (whole ? kWhole : 0));
-        for (size_t lane = 0; lane < kPack; ++lane) words.push_back(quad[lane].place);
+        for (size_t lane = 0; lane < kPack; ++lane) words.push_back(quad[lane].offset);
     }
     table_ = backend().table(words);
     pipeline_ = &backend().pipeline("raster_planes", output_.type, 2 + kSources, kLocal);

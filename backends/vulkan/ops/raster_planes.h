@@ -4,7 +4,7 @@
 
 namespace mnnc::vulkan {
 
-// Whether the command is one, whatever its tensors' storage is now.
+// Whether the command is such a Raster, however its tensors are stored now.
 bool movesPlanes(const Command& command);
 
 class PlaneRaster final : public VulkanExecution {

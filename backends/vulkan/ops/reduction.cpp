@@ -48,7 +48,7 @@ class Reduction final : public VulkanExecution {
     struct Step {
         Rows rows;
         const Pipeline* pipeline = nullptr;
-        int64_t offset = 0, bytes = 0;  // of what it leaves in the scratch, four bytes an element
+        int64_t offset = 0, bytes = 0;  // of its result in the scratch, four bytes an element
     };
     const Tensor& input() const { return *command_.inputs[0]; }
 

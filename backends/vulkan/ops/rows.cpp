@@ -1,3 +1,4 @@
+// Divides rows among the invocations of a work group.
 #include "backends/vulkan/ops/rows.h"
 
 #include <algorithm>
@@ -35,10 +36,10 @@ Rows::Rows(const VulkanBackend& backend, const Packed& packed, int64_t sharedByt
 void Rows::share(const VulkanBackend& backend, int64_t sharedBytes) {
     const Limits& limits = backend.limits();
     const int64_t shared = std::min<int64_t>(limits.sharedMemory, kSharedBytes);
-    const auto most = std::bit_floor(static_cast<uint64_t>(
+    const auto maxSize = std::bit_floor(static_cast<uint64_t>(
         std::max<int64_t>(1, std::min<int64_t>(limits.groupInvocations, shared / sharedBytes))));
     const auto wanted = static_cast<uint64_t>(steps > 4 * kSmallGroup ? kLargeGroup : kSmallGroup);
-    localSize = static_cast<uint32_t>(std::min(most, wanted));
+    localSize = static_cast<uint32_t>(std::min(maxSize, wanted));
     // Steps that are adjacent in memory want adjacent invocations; rows that lie side by side are read well
     // by one invocation each, as long as there are enough of them.
     const int64_t useful =

@@ -17,9 +17,9 @@ struct Rows {
     uint32_t lanes = 1, localSize = 64;
 
     Rows() = default;
-    // Of a row-major tensor. sharedBytes: what the kernel keeps in shared memory per invocation.
+    // For a row-major tensor. sharedBytes: shared memory of the kernel per invocation.
     Rows(const VulkanBackend& backend, int64_t outer, int64_t length, int64_t innerSize, int64_t sharedBytes);
-    // Of a packed tensor: its planes.
+    // For the planes of a packed tensor.
     Rows(const VulkanBackend& backend, const Packed& packed, int64_t sharedBytes);
 
     // The constants 1..3 of rows.glsl.

@@ -1,3 +1,4 @@
+// The one list of operator families of the Vulkan backend.
 #include "backends/vulkan/ops/table.h"
 
 #include "backends/vulkan/ops/families.h"

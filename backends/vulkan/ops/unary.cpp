@@ -2,8 +2,8 @@
 #include "backends/vulkan/ops/unary.h"
 
 #include "backends/vulkan/ops/checks.h"
+#include "backends/vulkan/ops/elementwise_quads.h"
 #include "backends/vulkan/ops/families.h"
-#include "backends/vulkan/ops/quad_map.h"
 #include "ops/activation.h"
 #include "ops/unary.h"
 
@@ -23,8 +23,8 @@ bool supportsUnary(const VulkanBackend&, const Command& command, std::string& re
 
 std::unique_ptr<Execution> createUnary(VulkanBackend& backend, const Command& command) {
     const auto code = static_cast<uint32_t>(command.paramsAs<UnaryParams>().code);
-    return std::make_unique<QuadMap>(backend, command, "unary", command.inputs[0]->type,
-                                     std::vector<uint32_t>{code});
+    return std::make_unique<ElementwiseQuads>(backend, command, "unary", command.inputs[0]->type,
+                                              std::vector<uint32_t>{code});
 }
 
 constexpr VulkanOp kUnary[] = {{OpType::UnaryOp, supportsUnary, storageFollow, createUnary}};

@@ -4,7 +4,7 @@
 
 namespace mnnc::vulkan {
 
-// Behind those of UnaryOp.
+// They follow those of UnaryOp.
 constexpr uint32_t kUnaryElu = 35, kUnaryThreshold = 36, kUnaryRelu = 37, kUnaryClamp = 38;
 
 struct UnaryFormula {
@@ -12,7 +12,7 @@ struct UnaryFormula {
     float a = 0, b = 0;
 };
 
-// Of UnaryOp, ReLU, ReLU6, ELU, Selu, Threshold, and of PReLU with one slope; `name` is for messages.
+// The formula of UnaryOp, ReLU, ReLU6, ELU, Selu, Threshold, or PReLU with one slope; `name` is for messages.
 UnaryFormula unaryFormula(OpType type, const Params* params, const char* name);
 
 }  // namespace mnnc::vulkan

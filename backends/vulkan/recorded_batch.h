@@ -1,4 +1,4 @@
-// A maximal run of executions: recorded once, replayed by every run.
+// A maximal sequence of executions on the device: recorded once, replayed by every run.
 #pragma once
 #include <memory>
 #include <vector>
@@ -28,9 +28,9 @@ class CommandBuffers {
     VkFence fence_ = VK_NULL_HANDLE;
 };
 
-class Segment final : public Execution {
+class RecordedBatch final : public Execution {
   public:
-    Segment(VulkanBackend& backend, std::vector<std::unique_ptr<Execution>> executions);
+    RecordedBatch(VulkanBackend& backend, std::vector<std::unique_ptr<Execution>> executions);
     void onExecute() override;
 
   private:
@@ -39,7 +39,7 @@ class Segment final : public Execution {
     const std::shared_ptr<Device> device_;
     std::vector<std::unique_ptr<Execution>> executions_;  // hold weights and tables
     std::vector<VulkanExecution*> hostParts_, reporting_;
-    DeviceBlockPtr reports_;  // of those that report
+    DeviceBlockPtr reports_;  // of the executions that have one
     DescriptorSets sets_;
     CommandBuffers buffers_;
 };

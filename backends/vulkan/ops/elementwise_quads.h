@@ -1,5 +1,5 @@
-// One dispatch that maps whole quads of one tensor's storage to another's: y = f(x), storage of any kind,
-// equal on both sides. The kernel binds source and destination; its push words are the number of quads and
+// An element-wise operator of one operand in one dispatch over quads: y = f(x), storage of any kind, equal on both
+// sides. The kernel binds source and destination; its push words are the number of quads and
 // two floats.
 #pragma once
 #include <utility>
@@ -8,11 +8,11 @@
 
 namespace mnnc::vulkan {
 
-class QuadMap final : public VulkanExecution {
+class ElementwiseQuads final : public VulkanExecution {
   public:
     // type: of the elements that choose the shader's variant.
-    QuadMap(VulkanBackend& backend, const Command& command, std::string shader, DataType type,
-            std::vector<uint32_t> constants, float a = 0, float b = 0)
+    ElementwiseQuads(VulkanBackend& backend, const Command& command, std::string shader, DataType type,
+                     std::vector<uint32_t> constants, float a = 0, float b = 0)
         : VulkanExecution(backend),
           input_(*command.inputs[0]),
           output_(*command.outputs[0]),

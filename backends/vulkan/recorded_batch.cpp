@@ -1,4 +1,5 @@
-#include "backends/vulkan/segment.h"
+// Records executions into command buffers and submits them.
+#include "backends/vulkan/recorded_batch.h"
 
 #include "backends/vulkan/device/result.h"
 #include "backends/vulkan/vulkan_execution.h"
@@ -45,7 +46,7 @@ CommandBuffers::~CommandBuffers() {
     device_->count(Count::Fence, -1);
 }
 
-Segment::Segment(VulkanBackend& backend, std::vector<std::unique_ptr<Execution>> executions)
+RecordedBatch::RecordedBatch(VulkanBackend& backend, std::vector<std::unique_ptr<Execution>> executions)
     : device_(backend.gpu()),
       executions_(std::move(executions)),
       sets_(backend.gpu()),
@@ -63,7 +64,7 @@ Segment::Segment(VulkanBackend& backend, std::vector<std::unique_ptr<Execution>>
     }
 }
 
-void Segment::bindReports(VulkanBackend& backend) {
+void RecordedBatch::bindReports(VulkanBackend& backend) {
     int64_t bytes = 0;
     std::vector<int64_t> offsets;
     for (const auto& execution : executions_) {
@@ -79,7 +80,7 @@ void Segment::bindReports(VulkanBackend& backend) {
         reporting_[i]->bindReport(static_cast<const Block&>(*reports_), offsets[i]);
 }
 
-void Segment::onExecute() {
+void RecordedBatch::onExecute() {
     device_->requireUsable();  // before the host's part writes into memory of another process
     for (VulkanExecution* execution : hostParts_) execution->beforeSubmit();
     buffers_.run();

@@ -1,0 +1,21 @@
+// The epilogue of a command as kernels take it (epilogue.glsl): a specialisation constant and two push words.
+#pragma once
+#include <cstdint>
+
+#include "ops/epilogue.h"
+
+namespace mnnc::vulkan {
+
+struct PostOps {
+    explicit PostOps(const Epilogue& epilogue)
+        : code(static_cast<uint32_t>(epilogue.act) << 1 | static_cast<uint32_t>(epilogue.clips())),
+          lo(epilogue.lo),
+          hi(epilogue.hi),
+          residual(epilogue.residual) {}
+
+    uint32_t code;  // kPostOps of the kernels
+    float lo, hi;   // of the clamp
+    bool residual;  // the last input is added first; not every kernel can
+};
+
+}  // namespace mnnc::vulkan
