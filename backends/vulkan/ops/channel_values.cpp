@@ -1,3 +1,4 @@
+// Chooses how the kernel finds the channel of an element, and dispatches it.
 #include "backends/vulkan/ops/channel_values.h"
 
 namespace mnnc::vulkan {
@@ -18,8 +19,9 @@ void ChannelValues::onResize() {
                         : inner_ % 4 == 0                   ? Lanes::Same
                         : inner_ == 1 && channels_ % 4 == 0 ? Lanes::Adjacent
                                                             : Lanes::Each;
-    pipeline_ = &backend().pipeline("scale_prelu", output.type, 3, 64,
-                                    {static_cast<uint32_t>(map_), static_cast<uint32_t>(lanes)});
+    pipeline_ =
+        &backend().pipeline("scale_prelu", output.type, 3, 64,
+                            {static_cast<uint32_t>(map_), static_cast<uint32_t>(lanes), postOps_.code});
     const int64_t padded = roundUp(channels_, 4);
     values_ = backend().weights(
         command_.params, "channel values", 2 * padded,
@@ -34,7 +36,8 @@ void ChannelValues::encode(Recorder& recorder) {
     const Tensor& output = *command_.outputs[0];
     const int64_t quads = ceilDiv(output.storageElements(), 4);
     recorder.dispatch(*pipeline_, {{reads(*command_.inputs[0]), reads(*values_), writes(output)}},
-                      Push().u(quads).u(channels_).u(inner_), ceilDiv(quads, pipeline_->localSize));
+                      Push().u(quads).u(channels_).u(inner_).f(postOps_.lo).f(postOps_.hi),
+                      ceilDiv(quads, pipeline_->localSize));
 }
 
 }  // namespace mnnc::vulkan

@@ -1,5 +1,6 @@
 // y = f(x, values of the channel) over a float tensor of any storage: PReLU and Scale.
 #pragma once
+#include "backends/vulkan/ops/post_ops.h"
 #include "backends/vulkan/vulkan_execution.h"
 #include "ops/channel_axis.h"
 
@@ -12,7 +13,12 @@ class ChannelValues final : public VulkanExecution {
     // first, second: one value per channel; second is empty where the map has none.
     ChannelValues(VulkanBackend& backend, const Command& command, ChannelMap map,
                   const std::vector<float>& first, const std::vector<float>& second)
-        : VulkanExecution(backend), command_(command), map_(map), first_(first), second_(second) {}
+        : VulkanExecution(backend),
+          command_(command),
+          map_(map),
+          postOps_(command.epilogue),
+          first_(first),
+          second_(second) {}
 
     void onResize() override;
     void encode(Recorder& recorder) override;
@@ -20,6 +26,7 @@ class ChannelValues final : public VulkanExecution {
   private:
     const Command command_;
     const ChannelMap map_;
+    const PostOps postOps_;
     const std::vector<float>& first_;  // of the command's parameters
     const std::vector<float>& second_;
     VulkanBackend::WeightsPtr values_;

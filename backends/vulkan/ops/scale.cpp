@@ -14,7 +14,13 @@ std::unique_ptr<Execution> createScale(VulkanBackend& backend, const Command& co
     return std::make_unique<ChannelValues>(backend, command, ChannelMap::Affine, params.scale, params.bias);
 }
 
-constexpr VulkanOp kScale[] = {{OpType::Scale, supportsFloat, storageFollow, createScale}};
+// As on the CPU, which takes the command where the device cannot.
+bool supportsScalePostOps(const VulkanBackend&, const Command& command) {
+    return !command.epilogue.residual;
+}
+
+constexpr VulkanOp kScale[] = {
+    {OpType::Scale, supportsFloat, storageFollow, createScale, supportsScalePostOps}};
 
 }  // namespace
 
