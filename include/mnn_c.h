@@ -775,9 +775,10 @@ MNN_C_API mnn_status mnn_session_cache_accepted(const mnn_session_t* session, bo
  * the library.
  * what: "passes": the names of the passes over the plan, in their order, one in a line; "plan": the commands
  *   before the first pass and after each one; "plan after:NAME": the commands after the pass of that name;
- *   "algorithms": for each operator its backend, type, name and algorithm. Plans need config.record_plan, and
- *   there is one for each stage: a graph whose shapes depend on contents has several, of which later ones are
- *   planned in a run.
+ *   "algorithms": for each operator its backend, type, name and algorithm, and with config.record_plan behind it
+ *   the algorithms that it was chosen from with their estimated cycles on one thread, the chosen one marked with
+ *   '*' (convolutions of the CPU). Plans need config.record_plan, and there is one for each stage: a graph whose
+ *   shapes depend on contents has several, of which later ones are planned in a run.
  * buffer: out, the text with its terminating zero; `capacity` bytes, owned by the caller.
  * needed: out, bytes.
  * Returns MNN_OK; MNN_ERROR_NOT_FOUND when there is no such text (the sentence lists the texts);

@@ -42,9 +42,13 @@ std::string planText(const Session& session, const std::string_view* pass) {
 
 std::string algorithms(const Session& session) {
     std::string text;
-    for (const OpRecord& record : session.records())
+    for (const OpRecord& record : session.records()) {
         text += format("%s\t%s\t%s\t%s\n", record.backend, record.type, record.name.c_str(),
                        record.algorithm.c_str());
+        for (const AlgorithmCandidate& candidate : record.candidates)
+            text += format("%s\t%s\t%.3g cycles\n", candidate.chosen ? "*" : "", candidate.name,
+                           candidate.cycles);
+    }
     return text;
 }
 

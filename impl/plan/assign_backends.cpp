@@ -1,6 +1,7 @@
 // The pass assign-backends: which backend runs each command, in which storage, and the conversions that follow from it.
 #include <algorithm>
 
+#include "backend/algorithm_choice.h"
 #include "backend/fusion.h"
 #include "base/error.h"
 #include "plan/passes.h"
@@ -97,6 +98,9 @@ bool Assignment::assignTo(Backend& backend, CommandGraph::Id id, std::string& re
     OpCall call;
     call.record = {command.name, typeName(command),     backend.name(),      execution->algorithm(),
                    whyNot,       plan_.graph.flops(id), isHostShape(command)};
+    if (context_.recordsCandidates)
+        if (const auto* choice = dynamic_cast<const AlgorithmChoice*>(execution.get()))
+            call.record.candidates = choice->candidates();
     call.inputs = command.inputs;
     call.outputs = command.outputs;
     const std::vector<Tensor*> made = command.outputs;

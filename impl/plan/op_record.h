@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/algorithm_choice.h"
 #include "tensor/tensor.h"
 
 namespace mnnc {
@@ -16,10 +17,11 @@ struct OpRecord {
     std::string reason;        // why the wanted backend did not take it; empty when it did
     double flops = 0;          // of all its executions in one run; below 0: not known
     bool hostShape = false;
+    std::vector<AlgorithmCandidate> candidates = {};  // where the session records plans
 
     // An operator that the next run plans, again or for the first time.
     static OpRecord undecided(const std::string& name, const char* type) {
-        return {name, type, "", "", "", -1, false};
+        return {name, type, "", "", "", -1, false, {}};
     }
 };
 

@@ -59,6 +59,7 @@ struct StepContext {
     // Computes a command now, whose inputs are constants.
     std::function<void(const Command&)> fold;
     PlanMemory& memory;
+    bool recordsCandidates;  // of algorithms, in the records of the steps
     Backend& backendOf(bool onDevice) const { return onDevice ? *device : cpu; }
 };
 

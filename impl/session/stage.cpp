@@ -246,7 +246,9 @@ void Stage::makePlan(Previous& previous) {
     StepPlan plan(graph);
     ReplacingMemory memory(memory_, previous);
     const auto fold = [&](const Command& command) { encoder.fold(command); };
-    runPasses(plan, {*context_.cpu, context_.device, context_.cancel, staysAlive, temporary, fold, memory},
+    runPasses(plan,
+              {*context_.cpu, context_.device, context_.cancel, staysAlive, temporary, fold, memory,
+               context_.recordsPlans},
               observer);
     if (context_.recordsPlans) context_.planTexts[{schedule_.graph, index_}] = std::move(texts);
     previous.giveUp();

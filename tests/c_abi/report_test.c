@@ -67,6 +67,36 @@ static void algorithms(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
+/* With a recorded plan, the algorithms of each convolution follow it, exactly one of them chosen. */
+static void candidates(void** state) {
+    (void)state;
+    mnn_session_t* session = make_session(1);
+    char* text = report(session, "algorithms");
+    size_t convolutions = 0, chosen = 0, all = 0;
+    int open = 0; /* chosen ones of the convolution above */
+    for (char* line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        const int taken = line[0] == '*';
+        if (taken || line[0] == '\t') {
+            double cycles = 0;
+            char name[64] = "";
+            assert_int_equal(sscanf(line + taken, "\t%63s\t%lf cycles", name, &cycles), 2);
+            assert_true(cycles > 0);
+            ++all;
+            chosen += (size_t)taken;
+            open += taken;
+            continue;
+        }
+        assert_true(open <= 1);
+        open = 0;
+        convolutions += strstr(line, "\tConvolution\t") != NULL;
+    }
+    assert_true(convolutions > 0);
+    assert_int_equal(chosen, convolutions);
+    assert_true(all > chosen);
+    free(text);
+    assert_ok(mnn_session_destroy(&session));
+}
+
 static void misuse(void** state) {
     (void)state;
     mnn_session_t* session = make_session(0);
@@ -101,6 +131,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans),
         cmocka_unit_test(algorithms),
+        cmocka_unit_test(candidates),
         cmocka_unit_test(misuse),
     };
     return cmocka_run_group_tests_name("report", tests, open_net, close_net);

@@ -40,6 +40,11 @@ def check_anywhere(tool, model):
     placement = json.loads(call(tool, "info", model, "--json"))["placement"]
     if sum(placement["counts"].values()) != len(placement["ops"]):
         failures.append(f"the placement's counts are not those of its ops: {placement}")
+    algorithms = call(tool, "profile", model, "--algorithms").splitlines()
+    chosen = [line for line in algorithms if line.startswith("*\t") and line.endswith(" cycles")]
+    if not chosen or len(chosen) != sum("\tConvolution\t" in line for line in algorithms):
+        failures.append(f"profile --algorithms does not mark one algorithm of each convolution: {algorithms}")
+    call(tool, "profile", model, "--algorithms", "--json", code=2)
     # No driver at all: an error, never another backend.
     none = {"VK_ICD_FILENAMES": "/no/such/file", "VK_DRIVER_FILES": "/no/such/file"}
     for command in (["info", model], ["bench", model, "--seconds", "0"]):

@@ -227,7 +227,13 @@ void addProfile(CLI::App& app, int& exitCode) {
     CLI::App* command = app.add_subcommand("profile", "Time every operator of a model with random inputs");
     auto options = std::make_shared<ProfileOptions>();
     command->add_option("MODEL", options->model, "The .mnn file")->required();
-    command->add_flag("--json", options->json, "Print JSON");
+    CLI::Option* json = command->add_flag("--json", options->json, "Print JSON");
+    command
+        ->add_flag(
+            "--algorithms", options->algorithms,
+            "List the algorithm of every operator instead of times, and under each convolution of the CPU "
+            "all algorithms that accept it with their estimated cycles on one thread ('*': the chosen one)")
+        ->excludes(json);
     command->add_option("--top", options->top,
                         "Show the K operators that take longest (default: all, in order)");
     command->add_option("--trace", options->trace, "Write the last run as a Chrome trace to this file");

@@ -63,6 +63,7 @@ struct ProfileOptions {
     std::string model;
     std::string trace;
     bool json = false;
+    bool algorithms = false;  // lists the algorithms of every operator in place of times
     int runs = 20;
     size_t top = 0;  // 0: all
     uint64_t seed = 1;

@@ -70,6 +70,15 @@ void applyShapes(const Session& session, const CommonFlags& flags) {
     check(mnn_session_resize(session.get()));
 }
 
+std::string reportOf(const Session& session, const std::string& what) {
+    size_t size = 0;
+    check(mnn_session_report(session.get(), what.c_str(), nullptr, 0, &size));
+    std::string text(size, '\0');
+    check(mnn_session_report(session.get(), what.c_str(), text.data(), text.size(), &size));
+    text.pop_back();  // the terminating zero
+    return text;
+}
+
 void requireShapes(const Session& session) {
     std::string open;
     for (const mnn_tensor_t* input : inputsOf(session)) {

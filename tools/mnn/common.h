@@ -34,6 +34,8 @@ Session createSession(const Interpreter& interpreter, const CommonFlags& flags,
 void applyShapes(const Session& session, const CommonFlags& flags);
 // Says which inputs still need --shape; throws UsageError when one does.
 void requireShapes(const Session& session);
+// The text of mnn_session_report().
+std::string reportOf(const Session& session, const std::string& what);
 
 std::vector<mnn_tensor_t*> inputsOf(const Session& session);
 std::vector<mnn_tensor_t*> outputsOf(const Session& session);

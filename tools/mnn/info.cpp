@@ -211,11 +211,7 @@ void printPlan(const Interpreter& model, const InfoOptions& options) {
         applyShapes(session, flags);
         requireShapes(session);
     }
-    size_t size = 0;
-    check(mnn_session_report(session.get(), what.c_str(), nullptr, 0, &size));
-    std::string text(size, '\0');
-    check(mnn_session_report(session.get(), what.c_str(), text.data(), text.size(), &size));
-    text::print("{}", text.c_str());
+    text::print("{}", reportOf(session, what));
 }
 
 }  // namespace

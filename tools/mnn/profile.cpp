@@ -220,10 +220,27 @@ void printText(const ProfileOptions& options, const Profile& profile) {
                     sum.flops / sum.ms * 1e-6, sum.count, sum.type);
 }
 
+// Behind one run: operators whose shapes depend on contents are planned in it.
+void printAlgorithms(const ProfileOptions& options) {
+    CommonFlags flags = options.flags;
+    flags.recordPlan = true;
+    const Interpreter model = openModel(options.model);
+    const Session session = createSession(model, flags);
+    applyShapes(session, flags);
+    requireShapes(session);
+    writeInputs(session, randomInputs(session, options.seed));
+    check(mnn_session_run(session.get()));
+    text::print("{}", reportOf(session, "algorithms"));
+}
+
 }  // namespace
 
 int profile(const ProfileOptions& options) {
     options.flags.checkTogether();
+    if (options.algorithms) {
+        printAlgorithms(options);
+        return 0;
+    }
     const Profile result = measure(options);
     if (!options.trace.empty()) writeTrace(options.trace, result.ops);
     if (options.json)

@@ -2,6 +2,7 @@
 // Weights that are tensors are packed once when their content is constant, else into scratch on every run.
 #include "ops/convolution.h"
 
+#include "backend/algorithm_choice.h"
 #include "backends/cpu/kernels/conv.h"
 #include "backends/cpu/ops/conv_shape.h"
 #include "backends/cpu/ops/families.h"
@@ -17,7 +18,7 @@ int toInt(int64_t value) {
     return static_cast<int>(value);
 }  // convWindow has checked the range
 
-class ConvExecution final : public Execution {
+class ConvExecution final : public Execution, public AlgorithmChoice {
   public:
     ConvExecution(CpuBackend& backend, const Command& command) : backend_(backend), command_(command) {}
 
@@ -26,7 +27,7 @@ class ConvExecution final : public Execution {
         if (command_.outputs[0]->empty()) return;
         const ConvWindow w = windowOf(command_);
         const ConvOptions options = convOptions(backend_, command_, w);
-        plan_ = makeConvPlan(backend_.kernels(), planShape(w, command_.paramsAs<ConvParams>()), options);
+        plan_ = makeConvPlan(backend_.kernels(), shapeOf(w), options);
         post_ = postOps(command_);
         packedBytes_ = plan_->packedWeightBytes();
         int64_t bytes = plan_->scratchBytes(options.threads);
@@ -40,6 +41,16 @@ class ConvExecution final : public Execution {
 
     std::string algorithm() const override {
         return plan_ ? plan_->algorithm() + epilogueText(command_.epilogue) : "";
+    }
+
+    std::vector<AlgorithmCandidate> candidates() const override {
+        std::vector<AlgorithmCandidate> out;
+        if (!plan_) return out;
+        const ConvWindow w = windowOf(command_);
+        for (const ConvCandidate& one :
+             convCandidates(backend_.kernels(), shapeOf(w), convOptions(backend_, command_, w)))
+            out.push_back({one.name, one.cycles, one.chosen});
+        return out;
     }
 
     void onExecute() override {
@@ -66,6 +77,8 @@ class ConvExecution final : public Execution {
     }
 
   private:
+    ConvShape shapeOf(const ConvWindow& w) const { return planShape(w, command_.paramsAs<ConvParams>()); }
+
     // Returns the scratch a run needs.
     int64_t prepareTensorWeights(int64_t planBytes) {
         const Tensor& weight = *command_.inputs[1];
