@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "backend/backend.h"
+#include "backend/device_limits.h"
 #include "backends/vulkan/device/instance.h"
 
 namespace mnnc::vulkan {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/device_limits.h"
 #include "backend/execution.h"
 #include "backend/fusion.h"
 #include "backend/weight_store.h"
@@ -16,16 +17,6 @@ namespace mnnc {
 enum class ForwardType : int32_t { Cpu = 0, Auto = 4, Vulkan = 7 };
 enum class Precision : int32_t { Normal = 0, High = 1, Low = 2 };
 enum class MemoryMode : int32_t { Normal = 0, High = 1, Low = 2 };
-
-// Smaller limits than the device's own, so that tests reach every split and fallback; 0: the device's own.
-struct DeviceLimits {
-    int64_t storageRange = 0;
-    int64_t groupCount = 0, groupInvocations = 0;
-    int64_t sharedMemory = 0, storageBuffers = 0;
-    bool noSubgroups = false;
-    bool stageWeights = false;  // copied from staging memory although the host could write them
-    std::string refuse;         // commands with this text in their names run on the CPU
-};
 
 // A device that a backend found, as the host sees it.
 struct DeviceDescription {
