@@ -124,9 +124,10 @@ void verifyPool(const OpPlace& place, const wire::Pool& pool) {
     requireEnum(place, "padType", pool.padType());
     requireEnum(place, "countType", pool.countType());
     if (pool.isGlobal()) return;
-    const int32_t values[] = {pool.kernelX(), pool.kernelY(), pool.strideX(), pool.strideY()};
-    for (const int32_t value : values)
-        requireRange(place, "a kernel extent or stride", value, 1, int64_t{1} << 20);
+    for (const int32_t value : {pool.kernelX(), pool.kernelY()})
+        requireRange(place, "a kernel extent", value, 1, int64_t{1} << 20);
+    for (const int32_t value : {pool.strideX(), pool.strideY()})  // 0 means 1
+        requireRange(place, "a stride", value, 0, int64_t{1} << 20);
     const int64_t pads = vectorSize(pool.pads());
     if (pads != 0 && pads != 2 && pads < 4)
         place.fail(Status::BadParameter, "pads has %lld entries, 2 or 4 are needed",

@@ -1,11 +1,12 @@
 // Pooling and Pooling3D: parameters, shape rules, cost.
-// The last window may start in the end padding (no clipping), and a pads list changes what an average counts.
+// A window that would start in the end padding is left out, and a pads list changes what an average counts.
 #include "ops/pooling.h"
 
 #include <algorithm>
 #include <limits>
 
 #include "mnn_generated.h"
+#include "ops/cast.h"
 #include "ops/channel_first.h"
 #include "ops/families.h"
 
@@ -90,26 +91,32 @@ ParamsPtr parsePooling3d(const wire::Op& op, const ParseContext& context) {
     return p;
 }
 
-int64_t ownPadding(const PoolParams& p, int64_t in, int64_t out, int64_t kernel, int64_t stride,
-                   int64_t stored) {
-    switch (p.padType) {
-        case PoolPad::Same:
-            return std::max<int64_t>(0, (out - 1) * stride + kernel - in) / 2;
-        case PoolPad::Valid:
-            return 0;
-        case PoolPad::Explicit:
-            break;
-    }
-    return stored;
+struct Padding {
+    int64_t begin, end;
+};
+
+// The padding of an axis that has `out` outputs; `stored`: what the file says.
+Padding ownPadding(const PoolParams& p, const PoolAxis& axis, Padding stored) {
+    if (p.padType == PoolPad::Explicit) return stored;
+    if (p.padType == PoolPad::Valid) return {0, 0};
+    const int64_t reach = (int64_t{axis.out} - 1) * axis.stride + axis.kernel;
+    const int64_t total = std::max<int64_t>(0, reach - axis.in);
+    return {total / 2, total - total / 2};
+}
+
+void setPadding(PoolAxis& axis, Padding padding) {
+    axis.begin = static_cast<int>(padding.begin);
+    axis.end = static_cast<int>(padding.end);
 }
 
 // Axis of a Pooling: 0 height, 1 width.
 PoolAxis planeAxis(const PoolParams& p, int which, int64_t in, const char* name) {
     const auto w = static_cast<size_t>(which);
     const int64_t stride = p.stride[w], kernel = p.kernel[w];
-    int64_t padded = in + 2 * int64_t{p.pad[w]};
-    if (p.pads.size() == 4) padded = in + p.pads[w] + p.pads[w + 2];
-    if (p.pads.size() == 2) padded = which == 0 ? in + p.pads[0] + p.pads[1] : in;
+    Padding stored{p.pad[w], p.pad[w]};
+    if (p.pads.size() == 4) stored = {p.pads[w], p.pads[w + 2]};
+    if (p.pads.size() == 2) stored = which == 0 ? Padding{p.pads[0], p.pads[1]} : Padding{0, 0};
+    const int64_t padded = in + stored.begin + stored.end;
     const int64_t k = std::min(kernel, padded);
     int64_t out = 0;
     if (p.padType == PoolPad::Same)
@@ -118,29 +125,32 @@ PoolAxis planeAxis(const PoolParams& p, int which, int64_t in, const char* name)
         out = ceilDiv(padded - k + 1, stride);
     else
         out = (p.ceil ? ceilDiv(padded - k, stride) : (padded - k) / stride) + 1;
+    // As in PyTorch and ONNX, a window that ceil adds starts in the map or in the padding before it.
+    if (p.padType == PoolPad::Explicit && p.ceil) out = std::min(out, (in + stored.begin - 1) / stride + 1);
     if (out < 1 || out > std::numeric_limits<int>::max())
         fail(Status::ComputeSizeError, "%s: a window of %lld over %lld gives %lld outputs", name,
              static_cast<LL>(kernel), static_cast<LL>(in), static_cast<LL>(out));
-    const int64_t stored = p.pads.size() == 4 ? p.pads[w] : p.pad[w];
     PoolAxis axis;
     axis.in = static_cast<int>(in);
     axis.out = static_cast<int>(out);
     axis.kernel = static_cast<int>(kernel);
     axis.stride = static_cast<int>(stride);
-    axis.begin = static_cast<int>(ownPadding(p, in, out, kernel, stride, stored));
+    setPadding(axis, ownPadding(p, axis, stored));
     axis.countsPadding = p.count == PoolCount::IncludePadding ||
                          (p.count == PoolCount::Default && p.padType == PoolPad::Explicit && p.pads.empty());
     return axis;
 }
 
-// Spatial axis i of a Pooling3D; the plane counts padding by the default rule, depth never does.
-PoolAxis spatialAxis(const PoolParams& p, int i, bool isDepth, int64_t in, const char* name) {
+// Spatial axis i of a Pooling3D. The table does not say whether averages count padding; they do not, which is what
+// ONNX means where nothing is said.
+PoolAxis spatialAxis(const PoolParams& p, int i, int64_t in, const char* name) {
     const auto at = static_cast<size_t>(i);
     if (at >= p.kernel.size())
         fail(Status::ComputeSizeError, "%s: %zu kernel values for spatial axis %d", name, p.kernel.size(), i);
     const int64_t kernel = p.kernel[at];
     const int64_t stride = at < p.stride.size() ? p.stride[at] : 1;
     const int64_t pad = at < p.pad.size() ? p.pad[at] : 0;
+    const Padding stored{pad, pad};
     int64_t out = 0;
     if (p.padType == PoolPad::Same)
         out = ceilDiv(in, stride);
@@ -156,14 +166,17 @@ PoolAxis spatialAxis(const PoolParams& p, int i, bool isDepth, int64_t in, const
     axis.out = static_cast<int>(out);
     axis.kernel = static_cast<int>(kernel);
     axis.stride = static_cast<int>(stride);
-    axis.begin = static_cast<int>(ownPadding(p, in, out, kernel, stride, pad));
-    axis.countsPadding = !isDepth && p.padType == PoolPad::Explicit;
+    setPadding(axis, ownPadding(p, axis, stored));
     return axis;
 }
 
 void poolingShape(const ShapeContext& context) {
     const PoolParams& params = context.node.paramsAs<PoolParams>();
     const Tensor& x = context.in(0);
+    const bool bytes = x.type == DataType::Int8 || (x.type == DataType::UInt8 && !params.average);
+    if (x.type != DataType::Float32 && !bytes)
+        fail(Status::NotSupported, "%s: %s pooling of %s is not implemented", context.name(),
+             params.average ? "average" : "maximum", dataTypeName(x.type));
     Shape out = channelFirstShape(x, context.name());
     const PoolWindow w = poolWindow(params, out, context.name());
     if (params.global)
@@ -175,8 +188,32 @@ void poolingShape(const ShapeContext& context) {
     if (context.outputs.size() > 1) context.set(1, out, DataType::Int32, x.format);
 }
 
+Command castCommand(const OpContext& context, Tensor* from, Tensor* to) {
+    auto params = std::make_shared<CastParams>();
+    params->type = to->type;
+    Command command;
+    command.type = OpType::Cast;
+    command.name = context.node.name;
+    command.params = std::move(params);
+    command.inputs = {from};
+    command.outputs = {to};
+    return command;
+}
+
+// Maxima of bytes are computed as floats where no kernel takes the bytes; that is exact.
 void poolingGeometry(const OpContext& context) {
-    emitChannelFirst(context, context.command());
+    Tensor* const x = context.inputs[0];
+    Tensor* const y = context.outputs[0];
+    const bool asFloats =
+        x->type == DataType::UInt8 || (x->type == DataType::Int8 && context.outputs.size() > 1);
+    Command command = context.command();
+    if (!asFloats) return emitChannelFirst(context, std::move(command));
+    command.inputs[0] = context.geometry.temporary(x->shape, DataType::Float32, x->format);
+    command.outputs[0] = context.geometry.temporary(y->shape, DataType::Float32, y->format);
+    Tensor* const result = command.outputs[0];
+    context.geometry.emit(castCommand(context, x, command.inputs[0]));
+    emitChannelFirst(context, std::move(command));
+    context.geometry.emit(castCommand(context, result, y));
 }
 
 double poolingFlops(const ShapeContext& context) {
@@ -215,7 +252,7 @@ PoolWindow poolWindow(const PoolParams& params, const Shape& input, const char* 
     }
     const int spatial = rank - 2;
     for (int i = 0; i < spatial; ++i)
-        w.axis[spatial == 3 ? i : i + 1] = spatialAxis(params, i, spatial == 3 && i == 0, input[2 + i], name);
+        w.axis[spatial == 3 ? i : i + 1] = spatialAxis(params, i, input[2 + i], name);
     return w;
 }
 

@@ -27,7 +27,7 @@ struct PoolParams : ParamsOf<PoolParams> {
 struct PoolAxis {
     int in = 1, out = 1;
     int kernel = 1, stride = 1;
-    int begin = 0;  // padding in front
+    int begin = 0, end = 0;  // padding in front and behind
     bool countsPadding = false;
 };
 
@@ -42,7 +42,7 @@ inline int64_t poolCount(const PoolAxis& a, int64_t position) {
     const int64_t first = position * a.stride - a.begin;
     const int64_t last = first + a.kernel;
     if (a.countsPadding) {
-        const int64_t limit = static_cast<int64_t>(a.in) + a.begin;
+        const int64_t limit = static_cast<int64_t>(a.in) + a.end;
         return (last < limit ? last : limit) - first;
     }
     return (last < a.in ? last : a.in) - (first > 0 ? first : 0);

@@ -62,7 +62,8 @@ TEST(Pooling, AsymmetricPads) {
     PoolParams p = window(true, 3, 1, 0, false);
     p.count = PoolCount::IncludePadding;
     p.pads = {0, 0, 2, 2};
-    expectValues(pool(p, iota({1, 1, 3, 3}))[0], {5, 5.5f, 6, 6.5f, 7, 7.5f, 8, 8.5f, 9});
+    expectValues(pool(p, iota({1, 1, 3, 3}))[0],
+                 {5, 3.66667f, 2, 4.33333f, 3.11111f, 1.66667f, 2.66667f, 1.88889f, 1});
     p.pads = {2, 2, 0, 0};
     expectValues(pool(p, iota({1, 1, 3, 3}))[0],
                  {0.11111f, 0.33333f, 0.66667f, 0.55556f, 1.33333f, 2.33333f, 1.33333f, 3, 5});
@@ -73,6 +74,8 @@ TEST(Pooling, WindowsOutsideTheInput) {
     const Value x{{1, 1, 2, 2}, {-1, -2, -3, -4}, Format::NCHW, {}};
     PoolParams p = window(false, 1, 1, 0);
     p.pads = {0, 0, 2, 2};
+    expectValues(pool(p, x)[0], {-1, -2, -3, -4});  // those that ceil would add start behind the map
+    p.ceil = false;
     expectValues(pool(p, x)[0], {-1, -2, -2, -2, -3, -4, -4, -4, -3, -4, -4, -4, -3, -4, -4, -4});
     p.average = true;
     expectValues(pool(p, x)[0], {-1, -2, 0, 0, -3, -4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
@@ -116,14 +119,14 @@ TEST(Pooling, GlobalAverageOfALargePlane) {
     for (const float v : y.data) EXPECT_NEAR(v, 0.1f, 1e-6);
 }
 
-TEST(Pooling3d, PlaneIncludesPaddingDepthDoesNot) {
+TEST(Pooling3d, NoAxisCountsPadding) {
     PoolParams p;
     p.average = p.spatial3d = true;
     p.ceil = false;
     p.kernel = {1, 1, 3};
     p.stride = {1, 1, 1};
     p.pad = {0, 0, 1};
-    expectValues(pool(p, iota({1, 1, 1, 1, 3}), OpType::Pooling3D)[0], {1, 2, 1.66667f});
+    expectValues(pool(p, iota({1, 1, 1, 1, 3}), OpType::Pooling3D)[0], {1.5f, 2, 2.5f});
     p.kernel = {3, 1, 1};
     p.pad = {1, 0, 0};
     expectValues(pool(p, iota({1, 1, 3, 1, 1}), OpType::Pooling3D)[0], {1.5f, 2, 2.5f});
@@ -132,6 +135,36 @@ TEST(Pooling3d, PlaneIncludesPaddingDepthDoesNot) {
     p.stride = {2, 2, 2};
     p.pad = {0, 0, 0};
     expectValues(pool(p, iota({2, 1, 2, 2, 2}), OpType::Pooling3D)[0], {8, 16});
+}
+
+Table poolTable(wire::PoolType type, int stride) {
+    return [=](flatbuffers::FlatBufferBuilder& b) {
+        wire::PoolT pool;
+        pool.type = type;
+        pool.kernelX = pool.kernelY = 2;
+        pool.strideX = pool.strideY = stride;
+        pool.ceilModel = false;
+        return asParameter(wire::CreatePool(b, &pool));
+    };
+}
+
+// Converters leave strides at 0 where a model states none.
+TEST(Pooling, AStrideOf0Is1) {
+    EXPECT_EQ(run(OpType::Pooling, poolTable(wire::PoolType::MAXPOOL, 0), {iota({1, 1, 3, 3})}).data,
+              (std::vector<float>{5, 6, 8, 9}));
+    EXPECT_THROW(run(OpType::Pooling, poolTable(wire::PoolType::MAXPOOL, -1), {iota({1, 1, 3, 3})}), Error);
+}
+
+TEST(Pooling, AveragesOfIntegersAreNotSupported) {
+    try {
+        run(OpType::Pooling, poolTable(wire::PoolType::AVEPOOL, 1), {intIota({1, 1, 3, 3})});
+        ADD_FAILURE() << "integers were averaged";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.status(), Status::NotSupported);
+        EXPECT_NE(std::string(error.what()).find("average pooling of int32 is not implemented"),
+                  std::string::npos)
+            << error.what();
+    }
 }
 
 TEST(Pooling, ThreadsChangeNoBit) {

@@ -78,6 +78,12 @@ bool supportsPooling(const VulkanBackend&, const Command& command, std::string& 
         reason = "the Vulkan kernel pools tensors that can be packed by channels";
         return false;
     }
+    const PoolWindow window = poolWindow(command.paramsAs<PoolParams>(), input.shape, command.name.c_str());
+    for (const PoolAxis& axis : window.axis)
+        if (axis.countsPadding && axis.begin != axis.end) {
+            reason = "the Vulkan kernel counts the same padding at both ends of an axis";
+            return false;
+        }
     return true;
 }
 

@@ -1,8 +1,9 @@
 """The operator cases, a module for each family of operators (the base names of impl/ops): importing them registers the cases."""
 from generator import (
-    activation, binary, concat, control, convolution, deconvolution, fill, gather, interp, layout, matmul,
-    non_max_suppression, norm, padding, permute, pooling, reduction, reshape, scale, scan, scatter, search,
-    select, shape_query, slice, softmax, space, unary,
+    activation, binary, concat, control, convolution, deconvolution,
+    fill, gather, interp, layout, matmul, non_max_suppression, norm, padding, permute,
+    pooling, reduction, reshape, scale, scan, scatter, search, select, shape_query, slice, softmax, space,
+    unary,
 )
 from generator.net import CASES  # the program takes both lists from here
 from generator.wire_net import CASES as WIRE_CASES
