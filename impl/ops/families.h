@@ -23,6 +23,7 @@ OpFamily nonMaxSuppressionOps();  // NonMaxSuppressionV2
 OpFamily controlOps();            // If, While
 OpFamily rasterOps();             // Raster, ConvertTensor
 OpFamily convolutionOps();  // Convolution, ConvolutionDepthwise, Deconvolution*, ConvInt8, DepthwiseConvInt8
+OpFamily columnOps();          // Im2Col, Col2Im
 OpFamily poolingOps();      // Pooling, Pooling3D
 OpFamily interpOps();       // Interp, Resize
 OpFamily unaryOps();        // UnaryOp, Sigmoid, TanH

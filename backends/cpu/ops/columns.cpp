@@ -1,0 +1,68 @@
+// Col2Im: a plane is the sum of its taps, which are added in their order.
+#include "ops/columns.h"
+
+#include <algorithm>
+
+#include "backends/cpu/ops/command_execution.h"
+#include "backends/cpu/ops/families.h"
+#include "backends/cpu/ops/split.h"
+
+namespace mnnc::cpu {
+
+namespace {
+
+class Col2ImExecution final : public CommandExecution {
+  public:
+    Col2ImExecution(CpuBackend& backend, const Command& command)
+        : CommandExecution(command), backend_(backend) {}
+
+    void onExecute() override {
+        if (out().empty()) return;
+        const auto& p = params<Col2ImParams>();
+        forRows(backend_.pool(), p.planes, p.kernelY * p.kernelX * p.patchesY * p.patchesX,
+                [&](long begin, long end) {
+                    for (long plane = begin; plane < end; ++plane) sum(p, plane);
+                });
+    }
+
+  private:
+    void sum(const Col2ImParams& p, int64_t plane) const noexcept {
+        float* const image = outData<float>() + plane * p.height * p.width;
+        std::fill(image, image + p.height * p.width, 0.0f);
+        const float* column = inData<float>(0) + plane * p.kernelY * p.kernelX * p.patchesY * p.patchesX;
+        for (int64_t ky = 0; ky < p.kernelY; ++ky)
+            for (int64_t kx = 0; kx < p.kernelX; ++kx, column += p.patchesY * p.patchesX) {
+                const int64_t offsetY = ky * p.dilateY - p.padTop, offsetX = kx * p.dilateX - p.padLeft;
+                const PatchRange rows = patchesInside(p.height, p.patchesY, p.strideY, offsetY);
+                const PatchRange columns = patchesInside(p.width, p.patchesX, p.strideX, offsetX);
+                for (int64_t y = rows.first; y < rows.last; ++y)
+                    add(column + y * p.patchesX + columns.first, columns.last - columns.first, p.strideX,
+                        image + (y * p.strideY + offsetY) * p.width + columns.first * p.strideX + offsetX);
+            }
+    }
+
+    static void add(const float* from, int64_t count, int64_t stride, float* to) noexcept {
+        if (stride == 1)
+            for (int64_t i = 0; i < count; ++i) to[i] += from[i];
+        else
+            for (int64_t i = 0; i < count; ++i) to[i * stride] += from[i];
+    }
+
+    CpuBackend& backend_;
+};
+
+std::unique_ptr<Execution> createCol2Im(CpuBackend& backend, const Command& command, std::string&) {
+    return std::make_unique<Col2ImExecution>(backend, command);
+}
+
+constexpr CpuOp kColumnsCpu[] = {
+    {OpType::Col2Im, nullptr, createCol2Im},
+};
+
+}  // namespace
+
+CpuFamily columnsCpu() {
+    return kColumnsCpu;
+}
+
+}  // namespace mnnc::cpu
