@@ -31,6 +31,8 @@ uint64_t countOp(const Model& model, const wire::Op& op) {
             return static_cast<uint64_t>(blobElementCount(*op.main_as_Blob(), name));
         case wire::OpParameter::Convolution2D:
             return countConvolution(*op.main_as_Convolution2D(), model.weightFiles(op), name);
+        case wire::OpParameter::Convolution3D:
+            return sizeOf(op.main_as_Convolution3D()->weight()) + sizeOf(op.main_as_Convolution3D()->bias());
         case wire::OpParameter::PRelu:
             return sizeOf(op.main_as_PRelu()->slope());
         case wire::OpParameter::Scale:

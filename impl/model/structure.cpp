@@ -50,6 +50,7 @@ bool staysInFile(const TypeTable* type, size_t slot, bool ownParameters) {
               {IDSTQuan::VT_BUFFER, IDSTQuan::VT_ALPHA, IDSTQuan::VT_INDEX, IDSTQuan::VT_ALPHAFP16}) ||
            is(wire::QuantizedFloatParamTypeTable(), {wire::QuantizedFloatParam::VT_WEIGHT}) ||
            is(wire::InnerProductTypeTable(), {wire::InnerProduct::VT_WEIGHT}) ||
+           is(wire::Convolution3DTypeTable(), {wire::Convolution3D::VT_WEIGHT}) ||
            (ownParameters && is(wire::BlobTypeTable(), {Blob::VT_UINT8S, Blob::VT_INT8S, Blob::VT_INT32S,
                                                         Blob::VT_INT64S, Blob::VT_FLOAT32S}));
 }

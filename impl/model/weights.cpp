@@ -446,6 +446,17 @@ FloatPair scaleArrays(const wire::Scale& scale, const WeightFiles& files, const 
     return arrayPair(scale.scaleData(), scale.biasData(), scale.external(), files, opName);
 }
 
+FloatPair convolution3dArrays(const wire::Convolution3D& conv, const WeightFiles& files, const char* opName) {
+    FloatPair pair{floatsFrom(bytesOf(conv.weight(), files.model), "weight", opName),
+                   floatsFrom(bytesOf(conv.bias(), files.model), "bias", opName)};
+    if (!isExternal(conv.external())) return pair;
+    if (pair.first.empty())
+        pair.first = floatsFrom(externalRange(conv.external(), 1, files, opName), "weight", opName);
+    if (pair.second.empty() && conv.external()->size() > 2)
+        pair.second = floatsFrom(externalRange(conv.external(), 2, files, opName), "bias", opName);
+    return pair;
+}
+
 FloatPair layerNormArrays(const wire::LayerNorm& norm, const WeightFiles& files, const char* opName) {
     return arrayPair(norm.gamma(), norm.beta(), norm.external(), files, opName);
 }

@@ -15,6 +15,7 @@ namespace mnnc {
 
 namespace wire {
 struct Convolution2D;
+struct Convolution3D;
 struct Scale;
 struct LayerNorm;
 }  // namespace wire
@@ -147,6 +148,8 @@ struct FloatPair {
     FloatView second;  // bias, beta
 };
 FloatPair scaleArrays(const wire::Scale& scale, const WeightFiles& files, const char* opName);
+// Weights and bias of a 3-D convolution, of any sizes.
+FloatPair convolution3dArrays(const wire::Convolution3D& conv, const WeightFiles& files, const char* opName);
 FloatPair layerNormArrays(const wire::LayerNorm& norm, const WeightFiles& files, const char* opName);
 
 }  // namespace mnnc

@@ -23,6 +23,7 @@ OpFamily nonMaxSuppressionOps();  // NonMaxSuppressionV2
 OpFamily controlOps();            // If, While
 OpFamily rasterOps();             // Raster, ConvertTensor
 OpFamily convolutionOps();  // Convolution, ConvolutionDepthwise, Deconvolution*, ConvInt8, DepthwiseConvInt8
+OpFamily convolution3dOps();  // Convolution3D, ConvTranspose3D
 OpFamily columnOps();          // Im2Col, Col2Im
 OpFamily poolingOps();      // Pooling, Pooling3D
 OpFamily interpOps();       // Interp, Resize

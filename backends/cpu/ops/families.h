@@ -18,6 +18,7 @@ CpuFamily searchCpu();
 CpuFamily scanCpu();
 CpuFamily nonMaxSuppressionCpu();
 CpuFamily convolutionCpu();
+CpuFamily convolution3dCpu();
 CpuFamily columnsCpu();          // Col2Im
 CpuFamily poolingCpu();
 CpuFamily interpCpu();

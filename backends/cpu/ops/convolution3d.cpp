@@ -1,0 +1,324 @@
+// 3-D convolutions and transposed convolutions, by the plans of 2-D ones.
+//
+// An output slice (one depth of an image) is a 2-D convolution: the slices of the input that its taps in depth read
+// lie side by side in scratch as channels, taps outermost. Small slices are stacked: one below the other, with rows of
+// zeros between, they share one pass over the weights.
+#include "ops/convolution3d.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "backends/cpu/kernels/conv.h"
+#include "backends/cpu/ops/command_execution.h"
+#include "backends/cpu/ops/families.h"
+#include "backends/cpu/ops/volume_slices.h"
+#include "base/checked.h"
+#include "model/model.h"
+
+namespace mnnc::cpu {
+
+namespace {
+
+constexpr int kMaxLanes = 16;
+constexpr int64_t kPixelsOfPiece = 1024;
+
+int toInt(int64_t value) {
+    return static_cast<int>(value);
+}  // conv3dWindow has checked the range
+
+struct Phase : DepthPhase {
+    std::unique_ptr<ConvPlan> plan;
+    PackedWeights packed;
+};
+
+class Convolution3dExecution final : public CommandExecution {
+  public:
+    Convolution3dExecution(CpuBackend& backend, const Command& command)
+        : CommandExecution(command), backend_(backend), lanes_(backend.kernels().lanes) {}
+
+    void onResize() override {
+        phases_.clear();
+        if (out().empty()) return;
+        const auto& p = params<Conv3dParams>();
+        const char* name = command().name.c_str();
+        w_ = conv3dWindow(p, in(0).shape, name);
+        constexpr int64_t kMaxPhases = 1 << 10;
+        if (p.transposed && std::min<int64_t>(p.stride[0], w_.out[0]) > kMaxPhases)
+            fail(Status::NotSupported, "%s: a transposed convolution with a stride of %d in depth", name,
+                 p.stride[0]);
+        flat_ = isFlat(p, w_) && in(0).pack > 1;
+        inArea_ = checkedMul(w_.in[1], w_.in[2], name);
+        outArea_ = checkedMul(w_.out[1], w_.out[2], name);
+        setPostOps(p);
+        options_.groups = toInt(w_.groups);
+        options_.threads = backend_.pool().threads();
+        options_.transposed = p.transposed;
+        options_.bf16 = backend_.config().precision == Precision::Low;
+        options_.exact = backend_.config().precision == Precision::High;
+        stack_ = 1;
+        if (!flat_ && !p.transposed) chooseStack(p);
+        int64_t planBytes = 0, taps = 1;
+        if (flat_)
+            phases_.emplace_back();
+        else
+            for (DepthPhase& phase : depthPhases(p, w_))
+                phases_.push_back({std::move(phase), nullptr, nullptr});
+        for (Phase& phase : phases_) {
+            if (!flat_) taps = std::max(taps, static_cast<int64_t>(phase.taps.size()));
+            plan(phase, p);
+            planBytes = std::max(planBytes, phase.plan->scratchBytes(options_.threads));
+        }
+        if (flat_) return requestScratch(planBytes);
+        const int64_t channels = roundUp(checkedMul(taps, w_.ic, name), lanes_);
+        gathered_ = roundUp(floatBytes(checkedMul(channels, inRows(stack_) * w_.in[2], name)), 64);
+        const int64_t stacked = checkedMul(outRows(stack_), w_.out[2], name);
+        sliced_ =
+            directOutput() ? 0 : roundUp(floatBytes(checkedMul(roundUp(w_.oc, lanes_), stacked, name)), 64);
+        requestScratch(checkedAdd(checkedAdd(gathered_, sliced_, name), planBytes, name));
+    }
+
+    std::string algorithm() const override {
+        if (phases_.empty()) return "";
+        std::string text = flat_ ? "3d flat " : "3d ";
+        text += phases_[0].plan->algorithm();
+        return text += epilogueText(command().epilogue);
+    }
+
+    void onExecute() override {
+        if (phases_.empty()) return;
+        ThreadPool& pool = backend_.pool();
+        if (flat_) {
+            const Phase& phase = phases_[0];
+            phase.plan->run(inData<float>(0), phase.packed.get(), outData<float>(), post_, scratch(), pool);
+            return;
+        }
+        for (const Phase& phase : phases_)
+            for (int64_t n = 0; n < w_.batch; ++n)
+                for (int64_t z = phase.first, j = 0; z < w_.out[0]; z += stack_ * phase.step, j += stack_)
+                    runSlices(phase, n, z, j, pool);
+    }
+
+    // Depth and plane are one image where only the depth has windows: depth is the image's height. Windows over long
+    // rows would leave the cache.
+    static bool isFlat(const Conv3dParams& p, const Conv3dWindow& w) {
+        constexpr int64_t kMostPixels = 256;
+        for (size_t i = 1; i < 3; ++i)
+            if (p.kernel[i] != 1 || p.stride[i] != 1 || w.begin[i] != 0 || w.out[i] != w.in[i]) return false;
+        const bool point = p.kernel[0] == 1 && p.stride[0] == 1 && w.begin[0] == 0 && w.out[0] == w.in[0];
+        const int64_t area = w.in[1] * w.in[2];
+        return point ? area <= std::numeric_limits<int>::max() : area <= kMostPixels;
+    }
+
+  private:
+    int64_t floatBytes(int64_t floats) const {
+        return checkedMul(floats, static_cast<int64_t>(sizeof(float)), command().name.c_str());
+    }
+
+    // Whether the blocks of an output slice lie one after the other.
+    bool directOutput() const { return stack_ == 1 && (w_.out[0] == 1 || w_.oc <= lanes_); }
+
+    // Rows of stacked slices: of their inputs, and of their outputs with what the rows of zeros give.
+    int64_t inRows(int64_t slices) const { return (slices - 1) * pitch_ + w_.in[1]; }
+    int64_t outRows(int64_t slices) const { return (slices - 1) * outPitch_ + w_.out[1]; }
+
+    // Stacks as many slices as cost the fewest cycles each.
+    void chooseStack(const Conv3dParams& p) {
+        const int64_t stride = p.stride[1];
+        const int64_t reach =
+            (w_.out[1] - 1) * stride - w_.begin[1] + int64_t{p.kernel[1] - 1} * p.dilate[1] + 1;
+        const int64_t apart =
+            std::max({w_.in[1] + std::max<int64_t>(w_.begin[1], 0), reach, w_.out[1] * stride});
+        outPitch_ = ceilDiv(apart, stride);
+        pitch_ = outPitch_ * stride;
+        constexpr int64_t kMostRows = 128;
+        double least = 0;
+        int64_t best = 1;
+        for (int64_t slices = 1; slices <= w_.out[0] && (slices == 1 || outRows(slices) <= kMostRows);
+             slices *= 2) {
+            stack_ = slices;
+            for (const ConvCandidate& candidate :
+                 convCandidates(backend_.kernels(), planShape(p, p.kernel[0]), options_)) {
+                const double runs = static_cast<double>(ceilDiv(w_.out[0], slices));
+                if (!candidate.chosen || (slices > 1 && candidate.cycles * runs >= least)) continue;
+                least = candidate.cycles * runs;
+                best = slices;
+            }
+        }
+        stack_ = best;
+    }
+
+    void setPostOps(const Conv3dParams& p) {
+        post_ = {};
+        post_.act = command().epilogue.act;
+        post_.lo = command().epilogue.lo;
+        post_.hi = command().epilogue.hi;
+        if (p.relu6) {
+            post_.lo = 0;
+            post_.hi = 6;
+        } else if (p.relu) {
+            post_.lo = 0;
+            post_.hi = std::numeric_limits<float>::max();
+        }
+        const FloatView bias = p.bias(w_.oc, command().name.c_str());
+        bias_.assign(bias.span().begin(), bias.span().end());
+        post_.bias = bias_.data();
+    }
+
+    ConvShape planShape(const Conv3dParams& p, int64_t taps) const {
+        const char* name = command().name.c_str();
+        ConvShape s;
+        s.oc = toInt(w_.oc);
+        if (flat_) {
+            s.batch = toInt(w_.batch), s.ic = toInt(w_.ic);
+            s.ih = toInt(w_.in[0]), s.iw = toInt(inArea_);
+            s.oh = toInt(w_.out[0]), s.ow = toInt(outArea_);
+            s.kh = p.kernel[0], s.strideH = p.stride[0], s.dilateH = p.dilate[0];
+            s.padTop = toInt(w_.begin[0]);
+            return s;
+        }
+        const int64_t channels = checkedMul(taps, w_.ic, name);
+        if (channels > std::numeric_limits<int>::max() / 2)
+            fail(Status::Overflow, "%s: %lld taps of %lld channels", name, static_cast<long long>(taps),
+                 static_cast<long long>(w_.ic));
+        s.batch = 1, s.ic = toInt(channels);
+        s.ih = toInt(inRows(stack_)), s.iw = toInt(w_.in[2]);
+        s.oh = toInt(outRows(stack_)), s.ow = toInt(w_.out[2]);
+        s.kh = p.kernel[1], s.kw = p.kernel[2];
+        s.strideH = p.stride[1], s.strideW = p.stride[2];
+        s.dilateH = p.dilate[1], s.dilateW = p.dilate[2];
+        s.padTop = toInt(w_.begin[1]), s.padLeft = toInt(w_.begin[2]);
+        return s;
+    }
+
+    void plan(Phase& phase, const Conv3dParams& p) {
+        phase.plan =
+            makeConvPlan(backend_.kernels(), planShape(p, static_cast<int64_t>(phase.taps.size())), options_);
+        std::string variant =
+            format("3d/%s/%s/%s/%lld", phase.plan->algorithm().c_str(), phase.plan->weightVariant().c_str(),
+                   backend_.kernels().isa, static_cast<long long>(w_.groups));
+        for (const DepthTap& tap : phase.taps) variant += format("/%lld", static_cast<long long>(tap.k));
+        const auto fill = [&](void* buffer) {
+            const FloatView stored = p.weights(w_.weightCount, w_.oc, command().name.c_str());
+            if (flat_) return phase.plan->packWeights(stored.data(), buffer, backend_.pool());
+            const std::vector<float> ordered = phaseWeights(phase, p, w_, stored.data());
+            phase.plan->packWeights(ordered.data(), buffer, backend_.pool());
+        };
+        phase.packed = backend_.weights(command().params, variant, phase.plan->packedWeightBytes(), fill,
+                                        p.modelBytes());
+    }
+
+    // Output slices z, z + step, ... of image n, which are the phase's slices from j on.
+    void runSlices(const Phase& phase, int64_t n, int64_t z, int64_t j, ThreadPool& pool) const {
+        auto* memory = static_cast<char*>(scratch());
+        auto* const gathered = reinterpret_cast<float*>(memory);
+        auto* const sliced = reinterpret_cast<float*>(memory + gathered_);
+        const int64_t blocks = ceilDiv(static_cast<int64_t>(phase.taps.size()) * w_.ic, int64_t{lanes_});
+        const int64_t pieces = ceilDiv(inArea_, kPixelsOfPiece);
+        parallelRanges(pool, static_cast<long>(blocks * stack_ * pieces), 4 * pool.threads(),
+                       [&](long begin, long end) {
+                           for (long i = begin; i < end; ++i) {
+                               const int64_t slice = i / pieces % stack_;
+                               gather(phase, n, (j + slice) * phase.inputStep, i / pieces / stack_,
+                                      i % pieces * kPixelsOfPiece, slice, gathered);
+                           }
+                       });
+        const int64_t outBlocks = ceilDiv(w_.oc, int64_t{lanes_}), area = outArea_ * lanes_;
+        float* const dst = outData<float>() + (n * outBlocks * w_.out[0] + z) * area;
+        const bool direct = directOutput();
+        phase.plan->run(gathered, phase.packed.get(), direct ? dst : sliced, post_,
+                        memory + gathered_ + sliced_, pool);
+        if (direct) return;
+        const int64_t slices = std::min(stack_, ceilDiv(w_.out[0] - z, phase.step));
+        const int64_t row = w_.out[2] * lanes_;
+        parallelRanges(pool, static_cast<long>(outBlocks * slices), 4 * pool.threads(),
+                       [&](long begin, long end) {
+                           for (long i = begin; i < end; ++i) {
+                               const int64_t b = i / slices, slice = i % slices;
+                               std::memcpy(dst + (b * w_.out[0] + slice * phase.step) * area,
+                                           sliced + (b * outRows(stack_) + slice * outPitch_) * row,
+                                           static_cast<size_t>(area) * sizeof(float));
+                           }
+                       });
+    }
+
+    // From pixel `from` on a piece of a slice of a block of the plan's channels, and the zeros behind the slice.
+    void gather(const Phase& phase, int64_t n, int64_t inputDepth, int64_t block, int64_t from, int64_t slice,
+                float* gathered) const {
+        const VolumeSlices volume(in(0), backend_.kernels());
+        const auto taps = static_cast<int64_t>(phase.taps.size());
+        const int64_t perGroup = w_.ic / w_.groups, channels = taps * w_.ic;
+        const int64_t count = std::min<int64_t>(lanes_, channels - block * lanes_);
+        const int64_t pixels = std::min(kPixelsOfPiece, inArea_ - from);
+        float* const start = gathered + (block * inRows(stack_) + slice * pitch_) * w_.in[2] * lanes_;
+        if (from + pixels == inArea_ && slice + 1 < stack_)
+            std::fill(start + inArea_ * lanes_, start + pitch_ * w_.in[2] * lanes_, 0.0f);
+        const float* lanes[kMaxLanes] = {};
+        bool none = true;
+        for (int64_t l = 0; l < count; ++l) {
+            const int64_t at = block * lanes_ + l, group = at / (taps * perGroup);
+            const DepthTap& tap = phase.taps[static_cast<size_t>(at / perGroup % taps)];
+            if (tap.k >= 0)
+                lanes[l] = volume.channelAt(n, group * perGroup + at % perGroup, inputDepth + tap.offset);
+            none &= !lanes[l];
+        }
+        float* const dst = start + from * lanes_;
+        if (none)
+            std::fill(dst, dst + pixels * lanes_, 0.0f);
+        else
+            volume.copy(lanes, count, from, pixels, dst);
+    }
+
+    CpuBackend& backend_;
+    const int lanes_;
+    Conv3dWindow w_;
+    ConvOptions options_;
+    PostOps post_;
+    std::vector<float> bias_;
+    std::vector<Phase> phases_;
+    bool flat_ = false;
+    int64_t stack_ = 1, pitch_ = 0, outPitch_ = 0;  // slices of a run of the plan, rows from one to the next
+    int64_t inArea_ = 0, outArea_ = 0;
+    int64_t gathered_ = 0, sliced_ = 0;  // bytes of scratch
+};
+
+// The input is read as it lies, but where depth and plane are one image of blocks.
+StorageChoice convolution3dStorage(const CpuBackend& backend, const Command& command) {
+    StorageChoice choice = storagePacked(backend, command);
+    const Tensor& x = *command.inputs[0];
+    if (x.pack == 1 && !x.empty()) {
+        const auto& p = command.paramsAs<Conv3dParams>();
+        if (!Convolution3dExecution::isFlat(p, conv3dWindow(p, x.shape, command.name.c_str())))
+            choice.inputPack = 1;
+    }
+    return choice;
+}
+
+std::unique_ptr<Execution> createConvolution3d(CpuBackend& backend, const Command& command,
+                                               std::string& reason) {
+    if (command.inputs[0]->type != DataType::Float32) {
+        reason = format("%s: a 3-D convolution of %s is not implemented", command.name.c_str(),
+                        dataTypeName(command.inputs[0]->type));
+        return nullptr;
+    }
+    return std::make_unique<Convolution3dExecution>(backend, command);
+}
+
+// A clamp of the file's own comes before anything that follows.
+bool fusesConvolution3d(const CpuBackend&, const Command& command) {
+    const auto* params = command.paramsIf<Conv3dParams>();
+    return params && !params->relu && !params->relu6 && !command.epilogue.residual &&
+           canPack(*command.outputs[0]);
+}
+
+}  // namespace
+
+CpuFamily convolution3dCpu() {
+    static constexpr CpuOp kOps[] = {
+        {OpType::Convolution3D, convolution3dStorage, createConvolution3d, fusesConvolution3d},
+        {OpType::ConvTranspose3D, convolution3dStorage, createConvolution3d, fusesConvolution3d},
+    };
+    return kOps;
+}
+
+}  // namespace mnnc::cpu
