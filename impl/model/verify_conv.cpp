@@ -1,5 +1,6 @@
 // Convolution tables: geometry that could overflow, and the number of weights against the shape.
 // How many input channels a group has may be written in two ways, so two counts can be right.
+#include <algorithm>
 #include <cmath>
 
 #include "base/op_type.h"
@@ -56,9 +57,11 @@ void verifyGeometry(const OpPlace& place, const wire::Convolution2DCommon& commo
     const int64_t pads = vectorSize(common.pads());
     if (pads == 1 || pads == 3)
         place.fail(Status::BadParameter, "pads has %lld entries, 2 or 4 are needed", ll(pads));
-    for (const auto* list : {common.pads(), common.outPads()})
-        for (uint32_t i = 0; list && i < list->size(); ++i)
-            requireExtent(place, "a pad", list->Get(i), -kMaxExtent);
+    for (uint32_t i = 0; common.pads() && i < common.pads()->size(); ++i)
+        requireExtent(place, "a pad", common.pads()->Get(i), -kMaxExtent);
+    // A converter writes arbitrary values behind the padding of a 3-D convolution; two values are read.
+    for (uint32_t i = 0; i < std::min<int64_t>(vectorSize(common.outPads()), 2); ++i)
+        requireExtent(place, "a pad", common.outPads()->Get(i), -kMaxExtent);
     if (vectorSize(common.outPads()) == 1)
         place.fail(Status::BadParameter, "outPads has 1 entry, 2 are needed");
 }

@@ -71,6 +71,7 @@ std::shared_ptr<const Net> parseNet(std::shared_ptr<const Model> model, const Ca
         }
         parsed.quants = parseQuants(graph);
         rewriteGroupedConvolutions(parsed, net->graphs.size() == 1);
+        rewriteConvolutions3d(parsed);
         rewriteWrappedIndices(parsed);
     }
     net->model = std::move(model);

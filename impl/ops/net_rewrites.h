@@ -10,6 +10,11 @@ namespace mnnc {
 // the formats of the tensors that its caller passes).
 void rewriteGroupedConvolutions(NetGraph& graph, bool mainNet);
 
+// 3-D convolutions that a converter wrote as Im2Col along the depth and a 2-D convolution for each tap in depth become
+// Convolution3D again, where nothing else reads the tensors between. Takes over rewrites of the group convolutions
+// among them.
+void rewriteConvolutions3d(NetGraph& graph);
+
 // Gathers from constant tables whose indices a converter wrapped as (indices + rows) mod rows, so that negative ones
 // count from the end, read the indices themselves: the gather wraps them, and sees those that are outside. The two
 // operators stay for others that read them.
