@@ -61,6 +61,8 @@ ConvInt8Info parseInt8(const wire::Convolution2D& table, OpType type, const char
     return info;
 }
 
+}  // namespace
+
 ParamsPtr parseConvolution(const wire::Op& op, const ParseContext& context) {
     const char* name = context.node.name.c_str();
     const wire::Convolution2D* table = op.main_as_Convolution2D();
@@ -118,6 +120,8 @@ ParamsPtr parseConvolution(const wire::Op& op, const ParseContext& context) {
         p->int8 = parseInt8(*table, context.node.type, name);
     return p;
 }
+
+namespace {
 
 // Height and width of an output-shape input, [n, h, w, c] in every format.
 const int64_t* givenOutputSize(const ShapeContext& context, const ConvParams& params, int64_t (&size)[2]) {

@@ -74,6 +74,9 @@ struct ConvParams : ParamsOf<ConvParams> {
     WeightFiles files() const;
 };
 
+// Reads the table of a 2-D convolution, or of an operator that has the same one.
+ParamsPtr parseConvolution(const wire::Op& op, const ParseContext& context);
+
 // Everything about one convolution over known extents; all values fit an int.
 struct ConvWindow {
     int64_t batch = 0, ic = 0, ih = 0, iw = 0, oc = 0, oh = 0, ow = 0;

@@ -25,6 +25,7 @@ OpFamily rasterOps();             // Raster, ConvertTensor
 OpFamily convolutionOps();  // Convolution, ConvolutionDepthwise, Deconvolution*, ConvInt8, DepthwiseConvInt8
 OpFamily convolution3dOps();  // Convolution3D, ConvTranspose3D
 OpFamily columnOps();          // Im2Col, Col2Im
+OpFamily dilation2dOps();      // Dilation2D
 OpFamily poolingOps();      // Pooling, Pooling3D
 OpFamily interpOps();       // Interp, Resize
 OpFamily unaryOps();        // UnaryOp, Sigmoid, TanH

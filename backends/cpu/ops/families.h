@@ -20,6 +20,7 @@ CpuFamily nonMaxSuppressionCpu();
 CpuFamily convolutionCpu();
 CpuFamily convolution3dCpu();
 CpuFamily columnsCpu();          // Col2Im
+CpuFamily dilation2dCpu();
 CpuFamily poolingCpu();
 CpuFamily interpCpu();
 CpuFamily unaryCpu();

@@ -1,0 +1,71 @@
+// Dilation2D, plane by plane and tap by tap.
+#include "ops/dilation2d.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "backends/cpu/ops/command_execution.h"
+#include "backends/cpu/ops/families.h"
+#include "backends/cpu/ops/split.h"
+#include "ops/columns.h"
+
+namespace mnnc::cpu {
+
+namespace {
+
+class Dilation2dExecution final : public CommandExecution {
+  public:
+    Dilation2dExecution(CpuBackend& backend, const Command& command)
+        : CommandExecution(command), backend_(backend) {}
+
+    void onExecute() override {
+        if (out().empty()) return;
+        const auto& p = params<Dilation2dParams>();
+        const Shape& shape = out().shape;
+        forRows(backend_.pool(), shape[0] * shape[1], shape[2] * shape[3] * p.kernelY * p.kernelX,
+                [&](long begin, long end) {
+                    for (long plane = begin; plane < end; ++plane) maximum(p, plane);
+                });
+    }
+
+  private:
+    void maximum(const Dilation2dParams& p, int64_t plane) const noexcept {
+        const Shape &from = in(0).shape, &to = out().shape;
+        const float* const x = inData<float>(0) + plane * from[2] * from[3];
+        float* const y = outData<float>() + plane * to[2] * to[3];
+        std::fill(y, y + to[2] * to[3], std::numeric_limits<float>::lowest());
+        const float* weight = p.weights.data() + plane % to[1] * p.kernelY * p.kernelX;
+        for (int64_t ky = 0; ky < p.kernelY; ++ky)
+            for (int64_t kx = 0; kx < p.kernelX; ++kx, ++weight) {
+                const int64_t offsetY = ky * p.dilateY - p.padTop, offsetX = kx * p.dilateX - p.padLeft;
+                const PatchRange rows = patchesInside(from[2], to[2], p.strideY, offsetY);
+                const PatchRange columns = patchesInside(from[3], to[3], p.strideX, offsetX);
+                for (int64_t oy = rows.first; oy < rows.last; ++oy) {
+                    const float* const line = x + (oy * p.strideY + offsetY) * from[3] + offsetX;
+                    float* const best = y + oy * to[3];
+                    for (int64_t ox = columns.first; ox < columns.last; ++ox) {
+                        const float value = line[ox * p.strideX] + *weight;
+                        best[ox] = value > best[ox] ? value : best[ox];
+                    }
+                }
+            }
+    }
+
+    CpuBackend& backend_;
+};
+
+std::unique_ptr<Execution> createDilation2d(CpuBackend& backend, const Command& command, std::string&) {
+    return std::make_unique<Dilation2dExecution>(backend, command);
+}
+
+constexpr CpuOp kDilation2dCpu[] = {
+    {OpType::Dilation2D, nullptr, createDilation2d},
+};
+
+}  // namespace
+
+CpuFamily dilation2dCpu() {
+    return kDilation2dCpu;
+}
+
+}  // namespace mnnc::cpu
