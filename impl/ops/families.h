@@ -26,6 +26,7 @@ OpFamily convolutionOps();  // Convolution, ConvolutionDepthwise, Deconvolution*
 OpFamily convolution3dOps();  // Convolution3D, ConvTranspose3D
 OpFamily columnOps();          // Im2Col, Col2Im
 OpFamily dilation2dOps();      // Dilation2D
+OpFamily channelProductOps();  // SpatialProduct, CosineSimilarity
 OpFamily poolingOps();      // Pooling, Pooling3D
 OpFamily interpOps();       // Interp, Resize
 OpFamily unaryOps();        // UnaryOp, Sigmoid, TanH

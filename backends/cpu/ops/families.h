@@ -21,6 +21,7 @@ CpuFamily convolutionCpu();
 CpuFamily convolution3dCpu();
 CpuFamily columnsCpu();          // Col2Im
 CpuFamily dilation2dCpu();
+CpuFamily channelProductsCpu();  // CosineSimilarity
 CpuFamily poolingCpu();
 CpuFamily interpCpu();
 CpuFamily unaryCpu();

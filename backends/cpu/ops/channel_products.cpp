@@ -1,0 +1,70 @@
+// CosineSimilarity, with norms of at least 1e-8 as in torch.nn.functional.cosine_similarity.
+#include "ops/channel_products.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "backends/cpu/ops/command_execution.h"
+#include "backends/cpu/ops/families.h"
+#include "backends/cpu/ops/split.h"
+#include "base/checked.h"
+
+namespace mnnc::cpu {
+
+namespace {
+
+constexpr int64_t kTogether = 64;  // vectors whose sums are made side by side
+
+class CosineExecution final : public CommandExecution {
+  public:
+    CosineExecution(CpuBackend& backend, const Command& command)
+        : CommandExecution(command), backend_(backend) {}
+
+    void onExecute() override {
+        if (out().empty()) return;
+        const auto& p = params<CosineParams>();
+        const int64_t pieces = ceilDiv(p.inner, kTogether);
+        forRows(backend_.pool(), p.outer * pieces, p.extent * std::min(p.inner, kTogether),
+                [&](long begin, long end) {
+                    for (long i = begin; i < end; ++i) cosines(p, i / pieces, i % pieces * kTogether);
+                });
+    }
+
+  private:
+    void cosines(const CosineParams& p, int64_t outer, int64_t first) const noexcept {
+        const int64_t count = std::min(kTogether, p.inner - first);
+        const float* a = inData<float>(0) + outer * p.extent * p.inner + first;
+        const float* b = inData<float>(1) + outer * p.extent * p.inner + first;
+        double ab[kTogether] = {}, aa[kTogether] = {}, bb[kTogether] = {};
+        for (int64_t k = 0; k < p.extent; ++k, a += p.inner, b += p.inner)
+            for (int64_t i = 0; i < count; ++i) {
+                const double x = a[i], y = b[i];
+                ab[i] += x * y;
+                aa[i] += x * x;
+                bb[i] += y * y;
+            }
+        constexpr double kLeast = 1e-8;
+        float* const y = outData<float>() + outer * p.inner + first;
+        for (int64_t i = 0; i < count; ++i)
+            y[i] = static_cast<float>(
+                ab[i] / (std::max(std::sqrt(aa[i]), kLeast) * std::max(std::sqrt(bb[i]), kLeast)));
+    }
+
+    CpuBackend& backend_;
+};
+
+std::unique_ptr<Execution> createCosine(CpuBackend& backend, const Command& command, std::string&) {
+    return std::make_unique<CosineExecution>(backend, command);
+}
+
+constexpr CpuOp kChannelProductsCpu[] = {
+    {OpType::CosineSimilarity, nullptr, createCosine},
+};
+
+}  // namespace
+
+CpuFamily channelProductsCpu() {
+    return kChannelProductsCpu;
+}
+
+}  // namespace mnnc::cpu

@@ -1,0 +1,91 @@
+// SpatialProduct: every channel of a map times a map of one channel. CosineSimilarity: the cosine of the angle between
+// the vectors along an axis of two tensors.
+#include "ops/channel_products.h"
+
+#include "ops/binary.h"
+#include "ops/channel_axis.h"
+#include "ops/families.h"
+#include "ops/op_helpers.h"
+#include "tensor/region_builder.h"
+
+namespace mnnc {
+
+namespace {
+
+void requireFloats(const ShapeContext& context) {
+    for (const int i : {0, 1})
+        if (context.in(i).type != DataType::Float32)
+            fail(Status::NotSupported, "op '%s': input %d of %s is not implemented", context.name(), i,
+                 dataTypeName(context.in(i).type));
+}
+
+void shapeSpatialProduct(const ShapeContext& context) {
+    requireFloats(context);
+    const Tensor &x = context.in(0), &map = context.in(1);
+    Shape expected = x.shape;
+    if (expected.rank() >= 2) expected[channelAxis(x)] = 1;
+    const bool sameOrder = (map.format == Format::NHWC) == (x.format == Format::NHWC);
+    if (expected.rank() < 2 || !(map.shape == expected) || !sameOrder)
+        fail(Status::ComputeSizeError, "op '%s': the map %s does not have one channel for each place of %s",
+             context.name(), map.shape.text().c_str(), x.shape.text().c_str());
+    context.set(0, x.shape);
+}
+
+void geometrySpatialProduct(const OpContext& context) {
+    auto params = std::make_shared<BinaryParams>();
+    params->code = kBinaryMul;
+    Command command = context.command();
+    command.type = OpType::BinaryOp;
+    command.params = std::move(params);
+    context.geometry.emit(std::move(command));
+}
+
+int cosineAxis(const ShapeContext& context) {
+    return normalizeAxis(context.intAt(2), context.in(0).shape.rank(), context.name());
+}
+
+void shapeCosine(const ShapeContext& context) {
+    requireFloats(context);
+    if (!(context.in(0).shape == context.in(1).shape))
+        fail(Status::ComputeSizeError, "op '%s': vectors of %s and of %s", context.name(),
+             context.in(0).shape.text().c_str(), context.in(1).shape.text().c_str());
+    Shape out = context.in(0).shape;
+    out.erase(cosineAxis(context));
+    context.set(0, out);
+}
+
+void geometryCosine(const OpContext& context) {
+    const AxisSplit split(context.in(0).shape, cosineAxis(context));
+    auto params = std::make_shared<CosineParams>();
+    params->outer = split.outer;
+    params->extent = split.axis;
+    params->inner = split.inner;
+    Command command = context.command();
+    command.params = std::move(params);
+    command.inputs.resize(2);
+    context.geometry.emit(std::move(command));
+}
+
+uint32_t contentOfInput2(const Node&) {
+    return 4u;
+}
+
+double cosineFlops(const ShapeContext& context) {
+    return 6.0 * static_cast<double>(context.in(0).elements());
+}
+
+}  // namespace
+
+OpFamily channelProductOps() {
+    static constexpr OpDef kOps[] = {
+        {.type = OpType::SpatialProduct, .shape = shapeSpatialProduct, .geometry = geometrySpatialProduct},
+        {.type = OpType::CosineSimilarity,
+         .shape = shapeCosine,
+         .geometry = geometryCosine,
+         .valueInputs = contentOfInput2,
+         .flops = cosineFlops},
+    };
+    return kOps;
+}
+
+}  // namespace mnnc

@@ -1,0 +1,14 @@
+// Parameters of CosineSimilarity as its execution reads them.
+#pragma once
+#include <cstdint>
+
+#include "ops/params.h"
+
+namespace mnnc {
+
+// Vectors of `extent` elements that lie `inner` apart, in [outer][extent][inner].
+struct CosineParams : ParamsOf<CosineParams> {
+    int64_t outer = 1, extent = 1, inner = 1;
+};
+
+}  // namespace mnnc
