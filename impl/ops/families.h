@@ -27,6 +27,7 @@ OpFamily convolution3dOps();  // Convolution3D, ConvTranspose3D
 OpFamily columnOps();          // Im2Col, Col2Im
 OpFamily dilation2dOps();      // Dilation2D
 OpFamily channelProductOps();  // SpatialProduct, CosineSimilarity
+OpFamily determinantOps();     // Det
 OpFamily poolingOps();      // Pooling, Pooling3D
 OpFamily interpOps();       // Interp, Resize
 OpFamily unaryOps();        // UnaryOp, Sigmoid, TanH

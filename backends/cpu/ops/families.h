@@ -22,6 +22,7 @@ CpuFamily convolution3dCpu();
 CpuFamily columnsCpu();          // Col2Im
 CpuFamily dilation2dCpu();
 CpuFamily channelProductsCpu();  // CosineSimilarity
+CpuFamily determinantCpu();
 CpuFamily poolingCpu();
 CpuFamily interpCpu();
 CpuFamily unaryCpu();

@@ -1,7 +1,7 @@
 """The operator cases, a module for each family of operators (the base names of impl/ops): importing them registers the cases."""
 from generator import (
     activation, binary, channel_products, columns, concat, control, convolution, convolution3d, deconvolution,
-    dilation2d, fill, gather, interp, layout, matmul, non_max_suppression, norm, padding, permute,
+    determinant, dilation2d, fill, gather, interp, layout, matmul, non_max_suppression, norm, padding, permute,
     pooling, reduction, reshape, scale, scan, scatter, search, select, shape_query, slice, softmax, space,
     unary,
 )
