@@ -28,6 +28,7 @@ OpFamily columnOps();          // Im2Col, Col2Im
 OpFamily dilation2dOps();      // Dilation2D
 OpFamily channelProductOps();  // SpatialProduct, CosineSimilarity
 OpFamily determinantOps();     // Det
+OpFamily segmentOps();         // Segment
 OpFamily poolingOps();      // Pooling, Pooling3D
 OpFamily interpOps();       // Interp, Resize
 OpFamily unaryOps();        // UnaryOp, Sigmoid, TanH

@@ -12,7 +12,7 @@ const OpDef* findOpDef(OpType type) noexcept {
         // clang-format off
         sourceOps, castOps, shapeQueryOps, reshapeOps, permuteOps, concatOps, sliceOps, paddingOps, fillOps,
         gatherOps, scatterOps, selectOps, searchOps, scanOps, spaceOps, nonMaxSuppressionOps, controlOps, rasterOps,
-        convolutionOps, convolution3dOps, columnOps, dilation2dOps, channelProductOps, determinantOps, 
+        convolutionOps, convolution3dOps, columnOps, dilation2dOps, channelProductOps, determinantOps, segmentOps,
         poolingOps, interpOps, unaryOps, activationOps, binaryOps, reductionOps, scaleOps,
         normOps, softmaxOps, matmulOps, quantizedOps,
         // clang-format on

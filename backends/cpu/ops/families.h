@@ -23,6 +23,7 @@ CpuFamily columnsCpu();          // Col2Im
 CpuFamily dilation2dCpu();
 CpuFamily channelProductsCpu();  // CosineSimilarity
 CpuFamily determinantCpu();
+CpuFamily segmentCpu();
 CpuFamily poolingCpu();
 CpuFamily interpCpu();
 CpuFamily unaryCpu();

@@ -10,7 +10,7 @@ const CpuOp* findCpuOp(OpType type) noexcept {
     static constexpr FamilyFunction kFamilies[] = {
         // clang-format off
         rasterCpu, dynamicSliceCpu, castCpu, fillCpu, paddingCpu, permuteCpu, gatherCpu, scatterCpu, selectCpu, searchCpu, scanCpu,
-        nonMaxSuppressionCpu, convolutionCpu, convolution3dCpu, columnsCpu, dilation2dCpu, channelProductsCpu, determinantCpu, 
+        nonMaxSuppressionCpu, convolutionCpu, convolution3dCpu, columnsCpu, dilation2dCpu, channelProductsCpu, determinantCpu, segmentCpu,
         poolingCpu, interpCpu, unaryCpu, activationCpu, binaryCpu, 
         reductionCpu, scaleCpu, normCpu, softmaxCpu, matmulCpu, quantizedCpu, int8ConvolutionCpu,
         // clang-format on

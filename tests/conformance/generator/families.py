@@ -2,7 +2,7 @@
 from generator import (
     activation, binary, channel_products, columns, concat, control, convolution, convolution3d, deconvolution,
     determinant, dilation2d, fill, gather, interp, layout, matmul, non_max_suppression, norm, padding, permute,
-    pooling, reduction, reshape, scale, scan, scatter, search, select, shape_query, slice, softmax, space,
+    pooling, reduction, reshape, scale, scan, scatter, search, segment, select, shape_query, slice, softmax, space,
     unary,
 )
 from generator.net import CASES  # the program takes both lists from here

@@ -1,0 +1,41 @@
+// Segment: means of runs of rows.
+#include "ops/segment.h"
+
+#include <algorithm>
+
+#include "backends/cpu/ops/command_execution.h"
+#include "backends/cpu/ops/families.h"
+
+namespace mnnc::cpu {
+
+namespace {
+
+class SegmentExecution final : public CommandExecution {
+  public:
+    using CommandExecution::CommandExecution;
+
+    void onExecute() override {
+        if (out().empty()) return;
+        const auto& p = params<SegmentParams>();
+        const float* x = inData<float>(0);
+        std::fill(outData<float>(), outData<float>() + out().elements(), 0.0f);
+        for (const SegmentRun& run : p.runs) {
+            float* const y = outData<float>() + run.segment * p.inner;
+            for (int64_t row = 0; row < run.rows; ++row, x += p.inner)
+                for (int64_t i = 0; i < p.inner; ++i) y[i] += x[i];
+            for (int64_t i = 0; i < p.inner; ++i) y[i] /= static_cast<float>(run.rows);
+        }
+    }
+};
+
+constexpr CpuOp kSegmentCpu[] = {
+    {OpType::Segment, nullptr, makeExecution<SegmentExecution>},
+};
+
+}  // namespace
+
+CpuFamily segmentCpu() {
+    return kSegmentCpu;
+}
+
+}  // namespace mnnc::cpu

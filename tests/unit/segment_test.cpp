@@ -1,0 +1,44 @@
+// Segment: exact means and what it refuses.
+#include "ops/segment.h"
+
+#include "op_harness.h"
+
+namespace mnnc::test {
+namespace {
+
+Table reduction(wire::ReductionType operation) {
+    return [=](flatbuffers::FlatBufferBuilder& b) {
+        wire::ReductionParamT table;
+        table.operation = operation;
+        return asParameter(wire::CreateReductionParam(b, &table));
+    };
+}
+
+void expectRefused(OpType type, const Table& table, const std::vector<Value>& inputs, Status status,
+                   const std::string& part) {
+    try {
+        run(type, table, inputs);
+        ADD_FAILURE() << "accepted instead of: " << part;
+    } catch (const Error& error) {
+        EXPECT_EQ(error.status(), status) << error.what();
+        EXPECT_NE(error.message().find(part), std::string::npos) << error.what();
+    }
+}
+
+TEST(Segment, MeansOfRuns) {
+    const Table mean = reduction(wire::ReductionType::MEAN);
+    const Value y = run(OpType::Segment, mean, {iota({4, 2}), ints({0, 0, 2, 2})});
+    EXPECT_EQ(y.shape, (Shape{3, 2}));
+    EXPECT_EQ(y.data, (std::vector<float>{2, 3, 0, 0, 6, 7}));
+    expectRefused(OpType::Segment, mean, {iota({3}), ints({0, 2, 1})}, Status::ComputeSizeError,
+                  "segment number 1 follows 2; they must ascend from 0");
+    expectRefused(OpType::Segment, mean, {iota({3}), ints({-1, 0, 1})}, Status::ComputeSizeError,
+                  "segment number -1 follows 0");
+    expectRefused(OpType::Segment, mean, {iota({3}), ints({0, 1})}, Status::ComputeSizeError,
+                  "segment numbers of shape 2 for the rows of 3");
+    expectRefused(OpType::Segment, reduction(wire::ReductionType::MAXIMUM), {iota({3}), ints({0, 0, 1})},
+                  Status::NotSupported, "not by operation 4");
+}
+
+}  // namespace
+}  // namespace mnnc::test
