@@ -30,7 +30,7 @@ OpFamily channelProductOps();  // SpatialProduct, CosineSimilarity
 OpFamily determinantOps();     // Det
 OpFamily segmentOps();         // Segment
 OpFamily poolingOps();      // Pooling, Pooling3D
-OpFamily interpOps();       // Interp, Resize
+OpFamily interpOps();       // Interp, Interp3D, Resize
 OpFamily unaryOps();        // UnaryOp, Sigmoid, TanH
 OpFamily activationOps();   // ReLU, ReLU6, PReLU, ELU, Selu, Threshold
 OpFamily binaryOps();       // BinaryOp, Eltwise

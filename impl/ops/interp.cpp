@@ -1,4 +1,4 @@
-// Interp and Resize: parameters, shape rules, and the lowering to Interp commands.
+// Interp, Interp3D and Resize: parameters, shape rules, and the lowering to Interp commands.
 // A batch or channel axis that changes its extent is folded into the plane of a helper tensor and resized
 // there.
 #include "ops/interp.h"
@@ -31,10 +31,17 @@ ParamsPtr parseInterp(const wire::Op& op, const ParseContext& context) {
     const wire::Interp* table = op.main_as_Interp();
     if (!table) fail(Status::BadParameter, "%s: the resize parameters are missing", name);
     const int type = table->resizeType(), mode = static_cast<int>(table->ctm());
-    if (type < 1 || type > 4) fail(Status::BadParameter, "%s: resizeType %d is unknown", name, type);
-    if (mode < 0 || mode > 5)
-        fail(Status::BadParameter, "%s: the coordinate mode %d is not supported", name, mode);
+    if (type < 0 || type > 4) fail(Status::BadParameter, "%s: resizeType %d is unknown", name, type);
+    if (mode < 0 || mode > 6) fail(Status::BadParameter, "%s: the coordinate mode %d is unknown", name, mode);
+    // The converter writes 0 for an ONNX Upsample with fed scales and loses its mode.
+    if (type == 0) fail(Status::NotSupported, "the file does not say how to interpolate (resizeType is 0)");
+    if (mode == 6)
+        fail(Status::NotSupported, "tf_crop_and_resize needs a region, and the file does not hold it");
+    if (!std::isfinite(table->cubicCoeffA()))
+        fail(Status::BadParameter, "%s: a cubic coefficient of %g", name,
+             static_cast<double>(table->cubicCoeffA()));
     auto p = std::make_shared<InterpParams>();
+    p->cubicA = table->cubicCoeffA();
     p->type = static_cast<ResizeType>(type);
     p->mode = static_cast<CoordinateMode>(mode);
     if (p->mode == CoordinateMode::NotSet)
@@ -74,7 +81,7 @@ int64_t scaled(int64_t extent, float scale, const char* name) {
 // The output of an op: extents [n, c, spatial...], and in/out per axis as the coordinate modes see it.
 struct Target {
     Shape in, out;
-    float ratio[kMaxRank];
+    double ratio[kMaxRank];
 };
 
 // The axis of [n, c, spatial...] that axis i of a tensor's own order is.
@@ -107,7 +114,7 @@ void applyList(const ShapeContext& context, Target& t) {
             if (!std::isfinite(scale) || scale <= 0)
                 fail(Status::ComputeSizeError, "%s: a scale of %g", name, static_cast<double>(scale));
             t.out[axis] = scaled(t.in[axis], scale, name);
-            t.ratio[axis] = 1.0f / scale;
+            t.ratio[axis] = 1.0 / static_cast<double>(scale);
         }
         return;
     }
@@ -139,43 +146,25 @@ Target targetOf(const ShapeContext& context) {
     if (rank > 5)
         fail(Status::ComputeSizeError, "%s: an input of rank 5 at most is needed, this one is %s", name,
              t.in.text().c_str());
-    for (float& ratio : t.ratio) ratio = 0;  // 0: in / out
+    for (double& ratio : t.ratio) ratio = 0;  // 0: in / out
     if (context.inputCount() > 1 && !params.legacy)
         applyList(context, t);
     else
         applyFields(params, t, name);
     for (int i = 0; i < rank; ++i) {
-        // Up to 2^30 so that index arithmetic in 32 bits is safe; the batch may be empty.
-        const bool emptyBatch = i == 0 && t.in[0] == 0 && t.out[0] == 0;
-        if (!emptyBatch && (t.in[i] < 1 || t.out[i] < 1 || t.in[i] > (1 << 30) || t.out[i] > (1 << 30)))
+        // Up to 2^30 so that index arithmetic in 32 bits is safe; what is empty stays empty.
+        const bool emptyAxis = t.in[i] == 0 && t.out[i] == 0;
+        if (!emptyAxis && (t.in[i] < 1 || t.out[i] < 1 || t.in[i] > (1 << 30) || t.out[i] > (1 << 30)))
             fail(Status::ComputeSizeError, "%s: resizing %s to %s", name, t.in.text().c_str(),
                  t.out.text().c_str());
         if (t.ratio[i] == 0 && t.out[i] > 0)
-            t.ratio[i] = static_cast<float>(t.in[i]) / static_cast<float>(t.out[i]);
+            t.ratio[i] = static_cast<double>(t.in[i]) / static_cast<double>(t.out[i]);
     }
     return t;
 }
 
-AxisMap mapAxis(CoordinateMode mode, int64_t in, int64_t out, float ratio) {
-    switch (mode) {
-        case CoordinateMode::AlignCorners:
-            return {out > 1 ? static_cast<float>(in - 1) / static_cast<float>(out - 1) : 0.0f, 0.0f};
-        case CoordinateMode::HalfPixels:
-            return {ratio, 0.5f * ratio - 0.5f};
-        case CoordinateMode::PytorchHalfPixels:
-            if (out == 1) return {0.0f, 0.0f};
-            return {ratio, 0.5f * ratio - 0.5f};
-        case CoordinateMode::TensorflowHalfPixels:
-            return {ratio, 0.5f * ratio};
-        case CoordinateMode::NotSet:
-        case CoordinateMode::Asymmetric:
-            break;
-    }
-    return {ratio, 0.0f};
-}
-
 bool isIdentity(const AxisMap& map, int64_t in, int64_t out) {
-    return in == out && map.a == 1.0f && map.b == 0.0f;
+    return in == out && map.a == 1.0 && map.b == 0.0;
 }
 
 void interpShape(const ShapeContext& context) {
@@ -198,7 +187,7 @@ void emitInterp(const OpContext& context, Tensor* output, Tensor* input,
 
 // Resizes one leading axis: [outer, extent, inner] as the plane of a one-channel picture.
 Tensor* resizeLeading(const OpContext& context, Tensor* x, int axis, int64_t extent, ResizeType type,
-                      AxisMap map) {
+                      const AxisMap& map) {
     const Shape& in = x->shape;
     Shape out = in;
     out[axis] = extent;
@@ -221,7 +210,7 @@ void interpGeometry(const OpContext& context) {
     const Target t = targetOf(context);
     const int rank = t.in.rank(), spatial = rank - 2;
     AxisMap maps[kMaxRank];
-    for (int i = 0; i < rank; ++i) maps[i] = mapAxis(params.mode, t.in[i], t.out[i], t.ratio[i]);
+    for (int i = 0; i < rank; ++i) maps[i] = mapAxis(params, t.in[i], t.out[i], t.ratio[i]);
 
     Tensor* x = channelFirstInput(context, context.inputs[0]);
     for (int axis = 0; axis < 2; ++axis)
@@ -245,7 +234,7 @@ void interpGeometry(const OpContext& context) {
 }
 
 uint32_t sizesInput(const Node& node) {
-    return node.inputs.size() > 1 && node.type == OpType::Interp ? 2u : 0u;
+    return node.inputs.size() > 1 && node.type != OpType::Resize ? 2u : 0u;
 }
 uint32_t secondInput(const Node& node) {
     return node.inputs.size() > 1 ? 2u : 0u;
@@ -281,6 +270,7 @@ constexpr OpDef interpDef(OpType type, ParamsPtr (*parse)(const wire::Op&, const
 OpFamily interpOps() {
     static constexpr OpDef kOps[] = {
         interpDef(OpType::Interp, parseInterp),
+        interpDef(OpType::Interp3D, parseInterp),
         interpDef(OpType::Resize, parseResize),
     };
     return kOps;

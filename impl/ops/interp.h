@@ -1,4 +1,4 @@
-// Interp (nearest, linear, cubic) and the legacy Resize.
+// Interp and Interp3D (nearest, linear, cubic) and the legacy Resize.
 // All of them become Interp commands over [n, c, (depth,) height, width] with one source map per axis; sizes,
 // scales and coordinate modes are settled before.
 #pragma once
@@ -25,12 +25,18 @@ struct InterpParams : ParamsOf<InterpParams> {
     bool legacy = false;                               // Resize: only scales count
     int size[3] = {0, 0, 0};                           // depth, height, width; 0: by scale
     float scale[3] = {0, 0, 0};
+    float cubicA = -0.75f;
 };
 
-// What an Interp command carries: source = a * destination + b per axis.
+// An axis of an Interp command: source = a * destination + b, in double precision, so that nearest neighbours are those
+// of exact arithmetic.
 struct AxisMap {
-    float a = 1, b = 0;
+    double a = 1, b = 0;
+    float cubicA = -0.75f;  // of Keys' kernel
 };
+// ratio: in / out, or the reciprocal of a scale that the file lists.
+AxisMap mapAxis(const InterpParams& params, int64_t in, int64_t out, double ratio);
+
 struct InterpCommand : ParamsOf<InterpCommand> {
     ResizeType type = ResizeType::Linear;
     AxisMap axis[3];  // depth, height, width

@@ -1,6 +1,4 @@
-// Coordinates to taps, in float32 like the runtimes the models were made for.
-// The cubic base is truncated while its fraction is floored: for negative coordinates the taps stand one too
-// far right.
+// Coordinates of outputs to coordinates of inputs, and these to taps. https://onnx.ai/onnx/operators/onnx__Resize.html
 #include <algorithm>
 #include <cmath>
 
@@ -10,12 +8,14 @@ namespace mnnc {
 
 namespace {
 
-// Keys with a = -0.75.
-float cubicWeight(float t) {
-    constexpr float a = -0.75f;
-    if (t <= 1.0f) return ((a + 2.0f) * t - (a + 3.0f)) * t * t + 1.0f;
-    if (t < 2.0f) return ((a * t - 5.0f * a) * t + 8.0f * a) * t - 4.0f * a;
-    return 0.0f;
+// A coordinate that misses an integer or a half by less than this does so by rounding.
+constexpr double kRounding = 1e-6;
+
+// Keys' kernel: R. Keys, "Cubic convolution interpolation for digital image processing", 1981.
+double cubicWeight(double a, double t) {
+    if (t <= 1) return ((a + 2) * t - (a + 3)) * t * t + 1;
+    if (t < 2) return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a;
+    return 0;
 }
 
 int tapCount(ResizeType type) {
@@ -24,42 +24,65 @@ int tapCount(ResizeType type) {
 
 }  // namespace
 
+AxisMap mapAxis(const InterpParams& params, int64_t in, int64_t out, double ratio) {
+    AxisMap map;
+    map.cubicA = params.cubicA;
+    map.a = ratio;
+    switch (params.mode) {
+        case CoordinateMode::AlignCorners:
+            map.a = out > 1 ? static_cast<double>(in - 1) / static_cast<double>(out - 1) : 0.0;
+            break;
+        case CoordinateMode::PytorchHalfPixels:
+            if (out == 1)
+                map.a = 0;
+            else
+                map.b = 0.5 * ratio - 0.5;
+            break;
+        case CoordinateMode::HalfPixels:
+            map.b = 0.5 * ratio - 0.5;
+            break;
+        case CoordinateMode::TensorflowHalfPixels:
+            map.b = 0.5 * ratio;
+            break;
+        case CoordinateMode::NotSet:
+        case CoordinateMode::Asymmetric:
+            break;
+    }
+    return map;
+}
+
 AxisTaps makeAxisTaps(ResizeType type, const AxisMap& map, int64_t in, int64_t out) {
     AxisTaps result;
     result.taps = tapCount(type);
     const auto total = static_cast<size_t>(checkedMul(out, result.taps, "resize taps"));
     result.index.reserve(total);
     result.weight.reserve(total);
-    const float last = static_cast<float>(in - 1);
-    const auto add = [&](float position, float weight) {
-        // Clamped as float first: the position may be NaN or far outside of the range of an integer.
-        const auto index = static_cast<int64_t>(position > 0 ? std::min(position, last) : 0.0f);
-        result.index.push_back(static_cast<int32_t>(std::min(index, in - 1)));
-        result.weight.push_back(weight);
+    const auto last = static_cast<double>(in - 1);
+    const auto add = [&](double position, double weight) {
+        // Clamped before it is an integer: the position may be NaN or far outside of the range of one.
+        const auto index = static_cast<int64_t>(position > 0 ? std::min(position, last) : 0.0);
+        result.index.push_back(static_cast<int32_t>(index));
+        result.weight.push_back(static_cast<float>(weight));
     };
     for (int64_t o = 0; o < out; ++o) {
-        const float s = static_cast<float>(o) * map.a + map.b;
-        const float base = std::floor(s);
-        const float f = s - base;
+        const double s = static_cast<double>(o) * map.a + map.b;
+        const double base = std::floor(s);
+        const double f = s - base;
         switch (type) {
             case ResizeType::NearestFloor:
-                add(base, 1.0f);
+                add(std::floor(s + kRounding), 1);
                 break;
-            case ResizeType::NearestRound:
-                add(std::floor(s + 0.499f), 1.0f);
+            case ResizeType::NearestRound:  // halves go down
+                add(std::ceil(s - 0.5 - kRounding), 1);
                 break;
             case ResizeType::Linear:
-                add(base, 1.0f - f);
-                add(base + 1.0f, f);
+                add(base, 1 - f);
+                add(base + 1, f);
                 break;
-            case ResizeType::Cubic: {
-                const float from = std::trunc(s);
-                add(from - 1.0f, cubicWeight(1.0f + f));
-                add(from, cubicWeight(f));
-                add(from + 1.0f, cubicWeight(1.0f - f));
-                add(from + 2.0f, cubicWeight(2.0f - f));
+            case ResizeType::Cubic:
+                for (int tap = -1; tap < 3; ++tap)
+                    add(base + tap, cubicWeight(static_cast<double>(map.cubicA), std::abs(f - tap)));
                 break;
-            }
         }
     }
     return result;

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "op_harness.h"
 
 namespace mnnc::test {
@@ -47,9 +49,9 @@ TEST(Interp, RowOfThreeToFive) {
         {M::AlignCorners,
          {{1, 1, 2, 2, 3}, {1, 1.5f, 2, 2.5f, 3}, {1, 1.40625f, 2, 2.59375f, 3}, {1, 1, 2, 2, 3}}},
         {M::HalfPixels,
-         {{1, 1, 2, 2, 3}, {1, 1.4f, 2, 2.6f, 3}, {1.728f, 1.316f, 2, 2.684f, 3.096f}, {1, 1, 2, 3, 3}}},
+         {{1, 1, 2, 2, 3}, {1, 1.4f, 2, 2.6f, 3}, {0.904f, 1.316f, 2, 2.684f, 3.096f}, {1, 1, 2, 3, 3}}},
         {M::PytorchHalfPixels,
-         {{1, 1, 2, 2, 3}, {1, 1.4f, 2, 2.6f, 3}, {1.728f, 1.316f, 2, 2.684f, 3.096f}, {1, 1, 2, 3, 3}}},
+         {{1, 1, 2, 2, 3}, {1, 1.4f, 2, 2.6f, 3}, {0.904f, 1.316f, 2, 2.684f, 3.096f}, {1, 1, 2, 3, 3}}},
         {M::TensorflowHalfPixels,
          {{1, 1, 2, 3, 3},
           {1.3f, 1.9f, 2.5f, 3, 3},
@@ -119,6 +121,49 @@ TEST(Interp, BatchAndChannels) {
     const Value y = resize(p, {iota({1, 2, 1, 2}), {{4}, {}, Format::NCHW, {2, 4, 1, 2}}});
     EXPECT_EQ(y.shape, (Shape{2, 4, 1, 2}));
     EXPECT_EQ(y.data, (std::vector<float>{1, 2, 1, 2, 3, 4, 3, 4, 1, 2, 1, 2, 3, 4, 3, 4}));
+}
+
+TEST(Interp, CubicCoefficient) {
+    InterpParams p = sized(ResizeType::Cubic, CoordinateMode::HalfPixels, 1, 5);
+    p.cubicA = -0.5f;
+    EXPECT_LT(distance(resize(p, {iota({1, 1, 1, 3})}).data, {0.936f, 1.328f, 2, 2.672f, 3.064f}), 1e-5);
+}
+
+Table interpTable(int type, int mode, float cubicA = -0.75f) {
+    return [=](flatbuffers::FlatBufferBuilder& b) {
+        wire::InterpBuilder table(b);
+        table.add_outputDepth(1);
+        table.add_outputHeight(1);
+        table.add_outputWidth(2);
+        table.add_resizeType(type);
+        table.add_cubicCoeffA(cubicA);
+        table.add_ctm(static_cast<wire::CoordinateTransformationMode>(mode));
+        return asParameter(table.Finish());
+    };
+}
+
+TEST(Interp, RefusesWhatTheFileDoesNotSay) {
+    const auto status = [](const Table& table) {
+        try {
+            run(OpType::Interp, table, {iota({1, 1, 1, 3})});
+        } catch (const Error& error) {
+            return error.status();
+        }
+        return Status::Ok;
+    };
+    EXPECT_EQ(status(interpTable(2, 2)), Status::Ok);
+    EXPECT_EQ(status(interpTable(0, 2)), Status::NotSupported);
+    EXPECT_EQ(status(interpTable(5, 2)), Status::BadParameter);
+    EXPECT_EQ(status(interpTable(2, 6)), Status::NotSupported);
+    EXPECT_EQ(status(interpTable(2, 7)), Status::BadParameter);
+    EXPECT_EQ(status(interpTable(3, 2, std::nanf(""))), Status::BadParameter);
+}
+
+TEST(Interp, ThreeAxesAndNothing) {
+    EXPECT_EQ(run(OpType::Interp3D, interpTable(2, 2), {iota({1, 1, 1, 1, 4})}).data,
+              (std::vector<float>{1.5f, 3.5f}));
+    EXPECT_EQ(shapeOf(OpType::Interp, interpTable(2, 2), {iota({0, 3, 4, 4})}), "0x3x1x2");
+    EXPECT_EQ(shapeOf(OpType::Interp, interpTable(2, 2), {iota({2, 0, 4, 4})}), "2x0x1x2");
 }
 
 TEST(Interp, LegacyResize) {

@@ -25,7 +25,7 @@ void Resizer::plan(const Kernels& kernels, const Command& interp) {
         out_[i] = used ? y[axis] : 1;
         taps_[i] = makeAxisTaps(params.type, params.axis[i], in_[i], out_[i]);
         // An axis that only copies needs one tap; this is what keeps depth free for pictures.
-        if (i < 2 && in_[i] == out_[i] && params.axis[i].a == 1.0f && params.axis[i].b == 0.0f)
+        if (i < 2 && in_[i] == out_[i] && params.axis[i].a == 1.0 && params.axis[i].b == 0.0)
             taps_[i] = makeAxisTaps(ResizeType::NearestFloor, params.axis[i], in_[i], out_[i]);
     }
     lanes_ = kernels.lanes;

@@ -1,11 +1,11 @@
 """Resize and its relatives: sampling between the elements of an image."""
 import numpy as np
 
-from generator.net import array, cases
+from generator.net import cases
+from generator.wire_net import wire_cases
 
 
 def resize(n, name, x, scales=None, sizes=None, official=False, **attributes):
-    empty = np.array([], np.float32)
     if scales is not None:
         n.out(name, "Resize", x, "", np.array(scales, np.float32), official=official, **attributes)
     else:
@@ -37,12 +37,76 @@ def _(n):
 
 @cases("interp__resize_cubic", seed="resize_cubic")
 def _(n):
-    x = n.x(1, 5, 5, 6)
+    x = n.x(1, 3, 4, 5)
+    for mode in ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel"):
+        resize(n, f"x2_{mode}", x, scales=[1, 1, 2, 2], mode="cubic", coordinate_transformation_mode=mode)
+        resize(n, f"odd_{mode}", x, sizes=[1, 3, 7, 3], mode="cubic", coordinate_transformation_mode=mode)
+    resize(n, "keys_half_pixel", x, scales=[1, 1, 3, 2], mode="cubic", cubic_coeff_a=-0.5)
+    resize(n, "keys_align_corners", x, sizes=[1, 3, 9, 4], mode="cubic", cubic_coeff_a=-0.5,
+           coordinate_transformation_mode="align_corners")
+
+
+@cases("interp__resize_volume", seed="resize_volume")
+def _(n):
+    x = n.x(1, 2, 3, 3, 4)
+    resize(n, "nearest", x, scales=[1, 1, 2, 3, 2], mode="nearest", coordinate_transformation_mode="asymmetric",
+           nearest_mode="floor")
     for mode in ("half_pixel", "align_corners", "asymmetric"):
-        resize(n, f"x2_{mode}", x, scales=[1, 1, 2, 2], mode="cubic", coordinate_transformation_mode=mode,
-               cubic_coeff_a=-0.75, official=True)
-        resize(n, f"odd_{mode}", x, sizes=[1, 5, 7, 3], mode="cubic", coordinate_transformation_mode=mode,
-               cubic_coeff_a=-0.75, official=True)
+        resize(n, f"linear_{mode}", x, sizes=[1, 2, 5, 2, 7], mode="linear", coordinate_transformation_mode=mode)
+
+
+# Positions that fall on an integer or a half, or just beside one: with floor(o * (in / out)) in single precision, and
+# with floor(s + 0.499) instead of ceil(s - 0.5), some of them go elsewhere.
+@cases("interp__resize_nearest_exact")
+def _(n):
+    def picked(x, out, place):
+        index = np.clip([place(o, x.shape[-1], out) for o in range(out)], 0, x.shape[-1] - 1)
+        return x[..., index]
+
+    x = n.floats(1, 1, 1, 2000)
+    name = n.input(x)
+    floor = dict(mode="nearest", nearest_mode="floor", coordinate_transformation_mode="asymmetric")
+    n.out("round", "Resize", name, "", "", np.array([1, 1, 1, 2001], np.int64), mode="nearest",
+          nearest_mode="round_prefer_floor", coordinate_transformation_mode="half_pixel",
+          truth=picked(x, 2001, lambda o, i, k: -(-((2 * o + 1) * i - 2 * k) // (2 * k))))
+    y = n.floats(1, 2, 1, 2)
+    name = n.input(y)
+    n.out("floor", "Resize", name, "", "", np.array([1, 2, 1, 82], np.int64), **floor,
+          truth=picked(y, 82, lambda o, i, k: o * i // k))
+
+
+@wire_cases("interp__volume")
+def _(n):
+    """Interp3D, which older converters write. Truth: the same resize, axis after axis."""
+    x = n.floats(1, 3, 2, 3, 4)
+    fed = n.feed(x)
+    modes = {"AlignCorners": lambda o, i, k: o * (i - 1) / (k - 1), "HalfPixels": lambda o, i, k: (o + 0.5) * i / k - 0.5,
+             "Asymmetric": lambda o, i, k: o * i / k}
+    sizes = (3, 5, 6)
+    for mode, place in modes.items():
+        y = x.astype(np.float64)
+        for axis, out in enumerate(sizes, 2):
+            s = np.array([place(o, x.shape[axis], out) for o in range(out)])
+            low = np.floor(s).astype(int)
+            shape = [1] * 5
+            shape[axis] = out
+            part = (s - low).reshape(shape)
+            last = x.shape[axis] - 1
+            y = np.take(y, low.clip(0, last), axis) * (1 - part) + np.take(y, (low + 1).clip(0, last), axis) * part
+        field = n.op("Interp3D", [fed], "Interp", {"resizeType": 2, "ctm": mode, "outputDepth": 3, "outputHeight": 5,
+                                                   "outputWidth": 6})
+        n.expect(f"fields_{mode}", field, y)
+        listed = n.op("Interp3D", [fed, n.const(np.array([1, 3, *sizes], np.int32))], "Interp",
+                      {"resizeType": 2, "ctm": mode})
+        n.expect(f"list_{mode}", listed, y)
+
+
+@cases("interp__empty")
+def _(n):
+    x = n.input(np.zeros((0, 3, 4, 4), np.float32), shape=["n", 3, 4, 4])
+    resize(n, "linear", x, scales=[1, 1, 2, 2], mode="linear")
+    resize(n, "nearest", x, scales=[1, 1, 2, 2], mode="nearest", coordinate_transformation_mode="asymmetric",
+           nearest_mode="floor")
 
 
 @cases("interp__upsample", seed="upsample", opset=9)
@@ -50,24 +114,3 @@ def _(n):
     x = n.x(1, 6, 3, 4)
     n.out("nearest", "Upsample", x, np.array([1, 1, 2, 3], np.float32), mode="nearest")
     n.out("linear", "Upsample", x, np.array([1, 1, 2, 2], np.float32), mode="linear", official=True)
-
-
-@cases("grid_sample__modes", seed="grid_sample", opset=16)
-def _(n):
-    x, grid = n.x(2, 5, 4, 6), n.x(2, 3, 5, 2, name="grid", low=-1.2, high=1.2)
-    for mode in ("bilinear", "nearest"):
-        for padding in ("zeros", "border"):
-            for align in (0, 1):
-                n.out(f"{mode}_{padding}_{align}", "GridSample", x, grid, mode=mode, padding_mode=padding,
-                      align_corners=align)
-
-
-@cases("roi_align__modes", seed="roi_align", opset=16)
-def _(n):
-    x = n.x(1, 5, 9, 8)
-    rois = n.input(np.array([[0, 0, 5, 6], [1.5, 2.25, 7, 7.5], [3, 1, 4, 8]], np.float32), "rois")
-    index = n.input(np.zeros(3, np.int32), "index", as_type="int64")
-    n.out("half_pixel", "RoiAlign", x, rois, index, output_height=3, output_width=2, sampling_ratio=2,
-          spatial_scale=1.0, coordinate_transformation_mode="half_pixel")
-    n.out("half", "RoiAlign", x, rois, index, output_height=2, output_width=3, sampling_ratio=2,
-          spatial_scale=0.5, coordinate_transformation_mode="output_half_pixel")
