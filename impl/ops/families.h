@@ -31,6 +31,7 @@ OpFamily determinantOps();     // Det
 OpFamily segmentOps();         // Segment
 OpFamily poolingOps();      // Pooling, Pooling3D
 OpFamily interpOps();       // Interp, Interp3D, Resize
+OpFamily gridSampleOps();   // GridSample
 OpFamily unaryOps();        // UnaryOp, Sigmoid, TanH
 OpFamily activationOps();   // ReLU, ReLU6, PReLU, ELU, Selu, Threshold
 OpFamily binaryOps();       // BinaryOp, Eltwise

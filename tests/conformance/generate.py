@@ -15,7 +15,7 @@ from generator.wire_writing import write_wire_case
 from generator.writing import write_case
 
 # Nets whose operators the library does not implement yet: made only when --only names them.
-NOT_YET = {"convolution__3d", "control__rnn", "grid_sample__modes", "roi_align__modes"}
+NOT_YET = {"convolution__3d", "control__rnn"}
 
 
 def main():

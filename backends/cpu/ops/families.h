@@ -26,6 +26,7 @@ CpuFamily determinantCpu();
 CpuFamily segmentCpu();
 CpuFamily poolingCpu();
 CpuFamily interpCpu();
+CpuFamily gridSampleCpu();
 CpuFamily unaryCpu();
 CpuFamily activationCpu();
 CpuFamily binaryCpu();
