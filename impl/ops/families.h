@@ -32,6 +32,7 @@ OpFamily segmentOps();         // Segment
 OpFamily poolingOps();      // Pooling, Pooling3D
 OpFamily interpOps();       // Interp, Interp3D, Resize
 OpFamily gridSampleOps();   // GridSample
+OpFamily regionOps();       // ROIAlign, ROIPooling, CropAndResize
 OpFamily unaryOps();        // UnaryOp, Sigmoid, TanH
 OpFamily activationOps();   // ReLU, ReLU6, PReLU, ELU, Selu, Threshold
 OpFamily binaryOps();       // BinaryOp, Eltwise

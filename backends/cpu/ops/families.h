@@ -27,6 +27,7 @@ CpuFamily segmentCpu();
 CpuFamily poolingCpu();
 CpuFamily interpCpu();
 CpuFamily gridSampleCpu();
+CpuFamily regionCpu();  // ROIAlign, ROIPooling, CropAndResize
 CpuFamily unaryCpu();
 CpuFamily activationCpu();
 CpuFamily binaryCpu();

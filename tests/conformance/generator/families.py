@@ -5,7 +5,7 @@ from generator import (
     pooling, reduction, reshape, scale, scan, scatter, search, segment, select, shape_query, slice, softmax, space,
     unary,
     activation, binary, concat, control, convolution, deconvolution, fill, gather, grid_sample, interp, layout, matmul,
-    non_max_suppression, norm, padding, permute, pooling, reduction, reshape, scale, scan, scatter, search,
+    non_max_suppression, norm, padding, permute, pooling, reduction, region, reshape, scale, scan, scatter, search,
     select, shape_query, slice, softmax, space, unary,
 )
 from generator.net import CASES  # the program takes both lists from here
