@@ -88,10 +88,6 @@ void shapeGatherNd(const ShapeContext& context) {
     if (data.rank() < 1 || indices.rank() < 1)
         fail(Status::ComputeSizeError, "op '%s': data %s and indices %s must have axes", context.name(),
              data.text().c_str(), indices.text().c_str());
-    if (indices.empty()) {
-        context.set(0, Shape{0, data[data.rank() - 1]});
-        return;
-    }
     const int64_t depth = indices[indices.rank() - 1];
     if (batch < 0 || batch > data.rank() || depth > data.rank() - batch)
         fail(Status::ComputeSizeError,
