@@ -45,8 +45,8 @@ bool sameWindow(const ConvParams& a, const ConvParams& b) {
     return a.kernelX == b.kernelX && a.kernelY == b.kernelY && a.strideX == b.strideX &&
            a.strideY == b.strideY && a.dilateX == b.dilateX && a.dilateY == b.dilateY && a.padX == b.padX &&
            a.padY == b.padY && a.pads == b.pads && a.outPads == b.outPads && a.group == b.group &&
-           a.inputCount == b.inputCount && a.outputCount == b.outputCount && a.relu == b.relu &&
-           a.relu6 == b.relu6;
+           a.inputCount == b.inputCount && a.outputCount == b.outputCount && a.epilogue.lo == b.epilogue.lo &&
+           a.epilogue.hi == b.epilogue.hi;
 }
 
 // Adds a convolution to the taps; false where it is none that can be one.
@@ -73,8 +73,8 @@ bool addTap(const Node* conv, bool transposed, Conv3dParams& p) {
     p.outputCount = tap->outputCount;
     p.inputCount = conv->type == depthwise ? tap->outputCount : tap->inputCount;
     p.group = conv->type == depthwise ? tap->outputCount : tap->group;
-    p.relu = tap->relu;
-    p.relu6 = tap->relu6;
+    p.relu = tap->epilogue.lo == 0;
+    p.relu6 = tap->epilogue.hi == 6;
     p.statesPads = true;
     p.transposed = transposed;
     p.model = p.depthTaps.empty() ? tap->model : p.model;
