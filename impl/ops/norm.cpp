@@ -1,14 +1,38 @@
 // LayerNorm in all its forms, Normalize and LRN.
 #include "ops/norm.h"
 
+#include <algorithm>
+
 #include "model/model.h"
 #include "model/weights.h"
 #include "model/wire_access.h"
 #include "ops/binary.h"
 #include "ops/channel_axis.h"
 #include "ops/families.h"
+#include "tensor/region_builder.h"
 
 namespace mnnc {
+namespace {
+
+// The axes counted from the front, in order.
+std::vector<int> normAxes(const LayerNormParams& params, int rank, const char* what) {
+    if (static_cast<int64_t>(params.axes.size()) > rank)
+        fail(Status::ComputeSizeError, "op '%s': %zu axes are normalised, the input has rank %d", what,
+             params.axes.size(), rank);
+    if (rank == 1) return {0};  // it has no other
+    std::vector<int> axes;
+    for (const int axis : params.axes) axes.push_back(normalizeAxis(axis, rank, what));
+    std::sort(axes.begin(), axes.end());
+    const auto twice = std::adjacent_find(axes.begin(), axes.end());
+    if (twice != axes.end()) fail(Status::BadParameter, "op '%s': axis %d is normalised twice", what, *twice);
+    return axes;
+}
+
+bool contiguous(const std::vector<int>& axes) {
+    return axes.back() - axes.front() + 1 == static_cast<int>(axes.size());
+}
+
+}  // namespace
 
 NormBlocks normBlocks(const LayerNormParams& params, const Shape& shape, const char* what) {
     const int rank = shape.rank();
@@ -19,8 +43,7 @@ NormBlocks normBlocks(const LayerNormParams& params, const Shape& shape, const c
                  shape.text().c_str());
         return {shape[0], shape[1], shape.elements(2, rank)};
     }
-    const int count = static_cast<int>(params.axes.size());
-    if (count == 0) {
+    if (params.axes.empty()) {
         if (params.group <= 1) return {shape.elements(), 1, 1};
         const int64_t perBatch = shape.elements(rank > 0 ? 1 : 0, rank);
         if (rank < 1 || perBatch % params.group != 0)
@@ -28,18 +51,16 @@ NormBlocks normBlocks(const LayerNormParams& params, const Shape& shape, const c
                  shape.text().c_str(), params.group);
         return {checkedMul(shape[0], params.group, what), perBatch / params.group, 1};
     }
-    if (count > rank)
-        fail(Status::ComputeSizeError, "op '%s': %d axes are normalised, the input is %s", what, count,
-             shape.text().c_str());
-    const int first = params.axes.front(), last = params.axes.back();
-    if ((first < 0 && last == -1) || last == rank - 1 || rank == 1)
-        return {shape.elements(0, rank - count), shape.elements(rank - count, rank), 1};
-    // Axes inside: a contiguous, ascending range.
-    const int begin = normalizeAxis(first, rank, what), end = normalizeAxis(last, rank, what);
-    if (end < begin || end - begin + 1 != count)
-        fail(Status::ComputeSizeError, "op '%s': the axes %d..%d (%d of them) are not a contiguous range",
-             what, first, last, count);
-    return {shape.elements(0, begin), shape.elements(begin, end + 1), shape.elements(end + 1, rank)};
+    const std::vector<int> axes = normAxes(params, rank, what);
+    const int begin = axes.front(), end = axes.back() + 1;
+    if (contiguous(axes))
+        return {shape.elements(0, begin), shape.elements(begin, end), shape.elements(end, rank)};
+    int64_t outer = 1, length = 1;
+    for (int i = 0; i < rank; ++i) {
+        int64_t& part = std::find(axes.begin(), axes.end(), i) == axes.end() ? outer : length;
+        part = checkedMul(part, shape[i], what);
+    }
+    return {outer, length, 1};
 }
 
 namespace {
@@ -55,14 +76,12 @@ ParamsPtr parseLayerNorm(const wire::Op& op, const ParseContext& context) {
     params->rms = table->useRMSNorm();
     params->overChannel = context.node.defaultFormat == Format::NC4HW4;
     const FloatPair arrays = layerNormArrays(*table, context.model.weightFiles(op), name);
-    // One without the other is ignored, as in the reference.
-    if (!arrays.first.empty() && !arrays.second.empty()) {
-        params->gamma.assign(arrays.first.span().begin(), arrays.first.span().end());
-        params->beta.assign(arrays.second.span().begin(), arrays.second.span().end());
-        if (params->gamma.size() != params->beta.size())
-            fail(Status::BadParameter, "op '%s': %zu gamma values but %zu beta values", name,
-                 params->gamma.size(), params->beta.size());
-    }
+    params->gamma.assign(arrays.first.span().begin(), arrays.first.span().end());
+    params->beta.assign(arrays.second.span().begin(), arrays.second.span().end());
+    if (params->beta.empty()) params->beta.resize(params->gamma.size());
+    if (params->gamma.size() != params->beta.size())
+        fail(Status::BadParameter, "op '%s': %zu gamma values but %zu beta values", name,
+             params->gamma.size(), params->beta.size());
     return params;
 }
 
@@ -81,9 +100,51 @@ void shapeLayerNorm(const ShapeContext& context) {
     for (size_t i = 0; i < outputs; ++i) context.set(static_cast<int>(i), input.shape);
 }
 
+// Normalises axes with others between them: moves them to the end, normalises there, and moves them back.
+void lowerApart(const OpContext& context, const LayerNormParams& params, const std::vector<int>& axes) {
+    const Tensor& input = context.in(0);
+    const int rank = input.shape.rank();
+    std::vector<int> order;
+    for (int i = 0; i < rank; ++i)
+        if (std::find(axes.begin(), axes.end(), i) == axes.end()) order.push_back(i);
+    order.insert(order.end(), axes.begin(), axes.end());
+    Shape moved;
+    for (const int axis : order) moved.push(input.shape[axis]);
+    const Strides original = rowMajorStrides(input.shape), strides = rowMajorStrides(moved);
+    std::vector<BoxAxis> there, back;
+    for (int i = 0; i < rank; ++i) {
+        const int64_t far = original[static_cast<size_t>(order[static_cast<size_t>(i)])],
+                      near = strides[static_cast<size_t>(i)];
+        there.push_back({moved[i], far, near});
+        back.push_back({moved[i], near, far});
+    }
+    const auto move = [&](Tensor* from, Tensor* to, const std::vector<BoxAxis>& box) {
+        RegionBuilder builder(context.name());
+        builder.box(0, 0, 0, box);
+        context.geometry.raster(to, {from}, builder.take(), context.node.name);
+    };
+    Tensor* before = context.geometry.temporary(moved, input.type, Format::NCHW);
+    Tensor* after = context.geometry.temporary(moved, input.type, Format::NCHW);
+    move(context.inputs[0], before, there);
+    Command norm = context.command();
+    auto tail = std::make_shared<LayerNormParams>(params);
+    tail->axes.clear();
+    for (size_t i = axes.size(); i > 0; --i) tail->axes.push_back(-static_cast<int>(i));
+    norm.params = std::move(tail);
+    norm.inputs = {before};
+    norm.outputs = {after};
+    context.geometry.emit(std::move(norm));
+    move(after, context.outputs[0], back);
+}
+
 // Two inputs: s = x + r, y = norm(s).
 void lowerLayerNorm(const OpContext& context) {
     Command norm = context.command();
+    const auto& params = context.node.paramsAs<LayerNormParams>();
+    if (!params.overChannel && !params.axes.empty() && context.outputs.size() == 1) {
+        const std::vector<int> axes = normAxes(params, context.in(0).shape.rank(), context.name());
+        if (!contiguous(axes)) return lowerApart(context, params, axes);
+    }
     if (context.outputs.size() == 2) {
         auto add = std::make_shared<BinaryParams>();
         Command sum;

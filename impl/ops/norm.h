@@ -8,7 +8,7 @@
 namespace mnnc {
 
 struct LayerNormParams : ParamsOf<LayerNormParams> {
-    std::vector<int> axes;
+    std::vector<int> axes;  // a set: in any order, from either end
     float epsilon = 0;
     std::vector<float> gamma, beta;  // equal sizes; both empty: no affine part
     int group = 1;
@@ -16,11 +16,12 @@ struct LayerNormParams : ParamsOf<LayerNormParams> {
     bool overChannel = false;  // over axis 1; `axes` is ignored
 };
 
-// A row-major tensor seen as [outer][length][inner]: normalised along `length`.
+// A row-major tensor seen as [outer][length][inner]: normalised along `length`. Axes with others between them are
+// seen moved to the end, where the operator's geometry moves them.
 struct NormBlocks {
     int64_t outer = 1, length = 1, inner = 1;
 };
-// Throws ComputeSizeError or BadRange naming `what`.
+// Throws ComputeSizeError, BadParameter or BadRange naming `what`.
 NormBlocks normBlocks(const LayerNormParams& params, const Shape& shape, const char* what);
 
 struct NormalizeParams : ParamsOf<NormalizeParams> {  // y = x scale[c] / sqrt(sum of x^2 + epsilon)

@@ -73,6 +73,29 @@ class Net : public NetBuilder {
     }
 };
 
+void refusesAxes(std::vector<int32_t> axes, Status status, const std::string& part) {
+    class Axes : public NetBuilder {
+      public:
+        wire::NetT build(std::vector<int32_t> list) {
+            wire::LayerNormT norm;
+            norm.axis = std::move(list);
+            norm.epsilon = kEpsilon;
+            const int x = input({2, 3, 4});
+            return finish({add(wire::OpType::LayerNorm, {x}, std::move(norm))});
+        }
+    } net;
+    const wire::NetT built = net.build(std::move(axes));
+    expectFailure(status, part, [&] { runNet(built); });
+}
+
+TEST(LayerNorm, RefusesAxesThatAreNoSet) {
+    refusesAxes({1, 1}, Status::BadParameter, "axis 1 is normalised twice");
+    refusesAxes({-1, 2}, Status::BadParameter, "axis 2 is normalised twice");
+    refusesAxes({0, 1, 2, 0}, Status::ComputeSizeError, "4 axes are normalised, the input has rank 3");
+    refusesAxes({0, 3}, Status::BadRange, "3");
+    refusesAxes({-4}, Status::BadRange, "-4");
+}
+
 // In a net of packed channels the axes that the file names do not count.
 TEST(LayerNorm, OverTheChannel) {
     for (const std::vector<int32_t>& axes :
