@@ -37,7 +37,6 @@ MatMulSizes matMulSizes(const MatMulParams& params, const Shape& a, const Shape&
     sizes.output = sizes.batch;
     if (a.rank() > 1) sizes.output.push(sizes.e);
     if (b.rank() > 1) sizes.output.push(sizes.h);
-    if (a.rank() == 1 && b.rank() == 1) sizes.output.push(1);
     return sizes;
 }
 
@@ -88,6 +87,7 @@ ParamsPtr parseInnerProduct(const wire::Op& op, const ParseContext& context) {
     auto params = std::make_shared<InnerProductParams>();
     params->outputs = static_cast<int>(outputs);
     params->inputs = static_cast<int>(weights / outputs);
+    params->axis = table->axis();
     const HeldBytes held = bytesOf(table->weight(), &context.model.bytes()).read();
     params->weight.resize(static_cast<size_t>(weights));
     std::memcpy(params->weight.data(), held.bytes.data(), held.bytes.size());
@@ -100,16 +100,47 @@ ParamsPtr parseInnerProduct(const wire::Op& op, const ParseContext& context) {
     return params;
 }
 
+// The axes from this one on are a row (Caffe, InnerProductParameter.axis). The format's default 0 stands for Caffe's, 1.
+int innerProductAxis(const InnerProductParams& params, int rank, const char* what) {
+    if (rank == 2 || params.axis == 0) return 1;
+    return normalizeAxis(params.axis, rank, what);
+}
+
 void shapeInnerProduct(const ShapeContext& context) {
     const auto* params = &context.node.paramsAs<InnerProductParams>();
     const Tensor& input = context.in(0);
     if (input.type != DataType::Float32)
         fail(Status::ComputeSizeError, "op '%s': the input is %s; it must be float32", context.name(),
              dataTypeName(input.type));
-    if (input.shape.rank() != 2 || input.shape[1] != params->inputs)
+    const Shape& shape = input.shape;
+    if (shape.rank() > 2 && input.format == Format::NHWC)
+        fail(Status::NotSupported, "op '%s': InnerProduct of a tensor of %s in NHWC order is not supported",
+             context.name(), shape.text().c_str());
+    const int axis =
+        shape.rank() < 2 ? shape.rank() : innerProductAxis(*params, shape.rank(), context.name());
+    if (shape.elements(axis, shape.rank()) != params->inputs || axis == shape.rank())
         fail(Status::ComputeSizeError, "op '%s': the input is %s, rows of %d are expected", context.name(),
-             input.shape.text().c_str(), params->inputs);
-    context.set(0, Shape{input.shape[0], params->outputs});
+             shape.text().c_str(), params->inputs);
+    Shape output = shape;
+    output.resize(axis);
+    output.push(params->outputs);
+    context.set(0, output);
+}
+
+// As a product of matrices.
+void lowerInnerProduct(const OpContext& context) {
+    Command command = context.command();
+    if (context.in(0).shape.rank() == 2) return context.geometry.emit(std::move(command));
+    const auto& params = context.node.paramsAs<InnerProductParams>();
+    Tensor* output = context.outputs[0];
+    const int64_t rows = output->shape.elements(0, output->shape.rank() - 1);
+    Tensor* before = context.geometry.temporary(Shape{rows, params.inputs}, DataType::Float32, Format::NCHW);
+    Tensor* after = context.geometry.temporary(Shape{rows, params.outputs}, DataType::Float32, Format::NCHW);
+    context.geometry.copyLinear(before, context.inputs[0], context.node.name);
+    command.inputs = {before};
+    command.outputs = {after};
+    context.geometry.emit(std::move(command));
+    context.geometry.copyLinear(output, after, context.node.name);
 }
 
 double innerProductFlops(const ShapeContext& context) {
@@ -126,6 +157,7 @@ OpFamily matmulOps() {
         {.type = OpType::InnerProduct,
          .parse = parseInnerProduct,
          .shape = shapeInnerProduct,
+         .geometry = lowerInnerProduct,
          .flops = innerProductFlops},
     };
     return kOps;

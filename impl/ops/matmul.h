@@ -24,6 +24,7 @@ MatMulSizes matMulSizes(const MatMulParams& params, const Shape& a, const Shape&
 
 struct InnerProductParams : ParamsOf<InnerProductParams> {
     int outputs = 0, inputs = 0;
+    int axis = 0;               // of an input of rank 3 or more, as the file has it
     std::vector<float> weight;  // [outputs][inputs]
     std::vector<float> bias;    // empty or `outputs` values
 };

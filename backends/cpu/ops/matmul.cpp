@@ -138,13 +138,14 @@ class MatMul final : public Execution {
     void onExecute() override {
         if (output_.empty()) return;
         float* c = output_.as<float>();
+        PostOps post;
+        if (command_.inputs.size() > 2) post.bias = command_.inputs[2]->as<const float>();
         if (zero_) {
-            std::memset(c, 0, static_cast<size_t>(output_.elements()) * 4);
+            const int64_t count = output_.elements(), row = post.bias ? command_.inputs[2]->elements() : 1;
+            for (int64_t i = 0; i < count; ++i) c[i] = post.bias ? post.bias[i % row] : 0;
             return;
         }
         const Kernels& kernels = backend_.kernels();
-        PostOps post;
-        if (command_.inputs.size() > 2) post.bias = command_.inputs[2]->as<const float>();
         if (!single_) {
             args_.a = a_.as<const float>() + aStart_;
             args_.b = bData() + bStart_;

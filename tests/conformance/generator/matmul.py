@@ -2,6 +2,7 @@
 import numpy as np
 
 from generator.net import array, cases
+from generator.wire_net import wire_cases
 
 
 @cases("matmul__dynamic", seed="matmul_dynamic", tolerance=1e-5)
@@ -20,10 +21,10 @@ def _(n):
 
 @cases("matmul__vectors", seed="matmul_vectors")
 def _(n):
-    """The official runtime crashes here; its shape rule gives [1], not a scalar."""
+    """The official runtime crashes here."""
     a, b = n.x(9), n.x(9)
     dot = n.data[a].astype(np.float64) @ n.data[b].astype(np.float64)
-    n.out("dot", "MatMul", a, b, truth=np.array([dot]))
+    n.out("dot", "MatMul", a, b, truth=np.array(dot))
 
 
 @cases("matmul__wide", seed="matmul_wide")
@@ -76,3 +77,69 @@ def _(n):
     scores = n.op("Mul", n.op("MatMul", q, n.op("Transpose", k, perm=[0, 1, 3, 2])), np.float32(0.5))
     mixed = n.op("Transpose", n.op("MatMul", n.op("Softmax", scores, axis=-1), v), perm=[0, 2, 1, 3])
     n.out("y", "Add", n.op("MatMul", n.op("Reshape", mixed, shape), w()), x)
+
+
+@wire_cases("matmul__empty")
+def _(n):
+    """Extents of 0, as NumPy means them: a sum of no products is 0, or the bias."""
+    def product(name, a, b, bias=None, kind="MatMul"):
+        inputs = [n.feed(n.floats(*a)), n.feed(n.floats(*b))]
+        value = np.matmul(np.zeros(a), np.zeros(b))
+        if bias is not None:
+            inputs.append(n.feed(bias))
+            value = value + bias
+        n.expect(name, n.op(kind, inputs, kind if kind == "MatMul" else "BatchMatMulParam", {}), value)
+
+    product("inner", (3, 0), (0, 4))
+    product("inner_bias", (3, 0), (0, 4), bias=n.floats(4))
+    product("inner_batch", (2, 3, 0), (2, 0, 4), kind="BatchMatMul")
+    product("rows", (0, 3), (3, 4))
+    product("columns", (2, 3), (3, 0))
+    product("batch", (0, 2, 3), (3, 4))
+    product("vectors", (0,), (0,))
+    product("vector_matrix", (0,), (0, 4))
+
+
+@wire_cases("matmul__ranks")
+def _(n):
+    """Vectors against matrices and batches of them, with transpositions, as NumPy means them."""
+    def product(name, a, b, adj_x=False, adj_y=False, kind="BatchMatMul"):
+        x, y = n.floats(*a), n.floats(*b)
+        main = {"adjX": adj_x, "adjY": adj_y} if kind == "BatchMatMul" else {"transposeA": adj_x, "transposeB": adj_y}
+        left = x.swapaxes(-1, -2) if adj_x and x.ndim > 1 else x
+        right = y.swapaxes(-1, -2) if adj_y and y.ndim > 1 else y
+        z = n.op(kind, [n.feed(x), n.feed(y)], "BatchMatMulParam" if kind == "BatchMatMul" else kind, main)
+        n.expect(name, z, np.matmul(left.astype(np.float64), right.astype(np.float64)))
+
+    product("vectors", (5,), (5,))
+    product("vectors_matmul", (5,), (5,), kind="MatMul")
+    product("vector_batch", (5,), (2, 3, 5, 4))
+    product("batch_vector", (2, 3, 4, 5), (5,))
+    product("vector_batch_transposed", (5,), (2, 4, 5), adj_y=True)
+    product("both_transposed", (2, 5, 3), (2, 4, 5), adj_x=True, adj_y=True)
+    product("broadcast", (2, 1, 3, 5), (3, 5, 4))
+    product("broadcast_left", (3, 5), (2, 3, 4, 5), adj_y=True)
+    product("broadcast_left_transposed", (5, 3), (2, 1, 5, 4), adj_x=True, kind="MatMul")
+
+
+@wire_cases("matmul__inner_product")
+def _(n):
+    """Rows are what lies behind the axis (Caffe)."""
+    def case(name, shape, axis=1, outputs=3, bias=True):
+        x = n.floats(*shape)
+        first = axis % len(shape)
+        inner = int(np.prod(shape[first:]))
+        w, b = n.floats(outputs, inner), n.floats(outputs)
+        main = {"outputCount": outputs, "weightSize": w.size, "weight": w.reshape(-1).tolist(), "axis": axis}
+        if bias:
+            main.update(biasTerm=1, bias=b.tolist())
+        y = n.op("InnerProduct", [n.feed(x)], "InnerProduct", main)
+        flat = x.astype(np.float64).reshape(*shape[:first], inner)
+        n.expect(name, y, flat @ w.astype(np.float64).T + (b if bias else 0))
+
+    case("rank2", (4, 7))
+    case("rank4", (2, 3, 2, 4))
+    case("rank4_no_bias", (1, 5, 1, 1), bias=False)
+    case("rank3_last", (2, 3, 5), axis=2)
+    case("rank4_negative", (2, 3, 2, 4), axis=-2)
+    case("no_rows", (0, 3, 2))
