@@ -25,7 +25,6 @@ std::optional<Act> activationOf(const Command& command) {
             return Act::Tanh;
         case kUnaryHardSwish:
             return Act::HardSwish;
-        case kUnaryGelu:
         case kUnaryGeluStandard:
             return Act::Gelu;
         case kUnarySilu:

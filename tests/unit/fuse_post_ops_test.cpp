@@ -50,6 +50,7 @@ std::vector<Tail> tails() {
         {u(UnaryCode::SIGMOID), " +sigmoid"},
         {u(UnaryCode::TANH), " +tanh"},
         {u(UnaryCode::HARDSWISH), " +hardswish"},
+        {u(UnaryCode::GELU), " +gelu"},
         {u(UnaryCode::GELU_STANDARD), " +gelu"},
         {u(UnaryCode::SILU), " +silu"},
         {[](NetBuilder& s, int x) { return s.relu(x); }, " +clip"},
