@@ -1,5 +1,8 @@
 """Softmax and LogSoftmax."""
+import numpy as np
+
 from generator.net import cases
+from generator.wire_net import wire_cases
 
 
 @cases("softmax__axes", seed="softmax_axes")
@@ -22,3 +25,12 @@ def _(n):
     x = n.x(2, 3, 5)
     n.out("default", "Softmax", n.x(3, 10))
     n.out("last", "Softmax", x, axis=2)
+
+
+@wire_cases("softmax__empty")
+def _(n):
+    """Along an empty axis, and beside one."""
+    for shape in ((0, 3), (3, 0), (2, 0, 4), (2, 3, 0)):
+        for axis in (0, 1, -1):
+            y = n.op("Softmax", [n.feed(np.zeros(shape, np.float32))], "Axis", {"axis": axis})
+            n.expect("x".join(map(str, shape)) + f"_axis{axis}".replace("-", "m"), y, np.zeros(shape))
