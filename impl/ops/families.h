@@ -41,6 +41,8 @@ OpFamily scaleOps();        // Scale, BatchNorm, InstanceNorm
 OpFamily normOps();         // LayerNorm, Normalize, LRN
 OpFamily softmaxOps();      // Softmax
 OpFamily matmulOps();       // MatMul, BatchMatMul, InnerProduct
+OpFamily groupNormOps();    // GroupNorm
+OpFamily splitGeluOps();    // SplitGeLU
 OpFamily quantizedOps();    // FloatToInt8, Int8ToFloat
 
 }  // namespace mnnc

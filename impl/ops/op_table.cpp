@@ -16,6 +16,9 @@ const OpDef* findOpDef(OpType type) noexcept {
         poolingOps, interpOps, unaryOps, activationOps, binaryOps, reductionOps, scaleOps,
         normOps, softmaxOps, matmulOps, quantizedOps,
         gridSampleOps, regionOps,
+        convolutionOps, poolingOps, interpOps, unaryOps, activationOps, binaryOps, reductionOps, scaleOps,
+        normOps, softmaxOps, matmulOps, groupNormOps, splitGeluOps,
+        quantizedOps,
         // clang-format on
     };
     for (const FamilyFunction family : kFamilies)

@@ -1,0 +1,72 @@
+// GroupNorm on the CPU, row-major: a group is a row, which stays in the cache through all steps.
+#include "ops/group_norm.h"
+
+#include "backends/cpu/kernels/elementwise.h"
+#include "backends/cpu/ops/command_execution.h"
+#include "backends/cpu/ops/families.h"
+#include "backends/cpu/ops/split.h"
+#include "ops/unary.h"
+
+namespace mnnc::cpu {
+namespace {
+
+class GroupNorm final : public CommandExecution {
+  public:
+    GroupNorm(const CpuBackend& backend, const Command& command)
+        : CommandExecution(command),
+          backend_(backend),
+          unary_(unaryKernels(backend.kernels().id)),
+          rows_(rowKernels(backend.kernels().id)),
+          params_(params<GroupNormParams>()) {}
+
+    void onExecute() override {
+        if (out().empty()) return;
+        const Shape& shape = in(0).shape;
+        const int64_t channels = shape[1] / params_.groups, plane = shape.elements(2, shape.rank());
+        forRows(backend_.pool(), shape[0] * params_.groups, channels * plane * 6, [&](long begin, long end) {
+            for (long row = begin; row < end; ++row) group(row, channels, plane);
+        });
+    }
+
+    // A group is read before it is written.
+    uint32_t inPlaceInputs(size_t) const override { return 1; }
+
+  private:
+    void group(int64_t row, int64_t channels, int64_t plane) const {
+        const size_t n = static_cast<size_t>(plane);
+        const float* x = inData<float>(0) + row * channels * plane;
+        float* y = outData<float>() + row * channels * plane;
+        if (command().inputs.size() > 1) {
+            const float* added = inData<float>(1) + row * channels;
+            for (int64_t c = 0; c < channels; ++c)
+                unary_.affine(x + c * plane, y + c * plane, n, 1, added[c]);
+            x = y;
+        }
+        rows_.norm(x, y, static_cast<size_t>(channels * plane), nullptr, nullptr, params_.epsilon, false);
+        const int64_t first = row % params_.groups * channels;
+        for (int64_t c = 0; c < channels; ++c) {
+            float* place = y + c * plane;
+            const size_t i = static_cast<size_t>(first + c);
+            if (!params_.gamma.empty()) unary_.affine(place, place, n, params_.gamma[i], params_.beta[i]);
+        }
+        if (params_.silu) unary_.byCode[kUnarySilu](y, y, static_cast<size_t>(channels * plane));
+    }
+
+    const CpuBackend& backend_;
+    const UnaryKernels& unary_;
+    const RowKernels& rows_;
+    const GroupNormParams& params_;
+};
+
+std::unique_ptr<Execution> createGroupNorm(CpuBackend& backend, const Command& command, std::string&) {
+    return std::make_unique<GroupNorm>(backend, command);
+}
+
+}  // namespace
+
+CpuFamily groupNormCpu() {
+    static constexpr CpuOp kOps[] = {{OpType::GroupNorm, nullptr, createGroupNorm}};
+    return kOps;
+}
+
+}  // namespace mnnc::cpu
