@@ -41,6 +41,7 @@ OpFamily scaleOps();        // Scale, BatchNorm, InstanceNorm
 OpFamily normOps();         // LayerNorm, Normalize, LRN
 OpFamily softmaxOps();      // Softmax
 OpFamily matmulOps();       // MatMul, BatchMatMul, InnerProduct
+OpFamily attentionOps();    // Attention
 OpFamily groupNormOps();    // GroupNorm
 OpFamily splitGeluOps();    // SplitGeLU
 OpFamily quantizedOps();    // FloatToInt8, Int8ToFloat

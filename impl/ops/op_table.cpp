@@ -17,7 +17,7 @@ const OpDef* findOpDef(OpType type) noexcept {
         normOps, softmaxOps, matmulOps, quantizedOps,
         gridSampleOps, regionOps,
         convolutionOps, poolingOps, interpOps, unaryOps, activationOps, binaryOps, reductionOps, scaleOps,
-        normOps, softmaxOps, matmulOps, groupNormOps, splitGeluOps,
+        normOps, softmaxOps, matmulOps, attentionOps, groupNormOps, splitGeluOps,
         quantizedOps,
         // clang-format on
     };

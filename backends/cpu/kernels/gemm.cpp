@@ -195,6 +195,24 @@ void gemm(const Kernels& k, const GemmArgs& args, ThreadPool& pool) {
     }
 }
 
+size_t gemmOnThreadScratchBytes(GemmType type, int M, int K) {
+    return type == GemmType::Bf16 ? stripBytes(M, K) : 0;
+}
+
+void gemmOnThread(const Kernels& k, const GemmArgs& args) {
+    if (args.M <= 0 || args.N <= 0) return;
+    const Product g{k, args.M, args.N, args.K, args.ldc, args.c, args.packedB, args.post};
+    auto* strip = static_cast<uint16_t*>(args.scratch);
+    if (args.type == GemmType::Bf16) fillStrip(k, args.a, args.lda, args.M, args.K, strip);
+    for (int i = 0; i < gemmPanelCount(k, args.N); ++i) {
+        const OutPanel panel = gemmPanelAt(k, args.N, i);
+        if (args.type == GemmType::Bf16)
+            runPanel(g, strip, stripRow(args.K), panel, 0, args.M);
+        else
+            runPanel(g, args.a, args.lda, panel, 0, args.M);
+    }
+}
+
 namespace {
 size_t packedBytes(const Kernels& k, const BatchedGemmArgs& a) {
     return roundUp(gemmPackedBytes(k, a.type, a.N, a.K));

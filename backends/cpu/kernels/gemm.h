@@ -37,6 +37,10 @@ struct GemmArgs {
 // For a pool of up to that many threads.
 size_t gemmScratchBytes(const Kernels& k, const GemmArgs& args, int threads);
 void gemm(const Kernels& k, const GemmArgs& args, ThreadPool& pool);
+// The same on the calling thread, with the same bits, and neither transA nor rowBias; `scratch` has
+// gemmOnThreadScratchBytes.
+void gemmOnThread(const Kernels& k, const GemmArgs& args);
+size_t gemmOnThreadScratchBytes(GemmType type, int M, int K);
 
 // `count` independent products of one shape (attention): product i takes a + aStep*i, bStep*i and so on; B is
 // unpacked (K x N, or N x K with transB) and packed into scratch. Split over products first, so each stays in

@@ -36,6 +36,7 @@ CpuFamily scaleCpu();
 CpuFamily normCpu();
 CpuFamily softmaxCpu();
 CpuFamily matmulCpu();
+CpuFamily attentionCpu();
 CpuFamily groupNormCpu();
 CpuFamily quantizedCpu();        // FloatToInt8, Int8ToFloat
 CpuFamily int8ConvolutionCpu();  // ConvInt8, DepthwiseConvInt8

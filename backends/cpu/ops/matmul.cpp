@@ -4,11 +4,11 @@
 #include "ops/matmul.h"
 
 #include <climits>
-#include <cstring>
 #include <optional>
 
 #include "backends/cpu/kernels/gemm.h"
 #include "backends/cpu/ops/families.h"
+#include "backends/cpu/ops/gemm_type.h"
 #include "base/error.h"
 #include "tensor/stored_content.h"
 
@@ -19,16 +19,6 @@ int checkedInt(int64_t value, const char* what) {
     if (value > INT_MAX)
         fail(Status::Overflow, "op '%s': a matrix extent of %lld", what, static_cast<long long>(value));
     return static_cast<int>(value);
-}
-
-GemmType gemmType(const CpuBackend& backend) {
-    const bool bf16 = backend.config().precision == Precision::Low && backend.kernels().bf16;
-    return bf16 ? GemmType::Bf16 : GemmType::Float;
-}
-
-// The text of algorithm().
-std::string gemmText(GemmType type) {
-    return type == GemmType::Bf16 ? "gemm.bf16" : "";
 }
 
 // How the product finds the rows of a stored matrix.

@@ -15,7 +15,7 @@ const CpuOp* findCpuOp(OpType type) noexcept {
         reductionCpu, scaleCpu, normCpu, softmaxCpu, matmulCpu, quantizedCpu, int8ConvolutionCpu,
         gridSampleCpu, regionCpu,
         nonMaxSuppressionCpu, convolutionCpu, poolingCpu, interpCpu, unaryCpu, activationCpu, binaryCpu, 
-        reductionCpu, scaleCpu, normCpu, softmaxCpu, matmulCpu, groupNormCpu, quantizedCpu, int8ConvolutionCpu,
+        reductionCpu, scaleCpu, normCpu, softmaxCpu, matmulCpu, attentionCpu, groupNormCpu, quantizedCpu, int8ConvolutionCpu,
         // clang-format on
     };
     for (const FamilyFunction family : kFamilies)

@@ -5,6 +5,7 @@ from generator import (
     permute, pooling, reduction, region, reshape, scale, scan, scatter, search, segment, select, shape_query, slice,
     softmax, space, unary,
     activation, binary, concat, control, convolution, deconvolution, fill, gather, group_norm, interp, layout, matmul,
+    activation, attention, binary, concat, control, convolution, deconvolution, fill, gather, group_norm, interp, layout, matmul,
     non_max_suppression, norm, padding, permute, pooling, reduction, reshape, scale, scan, scatter, search,
     select, shape_query, slice, softmax, space, unary,
 )

@@ -1,0 +1,20 @@
+// The element type of the operands of matrix products in a session.
+#pragma once
+#include <string>
+
+#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/kernels/gemm.h"
+
+namespace mnnc::cpu {
+
+inline GemmType gemmType(const CpuBackend& backend) {
+    const bool bf16 = backend.config().precision == Precision::Low && backend.kernels().bf16;
+    return bf16 ? GemmType::Bf16 : GemmType::Float;
+}
+
+// The text of algorithm().
+inline std::string gemmText(GemmType type) {
+    return type == GemmType::Bf16 ? "gemm.bf16" : "";
+}
+
+}  // namespace mnnc::cpu

@@ -1,0 +1,115 @@
+// Attention without a cache: softmax(scale q k^T + mask) v. A mask is what the net added to the scores, or the int32
+// condition under which it kept them; without one every query sees all keys: converters write that for
+// self-attention without a mask.
+#include "ops/attention.h"
+
+#include <cmath>
+
+#include "base/checked.h"
+#include "model/wire_access.h"
+#include "ops/families.h"
+#include "ops/op_helpers.h"
+
+namespace mnnc {
+
+AttentionSizes attentionSizes(const Shape& query, const Shape& key, const Shape& value, const char* what) {
+    if (query.rank() != 4 || key.rank() != 4 || value.rank() != 4)
+        fail(Status::ComputeSizeError,
+             "op '%s': Attention needs queries, keys and values of rank 4, they are %s, %s and %s", what,
+             query.text().c_str(), key.text().c_str(), value.text().c_str());
+    const AttentionSizes sizes{query[0], query[1], key[1], query[2], key[2], query[3], value[3]};
+    const bool heads = sizes.keyHeads == 0 ? sizes.heads == 0 : sizes.heads % sizes.keyHeads == 0;
+    if (key[0] != sizes.batch || key[3] != sizes.depth || value[0] != sizes.batch || value[1] != sizes.keys ||
+        value[2] != sizes.keyHeads || !heads)
+        fail(Status::ComputeSizeError, "op '%s': queries %s, keys %s and values %s do not fit together", what,
+             query.text().c_str(), key.text().c_str(), value.text().c_str());
+    return sizes;
+}
+
+namespace {
+
+ParamsPtr parseAttention(const wire::Op& op, const ParseContext& context) {
+    const wire::AttentionParam* table = op.main_as_AttentionParam();
+    const char* name = context.node.name.c_str();
+    if (!table) fail(Status::BadParameter, "op '%s': Attention without its parameter table", name);
+    if (!std::isfinite(table->attnScale()))
+        fail(Status::BadParameter, "op '%s': attnScale is not finite", name);
+    if (table->kv_cache())
+        fail(Status::NotSupported, "it keeps keys and values from one run to the next (kv_cache)");
+    if (table->kv_shared_layer_index() >= 0 ||
+        (table->kv_shared_layer() && table->kv_shared_layer()->size() != 0))
+        fail(Status::NotSupported, "it reads the keys and values of another operator (kv_shared_layer)");
+    if (vectorSize(table->mhq_quant()) != 0)
+        fail(Status::NotSupported, "its operands are quantised (mhq_quant)");
+    auto params = std::make_shared<AttentionParams>();
+    params->scale = table->attnScale();
+    params->packedOutput = table->output_c4();
+    return params;
+}
+
+// The mask is broadcast as the addition that it stands for does (ONNX Add, Where).
+void checkMask(const ShapeContext& context, const AttentionSizes& sizes) {
+    const Tensor& mask = context.in(3);
+    if (mask.type != DataType::Float32 && mask.type != DataType::Int32)
+        fail(Status::NotSupported, "op '%s': a mask of %s is not supported", context.name(),
+             dataTypeName(mask.type));
+    const int rank = mask.shape.rank();
+    if (rank == 0)
+        fail(Status::NotSupported,
+             "op '%s': a scalar mask, which stands for the causal order of a cache, is not supported",
+             context.name());
+    const Shape scores{sizes.batch, sizes.heads, sizes.queries, sizes.keys};
+    bool fits = rank <= 4;
+    for (int i = 0; fits && i < rank; ++i) fits = mask.shape[i] == 1 || mask.shape[i] == scores[4 - rank + i];
+    if (!fits)
+        fail(Status::ComputeSizeError, "op '%s': a mask of %s for scores of %s", context.name(),
+             mask.shape.text().c_str(), scores.text().c_str());
+}
+
+void shapeAttention(const ShapeContext& context) {
+    if (context.inputCount() > 5 || context.outputs.size() != 1)
+        fail(Status::NotSupported,
+             "op '%s': Attention with %d inputs and %zu outputs is not supported; it has queries, keys, "
+             "values, "
+             "a mask and sinks",
+             context.name(), context.inputCount(), context.outputs.size());
+    for (int i = 0; i < context.inputCount(); ++i)
+        if (i != 3 && context.in(i).type != DataType::Float32)
+            fail(Status::ComputeSizeError, "op '%s': input %d is %s; it must be float32", context.name(), i,
+                 dataTypeName(context.in(i).type));
+    const AttentionSizes sizes =
+        attentionSizes(context.in(0).shape, context.in(1).shape, context.in(2).shape, context.name());
+    if (context.inputCount() > 3) checkMask(context, sizes);
+    if (context.inputCount() > 4 && context.in(4).elements() != sizes.heads)
+        fail(Status::ComputeSizeError, "op '%s': sinks of %s for %lld heads", context.name(),
+             context.in(4).shape.text().c_str(), asLong(sizes.heads));
+    const int64_t channels = checkedMul(sizes.heads, sizes.valueDepth, context.name());
+    if (context.node.paramsAs<AttentionParams>().packedOutput)
+        context.set(0, Shape{checkedMul(sizes.batch, sizes.queries, context.name()), channels, 1, 1},
+                    DataType::Float32, Format::NC4HW4);
+    else
+        context.set(0, Shape{sizes.batch, sizes.queries, channels});
+    context.out(0).shape.elements();
+}
+
+double attentionFlops(const ShapeContext& context) {
+    const AttentionSizes sizes =
+        attentionSizes(context.in(0).shape, context.in(1).shape, context.in(2).shape, context.name());
+    return 2.0 * static_cast<double>(sizes.batch) * static_cast<double>(sizes.heads) *
+           static_cast<double>(sizes.queries) * static_cast<double>(sizes.keys) *
+           static_cast<double>(sizes.depth + sizes.valueDepth);
+}
+
+}  // namespace
+
+OpFamily attentionOps() {
+    static constexpr OpDef kOps[] = {
+        {.type = OpType::Attention,
+         .parse = parseAttention,
+         .shape = shapeAttention,
+         .flops = attentionFlops},
+    };
+    return kOps;
+}
+
+}  // namespace mnnc

@@ -1,0 +1,22 @@
+// Parameters of Attention, and the extents of the attention that it computes.
+#pragma once
+#include "ops/params.h"
+#include "tensor/shape.h"
+#include "tensor/tensor.h"
+
+namespace mnnc {
+
+struct AttentionParams : ParamsOf<AttentionParams> {
+    float scale = 0;            // of the scores; 0: 1 / sqrt(depth)
+    bool packedOutput = false;  // the output is [batch queries, heads valueDepth, 1, 1]
+};
+
+// Queries [batch][queries][heads][depth], keys [batch][keys][keyHeads][depth], values
+// [batch][keys][keyHeads][valueDepth]. Head h reads key head h / (heads / keyHeads).
+struct AttentionSizes {
+    int64_t batch = 0, queries = 0, keys = 0, heads = 0, keyHeads = 0, depth = 0, valueDepth = 0;
+};
+// Throws ComputeSizeError naming `what` when the operands do not fit.
+AttentionSizes attentionSizes(const Shape& query, const Shape& key, const Shape& value, const char* what);
+
+}  // namespace mnnc
