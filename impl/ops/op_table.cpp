@@ -13,12 +13,8 @@ const OpDef* findOpDef(OpType type) noexcept {
         sourceOps, castOps, shapeQueryOps, reshapeOps, permuteOps, concatOps, sliceOps, paddingOps, fillOps,
         gatherOps, scatterOps, selectOps, searchOps, scanOps, spaceOps, nonMaxSuppressionOps, controlOps, rasterOps,
         convolutionOps, convolution3dOps, columnOps, dilation2dOps, channelProductOps, determinantOps, segmentOps,
-        poolingOps, interpOps, unaryOps, activationOps, binaryOps, reductionOps, scaleOps,
-        normOps, softmaxOps, matmulOps, quantizedOps,
-        gridSampleOps, regionOps,
-        convolutionOps, poolingOps, interpOps, unaryOps, activationOps, binaryOps, reductionOps, scaleOps,
-        normOps, softmaxOps, matmulOps, attentionOps, groupNormOps, splitGeluOps,
-        quantizedOps,
+        poolingOps, interpOps, unaryOps, activationOps, binaryOps, reductionOps, scaleOps, normOps, softmaxOps,
+        matmulOps, quantizedOps, gridSampleOps, regionOps, attentionOps, groupNormOps, splitGeluOps,
         // clang-format on
     };
     for (const FamilyFunction family : kFamilies)

@@ -9,13 +9,11 @@ const CpuOp* findCpuOp(OpType type) noexcept {
     using FamilyFunction = CpuFamily (*)();
     static constexpr FamilyFunction kFamilies[] = {
         // clang-format off
-        rasterCpu, dynamicSliceCpu, castCpu, fillCpu, paddingCpu, permuteCpu, gatherCpu, scatterCpu, selectCpu, searchCpu, scanCpu,
-        nonMaxSuppressionCpu, convolutionCpu, convolution3dCpu, columnsCpu, dilation2dCpu, channelProductsCpu, determinantCpu, segmentCpu,
-        poolingCpu, interpCpu, unaryCpu, activationCpu, binaryCpu, 
-        reductionCpu, scaleCpu, normCpu, softmaxCpu, matmulCpu, quantizedCpu, int8ConvolutionCpu,
-        gridSampleCpu, regionCpu,
-        nonMaxSuppressionCpu, convolutionCpu, poolingCpu, interpCpu, unaryCpu, activationCpu, binaryCpu, 
-        reductionCpu, scaleCpu, normCpu, softmaxCpu, matmulCpu, attentionCpu, groupNormCpu, quantizedCpu, int8ConvolutionCpu,
+        rasterCpu, dynamicSliceCpu, castCpu, fillCpu, paddingCpu, permuteCpu, gatherCpu, scatterCpu, selectCpu,
+        searchCpu, scanCpu, nonMaxSuppressionCpu, convolutionCpu, convolution3dCpu, columnsCpu, dilation2dCpu,
+        channelProductsCpu, determinantCpu, segmentCpu, poolingCpu, interpCpu, unaryCpu, activationCpu, binaryCpu,
+        reductionCpu, scaleCpu, normCpu, softmaxCpu, matmulCpu, quantizedCpu, int8ConvolutionCpu, gridSampleCpu,
+        regionCpu, attentionCpu, groupNormCpu,
         // clang-format on
     };
     for (const FamilyFunction family : kFamilies)

@@ -10,8 +10,8 @@ const VulkanOp* findVulkanOp(OpType type) noexcept {
     static constexpr FamilyFunction kFamilies[] = {
         // clang-format off
         rasterVulkan, activationVulkan, convolutionVulkan, unaryVulkan, binaryVulkan, scaleVulkan, castVulkan,
-        poolingVulkan, matmulVulkan, interpVulkan, gatherVulkan,
-        softmaxVulkan, normVulkan, reductionVulkan, searchVulkan, selectVulkan, scanVulkan,
+        poolingVulkan, matmulVulkan, interpVulkan, gatherVulkan, softmaxVulkan, normVulkan, reductionVulkan,
+        searchVulkan, selectVulkan, scanVulkan,
         // clang-format on
     };
     for (const FamilyFunction family : kFamilies)
