@@ -20,6 +20,8 @@ OpFamily searchOps();      // ArgMax, ArgMin, TopKV2
 OpFamily scanOps();        // CumSum, CumProd, MatrixBandPart
 OpFamily spaceOps();       // DepthToSpace, SpaceToDepth, SpaceToBatchND, BatchToSpaceND
 OpFamily nonMaxSuppressionOps();  // NonMaxSuppressionV2
+OpFamily detectionOps();          // DetectionPostProcess, PriorBox, Proposal
+OpFamily detectionOutputOps();    // DetectionOutput
 OpFamily controlOps();            // If, While
 OpFamily rasterOps();             // Raster, ConvertTensor
 OpFamily convolutionOps();  // Convolution, ConvolutionDepthwise, Deconvolution*, ConvInt8, DepthwiseConvInt8

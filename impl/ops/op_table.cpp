@@ -15,6 +15,9 @@ const OpDef* findOpDef(OpType type) noexcept {
         convolutionOps, convolution3dOps, columnOps, dilation2dOps, channelProductOps, determinantOps, segmentOps,
         poolingOps, interpOps, unaryOps, activationOps, binaryOps, reductionOps, scaleOps, normOps, softmaxOps,
         matmulOps, quantizedOps, gridSampleOps, regionOps, attentionOps, groupNormOps, splitGeluOps,
+        convolutionOps, poolingOps, interpOps, unaryOps, activationOps, binaryOps, reductionOps, scaleOps,
+        normOps, softmaxOps, matmulOps, quantizedOps,
+        detectionOps, detectionOutputOps,
         // clang-format on
     };
     for (const FamilyFunction family : kFamilies)

@@ -17,6 +17,7 @@ CpuFamily selectCpu();
 CpuFamily searchCpu();
 CpuFamily scanCpu();
 CpuFamily nonMaxSuppressionCpu();
+CpuFamily detectionCpu();  // DetectionPostProcess, DetectionOutput, PriorBox, Proposal
 CpuFamily convolutionCpu();
 CpuFamily convolution3dCpu();
 CpuFamily columnsCpu();          // Col2Im

@@ -1,0 +1,34 @@
+// The boxes that DetectionOutput finds: its shape rule counts them, its execution writes them.
+#pragma once
+#include <cstdint>
+
+#include "ops/params.h"
+
+namespace mnnc {
+
+enum class BoxCode : uint8_t { Corner = 1, CentreSize = 2, CornerSize = 3 };
+
+struct DetectionOutputParams : ParamsOf<DetectionOutputParams> {
+    int64_t classes = 0, background = 0;  // a background that is none of the classes: there is none
+    int64_t topK = 0;                     // candidates of each class before the suppression; 0: all
+    int64_t keepTopK = -1;                // results; -1: all
+    float overlap = 0, confidence = 0, objectness = 0;
+    BoxCode code = BoxCode::CentreSize;
+    bool shareLocation = true, varianceEncoded = false;
+    int64_t priors = 0;  // of the inputs
+
+    int64_t locationClasses() const { return shareLocation ? 1 : classes; }
+    int64_t workBytes() const;
+};
+
+struct DetectionInputs {
+    const float *location, *confidence, *priors;
+    const float *armConfidence = nullptr, *armLocation = nullptr;
+};
+
+// Writes rows of label, score, xmin, ymin, xmax, ymax, the labels ascending and the scores of each descending, `most` rows
+// at most. `rows` null: writes nothing. `work`: workBytes(). Returns how many there are. Allocates nothing.
+int64_t detectBoxes(const DetectionOutputParams& p, const DetectionInputs& in, void* work, float* rows,
+                    int64_t most) noexcept;
+
+}  // namespace mnnc
