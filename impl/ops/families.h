@@ -46,6 +46,7 @@ OpFamily matmulOps();       // MatMul, BatchMatMul, InnerProduct
 OpFamily attentionOps();    // Attention
 OpFamily groupNormOps();    // GroupNorm
 OpFamily splitGeluOps();    // SplitGeLU
+OpFamily dequantizeOps();   // Dequantize, DynamicQuant
 OpFamily quantizedOps();    // FloatToInt8, Int8ToFloat
 
 }  // namespace mnnc

@@ -17,7 +17,7 @@ const OpDef* findOpDef(OpType type) noexcept {
         matmulOps, quantizedOps, gridSampleOps, regionOps, attentionOps, groupNormOps, splitGeluOps,
         convolutionOps, poolingOps, interpOps, unaryOps, activationOps, binaryOps, reductionOps, scaleOps,
         normOps, softmaxOps, matmulOps, quantizedOps,
-        detectionOps, detectionOutputOps,
+        detectionOps, detectionOutputOps, dequantizeOps,
         // clang-format on
     };
     for (const FamilyFunction family : kFamilies)

@@ -50,7 +50,8 @@ void quantCastShape(const ShapeContext& context) {
     const bool toInt8 = context.node.type == OpType::FloatToInt8;
     const Tensor& x = context.in(0);
     const DataType needed = toInt8 ? DataType::Float32 : DataType::Int8;
-    if (x.type != needed)
+    // Converters write the zero points of unsigned codes less 128: Int8ToFloat of uint8 means the codes less 128, too.
+    if (x.type != needed && (toInt8 || x.type != DataType::UInt8))
         fail(Status::BadType, "op '%s': its input is %s, %s is needed", context.name(), dataTypeName(x.type),
              dataTypeName(needed));
     if (const auto* params = context.node.paramsIf<QuantCastParams>(); params && params->scale.size() > 1) {

@@ -6,8 +6,8 @@
 
 namespace mnnc {
 
-// FloatToInt8: q = clip(round(x * scale + zero), min, max). Int8ToFloat: x = (q - zero) * scale. One value,
-// or one per channel. A command without parameters goes by the int8 tensor's own scale.
+// FloatToInt8: q = clip(round(x * scale + zero), min, max). Int8ToFloat: x = (q - zero) * scale, where q
+// is 128 less than an unsigned code. One value, or one per channel. A command without parameters goes by the int8 tensor's own scale.
 struct QuantCastParams : ParamsOf<QuantCastParams> {
     std::vector<float> scale, zero;
     float min = -128, max = 127;

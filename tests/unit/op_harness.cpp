@@ -133,6 +133,8 @@ std::vector<Value> OpRun::operator()(const std::vector<Value>& inputs, int outpu
         Value v{t->shape, {}, t->format, {}};
         if (t->type == DataType::Int32)
             v.ints.assign(t->as<int32_t>(), t->as<int32_t>() + t->elements());
+        else if (t->type == DataType::Int8)
+            v.ints.assign(t->as<int8_t>(), t->as<int8_t>() + t->elements());
         else
             v.data.assign(t->as<float>(), t->as<float>() + t->elements());
         result.push_back(std::move(v));

@@ -39,6 +39,7 @@ CpuFamily softmaxCpu();
 CpuFamily matmulCpu();
 CpuFamily attentionCpu();
 CpuFamily groupNormCpu();
+CpuFamily dequantizeCpu();       // Dequantize, DynamicQuant
 CpuFamily quantizedCpu();        // FloatToInt8, Int8ToFloat
 CpuFamily int8ConvolutionCpu();  // ConvInt8, DepthwiseConvInt8
 

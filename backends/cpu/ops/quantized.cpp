@@ -74,6 +74,7 @@ class QuantCast final : public Execution {
     void move(int64_t at, int64_t count, const float* scale, const float* zero) const {
         const int64_t lanes = kernels_.lanes, blocks = count / lanes, rest = count % lanes;
         const QuantizeArgs args{scale, zero, lo_, hi_};
+        if (in_.type == DataType::UInt8) return moveUnsigned(at, count, scale, zero);
         const auto run = [&](const void* from, void* to, int64_t n) {
             if (toInt8_)
                 kernels_.quantize(static_cast<const float*>(from), static_cast<int8_t*>(to),
@@ -91,6 +92,25 @@ class QuantCast final : public Execution {
         std::memcpy(source, from + blocks * lanes * wide, static_cast<size_t>(rest * wide));
         run(source, target, 1);
         std::memcpy(to + blocks * lanes * narrow, target, static_cast<size_t>(rest * narrow));
+    }
+
+    // The same of unsigned codes, brought to signed ones piece by piece.
+    void moveUnsigned(int64_t at, int64_t count, const float* scale, const float* zero) const {
+        constexpr int64_t kPiece = 512;
+        const int64_t lanes = kernels_.lanes;
+        const uint8_t* from = in_.as<const uint8_t>() + at;
+        float* to = out_.as<float>() + at;
+        for (int64_t done = 0; done < count; done += kPiece) {
+            const int64_t n = std::min(kPiece, count - done), blocks = n / lanes, rest = n % lanes;
+            alignas(64) int8_t codes[kPiece];
+            for (int64_t i = 0; i < n; ++i) codes[i] = static_cast<int8_t>(int{from[done + i]} - 128);
+            std::fill(codes + n, codes + roundUp(n, lanes), int8_t{0});
+            kernels_.dequantize(codes, to + done, static_cast<size_t>(blocks), scale, zero);
+            if (rest == 0) continue;
+            alignas(64) float tail[kMaxLanes];
+            kernels_.dequantize(codes + blocks * lanes, tail, 1, scale, zero);
+            std::copy_n(tail, rest, to + done + blocks * lanes);
+        }
     }
 
     CpuBackend& backend_;

@@ -17,7 +17,7 @@ const CpuOp* findCpuOp(OpType type) noexcept {
         rasterCpu, dynamicSliceCpu, castCpu, fillCpu, paddingCpu, permuteCpu, gatherCpu, scatterCpu, selectCpu, searchCpu, scanCpu,
         nonMaxSuppressionCpu, convolutionCpu, poolingCpu, interpCpu, unaryCpu, activationCpu, binaryCpu, 
         reductionCpu, scaleCpu, normCpu, softmaxCpu, matmulCpu, quantizedCpu, int8ConvolutionCpu,
-        detectionCpu,
+        detectionCpu, dequantizeCpu,
         // clang-format on
     };
     for (const FamilyFunction family : kFamilies)

@@ -5,6 +5,7 @@ from generator import (
     non_max_suppression, norm, padding, permute, pooling, reduction, region, reshape, scale, scan, scatter, search,
     segment, select, shape_query, slice, softmax, space, unary,
     activation, binary, concat, control, convolution, deconvolution, detection, fill, gather, interp, layout, matmul,
+    activation, binary, codes, concat, control, convolution, deconvolution, detection, fill, gather, interp, layout, matmul,
     non_max_suppression, norm, padding, permute, pooling, reduction, reshape, scale, scan, scatter, search,
     select, shape_query, slice, softmax, space, unary,
 )

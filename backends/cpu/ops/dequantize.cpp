@@ -1,0 +1,151 @@
+// Dequantize and DynamicQuant.
+#include "ops/dequantize.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "backends/cpu/ops/families.h"
+#include "backends/cpu/ops/split.h"
+
+namespace mnnc::cpu {
+
+namespace {
+
+class Dequantize final : public Execution {
+  public:
+    Dequantize(CpuBackend& backend, const Command& command)
+        : backend_(backend), command_(command), params_(command.paramsAs<DequantizeParams>()) {}
+
+    void onExecute() override {
+        switch (command_.inputs[0]->type) {
+            case DataType::Int8:
+                return convert<int8_t>();
+            case DataType::UInt8:
+                return convert<uint8_t>();
+            case DataType::Int16:
+                return convert<int16_t>();
+            case DataType::UInt16:
+                return convert<uint16_t>();
+            default:
+                return convert<int32_t>();
+        }
+    }
+
+  private:
+    // x = (q + shift) * scale + offset
+    struct Line {
+        float shift = 0, scale = 1, offset = 0;
+    };
+
+    // dequantize_op.cc of TensorFlow.
+    template <typename T>
+    Line line() const {
+        if (params_.mode == DequantMode::Affine) return {-params_.zero, params_.scale, 0};
+        const float low = *command_.inputs[1]->as<const float>(),
+                    high = *command_.inputs[2]->as<const float>();
+        constexpr auto kLeast = static_cast<float>(std::numeric_limits<T>::lowest());
+        constexpr auto kMost = static_cast<float>(std::numeric_limits<T>::max());
+        const float step = (high - low) / (kMost - kLeast);
+        if (params_.mode == DequantMode::MinCombined)
+            return {std::numeric_limits<T>::is_signed ? (kMost - kLeast + 1) / 2 : 0, step, low};
+        if (params_.mode == DequantMode::MinFirst) {
+            const float start = low == high ? low : std::round(low / step) * step;
+            return {0, step, start - kLeast * step};
+        }
+        if (!std::numeric_limits<T>::is_signed) return {0, high / kMost, 0};
+        return {0, std::max(low / kLeast, high / kMost), 0};
+    }
+
+    template <typename T>
+    void convert() const {
+        const Line l = line<T>();
+        const T* from = command_.inputs[0]->as<const T>();
+        auto* to = command_.outputs[0]->as<float>();
+        forElements(backend_.pool(), command_.outputs[0]->elements(), [&](long begin, long end) {
+            for (long i = begin; i < end; ++i)
+                to[i] = (static_cast<float>(from[i]) + l.shift) * l.scale + l.offset;
+        });
+    }
+
+    CpuBackend& backend_;
+    const Command command_;
+    const DequantizeParams& params_;
+};
+
+// Nearest integer of a value below 2^22, ties to even. Its sums are those of the default rounding mode.
+inline float nearestEven(float value) {
+    constexpr float kWhole = 12582912.0f;  // 1.5 * 2^23: from here on floats have no fractions
+    return (value + kWhole) - kWhole;
+}
+
+// The range always includes 0, as in DynamicQuantizeLinear of ONNX. Where its codes are 0 to 255, these are 128 less.
+class DynamicQuant final : public Execution {
+  public:
+    DynamicQuant(CpuBackend& backend, const Command& command) : backend_(backend), command_(command) {}
+
+    void onExecute() override {
+        const int64_t count = command_.inputs[0]->elements();
+        const float* x = command_.inputs[0]->as<const float>();
+        const Range range = rangeOf(x, count);
+        const float width = range.high - range.low;
+        const float scale = width > 0 && std::isfinite(width) ? width / 255 : 1;
+        const float zero = std::clamp(nearestEven(std::max(-range.low / scale, 0.0f)), 0.0f, 255.0f) - 128;
+        *command_.outputs[1]->as<float>() = scale;
+        *command_.outputs[2]->as<float>() = zero;
+        auto* codes = command_.outputs[0]->as<int8_t>();
+        forElements(backend_.pool(), count, [&](long begin, long end) {
+            for (long i = begin; i < end; ++i) {
+                const float value = x[i] / scale;
+                const float inside = value > -512.0f ? (value < 512.0f ? value : 512.0f) : -512.0f;
+                const float code = nearestEven(inside) + zero;
+                codes[i] = static_cast<int8_t>(code > -128.0f ? (code < 127.0f ? code : 127.0f) : -128.0f);
+            }
+        });
+    }
+
+  private:
+    struct Range {
+        float low = 0, high = 0;
+    };
+
+    Range rangeOf(const float* x, int64_t count) const {
+        constexpr int kPieces = 32;
+        Range parts[kPieces];
+        const int pieces = static_cast<int>(std::clamp<int64_t>(count / kPieceElements, 1, kPieces));
+        parallelFor(backend_.pool(), pieces, [&](int i) {
+            Range part;
+            for (int64_t k = count * i / pieces; k < count * (i + 1) / pieces; ++k) {
+                part.low = x[k] < part.low ? x[k] : part.low;
+                part.high = x[k] > part.high ? x[k] : part.high;
+            }
+            parts[i] = part;
+        });
+        Range all;
+        for (const Range& part : parts) {
+            all.low = std::min(all.low, part.low);
+            all.high = std::max(all.high, part.high);
+        }
+        return all;
+    }
+
+    CpuBackend& backend_;
+    const Command command_;
+};
+
+template <typename E>
+std::unique_ptr<Execution> createWithBackend(CpuBackend& backend, const Command& command, std::string&) {
+    return std::make_unique<E>(backend, command);
+}
+
+}  // namespace
+
+CpuFamily dequantizeCpu() {
+    static constexpr CpuOp kOps[] = {
+        {OpType::Dequantize, nullptr, createWithBackend<Dequantize>},
+        {OpType::DynamicQuant, nullptr, createWithBackend<DynamicQuant>},
+    };
+    return kOps;
+}
+
+}  // namespace mnnc::cpu

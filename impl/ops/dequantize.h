@@ -1,0 +1,15 @@
+// Parameters of Dequantize: quantised integers of TensorFlow and TFLite as floats.
+#pragma once
+#include "ops/params.h"
+
+namespace mnnc {
+
+enum class DequantMode : uint8_t { MinCombined = 0, MinFirst = 1, Scaled = 2, Affine = 3 };
+
+struct DequantizeParams : ParamsOf<DequantizeParams> {
+    DequantMode mode = DequantMode::Affine;
+    int type = 0;               // the number of the stored type in the file; 0: that of the tensor
+    float scale = 1, zero = 0;  // Affine: x = (q - zero) * scale; the others have the range as inputs 1 and 2
+};
+
+}  // namespace mnnc
