@@ -2,11 +2,14 @@
 // parameters, shape rules, cost.
 #include "ops/convolution.h"
 
+#include <cmath>
+
 #include "mnn_generated.h"
 #include "model/model.h"
 #include "model/wire_access.h"
 #include "ops/channel_first.h"
 #include "ops/families.h"
+#include "ops/quantized.h"
 
 namespace mnnc {
 
@@ -143,6 +146,25 @@ ConvWindow windowOf(const ShapeContext& context, const int64_t* outputSize) {
                       outputSize, context.name());
 }
 
+// A float operator over an int8 tensor computes with the values that its codes mean; in a plan it becomes an int8 one where
+// the result has a scale, too.
+bool readsCodes(const ShapeContext& context) {
+    return context.in(0).type == DataType::Int8 && !isInt8Convolution(context.node.type);
+}
+
+// What the codes of such an input mean.
+TensorQuant meaningOf(const ShapeContext& context) {
+    const Tensor& x = context.in(0);
+    if (x.quant.known()) return x.quant;
+    const ConvInt8Info& info = context.node.paramsAs<ConvParams>().int8;
+    if (info.scaleIn > 0 && std::isfinite(info.scaleIn))
+        return {info.scaleIn, static_cast<float>(info.zeroIn), -128, 127};
+    fail(Status::NotSupported,
+         "%s: its input '%s' is int8, and the file gives no scale for it (converters lose that of int8 "
+         "inputs)",
+         context.name(), x.name.c_str());
+}
+
 void convolutionShape(const ShapeContext& context) {
     const ConvParams& params = context.node.paramsAs<ConvParams>();
     int64_t size[2] = {0, 0};
@@ -150,7 +172,9 @@ void convolutionShape(const ShapeContext& context) {
     const int tensors = params.tensorInputs(context.inputs.size());
     const bool int8 = isInt8Convolution(context.node.type);
     const DataType needed = int8 ? DataType::Int8 : DataType::Float32;
-    for (int i = 0; i < tensors; ++i)
+    const bool codes = readsCodes(context);
+    if (codes) meaningOf(context);
+    for (int i = codes ? 1 : 0; i < tensors; ++i)
         if (context.in(i).type != needed)
             fail(Status::BadType, "%s: input %d is %s, %s is needed", context.name(), i,
                  dataTypeName(context.in(i).type), dataTypeName(needed));
@@ -165,11 +189,30 @@ void convolutionShape(const ShapeContext& context) {
     context.set(0, shapeInFormat(out, context.in(0).format), type, context.in(0).format);
 }
 
+Tensor* asFloat(const OpContext& context) {
+    const Tensor& x = context.in(0);
+    const TensorQuant quant = meaningOf(context);
+    Tensor* values = context.geometry.temporary(x.shape, DataType::Float32, x.format);
+    values->quant = quant;
+    auto params = std::make_shared<QuantCastParams>();
+    params->scale = {quant.scale};
+    params->zero = {quant.zero};
+    Command command;
+    command.type = OpType::Int8ToFloat;
+    command.name = context.node.name + "/values";
+    command.params = std::move(params);
+    command.inputs = {context.inputs[0]};
+    command.outputs = {values};
+    context.geometry.emit(std::move(command));
+    return values;
+}
+
 // The command loses the output-shape input: from here on the output's extents say it.
 void convolutionGeometry(const OpContext& context) {
     Command command = context.command();
     const ConvParams& params = context.node.paramsAs<ConvParams>();
     if (params.hasOutputShape) command.inputs.pop_back();
+    if (readsCodes(context)) command.inputs[0] = asFloat(context);
     command.epilogue = params.epilogue;
     emitChannelFirst(context, std::move(command));
 }

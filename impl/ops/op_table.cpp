@@ -14,10 +14,8 @@ const OpDef* findOpDef(OpType type) noexcept {
         gatherOps, scatterOps, selectOps, searchOps, scanOps, spaceOps, nonMaxSuppressionOps, controlOps, rasterOps,
         convolutionOps, convolution3dOps, columnOps, dilation2dOps, channelProductOps, determinantOps, segmentOps,
         poolingOps, interpOps, unaryOps, activationOps, binaryOps, reductionOps, scaleOps, normOps, softmaxOps,
-        matmulOps, quantizedOps, gridSampleOps, regionOps, attentionOps, groupNormOps, splitGeluOps,
-        convolutionOps, poolingOps, interpOps, unaryOps, activationOps, binaryOps, reductionOps, scaleOps,
-        normOps, softmaxOps, matmulOps, quantizedOps,
-        detectionOps, detectionOutputOps, dequantizeOps,
+        matmulOps, quantizedOps, gridSampleOps, regionOps, attentionOps, groupNormOps, splitGeluOps, detectionOps,
+        detectionOutputOps, dequantizeOps,
         // clang-format on
     };
     for (const FamilyFunction family : kFamilies)

@@ -42,6 +42,7 @@ void shapeConvert(const ShapeContext& context) {
         shape.insert(toLast ? rank - 1 : 1, channel);
     }
     context.set(0, shape, input.type, dest);
+    if (input.type == DataType::Int8 && !context.out(0).quant.known()) context.out(0).quant = input.quant;
 }
 
 // Data is transposed for rank 4 only; other ranks keep their linear order, as files of the reference expect.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "ops/quantized.h"
 #include "plan/passes.h"
 
 namespace mnnc {
@@ -28,12 +29,14 @@ class Quantization {
         propagate();
         for (auto& [tensor, state] : states_) state.origin = state.quant;
         for (const Id id : ids_) {
+            takeCodes(graph_.command(id));
             if (graph_.command(id).type == OpType::Raster) followOrigins(graph_.command(id));
             if (takesInt8(graph_.command(id)))
                 enterInt8(id);
             else
                 enterFloat(id);
         }
+        for (const Id id : ids_) dropUnreadValues(id);
     }
 
   private:
@@ -140,6 +143,31 @@ class Quantization {
             state.int8->quant = state.quant;
         }
         return state.int8;
+    }
+
+    // The values of codes that the net has itself need no conversion back.
+    void takeCodes(const Command& command) {
+        if (command.type != OpType::Int8ToFloat || command.outputs.size() != 1) return;
+        Tensor *codes = command.inputs[0], *values = command.outputs[0];
+        if (codes->type == DataType::Int8 && codes->quant.known() && isKnown(values) &&
+            codes->quant.sameStep(states_[values].quant) && means(command, codes->quant))
+            states_[values].int8 = codes;
+    }
+
+    // Whether the conversion goes by this step.
+    static bool means(const Command& command, const TensorQuant& quant) {
+        const auto* params = command.paramsIf<QuantCastParams>();
+        return !params || (params->scale.size() == 1 && params->scale[0] == quant.scale &&
+                           params->zero[0] == quant.zero);
+    }
+
+    void dropUnreadValues(Id id) {
+        if (!graph_.contains(id) || graph_.command(id).type != OpType::Int8ToFloat) return;
+        const Command& command = graph_.command(id);
+        const Tensor *codes = command.inputs[0], *values = command.outputs[0];
+        if (graph_.isLiveOut(values) || !graph_.consumers(values).empty()) return;
+        for (const Id reader : graph_.consumers(codes))
+            if (reader != id) return graph_.erase(id, reader);
     }
 
     static Command conversion(OpType type, Tensor* from, Tensor* to) {

@@ -119,6 +119,39 @@ TEST(Quantize, ScalesThatAreNoNumbersAreRefused) {
     }
 }
 
+// x -> explicit codes -> convolution
+struct CodesNet : QuantNet {
+    int x = input(), codes = 0, y = 0;
+    CodesNet() {
+        wire::QuantizedFloatParamT table;
+        table.tensorScale = {1 / 0.03f};
+        table.zeroPoint = 2;
+        codes = cast(wire::OpType::FloatToInt8, x, std::move(table));
+        y = conv(codes);
+    }
+};
+
+TEST(Quantize, AConvolutionOfCodesComputesWithThem) {
+    CodesNet n;
+    n.quant(n.codes).quant(n.y, 0.05f);
+    const NetResult result = runNet(n.finish({n.y}));
+    EXPECT_EQ(result.types(), (Types{"FloatToInt8", "ConvInt8", "Int8ToFloat"}));
+    EXPECT_TRUE(onGrid(result.outputs[0], 0.05f));
+}
+
+TEST(Quantize, AConvolutionOfCodesWithoutAScaleOfItsResultIsFloat) {
+    CodesNet n;
+    n.quant(n.codes);
+    EXPECT_EQ(runNet(n.finish({n.y})).types(), (Types{"FloatToInt8", "Int8ToFloat", "Convolution"}));
+}
+
+TEST(Quantize, AConvolutionOfCodesNeedsTheirScale) {
+    CodesNet n;
+    n.quant(n.y);
+    const auto net = n.finish({n.y});
+    expectFailure(Status::NotSupported, "gives no scale", [&] { runNet(net); });
+}
+
 TEST(QuantCast, BadTablesAreRefused) {
     wire::QuantizedFloatParamT scaleless, nan, crossed, many, zeros;
     nan.tensorScale = {std::nanf("")};
