@@ -47,6 +47,7 @@ OpFamily attentionOps();    // Attention
 OpFamily groupNormOps();    // GroupNorm
 OpFamily splitGeluOps();    // SplitGeLU
 OpFamily dequantizeOps();   // Dequantize, DynamicQuant
+OpFamily uint8Ops();        // TfQuantizedConv2D, QuantizedDepthwiseConv2D, QuantizedAdd and the like
 OpFamily quantizedOps();    // FloatToInt8, Int8ToFloat
 
 }  // namespace mnnc

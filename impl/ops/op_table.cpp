@@ -16,6 +16,9 @@ const OpDef* findOpDef(OpType type) noexcept {
         poolingOps, interpOps, unaryOps, activationOps, binaryOps, reductionOps, scaleOps, normOps, softmaxOps,
         matmulOps, quantizedOps, gridSampleOps, regionOps, attentionOps, groupNormOps, splitGeluOps, detectionOps,
         detectionOutputOps, dequantizeOps,
+        convolutionOps, poolingOps, interpOps, unaryOps, activationOps, binaryOps, reductionOps, scaleOps,
+        normOps, softmaxOps, matmulOps, quantizedOps,
+        detectionOps, detectionOutputOps, dequantizeOps, uint8Ops,
         // clang-format on
     };
     for (const FamilyFunction family : kFamilies)

@@ -40,6 +40,7 @@ CpuFamily matmulCpu();
 CpuFamily attentionCpu();
 CpuFamily groupNormCpu();
 CpuFamily dequantizeCpu();       // Dequantize, DynamicQuant
+CpuFamily uint8Cpu();            // TfQuantizedConv2D, QuantizedAdd and the like
 CpuFamily quantizedCpu();        // FloatToInt8, Int8ToFloat
 CpuFamily int8ConvolutionCpu();  // ConvInt8, DepthwiseConvInt8
 
