@@ -1,4 +1,4 @@
-// FloatToInt8 and Int8ToFloat.
+// FloatToInt8, Int8ToFloat and EltwiseInt8.
 #include "ops/quantized.h"
 
 #include <cmath>
@@ -71,6 +71,49 @@ void quantCastGeometry(const OpContext& context) {
         context.geometry.emit(context.command());
 }
 
+// The operator is a sum whatever its type says, and its scales are used only where they are one or one per channel.
+ParamsPtr parseEltwiseInt8(const wire::Op& op, const ParseContext& context) {
+    const char* name = context.node.name.c_str();
+    const wire::EltwiseInt8* table = op.main_as_EltwiseInt8();
+    if (!table) fail(Status::BadParameter, "op '%s' carries no EltwiseInt8 table", name);
+    auto params = std::make_shared<EltwiseInt8Params>();
+    const wire::QuantizedFloatParam* parts[] = {table->inputQuan0(), table->inputQuan1(),
+                                                table->outputQuan()};
+    for (size_t i = 0; i < 3; ++i) {
+        const auto* scale = parts[i] ? parts[i]->tensorScale() : nullptr;
+        if (!scale || scale->size() == 0)
+            fail(Status::BadParameter, "op '%s': scale %zu of its 3 is missing", name, i);
+        params->scale[i].assign(scale->begin(), scale->end());
+        requireFinite(params->scale[i], "scale", name);
+    }
+    return params;
+}
+
+void eltwiseInt8Shape(const ShapeContext& context) {
+    const Tensor &a = context.in(0), &b = context.in(1);
+    if (a.type != DataType::Int8 || b.type != DataType::Int8)
+        fail(Status::BadType, "op '%s': its inputs are %s and %s, int8 is needed", context.name(),
+             dataTypeName(a.type), dataTypeName(b.type));
+    if (!(a.shape == b.shape) || a.format != b.format)
+        fail(Status::ComputeSizeError, "op '%s': inputs %s and %s; equal shapes are needed", context.name(),
+             a.shape.text().c_str(), b.shape.text().c_str());
+    const int64_t channels = channelFirstShape(a, context.name())[1];
+    for (const auto& scale : context.node.paramsAs<EltwiseInt8Params>().scale)
+        if (scale.size() != 1 && static_cast<int64_t>(scale.size()) != channels)
+            fail(Status::ComputeSizeError, "op '%s': %zu scales for %lld channels", context.name(),
+                 scale.size(), static_cast<long long>(channels));
+    context.set(0, a.shape);
+}
+
+void eltwiseInt8Geometry(const OpContext& context) {
+    Command command = context.command();
+    for (Tensor*& input : command.inputs) input = channelFirstInput(context, input);
+    Tensor* result = channelFirstOutput(context, context.outputs[0]);
+    command.outputs = {result};
+    context.geometry.emit(std::move(command));
+    finishOutput(context, context.outputs[0], result);
+}
+
 }  // namespace
 
 OpFamily quantizedOps() {
@@ -83,6 +126,10 @@ OpFamily quantizedOps() {
          .parse = parseQuantCast,
          .shape = quantCastShape,
          .geometry = quantCastGeometry},
+        {.type = OpType::EltwiseInt8,
+         .parse = parseEltwiseInt8,
+         .shape = eltwiseInt8Shape,
+         .geometry = eltwiseInt8Geometry},
     };
     return kOps;
 }

@@ -1,4 +1,4 @@
-// Parameters of the borders between float and int8.
+// Parameters of the borders between float and int8, and of sums of int8 tensors.
 #pragma once
 #include <vector>
 
@@ -11,6 +11,11 @@ namespace mnnc {
 struct QuantCastParams : ParamsOf<QuantCastParams> {
     std::vector<float> scale, zero;
     float min = -128, max = 127;
+};
+
+// EltwiseInt8: y = clip((a * scale[0] + b * scale[1]) * scale[2]) without its fraction. Each is one value, or one per channel.
+struct EltwiseInt8Params : ParamsOf<EltwiseInt8Params> {
+    std::vector<float> scale[3];
 };
 
 }  // namespace mnnc

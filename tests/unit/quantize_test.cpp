@@ -152,6 +152,29 @@ TEST(Quantize, AConvolutionOfCodesNeedsTheirScale) {
     expectFailure(Status::NotSupported, "gives no scale", [&] { runNet(net); });
 }
 
+// x -> explicit codes -> their sum with themselves, with these numbers of scales
+struct SumNet : CodesNet {
+    int sum(size_t first, size_t second, size_t last) {
+        wire::EltwiseInt8T table;
+        std::unique_ptr<wire::QuantizedFloatParamT>* parts[] = {&table.inputQuan0, &table.inputQuan1,
+                                                                &table.outputQuan};
+        const size_t counts[] = {first, second, last};
+        for (size_t i = 0; i < 3; ++i) {
+            *parts[i] = std::make_unique<wire::QuantizedFloatParamT>();
+            (*parts[i])->tensorScale.assign(counts[i], 0.5f);
+        }
+        return add(wire::OpType::EltwiseInt8, {codes, codes}, std::move(table));
+    }
+};
+
+TEST(EltwiseInt8, ScalesThatDoNotFitAreRefused) {
+    SumNet missing, many;
+    const auto two = missing.finish({missing.sum(1, 1, 0)});
+    expectFailure(Status::BadParameter, "scale 2 of its 3 is missing", [&] { runNet(two); });
+    const auto five = many.finish({many.sum(1, kChannels - 1, kChannels)});
+    expectFailure(Status::ComputeSizeError, "5 scales for 6 channels", [&] { runNet(five); });
+}
+
 TEST(QuantCast, BadTablesAreRefused) {
     wire::QuantizedFloatParamT scaleless, nan, crossed, many, zeros;
     nan.tensorScale = {std::nanf("")};

@@ -1,4 +1,4 @@
-// FloatToInt8 and Int8ToFloat: packed or row-major, one scale or one per channel.
+// FloatToInt8 and Int8ToFloat: packed or row-major, one scale or one per channel. EltwiseInt8: row-major.
 #include "ops/quantized.h"
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 
 #include "backends/cpu/kernels/int8_kernels.h"
 #include "backends/cpu/ops/families.h"
+#include "backends/cpu/ops/split.h"
 
 namespace mnnc::cpu {
 
@@ -123,6 +124,42 @@ class QuantCast final : public Execution {
     bool each_ = false;
 };
 
+class EltwiseInt8 final : public Execution {
+  public:
+    EltwiseInt8(CpuBackend& backend, const Command& command)
+        : backend_(backend), command_(command), params_(command.paramsAs<EltwiseInt8Params>()) {}
+
+    void onExecute() override {
+        const Tensor& out = *command_.outputs[0];
+        const int64_t channels = out.shape[1], plane = out.plane();
+        forRows(backend_.pool(), out.batch() * channels, plane, [&](long begin, long end) {
+            for (long row = begin; row < end; ++row) {
+                const auto scale = [&](int i) {
+                    const auto& all = params_.scale[i];
+                    return all[all.size() == 1 ? 0 : static_cast<size_t>(row % channels)];
+                };
+                const float first = scale(0), second = scale(1), last = scale(2);
+                const auto* a = command_.inputs[0]->as<const int8_t>() + row * plane;
+                const auto* b = command_.inputs[1]->as<const int8_t>() + row * plane;
+                auto* y = out.as<int8_t>() + row * plane;
+                for (int64_t i = 0; i < plane; ++i) {
+                    const float sum = (a[i] * first + b[i] * second) * last;
+                    y[i] = static_cast<int8_t>(sum > -127.0f ? std::min(sum, 127.0f) : -127.0f);
+                }
+            }
+        });
+    }
+
+  private:
+    CpuBackend& backend_;
+    const Command command_;
+    const EltwiseInt8Params& params_;
+};
+
+std::unique_ptr<Execution> createEltwiseInt8(CpuBackend& backend, const Command& command, std::string&) {
+    return std::make_unique<EltwiseInt8>(backend, command);
+}
+
 std::unique_ptr<Execution> createQuantCast(CpuBackend& backend, const Command& command, std::string& reason) {
     const Tensor& int8 = command.type == OpType::FloatToInt8 ? *command.outputs[0] : *command.inputs[0];
     if (!command.params && !int8.quant.known()) {
@@ -139,6 +176,7 @@ CpuFamily quantizedCpu() {
     static constexpr CpuOp kOps[] = {
         {OpType::FloatToInt8, storageFollow, createQuantCast},
         {OpType::Int8ToFloat, storageFollow, createQuantCast},
+        {OpType::EltwiseInt8, nullptr, createEltwiseInt8},
     };
     return kOps;
 }

@@ -57,6 +57,19 @@ def _(n):
         n.expect(name, y, (q.astype(np.float64) - 128 - zero) * scale)
 
 
+@wire_cases("dequantize__sum_of_codes", tolerance=1e-6)
+def _(n):
+    """EltwiseInt8, the sum of int8 tensors in files of older tools: scaled, and cut towards 0."""
+    a, b = codes(n, "int8", 2, 5, 3, 7), codes(n, "int8", 2, 5, 3, 7)
+    x, y = n.feed(a, "a"), n.feed(b, "b")
+    each = [[float(s) for s in n.floats(5, low=0.1, high=2.0)] for _ in range(3)]
+    for name, scales in (("one", [[0.5], [0.25], [1.5]]), ("each", each)):
+        fields = zip(("inputQuan0", "inputQuan1", "outputQuan"), scales)
+        z = n.op("EltwiseInt8", [x, y], "EltwiseInt8", {"type": "SUM", **{k: {"tensorScale": s} for k, s in fields}})
+        p, q, r = (np.float32(s).reshape(-1, 1, 1) for s in scales)
+        n.expect(name, z, np.trunc(np.clip((a * p + b * q) * r, -127, 127)).astype(np.int8))
+
+
 @wire_cases("convolution__int8_input", tolerance=1e-4)
 def _(n):
     """An int8 picture whose scale the file has. Results with a scale are rounded to their codes."""
