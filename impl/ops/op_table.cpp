@@ -15,10 +15,7 @@ const OpDef* findOpDef(OpType type) noexcept {
         convolutionOps, convolution3dOps, columnOps, dilation2dOps, channelProductOps, determinantOps, segmentOps,
         poolingOps, interpOps, unaryOps, activationOps, binaryOps, reductionOps, scaleOps, normOps, softmaxOps,
         matmulOps, quantizedOps, gridSampleOps, regionOps, attentionOps, groupNormOps, splitGeluOps, detectionOps,
-        detectionOutputOps, dequantizeOps,
-        convolutionOps, poolingOps, interpOps, unaryOps, activationOps, binaryOps, reductionOps, scaleOps,
-        normOps, softmaxOps, matmulOps, quantizedOps,
-        detectionOps, detectionOutputOps, dequantizeOps, uint8Ops,
+        detectionOutputOps, dequantizeOps, uint8Ops,
         // clang-format on
     };
     for (const FamilyFunction family : kFamilies)

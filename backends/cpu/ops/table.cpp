@@ -13,11 +13,7 @@ const CpuOp* findCpuOp(OpType type) noexcept {
         searchCpu, scanCpu, nonMaxSuppressionCpu, convolutionCpu, convolution3dCpu, columnsCpu, dilation2dCpu,
         channelProductsCpu, determinantCpu, segmentCpu, poolingCpu, interpCpu, unaryCpu, activationCpu, binaryCpu,
         reductionCpu, scaleCpu, normCpu, softmaxCpu, matmulCpu, quantizedCpu, int8ConvolutionCpu, gridSampleCpu,
-        regionCpu, attentionCpu, groupNormCpu, detectionCpu, dequantizeCpu,
-        rasterCpu, dynamicSliceCpu, castCpu, fillCpu, paddingCpu, permuteCpu, gatherCpu, scatterCpu, selectCpu, searchCpu, scanCpu,
-        nonMaxSuppressionCpu, convolutionCpu, poolingCpu, interpCpu, unaryCpu, activationCpu, binaryCpu, 
-        reductionCpu, scaleCpu, normCpu, softmaxCpu, matmulCpu, quantizedCpu, int8ConvolutionCpu,
-        detectionCpu, dequantizeCpu, uint8Cpu,
+        regionCpu, attentionCpu, groupNormCpu, detectionCpu, dequantizeCpu, uint8Cpu,
         // clang-format on
     };
     for (const FamilyFunction family : kFamilies)
