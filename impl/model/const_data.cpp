@@ -1,4 +1,5 @@
-// Decoding of Blobs (model-format 4.5): size checks in 64 bits, half -> f32, int64 -> i32 with saturation.
+// Decoding of Blobs (model-format 4.5): size checks in 64 bits, half -> f32, int64 -> i32 with saturation, packed layouts
+// -> row-major.
 #include "model/const_data.h"
 
 #include <algorithm>
@@ -53,8 +54,39 @@ bool isExternal(const wire::Blob& blob) {
     return vectorSize(blob.external()) > 1;
 }
 
+// Constants tagged NC4HW4 are stored as [ceil(C/4)][N][plane][4]: the layout that the writer computes with.
+constexpr int64_t kPack = 4;
+
+bool isPacked(const wire::Blob& blob) {
+    return blob.dataFormat() == wire::MNN_DATA_FORMAT::NC4HW4 && vectorSize(blob.dims()) >= 2;
+}
+
+// Elements in the file, those that fill up the last block included.
+int64_t storedCount(const wire::Blob& blob, const char* opName) {
+    const int64_t count = blobElementCount(blob, opName);
+    if (count == 0 || !isPacked(blob)) return count;
+    const int64_t channels = blob.dims()->Get(1);
+    return checkedMul(count / channels, roundUp(channels, kPack), "extents of a constant");
+}
+
 int64_t neededBytes(const wire::Blob& blob, const Source& from, const char* opName) {
-    return checkedMul(blobElementCount(blob, opName), from.elementSize, "bytes of a constant");
+    return checkedMul(storedCount(blob, opName), from.elementSize, "bytes of a constant");
+}
+
+// Row-major bytes of a packed constant, with elements of `width` bytes.
+std::vector<uint8_t> unpacked(const wire::Blob& blob, std::span<const uint8_t> packed, int64_t count,
+                              int64_t width) {
+    const int64_t batch = blob.dims()->Get(0), channels = blob.dims()->Get(1),
+                  plane = count / batch / channels;
+    std::vector<uint8_t> result(static_cast<size_t>(count * width));
+    uint8_t* to = result.data();
+    for (int64_t n = 0; n < batch; ++n)
+        for (int64_t c = 0; c < channels; ++c)
+            for (int64_t i = 0; i < plane; ++i, to += width) {
+                const int64_t at = ((c / kPack * batch + n) * plane + i) * kPack + c % kPack;
+                std::memcpy(to, packed.data() + at * width, static_cast<size_t>(width));
+            }
+    return result;
 }
 
 void requireBytes(int64_t found, int64_t needed, const char* opName) {
@@ -120,6 +152,12 @@ ConstData decodeBlob(const wire::Blob& blob, const WeightFiles& files, const cha
     if (result.left) return result;
     HeldBytes held = from.stored.read();
     const uint8_t* data = held.bytes.data();
+    std::vector<uint8_t> rowMajor;
+    if (isPacked(blob)) {
+        rowMajor = unpacked(blob, held.bytes, result.count, from.elementSize);
+        data = rowMajor.data();
+    }
+    const int64_t denseBytes = result.count * from.elementSize;
 
     const auto own = [&](int64_t bytes) {
         result.owned.resize(static_cast<size_t>(bytes));
@@ -140,9 +178,12 @@ ConstData decodeBlob(const wire::Blob& blob, const WeightFiles& files, const cha
                 wide, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()));
             std::memcpy(out + 4 * i, &value, sizeof value);
         }
-    } else if (needed <= kSmall ||
+    } else if (!rowMajor.empty()) {
+        result.owned = std::move(rowMajor);
+        result.bytes = result.owned;
+    } else if (denseBytes <= kSmall ||
                reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(from.elementSize) != 0) {
-        std::memcpy(own(needed), data, static_cast<size_t>(needed));
+        std::memcpy(own(denseBytes), data, static_cast<size_t>(denseBytes));
     } else {
         result.bytes = held.bytes;
         result.read = std::move(held.owner);
