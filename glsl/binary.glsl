@@ -84,8 +84,8 @@ ivec4 apply(ivec4 a, ivec4 b) {
         case 24: return a | b;
         case 25: return a ^ b;
         case 26: return ivec4(notEqual(notEqual(a, ivec4(0)), notEqual(b, ivec4(0))));
-        case 27: return a << (b & 31);
-        default: return a >> (b & 31);
+        case 27: return mix(a << (b & 31), ivec4(0), greaterThan(uvec4(b), uvec4(31)));
+        default: return a >> ivec4(min(uvec4(b), uvec4(31)));
     }
 }
 #elif defined(COMPARE)

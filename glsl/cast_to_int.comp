@@ -1,5 +1,5 @@
 // variants: f32 f16 i32
-// To int32: towards zero, what does not fit becomes the smallest int32 as on x86; or 1 where any bit is set.
+// To int32: towards zero, what does not fit becomes the smallest int32 as on x86; or 1 where it is not zero.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
@@ -17,7 +17,7 @@ void main() {
     destination[i] = kBool ? ivec4(notEqual(x, ivec4(0))) : x;
 #else
     if (kBool) {
-        destination[i] = ivec4(notEqual(floatBitsToUint(x), uvec4(0)));
+        destination[i] = ivec4(notEqual(floatBitsToUint(x) & uvec4(0x7fffffffu), uvec4(0)));
     } else {
         const bvec4 above = greaterThanEqual(x, vec4(-2147483648.0)), below = lessThan(x, vec4(2147483648.0));
         ivec4 y;

@@ -3,10 +3,6 @@
 float softplusOf(float x) {
     return max(x, 0.0) + log1pOf(expOf(-abs(x)));
 }
-float roundAway(float x) {
-    const float t = trunc(x);
-    return t + (abs(x - t) >= 0.5 ? withSign(1.0, x) : 0.0);
-}
 float squareRoot(float x) {
     return x < 0.0 ? kNaN : x == kInf ? x : sqrt(x);
 }
@@ -41,7 +37,7 @@ vec4 unaryOf(uint code, vec4 x, float a, float b) {
         UNARY(20, EACH(asinhOf, x))
         UNARY(21, EACH(atanhOf, x))
         UNARY(22, sign(x))
-        UNARY(23, EACH(roundAway, x))
+        UNARY(23, roundEven(x))
         UNARY(24, EACH(coshOf, x))
         UNARY(25, EACH(erfOf, x))
         UNARY(26, EACH(erfcOf, x))

@@ -35,6 +35,13 @@ inline float halfToFloat(uint16_t h) {
     return sign ? -magnitude : magnitude;
 }
 
+// Rounds to nearest, ties to even.
+inline uint16_t floatToBfloat16(float value) {
+    const uint32_t bits = std::bit_cast<uint32_t>(value);
+    if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<uint16_t>(bits >> 16 | 0x40u);  // NaN
+    return static_cast<uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+
 inline float bfloat16ToFloat(uint16_t b) {
     return std::bit_cast<float>(static_cast<uint32_t>(b) << 16);
 }

@@ -1,6 +1,11 @@
 // BinaryOp (NumPy broadcasting) and Eltwise (equal shapes, any number of inputs).
 #include "ops/binary.h"
+
+#include <algorithm>
+
+#include "model/model.h"
 #include "model/wire_access.h"
+#include "ops/cast.h"
 #include "ops/families.h"
 
 namespace mnnc {
@@ -10,71 +15,152 @@ ParamsPtr parseBinary(const wire::Op& op, const ParseContext& context) {
     const wire::BinaryOp* table = op.main_as_BinaryOp();
     const char* name = context.node.name.c_str();
     if (!table) fail(Status::BadParameter, "op '%s': BinaryOp without its parameter table", name);
-    const int code = static_cast<int>(table->opType());
-    if (code < 0 || code > 29 || (code >= 3 && code <= 5) || code == 18)
-        fail(Status::BadParameter, "op '%s': binary code %d cannot be executed", name, code);
-    if (table->activationType() != 0 && table->activationType() != 1)
-        fail(Status::BadParameter, "op '%s': activationType %d is unknown", name, table->activationType());
+    const ModelSource source = context.model.sourceType();
     auto params = std::make_shared<BinaryParams>();
-    params->code = code;
+    params->code = static_cast<int>(table->opType());
+    if (params->code < 0 || params->code > 29 || params->code == 18)
+        fail(Status::NotSupported, "binary code %d is not supported", params->code);
+    constexpr int kDiv = 3, kMaxTemp = 4, kMinTemp = 5;
+    if (params->code == kDiv && source == ModelSource::Onnx) {
+        params->code = kBinaryAdd;
+        params->mean = true;
+    } else if (params->code == kDiv) {
+        params->code = kBinaryRealDiv;
+    } else if (params->code == kMaxTemp) {
+        params->code = kBinaryMaximum;
+    } else if (params->code == kMinTemp) {
+        params->code = kBinaryMinimum;
+    }
+    if (source == ModelSource::Onnx) params->mod = ModRule::Onnx;
+    if (source == ModelSource::TensorFlow || source == ModelSource::TfLite) params->mod = ModRule::TensorFlow;
+    if (table->activationType() != 0 && table->activationType() != 1)
+        fail(Status::NotSupported, "the activation %d of a binary operator is not supported",
+             table->activationType());
     params->relu = table->activationType() == 1;
     return params;
-}
-
-// Float, signed or unsigned integer: operands must agree in it.
-int typeClass(DataType type) {
-    switch (type) {
-        case DataType::Float32:
-        case DataType::BFloat16:
-            return 0;
-        case DataType::UInt8:
-        case DataType::UInt16:
-            return 2;
-        default:
-            return 1;
-    }
 }
 
 bool isComparison(int code) {
     return code == 10 || code == 11 || code == 12 || code == 15 || code == 16 || code == 22;
 }
 
+bool isFloat(DataType type) {
+    return type == DataType::Float32 || type == DataType::BFloat16;
+}
+
+// NumPy's promotion for the types that tensors have.
+DataType commonType(DataType a, DataType b) {
+    if (a == b) return a;
+    return isFloat(a) || isFloat(b) ? DataType::Float32 : DataType::Int32;
+}
+
+// https://onnx.ai/onnx/operators/onnx__Pow.html: a power has the type of its base.
+DataType resultType(int code, DataType a, DataType b) {
+    if (isComparison(code)) return DataType::Int32;
+    return code == kBinaryPow ? a : commonType(a, b);
+}
+
 void shapeBinary(const ShapeContext& context) {
     const Tensor& a = context.in(0);
     const Tensor& b = context.in(1);
-    if (typeClass(a.type) != typeClass(b.type))
-        fail(Status::ComputeSizeError, "op '%s': inputs of types %s and %s cannot be combined",
-             context.name(), dataTypeName(a.type), dataTypeName(b.type));
     const Shape shape = broadcastShapes(a.shape, b.shape, context.name());
-    const int code = context.node.paramsAs<BinaryParams>().code;
-    context.set(0, shape, isComparison(code) ? DataType::Int32 : a.type,
+    const auto& params = context.node.paramsAs<BinaryParams>();
+    if (params.mean && commonType(a.type, b.type) != DataType::Float32)
+        fail(Status::NotSupported, "op '%s': the mean of %s and %s is not supported", context.name(),
+             dataTypeName(a.type), dataTypeName(b.type));
+    context.set(0, shape, resultType(params.code, a.type, b.type),
                 b.shape.rank() > a.shape.rank() ? b.format : a.format);
+}
+
+Tensor* converted(const OpContext& context, Tensor* input, DataType type) {
+    if (input->type == type) return input;
+    Tensor* output = context.geometry.temporary(input->shape, type, input->format);
+    emitCast(context, input, output);
+    return output;
+}
+
+// The same operands by the rule of the commands.
+int commandCode(const BinaryParams& params, DataType type) {
+    const bool swapped = params.mod == (type == DataType::Float32 ? ModRule::Onnx : ModRule::TensorFlow);
+    if (swapped && params.code == kBinaryFloorMod) return kBinaryMod;
+    if (swapped && params.code == kBinaryMod) return kBinaryFloorMod;
+    return params.code;
+}
+
+void emitBinary(const OpContext& context, int code, bool relu, Tensor* a, Tensor* b, Tensor* output) {
+    auto params = std::make_shared<BinaryParams>();
+    params->code = code;
+    params->relu = relu;
+    Command command;
+    command.type = OpType::BinaryOp;
+    command.name = context.node.name;
+    command.params = std::move(params);
+    command.inputs = {a, b};
+    command.outputs = {output};
+    context.geometry.emit(std::move(command));
+}
+
+// A tensor of one float.
+Tensor* number(const OpContext& context, float value) {
+    Tensor* tensor = context.geometry.temporary(Shape{}, DataType::Float32, context.out(0).format);
+    context.geometry.constant(tensor, &value);
+    return tensor;
+}
+
+// Operands of different types are converted first; only an integer to the power of a float needs both types.
+void lowerBinary(const OpContext& context) {
+    const auto& params = context.node.paramsAs<BinaryParams>();
+    Tensor *a = context.inputs[0], *b = context.inputs[1], *output = context.outputs[0];
+    DataType type = commonType(a->type, b->type);
+    if (type == DataType::BFloat16) type = DataType::Float32;
+    const bool whole = params.code == kBinaryPow && !isFloat(a->type) && isFloat(b->type);
+    if (whole) type = DataType::Int32;
+    a = converted(context, a, type);
+    b = converted(context, b, whole ? DataType::Float32 : type);
+    const DataType made = isComparison(params.code) ? DataType::Int32 : type;
+    Tensor* result =
+        made == output->type ? output : context.geometry.temporary(output->shape, made, output->format);
+    if (params.mean) {
+        Tensor* sum = context.geometry.temporary(output->shape, type, output->format);
+        emitBinary(context, kBinaryAdd, false, a, b, sum);
+        emitBinary(context, kBinaryMul, params.relu, sum, number(context, 0.5f), result);
+    } else {
+        emitBinary(context, commandCode(params, type), params.relu, a, b, result);
+    }
+    if (result != output) emitCast(context, result, output);
+}
+
+double binaryFlops(const ShapeContext& context) {
+    return static_cast<double>(context.out(0).elements());
 }
 
 ParamsPtr parseEltwise(const wire::Op& op, const ParseContext& context) {
     const wire::Eltwise* table = op.main_as_Eltwise();
     const char* name = context.node.name.c_str();
     if (!table) fail(Status::BadParameter, "op '%s': Eltwise without its parameter table", name);
-    constexpr int kCodes[] = {2, 0, 9, 1};  // PROD, SUM, MAXIMUM, SUB
+    constexpr int kCodes[] = {kBinaryMul, kBinaryAdd, kBinaryMaximum, kBinarySub};  // PROD, SUM, MAXIMUM, SUB
     const int type = static_cast<int>(table->type());
     if (type < 0 || type > 3)
         fail(Status::BadParameter, "op '%s': Eltwise type %d is unknown (0..3)", name, type);
     auto params = std::make_shared<EltwiseParams>();
     params->code = kCodes[type];
-    if (table->coeff() && table->coeff()->size() >= 2) {
-        params->coeff.assign(table->coeff()->begin(), table->coeff()->end());
-        bool first = params->coeff[0] == 1, ones = first;
-        for (size_t i = 1; i < params->coeff.size(); ++i) {
-            first = first && params->coeff[i] == 0;
-            ones = ones && params->coeff[i] == 1;
-        }
-        if (ones) {
-            params->coeff.clear();
-        } else if (!first || type != 1) {
-            fail(Status::BadParameter,
-                 "op '%s': these Eltwise coefficients are not supported (SUM with 1, 0, 0, ... is)", name);
-        }
+    // A single coefficient is what writers leave where there are none.
+    if (!table->coeff() || table->coeff()->size() < 2) return params;
+    params->coeff.assign(table->coeff()->begin(), table->coeff()->end());
+    if (std::all_of(params->coeff.begin(), params->coeff.end(), [](float value) { return value == 1; })) {
+        params->coeff.clear();
+        return params;
     }
+    // Caffe knows coefficients of sums only.
+    if (params->code != kBinaryAdd)
+        fail(Status::NotSupported, "coefficients of an Eltwise that is no sum are not supported");
+    // {1, 0, 0, ...} of any length means the first input.
+    const bool first = params->coeff[0] == 1 && std::all_of(params->coeff.begin() + 1, params->coeff.end(),
+                                                            [](float value) { return value == 0; });
+    if (first) params->coeff.resize(context.node.inputs.size());
+    if (params->coeff.size() != context.node.inputs.size())
+        fail(Status::BadParameter, "op '%s': %zu coefficients for %zu inputs", name, params->coeff.size(),
+             context.node.inputs.size());
     return params;
 }
 
@@ -88,28 +174,48 @@ void shapeEltwise(const ShapeContext& context) {
             fail(Status::ComputeSizeError, "op '%s': inputs of types %s and %s cannot be combined",
                  context.name(), dataTypeName(context.in(0).type), dataTypeName(context.in(i).type));
     }
+    const auto& coeff = context.node.paramsAs<EltwiseParams>().coeff;
+    const bool scaled = !coeff.empty() &&
+                        (coeff[0] != 1 || std::any_of(coeff.begin(), coeff.end(),
+                                                      [](float value) { return value != 0 && value != 1; }));
+    if (scaled && context.in(0).type != DataType::Float32)
+        fail(Status::NotSupported, "op '%s': a sum with coefficients of %s is not supported", context.name(),
+             dataTypeName(context.in(0).type));
     context.set(0, context.in(0).shape);
 }
 
+// The inputs of a sum with factors that are not 1, and without those whose factor is 0.
+std::vector<Tensor*> terms(const OpContext& context, const EltwiseParams& params) {
+    std::vector<Tensor*> result;
+    const Tensor& out = context.out(0);
+    for (size_t i = 0; i < context.inputs.size(); ++i) {
+        const float factor = params.coeff.empty() ? 1.0f : params.coeff[i];
+        if (factor == 0) continue;
+        result.push_back(context.inputs[i]);
+        if (factor == 1) continue;
+        result.back() = context.geometry.temporary(out.shape, out.type, out.format);
+        emitBinary(context, kBinaryMul, false, context.inputs[i], number(context, factor), result.back());
+    }
+    return result;
+}
+
 void lowerEltwise(const OpContext& context) {
-    const auto* params = context.node.paramsIf<EltwiseParams>();
-    if (!params->coeff.empty() || context.inputCount() == 1)
-        return context.geometry.copyLinear(context.outputs[0], context.inputs[0], context.node.name);
-    auto binary = std::make_shared<BinaryParams>();
-    binary->code = params->code;
+    const auto& params = context.node.paramsAs<EltwiseParams>();
     const Tensor& first = context.in(0);
-    Tensor* left = context.inputs[0];
-    for (int i = 1; i < context.inputCount(); ++i) {
-        Tensor* output = i + 1 == context.inputCount()
+    std::vector<Tensor*> inputs = terms(context, params);
+    if (inputs.empty()) {
+        Tensor* none = context.geometry.temporary(first.shape, first.type, first.format);
+        emitBinary(context, kBinaryMul, false, context.inputs[0], number(context, 0), none);
+        inputs.push_back(none);
+    }
+    if (inputs.size() == 1)
+        return context.geometry.copyLinear(context.outputs[0], inputs[0], context.node.name);
+    Tensor* left = inputs[0];
+    for (size_t i = 1; i < inputs.size(); ++i) {
+        Tensor* output = i + 1 == inputs.size()
                              ? context.outputs[0]
                              : context.geometry.temporary(first.shape, first.type, first.format);
-        Command command;
-        command.type = OpType::BinaryOp;
-        command.name = context.node.name;
-        command.params = binary;
-        command.inputs = {left, context.inputs[static_cast<size_t>(i)]};
-        command.outputs = {output};
-        context.geometry.emit(std::move(command));
+        emitBinary(context, params.code, false, left, inputs[i], output);
         left = output;
     }
 }
@@ -118,7 +224,11 @@ void lowerEltwise(const OpContext& context) {
 
 OpFamily binaryOps() {
     static constexpr OpDef kOps[] = {
-        {.type = OpType::BinaryOp, .parse = parseBinary, .shape = shapeBinary},
+        {.type = OpType::BinaryOp,
+         .parse = parseBinary,
+         .shape = shapeBinary,
+         .geometry = lowerBinary,
+         .flops = binaryFlops},
         {.type = OpType::Eltwise, .parse = parseEltwise, .shape = shapeEltwise, .geometry = lowerEltwise},
     };
     return kOps;

@@ -7,17 +7,35 @@
 namespace mnnc {
 
 // Numbers of BinaryOp.opType that other code than the operator's own asks for.
-enum BinaryCode : int { kBinaryAdd = 0, kBinarySub = 1, kBinaryMul = 2, kBinaryRealDiv = 7 };
+enum BinaryCode : int {
+    kBinaryAdd = 0,
+    kBinarySub = 1,
+    kBinaryMul = 2,
+    kBinaryPow = 6,
+    kBinaryRealDiv = 7,
+    kBinaryMinimum = 8,
+    kBinaryMaximum = 9,
+    kBinaryFloorMod = 17,
+    kBinaryMod = 19
+};
+
+// The numbers of a file and those of commands. The writer of a file decides what a division with remainder means:
+// ONNX's Mod becomes MOD, with fmod = 1 FLOORMOD; TensorFlow's FloorMod becomes FLOORMOD, its truncating Mod MOD. In a
+// command FLOORMOD has the sign of the divisor over floats and of the dividend over integers, MOD the other way round.
+enum class ModRule { AsCommands, Onnx, TensorFlow };
 
 struct BinaryParams : ParamsOf<BinaryParams> {
     int code = 0;       // BinaryOp.opType
     bool relu = false;  // clamp the result at 0 from below
+    // Of an operator, resolved before it becomes a command:
+    bool mean = false;  // half of the sum: what ONNX's Mean of two tensors is written as
+    ModRule mod = ModRule::AsCommands;
 };
 
 // Lowered to a chain of BinaryOp commands.
 struct EltwiseParams : ParamsOf<EltwiseParams> {
-    int code = 0;  // as a BinaryOp code
-    std::vector<float> coeff;
+    int code = 0;              // as a BinaryOp code
+    std::vector<float> coeff;  // of a sum: a factor for each input; empty: all are 1
 };
 
 }  // namespace mnnc

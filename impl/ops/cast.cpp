@@ -2,27 +2,23 @@
 // copies.
 #include "ops/cast.h"
 
+#include "base/error.h"
 #include "mnn_generated.h"
 #include "ops/families.h"
 #include "ops/op_helpers.h"
 
 namespace mnnc {
 
-bool castSupported(DataType from, DataType to) noexcept {
-    using enum DataType;
-    if (from == to) return true;
-    switch (to) {
-        case Float32:
-            return from == Int32 || from == UInt8 || from == Int8 || from == BFloat16;
-        case Int32:
-            return from == Float32 || from == UInt8 || from == Int8;
-        case Int8:
-            return from == Float32 || from == Int32;
-        case UInt8:
-            return from == Float32 || from == Int32 || from == Int8;
-        default:
-            return false;
-    }
+void emitCast(const OpContext& context, Tensor* input, Tensor* output) {
+    auto params = std::make_shared<CastParams>();
+    params->type = output->type;
+    Command command;
+    command.type = OpType::Cast;
+    command.name = context.node.name;
+    command.params = std::move(params);
+    command.inputs = {input};
+    command.outputs = {output};
+    context.geometry.emit(std::move(command));
 }
 
 namespace {
@@ -32,46 +28,41 @@ ParamsPtr parseCast(const wire::Op& op, const ParseContext& context) {
     if (!table)
         fail(Status::BadParameter, "op '%s' (Cast) carries no CastParam table", context.node.name.c_str());
     auto params = std::make_shared<CastParams>();
-    params->type = dataTypeFromWire(static_cast<int32_t>(table->dstT()), context.node.name.c_str());
+    try {
+        params->type = dataTypeFromWire(static_cast<int32_t>(table->dstT()), "Cast");
+    } catch (const Error&) {
+        fail(Status::NotSupported, "a cast to %s is not supported", wire::EnumNameDataType(table->dstT()));
+    }
     params->toBool = table->dstT() == wire::DataType::DT_BOOL;
+    params->toHalf = table->dstT() == wire::DataType::DT_HALF;
     return params;
 }
 
-void setCast(const ShapeContext& context, DataType type) {
-    const Tensor& input = context.in(0);
-    if (!castSupported(input.type, type))
-        fail(Status::NotSupported, "op '%s': a cast from %s to %s is not supported", context.name(),
-             dataTypeName(input.type), dataTypeName(type));
-    context.set(0, input.shape, type, input.format);
-}
-
 void shapeCast(const ShapeContext& context) {
-    setCast(context, context.node.paramsAs<CastParams>().type);
+    context.set(0, context.in(0).shape, context.node.paramsAs<CastParams>().type, context.in(0).format);
 }
 void shapeCastLike(const ShapeContext& context) {
-    setCast(context, context.in(1).type);
-}
-
-void emitCast(const OpContext& context, ParamsPtr params, bool toBool) {
-    if (context.in(0).type == context.out(0).type && !(toBool && elementBytes(context.in(0).type) == 4)) {
-        copyGeometry(context);
-        return;
-    }
-    Command command = context.command();
-    command.type = OpType::Cast;
-    command.params = std::move(params);
-    command.inputs.resize(1);
-    context.geometry.emit(std::move(command));
+    context.set(0, context.in(0).shape, context.in(1).type, context.in(0).format);
 }
 
 void geometryCast(const OpContext& context) {
-    emitCast(context, context.node.params, context.node.paramsAs<CastParams>().toBool);
+    const auto& params = context.node.paramsAs<CastParams>();
+    Tensor *input = context.inputs[0], *output = context.outputs[0];
+    if (params.toHalf && input->type != DataType::Float32) {
+        // Integers are rounded as floats are.
+        Tensor* wide = context.geometry.temporary(input->shape, DataType::Float32, input->format);
+        emitCast(context, input, wide);
+        input = wide;
+    }
+    if (input->type == output->type && !params.toBool && !params.toHalf) return copyGeometry(context);
+    Command command = context.command();
+    command.inputs = {input};
+    context.geometry.emit(std::move(command));
 }
 
 void geometryCastLike(const OpContext& context) {
-    auto params = std::make_shared<CastParams>();
-    params->type = context.out(0).type;
-    emitCast(context, std::move(params), false);
+    if (context.in(0).type == context.out(0).type) return copyGeometry(context);
+    emitCast(context, context.inputs[0], context.outputs[0]);
 }
 
 constexpr OpDef kCastOps[] = {

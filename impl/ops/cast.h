@@ -7,10 +7,14 @@ namespace mnnc {
 
 struct CastParams : ParamsOf<CastParams> {
     DataType type = DataType::Float32;
-    bool toBool = false;  // four-byte inputs become 0 or 1
+    bool toBool = false;  // what is not zero becomes 1
+    bool toHalf = false;  // floats are rounded to what a half can hold
 };
 
-// Whether values of one type can be turned into the other.
-bool castSupported(DataType from, DataType to) noexcept;
+struct OpContext;
+struct Tensor;
+
+// Emits the command that turns the values of `input` into the type of `output`.
+void emitCast(const OpContext& context, Tensor* input, Tensor* output);
 
 }  // namespace mnnc

@@ -89,9 +89,9 @@ TEST(Elementwise, SpecialValues) {
             table.byCode[code](x.data(), y.data(), x.size());
             return y;
         };
-        EXPECT_EQ(run(23)[5], 1.0f);
-        EXPECT_EQ(run(23)[6], -1.0f);
-        EXPECT_EQ(run(23)[7], 3.0f);
+        EXPECT_EQ(run(23)[5], 0.0f);
+        EXPECT_EQ(run(23)[6], -0.0f);
+        EXPECT_EQ(run(23)[7], 2.0f);
         EXPECT_EQ(run(23)[2], inf);
         EXPECT_EQ(run(22)[4], 0.0f);
         EXPECT_EQ(run(8)[0], -inf);
@@ -200,7 +200,7 @@ TEST(Elementwise, IntegerSignRules) {
                        {7, {-2, 2, 2, -2, 0, INT32_MIN}}};
     for (const auto& c : cases) {
         int32_t y[6];
-        binaryScalarInt(c.code)(a, Operand::Each, b, Operand::Each, y, 6, 4);
+        binaryScalarInt(DataType::Int32, c.code)(a, Operand::Each, b, Operand::Each, y, 6, 4);
         for (int i = 0; i < 6; ++i) EXPECT_EQ(y[i], c.want[i]) << c.code << " " << i;
     }
     const float fa[] = {-7, -7, 7, 7}, fb[] = {3, -3, 3, -3};

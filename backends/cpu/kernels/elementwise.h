@@ -8,6 +8,7 @@
 
 #include "backends/cpu/kernels/kernels.h"
 #include "ops/epilogue.h"
+#include "tensor/data_type.h"
 
 namespace mnnc {
 
@@ -37,8 +38,7 @@ struct UnaryKernels {
 // At least one of the two operands is Each.
 enum class Operand : int { Each = 0, One = 1, Lanes = 2 };
 
-// The element types are those of the code: float in, and float or int32 (comparisons) out; or int32 in and
-// out.
+// The element types are those of the code and the kernel: comparisons give int32.
 using BinaryFn = void (*)(const void* a, Operand aMode, const void* b, Operand bMode, void* y, size_t n);
 
 struct BinaryKernels {
@@ -51,9 +51,14 @@ struct BinaryKernels {
 using BinaryScalarFn = void (*)(const void* a, Operand aMode, const void* b, Operand bMode, void* y, size_t n,
                                 size_t lanes);
 BinaryScalarFn binaryScalarFloat(int code) noexcept;
-BinaryScalarFn binaryScalarInt(int code) noexcept;
+BinaryScalarFn binaryScalarInt(DataType type, int code) noexcept;  // comparisons give int32
+BinaryScalarFn powerOfIntByFloat() noexcept;                       // int32 to the power of float32, as int32
+
 // libm over an array; null when the code is a vector kernel.
 UnaryFn unaryScalarFloat(int code) noexcept;
+// Null where the code does not stay in the integers.
+using UnaryIntegerFn = void (*)(const void* x, void* y, size_t n);
+UnaryIntegerFn unaryInteger(DataType type, int code) noexcept;
 
 struct RowKernels {
     float (*sum)(const float* x, size_t n);

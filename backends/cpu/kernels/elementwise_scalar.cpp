@@ -1,9 +1,10 @@
-// Elementwise codes without a vector form: libm functions and int32 arithmetic, compiled once.
+// Elementwise codes of floats without a vector form: libm functions, compiled once.
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
 
 #include "backends/cpu/kernels/elementwise.h"
+#include "backends/cpu/kernels/elementwise_pairs.h"
 
 namespace mnnc {
 namespace {
@@ -81,22 +82,6 @@ void mapScalar(const float* x, float* y, size_t n) {
     for (size_t i = 0; i < n; ++i) y[i] = F(x[i]);
 }
 
-template <class T, class R, R (*F)(T, T)>
-void pairScalar(const void* a, Operand aMode, const void* b, Operand bMode, void* y, size_t n, size_t lanes) {
-    const T* ta = static_cast<const T*>(a);
-    const T* tb = static_cast<const T*>(b);
-    R* ty = static_cast<R*>(y);
-    if (aMode == Operand::Each && bMode == Operand::Each) {
-        for (size_t i = 0; i < n; ++i) ty[i] = F(ta[i], tb[i]);
-    } else if (aMode == Operand::Each) {
-        const size_t mask = bMode == Operand::Lanes ? lanes - 1 : 0;
-        for (size_t i = 0; i < n; ++i) ty[i] = F(ta[i], tb[i & mask]);
-    } else {
-        const size_t mask = aMode == Operand::Lanes ? lanes - 1 : 0;
-        for (size_t i = 0; i < n; ++i) ty[i] = F(ta[i & mask], tb[i]);
-    }
-}
-
 float floorDivF(float a, float b) {
     return static_cast<float>(std::floor(static_cast<double>(a) / b));
 }
@@ -112,6 +97,14 @@ float atan2F(float a, float b) {
 float powF(float a, float b) {
     return std::pow(a, b);
 }
+float logicalOrF(float a, float b) {
+    return a != 0 || b != 0 ? 1.0f : 0.0f;
+}
+float logicalXorF(float a, float b) {
+    return (a != 0) != (b != 0) ? 1.0f : 0.0f;
+}
+template <float (*F)(float, float)>
+constexpr BinaryScalarFn floatFn = pairScalar<float, float, float, F>;
 
 // x^p for the exponents nets use; others by libm.
 void powFloat(const void* a, Operand aMode, const void* b, Operand bMode, void* y, size_t n, size_t lanes) {
@@ -136,101 +129,8 @@ void powFloat(const void* a, Operand aMode, const void* b, Operand bMode, void* 
             return;
         }
     }
-    pairScalar<float, float, powF>(a, aMode, b, bMode, y, n, lanes);
+    floatFn<powF>(a, aMode, b, bMode, y, n, lanes);
 }
-
-// int32 arithmetic wraps; operations that would trap or be undefined (division by zero, overflow to int)
-// have a value.
-int32_t wrap(uint32_t v) {
-    return static_cast<int32_t>(v);
-}
-uint32_t bits(int32_t v) {
-    return static_cast<uint32_t>(v);
-}
-int32_t saturate(double v) {
-    if (!(v == v)) return 0;
-    if (v >= 2147483647.0) return INT32_MAX;
-    if (v <= -2147483648.0) return INT32_MIN;
-    return static_cast<int32_t>(v);
-}
-int32_t addI(int32_t a, int32_t b) {
-    return wrap(bits(a) + bits(b));
-}
-int32_t subI(int32_t a, int32_t b) {
-    return wrap(bits(a) - bits(b));
-}
-int32_t mulI(int32_t a, int32_t b) {
-    return wrap(bits(a) * bits(b));
-}
-int32_t powI(int32_t a, int32_t b) {
-    return saturate(std::pow(static_cast<double>(a), static_cast<double>(b)));
-}
-int32_t divI(int32_t a, int32_t b) {
-    if (b == 0) return 0;
-    return b == -1 ? wrap(0u - bits(a)) : a / b;
-}
-int32_t minI(int32_t a, int32_t b) {
-    return a < b ? a : b;
-}
-int32_t maxI(int32_t a, int32_t b) {
-    return a > b ? a : b;
-}
-int32_t greaterI(int32_t a, int32_t b) {
-    return a > b;
-}
-int32_t greaterEqualI(int32_t a, int32_t b) {
-    return a >= b;
-}
-int32_t lessI(int32_t a, int32_t b) {
-    return a < b;
-}
-int32_t lessEqualI(int32_t a, int32_t b) {
-    return a <= b;
-}
-int32_t equalI(int32_t a, int32_t b) {
-    return a == b;
-}
-int32_t notEqualI(int32_t a, int32_t b) {
-    return a != b;
-}
-int32_t floorDivI(int32_t a, int32_t b) {
-    return b == 0 ? 0 : saturate(std::floor(static_cast<double>(a) / static_cast<double>(b)));
-}
-int32_t squaredDifferenceI(int32_t a, int32_t b) {
-    return mulI(subI(a, b), subI(a, b));
-}
-// The sign rules of FLOORMOD and MOD are swapped against float: spec part 1, 6.1.
-int32_t remainderI(int32_t a, int32_t b) {
-    return b == 0 || b == -1 ? 0 : a % b;
-}
-int32_t moduloI(int32_t a, int32_t b) {
-    const int32_t r = remainderI(a, b);
-    return r != 0 && (r ^ b) < 0 ? r + b : r;
-}
-int32_t logicalOrI(int32_t a, int32_t b) {
-    return a != 0 || b != 0;
-}
-int32_t logicalXorI(int32_t a, int32_t b) {
-    return (a != 0) != (b != 0);
-}
-int32_t andI(int32_t a, int32_t b) {
-    return a & b;
-}
-int32_t orI(int32_t a, int32_t b) {
-    return a | b;
-}
-int32_t xorI(int32_t a, int32_t b) {
-    return a ^ b;
-}
-int32_t leftI(int32_t a, int32_t b) {
-    return wrap(bits(a) << (bits(b) & 31u));
-}
-int32_t rightI(int32_t a, int32_t b) {
-    return a >> (bits(b) & 31u);
-}
-
-template <int32_t (*F)(int32_t, int32_t)>
-constexpr BinaryScalarFn intFn = pairScalar<int32_t, int32_t, F>;
 
 }  // namespace
 
@@ -272,68 +172,17 @@ BinaryScalarFn binaryScalarFloat(int code) noexcept {
         case 6:
             return powFloat;
         case 13:
-            return pairScalar<float, float, floorDivF>;
+            return floatFn<floorDivF>;
         case 17:
-            return pairScalar<float, float, floorModF>;
+            return floatFn<floorModF>;
         case 19:
-            return pairScalar<float, float, modF>;
+            return floatFn<modF>;
         case 20:
-            return pairScalar<float, float, atan2F>;
-        default:
-            return nullptr;
-    }
-}
-
-BinaryScalarFn binaryScalarInt(int code) noexcept {
-    switch (code) {
-        case 0:
-            return intFn<addI>;
-        case 1:
-            return intFn<subI>;
-        case 2:
-            return intFn<mulI>;
-        case 6:
-            return intFn<powI>;
-        case 7:
-            return intFn<divI>;
-        case 8:
-            return intFn<minI>;
-        case 9:
-            return intFn<maxI>;
-        case 10:
-            return intFn<greaterI>;
-        case 11:
-            return intFn<greaterEqualI>;
-        case 12:
-            return intFn<lessI>;
-        case 13:
-            return intFn<floorDivI>;
-        case 14:
-            return intFn<squaredDifferenceI>;
-        case 15:
-            return intFn<equalI>;
-        case 16:
-            return intFn<lessEqualI>;
-        case 17:
-            return intFn<remainderI>;
-        case 19:
-            return intFn<moduloI>;
+            return floatFn<atan2F>;
         case 21:
-            return intFn<logicalOrI>;
-        case 22:
-            return intFn<notEqualI>;
-        case 23:
-            return intFn<andI>;
-        case 24:
-            return intFn<orI>;
-        case 25:
-            return intFn<xorI>;
+            return floatFn<logicalOrF>;
         case 26:
-            return intFn<logicalXorI>;
-        case 27:
-            return intFn<leftI>;
-        case 28:
-            return intFn<rightI>;
+            return floatFn<logicalXorF>;
         default:
             return nullptr;
     }

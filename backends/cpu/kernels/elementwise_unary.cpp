@@ -42,6 +42,7 @@ MNNC_UNARY(Reciprocal, hn::Div(k(1), x))
 MNNC_UNARY(Log1pFn, vlog1p(x))
 MNNC_UNARY(Softplus, hn::Add(hn::Max(x, k(0)), vlog1p(vexp(hn::Neg(hn::Abs(x))))))
 MNNC_UNARY(Sign, hn::IfThenElseZero(hn::Ne(x, k(0)), hn::IfThenElseZero(hn::Eq(x, x), hn::CopySign(k(1), x))))
+MNNC_UNARY(RoundEven, hn::Round(x))
 MNNC_UNARY(ErfFn, verf(x))
 MNNC_UNARY(Expm1Fn, vexpm1(x))
 MNNC_UNARY(Sigmoid, vsigmoid(x))
@@ -51,13 +52,6 @@ MNNC_UNARY(GeluErf, vgelu(x))
 MNNC_UNARY(Silu, vsilu(x))
 #undef MNNC_UNARY
 
-struct RoundAway {
-    HWY_INLINE V operator()(V x, size_t) const {
-        const V t = hn::Trunc(x);
-        const auto up = hn::Ge(hn::Abs(hn::Sub(x, t)), k(0.5f));
-        return hn::Add(t, hn::IfThenElseZero(up, hn::CopySign(k(1), x)));
-    }
-};
 // x/2 (1 + tanh u) is x sigmoid(2u): exact where the reference's rational function is clamped.
 struct GeluTanh {
     HWY_INLINE V operator()(V x, size_t) const {
@@ -149,7 +143,7 @@ const UnaryKernels& unaryTable() {
             nullptr,           nullptr,          nullptr,         nullptr,          nullptr,  // sin .. atan
             unary<Reciprocal>, unary<Log1pFn>,   unary<Softplus>, nullptr,          nullptr,
             nullptr,           nullptr,  // acosh, sinh, asinh, atanh
-            unary<Sign>,       unary<RoundAway>,
+            unary<Sign>,       unary<RoundEven>,
             nullptr,                                       // cosh
             unary<ErfFn>,      nullptr,          nullptr,  // erfc, erfinv
             unary<Expm1Fn>,    unary<Sigmoid>,   unary<TanhFn>,   unary<HardSwish>, unary<GeluTanh>,

@@ -1,5 +1,5 @@
 // BinaryOp on the CPU. Every case becomes rows: a run of outputs over which each operand is a run of its own,
-// one value, or (packed storage, per-channel operand) one repeating vector.
+// one value, or (packed storage, per-channel operand) one repeating vector. Integers without a scale wrap.
 #include "ops/binary.h"
 
 #include <cstring>
@@ -33,6 +33,11 @@ StorageChoice storageBinary(const CpuBackend& backend, const Command& command) {
     const Tensor& out = *command.outputs[0];
     const int pack = backend.pack();
     StorageChoice packed{.inputPack = pack, .outputPack = pack};
+    // Of one storage are tensors of four bytes, and int8 ones with scales.
+    const auto plain = [](const Tensor& tensor) {
+        return elementBytes(tensor.type) != 4 && !tensor.quant.known();
+    };
+    if (plain(a) || plain(b) || plain(out)) return {};
     if (pack == 1 || (a.pack == 1 && b.pack == 1) || out.format == Format::NHWC || out.shape.rank() < 2)
         return {};
     if (a.shape == b.shape)
@@ -55,6 +60,8 @@ class Binary final : public Execution {
         : backend_(backend),
           inputs_{command.inputs[0], command.inputs[1]},
           output_(*command.outputs[0]),
+          bytes_{widthOf(inputs_[0]), widthOf(inputs_[1])},
+          outBytes_(widthOf(&output_)),
           vector_(vector),
           scalar_(scalar),
           relu_(relu),
@@ -75,9 +82,9 @@ class Binary final : public Execution {
         if (output_.empty()) return;
         if (rows_ == 1 && lanes_ < 0) {
             forElements(backend_.pool(), length_, [&](long begin, long end) {
-                row(inputs_[0]->as<const char>() + (mode_[0] == Operand::Each ? begin * 4 : 0),
-                    inputs_[1]->as<const char>() + (mode_[1] == Operand::Each ? begin * 4 : 0),
-                    output_.as<char>() + begin * 4, end - begin);
+                row(inputs_[0]->as<const char>() + (mode_[0] == Operand::Each ? begin * bytes_[0] : 0),
+                    inputs_[1]->as<const char>() + (mode_[1] == Operand::Each ? begin * bytes_[1] : 0),
+                    output_.as<char>() + begin * outBytes_, end - begin);
             });
             return;
         }
@@ -89,11 +96,13 @@ class Binary final : public Execution {
     uint32_t inPlaceInputs(size_t) const override {
         uint32_t whole = 0;
         for (int i = 0; i < 2; ++i)
-            if (inputs_[i]->elements() == output_.elements()) whole |= 1u << i;
+            if (inputs_[i]->elements() == output_.elements() && bytes_[i] == outBytes_) whole |= 1u << i;
         return whole;
     }
 
   private:
+    static int64_t widthOf(const Tensor* tensor) { return static_cast<int64_t>(elementBytes(tensor->type)); }
+
     void planPacked() {
         length_ = storageElements(output_);
         if (inputs_[0]->shape == inputs_[1]->shape) {
@@ -164,8 +173,9 @@ class Binary final : public Execution {
             offset[0] += index * strides_[0][axis];
             offset[1] += index * strides_[1][axis];
         }
-        row(inputs_[0]->as<const char>() + offset[0] * 4, inputs_[1]->as<const char>() + offset[1] * 4,
-            output_.as<char>() + r * length_ * 4, length_);
+        row(inputs_[0]->as<const char>() + offset[0] * bytes_[0],
+            inputs_[1]->as<const char>() + offset[1] * bytes_[1],
+            output_.as<char>() + r * length_ * outBytes_, length_);
     }
 
     void channelRow(int64_t r) const {
@@ -191,15 +201,32 @@ class Binary final : public Execution {
         // Chunks are whole vectors, so a repeating vector keeps its phase.
         for (int64_t i = 0; i < n; i += kReluChunk) {
             const size_t count = static_cast<size_t>(std::min(kReluChunk, n - i));
-            call(mode_[0] == Operand::Each ? a + i * 4 : a, mode_[1] == Operand::Each ? b + i * 4 : b,
-                 y + i * 4, count);
-            if (output_.type == DataType::Float32) {
-                binaryKernels(backend_.kernels().id).reluFloat(reinterpret_cast<float*>(y + i * 4), count);
-            } else {
-                int32_t* values = reinterpret_cast<int32_t*>(y + i * 4);
-                for (size_t j = 0; j < count; ++j) values[j] = std::max(values[j], 0);
+            char* to = y + i * outBytes_;
+            call(mode_[0] == Operand::Each ? a + i * bytes_[0] : a,
+                 mode_[1] == Operand::Each ? b + i * bytes_[1] : b, to, count);
+            switch (output_.type) {
+                case DataType::Float32:
+                    binaryKernels(backend_.kernels().id).reluFloat(reinterpret_cast<float*>(to), count);
+                    break;
+                case DataType::Int32:
+                    clamp<int32_t>(to, count);
+                    break;
+                case DataType::Int16:
+                    clamp<int16_t>(to, count);
+                    break;
+                case DataType::Int8:
+                    clamp<int8_t>(to, count);
+                    break;
+                default:
+                    break;  // unsigned
             }
         }
+    }
+
+    template <typename T>
+    static void clamp(char* values, size_t count) {
+        T* y = reinterpret_cast<T*>(values);
+        for (size_t j = 0; j < count; ++j) y[j] = std::max(y[j], T(0));
     }
 
     void call(const void* a, const void* b, void* y, size_t n) const {
@@ -212,6 +239,7 @@ class Binary final : public Execution {
     const CpuBackend& backend_;
     const Tensor* inputs_[2];
     const Tensor& output_;
+    const int64_t bytes_[2], outBytes_;  // of an element
     const BinaryFn vector_;
     const BinaryScalarFn scalar_;
     const bool relu_;
@@ -228,15 +256,21 @@ class Binary final : public Execution {
 
 std::unique_ptr<Execution> createBinary(CpuBackend& backend, const Command& command, std::string& reason) {
     const auto* params = &command.paramsAs<BinaryParams>();
-    const DataType type = command.inputs[0]->type;
-    if (type == DataType::Int8) return createInt8Binary(backend, command, reason);
+    const DataType type = command.inputs[0]->type, other = command.inputs[1]->type;
+    const auto scaled = [](const Tensor* tensor) {
+        return tensor->type == DataType::Int8 && tensor->quant.known();
+    };
+    if (scaled(command.inputs[0]) || scaled(command.inputs[1]) || scaled(command.outputs[0]))
+        return createInt8Binary(backend, command, reason);
     BinaryFn vector = nullptr;
     BinaryScalarFn scalar = nullptr;
-    if (command.inputs[1]->type == type && type == DataType::Float32) {
+    if (other == type && type == DataType::Float32) {
         vector = binaryKernels(backend.kernels().id).byCode[params->code];
         scalar = binaryScalarFloat(params->code);
-    } else if (command.inputs[1]->type == type && type == DataType::Int32) {
-        scalar = binaryScalarInt(params->code);
+    } else if (other == type) {
+        scalar = binaryScalarInt(type, params->code);
+    } else if (type == DataType::Int32 && other == DataType::Float32 && params->code == kBinaryPow) {
+        scalar = powerOfIntByFloat();
     }
     if (!vector && !scalar) {
         reason = format("binary code %d does not exist for %s and %s", params->code, dataTypeName(type),

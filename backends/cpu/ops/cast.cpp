@@ -2,11 +2,12 @@
 // smallest int32), everywhere.
 #include "ops/cast.h"
 
-#include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/families.h"
+#include "backends/cpu/ops/split.h"
 #include "base/half.h"
 
 namespace mnnc::cpu {
@@ -22,89 +23,115 @@ int32_t truncate(float value) {
                                                             : std::numeric_limits<int32_t>::min();
 }
 
-// Narrow integers take the low bits of the int32.
-template <typename To, typename From>
-To convert(From value) {
+template <typename From>
+auto read(From value) {
     if constexpr (std::is_same_v<From, BFloat>)
         return bfloat16ToFloat(value.bits);
-    else if constexpr (std::is_same_v<From, float> && !std::is_same_v<To, float>)
+    else
+        return value;
+}
+
+// Narrow integers take the low bits of the int32.
+template <typename To, typename From>
+To convert(From stored) {
+    const auto value = read(stored);
+    if constexpr (std::is_same_v<To, BFloat>)
+        return {floatToBfloat16(static_cast<float>(value))};
+    else if constexpr (std::is_same_v<decltype(read(stored)), float> && !std::is_same_v<To, float>)
         return static_cast<To>(truncate(value));
     else
         return static_cast<To>(value);
 }
 
 template <typename From, typename To>
-void castLoop(const void* from, void* to, int64_t count) {
+void castLoop(const void* from, void* to, int64_t begin, int64_t end) {
     const auto* source = static_cast<const From*>(from);
     auto* target = static_cast<To*>(to);
-    for (int64_t i = 0; i < count; ++i) target[i] = convert<To>(source[i]);
+    for (int64_t i = begin; i < end; ++i) target[i] = convert<To>(source[i]);
 }
 
-void boolLoop(const void* from, void* to, int64_t count) {
-    const auto* source = static_cast<const uint32_t*>(from);
+template <typename From>
+void boolLoop(const void* from, void* to, int64_t begin, int64_t end) {
+    const auto* source = static_cast<const From*>(from);
     auto* target = static_cast<int32_t*>(to);
-    for (int64_t i = 0; i < count; ++i) target[i] = source[i] != 0;
+    for (int64_t i = begin; i < end; ++i) target[i] = read(source[i]) != 0;
 }
 
-template <size_t Bytes>
-void copyLoop(const void* from, void* to, int64_t count) {
-    std::memcpy(to, from, static_cast<size_t>(count) * Bytes);
+void halfLoop(const void* from, void* to, int64_t begin, int64_t end) {
+    const auto* source = static_cast<const float*>(from);
+    auto* target = static_cast<float*>(to);
+    for (int64_t i = begin; i < end; ++i) target[i] = halfToFloat(floatToHalf(source[i]));
 }
 
-using Loop = void (*)(const void*, void*, int64_t);
+using Loop = void (*)(const void*, void*, int64_t, int64_t);
 
-Loop pickLoop(DataType from, DataType to, bool toBool) {
-    using enum DataType;
-    if (toBool && elementBytes(from) == 4) return boolLoop;
-    if (from == to)
-        return elementBytes(from) == 4 ? copyLoop<4> : elementBytes(from) == 2 ? copyLoop<2> : copyLoop<1>;
+template <typename From>
+Loop loopFrom(DataType to, bool toBool) {
+    if (toBool) return boolLoop<From>;
     switch (to) {
-        case Float32:
-            if (from == Int32) return castLoop<int32_t, float>;
-            if (from == UInt8) return castLoop<uint8_t, float>;
-            if (from == Int8) return castLoop<int8_t, float>;
-            if (from == BFloat16) return castLoop<BFloat, float>;
-            return nullptr;
-        case Int32:
-            if (from == Float32) return castLoop<float, int32_t>;
-            if (from == UInt8) return castLoop<uint8_t, int32_t>;
-            if (from == Int8) return castLoop<int8_t, int32_t>;
-            return nullptr;
-        case Int8:
-            if (from == Float32) return castLoop<float, int8_t>;
-            if (from == Int32) return castLoop<int32_t, int8_t>;
-            return nullptr;
-        case UInt8:
-            if (from == Float32) return castLoop<float, uint8_t>;
-            if (from == Int32) return castLoop<int32_t, uint8_t>;
-            if (from == Int8) return castLoop<int8_t, uint8_t>;
-            return nullptr;
-        default:
-            return nullptr;
+        case DataType::Float32:
+            return castLoop<From, float>;
+        case DataType::Int32:
+            return castLoop<From, int32_t>;
+        case DataType::Int8:
+            return castLoop<From, int8_t>;
+        case DataType::UInt8:
+            return castLoop<From, uint8_t>;
+        case DataType::Int16:
+            return castLoop<From, int16_t>;
+        case DataType::UInt16:
+            return castLoop<From, uint16_t>;
+        case DataType::BFloat16:
+            return castLoop<From, BFloat>;
     }
+    return nullptr;
+}
+
+Loop pickLoop(DataType from, DataType to, bool toBool, bool toHalf) {
+    if (toHalf) return from == DataType::Float32 && to == from ? halfLoop : nullptr;
+    if (toBool && to != DataType::Int32) return nullptr;
+    switch (from) {
+        case DataType::Float32:
+            return loopFrom<float>(to, toBool);
+        case DataType::Int32:
+            return loopFrom<int32_t>(to, toBool);
+        case DataType::Int8:
+            return loopFrom<int8_t>(to, toBool);
+        case DataType::UInt8:
+            return loopFrom<uint8_t>(to, toBool);
+        case DataType::Int16:
+            return loopFrom<int16_t>(to, toBool);
+        case DataType::UInt16:
+            return loopFrom<uint16_t>(to, toBool);
+        case DataType::BFloat16:
+            return loopFrom<BFloat>(to, toBool);
+    }
+    return nullptr;
 }
 
 class CastExecution final : public CommandExecution {
   public:
-    CastExecution(const Command& command, Loop loop) : CommandExecution(command), loop_(loop) {}
-    void onResize() override { count_ = out().elements(); }
-    void onExecute() override { loop_(in(0).data, out().data, count_); }
+    CastExecution(const CpuBackend& backend, const Command& command, Loop loop)
+        : CommandExecution(command), backend_(backend), loop_(loop) {}
+    void onExecute() override {
+        forElements(backend_.pool(), out().elements(),
+                    [&](long begin, long end) { loop_(in(0).data, out().data, begin, end); });
+    }
 
   private:
-    Loop loop_;
-    int64_t count_ = 0;
+    const CpuBackend& backend_;
+    const Loop loop_;
 };
 
-std::unique_ptr<Execution> createCast(CpuBackend&, const Command& command, std::string& reason) {
+std::unique_ptr<Execution> createCast(CpuBackend& backend, const Command& command, std::string& reason) {
     const DataType from = command.inputs[0]->type, to = command.outputs[0]->type;
     const auto* params = command.paramsIf<CastParams>();
-    const Loop loop = pickLoop(from, to, params && params->toBool);
+    const Loop loop = pickLoop(from, to, params && params->toBool, params && params->toHalf);
     if (!loop) {
-        reason = format("op '%s': no cast from %s to %s", command.name.c_str(), dataTypeName(from),
-                        dataTypeName(to));
+        reason = format("no cast from %s to %s", dataTypeName(from), dataTypeName(to));
         return nullptr;
     }
-    return std::make_unique<CastExecution>(command, loop);
+    return std::make_unique<CastExecution>(backend, command, loop);
 }
 
 constexpr CpuOp kCastCpu[] = {{OpType::Cast, nullptr, createCast}};

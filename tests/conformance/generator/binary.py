@@ -2,6 +2,7 @@
 import numpy as np
 
 from generator.net import array, cases
+from generator.wire_net import wire_cases
 
 
 BROADCASTS = {"same": ((2, 5, 3, 5), (2, 5, 3, 5)), "channel": ((2, 5, 3, 7), (5, 1, 1)),
@@ -62,7 +63,7 @@ def _(n):
     n.out("mod", "Mod", a, b)
     n.out("min", "Min", a, b)
     n.out("max", "Max", a, b)
-    n.out("fmod", "Mod", n.x(4, 9, low=-9, high=9), n.floats(9, low=1, high=3), fmod=1, official=True)
+    n.out("fmod", "Mod", n.x(4, 9, low=-9, high=9), n.floats(9, low=1, high=3), fmod=1)
 
 
 @cases("binary__logical", seed="binary_logical")
@@ -97,3 +98,162 @@ def _(n):
     a, b = n.x(1, 1001, name="a"), n.x(1, 1001, name="b")
     n.out("add_relu", "Relu", n.op("Add", a, b))
     n.out("squared_difference", "Mul", n.op("Sub", a, b), n.op("Sub", a, b))
+
+
+def c_remainder(a, b):
+    return np.fmod(a, b)
+
+
+def logical(f):
+    return lambda a, b: f(a != 0, b != 0).astype(a.dtype)
+
+
+FLOAT_CODES = {
+    "ADD": np.add, "SUB": np.subtract, "MUL": np.multiply, "DIV": np.divide, "MAX_TEMP": np.maximum,
+    "MIN_TEMP": np.minimum, "REALDIV": np.divide, "MINIMUM": np.minimum, "MAXIMUM": np.maximum,
+    "GREATER": np.greater, "GREATER_EQUAL": np.greater_equal, "LESS": np.less, "FLOORDIV": lambda a, b: np.floor(a / b),
+    "SquaredDifference": lambda a, b: (a - b) ** 2, "EQUAL": np.equal, "LESS_EQUAL": np.less_equal, "FLOORMOD": np.mod,
+    "MOD": c_remainder, "ATAN2": np.arctan2, "LOGICALOR": logical(np.logical_or), "NOTEQUAL": np.not_equal,
+    "LOGICALXOR": logical(np.logical_xor)}
+# The rule of commands: FLOORMOD of integers is C's remainder.
+INTEGER_CODES = {
+    **FLOAT_CODES, "DIV": lambda a, b: np.trunc(a / b), "REALDIV": lambda a, b: np.trunc(a / b), "FLOORMOD": c_remainder,
+    "MOD": np.mod, "BITWISE_AND": np.bitwise_and, "BITWISE_OR": np.bitwise_or, "BITWISE_XOR": np.bitwise_xor}
+INTEGER_CODES.pop("ATAN2")
+COMPARISONS = ("GREATER", "GREATER_EQUAL", "LESS", "EQUAL", "LESS_EQUAL", "NOTEQUAL")
+
+
+def binary_code(n, a, b, code, truth, name, dtype=None):
+    """truth: of the values in double precision or in int64, converted to the type of the result."""
+    left, right = (n.inputs[n.tensors[i]] for i in (a, b))
+    wide = np.float64 if np.float32 in (left.dtype, right.dtype) else np.int64
+    y = n.op("BinaryOp", [a, b], "BinaryOp", {"opType": code})
+    result = truth(left.astype(wide), right.astype(wide))
+    n.expect(name, y, result.astype(np.int32 if code in COMPARISONS else dtype or left.dtype))
+
+
+@wire_cases("binary__codes")
+def _(n):
+    a = n.feed(n.floats(2, 3, 5), "a")
+    sign = n.random.choice([-1, 1], (3, 1)).astype(np.float32)
+    b = n.feed(n.floats(3, 1, low=0.4, high=2) * sign, "b")
+    for code, truth in FLOAT_CODES.items():
+        binary_code(n, a, b, code, truth, code.lower())
+    c = n.feed(n.floats(2, 3, 5), "c")
+    binary_code(n, a, c, "MUL_SILU", lambda x, y: x * y / (1 + np.exp(-y)), "mul_silu")
+    positive = n.feed(n.floats(2, 3, 5, low=0.2, high=2), "positive")
+    binary_code(n, positive, b, "POW", np.power, "pow")
+
+
+def integer_codes(n, dtype):
+    """Integers narrower than int32 have no scale here: their arithmetic wraps as in ONNX."""
+    low, high = max(np.iinfo(dtype).min, -128), min(np.iinfo(dtype).max, 255)
+    right = n.random.integers(1, 128, 7) * n.random.choice([-1, 1] if low < 0 else [1], 7)
+    a = n.feed(n.random.integers(low, high + 1, (3, 7)).astype(dtype), "a")
+    b = n.feed(right.astype(dtype), "b")
+    for code, truth in INTEGER_CODES.items():
+        binary_code(n, a, b, code, truth, code.lower())
+    shift = n.feed(np.array([0, 1, 2, 5, 7, 31, 40], dtype), "shift")
+    binary_code(n, a, shift, "LEFTSHIFT", lambda x, y: np.where(y > 31, 0, x << np.minimum(y, 31)), "left")
+    binary_code(n, a, shift, "RIGHTSHIFT", lambda x, y: x >> y, "right")
+    binary_code(n, a, n.feed(np.array([0, 1, 2, 3, 2, 1, 2], dtype), "power"), "POW", np.power, "pow")
+
+
+for integer in (np.int32, np.int8, np.uint8):
+    wire_cases(f"binary__codes_{np.dtype(integer).name}")(lambda n, dtype=integer: integer_codes(n, dtype))
+
+
+@wire_cases("binary__division_by_zero")
+def _(n):
+    """Divisions of integers by zero give 0; the one quotient that does not fit wraps."""
+    a = n.feed(np.array([7, -7, 0, -2**31], np.int32), "a")
+    zero = n.feed(np.array([0, 0, 0, -1], np.int32), "zero")
+    for code in ("REALDIV", "FLOORMOD", "MOD"):
+        want = [0, 0, 0, -2**31 if code == "REALDIV" else 0]
+        y = n.op("BinaryOp", [a, zero], "BinaryOp", {"opType": code})
+        n.expect(code.lower(), y, np.array(want, np.int32))
+
+
+@wire_cases("binary__mixed_types")
+def _(n):
+    """A float and an integer meet as floats; a power has the type of its base."""
+    x = n.feed(n.floats(2, 5, low=0.5, high=3), "x")
+    i = n.feed(n.ints(5, low=-3, high=4), "i")
+    u = n.feed(n.random.integers(0, 9, (2, 1)).astype(np.uint8), "u")
+    s = n.feed(n.random.integers(-9, 9, (2, 5)).astype(np.int8), "s")
+    binary_code(n, x, i, "ADD", np.add, "float_add_int")
+    binary_code(n, i, x, "SUB", np.subtract, "int_sub_float", np.float32)
+    binary_code(n, x, u, "MUL", np.multiply, "float_mul_uint8")
+    binary_code(n, x, i, "LESS", np.less, "float_less_int")
+    binary_code(n, x, i, "POW", np.power, "float_pow_int")
+    base = n.feed(n.ints(2, 5, low=1, high=9), "base")
+    binary_code(n, base, x, "POW", lambda a, b: np.trunc(np.power(a, b)), "int_pow_float")
+    small = n.feed(n.random.integers(1, 4, (2, 5)).astype(np.uint8), "small")
+    binary_code(n, small, x, "POW", lambda a, b: np.trunc(np.power(a, b)), "uint8_pow_float")
+    binary_code(n, u, s, "ADD", np.add, "uint8_add_int8", np.int32)
+    binary_code(n, i, s, "MAXIMUM", np.maximum, "int32_max_int8", np.int32)
+
+
+@wire_cases("binary__relu")
+def _(n):
+    a, b = n.feed(n.floats(3, 5), "a"), n.feed(n.floats(5), "b")
+    y = n.op("BinaryOp", [a, b], "BinaryOp", {"opType": "SUB", "activationType": 1})
+    n.expect("float", y, np.maximum(n.inputs["a"] - n.inputs["b"], 0))
+    i, j = n.feed(n.ints(3, 5), "i"), n.feed(n.random.integers(-99, 99, (3, 5)).astype(np.int8), "j")
+    n.expect("int32", n.op("BinaryOp", [i, i], "BinaryOp", {"opType": "ADD", "activationType": 1}),
+             np.maximum(2 * n.inputs["i"], 0))
+    n.expect("int8", n.op("BinaryOp", [j, j], "BinaryOp", {"opType": "ADD", "activationType": 1}),
+             np.maximum(n.inputs["j"] + n.inputs["j"], np.int8(0)))
+
+
+@cases("binary__mean_of_two")
+def _(n):
+    """The converter writes DIV."""
+    n.out("y", "Mean", n.x(2, 3, 5, name="a"), n.x(3, 1, name="b"))
+
+
+@cases("binary__float_mod")
+def _(n):
+    """Written as FLOORMOD, which means the sign of the dividend in files of ONNX and that of the divisor elsewhere."""
+    a = n.input(n.floats(3, 8, low=-7, high=7), "a")
+    b = n.input((n.floats(8, low=0.7, high=3) * n.random.choice([-1, 1], 8)).astype(np.float32), "b")
+    n.out("fmod", "Mod", a, b, fmod=1)
+    i = n.input(n.ints(3, 8, low=-40, high=41), "i")
+    j = n.input((n.random.integers(1, 9, 8) * n.random.choice([-1, 1], 8)).astype(np.int32), "j")
+    n.out("fmod_int", "Mod", i, j, fmod=1)
+    n.out("mod_int", "Mod", i, j)
+
+
+@wire_cases("binary__tensorflow_mod")
+def _(n):
+    """In files of TensorFlow FLOORMOD has the sign of the divisor and MOD that of the dividend, for every type."""
+    n.source = "TENSORFLOW"
+    for dtype in (np.float32, np.int32):
+        name = np.dtype(dtype).name
+        a = n.feed(n.random.integers(-20, 20, 9).astype(dtype), f"a_{name}")
+        b = n.feed((n.random.integers(1, 6, 9) * n.random.choice([-1, 1], 9)).astype(dtype), f"b_{name}")
+        binary_code(n, a, b, "FLOORMOD", np.mod, f"floor_mod_{name}")
+        binary_code(n, a, b, "MOD", c_remainder, f"mod_{name}")
+
+
+@wire_cases("binary__eltwise")
+def _(n):
+    """Caffe's Eltwise, with factors of a sum."""
+    names = ("a", "b", "c")
+    x = [n.feed(n.floats(2, 3, 4, 5), name) for name in names]
+    a, b, c = (n.inputs[name].astype(np.float64) for name in names)
+
+    def eltwise(name, kind, value, coeff=None, inputs=x):
+        table = {"type": kind, **({"coeff": coeff} if coeff else {})}
+        n.expect(name, n.op("Eltwise", inputs, "Eltwise", table), value.astype(np.float32))
+
+    eltwise("prod", "PROD", a * b * c)
+    eltwise("sum", "SUM", a + b + c)
+    eltwise("maximum", "MAXIMUM", np.maximum(np.maximum(a, b), c))
+    eltwise("sub", "SUB", a - b - c)
+    eltwise("sum_two", "SUM", a + b, inputs=x[:2])
+    eltwise("first", "SUM", a, [1, 0, 0])
+    eltwise("ones", "SUM", a + b + c, [1, 1, 1])
+    eltwise("factors", "SUM", 0.5 * a - 2 * b + c, [0.5, -2, 1])
+    eltwise("one_factor", "SUM", -1.5 * b, [0, -1.5, 0])
+    eltwise("none", "SUM", 0 * a, [0, 0, 0])

@@ -19,6 +19,7 @@ class WireNet:
         self.random = np.random.default_rng(zlib.crc32((seed or name).encode()))
         self.tensors, self.ops, self.quants = [], [], {}
         self.inputs, self.outputs, self.expected = {}, [], {}
+        self.source = "CAFFE"  # the framework that the file names
 
     def floats(self, *shape, low=-2.0, high=2.0):
         return self.random.uniform(low, high, shape).astype(np.float32)
@@ -73,7 +74,7 @@ class WireNet:
         self.expected[name] = np.asarray(value)
 
     def document(self):
-        return {"oplists": self.ops, "tensorName": self.tensors, "outputName": self.outputs, "sourceType": "CAFFE",
+        return {"oplists": self.ops, "tensorName": self.tensors, "outputName": self.outputs, "sourceType": self.source,
                 "bizCode": "test", "mnn_uuid": self.name,
                 "extraTensorDescribe": [{"index": i, "quantInfo": q} for i, q in self.quants.items()]}
 
