@@ -47,8 +47,7 @@ VALUE4 combine(VALUE4 a, VALUE4 b) {
 VALUE4 load(uint at) {
     const VALUE4 x = kKind == 0 ? VALUE4(source[at]) : VALUE4(sourceQuads[at]);
 #ifdef INT
-    if (kOperation == 7) return VALUE4(greaterThan(x, VALUE4(0)));
-    if (kOperation == 8) return VALUE4(notEqual(x, VALUE4(0)));
+    if (kOperation >= 7) return VALUE4(notEqual(x, VALUE4(0)));
 #endif
     return x;
 }

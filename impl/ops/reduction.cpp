@@ -1,6 +1,7 @@
 // Reduction: axes from the parameter table or the content of input 1, resolved before a command is made.
 #include <algorithm>
 
+#include "model/model.h"
 #include "model/wire_access.h"
 #include "ops/families.h"
 #include "ops/reduction.h"
@@ -19,6 +20,8 @@ ParamsPtr parseReduction(const wire::Op& op, const ParseContext& context) {
     params->operation = static_cast<Reduce>(code);
     if (table->dim()) params->axes.assign(table->dim()->begin(), table->dim()->end());
     params->keepDims = table->keepDims();
+    const ModelSource source = context.model.sourceType();
+    params->emptyIsAll = source != ModelSource::TensorFlow && source != ModelSource::TfLite;
     return params;
 }
 
@@ -27,8 +30,10 @@ std::vector<int> resolveAxes(const ShapeContext& context) {
     const int rank = context.in(0).shape.rank();
     std::vector<int> axes;
     if (context.inputCount() > 1) {
-        // An empty list reduces nothing.
         for (const int64_t axis : context.ints(1)) axes.push_back(normalizeAxis(axis, rank, context.name()));
+        // https://onnx.ai/onnx/operators/onnx__ReduceSum.html: all axes, as noop_with_empty_axes is 0. Files do not hold it.
+        for (int axis = 0; params->emptyIsAll && context.in(1).empty() && axis < rank; ++axis)
+            axes.push_back(axis);
     } else if (!params->axes.empty()) {
         for (const int axis : params->axes) axes.push_back(normalizeAxis(axis, rank, context.name()));
     } else {

@@ -24,6 +24,7 @@ struct ReductionParams : ParamsOf<ReductionParams> {
     Reduce operation = Reduce::Sum;
     std::vector<int> axes;
     bool keepDims = false;
+    bool emptyIsAll = true;  // no axes in input 1 mean all of them; of TensorFlow's files they mean none
 };
 
 }  // namespace mnnc

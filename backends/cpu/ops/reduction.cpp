@@ -2,7 +2,9 @@
 // A packed tensor reduced over its whole plane is the same thing with inner = one channel block.
 #include "ops/reduction.h"
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "backends/cpu/kernels/elementwise.h"
 #include "backends/cpu/ops/families.h"
@@ -14,6 +16,7 @@ namespace {
 
 constexpr int64_t kColumns = 256;   // columns worked on together
 constexpr int64_t kRunLength = 64;  // rows added in float before the sum goes to double
+constexpr size_t kMapped = 1024;    // elements of a row mapped together
 
 struct Step {
     int64_t outer = 1, length = 1, inner = 1;
@@ -24,6 +27,7 @@ class Reduction final : public Execution {
     Reduction(const CpuBackend& backend, const Command& command)
         : backend_(backend),
           kernels_(rowKernels(backend.kernels().id)),
+          unary_(unaryKernels(backend.kernels().id)),
           input_(*command.inputs[0]),
           output_(*command.outputs[0]),
           axes_(command.paramsAs<ReductionParams>().axes),
@@ -33,6 +37,7 @@ class Reduction final : public Execution {
         steps_.clear();
         requestScratch(0);
         if (input_.empty()) return;
+        reduced_ = input_.elements() / output_.elements();
         if (input_.pack > 1) {
             steps_.push_back(
                 {input_.batch() * ceilDiv(input_.shape[1], input_.pack), input_.plane(), input_.pack});
@@ -64,37 +69,76 @@ class Reduction final : public Execution {
 
     void onExecute() override {
         if (output_.empty()) return;
-        if (input_.empty()) return fillEmpty();
-        const void* source = input_.data;
-        char* next = static_cast<char*>(scratch());
-        for (size_t i = 0; i < steps_.size(); ++i) {
-            const Step& step = steps_[i];
-            const bool last = i + 1 == steps_.size();
-            void* target = last ? output_.data : next;
-            if (!last) next += roundUp(step.outer * step.inner, 16) * 4;
-            if (input_.type == DataType::Float32)
-                runFloat(step, static_cast<const float*>(source), static_cast<float*>(target));
-            else
-                runInt(step, static_cast<const int32_t*>(source), static_cast<int32_t*>(target));
-            source = target;
+        if (input_.type == DataType::Float32)
+            return input_.empty() ? fill(emptyFloat(operation_), output_.as<float>()) : runFloats();
+        switch (input_.type) {
+            case DataType::Int8:
+                return integers<int8_t>();
+            case DataType::UInt8:
+                return integers<uint8_t>();
+            case DataType::Int16:
+                return integers<int16_t>();
+            case DataType::UInt16:
+                return integers<uint16_t>();
+            default:
+                return integers<int32_t>();
         }
     }
 
   private:
-    void fillEmpty() const {
-        const int64_t n = output_.elements();
-        for (int64_t i = 0; i < n; ++i) {
-            if (input_.type == DataType::Float32)
-                output_.as<float>()[i] = operation_ == Reduce::Prod ? 1.0f : 0.0f;
-            else
-                output_.as<int32_t>()[i] = operation_ == Reduce::Prod ? 1 : 0;
+    // Of no elements, see https://onnx.ai/onnx/operators/onnx__ReduceMax.html and the like; the mean is undefined.
+    static float emptyFloat(Reduce operation) {
+        constexpr float kInfinity = std::numeric_limits<float>::infinity();
+        switch (operation) {
+            case Reduce::Mean:
+                return std::numeric_limits<float>::quiet_NaN();
+            case Reduce::Max:
+                return -kInfinity;
+            case Reduce::Min:
+                return kInfinity;
+            case Reduce::Prod:
+            case Reduce::All:
+                return 1;
+            default:
+                return 0;
         }
     }
 
-    void runFloat(const Step& s, const float* x, float* y) const {
+    template <typename T>
+    void fill(T value, T* y) const {
+        std::fill(y, y + output_.elements(), value);
+    }
+
+    // Step i reads what step i - 1 made; body(step, source, target, operation, whether it is the last one).
+    template <typename Body>
+    void eachStep(const Body& body) {
+        const void* source = input_.data;
+        char* next = static_cast<char*>(scratch());
+        for (size_t i = 0; i < steps_.size(); ++i) {
+            const bool last = i + 1 == steps_.size();
+            void* target = last ? output_.data : next;
+            if (!last) next += roundUp(steps_[i].outer * steps_[i].inner, 16) * 4;
+            body(steps_[i], source, target, operationOf(i), last);
+            source = target;
+        }
+    }
+
+    // What is left of a sum of magnitudes or squares behind the first step is a sum.
+    Reduce operationOf(size_t step) const {
+        const bool mapped = operation_ == Reduce::AbsSum || operation_ == Reduce::SquareSum;
+        return step > 0 && mapped ? Reduce::Sum : operation_;
+    }
+
+    void runFloats() {
+        eachStep([&](const Step& step, const void* x, void* y, Reduce operation, bool) {
+            runFloat(step, static_cast<const float*>(x), static_cast<float*>(y), operation);
+        });
+    }
+
+    void runFloat(const Step& s, const float* x, float* y, Reduce operation) const {
         if (s.inner == 1) {
             forRows(backend_.pool(), s.outer, s.length, [&](long begin, long end) {
-                for (long r = begin; r < end; ++r) y[r] = rowFloat(x + r * s.length, s.length);
+                for (long r = begin; r < end; ++r) y[r] = rowFloat(x + r * s.length, s.length, operation);
             });
             return;
         }
@@ -104,14 +148,20 @@ class Reduction final : public Execution {
                     for (long i = begin; i < end; ++i) {
                         const int64_t outer = i / groups, column = i % groups * kColumns;
                         columnsFloat(s, x + outer * s.length * s.inner + column, y + outer * s.inner + column,
-                                     std::min(kColumns, s.inner - column));
+                                     std::min(kColumns, s.inner - column), operation);
                     }
                 });
     }
 
-    float rowFloat(const float* x, int64_t length) const {
+    UnaryFn mapOf(Reduce operation) const {
+        constexpr int kAbs = 0, kSquare = 4;
+        if (operation == Reduce::AbsSum) return unary_.byCode[kAbs];
+        return operation == Reduce::SquareSum ? unary_.byCode[kSquare] : nullptr;
+    }
+
+    float rowFloat(const float* x, int64_t length, Reduce operation) const {
         const size_t n = static_cast<size_t>(length);
-        switch (operation_) {
+        switch (operation) {
             case Reduce::Mean:
                 return kernels_.sum(x, n) / static_cast<float>(length);
             case Reduce::Max:
@@ -120,46 +170,142 @@ class Reduction final : public Execution {
                 return kernels_.min(x, n);
             case Reduce::Prod:
                 return kernels_.prod(x, n);
+            case Reduce::Any:
+                return std::any_of(x, x + n, [](float value) { return value != 0; });
+            case Reduce::All:
+                return std::all_of(x, x + n, [](float value) { return value != 0; });
+            case Reduce::AbsSum:
+            case Reduce::SquareSum:
+                return sumOfMapped(x, n, mapOf(operation));
             default:
                 return kernels_.sum(x, n);
         }
     }
 
-    void columnsFloat(const Step& s, const float* x, float* y, int64_t columns) const {
-        const size_t n = static_cast<size_t>(columns);
-        if (operation_ != Reduce::Sum && operation_ != Reduce::Mean) {
-            const auto fold = operation_ == Reduce::Max   ? kernels_.maxTo
-                              : operation_ == Reduce::Min ? kernels_.minTo
-                                                          : kernels_.mulTo;
-            std::memcpy(y, x, n * 4);
-            for (int64_t r = 1; r < s.length; ++r) fold(y, x + r * s.inner, n);
-            return;
+    float sumOfMapped(const float* x, size_t n, UnaryFn map) const {
+        alignas(64) float part[kMapped];
+        double sum = 0;
+        for (size_t first = 0; first < n; first += kMapped) {
+            const size_t count = std::min(kMapped, n - first);
+            map(x + first, part, count);
+            sum += static_cast<double>(kernels_.sum(part, count));
         }
+        return static_cast<float>(sum);
+    }
+
+    void columnsFloat(const Step& s, const float* x, float* y, int64_t columns, Reduce operation) const {
+        const size_t n = static_cast<size_t>(columns);
+        switch (operation) {
+            case Reduce::Max:
+                return foldColumns(s, x, y, n, kernels_.maxTo);
+            case Reduce::Min:
+                return foldColumns(s, x, y, n, kernels_.minTo);
+            case Reduce::Prod:
+                return foldColumns(s, x, y, n, kernels_.mulTo);
+            case Reduce::Any:
+            case Reduce::All:
+                return logicalColumns(s, x, y, n, operation == Reduce::All);
+            default:
+                return sumColumns(s, x, y, n, operation);
+        }
+    }
+
+    void foldColumns(const Step& s, const float* x, float* y, size_t n,
+                     void (*fold)(float*, const float*, size_t)) const {
+        std::memcpy(y, x, n * 4);
+        for (int64_t r = 1; r < s.length; ++r) fold(y, x + r * s.inner, n);
+    }
+
+    void logicalColumns(const Step& s, const float* x, float* y, size_t n, bool all) const {
+        for (size_t c = 0; c < n; ++c) {
+            bool result = all;
+            for (int64_t r = 0; r < s.length && result == all; ++r)
+                result = x[r * s.inner + static_cast<int64_t>(c)] != 0;
+            y[c] = result;
+        }
+    }
+
+    void sumColumns(const Step& s, const float* x, float* y, size_t n, Reduce operation) const {
+        const UnaryFn map = mapOf(operation);
         double sum[kColumns] = {};
-        alignas(64) float run[kColumns];
+        alignas(64) float run[kColumns], mapped[kColumns];
+        const auto row = [&](int64_t r) {
+            if (!map) return x + r * s.inner;
+            map(x + r * s.inner, mapped, n);
+            return static_cast<const float*>(mapped);
+        };
         for (int64_t first = 0; first < s.length; first += kRunLength) {
-            std::memcpy(run, x + first * s.inner, n * 4);
+            std::memcpy(run, row(first), n * 4);
             const int64_t end = std::min(s.length, first + kRunLength);
-            for (int64_t r = first + 1; r < end; ++r) kernels_.addTo(run, x + r * s.inner, n);
+            for (int64_t r = first + 1; r < end; ++r) kernels_.addTo(run, row(r), n);
             for (size_t c = 0; c < n; ++c) sum[c] += static_cast<double>(run[c]);
         }
-        const double scale = operation_ == Reduce::Mean ? 1.0 / static_cast<double>(s.length) : 1.0;
+        const double scale = operation == Reduce::Mean ? 1.0 / static_cast<double>(s.length) : 1.0;
         for (size_t c = 0; c < n; ++c) y[c] = static_cast<float>(sum[c] * scale);
     }
 
-    void runInt(const Step& s, const int32_t* x, int32_t* y) const {
-        for (int64_t o = 0; o < s.outer; ++o)
-            for (int64_t i = 0; i < s.inner; ++i)
-                y[o * s.inner + i] = columnInt(x + o * s.length * s.inner + i, s.length, s.inner);
+    // Between the first and the last step the values are int32.
+    template <typename T>
+    void integers() {
+        if (input_.empty()) return fill(emptyInteger<T>(operation_), output_.as<T>());
+        eachStep([&](const Step& step, const void* x, void* y, Reduce operation, bool last) {
+            const bool first = x == input_.data;
+            // A mean is divided once.
+            if (operation == Reduce::Mean && !last) operation = Reduce::Sum;
+            if (first && last)
+                runIntegers<T, T>(step, x, y, operation);
+            else if (first)
+                runIntegers<T, int32_t>(step, x, y, operation);
+            else if (last)
+                runIntegers<int32_t, T>(step, x, y, operation);
+            else
+                runIntegers<int32_t, int32_t>(step, x, y, operation);
+        });
     }
 
-    int32_t columnInt(const int32_t* x, int64_t length, int64_t stride) const {
+    template <typename T>
+    static T emptyInteger(Reduce operation) {
+        switch (operation) {
+            case Reduce::Max:
+                return std::numeric_limits<T>::lowest();
+            case Reduce::Min:
+                return std::numeric_limits<T>::max();
+            case Reduce::Prod:
+            case Reduce::All:
+                return 1;
+            default:
+                return 0;
+        }
+    }
+
+    template <typename From, typename To>
+    void runIntegers(const Step& s, const void* from, void* to, Reduce operation) const {
+        const auto* x = static_cast<const From*>(from);
+        auto* y = static_cast<To*>(to);
+        forRows(backend_.pool(), s.outer * s.inner, s.length, [&](long begin, long end) {
+            for (long i = begin; i < end; ++i) {
+                const int64_t outer = i / s.inner, inner = i % s.inner;
+                y[i] = static_cast<To>(
+                    column(x + outer * s.length * s.inner + inner, s.length, s.inner, operation));
+            }
+        });
+    }
+
+    template <typename From>
+    int32_t column(const From* x, int64_t length, int64_t stride, Reduce operation) const {
         int32_t best = x[0];
         uint32_t sum = 0, product = 1;  // arithmetic wraps
         bool any = false, all = true;
         for (int64_t r = 0; r < length; ++r) {
             const int32_t v = x[r * stride];
-            switch (operation_) {
+            const auto bits = static_cast<uint32_t>(v);
+            switch (operation) {
+                case Reduce::AbsSum:
+                    sum += v < 0 ? 0u - bits : bits;
+                    break;
+                case Reduce::SquareSum:
+                    sum += bits * bits;
+                    break;
                 case Reduce::Max:
                     best = std::max(best, v);
                     break;
@@ -167,20 +313,20 @@ class Reduction final : public Execution {
                     best = std::min(best, v);
                     break;
                 case Reduce::Prod:
-                    product *= static_cast<uint32_t>(v);
+                    product *= bits;
                     break;
                 case Reduce::Any:
-                    any = any || v > 0;
+                    any = any || v != 0;
                     break;
                 case Reduce::All:
                     all = all && v != 0;
                     break;
                 default:
-                    sum += static_cast<uint32_t>(v);
+                    sum += bits;
                     break;
             }
         }
-        switch (operation_) {
+        switch (operation) {
             case Reduce::Max:
             case Reduce::Min:
                 return best;
@@ -191,7 +337,7 @@ class Reduction final : public Execution {
             case Reduce::All:
                 return all;
             case Reduce::Mean:
-                return static_cast<int32_t>(static_cast<int32_t>(sum) / length);
+                return static_cast<int32_t>(static_cast<int32_t>(sum) / reduced_);
             default:
                 return static_cast<int32_t>(sum);
         }
@@ -199,11 +345,13 @@ class Reduction final : public Execution {
 
     const CpuBackend& backend_;
     const RowKernels& kernels_;
+    const UnaryKernels& unary_;
     const Tensor& input_;
     const Tensor& output_;
     const std::vector<int> axes_;
     const Reduce operation_;
     std::vector<Step> steps_;
+    int64_t reduced_ = 1;  // elements that one result is made of
 };
 
 StorageChoice storageReduction(const CpuBackend& backend, const Command& command) {
@@ -219,9 +367,7 @@ StorageChoice storageReduction(const CpuBackend& backend, const Command& command
 std::unique_ptr<Execution> createReduction(CpuBackend& backend, const Command& command, std::string& reason) {
     const Reduce operation = command.paramsAs<ReductionParams>().operation;
     const DataType type = command.inputs[0]->type;
-    const bool logical = operation == Reduce::Any || operation == Reduce::All;
-    if (operation == Reduce::AbsSum || operation == Reduce::SquareSum ||
-        !(type == DataType::Int32 || (type == DataType::Float32 && !logical))) {
+    if (type == DataType::BFloat16 || (type == DataType::Int8 && command.inputs[0]->quant.known())) {
         reason = format("reduction code %d does not exist for %s", static_cast<int>(operation),
                         dataTypeName(type));
         return nullptr;

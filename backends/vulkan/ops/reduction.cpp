@@ -103,8 +103,8 @@ bool supportsReduction(const VulkanBackend&, const Command& command, std::string
     const DataType type = command.inputs[0]->type;
     const bool logical = operation == Reduce::Any || operation == Reduce::All;
     if (operation == Reduce::AbsSum || operation == Reduce::SquareSum ||
-        (type == DataType::Float32 && logical)) {
-        reason = format("reduction code %d does not exist for %s", static_cast<int>(operation),
+        (type == DataType::Float32 && logical) || (type == DataType::Int32 && operation == Reduce::Mean)) {
+        reason = format("the Vulkan kernel has no reduction code %d for %s", static_cast<int>(operation),
                         dataTypeName(type));
         return false;
     }
