@@ -1,6 +1,6 @@
 // variants: f32 f16 i32
 // Rows of kDepth indices, counted from the end when negative; each copies a slice of the data. A row with an index
-// outside gives zeros. The last index of a row in batch b contains b * batchStep besides.
+// outside gives zeros. Every index of a row in batch b contains b * batchStep besides.
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
@@ -17,12 +17,13 @@ void main() {
     const uint row = i / push.slice;
     uint from = i - row * push.slice;
     bool inside = true;
+    const int share = int(row / push.rowsPerBatch) * push.batchStep;
+    from += kDepth > 0 ? uint(share) * push.stride[kDepth - 1] : 0;
     for (uint j = 0; j < kDepth; ++j) {
-        const int share = j + 1 == kDepth ? int(row / push.rowsPerBatch) * push.batchStep : 0;
         int index = indices[row * kDepth + j] - share;
         if (index < 0) index += push.extent[j];
         inside = inside && index >= 0 && index < push.extent[j];
-        from += uint(index + share) * push.stride[j];
+        from += uint(index) * push.stride[j];
     }
     VALUE value = VALUE(0);
     if (inside) value = VALUE(data[from]);

@@ -6,6 +6,8 @@
 
 #include "base/checked.h"
 #include "mnn_generated.h"
+#include "model/model.h"
+#include "ops/cast.h"
 #include "ops/families.h"
 #include "ops/op_helpers.h"
 #include "tensor/region_builder.h"
@@ -150,23 +152,39 @@ void geometryEyeLike(const OpContext& context) {
     emitRaster(context, one, builder);
 }
 
-ParamsPtr parseOneHot(const wire::Op& op, const ParseContext&) {
-    const wire::OneHotParam* table = op.main_as_OneHotParam();
-    return axisParams(table ? table->axis() : -1);
+struct OneHotAxis : ParamsOf<OneHotAxis> {
+    int64_t axis = -1;
+    bool fromEnd = false;
+};
+
+ParamsPtr parseOneHot(const wire::Op& op, const ParseContext& context) {
+    auto params = std::make_shared<OneHotAxis>();
+    if (const wire::OneHotParam* table = op.main_as_OneHotParam()) params->axis = table->axis();
+    // https://onnx.ai/onnx/operators/onnx__OneHot.html; TensorFlow gives such indices no position.
+    params->fromEnd = context.model.sourceType() == ModelSource::Onnx;
+    return params;
+}
+
+int64_t oneHotDepth(const ShapeContext& context) {
+    if (context.in(1).type != DataType::Float32) return context.intAt(1);
+    const std::span<const float> depth = context.floats(1);
+    if (depth.empty() || !(depth[0] >= 0 && depth[0] < 2147483648.0f))
+        fail(Status::ComputeSizeError, "op '%s': a depth of %g", context.name(),
+             depth.empty() ? 0.0 : static_cast<double>(depth[0]));
+    return static_cast<int64_t>(depth[0]);
 }
 
 void shapeOneHot(const ShapeContext& context) {
-    requireInt32(context, 0);
     const DataType type = context.in(2).type;
-    if (type != context.in(3).type || (type != DataType::Float32 && type != DataType::Int32))
+    if (type != context.in(3).type)
         fail(Status::BadType, "op '%s': on and off values are %s and %s", context.name(), dataTypeName(type),
              dataTypeName(context.in(3).type));
     if (context.in(2).empty() || context.in(3).empty())
         fail(Status::ComputeSizeError, "op '%s': the on or off value is empty", context.name());
     Shape shape = context.in(0).shape;
     const int axis =
-        normalizeAxis(context.node.paramsAs<AxisParams>().axis, shape.rank() + 1, context.name());
-    const int64_t depth = context.intAt(1);
+        normalizeAxis(context.node.paramsAs<OneHotAxis>().axis, shape.rank() + 1, context.name());
+    const int64_t depth = oneHotDepth(context);
     if (depth < 0) fail(Status::ComputeSizeError, "op '%s': a depth of %lld", context.name(), asLong(depth));
     shape.insert(axis, depth);
     shape.elements();
@@ -175,15 +193,20 @@ void shapeOneHot(const ShapeContext& context) {
 
 void geometryOneHot(const OpContext& context) {
     const Shape& shape = context.out(0).shape;
-    const AxisSplit split(
-        shape, normalizeAxis(context.node.paramsAs<AxisParams>().axis, shape.rank(), context.name()));
+    const auto& own = context.node.paramsAs<OneHotAxis>();
+    const AxisSplit split(shape, normalizeAxis(own.axis, shape.rank(), context.name()));
     auto params = std::make_shared<OneHotParams>();
     params->outer = split.outer;
     params->depth = split.axis;
     params->inner = split.inner;
+    params->fromEnd = own.fromEnd;
     Command command = context.command();
     command.params = std::move(params);
     command.inputs.erase(command.inputs.begin() + 1);
+    if (Tensor* indices = command.inputs[0]; indices->type != DataType::Int32) {
+        command.inputs[0] = context.geometry.temporary(indices->shape, DataType::Int32, indices->format);
+        emitCast(context, indices, command.inputs[0]);
+    }
     context.geometry.emit(std::move(command));
 }
 

@@ -8,6 +8,7 @@ namespace mnnc {
 // The OneHot command carries AxisParams-like numbers already resolved: [outer][depth][inner].
 struct OneHotParams : ParamsOf<OneHotParams> {
     int64_t outer = 1, depth = 1, inner = 1;
+    bool fromEnd = false;  // negative indices count from the end; otherwise they mean nothing
 };
 
 struct RandomParams : ParamsOf<RandomParams> {

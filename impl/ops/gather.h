@@ -22,11 +22,9 @@ struct GatherNdParams : ParamsOf<GatherNdParams> {
     bool indicesChecked = false;
 };
 
-// GatherElements and ScatterElements: the axis the indices replace.
+// GatherElements: the axis the indices replace.
 struct ElementsParams : ParamsOf<ElementsParams> {
     int axis = 0;
-    int reduction =
-        -1;  // ScatterElements, ScatterNd: -1 replace, 0 add, 1 subtract, 2 multiply, other: write nothing
     bool indicesChecked = false;
 };
 

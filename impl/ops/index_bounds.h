@@ -22,7 +22,7 @@ inline int64_t placeOnAxis(const std::string& op, int64_t index, int64_t at, int
 }
 
 // What the elements of an index tensor may be. The tensor has rows of `depth` indices, index j of a row counts along an
-// axis of extent[j]. The last index of a row in batch b contains b * batchStep besides, which converters add.
+// axis of extent[j]. Every index of a row in batch b contains b * batchStep besides, which converters add.
 struct IndexBounds {
     int depth = 1;
     int64_t extent[kMaxRank] = {};
@@ -35,8 +35,7 @@ struct IndexBounds {
     }
     // Element `at` of the tensor without the share of its batch.
     int64_t index(int64_t value, int64_t at) const noexcept {
-        return batchStep == 0 || (at + 1) % depth != 0 ? value
-                                                       : value - at / depth / rowsPerBatch * batchStep;
+        return batchStep == 0 ? value : value - at / depth / rowsPerBatch * batchStep;
     }
     // Checks all elements of input `input` now, when they are known while planning. Says whether they are.
     bool checkKnown(const ShapeContext& context, int input) const;

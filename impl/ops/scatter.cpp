@@ -2,8 +2,11 @@
 // end, those outside are refused: while planning when they are constants, by the command otherwise.
 #include "ops/scatter.h"
 
+#include <algorithm>
+
 #include "base/checked.h"
 #include "mnn_generated.h"
+#include "ops/binary.h"
 #include "ops/families.h"
 #include "ops/op_helpers.h"
 #include "tensor/region_builder.h"
@@ -13,21 +16,41 @@ namespace mnnc {
 namespace {
 
 struct ReductionParams : ParamsOf<ReductionParams> {
-    int reduction = -1;
+    Scatter reduction = Scatter::Replace;
 };
+
+Scatter reductionOf(int code) {
+    constexpr int kMaxTemp = 4, kMinTemp = 5;
+    switch (code) {
+        case -1:
+            return Scatter::Replace;
+        case kBinaryAdd:
+            return Scatter::Add;
+        case kBinarySub:
+            return Scatter::Sub;
+        case kBinaryMul:
+            return Scatter::Mul;
+        case kBinaryMinimum:
+        case kMinTemp:
+            return Scatter::Min;
+        case kBinaryMaximum:
+        case kMaxTemp:
+            return Scatter::Max;
+        default:
+            fail(Status::NotSupported, "a scatter that combines by binary code %d is not supported", code);
+    }
+}
 
 ParamsPtr parseReduction(const wire::Op& op, const ParseContext&) {
     auto params = std::make_shared<ReductionParams>();
     if (const wire::BinaryOp* table = op.main_as_BinaryOp())
-        params->reduction = static_cast<int>(table->opType());
-    if (params->reduction < 0) params->reduction = -1;
+        params->reduction = reductionOf(std::max(static_cast<int>(table->opType()), -1));
     return params;
 }
 
-// Arithmetic is done for float32 and int32 only; replacing copies any width.
+// bfloat16 is only stored; replacing copies any width.
 void checkReduction(const ShapeContext& context, DataType type) {
-    const int reduction = context.node.paramsAs<ReductionParams>().reduction;
-    if (reduction >= 0 && type != DataType::Float32 && type != DataType::Int32)
+    if (context.node.paramsAs<ReductionParams>().reduction != Scatter::Replace && type == DataType::BFloat16)
         fail(Status::NotSupported, "op '%s': scatter with arithmetic on %s", context.name(),
              dataTypeName(type));
 }
@@ -96,7 +119,7 @@ void shapeScatterElements(const ShapeContext& context) {
 }
 
 void geometryScatterElements(const OpContext& context) {
-    auto params = std::make_shared<ElementsParams>();
+    auto params = std::make_shared<ScatterElementsParams>();
     params->axis = scatterAxis(context);
     IndexBounds::ofAxis(context.in(0).shape[params->axis]).checkKnown(context, 1);
     params->reduction = context.node.paramsAs<ReductionParams>().reduction;

@@ -1,15 +1,23 @@
 // Parameters of scatter commands. ScatterNd: inputs indices, updates[, data]. ScatterElements: data, indices,
-// updates, with ElementsParams of gather.h.
+// updates, with ScatterElementsParams.
 #pragma once
 #include "ops/gather.h"
 
 namespace mnnc {
 
+// How updates are combined with what is there.
+enum class Scatter : int { Replace, Add, Sub, Mul, Min, Max };
+
 struct ScatterNdParams : ParamsOf<ScatterNdParams> {
     int64_t rows = 0, slice = 0;
-    int reduction = -1;
+    Scatter reduction = Scatter::Replace;
     IndexBounds bounds;
     int64_t stride[kMaxRank] = {};
+};
+
+struct ScatterElementsParams : ParamsOf<ScatterElementsParams> {
+    int axis = 0;
+    Scatter reduction = Scatter::Replace;
 };
 
 }  // namespace mnnc

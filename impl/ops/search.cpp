@@ -1,6 +1,8 @@
 // ArgMax, ArgMin and TopKV2 along one axis.
 #include "ops/search.h"
 
+#include <algorithm>
+
 #include "base/checked.h"
 #include "mnn_generated.h"
 #include "ops/families.h"
@@ -28,23 +30,26 @@ ParamsPtr parseArg(const wire::Op& op, const ParseContext& context) {
 }
 
 void requireNumbers(const ShapeContext& context) {
-    const DataType type = context.in(0).type;
-    if (type != DataType::Float32 && type != DataType::Int32)
+    if (context.in(0).type == DataType::BFloat16)
         fail(Status::NotSupported, "op '%s': a search in %s is not supported", context.name(),
-             dataTypeName(type));
+             dataTypeName(context.in(0).type));
 }
 
 bool topList(const ShapeContext& context) {
     return context.node.type == OpType::ArgMax && context.in(0).format == Format::NC4HW4;
 }
 
+// What a file of Caffe has for an axis that is not given: all of an image is one list.
+constexpr int64_t kNoAxis = 10000;
+
+bool wholeImages(const ShapeContext& context) {
+    return topList(context) && context.node.paramsAs<ArgParams>().axis == kNoAxis;
+}
+
 // Axis 0 of the packed form means: the first of width, height, channel that is longer than 1.
 int topListAxis(const ShapeContext& context) {
     const Shape& shape = context.in(0).shape;
     const int64_t axis = context.node.paramsAs<ArgParams>().axis;
-    if (axis == 10000)
-        fail(Status::NotSupported, "op '%s': the packed form of ArgMax without an axis is not supported",
-             context.name());
     if (axis != 0) return normalizeAxis(axis, shape.rank(), context.name());
     for (const int at : {3, 2, 1})
         if (shape.at(at) > 1) return at;
@@ -68,7 +73,19 @@ void shapeArg(const ShapeContext& context) {
         fail(Status::NotSupported, "op '%s': the packed form of ArgMax takes float32 only", context.name());
     if (params->topK < 1)
         fail(Status::BadParameter, "op '%s': the %lld largest", context.name(), asLong(params->topK));
-    shape[topListAxis(context)] = params->topK * (params->values ? 2 : 1);
+    const int64_t lists = params->values ? 2 : 1;
+    if (wholeImages(context)) {
+        // As Caffe's ArgMaxLayer: one list of positions per image, then one of values, in a tensor of rank 3 or more.
+        const int64_t extent = shape.elements(std::min(shape.rank(), 1), shape.rank());
+        if (params->topK > extent)
+            fail(Status::ComputeSizeError, "op '%s': the %lld largest of %lld", context.name(),
+                 asLong(params->topK), asLong(extent));
+        Shape result{shape.at(0), lists, params->topK};
+        for (int i = 3; i < shape.rank(); ++i) result.push(1);
+        result.elements();
+        return context.set(0, result, DataType::Float32, Format::NC4HW4);
+    }
+    shape[topListAxis(context)] = checkedMul(params->topK, lists, context.name());
     shape.elements();
     context.set(0, shape, DataType::Float32, Format::NC4HW4);
 }
@@ -78,15 +95,20 @@ void geometryArg(const OpContext& context) {
     const Shape& shape = context.in(0).shape;
     Command command = context.command();
     if (topList(context)) {
-        const AxisSplit split(shape, topListAxis(context));
         auto list = std::make_shared<TopListParams>();
-        list->outer = split.outer;
-        list->extent = split.axis;
-        list->inner = split.inner;
+        if (wholeImages(context)) {
+            list->outer = shape.at(0);
+            list->extent = shape.elements(std::min(shape.rank(), 1), shape.rank());
+        } else {
+            const AxisSplit split(shape, topListAxis(context));
+            list->outer = split.outer;
+            list->extent = split.axis;
+            list->inner = split.inner;
+        }
         list->top = params->topK;
         list->values = params->values;
         list->useThreshold = params->threshold;
-        list->threshold = split.axis > 0 ? 1.0f / static_cast<float>(split.axis) : 0;
+        list->threshold = list->extent > 0 ? 1.0f / static_cast<float>(list->extent) : 0;
         command.params = std::move(list);
     } else {
         const AxisSplit split(shape, normalizeAxis(params->axis, shape.rank(), context.name()));

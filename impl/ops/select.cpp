@@ -5,6 +5,7 @@
 #include "mnn_generated.h"
 #include "ops/families.h"
 #include "ops/op_helpers.h"
+#include "ops/select.h"
 #include "tensor/region_builder.h"
 
 namespace mnnc {
@@ -86,22 +87,25 @@ uint32_t contentWhere(const Node& node) {
     return node.paramsAs<WhereParams>().exact ? 1u : 0u;
 }
 
-// The elements as int32 bit patterns: floats are compared by their bits, as in the reference.
-std::vector<int32_t> bitsOf(const ShapeContext& context, int i) {
+// The elements as integers that are ordered as the values are.
+std::vector<int32_t> keysOf(const ShapeContext& context, int i) {
     const Tensor& input = context.in(i);
     if (elementBytes(input.type) != 4)
-        fail(Status::BadType, "op '%s': input %d is %s; four-byte elements are needed", context.name(), i,
-             dataTypeName(input.type));
+        fail(Status::NotSupported, "op '%s': input %d is %s; four-byte elements are needed", context.name(),
+             i, dataTypeName(input.type));
     const int64_t count = input.elements();
     if (count > 0 && !input.hasConstantValue)
         fail(Status::ComputeSizeError,
              "op '%s': the values of input %d are not known when shapes are computed", context.name(), i);
     const auto* data = input.as<const int32_t>();
-    return std::vector<int32_t>(data, data + count);
+    std::vector<int32_t> keys(data, data + count);
+    if (input.type == DataType::Float32)
+        for (int32_t& key : keys) key = floatKey(key);
+    return keys;
 }
 
 void shapeUnique(const ShapeContext& context) {
-    std::vector<int32_t> values = bitsOf(context, 0);
+    std::vector<int32_t> values = keysOf(context, 0);
     const auto count = static_cast<int64_t>(values.size());
     std::sort(values.begin(), values.end());
     const int64_t unique = std::unique(values.begin(), values.end()) - values.begin();
@@ -120,8 +124,8 @@ void shapeUnique(const ShapeContext& context) {
 void shapeSetDiff(const ShapeContext& context) {
     requireInt32(context, 0);
     requireInt32(context, 1);
-    const std::vector<int32_t> values = bitsOf(context, 0);
-    std::vector<int32_t> remove = bitsOf(context, 1);
+    const std::vector<int32_t> values = keysOf(context, 0);
+    std::vector<int32_t> remove = keysOf(context, 1);
     std::sort(remove.begin(), remove.end());
     const int64_t kept = std::count_if(values.begin(), values.end(), [&](int32_t value) {
         return !std::binary_search(remove.begin(), remove.end(), value);

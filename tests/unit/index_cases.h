@@ -175,11 +175,11 @@ inline std::vector<IndexCase> indexCases() {
                                      data[static_cast<size_t>((indices[r] * 5 + indices[r + 1]) * 6 + i)]);
                          return result;
                      }});
-    // Two batches of tables of 3 x 4: converters add the 12 of the second to its last indices.
+    // Two batches of tables of 3 x 4: converters add the 12 of the second to its indices.
     cases.push_back({"GatherNDBatched",
                      {2, 3, 4, 5},
                      {2, 3, 2},
-                     {0, 3, 2, 2, 1, 0, 0, 12, 2, 15, 1, 13},
+                     {0, 3, 2, 2, 1, 0, 12, 12, 14, 15, 13, 13},
                      9,
                      4,
                      10,
@@ -191,10 +191,12 @@ inline std::vector<IndexCase> indexCases() {
                      },
                      [](const Floats& data, const Ints& indices) {
                          Floats result;
-                         for (size_t r = 0; r < indices.size(); r += 2)
+                         for (size_t r = 0; r < indices.size(); r += 2) {
+                             const int batch = r >= 6, row = indices[r] - 12 * batch;
+                             const int place = (batch * 3 + row) * 4 + indices[r + 1] - 12 * batch;
                              for (int i = 0; i < 5; ++i)
-                                 result.push_back(
-                                     data[static_cast<size_t>((indices[r] * 4 + indices[r + 1]) * 5 + i)]);
+                                 result.push_back(data[static_cast<size_t>(place * 5 + i)]);
+                         }
                          return result;
                      }});
     cases.push_back(

@@ -15,15 +15,29 @@ class OneHotExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
     void onExecute() override {
-        // On and off values are copied as bits: float32 and int32 alike.
+        switch (elementBytes(out().type)) {
+            case 4:
+                return write<uint32_t>();
+            case 2:
+                return write<uint16_t>();
+            default:
+                return write<uint8_t>();
+        }
+    }
+
+  private:
+    // On and off values are copied as bits.
+    template <typename T>
+    void write() const noexcept {
         const auto& p = params<OneHotParams>();
         const auto* indices = inData<int32_t>(0);
-        const int32_t on = *inData<int32_t>(1), off = *inData<int32_t>(2);
-        auto* output = outData<int32_t>();
+        const T on = *inData<T>(1), off = *inData<T>(2);
+        auto* output = outData<T>();
         std::fill(output, output + p.outer * p.depth * p.inner, off);
         for (int64_t o = 0; o < p.outer; ++o)
             for (int64_t i = 0; i < p.inner; ++i) {
-                const int64_t index = indices[o * p.inner + i];
+                int64_t index = indices[o * p.inner + i];
+                if (p.fromEnd && index < 0) index += p.depth;
                 if (index >= 0 && index < p.depth) output[(o * p.depth + index) * p.inner + i] = on;
             }
     }

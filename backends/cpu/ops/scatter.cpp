@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/coordinates.h"
@@ -13,17 +14,32 @@ namespace mnnc::cpu {
 
 namespace {
 
-// Unsigned arithmetic for integers: overflow wraps.
+// Integers wrap. A NaN stays, as in NumPy's maximum and minimum.
 template <typename T>
-void combine(T* to, const T* from, int64_t count, int reduction) noexcept {
-    for (int64_t i = 0; i < count; ++i) {
-        if (reduction == 0)
-            to[i] = to[i] + from[i];
-        else if (reduction == 1)
-            to[i] = to[i] - from[i];
-        else
-            to[i] = to[i] * from[i];
+T combined(T a, T b, Scatter reduction) noexcept {
+    using Sum = std::conditional_t<std::is_integral_v<T>, uint32_t, T>;
+    switch (reduction) {
+        case Scatter::Add:
+            return static_cast<T>(static_cast<Sum>(a) + static_cast<Sum>(b));
+        case Scatter::Sub:
+            return static_cast<T>(static_cast<Sum>(a) - static_cast<Sum>(b));
+        case Scatter::Mul:
+            return static_cast<T>(static_cast<Sum>(a) * static_cast<Sum>(b));
+        case Scatter::Min:
+            return b < a || b != b ? b : a;
+        case Scatter::Max:
+            return b > a || b != b ? b : a;
+        default:
+            return b;
     }
+}
+
+template <typename T>
+void combine(const Tensor& out, int64_t to, const Tensor& updates, int64_t from, int64_t count,
+             Scatter reduction) noexcept {
+    T* y = out.as<T>() + to;
+    const T* x = updates.as<const T>() + from;
+    for (int64_t i = 0; i < count; ++i) y[i] = combined(y[i], x[i], reduction);
 }
 
 class ScatterBase : public CommandExecution {
@@ -38,19 +54,29 @@ class ScatterBase : public CommandExecution {
         else if (data->data != out().data)
             std::memcpy(out().data, data->data, bytes);
     }
-    // Elements `to`.. of the output get (or are combined with) elements `from`.. of the updates. Codes beyond
-    // multiplication write nothing, as in the reference.
-    void apply(const Tensor& updates, int64_t from, int64_t to, int64_t count, int reduction) const noexcept {
+    // Elements `to`.. of the output get (or are combined with) elements `from`.. of the updates.
+    void apply(const Tensor& updates, int64_t from, int64_t to, int64_t count,
+               Scatter reduction) const noexcept {
         const auto width = static_cast<int64_t>(elementBytes(out().type));
-        if (reduction < 0)
+        if (reduction == Scatter::Replace) {
             std::memcpy(outData<char>() + to * width, updates.as<const char>() + from * width,
                         static_cast<size_t>(count * width));
-        else if (reduction > 2)
             return;
-        else if (out().type == DataType::Float32)
-            combine(outData<float>() + to, updates.as<const float>() + from, count, reduction);
-        else
-            combine(outData<uint32_t>() + to, updates.as<const uint32_t>() + from, count, reduction);
+        }
+        switch (out().type) {
+            case DataType::Float32:
+                return combine<float>(out(), to, updates, from, count, reduction);
+            case DataType::Int8:
+                return combine<int8_t>(out(), to, updates, from, count, reduction);
+            case DataType::UInt8:
+                return combine<uint8_t>(out(), to, updates, from, count, reduction);
+            case DataType::Int16:
+                return combine<int16_t>(out(), to, updates, from, count, reduction);
+            case DataType::UInt16:
+                return combine<uint16_t>(out(), to, updates, from, count, reduction);
+            default:
+                return combine<int32_t>(out(), to, updates, from, count, reduction);
+        }
     }
 };
 
@@ -72,7 +98,7 @@ class ScatterElementsExecution final : public ScatterBase {
   public:
     using ScatterBase::ScatterBase;
     void onExecute() override {
-        const auto& p = params<ElementsParams>();
+        const auto& p = params<ScatterElementsParams>();
         start(&in(0));
         const auto* indices = inData<int32_t>(1);
         const int64_t count = in(1).elements();

@@ -13,14 +13,30 @@ namespace mnnc::cpu {
 
 namespace {
 
+// Calls `body` with a value of the element type.
+template <typename Body>
+void byType(DataType type, const Body& body) {
+    switch (type) {
+        case DataType::Float32:
+            return body(float());
+        case DataType::Int8:
+            return body(int8_t());
+        case DataType::UInt8:
+            return body(uint8_t());
+        case DataType::Int16:
+            return body(int16_t());
+        case DataType::UInt16:
+            return body(uint16_t());
+        default:
+            return body(int32_t());
+    }
+}
+
 class ArgExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
     void onExecute() override {
-        if (in(0).type == DataType::Float32)
-            search<float>();
-        else
-            search<int32_t>();
+        byType(in(0).type, [this]<typename T>(T) { search<T>(); });
     }
 
   private:
@@ -85,10 +101,7 @@ class TopKExecution final : public CommandExecution {
         requestScratch(p.extent * 4);
     }
     void onExecute() override {
-        if (in(0).type == DataType::Float32)
-            select<float>();
-        else
-            select<int32_t>();
+        byType(in(0).type, [this]<typename T>(T) { select<T>(); });
     }
 
   private:

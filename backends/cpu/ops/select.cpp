@@ -7,6 +7,7 @@
 #include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/families.h"
 #include "base/error.h"
+#include "ops/select.h"
 
 namespace mnnc::cpu {
 
@@ -98,11 +99,13 @@ class UniqueExecution final : public CommandExecution {
     void onExecute() override {
         const auto* values = inData<int32_t>(0);
         auto* sorted = static_cast<int32_t*>(scratch());
-        std::copy(values, values + count_, sorted);
+        const bool floats = in(0).type == DataType::Float32;
+        const auto keyOf = [floats](int32_t bits) { return floats ? floatKey(bits) : bits; };
+        std::transform(values, values + count_, sorted, keyOf);
         std::sort(sorted, sorted + count_);
         const int64_t found = std::unique(sorted, sorted + count_) - sorted;
         const int64_t unique = std::min(found, out().shape[0]);
-        std::copy(sorted, sorted + unique, outData<int32_t>());
+        std::transform(sorted, sorted + unique, outData<int32_t>(), keyOf);
         std::fill(outData<int32_t>() + unique, outData<int32_t>() + out().shape[0], 0);
         const size_t outputs = command().outputs.size();
         if (outputs < 2) return;
@@ -112,7 +115,7 @@ class UniqueExecution final : public CommandExecution {
         if (first) std::fill(first, first + out().shape[0], -1);
         if (counts) std::fill(counts, counts + out().shape[0], 0);
         for (int64_t i = 0; i < count_; ++i) {
-            const int64_t at = std::lower_bound(sorted, sorted + unique, values[i]) - sorted;
+            const int64_t at = std::lower_bound(sorted, sorted + unique, keyOf(values[i])) - sorted;
             inverse[i] = static_cast<int32_t>(at);
             if (at >= unique) continue;
             if (first && first[at] < 0) first[at] = static_cast<int32_t>(i);

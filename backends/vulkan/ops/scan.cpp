@@ -107,7 +107,8 @@ std::unique_ptr<Execution> createOneHot(VulkanBackend& backend, const Command& c
     const auto& p = command.paramsAs<OneHotParams>();
     const int64_t total = p.outer * p.depth * p.inner;
     return std::make_unique<Loop>(
-        backend, command, Loop::Kernel{"scan_one_hot", {}, total, Push().u(total).u(p.depth).u(p.inner)});
+        backend, command,
+        Loop::Kernel{"scan_one_hot", {}, total, Push().u(total).u(p.depth).u(p.inner).u(p.fromEnd)});
 }
 
 constexpr VulkanOp kScan[] = {

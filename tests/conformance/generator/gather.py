@@ -34,3 +34,17 @@ def _(n):
     n.out("elements_1", "GatherElements", x, e, axis=1)
     n.out("elements_2", "GatherElements", x, n.ints(3, 4, 2, low=0, high=5).astype(np.int64), axis=-1)
     n.out("elements_0", "GatherElements", x, n.ints(2, 4, 5, low=0, high=3).astype(np.int64), axis=0)
+
+
+@cases("gather__nd_batch_dims")
+def _(n):
+    """The converter adds the offset of the batch to every index of a row."""
+    x = n.x(2, 3, 4, 5)
+    pairs = n.input(np.stack([n.random.integers(0, 3, (2, 6)), n.random.integers(-4, 4, (2, 6))], -1).astype(np.int32),
+                    "pairs", as_type="int64")
+    n.out("pairs_1", "GatherND", x, pairs, batch_dims=1)
+    single = n.input(n.ints(2, 3, 2, 1, low=-4, high=4), "single", as_type="int64")
+    n.out("single_2", "GatherND", x, single, batch_dims=2)
+    three = n.input(np.stack([n.random.integers(0, e, (2, 2)) for e in (3, 4, 5)], -1).astype(np.int32), "three",
+                    as_type="int64")
+    n.out("three_1", "GatherND", x, three, batch_dims=1)
