@@ -199,11 +199,12 @@ void verifyLoop(const OpPlace& place, const wire::Op& op, const wire::LoopParam&
                 place.fail(Status::BadIndex, "local tensor %d of %d", ids->Get(i), loop.tensorNumber());
     const bool matches = vectorSize(loop.inputIndexes()) == vectorSize(op.inputIndexes()) &&
                          vectorSize(loop.outputIndexes()) == vectorSize(op.outputIndexes()) &&
-                         vectorSize(loop.extraTensorInfos()) >= vectorSize(op.outputIndexes());
+                         (!loop.extraTensorInfos() ||  // a static model describes the outputs elsewhere
+                          vectorSize(loop.extraTensorInfos()) >= vectorSize(op.outputIndexes()));
     if (!matches)
         place.fail(Status::BadParameter, "its local tensor lists do not match its inputs and outputs");
-    for (const auto* info : *loop.extraTensorInfos())
-        if (!info || !info->blob())
+    for (uint32_t i = 0; loop.extraTensorInfos() && i < loop.extraTensorInfos()->size(); ++i)
+        if (const auto* info = loop.extraTensorInfos()->Get(i); !info || !info->blob())
             place.fail(Status::BadParameter, "an output of the loop has no description");
     if (loop.initCommand())
         for (const auto* command : *loop.initCommand()) verifyCommand(place, loop, command, true);

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "mnn_generated.h"
+#include "model/wire_access.h"
 #include "ops/net_rewrites.h"
 
 namespace mnnc {
@@ -11,6 +12,28 @@ namespace {
 
 std::vector<int> ids(const flatbuffers::Vector<int32_t>* vector) {
     return vector ? std::vector<int>(vector->begin(), vector->end()) : std::vector<int>();
+}
+
+// What a static model says of a tensor.
+FixedOutput describedTensor(const Graph& graph, int id, const char* name) {
+    const wire::TensorDescribe* describe = graph.describe(id);
+    if (!describe || !describe->blob())
+        fail(Status::BadFormat, "op '%s': the static model does not describe tensor %d", name, id);
+    const wire::Blob& blob = *describe->blob();
+    const int format = static_cast<int>(blob.dataFormat());
+    if (vectorSize(blob.dims()) > kMaxRank || format < 0 || format > 2)
+        fail(Status::BadFormat, "op '%s': tensor %d is described with rank %lld and format %d", name, id,
+             static_cast<long long>(vectorSize(blob.dims())), format);
+    FixedOutput fixed;
+    fixed.format = static_cast<Format>(format);
+    for (uint32_t i = 0; blob.dims() && i < blob.dims()->size(); ++i) {
+        if (blob.dims()->Get(i) < 0)
+            fail(Status::BadFormat, "op '%s': tensor %d is described with an extent of %d", name, id,
+                 blob.dims()->Get(i));
+        fixed.shape.push(blob.dims()->Get(i));
+    }
+    fixed.shape.elements();
+    return fixed;
 }
 
 Node parseNode(const Model& model, const Graph& graph, const wire::Op& op) {
@@ -33,11 +56,16 @@ Node parseNode(const Model& model, const Graph& graph, const wire::Op& op) {
         fail(Status::BadParameter, "op '%s' (%s) has %zu inputs and %zu outputs", node.name.c_str(),
              opTypeName(node.type), node.inputs.size(), node.outputs.size());
     try {
-        if (def->parse) node.params = def->parse(op, ParseContext{model, node});
+        const bool isStatic = model.usage() == ModelUsage::StaticInference;
+        if (def->parse) node.params = def->parse(op, ParseContext{model, node, isStatic ? &graph : nullptr});
+        const bool leaf =
+            node.type == OpType::Const || node.type == OpType::TrainableParam || node.type == OpType::Input;
+        for (size_t i = 0; isStatic && !leaf && i < node.outputs.size(); ++i)
+            node.fixed.push_back(describedTensor(graph, node.outputs[i], node.name.c_str()));
         node.def = def;
     } catch (const Error& error) {
-        // A form this library lacks must not stop loading; a damaged table must.
-        if (error.status() != Status::NotSupported) throw;
+        // A form or a type that this library lacks must not stop loading; a damaged table must.
+        if (error.status() != Status::NotSupported && error.status() != Status::BadType) throw;
         node.unsupported = error.message();
     }
     return node;
@@ -57,6 +85,20 @@ std::vector<TensorQuant> parseQuants(const Graph& graph) {
     return quants;
 }
 
+// Very old static files have tensors that no operator makes, which are regions of others.
+void refuseViews(NetGraph& graph) {
+    std::vector<bool> made(graph.source->tensorNames.size(), false);
+    for (const int id : graph.source->inputs) made[static_cast<size_t>(id)] = true;
+    for (const Node& node : graph.nodes)
+        for (const int id : node.outputs) made[static_cast<size_t>(id)] = true;
+    for (Node& node : graph.nodes)
+        for (const int id : node.inputs)
+            if (id >= 0 && !made[static_cast<size_t>(id)]) {
+                node.def = nullptr;
+                node.unsupported = "it reads a view of a very old static model";
+            }
+}
+
 }  // namespace
 
 std::shared_ptr<const Net> parseNet(std::shared_ptr<const Model> model, const Cancellation& cancel) {
@@ -70,6 +112,7 @@ std::shared_ptr<const Net> parseNet(std::shared_ptr<const Model> model, const Ca
             parsed.nodes.push_back(parseNode(*model, graph, *op));
         }
         parsed.quants = parseQuants(graph);
+        if (model->usage() == ModelUsage::StaticInference) refuseViews(parsed);
         rewriteGroupedConvolutions(parsed, net->graphs.size() == 1);
         rewriteConvolutions3d(parsed);
         rewriteWrappedIndices(parsed);

@@ -14,9 +14,14 @@ namespace wire {
 struct Op;
 }
 class Model;
+struct Graph;
 
 // An op of a graph, parsed. Immutable and shared by all sessions of a net.
 struct OpDef;
+struct FixedOutput {
+    Shape shape;
+    Format format = Format::NCHW;
+};
 struct Node {
     OpType type{};
     const OpDef* def = nullptr;  // null: unknown or unsupported here; loading goes on, session creation fails
@@ -26,6 +31,7 @@ struct Node {
     std::vector<int> outputs;
     Format defaultFormat = Format::NHWC;
     ParamsPtr params;
+    std::vector<FixedOutput> fixed;  // of a static model: the outputs as the file describes them
 
     template <typename T>
     const T& paramsAs() const {
@@ -40,7 +46,8 @@ struct Node {
 // What a parameter reader may use besides the op itself.
 struct ParseContext {
     const Model& model;
-    const Node& node;  // name, type, inputs and outputs are filled
+    const Node& node;              // name, type, inputs and outputs are filled
+    const Graph* graph = nullptr;  // of a static model, whose graph describes its tensors
 };
 
 // Shape rule: sets shape, type and format of every output. It is the second line of defence against hostile

@@ -1,7 +1,10 @@
 // ConvertTensor and the explicit Raster op: what they mean in extents and regions.
 #include "base/checked.h"
 #include "mnn_generated.h"
+#include "model/model.h"
+#include "model/wire_access.h"
 #include "ops/families.h"
+#include "ops/op_helpers.h"
 #include "tensor/region_check.h"
 
 namespace mnnc {
@@ -86,11 +89,47 @@ DataType rasterType(int code, int bits, const char* name) {
     fail(Status::BadParameter, "op '%s': element code %d with %d bits is not known", name, code, bits);
 }
 
+// In a static model the regions are part of what the file says of the output: one for each input, in their order.
+void readDescription(RasterParams& params, const ParseContext& context) {
+    const char* name = context.node.name.c_str();
+    const wire::TensorDescribe* describe = context.graph->describe(context.node.outputs[0]);
+    if (!describe || !describe->blob())
+        fail(Status::BadFormat, "op '%s': the static model does not describe its output", name);
+    const wire::Blob& blob = *describe->blob();
+    params.described = params.typed = params.hasFormat = true;
+    if (blob.dims()) params.shape = checkedShape({blob.dims()->begin(), blob.dims()->end()}, name);
+    params.type = dataTypeFromWire(static_cast<int32_t>(blob.dataType()), name);
+    const int format = static_cast<int>(blob.dataFormat());
+    if (format < 0 || format > 2) fail(Status::BadParameter, "op '%s': format %d is not known", name, format);
+    params.format = static_cast<Format>(format);
+    const int64_t count = vectorSize(describe->regions());
+    if (count != static_cast<int64_t>(context.node.inputs.size()))
+        fail(Status::BadParameter, "op '%s': %lld regions for %zu inputs", name, asLong(count),
+             context.node.inputs.size());
+    for (uint32_t r = 0; r < static_cast<uint32_t>(count); ++r) {
+        const wire::Region& from = *describe->regions()->Get(r);
+        Region region;
+        region.input = static_cast<int>(r);
+        region.src.offset = from.src()->offset();
+        region.dst.offset = from.dst()->offset();
+        for (uint32_t i = 0; i < 3; ++i) {
+            region.size[i] = from.size()->Get(i);
+            region.src.stride[i] = from.src()->stride()->Get(i);
+            region.dst.stride[i] = from.dst()->stride()->Get(i);
+        }
+        params.regions.push_back(region);
+    }
+}
+
 ParamsPtr parseRaster(const wire::Op& op, const ParseContext& context) {
     auto params = std::make_shared<RasterParams>();
     const wire::Extra* table = op.main_as_Extra();
-    if (!table || !table->attr()) return params;
     const char* name = context.node.name.c_str();
+    if (context.graph) {
+        readDescription(*params, context);
+        return params;
+    }
+    if (!table || !table->attr()) return params;
     params->described = true;
     int code = -1, bits = 32;
     for (const wire::Attribute* attribute : *table->attr()) {

@@ -33,6 +33,26 @@ void StageEncoder::checkOutputs(const Node& node, const std::vector<Tensor*>& ou
     }
 }
 
+// The outputs with the shapes that the operator gives them. A static model may describe them by other extents, of the same
+// elements: then they are temporary tensors.
+std::vector<Tensor*> StageEncoder::computedOutputs(const Node& node, const std::vector<Tensor*>& outputs) {
+    std::vector<Tensor*> made = outputs;
+    for (size_t i = 0; i < node.fixed.size(); ++i) {
+        const FixedOutput& fixed = node.fixed[i];
+        Tensor& output = *outputs[i];
+        if (fixed.shape.elements() != output.elements())
+            fail(Status::ComputeSizeError, "op '%s': output %zu is %s, the static model describes it as %s",
+                 node.name.c_str(), i, output.shape.text().c_str(), fixed.shape.text().c_str());
+        if (!(fixed.shape == output.shape)) {
+            made[i] = temporary(output.shape, output.type, output.format);
+            made[i]->quant = output.quant;
+        }
+        output.shape = fixed.shape;
+        output.format = fixed.format;
+    }
+    return made;
+}
+
 void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, std::vector<Tensor*> outputs,
                           std::vector<EncodedCommand>& commands) {
     const Node& node = *op.node;
@@ -54,13 +74,16 @@ void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, st
     (node.def->shape ? node.def->shape : copyShapes)(shapes);
     checkOutputs(node, outputs);
 
+    const std::vector<Tensor*> made = computedOutputs(node, outputs);
     emitted_.clear();
     if (!allEmpty(outputs)) {
-        const OpContext full{shapes, *this};
+        const OpContext full{ShapeContext{node, inputs, made}, *this};
         if (node.def->geometry && op.moving == 0)
             node.def->geometry(full);
         else
             emit(full.command());
+        for (size_t i = 0; i < outputs.size(); ++i)
+            if (made[i] != outputs[i]) copyLinear(outputs[i], made[i], node.name);
     }
     if (op.folded) {
         const std::vector<Command> now = std::move(emitted_);

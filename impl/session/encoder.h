@@ -37,6 +37,7 @@ class StageEncoder final : public GeometryContext {
     void changeStorage(Tensor* from, Tensor* to);
     void runNow(const Command& command);
     void checkOutputs(const Node& node, const std::vector<Tensor*>& outputs) const;
+    std::vector<Tensor*> computedOutputs(const Node& node, const std::vector<Tensor*>& outputs);
     void* allocateFolded(int64_t bytes);
 
     SessionContext& context_;

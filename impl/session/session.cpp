@@ -142,8 +142,6 @@ Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionCo
     forwardType_ = chosen.type;
     fallbackReason_ = std::move(chosen.reason);
     runtime_ = cpuRuntime_ = std::move(chosen.runtime);
-    if (interpreter_->model().usage() == ModelUsage::StaticInference)
-        fail(Status::NotSupported, "static models (usage INFERENCE_STATIC) cannot run here");
     context_.maxMemoryBytes = config.maxMemoryBytes > 0 ? config.maxMemoryBytes : defaultMemoryLimit();
     BackendConfig backendConfig = config.backend;
     backendConfig.maxMemoryBytes = context_.maxMemoryBytes;
@@ -180,6 +178,9 @@ Session::~Session() = default;
 void Session::resizeInput(size_t index, const Shape& shape) {
     shape.elements();  // refuses what does not fit
     if (wantedShapes_[index] == shape) return;
+    if (interpreter_->model().usage() == ModelUsage::StaticInference)
+        fail(Status::NotSupported, "the inputs of a static model keep their shapes: input '%s' is %s",
+             pipeline_->input(index).name.c_str(), wantedShapes_[index].text().c_str());
     wantedShapes_[index] = shape;
     needsResize_ = true;
 }

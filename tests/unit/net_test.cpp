@@ -39,10 +39,69 @@ TEST(Net, UnneededNodesMayBeUnsupported) {
     EXPECT_EQ(opened.status, MNN_OK) << opened.sentence;
 }
 
-TEST(Net, StaticModelsAreRefused) {
+// A static model says the shapes of all tensors.
+wire::NetT makeStaticNet(std::vector<int32_t> described) {
     wire::NetT net = makeReluNet();
     net.usage = wire::Usage::INFERENCE_STATIC;
-    expectNotSupported(net, "static models");
+    for (int i = 0; i < 2; ++i) {
+        auto describe = std::make_unique<wire::TensorDescribeT>();
+        describe->index = i;
+        describe->blob = std::make_unique<wire::BlobT>();
+        describe->blob->dims = described;
+        net.extraTensorDescribe.push_back(std::move(describe));
+    }
+    return net;
+}
+
+TEST(Net, StaticModelsKeepTheirShapes) {
+    const auto dims = makeReluNet().oplists[0]->main.AsInput()->dims;
+    const Opened opened(makeStaticNet(dims), nullptr);
+    ASSERT_EQ(opened.status, MNN_OK) << opened.sentence;
+    const Opened wrong(makeStaticNet({7, 11}), nullptr);
+    EXPECT_EQ(wrong.status, MNN_ERROR_COMPUTE_SIZE) << wrong.sentence;
+    EXPECT_NE(wrong.sentence.find("the static model describes it as 7x11"), std::string::npos)
+        << wrong.sentence;
+    wire::NetT silent = makeReluNet();
+    silent.usage = wire::Usage::INFERENCE_STATIC;
+    const Opened undescribed(silent, nullptr);
+    EXPECT_EQ(undescribed.status, MNN_ERROR_BAD_FORMAT) << undescribed.sentence;
+}
+
+// What no output needs stops nothing.
+TEST(Net, UnneededFormsMayBeUnsupported) {
+    wire::NetT net = makeReluNet();
+    net.tensorName.insert(net.tensorName.end(), {"t2", "t3", "t4", "t5"});
+    wire::BinaryOpT strange;
+    strange.activationType = 7;
+    net.oplists.push_back(makeOp(wire::OpType::BinaryOp, "strange", {0, 0}, {2}, std::move(strange)));
+    wire::EltwiseT product;
+    product.coeff = {2, 3};
+    net.oplists.push_back(makeOp(wire::OpType::Eltwise, "product", {0, 0}, {3}, std::move(product)));
+    wire::CastParamT text;
+    text.dstT = wire::DataType::DT_STRING;
+    net.oplists.push_back(makeOp(wire::OpType::Cast, "text", {0}, {4}, std::move(text)));
+    wire::BinaryOpT division;
+    division.opType = wire::BinaryOpOperation::REALDIV;
+    net.oplists.push_back(
+        makeOp(wire::OpType::ScatterElements, "scatter", {0, 0, 0}, {5}, std::move(division)));
+    const Opened opened(net, nullptr);
+    EXPECT_EQ(opened.status, MNN_OK) << opened.sentence;
+    const std::pair<const char*, const char*> needed[] = {
+        {"t2",
+         "operator BinaryOp of node 'strange' cannot run: the activation 7 of a binary operator is not "
+         "supported"},
+        {"t3",
+         "operator Eltwise of node 'product' cannot run: coefficients of an Eltwise that is no sum are not "
+         "supported"},
+        {"t4", "operator Cast of node 'text' cannot run: a cast to DT_STRING is not supported"},
+        {"t5",
+         "operator ScatterElements of node 'scatter' cannot run: a scatter that combines by binary code 7 is "
+         "not "
+         "supported"}};
+    for (const auto& [output, sentence] : needed) {
+        net.outputName = {output};
+        expectNotSupported(net, sentence);
+    }
 }
 
 TEST(Net, LoopsInTheirLoopFormAreRefused) {
