@@ -2,6 +2,7 @@
 import numpy as np
 
 from generator.net import array, cases
+from generator.wire_net import wire_cases
 
 
 @cases("concat__axes", seed="concat")
@@ -29,3 +30,11 @@ def _(n):
     n.outs(["int_0", "int_1"], "Split", n.xi(5, 3), np.array([2, 3], np.int64), axis=0)
     a, b = n.op("Split", x, np.array([4, 3], np.int64), axis=1, count=2)
     n.out("shuffled", "Concat", b, a, axis=1)
+
+
+@wire_cases("concat__quantized")
+def _(n):
+    """QuantizedConcat of equal scales joins bytes."""
+    a, b = (n.random.integers(0, 256, s).astype(np.uint8) for s in ((2, 3, 4), (2, 1, 4)))
+    y = n.op("QuantizedConcat", [n.feed(a, "a"), n.feed(b, "b")], "QuantizedConcat", {"axis": 1})
+    n.expect("y", y, np.concatenate([a, b], 1))

@@ -114,3 +114,25 @@ def _(n):
     x = n.x(1, 6, 3, 4)
     n.out("nearest", "Upsample", x, np.array([1, 1, 2, 3], np.float32), mode="nearest")
     n.out("linear", "Upsample", x, np.array([1, 1, 2, 2], np.float32), mode="linear", official=True)
+
+
+@wire_cases("interp__caffe_resize")
+def _(n):
+    """Resize of old files of Caffe: bilinear, source positions are the target's times in / out."""
+    values = n.floats(2, 3, 4, 5)
+    x = n.feed(values, "x")
+
+    def along(data, axis, size):
+        extent = data.shape[axis]
+        place = np.arange(size) * (extent / size)
+        low = np.minimum(place.astype(int), extent - 1)
+        high, share = np.minimum(low + 1, extent - 1), place - low
+        shape = [1] * data.ndim
+        shape[axis] = size
+        share = share.reshape(shape)
+        return np.take(data, low, axis) * (1 - share) + np.take(data, high, axis) * share
+
+    for name, (sx, sy) in {"up": (2.0, 1.5), "down": (0.6, 0.5), "mixed": (0.41, 3.0)}.items():
+        width, height = int(5 * np.float32(sx)), int(4 * np.float32(sy))
+        truth = along(along(values.astype(np.float64), 2, height), 3, width)
+        n.expect(name, n.op("Resize", [x], "Resize", {"xScale": sx, "yScale": sy}), truth.astype(np.float32))

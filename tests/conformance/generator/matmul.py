@@ -143,3 +143,29 @@ def _(n):
     case("rank3_last", (2, 3, 5), axis=2)
     case("rank4_negative", (2, 3, 2, 4), axis=-2)
     case("no_rows", (0, 3, 2))
+
+
+@wire_cases("matmul__inner_product_rows")
+def _(n):
+    """InnerProduct of old files: x W^T + b."""
+    x, w, b = n.floats(3, 37), n.floats(5, 37), n.floats(5)
+    table = {"outputCount": 5, "biasTerm": 1, "weightSize": w.size, "weight": w.reshape(-1).tolist(), "bias": b.tolist()}
+    truth = x.astype(np.float64) @ w.T.astype(np.float64)
+    feed = n.feed(x, "x")
+    n.expect("biased", n.op("InnerProduct", [feed], "InnerProduct", table), (truth + b).astype(np.float32))
+    plain = {**table, "biasTerm": 0, "bias": [0] * 5}
+    n.expect("plain", n.op("InnerProduct", [feed], "InnerProduct", plain), truth.astype(np.float32))
+
+
+@wire_cases("matmul__batch_mat_mul")
+def _(n):
+    a, b = n.floats(2, 3, 5, 7), n.floats(3, 7, 4)
+    left, right = n.feed(a, "a"), n.feed(b, "b")
+    n.expect("plain", n.op("BatchMatMul", [left, right], "BatchMatMulParam", {}),
+             (a.astype(np.float64) @ b).astype(np.float32))
+    c = n.feed(n.floats(2, 3, 4, 7), "c")
+    n.expect("adjoint", n.op("BatchMatMul", [left, c], "BatchMatMulParam", {"adjY": True}),
+             (a.astype(np.float64) @ n.inputs["c"].swapaxes(-1, -2)).astype(np.float32))
+    d = n.feed(n.floats(3, 5, 2), "d")
+    n.expect("both", n.op("BatchMatMul", [left, d], "BatchMatMulParam", {"adjX": True}),
+             (a.swapaxes(-1, -2).astype(np.float64) @ n.inputs["d"]).astype(np.float32))

@@ -133,3 +133,16 @@ def _(n):
         d = x.astype(np.float64)
         length = np.sqrt((d ** 2).sum(tuple(range(1, d.ndim)) if spatial else 1, keepdims=True) + 1e-6)
         n.expect(name, y, d * scale.astype(np.float64).reshape(-1, *[1] * (len(shape) - 2)) / length)
+
+
+@wire_cases("norm__normalize_scale")
+def _(n):
+    """Normalize of SSD: over the channels of a pixel, or over all of an image."""
+    values = n.floats(2, 5, 3, 4)
+    x = n.feed(values, "x")
+    scale = n.floats(5)
+    wide = values.astype(np.float64)
+    for name, axes, across in (("pixel", 1, 0), ("image", (1, 2, 3), 1)):
+        y = n.op("Normalize", [x], "Normalize", {"acrossSpatial": across, "eps": 1e-6, "scale": scale.tolist()})
+        truth = wide * scale.reshape(1, 5, 1, 1) / np.sqrt((wide ** 2).sum(axes, keepdims=True) + 1e-6)
+        n.expect(name, y, truth.astype(np.float32))

@@ -3,6 +3,7 @@ import numpy as np
 from onnx import TensorProto, helper
 
 from generator.net import array, cases
+from generator.wire_net import wire_cases
 
 
 @cases("reshape__forms", seed="reshape_family")
@@ -48,3 +49,22 @@ def _(n):
           mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
     n.out("positions", "Range", np.array(0, np.int64), plane, np.array(1, np.int64))
     n.out("normalised", "Div", x, n.op("Cast", plane, to=TensorProto.FLOAT))
+
+
+@wire_cases("reshape__expand_dims")
+def _(n):
+    values = n.floats(2, 3)
+    x = n.feed(values, "x")
+    for axis in (0, 1, 2, -1, -3):
+        n.expect(f"axis_{axis}", n.op("ExpandDims", [x], "ExpandDims", {"axis": axis}), np.expand_dims(values, axis))
+    n.expect("fed", n.op("ExpandDims", [x, n.const(np.int32(1))], "ExpandDims", {}), values[:, None])
+
+
+@wire_cases("reshape__quantized")
+def _(n):
+    """QuantizedReshape of TFLite: a Reshape whose extents may be in its table."""
+    u = n.random.integers(0, 256, (2, 3, 4)).astype(np.uint8)
+    x = n.feed(u, "x")
+    n.expect("table", n.op("QuantizedReshape", [x], "QuantizedReshape", {"dims": [4, -1]}), u.reshape(4, 6))
+    n.expect("fed", n.op("QuantizedReshape", [x, n.const(np.array([6, 4], np.int32))], "QuantizedReshape", {}),
+             u.reshape(6, 4))

@@ -1,5 +1,8 @@
 """BatchNormalization and InstanceNormalization."""
+import numpy as np
+
 from generator.net import cases
+from generator.wire_net import wire_cases
 
 
 @cases("scale__batch_instance_norm", seed="norm_channel")
@@ -13,3 +16,18 @@ def _(n):
     n.out("batch_rank3", "BatchNormalization", n.x(2, 9, 4), n.floats(9), n.floats(9), n.floats(9),
           n.floats(9, low=0.2, high=2), epsilon=1e-5)
     n.out("instance_rank3", "InstanceNormalization", n.x(2, 5, 11), n.floats(5), n.floats(5), epsilon=1e-5)
+
+
+@wire_cases("scale__batch_norm")
+def _(n):
+    """BatchNorm of old files: slope * (x - mean) / sqrt(var + epsilon) + bias per channel."""
+    values = n.floats(2, 5, 3, 4)
+    x = n.feed(values, "x")
+    slope, mean, bias = n.floats(5), n.floats(5), n.floats(5)
+    var = n.floats(5, low=0.3, high=2)
+    table = {"channels": 5, "slopeData": slope.tolist(), "meanData": mean.tolist(), "varData": var.tolist(),
+             "biasData": bias.tolist(), "epsilon": 1e-3}
+    shape = (1, 5, 1, 1)
+    wide = values.astype(np.float64)
+    truth = slope.reshape(shape) * (wide - mean.reshape(shape)) / np.sqrt(var.reshape(shape) + 1e-3) + bias.reshape(shape)
+    n.expect("y", n.op("BatchNorm", [x], "BatchNorm", table), truth.astype(np.float32))

@@ -2,6 +2,7 @@
 import numpy as np
 
 from generator.net import array, cases
+from generator.wire_net import wire_cases
 
 
 @cases("slice__steps", seed="slice")
@@ -26,3 +27,13 @@ def _(n):
     starts = n.input(np.array([1, 2], np.int32), "starts")
     ends = n.input(np.array([7, 5], np.int32), "ends")
     n.out("fed", "Slice", x, starts, ends, np.array([1, 2], np.int32))
+
+
+@wire_cases("slice__crop")
+def _(n):
+    """Crop of Caffe: the extents of the second input, from an offset."""
+    values = n.floats(2, 3, 6, 7)
+    x, like = n.feed(values, "x"), n.feed(np.zeros((2, 2, 3, 4), np.float32), "like")
+    n.expect("plane", n.op("Crop", [x, like], "Crop", {"axis": 2, "offset": [1, 3]}), values[:, :, 1:4, 3:])
+    n.expect("one_offset", n.op("Crop", [x, like], "Crop", {"axis": 1, "offset": [1]}), values[:, 1:, 1:4, 1:5])
+    n.expect("no_offset", n.op("Crop", [x, like], "Crop", {"axis": 2}), values[:, :, :3, :4])
