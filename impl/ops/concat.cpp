@@ -44,13 +44,14 @@ void shapeConcat(const ShapeContext& context) {
     const int axis = axisOf(context, shape.rank());
     for (int i = 1; i < context.inputCount(); ++i) {
         const Shape& other = context.in(i).shape;
-        bool fits = other.rank() == shape.rank();
-        for (int k = 0; fits && k < shape.rank(); ++k) fits = k == axis || other[k] == shape[k];
+        // An input of lower rank has extents of 1 at its end: converted losses join 1 to 1x1.
+        bool fits = other.rank() <= shape.rank();
+        for (int k = 0; fits && k < shape.rank(); ++k) fits = k == axis || other.at(k) == shape[k];
         if (!fits)
             fail(Status::ComputeSizeError,
                  "op '%s': input %d of shape %s cannot be joined to %s along axis %d", context.name(), i,
                  other.text().c_str(), context.in(0).shape.text().c_str(), axis);
-        shape[axis] = checkedAdd(shape[axis], other[axis], context.name());
+        shape[axis] = checkedAdd(shape[axis], other.at(axis), context.name());
     }
     setJoined(context, shape);
 }
@@ -75,7 +76,7 @@ void geometryJoin(const OpContext& context) {
     std::vector<Tensor*> used;
     int64_t start = 0;
     for (Tensor* input : context.inputs) {
-        const int64_t length = pack ? 1 : input->shape[axis];
+        const int64_t length = pack ? 1 : input->shape.at(axis);
         if (!input->empty()) {
             const BoxAxis axes[] = {{split.outer, length * split.inner, split.axis * split.inner},
                                     {length * split.inner, 1, 1}};

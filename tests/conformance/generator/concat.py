@@ -38,3 +38,11 @@ def _(n):
     a, b = (n.random.integers(0, 256, s).astype(np.uint8) for s in ((2, 3, 4), (2, 1, 4)))
     y = n.op("QuantizedConcat", [n.feed(a, "a"), n.feed(b, "b")], "QuantizedConcat", {"axis": 1})
     n.expect("y", y, np.concatenate([a, b], 1))
+
+
+@wire_cases("concat__lower_rank")
+def _(n):
+    """An input of lower rank has extents of 1 at its end, as in converted losses."""
+    a, b = n.feed(n.floats(2, 1, 1), "a"), n.feed(n.floats(3), "b")
+    n.expect("y", n.op("Concat", [a, b], "Axis", {"axis": 0}),
+             np.concatenate([n.inputs["a"], n.inputs["b"].reshape(3, 1, 1)]))
