@@ -1,4 +1,7 @@
 // ScatterNd, ScatterElements: from the wire table to values.
+#include <cmath>
+#include <limits>
+
 #include "mnn_c.h"
 #include "model_builder.h"
 #include "op_harness.h"
@@ -22,6 +25,33 @@ TEST(Scatter, ReplacesAndAdds) {
     EXPECT_EQ(intsOf(OpType::ScatterElements, binary(static_cast<wire::BinaryOpOperation>(-1)),
                      {intIota({2, 3}), ints(Shape{1, 2}, {1, -1}), ints(Shape{1, 2}, {9, 8}), scalar(0)}),
               (Ints{0, 1, 2, 9, 8, 5}));
+}
+
+// A NaN stays, whichever side it comes from, and what no rule exists for is refused.
+TEST(Scatter, MaximumAndMinimum) {
+    const auto binary = [](wire::BinaryOpOperation op) {
+        return [=](flatbuffers::FlatBufferBuilder& b) { return asParameter(wire::CreateBinaryOp(b, op)); };
+    };
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const Value data = floats({4}, {1, 5, nan, 2}), updates = floats({4}, {3, 4, 9, nan});
+    const std::vector<Value> inputs = {ints(Shape{4, 1}, {0, 1, 2, 3}), updates, ints({4}), data};
+    const std::vector<float> most =
+        run(OpType::ScatterNd, binary(wire::BinaryOpOperation::MAXIMUM), inputs).data;
+    EXPECT_EQ(most[0], 3);
+    EXPECT_EQ(most[1], 5);
+    EXPECT_TRUE(std::isnan(most[2]));
+    EXPECT_TRUE(std::isnan(most[3]));
+    const std::vector<float> least =
+        run(OpType::ScatterNd, binary(wire::BinaryOpOperation::MINIMUM), inputs).data;
+    EXPECT_EQ(least[0], 1);
+    EXPECT_EQ(least[1], 4);
+    try {
+        run(OpType::ScatterNd, binary(wire::BinaryOpOperation::POW), inputs);
+        FAIL() << "a scatter by powers";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.status(), Status::NotSupported);
+        EXPECT_EQ(error.message(), "a scatter that combines by binary code 6 is not supported");
+    }
 }
 
 // Without an axis input the axis is 0. The shape of the output depends on the shape of the data alone, so it is known

@@ -40,5 +40,20 @@ TEST(Search, PackedFormWithoutAnAxis) {
     EXPECT_EQ(largest({2, 3, 1, 1}, {1, 5, 3, 0, -1, -2}), Found("2x1x1x1", {1, 0}));
 }
 
+// Axis 10000 of the packed form: the largest values of a whole image.
+TEST(Search, PackedFormOfImages) {
+    const auto list = [](int top, int values) {
+        return [=](flatbuffers::FlatBufferBuilder& b) {
+            return asParameter(wire::CreateArgMax(b, values, top, 10000));
+        };
+    };
+    Value x = floats({2, 2, 1, 2}, {1, 5, 3, 0, -1, -2, 4, -3});
+    x.format = Format::NC4HW4;
+    const Value at = run(OpType::ArgMax, list(2, 1), {x});
+    EXPECT_EQ(at.shape.text(), "2x2x2x1");
+    EXPECT_EQ(at.data, (std::vector<float>{1, 2, 5, 3, 2, 0, 4, -1}));
+    EXPECT_THROW(run(OpType::ArgMax, list(5, 0), {x}), Error);
+}
+
 }  // namespace
 }  // namespace mnnc::test

@@ -25,3 +25,24 @@ def _(n):
     n.expect("repeated", raster(n, [x], (2, 3, 4), [[0, 0, 4, 1, 0, 12, 4, 1, 2, 3, 4]]), np.stack([values] * 2))
     reverse = raster(n, [x], (3, 4), [[11, 0, -4, -1, 0, 0, 4, 1, 1, 3, 4]])
     n.expect("reversed", reverse, values[::-1, ::-1])
+
+
+@wire_cases("raster__static_model")
+def _(n):
+    """A static model: its Rasters have their regions in the description of their output, and a tensor may be described by
+    other extents than the operator computes, of the same elements."""
+    values = n.floats(1, 3, 4, 5)
+    x = n.feed(values, "x")
+    n.describe(x, (1, 3, 4, 5))
+    last = n.op("Raster", [x])
+    n.describe(last, (1, 4, 5, 3), [((0, 0, 1, 20), (0, 0, 3, 1), (1, 20, 3))])
+    mean = n.op("Reduction", [last], "ReductionParam", {"operation": "MEAN", "dim": [1], "keepDims": True})
+    n.describe(mean, (5, 3))
+    both = n.op("Raster", [mean, mean])
+    n.describe(both, (2, 5, 4), [((0, 0, 3, 1), (0, 0, 4, 1), (1, 5, 3)), ((0, 0, 3, 1), (21, 0, 4, 1), (1, 5, 3))])
+    y = n.op("UnaryOp", [both], "UnaryOp", {"opType": "EXP"})
+    n.describe(y, (2, 5, 4))
+    truth = np.zeros((2, 5, 4))
+    truth[0, :, :3] = truth[1, :, 1:] = values[0].transpose(1, 2, 0).mean(0, dtype=np.float64)
+    n.expect("mean", mean, values[0].transpose(1, 2, 0).mean(0, dtype=np.float64).astype(np.float32))
+    n.expect("y", y, np.exp(truth).astype(np.float32))

@@ -31,3 +31,16 @@ def _(n):
     wide = values.astype(np.float64)
     truth = slope.reshape(shape) * (wide - mean.reshape(shape)) / np.sqrt(var.reshape(shape) + 1e-3) + bias.reshape(shape)
     n.expect("y", n.op("BatchNorm", [x], "BatchNorm", table), truth.astype(np.float32))
+
+
+@wire_cases("scale__instance_norm_of_statistics")
+def _(n):
+    """InstanceNorm with the mean and the variance of every plane as inputs, as TensorFlow's graphs give them."""
+    values = n.floats(2, 3, 4, 5)
+    slope, bias = n.floats(3), n.floats(3)
+    mean, var = n.floats(2, 3, 1, 1), n.floats(2, 3, 1, 1, low=0.3, high=2)
+    table = {"channels": 3, "slopeData": slope.tolist(), "biasData": bias.tolist(), "meanData": [0] * 3,
+             "varData": [0] * 3, "epsilon": 1e-3}
+    y = n.op("InstanceNorm", [n.feed(values, "x"), n.feed(mean, "mean"), n.feed(var, "var")], "BatchNorm", table)
+    wide = (values.astype(np.float64) - mean) / np.sqrt(var.astype(np.float64) + 1e-3)
+    n.expect("y", y, (wide * slope.reshape(1, 3, 1, 1) + bias.reshape(1, 3, 1, 1)).astype(np.float32))

@@ -50,3 +50,10 @@ def _(n):
     values = n.floats(2)
     trainable = n.op("TrainableParam", [], "Blob", {"dims": [2], "dataType": "DT_FLOAT", "float32s": values.tolist()})
     n.expect("sum_trainable", n.op("BinaryOp", [x, trainable], "BinaryOp", {"opType": "ADD"}), n.inputs["x"] + values)
+
+
+@wire_cases("source__dropout")
+def _(n):
+    """At inference Dropout is the identity."""
+    x = n.feed(n.floats(2, 3), "x")
+    n.expect("y", n.op("Dropout", [x]), n.inputs["x"])

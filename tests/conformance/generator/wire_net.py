@@ -20,6 +20,7 @@ class WireNet:
         self.tensors, self.ops, self.quants = [], [], {}
         self.inputs, self.outputs, self.expected = {}, [], {}
         self.source = "CAFFE"  # the framework that the file names
+        self.described = {}  # of a static model, by tensor
 
     def floats(self, *shape, low=-2.0, high=2.0):
         return self.random.uniform(low, high, shape).astype(np.float32)
@@ -73,10 +74,20 @@ class WireNet:
         self.outputs.append(name)
         self.expected[name] = np.asarray(value)
 
+    def describe(self, tensor, shape, regions=(), data_format="NCHW"):
+        """Makes the net a static one, in which every tensor has a shape. regions: source, destination (an offset and 3
+        strides each) and 3 sizes, for each input of the Raster that makes the tensor."""
+        self.described[tensor] = {
+            "blob": {"dims": list(shape), "dataType": "DT_FLOAT", "dataFormat": data_format},
+            "regions": [{"src": {"offset": s[0], "stride": list(s[1:])}, "dst": {"offset": d[0], "stride": list(d[1:])},
+                         "size": list(size)} for s, d, size in regions]}
+
     def document(self):
-        return {"oplists": self.ops, "tensorName": self.tensors, "outputName": self.outputs, "sourceType": self.source,
+        return {**({"usage": "INFERENCE_STATIC"} if self.described else {}),
+                "oplists": self.ops, "tensorName": self.tensors, "outputName": self.outputs, "sourceType": self.source,
                 "bizCode": "test", "mnn_uuid": self.name,
-                "extraTensorDescribe": [{"index": i, "quantInfo": q} for i, q in self.quants.items()]}
+                "extraTensorDescribe": [{"index": i, "quantInfo": q} for i, q in self.quants.items()] +
+                                       [{"index": i, **d} for i, d in self.described.items()]}
 
 
 def wire_cases(name, tolerance=1e-5, seed=None):
