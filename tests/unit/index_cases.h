@@ -217,8 +217,8 @@ inline std::vector<IndexCase> indexCases() {
                  result.push_back(data[(i / 8 * 5 + static_cast<size_t>(indices[i])) * 8 + i % 4]);
              return result;
          }});
-    // Codes as in the schema: replace, add, subtract, multiply; maximum, which writes nothing.
-    for (const int reduction : {-1, 0, 1, 2, 9}) {
+    // Codes as in the schema: replace, add, subtract, multiply, minimum, maximum.
+    for (const int reduction : {-1, 0, 1, 2, 8, 9}) {
         const auto combine = [reduction](float& to, float value) {
             if (reduction < 0)
                 to = value;
@@ -228,6 +228,8 @@ inline std::vector<IndexCase> indexCases() {
                 to -= value;
             else if (reduction == 2)
                 to *= value;
+            else
+                to = reduction == 8 ? std::min(to, value) : std::max(to, value);
             to = std::max(to, 0.0f);  // the net's last operator, which no later update changes here
         };
         const auto table = [reduction] {
