@@ -22,6 +22,8 @@ OpFamily spaceOps();       // DepthToSpace, SpaceToDepth, SpaceToBatchND, BatchT
 OpFamily nonMaxSuppressionOps();  // NonMaxSuppressionV2
 OpFamily detectionOps();          // DetectionPostProcess, PriorBox, Proposal
 OpFamily detectionOutputOps();    // DetectionOutput
+OpFamily tensorArrayOps();        // TensorArray, TensorArraySize, -Read, -Write, -Insert, -Erase
+OpFamily tensorPieceOps();        // TensorArrayGather, -Scatter, -Split, -Concat
 OpFamily controlOps();            // If, While
 OpFamily rasterOps();             // Raster, ConvertTensor
 OpFamily convolutionOps();  // Convolution, ConvolutionDepthwise, Deconvolution*, ConvInt8, DepthwiseConvInt8

@@ -89,6 +89,7 @@ void copyShapes(const ShapeContext& context) {
         context.outputs[i]->shape = context.inputs[i]->shape;
         context.outputs[i]->type = context.inputs[i]->type;
         context.outputs[i]->format = context.inputs[i]->format;
+        context.outputs[i]->list = context.inputs[i]->list;
     }
 }
 

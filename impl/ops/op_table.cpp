@@ -15,7 +15,7 @@ const OpDef* findOpDef(OpType type) noexcept {
         convolutionOps, convolution3dOps, columnOps, dilation2dOps, channelProductOps, determinantOps, segmentOps,
         poolingOps, interpOps, unaryOps, activationOps, binaryOps, reductionOps, scaleOps, normOps, softmaxOps,
         matmulOps, quantizedOps, gridSampleOps, regionOps, attentionOps, groupNormOps, splitGeluOps, detectionOps,
-        detectionOutputOps, dequantizeOps, uint8Ops,
+        detectionOutputOps, dequantizeOps, uint8Ops, tensorArrayOps, tensorPieceOps,
         // clang-format on
     };
     for (const FamilyFunction family : kFamilies)

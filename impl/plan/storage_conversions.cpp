@@ -30,6 +30,7 @@ Tensor* StorageConversions::describe(const Tensor& of, Storage storage) {
     result->pack = storage.pack;
     result->onDevice = storage.onDevice;
     result->quant = of.quant;
+    result->list = of.list;
     return result;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "session/while_node.h"
+#include "tensor/tensor_list.h"
 
 namespace mnnc {
 
@@ -52,7 +53,8 @@ CountedLoop::CountedLoop(SessionContext& context, const std::string& name, const
 bool CountedLoop::fits() {
     for (size_t i = 0; i < carried_; ++i) {
         const Tensor &planned = body_->pipeline().input(i + 2), &now = values_[i].tensor;
-        if (!(planned.shape == now.shape) || planned.type != now.type || planned.format != now.format)
+        if (!(planned.shape == now.shape) || planned.type != now.type || planned.format != now.format ||
+            !sameList(planned.list, now.list))
             return false;
     }
     return true;
@@ -100,6 +102,8 @@ int64_t CountedLoop::knownTrips() const {
 void CountedLoop::appendScans(const Pipeline& body, int64_t iteration, int64_t limit) {
     for (size_t i = carried_; i < outputs_.size(); ++i) {
         const Tensor& part = body.output(i + 1);
+        if (part.list)
+            fail(Status::NotSupported, "op '%s' (While): scan output %zu is a sequence", name_.c_str(), i);
         Tensor& stack = *outputs_[i];
         Shape shape = part.shape;
         shape.insert(0, 0);

@@ -66,6 +66,7 @@ void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, st
         output->pack = 1;
         output->aliasOf = nullptr;
         output->aliasOffset = 0;
+        output->list = nullptr;
         output->hasConstantValue = false;
         output->onDevice = false;
         output->block = nullptr;

@@ -3,8 +3,10 @@
 
 #include <cstring>
 
+#include "ops/control.h"
 #include "ops/source.h"
 #include "session/control_node.h"
+#include "tensor/tensor_list.h"
 
 namespace mnnc {
 
@@ -42,7 +44,7 @@ Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& o
     std::vector<std::vector<Stage::Item>> items(static_cast<size_t>(schedule_.stages));
     for (const ScheduledOp& op : schedule_.ops) {
         Stage::Item item{&op, nullptr};
-        if (op.node->type == OpType::If || op.node->type == OpType::While) {
+        if (runsSubgraphs(*op.node)) {
             controls_.push_back(makeControlNode(context, *op.node, tensors_));
             item.control = controls_.back().get();
         }
@@ -79,10 +81,13 @@ void Pipeline::loadConstants(const NetGraph& net) {
     }
 }
 
-void Pipeline::describeInput(size_t index, const Shape& shape, DataType type, Format format) {
+void Pipeline::describeInput(size_t index, const Shape& shape, DataType type, Format format,
+                             const std::shared_ptr<const TensorList>& list) {
     Tensor& tensor = input(index);
-    if (tensor.shape == shape && tensor.type == type && tensor.format == format && stages_[0]->planned())
+    if (tensor.shape == shape && tensor.type == type && tensor.format == format &&
+        sameList(tensor.list, list) && stages_[0]->planned())
         return;
+    tensor.list = list;
     tensor.shape = shape;
     tensor.type = type;
     tensor.format = format;

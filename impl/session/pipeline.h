@@ -30,7 +30,8 @@ class Pipeline {
     int inputId(size_t index) const noexcept { return inputIds_[index]; }
 
     // Sets what an input is; a difference marks the pipeline for planning.
-    void describeInput(size_t index, const Shape& shape, DataType type, Format format);
+    void describeInput(size_t index, const Shape& shape, DataType type, Format format,
+                       const std::shared_ptr<const TensorList>& list = nullptr);
     // Plans the first stage when it is marked (input memory included). Later stages are planned by run(). When it fails,
     // the inputs and the plan are as they were before they were described anew, wherever Stage::plan() allows.
     void prepare();

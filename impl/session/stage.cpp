@@ -13,6 +13,7 @@
 #include "session/run_observer.h"
 #include "session/value.h"
 #include "tensor/host_copy.h"
+#include "tensor/tensor_list.h"
 
 namespace mnnc {
 
@@ -91,7 +92,7 @@ bool Stage::upToDate() {
     for (PlanGuard& guard : guards_) {
         const Tensor& tensor = tensors_[static_cast<size_t>(guard.input.tensor)];
         if (!(tensor.shape == guard.shape) || tensor.type != guard.type || tensor.format != guard.format ||
-            tensor.data != guard.data)
+            !sameList(tensor.list, guard.list) || tensor.data != guard.data)
             return false;
         if (!guard.input.content || tensor.empty()) continue;
         const void* now = tensor.data;
@@ -114,9 +115,11 @@ bool Stage::upToDate() {
 bool Stage::sameShapes(const DynamicSlice& moving) {
     const Node& node = *moving.item->op->node;
     const ScopedKnownContents shown(*this, *moving.item);
-    const Shape before = moving.outputs[0]->shape;
+    const Tensor& output = *moving.outputs[0];
+    const Shape before = output.shape;
+    const std::shared_ptr<const TensorList> listBefore = output.list;
     node.def->shape({node, moving.inputs, moving.outputs});
-    return moving.outputs[0]->shape == before;
+    return output.shape == before && sameList(output.list, listBefore);
 }
 
 void Stage::captureGuards() {
@@ -125,6 +128,7 @@ void Stage::captureGuards() {
         guard.shape = tensor.shape;
         guard.type = tensor.type;
         guard.format = tensor.format;
+        guard.list = tensor.list;
         guard.data = tensor.data;
         if (!guard.input.content) continue;
         guard.bytes = hostBytes(tensor, rowMajor(tensor));
@@ -235,6 +239,7 @@ void Stage::makePlan(Previous& previous) {
     const auto temporary = [&](const Tensor& like) {
         Tensor* made = encoder.temporary(like.shape, like.type, like.format);
         made->name = like.name;
+        made->list = like.list;
         return made;
     };
     std::vector<PassText> texts;

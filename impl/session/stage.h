@@ -62,6 +62,7 @@ class Stage {
         Shape shape;
         DataType type = DataType::Float32;
         Format format = Format::NCHW;
+        std::shared_ptr<const TensorList> list;
         const void* data = nullptr;  // views of it are part of the plan
         int64_t bytes = 0;           // of the content
         BudgetedBuffer content, fresh;

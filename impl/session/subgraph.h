@@ -26,7 +26,7 @@ class Subgraph {
     // Inputs in two steps, because a plan is needed before there is memory: describe all, prepare(), then
     // fill.
     void describe(size_t input, const Tensor& like) {
-        pipeline_->describeInput(input, like.shape, like.type, like.format);
+        pipeline_->describeInput(input, like.shape, like.type, like.format, like.list);
     }
     void fill(size_t input, const Tensor& from) {
         Tensor& tensor = pipeline_->input(input);

@@ -6,6 +6,7 @@
 // must never influence a result.
 #pragma once
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -16,6 +17,8 @@
 namespace mnnc {
 
 class StoredContent;
+
+class TensorList;
 
 class DeviceBlock;  // memory of a backend, see backend/device_backend.h
 
@@ -55,6 +58,9 @@ struct Tensor {
     int64_t aliasOffset = 0;
     // Of an int8 tensor what its values mean; of a float tensor what the model gives for keeping it in int8.
     TensorQuant quant;
+    // The shapes of the elements where this is a sequence, which lie here one after another (tensor/tensor_list.h);
+    // null for every other tensor.
+    std::shared_ptr<const TensorList> list;
 
     int64_t elements() const { return shape.elements(); }
     bool empty() const noexcept { return shape.empty(); }

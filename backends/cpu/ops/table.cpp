@@ -13,7 +13,7 @@ const CpuOp* findCpuOp(OpType type) noexcept {
         searchCpu, scanCpu, nonMaxSuppressionCpu, convolutionCpu, convolution3dCpu, columnsCpu, dilation2dCpu,
         channelProductsCpu, determinantCpu, segmentCpu, poolingCpu, interpCpu, unaryCpu, activationCpu, binaryCpu,
         reductionCpu, scaleCpu, normCpu, softmaxCpu, matmulCpu, quantizedCpu, int8ConvolutionCpu, gridSampleCpu,
-        regionCpu, attentionCpu, groupNormCpu, detectionCpu, dequantizeCpu, uint8Cpu,
+        regionCpu, attentionCpu, groupNormCpu, detectionCpu, dequantizeCpu, uint8Cpu, tensorArrayCpu,
         // clang-format on
     };
     for (const FamilyFunction family : kFamilies)

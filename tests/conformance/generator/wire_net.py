@@ -21,6 +21,7 @@ class WireNet:
         self.inputs, self.outputs, self.expected = {}, [], {}
         self.source = "CAFFE"  # the framework that the file names
         self.described = {}  # of a static model, by tensor
+        self.subgraphs = []
 
     def floats(self, *shape, low=-2.0, high=2.0):
         return self.random.uniform(low, high, shape).astype(np.float32)
@@ -82,10 +83,16 @@ class WireNet:
             "regions": [{"src": {"offset": s[0], "stride": list(s[1:])}, "dst": {"offset": d[0], "stride": list(d[1:])},
                          "size": list(size)} for s, d, size in regions]}
 
+    def subgraph(self, body, inputs, outputs):
+        """A net that If or While of this one runs, with these of its tensors as formal inputs and outputs."""
+        self.subgraphs.append({"name": body.name, "tensors": body.tensors, "nodes": body.ops, "inputs": list(inputs),
+                               "outputs": list(outputs)})
+
     def document(self):
         return {**({"usage": "INFERENCE_STATIC"} if self.described else {}),
                 "oplists": self.ops, "tensorName": self.tensors, "outputName": self.outputs, "sourceType": self.source,
                 "bizCode": "test", "mnn_uuid": self.name,
+                 **({"subgraphs": self.subgraphs} if self.subgraphs else {}),
                 "extraTensorDescribe": [{"index": i, "quantInfo": q} for i, q in self.quants.items()] +
                                        [{"index": i, **d} for i, d in self.described.items()]}
 
