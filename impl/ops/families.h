@@ -50,6 +50,7 @@ OpFamily groupNormOps();    // GroupNorm
 OpFamily splitGeluOps();    // SplitGeLU
 OpFamily dequantizeOps();   // Dequantize, DynamicQuant
 OpFamily uint8Ops();        // TfQuantizedConv2D, QuantizedDepthwiseConv2D, QuantizedAdd and the like
+OpFamily recurrentOps();    // RNN, LSTM, RNNSequenceGRU, LSTMBlockCell
 OpFamily quantizedOps();    // FloatToInt8, Int8ToFloat
 
 }  // namespace mnnc

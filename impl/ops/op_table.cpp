@@ -16,6 +16,9 @@ const OpDef* findOpDef(OpType type) noexcept {
         poolingOps, interpOps, unaryOps, activationOps, binaryOps, reductionOps, scaleOps, normOps, softmaxOps,
         matmulOps, quantizedOps, gridSampleOps, regionOps, attentionOps, groupNormOps, splitGeluOps, detectionOps,
         detectionOutputOps, dequantizeOps, uint8Ops, tensorArrayOps, tensorPieceOps,
+        gatherOps, scatterOps, selectOps, searchOps, scanOps, spaceOps, nonMaxSuppressionOps, tensorArrayOps, tensorPieceOps, controlOps, rasterOps,
+        convolutionOps, poolingOps, interpOps, unaryOps, activationOps, binaryOps, reductionOps, scaleOps,
+        normOps, softmaxOps, matmulOps, recurrentOps, quantizedOps,
         // clang-format on
     };
     for (const FamilyFunction family : kFamilies)

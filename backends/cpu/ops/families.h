@@ -41,6 +41,8 @@ CpuFamily attentionCpu();
 CpuFamily groupNormCpu();
 CpuFamily dequantizeCpu();       // Dequantize, DynamicQuant
 CpuFamily uint8Cpu();            // TfQuantizedConv2D, QuantizedAdd and the like
+CpuFamily recurrentCpu();        // RNN, LSTM, RNNSequenceGRU
+CpuFamily lstmBlockCpu();        // LSTMBlockCell
 CpuFamily tensorArrayCpu();      // TensorArrayRead and -Write at an index that only a run knows
 CpuFamily quantizedCpu();        // FloatToInt8, Int8ToFloat
 CpuFamily int8ConvolutionCpu();  // ConvInt8, DepthwiseConvInt8

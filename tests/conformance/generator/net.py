@@ -13,9 +13,9 @@ CASES = []
 class Net:
     """A graph under construction. op() and out() take tensor names or numpy arrays (stored as initializers)."""
 
-    def __init__(self, name, opset=17, tolerance=1e-5, seed=None):
-        """seed: a text in place of the name; cases that were renamed keep their numbers with it."""
-        self.name, self.opset, self.tolerance = name, opset, tolerance
+    def __init__(self, name, opset=17, tolerance=1e-5, seed=None, flags=()):
+        """seed: a text in place of the name; cases that were renamed keep their numbers with it. flags: of the converter."""
+        self.name, self.opset, self.tolerance, self.flags = name, opset, tolerance, list(flags)
         self.random = np.random.default_rng(zlib.crc32((seed or name).encode()))
         self.nodes, self.initializers, self.inputs, self.outputs = [], [], [], []
         self.data, self.graph_shapes, self.as_official = {}, {}, set()
@@ -89,9 +89,9 @@ class Net:
         return model
 
 
-def cases(name, opset=17, tolerance=1e-5, seed=None):
+def cases(name, opset=17, tolerance=1e-5, seed=None, flags=()):
     def register(function):
-        CASES.append((name, lambda: _built(Net(name, opset, tolerance, seed), function)))
+        CASES.append((name, lambda: _built(Net(name, opset, tolerance, seed, flags), function)))
         return function
     return register
 

@@ -12,7 +12,7 @@ import MNN, _tools
 import MNN.nn, MNN.expr
 if job["step"] == "convert":
     _tools.mnnconvert(["mnnconvert", "-f", "ONNX", "--modelFile", job["onnx"], "--MNNModel", job["mnn"], "--bizCode",
-                       "test"])
+                       "test", *job["flags"]])
 else:
     net = MNN.nn.load_module_from_file(job["mnn"], job["inputs"], job["outputs"])
     feed = []

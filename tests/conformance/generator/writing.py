@@ -23,7 +23,7 @@ def write_case(net, root, report):
     with tempfile.TemporaryDirectory() as scratch:
         path, target = os.path.join(scratch, "net.onnx"), os.path.join(folder, "model.mnn")
         onnx.save(model, path)
-        code, text = worker(scratch, step="convert", onnx=path, mnn=target)
+        code, text = worker(scratch, step="convert", onnx=path, mnn=target, flags=net.flags)
         if code or not os.path.exists(target):
             print(f"NOT CONVERTED {net.name}: {text}")
             shutil.rmtree(folder)

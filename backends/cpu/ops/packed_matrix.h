@@ -1,0 +1,88 @@
+// The right operand of products that a command multiplies with more than once in a run: packed once per session where the
+// model has it as a constant, else once per run.
+#pragma once
+#include <string>
+
+#include "backends/cpu/kernels/gemm.h"
+#include "backends/cpu/ops/command_execution.h"
+
+namespace mnnc::cpu {
+
+// A part of an input: K x N values, N x K where transposed.
+struct MatrixPart {
+    size_t input = 0;
+    int64_t offset = 0;
+    int N = 0, K = 0;
+    size_t ld = 0;
+    bool transposed = false;
+};
+
+// Places in an execution's scratch memory, each on a cache line of its own.
+class ScratchLayout {
+  public:
+    int64_t floats(int64_t count) { return bytes(checkedMul(count, 4, "scratch")); }
+    int64_t bytes(int64_t count) {
+        const int64_t at = size_;
+        size_ = checkedAdd(size_, checkedAdd(count, 63, "scratch") / 64 * 64, "scratch");
+        return at;
+    }
+    int64_t size() const noexcept { return size_; }
+
+  private:
+    int64_t size_ = 0;
+};
+
+class PackedMatrix {
+  public:
+    void plan(const CpuBackend& backend, const Command& command, const MatrixPart& part,
+              ScratchLayout& scratch) {
+        part_ = part;
+        constant_ = nullptr;
+        const auto size =
+            static_cast<int64_t>(gemmPackedBytes(backend.kernels(), GemmType::Float, part.N, part.K));
+        const Tensor& tensor = *command.inputs[part.input];
+        if (tensor.usage == Usage::Constant && tensor.data && command.params) {
+            const std::string variant =
+                format("recurrent.%s.%zu.%lld.%dx%d", backend.kernels().isa, part.input,
+                       static_cast<long long>(part.offset), part.K, part.N);
+            constant_ = backend.weights(command.params, variant, roundUp(size, 64), [&](void* buffer) {
+                packInto(backend, tensor.as<const float>(), buffer);
+            });
+        } else {
+            place_ = scratch.bytes(size);
+        }
+    }
+    // At the beginning of a run.
+    void pack(const CpuBackend& backend, const Command& command, void* scratch) const {
+        if (!constant_) packInto(backend, command.inputs[part_.input]->as<const float>(), at(scratch));
+    }
+    // C = A B + bias + residual, where the latter two are not null; the residual lies like C and may be C.
+    void multiply(const CpuBackend& backend, const float* a, int rows, float* c, size_t ldc,
+                  const float* bias, const float* residual, void* scratch, ThreadPool& pool) const {
+        GemmArgs args;
+        args.M = rows;
+        args.N = part_.N;
+        args.K = part_.K;
+        args.a = a;
+        args.lda = static_cast<size_t>(part_.K);
+        args.packedB = constant_ ? constant_.get() : at(scratch);
+        args.c = c;
+        args.ldc = ldc;
+        args.post.bias = bias;
+        args.post.residual = residual;
+        gemm(backend.kernels(), args, pool);  // float operands as they lie: no scratch
+    }
+
+  private:
+    void packInto(const CpuBackend& backend, const float* values, void* packed) const {
+        gemmPackB(backend.kernels(), GemmType::Float, part_.N, part_.K, values + part_.offset, part_.ld,
+                  part_.transposed, packed, backend.pool());
+    }
+    void* at(void* scratch) const { return static_cast<char*>(scratch) + place_; }
+
+    MatrixPart part_;
+    int64_t place_ = 0;
+    PackedWeights constant_;
+};
+
+}  // namespace mnnc::cpu

@@ -1,0 +1,264 @@
+// RNN, LSTM and RNNSequenceGRU. The products of the inputs are made for many steps at once, those of the states step by step on
+// top of them; then the gates.
+#include "ops/recurrent.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+
+#include "backends/cpu/kernels/recurrent.h"
+#include "backends/cpu/ops/families.h"
+#include "backends/cpu/ops/packed_matrix.h"
+#include "backends/cpu/ops/recurrent_rows.h"
+#include "base/error.h"
+
+namespace mnnc::cpu {
+
+namespace {
+
+constexpr int64_t kRows = 384;      // of the inputs' products that are made at once
+constexpr double kSplitStep = 4e6;  // multiply-adds of a step that several threads share
+constexpr size_t kGruInputs = 5;    // of one direction: gates, their bias, candidate, its bias, own bias
+
+enum class Cell { Rnn, Lstm, Gru };
+
+Cell cellOf(OpType type) {
+    return type == OpType::RNN ? Cell::Rnn : type == OpType::LSTM ? Cell::Lstm : Cell::Gru;
+}
+
+class Recurrent final : public CommandExecution {
+  public:
+    Recurrent(const CpuBackend& backend, const Command& command)
+        : CommandExecution(command),
+          backend_(backend),
+          kernels_(recurrentKernels(backend.kernels().id)),
+          cell_(cellOf(command.type)) {}
+
+    void onResize() override {
+        const auto& p = params<RecurrentParams>();
+        steps_ = in(0).shape[0];
+        batch_ = checked(in(0).shape[1]);
+        inputs_ = checked(in(0).shape[2]);
+        hidden_ = checked(p.hidden);
+        directions_ = cell_ == Cell::Gru ? (p.bidirectional ? 2 : 1) : static_cast<int>(in(1).shape[0]);
+        resetAfter_ = p.linearBeforeReset;
+        const bool keepsAll = cell_ != Cell::Gru || p.keepAllOutputs;
+        all_ = keepsAll ? 0 : -1;
+        last_ = keepsAll ? (command().outputs.size() > 1 ? 1 : -1) : 0;
+        columns_ = checked(int64_t{hidden_} * (cell_ == Cell::Rnn ? 1 : cell_ == Cell::Lstm ? 4 : 3));
+        chunk_ = std::max<int64_t>(1, std::min(steps_, ceilDiv(kRows, std::max<int64_t>(batch_, 1))));
+
+        ScratchLayout layout;
+        const int64_t state = checkedMul(batch_, hidden_, command().name.c_str());
+        checked(checkedMul(chunk_, batch_, command().name.c_str()));
+        for (int d = 0; d < directions_; ++d) {
+            Direction& own = dirs_[d];
+            own.sums = layout.floats(checkedMul(chunk_ * batch_, columns_, command().name.c_str()));
+            for (int64_t& place : own.state) place = layout.floats(state);
+            own.extra =
+                layout.floats(state);  // LSTM: cell states where no output has them; GRU: what reset makes
+            own.bias = layout.floats(columns_);
+            planProducts(d, layout);
+        }
+        requestScratch(layout.size());
+    }
+
+    void onExecute() override {
+        for (int d = 0; d < directions_; ++d) begin(d);
+        ThreadPool& pool = backend_.pool();
+        // Two directions that are too small to be shared are one task each.
+        const double work = 1.0 * batch_ * columns_ * hidden_;
+        const bool apart =
+            directions_ == 2 && pool.threads() > 1 && (pool.threads() == 2 || work < kSplitStep);
+        for (int64_t done = 0; done < steps_; done += chunk_) {
+            const int64_t count = std::min(chunk_, steps_ - done);
+            for (int d = 0; d < directions_; ++d) multiplyInputs(d, done, count, pool);
+            if (apart) {
+                parallelFor(pool, directions_, [&](int d) {
+                    InlinePool alone;
+                    for (int64_t k = 0; k < count; ++k) step(d, done + k, k, count, alone);
+                });
+            } else {
+                for (int d = 0; d < directions_; ++d)
+                    for (int64_t k = 0; k < count; ++k) step(d, done + k, k, count, pool);
+            }
+        }
+        const size_t bytes = stateSize() * sizeof(float);
+        for (int d = 0; d < directions_ && last_ >= 0 && bytes > 0; ++d)
+            std::memcpy(outData<float>(static_cast<size_t>(last_)) + static_cast<size_t>(d) * stateSize(),
+                        dirs_[d].last, bytes);
+    }
+
+  private:
+    struct Direction {
+        // Places in scratch.
+        int64_t sums = 0, state[2] = {}, extra = 0, bias = 0;
+        PackedMatrix input, own;                    // GRU: of both gates
+        PackedMatrix candidateInput, candidateOwn;  // GRU
+        const float* last = nullptr;                // the newest state
+        float* cell = nullptr;                      // LSTM
+    };
+
+    int checked(int64_t value) const {
+        if (value > INT_MAX / 2)
+            fail(Status::Overflow, "op '%s': an extent of %lld", command().name.c_str(),
+                 static_cast<long long>(value));
+        return static_cast<int>(value);
+    }
+    size_t stateSize() const { return static_cast<size_t>(batch_) * static_cast<size_t>(hidden_); }
+    float* at(int64_t place) const { return reinterpret_cast<float*>(static_cast<char*>(scratch()) + place); }
+    size_t gruInput(int d, size_t k) const { return 1 + kGruInputs * static_cast<size_t>(d) + k; }
+
+    void planProducts(int d, ScratchLayout& layout) {
+        Direction& own = dirs_[d];
+        const auto plan = [&](PackedMatrix& matrix, size_t input, int64_t offset, int N, int K,
+                              bool transposed) {
+            matrix.plan(backend_, command(),
+                        {input, offset, N, K, static_cast<size_t>(transposed ? K : N), transposed}, layout);
+        };
+        if (cell_ == Cell::Gru) {
+            const int both = 2 * hidden_;
+            plan(own.input, gruInput(d, 0), 0, both, inputs_, false);
+            plan(own.own, gruInput(d, 0), int64_t{inputs_} * both, both, hidden_, false);
+            plan(own.candidateInput, gruInput(d, 2), 0, hidden_, inputs_, false);
+            plan(own.candidateOwn, gruInput(d, 2), int64_t{inputs_} * hidden_, hidden_, hidden_, false);
+        } else {
+            plan(own.input, 1, int64_t{d} * columns_ * inputs_, columns_, inputs_, true);
+            plan(own.own, 2, int64_t{d} * columns_ * hidden_, columns_, hidden_, true);
+        }
+    }
+
+    // Weights and biases of this run, and the first state.
+    void begin(int d) {
+        Direction& own = dirs_[d];
+        const bool gru = cell_ == Cell::Gru;
+        own.input.pack(backend_, command(), scratch());
+        own.own.pack(backend_, command(), scratch());
+        if (gru) {
+            own.candidateInput.pack(backend_, command(), scratch());
+            own.candidateOwn.pack(backend_, command(), scratch());
+            float* bias = at(own.bias);
+            const float *gates = inData<float>(gruInput(d, 1)), *candidate = inData<float>(gruInput(d, 3)),
+                        *recurrent = inData<float>(gruInput(d, 4));
+            for (int i = 0; i < 2 * hidden_; ++i) bias[i] = gates[i] + recurrent[i];
+            for (int i = 0; i < hidden_; ++i)
+                bias[2 * hidden_ + i] = candidate[i] + (resetAfter_ ? 0.0f : recurrent[2 * hidden_ + i]);
+        }
+        const size_t firstState = gru ? gruInput(directions_, 0) : 4;
+        const size_t skipped = static_cast<size_t>(d) * stateSize();
+        setState(at(own.state[0]), firstState, skipped);
+        own.last = at(own.state[0]);
+        if (cell_ == Cell::Lstm) {
+            own.cell = command().outputs.size() > 2 ? outData<float>(2) + skipped : at(own.extra);
+            setState(own.cell, firstState + 1, skipped);
+        }
+    }
+    void setState(float* state, size_t input, size_t skipped) const {
+        if (stateSize() == 0) return;
+        if (command().inputs.size() > input)
+            std::memcpy(state, inData<float>(input) + skipped, stateSize() * sizeof(float));
+        else
+            std::memset(state, 0, stateSize() * sizeof(float));
+    }
+
+    // The steps [done, done + count) of a direction; the second one goes back in time.
+    void multiplyInputs(int d, int64_t done, int64_t count, ThreadPool& pool) const {
+        const Direction& own = dirs_[d];
+        const int64_t first = d == 0 ? done : steps_ - done - count;
+        const float* x = inData<float>(0) + first * batch_ * inputs_;
+        const int rows = static_cast<int>(count) * batch_;
+        const auto ld = static_cast<size_t>(columns_);
+        float* sums = at(own.sums);
+        if (cell_ == Cell::Gru) {
+            const float* bias = at(own.bias);
+            own.input.multiply(backend_, x, rows, sums, ld, bias, nullptr, scratch(), pool);
+            own.candidateInput.multiply(backend_, x, rows, sums + 2 * hidden_, ld, bias + 2 * hidden_,
+                                        nullptr, scratch(), pool);
+        } else {
+            const float* bias = inData<float>(3) + int64_t{d} * columns_;
+            own.input.multiply(backend_, x, rows, sums, ld, bias, nullptr, scratch(), pool);
+        }
+    }
+
+    // Step `done`, number k of the `count` whose sums are in memory.
+    void step(int d, int64_t done, int64_t k, int64_t count, ThreadPool& pool) {
+        Direction& own = dirs_[d];
+        const int64_t time = d == 0 ? done : steps_ - 1 - done;
+        float* sums = at(own.sums) + (d == 0 ? k : count - 1 - k) * batch_ * columns_;
+        const float* before = own.last;
+        float* now = all_ == 0 ? outData<float>(0) + static_cast<size_t>(time * directions_ + d) * stateSize()
+                               : at(own.state[(done + 1) & 1]);
+        const auto ld = static_cast<size_t>(columns_);
+        own.own.multiply(backend_, before, batch_, sums, ld, nullptr, sums, scratch(), pool);
+        if (cell_ == Cell::Gru)
+            stepGru(d, sums, before, now, pool);
+        else
+            stepGates(own, sums, now, pool);
+        own.last = now;
+    }
+
+    void stepGates(const Direction& own, const float* sums, float* now, ThreadPool& pool) const {
+        forStateRows(pool, batch_, hidden_, [&](int b, int from, size_t n) {
+            const float* row = sums + int64_t{b} * columns_ + from;
+            const int64_t place = int64_t{b} * hidden_ + from;
+            if (cell_ == Cell::Rnn) return kernels_.rnn(row, now + place, n);
+            const LstmSums gates{row, row + hidden_, row + 2 * hidden_, row + 3 * hidden_};
+            kernels_.lstm(gates, own.cell + place, own.cell + place, now + place, n);
+        });
+    }
+
+    void stepGru(int d, float* sums, const float* before, float* now, ThreadPool& pool) const {
+        const Direction& own = dirs_[d];
+        float* extra = at(own.extra);
+        if (resetAfter_) {
+            const float* bias = inData<float>(gruInput(d, 4)) + 2 * hidden_;
+            own.candidateOwn.multiply(backend_, before, batch_, extra, static_cast<size_t>(hidden_), bias,
+                                      nullptr, scratch(), pool);
+        } else {
+            forStateRows(pool, batch_, hidden_, [&](int b, int from, size_t n) {
+                const int64_t place = int64_t{b} * hidden_ + from;
+                kernels_.gruReset(sums + int64_t{b} * columns_ + hidden_ + from, before + place,
+                                  extra + place, n);
+            });
+            float* candidate = sums + 2 * hidden_;
+            own.candidateOwn.multiply(backend_, extra, batch_, candidate, static_cast<size_t>(columns_),
+                                      nullptr, candidate, scratch(), pool);
+        }
+        forStateRows(pool, batch_, hidden_, [&](int b, int from, size_t n) {
+            const float* row = sums + int64_t{b} * columns_ + from;
+            const int64_t place = int64_t{b} * hidden_ + from;
+            const float *reset = row + hidden_, *candidate = row + 2 * hidden_;
+            if (resetAfter_)
+                kernels_.gruResetAfter(row, reset, candidate, extra + place, before + place, now + place, n);
+            else
+                kernels_.gru(row, candidate, before + place, now + place, n);
+        });
+    }
+
+    const CpuBackend& backend_;
+    const RecurrentKernels& kernels_;
+    const Cell cell_;
+    int64_t steps_ = 0, chunk_ = 1;  // chunk_: steps whose inputs are multiplied at once
+    int batch_ = 0, inputs_ = 0, hidden_ = 0, columns_ = 0, directions_ = 1;
+    int all_ = 0, last_ = -1;  // outputs with all states and with the last ones, or -1
+    bool resetAfter_ = false;
+    Direction dirs_[2];
+};
+
+std::unique_ptr<Execution> createRecurrent(CpuBackend& backend, const Command& command, std::string&) {
+    return std::make_unique<Recurrent>(backend, command);
+}
+
+constexpr CpuOp kRecurrentCpu[] = {
+    {OpType::RNN, nullptr, createRecurrent},
+    {OpType::LSTM, nullptr, createRecurrent},
+    {OpType::RNNSequenceGRU, nullptr, createRecurrent},
+};
+
+}  // namespace
+
+CpuFamily recurrentCpu() {
+    return kRecurrentCpu;
+}
+
+}  // namespace mnnc::cpu

@@ -1,0 +1,27 @@
+// Cutting the gates of one step of a recurrent layer into tasks.
+#pragma once
+#include <algorithm>
+
+#include "backend/thread_pool.h"
+#include "backends/cpu/kernels/chunks.h"
+
+namespace mnnc::cpu {
+
+// body(row, first state, states) over [rows][hidden] states, on several threads where there are many.
+template <typename Body>
+void forStateRows(ThreadPool& pool, int rows, int hidden, const Body& body) {
+    constexpr int kPiece = 1024;  // states of a task, some microseconds
+    const int cuts = mnnc::ceilDiv(hidden, kPiece);
+    const long pieces = static_cast<long>(rows) * cuts;
+    const long states = static_cast<long>(rows) * hidden;
+    const int tasks =
+        static_cast<int>(std::min(pieces, std::min<long>(states / kPiece + 1, 4L * pool.threads())));
+    parallelRanges(pool, pieces, tasks, [&](long begin, long end) {
+        for (long piece = begin; piece < end; ++piece) {
+            const int from = static_cast<int>(piece % cuts) * kPiece;
+            body(static_cast<int>(piece / cuts), from, static_cast<size_t>(std::min(kPiece, hidden - from)));
+        }
+    });
+}
+
+}  // namespace mnnc::cpu
