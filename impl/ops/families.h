@@ -51,6 +51,7 @@ OpFamily splitGeluOps();    // SplitGeLU
 OpFamily dequantizeOps();   // Dequantize, DynamicQuant
 OpFamily uint8Ops();        // TfQuantizedConv2D, QuantizedDepthwiseConv2D, QuantizedAdd and the like
 OpFamily recurrentOps();    // RNN, LSTM, RNNSequenceGRU, LSTMBlockCell
+OpFamily stftOps();         // Stft
 OpFamily quantizedOps();    // FloatToInt8, Int8ToFloat
 
 }  // namespace mnnc

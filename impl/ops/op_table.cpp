@@ -18,7 +18,7 @@ const OpDef* findOpDef(OpType type) noexcept {
         detectionOutputOps, dequantizeOps, uint8Ops, tensorArrayOps, tensorPieceOps,
         gatherOps, scatterOps, selectOps, searchOps, scanOps, spaceOps, nonMaxSuppressionOps, tensorArrayOps, tensorPieceOps, controlOps, rasterOps,
         convolutionOps, poolingOps, interpOps, unaryOps, activationOps, binaryOps, reductionOps, scaleOps,
-        normOps, softmaxOps, matmulOps, recurrentOps, quantizedOps,
+        normOps, softmaxOps, matmulOps, recurrentOps, stftOps, quantizedOps,
         // clang-format on
     };
     for (const FamilyFunction family : kFamilies)

@@ -44,6 +44,7 @@ CpuFamily uint8Cpu();            // TfQuantizedConv2D, QuantizedAdd and the like
 CpuFamily recurrentCpu();        // RNN, LSTM, RNNSequenceGRU
 CpuFamily lstmBlockCpu();        // LSTMBlockCell
 CpuFamily tensorArrayCpu();      // TensorArrayRead and -Write at an index that only a run knows
+CpuFamily stftCpu();             // Stft
 CpuFamily quantizedCpu();        // FloatToInt8, Int8ToFloat
 CpuFamily int8ConvolutionCpu();  // ConvInt8, DepthwiseConvInt8
 

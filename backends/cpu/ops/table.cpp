@@ -16,7 +16,7 @@ const CpuOp* findCpuOp(OpType type) noexcept {
         regionCpu, attentionCpu, groupNormCpu, detectionCpu, dequantizeCpu, uint8Cpu, tensorArrayCpu,
         rasterCpu, dynamicSliceCpu, castCpu, fillCpu, paddingCpu, permuteCpu, gatherCpu, scatterCpu, selectCpu, searchCpu, scanCpu,
         nonMaxSuppressionCpu, convolutionCpu, poolingCpu, interpCpu, unaryCpu, activationCpu, binaryCpu, 
-        reductionCpu, scaleCpu, normCpu, softmaxCpu, matmulCpu, recurrentCpu, lstmBlockCpu, tensorArrayCpu, quantizedCpu, int8ConvolutionCpu,
+        reductionCpu, scaleCpu, normCpu, softmaxCpu, matmulCpu, recurrentCpu, lstmBlockCpu, tensorArrayCpu, stftCpu, quantizedCpu, int8ConvolutionCpu,
         // clang-format on
     };
     for (const FamilyFunction family : kFamilies)

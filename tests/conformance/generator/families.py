@@ -6,7 +6,7 @@ from generator import (
     scan, scatter, search, segment, select, shape_query, slice, softmax, source, space, tensor_array, unary,
     activation, binary, concat, control, convolution, deconvolution, fill, gather, interp, layout, matmul,
     non_max_suppression, norm, padding, permute, pooling, recurrent, reduction, reshape, scale, scan, scatter, search,
-    select, shape_query, slice, softmax, space, tensor_array, unary,
+    select, shape_query, slice, softmax, space, stft, tensor_array, unary,
 )
 from generator.net import CASES  # the program takes both lists from here
 from generator.wire_net import CASES as WIRE_CASES

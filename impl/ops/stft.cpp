@@ -1,0 +1,67 @@
+// Stft: the Fourier transforms of windows of a signal (formula: https://onnx.ai/onnx/operators/onnx__STFT.html).
+#include "ops/stft.h"
+
+#include "mnn_generated.h"
+#include "ops/families.h"
+#include "ops/op_helpers.h"
+
+namespace mnnc {
+
+namespace {
+
+// The transform is a product with a matrix of window x bins values.
+constexpr int64_t kMaxWindow = 8192;
+
+ParamsPtr parseStft(const wire::Op& op, const ParseContext& context) {
+    const wire::StftParam* table = op.main_as_StftParam();
+    if (!table) fail(Status::BadParameter, "op '%s' carries no StftParam table", context.node.name.c_str());
+    auto params = std::make_shared<StftParams>();
+    params->oneSided = table->abs();
+    return params;
+}
+
+// Signal [batch, length], [batch, length, 1] or, of complex numbers, [batch, length, 2]; step; window.
+void shapeStft(const ShapeContext& context) {
+    const Shape &signal = context.in(0).shape, &window = context.in(2).shape;
+    for (const int i : {0, 2})
+        if (context.in(i).type != DataType::Float32)
+            fail(Status::NotSupported, "op '%s' (Stft): input %d is %s, float32 is needed", context.name(), i,
+                 dataTypeName(context.in(i).type));
+    const int rank = signal.rank();
+    if (context.inputCount() != 3 || (rank != 2 && !(rank == 3 && (signal[2] == 1 || signal[2] == 2))))
+        fail(Status::ComputeSizeError,
+             "op '%s': %d inputs and a signal of %s, where 3 and [batch, length] or [batch, length, 1 or 2] "
+             "are needed",
+             context.name(), context.inputCount(), signal.text().c_str());
+    const int64_t step = context.intAt(1), size = window.elements();
+    if (window.rank() != 1 || size < 1 || size > signal[1])
+        fail(Status::ComputeSizeError, "op '%s': a window of %s for a signal of %s", context.name(),
+             window.text().c_str(), signal.text().c_str());
+    if (step < 1) fail(Status::BadRange, "op '%s': a step of %lld", context.name(), asLong(step));
+    if (size > kMaxWindow)
+        fail(Status::NotSupported, "op '%s' (Stft): a window of %lld values, the limit is %lld",
+             context.name(), asLong(size), asLong(kMaxWindow));
+    const int64_t bins = context.node.paramsAs<StftParams>().oneSided ? size / 2 + 1 : size;
+    context.set(0, Shape{signal[0], (signal[1] - size) / step + 1, bins, 2});
+}
+
+double stftFlops(const ShapeContext& context) {
+    return 2.0 * static_cast<double>(context.out(0).elements()) *
+           static_cast<double>(context.in(2).elements()) * static_cast<double>(context.in(0).shape.at(2));
+}
+
+constexpr OpDef kStftOps[] = {
+    {.type = OpType::Stft,
+     .parse = parseStft,
+     .shape = shapeStft,
+     .valueInputs = contentOfInput1,
+     .flops = stftFlops},
+};
+
+}  // namespace
+
+OpFamily stftOps() {
+    return kStftOps;
+}
+
+}  // namespace mnnc
