@@ -15,10 +15,7 @@ const OpDef* findOpDef(OpType type) noexcept {
         convolutionOps, convolution3dOps, columnOps, dilation2dOps, channelProductOps, determinantOps, segmentOps,
         poolingOps, interpOps, unaryOps, activationOps, binaryOps, reductionOps, scaleOps, normOps, softmaxOps,
         matmulOps, quantizedOps, gridSampleOps, regionOps, attentionOps, groupNormOps, splitGeluOps, detectionOps,
-        detectionOutputOps, dequantizeOps, uint8Ops, tensorArrayOps, tensorPieceOps,
-        gatherOps, scatterOps, selectOps, searchOps, scanOps, spaceOps, nonMaxSuppressionOps, tensorArrayOps, tensorPieceOps, controlOps, rasterOps,
-        convolutionOps, poolingOps, interpOps, unaryOps, activationOps, binaryOps, reductionOps, scaleOps,
-        normOps, softmaxOps, matmulOps, recurrentOps, stftOps, quantizedOps,
+        detectionOutputOps, dequantizeOps, uint8Ops, tensorArrayOps, tensorPieceOps, recurrentOps, stftOps,
         // clang-format on
     };
     for (const FamilyFunction family : kFamilies)

@@ -119,7 +119,7 @@ SequencePlan sequencePlan(const ShapeContext& context) {
         fail(Status::ComputeSizeError, "op '%s': %zu lengths for a batch of %lld", context.name(),
              plan.lengths.size(), asLong(shape[plan.batch]));
     for (const int64_t length : plan.lengths)
-        if (length < 1 || length > shape[plan.sequence])
+        if (length < 0 || length > shape[plan.sequence])
             fail(Status::InputDataError, "op '%s': a length of %lld in sequences of %lld", context.name(),
                  asLong(length), asLong(shape[plan.sequence]));
     return plan;

@@ -13,10 +13,8 @@ const CpuOp* findCpuOp(OpType type) noexcept {
         searchCpu, scanCpu, nonMaxSuppressionCpu, convolutionCpu, convolution3dCpu, columnsCpu, dilation2dCpu,
         channelProductsCpu, determinantCpu, segmentCpu, poolingCpu, interpCpu, unaryCpu, activationCpu, binaryCpu,
         reductionCpu, scaleCpu, normCpu, softmaxCpu, matmulCpu, quantizedCpu, int8ConvolutionCpu, gridSampleCpu,
-        regionCpu, attentionCpu, groupNormCpu, detectionCpu, dequantizeCpu, uint8Cpu, tensorArrayCpu,
-        rasterCpu, dynamicSliceCpu, castCpu, fillCpu, paddingCpu, permuteCpu, gatherCpu, scatterCpu, selectCpu, searchCpu, scanCpu,
-        nonMaxSuppressionCpu, convolutionCpu, poolingCpu, interpCpu, unaryCpu, activationCpu, binaryCpu, 
-        reductionCpu, scaleCpu, normCpu, softmaxCpu, matmulCpu, recurrentCpu, lstmBlockCpu, tensorArrayCpu, stftCpu, quantizedCpu, int8ConvolutionCpu,
+        regionCpu, attentionCpu, groupNormCpu, detectionCpu, dequantizeCpu, uint8Cpu, tensorArrayCpu, recurrentCpu,
+        lstmBlockCpu, stftCpu,
         // clang-format on
     };
     for (const FamilyFunction family : kFamilies)

@@ -2,11 +2,9 @@
 from generator import (
     activation, attention, binary, cast, channel_products, codes, columns, concat, control, convolution,
     convolution3d, deconvolution, detection, determinant, dilation2d, fill, gather, grid_sample, group_norm, interp,
-    layout, matmul, non_max_suppression, norm, padding, permute, pooling, raster, reduction, region, reshape, scale,
-    scan, scatter, search, segment, select, shape_query, slice, softmax, source, space, tensor_array, unary,
-    activation, binary, concat, control, convolution, deconvolution, fill, gather, interp, layout, matmul,
-    non_max_suppression, norm, padding, permute, pooling, recurrent, reduction, reshape, scale, scan, scatter, search,
-    select, shape_query, slice, softmax, space, stft, tensor_array, unary,
+    layout, matmul, non_max_suppression, norm, padding, permute, pooling, raster, recurrent, reduction, region,
+    reshape, scale, scan, scatter, search, segment, select, shape_query, slice, softmax, source, space, stft,
+    tensor_array, unary,
 )
 from generator.net import CASES  # the program takes both lists from here
 from generator.wire_net import CASES as WIRE_CASES

@@ -27,6 +27,7 @@ def _(n):
     x = n.x(5, 3, 2)
     lengths = n.input(np.array([2, 5, 1], np.int32), "lengths", as_type="int64")
     n.out("time0", "ReverseSequence", x, lengths, batch_axis=1, time_axis=0)
+    n.out("length0", "ReverseSequence", x, array(0, 4, 1), batch_axis=1, time_axis=0)
 
 
 @wire_cases("permute__rank9")
