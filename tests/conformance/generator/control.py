@@ -3,7 +3,7 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
 from generator.layout import convolved
-from generator.net import array, cases
+from generator.net import cases
 
 
 @cases("control__if_conv", seed="if_conv")
@@ -110,3 +110,91 @@ def _(n):
          helper.make_tensor_value_info("next", TensorProto.FLOAT, [1])],
         [numpy_helper.from_array(np.array([40], np.float32), "bound")])
     n.out("y", "Loop", np.array(100, np.int64), np.array(True), x, body=body)
+
+
+def info(name, kind=TensorProto.FLOAT, shape=None):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def loop_body(name, nodes, carried, results, initializers=(), kinds=None):
+    """The body of a Loop. carried and results: names of its values; kinds: types that are not float."""
+    kinds = kinds or {}
+
+    def typed(values):
+        return [info(v, kinds.get(v, TensorProto.FLOAT)) for v in values]
+    inputs = [info("i", TensorProto.INT64, []), info("go", TensorProto.BOOL, []), *typed(carried)]
+    return helper.make_graph([helper.make_node("Identity", ["go"], ["go_on"]), *nodes], name, inputs,
+                             [info("go_on", TensorProto.BOOL, []), *typed(results)], list(initializers))
+
+
+@cases("control__loop_zero")
+def _(n):
+    """No round: the values stay, and the stacks are empty."""
+    x, trips = n.x(2, 3), n.input(np.array(0, np.int32), "trips", as_type="int64")
+    body = loop_body("body", [helper.make_node("Mul", ["acc", x], ["next"])], ["acc"], ["next"])
+    n.out("final", "Loop", trips, np.array(True), x, body=body)
+    body = loop_body("other", [helper.make_node("Mul", ["acc", x], ["next"])], ["acc"], ["next"])
+    n.out("never", "Loop", np.array(5, np.int64), np.array(False), x, body=body)
+
+
+@cases("control__loop_grows")
+def _(n):
+    """A value that becomes longer in each round, an integer beside it, and a condition in the body."""
+    x, trips = n.x(1, 3), n.input(np.array(4, np.int32), "trips", as_type="int64")
+    nodes = [helper.make_node("Concat", ["acc", x], ["longer"], axis=0), helper.make_node("Cast", ["i"], ["i32"], to=TensorProto.INT32),
+             helper.make_node("Add", ["count", "i32"], ["counted"]), helper.make_node("ReduceSum", ["longer"], ["seen"], keepdims=0)]
+    kinds = {"count": TensorProto.INT32, "counted": TensorProto.INT32}
+    body = loop_body("body", nodes, ["acc", "count"], ["longer", "counted", "seen"], kinds=kinds)
+    n.outs(["rows", "count", "sums"], "Loop", trips, np.array(True), x, n.xi(2), body=body)
+
+
+@cases("control__nested")
+def _(n):
+    """A loop in a loop, a branch in a loop and a loop in a branch, all of which read values from outside."""
+    x = n.x(2, 3)
+    inner = loop_body("inner", [helper.make_node("Add", ["b", x], ["c"])], ["b"], ["c"])
+    two = numpy_helper.from_array(np.array(2, np.int64), "two")
+    yes = numpy_helper.from_array(np.array(True), "yes")
+    outer = loop_body("outer", [helper.make_node("Loop", ["two", "yes", "a"], ["added"], body=inner),
+                                helper.make_node("Tanh", ["added"], ["d"])], ["a"], ["d"], [two, yes])
+    n.out("loop_in_loop", "Loop", np.array(3, np.int64), np.array(True), x, body=outer)
+    even = numpy_helper.from_array(np.array(2, np.int64), "even")
+    zero = numpy_helper.from_array(np.array(0, np.int64), "zero")
+    then = branch("then", "then_out", [helper.make_node("Add", ["e", x], ["then_out"])])
+    other = branch("else", "else_out", [helper.make_node("Mul", ["e", x], ["else_out"])])
+    chooses = loop_body("chooses", [helper.make_node("Mod", ["i", "even"], ["rest"]), helper.make_node("Equal", ["rest", "zero"], ["is_even"]),
+                                    helper.make_node("If", ["is_even"], ["f"], then_branch=then, else_branch=other)],
+                        ["e"], ["f"], [even, zero])
+    n.out("branch_in_loop", "Loop", np.array(3, np.int64), np.array(True), x, body=chooses)
+    steps = loop_body("steps", [helper.make_node("Mul", ["g", x], ["h"])], ["g"], ["h"])
+    three = numpy_helper.from_array(np.array(3, np.int64), "three")
+    sure = numpy_helper.from_array(np.array(True), "sure")
+    then = branch("loops", "then_loop", [helper.make_node("Loop", ["three", "sure", x], ["then_loop"], body=steps)], [three, sure])
+    other = branch("not", "else_loop", [helper.make_node("Neg", [x], ["else_loop"])])
+    condition = n.op("Greater", n.op("ReduceSum", n.op("Abs", x), keepdims=0), np.float32(0))
+    n.out("loop_in_branch", "If", condition, then_branch=then, else_branch=other)
+
+
+@cases("control__if_outputs")
+def _(n):
+    """Branches with several results, one of which is a constant and one of which the other branch hands through."""
+    x = n.x(3, 2)
+    one = numpy_helper.from_array(n.floats(4), "one")
+    then = helper.make_graph([helper.make_node("Identity", ["one"], ["p"]), helper.make_node("Abs", [x], ["q"])], "then", [],
+                             [info("p"), info("q")], [one])
+    other = helper.make_graph([helper.make_node("Identity", [x], ["r"]), helper.make_node("Neg", [x], ["s"])], "else", [],
+                              [info("r"), info("s")])
+    for name, bound in (("then", -1e6), ("else", 1e6)):
+        condition = n.op("Greater", n.op("ReduceSum", x, keepdims=0), np.float32(bound))
+        n.outs([f"{name}_a", f"{name}_b"], "If", condition, then_branch=then, else_branch=other)
+
+
+@cases("control__loop_without_limit")
+def _(n):
+    x = n.x(3, low=0.5, high=1.5)
+    nodes = [helper.make_node("Add", ["acc", "acc"], ["next"]), helper.make_node("ReduceMax", ["next"], ["top"], keepdims=0),
+             helper.make_node("Less", ["top", "bound"], ["go_on"])]
+    body = helper.make_graph(nodes, "body", [info("i", TensorProto.INT64, []), info("go", TensorProto.BOOL, []), info("acc")],
+                             [info("go_on", TensorProto.BOOL, []), info("next"), info("top")],
+                             [numpy_helper.from_array(np.float32(50), "bound")])
+    n.outs(["final", "tops"], "Loop", "", np.array(True), x, body=body)
