@@ -245,7 +245,7 @@ mnn_status mnn_interpreter_op_supported(const mnn_interpreter_t* interpreter, si
     return guard([&] {
         const InterpreterUse net(interpreter);
         const Node& node = nodeAt(*net, index);
-        required(supported, "supported") = node.def && !(node.type == OpType::While && !node.params);
+        required(supported, "supported") = node.def != nullptr;
     });
 }
 

@@ -1,4 +1,4 @@
-// If and While. Shapes and geometry have no rule here: the session runs these ops and takes what comes out.
+// If and While. Where the session runs subgraphs, shapes have no rule: it takes what comes out.
 #include "ops/control.h"
 
 #include "base/error.h"
@@ -36,9 +36,8 @@ ParamsPtr parseIf(const wire::Op& op, const ParseContext& context) {
     return params;
 }
 
-// Null for the LoopParam form, which this library does not run: session creation says so.
 ParamsPtr parseWhile(const wire::Op& op, const ParseContext& context) {
-    if (op.main_as_LoopParam()) return nullptr;
+    if (const wire::LoopParam* loop = op.main_as_LoopParam()) return parseRegionLoop(*loop, context.node);
     const wire::WhileParam* table = op.main_as_WhileParam();
     if (!table)
         fail(Status::BadParameter, "op '%s' (While) carries no WhileParam table", context.node.name.c_str());
@@ -55,7 +54,7 @@ ParamsPtr parseWhile(const wire::Op& op, const ParseContext& context) {
 
 constexpr OpDef kControlOps[] = {
     {.type = OpType::If, .parse = parseIf},
-    {.type = OpType::While, .parse = parseWhile},
+    {.type = OpType::While, .parse = parseWhile, .shape = shapeRegionLoop},
 };
 
 }  // namespace

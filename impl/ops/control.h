@@ -3,9 +3,13 @@
 #include <string>
 #include <vector>
 
-#include "ops/params.h"
+#include "ops/op_def.h"
 
 namespace mnnc {
+
+namespace wire {
+struct LoopParam;
+}
 
 using NameLists = std::vector<std::vector<std::string>>;
 
@@ -23,5 +27,13 @@ struct WhileParams : ParamsOf<WhileParams> {
     std::vector<std::string> outputAliases;  // [op output] -> body output or body input
     NameLists updates;                       // {output, formal input it replaces}
 };
+
+// Whether the session runs subgraphs for a node. While has a form without them, LoopParam, which is a command of its own
+// (region_loop.cpp).
+inline bool runsSubgraphs(const Node& node) {
+    return node.type == OpType::If || (node.type == OpType::While && node.paramsIf<WhileParams>());
+}
+ParamsPtr parseRegionLoop(const wire::LoopParam& table, const Node& node);
+void shapeRegionLoop(const ShapeContext& context);
 
 }  // namespace mnnc

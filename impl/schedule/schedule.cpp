@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "ops/control.h"
 
 namespace mnnc {
 
@@ -12,9 +13,6 @@ namespace {
 
 bool isConstant(OpType type) {
     return type == OpType::Const || type == OpType::TrainableParam;
-}
-bool isControl(OpType type) {
-    return type == OpType::If || type == OpType::While;
 }
 
 // The graph's nodes in order, rewritten ones in place of the file's where no output is hidden by that.
@@ -78,10 +76,6 @@ void requireSupported(const Node& node) {
         fail(Status::NotSupported, "operator %s of node '%s' cannot run: %s",
              type ? type : format("number %d", static_cast<int>(node.type)).c_str(), node.name.c_str(),
              node.unsupported.c_str());
-    if (node.type == OpType::While && !node.params)
-        fail(Status::NotSupported,
-             "operator While of node '%s' cannot run: its LoopParam form is not implemented",
-             node.name.c_str());
 }
 
 }  // namespace
@@ -132,7 +126,7 @@ GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<in
         op.content = node.def->valueInputs ? node.def->valueInputs(node) : 0;
         const uint32_t moving = node.def->dynamicOffsetInputs ? node.def->dynamicOffsetInputs(node) : 0;
         const uint32_t shapeOnly = node.def->shapeOnlyInputs ? node.def->shapeOnlyInputs(node) : 0;
-        op.folded = !isControl(node.type);
+        op.folded = !runsSubgraphs(node);
         for (size_t k = 0; k < node.inputs.size(); ++k) {
             if (node.inputs[k] < 0) continue;
             const auto id = static_cast<size_t>(node.inputs[k]);
@@ -142,7 +136,7 @@ GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<in
             if (!(shapeOnly & bit) && !schedule.folded[id]) op.folded = false;
             if (!schedule.folded[id]) op.moving |= op.content & moving & bit;
         }
-        const bool control = isControl(node.type);
+        const bool control = runsSubgraphs(node);
         for (const int output : node.outputs) {
             const auto id = static_cast<size_t>(output);
             shapeStage[id] = control ? op.stage + 1 : op.stage;

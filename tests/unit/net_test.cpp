@@ -104,7 +104,7 @@ TEST(Net, UnneededFormsMayBeUnsupported) {
     }
 }
 
-TEST(Net, LoopsInTheirLoopFormAreRefused) {
+TEST(Net, LoopsOfOperatorsThatNoLoopHasAreRefused) {
     wire::NetT net = makeReluNet();
     wire::LoopParamT loop;
     loop.tensorNumber = 2;
@@ -113,8 +113,20 @@ TEST(Net, LoopsInTheirLoopFormAreRefused) {
     loop.outputIndexes = {1};
     loop.extraTensorInfos.push_back(std::make_unique<wire::TensorDescribeT>());
     loop.extraTensorInfos[0]->blob = std::make_unique<wire::BlobT>();
+    auto command = std::make_unique<wire::RegionCommandT>();
+    command->op = std::make_unique<wire::OpT>();
+    command->op->type = wire::OpType::Rank;
+    command->size = {1, 1, 1};
+    command->indexes = {1, 0};
+    command->steps = {0, 0};
+    command->iterIndexes = {-1, -1};
+    for (int v = 0; v < 2; ++v) {
+        command->view.push_back(std::make_unique<wire::ViewT>());
+        command->view.back()->stride = {1, 1, 1};
+    }
+    loop.commands.push_back(std::move(command));
     net.oplists[1] = makeOp(wire::OpType::While, "loop", {0}, {1}, std::move(loop));
-    expectNotSupported(net, "While of node 'loop'");
+    expectNotSupported(net, "op 'loop' (While): a loop of Rank");
 }
 
 }  // namespace

@@ -45,6 +45,7 @@ CpuFamily recurrentCpu();        // RNN, LSTM, RNNSequenceGRU
 CpuFamily lstmBlockCpu();        // LSTMBlockCell
 CpuFamily tensorArrayCpu();      // TensorArrayRead and -Write at an index that only a run knows
 CpuFamily stftCpu();             // Stft
+CpuFamily regionLoopCpu();       // While in its LoopParam form
 CpuFamily quantizedCpu();        // FloatToInt8, Int8ToFloat
 CpuFamily int8ConvolutionCpu();  // ConvInt8, DepthwiseConvInt8
 

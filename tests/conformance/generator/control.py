@@ -4,6 +4,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from generator.layout import convolved
 from generator.net import cases
+from generator.wire_net import wire_cases
 
 
 @cases("control__if_conv", seed="if_conv")
@@ -198,3 +199,46 @@ def _(n):
                              [info("go_on", TensorProto.BOOL, []), info("next"), info("top")],
                              [numpy_helper.from_array(np.float32(50), "bound")])
     n.outs(["final", "tops"], "Loop", "", np.array(True), x, body=body)
+
+
+def region(operands, size, op=None, fuse=-1, main=None):
+    """A command of a LoopParam; operands: (local tensor, offset, strides, step, local tensor with the units or -1)."""
+    command = {"size": list(size), "indexes": [o[0] for o in operands], "fuse": fuse,
+               "view": [{"offset": o[1], "stride": list(o[2])} for o in operands], "steps": [o[3] for o in operands],
+               "iterIndexes": [o[4] for o in operands]}
+    if op:
+        command["op"] = {"type": op, **({"main_type": op, "main": main} if main else {})}
+    return command
+
+
+@wire_cases("control__region_loop")
+def _(n):
+    """Loops over boxes, as static files have them: gathered rows, sums, a running product, and what lies outside."""
+    table, b = n.floats(4, 3), n.floats(4, 3)
+    rows = np.array([2, 0, 3, 7, 2], np.int32)
+    x, y, indices = n.feed(table), n.feed(b), n.feed(rows)
+
+    def loop(inputs, shape, rounds, *commands, before=()):
+        slots = len(inputs)
+        return n.op("While", inputs, "LoopParam", {
+            "tensorNumber": slots + 1, "inputIndexes": list(range(slots)), "outputIndexes": [slots], "loopNumber": rounds,
+            "extraTensorInfos": [{"blob": {"dims": list(shape), "dataType": "DT_FLOAT", "dataFormat": "NCHW"}}],
+            "initCommand": list(before), "commands": list(commands)})
+    row = (0, 0, 1)
+    copy = region([(2, 0, row, 3, -1), (0, 0, row, 3, 1)], (1, 1, 3), "UnaryOp")
+    gathered = np.where((rows < 4)[:, None], table[np.minimum(rows, 3)], 0)  # row 7 is outside
+    n.expect("gathered", loop([x, indices], (5, 3), 5, copy), gathered)
+    add = region([(2, 0, row, 3, 1), (0, 0, row, 3, 1)], (1, 1, 3), "UnaryOp", fuse=0)
+    counts = np.array([(rows == i).sum() for i in range(4)])
+    n.expect("added", loop([x, indices], (4, 3), 5, add, before=[{"indexes": [2]}]), table * counts[:, None])
+    exponential = region([(1, 0, (0, 3, 1), 0, -1), (0, 0, (0, 3, 1), 0, -1)], (1, 4, 3), "UnaryOp", main={"opType": "EXP"})
+    n.expect("exp", loop([x], (4, 3), 1, exponential), np.exp(table.astype(np.float64)))
+    turned = region([(2, 0, (0, 1, 4), 0, -1), (0, 0, (0, 3, 1), 0, -1), (1, 0, (0, 0, 1), 0, -1)], (1, 4, 3), "BinaryOp",
+                    main={"opType": "SUB"})
+    n.expect("turned", loop([x, y], (3, 4), 1, turned), (table.astype(np.float64) - b[0]).T)
+    product = region([(2, 0, (4, 0, 1), 0, -1), (0, 0, row, 0, -1), (1, 0, row, 0, -1)], (4, 3, 4), "MatMul", fuse=0,
+                     main={"transposeB": True})
+    n.expect("product", loop([x, y], (4, 4), 2, product), 2 * table.astype(np.float64) @ b.T)
+    running = region([(1, 3, row, 3, -1), (1, 0, row, 3, -1), (0, 3, row, 3, -1)], (1, 1, 3), "BinaryOp", main={"opType": "MUL"})
+    first = region([(1, 0, row, 0, -1), (0, 0, row, 0, -1)], (1, 1, 3), "UnaryOp")
+    n.expect("running", loop([x], (4, 3), 4, running, before=[first]), np.cumprod(table.astype(np.float64), axis=0))

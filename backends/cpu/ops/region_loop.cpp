@@ -1,0 +1,239 @@
+// While in its LoopParam form. Boxes are walked row by row: the operands of a row are gathered, computed by the vector kernels and
+// scattered. What lies outside of a source reads as zero, and what lies outside of the destination is left out.
+#include "ops/region_loop.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+
+#include "backends/cpu/kernels/elementwise.h"
+#include "backends/cpu/kernels/gemm.h"
+#include "backends/cpu/ops/command_execution.h"
+#include "backends/cpu/ops/families.h"
+#include "base/error.h"
+
+namespace mnnc::cpu {
+
+namespace {
+
+constexpr int64_t kRow = 256;  // elements that are computed at once
+using Row = float[kRow];
+
+class RegionLoop final : public CommandExecution {
+  public:
+    RegionLoop(const CpuBackend& backend, const Command& command)
+        : CommandExecution(command),
+          backend_(backend),
+          unary_(unaryKernels(backend.kernels().id)),
+          binary_(binaryKernels(backend.kernels().id)) {}
+
+    // Why the commands cannot be run, or an empty text.
+    std::string missing() const {
+        for (const LoopCommand& c : params<LoopParams>().commands) {
+            const bool ints = tensor(c.operands[0]).type == DataType::Int32;
+            if (c.kind == LoopCommand::Kind::Unary && (ints || !unaryFloat(c.code)))
+                return format("a loop has UnaryOp %d of %s", c.code,
+                              dataTypeName(tensor(c.operands[0]).type));
+            if (c.kind == LoopCommand::Kind::MatMul && tensor(c.operands[1]).type != DataType::Float32)
+                return "a loop has a product of integers";
+            if (c.kind == LoopCommand::Kind::Binary && !canCompute(c.code, tensor(c.operands[1]).type))
+                return format("a loop has BinaryOp %d", c.code);
+            if (c.fuse >= 0 && !canCompute(c.fuse, tensor(c.operands[0]).type))
+                return format("a loop fuses BinaryOp %d", c.fuse);
+        }
+        return {};
+    }
+
+    void onResize() override {
+        int64_t bytes = 0;
+        for (const LoopCommand& c : params<LoopParams>().commands) {
+            if (c.kind != LoopCommand::Kind::MatMul) continue;
+            const auto [e, l, h] = c.size;
+            const char* name = command().name.c_str();
+            if (checkedMul(e, l, name) > INT_MAX || checkedMul(l, h, name) > INT_MAX ||
+                checkedMul(e, h, name) > INT_MAX)
+                fail(Status::LimitExceeded, "op '%s' (While): a product of %lld x %lld x %lld", name,
+                     static_cast<long long>(e), static_cast<long long>(l), static_cast<long long>(h));
+            bytes = std::max(bytes, packedBytes(c) + roundUp(4 * e * h, 64) +
+                                        static_cast<int64_t>(gemmScratchBytes(backend_.kernels(), product(c),
+                                                                              backend_.pool().threads())));
+        }
+        requestScratch(bytes);
+    }
+
+    void onExecute() override {
+        const auto& p = params<LoopParams>();
+        for (const Tensor* output : command().outputs)
+            if (!output->empty()) std::memset(output->data, 0, static_cast<size_t>(output->storageBytes()));
+        for (const LoopCommand& c : p.before) {
+            const Tensor& output = tensor(c.operands[0]);
+            if (c.kind != LoopCommand::Kind::Zero)
+                walk(c, 0);
+            else if (!output.empty())
+                std::memset(output.data, 0, static_cast<size_t>(output.storageBytes()));
+        }
+        for (int64_t round = 0; round < p.rounds; ++round)
+            for (const LoopCommand& c : p.commands) {
+                if (c.kind == LoopCommand::Kind::MatMul)
+                    multiply(c, round);
+                else
+                    walk(c, round);
+            }
+    }
+
+  private:
+    const Tensor& tensor(const LoopOperand& operand) const { return tensor(operand.slot); }
+    const Tensor& tensor(int slot) const {
+        const auto at = static_cast<size_t>(slot), inputs = command().inputs.size();
+        return at < inputs ? in(at) : out(at - inputs);
+    }
+
+    UnaryFn unaryFloat(int code) const {
+        if (code < 0 || code >= kUnaryCodes) return nullptr;
+        return unary_.byCode[code] ? unary_.byCode[code] : unaryScalarFloat(code);
+    }
+    bool canCompute(int code, DataType type) const {
+        if (code < 0 || code >= kBinaryCodes) return false;
+        if (type == DataType::Int32) return binaryScalarInt(code) != nullptr;
+        return binary_.byCode[code] || binaryScalarFloat(code);
+    }
+    void compute(int code, DataType type, const float* a, const float* b, float* y, int64_t n) const {
+        const auto count = static_cast<size_t>(n);
+        if (type == DataType::Int32)
+            binaryScalarInt(code)(a, Operand::Each, b, Operand::Each, y, count, 1);
+        else if (binary_.byCode[code])
+            binary_.byCode[code](a, Operand::Each, b, Operand::Each, y, count);
+        else
+            binaryScalarFloat(code)(a, Operand::Each, b, Operand::Each, y, count, 1);
+    }
+
+    // Where the box of an operand begins in a round.
+    int64_t base(const LoopOperand& operand, int64_t round) const {
+        int64_t unit = round;
+        if (operand.unitSlot >= 0) {
+            const Tensor& units = tensor(operand.unitSlot);
+            if (round >= units.elements())
+                fail(Status::InputDataError, "op '%s' (While): round %lld reads an index of %lld",
+                     command().name.c_str(), static_cast<long long>(round),
+                     static_cast<long long>(units.elements()));
+            unit = units.as<const int32_t>()[round];
+        }
+        return operand.view.offset + operand.step * unit;
+    }
+
+    // Elements at, at + stride ...; as they lie where that is possible, else in `row`.
+    const float* gather(const LoopOperand& operand, int64_t at, int64_t stride, int64_t n, Row& row) const {
+        const Tensor& from = tensor(operand);
+        const auto* data = from.as<const float>();
+        const int64_t size = from.elements();
+        if (stride == 1 && at >= 0 && at + n <= size) return data + at;
+        for (int64_t i = 0; i < n; ++i, at += stride) row[i] = at >= 0 && at < size ? data[at] : 0.0f;
+        return row;
+    }
+    void scatter(const LoopCommand& c, int64_t at, int64_t stride, int64_t n, const float* values) const {
+        const Tensor& to = tensor(c.operands[0]);
+        auto* data = to.as<float>();
+        const int64_t size = to.elements();
+        if (c.fuse < 0) {
+            // As bits: an integer may look like a NaN.
+            for (int64_t i = 0; i < n; ++i, at += stride)
+                if (at >= 0 && at < size) std::memcpy(data + at, values + i, sizeof(float));
+            return;
+        }
+        // One by one, because elements of a row may be the same one.
+        for (int64_t i = 0; i < n; ++i, at += stride)
+            if (at >= 0 && at < size) compute(c.fuse, to.type, data + at, values + i, data + at, 1);
+    }
+
+    void walk(const LoopCommand& c, int64_t round) const {
+        int64_t bases[3] = {};
+        const size_t operands = std::min<size_t>(c.operands.size(), 3);
+        for (size_t v = 0; v < operands; ++v) bases[v] = base(c.operands[v], round);
+        const auto at = [&](size_t v, int64_t i, int64_t j, int64_t k) {
+            const int64_t* stride = c.operands[v].view.stride;
+            return bases[v] + i * stride[0] + j * stride[1] + k * stride[2];
+        };
+        for (int64_t i = 0; i < c.size[0]; ++i)
+            for (int64_t j = 0; j < c.size[1]; ++j)
+                for (int64_t k = 0; k < c.size[2]; k += kRow) {
+                    const int64_t n = std::min(kRow, c.size[2] - k);
+                    Row a, b, y;
+                    const float* result =
+                        gather(c.operands[1], at(1, i, j, k), c.operands[1].view.stride[2], n, a);
+                    if (c.kind == LoopCommand::Kind::Unary) {
+                        unaryFloat(c.code)(result, y, static_cast<size_t>(n));
+                        result = y;
+                    } else if (c.kind == LoopCommand::Kind::Binary) {
+                        const float* second =
+                            gather(c.operands[2], at(2, i, j, k), c.operands[2].view.stride[2], n, b);
+                        compute(c.code, tensor(c.operands[1]).type, result, second, y, n);
+                        result = y;
+                    }
+                    scatter(c, at(0, i, j, k), c.operands[0].view.stride[2], n, result);
+                }
+    }
+
+    GemmArgs product(const LoopCommand& c) const {
+        GemmArgs args;
+        args.M = static_cast<int>(c.size[0]);
+        args.K = static_cast<int>(c.size[1]);
+        args.N = static_cast<int>(c.size[2]);
+        args.transA = c.transposeA;
+        args.lda = static_cast<size_t>(c.transposeA ? args.M : args.K);
+        args.ldc = static_cast<size_t>(args.N);
+        return args;
+    }
+    int64_t packedBytes(const LoopCommand& c) const {
+        const auto n = static_cast<int>(c.size[2]), k = static_cast<int>(c.size[1]);
+        return roundUp(static_cast<int64_t>(gemmPackedBytes(backend_.kernels(), GemmType::Float, n, k)), 64);
+    }
+    const float* operand(const LoopCommand& c, size_t v, int64_t round, int64_t count) const {
+        const Tensor& from = tensor(c.operands[v]);
+        const int64_t at = base(c.operands[v], round);
+        if (at < 0 || at + count > from.elements())
+            fail(Status::InputDataError, "op '%s' (While): an operand of a product at %lld of %lld elements",
+                 command().name.c_str(), static_cast<long long>(at), static_cast<long long>(from.elements()));
+        return from.as<const float>() + at;
+    }
+    // Element (i, j) of the product goes to i times stride 0 and j times stride 2.
+    void multiply(const LoopCommand& c, int64_t round) const {
+        const auto [e, l, h] = c.size;
+        if (e == 0 || h == 0) return;
+        GemmArgs args = product(c);
+        args.a = operand(c, 1, round, e * l);
+        const float* b = operand(c, 2, round, l * h);
+        if (c.operands.size() > 3) args.post.bias = operand(c, 3, round, h);
+        char* memory = static_cast<char*>(scratch());
+        gemmPackB(backend_.kernels(), GemmType::Float, args.N, args.K, b,
+                  static_cast<size_t>(c.transposeB ? args.K : args.N), c.transposeB, memory, backend_.pool());
+        args.packedB = memory;
+        memory += packedBytes(c);
+        args.c = reinterpret_cast<float*>(memory);
+        args.scratch = memory + roundUp(4 * e * h, 64);
+        gemm(backend_.kernels(), args, backend_.pool());
+        const int64_t to = base(c.operands[0], round), *stride = c.operands[0].view.stride;
+        for (int64_t i = 0; i < e; ++i) scatter(c, to + i * stride[0], stride[2], h, args.c + i * h);
+    }
+
+    const CpuBackend& backend_;
+    const UnaryKernels& unary_;
+    const BinaryKernels& binary_;
+};
+
+std::unique_ptr<Execution> createRegionLoop(CpuBackend& backend, const Command& command,
+                                            std::string& reason) {
+    auto loop = std::make_unique<RegionLoop>(backend, command);
+    reason = loop->missing();
+    if (!reason.empty()) return nullptr;
+    return loop;
+}
+
+constexpr CpuOp kRegionLoopCpu[] = {{OpType::While, nullptr, createRegionLoop}};
+
+}  // namespace
+
+CpuFamily regionLoopCpu() {
+    return kRegionLoopCpu;
+}
+
+}  // namespace mnnc::cpu

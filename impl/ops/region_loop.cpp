@@ -1,0 +1,178 @@
+// While in its LoopParam form: reading its table, and the shapes of its outputs, which the table has.
+#include "ops/region_loop.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+
+#include "mnn_generated.h"
+#include "ops/control.h"
+#include "ops/op_helpers.h"
+
+namespace mnnc {
+
+namespace {
+
+constexpr int64_t kMaxWork = int64_t{1} << 40;  // elements that the commands of all rounds visit
+
+class Reader {
+  public:
+    Reader(const wire::LoopParam& table, const Node& node) : table_(table), node_(node) {}
+
+    ParamsPtr read() {
+        auto params = std::make_shared<LoopParams>();
+        place();
+        params->rounds = table_.loopNumber();
+        if (table_.initCommand())
+            for (const wire::RegionCommand* command : *table_.initCommand())
+                params->before.push_back(readCommand(*command, true));
+        if (table_.commands())
+            for (const wire::RegionCommand* command : *table_.commands())
+                params->commands.push_back(readCommand(*command, false));
+        for (size_t i = 0; i < node_.outputs.size(); ++i) {
+            const wire::Blob& blob = *table_.extraTensorInfos()->Get(static_cast<uint32_t>(i))->blob();
+            LoopParams::Output output;
+            if (blob.dims()) output.shape = checkedShape({blob.dims()->begin(), blob.dims()->end()}, name());
+            output.type = dataTypeFromWire(static_cast<int32_t>(blob.dataType()), name());
+            output.format = static_cast<int>(blob.dataFormat()) == 1 ? Format::NHWC : Format::NCHW;
+            params->outputs.push_back(output);
+        }
+        int64_t work = 0;
+        for (const LoopCommand& command : params->commands) work = checkedAdd(work, boxSize(command), name());
+        checkWork(checkedMul(work, params->rounds, name()));
+        for (const LoopCommand& command : params->before) checkWork(boxSize(command));
+        return params;
+    }
+
+  private:
+    const char* name() const { return node_.name.c_str(); }
+    int64_t boxSize(const LoopCommand& command) const {
+        return checkedMul(checkedMul(command.size[0], command.size[1], name()), command.size[2], name());
+    }
+    void checkWork(int64_t work) const {
+        if (work > kMaxWork)
+            fail(Status::LimitExceeded, "op '%s' (While): its commands visit %lld elements", name(),
+                 asLong(work));
+    }
+
+    // Local tensors are the inputs, then the outputs.
+    void place() {
+        int number = 0;
+        for (const auto* slots : {table_.inputIndexes(), table_.outputIndexes()})
+            for (uint32_t i = 0; slots && i < slots->size(); ++i, ++number)
+                if (!numbers_.emplace(slots->Get(i), number).second)
+                    fail(Status::NotSupported, "op '%s' (While): local tensor %d is used for two tensors",
+                         name(), slots->Get(i));
+    }
+    int slotOf(int slot) const {
+        const auto found = numbers_.find(slot);
+        if (found == numbers_.end())
+            fail(Status::NotSupported, "op '%s' (While): local tensor %d is neither input nor output", name(),
+                 slot);
+        return found->second;
+    }
+
+    LoopCommand readCommand(const wire::RegionCommand& from, bool once) const {
+        LoopCommand command;
+        for (uint32_t v = 0; v < from.indexes()->size(); ++v) {
+            LoopOperand operand;
+            operand.slot = slotOf(from.indexes()->Get(v));
+            command.operands.push_back(operand);
+        }
+        if (command.operands[0].slot < static_cast<int>(node_.inputs.size()))
+            fail(Status::NotSupported, "op '%s' (While): a command writes to an input", name());
+        command.kind = once && !from.op() ? LoopCommand::Kind::Zero : LoopCommand::Kind::Copy;
+        if (command.kind == LoopCommand::Kind::Zero) return command;
+        if (!once) readOperator(command, *from.op());
+        const size_t needed = operandsOf(command);
+        if (command.operands.size() < needed)
+            fail(Status::BadParameter, "op '%s' (While): a command has %zu operands, %zu are needed", name(),
+                 command.operands.size(), needed);
+        command.fuse = once ? -1 : from.fuse();
+        for (uint32_t axis = 0; axis < 3; ++axis) command.size[axis] = from.size()->Get(axis);
+        for (uint32_t v = 0; v < command.operands.size(); ++v) {
+            LoopOperand& operand = command.operands[v];
+            const wire::View& view = *from.view()->Get(v);
+            for (uint32_t axis = 0; axis < 3; ++axis) {
+                operand.view.stride[axis] = view.stride()->Get(axis);
+                // Places of elements stay far below 2^63.
+                if (std::abs(operand.view.stride[axis]) >
+                    (int64_t{1} << 60) / std::max<int64_t>(1, command.size[axis]))
+                    fail(Status::BadRange, "op '%s' (While): a box of %lld steps of %lld elements", name(),
+                         asLong(command.size[axis]), asLong(operand.view.stride[axis]));
+            }
+            if (once) continue;
+            operand.view.offset = view.offset();
+            operand.step = from.steps()->Get(v);
+            const int unit = from.iterIndexes()->Get(v);
+            operand.unitSlot = unit < 0 ? -1 : slotOf(unit);
+        }
+        return command;
+    }
+
+    static size_t operandsOf(const LoopCommand& command) {
+        const bool two =
+            command.kind == LoopCommand::Kind::Binary || command.kind == LoopCommand::Kind::MatMul;
+        return two ? 3 : 2;
+    }
+
+    void readOperator(LoopCommand& command, const wire::Op& op) const {
+        switch (static_cast<OpType>(op.type())) {
+            case OpType::UnaryOp:
+                if (const wire::UnaryOp* unary = op.main_as_UnaryOp()) {
+                    command.kind = LoopCommand::Kind::Unary;
+                    command.code = static_cast<int>(unary->opType());
+                }
+                return;
+            case OpType::BinaryOp:
+                command.kind = LoopCommand::Kind::Binary;
+                command.code = static_cast<int>(op.main_as_BinaryOp()->opType());
+                return;
+            case OpType::MatMul:
+                command.kind = LoopCommand::Kind::MatMul;
+                command.transposeA = op.main_as_MatMul()->transposeA();
+                command.transposeB = op.main_as_MatMul()->transposeB();
+                return;
+            default:
+                fail(Status::NotSupported, "op '%s' (While): a loop of %s", name(),
+                     opTypeName(static_cast<OpType>(op.type())) ? opTypeName(static_cast<OpType>(op.type()))
+                                                                : "?");
+        }
+    }
+
+    const wire::LoopParam& table_;
+    const Node& node_;
+    std::map<int, int> numbers_;
+};
+
+}  // namespace
+
+ParamsPtr parseRegionLoop(const wire::LoopParam& table, const Node& node) {
+    return Reader(table, node).read();
+}
+
+void shapeRegionLoop(const ShapeContext& context) {
+    const auto& params = context.node.paramsAs<LoopParams>();
+    const auto typeOf = [&](int number) {
+        const auto at = static_cast<size_t>(number);
+        return at < context.inputs.size() ? context.inputs[at]->type
+                                          : params.outputs[at - context.inputs.size()].type;
+    };
+    for (const auto* commands : {&params.before, &params.commands})
+        for (const LoopCommand& command : *commands)
+            for (const LoopOperand& operand : command.operands) {
+                const DataType type = typeOf(operand.slot);
+                if (type != DataType::Float32 && type != DataType::Int32)
+                    fail(Status::NotSupported, "op '%s' (While): a loop over %s", context.name(),
+                         dataTypeName(type));
+                if (operand.unitSlot >= 0 && typeOf(operand.unitSlot) != DataType::Int32)
+                    fail(Status::BadType, "op '%s' (While): indices of %s", context.name(),
+                         dataTypeName(typeOf(operand.unitSlot)));
+            }
+    for (size_t i = 0; i < context.outputs.size(); ++i) {
+        const LoopParams::Output& output = params.outputs[i];
+        context.set(static_cast<int>(i), output.shape, output.type, output.format);
+    }
+}
+
+}  // namespace mnnc

@@ -1,0 +1,41 @@
+// Parameters of While in its LoopParam form: commands over boxes of tensors, once or in each round. No subgraph is run.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "ops/params.h"
+#include "tensor/data_type.h"
+#include "tensor/region.h"
+#include "tensor/shape.h"
+
+namespace mnnc {
+
+struct LoopOperand {
+    int slot = 0;       // number of the input, or of the output behind all inputs
+    View view;          // strides of the box
+    int64_t step = 0;   // how far the box moves per unit
+    int unitSlot = -1;  // the unit is the number of the round, or that element of this tensor
+};
+
+struct LoopCommand {
+    enum class Kind { Zero, Copy, Unary, Binary, MatMul };
+    Kind kind = Kind::Copy;
+    int code = 0;  // of Unary and Binary
+    bool transposeA = false, transposeB = false;
+    int64_t size[3] = {1, 1, 1};        // of the box; of a product its rows, inner length and columns
+    std::vector<LoopOperand> operands;  // the first one is written
+    int fuse = -1;                      // a BinaryOp code: old value op new one; negative: the new one
+};
+
+struct LoopParams : ParamsOf<LoopParams> {
+    struct Output {
+        Shape shape;
+        DataType type = DataType::Float32;
+        Format format = Format::NCHW;
+    };
+    std::vector<Output> outputs;
+    std::vector<LoopCommand> before, commands;
+    int64_t rounds = 0;
+};
+
+}  // namespace mnnc
