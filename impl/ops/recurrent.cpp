@@ -251,21 +251,24 @@ void shapeLstmBlock(const ShapeContext& context) {
     for (int i = 0; i < static_cast<int>(context.outputs.size()); ++i) context.set(i, state);
 }
 
-// Two operations for each value of a weight and each row.
+// Two operations for each value of a weight and each row that it is multiplied with.
 double recurrentFlops(const ShapeContext& context) {
-    if (context.inputCount() == 1) {
-        const auto& params = context.node.paramsAs<RecurrentParams>();
-        return 2.0 * static_cast<double>(params.inputWeights.size() + params.recurrentWeights.size()) *
-               static_cast<double>(context.in(0).shape[0]) * static_cast<double>(context.in(0).shape[1]);
-    }
-    const bool block = context.node.type == OpType::LSTMBlockCell;
-    double weights = 0;
-    for (int i = block ? 3 : 1; i < context.inputCount(); ++i)
-        if (context.in(i).shape.rank() >= 2 && (block ? i == 3 : true) &&
-            !(i >= 4 && context.in(i).shape.rank() == 3))
-            weights += static_cast<double>(context.in(i).elements());
+    const auto& params = context.node.paramsAs<RecurrentParams>();
     const Shape& x = context.in(0).shape;
-    return 2.0 * weights * static_cast<double>(x[0]) * static_cast<double>(block ? 1 : x[1]);
+    const double rows = static_cast<double>(x[0]) * static_cast<double>(x[1]);
+    if (context.inputCount() == 1)
+        return 2 * rows * static_cast<double>(params.inputWeights.size() + params.recurrentWeights.size());
+    // GRU: the matrices of the gates and of the candidate of each direction; the others: W and R of all directions.
+    const bool gru = context.node.type == OpType::RNNSequenceGRU;
+    double weights = 0;
+    for (int i = 1; i < (gru ? context.inputCount() - 1 : 3); i += gru ? kGruInputs : 1)
+        for (int matrix = i; matrix <= i + (gru ? 2 : 0); matrix += 2)
+            weights += static_cast<double>(context.in(matrix).elements());
+    return 2 * rows * weights;
+}
+
+double lstmBlockFlops(const ShapeContext& context) {
+    return 2.0 * static_cast<double>(context.in(3).elements()) * static_cast<double>(context.in(0).shape[0]);
 }
 
 constexpr OpDef kRecurrentOps[] = {
@@ -279,7 +282,7 @@ constexpr OpDef kRecurrentOps[] = {
     {.type = OpType::LSTMBlockCell,
      .parse = parseLstmBlock,
      .shape = shapeLstmBlock,
-     .flops = recurrentFlops},
+     .flops = lstmBlockFlops},
 };
 
 }  // namespace
