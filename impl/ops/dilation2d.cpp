@@ -2,6 +2,8 @@
 // convolution, and so are its extents.
 #include "ops/dilation2d.h"
 
+#include <algorithm>
+
 #include "ops/channel_first.h"
 #include "ops/convolution.h"
 #include "ops/families.h"
@@ -41,6 +43,10 @@ void geometryDilation2d(const OpContext& context) {
     params->strideY = conv.strideY, params->strideX = conv.strideX;
     params->dilateY = conv.dilateY, params->dilateX = conv.dilateX;
     params->padTop = w.padTop, params->padLeft = w.padLeft;
+    if (conv.padMode == ConvPad::Same) {  // TensorFlow pads nothing where windows leave gaps
+        params->padTop = std::max<int64_t>(params->padTop, 0);
+        params->padLeft = std::max<int64_t>(params->padLeft, 0);
+    }
     Command command = context.command();
     command.params = std::move(params);
     emitChannelFirst(context, std::move(command));

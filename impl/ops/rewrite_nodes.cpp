@@ -9,8 +9,8 @@ namespace mnnc {
 
 namespace {
 
-// A Concat may name a tensor many times.
-constexpr int kMostDepth = 8;
+// Together with lists that are never empty this bounds the work for a Concat that names a tensor many times.
+constexpr int kMostDepth = 6;
 
 bool computesExtents(OpType type) {
     return type == OpType::Shape || type == OpType::SliceTf || type == OpType::Concat ||
@@ -71,7 +71,8 @@ const Node* RewriteNodes::plainConvert(size_t i) const {
 std::optional<List> RewriteNodes::constant(int id) const {
     const Node* made = ofType(maker(id), OpType::Const);
     const auto* params = made ? made->paramsIf<ConstParams>() : nullptr;
-    if (!params || params->type != DataType::Int32 || !params->data || params->shape.elements() > kMaxRank)
+    if (!params || params->type != DataType::Int32 || !params->data || params->shape.elements() < 1 ||
+        params->shape.elements() > kMaxRank)
         return {};
     const auto* values = static_cast<const int32_t*>(params->data);
     return List(values, values + params->shape.elements());
@@ -109,7 +110,7 @@ std::optional<List> ExtentValues::slice(const Node& node, int depth) const {
     if (!begin || !count || begin->size() != 1 || count->size() != 1) return {};
     const std::optional<List> from = (*this)(node.inputs[0], depth + 1);
     const int64_t first = begin->front(), size = count->front();
-    if (!from || first < 0 || size < 0 || first + size > static_cast<int64_t>(from->size())) return {};
+    if (!from || first < 0 || size < 1 || first + size > static_cast<int64_t>(from->size())) return {};
     return List(from->begin() + first, from->begin() + first + size);
 }
 

@@ -24,7 +24,7 @@ def _(n):
     for name, kernel, stride, dilate, mode in (
             ("same", (3, 3), (1, 1), (1, 1), "SAME"), ("valid", (2, 3), (1, 2), (1, 1), "VALID"),
             ("same_stride", (3, 2), (2, 3), (1, 1), "SAME"), ("dilated", (2, 2), (1, 1), (3, 2), "VALID"),
-            ("same_dilated", (3, 3), (2, 1), (2, 2), "SAME")):
+            ("same_gaps", (2, 1), (4, 4), (1, 1), "SAME"), ("same_dilated", (3, 3), (2, 1), (2, 2), "SAME")):
         weight = n.floats(5, *kernel)
         reach = [(k - 1) * d + 1 for k, d in zip(kernel, dilate)]
         extents = value.shape[2:]
