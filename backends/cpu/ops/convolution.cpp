@@ -111,7 +111,7 @@ StorageChoice convolutionStorage(const CpuBackend& backend, const Command& comma
     if (x.pack == 1 && !isDeconvolution(command.type) && !x.empty() && !command.outputs[0]->empty()) {
         const ConvWindow w = windowOf(command);
         if (convReadsNchw(planShape(w, command.paramsAs<ConvParams>()), toInt(w.groups)))
-            choice.inputPack = 1;
+            choice.rowMajorInputs |= 1u;  // a residual stays packed like the output
     }
     return choice;
 }

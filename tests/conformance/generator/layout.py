@@ -115,3 +115,12 @@ def _(n):
     n.out("normalised", "LayerNormalization", n.op("Transpose", a, perm=[0, 2, 3, 1]), n.floats(7), n.floats(7))
     n.out("tokens", "MatMul", n.op("Transpose", n.op("Reshape", a, array(2, 7, 30)), perm=[0, 2, 1]), n.floats(7, 5))
     n.out("attention", "Softmax", n.op("MatMul", a, n.op("Transpose", a, perm=[0, 1, 3, 2])), axis=-1)
+
+
+@cases("layout__first_layers_added")
+def _(n):
+    def layer():
+        weight = n.floats(4, 3, 3, 3, low=-0.3, high=0.3)
+        return n.op("Conv", n.x(2, 3, 5, 6), weight, n.floats(4), kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+
+    n.out("y", "Add", layer(), layer())
