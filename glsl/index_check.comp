@@ -14,7 +14,7 @@ shared uint first;
 
 int indexAt(uint at) {
     const int value = indices[at];
-    return (at + 1) % kDepth == 0 ? value - int(at / kDepth / push.rowsPerBatch) * push.batchStep : value;
+    return value - int(at / kDepth / push.rowsPerBatch) * push.batchStep;
 }
 
 void main() {
