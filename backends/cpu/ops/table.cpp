@@ -14,10 +14,7 @@ const CpuOp* findCpuOp(OpType type) noexcept {
         channelProductsCpu, determinantCpu, segmentCpu, poolingCpu, interpCpu, unaryCpu, activationCpu, binaryCpu,
         reductionCpu, scaleCpu, normCpu, softmaxCpu, matmulCpu, quantizedCpu, int8ConvolutionCpu, gridSampleCpu,
         regionCpu, attentionCpu, groupNormCpu, detectionCpu, dequantizeCpu, uint8Cpu, tensorArrayCpu, recurrentCpu,
-        lstmBlockCpu, stftCpu,
-        rasterCpu, dynamicSliceCpu, castCpu, fillCpu, paddingCpu, permuteCpu, gatherCpu, scatterCpu, selectCpu, searchCpu, scanCpu,
-        nonMaxSuppressionCpu, convolutionCpu, poolingCpu, interpCpu, unaryCpu, activationCpu, binaryCpu, 
-        reductionCpu, scaleCpu, normCpu, softmaxCpu, matmulCpu, recurrentCpu, lstmBlockCpu, tensorArrayCpu, stftCpu, regionLoopCpu, quantizedCpu, int8ConvolutionCpu,
+        lstmBlockCpu, stftCpu, regionLoopCpu,
         // clang-format on
     };
     for (const FamilyFunction family : kFamilies)
