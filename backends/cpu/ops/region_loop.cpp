@@ -94,13 +94,13 @@ class RegionLoop final : public CommandExecution {
     }
     bool canCompute(int code, DataType type) const {
         if (code < 0 || code >= kBinaryCodes) return false;
-        if (type == DataType::Int32) return binaryScalarInt(code) != nullptr;
+        if (type == DataType::Int32) return binaryScalarInt(type, code) != nullptr;
         return binary_.byCode[code] || binaryScalarFloat(code);
     }
     void compute(int code, DataType type, const float* a, const float* b, float* y, int64_t n) const {
         const auto count = static_cast<size_t>(n);
         if (type == DataType::Int32)
-            binaryScalarInt(code)(a, Operand::Each, b, Operand::Each, y, count, 1);
+            binaryScalarInt(type, code)(a, Operand::Each, b, Operand::Each, y, count, 1);
         else if (binary_.byCode[code])
             binary_.byCode[code](a, Operand::Each, b, Operand::Each, y, count);
         else
