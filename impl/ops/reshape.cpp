@@ -60,6 +60,7 @@ void shapeReshape(const ShapeContext& context) {
     if (dynamic && input.format == Format::NC4HW4 && context.node.paramsAs<ReshapeParams>().channelLast &&
         target.size() == 4)
         target = {target[0], target[3], target[1], target[2]};
+    const std::vector<int64_t> asked = target;
     const bool literalZero = dynamic && context.in(1).format == Format::NHWC;
     int open = -1;
     int64_t known = 1;
@@ -82,6 +83,8 @@ void shapeReshape(const ShapeContext& context) {
         known = checkedMul(known, target[i], context.name());
     }
     const int64_t count = input.elements();
+    // ONNX's allowzero is not in the file: zeros that cannot mean the input's extents are extents.
+    if (count == 0 && known != 0 && open < 0 && asked != target) target = asked;
     if (open >= 0) target[static_cast<size_t>(open)] = known == 0 ? 0 : count / known;
     const Shape shape = checkedShape(target, context.name());
     if (shape.elements() != count)

@@ -95,9 +95,20 @@ void geometryIdentity(const OpContext& context) {
             context.geometry.copyLinear(context.outputs[i], context.inputs[i], context.node.name);
 }
 
-// At inference the data passes through; ratio and mode, where they are inputs, do not matter.
+// At inference the data passes through, and the mask, if it is asked for, keeps everything; ratio and mode, where they
+// are inputs, do not matter.
 void shapeDropout(const ShapeContext& context) {
     context.set(0, context.in(0).shape);
+    if (context.outputs.size() > 1)
+        context.set(1, context.in(0).shape, DataType::Int32, context.in(0).format);
+}
+
+void geometryDropout(const OpContext& context) {
+    if (!context.outputs[0]->empty())
+        context.geometry.copyLinear(context.outputs[0], context.inputs[0], context.node.name);
+    if (context.outputs.size() < 2 || context.outputs[1]->empty()) return;
+    const std::vector<int32_t> kept(static_cast<size_t>(context.outputs[1]->elements()), 1);
+    context.geometry.constant(context.outputs[1], kept.data());
 }
 
 constexpr OpDef kSourceOps[] = {
@@ -105,7 +116,7 @@ constexpr OpDef kSourceOps[] = {
     {.type = OpType::TrainableParam, .parse = parseConst, .shape = shapeConst, .geometry = geometryConst},
     {.type = OpType::Input, .parse = parseInput, .shape = shapeInput},
     {.type = OpType::Identity, .geometry = geometryIdentity},
-    {.type = OpType::Dropout, .shape = shapeDropout, .geometry = geometryIdentity},
+    {.type = OpType::Dropout, .shape = shapeDropout, .geometry = geometryDropout},
 };
 
 }  // namespace

@@ -194,7 +194,7 @@ TEST(IndexBounds, SlicesAndSequences) {
     PublicSession session(pack(sequences.finish({reversed})), kModes[0]);
     ASSERT_EQ(session.created, MNN_OK) << session.error;
     session.write(0, Floats{1, 2, 3, 4, 5, 6});
-    for (const int32_t bad : {0, -1, 4, INT32_MAX, INT32_MIN}) {
+    for (const int32_t bad : {-1, 4, INT32_MAX, INT32_MIN}) {
         session.write(1, Ints{3, bad});
         EXPECT_EQ(session.run(), MNN_ERROR_INPUT_DATA) << session.error;
         session.write(1, Ints{3, 2});

@@ -14,6 +14,10 @@ TEST(Reshape, ShapesAndOrders) {
     EXPECT_EQ(shapeOf(OpType::Reshape, reshape({0, -1}), {intIota({2, 3, 4})}), "2x12");
     EXPECT_EQ(shapeOf(OpType::Reshape, reshape({}), {intIota({2, 3, 4}), ints({4, -1})}), "4x6");
     EXPECT_THROW(run(OpType::Reshape, reshape({5, -1}), {intIota({2, 3, 4})}), Error);
+    // Zeros are extents of the input where that fits, else extents of 0.
+    EXPECT_EQ(shapeOf(OpType::Reshape, reshape({}), {intIota({0, 3, 4}), ints({0, 12})}), "0x12");
+    EXPECT_EQ(shapeOf(OpType::Reshape, reshape({}), {intIota({0, 3, 4}), ints({3, 4, 0})}), "3x4x0");
+    EXPECT_THROW(run(OpType::Reshape, reshape({}), {intIota({1, 3, 4}), ints({3, 4, 0})}), Error);
     const Value packed = intIota({1, 4, 2, 2}, Format::NC4HW4);
     EXPECT_EQ(intsOf(OpType::Reshape, reshape({1, 2, 2, 4}), {packed}), packed.ints);
     EXPECT_EQ(intsOf(OpType::Reshape, reshape({1, 2, 2, 4}, wire::MNN_DATA_FORMAT::NHWC), {packed}),

@@ -12,5 +12,12 @@ TEST(Source, DropoutPassesItsInputThrough) {
     EXPECT_EQ(intsOf(OpType::Dropout, {}, {ints({7, 8}), scalar(1), scalar(0)}), (Ints{7, 8}));
 }
 
+TEST(Source, TheMaskOfDropoutKeepsEverything) {
+    const std::vector<Value> made = OpRun(OpType::Dropout, Table())({ints(Shape{2, 2}, {0, 5, 6, 7})}, 2);
+    EXPECT_EQ(made[0].ints, (Ints{0, 5, 6, 7}));
+    EXPECT_EQ(made[1].ints, (Ints{1, 1, 1, 1}));
+    EXPECT_EQ(made[1].shape.text(), "2x2");
+}
+
 }  // namespace
 }  // namespace mnnc::test
