@@ -1,6 +1,6 @@
 // Push words and positions shared by the pooling kernels; included behind common.glsl.
 // Axes are depth, height, width.
-PUSH(uint quads; uint counted; int inSize[3]; int outSize[3]; int window[3]; int stride[3]; int begin[3];);
+PUSH(uint quads; uint counted; int inSize[3]; int outSize[3]; int window[3]; int stride[3]; int begin[3]; int end[3];);
 
 // Taps [first, last) inside the plane of output position `o` on an axis. A maximum over nothing takes the nearest edge.
 ivec2 taps(int axis, int o, bool average) {
@@ -17,7 +17,7 @@ ivec2 taps(int axis, int o, bool average) {
 int tapCount(int axis, int o) {
     const int from = o * push.stride[axis] - push.begin[axis];
     const int to = from + push.window[axis];
-    if ((push.counted >> axis & 1u) != 0) return max(0, min(to, push.inSize[axis] + push.begin[axis]) - from);
+    if ((push.counted >> axis & 1u) != 0) return max(0, min(to, push.inSize[axis] + push.end[axis]) - from);
     return max(0, min(to, push.inSize[axis]) - max(from, 0));
 }
 

@@ -696,8 +696,8 @@ MNN_C_API mnn_status mnn_session_output_at(const mnn_session_t* session, size_t 
  * rank: at most MNN_MAX_RANK.
  * Returns MNN_OK; MNN_ERROR_BAD_HANDLE when the tensor is not an input of this session; MNN_ERROR_BAD_RANGE
  *   for a negative extent or a rank above MNN_MAX_RANK; MNN_ERROR_OVERFLOW when the product of the extents is
- *   too large; MNN_ERROR_BUSY when called from a callback of a run of this session. A failure leaves the
- *   shape unchanged.
+ *   too large; MNN_ERROR_NOT_SUPPORTED for another shape in a static model, whose shapes are in the file;
+ *   MNN_ERROR_BUSY when called from a callback of a run of this session. A failure leaves the shape unchanged.
  * Use: alone. Cost: none until mnn_session_resize(). Since 0.1. */
 MNN_C_API mnn_status mnn_session_resize_input(mnn_session_t* session, mnn_tensor_t* input,
                                               const int32_t* dims, size_t rank);

@@ -82,16 +82,20 @@ static void feed(mnn_session_t* session) {
         assert_ok(mnn_session_input_at(session, i, &input));
         assert_ok(mnn_tensor_type(input, &type));
         assert_ok(mnn_tensor_element_count(input, &count));
-        assert_true(type == MNN_TYPE_FLOAT32 || type == MNN_TYPE_INT32);
+        const bool bytes = type == MNN_TYPE_UINT8 || type == MNN_TYPE_INT8;
+        assert_true(bytes || type == MNN_TYPE_FLOAT32 || type == MNN_TYPE_INT32);
         const float one = 1;
         const int32_t whole = 1;
-        unsigned char* ones = malloc(count * 4 + 1);
+        const size_t size = bytes ? 1 : 4;
+        unsigned char* ones = malloc(count * size + 1);
         for (size_t k = 0; k < count; ++k)
-            memcpy(ones + k * 4, type == MNN_TYPE_INT32 ? (const void*)&whole : &one, 4);
-        assert_ok(mnn_tensor_write(input, ones, count * 4, MNN_FORMAT_NCHW));
+            memcpy(ones + k * size, type == MNN_TYPE_FLOAT32 ? (const void*)&one : &whole, size);
+        assert_ok(mnn_tensor_write(input, ones, count * size, MNN_FORMAT_NCHW));
         free(ones);
     }
 }
+
+static int unsuited; /* runs */
 
 static void runs_take_nothing(int32_t threads) {
     mnn_interpreter_t* net = NULL;
@@ -102,8 +106,16 @@ static void runs_take_nothing(int32_t threads) {
     assert_ok(mnn_interpreter_create_from_file(path, NULL, &net));
     assert_ok(mnn_session_create(net, &config, &session));
     feed(session);
-    /* The first runs plan loops and branches. */
-    for (int i = 0; i < 2; ++i) assert_ok(mnn_session_run(session));
+    /* The first runs plan loops and branches. Shapes and indices of ones do not suit every net. */
+    const mnn_status first = mnn_session_run(session);
+    if (first == MNN_ERROR_COMPUTE_SIZE || first == MNN_ERROR_BAD_RANGE || first == MNN_ERROR_INPUT_DATA) {
+        ++unsuited;
+        assert_ok(mnn_session_destroy(&session));
+        assert_ok(mnn_interpreter_destroy(&net));
+        return;
+    }
+    assert_ok(first);
+    assert_ok(mnn_session_run(session));
     const unsigned long before = requests;
     for (int i = 0; i < 3; ++i) assert_ok(mnn_session_run(session));
     if (requests != before) fail_msg("%s: 3 runs asked %lu times for memory", path, requests - before);
@@ -139,5 +151,7 @@ int main(int argc, char** argv) {
         path = argv[i];
         failed += cmocka_run_group_tests_name(path, tests, NULL, NULL);
     }
-    return failed != 0;
+    const int runs = 2 * (argc - 1);
+    printf("%d of %d runs do not suit inputs of ones\n", unsuited, runs);
+    return failed != 0 || unsuited * 10 > runs;
 }

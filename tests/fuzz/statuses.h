@@ -33,7 +33,7 @@ constexpr mnn_status kCreate[] = {MNN_ERROR_NOT_FOUND, MNN_ERROR_CANCELLED};
 constexpr mnn_status kResize[] = {MNN_ERROR_BAD_STATE, MNN_ERROR_CANCELLED};
 constexpr mnn_status kRun[] = {MNN_ERROR_CANCELLED, MNN_ERROR_CALLBACK_STOP, MNN_ERROR_INVALID_VALUE};
 
-constexpr mnn_status kResizeInput[] = {MNN_ERROR_OVERFLOW};
+constexpr mnn_status kResizeInput[] = {MNN_ERROR_OVERFLOW, MNN_ERROR_NOT_SUPPORTED};
 // A callback's tensor that is a constant in a file.
 constexpr mnn_status kConstantRead[] = {MNN_ERROR_FILE_READ_FAILED, MNN_ERROR_FILE_CHANGED,
                                         MNN_ERROR_BAD_WEIGHTS};

@@ -7,7 +7,7 @@ namespace {
 TEST(Concat, JoinsAndSplits) {
     EXPECT_EQ(intsOf(OpType::Concat, axisTable(1), {intIota({2, 1}), intIota({2, 2})}),
               (Ints{0, 0, 1, 1, 2, 3}));
-    EXPECT_THROW(run(OpType::Concat, axisTable(1), {intIota({2, 1}), intIota({2})}), Error);
+    EXPECT_THROW(run(OpType::Concat, axisTable(1), {intIota({2, 1}), intIota({3})}), Error);
     const Table pack = [](flatbuffers::FlatBufferBuilder& b) {
         return asParameter(wire::CreatePackParam(b, wire::DataType::DT_INT32, -1));
     };

@@ -47,8 +47,8 @@ class Pooling final : public VulkanExecution {
         for (int i = 0; i < 3; ++i) counted |= static_cast<uint32_t>(window_.axis[i].countsPadding) << i;
         Push push;
         push.u(quads).u(counted);
-        for (const int PoolAxis::*field :
-             {&PoolAxis::in, &PoolAxis::out, &PoolAxis::kernel, &PoolAxis::stride, &PoolAxis::begin})
+        for (const int PoolAxis::*field : {&PoolAxis::in, &PoolAxis::out, &PoolAxis::kernel,
+                                           &PoolAxis::stride, &PoolAxis::begin, &PoolAxis::end})
             for (const PoolAxis& axis : window_.axis) push.u(axis.*field);
         std::vector<Binding> bindings{reads(input_), writes(output_)};
         if (indexed()) bindings.push_back(writes(*command_.outputs[1]));
@@ -78,12 +78,6 @@ bool supportsPooling(const VulkanBackend&, const Command& command, std::string& 
         reason = "the Vulkan kernel pools tensors that can be packed by channels";
         return false;
     }
-    const PoolWindow window = poolWindow(command.paramsAs<PoolParams>(), input.shape, command.name.c_str());
-    for (const PoolAxis& axis : window.axis)
-        if (axis.countsPadding && axis.begin != axis.end) {
-            reason = "the Vulkan kernel counts the same padding at both ends of an axis";
-            return false;
-        }
     return true;
 }
 
