@@ -7,7 +7,9 @@ namespace {
 TEST(Concat, JoinsAndSplits) {
     EXPECT_EQ(intsOf(OpType::Concat, axisTable(1), {intIota({2, 1}), intIota({2, 2})}),
               (Ints{0, 0, 1, 1, 2, 3}));
+    EXPECT_EQ(intsOf(OpType::Concat, axisTable(1), {intIota({2, 1}), intIota({2})}), (Ints{0, 0, 1, 1}));
     EXPECT_THROW(run(OpType::Concat, axisTable(1), {intIota({2, 1}), intIota({3})}), Error);
+    EXPECT_THROW(run(OpType::Concat, axisTable(0), {intIota({2}), intIota({2, 1})}), Error);
     const Table pack = [](flatbuffers::FlatBufferBuilder& b) {
         return asParameter(wire::CreatePackParam(b, wire::DataType::DT_INT32, -1));
     };
