@@ -24,6 +24,7 @@ constexpr size_t P = HWY_LANES(float);
 
 // One end of an interval along an axis: its place, whether it is inside, its weight.
 struct Tap {
+    Tap() {}  // NOLINT(modernize-use-equals-default): a defaulted one is compiled without the instruction set
     VI index;
     V weight;
     hn::Mask<D> inside;
