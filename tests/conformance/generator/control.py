@@ -43,13 +43,6 @@ def _(n):
            n.floats(1, 30, low=-.3, high=.3), hidden_size=5, linear_before_reset=1)
 
 
-@cases("control__rnn", seed="rnn")
-def _(n):
-    x = n.x(4, 2, 3)
-    n.outs(["y", "h"], "RNN", x, n.floats(1, 5, 3, low=-.5, high=.5), n.floats(1, 5, 5, low=-.5, high=.5),
-           n.floats(1, 10, low=-.3, high=.3), hidden_size=5)
-
-
 def branch(name, output, nodes, initializers=(), kind=TensorProto.FLOAT):
     return helper.make_graph(nodes, name, [], [helper.make_tensor_value_info(output, kind, None)], list(initializers))
 

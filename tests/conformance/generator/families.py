@@ -6,5 +6,6 @@ from generator import (
     reshape, scale, scan, scatter, search, segment, select, shape_query, slice, softmax, source, space, stft,
     tensor_array, unary,
 )
+import generator.forms  # noqa: F401, registers the systematic cases
 from generator.net import CASES  # the program takes both lists from here
 from generator.wire_net import CASES as WIRE_CASES

@@ -18,21 +18,6 @@ def _(n):
     n.out("instance_rank3", "InstanceNormalization", n.x(2, 5, 11), n.floats(5), n.floats(5), epsilon=1e-5)
 
 
-@wire_cases("scale__batch_norm")
-def _(n):
-    """BatchNorm of old files: slope * (x - mean) / sqrt(var + epsilon) + bias per channel."""
-    values = n.floats(2, 5, 3, 4)
-    x = n.feed(values, "x")
-    slope, mean, bias = n.floats(5), n.floats(5), n.floats(5)
-    var = n.floats(5, low=0.3, high=2)
-    table = {"channels": 5, "slopeData": slope.tolist(), "meanData": mean.tolist(), "varData": var.tolist(),
-             "biasData": bias.tolist(), "epsilon": 1e-3}
-    shape = (1, 5, 1, 1)
-    wide = values.astype(np.float64)
-    truth = slope.reshape(shape) * (wide - mean.reshape(shape)) / np.sqrt(var.reshape(shape) + 1e-3) + bias.reshape(shape)
-    n.expect("y", n.op("BatchNorm", [x], "BatchNorm", table), truth.astype(np.float32))
-
-
 @wire_cases("scale__instance_norm_of_statistics")
 def _(n):
     """InstanceNorm with the mean and the variance of every plane as inputs, as TensorFlow's graphs give them."""
