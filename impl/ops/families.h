@@ -12,7 +12,8 @@ OpFamily permuteOps();     // Permute, Transpose, Reverse, ReverseSequence
 OpFamily concatOps();      // Concat, Pack, Slice, Unpack
 OpFamily sliceOps();       // SliceTf, StridedSlice, Crop
 OpFamily paddingOps();     // Padding
-OpFamily fillOps();        // Tile, BroadcastTo, Fill, ZerosLike, OneHot, Range, LinSpace, EyeLike, Random*
+OpFamily fillOps();        // Tile, BroadcastTo, Fill, ZerosLike, OneHot, EyeLike
+OpFamily rangeOps();       // Range, LinSpace, RandomUniform, RandomNormal
 OpFamily gatherOps();      // Gather, GatherV2, GatherND, GatherElements
 OpFamily scatterOps();     // ScatterNd, ScatterElements
 OpFamily selectOps();      // Select, Where, Unique, SetDiff1D, UnravelIndex

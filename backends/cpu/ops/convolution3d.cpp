@@ -12,6 +12,7 @@
 #include "backends/cpu/kernels/conv.h"
 #include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/families.h"
+#include "backends/cpu/ops/volume_plan.h"
 #include "backends/cpu/ops/volume_slices.h"
 #include "base/checked.h"
 #include "model/model.h"
@@ -22,10 +23,6 @@ namespace {
 
 constexpr int kMaxLanes = 16;
 constexpr int64_t kPixelsOfPiece = 1024;
-
-int toInt(int64_t value) {
-    return static_cast<int>(value);
-}  // conv3dWindow has checked the range
 
 struct Phase : DepthPhase {
     std::unique_ptr<ConvPlan> plan;
@@ -47,17 +44,17 @@ class Convolution3dExecution final : public CommandExecution {
         if (p.transposed && std::min<int64_t>(p.stride[0], w_.out[0]) > kMaxPhases)
             fail(Status::NotSupported, "%s: a transposed convolution with a stride of %d in depth", name,
                  p.stride[0]);
-        flat_ = isFlat(p, w_) && in(0).pack > 1;
+        flat_ = isFlatVolume(p, w_) && in(0).pack > 1;
         inArea_ = checkedMul(w_.in[1], w_.in[2], name);
         outArea_ = checkedMul(w_.out[1], w_.out[2], name);
         setPostOps(p);
-        options_.groups = toInt(w_.groups);
+        options_.groups = static_cast<int>(w_.groups);
         options_.threads = backend_.pool().threads();
         options_.transposed = p.transposed;
         options_.bf16 = backend_.config().precision == Precision::Low;
         options_.exact = backend_.config().precision == Precision::High;
-        stack_ = 1;
-        if (!flat_ && !p.transposed) chooseStack(p);
+        stack_ = {};
+        if (!flat_ && !p.transposed) stack_ = chooseStack(backend_.kernels(), p, w_, options_, name);
         int64_t planBytes = 0, taps = 1;
         if (flat_)
             phases_.emplace_back();
@@ -71,8 +68,8 @@ class Convolution3dExecution final : public CommandExecution {
         }
         if (flat_) return requestScratch(planBytes);
         const int64_t channels = roundUp(checkedMul(taps, w_.ic, name), lanes_);
-        gathered_ = roundUp(floatBytes(checkedMul(channels, inRows(stack_) * w_.in[2], name)), 64);
-        const int64_t stacked = checkedMul(outRows(stack_), w_.out[2], name);
+        gathered_ = roundUp(floatBytes(checkedMul(channels, stack_.inRows(w_) * w_.in[2], name)), 64);
+        const int64_t stacked = checkedMul(stack_.outRows(w_), w_.out[2], name);
         sliced_ =
             directOutput() ? 0 : roundUp(floatBytes(checkedMul(roundUp(w_.oc, lanes_), stacked, name)), 64);
         requestScratch(checkedAdd(checkedAdd(gathered_, sliced_, name), planBytes, name));
@@ -95,19 +92,9 @@ class Convolution3dExecution final : public CommandExecution {
         }
         for (const Phase& phase : phases_)
             for (int64_t n = 0; n < w_.batch; ++n)
-                for (int64_t z = phase.first, j = 0; z < w_.out[0]; z += stack_ * phase.step, j += stack_)
+                for (int64_t z = phase.first, j = 0; z < w_.out[0];
+                     z += stack_.slices * phase.step, j += stack_.slices)
                     runSlices(phase, n, z, j, pool);
-    }
-
-    // Depth and plane are one image where only the depth has windows: depth is the image's height. Windows over long
-    // rows would leave the cache.
-    static bool isFlat(const Conv3dParams& p, const Conv3dWindow& w) {
-        constexpr int64_t kMostPixels = 256;
-        for (size_t i = 1; i < 3; ++i)
-            if (p.kernel[i] != 1 || p.stride[i] != 1 || w.begin[i] != 0 || w.out[i] != w.in[i]) return false;
-        const bool point = p.kernel[0] == 1 && p.stride[0] == 1 && w.begin[0] == 0 && w.out[0] == w.in[0];
-        const int64_t area = w.in[1] * w.in[2];
-        return point ? area <= std::numeric_limits<int>::max() : area <= kMostPixels;
     }
 
   private:
@@ -116,37 +103,7 @@ class Convolution3dExecution final : public CommandExecution {
     }
 
     // Whether the blocks of an output slice lie one after the other.
-    bool directOutput() const { return stack_ == 1 && (w_.out[0] == 1 || w_.oc <= lanes_); }
-
-    // Rows of stacked slices: of their inputs, and of their outputs with what the rows of zeros give.
-    int64_t inRows(int64_t slices) const { return (slices - 1) * pitch_ + w_.in[1]; }
-    int64_t outRows(int64_t slices) const { return (slices - 1) * outPitch_ + w_.out[1]; }
-
-    // Stacks as many slices as cost the fewest cycles each.
-    void chooseStack(const Conv3dParams& p) {
-        const int64_t stride = p.stride[1];
-        const int64_t reach =
-            (w_.out[1] - 1) * stride - w_.begin[1] + int64_t{p.kernel[1] - 1} * p.dilate[1] + 1;
-        const int64_t apart =
-            std::max({w_.in[1] + std::max<int64_t>(w_.begin[1], 0), reach, w_.out[1] * stride});
-        outPitch_ = ceilDiv(apart, stride);
-        pitch_ = outPitch_ * stride;
-        constexpr int64_t kMostRows = 128;
-        double least = 0;
-        int64_t best = 1;
-        for (int64_t slices = 1; slices <= w_.out[0] && (slices == 1 || outRows(slices) <= kMostRows);
-             slices *= 2) {
-            stack_ = slices;
-            for (const ConvCandidate& candidate :
-                 convCandidates(backend_.kernels(), planShape(p, p.kernel[0]), options_)) {
-                const double runs = static_cast<double>(ceilDiv(w_.out[0], slices));
-                if (!candidate.chosen || (slices > 1 && candidate.cycles * runs >= least)) continue;
-                least = candidate.cycles * runs;
-                best = slices;
-            }
-        }
-        stack_ = best;
-    }
+    bool directOutput() const { return stack_.slices == 1 && (w_.out[0] == 1 || w_.oc <= lanes_); }
 
     void setPostOps(const Conv3dParams& p) {
         post_ = {};
@@ -165,35 +122,11 @@ class Convolution3dExecution final : public CommandExecution {
         post_.bias = bias_.data();
     }
 
-    ConvShape planShape(const Conv3dParams& p, int64_t taps) const {
-        const char* name = command().name.c_str();
-        ConvShape s;
-        s.oc = toInt(w_.oc);
-        if (flat_) {
-            s.batch = toInt(w_.batch), s.ic = toInt(w_.ic);
-            s.ih = toInt(w_.in[0]), s.iw = toInt(inArea_);
-            s.oh = toInt(w_.out[0]), s.ow = toInt(outArea_);
-            s.kh = p.kernel[0], s.strideH = p.stride[0], s.dilateH = p.dilate[0];
-            s.padTop = toInt(w_.begin[0]);
-            return s;
-        }
-        const int64_t channels = checkedMul(taps, w_.ic, name);
-        if (channels > std::numeric_limits<int>::max() / 2)
-            fail(Status::Overflow, "%s: %lld taps of %lld channels", name, static_cast<long long>(taps),
-                 static_cast<long long>(w_.ic));
-        s.batch = 1, s.ic = toInt(channels);
-        s.ih = toInt(inRows(stack_)), s.iw = toInt(w_.in[2]);
-        s.oh = toInt(outRows(stack_)), s.ow = toInt(w_.out[2]);
-        s.kh = p.kernel[1], s.kw = p.kernel[2];
-        s.strideH = p.stride[1], s.strideW = p.stride[2];
-        s.dilateH = p.dilate[1], s.dilateW = p.dilate[2];
-        s.padTop = toInt(w_.begin[1]), s.padLeft = toInt(w_.begin[2]);
-        return s;
-    }
-
     void plan(Phase& phase, const Conv3dParams& p) {
-        phase.plan =
-            makeConvPlan(backend_.kernels(), planShape(p, static_cast<int64_t>(phase.taps.size())), options_);
+        const auto taps = static_cast<int64_t>(phase.taps.size());
+        const char* name = command().name.c_str();
+        phase.plan = makeConvPlan(backend_.kernels(),
+                                  flat_ ? flatShape(p, w_) : stackShape(p, w_, stack_, taps, name), options_);
         std::string variant =
             format("3d/%s/%s/%s/%lld", phase.plan->algorithm().c_str(), phase.plan->weightVariant().c_str(),
                    backend_.kernels().isa, static_cast<long long>(w_.groups));
@@ -215,11 +148,11 @@ class Convolution3dExecution final : public CommandExecution {
         auto* const sliced = reinterpret_cast<float*>(memory + gathered_);
         const int64_t blocks = ceilDiv(static_cast<int64_t>(phase.taps.size()) * w_.ic, int64_t{lanes_});
         const int64_t pieces = ceilDiv(inArea_, kPixelsOfPiece);
-        parallelRanges(pool, static_cast<long>(blocks * stack_ * pieces), 4 * pool.threads(),
+        parallelRanges(pool, static_cast<long>(blocks * stack_.slices * pieces), 4 * pool.threads(),
                        [&](long begin, long end) {
                            for (long i = begin; i < end; ++i) {
-                               const int64_t slice = i / pieces % stack_;
-                               gather(phase, n, (j + slice) * phase.inputStep, i / pieces / stack_,
+                               const int64_t slice = i / pieces % stack_.slices;
+                               gather(phase, n, (j + slice) * phase.inputStep, i / pieces / stack_.slices,
                                       i % pieces * kPixelsOfPiece, slice, gathered);
                            }
                        });
@@ -229,14 +162,14 @@ class Convolution3dExecution final : public CommandExecution {
         phase.plan->run(gathered, phase.packed.get(), direct ? dst : sliced, post_,
                         memory + gathered_ + sliced_, pool);
         if (direct) return;
-        const int64_t slices = std::min(stack_, ceilDiv(w_.out[0] - z, phase.step));
+        const int64_t slices = std::min(stack_.slices, ceilDiv(w_.out[0] - z, phase.step));
         const int64_t row = w_.out[2] * lanes_;
         parallelRanges(pool, static_cast<long>(outBlocks * slices), 4 * pool.threads(),
                        [&](long begin, long end) {
                            for (long i = begin; i < end; ++i) {
                                const int64_t b = i / slices, slice = i % slices;
                                std::memcpy(dst + (b * w_.out[0] + slice * phase.step) * area,
-                                           sliced + (b * outRows(stack_) + slice * outPitch_) * row,
+                                           sliced + (b * stack_.outRows(w_) + slice * stack_.outPitch) * row,
                                            static_cast<size_t>(area) * sizeof(float));
                            }
                        });
@@ -250,9 +183,10 @@ class Convolution3dExecution final : public CommandExecution {
         const int64_t perGroup = w_.ic / w_.groups, channels = taps * w_.ic;
         const int64_t count = std::min<int64_t>(lanes_, channels - block * lanes_);
         const int64_t pixels = std::min(kPixelsOfPiece, inArea_ - from);
-        float* const start = gathered + (block * inRows(stack_) + slice * pitch_) * w_.in[2] * lanes_;
-        if (from + pixels == inArea_ && slice + 1 < stack_)
-            std::fill(start + inArea_ * lanes_, start + pitch_ * w_.in[2] * lanes_, 0.0f);
+        float* const start =
+            gathered + (block * stack_.inRows(w_) + slice * stack_.pitch) * w_.in[2] * lanes_;
+        if (from + pixels == inArea_ && slice + 1 < stack_.slices)
+            std::fill(start + inArea_ * lanes_, start + stack_.pitch * w_.in[2] * lanes_, 0.0f);
         const float* lanes[kMaxLanes] = {};
         bool none = true;
         for (int64_t l = 0; l < count; ++l) {
@@ -277,7 +211,7 @@ class Convolution3dExecution final : public CommandExecution {
     std::vector<float> bias_;
     std::vector<Phase> phases_;
     bool flat_ = false;
-    int64_t stack_ = 1, pitch_ = 0, outPitch_ = 0;  // slices of a run of the plan, rows from one to the next
+    SliceStack stack_;
     int64_t inArea_ = 0, outArea_ = 0;
     int64_t gathered_ = 0, sliced_ = 0;  // bytes of scratch
 };
@@ -288,8 +222,7 @@ StorageChoice convolution3dStorage(const CpuBackend& backend, const Command& com
     const Tensor& x = *command.inputs[0];
     if (x.pack == 1 && !x.empty()) {
         const auto& p = command.paramsAs<Conv3dParams>();
-        if (!Convolution3dExecution::isFlat(p, conv3dWindow(p, x.shape, command.name.c_str())))
-            choice.inputPack = 1;
+        if (!isFlatVolume(p, conv3dWindow(p, x.shape, command.name.c_str()))) choice.inputPack = 1;
     }
     return choice;
 }

@@ -8,6 +8,7 @@
 
 #include "backends/cpu/kernels/elementwise.h"
 #include "backends/cpu/ops/families.h"
+#include "backends/cpu/ops/reduction_integers.h"
 #include "backends/cpu/ops/split.h"
 #include "base/error.h"
 
@@ -18,9 +19,7 @@ constexpr int64_t kColumns = 256;   // columns worked on together
 constexpr int64_t kRunLength = 64;  // rows added in float before the sum goes to double
 constexpr size_t kMapped = 1024;    // elements of a row mapped together
 
-struct Step {
-    int64_t outer = 1, length = 1, inner = 1;
-};
+using Step = ReductionStep;
 
 class Reduction final : public Execution {
   public:
@@ -69,20 +68,13 @@ class Reduction final : public Execution {
 
     void onExecute() override {
         if (output_.empty()) return;
-        if (input_.type == DataType::Float32)
-            return input_.empty() ? fill(emptyFloat(operation_), output_.as<float>()) : runFloats();
-        switch (input_.type) {
-            case DataType::Int8:
-                return integers<int8_t>();
-            case DataType::UInt8:
-                return integers<uint8_t>();
-            case DataType::Int16:
-                return integers<int16_t>();
-            case DataType::UInt16:
-                return integers<uint16_t>();
-            default:
-                return integers<int32_t>();
-        }
+        const bool floats = input_.type == DataType::Float32;
+        if (!input_.empty())
+            floats ? runFloats() : runIntegers();
+        else if (floats)
+            std::fill_n(output_.as<float>(), output_.elements(), emptyFloat(operation_));
+        else
+            fillReducedIntegers(output_, operation_);
     }
 
   private:
@@ -102,11 +94,6 @@ class Reduction final : public Execution {
             default:
                 return 0;
         }
-    }
-
-    template <typename T>
-    void fill(T value, T* y) const {
-        std::fill(y, y + output_.elements(), value);
     }
 
     // Step i reads what step i - 1 made; body(step, source, target, operation, whether it is the last one).
@@ -245,102 +232,14 @@ class Reduction final : public Execution {
     }
 
     // Between the first and the last step the values are int32.
-    template <typename T>
-    void integers() {
-        if (input_.empty()) return fill(emptyInteger<T>(operation_), output_.as<T>());
+    void runIntegers() {
         eachStep([&](const Step& step, const void* x, void* y, Reduce operation, bool last) {
-            const bool first = x == input_.data;
             // A mean is divided once.
             if (operation == Reduce::Mean && !last) operation = Reduce::Sum;
-            if (first && last)
-                runIntegers<T, T>(step, x, y, operation);
-            else if (first)
-                runIntegers<T, int32_t>(step, x, y, operation);
-            else if (last)
-                runIntegers<int32_t, T>(step, x, y, operation);
-            else
-                runIntegers<int32_t, int32_t>(step, x, y, operation);
+            const DataType from = x == input_.data ? input_.type : DataType::Int32;
+            reduceIntegers(backend_.pool(), step, {x, from}, {y, last ? output_.type : DataType::Int32},
+                           operation, reduced_);
         });
-    }
-
-    template <typename T>
-    static T emptyInteger(Reduce operation) {
-        switch (operation) {
-            case Reduce::Max:
-                return std::numeric_limits<T>::lowest();
-            case Reduce::Min:
-                return std::numeric_limits<T>::max();
-            case Reduce::Prod:
-            case Reduce::All:
-                return 1;
-            default:
-                return 0;
-        }
-    }
-
-    template <typename From, typename To>
-    void runIntegers(const Step& s, const void* from, void* to, Reduce operation) const {
-        const auto* x = static_cast<const From*>(from);
-        auto* y = static_cast<To*>(to);
-        forRows(backend_.pool(), s.outer * s.inner, s.length, [&](long begin, long end) {
-            for (long i = begin; i < end; ++i) {
-                const int64_t outer = i / s.inner, inner = i % s.inner;
-                y[i] = static_cast<To>(
-                    column(x + outer * s.length * s.inner + inner, s.length, s.inner, operation));
-            }
-        });
-    }
-
-    template <typename From>
-    int32_t column(const From* x, int64_t length, int64_t stride, Reduce operation) const {
-        int32_t best = x[0];
-        uint32_t sum = 0, product = 1;  // arithmetic wraps
-        bool any = false, all = true;
-        for (int64_t r = 0; r < length; ++r) {
-            const int32_t v = x[r * stride];
-            const auto bits = static_cast<uint32_t>(v);
-            switch (operation) {
-                case Reduce::AbsSum:
-                    sum += v < 0 ? 0u - bits : bits;
-                    break;
-                case Reduce::SquareSum:
-                    sum += bits * bits;
-                    break;
-                case Reduce::Max:
-                    best = std::max(best, v);
-                    break;
-                case Reduce::Min:
-                    best = std::min(best, v);
-                    break;
-                case Reduce::Prod:
-                    product *= bits;
-                    break;
-                case Reduce::Any:
-                    any = any || v != 0;
-                    break;
-                case Reduce::All:
-                    all = all && v != 0;
-                    break;
-                default:
-                    sum += bits;
-                    break;
-            }
-        }
-        switch (operation) {
-            case Reduce::Max:
-            case Reduce::Min:
-                return best;
-            case Reduce::Prod:
-                return static_cast<int32_t>(product);
-            case Reduce::Any:
-                return any;
-            case Reduce::All:
-                return all;
-            case Reduce::Mean:
-                return static_cast<int32_t>(static_cast<int32_t>(sum) / reduced_);
-            default:
-                return static_cast<int32_t>(sum);
-        }
     }
 
     const CpuBackend& backend_;
