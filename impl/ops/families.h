@@ -50,7 +50,8 @@ OpFamily attentionOps();    // Attention
 OpFamily groupNormOps();    // GroupNorm
 OpFamily splitGeluOps();    // SplitGeLU
 OpFamily dequantizeOps();   // Dequantize, DynamicQuant
-OpFamily uint8Ops();        // TfQuantizedConv2D, QuantizedDepthwiseConv2D, QuantizedAdd and the like
+OpFamily uint8Ops();        // TfQuantizedConv2D, QuantizedDepthwiseConv2D, QuantizedAvgPool, QuantizedMaxPool
+OpFamily uint8PointwiseOps();  // QuantizedAdd, QuantizedLogistic, QuantizedSoftmax
 OpFamily recurrentOps();    // RNN, LSTM, RNNSequenceGRU, LSTMBlockCell
 OpFamily stftOps();         // Stft
 OpFamily quantizedOps();    // FloatToInt8, Int8ToFloat

@@ -1,35 +1,15 @@
-// Operators over unsigned 8-bit codes that older TFLite files become: TfQuantizedConv2D, QuantizedDepthwiseConv2D,
-// QuantizedAdd, QuantizedAvgPool, QuantizedMaxPool, QuantizedLogistic, QuantizedSoftmax. Their arithmetic is that of TFLite's
-// reference kernels.
-#include "ops/uint8.h"
-
-#include <cmath>
-
-#include "mnn_generated.h"
+// Windows over unsigned 8-bit codes that older TFLite files become: TfQuantizedConv2D, QuantizedDepthwiseConv2D,
+// QuantizedAvgPool, QuantizedMaxPool. Their arithmetic is that of TFLite's reference kernels.
 #include "ops/channel_first.h"
 #include "ops/families.h"
 #include "ops/op_helpers.h"
-#include "ops/unary.h"
+#include "ops/uint8_codes.h"
 
 namespace mnnc {
 
 namespace {
 
 constexpr int kMaxExtent = 1 << 20;
-
-struct Codes {
-    double scale = 0;
-    int32_t zero = 0;
-};
-
-Codes codesOf(const wire::QuantizedParam* table, const char* what, const char* name) {
-    if (!table) fail(Status::BadParameter, "op '%s': its %s is missing", name, what);
-    const float scale = table->scale();
-    if (!(scale > 0) || !std::isfinite(scale) || table->zeroPoint() < 0 || table->zeroPoint() > 255)
-        fail(Status::BadParameter, "op '%s': its %s has scale %g and zero point %d", name, what,
-             static_cast<double>(scale), table->zeroPoint());
-    return {static_cast<double>(scale), table->zeroPoint()};
-}
 
 int extentOf(int value, int least, const char* what, const char* name) {
     if (value < least || value > kMaxExtent)
@@ -38,44 +18,11 @@ int extentOf(int value, int least, const char* what, const char* name) {
     return value;
 }
 
-FixedFactor factorOf(double factor, const char* name) {
-    if (!(factor > 0) || factor > 1 << 30)
-        fail(Status::BadParameter, "op '%s': its scales give a factor of %g", name, factor);
-    return FixedFactor::of(factor);
-}
-
-// The codes that a fused activation leaves (CalculateActivationRangeQuantized of TFLite).
-CodeRange rangeOf(wire::FusedActivation activation, const Codes& out, const char* name) {
-    const auto code = [&](double real) {
-        return static_cast<int32_t>(std::clamp(std::round(real / out.scale) + out.zero, 0.0, 255.0));
-    };
-    switch (activation) {
-        case wire::FusedActivation::kTfLiteActNone:
-            return {};
-        case wire::FusedActivation::kTfLiteActRelu:
-            return {code(0), 255};
-        case wire::FusedActivation::kTfLiteActRelu1:
-            return {code(-1), code(1)};
-        case wire::FusedActivation::kTfLiteActRelu6:
-            return {code(0), code(6)};
-        default:
-            fail(Status::NotSupported, "op '%s': the fused activation %d", name,
-                 static_cast<int>(activation));
-    }
-}
-
 CodeRange statedRange(int low, int high, const CodeRange& otherwise, const char* name) {
     if (low == 0 && high == 0) return otherwise;
     if (low < 0 || high > 255 || low > high)
         fail(Status::BadParameter, "op '%s': results between %d and %d", name, low, high);
     return {low, high};
-}
-
-void requireCodes(const ShapeContext& context) {
-    for (int i = 0; i < context.inputCount(); ++i)
-        if (context.in(i).type != DataType::UInt8)
-            fail(Status::BadType, "op '%s': input %d must be uint8, it is %s", context.name(), i,
-                 dataTypeName(context.in(i).type));
 }
 
 void fillWindow(const wire::Convolution2DCommon& c, ConvParams& p, const char* name) {
@@ -192,85 +139,6 @@ void shapePool(const ShapeContext& context) {
     context.set(0, shapeInFormat(shape, context.in(0).format), DataType::UInt8, context.in(0).format);
 }
 
-ParamsPtr parseAdd(const wire::Op& op, const ParseContext& context) {
-    const char* name = context.node.name.c_str();
-    const auto* table = op.main_as_QuantizedAdd();
-    if (!table) fail(Status::BadParameter, "op '%s' carries no QuantizedAdd table", name);
-    const Codes in[2] = {codesOf(table->input1QuantizedParam(), "input1QuantizedParam", name),
-                         codesOf(table->input2QuantizedParam(), "input2QuantizedParam", name)};
-    const Codes out = codesOf(table->outputQuantizedParam(), "outputQuantizedParam", name);
-    auto p = std::make_shared<CodeAddParams>();
-    const double twice = 2 * std::max(in[0].scale, in[1].scale);
-    for (int i = 0; i < 2; ++i) {
-        p->zero[i] = in[i].zero;
-        p->factor[i] = factorOf(in[i].scale / twice, name);
-    }
-    p->zeroOut = out.zero;
-    p->factorOut = factorOf(twice / ((1 << kCodeAddBits) * out.scale), name);
-    p->range = rangeOf(table->activationType(), out, name);
-    return p;
-}
-
-void shapeAdd(const ShapeContext& context) {
-    requireCodes(context);
-    if (!(context.in(0).shape == context.in(1).shape))
-        fail(Status::NotSupported, "op '%s': inputs %s and %s; equal shapes are needed", context.name(),
-             context.in(0).shape.text().c_str(), context.in(1).shape.text().c_str());
-    context.set(0, context.in(0).shape);
-}
-
-ParamsPtr parseLogistic(const wire::Op& op, const ParseContext& context) {
-    const char* name = context.node.name.c_str();
-    const auto* table = op.main_as_QuantizedLogistic();
-    if (!table) fail(Status::BadParameter, "op '%s' carries no QuantizedLogistic table", name);
-    // A float operator where the file has float tensors between its codes; then the table is not read.
-    const auto* in = table->inputQuantizedParam();
-    auto p = std::make_shared<CodeTableParams>();
-    if (!in || in->zeroPoint() < 0) return p;
-    const Codes codes = codesOf(in, "inputQuantizedParam", name);
-    for (int q = 0; q < 256; ++q) {
-        const double value = 1 / (1 + std::exp(-(q - codes.zero) * codes.scale));
-        p->results[static_cast<size_t>(q)] = static_cast<uint8_t>(std::min(std::round(value * 256), 255.0));
-    }
-    return p;
-}
-
-void shapeLogistic(const ShapeContext& context) {
-    if (context.in(0).type != DataType::Float32) requireCodes(context);
-    context.set(0, context.in(0).shape);
-}
-
-void lowerLogistic(const OpContext& context) {
-    if (context.in(0).type != DataType::Float32) return context.geometry.emit(context.command());
-    auto params = std::make_shared<UnaryParams>();
-    params->code = kUnarySigmoid;
-    Command command = context.command();
-    command.type = OpType::UnaryOp;
-    command.params = std::move(params);
-    context.geometry.emit(std::move(command));
-}
-
-ParamsPtr parseSoftmax(const wire::Op& op, const ParseContext& context) {
-    const char* name = context.node.name.c_str();
-    const auto* table = op.main_as_QuantizedSoftmax();
-    if (!table) fail(Status::BadParameter, "op '%s' carries no QuantizedSoftmax table", name);
-    const double step = static_cast<double>(table->beta()) * static_cast<double>(table->inputScale());
-    if (!(step >= 0) || !std::isfinite(step))
-        fail(Status::BadParameter, "op '%s': beta is %g and inputScale %g", name,
-             static_cast<double>(table->beta()), static_cast<double>(table->inputScale()));
-    auto p = std::make_shared<CodeSoftmaxParams>();
-    for (size_t d = 0; d < 256; ++d)
-        p->powers[d] = static_cast<float>(std::exp(-static_cast<double>(d) * step));
-    return p;
-}
-
-void shapeSoftmax(const ShapeContext& context) {
-    requireCodes(context);
-    if (context.in(0).shape.rank() < 1)
-        fail(Status::ComputeSizeError, "op '%s': its input has no axis", context.name());
-    context.set(0, context.in(0).shape);
-}
-
 constexpr OpDef convDef(OpType type) {
     return {.type = type, .parse = parseConv, .shape = shapeConv, .geometry = channelFirst};
 }
@@ -287,12 +155,6 @@ OpFamily uint8Ops() {
         convDef(OpType::QuantizedDepthwiseConv2D),
         poolDef(OpType::QuantizedAvgPool),
         poolDef(OpType::QuantizedMaxPool),
-        {.type = OpType::QuantizedAdd, .parse = parseAdd, .shape = shapeAdd},
-        {.type = OpType::QuantizedLogistic,
-         .parse = parseLogistic,
-         .shape = shapeLogistic,
-         .geometry = lowerLogistic},
-        {.type = OpType::QuantizedSoftmax, .parse = parseSoftmax, .shape = shapeSoftmax},
     };
     return kOps;
 }

@@ -168,6 +168,12 @@ def _(n):
             main[field + "QuantizedParam"] = {"zeroPoint": zero, "scale": scale}
         n.expect(name, n.op("QuantizedAdd", [left, right], "QuantizedAdd", main, data_format="NHWC"),
                  truth.add(a, b, exact, zeros, limits))
+    for name, shape in (("row", (1, 1, 7, 3)), ("channels", (3,)), ("one", (1,)), ("batch", (2, 5, 1, 1))):
+        c = codes(n, "uint8", *shape)
+        other = n.feed(c, name + "_codes", "NHWC")
+        full = np.broadcast_arrays(a, c)
+        n.expect(name, n.op("QuantizedAdd", [left, other], "QuantizedAdd", main, data_format="NHWC"),
+                 truth.add(*full, exact, zeros, limits))
     table = {"inputQuantizedParam": {"zeroPoint": 131, "scale": 0.05}, "outputQuantizedParam": {"scale": 1 / 256}}
     n.expect("logistic", n.op("QuantizedLogistic", [left], "QuantizedLogistic", table, data_format="NHWC"),
              truth.logistic(a, float(np.float32(0.05)), 131))
