@@ -37,7 +37,7 @@ ParamsPtr parseIf(const wire::Op& op, const ParseContext& context) {
 }
 
 ParamsPtr parseWhile(const wire::Op& op, const ParseContext& context) {
-    if (const wire::LoopParam* loop = op.main_as_LoopParam()) return parseRegionLoop(*loop, context.node);
+    if (const wire::LoopParam* loop = op.main_as_LoopParam()) return parseRegionLoop(*loop, context);
     const wire::WhileParam* table = op.main_as_WhileParam();
     if (!table)
         fail(Status::BadParameter, "op '%s' (While) carries no WhileParam table", context.node.name.c_str());

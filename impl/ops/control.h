@@ -33,7 +33,7 @@ struct WhileParams : ParamsOf<WhileParams> {
 inline bool runsSubgraphs(const Node& node) {
     return node.type == OpType::If || (node.type == OpType::While && node.paramsIf<WhileParams>());
 }
-ParamsPtr parseRegionLoop(const wire::LoopParam& table, const Node& node);
+ParamsPtr parseRegionLoop(const wire::LoopParam& table, const ParseContext& context);
 void shapeRegionLoop(const ShapeContext& context);
 
 }  // namespace mnnc

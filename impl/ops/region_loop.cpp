@@ -6,6 +6,7 @@
 #include <map>
 
 #include "mnn_generated.h"
+#include "model/model.h"
 #include "ops/control.h"
 #include "ops/op_helpers.h"
 
@@ -17,7 +18,8 @@ constexpr int64_t kMaxWork = int64_t{1} << 40;  // elements that the commands of
 
 class Reader {
   public:
-    Reader(const wire::LoopParam& table, const Node& node) : table_(table), node_(node) {}
+    Reader(const wire::LoopParam& table, const ParseContext& context)
+        : table_(table), node_(context.node), graph_(context.graph) {}
 
     ParamsPtr read() {
         auto params = std::make_shared<LoopParams>();
@@ -30,7 +32,7 @@ class Reader {
             for (const wire::RegionCommand* command : *table_.commands())
                 params->commands.push_back(readCommand(*command, false));
         for (size_t i = 0; i < node_.outputs.size(); ++i) {
-            const wire::Blob& blob = *table_.extraTensorInfos()->Get(static_cast<uint32_t>(i))->blob();
+            const wire::Blob& blob = description(i);
             LoopParams::Output output;
             if (blob.dims()) output.shape = checkedShape({blob.dims()->begin(), blob.dims()->end()}, name());
             output.type = dataTypeFromWire(static_cast<int32_t>(blob.dataType()), name());
@@ -46,6 +48,15 @@ class Reader {
 
   private:
     const char* name() const { return node_.name.c_str(); }
+    // What the file says of output i; a static model may say it where it describes its tensors.
+    const wire::Blob& description(size_t i) const {
+        if (table_.extraTensorInfos())
+            return *table_.extraTensorInfos()->Get(static_cast<uint32_t>(i))->blob();
+        const wire::TensorDescribe* describe = graph_ ? graph_->describe(node_.outputs[i]) : nullptr;
+        if (!describe || !describe->blob())
+            fail(Status::BadParameter, "op '%s' (While): output %zu has no description", name(), i);
+        return *describe->blob();
+    }
     int64_t boxSize(const LoopCommand& command) const {
         return checkedMul(checkedMul(command.size[0], command.size[1], name()), command.size[2], name());
     }
@@ -142,13 +153,14 @@ class Reader {
 
     const wire::LoopParam& table_;
     const Node& node_;
+    const Graph* const graph_;  // of a static model
     std::map<int, int> numbers_;
 };
 
 }  // namespace
 
-ParamsPtr parseRegionLoop(const wire::LoopParam& table, const Node& node) {
-    return Reader(table, node).read();
+ParamsPtr parseRegionLoop(const wire::LoopParam& table, const ParseContext& context) {
+    return Reader(table, context).read();
 }
 
 void shapeRegionLoop(const ShapeContext& context) {

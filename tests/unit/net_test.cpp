@@ -129,5 +129,18 @@ TEST(Net, LoopsOfOperatorsThatNoLoopHasAreRefused) {
     expectNotSupported(net, "op 'loop' (While): a loop of Rank");
 }
 
+TEST(Net, LoopsWithoutADescriptionOfTheirOutputsAreRefused) {
+    wire::NetT net = makeReluNet();
+    wire::LoopParamT loop;
+    loop.tensorNumber = 2;
+    loop.inputIndexes = {0};
+    loop.outputIndexes = {1};
+    net.oplists[1] = makeOp(wire::OpType::While, "loop", {0}, {1}, std::move(loop));
+    const Opened opened(net, nullptr);
+    EXPECT_EQ(opened.session, nullptr);
+    EXPECT_NE(opened.sentence.find("op 'loop' (While): output 0 has no description"), std::string::npos)
+        << opened.sentence;
+}
+
 }  // namespace
 }  // namespace mnnc::test

@@ -235,3 +235,21 @@ def _(n):
     running = region([(1, 3, row, 3, -1), (1, 0, row, 3, -1), (0, 3, row, 3, -1)], (1, 1, 3), "BinaryOp", main={"opType": "MUL"})
     first = region([(1, 0, row, 0, -1), (0, 0, row, 0, -1)], (1, 1, 3), "UnaryOp")
     n.expect("running", loop([x], (4, 3), 4, running, before=[first]), np.cumprod(table.astype(np.float64), axis=0))
+
+
+@wire_cases("control__region_loop_static")
+def _(n):
+    """A static model may describe the result of a loop where it describes its tensors."""
+    values, rows = n.floats(4, 3), np.array([2, 0, 3], np.int32)
+    x, indices = n.feed(values), n.feed(rows)
+    n.describe(x, (4, 3))
+    n.describe(indices, (3,))
+    row = (0, 0, 1)
+    copy = region([(2, 0, row, 3, -1), (0, 0, row, 3, 1)], (1, 1, 3), "UnaryOp")
+    y = n.op("While", [x, indices], "LoopParam", {"tensorNumber": 3, "inputIndexes": [0, 1], "outputIndexes": [2],
+                                                  "loopNumber": 3, "commands": [copy]})
+    n.describe(y, (3, 3))
+    z = n.op("UnaryOp", [y], "UnaryOp", {"opType": "NEG"})
+    n.describe(z, (3, 3))
+    n.expect("gathered", y, values[rows])
+    n.expect("negative", z, -values[rows])
