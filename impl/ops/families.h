@@ -34,6 +34,10 @@ OpFamily dilation2dOps();      // Dilation2D
 OpFamily channelProductOps();  // SpatialProduct, CosineSimilarity
 OpFamily determinantOps();     // Det
 OpFamily segmentOps();         // Segment
+OpFamily momentsOps();         // Moments
+OpFamily histogramOps();       // Histogram
+OpFamily svdOps();             // Svd
+OpFamily imageProcessOps();    // ImageProcess
 OpFamily poolingOps();      // Pooling, Pooling3D
 OpFamily interpOps();       // Interp, Interp3D, Resize
 OpFamily gridSampleOps();   // GridSample

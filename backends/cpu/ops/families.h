@@ -25,6 +25,9 @@ CpuFamily dilation2dCpu();
 CpuFamily channelProductsCpu();  // CosineSimilarity
 CpuFamily determinantCpu();
 CpuFamily segmentCpu();
+CpuFamily histogramCpu();
+CpuFamily svdCpu();
+CpuFamily imageProcessCpu();
 CpuFamily poolingCpu();
 CpuFamily interpCpu();
 CpuFamily gridSampleCpu();
