@@ -38,6 +38,7 @@ OpFamily momentsOps();         // Moments
 OpFamily histogramOps();       // Histogram
 OpFamily svdOps();             // Svd
 OpFamily imageProcessOps();    // ImageProcess
+OpFamily gradientOps();        // PoolGrad, Conv2DBackPropFilter
 OpFamily poolingOps();      // Pooling, Pooling3D
 OpFamily interpOps();       // Interp, Interp3D, Resize
 OpFamily gridSampleOps();   // GridSample

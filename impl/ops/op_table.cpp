@@ -16,7 +16,7 @@ const OpDef* findOpDef(OpType type) noexcept {
         poolingOps, interpOps, unaryOps, activationOps, binaryOps, reductionOps, scaleOps, normOps, softmaxOps,
         matmulOps, quantizedOps, gridSampleOps, regionOps, attentionOps, groupNormOps, splitGeluOps, detectionOps,
         detectionOutputOps, dequantizeOps, uint8Ops, tensorArrayOps, tensorPieceOps, recurrentOps, stftOps,
-        rangeOps, uint8PointwiseOps, momentsOps, histogramOps, svdOps, imageProcessOps,
+        rangeOps, uint8PointwiseOps, momentsOps, histogramOps, svdOps, imageProcessOps, gradientOps,
         // clang-format on
     };
     for (const FamilyFunction family : kFamilies)

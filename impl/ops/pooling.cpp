@@ -33,6 +33,8 @@ void checkWindow(PoolParams& p, const char* name) {
     for (const int value : p.pads) requireRange(value, 0, kMaxWindow, "pads", name);
 }
 
+}  // namespace
+
 ParamsPtr parsePooling(const wire::Op& op, const ParseContext& context) {
     const char* name = context.node.name.c_str();
     const wire::Pool* table = op.main_as_Pool();
@@ -63,6 +65,8 @@ ParamsPtr parsePooling(const wire::Op& op, const ParseContext& context) {
              static_cast<int>(p->padType));
     return p;
 }
+
+namespace {
 
 std::vector<int> firstThree(const flatbuffers::Vector<int32_t>* list) {
     if (!list) return {};

@@ -23,6 +23,9 @@ struct PoolParams : ParamsOf<PoolParams> {
     std::vector<int> pads;  // Pooling: empty, [height begin, height end], or [top, left, bottom, right]
 };
 
+// Reads the table of a 2-D pooling, or of its gradient.
+ParamsPtr parsePooling(const wire::Op& op, const ParseContext& context);
+
 // One spatial axis of a window; all values fit an int.
 struct PoolAxis {
     int in = 1, out = 1;

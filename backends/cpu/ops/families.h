@@ -28,6 +28,7 @@ CpuFamily segmentCpu();
 CpuFamily histogramCpu();
 CpuFamily svdCpu();
 CpuFamily imageProcessCpu();
+CpuFamily gradientsCpu();  // PoolGrad
 CpuFamily poolingCpu();
 CpuFamily interpCpu();
 CpuFamily gridSampleCpu();

@@ -1,7 +1,7 @@
 """The operator cases, a module for each family of operators (the base names of impl/ops): importing them registers the cases."""
 from generator import (
     activation, attention, binary, cast, channel_products, codes, columns, concat, control, convolution,
-    convolution3d, deconvolution, detection, determinant, dilation2d, fill, gather, grid_sample,
+    convolution3d, deconvolution, detection, determinant, dilation2d, fill, gather, gradients, grid_sample,
     group_norm, histogram, image_process, interp, layout, matmul, moments, non_max_suppression, norm, padding,
     permute, pooling, raster, recurrent, reduction, region, reshape, scale, scan, scatter, search, segment,
     select, shape_query, slice, softmax, source, space, stft, svd, tensor_array, unary,

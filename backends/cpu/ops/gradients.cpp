@@ -1,0 +1,85 @@
+// PoolGrad: each plane collects what its windows give back.
+#include "ops/gradients.h"
+
+#include <algorithm>
+
+#include "backends/cpu/ops/command_execution.h"
+#include "backends/cpu/ops/families.h"
+#include "backends/cpu/ops/split.h"
+
+namespace mnnc::cpu {
+
+namespace {
+
+struct Span {
+    int64_t first, last;
+};
+
+// The elements of an axis that a window covers.
+Span coveredBy(const PoolAxis& a, int64_t window) noexcept {
+    const int64_t first = window * a.stride - a.begin;
+    return {std::max<int64_t>(first, 0), std::min<int64_t>(first + a.kernel, a.in)};
+}
+
+class PoolGradExecution final : public CommandExecution {
+  public:
+    PoolGradExecution(CpuBackend& backend, const Command& command)
+        : CommandExecution(command), backend_(backend) {}
+
+    void onExecute() override {
+        if (out().empty()) return;
+        const auto& p = params<PoolGradParams>();
+        const int64_t taps = int64_t{p.rows.out} * p.columns.out * p.rows.kernel * p.columns.kernel;
+        forRows(backend_.pool(), p.planes, taps, [&](long begin, long end) {
+            for (long plane = begin; plane < end; ++plane) collect(p, plane);
+        });
+    }
+
+  private:
+    void collect(const PoolGradParams& p, int64_t plane) const noexcept {
+        const int64_t area = int64_t{p.rows.in} * p.columns.in;
+        const int64_t windows = int64_t{p.rows.out} * p.columns.out;
+        const float* const x = inData<float>(0) + plane * area;
+        const float* y = inData<float>(1) + plane * windows;
+        const float* gradient = inData<float>(2) + plane * windows;
+        float* const to = outData<float>() + plane * area;
+        std::fill(to, to + area, 0.0f);
+        for (int64_t row = 0; row < p.rows.out; ++row)
+            for (int64_t column = 0; column < p.columns.out; ++column, ++y, ++gradient) {
+                const Span rows = coveredBy(p.rows, row), columns = coveredBy(p.columns, column);
+                if (p.average) {
+                    const int64_t count = poolCount(p.rows, row) * poolCount(p.columns, column);
+                    const float share = *gradient / static_cast<float>(std::max<int64_t>(count, 1));
+                    each(p, rows, columns, [&](int64_t at) { to[at] += share; });
+                } else {
+                    each(p, rows, columns, [&](int64_t at) {
+                        if (x[at] >= *y) to[at] += *gradient;
+                    });
+                }
+            }
+    }
+
+    template <typename Body>
+    static void each(const PoolGradParams& p, Span rows, Span columns, const Body& body) noexcept {
+        for (int64_t r = rows.first; r < rows.last; ++r)
+            for (int64_t c = columns.first; c < columns.last; ++c) body(r * p.columns.in + c);
+    }
+
+    CpuBackend& backend_;
+};
+
+std::unique_ptr<Execution> createPoolGrad(CpuBackend& backend, const Command& command, std::string&) {
+    return std::make_unique<PoolGradExecution>(backend, command);
+}
+
+constexpr CpuOp kGradientsCpu[] = {
+    {OpType::PoolGrad, nullptr, createPoolGrad},
+};
+
+}  // namespace
+
+CpuFamily gradientsCpu() {
+    return kGradientsCpu;
+}
+
+}  // namespace mnnc::cpu
