@@ -15,6 +15,7 @@ VulkanFamily poolingVulkan();      // Pooling, Pooling3D
 VulkanFamily matmulVulkan();       // MatMul, BatchMatMul, InnerProduct
 VulkanFamily interpVulkan();       // Interp
 VulkanFamily gatherVulkan();       // GatherV2, GatherND, GatherElements
+VulkanFamily gridSampleVulkan();   // GridSample
 VulkanFamily softmaxVulkan();      // Softmax
 VulkanFamily normVulkan();         // LayerNorm, InstanceNorm
 VulkanFamily reductionVulkan();    // Reduction
