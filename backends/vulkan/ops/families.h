@@ -15,6 +15,7 @@ VulkanFamily poolingVulkan();      // Pooling, Pooling3D
 VulkanFamily matmulVulkan();       // MatMul, BatchMatMul, InnerProduct
 VulkanFamily interpVulkan();       // Interp
 VulkanFamily gatherVulkan();       // GatherV2, GatherND, GatherElements
+VulkanFamily attentionVulkan();    // Attention
 VulkanFamily gridSampleVulkan();   // GridSample
 VulkanFamily softmaxVulkan();      // Softmax
 VulkanFamily normVulkan();         // LayerNorm, InstanceNorm
