@@ -1,5 +1,5 @@
-// ArgMax, ArgMin and TopKV2. Ties follow the reference: the first element for the arg forms, the order of
-// libstdc++'s heap selection for lists.
+// ArgMax, ArgMin and TopKV2. Of equal elements the first comes first, in lists too
+// (https://onnx.ai/onnx/operators/onnx__TopK.html, https://www.tensorflow.org/api_docs/python/tf/math/top_k).
 #include "ops/search.h"
 
 #include <algorithm>
@@ -118,13 +118,10 @@ class TopKExecution final : public CommandExecution {
                     order[0] = *std::max_element(order, order + p.extent, [&](int32_t a, int32_t b) {
                         return values[a * inner] < values[b * inner];
                     });
-                else if (p.largest)
-                    std::partial_sort(order, order + k_, order + p.extent, [&](int32_t a, int32_t b) {
-                        return values[a * inner] > values[b * inner];
-                    });
                 else
                     std::partial_sort(order, order + k_, order + p.extent, [&](int32_t a, int32_t b) {
-                        return values[a * inner] < values[b * inner];
+                        const T x = values[a * inner], y = values[b * inner];
+                        return x == y ? a < b : p.largest ? x > y : x < y;
                     });
                 for (int64_t k = 0; k < k_; ++k) {
                     const int64_t to = (o * k_ + k) * inner + i;
