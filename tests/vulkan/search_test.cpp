@@ -1,10 +1,11 @@
-// ArgMax and ArgMin.
+// ArgMax, ArgMin and TopKV2.
 #include "ops/search.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "vulkan_harness.h"
 
@@ -54,6 +55,63 @@ TEST(Search, AxesAndTies) {
         }
         expectSameAsCpu(search(largest, odd, 1), 0, -1);
     }
+}
+
+namespace {
+
+OpCase top(bool largest, const Value& input, int axis, int64_t count) {
+    OpCase c = search(largest, input, axis);
+    c.type = OpType::TopKV2;
+    Value values, positions;
+    values.shape = input.shape;
+    values.shape[axis] = count;
+    values.isInt = input.isInt;
+    positions.shape = values.shape;
+    positions.isInt = true;
+    c.outputs = {values, positions};
+    return c;
+}
+
+}  // namespace
+
+TEST(TopK, RowsAndColumns) {
+    for (const bool largest : {false, true})
+        for (const auto& [shape, axis, count] : {std::tuple{Shape{3, 70, 2}, 1, int64_t{7}},
+                                                 {Shape{5, 33}, 1, 33},
+                                                 {Shape{90, 3}, 0, 1},
+                                                 {Shape{2, 1024}, 1, 1024},
+                                                 {Shape{2, 1025}, 1, 100},
+                                                 {Shape{1, 20000, 2}, 1, 300},
+                                                 {Shape{1, 5000}, 1, 1000},
+                                                 {Shape{80, 1}, 1, 1}}) {
+            expectSameAsCpu(top(largest, randomValue(shape, 6), axis, count), 0, 0);
+            expectSameAsCpu(top(largest, randomInts(shape, 7, INT32_MIN, INT32_MAX), axis, count), 0);
+        }
+}
+
+// The first of equal elements comes first, in long rows as well, where zeros have either sign.
+TEST(TopK, Ties) {
+    for (const bool largest : {false, true})
+        for (const int64_t extent : {100, 3000, 70000}) {
+            Value input = randomValue({2, extent}, 6);
+            for (float& x : input.floats) x = std::round(x * 2);
+            expectSameAsCpu(top(largest, input, 1, 90), 0, 0);
+            expectSameAsCpu(top(largest, randomInts({2, extent}, 7, -2, 1), 1, 90), 0);
+        }
+}
+
+TEST(TopK, Infinity) {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    for (const bool largest : {false, true}) {
+        Value input = randomValue({2, 2000}, 6);
+        for (size_t i = 0; i < 4000; i += 70) input.floats[i] = i % 3 ? kInfinity : -kInfinity;
+        expectSameAsCpu(top(largest, input, 1, 100), 0, 0);
+    }
+}
+
+TEST(TopK, ListsThatStayOnTheCpu) {
+    expectRefused(top(true, randomValue({1, 30000}, 6), 1, 20000), "shared memory");
+    expectRefused(top(true, randomValue({3, 70}, 6), 1, 0), "at least one");
 }
 
 }  // namespace mnnc::vulkan::test

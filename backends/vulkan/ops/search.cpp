@@ -1,5 +1,8 @@
-// ArgMax and ArgMin on the device, row-major; float32 and int32.
+// ArgMax, ArgMin and TopKV2 on the device, row-major; float32 and int32.
 #include "ops/search.h"
+
+#include <algorithm>
+#include <bit>
 
 #include "backends/vulkan/ops/checks.h"
 #include "backends/vulkan/ops/families.h"
@@ -47,9 +50,67 @@ std::unique_ptr<Execution> createArg(VulkanBackend& backend, const Command& comm
     return std::make_unique<Arg>(backend, command);
 }
 
+// Elements of the list that a work group sorts in shared memory: all of a short row, or the best ones.
+int64_t listCapacity(const Command& command) {
+    constexpr int64_t kShortRow = 1024;
+    const auto& p = command.paramsAs<SearchParams>();
+    const int64_t count = command.outputs[0]->elements() / (p.outer * p.inner);
+    const auto length = static_cast<uint64_t>(p.extent <= kShortRow ? p.extent : count);
+    return static_cast<int64_t>(std::bit_ceil(std::max<uint64_t>(length, 2)));
+}
+
+// As search_top.comp declares it.
+int64_t listBytes(int64_t capacity) {
+    return capacity * 8 + 256 * 4 + 3 * 4;
+}
+
+class TopK final : public VulkanExecution {
+  public:
+    TopK(VulkanBackend& backend, const Command& command)
+        : VulkanExecution(backend), command_(command), params_(command_.paramsAs<SearchParams>()) {}
+
+    void onResize() override {
+        const auto capacity = static_cast<uint32_t>(listCapacity(command_));
+        const uint32_t local = params_.extent <= 64 ? 64 : 256;
+        pipeline_ = &backend().pipeline("search_top", command_.inputs[0]->type, 3, local,
+                                        {capacity, params_.largest});
+    }
+
+    void encode(Recorder& recorder) override {
+        const int64_t rows = params_.outer * params_.inner;
+        recorder.dispatch(
+            *pipeline_,
+            {{reads(*command_.inputs[0]), writes(*command_.outputs[0]), writes(*command_.outputs[1])}},
+            Push().u(params_.extent).u(params_.inner).u(command_.outputs[0]->elements() / rows), rows);
+    }
+
+  private:
+    const Command command_;
+    const SearchParams& params_;
+    const Pipeline* pipeline_ = nullptr;
+};
+
+bool supportsTopK(const VulkanBackend& backend, const Command& command, std::string& reason) {
+    if (!noEmptyInput(command, reason)) return false;
+    if (command.outputs[0]->empty() || command.outputs[0]->type != command.inputs[0]->type) {
+        reason = "the Vulkan kernel makes lists of at least one element, of the input's type";
+        return false;
+    }
+    if (listBytes(listCapacity(command)) > backend.limits().sharedMemory) {
+        reason = "the list exceeds what the Vulkan kernel sorts in shared memory";
+        return false;
+    }
+    return true;
+}
+
+std::unique_ptr<Execution> createTopK(VulkanBackend& backend, const Command& command) {
+    return std::make_unique<TopK>(backend, command);
+}
+
 constexpr VulkanOp kSearch[] = {
     {OpType::ArgMax, supportsArg, nullptr, createArg},
     {OpType::ArgMin, supportsArg, nullptr, createArg},
+    {OpType::TopKV2, supportsTopK, nullptr, createTopK},
 };
 
 }  // namespace
