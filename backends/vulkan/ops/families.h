@@ -19,8 +19,9 @@ VulkanFamily attentionVulkan();    // Attention
 VulkanFamily gridSampleVulkan();   // GridSample
 VulkanFamily softmaxVulkan();      // Softmax
 VulkanFamily normVulkan();         // LayerNorm, InstanceNorm
+VulkanFamily regionVulkan();       // ROIAlign
 VulkanFamily reductionVulkan();    // Reduction
-VulkanFamily searchVulkan();       // ArgMax, ArgMin
+VulkanFamily searchVulkan();       // ArgMax, ArgMin, TopKV2
 VulkanFamily selectVulkan();       // Select
 VulkanFamily scanVulkan();         // CumSum, CumProd, MatrixBandPart, OneHot
 

@@ -1,0 +1,118 @@
+// ROIAlign of packed pictures. The kernel reads no picture outside of the batch; a check beside it reports the first
+// region that names such a one to the host.
+#include "ops/region.h"
+
+#include "backends/vulkan/ops/checks.h"
+#include "backends/vulkan/ops/families.h"
+#include "backends/vulkan/vulkan_execution.h"
+
+namespace mnnc::vulkan {
+
+namespace {
+
+constexpr uint32_t kLocal = 64;
+constexpr int64_t kChunk = 4096;  // regions of one group of the check
+
+class RoiAlign final : public VulkanExecution {
+  public:
+    RoiAlign(VulkanBackend& backend, const Command& command)
+        : VulkanExecution(backend),
+          command_(command),
+          params_(command_.paramsAs<RoiParams>()),
+          input_(*command_.inputs[0]),
+          output_(*command_.outputs[0]),
+          indexed_(command_.inputs.size() > 2) {}
+
+    void onResize() override {
+        pipeline_ = &backend().pipeline("region_align", output_.type, 4, kLocal,
+                                        {indexed_, params_.aligned, params_.maximum});
+        check_ = &backend().pipeline("region_check", pictures().type, 2, kLocal);
+    }
+
+    void encode(Recorder& recorder) override {
+        const Packed out(output_);
+        const Shape& in = input_.shape;
+        const int64_t quads = out.n * out.blocks * out.plane;
+        recorder.dispatch(*pipeline_,
+                          {{reads(input_), reads(*command_.inputs[1]), reads(pictures()), writes(output_)}},
+                          Push()
+                              .u(quads)
+                              .u(params_.height)
+                              .u(params_.width)
+                              .u(out.blocks)
+                              .u(in[2])
+                              .u(in[3])
+                              .u(in[0])
+                              .u(params_.samples)
+                              .f(params_.scale),
+                          ceilDiv(quads, pipeline_->localSize));
+        recorder.dispatch(*check_, {{reads(pictures()), writesReport()}},
+                          Push().u(out.n).u(kChunk).u(indexed_ ? 1 : 5).u(in[0]), checkGroups());
+    }
+
+    int64_t reportBytes() const override { return checkGroups() * 8; }
+
+    void afterRun() const override {
+        for (int64_t group = 0; group < checkGroups(); ++group) {
+            const uint32_t region = report()[2 * group];
+            if (region == UINT32_MAX) continue;
+            const uint32_t bits = report()[2 * group + 1];
+            float number;
+            __builtin_memcpy(&number, &bits, sizeof number);
+            fail(Status::InputDataError, "op '%s': region %u is in picture %g of a batch of %lld",
+                 command_.name.c_str(), region,
+                 indexed_ ? static_cast<double>(static_cast<int32_t>(bits)) : static_cast<double>(number),
+                 static_cast<long long>(input_.shape[0]));
+        }
+    }
+
+  private:
+    // The tensor that says in which picture a region is.
+    const Tensor& pictures() const { return *command_.inputs[indexed_ ? 2 : 1]; }
+    int64_t checkGroups() const { return ceilDiv(output_.shape[0], kChunk); }
+
+    const Command command_;
+    const RoiParams& params_;
+    const Tensor& input_;
+    const Tensor& output_;
+    const bool indexed_;
+    const Pipeline* pipeline_ = nullptr;
+    const Pipeline* check_ = nullptr;
+};
+
+bool supportsRoiAlign(const VulkanBackend& backend, const Command& command, std::string& reason) {
+    if (!supportsFloat(backend, command, reason)) return false;
+    const auto& p = command.paramsAs<RoiParams>();
+    const Tensor& input = *command.inputs[0];
+    // A single invocation should not sum for so long that the driver takes the device for lost.
+    constexpr int kMostSamples = 64;
+    constexpr int64_t kMostPixels = 1 << 18;
+    if (p.samples > kMostSamples || (p.samples == 0 && input.shape.elements(2, 4) > kMostPixels)) {
+        reason =
+            format("the Vulkan kernel takes up to %d samples along an axis, or pictures of up to %lld pixels",
+                   kMostSamples, static_cast<long long>(kMostPixels));
+        return false;
+    }
+    // Floats have every whole number up to here.
+    const int64_t wholeNumbers = backend.half() ? 1 << 11 : 1 << 24;
+    if (command.inputs.size() < 3 && input.shape[0] > wholeNumbers) {
+        reason = format("the numbers of %lld pictures are not exact as floats of the device",
+                        static_cast<long long>(input.shape[0]));
+        return false;
+    }
+    return true;
+}
+
+std::unique_ptr<Execution> createRoiAlign(VulkanBackend& backend, const Command& command) {
+    return std::make_unique<RoiAlign>(backend, command);
+}
+
+constexpr VulkanOp kRegion[] = {{OpType::ROIAlign, supportsRoiAlign, storagePacked, createRoiAlign}};
+
+}  // namespace
+
+VulkanFamily regionVulkan() {
+    return kRegion;
+}
+
+}  // namespace mnnc::vulkan
