@@ -4,25 +4,26 @@
 
 namespace mnnc::vulkan {
 
-VulkanFamily rasterVulkan();       // Raster, and every change of storage
-VulkanFamily activationVulkan();   // ReLU, ReLU6, PReLU, ELU, Selu, Threshold
-VulkanFamily convolutionVulkan();  // convolutions and deconvolutions
-VulkanFamily unaryVulkan();        // UnaryOp
-VulkanFamily binaryVulkan();       // BinaryOp
-VulkanFamily scaleVulkan();        // Scale
-VulkanFamily castVulkan();         // Cast
-VulkanFamily poolingVulkan();      // Pooling, Pooling3D
-VulkanFamily matmulVulkan();       // MatMul, BatchMatMul, InnerProduct
-VulkanFamily interpVulkan();       // Interp
-VulkanFamily gatherVulkan();       // GatherV2, GatherND, GatherElements
-VulkanFamily attentionVulkan();    // Attention
-VulkanFamily gridSampleVulkan();   // GridSample
-VulkanFamily softmaxVulkan();      // Softmax
-VulkanFamily normVulkan();         // LayerNorm, InstanceNorm
-VulkanFamily regionVulkan();       // ROIAlign
-VulkanFamily reductionVulkan();    // Reduction
-VulkanFamily searchVulkan();       // ArgMax, ArgMin, TopKV2
-VulkanFamily selectVulkan();       // Select
-VulkanFamily scanVulkan();         // CumSum, CumProd, MatrixBandPart, OneHot
+VulkanFamily rasterVulkan();         // Raster, and every change of storage
+VulkanFamily activationVulkan();     // ReLU, ReLU6, PReLU, ELU, Selu, Threshold
+VulkanFamily convolutionVulkan();    // convolutions and deconvolutions
+VulkanFamily convolution3dVulkan();  // Convolution3D, ConvTranspose3D
+VulkanFamily unaryVulkan();          // UnaryOp
+VulkanFamily binaryVulkan();         // BinaryOp
+VulkanFamily scaleVulkan();          // Scale
+VulkanFamily castVulkan();           // Cast
+VulkanFamily poolingVulkan();        // Pooling, Pooling3D
+VulkanFamily matmulVulkan();         // MatMul, BatchMatMul, InnerProduct
+VulkanFamily interpVulkan();         // Interp
+VulkanFamily gatherVulkan();         // GatherV2, GatherND, GatherElements
+VulkanFamily attentionVulkan();      // Attention
+VulkanFamily gridSampleVulkan();     // GridSample
+VulkanFamily softmaxVulkan();        // Softmax
+VulkanFamily normVulkan();           // LayerNorm, InstanceNorm
+VulkanFamily regionVulkan();         // ROIAlign
+VulkanFamily reductionVulkan();      // Reduction
+VulkanFamily searchVulkan();         // ArgMax, ArgMin, TopKV2
+VulkanFamily selectVulkan();         // Select
+VulkanFamily scanVulkan();           // CumSum, CumProd, MatrixBandPart, OneHot
 
 }  // namespace mnnc::vulkan
