@@ -18,12 +18,15 @@ VulkanFamily interpVulkan();         // Interp
 VulkanFamily gatherVulkan();         // GatherV2, GatherND, GatherElements
 VulkanFamily attentionVulkan();      // Attention
 VulkanFamily gridSampleVulkan();     // GridSample
+VulkanFamily scatterVulkan();        // ScatterNd, ScatterElements
 VulkanFamily softmaxVulkan();        // Softmax
 VulkanFamily normVulkan();           // LayerNorm, InstanceNorm
+VulkanFamily groupNormVulkan();      // GroupNorm
 VulkanFamily regionVulkan();         // ROIAlign
 VulkanFamily reductionVulkan();      // Reduction
 VulkanFamily searchVulkan();         // ArgMax, ArgMin, TopKV2
 VulkanFamily selectVulkan();         // Select
+VulkanFamily fillVulkan();           // Range
 VulkanFamily scanVulkan();           // CumSum, CumProd, MatrixBandPart, OneHot
 
 }  // namespace mnnc::vulkan

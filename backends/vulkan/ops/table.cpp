@@ -11,7 +11,8 @@ const VulkanOp* findVulkanOp(OpType type) noexcept {
         // clang-format off
         rasterVulkan, activationVulkan, convolutionVulkan, unaryVulkan, binaryVulkan, scaleVulkan, castVulkan,
         poolingVulkan, matmulVulkan, interpVulkan, gatherVulkan, softmaxVulkan, normVulkan, reductionVulkan,
-        searchVulkan, selectVulkan, scanVulkan, gridSampleVulkan, attentionVulkan, regionVulkan, convolution3dVulkan,
+        searchVulkan, selectVulkan, scanVulkan, gridSampleVulkan, attentionVulkan, regionVulkan,
+        convolution3dVulkan, fillVulkan,
         // clang-format on
     };
     for (const FamilyFunction family : kFamilies)

@@ -1,0 +1,51 @@
+// Range of integers.
+#include "backends/vulkan/ops/checks.h"
+#include "backends/vulkan/ops/families.h"
+#include "backends/vulkan/vulkan_execution.h"
+
+namespace mnnc::vulkan {
+
+namespace {
+
+constexpr uint32_t kLocal = 64;
+
+class Range final : public VulkanExecution {
+  public:
+    Range(VulkanBackend& backend, const Command& command) : VulkanExecution(backend), command_(command) {}
+
+    void onResize() override { pipeline_ = &backend().exactPipeline("fill_range_i32", 3, kLocal); }
+
+    void encode(Recorder& recorder) override {
+        const Tensor& output = *command_.outputs[0];
+        recorder.dispatch(*pipeline_,
+                          {{reads(*command_.inputs[0]), reads(*command_.inputs[2]), writes(output)}},
+                          Push().u(output.elements()), ceilDiv(output.elements(), pipeline_->localSize));
+    }
+
+  private:
+    const Command command_;
+    const Pipeline* pipeline_ = nullptr;
+};
+
+bool supportsRange(const VulkanBackend&, const Command& command, std::string& reason) {
+    if (command.outputs[0]->type != DataType::Int32 || command.outputs[0]->empty()) {
+        reason =
+            "the Vulkan kernel makes ranges of int32; those of floats are sums in order, which the CPU makes";
+        return false;
+    }
+    return noEmptyInput(command, reason);
+}
+
+std::unique_ptr<Execution> createRange(VulkanBackend& backend, const Command& command) {
+    return std::make_unique<Range>(backend, command);
+}
+
+constexpr VulkanOp kFill[] = {{OpType::Range, supportsRange, nullptr, createRange}};
+
+}  // namespace
+
+VulkanFamily fillVulkan() {
+    return kFill;
+}
+
+}  // namespace mnnc::vulkan
