@@ -260,7 +260,7 @@ inline std::vector<IndexCase> indexCases() {
                                              data[r * 4 + i]);
                              return result;
                          },
-                         false});
+                         reduction < 0});
         cases.push_back(
             {"ScatterElements" + std::to_string(reduction),
              {5, 4},
@@ -282,7 +282,7 @@ inline std::vector<IndexCase> indexCases() {
                      combine(result[static_cast<size_t>(indices[i]) * 4 + i % 3], static_cast<float>(i + 1));
                  return result;
              },
-             false});
+             reduction < 0});
     }
     return cases;
 }

@@ -1,0 +1,92 @@
+// ScatterNd and ScatterElements that replace: later updates win. Indices outside: index_check_test.cpp.
+#include "ops/scatter.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "vulkan_harness.h"
+
+namespace mnnc::vulkan::test {
+
+namespace {
+
+OpCase scatterNd(const Shape& shape, int depth, int64_t rows, bool isInt, bool data,
+                 Scatter reduction = Scatter::Replace) {
+    auto params = std::make_shared<ScatterNdParams>();
+    params->rows = rows;
+    params->slice = shape.elements(depth, shape.rank());
+    params->reduction = reduction;
+    params->bounds.depth = depth;
+    int64_t least = INT32_MAX;
+    for (int j = 0; j < depth; ++j) {
+        params->bounds.extent[j] = shape[j];
+        params->stride[j] = shape.elements(j + 1, shape.rank());
+        least = std::min(least, shape[j]);
+    }
+    OpCase c;
+    c.type = OpType::ScatterNd;
+    const auto value = [&](const Shape& of, uint32_t seed) {
+        return isInt ? randomInts(of, seed, INT32_MIN, INT32_MAX) : randomValue(of, seed);
+    };
+    c.inputs = {randomInts({rows, depth}, 2, static_cast<int>(-least), static_cast<int>(least) - 1),
+                value({rows, params->slice}, 3)};
+    if (data) c.inputs.push_back(value(shape, 1));
+    c.params = std::move(params);
+    c.outputs.resize(1);
+    c.outputs[0].shape = shape;
+    c.outputs[0].isInt = isInt;
+    return c;
+}
+
+OpCase scatterElements(const Shape& data, const Shape& indices, int axis, bool isInt,
+                       Scatter reduction = Scatter::Replace) {
+    auto params = std::make_shared<ScatterElementsParams>();
+    params->axis = axis;
+    params->reduction = reduction;
+    OpCase c;
+    c.type = OpType::ScatterElements;
+    c.params = std::move(params);
+    const auto value = [&](const Shape& of, uint32_t seed) {
+        return isInt ? randomInts(of, seed, INT32_MIN, INT32_MAX) : randomValue(of, seed);
+    };
+    c.inputs = {value(data, 1),
+                randomInts(indices, 2, static_cast<int>(-data[axis]), static_cast<int>(data[axis]) - 1),
+                value(indices, 3)};
+    c.outputs.resize(1);
+    c.outputs[0].shape = data;
+    c.outputs[0].isInt = isInt;
+    return c;
+}
+
+}  // namespace
+
+TEST(Scatter, Nd) {
+    const Shape shape{5, 4, 3, 7};
+    for (int depth = 1; depth <= 4; ++depth)
+        for (const bool data : {false, true}) {
+            expectSameAsCpu(scatterNd(shape, depth, 75, false, data), 0, 1e-6);
+            expectSameAsCpu(scatterNd(shape, depth, 75, true, data), 0);
+        }
+    // Thousands of updates for a few places.
+    expectSameAsCpu(scatterNd({6, 5}, 1, 9000, false, true), 0, 1e-6);
+}
+
+TEST(Scatter, Elements) {
+    const Shape shape{4, 5, 6, 3};
+    for (int axis = 0; axis < 4; ++axis) {
+        Shape indices{4, 3, 6, 2};
+        indices[axis] = 9;
+        expectSameAsCpu(scatterElements(shape, indices, axis, false), 0, 1e-6);
+        expectSameAsCpu(scatterElements(shape, indices, axis, true), 0);
+    }
+    expectSameAsCpu(scatterElements({77}, {500}, 0, false), 0, 1e-6);
+}
+
+TEST(Scatter, Refused) {
+    expectRefused(scatterNd({5, 4}, 1, 9, false, true, Scatter::Add), "replaces");
+    expectRefused(scatterElements({5, 40}, {2, 30}, 0, true, Scatter::Max), "replaces");
+    expectRefused(scatterNd({5, 4}, 1, 0, false, true), "not empty");
+}
+
+}  // namespace mnnc::vulkan::test
