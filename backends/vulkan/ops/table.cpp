@@ -12,7 +12,7 @@ const VulkanOp* findVulkanOp(OpType type) noexcept {
         rasterVulkan, activationVulkan, convolutionVulkan, unaryVulkan, binaryVulkan, scaleVulkan, castVulkan,
         poolingVulkan, matmulVulkan, interpVulkan, gatherVulkan, softmaxVulkan, normVulkan, reductionVulkan,
         searchVulkan, selectVulkan, scanVulkan, gridSampleVulkan, attentionVulkan, regionVulkan,
-        convolution3dVulkan, fillVulkan, scatterVulkan,
+        convolution3dVulkan, fillVulkan, scatterVulkan, groupNormVulkan,
         // clang-format on
     };
     for (const FamilyFunction family : kFamilies)

@@ -1,0 +1,88 @@
+// GroupNorm: row-major, or packed where the groups are whole blocks of channels, which lie one after another then.
+#include "ops/group_norm.h"
+
+#include <algorithm>
+
+#include "backends/vulkan/ops/checks.h"
+#include "backends/vulkan/ops/families.h"
+#include "backends/vulkan/ops/rows.h"
+
+namespace mnnc::vulkan {
+
+namespace {
+
+class GroupNorm final : public VulkanExecution {
+  public:
+    GroupNorm(VulkanBackend& backend, const Command& command)
+        : VulkanExecution(backend),
+          command_(command),
+          params_(command_.paramsAs<GroupNormParams>()),
+          input_(*command_.inputs[0]) {}
+
+    void onResize() override {
+        constexpr int64_t kSharedBytes = 16;  // per invocation
+        const Shape& shape = input_.shape;
+        plane_ = shape.elements(2, shape.rank());
+        groupChannels_ = shape[1] / params_.groups;
+        rows_ = Rows(backend(), shape[0] * params_.groups, groupChannels_ * plane_, 1, kSharedBytes);
+        const auto count = static_cast<int64_t>(params_.gamma.size());
+        if (count > 0)
+            values_ = backend().weights(
+                command_.params, "group norm values", 2 * count,
+                [&](std::vector<float>& values) {
+                    std::copy(params_.gamma.begin(), params_.gamma.end(), values.begin());
+                    std::copy(params_.beta.begin(), params_.beta.end(), values.begin() + count);
+                },
+                true);
+        std::vector<uint32_t> constants = rows_.constants();
+        constants.insert(constants.end(), {input_.pack > 1, count > 0, added(), params_.silu});
+        pipeline_ =
+            &backend().pipeline("group_norm", DataType::Float32, 4, rows_.localSize, std::move(constants));
+    }
+
+    void encode(Recorder& recorder) override {
+        // Something has to be bound in the place of what is not there.
+        recorder.dispatch(*pipeline_,
+                          {{reads(input_), values_ ? reads(*values_) : reads(input_),
+                            reads(*command_.inputs[added() ? 1 : 0]), writes(*command_.outputs[0])}},
+                          rows_.push()
+                              .f(params_.epsilon)
+                              .u(params_.groups)
+                              .u(groupChannels_)
+                              .u(plane_)
+                              .u(static_cast<int64_t>(params_.gamma.size())),
+                          rows_.groups(*pipeline_));
+    }
+
+  private:
+    bool added() const { return command_.inputs.size() > 1; }
+
+    const Command command_;
+    const GroupNormParams& params_;
+    const Tensor& input_;
+    Rows rows_;
+    int64_t plane_ = 1, groupChannels_ = 1;
+    VulkanBackend::WeightsPtr values_;
+    const Pipeline* pipeline_ = nullptr;
+};
+
+StorageChoice groupNormStorage(const VulkanBackend& backend, const Command& command) {
+    const Tensor& input = *command.inputs[0];
+    const int64_t groupChannels = input.shape[1] / command.paramsAs<GroupNormParams>().groups;
+    if (input.pack == 1 || groupChannels % kPack != 0) return {};
+    return storagePacked(backend, command);
+}
+
+std::unique_ptr<Execution> createGroupNorm(VulkanBackend& backend, const Command& command) {
+    return std::make_unique<GroupNorm>(backend, command);
+}
+
+constexpr VulkanOp kGroupNorm[] = {{OpType::GroupNorm, supportsFloat, groupNormStorage, createGroupNorm}};
+
+}  // namespace
+
+VulkanFamily groupNormVulkan() {
+    return kGroupNorm;
+}
+
+}  // namespace mnnc::vulkan
