@@ -15,9 +15,6 @@ from generator.families import CASES, WIRE_CASES
 from generator.wire_writing import write_wire_case
 from generator.writing import write_case
 
-# Nets whose operators the library does not implement yet: made only when --only names them.
-NOT_YET = {"convolution__3d", "grid_sample__modes", "roi_align__modes"}
-
 
 WRITERS = {}  # what writes each case; processes inherit it
 
@@ -40,7 +37,7 @@ def main():
         WRITERS[name] = lambda build=build: write_case(build(), options.output, options.report)
     for name, build in WIRE_CASES:
         WRITERS[name] = lambda build=build: write_wire_case(build(), options.output)
-    names = [n for n in WRITERS if re.search(options.only, n) and (n not in NOT_YET or options.only)]
+    names = [n for n in WRITERS if re.search(options.only, n)]
     with multiprocessing.get_context("fork").Pool(options.jobs) as pool:
         for _ in pool.imap_unordered(write, names):
             pass
