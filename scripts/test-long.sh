@@ -9,6 +9,7 @@
 #   asan      all tests with the address and undefined behaviour sanitizers
 #   tsan      all tests with the thread sanitizer
 #   fuzz      every target of tests/fuzz (clang): FUZZ_MODEL executions of the model target, FUZZ_OTHER of each other
+#   operators nets of one or two random operators under the sanitizers: RANDOM_NETS on the CPU, a tenth of them on Vulkan
 #   stress    8 threads over sessions of shared interpreters, STRESS_SECONDS each: with tsan, with asan and Vulkan
 #   faults    every n-th request for memory and every n-th system call fails
 #   mutants   whether the tests see small defects (MUTANTS of them, seed 1)
@@ -19,11 +20,12 @@ cd "$(dirname "$0")/.."
 
 FUZZ_MODEL=${FUZZ_MODEL:-2000000}
 FUZZ_OTHER=${FUZZ_OTHER:-1600000}
+RANDOM_NETS=${RANDOM_NETS:-100000}
 STRESS_SECONDS=${STRESS_SECONDS:-120}
 MUTANTS=${MUTANTS:-100}
 JOBS=${JOBS:-$(nproc)}
 
-readonly all=(asan tsan fuzz stress faults mutants)
+readonly all=(asan tsan fuzz operators stress faults mutants)
 readonly folder=build/long
 resume=
 sections=()
@@ -98,6 +100,13 @@ run_fuzz() {
         if [ "$target" = model ]; then executions=$FUZZ_MODEL; fi
         step "$target" tests/fuzz/run.sh "$target" "$executions"
     done
+}
+
+run_operators() {
+    local program=build/asan/tests/fuzz/mnn_c_random_operators
+    step build built asan mnn_c_random_operators || return
+    step cpu "$program" --verbose --nets "$RANDOM_NETS"
+    step vulkan "$program" --verbose --vulkan --nets $((RANDOM_NETS / 10))
 }
 
 run_stress() {
