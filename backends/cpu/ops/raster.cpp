@@ -285,7 +285,8 @@ class PlainRaster final : public Execution {
     }
 
     void onExecute() override {
-        if (fill_) std::memset(output_.data, fillByte(output_), static_cast<size_t>(output_.storageBytes()));
+        if (fill_ && !output_.empty())
+            std::memset(output_.data, fillByte(output_), static_cast<size_t>(output_.storageBytes()));
         for (const Region& region : regions_) {
             const Tensor& input = *inputs_[static_cast<size_t>(region.input)];
             if (region.count() == 0) continue;  // perhaps of an empty source
