@@ -58,8 +58,8 @@ ParamsPtr parseWhere(const wire::Op& op, const ParseContext&) {
 }
 
 template <typename T>
-int64_t countPositive(const T* values, int64_t count) {
-    return std::count_if(values, values + count, [](T value) { return value > T(0); });
+int64_t countNonZero(const T* values, int64_t count) {
+    return std::count_if(values, values + count, [](T value) { return value != T(0); });
 }
 
 void shapeWhere(const ShapeContext& context) {
@@ -74,11 +74,11 @@ void shapeWhere(const ShapeContext& context) {
             fail(Status::ComputeSizeError,
                  "op '%s': the values of its input are not known when shapes are computed", context.name());
         if (input.type == DataType::Float32)
-            rows = countPositive(input.as<const float>(), count);
+            rows = countNonZero(input.as<const float>(), count);
         else if (input.type == DataType::Int32)
-            rows = countPositive(input.as<const int32_t>(), count);
+            rows = countNonZero(input.as<const int32_t>(), count);
         else
-            rows = countPositive(input.as<const uint8_t>(), count);
+            rows = countNonZero(input.as<const uint8_t>(), count);
     }
     context.set(0, Shape{rows, input.shape.rank()}, DataType::Int32, input.format);
 }

@@ -10,7 +10,7 @@ TEST(Select, SelectsAndCounts) {
     EXPECT_EQ(intsOf(OpType::Select, {}, {ints(Shape{2, 2}, {1, 0, 0, 1}), intIota({2, 2}), ints({8, 9})}),
               (Ints{0, 9, 8, 3}));
     const Table extra = [](flatbuffers::FlatBufferBuilder& b) { return asParameter(wire::CreateExtra(b)); };
-    EXPECT_EQ(intsOf(OpType::Where, extra, {ints(Shape{2, 2}, {0, 3, -1, 1})}), (Ints{0, 1, 1, 1}));
+    EXPECT_EQ(intsOf(OpType::Where, extra, {ints(Shape{2, 2}, {0, 3, -1, 1})}), (Ints{0, 1, 1, 0, 1, 1}));
     EXPECT_EQ(shapeOf(OpType::Where, extra, {ints({0, 0})}), "0x1");
     const auto unique = OpRun(OpType::Unique, Table())({ints({3, 1, 3, -2})}, 4);
     EXPECT_EQ(unique[0].ints, (Ints{-2, 1, 3}));

@@ -81,7 +81,7 @@ class WhereExecution final : public CommandExecution {
         auto* const end = row + rows * shape.rank();
         int32_t coordinate[kMaxRank] = {};
         for (int64_t i = 0; i < count && row < end; ++i) {
-            if (values[i] > T(0)) row = std::copy(coordinate, coordinate + shape.rank(), row);
+            if (values[i] != T(0)) row = std::copy(coordinate, coordinate + shape.rank(), row);
             for (int axis = shape.rank() - 1; axis >= 0 && ++coordinate[axis] >= shape[axis]; --axis)
                 coordinate[axis] = 0;
         }

@@ -1,18 +1,34 @@
-"""Where, Unique, SetDiff1D, UnravelIndex, NonMaxSuppressionV2."""
+"""Where, Unique, SetDiff1D, UnravelIndex, TopKV2, NonMaxSuppressionV2."""
 import numpy as np
 
 from generator.forms.common import form, name_of
 
 
 def where(n, dtype):
-    """The positions of elements above zero, row after row."""
+    """The positions of elements that are not zero, row after row."""
     for rank in range(1, 7):
-        x = n.random.integers(0, 2, (2, 3, 2, 1, 3, 2)[:rank]).astype(dtype)
+        x = n.random.integers(0 if dtype == np.uint8 else -1, 2, (2, 3, 2, 1, 3, 2)[:rank]).astype(dtype)
         y = n.op("Where", [n.feed(x, f"x{rank}")], "Extra", {})
-        n.expect(f"rank{rank}", y, np.argwhere(x > 0).astype(np.int32))
+        n.expect(f"rank{rank}", y, np.argwhere(x).astype(np.int32))
     for name, x in (("none", np.zeros((3, 2), dtype)), ("all", np.ones((2, 2), dtype)),
                     ("empty", np.zeros((0, 3), dtype))):
-        n.expect(name, n.op("Where", [n.feed(x, name + "_x")], "Extra", {}), np.argwhere(x > 0).astype(np.int32))
+        n.expect(name, n.op("Where", [n.feed(x, name + "_x")], "Extra", {}), np.argwhere(x).astype(np.int32))
+
+
+def top_ties(n, dtype):
+    """Of equal elements the first comes first."""
+    x = n.random.integers(0, 4, (3, 9)).astype(dtype)
+    feed = n.feed(x, "x")
+    for largest in (True, False):
+        for axis, counts in ((1, (1, 4, 9)), (0, (2, 3))):
+            order = np.argsort(-x.astype(int) if largest else x, axis, kind="stable").astype(np.int32)
+            for count in counts:
+                made = n.op("TopKV2", [feed, n.const(np.int32(count)), n.const(np.int32(axis))], "TopKV2",
+                            {"largest": largest}, count=2)
+                name = f"{'largest' if largest else 'smallest'}_axis{axis}_{count}"
+                index = order.take(range(count), axis)
+                n.expect(name, made[0], np.take_along_axis(x, index, axis))
+                n.expect(f"{name}_index", made[1], index)
 
 
 def unique(n, dtype):
@@ -72,6 +88,7 @@ def suppress(n, corners):
 
 for element in (np.float32, np.int32, np.uint8):
     form(f"select__where_{name_of(element)}", where, element)
+    form(f"search__ties_{name_of(element)}", top_ties, element)
 for element in (np.float32, np.int32):
     form(f"select__unique_{name_of(element)}", unique, element)
 form("select__set_difference_sizes", difference)
