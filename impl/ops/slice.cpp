@@ -120,8 +120,8 @@ void geometryRead(const OpContext& context, const StridedSlicePlan& plan) {
     std::vector<BoxAxis> axes(plan.axes().size());
     for (size_t i = axes.size(); i-- > 0;) {
         const StridedSlicePlan::Axis& axis = plan.axis[i];
-        if (axis.valid > 0) offset += axis.begin * src[i];
-        axes[i] = {axis.valid, src[i] * axis.step, stride};
+        if (axis.size > 0) offset += axis.begin * src[i];
+        axes[i] = {axis.size, src[i] * axis.step, stride};
         stride *= axis.size;
     }
     RegionBuilder builder(context.name());
@@ -140,9 +140,9 @@ void geometryWrite(const OpContext& context, const StridedSlicePlan& plan) {
     for (size_t i = 0; i < plan.axes().size(); ++i) {
         const StridedSlicePlan::Axis& axis = plan.axis[i];
         const int at = static_cast<int>(i) - missing;
-        if (axis.valid > 0) offset += axis.begin * dst[i];
+        if (axis.size > 0) offset += axis.begin * dst[i];
         axes.push_back(
-            {axis.valid, at < 0 || value[at] == 1 ? 0 : src[static_cast<size_t>(at)], dst[i] * axis.step});
+            {axis.size, at < 0 || value[at] == 1 ? 0 : src[static_cast<size_t>(at)], dst[i] * axis.step});
     }
     RegionBuilder builder(context.name());
     const BoxAxis whole{context.in(0).elements(), 1, 1};

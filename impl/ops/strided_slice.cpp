@@ -1,9 +1,9 @@
-// The index arithmetic of StridedSlice, with the reference's readings of odd requests (see the table of
-// quirks in the specification): they decide shapes of real models, so they are kept where they are well
-// defined.
+// The index arithmetic of StridedSlice. ONNX (https://onnx.ai/onnx/operators/onnx__Slice.html) and TensorFlow
+// (https://www.tensorflow.org/api_docs/python/tf/strided_slice) select what the basic slices of NumPy do.
 #include "ops/strided_slice.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/checked.h"
 #include "ops/op_helpers.h"
@@ -41,17 +41,16 @@ void checkLengths(const char* name, const StridedSliceIndices& indices) {
     }
 }
 
-// ONNX form: one item per input axis, negative numbers counted from the end once.
+// ONNX form: one item per input axis.
 Items onnxItems(const char* name, const Shape& in, const StridedSliceIndices& indices) {
     Items items;
     for (int i = 0; i < in.rank(); ++i) items.push(kFullItem);
     for (size_t k = 0; k < indices.begins.size(); ++k) {
-        const int64_t begin = indices.begins[k], end = indices.ends[k];
         const int axis =
             normalizeAxis(indices.axes ? (*indices.axes)[k] : static_cast<int64_t>(k), in.rank(), name);
         Item item;
-        item.begin = begin < 0 ? begin + in[axis] : begin;
-        item.end = end < 0 ? end + in[axis] : end;
+        item.begin = indices.begins[k];
+        item.end = indices.ends[k];
         item.step = indices.steps ? (*indices.steps)[k] : 1;
         items.item[static_cast<size_t>(axis)] = item;
     }
@@ -64,72 +63,43 @@ Items maskedItems(const char* name, const StridedSliceParams& params, const Shap
         fail(Status::ComputeSizeError, "op '%s': %zu index items; the limit is %zu", name,
              indices.begins.size(), kMaxBegins);
     Items items;
+    const auto bitOf = [](uint32_t mask, size_t k) { return (mask >> k & 1u) != 0; };
+    int64_t taken = 0;  // axes of the input that items other than the ellipsis stand for
+    for (size_t k = 0; k < indices.begins.size(); ++k)
+        taken += !bitOf(params.ellipsisMask | params.newAxisMask, k);
     int ellipses = 0;
     for (size_t k = 0; k < indices.begins.size(); ++k) {
-        const auto bit = [k](uint32_t mask) { return (mask >> k & 1u) != 0; };
+        const auto bit = [&](uint32_t mask) { return bitOf(mask, k); };
         if (bit(params.ellipsisMask)) {
             if (++ellipses > 1) fail(Status::ComputeSizeError, "op '%s' has more than one ellipsis", name);
-            const int64_t fill = in.rank() - static_cast<int64_t>(indices.begins.size()) + 1;
-            for (int64_t i = 0; i < fill; ++i) items.push(kFullItem);
+            for (int64_t i = taken; i < in.rank(); ++i) items.push(kFullItem);
             continue;
         }
         items.push({indices.begins[k], indices.ends[k], indices.steps ? (*indices.steps)[k] : 1,
                     bit(params.beginMask), bit(params.endMask), bit(params.newAxisMask),
                     bit(params.shrinkAxisMask)});
     }
-    if (ellipses) items.count = std::min(items.count, static_cast<size_t>(in.rank()));
     return items;
 }
 
 StridedSlicePlan::Axis planAxis(const char* name, const Item& item, int64_t length, int at) {
-    StridedSlicePlan::Axis axis;
     const int64_t step = item.shrink ? 1 : item.step;
     if (step == 0) fail(Status::ComputeSizeError, "op '%s': the step of axis %d is 0", name, at);
-    axis.step = step;
-    if (length == 0) {
-        if (item.shrink) fail(Status::InputDataError, "op '%s': an element of axis %d of extent 0", name, at);
-        return axis;
-    }
-    int64_t begin;
-    if (item.fromStart)
-        begin = step > 0 ? 0 : length - 1;
-    else if (step > 0)
-        begin = std::min(length, item.begin);
-    else {
-        begin = std::clamp(item.begin, -length, length - 1);
-        if (begin < 0) begin += length;
-    }
-    if (begin < 0) begin += ceilDiv(-begin, length) * length;  // wrapped, not clamped
-    axis.begin = begin;
+    const auto fromStart = [length](int64_t index) { return index < 0 ? index + length : index; };
     if (item.shrink) {
-        if (begin >= length)
+        const int64_t begin = item.fromStart ? 0 : fromStart(item.begin);
+        if (begin < 0 || begin >= length)
             fail(Status::InputDataError, "op '%s': element %lld of axis %d of extent %lld", name,
-                 asLong(begin), at, asLong(length));
-        axis.size = axis.valid = 1;
-        return axis;
+                 asLong(item.begin), at, asLong(length));
+        return {begin, 1, 1};
     }
-    int64_t end;
-    if (item.toEnd)
-        end = step > 0 ? length : -1;
-    else if (step > 0) {
-        end = std::clamp(item.end, -length - 1, length);
-        if (end < 0) end += length;
-    } else {
-        end = std::max<int64_t>(-1, std::min(length, item.end));
-    }
-    // Divisions truncate: an empty slice with a large step has one element.
-    const bool backwards = end < begin;
-    int64_t size;
-    if (backwards)
-        size = step > 0 ? -1 / step + 1 : (begin - end - 1) / -step + 1;
-    else
-        size = (end - begin - 1) / step + 1;
-    axis.size = std::max<int64_t>(size, 0);
-    if (begin >= length || (backwards && step > 0))
-        axis.valid = 0;
-    else
-        axis.valid = std::min(axis.size, step > 0 ? (length - 1 - begin) / step + 1 : begin / -step + 1);
-    return axis;
+    // Backwards the range ends in front of element 0, at -1.
+    const int64_t low = step > 0 ? 0 : -1, high = step > 0 ? length : length - 1;
+    const int64_t first = step > 0 ? low : high, last = step > 0 ? high : low;
+    const int64_t begin = item.fromStart ? first : std::clamp(fromStart(item.begin), low, high);
+    const int64_t end = item.toEnd ? last : std::clamp(fromStart(item.end), low, high);
+    const int64_t range = step > 0 ? end - begin : begin - end;
+    return {begin, step, range > 0 ? ceilDiv(range, std::abs(step)) : 0};
 }
 
 }  // namespace
@@ -154,7 +124,7 @@ StridedSlicePlan planStridedSlice(const char* name, const StridedSliceParams& pa
         ++plan.rank;
     }
     for (; plan.rank < in.rank(); ++plan.rank) {
-        plan.axis[static_cast<size_t>(plan.rank)] = {0, 1, in[plan.rank], in[plan.rank]};
+        plan.axis[static_cast<size_t>(plan.rank)] = {0, 1, in[plan.rank]};
         plan.shape.push(in[plan.rank]);
     }
     return plan;

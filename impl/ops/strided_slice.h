@@ -34,10 +34,9 @@ StridedSliceIndices stridedSliceIndices(const StridedSliceParams& params, size_t
 
 struct StridedSlicePlan {
     struct Axis {           // one per input axis, in order
-        int64_t begin = 0;  // first element taken
+        int64_t begin = 0;  // first element taken; may lie outside where none is
         int64_t step = 1;
-        int64_t size = 0;   // extent of the output axis
-        int64_t valid = 0;  // leading part of `size` that lies inside the input; the rest is 0
+        int64_t size = 0;  // extent of the output axis
     };
     std::array<Axis, kMaxRank> axis;
     int rank = 0;  // of the input

@@ -2,7 +2,6 @@
 // in each run. The stage has checked that the shape is the planned one; a callback may have left out since what makes
 // the indices, so places are checked again.
 #include <array>
-#include <cstring>
 
 #include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/families.h"
@@ -129,16 +128,13 @@ class MovingStridedSlice final : public DynamicSlice {
             fail(Status::InputDataError, "op '%s': the slice has shape %s now, it was planned as %s", name,
                  plan.shape.text().c_str(), out().shape.text().c_str());
         Box box;
-        bool whole = true;
         int64_t to = out().elements();
         for (size_t i = 0; i < plan.axes().size(); ++i) {
             const StridedSlicePlan::Axis& axis = plan.axis[i];
-            whole = whole && axis.valid == axis.size;
             to /= axis.size;
-            if (axis.valid > 0) from += axis.begin * stride(i);
-            box.push({axis.valid, stride(i) * axis.step, to});
+            from += axis.begin * stride(i);
+            box.push({axis.size, stride(i) * axis.step, to});
         }
-        if (!whole) std::memset(out().data, 0, static_cast<size_t>(out().storageBytes()));
         return box;
     }
 };

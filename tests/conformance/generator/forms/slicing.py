@@ -62,7 +62,12 @@ STRIDED = {
                         [slice(2, 0, -1), slice(4, None, -3)], [slice(None, None, -1), slice(None, None, -1)]],
     "mixed": [[None, 1, slice(None, None, -1)], [slice(None, None, 2), None, 0, slice(1, 3)], [2, None, Ellipsis]],
     "to_end_and_past": [[slice(1, 99)], [slice(0, 3), slice(2, 50, 2)]],
-    "nothing": [[slice(2, 2)], [slice(None), slice(3, 1)]],
+    "nothing": [[slice(2, 2)], [slice(None), slice(3, 1)], [slice(2, 2, 2)], [slice(None), slice(4, 1, 2)],
+                [slice(1, 1, -1)], [slice(None), slice(3, 3, -2)], [slice(0, 2, -1)]],
+    "clamped": [[slice(-13, 2)], [slice(2, -2, -1)], [slice(None), slice(-99, 3, 2)], [slice(99, -99, -1)],
+                [slice(2, -99, -2), slice(4, -3, -1)]],
+    "ellipsis_new_axis": [[Ellipsis, None], [None, Ellipsis], [slice(1, 2), Ellipsis, None, slice(0, 2)],
+                          [None, 1, Ellipsis, None, slice(1, None)]],
 }
 
 
@@ -82,9 +87,8 @@ def onnx_slice(n, rank, dtype):
     for axis in sorted({-1, -rank}):
         extent = x.shape[axis]
         for name, b, e, s in (("middle", 1, -1, 1), ("step2", 0, extent, 2), ("from_end", -2, extent, 1),
-                              ("past", 0, 10 * extent, 1), ("reversed", -1, -extent - 1, -1), ("back2", extent - 1, 0, -2)):
-            if name == "back2" and extent == 1:
-                continue  # an empty range with a step of 2
+                              ("past", 0, 10 * extent, 1), ("reversed", -1, -extent - 1, -1), ("back2", extent - 1, 0, -2),
+                              ("before", -extent - 3, 2, 1), ("none2", 1, 1, 2), ("none_back2", 1, 1, -2)):
             inputs = [feed, ints(n, b), ints(n, e), ints(n, axis), ints(n, s)]
             y = n.op("StridedSlice", inputs, "StridedSliceParam", {"fromType": 1})
             stop = None if name == "reversed" else e
