@@ -1,5 +1,5 @@
 // Extents, begin pads and groups of convolutions: what shape rules and executions must agree about.
-// Several rules look odd (negative SAME pads, VALID with an offset); they are what models were made for.
+// Some rules look odd (VALID with an offset); they are what models were made for.
 #include <algorithm>
 #include <limits>
 
@@ -36,11 +36,12 @@ int64_t transposedExtent(const AxisRule& a, ConvPad mode) {
     return checkedMul(a.in - 1, a.stride, "deconvolution extent") + a.effective() - a.begin - a.end + a.extra;
 }
 
-// SAME puts the smaller half first. The deconvolution rule knows no dilation, and neither is clamped at 0.
+// SAME puts the smaller half first. As in TensorFlow it never crops, where a stride exceeds its kernel:
+// https://www.tensorflow.org/api_docs/python/tf/nn#notes_on_padding_2
 int64_t beginPad(const AxisRule& a, int64_t out, bool transposed, ConvPad mode) {
     if (mode != ConvPad::Same) return a.begin;
-    return transposed ? ((a.in - 1) * a.stride + a.kernel - out) / 2
-                      : ((out - 1) * a.stride + a.effective() - a.in) / 2;
+    const int64_t covered = ((transposed ? a.in : out) - 1) * a.stride + a.effective();
+    return std::max<int64_t>(0, covered - (transposed ? out : a.in)) / 2;
 }
 
 int64_t requireInt(int64_t value, const char* what, const char* name) {

@@ -46,9 +46,9 @@ TEST(Convolution, Windows) {
     expectValues(convolve(kernel(3, 1, ConvPad::Explicit, {0, 1, 1, 0}), {x, w}), {27, 45, 24, 39});
     expectValues(convolve(kernel(3, 1, ConvPad::Explicit, {1, 0, 0, 1}), {x, w}), {21, 16, 45, 33});
     expectValues(convolve(kernel(1, 3, ConvPad::Same), {iota({1, 1, 6, 6}), ones({1, 1, 1, 1})}),
-                 {8, 11, 26, 29});
+                 {1, 4, 19, 22});
     expectValues(convolve(kernel(1, 4, ConvPad::Same), {iota({1, 1, 8, 8}), ones({1, 1, 1, 1})}),
-                 {10, 14, 42, 46});
+                 {1, 5, 33, 37});
     expectValues(convolve(kernel(2, 2, ConvPad::Same), {x, ones({1, 1, 2, 2})}), {12, 9, 15, 9});
     ConvParams shifted = kernel(3, 2, ConvPad::Valid);
     shifted.padX = shifted.padY = 1;

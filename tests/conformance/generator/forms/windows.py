@@ -17,6 +17,7 @@ WINDOWS = {
     "pad_fields": dict(kernel=(3, 3), pads=(1, 2, 1, 2), fields=True)}
 MODES = {"same": ("SAME", (3, 3), (1, 1)), "same_even": ("SAME", (2, 4), (1, 1)), "same_stride2": ("SAME", (3, 3), (2, 2)),
          "same_even_stride2": ("SAME", (4, 2), (2, 2)), "same_stride3": ("SAME", (3, 4), (3, 3)),
+         "same_gaps": ("SAME", (1, 2), (3, 3)),
          "valid": ("VALID", (3, 2), (1, 1)), "valid_stride2": ("VALID", (2, 3), (2, 2))}
 SHAPES = {"image": (1, 7, 6), "batch": (2, 6, 5)}
 
@@ -85,6 +86,25 @@ def resolved(options, extents):
     return {**options, "begin_end": (*[t // 2 for t in totals], *[t - t // 2 for t in totals])}
 
 
+def same_transposed(n, kind):
+    """TensorFlow's conv2d_transpose: what the pads of the convolution that it belongs to would crop is left out."""
+    for name, kernel, stride, dilate in (("k3_stride2", (3, 3), (2, 2), (1, 1)), ("k4x2", (4, 2), (2, 2), (1, 1)),
+                                         ("gaps", (1, 2), (3, 3), (1, 1)), ("dilated", (3, 2), (1, 1), (2, 3)),
+                                         ("dilated_stride", (2, 3), (2, 3), (3, 2))):
+        channels, filters, group = (3, 3, 3) if kind.endswith("Depthwise") else (2, 3, 1)
+        x = n.floats(1, channels, 4, 5)
+        weight, bias = weights(n, kind, channels, filters, group, kernel)
+        options = dict(mode="SAME", stride=stride, dilate=dilate)
+        whole = truth(x, weight, np.zeros(filters), group, kind, dict(stride=stride, dilate=dilate))
+        extents = [e * s for e, s in zip(x.shape[2:], stride)]
+        top, left = (max(0, e - wanted) // 2 for e, wanted in zip(whole.shape[2:], extents))
+        part = whole[:, :, top:top + extents[0], left:left + extents[1]]
+        value = np.zeros((1, filters, *extents)) + bias[:, None, None]
+        value[:, :, :part.shape[2], :part.shape[3]] += part
+        main = {"common": common(weight, group, kind, options), "weight": weight.reshape(-1).tolist(), "bias": bias.tolist()}
+        n.expect(name, n.op(kind, [n.feed(x, f"x_{name}")], "Convolution2D", main), np.float32(value))
+
+
 def fed_weights(n, biased):
     for name, kernel, filters in (("k1", (1, 1), 4), ("k3", (3, 3), 2), ("k2x3", (2, 3), 17)):
         x = n.floats(1, 5, 5, 4)
@@ -125,5 +145,7 @@ for small, (rows, columns) in (("pixel", (1, 1)), ("row", (1, 7)), ("column", (6
 for out_pads in ((1, 0), (0, 1), (1, 2)):
     form(f"convolution__deconv_out_pads_{out_pads[0]}_{out_pads[1]}", window, "Deconvolution", dict(
         kernel=(3, 3), stride=(2, 3), pads=(1, 1, 1, 1), extra=out_pads, shapes={"image": (1, 4, 3)}))
+for of_kind, prefix in (("Deconvolution", "deconv"), ("DeconvolutionDepthwise", "deconv_depthwise")):
+    form(f"convolution__{prefix}_same", same_transposed, of_kind)
 form("convolution__fed_weights", fed_weights, False)
 form("convolution__fed_weights_bias", fed_weights, True)
