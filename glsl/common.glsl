@@ -27,6 +27,8 @@
 #define VALUE4 vec4
 #endif
 
+#define kMinusInfinity uintBitsToFloat(0xff800000u)  // where a running maximum starts
+
 layout(local_size_x_id = 0, local_size_y = 1, local_size_z = 1) in;
 
 // A kernel's own push words follow the recorder's two.

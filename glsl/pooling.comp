@@ -9,19 +9,17 @@ layout(constant_id = 1) const bool kAverage = false;
 layout(binding = 0) readonly buffer Source { ELEM4 source[]; };
 layout(binding = 1) writeonly buffer Destination { ELEM4 destination[]; };
 
-const float kLowest = -16777216.0;  // where a running maximum starts on every backend
-
 void main() {
     const uint i = ELEMENT_INDEX;
     if (i >= push.quads) return;
     const ivec4 o = outputAt(i);
     const ivec2 zs = taps(0, o.x, kAverage), ys = taps(1, o.y, kAverage), xs = taps(2, o.z, kAverage);
-    VALUE4 total = VALUE4(kAverage ? 0.0 : kLowest);
+    VALUE4 total = VALUE4(kAverage ? 0.0 : kMinusInfinity);
     for (int z = zs.x; z < zs.y; ++z)
         for (int y = ys.x; y < ys.y; ++y) {
             const int row = rowAt(o.w, z, y);
             // Rows on their own: long windows lose less.
-            VALUE4 part = VALUE4(kAverage ? 0.0 : kLowest);
+            VALUE4 part = VALUE4(kAverage ? 0.0 : kMinusInfinity);
             for (int x = xs.x; x < xs.y; ++x) {
                 const VALUE4 value = VALUE4(source[row + x]);
                 part = kAverage ? part + value : max(part, value);

@@ -19,7 +19,7 @@ void main() {
     const uint group = GROUP_INDEX;
     if (group >= push.groups) return;
     const uint self = gl_LocalInvocationID.x;
-    VALUE4 value = VALUE4(kAverage ? 0.0 : -16777216.0);
+    VALUE4 value = VALUE4(kAverage ? 0.0 : kMinusInfinity);
     for (uint i = self; i < push.plane; i += gl_WorkGroupSize.x)
         value = fold(value, VALUE4(source[group * push.plane + i]));
     partial[self] = value;

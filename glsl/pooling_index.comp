@@ -14,7 +14,7 @@ void main() {
     if (i >= push.quads) return;
     const ivec4 o = outputAt(i);
     const ivec2 zs = taps(0, o.x, false), ys = taps(1, o.y, false), xs = taps(2, o.z, false);
-    VALUE4 best = VALUE4(-16777216.0);
+    VALUE4 best = VALUE4(kMinusInfinity);
     ivec4 at = ivec4(ys.x * push.inSize[2] + xs.x);
     for (int z = zs.x; z < zs.y; ++z)
         for (int y = ys.x; y < ys.y; ++y) {

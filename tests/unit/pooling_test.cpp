@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "op_harness.h"
 
 namespace mnnc::test {
@@ -81,11 +83,17 @@ TEST(Pooling, WindowsOutsideTheInput) {
     expectValues(pool(p, x)[0], {-1, -2, 0, 0, -3, -4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
 }
 
-TEST(Pooling, MaximumStartsAtAFiniteValue) {
+TEST(Pooling, MaximumOfVeryLowValues) {
     PoolParams p = window(false, 2, 2, 0);
     p.padType = PoolPad::Valid;
-    EXPECT_EQ(pool(p, {{1, 1, 2, 2}, {-1e9f, -1e9f, -2e9f, -3e9f}, Format::NCHW, {}})[0].data[0],
-              -16777216.0f);
+    EXPECT_EQ(pool(p, {{1, 1, 2, 2}, {-1e9f, -1e9f, -2e9f, -3e9f}, Format::NCHW, {}})[0].data[0], -1e9f);
+    constexpr float kLow = std::numeric_limits<float>::lowest();
+    EXPECT_EQ(pool(p, {{1, 1, 2, 2}, {kLow, kLow, kLow, kLow}, Format::NCHW, {}})[0].data[0], kLow);
+    const std::vector<Value> y =
+        pool(window(false, 2, 1, 0, false), {{1, 1, 2, 2}, {-2e9f, -1e9f, -2e9f, -3e9f}, Format::NCHW, {}},
+             OpType::Pooling, 2);
+    EXPECT_EQ(y[0].data, std::vector<float>{-1e9f});
+    EXPECT_EQ(y[1].ints, std::vector<int32_t>{1});
 }
 
 TEST(Pooling, IndicesOfTheFirstMaximum) {

@@ -1,8 +1,8 @@
 // Rows of max and average pooling, vectors along the channels of a block.
-// The running maximum starts at -2^24 because that is what models were made with.
 #include "backends/cpu/kernels/pooling.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "backends/cpu/kernels/dispatch.h"
 #undef HWY_TARGET_INCLUDE
@@ -19,7 +19,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 constexpr size_t P = HWY_LANES(float);
-constexpr float kLowest = -16777216.0f;
+constexpr float kLowest = -std::numeric_limits<float>::infinity();
 constexpr size_t kBlock = 1024;  // positions whose sum is rounded on its own
 
 HWY_INLINE const float* tapRow(const PoolRow& r, int z, int y) {

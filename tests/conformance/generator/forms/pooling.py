@@ -54,6 +54,18 @@ def pool(n, kind, options):
         n.expect(name, n.op("Pooling", [n.feed(x, f"x_{name}")], "Pool", table), value)
 
 
+def low(n):
+    """Maxima of values far below zero."""
+    x = n.floats(1, 5, 4, 5, low=-9e8, high=-1e8)
+    x[0, 1] = -np.inf
+    windows = np.lib.stride_tricks.sliding_window_view(x, (2, 3), (2, 3))
+    for name, whole, value in (("windows", False, windows.max((-2, -1))), ("global", True, x.max((2, 3), keepdims=True))):
+        table = {"type": "MAXPOOL", "kernelY": 2, "kernelX": 3, "strideY": 1, "strideX": 1, "pads": [0, 0, 0, 0],
+                 "ceilModel": False, "isGlobal": whole}
+        n.expect(name, n.op("Pooling", [n.feed(x, f"x_{name}")], "Pool", table), value)
+
+
+form("pooling__max_low", low)
 for variant, of_window in WINDOWS.items():
     form(f"pooling__average_{variant}", pool, "AVEPOOL", of_window)
     if variant not in ("include", "include_end", "k1x4", "pads_end", "k1", "same"):
