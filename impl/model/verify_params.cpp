@@ -246,8 +246,8 @@ void verifyOpParameters(const OpPlace& place, const wire::Op& op) {
             break;
         }
         case OpParameter::BinaryOp: {
-            // -1 makes ScatterElements overwrite.
-            const int64_t low = type == OpType::ScatterElements ? -1 : 0;
+            // -1 makes a scatter overwrite.
+            const int64_t low = type == OpType::ScatterElements || type == OpType::ScatterNd ? -1 : 0;
             requireRange(place, "opType", static_cast<int64_t>(op.main_as_BinaryOp()->opType()), low,
                          static_cast<int64_t>(wire::BinaryOpOperation::MAX));
             break;

@@ -29,7 +29,7 @@ int gatherAxis(const ShapeContext& context) {
         axis = params->axis;
     else if (context.inputCount() > 2)
         axis = context.intAt(2);
-    if (axis <= -rank || axis >= rank)
+    if (axis < -rank || axis >= rank)
         fail(Status::BadRange, "op '%s': axis %lld is outside a tensor of rank %d", context.name(),
              asLong(axis), rank);
     return static_cast<int>(axis < 0 ? axis + rank : axis);

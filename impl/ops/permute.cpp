@@ -1,4 +1,6 @@
 // Permute, Transpose, Reverse, ReverseSequence: all of them boxes with exchanged or negative strides.
+#include <array>
+
 #include "mnn_generated.h"
 #include "ops/families.h"
 #include "ops/op_helpers.h"
@@ -75,19 +77,36 @@ void geometryPermute(const OpContext& context) {
     emitBoxes(context, builder);
 }
 
+// Which axes are reversed: any of them, none too, as in tf.reverse.
+std::array<bool, kMaxRank> reversedAxes(const ShapeContext& context) {
+    std::array<bool, kMaxRank> reversed = {};
+    for (const int64_t given : context.ints(1)) {
+        const int axis = normalizeAxis(given, context.in(0).shape.rank(), context.name());
+        if (reversed[static_cast<size_t>(axis)])
+            fail(Status::ComputeSizeError, "op '%s': axis %d is given twice", context.name(), axis);
+        reversed[static_cast<size_t>(axis)] = true;
+    }
+    return reversed;
+}
+
 void shapeReverse(const ShapeContext& context) {
-    normalizeAxis(context.intAt(1), context.in(0).shape.rank(), context.name());
+    reversedAxes(context);
     context.set(0, context.in(0).shape);
 }
 
 void geometryReverse(const OpContext& context) {
     const Shape& shape = context.in(0).shape;
-    const AxisSplit split(shape, normalizeAxis(context.intAt(1), shape.rank(), context.name()));
-    const int64_t slab = split.axis * split.inner;
-    const BoxAxis axes[] = {
-        {split.outer, slab, slab}, {split.axis, -split.inner, split.inner}, {split.inner, 1, 1}};
+    const Strides strides = rowMajorStrides(shape);
+    const std::array<bool, kMaxRank> reversed = reversedAxes(context);
+    int64_t offset = 0;
+    std::vector<BoxAxis> axes;
+    for (int axis = 0; axis < shape.rank(); ++axis) {
+        const auto at = static_cast<size_t>(axis);
+        axes.push_back({shape[axis], reversed[at] ? -strides[at] : strides[at], strides[at]});
+        if (reversed[at]) offset += (shape[axis] - 1) * strides[at];
+    }
     RegionBuilder builder(context.name());
-    builder.box(0, slab - split.inner, 0, axes);
+    builder.box(0, offset, 0, axes);
     emitBoxes(context, builder);
 }
 

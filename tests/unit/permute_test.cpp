@@ -26,6 +26,8 @@ TEST(Permute, AnyRank) {
     }
     EXPECT_THROW(run(OpType::Transpose, {}, {intIota({2, 3}), ints({0, 0})}), Error);
     EXPECT_EQ(intsOf(OpType::Reverse, {}, {intIota({2, 3}), ints({-1})}), (Ints{2, 1, 0, 5, 4, 3}));
+    EXPECT_EQ(intsOf(OpType::Reverse, {}, {intIota({2, 3}), ints({1, -2})}), (Ints{5, 4, 3, 2, 1, 0}));
+    EXPECT_THROW(intsOf(OpType::Reverse, {}, {intIota({2, 3}), ints({1, -1})}), Error);
     const Table sequence = [](flatbuffers::FlatBufferBuilder& b) {
         return asParameter(wire::CreateReverseSequenceParam(b, 0, 1));
     };

@@ -1,4 +1,4 @@
-"""Transpose and ReverseSequence."""
+"""Transpose, Reverse and ReverseSequence."""
 import numpy as np
 
 from generator.net import array, cases
@@ -66,3 +66,13 @@ def _(n):
     other = n.feed(n.floats(1, 2, 2, 1, 2, 1, 3, 2, 1), "other")
     n.expect("add", n.op("BinaryOp", [x, other], "BinaryOp", {"opType": "ADD"}), values + n.inputs["other"])
     n.expect("expand", n.op("ExpandDims", [small], "ExpandDims", {"axis": 5}), n.inputs["small"][:, :, :, :, :, None])
+
+
+@wire_cases("permute__reverse_axes")
+def reverse_axes(n):
+    """tf.reverse: along any axes, and along none."""
+    values = n.floats(2, 3, 4, 2)
+    x = n.feed(values, "x")
+    for axes in ((), (0,), (-1,), (0, 2), (-2, 1), (3, 2, 1, 0)):
+        y = n.op("Reverse", [x, n.const(np.array(axes, np.int32))])
+        n.expect("axes_" + "_".join(map(str, axes)).replace("-", "m"), y, np.flip(values, axes).copy())

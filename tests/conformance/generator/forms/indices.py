@@ -15,7 +15,7 @@ def gather(n, kind, rank, dtype):
     x = draw(n, dtype, SHAPE[:rank])
     feed = n.feed(x, "x")
     for name, shape in INDICES.items():
-        for axis in sorted({0} if kind == "Gather" or rank == 1 else {rank // 2, -1}):
+        for axis in sorted({0} if kind == "Gather" else {rank // 2, -1, -rank}):
             index = positions(n, x.shape[axis], shape, False)
             at = n.feed(index)
             inputs = [feed, at] + ([] if kind == "Gather" else [n.const(np.int32(axis))])

@@ -38,7 +38,7 @@ def scatter_nd(n, rule, plan):
             for row, update in zip(rows, updates):
                 truth[tuple(row)] = RULES[rule](truth[tuple(row)], update)
             inputs = [n.const(rows), n.feed(updates), ints(n, *shape), n.feed(data)]
-            y = n.op("ScatterNd", inputs, *(table(rule) if rule else ()))
+            y = n.op("ScatterNd", inputs, *(table(rule or -1) if rule or rank > 1 else ()))
             n.expect(f"rank{rank}_depth{depth}_{name_of(dtype)}", y, truth)
 
 
