@@ -146,14 +146,19 @@ std::vector<int64_t> sliceLengths(const ShapeContext& context, int64_t extent) {
         return cutLengths(context, points, extent, outputs);
     if (dynamic) return sizedLengths(context, context.ints(1), extent, outputs);
     if (points.size() >= 2) return sizedLengths(context, points, extent, outputs);
-    int64_t length = extent / n;
-    if (!points.empty() && params->source == NetSource::TORCH) {
-        length = points[0];
+    if (points.empty() || params->source == NetSource::TORCH) {
+        // Parts of one length, and what is left as the last, as torch.split and ONNX's num_outputs make them:
+        // https://onnx.ai/onnx/operators/onnx__Split.html
+        const int64_t length = points.empty() ? ceilDiv(extent, n) : points[0];
+        if (points.empty() && checkedMul(length, n - 1, context.name()) > extent)
+            fail(Status::ComputeSizeError, "op '%s': %zu parts of %lld elements", context.name(), outputs,
+                 asLong(extent));
         std::vector<int64_t> lengths;
         for (int64_t left = extent; lengths.size() < outputs; left -= lengths.back())
-            lengths.push_back(std::min(length, left));  // the last part is what is left
+            lengths.push_back(std::min(length, left));
         return lengths;
     }
+    int64_t length = extent / n;
     if (!points.empty() && params->source == NetSource::TENSORFLOW) {
         if (points[0] <= 0)
             fail(Status::BadParameter, "op '%s': a split into %lld parts", context.name(), asLong(points[0]));

@@ -26,7 +26,9 @@ TEST(Concat, JoinsAndSplits) {
     };
     using Lengths = std::vector<int64_t>;
     EXPECT_EQ(lengths(slice({2, 5}, wire::NetSource::CAFFE), {intIota({10})}, 3), (Lengths{2, 3, 5}));
-    EXPECT_EQ(lengths(slice({}, wire::NetSource::TORCH), {intIota({10})}, 3), (Lengths{3, 3, 3}));
+    EXPECT_EQ(lengths(slice({}, wire::NetSource::TORCH), {intIota({10})}, 3), (Lengths{4, 4, 2}));
+    EXPECT_EQ(lengths(slice({}, wire::NetSource::ONNX), {intIota({9})}, 3), (Lengths{3, 3, 3}));
+    EXPECT_THROW(lengths(slice({}, wire::NetSource::ONNX), {intIota({10})}, 7), Error);
     EXPECT_EQ(lengths(slice({4}, wire::NetSource::TORCH), {intIota({10})}, 3), (Lengths{4, 4, 2}));
     EXPECT_EQ(lengths(slice({2}, wire::NetSource::TENSORFLOW), {intIota({10})}, 2), (Lengths{5, 5}));
     EXPECT_EQ(lengths(slice({3, -1}, wire::NetSource::ONNX), {intIota({10})}, 2), (Lengths{3, 7}));

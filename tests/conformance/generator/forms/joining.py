@@ -56,6 +56,17 @@ def split(n, rank, source, dtype):
             n.expect(f"{axis_name(axis)}_{i}", tensor, part)
 
 
+def split_rest(n):
+    """Parts of one length, and a shorter last one: num_outputs of ONNX, chunk and split of PyTorch."""
+    x = draw(n, np.float32, (2, 10, 3))
+    feed = n.feed(x, "x")
+    for source, points in (("ONNX", []), ("TORCH", []), ("TORCH", [4])):
+        outputs = n.op("Slice", [feed], "Slice", {"axis": 1, "slicePoints": points, "sourceType": source}, count=3)
+        for i, (tensor, part) in enumerate(zip(outputs, np.split(x, [4, 8], 1))):
+            n.expect(f"{source.lower()}_{len(points)}_{i}", tensor, part)
+
+
+form("slice__split_rest", split_rest)
 for of_rank in range(1, 7):
     form(f"concat__axes_rank{of_rank}", concat, of_rank, TYPES[of_rank % 4])
     form(f"concat__unpack_rank{of_rank}", unpack, of_rank, TYPES[(of_rank + 2) % 4])
