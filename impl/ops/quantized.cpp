@@ -71,7 +71,7 @@ void quantCastGeometry(const OpContext& context) {
         context.geometry.emit(context.command());
 }
 
-// The operator is a sum whatever its type says, and its scales are used only where they are one or one per channel.
+// The operator is a sum, also where its type is another one, and its scales are used only where they are one or one per channel.
 ParamsPtr parseEltwiseInt8(const wire::Op& op, const ParseContext& context) {
     const char* name = context.node.name.c_str();
     const wire::EltwiseInt8* table = op.main_as_EltwiseInt8();

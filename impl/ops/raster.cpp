@@ -89,7 +89,7 @@ DataType rasterType(int code, int bits, const char* name) {
     fail(Status::BadParameter, "op '%s': element code %d with %d bits is not known", name, code, bits);
 }
 
-// In a static model the regions are part of what the file says of the output: one for each input, in their order.
+// The file of a static model describes each output with its regions: one for each input, in the order of the inputs.
 void readDescription(RasterParams& params, const ParseContext& context) {
     const char* name = context.node.name.c_str();
     const wire::TensorDescribe* describe = context.graph->describe(context.node.outputs[0]);

@@ -15,7 +15,7 @@ struct RoiParams : ParamsOf<RoiParams> {
 
 struct CropParams : ParamsOf<CropParams> {
     bool nearest = false;  // else linear
-    float outside = 0;     // the value of what lies outside of the picture
+    float outside = 0;     // the value of samples outside of the picture
 };
 
 }  // namespace mnnc

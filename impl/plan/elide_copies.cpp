@@ -1,4 +1,4 @@
-// The pass elide-copies: the producers of what a concatenation joins write into its output.
+// The pass elide-copies: the producers of a concatenation's inputs write into its output.
 #include <algorithm>
 #include <set>
 

@@ -90,7 +90,7 @@ void into(float* acc, const float* x, size_t n) {
 void softmax(const float* x, float* y, size_t n) {
     const D d;
     const size_t lanes = hn::Lanes(d);
-    // -inf minus -inf would be NaN: a finite maximum makes such a row tiny numbers, caught below.
+    // -inf minus -inf would be NaN: with a finite maximum such a row becomes zeros, which the sum below shows.
     const float top = std::max(maxRow(x, n), -FLT_MAX);
     const V shift = k(top);
     double sum = 0;
@@ -106,7 +106,7 @@ void softmax(const float* x, float* y, size_t n) {
         if (i < end) {
             const V e = vexp(hn::Sub(loadSome(x + i, end - i, -INFINITY), shift));
             storeSome(e, y + i, end - i);
-            // The filling lanes hold about 1e-38: nothing against a sum of at least 1.
+            // The lanes behind the row hold 0.
             partial = hn::Add(partial, e);
         }
         sum += total(partial);

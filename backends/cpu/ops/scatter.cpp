@@ -49,6 +49,7 @@ class ScatterBase : public CommandExecution {
   protected:
     void start(const Tensor* data) const noexcept {
         const auto bytes = static_cast<size_t>(out().elements()) * elementBytes(out().type);
+        if (bytes == 0) return;  // there may be no memory
         if (!data)
             std::memset(out().data, 0, bytes);
         else if (data->data != out().data)

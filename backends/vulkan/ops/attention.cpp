@@ -47,7 +47,7 @@ class Attention final : public VulkanExecution {
         push.u(s.queries).u(s.keys).u(s.heads).u(s.keyHeads).u(s.depth).u(s.valueDepth).u(blocks).u(slices);
         push.f(scale);
         for (int axis = 0; axis < 4; ++axis) push.u(maskStep(axis));
-        // Something has to be bound in the place of a mask and sinks that are not there.
+        // Every binding needs a buffer: another operand stands in for a mask or sinks that are absent.
         const auto optional = [&](size_t i) {
             return reads(*command_.inputs[i < command_.inputs.size() ? i : 0]);
         };

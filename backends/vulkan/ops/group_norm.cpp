@@ -41,7 +41,7 @@ class GroupNorm final : public VulkanExecution {
     }
 
     void encode(Recorder& recorder) override {
-        // Something has to be bound in the place of what is not there.
+        // Every binding needs a buffer: the input stands in for operands that are absent.
         recorder.dispatch(*pipeline_,
                           {{reads(input_), values_ ? reads(*values_) : reads(input_),
                             reads(*command_.inputs[added() ? 1 : 0]), writes(*command_.outputs[0])}},
