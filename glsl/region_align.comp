@@ -58,7 +58,8 @@ Samples samplesOf(float start, float extent, uint output_, uint outputs, int pix
         s.end = uint(wanted);
         return s;
     }
-    if (wanted > 1073741824.0) return s;  // further apart than what a float tells apart: none is inside
+    // Such a region is so large that neighbouring floats at its edge lie further apart than the picture: no sample is inside.
+    if (wanted > 1073741824.0) return s;
     const float step_ = size / wanted;
     s.begin = uint(clamp((-1.0 - origin) / step_ - 2.0, 0.0, wanted));
     s.end = uint(clamp((float(pixels) - origin) / step_ + 2.0, 0.0, wanted));
