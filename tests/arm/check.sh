@@ -19,7 +19,7 @@ if [ ! -d /usr/src/googletest ]; then
 fi
 cmake -S "$source" -B "$build" -G Ninja --toolchain "$source/cmake/aarch64-linux-gnu.cmake" \
     -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER_LAUNCHER="$launcher" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" \
-    -DMNN_C_WERROR=ON -DMNN_C_VULKAN=OFF -DMNN_C_STATIC=OFF -DMNN_C_EXAMPLES=OFF -DMNN_C_INSTALL=OFF \
+    -DMNN_C_WERROR=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DMNN_C_VULKAN=OFF -DMNN_C_STATIC=OFF -DMNN_C_EXAMPLES=OFF -DMNN_C_INSTALL=OFF \
     -DMNN_C_QUICK_TESTS=ON
 cmake --build "$build"
 ctest --test-dir "$build/tests" --output-on-failure -j "$(nproc)"
