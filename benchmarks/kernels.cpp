@@ -94,10 +94,10 @@ class PreparedConv {
     // As in a net: packed, except for an image.
     void store() {
         Tensor& input = *command_.inputs[0];
-        if (input.shape.at(1) > 3) input.pack = backend_->chooseStorage(command_).inputPack;
+        if (input.shape.at(1) > 3) input.channelBlock = backend_->chooseStorage(command_).inputBlock;
         const StorageChoice choice = feasibleStorage(*backend_, command_);
-        input.pack = choice.wantsRowMajor(0) ? 1 : choice.inputPack;
-        command_.outputs[0]->pack = choice.outputPack;
+        input.channelBlock = choice.wantsRowMajor(0) ? 1 : choice.inputBlock;
+        command_.outputs[0]->channelBlock = choice.outputBlock;
         allocate(input);
         allocate(*command_.outputs[0]);
     }

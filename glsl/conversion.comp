@@ -24,8 +24,8 @@
 #define DESTINATION4 ELEM4
 #endif
 
-layout(constant_id = 1) const uint kSourcePack = 1;
-layout(constant_id = 2) const uint kPack = 1;
+layout(constant_id = 1) const uint kSourceBlock = 1;
+layout(constant_id = 2) const uint kChannelBlock = 1;
 PUSH(uint quads; uint channels; uint plane;);
 layout(binding = 0) readonly buffer Source { SOURCE source[]; };
 layout(binding = 0) readonly buffer Source4 { SOURCE4 source4[]; };
@@ -35,7 +35,7 @@ layout(binding = 1) writeonly buffer Destination4 { DESTINATION4 destination4[];
 void main() {
     const uint i = ELEMENT_INDEX;
     if (i >= push.quads) return;
-    if (kSourcePack == kPack) {
+    if (kSourceBlock == kChannelBlock) {
         destination4[i] = DESTINATION4(VALUE4(source4[i]));
         return;
     }
@@ -46,7 +46,7 @@ void main() {
     const uint channel = (block - n * blocks) * 4;
     const uint lanes = min(4, push.channels - channel);
     uint at = (n * push.channels + channel) * push.plane + pixel;  // of the row-major side
-    if (kPack == 1) {
+    if (kChannelBlock == 1) {
         const VALUE4 value = VALUE4(source4[i]);
         for (uint lane = 0; lane < 4; ++lane, at += push.plane)
             if (lane < lanes) destination[at] = DESTINATION(value[lane]);

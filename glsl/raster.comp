@@ -5,12 +5,12 @@
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 
-layout(constant_id = 1) const uint kPack = 1;
+layout(constant_id = 1) const uint kChannelBlock = 1;
 PUSH(uint regions; uint channels; uint plane;);
 struct Region {
     uint firstGroup;
     uint source;                 // which buffer
-    uint pack, channels, plane;  // of the source
+    uint channelBlock, channels, plane;  // of the source
     int sourceOffset;
     int offset;
     uint size[3];
@@ -20,13 +20,14 @@ struct Region {
 layout(binding = 0) writeonly buffer Destination { ELEM destination[]; };
 #include "raster_sources.glsl"
 
-uint stored(uint element, uint pack, uint channels, uint plane) {
-    if (pack == 1) return element;
+uint stored(uint element, uint channelBlock, uint channels, uint plane) {
+    if (channelBlock == 1) return element;
     const uint line = element / plane;
     const uint pixel = element - line * plane;
     const uint n = line / channels;
     const uint channel = line - n * channels;
-    return ((n * ((channels + pack - 1) / pack) + channel / pack) * plane + pixel) * pack + channel % pack;
+    uint blocks = (channels + channelBlock - 1) / channelBlock;
+    return ((n * blocks + channel / channelBlock) * plane + pixel) * channelBlock + channel % channelBlock;
 }
 
 void main() {
@@ -40,8 +41,8 @@ void main() {
     const int y = int(i % r.size[1]);
     const int x = int(i / r.size[1]);
     const uint from = stored(uint(r.sourceOffset + x * r.sourceStride[0] + y * r.sourceStride[1] + z * r.sourceStride[2]),
-                             r.pack, r.channels, r.plane);
-    const uint to = stored(uint(r.offset + x * r.stride[0] + y * r.stride[1] + z * r.stride[2]), kPack, push.channels,
+                             r.channelBlock, r.channels, r.plane);
+    const uint to = stored(uint(r.offset + x * r.stride[0] + y * r.stride[1] + z * r.stride[2]), kChannelBlock, push.channels,
                            push.plane);
     switch (r.source) {
         case 0: destination[to] = source0[from]; break;

@@ -44,7 +44,7 @@ CpuBackend::CpuBackend(const Kernels& kernels, std::shared_ptr<ThreadPool> pool,
                        WeightStore& weights)
     : kernels_(kernels), pool_(std::move(pool)), config_(config), weights_(weights) {}
 
-int CpuBackend::pack() const noexcept {
+int CpuBackend::channelBlock() const noexcept {
     return kernels_.lanes;
 }
 
@@ -103,13 +103,13 @@ void CpuBackend::onRunEnd() noexcept {
 
 StorageChoice storageFollow(const CpuBackend&, const Command& command) {
     StorageChoice choice;
-    if (!command.inputs.empty()) choice.inputPack = choice.outputPack = command.inputs[0]->pack;
+    if (!command.inputs.empty()) choice.inputBlock = choice.outputBlock = command.inputs[0]->channelBlock;
     return choice;
 }
 
 StorageChoice storagePacked(const CpuBackend& backend, const Command&) {
     StorageChoice choice;
-    choice.inputPack = choice.outputPack = backend.pack();
+    choice.inputBlock = choice.outputBlock = backend.channelBlock();
     choice.rowMajorInputs = ~1u;
     return choice;
 }

@@ -47,7 +47,7 @@ class CpuBackend final : public Backend {
         });
     }
     const BackendConfig& config() const noexcept { return config_; }
-    int pack() const noexcept;  // channels per block of packed tensors
+    int channelBlock() const noexcept;  // channels per block of packed tensors
 
   private:
     const Kernels& kernels_;

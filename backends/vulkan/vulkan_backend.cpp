@@ -61,7 +61,7 @@ bool VulkanBackend::supports(const Command& command, std::string& reason) const 
             }
             // Either storage must fit a binding and 32-bit indexes.
             Tensor largest = *tensor;
-            largest.pack = canPack(largest) ? kPack : 1;
+            largest.channelBlock = canPack(largest) ? kChannelBlock : 1;
             if (largest.storageElements() > INT32_MAX ||
                 roundUp(largest.storageBytes(), 16) > limits_.storageRange) {
                 reason = format("a tensor of shape %s exceeds what the device binds at once (%lld bytes)",
@@ -163,13 +163,14 @@ VulkanBackend::WeightsPtr VulkanBackend::table(std::span<const uint32_t> words) 
 
 StorageChoice storageFollow(const VulkanBackend&, const Command& command) {
     StorageChoice choice;
-    if (!command.inputs.empty() && command.inputs[0]->pack > 1) choice.inputPack = choice.outputPack = kPack;
+    if (!command.inputs.empty() && command.inputs[0]->channelBlock > 1)
+        choice.inputBlock = choice.outputBlock = kChannelBlock;
     return choice;
 }
 
 StorageChoice storagePacked(const VulkanBackend&, const Command&) {
     StorageChoice choice;
-    choice.inputPack = choice.outputPack = kPack;
+    choice.inputBlock = choice.outputBlock = kChannelBlock;
     choice.rowMajorInputs = ~1u;
     return choice;
 }

@@ -16,7 +16,7 @@
 
 namespace mnnc::vulkan {
 
-constexpr int kPack = 4;
+constexpr int kChannelBlock = 4;
 
 class VulkanBackend;
 
@@ -95,7 +95,10 @@ class VulkanBackend final : public DeviceBackend {
 struct Packed {
     int64_t n, c, blocks, plane;
     explicit Packed(const Tensor& tensor)
-        : n(tensor.batch()), c(tensor.shape.at(1)), blocks(ceilDiv(c, kPack)), plane(tensor.plane()) {}
+        : n(tensor.batch()),
+          c(tensor.shape.at(1)),
+          blocks(ceilDiv(c, kChannelBlock)),
+          plane(tensor.plane()) {}
 };
 
 // Storage rules shared by many operators.

@@ -8,10 +8,10 @@ StorageChoice feasibleStorage(const Backend& backend, const Command& command) {
     const auto packs = [&](const Tensor& tensor) {
         return backend.packsInt8() ? canPackOnHost(tensor) : canPack(tensor);
     };
-    if (choice.outputPack > 1)
+    if (choice.outputBlock > 1)
         for (const Tensor* output : command.outputs)
             if (!packs(*output)) return {};
-    if (choice.inputPack > 1)
+    if (choice.inputBlock > 1)
         for (size_t i = 0; i < command.inputs.size(); ++i)
             if (!choice.wantsRowMajor(i) && !packs(*command.inputs[i])) return {};
     return choice;

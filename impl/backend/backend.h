@@ -43,9 +43,9 @@ struct BackendConfig {
 // How a command wants its tensors stored. Storage is chosen by the producer; the pipeline inserts a
 // conversion where a consumer wants something else.
 struct StorageChoice {
-    int inputPack = 1;            // of every input not in rowMajorInputs
-    int outputPack = 1;           // of every output
-    uint32_t rowMajorInputs = 0;  // bit i: input i is wanted (or accepted) row-major, in spite of inputPack
+    int inputBlock = 1;           // of every input not in rowMajorInputs
+    int outputBlock = 1;          // of every output
+    uint32_t rowMajorInputs = 0;  // bit i: input i is wanted (or accepted) row-major, in spite of inputBlock
 
     bool wantsRowMajor(size_t input) const noexcept { return input < 32 && ((rowMajorInputs >> input) & 1u); }
 };
@@ -73,7 +73,7 @@ class Backend {
     // Bit i: executions of commands of this kind load a large constant input i themselves (Tensor::stored), because
     // they prepare it once and do not read it afterwards.
     virtual uint32_t loadsInputs(OpType) const noexcept { return 0; }
-    // The storage this backend wants for a command whose inputs are stored as their `pack` says now.
+    // The storage this backend wants for a command whose inputs are stored as their `channelBlock` says now.
     virtual StorageChoice chooseStorage(const Command& command) const = 0;
     // An execution, or null with a sentence in `reason` when this backend does not take the command.
     virtual std::unique_ptr<Execution> create(const Command& command, std::string& reason) = 0;

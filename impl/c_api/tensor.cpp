@@ -103,7 +103,7 @@ void write(mnn_tensor_t* tensor, const void* data, size_t bytes, const int32_t* 
     if (bytes == 0) return;
     if (!data) fail(Status::NullArgument, "argument 'data' is NULL");
     if (buffer.type == buffer.own) return copyFromHost(target, data, from);
-    if (target.pack == 1 && from == rowMajor(target))
+    if (target.channelBlock == 1 && from == rowMajor(target))
         return convertElements(data, buffer.type, target.data, buffer.own, buffer.count, target.name.c_str());
     std::vector<uint8_t> copy(static_cast<size_t>(hostBytes(target, from)));
     convertElements(data, buffer.type, copy.data(), buffer.own, buffer.count, target.name.c_str());
@@ -126,7 +126,7 @@ void read(const mnn_tensor_t* tensor, void* data, size_t bytes, const int32_t* t
     if (!data) fail(Status::NullArgument, "argument 'buffer' is NULL");
     if (!source.data) fail(Status::Internal, "tensor '%s' has no memory", source.name.c_str());
     if (buffer.type == buffer.own) return copyToHost(source, data, to);
-    if (source.pack == 1 && to == rowMajor(source))
+    if (source.channelBlock == 1 && to == rowMajor(source))
         return convertElements(source.data, buffer.own, data, buffer.type, buffer.count, source.name.c_str());
     std::vector<uint8_t> copy(static_cast<size_t>(hostBytes(source, to)));
     copyToHost(source, copy.data(), to);
@@ -221,7 +221,7 @@ mnn_status mnn_tensor_map(mnn_tensor_t* tensor, int32_t access, void** data) {
         const Tensor& source = readable(handle, loaded);
         void* result = source.data;
         std::vector<uint8_t> copy;
-        if (source.pack != 1 || loaded.content) {
+        if (source.channelBlock != 1 || loaded.content) {
             const Format own = rowMajor(source);
             copy.resize(static_cast<size_t>(hostBytes(source, own)));
             if (access & MNN_MAP_READ) copyToHost(source, copy.data(), own);

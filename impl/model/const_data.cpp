@@ -55,7 +55,7 @@ bool isExternal(const wire::Blob& blob) {
 }
 
 // Constants tagged NC4HW4 are stored as [ceil(C/4)][N][plane][4]: the layout that the writer computes with.
-constexpr int64_t kPack = 4;
+constexpr int64_t kChannelBlock = 4;
 
 bool isPacked(const wire::Blob& blob) {
     return blob.dataFormat() == wire::MNN_DATA_FORMAT::NC4HW4 && vectorSize(blob.dims()) >= 2;
@@ -66,7 +66,7 @@ int64_t storedCount(const wire::Blob& blob, const char* opName) {
     const int64_t count = blobElementCount(blob, opName);
     if (count == 0 || !isPacked(blob)) return count;
     const int64_t channels = blob.dims()->Get(1);
-    return checkedMul(count / channels, roundUp(channels, kPack), "extents of a constant");
+    return checkedMul(count / channels, roundUp(channels, kChannelBlock), "extents of a constant");
 }
 
 int64_t neededBytes(const wire::Blob& blob, const Source& from, const char* opName) {
@@ -83,7 +83,8 @@ std::vector<uint8_t> unpacked(const wire::Blob& blob, std::span<const uint8_t> p
     for (int64_t n = 0; n < batch; ++n)
         for (int64_t c = 0; c < channels; ++c)
             for (int64_t i = 0; i < plane; ++i, to += width) {
-                const int64_t at = ((c / kPack * batch + n) * plane + i) * kPack + c % kPack;
+                const int64_t at =
+                    ((c / kChannelBlock * batch + n) * plane + i) * kChannelBlock + c % kChannelBlock;
                 std::memcpy(to, packed.data() + at * width, static_cast<size_t>(width));
             }
     return result;

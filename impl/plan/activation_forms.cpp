@@ -29,7 +29,7 @@ std::optional<Linear> linearForm(const Command& command) {
     for (const size_t at : {size_t{1}, size_t{0}}) {
         const Tensor& number = *command.inputs[at];
         Tensor* x = command.inputs[1 - at];
-        if (!number.hasConstantValue || number.pack != 1 || number.elements() != 1 ||
+        if (!number.hasConstantValue || number.channelBlock != 1 || number.elements() != 1 ||
             !(x->shape == command.outputs[0]->shape))
             continue;
         const float value = *number.as<const float>();

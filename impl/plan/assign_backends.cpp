@@ -60,17 +60,17 @@ Command Assignment::withStorage(Backend& backend, const Command& original) {
     }
     const StorageChoice choice = feasibleStorage(backend, command);
     for (size_t i = 0; i < command.inputs.size(); ++i)
-        command.inputs[i] =
-            conversions_.convert(command.inputs[i], {choice.wantsRowMajor(i) ? 1 : choice.inputPack, device});
-    const Storage wanted{choice.outputPack, device};
+        command.inputs[i] = conversions_.convert(command.inputs[i],
+                                                 {choice.wantsRowMajor(i) ? 1 : choice.inputBlock, device});
+    const Storage wanted{choice.outputBlock, device};
     for (Tensor*& output : command.outputs) {
         output->aliasOf = nullptr;
         if (device && plan_.graph.isLiveOut(output)) {
-            output->pack = 1;
+            output->channelBlock = 1;
             output->onDevice = false;
             output = conversions_.describe(*output, wanted);
         } else {
-            output->pack = wanted.pack;
+            output->channelBlock = wanted.channelBlock;
             output->onDevice = device;
         }
     }
@@ -108,7 +108,7 @@ bool Assignment::assignTo(Backend& backend, CommandGraph::Id id, std::string& re
     for (size_t i = 0; i < made.size(); ++i) {
         Tensor* output = original.outputs[i];
         if (made[i] == output || output->empty()) continue;
-        conversions_.remember(output, {made[i]->pack, true}, made[i]);
+        conversions_.remember(output, {made[i]->channelBlock, true}, made[i]);
         conversions_.download(made[i], output);
     }
     return true;

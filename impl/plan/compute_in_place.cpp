@@ -17,7 +17,7 @@ bool canRunInPlace(const Step& step, size_t output, size_t input) {
     const Tensor& to = *step.command.outputs[output];
     const std::vector<Tensor*>& inputs = step.command.inputs;
     const StorageLocation from = storageLocation(inputs[input]);
-    if (!may(input) || inputs[input]->type != to.type || inputs[input]->pack != to.pack ||
+    if (!may(input) || inputs[input]->type != to.type || inputs[input]->channelBlock != to.channelBlock ||
         from.root->storageBytes() != to.storageBytes())
         return false;
     for (size_t i = 0; i < inputs.size(); ++i) {

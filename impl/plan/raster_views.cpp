@@ -20,9 +20,9 @@ bool viewWhole(StepPlan& plan, StorageConversions& conversions, const Command& c
     if (input->onDevice && (input->type == DataType::Float32) != (output->type == DataType::Float32))
         return false;
     const bool toHost = input->onDevice && plan.graph.isLiveOut(output);
-    if (toHost || (input->pack > 1 && !sameChannels(*input, *output)))
+    if (toHost || (input->channelBlock > 1 && !sameChannels(*input, *output)))
         input = conversions.convert(input, {1, input->onDevice && !toHost});
-    output->pack = input->pack;
+    output->channelBlock = input->channelBlock;
     output->onDevice = input->onDevice;
     output->aliasOf = input;
     output->data = input->data;
@@ -40,13 +40,13 @@ bool viewRange(StepPlan& plan, StorageConversions& conversions, const StepContex
     Tensor* output = command.outputs[0];
     // What is read after the stage stays as it is when the caller fills the input again.
     if (plan.graph.isLiveOut(output) && rootOf(input)->data) return false;
-    if (input->pack > 1 && packsToItself(*input, input->pack) &&
-        !(canPackOnHost(*output) && packsToItself(*output, input->pack)))
+    if (input->channelBlock > 1 && packsToItself(*input, input->channelBlock) &&
+        !(canPackOnHost(*output) && packsToItself(*output, input->channelBlock)))
         input = conversions.convert(input, {1, false});
-    if (input->pack > 1 && !canPackOnHost(*output)) return false;
+    if (input->channelBlock > 1 && !canPackOnHost(*output)) return false;
     Region reversed = command.regions[0];
     std::swap(reversed.src, reversed.dst);
-    output->pack = input->pack;
+    output->channelBlock = input->channelBlock;
     const int64_t offset = subrangeOffset(*input, *output, reversed);
     if (offset < 0) return false;
     output->aliasOf = input;
@@ -66,23 +66,24 @@ bool becomesView(StepPlan& plan, StorageConversions& conversions, const StepCont
 int64_t subrangeOffset(const Tensor& whole, const Tensor& part, const Region& region) {
     constexpr int64_t kAlignment = 64;
     const int64_t offset = region.dst.offset, elements = part.elements();
-    if (part.type != whole.type || part.pack != whole.pack || !isLinear(region, elements) || offset < 0 ||
-        offset > whole.elements() - elements)
+    if (part.type != whole.type || part.channelBlock != whole.channelBlock || !isLinear(region, elements) ||
+        offset < 0 || offset > whole.elements() - elements)
         return -1;
     const auto bytes = static_cast<int64_t>(elementBytes(whole.type));
-    const int pack = whole.pack;
-    if ((pack == 1 || (packsToItself(whole, pack) && packsToItself(part, pack))) &&
+    const int channelBlock = whole.channelBlock;
+    if ((channelBlock == 1 || (packsToItself(whole, channelBlock) && packsToItself(part, channelBlock))) &&
         offset * bytes % kAlignment == 0)
         return offset * bytes;
-    if (pack == 1) return -1;
+    if (channelBlock == 1) return -1;
     const int64_t plane = whole.plane(), channels = whole.shape[1];
     if (part.plane() != plane || offset % plane != 0) return -1;
     const int64_t n = offset / plane / channels, first = offset / plane % channels;
-    if (first == 0 && part.shape[1] == channels) return n * roundUp(channels, pack) * plane * bytes;
+    if (first == 0 && part.shape[1] == channels) return n * roundUp(channels, channelBlock) * plane * bytes;
     // A block of channels belongs to one tensor alone.
     const int64_t end = first + part.shape[1];
-    if (part.batch() != 1 || first % pack != 0 || (end % pack != 0 && end != channels)) return -1;
-    return (n * roundUp(channels, pack) + first) * plane * bytes;
+    if (part.batch() != 1 || first % channelBlock != 0 || (end % channelBlock != 0 && end != channels))
+        return -1;
+    return (n * roundUp(channels, channelBlock) + first) * plane * bytes;
 }
 
 }  // namespace mnnc

@@ -13,7 +13,7 @@ namespace {
 // An operand with its storage: blocks of channels, on the device, a view, its place in the arena.
 std::string storedText(const Tensor& tensor, const StepPlan& plan) {
     std::string text = operandText(tensor);
-    if (tensor.pack > 1) text += format(" in blocks of %d channels", tensor.pack);
+    if (tensor.channelBlock > 1) text += format(" in blocks of %d channels", tensor.channelBlock);
     if (tensor.onDevice) text += " on the device";
     if (tensor.aliasOf)
         text += format(" in '%s' from byte %lld", tensor.aliasOf->name.c_str(),

@@ -12,7 +12,7 @@ namespace {
 
 // The earliest tensor of the same bytes, channels and storage.
 Tensor* canonical(Tensor* tensor) {
-    while (tensor->aliasOf && tensor->aliasOf->pack == tensor->pack &&
+    while (tensor->aliasOf && tensor->aliasOf->channelBlock == tensor->channelBlock &&
            tensor->aliasOf->onDevice == tensor->onDevice && tensor->aliasOf->type == tensor->type &&
            sameChannels(*tensor, *tensor->aliasOf))
         tensor = tensor->aliasOf;
@@ -20,22 +20,22 @@ Tensor* canonical(Tensor* tensor) {
 }
 
 Storage storageOf(const Tensor& tensor) {
-    return {tensor.pack, tensor.onDevice};
+    return {tensor.channelBlock, tensor.onDevice};
 }
 
 }  // namespace
 
 Tensor* StorageConversions::describe(const Tensor& of, Storage storage) {
     Tensor* result = context_.temporary(of);
-    result->pack = storage.pack;
+    result->channelBlock = storage.channelBlock;
     result->onDevice = storage.onDevice;
     result->quant = of.quant;
     result->list = of.list;
     return result;
 }
 
-Tensor* StorageConversions::view(Tensor* of, const Tensor& like, int pack) {
-    Tensor* made = describe(like, {pack, of->onDevice});
+Tensor* StorageConversions::view(Tensor* of, const Tensor& like, int channelBlock) {
+    Tensor* made = describe(like, {channelBlock, of->onDevice});
     made->aliasOf = of;
     made->data = of->data;
     made->hasConstantValue = of->hasConstantValue;
@@ -69,21 +69,21 @@ Tensor* StorageConversions::viewOnDevice(Tensor* tensor) {
 
 Tensor* StorageConversions::convert(Tensor* tensor, Storage wanted) {
     if (tensor->empty()) return tensor;
-    if (!(wanted.onDevice ? canPack(*tensor) : canPackOnHost(*tensor))) wanted.pack = 1;
+    if (!(wanted.onDevice ? canPack(*tensor) : canPackOnHost(*tensor))) wanted.channelBlock = 1;
     if (storageOf(*tensor) == wanted) return tensor;
     Tensor* source = canonical(tensor);
     // Views of other ranks share their conversions.
     const auto shaped = [&](Tensor* made) {
-        return made->shape == tensor->shape ? made : view(made, *tensor, made->pack);
+        return made->shape == tensor->shape ? made : view(made, *tensor, made->channelBlock);
     };
     if (Tensor* made = findConverted(source, wanted)) return shaped(made);
 
     Tensor* result = nullptr;
     if (wanted.onDevice == tensor->onDevice) {
-        if (packsToItself(*tensor, std::max(wanted.pack, tensor->pack)))
-            result = view(tensor, *tensor, wanted.pack);
+        if (packsToItself(*tensor, std::max(wanted.channelBlock, tensor->channelBlock)))
+            result = view(tensor, *tensor, wanted.channelBlock);
         else
-            changePack(tensor, result = describe(*tensor, wanted));
+            changeChannelBlock(tensor, result = describe(*tensor, wanted));
     } else if (wanted.onDevice) {
         Tensor* there = findOnDevice(source);
         if (!there) there = viewOnDevice(source);
@@ -92,7 +92,7 @@ Tensor* StorageConversions::convert(Tensor* tensor, Storage wanted) {
         } else {
             upload(convert(tensor, {1, false}), result = describe(*tensor, wanted));
         }
-    } else if (wanted.pack > 1) {
+    } else if (wanted.channelBlock > 1) {
         result = convert(convert(tensor, {1, false}), wanted);
     } else {
         download(tensor, result = describe(*tensor, wanted));
@@ -103,7 +103,7 @@ Tensor* StorageConversions::convert(Tensor* tensor, Storage wanted) {
 }
 
 // Two storages of one place.
-void StorageConversions::changePack(Tensor* from, Tensor* to) {
+void StorageConversions::changeChannelBlock(Tensor* from, Tensor* to) {
     Command command;
     command.name = from->name + "_storage";
     command.inputs = {from};

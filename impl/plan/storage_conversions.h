@@ -9,11 +9,11 @@
 namespace mnnc {
 
 struct Storage {
-    int pack = 1;
+    int channelBlock = 1;
     bool onDevice = false;
     bool operator==(const Storage&) const = default;
     bool operator<(const Storage& other) const {
-        return std::tie(pack, onDevice) < std::tie(other.pack, other.onDevice);
+        return std::tie(channelBlock, onDevice) < std::tie(other.channelBlock, other.onDevice);
     }
 };
 
@@ -27,7 +27,7 @@ class StorageConversions {
     // A tensor like `of`, to be filled by a step.
     Tensor* describe(const Tensor& of, Storage storage);
     // A tensor like `like` with the bytes of `of`.
-    Tensor* view(Tensor* of, const Tensor& like, int pack);
+    Tensor* view(Tensor* of, const Tensor& like, int channelBlock);
     // A step that copies from the device; `from` counts as the result's conversion.
     void download(Tensor* from, Tensor* to);
     // From now on `made` is what `source` is in that storage.
@@ -37,7 +37,7 @@ class StorageConversions {
     Tensor* findConverted(Tensor* source, Storage storage) const;
     Tensor* findOnDevice(Tensor* source) const;
     Tensor* viewOnDevice(Tensor* tensor);
-    void changePack(Tensor* from, Tensor* to);
+    void changeChannelBlock(Tensor* from, Tensor* to);
     void upload(Tensor* from, Tensor* to);
     void copy(std::unique_ptr<Execution> execution, Tensor* from, Tensor* to, bool once);
     void insert(std::unique_ptr<Execution> execution, Command command, bool onDevice);

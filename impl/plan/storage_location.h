@@ -11,8 +11,8 @@ inline bool sameChannels(const Tensor& a, const Tensor& b) {
 }
 
 // One pixel and whole blocks: packed and row-major are the same bytes.
-inline bool packsToItself(const Tensor& tensor, int pack) {
-    return tensor.plane() == 1 && tensor.shape[1] % pack == 0;
+inline bool packsToItself(const Tensor& tensor, int channelBlock) {
+    return tensor.plane() == 1 && tensor.shape[1] % channelBlock == 0;
 }
 
 // Where a tensor's bytes are planned: in a tensor that has storage of its own.

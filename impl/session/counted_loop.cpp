@@ -112,7 +112,7 @@ void CountedLoop::appendScans(const Pipeline& body, int64_t iteration, int64_t l
             stack.shape = shape;
             stack.type = part.type;
             stack.format = part.format;
-            stack.pack = 1;
+            stack.channelBlock = 1;
             // Room for a likely number of iterations at once; grown below when the limit is only nominal.
             stack.data = memory_[i].reserve(
                 bytes *

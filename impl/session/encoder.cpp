@@ -63,7 +63,7 @@ void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, st
                      input->name.c_str(), input->shape.text().c_str());
     for (Tensor* output : outputs) {
         output->data = nullptr;
-        output->pack = 1;
+        output->channelBlock = 1;
         output->aliasOf = nullptr;
         output->aliasOffset = 0;
         output->list = nullptr;
@@ -133,7 +133,7 @@ void StageEncoder::constant(Tensor* output, const void* bytes) {
 void StageEncoder::fold(const Command& command) {
     // A change of shape alone shares the bytes.
     if (command.type == OpType::Raster && command.inputs.size() == 1 &&
-        command.inputs[0]->pack == command.outputs[0]->pack &&
+        command.inputs[0]->channelBlock == command.outputs[0]->channelBlock &&
         elementBytes(command.inputs[0]->type) == elementBytes(command.outputs[0]->type) &&
         isIdentity(command.regions, command.outputs[0]->elements()) &&
         command.inputs[0]->elements() == command.outputs[0]->elements()) {
@@ -142,28 +142,28 @@ void StageEncoder::fold(const Command& command) {
         return;
     }
     const StorageChoice choice = feasibleStorage(*context_.cpu, command);
-    if (choice.inputPack == 1 && choice.outputPack == 1) {
+    if (choice.inputBlock == 1 && choice.outputBlock == 1) {
         runNow(command);
         return;
     }
     Command packed = command;
     for (size_t i = 0; i < packed.inputs.size(); ++i)
-        if (!choice.wantsRowMajor(i) && choice.inputPack > 1)
-            packed.inputs[i] = repack(command.inputs[i], choice.inputPack);
+        if (!choice.wantsRowMajor(i) && choice.inputBlock > 1)
+            packed.inputs[i] = repack(command.inputs[i], choice.inputBlock);
     for (Tensor*& output : packed.outputs) {
         const TensorQuant quant = output->quant;
         output = temporary(output->shape, output->type, output->format);
-        output->pack = choice.outputPack;
+        output->channelBlock = choice.outputBlock;
         output->quant = quant;
     }
     runNow(packed);
     for (size_t i = 0; i < packed.outputs.size(); ++i) changeStorage(packed.outputs[i], command.outputs[i]);
 }
 
-Tensor* StageEncoder::repack(Tensor* tensor, int pack) {
-    if (tensor->pack == pack) return tensor;
+Tensor* StageEncoder::repack(Tensor* tensor, int channelBlock) {
+    if (tensor->channelBlock == channelBlock) return tensor;
     Tensor* result = temporary(tensor->shape, tensor->type, tensor->format);
-    result->pack = pack;
+    result->channelBlock = channelBlock;
     result->quant = tensor->quant;
     changeStorage(tensor, result);
     return result;
@@ -177,7 +177,7 @@ void StageEncoder::changeStorage(Tensor* from, Tensor* to) {
     Region whole;
     whole.size[2] = from->elements();
     command.regions = {whole};
-    if (from->pack == to->pack) {
+    if (from->channelBlock == to->channelBlock) {
         to->data = from->data;
         to->hasConstantValue = true;
     } else {

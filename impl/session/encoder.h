@@ -33,7 +33,7 @@ class StageEncoder final : public GeometryContext {
     void constant(Tensor* output, const void* bytes) override;
 
   private:
-    Tensor* repack(Tensor* tensor, int pack);
+    Tensor* repack(Tensor* tensor, int channelBlock);
     void changeStorage(Tensor* from, Tensor* to);
     void runNow(const Command& command);
     void checkOutputs(const Node& node, const std::vector<Tensor*>& outputs) const;

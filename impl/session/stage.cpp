@@ -70,9 +70,9 @@ Stage::ScopedKnownContents::ScopedKnownContents(Stage& stage, const Item& item) 
         if (tensor.hasConstantValue) continue;
         for (PlanGuard& guard : stage.guards_) {
             if (!guard.input.content || guard.input.tensor != ids[k]) continue;
-            saved_[count_++] = {&tensor, tensor.data, tensor.pack};
+            saved_[count_++] = {&tensor, tensor.data, tensor.channelBlock};
             tensor.hasConstantValue = true;
-            tensor.pack = 1;
+            tensor.channelBlock = 1;
             tensor.data = guard.content.data();
         }
     }
@@ -81,7 +81,7 @@ Stage::ScopedKnownContents::ScopedKnownContents(Stage& stage, const Item& item) 
 Stage::ScopedKnownContents::~ScopedKnownContents() {
     for (size_t i = 0; i < count_; ++i) {
         saved_[i].tensor->hasConstantValue = false;
-        saved_[i].tensor->pack = saved_[i].pack;
+        saved_[i].tensor->channelBlock = saved_[i].channelBlock;
         saved_[i].tensor->data = saved_[i].data;
     }
 }
@@ -96,7 +96,7 @@ bool Stage::upToDate() {
             return false;
         if (!guard.input.content || tensor.empty()) continue;
         const void* now = tensor.data;
-        if (tensor.pack != 1) {
+        if (tensor.channelBlock != 1) {
             copyToHost(tensor, guard.fresh.data(), rowMajor(tensor));
             now = guard.fresh.data();
         }
@@ -134,7 +134,7 @@ void Stage::captureGuards() {
         guard.bytes = hostBytes(tensor, rowMajor(tensor));
         copyToHost(tensor, guard.content.reserve(guard.bytes, "values that a plan depends on"),
                    rowMajor(tensor));
-        if (tensor.pack != 1) guard.fresh.reserve(guard.bytes, "values that a plan depends on");
+        if (tensor.channelBlock != 1) guard.fresh.reserve(guard.bytes, "values that a plan depends on");
     }
 }
 

@@ -79,7 +79,7 @@ class Stage {
         struct Saved {
             Tensor* tensor;
             void* data;
-            int pack;
+            int channelBlock;
         };
         std::array<Saved, 32> saved_;
         size_t count_ = 0;

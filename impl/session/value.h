@@ -16,7 +16,7 @@ inline void assignValue(Tensor& to, BudgetedBuffer& memory, const Tensor& from) 
     to.type = from.type;
     to.format = from.format;
     to.list = from.list;
-    to.pack = 1;
+    to.channelBlock = 1;
     to.data = memory.reserve(to.storageBytes(), "a value of a branch or loop");
     copyToHost(from, to.data, rowMajor(from));
 }

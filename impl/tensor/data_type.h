@@ -16,7 +16,7 @@ enum class DataType : int32_t {
 };
 
 // Order of the extents (numbers of the wire format). NC4HW4 lists its extents like NCHW; how a tensor is
-// stored is said by Tensor::pack, never by the format.
+// stored is said by Tensor::channelBlock, never by the format.
 enum class Format : int32_t { NCHW = 0, NHWC = 1, NC4HW4 = 2 };
 
 constexpr size_t elementBytes(DataType type) {

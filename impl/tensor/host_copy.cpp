@@ -51,7 +51,7 @@ Strides publicPacked(const Extents& e) {
 }
 
 Strides storageOf(const Tensor& tensor, const Extents& e) {
-    if (tensor.pack > 1) return packed(e, tensor.pack);
+    if (tensor.channelBlock > 1) return packed(e, tensor.channelBlock);
     return tensor.format == Format::NHWC ? channelLast(e) : channelFirst(e);
 }
 
@@ -62,7 +62,7 @@ Strides layoutOf(const Tensor& tensor, Format layout, const Extents& e) {
 }
 
 bool linearlyEqual(const Tensor& tensor, Format layout) {
-    if (tensor.pack != 1) return false;
+    if (tensor.channelBlock != 1) return false;
     if (tensor.shape.rank() < 3) return true;
     return layout != Format::NC4HW4 && (layout == Format::NHWC) == (tensor.format == Format::NHWC);
 }

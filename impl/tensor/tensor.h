@@ -1,8 +1,8 @@
 // A tensor of a session: logical shape, and where and how its elements lie.
 //
-// Storage is separate from meaning. `pack` == 1: row-major over the extents, in the order of `format`. `pack`
-// == P > 1: channel-packed [N][ceil(C/P)][plane][P] with C = extent 1 of an NCHW or NC4HW4 tensor and plane =
-// all extents behind it (1 when the rank is 2); batch outermost; lanes beyond C hold unspecified values and
+// Storage is separate from meaning. `channelBlock` == 1: row-major over the extents, in the order of `format`.
+// `channelBlock` == P > 1: channel-packed [N][ceil(C/P)][plane][P] with C = extent 1 of an NCHW or NC4HW4 tensor and
+// plane = all extents behind it (1 when the rank is 2); batch outermost; lanes beyond C hold unspecified values and
 // must never influence a result.
 #pragma once
 #include <cstddef>
@@ -39,7 +39,7 @@ struct Tensor {
     DataType type = DataType::Float32;
     Format format = Format::NCHW;
     Usage usage = Usage::Normal;
-    int pack = 1;
+    int channelBlock = 1;
     void* data = nullptr;  // host memory; null before planning, for empty tensors and on a device
     // On a device: storage, element width included, is the device backend's affair. Tensors of the host that
     // a device reads or writes have both `data` and a block.
@@ -50,7 +50,7 @@ struct Tensor {
     // (Backend::loadsInputs); see tensor/stored_content.h.
     const StoredContent* stored = nullptr;
     // The bytes behind `data` are final while shapes are being computed: a loaded constant or a folded
-    // result. Such tensors always have pack 1.
+    // result. Such tensors always have channelBlock 1.
     bool hasConstantValue = false;
     // The tensor in whose storage this one lies (the same bytes with another shape or meaning, or a part of them),
     // and how many bytes from its beginning; set while planning.
@@ -77,9 +77,10 @@ struct Tensor {
 
     // Elements of the storage, pad lanes included.
     int64_t storageElements() const {
-        return pack == 1 ? elements()
-                         : checkedMul(checkedMul(batch(), roundUp(shape.at(1), pack), "packed size"), plane(),
-                                      "packed size");
+        return channelBlock == 1
+                   ? elements()
+                   : checkedMul(checkedMul(batch(), roundUp(shape.at(1), channelBlock), "packed size"),
+                                plane(), "packed size");
     }
     // Bytes of the storage in host memory.
     int64_t storageBytes() const {

@@ -17,26 +17,29 @@ namespace {
 alignas(64) char noModel[4096];
 
 // Row-major <-> packed for any 4-byte element; pad lanes get NaN, so that a kernel that uses them is found out.
-std::vector<float> toPacked(const Tensor& t, const float* plain, int pack) {
-    const int64_t c = t.shape.at(1), plane = t.plane(), blocks = ceilDiv(c, pack);
-    std::vector<float> out(static_cast<size_t>(t.batch() * blocks * plane * pack),
+std::vector<float> toPacked(const Tensor& t, const float* plain, int channelBlock) {
+    const int64_t c = t.shape.at(1), plane = t.plane(), blocks = ceilDiv(c, channelBlock);
+    std::vector<float> out(static_cast<size_t>(t.batch() * blocks * plane * channelBlock),
                            std::numeric_limits<float>::quiet_NaN());
     for (int64_t n = 0; n < t.batch(); ++n)
         for (int64_t i = 0; i < c; ++i)
             for (int64_t p = 0; p < plane; ++p)
                 std::memcpy(
-                    &out[static_cast<size_t>(((n * blocks + i / pack) * plane + p) * pack + i % pack)],
+                    &out[static_cast<size_t>(((n * blocks + i / channelBlock) * plane + p) * channelBlock +
+                                             i % channelBlock)],
                     &plain[(n * c + i) * plane + p], 4);
     return out;
 }
 
-void fromPacked(const Tensor& t, const float* packed, float* plain, int pack) {
-    const int64_t c = t.shape.at(1), plane = t.plane(), blocks = ceilDiv(c, pack);
+void fromPacked(const Tensor& t, const float* packed, float* plain, int channelBlock) {
+    const int64_t c = t.shape.at(1), plane = t.plane(), blocks = ceilDiv(c, channelBlock);
     for (int64_t n = 0; n < t.batch(); ++n)
         for (int64_t i = 0; i < c; ++i)
             for (int64_t p = 0; p < plane; ++p)
-                std::memcpy(&plain[(n * c + i) * plane + p],
-                            &packed[((n * blocks + i / pack) * plane + p) * pack + i % pack], 4);
+                std::memcpy(
+                    &plain[(n * c + i) * plane + p],
+                    &packed[((n * blocks + i / channelBlock) * plane + p) * channelBlock + i % channelBlock],
+                    4);
 }
 
 void copyElements(const Tensor& t, void* to, const void* from) {
@@ -201,27 +204,27 @@ void OpRun::execute(Command& command) {
     std::deque<Tensor> stored;
     std::deque<AlignedBuffer> buffers;
     Command local = command;
-    const auto store = [&](Tensor* t, int pack) {
+    const auto store = [&](Tensor* t, int channelBlock) {
         Tensor& s = stored.emplace_back(*t);
-        s.pack = pack;
-        s.hasConstantValue = s.hasConstantValue && pack == 1;
+        s.channelBlock = channelBlock;
+        s.hasConstantValue = s.hasConstantValue && channelBlock == 1;
         buffers.emplace_back(s.storageBytes());
         s.data = buffers.back().data();
         return &s;
     };
     for (size_t i = 0; i < command.inputs.size(); ++i) {
         Tensor* t = command.inputs[i];
-        const int pack = (choice.rowMajorInputs >> i & 1) ? 1 : choice.inputPack;
-        Tensor* s = local.inputs[i] = store(t, pack);
-        if (pack == 1)
+        const int channelBlock = (choice.rowMajorInputs >> i & 1) ? 1 : choice.inputBlock;
+        Tensor* s = local.inputs[i] = store(t, channelBlock);
+        if (channelBlock == 1)
             copyElements(*t, s->data, t->data);
         else {
-            const std::vector<float> packed = toPacked(*t, t->as<float>(), pack);
+            const std::vector<float> packed = toPacked(*t, t->as<float>(), channelBlock);
             std::memcpy(s->data, packed.data(), packed.size() * 4);
         }
     }
     for (size_t i = 0; i < command.outputs.size(); ++i)
-        local.outputs[i] = store(command.outputs[i], choice.outputPack);
+        local.outputs[i] = store(command.outputs[i], choice.outputBlock);
     std::string reason;
     const std::unique_ptr<Execution> execution = op->create(backend, local, reason);
     if (!execution) throw std::runtime_error(reason);
@@ -232,10 +235,10 @@ void OpRun::execute(Command& command) {
     for (size_t i = 0; i < command.outputs.size(); ++i) {
         Tensor* t = command.outputs[i];
         const Tensor* s = local.outputs[i];
-        if (choice.outputPack == 1)
+        if (choice.outputBlock == 1)
             copyElements(*t, t->data, s->data);
         else
-            fromPacked(*t, s->as<const float>(), t->as<float>(), choice.outputPack);
+            fromPacked(*t, s->as<const float>(), t->as<float>(), choice.outputBlock);
     }
 }
 

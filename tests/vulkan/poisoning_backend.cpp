@@ -15,7 +15,7 @@ class PoisonedUpload final : public VulkanExecution {
 
     void onResize() override {
         const bool narrow = backend().half() && device_.type == DataType::Float32;
-        const std::vector<uint32_t> packs{1, kPack};
+        const std::vector<uint32_t> packs{1, kChannelBlock};
         pipeline_ = narrow ? &backend().exactPipeline("conversion_down", 2, 64, packs)
                            : &backend().pipeline("conversion", device_.type, 2, 64, packs);
         staging_ = backend().allocate(device_.storageElements() * 4, DeviceUse::Upload);
@@ -26,7 +26,7 @@ class PoisonedUpload final : public VulkanExecution {
         auto* to = static_cast<char*>(staging_->host());
         const auto* from = static_cast<const char*>(host_.data);
         const auto real = static_cast<size_t>(p.c * p.plane * 4);
-        const auto all = static_cast<size_t>(p.blocks * kPack * p.plane * 4);
+        const auto all = static_cast<size_t>(p.blocks * kChannelBlock * p.plane * 4);
         for (int64_t n = 0; n < p.n; ++n, to += all, from += real) {
             std::memcpy(to, from, real);
             std::memset(to + real, 0xff, all - real);
@@ -36,7 +36,7 @@ class PoisonedUpload final : public VulkanExecution {
         const Packed p(device_);
         const int64_t total = device_.storageElements();
         recorder.dispatch(*pipeline_, {{reads(static_cast<const Block&>(*staging_)), writes(device_)}},
-                          Push().u(total).u(p.blocks * kPack).u(p.plane),
+                          Push().u(total).u(p.blocks * kChannelBlock).u(p.plane),
                           ceilDiv(total, pipeline_->localSize));
     }
 
@@ -57,7 +57,7 @@ DeviceBlockPtr PoisoningBackend::allocate(int64_t bytes, DeviceUse use) {
 
 std::unique_ptr<Execution> PoisoningBackend::createUpload(const Tensor& host, const Tensor& staging,
                                                           const Tensor& device) {
-    if (device.pack == 1) return backend_.createUpload(host, staging, device);
+    if (device.channelBlock == 1) return backend_.createUpload(host, staging, device);
     return std::make_unique<PoisonedUpload>(backend_, host, device);
 }
 

@@ -161,7 +161,7 @@ class Room {
         tensor->hasConstantValue = value.constant;
         if (value.packed) {
             if (value.constant || !canPack(*tensor)) fail(Status::Internal, "this value cannot be packed");
-            tensor->pack = dynamic_cast<cpu::CpuBackend&>(*cpu_).pack();
+            tensor->channelBlock = dynamic_cast<cpu::CpuBackend&>(*cpu_).channelBlock();
         }
         const size_t given = value.isInt ? value.ints.size() : value.floats.size();
         if (given != static_cast<size_t>(tensor->elements()))

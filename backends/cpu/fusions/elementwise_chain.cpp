@@ -179,10 +179,11 @@ StorageChoice storage(const Backend& backend, const Command& command) {
     bool packed = false;
     for (size_t i = 0; i < command.inputs.size(); ++i) {
         const bool whole = command.inputs[i]->shape == output.shape;
-        packed |= whole && command.inputs[i]->pack > 1;
+        packed |= whole && command.inputs[i]->channelBlock > 1;
         if (!whole && i < 32) choice.rowMajorInputs |= 1u << i;
     }
-    if (packed && canPack(output)) choice.inputPack = choice.outputPack = cpuBackend(backend).pack();
+    if (packed && canPack(output))
+        choice.inputBlock = choice.outputBlock = cpuBackend(backend).channelBlock();
     return choice;
 }
 

@@ -144,7 +144,8 @@ bool addSource(const CommandGraph& graph, const Tensor& source, Id reader, Sourc
 }
 
 // Tensors that a Raster puts side by side along the channels of `input`.
-bool addConcatenated(const CommandGraph& graph, const Tensor& input, Id raster, int pack, Sources& sources) {
+bool addConcatenated(const CommandGraph& graph, const Tensor& input, Id raster, int channelBlock,
+                     Sources& sources) {
     const Command& command = graph.command(raster);
     if (command.type != OpType::Raster || input.shape[0] != 1) return false;
     int64_t end = 0, channels = 0;
@@ -153,7 +154,8 @@ bool addConcatenated(const CommandGraph& graph, const Tensor& input, Id raster, 
         const Shape& shape = from.shape;
         if (region.dst.offset != end || !isLinear(region, from.elements()) || shape.rank() != 4 ||
             shape[0] != 1 || shape[2] != input.shape[2] || shape[3] != input.shape[3] ||
-            from.type != input.type || channels % pack != 0 || !addSource(graph, from, raster, sources))
+            from.type != input.type || channels % channelBlock != 0 ||
+            !addSource(graph, from, raster, sources))
             return false;
         end += from.elements();
         channels += shape[1];
@@ -173,7 +175,7 @@ FusionMatch matchConvolution(const CommandGraph& graph, const CpuBackend& backen
     if (isResize(graph.command(producer))) {
         if (!addSource(graph, input, id, sources)) return {};
     } else {
-        if (!addConcatenated(graph, input, producer, backend.pack(), sources)) return {};
+        if (!addConcatenated(graph, input, producer, backend.channelBlock(), sources)) return {};
         std::sort(sources.members.begin(), sources.members.end(),
                   [&](Id a, Id b) { return graph.runsBefore(a, b); });
         sources.members.push_back(producer);
@@ -198,7 +200,7 @@ std::vector<FusionMatch> match(const CommandGraph& graph, const Backend& backend
 
 StorageChoice storage(const Backend& backend, const Command&) {
     StorageChoice choice;
-    choice.inputPack = choice.outputPack = cpuBackend(backend).pack();
+    choice.inputBlock = choice.outputBlock = cpuBackend(backend).channelBlock();
     return choice;
 }
 

@@ -31,24 +31,25 @@ StorageChoice storageBinary(const CpuBackend& backend, const Command& command) {
     const Tensor& a = *command.inputs[0];
     const Tensor& b = *command.inputs[1];
     const Tensor& out = *command.outputs[0];
-    const int pack = backend.pack();
-    StorageChoice packed{.inputPack = pack, .outputPack = pack};
+    const int channelBlock = backend.channelBlock();
+    StorageChoice packed{.inputBlock = channelBlock, .outputBlock = channelBlock};
     // Of one storage are tensors of four bytes, and int8 ones with scales.
     const auto plain = [](const Tensor& tensor) {
         return elementBytes(tensor.type) != 4 && !tensor.quant.known();
     };
     if (plain(a) || plain(b) || plain(out)) return {};
-    if (pack == 1 || (a.pack == 1 && b.pack == 1) || out.format == Format::NHWC || out.shape.rank() < 2)
+    if (channelBlock == 1 || (a.channelBlock == 1 && b.channelBlock == 1) || out.format == Format::NHWC ||
+        out.shape.rank() < 2)
         return {};
     if (a.shape == b.shape)
         return a.format == Format::NHWC || b.format == Format::NHWC ? StorageChoice{} : packed;
-    const int bigIndex = a.pack > 1 && a.shape == out.shape ? 0 : 1;
+    const int bigIndex = a.channelBlock > 1 && a.shape == out.shape ? 0 : 1;
     const Tensor& big = bigIndex == 0 ? a : b;
     const Tensor& small = bigIndex == 0 ? b : a;
-    if (big.pack == 1 || !(big.shape == out.shape)) return {};
+    if (big.channelBlock == 1 || !(big.shape == out.shape)) return {};
     if (small.elements() != 1 && !perChannel(small.shape, big.shape)) return {};
     // A small operand that is packed already, by the same axis, stays so.
-    if (small.pack == 1 || small.shape.rank() != big.shape.rank())
+    if (small.channelBlock == 1 || small.shape.rank() != big.shape.rank())
         packed.rowMajorInputs = 1u << (1 - bigIndex);
     return packed;
 }
@@ -72,7 +73,7 @@ class Binary final : public Execution {
         dims_ = 0;
         lanes_ = -1;
         mode_[0] = mode_[1] = Operand::Each;
-        if (output_.pack > 1)
+        if (output_.channelBlock > 1)
             planPacked();
         else
             planPlain();
@@ -106,24 +107,26 @@ class Binary final : public Execution {
     void planPacked() {
         length_ = storageElements(output_);
         if (inputs_[0]->shape == inputs_[1]->shape) {
-            if (inputs_[0]->pack != output_.pack || inputs_[1]->pack != output_.pack)
+            if (inputs_[0]->channelBlock != output_.channelBlock ||
+                inputs_[1]->channelBlock != output_.channelBlock)
                 fail(Status::Internal, "op '%s': equal shapes stored differently", name_.c_str());
             return;
         }
-        const int small = inputs_[0]->shape == output_.shape && inputs_[0]->pack == output_.pack ? 1 : 0;
+        const int small =
+            inputs_[0]->shape == output_.shape && inputs_[0]->channelBlock == output_.channelBlock ? 1 : 0;
         const Tensor& operand = *inputs_[small];
         if (operand.elements() == 1) {
             mode_[small] = Operand::One;
             return;
         }
-        if (!perChannel(operand.shape, output_.shape) || output_.pack > kMaxLanes)
+        if (!perChannel(operand.shape, output_.shape) || output_.channelBlock > kMaxLanes)
             fail(Status::Internal, "op '%s': %s cannot be combined with packed %s", name_.c_str(),
                  operand.shape.text().c_str(), output_.shape.text().c_str());
         lanes_ = small;
         mode_[small] = Operand::Lanes;
-        blocks_ = ceilDiv(output_.shape[1], output_.pack);
+        blocks_ = ceilDiv(output_.shape[1], output_.channelBlock);
         rows_ = output_.batch() * blocks_;
-        length_ = output_.plane() * output_.pack;
+        length_ = output_.plane() * output_.channelBlock;
         perBatch_ = operand.shape.rank() == output_.shape.rank() && operand.shape[0] != 1;
     }
 
@@ -180,15 +183,16 @@ class Binary final : public Execution {
 
     void channelRow(int64_t r) const {
         const Tensor& operand = *inputs_[lanes_];
-        const int64_t pack = output_.pack, block = r % blocks_, n = perBatch_ ? r / blocks_ : 0;
+        const int64_t channelBlock = output_.channelBlock, block = r % blocks_,
+                      n = perBatch_ ? r / blocks_ : 0;
         alignas(64) float values[kMaxLanes] = {};
-        if (operand.pack > 1) {
-            std::memcpy(values, operand.as<const float>() + (n * blocks_ + block) * pack,
-                        static_cast<size_t>(pack) * 4);
+        if (operand.channelBlock > 1) {
+            std::memcpy(values, operand.as<const float>() + (n * blocks_ + block) * channelBlock,
+                        static_cast<size_t>(channelBlock) * 4);
         } else {
-            const int64_t channels = output_.shape[1], first = block * pack;
+            const int64_t channels = output_.shape[1], first = block * channelBlock;
             std::memcpy(values, operand.as<const float>() + n * channels + first,
-                        static_cast<size_t>(std::min(pack, channels - first)) * 4);
+                        static_cast<size_t>(std::min(channelBlock, channels - first)) * 4);
         }
         const char* big = inputs_[1 - lanes_]->as<const char>() + r * length_ * 4;
         const char* small = reinterpret_cast<const char*>(values);

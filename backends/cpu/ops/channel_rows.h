@@ -7,7 +7,7 @@
 namespace mnnc::cpu {
 
 // Calls one of
-//   lanes(offset, count, c): `count` floats at `offset` repeat the channels c .. c + pack - 1;
+//   lanes(offset, count, c): `count` floats at `offset` repeat the channels c .. c + channelBlock - 1;
 //   each(offset, count):     `count` floats, one per channel from 0;
 //   row(offset, count, c):   `count` floats of channel c.
 template <typename Lanes, typename Each, typename Row>
@@ -17,10 +17,11 @@ void forChannels(ThreadPool& pool, const Tensor& tensor, Lanes&& lanes, Each&& e
     const int rank = tensor.shape.rank();
     const int64_t channels = tensor.shape[axis], outer = tensor.shape.elements(0, axis);
     const int64_t inner = tensor.shape.elements(axis + 1, rank);
-    if (tensor.pack > 1) {
-        const int64_t pack = tensor.pack, blocks = ceilDiv(channels, pack), size = inner * pack;
+    if (tensor.channelBlock > 1) {
+        const int64_t channelBlock = tensor.channelBlock, blocks = ceilDiv(channels, channelBlock),
+                      size = inner * channelBlock;
         forRows(pool, outer * blocks, size, [&](long begin, long end) {
-            for (long r = begin; r < end; ++r) lanes(r * size, size, r % blocks * pack);
+            for (long r = begin; r < end; ++r) lanes(r * size, size, r % blocks * channelBlock);
         });
     } else if (inner == 1) {
         forRows(pool, outer, channels, [&](long begin, long end) {

@@ -104,11 +104,11 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
 // A first layer may read its plain input as it is; everything else is channel-packed.
 StorageChoice convolutionStorage(const CpuBackend& backend, const Command& command) {
     StorageChoice choice;
-    choice.inputPack = choice.outputPack = backend.pack();
+    choice.inputBlock = choice.outputBlock = backend.channelBlock();
     choice.rowMajorInputs = ~1u;
     if (command.epilogue.residual) choice.rowMajorInputs &= ~(1u << command.operands());
     const Tensor& x = *command.inputs[0];
-    if (x.pack == 1 && !isDeconvolution(command.type) && !x.empty() && !command.outputs[0]->empty()) {
+    if (x.channelBlock == 1 && !isDeconvolution(command.type) && !x.empty() && !command.outputs[0]->empty()) {
         const ConvWindow w = windowOf(command);
         if (convReadsNchw(planShape(w, command.paramsAs<ConvParams>()), toInt(w.groups)))
             choice.rowMajorInputs |= 1u;  // a residual stays packed like the output

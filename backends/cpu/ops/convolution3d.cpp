@@ -44,7 +44,7 @@ class Convolution3dExecution final : public CommandExecution {
         if (p.transposed && std::min<int64_t>(p.stride[0], w_.out[0]) > kMaxPhases)
             fail(Status::NotSupported, "%s: a transposed convolution with a stride of %d in depth", name,
                  p.stride[0]);
-        flat_ = isFlatVolume(p, w_) && in(0).pack > 1;
+        flat_ = isFlatVolume(p, w_) && in(0).channelBlock > 1;
         inArea_ = checkedMul(w_.in[1], w_.in[2], name);
         outArea_ = checkedMul(w_.out[1], w_.out[2], name);
         setPostOps(p);
@@ -220,9 +220,9 @@ class Convolution3dExecution final : public CommandExecution {
 StorageChoice convolution3dStorage(const CpuBackend& backend, const Command& command) {
     StorageChoice choice = storagePacked(backend, command);
     const Tensor& x = *command.inputs[0];
-    if (x.pack == 1 && !x.empty()) {
+    if (x.channelBlock == 1 && !x.empty()) {
         const auto& p = command.paramsAs<Conv3dParams>();
-        if (!isFlatVolume(p, conv3dWindow(p, x.shape, command.name.c_str()))) choice.inputPack = 1;
+        if (!isFlatVolume(p, conv3dWindow(p, x.shape, command.name.c_str()))) choice.inputBlock = 1;
     }
     return choice;
 }

@@ -26,7 +26,7 @@ class GridSampleExecution final : public CommandExecution {
         plan_.padding = static_cast<GridPlan::Padding>(p.padding);
         for (int i = 0; i < plan_.axes; ++i) plan_.extent[i] = static_cast<int32_t>(x[x.rank() - 1 - i]);
         tapCount_ = p.nearest ? 1 : 1 << plan_.axes;
-        packed_ = in(0).pack > 1;
+        packed_ = in(0).channelBlock > 1;
         lanes_ = packed_ ? kernels_.lanes : 1;
         blocks_ = ceilDiv(x[1], lanes_);
         inPlane_ = in(0).plane();
@@ -74,7 +74,7 @@ std::unique_ptr<Execution> createGridSample(CpuBackend& backend, const Command& 
 }
 
 StorageChoice gridSampleStorage(const CpuBackend& backend, const Command& command) {
-    if (2 * command.inputs[0]->shape.at(1) <= backend.pack()) return {};
+    if (2 * command.inputs[0]->shape.at(1) <= backend.channelBlock()) return {};
     return storagePacked(backend, command);
 }
 

@@ -46,9 +46,9 @@ class Int8ConvExecution final : public Execution {
         const Kernels& kernels = backend_.kernels();
         depthwise_ = isDepthwise(command_.type);
         plan_ = depthwise_ ? makeInt8DepthwisePlan(kernels, planShape(w, params_))
-                           : makeInt8ConvPlan(
-                                 kernels, planShape(w, params_),
-                                 {static_cast<int>(w.groups), command_.inputs[0]->pack == 1, hasMinima()});
+                           : makeInt8ConvPlan(kernels, planShape(w, params_),
+                                              {static_cast<int>(w.groups),
+                                               command_.inputs[0]->channelBlock == 1, hasMinima()});
         padded_ = roundUp(w.oc, int64_t{kernels.lanes});
         prepareWeights(w);
         prepareSteps(w);
@@ -245,11 +245,11 @@ bool takesEpilogue(const Command& command) {
 
 StorageChoice int8ConvolutionStorage(const CpuBackend& backend, const Command& command) {
     StorageChoice choice;
-    choice.inputPack = choice.outputPack = backend.pack();
+    choice.inputBlock = choice.outputBlock = backend.channelBlock();
     const Tensor& x = *command.inputs[0];
-    if (x.pack == 1 && !isDepthwise(command.type) && !x.empty() && !command.outputs[0]->empty()) {
+    if (x.channelBlock == 1 && !isDepthwise(command.type) && !x.empty() && !command.outputs[0]->empty()) {
         const ConvWindow w = windowOf(command);
-        if (w.groups == 1 && w.ic <= 4) choice.inputPack = 1;
+        if (w.groups == 1 && w.ic <= 4) choice.inputBlock = 1;
     }
     return choice;
 }

@@ -28,7 +28,8 @@ class Int8Pooling final : public Execution {
         rows_ = int64_t{window.axis[0].out} * window.axis[1].out;
         outHeight_ = window.axis[1].out;
         outWidth_ = window.axis[2].out;
-        blocks_ = checkedMul(x.batch(), ceilDiv(x.shape.at(1), int64_t{backend_.pack()}), "channel blocks");
+        blocks_ =
+            checkedMul(x.batch(), ceilDiv(x.shape.at(1), int64_t{backend_.channelBlock()}), "channel blocks");
     }
 
     void onExecute() override {
@@ -36,7 +37,7 @@ class Int8Pooling final : public Execution {
         parallelRanges(pool, static_cast<long>(blocks_ * rows_), 4 * pool.threads(),
                        [&](long begin, long end) {
                            for (long i = begin; i < end; ++i) {
-                               switch (backend_.pack()) {
+                               switch (backend_.channelBlock()) {
                                    case 16:
                                        row<16>(i / rows_, i % rows_);
                                        break;

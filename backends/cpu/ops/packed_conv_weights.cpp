@@ -10,7 +10,7 @@ ConvOptions convOptions(const CpuBackend& backend, const Command& command, const
     options.groups = static_cast<int>(w.groups);  // convWindow has checked the range
     options.threads = backend.pool().threads();
     options.transposed = isDeconvolution(command.type);
-    options.srcNchw = command.inputs[0]->pack == 1;
+    options.srcNchw = command.inputs[0]->channelBlock == 1;
     options.bf16 = backend.config().precision == Precision::Low;
     options.exact = backend.config().precision == Precision::High;
     if (backend.config().memory == MemoryMode::Low && command.operands() == 1) {

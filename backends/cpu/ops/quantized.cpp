@@ -56,7 +56,7 @@ class QuantCast final : public Execution {
             return;
         }
         const int64_t channels = out_.shape[1], plane = out_.plane();
-        const bool packed = out_.pack > 1;
+        const bool packed = out_.channelBlock > 1;
         const int64_t rows = packed ? ceilDiv(channels, lanes) : channels,
                       length = packed ? plane * lanes : plane;
         parallelFor(pool, static_cast<int>(out_.batch() * rows), [&](int i) {

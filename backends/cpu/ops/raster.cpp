@@ -26,9 +26,9 @@ class StorageChange final : public Execution {
         : backend_(backend), input_(*command.inputs[0]), output_(*command.outputs[0]) {}
 
     void onExecute() override {
-        const bool pack = input_.pack == 1;
-        const Tensor& packed = pack ? output_ : input_;
-        (pack ? nchwToPacked : packedToNchw)(
+        const bool packs = input_.channelBlock == 1;
+        const Tensor& packed = packs ? output_ : input_;
+        (packs ? nchwToPacked : packedToNchw)(
             backend_.kernels(), input_.as<float>(), output_.as<float>(), static_cast<int>(packed.batch()),
             static_cast<int>(packed.shape.at(1)), static_cast<size_t>(packed.plane()), backend_.pool());
     }
@@ -46,19 +46,21 @@ class ByteStorageChange final : public Execution {
         : backend_(backend), input_(*command.inputs[0]), output_(*command.outputs[0]) {}
 
     void onExecute() override {
-        const bool toPacked = input_.pack == 1;
+        const bool toPacked = input_.channelBlock == 1;
         const Tensor& packed = toPacked ? output_ : input_;
-        const int64_t channels = packed.shape.at(1), plane = packed.plane(), pack = packed.pack;
-        const int64_t blocks = ceilDiv(channels, pack);
+        const int64_t channels = packed.shape.at(1), plane = packed.plane(),
+                      channelBlock = packed.channelBlock;
+        const int64_t blocks = ceilDiv(channels, channelBlock);
         parallelFor(backend_.pool(), static_cast<int>(packed.batch() * blocks), [&](int i) {
-            const int64_t n = i / blocks, first = i % blocks * pack, lanes = std::min(pack, channels - first);
-            const int64_t rows = (n * channels + first) * plane, block = i * plane * pack;
+            const int64_t n = i / blocks, first = i % blocks * channelBlock,
+                          lanes = std::min(channelBlock, channels - first);
+            const int64_t rows = (n * channels + first) * plane, block = i * plane * channelBlock;
             const auto* from = input_.as<const uint8_t>();
             auto* to = output_.as<uint8_t>();
             for (int64_t begin = 0; begin < plane; begin += kRun)  // so that lines stay in the cache
                 for (int64_t lane = 0; lane < lanes; ++lane)
                     for (int64_t p = begin; p < std::min(plane, begin + kRun); ++p) {
-                        const int64_t row = rows + lane * plane + p, at = block + p * pack + lane;
+                        const int64_t row = rows + lane * plane + p, at = block + p * channelBlock + lane;
                         if (toPacked)
                             to[at] = from[row];
                         else
@@ -136,13 +138,13 @@ class PlaneRaster final : public Execution {
   public:
     PlaneRaster(const CpuBackend& backend, const Command& command)
         : backend_(backend), inputs_(command.inputs), output_(*command.outputs[0]) {
-        const int64_t channels = output_.shape.at(1), blocks = ceilDiv(channels, output_.pack);
+        const int64_t channels = output_.shape.at(1), blocks = ceilDiv(channels, output_.channelBlock);
         const std::vector<Source> planes = planesOf(command);
         for (int64_t n = 0; n < output_.batch(); ++n)
             for (int64_t b = 0; b < blocks; ++b) {
-                const int64_t first = b * output_.pack;
+                const int64_t first = b * output_.channelBlock;
                 addBlock({&planes[static_cast<size_t>(n * channels + first)],
-                          static_cast<size_t>(std::min<int64_t>(output_.pack, channels - first))});
+                          static_cast<size_t>(std::min<int64_t>(output_.channelBlock, channels - first))});
             }
     }
 
@@ -156,7 +158,7 @@ class PlaneRaster final : public Execution {
     }
 
   private:
-    static constexpr int kMaxPack = LaneSource::kMaxLanes;
+    static constexpr int kMaxChannelBlock = LaneSource::kMaxLanes;
 
     struct Source {
         int input = -1;  // none: zero
@@ -167,7 +169,7 @@ class PlaneRaster final : public Execution {
     struct Part {
         int input;
         int64_t offset;
-        int32_t lane[kMaxPack];  // of the input block, for each of the output's; -1: none
+        int32_t lane[kMaxChannelBlock];  // of the input block, for each of the output's; -1: none
     };
     struct Block {
         size_t firstPart;
@@ -197,9 +199,10 @@ class PlaneRaster final : public Execution {
 
     Source locate(int input, int64_t planeIndex, int64_t plane) const {
         const Tensor& tensor = *inputs_[static_cast<size_t>(input)];
-        const int64_t channels = tensor.shape.at(1), pack = tensor.pack;
+        const int64_t channels = tensor.shape.at(1), channelBlock = tensor.channelBlock;
         const int64_t n = planeIndex / channels, c = planeIndex % channels;
-        return {input, static_cast<int>(c % pack), (n * ceilDiv(channels, pack) + c / pack) * plane * pack};
+        return {input, static_cast<int>(c % channelBlock),
+                (n * ceilDiv(channels, channelBlock) + c / channelBlock) * plane * channelBlock};
     }
 
     void addBlock(std::span<const Source> lanes) {
@@ -230,10 +233,10 @@ class PlaneRaster final : public Execution {
     void makeBlock(int index) const {
         const Block& block = blocks_[static_cast<size_t>(index)];
         const Part* parts = parts_.data() + block.firstPart;
-        const int64_t plane = output_.plane(), pack = output_.pack;
-        T* dst = output_.as<T>() + index * plane * pack;
+        const int64_t plane = output_.plane(), channelBlock = output_.channelBlock;
+        T* dst = output_.as<T>() + index * plane * channelBlock;
         if (block.whole) {
-            std::memcpy(dst, dataOf(*parts), static_cast<size_t>(plane * pack) * sizeof(T));
+            std::memcpy(dst, dataOf(*parts), static_cast<size_t>(plane * channelBlock) * sizeof(T));
             return;
         }
         if constexpr (std::is_same_v<T, float>) {
@@ -244,17 +247,18 @@ class PlaneRaster final : public Execution {
                 return;
             }
         }
-        const T* base[kMaxPack];
-        int64_t step[kMaxPack];
+        const T* base[kMaxChannelBlock];
+        int64_t step[kMaxChannelBlock];
         for (int lane = 0; lane < block.lanes; ++lane) {
             const Part* part = std::find_if(parts, parts + block.parts,
                                             [&](const Part& one) { return one.lane[lane] >= 0; });
             const bool real = part != parts + block.parts;
             base[lane] = real ? dataOf(*part) + part->lane[lane] : &zero_;
-            step[lane] = real ? pack : 0;
+            step[lane] = real ? channelBlock : 0;
         }
         for (int64_t i = 0; i < plane; ++i)
-            for (int lane = 0; lane < block.lanes; ++lane) dst[i * pack + lane] = base[lane][i * step[lane]];
+            for (int lane = 0; lane < block.lanes; ++lane)
+                dst[i * channelBlock + lane] = base[lane][i * step[lane]];
     }
 
     const CpuBackend& backend_;
@@ -373,8 +377,8 @@ StorageChoice rasterStorage(const CpuBackend& backend, const Command& command) {
     StorageChoice choice;
     const bool packed =
         !command.inputs.empty() && std::all_of(command.inputs.begin(), command.inputs.end(),
-                                               [](const Tensor* input) { return input->pack > 1; });
-    if (packed && movesPlanes(command)) choice.inputPack = choice.outputPack = backend.pack();
+                                               [](const Tensor* input) { return input->channelBlock > 1; });
+    if (packed && movesPlanes(command)) choice.inputBlock = choice.outputBlock = backend.channelBlock();
     return choice;
 }
 
@@ -391,11 +395,11 @@ std::unique_ptr<Execution> createRaster(CpuBackend& backend, const Command& comm
             fail(Status::BadType, "op '%s': a %s tensor cannot be copied into a %s one", command.name.c_str(),
                  dataTypeName(input.type), dataTypeName(output.type));
     }
-    if (command.inputs.size() == 1 && command.inputs[0]->pack != output.pack)
+    if (command.inputs.size() == 1 && command.inputs[0]->channelBlock != output.channelBlock)
         return elementBytes(output.type) == 1
                    ? std::unique_ptr<Execution>(std::make_unique<ByteStorageChange>(backend, command))
                    : std::make_unique<StorageChange>(backend, command);
-    if (output.pack > 1)
+    if (output.channelBlock > 1)
         return elementBytes(output.type) == 1
                    ? std::unique_ptr<Execution>(std::make_unique<PlaneRaster<int8_t>>(backend, command))
                    : std::make_unique<PlaneRaster<float>>(backend, command);

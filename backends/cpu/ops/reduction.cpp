@@ -37,9 +37,9 @@ class Reduction final : public Execution {
         requestScratch(0);
         if (input_.empty()) return;
         reduced_ = input_.elements() / output_.elements();
-        if (input_.pack > 1) {
-            steps_.push_back(
-                {input_.batch() * ceilDiv(input_.shape[1], input_.pack), input_.plane(), input_.pack});
+        if (input_.channelBlock > 1) {
+            steps_.push_back({input_.batch() * ceilDiv(input_.shape[1], input_.channelBlock), input_.plane(),
+                              input_.channelBlock});
             return;
         }
         // Alternating runs of kept and reduced axes.
@@ -257,10 +257,10 @@ StorageChoice storageReduction(const CpuBackend& backend, const Command& command
     const Tensor& input = *command.inputs[0];
     const auto& axes = command.paramsAs<ReductionParams>().axes;
     const int rank = input.shape.rank();
-    if (input.pack == 1 || input.type != DataType::Float32 || rank < 3 ||
+    if (input.channelBlock == 1 || input.type != DataType::Float32 || rank < 3 ||
         static_cast<int>(axes.size()) != rank - 2 || axes[0] != 2)
         return {};
-    return {.inputPack = backend.pack(), .outputPack = backend.pack()};
+    return {.inputBlock = backend.channelBlock(), .outputBlock = backend.channelBlock()};
 }
 
 std::unique_ptr<Execution> createReduction(CpuBackend& backend, const Command& command, std::string& reason) {

@@ -62,7 +62,7 @@ VolumeSlices::VolumeSlices(const Tensor& volume, const Kernels& kernels)
       channels_(volume.shape[1]),
       depth_(volume.shape[2]),
       area_(volume.shape[3] * volume.shape[4]),
-      packed_(volume.pack > 1) {}
+      packed_(volume.channelBlock > 1) {}
 
 const float* VolumeSlices::channelAt(int64_t n, int64_t channel, int64_t depth) const {
     if (depth < 0 || depth >= depth_) return nullptr;

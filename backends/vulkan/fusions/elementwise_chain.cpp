@@ -50,7 +50,7 @@ class ElementwiseChain final : public VulkanExecution {
             bindings.push_back(reads(*tensors_[k < tensors_.size() ? k : 0]));
         for (size_t k = 0; k < kMaxOutputs; ++k)
             bindings.push_back(writes(*command_.outputs[k < command_.outputs.size() ? k : 0]));
-        const int64_t quads = ceilDiv(command_.outputs[0]->storageElements(), kPack);
+        const int64_t quads = ceilDiv(command_.outputs[0]->storageElements(), kChannelBlock);
         Push push;
         push.u(quads);
         for (size_t k = 0; k < kMaxLiterals; ++k) push.f(k < literals_.size() ? literals_[k] : 0);
@@ -144,10 +144,10 @@ StorageChoice storage(const Backend&, const Command& command) {
     bool packed = false;
     for (size_t i = 0; i < command.inputs.size(); ++i) {
         const bool whole = command.inputs[i]->shape == output.shape;
-        packed |= whole && command.inputs[i]->pack > 1;
+        packed |= whole && command.inputs[i]->channelBlock > 1;
         if (!whole && i < 32) choice.rowMajorInputs |= 1u << i;
     }
-    if (packed && canPack(output)) choice.inputPack = choice.outputPack = kPack;
+    if (packed && canPack(output)) choice.inputBlock = choice.outputBlock = kChannelBlock;
     return choice;
 }
 

@@ -81,10 +81,10 @@ Plan planPacked(const Command& command) {
     const Tensor& output = *command.outputs[0];
     for (size_t i = 0; i < 2; ++i) {
         const Tensor& operand = *command.inputs[i];
-        if (operand.shape == output.shape && operand.pack == output.pack) continue;
-        plan.mode[i] = operand.elements() == 1 ? Mode::One
-                       : operand.pack > 1      ? Mode::LanesPacked
-                                               : Mode::Lanes;
+        if (operand.shape == output.shape && operand.channelBlock == output.channelBlock) continue;
+        plan.mode[i] = operand.elements() == 1    ? Mode::One
+                       : operand.channelBlock > 1 ? Mode::LanesPacked
+                                                  : Mode::Lanes;
     }
     return plan;
 }
@@ -97,7 +97,7 @@ class Binary final : public VulkanExecution {
         const Tensor& output = *command_.outputs[0];
         const DataType type = command_.inputs[0]->type;
         const auto& params = command_.paramsAs<BinaryParams>();
-        plan_ = output.pack > 1 ? planPacked(command_) : planPlain(command_);
+        plan_ = output.channelBlock > 1 ? planPacked(command_) : planPlain(command_);
         pipeline_ =
             &backend().pipeline(output.type == type ? "binary" : "binary_compare", type, 3, 64,
                                 {static_cast<uint32_t>(params.code), params.relu, plan_.quads,
@@ -111,7 +111,7 @@ class Binary final : public VulkanExecution {
         const int64_t count = ceilDiv(output.storageElements(), width);
         Push push;
         push.u(count).u(ceilDiv(plan_.run, width));
-        if (output.pack > 1)
+        if (output.channelBlock > 1)
             push.u(output.plane()).u(output.shape[1]).u(perBatch());
         else
             push.u(1).u(1).u(0);
@@ -165,16 +165,16 @@ StorageChoice storageBinary(const VulkanBackend&, const Command& command) {
     const Tensor& a = *command.inputs[0];
     const Tensor& b = *command.inputs[1];
     const Tensor& output = *command.outputs[0];
-    StorageChoice packed{.inputPack = kPack, .outputPack = kPack};
-    if ((a.pack == 1 && b.pack == 1) || !canPack(output)) return {};
+    StorageChoice packed{.inputBlock = kChannelBlock, .outputBlock = kChannelBlock};
+    if ((a.channelBlock == 1 && b.channelBlock == 1) || !canPack(output)) return {};
     if (a.shape == b.shape) return canPack(a) && canPack(b) ? packed : StorageChoice{};
-    const size_t bigIndex = a.pack > 1 && a.shape == output.shape ? 0 : 1;
+    const size_t bigIndex = a.channelBlock > 1 && a.shape == output.shape ? 0 : 1;
     const Tensor& big = *command.inputs[bigIndex];
     const Tensor& small = *command.inputs[1 - bigIndex];
-    if (big.pack == 1 || !(big.shape == output.shape)) return {};
+    if (big.channelBlock == 1 || !(big.shape == output.shape)) return {};
     if (small.elements() != 1 && !perChannel(small.shape, big.shape)) return {};
     // A small operand that is packed already, by the same axis, stays so.
-    if (small.pack == 1 || small.shape.rank() != big.shape.rank())
+    if (small.channelBlock == 1 || small.shape.rank() != big.shape.rank())
         packed.rowMajorInputs = 1u << (1 - bigIndex);
     return packed;
 }

@@ -15,7 +15,7 @@ void ChannelValues::onResize() {
     const int axis = channelAxis(output);
     channels_ = output.shape[axis];
     inner_ = output.shape.elements(axis + 1, output.shape.rank());
-    const Lanes lanes = output.pack > 1                     ? Lanes::Packed
+    const Lanes lanes = output.channelBlock > 1             ? Lanes::Packed
                         : inner_ % 4 == 0                   ? Lanes::Same
                         : inner_ == 1 && channels_ % 4 == 0 ? Lanes::Adjacent
                                                             : Lanes::Each;

@@ -16,10 +16,10 @@ class ConvDepthwise final : public ConvExecution {
 
     void onResize() override {
         bias_ = packedBias(true);
-        weights_ = backend().weights(command_.params, "conv depthwise", c_.taps * c_.outBlocks * kPack,
-                                     [&](std::vector<float>& values) {
+        weights_ = backend().weights(command_.params, "conv depthwise",
+                                     c_.taps * c_.outBlocks * kChannelBlock, [&](std::vector<float>& values) {
                                          const FloatView weights = modelWeights();
-                                         const int64_t row = c_.outBlocks * kPack;
+                                         const int64_t row = c_.outBlocks * kChannelBlock;
                                          for (int64_t oc = 0; oc < c_.w.oc; ++oc)
                                              for (int64_t t = 0; t < c_.taps; ++t)
                                                  values[static_cast<size_t>(t * row + oc)] =

@@ -46,7 +46,7 @@ class ConvGemm final : public ConvExecution {
         form_ = c_.isPointwise() ? Form::Point : c_.transposed ? Form::Transposed : Form::Window;
         plan_ = choosePlan();
         const Tile& t = plan_.tile;
-        const auto tail = static_cast<uint32_t>(c_.groupIn % kPack);
+        const auto tail = static_cast<uint32_t>(c_.groupIn % kChannelBlock);
         const bool partial = plan_.slices > 1;
         std::vector<uint32_t> constants = {
             t.pixelThreads, t.quadThreads, t.pixels, t.quads, t.depth(), static_cast<uint32_t>(form_), tail};

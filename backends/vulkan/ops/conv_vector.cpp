@@ -27,7 +27,7 @@ class ConvVector final : public ConvExecution {
         pixels_ = std::min(kPixels, std::bit_ceil(static_cast<uint32_t>(pixelCount())));
         pipeline_ = &outputPipeline("conv_vector", 4, threads,
                                     {kQuadThreads, threads / kQuadThreads, pixels_,
-                                     static_cast<uint32_t>(c_.w.ic % kPack), c_.postOps.code});
+                                     static_cast<uint32_t>(c_.w.ic % kChannelBlock), c_.postOps.code});
     }
 
     void encode(Recorder& recorder) override {

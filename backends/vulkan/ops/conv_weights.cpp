@@ -8,8 +8,8 @@ namespace mnnc::vulkan {
 
 ConvGemmWeights::ConvGemmWeights(const VulkanBackend& backend, const ConvGeometry& c) : c_(c) {
     const int64_t rows =
-        checkedMul(checkedMul(c.w.groups, c.taps, "weights"), depthBlocks() * kPack, "weights");
-    const int64_t quadBytes = checkedMul(rows, kPack * (backend.half() ? 2 : 4), "weights");
+        checkedMul(checkedMul(c.w.groups, c.taps, "weights"), depthBlocks() * kChannelBlock, "weights");
+    const int64_t quadBytes = checkedMul(rows, kChannelBlock * (backend.half() ? 2 : 4), "weights");
     perSlice_ = std::min(quads(), backend.limits().storageRange / quadBytes);
     // Kernels index weights in quads with 32 bits; blocks of several groups hold all quads of each.
     if (rows * perSlice_ > INT32_MAX) perSlice_ = INT32_MAX / rows;
@@ -37,12 +37,12 @@ std::vector<int64_t> ConvGemmWeights::tapOrder() const {
 // Four output channels at a time: their weights are read in order.
 void ConvGemmWeights::pack(const float* weights, const std::vector<int64_t>& order, const Slice& slice,
                            float* out) const {
-    const int64_t rowFloats = slice.quads * kPack;
-    const int64_t rowsPerTap = depthBlocks() * kPack;
+    const int64_t rowFloats = slice.quads * kChannelBlock;
+    const int64_t rowsPerTap = depthBlocks() * kChannelBlock;
     for (int64_t group = 0; group < c_.w.groups; ++group) {
         const float* from = weights + group * c_.groupIn * c_.groupOut * c_.taps;
         for (int64_t o = 0; o < rowFloats; ++o) {
-            const int64_t oc = slice.first * kPack + o;
+            const int64_t oc = slice.first * kChannelBlock + o;
             if (oc >= c_.groupOut) break;
             for (int64_t ic = 0; ic < c_.groupIn; ++ic) {
                 const int64_t at = (c_.transposed ? ic * c_.groupOut + oc : oc * c_.groupIn + ic) * c_.taps;
@@ -67,7 +67,8 @@ std::vector<ConvGemmWeights::Slice> ConvGemmWeights::prepare(VulkanBackend& back
     std::vector<Slice> slices;
     for (int64_t first = 0; first < quads(); first += perSlice_) {
         Slice slice{first, std::min(perSlice_, quads() - first), nullptr};
-        const int64_t floats = c_.w.groups * c_.taps * depthBlocks() * kPack * slice.quads * kPack;
+        const int64_t floats =
+            c_.w.groups * c_.taps * depthBlocks() * kChannelBlock * slice.quads * kChannelBlock;
         const std::string variant =
             format("conv product %lld groups, quads %lld to %lld", static_cast<long long>(c_.w.groups),
                    static_cast<long long>(first), static_cast<long long>(first + slice.quads)) +

@@ -28,12 +28,14 @@ class Upload final : public Conversion {
 
 // Whether both storages have the same order. Single elements of whole channel quads lie alike packed or not.
 bool Conversion::alike() const {
-    return from_.pack == to_.pack || (packed().plane() == 1 && packed().shape.at(1) % kPack == 0);
+    return from_.channelBlock == to_.channelBlock ||
+           (packed().plane() == 1 && packed().shape.at(1) % kChannelBlock == 0);
 }
 
 void Conversion::onResize() {
     std::vector<uint32_t> packs{1, 1};
-    if (!alike()) packs = {static_cast<uint32_t>(from_.pack), static_cast<uint32_t>(to_.pack)};
+    if (!alike())
+        packs = {static_cast<uint32_t>(from_.channelBlock), static_cast<uint32_t>(to_.channelBlock)};
     const bool changes = backend().half() && to_.type == DataType::Float32 && width_ != Width::Same;
     if (changes)
         pipeline_ = &backend().exactPipeline(width_ == Width::Up ? "conversion_up" : "conversion_down", 2,
@@ -45,7 +47,7 @@ void Conversion::onResize() {
 void Conversion::encode(Recorder& recorder) {
     Push push;
     // Storage ends at a whole quad on every side.
-    const int64_t quads = ceilDiv(packed().storageElements(), kPack);
+    const int64_t quads = ceilDiv(packed().storageElements(), kChannelBlock);
     push.u(quads);
     if (alike())
         push.u(1).u(1);

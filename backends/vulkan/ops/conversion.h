@@ -19,7 +19,7 @@ class Conversion : public VulkanExecution {
     const Tensor& to_;
 
   private:
-    const Tensor& packed() const { return to_.pack > 1 ? to_ : from_; }
+    const Tensor& packed() const { return to_.channelBlock > 1 ? to_ : from_; }
     bool alike() const;
 
     const Width width_;

@@ -35,7 +35,7 @@ int64_t unsplitWeightBytes(const VulkanBackend& backend, const ConvGeometry& c) 
         case ConvKernel::Gemm:
             return ConvGemmWeights(backend, c).quadsPerSlice() > 0 ? 0 : std::numeric_limits<int64_t>::max();
         case ConvKernel::Depthwise:
-            return checkedMul(c.taps, c.outBlocks * kPack * width, "weights");
+            return checkedMul(c.taps, c.outBlocks * kChannelBlock * width, "weights");
         case ConvKernel::Direct:
             break;
     }
@@ -117,8 +117,8 @@ ConvGeometry::ConvGeometry(const Command& command)
     const ConvParams& params = command.paramsAs<ConvParams>();
     strideY = params.strideY, strideX = params.strideX;
     dilateY = params.dilateY, dilateX = params.dilateX;
-    inBlocks = ceilDiv(w.ic, kPack);
-    outBlocks = ceilDiv(w.oc, kPack);
+    inBlocks = ceilDiv(w.ic, kChannelBlock);
+    outBlocks = ceilDiv(w.oc, kChannelBlock);
     groupIn = w.ic / w.groups;
     groupOut = w.oc / w.groups;
     taps = w.kh * w.kw;
@@ -133,7 +133,7 @@ ConvKernel convKernel(const ConvGeometry& c) {
 
 VulkanBackend::WeightsPtr ConvExecution::packedBias(bool keepFloat) const {
     return backend().weights(
-        command_.params, "conv bias", c_.outBlocks * kPack,
+        command_.params, "conv bias", c_.outBlocks * kChannelBlock,
         [&](std::vector<float>& values) {
             const FloatView bias = params().bias(c_.w.oc, name());
             std::copy(bias.span().begin(), bias.span().end(), values.begin());

@@ -22,7 +22,9 @@ struct ConvGeometry {
     int64_t taps;
 
     // Groups that begin and end with a block, or one group.
-    bool hasAlignedGroups() const { return w.groups == 1 || (groupIn % kPack == 0 && groupOut % kPack == 0); }
+    bool hasAlignedGroups() const {
+        return w.groups == 1 || (groupIn % kChannelBlock == 0 && groupOut % kChannelBlock == 0);
+    }
     bool isDepthwise() const { return w.groups > 1 && w.groups == w.ic && w.groups == w.oc; }
     // One tap that reads where it writes.
     bool isPointwise() const {
@@ -79,9 +81,9 @@ class ConvGemmWeights {
         int64_t first = 0, quads = 0;
         VulkanBackend::WeightsPtr block;
     };
-    int64_t depthBlocks() const { return ceilDiv(c_.groupIn, kPack); }
-    int64_t quads() const { return ceilDiv(c_.groupOut, kPack); }  // of one group
-    int64_t quadsPerSlice() const { return perSlice_; }            // 0: not even one fits
+    int64_t depthBlocks() const { return ceilDiv(c_.groupIn, kChannelBlock); }
+    int64_t quads() const { return ceilDiv(c_.groupOut, kChannelBlock); }  // of one group
+    int64_t quadsPerSlice() const { return perSlice_; }                    // 0: not even one fits
     std::vector<Slice> prepare(VulkanBackend& backend, const ParamsPtr& params, const char* name) const;
 
   private:

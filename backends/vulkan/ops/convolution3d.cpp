@@ -30,13 +30,15 @@ struct Geometry {
         for (const int extent : command.paramsAs<Conv3dParams>().kernel) taps *= extent;
     }
     // Groups that begin and end with a block, or one group.
-    bool aligned() const { return w.groups == 1 || (groupIn % kPack == 0 && groupOut % kPack == 0); }
-    int64_t depthBlocks() const { return ceilDiv(groupIn, kPack); }
-    int64_t quads() const { return ceilDiv(groupOut, kPack); }
+    bool aligned() const {
+        return w.groups == 1 || (groupIn % kChannelBlock == 0 && groupOut % kChannelBlock == 0);
+    }
+    int64_t depthBlocks() const { return ceilDiv(groupIn, kChannelBlock); }
+    int64_t quads() const { return ceilDiv(groupOut, kChannelBlock); }
     int64_t weightCount() const {
         if (!aligned()) return w.weightCount;
-        return checkedMul(checkedMul(w.groups * quads(), taps, "weights"), depthBlocks() * kPack * kPack,
-                          "weights");
+        return checkedMul(checkedMul(w.groups * quads(), taps, "weights"),
+                          depthBlocks() * kChannelBlock * kChannelBlock, "weights");
     }
 
     Conv3dWindow w;
@@ -75,7 +77,7 @@ class Convolution3d final : public VulkanExecution {
                     std::copy(stored.span().begin(), stored.span().end(), values.begin());
             });
         bias_ = backend().weights(
-            command_.params, "conv 3d bias", out.blocks * kPack,
+            command_.params, "conv 3d bias", out.blocks * kChannelBlock,
             [&](std::vector<float>& values) {
                 const FloatView bias = params_.bias(g_.w.oc, name);
                 std::copy(bias.span().begin(), bias.span().end(), values.begin());
@@ -85,7 +87,7 @@ class Convolution3d final : public VulkanExecution {
         const uint32_t pixels = !aligned || planes * out.plane < 4 * kEnoughInvocations ? 1 : 4;
         strip_ = ceilDiv(out.plane, pixels);
         std::vector<uint32_t> constants = {params_.transposed, postOps_.code, pixels};
-        if (aligned) constants.push_back(static_cast<uint32_t>(g_.groupIn % kPack));
+        if (aligned) constants.push_back(static_cast<uint32_t>(g_.groupIn % kChannelBlock));
         pipeline_ = &backend().pipeline(aligned ? "convolution3d" : "convolution3d_direct", DataType::Float32,
                                         4, kLocal, constants);
     }
@@ -118,8 +120,10 @@ class Convolution3d final : public VulkanExecution {
                 const int64_t row = params_.transposed ? (group * g_.groupIn + c) * g_.groupOut + filter
                                                        : oc * g_.groupIn + c;
                 for (int64_t tap = 0; tap < taps; ++tap) {
-                    const int64_t line = ((group * taps + tap) * depthBlocks + c / kPack) * kPack + c % kPack;
-                    packed[(line * quads + filter / kPack) * kPack + filter % kPack] =
+                    const int64_t line =
+                        ((group * taps + tap) * depthBlocks + c / kChannelBlock) * kChannelBlock +
+                        c % kChannelBlock;
+                    packed[(line * quads + filter / kChannelBlock) * kChannelBlock + filter % kChannelBlock] =
                         weights[row * taps + tap];
                 }
             }

@@ -35,7 +35,7 @@ class GroupNorm final : public VulkanExecution {
                 },
                 true);
         std::vector<uint32_t> constants = rows_.constants();
-        constants.insert(constants.end(), {input_.pack > 1, count > 0, added(), params_.silu});
+        constants.insert(constants.end(), {input_.channelBlock > 1, count > 0, added(), params_.silu});
         pipeline_ =
             &backend().pipeline("group_norm", DataType::Float32, 4, rows_.localSize, std::move(constants));
     }
@@ -69,7 +69,7 @@ class GroupNorm final : public VulkanExecution {
 StorageChoice groupNormStorage(const VulkanBackend& backend, const Command& command) {
     const Tensor& input = *command.inputs[0];
     const int64_t groupChannels = input.shape[1] / command.paramsAs<GroupNormParams>().groups;
-    if (input.pack == 1 || groupChannels % kPack != 0) return {};
+    if (input.channelBlock == 1 || groupChannels % kChannelBlock != 0) return {};
     return storagePacked(backend, command);
 }
 

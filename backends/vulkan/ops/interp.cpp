@@ -44,7 +44,7 @@ class Interp final : public VulkanExecution {
     }
 
     void encode(Recorder& recorder) override {
-        const int64_t quads = output_.storageElements() / kPack;
+        const int64_t quads = output_.storageElements() / kChannelBlock;
         Push push;
         push.u(quads);
         for (const int64_t extent : out_) push.u(extent);

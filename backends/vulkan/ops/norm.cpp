@@ -77,7 +77,7 @@ class InstanceNorm final : public RowNorm {
         const Tensor& tensor = output();
         const auto channels = static_cast<int64_t>(params.scale.size());
         const int64_t batch = tensor.shape[0], plane = tensor.elements() / (batch * channels);
-        const Rows rows = tensor.pack > 1 ? Rows(backend(), Packed(tensor), kSharedBytes)
+        const Rows rows = tensor.channelBlock > 1 ? Rows(backend(), Packed(tensor), kSharedBytes)
                           : channelAxis(tensor) == 1
                               ? Rows(backend(), batch * channels, plane, 1, kSharedBytes)
                               : Rows(backend(), batch, plane, channels, kSharedBytes);

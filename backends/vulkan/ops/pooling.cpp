@@ -39,7 +39,7 @@ class Pooling final : public VulkanExecution {
     }
 
     void encode(Recorder& recorder) override {
-        const int64_t quads = output_.storageElements() / kPack;
+        const int64_t quads = output_.storageElements() / kChannelBlock;
         if (global_)
             return recorder.dispatch(*pipeline_, {{reads(input_), writes(output_)}},
                                      Push().u(input_.plane()).f(count_), quads);

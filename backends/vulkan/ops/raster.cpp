@@ -20,7 +20,7 @@ constexpr size_t kSources = 4;  // buffers of one raster dispatch
 struct Extents {
     int64_t channels = 1, plane = 1;
     explicit Extents(const Tensor& tensor) {
-        if (tensor.pack == 1) return;
+        if (tensor.channelBlock == 1) return;
         channels = tensor.shape.at(1);
         plane = tensor.plane();
     }
@@ -36,7 +36,7 @@ const Tensor& sourceOf(const Command& command, const Region& region) {
 bool allPacked(const Command& command) {
     return !command.inputs.empty() && canPack(*command.outputs[0]) &&
            std::all_of(command.inputs.begin(), command.inputs.end(),
-                       [](const Tensor* input) { return input->pack > 1; });
+                       [](const Tensor* input) { return input->channelBlock > 1; });
 }
 
 // Whether all regions move whole channel quads of tensors that are packed.
@@ -54,7 +54,7 @@ class RasterVulkan final : public VulkanExecution {
         for (const Region& region : command_.regions) covered += region.count();
         overlaps_ = regionsOverlap(command_.regions, output_.elements());
         fill_ = overlaps_ || covered != output_.elements();
-        const bool quads = output_.pack > 1 && allPacked(command_) && movesQuads(command_);
+        const bool quads = output_.channelBlock > 1 && allPacked(command_) && movesQuads(command_);
         for (const Region& region : command_.regions)
             if (region.count() > 0) add(region, quads);
     }
@@ -66,7 +66,7 @@ class RasterVulkan final : public VulkanExecution {
             constexpr uint32_t kBuffers = 2 + kSources;
             if (pass.form == Form::Stored)
                 pass.pipeline = &backend().pipeline("raster", type, kBuffers, kLocal,
-                                                    {static_cast<uint32_t>(output_.pack)});
+                                                    {static_cast<uint32_t>(output_.channelBlock)});
             else
                 pass.pipeline =
                     &backend().pipeline("raster_box", type, kBuffers, kLocal, {pass.form == Form::Quads});
@@ -130,7 +130,7 @@ class RasterVulkan final : public VulkanExecution {
         if (quads) {
             form = Form::Quads;
             copy.box = *quadBox(region, source, output_);
-        } else if (source.pack == 1 && output_.pack == 1) {
+        } else if (source.channelBlock == 1 && output_.channelBlock == 1) {
             form = Form::Elements;
             copy.box = elementBox(region);
             if (auto wide = inQuads(copy.box)) {
@@ -163,8 +163,8 @@ class RasterVulkan final : public VulkanExecution {
     void describeStored(const Region& region, std::vector<uint32_t>& words) const {
         const Tensor& source = sourceOf(command_, region);
         const Extents e(source);
-        for (const int64_t word :
-             {static_cast<int64_t>(source.pack), e.channels, e.plane, region.src.offset, region.dst.offset})
+        for (const int64_t word : {static_cast<int64_t>(source.channelBlock), e.channels, e.plane,
+                                   region.src.offset, region.dst.offset})
             words.push_back(static_cast<uint32_t>(word));
         for (const int64_t size : region.size) words.push_back(static_cast<uint32_t>(size));
         for (const int64_t stride : region.src.stride) words.push_back(static_cast<uint32_t>(stride));
@@ -188,7 +188,8 @@ class RasterVulkan final : public VulkanExecution {
 };
 
 bool changesStorage(const Command& command) {
-    return command.inputs.size() == 1 && command.inputs[0]->pack != command.outputs[0]->pack &&
+    return command.inputs.size() == 1 &&
+           command.inputs[0]->channelBlock != command.outputs[0]->channelBlock &&
            isIdentity(command.regions, command.outputs[0]->elements()) &&
            command.inputs[0]->elements() == command.outputs[0]->elements();
 }
@@ -230,9 +231,9 @@ bool supportsRaster(const VulkanBackend& backend, const Command& command, std::s
 StorageChoice rasterStorage(const VulkanBackend&, const Command& command) {
     StorageChoice choice;
     if (!allPacked(command)) return choice;
-    choice.inputPack = kPack;
+    choice.inputBlock = kChannelBlock;
     if (movesPlanes(command) || movesQuads(command) || command.outputs[0]->format == Format::NC4HW4)
-        choice.outputPack = kPack;
+        choice.outputBlock = kChannelBlock;
     return choice;
 }
 
@@ -240,7 +241,8 @@ std::unique_ptr<Execution> createRaster(VulkanBackend& backend, const Command& c
     if (changesStorage(command))
         return std::make_unique<Conversion>(backend, *command.inputs[0], *command.outputs[0],
                                             Conversion::Width::Same);
-    if (command.outputs[0]->pack > 1 && allPacked(command) && !movesQuads(command) && movesPlanes(command))
+    if (command.outputs[0]->channelBlock > 1 && allPacked(command) && !movesQuads(command) &&
+        movesPlanes(command))
         return std::make_unique<PlaneRaster>(backend, command);
     return std::make_unique<RasterVulkan>(backend, command);
 }

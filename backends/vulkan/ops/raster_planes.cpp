@@ -34,7 +34,8 @@ void forEachChannel(const CopyBox& box, const std::function<void(int64_t src, in
 uint32_t planeOffset(const Tensor& tensor, int64_t channel) {
     const Packed p(tensor);
     const int64_t n = channel / p.c, c = channel % p.c;
-    return static_cast<uint32_t>(((n * p.blocks + c / kPack) * p.plane) * kPack + c % kPack);
+    return static_cast<uint32_t>(((n * p.blocks + c / kChannelBlock) * p.plane) * kChannelBlock +
+                                 c % kChannelBlock);
 }
 
 }  // namespace
@@ -60,36 +61,37 @@ void PlaneRaster::onResize() {
     struct Source {
         uint32_t input = kNone, offset = 0;
     };
-    std::vector<Source> sources(static_cast<size_t>(out.n * out.blocks * kPack));
+    std::vector<Source> sources(static_cast<size_t>(out.n * out.blocks * kChannelBlock));
     for (const Region& region : command_.regions) {
         if (region.count() == 0) continue;
         const Tensor& input = *command_.inputs[static_cast<size_t>(region.input)];
         forEachChannel(*channelBox(region, input, output_), [&](int64_t src, int64_t dst) {
-            const int64_t at = dst / out.c * out.blocks * kPack + dst % out.c;
+            const int64_t at = dst / out.c * out.blocks * kChannelBlock + dst % out.c;
             sources[static_cast<size_t>(at)] = {static_cast<uint32_t>(region.input), planeOffset(input, src)};
         });
     }
     std::vector<uint32_t> words;
-    for (size_t i = 0; i < sources.size(); i += kPack) {
+    for (size_t i = 0; i < sources.size(); i += kChannelBlock) {
         const Source* quad = &sources[i];
-        const auto lanes = std::min<int64_t>(kPack, out.c - static_cast<int64_t>(i) % (out.blocks * kPack));
-        bool whole = quad[0].input != kNone && quad[0].offset % kPack == 0;
+        const auto lanes =
+            std::min<int64_t>(kChannelBlock, out.c - static_cast<int64_t>(i) % (out.blocks * kChannelBlock));
+        bool whole = quad[0].input != kNone && quad[0].offset % kChannelBlock == 0;
         uint32_t inputs = 0;
-        for (uint32_t lane = 0; lane < kPack; ++lane) {
+        for (uint32_t lane = 0; lane < kChannelBlock; ++lane) {
             inputs |= quad[lane].input << (4 * lane);
             // Pad lanes may take what the source has there.
             whole = whole && (lane >= lanes || (quad[lane].input == quad[0].input &&
                                                 quad[lane].offset == quad[0].offset + lane));
         }
         words.push_back(inputs | (whole ? kWhole : 0));
-        for (size_t lane = 0; lane < kPack; ++lane) words.push_back(quad[lane].offset);
+        for (size_t lane = 0; lane < kChannelBlock; ++lane) words.push_back(quad[lane].offset);
     }
     table_ = backend().table(words);
     pipeline_ = &backend().pipeline("raster_planes", output_.type, 2 + kSources, kLocal);
 }
 
 void PlaneRaster::encode(Recorder& recorder) {
-    const int64_t quads = output_.storageElements() / kPack;
+    const int64_t quads = output_.storageElements() / kChannelBlock;
     std::vector<Binding> bindings{writes(output_), reads(*table_)};
     // An input without elements has no memory, and no region reads it.
     const auto usable = [](const Tensor* input) { return !input->empty(); };

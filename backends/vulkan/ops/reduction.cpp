@@ -20,7 +20,7 @@ class Reduction final : public VulkanExecution {
     void onResize() override {
         steps_.clear();
         scratchBytes_ = 0;
-        if (input().pack > 1)
+        if (input().channelBlock > 1)
             steps_.push_back({Rows(backend(), Packed(input()), kSharedBytes)});
         else
             planPlain();
@@ -116,8 +116,9 @@ StorageChoice storageReduction(const VulkanBackend&, const Command& command) {
     const Tensor& input = *command.inputs[0];
     const auto& axes = command.paramsAs<ReductionParams>().axes;
     const int rank = input.shape.rank();
-    if (input.pack == 1 || rank < 3 || static_cast<int>(axes.size()) != rank - 2 || axes[0] != 2) return {};
-    return {.inputPack = kPack, .outputPack = kPack};
+    if (input.channelBlock == 1 || rank < 3 || static_cast<int>(axes.size()) != rank - 2 || axes[0] != 2)
+        return {};
+    return {.inputBlock = kChannelBlock, .outputBlock = kChannelBlock};
 }
 
 std::unique_ptr<Execution> createReduction(VulkanBackend& backend, const Command& command) {

@@ -49,7 +49,7 @@ bool supportsSelect(const VulkanBackend&, const Command& command, std::string& r
 // Packed when what is selected is and everything has the output's shape or one element.
 StorageChoice storageSelect(const VulkanBackend&, const Command& command) {
     const Tensor& output = *command.outputs[0];
-    StorageChoice choice{.inputPack = kPack, .outputPack = kPack};
+    StorageChoice choice{.inputBlock = kChannelBlock, .outputBlock = kChannelBlock};
     bool packed = false;
     for (size_t i = 0; i < 3; ++i) {
         const Tensor& input = *command.inputs[i];
@@ -57,7 +57,7 @@ StorageChoice storageSelect(const VulkanBackend&, const Command& command) {
             choice.rowMajorInputs |= 1u << i;
         else if (!(input.shape == output.shape) || !canPack(input))
             return {};
-        else if (i > 0 && input.pack > 1)
+        else if (i > 0 && input.channelBlock > 1)
             packed = true;
     }
     return packed && canPack(output) ? choice : StorageChoice{};
