@@ -11,6 +11,7 @@
 #include "backends/cpu/kernels/conv.h"
 #include "backends/cpu/kernels/conv_implementations.h"
 #include "backends/cpu/kernels/conv_kernels.h"
+#include "backends/cpu/kernels/conv_packing.h"
 #include "backends/cpu/kernels/pack.h"
 #include "float_util.h"
 #include "model/weights.h"
@@ -193,7 +194,8 @@ inline void checkOn(const Case& c, const ConvImplementation* only, int& checked)
             post.lo = c.lo;
             post.hi = c.hi;
             post.act = c.act;
-            if (c.bias) post.bias = bias.data();
+            const Floats padded = paddedBias(c.bias ? bias.data() : nullptr, s.oc);
+            post.bias = padded.data();
             if (c.residual) post.residual = packedResidual.data;
             Aligned scratch(plan->scratchBytes(threads));
             plan->run(options.srcNchw ? src.data() : packedSrc.data, packed.data, dst.data, post,

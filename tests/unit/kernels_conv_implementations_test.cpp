@@ -32,21 +32,26 @@ std::string chosen(const ConvShape& s, const ConvOptions& o, const Kernels& k = 
 TEST(KernelsConvImplementations, SpecialKindsComeFirst) {
     Names names;
     for (const ConvImplementation* each : convImplementations()) names.emplace_back(each->name);
-    EXPECT_EQ(names, (Names{"depthwise", "w8a16", "grouped_planes", "first_layer", "pointwise",
-                            "deconvolution", "direct", "winograd2", "winograd4", "winograd6"}));
+    EXPECT_EQ(names,
+              (Names{"depthwise", "w8a16", "grouped_planes", "first_layer", "pointwise", "deconvolution",
+                     "direct", "clipped", "dilated", "winograd2", "winograd4", "winograd6"}));
 }
 
 TEST(KernelsConvImplementations, AllThatAcceptAreListed) {
     EXPECT_EQ(candidates(shape(64, 14, 14, 64, 3, 1, 1, 1), options(1)),
-              (Names{"direct", "winograd2", "winograd4", "winograd6"}));
-    EXPECT_EQ(candidates(shape(64, 14, 14, 64, 3, 2, 1, 1), options(1)), Names{"direct"});
+              (Names{"direct", "clipped", "winograd2", "winograd4", "winograd6"}));
+    EXPECT_EQ(candidates(shape(64, 14, 14, 64, 3, 2, 1, 1), options(1)), (Names{"direct", "clipped"}));
+    EXPECT_EQ(candidates(shape(64, 14, 14, 64, 3, 1, 2, 2), options(1)),
+              (Names{"direct", "clipped", "dilated"}));
     EXPECT_EQ(candidates(shape(64, 14, 14, 64, 1), options(1)), (Names{"pointwise", "direct"}));
-    EXPECT_EQ(candidates(shape(3, 32, 32, 16, 3, 2, 1, 1), options(1)), (Names{"first_layer", "direct"}));
+    EXPECT_EQ(candidates(shape(3, 32, 32, 16, 3, 2, 1, 1), options(1)),
+              (Names{"first_layer", "direct"}));
     EXPECT_EQ(candidates(shape(3, 32, 32, 16, 3, 2, 1, 1), options(1, false, true)), Names{"first_layer"});
     EXPECT_EQ(candidates(shape(32, 9, 9, 32, 3, 1, 1, 1), options(32)),
               (Names{"depthwise", "grouped_planes", "direct"}));
-    EXPECT_EQ(candidates(shape(12, 9, 9, 24, 3, 1, 1, 1), options(4)), (Names{"grouped_planes", "direct"}));
-    EXPECT_EQ(candidates(shape(32, 9, 9, 64, 3, 1, 1, 1), options(2)), Names{"direct"});
+    EXPECT_EQ(candidates(shape(12, 9, 9, 24, 3, 1, 1, 1), options(4)),
+              (Names{"grouped_planes", "direct"}));
+    EXPECT_EQ(candidates(shape(32, 9, 9, 64, 3, 1, 1, 1), options(2)), (Names{"direct", "clipped"}));
     EXPECT_EQ(candidates(transposedShape(16, 5, 6, 20, 3, 2, 1, 1), options(1, true)),
               Names{"deconvolution"});
     EXPECT_EQ(candidates(transposedShape(16, 5, 6, 16, 3, 2, 1, 1), options(16, true)),
@@ -115,8 +120,13 @@ TEST(KernelsConvImplementations, EachComputesWhatItAccepts) {
         };
         checkOne(shape(37, 7, 9, 21, 1), options(1));
         checkOne(shape(35, 9, 10, 20, 3, 1, 1, 1, 2), options(1));
+        checkOne(shape(35, 5, 6, 20, 3, 1, 1, 1, 7), options(1));
         checkOne(shape(20, 9, 10, 20, 3, 2, 1, 1), options(20));
         checkOne(shape(24, 9, 8, 36, 3, 1, 1, 1), options(12));
+        checkOne(shape(35, 7, 8, 20, 3, 1, 6, 6, 2), options(1));
+        checkOne(shape(35, 7, 8, 20, 3, 1, 12, 12), options(1));
+        checkOne(shape(35, 13, 11, 20, 3, 1, 3, 2, 2), options(1));
+        checkOne(shape(18, 11, 12, 33, 5, 2, 2, 3), options(1));
         checkOne(shape(64, 6, 5, 32, 1), options(2));
         checkOne(shape(3, 15, 14, 20, 3, 2, 1, 1), options(1));
         checkOne(shape(3, 15, 14, 20, 3, 1, 2, 2), options(1, false, true));
@@ -124,6 +134,25 @@ TEST(KernelsConvImplementations, EachComputesWhatItAccepts) {
         checkOne(transposedShape(12, 5, 6, 18, 3, 2, 1, 1), options(3, true));
     }
     EXPECT_GE(checked, 20);
+}
+
+// A map that is one pixel wide: the plan takes it as one that is one pixel high.
+TEST(KernelsConvImplementations, OneColumn) {
+    const auto column = [](ConvShape s) {
+        s.iw = s.ow = s.kw = s.strideW = s.dilateW = 1;
+        s.padLeft = 0;
+        return s;
+    };
+    for (const int stride : {1, 2, 5}) {
+        Case c{column(shape(37, 101, 1, 20, 3, stride, 1, 1, 2)), options(1)};
+        c.residual = true;
+        check(c);
+        check({column(shape(1, 101, 1, 20, 10, stride, 1, 3)), options(1, false, true)});
+        check({column(shape(20, 50, 1, 20, 3, stride, 2, 2)), options(20)});
+        check({column(transposedShape(12, 25, 1, 18, 3, stride, 1, 0)), options(1, true)});
+    }
+    EXPECT_EQ(candidates(column(shape(37, 101, 1, 20, 3, 1, 1, 1)), options(1)),
+              (Names{"direct", "clipped"}));
 }
 
 TEST(KernelsConvImplementations, FloatsAreNotPackedWhereWeightsStayQuantised) {

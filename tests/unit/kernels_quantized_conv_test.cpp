@@ -148,6 +148,8 @@ class W8A16Products {
         plan->quantizedPacker()->packQuantized(view(weights_.codes), packed.data, pool);
         PostOps post;
         post.lo = lo;
+        const Floats bias = paddedBias(nullptr, s_.oc);
+        post.bias = bias.data();
         plan->run(in.data, packed.data, dst.data, post, scratch.data, pool);
         Floats result(size_t(s_.batch) * s_.oc * s_.oh * s_.ow);
         packedToNchw(k, dst.data, result.data(), s_.batch, s_.oc, size_t(s_.oh) * s_.ow, pool);

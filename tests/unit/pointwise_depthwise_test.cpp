@@ -1,6 +1,7 @@
 // A fused pair of a 1x1 convolution and a depthwise one gives the bits of the two, and a net with such a pair needs no
 // memory for the map between them.
 #include "backends/cpu/kernels/pointwise_depthwise.h"
+#include "backends/cpu/kernels/conv_packing.h"
 
 #include <gtest/gtest.h>
 
@@ -103,9 +104,11 @@ void expectSameBits(int inputs, const ConvShape& depthwise, int codeBits = 0) {
                 plan->pointwise().packWeights(w1.data(), packed1.data(), *pool);
             plan->depthwise().packWeights(w2.data(), packed2.data(), *pool);
             PointwiseDepthwisePlan::Side first{packed1.data(), {}}, second{packed2.data(), {}};
-            first.post.bias = bias1.data();
+            const auto padded1 = paddedBias(bias1.data(), pointwise.oc),
+                       padded2 = paddedBias(bias2.data(), depthwise.oc);
+            first.post.bias = padded1.data();
             first.post.act = Act::Silu;
-            second.post.bias = bias2.data();
+            second.post.bias = padded2.data();
             second.post.lo = -1, second.post.hi = 3;
 
             const size_t betweenFloats =

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "backends/cpu/kernels/conv.h"
+#include "backends/cpu/kernels/conv_packing.h"
 #include "base/aligned.h"
 #include "float_util.h"
 #include "net_builder.h"
@@ -43,7 +44,7 @@ void expectSameBits(const Kernels& k, const ConvShape& s, ConvAlgorithm algorith
     };
     const std::vector<float> src = randomFloats(packedFloats(s.ic, s.ih * s.iw), 1),
                              weights = randomFloats(size_t(s.ic) * s.oc * 9, 2),
-                             bias = randomFloats(size_t(s.oc), 3);
+                             bias = paddedBias(randomFloats(size_t(s.oc), 3).data(), s.oc);
     PostOps post;
     post.bias = bias.data();
     post.act = Act::Silu;

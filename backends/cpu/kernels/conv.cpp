@@ -2,6 +2,7 @@
 #include "backends/cpu/kernels/conv.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "backends/cpu/kernels/conv_implementations.h"
 #include "backends/cpu/kernels/cpu_costs.h"
@@ -13,8 +14,8 @@ namespace {
 // Special kinds come before general ones. W8A16 comes before those that would expand its weights: it accepts
 // what it does faster than they do.
 constexpr const ConvImplementation* kImplementations[] = {
-    &kDepthwiseConv, &kW8A16Conv,  &kGroupedPlanesConv, &kFirstLayerConv, &kPointwiseConv,
-    &kDeconvolution, &kDirectConv, &kWinograd2Conv,     &kWinograd4Conv,  &kWinograd6Conv,
+    &kDepthwiseConv, &kW8A16Conv,   &kGroupedPlanesConv, &kFirstLayerConv, &kPointwiseConv, &kDeconvolution,
+    &kDirectConv,    &kClippedConv, &kDilatedConv,       &kWinograd2Conv,  &kWinograd4Conv, &kWinograd6Conv,
 };
 
 void checkShape(const ConvShape& s, int groups) {
@@ -25,6 +26,18 @@ void checkShape(const ConvShape& s, int groups) {
         fail(Status::InvalidValue, "convolution of %d to %d channels does not divide into %d groups", s.ic,
              s.oc, groups);
     }
+}
+
+// A map that is one pixel wide has the memory of one that is one pixel high, whose rows make long products.
+ConvShape asRow(ConvShape s) {
+    if (s.iw != 1 || s.ow != 1 || s.kw != 1 || s.padLeft != 0) return s;
+    std::swap(s.ih, s.iw);
+    std::swap(s.oh, s.ow);
+    std::swap(s.kh, s.kw);
+    std::swap(s.strideH, s.strideW);
+    std::swap(s.dilateH, s.dilateW);
+    std::swap(s.padTop, s.padLeft);
+    return s;
 }
 
 // Calls visit(implementation, cycles) for each that accepts; returns the one to take, or null.
@@ -56,16 +69,21 @@ bool convReadsNchw(const ConvShape& s, int groups) {
     return groups == 1 && s.ic <= 4;
 }
 
-std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+const ConvImplementation& chooseConv(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     const ConvImplementation* best = choose(k, s, options, [](const ConvImplementation&, double) {});
     if (!best) fail(Status::NotSupported, "no convolution kernel reads this shape row-major");
-    return best->make(k, s, options);
+    return *best;
+}
+
+std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+    const ConvShape shape = options.byRows ? s : asRow(s);
+    return chooseConv(k, shape, options).make(k, shape, options);
 }
 
 std::vector<ConvCandidate> convCandidates(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     std::vector<ConvCandidate> out;
     const ConvImplementation* best =
-        choose(k, s, options, [&](const ConvImplementation& each, double cycles) {
+        choose(k, options.byRows ? s : asRow(s), options, [&](const ConvImplementation& each, double cycles) {
             out.push_back({each.name, cycles, false});
         });
     for (ConvCandidate& candidate : out) candidate.chosen = candidate.name == best->name;

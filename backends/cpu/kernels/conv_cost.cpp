@@ -9,6 +9,10 @@
 
 namespace mnnc {
 
+bool fillsVectors(const Kernels& k, const ConvShape& s, int groups) {
+    return groups == 1 || (s.ic / groups % k.lanes == 0 && s.oc / groups % k.lanes == 0);
+}
+
 bool roundsToBf16(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     return options.bf16 && k.bf16 && options.groups == 1 && s.ic > 4 &&
            int64_t(s.ic) * s.kh * s.kw >= kMinRoundedTerms;

@@ -9,6 +9,9 @@ namespace mnnc {
 // the whole net. Measured on nets with linear bottlenecks.
 constexpr int kMinRoundedTerms = 97;
 
+// Whether each group's channels fill vectors, on both sides.
+bool fillsVectors(const Kernels& k, const ConvShape& shape, int groups);
+
 // Whether a plan multiplies bf16: asked for, available, and worth the rounding. First layers and groups stay
 // float.
 bool roundsToBf16(const Kernels& k, const ConvShape& shape, const ConvOptions& options);

@@ -23,12 +23,17 @@ struct ConvImplementation {
 // The implementation to take is the first that accepts, unless one behind it contests.
 std::span<const ConvImplementation* const> convImplementations();
 
+// The one to take. Throws InvalidValue for a shape that makes no sense, and NotSupported where nothing accepts it.
+const ConvImplementation& chooseConv(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
+
 extern const ConvImplementation kDepthwiseConv;                                  // depthwise_conv.cpp
 extern const ConvImplementation kW8A16Conv;                                      // w8a16_conv.cpp
 extern const ConvImplementation kGroupedPlanesConv;                              // grouped_planes_conv.cpp
 extern const ConvImplementation kFirstLayerConv;                                 // first_layer_conv.cpp
 extern const ConvImplementation kPointwiseConv;                                  // pointwise_conv.cpp
 extern const ConvImplementation kDirectConv;                                     // direct_conv.cpp
+extern const ConvImplementation kClippedConv;                                    // clipped_conv.cpp
+extern const ConvImplementation kDilatedConv;                                    // dilated_conv.cpp
 extern const ConvImplementation kDeconvolution;                                  // deconvolution.cpp
 extern const ConvImplementation kWinograd2Conv, kWinograd4Conv, kWinograd6Conv;  // winograd_conv.cpp
 

@@ -32,10 +32,11 @@ struct PanelArgsOf {
     const float* bias;      // nb * P floats, never null
     float lo, hi;
     Act act;
-    int nb;                   // 1 .. maxPanelBlocks
-    int m;                    // pixels
-    int lastLanes;            // channels stored of the last block: P, or fewer for a row-major output
-    const T* next = nullptr;  // weights to prefetch; null: those behind w, which are the next panel's
+    int nb;                       // 1 .. maxPanelBlocks
+    int m;                        // pixels
+    int lastLanes;                // channels stored of the last block: P, or fewer for a row-major output
+    const T* next = nullptr;      // weights to prefetch; null: those behind w, which are the next panel's
+    const int* tapRun = nullptr;  // which run of the weights each tap takes; null: one after another
 };
 using PanelArgs = PanelArgsOf<float>;
 using Bf16PanelArgs = PanelArgsOf<uint16_t>;

@@ -1,7 +1,8 @@
-// Helpers of convolution plans: reading weights in chunks, padding biases, arguments of depthwise kernels.
+// Helpers of convolution plans: reading weights in chunks, padding values of channels, arguments of depthwise kernels.
 #pragma once
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "backends/cpu/kernels/chunks.h"
 #include "backends/cpu/kernels/conv.h"
@@ -27,23 +28,31 @@ void packInChunks(const Kernels& k, ThreadPool& pool, int n, const WeightReader&
     }
 }
 
-// The bias with zeros behind it, so that kernels read whole blocks.
-inline void padBias(const float* bias, int oc, int padded, float* out) {
-    if (bias) {
-        std::memcpy(out, bias, oc * sizeof(float));
+// The values of the channels with zeros behind them, so that kernels read whole blocks. Null: zeros alone.
+inline void padChannels(const float* values, int channels, int padded, float* out) {
+    if (values) {
+        std::memcpy(out, values, channels * sizeof(float));
     } else {
-        std::fill(out, out + oc, 0.0f);
+        std::fill(out, out + channels, 0.0f);
     }
-    std::fill(out + oc, out + padded, 0.0f);
+    std::fill(out + channels, out + padded, 0.0f);
+}
+
+// A bias as PostOps of a convolution want it, whatever the width of vectors.
+inline std::vector<float> paddedBias(const float* values, int channels) {
+    constexpr int kMaxLanes = 16;
+    std::vector<float> out(static_cast<size_t>(ceilDiv(channels, kMaxLanes) * kMaxLanes));
+    padChannels(values, channels, static_cast<int>(out.size()), out.data());
+    return out;
 }
 
 // The arguments of output block `block` of a depthwise convolution except where it reads and writes. `packed`
 // comes from the depthwise plan.
-inline DepthwiseArgs depthwiseArgs(const ConvShape& shape, int lanes, const void* packed, const float* bias,
-                                   const PostOps& post, int block) {
+inline DepthwiseArgs depthwiseArgs(const ConvShape& shape, int lanes, const void* packed, const PostOps& post,
+                                   int block) {
     DepthwiseArgs t{};
     t.w = static_cast<const float*>(packed) + size_t(block) * lanes * shape.kh * shape.kw;
-    t.bias = bias + block * lanes;
+    t.bias = post.bias + block * lanes;
     t.shape = &shape;
     t.lo = post.lo;
     t.hi = post.hi;

@@ -40,6 +40,48 @@ std::vector<ConvPhase> convPhases(const ConvShape& s, bool transposed) {
     return phases;
 }
 
+namespace {
+
+// Outputs begin .. begin + count of an axis read the taps first .. end inside of the map.
+struct Band {
+    int begin, count, first, end;
+};
+
+std::vector<Band> bands(int outputs, int inputs, int kernel, int stride, int dilation, int pad) {
+    std::vector<Band> out;
+    for (int i = 0; i < outputs; ++i) {
+        const int64_t at = int64_t{i} * stride - pad;
+        const auto first = std::clamp<int64_t>(at < 0 ? (-at + dilation - 1) / dilation : 0, 0, kernel);
+        const int64_t room = inputs - at;  // taps from here on are behind the map
+        const auto end = std::clamp<int64_t>(room > 0 ? (room + dilation - 1) / dilation : 0, first, kernel);
+        if (!out.empty() && out.back().first == first && out.back().end == end)
+            ++out.back().count;
+        else
+            out.push_back({i, 1, static_cast<int>(first), static_cast<int>(end)});
+    }
+    return out;
+}
+
+}  // namespace
+
+std::vector<TapRegion> tapRegions(const ConvShape& s, size_t most) {
+    std::vector<TapRegion> regions;
+    const std::vector<Band> rows = bands(s.oh, s.ih, s.kh, s.strideH, s.dilateH, s.padTop),
+                            columns = bands(s.ow, s.iw, s.kw, s.strideW, s.dilateW, s.padLeft);
+    if (rows.size() * columns.size() > most) return {};
+    for (const Band& y : rows) {
+        for (const Band& x : columns) {
+            TapRegion& region = regions.emplace_back(TapRegion{y.begin, x.begin, y.count, x.count, {}});
+            for (int ky = y.first; ky < y.end; ++ky)
+                for (int kx = x.first; kx < x.end; ++kx) region.taps.push_back(ky * s.kw + kx);
+        }
+    }
+    std::stable_sort(regions.begin(), regions.end(), [](const TapRegion& a, const TapRegion& b) {
+        return int64_t{a.rows} * a.cols > int64_t{b.rows} * b.cols;
+    });
+    return regions;
+}
+
 TapExtent tapExtent(const ConvShape& s, const std::vector<ConvPhase>& phases, int stepY, int stepX) {
     int y0 = 0, x0 = 0, y1 = s.ih, x1 = s.iw, lastTap = INT_MIN;
     for (const ConvPhase& p : phases) {

@@ -19,8 +19,8 @@ namespace mnnc {
 class ConvPlanBase {
   public:
     virtual ~ConvPlanBase() = default;
-    // For people and tests: "gemm1x1", "direct", "winograd4", "depthwise", "grouped", "first", "deconv",
-    // "depthwise_deconv"; with ".bf16" or ".int16" behind it when the products are of those, ".w8" or ".w4"
+    // For people and tests: "gemm1x1", "direct", "clipped", "winograd4", "dilated winograd4", "depthwise",
+    // "grouped", "first", "deconv", "depthwise_deconv"; with ".bf16" or ".int16" behind it when the products are of those, ".w8" or ".w4"
     // when the weights stay quantised. Plans of int8 begin with "int8 ".
     virtual std::string algorithm() const = 0;
     virtual int64_t packedWeightBytes() const = 0;
@@ -89,9 +89,9 @@ class TileableConv {
     virtual size_t expandedBytes() const = 0;  // memory that weightsOf() needs
     // The weights of panel i: the packed ones, or the floats that it expands quantised ones to.
     virtual const float* weightsOf(const void* packed, int i, void* expanded) const = 0;
-    // Pixels begin .. end of panel i; its blocks lie dstBlock floats apart. `bias` is that of all blocks.
+    // Pixels begin .. end of panel i; its blocks lie dstBlock floats apart. The bias of `post` is that of all blocks.
     virtual void runPixels(const float* image, const float* weights, int i, int begin, int end, float* dst,
-                           ptrdiff_t dstBlock, const float* bias, const PostOps& post) const = 0;
+                           ptrdiff_t dstBlock, const PostOps& post) const = 0;
 
   protected:
     ~TileableConv() = default;

@@ -19,7 +19,8 @@ struct ConvShape {
 
 // out = clamp(act(sum + bias + residual), lo, hi)
 struct PostOps {
-    const float* bias = nullptr;  // oc floats (no padding needed)
+    // Of a matrix product: one float per column, or null. Of a convolution: as paddedBias() makes it, never null.
+    const float* bias = nullptr;
     float lo = -std::numeric_limits<float>::infinity();
     float hi = std::numeric_limits<float>::infinity();
     const float* residual = nullptr;  // laid out like the output; see ConvPlan::addsInPlace()

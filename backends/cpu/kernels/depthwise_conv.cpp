@@ -17,22 +17,18 @@ class DepthwisePlan final : public ConvPlan, FloatWeightPacker {
     }
 
     std::string weightVariant() const override { return format("depthwise.p%d", k_.lanes); }
-    int64_t scratchBytes(int) const override {
-        return static_cast<int64_t>(roundUpFloats(size_t(blocks_) * k_.lanes) * sizeof(float));
-    }
+    int64_t scratchBytes(int) const override { return 0; }
     const FloatWeightPacker* floatPacker() const override { return this; }
     std::string algorithm() const override { return transposed_ ? "depthwise_deconv" : "depthwise"; }
 
-    void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
+    void run(const float* src, const void* packed, float* dst, const PostOps& post, void*,
              ThreadPool& pool) const override {
         const int P = k_.lanes;
-        float* bias = static_cast<float*>(scratch);
-        padBias(post.bias, s_.oc, blocks_ * P, bias);
         const int planes = s_.batch * blocks_, pieces = taskCount(planes, s_.oh, pool.threads());
         const size_t in = size_t(s_.ih) * s_.iw * P, out = size_t(s_.oh) * s_.ow * P;
         parallelFor(pool, planes * pieces, [&](int task) {
             const int plane = task / pieces, piece = task % pieces, block = plane % blocks_;
-            DepthwiseArgs t = depthwiseArgs(s_, P, packed, bias, post, block);
+            DepthwiseArgs t = depthwiseArgs(s_, P, packed, post, block);
             t.src = src + plane * in;
             t.dst = dst + plane * out;
             t.residual = post.residual ? post.residual + plane * out : nullptr;

@@ -35,32 +35,25 @@ GemmConvPlan::GemmConvPlan(const Kernels& k, const ConvShape& shape, const GemmW
       weights_(k, shape, options, std::move(geometry.phases), pixelsOfProduct(geometry.walks[0])),
       geometry_(std::move(geometry)) {}
 
-size_t GemmConvPlan::biasFloats() const {
-    return roundUpFloats(size_t(ocb_) * k_.lanes);
-}
-
 int64_t GemmConvPlan::scratchBytes(int threads) const {
     threads = std::max(1, threads);
-    return static_cast<int64_t>(biasFloats() * sizeof(float) + weights_.expandedBytes() * threads +
-                                sourceBytes(threads));
+    return static_cast<int64_t>(weights_.expandedBytes() * threads + sourceBytes(threads));
 }
 
 void GemmConvPlan::run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
                        ThreadPool& pool) const {
-    float* bias = static_cast<float*>(scratch);
-    padBias(post.bias, s_.oc, ocb_ * k_.lanes, bias);
-    char* expanded = reinterpret_cast<char*>(bias + biasFloats());
+    char* expanded = static_cast<char*>(scratch);
     char* memory = expanded + weights_.expandedBytes() * pool.threads();
     for (int n = 0; n < geometry_.images; ++n) {
         GemmImage image{
-            src + n * geometry_.srcImage, dst + n * geometry_.dstImage, packed, bias, post, expanded, memory};
+            src + n * geometry_.srcImage, dst + n * geometry_.dstImage, packed, post, expanded, memory};
         if (post.residual) image.post.residual += n * geometry_.dstImage;
         runImage(image, pool);
     }
 }
 
-int GemmConvPlan::tileUnits() const {
-    return geometry_.walks[0].byPixel ? k_.panels->maxRows[weights_.panels()[0].nb] : 1;
+int GemmConvPlan::tileUnits(size_t walk) const {
+    return geometry_.walks[walk].byPixel ? k_.panels->maxRows[weights_.panels()[0].nb] : 1;
 }
 
 long GemmConvPlan::cacheUnits(int) const {
@@ -70,12 +63,11 @@ long GemmConvPlan::cacheUnits(int) const {
     return geometry_.walks[0].byPixel ? std::max(units, kMinPixelChunk) : units;
 }
 
-Split GemmConvPlan::splitOf(size_t phase, int threads) const {
-    const OutputWalk& walk = geometry_.walks[phase];
+Split GemmConvPlan::splitOf(size_t index, int threads) const {
+    const OutputWalk& walk = geometry_.walks[index];
     const GemmPanel& panel = weights_.panels()[0];
     const double pixels = double(walk.units) * walk.columns;
-    const double weights =
-        double(weights_.runs(weights_.phases()[phase])) * panel.length * panel.nb * k_.lanes;
+    const double weights = double(geometry_.tapOffsets[index].size()) * panel.length * panel.nb * k_.lanes;
     return splitGemm({walk.units, cacheUnits(threads), panelCount(), pixels, weights, k_.costs->task.f32,
                       k_.costs->task.fetch},
                      threads);
@@ -84,7 +76,7 @@ Split GemmConvPlan::splitOf(size_t phase, int threads) const {
 template <typename T>
 void GemmConvPlan::runSource(const GemmImage& image, const GemmSource<T>& src, ThreadPool& pool) const {
     for (size_t f = 0; f < geometry_.walks.size(); ++f) {
-        const int units = geometry_.walks[f].units, tile = tileUnits();
+        const int units = geometry_.walks[f].units, tile = tileUnits(f);
         const Split split = splitOf(f, pool.threads());
         parallelSlots(pool, split.chunks * split.groups, [&](int slot, int task) {
             const int chunk = task / split.groups, group = task % split.groups;
@@ -97,13 +89,13 @@ void GemmConvPlan::runSource(const GemmImage& image, const GemmSource<T>& src, T
 }
 
 template <typename T>
-void GemmConvPlan::runPanels(const GemmImage& image, const GemmSource<T>& src, size_t phase, Panels panels,
+void GemmConvPlan::runPanels(const GemmImage& image, const GemmSource<T>& src, size_t index, Panels panels,
                              int u0, int u1, int slot) const {
-    const OutputWalk& walk = geometry_.walks[phase];
+    const OutputWalk& walk = geometry_.walks[index];
     for (int i = panels.begin; i < panels.end; ++i) {
         const T* weights =
-            weights_.panel<T>(image.packed, phase, i, image.expanded + slot * weights_.expandedBytes());
-        PanelArgsOf<T> t = panelArgs(src, phase, i, weights, image.bias, image.post);
+            weights_.panel<T>(image.packed, walk.phase, i, image.expanded + slot * weights_.expandedBytes());
+        PanelArgsOf<T> t = panelArgs(src, index, i, weights, image.post);
         const T* const from = t.a;
         t.dstPixelStride = walk.dstPixel;
         t.dstBlockStride = walk.dstBlock;
@@ -120,21 +112,22 @@ void GemmConvPlan::runPanels(const GemmImage& image, const GemmSource<T>& src, s
 }
 
 template <typename T>
-PanelArgsOf<T> GemmConvPlan::panelArgs(const GemmSource<T>& src, size_t phase, int panel, const T* weights,
-                                       const float* bias, const PostOps& post) const {
+PanelArgsOf<T> GemmConvPlan::panelArgs(const GemmSource<T>& src, size_t walk, int panel, const T* weights,
+                                       const PostOps& post) const {
     const GemmPanel& p = weights_.panels()[panel];
-    const std::vector<ptrdiff_t>& offsets = geometry_.tapOffsets[phase];
+    const std::vector<ptrdiff_t>& offsets = geometry_.tapOffsets[walk];
     PanelArgsOf<T> t{};
     t.a = src.data + p.inBlock * src.plane;
-    t.pixelStride = geometry_.walks[phase].pixel;
+    t.pixelStride = geometry_.walks[walk].pixel;
     t.tapOffset = offsets.data();
     t.taps = static_cast<int>(offsets.size());
+    t.tapRun = geometry_.tapRuns.empty() ? nullptr : geometry_.tapRuns[walk].data();
     t.fullBlocks = p.fullBlocks;
     t.blockStride = src.plane;
     t.tail = p.tail;
     t.w = weights;
     if (weights_.quantized()) t.next = weights;  // no panel follows an expanded one
-    t.bias = bias + p.block * k_.lanes;
+    t.bias = post.bias + p.block * k_.lanes;
     t.lo = post.lo;
     t.hi = post.hi;
     t.act = post.act;
@@ -149,7 +142,7 @@ template void GemmConvPlan::runPanels(const GemmImage&, const GemmSource<float>&
                                       int) const;
 template void GemmConvPlan::runPanels(const GemmImage&, const GemmSource<uint16_t>&, size_t, Panels, int, int,
                                       int) const;
-template PanelArgs GemmConvPlan::panelArgs(const GemmSource<float>&, size_t, int, const float*, const float*,
+template PanelArgs GemmConvPlan::panelArgs(const GemmSource<float>&, size_t, int, const float*,
                                            const PostOps&) const;
 
 }  // namespace mnnc

@@ -23,14 +23,16 @@ struct OutputWalk {
     int step = 1;            // positions from one unit to the next
     ptrdiff_t position = 0;  // elements of the source from one position to the next
     ptrdiff_t pixel = 0;     // elements of the source from one pixel to the next
+    size_t phase = 0;        // whose weights it takes
     // Floats of the output: to the first unit, and from one unit, pixel and block of channels to the next.
     ptrdiff_t dst = 0, dstUnit = 0, dstPixel = 0, dstBlock = 0;
 };
 
 struct GemmGeometry {
     std::vector<ConvPhase> phases;
-    std::vector<OutputWalk> walks;                   // of the phases
-    std::vector<std::vector<ptrdiff_t>> tapOffsets;  // of the runs of each phase, elements of the source
+    std::vector<OutputWalk> walks;                   // one for each phase, or several with parts of its taps
+    std::vector<std::vector<ptrdiff_t>> tapOffsets;  // of the runs of each walk, elements of the source
+    std::vector<std::vector<int>> tapRuns;           // which runs of its phase these are; empty: all of them
     int images = 1;
     size_t srcImage = 0, dstImage = 0;  // floats of an image
     long unitElements = 1;              // elements of the source that a unit adds
@@ -49,7 +51,6 @@ struct GemmImage {
     const float* src;
     float* dst;
     const void* packed;
-    const float* bias;
     PostOps post;    // with the image's residual
     char* expanded;  // a panel of weights for each thread, where they are quantised
     char* memory;    // sourceBytes()
@@ -79,10 +80,10 @@ class GemmConvPlan : public ConvPlan, private FloatWeightPacker, private Quantiz
 
     int panelCount() const { return static_cast<int>(weights_.panels().size()); }
     // Chunks begin at whole tiles of this many units.
-    int tileUnits() const;
-    Split splitOf(size_t phase, int threads) const;
+    int tileUnits(size_t walk = 0) const;
+    Split splitOf(size_t walk, int threads) const;
 
-    // All phases of an image whose source is there as a whole, cut into tasks.
+    // All walks of an image whose source is there as a whole, cut into tasks.
     template <typename T>
     void runSource(const GemmImage& image, const GemmSource<T>& src, ThreadPool& pool) const;
     // Units u0 .. u1 of some panels, on one thread.
@@ -90,12 +91,12 @@ class GemmConvPlan : public ConvPlan, private FloatWeightPacker, private Quantiz
         int begin, end;
     };
     template <typename T>
-    void runPanels(const GemmImage& image, const GemmSource<T>& src, size_t phase, Panels panels, int u0,
+    void runPanels(const GemmImage& image, const GemmSource<T>& src, size_t walk, Panels panels, int u0,
                    int u1, int slot) const;
     // The arguments of a panel except where it writes and how many pixels; it reads from the source's first.
     template <typename T>
-    PanelArgsOf<T> panelArgs(const GemmSource<T>& src, size_t phase, int panel, const T* weights,
-                             const float* bias, const PostOps& post) const;
+    PanelArgsOf<T> panelArgs(const GemmSource<T>& src, size_t walk, int panel, const T* weights,
+                             const PostOps& post) const;
 
     const Kernels& k_;
     const ConvShape s_;
@@ -111,7 +112,6 @@ class GemmConvPlan : public ConvPlan, private FloatWeightPacker, private Quantiz
     void packQuantized(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const override {
         weights_.packQuantized(weights, packed, pool);
     }
-    size_t biasFloats() const;
 };
 
 // The geometry of a direct or transposed convolution, whose taps read a map with a border.

@@ -110,6 +110,7 @@ RowGeometry rowGeometry(const Kernels& k, const ConvShape& s, bool transposed) {
     g.plane = g.extent.height * g.row;
     for (const ConvPhase& phase : g.phases) {
         OutputWalk walk;
+        walk.phase = g.walks.size();
         walk.units = phase.rows;
         walk.columns = phase.cols;
         walk.step = stepY;

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "backends/cpu/kernels/conv_cost.h"
 #include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/conv_packing.h"
 #include "backends/cpu/kernels/pack.h"
@@ -50,8 +51,7 @@ size_t GemmConvWeights::expandedBytes() const {
 }
 
 bool GemmConvWeights::wholeGroups() const {
-    const int P = k_.lanes, groups = options_.groups;
-    return groups == 1 || (s_.ic / groups % P == 0 && s_.oc / groups % P == 0);
+    return fillsVectors(k_, s_, options_.groups);
 }
 
 void GemmConvWeights::addPanel(OutPanel out, int firstChannel, int endChannel) {

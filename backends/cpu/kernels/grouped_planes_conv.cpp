@@ -85,19 +85,14 @@ class GroupedPlanesPlan final : public ConvPlan, FloatWeightPacker {
     bool addsInPlace() const override { return false; }  // storeRows() stores, then adds
 
     int64_t scratchBytes(int threads) const override {
-        const size_t floats = biasFloats() + slotFloats_ * std::clamp(threads, 1, tasks());
+        const size_t floats = slotFloats_ * std::clamp(threads, 1, tasks());
         return static_cast<int64_t>(floats * sizeof(float));
     }
 
     void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
              ThreadPool& pool) const override {
-        float* bias = static_cast<float*>(scratch);
-        if (post.bias)
-            std::memcpy(bias, post.bias, size_t(s_.oc) * sizeof(float));
-        else
-            std::fill(bias, bias + s_.oc, 0.0f);
-        float* slots = bias + biasFloats();
-        const Job job{src, static_cast<const float*>(packed), dst, bias, post};
+        float* slots = static_cast<float*>(scratch);
+        const Job job{src, static_cast<const float*>(packed), dst, post};
         parallelSlots(pool, tasks(), [&](int slot, int i) { runStrip(job, i, slots + slot * slotFloats_); });
     }
 
@@ -106,7 +101,6 @@ class GroupedPlanesPlan final : public ConvPlan, FloatWeightPacker {
         const float* src;
         const float* packed;
         float* dst;
-        const float* bias;
         const PostOps& post;
     };
 
@@ -144,7 +138,6 @@ class GroupedPlanesPlan final : public ConvPlan, FloatWeightPacker {
     }
 
     int tasks() const { return s_.batch * bundles_ * strips_; }
-    size_t biasFloats() const { return size_t(ceilDiv(s_.oc, 16)) * 16; }
 
     void runStrip(const Job& job, int task, float* slot) const {
         const int strip = task % strips_, bundle = task / strips_ % bundles_, n = task / strips_ / bundles_;
@@ -161,7 +154,7 @@ class GroupedPlanesPlan final : public ConvPlan, FloatWeightPacker {
             t.taps = area;
             t.channels = icg_;
             t.w = job.packed + size_t(g) * ocg_ * icg_ * area;
-            t.bias = job.bias + size_t(g) * ocg_;
+            t.bias = job.post.bias + size_t(g) * ocg_;
             t.dst = out + outStride_ * (g - group0) * ocg_;
             t.dstStride = static_cast<ptrdiff_t>(outStride_);
             t.length = (row1 - row0 - 1) * width_ + s_.ow;

@@ -45,7 +45,9 @@ HWY_NOINLINE void gemmTileF32(const PanelArgs& t, const float* a, float* dst, co
     startTile(t.bias, acc);
     const ptrdiff_t s = t.pixelStride;
     const float* w = t.w;
+    const ptrdiff_t run = (ptrdiff_t(t.fullBlocks) * P + t.tail) * NB * P;
     for (int tap = 0; tap < t.taps; ++tap) {
+        if (t.tapRun) w = t.w + t.tapRun[tap] * run;
         const float* p = a + t.tapOffset[tap];
         for (int block = 0; block < t.fullBlocks; ++block, p += t.blockStride) {
             const float* q[G];

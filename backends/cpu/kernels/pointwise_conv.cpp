@@ -65,8 +65,8 @@ class PointwisePlan final : public GemmConvPlan, private TileableConv {
         return weights_.panel<float>(packed, 0, i, expanded);
     }
     void runPixels(const float* image, const float* weights, int i, int begin, int end, float* dst,
-                   ptrdiff_t dstBlock, const float* bias, const PostOps& post) const override {
-        PanelArgs t = panelArgs(GemmSource<float>{image, plane_, 0}, 0, i, weights, bias, post);
+                   ptrdiff_t dstBlock, const PostOps& post) const override {
+        PanelArgs t = panelArgs(GemmSource<float>{image, plane_, 0}, 0, i, weights, post);
         t.a += begin * t.pixelStride;
         t.dst = dst;
         t.dstPixelStride = k_.lanes;

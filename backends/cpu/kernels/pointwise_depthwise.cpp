@@ -57,9 +57,6 @@ int PointwiseDepthwisePlan::lastRow(int y) const {
     return std::clamp(y * d_.strideH - d_.padTop + (d_.kh - 1) * d_.dilateH + 1, 0, d_.ih);
 }
 
-size_t PointwiseDepthwisePlan::biasFloats() const {
-    return roundUpFloats(size_t(blocks_) * k_.lanes);
-}
 size_t PointwiseDepthwisePlan::stripFloats() const {
     return roundUpFloats(size_t(maxBlocks_) * rows_ * d_.iw * k_.lanes);
 }
@@ -69,7 +66,7 @@ size_t PointwiseDepthwisePlan::threadFloats() const {
 }
 
 int64_t PointwiseDepthwisePlan::scratchBytes(int threads) const {
-    return static_cast<int64_t>((2 * biasFloats() + std::max(1, threads) * threadFloats()) * sizeof(float));
+    return static_cast<int64_t>((std::max(1, threads) * threadFloats()) * sizeof(float));
 }
 
 // The arguments that the tasks of an image share.
@@ -78,16 +75,12 @@ struct PointwiseDepthwisePlan::Job {
     float* dst;
     const Side& pointwise;
     const Side& depthwise;
-    const float *pointwiseBias, *depthwiseBias;
 };
 
 void PointwiseDepthwisePlan::run(const float* src, const Side& pointwise, const Side& depthwise, float* dst,
                                  void* scratch, ThreadPool& pool) const {
     const int P = k_.lanes;
-    float* bias = static_cast<float*>(scratch);
-    padBias(pointwise.post.bias, p_.oc, blocks_ * P, bias);
-    padBias(depthwise.post.bias, d_.oc, blocks_ * P, bias + biasFloats());
-    float* strips = bias + 2 * biasFloats();
+    float* strips = static_cast<float*>(scratch);
     const size_t each = threadFloats();
     const int panels = pointwise_->tileable()->panelCount();
     const int pieces = piecesFor(panels * d_.batch, d_.oh, pool.threads());
@@ -95,11 +88,7 @@ void PointwiseDepthwisePlan::run(const float* src, const Side& pointwise, const 
     parallelSlots(pool, d_.batch * pieces * panels, [&](int slot, int task) {
         const int panel = task % panels, piece = task / panels % pieces, n = task / panels / pieces;
         const Job job{src + size_t(n) * ceilDiv(p_.ic, P) * P * p_.ih * p_.iw,
-                      dst + size_t(n) * blocks_ * P * d_.oh * d_.ow,
-                      pointwise,
-                      depthwise,
-                      bias,
-                      bias + biasFloats()};
+                      dst + size_t(n) * blocks_ * P * d_.oh * d_.ow, pointwise, depthwise};
         runPiece(job, panel, chunkBegin(d_.oh, piece, pieces), chunkBegin(d_.oh, piece + 1, pieces),
                  strips + slot * each);
     });
@@ -122,7 +111,7 @@ void PointwiseDepthwisePlan::runPiece(const Job& job, int panel, int begin, int 
         made = first + kept;
         if (made < need) {
             tiles.runPixels(job.src, weights, panel, made * d_.iw, need * d_.iw, strip + (made - base) * row,
-                            plane, job.pointwiseBias, job.pointwise.post);
+                            plane, job.pointwise.post);
             made = need;
         }
         // The strip as a map of its own, which begins with row `base`.
@@ -131,8 +120,7 @@ void PointwiseDepthwisePlan::runPiece(const Job& job, int panel, int begin, int 
         shape.ih -= base;
         for (int b = 0; b < out.nb; ++b) {
             const int block = out.block + b;
-            DepthwiseArgs t =
-                depthwiseArgs(shape, P, job.depthwise.packed, job.depthwiseBias, job.depthwise.post, block);
+            DepthwiseArgs t = depthwiseArgs(shape, P, job.depthwise.packed, job.depthwise.post, block);
             t.src = strip + b * plane;
             t.dst = job.dst + size_t(block) * d_.oh * d_.ow * P;
             t.rowBegin = y;

@@ -36,7 +36,6 @@ class PointwiseDepthwisePlan {
     void runPiece(const Job& job, int panel, int begin, int end, float* strip) const;
     int firstRow(int y) const;
     int lastRow(int y) const;
-    size_t biasFloats() const;
     size_t stripFloats() const;
     size_t threadFloats() const;  // a strip and the weights of a panel
 

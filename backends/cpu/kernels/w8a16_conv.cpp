@@ -69,21 +69,18 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
             const int64_t bytes = input_.stripBytes(maxUnits(split));
             strips = std::max(strips, checkedMul(bytes, split.groups > 1 ? 1 : t, "scratch"));
         }
-        return static_cast<int64_t>(roundUpFloats(size_t(ocb_) * k_.lanes) * sizeof(float)) + strips;
+        return strips;
     }
 
     void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
              ThreadPool& pool) const override {
         const int P = k_.lanes;
-        float* bias = static_cast<float*>(scratch);
-        padBias(post.bias, s_.oc, ocb_ * P, bias);
-        auto* strips = reinterpret_cast<char*>(bias + roundUpFloats(size_t(ocb_) * P));
+        auto* strips = static_cast<char*>(scratch);
         const size_t dstImage = size_t(ocb_) * P * s_.oh * s_.ow;
         for (int n = 0; n < input_.images(); ++n) {
             Image image{src + n * input_.imageFloats(),
                         static_cast<const int8_t*>(packed),
                         dst + n * dstImage,
-                        bias,
                         post,
                         {}};
             if (post.residual) image.post.residual += n * dstImage;
@@ -97,7 +94,6 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
         const float* src;
         const int8_t* packed;
         float* dst;
-        const float* bias;
         PostOps post;
         ActivationScale scale;  // unless pixels have their own
     };
@@ -108,15 +104,15 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
         });
         const int channels = ocb_ * k_.lanes;
         float* scale = reinterpret_cast<float*>(static_cast<char*>(packed) + codeBytes_);
-        padBias(weights.scales.data(), s_.oc, channels, scale);
+        padChannels(weights.scales.data(), s_.oc, channels, scale);
         const int64_t line = int64_t{s_.ic} * area();
         parallelFor(pool, channels, [&](int o) {
             const int64_t sum = o < s_.oc ? sumOf(weights.codes.data() + o * line, line) : 0;
             scale[channels + o] = scale[o] * static_cast<float>(sum);
         });
         if (minima_)
-            padBias(weights.minima.empty() ? nullptr : weights.minima.data(), s_.oc, channels,
-                    scale + 2 * channels);
+            padChannels(weights.minima.empty() ? nullptr : weights.minima.data(), s_.oc, channels,
+                        scale + 2 * channels);
     }
 
     int area() const { return s_.kh * s_.kw; }
@@ -209,7 +205,7 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
         t.w = image.packed + codesAt(panel);
         t.dstPixelStride = dstPixel_;
         t.dstBlockStride = dstBlock_;
-        t.bias = image.bias + panel.block * P;
+        t.bias = image.post.bias + panel.block * P;
         t.scale = reinterpret_cast<const float*>(image.packed + codeBytes_) + panel.block * P;
         t.codeSum = t.scale + ocb_ * P;
         t.min = minima_ ? t.codeSum + ocb_ * P : nullptr;

@@ -1,5 +1,6 @@
 // When Winograd convolutions can be taken and what they cost; into how many chunks their tiles are cut.
 #include <algorithm>
+#include <climits>
 #include <limits>
 
 #include "backends/cpu/kernels/chunks.h"
@@ -22,6 +23,7 @@ bool accepts(const Kernels&, const ConvShape& s, const ConvOptions& options) {
                                                 : ConvAlgorithm::Winograd6;
     return !options.transposed && !options.srcNchw && options.groups == 1 && s.ic > 4 && s.kh == 3 &&
            s.kw == 3 && s.strideH == 1 && s.strideW == 1 && s.dilateH == 1 && s.dilateW == 1 &&
+           int64_t{s.batch} * ceilDiv(s.oh, Unit) * ceilDiv(s.ow, Unit) <= INT_MAX &&
            (options.algorithm == ConvAlgorithm::Auto || options.algorithm == kName);
 }
 
@@ -30,7 +32,7 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) 
     const CycleCosts& costs = k.costs->cycles;
     const bool bf16 = winogradUsesBf16(k, s, options, Unit);
     const int icb = ceilDiv(s.ic, k.lanes), ocb = ceilDiv(s.oc, k.lanes);
-    const int tiles = ceilDiv(s.oh, Unit) * ceilDiv(s.ow, Unit), points = (Unit + 2) * (Unit + 2);
+    const int tiles = s.batch * ceilDiv(s.oh, Unit) * ceilDiv(s.ow, Unit), points = (Unit + 2) * (Unit + 2);
     const int chunks = winogradChunkCount(k, s, Unit), m = ceilDiv(tiles, chunks);
     const int nb = bestPanelBlocks(*k.panels, std::min(m, kMaxWinogradProductTiles), ocb);
     const double product = points * (double(s.ic) * (bf16 ? 0.5 : 1.0) * gemmCycles(*k.panels, m, ocb, nb) +
@@ -40,13 +42,13 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) 
         double(tiles) * points * (icb * (in + (bf16 ? costs.winogradRound : 0.0)) + ocb * out);
     const double weights = double(points) * s.ic * ocb * k.lanes * (bf16 ? 2 : 4);
     if (options.quantization.bits) {
-        if (chunks * s.batch > 1 && weights > costs.maxWinogradDequantized)
+        if (chunks > 1 && weights > costs.maxWinogradDequantized)
             return std::numeric_limits<double>::infinity();
         const double expand =
             double(points) * s.ic * ocb * (bf16 ? costs.winogradDequantizeBf16 : costs.winogradDequantize);
-        return s.batch * (chunks * product + transforms) + expand;
+        return chunks * product + transforms + expand;
     }
-    return (s.batch * chunks - 1) * product + s.batch * transforms + withTraffic(k, product, weights);
+    return (chunks - 1) * product + transforms + withTraffic(k, product, weights);
 }
 
 template <int Unit>
@@ -61,7 +63,7 @@ bool winogradUsesBf16(const Kernels& k, const ConvShape& s, const ConvOptions& o
 }
 
 int winogradChunkCount(const Kernels& k, const ConvShape& s, int unit) {
-    const int tiles = ceilDiv(s.oh, unit) * ceilDiv(s.ow, unit), points = (unit + 2) * (unit + 2);
+    const int tiles = s.batch * ceilDiv(s.oh, unit) * ceilDiv(s.ow, unit), points = (unit + 2) * (unit + 2);
     const int blocks = ceilDiv(s.ic, k.lanes) + ceilDiv(s.oc, k.lanes);
     const long bytes = long(points) * blocks * k.lanes * long(sizeof(float));
     return ceilDiv(tiles,
@@ -73,12 +75,13 @@ WinogradChunks cutWinogradTiles(const Kernels& k, const ConvShape& s, int unit, 
     c.tilesW = ceilDiv(s.ow, unit);
     c.tiles = ceilDiv(s.oh, unit) * c.tilesW;
     c.chunks = winogradChunkCount(k, s, unit);
+    const int all = c.tiles * s.batch;
     if (options.threads > 1 && c.chunks < 4 * options.threads) {
-        const int wanted = taskCount(c.chunks, c.tiles, options.threads);
+        const int wanted = taskCount(c.chunks, all, options.threads);
         // Small weights: more, smaller chunks. Big ones: one chunk whose tasks the threads share.
-        if (c.tiles / (c.chunks * wanted) >= 18) c.chunks *= wanted;
+        if (all / (c.chunks * wanted) >= 18) c.chunks *= wanted;
     }
-    c.chunkTiles = ceilDiv(c.tiles, c.chunks);
+    c.chunkTiles = ceilDiv(all, c.chunks);
     c.byRows = options.byRows && s.batch == 1 && c.tilesW <= 2 * c.chunkTiles;
     if (c.byRows) {
         // Whole rows of tiles: at each end of a chunk two rows of the input are made once more.
@@ -86,7 +89,7 @@ WinogradChunks cutWinogradTiles(const Kernels& k, const ConvShape& s, int unit, 
         c.chunkTiles = std::max(1, (c.chunkTiles + c.tilesW / 2) / c.tilesW) * c.tilesW;
         c.rowFloats = size_t(std::min(s.ih, c.chunkTiles / c.tilesW * unit + 2)) * s.iw * k.lanes;
     }
-    c.chunks = ceilDiv(c.tiles, c.chunkTiles);
+    c.chunks = ceilDiv(all, c.chunkTiles);
     return c;
 }
 

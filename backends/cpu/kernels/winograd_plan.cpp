@@ -22,7 +22,7 @@ WinogradWeightOptions weightOptions(const Kernels& k, const ConvShape& s, int un
     weights.panelBlocks =
         bestPanelBlocks(*k.panels, std::min(c.chunkTiles, kMaxWinogradProductTiles), ceilDiv(s.oc, k.lanes));
     weights.quantization = options.quantization;
-    weights.perPanel = c.chunks * s.batch == 1;
+    weights.perPanel = c.chunks == 1;
     return weights;
 }
 
@@ -51,10 +51,9 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
     }
 
     int64_t scratchBytes(int threads) const override {
-        const int slots = shared() ? 1 : std::clamp(threads, 1, c_.chunks * s_.batch);
+        const int slots = shared() ? 1 : std::clamp(threads, 1, c_.chunks);
         const int strips = weights_.perPanel() ? points_ : std::clamp(threads, 1, std::max(slots, points_));
-        const size_t floats = roundUpFloats(size_t(ocb_) * k_.lanes) + (slotFloats_ + c_.rowFloats) * slots +
-                              stripFloats_ * strips;
+        const size_t floats = (slotFloats_ + c_.rowFloats) * slots + stripFloats_ * strips;
         return static_cast<int64_t>(floats * sizeof(float) +
                                     weights_.expandedBytes() *
                                         (weights_.perPanel() ? std::max(1, threads) : 1));
@@ -69,7 +68,7 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
 
     void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
              ThreadPool& pool) const override {
-        run(Job{src, nullptr, packed, dst, nullptr, post, nullptr}, scratch, pool);
+        run(Job{src, nullptr, packed, dst, post, nullptr}, scratch, pool);
     }
 
   private:
@@ -78,7 +77,6 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
         const RowSource* rows;  // in place of src
         const void* weights;    // transformed, or the packed ones when each panel is expanded for itself
         float* dst;
-        const float* bias;
         const PostOps& post;
         char* expanded;  // memory for transformed weights
     };
@@ -96,11 +94,11 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
     }
     void runRows(const RowSource& src, const void* packed, float* dst, const PostOps& post, void* scratch,
                  ThreadPool& pool) const override {
-        run(Job{nullptr, &src, packed, dst, nullptr, post, nullptr}, scratch, pool);
+        run(Job{nullptr, &src, packed, dst, post, nullptr}, scratch, pool);
     }
 
     // Too few chunks to keep the threads evenly busy: they share the work inside each.
-    bool shared() const { return c_.chunks * s_.batch < std::max(2, 2 * threads_); }
+    bool shared() const { return c_.chunks < std::max(2, 2 * threads_); }
 
     // Strides that are multiples of 4 KiB would put all points of a tile into one set of the first level
     // cache.
@@ -109,16 +107,12 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
     }
 
     void run(Job job, void* scratch, ThreadPool& pool) const {
-        const PostOps& post = job.post;
-        float* bias = static_cast<float*>(scratch);
-        padBias(post.bias, s_.oc, ocb_ * k_.lanes, bias);
-        float* slots = bias + roundUpFloats(size_t(ocb_) * k_.lanes);
-        const int total = c_.chunks * s_.batch;
+        float* slots = static_cast<float*>(scratch);
+        const int total = c_.chunks;
         const bool together = shared() || pool.threads() == 1;
         const int threads = together ? 1 : std::min(pool.threads(), total);
         float* rows = slots + threads * slotFloats_;
         float* strips = rows + threads * c_.rowFloats;
-        job.bias = bias;
         if (weights_.quantized()) {
             const int stripCount =
                 weights_.perPanel() ? points_ : std::clamp(pool.threads(), 1, std::max(threads, points_));
@@ -163,28 +157,43 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
         });
     }
 
+    // body(image, its first and last tile, tiles before them) for the images of the tiles begin .. end of the batch.
+    template <typename Body>
+    void eachImage(int begin, int end, Body&& body) const {
+        for (int t = begin; t < end;) {
+            const int n = t / c_.tiles, next = std::min(end, (n + 1) * c_.tiles);
+            body(n, t - n * c_.tiles, next - n * c_.tiles, t - begin);
+            t = next;
+        }
+    }
+
     void runChunk(const Job& job, int index, const Slot& slot, ThreadPool& pool) const {
-        const int P = k_.lanes, n = index / c_.chunks, chunk = index % c_.chunks, steps = c_.tiles / c_.step;
-        const int t0 = chunkBegin(steps, chunk, c_.chunks) * c_.step,
-                  t1 = chunkBegin(steps, chunk + 1, c_.chunks) * c_.step;
-        const int m = t1 - t0;
+        const int P = k_.lanes, steps = c_.tiles * s_.batch / c_.step;
+        const int begin = chunkBegin(steps, index, c_.chunks) * c_.step,
+                  m = chunkBegin(steps, index + 1, c_.chunks) * c_.step - begin;
         const size_t outPlane = size_t(s_.oh) * s_.ow * P;
         float* v = slot.transforms;
         float* y = v + inPoint_ * points_;
         eachBlock(pool, icb_, m, [&](int b, int from, int to) {
-            const Planes planes = planesOf(job, n, b, t0 + from, t0 + to, slot.rows);
-            k_.winograd->in[unit_ / 2]({planes.src, planes.firstRow, s_.ih, s_.iw, s_.padTop, s_.padLeft,
-                                        c_.tilesW, t0 + from, t0 + to, v + (size_t(b) * m + from) * P,
-                                        static_cast<ptrdiff_t>(inPoint_)});
+            float* const at = v + (size_t(b) * m + from) * P;
+            eachImage(begin + from, begin + to, [&](int n, int t0, int t1, int before) {
+                const Planes planes = planesOf(job, n, b, t0, t1, slot.rows);
+                k_.winograd->in[unit_ / 2]({planes.src, planes.firstRow, s_.ih, s_.iw, s_.padTop, s_.padLeft,
+                                            c_.tilesW, t0, t1, at + size_t(before) * P,
+                                            static_cast<ptrdiff_t>(inPoint_)});
+            });
         });
         products(job, v, y, m, slot.strip, pool);
         eachBlock(pool, ocb_, m, [&](int b, int from, int to) {
-            const size_t plane = (size_t(n) * ocb_ + b) * outPlane;
-            const PostOps& post = job.post;
-            k_.winograd->out[unit_ / 2]({y + (size_t(b) * m + from) * P, static_cast<ptrdiff_t>(outPoint_),
-                                         s_.oh, s_.ow, c_.tilesW, t0 + from, t0 + to, job.dst + plane,
-                                         post.residual ? post.residual + plane : nullptr, job.bias + b * P,
-                                         post.lo, post.hi, post.act});
+            const float* const at = y + (size_t(b) * m + from) * P;
+            eachImage(begin + from, begin + to, [&](int n, int t0, int t1, int before) {
+                const size_t plane = (size_t(n) * ocb_ + b) * outPlane;
+                const PostOps& post = job.post;
+                k_.winograd->out[unit_ / 2]({at + size_t(before) * P, static_cast<ptrdiff_t>(outPoint_),
+                                             s_.oh, s_.ow, c_.tilesW, t0, t1, job.dst + plane,
+                                             post.residual ? post.residual + plane : nullptr,
+                                             post.bias + b * P, post.lo, post.hi, post.act});
+            });
         });
     }
 

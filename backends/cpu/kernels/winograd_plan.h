@@ -1,4 +1,4 @@
-// The plan under the Winograd implementations, and how it cuts the tiles of an image.
+// The plan under the Winograd implementations, and how it cuts the tiles of a batch.
 #pragma once
 #include <memory>
 
@@ -11,11 +11,11 @@ bool winogradUsesBf16(const Kernels& k, const ConvShape& shape, const ConvOption
 
 constexpr int kMaxWinogradProductTiles = 72;  // that the width of panels is chosen for
 
-// Into how many chunks the tiles of an image are cut at least: each chunk's transforms fit the second level
+// Into how many chunks the tiles of a batch are cut at least: each chunk's transforms fit the second level
 // cache and still fill the tiles of products.
 int winogradChunkCount(const Kernels& k, const ConvShape& shape, int unit);
 
-// How the tiles of an image are cut into chunks.
+// How the tiles of a batch are cut into chunks, which images share.
 struct WinogradChunks {
     int tilesW, tiles;  // of an image
     int chunkTiles, chunks;

@@ -4,6 +4,7 @@
 
 #include "backend/algorithm_choice.h"
 #include "backends/cpu/kernels/conv.h"
+#include "backends/cpu/kernels/conv_packing.h"
 #include "backends/cpu/ops/conv_shape.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/int8.h"
@@ -32,10 +33,12 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
         packedBytes_ = plan_->packedWeightBytes();
         int64_t bytes = plan_->scratchBytes(options.threads);
         packAtRun_ = false;
-        if (command_.operands() > 1)
+        if (command_.operands() > 1) {
             bytes = prepareTensorWeights(bytes);
-        else
+            fedBias_ = paddedBias(nullptr, toInt(w.oc));
+        } else {
             stored_.prepare(backend_, command_, *plan_, w);
+        }
         requestScratch(bytes);
     }
 
@@ -64,7 +67,10 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
             memory += roundUp(packedBytes_, 64);
         }
         PostOps post = post_;
-        post.bias = command_.operands() > 2 ? command_.inputs[2]->as<const float>() : stored_.bias();
+        post.bias = command_.operands() > 1 ? fedBias_.data() : stored_.bias();
+        if (command_.operands() > 2)
+            std::copy_n(command_.inputs[2]->as<const float>(), command_.outputs[0]->shape.at(1),
+                        fedBias_.data());
         if (command_.epilogue.residual) post.residual = command_.inputs.back()->as<const float>();
         plan_->run(command_.inputs[0]->as<const float>(), packed, command_.outputs[0]->as<float>(), post,
                    memory, pool);
@@ -96,6 +102,7 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
     std::unique_ptr<ConvPlan> plan_;
     PostOps post_;
     PackedConvWeights stored_;
+    std::vector<float> fedBias_;  // where weights are inputs: paddedBias() of the third one or of none
     AlignedBuffer own_;
     int64_t packedBytes_ = 0;
     bool packAtRun_ = false;

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "backends/cpu/kernels/conv.h"
+#include "backends/cpu/kernels/conv_packing.h"
 #include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/volume_plan.h"
@@ -118,7 +119,7 @@ class Convolution3dExecution final : public CommandExecution {
             post_.hi = std::numeric_limits<float>::max();
         }
         const FloatView bias = p.bias(w_.oc, command().name.c_str());
-        bias_.assign(bias.span().begin(), bias.span().end());
+        bias_ = paddedBias(bias.span().data(), static_cast<int>(w_.oc));
         post_.bias = bias_.data();
     }
 

@@ -1,6 +1,7 @@
 // Packs the weights that a model stores for the plan of a convolution, once for all sessions.
 #include "backends/cpu/ops/packed_conv_weights.h"
 
+#include "backends/cpu/kernels/conv_packing.h"
 #include "model/model.h"
 
 namespace mnnc::cpu {
@@ -52,7 +53,7 @@ void PackedConvWeights::prepare(const CpuBackend& backend, const Command& comman
     packed_ = backend.weights(command.params, variant, plan.packedWeightBytes(), fill, params.modelBytes());
     if (!bias_.empty()) return;
     const FloatView bias = params.bias(w.oc, name);
-    bias_.assign(bias.span().begin(), bias.span().end());
+    bias_ = paddedBias(bias.span().data(), static_cast<int>(w.oc));
 }
 
 }  // namespace mnnc::cpu

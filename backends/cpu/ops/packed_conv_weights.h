@@ -21,7 +21,7 @@ class PackedConvWeights {
 
   private:
     PackedWeights packed_;
-    std::vector<float> bias_;  // a copy: it would keep pages of the model in memory
+    std::vector<float> bias_;  // paddedBias()
 };
 
 }  // namespace mnnc::cpu
