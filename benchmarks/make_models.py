@@ -102,7 +102,8 @@ class Maker:
             quantised = os.path.join(folder, "model.onnx")
             self.attempt(name + " for ONNX Runtime", converters.int8_onnx, onnx, quantised, array)
             float_mnn = os.path.join(origin, "model.mnn")
-            self.attempt(name + " for MNN", converters.int8_mnn, float_mnn, mnn, array)
+            batches = converters.calibration_batches(array)
+            self.attempt(name + " for MNN", converters.int8_mnn, float_mnn, mnn, batches)
         print(f"made     {name}", flush=True)
 
     def tiny_net(self, name):

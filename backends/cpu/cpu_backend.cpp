@@ -69,6 +69,7 @@ std::span<const FusionPattern* const> CpuBackend::patterns() const noexcept {
 }
 
 bool CpuBackend::canQuantize(const Command& command) const {
+    if (command.type == OpType::Fused) return fusionPattern(command) == &kElementwiseChain;
     const CpuOp* op = findCpuOp(command.type);
     return op && op->canQuantize && op->canQuantize(command);
 }

@@ -20,6 +20,7 @@ CpuFeatures detectCpuFeatures() {
     f.avx512 = f.avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
                __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
     f.avx512Vnni = f.avx512 && __builtin_cpu_supports("avx512vnni");
+    f.avx512Vbmi = f.avx512 && __builtin_cpu_supports("avx512vbmi");
     f.avx512Bf16 = f.avx512 && __builtin_cpu_supports("avx512bf16");
     // The helper of older compilers does not know this one.
     unsigned a = 0, b = 0, c = 0, d = 0;
@@ -42,6 +43,7 @@ std::string describeCpuFeatures(const CpuFeatures& f) {
     add(f.avx2, "avx2");
     add(f.avx512, "avx512");
     add(f.avx512Vnni, "avx512_vnni");
+    add(f.avx512Vbmi, "avx512_vbmi");
     add(f.avx512Bf16, "avx512_bf16");
     add(f.avxVnni, "avx_vnni");
     add(f.neon, "neon");

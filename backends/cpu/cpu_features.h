@@ -11,6 +11,7 @@ struct CpuFeatures {
     bool avx2 = false;  // AVX2, FMA, F16C, BMI1, BMI2
     bool avx512 = false;  // F, VL, DQ, BW and everything AVX2 stands for
     bool avx512Vnni = false;
+    bool avx512Vbmi = false;
     bool avx512Bf16 = false;
     bool avxVnni = false;  // on 256 bits, with the encoding of AVX
     bool neon = false;

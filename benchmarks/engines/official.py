@@ -31,7 +31,7 @@ class Session:
         for name, array in net.inputs.items():
             tensor = self.net.getSessionInput(self.session, name)
             self.net.resizeTensor(tensor, tuple(array.shape))
-            self.inputs.append((tensor, self.host(array)))
+            self.inputs.append((tensor, array))
         self.net.resizeSession(self.session)
         self.outputs = []
         for name, array in net.outputs.items():
@@ -41,8 +41,8 @@ class Session:
             self.outputs.append((tensor, self.host(np.zeros_like(array))))
 
     def set_inputs(self):
-        for tensor, host in self.inputs:  # the run overwrites them
-            tensor.copyFrom(host)
+        for tensor, array in self.inputs:  # the run overwrites them, and a host tensor copies its array
+            tensor.copyFrom(self.host(array))
 
     def run(self):
         self.net.runSession(self.session)

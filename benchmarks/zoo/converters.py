@@ -91,24 +91,23 @@ def int8_onnx(onnx, quantised, array):
         )  # fmt: skip
 
 
-def int8_mnn(mnn, quantised, array):
-    """MNN's own static quantisation. Its tool reads inputs as text files, in a folder."""
+def int8_mnn(mnn, quantised, batches, name="input", outputs=("output",)):
+    """MNN's own static quantisation of a net with one input. Its tool reads inputs as text files, in a folder."""
     forget(quantised)
-    batches = calibration_batches(array)
+    shape = list(batches[0].shape)
     with tempfile.TemporaryDirectory() as scratch:
         data = os.path.join(scratch, "data")
         os.mkdir(data)
         for index, batch in enumerate(batches):
             folder = os.path.join(data, str(index))
             os.mkdir(folder)
-            batch.reshape(-1).tofile(os.path.join(folder, "input.txt"), sep="\n")
+            batch.reshape(-1).tofile(os.path.join(folder, name + ".txt"), sep="\n")
             with open(os.path.join(folder, "input.json"), "w") as file:
-                inputs = [{"name": "input", "shape": list(array.shape)}]
-                json.dump({"inputs": inputs, "outputs": ["output"]}, file)
+                json.dump({"inputs": [{"name": name, "shape": shape}], "outputs": list(outputs)}, file)
         config = {
             "path": data, "used_sample_num": len(batches), "input_type": "sequence", "batch_size": 1,
-            "feature_quantize_method": "KL", "weight_quantize_method": "MAX_ABS", "width": array.shape[3],
-            "height": array.shape[2], "format": "RGB", "mean": [0, 0, 0], "normal": [1, 1, 1],
+            "feature_quantize_method": "KL", "weight_quantize_method": "MAX_ABS", "width": shape[3],
+            "height": shape[2], "format": "RGB", "mean": [0, 0, 0], "normal": [1, 1, 1],
             "model": os.path.abspath(mnn),
         }  # fmt: skip
         path = os.path.join(scratch, "config.json")

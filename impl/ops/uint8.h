@@ -1,5 +1,6 @@
 // Parameters of the operators over TFLite's unsigned codes, real = (code - zero) * scale, ready for use.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -13,6 +14,9 @@ namespace mnnc {
 struct CodeRange {
     int32_t low = 0, high = 255;
 };
+inline uint8_t clampCode(const CodeRange& range, int64_t value) {
+    return static_cast<uint8_t>(std::clamp<int64_t>(value, range.low, range.high));
+}
 
 struct CodeConvParams : ParamsOf<CodeConvParams> {
     ConvParams window;

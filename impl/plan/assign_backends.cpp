@@ -4,6 +4,7 @@
 #include "backend/algorithm_choice.h"
 #include "backend/fusion.h"
 #include "base/error.h"
+#include "plan/operand_text.h"
 #include "plan/passes.h"
 #include "plan/raster_views.h"
 #include "plan/storage_conversions.h"
@@ -33,8 +34,11 @@ class Assignment {
         if (context_.device && !isHostShape(command) && assignTo(*context_.device, id, deviceReason, ""))
             return;
         if (assignTo(context_.cpu, id, reason, deviceReason)) return;
-        fail(Status::NoExecution, "operator %s of node '%s' has no execution: %s", typeName(command),
-             command.name.c_str(), (deviceReason.empty() ? reason : deviceReason + "; " + reason).c_str());
+        fail(Status::NoExecution,
+             "operator %s of node '%s' with inputs (%s) and outputs (%s) has no execution: %s",
+             typeName(command), command.name.c_str(), joined(command.inputs, operandText).c_str(),
+             joined(command.outputs, operandText).c_str(),
+             (deviceReason.empty() ? reason : deviceReason + "; " + reason).c_str());
     }
 
   private:

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "ops/activation.h"
-#include "plan/fused_inputs.h"
+#include "plan/fused_command.h"
 
 namespace mnnc {
 
@@ -32,7 +32,8 @@ class ChainFinder {
             if (isElementwise(id)) extendChains(id);
         std::vector<FusionMatch> matches;
         for (std::vector<Id>& chain : chains_)
-            if (chain.size() > 1) matches.push_back({std::move(chain), nullptr});
+            if (chain.size() >= std::max<size_t>(limits_.least, 1))
+                matches.push_back({std::move(chain), nullptr});
         return matches;
     }
 

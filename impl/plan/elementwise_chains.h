@@ -12,6 +12,7 @@ namespace mnnc {
 // What a backend computes in one chain.
 struct ChainLimits {
     size_t steps = 24, inputs = 16, outputs = SIZE_MAX;
+    size_t least = 2;                                  // commands; those of one alone may have any inputs
     bool literals = false;                             // known numbers are not counted as inputs
     std::function<bool(const Command&)> accepts = {};  // empty: every element-wise command
 };

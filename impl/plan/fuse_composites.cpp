@@ -2,8 +2,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "backend/fusion.h"
-#include "plan/fused_inputs.h"
+#include "plan/fused_command.h"
 #include "plan/passes.h"
 
 namespace mnnc {
@@ -16,7 +15,9 @@ bool contains(const std::vector<Id>& members, Id id) {
     return std::find(members.begin(), members.end(), id) != members.end();
 }
 
-void fuse(CommandGraph& graph, const FusionPattern& pattern, const FusionMatch& match) {
+}  // namespace
+
+Command fusedCommand(const CommandGraph& graph, const FusionPattern& pattern, const FusionMatch& match) {
     const Id last = match.members.back();
     auto params = std::make_shared<FusedParams>();
     params->pattern = &pattern;
@@ -44,12 +45,15 @@ void fuse(CommandGraph& graph, const FusionPattern& pattern, const FusionMatch& 
         values.emplace(result, fused.inputs.size() + params->steps.size() - 1);
     }
     fused.params = std::move(params);
-    for (const Id member : match.members)
+    return fused;
+}
+
+void replaceMembers(CommandGraph& graph, const std::vector<Id>& members, Command fused) {
+    const Id last = members.back();
+    for (const Id member : members)
         if (member != last) graph.erase(member, last);
     graph.replace(last, std::move(fused));
 }
-
-}  // namespace
 
 std::vector<Tensor*> fusedInputs(const CommandGraph& graph, const std::vector<Id>& members) {
     std::vector<Tensor*> inputs;
@@ -65,7 +69,8 @@ std::vector<Tensor*> fusedInputs(const CommandGraph& graph, const std::vector<Id
 
 void fuseComposites(CommandGraph& graph, const PlanContext& context) {
     for (const FusionPattern* pattern : context.backend.patterns())
-        for (const FusionMatch& match : pattern->match(graph, context.backend)) fuse(graph, *pattern, match);
+        for (const FusionMatch& match : pattern->match(graph, context.backend))
+            replaceMembers(graph, match.members, fusedCommand(graph, *pattern, match));
 }
 
 }  // namespace mnnc

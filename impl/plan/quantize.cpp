@@ -1,9 +1,17 @@
 // The pass quantize.
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
+#include <unordered_set>
 
+#include "ops/activation.h"
+#include "ops/pooling.h"
 #include "ops/quantized.h"
+#include "plan/code_groups.h"
+#include "plan/elementwise_chains.h"
+#include "plan/fused_command.h"
 #include "plan/passes.h"
+#include "plan/quant_states.h"
 
 namespace mnnc {
 
@@ -11,114 +19,51 @@ namespace {
 
 using Id = CommandGraph::Id;
 
-constexpr int kRounds = 3;  // of propagation, as the reference does it
-
 class Quantization {
   public:
     Quantization(CommandGraph& graph, const PlanContext& context)
         : graph_(graph), context_(context), ids_(graph.ids()) {
         std::erase_if(ids_, [&](Id id) { return graph.isControl(id); });
-        for (const Id id : ids_) {
-            for (const Tensor* input : graph.command(id).inputs) note(input);
-            for (const Tensor* output : graph.command(id).outputs) note(output);
-        }
+        states_.note(graph, ids_);
     }
 
     void run() {
-        if (!any_) return;
-        propagate();
-        for (auto& [tensor, state] : states_) state.origin = state.quant;
+        if (!states_.any()) return;
+        states_.propagate(graph_, ids_);
         for (const Id id : ids_) {
             takeCodes(graph_.command(id));
-            if (graph_.command(id).type == OpType::Raster) followOrigins(graph_.command(id));
-            if (takesInt8(graph_.command(id)))
+            if (graph_.command(id).type == OpType::Raster) states_.followOrigins(graph_.command(id));
+            if (takesInt8(graph_.command(id))) computesCodes_.insert(id);
+        }
+        leaveLoneActivations();
+        findGroups();
+        for (const Id id : ids_) {
+            const auto group = groupOf_.find(id);
+            if (computesCodes_.count(id) > 0)
                 enterInt8(id);
-            else
+            else if (group == groupOf_.end())
                 enterFloat(id);
+            else if (group->second->members.back() == id)
+                enterCodes(*group->second);
         }
         for (const Id id : ids_) dropUnreadValues(id);
     }
 
   private:
-    struct State {
-        TensorQuant quant;
-        // What the values were before Rasters moved them about: one scale, or several (unknown).
-        TensorQuant origin;
-        bool hasOneProducer = true;  // or none
-        bool inFloat = true;         // its own memory holds its values
-        Tensor* int8 = nullptr;      // and this one the same as int8
-    };
-
-    void note(const Tensor* tensor) {
-        const auto [found, fresh] = states_.try_emplace(tensor);
-        if (!fresh) return;
-        found->second.hasOneProducer = graph_.producerCount(tensor) <= 1;
-        if (tensor->type != DataType::Float32) return;
-        found->second.quant = tensor->quant;
-        any_ |= tensor->quant.known();
-    }
-
-    // Values pass these unchanged, or nearly: a scale known on one side does for the other.
-    static bool carriesScale(const Command& command) {
-        if (command.outputs.size() != 1 || command.inputs.empty()) return false;
-        for (const Tensor* input : command.inputs)
-            if (input != command.inputs[0]) return false;
-        switch (command.type) {
-            case OpType::Raster:
-            case OpType::ReLU:
-            case OpType::ReLU6:
-            case OpType::Pooling:
-            case OpType::Pooling3D:
-                return true;
-            case OpType::Interp:
-                return command.inputs.size() == 1;
-            default:
-                return false;
-        }
-    }
-
-    void propagate() {
-        const auto pass = [&](const Tensor* from, const Tensor* to) {
-            const State& source = states_[from];
-            State& target = states_[to];
-            if (!source.quant.known() || target.quant.known() || to->type != DataType::Float32) return false;
-            target.quant = source.quant;
-            return true;
-        };
-        for (int round = 0; round < kRounds; ++round) {
-            bool changed = false;
-            for (const Id id : ids_) {
-                const Command& command = graph_.command(id);
-                if (carriesScale(command)) changed |= pass(command.inputs[0], command.outputs[0]);
-            }
-            for (size_t i = ids_.size(); i-- > 0;) {
-                const Command& command = graph_.command(ids_[i]);
-                if (carriesScale(command)) changed |= pass(command.outputs[0], command.inputs[0]);
-            }
-            if (!changed) break;
-        }
-    }
-
-    void followOrigins(const Command& command) {
-        if (command.inputs.empty()) return;
-        TensorQuant origin = states_[command.inputs[0]].origin;
-        for (const Tensor* input : command.inputs)
-            if (!states_[input].origin.sameStep(origin)) origin = {};
-        states_[command.outputs[0]].origin = origin;
-    }
-
-    bool isKnown(const Tensor* tensor) {
-        const State& state = states_[tensor];
-        return state.quant.known() && state.hasOneProducer;
-    }
-
     bool takesInt8(const Command& command) {
-        if (command.outputs.size() != 1 || command.inputs.empty() || !isKnown(command.outputs[0]))
+        if (command.outputs.size() != 1 || command.inputs.empty() || !states_.isKnown(command.outputs[0]))
             return false;
         for (const Tensor* input : command.inputs)
-            if (!isKnown(input)) return false;
+            if (!states_.isKnown(input)) return false;
         const TensorQuant& out = states_[command.outputs[0]].quant;
         switch (command.type) {
+            case OpType::Convolution:
+            case OpType::ConvolutionDepthwise:
+                break;
+            case OpType::BinaryOp:
+                for (const Tensor* input : command.inputs)
+                    if (!(input->shape == command.outputs[0]->shape)) return false;
+                break;
             case OpType::Raster:  // several in a row are one to the reference
                 if (!states_[command.outputs[0]].origin.sameStep(out)) return false;
                 break;
@@ -130,13 +75,64 @@ class Quantization {
                     if (!states_[input].quant.sameStep(out)) return false;
                 break;
             default:
-                break;
+                return false;
         }
         return context_.backend.canQuantize(command);
     }
 
+    // An activation between operators of floats needs no codes.
+    void leaveLoneActivations() {
+        const auto computesCodes = [&](Id id) { return computesCodes_.count(id) > 0; };
+        for (const Id id : ids_) {
+            const Command& command = graph_.command(id);
+            if (!computesCodes(id) || (command.type != OpType::ReLU && command.type != OpType::ReLU6))
+                continue;
+            const std::vector<Id>& readers = graph_.consumers(command.outputs[0]);
+            if (!computesCodes(graph_.producer(command.inputs[0])) && !states_[command.inputs[0]].int8 &&
+                std::none_of(readers.begin(), readers.end(), computesCodes))
+                computesCodes_.erase(id);
+        }
+    }
+
+    // The commands that compute over codes although the reference's do not, or do with other roundings.
+    void findGroups() {
+        CodeQuery query;
+        query.quantOf = [&](const Tensor* tensor) {
+            return states_.isKnown(tensor) ? &states_[tensor].quant : nullptr;
+        };
+        query.computesCodes = [&](Id id) { return computesCodes_.count(id) > 0; };
+        query.isMadeOfCodes = [&](const Tensor* tensor) { return states_[tensor].int8 != nullptr; };
+        groups_ = findCodeGroups(graph_, context_.backend, query);
+        for (CodeGroup& group : groups_) {
+            for (const Id id : group.members) {
+                groupOf_[id] = &group;
+                computesCodes_.erase(id);
+            }
+            roundsAverages_ |= !isLikeReference(group);
+        }
+        for (size_t i = ids_.size(); i-- > 0;)
+            if (groupOf_.count(ids_[i]) > 0) passScaleBack(ids_[i]);
+    }
+
+    // A unary operator is a table there, too, and a copy between two scales goes through floats with the same results.
+    bool isLikeReference(const CodeGroup& group) const {
+        const OpType type = graph_.command(group.members[0]).type;
+        return group.members.size() == 1 && (type == OpType::UnaryOp || type == OpType::Raster);
+    }
+
+    // What is made for a command that only moves codes is rounded once, to that one's scale.
+    void passScaleBack(Id id) {
+        const Command& command = graph_.command(id);
+        if (!movesCodes(command)) return;
+        for (const Tensor* input : command.inputs) {
+            const Id producer = graph_.producer(input);
+            if (groupOf_.count(producer) > 0 && graph_.consumers(input).size() == 1)
+                states_[input].quant = states_[command.outputs[0]].quant;
+        }
+    }
+
     Tensor* int8Of(Tensor* tensor) {
-        State& state = states_[tensor];
+        QuantState& state = states_[tensor];
         if (!state.int8) {
             state.int8 = context_.temporary(*tensor);
             state.int8->type = DataType::Int8;
@@ -149,7 +145,7 @@ class Quantization {
     void takeCodes(const Command& command) {
         if (command.type != OpType::Int8ToFloat || command.outputs.size() != 1) return;
         Tensor *codes = command.inputs[0], *values = command.outputs[0];
-        if (codes->type == DataType::Int8 && codes->quant.known() && isKnown(values) &&
+        if (codes->type == DataType::Int8 && codes->quant.known() && states_.isKnown(values) &&
             codes->quant.sameStep(states_[values].quant) && means(command, codes->quant))
             states_[values].int8 = codes;
     }
@@ -182,14 +178,66 @@ class Quantization {
         graph_.insertBefore(id, conversion(type, from, to), static_cast<double>(to->elements()));
     }
 
+    // The codes of a tensor, converted before the command where they are missing.
+    Tensor* codesBefore(Id id, Tensor* input) {
+        const bool missing = !states_[input].int8;
+        Tensor* int8 = int8Of(input);
+        if (missing) convertBefore(id, OpType::FloatToInt8, input, int8);
+        return int8;
+    }
+
+    // The same by another scale.
+    Tensor* codesBefore(Id id, Tensor* input, const TensorQuant& quant) {
+        Tensor* codes = codesBefore(id, input);
+        if (codes->quant.sameStep(quant)) return codes;
+        Tensor* rescaled = context_.temporary(*codes);
+        rescaled->quant = quant;
+        auto everything = std::make_shared<ClipParams>();
+        everything->lo = -std::numeric_limits<float>::infinity();
+        everything->hi = std::numeric_limits<float>::infinity();
+        Command command;
+        command.type = OpType::ReLU6;
+        command.name = input->name + "_rescaled";
+        command.params = std::move(everything);
+        command.inputs = {codes};
+        command.outputs = {rescaled};
+        graph_.insertBefore(id, std::move(command), static_cast<double>(codes->elements()));
+        return rescaled;
+    }
+
+    void enterCodes(const CodeGroup& group) {
+        const Id id = group.members.back();
+        Command command = group.isChain() ? group.fused : graph_.command(id);
+        Tensor* output = command.outputs[0];
+        Tensor* result = int8Of(output);
+        Tensor* other = group.isChain() ? nullptr : floatOperand(command);
+        for (Tensor*& input : command.inputs) {
+            if (input == other)
+                valuesBefore(id, input);
+            else if (movesCodes(command))
+                input = codesBefore(id, input, result->quant);
+            else if (!group.isChain() || !isKnownNumber(*input))
+                input = codesBefore(id, input);
+        }
+        command.outputs[0] = result;
+        states_[output].inFloat = false;
+        replaceMembers(graph_, group.members, std::move(command));
+    }
+
+    // The reference rounds averages down. Where all operators are computed as there, the bits are its own; elsewhere the
+    // nearest code makes a smaller error.
+    void roundAverage(Command& command) const {
+        const auto* pool = command.paramsIf<PoolParams>();
+        if (!roundsAverages_ || !pool || !pool->average) return;
+        auto nearest = std::make_shared<PoolParams>(*pool);
+        nearest->nearestCodes = true;
+        command.params = std::move(nearest);
+    }
+
     void enterInt8(Id id) {
         Command command = graph_.command(id);
-        for (Tensor*& input : command.inputs) {
-            const bool missing = !states_[input].int8;
-            Tensor* int8 = int8Of(input);
-            if (missing) convertBefore(id, OpType::FloatToInt8, input, int8);
-            input = int8;
-        }
+        for (Tensor*& input : command.inputs) input = codesBefore(id, input);
+        roundAverage(command);
         Tensor* output = command.outputs[0];
         Tensor* int8 = int8Of(output);
         command.outputs[0] = int8;
@@ -204,20 +252,26 @@ class Quantization {
         }
     }
 
+    void valuesBefore(Id id, Tensor* input) {
+        QuantState& state = states_[input];
+        if (state.inFloat) return;
+        convertBefore(id, OpType::Int8ToFloat, state.int8, input);
+        state.inFloat = true;
+    }
+
     void enterFloat(Id id) {
-        for (Tensor* input : graph_.command(id).inputs) {
-            State& state = states_[input];
-            if (state.inFloat) continue;
-            convertBefore(id, OpType::Int8ToFloat, state.int8, input);
-            state.inFloat = true;
-        }
+        const std::vector<Tensor*> inputs = graph_.command(id).inputs;
+        for (Tensor* input : inputs) valuesBefore(id, input);
     }
 
     CommandGraph& graph_;
     const PlanContext& context_;
     std::vector<Id> ids_;
-    std::unordered_map<const Tensor*, State> states_;
-    bool any_ = false;
+    QuantStates states_;
+    std::unordered_set<Id> computesCodes_;  // like the reference
+    std::vector<CodeGroup> groups_;
+    std::unordered_map<Id, const CodeGroup*> groupOf_;
+    bool roundsAverages_ = false;
 };
 
 }  // namespace

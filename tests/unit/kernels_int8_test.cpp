@@ -12,35 +12,10 @@
 #include "backends/cpu/kernels/int8_conv.h"
 #include "backends/cpu/kernels/int8_kernels.h"
 #include "base/aligned.h"
+#include "int8_variants.h"
 
 namespace mnnc::test {
 namespace {
-
-using Bytes = std::vector<int8_t>;
-
-struct Variant {
-    std::string name;
-    Kernels kernels;
-};
-
-std::vector<Variant> variants() {
-    std::vector<Variant> list;
-    for (const std::string& isa : availableIsas()) {
-        const Kernels& kernels = selectKernels(isa);
-        list.push_back({isa, kernels});
-        Kernels plain = kernels;
-        plain.int8 = &int8Kernels(kernels.id, false);
-        if (plain.int8 != kernels.int8) list.push_back({isa + " without vnni", plain});
-    }
-    return list;
-}
-
-Bytes randomBytes(size_t n, unsigned seed) {
-    std::mt19937 random(seed);
-    Bytes bytes(n);
-    for (int8_t& value : bytes) value = static_cast<int8_t>(random());
-    return bytes;
-}
 
 // [n][c][plane] to packed; pad lanes get noise, which no result may show.
 Bytes packed(const Bytes& plain, int batch, int channels, int plane, int lanes) {

@@ -1,11 +1,14 @@
 // The pattern ElementwiseChain: element-wise operators that feed one another are computed block by block through the
 // kernels of the single operators, so that intermediate results stay in the first level cache.
+#include <algorithm>
 #include <climits>
 #include <optional>
 
 #include "backends/cpu/fusions/patterns.h"
 #include "backends/cpu/ops/activation_kernel.h"
+#include "backends/cpu/ops/int8.h"
 #include "backends/cpu/ops/split.h"
+#include "base/aligned.h"
 #include "base/error.h"
 #include "ops/binary.h"
 #include "ops/unary.h"
@@ -18,10 +21,10 @@ constexpr int64_t kBlock = 1024;  // elements
 
 class Chain final : public Execution {
   public:
-    Chain(const CpuBackend& backend, const Command& command)
+    Chain(const CpuBackend& backend, const Command& command, Isa isa)
         : backend_(backend),
-          unary_(unaryKernels(backend.kernels().id)),
-          binary_(binaryKernels(backend.kernels().id)),
+          unary_(unaryKernels(isa)),
+          binary_(binaryKernels(isa)),
           command_(command),
           params_(command_.paramsAs<FusedParams>()) {}
 
@@ -168,6 +171,38 @@ class Chain final : public Execution {
     int blocks_ = 0;                // in scratch, per thread
 };
 
+// Over codes the chain is a function of one input, and runs once, over the 256 values of a code. The kernels are those
+// that every CPU has, so that every instruction set gives the same table.
+std::unique_ptr<Execution> createOverCodes(CpuBackend& backend, const Command& command, std::string& reason) {
+    const auto isCodes = [](const Tensor* tensor) { return tensor->type == DataType::Int8; };
+    const auto codes = std::find_if(command.inputs.begin(), command.inputs.end(), isCodes);
+    const bool numbers = std::all_of(command.inputs.begin(), command.inputs.end(), [&](const Tensor* tensor) {
+        return tensor == *codes || (!isCodes(tensor) && isKnownNumber(*tensor));
+    });
+    if (codes == command.inputs.end() || command.outputs.size() != 1 || !isCodes(command.outputs[0]) ||
+        !numbers) {
+        reason = format("op '%s': codes and other operands than known numbers", command.name.c_str());
+        return nullptr;
+    }
+    const auto input = static_cast<size_t>(codes - command.inputs.begin());
+    float values[kCodes], results[kCodes];
+    valuesOfCodes(quantOf(**codes), values);
+    Tensor x, y;
+    x.shape = y.shape = Shape{kCodes};
+    x.data = values;
+    y.data = results;
+    Command floats = command;
+    floats.inputs[input] = &x;
+    floats.outputs[0] = &y;
+    Chain chain(backend, floats, Isa::Portable);
+    if (!chain.prepare(reason)) return nullptr;
+    chain.onResize();
+    AlignedBuffer blocks(chain.scratchBytes());
+    chain.bindScratch(blocks.data());
+    chain.onExecute();
+    return createInt8Table(backend, command, input, results);
+}
+
 std::vector<FusionMatch> match(const CommandGraph& graph, const Backend&) {
     return findElementwiseChains(graph);
 }
@@ -182,13 +217,15 @@ StorageChoice storage(const Backend& backend, const Command& command) {
         packed |= whole && command.inputs[i]->channelBlock > 1;
         if (!whole && i < 32) choice.rowMajorInputs |= 1u << i;
     }
-    if (packed && canPack(output))
+    if (packed && canPackOnHost(output))
         choice.inputBlock = choice.outputBlock = cpuBackend(backend).channelBlock();
     return choice;
 }
 
 std::unique_ptr<Execution> create(Backend& backend, const Command& command, std::string& reason) {
-    auto chain = std::make_unique<Chain>(cpuBackend(backend), command);
+    if (command.outputs[0]->type == DataType::Int8)
+        return createOverCodes(cpuBackend(backend), command, reason);
+    auto chain = std::make_unique<Chain>(cpuBackend(backend), command, cpuBackend(backend).kernels().id);
     if (!chain->prepare(reason)) return nullptr;
     return chain;
 }

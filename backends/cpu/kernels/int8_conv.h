@@ -26,6 +26,13 @@ class Int8ConvPlan : public ConvPlanBase, public QuantizedWeightPacker {
                      void* scratch, ThreadPool& pool) const = 0;
 };
 
+// One that can leave the sums of (x + 128) * w as they are, modulo 2^32; `padding` is the value outside the map.
+class Int8SumPlan : public Int8ConvPlan {
+  public:
+    virtual void runSums(const int8_t* src, const void* packed, int32_t* sums, int padding, void* scratch,
+                         ThreadPool& pool) const = 0;
+};
+
 struct Int8ConvOptions {
     int groups = 1;
     bool srcNchw = false;  // src is row-major; only with at most four channels
@@ -33,8 +40,8 @@ struct Int8ConvOptions {
 };
 
 // Dense and grouped.
-std::unique_ptr<Int8ConvPlan> makeInt8ConvPlan(const Kernels& k, const ConvShape& shape,
-                                               const Int8ConvOptions& options);
+std::unique_ptr<Int8SumPlan> makeInt8ConvPlan(const Kernels& k, const ConvShape& shape,
+                                              const Int8ConvOptions& options);
 // Every channel is a group of its own.
 std::unique_ptr<Int8ConvPlan> makeInt8DepthwisePlan(const Kernels& k, const ConvShape& shape);
 // Whether there is one for this window.

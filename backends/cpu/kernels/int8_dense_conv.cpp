@@ -31,7 +31,7 @@ Int8Layout layoutOf(const ConvShape& s, const Int8ConvOptions& options) {
     return byPixel ? Int8Layout::Pixels : Int8Layout::Rows;
 }
 
-class DensePlan final : public Int8ConvPlan {
+class DensePlan final : public Int8SumPlan {
   public:
     DensePlan(const Kernels& k, const ConvShape& shape, const Int8ConvOptions& options)
         : costs_(*k.costs),
@@ -72,29 +72,47 @@ class DensePlan final : public Int8ConvPlan {
 
     void run(const int8_t* src, const void* packed, int8_t* dst, float* floats, const Int8Post& post,
              void* scratch, ThreadPool& pool) const override {
+        runAll(src, packed, {dst, floats, nullptr}, post, scratch, pool);
+    }
+
+    void runSums(const int8_t* src, const void* packed, int32_t* sums, int padding, void* scratch,
+                 ThreadPool& pool) const override {
+        Int8Post post;
+        post.padding = padding;
+        runAll(src, packed, {nullptr, nullptr, sums}, post, scratch, pool);
+    }
+
+  private:
+    struct Results {  // one of them
+        int8_t* codes;
+        float* floats;
+        int32_t* sums;
+    };
+
+    void runAll(const int8_t* src, const void* packed, const Results& to, const Int8Post& post, void* scratch,
+                ThreadPool& pool) const {
         auto* source = static_cast<char*>(scratch);
-        auto* sums = reinterpret_cast<float*>(source + source_.bytes());
+        auto* pixelSums = reinterpret_cast<float*>(source + source_.bytes());
         const int64_t dstImage = int64_t{ocb_} * k_.lanes * s_.oh * s_.ow;
         for (int n = 0; n < source_.images(); ++n) {
-            Image image{src + n * source_.imageElements(),
-                        source,
-                        static_cast<const char*>(packed),
-                        sums,
-                        dst ? dst + n * dstImage : nullptr,
-                        floats ? floats + n * dstImage : nullptr,
-                        &post};
+            Image image{
+                src + n * source_.imageElements(),
+                source,
+                static_cast<const char*>(packed),
+                pixelSums,
+                {to.codes ? to.codes + n * dstImage : nullptr, to.floats ? to.floats + n * dstImage : nullptr,
+                 to.sums ? to.sums + n * dstImage : nullptr},
+                &post};
             runImage(image, pool);
         }
     }
 
-  private:
     struct Image {
         const int8_t* src;
         char* source;  // src as products want it
         const char* packed;
-        float* sums;
-        int8_t* dst;
-        float* floats;
+        float* pixelSums;
+        Results to;
         const Int8Post* post;
     };
 
@@ -182,7 +200,7 @@ class DensePlan final : public Int8ConvPlan {
         // A chunk that one task has to itself is prepared by it, while it is in the cache anyway.
         const bool prepared = !source_.byPixel() || groups > 1 || image.post->min;
         if (prepared) source_.fill(image.src, image.source, image.post->padding, pool);
-        if (image.post->min) source_.sumWindows(image.source, image.post->ratio, image.sums, pool);
+        if (image.post->min) source_.sumWindows(image.source, image.post->ratio, image.pixelSums, pool);
         parallelFor(pool, chunks * groups, [&](int task) {
             const int chunk = task / groups, group = task % groups;
             const int u0 = chunkBegin(units, chunk, chunks), u1 = chunkBegin(units, chunk + 1, chunks);
@@ -207,8 +225,8 @@ class DensePlan final : public Int8ConvPlan {
         t.w = image.packed + offsets_[static_cast<size_t>(index)];
         t.dstPixelStride = dstPixel_;
         t.dstBlockStride = dstBlock_;
-        t.scale = post.scale + p.block * P;
-        t.offset = post.offset + p.block * P;
+        t.scale = post.scale ? post.scale + p.block * P : nullptr;
+        t.offset = post.offset ? post.offset + p.block * P : nullptr;
         t.min = post.min ? post.min + p.block * P : nullptr;
         t.ratio = post.ratio;
         t.lo = post.lo;
@@ -219,9 +237,10 @@ class DensePlan final : public Int8ConvPlan {
             t.a = a;
             t.m = m;
             const ptrdiff_t to = p.block * dstBlock_ + pixel * dstPixel_;
-            t.dst = image.dst ? image.dst + to : nullptr;
-            t.floats = image.floats ? image.floats + to : nullptr;
-            t.pixelSums = image.sums + pixel;
+            t.dst = image.to.codes ? image.to.codes + to : nullptr;
+            t.floats = image.to.floats ? image.to.floats + to : nullptr;
+            t.sums = image.to.sums ? image.to.sums + to : nullptr;
+            t.pixelSums = image.pixelSums + pixel;
             k_.panel(t);
         };
         if (source_.byPixel()) return go(from + u0 * source_.pixel(), u0, u1 - u0);
@@ -246,8 +265,8 @@ class DensePlan final : public Int8ConvPlan {
 
 }  // namespace
 
-std::unique_ptr<Int8ConvPlan> makeInt8ConvPlan(const Kernels& k, const ConvShape& shape,
-                                               const Int8ConvOptions& options) {
+std::unique_ptr<Int8SumPlan> makeInt8ConvPlan(const Kernels& k, const ConvShape& shape,
+                                              const Int8ConvOptions& options) {
     return std::make_unique<DensePlan>(k, shape, options);
 }
 

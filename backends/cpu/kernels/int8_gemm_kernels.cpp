@@ -129,7 +129,7 @@ HWY_NOINLINE void gemmTileU8S8(const Int8PanelArgs& t, int at) {
     const ptrdiff_t ps = t.dstPixelStride, bs = t.dstBlockStride;
     const float *scales = t.scale, *offsets = t.offset;
     const VF ratio = hn::Set(df, t.ratio), lo = hn::Set(df, t.lo), hi = hn::Set(df, t.hi);
-    if (HWY_UNLIKELY(t.min != nullptr || t.floats != nullptr)) {
+    if (HWY_UNLIKELY(t.min != nullptr || t.floats != nullptr || t.sums != nullptr)) {
         // Written out first: sums that a loop variable indexes would stay in memory all the time.
         HWY_ALIGN int32_t sums[R * NB * P];
         HWY_UNROLL(32)
@@ -141,6 +141,10 @@ HWY_NOINLINE void gemmTileU8S8(const Int8PanelArgs& t, int at) {
             for (int r = 0; r < R; ++r) {
                 const ptrdiff_t to = (at + r) * ps + n * bs;
                 const VI sum = hn::Load(DI(), sums + (r * NB + n) * P);
+                if (t.sums) {
+                    hn::StoreU(sum, DI(), t.sums + to);
+                    continue;
+                }
                 VF v = hn::Mul(hn::Mul(hn::ConvertTo(df, sum), hn::LoadU(df, scales + n * P)), ratio);
                 if (t.min)
                     v = hn::Add(v, hn::Mul(hn::Set(df, t.pixelSums[at + r]), hn::LoadU(df, t.min + n * P)));

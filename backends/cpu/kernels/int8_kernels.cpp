@@ -28,6 +28,7 @@ bool hasVnni(Isa isa) {
 Int8Kernels makeTable(Isa isa, Int8Product product) {
     const Int8GemmKernels& gemm = int8GemmKernels(isa, product);
     const Int8ElementKernels& elements = int8ElementKernels(isa);
+    const Int8MapKernels& maps = int8MapKernels(isa);
     const bool vnni = product == Int8Product::Vnni, x86 = isa != Isa::Portable && isa != Isa::Neon;
     Int8Kernels table;
     table.lanes = gemm.lanes;
@@ -41,6 +42,10 @@ Int8Kernels makeTable(Isa isa, Int8Product product) {
     table.dequantize = elements.dequantize;
     table.binary = elements.binary;
     table.maximum = elements.maximum;
+    // Bytes are looked up by AVX512_VBMI where there is VNNI: a table without the one leaves out the other.
+    table.lookup = vnni && maps.lookupVbmi && detectCpuFeatures().avx512Vbmi ? maps.lookupVbmi : maps.lookup;
+    table.affine = maps.affine;
+    table.resizeLinear = maps.resizeLinear;
     table.name = vnni ? "vnni" : x86 ? "madd" : "portable";
     return table;
 }

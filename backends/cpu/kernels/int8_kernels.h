@@ -28,6 +28,7 @@ struct Int8PanelArgs {
     const char* w;  // [tap][block][step][nb][P][4 bytes]
     int8_t* dst;
     float* floats;  // instead of dst: the results unrounded; its strides are dst's, in elements
+    int32_t* sums;  // instead of both: the sums themselves, which wrap
     ptrdiff_t dstPixelStride, dstBlockStride;
     const float *scale, *offset;  // nb * P
     const float* min;             // nb * P, or null
@@ -67,6 +68,24 @@ struct Int8BinaryArgs {
     float zeroA, zeroB, zero, lo, hi;
 };
 
+// clip(round((((q - zeroIn) * scaleIn) * factor[l] + term[l]) * inverse + zero), lo, hi) lane by lane.
+struct Int8AffineArgs {
+    const float *factor, *term;
+    float scaleIn, zeroIn, inverse, zero, lo, hi;
+};
+
+// One row of a linear resize: clip(round(sum of the weighted (q - zeroIn) * ratio + zero), lo, hi), two taps a row.
+struct Int8ResizeArgs {
+    const int8_t* const* rows;  // width x P each
+    const float* rowWeights;
+    int rowCount;
+    const int32_t* index;  // outputs x 2: positions in a row
+    const float* weight;   // outputs x 2
+    int outputs;
+    int8_t* dst;  // outputs x P
+    float zeroIn, ratio, zero, lo, hi;
+};
+
 struct Int8Kernels {
     int lanes;
     int unit;  // bytes of an activation in products: 1 or 2
@@ -82,6 +101,10 @@ struct Int8Kernels {
     void (*binary)(const int8_t* a, const int8_t* b, int8_t* dst, size_t count, const Int8BinaryArgs& args);
     // One row of outputs: the maxima of columns spans[x] of all rows (none is empty).
     void (*maximum)(const int8_t* const* rows, int rowCount, const PoolSpan* spans, int outputs, int8_t* dst);
+    // dst[i] = table[src[i] as an unsigned byte]; src and dst may be the same.
+    void (*lookup)(const int8_t* src, int8_t* dst, size_t count, const int8_t* table);
+    void (*affine)(const int8_t* src, int8_t* dst, size_t blocks, const Int8AffineArgs& args);
+    void (*resizeLinear)(const Int8ResizeArgs& args);
     const char* name;  // "vnni", "madd" or "portable"
 };
 
@@ -105,8 +128,15 @@ struct Int8ElementKernels {
     decltype(Int8Kernels::maximum) maximum;
     decltype(Int8Kernels::widen) widen[2];  // by Int8Product
 };
+struct Int8MapKernels {
+    decltype(Int8Kernels::lookup) lookup;
+    decltype(Int8Kernels::affine) affine;
+    decltype(Int8Kernels::resizeLinear) resizeLinear;
+    decltype(Int8Kernels::lookup) lookupVbmi;  // null where the instruction set has no such form
+};
 const Int8GemmKernels& int8GemmKernels(Isa isa, Int8Product product);
 decltype(Int8Kernels::depthwise) int8DepthwiseKernel(Isa isa, Int8Product product);
 const Int8ElementKernels& int8ElementKernels(Isa isa);
+const Int8MapKernels& int8MapKernels(Isa isa);
 
 }  // namespace mnnc

@@ -129,6 +129,8 @@ std::unique_ptr<Execution> createConvolution(CpuBackend& backend, const Command&
         reason = format("%s has no parameters", command.name.c_str());
         return nullptr;
     }
+    if (command.type == OpType::Deconvolution && command.inputs[0]->type == DataType::Int8)
+        return createInt8Deconvolution(backend, command, reason);
     if (command.inputs[0]->type != DataType::Float32) {
         reason = format("%s: a convolution of %s is not implemented", command.name.c_str(),
                         dataTypeName(command.inputs[0]->type));
@@ -148,7 +150,8 @@ CpuFamily convolutionCpu() {
         {OpType::Convolution, convolutionStorage, createConvolution, fusesConvolution, quantizesConvolution},
         {OpType::ConvolutionDepthwise, convolutionStorage, createConvolution, fusesConvolution,
          quantizesConvolution},
-        {OpType::Deconvolution, convolutionStorage, createConvolution, fusesConvolution},
+        {OpType::Deconvolution, convolutionStorage, createConvolution, fusesConvolution,
+         quantizesDeconvolution},
         {OpType::DeconvolutionDepthwise, convolutionStorage, createConvolution, fusesConvolution},
     };
     return kOps;

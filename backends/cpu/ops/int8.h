@@ -7,15 +7,32 @@ namespace mnnc::cpu {
 // Whether a float convolution can be computed as ConvInt8 or DepthwiseConvInt8.
 bool quantizesConvolution(const Command& command);
 
-// Max and average pooling, ReLU and ReLU6, sums, differences and products of equal shapes: when input 0 is
-// int8.
+// What an int8 tensor's values mean; a plain one means what it holds.
+inline TensorQuant quantOf(const Tensor& tensor) {
+    return tensor.quant.known() ? tensor.quant : TensorQuant{1, 0, -128, 127};
+}
+
+// The operators below over codes: when input 0 (of an element-wise chain one input) is int8.
 std::unique_ptr<Execution> createInt8Pooling(CpuBackend& backend, const Command& command,
                                              std::string& reason);
 std::unique_ptr<Execution> createInt8Activation(CpuBackend& backend, const Command& command,
                                                 std::string& reason);
+// Sums, differences and products of equal shapes; sums and products with a float for each channel.
 std::unique_ptr<Execution> createInt8Binary(CpuBackend& backend, const Command& command, std::string& reason);
+std::unique_ptr<Execution> createInt8Interp(CpuBackend& backend, const Command& command, std::string& reason);
+std::unique_ptr<Execution> createInt8Deconvolution(CpuBackend& backend, const Command& command,
+                                                   std::string& reason);
+// y = f(x) by a table. `input`: which one x is. `results`: f of what each code of x means, by the code's unsigned byte.
+std::unique_ptr<Execution> createInt8Table(CpuBackend& backend, const Command& command, size_t input,
+                                           const float* results);
+constexpr int kCodes = 256;
+// What each code means, by its unsigned byte.
+void valuesOfCodes(const TensorQuant& quant, float* values);
+
 bool quantizesPooling(const Command& command);
 bool quantizesActivation(const Command& command);
 bool quantizesBinary(const Command& command);
+bool quantizesInterp(const Command& command);
+bool quantizesDeconvolution(const Command& command);
 
 }  // namespace mnnc::cpu

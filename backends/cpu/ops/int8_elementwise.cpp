@@ -1,59 +1,18 @@
-// ReLU and ReLU6 over int8 tensors by a table of the 256 values; sums, differences and products of equal
-// shapes.
+// Element-wise operators over int8 tensors: ReLU and ReLU6 by a table; sums, differences and products of equal shapes;
+// sums and products with one float per channel.
 #include <algorithm>
 #include <cmath>
 
 #include "backends/cpu/kernels/int8_kernels.h"
 #include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/int8.h"
+#include "backends/cpu/ops/split.h"
 #include "ops/activation.h"
 #include "ops/binary.h"
 
 namespace mnnc::cpu {
 
 namespace {
-
-// What an int8 tensor's values mean; a plain one means what it holds.
-TensorQuant quantOf(const Tensor& tensor) {
-    return tensor.quant.known() ? tensor.quant : TensorQuant{1, 0, -128, 127};
-}
-
-class Int8Activation final : public CommandExecution {
-  public:
-    Int8Activation(CpuBackend& backend, const Command& command)
-        : CommandExecution(command), backend_(backend) {
-        const TensorQuant from = quantOf(in(0)), to = quantOf(out());
-        for (int i = 0; i < 256; ++i) {
-            const auto q = static_cast<int8_t>(i);
-            float x = (static_cast<float>(q) - from.zero) * from.scale;
-            if (command.type == OpType::ReLU) {
-                x = std::max(x, 0.0f);
-            } else {
-                const auto& clip = params<ClipParams>();
-                x = std::min(std::max(x, clip.lo), clip.hi);
-            }
-            x = x * (1.0f / to.scale) + to.zero;
-            x = std::min(std::max(to.min, x), to.max);
-            table_[i] = static_cast<int8_t>(x + (x < 0 ? -0.5f : 0.5f));
-        }
-    }
-
-    void onExecute() override {
-        ThreadPool& pool = backend_.pool();
-        parallelRanges(pool, static_cast<long>(out().storageElements()), 4 * pool.threads(),
-                       [&](long begin, long end) {
-                           const auto* x = inData<uint8_t>(0);
-                           auto* y = outData<int8_t>();
-                           for (long i = begin; i < end; ++i) y[i] = table_[x[i]];
-                       });
-    }
-
-    uint32_t inPlaceInputs(size_t) const override { return 1; }
-
-  private:
-    CpuBackend& backend_;
-    int8_t table_[256];
-};
 
 class Int8BinaryExecution final : public CommandExecution {
   public:
@@ -92,6 +51,101 @@ class Int8BinaryExecution final : public CommandExecution {
     Int8BinaryArgs args_{};
 };
 
+// y = x * f or x + f with a float for each channel, and perhaps each picture: the gates of squeeze-and-excite.
+class Int8ByChannel final : public CommandExecution {
+  public:
+    Int8ByChannel(CpuBackend& backend, const Command& command)
+        : CommandExecution(command),
+          backend_(backend),
+          codes_(command.inputs[0]->type == DataType::Int8 ? 0 : 1) {
+        const TensorQuant x = quantOf(in(codes_)), y = quantOf(out());
+        const auto& binary = params<BinaryParams>();
+        product_ = binary.code == kBinaryMul;
+        args_.scaleIn = x.scale;
+        args_.zeroIn = x.zero;
+        args_.inverse = 1.0f / y.scale;
+        args_.zero = y.zero;
+        args_.lo = binary.relu ? std::max(y.min, y.zero) : y.min;
+        args_.hi = y.max;
+    }
+
+    void onExecute() override {
+        const Tensor& y = out();
+        const int64_t channels = y.shape[1], plane = y.plane(), lanes = backend_.kernels().lanes;
+        const bool packed = y.channelBlock > 1;
+        const int64_t rows = packed ? ceilDiv(channels, lanes) : channels;
+        forRows(backend_.pool(), y.batch() * rows, plane * (packed ? lanes : 1), [&](long begin, long end) {
+            for (long i = begin; i < end; ++i)
+                packed ? packedRow(i / rows, i % rows, i) : plainRow(i / rows, i % rows, i);
+        });
+    }
+
+    std::string algorithm() const override { return "int8 by channel"; }
+    uint32_t inPlaceInputs(size_t) const override { return 1u << codes_; }
+
+  private:
+    static constexpr int64_t kMaxLanes = 16;
+
+    float valueAt(int64_t n, int64_t channel) const {
+        const Tensor& small = in(1 - codes_);
+        const int64_t channels = out().shape[1], block = small.channelBlock,
+                      stored = block > 1 ? roundUp(channels, block) : channels;
+        const bool each = small.elements() > channels;  // of every picture, its own
+        return inData<float>(1 - codes_)[(each ? n * stored : 0) + channel];
+    }
+    Int8AffineArgs argsOf(const float* values, const float* neutral) const {
+        Int8AffineArgs args = args_;
+        args.factor = product_ ? values : neutral;
+        args.term = product_ ? neutral : values;
+        return args;
+    }
+
+    void packedRow(int64_t n, int64_t block, int64_t row) const {
+        const int64_t lanes = backend_.kernels().lanes, plane = out().plane();
+        float values[kMaxLanes] = {}, neutral[kMaxLanes];
+        std::fill_n(neutral, kMaxLanes, product_ ? 0.0f : 1.0f);
+        for (int64_t l = 0; l < std::min(lanes, out().shape[1] - block * lanes); ++l)
+            values[l] = valueAt(n, block * lanes + l);
+        backend_.kernels().int8->affine(inData<int8_t>(codes_) + row * plane * lanes,
+                                        outData<int8_t>() + row * plane * lanes, static_cast<size_t>(plane),
+                                        argsOf(values, neutral));
+    }
+
+    void plainRow(int64_t n, int64_t channel, int64_t row) const {
+        const int64_t lanes = backend_.kernels().lanes, plane = out().plane(), blocks = plane / lanes,
+                      rest = plane % lanes;
+        float values[kMaxLanes], neutral[kMaxLanes];
+        std::fill_n(neutral, kMaxLanes, product_ ? 0.0f : 1.0f);
+        std::fill_n(values, kMaxLanes, valueAt(n, channel));
+        const Int8AffineArgs args = argsOf(values, neutral);
+        const int8_t* x = inData<int8_t>(codes_) + row * plane;
+        int8_t* y = outData<int8_t>() + row * plane;
+        backend_.kernels().int8->affine(x, y, static_cast<size_t>(blocks), args);
+        if (rest == 0) return;
+        int8_t tail[kMaxLanes] = {};
+        std::copy_n(x + blocks * lanes, rest, tail);
+        backend_.kernels().int8->affine(tail, tail, 1, args);
+        std::copy_n(tail, rest, y + blocks * lanes);
+    }
+
+    CpuBackend& backend_;
+    const size_t codes_;  // the input that is int8
+    bool product_ = false;
+    Int8AffineArgs args_{};
+};
+
+// Which operand has one value for each channel of the other one, and perhaps for each picture; -1: none.
+int channelOperand(const Command& command) {
+    const Shape& y = command.outputs[0]->shape;
+    for (const size_t i : {size_t{1}, size_t{0}}) {
+        const Shape &small = command.inputs[i]->shape, &big = command.inputs[1 - i]->shape;
+        if (!(big == y) || small.rank() != y.rank() || y.rank() < 2 || small[1] != y[1]) continue;
+        if ((small[0] == 1 || small[0] == y[0]) && small.elements() == small[0] * small[1])
+            return static_cast<int>(i);
+    }
+    return -1;
+}
+
 }  // namespace
 
 std::unique_ptr<Execution> createInt8Activation(CpuBackend& backend, const Command& command,
@@ -100,7 +154,17 @@ std::unique_ptr<Execution> createInt8Activation(CpuBackend& backend, const Comma
         reason = format("%s over int8 is not implemented", opTypeName(command.type));
         return nullptr;
     }
-    return std::make_unique<Int8Activation>(backend, command);
+    float values[kCodes];
+    valuesOfCodes(quantOf(*command.inputs[0]), values);
+    for (float& x : values) {
+        if (command.type == OpType::ReLU) {
+            x = std::max(x, 0.0f);
+        } else {
+            const auto& clip = command.paramsAs<ClipParams>();
+            x = std::min(std::max(x, clip.lo), clip.hi);
+        }
+    }
+    return createInt8Table(backend, command, 0, values);
 }
 
 bool quantizesActivation(const Command& command) {
@@ -110,8 +174,14 @@ bool quantizesActivation(const Command& command) {
 
 std::unique_ptr<Execution> createInt8Binary(CpuBackend& backend, const Command& command,
                                             std::string& reason) {
-    const bool both = command.inputs[1]->type == DataType::Int8 && command.outputs[0]->type == DataType::Int8;
-    if (!both || !quantizesBinary(command)) {
+    const DataType a = command.inputs[0]->type, b = command.inputs[1]->type;
+    const bool made = command.outputs[0]->type == DataType::Int8;
+    const int small = channelOperand(command);
+    if (made && a != b && small >= 0 &&
+        command.inputs[static_cast<size_t>(small)]->type == DataType::Float32 && quantizesBinary(command))
+        return std::make_unique<Int8ByChannel>(backend, command);
+    const bool equal = command.inputs[0]->shape == command.inputs[1]->shape;
+    if (!made || !equal || a != DataType::Int8 || b != DataType::Int8 || !quantizesBinary(command)) {
         reason =
             format("op '%s': such a binary operation over int8 is not implemented", command.name.c_str());
         return nullptr;
@@ -123,9 +193,12 @@ bool quantizesBinary(const Command& command) {
     const auto* params = &command.paramsAs<BinaryParams>();
     const Tensor& out = *command.outputs[0];
     if (command.operands() != 2 || params->code < kBinaryAdd || params->code > kBinaryMul) return false;
-    return std::all_of(command.inputs.begin(), command.inputs.end(), [&](const Tensor* input) {
-        return input->shape == out.shape && input->format == out.format;
-    });
+    const bool equal = std::all_of(command.inputs.begin(), command.inputs.end(),
+                                   [&](const Tensor* input) { return input->shape == out.shape; });
+    const bool alike = std::all_of(command.inputs.begin(), command.inputs.end(),
+                                   [&](const Tensor* input) { return input->format == out.format; });
+    return alike && (equal || (params->code != kBinarySub && out.format != Format::NHWC &&
+                               channelOperand(command) >= 0));
 }
 
 }  // namespace mnnc::cpu

@@ -1,5 +1,5 @@
 // Max and average pooling of int8 tensors, channel-packed. An average is the reference's: rounded down by a
-// truncated reciprocal, over the taps inside of the map.
+// truncated reciprocal, over the taps inside of the map; or, where the plan says so, rounded to the nearest code.
 #include <algorithm>
 #include <cstring>
 
@@ -19,6 +19,7 @@ class Int8Pooling final : public Execution {
         const auto& params = command_.paramsAs<PoolParams>();
         const Tensor& x = *command_.inputs[0];
         average_ = params.average;
+        nearest_ = params.nearestCodes;
         const PoolWindow window = poolWindow(params, x.shape, command_.name.c_str());
         for (int i = 0; i < 3; ++i) axes_[i] = AxisTable(window.axis[i], average_);
         height_ = window.axis[1].in;
@@ -113,12 +114,13 @@ class Int8Pooling final : public Execution {
         const float zero = command_.inputs[0]->quant.zero;
         for (int l = 0; l < P; ++l)
             dst[l] = static_cast<int8_t>(count == 0 ? static_cast<int>(zero)
+                                         : nearest_ ? static_cast<int>((sum[l] + count / 2) / count) - 128
                                                     : static_cast<int>(sum[l] * reciprocal >> 24) - 128);
     }
 
     CpuBackend& backend_;
     Command command_;
-    bool average_ = false;
+    bool average_ = false, nearest_ = false;
     AxisTable axes_[3];
     int64_t height_ = 1, width_ = 1, inPlane_ = 1, outPlane_ = 1, rows_ = 1, outHeight_ = 1, outWidth_ = 1,
             blocks_ = 0;

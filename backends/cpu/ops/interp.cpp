@@ -1,5 +1,6 @@
 // Interp commands on channel-packed tensors, in up to three axes: threads share the rows of outputs in any order.
 #include "backends/cpu/ops/families.h"
+#include "backends/cpu/ops/int8.h"
 #include "backends/cpu/ops/resizer.h"
 
 namespace mnnc::cpu {
@@ -38,6 +39,7 @@ class InterpExecution final : public Execution {
 
 std::unique_ptr<Execution> createInterp(CpuBackend& backend, const Command& command, std::string& reason) {
     const DataType type = command.inputs[0]->type;
+    if (type == DataType::Int8 && command.params) return createInt8Interp(backend, command, reason);
     if (!command.params || type != DataType::Float32) {
         reason = format("%s: resizing of %s is not implemented", command.name.c_str(), dataTypeName(type));
         return nullptr;
@@ -48,7 +50,7 @@ std::unique_ptr<Execution> createInterp(CpuBackend& backend, const Command& comm
 }  // namespace
 
 CpuFamily interpCpu() {
-    static constexpr CpuOp kOps[] = {{OpType::Interp, storagePacked, createInterp}};
+    static constexpr CpuOp kOps[] = {{OpType::Interp, storagePacked, createInterp, nullptr, quantizesInterp}};
     return kOps;
 }
 

@@ -5,12 +5,6 @@
 
 namespace mnnc::cpu {
 
-namespace {
-
-constexpr int kMaxRows = 16;  // cubic in depth and height
-
-}  // namespace
-
 void Resizer::plan(const Kernels& kernels, const Command& interp) {
     const InterpCommand& params = interp.paramsAs<InterpCommand>();
     const Shape &x = interp.inputs[0]->shape, &y = interp.outputs[0]->shape;
@@ -35,20 +29,27 @@ void Resizer::plan(const Kernels& kernels, const Command& interp) {
     if (params.type == ResizeType::Cubic) kernel_ = table.cubic;
 }
 
-void Resizer::makeRow(const float* src, int64_t row, float* dst) const noexcept {
+int Resizer::rowsOf(int64_t row, int64_t* offsets, float* weights) const noexcept {
     const int64_t sourceRow = in_[2] * lanes_;
     const AxisTaps &depth = taps_[0], &height = taps_[1];
     const auto z = static_cast<size_t>(row / out_[1] * depth.taps),
                y = static_cast<size_t>(row % out_[1] * height.taps);
-    const float* rows[kMaxRows];
-    float weights[kMaxRows];
     int count = 0;
     for (size_t dz = 0; dz < static_cast<size_t>(depth.taps); ++dz) {
         for (size_t dy = 0; dy < static_cast<size_t>(height.taps); ++dy, ++count) {
-            rows[count] = src + (depth.index[z + dz] * in_[1] + height.index[y + dy]) * sourceRow;
+            offsets[count] = (depth.index[z + dz] * in_[1] + height.index[y + dy]) * sourceRow;
             weights[count] = depth.weight[z + dz] * height.weight[y + dy];
         }
     }
+    return count;
+}
+
+void Resizer::makeRow(const float* src, int64_t row, float* dst) const noexcept {
+    int64_t offsets[kMaxRows];
+    const float* rows[kMaxRows];
+    float weights[kMaxRows];
+    const int count = rowsOf(row, offsets, weights);
+    for (int i = 0; i < count; ++i) rows[i] = src + offsets[i];
     ResizeRow r;
     r.rows = rows;
     r.rowWeights = weights;

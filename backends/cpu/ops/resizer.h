@@ -17,6 +17,11 @@ class Resizer {
     int64_t rows() const { return out_[0] * out_[1]; }
     // Output row `row` of the block of channels whose source begins at src.
     void makeRow(const float* src, int64_t row, float* dst) const noexcept;
+    // The same in two parts, for elements of any type: where the source rows of an output row begin and what they
+    // weigh (returns how many there are, kMaxRows at most), and the taps inside a row.
+    static constexpr int kMaxRows = 16;  // cubic in depth and height
+    int rowsOf(int64_t row, int64_t* offsets, float* weights) const noexcept;
+    const AxisTaps& columns() const { return taps_[2]; }
 
   private:
     int64_t lanes_ = 1;

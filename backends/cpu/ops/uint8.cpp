@@ -1,4 +1,5 @@
-// Operators over TFLite's unsigned codes, in plain C++: no current converter prefers them. Sums are of 32 bits and wrap.
+// Operators over TFLite's unsigned codes but convolutions, in plain C++: no current converter prefers them. Sums are of
+// 32 bits and wrap.
 #include "ops/uint8.h"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/split.h"
+#include "backends/cpu/ops/uint8_convolution.h"
 
 namespace mnnc::cpu {
 
@@ -24,83 +26,6 @@ class CodeExecution : public CommandExecution {
 
   private:
     CpuBackend& backend_;
-};
-
-uint8_t clampTo(const CodeRange& range, int64_t value) {
-    return static_cast<uint8_t>(std::clamp<int64_t>(value, range.low, range.high));
-}
-
-// ConvPerLayer of TFLite's reference kernels: taps beside the picture add nothing.
-class CodeConv final : public CodeExecution {
-  public:
-    using CodeExecution::CodeExecution;
-
-    void onResize() override {
-        const auto& p = params<CodeConvParams>();
-        window_ =
-            convWindow(OpType::Convolution, p.window, in(0).shape, nullptr, nullptr, command().name.c_str());
-        if (p.window.padMode == ConvPad::Same) {  // TFLite never skips rows
-            window_.padTop = std::max<int64_t>(window_.padTop, 0);
-            window_.padLeft = std::max<int64_t>(window_.padLeft, 0);
-        }
-        if (window_.batch * window_.oh > std::numeric_limits<int>::max())
-            fail(Status::ComputeSizeError, "op '%s': %lld pictures of %lld rows", command().name.c_str(),
-                 static_cast<long long>(window_.batch), static_cast<long long>(window_.oh));
-        requestScratch(checkedMul(checkedMul(window_.oc, 4, "sums"), pool().threads(), "sums"));
-    }
-
-    void onExecute() override {
-        parallelSlots(pool(), static_cast<int>(window_.batch * window_.oh), [&](int slot, int row) {
-            auto* sums = static_cast<uint32_t*>(scratch()) + slot * window_.oc;
-            for (int64_t x = 0; x < window_.ow; ++x) makePixel(row / window_.oh, row % window_.oh, x, sums);
-        });
-    }
-
-  private:
-    void makePixel(int64_t n, int64_t oy, int64_t ox, uint32_t* sums) const {
-        const auto& p = params<CodeConvParams>();
-        const ConvWindow& w = window_;
-        const int64_t plane = w.ih * w.iw;
-        for (int64_t o = 0; o < w.oc; ++o) sums[o] = static_cast<uint32_t>(p.bias[static_cast<size_t>(o)]);
-        for (int64_t ky = 0; ky < w.kh; ++ky) {
-            const int64_t y = oy * p.window.strideY - w.padTop + ky * p.window.dilateY;
-            if (y < 0 || y >= w.ih) continue;
-            for (int64_t kx = 0; kx < w.kw; ++kx) {
-                const int64_t x = ox * p.window.strideX - w.padLeft + kx * p.window.dilateX;
-                if (x < 0 || x >= w.iw) continue;
-                const uint8_t* source = inData<uint8_t>(0) + n * w.ic * plane + y * w.iw + x;
-                const int64_t tap = ky * w.kw + kx;
-                if (p.depthwise)
-                    addDepthwise(source, plane, p.weights.data() + tap * w.oc, sums);
-                else
-                    addDense(source, plane, p.weights.data() + tap * w.ic * w.oc, sums);
-            }
-        }
-        uint8_t* target = outData<uint8_t>() + (n * w.oc * w.oh + oy) * w.ow + ox;
-        for (int64_t o = 0; o < w.oc; ++o) {
-            const int64_t code = int64_t{p.factor.times(static_cast<int32_t>(sums[o]))} + p.zeroOut;
-            target[o * w.oh * w.ow] = clampTo(p.range, code);
-        }
-    }
-
-    void addDense(const uint8_t* source, int64_t plane, const uint8_t* weights, uint32_t* sums) const {
-        const auto& p = params<CodeConvParams>();
-        for (int64_t c = 0; c < window_.ic; ++c, weights += window_.oc) {
-            const int32_t value = source[c * plane] - p.zeroIn;
-            for (int64_t o = 0; o < window_.oc; ++o)
-                sums[o] += static_cast<uint32_t>(value * (weights[o] - p.zeroWeight));
-        }
-    }
-
-    void addDepthwise(const uint8_t* source, int64_t plane, const uint8_t* weights, uint32_t* sums) const {
-        const auto& p = params<CodeConvParams>();
-        for (int64_t o = 0; o < window_.oc; ++o) {
-            const int32_t value = source[o / p.depthMultiplier * plane] - p.zeroIn;
-            sums[o] += static_cast<uint32_t>(value * (weights[o] - p.zeroWeight));
-        }
-    }
-
-    ConvWindow window_;
 };
 
 class CodePool final : public CodeExecution {
@@ -138,7 +63,7 @@ class CodePool final : public CodeExecution {
                 most = std::max<int64_t>(most, source[y * x_.in + x]);
             }
         const int64_t count = y1 > y0 && x1 > x0 ? (y1 - y0) * (x1 - x0) : 1;
-        return clampTo(p.range, p.window.average ? (sum + count / 2) / count : most);
+        return clampCode(p.range, p.window.average ? (sum + count / 2) / count : most);
     }
 
     PoolAxis y_, x_;
@@ -157,7 +82,7 @@ class CodeAdd final : public CodeExecution {
         forElements(pool(), out().elements(), [&](long begin, long end) {
             for (long i = begin; i < end; ++i) {
                 const auto sum = static_cast<int32_t>(scaled(0, a[i]) + scaled(1, b[i]));
-                outData<uint8_t>()[i] = clampTo(p.range, int64_t{p.factorOut.times(sum)} + p.zeroOut);
+                outData<uint8_t>()[i] = clampCode(p.range, int64_t{p.factorOut.times(sum)} + p.zeroOut);
             }
         });
     }
@@ -212,8 +137,8 @@ std::unique_ptr<Execution> createCode(CpuBackend& backend, const Command& comman
 
 CpuFamily uint8Cpu() {
     static constexpr CpuOp kOps[] = {
-        {OpType::TfQuantizedConv2D, nullptr, createCode<CodeConv>},
-        {OpType::QuantizedDepthwiseConv2D, nullptr, createCode<CodeConv>},
+        {OpType::TfQuantizedConv2D, nullptr, createUint8Convolution},
+        {OpType::QuantizedDepthwiseConv2D, nullptr, createUint8Convolution},
         {OpType::QuantizedAvgPool, nullptr, createCode<CodePool>},
         {OpType::QuantizedMaxPool, nullptr, createCode<CodePool>},
         {OpType::QuantizedAdd, nullptr, createCode<CodeAdd>},

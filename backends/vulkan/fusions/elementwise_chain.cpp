@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "ops/binary.h"
 #include "plan/elementwise_chains.h"
-#include "plan/fused_inputs.h"
+#include "plan/fused_command.h"
 
 namespace mnnc::vulkan {
 

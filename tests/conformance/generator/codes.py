@@ -133,6 +133,9 @@ def _(n):
     convolution(n, "dilated", (1, 9, 8, 3), 3, (3, 3), dilate=(2, 2), activation="kTfLiteActRelu1", limits=(103, 143))
     convolution(n, "stated", (1, 4, 4, 3), 3, (1, 1), biased=False,
                 stated={"multiplier": 1518500250, "shift": 7, "outMin": 10, "outMax": 200})
+    convolution(n, "blocks", (2, 6, 5, 21), 35, (3, 3))
+    convolution(n, "pointwise", (1, 5, 7, 18), 16, (1, 1), pad="VALID")
+    convolution(n, "strided", (1, 9, 7, 4), 17, (2, 3), stride=(2, 3), activation="kTfLiteActRelu", limits=(123, 255))
 
 
 @wire_cases("uint8__depthwise", tolerance=1e-6)

@@ -1,0 +1,137 @@
+// Finds groups of commands that may compute over int8 codes: all candidates at first, less those with an operand that is
+// not made as codes or a reader that takes floats, until nothing changes.
+#include "plan/code_groups.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "ops/interp.h"
+#include "plan/elementwise_chains.h"
+#include "plan/fused_command.h"
+
+namespace mnnc {
+
+namespace {
+
+using Id = CommandGraph::Id;
+
+class GroupFinder {
+  public:
+    GroupFinder(const CommandGraph& graph, const Backend& backend, const CodeQuery& query)
+        : graph_(graph), backend_(backend), query_(query) {}
+
+    std::vector<CodeGroup> run() {
+        addChains();
+        for (const Id id : graph_.ids())
+            if (!graph_.isControl(id) && groupOf_.count(id) == 0 && isCandidate(id)) add({{id}, {}});
+        bool changed = true;
+        while (changed) {
+            changed = false;
+            for (CodeGroup& group : groups_)
+                if (!group.members.empty() && !stays(group)) {
+                    for (const Id id : group.members) groupOf_.erase(id);
+                    group.members.clear();
+                    changed = true;
+                }
+        }
+        std::erase_if(groups_, [](const CodeGroup& group) { return group.members.empty(); });
+        return std::move(groups_);
+    }
+
+  private:
+    void add(CodeGroup group) {
+        for (const Id id : group.members) groupOf_[id] = groups_.size();
+        groups_.push_back(std::move(group));
+    }
+
+    void addChains() {
+        const FusionPattern* pattern = findPattern(backend_.patterns(), "ElementwiseChain");
+        if (!pattern) return;
+        ChainLimits limits;
+        limits.inputs = limits.outputs = limits.least = 1;
+        limits.literals = true;
+        for (FusionMatch& match : findElementwiseChains(graph_, limits)) {
+            const std::vector<Tensor*> inputs = fusedInputs(graph_, match.members);
+            const auto tensors = std::count_if(inputs.begin(), inputs.end(),
+                                               [](const Tensor* tensor) { return !isKnownNumber(*tensor); });
+            if (tensors != 1 || (match.members.size() == 1 && query_.computesCodes(match.members[0])))
+                continue;
+            Command fused = fusedCommand(graph_, *pattern, match);
+            if (backend_.canQuantize(fused)) add({std::move(match.members), std::move(fused)});
+        }
+    }
+
+    bool isCandidate(Id id) const {
+        const Command& command = graph_.command(id);
+        if (query_.computesCodes(id) || command.outputs.size() != 1 || command.inputs.empty()) return false;
+        switch (command.type) {
+            case OpType::Raster:
+            case OpType::Interp:
+            case OpType::Deconvolution:
+                break;
+            case OpType::BinaryOp:
+                if (!floatOperand(command)) return false;
+                break;
+            default:
+                return false;
+        }
+        return backend_.canQuantize(command);
+    }
+
+    bool isMadeAsCodes(const Tensor* tensor) const {
+        if (!query_.quantOf(tensor)) return false;
+        if (query_.isMadeOfCodes(tensor)) return true;
+        const Id producer = graph_.producer(tensor);
+        return producer != CommandGraph::kNone &&
+               (query_.computesCodes(producer) || groupOf_.count(producer) > 0);
+    }
+
+    bool readsCodes(Id consumer, const Tensor* tensor) const {
+        if (query_.computesCodes(consumer)) return true;
+        return groupOf_.count(consumer) > 0 && floatOperand(graph_.command(consumer)) != tensor;
+    }
+
+    bool stays(const CodeGroup& group) const {
+        const Tensor* result = graph_.command(group.members.back()).outputs[0];
+        if (result->type != DataType::Float32 || !query_.quantOf(result) || graph_.isLiveOut(result))
+            return false;
+        const std::vector<Id>& consumers = graph_.consumers(result);
+        if (consumers.empty() ||
+            !std::all_of(consumers.begin(), consumers.end(), [&](Id id) { return readsCodes(id, result); }))
+            return false;
+        const Command& command = group.isChain() ? group.fused : graph_.command(group.members[0]);
+        const Tensor* other = group.isChain() ? nullptr : floatOperand(command);
+        return std::all_of(command.inputs.begin(), command.inputs.end(), [&](const Tensor* input) {
+            return input == other || (group.isChain() && isKnownNumber(*input)) || isMadeAsCodes(input);
+        });
+    }
+
+    const CommandGraph& graph_;
+    const Backend& backend_;
+    const CodeQuery& query_;
+    std::vector<CodeGroup> groups_;
+    std::unordered_map<Id, size_t> groupOf_;
+};
+
+}  // namespace
+
+std::vector<CodeGroup> findCodeGroups(const CommandGraph& graph, const Backend& backend,
+                                      const CodeQuery& query) {
+    return GroupFinder(graph, backend, query).run();
+}
+
+Tensor* floatOperand(const Command& command) {
+    if (command.type != OpType::BinaryOp || command.inputs.size() != 2) return nullptr;
+    const Shape& whole = command.outputs[0]->shape;
+    for (Tensor* input : command.inputs)
+        if (!(input->shape == whole)) return input;
+    return nullptr;
+}
+
+bool movesCodes(const Command& command) {
+    if (command.type == OpType::Raster) return true;
+    const auto* interp = command.paramsIf<InterpCommand>();
+    return interp && interp->type != ResizeType::Linear;
+}
+
+}  // namespace mnnc

@@ -1,0 +1,79 @@
+// Scales of tensors, and how operators that keep values pass them on.
+#include "plan/quant_states.h"
+
+namespace mnnc {
+
+namespace {
+
+constexpr int kRounds = 3;  // of propagation, as the reference does it
+
+// Values pass these unchanged, or nearly.
+bool carriesScale(const Command& command) {
+    if (command.outputs.size() != 1 || command.inputs.empty()) return false;
+    for (const Tensor* input : command.inputs)
+        if (input != command.inputs[0]) return false;
+    switch (command.type) {
+        case OpType::Raster:
+        case OpType::ReLU:
+        case OpType::ReLU6:
+        case OpType::Pooling:
+        case OpType::Pooling3D:
+            return true;
+        case OpType::Interp:
+            return command.inputs.size() == 1;
+        default:
+            return false;
+    }
+}
+
+}  // namespace
+
+void QuantStates::note(const CommandGraph& graph, const Ids& ids) {
+    for (const CommandGraph::Id id : ids) {
+        for (const Tensor* input : graph.command(id).inputs) note(graph, input);
+        for (const Tensor* output : graph.command(id).outputs) note(graph, output);
+    }
+}
+
+void QuantStates::note(const CommandGraph& graph, const Tensor* tensor) {
+    const auto [found, fresh] = states_.try_emplace(tensor);
+    if (!fresh) return;
+    found->second.hasOneProducer = graph.producerCount(tensor) <= 1;
+    if (tensor->type != DataType::Float32) return;
+    found->second.quant = tensor->quant;
+    any_ |= tensor->quant.known();
+}
+
+bool QuantStates::pass(const Tensor* from, const Tensor* to) {
+    const QuantState& source = states_[from];
+    QuantState& target = states_[to];
+    if (!source.quant.known() || target.quant.known() || to->type != DataType::Float32) return false;
+    target.quant = source.quant;
+    return true;
+}
+
+void QuantStates::propagate(const CommandGraph& graph, const Ids& ids) {
+    for (int round = 0; round < kRounds; ++round) {
+        bool changed = false;
+        for (const CommandGraph::Id id : ids) {
+            const Command& command = graph.command(id);
+            if (carriesScale(command)) changed |= pass(command.inputs[0], command.outputs[0]);
+        }
+        for (size_t i = ids.size(); i-- > 0;) {
+            const Command& command = graph.command(ids[i]);
+            if (carriesScale(command)) changed |= pass(command.outputs[0], command.inputs[0]);
+        }
+        if (!changed) break;
+    }
+    for (auto& [tensor, state] : states_) state.origin = state.quant;
+}
+
+void QuantStates::followOrigins(const Command& raster) {
+    if (raster.inputs.empty()) return;
+    TensorQuant origin = states_[raster.inputs[0]].origin;
+    for (const Tensor* input : raster.inputs)
+        if (!states_[input].origin.sameStep(origin)) origin = {};
+    states_[raster.outputs[0]].origin = origin;
+}
+
+}  // namespace mnnc

@@ -1,0 +1,135 @@
+// Tables, factors of channels and linear resizing of int8 codes, and sums of products, against plain loops: equal bytes from
+// every instruction set, with and without VNNI.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "backends/cpu/kernels/int8_conv.h"
+#include "base/aligned.h"
+#include "int8_variants.h"
+
+namespace mnnc::test {
+namespace {
+
+int8_t rounded(float value, float lo, float hi) {
+    value = value > lo ? std::min(value, hi) : lo;
+    return static_cast<int8_t>(value + (value < 0 ? -0.5f : 0.5f));
+}
+
+TEST(Int8Maps, Lookup) {
+    const Bytes table = randomBytes(256, 5);
+    for (const Variant& variant : variants())
+        for (const size_t count : {size_t{1}, size_t{15}, size_t{64}, size_t{257}, size_t{1000}}) {
+            const Bytes x = randomBytes(count, static_cast<unsigned>(count));
+            Bytes want(count), got(count);
+            for (size_t i = 0; i < count; ++i) want[i] = table[static_cast<uint8_t>(x[i])];
+            variant.kernels.int8->lookup(x.data(), got.data(), count, table.data());
+            EXPECT_EQ(got, want) << variant.name << " " << count;
+            Bytes same = x;
+            variant.kernels.int8->lookup(same.data(), same.data(), count, table.data());
+            EXPECT_EQ(same, want) << variant.name << " in place";
+        }
+}
+
+TEST(Int8Maps, Affine) {
+    for (const Variant& variant : variants())
+        for (const size_t blocks : {size_t{1}, size_t{3}, size_t{4}, size_t{21}}) {
+            const auto lanes = static_cast<size_t>(variant.kernels.lanes);
+            const Bytes x = randomBytes(blocks * lanes, 3);
+            std::vector<float> factor(lanes), term(lanes);
+            for (size_t l = 0; l < lanes; ++l) {
+                factor[l] = std::sin(static_cast<float>(l) + 1);
+                term[l] = std::cos(static_cast<float>(l));
+            }
+            factor[1] = std::numeric_limits<float>::infinity();
+            factor[2] = std::numeric_limits<float>::quiet_NaN();
+            const Int8AffineArgs args{factor.data(), term.data(), 0.043f, -4, 1 / 0.037f, 11, -120, 117};
+            Bytes want(x.size()), got(x.size());
+            for (size_t i = 0; i < x.size(); ++i) {
+                const float value = (static_cast<float>(x[i]) + 4) * 0.043f;
+                const float product = value * factor[i % lanes];
+                const float sum = product + term[i % lanes];
+                const float scaled = sum * args.inverse;
+                want[i] = rounded(scaled + 11, -120, 117);
+            }
+            variant.kernels.int8->affine(x.data(), got.data(), blocks, args);
+            EXPECT_EQ(got, want) << variant.name << " " << blocks;
+        }
+}
+
+TEST(Int8Maps, ResizeLinear) {
+    for (const Variant& variant : variants()) {
+        const auto lanes = static_cast<size_t>(variant.kernels.lanes);
+        const size_t width = 5, outputs = 9;
+        const Bytes first = randomBytes(width * lanes, 1), second = randomBytes(width * lanes, 2);
+        const int8_t* rows[] = {first.data(), second.data()};
+        const float rowWeights[] = {0.3f, 0.7f};
+        std::vector<int32_t> index;
+        std::vector<float> weight;
+        for (size_t x = 0; x < outputs; ++x) {
+            const float part = static_cast<float>(x) / 10;
+            index.push_back(static_cast<int32_t>(x / 2));
+            index.push_back(static_cast<int32_t>(std::min(x / 2 + 1, width - 1)));
+            weight.push_back(1 - part);
+            weight.push_back(part);
+        }
+        Bytes want(outputs * lanes), got(outputs * lanes);
+        Int8ResizeArgs args{
+            rows, rowWeights, 2,    index.data(), weight.data(), static_cast<int>(outputs), got.data(), -3.0f,
+            1.3f, 6,          -127, 127};
+        for (size_t x = 0; x < outputs; ++x)
+            for (size_t l = 0; l < lanes; ++l) {
+                float total = 0;
+                for (size_t y = 0; y < 2; ++y) {
+                    const auto at = [&](size_t tap) {
+                        const auto column = static_cast<size_t>(index[2 * x + tap]);
+                        return (static_cast<float>(rows[y][column * lanes + l]) + 3) * weight[2 * x + tap];
+                    };
+                    const float a = at(0), b = at(1), across = a + b, part = across * rowWeights[y];
+                    total += part;
+                }
+                const float scaled = total * 1.3f;
+                want[x * lanes + l] = rounded(scaled + 6, -127, 127);
+            }
+        variant.kernels.int8->resizeLinear(args);
+        EXPECT_EQ(got, want) << variant.name;
+    }
+}
+
+// Sums of (x + 128) * w without what follows them.
+TEST(Int8Maps, SumsOfProducts) {
+    for (const Variant& variant : variants()) {
+        const auto lanes = static_cast<size_t>(variant.kernels.lanes);
+        ConvShape s;
+        s.ic = 7, s.ih = s.oh = 4, s.iw = s.ow = 5, s.oc = 19, s.kh = s.kw = 3, s.padTop = s.padLeft = 1;
+        const auto plan = makeInt8ConvPlan(variant.kernels, s, {});
+        const size_t inBlocks = (7 + lanes - 1) / lanes, outBlocks = (19 + lanes - 1) / lanes;
+        const Bytes x = randomBytes(inBlocks * 20 * lanes, 8), w = randomBytes(19 * 7 * 9, 9);
+        InlinePool pool;
+        AlignedBuffer packed(plan->packedWeightBytes()), scratch(plan->scratchBytes(1));
+        plan->packQuantized({w, {}, {}}, packed.data(), pool);
+        std::vector<int32_t> got(outBlocks * 20 * lanes);
+        plan->runSums(x.data(), packed.data(), got.data(), -9, scratch.data(), pool);
+        for (int o = 0; o < 19; ++o)
+            for (int i = 0; i < 20; ++i) {
+                int32_t want = 0;
+                for (int c = 0; c < 7; ++c)
+                    for (int tap = 0; tap < 9; ++tap) {
+                        const int iy = i / 5 + tap / 3 - 1, ix = i % 5 + tap % 3 - 1;
+                        const bool inside = iy >= 0 && iy < 4 && ix >= 0 && ix < 5;
+                        const auto at =
+                            (static_cast<size_t>(c) / lanes * 20 + static_cast<size_t>(iy * 5 + ix)) * lanes +
+                            static_cast<size_t>(c) % lanes;
+                        want += ((inside ? x[at] : -9) + 128) * w[static_cast<size_t>((o * 7 + c) * 9 + tap)];
+                    }
+                const auto block = static_cast<size_t>(o) / lanes, lane = static_cast<size_t>(o) % lanes;
+                EXPECT_EQ(got[(block * 20 + static_cast<size_t>(i)) * lanes + lane], want)
+                    << variant.name << " " << o << " " << i;
+            }
+    }
+}
+
+}  // namespace
+}  // namespace mnnc::test
