@@ -20,6 +20,19 @@ const FusionPattern* fusionPattern(const Command& fused) {
     return findPattern(fusionPatterns(), typeName(fused));
 }
 
+const char* reasonWithoutKernel(OpType type) {
+    switch (type) {
+        case OpType::NonMaxSuppressionV2:
+            return "the contents of its inputs decide the shape of its output, so the host has them and "
+                   "computes it";
+        case OpType::LSTMBlockCell:
+            return "the Vulkan backend has kernels for whole sequences, not for a single cell with seven "
+                   "outputs";
+        default:
+            return "the Vulkan backend has no kernel for it";
+    }
+}
+
 }  // namespace
 
 VulkanBackend::VulkanBackend(std::shared_ptr<Device> device, const BackendConfig& config,
@@ -50,7 +63,7 @@ bool VulkanBackend::supports(const Command& command, std::string& reason) const 
     const bool fused = command.type == OpType::Fused;
     const VulkanOp* op = fused ? nullptr : findVulkanOp(command.type);
     if (fused ? !fusionPattern(command) : !op) {
-        reason = "the Vulkan backend has no kernel for it";
+        reason = reasonWithoutKernel(command.type);
         return false;
     }
     for (const std::vector<Tensor*>* side : {&command.inputs, &command.outputs})

@@ -27,6 +27,7 @@ VulkanFamily reductionVulkan();      // Reduction
 VulkanFamily searchVulkan();         // ArgMax, ArgMin, TopKV2
 VulkanFamily selectVulkan();         // Select
 VulkanFamily fillVulkan();           // Range
+VulkanFamily recurrentVulkan();      // RNN, LSTM, RNNSequenceGRU
 VulkanFamily scanVulkan();           // CumSum, CumProd, MatrixBandPart, OneHot
 
 }  // namespace mnnc::vulkan

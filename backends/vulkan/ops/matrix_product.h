@@ -1,0 +1,54 @@
+// Batched products of matrices on row-major memory: matmul.comp, or matmul_vector.comp where one operand is a vector.
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "backends/vulkan/vulkan_execution.h"
+#include "ops/matmul.h"
+
+namespace mnnc::vulkan {
+
+constexpr size_t kProductBatchAxes = 4;  // that the kernels broadcast
+
+// The batch of a product as few axes: how many positions, and the steps of both operands in matrices.
+struct BatchAxis {
+    int64_t size, a, b;
+};
+std::vector<BatchAxis> batchAxes(const MatMulSizes& sizes);
+
+// Products C = A B of e x l and l x h matrices, with what the kernels have to know about them.
+struct MatrixProblem {
+    int64_t e = 1, l = 1, h = 1, lda = 1, ldb = 1, products = 1;
+    bool transposeA = false, transposeB = false, bias = false;
+    std::vector<BatchAxis> batch;  // steps in elements
+
+    MatrixProblem() = default;
+    MatrixProblem(const InnerProductParams& params, int64_t rows);
+    MatrixProblem(const MatMulSizes& sizes, bool hasBias);
+
+    bool steps4(bool ofA) const {
+        return std::all_of(batch.begin(), batch.end(),
+                           [&](const BatchAxis& axis) { return (ofA ? axis.a : axis.b) % 4 == 0; });
+    }
+    Push& pushBatch(Push& push) const;
+};
+
+// One dispatch for a problem.
+class MatrixProduct {
+  public:
+    MatrixProduct(VulkanBackend& backend, const MatrixProblem& problem);
+    // bias: any buffer where the problem has none.
+    void encode(Recorder& recorder, const Binding& a, const Binding& b, const Binding& c,
+                const Binding& bias) const;
+
+  private:
+    void chooseTiles(VulkanBackend& backend);
+    void chooseVector(VulkanBackend& backend);
+
+    MatrixProblem p_;
+    bool vector_ = false, matrixIsB_ = false;
+    int64_t outputs_ = 0, tiles_ = 0, tilesDown_ = 0;
+    const Pipeline* pipeline_ = nullptr;
+};
+
+}  // namespace mnnc::vulkan
