@@ -64,7 +64,6 @@ struct IndexCase {
     std::function<int(IndexNet&, int data, int indices)> add;
     std::function<Floats(const Floats& data, const Ints& indices)>
         wanted;  // of indices that are not negative
-    bool onDevice = true;
 
     // The net with the indices as an input, or as these constants.
     std::vector<uint8_t> model(const Ints* constants = nullptr) const {
@@ -259,8 +258,7 @@ inline std::vector<IndexCase> indexCases() {
                                      combine(result[static_cast<size_t>(indices[r]) * 4 + i],
                                              data[r * 4 + i]);
                              return result;
-                         },
-                         reduction < 0});
+                         }});
         cases.push_back(
             {"ScatterElements" + std::to_string(reduction),
              {5, 4},
@@ -281,8 +279,7 @@ inline std::vector<IndexCase> indexCases() {
                  for (size_t i = 0; i < 6; ++i)
                      combine(result[static_cast<size_t>(indices[i]) * 4 + i % 3], static_cast<float>(i + 1));
                  return result;
-             },
-             reduction < 0});
+             }});
     }
     return cases;
 }
@@ -297,8 +294,7 @@ inline void expectIndicesOfRuns(const IndexCase& one, const PublicSession::Mode&
     SCOPED_TRACE(one.name + ", " + mode.name);
     PublicSession session(one.model(), mode);
     ASSERT_EQ(session.created, MNN_OK) << session.error;
-    EXPECT_EQ(session.backendOf("indexed"),
-              one.onDevice && mode.forward != MNN_FORWARD_CPU ? "vulkan" : "cpu");
+    EXPECT_EQ(session.backendOf("indexed"), mode.forward == MNN_FORWARD_CPU ? "cpu" : "vulkan");
     session.write(0, one.data());
     for (const int32_t bad : {one.extent, -one.extent - 1, INT32_MIN, INT32_MAX}) {
         if (one.share && (bad == INT32_MAX)) continue;  // there is no room for the share

@@ -1,9 +1,11 @@
-// ScatterNd and ScatterElements that replace: later updates win. Indices outside: index_check_test.cpp.
+// ScatterNd and ScatterElements: later updates win, or updates are combined in order. Indices outside: index_check_test.cpp.
 #include "ops/scatter.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "vulkan_harness.h"
 
@@ -83,10 +85,52 @@ TEST(Scatter, Elements) {
     expectSameAsCpu(scatterElements({77}, {500}, 0, false), 0, 1e-6);
 }
 
+constexpr Scatter kReductions[] = {Scatter::Add, Scatter::Sub, Scatter::Mul, Scatter::Min, Scatter::Max};
+
+// The bits of the CPU: updates of a place are combined in their order.
+TEST(Scatter, Reductions) {
+    for (const Scatter reduction : kReductions)
+        for (const bool isInt : {false, true}) {
+            SCOPED_TRACE(static_cast<int>(reduction));
+            for (int depth = 1; depth <= 4; ++depth)
+                for (const bool data : {false, true})
+                    expectSameAsCpu(scatterNd({5, 4, 3, 7}, depth, 75, isInt, data, reduction), 0,
+                                    isInt ? -1 : 2e-3);
+            for (int axis = 0; axis < 4; ++axis) {
+                Shape indices{4, 3, 6, 2};
+                indices[axis] = 9;
+                expectSameAsCpu(scatterElements({4, 5, 6, 3}, indices, axis, isInt, reduction), 0,
+                                isInt ? -1 : 2e-3);
+            }
+        }
+}
+
+// Lists that are sorted in one block, in one that is full, and in several.
+TEST(Scatter, LongLists) {
+    for (const int64_t rows : {1, 2, 65, 1023, 1024, 1025, 3000, 9000})
+        for (const Scatter reduction : {Scatter::Add, Scatter::Max}) {
+            SCOPED_TRACE(rows);
+            expectSameAsCpu(scatterNd({60, 5}, 1, rows, false, true, reduction), 0, 2e-3);
+            expectSameAsCpu(scatterNd({700, 2}, 2, rows, true, false, reduction), 0);
+            expectSameAsCpu(scatterElements({77}, {rows}, 0, false, reduction), 0, 2e-3);
+        }
+}
+
+TEST(Scatter, ReductionsOfValuesThatAreNoNumbers) {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    for (const Scatter reduction : kReductions) {
+        SCOPED_TRACE(static_cast<int>(reduction));
+        OpCase c = scatterElements({3, 40}, {3, 90}, 1, false, reduction);
+        for (size_t i = 0; i < c.inputs[2].floats.size(); i += 7)
+            c.inputs[2].floats[i] = i % 3 == 0 ? kInfinity : i % 3 == 1 ? -kInfinity : std::nanf("");
+        c.inputs[0].floats[5] = std::nanf("");
+        expectSameAsCpu(c, 0, 2e-3);
+    }
+}
+
 TEST(Scatter, Refused) {
-    expectRefused(scatterNd({5, 4}, 1, 9, false, true, Scatter::Add), "replaces");
-    expectRefused(scatterElements({5, 40}, {2, 30}, 0, true, Scatter::Max), "replaces");
     expectRefused(scatterNd({5, 4}, 1, 0, false, true), "not empty");
+    expectRefused(scatterNd({5, 4}, 1, 0, false, true, Scatter::Add), "not empty");
 }
 
 }  // namespace mnnc::vulkan::test
