@@ -1,11 +1,11 @@
-// variants: f32 f16 add_f32 add_f16
+// variants: f32 f16 add_f32 add_f16 q8_f32 q8_f16 q8_add_f32 q8_add_f16
 // Convolution as a product: [pixels] x [taps, input channels] times [taps, input channels] x [output channels].
 //
 // A work group makes a tile of kPixelThreads * kPixels pixels and kQuadThreads * kQuads channel quads; it walks
 // the depth (taps times input blocks) kDepth blocks at a time through shared memory. An invocation stages
 // always the same pixel, so that its place in the image is computed once.
 //
-// Weights: [channel group][tap][input block][4 input lanes][output quad][4], zeros in the pad lanes.
+// Weights: [channel group][tap][input block][4 input lanes][output quad][4], zeros in the pad lanes (conv_weights.glsl).
 // Pad lanes of the input may hold anything, NaN too: they are masked before they meet a weight.
 //
 // Transposed convolutions: outputs whose coordinates agree modulo the stride share their taps and are a dense
@@ -33,12 +33,13 @@ PUSH(uint quadTiles; uint pixelTiles; uint channelGroups; uint slices; uint slic
      int kh; int kw; int dilateY; int dilateX; int shiftY; int shiftX;  // kTransposed: the true padding
      float low; float high;);
 layout(binding = 0) readonly buffer Source { ELEM4 source[]; };
-layout(binding = 1) readonly buffer Weights { ELEM4 weights[]; };
 layout(binding = 2) readonly buffer Bias { vec4 bias[]; };
 layout(binding = 3) writeonly buffer Destination { ELEM4 destination[]; };
 layout(binding = 3) writeonly buffer Partial { vec4 partial[]; };
 #define RESIDUAL 4
 #include "conv_store.glsl"
+#define CODE_CONSTANTS 10
+#include "conv_weights.glsl"
 
 const uint kThreads = kPixelThreads * kQuadThreads;
 const uint kTilePixels = kPixelThreads * kPixels;
@@ -132,6 +133,7 @@ void main() {
 
     const uint tx = thread % kPixelThreads, ty = thread / kPixelThreads;
     const uint firstQuad = quadTile * kTileQuads;
+    const uint quadBase = push.firstQuad + channelGroup * push.quads;
     VALUE4 sums[kPixels * kQuads];
     [[unroll]] for (uint i = 0; i < kPixels * kQuads; ++i) sums[i] = VALUE4(0);
 
@@ -164,7 +166,8 @@ void main() {
                 const uint line = at / kTileQuads, quad = firstQuad + at % kTileQuads;
                 VALUE4 w = VALUE4(0);
                 if (step + line / 4 < end && quad < push.quads)
-                    w = VALUE4(weights[((firstRow + step) * 4 + line) * push.quads + quad]);
+                    w = convWeight(((firstRow + step) * 4 + line) * push.quads + quad,
+                                   (step + line / 4) % push.depthBlocks, quadBase + quad);
                 weightTile[at] = w;
             }
         }
@@ -185,7 +188,6 @@ void main() {
 
     const uint outPlane = uint(push.oh * push.ow);
     const uint slicePart = slice * push.batch * push.outBlocks * outPlane;
-    const uint quadBase = push.firstQuad + channelGroup * push.quads;
     [[unroll]] for (uint p = 0; p < kPixels; ++p) {
         const uint pixel = firstPixel + p * kPixelThreads + tx;
         if (pixel < pixels) {

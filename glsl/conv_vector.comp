@@ -1,4 +1,4 @@
-// variants: f32 f16 add_f32 add_f16
+// variants: f32 f16 add_f32 add_f16 q8_f32 q8_f16 q8_add_f32 q8_add_f16
 // 1x1 convolution of very few pixels (fully connected layers): kQuadThreads channel quads per work group, whose
 // other invocations share the input blocks. Weights as in conv_gemm.
 #version 450
@@ -15,11 +15,12 @@ layout(constant_id = 5) const uint kPostOps = 0;
 PUSH(uint quadTiles; uint pixels; uint plane; uint inBlocks; uint outBlocks; uint quads; uint firstQuad;
      float low; float high;);
 layout(binding = 0) readonly buffer Source { ELEM4 source[]; };
-layout(binding = 1) readonly buffer Weights { ELEM4 weights[]; };
 layout(binding = 2) readonly buffer Bias { vec4 bias[]; };
 layout(binding = 3) writeonly buffer Destination { ELEM4 destination[]; };
 #define RESIDUAL 4
 #include "conv_store.glsl"
+#define CODE_CONSTANTS 6
+#include "conv_weights.glsl"
 
 shared VALUE4 parts[kQuadThreads * kSlices * kPixels];
 
@@ -42,7 +43,7 @@ void main() {
         for (uint block = slice; block < push.inBlocks; block += kSlices) {
             VALUE4 w[4];
             [[unroll]] for (uint lane = 0; lane < 4; ++lane)
-                w[lane] = VALUE4(weights[(block * 4 + lane) * push.quads + quad]);
+                w[lane] = convWeight((block * 4 + lane) * push.quads + quad, block, push.firstQuad + quad);
             const bool tail = kTail != 0 && block == push.inBlocks - 1;
             [[unroll]] for (uint p = 0; p < kPixels; ++p) {
                 VALUE4 v = VALUE4(source[bases[p] + block * push.plane]);

@@ -168,6 +168,17 @@ VulkanBackend::WeightsPtr VulkanBackend::weights(const ParamsPtr& params, const 
     });
 }
 
+VulkanBackend::WeightsPtr VulkanBackend::codes(const ParamsPtr& params, const std::string& variant,
+                                               int64_t count, const std::function<void(int8_t*)>& fill) {
+    const int64_t bytes = roundUp(std::max<int64_t>(count, 1), 16);
+    const std::string key = format("vulkan %p codes ", static_cast<const void*>(device_.get())) + variant;
+    return weights_.get<Block>(params, key, bytes, config_.maxMemoryBytes, [&] {
+        std::vector<int8_t> values(static_cast<size_t>(bytes));
+        fill(values.data());
+        return uploaded(values.data(), bytes);
+    });
+}
+
 VulkanBackend::WeightsPtr VulkanBackend::table(std::span<const uint32_t> words) {
     const uint32_t none = 0;
     if (words.empty()) words = {&none, 1};

@@ -77,6 +77,7 @@ class Room {
         cpuRuntime_ = makeRuntime(ForwardType::Cpu, config);
         cpu_ = cpuRuntime_->createBackend(config, weights_);
         if (mode.device) {
+            config.memory = c.memory;
             runtime_ = makeRuntime(ForwardType::Vulkan, config);
             ValidationGuard::keep(runtime_);
             inner_ = runtime_->createBackend(config, weights_);
@@ -119,6 +120,8 @@ class Room {
             for (const OpCall& call : step.calls)
                 if (!call.inserted) records_.push_back(call.record);
     }
+
+    int64_t weightBytes() const { return weights_.bytes(); }
 
     Outcome run() {
         Outcome outcome;
@@ -314,6 +317,10 @@ void expectSameAsCpu(const OpCase& c, double tolerance, double half) {
     } catch (const Error& error) {
         ADD_FAILURE() << error.message();
     }
+}
+
+int64_t deviceWeightBytes(const OpCase& c) {
+    return Room(c, modes()[0]).weightBytes();
 }
 
 void expectRefused(const OpCase& c, const char* text) {

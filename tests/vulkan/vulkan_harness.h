@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "backend/backend.h"
 #include "ops/command.h"
 
 namespace mnnc::vulkan::test {
@@ -28,7 +29,8 @@ struct OpCase {
     ParamsPtr params;
     std::vector<Value> inputs, outputs;
     std::vector<Region> regions;
-    Epilogue epilogue;  // the residual is the last input
+    Epilogue epilogue;                       // the residual is the last input
+    MemoryMode memory = MemoryMode::Normal;  // on the device; the CPU's is Normal
 };
 
 // One input, and one output of its shape, type and format.
@@ -41,6 +43,9 @@ OpCase sameShape(OpType type, ParamsPtr params, Value input);
 // lets the host write them. A command of at most 64 int32 elements each is shape arithmetic, which the
 // planner leaves to the CPU: make such cases larger.
 void expectSameAsCpu(const OpCase& c, double tolerance, double half = 2e-2);
+
+// Bytes of the weights that are prepared for the device.
+int64_t deviceWeightBytes(const OpCase& c);
 
 // Expects the device to refuse the command with a reason that contains `text` (and the CPU to run it).
 void expectRefused(const OpCase& c, const char* text);

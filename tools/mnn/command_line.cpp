@@ -60,7 +60,7 @@ void addSessionFlagsTo(CLI::App& command, CommonFlags& flags) {
         ->capture_default_str();
     command
         .add_option("--memory", flags.memory,
-                    "low keeps the CPU's weights quantised where the model stores them quantised")
+                    "low keeps weights quantised where the model stores them quantised")
         ->check(CLI::IsMember({"low", "normal", "high"}))
         ->capture_default_str();
     command.add_flag_callback(

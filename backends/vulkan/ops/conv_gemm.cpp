@@ -38,11 +38,11 @@ struct Plan {
 class ConvGemm final : public ConvExecution {
   public:
     ConvGemm(VulkanBackend& backend, const Command& command)
-        : ConvExecution(backend, command), weights_(backend, c_) {}
+        : ConvExecution(backend, command), weights_(backend, c_, convCodes(backend, c_, command_)) {}
 
     void onResize() override {
         weightSlices_ = weights_.prepare(backend(), command_.params, name());
-        bias_ = packedBias(true);
+        bias_ = weights_.bias(backend(), command_.params, name());
         form_ = c_.isPointwise() ? Form::Point : c_.transposed ? Form::Transposed : Form::Window;
         plan_ = choosePlan();
         const Tile& t = plan_.tile;
@@ -52,11 +52,14 @@ class ConvGemm final : public ConvExecution {
             t.pixelThreads, t.quadThreads, t.pixels, t.quads, t.depth(), static_cast<uint32_t>(form_), tail};
         if (!partial) {
             constants.insert(constants.end(), {c_.postOps.code, false});
-            pipeline_ = &outputPipeline("conv_gemm", 4, t.threads(), constants);
+            weights_.addConstants(constants);
+            pipeline_ = &outputPipeline(weights_.shader("conv_gemm"), 4, t.threads(), constants);
             return;
         }
         constants.insert(constants.end(), {0u, true});
-        pipeline_ = &backend().pipeline("conv_gemm", output_.type, 4, t.threads(), constants);
+        weights_.addConstants(constants);
+        pipeline_ =
+            &backend().pipeline(weights_.shader("conv_gemm"), output_.type, 4, t.threads(), constants);
         combine_ = &outputPipeline("conv_gemm_combine", 3, 64, {c_.postOps.code});
         requestScratch(partialBytes());
     }

@@ -18,16 +18,17 @@ uint32_t threadsOf(const VulkanBackend& backend) {
 class ConvVector final : public ConvExecution {
   public:
     ConvVector(VulkanBackend& backend, const Command& command)
-        : ConvExecution(backend, command), weights_(backend, c_) {}
+        : ConvExecution(backend, command), weights_(backend, c_, convCodes(backend, c_, command_)) {}
 
     void onResize() override {
         weightSlices_ = weights_.prepare(backend(), command_.params, name());
-        bias_ = packedBias(true);
+        bias_ = weights_.bias(backend(), command_.params, name());
         const uint32_t threads = threadsOf(backend());
         pixels_ = std::min(kPixels, std::bit_ceil(static_cast<uint32_t>(pixelCount())));
-        pipeline_ = &outputPipeline("conv_vector", 4, threads,
-                                    {kQuadThreads, threads / kQuadThreads, pixels_,
-                                     static_cast<uint32_t>(c_.w.ic % kChannelBlock), c_.postOps.code});
+        std::vector<uint32_t> constants = {kQuadThreads, threads / kQuadThreads, pixels_,
+                                           static_cast<uint32_t>(c_.w.ic % kChannelBlock), c_.postOps.code};
+        weights_.addConstants(constants);
+        pipeline_ = &outputPipeline(weights_.shader("conv_vector"), 4, threads, std::move(constants));
     }
 
     void encode(Recorder& recorder) override {

@@ -6,10 +6,28 @@
 
 namespace mnnc::vulkan {
 
-ConvGemmWeights::ConvGemmWeights(const VulkanBackend& backend, const ConvGeometry& c) : c_(c) {
+std::optional<ConvCodes> convCodes(const VulkanBackend& backend, const ConvGeometry& c,
+                                   const Command& command) {
+    if (backend.config().memory != MemoryMode::Low || c.tensorWeights || c.transposed) return std::nullopt;
+    const auto form =
+        command.paramsAs<ConvParams>().quantizedForm(c.w.weightCount, c.w.oc, command.name.c_str());
+    if (!form) return std::nullopt;
+    ConvCodes codes{form->blocksPerOutput, c.inBlocks, form->minima};
+    if (codes.pieces > 1) {
+        const int64_t channels = c.groupIn / codes.pieces;
+        if (codes.pieces * channels != c.groupIn || channels % kChannelBlock != 0) return std::nullopt;
+        codes.pieceBlocks = channels / kChannelBlock;
+    }
+    return codes;
+}
+
+ConvGemmWeights::ConvGemmWeights(const VulkanBackend& backend, const ConvGeometry& c,
+                                 const std::optional<ConvCodes>& codes)
+    : c_(c), codes_(codes) {
     const int64_t rows =
         checkedMul(checkedMul(c.w.groups, c.taps, "weights"), depthBlocks() * kChannelBlock, "weights");
-    const int64_t quadBytes = checkedMul(rows, kChannelBlock * (backend.half() ? 2 : 4), "weights");
+    const int64_t width = codes_ ? 1 : backend.half() ? 2 : 4;
+    const int64_t quadBytes = checkedMul(rows, kChannelBlock * width, "weights");
     perSlice_ = std::min(quads(), backend.limits().storageRange / quadBytes);
     // Kernels index weights in quads with 32 bits; blocks of several groups hold all quads of each.
     if (rows * perSlice_ > INT32_MAX) perSlice_ = INT32_MAX / rows;
@@ -35,12 +53,13 @@ std::vector<int64_t> ConvGemmWeights::tapOrder() const {
 }
 
 // Four output channels at a time: their weights are read in order.
-void ConvGemmWeights::pack(const float* weights, const std::vector<int64_t>& order, const Slice& slice,
-                           float* out) const {
+template <typename T>
+void ConvGemmWeights::pack(const T* weights, const std::vector<int64_t>& order, const Slice& slice,
+                           T* out) const {
     const int64_t rowFloats = slice.quads * kChannelBlock;
     const int64_t rowsPerTap = depthBlocks() * kChannelBlock;
     for (int64_t group = 0; group < c_.w.groups; ++group) {
-        const float* from = weights + group * c_.groupIn * c_.groupOut * c_.taps;
+        const T* from = weights + group * c_.groupIn * c_.groupOut * c_.taps;
         for (int64_t o = 0; o < rowFloats; ++o) {
             const int64_t oc = slice.first * kChannelBlock + o;
             if (oc >= c_.groupOut) break;
@@ -73,13 +92,43 @@ std::vector<ConvGemmWeights::Slice> ConvGemmWeights::prepare(VulkanBackend& back
             format("conv product %lld groups, quads %lld to %lld", static_cast<long long>(c_.w.groups),
                    static_cast<long long>(first), static_cast<long long>(first + slice.quads)) +
             phases;
-        slice.block = backend.weights(params, variant, floats, [&](std::vector<float>& values) {
-            const FloatView weights = conv.weights(c_.w.weightCount, c_.w.oc, name);
-            pack(weights.data(), order, slice, values.data());
-        });
+        slice.block = codes_ ? backend.codes(params, variant, floats,
+                                             [&](int8_t* values) {
+                                                 const QuantizedWeights stored =
+                                                     conv.quantizedWeights(c_.w.weightCount, c_.w.oc, name);
+                                                 pack(stored.q.data(), order, slice, values);
+                                             })
+                             : backend.weights(params, variant, floats, [&](std::vector<float>& values) {
+                                   const FloatView weights = conv.weights(c_.w.weightCount, c_.w.oc, name);
+                                   pack(weights.data(), order, slice, values.data());
+                               });
         slices.push_back(std::move(slice));
     }
     return slices;
+}
+
+VulkanBackend::WeightsPtr ConvGemmWeights::bias(VulkanBackend& backend, const ParamsPtr& params,
+                                                const char* name) const {
+    const auto& conv = paramsAs<ConvParams>(params.get(), name);
+    const int64_t lanes = c_.outBlocks * kChannelBlock;
+    const int64_t parts = 1 + (codes_ ? codes_->pieces * (codes_->minima ? 2 : 1) : 0);
+    return backend.weights(
+        params, codes_ ? "conv bias, scales" : "conv bias", checkedMul(lanes, parts, "scales"),
+        [&](std::vector<float>& values) {
+            const FloatView bias = conv.bias(c_.w.oc, name);
+            std::copy(bias.span().begin(), bias.span().end(), values.begin());
+            if (!codes_) return;
+            const QuantizedWeights stored = conv.quantizedWeights(c_.w.weightCount, c_.w.oc, name);
+            const auto spread = [&](const std::vector<float>& from, int64_t part) {
+                for (int64_t oc = 0; oc < c_.w.oc; ++oc)
+                    for (int64_t piece = 0; piece < codes_->pieces; ++piece)
+                        values[static_cast<size_t>((part + piece) * lanes + oc)] =
+                            from[static_cast<size_t>(oc * codes_->pieces + piece)];
+            };
+            spread(stored.scale, 1);
+            if (codes_->minima) spread(stored.min, 1 + codes_->pieces);
+        },
+        true);
 }
 
 }  // namespace mnnc::vulkan

@@ -3,7 +3,9 @@
 #include "ops/convolution.h"
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "backends/vulkan/ops/post_ops.h"
 #include "backends/vulkan/vulkan_execution.h"
@@ -71,11 +73,27 @@ std::unique_ptr<Execution> makeConvDirect(VulkanBackend& backend, const Command&
 // Few enough pixels, and nothing but input channels to sum: the kernel for fully connected layers.
 bool convIsVector(const VulkanBackend& backend, const ConvGeometry& c);
 
+// Weights that stay int8 codes on the device (conv_weights.glsl).
+struct ConvCodes {
+    int64_t pieces = 1;       // of an output channel, each with a scale
+    int64_t pieceBlocks = 1;  // input blocks of one
+    bool minima = false;
+
+    std::vector<uint32_t> constants() const {
+        return {static_cast<uint32_t>(pieces), static_cast<uint32_t>(pieceBlocks), minima};
+    }
+};
+// Nothing where the kernels compute with floats: the memory mode asks for them, the weights are none, or the pieces of
+// an output channel do not begin and end with input blocks.
+std::optional<ConvCodes> convCodes(const VulkanBackend& backend, const ConvGeometry& c,
+                                   const Command& command);
+
 // Weights of the products: [group][tap][input block][4][output quad][4], the taps of a transposed convolution
 // sorted by phase (see conv_gemm.comp). A slice holds the output quads that one binding takes.
 class ConvGemmWeights {
   public:
-    ConvGemmWeights(const VulkanBackend& backend, const ConvGeometry& c);
+    ConvGemmWeights(const VulkanBackend& backend, const ConvGeometry& c,
+                    const std::optional<ConvCodes>& codes = std::nullopt);
 
     struct Slice {
         int64_t first = 0, quads = 0;
@@ -85,11 +103,21 @@ class ConvGemmWeights {
     int64_t quads() const { return ceilDiv(c_.groupOut, kChannelBlock); }  // of one group
     int64_t quadsPerSlice() const { return perSlice_; }                    // 0: not even one fits
     std::vector<Slice> prepare(VulkanBackend& backend, const ParamsPtr& params, const char* name) const;
+    // The biases in 32 bits, and behind them what turns codes into weights.
+    VulkanBackend::WeightsPtr bias(VulkanBackend& backend, const ParamsPtr& params, const char* name) const;
+    // "_q8" behind the name of a kernel that reads codes, and its constants.
+    std::string shader(const char* kernel) const { return codes_ ? std::string(kernel) + "_q8" : kernel; }
+    void addConstants(std::vector<uint32_t>& constants) const {
+        if (!codes_) return;
+        for (const uint32_t one : codes_->constants()) constants.push_back(one);
+    }
 
   private:
     std::vector<int64_t> tapOrder() const;
-    void pack(const float* weights, const std::vector<int64_t>& order, const Slice& slice, float* out) const;
+    template <typename T>
+    void pack(const T* weights, const std::vector<int64_t>& order, const Slice& slice, T* out) const;
     const ConvGeometry c_;
+    const std::optional<ConvCodes> codes_;
     int64_t perSlice_ = 0;
 };
 
