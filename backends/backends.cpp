@@ -17,4 +17,8 @@ std::span<const BackendEntry> builtinBackends() noexcept {
     return kBackends;
 }
 
+ProcessorDescription describeProcessor() {
+    return cpu::describeProcessor();
+}
+
 }  // namespace mnnc

@@ -1,10 +1,13 @@
 // The CPU backend answers from its table of operators and its list of fusion patterns.
 #include "backends/cpu/cpu_backend.h"
 
+#include "backend/cores.h"
+#include "backend/shared_runtime.h"
 #include "backends/cpu/cpu_runtime.h"
 #include "backends/cpu/fusions/patterns.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/ops/table.h"
+#include "base/aligned.h"
 #include "base/error.h"
 
 namespace mnnc::cpu {
@@ -13,20 +16,25 @@ namespace {
 
 class CpuRuntime final : public Runtime {
   public:
-    explicit CpuRuntime(const BackendConfig& config) : kernels_(selectKernels(config.cpuIsa)) {
-        if (config.threads > 1)
-            pool_ = std::make_shared<ForkJoinPool>(config.threads);
-        else
-            pool_ = std::make_shared<InlinePool>();
-    }
+    explicit CpuRuntime(const BackendConfig& config)
+        : kernels_(selectKernels(config.cpuIsa)),
+          threads_(config.shared ? config.shared->threads : ownWorkers(config)),
+          pool_(threads_->pool(config.threads)) {}
 
     std::unique_ptr<Backend> createBackend(const BackendConfig& config, WeightStore& weights) override {
         return std::make_unique<CpuBackend>(kernels_, pool_, config, weights);
     }
 
   private:
+    static SharedThreadsPtr ownWorkers(const BackendConfig& config) {
+        const bool placed = config.power != Power::Normal && config.threads > 1;
+        return makeWorkers(config.threads, placed ? coresOf(machineCores(), {}, config.power, config.threads)
+                                                  : std::vector<int>());
+    }
+
     const Kernels& kernels_;
-    std::shared_ptr<ThreadPool> pool_;
+    const SharedThreadsPtr threads_;
+    const std::shared_ptr<ThreadPool> pool_;
 };
 
 // The pattern that executes a fused command: its own, or that of the same name where another backend has matched it.
@@ -43,6 +51,34 @@ std::shared_ptr<Runtime> createCpuRuntime(const BackendConfig& config) {
 CpuBackend::CpuBackend(const Kernels& kernels, std::shared_ptr<ThreadPool> pool, const BackendConfig& config,
                        WeightStore& weights)
     : kernels_(kernels), pool_(std::move(pool)), config_(config), weights_(weights) {}
+
+EffectiveSettings CpuBackend::settings() const {
+    EffectiveSettings own;
+    own.precision = config_.precision;
+    if (config_.precision == Precision::Low && !kernels_.bf16) {
+        own.precision = Precision::Normal;
+        own.precisionReason = "there are no products of bf16 numbers in this instruction set";
+    }
+    own.memory = config_.memory;
+    if (config_.memory == MemoryMode::High) {
+        own.memory = MemoryMode::Normal;
+        own.memoryReason = "the CPU backend keeps no more than its kernels read";
+    }
+    own.threads = pool_->threads();
+    own.isa = kernels_.isa;
+    return own;
+}
+
+HostMemoryPtr CpuBackend::hostMemory() const noexcept {
+    return config_.shared ? config_.shared->memory : nullptr;
+}
+
+std::shared_ptr<void> CpuBackend::weightMemory(int64_t bytes, int64_t inAll) const {
+    HostMemoryPtr host = hostMemory();
+    if (!host) return weights_.memory().allocate(bytes, inAll - weights_.bytes() - bytes);
+    const auto block = std::make_shared<AlignedBuffer>(bytes, std::move(host));
+    return {block, block->data()};
+}
 
 int CpuBackend::channelBlock() const noexcept {
     return kernels_.lanes;

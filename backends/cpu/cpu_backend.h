@@ -8,6 +8,7 @@
 
 #include "backend/backend.h"
 #include "backend/thread_pool.h"
+#include "base/host_memory.h"
 
 namespace mnnc {
 struct Kernels;
@@ -22,6 +23,7 @@ class CpuBackend final : public Backend {
     CpuBackend(const Kernels& kernels, std::shared_ptr<ThreadPool> pool, const BackendConfig& config,
                WeightStore& weights);
     const char* name() const noexcept override { return "cpu"; }
+    EffectiveSettings settings() const override;
     bool supports(const Command& command, std::string& reason) const override;
     bool supportsPostOps(const Command& command) const override;
     bool supportsViews(const Command& command) const override;
@@ -41,15 +43,19 @@ class CpuBackend final : public Backend {
     PackedWeights weights(const ParamsPtr& params, const std::string& variant, int64_t bytes,
                           const std::function<void(void*)>& fill, int64_t inAll = 0) const {
         return weights_.get<void>(params, variant, bytes, config_.maxMemoryBytes, [&] {
-            auto buffer = weights_.memory().allocate(bytes, inAll - weights_.bytes() - bytes);
+            auto buffer = weightMemory(bytes, inAll);
             fill(buffer.get());
             return buffer;
         });
     }
+    // Of blocks that an execution allocates while it plans; null: the library's own.
+    HostMemoryPtr hostMemory() const noexcept;
     const BackendConfig& config() const noexcept { return config_; }
     int channelBlock() const noexcept;  // channels per block of packed tensors
 
   private:
+    std::shared_ptr<void> weightMemory(int64_t bytes, int64_t inAll) const;
+
     const Kernels& kernels_;
     std::shared_ptr<ThreadPool> pool_;
     BackendConfig config_;

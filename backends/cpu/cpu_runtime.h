@@ -2,11 +2,13 @@
 #pragma once
 #include <memory>
 
-#include "backend/backend.h"
+#include "backend/registry.h"
 
 namespace mnnc::cpu {
 
 // Threads and the kernels of one instruction set. Throws NotSupported when the CPU lacks config.cpuIsa.
 std::shared_ptr<Runtime> createCpuRuntime(const BackendConfig& config);
+
+ProcessorDescription describeProcessor();
 
 }  // namespace mnnc::cpu

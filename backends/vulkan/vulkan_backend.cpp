@@ -54,6 +54,19 @@ VulkanBackend::~VulkanBackend() {
     device_->count(Count::CommandPool, -1);
 }
 
+EffectiveSettings VulkanBackend::settings() const {
+    EffectiveSettings own;
+    own.precision = config_.precision;
+    if (config_.precision == Precision::Low && !half_) {
+        own.precision = Precision::Normal;
+        own.precisionReason = "the device has no storage of 16-bit numbers in buffers";
+    }
+    if (config_.memory != MemoryMode::Normal)
+        own.memoryReason = "the Vulkan backend keeps weights in one way only";
+    own.device = device_->info().name;
+    return own;
+}
+
 bool VulkanBackend::supports(const Command& command, std::string& reason) const {
     const std::string& refused = config_.deviceLimits.refuse;
     if (!refused.empty() && command.name.find(refused) != std::string::npos) {

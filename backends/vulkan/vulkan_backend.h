@@ -1,6 +1,6 @@
 // The Vulkan backend of one session: creates executions, records them, prepares weights on the device.
 //
-// Storage on the device: like the host's, with pack 4: [N][ceil(C/4)][plane][4], or row-major. float32
+// Storage on the device: like the host's, in blocks of 4 channels: [N][ceil(C/4)][plane][4], or row-major. float32
 // tensors are fp16 under Precision Low where the device has 16-bit storage buffers; int32 stays 32 bit. Other
 // types do not come here.
 #pragma once
@@ -40,6 +40,7 @@ class VulkanBackend final : public DeviceBackend {
     ~VulkanBackend() override;
 
     const char* name() const noexcept override { return "vulkan"; }
+    EffectiveSettings settings() const override;
     DeviceBackend* device() noexcept override { return this; }
     bool supports(const Command& command, std::string& reason) const override;
     bool supportsPostOps(const Command& command) const override;

@@ -1,6 +1,7 @@
 // Registers the Vulkan backend and lists its devices.
 #include "backends/vulkan/vulkan_runtime.h"
 
+#include "backend/shared_runtime.h"
 #include "backends/vulkan/vulkan_backend.h"
 #include "base/error.h"
 
@@ -10,8 +11,7 @@ namespace {
 
 class VulkanRuntime final : public Runtime {
   public:
-    explicit VulkanRuntime(const BackendConfig& config)
-        : device_(Device::get(config.device, config.softwareDevices)) {}
+    explicit VulkanRuntime(std::shared_ptr<Device> device) : device_(std::move(device)) {}
 
     std::unique_ptr<Backend> createBackend(const BackendConfig& config, WeightStore& weights) override {
         return std::make_unique<VulkanBackend>(device_, config, weights);
@@ -25,7 +25,17 @@ class VulkanRuntime final : public Runtime {
 }  // namespace
 
 std::shared_ptr<Runtime> createVulkanRuntime(const BackendConfig& config) {
-    return std::make_shared<VulkanRuntime>(config);
+    const SharedRuntime* const shared = config.shared.get();
+    if (shared && shared->vulkanRuntime) return shared->vulkanRuntime;
+    auto device = shared && shared->vulkan ? Device::ofHost(shared->vulkan)
+                                           : Device::get(config.device, config.softwareDevices);
+    if (shared && shared->log.wants(LogLevel::Info)) {
+        const DeviceInfo& info = device->info();
+        shared->log(LogLevel::Info,
+                    format("Vulkan device '%s' (%s, %s), %s", info.name.c_str(), deviceTypeName(info.type),
+                           info.driver.c_str(), shared->vulkan ? "of the host" : "of the library"));
+    }
+    return std::make_shared<VulkanRuntime>(std::move(device));
 }
 
 std::vector<DeviceDescription> listVulkanDevices(std::string& reason) {

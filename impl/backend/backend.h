@@ -17,6 +17,10 @@ namespace mnnc {
 enum class ForwardType : int32_t { Cpu = 0, Auto = 4, Vulkan = 7 };
 enum class Precision : int32_t { Normal = 0, High = 1, Low = 2 };
 enum class MemoryMode : int32_t { Normal = 0, High = 1, Low = 2 };
+// Which cores workers run on. High: the fastest; Low: the slowest.
+enum class Power : int32_t { Normal = 0, High = 1, Low = 2 };
+
+struct SharedRuntime;
 
 // A device that a backend found, as the host sees it.
 struct DeviceDescription {
@@ -38,6 +42,19 @@ struct BackendConfig {
     bool softwareDevices = true;  // false: a driver that computes on the CPU is not taken as the best
     bool recordBatch = true;      // several executions in one recorded command buffer
     DeviceLimits deviceLimits;
+    Power power = Power::Normal;                  // of workers that the session makes for itself
+    std::shared_ptr<const SharedRuntime> shared;  // null: the session makes what it needs
+};
+
+// What a backend does where its configuration asks for more than it has. The texts are constant.
+struct EffectiveSettings {
+    Precision precision = Precision::Normal;
+    const char* precisionReason = nullptr;  // why it is not the precision asked for; null: it is
+    MemoryMode memory = MemoryMode::Normal;
+    const char* memoryReason = nullptr;
+    int threads = 1;
+    const char* isa = nullptr;  // the instruction set of the host's kernels
+    std::string device;         // the name of a device; "" on the host
 };
 
 // How a command wants its tensors stored. Storage is chosen by the producer; the pipeline inserts a
@@ -56,6 +73,7 @@ class Backend {
   public:
     virtual ~Backend() = default;
     virtual const char* name() const noexcept = 0;
+    virtual EffectiveSettings settings() const { return {}; }
     // Whether create() will take the command, as far as its parameters, shapes and types tell; if not,
     // `reason` gets a sentence. Makes nothing.
     virtual bool supports(const Command& command, std::string& reason) const = 0;

@@ -23,4 +23,14 @@ struct BackendEntry {
 
 std::span<const BackendEntry> builtinBackends() noexcept;
 
+// The processor of this machine. 1: it has that, 0: it has not, -1: not known.
+struct ProcessorDescription {
+    std::vector<std::string> isas;  // that BackendConfig::cpuIsa takes, best first
+    std::string features;           // for people
+    int logicalCores = 0;           // that the system runs
+    int int8Products = -1, bf16Products = -1, fp16Arithmetic = -1;
+};
+
+ProcessorDescription describeProcessor();
+
 }  // namespace mnnc

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -13,6 +14,9 @@
 #if defined(__x86_64__) || defined(__i386__)
 #include <immintrin.h>
 #endif
+
+#include "backend/cores.h"
+#include "base/error.h"
 
 namespace mnnc {
 namespace {
@@ -72,7 +76,7 @@ struct ForkJoinPool::State {
     class Lease final : public ThreadPool {
       public:
         explicit Lease(State& state) : state_(state) {}
-        int threads() const override { return state_.threads(); }
+        int threads() const override { return state_.working(); }
         void run(int tasks, Task task, void* ctx) override { state_.run(tasks, task, ctx); }
         void endRun() override { state_.release(); }
 
@@ -80,21 +84,26 @@ struct ForkJoinPool::State {
         State& state_;
     };
 
-    // Drowsy: leased, but no work came for a while, e.g. because the host's callback takes its time.
-    enum Mode : int { Asleep, Awake, Drowsy, Stopped };
+    // Drowsy: leased, but no work came for a while, e.g. because the host's callback takes its time. From Awake on the
+    // mode is the number of threads of the lease, more than one; workers beyond them sleep.
+    enum Mode : int { Asleep, Drowsy, Stopped, Awake };
 
     State() : lease(*this) {}
 
     int threads() const { return static_cast<int>(workers.size()) + 1; }
+    // Those of the lease.
+    int working() const { return active.load(std::memory_order_relaxed); }
 
-    void setMode(Mode next) {
+    void setMode(int next) {
         mode.store(next, std::memory_order_release);
         mode.notify_all();
     }
+    void wake() { setMode(Awake + working()); }
 
-    bool acquire() {
+    bool acquire(int wanted) {
         if (leased.exchange(true, std::memory_order_acquire)) return false;
-        setMode(Awake);
+        active.store(std::clamp(wanted, 1, threads()), std::memory_order_relaxed);
+        if (working() > 1) wake();
         return true;
     }
 
@@ -113,7 +122,7 @@ struct ForkJoinPool::State {
 
     void run(int tasks, Task task, void* ctx) {
         if (tasks <= 0) return;
-        if (tasks == 1 || workers.empty()) {
+        if (tasks == 1 || working() == 1) {
             for (int i = 0; i < tasks; ++i) task(ctx, i);
             return;
         }
@@ -123,8 +132,8 @@ struct ForkJoinPool::State {
         job.floatMode = FloatMode::current().control();
         done.store(0, std::memory_order_relaxed);
         ++generation;
-        if (mode.load(std::memory_order_relaxed) == Drowsy) setMode(Awake);
-        for (int t = threads() - 1; t >= 0; --t) {
+        if (mode.load(std::memory_order_relaxed) == Drowsy) wake();
+        for (int t = working() - 1; t >= 0; --t) {
             const auto size = static_cast<uint32_t>(partBegin(t + 1) - partBegin(t));
             parts[t].left.store(uint64_t{generation} << 32 | size, std::memory_order_release);
         }
@@ -133,14 +142,15 @@ struct ForkJoinPool::State {
         while (done.load(std::memory_order_acquire) != tasks) spinner.wait();
     }
 
-    int partBegin(int t) const { return static_cast<int>(int64_t{job.count} * t / threads()); }
+    int partBegin(int t) const { return static_cast<int>(int64_t{job.count} * t / working()); }
 
     // Claims and runs tasks until none is left, first of the thread's own part; says whether there was one. `applied` is
     // the mode of a worker.
     bool work(int self, FloatMode* applied = nullptr) {
         int finished = 0;
-        for (int i = 0; i < threads(); ++i) {
-            const int t = self + i < threads() ? self + i : self + i - threads();
+        const int count = working();  // of the lease that a late worker finds
+        int t = self < count ? self : 0;
+        for (int i = 0; i < count; ++i, t = t + 1 < count ? t + 1 : 0) {
             uint64_t seen = parts[t].left.load(std::memory_order_acquire);
             while (static_cast<uint32_t>(seen) != 0) {
                 if (!parts[t].left.compare_exchange_weak(seen, seen - 1, std::memory_order_acq_rel,
@@ -163,16 +173,19 @@ struct ForkJoinPool::State {
     void workerMain(int self) {
         FloatMode applied = FloatMode::current();
         for (;;) {
-            mode.wait(Asleep, std::memory_order_acquire);
-            mode.wait(Drowsy, std::memory_order_acquire);
-            if (mode.load(std::memory_order_acquire) == Stopped) return;
+            const int seen = mode.load(std::memory_order_acquire);
+            if (seen == Stopped) return;
+            if (seen <= Awake + self) {  // asleep, or a lease without this thread
+                mode.wait(seen, std::memory_order_acquire);
+                continue;
+            }
             Spinner spinner;
-            while (mode.load(std::memory_order_relaxed) == Awake) {
+            while (mode.load(std::memory_order_relaxed) == seen) {
                 if (work(self, &applied)) {
                     spinner.reset();
                 } else if (spinner.waitedLong()) {
                     // A job that comes at this moment is done by the other threads, which never wait for a sleeping one.
-                    int awake = Awake;
+                    int awake = seen;
                     mode.compare_exchange_strong(awake, Drowsy, std::memory_order_relaxed);
                 }
             }
@@ -192,6 +205,7 @@ struct ForkJoinPool::State {
     alignas(64) Job job;  // from here on what changes, away from what every thread reads all the time
     uint32_t generation = 0;
     alignas(64) std::atomic<bool> leased{false};
+    std::atomic<int> active{1};
     alignas(64) std::atomic<int> mode{Asleep};
     alignas(64) std::atomic<int> done{0};
     Lease lease;
@@ -234,10 +248,24 @@ void ForkJoinPool::run(int tasks, Task task, void* ctx) {
 }
 
 ThreadPool& ForkJoinPool::beginRun() {
+    ThreadPool* const leased = lease(threads());
+    return leased ? *leased : state_->inlinePool;
+}
+
+ThreadPool* ForkJoinPool::lease(int threads) {
     // A forked child has no workers.
     const bool mine = !state_->workers.empty() && state_->process == getpid();
-    if (mine && state_->acquire()) return state_->lease;
-    return state_->inlinePool;
+    return mine && state_->acquire(threads) ? &state_->lease : nullptr;
+}
+
+void ForkJoinPool::place(const std::vector<int>& cores) {
+    if (cores.empty() || state_->workers.empty()) return;
+    for (const int core : cores)
+        if (!placeThread(state_->workers.front().native_handle(), {core}))
+            fail(Status::InvalidValue, "core %d cannot be used: the system places no thread on it", core);
+    for (std::thread& worker : state_->workers)
+        if (!placeThread(worker.native_handle(), cores))
+            fail(Status::InvalidValue, "the system does not place threads on the cores that are asked for");
 }
 
 }  // namespace mnnc

@@ -10,6 +10,7 @@
 #include <exception>
 #include <memory>
 #include <type_traits>
+#include <vector>
 
 #include "base/float_mode.h"
 
@@ -40,43 +41,13 @@ class InlinePool final : public ThreadPool {
     }
 };
 
-// Threads the host brings: it must call task(ctx, i) for i in [0, tasks) and return when all are done.
-class HostPool final : public ThreadPool {
-  public:
-    using Callback = void (*)(void* user, int tasks, void (*task)(void* ctx, int index), void* ctx);
-    HostPool(Callback callback, void* user, int threads)
-        : callback_(callback), user_(user), threads_(threads < 1 ? 1 : threads) {}
-    int threads() const override { return threads_; }
-    void run(int tasks, Task task, void* ctx) override {
-        if (tasks == 1) return task(ctx, 0);
-        if (tasks <= 0) return;
-        Job job{task, ctx, FloatMode::current()};
-        callback_(
-            user_, tasks,
-            [](void* given, int index) {
-                const Job& shared = *static_cast<const Job*>(given);
-                const ScopedFloatMode mode(shared.mode);
-                shared.task(shared.ctx, index);
-            },
-            &job);
-    }
-
-  private:
-    struct Job {
-        Task task;
-        void* ctx;
-        FloatMode mode;
-    };
-    Callback callback_;
-    void* user_;
-    int threads_;
-};
-
 // Our own threads: asleep outside a lease, spinning (and yielding) inside one. Fewer threads than asked for
 // when the system refuses to make them. The destructor joins them; no lease may be held then.
 class ForkJoinPool final : public ThreadPool {
   public:
     explicit ForkJoinPool(int threads);
+    // Binds the workers to these cores, not the caller's thread. Throws InvalidValue for a core that no worker may use.
+    void place(const std::vector<int>& cores);
     ~ForkJoinPool() override;
     ForkJoinPool(const ForkJoinPool&) = delete;
     ForkJoinPool& operator=(const ForkJoinPool&) = delete;
@@ -86,6 +57,8 @@ class ForkJoinPool final : public ThreadPool {
     void run(int tasks, Task task, void* ctx) override;
     // First come, first served: whoever finds the workers leased gets a one-thread pool.
     ThreadPool& beginRun() override;
+    // The same with at most so many of the threads at work; null when the workers are leased.
+    ThreadPool* lease(int threads);
 
   private:
     struct State;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "backend/weight_memory.h"
@@ -18,7 +19,8 @@ class WeightStore {
     // The buffer (a T, the same for equal keys) of this key; `make` makes a new one of `bytes` when no
     // session holds it. `variant` names everything it depends on besides the parameters (backend, algorithm,
     // tile, instruction set). LimitExceeded when a new one would bring the store above `limit`. Locks, and
-    // waits only for whoever makes the same buffer; call it in onResize only.
+    // waits only for whoever makes the same buffer; call it in onResize only. `make` may call the host, whose thread may
+    // come back here for the same buffer: it gets one that is not shared.
     template <typename T>
     std::shared_ptr<const T> get(const ParamsPtr& params, const std::string& variant, int64_t bytes,
                                  int64_t limit, const std::function<std::shared_ptr<T>()>& make) {
@@ -36,6 +38,7 @@ class WeightStore {
         explicit Slot(ParamsPtr p) : params(std::move(p)) {}
         const ParamsPtr params;  // keeps the address in the key from being used again
         std::mutex mutex;
+        std::atomic<std::thread::id> maker{};  // the thread that has the mutex
         std::weak_ptr<void> buffer;
     };
     using SlotPtr = std::shared_ptr<Slot>;
@@ -55,6 +58,8 @@ class WeightStore {
 
     std::shared_ptr<void> find(const ParamsPtr& params, const std::string& variant, int64_t bytes,
                                int64_t limit, const std::function<std::shared_ptr<void>()>& make);
+    std::shared_ptr<void> counted(int64_t bytes, int64_t limit,
+                                  const std::function<std::shared_ptr<void>()>& make);
     SlotPtr slot(const ParamsPtr& params, const std::string& variant);
 
     WeightMemory memory_;

@@ -8,31 +8,50 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "base/host_memory.h"
 
 namespace mnnc {
 
 class AlignedBuffer {
   public:
+    static constexpr size_t kAlignment = 64;
+    // Slack behind the end: kernels may load (never store) a whole vector past the last element.
+    static constexpr int64_t kSlack = 64;
+
     AlignedBuffer() = default;
-    explicit AlignedBuffer(int64_t bytes) {
+    // source: null for the library's own allocation.
+    explicit AlignedBuffer(int64_t bytes, HostMemoryPtr source = nullptr) : source_(std::move(source)) {
         if (bytes < 0)
             fail(Status::Overflow, "a buffer of %lld bytes is asked for", static_cast<long long>(bytes));
         if (bytes == 0) return;
-        // Slack behind the end: kernels may load (never store) a whole vector past the last element.
-        const int64_t rounded = roundUp(checkedAdd(bytes, 64, "buffer"), 64);
-        data_ = allocate(static_cast<size_t>(rounded));
+        const auto rounded = static_cast<size_t>(roundUp(checkedAdd(bytes, kSlack, "buffer"), kAlignment));
+        data_ = source_ ? source_->allocate(rounded, kAlignment) : allocate(rounded);
         if (!data_)
             fail(Status::OutOfMemory, "no memory for a buffer of %lld bytes", static_cast<long long>(bytes));
+        if (reinterpret_cast<uintptr_t>(data_) % kAlignment != 0) {
+            void* const given = data_;
+            source_->release(given, rounded, kAlignment);
+            fail(Status::InvalidValue, "the allocator gave memory at %p, which is not aligned to %zu bytes",
+                 given, kAlignment);
+        }
         size_ = static_cast<size_t>(bytes);
     }
     AlignedBuffer(AlignedBuffer&& other) noexcept
-        : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+        : data_(std::exchange(other.data_, nullptr)),
+          size_(std::exchange(other.size_, 0)),
+          source_(std::move(other.source_)) {}
     AlignedBuffer& operator=(AlignedBuffer&& other) noexcept {
         std::swap(data_, other.data_);
         std::swap(size_, other.size_);
+        std::swap(source_, other.source_);
         return *this;
     }
-    ~AlignedBuffer() { std::free(data_); }
+    ~AlignedBuffer() {
+        if (data_ && source_)
+            source_->release(data_, (size_ + kSlack + kAlignment - 1) / kAlignment * kAlignment, kAlignment);
+        else
+            std::free(data_);
+    }
 
     void* data() noexcept { return data_; }
     const void* data() const noexcept { return data_; }
@@ -53,7 +72,7 @@ class AlignedBuffer {
         constexpr size_t kHuge = size_t{2} << 20;
         constexpr size_t kSpare = size_t{128} << 10;
         const size_t huge = (bytes + kSpare) / kHuge * kHuge;
-        if (huge == 0) return std::aligned_alloc(64, bytes);
+        if (huge == 0) return std::aligned_alloc(kAlignment, bytes);
         void* data = std::aligned_alloc(kHuge, (bytes + kHuge - 1) / kHuge * kHuge);
 #ifdef MADV_HUGEPAGE
         if (data) madvise(data, huge, MADV_HUGEPAGE);
@@ -63,6 +82,7 @@ class AlignedBuffer {
 
     void* data_ = nullptr;
     size_t size_ = 0;
+    HostMemoryPtr source_;
 };
 
 }  // namespace mnnc

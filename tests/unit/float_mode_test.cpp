@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "backend/thread_pool.h"
+#include "backend/shared_threads.h"
 #include "net_builder.h"
 #include "public_session.h"
 
@@ -78,17 +78,19 @@ TEST(FloatMode, ThreadsOfTheHostGetTheirModeBack) {
     struct Host {
         bool flushedBefore = true, flushedAfter = true;
     } host;
-    HostPool pool(
-        [](void* user, int tasks, void (*task)(void*, int), void* ctx) {
+    const auto threads = makeHostThreads(
+        [](void* user, void (*task)(void*, int32_t), void* ctx, int32_t count) {
             std::thread([&] {
                 auto& seen = *static_cast<Host*>(user);
                 FloatMode::computing(true).apply();
                 seen.flushedBefore = flushes();
-                for (int i = 0; i < tasks; ++i) task(ctx, i);
+                for (int i = 0; i < count; ++i) task(ctx, i);
                 seen.flushedAfter = flushes();
             }).join();
         },
-        &host, 2);
+        &host, nullptr, 2);
+    const auto shared = threads->pool(2);
+    ThreadPool& pool = *shared;
     const ScopedFloatMode mode(FloatMode::computing(false));
     int flushed = 0;
     parallelFor(pool, 5, [&](int) { flushed += flushes(); });

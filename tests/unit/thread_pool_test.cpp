@@ -26,23 +26,6 @@ TEST(ThreadPool, Inline) {
     everyIndexOnce(lease.pool());
 }
 
-TEST(ThreadPool, Host) {
-    int calls = 0;
-    HostPool pool(
-        [](void* user, int tasks, void (*task)(void*, int), void* ctx) {
-            ++*static_cast<int*>(user);
-            std::thread other([&] {
-                for (int i = 1; i < tasks; i += 2) task(ctx, i);
-            });
-            for (int i = 0; i < tasks; i += 2) task(ctx, i);
-            other.join();
-        },
-        &calls, 2);
-    RunLease lease(pool);
-    everyIndexOnce(lease.pool());
-    EXPECT_GT(calls, 0);
-}
-
 TEST(ThreadPool, ForkJoin) {
     for (int threads : {1, 2, 4}) {
         ForkJoinPool pool(threads);

@@ -89,7 +89,7 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
     int64_t prepareTensorWeights(int64_t planBytes) {
         const Tensor& weight = *command_.inputs[1];
         if (weight.hasConstantValue && weight.data) {
-            own_ = AlignedBuffer(packedBytes_);
+            own_ = AlignedBuffer(packedBytes_, backend_.hostMemory());
             plan_->packWeights(weight.as<const float>(), own_.data(), backend_.pool());
             return planBytes;
         }

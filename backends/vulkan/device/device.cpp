@@ -27,6 +27,22 @@ std::shared_ptr<Device> Device::get(const std::string& wanted, bool software) {
     return device;
 }
 
+std::shared_ptr<Device> Device::ofHost(std::shared_ptr<const HostVulkan> host) {
+    return std::shared_ptr<Device>(new Device(std::move(host)));
+}
+
+Device::Device(std::shared_ptr<const HostVulkan> host)
+    : host_(std::move(host)),
+      info_(describeHostDevice(*host_)),
+      process_(getpid()),
+      handle_(static_cast<VkDevice>(host_->device)),
+      queue_(static_cast<VkQueue>(host_->queue)) {
+    volkLoadDeviceTable(&api_, handle_);
+    if (!api_.vkBindBufferMemory2)
+        fail(Status::NotSupported, "the Vulkan device of the host has no functions of Vulkan 1.1");
+    pipelines_.create();
+}
+
 Device::Device(std::shared_ptr<Instance> instance, size_t index)
     : instance_(std::move(instance)), info_(instance_->devices()[index]), process_(getpid()) {
     try {
@@ -61,8 +77,31 @@ void Device::create() {
 Device::~Device() {
     pipelines_.destroy();
     memory_.destroy();
-    if (usable()) api_.vkDestroyDevice(handle_, nullptr);
+    if (usable() && !host_) api_.vkDestroyDevice(handle_, nullptr);
 }
+
+// The queue for one scope: a host that shares its queue locks it itself.
+class Device::QueueUse {
+  public:
+    explicit QueueUse(Device& device) : device_(device) {
+        if (locked())
+            device_.host_->lockQueue(device_.host_->user);
+        else
+            device_.queueMutex_.lock();
+    }
+    ~QueueUse() {
+        if (locked())
+            device_.host_->unlockQueue(device_.host_->user);
+        else
+            device_.queueMutex_.unlock();
+    }
+    QueueUse(const QueueUse&) = delete;
+    QueueUse& operator=(const QueueUse&) = delete;
+
+  private:
+    bool locked() const noexcept { return device_.host_ && device_.host_->lockQueue; }
+    Device& device_;
+};
 
 bool Device::usable() const noexcept {
     return process_ == getpid();
@@ -87,7 +126,7 @@ void Device::run(std::span<const VkCommandBuffer> buffers, VkFence fence) {
     check(api_.vkResetFences(handle_, 1, &fence), "vkResetFences");
     VkResult result;
     {
-        const std::lock_guard lock(queueMutex_);
+        const QueueUse queue(*this);
         result = api_.vkQueueSubmit(queue_, 1, &submit, fence);
     }
     if (result != VK_SUCCESS) fallen(result, "vkQueueSubmit");
@@ -98,7 +137,7 @@ void Device::run(std::span<const VkCommandBuffer> buffers, VkFence fence) {
     if (result == VK_SUCCESS) return;
     // Nothing of this submission may be in flight when its owner goes on.
     if (result != VK_ERROR_DEVICE_LOST) {
-        const std::lock_guard lock(queueMutex_);
+        const QueueUse queue(*this);
         if (api_.vkQueueWaitIdle(queue_) != VK_SUCCESS) lost_ = true;
     }
     fallen(result, "vkWaitForFences");

@@ -1,5 +1,5 @@
 // One VkDevice with its compute queue, memory pools and pipelines. Shared by every session that uses the same
-// physical device; gone with the last of them.
+// physical device; gone with the last of them. A device of the host is shared by the sessions of one runtime.
 #pragma once
 #include <volk.h>
 
@@ -9,6 +9,7 @@
 #include <mutex>
 #include <span>
 
+#include "backend/host_vulkan.h"
 #include "backends/vulkan/device/instance.h"
 #include "backends/vulkan/device/memory.h"
 #include "backends/vulkan/device/pipelines.h"
@@ -39,6 +40,9 @@ class Device {
     // The one in use, or a new one. Arguments as of Instance::choose. Throws Error(BackendMissing) when there
     // is none, OutOfMemory or DriverError when it cannot be created.
     static std::shared_ptr<Device> get(const std::string& wanted, bool software);
+    // One over the host's objects, which are checked, used and never destroyed. Throws Error(InvalidValue) with what is
+    // wrong with them, NotSupported with what they lack, and what get() throws.
+    static std::shared_ptr<Device> ofHost(std::shared_ptr<const HostVulkan> host);
     ~Device();
     Device(const Device&) = delete;
     Device& operator=(const Device&) = delete;
@@ -67,10 +71,13 @@ class Device {
 
   private:
     explicit Device(std::shared_ptr<Instance> instance, size_t index);
+    explicit Device(std::shared_ptr<const HostVulkan> host);
     void create();
+    class QueueUse;
     [[noreturn]] void fallen(VkResult result, const char* call);
 
-    const std::shared_ptr<Instance> instance_;
+    const std::shared_ptr<const HostVulkan> host_;  // null: the VkDevice is the library's
+    const std::shared_ptr<Instance> instance_;      // null: the VkInstance is the host's
     const DeviceInfo info_;
     const int process_;
     VkDevice handle_ = VK_NULL_HANDLE;

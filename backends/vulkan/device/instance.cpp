@@ -76,14 +76,19 @@ int typeRank(VkPhysicalDeviceType type) {
     }
 }
 
-// Compute without graphics first: those queues do not wait behind a desktop.
-bool findQueueFamily(VkPhysicalDevice device, uint32_t& family) {
+std::vector<VkQueueFamilyProperties> queueFamilies(const InstanceApi& api, VkPhysicalDevice device) {
     uint32_t count = 0;
-    vkGetPhysicalDeviceQueueFamilyProperties(device, &count, nullptr);
+    api.queueFamilies(device, &count, nullptr);
     std::vector<VkQueueFamilyProperties> families(count);
-    vkGetPhysicalDeviceQueueFamilyProperties(device, &count, families.data());
+    api.queueFamilies(device, &count, families.data());
+    return families;
+}
+
+// Compute without graphics first: those queues do not wait behind a desktop.
+bool findQueueFamily(const InstanceApi& api, VkPhysicalDevice device, uint32_t& family) {
+    const std::vector<VkQueueFamilyProperties> families = queueFamilies(api, device);
     for (const bool alone : {true, false})
-        for (uint32_t i = 0; i < count; ++i) {
+        for (uint32_t i = 0; i < families.size(); ++i) {
             const VkQueueFlags flags = families[i].queueFlags;
             if (!(flags & VK_QUEUE_COMPUTE_BIT) || families[i].queueCount == 0) continue;
             if (alone && (flags & VK_QUEUE_GRAPHICS_BIT)) continue;
@@ -93,10 +98,11 @@ bool findQueueFamily(VkPhysicalDevice device, uint32_t& family) {
     return false;
 }
 
-bool describe(VkPhysicalDevice device, DeviceInfo& info) {
+// All but the queue family. False: the device is older than Vulkan 1.1.
+bool describe(const InstanceApi& api, VkPhysicalDevice device, DeviceInfo& info) {
     VkPhysicalDeviceProperties basic;
-    vkGetPhysicalDeviceProperties(device, &basic);
-    if (basic.apiVersion < VK_API_VERSION_1_1 || !findQueueFamily(device, info.queueFamily)) return false;
+    api.properties(device, &basic);
+    if (basic.apiVersion < VK_API_VERSION_1_1) return false;
     const bool is12 = basic.apiVersion >= VK_API_VERSION_1_2;
 
     VkPhysicalDeviceDriverProperties driver{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
@@ -108,14 +114,14 @@ bool describe(VkPhysicalDevice device, DeviceInfo& info) {
     id.pNext = &maintenance;
     maintenance.pNext = &subgroup;
     VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &id, {}};
-    vkGetPhysicalDeviceProperties2(device, &properties);
+    api.properties2(device, &properties);
 
     VkPhysicalDeviceShaderFloat16Int8Features half{
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES};
     VkPhysicalDevice16BitStorageFeatures storage{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES};
     if (is12) storage.pNext = &half;
     VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &storage, {}};
-    vkGetPhysicalDeviceFeatures2(device, &features);
+    api.features2(device, &features);
 
     info.handle = device;
     info.name = basic.deviceName;
@@ -135,11 +141,30 @@ bool describe(VkPhysicalDevice device, DeviceInfo& info) {
     info.subgroupOperations =
         subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT ? subgroup.supportedOperations : 0;
     info.limits = basic.limits;
-    vkGetPhysicalDeviceMemoryProperties(device, &info.memory);
+    api.memory(device, &info.memory);
     for (uint32_t i = 0; i < info.memory.memoryHeapCount; ++i)
         if (info.memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
             info.localBytes = std::max<uint64_t>(info.localBytes, info.memory.memoryHeaps[i].size);
     return true;
+}
+
+std::vector<VkPhysicalDevice> physicalDevices(const InstanceApi& api, VkInstance instance) {
+    uint32_t count = 0;
+    VkResult result = api.enumerate(instance, &count, nullptr);
+    std::vector<VkPhysicalDevice> handles(count);
+    if (count && result == VK_SUCCESS) result = api.enumerate(instance, &count, handles.data());
+    if (result == VK_ERROR_OUT_OF_HOST_MEMORY) check(result, "vkEnumeratePhysicalDevices");
+    // Incomplete: one more appeared in between.
+    if (result != VK_SUCCESS && result != VK_INCOMPLETE)
+        fail(Status::BackendMissing, "the Vulkan driver lists no devices: %s (%d)", resultName(result),
+             static_cast<int>(result));
+    handles.resize(count);
+    return handles;
+}
+
+void loadLoader() {
+    if (volkInitialize() != VK_SUCCESS)
+        fail(Status::BackendMissing, "the Vulkan loader (libvulkan.so.1) is not installed");
 }
 
 std::string lower(std::string text) {
@@ -153,6 +178,57 @@ std::string DeviceInfo::uuidText() const {
     std::string text;
     for (const uint8_t byte : uuid) text += format("%02x", byte);
     return text;
+}
+
+InstanceApi::InstanceApi(VkInstance instance) {
+    const auto load = [&](auto& function, const char* name) {
+        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(
+            vkGetInstanceProcAddr(instance, name));
+    };
+    load(enumerate, "vkEnumeratePhysicalDevices");
+    load(properties, "vkGetPhysicalDeviceProperties");
+    load(properties2, "vkGetPhysicalDeviceProperties2");
+    load(features2, "vkGetPhysicalDeviceFeatures2");
+    load(queueFamilies, "vkGetPhysicalDeviceQueueFamilyProperties");
+    load(memory, "vkGetPhysicalDeviceMemoryProperties");
+}
+
+InstanceApi::operator bool() const noexcept {
+    return enumerate && properties && properties2 && features2 && queueFamilies && memory;
+}
+
+DeviceInfo describeHostDevice(const HostVulkan& host) {
+    const auto instance = static_cast<VkInstance>(host.instance);
+    const auto wanted = static_cast<VkPhysicalDevice>(host.physicalDevice);
+    {
+        const std::lock_guard lock(sharedMutex());
+        loadLoader();
+        // A function of the loader, the same for every instance.
+        if (!vkGetDeviceProcAddr)
+            vkGetDeviceProcAddr = reinterpret_cast<PFN_vkGetDeviceProcAddr>(
+                vkGetInstanceProcAddr(instance, "vkGetDeviceProcAddr"));
+    }
+    const InstanceApi api(instance);
+    if (!api || !vkGetDeviceProcAddr)
+        fail(Status::NotSupported, "the VkInstance of the host has no functions of Vulkan 1.1");
+    const std::vector<VkPhysicalDevice> known = physicalDevices(api, instance);
+    if (std::find(known.begin(), known.end(), wanted) == known.end())
+        fail(Status::InvalidValue, "the VkPhysicalDevice is none of the %zu of the VkInstance", known.size());
+    DeviceInfo info;
+    if (!describe(api, wanted, info))
+        fail(Status::NotSupported, "the Vulkan device of the host is older than Vulkan 1.1");
+    const std::vector<VkQueueFamilyProperties> families = queueFamilies(api, wanted);
+    if (host.queueFamily >= families.size())
+        fail(Status::InvalidValue, "queue_family is %u, but the device '%s' has %zu", host.queueFamily,
+             info.name.c_str(), families.size());
+    if (!(families[host.queueFamily].queueFlags & VK_QUEUE_COMPUTE_BIT))
+        fail(Status::NotSupported, "queue family %u of the device '%s' cannot compute", host.queueFamily,
+             info.name.c_str());
+    if (host.storage16 && !info.storage16)
+        fail(Status::InvalidValue, "the device '%s' has no 16-bit storage buffers", info.name.c_str());
+    info.queueFamily = host.queueFamily;
+    info.storage16 = host.storage16;
+    return info;
 }
 
 const char* deviceTypeName(VkPhysicalDeviceType type) noexcept {
@@ -186,8 +262,7 @@ Instance::Instance() : process_(getpid()) {
 }
 
 void Instance::create() {
-    if (volkInitialize() != VK_SUCCESS)
-        fail(Status::BackendMissing, "the Vulkan loader (libvulkan.so.1) is not installed");
+    loadLoader();
     const uint32_t version = std::min<uint32_t>(volkGetInstanceVersion(), VK_API_VERSION_1_3);
     if (version < VK_API_VERSION_1_1)
         fail(Status::BackendMissing, "the Vulkan loader is older than version 1.1");
@@ -235,18 +310,11 @@ void Instance::create() {
 }
 
 void Instance::listDevices() {
-    uint32_t count = 0;
-    VkResult result = vkEnumeratePhysicalDevices(handle_, &count, nullptr);
-    std::vector<VkPhysicalDevice> handles(count);
-    if (count && result == VK_SUCCESS) result = vkEnumeratePhysicalDevices(handle_, &count, handles.data());
-    if (result == VK_ERROR_OUT_OF_HOST_MEMORY) check(result, "vkEnumeratePhysicalDevices");
-    // Incomplete: one more appeared in between.
-    if (result != VK_SUCCESS && result != VK_INCOMPLETE)
-        fail(Status::BackendMissing, "the Vulkan driver lists no devices: %s (%d)", resultName(result),
-             static_cast<int>(result));
-    for (uint32_t i = 0; i < count; ++i) {
+    const InstanceApi api(handle_);
+    for (const VkPhysicalDevice handle : physicalDevices(api, handle_)) {
         DeviceInfo info;
-        if (describe(handles[i], info)) devices_.push_back(std::move(info));
+        if (describe(api, handle, info) && findQueueFamily(api, handle, info.queueFamily))
+            devices_.push_back(std::move(info));
     }
 }
 

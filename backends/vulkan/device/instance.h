@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "backend/host_vulkan.h"
+
 namespace mnnc::vulkan {
 
 // The properties and abilities of a physical device.
@@ -30,6 +32,22 @@ struct DeviceInfo {
 
     std::string uuidText() const;
 };
+
+// The functions of an instance that describe its devices.
+struct InstanceApi {
+    explicit InstanceApi(VkInstance instance);
+    explicit operator bool() const noexcept;  // whether all of them are there
+
+    PFN_vkEnumeratePhysicalDevices enumerate;
+    PFN_vkGetPhysicalDeviceProperties properties;
+    PFN_vkGetPhysicalDeviceProperties2 properties2;
+    PFN_vkGetPhysicalDeviceFeatures2 features2;
+    PFN_vkGetPhysicalDeviceQueueFamilyProperties queueFamilies;
+    PFN_vkGetPhysicalDeviceMemoryProperties memory;
+};
+
+// The device among the host's objects, when everything that can be checked of them is right. Errors: Device::ofHost().
+DeviceInfo describeHostDevice(const HostVulkan& host);
 
 const char* deviceTypeName(VkPhysicalDeviceType type) noexcept;
 

@@ -1,0 +1,36 @@
+// What the processor of this machine has, for people who ask.
+#include <unistd.h>
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#elif defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#endif
+
+#include "backends/cpu/cpu_features.h"
+#include "backends/cpu/cpu_runtime.h"
+#include "backends/cpu/kernels/kernels.h"
+
+namespace mnnc::cpu {
+
+ProcessorDescription describeProcessor() {
+    const CpuFeatures features = detectCpuFeatures();
+    ProcessorDescription cpu;
+    cpu.isas = availableIsas();
+    cpu.features = describeCpuFeatures(features);
+    cpu.logicalCores = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+#if defined(__x86_64__) || defined(__i386__)
+    cpu.int8Products = features.avx512Vnni || features.avxVnni ? 1 : 0;
+    cpu.bf16Products = features.avx512Bf16 ? 1 : 0;
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    cpu.fp16Arithmetic = features.avx512 && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 23 & 1) ? 1 : 0;
+#elif defined(__aarch64__) && defined(__linux__)
+    // Bits of the kernel's interface: ASIMDDP, BF16, ASIMDHP.
+    cpu.int8Products = ::getauxval(AT_HWCAP) >> 20 & 1;
+    cpu.bf16Products = ::getauxval(AT_HWCAP2) >> 14 & 1;
+    cpu.fp16Arithmetic = ::getauxval(AT_HWCAP) >> 10 & 1;
+#endif
+    return cpu;
+}
+
+}  // namespace mnnc::cpu

@@ -1,0 +1,87 @@
+// Reads the kernel's description of the cores, and binds threads.
+#include "backend/cores.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "backend/backend.h"
+
+namespace mnnc {
+
+namespace {
+
+// A number in a file of one line; 0 where there is none.
+int64_t numberIn(const std::string& path) {
+    std::FILE* file = std::fopen(path.c_str(), "re");
+    if (!file) return 0;
+    long long value = 0;
+    const bool read = std::fscanf(file, "%18lld", &value) == 1;
+    std::fclose(file);
+    return read && value > 0 ? value : 0;
+}
+
+}  // namespace
+
+std::vector<CoreSpeed> machineCores(const std::string& folder) {
+    std::vector<CoreSpeed> cores;
+#ifdef __linux__
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return cores;
+    bool capacities = true, frequencies = true;
+    std::vector<int64_t> frequency;
+    for (int core = 0; core < CPU_SETSIZE; ++core) {
+        if (!CPU_ISSET(core, &allowed)) continue;
+        const std::string place = folder + "/cpu" + std::to_string(core);
+        cores.push_back({core, numberIn(place + "/cpu_capacity")});
+        frequency.push_back(numberIn(place + "/cpufreq/cpuinfo_max_freq"));
+        capacities &= cores.back().speed > 0;
+        frequencies &= frequency.back() > 0;
+    }
+    // One measure for all of them, or none.
+    for (size_t i = 0; i < cores.size() && !capacities; ++i) cores[i].speed = frequencies ? frequency[i] : 0;
+#else
+    static_cast<void>(folder);
+#endif
+    return cores;
+}
+
+std::vector<int> coresOf(const std::vector<CoreSpeed>& machine, const std::vector<int>& wanted, Power power,
+                         int threads) {
+    if (power == Power::Normal) return wanted;
+    std::vector<CoreSpeed> cores;
+    for (const CoreSpeed& one : machine)
+        if (wanted.empty() || std::find(wanted.begin(), wanted.end(), one.core) != wanted.end())
+            cores.push_back(one);
+    std::stable_sort(cores.begin(), cores.end(), [&](const CoreSpeed& a, const CoreSpeed& b) {
+        return power == Power::High ? a.speed > b.speed : a.speed < b.speed;
+    });
+    std::vector<int> chosen;
+    for (size_t i = 0; i < cores.size(); ++i) {
+        const bool another = i > 0 && cores[i].speed != cores[i - 1].speed;
+        if (another && static_cast<int>(chosen.size()) >= threads) break;
+        chosen.push_back(cores[i].core);
+    }
+    // Nothing is chosen where the cores are alike.
+    if (chosen.size() == cores.size()) return wanted;
+    return chosen;
+}
+
+bool placeThread(pthread_t thread, const std::vector<int>& cores) noexcept {
+#if defined(__linux__) && !defined(__ANDROID__)
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (const int core : cores) {
+        if (core < 0 || core >= CPU_SETSIZE) return false;
+        CPU_SET(core, &set);
+    }
+    return pthread_setaffinity_np(thread, sizeof set, &set) == 0;
+#else
+    static_cast<void>(thread), static_cast<void>(cores);
+    return false;
+#endif
+}
+
+}  // namespace mnnc
