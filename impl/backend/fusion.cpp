@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "ops/custom.h"
+
 namespace mnnc {
 
 FusedBody::FusedBody(const Command& fused) {
@@ -41,6 +43,7 @@ const FusionPattern* findPattern(std::span<const FusionPattern* const> patterns,
 
 const char* typeName(const Command& command) {
     if (command.type == OpType::Fused) return command.paramsAs<FusedParams>().pattern->name;
+    if (const auto* host = command.paramsIf<HostNodeParams>()) return host->node->typeName();
     const char* name = opTypeName(command.type);
     return name ? name : "?";
 }

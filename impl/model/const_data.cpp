@@ -3,6 +3,7 @@
 #include "model/const_data.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -128,6 +129,59 @@ void checkBlob(const wire::Blob& blob, const char* opName) {
 
 // Constants up to this many bytes are copied: each would keep a stretch of the mapped file in memory.
 constexpr int64_t kSmall = 8192;
+
+namespace {
+
+// One element of the loaded type, as the file's type.
+void encodeElement(wire::DataType type, const uint8_t* from, uint8_t* to, const char* opName) {
+    if (type == DataType::DT_HALF) {
+        const float value = readAt<float>(from, 0);
+        const uint16_t half = floatToHalf(value);
+        if (std::isfinite(value) && !std::isfinite(halfToFloat(half)))
+            fail(Status::InputDataError, "operator '%s': %g does not fit the half floats of the file", opName,
+                 static_cast<double>(value));
+        std::memcpy(to, &half, sizeof half);
+    } else {
+        const int64_t wide = readAt<int32_t>(from, 0);
+        std::memcpy(to, &wide, sizeof wide);
+    }
+}
+
+}  // namespace
+
+void encodeBlob(const wire::Blob& blob, const void* values, int64_t count, const uint8_t* base,
+                std::span<uint8_t> file, const char* opName) {
+    if (count == 0) return;
+    const Source to = sourceOf(blob, nullptr);
+    const uint8_t* stored = to.stored.empty() ? nullptr : to.stored.read().bytes.data();
+    if (!stored)
+        fail(Status::NotSupported,
+             "operator '%s' keeps its values in the file of external weights, which cannot be changed",
+             opName);
+    const auto offset = static_cast<size_t>(stored - base);
+    const int64_t needed = neededBytes(blob, to, opName);
+    if (count != blobElementCount(blob, opName) || static_cast<int64_t>(to.stored.size()) < needed ||
+        offset > file.size() || static_cast<int64_t>(file.size() - offset) < needed)
+        fail(Status::Internal, "operator '%s': %lld values do not fit their place in the file", opName,
+             static_cast<long long>(count));
+    uint8_t* target = file.data() + offset;
+    const bool converts = blob.dataType() == DataType::DT_HALF || blob.dataType() == DataType::DT_INT64;
+    const int64_t own = converts ? 4 : to.elementSize;
+    const auto* source = static_cast<const uint8_t*>(values);
+    const int64_t channels = isPacked(blob) ? blob.dims()->Get(1) : 1,
+                  batch = isPacked(blob) ? blob.dims()->Get(0) : 1, plane = count / channels / batch;
+    for (int64_t i = 0; i < count; ++i) {
+        const int64_t n = i / plane / channels, c = i / plane % channels;
+        const int64_t at =
+            isPacked(blob)
+                ? ((c / kChannelBlock * batch + n) * plane + i % plane) * kChannelBlock + c % kChannelBlock
+                : i;
+        if (converts)
+            encodeElement(blob.dataType(), source + i * own, target + at * to.elementSize, opName);
+        else
+            std::memcpy(target + at * own, source + i * own, static_cast<size_t>(own));
+    }
+}
 
 ConstData decodeBlob(const wire::Blob& blob, const WeightFiles& files, const char* opName, Large large) {
     Source from = sourceOf(blob, files.model);

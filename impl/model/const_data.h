@@ -42,6 +42,12 @@ enum class Large { Read, Leave };
 ConstData decodeBlob(const wire::Blob& blob, const WeightFiles& files, const char* opName,
                      Large large = Large::Read);
 
+// Writes `count` elements of decodeBlob()'s type, row-major, into a copy of the file in the type and the layout that the
+// file has. base: where the tables of the file lie. Throws NotSupported when the data is not in this file, or
+// InputDataError when the file's type cannot hold a value.
+void encodeBlob(const wire::Blob& blob, const void* values, int64_t count, const uint8_t* base,
+                std::span<uint8_t> file, const char* opName);
+
 // Rule 24 without decoding; used while loading. Unknown types pass: they only fail when used.
 void checkBlob(const wire::Blob& blob, const char* opName);
 

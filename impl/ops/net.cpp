@@ -1,9 +1,13 @@
 // Parses the operators of a model, its subgraphs and its quantisation.
 #include "ops/net.h"
 
+#include <algorithm>
+#include <functional>
+
 #include "base/error.h"
 #include "mnn_generated.h"
 #include "model/wire_access.h"
+#include "ops/custom.h"
 #include "ops/net_rewrites.h"
 
 namespace mnnc {
@@ -36,6 +40,14 @@ FixedOutput describedTensor(const Graph& graph, int id, const char* name) {
     return fixed;
 }
 
+// Why a node without a definition cannot run.
+std::string withoutDefinition(const wire::Op& op) {
+    const auto type = static_cast<OpType>(op.type());
+    if (type != OpType::Plugin && type != OpType::Extra) return "this library does not implement it";
+    return format("no operator '%s' is registered (mnn_interpreter_add_operator)",
+                  hostOperatorName(op).c_str());
+}
+
 Node parseNode(const Model& model, const Graph& graph, const wire::Op& op) {
     Node node;
     node.type = static_cast<OpType>(op.type());
@@ -48,7 +60,7 @@ Node parseNode(const Model& model, const Graph& graph, const wire::Op& op) {
 
     const OpDef* def = findOpDef(node.type);
     if (!def) {
-        node.unsupported = "this library does not implement it";
+        node.unsupported = withoutDefinition(op);
         return node;
     }
     const OpArity& arity = *opArity(node.type);
@@ -87,19 +99,28 @@ std::vector<TensorQuant> parseQuants(const Graph& graph) {
 
 // Very old static files have tensors that no operator makes, which are regions of others.
 void refuseViews(NetGraph& graph) {
+    const std::vector<bool> made = madeTensors(graph);
+    for (Node& node : graph.nodes)
+        if (readsView(node, made)) {
+            node.def = nullptr;
+            node.unsupported = "it reads a view of a very old static model";
+        }
+}
+
+}  // namespace
+
+std::vector<bool> madeTensors(const NetGraph& graph) {
     std::vector<bool> made(graph.source->tensorNames.size(), false);
     for (const int id : graph.source->inputs) made[static_cast<size_t>(id)] = true;
     for (const Node& node : graph.nodes)
         for (const int id : node.outputs) made[static_cast<size_t>(id)] = true;
-    for (Node& node : graph.nodes)
-        for (const int id : node.inputs)
-            if (id >= 0 && !made[static_cast<size_t>(id)]) {
-                node.def = nullptr;
-                node.unsupported = "it reads a view of a very old static model";
-            }
+    return made;
 }
 
-}  // namespace
+bool readsView(const Node& node, const std::vector<bool>& made) {
+    return std::any_of(node.inputs.begin(), node.inputs.end(),
+                       [&](int id) { return id >= 0 && !made[static_cast<size_t>(id)]; });
+}
 
 std::shared_ptr<const Net> parseNet(std::shared_ptr<const Model> model, const Cancellation& cancel) {
     auto net = std::make_shared<Net>();
@@ -119,6 +140,16 @@ std::shared_ptr<const Net> parseNet(std::shared_ptr<const Model> model, const Ca
     }
     net->model = std::move(model);
     return net;
+}
+
+ParamsPtr renewedParams(const Net& net, size_t graphIndex, const Node& node) {
+    const NetGraph& graph = net.graphs[graphIndex];
+    const Node* first = graph.nodes.data();
+    const bool fromFile = !std::less<>()(&node, first) && std::less<>()(&node, first + graph.nodes.size());
+    if (!fromFile || !node.def || !node.def->parse) return node.params;
+    const bool isStatic = net.model->usage() == ModelUsage::StaticInference;
+    return node.def->parse(*graph.source->ops[static_cast<size_t>(&node - first)],
+                           ParseContext{*net.model, node, isStatic ? graph.source : nullptr});
 }
 
 }  // namespace mnnc

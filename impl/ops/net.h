@@ -2,6 +2,7 @@
 // sessions.
 #pragma once
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "model/model.h"
@@ -22,6 +23,7 @@ struct NetGraph {
     std::vector<Node> nodes;          // in the order of the file
     std::vector<Rewrite> rewrites;    // no node is in two of them
     std::vector<TensorQuant> quants;  // by tensor id; empty where no tensor of the graph is quantised
+    std::set<int> decisive;           // constants whose values rewrites looked at: they must not change
 };
 
 struct Net {
@@ -32,5 +34,14 @@ struct Net {
 // Reads all parameter tables. Throws BadParameter and what the families' readers throw; operators this
 // library does not know get a Node without definition. Cancelled between two operators.
 std::shared_ptr<const Net> parseNet(std::shared_ptr<const Model> model, const Cancellation& cancel = {});
+
+// The parameters of a node of graph `graph`, read once more: another object, so that no weights that were prepared
+// for the node before are found again. Of a node that a rewrite made the same object.
+ParamsPtr renewedParams(const Net& net, size_t graph, const Node& node);
+
+// By tensor id: whether it is an input of the graph or a node makes it. All are but the views of very old static models.
+std::vector<bool> madeTensors(const NetGraph& graph);
+// Whether a node reads a tensor that is not made.
+bool readsView(const Node& node, const std::vector<bool>& made);
 
 }  // namespace mnnc

@@ -19,7 +19,7 @@ bool computesExtents(OpType type) {
 
 }  // namespace
 
-RewriteNodes::RewriteNodes(const NetGraph& graph)
+RewriteNodes::RewriteNodes(NetGraph& graph)
     : graph_(graph), makers_(graph.source->tensorNames.size(), kNone), readers_(makers_.size()) {
     for (const Node& node : graph.nodes) nodes_.push_back(&node);
     for (const Rewrite& rewrite : graph.rewrites) {
@@ -74,6 +74,7 @@ std::optional<List> RewriteNodes::constant(int id) const {
     if (!params || params->type != DataType::Int32 || !params->data || params->shape.elements() < 1 ||
         params->shape.elements() > kMaxRank)
         return {};
+    graph_.decisive.insert(id);
     const auto* values = static_cast<const int32_t*>(params->data);
     return List(values, values + params->shape.elements());
 }

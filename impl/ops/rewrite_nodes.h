@@ -17,7 +17,7 @@ class RewriteNodes {
   public:
     static constexpr size_t kNone = SIZE_MAX;
 
-    explicit RewriteNodes(const NetGraph& graph);
+    explicit RewriteNodes(NetGraph& graph);
 
     size_t size() const { return nodes_.size(); }
     // Null where another node stands in for it.
@@ -36,11 +36,11 @@ class RewriteNodes {
     const Node* plainReshape(size_t i) const;
     // A change of layout that keeps the order of the data, or null.
     const Node* plainConvert(size_t i) const;
-    // The values of a short constant of integers.
+    // The values of a short constant of integers, which are decisive then (NetGraph::decisive).
     std::optional<List> constant(int id) const;
 
   private:
-    const NetGraph& graph_;
+    NetGraph& graph_;
     std::vector<const Node*> nodes_;
     std::vector<size_t> makers_;
     std::vector<std::vector<size_t>> readers_;

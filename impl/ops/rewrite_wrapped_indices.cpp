@@ -72,6 +72,8 @@ void rewriteWrappedIndices(NetGraph& graph) {
         if (extent < 1 || !makers.isScalar(wrapped->inputs[1], extent) ||
             !makers.isScalar(shifted->inputs[1], extent))
             continue;
+        graph.decisive.insert({wrapped->inputs[1], shifted->inputs[1]});
+        if (gather.inputs.size() > 2) graph.decisive.insert(gather.inputs[2]);
         Rewrite rewrite;
         rewrite.node = gather;
         rewrite.node.inputs[1] = shifted->inputs[0];

@@ -23,6 +23,8 @@ struct ConstParams : ParamsOf<ConstParams>, StoredContent {
     bool leftInFile() const noexcept { return owner.left; }
     std::shared_ptr<const void> load() const override;
 
+    bool written = false;  // by a session: the file has other values
+
     const Model* model = nullptr;
     const wire::Op* op = nullptr;
     std::string name;

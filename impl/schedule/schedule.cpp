@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "ops/control.h"
+#include "ops/custom.h"
 
 namespace mnnc {
 
@@ -126,7 +127,7 @@ GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<in
         op.content = node.def->valueInputs ? node.def->valueInputs(node) : 0;
         const uint32_t moving = node.def->dynamicOffsetInputs ? node.def->dynamicOffsetInputs(node) : 0;
         const uint32_t shapeOnly = node.def->shapeOnlyInputs ? node.def->shapeOnlyInputs(node) : 0;
-        op.folded = !runsSubgraphs(node);
+        op.folded = !runsSubgraphs(node) && !isHostNode(node);
         for (size_t k = 0; k < node.inputs.size(); ++k) {
             if (node.inputs[k] < 0) continue;
             const auto id = static_cast<size_t>(node.inputs[k]);

@@ -52,5 +52,6 @@ CpuFamily stftCpu();             // Stft
 CpuFamily regionLoopCpu();       // While in its LoopParam form
 CpuFamily quantizedCpu();        // FloatToInt8, Int8ToFloat
 CpuFamily int8ConvolutionCpu();  // ConvInt8, DepthwiseConvInt8
+CpuFamily customCpu();           // operators of the host
 
 }  // namespace mnnc::cpu

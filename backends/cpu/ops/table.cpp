@@ -14,7 +14,7 @@ const CpuOp* findCpuOp(OpType type) noexcept {
         channelProductsCpu, determinantCpu, segmentCpu, poolingCpu, interpCpu, unaryCpu, activationCpu, binaryCpu,
         reductionCpu, scaleCpu, normCpu, softmaxCpu, matmulCpu, quantizedCpu, int8ConvolutionCpu, gridSampleCpu,
         regionCpu, attentionCpu, groupNormCpu, detectionCpu, dequantizeCpu, uint8Cpu, tensorArrayCpu, recurrentCpu,
-        lstmBlockCpu, stftCpu, regionLoopCpu, histogramCpu, svdCpu, imageProcessCpu, gradientsCpu,
+        lstmBlockCpu, stftCpu, regionLoopCpu, histogramCpu, svdCpu, imageProcessCpu, gradientsCpu, customCpu,
         // clang-format on
     };
     for (const FamilyFunction family : kFamilies)
