@@ -46,25 +46,40 @@ CommandBuffers::~CommandBuffers() {
     device_->count(Count::Fence, -1);
 }
 
+RecordedBatch::Commands::Commands(const VulkanBackend& backend, size_t executions)
+    : sets(backend.gpu()), buffers(backend, static_cast<uint32_t>(buffersFor(backend, executions))) {}
+
 RecordedBatch::RecordedBatch(VulkanBackend& backend, std::vector<std::unique_ptr<Execution>> executions)
-    : device_(backend.gpu()),
-      executions_(std::move(executions)),
-      sets_(backend.gpu()),
-      buffers_(backend, static_cast<uint32_t>(buffersFor(backend, executions_.size()))) {
-    bindReports(backend);
-    Recorder recorder(*backend.gpu(), sets_, backend.limits().groupCount);
-    const size_t each = backend.batched() ? kBatch : 1;
+    : backend_(backend), device_(backend.gpu()), executions_(std::move(executions)) {
+    for (const auto& execution : executions_) {
+        auto& one = static_cast<VulkanExecution&>(*execution);
+        if (one.hasHostPart()) hostParts_.push_back(&one);
+    }
+    bindReports();
+    encode();
+}
+
+void RecordedBatch::recordAgain() {
+    commands_.reset();
+    encode();
+}
+
+void RecordedBatch::encode() {
+    auto commands = std::make_unique<Commands>(backend_, executions_.size());
+    const CommandBuffers& buffers = commands->buffers;
+    Recorder recorder(*device_, commands->sets, backend_.limits().groupCount);
+    const size_t each = backend_.batched() ? kBatch : 1;
     for (size_t i = 0; i < executions_.size(); ++i) {
         auto& execution = static_cast<VulkanExecution&>(*executions_[i]);
-        if (execution.hasHostPart()) hostParts_.push_back(&execution);
-        if (i % each == 0) recorder.begin(buffers_[i / each]);
+        if (i % each == 0) recorder.begin(buffers[i / each]);
         execution.encode(recorder);
         const bool last = i + 1 == executions_.size();
         if (last || (i + 1) % each == 0) recorder.end(last);
     }
+    commands_ = std::move(commands);
 }
 
-void RecordedBatch::bindReports(VulkanBackend& backend) {
+void RecordedBatch::bindReports() {
     int64_t bytes = 0;
     std::vector<int64_t> offsets;
     for (const auto& execution : executions_) {
@@ -72,10 +87,10 @@ void RecordedBatch::bindReports(VulkanBackend& backend) {
         if (one.reportBytes() == 0) continue;
         reporting_.push_back(&one);
         offsets.push_back(bytes);
-        bytes = checkedAdd(bytes, roundUp(one.reportBytes(), backend.alignment()), "reports of a run");
+        bytes = checkedAdd(bytes, roundUp(one.reportBytes(), backend_.alignment()), "reports of a run");
     }
     if (reporting_.empty()) return;
-    reports_ = backend.allocate(bytes, DeviceUse::Download);
+    reports_ = backend_.allocate(bytes, DeviceUse::Download);
     for (size_t i = 0; i < reporting_.size(); ++i)
         reporting_[i]->bindReport(static_cast<const Block&>(*reports_), offsets[i]);
 }
@@ -83,7 +98,7 @@ void RecordedBatch::bindReports(VulkanBackend& backend) {
 void RecordedBatch::onExecute() {
     device_->requireUsable();  // before the host's part writes into memory of another process
     for (VulkanExecution* execution : hostParts_) execution->beforeSubmit();
-    buffers_.run();
+    commands_->buffers.run();
     for (const VulkanExecution* execution : reporting_) execution->afterRun();
 }
 

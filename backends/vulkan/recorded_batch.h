@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "backend/recording.h"
 #include "backends/vulkan/device/recorder.h"
 #include "backends/vulkan/vulkan_backend.h"
 
@@ -28,20 +29,27 @@ class CommandBuffers {
     VkFence fence_ = VK_NULL_HANDLE;
 };
 
-class RecordedBatch final : public Execution {
+class RecordedBatch final : public Recording {
   public:
     RecordedBatch(VulkanBackend& backend, std::vector<std::unique_ptr<Execution>> executions);
     void onExecute() override;
+    void recordAgain() override;
 
   private:
-    void bindReports(VulkanBackend& backend);
+    struct Commands {
+        explicit Commands(const VulkanBackend& backend, size_t executions);
+        DescriptorSets sets;
+        CommandBuffers buffers;
+    };
+    void bindReports();
+    void encode();
 
+    VulkanBackend& backend_;
     const std::shared_ptr<Device> device_;
     std::vector<std::unique_ptr<Execution>> executions_;  // hold weights and tables
     std::vector<VulkanExecution*> hostParts_, reporting_;
     DeviceBlockPtr reports_;  // of the executions that have one
-    DescriptorSets sets_;
-    CommandBuffers buffers_;
+    std::unique_ptr<Commands> commands_;
 };
 
 // Copies between two blocks and waits.

@@ -88,27 +88,38 @@ bool Assignment::assignTo(Backend& backend, CommandGraph::Id id, std::string& re
     const Command& original = plan_.graph.command(id);
     if (!backend.supports(original, reason)) return false;
     Command command = withStorage(backend, original);
-    std::unique_ptr<Execution> execution = backend.create(command, reason);
-    if (!execution) return false;
-    try {
-        execution->onResize();
-    } catch (const Error& error) {
-        // What a driver refuses to build is left to the CPU; no memory or no device is an error.
-        if (!device || (error.status() != Status::DriverError && error.status() != Status::NotSupported))
-            throw;
-        reason = error.message();
-        return false;
+    std::shared_ptr<Execution> execution = context_.executionBefore(command, device);
+    std::unique_ptr<Execution> fresh;
+    if (!execution) {
+        fresh = backend.create(command, reason);
+        if (!fresh) return false;
+        try {
+            fresh->onResize();
+        } catch (const Error& error) {
+            // What a driver refuses to build is left to the CPU; no memory or no device is an error.
+            if (!device || (error.status() != Status::DriverError && error.status() != Status::NotSupported))
+                throw;
+            reason = error.message();
+            return false;
+        }
     }
+    const bool isNew = fresh != nullptr;
+    if (!device) {
+        if (isNew) execution = std::move(fresh);
+        context_.note(command, execution, isNew);
+    }
+    const Execution& runs = device ? *fresh : *execution;
     OpCall call;
-    call.record = {command.name, typeName(command),     backend.name(),      execution->algorithm(),
+    call.record = {command.name, typeName(command),     backend.name(),      runs.algorithm(),
                    whyNot,       plan_.graph.flops(id), isHostShape(command)};
     if (context_.recordsCandidates)
-        if (const auto* choice = dynamic_cast<const AlgorithmChoice*>(execution.get()))
+        if (const auto* choice = dynamic_cast<const AlgorithmChoice*>(&runs))
             call.record.candidates = choice->candidates();
     call.inputs = command.inputs;
     call.outputs = command.outputs;
     const std::vector<Tensor*> made = command.outputs;
-    plan_.steps.push_back({id, std::move(execution), std::move(command), device, {std::move(call)}});
+    plan_.steps.push_back(
+        {id, std::move(execution), std::move(command), device, {std::move(call)}, std::move(fresh)});
     for (size_t i = 0; i < made.size(); ++i) {
         Tensor* output = original.outputs[i];
         if (made[i] == output || output->empty()) continue;

@@ -24,8 +24,14 @@ struct Arena {
     }
 };
 
+void place(StepPlan& plan, const Placement& placement, const MemoryBases& bases) {
+    placement.bind(bases);
+    plan.placements.push_back(placement);
+}
+
 // Memory that lives as long as the plan, one range per tensor.
-void bindFixed(const std::vector<Tensor*>& tensors, PlanMemory::Block kind, const StepContext& context) {
+void bindFixed(StepPlan& plan, const std::vector<Tensor*>& tensors, PlanMemory::Block kind,
+               const StepContext& context) {
     if (tensors.empty()) return;
     const int64_t alignment = std::max<int64_t>(64, context.device->alignment());
     constexpr const char* kWhat = "memory that a device and its host see";
@@ -36,11 +42,9 @@ void bindFixed(const std::vector<Tensor*>& tensors, PlanMemory::Block kind, cons
             tensor->onDevice ? context.device->storageBytes(*tensor) : tensor->storageBytes();
         bytes = checkedAdd(bytes, roundUp(checkedAdd(size, 64, kWhat), alignment), kWhat);
     }
-    DeviceBlock* block = context.memory.device(kind, bytes);
-    for (Tensor* tensor : tensors) {
-        tensor->block = block;
-        if (!tensor->onDevice) tensor->data = static_cast<char*>(block->host()) + tensor->blockOffset;
-    }
+    MemoryBases bases;
+    bases.blocks[static_cast<size_t>(kind)] = context.memory.device(kind, bytes);
+    for (Tensor* tensor : tensors) place(plan, {tensor, nullptr, false, kind, tensor->blockOffset}, bases);
 }
 
 // Memory of tensors and scratch of executions by lifetimes, for the host and for the device.
@@ -60,15 +64,9 @@ class Lifetimes {
     void bindHost() {
         Arena& arena = arenas_[0];
         plan_.arenaBytes = assignOffsets(arena.requests);
-        auto* base = static_cast<char*>(context_.memory.hostArena(plan_.arenaBytes));
-        plan_.arena = base;
-        for (size_t i = 0; i < arena.requests.size(); ++i) {
-            void* memory = base + arena.requests[i].offset;
-            if (Tensor* tensor = arena.tensors[i])
-                tensor->data = memory;
-            else
-                arena.executions[i]->bindScratch(memory);
-        }
+        MemoryBases bases;
+        plan_.arena = bases.host = static_cast<char*>(context_.memory.hostArena(plan_.arenaBytes));
+        placeAll(arena, true, bases);
     }
 
     void bindDevice() {
@@ -76,23 +74,25 @@ class Lifetimes {
         if (arena.requests.empty()) return;
         const int64_t bytes =
             assignOffsets(arena.requests, std::max<int64_t>(64, context_.device->alignment()));
-        DeviceBlock* block = context_.memory.device(PlanMemory::Block::Arena, bytes);
-        for (size_t i = 0; i < arena.requests.size(); ++i) {
-            const int64_t offset = arena.requests[i].offset;
-            if (Tensor* tensor = arena.tensors[i]) {
-                tensor->block = block;
-                tensor->blockOffset = offset;
-            } else {
-                arena.executions[i]->bindScratch(block, offset);
-            }
-        }
+        MemoryBases bases;
+        bases.blocks[0] = context_.memory.device(PlanMemory::Block::Arena, bytes);
+        placeAll(arena, false, bases);
     }
 
   private:
+    void placeAll(const Arena& arena, bool onHost, const MemoryBases& bases) {
+        for (size_t i = 0; i < arena.requests.size(); ++i)
+            place(plan_,
+                  {arena.tensors[i], arena.executions[i], onHost, PlanMemory::Block::Arena,
+                   arena.requests[i].offset},
+                  bases);
+    }
+
     int end() const { return static_cast<int>(plan_.steps.size()); }
 
     void collect(const Step& step, int number) {
-        if (!step.execution) return;
+        const Execution* execution = step.runs();
+        if (!execution) return;
         Arena& arena = arenas_[step.onDevice];
         for (Tensor* output : step.command.outputs) {
             Tensor* root = rootOf(output);
@@ -101,8 +101,7 @@ class Lifetimes {
             arena.add(root->onDevice ? context_.device->storageBytes(*root) : root->storageBytes(), number,
                       root, nullptr);
         }
-        if (const int64_t bytes = step.execution->scratchBytes())
-            arena.add(bytes, number, nullptr, step.execution.get());
+        if (const int64_t bytes = execution->scratchBytes()) arena.add(bytes, number, nullptr, step.runs());
     }
 
     // The tensor is read in this step.
@@ -120,21 +119,10 @@ class Lifetimes {
     std::unordered_map<const Tensor*, size_t> requestOf_;
 };
 
-void bindViews(const StepPlan& plan) {
-    for (Tensor* view : plan.views) {
-        const StorageLocation place = storageLocation(view);
-        view->aliasOf = place.root;  // so that a long chain of views is walked once
-        view->aliasOffset = place.offset;
-        view->data = place.root->data ? static_cast<char*>(place.root->data) + place.offset : nullptr;
-        view->block = place.root->block;
-        view->blockOffset = place.root->blockOffset + place.offset;
-    }
-}
-
 // In a damaged graph an input may be made by an operator as well.
 void checkOperands(const StepPlan& plan) {
     for (const Step& step : plan.steps) {
-        if (!step.execution) continue;
+        if (!step.runs()) continue;
         for (const std::vector<Tensor*>* side : {&step.command.inputs, &step.command.outputs})
             for (const Tensor* tensor : *side)
                 if (!(tensor->onDevice ? static_cast<void*>(tensor->block) : tensor->data) &&
@@ -148,13 +136,13 @@ void checkOperands(const StepPlan& plan) {
 }  // namespace
 
 void planMemory(StepPlan& plan, const StepContext& context) {
-    bindFixed(plan.uploads, PlanMemory::Block::Uploads, context);
-    bindFixed(plan.downloads, PlanMemory::Block::Downloads, context);
-    bindFixed(plan.constants, PlanMemory::Block::Constants, context);
+    bindFixed(plan, plan.uploads, PlanMemory::Block::Uploads, context);
+    bindFixed(plan, plan.downloads, PlanMemory::Block::Downloads, context);
+    bindFixed(plan, plan.constants, PlanMemory::Block::Constants, context);
     Lifetimes lifetimes(plan, context);
     lifetimes.bindHost();
     lifetimes.bindDevice();
-    bindViews(plan);
+    bindViews(plan.views);
     checkOperands(plan);
 }
 

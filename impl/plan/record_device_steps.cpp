@@ -28,7 +28,7 @@ void recordDeviceSteps(StepPlan& plan, const StepContext& context) {
                 break;
             for (const Tensor* output : command.outputs)
                 if (!output->onDevice) downloaded.insert(output);
-            run.push_back(std::move(plan.steps[i].execution));
+            run.push_back(std::move(plan.steps[i].unrecorded));
             std::move(plan.steps[i].calls.begin(), plan.steps[i].calls.end(), std::back_inserter(calls));
         }
         grouped.push_back(

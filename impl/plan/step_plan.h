@@ -9,17 +9,24 @@
 #include "backend/device_backend.h"
 #include "base/cancellation.h"
 #include "plan/graph.h"
+#include "plan/made_executions.h"
 #include "plan/op_record.h"
+#include "plan/placements.h"
 
 namespace mnnc {
 
 struct Step {
     CommandGraph::Id id =
-        CommandGraph::kNone;               // of its command in the graph; kNone: a pass inserted the step
-    std::unique_ptr<Execution> execution;  // null: control flow runs here
-    Command command;                       // its operands are those of the execution
+        CommandGraph::kNone;  // of its command in the graph; kNone: a pass inserted the step
+    // Null: control flow runs here, or a device has not recorded it yet.
+    std::shared_ptr<Execution> execution;
+    Command command;  // its operands are those of the execution
     bool onDevice = false;
     std::vector<OpCall> calls = {};  // what the step does; more than one where a device takes a run
+    std::unique_ptr<Execution> unrecorded = {};  // of a device, until it is recorded
+
+    // Null: control flow runs here.
+    Execution* runs() const noexcept { return unrecorded ? unrecorded.get() : execution.get(); }
 };
 
 struct StepPlan {
@@ -33,7 +40,8 @@ struct StepPlan {
     std::vector<Tensor*> uploads, downloads;  // host tensors in memory that the device sees
     std::vector<Tensor*> constants;           // on the device, written once
     std::vector<std::unique_ptr<Execution>> constantUploads;
-    const char* arena = nullptr;  // host memory of the tensors that have a lifetime, once it is planned
+    std::vector<Placement> placements;  // of tensors and scratch, once memory is planned
+    const char* arena = nullptr;        // host memory of the tensors that have a lifetime, once it is planned
     int64_t arenaBytes = 0;
 };
 
@@ -41,7 +49,7 @@ struct StepPlan {
 // the memory held before is lost.
 class PlanMemory {
   public:
-    enum class Block { Arena, Constants, Uploads, Downloads };
+    using Block = MemoryBlock;
     virtual ~PlanMemory() = default;
     virtual void* hostArena(int64_t bytes) = 0;
     virtual DeviceBlock* device(Block block, int64_t bytes) = 0;
@@ -60,7 +68,17 @@ struct StepContext {
     std::function<void(const Command&)> fold;
     PlanMemory& memory;
     bool recordsCandidates;  // of algorithms, in the records of the steps
+    // Executions on the host: those of the plan before, which may serve again, and where those of this plan are noted.
+    const MadeExecutions* before = nullptr;
+    MadeExecutions* made = nullptr;
     Backend& backendOf(bool onDevice) const { return onDevice ? *device : cpu; }
+    // The execution that ran this command over the same tensors in the plan before, or null.
+    std::shared_ptr<Execution> executionBefore(const Command& command, bool onDevice) const {
+        return before && !onDevice ? before->find(command) : nullptr;
+    }
+    void note(const Command& command, const std::shared_ptr<Execution>& execution, bool isNew) const {
+        if (made) made->add(command, execution, isNew);
+    }
 };
 
 }  // namespace mnnc

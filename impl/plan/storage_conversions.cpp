@@ -112,18 +112,29 @@ void StorageConversions::changeChannelBlock(Tensor* from, Tensor* to) {
     whole.size[2] = from->elements();
     command.regions = {whole};
     if (from->hasConstantValue && !from->onDevice) return context_.fold(command);
-    Backend& backend = context_.backendOf(from->onDevice);
     std::string reason;
-    std::unique_ptr<Execution> execution;
-    if (backend.supports(command, reason)) execution = backend.create(command, reason);
-    if (!execution)
-        fail(Status::NoExecution, "tensor '%s' cannot change its storage: %s", from->name.c_str(),
-             reason.c_str());
-    execution->onResize();
-    insert(std::move(execution), std::move(command), from->onDevice);
+    std::shared_ptr<Execution> execution = context_.executionBefore(command, from->onDevice);
+    std::unique_ptr<Execution> made;
+    if (!execution) {
+        Backend& backend = context_.backendOf(from->onDevice);
+        if (backend.supports(command, reason)) made = backend.create(command, reason);
+        if (!made)
+            fail(Status::NoExecution, "tensor '%s' cannot change its storage: %s", from->name.c_str(),
+                 reason.c_str());
+        made->onResize();
+    }
+    const bool isNew = made != nullptr;
+    if (!from->onDevice) {
+        if (isNew) execution = std::move(made);
+        context_.note(command, execution, isNew);
+    }
+    insert(std::move(execution), std::move(made), std::move(command));
 }
 
-void StorageConversions::insert(std::unique_ptr<Execution> execution, Command command, bool onDevice) {
+// On the device what is not recorded yet, on the host an execution.
+void StorageConversions::insert(std::shared_ptr<Execution> execution, std::unique_ptr<Execution> unrecorded,
+                                Command command) {
+    const bool onDevice = unrecorded != nullptr;
     OpCall call;
     call.record.name = command.name;
     call.record.type = "Copy";
@@ -131,8 +142,12 @@ void StorageConversions::insert(std::unique_ptr<Execution> execution, Command co
     call.inserted = true;
     call.inputs = command.inputs;
     call.outputs = command.outputs;
-    plan_.steps.push_back(
-        {CommandGraph::kNone, std::move(execution), std::move(command), onDevice, {std::move(call)}});
+    plan_.steps.push_back({CommandGraph::kNone,
+                           std::move(execution),
+                           std::move(command),
+                           onDevice,
+                           {std::move(call)},
+                           std::move(unrecorded)});
 }
 
 void StorageConversions::upload(Tensor* from, Tensor* to) {
@@ -157,7 +172,7 @@ void StorageConversions::copy(std::unique_ptr<Execution> execution, Tensor* from
     command.name = from->name + "_copy";
     command.inputs = {from};
     command.outputs = {to};
-    insert(std::move(execution), std::move(command), true);
+    insert(nullptr, std::move(execution), std::move(command));
 }
 
 }  // namespace mnnc

@@ -40,7 +40,7 @@ class StorageConversions {
     void changeChannelBlock(Tensor* from, Tensor* to);
     void upload(Tensor* from, Tensor* to);
     void copy(std::unique_ptr<Execution> execution, Tensor* from, Tensor* to, bool once);
-    void insert(std::unique_ptr<Execution> execution, Command command, bool onDevice);
+    void insert(std::shared_ptr<Execution> execution, std::unique_ptr<Execution> unrecorded, Command command);
 
     StepPlan& plan_;
     const StepContext& context_;

@@ -1,5 +1,6 @@
-// Memory of a session that counts against its limit and only grows.
+// Memory of a session that counts against its limit, and grows until it is shrunk.
 #pragma once
+#include <cstring>
 #include <utility>
 
 #include "base/aligned.h"
@@ -25,7 +26,7 @@ class BudgetedBuffer {
                 buffer_ = AlignedBuffer();
             }
             try {
-                buffer_ = AlignedBuffer(bytes > 0 ? bytes : 1);
+                buffer_ = AlignedBuffer(bytes > 0 ? bytes : 1, context_->hostMemory);
             } catch (...) {
                 context_->heldBytes -= bytes;
                 throw;
@@ -33,6 +34,20 @@ class BudgetedBuffer {
             context_->heldBytes += static_cast<int64_t>(buffer_.size()) - bytes;
         }
         return buffer_.data();
+    }
+    // Exactly this many bytes where it has more, with the content that they have; the larger memory stays where there is
+    // no other.
+    void shrink(int64_t bytes) noexcept {
+        const auto held = static_cast<int64_t>(buffer_.size());
+        if (bytes >= held) return;
+        try {
+            AlignedBuffer smaller(bytes, context_->hostMemory);
+            if (bytes > 0) std::memcpy(smaller.data(), buffer_.data(), static_cast<size_t>(bytes));
+            release();
+            buffer_ = std::move(smaller);
+            context_->heldBytes += static_cast<int64_t>(buffer_.size());
+        } catch (...) {  // there is no memory for the smaller one
+        }
     }
     // With one of the same session.
     void swap(BudgetedBuffer& other) noexcept { std::swap(buffer_, other.buffer_); }

@@ -116,6 +116,11 @@ void ConditionLoop::appendBodies(std::vector<OpRecord>& records) const {
     repeatWork(records, begin, -1);  // a condition of each run ends the loop
 }
 
+void ConditionLoop::trim() {
+    cond_.pipeline().trim();
+    body_.pipeline().trim();
+}
+
 int64_t ConditionLoop::arenaBytes() const {
     return cond_.pipeline().arenaBytes() + body_.pipeline().arenaBytes();
 }

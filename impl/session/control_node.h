@@ -24,6 +24,8 @@ class ControlNode {
     // Operators of the subgraphs, with the work of one run; undecided ones until a run has planned them.
     void appendRecords(std::vector<OpRecord>& records) const;
     virtual int64_t arenaBytes() const = 0;
+    // Pipeline::trim() for the subgraphs.
+    virtual void trim() = 0;
 
   protected:
     virtual void execute() = 0;

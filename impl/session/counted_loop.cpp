@@ -127,7 +127,7 @@ void CountedLoop::appendScans(const Pipeline& body, int64_t iteration, int64_t l
                      i);
             const int64_t needed = checkedMul(bytes, iteration + 1, "a scan output");
             if (needed > memory_[i].size()) {
-                AlignedBuffer saved(bytes * iteration);
+                AlignedBuffer saved(bytes * iteration, context_.hostMemory);
                 std::memcpy(saved.data(), stack.data, saved.size());
                 stack.data = memory_[i].reserve(checkedMul(needed, 2, "a scan output"), "a scan output");
                 std::memcpy(stack.data, saved.data(), saved.size());
@@ -184,6 +184,11 @@ void CountedLoop::appendBodies(std::vector<OpRecord>& records) const {
                                   });
     if (!alike) return repeatWork(records, begin, -1);
     for (size_t i = 0; i < first.size(); ++i) records[begin + i].flops += first[i].flops;
+}
+
+void CountedLoop::trim() {
+    body_->pipeline().trim();
+    if (first_) first_->pipeline().trim();
 }
 
 int64_t CountedLoop::arenaBytes() const {

@@ -60,6 +60,11 @@ void IfNode::appendBodies(std::vector<OpRecord>& records) const {
     }
 }
 
+void IfNode::trim() {
+    then_.body.pipeline().trim();
+    else_.body.pipeline().trim();
+}
+
 int64_t IfNode::arenaBytes() const {
     return then_.body.pipeline().arenaBytes() + else_.body.pipeline().arenaBytes();
 }

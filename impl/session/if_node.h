@@ -13,6 +13,7 @@ class IfNode final : public ControlNode {
     IfNode(SessionContext& context, const std::string& name, const IfParams& params,
            std::vector<Tensor*> inputs, std::vector<Tensor*> outputs);
     int64_t arenaBytes() const override;
+    void trim() override;
 
   private:
     void execute() override;

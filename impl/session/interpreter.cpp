@@ -8,6 +8,12 @@ namespace mnnc {
 Interpreter::Interpreter(ModelBytes bytes, const ModelOptions& options)
     : net(parseNet(Model::load(std::move(bytes), options), options.cancel)) {}
 
+std::shared_ptr<const Interpreter> Interpreter::withOperators(const HostOperators& operators) const {
+    auto bound = std::make_shared<Interpreter>(*this);
+    bound->net = bindHostOperators(*net, operators);
+    return bound;
+}
+
 uint64_t Interpreter::parameterCount() const {
     return countParameters(model());
 }

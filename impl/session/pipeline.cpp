@@ -1,12 +1,9 @@
-// Builds the stages of a graph, plans those that need it and runs them in order.
+// Builds the stages of a graph and runs them in order.
 #include "session/pipeline.h"
-
-#include <cstring>
 
 #include "ops/control.h"
 #include "ops/source.h"
 #include "session/control_node.h"
-#include "tensor/tensor_list.h"
 
 namespace mnnc {
 
@@ -40,6 +37,8 @@ Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& o
     for (const int id : inputIds_) {
         tensors_[static_cast<size_t>(id)].usage = Usage::Input;
         inputMemory_.emplace_back(context);
+        const Tensor& tensor = tensors_[static_cast<size_t>(id)];
+        wanted_.push_back({tensor.shape, tensor.type, tensor.format, tensor.list});
     }
     std::vector<std::vector<Stage::Item>> items(static_cast<size_t>(schedule_.stages));
     for (const ScheduledOp& op : schedule_.ops) {
@@ -81,66 +80,10 @@ void Pipeline::loadConstants(const NetGraph& net) {
     }
 }
 
-void Pipeline::describeInput(size_t index, const Shape& shape, DataType type, Format format,
-                             const std::shared_ptr<const TensorList>& list) {
-    Tensor& tensor = input(index);
-    if (tensor.shape == shape && tensor.type == type && tensor.format == format &&
-        sameList(tensor.list, list) && stages_[0]->planned())
-        return;
-    tensor.list = list;
-    tensor.shape = shape;
-    tensor.type = type;
-    tensor.format = format;
-    stages_[0]->invalidate();
-}
-
-void Pipeline::prepare() {
-    if (stages_[0]->planned()) return;
-    // Memory that has to grow is replaced when the plan stands.
-    struct Grown {
-        size_t input;
-        BudgetedBuffer memory;
-    };
-    std::vector<Grown> grown;
-    std::vector<int64_t> sizes;
-    try {
-        for (size_t i = 0; i < inputIds_.size(); ++i) {
-            Tensor& tensor = input(i);
-            const int64_t bytes = sizes.emplace_back(tensor.storageBytes());
-            const bool fits = bytes <= inputMemory_[i].size() && inputMemory_[i].data();
-            BudgetedBuffer& buffer =
-                fits ? inputMemory_[i] : grown.emplace_back(Grown{i, BudgetedBuffer(context_)}).memory;
-            tensor.data = buffer.reserve(bytes, "an input");
-        }
-        stages_[0]->plan();
-    } catch (...) {
-        for (size_t i = 0; i < inputIds_.size(); ++i)
-            if (plannedInputs_.empty())
-                input(i).data = nullptr;
-            else
-                restore(input(i), plannedInputs_[i]);
-        if (plannedInputs_.size() == inputIds_.size()) stages_[0]->revalidate();
-        throw;
-    }
-    plannedInputs_.clear();
-    for (Grown& one : grown) inputMemory_[one.input].swap(one.memory);
-    // Who does not write an input reads zeros, not what the heap held. Of a damaged graph an operator may make a tensor
-    // that is an input, too: only the inputs' own memory is looked at.
-    for (size_t i = 0; i < inputIds_.size(); ++i)
-        std::memset(inputMemory_[i].data(), 0, static_cast<size_t>(sizes[i]));
-    for (size_t later = 1; later < stages_.size(); ++later) stages_[later]->invalidate();
-    std::vector<Tensor> inputs;
-    for (size_t i = 0; i < inputIds_.size(); ++i) inputs.push_back(input(i));
-    plannedInputs_ = std::move(inputs);
-}
-
-void Pipeline::run() {
+void Pipeline::run(PlanObserver* observer) {
     for (size_t i = 0; i < stages_.size(); ++i) {
         Stage& stage = *stages_[i];
-        if (i > 0 && !stage.upToDate()) {
-            stage.plan();
-            for (size_t later = i + 1; later < stages_.size(); ++later) stages_[later]->invalidate();
-        }
+        if (i > 0 && !stage.upToDate()) planLater(i, observer);
         stage.execute();
     }
 }

@@ -1,10 +1,14 @@
 // One graph on the session's backend: its tensors and its stages. The main net is one; so is every body of If
-// and While.
+// and While. The plans for the input shapes of some of the last resizes are kept beside the present one.
 #pragma once
+#include <list>
+#include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "plan/op_record.h"
+#include "plan/storage_location.h"
 #include "schedule/schedule.h"
 #include "session/budgeted_buffer.h"
 #include "session/session_context.h"
@@ -13,6 +17,25 @@
 namespace mnnc {
 
 class ControlNode;
+
+class PlanObserver {
+  public:
+    // A later stage was planned in a run, or failed to be.
+    virtual void planned() = 0;
+
+  protected:
+    ~PlanObserver() = default;
+};
+
+// What a plan is made for.
+struct InputDescription {
+    Shape shape;
+    DataType type = DataType::Float32;
+    Format format = Format::NCHW;
+    std::shared_ptr<const TensorList> list;
+
+    bool operator==(const InputDescription& other) const noexcept;
+};
 
 class Pipeline {
   public:
@@ -29,30 +52,91 @@ class Pipeline {
     int outputId(size_t index) const noexcept { return schedule_.outputs[index]; }
     int inputId(size_t index) const noexcept { return inputIds_[index]; }
 
-    // Sets what an input is; a difference marks the pipeline for planning.
+    // Sets what an input is to be; its tensor is it when prepare() has succeeded.
     void describeInput(size_t index, const Shape& shape, DataType type, Format format,
                        const std::shared_ptr<const TensorList>& list = nullptr);
-    // Plans the first stage when it is marked (input memory included). Later stages are planned by run(). When it fails,
-    // the inputs and the plan are as they were before they were described anew, wherever Stage::plan() allows.
+    // Makes or finds the plan of the first stage for the described inputs, input memory included. Inputs that are no longer
+    // what they were are zeros then; the others keep their contents. Later stages are planned by run(). When it fails
+    // the plan before is as it was, ready to run but for lack of memory.
     void prepare();
-    bool prepared() const noexcept { return !stages_.empty() && stages_[0]->planned(); }
+    // Whether there is a plan for the described inputs.
+    bool prepared() const noexcept { return ready_ && described_ && !stale_; }
     // Whether all shapes are known before a run.
     bool singleStage() const noexcept { return stages_.size() == 1 && controls_.empty(); }
-    void run();
+    void run(PlanObserver* observer = nullptr);
+
+    // The memory that the session has for an input.
+    void* inputMemory(size_t index) noexcept { return inputMemory_[index].data(); }
+    // Whether the plan of the first stage gives the output its shape.
+    bool outputSettled(size_t index) const noexcept;
+    // Where the output lies; nowhere while its stage is not planned, and for results of control flow.
+    StorageLocation outputStorage(size_t index) noexcept;
+    // The tensor whose memory is that of the output, when it can be elsewhere on the host; else null.
+    Tensor* movableRoot(size_t index);
+    // Gives a tensor that is no view other memory, and views of it with it. Until the next plan of its stage.
+    void relocate(Tensor& root, void* to) noexcept;
+
+    // Keeps one plan, and no more memory than it needs, unless a caller has some of it mapped. Throws what a device throws:
+    // then prepare() has to follow.
+    void trim();
 
     void appendRecords(std::vector<OpRecord>& records) const;
     int64_t arenaBytes() const;
 
+    // Whether an operator of the pipeline reads a tensor, or it is an output.
+    bool reads(int id) const;
+    const Tensor& tensor(int id) const noexcept { return tensors_[static_cast<size_t>(id)]; }
+    // A constant in memory of this pipeline, which has its values at first; the plan does not follow what is written.
+    Tensor& ownConstant(int id);
+    // The constants in such memory.
+    std::vector<int> ownConstants() const;
+    // Values of these own constants are others: no plan holds any more, and the next prepare() plans everything anew.
+    void constantsChanged(const std::set<int>& ids);
+
   private:
+    // An operator that reads own constants, with parameters of its own.
+    struct RenewedNode {
+        const Node* original;
+        std::unique_ptr<Node> node;
+    };
+    // A plan that is not in use, with what it says of the graph's tensors.
+    struct KeptPlan {
+        std::vector<InputDescription> inputs;
+        std::vector<Tensor> tensors;
+        std::vector<std::unique_ptr<StagePlan>> stages;
+    };
+    using KeptPlans = std::list<KeptPlan>;
+    // Input memory that a new plan needs, which replaces the old when that plan stands.
+    struct GrownInput {
+        size_t input;
+        BudgetedBuffer memory;
+    };
+
     void loadConstants(const NetGraph& net);
+    void planFirst();
+    void tryPlanFirst(KeptPlans& before);
+    void planLater(size_t stage, PlanObserver* observer);
+    void exchange(KeptPlan& kept) noexcept;
+    void bind();
+    void bindOrLose() noexcept;
+    void bindInputs() noexcept;
+    void zeroInputs(const std::vector<InputDescription>& before);
+    void exchangeTensors(std::vector<Tensor>& tensors) noexcept;
+    bool makeRoom() noexcept;
 
     SessionContext& context_;
     GraphSchedule schedule_;
     std::vector<Tensor> tensors_;
     std::vector<std::shared_ptr<const void>> constants_;  // read from the file for this pipeline
+    std::map<int, BudgetedBuffer> ownConstants_;          // by tensor id
+    std::map<size_t, RenewedNode> renewedNodes_;          // by position in the schedule
     std::vector<int> inputIds_;
     std::vector<BudgetedBuffer> inputMemory_;
-    std::vector<Tensor> plannedInputs_;  // as of the last plan of the first stage
+    std::vector<InputDescription> wanted_, planned_;  // planned_: of the plan in use; none before the first
+    bool described_ = false;                          // they are the same
+    bool ready_ = false;                              // the plan in use has memory
+    bool stale_ = false;                              // own constants have changed since it was made
+    KeptPlans kept_;                                  // the last one in use first
     std::vector<std::unique_ptr<ControlNode>> controls_;
     std::vector<std::unique_ptr<Stage>> stages_;
 };

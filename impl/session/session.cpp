@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "backend/shared_runtime.h"
 #include "session/memory_limit.h"
+#include "session/model_cache.h"
 #include "session/run_observer.h"
 
 namespace mnnc {
@@ -140,11 +142,14 @@ Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionCo
     config.cancel.check();
     Chosen chosen = chooseRuntime(config);
     forwardType_ = chosen.type;
+    wantedType_ = config.forwardType;
+    wantedSettings_ = config.backend;
     fallbackReason_ = std::move(chosen.reason);
     runtime_ = cpuRuntime_ = std::move(chosen.runtime);
     context_.maxMemoryBytes = config.maxMemoryBytes > 0 ? config.maxMemoryBytes : defaultMemoryLimit();
     BackendConfig backendConfig = config.backend;
     backendConfig.maxMemoryBytes = context_.maxMemoryBytes;
+    if (backendConfig.shared) context_.hostMemory = backendConfig.shared->memory;
     cpu_ = runtime_->createBackend(backendConfig, *interpreter_->weights);
     context_.device = cpu_->device();
     if (context_.device) {
@@ -154,11 +159,21 @@ Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionCo
         if (!cpuRuntime_) fail(Status::BackendMissing, "there is no CPU backend: %s", reason.c_str());
         cpu_ = cpuRuntime_->createBackend(backendConfig, *interpreter_->weights);
     }
-    cacheAccepted_ = !config.cache.empty() && runtime_->setCache(config.cache);
+    settings_ = cpu_->settings();
+    if (wanted_) {
+        // Operators on the CPU have its threads and kernels.
+        EffectiveSettings device = wanted_->settings();
+        device.threads = settings_.threads;
+        device.isa = settings_.isa;
+        settings_ = std::move(device);
+    }
+    const std::vector<uint8_t> cache = cacheOfModel(config.cache, cacheKey());
+    cacheAccepted_ = !cache.empty() && runtime_->setCache(cache);
     context_.net = interpreter_->net.get();
     context_.weights = interpreter_->weights.get();
     context_.cpu = cpu_.get();
     context_.recordsPlans = config.recordPlans;
+    if (config.planCache > 0) context_.planCache = static_cast<size_t>(config.planCache);
     context_.maxLoopIterations = config.maxLoopIterations > 0 ? config.maxLoopIterations : 1'000'000;
     pipeline_ =
         std::make_unique<Pipeline>(context_, 0, wantedOutputs(interpreter_->model().mainGraph(), config));
@@ -169,8 +184,9 @@ Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionCo
         if (shape.rank() > 0 && shape[0] == -1) shape[0] = 1;
         open |= std::any_of(shape.begin(), shape.end(), [](int64_t extent) { return extent < 0; });
         wantedShapes_.push_back(shape);
+        describeInput(i);
     }
-    if (!open) resize(config.cancel);
+    if (!open && !config.deferPlanning) resize(config.cancel);
 }
 
 Session::~Session() = default;
@@ -182,49 +198,112 @@ void Session::resizeInput(size_t index, const Shape& shape) {
         fail(Status::NotSupported, "the inputs of a static model keep their shapes: input '%s' is %s",
              pipeline_->input(index).name.c_str(), wantedShapes_[index].text().c_str());
     wantedShapes_[index] = shape;
-    needsResize_ = true;
+    failure_ = nullptr;
+    describeInput(index);
+    // The shapes of the present plan need no other one.
+    const bool ready = pipeline_->prepared() && changedConstants_.empty();
+    // What was bound may have been released meanwhile.
+    if (ready && bindings_) bindings_->planned();
+    needsResize_.store(!ready, std::memory_order_release);
+}
+
+void Session::describeInput(size_t index) {
+    const Tensor& tensor = pipeline_->input(index);
+    pipeline_->describeInput(index, wantedShapes_[index], tensor.type, tensor.format);
 }
 
 void Session::resize(const Cancellation& cancel) {
     if (!needsResize_) return;
     cancel.check();
+    failure_ = nullptr;
+    try {
+        replan(cancel);
+    } catch (...) {
+        failure_ = std::current_exception();
+        arenaBytes_ = pipeline_->arenaBytes();
+        if (bindings_) bindings_->planned();
+        throw;
+    }
+    arenaBytes_ = pipeline_->arenaBytes();
+    needsResize_.store(false, std::memory_order_release);
+}
+
+void Session::replan(const Cancellation& cancel) {
     for (size_t i = 0; i < wantedShapes_.size(); ++i) {
         const Shape& shape = wantedShapes_[i];
         if (std::any_of(shape.begin(), shape.end(), [](int64_t extent) { return extent < 0; }))
             fail(Status::BadState, "input '%s' still has the open shape %s", pipeline_->input(i).name.c_str(),
                  shape.text().c_str());
     }
-    const ScopedFloatMode floatMode(floatMode_);
     const BackendRun lease(leased());
-    for (size_t i = 0; i < wantedShapes_.size(); ++i) {
-        const Tensor& tensor = pipeline_->input(i);
-        pipeline_->describeInput(i, wantedShapes_[i], tensor.type, tensor.format);
-    }
+    const ScopedFloatMode floatMode(floatMode_);
     recordsStale_ = true;
     hasRun_ = false;
     ++plans_;
+    CountedCall counted(statistics_.plans);
     const Call call(context_, nullptr, cancel);
     const WeightReading reading(interpreter_->model());
+    if (!changedConstants_.empty()) pipeline_->constantsChanged(changedConstants_);
     pipeline_->prepare();
+    changedConstants_.clear();
+    if (bindings_) bindings_->resized();
+    counted.finish();
+}
+
+void Session::trim() {
+    try {
+        pipeline_->trim();
+    } catch (...) {
+        needsResize_ = true;
+        throw;
+    }
     arenaBytes_ = pipeline_->arenaBytes();
-    needsResize_.store(false, std::memory_order_release);
+    if (bindings_) bindings_->memoryMoved();
+}
+
+void Session::failUnplanned() const {
+    if (failure_) std::rethrow_exception(failure_);
+    fail(Status::BadState, "the session has to be resized before it can run");
 }
 
 void Session::run(RunObserver* observer, const Cancellation& cancel) {
     cancel.check();
-    if (needsResize_) fail(Status::BadState, "the session has to be resized before it can run");
-    const ScopedFloatMode floatMode(floatMode_);
+    if (needsResize_) failUnplanned();
+    if (bindings_) bindings_->beforeRun();
+    CountedCall counted(statistics_.runs);
     const BackendRun lease(leased());
+    const ScopedFloatMode floatMode(floatMode_);
     hasRun_ = false;
     const bool planned = pipeline_->singleStage();
     recordsStale_ |= !planned;
     const Call call(context_, observer, cancel);
-    pipeline_->run();
+    pipeline_->run(bindings_.get());
     if (!planned) {
         arenaBytes_ = pipeline_->arenaBytes();
         interpreter_->model().weightsRead();
     }
     hasRun_ = true;
+    if (bindings_) bindings_->afterRun();
+    counted.finish();
+}
+
+// A release alone is possible while there is no plan.
+Bindings& Session::bindable(const void* data) {
+    if (needsResize_ && data) fail(Status::BadState, "the session has to be resized first");
+    if (!bindings_) bindings_ = std::make_unique<Bindings>(*pipeline_);
+    return *bindings_;
+}
+
+void Session::bindInput(size_t index, const void* data, int64_t bytes, Format format) {
+    Bindings& bindings = bindable(data);
+    if (needsResize_) return bindings.releaseInput(index);
+    bindings.bindInput(index, data, bytes, format);
+}
+
+void Session::bindOutput(size_t index, void* data, int64_t bytes, Format format) {
+    Bindings& bindings = bindable(data);
+    if (needsResize_) return bindings.releaseOutput(index);
+    bindings.bindOutput(index, data, bytes, format);
 }
 
 void Session::keepMapped(bool mapped) noexcept {
@@ -242,8 +321,18 @@ const std::vector<OpRecord>& Session::records() const {
     return records_;
 }
 
+uint64_t Session::cacheKey() const {
+    return modelCacheKey(interpreter_->model(), wantedSettings_);
+}
+
 std::vector<uint8_t> Session::cache() const {
-    return wanted_ ? wanted_->cache() : std::vector<uint8_t>();
+    return wanted_ ? cacheForModel(wanted_->cache(), cacheKey()) : std::vector<uint8_t>();
+}
+
+void Session::constantWritten(int id) {
+    changedConstants_.insert(id);
+    failure_ = nullptr;
+    needsResize_ = true;
 }
 
 Session::Memory Session::memory() const {

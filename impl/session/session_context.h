@@ -20,13 +20,21 @@ struct SessionContext {
     DeviceBackend* device = nullptr;  // the wanted backend when it has memory of its own, else null
     Backend* cpu = nullptr;           // folds constants and takes what the device does not
     const WeightStore* weights = nullptr;
+    HostMemoryPtr hostMemory;  // of all buffers; null: the library's own
     int64_t maxMemoryBytes = 0;
     int64_t maxLoopIterations = 0;
+    size_t planCache = 2;             // plans of a pipeline, the one in use included
     Cancellation cancel;              // of the call under way
     RunObserver* observer = nullptr;  // of the run under way
+    // What planning has made so far, for tests.
+    struct {
+        int64_t encoded = 0, executions = 0;  // of operators, of commands
+    } counts;
     bool recordsPlans = false;
     PlanTexts planTexts;  // where recordsPlans
     const Backend& wanted() const noexcept { return device ? *device : *cpu; }
+    // How many plans of stages were made, and how often memory of the device was taken for them.
+    std::atomic<uint64_t> stagePlans{0}, deviceAllocations{0};
     // Arenas, inputs, folded constants and control-flow buffers of all pipelines. Changed by the call that has the
     // session, read by any thread.
     std::atomic<int64_t> heldBytes{0}, peakBytes{0};

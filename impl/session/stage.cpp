@@ -1,15 +1,11 @@
-// Plans a stage, checks whether its plan still holds, and runs its steps.
+// Checks whether a stage's plan still holds, and runs its steps.
 #include "session/stage.h"
 
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <set>
-#include <unordered_map>
 
-#include "plan/passes.h"
 #include "session/control_node.h"
-#include "session/encoder.h"
 #include "session/run_observer.h"
 #include "session/value.h"
 #include "tensor/host_copy.h"
@@ -24,7 +20,12 @@ Stage::Stage(SessionContext& context, std::vector<Tensor>& tensors, const GraphS
       schedule_(schedule),
       index_(index),
       items_(std::move(items)),
+      foldedHere_(tensors.size()),
       memory_(context) {
+    for (const Item& item : items_)
+        if (item.op->folded)
+            for (const int id : item.op->node->outputs)
+                if (id >= 0) foldedHere_[static_cast<size_t>(id)] = true;
     // The first stage depends on the inputs' shapes alone: its pipeline knows when they change.
     if (index_ == 0) return;
     std::map<std::pair<int, bool>, size_t> seen;
@@ -36,11 +37,11 @@ Stage::Stage(SessionContext& context, std::vector<Tensor>& tensors, const GraphS
             const bool content = k < 32 && ((item.op->content >> k) & 1u);
             const bool moving = k < 32 && ((item.op->moving >> k) & 1u);
             if (!content && !schedule_.fromControl[static_cast<size_t>(id)]) continue;
-            const auto [found, added] = seen.emplace(std::pair{id, content}, guards_.size());
+            const auto [found, added] = seen.emplace(std::pair{id, content}, inputs_.size());
             if (added)
-                guards_.emplace_back(context_, StageInput{id, content, moving});
+                inputs_.push_back({id, content, moving});
             else
-                guards_[found->second].input.onlyOffset &= moving;
+                inputs_[found->second].onlyOffset &= moving;
         }
         if (item.op->moving)
             dynamicSlices_.push_back({&item, tensorsOf(node.inputs), tensorsOf(node.outputs)});
@@ -50,9 +51,31 @@ Stage::Stage(SessionContext& context, std::vector<Tensor>& tensors, const GraphS
 Stage::~Stage() = default;
 
 void Stage::invalidate() noexcept {
-    planned_ = false;
+    if (plan_) plan_->valid = false;
     for (const Item& item : items_)
         if (item.control) item.control->outdate();
+}
+
+std::unique_ptr<StagePlan> Stage::exchange(std::unique_ptr<StagePlan> plan) noexcept {
+    if (plan_) plan_->exchangeTensors();
+    plan_.swap(plan);
+    if (plan_) plan_->exchangeTensors();
+    for (const Item& item : items_)
+        if (item.control) item.control->outdate();
+    return plan;
+}
+
+void Stage::bind() {
+    if (!plan_) return;
+    plan_->bind(memory_);
+    // Views of them have moved along.
+    for (PlanGuard& guard : plan_->guards)
+        guard.data = tensors_[static_cast<size_t>(guard.input.tensor)].data;
+    if (context_.recordsPlans) context_.planTexts[{schedule_.graph, index_}] = plan_->texts;
+}
+
+void Stage::shrink() {
+    memory_.shrink(plan_ ? plan_->needs : MemoryNeeds());
 }
 
 std::vector<Tensor*> Stage::tensorsOf(const std::vector<int>& ids) const {
@@ -68,7 +91,7 @@ Stage::ScopedKnownContents::ScopedKnownContents(Stage& stage, const Item& item) 
         if (ids[k] < 0 || !((item.op->content >> k) & 1u)) continue;
         Tensor& tensor = stage.tensors_[static_cast<size_t>(ids[k])];
         if (tensor.hasConstantValue) continue;
-        for (PlanGuard& guard : stage.guards_) {
+        for (PlanGuard& guard : stage.plan_->guards) {
             if (!guard.input.content || guard.input.tensor != ids[k]) continue;
             saved_[count_++] = {&tensor, tensor.data, tensor.channelBlock};
             tensor.hasConstantValue = true;
@@ -87,13 +110,15 @@ Stage::ScopedKnownContents::~ScopedKnownContents() {
 }
 
 bool Stage::upToDate() {
-    if (!planned_) return false;
-    bool moved = false;
-    for (PlanGuard& guard : guards_) {
+    if (!planned()) return false;
+    bool moved = false, relocated = false;
+    for (PlanGuard& guard : plan_->guards) {
         const Tensor& tensor = tensors_[static_cast<size_t>(guard.input.tensor)];
         if (!(tensor.shape == guard.shape) || tensor.type != guard.type || tensor.format != guard.format ||
-            !sameList(tensor.list, guard.list) || tensor.data != guard.data)
+            !sameList(tensor.list, guard.list))
             return false;
+        relocated |= tensor.data != guard.data;
+        guard.data = tensor.data;
         if (!guard.input.content || tensor.empty()) continue;
         const void* now = tensor.data;
         if (tensor.channelBlock != 1) {
@@ -105,11 +130,12 @@ bool Stage::upToDate() {
         std::memcpy(guard.content.data(), now, static_cast<size_t>(guard.bytes));
         moved = true;
     }
+    if (relocated) bindViews(plan_->views);
     if (!moved) return true;
-    planned_ = false;  // unless all shapes are as before
+    plan_->valid = false;  // unless all shapes are as before
     for (const DynamicSlice& moving : dynamicSlices_)
         if (!sameShapes(moving)) return false;
-    return planned_ = true;
+    return plan_->valid = true;
 }
 
 bool Stage::sameShapes(const DynamicSlice& moving) {
@@ -122,153 +148,8 @@ bool Stage::sameShapes(const DynamicSlice& moving) {
     return output.shape == before && sameList(output.list, listBefore);
 }
 
-void Stage::captureGuards() {
-    for (PlanGuard& guard : guards_) {
-        const Tensor& tensor = tensors_[static_cast<size_t>(guard.input.tensor)];
-        guard.shape = tensor.shape;
-        guard.type = tensor.type;
-        guard.format = tensor.format;
-        guard.list = tensor.list;
-        guard.data = tensor.data;
-        if (!guard.input.content) continue;
-        guard.bytes = hostBytes(tensor, rowMajor(tensor));
-        copyToHost(tensor, guard.content.reserve(guard.bytes, "values that a plan depends on"),
-                   rowMajor(tensor));
-        if (tensor.channelBlock != 1) guard.fresh.reserve(guard.bytes, "values that a plan depends on");
-    }
-}
-
-// The plan that a new one takes the place of. It is kept until that stands: it holds prepared weights that the new one
-// asks for again, and it comes back when there is no new one.
-class Stage::Previous {
-  public:
-    explicit Previous(Stage& stage) : stage_(stage) {
-        if (!stage.steps_.empty() || stage.emptyPlan_) tensors_ = stage.tensors_;
-        guards_.reserve(stage.guards_.size());
-        for (const PlanGuard& guard : stage.guards_) guards_.emplace_back(stage.context_, guard.input);
-        exchange();  // from here on nothing throws
-    }
-    Previous(const Previous&) = delete;
-    Previous& operator=(const Previous&) = delete;
-    // Brings it back unless it was given up.
-    ~Previous() {
-        if (givenUp_) return;
-        exchange();
-        // Pointers to them are everywhere: they come back in place.
-        for (size_t i = 0; i < tensors_.size(); ++i) restore(stage_.tensors_[i], std::move(tensors_[i]));
-    }
-    void giveUp() noexcept { givenUp_ = true; }
-
-  private:
-    void exchange() noexcept {
-        guards_.swap(stage_.guards_);
-        temporaries_.swap(stage_.temporaries_);
-        folded_.swap(stage_.folded_);
-        steps_.swap(stage_.steps_);
-        std::swap(planned_, stage_.planned_);
-        std::swap(emptyPlan_, stage_.emptyPlan_);
-    }
-
-    Stage& stage_;
-    bool planned_ = false, emptyPlan_ = false, givenUp_ = false;
-    std::vector<PlanGuard> guards_;
-    std::vector<Tensor> tensors_;
-    std::deque<Tensor> temporaries_;
-    std::deque<BudgetedBuffer> folded_;
-    std::vector<PlannedStep> steps_;
-};
-
-// The memory of a stage for a new plan, which takes that of the previous one.
-class Stage::ReplacingMemory final : public PlanMemory {
-  public:
-    ReplacingMemory(PlanMemory& memory, Previous& previous) : memory_(memory), previous_(previous) {}
-    void* hostArena(int64_t bytes) override {
-        previous_.giveUp();
-        return memory_.hostArena(bytes);
-    }
-    DeviceBlock* device(Block block, int64_t bytes) override {
-        previous_.giveUp();
-        return memory_.device(block, bytes);
-    }
-
-  private:
-    PlanMemory& memory_;
-    Previous& previous_;
-};
-
-void Stage::plan() {
-    Previous previous(*this);
-    makePlan(previous);
-}
-
-void Stage::makePlan(Previous& previous) {
-    invalidate();
-    captureGuards();
-    StageEncoder encoder(context_, temporaries_, folded_);
-    std::set<const Tensor*> readByControl;
-    for (const Item& item : items_)
-        if (item.control)
-            for (const Tensor* input : tensorsOf(item.op->node->inputs)) readByControl.insert(input);
-    const Tensor* first = tensors_.data();
-    const Tensor* last = first + tensors_.size();
-    const auto staysAlive = [&](const Tensor* tensor) {
-        if (std::less<>()(tensor, first) || !std::less<>()(tensor, last)) return false;
-        return schedule_.lastStage[static_cast<size_t>(tensor - first)] > index_;
-    };
-    const auto isLiveOut = [&](const Tensor* tensor) {
-        return staysAlive(tensor) || readByControl.count(tensor) > 0;
-    };
-
-    CommandGraph graph(isLiveOut);
-    std::unordered_map<CommandGraph::Id, ControlNode*> controlOf;
-    std::vector<EncodedCommand> commands;
-    for (const Item& item : items_) {
-        context_.cancel.check();
-        if (item.control) {
-            const Node& node = *item.op->node;
-            controlOf[graph.appendControl(node.type, node.name, tensorsOf(node.inputs))] = item.control;
-            continue;
-        }
-        // Values made by earlier stages are shown to the ops that read them while planning, and only to them.
-        const ScopedKnownContents shown(*this, item);
-        commands.clear();
-        encoder.encode(*item.op, tensorsOf(item.op->node->inputs), tensorsOf(item.op->node->outputs),
-                       commands);
-        for (EncodedCommand& command : commands) graph.append(std::move(command.command), command.flops);
-    }
-    const auto temporary = [&](const Tensor& like) {
-        Tensor* made = encoder.temporary(like.shape, like.type, like.format);
-        made->name = like.name;
-        made->list = like.list;
-        return made;
-    };
-    std::vector<PassText> texts;
-    PassObserver observer;
-    if (context_.recordsPlans)
-        observer = [&](const char* pass, const std::string& text) { texts.push_back({pass, text}); };
-    runPasses(graph, {context_.wanted(), temporary}, observer);
-
-    StepPlan plan(graph);
-    ReplacingMemory memory(memory_, previous);
-    const auto fold = [&](const Command& command) { encoder.fold(command); };
-    runPasses(plan,
-              {*context_.cpu, context_.device, context_.cancel, staysAlive, temporary, fold, memory,
-               context_.recordsPlans},
-              observer);
-    if (context_.recordsPlans) context_.planTexts[{schedule_.graph, index_}] = std::move(texts);
-    previous.giveUp();
-    // Of a half-filled list revalidate() would make a plan: from here on nothing throws.
-    steps_.reserve(plan.steps.size());
-    for (Step& step : plan.steps) {
-        ControlNode* control = step.execution ? nullptr : controlOf.find(step.id)->second;
-        steps_.push_back({std::move(step.execution), control, step.onDevice, std::move(step.calls)});
-    }
-    planned_ = true;
-    emptyPlan_ = steps_.empty();
-}
-
 void Stage::execute() {
-    for (const PlannedStep& step : steps_) {
+    for (const PlannedStep& step : plan_->steps) {
         context_.cancel.check();
         if (!step.execution)
             step.control->run();
@@ -296,7 +177,7 @@ void Stage::executeObserved(const PlannedStep& step) {
 }
 
 void Stage::appendRecords(std::vector<OpRecord>& records) const {
-    for (const PlannedStep& step : steps_)
+    for (const PlannedStep& step : plan_->steps)
         for (const OpCall& call : step.calls)
             if (!call.inserted) records.push_back(call.record);
 }

@@ -4,29 +4,14 @@
 // execution per command, lifetimes and one arena (allocate). Executing is a walk over the steps.
 #pragma once
 #include <array>
-#include <deque>
-#include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
-#include "backend/execution.h"
-#include "plan/op_record.h"
 #include "schedule/schedule.h"
-#include "session/budgeted_buffer.h"
-#include "session/encoder.h"
 #include "session/session_context.h"
-#include "session/stage_memory.h"
+#include "session/stage_plan.h"
 
 namespace mnnc {
-
-class ControlNode;
-
-struct StageInput {  // what a plan depends on besides the shapes of the graph's inputs
-    int tensor = 0;
-    bool content = false;     // its values, not only its shape
-    bool onlyOffset = false;  // of the values only the shapes that they give (ScheduledOp::moving)
-};
 
 class Stage {
   public:
@@ -39,34 +24,34 @@ class Stage {
           std::vector<Item> items);
     ~Stage();
 
-    bool planned() const noexcept { return planned_; }
+    bool planned() const noexcept { return plan_ && plan_->valid; }
     void invalidate() noexcept;
-    // What the plan was made for is as it was then: the plan stands again, if there is one.
-    void revalidate() noexcept { planned_ = !steps_.empty() || emptyPlan_; }
     // Whether what the plan depends on is as it was when plan() ran. Does not allocate. Throws what a shape rule
     // throws about values that moved.
     bool upToDate();
-    // When it fails while operators are encoded and executions prepared (files are read then), the stage and its
-    // tensors are as they were, plan included.
-    void plan();
+    bool hasPlan() const noexcept { return plan_ != nullptr; }
+    // Makes a plan. The one before is parked in `before`. When planning fails it is in use again, but the graph's tensors
+    // are not as it left them, and its memory may be lost: bind() gives it memory. `like`: a parked plan to take over from
+    // where there is none before; may be null. takesOver: false makes everything anew.
+    void plan(std::unique_ptr<StagePlan>& before, const StagePlan* like, bool takesOver);
+    // Takes another plan, or none, into use; it has no memory yet. Returns the one before, parked.
+    std::unique_ptr<StagePlan> exchange(std::unique_ptr<StagePlan> plan) noexcept;
+    // Gives the plan the stage's memory, where the tensors that it reads have theirs.
+    void bind();
+    // Keeps no more memory than the plan needs. bind() has to follow.
+    void shrink();
     void execute();
+
+    // For tensors that get other memory (relocation.cpp).
+    void follow(const Tensor& root) noexcept;
+    // Whether an operator makes this tensor of the graph, and not control flow.
+    bool makes(int tensor) const noexcept;
 
     void appendRecords(std::vector<OpRecord>& records) const;
     const std::vector<Item>& items() const noexcept { return items_; }
-    int64_t arenaBytes() const noexcept { return memory_.bytes(); }
+    int64_t arenaBytes() const noexcept { return memory_.bytes() + (plan_ ? plan_->constants.size() : 0); }
 
   private:
-    struct PlanGuard {
-        PlanGuard(SessionContext& context, StageInput in) : input(in), content(context), fresh(context) {}
-        StageInput input;
-        Shape shape;
-        DataType type = DataType::Float32;
-        Format format = Format::NCHW;
-        std::shared_ptr<const TensorList> list;
-        const void* data = nullptr;  // views of it are part of the plan
-        int64_t bytes = 0;           // of the content
-        BudgetedBuffer content, fresh;
-    };
     // While it lives, shows the captured values of an operator's shape inputs as constants.
     class ScopedKnownContents {
       public:
@@ -74,6 +59,7 @@ class Stage {
         ScopedKnownContents(const ScopedKnownContents&) = delete;
         ScopedKnownContents& operator=(const ScopedKnownContents&) = delete;
         ~ScopedKnownContents();
+        bool any() const noexcept { return count_ > 0; }
 
       private:
         struct Saved {
@@ -89,19 +75,13 @@ class Stage {
         const Item* item;
         std::vector<Tensor*> inputs, outputs;
     };
-    struct PlannedStep {
-        std::unique_ptr<Execution> execution;  // null: control
-        ControlNode* control = nullptr;
-        bool onDevice = false;
-        std::vector<OpCall> calls;
-    };
 
-    class Previous;
-    class ReplacingMemory;
-    void makePlan(Previous& previous);
+    void makePlan(const StagePlan* before);
+    Encoding::Ptr encode(const Item& item, Encoding::Ptr before, const Encoding::Makers& makerOf);
     void executeObserved(const PlannedStep& step);
     void captureGuards();
     bool sameShapes(const DynamicSlice& moving);
+    bool readsEarlierConstants(const Item& item) const;
     std::vector<Tensor*> tensorsOf(const std::vector<int>& ids) const;
 
     SessionContext& context_;
@@ -109,15 +89,11 @@ class Stage {
     const GraphSchedule& schedule_;
     const int index_;
     std::vector<Item> items_;
-    std::vector<PlanGuard> guards_;
+    std::vector<StageInput> inputs_;
     std::vector<DynamicSlice> dynamicSlices_;
-    bool planned_ = false;
-    bool emptyPlan_ = false;  // a plan without steps
-
-    std::deque<Tensor> temporaries_;
-    std::deque<BudgetedBuffer> folded_;  // memory of constants computed while planning
-    std::vector<PlannedStep> steps_;
+    std::vector<bool> foldedHere_;  // by tensor: an operator of this stage computes it while planning
     StageMemory memory_;
+    std::unique_ptr<StagePlan> plan_;  // null before the first
 };
 
 }  // namespace mnnc

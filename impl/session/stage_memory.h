@@ -1,6 +1,8 @@
-// The memory of one stage: host arena, and on a device the arena, constants, and what the host exchanges with
-// it. All of it counts against the session's limit and only grows.
+// The memory of one stage, for all of its plans: the host's arena, and on a device the arena and what the host exchanges
+// with it. It counts against the session's limit, and grows to what the largest plan needs.
 #pragma once
+#include <cstring>
+
 #include "backend/device_backend.h"
 #include "plan/step_plan.h"
 #include "session/budgeted_buffer.h"
@@ -20,8 +22,10 @@ class BudgetedBlock {
             release();
             context_.reserveBudget(bytes, what);
             bytes_ = bytes;
+            ++generation_;
             try {
                 block_ = context_.device->allocate(bytes, use_);
+                ++context_.deviceAllocations;
             } catch (...) {
                 release();
                 throw;
@@ -29,18 +33,44 @@ class BudgetedBlock {
         }
         return block_.get();
     }
+    // Exactly this many bytes where it has more; what the host sees of them stays. Where there is no memory for the smaller
+    // block the larger one stays.
+    void shrink(int64_t bytes) {
+        if (bytes >= bytes_) return;
+        if (bytes == 0) return release();
+        DeviceBlockPtr smaller;
+        try {
+            smaller = context_.device->allocate(bytes, use_);
+        } catch (const std::bad_alloc&) {
+            return;
+        } catch (const Error& error) {
+            if (error.status() == Status::OutOfMemory) return;
+            throw;
+        }
+        if (smaller->host() && block_->host())
+            std::memcpy(smaller->host(), block_->host(), static_cast<size_t>(bytes));
+        release();
+        block_ = std::move(smaller);
+        bytes_ = bytes;
+        context_.heldBytes += bytes;
+        ++generation_;
+        ++context_.deviceAllocations;
+    }
     void release() noexcept {
         if (!context_.keep(block_, bytes_)) context_.heldBytes -= bytes_;
         block_.reset();
         bytes_ = 0;
     }
+    DeviceBlock* get() const noexcept { return block_.get(); }
     int64_t size() const noexcept { return bytes_; }
+    uint64_t generation() const noexcept { return generation_; }  // how many blocks there have been
 
   private:
     SessionContext& context_;
     const DeviceUse use_;
     DeviceBlockPtr block_;
     int64_t bytes_ = 0;
+    uint64_t generation_ = 0;
 };
 
 class StageMemory final : public PlanMemory {
@@ -66,6 +96,17 @@ class StageMemory final : public PlanMemory {
                 return downloads_.reserve(bytes, "memory for copies from the device");
         }
         return nullptr;
+    }
+    // Gives back what these needs do not ask for. The content of what stays, as far as the host sees it, stays.
+    void shrink(const MemoryNeeds& needs) {
+        host_.shrink(needs.host);
+        arena_.shrink(needs.of(Block::Arena));
+        uploads_.shrink(needs.of(Block::Uploads));
+        downloads_.shrink(needs.of(Block::Downloads));
+    }
+    // Which blocks of the device these are: others have other numbers.
+    std::array<uint64_t, kMemoryBlocks> generations() const noexcept {
+        return {arena_.generation(), constants_.generation(), uploads_.generation(), downloads_.generation()};
     }
     int64_t bytes() const noexcept {
         return host_.size() + arena_.size() + constants_.size() + uploads_.size() + downloads_.size();

@@ -14,6 +14,7 @@ class CountedLoop final : public ControlNode {
     CountedLoop(SessionContext& context, const std::string& name, const WhileParams& params,
                 std::vector<Tensor*> inputs, std::vector<Tensor*> outputs);
     int64_t arenaBytes() const override;
+    void trim() override;
 
   private:
     void execute() override;
@@ -41,6 +42,7 @@ class ConditionLoop final : public ControlNode {
     ConditionLoop(SessionContext& context, const std::string& name, const WhileParams& params,
                   std::vector<Tensor*> inputs, std::vector<Tensor*> outputs);
     int64_t arenaBytes() const override;
+    void trim() override;
 
   private:
     void execute() override;

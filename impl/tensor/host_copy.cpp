@@ -61,12 +61,6 @@ Strides layoutOf(const Tensor& tensor, Format layout, const Extents& e) {
     return layout == Format::NHWC ? channelLast(e) : channelFirst(e);
 }
 
-bool linearlyEqual(const Tensor& tensor, Format layout) {
-    if (tensor.channelBlock != 1) return false;
-    if (tensor.shape.rank() < 3) return true;
-    return layout != Format::NC4HW4 && (layout == Format::NHWC) == (tensor.format == Format::NHWC);
-}
-
 // Element by element through memcpy: a caller's buffer may have any alignment.
 template <size_t kBytes>
 void move(const Extents& e, const char* src, const Strides& from, char* dst, const Strides& to) {
@@ -111,10 +105,16 @@ int64_t hostBytes(const Tensor& tensor, Format layout) {
     return checkedMul(count, static_cast<int64_t>(elementBytes(tensor.type)), "host size");
 }
 
+bool sameLayout(const Tensor& tensor, Format layout) {
+    if (tensor.channelBlock != 1) return false;
+    if (tensor.shape.rank() < 3) return true;
+    return layout != Format::NC4HW4 && (layout == Format::NHWC) == (tensor.format == Format::NHWC);
+}
+
 void copyToHost(const Tensor& tensor, void* buffer, Format layout) {
     if (tensor.empty()) return;
     const int64_t bytes = hostBytes(tensor, layout);
-    if (linearlyEqual(tensor, layout)) {
+    if (sameLayout(tensor, layout)) {
         std::memcpy(buffer, tensor.data, static_cast<size_t>(bytes));
         return;
     }
@@ -125,7 +125,7 @@ void copyToHost(const Tensor& tensor, void* buffer, Format layout) {
 
 void copyFromHost(Tensor& tensor, const void* buffer, Format layout) {
     if (tensor.empty()) return;
-    if (linearlyEqual(tensor, layout)) {
+    if (sameLayout(tensor, layout)) {
         std::memcpy(tensor.data, buffer, static_cast<size_t>(hostBytes(tensor, layout)));
         return;
     }

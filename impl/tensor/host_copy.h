@@ -10,6 +10,9 @@ namespace mnnc {
 // above; below every layout is row-major).
 int64_t hostBytes(const Tensor& tensor, Format layout);
 
+// Whether a tensor is stored just as a buffer in this layout is.
+bool sameLayout(const Tensor& tensor, Format layout);
+
 // Whole tensor, any storage. Where the layout differs from the tensor's format the channel axis moves (rank 3
 // and above); pad channels of NC4HW4 are written as zero and ignored when read.
 void copyToHost(const Tensor& tensor, void* buffer, Format layout);

@@ -119,7 +119,7 @@ static void odd_shapes(void** state) {
         if (resized != rows[i].resize)
             fail_msg("row %zu: %s, wanted %s: %s", i, mnn_status_name(resized),
                      mnn_status_name(rows[i].resize), mnn_last_error());
-        assert_int_equal(mnn_session_run(session), resized == MNN_OK ? MNN_OK : MNN_ERROR_BAD_STATE);
+        assert_int_equal(mnn_session_run(session), resized);
     }
     const int32_t ones[MNN_MAX_RANK + 1] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     assert_fails(mnn_session_resize_input(session, input, ones, MNN_MAX_RANK + 1), MNN_ERROR_BAD_RANGE);

@@ -242,7 +242,7 @@ static void memory_limit(void** state) {
     bool needed = false;
     assert_ok(mnn_session_needs_resize(session, &needed));
     assert_true(needed);
-    assert_fails(mnn_session_run(session), MNN_ERROR_BAD_STATE);
+    assert_fails(mnn_session_run(session), MNN_ERROR_LIMIT_EXCEEDED);
     assert_ok(mnn_session_resize_input(session, first_input(session), one, 4));
     assert_ok(mnn_session_resize(session));
     float wanted[CLASSES], got[CLASSES], pixels[PIXELS];

@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model_builder.h"
-#include "session/session.h"
-#include "tensor/host_copy.h"
+#include "rewritten_net.h"
 
 namespace mnnc::test {
 namespace {
@@ -97,42 +95,15 @@ class Written {
     int constants_[kOut + 2] = {};
 };
 
-size_t rewritesOf(const wire::NetT& net) {
-    return parseNet(loadNet(net))->graphs[0].rewrites.size();
-}
-
-struct Result {
-    std::vector<float> values;
-    std::ptrdiff_t whole = 0;
-};
-
-Result runNet(const std::shared_ptr<const Interpreter>& interpreter, std::vector<std::string> saveTensors) {
-    SessionConfig config;
-    config.saveTensors = std::move(saveTensors);
-    Session session(interpreter, config);
-    Tensor& input = session.input(0);
-    std::vector<float> values(static_cast<size_t>(input.elements()));
-    for (size_t i = 0; i < values.size(); ++i) values[i] = std::cos(static_cast<float>(i) * 0.37f);
-    copyFromHost(input, values.data(), Format::NCHW);
-    session.run();
-    const Tensor& output = session.output(0);
-    Result result;
-    result.values.resize(static_cast<size_t>(output.elements()));
-    copyToHost(output, result.values.data(), Format::NCHW);
-    result.whole = std::count_if(session.records().begin(), session.records().end(),
-                                 [](const OpRecord& r) { return std::string(r.type) == "Convolution3D"; });
-    return result;
-}
-
 TEST(RewriteConvolutions3d, RunsAsOneUnlessTheSumIsAnOutput) {
     const Written written;
     const std::vector<uint8_t> bytes = pack(written.net);
     const auto interpreter =
         std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
-    const Result one = runNet(interpreter, {});
-    const Result parts = runNet(interpreter, {"t" + std::to_string(written.sum)});
-    EXPECT_EQ(one.whole, 1);
-    EXPECT_EQ(parts.whole, 0);
+    const RewrittenRun one = runRewritten(interpreter, {});
+    const RewrittenRun parts = runRewritten(interpreter, {"t" + std::to_string(written.sum)});
+    EXPECT_EQ(one.operations.at("Convolution3D"), 1);
+    EXPECT_EQ(parts.operations.count("Convolution3D"), 0u);
     ASSERT_EQ(one.values.size(), static_cast<size_t>(2 * kOut * 4 * 5 * 6));
     ASSERT_EQ(one.values.size(), parts.values.size());
     for (size_t i = 0; i < one.values.size(); ++i) EXPECT_NEAR(one.values[i], parts.values[i], 1e-4f) << i;

@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model_builder.h"
-#include "session/session.h"
-#include "tensor/host_copy.h"
+#include "rewritten_net.h"
 
 namespace mnnc::test {
 namespace {
@@ -52,43 +50,15 @@ wire::NetT slicedNet() {
     return net;
 }
 
-size_t rewritesOf(const wire::NetT& net) {
-    return parseNet(loadNet(net))->graphs[0].rewrites.size();
-}
-
-struct Result {
-    std::vector<float> values;
-    std::ptrdiff_t convolutions = 0;
-};
-
-Result runNet(const std::shared_ptr<const Interpreter>& interpreter, std::vector<std::string> saveTensors) {
-    SessionConfig config;
-    config.saveTensors = std::move(saveTensors);
-    Session session(interpreter, config);
-    Tensor& input = session.input(0);
-    std::vector<float> values(static_cast<size_t>(input.elements()));
-    for (size_t i = 0; i < values.size(); ++i) values[i] = std::cos(static_cast<float>(i) * 0.37f);
-    copyFromHost(input, values.data(), Format::NCHW);
-    session.run();
-    const Tensor& output = session.output(0);
-    Result result;
-    result.values.resize(static_cast<size_t>(output.elements()));
-    copyToHost(output, result.values.data(), Format::NCHW);
-    result.convolutions =
-        std::count_if(session.records().begin(), session.records().end(),
-                      [](const OpRecord& r) { return std::string(r.type) == "Convolution"; });
-    return result;
-}
-
 TEST(RewriteGroupedConvolutions, RunsAsOneUnlessASliceIsAnOutput) {
     const std::vector<uint8_t> bytes = pack(slicedNet());
     const auto interpreter =
         std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
     EXPECT_EQ(interpreter->net->graphs[0].nodes.size(), slicedNet().oplists.size());
-    const Result one = runNet(interpreter, {});
-    const Result parts = runNet(interpreter, {"t7"});
-    EXPECT_EQ(one.convolutions, 1);
-    EXPECT_EQ(parts.convolutions, kGroups);
+    const RewrittenRun one = runRewritten(interpreter, {});
+    const RewrittenRun parts = runRewritten(interpreter, {"t7"});
+    EXPECT_EQ(one.operations.at("Convolution"), 1);
+    EXPECT_EQ(parts.operations.at("Convolution"), kGroups);
     ASSERT_EQ(one.values.size(), parts.values.size());
     ASSERT_EQ(one.values.size(), static_cast<size_t>(kGroups * kOut * 6 * 5));
     for (size_t i = 0; i < one.values.size(); ++i) EXPECT_NEAR(one.values[i], parts.values[i], 1e-4f) << i;

@@ -1,0 +1,114 @@
+// Compares commands and their operands.
+#include "plan/made_executions.h"
+
+#include <algorithm>
+
+#include "backend/fusion.h"
+#include "ops/unary.h"
+#include "tensor/tensor_list.h"
+
+namespace mnnc {
+
+namespace {
+
+bool same(const View& a, const View& b) {
+    return a.offset == b.offset && std::equal(a.stride, a.stride + 3, b.stride);
+}
+
+bool same(const Region& a, const Region& b) {
+    return a.input == b.input && same(a.src, b.src) && same(a.dst, b.dst) &&
+           std::equal(a.size, a.size + 3, b.size);
+}
+
+bool same(const OperandView& a, const OperandView& b) {
+    return a.shape == b.shape && a.offset == b.offset && a.stride == b.stride;
+}
+
+bool same(const Epilogue& a, const Epilogue& b) {
+    return a.act == b.act && a.lo == b.lo && a.hi == b.hi && a.residual == b.residual;
+}
+
+bool same(const FusedStep& a, const FusedStep& b);
+
+template <typename T>
+bool same(const std::vector<T>& a, const std::vector<T>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const T& x, const T& y) { return same(x, y); });
+}
+
+bool same(const ParamsPtr& a, const ParamsPtr& b);
+
+bool same(const FusedStep& a, const FusedStep& b) {
+    return a.type == b.type && same(a.params, b.params) && same(a.epilogue, b.epilogue) &&
+           same(a.regions, b.regions) && a.operands == b.operands && a.shape == b.shape &&
+           a.dataType == b.dataType && a.format == b.format;
+}
+
+// Passes make parameters anew in each plan; others are those of the model.
+bool same(const ParamsPtr& a, const ParamsPtr& b) {
+    if (a == b) return true;
+    const auto *x = paramsIf<FusedParams>(a.get()), *y = paramsIf<FusedParams>(b.get());
+    // What a pattern prepared may hold contents of constants that are no operands.
+    if (x && y)
+        return x->pattern == y->pattern && !x->prepared && !y->prepared && x->results == y->results &&
+               same(x->steps, y->steps);
+    const auto *u = paramsIf<UnaryParams>(a.get()), *v = paramsIf<UnaryParams>(b.get());
+    return u && v && u->code == v->code;
+}
+
+bool same(const Command& a, const Command& b) {
+    return a.type == b.type && a.name == b.name && a.inputs == b.inputs && a.outputs == b.outputs &&
+           same(a.epilogue, b.epilogue) && same(a.params, b.params) && same(a.regions, b.regions) &&
+           same(a.views, b.views);
+}
+
+bool same(const TensorQuant& a, const TensorQuant& b) {
+    return a.sameStep(b) && a.min == b.min && a.max == b.max;
+}
+
+}  // namespace
+
+MadeExecutions::Operand::Operand(const Tensor& tensor)
+    : shape(tensor.shape),
+      type(tensor.type),
+      format(tensor.format),
+      usage(tensor.usage),
+      channelBlock(tensor.channelBlock),
+      onDevice(tensor.onDevice),
+      constant(tensor.hasConstantValue),
+      data(tensor.hasConstantValue ? tensor.data : nullptr),
+      stored(tensor.stored),
+      quant(tensor.quant),
+      list(tensor.list) {}
+
+bool MadeExecutions::Operand::operator==(const Operand& other) const noexcept {
+    return shape == other.shape && type == other.type && format == other.format && usage == other.usage &&
+           channelBlock == other.channelBlock && onDevice == other.onDevice && constant == other.constant &&
+           data == other.data && stored == other.stored && same(quant, other.quant) &&
+           sameList(list, other.list);
+}
+
+std::vector<MadeExecutions::Operand> MadeExecutions::operandsOf(const Command& command) {
+    std::vector<Operand> operands;
+    operands.reserve(command.inputs.size() + command.outputs.size());
+    for (const std::vector<Tensor*>* side : {&command.inputs, &command.outputs})
+        for (const Tensor* tensor : *side) operands.emplace_back(*tensor);
+    return operands;
+}
+
+void MadeExecutions::add(const Command& command, std::shared_ptr<Execution> execution, bool isNew) {
+    created_ += isNew;
+    if (command.outputs.empty()) return;
+    made_.emplace(command.outputs[0], Made{command, operandsOf(command), std::move(execution)});
+}
+
+std::shared_ptr<Execution> MadeExecutions::find(const Command& command) const {
+    if (command.outputs.empty()) return nullptr;
+    const auto [first, last] = made_.equal_range(command.outputs[0]);
+    for (auto entry = first; entry != last; ++entry)
+        if (same(entry->second.command, command) && entry->second.operands == operandsOf(command))
+            return entry->second.execution;
+    return nullptr;
+}
+
+}  // namespace mnnc

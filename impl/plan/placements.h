@@ -1,0 +1,48 @@
+// Where the tensors and the scratch of a plan lie in the memory of their stage, so that a plan can move to other memory.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "backend/device_backend.h"
+#include "backend/execution.h"
+#include "tensor/tensor.h"
+
+namespace mnnc {
+
+// The kinds of memory that a stage has on a device.
+enum class MemoryBlock { Arena, Constants, Uploads, Downloads };
+constexpr size_t kMemoryBlocks = 4;
+
+// How many bytes of each kind a plan needs.
+struct MemoryNeeds {
+    int64_t host = 0;
+    std::array<int64_t, kMemoryBlocks> blocks = {};
+
+    int64_t& of(MemoryBlock block) noexcept { return blocks[static_cast<size_t>(block)]; }
+    int64_t of(MemoryBlock block) const noexcept { return blocks[static_cast<size_t>(block)]; }
+};
+
+// Memory that meets them.
+struct MemoryBases {
+    char* host = nullptr;
+    std::array<DeviceBlock*, kMemoryBlocks> blocks = {};
+
+    bool operator==(const MemoryBases&) const = default;
+};
+
+// A tensor or the scratch of an execution, at an offset in one of the memories.
+struct Placement {
+    Tensor* tensor = nullptr;
+    Execution* execution = nullptr;  // where there is no tensor
+    bool onHost = true;              // in the host's arena; else in `block`
+    MemoryBlock block = MemoryBlock::Arena;
+    int64_t offset = 0;
+
+    void bind(const MemoryBases& bases) const noexcept;
+};
+
+// Gives views the memory of the tensors that they are views of.
+void bindViews(std::span<Tensor* const> views) noexcept;
+
+}  // namespace mnnc

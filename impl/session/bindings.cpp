@@ -1,0 +1,216 @@
+// Checks memory of the caller, moves tensors there and copies what cannot move.
+#include "session/bindings.h"
+
+#include "base/error.h"
+#include "tensor/host_copy.h"
+
+namespace mnnc {
+
+namespace {
+
+bool alignedFor(const void* data, DataType type) {
+    return reinterpret_cast<uintptr_t>(data) % elementBytes(type) == 0;
+}
+
+// Whether the tensor can be in the caller's memory just as it is.
+bool suits(const Binding& binding, const Tensor& tensor) {
+    return binding.active() && sameLayout(tensor, binding.format) && alignedFor(binding.data, tensor.type);
+}
+
+uintptr_t begin(const Binding& binding) {
+    return reinterpret_cast<uintptr_t>(binding.data);
+}
+uintptr_t end(const Binding& binding) {
+    return begin(binding) + static_cast<uintptr_t>(binding.bytes);
+}
+
+void requireInAddressSpace(const Binding& binding, const std::string& name) {
+    if (begin(binding) > UINTPTR_MAX - static_cast<uintptr_t>(binding.bytes))
+        fail(Status::InvalidValue, "tensor '%s': %lld bytes at %p end beyond the address space", name.c_str(),
+             static_cast<long long>(binding.bytes), static_cast<const void*>(binding.data));
+}
+
+void requireApart(const Binding& wanted, const std::string& name, const Binding& other,
+                  const std::string& otherName) {
+    if (!other.active() || begin(wanted) >= end(other) || begin(other) >= end(wanted)) return;
+    fail(Status::InvalidValue, "tensor '%s': %lld bytes at %p overlap the %lld bytes at %p of tensor '%s'",
+         name.c_str(), static_cast<long long>(wanted.bytes), static_cast<const void*>(wanted.data),
+         static_cast<long long>(other.bytes), static_cast<const void*>(other.data), otherName.c_str());
+}
+
+// Another binding of a tensor that has moved, or not, for the present one.
+void replace(Binding& binding, const Binding& wanted) {
+    binding.data = wanted.data;
+    binding.bytes = wanted.bytes;
+    binding.format = wanted.format;
+    binding.needed = wanted.needed;
+    binding.outdated = false;
+}
+
+}  // namespace
+
+Bindings::Bindings(Pipeline& pipeline)
+    : pipeline_(pipeline),
+      inputs_(pipeline.inputCount()),
+      outputs_(pipeline.outputCount()),
+      lost_(pipeline.outputCount()) {}
+
+void Bindings::bindInput(size_t index, const void* data, int64_t bytes, Format format) {
+    const Tensor& tensor = pipeline_.input(index);
+    Binding wanted;
+    // No pass and no execution writes to an input.
+    wanted.data = static_cast<uint8_t*>(const_cast<void*>(data));
+    wanted.bytes = bytes;
+    wanted.format = format;
+    if (data) {
+        wanted.needed = hostBytes(tensor, format);
+        if (bytes != wanted.needed)
+            fail(Status::InputDataError, "input '%s' of shape %s takes %lld bytes, %lld are given",
+                 tensor.name.c_str(), tensor.shape.text().c_str(), static_cast<long long>(wanted.needed),
+                 static_cast<long long>(bytes));
+        requireInAddressSpace(wanted, tensor.name);
+        for (size_t i = 0; i < outputs_.size(); ++i)
+            requireApart(wanted, tensor.name, outputs_[i], pipeline_.output(i).name);
+    }
+    replace(inputs_[index], wanted);
+    placeInput(index);
+}
+
+void Bindings::bindOutput(size_t index, void* data, int64_t bytes, Format format) {
+    const Tensor& tensor = pipeline_.output(index);
+    Binding wanted;
+    wanted.data = static_cast<uint8_t*>(data);
+    wanted.bytes = bytes;
+    wanted.format = format;
+    if (data) {
+        if (pipeline_.outputSettled(index)) {
+            wanted.needed = hostBytes(tensor, format);
+            if (bytes < wanted.needed)
+                fail(Status::BufferTooSmall, "output '%s' of shape %s takes %lld bytes, the buffer has %lld",
+                     tensor.name.c_str(), tensor.shape.text().c_str(), static_cast<long long>(wanted.needed),
+                     static_cast<long long>(bytes));
+        }
+        requireInAddressSpace(wanted, tensor.name);
+        for (size_t i = 0; i < inputs_.size(); ++i)
+            requireApart(wanted, tensor.name, inputs_[i], pipeline_.input(i).name);
+        for (size_t i = 0; i < outputs_.size(); ++i)
+            if (i != index) requireApart(wanted, tensor.name, outputs_[i], pipeline_.output(i).name);
+    }
+    replace(outputs_[index], wanted);
+    lost_[index] = 1;
+    placeOutput(index);
+}
+
+void Bindings::releaseInput(size_t index) noexcept {
+    replace(inputs_[index], {});
+}
+
+void Bindings::releaseOutput(size_t index) noexcept {
+    replace(outputs_[index], {});
+}
+
+bool Bindings::fits(size_t output) const {
+    return hostBytes(pipeline_.output(output), outputs_[output].format) <= outputs_[output].bytes;
+}
+
+bool Bindings::takenByOther(const Tensor* root, size_t output) const noexcept {
+    for (size_t i = 0; i < outputs_.size(); ++i)
+        if (i != output && outputs_[i].root == root && outputs_[i].movedTo == root->data) return true;
+    return false;
+}
+
+// What outputs held of the last run is not at their new place.
+void Bindings::relocate(Tensor& root, void* to) {
+    pipeline_.relocate(root, to);
+    for (size_t i = 0; i < outputs_.size(); ++i)
+        if (pipeline_.outputStorage(i).root == &root) lost_[i] = 1;
+}
+
+void Bindings::placeInput(size_t index) {
+    Binding& binding = inputs_[index];
+    Tensor& tensor = pipeline_.input(index);
+    void* home = pipeline_.inputMemory(index);
+    // Of a damaged graph an operator may make a tensor that is an input, too, elsewhere: it stays there.
+    const bool own =
+        tensor.data && !tensor.aliasOf && (tensor.data == home || tensor.data == binding.movedTo);
+    const bool moves = own && suits(binding, tensor);
+    void* to = moves ? binding.data : home;
+    if (own && tensor.data != to) relocate(tensor, to);
+    binding.movedTo = moves ? to : nullptr;
+}
+
+void Bindings::placeOutput(size_t index) {
+    Binding& binding = outputs_[index];
+    const Tensor& tensor = pipeline_.output(index);
+    Tensor* root = pipeline_.movableRoot(index);
+    if (!root || takenByOther(root, index)) {
+        binding.root = nullptr;
+        binding.movedTo = nullptr;
+        return;
+    }
+    // A new plan has the tensor in the session's memory.
+    const bool isMoved = binding.root == root && binding.movedTo == root->data;
+    if (!isMoved) binding.home = root->data;
+    const bool moves = suits(binding, tensor) && fits(index);
+    void* to = moves ? binding.data : binding.home;
+    if (root->data != to) relocate(*root, to);
+    binding.root = moves ? root : nullptr;
+    binding.movedTo = moves ? to : nullptr;
+}
+
+void Bindings::planned() {
+    for (size_t i = 0; i < inputs_.size(); ++i) placeInput(i);
+    for (size_t i = 0; i < outputs_.size(); ++i) placeOutput(i);
+}
+
+void Bindings::memoryMoved() {
+    std::vector<char> lost = lost_;
+    planned();
+    lost_.swap(lost);
+}
+
+void Bindings::resized() {
+    for (size_t i = 0; i < inputs_.size(); ++i)
+        if (inputs_[i].active() && inputs_[i].needed != hostBytes(pipeline_.input(i), inputs_[i].format))
+            inputs_[i].outdated = true;
+    for (size_t i = 0; i < outputs_.size(); ++i)
+        if (outputs_[i].active() && outputs_[i].needed >= 0 &&
+            outputs_[i].needed != hostBytes(pipeline_.output(i), outputs_[i].format))
+            outputs_[i].outdated = true;
+    planned();
+}
+
+void Bindings::beforeRun() {
+    const auto require = [](const Binding& binding, const Tensor& tensor, const char* what) {
+        if (binding.outdated)
+            fail(
+                Status::BadState,
+                "%s '%s' takes other than the %lld bytes that were bound before the resize: bind it anew, or "
+                "release it with NULL",
+                what, tensor.name.c_str(), static_cast<long long>(binding.bytes));
+    };
+    for (size_t i = 0; i < inputs_.size(); ++i) require(inputs_[i], pipeline_.input(i), "input");
+    for (size_t i = 0; i < outputs_.size(); ++i) require(outputs_[i], pipeline_.output(i), "output");
+    for (size_t i = 0; i < inputs_.size(); ++i)
+        if (inputs_[i].copied()) copyFromHost(pipeline_.input(i), inputs_[i].data, inputs_[i].format);
+}
+
+void Bindings::afterRun() {
+    size_t tooLarge = outputs_.size();
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+        lost_[i] = 0;
+        if (!outputs_[i].copied()) continue;
+        if (fits(i))
+            copyToHost(pipeline_.output(i), outputs_[i].data, outputs_[i].format);
+        else if (tooLarge == outputs_.size())
+            tooLarge = i;
+    }
+    if (tooLarge == outputs_.size()) return;
+    const Tensor& tensor = pipeline_.output(tooLarge);
+    fail(Status::BufferTooSmall, "output '%s' has shape %s and takes %lld bytes, %lld are bound",
+         tensor.name.c_str(), tensor.shape.text().c_str(),
+         static_cast<long long>(hostBytes(tensor, outputs_[tooLarge].format)),
+         static_cast<long long>(outputs_[tooLarge].bytes));
+}
+
+}  // namespace mnnc

@@ -1,0 +1,63 @@
+// Constants that a session has changed for itself, and the operators that read them.
+#include <algorithm>
+#include <cstring>
+
+#include "ops/control.h"
+#include "session/pipeline.h"
+#include "tensor/stored_content.h"
+
+namespace mnnc {
+
+bool Pipeline::reads(int id) const {
+    const auto named = [&](const std::vector<int>& ids) {
+        return std::find(ids.begin(), ids.end(), id) != ids.end();
+    };
+    return named(schedule_.outputs) ||
+           std::any_of(schedule_.ops.begin(), schedule_.ops.end(),
+                       [&](const ScheduledOp& op) { return named(op.node->inputs); });
+}
+
+Tensor& Pipeline::ownConstant(int id) {
+    Tensor& tensor = tensors_[static_cast<size_t>(id)];
+    if (ownConstants_.count(id)) return tensor;
+    const int64_t bytes = tensor.storageBytes();
+    std::shared_ptr<const void> stored;
+    if (bytes > 0 && !tensor.data) stored = tensor.stored->load();
+    BudgetedBuffer memory(context_);
+    void* own = memory.reserve(bytes, "a constant of the session");
+    if (bytes > 0) std::memcpy(own, tensor.data ? tensor.data : stored.get(), static_cast<size_t>(bytes));
+    ownConstants_.emplace(id, std::move(memory));
+    tensor.data = own;
+    tensor.stored = nullptr;
+    return tensor;
+}
+
+std::vector<int> Pipeline::ownConstants() const {
+    std::vector<int> ids;
+    for (const auto& [id, memory] : ownConstants_) ids.push_back(id);
+    return ids;
+}
+
+// Prepared weights are found by the parameters of the operator that reads them: those of the values before must not be.
+void Pipeline::constantsChanged(const std::set<int>& ids) {
+    for (size_t i = 0; i < schedule_.ops.size(); ++i) {
+        ScheduledOp& op = schedule_.ops[i];
+        const std::vector<int>& inputs = op.node->inputs;
+        const bool readsThem =
+            std::any_of(inputs.begin(), inputs.end(), [&](int input) { return ids.count(input) > 0; });
+        if (!readsThem || runsSubgraphs(*op.node)) continue;
+        const auto found = renewedNodes_.find(i);
+        const Node* original = found == renewedNodes_.end() ? op.node : found->second.original;
+        ParamsPtr params = renewedParams(*context_.net, static_cast<size_t>(schedule_.graph), *original);
+        if (found == renewedNodes_.end()) {
+            auto own = std::make_unique<Node>(*original);
+            op.node =
+                renewedNodes_.emplace(i, RenewedNode{original, std::move(own)}).first->second.node.get();
+        }
+        renewedNodes_.at(i).node->params = std::move(params);
+    }
+    stale_ = true;
+    kept_.clear();
+}
+
+}  // namespace mnnc

@@ -1,0 +1,78 @@
+// Keeps the tensors of plans apart, and binds a plan to memory.
+#include "session/stage_plan.h"
+
+#include <algorithm>
+
+#include "backend/recording.h"
+#include "session/exchange_state.h"
+
+namespace mnnc {
+
+StagePlan::StagePlan(SessionContext& context, const std::vector<StageInput>& inputs)
+    : constants(context, DeviceUse::Compute) {
+    guards.reserve(inputs.size());
+    for (const StageInput& input : inputs) guards.emplace_back(context, input);
+}
+
+Tensor* StagePlan::temporary(const Tensor& like, const StagePlan* before) {
+    const size_t number = taken_[&like]++;
+    std::shared_ptr<Tensor> tensor;
+    if (before)
+        if (const auto found = before->made_.find(&like);
+            found != before->made_.end() && number < found->second.size())
+            tensor = found->second[number];
+    if (!tensor) tensor = std::make_shared<Tensor>();
+    Tensor fresh;
+    fresh.name = like.name;
+    fresh.shape = like.shape;
+    fresh.type = like.type;
+    fresh.format = like.format;
+    fresh.list = like.list;
+    *tensor = std::move(fresh);
+    made_[&like].push_back(tensor);
+    return tensor.get();
+}
+
+void StagePlan::finish() {
+    taken_.clear();
+    for (const Encoding::Ptr& encoding : encodings)
+        if (encoding)
+            for (Tensor& tensor : encoding->temporaries()) shared_.push_back(&tensor);
+    for (const auto& [like, list] : made_)
+        for (const auto& tensor : list) shared_.push_back(tensor.get());
+    states_.resize(shared_.size());
+    valid = true;
+}
+
+void StagePlan::exchangeTensors() noexcept {
+    for (size_t i = 0; i < shared_.size(); ++i) exchangeState(*shared_[i], states_[i]);
+}
+
+void StagePlan::bind(StageMemory& memory) {
+    MemoryBases bases;
+    bases.host = static_cast<char*>(memory.hostArena(needs.host));
+    bases.blocks[static_cast<size_t>(MemoryBlock::Constants)] = constants.get();
+    for (const MemoryBlock block : {MemoryBlock::Arena, MemoryBlock::Uploads, MemoryBlock::Downloads})
+        if (needs.of(block) > 0)
+            bases.blocks[static_cast<size_t>(block)] = memory.device(block, needs.of(block));
+    for (const Placement& placement : placements) placement.bind(bases);
+    bindViews(views);
+    const auto now = memory.generations();
+    if (now == recordedFor) return;
+    for (const PlannedStep& step : steps)
+        if (auto* recording = dynamic_cast<Recording*>(step.execution.get())) recording->recordAgain();
+    recordedFor = now;
+}
+
+void* PlanningMemory::hostArena(int64_t bytes) {
+    plan_.needs.host = std::max(plan_.needs.host, bytes);
+    return memory_.hostArena(bytes);
+}
+
+DeviceBlock* PlanningMemory::device(Block block, int64_t bytes) {
+    plan_.needs.of(block) = std::max(plan_.needs.of(block), bytes);
+    return block == Block::Constants ? plan_.constants.reserve(bytes, "constants on the device")
+                                     : memory_.device(block, bytes);
+}
+
+}  // namespace mnnc

@@ -1,0 +1,48 @@
+// How often a session ran and planned, and how long that took.
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+namespace mnnc {
+
+// The call that has the session changes them, any thread reads them.
+struct CallCounts {
+    std::atomic<uint64_t> done{0}, failed{0}, lastNanoseconds{0}, totalNanoseconds{0};
+};
+
+struct Statistics {
+    CallCounts runs, plans;
+};
+
+// Counts one call: as failed, unless it ends with finish(). Two readings of the clock; neither locks nor allocates.
+class CountedCall {
+  public:
+    explicit CountedCall(CallCounts& counts) noexcept : counts_(counts), start_(Clock::now()) {}
+    ~CountedCall() {
+        if (!finished_) add(counts_.failed, 1);
+    }
+    CountedCall(const CountedCall&) = delete;
+    CountedCall& operator=(const CountedCall&) = delete;
+    void finish() noexcept {
+        const auto passed = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start_);
+        const auto nanoseconds = static_cast<uint64_t>(passed.count());
+        counts_.lastNanoseconds.store(nanoseconds, std::memory_order_relaxed);
+        add(counts_.totalNanoseconds, nanoseconds);
+        add(counts_.done, 1);
+        finished_ = true;
+    }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    // One writer at a time: no need for an atomic addition.
+    static void add(std::atomic<uint64_t>& sum, uint64_t more) noexcept {
+        sum.store(sum.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+    }
+
+    CallCounts& counts_;
+    const Clock::time_point start_;
+    bool finished_ = false;
+};
+
+}  // namespace mnnc

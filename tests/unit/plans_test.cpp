@@ -1,0 +1,268 @@
+// Plans of a session over time: what a resize plans again, what is kept, and what a failure leaves. Whatever happened
+// before, a session computes what a fresh one computes, bit for bit.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+#include "index_cases.h"
+#include "session/value.h"
+
+namespace mnnc::test {
+namespace {
+
+using Bytes = std::vector<uint8_t>;
+using Shapes = std::vector<std::vector<Shape>>;  // by input, those that it may have
+
+std::shared_ptr<const Interpreter> open(const wire::NetT& net) {
+    const Bytes bytes = pack(net);
+    return std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()),
+                                               ModelOptions{});
+}
+
+class PlansNet : public IndexNet {
+  public:
+    // Two branches whose results are of one size, whatever that of the inputs: the rest depends on no shape.
+    wire::NetT branches() {
+        const int a = input({1, 4, 9, 11}), b = input({1, 4, 7, 5});
+        const int left = resize(conv(a, 4, 8, 3, true), 2, 6, 6);
+        const int right = resize(depthwise(conv(b, 4, 8, 1), 8), 2, 6, 6);
+        return finish({softmax(conv(concat({left, right}), 16, 8, 3)), left});
+    }
+    // An output whose shape the contents of the first input decide, and one that depends on the second alone.
+    wire::NetT stages() {
+        const int x = input({6}), y = input({2, 3});
+        const int found = indexed(wire::OpType::Where, {x}, wire::ExtraT());
+        wire::CastParamT floats;
+        floats.dstT = wire::DataType::DT_FLOAT;
+        const int places = indexed(wire::OpType::Cast, {found}, std::move(floats));
+        return finish({unary(wire::UnaryOpOperation::NEG, relu(places)), softmax(y)});
+    }
+    // x(n x 2), trips -> x multiplied by a matrix as often.
+    wire::NetT loop() {
+        const int x = input({2, 2});
+        const int limit = ints({});
+        wire::WhileParamT params;
+        params.body_graph = "body";
+        const int result = indexed(wire::OpType::While, {limit, constant({}, Ints{1}), x}, std::move(params));
+        wire::NetT whole = finish({relu(result)});
+        PlansNet body;
+        body.ints({});
+        const int next = body.ints({});
+        const int carried = body.input({2, 2});
+        const int product = body.matmul(carried, body.constant({2, 2}, Floats{1, 1, 0, 1}));
+        whole.subgraphs.push_back(asGraph("body", body.finish({}), {0, 1, carried}, {next, product}));
+        return whole;
+    }
+};
+
+// A session and what it should hold.
+class Watched {
+  public:
+    Watched(std::shared_ptr<const Interpreter> net, const SessionConfig& config)
+        : net_(std::move(net)), config_(config), session_(net_, config) {
+        for (size_t i = 0; i < session_.inputCount(); ++i)
+            contents_.emplace_back(static_cast<size_t>(session_.input(i).storageBytes()));
+    }
+    Session& session() { return session_; }
+
+    void write(size_t input, std::mt19937& random) {
+        Tensor& tensor = session_.input(input);
+        for (size_t i = 0; i < contents_[input].size(); i += 4) {
+            const float real = static_cast<float>(random() % 21) / 8 - 1;
+            const auto whole = static_cast<int32_t>(random() % 4);
+            std::memcpy(&contents_[input][i],
+                        tensor.type == DataType::Int32 ? static_cast<const void*>(&whole) : &real, 4);
+        }
+        copyFromHost(tensor, contents_[input].data(), rowMajor(tensor));
+    }
+    // Resizes; what has another shape then is zeros.
+    void resize(const std::vector<Shape>& shapes) {
+        std::vector<bool> changed;
+        for (size_t i = 0; i < shapes.size(); ++i) {
+            changed.push_back(!(shapes[i] == session_.input(i).shape));
+            session_.resizeInput(i, shapes[i]);
+        }
+        session_.resize();
+        for (size_t i = 0; i < shapes.size(); ++i)
+            if (changed[i]) contents_[i].assign(static_cast<size_t>(session_.input(i).storageBytes()), 0);
+    }
+    // Runs, and compares inputs with what was written and outputs with those of a fresh session.
+    void check() {
+        session_.run();
+        SessionConfig deferred = config_;
+        deferred.deferPlanning = true;
+        Session fresh(net_, deferred);
+        for (size_t i = 0; i < contents_.size(); ++i) {
+            ASSERT_EQ(read(session_.input(i)), contents_[i]) << "input " << i;
+            fresh.resizeInput(i, session_.input(i).shape);
+        }
+        fresh.resize();
+        for (size_t i = 0; i < contents_.size(); ++i)
+            copyFromHost(fresh.input(i), contents_[i].data(), rowMajor(fresh.input(i)));
+        fresh.run();
+        for (size_t i = 0; i < fresh.outputCount(); ++i) {
+            ASSERT_EQ(session_.output(i).shape, fresh.output(i).shape) << "output " << i;
+            ASSERT_EQ(read(session_.output(i)), read(fresh.output(i))) << "output " << i;
+        }
+    }
+
+  private:
+    static Bytes read(const Tensor& tensor) {
+        Bytes bytes(static_cast<size_t>(hostBytes(tensor, rowMajor(tensor))));
+        if (!bytes.empty()) copyToHost(tensor, bytes.data(), rowMajor(tensor));
+        return bytes;
+    }
+    const std::shared_ptr<const Interpreter> net_;
+    const SessionConfig config_;
+    Session session_;
+    std::vector<Bytes> contents_;
+};
+
+// The last shape of each list is refused.
+const Shapes kBranchShapes = {{{1, 4, 9, 11}, {1, 4, 20, 17}, {1, 4, 3, 3}, {1, 3, 9, 11}},
+                              {{1, 4, 7, 5}, {1, 4, 33, 8}, {1, 4, 1, 1}, {1, 4, 7, 5, 1, 1}}};
+
+struct Plans {
+    const char* name;
+    wire::NetT net;
+    Shapes shapes;
+};
+
+std::vector<Plans> allNets() {
+    std::vector<Plans> nets;
+    nets.push_back({"branches", PlansNet().branches(), kBranchShapes});
+    nets.push_back({"stages", PlansNet().stages(), {{{6}, {9}, {1}}, {{2, 3}, {4, 5}, {1, 1}}}});
+    nets.push_back({"loop", PlansNet().loop(), {{{2, 2}, {5, 2}, {1, 2}}, {Shape{}}}});
+    return nets;
+}
+
+std::vector<SessionConfig> configs() {
+    std::vector<SessionConfig> list(3);
+    list[1].backend.threads = 2;
+    list[2].forwardType = ForwardType::Vulkan;
+    list[2].allowFallback = true;
+    return list;
+}
+
+TEST(Plans, RandomSequencesOfResizesComputeWhatAFreshSessionComputes) {
+    for (const Plans& plans : allNets())
+        for (SessionConfig config : configs())
+            for (const int kept : {1, 2, 3}) {
+                SCOPED_TRACE(plans.name + std::to_string(kept) + (config.allowFallback ? " vulkan" : " cpu"));
+                config.planCache = kept;
+                Watched watched(open(plans.net), config);
+                std::mt19937 random(static_cast<unsigned>(kept));
+                std::vector<Shape> shapes;
+                for (const auto& list : plans.shapes) shapes.push_back(list[0]);
+                for (int step = 0; step < 25; ++step) {
+                    std::vector<Shape> wanted = shapes;
+                    for (size_t i = 0; i < wanted.size(); ++i) {
+                        if (random() % 2) wanted[i] = plans.shapes[i][random() % plans.shapes[i].size()];
+                        if (random() % 2) watched.write(i, random);
+                    }
+                    if (random() % 8 == 0) watched.session().trim();
+                    try {
+                        watched.resize(wanted);
+                        shapes = wanted;
+                    } catch (const Error&) {
+                        // Back, which needs no resize and has lost nothing.
+                        for (size_t i = 0; i < shapes.size(); ++i)
+                            watched.session().resizeInput(i, shapes[i]);
+                        ASSERT_FALSE(watched.session().needsResize());
+                    }
+                    watched.check();
+                    if (testing::Test::HasFatalFailure()) FAIL() << "step " << step;
+                }
+            }
+}
+
+TEST(Plans, AResizePlansWhatDependsOnTheChangedInput) {
+    Session session(open(PlansNet().branches()), SessionConfig{});
+    const auto whole = session.planCounts();
+    EXPECT_EQ(whole.encoded, 8);
+    session.resizeInput(0, {1, 4, 20, 17});
+    session.resize();
+    const auto after = session.planCounts();
+    EXPECT_EQ(after.plans, whole.plans + 1);
+    EXPECT_EQ(after.encoded - whole.encoded, 2) << "the convolution of the first input and its resize";
+    EXPECT_GT(after.executions, whole.executions);
+    EXPECT_LE(after.executions - whole.executions, 3);
+}
+
+TEST(Plans, AKeptPlanIsTakenAsItIs) {
+    for (SessionConfig config : configs()) {
+        for (Plans& plans : allNets()) {
+            config.planCache = 2;
+            Watched watched(open(plans.net), config);
+            std::mt19937 random(7);
+            const std::vector<std::vector<Shape>> both = {{plans.shapes[0][0], plans.shapes[1][0]},
+                                                          {plans.shapes[0][1], plans.shapes[1][0]}};
+            for (int round = 0; round < 2; ++round) {
+                watched.resize(both[static_cast<size_t>(round)]);
+                watched.write(0, random);
+                watched.write(1, random);
+                watched.check();
+            }
+            const int64_t arena = watched.session().memory().arena;
+            for (int round = 0; round < 4; ++round) {
+                const uint64_t before = watched.session().planCounts().plans;
+                watched.resize(both[static_cast<size_t>(round % 2)]);
+                EXPECT_EQ(watched.session().planCounts().plans, before) << plans.name;
+                EXPECT_EQ(watched.session().memory().arena, arena) << plans.name;
+                watched.check();
+            }
+        }
+    }
+}
+
+TEST(Plans, AFailedResizeLeavesThePlanBefore) {
+    for (const SessionConfig& config : configs()) {
+        Watched watched(open(PlansNet().branches()), config);
+        std::mt19937 random(3);
+        watched.write(0, random);
+        watched.write(1, random);
+        const auto before = watched.session().planCounts();
+        for (int round = 0; round < 2; ++round) {
+            const std::vector<Shape> good = {kBranchShapes[0][0], kBranchShapes[1][0]};
+            EXPECT_THROW(watched.resize({kBranchShapes[0][1], kBranchShapes[1][3]}), Error);
+            EXPECT_TRUE(watched.session().needsResize());
+            EXPECT_THROW(watched.session().run(), Error);
+            watched.resize(good);
+            EXPECT_EQ(watched.session().planCounts().plans, before.plans);
+            watched.check();
+        }
+    }
+}
+
+TEST(Plans, KeptPlansMakeRoomWithinTheLimit) {
+    const wire::NetT net = PlansNet().branches();
+    SessionConfig config;
+    config.planCache = 3;
+    Session generous(open(net), config);
+    const int64_t small = generous.memory().arena;
+    generous.resizeInput(0, {1, 4, 60, 60});
+    generous.resize();
+    generous.trim();
+    const Session::Memory alone = generous.memory();
+    generous.resizeInput(0, {1, 4, 9, 11});
+    generous.resize();
+    EXPECT_EQ(generous.memory().arena, alone.arena);
+    EXPECT_GT(alone.arena, small);
+    generous.trim();
+    EXPECT_EQ(generous.memory().arena, small);
+    // Enough for the largest plan alone: the others go.
+    config.maxMemoryBytes = alone.peak + 4096;
+    Watched scarce(open(net), config);
+    std::mt19937 random(5);
+    for (int round = 0; round < 6; ++round) {
+        const int64_t extent = round % 3 == 0 ? 60 : 9 + round;
+        scarce.resize({{1, 4, extent, extent}, kBranchShapes[1][0]});
+        scarce.write(0, random);
+        scarce.check();
+        EXPECT_LE(scarce.session().memory().peak, config.maxMemoryBytes);
+    }
+}
+
+}  // namespace
+}  // namespace mnnc::test
