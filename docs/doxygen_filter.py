@@ -8,7 +8,8 @@ argument of that name, "Returns", "Use:", "Cost:" and "Since" begin their parts.
 mention is the object of the function and is documented as such; one that another argument's text names in backticks is
 documented there; any other argument left out is Doxygen's to find. Without "Returns" the first sentence says what comes
 back.
-A line "---- Section ----" begins a group. A comment behind a field or constant documents it; a constant without one
+A line "---- Section ----" begins a group. A comment behind a field or constant, or on lines before a field,
+documents it; a constant without one
 says its number.
 """
 import re
@@ -27,6 +28,7 @@ BARE = {
     "typedef struct mnn_session mnn_session_t;": "A model prepared for one configuration and shapes. Opaque.",
     "typedef struct mnn_tensor mnn_tensor_t;": "An input or an output of a session. Opaque.",
     "typedef struct mnn_cancel mnn_cancel_t;": "A cancellation token. Opaque.",
+    "typedef struct mnn_runtime mnn_runtime_t;": "What sessions share: threads, memory, a device. Opaque.",
 }
 PARTS = {"Returns ": "@return ", "Use:": "@par Use\n", "Cost:": "@par Cost\n", "Since ": "@since "}
 
@@ -118,6 +120,8 @@ def filtered(text):
     # Behind a field or a constant.
     body = re.sub(r"([;,]|\d|\w)([ \t]+)/\* (?!----)(?=[^\n])", r"\1\2/**< ", body)
     body = re.sub(r"\b(MNN_\w+\s*=\s*(\d+)\b,?)(?!,|\s*/\*\*<)", r"\1 /**< \2 */", body)
+    # Before a field, on lines of its own.
+    body = re.sub(r"^( +)/\*(?!\*) (?=(?:(?!\*/).)*\*/\n +\w)", r"\1/** ", body, flags=re.M | re.S)
     # Before a declaration: the comment and what follows it up to ; or {.
     body = re.sub(r"^/\*(?!\*| ----)(?:(?!\*/).)*\*/(?=\n(\S[^;{]*[;{]))",
                   lambda match: framed(block(plain(match.group(0)), match.group(1)), match.group(0).count("\n") + 1),

@@ -23,9 +23,10 @@
  *            time and from any thread. There can be 1,048,576 handles at once, tensors included
  *            (MNN_ERROR_LIMIT_EXCEEDED).
  * Destroying A destroy function takes the address of the handle, accepts NULL and a NULL handle, and sets the
- *            handle to NULL. Any order is safe: a session keeps alive what it needs of its interpreter.
- *            Tensors belong to their session and are never destroyed by the caller. A session that a call of
- *            another thread or a callback is using is not destroyed (MNN_ERROR_BUSY, the handle stays).
+ *            handle to NULL. Any order is safe: a session keeps alive what it needs of its interpreter and
+ *            its runtime. Tensors belong to their session and are never destroyed by the caller. A session
+ *            that a call of another thread or a callback is using is not destroyed (MNN_ERROR_BUSY, the
+ *            handle stays).
  * Errors     Every function that can fail returns an mnn_status; MNN_OK is 0. Results come through
  *            out-pointers ("out" in the comments), which are written only on MNN_OK. mnn_last_error() holds a
  *            sentence with the names and numbers at fault. Every function that returns an mnn_status can,
@@ -185,12 +186,14 @@ enum {
     MNN_GPU_RECORD_BATCH = 512 /* command buffers of many operators, recorded once and replayed: the
                                   default */
 };
-/* How weights are kept in memory. LOW: the CPU keeps weights of convolutions quantised where the model stores
- * them as int8 or int4 codes. It expands them while it runs, or, with AVX512-VNNI and a precision other than
- * HIGH, multiplies int8 codes as they are, with inputs rounded to 16 bits: faster than NORMAL, with an error
- * of up to 1e-4 of the largest value. HIGH means NORMAL. */
+/* How weights are kept in memory. LOW: weights of convolutions stay quantised where the model stores them as
+ * int8 or int4 codes (int8 on Vulkan). They are expanded in a run, or, by a CPU with AVX512-VNNI and a precision
+ * other than HIGH, int8 codes are multiplied as they are, with inputs rounded to 16 bits: faster than NORMAL, with
+ * an error of up to 1e-4 of the largest value. HIGH means NORMAL. */
 enum { MNN_MEMORY_NORMAL = 0, MNN_MEMORY_HIGH = 1, MNN_MEMORY_LOW = 2 };
-/* How much power a session may draw. Only NORMAL is implemented; the others give MNN_ERROR_NOT_SUPPORTED. */
+/* On which cores the workers of a session or a runtime compute, where the kernel says that cores differ: HIGH on
+ * the fastest kinds of cores that are as many together as the threads, LOW on the slowest, NORMAL on those that
+ * the system chooses. The caller's own thread is never moved. Where all cores are alike, the values do the same. */
 enum { MNN_POWER_NORMAL = 0, MNN_POWER_HIGH = 1, MNN_POWER_LOW = 2 };
 
 /* How an interpreter holds the bytes of its model. MNN_LOAD_DEFAULT keeps a file open, with its structure in
@@ -225,16 +228,26 @@ enum {
     MNN_MAX_THREADS = 32 /* of one session */
 };
 
+/* The version of the library that this header belongs to; mnn_version_numbers() is that of the library that runs. */
+enum { MNN_C_VERSION_MAJOR = 0, MNN_C_VERSION_MINOR = 1, MNN_C_VERSION_PATCH = 0 };
+
 typedef struct mnn_interpreter mnn_interpreter_t;
 typedef struct mnn_session mnn_session_t;
 typedef struct mnn_tensor mnn_tensor_t;
 typedef struct mnn_cancel mnn_cancel_t;
+typedef struct mnn_runtime mnn_runtime_t;
 
 /* ---- Library ------------------------------------------------------------------------------------------- */
 
 /* The version of the library, "major.minor.patch".
  * Returns a constant string, never NULL. Use: always. Since 0.1. */
 MNN_C_API const char* mnn_version(void);
+
+/* The version of the library as numbers, to be compared with MNN_C_VERSION_* of the header that a program was
+ * compiled with.
+ * major, minor, patch: out.
+ * Returns MNN_OK. Use: always. Since 0.2.0. */
+MNN_C_API mnn_status mnn_version_numbers(int32_t* major, int32_t* minor, int32_t* patch);
 
 /* The version of the binary interface, major * 65536 + minor. A program built for minor m of a major runs
  * with any library of that major whose minor is m or more; major 0 promises nothing.
@@ -313,6 +326,25 @@ MNN_C_API mnn_status mnn_device_count(int32_t forward_type, size_t* count);
  *   the first version; the other codes of mnn_device_count().
  * Use: always. Cost: that of mnn_device_count(). Since 0.1. */
 MNN_C_API mnn_status mnn_device_info(int32_t forward_type, size_t index, mnn_device_properties_t* properties);
+
+/* The processor of this machine. */
+typedef struct mnn_cpu_properties {
+    size_t struct_size;    /* sizeof(mnn_cpu_properties_t), written by the caller */
+    char isas[64];         /* what cpu_isa of a configuration takes here, best first, separated by spaces;
+                                zero-terminated like the next */
+    char features[128];    /* the features that the library looks for, e.g. "sse4 avx2 avx512 avx512_vnni" */
+    int32_t logical_cores; /* that the system runs; 0 when it does not say */
+    int32_t int8_products; /* 1: it adds up products of int8 in one instruction (VNNI, dot product);
+                                0: it does not; -1: not known. The next two alike */
+    int32_t bf16_products; /* it adds up products of bf16. On x86 MNN_PRECISION_LOW uses them */
+    int32_t fp16_arithmetic; /* it computes in fp16 (this library does not) */
+} mnn_cpu_properties_t;
+
+/* Describes the processor.
+ * properties: in and out; the caller sets properties->struct_size, and no field behind that size is written.
+ * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH when struct_size is smaller than that of the first version.
+ * Use: always. Since 0.2.0. */
+MNN_C_API mnn_status mnn_cpu_info(mnn_cpu_properties_t* properties);
 
 /* ---- Cancellation: ending calls from elsewhere -------------------------------------------------------- */
 
@@ -420,8 +452,8 @@ MNN_C_API mnn_status mnn_interpreter_create_from_memory(const void* data, size_t
                                                         mnn_interpreter_t** out);
 
 /* Names a file that keeps the compiled pipelines of GPU sessions for the next process. Sessions that are
- * created afterwards read it, and write it when it did not fit their device, driver and library. A file with
- * other contents is a miss, never an error; a file that cannot be written is a warning in the log. CPU
+ * created afterwards read it, and write it when it is not of their model, precision, memory mode, device, driver
+ * and library. Such a file is a miss, never an error; one that cannot be written is a warning in the log. CPU
  * sessions do not use it.
  * path: copied; NULL means that there is no file any more.
  * Returns MNN_OK. Use: always. Since 0.1. */
@@ -463,6 +495,45 @@ MNN_C_API mnn_status mnn_interpreter_model_version(const mnn_interpreter_t* inte
  * biz_code: out, a string of the interpreter.
  * Returns MNN_OK. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_biz_code(const mnn_interpreter_t* interpreter, const char** biz_code);
+
+/* The tool that a model was converted from, numbered as the .mnn format does. */
+enum {
+    MNN_SOURCE_CAFFE = 0,
+    MNN_SOURCE_TENSORFLOW = 1,
+    MNN_SOURCE_TFLITE = 2,
+    MNN_SOURCE_ONNX = 3,
+    MNN_SOURCE_TORCH = 4
+};
+
+/* What a model was written for, numbered as the .mnn format does. */
+enum {
+    MNN_USAGE_INFERENCE = 0,
+    MNN_USAGE_TRAIN = 1,
+    MNN_USAGE_STATIC = 2 /* inference with the shapes in the file, which cannot change */
+};
+
+typedef struct mnn_model_properties {
+    size_t struct_size;      /* sizeof(mnn_model_properties_t), written by the caller */
+    int32_t source;          /* MNN_SOURCE_*; a number of a newer format as the file has it */
+    int32_t usage;           /* MNN_USAGE_*; likewise */
+    uint64_t byte_size;      /* of the model without its file of external weights */
+    uint64_t metadata_count; /* pairs that mnn_interpreter_metadata() gives */
+    uint64_t subgraph_count; /* bodies of control flow */
+    int32_t weightless;      /* 1: the file was written without weights, to measure with */
+} mnn_model_properties_t;
+
+/* What a model says about itself, beside its UUID, version and biz code.
+ * info: in and out; the caller sets info->struct_size, and no field behind that size is written.
+ * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH when struct_size is smaller than that of the first version.
+ * Use: always. Since 0.2.0. */
+MNN_C_API mnn_status mnn_interpreter_info(const mnn_interpreter_t* interpreter, mnn_model_properties_t* info);
+
+/* A pair of texts that was given to the converter with the model.
+ * index: below metadata_count of mnn_interpreter_info(); the order of the file.
+ * key, value: out, strings of the interpreter; "" for a value that is no text.
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.2.0. */
+MNN_C_API mnn_status mnn_interpreter_metadata(const mnn_interpreter_t* interpreter, size_t index,
+                                              const char** key, const char** value);
 
 /* How many inputs the model has.
  * count: out.
@@ -530,8 +601,8 @@ MNN_C_API mnn_status mnn_interpreter_op_name(const mnn_interpreter_t* interprete
 MNN_C_API mnn_status mnn_interpreter_op_type(const mnn_interpreter_t* interpreter, size_t index,
                                              const char** type_name);
 
-/* Whether this library implements an operator's type. A session of a model with an unsupported operator
- * fails.
+/* Whether this library implements an operator's type, or the host has registered one for the node
+ * (mnn_interpreter_add_operator()). A session of a model with an unsupported operator fails.
  * index: below mnn_interpreter_op_count().
  * supported: out.
  * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.1. */
@@ -561,11 +632,331 @@ MNN_C_API mnn_status mnn_interpreter_op_output_name(const mnn_interpreter_t* int
  *   Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_parameter_count(const mnn_interpreter_t* interpreter, uint64_t* count);
 
+/* Puts the constants that a session wrote (mnn_session_constant()) into the interpreter: sessions that are created
+ * from now on begin with them, and mnn_interpreter_save() writes them. Sessions that are there keep theirs.
+ * session: a session of this model.
+ * Returns MNN_OK; MNN_ERROR_BAD_STATE while the session needs a resize; MNN_ERROR_INVALID_VALUE when it is of another
+ *   interpreter, even of one that loaded the same file.
+ * Use of the session: reads. Cost: copies the written constants. Since 0.2.0. */
+MNN_C_API mnn_status mnn_interpreter_update_constants(mnn_interpreter_t* interpreter,
+                                                      const mnn_session_t* session);
+
+/* Copies the bytes of the model, with the constants of mnn_interpreter_update_constants() (see Buffers). Constants are
+ * written in the types that the file has: floats round to the nearest half where it has halves. External weights are
+ * not part of the bytes and do not change.
+ * buffer: out, `capacity` bytes, owned by the caller.
+ * needed: out, bytes.
+ * Returns MNN_OK; MNN_ERROR_BUFFER_TOO_SMALL; MNN_ERROR_NOT_SUPPORTED when a changed constant lies in the file of
+ *   external weights; MNN_ERROR_INPUT_DATA when a value does not fit the file's type; MNN_ERROR_FILE_CHANGED and
+ *   MNN_ERROR_FILE_READ_FAILED when the model's file is read again.
+ * Use: always. Since 0.2.0. */
+MNN_C_API mnn_status mnn_interpreter_model_bytes(mnn_interpreter_t* interpreter, void* buffer,
+                                                 size_t capacity, size_t* needed);
+
+/* Writes the bytes of mnn_interpreter_model_bytes() to a file. The file is written beside `path` and renamed, so that
+ * a failure leaves an old file as it was; it may be the file that the model was loaded from. A model with external
+ * weights needs a copy of their file beside the new one, with ".weight" behind its name.
+ * path: in UTF-8.
+ * Returns what mnn_interpreter_model_bytes() returns, and MNN_ERROR_FILE_OPEN_FAILED when no temporary file can be
+ *   created beside it; MNN_ERROR_FILE_WRITE_FAILED when it cannot be written.
+ * Use: always. Cost: a copy of the model in memory. Since 0.2.0. */
+MNN_C_API mnn_status mnn_interpreter_save(mnn_interpreter_t* interpreter, const char* path);
+
+/* ---- Own operators ------------------------------------------------------------------------------------- */
+
+/* A host can run operators that this library does not: those that a converter wrote as Plugin or Extra because it did
+ * not know them, and operators of the format that this library lacks. Their nodes are never computed while planning,
+ * never joined with others and never in the memory of an input, and run on the CPU, also in sessions on a GPU and in
+ * bodies of control flow.
+ *
+ * Callbacks  They run on the thread that creates, resizes, runs or destroys a session, with the default floating-point
+ *            mode: round to nearest, subnormal numbers kept. Several sessions call them at the same time, from several
+ *            threads. A callback may use other sessions; calls on its own session return MNN_ERROR_BUSY.
+ * Failures   A callback returns MNN_OK or MNN_ERROR_*, and may write a sentence to call->message. The call that it
+ *            belongs to returns that status, and its sentence names operator, node and callback. A number that is no
+ *            status gives MNN_ERROR_INVALID_VALUE.
+ * Structs    The library fills them, struct_size included, and owns them and all that they point to. Tensors and calls
+ *            are valid during the callback, nodes and their attributes as long as the operator's user_data. */
+
+/* A tensor of a node. Its elements are row-major over dims, without padding. MNN_FORMAT_NC4HW4 has the order of NCHW,
+ * in memory too. Data of an input or an attribute must not be written. */
+typedef struct mnn_host_tensor {
+    size_t struct_size; /* written by the library */
+    const char* name;   /* "" when it has none */
+    void* data;         /* aligned to its elements; NULL when they are not known, and for no elements */
+    size_t bytes;       /* of data; 0 where the shape is not known */
+    int32_t type;       /* MNN_TYPE_* */
+    int32_t format;     /* MNN_FORMAT_*: the order of dims */
+    int32_t rank;       /* entries of dims that count; -1 where the shape is not known */
+    int32_t dims[MNN_MAX_RANK]; /* extents */
+} mnn_host_tensor_t;
+
+/* A named value in the file. The format keeps no mark of which fields are in use: those that are not are 0, NULL or
+ * empty. */
+typedef struct mnn_attribute {
+    size_t struct_size; /* written by the library */
+    const char* key;    /* its name */
+    int32_t type; /* of the value, if the converter wrote it: MNN_TYPE_* or another DataType of the format */
+    int32_t int_value;               /* "i" of the format */
+    float float_value;               /* "f" */
+    int32_t bool_value;              /* "b": 0 or 1 */
+    const char* text;                /* "s"; NULL without one */
+    const int32_t* ints;             /* "list.i" */
+    size_t int_count;                /* entries at ints */
+    const float* floats;             /* "list.f" */
+    size_t float_count;              /* entries at floats */
+    const uint8_t* bools;            /* "list.b": 0 or 1 each */
+    size_t bool_count;               /* entries at bools */
+    const char* const* texts;        /* "list.s" */
+    size_t text_count;               /* entries at texts */
+    const mnn_host_tensor_t* tensor; /* "tensor"; NULL without one, and for one of texts */
+    const char* function;            /* "func": the name of a list of attributes; NULL without one */
+    const struct mnn_attribute* const* attributes; /* that list */
+    size_t attribute_count;                        /* entries at attributes */
+} mnn_attribute_t;
+
+/* A node that an own operator runs. `parameters` is its parameter table where accessors of FlatBuffers want it; large
+ * arrays of weights need not be in memory. */
+typedef struct mnn_node {
+    size_t struct_size;      /* written by the library */
+    const char* name;        /* never "": the node's own name, else that of its first output */
+    const char* type_name;   /* under which the operator is registered */
+    const char* schema_type; /* what the format calls it: "Plugin", "Extra", ... */
+    const char* engine;      /* of an Extra: where the operator comes from, e.g. "ONNX"; else "" */
+    const void* info;        /* of an Extra: bytes without a meaning to this library; else NULL */
+    size_t info_size;        /* bytes at info */
+    const mnn_attribute_t* const* attributes; /* of a Plugin or Extra, in the order of the file */
+    size_t attribute_count;                   /* entries at attributes */
+    size_t input_count;                       /* how many inputs it has */
+    size_t output_count;                      /* how many outputs it has */
+    const void* parameters;                   /* NULL without a table */
+    int32_t parameter_table; /* its number in the format's union OpParameter; 0 without one */
+} mnn_node_t;
+
+/* A call of a callback for one node. */
+typedef struct mnn_operator_call {
+    size_t struct_size;                     /* written by the library */
+    const mnn_node_t* node;                 /* the node that is computed */
+    const mnn_host_tensor_t* const* inputs; /* in the order of the file */
+    size_t input_count;                     /* entries at inputs */
+    mnn_host_tensor_t* const* outputs;      /* in the order of the file */
+    size_t output_count;                    /* entries at outputs */
+    void* state;                            /* what `prepare` stored here; NULL before */
+    char* message;       /* a failing callback may write a sentence here, in UTF-8, zero-terminated */
+    size_t message_size; /* bytes that fit there */
+} mnn_operator_call_t;
+
+/* A callback of an operator.
+ * user_data: that of the operator.
+ * call: what it is called for, during the call only.
+ * Returns MNN_OK or MNN_ERROR_*. */
+typedef mnn_status (*mnn_operator_callback)(void* user_data, mnn_operator_call_t* call);
+
+/* Takes a state back.
+ * user_data: that of the operator.
+ * state: what `prepare` stored. */
+typedef void (*mnn_operator_release)(void* user_data, void* state);
+
+/* An operator.
+ * name: the type string of Plugin and Extra nodes, or the format's name of an operator that this library does not run.
+ * content_inputs: bit i says that `shape` reads the elements of input i, of the first 32 inputs. Where these are not
+ *   constant, the nodes behind are planned during a run, and again only when the elements differ.
+ * shape: sets rank and dims of each output, and type and format where they are not those of input 0 (without inputs:
+ *   float32, NCHW). Inputs have data where content_inputs names them. NULL: output i is of the shape and type of input
+ *   i, a single output of those of input 0.
+ * prepare: called for each plan of a session, once its shapes are known. It may store a state in the call, which one
+ *   thread at a time uses. Inputs that are constants have data. When it fails, no state is kept. May be NULL.
+ * compute: called in each run; writes all elements of each output, and should not allocate. Not called when no output
+ *   has elements. Not NULL.
+ * release: called once for each state that is not NULL. May be NULL.
+ * finalizer: called once with user_data after the last callback, when the interpreter and all its sessions are
+ *   destroyed, but not when registering fails. May be NULL. */
+typedef struct mnn_operator {
+    size_t struct_size;            /* sizeof(mnn_operator_t), written by the init function */
+    const char* name;              /* copied */
+    uint64_t content_inputs;       /* bit i: shape reads the elements of input i */
+    mnn_operator_callback shape;   /* gives the outputs their types and shapes */
+    mnn_operator_callback prepare; /* makes a state for a plan; may be NULL */
+    mnn_operator_callback compute; /* fills the outputs */
+    mnn_operator_release release;  /* takes a state back; may be NULL */
+    void* user_data;               /* handed to the callbacks */
+    mnn_finalizer finalizer;       /* is called when nothing uses the operator any more; may be NULL */
+} mnn_operator_t;
+
+/* Fills the struct with defaults.
+ * op: out, struct_size bytes, owned by the caller.
+ * struct_size: sizeof(mnn_operator_t) as the caller was compiled; no byte beyond it is written.
+ * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH (see Structs). Use: always. Since 0.2. */
+MNN_C_API mnn_status mnn_operator_init(mnn_operator_t* op, size_t struct_size);
+
+/* Registers an operator for the sessions of an interpreter.
+ * op: copied, its name too.
+ * Returns MNN_OK;
+ *   MNN_ERROR_BAD_STATE        a session of the interpreter was created, or is being created;
+ *   MNN_ERROR_INVALID_VALUE    this library runs an operator of that name, the name is "" or registered already, or
+ *                              op->content_inputs names an input behind the 32nd;
+ *   MNN_ERROR_NULL_ARGUMENT    op->name or op->compute is NULL;
+ *   MNN_ERROR_VERSION_MISMATCH see Structs.
+ * Use: always. Since 0.2. */
+MNN_C_API mnn_status mnn_interpreter_add_operator(mnn_interpreter_t* interpreter, const mnn_operator_t* op);
+
+/* Finds an attribute of a node.
+ * node: as a callback is given it.
+ * key: of the attribute.
+ * attribute: out; the first of that key.
+ * Returns MNN_OK; MNN_ERROR_NOT_FOUND (the sentence lists the keys). Use: always. Since 0.2. */
+MNN_C_API mnn_status mnn_node_attribute(const mnn_node_t* node, const char* key,
+                                        const mnn_attribute_t** attribute);
+
+/* ---- Runtime: what sessions share ---------------------------------------------------------------------- */
+
+/* A runtime has threads, memory and a device for any sessions of any interpreters, which name it in their
+ * configuration; a session that names none makes its own. Sessions keep what they need of their runtime, so it may
+ * be destroyed before or after them.
+ *
+ * A runtime of n threads has n - 1 workers, however many sessions there are; the thread that calls
+ * mnn_session_run() is the n-th. A session uses at most n of them. Its run leases the workers from its begin to its
+ * end; a run that finds them leased computes on its caller's thread alone and waits for nothing. Results have the
+ * same bits either way.
+ *
+ * The callbacks of a runtime may be called at the same time on several threads, from any function that creates,
+ * resizes, runs or destroys sessions of the runtime, and from mnn_interpreter_destroy(). They may call functions
+ * marked "Use: always", but no function that creates or destroys. */
+
+/* Computes one piece of work. context and index: see mnn_parallel_for. Does not fail. */
+typedef void (*mnn_task)(void* context, int32_t index);
+
+/* Runs work on threads of the host: calls task(context, i) once for each i from 0 to count - 1, on any threads, also
+ * on the one that called, and returns when all of these calls have returned. The calls may come in any order and at
+ * the same time. Each sets the floating-point mode of its thread and restores it.
+ * What the host leaves out, because it skips an index or returns early, is computed on the thread that runs the
+ * session; a call too many does nothing. A call of task after the last session of the runtime was destroyed is
+ * undefined, and so is a thread that ends inside of a task.
+ * user_data: of the configuration.
+ * task: the work.
+ * context: handed to it.
+ * count: at most the threads of the session. */
+typedef void (*mnn_parallel_for)(void* user_data, mnn_task task, void* context, int32_t count);
+
+/* Gives memory for tensors between operators, for inputs, for prepared weights or for copies.
+ * user_data: of the configuration.
+ * size: bytes, above 0.
+ * alignment: a power of two, at most 4096.
+ * Returns memory that is aligned so and need not be zero, or NULL when there is none: the call that needs it then
+ * returns MNN_ERROR_OUT_OF_MEMORY. */
+typedef void* (*mnn_allocate)(void* user_data, size_t size, size_t alignment);
+
+/* Takes memory back.
+ * user_data: of the configuration.
+ * memory: what mnn_allocate gave, never NULL.
+ * size, alignment: the numbers that it was given. */
+typedef void (*mnn_release)(void* user_data, void* memory, size_t size, size_t alignment);
+
+/* Locks or unlocks a queue of Vulkan. */
+typedef void (*mnn_queue_callback)(void* user_data);
+
+/* Vulkan objects of the host, on which sessions then run in place of the library's own. They come from the loader
+ * libvulkan.so.1, and instance and device were created for Vulkan 1.1 or later. The library destroys none of them;
+ * the host keeps them until the runtime and its last session are destroyed. The library makes objects of its own on
+ * the device, and uses the queue to submit work within calls that create, resize or run a session. What else the
+ * host does with the queue may not happen at the same time: either it does nothing meanwhile, or it gives lock_queue
+ * and unlock_queue, which are called around each use, on any thread. */
+typedef struct mnn_vulkan_objects {
+    size_t struct_size;              /* sizeof(mnn_vulkan_objects_t), written by the init function */
+    void* instance;                  /* VkInstance */
+    void* physical_device;           /* VkPhysicalDevice, of instance */
+    void* device;                    /* VkDevice, of physical_device */
+    void* queue;                     /* VkQueue, of device */
+    uint32_t queue_family;           /* of queue; it can compute */
+    int32_t storage_16bit;           /* 1: device was created with the feature storageBuffer16BitAccess, which
+                                        MNN_PRECISION_LOW needs to store fp16; 0: it was not */
+    mnn_queue_callback lock_queue;   /* waits until nothing else uses the queue; NULL: nothing does */
+    mnn_queue_callback unlock_queue; /* NULL when lock_queue is */
+    void* user_data;                 /* handed to both and to the finalizer */
+    mnn_finalizer finalizer;         /* called once when the library uses the objects no more, but not when
+                                        the creation of the runtime fails; may be NULL */
+} mnn_vulkan_objects_t;
+
+/* Fills the struct with zeros.
+ * objects: out, struct_size bytes, owned by the caller.
+ * struct_size: sizeof(mnn_vulkan_objects_t) as the caller was compiled; no byte beyond it is written.
+ * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH (see Structs). Use: always. Since 0.2. */
+MNN_C_API mnn_status mnn_vulkan_objects_init(mnn_vulkan_objects_t* objects, size_t struct_size);
+
+/* Every user_data is handed to the callbacks beside it. Every finalizer, which may be NULL, is called once with its
+ * user_data when the runtime and the last session of it are destroyed, and not when the creation fails. */
+typedef struct mnn_runtime_config {
+    size_t struct_size; /* sizeof(mnn_runtime_config_t), written by the init function */
+
+    /* CPU threads, the caller's of a run included: 1 to MNN_MAX_THREADS; 0 means 1. */
+    int32_t threads;
+    /* MNN_POWER_*, of the workers; not with parallel_for. */
+    int32_t power;
+    /* The only cores that workers may use, `core_count` numbers as the system counts them, not kept; NULL: any. Not
+     * with parallel_for. A runtime of one thread has no workers and does not look at the numbers. */
+    const int32_t* cores;
+    size_t core_count; /* numbers at cores */
+
+    /* The host's threads in place of workers; NULL: workers. */
+    mnn_parallel_for parallel_for;
+    void* parallel_for_user_data;         /* handed to parallel_for */
+    mnn_finalizer parallel_for_finalizer; /* is called when nothing uses the threads any more; may be NULL */
+
+    /* Memory on the host for tensors, inputs and weights; both or none. Small objects and the model's own bytes come
+     * from the library, and so does everything where these are NULL. Weights that a session of another runtime still
+     * shares delay the finalizer. */
+    mnn_allocate allocate;
+    mnn_release release;               /* takes back what allocate gave */
+    void* allocator_user_data;         /* handed to both */
+    mnn_finalizer allocator_finalizer; /* is called when all memory is back; may be NULL */
+
+    /* The GPU of sessions that name none, written as in mnn_schedule_config_t, not kept; NULL: the best. */
+    const char* device;
+    /* Vulkan objects of the host for all Vulkan sessions, which name no device then; not kept. NULL: the library makes
+     * them, and all sessions of the process share them. Not with device. */
+    const mnn_vulkan_objects_t* vulkan;
+
+    /* Receives messages about the runtime and about where its sessions run; NULL: no messages. */
+    mnn_log_callback log_callback;
+    void* log_user_data;         /* handed to log_callback */
+    mnn_finalizer log_finalizer; /* is called when no message can come any more; may be NULL */
+    /* MNN_LOG_*: messages above it are not sent. */
+    int32_t log_level;
+} mnn_runtime_config_t;
+
+/* Fills the configuration with defaults: one thread, which is the caller's.
+ * config: out, struct_size bytes, owned by the caller.
+ * struct_size: sizeof(mnn_runtime_config_t) as the caller was compiled; no byte beyond it is written.
+ * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH (see Structs). Use: always. Since 0.2. */
+MNN_C_API mnn_status mnn_runtime_config_init(mnn_runtime_config_t* config, size_t struct_size);
+
+/* Makes a runtime. Where the system refuses a thread, the runtime has fewer, and its log a warning.
+ * config: may be NULL (defaults); not kept.
+ * out: the new runtime; the caller destroys it.
+ * Returns MNN_OK;
+ *   MNN_ERROR_BAD_RANGE         threads is below 0 or above MNN_MAX_THREADS, or a core is below 0;
+ *   MNN_ERROR_INVALID_VALUE     the system places no thread on one of the cores; only one of allocate and release
+ *                               is given, or of lock_queue and unlock_queue; cores or power are given together with
+ *                               parallel_for, or device with vulkan; the Vulkan objects do not belong together;
+ *                               power or log_level has an unknown value;
+ *   MNN_ERROR_NOT_SUPPORTED     the Vulkan objects lack what the sentence names;
+ *   MNN_ERROR_BACKEND_MISSING   there are Vulkan objects, but the library is built without Vulkan or finds no loader;
+ *   MNN_ERROR_DRIVER, MNN_ERROR_DEVICE_LOST  the Vulkan device failed;
+ *   MNN_ERROR_LIMIT_EXCEEDED    there are too many handles;
+ *   MNN_ERROR_VERSION_MISMATCH  see Structs.
+ * Use: always. Cost: starts the workers, which sleep until a run. Since 0.2. */
+MNN_C_API mnn_status mnn_runtime_create(const mnn_runtime_config_t* config, mnn_runtime_t** out);
+
+/* Destroys a runtime and sets the handle to NULL. Sessions of it stay usable; its workers end with the last of them.
+ * runtime: in and out; may be NULL, may point to NULL.
+ * Returns MNN_OK. Use: always. Since 0.2. */
+MNN_C_API mnn_status mnn_runtime_destroy(mnn_runtime_t** runtime);
+
 /* ---- Session: a model ready to run --------------------------------------------------------------------- */
 
 /* Planning a model for shapes (creating and resizing a session, and running one where shapes depend on
  * contents) can return
- *   MNN_ERROR_NOT_SUPPORTED       an operator, or a case of it, is not implemented;
+ *   MNN_ERROR_NOT_SUPPORTED       an operator, or a case of it, is not implemented, nor registered by the host;
  *   MNN_ERROR_NO_EXECUTION        no backend of the session runs an operator;
  *   MNN_ERROR_COMPUTE_SIZE        an operator rejects the shapes of its inputs;
  *   MNN_ERROR_INPUT_DATA          an operator rejects the contents of a constant, e.g. an index outside of a
@@ -591,10 +982,11 @@ typedef struct mnn_schedule_config {
     int32_t allow_fallback;          /* 1: backup_type replaces a wanted backend that is missing; 0: a
                                         missing backend is an error. Single operators fall back to the
                                         CPU either way */
-    int32_t threads;                 /* CPU threads, 1 to MNN_MAX_THREADS; 0 means 1 */
+    int32_t threads;                 /* CPU threads, 1 to MNN_MAX_THREADS; 0 means 1, or with a runtime all
+                                        that it has */
     int32_t precision;               /* MNN_PRECISION_* */
     int32_t memory;                  /* MNN_MEMORY_* */
-    int32_t power;                   /* MNN_POWER_NORMAL */
+    int32_t power;                   /* MNN_POWER_*; not with a runtime, which has its own */
     int32_t gpu_mode;                /* MNN_GPU_* bits, 0: the library's choice */
     const char* cpu_isa;             /* forces an instruction set: "portable"; "sse4", "avx2",
                                         "avx512" of x86; "neon" of Arm; NULL: the machine's best */
@@ -616,6 +1008,12 @@ typedef struct mnn_schedule_config {
     int32_t
         keep_subnormals; /* 0: subnormal numbers (below 1.2e-38) count as zero while the session computes on the
                                 CPU, which is much faster where they are many; 1: they are kept */
+    int32_t defer_planning; /* 1: no plan is made at creation, so that the shapes that the model declares need
+                               not be usable, and mnn_session_resize() has to follow; 0: creation plans */
+    int32_t plan_cache;     /* how many plans for different shapes are kept, the one in use included, 1 to 64;
+                               0 means 2. Returning to one costs no planning. See mnn_session_trim() */
+    mnn_runtime_t* runtime; /* shares its threads, memory and device with other sessions; NULL: the session
+                               makes its own */
 } mnn_schedule_config_t;
 
 /* Fills the configuration with defaults: the CPU, one thread.
@@ -626,14 +1024,13 @@ typedef struct mnn_schedule_config {
 MNN_C_API mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, size_t struct_size);
 
 /* Prepares a model for running. When the model declares all extents of its inputs the session is ready to
- * run (an open first extent, the batch, counts as 1); otherwise mnn_session_resize_input() and
- * mnn_session_resize() have to follow.
+ * run (an open first extent, the batch, counts as 1); otherwise, and with defer_planning,
+ * mnn_session_resize_input() and mnn_session_resize() have to follow.
  * interpreter: need not outlive the session.
  * config: may be NULL (defaults); not kept.
  * out: the new session; the caller destroys it.
  * Returns MNN_OK; what planning returns (above), and
  *   MNN_ERROR_BACKEND_MISSING     the wanted backend is missing and fallback is not allowed;
- *   MNN_ERROR_NOT_SUPPORTED       config->power is not implemented;
  *   MNN_ERROR_NOT_FOUND           a name in outputs or save_tensors, or an instruction set, does not exist;
  *   MNN_ERROR_BAD_FORMAT          the graph has nothing to compute;
  *   MNN_ERROR_BAD_RANGE           threads is below 0 or above MNN_MAX_THREADS;
@@ -689,8 +1086,8 @@ MNN_C_API mnn_status mnn_session_output(const mnn_session_t* session, const char
  * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_session_output_at(const mnn_session_t* session, size_t index, mnn_tensor_t** tensor);
 
-/* Changes the shape of an input. The session then needs mnn_session_resize(), unless the input already has
- * the shape.
+/* Changes the shape of an input. The session then needs mnn_session_resize(), unless it is planned for the
+ * shapes that its inputs have now.
  * input: an input of this session.
  * dims: `rank` extents, each 0 or more, in the order of the tensor's format; may be NULL when rank is 0.
  * rank: at most MNN_MAX_RANK.
@@ -702,16 +1099,27 @@ MNN_C_API mnn_status mnn_session_output_at(const mnn_session_t* session, size_t 
 MNN_C_API mnn_status mnn_session_resize_input(mnn_session_t* session, mnn_tensor_t* input,
                                               const int32_t* dims, size_t rank);
 
-/* Whether an input changed its shape, or has none yet, so that mnn_session_resize() must come before a run.
+/* mnn_session_resize_input() of an input of four dimensions by their meaning: the order of the shape follows from the
+ * input's format.
+ * batch, channel, height, width: the extents, each 0 or more.
+ * Returns what mnn_session_resize_input() returns. Use: alone. Since 0.2.0. */
+MNN_C_API mnn_status mnn_session_resize_input_nchw(mnn_session_t* session, mnn_tensor_t* input, int32_t batch,
+                                                   int32_t channel, int32_t height, int32_t width);
+
+/* Whether the session is not planned for the shapes of its inputs, so that mnn_session_resize() must come
+ * before a run.
  * needed: out.
  * Returns MNN_OK. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_session_needs_resize(const mnn_session_t* session, bool* needed);
 
-/* Plans the session for the present shapes of its inputs: shapes, memory, kernels. It does nothing when no
- * shape changed; otherwise all inputs are zeros afterwards.
+/* Plans the session for the present shapes of its inputs: shapes, memory, kernels. It does nothing when the
+ * session is planned for them. Operators that depend on no changed shape are not planned again, and
+ * a plan that plan_cache kept is taken as it is. Inputs whose shape changed are zeros afterwards, the others
+ * keep their contents.
  * Returns MNN_OK; what planning returns (see above); MNN_ERROR_BAD_STATE when an input still has an open
- *   extent. After a failure the session still needs a resize. Other shapes may succeed; the previous shapes
- *   succeed without reading a file again, because their plan is kept, unless memory was lacking.
+ *   extent. After a failure the session still needs a resize. Other shapes may succeed; with the previous
+ *   shapes the session is ready to run again, and its inputs have the contents that they had. Only when
+ *   memory was lacking may it need a resize then, which plans nothing.
  * Use: alone. Cost: may prepare weights and allocate. Since 0.1. */
 MNN_C_API mnn_status mnn_session_resize(mnn_session_t* session);
 
@@ -736,9 +1144,22 @@ MNN_C_API mnn_status mnn_resize_options_init(mnn_resize_options_t* options, size
 MNN_C_API mnn_status mnn_session_resize_with_options(mnn_session_t* session,
                                                      const mnn_resize_options_t* options);
 
+/* Gives memory back: the plans that plan_cache keeps beside the one in use, with the weights that only they
+ * need, and what the session's memory has more than the plan in use needs. While a tensor is mapped only the
+ * plans go. Inputs and outputs keep their contents.
+ * Returns MNN_OK; MNN_ERROR_OUT_OF_MEMORY, MNN_ERROR_DEVICE_LOST, MNN_ERROR_DRIVER when a GPU cannot take the
+ *   smaller memory: the session needs a resize then.
+ * Use: alone. Cost: copies memory that becomes smaller. Since 0.2.0. */
+MNN_C_API mnn_status mnn_session_trim(mnn_session_t* session);
+
 /* Runs the session: computes all outputs from the inputs as last written. Inputs keep their contents.
  * Returns MNN_OK;
- *   MNN_ERROR_BAD_STATE           mnn_session_resize() is needed first;
+ *   MNN_ERROR_BAD_STATE           mnn_session_resize() is needed first, or a resize left a binding outdated
+ *                                 (mnn_session_bind_input());
+ *   what the last mnn_session_resize() returned, with its sentence, when that failed and no input was given
+ *   another shape since;
+ *   MNN_ERROR_BUFFER_TOO_SMALL    an output of a size that depends on contents does not fit the memory that it
+ *                                 is bound to; everything is computed;
  *   MNN_ERROR_INPUT_DATA          contents that an operator rejects, e.g. an index outside of a table;
  *   MNN_ERROR_BAD_TYPE            a condition or a limit of control flow is of no usable type;
  *   MNN_ERROR_LIMIT_EXCEEDED      max_loop_iterations;
@@ -750,6 +1171,49 @@ MNN_C_API mnn_status mnn_session_resize_with_options(mnn_session_t* session,
  * Since 0.1. */
 MNN_C_API mnn_status mnn_session_run(mnn_session_t* session);
 
+/* Binds an input to memory of the caller: from the next run on its contents are read there. Where the memory
+ * has the layout of the tensor (`format` is the order of its own format, or the rank is below 3) and is aligned
+ * to an element, and the session runs on the CPU, nothing is copied; elsewhere each run copies once. The caller
+ * keeps the memory as long as it is bound and leaves it alone while the session runs. It is never written, and
+ * nothing outside of `bytes` is read.
+ *   A binding lasts until another one replaces it, NULL releases it, or a resize changes the number of bytes:
+ * then runs give MNN_ERROR_BAD_STATE until the tensor is bound anew or released. While it lasts,
+ * mnn_tensor_write() and mapping for writing give MNN_ERROR_BAD_STATE; mnn_tensor_read() and mapping for
+ * reading read the bound memory. After a release the input is in the session's memory again, with undefined
+ * contents.
+ * tensor: an input of this session.
+ * data: in, elements of the tensor's type in `format`, any alignment; NULL releases the input. Inputs may
+ *   share memory with each other.
+ * bytes: exactly mnn_tensor_byte_size(tensor, format); any number where data is NULL.
+ * format: MNN_FORMAT_*, see mnn_tensor_write().
+ * Returns MNN_OK; MNN_ERROR_BAD_HANDLE when the tensor is not an input of this session; MNN_ERROR_INPUT_DATA
+ *   when bytes is another number; MNN_ERROR_INVALID_VALUE for an unknown format, or when the memory overlaps a
+ *   bound output; MNN_ERROR_BAD_STATE while the tensor is mapped, and while a resize is needed unless data is
+ *   NULL. A failure leaves the binding as it was.
+ * Use: alone. Cost: none that grows with the tensor; the first call of a session allocates. Since 0.2. */
+MNN_C_API mnn_status mnn_session_bind_input(mnn_session_t* session, mnn_tensor_t* tensor, const void* data,
+                                            size_t bytes, int32_t format);
+
+/* Binds an output to memory of the caller, where runs put its contents, under the rules of
+ * mnn_session_bind_input(). Intermediate values may be kept there during a run. Of two outputs that are the
+ * same values in another shape one is copied, and so is an output that is an input, a constant or a result of
+ * a branch or loop. After the call the output cannot be read before the next run; nor can outputs that share
+ * its values.
+ * tensor: an output of this session.
+ * data: out, elements of the tensor's type in `format`, any alignment; NULL releases the output.
+ * bytes: at least mnn_tensor_byte_size(tensor, format); no byte beyond that size is touched. Where the size
+ *   depends on contents it is compared in the run: when it does not fit, the run ends with
+ *   MNN_ERROR_BUFFER_TOO_SMALL, but is complete. mnn_tensor_byte_size() gives the size then, and
+ *   mnn_tensor_read() reads the output.
+ * format: MNN_FORMAT_*, see mnn_tensor_write().
+ * Returns MNN_OK; MNN_ERROR_BAD_HANDLE when the tensor is not an output of this session;
+ *   MNN_ERROR_BUFFER_TOO_SMALL; MNN_ERROR_INVALID_VALUE for an unknown format, or when the memory overlaps that
+ *   of another bound tensor; MNN_ERROR_BAD_STATE while the tensor is mapped, and while a resize is needed unless
+ *   data is NULL. A failure leaves the binding as it was.
+ * Use: alone. Cost: none that grows with the tensor; the first call of a session allocates. Since 0.2. */
+MNN_C_API mnn_status mnn_session_bind_output(mnn_session_t* session, mnn_tensor_t* tensor, void* data,
+                                             size_t bytes, int32_t format);
+
 /* Where the session runs.
  * forward_type: out, MNN_FORWARD_* of the backend that runs it.
  * reason: out, may be NULL; a string of the session that says why the wanted backend does not run it (with
@@ -757,6 +1221,85 @@ MNN_C_API mnn_status mnn_session_run(mnn_session_t* session);
  * Returns MNN_OK. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_session_forward_type(const mnn_session_t* session, int32_t* forward_type,
                                               const char** reason);
+
+typedef struct mnn_session_properties {
+    size_t struct_size;          /* sizeof(mnn_session_properties_t), written by the caller */
+    int32_t forward_type;        /* MNN_FORWARD_* of the backend that runs the session */
+    int32_t wanted_forward_type; /* of the configuration, like the other wanted_ fields */
+    const char* reason;     /* why the wanted backend does not run it, as mnn_session_forward_type() says;
+                                     NULL: it does. All strings here are the session's */
+    const char* device;     /* the name of its GPU; NULL on the CPU */
+    const char* cpu_isa;    /* the instruction set of its operators on the CPU, e.g. "avx512" */
+    int32_t threads;        /* that a run can have: fewer than wanted where the system refused to make them */
+    int32_t wanted_threads; /* at least 1 */
+    int32_t precision;      /* MNN_PRECISION_*: what is computed with */
+    int32_t wanted_precision;     /* MNN_PRECISION_LOW for MNN_PRECISION_LOW_BF16 */
+    const char* precision_reason; /* why it is not the wanted one; NULL: it is */
+    int32_t memory;               /* MNN_MEMORY_*: how weights are kept */
+    int32_t wanted_memory;        /* of the configuration */
+    const char* memory_reason;    /* why it is not the wanted one; NULL: it is */
+    int32_t gpu_mode;             /* the MNN_GPU_* bits that hold, one of each group; 0 on the CPU */
+} mnn_session_properties_t;
+
+/* How a session is set up: what holds where its configuration left a choice, or asked for more than there is. What
+ * single operators do is in mnn_session_op_info().
+ * info: in and out; the caller sets info->struct_size, and no field behind that size is written.
+ * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH when struct_size is smaller than that of the first version.
+ * Use: always. Since 0.2.0. */
+MNN_C_API mnn_status mnn_session_info(const mnn_session_t* session, mnn_session_properties_t* info);
+
+typedef struct mnn_statistics {
+    size_t struct_size;    /* sizeof(mnn_statistics_t), written by the caller */
+    uint64_t runs;         /* runs that succeeded */
+    uint64_t failed_runs;  /* runs that began and failed */
+    uint64_t last_run_ns;  /* nanoseconds of the last run that succeeded, callbacks included */
+    uint64_t total_run_ns; /* of all that succeeded */
+    uint64_t plans;        /* times that the session was planned: at its creation, and by resizes that changed
+                              something */
+    uint64_t failed_plans; /* plans that failed */
+    uint64_t last_plan_ns; /* nanoseconds of the last plan */
+    uint64_t total_plan_ns; /* of all plans */
+    uint64_t stage_plans;   /* plans of stages. Where it grows from run to run, shapes that depend on contents
+                                    make runs plan */
+    uint64_t device_allocations; /* how often memory of a GPU was taken for tensors */
+    uint64_t memory_bytes;       /* total_bytes of mnn_session_memory() */
+    uint64_t peak_memory_bytes;  /* its peak_bytes */
+    int32_t cache_read;          /* 1: the session used a cache of compiled pipelines that it was offered */
+    int32_t cache_written;       /* 1: its creation wrote the cache file */
+} mnn_statistics_t;
+
+/* What a session has done since its creation, which was measured anyhow: a run reads the clock twice.
+ * statistics: in and out; the caller sets statistics->struct_size, and no field behind that size is written.
+ * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH when struct_size is smaller than that of the first version.
+ * Use: always; beside a run the fields may belong to different moments. Since 0.2.0. */
+MNN_C_API mnn_status mnn_session_statistics(const mnn_session_t* session, mnn_statistics_t* statistics);
+
+/* The constants of a session are the tensors that Const and TrainableParam operators of the main graph make. Weights
+ * in the tables of other operators (convolutions, for example), which may be quantised, and constants in bodies of
+ * control flow are none. */
+
+/* How many constants the session has.
+ * count: out.
+ * Returns MNN_OK. Use: always. Since 0.2.0. */
+MNN_C_API mnn_status mnn_session_constant_count(const mnn_session_t* session, size_t* count);
+
+/* The name of a constant.
+ * index: below mnn_session_constant_count(); the order of the file.
+ * name: out, a string of the session.
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.2.0. */
+MNN_C_API mnn_status mnn_session_constant_name(const mnn_session_t* session, size_t index, const char** name);
+
+/* Finds a constant by name, to be read and written by mnn_tensor_read(), mnn_tensor_write() and the functions that
+ * describe tensors, at any time. A constant that is written becomes this session's own, and the session needs
+ * mnn_session_resize() then, which prepares the operators that read it anew; other sessions and the interpreter keep
+ * theirs. Its shape and type stay.
+ * name: where several constants have the name, it denotes the last.
+ * tensor: out; see mnn_session_input().
+ * Returns MNN_OK; MNN_ERROR_NOT_FOUND when there is no such constant; MNN_ERROR_NOT_SUPPORTED when its values decided
+ *   how operators are computed together while the model was loaded; MNN_ERROR_LIMIT_EXCEEDED when there are too many
+ *   handles.
+ * Use: alone. Since 0.2.0. */
+MNN_C_API mnn_status mnn_session_constant(mnn_session_t* session, const char* name, mnn_tensor_t** tensor);
 
 /* Copies the compiled pipelines of a GPU session, for mnn_interpreter_set_cache() of a later process (see
  * Buffers).
@@ -916,6 +1459,51 @@ MNN_C_API mnn_status mnn_tensor_type(const mnn_tensor_t* tensor, int32_t* type);
  * Returns MNN_OK; MNN_ERROR_BAD_STATE as for mnn_tensor_shape(). Use: reads. Since 0.1. */
 MNN_C_API mnn_status mnn_tensor_format(const mnn_tensor_t* tensor, int32_t* format);
 
+/* The extents of a tensor of four dimensions by their meaning.
+ * nchw: out, 4 numbers: batch, channel, height and width; -1 for an open extent.
+ * Returns MNN_OK; MNN_ERROR_BAD_STATE when the tensor has another rank, and as for mnn_tensor_shape(). Use: reads.
+ *   Since 0.2.0. */
+MNN_C_API mnn_status mnn_tensor_nchw(const mnn_tensor_t* tensor, int32_t* nchw);
+
+/* What a tensor is to its session. */
+enum {
+    MNN_TENSOR_INPUT = 0,
+    MNN_TENSOR_OUTPUT = 1,
+    MNN_TENSOR_CONSTANT = 2,
+    MNN_TENSOR_SHOWN = 3 /* by a callback of a run */
+};
+
+typedef struct mnn_tensor_properties {
+    size_t struct_size; /* sizeof(mnn_tensor_properties_t), written by the caller */
+    int32_t kind;       /* MNN_TENSOR_* */
+    int32_t
+        forward_type; /* MNN_FORWARD_* of the backend in whose memory its elements lie. Inputs and outputs lie in
+                              the host's memory, that of MNN_FORWARD_CPU */
+    int32_t type;     /* MNN_TYPE_* */
+    int32_t format; /* MNN_FORMAT_* */
+    int32_t
+        channel_block; /* how many channels lie together; 1: the elements are row-major in the order of the format,
+                              and mnn_tensor_map() gives them in place */
+    int32_t used;      /* 0: an input on which no output of the session depends */
+} mnn_tensor_properties_t;
+
+/* Where a tensor lies, and how.
+ * info: in and out; the caller sets info->struct_size, and no field behind that size is written.
+ * Returns MNN_OK; MNN_ERROR_BAD_STATE as for mnn_tensor_shape(); MNN_ERROR_VERSION_MISMATCH when struct_size is
+ *   smaller than that of the first version.
+ * Use: reads. Since 0.2.0. */
+MNN_C_API mnn_status mnn_tensor_info(const mnn_tensor_t* tensor, mnn_tensor_properties_t* info);
+
+/* Prints a tensor as text (see Buffers): a line with its name, type, shape and format, then its elements in brackets,
+ * as NumPy prints arrays. Floats have six significant digits.
+ * tensor: as for mnn_tensor_read().
+ * edge: how many positions to show at both ends of an axis, with "..." for those between; 0: all of them.
+ * buffer: out, the text with its terminating zero; `capacity` bytes, owned by the caller.
+ * needed: out, bytes.
+ * Returns MNN_OK; MNN_ERROR_BUFFER_TOO_SMALL; what mnn_tensor_read_as() returns. Use: reads. Since 0.2.0. */
+MNN_C_API mnn_status mnn_tensor_print(const mnn_tensor_t* tensor, size_t edge, char* buffer, size_t capacity,
+                                      size_t* needed);
+
 /* The number of elements of a tensor, without any padding: the product of its extents.
  * count: out.
  * Returns MNN_OK; MNN_ERROR_BAD_STATE as for mnn_tensor_shape(), and when an extent is open. Use: reads.
@@ -931,7 +1519,7 @@ MNN_C_API mnn_status mnn_tensor_element_count(const mnn_tensor_t* tensor, size_t
 MNN_C_API mnn_status mnn_tensor_byte_size(const mnn_tensor_t* tensor, int32_t format, size_t* bytes);
 
 /* Copies data from the host into an input and converts the layout.
- * tensor: an input.
+ * tensor: an input, or a constant (see mnn_session_constant()).
  * data: in, elements of the tensor's type in `format`, any alignment; may be NULL when bytes is 0. Not kept.
  * bytes: exactly mnn_tensor_byte_size(tensor, format).
  * format: MNN_FORMAT_*, the layout of data. Where it differs from the tensor's own format, the data has the
@@ -980,7 +1568,7 @@ MNN_C_API mnn_status mnn_tensor_map(mnn_tensor_t* tensor, int32_t access, void**
 MNN_C_API mnn_status mnn_tensor_unmap(mnn_tensor_t* tensor);
 
 /* Copies a tensor to the host and converts the layout.
- * tensor: an output after a run, or an input.
+ * tensor: an output after a run, an input, or a constant.
  * buffer: out, elements of the tensor's type in `format`, any alignment, owned by the caller; may be NULL
  *   when bytes and the tensor's size are 0.
  * bytes: at least mnn_tensor_byte_size(tensor, format); no byte beyond that size is written.

@@ -119,4 +119,10 @@ void copyText(char* to, size_t size, const char* text) noexcept;
 
 int32_t publicType(DataType type) noexcept;
 
+inline Format readFormat(int32_t format) {
+    if (format < MNN_FORMAT_NCHW || format > MNN_FORMAT_NC4HW4)
+        fail(Status::InvalidValue, "format %d is not one of NCHW (0), NHWC (1) and NC4HW4 (2)", format);
+    return static_cast<Format>(format);
+}
+
 }  // namespace mnnc

@@ -133,6 +133,8 @@ const char* handleKindName(HandleKind kind) noexcept {
             return "a tensor";
         case HandleKind::Cancel:
             return "a cancellation token";
+        case HandleKind::Runtime:
+            return "a runtime";
         case HandleKind::None:
             break;
     }
@@ -198,7 +200,8 @@ void unpin(uint64_t handle) noexcept {
     const uint64_t before = slot.word.fetch_sub(kPin, std::memory_order_acq_rel);
     const uint32_t generation = generationOf(before);
     if ((before & kPins) != kPin || (generation & 1)) return;
-    if (entry.kind == HandleKind::Interpreter || entry.kind == HandleKind::Session)
+    if (entry.kind == HandleKind::Interpreter || entry.kind == HandleKind::Session ||
+        entry.kind == HandleKind::Runtime)
         deleteObject(entry.kind, entry.payload);
     if (generation < kLastGeneration) pushFree(static_cast<uint32_t>(&slot - slots));
 }

@@ -11,16 +11,17 @@
 
 namespace mnnc {
 
-enum class HandleKind : uint8_t { None, Interpreter, Session, Tensor, Cancel };
+enum class HandleKind : uint8_t { None, Interpreter, Session, Tensor, Cancel, Runtime };
 
 // "an interpreter", "a session", ...
 const char* handleKindName(HandleKind kind) noexcept;
 
 struct HandleEntry {
     HandleKind kind = HandleKind::None;
-    uint64_t payload = 0;  // of an interpreter or session: its object; of a tensor: the handle of its session
-    uint32_t index = 0;    // of a tensor
-    uint8_t flags = 0;     // of a tensor
+    uint64_t payload =
+        0;  // of an interpreter, session or runtime: its object; of a tensor: the handle of its session
+    uint32_t index = 0;  // of a tensor
+    uint8_t flags = 0;   // of a tensor
 };
 
 namespace handles {
@@ -58,7 +59,7 @@ std::atomic<uint64_t>& cancelState(uint64_t handle) noexcept;
 
 }  // namespace handles
 
-// Deletes the object of an interpreter or a session; defined where those are.
+// Deletes the object of an interpreter, a session or a runtime; defined where those are.
 void deleteObject(HandleKind kind, uint64_t payload) noexcept;
 
 }  // namespace mnnc

@@ -38,13 +38,16 @@ HandleEntry tensorEntry(const mnn_tensor_t* handle) {
 void deleteObject(HandleKind kind, uint64_t payload) noexcept {
     if (kind == HandleKind::Interpreter)
         delete reinterpret_cast<InterpreterObject*>(payload);
+    else if (kind == HandleKind::Runtime)
+        delete reinterpret_cast<RuntimeObject*>(payload);
     else
         delete reinterpret_cast<SessionObject*>(payload);
 }
 
 SessionObject::~SessionObject() {
-    for (const std::vector<SessionTensor>* tensors : {&inputs, &outputs})
-        for (const SessionTensor& tensor : *tensors) handles::release(tensor.handle);
+    for (const std::vector<SessionTensor>* tensors : {&inputs, &outputs, &constants})
+        for (const SessionTensor& tensor : *tensors)
+            if (tensor.handle) handles::release(tensor.handle);
 }
 
 const void* thisThread() noexcept {
@@ -56,6 +59,10 @@ InterpreterUse::InterpreterUse(const mnn_interpreter_t* handle)
     : handle_(valueOf(handle)),
       object_(reinterpret_cast<InterpreterObject*>(
           pinned(handle_, HandleKind::Interpreter, "interpreter").payload)) {}
+
+RuntimeUse::RuntimeUse(const mnn_runtime_t* handle, const char* argument)
+    : handle_(valueOf(handle)),
+      object_(reinterpret_cast<RuntimeObject*>(pinned(handle_, HandleKind::Runtime, argument).payload)) {}
 
 SessionUse::SessionUse(const mnn_session_t* handle, Access access, const char* call)
     : SessionUse(valueOf(handle), access, call, "session") {}
@@ -81,6 +88,7 @@ void SessionUse::take(const char* argument) {
     } else if (access_ == Access::Alone) {
         counted_ = handles::beginAlone(handle_);
         if (!counted_) refuse(argument);
+        object_->aloneThread.store(thisThread(), std::memory_order_relaxed);
         object_->alone.store(call_, std::memory_order_relaxed);
     }
 }
@@ -91,7 +99,7 @@ void SessionUse::refuse(const char* argument) const {
         fail(Status::BadHandle, "argument '%s' is a destroyed handle", argument);
     const char* inside = object_->alone.load(std::memory_order_relaxed);
     if (inside) {
-        const bool mine = object_->callbackThread.load(std::memory_order_relaxed) == thisThread();
+        const bool mine = object_->aloneThread.load(std::memory_order_relaxed) == thisThread();
         fail(Status::Busy, "%s is not possible now: %s of this session is %s", call_, inside,
              mine ? "running this callback" : "under way on another thread");
     }
@@ -104,6 +112,7 @@ SessionUse::~SessionUse() {
     if (counted_ && access_ == Access::Read) handles::endRead(handle_);
     if (counted_ && access_ == Access::Alone) {
         object_->alone.store(nullptr, std::memory_order_relaxed);
+        object_->aloneThread.store(nullptr, std::memory_order_relaxed);
         handles::endAlone(handle_);
     }
     handles::unpin(handle_);
@@ -120,6 +129,7 @@ TensorUse::TensorUse(const mnn_tensor_t* handle, Access access, const char* call
 TensorUse::TensorUse(const HandleEntry& entry, Access access, const char* call)
     : isInput_((entry.flags & kTensorInput) != 0),
       isObserved_((entry.flags & kTensorObserved) != 0),
+      isConstant_((entry.flags & kTensorConstant) != 0),
       index_(entry.index),
       session_(entry.payload, access, call, "tensor") {}
 
@@ -132,7 +142,15 @@ const Tensor* TensorUse::observed() const {
     return session_->observed[index_];
 }
 
+const Tensor& TensorUse::storage() const {
+    if (const Tensor* shown = observed()) return *shown;
+    Session& session = *session_->impl;
+    if (isConstant_) return session.constant(tensor().constant);
+    return isInput_ ? session.input(index_) : session.output(index_);
+}
+
 SessionTensor& TensorUse::tensor() const {
+    if (isConstant_) return session_->constants[index_];
     return (isInput_ ? session_->inputs : session_->outputs)[index_];
 }
 

@@ -11,8 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "backend/shared_runtime.h"
 #include "base/cancellation.h"
 #include "c_api/handle_table.h"
+#include "c_api/host_operators.h"
 #include "mnn_c.h"
 #include "session/session.h"
 
@@ -38,10 +40,25 @@ struct InterpreterObject {
         std::vector<uint8_t> bytes;
     } cache;
     std::shared_ptr<LogOwner> log;
-    std::shared_ptr<const Interpreter> impl;
+    std::shared_ptr<const Interpreter> impl;  // as loaded: names of the model come from here
+    // The constants that sessions gave back, for sessions that are created from now on.
+    struct {
+        std::mutex mutex;
+        std::shared_ptr<const Interpreter> impl;  // null: as loaded
+    } updated;
+    std::shared_ptr<const Interpreter> current() {
+        const std::lock_guard lock(updated.mutex);
+        return updated.impl ? updated.impl : impl;
+    }
+    OperatorRegistry operators;
     // File order over all graphs: graph and node.
     std::deque<std::pair<size_t, size_t>> ops;
     std::deque<std::string> typeNames;
+};
+
+// Sessions keep what is shared; the handle goes without them.
+struct RuntimeObject {
+    SharedRuntimePtr shared;
 };
 
 // A tensor of a session as its caller maps it.
@@ -55,6 +72,7 @@ struct SessionTensor {
     uint64_t handle = 0;
     std::string name;  // never changes, unlike the engine's tensor
     Mapping mapping = {};
+    int constant = -1;  // of a constant the id of its tensor
 };
 
 struct SessionObject {
@@ -64,11 +82,15 @@ struct SessionObject {
     ~SessionObject();
 
     std::shared_ptr<LogOwner> log;
+    SharedRuntimePtr runtime;  // null: the session has its own
     std::unique_ptr<Session> impl;
     std::vector<SessionTensor> inputs, outputs;
+    std::vector<SessionTensor> constants;  // all that have names; handles are made when they are asked for
+    bool cacheWritten = false;
     size_t mapped = 0;  // tensors that are
     // The names of the functions that are inside, for the sentence of who is refused.
     std::atomic<const char*> alone{nullptr}, reader{nullptr};
+    std::atomic<const void*> aloneThread{nullptr};  // of the call that has the session alone
     // The thread whose callback of a run is running: it may read the session.
     std::atomic<const void*> callbackThread{nullptr};
     std::vector<const Tensor*> observed;  // what that callback is shown
@@ -92,6 +114,22 @@ class InterpreterUse {
   private:
     uint64_t handle_ = 0;
     InterpreterObject* object_ = nullptr;
+};
+
+// Keeps a runtime while a call uses it.
+class RuntimeUse {
+  public:
+    RuntimeUse(const mnn_runtime_t* handle, const char* argument);
+    ~RuntimeUse() { handles::unpin(handle_); }
+    RuntimeUse(const RuntimeUse&) = delete;
+    RuntimeUse& operator=(const RuntimeUse&) = delete;
+    RuntimeObject* operator->() const { return object_; }
+    // False: another thread was first.
+    bool destroy() const noexcept { return handles::destroy(handle_); }
+
+  private:
+    uint64_t handle_ = 0;
+    RuntimeObject* object_ = nullptr;
 };
 
 enum class Access { Always, Read, Alone };
@@ -128,16 +166,19 @@ class TensorUse {
     TensorUse(const mnn_tensor_t* handle, Access access, const char* call);
     SessionObject& session() const { return *session_; }
     bool isInput() const noexcept { return isInput_; }
+    bool isConstant() const noexcept { return isConstant_; }
     size_t index() const noexcept { return index_; }
     // The tensor that a callback of a run is given; null for an input or output of the session.
     const Tensor* observed() const;
-    // For an input or output of the session.
+    // For an input, an output or a constant of the session.
     SessionTensor& tensor() const;
+    // The engine's tensor. Of an output before a plan it says nothing but the name.
+    const Tensor& storage() const;
     Mapping& mapping() const { return tensor().mapping; }
 
   private:
     explicit TensorUse(const HandleEntry& entry, Access access, const char* call);
-    const bool isInput_, isObserved_;
+    const bool isInput_, isObserved_, isConstant_;
     const size_t index_;
     const SessionUse session_;
 };
@@ -162,7 +203,7 @@ class CancelUse {
     uint64_t handle_ = 0;
 };
 
-enum TensorFlags : uint8_t { kTensorInput = 1, kTensorObserved = 2 };
+enum TensorFlags : uint8_t { kTensorInput = 1, kTensorObserved = 2, kTensorConstant = 4 };
 
 uint64_t createTensorHandle(uint64_t session, size_t index, uint8_t flags);
 

@@ -245,7 +245,9 @@ mnn_status mnn_interpreter_op_supported(const mnn_interpreter_t* interpreter, si
     return guard([&] {
         const InterpreterUse net(interpreter);
         const Node& node = nodeAt(*net, index);
-        required(supported, "supported") = node.def != nullptr;
+        const Net& parsed = *net->impl->net;
+        required(supported, "supported") =
+            node.def || net->operators.runs(parsed, parsed.graphs[net->ops[index].first], node);
     });
 }
 

@@ -105,6 +105,16 @@ const char* mnn_version(void) {
     return MNN_C_VERSION;
 }
 
+mnn_status mnn_version_numbers(int32_t* major, int32_t* minor, int32_t* patch) {
+    return guard([&] {
+        required(major, "major");
+        required(minor, "minor");
+        required(patch, "patch") = MNN_C_VERSION_PATCH;
+        *major = MNN_C_VERSION_MAJOR;
+        *minor = MNN_C_VERSION_MINOR;
+    });
+}
+
 uint32_t mnn_abi_version(void) {
     return 0 * 65536u + 1;
 }

@@ -36,6 +36,8 @@ std::vector<std::string> names(const char* const* list, size_t count, const char
     return result;
 }
 
+constexpr int32_t kMaxPlans = 64;
+
 // At most one bit of each group.
 void checkGpuMode(int32_t mode) {
     constexpr int32_t kTuning = MNN_GPU_TUNING_NONE | MNN_GPU_TUNING_HEAVY | MNN_GPU_TUNING_WIDE |
@@ -52,6 +54,19 @@ void checkGpuMode(int32_t mode) {
                                     : "RECORD_*");
 }
 
+void takeRuntime(const mnn_schedule_config_t& config, BackendConfig& backend) {
+    if (!config.runtime) return;
+    if (config.power != MNN_POWER_NORMAL)
+        fail(Status::InvalidValue, "config.power is %d, but the runtime has a power of its own",
+             config.power);
+    backend.shared = RuntimeUse(config.runtime, "config.runtime")->shared;
+    if (config.threads == 0) backend.threads = backend.shared->threads->threads();
+    if (config.device && backend.shared->vulkan)
+        fail(Status::InvalidValue, "config.device is '%s', but the runtime has the host's own device",
+             config.device);
+    if (!config.device) backend.device = backend.shared->device;
+}
+
 }  // namespace
 
 SessionConfig readConfig(const mnn_schedule_config_t& config) {
@@ -66,9 +81,7 @@ SessionConfig readConfig(const mnn_schedule_config_t& config) {
     result.backend.precision =
         precision == MNN_PRECISION_LOW_BF16 ? Precision::Low : static_cast<Precision>(precision);
     result.backend.memory = static_cast<MemoryMode>(inRange(config.memory, 0, MNN_MEMORY_LOW, "memory"));
-    if (inRange(config.power, 0, MNN_POWER_LOW, "power") != MNN_POWER_NORMAL)
-        fail(Status::NotSupported, "config.power is %d; only MNN_POWER_NORMAL (0) is implemented",
-             config.power);
+    result.backend.power = static_cast<Power>(inRange(config.power, 0, MNN_POWER_LOW, "power"));
     checkGpuMode(config.gpu_mode);
     result.backend.recordBatch = !(config.gpu_mode & MNN_GPU_RECORD_OP);
     if (config.device && result.forwardType == ForwardType::Cpu)
@@ -76,6 +89,7 @@ SessionConfig readConfig(const mnn_schedule_config_t& config) {
              "config.device is '%s', but config.forward_type is the CPU, which has no devices",
              config.device);
     if (config.device) result.backend.device = config.device;
+    takeRuntime(config, result.backend);
     if (config.cpu_isa) result.backend.cpuIsa = config.cpu_isa;
     result.outputs = names(config.outputs, config.output_count, "outputs");
     result.saveTensors = names(config.save_tensors, config.save_tensor_count, "save_tensors");
@@ -83,6 +97,8 @@ SessionConfig readConfig(const mnn_schedule_config_t& config) {
     result.maxLoopIterations = limit(config.max_loop_iterations);
     result.recordPlans = inRange(config.record_plan, 0, 1, "record_plan") == 1;
     result.keepSubnormals = inRange(config.keep_subnormals, 0, 1, "keep_subnormals") == 1;
+    result.deferPlanning = inRange(config.defer_planning, 0, 1, "defer_planning") == 1;
+    result.planCache = inRange(config.plan_cache, 0, kMaxPlans, "plan_cache");
     return result;
 }
 

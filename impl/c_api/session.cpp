@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <new>
 
+#include "c_api/constants.h"
 #include "c_api/schedule_config.h"
 #include "c_api/session_log.h"
 #include "session/cache_file.h"
@@ -25,12 +26,13 @@ mnn_tensor_t* find(const std::vector<SessionTensor>& tensors, const char* name, 
 }
 
 // A cache that cannot be written is no reason to fail: the next process prepares again.
-void writeCache(const SessionObject& session, const std::string& path) {
+void writeCache(SessionObject& session, const std::string& path) {
     const LogSink& log = session.log->sink;
     try {
         const std::vector<uint8_t> bytes = session.impl->cache();
         if (bytes.empty()) return;
         writeCacheFile(path, bytes);
+        session.cacheWritten = true;
         if (log.wants(LogLevel::Info))
             log(LogLevel::Info, format("cache file '%s' written: %zu bytes", path.c_str(), bytes.size()));
     } catch (const Error& error) {
@@ -56,6 +58,7 @@ std::unique_ptr<SessionObject> makeSession(InterpreterObject& net, SessionConfig
     const Stopwatch watch;
     auto object = std::make_unique<SessionObject>();
     object->log = net.log;
+    object->runtime = wanted.backend.shared;
     std::string cachePath;
     {
         const std::lock_guard lock(net.cache.mutex);
@@ -63,13 +66,16 @@ std::unique_ptr<SessionObject> makeSession(InterpreterObject& net, SessionConfig
         wanted.cache = net.cache.bytes;
     }
     if (wanted.cache.empty() && !cachePath.empty()) wanted.cache = readCacheFile(cachePath);
-    object->impl = std::make_unique<Session>(net.impl, wanted);
+    OperatorRegistry::SessionCreation creation(net.operators, net.current());
+    object->impl = std::make_unique<Session>(creation.interpreter(), wanted);
+    creation.succeeded();
     logCreated(*object, watch, wanted.cache.size());
     logPlan(*object, watch);
     if (!cachePath.empty() && !object->impl->cacheAccepted()) writeCache(*object, cachePath);
     Session& session = *object->impl;
     for (size_t i = 0; i < session.inputCount(); ++i) object->inputs.push_back({0, session.input(i).name});
     for (size_t i = 0; i < session.outputCount(); ++i) object->outputs.push_back({0, session.output(i).name});
+    object->constants = namedConstants(session);
     return object;
 }
 

@@ -16,9 +16,12 @@ const char* backendName(ForwardType type) {
 void logCreated(const SessionObject& session, const Stopwatch& watch, size_t cacheBytes) {
     const LogSink& log = session.log->sink;
     const Session& made = *session.impl;
-    if (!made.fallbackReason().empty() && log.wants(LogLevel::Info))
-        log(LogLevel::Info, format("the session runs on backend '%s' instead of the wanted one: %s",
-                                   backendName(made.forwardType()), made.fallbackReason().c_str()));
+    if (!made.fallbackReason().empty()) {
+        const std::string fallback = format("the session runs on backend '%s' instead of the wanted one: %s",
+                                            backendName(made.forwardType()), made.fallbackReason().c_str());
+        log(LogLevel::Info, fallback);
+        if (session.runtime) session.runtime->log(LogLevel::Info, fallback);
+    }
     if (cacheBytes > 0 && made.forwardType() != ForwardType::Cpu && log.wants(LogLevel::Info))
         log(LogLevel::Info, format("the cache of %zu bytes was %s", cacheBytes,
                                    made.cacheAccepted() ? "accepted"

@@ -13,26 +13,19 @@ using namespace mnnc;
 namespace {
 
 const Tensor& storageOf(const TensorUse& handle) {
-    if (const Tensor* observed = handle.observed()) return *observed;
-    Session& session = *handle.session().impl;
-    return handle.isInput() ? session.input(handle.index()) : session.output(handle.index());
+    return handle.storage();
 }
 
 const Shape& shapeOf(const TensorUse& handle) {
     const Session& session = *handle.session().impl;
     if (const Tensor* observed = handle.observed()) return observed->shape;
+    if (handle.isConstant()) return handle.storage().shape;
     if (handle.isInput()) return session.inputShape(handle.index());
     if (!session.outputsShaped())
         fail(Status::BadState, "output '%s' has no shape before the session is %s",
              storageOf(handle).name.c_str(),
              session.needsResize() ? "resized" : "run, its shape depends on contents");
     return session.output(handle.index()).shape;
-}
-
-Format layout(int32_t format) {
-    if (format < MNN_FORMAT_NCHW || format > MNN_FORMAT_NC4HW4)
-        fail(Status::InvalidValue, "format %d is not one of NCHW (0), NHWC (1) and NC4HW4 (2)", format);
-    return static_cast<Format>(format);
 }
 
 // The tensor as a caller sees it: all extents must be known.
@@ -46,19 +39,32 @@ Tensor described(const TensorUse& handle) {
 }
 
 void requireResized(const TensorUse& handle) {
+    if (handle.isConstant()) return;
     if (handle.session().impl->needsResize()) fail(Status::BadState, "the session has to be resized first");
 }
 
-// A constant read for a callback, which nothing else keeps in memory.
-struct LoadedConstant {
+// A constant read for a callback, which nothing else keeps in memory; or what a caller's memory holds in another layout.
+struct LoadedValues {
     Tensor tensor;
     std::shared_ptr<const void> content;
 };
 
+// Row-major values from memory that is bound to the tensor and copied at a run.
+const Tensor& fromBinding(const Tensor& tensor, const Binding& binding, LoadedValues& loaded) {
+    loaded.tensor = tensor;
+    loaded.tensor.channelBlock = 1;
+    const auto memory = std::make_shared<AlignedBuffer>(loaded.tensor.storageBytes());
+    loaded.tensor.data = memory->data();
+    copyFromHost(loaded.tensor, binding.data, binding.format);
+    loaded.content = {memory, memory->data()};
+    return loaded.tensor;
+}
+
 // The tensor, whose values are there.
-const Tensor& readable(const TensorUse& handle, LoadedConstant& loaded) {
+const Tensor& readable(const TensorUse& handle, LoadedValues& loaded) {
     const Tensor& tensor = storageOf(handle);
-    if (handle.observed()) {
+    const Bindings* bindings = handle.session().impl->bindings();
+    if (handle.observed() || handle.isConstant()) {
         if (!tensor.data && tensor.stored) {
             loaded.content = tensor.stored->load();
             loaded.tensor = tensor;
@@ -68,10 +74,22 @@ const Tensor& readable(const TensorUse& handle, LoadedConstant& loaded) {
         if (!tensor.data && !tensor.empty())
             fail(Status::BadState, "tensor '%s' lies in the device's memory: save_tensors makes it an output",
                  tensor.name.c_str());
-    } else if (!handle.isInput() && !handle.session().impl->outputsReadable()) {
+    } else if (handle.isInput()) {
+        if (bindings && bindings->input(handle.index()).copied() && !tensor.empty())
+            return fromBinding(tensor, bindings->input(handle.index()), loaded);
+    } else if (!handle.session().impl->outputReadable(handle.index())) {
         fail(Status::BadState, "output '%s' has no values before a run", tensor.name.c_str());
+    } else if (bindings && bindings->output(handle.index()).copied() && bindings->delivered(handle.index()) &&
+               !tensor.empty()) {
+        return fromBinding(tensor, bindings->output(handle.index()), loaded);
     }
     return tensor;
+}
+
+void requireUnbound(const TensorUse& handle) {
+    const Bindings* bindings = handle.session().impl->bindings();
+    if (bindings && bindings->input(handle.index()).data)
+        fail(Status::BadState, "input '%s' is bound to memory of the caller", storageOf(handle).name.c_str());
 }
 
 // The bytes of a host buffer with elements of `type`, and their number.
@@ -86,22 +104,7 @@ struct HostBuffer {
     size_t count, bytes;
 };
 
-// type: of the elements in data; null: the tensor's.
-void write(mnn_tensor_t* tensor, const void* data, size_t bytes, const int32_t* type, int32_t format,
-           const char* call) {
-    const TensorUse handle(tensor, Access::Alone, call);
-    const Format from = layout(format);
-    if (!handle.isInput())
-        fail(Status::BadState, "tensor '%s' is an output and cannot be written",
-             storageOf(handle).name.c_str());
-    requireResized(handle);
-    Tensor& target = handle.session().impl->input(handle.index());
-    const HostBuffer buffer(target, type, from);
-    if (bytes != buffer.bytes)
-        fail(Status::InputDataError, "input '%s' of shape %s takes %zu bytes, %zu are given",
-             target.name.c_str(), target.shape.text().c_str(), buffer.bytes, bytes);
-    if (bytes == 0) return;
-    if (!data) fail(Status::NullArgument, "argument 'data' is NULL");
+void store(Tensor& target, const void* data, const HostBuffer& buffer, Format from) {
     if (buffer.type == buffer.own) return copyFromHost(target, data, from);
     if (target.channelBlock == 1 && from == rowMajor(target))
         return convertElements(data, buffer.type, target.data, buffer.own, buffer.count, target.name.c_str());
@@ -111,12 +114,36 @@ void write(mnn_tensor_t* tensor, const void* data, size_t bytes, const int32_t* 
 }
 
 // type: of the elements in data; null: the tensor's.
+void write(mnn_tensor_t* tensor, const void* data, size_t bytes, const int32_t* type, int32_t format,
+           const char* call) {
+    const TensorUse handle(tensor, Access::Alone, call);
+    const Format from = readFormat(format);
+    const Tensor& known = storageOf(handle);
+    if (!handle.isInput() && !handle.isConstant())
+        fail(Status::BadState, "tensor '%s' is an output and cannot be written", known.name.c_str());
+    requireResized(handle);
+    if (handle.isInput()) requireUnbound(handle);
+    const HostBuffer buffer(known, type, from);
+    if (bytes != buffer.bytes)
+        fail(Status::InputDataError, "%s '%s' of shape %s takes %zu bytes, %zu are given",
+             handle.isInput() ? "input" : "constant", known.name.c_str(), known.shape.text().c_str(),
+             buffer.bytes, bytes);
+    if (bytes == 0) return;
+    if (!data) fail(Status::NullArgument, "argument 'data' is NULL");
+    Session& session = *handle.session().impl;
+    if (handle.isInput()) return store(session.input(handle.index()), data, buffer, from);
+    const int constant = handle.tensor().constant;
+    store(session.ownConstant(constant), data, buffer, from);
+    session.constantWritten(constant);
+}
+
+// type: of the elements in data; null: the tensor's.
 void read(const mnn_tensor_t* tensor, void* data, size_t bytes, const int32_t* type, int32_t format,
           const char* call) {
     const TensorUse handle(tensor, Access::Read, call);
-    const Format to = layout(format);
+    const Format to = readFormat(format);
     requireResized(handle);
-    LoadedConstant loaded;
+    LoadedValues loaded;
     const Tensor& source = readable(handle, loaded);
     const HostBuffer buffer(source, type, to);
     if (bytes < buffer.bytes)
@@ -180,8 +207,8 @@ mnn_status mnn_tensor_element_count(const mnn_tensor_t* tensor, size_t* count) {
 mnn_status mnn_tensor_byte_size(const mnn_tensor_t* tensor, int32_t format, size_t* bytes) {
     return guard([&] {
         required(bytes, "bytes");
-        *bytes = static_cast<size_t>(
-            hostBytes(described(TensorUse(tensor, Access::Read, "mnn_tensor_byte_size")), layout(format)));
+        *bytes = static_cast<size_t>(hostBytes(
+            described(TensorUse(tensor, Access::Read, "mnn_tensor_byte_size")), readFormat(format)));
     });
 }
 
@@ -209,6 +236,9 @@ mnn_status mnn_tensor_map(mnn_tensor_t* tensor, int32_t access, void** data) {
         required(data, "data");
         if (access < MNN_MAP_READ || access > (MNN_MAP_READ | MNN_MAP_WRITE))
             fail(Status::InvalidValue, "access is %d; it is MNN_MAP_READ, MNN_MAP_WRITE or both", access);
+        if (handle.isConstant())
+            fail(Status::BadState, "constant '%s' is read and written by copying, it cannot be mapped",
+                 storageOf(handle).name.c_str());
         Mapping& mapping = handle.mapping();
         const uint64_t plan = handle.session().impl->plans();
         if (mapping.access && mapping.plan == plan)
@@ -217,7 +247,8 @@ mnn_status mnn_tensor_map(mnn_tensor_t* tensor, int32_t access, void** data) {
         if (!handle.isInput() && (access & MNN_MAP_WRITE))
             fail(Status::BadState, "tensor '%s' is an output and cannot be written",
                  storageOf(handle).name.c_str());
-        LoadedConstant loaded;
+        if (access & MNN_MAP_WRITE) requireUnbound(handle);
+        LoadedValues loaded;
         const Tensor& source = readable(handle, loaded);
         void* result = source.data;
         std::vector<uint8_t> copy;

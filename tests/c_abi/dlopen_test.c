@@ -81,6 +81,43 @@ static bool run_once(void* library, int32_t forward_type, int32_t workers, float
     return true;
 }
 
+static mnn_status copy_input(void* user_data, mnn_operator_call_t* call) {
+    (void)user_data;
+    memcpy(call->outputs[0]->data, call->inputs[0]->data, call->inputs[0]->bytes);
+    return MNN_OK;
+}
+
+static void count_up(void* user_data) {
+    ++*(int*)user_data;
+}
+
+/* A session with an operator of this program. */
+static void run_own_operator(void* library) {
+    RESOLVE(mnn_interpreter_create_from_file);
+    RESOLVE(mnn_interpreter_destroy);
+    RESOLVE(mnn_operator_init);
+    RESOLVE(mnn_interpreter_add_operator);
+    RESOLVE(mnn_session_create);
+    RESOLVE(mnn_session_destroy);
+    RESOLVE(mnn_session_run);
+    mnn_interpreter_t* net = NULL;
+    mnn_session_t* session = NULL;
+    mnn_operator_t op;
+    int finalized = 0;
+    assert_int_equal(mnn_interpreter_create_from_file_(MNN_C_SHRINK_MODEL, NULL, &net), MNN_OK);
+    assert_int_equal(mnn_operator_init_(&op, sizeof op), MNN_OK);
+    op.name = "SoftShrink";
+    op.compute = copy_input;
+    op.user_data = &finalized;
+    op.finalizer = count_up;
+    assert_int_equal(mnn_interpreter_add_operator_(net, &op), MNN_OK);
+    assert_int_equal(mnn_session_create_(net, NULL, &session), MNN_OK);
+    assert_int_equal(mnn_session_run_(session), MNN_OK);
+    assert_int_equal(mnn_interpreter_destroy_(&net), MNN_OK);
+    assert_int_equal(mnn_session_destroy_(&session), MNN_OK);
+    assert_int_equal(finalized, 1);
+}
+
 static void load_run_unload(void** state) {
     (void)state;
     float first[CLASSES] = {0}, scores[CLASSES] = {0};
@@ -93,6 +130,7 @@ static void load_run_unload(void** state) {
         assert_true(run_once(library, MNN_FORWARD_CPU, round % 4 == 3 ? 3 : 1, scores));
         if (round == 0) memcpy(first, scores, sizeof first);
         assert_close(scores, first, CLASSES, 1e-4f);
+        run_own_operator(library);
         assert_int_equal(settled_thread_count(1), 1);
         assert_int_equal(dlclose(library), 0);
         if (mappings_of("libmnn_c") != 0)

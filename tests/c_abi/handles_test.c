@@ -9,6 +9,7 @@ static void assert_dead_session(mnn_session_t* session) {
     bool flag = false;
     assert_fails(mnn_session_run(session), MNN_ERROR_BAD_HANDLE);
     assert_fails(mnn_session_resize(session), MNN_ERROR_BAD_HANDLE);
+    assert_fails(mnn_session_trim(session), MNN_ERROR_BAD_HANDLE);
     assert_fails(mnn_session_input_count(session, &count), MNN_ERROR_BAD_HANDLE);
     assert_fails(mnn_session_needs_resize(session, &flag), MNN_ERROR_BAD_HANDLE);
     assert_fails(mnn_session_op_count(session, &count), MNN_ERROR_BAD_HANDLE);

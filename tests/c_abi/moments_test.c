@@ -33,7 +33,15 @@ static void change_it(struct scene* scene) {
     EXPECT(mnn_session_run_with_options(session, NULL), MNN_ERROR_BUSY);
     EXPECT(mnn_session_resize(session), MNN_ERROR_BUSY);
     EXPECT(mnn_session_resize_with_options(session, NULL), MNN_ERROR_BUSY);
+    EXPECT(mnn_session_trim(session), MNN_ERROR_BUSY);
     EXPECT(mnn_session_resize_input(session, scene->input, kTwo, 4), MNN_ERROR_BUSY);
+    EXPECT(mnn_session_bind_input(session, scene->input, values, sizeof values, MNN_FORMAT_NCHW),
+           MNN_ERROR_BUSY);
+    EXPECT(mnn_session_bind_output(session, scene->output, values, sizeof values, MNN_FORMAT_NCHW),
+           MNN_ERROR_BUSY);
+    EXPECT(mnn_session_resize_input_nchw(session, scene->input, 2, 1, 8, 8), MNN_ERROR_BUSY);
+    mnn_tensor_t* constant = NULL;
+    EXPECT(mnn_session_constant(session, "nothing", &constant), MNN_ERROR_BUSY);
     EXPECT(mnn_tensor_write(scene->input, values, sizeof values, MNN_FORMAT_NCHW), MNN_ERROR_BUSY);
     EXPECT(mnn_tensor_write_as(scene->input, values, sizeof values, MNN_TYPE_FLOAT32, MNN_FORMAT_NCHW),
            MNN_ERROR_BUSY);
@@ -61,6 +69,11 @@ static void read_it(struct scene* scene) {
     EXPECT(mnn_tensor_format(scene->output, &number), scene->reads);
     EXPECT(mnn_tensor_element_count(scene->output, &size), scene->reads);
     EXPECT(mnn_tensor_byte_size(scene->output, MNN_FORMAT_NCHW, &size), scene->reads);
+    mnn_tensor_properties_t tensor = {.struct_size = sizeof tensor};
+    EXPECT(mnn_tensor_info(scene->output, &tensor), scene->reads);
+    EXPECT(mnn_tensor_nchw(scene->input, dims), scene->reads);
+    EXPECT(mnn_tensor_print(scene->input, 1, NULL, 0, &size), scene->reads);
+    EXPECT(mnn_interpreter_update_constants(net, session), scene->reads);
     EXPECT(mnn_session_op_count(session, &size), scene->reads);
     EXPECT(mnn_session_op_info(session, 0, &info), scene->reads);
     EXPECT(mnn_session_flops(session, &flops, NULL), scene->reads);
@@ -92,6 +105,12 @@ static void always(struct scene* scene) {
     EXPECT(mnn_session_needs_resize(session, &flag), MNN_OK);
     EXPECT(mnn_session_memory(session, &memory), MNN_OK);
     EXPECT(mnn_session_cache_accepted(session, &flag), MNN_OK);
+    mnn_session_properties_t info = {.struct_size = sizeof info};
+    mnn_statistics_t statistics = {.struct_size = sizeof statistics};
+    EXPECT(mnn_session_info(session, &info), MNN_OK);
+    EXPECT(mnn_session_statistics(session, &statistics), MNN_OK);
+    EXPECT(mnn_session_constant_count(session, &count), MNN_OK);
+    EXPECT(mnn_session_constant_name(session, 0, &name), MNN_OK);
     EXPECT(mnn_session_forward_type(session, &type, &reason), MNN_OK);
     if (type != MNN_FORWARD_CPU || reason || memory.arena_bytes == 0)
         snprintf(scene->wrong, sizeof scene->wrong, "forward type %d, arena %llu", type,

@@ -92,11 +92,6 @@ static void config_modes(void** state) {
             assert_close(got, wanted, CLASSES, precision >= MNN_PRECISION_LOW ? 0.05f : 1e-4f);
             assert_ok(mnn_session_destroy(&session));
         }
-    for (int32_t power = MNN_POWER_HIGH; power <= MNN_POWER_LOW; ++power) {
-        mnn_schedule_config_t config = default_config();
-        config.power = power;
-        assert_refused(&config, MNN_ERROR_NOT_SUPPORTED);
-    }
 }
 
 static void threads(void** state) {

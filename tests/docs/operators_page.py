@@ -24,7 +24,8 @@ cases and `operators_notes.json` by `tests/docs/operators_page.py`; a test compa
 - **Cases**: conformance cases whose model contains the operator.
 
 An operator that is not run stops no model from loading: `mnn info` lists it, and creating a session fails with its name unless
-no wanted output needs it. The same holds for forms of an operator that are not supported.
+no wanted output needs it. The same holds for forms of an operator that are not supported. A host may run any of these types by
+code of its own (`mnn_interpreter_add_operator()`).
 """
 
 

@@ -21,9 +21,10 @@ namespace {
 
 using namespace faults;
 
-enum Phase { Load, Create, Resize, Run, Callbacks, Cancel, Destroy, PhaseCount };
-constexpr const char* kPhases[] = {"load",          "create", "resize", "run", "run with callbacks",
-                                   "cancelled run", "destroy"};
+enum Phase { Load, Register, Create, Resize, Run, Callbacks, Cancel, Return, Trim, Destroy, PhaseCount };
+constexpr const char* kPhases[] = {
+    "load",          "register", "create", "resize", "run", "run with callbacks",
+    "cancelled run", "return",   "trim",   "destroy"};
 
 struct Point {
     Phase phase = PhaseCount;
@@ -113,6 +114,28 @@ int32_t cancelAtFirst(void* user, const mnn_op_info_t*, const mnn_tensor_t* cons
     return MNN_OP_RUN;
 }
 
+// An operator of the host, for the nets that have a node of it; prepared states are freed.
+struct Own {
+    int finalized = 0;
+    mnn_status add(mnn_interpreter_t* net) {
+        mnn_operator_t op;
+        MUST(mnn_operator_init(&op, sizeof op));
+        op.name = "SoftShrink";
+        op.prepare = [](void*, mnn_operator_call_t* call) -> mnn_status {
+            call->state = std::malloc(1);
+            return call->state ? MNN_OK : MNN_ERROR_OUT_OF_MEMORY;
+        };
+        op.compute = [](void*, mnn_operator_call_t* call) -> mnn_status {
+            std::memcpy(call->outputs[0]->data, call->inputs[0]->data, call->inputs[0]->bytes);
+            return MNN_OK;
+        };
+        op.release = [](void*, void* state) { std::free(state); };
+        op.user_data = this;
+        op.finalizer = [](void* own) { ++static_cast<Own*>(own)->finalized; };
+        return mnn_interpreter_add_operator(net, &op);
+    }
+};
+
 struct Expected {
     Bytes created, resized;
     long operators = -1;
@@ -130,6 +153,8 @@ long live(const Point& point, Expected& expected) {
     mnn_interpreter_t* net = nullptr;
     mnn_session_t* session = nullptr;
     life.call(Load, [&] { return mnn_interpreter_create_from_file(path, nullptr, &net); });
+    Own own;
+    life.call(Register, [&] { return own.add(net); });
     mnn_schedule_config_t config;
     MUST(mnn_schedule_config_init(&config, sizeof config));
     config.forward_type = forwardType;
@@ -182,12 +207,26 @@ long live(const Point& point, Expected& expected) {
     MUST(run());
     compare(session, expected.resized, "after a cancelled run");
 
-    // Back to the first shape: what the first plan left is planned again.
+    // Back to the first shape, whose plan is kept.
     MUST(setBatch(session, batch));
-    MUST(mnn_session_resize(session));
+    life.call(Return, [&] { return mnn_session_resize(session); });
     fill(session);
     MUST(run());
     compare(session, expected.created, "after the second resize");
+    life.call(Trim, [&] { return mnn_session_trim(session); });
+    bool needed = false;  // where a GPU could not take the smaller memory
+    MUST(mnn_session_needs_resize(session, &needed));
+    if (needed) {
+        MUST(mnn_session_resize(session));
+        fill(session);
+        MUST(run());
+    }
+    compare(session, expected.created, "after the trim");
+    MUST(setBatch(session, batch + 1));
+    MUST(mnn_session_resize(session));
+    fill(session);
+    MUST(run());
+    compare(session, expected.resized, "after the third resize");
 
     // From then on: nothing is left for cleaning up, whichever phase failed.
     if (point.extent == Extent::FromThen && point.phase != Destroy)
@@ -198,6 +237,7 @@ long live(const Point& point, Expected& expected) {
     });
     disarm();
     if (session || net) complain("a handle is left", "");
+    if (own.finalized != 1) complain("the operator was not finalized once", "");
     return life.seen();
 }
 

@@ -8,6 +8,7 @@
 #include "memory_file.h"
 #include "net_input.h"
 #include "net_mutator.h"
+#include "own_operators.h"
 #include "session_uses.h"
 #include "statuses.h"
 #include "target.h"
@@ -49,6 +50,7 @@ struct Plan {
           isa(settings[5] % 8 == 7 ? "portable" : nullptr),
           recordsPlan(settings[5] / 8 % 8 == 7),
           saves(settings[6] % 4 == 3),
+          ownOperators(settings[6] / 4 % 4 == 3),
           firstSaved(settings[7] % 4) {
         std::memcpy(&seed, settings.data() + 8, sizeof seed);
     }
@@ -70,7 +72,7 @@ struct Plan {
     int32_t precision, memory;
     const char* isa;
     bool recordsPlan;
-    bool saves;
+    bool saves, ownOperators;
     size_t firstSaved;
     uint64_t seed = 0;
 };
@@ -233,6 +235,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     counters.external += !input.weights.empty();
     if (plan.mayChange())
         changeFile(!input.weights.empty() && random.oneIn(2) ? weightFile : modelFile, random);
+    if (plan.ownOperators) fuzz::addOwnOperators(net, random);
     askInterpreter(net);
     if (useInterpreter(net, plan)) fuzz::keepNet(data, size);
     MUST(mnn_interpreter_destroy(&net));

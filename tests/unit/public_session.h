@@ -20,14 +20,10 @@ class PublicSession {
         EXPECT_EQ(mnn_interpreter_create_from_memory(model.data(), model.size(), nullptr, &interpreter_),
                   MNN_OK)
             << mnn_last_error();
-        mnn_schedule_config_t config;
-        EXPECT_EQ(mnn_schedule_config_init(&config, sizeof config), MNN_OK);
-        config.forward_type = mode.forward;
-        config.threads = mode.threads;
-        config.gpu_mode = mode.gpuMode;
-        created = mnn_session_create(interpreter_, &config, &session_);
-        if (created != MNN_OK) error = mnn_last_error();
+        create(interpreter_, mode);
     }
+    // Of an interpreter that stays its caller's.
+    PublicSession(mnn_interpreter_t* interpreter, const Mode& mode) { create(interpreter, mode); }
     ~PublicSession() {
         EXPECT_EQ(mnn_session_destroy(&session_), MNN_OK);
         EXPECT_EQ(mnn_interpreter_destroy(&interpreter_), MNN_OK);
@@ -75,6 +71,16 @@ class PublicSession {
     std::string error;  // the sentence of the last call that failed
 
   private:
+    void create(mnn_interpreter_t* interpreter, const Mode& mode) {
+        mnn_schedule_config_t config;
+        EXPECT_EQ(mnn_schedule_config_init(&config, sizeof config), MNN_OK);
+        config.forward_type = mode.forward;
+        config.threads = mode.threads;
+        config.gpu_mode = mode.gpuMode;
+        created = mnn_session_create(interpreter, &config, &session_);
+        if (created != MNN_OK) error = mnn_last_error();
+    }
+
     mnn_interpreter_t* interpreter_ = nullptr;
     mnn_session_t* session_ = nullptr;
 };

@@ -1,0 +1,74 @@
+// mnn_tensor_info(), mnn_tensor_nchw(), mnn_session_resize_input_nchw(): where a tensor lies and what its extents mean.
+#include "c_api/guard.h"
+
+using namespace mnnc;
+
+namespace {
+
+// The size of the struct's first version, which stays when it grows.
+constexpr size_t kInfoSize = sizeof(mnn_tensor_properties_t);
+constexpr size_t kRank = 4;
+
+// A function of this interface that this one stands on.
+void need(mnn_status status) {
+    if (status != MNN_OK) fail(static_cast<Status>(status), "%s", std::string(mnn_last_error()).c_str());
+}
+
+// Batch, channel, height and width by position in the shape.
+const size_t* positions(int32_t format) {
+    static constexpr size_t kFirst[] = {0, 1, 2, 3}, kLast[] = {0, 3, 1, 2};
+    return format == MNN_FORMAT_NHWC ? kLast : kFirst;
+}
+
+}  // namespace
+
+mnn_status mnn_tensor_info(const mnn_tensor_t* tensor, mnn_tensor_properties_t* info) {
+    return guard([&] {
+        checkStructSize(required(info, "info").struct_size, kInfoSize, "info");
+        const TensorUse handle(tensor, Access::Read, "mnn_tensor_info");
+        int32_t type = 0;
+        need(mnn_tensor_type(tensor, &type));
+        const Session& session = *handle.session().impl;
+        const Tensor& storage = handle.storage();
+        mnn_tensor_properties_t result{};
+        result.kind = handle.observed()     ? MNN_TENSOR_SHOWN
+                      : handle.isConstant() ? MNN_TENSOR_CONSTANT
+                      : handle.isInput()    ? MNN_TENSOR_INPUT
+                                            : MNN_TENSOR_OUTPUT;
+        result.forward_type =
+            storage.onDevice ? static_cast<int32_t>(session.forwardType()) : MNN_FORWARD_CPU;
+        result.type = type;
+        result.format = static_cast<int32_t>(storage.format);
+        result.channel_block = storage.channelBlock;
+        result.used = handle.isInput() ? (session.usesInput(handle.index()) ? 1 : 0) : 1;
+        writeStruct(info, result);
+    });
+}
+
+mnn_status mnn_tensor_nchw(const mnn_tensor_t* tensor, int32_t* nchw) {
+    return guard([&] {
+        required(nchw, "nchw");
+        const TensorUse handle(tensor, Access::Read, "mnn_tensor_nchw");
+        int32_t dims[MNN_MAX_RANK], format = 0;
+        size_t rank = 0;
+        need(mnn_tensor_shape(tensor, dims, MNN_MAX_RANK, &rank));
+        need(mnn_tensor_format(tensor, &format));
+        if (rank != kRank)
+            fail(Status::BadState,
+                 "tensor '%s' has %zu dimensions: only with 4 is there a batch, a channel, a height "
+                 "and a width",
+                 handle.storage().name.c_str(), rank);
+        for (size_t i = 0; i < kRank; ++i) nchw[i] = dims[positions(format)[i]];
+    });
+}
+
+mnn_status mnn_session_resize_input_nchw(mnn_session_t* session, mnn_tensor_t* input, int32_t batch,
+                                         int32_t channel, int32_t height, int32_t width) {
+    return guard([&] {
+        const int32_t nchw[kRank] = {batch, channel, height, width};
+        int32_t dims[kRank], format = MNN_FORMAT_NCHW;
+        if (input) need(mnn_tensor_format(input, &format));
+        for (size_t i = 0; i < kRank; ++i) dims[positions(format)[i]] = nchw[i];
+        need(mnn_session_resize_input(session, input, dims, kRank));
+    });
+}

@@ -1,0 +1,237 @@
+/* What sessions on a GPU say about themselves, the cache that belongs to a model, and constants on a GPU. */
+#include <unistd.h>
+
+#include "digits_net.h"
+
+enum { SKIPPED = 77 };
+
+static mnn_session_t* on_vulkan(mnn_interpreter_t* model, int32_t gpu_mode, int32_t precision) {
+    mnn_schedule_config_t config = default_config();
+    mnn_session_t* session = NULL;
+    config.forward_type = MNN_FORWARD_VULKAN;
+    config.gpu_mode = gpu_mode;
+    config.precision = precision;
+    assert_ok(mnn_session_create(model, &config, &session));
+    return session;
+}
+
+static mnn_interpreter_t* open_case(const char* name) {
+    char path[4096];
+    mnn_interpreter_t* made = NULL;
+    snprintf(path, sizeof path, MNN_C_CASES_FOLDER "/%s/model.mnn", name);
+    assert_ok(mnn_interpreter_create_from_file(path, NULL, &made));
+    return made;
+}
+
+static void properties(void** state) {
+    (void)state;
+    const int32_t fixed = MNN_GPU_TUNING_NONE | MNN_GPU_MEMORY_BUFFER;
+    const struct {
+        int32_t wanted, got;
+    } modes[] = {{0, fixed | MNN_GPU_RECORD_BATCH},
+                 {MNN_GPU_RECORD_BATCH, fixed | MNN_GPU_RECORD_BATCH},
+                 {MNN_GPU_RECORD_OP, fixed | MNN_GPU_RECORD_OP}};
+    size_t devices = 0;
+    assert_ok(mnn_device_count(MNN_FORWARD_VULKAN, &devices));
+    for (size_t i = 0; i < 3; ++i) {
+        mnn_session_t* session = on_vulkan(net, modes[i].wanted, MNN_PRECISION_LOW);
+        mnn_session_properties_t info = {.struct_size = sizeof info};
+        assert_ok(mnn_session_info(session, &info));
+        assert_int_equal(info.forward_type, MNN_FORWARD_VULKAN);
+        assert_int_equal(info.wanted_forward_type, MNN_FORWARD_VULKAN);
+        assert_null(info.reason);
+        assert_int_equal(info.gpu_mode, modes[i].got);
+        assert_non_null(info.cpu_isa);
+        assert_non_null(info.device);
+        bool found = false;
+        for (size_t k = 0; k < devices; ++k) {
+            mnn_device_properties_t device = {.struct_size = sizeof device};
+            assert_ok(mnn_device_info(MNN_FORWARD_VULKAN, k, &device));
+            if (strcmp(device.name, info.device) != 0) continue;
+            found = true;
+            assert_int_equal(info.precision, device.fp16_storage ? MNN_PRECISION_LOW : MNN_PRECISION_NORMAL);
+            assert_true((info.precision_reason == NULL) == (device.fp16_storage == 1));
+        }
+        assert_true(found);
+        mnn_statistics_t statistics = {.struct_size = sizeof statistics};
+        assert_ok(mnn_session_statistics(session, &statistics));
+        assert_true(statistics.device_allocations > 0);
+        const uint64_t before = statistics.device_allocations;
+        for (int run = 0; run < 3; ++run) assert_ok(mnn_session_run(session));
+        assert_ok(mnn_session_statistics(session, &statistics));
+        assert_int_equal(statistics.device_allocations, before); /* runs take none */
+        assert_int_equal(statistics.stage_plans, 1);
+        assert_ok(mnn_session_destroy(&session));
+    }
+}
+
+static int32_t look(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
+                    size_t count) {
+    (void)op;
+    int* found = user_data;
+    for (size_t i = 0; i < count; ++i) {
+        mnn_tensor_properties_t info = {.struct_size = sizeof info};
+        if (mnn_tensor_info(tensors[i], &info) != MNN_OK) return MNN_OP_STOP;
+        float value[4096];
+        const bool readable = mnn_tensor_read(tensors[i], value, sizeof value, MNN_FORMAT_NCHW) == MNN_OK;
+        if (readable == (info.forward_type == MNN_FORWARD_VULKAN)) return MNN_OP_STOP;
+        *found += info.forward_type == MNN_FORWARD_VULKAN;
+    }
+    return MNN_OP_RUN;
+}
+
+static void where_tensors_lie(void** state) {
+    (void)state;
+    mnn_session_t* session = on_vulkan(net, 0, MNN_PRECISION_NORMAL);
+    int found = 0;
+    assert_ok(run_watched(session, look, look, &found));
+    assert_true(found > 0);
+    mnn_tensor_properties_t info = {.struct_size = sizeof info};
+    assert_ok(mnn_tensor_info(first_output(session), &info));
+    assert_int_equal(info.forward_type, MNN_FORWARD_CPU);
+    assert_ok(mnn_session_destroy(&session));
+}
+
+static void check_cache(mnn_interpreter_t* model, const char* path, int32_t precision, int32_t read,
+                        int32_t written) {
+    assert_ok(mnn_interpreter_set_cache_file(model, path));
+    mnn_session_t* session = on_vulkan(model, 0, precision);
+    mnn_statistics_t statistics = {.struct_size = sizeof statistics};
+    bool accepted = false;
+    assert_ok(mnn_session_statistics(session, &statistics));
+    assert_ok(mnn_session_cache_accepted(session, &accepted));
+    assert_int_equal(statistics.cache_read, read);
+    assert_int_equal(statistics.cache_written, written);
+    assert_int_equal(accepted, read);
+    assert_ok(mnn_session_destroy(&session));
+}
+
+/* The file of another model, or of another configuration, is none: it would keep what is prepared from being saved. */
+static void cache_belongs_to_a_model(void** state) {
+    (void)state;
+    char path[] = "/tmp/mnn_cache_XXXXXX";
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    mnn_interpreter_t *same = open_digits(), *other = open_case("softmax__axes");
+    check_cache(net, path, MNN_PRECISION_NORMAL, 0, 1);
+    check_cache(net, path, MNN_PRECISION_NORMAL, 1, 0);
+    check_cache(same, path, MNN_PRECISION_NORMAL, 1, 0); /* the same model, loaded again */
+    check_cache(other, path, MNN_PRECISION_NORMAL, 0, 1);
+    check_cache(net, path, MNN_PRECISION_NORMAL, 0, 1);
+    check_cache(net, path, MNN_PRECISION_LOW, 0, 1);
+    check_cache(net, path, MNN_PRECISION_LOW, 1, 0);
+    assert_ok(mnn_interpreter_set_cache_file(net, NULL));
+    assert_ok(mnn_interpreter_destroy(&other));
+    assert_ok(mnn_interpreter_destroy(&same));
+    unlink(path);
+}
+
+/* Operators of stages that a run plans say so until then, and afterwards why the GPU did not take them. */
+static void undecided_operators(void** state) {
+    (void)state;
+    mnn_interpreter_t* model = open_case("select__nonzero");
+    mnn_session_t* session = on_vulkan(model, 0, MNN_PRECISION_NORMAL);
+    size_t inputs = 0;
+    assert_ok(mnn_session_input_count(session, &inputs));
+    for (size_t i = 0; i < inputs; ++i) { /* where nothing is found nothing runs */
+        mnn_tensor_t* input = NULL;
+        double ones[256];
+        size_t elements = 0;
+        assert_ok(mnn_session_input_at(session, i, &input));
+        assert_ok(mnn_tensor_element_count(input, &elements));
+        assert_true(elements <= 256);
+        for (size_t k = 0; k < elements; ++k) ones[k] = 1;
+        assert_ok(
+            mnn_tensor_write_as(input, ones, elements * sizeof *ones, MNN_TYPE_DOUBLE, MNN_FORMAT_NCHW));
+    }
+    for (int run = 0; run < 2; ++run) {
+        size_t count = 0, on_cpu = 0;
+        assert_ok(mnn_session_op_count(session, &count));
+        assert_true(count > 0);
+        for (size_t i = 0; i < count; ++i) {
+            mnn_op_info_t op = {.struct_size = sizeof op};
+            assert_ok(mnn_session_op_info(session, i, &op));
+            if (strcmp(op.backend_name, "cpu") == 0 && !op.host_shape) {
+                assert_true(op.reason && op.reason[0]);
+                ++on_cpu;
+            } else if (strcmp(op.backend_name, "vulkan") == 0) {
+                assert_null(op.reason);
+            } else if (!op.host_shape) {
+                assert_string_equal(op.backend_name, "");
+                assert_int_equal(run, 0);
+            }
+        }
+        if (run == 1) assert_true(on_cpu > 0); /* Where has no kernel there */
+        assert_ok(mnn_session_run(session));
+    }
+    assert_ok(mnn_session_destroy(&session));
+    assert_ok(mnn_interpreter_destroy(&model));
+}
+
+static void products(mnn_session_t* session, float* values) {
+    for (size_t i = 0; i < 10; ++i) {
+        mnn_tensor_t* input = NULL;
+        float data[512];
+        size_t count = 0;
+        assert_ok(mnn_session_input_at(session, i, &input));
+        assert_ok(mnn_tensor_element_count(input, &count));
+        fill_pixels(data, count, (uint32_t)i + 1);
+        assert_ok(mnn_tensor_write(input, data, count * sizeof *data, MNN_FORMAT_NCHW));
+    }
+    assert_ok(mnn_session_run(session));
+    mnn_tensor_t* output = NULL;
+    assert_ok(mnn_session_output(session, "odd", &output));
+    assert_ok(mnn_tensor_read(output, values, 15 * sizeof *values, MNN_FORMAT_NCHW));
+}
+
+static void constants(void** state) {
+    (void)state;
+    mnn_interpreter_t* model = open_case("matmul__constant_right");
+    mnn_session_t *session = on_vulkan(model, 0, MNN_PRECISION_NORMAL), *later = NULL;
+    float base[15], got[15], factor = 1;
+    products(session, base);
+    for (int round = 0; round < 2; ++round) {
+        size_t count = 0, elements = 0;
+        assert_ok(mnn_session_constant_count(session, &count));
+        for (size_t i = 0; i < count; ++i) {
+            const char* name = NULL;
+            mnn_tensor_t* tensor = NULL;
+            float values[64];
+            assert_ok(mnn_session_constant_name(session, i, &name));
+            assert_ok(mnn_session_constant(session, name, &tensor));
+            assert_ok(mnn_tensor_element_count(tensor, &elements));
+            assert_true(elements <= 64);
+            assert_ok(mnn_tensor_read(tensor, values, elements * sizeof *values, MNN_FORMAT_NCHW));
+            for (size_t k = 0; k < elements; ++k) values[k] *= 2;
+            assert_ok(mnn_tensor_write(tensor, values, elements * sizeof *values, MNN_FORMAT_NCHW));
+        }
+        factor *= 2;
+        assert_ok(mnn_session_resize(session));
+        products(session, got);
+        for (int i = 0; i < 15; ++i) assert_true(got[i] == factor * base[i]);
+    }
+    assert_ok(mnn_interpreter_update_constants(model, session));
+    later = on_vulkan(model, 0, MNN_PRECISION_NORMAL);
+    products(later, got);
+    for (int i = 0; i < 15; ++i) assert_true(got[i] == factor * base[i]);
+    assert_ok(mnn_session_destroy(&later));
+    assert_ok(mnn_session_destroy(&session));
+    assert_ok(mnn_interpreter_destroy(&model));
+}
+
+int main(void) {
+    size_t devices = 0;
+    if (mnn_device_count(MNN_FORWARD_VULKAN, &devices) != MNN_OK || devices == 0) {
+        print_message("skipped: %s\n", mnn_last_error());
+        return SKIPPED;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(properties),
+        cmocka_unit_test(where_tensors_lie),
+        cmocka_unit_test(cache_belongs_to_a_model),
+        cmocka_unit_test(undecided_operators),
+        cmocka_unit_test(constants),
+    };
+    return cmocka_run_group_tests_name("asking on Vulkan", tests, open_net, close_net);
+}
