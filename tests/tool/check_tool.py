@@ -37,6 +37,9 @@ def check_anywhere(tool, model):
     call(tool, "compare", model, "--backends", "cpu", code=2)
     call(tool, "compare", model, "--backends", "cpu,cpu", "--tolerance", "-1", code=2)
     call(tool, "compare", model, "--backends", "cpu,cpu", "--device", "0", code=2)
+    low = json.loads(call(tool, "info", model, "--json", "--precision", "low", "--threads", "2"))["settings"]
+    if low["threads"] != 2 or (low["precision"] == "low") == bool(low["reasons"]) or not low["cpu_isa"]:
+        failures.append(f"the settings of a session are {low}")
     placement = json.loads(call(tool, "info", model, "--json"))["placement"]
     if sum(placement["counts"].values()) != len(placement["ops"]):
         failures.append(f"the placement's counts are not those of its ops: {placement}")

@@ -52,6 +52,8 @@ Session createSession(const Interpreter& interpreter, const CommonFlags& flags,
     for (const std::string& name : saved) names.push_back(name.c_str());
     config.save_tensors = names.data();
     config.save_tensor_count = names.size();
+    // The declared shapes need not be usable where others are given.
+    config.defer_planning = flags.shapes.empty() ? 0 : 1;
     mnn_session_t* handle = nullptr;
     check(mnn_session_create(interpreter.get(), &config, &handle));
     return Session(handle);

@@ -113,9 +113,30 @@ Json describePlacement(const Session& session, const CommonFlags& flags) {
     return Json::object({{"counts", counts}, {"ops", ops}});
 }
 
+const char* precisionName(int32_t precision) {
+    return precision == MNN_PRECISION_LOW ? "low" : precision == MNN_PRECISION_HIGH ? "high" : "normal";
+}
+
+// What holds of the options, and why not what was asked for.
+Json describeSettings(const Session& session) {
+    mnn_session_properties_t made{};
+    made.struct_size = sizeof made;
+    check(mnn_session_info(session.get(), &made));
+    Json reasons = Json::array();
+    for (const char* reason : {made.reason, made.precision_reason, made.memory_reason})
+        if (reason) reasons.push(reason);
+    Json settings = Json::object({{"device", nullptr},
+                                  {"cpu_isa", made.cpu_isa},
+                                  {"threads", static_cast<uint64_t>(made.threads)},
+                                  {"precision", precisionName(made.precision)},
+                                  {"reasons", reasons}});
+    if (made.device) settings["device"] = made.device;
+    return settings;
+}
+
 // Adds the facts that need a session, or "session_error" when none can be created.
 void describeSession(Json& info, const Interpreter& model, const CommonFlags& flags) {
-    for (const char* key : {"flops", "flops_complete", "memory", "placement", "session_error"})
+    for (const char* key : {"flops", "flops_complete", "memory", "settings", "placement", "session_error"})
         info[key] = nullptr;
     try {
         const Session session = createSession(model, flags);
@@ -134,6 +155,7 @@ void describeSession(Json& info, const Interpreter& model, const CommonFlags& fl
                                        {"weight_bytes", memory.weight_bytes},
                                        {"total_bytes", memory.total_bytes},
                                        {"peak_bytes", memory.peak_bytes}});
+        info["settings"] = describeSettings(session);
         info["placement"] = describePlacement(session, flags);
     } catch (const MissingBackend&) {
         throw;
@@ -169,6 +191,12 @@ void printSession(const Json& info) {
     text::print("memory        {} in all: arena {}, weights {}\n",
                 bytesText(memory.at("total_bytes").natural()), bytesText(memory.at("arena_bytes").natural()),
                 bytesText(memory.at("weight_bytes").natural()));
+    const Json& settings = info.at("settings");
+    text::print("settings      {}{} threads {} precision {}\n",
+                settings.at("device").isNull() ? "" : settings.at("device").string() + ", ",
+                settings.at("cpu_isa").string(), settings.at("threads").natural(),
+                settings.at("precision").string());
+    for (const Json& reason : settings.at("reasons").items()) text::print("  {}\n", reason.string());
     text::print("placement\n");
     printCounts("  ", info.at("placement").at("counts"));
     for (const Json& row : info.at("placement").at("ops").items())
