@@ -39,3 +39,4 @@ if [ "$minor" -ge 68 ]; then
     fi
 fi
 run run --quiet --locked --offline --example classify_digits | tail -n 1
+run run --quiet --locked --offline --example own_operator | tail -n 1

@@ -151,11 +151,11 @@ pub const MNN_MEMORY_HIGH: i32 = 1;
 pub const MNN_MEMORY_LOW: i32 = 2;
 
 // Power
-/// The default.
+/// Workers on the system's choice of cores.
 pub const MNN_POWER_NORMAL: i32 = 0;
-/// More power may be used.
+/// Workers on the fastest kinds of cores.
 pub const MNN_POWER_HIGH: i32 = 1;
-/// Less power may be used.
+/// Workers on the slowest kinds of cores.
 pub const MNN_POWER_LOW: i32 = 2;
 
 // How an interpreter holds its model
@@ -182,6 +182,44 @@ pub const MNN_LOG_WARNING: i32 = 2;
 pub const MNN_LOG_INFO: i32 = 3;
 /// Everything.
 pub const MNN_LOG_DEBUG: i32 = 4;
+
+// The version of the library that the declarations belong to
+/// The first number.
+pub const MNN_C_VERSION_MAJOR: i32 = 0;
+/// The second number.
+pub const MNN_C_VERSION_MINOR: i32 = 1;
+/// The third number.
+pub const MNN_C_VERSION_PATCH: i32 = 0;
+
+// The tool that a model was converted from
+/// Caffe.
+pub const MNN_SOURCE_CAFFE: i32 = 0;
+/// TensorFlow.
+pub const MNN_SOURCE_TENSORFLOW: i32 = 1;
+/// TFLite.
+pub const MNN_SOURCE_TFLITE: i32 = 2;
+/// ONNX.
+pub const MNN_SOURCE_ONNX: i32 = 3;
+/// Torch.
+pub const MNN_SOURCE_TORCH: i32 = 4;
+
+// What a model was written for
+/// Inference.
+pub const MNN_USAGE_INFERENCE: i32 = 0;
+/// Training.
+pub const MNN_USAGE_TRAIN: i32 = 1;
+/// Inference with the shapes in the file.
+pub const MNN_USAGE_STATIC: i32 = 2;
+
+// What a tensor is to its session
+/// An input.
+pub const MNN_TENSOR_INPUT: i32 = 0;
+/// An output.
+pub const MNN_TENSOR_OUTPUT: i32 = 1;
+/// A constant.
+pub const MNN_TENSOR_CONSTANT: i32 = 2;
+/// Shown by a callback of a run.
+pub const MNN_TENSOR_SHOWN: i32 = 3;
 
 // Limits
 /// No tensor has more dimensions.

@@ -8,6 +8,8 @@ use std::os::raw::{c_char, c_void};
 extern "C" {
     /// The version of the library, "major.minor.patch".
     pub fn mnn_version() -> *const c_char;
+    /// The version of the library as numbers.
+    pub fn mnn_version_numbers(major: *mut i32, minor: *mut i32, patch: *mut i32) -> mnn_status;
     /// The version of the binary interface, major * 65536 + minor.
     pub fn mnn_abi_version() -> u32;
     /// The name of a status as the header spells it.
@@ -30,6 +32,8 @@ extern "C" {
         index: usize,
         properties: *mut mnn_device_properties_t,
     ) -> mnn_status;
+    /// Describes the processor.
+    pub fn mnn_cpu_info(properties: *mut mnn_cpu_properties_t) -> mnn_status;
     /// Makes a token that is not triggered.
     pub fn mnn_cancel_create(out: *mut *mut mnn_cancel_t) -> mnn_status;
     /// Triggers a token.
@@ -56,6 +60,19 @@ extern "C" {
         size: usize,
         options: *const mnn_interpreter_options_t,
         out: *mut *mut mnn_interpreter_t,
+    ) -> mnn_status;
+    /// Fills the struct with defaults.
+    pub fn mnn_operator_init(op: *mut mnn_operator_t, struct_size: usize) -> mnn_status;
+    /// Registers an operator for the sessions of an interpreter.
+    pub fn mnn_interpreter_add_operator(
+        interpreter: *mut mnn_interpreter_t,
+        op: *const mnn_operator_t,
+    ) -> mnn_status;
+    /// Finds an attribute of a node.
+    pub fn mnn_node_attribute(
+        node: *const mnn_node_t,
+        key: *const c_char,
+        attribute: *mut *const mnn_attribute_t,
     ) -> mnn_status;
     /// Names a file that keeps what a GPU session prepared (compiled pipelines) for the
     /// next process.
@@ -92,6 +109,32 @@ extern "C" {
         interpreter: *const mnn_interpreter_t,
         biz_code: *mut *const c_char,
     ) -> mnn_status;
+    /// What a model says about itself.
+    pub fn mnn_interpreter_info(
+        interpreter: *const mnn_interpreter_t,
+        info: *mut mnn_model_properties_t,
+    ) -> mnn_status;
+    /// A pair of texts that was given to the converter with the model.
+    pub fn mnn_interpreter_metadata(
+        interpreter: *const mnn_interpreter_t,
+        index: usize,
+        key: *mut *const c_char,
+        value: *mut *const c_char,
+    ) -> mnn_status;
+    /// Puts the constants that a session wrote into the interpreter.
+    pub fn mnn_interpreter_update_constants(
+        interpreter: *mut mnn_interpreter_t,
+        session: *const mnn_session_t,
+    ) -> mnn_status;
+    /// Copies the bytes of the model, with the constants that were updated.
+    pub fn mnn_interpreter_model_bytes(
+        interpreter: *mut mnn_interpreter_t,
+        buffer: *mut c_void,
+        capacity: usize,
+        needed: *mut usize,
+    ) -> mnn_status;
+    /// Writes these bytes to a file.
+    pub fn mnn_interpreter_save(interpreter: *mut mnn_interpreter_t, path: *const c_char) -> mnn_status;
     /// How many inputs the model has.
     pub fn mnn_interpreter_input_count(
         interpreter: *const mnn_interpreter_t,
@@ -176,6 +219,17 @@ extern "C" {
         interpreter: *const mnn_interpreter_t,
         count: *mut u64,
     ) -> mnn_status;
+    /// Fills the struct with zeros.
+    pub fn mnn_vulkan_objects_init(objects: *mut mnn_vulkan_objects_t, struct_size: usize) -> mnn_status;
+    /// Fills the configuration with defaults: one thread, which is the caller's.
+    pub fn mnn_runtime_config_init(config: *mut mnn_runtime_config_t, struct_size: usize) -> mnn_status;
+    /// Makes a runtime.
+    pub fn mnn_runtime_create(
+        config: *const mnn_runtime_config_t,
+        out: *mut *mut mnn_runtime_t,
+    ) -> mnn_status;
+    /// Destroys a runtime and sets the handle to NULL.
+    pub fn mnn_runtime_destroy(runtime: *mut *mut mnn_runtime_t) -> mnn_status;
     /// Fills the configuration with defaults: the CPU, one thread.
     pub fn mnn_schedule_config_init(config: *mut mnn_schedule_config_t, struct_size: usize) -> mnn_status;
     /// Prepares a model for running.
@@ -222,7 +276,32 @@ extern "C" {
         dims: *const i32,
         rank: usize,
     ) -> mnn_status;
-    /// Whether an input changed its shape, or has none yet, so that `mnn_session_resize`
+    /// Binds an input to memory of the caller; NULL releases it.
+    pub fn mnn_session_bind_input(
+        session: *mut mnn_session_t,
+        tensor: *mut mnn_tensor_t,
+        data: *const c_void,
+        bytes: usize,
+        format: i32,
+    ) -> mnn_status;
+    /// Binds an output to memory of the caller; NULL releases it.
+    pub fn mnn_session_bind_output(
+        session: *mut mnn_session_t,
+        tensor: *mut mnn_tensor_t,
+        data: *mut c_void,
+        bytes: usize,
+        format: i32,
+    ) -> mnn_status;
+    /// `mnn_session_resize_input` of an input of four dimensions by their meaning.
+    pub fn mnn_session_resize_input_nchw(
+        session: *mut mnn_session_t,
+        input: *mut mnn_tensor_t,
+        batch: i32,
+        channel: i32,
+        height: i32,
+        width: i32,
+    ) -> mnn_status;
+    /// Whether the session is not planned for the shapes of its inputs, so that `mnn_session_resize`
     /// must come before a run.
     pub fn mnn_session_needs_resize(session: *const mnn_session_t, needed: *mut bool) -> mnn_status;
     /// Plans the session for the present shapes of its inputs: shapes, memory, kernels.
@@ -234,6 +313,8 @@ extern "C" {
         session: *mut mnn_session_t,
         options: *const mnn_resize_options_t,
     ) -> mnn_status;
+    /// Gives the memory back that the plan in use does not need.
+    pub fn mnn_session_trim(session: *mut mnn_session_t) -> mnn_status;
     /// Runs the session: computes all outputs from the inputs as last written.
     pub fn mnn_session_run(session: *mut mnn_session_t) -> mnn_status;
     /// Where the session runs.
@@ -241,6 +322,28 @@ extern "C" {
         session: *const mnn_session_t,
         forward_type: *mut i32,
         reason: *mut *const c_char,
+    ) -> mnn_status;
+    /// How a session is set up.
+    pub fn mnn_session_info(session: *const mnn_session_t, info: *mut mnn_session_properties_t)
+        -> mnn_status;
+    /// What a session has done since its creation.
+    pub fn mnn_session_statistics(
+        session: *const mnn_session_t,
+        statistics: *mut mnn_statistics_t,
+    ) -> mnn_status;
+    /// How many constants the session has.
+    pub fn mnn_session_constant_count(session: *const mnn_session_t, count: *mut usize) -> mnn_status;
+    /// The name of a constant.
+    pub fn mnn_session_constant_name(
+        session: *const mnn_session_t,
+        index: usize,
+        name: *mut *const c_char,
+    ) -> mnn_status;
+    /// Finds a constant by name, to be read and written.
+    pub fn mnn_session_constant(
+        session: *mut mnn_session_t,
+        name: *const c_char,
+        tensor: *mut *mut mnn_tensor_t,
     ) -> mnn_status;
     /// Copies the compiled pipelines of a GPU session, for `mnn_interpreter_set_cache` of a later
     /// process.
@@ -298,6 +401,18 @@ extern "C" {
     /// The dimension format of a tensor: `MNN_FORMAT_NHWC` when its shape is in NHWC order,
     /// else `MNN_FORMAT_NCHW` or `MNN_FORMAT_NC4HW4`, whose shapes are in NCHW order.
     pub fn mnn_tensor_format(tensor: *const mnn_tensor_t, format: *mut i32) -> mnn_status;
+    /// The extents of a tensor of four dimensions by their meaning.
+    pub fn mnn_tensor_nchw(tensor: *const mnn_tensor_t, nchw: *mut i32) -> mnn_status;
+    /// Where a tensor lies, and how.
+    pub fn mnn_tensor_info(tensor: *const mnn_tensor_t, info: *mut mnn_tensor_properties_t) -> mnn_status;
+    /// Prints a tensor as text.
+    pub fn mnn_tensor_print(
+        tensor: *const mnn_tensor_t,
+        edge: usize,
+        buffer: *mut c_char,
+        capacity: usize,
+        needed: *mut usize,
+    ) -> mnn_status;
     /// The number of elements of a tensor, without any padding: the product of its extents.
     pub fn mnn_tensor_element_count(tensor: *const mnn_tensor_t, count: *mut usize) -> mnn_status;
     /// The bytes of a host buffer that holds a tensor in a format.

@@ -36,6 +36,10 @@ handle!(
     /// A cancellation token.
     mnn_cancel_t
 );
+handle!(
+    /// What sessions share.
+    mnn_runtime_t
+);
 
 /// A device of a backend.
 #[repr(C)]
@@ -144,6 +148,100 @@ pub struct mnn_schedule_config_t {
     pub record_plan: i32,
     /// 0.
     pub keep_subnormals: i32,
+    /// 1: the session is created without a plan.
+    pub defer_planning: i32,
+    /// How many plans are kept, 1 to 64; 0 means 2.
+    pub plan_cache: i32,
+    /// Shares its threads, memory and device; NULL: the session makes its own.
+    pub runtime: *mut mnn_runtime_t,
+}
+
+/// Computes one piece of work.
+pub type mnn_task = Option<unsafe extern "C" fn(context: *mut c_void, index: i32)>;
+
+/// Runs work on threads of the host.
+pub type mnn_parallel_for =
+    Option<unsafe extern "C" fn(user_data: *mut c_void, task: mnn_task, context: *mut c_void, count: i32)>;
+
+/// Gives memory; NULL when there is none.
+pub type mnn_allocate =
+    Option<unsafe extern "C" fn(user_data: *mut c_void, size: usize, alignment: usize) -> *mut c_void>;
+
+/// Takes memory back.
+pub type mnn_release =
+    Option<unsafe extern "C" fn(user_data: *mut c_void, memory: *mut c_void, size: usize, alignment: usize)>;
+
+/// Locks or unlocks a queue of Vulkan.
+pub type mnn_queue_callback = Option<unsafe extern "C" fn(user_data: *mut c_void)>;
+
+/// Vulkan objects of the host. `mnn_vulkan_objects_init` prepares it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mnn_vulkan_objects_t {
+    /// The size of this struct, written by the init function.
+    pub struct_size: usize,
+    /// `VkInstance`.
+    pub instance: *mut c_void,
+    /// `VkPhysicalDevice`.
+    pub physical_device: *mut c_void,
+    /// `VkDevice`.
+    pub device: *mut c_void,
+    /// `VkQueue`.
+    pub queue: *mut c_void,
+    /// Of `queue`.
+    pub queue_family: u32,
+    /// 1: the device was created with `storageBuffer16BitAccess`.
+    pub storage_16bit: i32,
+    /// Waits until nothing else uses the queue; NULL: nothing does.
+    pub lock_queue: mnn_queue_callback,
+    /// NULL when `lock_queue` is.
+    pub unlock_queue: mnn_queue_callback,
+    /// Handed to both and to the finalizer.
+    pub user_data: *mut c_void,
+    /// Called once when the library uses the objects no more.
+    pub finalizer: mnn_finalizer,
+}
+
+/// What sessions share. `mnn_runtime_config_init` prepares it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mnn_runtime_config_t {
+    /// The size of this struct, written by the init function.
+    pub struct_size: usize,
+    /// CPU threads, the caller's of a run included, 1 to `MNN_MAX_THREADS`; 0 means 1.
+    pub threads: i32,
+    /// `MNN_POWER_*`, of the workers.
+    pub power: i32,
+    /// The only cores that workers may use; NULL: any.
+    pub cores: *const i32,
+    /// Numbers at `cores`.
+    pub core_count: usize,
+    /// The host's threads in place of workers; NULL: workers.
+    pub parallel_for: mnn_parallel_for,
+    /// Handed to `parallel_for`.
+    pub parallel_for_user_data: *mut c_void,
+    /// Called once after the last call of `parallel_for`, not when the creation fails.
+    pub parallel_for_finalizer: mnn_finalizer,
+    /// Gives memory for tensors, inputs and weights; NULL: the library's.
+    pub allocate: mnn_allocate,
+    /// Takes back what `allocate` gave.
+    pub release: mnn_release,
+    /// Handed to `allocate` and `release`.
+    pub allocator_user_data: *mut c_void,
+    /// Called once after the last call of both, not when the creation fails.
+    pub allocator_finalizer: mnn_finalizer,
+    /// The GPU of sessions that name none; NULL: the best.
+    pub device: *const c_char,
+    /// Vulkan objects of the host; NULL: the library makes them.
+    pub vulkan: *const mnn_vulkan_objects_t,
+    /// NULL: no messages.
+    pub log_callback: mnn_log_callback,
+    /// Handed to `log_callback`.
+    pub log_user_data: *mut c_void,
+    /// Called once after the last message, not when the creation fails.
+    pub log_finalizer: mnn_finalizer,
+    /// `MNN_LOG_*`: messages above it are not sent.
+    pub log_level: i32,
 }
 
 /// How to resize. `mnn_resize_options_init` prepares it.
@@ -218,4 +316,289 @@ pub struct mnn_run_options_t {
     pub after: mnn_op_callback,
     /// Handed to both.
     pub user_data: *mut c_void,
+}
+
+/// The processor of this machine. Of its features 1 says that it has one, 0 that it has not, -1 that it is not known.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mnn_cpu_properties_t {
+    /// The size of this struct, written by the caller.
+    pub struct_size: usize,
+    /// What `cpu_isa` takes, best first, separated by spaces.
+    pub isas: [c_char; 64],
+    /// The features that the library looks for.
+    pub features: [c_char; 128],
+    /// That the system runs; 0 when it does not say.
+    pub logical_cores: i32,
+    /// It adds up products of int8 in one instruction.
+    pub int8_products: i32,
+    /// It adds up products of bf16.
+    pub bf16_products: i32,
+    /// It computes in fp16.
+    pub fp16_arithmetic: i32,
+}
+
+/// What a model says about itself.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mnn_model_properties_t {
+    /// The size of this struct, written by the caller.
+    pub struct_size: usize,
+    /// `MNN_SOURCE_*`.
+    pub source: i32,
+    /// `MNN_USAGE_*`.
+    pub usage: i32,
+    /// Without its file of external weights.
+    pub byte_size: u64,
+    /// Pairs that `mnn_interpreter_metadata` gives.
+    pub metadata_count: u64,
+    /// Bodies of control flow.
+    pub subgraph_count: u64,
+    /// 1: the file was written without weights.
+    pub weightless: i32,
+}
+
+/// How a session is set up. Its strings are the session's.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mnn_session_properties_t {
+    /// The size of this struct, written by the caller.
+    pub struct_size: usize,
+    /// `MNN_FORWARD_*` of the backend that runs it.
+    pub forward_type: i32,
+    /// Of the configuration, like the other wanted ones.
+    pub wanted_forward_type: i32,
+    /// Why the wanted backend does not run it; NULL: it does.
+    pub reason: *const c_char,
+    /// The name of its GPU; NULL on the CPU.
+    pub device: *const c_char,
+    /// The instruction set of its operators on the CPU.
+    pub cpu_isa: *const c_char,
+    /// That a run can have.
+    pub threads: i32,
+    /// At least 1.
+    pub wanted_threads: i32,
+    /// `MNN_PRECISION_*`: what is computed with.
+    pub precision: i32,
+    /// `MNN_PRECISION_LOW` for `MNN_PRECISION_LOW_BF16`.
+    pub wanted_precision: i32,
+    /// Why it is not the wanted one; NULL: it is.
+    pub precision_reason: *const c_char,
+    /// `MNN_MEMORY_*`: how weights are kept.
+    pub memory: i32,
+    /// Of the configuration.
+    pub wanted_memory: i32,
+    /// Why it is not the wanted one; NULL: it is.
+    pub memory_reason: *const c_char,
+    /// The `MNN_GPU_*` bits that hold; 0 on the CPU.
+    pub gpu_mode: i32,
+}
+
+/// What a session has done since its creation.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mnn_statistics_t {
+    /// The size of this struct, written by the caller.
+    pub struct_size: usize,
+    /// Runs that succeeded.
+    pub runs: u64,
+    /// Runs that began and failed.
+    pub failed_runs: u64,
+    /// Nanoseconds of the last run that succeeded.
+    pub last_run_ns: u64,
+    /// Of all that succeeded.
+    pub total_run_ns: u64,
+    /// Times that it was planned, at its creation and by resizes.
+    pub plans: u64,
+    /// Plans that failed.
+    pub failed_plans: u64,
+    /// Nanoseconds of the last plan.
+    pub last_plan_ns: u64,
+    /// Of all plans.
+    pub total_plan_ns: u64,
+    /// Plans of stages, also those that runs made.
+    pub stage_plans: u64,
+    /// How often memory of a GPU was taken for tensors.
+    pub device_allocations: u64,
+    /// As in `mnn_memory_info_t`.
+    pub memory_bytes: u64,
+    /// As in `mnn_memory_info_t`.
+    pub peak_memory_bytes: u64,
+    /// 1: it used a cache of compiled pipelines.
+    pub cache_read: i32,
+    /// 1: its creation wrote the cache file.
+    pub cache_written: i32,
+}
+
+/// Where a tensor lies, and how.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mnn_tensor_properties_t {
+    /// The size of this struct, written by the caller.
+    pub struct_size: usize,
+    /// `MNN_TENSOR_*`.
+    pub kind: i32,
+    /// `MNN_FORWARD_*` of the backend in whose memory it lies.
+    pub forward_type: i32,
+    /// `MNN_TYPE_*`.
+    pub r#type: i32,
+    /// `MNN_FORMAT_*`.
+    pub format: i32,
+    /// How many channels lie together; 1: row-major.
+    pub channel_block: i32,
+    /// 0: an input on which no output depends.
+    pub used: i32,
+}
+
+/// A tensor of a node that an own operator runs; row-major.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mnn_host_tensor_t {
+    /// The size of this struct, written by the library.
+    pub struct_size: usize,
+    /// Empty when it has none.
+    pub name: *const c_char,
+    /// NULL when the elements are not known, and for no elements.
+    pub data: *mut c_void,
+    /// Of `data`; 0 where the shape is not known.
+    pub bytes: usize,
+    /// `MNN_TYPE_*`.
+    pub r#type: i32,
+    /// `MNN_FORMAT_*`: the order of `dims`.
+    pub format: i32,
+    /// Entries of `dims` that count; -1 where the shape is not known.
+    pub rank: i32,
+    /// The extents.
+    pub dims: [i32; 9],
+}
+
+/// A named value of a node in the file.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mnn_attribute_t {
+    /// The size of this struct, written by the library.
+    pub struct_size: usize,
+    /// Its name.
+    pub key: *const c_char,
+    /// Of the value, if the converter wrote it.
+    pub r#type: i32,
+    /// A whole number.
+    pub int_value: i32,
+    /// A number.
+    pub float_value: f32,
+    /// 0 or 1.
+    pub bool_value: i32,
+    /// NULL without one.
+    pub text: *const c_char,
+    /// Whole numbers.
+    pub ints: *const i32,
+    /// Numbers at `ints`.
+    pub int_count: usize,
+    /// Numbers.
+    pub floats: *const f32,
+    /// Numbers at `floats`.
+    pub float_count: usize,
+    /// 0 or 1 each.
+    pub bools: *const u8,
+    /// Bytes at `bools`.
+    pub bool_count: usize,
+    /// Texts.
+    pub texts: *const *const c_char,
+    /// Texts at `texts`.
+    pub text_count: usize,
+    /// NULL without one.
+    pub tensor: *const mnn_host_tensor_t,
+    /// The name of a list of attributes; NULL without one.
+    pub function: *const c_char,
+    /// That list.
+    pub attributes: *const *const mnn_attribute_t,
+    /// Attributes at `attributes`.
+    pub attribute_count: usize,
+}
+
+/// A node that an own operator runs.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mnn_node_t {
+    /// The size of this struct, written by the library.
+    pub struct_size: usize,
+    /// Never empty.
+    pub name: *const c_char,
+    /// Under which the operator is registered.
+    pub type_name: *const c_char,
+    /// What the format calls it.
+    pub schema_type: *const c_char,
+    /// Of an Extra: where the operator comes from.
+    pub engine: *const c_char,
+    /// Of an Extra: its bytes.
+    pub info: *const c_void,
+    /// Bytes at `info`.
+    pub info_size: usize,
+    /// Of a Plugin or Extra, in the order of the file.
+    pub attributes: *const *const mnn_attribute_t,
+    /// Attributes at `attributes`.
+    pub attribute_count: usize,
+    /// How many inputs it has.
+    pub input_count: usize,
+    /// How many outputs it has.
+    pub output_count: usize,
+    /// Its parameter table, where accessors of FlatBuffers want it; NULL without one.
+    pub parameters: *const c_void,
+    /// The number of that table in the union OpParameter.
+    pub parameter_table: i32,
+}
+
+/// A call of a callback for one node.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mnn_operator_call_t {
+    /// The size of this struct, written by the library.
+    pub struct_size: usize,
+    /// The node.
+    pub node: *const mnn_node_t,
+    /// In the order of the file.
+    pub inputs: *const *const mnn_host_tensor_t,
+    /// Tensors at `inputs`.
+    pub input_count: usize,
+    /// In the order of the file.
+    pub outputs: *const *mut mnn_host_tensor_t,
+    /// Tensors at `outputs`.
+    pub output_count: usize,
+    /// What `prepare` stored here; NULL before.
+    pub state: *mut c_void,
+    /// A failing callback may write a sentence here.
+    pub message: *mut c_char,
+    /// Bytes that fit there.
+    pub message_size: usize,
+}
+
+/// A callback of an own operator; returns `MNN_OK` or `MNN_ERROR_*`.
+pub type mnn_operator_callback =
+    Option<unsafe extern "C" fn(user_data: *mut c_void, call: *mut mnn_operator_call_t) -> mnn_status>;
+
+/// Takes a state back.
+pub type mnn_operator_release = Option<unsafe extern "C" fn(user_data: *mut c_void, state: *mut c_void)>;
+
+/// An own operator. `mnn_operator_init` prepares it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mnn_operator_t {
+    /// The size of this struct, written by the init function.
+    pub struct_size: usize,
+    /// The type of the nodes.
+    pub name: *const c_char,
+    /// Bit i: `shape` reads the elements of input i.
+    pub content_inputs: u64,
+    /// Shapes the outputs; `None`: as the inputs.
+    pub shape: mnn_operator_callback,
+    /// May store a state for a plan.
+    pub prepare: mnn_operator_callback,
+    /// Writes the outputs; not `None`.
+    pub compute: mnn_operator_callback,
+    /// Takes a state back.
+    pub release: mnn_operator_release,
+    /// Handed to the callbacks.
+    pub user_data: *mut c_void,
+    /// Called once after the last callback.
+    pub finalizer: mnn_finalizer,
 }

@@ -243,7 +243,8 @@ macro_rules! layout {
             // SAFETY: the place is there, only its addresses are asked for.
             let field = unsafe { std::ptr::addr_of!((*start).$field) };
             $result.insert(
-                concat!(stringify!($name), ".", stringify!($field)).to_string(),
+                // A keyword of Rust is a name in C.
+                concat!(stringify!($name), ".", stringify!($field)).replace("r#", ""),
                 (field as usize - start as usize, size_of_target(field)),
             );
         )*
@@ -258,12 +259,39 @@ fn rust_layout() -> Names<(usize, usize)> {
         log_callback log_user_data log_finalizer cancel);
     layout!(result, mnn_schedule_config_t: struct_size forward_type backup_type allow_fallback threads
         precision memory power gpu_mode cpu_isa outputs output_count save_tensors save_tensor_count
-        max_memory_bytes max_loop_iterations device cancel record_plan keep_subnormals);
+        max_memory_bytes max_loop_iterations device cancel record_plan keep_subnormals defer_planning
+        plan_cache runtime);
+    layout!(result, mnn_vulkan_objects_t: struct_size instance physical_device device queue queue_family
+        storage_16bit lock_queue unlock_queue user_data finalizer);
+    layout!(result, mnn_runtime_config_t: struct_size threads power cores core_count parallel_for
+        parallel_for_user_data parallel_for_finalizer allocate release allocator_user_data
+        allocator_finalizer device vulkan log_callback log_user_data log_finalizer log_level);
     layout!(result, mnn_resize_options_t: struct_size cancel);
     layout!(result, mnn_run_options_t: struct_size cancel before after user_data);
     layout!(result, mnn_memory_info_t: struct_size arena_bytes weight_bytes total_bytes peak_bytes);
     layout!(result, mnn_op_info_t: struct_size name type_name backend_name reason flops host_shape
         algorithm);
+    layout!(result, mnn_cpu_properties_t: struct_size isas features logical_cores int8_products
+        bf16_products fp16_arithmetic);
+    layout!(result, mnn_model_properties_t: struct_size source usage byte_size metadata_count subgraph_count
+        weightless);
+    layout!(result, mnn_session_properties_t: struct_size forward_type wanted_forward_type reason device
+        cpu_isa threads wanted_threads precision wanted_precision precision_reason memory wanted_memory
+        memory_reason gpu_mode);
+    layout!(result, mnn_statistics_t: struct_size runs failed_runs last_run_ns total_run_ns plans
+        failed_plans last_plan_ns total_plan_ns stage_plans device_allocations memory_bytes peak_memory_bytes
+        cache_read cache_written);
+    layout!(result, mnn_tensor_properties_t: struct_size kind forward_type r#type format channel_block
+        used);
+    layout!(result, mnn_host_tensor_t: struct_size name data bytes r#type format rank dims);
+    layout!(result, mnn_attribute_t: struct_size key r#type int_value float_value bool_value text ints int_count floats
+        float_count bools bool_count texts text_count tensor function attributes attribute_count);
+    layout!(result, mnn_node_t: struct_size name type_name schema_type engine info info_size attributes
+        attribute_count input_count output_count parameters parameter_table);
+    layout!(result, mnn_operator_call_t: struct_size node inputs input_count outputs output_count state message
+        message_size);
+    layout!(result, mnn_operator_t: struct_size name content_inputs shape prepare compute release user_data
+        finalizer);
     result
 }
 

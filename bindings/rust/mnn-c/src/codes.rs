@@ -112,14 +112,13 @@ codes! {
 }
 
 codes! {
-    /// How much power a session may draw. Only `Normal` is implemented, the others give
-    /// [`ErrorKind::NotSupported`](crate::ErrorKind::NotSupported).
+    /// On which cores workers compute, where the kernel says that cores differ.
     PowerMode {
-        /// The default.
+        /// The system's choice.
         Normal = MNN_POWER_NORMAL,
-        /// More power.
+        /// The fastest kinds of cores that are as many together as the threads.
         High = MNN_POWER_HIGH,
-        /// Less power.
+        /// The slowest kinds of cores.
         Low = MNN_POWER_LOW,
     }
 }

@@ -4,6 +4,7 @@ use crate::call::{c_string, check};
 use crate::cancel::{self, CancelToken};
 use crate::codes::{ForwardType, MemoryMode, PowerMode, Precision};
 use crate::error::Result;
+use crate::runtime::{self, Runtime};
 use mnn_c_sys as sys;
 use std::ffi::CString;
 use std::mem::{size_of, MaybeUninit};
@@ -83,8 +84,11 @@ pub struct ScheduleConfig {
     max_loop_iterations: u64,
     record_plan: bool,
     keep_subnormals: bool,
+    defer_planning: bool,
+    plan_cache: u32,
     device: Option<String>,
     cancel: Option<CancelToken>,
+    runtime: Option<Runtime>,
 }
 
 impl ScheduleConfig {
@@ -106,7 +110,7 @@ impl ScheduleConfig {
         self
     }
 
-    /// CPU threads, 1 to [`MAX_THREADS`](crate::MAX_THREADS); 0 means 1.
+    /// CPU threads, 1 to [`MAX_THREADS`](crate::MAX_THREADS); 0 means 1, or with a runtime all that it has.
     pub fn threads(mut self, threads: u32) -> Self {
         self.threads = threads;
         self
@@ -124,7 +128,7 @@ impl ScheduleConfig {
         self
     }
 
-    /// How much power to draw.
+    /// On which cores the session's workers compute; not with a runtime, which has its own.
     pub fn power(mut self, power: PowerMode) -> Self {
         self.power = Some(power);
         self
@@ -188,6 +192,20 @@ impl ScheduleConfig {
         self
     }
 
+    /// Creates the session without a plan, so that the shapes that the model declares need not be usable:
+    /// [`Session::resize`](crate::Session::resize) has to follow.
+    pub fn defer_planning(mut self, defer: bool) -> Self {
+        self.defer_planning = defer;
+        self
+    }
+
+    /// How many plans for different shapes are kept, the one in use included, 1 to 64; 0 means 2. Returning to one
+    /// costs no planning. [`Session::trim`](crate::Session::trim) gives up all but one.
+    pub fn plan_cache(mut self, plans: u32) -> Self {
+        self.plan_cache = plans;
+        self
+    }
+
     /// The GPU: its index in [`devices`](crate::devices), its UUID as 32 hexadecimal digits, or a part of
     /// its name. Without it the best; [`ForwardType::Auto`] takes no software driver unless it is named here.
     /// Not for [`ForwardType::Cpu`].
@@ -199,6 +217,12 @@ impl ScheduleConfig {
     /// The token that ends the creation of a session.
     pub fn cancel(mut self, token: &CancelToken) -> Self {
         self.cancel = Some(token.clone());
+        self
+    }
+
+    /// Shares the threads, the memory and the device of a runtime with its other sessions.
+    pub fn runtime(mut self, runtime: &Runtime) -> Self {
+        self.runtime = Some(runtime.clone());
         self
     }
 
@@ -232,8 +256,11 @@ impl ScheduleConfig {
         config.max_loop_iterations = self.max_loop_iterations;
         config.record_plan = self.record_plan.into();
         config.keep_subnormals = self.keep_subnormals.into();
+        config.defer_planning = self.defer_planning.into();
+        config.plan_cache = i32::try_from(self.plan_cache).unwrap_or(i32::MAX);
         config.device = device.as_ref().map_or(null(), |text| text.as_ptr());
         config.cancel = cancel::pointer(&self.cancel);
+        config.runtime = runtime::pointer(&self.runtime);
         Ok(call(&config))
     }
 }

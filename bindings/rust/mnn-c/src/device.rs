@@ -74,6 +74,47 @@ fn device(backend: ForwardType, index: usize) -> Result<DeviceInfo> {
     })
 }
 
+/// The processor of this machine. Of its features `None` says that it is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CpuInfo {
+    /// What [`ScheduleConfig::cpu_isa`](crate::ScheduleConfig::cpu_isa) takes here, best first.
+    pub isas: Vec<String>,
+    /// The features that the library looks for.
+    pub features: String,
+    /// Cores that the system runs; 0 when it does not say.
+    pub logical_cores: u32,
+    /// Whether it adds up products of int8 in one instruction.
+    pub int8_products: Option<bool>,
+    /// Whether it adds up products of bf16. On x86 [`Precision::Low`](crate::Precision::Low) uses them.
+    pub bf16_products: Option<bool>,
+    /// Whether it computes in fp16 (the library does not).
+    pub fp16_arithmetic: Option<bool>,
+}
+
+/// Describes the processor.
+///
+/// ```
+/// assert!(!mnn_c::cpu()?.isas.is_empty());
+/// # Ok::<(), mnn_c::Error>(())
+/// ```
+pub fn cpu() -> Result<CpuInfo> {
+    // SAFETY: numbers and arrays of numbers; all zeros are a value.
+    let mut info: sys::mnn_cpu_properties_t = unsafe { MaybeUninit::zeroed().assume_init() };
+    info.struct_size = size_of::<sys::mnn_cpu_properties_t>();
+    // SAFETY: the struct holds its size.
+    check(unsafe { sys::mnn_cpu_info(&mut info) })?;
+    let known = |feature: i32| Some(feature == 1).filter(|_| feature >= 0);
+    Ok(CpuInfo {
+        isas: text(&info.isas).split(' ').map(String::from).collect(),
+        features: text(&info.features),
+        logical_cores: info.logical_cores.max(0) as u32,
+        int8_products: known(info.int8_products),
+        bf16_products: known(info.bf16_products),
+        fp16_arithmetic: known(info.fp16_arithmetic),
+    })
+}
+
 /// Up to the terminating zero.
 fn text(field: &[c_char]) -> String {
     let bytes: Vec<u8> = field.iter().map(|&c| c as u8).take_while(|&c| c != 0).collect();

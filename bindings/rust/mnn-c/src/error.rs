@@ -109,7 +109,8 @@ pub struct Error {
 }
 
 impl Error {
-    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+    /// An error of a kind with a sentence: what a callback of an [`Operator`](crate::Operator) fails with.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
         Self { kind, message }
     }

@@ -9,7 +9,7 @@ use crate::session::{Owner, Session};
 use mnn_c_sys as sys;
 use std::borrow::Cow;
 use std::path::Path;
-use std::ptr::{null, NonNull};
+use std::ptr::{null, null_mut, NonNull};
 
 /// A model, loaded and verified. Operators that the library does not know do not stop loading; creating a
 /// session of the model fails then.
@@ -104,6 +104,33 @@ impl Interpreter {
         check(unsafe { sys::mnn_interpreter_update_cache_file(self.handle.as_ptr(), session.as_ptr()) })
     }
 
+    /// Puts the constants that a session of this interpreter wrote into the interpreter: sessions that are created from now
+    /// on begin with them, and [`save`](Self::save) writes them.
+    pub fn update_constants(&self, session: &Session) -> Result<()> {
+        // SAFETY: no conditions.
+        check(unsafe { sys::mnn_interpreter_update_constants(self.as_ptr_mut(), session.as_ptr()) })
+    }
+
+    /// The bytes of the model, with the constants of [`update_constants`](Self::update_constants) in the types of the file.
+    /// External weights are not part of them.
+    pub fn model_bytes(&self) -> Result<Vec<u8>> {
+        let mut size = 0;
+        // SAFETY: asks for the size.
+        check(unsafe { sys::mnn_interpreter_model_bytes(self.as_ptr_mut(), null_mut(), 0, &mut size) })?;
+        let mut bytes = vec![0u8; size];
+        let (buffer, capacity) = (bytes.as_mut_ptr().cast(), bytes.len());
+        // SAFETY: `capacity` bytes.
+        check(unsafe { sys::mnn_interpreter_model_bytes(self.as_ptr_mut(), buffer, capacity, &mut size) })?;
+        Ok(bytes)
+    }
+
+    /// Writes [`model_bytes`](Self::model_bytes) to a file, which is replaced as a whole; it may be the one that was loaded.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        let path = c_path(path)?;
+        // SAFETY: the path lives during the call.
+        check(unsafe { sys::mnn_interpreter_save(self.as_ptr_mut(), path.as_ptr()) })
+    }
+
     /// The UUID that the converter gave the model; empty when the file has none.
     pub fn uuid(&self) -> Result<Cow<'_, str>> {
         // SAFETY: a string of the interpreter.
@@ -187,7 +214,11 @@ impl Interpreter {
         }
     }
 
-    fn as_ptr(&self) -> *const sys::mnn_interpreter_t {
+    pub(crate) fn as_ptr(&self) -> *const sys::mnn_interpreter_t {
+        self.handle.as_ptr()
+    }
+
+    pub(crate) fn as_ptr_mut(&self) -> *mut sys::mnn_interpreter_t {
         self.handle.as_ptr()
     }
 }

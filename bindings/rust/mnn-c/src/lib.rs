@@ -25,7 +25,9 @@
 //!   time.
 //! - An [`Error`] carries a kind, the number of the C interface and a sentence with the names and numbers at
 //!   fault.
+//! - A [`Runtime`] shares threads, memory and a device among sessions.
 //! - A [`CancelToken`] ends loading, session creation, a resize or a run from any thread.
+//! - [`Interpreter::add_operator`] runs nodes that the library does not know by an [`Operator`] of the host.
 //! - A panic in a closure that the library calls stops what is under way and is raised again in the caller.
 //!
 //! The feature `ndarray` adds `Tensor::read_array` and `TensorMut::write_array`.
@@ -35,6 +37,7 @@
 
 #[cfg(feature = "ndarray")]
 mod array;
+mod bind;
 mod call;
 mod cancel;
 mod codes;
@@ -44,24 +47,35 @@ mod element;
 mod error;
 mod interpreter;
 mod library;
+mod log;
 mod map;
+mod node;
+mod operator;
 mod options;
 mod panics;
+mod properties;
 mod run;
+mod runtime;
 mod session;
 mod tensor;
 
 pub use cancel::CancelToken;
 pub use codes::{ElementType, Format, ForwardType, LogLevel, MemoryMode, OpAction, PowerMode, Precision};
 pub use config::{GpuMode, ScheduleConfig};
-pub use device::{devices, DeviceInfo};
+pub use device::{cpu, devices, CpuInfo, DeviceInfo};
 pub use element::{Bf16, Element, HostElement, F16};
 pub use error::{Error, ErrorKind, Result};
 pub use interpreter::{InputInfo, Interpreter, ModelOp};
-pub use library::{abi_version, backends, version, Backend};
+pub use library::{abi_version, backends, version, version_numbers, Backend};
 pub use map::{Mapped, MappedMut};
+pub use node::{Attribute, HostTensor, HostTensorMut, Node};
+pub use operator::{Operator, OutputShape};
 pub use options::InterpreterOptions;
+pub use properties::{
+    ModelProperties, ModelSource, ModelUsage, SessionProperties, Statistics, TensorKind, TensorProperties,
+};
 pub use run::{OpCall, ResizeOptions, RunOptions};
+pub use runtime::{QueueLock, Runtime, RuntimeConfig, VulkanObjects};
 pub use session::{Flops, OpInfo, Session, SessionMemory};
 pub use tensor::{Tensor, TensorMut};
 

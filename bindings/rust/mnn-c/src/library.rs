@@ -1,6 +1,6 @@
 //! The library itself: versions and backends.
 
-use crate::call::{get, get_text};
+use crate::call::{check, get, get_text};
 use crate::codes::ForwardType;
 use crate::error::Result;
 use mnn_c_sys as sys;
@@ -12,6 +12,14 @@ pub fn version() -> &'static str {
     // SAFETY: a constant string.
     let version = unsafe { CStr::from_ptr(sys::mnn_version()) };
     version.to_str().unwrap_or_default()
+}
+
+/// The version of the library as numbers: (major, minor, patch).
+pub fn version_numbers() -> Result<(i32, i32, i32)> {
+    let (mut major, mut minor, mut patch) = (0, 0, 0);
+    // SAFETY: out-pointers to values.
+    check(unsafe { sys::mnn_version_numbers(&mut major, &mut minor, &mut patch) })?;
+    Ok((major, minor, patch))
 }
 
 /// The version of the binary interface, (major, minor).

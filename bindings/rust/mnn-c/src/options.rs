@@ -5,18 +5,14 @@ use crate::cancel::{self, CancelToken};
 use crate::codes::LogLevel;
 use crate::error::Result;
 use crate::interpreter::Interpreter;
+use crate::log::{LogClosure, LogFields};
 use crate::panics;
 use mnn_c_sys as sys;
 use std::any::Any;
-use std::ffi::CStr;
 use std::fmt;
 use std::mem::{size_of, MaybeUninit};
-use std::os::raw::{c_char, c_void};
 use std::path::{Path, PathBuf};
-use std::ptr::null_mut;
 use std::sync::Arc;
-
-type LogClosure = Box<dyn Fn(LogLevel, &str) + Send + Sync>;
 
 /// How to load a model.
 ///
@@ -140,19 +136,16 @@ impl InterpreterOptions {
             options.external_weight_path = path.as_ptr();
         }
         options.cancel = cancel::pointer(&self.cancel);
-        let mut closure = null_mut();
-        if let Some((level, log)) = self.log {
-            closure = Box::into_raw(Box::new(log));
-            options.log_level = level.code();
-            options.log_callback = Some(on_message);
-            options.log_user_data = closure.cast();
-            options.log_finalizer = Some(on_last_message);
-        }
+        let log = LogFields::new(self.log);
+        options.log_level = log.level;
+        options.log_callback = log.callback;
+        options.log_user_data = log.user_data;
+        options.log_finalizer = log.finalizer;
         let (handle, result) = get_pointer(|out| create(&options, out));
         // SAFETY: a new interpreter, or NULL after a failure; the bytes that it borrows are the owner's.
         let interpreter = unsafe { Interpreter::from_handle(handle, owner) };
         // SAFETY: without an interpreter the library does not keep the closure.
-        let unused = (interpreter.is_none() && !closure.is_null()).then(|| unsafe { Box::from_raw(closure) });
+        let unused = interpreter.is_none().then(|| unsafe { log.take_back() });
         panics::resume();
         drop(unused);
         result.map(|()| interpreter.expect("a handle comes with MNN_OK"))
@@ -200,21 +193,4 @@ impl fmt::Debug for InterpreterOptions {
             .field("cancel", &self.cancel)
             .finish()
     }
-}
-
-/// # Safety
-/// `user_data` is a `LogClosure`, `message` a string.
-unsafe extern "C" fn on_message(user_data: *mut c_void, level: i32, message: *const c_char) {
-    panics::catch(|| {
-        // SAFETY: as promised; the closure may be called by several threads at once.
-        let (closure, message) = unsafe { (&*user_data.cast::<LogClosure>(), CStr::from_ptr(message)) };
-        closure(LogLevel::from_code(level), &message.to_string_lossy());
-    });
-}
-
-/// # Safety
-/// `user_data` is a `LogClosure` that is not used any more.
-unsafe extern "C" fn on_last_message(user_data: *mut c_void) {
-    // SAFETY: as promised.
-    panics::catch(|| drop(unsafe { Box::from_raw(user_data.cast::<LogClosure>()) }));
 }

@@ -1,6 +1,7 @@
 //! A model ready to run.
 
-use crate::call::{c_string, check, get, get_pointer, optional_text};
+use crate::bind::Buffers;
+use crate::call::{c_string, check, get, get_pointer, get_text, optional_text};
 use crate::codes::ForwardType;
 use crate::error::{ErrorKind, Result};
 use crate::panics;
@@ -53,6 +54,7 @@ pub struct Session {
     handle: NonNull<sys::mnn_session_t>,
     // Behind the handle's destruction: fields are dropped after `drop` returned.
     owner: Owner,
+    pub(crate) bound: Buffers,
 }
 
 // SAFETY: every function may be called from any thread at any time; what does not fit beside another call fails.
@@ -69,6 +71,7 @@ impl Drop for Session {
             // A call is using the session. Borrowing excludes that; should it happen all the same, the session
             // stays, and with it the bytes that it borrows: a leak instead of a use after free.
             std::mem::forget(self.owner.take());
+            std::mem::forget(std::mem::take(&mut self.bound));
         }
         panics::resume();
     }
@@ -143,7 +146,11 @@ impl Session {
     /// # Safety
     /// The handle belongs to this object alone, and the owner keeps the bytes that it borrows.
     pub(crate) unsafe fn from_handle(handle: *mut sys::mnn_session_t, owner: Owner) -> Option<Self> {
-        NonNull::new(handle).map(|handle| Self { handle, owner })
+        NonNull::new(handle).map(|handle| Self {
+            handle,
+            owner,
+            bound: Buffers::new(),
+        })
     }
 
     /// How many inputs there are.
@@ -214,15 +221,16 @@ impl Session {
         Ok(unsafe { TensorMut::new(handle, self.handle) })
     }
 
-    /// Whether an input changed its shape, or has none yet, so that [`resize`](Self::resize) must come before
-    /// a run.
+    /// Whether the session is not planned for the shapes of its inputs, so that [`resize`](Self::resize) must come
+    /// before a run.
     pub fn needs_resize(&self) -> Result<bool> {
         // SAFETY: an out-pointer to a value.
         get(|needed| unsafe { sys::mnn_session_needs_resize(self.as_ptr(), needed) })
     }
 
-    /// Plans the session for the present shapes of its inputs: shapes, memory, kernels. Does nothing when no
-    /// shape changed. All inputs are zeros afterwards when anything changed.
+    /// Plans the session for the present shapes of its inputs: shapes, memory, kernels. Does nothing when it is
+    /// planned for them. Inputs whose shape changed are zeros afterwards, the others keep their contents. After a failure the
+    /// session runs again with the shapes that it had.
     ///
     /// ```
     /// # use mnn_c::{Format, Interpreter, ScheduleConfig};
@@ -237,6 +245,14 @@ impl Session {
     pub fn resize(&mut self) -> Result<()> {
         // SAFETY: borrowed alone.
         check(unsafe { sys::mnn_session_resize(self.handle.as_ptr()) })
+    }
+
+    /// Gives memory back: the plans that [`ScheduleConfig::plan_cache`](crate::ScheduleConfig::plan_cache) keeps beside
+    /// the one in use, with the weights that only they need, and what the session's memory has more than that plan needs.
+    /// Inputs and outputs keep their contents.
+    pub fn trim(&mut self) -> Result<()> {
+        // SAFETY: borrowed alone.
+        check(unsafe { sys::mnn_session_trim(self.handle.as_ptr()) })
     }
 
     /// Computes all outputs from the inputs as last written. Inputs keep their contents.
@@ -365,7 +381,43 @@ impl Session {
         self.handle.as_ptr()
     }
 
-    fn input_handle(&self, name: &str) -> Result<NonNull<sys::mnn_tensor_t>> {
+    /// A constant, to ask, to read and to write: what a Const or a TrainableParam operator of the main graph makes. What is
+    /// written is this session's own, and holds from the next [`resize`](Self::resize) on.
+    ///
+    /// ```
+    /// # use mnn_c::{Format, Interpreter, ScheduleConfig};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../examples/digits/digits.mnn");
+    /// # let net = Interpreter::from_file(path)?;
+    /// # let mut session = net.create_session(&ScheduleConfig::new())?;
+    /// let name = session.constant_names()?[0].to_string();
+    /// let mut constant = session.constant(&name)?;
+    /// let values: Vec<i64> = constant.read_as(Format::Nchw)?;
+    /// constant.write_as(&values, Format::Nchw)?;
+    /// session.resize()?;
+    /// # Ok::<(), mnn_c::Error>(())
+    /// ```
+    pub fn constant(&mut self, name: &str) -> Result<TensorMut<'_>> {
+        let name = c_string(name, "the name of a constant")?;
+        let session = self.handle.as_ptr();
+        // SAFETY: the name lives during the call; borrowed alone.
+        let handle = tensor(|out| unsafe { sys::mnn_session_constant(session, name.as_ptr(), out) })?;
+        // SAFETY: the tensor lives as long as the session, which is borrowed alone.
+        Ok(unsafe { TensorMut::new(handle, self.handle) })
+    }
+
+    /// The names of the constants, in the order of the file.
+    pub fn constant_names(&self) -> Result<Vec<Cow<'_, str>>> {
+        // SAFETY: an out-pointer to a value.
+        let count = get(|count| unsafe { sys::mnn_session_constant_count(self.as_ptr(), count) })?;
+        (0..count)
+            // SAFETY: strings of the session.
+            .map(|index| unsafe {
+                get_text(|name| sys::mnn_session_constant_name(self.as_ptr(), index, name))
+            })
+            .collect()
+    }
+
+    pub(crate) fn input_handle(&self, name: &str) -> Result<NonNull<sys::mnn_tensor_t>> {
         let name = c_string(name, "the name of an input")?;
         // SAFETY: the name lives during the call.
         tensor(|out| unsafe { sys::mnn_session_input(self.as_ptr(), name.as_ptr(), out) })
@@ -376,7 +428,7 @@ impl Session {
         tensor(|out| unsafe { sys::mnn_session_input_at(self.as_ptr(), index, out) })
     }
 
-    fn output_handle(&self, name: &str) -> Result<NonNull<sys::mnn_tensor_t>> {
+    pub(crate) fn output_handle(&self, name: &str) -> Result<NonNull<sys::mnn_tensor_t>> {
         let name = c_string(name, "the name of an output")?;
         // SAFETY: the name lives during the call.
         tensor(|out| unsafe { sys::mnn_session_output(self.as_ptr(), name.as_ptr(), out) })

@@ -123,7 +123,7 @@ impl<'s> Tensor<'s> {
         Err(Error::new(ErrorKind::BadType, message))
     }
 
-    fn as_ptr(&self) -> *const sys::mnn_tensor_t {
+    pub(crate) fn as_ptr(&self) -> *const sys::mnn_tensor_t {
         self.handle.as_ptr()
     }
 }
@@ -184,6 +184,14 @@ impl<'s> TensorMut<'s> {
         let (session, input) = (self.session.as_ptr(), self.as_ptr_mut());
         // SAFETY: the shape has that length; both handles are borrowed alone.
         check(unsafe { sys::mnn_session_resize_input(session, input, shape.as_ptr(), shape.len()) })
+    }
+
+    /// Changes the shape of an input of four dimensions by their meaning, in the order of its format.
+    pub fn resize_nchw(&mut self, nchw: [i32; 4]) -> Result<()> {
+        let (session, input) = (self.session.as_ptr(), self.as_ptr_mut());
+        let [batch, channel, height, width] = nchw;
+        // SAFETY: both handles are borrowed alone.
+        check(unsafe { sys::mnn_session_resize_input_nchw(session, input, batch, channel, height, width) })
     }
 
     pub(crate) fn as_ptr_mut(&mut self) -> *mut sys::mnn_tensor_t {

@@ -30,7 +30,7 @@ fn every_field_of_a_configuration_is_taken() {
         .threads(MAX_THREADS)
         .precision(Precision::High)
         .memory(MemoryMode::High)
-        .power(PowerMode::Normal)
+        .power(PowerMode::High)
         .gpu_mode(GpuMode::TUNING_FAST | GpuMode::MEMORY_BUFFER | GpuMode::RECORD_OP)
         .cpu_isa("portable")
         .max_memory_bytes(1 << 30)
@@ -40,6 +40,43 @@ fn every_field_of_a_configuration_is_taken() {
     for (a, b) in scores.iter().zip(reference(2)) {
         assert!((a - b).abs() <= 1e-3 * (1.0 + b.abs()), "{a} {b}");
     }
+}
+
+#[test]
+fn plans_are_deferred_kept_and_given_up() {
+    let net = open();
+    let config = ScheduleConfig::new().defer_planning(true).plan_cache(3);
+    let mut session = net.create_session(&config).unwrap();
+    assert!(session.needs_resize().unwrap());
+    assert_fails(session.run(), ErrorKind::BadState);
+    session.resize().unwrap();
+    assert_eq!(classify(&mut session, &pixels(PIXELS, 3)).unwrap(), reference(3));
+    // A run repeats why a resize failed; with the former shapes it succeeds.
+    session.input_mut("image").unwrap().resize(&[1, 2, 8, 8]).unwrap();
+    let failure = session.resize().unwrap_err();
+    let repeated = session.run().unwrap_err();
+    assert_eq!(
+        (repeated.kind(), repeated.to_string()),
+        (failure.kind(), failure.to_string())
+    );
+    session.input_mut("image").unwrap().resize(&[1, 1, 8, 8]).unwrap();
+    session.run().unwrap();
+    session
+        .input_mut("image")
+        .unwrap()
+        .resize(&[50, 1, 8, 8])
+        .unwrap();
+    session.resize().unwrap();
+    session.input_mut("image").unwrap().resize(&[1, 1, 8, 8]).unwrap();
+    session.resize().unwrap();
+    let large = session.memory().unwrap().total_bytes;
+    session.trim().unwrap();
+    assert!(session.memory().unwrap().total_bytes < large);
+    assert_eq!(classify(&mut session, &pixels(PIXELS, 4)).unwrap(), reference(4));
+    assert_fails(
+        net.create_session(&ScheduleConfig::new().plan_cache(65)),
+        ErrorKind::InvalidValue,
+    );
 }
 
 #[test]
@@ -57,8 +94,6 @@ fn every_field_of_a_configuration_is_checked() {
     fails(config().precision(Precision::Other(9)), other);
     fails(config().memory(MemoryMode::Other(9)), other);
     fails(config().power(PowerMode::Other(9)), other);
-    fails(config().power(PowerMode::High), ErrorKind::NotSupported);
-    fails(config().power(PowerMode::Low), ErrorKind::NotSupported);
     fails(
         config().gpu_mode(GpuMode::TUNING_FAST | GpuMode::TUNING_HEAVY),
         other,

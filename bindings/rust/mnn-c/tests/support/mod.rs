@@ -90,3 +90,9 @@ pub fn open_loop(rows: i32, trips: i32) -> Session {
         .unwrap();
     session
 }
+
+/// A model with a constant of each element type, each added to its input.
+pub fn source_types() -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/conformance/cases");
+    folder.join("source__types").join("model.mnn")
+}

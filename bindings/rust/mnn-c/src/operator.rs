@@ -1,0 +1,264 @@
+//! Operators of the host.
+
+use crate::call::{c_string, check};
+use crate::codes::{ElementType, Format};
+use crate::error::{Error, ErrorKind, Result};
+use crate::interpreter::Interpreter;
+use crate::node::{list, HostTensor, HostTensorMut, Node};
+use crate::panics;
+use mnn_c_sys as sys;
+use std::mem::{size_of, MaybeUninit};
+use std::os::raw::c_void;
+
+/// An operator that the host runs: nodes that a converter wrote as `Plugin` or `Extra`, and operators of the format that
+/// the library lacks.
+///
+/// Its functions are called on the thread that creates, resizes, runs or drops a session, by several sessions at the same
+/// time. A function that fails ends that call with the kind of its error, and a panic is raised again in the caller.
+///
+/// ```
+/// use mnn_c::{Format, HostTensor, HostTensorMut, Interpreter, Node, Operator, ScheduleConfig};
+///
+/// struct SoftShrink;
+///
+/// impl Operator for SoftShrink {
+///     type State = f32;
+///
+///     fn prepare(&self, node: &Node<'_>, _inputs: &[HostTensor<'_>]) -> mnn_c::Result<f32> {
+///         Ok(node.attribute("lambd")?.float())
+///     }
+///
+///     fn compute(
+///         &self,
+///         lambd: &mut f32,
+///         _node: &Node<'_>,
+///         inputs: &[HostTensor<'_>],
+///         outputs: &mut [HostTensorMut<'_>],
+///     ) -> mnn_c::Result<()> {
+///         let x = inputs[0].values::<f32>()?;
+///         for (y, x) in outputs[0].values_mut::<f32>()?.iter_mut().zip(x) {
+///             *y = x.signum() * (x.abs() - *lambd).max(0.0);
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../examples/own_operator/shrink.mnn");
+/// let net = Interpreter::from_file(path)?;
+/// net.add_operator("SoftShrink", SoftShrink)?; // before the first session
+/// let mut session = net.create_session(&ScheduleConfig::new())?;
+/// session.input_mut("x")?.write(&[1f32; 12], Format::Nchw)?;
+/// session.run()?;
+/// assert_eq!(session.output("y")?.read::<f32>(Format::Nchw)?, [2.5; 12]); // 2 - 0.5 + 1
+/// # Ok::<(), mnn_c::Error>(())
+/// ```
+pub trait Operator: Send + Sync + 'static {
+    /// What one plan of a session keeps for this operator, `()` for nothing.
+    type State: Send + 'static;
+
+    /// Bit i: [`shape`](Self::shape) reads the elements of input i, of the first 32 inputs. Where these are not constant,
+    /// the nodes behind are planned during a run, and again only when they differ.
+    fn content_inputs(&self) -> u64 {
+        0
+    }
+
+    /// Sets the shape of every output. Without an implementation output i is of the shape and type of input i, a single
+    /// output of input 0.
+    fn shape(
+        &self,
+        node: &Node<'_>,
+        inputs: &[HostTensor<'_>],
+        outputs: &mut [OutputShape<'_>],
+    ) -> Result<()> {
+        if inputs.is_empty() || (outputs.len() != 1 && outputs.len() != inputs.len()) {
+            let (inputs, outputs) = (inputs.len(), outputs.len());
+            let message = format!(
+                "{inputs} inputs of '{}' cannot shape {outputs} outputs",
+                node.name()
+            );
+            return Err(Error::new(ErrorKind::ComputeSize, message));
+        }
+        for (output, input) in outputs.iter_mut().zip(inputs) {
+            output.set(input.dims());
+            output.set_type(input.element_type());
+            output.set_format(input.format());
+        }
+        Ok(())
+    }
+
+    /// Makes the state of a plan, once its shapes are known. Inputs that are constants have values.
+    fn prepare(&self, node: &Node<'_>, inputs: &[HostTensor<'_>]) -> Result<Self::State>;
+
+    /// Writes all elements of every output, in each run. Not called when no output has elements.
+    fn compute(
+        &self,
+        state: &mut Self::State,
+        node: &Node<'_>,
+        inputs: &[HostTensor<'_>],
+        outputs: &mut [HostTensorMut<'_>],
+    ) -> Result<()>;
+}
+
+/// The shape of an output, which [`Operator::shape`] sets. Type and format are those of input 0 (without inputs: `f32` and
+/// [`Format::Nchw`]) unless they are set, too.
+pub struct OutputShape<'c>(&'c mut sys::mnn_host_tensor_t);
+
+impl OutputShape<'_> {
+    /// Its extents, in the order of its format. More than [`MAX_RANK`](crate::MAX_RANK) fail the call.
+    pub fn set(&mut self, dims: &[i32]) {
+        self.0.rank = dims.len().try_into().unwrap_or(i32::MAX);
+        for (to, from) in self.0.dims.iter_mut().zip(dims) {
+            *to = *from;
+        }
+    }
+
+    /// The type of its elements.
+    pub fn set_type(&mut self, element_type: ElementType) {
+        self.0.r#type = element_type.code();
+    }
+
+    /// The order of its extents.
+    pub fn set_format(&mut self, format: Format) {
+        self.0.format = format.code();
+    }
+}
+
+impl Interpreter {
+    /// Registers an operator for the sessions of this interpreter: for `Plugin` and `Extra` nodes of this type, and for
+    /// the operator of the format that has this name. It is dropped with the last of interpreter and sessions.
+    ///
+    /// [`ErrorKind::BadState`] after the first session, [`ErrorKind::InvalidValue`] for a name that is registered already
+    /// or an operator that the library runs itself.
+    pub fn add_operator<O: Operator>(&self, name: &str, operator: O) -> Result<()> {
+        let name = c_string(name, "the name")?;
+        let mut place = MaybeUninit::<sys::mnn_operator_t>::uninit();
+        // SAFETY: the size is that of the place, which is initialised when the call succeeds.
+        let mut op = unsafe {
+            check(sys::mnn_operator_init(
+                place.as_mut_ptr(),
+                size_of::<sys::mnn_operator_t>(),
+            ))?;
+            place.assume_init()
+        };
+        op.name = name.as_ptr();
+        op.content_inputs = operator.content_inputs();
+        op.shape = Some(on_shape::<O>);
+        op.prepare = Some(on_prepare::<O>);
+        op.compute = Some(on_compute::<O>);
+        op.release = Some(on_release::<O>);
+        op.finalizer = Some(on_last::<O>);
+        let operator = Box::into_raw(Box::new(operator));
+        op.user_data = operator.cast();
+        // SAFETY: the struct is copied; the operator is the library's when the call succeeds.
+        let result = check(unsafe { sys::mnn_interpreter_add_operator(self.as_ptr_mut(), &op) });
+        if result.is_err() {
+            // SAFETY: the library does not keep it.
+            drop(unsafe { Box::from_raw(operator) });
+        }
+        result
+    }
+}
+
+/// Runs a function of the operator; its error becomes status and message of the call.
+///
+/// # Safety
+/// A call of the library.
+unsafe fn answer(call: *mut sys::mnn_operator_call_t, body: impl FnOnce() -> Result<()>) -> sys::mnn_status {
+    let error = match panics::catch(body) {
+        Some(Ok(())) => return sys::MNN_OK,
+        Some(Err(error)) => error,
+        None => return sys::MNN_ERROR_CALLBACK_STOP, // the panic waits for the caller
+    };
+    // SAFETY: as promised: that many bytes lie there.
+    unsafe {
+        let length = error.message().len().min((*call).message_size.saturating_sub(1));
+        std::ptr::copy_nonoverlapping(error.message().as_ptr(), (*call).message.cast(), length);
+        *(*call).message.add(length) = 0;
+    }
+    error.code()
+}
+
+/// # Safety
+/// A call of the library, whose tensors live for `'c`.
+unsafe fn inputs<'c>(call: *const sys::mnn_operator_call_t) -> Vec<HostTensor<'c>> {
+    // SAFETY: as promised.
+    unsafe { list((*call).inputs, (*call).input_count) }
+        .iter()
+        .map(|tensor| unsafe { HostTensor::new(&**tensor) })
+        .collect()
+}
+
+/// # Safety
+/// A call of the library, whose tensors live for `'c`. Called once.
+unsafe fn outputs<'c>(
+    call: *const sys::mnn_operator_call_t,
+) -> impl Iterator<Item = &'c mut sys::mnn_host_tensor_t> {
+    // SAFETY: as promised.
+    unsafe { list((*call).outputs, (*call).output_count) }
+        .iter()
+        .map(|tensor| unsafe { &mut **tensor })
+}
+
+/// # Safety
+/// `user_data` is an `O`, the call one of the library.
+unsafe extern "C" fn on_shape<O: Operator>(
+    user_data: *mut c_void,
+    call: *mut sys::mnn_operator_call_t,
+) -> sys::mnn_status {
+    // SAFETY: as promised; several threads may use the operator.
+    unsafe {
+        answer(call, || {
+            let operator = &*user_data.cast::<O>();
+            let mut shapes: Vec<_> = outputs(call).map(OutputShape).collect();
+            operator.shape(&Node::new(&*(*call).node), &inputs(call), &mut shapes)
+        })
+    }
+}
+
+/// # Safety
+/// As `on_shape`.
+unsafe extern "C" fn on_prepare<O: Operator>(
+    user_data: *mut c_void,
+    call: *mut sys::mnn_operator_call_t,
+) -> sys::mnn_status {
+    // SAFETY: as promised.
+    unsafe {
+        answer(call, || {
+            let operator = &*user_data.cast::<O>();
+            let state = operator.prepare(&Node::new(&*(*call).node), &inputs(call))?;
+            (*call).state = Box::into_raw(Box::new(state)).cast();
+            Ok(())
+        })
+    }
+}
+
+/// # Safety
+/// As `on_shape`; the state is that of `on_prepare`, which no other thread uses.
+unsafe extern "C" fn on_compute<O: Operator>(
+    user_data: *mut c_void,
+    call: *mut sys::mnn_operator_call_t,
+) -> sys::mnn_status {
+    // SAFETY: as promised.
+    unsafe {
+        answer(call, || {
+            let operator = &*user_data.cast::<O>();
+            let state = &mut *(*call).state.cast::<O::State>();
+            let mut tensors: Vec<_> = outputs(call).map(|tensor| HostTensorMut::new(tensor)).collect();
+            operator.compute(state, &Node::new(&*(*call).node), &inputs(call), &mut tensors)
+        })
+    }
+}
+
+/// # Safety
+/// `state` is one of `on_prepare` that is not used any more.
+unsafe extern "C" fn on_release<O: Operator>(_user_data: *mut c_void, state: *mut c_void) {
+    // SAFETY: as promised.
+    panics::catch(|| drop(unsafe { Box::from_raw(state.cast::<O::State>()) }));
+}
+
+/// # Safety
+/// `user_data` is an `O` that is not used any more.
+unsafe extern "C" fn on_last<O: Operator>(user_data: *mut c_void) {
+    // SAFETY: as promised.
+    panics::catch(|| drop(unsafe { Box::from_raw(user_data.cast::<O>()) }));
+}

@@ -1,0 +1,292 @@
+//! How sessions are set up and what they have done, what models and tensors are.
+
+use crate::call::{check, get_text, optional_text};
+use crate::codes::{codes, ElementType, Format, ForwardType, MemoryMode, Precision};
+use crate::config::GpuMode;
+use crate::error::Result;
+use crate::interpreter::Interpreter;
+use crate::session::Session;
+use crate::tensor::Tensor;
+use mnn_c_sys as sys;
+use std::borrow::Cow;
+use std::mem::{size_of, MaybeUninit};
+use std::ptr::{null, null_mut};
+use std::time::Duration;
+
+codes! {
+    /// The tool that a model was converted from.
+    ModelSource {
+        /// Caffe.
+        Caffe = MNN_SOURCE_CAFFE,
+        /// TensorFlow.
+        TensorFlow = MNN_SOURCE_TENSORFLOW,
+        /// TFLite.
+        TfLite = MNN_SOURCE_TFLITE,
+        /// ONNX.
+        Onnx = MNN_SOURCE_ONNX,
+        /// Torch.
+        Torch = MNN_SOURCE_TORCH,
+    }
+}
+
+codes! {
+    /// What a model was written for.
+    ModelUsage {
+        /// Inference.
+        Inference = MNN_USAGE_INFERENCE,
+        /// Training.
+        Train = MNN_USAGE_TRAIN,
+        /// Inference with the shapes in the file, which cannot change.
+        Static = MNN_USAGE_STATIC,
+    }
+}
+
+codes! {
+    /// What a tensor is to its session.
+    TensorKind {
+        /// An input.
+        Input = MNN_TENSOR_INPUT,
+        /// An output.
+        Output = MNN_TENSOR_OUTPUT,
+        /// A constant.
+        Constant = MNN_TENSOR_CONSTANT,
+        /// Shown by a closure of a run.
+        Shown = MNN_TENSOR_SHOWN,
+    }
+}
+
+/// What a model says about itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ModelProperties {
+    /// The tool that it was converted from.
+    pub source: ModelSource,
+    /// What it was written for.
+    pub usage: ModelUsage,
+    /// Its bytes without its file of external weights.
+    pub byte_size: u64,
+    /// Bodies of control flow.
+    pub subgraph_count: u64,
+    /// Whether the file was written without weights, to measure with.
+    pub weightless: bool,
+}
+
+/// How a session is set up: what holds where its configuration left a choice, or asked for more than there is.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SessionProperties<'s> {
+    /// The backend that runs it.
+    pub forward_type: ForwardType,
+    /// The backend of the configuration.
+    pub wanted_forward_type: ForwardType,
+    /// Why the wanted backend does not run it.
+    pub reason: Option<Cow<'s, str>>,
+    /// The name of its GPU.
+    pub device: Option<Cow<'s, str>>,
+    /// The instruction set of its operators on the CPU.
+    pub cpu_isa: Option<Cow<'s, str>>,
+    /// Threads that a run can have.
+    pub threads: u32,
+    /// Threads of the configuration, at least 1.
+    pub wanted_threads: u32,
+    /// What is computed with.
+    pub precision: Precision,
+    /// The precision of the configuration.
+    pub wanted_precision: Precision,
+    /// Why it is not the wanted one.
+    pub precision_reason: Option<Cow<'s, str>>,
+    /// How weights are kept.
+    pub memory: MemoryMode,
+    /// The memory mode of the configuration.
+    pub wanted_memory: MemoryMode,
+    /// Why it is not the wanted one.
+    pub memory_reason: Option<Cow<'s, str>>,
+    /// The modes that hold on a GPU; none on the CPU.
+    pub gpu_mode: GpuMode,
+}
+
+/// What a session has done since its creation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Statistics {
+    /// Runs that succeeded.
+    pub runs: u64,
+    /// Runs that began and failed.
+    pub failed_runs: u64,
+    /// The time of the last run that succeeded, closures included.
+    pub last_run: Duration,
+    /// The time of all runs that succeeded.
+    pub total_run: Duration,
+    /// Times that it was planned: at its creation, and by resizes that changed something.
+    pub plans: u64,
+    /// Plans that failed.
+    pub failed_plans: u64,
+    /// The time of the last plan.
+    pub last_plan: Duration,
+    /// The time of all plans.
+    pub total_plan: Duration,
+    /// Plans of stages. Where it grows from run to run, shapes that depend on contents make runs plan.
+    pub stage_plans: u64,
+    /// How often memory of a GPU was taken for tensors.
+    pub device_allocations: u64,
+    /// As in [`SessionMemory`](crate::SessionMemory).
+    pub memory_bytes: u64,
+    /// As in [`SessionMemory`](crate::SessionMemory).
+    pub peak_memory_bytes: u64,
+    /// Whether it used a cache of compiled pipelines.
+    pub cache_read: bool,
+    /// Whether its creation wrote the cache file.
+    pub cache_written: bool,
+}
+
+/// Where a tensor lies, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TensorProperties {
+    /// What it is to its session.
+    pub kind: TensorKind,
+    /// The backend in whose memory its elements lie. Inputs and outputs lie in the host's, that of the CPU.
+    pub forward_type: ForwardType,
+    /// The type of its elements.
+    pub element_type: ElementType,
+    /// The order of its extents.
+    pub format: Format,
+    /// How many channels lie together; 1: its elements are row-major, and mapping gives them in place.
+    pub channel_block: i32,
+    /// False: an input on which no output of the session depends.
+    pub used: bool,
+}
+
+/// A struct that the library fills, which knows its size.
+macro_rules! sized {
+    ($type:ident) => {{
+        // SAFETY: numbers and pointers; all zeros are a value.
+        let mut value: sys::$type = unsafe { MaybeUninit::zeroed().assume_init() };
+        value.struct_size = size_of::<sys::$type>();
+        value
+    }};
+}
+
+impl Interpreter {
+    /// What the model says about itself, beside its UUID, version and biz code.
+    pub fn properties(&self) -> Result<ModelProperties> {
+        let mut info = sized!(mnn_model_properties_t);
+        // SAFETY: the struct holds its size.
+        check(unsafe { sys::mnn_interpreter_info(self.as_ptr(), &mut info) })?;
+        Ok(ModelProperties {
+            source: ModelSource::from_code(info.source),
+            usage: ModelUsage::from_code(info.usage),
+            byte_size: info.byte_size,
+            subgraph_count: info.subgraph_count,
+            weightless: info.weightless != 0,
+        })
+    }
+
+    /// The pairs of texts that were given to the converter with the model.
+    pub fn metadata(&self) -> Result<Vec<(Cow<'_, str>, Cow<'_, str>)>> {
+        let mut info = sized!(mnn_model_properties_t);
+        // SAFETY: the struct holds its size.
+        check(unsafe { sys::mnn_interpreter_info(self.as_ptr(), &mut info) })?;
+        (0..info.metadata_count as usize)
+            .map(|index| {
+                let mut value = null();
+                // SAFETY: out-pointers to values; the texts are strings of the interpreter.
+                unsafe {
+                    let key =
+                        get_text(|key| sys::mnn_interpreter_metadata(self.as_ptr(), index, key, &mut value))?;
+                    Ok((key, optional_text(value).unwrap_or_default()))
+                }
+            })
+            .collect()
+    }
+}
+
+impl Session {
+    /// How the session is set up. What single operators do is in [`op`](Self::op).
+    pub fn properties(&self) -> Result<SessionProperties<'_>> {
+        let mut info = sized!(mnn_session_properties_t);
+        // SAFETY: the struct holds its size; the strings are the session's.
+        unsafe {
+            check(sys::mnn_session_info(self.as_ptr(), &mut info))?;
+            Ok(SessionProperties {
+                forward_type: ForwardType::from_code(info.forward_type),
+                wanted_forward_type: ForwardType::from_code(info.wanted_forward_type),
+                reason: optional_text(info.reason),
+                device: optional_text(info.device),
+                cpu_isa: optional_text(info.cpu_isa),
+                threads: info.threads as u32,
+                wanted_threads: info.wanted_threads as u32,
+                precision: Precision::from_code(info.precision),
+                wanted_precision: Precision::from_code(info.wanted_precision),
+                precision_reason: optional_text(info.precision_reason),
+                memory: MemoryMode::from_code(info.memory),
+                wanted_memory: MemoryMode::from_code(info.wanted_memory),
+                memory_reason: optional_text(info.memory_reason),
+                gpu_mode: GpuMode::from_bits(info.gpu_mode),
+            })
+        }
+    }
+
+    /// What the session has done since its creation; a run reads the clock twice for it.
+    pub fn statistics(&self) -> Result<Statistics> {
+        let mut now = sized!(mnn_statistics_t);
+        // SAFETY: the struct holds its size.
+        check(unsafe { sys::mnn_session_statistics(self.as_ptr(), &mut now) })?;
+        Ok(Statistics {
+            runs: now.runs,
+            failed_runs: now.failed_runs,
+            last_run: Duration::from_nanos(now.last_run_ns),
+            total_run: Duration::from_nanos(now.total_run_ns),
+            plans: now.plans,
+            failed_plans: now.failed_plans,
+            last_plan: Duration::from_nanos(now.last_plan_ns),
+            total_plan: Duration::from_nanos(now.total_plan_ns),
+            stage_plans: now.stage_plans,
+            device_allocations: now.device_allocations,
+            memory_bytes: now.memory_bytes,
+            peak_memory_bytes: now.peak_memory_bytes,
+            cache_read: now.cache_read != 0,
+            cache_written: now.cache_written != 0,
+        })
+    }
+}
+
+impl Tensor<'_> {
+    /// Where the tensor lies, and how.
+    pub fn properties(&self) -> Result<TensorProperties> {
+        let mut info = sized!(mnn_tensor_properties_t);
+        // SAFETY: the struct holds its size.
+        check(unsafe { sys::mnn_tensor_info(self.as_ptr(), &mut info) })?;
+        Ok(TensorProperties {
+            kind: TensorKind::from_code(info.kind),
+            forward_type: ForwardType::from_code(info.forward_type),
+            element_type: ElementType::from_code(info.r#type),
+            format: Format::from_code(info.format),
+            channel_block: info.channel_block,
+            used: info.used != 0,
+        })
+    }
+
+    /// Batch, channel, height and width of a tensor of four dimensions; fails with
+    /// [`ErrorKind::BadState`](crate::ErrorKind::BadState) for another rank.
+    pub fn nchw(&self) -> Result<[i32; 4]> {
+        let mut extents = [0; 4];
+        // SAFETY: four numbers.
+        check(unsafe { sys::mnn_tensor_nchw(self.as_ptr(), extents.as_mut_ptr()) })?;
+        Ok(extents)
+    }
+
+    /// The tensor as text: a line about it, then its elements in brackets. `edge`: how many positions to show at both ends
+    /// of an axis; 0: all of them.
+    pub fn print(&self, edge: usize) -> Result<String> {
+        let mut size = 0;
+        // SAFETY: asks for the size.
+        check(unsafe { sys::mnn_tensor_print(self.as_ptr(), edge, null_mut(), 0, &mut size) })?;
+        let mut bytes = vec![0u8; size];
+        let (buffer, capacity) = (bytes.as_mut_ptr().cast(), bytes.len());
+        // SAFETY: `capacity` bytes.
+        check(unsafe { sys::mnn_tensor_print(self.as_ptr(), edge, buffer, capacity, &mut size) })?;
+        bytes.truncate(size.saturating_sub(1));
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}

@@ -1,0 +1,381 @@
+//! What sessions share: threads, memory, a device.
+
+use crate::call::{c_string, check, get_pointer};
+use crate::codes::{LogLevel, PowerMode};
+use crate::error::Result;
+use crate::log::{LogClosure, LogFields};
+use crate::panics;
+use mnn_c_sys as sys;
+use std::alloc::{GlobalAlloc, Layout};
+use std::fmt;
+use std::mem::{size_of, MaybeUninit};
+use std::os::raw::c_void;
+use std::ptr::{null, null_mut, NonNull};
+use std::sync::Arc;
+
+type ParallelFor = Box<dyn Fn(usize, &(dyn Fn(usize) + Sync)) + Send + Sync>;
+type Allocator = Box<dyn GlobalAlloc + Send + Sync>;
+
+/// Threads, memory and a device for any sessions of any interpreters:
+/// [`ScheduleConfig::runtime`](crate::ScheduleConfig::runtime). Clones are the same runtime; what sessions need of it
+/// lives as long as they do.
+///
+/// A runtime of n threads has n - 1 workers, however many sessions there are; the thread that runs a session is the
+/// n-th. A run that finds the workers at work for another session computes on its own thread alone and waits for
+/// nothing; its results have the same bits.
+///
+/// ```
+/// use mnn_c::{Interpreter, RuntimeConfig, ScheduleConfig};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../examples/digits/digits.mnn");
+/// let net = Interpreter::from_file(path)?;
+/// let runtime = RuntimeConfig::new().threads(4).create()?;
+/// let config = ScheduleConfig::new().runtime(&runtime);
+/// let sessions: Result<Vec<_>, _> = (0..100).map(|_| net.create_session(&config)).collect();
+/// assert_eq!(sessions?.len(), 100); // with three workers between them
+/// # Ok::<(), mnn_c::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Runtime {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    handle: NonNull<sys::mnn_runtime_t>,
+}
+
+// SAFETY: every function that takes a runtime may be called from any thread at any time.
+unsafe impl Send for Shared {}
+// SAFETY: as above.
+unsafe impl Sync for Shared {}
+
+impl Runtime {
+    fn as_ptr(&self) -> *mut sys::mnn_runtime_t {
+        self.shared.handle.as_ptr()
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let mut handle = self.handle.as_ptr();
+        // SAFETY: the handle is used no more. Destroying a live runtime does not fail.
+        unsafe { sys::mnn_runtime_destroy(&mut handle) };
+        panics::resume();
+    }
+}
+
+/// The value of the `runtime` field of a struct of the C interface; the runtime has to live during the call.
+pub(crate) fn pointer(runtime: &Option<Runtime>) -> *mut sys::mnn_runtime_t {
+    runtime.as_ref().map_or(null_mut(), Runtime::as_ptr)
+}
+
+/// Keeps others from a queue of Vulkan while the library uses it, on any thread.
+pub trait QueueLock: Send + Sync {
+    /// Waits until nothing else uses the queue.
+    fn lock(&self);
+    /// Ends what `lock` began.
+    fn unlock(&self);
+}
+
+type Lock = Box<dyn QueueLock>;
+
+/// Vulkan objects of the caller, as raw handles; see [`RuntimeConfig::vulkan`].
+#[derive(Clone, Copy, Debug)]
+pub struct VulkanObjects {
+    /// `VkInstance`.
+    pub instance: *mut c_void,
+    /// `VkPhysicalDevice`, of the instance.
+    pub physical_device: *mut c_void,
+    /// `VkDevice`, of the physical device.
+    pub device: *mut c_void,
+    /// `VkQueue`, of the device.
+    pub queue: *mut c_void,
+    /// Of the queue; it can compute.
+    pub queue_family: u32,
+    /// Whether the device was created with `storageBuffer16BitAccess`, which [`Precision::Low`](crate::Precision)
+    /// needs to store fp16.
+    pub storage_16bit: bool,
+}
+
+/// What a [`Runtime`] consists of. The default is one thread, which is the caller's.
+#[derive(Default)]
+#[must_use]
+pub struct RuntimeConfig {
+    threads: u32,
+    power: Option<PowerMode>,
+    cores: Vec<i32>,
+    parallel_for: Option<ParallelFor>,
+    allocator: Option<Allocator>,
+    device: Option<String>,
+    vulkan: Option<(VulkanObjects, Option<Lock>)>,
+    log: Option<(LogLevel, LogClosure)>,
+}
+
+impl RuntimeConfig {
+    /// The defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// CPU threads, the caller's of a run included: 1 to [`MAX_THREADS`](crate::MAX_THREADS); 0 means 1.
+    pub fn threads(mut self, threads: u32) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// On which kinds of cores the workers compute; not with [`parallel_for`](Self::parallel_for).
+    pub fn power(mut self, power: PowerMode) -> Self {
+        self.power = Some(power);
+        self
+    }
+
+    /// The only cores that workers may use, as the system counts them; none: any. Not with
+    /// [`parallel_for`](Self::parallel_for).
+    pub fn cores(mut self, cores: impl IntoIterator<Item = i32>) -> Self {
+        self.cores = cores.into_iter().collect();
+        self
+    }
+
+    /// Threads of the caller's in place of workers. The closure gets a count and a task, calls the task once with
+    /// each number below the count, on any threads, and returns when all of these calls have returned. What it
+    /// leaves out is computed on the thread that runs the session. It may be called by several threads at once; a
+    /// panic in it is raised again in the caller of the run.
+    ///
+    /// ```
+    /// use mnn_c::RuntimeConfig;
+    ///
+    /// let runtime = RuntimeConfig::new()
+    ///     .threads(2)
+    ///     .parallel_for(|count, task| {
+    ///         std::thread::scope(|scope| {
+    ///             for i in 1..count {
+    ///                 scope.spawn(move || task(i));
+    ///             }
+    ///             task(0);
+    ///         });
+    ///     })
+    ///     .create()?;
+    /// # let _ = runtime;
+    /// # Ok::<(), mnn_c::Error>(())
+    /// ```
+    pub fn parallel_for(
+        mut self,
+        closure: impl Fn(usize, &(dyn Fn(usize) + Sync)) + Send + Sync + 'static,
+    ) -> Self {
+        self.parallel_for = Some(Box::new(closure));
+        self
+    }
+
+    /// Memory for tensors, inputs and weights. Small objects and the model's own bytes come from the library.
+    pub fn allocator(mut self, allocator: impl GlobalAlloc + Send + Sync + 'static) -> Self {
+        self.allocator = Some(Box::new(allocator));
+        self
+    }
+
+    /// The GPU of sessions that name none; see [`ScheduleConfig::device`](crate::ScheduleConfig::device).
+    pub fn device(mut self, device: impl Into<String>) -> Self {
+        self.device = Some(device.into());
+        self
+    }
+
+    /// Vulkan objects of the caller, on which Vulkan sessions run in place of the library's own. They come from the
+    /// loader `libvulkan.so.1`; instance and device were created for Vulkan 1.1 or later. The library destroys none of
+    /// them, and uses the queue within calls that create, resize or run a session, each time between `lock` and
+    /// `unlock` where there is a lock.
+    ///
+    /// # Safety
+    /// The handles are right, and the objects live until the runtime and its last session are dropped. Nothing else
+    /// uses the queue at the same time as the library.
+    pub unsafe fn vulkan(mut self, objects: VulkanObjects, lock: Option<Box<dyn QueueLock>>) -> Self {
+        self.vulkan = Some((objects, lock));
+        self
+    }
+
+    /// Sends messages about the runtime and about where its sessions run up to a level to a closure; see
+    /// [`InterpreterOptions::log`](crate::InterpreterOptions::log).
+    pub fn log(mut self, level: LogLevel, closure: impl Fn(LogLevel, &str) + Send + Sync + 'static) -> Self {
+        self.log = Some((level, Box::new(closure)));
+        self
+    }
+
+    /// Makes the runtime.
+    pub fn create(self) -> Result<Runtime> {
+        let device = self
+            .device
+            .map(|device| c_string(device, "the device"))
+            .transpose()?;
+        let mut place = MaybeUninit::<sys::mnn_runtime_config_t>::uninit();
+        // SAFETY: the size is that of the place, which is initialised when the call succeeds.
+        let mut config = unsafe {
+            let size = size_of::<sys::mnn_runtime_config_t>();
+            check(sys::mnn_runtime_config_init(place.as_mut_ptr(), size))?;
+            place.assume_init()
+        };
+        config.threads = i32::try_from(self.threads).unwrap_or(i32::MAX);
+        config.power = self.power.map_or(config.power, PowerMode::code);
+        config.cores = self.cores.as_ptr();
+        config.core_count = self.cores.len();
+        config.device = device.as_ref().map_or(null(), |text| text.as_ptr());
+        let (objects, lock) = match self.vulkan {
+            Some((objects, lock)) => (Some(objects), leak(lock)),
+            None => (None, null_mut()),
+        };
+        let objects = objects.map(|objects| sys::mnn_vulkan_objects_t {
+            struct_size: size_of::<sys::mnn_vulkan_objects_t>(),
+            instance: objects.instance,
+            physical_device: objects.physical_device,
+            device: objects.device,
+            queue: objects.queue,
+            queue_family: objects.queue_family,
+            storage_16bit: objects.storage_16bit.into(),
+            lock_queue: if lock.is_null() { None } else { Some(on_lock) },
+            unlock_queue: if lock.is_null() { None } else { Some(on_unlock) },
+            user_data: lock.cast(),
+            finalizer: if lock.is_null() {
+                None
+            } else {
+                Some(on_end::<Lock>)
+            },
+        });
+        config.vulkan = objects.as_ref().map_or(null(), |objects| objects);
+        let parallel_for = leak(self.parallel_for);
+        if !parallel_for.is_null() {
+            config.parallel_for = Some(on_parallel_for);
+            config.parallel_for_user_data = parallel_for.cast();
+            config.parallel_for_finalizer = Some(on_end::<ParallelFor>);
+        }
+        let allocator = leak(self.allocator);
+        if !allocator.is_null() {
+            config.allocate = Some(on_allocate);
+            config.release = Some(on_release);
+            config.allocator_user_data = allocator.cast();
+            config.allocator_finalizer = Some(on_end::<Allocator>);
+        }
+        let log = LogFields::new(self.log);
+        config.log_level = log.level;
+        config.log_callback = log.callback;
+        config.log_user_data = log.user_data;
+        config.log_finalizer = log.finalizer;
+        // SAFETY: the configuration lives during the call.
+        let (handle, result) = get_pointer(|out| unsafe { sys::mnn_runtime_create(&config, out) });
+        let runtime = NonNull::new(handle).map(|handle| Runtime {
+            shared: Arc::new(Shared { handle }),
+        });
+        let unused = runtime.is_none().then(|| {
+            // SAFETY: without a runtime the library keeps none of them.
+            unsafe {
+                let closures = (take_back(parallel_for), take_back(allocator), take_back(lock));
+                (closures, log.take_back())
+            }
+        });
+        panics::resume();
+        drop(unused);
+        result.map(|()| runtime.expect("a handle comes with MNN_OK"))
+    }
+}
+
+impl fmt::Debug for RuntimeConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RuntimeConfig")
+            .field("threads", &self.threads)
+            .field("power", &self.power)
+            .field("cores", &self.cores)
+            .field("parallel_for", &self.parallel_for.is_some())
+            .field("allocator", &self.allocator.is_some())
+            .field("device", &self.device)
+            .field("vulkan", &self.vulkan.as_ref().map(|(objects, _)| objects))
+            .field("log", &self.log.as_ref().map(|(level, _)| level))
+            .finish()
+    }
+}
+
+/// NULL for none. The library ends it with `on_end`, or `take_back` does.
+fn leak<T>(closure: Option<T>) -> *mut T {
+    closure.map_or(null_mut(), |closure| Box::into_raw(Box::new(closure)))
+}
+
+/// # Safety
+/// NULL, or a pointer of `leak` that the library did not keep.
+unsafe fn take_back<T>(closure: *mut T) -> Option<Box<T>> {
+    // SAFETY: as promised.
+    (!closure.is_null()).then(|| unsafe { Box::from_raw(closure) })
+}
+
+/// # Safety
+/// `user_data` is a `T` of `leak` that is not used any more.
+unsafe extern "C" fn on_end<T>(user_data: *mut c_void) {
+    // SAFETY: as promised.
+    panics::catch(|| drop(unsafe { Box::from_raw(user_data.cast::<T>()) }));
+}
+
+/// The context of a call, which other threads use too.
+struct Context(*mut c_void);
+// SAFETY: the library lets any thread call a task.
+unsafe impl Sync for Context {}
+
+impl Context {
+    fn pointer(&self) -> *mut c_void {
+        self.0
+    }
+}
+
+/// # Safety
+/// `user_data` is a `ParallelFor`; task and context are those of the library.
+unsafe extern "C" fn on_parallel_for(
+    user_data: *mut c_void,
+    task: sys::mnn_task,
+    context: *mut c_void,
+    count: i32,
+) {
+    panics::catch(|| {
+        // SAFETY: as promised; the closure may be called by several threads at once.
+        let closure = unsafe { &*user_data.cast::<ParallelFor>() };
+        let task = task.expect("the library gives a task");
+        let context = Context(context);
+        closure(usize::try_from(count).unwrap_or(0), &|index| {
+            // SAFETY: the reference does not outlive this call. The library takes any index.
+            unsafe { task(context.pointer(), i32::try_from(index).unwrap_or(i32::MAX)) }
+        });
+    });
+}
+
+/// # Safety
+/// `user_data` is an `Allocator`.
+unsafe extern "C" fn on_allocate(user_data: *mut c_void, size: usize, alignment: usize) -> *mut c_void {
+    panics::catch(|| {
+        // SAFETY: as promised; the library asks for no empty blocks.
+        unsafe {
+            let allocator = &*user_data.cast::<Allocator>();
+            Layout::from_size_align(size, alignment).map_or(null_mut(), |layout| allocator.alloc(layout))
+        }
+    })
+    .unwrap_or(null_mut())
+    .cast()
+}
+
+/// # Safety
+/// `user_data` is an `Allocator`, which gave the memory for these numbers.
+unsafe extern "C" fn on_release(user_data: *mut c_void, memory: *mut c_void, size: usize, alignment: usize) {
+    panics::catch(|| {
+        // SAFETY: as promised; the layout was right when the memory was allocated.
+        unsafe {
+            let allocator = &*user_data.cast::<Allocator>();
+            allocator.dealloc(memory.cast(), Layout::from_size_align_unchecked(size, alignment));
+        }
+    });
+}
+
+/// # Safety
+/// `user_data` is a `Lock`.
+unsafe extern "C" fn on_lock(user_data: *mut c_void) {
+    // SAFETY: as promised.
+    panics::catch(|| unsafe { &*user_data.cast::<Lock>() }.lock());
+}
+
+/// # Safety
+/// `user_data` is a `Lock`.
+unsafe extern "C" fn on_unlock(user_data: *mut c_void) {
+    // SAFETY: as promised.
+    panics::catch(|| unsafe { &*user_data.cast::<Lock>() }.unlock());
+}
