@@ -31,7 +31,7 @@ func (s *Session) RunWithCallbacks(ctx context.Context, before, after OpCallback
 	id := cgo.NewHandle(run)
 	defer id.Delete()
 	err := s.work(ctx, "Session.RunWithCallbacks", func(token C.mnn_go_cancel) C.mnn_go_result {
-		defer func() { s.broken = run.away }()
+		defer func() { s.broken = s.broken || run.away }()
 		return C.mnn_go_session_run(s.handle, token, C.uintptr_t(id), before != nil, after != nil)
 	})
 	if run.panicked {
@@ -55,9 +55,10 @@ type showing struct{ over bool }
 func (r *callbackRun) call(callback OpCallback, op OpInfo, tensors []*Tensor, shown *showing,
 	thread uintptr) (action OpAction) {
 	returned := false
+	before := r.session.callbackThread.Swap(thread)
 	defer func() {
 		shown.over = true
-		r.session.callbackThread.Store(0)
+		r.session.callbackThread.Store(before)
 		if returned {
 			return
 		}
@@ -66,7 +67,6 @@ func (r *callbackRun) call(callback OpCallback, op OpInfo, tensors []*Tensor, sh
 		r.panicked = true
 		action = OpStop
 	}()
-	r.session.callbackThread.Store(thread)
 	action = callback(op, tensors)
 	returned = true
 	return action

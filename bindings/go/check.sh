@@ -24,3 +24,4 @@ else
     GODEBUG=cgocheck=2 GOGC=1 "$go" test -count=1 -timeout 5m ./...
 fi
 "$go" run ./examples/classify_digits | tail -n 1
+"$go" run ./examples/own_operator | tail -n 1

@@ -16,10 +16,10 @@ type SessionConfig struct {
 	ForwardType   ForwardType // the wanted backend
 	BackupType    ForwardType // taken with AllowFallback
 	AllowFallback bool        // BackupType replaces a wanted backend that is missing, which is an error otherwise
-	Threads       int         // CPU threads, at most MaxThreads; 0 means 1
+	Threads       int         // CPU threads, at most MaxThreads; 0 means 1, or with a Runtime all that it has
 	Precision     Precision
 	Memory        MemoryMode
-	Power         PowerMode // only PowerNormal is implemented; the others fail with StatusNotSupported
+	Power         PowerMode // on which cores the session's workers compute; not with a Runtime, which has its own
 	GPUMode       GPUMode   // 0: the library's choice
 	CPUISA        string    // forces an instruction set: "portable", "sse4", "avx2", "avx512", "neon"; "": the best
 	Outputs       []string  // the only tensors to compute; empty: the model's outputs
@@ -28,11 +28,16 @@ type SessionConfig struct {
 	MaxMemoryBytes    uint64 // most bytes to plan for, weights included; 0: the library's default
 	MaxLoopIterations uint64 // most iterations of one loop of the model in a run; 0: 1,000,000
 	KeepSubnormals    bool   // keeps numbers below 1.2e-38, which otherwise count as zero on the CPU; slower where they are many
+	PlanCache         int    // plans for different shapes that are kept, the one in use included, 1 to 64; 0 means 2
+	DeferPlanning     bool   // creates without a plan, with any declared shapes: Session.Resize has to follow
 	RecordPlan        bool   // keeps what [Session.Report] prints of the plan, which takes time and memory
 
 	// Device chooses a GPU: its index in [Devices], its UUID as 32 hexadecimal digits, or a part of its name; "" is
 	// the best. ForwardAuto takes no software driver unless it is named here. Not for ForwardCPU.
 	Device string
+
+	// Runtime shares its threads, memory and device with other sessions; nil: the session makes its own.
+	Runtime *Runtime
 }
 
 // NewSession prepares the model for running. When the model declares all extents of its inputs the session is
@@ -54,13 +59,32 @@ func (m *Interpreter) NewSession(ctx context.Context, config *SessionConfig) (*S
 		return nil, err
 	}
 	defer m.leave()
-	result, err := cancellable(ctx, op, func(token C.mnn_go_cancel) C.mnn_go_result {
-		return C.go_mnn_session_create(m.handle, &wanted, token)
-	})
-	if err != nil {
-		return nil, err
+	var shared C.mnn_go_runtime
+	if config.Runtime != nil {
+		if err := config.Runtime.enter(op); err != nil {
+			return nil, err
+		}
+		defer config.Runtime.finish()
+		defer config.Runtime.leave()
+		shared = config.Runtime.handle
 	}
-	return newSession(result.handle, m.log), nil
+	var session *Session
+	create := func() error {
+		result, err := cancellable(ctx, op, func(token C.mnn_go_cancel) C.mnn_go_result {
+			return C.go_mnn_session_create(m.handle, &wanted, shared, token)
+		})
+		if err == nil {
+			session = newSession(result.handle, m.log, config.Runtime)
+			session.hasOperators = m.hasOperators.Load()
+		}
+		return err
+	}
+	if m.hasOperators.Load() {
+		err = withOperators(nil, nil, create)
+	} else {
+		err = create()
+	}
+	return session, err
 }
 
 func (c *SessionConfig) toC(op string, arena *cArena) (wanted C.mnn_schedule_config_t, err error) {
@@ -70,6 +94,10 @@ func (c *SessionConfig) toC(op string, arena *cArena) (wanted C.mnn_schedule_con
 	if c.Threads < math.MinInt32 || c.Threads > math.MaxInt32 {
 		return wanted, failf(op, StatusBadRange, "Threads is %d", c.Threads)
 	}
+	if c.PlanCache < math.MinInt32 || c.PlanCache > math.MaxInt32 {
+		return wanted, failf(op, StatusInvalidValue, "PlanCache is %d", c.PlanCache)
+	}
+	wanted.plan_cache = C.int32_t(c.PlanCache)
 	wanted.forward_type = C.int32_t(c.ForwardType)
 	wanted.backup_type = C.int32_t(c.BackupType)
 	if c.AllowFallback {
@@ -84,6 +112,9 @@ func (c *SessionConfig) toC(op string, arena *cArena) (wanted C.mnn_schedule_con
 	wanted.max_loop_iterations = C.uint64_t(c.MaxLoopIterations)
 	if c.KeepSubnormals {
 		wanted.keep_subnormals = 1
+	}
+	if c.DeferPlanning {
+		wanted.defer_planning = 1
 	}
 	if c.RecordPlan {
 		wanted.record_plan = 1

@@ -135,7 +135,8 @@ const (
 	MemoryLow    MemoryMode = 2
 )
 
-// A PowerMode says how much power a session may draw. Only PowerNormal is implemented.
+// A PowerMode says on which cores workers compute, where the kernel says that cores differ: PowerHigh on the fastest
+// kinds of cores that are as many together as the threads, PowerLow on the slowest, PowerNormal on the system's choice.
 type PowerMode int32
 
 // The power modes.
@@ -181,6 +182,46 @@ const (
 	OpRun  OpAction = 0 // go on
 	OpSkip OpAction = 1 // from `before` only: leave the operator out; its outputs keep their memory. Not on a GPU
 	OpStop OpAction = 2 // end the run with StatusCallbackStop
+)
+
+// A ModelSource is the tool that a model was converted from.
+type ModelSource int32
+
+// The tools.
+const (
+	SourceCaffe      ModelSource = 0
+	SourceTensorFlow ModelSource = 1
+	SourceTFLite     ModelSource = 2
+	SourceONNX       ModelSource = 3
+	SourceTorch      ModelSource = 4
+)
+
+// A ModelUsage says what a model was written for.
+type ModelUsage int32
+
+// The usages.
+const (
+	UsageInference ModelUsage = 0
+	UsageTrain     ModelUsage = 1
+	UsageStatic    ModelUsage = 2 // inference with the shapes in the file, which cannot change
+)
+
+// A TensorKind says what a tensor is to its session.
+type TensorKind int32
+
+// The kinds.
+const (
+	TensorInput    TensorKind = 0
+	TensorOutput   TensorKind = 1
+	TensorConstant TensorKind = 2
+	TensorShown    TensorKind = 3 // by a callback of a run
+)
+
+// The version of the library that this package belongs to; VersionNumbers is that of the library that runs.
+const (
+	VersionMajor = 0
+	VersionMinor = 1
+	VersionPatch = 0
 )
 
 // Limits of the library.

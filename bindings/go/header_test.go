@@ -107,6 +107,25 @@ var constants = map[string]int64{
 	"MNN_OP_SKIP": int64(OpSkip),
 	"MNN_OP_STOP": int64(OpStop),
 
+	"MNN_C_VERSION_MAJOR": int64(VersionMajor),
+	"MNN_C_VERSION_MINOR": int64(VersionMinor),
+	"MNN_C_VERSION_PATCH": int64(VersionPatch),
+
+	"MNN_SOURCE_CAFFE":      int64(SourceCaffe),
+	"MNN_SOURCE_TENSORFLOW": int64(SourceTensorFlow),
+	"MNN_SOURCE_TFLITE":     int64(SourceTFLite),
+	"MNN_SOURCE_ONNX":       int64(SourceONNX),
+	"MNN_SOURCE_TORCH":      int64(SourceTorch),
+
+	"MNN_USAGE_INFERENCE": int64(UsageInference),
+	"MNN_USAGE_TRAIN":     int64(UsageTrain),
+	"MNN_USAGE_STATIC":    int64(UsageStatic),
+
+	"MNN_TENSOR_INPUT":    int64(TensorInput),
+	"MNN_TENSOR_OUTPUT":   int64(TensorOutput),
+	"MNN_TENSOR_CONSTANT": int64(TensorConstant),
+	"MNN_TENSOR_SHOWN":    int64(TensorShown),
+
 	"MNN_MAX_RANK":    int64(MaxRank),
 	"MNN_MAX_THREADS": int64(MaxThreads),
 }

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"runtime/cgo"
 	"sync"
+	"sync/atomic"
 )
 
 // LoadOptions say how to load a model. The zero value is the default of every field.
@@ -33,6 +34,8 @@ type Interpreter struct {
 	mutex  sync.RWMutex   // shared by calls, alone for Close
 	handle C.mnn_go_model // 0 once it is closed
 	log    *logSink
+
+	hasOperators atomic.Bool // of the host
 }
 
 // NewInterpreterFromFile loads a model from a file and verifies it. Operators that the library does not know do

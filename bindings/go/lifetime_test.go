@@ -183,7 +183,7 @@ func TestCloseOfABusySession(t *testing.T) {
 		tried := make(chan bool)
 		go func() {
 			defer close(tried)
-			other := newSession(session.handle, session.log)
+			other := newSession(session.handle, session.log, nil)
 			err := other.Close()
 			if !errors.Is(err, StatusBusy) || !strings.Contains(err.Error(), "mnn_session_run_with_options") {
 				t.Errorf("closed in a run: %v", err)

@@ -17,16 +17,20 @@ type Session struct {
 	turn   chan struct{}    // full while a call is under way: the C interface takes one at a time
 	handle C.mnn_go_session // 0 once it is closed
 	log    *logSink
+	shared *Runtime // nil when the session has its own
 
 	// callbackThread is the thread of the callback that is running, else 0. A goroutine keeps its thread while
 	// it is in a callback, and no other one gets that thread: so it identifies calls that come from the callback.
 	callbackThread atomic.Uintptr
 
-	broken bool // a callback left its run without returning
+	broken       bool // a callback left its run without returning
+	hasOperators bool // its interpreter has operators of the host
+
+	bound map[C.mnn_go_tensor]*nativeMemory // of the calls that have the session
 }
 
-func newSession(handle C.mnn_go_session, log *logSink) *Session {
-	s := &Session{turn: make(chan struct{}, 1), handle: handle, log: log}
+func newSession(handle C.mnn_go_session, log *logSink, shared *Runtime) *Session {
+	s := &Session{turn: make(chan struct{}, 1), handle: handle, log: log, shared: shared}
 	runtime.SetFinalizer(s, finalizeSession)
 	return s
 }
@@ -91,6 +95,7 @@ func (s *Session) leave(mine bool) {
 		s.unlock()
 	}
 	s.log.deliver()
+	s.shared.finish()
 }
 
 // ask makes one call that only asks.
@@ -110,8 +115,14 @@ func (s *Session) work(ctx context.Context, op string, call func(token C.mnn_go_
 		return err
 	}
 	defer s.leave(true)
-	_, err := cancellable(ctx, op, call)
-	return err
+	run := func() error {
+		_, err := cancellable(ctx, op, call)
+		return err
+	}
+	if s.hasOperators {
+		return withOperators(&s.callbackThread, &s.broken, run)
+	}
+	return run()
 }
 
 // Close frees the session with its tensors. Waits for a call under way on another goroutine; a callback of a run
@@ -134,6 +145,7 @@ func (s *Session) Close() error {
 		return err
 	}
 	s.handle = 0
+	s.releaseAll()
 	runtime.SetFinalizer(s, nil)
 	return nil
 }
@@ -147,8 +159,9 @@ func (s *Session) Run(ctx context.Context) error {
 	})
 }
 
-// Resize plans the session for the present shapes of its inputs. Does nothing when no shape changed; all inputs
-// are zeros afterwards when one did. ctx as of Run: when it ends the call, the session still needs a resize.
+// Resize plans the session for the present shapes of its inputs. Does nothing when it is planned for them; inputs whose
+// shape changed are zeros afterwards, the others keep their contents. After a failure the session runs again with the
+// shapes that it had. ctx as of Run: when it ends the call, the session still needs a resize.
 func (s *Session) Resize(ctx context.Context) error {
 	return s.work(ctx, "Session.Resize", func(token C.mnn_go_cancel) C.mnn_go_result {
 		return C.mnn_go_session_resize(s.handle, token)
@@ -179,7 +192,20 @@ func (s *Session) ResizeInput(input *Tensor, shape []int) error {
 	return check(op, C.go_mnn_session_resize_input(s.handle, input.handle, &dims[0], C.size_t(len(shape))))
 }
 
-// NeedsResize reports whether an input changed its shape, or has none yet, so that Resize must come before a run.
+// Trim gives memory back: the plans that PlanCache of [SessionConfig] keeps beside the one in use, with the weights
+// that only they need, and what the session's memory has more than that plan needs. Inputs and outputs keep their
+// contents.
+func (s *Session) Trim() error {
+	const op = "Session.Trim"
+	if err := s.lock(context.Background(), op); err != nil {
+		return err
+	}
+	defer s.leave(true)
+	return check(op, C.go_mnn_session_trim(s.handle))
+}
+
+// NeedsResize reports whether the session is not planned for the shapes of its inputs, so that Resize must come before
+// a run.
 func (s *Session) NeedsResize() (bool, error) {
 	result, err := s.ask("Session.NeedsResize", func(handle C.mnn_go_session) C.mnn_go_result {
 		return C.go_mnn_session_needs_resize(handle)

@@ -10,12 +10,15 @@
 #include <stdlib.h>
 
 /* Handles as Go keeps them: numbers. They are no addresses, so Go's runtime must not take them for pointers. */
-typedef uintptr_t mnn_go_model, mnn_go_session, mnn_go_tensor, mnn_go_cancel;
+typedef uintptr_t mnn_go_model, mnn_go_session, mnn_go_tensor, mnn_go_cancel, mnn_go_runtime;
+/* A function of the library, for the same reason, and what it is called with. */
+typedef uintptr_t mnn_go_task;
 
 #define MODEL(HANDLE) ((mnn_interpreter_t*)(HANDLE))
 #define SESSION(HANDLE) ((mnn_session_t*)(HANDLE))
 #define TENSOR(HANDLE) ((mnn_tensor_t*)(HANDLE))
 #define CANCEL(HANDLE) ((mnn_cancel_t*)(HANDLE))
+#define RUNTIME(HANDLE) ((mnn_runtime_t*)(HANDLE))
 
 typedef struct mnn_go_result {
     mnn_status status;
@@ -71,6 +74,40 @@ static inline mnn_go_device go_mnn_device_info(int32_t type, size_t index) {
     return device;
 }
 
+typedef struct mnn_go_version {
+    mnn_go_result result;
+    int32_t major, minor, patch;
+} mnn_go_version;
+
+static inline mnn_go_version go_mnn_version_numbers(void) {
+    mnn_go_version version = {.major = 0};
+    version.result = mnn_go_finish(mnn_version_numbers(&version.major, &version.minor, &version.patch));
+    return version;
+}
+
+/* Each defines go_FUNCTION, which fills a struct that knows its size. */
+#define MNN_GO_STRUCT(NAME, TYPE, FUNCTION, PARAMETER, HANDLE)         \
+    typedef struct NAME {                                              \
+        mnn_go_result result;                                          \
+        TYPE info;                                                     \
+    } NAME;                                                            \
+    static inline NAME go_##FUNCTION(PARAMETER) {                      \
+        NAME filled = {.info.struct_size = sizeof filled.info};        \
+        filled.result = mnn_go_finish(FUNCTION(HANDLE & filled.info)); \
+        return filled;                                                 \
+    }
+#define MNN_GO_COMMA ,
+
+MNN_GO_STRUCT(mnn_go_cpu, mnn_cpu_properties_t, mnn_cpu_info, void, )
+MNN_GO_STRUCT(mnn_go_model_properties, mnn_model_properties_t, mnn_interpreter_info, mnn_go_model model,
+              MODEL(model) MNN_GO_COMMA)
+MNN_GO_STRUCT(mnn_go_session_properties, mnn_session_properties_t, mnn_session_info, mnn_go_session session,
+              SESSION(session) MNN_GO_COMMA)
+MNN_GO_STRUCT(mnn_go_statistics, mnn_statistics_t, mnn_session_statistics, mnn_go_session session,
+              SESSION(session) MNN_GO_COMMA)
+MNN_GO_STRUCT(mnn_go_tensor_properties, mnn_tensor_properties_t, mnn_tensor_info, mnn_go_tensor tensor,
+              TENSOR(tensor) MNN_GO_COMMA)
+
 /* ---- Cancellation ---- */
 
 MNN_GO_HANDLE(mnn_cancel_t, mnn_cancel_create, (void), &value)
@@ -83,6 +120,31 @@ static inline mnn_status mnn_go_cancel_trigger(mnn_go_cancel cancel) {
 static inline mnn_go_result go_mnn_cancel_destroy(mnn_go_cancel cancel) {
     mnn_cancel_t* handle = CANCEL(cancel);
     return mnn_go_finish(mnn_cancel_destroy(&handle));
+}
+
+/* ---- Runtime ---- */
+
+/* The host's Vulkan objects; lock: a handle of the binding, 0 for none. */
+typedef struct mnn_go_vulkan {
+    bool given;
+    void *instance, *physical_device, *device, *queue;
+    uint32_t queue_family;
+    bool storage_16bit;
+    uintptr_t lock;
+} mnn_go_vulkan;
+
+/* host, allocator, log: handles of the binding, 0 for none. */
+mnn_go_result mnn_go_runtime_create(int32_t threads, int32_t power, const int32_t* cores, size_t core_count,
+                                    uintptr_t host, uintptr_t allocator, const char* device,
+                                    mnn_go_vulkan vulkan, int32_t log_level, uintptr_t log);
+
+static inline mnn_go_result go_mnn_runtime_destroy(mnn_go_runtime runtime) {
+    mnn_runtime_t* handle = RUNTIME(runtime);
+    return mnn_go_finish(mnn_runtime_destroy(&handle));
+}
+
+static inline void mnn_go_run_task(mnn_go_task task, uintptr_t context, int32_t index) {
+    ((mnn_task)task)((void*)context, index);
 }
 
 /* ---- Interpreter ---- */
@@ -124,6 +186,31 @@ MNN_GO_TEXT(mnn_interpreter_op_output_name, (mnn_go_model model, size_t index, s
             index, output, &value)
 MNN_GO_NUMBER(uint64_t, mnn_interpreter_parameter_count, (mnn_go_model model), MODEL(model), &value)
 
+MNN_GO_CALL(mnn_interpreter_update_constants, (mnn_go_model model, mnn_go_session session), MODEL(model),
+            SESSION(session))
+MNN_GO_CALL(mnn_interpreter_save, (mnn_go_model model, const char* path), MODEL(model), path)
+
+/* number: the size. */
+static inline mnn_go_result go_mnn_interpreter_model_bytes(mnn_go_model model, uint8_t* buffer,
+                                                           size_t capacity) {
+    size_t needed = 0;
+    mnn_go_result result =
+        mnn_go_finish(mnn_interpreter_model_bytes(MODEL(model), buffer, capacity, &needed));
+    result.number = needed;
+    return result;
+}
+
+typedef struct mnn_go_pair {
+    mnn_go_result result;
+    const char *key, *value;
+} mnn_go_pair;
+
+static inline mnn_go_pair go_mnn_interpreter_metadata(mnn_go_model model, size_t index) {
+    mnn_go_pair pair = {.key = NULL};
+    pair.result = mnn_go_finish(mnn_interpreter_metadata(MODEL(model), index, &pair.key, &pair.value));
+    return pair;
+}
+
 typedef struct mnn_go_shape {
     mnn_go_result result; /* number: the rank */
     int32_t dims[MNN_MAX_RANK];
@@ -138,13 +225,36 @@ static inline mnn_go_shape go_mnn_interpreter_input_shape(mnn_go_model model, si
     return shape;
 }
 
+/* ---- Own operators ---- */
+
+/* id: a handle of the binding. shape, prepare: whether it has that function. */
+mnn_go_result mnn_go_interpreter_add_operator(mnn_go_model model, const char* name, uint64_t content_inputs,
+                                              uintptr_t id, bool shape, bool prepare);
+
+/* state: a handle of the binding. */
+static inline void mnn_go_set_state(mnn_operator_call_t* call, uintptr_t state) {
+    call->state = (void*)state;
+}
+
+typedef struct mnn_go_attribute {
+    mnn_go_result result;
+    const mnn_attribute_t* attribute;
+} mnn_go_attribute;
+
+static inline mnn_go_attribute go_mnn_node_attribute(const mnn_node_t* node, const char* key) {
+    mnn_go_attribute found = {.attribute = NULL};
+    found.result = mnn_go_finish(mnn_node_attribute(node, key, &found.attribute));
+    return found;
+}
+
 /* ---- Session ---- */
 
 MNN_GO_CALL(mnn_schedule_config_init, (mnn_schedule_config_t * config), config, sizeof *config)
-/* config: all but its token. */
+/* config: all but its token and its runtime. */
 static inline mnn_go_result go_mnn_session_create(mnn_go_model model, const mnn_schedule_config_t* config,
-                                                  mnn_go_cancel cancel) {
+                                                  mnn_go_runtime runtime, mnn_go_cancel cancel) {
     mnn_schedule_config_t complete = *config;
+    complete.runtime = RUNTIME(runtime);
     complete.cancel = CANCEL(cancel);
     mnn_session_t* session = NULL;
     mnn_go_result result = mnn_go_finish(mnn_session_create(MODEL(model), &complete, &session));
@@ -170,6 +280,22 @@ MNN_GO_HANDLE(mnn_tensor_t, mnn_session_output_at, (mnn_go_session session, size
 MNN_GO_CALL(mnn_session_resize_input,
             (mnn_go_session session, mnn_go_tensor input, const int32_t* dims, size_t rank), SESSION(session),
             TENSOR(input), dims, rank)
+MNN_GO_CALL(mnn_session_bind_input,
+            (mnn_go_session session, mnn_go_tensor tensor, const void* data, size_t bytes, int32_t format),
+            SESSION(session), TENSOR(tensor), data, bytes, format)
+MNN_GO_CALL(mnn_session_bind_output,
+            (mnn_go_session session, mnn_go_tensor tensor, void* data, size_t bytes, int32_t format),
+            SESSION(session), TENSOR(tensor), data, bytes, format)
+MNN_GO_CALL(mnn_session_resize_input_nchw,
+            (mnn_go_session session, mnn_go_tensor input, int32_t batch, int32_t channel, int32_t height,
+             int32_t width),
+            SESSION(session), TENSOR(input), batch, channel, height, width)
+MNN_GO_NUMBER(size_t, mnn_session_constant_count, (mnn_go_session session), SESSION(session), &value)
+MNN_GO_TEXT(mnn_session_constant_name, (mnn_go_session session, size_t index), SESSION(session), index,
+            &value)
+MNN_GO_HANDLE(mnn_tensor_t, mnn_session_constant, (mnn_go_session session, const char* name),
+              SESSION(session), name, &value)
+MNN_GO_CALL(mnn_session_trim, (mnn_go_session session), SESSION(session))
 MNN_GO_NUMBER(bool, mnn_session_needs_resize, (mnn_go_session session), SESSION(session), &value)
 MNN_GO_NUMBER(bool, mnn_session_cache_accepted, (mnn_go_session session), SESSION(session), &value)
 MNN_GO_NUMBER(size_t, mnn_session_op_count, (mnn_go_session session), SESSION(session), &value)
@@ -270,6 +396,23 @@ MNN_GO_CALL(mnn_tensor_read_as,
 MNN_GO_CALL(mnn_tensor_read, (mnn_go_tensor tensor, uint8_t* buffer, size_t bytes, int32_t format),
             TENSOR(tensor), buffer, bytes, format)
 
+/* number: the size, the terminating zero included. */
+static inline mnn_go_result go_mnn_tensor_print(mnn_go_tensor tensor, size_t edge, char* buffer,
+                                                size_t capacity) {
+    size_t needed = 0;
+    mnn_go_result result = mnn_go_finish(mnn_tensor_print(TENSOR(tensor), edge, buffer, capacity, &needed));
+    result.number = needed;
+    return result;
+}
+
+/* dims: batch, channel, height and width. */
+static inline mnn_go_shape go_mnn_tensor_nchw(mnn_go_tensor tensor) {
+    mnn_go_shape shape = {0};
+    shape.result = mnn_go_finish(mnn_tensor_nchw(TENSOR(tensor), shape.dims));
+    shape.result.number = 4;
+    return shape;
+}
+
 static inline mnn_go_shape go_mnn_tensor_shape(mnn_go_tensor tensor) {
     mnn_go_shape shape = {0};
     size_t rank = 0;
@@ -282,5 +425,6 @@ static inline mnn_go_shape go_mnn_tensor_shape(mnn_go_tensor tensor) {
 #undef SESSION
 #undef TENSOR
 #undef CANCEL
+#undef RUNTIME
 
 #endif

@@ -76,7 +76,7 @@ type Error struct {
 	Op      string // what was called, e.g. "Session.Run"
 	Status  Status // the code
 	Message string // a sentence with the names and numbers at fault
-	cause   error  // ErrClosed, or the error of the context that ended the call
+	cause   error  // ErrClosed, the error of the context that ended the call, or that of an operator of the host
 }
 
 func (e *Error) Error() string {
@@ -89,7 +89,7 @@ func (e *Error) Is(target error) bool {
 	return ok && status == e.Status
 }
 
-// Unwrap returns ErrClosed, the error of the context that ended the call, or nil.
+// Unwrap returns ErrClosed, the error of the context that ended the call, that of an [Operator], or nil.
 func (e *Error) Unwrap() error { return e.cause }
 
 func failf(op string, status Status, format string, arguments ...any) error {

@@ -3,6 +3,7 @@ package mnn
 import (
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -129,6 +130,18 @@ func mustEqual(t testing.TB, got, wanted []float32) {
 	for i := range got {
 		if got[i] != wanted[i] {
 			t.Fatalf("value %d is %g, wanted %g", i, got[i], wanted[i])
+		}
+	}
+}
+
+func mustBeClose(t testing.TB, got, wanted []float32) {
+	t.Helper()
+	if len(got) != len(wanted) {
+		t.Fatalf("got %d values, wanted %d", len(got), len(wanted))
+	}
+	for i := range got {
+		if math.Abs(float64(got[i]-wanted[i])) > 1e-5*(1+math.Abs(float64(wanted[i]))) {
+			t.Fatalf("value %d is %g, wanted about %g", i, got[i], wanted[i])
 		}
 	}
 }

@@ -1,0 +1,103 @@
+// Constants of a session, and models that are saved with them.
+
+package mnn
+
+// #include "shims.h"
+import "C"
+
+import "context"
+
+// Constants lists the names of the constants, in the order of the file: what Const and TrainableParam operators of the
+// main graph make.
+func (s *Session) Constants() ([]string, error) {
+	const op = "Session.Constants"
+	mine, err := s.enter(op)
+	if err != nil {
+		return nil, err
+	}
+	defer s.leave(mine)
+	count := C.go_mnn_session_constant_count(s.handle)
+	if err := check(op, count); err != nil {
+		return nil, err
+	}
+	names := make([]string, int(count.number))
+	for i := range names {
+		name := C.go_mnn_session_constant_name(s.handle, C.size_t(i))
+		if err := check(op, name); err != nil {
+			return nil, err
+		}
+		names[i] = C.GoString(name.text)
+	}
+	return names, nil
+}
+
+// Constant finds a constant by name, to be read and written at any time. What is written is this session's own, and holds
+// from the next [Session.Resize] on.
+func (s *Session) Constant(name string) (*Tensor, error) {
+	const op = "Session.Constant"
+	var arena cArena
+	defer arena.free()
+	cName, err := arena.text(op, "name", name)
+	if err != nil {
+		return nil, err
+	}
+	if cName == nil {
+		return nil, failf(op, StatusNotFound, "the name is empty")
+	}
+	if err := s.lock(context.Background(), op); err != nil {
+		return nil, err
+	}
+	defer s.leave(true)
+	result := C.go_mnn_session_constant(s.handle, cName)
+	return s.tensor(result, check(op, result))
+}
+
+// UpdateConstants puts the constants that a session of this interpreter wrote into the interpreter: sessions that are
+// created from now on begin with them, and [Interpreter.Save] writes them.
+func (m *Interpreter) UpdateConstants(session *Session) error {
+	const op = "Interpreter.UpdateConstants"
+	mine, err := session.enter(op)
+	if err != nil {
+		return err
+	}
+	if err := m.enter(op); err != nil {
+		session.leave(mine)
+		return err
+	}
+	err = check(op, C.go_mnn_interpreter_update_constants(m.handle, session.handle))
+	m.mutex.RUnlock()
+	defer m.log.deliver() // with nothing locked
+	session.leave(mine)
+	return err
+}
+
+// ModelBytes returns the bytes of the model, with the constants of [Interpreter.UpdateConstants] in the types of the file.
+// External weights are not part of them.
+func (m *Interpreter) ModelBytes() ([]byte, error) {
+	const op = "Interpreter.ModelBytes"
+	if err := m.enter(op); err != nil {
+		return nil, err
+	}
+	defer m.leave()
+	size := C.go_mnn_interpreter_model_bytes(m.handle, nil, 0)
+	if err := check(op, size); err != nil {
+		return nil, err
+	}
+	data := make([]byte, int(size.number))
+	return data, check(op, C.go_mnn_interpreter_model_bytes(m.handle, start(data), C.size_t(len(data))))
+}
+
+// Save writes [Interpreter.ModelBytes] to a file, which is replaced as a whole; it may be the one that was loaded.
+func (m *Interpreter) Save(path string) error {
+	const op = "Interpreter.Save"
+	var arena cArena
+	defer arena.free()
+	cPath, err := arena.text(op, "path", path)
+	if err != nil {
+		return err
+	}
+	_, err = m.ask(op, func(handle C.mnn_go_model) C.mnn_go_result {
+		return C.go_mnn_interpreter_save(handle, cPath)
+	})
+	return err
+}

@@ -1,0 +1,210 @@
+// Operators of the host: registration, and the callbacks that C calls.
+
+package mnn
+
+// #include "shims.h"
+import "C"
+
+import (
+	"errors"
+	"runtime"
+	"runtime/cgo"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// An Operator is one that the host runs: nodes that a converter wrote as Plugin or Extra, and operators of the format
+// that the library lacks.
+//
+// Its functions are called on the goroutine that creates, resizes or runs a session, for several sessions at the same
+// time. An error ends that call: it has the Status that errors.As finds in the error, else StatusCallbackStop, and wraps
+// the error. A panic is raised again in the caller. The functions may use other sessions; their own one is StatusBusy. They
+// must not close the interpreter, nor end their goroutine (runtime.Goexit), which leaves the session unusable.
+type Operator struct {
+	// ContentInputs names inputs whose elements Shape reads: bit i for input i, of the first 32. Where these are not
+	// constant, the nodes behind are planned during a run, and again only when they differ.
+	ContentInputs uint64
+
+	// Shape sets the shape of every output. nil: output i is of the shape and type of input i, a single output of
+	// input 0.
+	Shape func(call *OperatorCall) error
+
+	// Prepare makes the State of a plan, once its shapes are known. Inputs that are constants have values. May be nil.
+	Prepare func(call *OperatorCall) error
+
+	// Compute writes all elements of every output, in each run. Not called when no output has elements. Not nil.
+	Compute func(call *OperatorCall) error
+}
+
+// An OperatorCall is what a function of an [Operator] sees. It is valid until the function returns, and so is all that it
+// holds but State.
+type OperatorCall struct {
+	Node    *Node
+	Inputs  []*HostTensor
+	Outputs []*HostTensor
+
+	// State is set by Prepare and given to Compute: what one plan of a session keeps, which one call at a time uses.
+	State any
+}
+
+// AddOperator registers an operator for the sessions of the interpreter: for Plugin and Extra nodes of the type name, and
+// for the operator of the format that has this name. StatusBadState after the first session; StatusInvalidValue for a
+// name that is registered already, for an operator that the library runs itself, and without Compute.
+func (m *Interpreter) AddOperator(name string, operator Operator) error {
+	const op = "Interpreter.AddOperator"
+	if operator.Compute == nil {
+		return failf(op, StatusInvalidValue, "the operator %q has no Compute", name)
+	}
+	var arena cArena
+	defer arena.free()
+	cName, err := arena.textOrEmpty(op, "name", name)
+	if err != nil {
+		return err
+	}
+	id := cgo.NewHandle(&operator)
+	_, err = m.ask(op, func(handle C.mnn_go_model) C.mnn_go_result {
+		return C.mnn_go_interpreter_add_operator(handle, cName, C.uint64_t(operator.ContentInputs),
+			C.uintptr_t(id), operator.Shape != nil, operator.Prepare != nil)
+	})
+	if err != nil {
+		id.Delete()
+		return err
+	}
+	m.hasOperators.Store(true)
+	return nil
+}
+
+// An ownCall is a call of C during which operators of the host may be called, on one thread.
+type ownCall struct {
+	err      error // of the function that failed
+	away     bool  // a function is running, or never came back
+	panicked bool
+	value    any
+}
+
+// ownCalls maps threads to the innermost ownCall.
+var ownCalls sync.Map
+
+// withOperators makes a call during which operators of the host may be called. The goroutine keeps its thread: mark, if it
+// is not nil, holds that thread, by which calls from an operator are known.
+func withOperators(mark *atomic.Uintptr, broken *bool, call func() error) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	thread := uintptr(C.mnn_go_thread())
+	mine := &ownCall{}
+	outer, nested := ownCalls.Load(thread)
+	ownCalls.Store(thread, mine)
+	defer func() {
+		if nested {
+			ownCalls.Store(thread, outer)
+		} else {
+			ownCalls.Delete(thread)
+		}
+		if mine.away && broken != nil {
+			*broken = true
+		}
+	}()
+	if mark != nil {
+		mark.Store(thread)
+		defer mark.Store(0)
+	}
+	err := call()
+	if mine.panicked {
+		panic(mine.value)
+	}
+	if e, ok := err.(*Error); ok && mine.err != nil && e.cause == nil {
+		e.cause = mine.err
+	}
+	return err
+}
+
+func (c *ownCall) run(function func(*OperatorCall) error, call *OperatorCall, shown *showing) (err error) {
+	returned := false
+	c.away = true
+	defer func() {
+		shown.over = true
+		if returned {
+			c.away = false
+			return
+		}
+		// No panic can pass through C. After a Goexit nothing is recovered, and this goroutine ends.
+		if value := recover(); value != nil {
+			c.panicked, c.value, c.away = true, value, false
+		}
+		err = StatusCallbackStop
+	}()
+	err = function(call)
+	returned = true
+	return err
+}
+
+// The functions of an Operator, as shims.c numbers them.
+const (
+	operatorShape = iota
+	operatorPrepare
+	operatorCompute
+)
+
+//export mnnGoOperatorCall
+func mnnGoOperatorCall(id C.uintptr_t, which C.int32_t, thread C.uintptr_t, call *C.mnn_operator_call_t) C.mnn_status {
+	operator := cgo.Handle(id).Value().(*Operator)
+	shown := &showing{}
+	seen := &OperatorCall{Node: &Node{node: call.node, shown: shown}}
+	for _, tensor := range unsafe.Slice(call.inputs, int(call.input_count)) {
+		seen.Inputs = append(seen.Inputs, &HostTensor{tensor: tensor, shown: shown})
+	}
+	for _, tensor := range unsafe.Slice(call.outputs, int(call.output_count)) {
+		output := &HostTensor{tensor: tensor, shown: shown, shapes: which == operatorShape}
+		seen.Outputs = append(seen.Outputs, output)
+	}
+	if call.state != nil {
+		seen.State = cgo.Handle(uintptr(call.state)).Value()
+	}
+	own := &ownCall{} // for a call of C that was not made by this package
+	if found, ok := ownCalls.Load(uintptr(thread)); ok {
+		own = found.(*ownCall)
+	}
+	function := operator.Compute
+	switch which {
+	case operatorShape:
+		function = operator.Shape
+	case operatorPrepare:
+		function = operator.Prepare
+	}
+	err := own.run(function, seen, shown)
+	if err == nil {
+		if which == operatorPrepare && seen.State != nil {
+			C.mnn_go_set_state(call, C.uintptr_t(cgo.NewHandle(seen.State)))
+		}
+		return C.MNN_OK
+	}
+	own.err = err
+	message := []byte(err.Error())
+	if room := int(call.message_size); room > 0 {
+		to := unsafe.Slice((*byte)(unsafe.Pointer(call.message)), room)
+		to[copy(to[:room-1], message)] = 0
+	}
+	return C.mnn_status(statusOf(err))
+}
+
+// statusOf is the status that an error of an operator stands for.
+func statusOf(err error) Status {
+	var e *Error
+	status := StatusCallbackStop
+	if errors.As(err, &e) {
+		status = e.Status
+	} else {
+		errors.As(err, &status)
+	}
+	if status == StatusOK {
+		status = StatusCallbackStop
+	}
+	return status
+}
+
+//export mnnGoOperatorRelease
+func mnnGoOperatorRelease(state C.uintptr_t) { cgo.Handle(state).Delete() }
+
+//export mnnGoOperatorEnd
+func mnnGoOperatorEnd(id C.uintptr_t) { cgo.Handle(id).Delete() }

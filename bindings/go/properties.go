@@ -1,0 +1,287 @@
+// How sessions are set up and what they have done, what models, tensors and the processor are.
+
+package mnn
+
+// #include "shims.h"
+import "C"
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unsafe"
+)
+
+// VersionNumbers returns the version of the library that runs, to be compared with VersionMajor, VersionMinor and
+// VersionPatch.
+func VersionNumbers() (major, minor, patch int, err error) {
+	version := C.go_mnn_version_numbers()
+	return int(version.major), int(version.minor), int(version.patch), check("VersionNumbers", version.result)
+}
+
+// A CPU describes the processor of this machine.
+type CPU struct {
+	ISAs           []string // what SessionConfig.CPUISA takes here, best first
+	Features       string   // the features that the library looks for
+	LogicalCores   int      // that the system runs; 0 when it does not say
+	Int8Products   int      // 1: it adds up products of int8 in one instruction; 0: it does not; -1: not known
+	BF16Products   int      // likewise of bf16. On x86 PrecisionLow uses them
+	FP16Arithmetic int      // likewise: it computes in fp16 (the library does not)
+}
+
+// Processor describes the processor of this machine.
+func Processor() (CPU, error) {
+	cpu := C.go_mnn_cpu_info()
+	if err := check("Processor", cpu.result); err != nil {
+		return CPU{}, err
+	}
+	return CPU{
+		ISAs:           strings.Fields(C.GoString(&cpu.info.isas[0])),
+		Features:       C.GoString(&cpu.info.features[0]),
+		LogicalCores:   int(cpu.info.logical_cores),
+		Int8Products:   int(cpu.info.int8_products),
+		BF16Products:   int(cpu.info.bf16_products),
+		FP16Arithmetic: int(cpu.info.fp16_arithmetic),
+	}, nil
+}
+
+// ModelProperties is what a model says about itself.
+type ModelProperties struct {
+	Source        ModelSource // the tool that it was converted from
+	Usage         ModelUsage  // what it was written for
+	ByteSize      uint64      // without its file of external weights
+	SubgraphCount int         // bodies of control flow
+	Weightless    bool        // the file was written without weights, to measure with
+}
+
+// Properties returns what the model says about itself, beside its UUID, version and biz code.
+func (m *Interpreter) Properties() (ModelProperties, error) {
+	const op = "Interpreter.Properties"
+	if err := m.enter(op); err != nil {
+		return ModelProperties{}, err
+	}
+	defer m.leave()
+	model := C.go_mnn_interpreter_info(m.handle)
+	if err := check(op, model.result); err != nil {
+		return ModelProperties{}, err
+	}
+	return ModelProperties{
+		Source:        ModelSource(model.info.source),
+		Usage:         ModelUsage(model.info.usage),
+		ByteSize:      uint64(model.info.byte_size),
+		SubgraphCount: int(model.info.subgraph_count),
+		Weightless:    model.info.weightless != 0,
+	}, nil
+}
+
+// Metadata returns the texts that were given to the converter with the model, in pairs of key and value.
+func (m *Interpreter) Metadata() ([][2]string, error) {
+	const op = "Interpreter.Metadata"
+	if err := m.enter(op); err != nil {
+		return nil, err
+	}
+	defer m.leave()
+	model := C.go_mnn_interpreter_info(m.handle)
+	if err := check(op, model.result); err != nil {
+		return nil, err
+	}
+	pairs := make([][2]string, int(model.info.metadata_count))
+	for i := range pairs {
+		pair := C.go_mnn_interpreter_metadata(m.handle, C.size_t(i))
+		if err := check(op, pair.result); err != nil {
+			return nil, err
+		}
+		pairs[i] = [2]string{C.GoString(pair.key), C.GoString(pair.value)}
+	}
+	return pairs, nil
+}
+
+// SessionProperties says how a session is set up: what holds where its configuration left a choice, or asked for more
+// than there is. The reasons are "" where what is wanted holds.
+type SessionProperties struct {
+	ForwardType       ForwardType // the backend that runs it
+	WantedForwardType ForwardType
+	Reason            string // why the wanted backend does not run it
+	Device            string // the name of its GPU; "" on the CPU
+	CPUISA            string // the instruction set of its operators on the CPU
+	Threads           int    // that a run can have
+	WantedThreads     int
+	Precision         Precision // what is computed with
+	WantedPrecision   Precision
+	PrecisionReason   string
+	Memory            MemoryMode // how weights are kept
+	WantedMemory      MemoryMode
+	MemoryReason      string
+	GPUMode           GPUMode // the bits that hold; 0 on the CPU
+}
+
+// Properties returns how the session is set up. What single operators do is in Ops.
+func (s *Session) Properties() (SessionProperties, error) {
+	const op = "Session.Properties"
+	mine, err := s.enter(op)
+	if err != nil {
+		return SessionProperties{}, err
+	}
+	defer s.leave(mine)
+	session := C.go_mnn_session_info(s.handle)
+	if err := check(op, session.result); err != nil {
+		return SessionProperties{}, err
+	}
+	info := &session.info
+	return SessionProperties{
+		ForwardType:       ForwardType(info.forward_type),
+		WantedForwardType: ForwardType(info.wanted_forward_type),
+		Reason:            C.GoString(info.reason),
+		Device:            C.GoString(info.device),
+		CPUISA:            C.GoString(info.cpu_isa),
+		Threads:           int(info.threads),
+		WantedThreads:     int(info.wanted_threads),
+		Precision:         Precision(info.precision),
+		WantedPrecision:   Precision(info.wanted_precision),
+		PrecisionReason:   C.GoString(info.precision_reason),
+		Memory:            MemoryMode(info.memory),
+		WantedMemory:      MemoryMode(info.wanted_memory),
+		MemoryReason:      C.GoString(info.memory_reason),
+		GPUMode:           GPUMode(info.gpu_mode),
+	}, nil
+}
+
+// Statistics is what a session has done since its creation.
+type Statistics struct {
+	Runs, FailedRuns        uint64        // runs that succeeded, and that began and failed
+	LastRun, TotalRun       time.Duration // of runs that succeeded, callbacks included
+	Plans, FailedPlans      uint64        // plans at the creation and by resizes that changed something
+	LastPlan, TotalPlan     time.Duration
+	StagePlans              uint64 // where it grows from run to run, shapes that depend on contents make runs plan
+	DeviceAllocations       uint64 // how often memory of a GPU was taken for tensors
+	MemoryBytes             uint64 // MemoryInfo.TotalBytes
+	PeakMemoryBytes         uint64 // MemoryInfo.PeakBytes
+	CacheRead, CacheWritten bool   // whether it used a cache of pipelines, and whether its creation wrote the file
+}
+
+// Statistics returns what the session has done; a run reads the clock twice for it.
+func (s *Session) Statistics() (Statistics, error) {
+	const op = "Session.Statistics"
+	mine, err := s.enter(op)
+	if err != nil {
+		return Statistics{}, err
+	}
+	defer s.leave(mine)
+	now := C.go_mnn_session_statistics(s.handle)
+	if err := check(op, now.result); err != nil {
+		return Statistics{}, err
+	}
+	info := &now.info
+	return Statistics{
+		Runs:              uint64(info.runs),
+		FailedRuns:        uint64(info.failed_runs),
+		LastRun:           time.Duration(info.last_run_ns),
+		TotalRun:          time.Duration(info.total_run_ns),
+		Plans:             uint64(info.plans),
+		FailedPlans:       uint64(info.failed_plans),
+		LastPlan:          time.Duration(info.last_plan_ns),
+		TotalPlan:         time.Duration(info.total_plan_ns),
+		StagePlans:        uint64(info.stage_plans),
+		DeviceAllocations: uint64(info.device_allocations),
+		MemoryBytes:       uint64(info.memory_bytes),
+		PeakMemoryBytes:   uint64(info.peak_memory_bytes),
+		CacheRead:         info.cache_read != 0,
+		CacheWritten:      info.cache_written != 0,
+	}, nil
+}
+
+// TensorProperties says where a tensor lies, and how.
+type TensorProperties struct {
+	Kind         TensorKind  // what it is to its session
+	ForwardType  ForwardType // the backend in whose memory its elements lie; inputs and outputs: ForwardCPU
+	Type         ElementType
+	Format       Format
+	ChannelBlock int  // how many channels lie together; 1: row-major
+	Used         bool // false: an input on which no output of the session depends
+}
+
+// Properties returns where the tensor lies, and how. StatusBadState as of Shape.
+func (t *Tensor) Properties() (TensorProperties, error) {
+	const op = "Tensor.Properties"
+	mine, err := t.enter(op)
+	if err != nil {
+		return TensorProperties{}, err
+	}
+	defer t.session.leave(mine)
+	tensor := C.go_mnn_tensor_info(t.handle)
+	if err := check(op, tensor.result); err != nil {
+		return TensorProperties{}, err
+	}
+	return TensorProperties{
+		Kind:         TensorKind(tensor.info.kind),
+		ForwardType:  ForwardType(tensor.info.forward_type),
+		Type:         ElementType(tensor.info._type),
+		Format:       Format(tensor.info.format),
+		ChannelBlock: int(tensor.info.channel_block),
+		Used:         tensor.info.used != 0,
+	}, nil
+}
+
+// NCHW returns batch, channel, height and width of a tensor of four dimensions; StatusBadState for another rank.
+func (t *Tensor) NCHW() ([4]int, error) {
+	const op = "Tensor.NCHW"
+	mine, err := t.enter(op)
+	if err != nil {
+		return [4]int{}, err
+	}
+	defer t.session.leave(mine)
+	shape := C.go_mnn_tensor_nchw(t.handle)
+	if err := check(op, shape.result); err != nil {
+		return [4]int{}, err
+	}
+	var extents [4]int
+	copy(extents[:], shapeOf(shape))
+	return extents, nil
+}
+
+// ResizeInputNCHW is ResizeInput of an input of four dimensions by their meaning, in the order of its format.
+func (s *Session) ResizeInputNCHW(input *Tensor, batch, channel, height, width int) error {
+	const op = "Session.ResizeInputNCHW"
+	if input == nil {
+		return failf(op, StatusNullArgument, "the input is nil")
+	}
+	if input.session != s || input.shown != nil {
+		return failf(op, StatusBadHandle, "the tensor is not an input of this session")
+	}
+	var dims [4]C.int32_t
+	for i, extent := range [4]int{batch, channel, height, width} {
+		if int(int32(extent)) != extent {
+			return failf(op, StatusBadRange, "extent %d is %d", i, extent)
+		}
+		dims[i] = C.int32_t(extent)
+	}
+	if err := s.lock(context.Background(), op); err != nil {
+		return err
+	}
+	defer s.leave(true)
+	return check(op, C.go_mnn_session_resize_input_nchw(s.handle, input.handle, dims[0], dims[1], dims[2], dims[3]))
+}
+
+// Print returns the tensor as text: a line about it, then its elements in brackets. edge: how many positions to show at
+// both ends of an axis; 0: all of them.
+func (t *Tensor) Print(edge int) (string, error) {
+	const op = "Tensor.Print"
+	if edge < 0 {
+		return "", failf(op, StatusBadRange, "the edge is %d", edge)
+	}
+	mine, err := t.enter(op)
+	if err != nil {
+		return "", err
+	}
+	defer t.session.leave(mine)
+	size := C.go_mnn_tensor_print(t.handle, C.size_t(edge), nil, 0)
+	if err := check(op, size); err != nil {
+		return "", err
+	}
+	data := make([]byte, int(size.number))
+	result := C.go_mnn_tensor_print(t.handle, C.size_t(edge), (*C.char)(unsafe.Pointer(&data[0])), C.size_t(len(data)))
+	if err := check(op, result); err != nil {
+		return "", err
+	}
+	return string(data[:int(result.number)-1]), nil
+}
