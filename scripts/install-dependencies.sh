@@ -23,6 +23,7 @@ tests=(
     libgtest-dev        # tests in C++
     libcmocka-dev       # tests in C
     python3             # test drivers
+    python3-numpy       # the Python binding
     mesa-vulkan-drivers # a Vulkan device on machines without a GPU
     vulkan-validationlayers # checks every Vulkan call
     libsqlite3-dev      # example: the extension of SQLite

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Builds the wheel, with the library and the tool inside, and the sdist.
+
+    cmake --preset release -DMNN_C_STATIC_LIBSTDCXX=ON && cmake --build --preset release
+    cmake --install build/release --prefix STAGE
+    python3 bindings/python/build_wheel.py --prefix STAGE --output dist
+
+Needs pip, setuptools and wheel, no network. Where auditwheel is installed the wheel gets the manylinux tag that it
+names; without it the wheel is tagged for this system only (linux_x86_64). Libraries that the tool needs and that no
+manylinux system has are put beside libmnn_c.so.0, with patchelf so that the tool finds them.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+NAME = "libmnn_c.so.0"
+# Libraries that each manylinux system has, of those that this project links.
+SYSTEM = re.compile(r"lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s)\.so\.\d+|ld-linux.*")
+
+SETUP = """
+from setuptools import Distribution, setup
+try:
+    from setuptools.command.bdist_wheel import bdist_wheel
+except ImportError:
+    from wheel.bdist_wheel import bdist_wheel
+
+
+class Binary(Distribution):
+    def has_ext_modules(self):  # so that files go where those of a platform belong
+        return True
+
+
+class Wheel(bdist_wheel):
+    def get_tag(self):
+        return "py3", "none", "{platform}"
+
+
+setup(distclass=Binary, cmdclass={{"bdist_wheel": Wheel}})
+"""
+
+
+def run(*command, **options):
+    result = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+    if result.returncode:
+        sys.exit(f"build_wheel.py: {' '.join(map(str, command))} failed:\n{result.stderr.decode()}")
+    return result.stdout.decode()
+
+
+def needed(binary):
+    """The shared libraries that a binary names, with the files that the loader takes."""
+    names = re.findall(r"\(NEEDED\).*\[(.*)\]", run("readelf", "-d", binary))
+    found = dict(re.findall(r"(\S+) => (\S+)", run("ldd", binary)))
+    return {name: found.get(name) for name in names if not SYSTEM.fullmatch(name)}
+
+
+def copy_notices(stage, files):
+    """The licences of what is compiled in or put beside, from the system's packages."""
+    packages = {"nlohmann-json3-dev", "libcli11-dev"}
+    if shutil.which("dpkg"):
+        for path in files:
+            owner = subprocess.run(["dpkg", "-S", os.path.realpath(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            packages.update(owner.stdout.decode().split(":")[:1])
+    for package in sorted(packages - {""}):
+        notice = pathlib.Path("/usr/share/doc", package, "copyright")
+        if notice.exists():
+            shutil.copy(notice, stage / f"LICENSE.{package}")
+        else:
+            print("build_wheel.py: no licence of", package)
+
+
+def copy_binaries(prefix, package):
+    """Copies library and tool into the package; returns the copies, and what was copied beside them."""
+    libraries = [path for path in prefix.glob("lib*/**/" + NAME)]
+    if not libraries:
+        sys.exit(f"build_wheel.py: no {NAME} below {prefix}; install the library there first")
+    (package / "lib").mkdir()
+    (package / "bin").mkdir()
+    shutil.copy(libraries[0], package / "lib" / NAME)
+    copied = [package / "lib" / NAME]
+    tool = prefix / "bin" / "mnn"
+    if not tool.exists():
+        print("build_wheel.py: without the tool, which is not in", tool)
+        return copied, []
+    inside = package / "bin" / "mnn"
+    shutil.copy(tool, inside)
+    beside = []
+    for name, path in needed(tool).items():
+        if name == NAME:
+            continue
+        if path is None or not os.path.exists(path):
+            sys.exit(f"build_wheel.py: the tool needs {name}, which the loader does not find")
+        shutil.copy(path, package / "lib" / name)
+        copied.append(package / "lib" / name)
+        beside.append(path)
+    run("patchelf", "--set-rpath", "$ORIGIN/../lib", inside)
+    return copied + [inside], beside
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--prefix", type=pathlib.Path, required=True, help="where the library is installed")
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("dist"), help="folder of the results")
+    arguments = parser.parse_args()
+    output = arguments.output.resolve()
+    output.mkdir(parents=True, exist_ok=True)
+
+    with tempfile.TemporaryDirectory() as folder:
+        stage = pathlib.Path(folder, "stage")
+        ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "dist", "build", "lib", "bin")
+        shutil.copytree(FOLDER, stage, ignore=ignored)
+        run(sys.executable, "-c", "import sys; from setuptools import build_meta; build_meta.build_sdist(sys.argv[1])",
+            output, cwd=stage)
+        files, beside = copy_binaries(arguments.prefix.resolve(), stage / "src" / "mnn_c")
+        copy_notices(stage, beside)
+        for path in files:
+            run("strip", "--strip-unneeded", path)
+            path.chmod(0o755)
+        platform = sysconfig.get_platform().replace("-", "_")
+        (stage / "setup.py").write_text(SETUP.format(platform=platform))
+        run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "-w", folder, stage)
+        wheel = next(pathlib.Path(folder).glob("*.whl"))
+        if shutil.which("auditwheel"):
+            shown = run("auditwheel", "show", wheel)
+            tags = re.findall(r'"(manylinux_\w+)"', shown)
+            if tags:
+                name = run(sys.executable, "-m", "wheel", "tags", "--platform-tag", tags[0], "--remove", wheel)
+                wheel = pathlib.Path(folder, name.strip().splitlines()[-1])
+        else:
+            print("build_wheel.py: no auditwheel, so the wheel is for systems like this one")
+        shutil.copy(wheel, output)
+    for path in sorted(output.iterdir()):
+        print(path, path.stat().st_size, "bytes")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""Runs neural networks stored in the .mnn format, with NumPy in and out.
+
+    import mnn_c, numpy as np
+
+    net = mnn_c.Interpreter("digits.mnn")
+    session = net.session(threads=2)
+    scores = session(np.zeros((1, 1, 8, 8), np.float32))
+"""
+
+from . import errors
+from ._callbacks import OpCallback
+from .cancel import CancelToken
+from .config import SessionConfig
+from .devices import Cpu, Device, abi_version, backends, cpu, devices, missing_reason, version, version_numbers
+from .enums import (
+    ElementType,
+    Format,
+    Forward,
+    GpuMode,
+    Load,
+    LogLevel,
+    Memory,
+    Op,
+    Power,
+    Precision,
+    Source,
+    TensorKind,
+    Usage,
+)
+from .errors import CancelledError, Error
+from .info import MemoryInfo, ModelInfo, ModelOp, OpInfo, SessionInfo, Statistics, TensorInfo
+from .interpreter import Interpreter, ModelInput
+from .operators import Attribute, HostTensor, Node, Operator
+from .runtime import Allocator, Runtime, VulkanObjects
+from .session import Session
+from .tables import Table
+from .tensor import Tensor
+
+__version__ = "0.1.0"
+__all__ = [
+    "Allocator",
+    "Attribute",
+    "CancelToken",
+    "CancelledError",
+    "Cpu",
+    "Device",
+    "ElementType",
+    "Error",
+    "Format",
+    "Forward",
+    "GpuMode",
+    "HostTensor",
+    "Interpreter",
+    "Load",
+    "LogLevel",
+    "Memory",
+    "MemoryInfo",
+    "ModelInfo",
+    "ModelInput",
+    "ModelOp",
+    "Node",
+    "Op",
+    "OpCallback",
+    "OpInfo",
+    "Operator",
+    "Power",
+    "Precision",
+    "Runtime",
+    "Session",
+    "SessionConfig",
+    "SessionInfo",
+    "Source",
+    "Statistics",
+    "Table",
+    "Tensor",
+    "TensorInfo",
+    "TensorKind",
+    "Usage",
+    "VulkanObjects",
+    "abi_version",
+    "backends",
+    "cpu",
+    "devices",
+    "errors",
+    "missing_reason",
+    "version",
+    "version_numbers",
+]

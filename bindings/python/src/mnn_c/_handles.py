@@ -1,0 +1,54 @@
+"""What all objects of the library have in common: closing, `with`, and being freed when nothing refers to them."""
+
+from __future__ import annotations
+
+import threading
+from ctypes import byref, c_void_p
+from typing import Any, Callable, Optional, Type, TypeVar
+
+from .errors import BadHandleError, check
+
+Self = TypeVar("Self", bound="Closable")
+_closing = threading.Lock()
+
+
+class Closable:
+    """An object with a handle of the library. close() works twice and from any thread."""
+
+    _value: int = 0
+    _destroy: Callable[[Any], int]
+
+    @property
+    def _handle(self) -> int:
+        if not self._value:
+            raise BadHandleError(f"this {type(self).__name__} is closed")
+        return self._value
+
+    @property
+    def closed(self) -> bool:
+        """Whether close() was called."""
+        return not self._value
+
+    def close(self) -> None:
+        """Gives the object back. Later uses raise BadHandleError."""
+        with _closing:
+            value, self._value = self._value, 0
+        if value:
+            status = self._destroy(byref(c_void_p(value)))
+            if status:
+                self._value = value  # it is in use, and works as before
+                check(status)
+
+    def __enter__(self: Self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: Optional[Type[BaseException]], value: Optional[BaseException], traceback: Any
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        value = self._value
+        if value:
+            self._value = 0
+            self._destroy(byref(c_void_p(value)))

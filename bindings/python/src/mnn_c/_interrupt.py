@@ -1,0 +1,104 @@
+"""Ctrl-C: it ends a call of the library that the main thread is in, which then raises KeyboardInterrupt.
+
+Python calls its handlers of signals between two of its own instructions, so not during a call of the library. For the
+time of such a call, signal.set_wakeup_fd() has Python write the numbers of signals to a pipe at once. A thread that
+sleeps at its other end triggers the token of the call. Only Python's own handler of SIGINT, which raises
+KeyboardInterrupt, is helped in this way: a program with another handler decides by itself what ends its calls.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from typing import Callable, List, Optional
+
+from ._library import C
+from .cancel import CancelToken
+from .errors import CancelledError, pending
+
+_CANCELLED = CancelledError.status
+_get_ident = threading.get_ident
+
+
+class _Watcher:
+    def __init__(self) -> None:
+        self.read_end, self.write_end = os.pipe()
+        os.set_blocking(self.write_end, False)
+        self.token = CancelToken()
+        self.active: List[CancelToken] = []
+        self.fired = False
+        self.forward = -1
+        threading.Thread(target=self._watch, name="mnn_c Ctrl-C", daemon=True).start()
+
+    def _watch(self) -> None:
+        while True:
+            data = os.read(self.read_end, 64)
+            if not data:
+                return
+            if self.forward >= 0:
+                try:
+                    os.write(self.forward, data)  # for whoever asked before, e.g. an event loop
+                except OSError:
+                    pass
+            if signal.SIGINT in data:
+                for token in list(self.active):
+                    self.fired = True
+                    C.mnn_cancel_trigger(token._value)
+
+    def call(self, function: Callable[[int], int], cancel: Optional[CancelToken]) -> int:
+        token = self.token if cancel is None else cancel
+        before = signal.set_wakeup_fd(self.write_end, warn_on_full_buffer=False)
+        if before != self.write_end:
+            self.forward = before
+        self.active.append(token)
+        try:
+            while True:
+                status = function(token._handle)
+                # Here at the latest Python calls the handler, which raises, unless it did so in a callback.
+                raised: Optional[BaseException] = getattr(pending, "error", None)
+                if raised is not None:
+                    if status == 0:
+                        pending.error = None
+                        raise raised
+                    return status
+                if status != _CANCELLED or not self.fired or token.triggered:
+                    return status
+                # The signal was that of an earlier call: this one begins again.
+                self.fired = False
+                token._interrupted()
+        finally:
+            self.active.pop()
+            signal.set_wakeup_fd(before)
+            if self.fired:
+                self.fired = False
+                token._interrupted()
+
+
+_watcher: Optional[_Watcher] = None
+
+
+def _forget() -> None:
+    global _watcher
+    _watcher = None  # a child of fork() has no thread of its parent
+
+
+os.register_at_fork(after_in_child=_forget)
+
+
+def applies() -> bool:
+    """Whether a call now is one that Ctrl-C has to end."""
+    return (
+        _get_ident() == threading.main_thread().ident
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
+
+
+def call(function: Callable[[int], int], cancel: Optional[CancelToken]) -> int:
+    """Calls function(handle of a token or 0) in such a way that Ctrl-C ends it."""
+    global _watcher
+    if not applies():
+        return function(0 if cancel is None else cancel._handle)
+    if _watcher is None:
+        _watcher = _Watcher()
+    return _watcher.call(function, cancel)

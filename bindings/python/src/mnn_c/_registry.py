@@ -1,0 +1,59 @@
+"""Objects that the library refers to by number: user_data of callbacks. They live until the library lets them go."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from typing import Any, Dict
+
+from ._abi import Finalizer, LogCallback
+from ._calls import decode
+from .enums import LogLevel, known
+from .errors import keep
+
+_objects: Dict[int, Any] = {}
+_numbers = itertools.count(1)
+
+
+def add(item: Any) -> int:
+    number = next(_numbers)
+    _objects[number] = item
+    return number
+
+
+def get(number: int) -> Any:
+    return _objects[number]
+
+
+def remove(number: int) -> None:
+    _objects.pop(number, None)
+
+
+def report(error: BaseException, where: Any) -> None:
+    """An exception that no call can raise again goes where Python sends those of finalizers."""
+
+    class Unraisable:
+        exc_type, exc_value, exc_traceback = type(error), error, error.__traceback__
+        err_msg, object = "Exception ignored in a callback of mnn_c", where
+
+    sys.unraisablehook(Unraisable())  # type: ignore[arg-type]
+
+
+def _call_finalizer(number: int) -> None:
+    remove(number)
+
+
+finalizer = Finalizer(_call_finalizer)
+
+
+def _call_log(number: int, level: int, message: bytes) -> None:
+    handler = get(number)
+    try:
+        handler(known(LogLevel, level), decode(message))
+    except KeyboardInterrupt as error:
+        keep(error)
+    except BaseException as error:
+        report(error, handler)
+
+
+log = LogCallback(_call_log)

@@ -1,0 +1,47 @@
+"""Cancellation tokens: end loads, creations, resizes and runs from another thread."""
+
+from __future__ import annotations
+
+import threading
+
+from . import _calls
+from ._handles import Closable
+from ._library import C
+from .errors import check
+
+
+class CancelToken(Closable):
+    """Ends the calls that it is given to: they raise CancelledError. It stays triggered until it is reset."""
+
+    _destroy = C.mnn_cancel_destroy
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._triggered = False
+        self._value = _calls.handle(C.mnn_cancel_create)
+
+    @property
+    def triggered(self) -> bool:
+        """Whether trigger() was called since the last reset()."""
+        return self._triggered
+
+    def trigger(self) -> None:
+        """Ends the calls that have the token, and those that get it later."""
+        with self._lock:
+            self._triggered = True
+            check(C.mnn_cancel_trigger(self._handle))
+
+    def reset(self) -> None:
+        """Takes the trigger back for calls that begin afterwards."""
+        with self._lock:
+            self._triggered = False
+            check(C.mnn_cancel_reset(self._handle))
+
+    def _interrupted(self) -> None:
+        """Takes back what Ctrl-C triggered, but not what the program did."""
+        with self._lock:
+            if not self._triggered:
+                C.mnn_cancel_reset(self._value)
+
+    def __repr__(self) -> str:
+        return f"<CancelToken {'closed' if self.closed else 'triggered' if self._triggered else 'not triggered'}>"

@@ -1,0 +1,64 @@
+"""The configuration of a session."""
+
+from __future__ import annotations
+
+from ctypes import c_char_p
+from dataclasses import dataclass
+from typing import Any, Optional, Tuple
+
+from . import _abi, _calls
+from ._library import C
+from .enums import Forward, GpuMode, Memory, Power, Precision
+from .runtime import Runtime
+
+
+@dataclass(frozen=True)
+class SessionConfig:
+    """How a session runs; mnn_schedule_config_t of the header describes each field. Zero is the default."""
+
+    forward_type: Forward = Forward.CPU
+    threads: int = 0
+    precision: Precision = Precision.NORMAL
+    memory: Memory = Memory.NORMAL
+    power: Power = Power.NORMAL
+    device: Optional[str] = None
+    backup_type: Forward = Forward.CPU
+    allow_fallback: bool = False
+    gpu_mode: GpuMode = GpuMode(0)
+    cpu_isa: Optional[str] = None
+    outputs: Tuple[str, ...] = ()
+    save_tensors: Tuple[str, ...] = ()
+    max_memory_bytes: int = 0
+    max_loop_iterations: int = 0
+    record_plan: bool = False
+    keep_subnormals: bool = False
+    defer_planning: bool = False
+    plan_cache: int = 0
+    runtime: Optional[Runtime] = None
+
+
+def native(config: SessionConfig) -> Any:
+    """The struct of the library, which keeps alive what it points to."""
+    struct = _calls.prepared(_abi.ScheduleConfig, C.mnn_schedule_config_init)
+    for name in (
+        "forward_type backup_type allow_fallback threads precision memory power gpu_mode max_memory_bytes"
+        " max_loop_iterations record_plan keep_subnormals defer_planning plan_cache"
+    ).split():
+        value = int(getattr(config, name))
+        setattr(struct, name, value)
+        if getattr(struct, name) != value:
+            raise ValueError(f"{name} is {value}, which does not fit its type")
+    for name in ("device", "cpu_isa"):
+        text = getattr(config, name)
+        if text is not None:
+            setattr(struct, name, _calls.encode(text, name))
+    for name, count in (("outputs", "output_count"), ("save_tensors", "save_tensor_count")):
+        names = getattr(config, name)
+        if isinstance(names, str):
+            raise TypeError(f"{name} is a sequence of names, not one text: {names!r}")
+        if names:
+            setattr(struct, name, (c_char_p * len(names))(*(_calls.encode(item, name) for item in names)))
+            setattr(struct, count, len(names))
+    if config.runtime is not None:
+        struct.runtime = config.runtime._handle
+    return struct

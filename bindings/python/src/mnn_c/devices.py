@@ -1,0 +1,105 @@
+"""The library, its backends and the machine's devices."""
+
+from __future__ import annotations
+
+from ctypes import byref, c_int32
+from dataclasses import dataclass
+from typing import List, Tuple
+
+from . import _abi, _calls
+from ._library import C
+from .enums import Forward, known
+from .errors import BackendMissingError, check
+from .info import value_of
+from .tables import Table
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device of a backend."""
+
+    name: str
+    driver: str
+    kind: str
+    uuid: str
+    memory_bytes: int
+    api_version: int
+    driver_version: int
+    vendor_id: int
+    device_id: int
+    subgroup_size: int
+    subgroup_arithmetic: bool
+    fp16_storage: bool
+    fp16_arithmetic: bool
+
+
+@dataclass(frozen=True)
+class Cpu:
+    """The processor; 1, 0 or -1 (not known) where it may have an instruction."""
+
+    isas: Tuple[str, ...]
+    features: Tuple[str, ...]
+    logical_cores: int
+    int8_products: int
+    bf16_products: int
+    fp16_arithmetic: int
+
+
+def version() -> str:
+    """The version of the library."""
+    value: bytes = C.mnn_version()
+    return value.decode()
+
+
+def version_numbers() -> Tuple[int, int, int]:
+    """The version of the library as numbers."""
+    numbers = [c_int32() for _ in range(3)]
+    check(C.mnn_version_numbers(*(byref(number) for number in numbers)))
+    return numbers[0].value, numbers[1].value, numbers[2].value
+
+
+def abi_version() -> Tuple[int, int]:
+    """The version of the binary interface, major and minor."""
+    value: int = C.mnn_abi_version()
+    return value >> 16, value & 0xFFFF
+
+
+def backends() -> List[Tuple[str, Forward]]:
+    """The backends that are compiled in, whether they have a device or not."""
+    return [
+        (_calls.text(C.mnn_backend_name, i), known(Forward, _calls.number(C.mnn_backend_forward_type, i)))
+        for i in range(_calls.size(C.mnn_backend_count))
+    ]
+
+
+def devices(forward_type: Forward = Forward.VULKAN) -> Table[Device]:
+    """The devices of a backend; none where the backend is missing (missing_reason() says why)."""
+    rows: List[Device] = []
+    try:
+        count = _calls.size(C.mnn_device_count, forward_type)
+    except BackendMissingError:
+        count = 0
+    for i in range(count):
+        struct = _calls.filled(_abi.DeviceProperties, C.mnn_device_info, forward_type, i)
+        rows.append(value_of(struct, Device, uuid=bytes(struct.uuid).hex()))
+    return Table(rows, ("name", "kind", "driver", "memory_bytes", "fp16_storage"))
+
+
+def missing_reason(forward_type: Forward = Forward.VULKAN) -> str:
+    """The sentence that says why a backend has no device; "" where it has one."""
+    try:
+        _calls.size(C.mnn_device_count, forward_type)
+    except BackendMissingError as error:
+        return error.sentence
+    return ""
+
+
+def cpu() -> Cpu:
+    """The processor of this machine."""
+    struct = _calls.filled(_abi.CpuProperties, C.mnn_cpu_info)
+    return value_of(  # type: ignore[no-any-return]
+        struct,
+        Cpu,
+        isas=tuple(_calls.decode(struct.isas).split()),
+        features=tuple(_calls.decode(struct.features).split()),
+    )

@@ -1,0 +1,139 @@
+"""What the library says about models, sessions, tensors and operators, as plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Dict, Optional
+
+from ._calls import decode, decode_optional
+from .enums import ElementType, Format, Forward, GpuMode, Memory, Precision, Source, TensorKind, Usage, known
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """What a model says about itself."""
+
+    source: Source
+    usage: Usage
+    byte_size: int
+    subgraph_count: int
+    weightless: bool
+    metadata: Dict[str, str]
+
+
+@dataclass(frozen=True)
+class ModelOp:
+    """An operator of the file."""
+
+    name: str
+    type_name: str
+    supported: bool
+    outputs: "tuple[str, ...]"
+
+
+@dataclass(frozen=True)
+class OpInfo:
+    """An operator of a session: where it runs, and why."""
+
+    name: str
+    type_name: str
+    backend_name: str
+    reason: Optional[str]
+    flops: float
+    host_shape: bool
+    algorithm: Optional[str]
+
+
+@dataclass(frozen=True)
+class SessionInfo:
+    """How a session is set up."""
+
+    forward_type: Forward
+    wanted_forward_type: Forward
+    reason: Optional[str]
+    device: Optional[str]
+    cpu_isa: Optional[str]
+    threads: int
+    wanted_threads: int
+    precision: Precision
+    wanted_precision: Precision
+    precision_reason: Optional[str]
+    memory: Memory
+    wanted_memory: Memory
+    memory_reason: Optional[str]
+    gpu_mode: GpuMode
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What a session has done since its creation; times are nanoseconds."""
+
+    runs: int
+    failed_runs: int
+    last_run_ns: int
+    total_run_ns: int
+    plans: int
+    failed_plans: int
+    last_plan_ns: int
+    total_plan_ns: int
+    stage_plans: int
+    device_allocations: int
+    memory_bytes: int
+    peak_memory_bytes: int
+    cache_read: bool
+    cache_written: bool
+
+
+@dataclass(frozen=True)
+class MemoryInfo:
+    """The bytes that a session holds."""
+
+    arena_bytes: int
+    weight_bytes: int
+    total_bytes: int
+    peak_bytes: int
+
+
+@dataclass(frozen=True)
+class TensorInfo:
+    """Where a tensor lies, and how."""
+
+    kind: TensorKind
+    forward_type: Forward
+    type: ElementType
+    format: Format
+    channel_block: int
+    used: bool
+
+
+_ENUMS: Dict[str, Any] = {
+    "Forward": Forward,
+    "Precision": Precision,
+    "Memory": Memory,
+    "Source": Source,
+    "Usage": Usage,
+    "TensorKind": TensorKind,
+    "ElementType": ElementType,
+    "Format": Format,
+}
+
+
+def value_of(struct: Any, kind: Any, **more: Any) -> Any:
+    """The dataclass `kind` from the fields of the same names of a struct of the library."""
+    values: Dict[str, Any] = dict(more)
+    for name, annotation in kind.__annotations__.items():
+        if name in values:
+            continue
+        value = getattr(struct, name)
+        if annotation in _ENUMS:
+            value = known(_ENUMS[annotation], value)
+        elif annotation == "GpuMode":
+            value = GpuMode(value)
+        elif annotation == "bool":
+            value = bool(value)
+        elif annotation == "str":
+            value = decode(value)
+        elif annotation == "Optional[str]":
+            value = decode_optional(value)
+        values[name] = value
+    return kind(**values)

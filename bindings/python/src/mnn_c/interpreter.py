@@ -1,0 +1,251 @@
+"""Interpreters: a model."""
+
+from __future__ import annotations
+
+import os
+from ctypes import byref, c_char_p, c_size_t, c_void_p
+from dataclasses import dataclass, replace
+from typing import Any, Dict, List, Optional, Tuple, Union
+
+import numpy as np
+
+from . import _abi, _calls, _interrupt, _registry
+from ._calls import encode
+from ._handles import Closable
+from ._library import C
+from .cancel import CancelToken
+from .config import SessionConfig
+from .dtypes import dtype_of
+from .enums import ElementType, Format, Load, LogLevel, known
+from .errors import check
+from .info import ModelInfo, ModelOp, value_of
+from .operators import Operator, register
+from .runtime import LogHandler
+from .session import Session
+from .tables import Table, html_table
+
+Path = Union[str, "os.PathLike[str]"]
+Bytes = Union[bytes, bytearray, memoryview]
+
+
+@dataclass(frozen=True)
+class ModelInput:
+    """What the model declares for an input; -1 for an open extent."""
+
+    name: str
+    type: ElementType
+    shape: Tuple[int, ...]
+    format: Format
+
+    @property
+    def dtype(self) -> "np.dtype[Any]":
+        return dtype_of(self.type)
+
+
+class Interpreter(Closable):
+    """A model, from a file or from bytes. Sessions of it stay usable when it is closed.
+
+    It is pickled as the path of its file, or as its bytes where it was made from bytes; `pickle_by` changes that.
+    """
+
+    _destroy = C.mnn_interpreter_destroy
+
+    def __init__(
+        self,
+        source: Union[Path, Bytes],
+        *,
+        load_mode: Load = Load.DEFAULT,
+        external_weights: Optional[Path] = None,
+        log: Optional[LogHandler] = None,
+        log_level: LogLevel = LogLevel.DEFAULT,
+        cancel: Optional[CancelToken] = None,
+    ) -> None:
+        """source: the path of a .mnn file, or the bytes of one. log is called with a level and a line for each message,
+        on the thread that the message is about."""
+        options = _calls.prepared(_abi.InterpreterOptions, C.mnn_interpreter_options_init)
+        options.load_mode, options.log_level = load_mode, log_level
+        if external_weights is not None:
+            options.external_weight_path = encode(os.fspath(external_weights), "external_weights")
+        number = 0
+        if log is not None:
+            number = _registry.add(log)
+            options.log_callback, options.log_finalizer = _registry.log, _registry.finalizer
+            options.log_user_data = number
+        out = c_void_p()
+        self._memory: Any = None
+        self.path: Optional[str] = None
+        if isinstance(source, (bytes, bytearray, memoryview)):
+            self._memory = np.frombuffer(source, np.uint8)  # keeps the bytes and their place
+            address, size = self._memory.ctypes.data, self._memory.size
+
+            def create(token: int) -> int:
+                options.cancel = token
+                status: int = C.mnn_interpreter_create_from_memory(address, size, byref(options), byref(out))
+                self._value = out.value or 0  # here, so that it is freed where Ctrl-C comes right after
+                return status
+
+        else:
+            self.path = os.path.abspath(os.fspath(source))
+            path = encode(self.path, "path")
+
+            def create(token: int) -> int:
+                options.cancel = token
+                status: int = C.mnn_interpreter_create_from_file(path, byref(options), byref(out))
+                self._value = out.value or 0  # here, so that it is freed where Ctrl-C comes right after
+                return status
+
+        try:
+            check(_interrupt.call(create, cancel))
+        finally:
+            if not self._value:
+                _registry.remove(number)
+        if load_mode != Load.BORROW:
+            self._memory = None
+        self.pickle_by = "bytes" if self.path is None else "path"
+        self._operators: List[Tuple[str, Operator]] = []
+        self._options: Dict[str, Any] = {
+            "load_mode": load_mode,
+            "external_weights": None if external_weights is None else os.path.abspath(os.fspath(external_weights)),
+            "log": log,
+            "log_level": log_level,
+        }
+
+    # ---- Sessions and operators
+
+    def session(
+        self, config: Optional[SessionConfig] = None, *, cancel: Optional[CancelToken] = None, **fields: Any
+    ) -> Session:
+        """A session with a configuration, of which `fields` change single ones: net.session(threads=4)."""
+        return Session(self, replace(SessionConfig() if config is None else config, **fields), cancel=cancel)
+
+    def add_operator(self, name: str, operator: Any) -> None:
+        """Runs nodes of a type that the library has not with an Operator or a function of arrays, before any session."""
+        kept = register(self._handle, name, operator)
+        self._operators.append((name, kept))
+
+    # ---- What the model says
+
+    @property
+    def inputs(self) -> Table[ModelInput]:
+        handle = self._handle
+        rows = [
+            ModelInput(
+                _calls.text(C.mnn_interpreter_input_name, handle, i),
+                known(ElementType, _calls.number(C.mnn_interpreter_input_type, handle, i)),
+                _calls.shape(C.mnn_interpreter_input_shape, handle, i),
+                known(Format, _calls.number(C.mnn_interpreter_input_format, handle, i)),
+            )
+            for i in range(_calls.size(C.mnn_interpreter_input_count, handle))
+        ]
+        return Table(rows, ("name", "dtype", "shape", "format"))
+
+    @property
+    def outputs(self) -> List[str]:
+        """The names of the outputs."""
+        count = _calls.size(C.mnn_interpreter_output_count, self._handle)
+        return [_calls.text(C.mnn_interpreter_output_name, self._handle, i) for i in range(count)]
+
+    def ops(self) -> Table[ModelOp]:
+        """The operators of the file: the main graph's, then those of each subgraph."""
+        handle, rows = self._handle, []
+        for i in range(_calls.size(C.mnn_interpreter_op_count, handle)):
+            outputs = range(_calls.size(C.mnn_interpreter_op_output_count, handle, i))
+            rows.append(
+                ModelOp(
+                    _calls.text(C.mnn_interpreter_op_name, handle, i),
+                    _calls.text(C.mnn_interpreter_op_type, handle, i),
+                    _calls.truth(C.mnn_interpreter_op_supported, handle, i),
+                    tuple(_calls.text(C.mnn_interpreter_op_output_name, handle, i, k) for k in outputs),
+                )
+            )
+        return Table(rows, ("name", "type_name", "supported", "outputs"))
+
+    @property
+    def info(self) -> ModelInfo:
+        struct = _calls.filled(_abi.ModelProperties, C.mnn_interpreter_info, self._handle)
+        pairs: Dict[str, str] = {}
+        for i in range(struct.metadata_count):
+            key, value = c_char_p(), c_char_p()
+            check(C.mnn_interpreter_metadata(self._handle, i, byref(key), byref(value)))
+            pairs[_calls.decode(key.value)] = _calls.decode(value.value)
+        return value_of(struct, ModelInfo, metadata=pairs)  # type: ignore[no-any-return]
+
+    @property
+    def uuid(self) -> str:
+        return _calls.text(C.mnn_interpreter_uuid, self._handle)
+
+    @property
+    def model_version(self) -> str:
+        """The converter release that wrote the model."""
+        return _calls.text(C.mnn_interpreter_model_version, self._handle)
+
+    @property
+    def biz_code(self) -> str:
+        return _calls.text(C.mnn_interpreter_biz_code, self._handle)
+
+    @property
+    def parameter_count(self) -> int:
+        """Elements of every weight, bias and constant."""
+        return _calls.number64(C.mnn_interpreter_parameter_count, self._handle)
+
+    # ---- Constants, bytes and caches
+
+    def update_constants(self, session: Session) -> None:
+        """Puts the constants that a session wrote into the model. It is pickled as bytes from now on."""
+        with session._lock:
+            check(C.mnn_interpreter_update_constants(self._handle, session._handle))
+        self.pickle_by = "bytes"
+
+    def model_bytes(self) -> bytes:
+        """The bytes of the model, with the constants of update_constants()."""
+        return _calls.content(C.mnn_interpreter_model_bytes, self._handle)
+
+    def save(self, path: Path) -> None:
+        """Writes model_bytes() to a file, which a failure leaves as it was."""
+        check(C.mnn_interpreter_save(self._handle, encode(os.fspath(path), "path")))
+
+    def set_cache_file(self, path: Optional[Path]) -> None:
+        """Names the file that keeps compiled pipelines of GPU sessions; None: there is none any more."""
+        text = None if path is None else encode(os.fspath(path), "path")
+        check(C.mnn_interpreter_set_cache_file(self._handle, text))
+
+    def set_cache(self, data: bytes) -> None:
+        """Gives the bytes of Session.cache(), which are used in place of a cache file; b"" removes them."""
+        check(C.mnn_interpreter_set_cache(self._handle, data or None, c_size_t(len(data))))
+
+    def update_cache_file(self, session: Session) -> None:
+        """Writes the cache file again if a session prepared more than it holds."""
+        with session._lock:
+            check(C.mnn_interpreter_update_cache_file(self._handle, session._handle))
+
+    def __reduce__(self) -> Any:
+        if self.pickle_by not in ("path", "bytes"):
+            raise ValueError(f"pickle_by is '{self.pickle_by}'; it may be 'path' or 'bytes'")
+        options = dict(self._options)
+        source: Any = self.path
+        if self.pickle_by == "bytes" or source is None:
+            source = self.model_bytes()
+            options["load_mode"] = Load.DEFAULT
+            if options["external_weights"] is None and self.path and os.path.exists(self.path + ".weight"):
+                options["external_weights"] = self.path + ".weight"
+        return _restore, (source, options, self._operators, self.pickle_by)
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return "<Interpreter, closed>"
+        inputs = ", ".join(f"{i.name} {i.dtype}{list(i.shape)}" for i in self.inputs)
+        return f"<Interpreter of {self.path or 'bytes'}: {inputs} -> {', '.join(self.outputs)}>"
+
+    def _repr_html_(self) -> str:
+        if self.closed:
+            return "<p>Interpreter, closed</p>"
+        rows = [("path", self.path or "bytes"), ("parameters", self.parameter_count), ("outputs", ", ".join(self.outputs))]
+        return html_table(("model", ""), rows) + self.inputs._repr_html_()
+
+
+def _restore(source: Any, options: Dict[str, Any], operators: List[Tuple[str, Any]], pickle_by: str) -> Interpreter:
+    net = Interpreter(source, **options)
+    for name, operator in operators:
+        net.add_operator(name, operator)
+    net.pickle_by = pickle_by
+    return net

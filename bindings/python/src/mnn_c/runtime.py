@@ -1,0 +1,158 @@
+"""Runtimes: threads, memory and a device that sessions share."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from ctypes import byref, c_int32, c_void_p, pointer
+from dataclasses import dataclass
+from typing import Any, Callable, Optional, Sequence
+
+from . import _abi, _calls, _registry
+from ._handles import Closable
+from ._library import C
+from .enums import LogLevel, Power
+from .errors import check
+
+LogHandler = Callable[[LogLevel, str], None]
+
+
+class Allocator:
+    """Gives memory for tensors, inputs and weights. Its methods are called by several threads and may not raise."""
+
+    def allocate(self, size: int, alignment: int) -> int:
+        """The address of `size` bytes at a multiple of `alignment`; 0 when there is no memory."""
+        raise NotImplementedError
+
+    def release(self, address: int, size: int, alignment: int) -> None:
+        """Takes back what allocate() gave for these numbers."""
+        raise NotImplementedError
+
+
+@dataclass
+class VulkanObjects:
+    """Handles of Vulkan, as numbers, which the caller keeps until the runtime and its last session are closed."""
+
+    instance: int
+    physical_device: int
+    device: int
+    queue: int
+    queue_family: int
+    storage_16bit: bool = False
+    lock: Optional["AbstractContextManager[Any]"] = None  # held while the library uses the queue
+
+
+def _call_parallel_for(number: int, task: Any, context: int, count: int) -> None:
+    function = _registry.get(number)
+    try:
+        function(count, lambda index: task(context, index))
+    except BaseException as error:  # the library computes what was left out
+        _registry.report(error, function)
+
+
+_parallel_for = _abi.ParallelFor(_call_parallel_for)
+
+
+def _call_allocate(number: int, size: int, alignment: int) -> Optional[int]:
+    allocator = _registry.get(number)
+    try:
+        return int(allocator.allocate(size, alignment)) or None
+    except BaseException as error:
+        _registry.report(error, allocator)
+        return None
+
+
+_allocate = _abi.Allocate(_call_allocate)
+
+
+def _call_release(number: int, address: int, size: int, alignment: int) -> None:
+    allocator = _registry.get(number)
+    try:
+        allocator.release(address, size, alignment)
+    except BaseException as error:
+        _registry.report(error, allocator)
+
+
+_release = _abi.Release(_call_release)
+
+
+def _call_lock_queue(number: int) -> None:
+    _registry.get(number).__enter__()
+
+
+_lock_queue = _abi.QueueCallback(_call_lock_queue)
+
+
+def _call_unlock_queue(number: int) -> None:
+    _registry.get(number).__exit__(None, None, None)
+
+
+_unlock_queue = _abi.QueueCallback(_call_unlock_queue)
+
+
+class Runtime(Closable):
+    """Threads, memory and a device for any sessions of any interpreters, which name it in their configuration.
+
+    A runtime of n threads has n - 1 workers; the thread that runs a session is the n-th. Sessions keep what they need
+    of it, so it may be closed before or after them.
+    """
+
+    _destroy = C.mnn_runtime_destroy
+
+    def __init__(
+        self,
+        threads: int = 1,
+        *,
+        power: Power = Power.NORMAL,
+        cores: Sequence[int] = (),
+        parallel_for: Optional[Callable[[int, Callable[[int], None]], None]] = None,
+        allocator: Optional[Allocator] = None,
+        device: Optional[str] = None,
+        vulkan: Optional[VulkanObjects] = None,
+        log: Optional[LogHandler] = None,
+        log_level: LogLevel = LogLevel.DEFAULT,
+    ) -> None:
+        """parallel_for(count, task) calls task(i) once for each i below count, on threads of its own, and returns when
+        all of these calls have returned; it takes the place of workers."""
+        config = _calls.prepared(_abi.RuntimeConfig, C.mnn_runtime_config_init)
+        config.threads, config.power, config.log_level = threads, power, log_level
+        numbers = []
+
+        def keep(item: Any) -> int:
+            numbers.append(_registry.add(item))
+            return numbers[-1]
+
+        if cores:
+            config.cores, config.core_count = (c_int32 * len(cores))(*cores), len(cores)
+        if parallel_for is not None:
+            config.parallel_for = _parallel_for
+            config.parallel_for_user_data = keep(parallel_for)
+            config.parallel_for_finalizer = _registry.finalizer
+        if allocator is not None:
+            config.allocate, config.release = _allocate, _release
+            config.allocator_user_data = keep(allocator)
+            config.allocator_finalizer = _registry.finalizer
+        if device is not None:
+            config.device = _calls.encode(device, "device")
+        if vulkan is not None:
+            objects = _calls.prepared(_abi.VulkanObjects, C.mnn_vulkan_objects_init)
+            objects.instance, objects.physical_device = vulkan.instance, vulkan.physical_device
+            objects.device, objects.queue = vulkan.device, vulkan.queue
+            objects.queue_family, objects.storage_16bit = vulkan.queue_family, vulkan.storage_16bit
+            if vulkan.lock is not None:
+                objects.lock_queue, objects.unlock_queue = _lock_queue, _unlock_queue
+                objects.user_data, objects.finalizer = keep(vulkan.lock), _registry.finalizer
+            config.vulkan = pointer(objects)
+        if log is not None:
+            config.log_callback, config.log_finalizer = _registry.log, _registry.finalizer
+            config.log_user_data = keep(log)
+        out = c_void_p()
+        status = C.mnn_runtime_create(byref(config), byref(out))
+        if status:
+            for number in numbers:
+                _registry.remove(number)
+            check(status)
+        self._value = out.value or 0
+        self.threads = threads
+
+    def __repr__(self) -> str:
+        return f"<Runtime of {self.threads} thread{'s' if self.threads != 1 else ''}{', closed' if self.closed else ''}>"

@@ -1,0 +1,263 @@
+"""Sessions: a model ready to run."""
+
+from __future__ import annotations
+
+import threading
+from ctypes import byref, c_int32, c_size_t, c_void_p, sizeof
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _abi, _callbacks, _calls, _interrupt
+from ._callbacks import OpCallback
+from ._description import Described
+from ._library import C
+from .cancel import CancelToken
+from .config import SessionConfig, native
+from .dtypes import Array, address, dtype_of, elements, own_order, type_of
+from .enums import Format
+from .errors import NotFoundError, check
+from .tensor import Tensor
+
+if TYPE_CHECKING:
+    from .interpreter import Interpreter
+
+
+class Session(Described):
+    """A model prepared for a configuration and a set of input shapes. It may be used by any thread; calls take turns."""
+
+    _destroy = C.mnn_session_destroy
+
+    def __init__(
+        self,
+        interpreter: "Interpreter",
+        config: Optional[SessionConfig] = None,
+        *,
+        cancel: Optional[CancelToken] = None,
+    ) -> None:
+        self._lock = threading.RLock()
+        self._layouts: Dict[int, Tuple[Any, int, Format]] = {}
+        self._dims, self._rank = (c_int32 * _abi.MAX_RANK)(), c_size_t()
+        self._rank_address = byref(self._rank)
+        self._bound: Dict[int, Tuple[Array, memoryview]] = {}
+        self._interpreter = interpreter  # its bytes may be borrowed
+        self.config = SessionConfig() if config is None else config
+        struct = native(self.config)
+        out = c_void_p()
+
+        def create(token: int) -> int:
+            struct.cancel = token
+            status: int = C.mnn_session_create(interpreter._handle, byref(struct), byref(out))
+            self._value = out.value or 0  # here, so that it is freed where Ctrl-C comes right after
+            return status
+
+        check(_interrupt.call(create, cancel))
+        self._inputs = self._tensors(C.mnn_session_input_count, C.mnn_session_input_at)
+        self._outputs = self._tensors(C.mnn_session_output_count, C.mnn_session_output_at)
+        self._run_options = _abi.RunOptions(struct_size=sizeof(_abi.RunOptions))
+
+    def _tensors(self, count: Any, at: Any) -> Dict[str, int]:
+        handles = [_calls.handle(at, self._handle, i) for i in range(_calls.size(count, self._handle))]
+        return {_calls.text(C.mnn_tensor_name, handle): handle for handle in handles}
+
+    def close(self) -> None:
+        """Waits for a call that is under way on another thread and frees the session; its tensors end with it."""
+        with self._lock:
+            super().close()
+            self._bound.clear()
+
+    @property
+    def interpreter(self) -> "Interpreter":
+        return self._interpreter
+
+    # ---- Inputs and outputs
+
+    def input(self, name: Optional[str] = None) -> Tensor:
+        """An input; None: the first."""
+        text = None if name is None else _calls.encode(name, "name")
+        return Tensor(_calls.handle(C.mnn_session_input, self._handle, text), self)
+
+    def output(self, name: Optional[str] = None) -> Tensor:
+        """An output; None: the first."""
+        text = None if name is None else _calls.encode(name, "name")
+        return Tensor(_calls.handle(C.mnn_session_output, self._handle, text), self)
+
+    def _bind(self, tensor: Tensor, array: Optional[Array], layout: Format) -> None:
+        handle = tensor._handle
+        bind = C.mnn_session_bind_output if handle in self._outputs.values() else C.mnn_session_bind_input
+        with self._lock:
+            if array is None:
+                check(bind(self._handle, handle, None, 0, layout))
+                self._bound.pop(handle, None)
+                return
+            if bind is C.mnn_session_bind_output and not array.flags.writeable:
+                raise ValueError(f"output '{tensor.name}' cannot be bound to an array that is read-only")
+            view = array.data  # as long as it lives, what owns the memory cannot resize it
+            check(bind(self._handle, handle, address(array), array.nbytes, layout))
+            self._bound[handle] = (array, view)
+
+    # ---- Running
+
+    def __call__(self, *arrays: Any, cancel: Optional[CancelToken] = None) -> Any:
+        """Runs the model: arrays in the order of its inputs; one array for one output, else a tuple of them."""
+        if len(arrays) > len(self._inputs):
+            raise TypeError(f"the model has {len(self._inputs)} inputs, {len(arrays)} arrays were given")
+        results = self.run(dict(zip(self._inputs, arrays)), cancel=cancel)
+        return next(iter(results.values())) if len(results) == 1 else tuple(results.values())
+
+    def run(
+        self,
+        inputs: Union[Mapping[str, Any], None] = None,
+        *,
+        outputs: Optional[Sequence[str]] = None,
+        cancel: Optional[CancelToken] = None,
+        before: Optional[OpCallback] = None,
+        after: Optional[OpCallback] = None,
+    ) -> Dict[str, Array]:
+        """Writes inputs, runs, and reads outputs, as one step for other threads.
+
+        inputs: arrays by name; the session is resized where a shape differs. Those that are left out keep what they had.
+        outputs: names of the only ones to read; None: all.
+        before, after: called around each operator with its OpInfo and its inputs or outputs; they may return an Op.
+        Returns the outputs by name; those that are bound are the arrays that they are bound to.
+        """
+        with self._lock:
+            if inputs:
+                self._write(inputs, cancel)
+            self.execute(cancel=cancel, before=before, after=after)
+            return {name: self._read(name) for name in (self._outputs if outputs is None else outputs)}
+
+    def execute(
+        self,
+        *,
+        cancel: Optional[CancelToken] = None,
+        before: Optional[OpCallback] = None,
+        after: Optional[OpCallback] = None,
+    ) -> None:
+        """Runs with what the inputs hold, and reads nothing."""
+        with self._lock:
+            handle = self._handle
+            if before is None and after is None:
+                if cancel is None and not _interrupt.applies():
+                    check(C.mnn_session_run(handle))
+                    return
+                options = self._run_options
+            else:
+                options = _calls.prepared(_abi.RunOptions, C.mnn_run_options_init)
+                if before is not None:
+                    options.before = _callbacks.native(before)
+                if after is not None:
+                    options.after = _callbacks.native(after)
+
+            def run(token: int) -> int:
+                options.cancel = token
+                status: int = C.mnn_session_run_with_options(handle, byref(options))
+                return status
+
+            check(_interrupt.call(run, cancel))
+
+    def _write(self, inputs: Mapping[str, Any], cancel: Optional[CancelToken]) -> None:
+        ready: List[Tuple[int, Array, int]] = []
+        shapes: Dict[str, Tuple[int, ...]] = {}
+        for name, values in inputs.items():
+            handle = self._inputs.get(name)
+            if handle is None:
+                raise NotFoundError(f"there is no input '{name}'; the inputs are {', '.join(self._inputs)}")
+            array, kind = elements(values)
+            shape = self._shape(handle)
+            if array.shape != shape:
+                if shape and array.ndim != len(shape):
+                    raise ValueError(
+                        f"input '{name}' has {len(shape)} dimensions, {shape}, but the array has {array.ndim},"
+                        f" {array.shape}"
+                    )
+                shapes[name] = array.shape
+            ready.append((handle, array, kind))
+        if shapes or self.needs_resize:
+            self.resize(shapes, cancel=cancel)
+        for handle, array, element_type in ready:
+            order = self._layout(handle)[2]
+            check(C.mnn_tensor_write_as(handle, address(array), array.nbytes, element_type, order))
+
+    def _read(self, name: str) -> Array:
+        handle = self._outputs.get(name)
+        if handle is None:
+            raise NotFoundError(f"there is no output '{name}'; the outputs are {', '.join(self._outputs)}")
+        bound = self._bound.get(handle)
+        shape = self._shape(handle)
+        if bound is not None and bound[0].shape == shape:
+            return bound[0]
+        dtype, element_type, order = self._layout(handle)
+        array: Array = np.empty(shape, dtype)
+        check(C.mnn_tensor_read_as(handle, address(array), array.nbytes, element_type, order))
+        return array
+
+    def _shape(self, handle: int) -> Tuple[int, ...]:
+        check(C.mnn_tensor_shape(handle, self._dims, _abi.MAX_RANK, self._rank_address))
+        return tuple(self._dims[: self._rank.value])
+
+    def _layout(self, handle: int) -> Tuple[Any, int, Format]:
+        """The dtype of a tensor, the element type to which it belongs, and its order, until the next resize."""
+        layout = self._layouts.get(handle)
+        if layout is None:
+            dtype = dtype_of(_calls.number(C.mnn_tensor_type, handle))
+            layout = (dtype, type_of(dtype), own_order(_calls.number(C.mnn_tensor_format, handle)))
+            self._layouts[handle] = layout
+        return layout
+
+    async def run_async(
+        self, inputs: Union[Mapping[str, Any], None] = None, *, executor: Any = None
+    ) -> Dict[str, Array]:
+        """run() on a thread of an executor; None: the event loop's. Cancelling the task ends the run."""
+        import asyncio
+
+        token = CancelToken()
+        future = asyncio.get_running_loop().run_in_executor(executor, lambda: self.run(inputs, cancel=token))
+        try:
+            return await asyncio.shield(future)
+        except asyncio.CancelledError:
+            token.trigger()
+            await asyncio.wait({future})  # the run is over before the task is
+            if not future.cancelled():
+                future.exception()
+            raise
+
+    # ---- Shapes
+
+    def resize(
+        self, shapes: Optional[Mapping[str, Sequence[int]]] = None, *, cancel: Optional[CancelToken] = None
+    ) -> None:
+        """Gives inputs other shapes and plans the session for them."""
+        with self._lock:
+            for name, shape in (shapes or {}).items():
+                dims, rank = _calls.extents(shape)
+                check(C.mnn_session_resize_input(self._handle, self.input(name)._handle, dims, rank))
+            self._layouts.clear()
+            options = _calls.prepared(_abi.ResizeOptions, C.mnn_resize_options_init)
+
+            def resize(token: int) -> int:
+                options.cancel = token
+                status: int = C.mnn_session_resize_with_options(self._handle, byref(options))
+                return status
+
+            check(_interrupt.call(resize, cancel))
+
+    def resize_nchw(self, name: Optional[str], batch: int, channel: int, height: int, width: int) -> None:
+        """resize() of an input of four dimensions by their meaning, whatever its order is."""
+        dims, _ = _calls.extents((batch, channel, height, width))
+        with self._lock:
+            check(C.mnn_session_resize_input_nchw(self._handle, self.input(name)._handle, *dims))
+            self.resize()
+
+    @property
+    def needs_resize(self) -> bool:
+        """Whether the session is not planned for the shapes of its inputs."""
+        return _calls.truth(C.mnn_session_needs_resize, self._handle)
+
+    def trim(self) -> None:
+        """Gives back the memory of plans that are kept beside the one in use."""
+        with self._lock:
+            check(C.mnn_session_trim(self._handle))
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a session cannot be pickled; pickle its interpreter and its config, and make it anew")

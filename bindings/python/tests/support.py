@@ -1,0 +1,39 @@
+"""Models of the repository that the tests run. MNN_C_TEST_INSTALLED=1 tests an installed package."""
+
+import os
+import pathlib
+import sys
+import unittest
+
+import numpy as np
+
+FOLDER = pathlib.Path(__file__).resolve().parent.parent
+REPOSITORY = FOLDER.parent.parent
+if "MNN_C_TEST_INSTALLED" not in os.environ:
+    sys.path.insert(0, str(FOLDER / "src"))
+
+import mnn_c  # noqa: E402
+
+DIGITS = REPOSITORY / "examples" / "digits" / "digits.mnn"
+SHRINK = REPOSITORY / "examples" / "own_operator" / "shrink.mnn"
+
+
+def case(name):
+    return REPOSITORY / "tests" / "conformance" / "cases" / name / "model.mnn"
+
+
+def images(count=540):
+    values = np.fromfile(DIGITS.parent / "test_images.bin", np.uint8)
+    return (values.reshape(-1, 1, 8, 8)[:count] / 16).astype(np.float32)
+
+
+class Test(unittest.TestCase):
+    def net(self, path=DIGITS, **options):
+        net = mnn_c.Interpreter(path, **options)
+        self.addCleanup(net.close)
+        return net
+
+    def session(self, path=DIGITS, **fields):
+        session = self.net(path).session(**fields)
+        self.addCleanup(session.close)
+        return session

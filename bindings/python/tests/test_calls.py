@@ -1,0 +1,254 @@
+"""Errors, cancellation, Ctrl-C, threads, asyncio, callbacks and own operators."""
+
+import asyncio
+import os
+import pickle
+import signal
+import threading
+import time
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from support import DIGITS, SHRINK, Test, images, mnn_c
+from mnn_c import errors
+
+
+class Failures(Test):
+    def test_each_status_is_an_exception(self):
+        with self.assertRaises(FileNotFoundError) as raised:
+            mnn_c.Interpreter("/no/such.mnn")
+        self.assertEqual(raised.exception.status, 36)
+        self.assertIn("/no/such.mnn", raised.exception.sentence)
+        self.assertIn("MNN_ERROR_FILE_NOT_EXIST", str(raised.exception))
+        with self.assertRaises(errors.BadFormatError):
+            mnn_c.Interpreter(b"no model")
+        with self.assertRaises(mnn_c.Error):
+            mnn_c.Interpreter(b"")
+        for kind in errors.BY_STATUS.values():
+            copy = pickle.loads(pickle.dumps(kind("a sentence")))
+            self.assertEqual((type(copy), copy.sentence, copy.status), (kind, "a sentence", kind.status))
+        with self.assertRaises(ValueError):
+            mnn_c.Interpreter("a\0b")
+
+    def test_closed_objects(self):
+        net = self.net()
+        session = net.session()
+        net.close()
+        net.close()
+        self.assertEqual(session(images(1)).shape, (1, 10))
+        tensor = session.input()
+        with session:
+            pass
+        for call in (lambda: session(images(1)), lambda: tensor.shape, net.session, lambda: session.inputs):
+            self.assertRaises(errors.BadHandleError, call)
+        self.assertIn("closed", repr(session) + repr(net))
+
+
+class Cancelling(Test):
+    def slow(self):
+        session = self.session()
+        session.resize({"image": (6000, 1, 8, 8)})
+        return session
+
+    def test_a_token_ends_calls(self):
+        with mnn_c.CancelToken() as token:
+            token.trigger()
+            session = self.session()
+            self.assertRaises(errors.CancelledError, session.execute, cancel=token)
+            self.assertRaises(errors.CancelledError, self.net().session, cancel=token)
+            self.assertRaises(errors.CancelledError, mnn_c.Interpreter, DIGITS, cancel=token)
+            token.reset()
+            session.execute(cancel=token)
+
+    def test_ctrl_c_ends_a_run(self):
+        session = self.slow()
+        for token in (None, mnn_c.CancelToken()):
+            failed = session.statistics.failed_runs
+            timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+            timer.start()
+            with self.assertRaises(KeyboardInterrupt):
+                while True:
+                    session.execute(cancel=token)
+            timer.join()
+            self.assertEqual(session.statistics.failed_runs, failed + 1)
+            session.execute(cancel=token)  # nothing of it is left
+        self.assertEqual(signal.set_wakeup_fd(-1), -1)
+
+    def test_another_handler_decides_by_itself(self):
+        session, calls = self.slow(), []
+        before = signal.signal(signal.SIGINT, lambda *_: calls.append(1))
+        try:
+            timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
+            timer.start()
+            while not calls:
+                session.execute()
+        finally:
+            signal.signal(signal.SIGINT, before)
+        timer.join()
+        self.assertEqual(session.statistics.failed_runs, 0)
+
+    def test_asyncio(self):
+        session = self.session()
+        wanted = session(images(5))
+
+        async def several():
+            return await asyncio.gather(*(session.run_async({"image": images(5)}) for _ in range(8)))
+
+        for result in asyncio.run(several()):
+            np.testing.assert_array_equal(result["scores"], wanted)
+
+        slow, many = self.slow(), np.zeros((6000, 1, 8, 8), np.float32)
+
+        async def cancelled():
+            task = asyncio.ensure_future(slow.run_async({"image": many}))
+            await asyncio.sleep(0.02)
+            task.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await task
+
+        asyncio.run(cancelled())
+        slow.execute()
+
+
+class Threads(Test):
+    def test_threads_share_sessions(self):
+        net = self.net()
+        shared = [net.session(), net.session(runtime=mnn_c.Runtime(2))]
+        wanted = {n: net.session()(images(n)) for n in range(1, 5)}
+
+        def work(seed):
+            for i in range(60):
+                n = (seed + i) % 4 + 1
+                result = shared[i % 2](images(n))
+                np.testing.assert_allclose(result, wanted[n], rtol=1e-4, atol=1e-4)
+                if i % 20 == 0:
+                    with net.session() as own:
+                        own(images(n))
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(work, range(8)))
+
+    def test_close_while_others_run(self):
+        for _ in range(20):
+            session = self.net().session()
+            stopped = []
+
+            def work():
+                try:
+                    while True:
+                        session(images(1))
+                except errors.BadHandleError:
+                    stopped.append(1)
+
+            threads = [threading.Thread(target=work) for _ in range(3)]
+            for thread in threads:
+                thread.start()
+            time.sleep(0.002)
+            session.close()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(len(stopped), 3)
+
+    def test_other_threads_go_on_during_a_run(self):
+        session, count, done = self.session(), [0], threading.Event()
+        session.resize({"image": (6000, 1, 8, 8)})
+
+        def tick():
+            while not done.is_set():
+                count[0] += 1
+                time.sleep(0.001)
+
+        thread = threading.Thread(target=tick)
+        thread.start()
+        begin = count[0]
+        for _ in range(3):
+            session.execute()
+        ticks = count[0] - begin
+        done.set()
+        thread.join()
+        self.assertGreater(ticks, 3)
+
+    def test_runtime_with_threads_of_python(self):
+        with ThreadPoolExecutor(2) as pool, mnn_c.Runtime(
+            2, parallel_for=lambda count, task: list(pool.map(task, range(count)))
+        ) as runtime:
+            with self.net().session(runtime=runtime) as session:
+                np.testing.assert_array_equal(session(images(64)), self.session(threads=2)(images(64)))
+
+
+class Callbacks(Test):
+    def test_operators_are_shown(self):
+        session, seen = self.session(), []
+        session.run({"image": images(1)}, after=lambda op, tensors: seen.append((op.type_name, tensors[0].read().shape)))
+        saved = self.session(save_tensors=("m",)).run({"image": images(1)})["m"]
+        self.assertIn(("Pooling", saved.shape), seen)
+        self.assertGreaterEqual(len(seen), len(session.ops()))
+        with self.assertRaises(errors.CallbackStopError):
+            session.run(before=lambda op, tensors: mnn_c.Op.STOP)
+        with self.assertRaises(ZeroDivisionError):
+            session.run(before=lambda op, tensors: 1 / 0)
+        kept = []
+        session.run(after=lambda op, tensors: kept.extend(tensors))
+        self.assertRaises(errors.BadHandleError, kept[0].read)
+        with self.assertRaises(errors.BusyError):
+            session.run(after=lambda op, tensors: session.execute())
+        session.execute()
+
+    def test_log(self):
+        messages = []
+        net = self.net(log=lambda level, text: messages.append((level, text)), log_level=mnn_c.LogLevel.DEBUG)
+        net.session().close()
+        self.assertTrue(messages)
+        self.assertIsInstance(messages[0][0], mnn_c.LogLevel)
+
+
+class SoftShrink(mnn_c.Operator):
+    def prepare(self, node, inputs):
+        return node.attribute("lambd").float_value
+
+    def shape(self, node, inputs):
+        return [(inputs[0].shape, inputs[0].data.dtype if inputs[0].data is not None else np.float32)]
+
+    def compute(self, node, inputs, state):
+        return np.sign(inputs[0]) * np.maximum(np.abs(inputs[0]) - np.float32(state), 0)
+
+
+class Operators(Test):
+    def test_an_operator_in_python(self):
+        x = np.random.default_rng(5).normal(size=(4, 3, 4)).astype(np.float32)
+        wanted = np.sign(2 * x) * np.maximum(np.abs(2 * x) - 0.5, 0) + 1
+        net = self.net(SHRINK)
+        self.assertFalse(all(op.supported for op in net.ops()))
+        net.add_operator("SoftShrink", SoftShrink())
+        np.testing.assert_allclose(net.session()(x), wanted, rtol=1e-6)
+        copy = pickle.loads(pickle.dumps(net))
+        np.testing.assert_allclose(copy.session()(x), wanted, rtol=1e-6)
+        with self.assertRaises(errors.BadStateError):
+            net.add_operator("Other", SoftShrink())
+
+    def test_exceptions_come_back(self):
+        x = np.zeros((1, 3, 4))
+
+        def fails(_):
+            raise KeyError("a reason of its own")
+
+        for function, kind in (
+            (fails, KeyError),
+            (lambda a: a[0], errors.InputDataError),
+            (lambda a: (a, a), errors.InputDataError),
+            (lambda a: a.astype(complex), TypeError),
+        ):
+            net = self.net(SHRINK)
+            net.add_operator("SoftShrink", function)
+            with net.session() as session:
+                self.assertRaises(kind, session, x)
+        net = self.net(SHRINK)
+        net.add_operator("SoftShrink", lambda a: a)
+        np.testing.assert_array_equal(net.session()(x), x + 1)
+        self.assertRaises(TypeError, net.add_operator, "Other", 3)
+
+
+if __name__ == "__main__":
+    unittest.main()

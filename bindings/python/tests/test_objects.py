@@ -1,0 +1,153 @@
+"""Lifetimes, pickling, fork, constants, information and tables."""
+
+import gc
+import multiprocessing
+import os
+import pickle
+import tempfile
+import unittest
+
+import numpy as np
+
+from support import DIGITS, Test, images, mnn_c
+
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def in_child(path):
+    return mnn_c.Interpreter(path).session()(images(2))
+
+
+class Lifetimes(Test):
+    def test_a_thousand_of_each(self):
+        data = DIGITS.read_bytes()
+
+        def once(closing):
+            net = mnn_c.Interpreter(data, load_mode=mnn_c.Load.BORROW)
+            session = net.session()
+            session.input().bind(images(1))
+            session.execute()
+            if closing:
+                net.close()
+                session.close()
+
+        for i in range(100):
+            once(i % 2)
+        gc.collect()
+        before = resident()
+        for i in range(1000):
+            once(i % 2)
+        gc.collect()
+        self.assertLess(resident() - before, 32 << 20)
+        self.assertEqual(len(mnn_c._registry._objects), 0)
+
+    def test_parts_keep_what_they_need(self):
+        tensor = mnn_c.Interpreter(bytearray(DIGITS.read_bytes()), load_mode=mnn_c.Load.BORROW).session().output()
+        gc.collect()
+        tensor.session.run({"image": images(1)})
+        self.assertEqual(tensor.read().shape, (1, 10))
+
+    def test_callbacks_are_let_go(self):
+        net = self.net(log=lambda level, text: None)
+        self.assertEqual(len(mnn_c._registry._objects), 1)
+        net.close()
+        self.assertEqual(len(mnn_c._registry._objects), 0)
+        with self.assertRaises(mnn_c.Error):
+            mnn_c.Interpreter(b"x", log=print)
+        self.assertEqual(len(mnn_c._registry._objects), 0)
+
+
+class Processes(Test):
+    def test_pickling(self):
+        wanted = self.session()(images(3))
+        for source, by in ((DIGITS, "path"), (DIGITS.read_bytes(), "bytes"), (str(DIGITS), "bytes")):
+            net = self.net(source)
+            net.pickle_by = by
+            data = pickle.dumps(net)
+            self.assertEqual(len(data) > 10000, by == "bytes")
+            np.testing.assert_array_equal(pickle.loads(data).session()(images(3)), wanted)
+        with self.assertRaisesRegex(TypeError, "pickle its interpreter"):
+            pickle.dumps(net.session())
+        config = mnn_c.SessionConfig(threads=2, outputs=("m",))
+        self.assertEqual(pickle.loads(pickle.dumps(config)), config)
+
+    def test_fork_and_spawn(self):
+        session = self.session()
+        wanted = session(images(2))
+        for method in ("fork", "spawn"):
+            with multiprocessing.get_context(method).Pool(1) as pool:
+                np.testing.assert_array_equal(pool.apply(in_child, (str(DIGITS),)), wanted)
+        child = os.fork()
+        if child == 0:
+            good = np.array_equal(session(images(2)), wanted)
+            os._exit(0 if good else 1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+
+class Information(Test):
+    def test_models_and_sessions(self):
+        net = self.net()
+        self.assertEqual([(i.name, i.shape, i.dtype) for i in net.inputs], [("image", (1, 1, 8, 8), np.float32)])
+        self.assertEqual(net.outputs, ["scores"])
+        self.assertEqual(net.info.source, mnn_c.Source.ONNX)
+        self.assertEqual(net.info.byte_size, DIGITS.stat().st_size)
+        self.assertGreater(net.parameter_count, 1000)
+        for text in (net.uuid, net.model_version, net.biz_code):
+            self.assertIsInstance(text, str)
+        session = net.session(record_plan=True)
+        session(images(1))
+        self.assertEqual(session.statistics.runs, 1)
+        self.assertGreater(session.memory.total_bytes, 0)
+        self.assertEqual(session.flops[1], True)
+        self.assertEqual(session.info.forward_type, mnn_c.Forward.CPU)
+        self.assertEqual(session.forward_type, mnn_c.Forward.CPU)
+        self.assertIn("Convolution", [op.type_name for op in session.ops()])
+        self.assertTrue(session.report("passes"))
+        self.assertEqual(session.cache(), b"")
+        self.assertFalse(session.cache_accepted)
+        self.assertEqual(session.input().info.kind, mnn_c.TensorKind.INPUT)
+        self.assertEqual(session.input().byte_size(), 256)
+        self.assertEqual(session.input().size, 64)
+        self.assertIn("scores", session.output().text())
+
+    def test_the_library(self):
+        self.assertEqual(".".join(map(str, mnn_c.version_numbers())), mnn_c.version())
+        self.assertEqual(mnn_c.abi_version(), mnn_c.version_numbers()[:2])
+        self.assertIn(("cpu", mnn_c.Forward.CPU), mnn_c.backends())
+        self.assertIn("portable", mnn_c.cpu().isas)
+        self.assertEqual(bool(mnn_c.devices()), mnn_c.missing_reason() == "")
+
+    def test_tables(self):
+        net = self.net()
+        session = net.session()
+        for item in (net, session, net.inputs, net.ops(), session.ops(), session.inputs):
+            self.assertIn("<table>", item._repr_html_())
+            self.assertTrue(repr(item))
+        self.assertEqual(len(repr(session.ops()).splitlines()), len(session.ops()) + 1)
+        self.assertEqual(len(session.ops()[1:]), len(session.ops()) - 1)
+        self.assertIn("image", repr(session.input()))
+
+    def test_constants_and_saving(self):
+        net = self.net()
+        session = net.session()
+        self.assertIn("Concat13", session.constants())
+        self.assertEqual(session.constant("Concat13").info.kind, mnn_c.TensorKind.CONSTANT)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "copy.mnn")
+            net.save(path)
+            with open(path, "rb") as file:
+                self.assertEqual(file.read(), net.model_bytes())
+            np.testing.assert_array_equal(self.session(path)(images(2)), session(images(2)))
+        net.update_constants(session)
+        self.assertEqual(net.pickle_by, "bytes")
+        net.set_cache_file(None)
+        net.set_cache(b"")
+        with self.assertRaises(mnn_c.errors.BadStateError):
+            net.update_cache_file(session)
+
+
+if __name__ == "__main__":
+    unittest.main()
