@@ -228,8 +228,8 @@ ForkJoinPool::ForkJoinPool(int threads) : state_(std::make_unique<State>()) {
 
 ForkJoinPool::~ForkJoinPool() {
     if (state_->process != getpid()) {
-        // A forked child has no such threads: there is no thread to stop, and what they use stays.
-        for (std::thread& worker : state_->workers) worker.detach();
+        // A forked child has no such threads, and their identifiers may name threads of its own by now: there is
+        // nothing to stop, join or detach, and what they use stays.
         state_.release();  // NOLINT(bugprone-unused-return-value)
         return;
     }
