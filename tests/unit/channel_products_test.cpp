@@ -6,17 +6,6 @@
 namespace mnnc::test {
 namespace {
 
-void expectRefused(OpType type, const Table& table, const std::vector<Value>& inputs, Status status,
-                   const std::string& part) {
-    try {
-        run(type, table, inputs);
-        ADD_FAILURE() << "accepted instead of: " << part;
-    } catch (const Error& error) {
-        EXPECT_EQ(error.status(), status) << error.what();
-        EXPECT_NE(error.message().find(part), std::string::npos) << error.what();
-    }
-}
-
 TEST(ChannelProducts, MapsAndCosines) {
     EXPECT_EQ(run(OpType::SpatialProduct, {}, {iota({1, 2, 1, 2}), floats({1, 1, 1, 2}, {2, 3})}).data,
               (std::vector<float>{2, 6, 6, 12}));

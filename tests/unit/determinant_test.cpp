@@ -4,17 +4,6 @@
 namespace mnnc::test {
 namespace {
 
-void expectRefused(OpType type, const Table& table, const std::vector<Value>& inputs, Status status,
-                   const std::string& part) {
-    try {
-        run(type, table, inputs);
-        ADD_FAILURE() << "accepted instead of: " << part;
-    } catch (const Error& error) {
-        EXPECT_EQ(error.status(), status) << error.what();
-        EXPECT_NE(error.message().find(part), std::string::npos) << error.what();
-    }
-}
-
 TEST(Determinant, ExchangedRowsChangeTheSign) {
     EXPECT_EQ(run(OpType::Det, {}, {floats({2, 2, 2}, {0, 1, 1, 0, 1, 2, 3, 4})}).data,
               (std::vector<float>{-1, -2}));

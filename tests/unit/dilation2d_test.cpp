@@ -6,17 +6,6 @@
 namespace mnnc::test {
 namespace {
 
-void expectRefused(OpType type, const Table& table, const std::vector<Value>& inputs, Status status,
-                   const std::string& part) {
-    try {
-        run(type, table, inputs);
-        ADD_FAILURE() << "accepted instead of: " << part;
-    } catch (const Error& error) {
-        EXPECT_EQ(error.status(), status) << error.what();
-        EXPECT_NE(error.message().find(part), std::string::npos) << error.what();
-    }
-}
-
 TEST(Dilation2d, TapsOutsideDoNotCount) {
     const auto table = [](wire::PadMode mode) {
         return [=](flatbuffers::FlatBufferBuilder& b) {

@@ -4,17 +4,6 @@
 namespace mnnc::test {
 namespace {
 
-void expectRefused(OpType type, const Table& table, const std::vector<Value>& inputs,
-                   const std::string& part) {
-    try {
-        run(type, table, inputs);
-        ADD_FAILURE() << "accepted instead of: " << part;
-    } catch (const Error& error) {
-        EXPECT_EQ(error.status(), Status::ComputeSizeError) << error.what();
-        EXPECT_NE(error.message().find(part), std::string::npos) << error.what();
-    }
-}
-
 Table pool(wire::PoolType type, int pad) {
     return [=](flatbuffers::FlatBufferBuilder& b) {
         wire::PoolT table;
@@ -37,10 +26,11 @@ TEST(PoolGrad, WindowsGiveBack) {
 TEST(PoolGrad, Refuses) {
     const Table table = pool(wire::PoolType::MAXPOOL, 0);
     expectRefused(OpType::PoolGrad, table, {iota({1, 1, 2, 4}), iota({1, 1, 2, 2}), iota({1, 1, 1, 2})},
-                  "input 1 is 1x1x2x2 in the order of channels first, not 1x1x1x2");
+                  Status::ComputeSizeError, "input 1 is 1x1x2x2 in the order of channels first, not 1x1x1x2");
     expectRefused(OpType::PoolGrad, table, {iota({1, 1, 2, 4}), iota({1, 1, 1, 2}), iota({1, 2, 1, 2})},
-                  "input 2 is 1x2x1x2");
-    expectRefused(OpType::PoolGrad, table, {iota({1, 2, 2}), iota({1, 2, 1}), iota({1, 2, 1})}, "rank 4");
+                  Status::ComputeSizeError, "input 2 is 1x2x1x2");
+    expectRefused(OpType::PoolGrad, table, {iota({1, 2, 2}), iota({1, 2, 1}), iota({1, 2, 1})},
+                  Status::ComputeSizeError, "rank 4");
 }
 
 Table filter(int group) {
@@ -66,11 +56,11 @@ TEST(Conv2DBackPropFilter, SumsOverPlaces) {
 
 TEST(Conv2DBackPropFilter, Refuses) {
     expectRefused(OpType::Conv2DBackPropFilter, filter(1), {iota({1, 1, 1, 3}), iota({1, 1, 1, 3})},
-                  "a gradient of 1 x 3 for outputs of 1 x 2");
+                  Status::ComputeSizeError, "a gradient of 1 x 3 for outputs of 1 x 2");
     expectRefused(OpType::Conv2DBackPropFilter, filter(1), {iota({1, 1, 1, 3}), iota({2, 1, 1, 2})},
-                  "an input 1x1x1x3 and a gradient 2x1x1x2");
+                  Status::ComputeSizeError, "an input 1x1x1x3 and a gradient 2x1x1x2");
     expectRefused(OpType::Conv2DBackPropFilter, filter(3), {iota({1, 2, 1, 3}), iota({1, 2, 1, 2})},
-                  "groups");
+                  Status::ComputeSizeError, "groups");
 }
 
 }  // namespace

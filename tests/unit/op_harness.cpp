@@ -246,6 +246,17 @@ Value run(OpType type, const Table& table, const std::vector<Value>& inputs) {
     return OpRun(type, table)(inputs)[0];
 }
 
+void expectRefused(OpType type, const Table& table, const std::vector<Value>& inputs, Status status,
+                   const std::string& part) {
+    try {
+        run(type, table, inputs);
+        ADD_FAILURE() << "accepted instead of: " << part;
+    } catch (const Error& error) {
+        EXPECT_EQ(error.status(), status) << error.what();
+        EXPECT_NE(error.message().find(part), std::string::npos) << error.what();
+    }
+}
+
 Ints intsOf(OpType type, const Table& table, const std::vector<Value>& inputs) {
     return run(type, table, inputs).ints;
 }

@@ -84,6 +84,9 @@ class OpRun : GeometryContext {
 
 // The first output of an operator with the parameters of a file's table; its integers; its shape as a text.
 Value run(OpType type, const Table& table, const std::vector<Value>& inputs);
+// Fails the test unless run() throws an Error of this status whose sentence contains `part`.
+void expectRefused(OpType type, const Table& table, const std::vector<Value>& inputs, Status status,
+                   const std::string& part);
 Ints intsOf(OpType type, const Table& table, const std::vector<Value>& inputs);
 std::string shapeOf(OpType type, const Table& table, const std::vector<Value>& inputs);
 

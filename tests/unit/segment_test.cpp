@@ -14,17 +14,6 @@ Table reduction(wire::ReductionType operation) {
     };
 }
 
-void expectRefused(OpType type, const Table& table, const std::vector<Value>& inputs, Status status,
-                   const std::string& part) {
-    try {
-        run(type, table, inputs);
-        ADD_FAILURE() << "accepted instead of: " << part;
-    } catch (const Error& error) {
-        EXPECT_EQ(error.status(), status) << error.what();
-        EXPECT_NE(error.message().find(part), std::string::npos) << error.what();
-    }
-}
-
 TEST(Segment, MeansOfRuns) {
     const Table mean = reduction(wire::ReductionType::MEAN);
     const Value y = run(OpType::Segment, mean, {iota({4, 2}), ints({0, 0, 2, 2})});
