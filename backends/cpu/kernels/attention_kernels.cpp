@@ -65,23 +65,7 @@ float scaleScores(float* s, size_t n, float scale) {
 }
 
 float exponentials(float* s, size_t n, float shift) {
-    const D d;
-    const size_t lanes = hn::Lanes(d);
-    const V top = k(shift);
-    V sum = hn::Zero(d);
-    size_t i = 0;
-    for (; i + lanes <= n; i += lanes) {
-        const V e = vexp(hn::Sub(hn::LoadU(d, s + i), top));
-        hn::StoreU(e, d, s + i);
-        sum = hn::Add(sum, e);
-    }
-    if (i < n) {
-        // Filling lanes add 0.
-        const V e = vexp(hn::Sub(loadSome(s + i, n - i, -INFINITY), top));
-        storeSome(e, s + i, n - i);
-        sum = hn::Add(sum, e);
-    }
-    return hn::GetLane(hn::SumOfLanes(d, sum));
+    return hn::GetLane(hn::SumOfLanes(D(), exponentials(s, s, n, k(shift))));
 }
 
 void multiply(float* y, size_t n, float factor) {

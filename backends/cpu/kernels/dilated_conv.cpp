@@ -100,10 +100,10 @@ class DilatedPlan final : public ConvPlan {
         });
     }
 
-    float* denseRow(const Side& side, const Row& row, float* dense) const {
+    // Where the row begins in the dense maps, in floats.
+    ptrdiff_t denseOffset(const Side& side, const Row& row) const {
         const long map = (long(row.n) * s_.dilateH + row.dy) * s_.dilateW + row.dx;
-        return dense +
-               ((map * side.blocks + row.block) * side.denseHeight + row.i) * side.denseWidth * k_.lanes;
+        return ((map * side.blocks + row.block) * side.denseHeight + row.i) * side.denseWidth * k_.lanes;
     }
 
     // Where the row's pixels lie in the map: none, or every dilateW-th one of line y from x on.
@@ -121,19 +121,20 @@ class DilatedPlan final : public ConvPlan {
         return line;
     }
 
-    const float* pixelOf(const Side& side, const Row& row, const Line& line, const float* map) const {
+    // Where the line's first pixel lies in the map, in floats.
+    ptrdiff_t pixelOffset(const Side& side, const Row& row, const Line& line) const {
         const long block = long(row.n) * side.blocks + row.block;
-        return map + ((block * side.height + line.y) * side.width + line.x) * k_.lanes;
+        return ((block * side.height + line.y) * side.width + line.x) * k_.lanes;
     }
 
     void gather(const Side& side, const Row& row, const float* map, float* dense) const {
         const int P = k_.lanes;
         const Line line = lineOf(side, row);
-        float* to = denseRow(side, row, dense);
+        float* to = dense + denseOffset(side, row);
         float* const end = to + ptrdiff_t(side.denseWidth) * P;
         if (line.count > 0) {
             to = std::fill_n(to, ptrdiff_t(line.before) * P, 0.0f);
-            const float* from = pixelOf(side, row, line, map);
+            const float* from = map + pixelOffset(side, row, line);
             for (int i = 0; i < line.count; ++i, from += ptrdiff_t(s_.dilateW) * P, to += P)
                 std::memcpy(to, from, P * sizeof(float));
         }
@@ -143,8 +144,9 @@ class DilatedPlan final : public ConvPlan {
     void scatter(const Side& side, const Row& row, const float* dense, float* map) const {
         const int P = k_.lanes;
         const Line line = lineOf(side, row);
-        const float* from = denseRow(side, row, const_cast<float*>(dense));
-        float* to = const_cast<float*>(pixelOf(side, row, line, map));
+        if (line.count <= 0) return;
+        const float* from = dense + denseOffset(side, row);
+        float* to = map + pixelOffset(side, row, line);
         for (int i = 0; i < line.count; ++i, from += P, to += ptrdiff_t(s_.dilateW) * P)
             std::memcpy(to, from, P * sizeof(float));
     }

@@ -7,6 +7,7 @@
 #define MNNC_ELEMENTWISE_MATH_INL_H
 #endif
 
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 
@@ -134,6 +135,24 @@ HWY_INLINE V expWithin(V x) {
 // 0 where e^x would be subnormal.
 HWY_INLINE V vexp(V x) {
     return hn::IfThenZeroElse(hn::Lt(x, k(kLeastExp)), expWithin(expLimits(x)));
+}
+// y = e^(x - shift), also in place; returns partial sums, one a lane. Lanes behind the row add 0.
+HWY_INLINE V exponentials(const float* x, float* y, size_t n, V shift) {
+    const D d;
+    const size_t lanes = hn::Lanes(d);
+    V sum = hn::Zero(d);
+    size_t i = 0;
+    for (; i + lanes <= n; i += lanes) {
+        const V e = vexp(hn::Sub(hn::LoadU(d, x + i), shift));
+        hn::StoreU(e, d, y + i);
+        sum = hn::Add(sum, e);
+    }
+    if (i < n) {
+        const V e = vexp(hn::Sub(loadSome(x + i, n - i, -INFINITY), shift));
+        storeSome(e, y + i, n - i);
+        sum = hn::Add(sum, e);
+    }
+    return sum;
 }
 HWY_INLINE V vexpm1(V x) {
     const ExpParts e = expParts(expLimits(x));

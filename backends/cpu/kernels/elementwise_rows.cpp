@@ -96,20 +96,7 @@ void softmax(const float* x, float* y, size_t n) {
     double sum = 0;
     for (size_t start = 0; start < n; start += kBlock) {
         const size_t end = std::min(n, start + kBlock);
-        V partial = hn::Zero(d);
-        size_t i = start;
-        for (; i + lanes <= end; i += lanes) {
-            const V e = vexp(hn::Sub(hn::LoadU(d, x + i), shift));
-            hn::StoreU(e, d, y + i);
-            partial = hn::Add(partial, e);
-        }
-        if (i < end) {
-            const V e = vexp(hn::Sub(loadSome(x + i, end - i, -INFINITY), shift));
-            storeSome(e, y + i, end - i);
-            // The lanes behind the row hold 0.
-            partial = hn::Add(partial, e);
-        }
-        sum += total(partial);
+        sum += total(exponentials(x + start, y + start, end - start, shift));
     }
     const V scale = k(sum < 0.5 ? 0.0f : static_cast<float>(1.0 / sum));
     size_t i = 0;
