@@ -55,20 +55,9 @@ func (s *Session) Constant(name string) (*Tensor, error) {
 // UpdateConstants puts the constants that a session of this interpreter wrote into the interpreter: sessions that are
 // created from now on begin with them, and [Interpreter.Save] writes them.
 func (m *Interpreter) UpdateConstants(session *Session) error {
-	const op = "Interpreter.UpdateConstants"
-	mine, err := session.enter(op)
-	if err != nil {
-		return err
-	}
-	if err := m.enter(op); err != nil {
-		session.leave(mine)
-		return err
-	}
-	err = check(op, C.go_mnn_interpreter_update_constants(m.handle, session.handle))
-	m.mutex.RUnlock()
-	defer m.log.deliver() // with nothing locked
-	session.leave(mine)
-	return err
+	return m.takeFrom("Interpreter.UpdateConstants", session, func(model C.mnn_go_model, from C.mnn_go_session) C.mnn_go_result {
+		return C.go_mnn_interpreter_update_constants(model, from)
+	})
 }
 
 // ModelBytes returns the bytes of the model, with the constants of [Interpreter.UpdateConstants] in the types of the file.

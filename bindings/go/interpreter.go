@@ -141,6 +141,24 @@ func (m *Interpreter) leave() {
 	m.log.deliver()
 }
 
+// takeFrom makes one call that takes something from a session; the session is entered first.
+func (m *Interpreter) takeFrom(op string, session *Session,
+	call func(C.mnn_go_model, C.mnn_go_session) C.mnn_go_result) error {
+	mine, err := session.enter(op)
+	if err != nil {
+		return err
+	}
+	if err := m.enter(op); err != nil {
+		session.leave(mine)
+		return err
+	}
+	err = check(op, call(m.handle, session.handle))
+	m.mutex.RUnlock()
+	defer m.log.deliver() // with nothing locked
+	session.leave(mine)
+	return err
+}
+
 // ask makes one call that has one result.
 func (m *Interpreter) ask(op string, call func(C.mnn_go_model) C.mnn_go_result) (C.mnn_go_result, error) {
 	if err := m.enter(op); err != nil {
@@ -188,18 +206,7 @@ func (m *Interpreter) SetCache(data []byte) error {
 
 // UpdateCacheFile writes the cache file again if the session prepared more than it holds.
 func (m *Interpreter) UpdateCacheFile(session *Session) error {
-	const op = "Interpreter.UpdateCacheFile"
-	mine, err := session.enter(op)
-	if err != nil {
-		return err
-	}
-	if err := m.enter(op); err != nil {
-		session.leave(mine)
-		return err
-	}
-	err = check(op, C.go_mnn_interpreter_update_cache_file(m.handle, session.handle))
-	m.mutex.RUnlock()
-	defer m.log.deliver() // with nothing locked
-	session.leave(mine)
-	return err
+	return m.takeFrom("Interpreter.UpdateCacheFile", session, func(model C.mnn_go_model, from C.mnn_go_session) C.mnn_go_result {
+		return C.go_mnn_interpreter_update_cache_file(model, from)
+	})
 }
