@@ -246,7 +246,7 @@ MNN_C_API const char* mnn_version(void);
 /* The version of the library as numbers, to be compared with MNN_C_VERSION_* of the header that a program was
  * compiled with.
  * major, minor, patch: out.
- * Returns MNN_OK. Use: always. Since 0.2.0. */
+ * Returns MNN_OK. Use: always. Since 0.2. */
 MNN_C_API mnn_status mnn_version_numbers(int32_t* major, int32_t* minor, int32_t* patch);
 
 /* The version of the binary interface, major * 65536 + minor. A program built for minor m of a major runs
@@ -343,7 +343,7 @@ typedef struct mnn_cpu_properties {
 /* Describes the processor.
  * properties: in and out; the caller sets properties->struct_size, and no field behind that size is written.
  * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH when struct_size is smaller than that of the first version.
- * Use: always. Since 0.2.0. */
+ * Use: always. Since 0.2. */
 MNN_C_API mnn_status mnn_cpu_info(mnn_cpu_properties_t* properties);
 
 /* ---- Cancellation: ending calls from elsewhere -------------------------------------------------------- */
@@ -525,13 +525,13 @@ typedef struct mnn_model_properties {
 /* What a model says about itself, beside its UUID, version and biz code.
  * info: in and out; the caller sets info->struct_size, and no field behind that size is written.
  * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH when struct_size is smaller than that of the first version.
- * Use: always. Since 0.2.0. */
+ * Use: always. Since 0.2. */
 MNN_C_API mnn_status mnn_interpreter_info(const mnn_interpreter_t* interpreter, mnn_model_properties_t* info);
 
 /* A pair of texts that was given to the converter with the model.
  * index: below metadata_count of mnn_interpreter_info(); the order of the file.
  * key, value: out, strings of the interpreter; "" for a value that is no text.
- * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.2.0. */
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.2. */
 MNN_C_API mnn_status mnn_interpreter_metadata(const mnn_interpreter_t* interpreter, size_t index,
                                               const char** key, const char** value);
 
@@ -637,7 +637,7 @@ MNN_C_API mnn_status mnn_interpreter_parameter_count(const mnn_interpreter_t* in
  * session: a session of this model.
  * Returns MNN_OK; MNN_ERROR_BAD_STATE while the session needs a resize; MNN_ERROR_INVALID_VALUE when it is of another
  *   interpreter, even of one that loaded the same file.
- * Use of the session: reads. Cost: copies the written constants. Since 0.2.0. */
+ * Use of the session: reads. Cost: copies the written constants. Since 0.2. */
 MNN_C_API mnn_status mnn_interpreter_update_constants(mnn_interpreter_t* interpreter,
                                                       const mnn_session_t* session);
 
@@ -649,7 +649,7 @@ MNN_C_API mnn_status mnn_interpreter_update_constants(mnn_interpreter_t* interpr
  * Returns MNN_OK; MNN_ERROR_BUFFER_TOO_SMALL; MNN_ERROR_NOT_SUPPORTED when a changed constant lies in the file of
  *   external weights; MNN_ERROR_INPUT_DATA when a value does not fit the file's type; MNN_ERROR_FILE_CHANGED and
  *   MNN_ERROR_FILE_READ_FAILED when the model's file is read again.
- * Use: always. Since 0.2.0. */
+ * Use: always. Since 0.2. */
 MNN_C_API mnn_status mnn_interpreter_model_bytes(mnn_interpreter_t* interpreter, void* buffer,
                                                  size_t capacity, size_t* needed);
 
@@ -659,7 +659,7 @@ MNN_C_API mnn_status mnn_interpreter_model_bytes(mnn_interpreter_t* interpreter,
  * path: in UTF-8.
  * Returns what mnn_interpreter_model_bytes() returns, and MNN_ERROR_FILE_OPEN_FAILED when no temporary file can be
  *   created beside it; MNN_ERROR_FILE_WRITE_FAILED when it cannot be written.
- * Use: always. Cost: a copy of the model in memory. Since 0.2.0. */
+ * Use: always. Cost: a copy of the model in memory. Since 0.2. */
 MNN_C_API mnn_status mnn_interpreter_save(mnn_interpreter_t* interpreter, const char* path);
 
 /* ---- Own operators ------------------------------------------------------------------------------------- */
@@ -1102,7 +1102,7 @@ MNN_C_API mnn_status mnn_session_resize_input(mnn_session_t* session, mnn_tensor
 /* mnn_session_resize_input() of an input of four dimensions by their meaning: the order of the shape follows from the
  * input's format.
  * batch, channel, height, width: the extents, each 0 or more.
- * Returns what mnn_session_resize_input() returns. Use: alone. Since 0.2.0. */
+ * Returns what mnn_session_resize_input() returns. Use: alone. Since 0.2. */
 MNN_C_API mnn_status mnn_session_resize_input_nchw(mnn_session_t* session, mnn_tensor_t* input, int32_t batch,
                                                    int32_t channel, int32_t height, int32_t width);
 
@@ -1149,7 +1149,7 @@ MNN_C_API mnn_status mnn_session_resize_with_options(mnn_session_t* session,
  * plans go. Inputs and outputs keep their contents.
  * Returns MNN_OK; MNN_ERROR_OUT_OF_MEMORY, MNN_ERROR_DEVICE_LOST, MNN_ERROR_DRIVER when a GPU cannot take the
  *   smaller memory: the session needs a resize then.
- * Use: alone. Cost: copies memory that becomes smaller. Since 0.2.0. */
+ * Use: alone. Cost: copies memory that becomes smaller. Since 0.2. */
 MNN_C_API mnn_status mnn_session_trim(mnn_session_t* session);
 
 /* Runs the session: computes all outputs from the inputs as last written. Inputs keep their contents.
@@ -1245,7 +1245,7 @@ typedef struct mnn_session_properties {
  * single operators do is in mnn_session_op_info().
  * info: in and out; the caller sets info->struct_size, and no field behind that size is written.
  * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH when struct_size is smaller than that of the first version.
- * Use: always. Since 0.2.0. */
+ * Use: always. Since 0.2. */
 MNN_C_API mnn_status mnn_session_info(const mnn_session_t* session, mnn_session_properties_t* info);
 
 typedef struct mnn_statistics {
@@ -1271,7 +1271,7 @@ typedef struct mnn_statistics {
 /* What a session has done since its creation, which was measured anyhow: a run reads the clock twice.
  * statistics: in and out; the caller sets statistics->struct_size, and no field behind that size is written.
  * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH when struct_size is smaller than that of the first version.
- * Use: always; beside a run the fields may belong to different moments. Since 0.2.0. */
+ * Use: always; beside a run the fields may belong to different moments. Since 0.2. */
 MNN_C_API mnn_status mnn_session_statistics(const mnn_session_t* session, mnn_statistics_t* statistics);
 
 /* The constants of a session are the tensors that Const and TrainableParam operators of the main graph make. Weights
@@ -1280,13 +1280,13 @@ MNN_C_API mnn_status mnn_session_statistics(const mnn_session_t* session, mnn_st
 
 /* How many constants the session has.
  * count: out.
- * Returns MNN_OK. Use: always. Since 0.2.0. */
+ * Returns MNN_OK. Use: always. Since 0.2. */
 MNN_C_API mnn_status mnn_session_constant_count(const mnn_session_t* session, size_t* count);
 
 /* The name of a constant.
  * index: below mnn_session_constant_count(); the order of the file.
  * name: out, a string of the session.
- * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.2.0. */
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.2. */
 MNN_C_API mnn_status mnn_session_constant_name(const mnn_session_t* session, size_t index, const char** name);
 
 /* Finds a constant by name, to be read and written by mnn_tensor_read(), mnn_tensor_write() and the functions that
@@ -1298,7 +1298,7 @@ MNN_C_API mnn_status mnn_session_constant_name(const mnn_session_t* session, siz
  * Returns MNN_OK; MNN_ERROR_NOT_FOUND when there is no such constant; MNN_ERROR_NOT_SUPPORTED when its values decided
  *   how operators are computed together while the model was loaded; MNN_ERROR_LIMIT_EXCEEDED when there are too many
  *   handles.
- * Use: alone. Since 0.2.0. */
+ * Use: alone. Since 0.2. */
 MNN_C_API mnn_status mnn_session_constant(mnn_session_t* session, const char* name, mnn_tensor_t** tensor);
 
 /* Copies the compiled pipelines of a GPU session, for mnn_interpreter_set_cache() of a later process (see
@@ -1334,7 +1334,7 @@ typedef struct mnn_memory_info {
     uint64_t arena_bytes;  /* planned memory for tensors between operators, which this session alone uses */
     uint64_t weight_bytes; /* prepared weights and constants, shared with the interpreter's other sessions */
     uint64_t total_bytes;  /* the present sum of arena, weights, inputs, outputs and buffers of operators */
-    uint64_t peak_bytes;   /* the largest total_bytes so far */
+    uint64_t peak_bytes;   /* the most held at once so far beside weights, and the present weights */
 } mnn_memory_info_t;
 
 /* The memory that a session holds, in bytes, without the model's own bytes.
@@ -1462,7 +1462,7 @@ MNN_C_API mnn_status mnn_tensor_format(const mnn_tensor_t* tensor, int32_t* form
 /* The extents of a tensor of four dimensions by their meaning.
  * nchw: out, 4 numbers: batch, channel, height and width; -1 for an open extent.
  * Returns MNN_OK; MNN_ERROR_BAD_STATE when the tensor has another rank, and as for mnn_tensor_shape(). Use: reads.
- *   Since 0.2.0. */
+ *   Since 0.2. */
 MNN_C_API mnn_status mnn_tensor_nchw(const mnn_tensor_t* tensor, int32_t* nchw);
 
 /* What a tensor is to its session. */
@@ -1491,7 +1491,7 @@ typedef struct mnn_tensor_properties {
  * info: in and out; the caller sets info->struct_size, and no field behind that size is written.
  * Returns MNN_OK; MNN_ERROR_BAD_STATE as for mnn_tensor_shape(); MNN_ERROR_VERSION_MISMATCH when struct_size is
  *   smaller than that of the first version.
- * Use: reads. Since 0.2.0. */
+ * Use: reads. Since 0.2. */
 MNN_C_API mnn_status mnn_tensor_info(const mnn_tensor_t* tensor, mnn_tensor_properties_t* info);
 
 /* Prints a tensor as text (see Buffers): a line with its name, type, shape and format, then its elements in brackets,
@@ -1500,7 +1500,7 @@ MNN_C_API mnn_status mnn_tensor_info(const mnn_tensor_t* tensor, mnn_tensor_prop
  * edge: how many positions to show at both ends of an axis, with "..." for those between; 0: all of them.
  * buffer: out, the text with its terminating zero; `capacity` bytes, owned by the caller.
  * needed: out, bytes.
- * Returns MNN_OK; MNN_ERROR_BUFFER_TOO_SMALL; what mnn_tensor_read_as() returns. Use: reads. Since 0.2.0. */
+ * Returns MNN_OK; MNN_ERROR_BUFFER_TOO_SMALL; what mnn_tensor_read_as() returns. Use: reads. Since 0.2. */
 MNN_C_API mnn_status mnn_tensor_print(const mnn_tensor_t* tensor, size_t edge, char* buffer, size_t capacity,
                                       size_t* needed);
 

@@ -15,7 +15,7 @@ namespace mnnc {
 class Runtime;
 
 struct SharedRuntime {
-    std::vector<std::shared_ptr<void>> owners;  // of what callbacks are handed: they go last
+    std::vector<std::shared_ptr<void>> owners;  // keep what callbacks are handed; destroyed last
     LogSink log;
     SharedThreadsPtr threads;                  // never null
     HostMemoryPtr memory;                      // of arenas, weights and copies; null: the library's

@@ -55,7 +55,7 @@ class ForkJoinPool final : public ThreadPool {
     int threads() const override;
     // Outside a lease: takes one for the duration of this call, or runs inline.
     void run(int tasks, Task task, void* ctx) override;
-    // First come, first served: whoever finds the workers leased gets a one-thread pool.
+    // First come, first served: a caller that finds the workers leased gets a one-thread pool.
     ThreadPool& beginRun() override;
     // The same with at most so many of the threads at work; null when the workers are leased.
     ThreadPool* lease(int threads);

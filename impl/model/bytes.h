@@ -3,7 +3,7 @@
 // They lie in memory as a whole (copied, borrowed, read, mapped), or stay in the file (Access::OnDemand): then data()
 // is memory of the file's size that holds what fetch() has read and zeros elsewhere, and view() reads the rest when
 // somebody wants it, into memory of the reader. What was fetched is never read again, so what has been verified stays
-// as it is; what view() gives may differ from what was there before, and has to be checked by whoever decodes it.
+// as it is; what view() gives may differ from what was there before, and its decoder has to check it.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -62,7 +62,7 @@ class ModelBytes {
     // from several threads.
     HeldBytes view(size_t offset, size_t bytes) const;
     bool inMemory(size_t offset, size_t bytes) const noexcept;
-    // Takes the pages of a mapped file out of memory; whoever reads them again gets them back from the file.
+    // Takes the pages of a mapped file out of memory; a later read gets them back from the file.
     void dropPages() const noexcept;
     // Frees the memory that view() keeps for its next caller.
     void dropBuffers() const noexcept;

@@ -50,8 +50,8 @@ class Session {
     void resizeInput(size_t index, const Shape& shape);
     bool needsResize() const noexcept { return needsResize_.load(std::memory_order_acquire); }
     void resize(const Cancellation& cancel = {});
-    // Throws what the last resize threw, if that failed and no shape has changed since.
     // observer: watches this run; may be null. It may read the session, not run or change it.
+    // Throws what the last resize threw, if that failed and no shape has changed since.
     void run(RunObserver* observer = nullptr, const Cancellation& cancel = {});
 
     // Memory of the caller, see Bindings. Throw BadState while a resize is needed, unless data is null.
@@ -87,7 +87,7 @@ class Session {
     const Model& model() const noexcept { return interpreter_->model(); }
     const Net& net() const noexcept { return *interpreter_->net; }
 
-    // How many times resize() has planned: whoever keeps addresses of tensors compares it.
+    // How many times resize() has planned: code that keeps addresses of tensors compares it.
     uint64_t plans() const noexcept { return plans_; }
 
     // Whether outputs may be described (their shapes are known) and read (a run made them).

@@ -39,8 +39,8 @@ struct SessionContext {
     // session, read by any thread.
     std::atomic<int64_t> heldBytes{0}, peakBytes{0};
 
-    // What a caller has mapped is kept while it is mapped, also when a plan takes other memory: whoever writes through an
-    // old pointer then loses what is written, no more.
+    // What a caller has mapped is kept while it is mapped, also when a plan takes other memory: a caller that
+    // writes through an old pointer loses what it writes, no more.
     bool keepReplaced = false;
     // Takes memory that counts in heldBytes. False: it is not kept.
     bool keep(AlignedBuffer& buffer) noexcept {

@@ -97,7 +97,7 @@ class StageMemory final : public PlanMemory {
         }
         return nullptr;
     }
-    // Gives back what these needs do not ask for. The content of what stays, as far as the host sees it, stays.
+    // Gives back memory that these needs do not ask for. Memory that is kept keeps its content where the host sees it.
     void shrink(const MemoryNeeds& needs) {
         host_.shrink(needs.host);
         arena_.shrink(needs.of(Block::Arena));

@@ -37,7 +37,7 @@ inline size_t inputCount(const mnn_session_t* session) {
     return count;
 }
 
-// Tells the first extent of the first input; takes effect at the next resize.
+// Sets the first extent of the first input; takes effect at the next resize.
 inline mnn_status setBatch(mnn_session_t* session, int32_t batch) {
     mnn_tensor_t* input = nullptr;
     MUST(mnn_session_input_at(session, 0, &input));

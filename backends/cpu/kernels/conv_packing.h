@@ -38,7 +38,7 @@ inline void padChannels(const float* values, int channels, int padded, float* ou
     std::fill(out + channels, out + padded, 0.0f);
 }
 
-// A bias as PostOps of a convolution want it, whatever the width of vectors.
+// A bias as PostOps of a convolution want it, padded for every width of vectors.
 inline std::vector<float> paddedBias(const float* values, int channels) {
     constexpr int kMaxLanes = 16;
     std::vector<float> out(static_cast<size_t>(ceilDiv(channels, kMaxLanes) * kMaxLanes));

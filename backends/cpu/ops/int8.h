@@ -22,7 +22,8 @@ std::unique_ptr<Execution> createInt8Binary(CpuBackend& backend, const Command& 
 std::unique_ptr<Execution> createInt8Interp(CpuBackend& backend, const Command& command, std::string& reason);
 std::unique_ptr<Execution> createInt8Deconvolution(CpuBackend& backend, const Command& command,
                                                    std::string& reason);
-// y = f(x) by a table. `input`: which one x is. `results`: f of what each code of x means, by the code's unsigned byte.
+// y = f(x) by a table. `input`: the index of x among the inputs. `results`: f of the value of each code of x, at the
+// index of the code's unsigned byte.
 std::unique_ptr<Execution> createInt8Table(CpuBackend& backend, const Command& command, size_t input,
                                            const float* results);
 constexpr int kCodes = 256;

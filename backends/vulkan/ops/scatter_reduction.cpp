@@ -1,6 +1,6 @@
 // ScatterNd and ScatterElements that combine updates with what is there. The rows of updates are sorted by their places,
 // in the order in which they come, so that an invocation combines those of a place one after another: sums of floats
-// are the CPU's, whatever the device does at once.
+// are the CPU's, however many invocations run at once.
 #include <algorithm>
 #include <bit>
 

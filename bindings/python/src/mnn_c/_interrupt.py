@@ -38,7 +38,7 @@ class _Watcher:
                 return
             if self.forward >= 0:
                 try:
-                    os.write(self.forward, data)  # for whoever asked before, e.g. an event loop
+                    os.write(self.forward, data)  # for the descriptor that was set before, e.g. an event loop
                 except OSError:
                     pass
             if signal.SIGINT in data:
