@@ -126,7 +126,11 @@ std::shared_ptr<void> literalsOf(const CommandGraph& graph, const std::vector<Co
 std::vector<FusionMatch> match(const CommandGraph& graph, const Backend& backend) {
     const VulkanBackend& vulkan = vulkanBackend(backend);
     if (vulkan.limits().storageBuffers < kBuffers) return {};
-    ChainLimits limits{kMaxSteps, kMaxInputs, kMaxOutputs, true, {}};
+    ChainLimits limits;
+    limits.steps = kMaxSteps;
+    limits.inputs = kMaxInputs;
+    limits.outputs = kMaxOutputs;
+    limits.literals = true;
     limits.accepts = [&](const Command& command) {
         std::string reason;
         const VulkanOp* op = findVulkanOp(command.type);
