@@ -1365,6 +1365,8 @@ typedef struct mnn_op_info {
                                  when contents decide how many there are */
     int32_t host_shape;       /* 1: shape arithmetic on small integer tensors; 0: any other operator */
     const char* algorithm;    /* how it is computed; NULL when there is one way only. Valid like `name` */
+    double device_ms; /* in a callback after the operator, in a run with options.device_times: how long it
+                                 took by the clock of the GPU; below 0: not known. Since 0.2 */
 } mnn_op_info_t;
 
 /* How many operators the session executes after constant folding and fusion, including those in bodies of
@@ -1409,6 +1411,9 @@ typedef struct mnn_run_options {
     mnn_op_callback before; /* called before each operator, also in bodies of control flow; may be NULL */
     mnn_op_callback after;  /* called after each operator; may be NULL */
     void* user_data;        /* handed to both */
+    int32_t
+        device_times; /* 1: the GPU runs its operators one after another and measures each, for device_ms of
+                               the callbacks; 0: it overlaps them where it can. Since 0.2 */
 } mnn_run_options_t;
 
 /* Fills the options with defaults.

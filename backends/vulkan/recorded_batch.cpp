@@ -56,27 +56,37 @@ RecordedBatch::RecordedBatch(VulkanBackend& backend, std::vector<std::unique_ptr
         if (one.hasHostPart()) hostParts_.push_back(&one);
     }
     bindReports();
-    encode();
+    commands_ = encode(nullptr);
 }
 
 void RecordedBatch::recordAgain() {
+    timed_.reset();
     commands_.reset();
-    encode();
+    commands_ = encode(nullptr);
 }
 
-void RecordedBatch::encode() {
+std::unique_ptr<RecordedBatch::Commands> RecordedBatch::encode(const Timestamps* timestamps) {
     auto commands = std::make_unique<Commands>(backend_, executions_.size());
     const CommandBuffers& buffers = commands->buffers;
     Recorder recorder(*device_, commands->sets, backend_.limits().groupCount);
     const size_t each = backend_.batched() ? kBatch : 1;
     for (size_t i = 0; i < executions_.size(); ++i) {
         auto& execution = static_cast<VulkanExecution&>(*executions_[i]);
-        if (i % each == 0) recorder.begin(buffers[i / each]);
+        const VkCommandBuffer buffer = buffers[i / each];
+        if (i % each == 0) recorder.begin(buffer);
+        if (timestamps && i == 0) {
+            timestamps->reset(buffer);
+            timestamps->write(buffer, 0);
+        }
         execution.encode(recorder);
+        if (timestamps) {
+            recorder.separate();
+            timestamps->write(buffer, static_cast<uint32_t>(i + 1));
+        }
         const bool last = i + 1 == executions_.size();
         if (last || (i + 1) % each == 0) recorder.end(last);
     }
-    commands_ = std::move(commands);
+    return commands;
 }
 
 void RecordedBatch::bindReports() {
@@ -96,9 +106,22 @@ void RecordedBatch::bindReports() {
 }
 
 void RecordedBatch::onExecute() {
+    execute(*commands_);
+}
+
+void RecordedBatch::executeTimed(std::span<double> ms) {
+    if (!Timestamps::supported(*device_)) return execute(*commands_);
+    if (!timestamps_)
+        timestamps_ = std::make_unique<Timestamps>(device_, static_cast<uint32_t>(executions_.size() + 1));
+    if (!timed_) timed_ = encode(timestamps_.get());
+    execute(*timed_);
+    timestamps_->read(ms);
+}
+
+void RecordedBatch::execute(const Commands& commands) {
     device_->requireUsable();  // before the host's part writes into memory of another process
     for (VulkanExecution* execution : hostParts_) execution->beforeSubmit();
-    commands_->buffers.run();
+    commands.buffers.run();
     for (const VulkanExecution* execution : reporting_) execution->afterRun();
 }
 

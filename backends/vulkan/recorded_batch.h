@@ -5,6 +5,7 @@
 
 #include "backend/recording.h"
 #include "backends/vulkan/device/recorder.h"
+#include "backends/vulkan/device/timestamps.h"
 #include "backends/vulkan/vulkan_backend.h"
 
 namespace mnnc::vulkan {
@@ -34,6 +35,7 @@ class RecordedBatch final : public Recording {
     RecordedBatch(VulkanBackend& backend, std::vector<std::unique_ptr<Execution>> executions);
     void onExecute() override;
     void recordAgain() override;
+    void executeTimed(std::span<double> ms) override;
 
   private:
     struct Commands {
@@ -42,7 +44,9 @@ class RecordedBatch final : public Recording {
         CommandBuffers buffers;
     };
     void bindReports();
-    void encode();
+    // `timestamps`: written before the first execution and behind each one, which then run one after another; may be null.
+    std::unique_ptr<Commands> encode(const Timestamps* timestamps);
+    void execute(const Commands& commands);
 
     VulkanBackend& backend_;
     const std::shared_ptr<Device> device_;
@@ -50,6 +54,8 @@ class RecordedBatch final : public Recording {
     std::vector<VulkanExecution*> hostParts_, reporting_;
     DeviceBlockPtr reports_;  // of the executions that have one
     std::unique_ptr<Commands> commands_;
+    std::unique_ptr<Timestamps> timestamps_;  // null until times are asked for
+    std::unique_ptr<Commands> timed_;
 };
 
 // Copies between two blocks and waits.

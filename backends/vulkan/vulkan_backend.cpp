@@ -128,7 +128,7 @@ DeviceBlockPtr VulkanBackend::allocate(int64_t bytes, DeviceUse use) {
     return device_->memory().allocate(device_, bytes, use);
 }
 
-std::unique_ptr<Execution> VulkanBackend::record(std::vector<std::unique_ptr<Execution>> executions) {
+std::unique_ptr<Recording> VulkanBackend::record(std::vector<std::unique_ptr<Execution>> executions) {
     return std::make_unique<RecordedBatch>(*this, std::move(executions));
 }
 

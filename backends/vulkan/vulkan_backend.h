@@ -54,7 +54,7 @@ class VulkanBackend final : public DeviceBackend {
     std::unique_ptr<Execution> createUpload(const Tensor& host, const Tensor& staging,
                                             const Tensor& device) override;
     std::unique_ptr<Execution> createDownload(const Tensor& device, const Tensor& host) override;
-    std::unique_ptr<Execution> record(std::vector<std::unique_ptr<Execution>> executions) override;
+    std::unique_ptr<Recording> record(std::vector<std::unique_ptr<Execution>> executions) override;
     std::vector<uint8_t> cache() const override { return device_->pipelines().cache(); }
 
     const std::shared_ptr<Device>& gpu() const noexcept { return device_; }

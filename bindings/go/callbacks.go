@@ -27,12 +27,22 @@ type OpCallback func(op OpInfo, tensors []*Tensor) OpAction
 // included. Either may be nil. A GPU takes many operators at once: before comes for all of them, then after, and
 // none of them can be skipped.
 func (s *Session) RunWithCallbacks(ctx context.Context, before, after OpCallback) error {
+	return s.runWith(ctx, "Session.RunWithCallbacks", before, after, false)
+}
+
+// RunTimed is RunWithCallbacks on a GPU that runs its operators one after another and measures each: after gets
+// [OpInfo].DeviceMs.
+func (s *Session) RunTimed(ctx context.Context, before, after OpCallback) error {
+	return s.runWith(ctx, "Session.RunTimed", before, after, true)
+}
+
+func (s *Session) runWith(ctx context.Context, op string, before, after OpCallback, timed bool) error {
 	run := &callbackRun{session: s, before: before, after: after}
 	id := cgo.NewHandle(run)
 	defer id.Delete()
-	err := s.work(ctx, "Session.RunWithCallbacks", func(token C.mnn_go_cancel) C.mnn_go_result {
+	err := s.work(ctx, op, func(token C.mnn_go_cancel) C.mnn_go_result {
 		defer func() { s.broken = s.broken || run.away }()
-		return C.mnn_go_session_run(s.handle, token, C.uintptr_t(id), before != nil, after != nil)
+		return C.mnn_go_session_run(s.handle, token, C.uintptr_t(id), before != nil, after != nil, C.bool(timed))
 	})
 	if run.panicked {
 		panic(run.value)

@@ -121,6 +121,7 @@ type OpInfo struct {
 	FLOPs     float64 // of all its executions in a run; below 0 when contents decide that
 	HostShape bool    // shape arithmetic on small integer tensors
 	Algorithm string  // which way of computing it was chosen; "" when there is one only
+	DeviceMs  float64 // after it, in RunTimed: milliseconds by the clock of the GPU; below 0: not known
 }
 
 func opInfo(info *C.mnn_op_info_t) OpInfo {
@@ -132,6 +133,7 @@ func opInfo(info *C.mnn_op_info_t) OpInfo {
 		FLOPs:     float64(info.flops),
 		HostShape: info.host_shape != 0,
 		Algorithm: C.GoString(info.algorithm),
+		DeviceMs:  float64(info.device_ms),
 	}
 }
 

@@ -155,7 +155,7 @@ func (s *Session) Close() error {
 // context's.
 func (s *Session) Run(ctx context.Context) error {
 	return s.work(ctx, "Session.Run", func(token C.mnn_go_cancel) C.mnn_go_result {
-		return C.mnn_go_session_run(s.handle, token, 0, false, false)
+		return C.mnn_go_session_run(s.handle, token, 0, false, false, false)
 	})
 }
 

@@ -126,7 +126,7 @@ static int32_t after_op(void* user_data, const mnn_op_info_t* op, const mnn_tens
 }
 
 mnn_go_result mnn_go_session_run(mnn_go_session session, mnn_go_cancel cancel, uintptr_t watcher, bool before,
-                                 bool after) {
+                                 bool after, bool timed) {
     mnn_run_options_t options;
     mnn_status status = mnn_run_options_init(&options, sizeof options);
     if (status != MNN_OK) return mnn_go_finish(status);
@@ -134,6 +134,7 @@ mnn_go_result mnn_go_session_run(mnn_go_session session, mnn_go_cancel cancel, u
     options.before = before ? before_op : NULL;
     options.after = after ? after_op : NULL;
     options.user_data = (void*)watcher;
+    options.device_times = timed;
     return mnn_go_finish(mnn_session_run_with_options((mnn_session_t*)session, &options));
 }
 

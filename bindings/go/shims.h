@@ -308,9 +308,9 @@ static inline mnn_go_result mnn_go_session_resize(mnn_go_session session, mnn_go
     return mnn_go_finish(mnn_session_resize_with_options(SESSION(session), &options));
 }
 
-/* watcher: a handle of the binding, 0 for none. before, after: whether it has a callback. */
+/* watcher: a handle of the binding, 0 for none. before, after: whether it has a callback. timed: measures a GPU's operators. */
 mnn_go_result mnn_go_session_run(mnn_go_session session, mnn_go_cancel cancel, uintptr_t watcher, bool before,
-                                 bool after);
+                                 bool after, bool timed);
 
 /* number: the backend; text: the reason, NULL when there is none. */
 static inline mnn_go_result go_mnn_session_forward_type(mnn_go_session session) {

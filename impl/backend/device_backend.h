@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/recording.h"
 
 namespace mnnc {
 
@@ -39,7 +40,7 @@ class DeviceBackend : public Backend {
     virtual std::unique_ptr<Execution> createDownload(const Tensor& device, const Tensor& host) = 0;
     // One execution that runs all of these in order and returns when they are done. Memory of all tensors and
     // scratch is bound. Throws Error; its onExecute() throws OutOfMemory or DeviceLost.
-    virtual std::unique_ptr<Execution> record(std::vector<std::unique_ptr<Execution>> executions) = 0;
+    virtual std::unique_ptr<Recording> record(std::vector<std::unique_ptr<Execution>> executions) = 0;
 };
 
 }  // namespace mnnc

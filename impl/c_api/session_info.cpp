@@ -15,6 +15,7 @@ mnn_op_info_t describe(const OpRecord& record, const Session& session) {
     info.reason = reason.empty() ? nullptr : reason.c_str();
     info.flops = record.flops;
     info.host_shape = record.hostShape ? 1 : 0;
+    info.device_ms = -1;
     info.algorithm = record.algorithm.empty() ? nullptr : record.algorithm.c_str();
     return info;
 }

@@ -26,10 +26,13 @@ class CallbackObserver final : public RunObserver {
                  call.record.name.c_str());
     }
 
+    bool wantsDeviceTimes() const noexcept override { return options_.device_times != 0; }
+
   private:
     int32_t ask(mnn_op_callback callback, const OpCall& call, const std::vector<Tensor*>& tensors) {
         show(tensors);
-        const mnn_op_info_t info = describe(call.record, *session_.impl);
+        mnn_op_info_t info = describe(call.record, *session_.impl);
+        info.device_ms = call.deviceMs;
         session_.callbackThread.store(thisThread(), std::memory_order_relaxed);
         const int32_t answer = invoke(callback, info);
         hide();
@@ -82,6 +85,8 @@ mnn_status mnn_session_run_with_options(mnn_session_t* session, const mnn_run_op
     return guard([&] {
         mnn_run_options_t given{};
         if (options) given = readStruct(*options, kRunOptionsSize, "options");
+        if (given.device_times != 0 && given.device_times != 1)
+            fail(Status::InvalidValue, "options.device_times is %d, it is 0 or 1", given.device_times);
         const SessionUse handle(session, Access::Alone, "mnn_session_run_with_options");
         const CancelUse cancel(given.cancel);
         if (!given.before && !given.after) return handle->impl->run(nullptr, cancel.cancellation());

@@ -12,6 +12,8 @@ class RunObserver {
     // commands in one step: the run ends with NotSupported.
     virtual bool before(const OpCall& call) = 0;
     virtual void after(const OpCall& call) = 0;
+    // Whether calls have times of the device, for which it runs commands one after another.
+    virtual bool wantsDeviceTimes() const noexcept { return false; }
 };
 
 }  // namespace mnnc

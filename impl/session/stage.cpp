@@ -149,7 +149,7 @@ bool Stage::sameShapes(const DynamicSlice& moving) {
 }
 
 void Stage::execute() {
-    for (const PlannedStep& step : plan_->steps) {
+    for (PlannedStep& step : plan_->steps) {
         context_.cancel.check();
         if (!step.execution)
             step.control->run();
@@ -161,7 +161,7 @@ void Stage::execute() {
 }
 
 // Commands that a device runs as one recording are reported together, and none of them can be left out.
-void Stage::executeObserved(const PlannedStep& step) {
+void Stage::executeObserved(PlannedStep& step) {
     bool wanted = true;
     for (const OpCall& call : step.calls) {
         wanted &= context_.observer->before(call);
@@ -172,8 +172,17 @@ void Stage::executeObserved(const PlannedStep& step) {
                  "with others: it cannot be left out there",
                  call.record.name.c_str(), call.record.backend);
     }
-    if (wanted) step.execution->onExecute();
+    if (wanted && step.onDevice && context_.observer->wantsDeviceTimes())
+        executeTimed(step);
+    else if (wanted)
+        step.execution->onExecute();
     for (const OpCall& call : step.calls) context_.observer->after(call);
+}
+
+void Stage::executeTimed(PlannedStep& step) {
+    std::vector<double> ms(step.calls.size(), -1.0);
+    static_cast<Recording&>(*step.execution).executeTimed(ms);
+    for (size_t i = 0; i < ms.size(); ++i) step.calls[i].deviceMs = ms[i];
 }
 
 void Stage::appendRecords(std::vector<OpRecord>& records) const {

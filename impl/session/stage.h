@@ -78,7 +78,8 @@ class Stage {
 
     void makePlan(const StagePlan* before);
     Encoding::Ptr encode(const Item& item, Encoding::Ptr before, const Encoding::Makers& makerOf);
-    void executeObserved(const PlannedStep& step);
+    void executeObserved(PlannedStep& step);
+    void executeTimed(PlannedStep& step);
     void captureGuards();
     bool sameShapes(const DynamicSlice& moving);
     bool readsEarlierConstants(const Item& item) const;

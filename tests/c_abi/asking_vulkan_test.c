@@ -220,6 +220,64 @@ static void constants(void** state) {
     assert_ok(mnn_interpreter_destroy(&model));
 }
 
+typedef struct {
+    int operators, measured;
+} times_t;
+
+static int32_t note_time(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
+                         size_t count) {
+    times_t* times = user_data;
+    (void)tensors;
+    (void)count;
+    ++times->operators;
+    if (op->device_ms >= 0) ++times->measured;
+    assert_true(op->device_ms < 60000);
+    return MNN_OP_RUN;
+}
+
+/* Operators of the GPU are measured where that is asked for, in both ways of recording, also after a resize; what they
+ * compute stays the same. */
+static void times_of_the_device(void** state) {
+    (void)state;
+    for (int mode = 0; mode < 2; ++mode) {
+        mnn_session_t* session =
+            on_vulkan(net, mode ? MNN_GPU_RECORD_OP : MNN_GPU_RECORD_BATCH, MNN_PRECISION_NORMAL);
+        mnn_run_options_t options;
+        assert_ok(mnn_run_options_init(&options, sizeof options));
+        assert_int_equal(options.device_times, 0);
+        for (int32_t batch = 1; batch < 4; batch += 2) {
+            const int32_t dims[] = {batch, 1, 8, 8};
+            float pixels[3 * PIXELS], want[3 * CLASSES], got[3 * CLASSES];
+            const size_t bytes = (size_t)batch * CLASSES * sizeof *want;
+            mnn_tensor_t* input = first_input(session);
+            assert_ok(mnn_session_resize_input(session, input, dims, 4));
+            assert_ok(mnn_session_resize(session));
+            fill_pixels(pixels, (size_t)batch * PIXELS, 5);
+            assert_ok(
+                mnn_tensor_write(input, pixels, (size_t)batch * PIXELS * sizeof *pixels, MNN_FORMAT_NCHW));
+            assert_ok(mnn_session_run(session));
+            mnn_tensor_t* output = first_output(session);
+            assert_ok(mnn_tensor_read(output, want, bytes, MNN_FORMAT_NCHW));
+            for (int timed = 0; timed < 2; ++timed) {
+                times_t times = {0, 0};
+                options.after = note_time;
+                options.user_data = &times;
+                options.device_times = timed;
+                assert_ok(mnn_session_run_with_options(session, &options));
+                assert_true(times.operators > 3);
+                if (!timed) assert_int_equal(times.measured, 0);
+                /* A queue may have no clock: then none is measured. */
+                if (timed) assert_true(times.measured == 0 || times.measured == times.operators);
+                assert_ok(mnn_tensor_read(output, got, bytes, MNN_FORMAT_NCHW));
+                assert_memory_equal(got, want, bytes);
+            }
+        }
+        options.device_times = 2;
+        assert_fails(mnn_session_run_with_options(session, &options), MNN_ERROR_INVALID_VALUE);
+        assert_ok(mnn_session_destroy(&session));
+    }
+}
+
 int main(void) {
     size_t devices = 0;
     if (mnn_device_count(MNN_FORWARD_VULKAN, &devices) != MNN_OK || devices == 0) {
@@ -232,6 +290,7 @@ int main(void) {
         cmocka_unit_test(cache_belongs_to_a_model),
         cmocka_unit_test(undecided_operators),
         cmocka_unit_test(constants),
+        cmocka_unit_test(times_of_the_device),
     };
     return cmocka_run_group_tests_name("asking on Vulkan", tests, open_net, close_net);
 }

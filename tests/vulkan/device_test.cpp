@@ -20,7 +20,7 @@ int64_t counter(Count kind) {
 
 std::vector<int64_t> liveObjects() {
     std::vector<int64_t> live;
-    for (int kind = 0; kind <= static_cast<int>(Count::Fence); ++kind)
+    for (int kind = 0; kind <= static_cast<int>(Count::QueryPool); ++kind)
         live.push_back(counter(static_cast<Count>(kind)));
     return live;
 }

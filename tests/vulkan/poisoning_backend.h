@@ -28,7 +28,7 @@ class PoisoningBackend final : public DeviceBackend {
     std::unique_ptr<Execution> createDownload(const Tensor& device, const Tensor& host) override {
         return backend_.createDownload(device, host);
     }
-    std::unique_ptr<Execution> record(std::vector<std::unique_ptr<Execution>> executions) override {
+    std::unique_ptr<Recording> record(std::vector<std::unique_ptr<Execution>> executions) override {
         return backend_.record(std::move(executions));
     }
 

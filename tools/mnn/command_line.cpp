@@ -245,8 +245,8 @@ void addProfile(CLI::App& app, int& exitCode) {
     command->footer(
         "GFLOP/s count what the operator's definition needs: algorithms that save products can pass the "
         "peak,\n"
-        "which is measured here and now with the widest fp32 multiply-adds. A GPU takes many operators at\n"
-        "once; the first of them is shown with the time of all.\n\n"
+        "which is measured here and now with the widest fp32 multiply-adds. A GPU measures its operators by\n"
+        "its own clock, one after another; without a clock the first of them is shown with the time of all.\n\n"
         "Example: taskset -c 0 mnn profile net.mnn --top 20 --trace net.json");
     command->callback([options, &exitCode] { exitCode = profile(*options); });
 }

@@ -35,6 +35,7 @@ struct Recorder {
     size_t at = 0;
     size_t closed = 0;
     Clock::time_point start, begin;
+    double deviceBegin = 0;  // ms since the start, where the next operator of a GPU begins
 
     void startRun() {
         at = closed = 0;
@@ -75,16 +76,20 @@ int32_t onBefore(void* user, const mnn_op_info_t* info, const mnn_tensor_t* cons
     }
     ++recorder.at;
     recorder.begin = Clock::now();
+    recorder.deviceBegin = recorder.sinceStart(recorder.begin);
     return MNN_OP_RUN;
 }
 
-int32_t onAfter(void* user, const mnn_op_info_t*, const mnn_tensor_t* const* tensors, size_t count) {
+int32_t onAfter(void* user, const mnn_op_info_t* info, const mnn_tensor_t* const* tensors, size_t count) {
     const Clock::time_point end = Clock::now();
     auto& recorder = *static_cast<Recorder*>(user);
     Op& op = recorder.ops[recorder.closed++];
-    // The first of several operators that a device runs together has the time of all.
-    op.begin.push_back(recorder.sinceStart(recorder.begin));
-    op.ms.push_back(std::chrono::duration<double, std::milli>(end - recorder.begin).count());
+    // Where a GPU has no clock, the first of the operators that it runs together has the time of all.
+    const double wall = std::chrono::duration<double, std::milli>(end - recorder.begin).count();
+    const bool onDevice = info->device_ms >= 0;
+    op.begin.push_back(onDevice ? recorder.deviceBegin : recorder.sinceStart(recorder.begin));
+    op.ms.push_back(onDevice ? info->device_ms : wall);
+    if (onDevice) recorder.deviceBegin += info->device_ms;
     if (op.ms.size() == 1) op.shapes += " -> " + shapesText(tensors, count);
     recorder.begin = end;
     return MNN_OP_RUN;
@@ -134,6 +139,7 @@ Profile measure(const ProfileOptions& options) {
     watched.before = onBefore;
     watched.after = onAfter;
     watched.user_data = &recorder;
+    watched.device_times = 1;
     std::vector<double> walls;
     Profile profile;
     // The first run of each kind is a warm-up.
@@ -180,15 +186,16 @@ void printRow(const Profile& profile, const Op& op) {
     const double ms = op.median(), rate = op.gflops();
     text::print("{:8.3f} {:5.1f}%  {:7} {:5}  {:20.20} {:17.17} {}  {}\n", ms, ms / profile.totalMs() * 100,
                 rate > 0 ? text::format("{:.1f}", rate) : "",
-                rate > 0 ? text::format("{:.0f}%", rate / profile.peak * 100) : "", op.type, op.algorithm,
-                op.shapes, op.name);
+                rate > 0 && op.backend == "cpu" ? text::format("{:.0f}%", rate / profile.peak * 100) : "",
+                op.type, op.algorithm, op.shapes, op.name);
 }
 
 void printText(const ProfileOptions& options, const Profile& profile) {
     text::print("{}, {}, {} thread{}, medians of {} runs\n", options.model, options.flags.backend,
                 options.flags.threads, options.flags.threads == 1 ? "" : "s", options.runs);
-    text::print("run {:.3f} ms, sum of operators {:.3f} ms, peak of multiply-adds {:.0f} GFLOP/s\n\n",
-                profile.wallMs, profile.totalMs(), profile.peak);
+    text::print(
+        "run {:.3f} ms, sum of operators {:.3f} ms, peak of the CPU's multiply-adds {:.0f} GFLOP/s\n\n",
+        profile.wallMs, profile.totalMs(), profile.peak);
     std::vector<const Op*> shown;
     for (const Op& op : profile.ops) shown.push_back(&op);
     if (options.top > 0 && options.top < shown.size()) {

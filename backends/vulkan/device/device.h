@@ -27,6 +27,7 @@ enum class Count : uint8_t {
     CommandPool,
     CommandBuffer,
     Fence,
+    QueryPool,
     Recordings,  // command buffers recorded since the start; the following ones count events too
     Dispatches,
     Barriers,

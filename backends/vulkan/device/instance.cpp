@@ -85,14 +85,15 @@ std::vector<VkQueueFamilyProperties> queueFamilies(const InstanceApi& api, VkPhy
 }
 
 // Compute without graphics first: those queues do not wait behind a desktop.
-bool findQueueFamily(const InstanceApi& api, VkPhysicalDevice device, uint32_t& family) {
+bool findQueueFamily(const InstanceApi& api, VkPhysicalDevice device, DeviceInfo& info) {
     const std::vector<VkQueueFamilyProperties> families = queueFamilies(api, device);
     for (const bool alone : {true, false})
         for (uint32_t i = 0; i < families.size(); ++i) {
             const VkQueueFlags flags = families[i].queueFlags;
             if (!(flags & VK_QUEUE_COMPUTE_BIT) || families[i].queueCount == 0) continue;
             if (alone && (flags & VK_QUEUE_GRAPHICS_BIT)) continue;
-            family = i;
+            info.queueFamily = i;
+            info.timestampBits = families[i].timestampValidBits;
             return true;
         }
     return false;
@@ -227,6 +228,7 @@ DeviceInfo describeHostDevice(const HostVulkan& host) {
     if (host.storage16 && !info.storage16)
         fail(Status::InvalidValue, "the device '%s' has no 16-bit storage buffers", info.name.c_str());
     info.queueFamily = host.queueFamily;
+    info.timestampBits = families[host.queueFamily].timestampValidBits;
     info.storage16 = host.storage16;
     return info;
 }
@@ -313,7 +315,7 @@ void Instance::listDevices() {
     const InstanceApi api(handle_);
     for (const VkPhysicalDevice handle : physicalDevices(api, handle_)) {
         DeviceInfo info;
-        if (describe(api, handle, info) && findQueueFamily(api, handle, info.queueFamily))
+        if (describe(api, handle, info) && findQueueFamily(api, handle, info))
             devices_.push_back(std::move(info));
     }
 }

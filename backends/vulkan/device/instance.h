@@ -23,8 +23,9 @@ struct DeviceInfo {
     uint64_t localBytes = 0;     // the largest device-local heap
     uint64_t maxAllocation = 0;  // bytes of one allocation
     uint32_t queueFamily = 0;
-    bool storage16 = false;  // 16-bit storage buffers
-    bool float16 = false;    // fp16 arithmetic
+    uint32_t timestampBits = 0;  // of the queue family; 0: it has no clock
+    bool storage16 = false;      // 16-bit storage buffers
+    bool float16 = false;        // fp16 arithmetic
     uint32_t subgroupSize = 1;
     VkSubgroupFeatureFlags subgroupOperations = 0;  // in compute shaders
     VkPhysicalDeviceLimits limits{};

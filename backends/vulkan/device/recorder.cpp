@@ -98,6 +98,11 @@ void Recorder::end(bool last) {
     buffer_ = VK_NULL_HANDLE;
 }
 
+void Recorder::separate() {
+    barrier(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+    hazards_.clear();
+}
+
 void Recorder::barrier(VkPipelineStageFlags stage, VkAccessFlags access) {
     const VkMemoryBarrier memory{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_SHADER_WRITE_BIT,
                                  access};
@@ -125,9 +130,7 @@ void Recorder::dispatch(const Pipeline& pipeline, std::span<const Binding> bindi
     for (int64_t first = 0; first < groups;) {
         if (std::any_of(bindings.begin(), bindings.end(),
                         [&](const Binding& b) { return hazards_.conflicts(b); })) {
-            barrier(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-                    VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
-            hazards_.clear();
+            separate();
         }
         for (const Binding& binding : bindings) hazards_.note(binding);
         const int64_t left = groups - first;

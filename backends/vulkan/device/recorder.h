@@ -61,6 +61,8 @@ class Recorder {
     // them.
     void begin(VkCommandBuffer buffer);
     void end(bool last);
+    // Everything recorded from here on waits for what was recorded before.
+    void separate();
 
     // `groups` work groups in all; `push` are the kernel's own words, behind the two of the recorder.
     void dispatch(const Pipeline& pipeline, std::span<const Binding> bindings, std::span<const uint32_t> push,

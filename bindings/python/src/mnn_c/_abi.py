@@ -310,6 +310,7 @@ class OpInfo(Structure):
         ("flops", c_double),
         ("host_shape", c_int32),
         ("algorithm", c_char_p),
+        ("device_ms", c_double),
     ]
 
 
@@ -323,6 +324,7 @@ class RunOptions(Structure):
         ("before", OpCallback),
         ("after", OpCallback),
         ("user_data", c_void_p),
+        ("device_times", c_int32),
     ]
 
 

@@ -42,6 +42,7 @@ class OpInfo:
     flops: float
     host_shape: bool
     algorithm: Optional[str]
+    device_ms: float  # after it, in a run with device_times: by the clock of the GPU; below 0: not known
 
 
 @dataclass(frozen=True)

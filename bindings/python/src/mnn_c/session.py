@@ -113,18 +113,20 @@ class Session(Described):
         cancel: Optional[CancelToken] = None,
         before: Optional[OpCallback] = None,
         after: Optional[OpCallback] = None,
+        device_times: bool = False,
     ) -> Dict[str, Array]:
         """Writes inputs, runs, and reads outputs, as one step for other threads.
 
         inputs: arrays by name; the session is resized where a shape differs. Those that are left out keep what they had.
         outputs: names of the only ones to read; None: all.
         before, after: called around each operator with its OpInfo and its inputs or outputs; they may return an Op.
+        device_times: a GPU runs its operators one after another and measures each, for device_ms of `after`.
         Returns the outputs by name; those that are bound are the arrays that they are bound to.
         """
         with self._lock:
             if inputs:
                 self._write(inputs, cancel)
-            self.execute(cancel=cancel, before=before, after=after)
+            self.execute(cancel=cancel, before=before, after=after, device_times=device_times)
             return {name: self._read(name) for name in (self._outputs if outputs is None else outputs)}
 
     def execute(
@@ -133,6 +135,7 @@ class Session(Described):
         cancel: Optional[CancelToken] = None,
         before: Optional[OpCallback] = None,
         after: Optional[OpCallback] = None,
+        device_times: bool = False,
     ) -> None:
         """Runs with what the inputs hold, and reads nothing."""
         with self._lock:
@@ -148,6 +151,7 @@ class Session(Described):
                     options.before = _callbacks.native(before)
                 if after is not None:
                     options.after = _callbacks.native(after)
+                options.device_times = device_times
 
             def run(token: int) -> int:
                 options.cancel = token

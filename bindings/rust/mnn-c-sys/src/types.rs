@@ -290,6 +290,8 @@ pub struct mnn_op_info_t {
     pub host_shape: i32,
     /// How it is computed; NULL when there is one way only. Valid like `name`.
     pub algorithm: *const c_char,
+    /// After the operator in a run with `device_times`: ms by the clock of the GPU; below 0: not known.
+    pub device_ms: f64,
 }
 
 /// Called around an operator of a run; returns `MNN_OP_*`.
@@ -316,6 +318,8 @@ pub struct mnn_run_options_t {
     pub after: mnn_op_callback,
     /// Handed to both.
     pub user_data: *mut c_void,
+    /// 1: the GPU runs its operators one after another and measures each; 0: it overlaps them where it can.
+    pub device_times: i32,
 }
 
 /// The processor of this machine. Of its features 1 says that it has one, 0 that it has not, -1 that it is not known.

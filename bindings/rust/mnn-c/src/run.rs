@@ -39,6 +39,7 @@ pub struct RunOptions<'r> {
     cancel: Option<CancelToken>,
     before: Closure<'r>,
     after: Closure<'r>,
+    device_times: bool,
 }
 
 impl<'r> RunOptions<'r> {
@@ -66,6 +67,13 @@ impl<'r> RunOptions<'r> {
     /// Calls a closure after each operator, as [`before`](Self::before) does.
     pub fn after(mut self, closure: impl FnMut(&OpCall<'_>) -> OpAction + 'r) -> Self {
         self.after = Some(Box::new(closure));
+        self
+    }
+
+    /// Whether a GPU runs its operators one after another and measures each, for
+    /// [`OpInfo::device_ms`](crate::OpInfo::device_ms) of the closure after it. Without, it overlaps them where it can.
+    pub fn device_times(mut self, measured: bool) -> Self {
+        self.device_times = measured;
         self
     }
 }
@@ -168,6 +176,7 @@ unsafe fn run(session: &Session, handle: *mut sys::mnn_session_t, options: RunOp
     };
     wanted.cancel = cancel::pointer(&options.cancel);
     wanted.before = options.before.is_some().then_some(on_op::<false> as _);
+    wanted.device_times = options.device_times.into();
     wanted.after = options.after.is_some().then_some(on_op::<true> as _);
     let mut context = Context { session, options };
     let user_data: *mut Context<'_, '_> = &mut context;

@@ -119,6 +119,9 @@ pub struct OpInfo<'s> {
     pub host_shape: bool,
     /// How it is computed; `None` when there is one way only.
     pub algorithm: Option<Cow<'s, str>>,
+    /// In a closure after it, in a run with [`RunOptions::device_times`](crate::RunOptions::device_times): how many
+    /// milliseconds it took by the clock of the GPU; `None` when that is not known.
+    pub device_ms: Option<f64>,
 }
 
 impl<'s> OpInfo<'s> {
@@ -135,6 +138,7 @@ impl<'s> OpInfo<'s> {
                 flops: Some(info.flops).filter(|flops| *flops >= 0.0),
                 host_shape: info.host_shape != 0,
                 algorithm: optional_text(info.algorithm),
+                device_ms: Some(info.device_ms).filter(|ms| *ms >= 0.0),
             }
         }
     }
