@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 
+#include "backends/vulkan/device/driver_libraries.h"
 #include "fault_table.h"
 #include "session/session.h"
 #include "tensor/host_copy.h"
@@ -108,6 +109,14 @@ TEST(VulkanDevice, AllMemoryIsReturned) {
         EXPECT_NE(liveObjects(), before);
     }
     EXPECT_EQ(liveObjects(), before);
+}
+
+// The loader drops drivers with the last instance, and some fail after they were loaded a few times.
+TEST(VulkanDevice, DriversStayLoaded) {
+    { Session session(digits(), onVulkan()); }
+    const std::vector<std::string> drivers = loadedDrivers();
+    EXPECT_FALSE(drivers.empty());
+    for (const std::string& path : drivers) EXPECT_EQ(path.front(), '/');
 }
 
 // Makes and runs a session while one function fails at its first, second, ... call, until nothing is hit any

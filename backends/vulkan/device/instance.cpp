@@ -11,6 +11,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "backends/vulkan/device/driver_libraries.h"
 #include "backends/vulkan/device/result.h"
 #include "base/error.h"
 
@@ -307,6 +308,7 @@ void Instance::create() {
               "vkCreateDebugUtilsMessengerEXT");
     }
     listDevices();
+    keepDriversLoaded();
     if (devices_.empty())
         fail(Status::BackendMissing, "no Vulkan driver offers a device with a compute queue and Vulkan 1.1");
 }
