@@ -347,7 +347,8 @@ float productError(float a, float b, float p) {
     precise float e = ah * bh - p;
     e = e + ah * bl;
     e = e + al * bh;
-    return e + al * bl;
+    e = e + al * bl;
+    return e;
 }
 float floorDivOf(float a, float b) {
     float q = floor(a / b);

@@ -36,10 +36,10 @@ bool finite(float x) {
 
 // a / b, correctly rounded: that of GLSL may be wrong by 2.5 ulp, which a ceiling turns into another sample.
 float quotient(float a, float b) {
-    const float q = a / b;
+    precise float q = a / b;
     precise float p = q * b;
     precise float rest = (a - p) - productError(q, b, p);
-    const float exact = q + rest / b;
+    precise float exact = q + rest / b;
     return finite(exact) ? exact : q;
 }
 
