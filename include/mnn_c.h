@@ -171,9 +171,12 @@ enum {
  * else stay fp32; first layers and short sums too), other CPUs compute as in NORMAL; a GPU stores tensors and
  * weights as fp16 where it can. Expect relative errors of 1e-3 to 2e-2. LOW_BF16 means LOW. */
 enum { MNN_PRECISION_NORMAL = 0, MNN_PRECISION_HIGH = 1, MNN_PRECISION_LOW = 2, MNN_PRECISION_LOW_BF16 = 3 };
-/* Bits of gpu_mode, numbered as the official runtime numbers them: at most one of each group. The TUNING and
- * MEMORY bits are hints; this version ignores them, because it has one kernel for each shape and keeps
- * tensors in buffers. */
+/* Bits of gpu_mode, numbered as the official runtime numbers them: at most one of each group. With FAST, NORMAL,
+ * WIDE and HEAVY planning measures ways of computing a convolution or a matrix product on the GPU and takes the
+ * fastest: the 3, 6 or 12 best by estimate, or all. What was measured is kept for later sessions and is part of the
+ * cache (mnn_interpreter_set_cache()). Other ways may round in other places, so that the last bits of outputs depend on what was
+ * measured. 0 and NONE measure nothing, and so does a GPU without a clock (mnn_session_info()). The MEMORY bits are
+ * hints that this version ignores: it keeps tensors in buffers. */
 enum {
     MNN_GPU_TUNING_NONE = 1,
     MNN_GPU_TUNING_HEAVY = 2,

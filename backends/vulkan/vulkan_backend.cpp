@@ -64,6 +64,7 @@ EffectiveSettings VulkanBackend::settings() const {
     if (config_.memory != MemoryMode::Normal)
         own.memoryReason = "the Vulkan backend keeps weights in one way only";
     own.device = device_->info().name;
+    own.tuning = tuning();
     return own;
 }
 

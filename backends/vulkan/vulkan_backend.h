@@ -62,6 +62,10 @@ class VulkanBackend final : public DeviceBackend {
     const BackendConfig& config() const noexcept { return config_; }
     bool half() const noexcept { return half_; }  // float tensors are stored as fp16
     bool batched() const noexcept { return config_.recordBatch; }
+    // What is measured: nothing where the device has no clock.
+    GpuTuning tuning() const noexcept {
+        return device_->info().timestampBits > 0 ? config_.tuning : GpuTuning::None;
+    }
     VkCommandPool commandPool() const noexcept { return commandPool_; }
 
     // A pipeline for elements of the given type: "_f16" or "_i32" is appended to the shader's name where the

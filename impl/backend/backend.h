@@ -32,6 +32,9 @@ struct DeviceDescription {
     uint32_t subgroupSize = 0;
 };
 
+// How many ways of computing an operator a GPU measures.
+enum class GpuTuning : uint8_t { None, Fast, Normal, Wide, Heavy };
+
 struct BackendConfig {
     int threads = 1;
     Precision precision = Precision::Normal;
@@ -41,6 +44,7 @@ struct BackendConfig {
     std::string device;           // index, UUID or a part of the name; "" = the best
     bool softwareDevices = true;  // false: a driver that computes on the CPU is not taken as the best
     bool recordBatch = true;      // several executions in one recorded command buffer
+    GpuTuning tuning = GpuTuning::None;
     DeviceLimits deviceLimits;
     Power power = Power::Normal;                  // of workers that the session makes for itself
     std::shared_ptr<const SharedRuntime> shared;  // null: the session makes what it needs
@@ -55,6 +59,7 @@ struct EffectiveSettings {
     int threads = 1;
     const char* isa = nullptr;  // the instruction set of the host's kernels
     std::string device;         // the name of a device; "" on the host
+    GpuTuning tuning = GpuTuning::None;
 };
 
 // How a command wants its tensors stored. Storage is chosen by the producer; the pipeline inserts a

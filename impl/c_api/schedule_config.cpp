@@ -54,6 +54,14 @@ void checkGpuMode(int32_t mode) {
                                     : "RECORD_*");
 }
 
+GpuTuning tuningOf(int32_t mode) {
+    if (mode & MNN_GPU_TUNING_HEAVY) return GpuTuning::Heavy;
+    if (mode & MNN_GPU_TUNING_WIDE) return GpuTuning::Wide;
+    if (mode & MNN_GPU_TUNING_NORMAL) return GpuTuning::Normal;
+    if (mode & MNN_GPU_TUNING_FAST) return GpuTuning::Fast;
+    return GpuTuning::None;
+}
+
 void takeRuntime(const mnn_schedule_config_t& config, BackendConfig& backend) {
     if (!config.runtime) return;
     if (config.power != MNN_POWER_NORMAL)
@@ -84,6 +92,7 @@ SessionConfig readConfig(const mnn_schedule_config_t& config) {
     result.backend.power = static_cast<Power>(inRange(config.power, 0, MNN_POWER_LOW, "power"));
     checkGpuMode(config.gpu_mode);
     result.backend.recordBatch = !(config.gpu_mode & MNN_GPU_RECORD_OP);
+    result.backend.tuning = tuningOf(config.gpu_mode);
     if (config.device && result.forwardType == ForwardType::Cpu)
         fail(Status::InvalidValue,
              "config.device is '%s', but config.forward_type is the CPU, which has no devices",

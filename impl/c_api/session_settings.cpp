@@ -11,7 +11,9 @@ constexpr size_t kStatisticsSize = sizeof(mnn_statistics_t);
 
 int32_t gpuMode(const Session& session) {
     if (session.forwardType() == ForwardType::Cpu) return 0;
-    return MNN_GPU_TUNING_NONE | MNN_GPU_MEMORY_BUFFER |
+    constexpr int32_t kTuning[] = {MNN_GPU_TUNING_NONE, MNN_GPU_TUNING_FAST, MNN_GPU_TUNING_NORMAL,
+                                   MNN_GPU_TUNING_WIDE, MNN_GPU_TUNING_HEAVY};
+    return kTuning[static_cast<size_t>(session.settings().tuning)] | MNN_GPU_MEMORY_BUFFER |
            (session.wantedSettings().recordBatch ? MNN_GPU_RECORD_BATCH : MNN_GPU_RECORD_OP);
 }
 

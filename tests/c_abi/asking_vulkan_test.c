@@ -26,14 +26,20 @@ static mnn_interpreter_t* open_case(const char* name) {
 static void properties(void** state) {
     (void)state;
     const int32_t fixed = MNN_GPU_TUNING_NONE | MNN_GPU_MEMORY_BUFFER;
+    const int32_t tuned = MNN_GPU_MEMORY_BUFFER | MNN_GPU_RECORD_BATCH;
     const struct {
         int32_t wanted, got;
     } modes[] = {{0, fixed | MNN_GPU_RECORD_BATCH},
                  {MNN_GPU_RECORD_BATCH, fixed | MNN_GPU_RECORD_BATCH},
-                 {MNN_GPU_RECORD_OP, fixed | MNN_GPU_RECORD_OP}};
+                 {MNN_GPU_RECORD_OP, fixed | MNN_GPU_RECORD_OP},
+                 {MNN_GPU_TUNING_NONE, fixed | MNN_GPU_RECORD_BATCH},
+                 {MNN_GPU_TUNING_FAST, tuned | MNN_GPU_TUNING_FAST},
+                 {MNN_GPU_TUNING_NORMAL, tuned | MNN_GPU_TUNING_NORMAL},
+                 {MNN_GPU_TUNING_WIDE, tuned | MNN_GPU_TUNING_WIDE},
+                 {MNN_GPU_TUNING_HEAVY, tuned | MNN_GPU_TUNING_HEAVY}};
     size_t devices = 0;
     assert_ok(mnn_device_count(MNN_FORWARD_VULKAN, &devices));
-    for (size_t i = 0; i < 3; ++i) {
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; ++i) {
         mnn_session_t* session = on_vulkan(net, modes[i].wanted, MNN_PRECISION_LOW);
         mnn_session_properties_t info = {.struct_size = sizeof info};
         assert_ok(mnn_session_info(session, &info));

@@ -8,6 +8,7 @@
 
 #include "backends/vulkan/device/cache_header.h"
 #include "backends/vulkan/device/instance.h"
+#include "backends/vulkan/device/tuning_record.h"
 #include "random.h"
 #include "target.h"
 
@@ -51,14 +52,19 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     ++counters.executions;
     const DeviceInfo info = device();
     const std::vector<uint8_t> bytes(data, data + size);
-    const std::span<const uint8_t> opened = driversCache(bytes, info);
-    if (opened.empty()) return 0;
+    const std::optional<CacheContent> opened = cacheContent(bytes, info);
+    if (!opened) return 0;
     ++counters.accepted;
-    const std::vector<uint8_t> again = storedCache(opened, info);
+    TuningRecord record;
+    if (record.merge(opened->tuning)) {
+        TuningRecord same;
+        if (!same.merge(record.bytes()) || same.bytes() != record.bytes()) std::abort();
+    }
+    const std::vector<uint8_t> again = storedCache(*opened, info);
     if (!std::equal(again.begin(), again.end(), bytes.begin(), bytes.end())) std::abort();
     DeviceInfo other = info;
     ++other.driverVersion;
-    if (!driversCache(bytes, other).empty()) std::abort();
+    if (cacheContent(bytes, other)) std::abort();
     return 0;
 }
 
@@ -70,7 +76,13 @@ size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t maxSize, unsig
     if (random.oneIn(4)) driver.resize(random.below(driver.size() + 1));
     if (random.oneIn(4) && !driver.empty())
         random.pick(driver) ^= static_cast<uint8_t>(1u << random.below(8));
-    std::vector<uint8_t> stored = storedCache(driver, device());
+    TuningRecord record;
+    for (int i = random.below(3); i > 0; --i)
+        record.keep(std::string(random.below(9), 'p'), static_cast<uint32_t>(i));
+    std::vector<uint8_t> tuning = record.bytes();
+    if (random.oneIn(4) && !tuning.empty())
+        random.pick(tuning) ^= static_cast<uint8_t>(1u << random.below(8));
+    std::vector<uint8_t> stored = storedCache({driver, tuning}, device());
     if (random.oneIn(2)) random.pick(stored) ^= static_cast<uint8_t>(1u << random.below(8));
     if (random.oneIn(8)) stored.resize(random.below(stored.size() + 1));
     if (stored.size() > maxSize) stored.resize(maxSize);

@@ -53,6 +53,12 @@ void addSessionFlagsTo(CLI::App& command, CommonFlags& flags) {
         ->check(CLI::IsMember({"direct", "indirect"}));
     command
         .add_option(
+            "--gpu-tuning", flags.gpuTuning,
+            "How many ways of computing an operator a GPU measures before the first run; the fastest is "
+            "taken (default: none)")
+        ->check(CLI::IsMember({"none", "fast", "normal", "wide", "heavy"}));
+    command
+        .add_option(
             "--precision", flags.precision,
             "low rounds for speed: a GPU stores tensors as fp16, a CPU with AVX512-BF16 multiplies in "
             "bf16 (other CPUs: as normal)")
@@ -246,7 +252,8 @@ void addProfile(CLI::App& app, int& exitCode) {
         "GFLOP/s count what the operator's definition needs: algorithms that save products can pass the "
         "peak,\n"
         "which is measured here and now with the widest fp32 multiply-adds. A GPU measures its operators by\n"
-        "its own clock, one after another; without a clock the first of them is shown with the time of all.\n\n"
+        "its own clock, one after another; without a clock the first of them is shown with the time of "
+        "all.\n\n"
         "Example: taskset -c 0 mnn profile net.mnn --top 20 --trace net.json");
     command->callback([options, &exitCode] { exitCode = profile(*options); });
 }

@@ -30,6 +30,7 @@ void CommonFlags::checkTogether() const {
     if (validate && !findBackend(backend)->isGpu) refuse("--validate checks the calls of a GPU's driver");
     if (backend == "cpu" && !device.empty()) refuse("--device chooses a GPU");
     if (backend == "cpu" && !gpuMode.empty()) refuse("--gpu-mode is about a GPU");
+    if (backend == "cpu" && !gpuTuning.empty()) refuse("--gpu-tuning is about a GPU");
 }
 
 mnn_schedule_config_t CommonFlags::config() const {
@@ -46,6 +47,10 @@ mnn_schedule_config_t CommonFlags::config() const {
     if (!device.empty()) config.device = device.c_str();
     if (gpuMode == "direct") config.gpu_mode = MNN_GPU_RECORD_OP;
     if (gpuMode == "indirect") config.gpu_mode = MNN_GPU_RECORD_BATCH;
+    if (gpuTuning == "fast") config.gpu_mode |= MNN_GPU_TUNING_FAST;
+    if (gpuTuning == "normal") config.gpu_mode |= MNN_GPU_TUNING_NORMAL;
+    if (gpuTuning == "wide") config.gpu_mode |= MNN_GPU_TUNING_WIDE;
+    if (gpuTuning == "heavy") config.gpu_mode |= MNN_GPU_TUNING_HEAVY;
     return config;
 }
 

@@ -12,7 +12,7 @@ namespace tool {
 struct CommonFlags {
     int threads = 1;
     std::string backend = "cpu";
-    std::string device, gpuMode;  // of a GPU; "" is the library's choice
+    std::string device, gpuMode, gpuTuning;  // of a GPU; "" is the library's choice
     std::string precision = "normal";
     std::string memory = "normal";
     std::string isa;

@@ -12,12 +12,12 @@ namespace mnnc::vulkan {
 namespace {
 
 struct CacheHeader {
-    char magic[8] = {'M', 'N', 'N', 'C', 'V', 'K', 'P', '1'};
+    char magic[8] = {'M', 'N', 'N', 'C', 'V', 'K', 'P', '2'};
     uint32_t vendor = 0, device = 0, driver = 0, api = 0;
     uint8_t uuid[VK_UUID_SIZE] = {};
-    uint64_t shaders = 0;   // hash of all embedded shaders
-    uint64_t checksum = 0;  // of the driver's bytes
-    uint64_t bytes = 0;     // how many those are
+    uint64_t shaders = 0;                // hash of all embedded shaders
+    uint64_t checksum = 0;               // of what follows
+    uint64_t pipelines = 0, tuning = 0;  // bytes of each
 };
 
 // FNV-1a.
@@ -36,7 +36,7 @@ uint64_t hashShaders() {
     return hash;
 }
 
-CacheHeader headerFor(std::span<const uint8_t> driversBytes, const DeviceInfo& info) {
+CacheHeader headerFor(const CacheContent& content, const DeviceInfo& info) {
     CacheHeader header;
     header.vendor = info.vendorId;
     header.device = info.deviceId;
@@ -44,8 +44,10 @@ CacheHeader headerFor(std::span<const uint8_t> driversBytes, const DeviceInfo& i
     header.api = info.apiVersion;
     std::copy(std::begin(info.pipelineCacheUuid), std::end(info.pipelineCacheUuid), header.uuid);
     header.shaders = hashShaders();
-    header.checksum = hashBytes(driversBytes.data(), driversBytes.size());
-    header.bytes = driversBytes.size();
+    header.checksum = hashBytes(content.pipelines.data(), content.pipelines.size());
+    header.checksum = hashBytes(content.tuning.data(), content.tuning.size(), header.checksum);
+    header.pipelines = content.pipelines.size();
+    header.tuning = content.tuning.size();
     return header;
 }
 
@@ -61,21 +63,26 @@ bool driverHeaderFits(std::span<const uint8_t> bytes, const DeviceInfo& info) {
 
 }  // namespace
 
-std::vector<uint8_t> storedCache(std::span<const uint8_t> driversBytes, const DeviceInfo& info) {
-    const CacheHeader header = headerFor(driversBytes, info);
-    std::vector<uint8_t> stored(sizeof header + driversBytes.size());
+std::vector<uint8_t> storedCache(const CacheContent& content, const DeviceInfo& info) {
+    const CacheHeader header = headerFor(content, info);
+    std::vector<uint8_t> stored(sizeof header);
     std::memcpy(stored.data(), &header, sizeof header);
-    std::copy(driversBytes.begin(), driversBytes.end(), stored.begin() + sizeof header);
+    stored.insert(stored.end(), content.pipelines.begin(), content.pipelines.end());
+    stored.insert(stored.end(), content.tuning.begin(), content.tuning.end());
     return stored;
 }
 
-std::span<const uint8_t> driversCache(std::span<const uint8_t> bytes, const DeviceInfo& info) {
-    if (bytes.size() < sizeof(CacheHeader)) return {};
-    const std::span<const uint8_t> driversBytes = bytes.subspan(sizeof(CacheHeader));
-    const CacheHeader wanted = headerFor(driversBytes, info);
-    if (std::memcmp(bytes.data(), &wanted, sizeof wanted) != 0 || !driverHeaderFits(driversBytes, info))
-        return {};
-    return driversBytes;
+std::optional<CacheContent> cacheContent(std::span<const uint8_t> bytes, const DeviceInfo& info) {
+    CacheHeader header;
+    if (bytes.size() < sizeof header) return std::nullopt;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    const std::span<const uint8_t> rest = bytes.subspan(sizeof header);
+    if (header.pipelines > rest.size()) return std::nullopt;
+    const CacheContent content{rest.first(header.pipelines), rest.subspan(header.pipelines)};
+    const CacheHeader wanted = headerFor(content, info);
+    if (std::memcmp(&header, &wanted, sizeof wanted) != 0 || !driverHeaderFits(content.pipelines, info))
+        return std::nullopt;
+    return content;
 }
 
 }  // namespace mnnc::vulkan

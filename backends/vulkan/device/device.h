@@ -13,6 +13,7 @@
 #include "backends/vulkan/device/instance.h"
 #include "backends/vulkan/device/memory.h"
 #include "backends/vulkan/device/pipelines.h"
+#include "backends/vulkan/device/tuning_record.h"
 
 namespace mnnc::vulkan {
 
@@ -54,6 +55,7 @@ class Device {
     VolkDeviceTable& apiForTests() noexcept { return api_; }  // fault injection
     MemoryPool& memory() noexcept { return memory_; }
     PipelineFactory& pipelines() noexcept { return pipelines_; }
+    TuningRecord& tuning() noexcept { return tuning_; }
 
     // Submits the command buffers as one batch and waits until they are done, also when it throws: DeviceLost
     // (and from then on always), OutOfMemory, DriverError, or BadState in a forked child.
@@ -88,6 +90,7 @@ class Device {
     std::atomic<bool> lost_{false};
     MemoryPool memory_{*this};
     PipelineFactory pipelines_{*this};
+    TuningRecord tuning_;
 };
 
 }  // namespace mnnc::vulkan

@@ -131,12 +131,14 @@ std::vector<uint8_t> PipelineFactory::cache() const {
               "vkGetPipelineCacheData");
         blob.resize(bytes);
     }
-    return storedCache(blob, device_.info());
+    const std::vector<uint8_t> tuning = device_.tuning().bytes();
+    return storedCache({blob, tuning}, device_.info());
 }
 
 bool PipelineFactory::merge(const std::vector<uint8_t>& bytes) {
-    const std::span<const uint8_t> blob = driversCache(bytes, device_.info());
-    if (blob.empty()) return false;
+    const std::optional<CacheContent> content = cacheContent(bytes, device_.info());
+    if (!content) return false;
+    const std::span<const uint8_t> blob = content->pipelines;
     VkPipelineCacheCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
     info.initialDataSize = blob.size();
     info.pInitialData = blob.data();
@@ -146,7 +148,7 @@ bool PipelineFactory::merge(const std::vector<uint8_t>& bytes) {
     const std::lock_guard lock(mutex_);
     const bool merged = api.vkMergePipelineCaches(device_.handle(), cache_, 1, &stored) == VK_SUCCESS;
     api.vkDestroyPipelineCache(device_.handle(), stored, nullptr);
-    return merged;
+    return merged && device_.tuning().merge(content->tuning);
 }
 
 }  // namespace mnnc::vulkan

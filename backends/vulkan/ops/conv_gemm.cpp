@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "backends/vulkan/ops/convolution.h"
+#include "backends/vulkan/tuner.h"
 
 namespace mnnc::vulkan {
 
@@ -30,9 +31,25 @@ constexpr Tile kTiles[] = {
 };
 
 struct Plan {
-    Tile tile{};
+    size_t tileIndex = 0;
     int64_t slices = 1, sliceDepth = 0;
     double score = -1;
+
+    const Tile& tile() const { return kTiles[tileIndex]; }
+    // What the tuning record keeps of it.
+    uint32_t choice() const { return static_cast<uint32_t>(tileIndex | static_cast<uint64_t>(slices) << 8); }
+};
+
+// A plan with its pipelines.
+struct Made {
+    Plan plan;
+    const Pipeline* product = nullptr;
+    const Pipeline* combine = nullptr;  // null: there is one slice
+};
+
+// What the dispatches read and write. `residual` counts where the convolution has one.
+struct Operands {
+    Binding input, output, partialWritten, partialRead, residual;
 };
 
 class ConvGemm final : public ConvExecution {
@@ -44,27 +61,58 @@ class ConvGemm final : public ConvExecution {
         weightSlices_ = weights_.prepare(backend(), command_.params, name());
         bias_ = weights_.bias(backend(), command_.params, name());
         form_ = c_.isPointwise() ? Form::Point : c_.transposed ? Form::Transposed : Form::Window;
-        plan_ = choosePlan();
-        const Tile& t = plan_.tile;
-        const auto tail = static_cast<uint32_t>(c_.groupIn % kChannelBlock);
-        const bool partial = plan_.slices > 1;
-        std::vector<uint32_t> constants = {
-            t.pixelThreads, t.quadThreads, t.pixels, t.quads, t.depth(), static_cast<uint32_t>(form_), tail};
-        if (!partial) {
-            constants.insert(constants.end(), {c_.postOps.code, false});
-            weights_.addConstants(constants);
-            pipeline_ = &outputPipeline(weights_.shader("conv_gemm"), 4, t.threads(), constants);
-            return;
-        }
-        constants.insert(constants.end(), {0u, true});
-        weights_.addConstants(constants);
-        pipeline_ =
-            &backend().pipeline(weights_.shader("conv_gemm"), output_.type, 4, t.threads(), constants);
-        combine_ = &outputPipeline("conv_gemm_combine", 3, 64, {c_.postOps.code});
-        requestScratch(partialBytes());
+        made_ = make(choosePlan());
+        if (made_.combine) requestScratch(partialBytes(made_.plan));
+    }
+
+    std::string algorithm() const override {
+        const Tile& tile = made_.plan.tile();
+        const std::string text = format("product %ux%u", tile.tilePixels(), tile.tileQuads() * kChannelBlock);
+        return made_.plan.slices == 1
+                   ? text
+                   : text + format(" in %lld slices", static_cast<long long>(made_.plan.slices));
     }
 
     void encode(Recorder& recorder) override {
+        Operands operands{reads(input_), writes(output_), {}, {}, {}};
+        if (made_.combine) {
+            operands.partialWritten = scratch(0, partialBytes(made_.plan), true);
+            operands.partialRead = scratch(0, partialBytes(made_.plan), false);
+        }
+        if (c_.postOps.residual) operands.residual = reads(*command_.inputs.back());
+        encode(recorder, made_, operands);
+    }
+
+  private:
+    enum class Form : uint8_t { Point, Window, Transposed };
+
+    Made make(const Plan& plan) {
+        const Tile& t = plan.tile();
+        std::vector<uint32_t> constants = {t.pixelThreads,
+                                           t.quadThreads,
+                                           t.pixels,
+                                           t.quads,
+                                           t.depth(),
+                                           static_cast<uint32_t>(form_),
+                                           static_cast<uint32_t>(c_.groupIn % kChannelBlock)};
+        const std::string shader = weights_.shader("conv_gemm");
+        if (plan.slices == 1) {
+            constants.insert(constants.end(), {c_.postOps.code, false});
+            weights_.addConstants(constants);
+            return {plan, &outputPipeline(shader, 4, t.threads(), constants), nullptr};
+        }
+        constants.insert(constants.end(), {0u, true});
+        weights_.addConstants(constants);
+        return {plan, &backend().pipeline(shader, output_.type, 4, t.threads(), constants),
+                &outputPipeline("conv_gemm_combine", 3, 64, {c_.postOps.code})};
+    }
+
+    void encode(Recorder& recorder, const Made& made, const Operands& operands) const {
+        const Plan& plan = made.plan;
+        const auto withResidual = [&](std::vector<Binding> bindings) {
+            if (c_.postOps.residual) bindings.push_back(operands.residual);
+            return bindings;
+        };
         const ConvWindow& w = c_.w;
         const bool transposed = form_ == Form::Transposed;
         const int64_t quads = outputQuads();
@@ -72,14 +120,14 @@ class ConvGemm final : public ConvExecution {
             return (value % stride + stride) % stride;
         };
         for (const ConvGemmWeights::Slice& slice : weightSlices_) {
-            const int64_t quadTiles = ceilDiv(slice.quads, plan_.tile.tileQuads());
-            const int64_t pixelTiles = ceilDiv(phasePixels(), plan_.tile.tilePixels());
+            const int64_t quadTiles = ceilDiv(slice.quads, plan.tile().tileQuads());
+            const int64_t pixelTiles = ceilDiv(phasePixels(), plan.tile().tilePixels());
             const Push push = Push()
                                   .u(quadTiles)
                                   .u(pixelTiles)
                                   .u(w.groups)
-                                  .u(plan_.slices)
-                                  .u(plan_.sliceDepth)
+                                  .u(plan.slices)
+                                  .u(plan.sliceDepth)
                                   .u(w.batch)
                                   .u(c_.inBlocks)
                                   .u(weights_.depthBlocks())
@@ -104,21 +152,17 @@ class ConvGemm final : public ConvExecution {
                                   .u(w.padLeft)
                                   .f(c_.postOps.lo)
                                   .f(c_.postOps.hi);
-            const std::vector<Binding> bindings = {
-                reads(input_), reads(*slice.block), reads(*bias_),
-                combine_ ? scratch(0, partialBytes(), true) : writes(output_)};
-            recorder.dispatch(*pipeline_, combine_ ? bindings : withResidual(bindings), push,
-                              quadTiles * pixelTiles * w.groups * plan_.slices * phases());
+            const std::vector<Binding> bindings = {operands.input, reads(*slice.block), reads(*bias_),
+                                                   made.combine ? operands.partialWritten : operands.output};
+            recorder.dispatch(*made.product, made.combine ? bindings : withResidual(bindings), push,
+                              quadTiles * pixelTiles * w.groups * plan.slices * phases());
         }
-        if (!combine_) return;
+        if (!made.combine) return;
         recorder.dispatch(
-            *combine_, withResidual({scratch(0, partialBytes(), false), reads(*bias_), writes(output_)}),
-            Push().u(quads).u(plan_.slices).u(c_.outBlocks).u(w.oh * w.ow).f(c_.postOps.lo).f(c_.postOps.hi),
-            ceilDiv(quads, combine_->localSize));
+            *made.combine, withResidual({operands.partialRead, reads(*bias_), operands.output}),
+            Push().u(quads).u(plan.slices).u(c_.outBlocks).u(w.oh * w.ow).f(c_.postOps.lo).f(c_.postOps.hi),
+            ceilDiv(quads, made.combine->localSize));
     }
-
-  private:
-    enum class Form : uint8_t { Point, Window, Transposed };
 
     int64_t phases() const { return form_ == Form::Transposed ? c_.strideY * c_.strideX : 1; }
     // Pixels of the first phase: no other one has more.
@@ -135,50 +179,136 @@ class ConvGemm final : public ConvExecution {
                weights_.depthBlocks();
     }
     int64_t outputQuads() const { return c_.w.batch * c_.outBlocks * c_.w.oh * c_.w.ow; }
-    int64_t partialBytes() const { return plan_.slices * outputQuads() * 16; }
+    int64_t partialBytes(const Plan& plan) const { return plan.slices * outputQuads() * 16; }
 
-    // Chooses the tile that wastes little, keeps sums in registers and still fills the device.
-    Plan choosePlan() const {
-        const bool integrated = backend().gpu()->info().type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
-        const double enough = integrated ? 4096 : 32768;  // invocations
-        const Limits& limits = backend().limits();
-        const int64_t quads = weights_.quadsPerSlice();
-        Plan best;
-        for (const Tile& tile : kTiles) {
-            // Integrated devices have few registers.
-            const bool fits = tile.threads() <= limits.groupInvocations &&
-                              tile.sharedBytes() <= limits.sharedMemory &&
-                              (!integrated || tile.pixels * tile.quads <= 8);
-            if (!fits) continue;
-            const int64_t tiles =
-                ceilDiv(phasePixels(), tile.tilePixels()) * ceilDiv(quads, tile.tileQuads());
-            const double covered = static_cast<double>(tiles) * tile.tilePixels() * tile.tileQuads();
-            const double useful = static_cast<double>(phasePixels() * quads) / covered;
-            const double invocations = static_cast<double>(tiles * c_.w.groups * phases()) * tile.threads();
-            Plan plan{tile, 1, 0, 0};
-            if (invocations < enough / 2) {
-                const int64_t maxSlices = ceilDiv(depth(), tile.depth()) / kStepsPerSlice;
-                const auto wanted = static_cast<int64_t>(enough / invocations);
-                plan.slices = std::clamp<int64_t>(std::min(maxSlices, wanted), 1, kMaxSlices);
-                if (plan.slices * outputQuads() * 16 > limits.storageRange) plan.slices = 1;
-            }
-            plan.sliceDepth = roundUp(ceilDiv(depth(), plan.slices), tile.depth());
-            plan.slices = ceilDiv(depth(), plan.sliceDepth);
-            const double filled = std::min(1.0, invocations * static_cast<double>(plan.slices) / enough);
-            plan.score = useful * tile.speed * filled * (plan.slices > 1 ? 0.85 : 1.0);
-            if (plan.score > best.score) best = plan;
+    // The measured one where measuring is wanted, else the best by estimate.
+    Plan choosePlan() {
+        std::vector<Plan> plans = candidates();
+        if (plans.empty()) fail(Status::NotSupported, "the device has too little shared memory");
+        const GpuTuning tuning = backend().tuning();
+        const size_t count = std::min(plans.size(), tunedCandidates(tuning));
+        if (count < 2) return plans.front();
+        plans.resize(count);
+        TuningRecord& record = backend().gpu()->tuning();
+        const std::string problem = problemText(tuning);
+        const std::optional<uint32_t> known = record.find(problem);
+        const auto found = std::find_if(plans.begin(), plans.end(),
+                                        [&](const Plan& plan) { return known == plan.choice(); });
+        if (found != plans.end()) return *found;
+        const Plan& fastest = plans[measure(plans)];
+        record.keep(problem, fastest.choice());
+        return fastest;
+    }
+
+    // Everything that the time depends on.
+    std::string problemText(GpuTuning tuning) const {
+        const ConvWindow& w = c_.w;
+        std::string text = weights_.shader("conv_gemm") + (backend().half() ? "_f16" : "");
+        for (const int64_t number : {int64_t{static_cast<uint8_t>(tuning)},
+                                     int64_t{static_cast<uint8_t>(form_)},
+                                     int64_t{w.batch},
+                                     int64_t{w.groups},
+                                     int64_t{c_.groupIn},
+                                     int64_t{c_.groupOut},
+                                     int64_t{w.ih},
+                                     int64_t{w.iw},
+                                     int64_t{w.oh},
+                                     int64_t{w.ow},
+                                     int64_t{w.kh},
+                                     int64_t{w.kw},
+                                     c_.strideY,
+                                     c_.strideX,
+                                     c_.dilateY,
+                                     c_.dilateX,
+                                     int64_t{w.padTop},
+                                     int64_t{w.padLeft},
+                                     int64_t{c_.postOps.code},
+                                     int64_t{c_.postOps.residual}})
+            text += " " + std::to_string(number);
+        return text;
+    }
+
+    // Over memory of its own, because that of the tensors is not planned yet.
+    size_t measure(const std::vector<Plan>& plans) {
+        int64_t partial = 0;
+        std::vector<Made> made;
+        for (const Plan& plan : plans) {
+            made.push_back(make(plan));
+            if (plan.slices > 1) partial = std::max(partial, partialBytes(plan));
         }
-        if (best.score < 0) fail(Status::NotSupported, "the device has too little shared memory");
-        return best;
+        const int64_t outputBytes = backend().storageBytes(output_);
+        const MeasuredBlock input(backend(), backend().storageBytes(input_)), output(backend(), outputBytes),
+            residual(backend(), c_.postOps.residual ? outputBytes : 1), sums(backend(), partial);
+        return fastestCandidate(backend(), made.size(), [&](Recorder& recorder, size_t i) {
+            encode(recorder, made[i],
+                   {input.read(), output.written(), sums.written(), sums.read(), residual.read()});
+        });
+    }
+
+    // The plans that the device can run, the best by estimate first: those that waste little, keep sums in registers
+    // and still fill the device.
+    std::vector<Plan> candidates() const {
+        const bool integrated = backend().gpu()->info().type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
+        const Limits& limits = backend().limits();
+        std::vector<Plan> plans;
+        for (size_t i = 0; i < std::size(kTiles); ++i) {
+            const Tile& tile = kTiles[i];
+            // Integrated devices have few registers.
+            if (tile.threads() > limits.groupInvocations || tile.sharedBytes() > limits.sharedMemory ||
+                (integrated && tile.pixels * tile.quads > 8))
+                continue;
+            const int64_t wanted = estimatedSlices(i, integrated);
+            plans.push_back(planOf(i, wanted, integrated));
+            if (backend().tuning() == GpuTuning::None) continue;
+            for (const int64_t slices : {wanted / 2, wanted * 2, int64_t{1}}) {
+                const Plan other = planOf(i, std::clamp<int64_t>(slices, 1, kMaxSlices), integrated);
+                if (std::none_of(plans.begin(), plans.end(),
+                                 [&](const Plan& plan) { return plan.choice() == other.choice(); }))
+                    plans.push_back(other);
+            }
+        }
+        std::stable_sort(plans.begin(), plans.end(),
+                         [](const Plan& a, const Plan& b) { return a.score > b.score; });
+        return plans;
+    }
+
+    double enoughInvocations(bool integrated) const { return integrated ? 4096 : 32768; }
+    int64_t tilesOf(const Tile& tile) const {
+        return ceilDiv(phasePixels(), tile.tilePixels()) *
+               ceilDiv(weights_.quadsPerSlice(), tile.tileQuads());
+    }
+    double invocationsOf(const Tile& tile) const {
+        return static_cast<double>(tilesOf(tile) * c_.w.groups * phases()) * tile.threads();
+    }
+
+    // How many slices of the depth fill the device.
+    int64_t estimatedSlices(size_t tileIndex, bool integrated) const {
+        const Tile& tile = kTiles[tileIndex];
+        const double invocations = invocationsOf(tile), enough = enoughInvocations(integrated);
+        if (invocations >= enough / 2) return 1;
+        const int64_t most = ceilDiv(depth(), tile.depth()) / kStepsPerSlice;
+        return std::clamp<int64_t>(std::min(most, static_cast<int64_t>(enough / invocations)), 1, kMaxSlices);
+    }
+
+    Plan planOf(size_t tileIndex, int64_t slices, bool integrated) const {
+        const Tile& tile = kTiles[tileIndex];
+        if (slices * outputQuads() * 16 > backend().limits().storageRange) slices = 1;
+        Plan plan{tileIndex, 1, 0, 0};
+        plan.sliceDepth = roundUp(ceilDiv(depth(), slices), tile.depth());
+        plan.slices = ceilDiv(depth(), plan.sliceDepth);
+        const double covered = static_cast<double>(tilesOf(tile)) * tile.tilePixels() * tile.tileQuads();
+        const double useful = static_cast<double>(phasePixels() * weights_.quadsPerSlice()) / covered;
+        const double filled = std::min(
+            1.0, invocationsOf(tile) * static_cast<double>(plan.slices) / enoughInvocations(integrated));
+        plan.score = useful * tile.speed * filled * (plan.slices > 1 ? 0.85 : 1.0);
+        return plan;
     }
 
     const ConvGemmWeights weights_;
     std::vector<ConvGemmWeights::Slice> weightSlices_;
     VulkanBackend::WeightsPtr bias_;
     Form form_ = Form::Window;
-    Plan plan_;
-    const Pipeline* pipeline_ = nullptr;
-    const Pipeline* combine_ = nullptr;
+    Made made_;
 };
 
 }  // namespace

@@ -1,7 +1,10 @@
 // Chooses the kernel and the tiles of a batched product.
 #include "backends/vulkan/ops/matrix_product.h"
 
+#include <string>
 #include <utility>
+
+#include "backends/vulkan/tuner.h"
 
 namespace mnnc::vulkan {
 
@@ -92,30 +95,64 @@ void MatrixProduct::encode(Recorder& recorder, const Binding& a, const Binding& 
                           p_.products * tiles_);
         return;
     }
-    push.u(p_.e).u(p_.l).u(p_.h).u(p_.lda).u(p_.ldb).u(tilesDown_).u(tiles_);
-    recorder.dispatch(*pipeline_, {{a, b, c, bias}}, p_.pushBatch(push), p_.products * tilesDown_ * tiles_);
+    encodeTiles(recorder, tiling_, {a, b, c, bias});
 }
 
-void MatrixProduct::chooseTiles(VulkanBackend& backend) {
+void MatrixProduct::encodeTiles(Recorder& recorder, const Tiling& tiling,
+                                const std::array<Binding, 4>& operands) const {
+    Push push;
+    push.u(p_.e).u(p_.l).u(p_.h).u(p_.lda).u(p_.ldb).u(tiling.down).u(tiling.across);
+    recorder.dispatch(*tiling.pipeline, operands, p_.pushBatch(push),
+                      p_.products * tiling.down * tiling.across);
+}
+
+MatrixProduct::Tiling MatrixProduct::tiling(VulkanBackend& backend, bool large) const {
     const uint32_t maxThreads = std::min(kLocal, backend.limits().groupInvocations);
     uint32_t across = 1, down = 1;
     while (across * down * 2 <= maxThreads) (across <= down ? across : down) *= 2;
-    tiles_ = ceilDiv(p_.h, int64_t{across} * 4);
-    tilesDown_ = ceilDiv(p_.e, int64_t{down} * 4);
-    // Four times the outputs per invocation: fewer reads per product, if there are registers and enough
-    // tiles.
-    const int64_t across2 = ceilDiv(tiles_, 2), down2 = ceilDiv(tilesDown_, 2);
-    const bool large = across2 * down2 * p_.products >= kLargeTiles && p_.e > 4 * int64_t{down} &&
-                       p_.h > 4 * int64_t{across} &&
-                       backend.gpu()->info().type != VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
-    if (large) {
-        tiles_ = across2;
-        tilesDown_ = down2;
-    }
+    const uint32_t quads = large ? 2 : 1;
+    Tiling tiling{large, ceilDiv(p_.h, int64_t{across} * 4 * quads),
+                  ceilDiv(p_.e, int64_t{down} * 4 * quads)};
     const bool wideA = p_.lda % 4 == 0 && p_.steps4(true), wideB = p_.ldb % 4 == 0 && p_.steps4(false);
-    pipeline_ = &backend.pipeline("matmul", DataType::Float32, 4, across * down,
-                                  {across, p_.transposeA, p_.transposeB, wideA, wideB, p_.h % 4 == 0, p_.bias,
-                                   large ? 2u : 1u, large ? 2u : 1u});
+    tiling.pipeline = &backend.pipeline(
+        "matmul", DataType::Float32, 4, across * down,
+        {across, p_.transposeA, p_.transposeB, wideA, wideB, p_.h % 4 == 0, p_.bias, quads, quads});
+    return tiling;
+}
+
+// Four times the outputs per invocation: fewer reads per product, if there are registers and enough tiles.
+void MatrixProduct::chooseTiles(VulkanBackend& backend) {
+    const bool registers = backend.gpu()->info().type != VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
+    const Tiling small = tiling(backend, false);
+    const int64_t largeTiles = ceilDiv(small.across, 2) * ceilDiv(small.down, 2) * p_.products;
+    const bool large = registers && largeTiles >= kLargeTiles && small.across > 1 && small.down > 1;
+    if (!registers || backend.tuning() == GpuTuning::None) {
+        tiling_ = large ? tiling(backend, true) : small;
+        return;
+    }
+    const std::vector<Tiling> tilings{small, tiling(backend, true)};
+    TuningRecord& record = backend.gpu()->tuning();
+    std::string problem = backend.half() ? "matmul_f16" : "matmul";
+    for (const int64_t number : {p_.products, p_.e, p_.l, p_.h, p_.lda, p_.ldb, int64_t{p_.transposeA},
+                                 int64_t{p_.transposeB}, int64_t{p_.bias}})
+        problem += " " + std::to_string(number);
+    const std::optional<uint32_t> known = record.find(problem);
+    const size_t fastest = known && *known < tilings.size() ? *known : measure(backend, tilings);
+    record.keep(problem, static_cast<uint32_t>(fastest));
+    tiling_ = tilings[fastest];
+}
+
+// Over memory of its own, because that of the tensors is not planned yet.
+size_t MatrixProduct::measure(VulkanBackend& backend, const std::vector<Tiling>& tilings) const {
+    const auto bytes = [&](int64_t rows, int64_t columns) {
+        return roundUp(checkedMul(checkedMul(rows, columns, "a matrix"), p_.products * 4, "matrices"), 16);
+    };
+    const MeasuredBlock a(backend, bytes(p_.e, p_.l)),
+        b(backend, bytes(p_.l, std::max(p_.h, p_.transposeB ? p_.h : p_.ldb))), c(backend, bytes(p_.e, p_.h)),
+        bias(backend, roundUp(p_.h * 4, 16));
+    return fastestCandidate(backend, tilings.size(), [&](Recorder& recorder, size_t i) {
+        encodeTiles(recorder, tilings[i], {a.read(), b.read(), c.written(), bias.read()});
+    });
 }
 
 void MatrixProduct::chooseVector(VulkanBackend& backend) {

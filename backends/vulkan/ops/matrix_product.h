@@ -1,6 +1,7 @@
 // Batched products of matrices on row-major memory: matmul.comp, or matmul_vector.comp where one operand is a vector.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "backends/vulkan/vulkan_execution.h"
@@ -42,13 +43,23 @@ class MatrixProduct {
                 const Binding& bias) const;
 
   private:
+    // How outputs are shared out: 1 or 4 quads of 4 x 4 for an invocation.
+    struct Tiling {
+        bool large = false;
+        int64_t across = 0, down = 0;  // tiles
+        const Pipeline* pipeline = nullptr;
+    };
+    Tiling tiling(VulkanBackend& backend, bool large) const;
     void chooseTiles(VulkanBackend& backend);
+    size_t measure(VulkanBackend& backend, const std::vector<Tiling>& tilings) const;
+    void encodeTiles(Recorder& recorder, const Tiling& tiling, const std::array<Binding, 4>& operands) const;
     void chooseVector(VulkanBackend& backend);
 
     MatrixProblem p_;
     bool vector_ = false, matrixIsB_ = false;
-    int64_t outputs_ = 0, tiles_ = 0, tilesDown_ = 0;
-    const Pipeline* pipeline_ = nullptr;
+    int64_t outputs_ = 0, tiles_ = 0;  // of the vector kernel
+    Tiling tiling_;
+    const Pipeline* pipeline_ = nullptr;  // of the vector kernel
 };
 
 }  // namespace mnnc::vulkan

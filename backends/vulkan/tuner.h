@@ -1,0 +1,33 @@
+// Measures ways of computing the same on the device, and remembers the fastest.
+#pragma once
+#include <functional>
+#include <string>
+
+#include "backends/vulkan/device/recorder.h"
+#include "backends/vulkan/vulkan_backend.h"
+
+namespace mnnc::vulkan {
+
+// How many candidates are measured, the best by estimate first.
+size_t tunedCandidates(GpuTuning tuning);
+
+// Memory that stands for a tensor's or a scratch's while candidates are measured.
+class MeasuredBlock {
+  public:
+    MeasuredBlock(VulkanBackend& backend, int64_t bytes)
+        : memory_(backend.allocate(bytes, DeviceUse::Compute)), block_(static_cast<const Block&>(*memory_)) {}
+    Binding read() const { return {block_.buffer(), block_.offset(), block_.bytes(), false}; }
+    Binding written() const { return {block_.buffer(), block_.offset(), block_.bytes(), true}; }
+
+  private:
+    const DeviceBlockPtr memory_;
+    const Block& block_;
+};
+
+// Records one candidate.
+using EncodeCandidate = std::function<void(Recorder& recorder, size_t candidate)>;
+
+// The fastest of `count` candidates, by the clock of the device. Throws Error.
+size_t fastestCandidate(const VulkanBackend& backend, size_t count, const EncodeCandidate& encode);
+
+}  // namespace mnnc::vulkan

@@ -1,0 +1,110 @@
+// Measured choices of kernels: each level gives right results, later sessions measure nothing again, and what a stored cache
+// says is checked.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "backends/vulkan/device/device.h"
+#include "device_nets.h"
+
+namespace mnnc::vulkan::test {
+namespace {
+
+using BinaryCode = wire::BinaryOpOperation;
+
+int64_t submits() {
+    return Device::counters()[static_cast<size_t>(Count::Submits)].load();
+}
+
+void tuned(BackendConfig& config, GpuTuning tuning) {
+    config.tuning = tuning;
+}
+
+// Convolutions of every form, one with a residual, and products of matrices.
+wire::NetT net(int32_t side) {
+    NetBuilder s;
+    const int x = s.input({2, 12, side, side + 2});
+    const int first = s.conv(x, 12, 20, 3);
+    const int second = s.conv(first, 20, 20, 1);
+    const int sum = s.binary(BinaryCode::ADD, s.conv(second, 20, 20, 3), first);
+    const int a = s.input({3, 17, 40}), b = s.input({3, 40, 33});
+    return s.finish({sum, s.matmul(a, b)});
+}
+
+TEST(VulkanTuning, EveryLevelIsRight) {
+    for (const GpuTuning tuning : {GpuTuning::Fast, GpuTuning::Normal, GpuTuning::Wide, GpuTuning::Heavy})
+        for (const Precision precision : {Precision::Normal, Precision::Low}) {
+            SCOPED_TRACE(testing::Message() << static_cast<int>(tuning));
+            expectNetSameAsCpu(net(7), precision == Precision::Low ? 2e-2 : 1e-4, [&](BackendConfig& config) {
+                tuned(config, tuning);
+                config.precision = precision;
+            });
+        }
+}
+
+TEST(VulkanTuning, MeasuresOnce) {
+    const std::shared_ptr<Device> device = Device::get("", true);  // keeps the record
+    if (device->info().timestampBits == 0) GTEST_SKIP() << "the device has no clock";
+    const auto submitsOf = [](GpuTuning tuning) {
+        const int64_t before = submits();
+        expectNetSameAsCpu(net(9), 1e-4, [&](BackendConfig& config) { tuned(config, tuning); });
+        return submits() - before;
+    };
+    const int64_t plain = submitsOf(GpuTuning::None);
+    EXPECT_GT(submitsOf(GpuTuning::Fast), plain);
+    EXPECT_EQ(submitsOf(GpuTuning::Fast), plain);
+    EXPECT_EQ(submitsOf(GpuTuning::None), plain);
+    const std::vector<uint8_t> stored = device->tuning().bytes();
+    EXPECT_FALSE(stored.empty());
+    TuningRecord other;
+    EXPECT_TRUE(other.merge(stored));
+    EXPECT_EQ(other.bytes(), stored);
+}
+
+// A choice that no candidate has is measured again.
+TEST(VulkanTuning, ForeignChoices) {
+    const std::shared_ptr<Device> device = Device::get("", true);
+    if (device->info().timestampBits == 0) GTEST_SKIP() << "the device has no clock";
+    const auto run = [] {
+        expectNetSameAsCpu(net(5), 1e-4, [](BackendConfig& config) { tuned(config, GpuTuning::Fast); });
+    };
+    run();
+    std::vector<uint8_t> stored = device->tuning().bytes();
+    TuningRecord record;
+    ASSERT_TRUE(record.merge(stored));
+    // Every choice becomes one that does not exist.
+    for (size_t at = 0; at < stored.size();) {
+        uint32_t length = 0;
+        std::memcpy(&length, &stored[at], sizeof length);
+        const std::string problem(reinterpret_cast<const char*>(&stored[at + 4]), length);
+        device->tuning().keep(problem, UINT32_MAX);
+        at += 8 + length;
+    }
+    run();
+    EXPECT_EQ(device->tuning().find("there is no such problem"), std::nullopt);
+}
+
+TEST(VulkanTuning, DamagedRecords) {
+    TuningRecord record;
+    record.keep("a problem", 7);
+    record.keep("another", 9);
+    const std::vector<uint8_t> stored = record.bytes();
+    for (size_t size = 0; size < stored.size(); ++size) {
+        TuningRecord read;
+        const bool whole = read.merge(std::span(stored).first(size));
+        if (!whole) {
+            EXPECT_TRUE(read.bytes().empty()) << size;
+        }
+    }
+    std::vector<uint8_t> damaged = stored;
+    damaged[3] = 0xff;
+    EXPECT_FALSE(record.merge(damaged));
+    EXPECT_EQ(record.bytes(), stored);
+    damaged = stored;
+    damaged[damaged.size() - 4] = 100;
+    EXPECT_TRUE(record.merge(damaged));
+    EXPECT_EQ(record.find("another"), 9u) << "what is known stays";
+}
+
+}  // namespace
+}  // namespace mnnc::vulkan::test
