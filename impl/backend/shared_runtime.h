@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backend/host_vulkan.h"
+#include "backend/run_queue.h"
 #include "backend/shared_threads.h"
 #include "base/host_memory.h"
 #include "base/log.h"
@@ -22,6 +23,7 @@ struct SharedRuntime {
     std::string device;                        // of sessions that name none; see BackendConfig
     std::shared_ptr<const HostVulkan> vulkan;  // null: the library makes such objects itself
     std::shared_ptr<Runtime> vulkanRuntime;    // over those objects
+    std::unique_ptr<RunQueue> submitted = std::make_unique<RunQueue>();
 };
 using SharedRuntimePtr = std::shared_ptr<const SharedRuntime>;
 

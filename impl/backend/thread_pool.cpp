@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <csignal>
 #include <cstdint>
 #include <thread>
 #include <vector>
@@ -16,6 +15,7 @@
 #endif
 
 #include "backend/cores.h"
+#include "backend/signals_blocked.h"
 #include "base/error.h"
 
 namespace mnnc {
@@ -51,22 +51,6 @@ class Spinner {
   private:
     unsigned rounds_ = 0;
     std::chrono::steady_clock::time_point begin_;
-};
-
-// Threads made meanwhile block every signal: the host's handlers run on the host's threads.
-class SignalsBlocked {
-  public:
-    SignalsBlocked() {
-        sigset_t all;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before_);
-    }
-    ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    SignalsBlocked(const SignalsBlocked&) = delete;
-    SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
-  private:
-    sigset_t before_;
 };
 
 }  // namespace

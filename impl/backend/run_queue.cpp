@@ -1,0 +1,92 @@
+// The thread of submitted runs: a list of jobs, sleep, end.
+#include "backend/run_queue.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#include "backend/signals_blocked.h"
+#include "base/error.h"
+#include "base/float_mode.h"
+
+namespace mnnc {
+
+struct RunQueue::State {
+    std::mutex mutex;
+    std::condition_variable changed;
+    Job *first = nullptr, *last = nullptr;  // waiting
+    bool stopped = false;
+    std::thread thread;
+    std::atomic<pid_t> process{0};  // that has the thread; 0: there is none
+
+    bool inherited() const noexcept {
+        const pid_t owner = process.load(std::memory_order_acquire);
+        return owner != 0 && owner != getpid();
+    }
+
+    void main() {
+        // Not that of the thread which happened to submit first.
+        FloatMode::computing(true).apply();
+        std::unique_lock lock(mutex);
+        for (;;) {
+            changed.wait(lock, [this] { return first || stopped; });
+            if (!first) return;
+            Job& job = *first;
+            first = job.next_;
+            lock.unlock();
+            job.run();
+            lock.lock();
+        }
+    }
+};
+
+RunQueue::RunQueue() : state_(std::make_unique<State>()) {}
+
+RunQueue::~RunQueue() {
+    if (state_->inherited()) {
+        // A forked child has no such thread, and its identifier may name one of its own by now: there is nothing to
+        // stop, join or detach, and what it uses stays.
+        state_.release();  // NOLINT(bugprone-unused-return-value)
+        return;
+    }
+    if (!state_->thread.joinable()) return;
+    {
+        const std::lock_guard lock(state_->mutex);
+        state_->stopped = true;
+        state_->changed.notify_one();
+    }
+    state_->thread.join();
+}
+
+void RunQueue::start() {
+    if (state_->inherited())
+        fail(Status::BadState,
+             "the thread for submitted runs belongs to the process that forked this one; mnn_session_run() "
+             "computes here");
+    const std::lock_guard lock(state_->mutex);
+    if (state_->thread.joinable()) return;
+    const SignalsBlocked guard;
+    try {
+        state_->thread = std::thread([state = state_.get()] { state->main(); });
+    } catch (const std::system_error&) {
+        fail(Status::OutOfMemory, "the system makes no thread for submitted runs");
+    }
+    state_->process.store(getpid(), std::memory_order_release);
+}
+
+void RunQueue::push(Job& job) noexcept {
+    job.next_ = nullptr;
+    const std::lock_guard lock(state_->mutex);
+    if (state_->first)
+        state_->last->next_ = &job;
+    else
+        state_->first = &job;
+    state_->last = &job;
+    state_->changed.notify_one();
+}
+
+}  // namespace mnnc
