@@ -106,23 +106,38 @@ void RecordedBatch::bindReports() {
 }
 
 void RecordedBatch::onExecute() {
-    execute(*commands_);
+    begin();
+    end(-1);
 }
 
 void RecordedBatch::executeTimed(std::span<double> ms) {
-    if (!Timestamps::supported(*device_)) return execute(*commands_);
+    if (!Timestamps::supported(*device_)) return onExecute();
     if (!timestamps_)
         timestamps_ = std::make_unique<Timestamps>(device_, static_cast<uint32_t>(executions_.size() + 1));
     if (!timed_) timed_ = encode(timestamps_.get());
-    execute(*timed_);
+    submit(*timed_);
+    wait(*timed_, -1);
     timestamps_->read(ms);
 }
 
-void RecordedBatch::execute(const Commands& commands) {
+void RecordedBatch::begin() {
+    submit(*commands_);
+}
+
+bool RecordedBatch::end(int64_t nanoseconds) {
+    return wait(*commands_, nanoseconds);
+}
+
+void RecordedBatch::submit(const Commands& commands) {
     device_->requireUsable();  // before the host's part writes into memory of another process
     for (VulkanExecution* execution : hostParts_) execution->beforeSubmit();
-    commands.buffers.run();
+    commands.buffers.submit();
+}
+
+bool RecordedBatch::wait(const Commands& commands, int64_t nanoseconds) {
+    if (!commands.buffers.wait(nanoseconds)) return false;
     for (const VulkanExecution* execution : reporting_) execution->afterRun();
+    return true;
 }
 
 void copyNow(const VulkanBackend& backend, const Block& from, const Block& to, int64_t bytes) {

@@ -21,7 +21,12 @@ class CommandBuffers {
     CommandBuffers& operator=(const CommandBuffers&) = delete;
     VkCommandBuffer operator[](size_t index) const { return buffers_[index]; }
     size_t size() const noexcept { return buffers_.size(); }
-    void run() const { device_->run(buffers_, fence_); }
+    void submit() const { device_->submit(buffers_, fence_); }
+    bool wait(int64_t nanoseconds) const { return device_->wait(fence_, nanoseconds); }
+    void run() const {
+        submit();
+        wait(-1);
+    }
 
   private:
     const std::shared_ptr<Device> device_;
@@ -36,6 +41,8 @@ class RecordedBatch final : public Recording {
     void onExecute() override;
     void recordAgain() override;
     void executeTimed(std::span<double> ms) override;
+    void begin() override;
+    bool end(int64_t nanoseconds) override;
 
   private:
     struct Commands {
@@ -46,7 +53,8 @@ class RecordedBatch final : public Recording {
     void bindReports();
     // `timestamps`: written before the first execution and behind each one, which then run one after another; may be null.
     std::unique_ptr<Commands> encode(const Timestamps* timestamps);
-    void execute(const Commands& commands);
+    void submit(const Commands& commands);
+    bool wait(const Commands& commands, int64_t nanoseconds);
 
     VulkanBackend& backend_;
     const std::shared_ptr<Device> device_;

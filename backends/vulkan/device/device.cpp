@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -118,7 +119,7 @@ void Device::fallen(VkResult result, const char* call) {
     fail(Status::DriverError, "%s failed", call);
 }
 
-void Device::run(std::span<const VkCommandBuffer> buffers, VkFence fence) {
+void Device::submit(std::span<const VkCommandBuffer> buffers, VkFence fence) {
     requireUsable();
     VkSubmitInfo submit{VK_STRUCTURE_TYPE_SUBMIT_INFO};
     submit.commandBufferCount = static_cast<uint32_t>(buffers.size());
@@ -131,10 +132,23 @@ void Device::run(std::span<const VkCommandBuffer> buffers, VkFence fence) {
     }
     if (result != VK_SUCCESS) fallen(result, "vkQueueSubmit");
     count(Count::Submits, 1);
-    // Without a limit: a large net on a slow device takes what it takes.
-    do result = api_.vkWaitForFences(handle_, 1, &fence, VK_TRUE, 1'000'000'000);
-    while (result == VK_TIMEOUT);
-    if (result == VK_SUCCESS) return;
+}
+
+bool Device::wait(VkFence fence, int64_t nanoseconds) {
+    if (!usable()) requireUsable();
+    constexpr uint64_t kAtOnce =
+        1'000'000'000;  // some drivers overflow when they add a long time to the clock's
+    const bool limited = nanoseconds >= 0;
+    uint64_t left = limited ? static_cast<uint64_t>(nanoseconds) : kAtOnce;
+    VkResult result;
+    for (;;) {
+        const uint64_t now = std::min(left, kAtOnce);
+        result = api_.vkWaitForFences(handle_, 1, &fence, VK_TRUE, now);
+        if (result != VK_TIMEOUT) break;
+        // Without a limit: a large net on a slow device takes what it takes.
+        if (limited && (left -= now) == 0) return false;
+    }
+    if (result == VK_SUCCESS) return true;
     // Nothing of this submission may be in flight when its owner goes on.
     if (result != VK_ERROR_DEVICE_LOST) {
         const QueueUse queue(*this);

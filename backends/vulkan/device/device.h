@@ -57,9 +57,12 @@ class Device {
     PipelineFactory& pipelines() noexcept { return pipelines_; }
     TuningRecord& tuning() noexcept { return tuning_; }
 
-    // Submits the command buffers as one batch and waits until they are done, also when it throws: DeviceLost
-    // (and from then on always), OutOfMemory, DriverError, or BadState in a forked child.
-    void run(std::span<const VkCommandBuffer> buffers, VkFence fence);
+    // Submits the command buffers as one batch, whose end signals the fence. Throws DeviceLost (and from then on always),
+    // OutOfMemory, DriverError, or BadState in a forked child; then nothing was submitted.
+    void submit(std::span<const VkCommandBuffer> buffers, VkFence fence);
+    // Waits for the fence of a submission. False: it is not signalled within that many nanoseconds; below 0 there is no
+    // limit. Throws what submit() throws, and nothing of the submission is in flight then.
+    bool wait(VkFence fence, int64_t nanoseconds);
 
     // Throws BadState in a forked child, DeviceLost after a loss.
     void requireUsable() const;
