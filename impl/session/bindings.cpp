@@ -180,7 +180,7 @@ void Bindings::resized() {
     planned();
 }
 
-void Bindings::beforeRun() {
+void Bindings::requireCurrent() const {
     const auto require = [](const Binding& binding, const Tensor& tensor, const char* what) {
         if (binding.outdated)
             fail(
@@ -191,6 +191,9 @@ void Bindings::beforeRun() {
     };
     for (size_t i = 0; i < inputs_.size(); ++i) require(inputs_[i], pipeline_.input(i), "input");
     for (size_t i = 0; i < outputs_.size(); ++i) require(outputs_[i], pipeline_.output(i), "output");
+}
+
+void Bindings::beforeRun() {
     for (size_t i = 0; i < inputs_.size(); ++i)
         if (inputs_[i].copied()) copyFromHost(pipeline_.input(i), inputs_[i].data, inputs_[i].format);
 }

@@ -52,7 +52,9 @@ class Bindings final : public PlanObserver {
     void memoryMoved();
     // A plan for other shapes stands.
     void resized();
-    // Throws BadState where a resize left a binding outdated. Copies inputs.
+    // Throws BadState where a resize left a binding outdated.
+    void requireCurrent() const;
+    // Copies inputs.
     void beforeRun();
     // Copies outputs. Throws BufferTooSmall for outputs that turned out too large, when the others are copied.
     void afterRun();

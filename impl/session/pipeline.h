@@ -64,6 +64,8 @@ class Pipeline {
     // Whether all shapes are known before a run.
     bool singleStage() const noexcept { return stages_.size() == 1 && controls_.empty(); }
     void run(PlanObserver* observer = nullptr);
+    // All of a run, where it is one recording of the device; else null.
+    Recording* recording() const noexcept { return singleStage() ? stages_[0]->recording() : nullptr; }
 
     // The memory that the session has for an input.
     void* inputMemory(size_t index) noexcept { return inputMemory_[index].data(); }

@@ -261,14 +261,17 @@ void Session::trim() {
     if (bindings_) bindings_->memoryMoved();
 }
 
-void Session::failUnplanned() const {
-    if (failure_) std::rethrow_exception(failure_);
-    fail(Status::BadState, "the session has to be resized before it can run");
+void Session::requireReady() const {
+    if (needsResize_) {
+        if (failure_) std::rethrow_exception(failure_);
+        fail(Status::BadState, "the session has to be resized before it can run");
+    }
+    if (bindings_) bindings_->requireCurrent();
 }
 
 void Session::run(RunObserver* observer, const Cancellation& cancel) {
     cancel.check();
-    if (needsResize_) failUnplanned();
+    requireReady();
     if (bindings_) bindings_->beforeRun();
     CountedCall counted(statistics_.runs);
     const BackendRun lease(leased());

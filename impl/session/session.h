@@ -5,6 +5,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,15 @@ class Session {
     // observer: watches this run; may be null. It may read the session, not run or change it.
     // Throws what the last resize threw, if that failed and no shape has changed since.
     void run(RunObserver* observer = nullptr, const Cancellation& cancel = {});
+    // Throws what run() throws when it cannot begin.
+    void requireReady() const;
+
+    // A run in two halves, where it needs the device alone. begin() may throw what run() throws; then none is under way.
+    bool onDeviceAlone() const noexcept { return pipeline_->recording() != nullptr; }
+    void begin(const Cancellation& cancel);
+    // False when the run is not over within that many nanoseconds; below 0 there is no limit. Else, and when it throws what
+    // run() throws, it is over.
+    bool end(int64_t nanoseconds);
 
     // Memory of the caller, see Bindings. Throw BadState while a resize is needed, unless data is null.
     void bindInput(size_t index, const void* data, int64_t bytes, Format format);
@@ -123,7 +133,6 @@ class Session {
   private:
     void describeInput(size_t index);
     void replan(const Cancellation& cancel);
-    [[noreturn]] void failUnplanned() const;
     Bindings& bindable(const void* data);
     uint64_t cacheKey() const;
     // Threads are leased for a whole run; not beside a device, where they would spin while it works.
@@ -135,6 +144,7 @@ class Session {
     BackendConfig wantedSettings_;
     EffectiveSettings settings_;
     Statistics statistics_;
+    std::optional<CountedCall> begun_;  // a run that is under way on the device
     std::string fallbackReason_;
     std::shared_ptr<Runtime> runtime_, cpuRuntime_;  // the same when the CPU is wanted
     std::unique_ptr<Backend> wanted_;                // a device, or null

@@ -160,6 +160,11 @@ void Stage::execute() {
     }
 }
 
+Recording* Stage::recording() const noexcept {
+    if (!plan_ || plan_->steps.size() != 1) return nullptr;
+    return dynamic_cast<Recording*>(plan_->steps[0].execution.get());
+}
+
 // Commands that a device runs as one recording are reported together, and none of them can be left out.
 void Stage::executeObserved(PlannedStep& step) {
     bool wanted = true;

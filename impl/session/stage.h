@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "backend/recording.h"
 #include "schedule/schedule.h"
 #include "session/session_context.h"
 #include "session/stage_plan.h"
@@ -41,6 +42,8 @@ class Stage {
     // Keeps no more memory than the plan needs. bind() has to follow.
     void shrink();
     void execute();
+    // All steps, where they are one recording of the device; else null.
+    Recording* recording() const noexcept;
 
     // For tensors that get other memory (relocation.cpp).
     void follow(const Tensor& root) noexcept;
