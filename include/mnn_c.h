@@ -25,8 +25,8 @@
  * Destroying A destroy function takes the address of the handle, accepts NULL and a NULL handle, and sets the
  *            handle to NULL. Any order is safe: a session keeps alive what it needs of its interpreter and
  *            its runtime. Tensors belong to their session and are never destroyed by the caller. A session
- *            that a call of another thread or a callback is using is not destroyed (MNN_ERROR_BUSY, the
- *            handle stays).
+ *            that a call of another thread, a callback or a submitted run is using is not destroyed
+ *            (MNN_ERROR_BUSY, the handle stays).
  * Errors     Every function that can fail returns an mnn_status; MNN_OK is 0. Results come through
  *            out-pointers ("out" in the comments), which are written only on MNN_OK. mnn_last_error() holds a
  *            sentence with the names and numbers at fault. Every function that returns an mnn_status can,
@@ -52,10 +52,11 @@
  *            any other. A child of fork() may use inherited handles and create its own, if no other thread
  *            was in a call at the fork: inherited CPU sessions run on one thread, inherited GPU sessions give
  *            MNN_ERROR_BAD_STATE, and where the parent used a GPU the child cannot
- *            (MNN_ERROR_BACKEND_MISSING).
+ *            (MNN_ERROR_BACKEND_MISSING). Submitted runs: see mnn_session_submit().
  * Callbacks  A callback gets the user_data that was given with it, and runs on the thread that made the call
- *            it belongs to. It may call any function of this library, which can return MNN_ERROR_BUSY. It
- *            must return normally, without an exception or longjmp().
+ *            it belongs to; those of a submitted run, on the thread that completes it. It may call any function
+ *            of this library, which can return MNN_ERROR_BUSY. It must return normally, without an exception
+ *            or longjmp().
  * Structs    A struct that the caller fills starts with struct_size and is prepared with its _init function,
  *            which gets sizeof(the struct) from the caller. Zero is the default of every other field. Later
  *            versions add fields at the end only. MNN_ERROR_VERSION_MISMATCH means that struct_size is
@@ -132,6 +133,7 @@ enum {
     MNN_ERROR_DRIVER = 122,       /* a GPU driver gave an unexpected result; the sentence has its number */
     MNN_ERROR_FILE_CHANGED = 123, /* a model or weight file is no longer the one that was loaded */
     MNN_ERROR_FILE_WRITE_FAILED = 124, /* a file could not be written */
+    MNN_ERROR_TIMEOUT = 125,           /* a submitted run did not end in the time that was given */
     MNN_ERROR_INTERNAL = 199           /* a defect of this library */
 };
 
@@ -1408,15 +1410,24 @@ enum {
 typedef int32_t (*mnn_op_callback)(void* user_data, const mnn_op_info_t* op,
                                    const mnn_tensor_t* const* tensors, size_t tensor_count);
 
+/* Is called when a run has ended, also when it failed, on the thread that completed it. A run that could not begin,
+ * so that the function that was to begin it says why, does not end.
+ * user_data: the user_data of the run.
+ * status: what the run gives; mnn_last_error() on this thread has its sentence.
+ * In the callback, functions that read the session work on its thread, so that outputs can be read; functions that
+ * change the session, run it, wait for it or destroy it return MNN_ERROR_BUSY. */
+typedef void (*mnn_run_callback)(void* user_data, mnn_status status);
+
 typedef struct mnn_run_options {
     size_t struct_size;     /* sizeof(mnn_run_options_t), written by the init function */
     mnn_cancel_t* cancel;   /* ends the run; may be NULL */
     mnn_op_callback before; /* called before each operator, also in bodies of control flow; may be NULL */
     mnn_op_callback after;  /* called after each operator; may be NULL */
-    void* user_data;        /* handed to both */
+    void* user_data;        /* handed to all of them */
     int32_t
         device_times; /* 1: the GPU runs its operators one after another and measures each, for device_ms of
                                the callbacks; 0: it overlaps them where it can. Since 0.2 */
+    mnn_run_callback done; /* called once when the run has ended; may be NULL. Since 0.2 */
 } mnn_run_options_t;
 
 /* Fills the options with defaults.
@@ -1437,6 +1448,37 @@ MNN_C_API mnn_status mnn_run_options_init(mnn_run_options_t* options, size_t str
  *   MNN_ERROR_VERSION_MISMATCH    see Structs.
  * Use: alone. Cost: with callbacks it allocates for each operator. Since 0.1. */
 MNN_C_API mnn_status mnn_session_run_with_options(mnn_session_t* session, const mnn_run_options_t* options);
+
+/* Begins a run and returns without waiting for its end. The session is in use until mnn_session_wait() has its status:
+ * functions that change, read, run or destroy it return MNN_ERROR_BUSY, also when the run is over. The memory of bound
+ * tensors is left alone that long.
+ *   A run that a GPU computes as a whole, without `before` and `after`, is handed to the GPU here. Every other run is
+ * computed by one thread more: that of the session's runtime, or the session's own. It is made by the first run that
+ * needs it, computes runs in the order in which they were submitted, and ends when the runtime and its sessions, or the
+ * session, are destroyed. With `done` this thread also waits, in its turn, for runs that a GPU computes. A run that
+ * cancel ends before its turn ends in its turn.
+ *   In a child of fork(), a session whose thread the parent has made gives MNN_ERROR_BAD_STATE.
+ * options: may be NULL (defaults); not kept, but for the token, which the run holds until it ends.
+ * Returns MNN_OK; then mnn_session_wait() has to follow. Else no run has begun:
+ *   MNN_ERROR_BAD_STATE           the session cannot run now, see mnn_session_run(), or is one of the parent process;
+ *   what the last mnn_session_resize() returned, see mnn_session_run();
+ *   MNN_ERROR_OUT_OF_MEMORY       also when the system makes no thread;
+ *   MNN_ERROR_CANCELLED, MNN_ERROR_DEVICE_LOST, MNN_ERROR_DRIVER  of a run that is handed to a GPU here;
+ *   MNN_ERROR_LIMIT_EXCEEDED      65535 calls use the session or the token;
+ *   MNN_ERROR_VERSION_MISMATCH    see Structs.
+ * Use: alone. Cost: wakes a thread, or hands commands to a GPU; the first one allocates. Since 0.2.0. */
+MNN_C_API mnn_status mnn_session_submit(mnn_session_t* session, const mnn_run_options_t* options);
+
+/* Waits for the run that mnn_session_submit() began. When that has ended and `done` has returned, the session is free
+ * again and its outputs can be read.
+ * timeout_ns: the longest wait in nanoseconds; 0 only looks, a number below 0 waits as long as the run takes.
+ * Returns what mnn_session_run_with_options() returns for the run, with its sentence;
+ *   MNN_ERROR_TIMEOUT             it has not ended in that time: it goes on, and has to be waited for again;
+ *   MNN_ERROR_BAD_STATE           no run was submitted, or its status was asked for already; in a child of fork(), also
+ *                                 when the run was under way at the fork: on a thread, the session stays busy there;
+ *   MNN_ERROR_BUSY                another thread waits for it already, or a callback of the run made the call.
+ * Use: always; one call waits at a time. Since 0.2.0. */
+MNN_C_API mnn_status mnn_session_wait(mnn_session_t* session, int64_t timeout_ns);
 
 /* ---- Tensor: an input or an output of a session -------------------------------------------------------- */
 

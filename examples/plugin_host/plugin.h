@@ -32,7 +32,7 @@
     X(tensor_unmap) X(tensor_write) X(tensor_write_as) X(version)             \
     X(version_numbers) X(cpu_info) X(interpreter_info) X(interpreter_metadata) X(interpreter_model_bytes)    \
     X(interpreter_save) X(interpreter_update_constants) X(session_constant) X(session_constant_count)        \
-    X(session_constant_name) X(session_info) X(session_resize_input_nchw) X(session_statistics)              \
+    X(session_constant_name) X(session_info) X(session_resize_input_nchw) X(session_statistics) X(session_submit) X(session_wait) \
     X(tensor_info) X(tensor_nchw) X(tensor_print) X(vulkan_objects_init)
 /* clang-format on */
 

@@ -43,6 +43,7 @@ enum class Status : int32_t {
     DriverError = 122,      // a device driver gave a result that is not expected
     FileChanged = 123,      // a file is no longer the one that was loaded
     FileWriteFailed = 124,  // a file could not be written
+    Timeout = 125,          // what was waited for did not end in time
     Internal = 199,
 };
 

@@ -12,6 +12,8 @@
 
 namespace mnnc {
 
+constexpr size_t kErrorBytes = 1024;  // of a sentence, its terminating zero included
+
 // Keeps the sentence for this thread; cut at a UTF-8 boundary when it is too long.
 void setLastError(const char* message) noexcept;
 

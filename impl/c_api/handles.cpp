@@ -1,6 +1,8 @@
 // Gives handles to objects, and admits or refuses the calls that use them.
 #include "c_api/handles.h"
 
+#include "c_api/submission.h"
+
 namespace mnnc {
 
 namespace {
@@ -42,6 +44,14 @@ void deleteObject(HandleKind kind, uint64_t payload) noexcept {
         delete reinterpret_cast<RuntimeObject*>(payload);
     else
         delete reinterpret_cast<SessionObject*>(payload);
+}
+
+SessionObject::SessionObject() : submission(std::make_unique<Submission>()) {}
+
+RunQueue& SessionObject::runQueue() {
+    if (runtime) return *runtime->submitted;
+    if (!ownQueue) ownQueue = std::make_unique<RunQueue>();
+    return *ownQueue;
 }
 
 SessionObject::~SessionObject() {
@@ -100,6 +110,9 @@ void SessionUse::refuse(const char* argument) const {
     const char* inside = object_->alone.load(std::memory_order_relaxed);
     if (inside) {
         const bool mine = object_->aloneThread.load(std::memory_order_relaxed) == thisThread();
+        if (!mine && object_->submission->pending())
+            fail(Status::Busy, "%s is not possible now: the run that %s began has to be waited for first",
+                 call_, inside);
         fail(Status::Busy, "%s is not possible now: %s of this session is %s", call_, inside,
              mine ? "running this callback" : "under way on another thread");
     }
@@ -116,6 +129,21 @@ SessionUse::~SessionUse() {
         handles::endAlone(handle_);
     }
     handles::unpin(handle_);
+}
+
+void SessionUse::pinAgain() const {
+    static_cast<void>(pinned(handle_, HandleKind::Session, "session"));
+}
+
+void SessionUse::leaveAlone() noexcept {
+    object_->aloneThread.store(nullptr, std::memory_order_relaxed);
+    counted_ = false;
+}
+
+void SessionUse::takeBack(SessionObject& session, uint64_t handle) noexcept {
+    session.alone.store(nullptr, std::memory_order_relaxed);
+    handles::endAlone(handle);
+    handles::unpin(handle);
 }
 
 void SessionUse::destroy() noexcept {

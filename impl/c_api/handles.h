@@ -75,11 +75,15 @@ struct SessionTensor {
     int constant = -1;  // of a constant the id of its tensor
 };
 
+class Submission;
+
 struct SessionObject {
-    SessionObject() = default;
+    SessionObject();
     SessionObject(const SessionObject&) = delete;
     SessionObject& operator=(const SessionObject&) = delete;
     ~SessionObject();
+    // Of the runtime, or the session's own.
+    RunQueue& runQueue();
 
     std::shared_ptr<LogOwner> log;
     SharedRuntimePtr runtime;  // null: the session has its own
@@ -94,6 +98,8 @@ struct SessionObject {
     // The thread whose callback of a run is running: it may read the session.
     std::atomic<const void*> callbackThread{nullptr};
     std::vector<const Tensor*> observed;  // what that callback is shown
+    const std::unique_ptr<Submission> submission;
+    std::unique_ptr<RunQueue> ownQueue;  // null before the first submitted run
 };
 
 // Marks this thread, without a thread-local that has a destructor.
@@ -148,6 +154,11 @@ class SessionUse {
     uint64_t handle() const noexcept { return handle_; }
     // For a session that this call has alone.
     void destroy() noexcept;
+    // For a run that goes on when this call has returned: pinAgain() may throw, and leaveAlone() keeps the session alone.
+    // takeBack() ends both.
+    void pinAgain() const;
+    void leaveAlone() noexcept;
+    static void takeBack(SessionObject& session, uint64_t handle) noexcept;
 
   private:
     void take(const char* argument);

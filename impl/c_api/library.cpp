@@ -8,7 +8,6 @@ namespace mnnc {
 
 namespace {
 
-constexpr size_t kErrorBytes = 1024;
 // A plain array: a thread-local with a destructor would keep the library mapped after dlclose.
 thread_local char lastError[kErrorBytes];
 
@@ -61,6 +60,7 @@ constexpr StatusName kStatusNames[] = {
     MNN_C_STATUS(MNN_ERROR_DRIVER),
     MNN_C_STATUS(MNN_ERROR_FILE_CHANGED),
     MNN_C_STATUS(MNN_ERROR_FILE_WRITE_FAILED),
+    MNN_C_STATUS(MNN_ERROR_TIMEOUT),
     MNN_C_STATUS(MNN_ERROR_INTERNAL),
 #undef MNN_C_STATUS
 };

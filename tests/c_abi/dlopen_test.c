@@ -47,6 +47,8 @@ static bool run_once(void* library, int32_t forward_type, int32_t workers, float
     RESOLVE(mnn_session_input);
     RESOLVE(mnn_session_output);
     RESOLVE(mnn_session_run);
+    RESOLVE(mnn_session_submit);
+    RESOLVE(mnn_session_wait);
     RESOLVE(mnn_tensor_write);
     RESOLVE(mnn_tensor_read);
     RESOLVE(mnn_last_error);
@@ -74,6 +76,8 @@ static bool run_once(void* library, int32_t forward_type, int32_t workers, float
     assert_int_equal(mnn_session_output_(session, NULL, &output), MNN_OK);
     assert_int_equal(mnn_tensor_write_(input, pixels, sizeof pixels, MNN_FORMAT_NCHW), MNN_OK);
     assert_int_equal(mnn_session_run_(session), MNN_OK);
+    assert_int_equal(mnn_session_submit_(session, NULL), MNN_OK);
+    assert_int_equal(mnn_session_wait_(session, -1), MNN_OK);
     assert_int_equal(mnn_tensor_read_(output, scores, CLASSES * sizeof(float), MNN_FORMAT_NCHW), MNN_OK);
     if (workers > 1) assert_true(thread_count() > 1);
     assert_int_equal(mnn_session_destroy_(&session), MNN_OK);

@@ -1,5 +1,5 @@
-/* A run whose shapes have not changed takes no memory from the heap or the system, nor does binding other memory of the
- * same size. Models from the command line,
+/* A run whose shapes have not changed takes no memory from the heap or the system, nor do a submitted one, and binding
+ * other memory of the same size. Models from the command line,
  * else the demo. */
 #include "support.h"
 
@@ -153,6 +153,20 @@ static void bindings_take_nothing(mnn_session_t* session) {
     free_operands(&out);
 }
 
+static void submit_and_wait(mnn_session_t* session) {
+    assert_ok(mnn_session_submit(session, NULL));
+    assert_ok(mnn_session_wait(session, -1));
+}
+
+/* After the first one, which makes the thread. */
+static void submits_take_nothing(mnn_session_t* session) {
+    submit_and_wait(session);
+    const unsigned long before = requests;
+    for (int i = 0; i < 3; ++i) submit_and_wait(session);
+    if (requests != before)
+        fail_msg("%s: 3 submitted runs asked %lu times for memory", path, requests - before);
+}
+
 static mnn_status copy_input(void* user_data, mnn_operator_call_t* call) {
     (void)user_data;
     memcpy(call->outputs[0]->data, call->inputs[0]->data, call->inputs[0]->bytes);
@@ -186,6 +200,7 @@ static void runs_take_nothing(int32_t threads) {
     const unsigned long before = requests;
     for (int i = 0; i < 3; ++i) assert_ok(mnn_session_run(session));
     if (requests != before) fail_msg("%s: 3 runs asked %lu times for memory", path, requests - before);
+    submits_take_nothing(session);
     bindings_take_nothing(session);
     assert_ok(mnn_session_destroy(&session));
     assert_ok(mnn_interpreter_destroy(&net));

@@ -51,9 +51,10 @@ static void status_names(void** state) {
     NAMED(MNN_ERROR_DRIVER);
     NAMED(MNN_ERROR_FILE_CHANGED);
     NAMED(MNN_ERROR_FILE_WRITE_FAILED);
+    NAMED(MNN_ERROR_TIMEOUT);
     NAMED(MNN_ERROR_INTERNAL);
 #undef NAMED
-    const mnn_status unknown[] = {-1, 6, 37, 99, 111, 112, 125, 198, 200, INT32_MIN, INT32_MAX};
+    const mnn_status unknown[] = {-1, 6, 37, 99, 111, 112, 126, 198, 200, INT32_MIN, INT32_MAX};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; ++i)
         assert_string_equal(mnn_status_name(unknown[i]), "unknown status");
 }

@@ -1,8 +1,7 @@
 /* Use at the wrong moment: what may be called while a call is inside a session, from its callbacks and from other
  * threads. What may not is MNN_ERROR_BUSY and changes nothing. */
 #include "digits_net.h"
-
-#include <pthread.h>
+#include "submitted.h"
 
 static const int32_t kTwo[] = {2, 1, 8, 8};
 
@@ -11,6 +10,7 @@ struct scene {
     mnn_tensor_t *input, *output;
     const mnn_tensor_t* shown; /* by a callback */
     mnn_status reads;          /* what functions that read the session give */
+    mnn_status waits;          /* what mnn_session_wait() gives; 0: it is not called */
     const char* inside;        /* what the sentence has to name; NULL: anything */
     char wrong[256];           /* the first call that gave something else */
     int calls;
@@ -31,6 +31,8 @@ static void change_it(struct scene* scene) {
     void* data = UNTOUCHED_POINTER;
     EXPECT(mnn_session_run(session), MNN_ERROR_BUSY);
     EXPECT(mnn_session_run_with_options(session, NULL), MNN_ERROR_BUSY);
+    EXPECT(mnn_session_submit(session, NULL), MNN_ERROR_BUSY);
+    if (scene->waits) EXPECT(mnn_session_wait(session, 0), scene->waits);
     EXPECT(mnn_session_resize(session), MNN_ERROR_BUSY);
     EXPECT(mnn_session_resize_with_options(session, NULL), MNN_ERROR_BUSY);
     EXPECT(mnn_session_trim(session), MNN_ERROR_BUSY);
@@ -124,6 +126,7 @@ static int32_t in_callback(void* user_data, const mnn_op_info_t* op, const mnn_t
     ++scene->calls;
     scene->shown = count > 0 ? tensors[0] : NULL;
     scene->reads = MNN_OK;
+    scene->waits = MNN_ERROR_BUSY;
     change_it(scene);
     read_it(scene);
     always(scene);
@@ -167,6 +170,7 @@ static void from_callbacks(void** state) {
 static void* all_of_it(void* data) {
     struct scene* scene = data;
     scene->reads = MNN_ERROR_BUSY;
+    scene->waits = MNN_ERROR_BAD_STATE;
     change_it(scene);
     read_it(scene);
     always(scene);
@@ -191,6 +195,44 @@ static void from_another_thread(void** state) {
     scene.inside = "mnn_session_run_with_options";
     assert_ok(run_watched(scene.session, let_another_thread, NULL, &scene));
     assert_true(scene.calls > 1);
+    close_scene(&scene);
+}
+
+/* The same from the callbacks of a submitted run, and while it is under way on its thread. */
+static void in_done(void* user_data, mnn_status status) {
+    struct scene* scene = user_data;
+    expect(scene, status, MNN_OK, "a submitted run");
+    in_callback(scene, NULL, NULL, 0);
+}
+
+static void from_callbacks_of_a_submitted_run(void** state) {
+    (void)state;
+    struct scene scene = open_scene();
+    scene.inside = "mnn_session_submit";
+    mnn_run_options_t options = default_run_options();
+    options.before = options.after = in_callback;
+    options.done = in_done;
+    options.user_data = &scene;
+    assert_ok(mnn_session_submit(scene.session, &options));
+    assert_ok(mnn_session_wait(scene.session, -1));
+    assert_true(scene.calls > 3);
+    close_scene(&scene);
+}
+
+static void beside_a_submitted_run(void** state) {
+    (void)state;
+    struct scene scene = open_scene();
+    struct gate gate = CLOSED_GATE;
+    scene.inside = "mnn_session_submit";
+    scene.reads = MNN_ERROR_BUSY;
+    scene.waits = MNN_ERROR_TIMEOUT;
+    assert_ok(submit_gated(scene.session, &gate));
+    await_gate(&gate);
+    change_it(&scene);
+    read_it(&scene);
+    always(&scene);
+    open_gate(&gate);
+    assert_ok(mnn_session_wait(scene.session, -1));
     close_scene(&scene);
 }
 
@@ -409,10 +451,16 @@ static void stale_pointers_hit_nothing(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(from_callbacks),       cmocka_unit_test(from_another_thread),
-        cmocka_unit_test(another_session),      cmocka_unit_test(shown_tensors_end),
-        cmocka_unit_test(readers_beside_runs),  cmocka_unit_test(destroyed_while_creating),
-        cmocka_unit_test(unmap_after_a_resize), cmocka_unit_test(stale_pointers_hit_nothing),
+        cmocka_unit_test(from_callbacks),
+        cmocka_unit_test(from_another_thread),
+        cmocka_unit_test(from_callbacks_of_a_submitted_run),
+        cmocka_unit_test(beside_a_submitted_run),
+        cmocka_unit_test(another_session),
+        cmocka_unit_test(shown_tensors_end),
+        cmocka_unit_test(readers_beside_runs),
+        cmocka_unit_test(destroyed_while_creating),
+        cmocka_unit_test(unmap_after_a_resize),
+        cmocka_unit_test(stale_pointers_hit_nothing),
     };
     return cmocka_run_group_tests_name("moments", tests, open_net, close_net);
 }

@@ -21,10 +21,23 @@ namespace {
 
 using namespace faults;
 
-enum Phase { Load, Register, Create, Resize, Run, Callbacks, Cancel, Return, Trim, Destroy, PhaseCount };
-constexpr const char* kPhases[] = {
-    "load",          "register", "create", "resize", "run", "run with callbacks",
-    "cancelled run", "return",   "trim",   "destroy"};
+enum Phase {
+    Load,
+    Register,
+    Create,
+    Resize,
+    Run,
+    Submit,
+    Callbacks,
+    Cancel,
+    Return,
+    Trim,
+    Destroy,
+    PhaseCount
+};
+constexpr const char* kPhases[] = {"load",   "register",           "create",        "resize", "run",
+                                   "submit", "run with callbacks", "cancelled run", "return", "trim",
+                                   "destroy"};
 
 struct Point {
     Phase phase = PhaseCount;
@@ -166,6 +179,13 @@ long live(const Point& point, Expected& expected) {
     life.call(Run, run);
     if (first) expected.created = outputs(session);
     compare(session, expected.created, "after the first run");
+
+    // The first one, which makes the thread.
+    life.call(Submit, [&] {
+        const mnn_status status = mnn_session_submit(session, nullptr);
+        return status != MNN_OK ? status : mnn_session_wait(session, -1);
+    });
+    compare(session, expected.created, "after a submitted run");
 
     int32_t batch = 0;
     {

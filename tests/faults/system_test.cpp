@@ -169,6 +169,23 @@ void creating() {
     walk(subject, Call::Read, 0, Extent::Few, {MNN_OK});
 }
 
+// The thread of submitted runs.
+void submitting() {
+    const Subject subject{"submit",
+                          [](Handles& handles) {
+                              MUST(load(handles));
+                              MUST(create(handles, 1));
+                              fill(handles.session);
+                              return MNN_OK;
+                          },
+                          [](Handles& handles) {
+                              const mnn_status status = mnn_session_submit(handles.session, nullptr);
+                              return status != MNN_OK ? status : mnn_session_wait(handles.session, -1);
+                          },
+                          nullptr};
+    walk(subject, Call::Thread, EAGAIN, Extent::Once, {MNN_ERROR_OUT_OF_MEMORY});
+}
+
 // ---- The cache file of a GPU session ------------------------------------------------------------------------------
 
 Bytes contentOf(const std::string& file) {
@@ -365,6 +382,7 @@ int main(int argc, char** argv) {
     }
     loading();
     creating();
+    submitting();
     size_t devices = 0;
     const bool vulkan = mnn_device_count(MNN_FORWARD_VULKAN, &devices) == MNN_OK;
     if (vulkan) {
