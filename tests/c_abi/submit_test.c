@@ -173,7 +173,7 @@ static void cancelled_runs(void** state) {
     mnn_session_t *first = session_with(net, runtime, 0), *queued = session_with(net, runtime, 0);
     struct gate gate = CLOSED_GATE;
     struct end end = {.session = queued};
-    mnn_cancel_t* cancel = NULL;
+    mnn_cancel_t *cancel = NULL, *next = NULL;
     assert_ok(mnn_cancel_create(&cancel));
     mnn_run_options_t options = default_run_options();
     options.cancel = cancel;
@@ -187,6 +187,7 @@ static void cancelled_runs(void** state) {
     assert_ok(mnn_session_submit(queued, &options));
     assert_ok(mnn_cancel_trigger(cancel));
     assert_ok(mnn_cancel_destroy(&cancel)); /* the runs hold it */
+    assert_ok(mnn_cancel_create(&next));    /* and it is not that one */
     assert_fails(mnn_session_wait(queued, 0), MNN_ERROR_TIMEOUT);
     open_gate(&gate);
     assert_fails(mnn_session_wait(queued, -1), MNN_ERROR_CANCELLED);
@@ -194,6 +195,7 @@ static void cancelled_runs(void** state) {
     assert_int_equal(end.status, MNN_ERROR_CANCELLED);
     assert_string_equal(end.sentence, mnn_last_error());
     assert_int_equal(end.calls, 1);
+    assert_ok(mnn_cancel_destroy(&next));
     for (int i = 0; i < 2; ++i) {
         mnn_session_t* session = i ? first : queued;
         write_pixels(session, 4);
