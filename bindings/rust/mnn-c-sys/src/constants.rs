@@ -69,6 +69,8 @@ pub const MNN_ERROR_DRIVER: i32 = 122;
 pub const MNN_ERROR_FILE_CHANGED: i32 = 123;
 /// A file could not be written.
 pub const MNN_ERROR_FILE_WRITE_FAILED: i32 = 124;
+/// A submitted run did not end in the time that was given.
+pub const MNN_ERROR_TIMEOUT: i32 = 125;
 /// A defect of this library.
 pub const MNN_ERROR_INTERNAL: i32 = 199;
 

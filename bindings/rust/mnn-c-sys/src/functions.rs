@@ -387,6 +387,10 @@ extern "C" {
         session: *mut mnn_session_t,
         options: *const mnn_run_options_t,
     ) -> mnn_status;
+    /// Begins a run and returns without waiting for its end.
+    pub fn mnn_session_submit(session: *mut mnn_session_t, options: *const mnn_run_options_t) -> mnn_status;
+    /// Waits for the run that `mnn_session_submit` began.
+    pub fn mnn_session_wait(session: *mut mnn_session_t, timeout_ns: i64) -> mnn_status;
     /// The name of a tensor.
     pub fn mnn_tensor_name(tensor: *const mnn_tensor_t, name: *mut *const c_char) -> mnn_status;
     /// The present shape of a tensor.

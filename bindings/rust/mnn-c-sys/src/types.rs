@@ -304,6 +304,9 @@ pub type mnn_op_callback = Option<
     ) -> i32,
 >;
 
+/// Called once when a run has ended.
+pub type mnn_run_callback = Option<unsafe extern "C" fn(user_data: *mut c_void, status: mnn_status)>;
+
 /// How to run. `mnn_run_options_init` prepares it.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -316,10 +319,12 @@ pub struct mnn_run_options_t {
     pub before: mnn_op_callback,
     /// Called after each operator; `None`: not.
     pub after: mnn_op_callback,
-    /// Handed to both.
+    /// Handed to all of them.
     pub user_data: *mut c_void,
     /// 1: the GPU runs its operators one after another and measures each; 0: it overlaps them where it can.
     pub device_times: i32,
+    /// Called once when the run has ended; `None`: not.
+    pub done: mnn_run_callback,
 }
 
 /// The processor of this machine. Of its features 1 says that it has one, 0 that it has not, -1 that it is not known.

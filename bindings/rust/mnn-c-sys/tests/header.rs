@@ -86,6 +86,7 @@ fn rust_type(c: &str) -> String {
                     "void" => "c_void",
                     "int32_t" => "i32",
                     "uint32_t" => "u32",
+                    "int64_t" => "i64",
                     "uint64_t" => "u64",
                     "size_t" => "usize",
                     "double" => "f64",
@@ -267,7 +268,7 @@ fn rust_layout() -> Names<(usize, usize)> {
         parallel_for_user_data parallel_for_finalizer allocate release allocator_user_data
         allocator_finalizer device vulkan log_callback log_user_data log_finalizer log_level);
     layout!(result, mnn_resize_options_t: struct_size cancel);
-    layout!(result, mnn_run_options_t: struct_size cancel before after user_data);
+    layout!(result, mnn_run_options_t: struct_size cancel before after user_data done);
     layout!(result, mnn_memory_info_t: struct_size arena_bytes weight_bytes total_bytes peak_bytes);
     layout!(result, mnn_op_info_t: struct_size name type_name backend_name reason flops host_shape
         algorithm);

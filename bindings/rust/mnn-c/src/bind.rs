@@ -108,6 +108,7 @@ impl Session {
     /// The buffer of an input. Fails with [`ErrorKind::BadState`] when the input has none, and with
     /// [`ErrorKind::BadType`] when its elements are of another type.
     pub fn bound_input_mut<T: Element>(&mut self, name: &str) -> Result<&mut [T]> {
+        self.require_idle()?;
         let handle = self.input_handle(name)?;
         match self.bound.get_mut(&(handle.as_ptr() as usize)) {
             Some(buffer) => buffer
@@ -120,6 +121,7 @@ impl Session {
 
     /// The buffer of an output. Fails as [`bound_input_mut`](Self::bound_input_mut) does.
     pub fn bound_output<T: Element>(&self, name: &str) -> Result<&[T]> {
+        self.require_idle()?;
         let handle = self.output_handle(name)?;
         match self.bound.get(&(handle.as_ptr() as usize)) {
             Some(buffer) => buffer
@@ -151,6 +153,15 @@ impl Session {
         // SAFETY: borrowed alone; NULL releases.
         check(unsafe { sys::mnn_session_bind_output(session, handle.as_ptr(), null_mut(), 0, format) })?;
         Ok(self.take_buffer(handle))
+    }
+
+    /// Of a run whose `Pending` was forgotten the library alone knows when it ends.
+    fn require_idle(&self) -> Result<()> {
+        if !self.submitted {
+            return Ok(());
+        }
+        let message = "the buffers of a session are not to be used before its submitted run was waited for";
+        Err(Error::new(ErrorKind::Busy, message))
     }
 
     fn require_buffer<T: Element>(&self, name: &str, handle: Handle) -> Result<()> {

@@ -78,6 +78,8 @@ codes! {
         FileChanged = MNN_ERROR_FILE_CHANGED,
         /// A file could not be written.
         FileWriteFailed = MNN_ERROR_FILE_WRITE_FAILED,
+        /// A submitted run did not end in the time that was given.
+        Timeout = MNN_ERROR_TIMEOUT,
         /// A defect of the library.
         Internal = MNN_ERROR_INTERNAL,
     }

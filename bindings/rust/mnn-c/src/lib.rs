@@ -26,6 +26,7 @@
 //! - An [`Error`] carries a kind, the number of the C interface and a sentence with the names and numbers at
 //!   fault.
 //! - A [`Runtime`] shares threads, memory and a device among sessions.
+//! - [`Session::submit`] begins a run and returns a [`Pending`] to wait for it.
 //! - A [`CancelToken`] ends loading, session creation, a resize or a run from any thread.
 //! - [`Interpreter::add_operator`] runs nodes that the library does not know by an [`Operator`] of the host.
 //! - A panic in a closure that the library calls stops what is under way and is raised again in the caller.
@@ -57,6 +58,7 @@ mod properties;
 mod run;
 mod runtime;
 mod session;
+mod submit;
 mod tensor;
 
 pub use cancel::CancelToken;
@@ -77,6 +79,7 @@ pub use properties::{
 pub use run::{OpCall, ResizeOptions, RunOptions};
 pub use runtime::{QueueLock, Runtime, RuntimeConfig, VulkanObjects};
 pub use session::{Flops, OpInfo, Session, SessionMemory};
+pub use submit::{Pending, SubmitOptions};
 pub use tensor::{Tensor, TensorMut};
 
 /// No tensor has more dimensions.

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 
-type Payload = Box<dyn Any + Send>;
+pub(crate) type Payload = Box<dyn Any + Send>;
 
 thread_local! {
     // One for each thread: the library calls a closure on the thread that made the call.
@@ -25,10 +25,18 @@ pub(crate) fn catch<T>(body: impl FnOnce() -> T) -> Option<T> {
     }
 }
 
+/// The first panic that was caught on this thread.
+pub(crate) fn take() -> Option<Payload> {
+    CAUGHT
+        .try_with(RefCell::take)
+        .unwrap_or_default()
+        .into_iter()
+        .next()
+}
+
 /// Continues the first panic that was caught during the call that just returned.
 pub(crate) fn resume() {
-    let caught = CAUGHT.try_with(RefCell::take).unwrap_or_default();
-    if let Some(payload) = caught.into_iter().next() {
+    if let Some(payload) = take() {
         if !std::thread::panicking() {
             resume_unwind(payload);
         }

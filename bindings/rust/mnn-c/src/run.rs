@@ -160,20 +160,25 @@ impl Session {
     }
 }
 
+/// The options of a run that nothing ends or watches.
+pub(crate) fn default_options() -> Result<sys::mnn_run_options_t> {
+    let mut place = MaybeUninit::<sys::mnn_run_options_t>::uninit();
+    // SAFETY: the size is that of the place, which is initialised when the call succeeds.
+    unsafe {
+        check(sys::mnn_run_options_init(
+            place.as_mut_ptr(),
+            size_of::<sys::mnn_run_options_t>(),
+        ))?;
+        Ok(place.assume_init())
+    }
+}
+
 /// `mnn_session_run_with_options`.
 ///
 /// # Safety
 /// The handle is the session's, which is borrowed alone.
 unsafe fn run(session: &Session, handle: *mut sys::mnn_session_t, options: RunOptions<'_>) -> Result<()> {
-    let mut place = MaybeUninit::<sys::mnn_run_options_t>::uninit();
-    // SAFETY: the size is that of the place, which is initialised when the call succeeds.
-    let mut wanted = unsafe {
-        check(sys::mnn_run_options_init(
-            place.as_mut_ptr(),
-            size_of::<sys::mnn_run_options_t>(),
-        ))?;
-        place.assume_init()
-    };
+    let mut wanted = default_options()?;
     wanted.cancel = cancel::pointer(&options.cancel);
     wanted.before = options.before.is_some().then_some(on_op::<false> as _);
     wanted.device_times = options.device_times.into();

@@ -55,6 +55,8 @@ pub struct Session {
     // Behind the handle's destruction: fields are dropped after `drop` returned.
     owner: Owner,
     pub(crate) bound: Buffers,
+    // A run was submitted, and no call has waited for it: its `Pending` was forgotten.
+    pub(crate) submitted: bool,
 }
 
 // SAFETY: every function may be called from any thread at any time; what does not fit beside another call fails.
@@ -66,6 +68,10 @@ unsafe impl Sync for Session {}
 impl Drop for Session {
     fn drop(&mut self) {
         let mut handle = self.handle.as_ptr();
+        if self.submitted {
+            // SAFETY: a live handle.
+            unsafe { sys::mnn_session_wait(handle, -1) };
+        }
         // SAFETY: the handle is used no more.
         if unsafe { sys::mnn_session_destroy(&mut handle) } != sys::MNN_OK {
             // A call is using the session. Borrowing excludes that; should it happen all the same, the session
@@ -154,6 +160,7 @@ impl Session {
             handle,
             owner,
             bound: Buffers::new(),
+            submitted: false,
         })
     }
 

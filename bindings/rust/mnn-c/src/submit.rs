@@ -1,0 +1,197 @@
+//! Runs that are begun now and waited for later.
+
+use crate::call::{check, outcome};
+use crate::cancel::{self, CancelToken};
+use crate::codes::ForwardType;
+use crate::error::{ErrorKind, Result};
+use crate::panics::{self, Payload};
+use crate::run::default_options;
+use crate::session::Session;
+use mnn_c_sys as sys;
+use std::fmt;
+use std::os::raw::c_void;
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+type Closure = Box<dyn FnOnce(Result<()>) + Send>;
+
+/// Options of a run that is begun: the argument of [`Session::submit`].
+#[derive(Default)]
+#[must_use]
+pub struct SubmitOptions {
+    cancel: Option<CancelToken>,
+    done: Option<Closure>,
+}
+
+impl SubmitOptions {
+    /// The defaults: nothing ends the run, and nothing is called at its end.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The token that ends the run, also while it waits for its turn.
+    pub fn cancel(mut self, token: &CancelToken) -> Self {
+        self.cancel = Some(token.clone());
+        self
+    }
+
+    /// Calls a closure when the run has ended, with its result, on the thread of the library that completed it: to wake
+    /// a task, for example. It is dropped without a call when the run does not begin. A panic in it is raised again
+    /// where the run is waited for.
+    pub fn done(mut self, closure: impl FnOnce(Result<()>) + Send + 'static) -> Self {
+        self.done = Some(Box::new(closure));
+        self
+    }
+}
+
+impl fmt::Debug for SubmitOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SubmitOptions")
+            .field("cancel", &self.cancel)
+            .field("done", &self.done.is_some())
+            .finish()
+    }
+}
+
+/// What happens at the end of a run: shared by the run and by the one who waits for it.
+struct End {
+    closure: Mutex<Option<Closure>>,
+    panic: Mutex<Option<Payload>>,
+}
+
+/// A run that was begun by [`Session::submit`] and borrows its session. Dropping it waits for the run.
+#[must_use = "dropping it waits for the run"]
+pub struct Pending<'s> {
+    session: &'s mut Session,
+    end: Option<Arc<End>>,
+}
+
+impl fmt::Debug for Pending<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pending").finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    /// Begins a run and returns without waiting for its end. What a GPU computes as a whole is handed to it; everything
+    /// else is computed by one more thread, that of the session or of its [`Runtime`](crate::Runtime), first in, first
+    /// out.
+    ///
+    /// Fails as [`run`](Self::run) does where the run cannot begin; other errors are those of [`Pending::wait`].
+    ///
+    /// ```
+    /// # use mnn_c::{Format, Interpreter, ScheduleConfig};
+    /// use mnn_c::SubmitOptions;
+    ///
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../examples/digits/digits.mnn");
+    /// # let net = Interpreter::from_file(path)?;
+    /// # let mut session = net.create_session(&ScheduleConfig::new())?;
+    /// session.input_mut("image")?.write(&[0.5f32; 64], Format::Nchw)?;
+    /// let pending = session.submit(SubmitOptions::new())?;
+    /// // This thread does something else meanwhile.
+    /// pending.wait()?;
+    /// let scores: Vec<f32> = session.output("scores")?.read(Format::Nchw)?;
+    /// # assert_eq!(scores.len(), 10);
+    /// # Ok::<(), mnn_c::Error>(())
+    /// ```
+    ///
+    /// The session is borrowed until the run was waited for:
+    ///
+    /// ```compile_fail,E0499
+    /// # fn wrong(mut session: mnn_c::Session) -> mnn_c::Result<()> {
+    /// let pending = session.submit(mnn_c::SubmitOptions::new())?;
+    /// session.run()?;
+    /// pending.wait()
+    /// # }
+    /// ```
+    pub fn submit(&mut self, options: SubmitOptions) -> Result<Pending<'_>> {
+        // On the CPU a thread ends the run anyhow, and panics of operators of the host are brought here. What a GPU
+        // computes as a whole needs a thread for `done` alone.
+        let watched = options.done.is_some() || self.forward_type()? == ForwardType::Cpu;
+        let end = watched.then(|| {
+            Arc::new(End {
+                closure: Mutex::new(options.done),
+                panic: Mutex::new(None),
+            })
+        });
+        let mut wanted = default_options()?;
+        wanted.cancel = cancel::pointer(&options.cancel);
+        if let Some(end) = &end {
+            wanted.done = Some(on_end);
+            wanted.user_data = Arc::into_raw(end.clone()) as *mut c_void;
+        }
+        // SAFETY: borrowed alone; the token lives during the call, and the library keeps it until the run ends.
+        let result = outcome(unsafe { sys::mnn_session_submit(self.as_ptr_mut(), &wanted) });
+        if result.is_err() && watched {
+            // SAFETY: a run that did not begin does not end: the pointer is still this function's.
+            drop(unsafe { Arc::from_raw(wanted.user_data as *const End) });
+        }
+        panics::resume();
+        result?;
+        self.submitted = true;
+        Ok(Pending { session: self, end })
+    }
+}
+
+impl Pending<'_> {
+    /// Waits until the run has ended, and returns its result.
+    pub fn wait(mut self) -> Result<()> {
+        self.finish(-1)
+    }
+
+    /// The same, for at most that long: `Err` gives the run back, which goes on.
+    pub fn wait_timeout(mut self, timeout: Duration) -> std::result::Result<Result<()>, Self> {
+        let nanoseconds = i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX);
+        match self.finish(nanoseconds) {
+            Err(_) if self.session.submitted => Err(self),
+            result => Ok(result),
+        }
+    }
+
+    fn finish(&mut self, nanoseconds: i64) -> Result<()> {
+        // SAFETY: borrowed alone.
+        let status = unsafe { sys::mnn_session_wait(self.session.as_ptr_mut(), nanoseconds) };
+        let result = check(status);
+        if !matches!(&result, Err(error) if error.kind() == ErrorKind::Timeout) {
+            self.session.submitted = false;
+            let caught = self.end.take().and_then(|end| lock(&end.panic).take());
+            if let Some(payload) = caught {
+                if !std::thread::panicking() {
+                    resume_unwind(payload);
+                }
+            }
+        }
+        result
+    }
+}
+
+impl Drop for Pending<'_> {
+    fn drop(&mut self) {
+        if self.session.submitted {
+            // Who drops it does not ask for the result.
+            let _ = self.finish(-1);
+        }
+    }
+}
+
+/// What is in a mutex that no panic leaves half changed.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// # Safety
+/// `user_data` is the pointer of an `Arc<End>`, which this call takes.
+unsafe extern "C" fn on_end(user_data: *mut c_void, status: sys::mnn_status) {
+    let result = outcome(status);
+    // SAFETY: as promised.
+    let end = unsafe { Arc::from_raw(user_data as *const End) };
+    let earlier = panics::take();
+    let closure = lock(&end.closure).take();
+    let own = catch_unwind(AssertUnwindSafe(|| {
+        if let Some(closure) = closure {
+            closure(result);
+        }
+    }));
+    *lock(&end.panic) = earlier.or(own.err());
+}
