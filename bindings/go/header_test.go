@@ -47,6 +47,7 @@ var constants = map[string]int64{
 	"MNN_ERROR_DRIVER":            int64(StatusDriver),
 	"MNN_ERROR_FILE_CHANGED":      int64(StatusFileChanged),
 	"MNN_ERROR_FILE_WRITE_FAILED": int64(StatusFileWriteFailed),
+	"MNN_ERROR_TIMEOUT":           int64(StatusTimeout),
 	"MNN_ERROR_INTERNAL":          int64(StatusInternal),
 
 	"MNN_TYPE_FLOAT32":  int64(TypeFloat32),

@@ -17,9 +17,11 @@ func useClosed(t *testing.T, session *Session, tensor *Tensor) {
 	closed := func(err error) { t.Helper(); mustBe(t, err, ErrClosed, StatusBadHandle) }
 	closed(session.Run(ctx))
 	closed(session.RunWithCallbacks(ctx, nil, nil))
+	_, err := session.Submit(ctx)
+	closed(err)
 	closed(session.Resize(ctx))
 	closed(session.ResizeInput(&Tensor{session: session}, []int{1}))
-	_, err := session.NeedsResize()
+	_, err = session.NeedsResize()
 	closed(err)
 	_, err = session.Input("")
 	closed(err)

@@ -138,6 +138,14 @@ mnn_go_result mnn_go_session_run(mnn_go_session session, mnn_go_cancel cancel, u
     return mnn_go_finish(mnn_session_run_with_options((mnn_session_t*)session, &options));
 }
 
+mnn_go_result mnn_go_session_submit(mnn_go_session session, mnn_go_cancel cancel) {
+    mnn_run_options_t options;
+    mnn_status status = mnn_run_options_init(&options, sizeof options);
+    if (status != MNN_OK) return mnn_go_finish(status);
+    options.cancel = (mnn_cancel_t*)cancel;
+    return mnn_go_finish(mnn_session_submit((mnn_session_t*)session, &options));
+}
+
 /* The functions of an Operator, as operators.go numbers them. */
 enum { SHAPE, PREPARE, COMPUTE };
 

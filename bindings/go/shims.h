@@ -296,6 +296,7 @@ MNN_GO_TEXT(mnn_session_constant_name, (mnn_go_session session, size_t index), S
 MNN_GO_HANDLE(mnn_tensor_t, mnn_session_constant, (mnn_go_session session, const char* name),
               SESSION(session), name, &value)
 MNN_GO_CALL(mnn_session_trim, (mnn_go_session session), SESSION(session))
+MNN_GO_CALL(mnn_session_wait, (mnn_go_session session, int64_t timeout), SESSION(session), timeout)
 MNN_GO_NUMBER(bool, mnn_session_needs_resize, (mnn_go_session session), SESSION(session), &value)
 MNN_GO_NUMBER(bool, mnn_session_cache_accepted, (mnn_go_session session), SESSION(session), &value)
 MNN_GO_NUMBER(size_t, mnn_session_op_count, (mnn_go_session session), SESSION(session), &value)
@@ -311,6 +312,7 @@ static inline mnn_go_result mnn_go_session_resize(mnn_go_session session, mnn_go
 /* watcher: a handle of the binding, 0 for none. before, after: whether it has a callback. timed: measures a GPU's operators. */
 mnn_go_result mnn_go_session_run(mnn_go_session session, mnn_go_cancel cancel, uintptr_t watcher, bool before,
                                  bool after, bool timed);
+mnn_go_result mnn_go_session_submit(mnn_go_session session, mnn_go_cancel cancel);
 
 /* number: the backend; text: the reason, NULL when there is none. */
 static inline mnn_go_result go_mnn_session_forward_type(mnn_go_session session) {

@@ -51,6 +51,7 @@ const (
 	StatusDriver          Status = 122 // a GPU driver gave an unexpected result; the sentence has its number
 	StatusFileChanged     Status = 123 // a model or weight file is no longer the one that was loaded
 	StatusFileWriteFailed Status = 124 // a file could not be written
+	StatusTimeout         Status = 125 // a submitted run did not end in the time that was given
 	StatusInternal        Status = 199 // a defect of the library
 )
 
