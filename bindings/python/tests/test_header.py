@@ -30,7 +30,7 @@ GROUPS = {
     "SOURCE": enums.Source, "USAGE": enums.Usage, "OP": enums.Op, "TENSOR": enums.TensorKind,
 }
 SCALARS = {
-    "size_t": "c_size_t", "int32_t": "c_int32", "uint32_t": "c_uint32", "uint64_t": "c_uint64", "float": "c_float",
+    "size_t": "c_size_t", "int32_t": "c_int32", "uint32_t": "c_uint32", "int64_t": "c_int64", "uint64_t": "c_uint64", "float": "c_float",
     "double": "c_double", "bool": "c_bool", "uint8_t": "c_uint8", "mnn_status": "c_int32", "char": "c_char",
 }
 

@@ -33,6 +33,7 @@ from .interpreter import Interpreter, ModelInput
 from .operators import Attribute, HostTensor, Node, Operator
 from .runtime import Allocator, Runtime, VulkanObjects
 from .session import Session
+from .submitted import Pending
 from .tables import Table
 from .tensor import Tensor
 
@@ -63,6 +64,7 @@ __all__ = [
     "OpCallback",
     "OpInfo",
     "Operator",
+    "Pending",
     "Power",
     "Precision",
     "Runtime",

@@ -317,6 +317,9 @@ class OpInfo(Structure):
 OpCallback = CFUNCTYPE(c_int32, c_void_p, POINTER(OpInfo), POINTER(c_void_p), c_size_t)
 
 
+RunCallback = CFUNCTYPE(None, c_void_p, c_int32)
+
+
 class RunOptions(Structure):
     _fields_ = [
         ("struct_size", c_size_t),
@@ -325,6 +328,7 @@ class RunOptions(Structure):
         ("after", OpCallback),
         ("user_data", c_void_p),
         ("device_times", c_int32),
+        ("done", RunCallback),
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctypes import POINTER, c_bool, c_char_p, c_double, c_int32, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, c_bool, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 from typing import Any, Dict, List, Tuple
 
 from ._abi import (
@@ -113,6 +113,8 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "mnn_session_op_info": (c_int32, [c_void_p, c_size_t, POINTER(OpInfo)]),
     "mnn_run_options_init": (c_int32, [POINTER(RunOptions), c_size_t]),
     "mnn_session_run_with_options": (c_int32, [c_void_p, POINTER(RunOptions)]),
+    "mnn_session_submit": (c_int32, [c_void_p, POINTER(RunOptions)]),
+    "mnn_session_wait": (c_int32, [c_void_p, c_int64]),
     "mnn_tensor_name": (c_int32, [c_void_p, POINTER(c_char_p)]),
     "mnn_tensor_shape": (c_int32, [c_void_p, POINTER(c_int32), c_size_t, POINTER(c_size_t)]),
     "mnn_tensor_type": (c_int32, [c_void_p, POINTER(c_int32)]),

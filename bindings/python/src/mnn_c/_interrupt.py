@@ -15,7 +15,7 @@ from typing import Callable, List, Optional
 
 from ._library import C
 from .cancel import CancelToken
-from .errors import CancelledError, pending
+from .errors import CancelledError, kept, take
 
 _CANCELLED = CancelledError.status
 _get_ident = threading.get_ident
@@ -56,10 +56,9 @@ class _Watcher:
             while True:
                 status = function(token._handle)
                 # Here at the latest Python calls the handler, which raises, unless it did so in a callback.
-                raised: Optional[BaseException] = getattr(pending, "error", None)
-                if raised is not None:
-                    if status == 0:
-                        pending.error = None
+                if kept():
+                    raised = take() if status == 0 else None
+                    if raised is not None:
                         raise raised
                     return status
                 if status != _CANCELLED or not self.fired or token.triggered:

@@ -231,6 +231,12 @@ class FileWriteFailedError(Error, OSError):
     status = 124
 
 
+class WaitTimeoutError(Error, TimeoutError):
+    """A submitted run did not end in the time that was given."""
+
+    status = 125
+
+
 class InternalError(Error):
     """A defect of this library."""
 
@@ -239,21 +245,31 @@ class InternalError(Error):
 
 BY_STATUS: Dict[int, Type[Error]] = {kind.status: kind for kind in Error.__subclasses__()}
 
-# The exception of a callback of this thread, which the call that it belongs to raises again.
-pending = threading.local()
+# Exceptions of callbacks by the thread, which the calls that they belong to raise again. Not threading.local: a thread of the
+# library has a new one for each callback.
+_kept: Dict[int, BaseException] = {}
+_get_ident = threading.get_ident
 
 
 def keep(error: BaseException) -> None:
     """Keeps what a callback raised; the first one counts."""
-    if getattr(pending, "error", None) is None:
-        pending.error = error
+    _kept.setdefault(_get_ident(), error)
+
+
+def kept() -> bool:
+    """Whether a callback of this thread has raised."""
+    return _get_ident() in _kept
+
+
+def take() -> Optional[BaseException]:
+    """What a callback of this thread has raised."""
+    return _kept.pop(_get_ident(), None)
 
 
 def failure(status: int) -> BaseException:
     """The exception of a call that failed just now on this thread."""
-    raised: Optional[BaseException] = getattr(pending, "error", None)
+    raised = take()
     if raised is not None:
-        pending.error = None
         return raised
     buffer = ctypes.create_string_buffer(1025)
     needed = ctypes.c_size_t()

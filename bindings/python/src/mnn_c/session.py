@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from ctypes import byref, c_int32, c_size_t, c_void_p, sizeof
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
@@ -17,6 +18,7 @@ from .config import SessionConfig, native
 from .dtypes import Array, address, dtype_of, elements, own_order, type_of
 from .enums import Format
 from .errors import NotFoundError, check
+from .submitted import Pending
 from .tensor import Tensor
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ class Session(Described):
         self._dims, self._rank = (c_int32 * _abi.MAX_RANK)(), c_size_t()
         self._rank_address = byref(self._rank)
         self._bound: Dict[int, Tuple[Array, memoryview]] = {}
+        self._pending: Optional["weakref.ref[Pending]"] = None  # the last one
         self._interpreter = interpreter  # its bytes may be borrowed
         self.config = SessionConfig() if config is None else config
         struct = native(self.config)
@@ -61,8 +64,11 @@ class Session(Described):
         return {_calls.text(C.mnn_tensor_name, handle): handle for handle in handles}
 
     def close(self) -> None:
-        """Waits for a call that is under way on another thread and frees the session; its tensors end with it."""
+        """Waits for a call or a submitted run that is under way and frees the session; its tensors end with it."""
         with self._lock:
+            pending = None if self._pending is None else self._pending()
+            if pending is not None:
+                pending._settle(-1)
             super().close()
             self._bound.clear()
 
@@ -159,6 +165,26 @@ class Session(Described):
                 return status
 
             check(_interrupt.call(run, cancel))
+
+    def submit(
+        self,
+        inputs: Union[Mapping[str, Any], None] = None,
+        *,
+        outputs: Optional[Sequence[str]] = None,
+        cancel: Optional[CancelToken] = None,
+    ) -> Pending:
+        """Writes inputs, begins a run and returns without waiting for its end; result() of what it returns has the outputs.
+
+        What a GPU computes as a whole is handed to it; everything else is computed by one more thread, that of the session
+        or of its runtime, first in, first out. Until the run was waited for, calls of the session raise BusyError; close()
+        waits for it.
+        """
+        with self._lock:
+            if inputs:
+                self._write(inputs, cancel)
+            pending = Pending(self, self._outputs if outputs is None else outputs, cancel)
+            self._pending = weakref.ref(pending)
+            return pending
 
     def _write(self, inputs: Mapping[str, Any], cancel: Optional[CancelToken]) -> None:
         ready: List[Tuple[int, Array, int]] = []
