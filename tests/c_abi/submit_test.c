@@ -162,19 +162,24 @@ static void refusals(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* Programs that were compiled with the first version of the options. */
+/* Programs that were compiled with less of the options. */
 static void options_without_done(void** state) {
     (void)state;
     mnn_session_t* session = open_session(net);
     mnn_run_options_t options;
-    memset(&options, 0x5a, sizeof options);
-    assert_ok(mnn_run_options_init(&options, offsetof(mnn_run_options_t, done)));
-    write_pixels(session, 6);
-    assert_ok(mnn_session_submit(session, &options)); /* nothing behind the size is read */
-    assert_ok(mnn_session_wait(session, -1));
-    check_scores(session, 6, 0);
-    assert_fails(mnn_run_options_init(&options, offsetof(mnn_run_options_t, done) - 1),
-                 MNN_ERROR_VERSION_MISMATCH);
+    const size_t sizes[] = {offsetof(mnn_run_options_t, device_times), offsetof(mnn_run_options_t, done)};
+    for (uint32_t i = 0; i < 2; ++i) {
+        memset(&options, 0x5a, sizeof options);
+        assert_ok(mnn_run_options_init(&options, sizes[i]));
+        write_pixels(session, i);
+        assert_ok(mnn_session_submit(session, &options)); /* nothing behind the size is read */
+        assert_ok(mnn_session_wait(session, -1));
+        check_scores(session, i, 0);
+    }
+    assert_fails(mnn_run_options_init(&options, sizes[0] - 1), MNN_ERROR_VERSION_MISMATCH);
+    options = default_run_options();
+    options.device_times = 2;
+    assert_fails(mnn_session_submit(session, &options), MNN_ERROR_INVALID_VALUE);
     assert_ok(mnn_session_destroy(&session));
 }
 
