@@ -111,7 +111,7 @@ static void look_at_the_mode_again(void* user_data, mnn_status status) {
 }
 #endif
 
-/* Callbacks on the thread are outside of flush-to-zero, whatever the thread that made it has. */
+/* Callbacks on the thread are outside of flush-to-zero, also when the thread that made it is inside. */
 static void callbacks_have_the_usual_arithmetic(void** state) {
     (void)state;
 #ifdef __SSE2__

@@ -1,4 +1,4 @@
-/* The thread of submitted runs: their order, cancellation of what waits, use from many threads, the end of the thread. */
+/* The thread of submitted runs: their order, cancellation of waiting runs, use from many threads, the end of the thread. */
 #include "process.h"
 #include "runtime.h"
 #include "submitted.h"

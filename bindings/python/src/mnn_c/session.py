@@ -173,7 +173,7 @@ class Session(Described):
         outputs: Optional[Sequence[str]] = None,
         cancel: Optional[CancelToken] = None,
     ) -> Pending:
-        """Writes inputs, begins a run and returns without waiting for its end; result() of what it returns has the outputs.
+        """Writes inputs, begins a run and returns without waiting for its end; Pending.result() gives the outputs.
 
         What a GPU computes as a whole is handed to it; everything else is computed by one more thread, that of the session
         or of its runtime, first in, first out. Until the run was waited for, calls of the session raise BusyError; close()
