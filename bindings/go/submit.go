@@ -49,10 +49,14 @@ func (s *Session) Submit(ctx context.Context) (*Pending, error) {
 	})
 	select {
 	case <-begun:
-		return p, nil
 	case <-p.over:
-		return nil, p.result()
+		select {
+		case <-begun: // and it is over already
+		default:
+			return nil, p.result()
+		}
 	}
+	return p, nil
 }
 
 // run makes the calls of a run, which has the session.
