@@ -11,6 +11,7 @@
 
 #include "base/aligned.h"
 #include "base/error.h"
+#include "model/file.h"
 
 namespace mnnc {
 
@@ -94,7 +95,8 @@ ModelBytes& ModelBytes::operator=(ModelBytes&& other) noexcept {
     std::swap(mapping_, other.mapping_);
     std::swap(isMapped_, other.isMapped_);
     std::swap(owned_, other.owned_);
-    std::swap(file_, other.file_);
+    std::swap(owner_, other.owner_);
+    std::swap(source_, other.source_);
     std::swap(fetched_, other.fetched_);
     std::swap(buffers_, other.buffers_);
     return *this;
@@ -118,66 +120,71 @@ ModelBytes ModelBytes::fromFile(const char* path, Access access, const Cancellat
         }
     }
     const bool whole = access != Access::OnDemand || file->justModified();
-    bytes.file_ = std::move(file);
-    if (whole) {
-        bytes.fetchAll(cancel);
-    } else {
-        bytes.fetched_.resize((bytes.size_ + kBlock - 1) / kBlock);
-        bytes.buffers_ = std::make_shared<ReadBuffers>();
-    }
+    bytes = fromSource(std::move(file));
+    if (whole) bytes.fetchAll(cancel);
+    return bytes;
+}
+
+ModelBytes ModelBytes::fromSource(std::unique_ptr<const ByteSource> source) {
+    ModelBytes bytes;
+    bytes.size_ = source->size();
+    bytes.source_ = std::move(source);
+    bytes.buffers_ = std::make_shared<ReadBuffers>();
     return bytes;
 }
 
 bool ModelBytes::fetch(size_t offset, size_t bytes) {
     if (offset > size_ || bytes > size_ - offset) return false;
-    if (!file_ || bytes == 0) return true;
+    if (!source_ || bytes == 0) return true;
     if (!mapping_) {
         void* memory = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory == MAP_FAILED)
             fail(Status::OutOfMemory, "no address space for the %zu bytes of '%s'", size_,
-                 file_->path().c_str());
+                 source_->name().c_str());
 #ifdef MADV_NOHUGEPAGE
         ::madvise(memory, size_, MADV_NOHUGEPAGE);  // most of it stays untouched
 #endif
         mapping_ = memory;
         data_ = static_cast<const uint8_t*>(memory);
     }
+    if (fetched_.empty()) fetched_.resize((size_ + kBlock - 1) / kBlock);
     const size_t end = (offset + bytes + kBlock - 1) / kBlock;
     for (size_t block = offset / kBlock; block < end; ++block) {
         if (fetched_[block]) continue;
         size_t last = block + 1;
         while (last < end && !fetched_[last]) ++last;
         const size_t from = block * kBlock, to = std::min(size_, last * kBlock);
-        file_->read(from, static_cast<uint8_t*>(mapping_) + from, to - from);
+        source_->read(from, static_cast<uint8_t*>(mapping_) + from, to - from);
         for (; block < last; ++block) fetched_[block] = true;
     }
     return true;
 }
 
 void ModelBytes::fetchAll(const Cancellation& cancel) {
-    if (!file_) return;
+    if (!source_) return;
     if (!mapping_) {
         owned_ = std::make_unique_for_overwrite<uint8_t[]>(size_);
         constexpr size_t kPiece = size_t{16} << 20;
         for (size_t at = 0; at < size_; at += kPiece) {
             cancel.check();
-            file_->read(at, owned_.get() + at, std::min(kPiece, size_ - at));
+            source_->read(at, owned_.get() + at, std::min(kPiece, size_ - at));
         }
         data_ = owned_.get();
     } else {
         fetch(0, size_);
     }
-    file_->requireUnchanged();
-    file_.reset();
+    source_->requireUnchanged();
+    source_.reset();
 }
 
 void ModelBytes::requireUnchanged() const {
-    if (file_) file_->requireUnchanged();
+    if (source_) source_->requireUnchanged();
 }
 
 bool ModelBytes::inMemory(size_t offset, size_t bytes) const noexcept {
-    if (!file_ || bytes == 0) return true;
+    if (!source_ || bytes == 0) return true;
+    if (fetched_.empty()) return false;
     const auto first = fetched_.begin() + static_cast<ptrdiff_t>(offset / kBlock);
     const auto last = fetched_.begin() + static_cast<ptrdiff_t>((offset + bytes + kBlock - 1) / kBlock);
     return std::all_of(first, last, [](bool fetched) { return fetched; });
@@ -187,9 +194,9 @@ HeldBytes ModelBytes::view(size_t offset, size_t bytes) const {
     if (bytes == 0) return {};
     if (inMemory(offset, bytes)) return {{data_ + offset, bytes}, nullptr};
     const std::shared_ptr<uint8_t> buffer = buffers_->take(bytes);
-    file_->requireUnchanged();
-    file_->read(offset, buffer.get(), bytes);
-    file_->requireUnchanged();
+    source_->requireUnchanged();
+    source_->read(offset, buffer.get(), bytes);
+    source_->requireUnchanged();
     return {{buffer.get(), bytes}, buffer};
 }
 
@@ -212,11 +219,12 @@ ModelBytes ModelBytes::copied(const void* data, size_t size) {
     return bytes;
 }
 
-ModelBytes ModelBytes::borrowed(const void* data, size_t size) {
+ModelBytes ModelBytes::borrowed(const void* data, size_t size, std::shared_ptr<const void> owner) {
     if (!data || size == 0 || reinterpret_cast<uintptr_t>(data) % kAlignment != 0) return copied(data, size);
     ModelBytes bytes;
     bytes.data_ = static_cast<const uint8_t*>(data);
     bytes.size_ = size;
+    bytes.owner_ = std::move(owner);
     return bytes;
 }
 

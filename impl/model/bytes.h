@@ -1,7 +1,7 @@
-// The bytes of a file or of a caller's buffer, always aligned to 8 or better.
+// The bytes of a file, of a caller's buffer or of a caller's reader, always aligned to 8 or better.
 //
-// They lie in memory as a whole (copied, borrowed, read, mapped), or stay in the file (Access::OnDemand): then data()
-// is memory of the file's size that holds what fetch() has read and zeros elsewhere, and view() reads the rest when
+// They lie in memory as a whole (copied, borrowed, read, mapped), or stay in their source (Access::OnDemand): then data()
+// is memory of the source's size that holds what fetch() has read and zeros elsewhere, and view() reads the rest when
 // somebody wants it, into memory of the reader. What was fetched is never read again, so what has been verified stays
 // as it is; what view() gives may differ from what was there before, and its decoder has to check it.
 #pragma once
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/cancellation.h"
-#include "model/file.h"
+#include "model/byte_source.h"
 
 namespace mnnc {
 
@@ -39,16 +39,19 @@ class ModelBytes {
     // Throws what File does, FileReadFailed, FileChanged, OutOfMemory, and Cancelled where a large file is read whole.
     static ModelBytes fromFile(const char* path, Access access = Access::OnDemand,
                                const Cancellation& cancel = {});
+    // They stay in the source.
+    static ModelBytes fromSource(std::unique_ptr<const ByteSource> source);
     // Throws NullArgument, or Truncated when size is 0.
     static ModelBytes copied(const void* data, size_t size);
-    // The caller keeps the buffer alive. An unaligned buffer is copied after all.
-    static ModelBytes borrowed(const void* data, size_t size);
+    // owner: goes when the buffer is needed no more; null: the caller keeps the buffer alive. An unaligned buffer is
+    // copied after all.
+    static ModelBytes borrowed(const void* data, size_t size, std::shared_ptr<const void> owner = {});
 
     size_t size() const noexcept { return size_; }
     // Of bytes that stay in the file null before the first fetch().
     const uint8_t* data() const noexcept { return data_; }
     bool isMapped() const noexcept { return isMapped_; }
-    bool staysInFile() const noexcept { return file_ != nullptr; }
+    bool staysInFile() const noexcept { return source_ != nullptr; }
 
     // Brings a range of data() into memory for good. Only before others use the object. False: it ends beyond the
     // end.
@@ -73,8 +76,9 @@ class ModelBytes {
     void* mapping_ = nullptr;  // of the file, or memory for what is fetched from it
     bool isMapped_ = false;    // the former
     std::unique_ptr<uint8_t[]> owned_;
-    std::unique_ptr<const File> file_;  // what stays in the file is read from here
-    std::vector<bool> fetched_;         // by block
+    std::shared_ptr<const void> owner_;         // keeps borrowed bytes
+    std::unique_ptr<const ByteSource> source_;  // what stays there is read from here
+    std::vector<bool> fetched_;                 // by block; empty: nothing
     std::shared_ptr<ReadBuffers> buffers_;
 };
 

@@ -11,7 +11,7 @@
 namespace mnnc {
 
 ExternalFile::ExternalFile(const std::string& path, ModelBytes::Access access)
-    : path_(path), bytes_(ModelBytes::fromFile(path.c_str(), access)) {}
+    : name_(path), bytes_(ModelBytes::fromFile(path.c_str(), access)) {}
 
 StoredBytes ExternalFile::range(int64_t offset, int64_t bytes, const char* opName) const {
     if (offset < 0 || bytes < 0)
@@ -20,7 +20,7 @@ StoredBytes ExternalFile::range(int64_t offset, int64_t bytes, const char* opNam
     const int64_t end = checkedAdd(offset, bytes, "external weight range");
     if (end > size())
         fail(Status::Truncated, "operator '%s': external range ends at byte %lld, '%s' has %lld", opName,
-             static_cast<long long>(end), path_.c_str(), static_cast<long long>(size()));
+             static_cast<long long>(end), name_.c_str(), static_cast<long long>(size()));
     return {bytes_, static_cast<size_t>(offset), static_cast<size_t>(bytes)};
 }
 
@@ -36,7 +36,8 @@ bool refersOut(const Table* table) {
 
 bool usesExternalData(const wire::Op& op) {
     if (refersOut(op.main_as_Convolution2D()) || refersOut(op.main_as_Blob()) ||
-        refersOut(op.main_as_Convolution3D()) || refersOut(op.main_as_Scale()) || refersOut(op.main_as_LayerNorm()))
+        refersOut(op.main_as_Convolution3D()) || refersOut(op.main_as_Scale()) ||
+        refersOut(op.main_as_LayerNorm()))
         return true;
     const auto* fused = op.main_as_FusedLinearParam();
     if (!fused) return false;
@@ -49,8 +50,10 @@ bool usesExternalData(const wire::Op& op) {
 
 const ExternalFile* ExternalFiles::forOp(const wire::Op& op) const {
     if (!usesExternalData(op)) return nullptr;
-    if (!op.externalPath() || op.externalPath()->size() == 0)
+    if (!op.externalPath() || op.externalPath()->size() == 0) {
+        if (given_) return given_.get();
         return defaultPath_.empty() ? nullptr : open(defaultPath_);
+    }
     const std::string written = op.externalPath()->str();
     const char* name = op.name() ? op.name()->c_str() : "";
     if (!allowPathInOps_)
@@ -73,12 +76,14 @@ void ExternalFiles::expect(const wire::Op& op) const noexcept {
 }
 
 void ExternalFiles::dropPages() const {
+    if (given_) given_->bytes().dropPages();
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const auto& [path, file] : files_)
         if (file) file->bytes().dropPages();
 }
 
 void ExternalFiles::dropBuffers() const {
+    if (given_) given_->bytes().dropBuffers();
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const auto& [path, file] : files_)
         if (file) file->bytes().dropBuffers();

@@ -1,4 +1,4 @@
-// The external weight file of a model: one flat file of byte ranges without header or index.
+// The external weights of a model: one flat file of byte ranges without header or index, or the same bytes from the host.
 // ExternalFiles decides which file belongs to an operator and opens each at most once, when first needed or expected.
 // Paths inside a model are untrusted: they count only when the application allows them.
 #pragma once
@@ -21,8 +21,10 @@ class ExternalFile {
   public:
     // Throws as ModelBytes::fromFile does.
     explicit ExternalFile(const std::string& path, ModelBytes::Access access = ModelBytes::Access::OnDemand);
+    // What the host gives in place of a file. name: for sentences.
+    ExternalFile(std::string name, ModelBytes bytes) : name_(std::move(name)), bytes_(std::move(bytes)) {}
 
-    const std::string& path() const noexcept { return path_; }
+    const std::string& name() const noexcept { return name_; }
     int64_t size() const noexcept { return static_cast<int64_t>(bytes_.size()); }
     const ModelBytes& bytes() const noexcept { return bytes_; }
     // Throws BadWeights for negative numbers, Overflow when the end does not fit, Truncated beyond the file's
@@ -30,7 +32,7 @@ class ExternalFile {
     StoredBytes range(int64_t offset, int64_t bytes, const char* opName) const;
 
   private:
-    std::string path_;
+    std::string name_;
     ModelBytes bytes_;
 };
 
@@ -50,10 +52,12 @@ bool usesExternalData(const wire::Op& op);
 
 class ExternalFiles {
   public:
-    // defaultPath may be empty: a model from memory has no external file.
-    ExternalFiles(std::string defaultPath, std::string modelFolder, bool allowPathInOps,
-                  ModelBytes::Access access)
-        : defaultPath_(std::move(defaultPath)),
+    // defaultPath may be empty: a model from memory has no external file. given: what is read in place of that file; may
+    // be null.
+    ExternalFiles(std::shared_ptr<const ExternalFile> given, std::string defaultPath, std::string modelFolder,
+                  bool allowPathInOps, ModelBytes::Access access)
+        : given_(std::move(given)),
+          defaultPath_(std::move(defaultPath)),
           modelFolder_(std::move(modelFolder)),
           allowPathInOps_(allowPathInOps),
           access_(access) {}
@@ -62,7 +66,6 @@ class ExternalFiles {
     // when it cannot be opened or when the operator names a file of its own that is not allowed. Safe to call
     // from several threads.
     const ExternalFile* forOp(const wire::Op& op) const;
-    const std::string& defaultPath() const noexcept { return defaultPath_; }
     // Opens the operator's file, if it has one, so that it is known which file belongs to the model. Where that fails
     // the first use reports it.
     void expect(const wire::Op& op) const noexcept;
@@ -72,6 +75,7 @@ class ExternalFiles {
   private:
     const ExternalFile* open(const std::string& path) const;
 
+    std::shared_ptr<const ExternalFile> given_;
     std::string defaultPath_;
     std::string modelFolder_;
     bool allowPathInOps_;

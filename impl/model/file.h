@@ -6,20 +6,21 @@
 #include <string>
 
 #include "base/error.h"
+#include "model/byte_source.h"
 
 namespace mnnc {
 
-class File {
+class File final : public ByteSource {
   public:
     // Throws NullArgument, FileNotExist, FileOpenFailed (also for directories and devices), Truncated for an
     // empty file.
     explicit File(const char* path);
     File(const File&) = delete;
     File& operator=(const File&) = delete;
-    ~File();
+    ~File() override;
 
-    const std::string& path() const noexcept { return path_; }
-    size_t size() const noexcept { return static_cast<size_t>(opened_.st_size); }
+    const std::string& name() const noexcept override { return path_; }
+    size_t size() const noexcept override { return static_cast<size_t>(opened_.st_size); }
     int descriptor() const noexcept { return descriptor_; }
     // A change within the same tick of the file system's clock leaves no trace. So the state of a file that was
     // modified less than a second before it was opened says nothing about later changes.
@@ -27,10 +28,10 @@ class File {
 
     // Throws FileChanged when the file was written, cut or extended since it was opened.
     // Removing its path, or renaming another file over it, is no change: the descriptor keeps the file.
-    void requireUnchanged() const;
+    void requireUnchanged() const override;
     // Throws FileReadFailed, or FileChanged when the file ends too early because it was cut. Says nothing about
     // changes otherwise. Safe to call from several threads.
-    void read(size_t offset, void* out, size_t bytes) const;
+    void read(size_t offset, void* out, size_t bytes) const override;
 
   private:
     struct stat examine(Status failure) const;  // failure: what it throws

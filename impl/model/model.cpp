@@ -107,7 +107,7 @@ std::shared_ptr<const Model> Model::load(ModelBytes bytes, const ModelOptions& o
 
 Model::Model(ModelBytes bytes, const ModelOptions& options)
     : bytes_(std::move(bytes)),
-      externalFiles_(defaultWeightPath(options),
+      externalFiles_(options.externalWeights, defaultWeightPath(options),
                      std::filesystem::path(options.modelPath).parent_path().string(),
                      options.allowExternalPathInOps, options.access) {
     options.cancel.check();

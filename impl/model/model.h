@@ -27,6 +27,7 @@ struct TensorDescribe;
 struct ModelOptions {
     std::string modelPath;           // gives the default weight file; empty for a model from memory
     std::string externalWeightPath;  // replaces modelPath + ".weight"
+    std::shared_ptr<const ExternalFile> externalWeights;  // replaces both; null: a file
     bool allowExternalPathInOps = false;
     ModelBytes::Access access = ModelBytes::Access::OnDemand;  // of weight files
     LogSink log;
