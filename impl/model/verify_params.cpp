@@ -49,6 +49,7 @@ bool isMappable(DataType type) {
         case DataType::DT_FLOAT:
         case DataType::DT_DOUBLE:
         case DataType::DT_BFLOAT16:
+        case DataType::DT_HALF:
         case DataType::DT_INT32:
         case DataType::DT_QINT32:
         case DataType::DT_BOOL:
