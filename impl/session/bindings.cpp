@@ -2,6 +2,7 @@
 #include "session/bindings.h"
 
 #include "base/error.h"
+#include "base/half.h"
 #include "tensor/host_copy.h"
 
 namespace mnnc {
@@ -12,9 +13,35 @@ bool alignedFor(const void* data, DataType type) {
     return reinterpret_cast<uintptr_t>(data) % elementBytes(type) == 0;
 }
 
+// The bytes of the tensor as its caller has it.
+int64_t callerBytes(const Binding& binding, const Tensor& tensor, Format format) {
+    const int64_t bytes = hostBytes(tensor, format);
+    return binding.half ? bytes / 2 : bytes;
+}
+
+void halvesToFloats(const uint8_t* from, float* to, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+        uint16_t half;
+        std::memcpy(&half, from + 2 * i, sizeof half);
+        to[i] = halfToFloat(half);
+    }
+}
+
+// False, with nothing written, when a finite value would be infinite.
+bool floatsToHalves(const float* from, uint8_t* to, int64_t count) {
+    for (int64_t i = 0; i < count; ++i)
+        if (std::isfinite(from[i]) && !std::isfinite(halfToFloat(floatToHalf(from[i])))) return false;
+    for (int64_t i = 0; i < count; ++i) {
+        const uint16_t half = floatToHalf(from[i]);
+        std::memcpy(to + 2 * i, &half, sizeof half);
+    }
+    return true;
+}
+
 // Whether the tensor can be in the caller's memory just as it is.
 bool suits(const Binding& binding, const Tensor& tensor) {
-    return binding.active() && sameLayout(tensor, binding.format) && alignedFor(binding.data, tensor.type);
+    return binding.active() && !binding.half && sameLayout(tensor, binding.format) &&
+           alignedFor(binding.data, tensor.type);
 }
 
 uintptr_t begin(const Binding& binding) {
@@ -45,15 +72,33 @@ void replace(Binding& binding, const Binding& wanted) {
     binding.format = wanted.format;
     binding.needed = wanted.needed;
     binding.outdated = false;
+    binding.refused = false;
 }
 
 }  // namespace
 
-Bindings::Bindings(Pipeline& pipeline)
+Bindings::Bindings(Pipeline& pipeline, SessionContext& context, const HalfTensors& half)
     : pipeline_(pipeline),
       inputs_(pipeline.inputCount()),
       outputs_(pipeline.outputCount()),
-      lost_(pipeline.outputCount()) {}
+      lost_(pipeline.outputCount()) {
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+        inputs_[i].half = half.inputs[i];
+        inputFloats_.emplace_back(context);
+    }
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+        outputs_[i].half = half.outputs[i];
+        outputFloats_.emplace_back(context);
+    }
+}
+
+// Memory for the floats of a half tensor in the caller's layout; null where that is the tensor's own.
+float* Bindings::floatsFor(std::vector<BudgetedBuffer>& buffers, size_t index, const Tensor& tensor,
+                           Format format) {
+    if (sameLayout(tensor, format)) return nullptr;
+    return static_cast<float*>(
+        buffers[index].reserve(hostBytes(tensor, format), "the floats of a half tensor"));
+}
 
 void Bindings::bindInput(size_t index, const void* data, int64_t bytes, Format format) {
     const Tensor& tensor = pipeline_.input(index);
@@ -63,7 +108,7 @@ void Bindings::bindInput(size_t index, const void* data, int64_t bytes, Format f
     wanted.bytes = bytes;
     wanted.format = format;
     if (data) {
-        wanted.needed = hostBytes(tensor, format);
+        wanted.needed = callerBytes(inputs_[index], tensor, format);
         if (bytes != wanted.needed)
             fail(Status::InputDataError, "input '%s' of shape %s takes %lld bytes, %lld are given",
                  tensor.name.c_str(), tensor.shape.text().c_str(), static_cast<long long>(wanted.needed),
@@ -71,6 +116,7 @@ void Bindings::bindInput(size_t index, const void* data, int64_t bytes, Format f
         requireInAddressSpace(wanted, tensor.name);
         for (size_t i = 0; i < outputs_.size(); ++i)
             requireApart(wanted, tensor.name, outputs_[i], pipeline_.output(i).name);
+        if (inputs_[index].half) floatsFor(inputFloats_, index, tensor, format);
     }
     replace(inputs_[index], wanted);
     placeInput(index);
@@ -84,7 +130,7 @@ void Bindings::bindOutput(size_t index, void* data, int64_t bytes, Format format
     wanted.format = format;
     if (data) {
         if (pipeline_.outputSettled(index)) {
-            wanted.needed = hostBytes(tensor, format);
+            wanted.needed = callerBytes(outputs_[index], tensor, format);
             if (bytes < wanted.needed)
                 fail(Status::BufferTooSmall, "output '%s' of shape %s takes %lld bytes, the buffer has %lld",
                      tensor.name.c_str(), tensor.shape.text().c_str(), static_cast<long long>(wanted.needed),
@@ -95,6 +141,7 @@ void Bindings::bindOutput(size_t index, void* data, int64_t bytes, Format format
             requireApart(wanted, tensor.name, inputs_[i], pipeline_.input(i).name);
         for (size_t i = 0; i < outputs_.size(); ++i)
             if (i != index) requireApart(wanted, tensor.name, outputs_[i], pipeline_.output(i).name);
+        if (outputs_[index].half && wanted.needed >= 0) floatsFor(outputFloats_, index, tensor, format);
     }
     replace(outputs_[index], wanted);
     lost_[index] = 1;
@@ -110,7 +157,8 @@ void Bindings::releaseOutput(size_t index) noexcept {
 }
 
 bool Bindings::fits(size_t output) const {
-    return hostBytes(pipeline_.output(output), outputs_[output].format) <= outputs_[output].bytes;
+    const Binding& binding = outputs_[output];
+    return callerBytes(binding, pipeline_.output(output), binding.format) <= binding.bytes;
 }
 
 bool Bindings::takenByOther(const Tensor* root, size_t output) const noexcept {
@@ -171,11 +219,12 @@ void Bindings::memoryMoved() {
 
 void Bindings::resized() {
     for (size_t i = 0; i < inputs_.size(); ++i)
-        if (inputs_[i].active() && inputs_[i].needed != hostBytes(pipeline_.input(i), inputs_[i].format))
+        if (inputs_[i].active() &&
+            inputs_[i].needed != callerBytes(inputs_[i], pipeline_.input(i), inputs_[i].format))
             inputs_[i].outdated = true;
     for (size_t i = 0; i < outputs_.size(); ++i)
         if (outputs_[i].active() && outputs_[i].needed >= 0 &&
-            outputs_[i].needed != hostBytes(pipeline_.output(i), outputs_[i].format))
+            outputs_[i].needed != callerBytes(outputs_[i], pipeline_.output(i), outputs_[i].format))
             outputs_[i].outdated = true;
     planned();
 }
@@ -195,24 +244,55 @@ void Bindings::requireCurrent() const {
 
 void Bindings::beforeRun() {
     for (size_t i = 0; i < inputs_.size(); ++i)
-        if (inputs_[i].copied()) copyFromHost(pipeline_.input(i), inputs_[i].data, inputs_[i].format);
+        if (inputs_[i].copied()) copyIn(i);
+}
+
+void Bindings::copyIn(size_t index) {
+    Tensor& tensor = pipeline_.input(index);
+    const Binding& binding = inputs_[index];
+    if (!binding.half) return copyFromHost(tensor, binding.data, binding.format);
+    if (tensor.empty()) return;
+    float* floats = floatsFor(inputFloats_, index, tensor, binding.format);
+    halvesToFloats(binding.data, floats ? floats : tensor.as<float>(), binding.bytes / 2);
+    if (floats) copyFromHost(tensor, floats, binding.format);
+}
+
+void Bindings::copyOut(size_t index) {
+    const Tensor& tensor = pipeline_.output(index);
+    Binding& binding = outputs_[index];
+    if (!binding.half) return copyToHost(tensor, binding.data, binding.format);
+    if (tensor.empty()) return;
+    float* floats = floatsFor(outputFloats_, index, tensor, binding.format);
+    if (floats) copyToHost(tensor, floats, binding.format);
+    binding.refused = !floatsToHalves(floats ? floats : tensor.as<const float>(), binding.data,
+                                      callerBytes(binding, tensor, binding.format) / 2);
+}
+
+void Bindings::refuse(size_t index) const {
+    const Tensor& tensor = pipeline_.output(index);
+    fail(Status::InputDataError,
+         "output '%s' has a value that the halves of its bound memory cannot hold; it can be read as floats",
+         tensor.name.c_str());
 }
 
 void Bindings::afterRun() {
-    size_t tooLarge = outputs_.size();
+    size_t tooLarge = outputs_.size(), refused = outputs_.size();
     for (size_t i = 0; i < outputs_.size(); ++i) {
         lost_[i] = 0;
         if (!outputs_[i].copied()) continue;
+        outputs_[i].refused = false;
         if (fits(i))
-            copyToHost(pipeline_.output(i), outputs_[i].data, outputs_[i].format);
+            copyOut(i);
         else if (tooLarge == outputs_.size())
             tooLarge = i;
+        if (outputs_[i].refused) refused = i;
     }
+    if (tooLarge == outputs_.size() && refused < outputs_.size()) refuse(refused);
     if (tooLarge == outputs_.size()) return;
     const Tensor& tensor = pipeline_.output(tooLarge);
     fail(Status::BufferTooSmall, "output '%s' has shape %s and takes %lld bytes, %lld are bound",
          tensor.name.c_str(), tensor.shape.text().c_str(),
-         static_cast<long long>(hostBytes(tensor, outputs_[tooLarge].format)),
+         static_cast<long long>(callerBytes(outputs_[tooLarge], tensor, outputs_[tooLarge].format)),
          static_cast<long long>(outputs_[tooLarge].bytes));
 }
 

@@ -2,11 +2,12 @@
 //
 // Where the caller's layout is how the tensor is stored, the tensor and all views of it move there. Executions ask their
 // operands for addresses when they run, so a new address needs no new plan. Elsewhere the contents are copied: of inputs
-// before a run, of outputs after it.
+// before a run, of outputs after it. Tensors that callers see as half are floats inside and always copied.
 #pragma once
 #include <cstdint>
 #include <vector>
 
+#include "session/budgeted_buffer.h"
 #include "session/pipeline.h"
 
 namespace mnnc {
@@ -17,6 +18,8 @@ struct Binding {
     Format format = Format::NCHW;
     int64_t needed = -1;    // bytes of the tensor when it was bound; -1: only a run knows
     bool outdated = false;  // a resize changed the tensor's bytes
+    bool half = false;      // of a tensor that callers see as half
+    bool refused = false;   // of an output: the last run made a value that a half cannot hold
 
     // Where the tensor moved to, and from where; null where it did not.
     const Tensor* root = nullptr;
@@ -26,9 +29,14 @@ struct Binding {
     bool copied() const noexcept { return active() && !movedTo; }
 };
 
+// Inputs and outputs that callers see as half.
+struct HalfTensors {
+    std::vector<bool> inputs, outputs;
+};
+
 class Bindings final : public PlanObserver {
   public:
-    explicit Bindings(Pipeline& pipeline);
+    Bindings(Pipeline& pipeline, SessionContext& context, const HalfTensors& half);
 
     // For a session that is planned. data null: the tensor is in the session's memory again. Throw InputDataError or
     // BufferTooSmall for the wrong size, InvalidValue for memory that overlaps a bound output, or of an output anything
@@ -44,7 +52,9 @@ class Bindings final : public PlanObserver {
     // Whether the values of the last run are where the tensor is now.
     bool outputKept(size_t index) const noexcept { return !lost_[index]; }
     // Whether the output's values are in the caller's memory after a run.
-    bool delivered(size_t index) const { return outputs_[index].active() && fits(index); }
+    bool delivered(size_t index) const {
+        return outputs_[index].active() && fits(index) && !outputs_[index].refused;
+    }
 
     // A plan was made, or failed: tensors may be in the session's memory.
     void planned() override;
@@ -56,7 +66,8 @@ class Bindings final : public PlanObserver {
     void requireCurrent() const;
     // Copies inputs.
     void beforeRun();
-    // Copies outputs. Throws BufferTooSmall for outputs that turned out too large, when the others are copied.
+    // Copies outputs. When the others are copied, throws BufferTooSmall for one that turned out too large, and
+    // InputDataError for one with a value that a half cannot hold.
     void afterRun();
 
   private:
@@ -65,10 +76,15 @@ class Bindings final : public PlanObserver {
     void relocate(Tensor& root, void* to);
     bool takenByOther(const Tensor* root, size_t output) const noexcept;
     bool fits(size_t output) const;
+    void copyIn(size_t input);
+    void copyOut(size_t output);
+    [[noreturn]] void refuse(size_t output) const;
+    float* floatsFor(std::vector<BudgetedBuffer>& buffers, size_t index, const Tensor& tensor, Format format);
 
     Pipeline& pipeline_;
     std::vector<Binding> inputs_, outputs_;
-    std::vector<char> lost_;  // [output]
+    std::vector<BudgetedBuffer> inputFloats_, outputFloats_;  // of halves on their way to another layout
+    std::vector<char> lost_;                                  // [output]
 };
 
 }  // namespace mnnc

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backend/shared_runtime.h"
+#include "ops/declarations.h"
 #include "session/memory_limit.h"
 #include "session/model_cache.h"
 #include "session/run_observer.h"
@@ -185,7 +186,10 @@ Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionCo
         open |= std::any_of(shape.begin(), shape.end(), [](int64_t extent) { return extent < 0; });
         wantedShapes_.push_back(shape);
         describeInput(i);
+        half_.inputs.push_back(shownAsHalf(net(), pipeline_->inputId(i)));
     }
+    for (size_t i = 0; i < pipeline_->outputCount(); ++i)
+        half_.outputs.push_back(shownAsHalf(net(), pipeline_->outputId(i)));
     if (!open && !config.deferPlanning) resize(config.cancel);
 }
 
@@ -293,7 +297,7 @@ void Session::run(RunObserver* observer, const Cancellation& cancel) {
 // A release alone is possible while there is no plan.
 Bindings& Session::bindable(const void* data) {
     if (needsResize_ && data) fail(Status::BadState, "the session has to be resized first");
-    if (!bindings_) bindings_ = std::make_unique<Bindings>(*pipeline_);
+    if (!bindings_) bindings_ = std::make_unique<Bindings>(*pipeline_, context_, half_);
     return *bindings_;
 }
 

@@ -64,6 +64,10 @@ class Session {
     // run() throws, it is over.
     bool end(int64_t nanoseconds);
 
+    // Whether callers see an input or output as half, which is a float inside (ops/declarations.h).
+    bool inputIsHalf(size_t index) const { return half_.inputs[index]; }
+    bool outputIsHalf(size_t index) const { return half_.outputs[index]; }
+
     // Memory of the caller, see Bindings. Throw BadState while a resize is needed, unless data is null.
     void bindInput(size_t index, const void* data, int64_t bytes, Format format);
     void bindOutput(size_t index, void* data, int64_t bytes, Format format);
@@ -151,6 +155,7 @@ class Session {
     std::unique_ptr<Backend> cpu_;
     SessionContext context_;
     std::unique_ptr<Pipeline> pipeline_;
+    HalfTensors half_;
     std::unique_ptr<Bindings> bindings_;
     std::vector<Shape> wantedShapes_;
     std::set<int> changedConstants_;  // since the last plan
