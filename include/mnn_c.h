@@ -140,7 +140,11 @@ enum {
 /* Numbers of the .mnn format's element types. Tensors of a session have one of these, but never
  * MNN_TYPE_INT64, MNN_TYPE_BOOL or MNN_TYPE_DOUBLE: where a model declares int64 or bool the tensor is
  * MNN_TYPE_INT32, where it declares double it is MNN_TYPE_FLOAT32. mnn_tensor_write_as() and
- * mnn_tensor_read_as() convert. A bool is one byte. */
+ * mnn_tensor_read_as() convert. A bool is one byte.
+ * An input that the model declares as half is MNN_TYPE_FLOAT16, and so is an output that it declares so: by a cast to
+ * half that makes it, or in the file's description of the tensor. Inside they are floats: each write, read, map and
+ * run over bound memory converts, and an element of an output that is finite but beyond 65519 cannot be read as half
+ * (MNN_ERROR_INPUT_DATA), only as float. */
 enum {
     MNN_TYPE_FLOAT32 = 1,
     MNN_TYPE_DOUBLE = 2,
@@ -215,7 +219,8 @@ enum {
                              weight file is read when the first session is created */
     MNN_LOAD_COPY = 3,    /* memory only: copied; the caller may free its bytes after the call */
     MNN_LOAD_BORROW = 4   /* memory only: used in place. The caller keeps the bytes, unchanged, until the
-                             interpreter and all its sessions are destroyed */
+                             interpreter and all its sessions are destroyed: bytes_finalizer of the options
+                             is called then */
 };
 
 /* Log levels, from quiet to talkative. */
@@ -388,6 +393,21 @@ typedef void (*mnn_log_callback)(void* user_data, int32_t level, const char* mes
 /* Is called when a user_data will not be used again. */
 typedef void (*mnn_finalizer)(void* user_data);
 
+/* Reads external weights for sessions of an interpreter.
+ * user_data: the external_weight_user_data of the options.
+ * offset, bytes: the wanted range, which ends at or before external_weight_size.
+ * destination: out, `bytes` bytes; all of them have to be written.
+ * Returns MNN_OK, or MNN_ERROR_*, which the call that needs the weights then returns, with a sentence that names the
+ *   range. A number that is no status gives MNN_ERROR_INVALID_VALUE.
+ * It runs on the thread of the call that loads the model or creates, resizes or runs a session, with the default
+ * floating-point mode; calls of several threads may come at the same time. A range may be read several times. What it
+ * gives is checked each time like the contents of a file. It must not use the interpreter or sessions of it. */
+typedef mnn_status (*mnn_weight_reader)(void* user_data, uint64_t offset, void* destination, size_t bytes);
+
+/* The finalizers of bytes and external weights are called once in any case but MNN_ERROR_VERSION_MISMATCH of the call
+ * that is given them: when the interpreter and all its sessions are destroyed, on the thread that destroys the last of
+ * them; or before the call returns, when it fails or does not keep what it was given (it copies bytes that are not
+ * aligned). */
 typedef struct mnn_interpreter_options {
     size_t struct_size;               /* sizeof(mnn_interpreter_options_t), written by the init function */
     int32_t load_mode;                /* MNN_LOAD_* */
@@ -400,6 +420,22 @@ typedef struct mnn_interpreter_options {
     mnn_finalizer log_finalizer;      /* called once with log_user_data after the last message, but not when
                                          the creation fails; may be NULL */
     mnn_cancel_t* cancel;             /* ends the load; may be NULL */
+    mnn_finalizer bytes_finalizer;    /* called with bytes_user_data when the library needs the bytes of
+                                         MNN_LOAD_BORROW no more, see above; only with them; may be NULL */
+    void* bytes_user_data;            /* handed to bytes_finalizer */
+
+    /* External weights from the host in place of a file: from memory or from a reader, not both, and not with
+     * external_weight_path. Every range that the model names is checked against external_weight_size. */
+    const void* external_weight_data;         /* need not be aligned (unaligned bytes are copied even for
+                                                 MNN_LOAD_BORROW); NULL: none */
+    mnn_weight_reader external_weight_reader; /* reads ranges when they are needed; NULL: none */
+    uint64_t external_weight_size;   /* bytes at external_weight_data, or that the reader has; above 0 */
+    int32_t external_weight_mode;    /* of external_weight_data: MNN_LOAD_DEFAULT and MNN_LOAD_COPY copy,
+                                                 MNN_LOAD_BORROW as for a model's bytes; with a reader
+                                                 MNN_LOAD_DEFAULT */
+    void* external_weight_user_data; /* handed to the reader and to the finalizer */
+    mnn_finalizer external_weight_finalizer; /* called when the library needs the reader or the borrowed
+                                                 weights no more, see above; only with them; may be NULL */
 } mnn_interpreter_options_t;
 
 /* Fills the options with defaults.
@@ -427,16 +463,19 @@ MNN_C_API mnn_status mnn_interpreter_options_init(mnn_interpreter_options_t* opt
  *   MNN_ERROR_BAD_INDEX           an operator names a tensor or a subgraph that is not there;
  *   MNN_ERROR_BAD_PARAMETER       an operator's parameter table is incomplete or of another kind;
  *   MNN_ERROR_BAD_TYPE            an input or a constant has an element type that cannot be computed with;
- *   MNN_ERROR_BAD_RANGE           a number in a parameter table is outside of its range;
+ *   MNN_ERROR_BAD_RANGE           a number in a parameter table is outside of its range, or external_weight_size is
+ *                                 above 2^63 - 1;
  *   MNN_ERROR_BAD_WEIGHTS         weights are missing, shorter than the shape says, or not decodable;
  *   MNN_ERROR_OVERFLOW            a product of extents or an offset is too large;
  *   MNN_ERROR_CYCLE               a tensor is used before it is produced, or a subgraph calls itself;
- *   MNN_ERROR_INVALID_VALUE       load_mode is not for files, or an option has an unknown value;
+ *   MNN_ERROR_INVALID_VALUE       load_mode is not for files, an option has an unknown value, options exclude each
+ *                                 other, or a finalizer is given without what it belongs to;
  *   MNN_ERROR_LIMIT_EXCEEDED      the model has more than 50,000,000 tensors, calls subgraphs more than 4,096
  *                                 times or deeper than 64, or these calls make more than 262,144 operators;
  *                                 or there are too many handles;
  *   MNN_ERROR_CANCELLED           options->cancel was triggered;
- *   MNN_ERROR_VERSION_MISMATCH    see Structs.
+ *   MNN_ERROR_VERSION_MISMATCH    see Structs;
+ *   what options->external_weight_reader returned.
  * Use: always.
  * Cost: reads the model's structure; weights are read when a session is created. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_create_from_file(const char* path,
@@ -447,7 +486,8 @@ MNN_C_API mnn_status mnn_interpreter_create_from_file(const char* path,
  * data: the bytes of a .mnn file; need not be aligned (unaligned bytes are copied even for MNN_LOAD_BORROW).
  *   options->load_mode says how long they must live.
  * size: bytes at data.
- * options: may be NULL (defaults: copied); not kept. External weights need options->external_weight_path.
+ * options: may be NULL (defaults: copied); not kept. External weights need options->external_weight_path,
+ *   external_weight_data or external_weight_reader.
  * out: the new interpreter; the caller destroys it.
  * Returns the codes of mnn_interpreter_create_from_file(), of which the codes about files concern the
  *   external weight file only; MNN_ERROR_INVALID_VALUE when load_mode is not for memory.
@@ -561,7 +601,7 @@ MNN_C_API mnn_status mnn_interpreter_input_name(const mnn_interpreter_t* interpr
 MNN_C_API mnn_status mnn_interpreter_input_shape(const mnn_interpreter_t* interpreter, size_t index,
                                                  int32_t* dims, size_t capacity, size_t* rank);
 
-/* The element type that an input has in a session.
+/* The element type that an input has in a session; mnn_interpreter_input_info() also gives the one that the file has.
  * index: below mnn_interpreter_input_count().
  * type: out, MNN_TYPE_*.
  * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.1. */
@@ -575,6 +615,27 @@ MNN_C_API mnn_status mnn_interpreter_input_type(const mnn_interpreter_t* interpr
 MNN_C_API mnn_status mnn_interpreter_input_format(const mnn_interpreter_t* interpreter, size_t index,
                                                   int32_t* format);
 
+/* What a model says of an input or an output before a session exists. */
+typedef struct mnn_declaration {
+    size_t struct_size;    /* sizeof(mnn_declaration_t), written by the caller */
+    const char* name;      /* a string of the interpreter */
+    int32_t declared_type; /* MNN_TYPE_* as the file has it, also MNN_TYPE_INT64, MNN_TYPE_BOOL and
+                                   MNN_TYPE_DOUBLE; 0: the file does not say */
+    int32_t type;          /* MNN_TYPE_* that mnn_tensor_type() gives in a session; 0: only a session knows */
+    int32_t format;        /* MNN_FORMAT_*; -1: only a session knows */
+    int32_t rank;          /* entries of dims that count; -1: only a session knows */
+    int32_t dims[MNN_MAX_RANK]; /* extents in the order of the format; -1: open */
+} mnn_declaration_t;
+
+/* Describes an input as the model declares it.
+ * index: below mnn_interpreter_input_count().
+ * info: in and out; the caller sets info->struct_size, and no field behind that size is written.
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX; MNN_ERROR_VERSION_MISMATCH when struct_size is smaller than that of the first
+ *   version.
+ * Use: always. Since 0.2. */
+MNN_C_API mnn_status mnn_interpreter_input_info(const mnn_interpreter_t* interpreter, size_t index,
+                                                mnn_declaration_t* info);
+
 /* How many outputs the model has: those that it names, else every tensor that no operator reads.
  * count: out.
  * Returns MNN_OK. Use: always. Since 0.1. */
@@ -586,6 +647,18 @@ MNN_C_API mnn_status mnn_interpreter_output_count(const mnn_interpreter_t* inter
  * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_output_name(const mnn_interpreter_t* interpreter, size_t index,
                                                  const char** name);
+
+/* Describes an output as far as it follows from the declared inputs: not behind a shape that depends on
+ * values which only a session computes, behind control flow and behind operators of the host. Where inputs have open
+ * extents, several sizes are tried for them: what changes is -1, and what no size makes possible is not known.
+ * declared_type is the type that a cast or the file's description of the tensor names.
+ * index: below mnn_interpreter_output_count().
+ * info: in and out; the caller sets info->struct_size, and no field behind that size is written.
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX; MNN_ERROR_VERSION_MISMATCH when struct_size is smaller than that of the first
+ *   version.
+ * Use: always. Cost: the first call of an interpreter applies the shape rules of all operators. Since 0.2. */
+MNN_C_API mnn_status mnn_interpreter_output_info(const mnn_interpreter_t* interpreter, size_t index,
+                                                 mnn_declaration_t* info);
 
 /* How many operators the file has: the main graph's, then those of each subgraph, in file order.
  * count: out.
@@ -978,6 +1051,7 @@ MNN_C_API mnn_status mnn_runtime_destroy(mnn_runtime_t** runtime);
  *   MNN_ERROR_FILE_NOT_EXIST, MNN_ERROR_FILE_OPEN_FAILED, MNN_ERROR_FILE_READ_FAILED, MNN_ERROR_TRUNCATED
  *                                 weights could not be read, or their file could not be opened;
  *   MNN_ERROR_FILE_CHANGED        the model's file, or that of its weights, is not the one that was loaded;
+ *   what the host's reader of external weights returned;
  *   MNN_ERROR_DEVICE_LOST, MNN_ERROR_DRIVER  a GPU or its driver failed. */
 
 typedef struct mnn_schedule_config {
@@ -1165,7 +1239,9 @@ MNN_C_API mnn_status mnn_session_trim(mnn_session_t* session);
  *   another shape since;
  *   MNN_ERROR_BUFFER_TOO_SMALL    an output of a size that depends on contents does not fit the memory that it
  *                                 is bound to; everything is computed;
- *   MNN_ERROR_INPUT_DATA          contents that an operator rejects, e.g. an index outside of a table;
+ *   MNN_ERROR_INPUT_DATA          contents that an operator rejects, e.g. an index outside of a table; or a value of
+ *                                 an output that is bound as half, which half cannot hold: everything is
+ *                                 computed, and that output's memory is as it was;
  *   MNN_ERROR_BAD_TYPE            a condition or a limit of control flow is of no usable type;
  *   MNN_ERROR_LIMIT_EXCEEDED      max_loop_iterations;
  *   MNN_ERROR_DEVICE_LOST, MNN_ERROR_DRIVER  a GPU or its driver failed;
@@ -1178,7 +1254,8 @@ MNN_C_API mnn_status mnn_session_run(mnn_session_t* session);
 
 /* Binds an input to memory of the caller: from the next run on its contents are read there. Where the memory
  * has the layout of the tensor (`format` is the order of its own format, or the rank is below 3) and is aligned
- * to an element, and the session runs on the CPU, nothing is copied; elsewhere each run copies once. The caller
+ * to an element, and the session runs on the CPU, nothing is copied; elsewhere, and for a tensor of halves, each run
+ * copies once. The caller
  * keeps the memory as long as it is bound and leaves it alone while the session runs. It is never written, and
  * nothing outside of `bytes` is read.
  *   A binding lasts until another one replaces it, NULL releases it, or a resize changes the number of bytes:
@@ -1195,7 +1272,8 @@ MNN_C_API mnn_status mnn_session_run(mnn_session_t* session);
  *   when bytes is another number; MNN_ERROR_INVALID_VALUE for an unknown format, or when the memory overlaps a
  *   bound output; MNN_ERROR_BAD_STATE while the tensor is mapped, and while a resize is needed unless data is
  *   NULL. A failure leaves the binding as it was.
- * Use: alone. Cost: none that grows with the tensor; the first call of a session allocates. Since 0.2. */
+ * Use: alone. Cost: none that grows with the tensor, but for a tensor of halves in another layout, whose floats need
+ *   memory (MNN_ERROR_LIMIT_EXCEEDED); the first call of a session allocates. Since 0.2. */
 MNN_C_API mnn_status mnn_session_bind_input(mnn_session_t* session, mnn_tensor_t* tensor, const void* data,
                                             size_t bytes, int32_t format);
 
@@ -1215,7 +1293,7 @@ MNN_C_API mnn_status mnn_session_bind_input(mnn_session_t* session, mnn_tensor_t
  *   MNN_ERROR_BUFFER_TOO_SMALL; MNN_ERROR_INVALID_VALUE for an unknown format, or when the memory overlaps that
  *   of another bound tensor; MNN_ERROR_BAD_STATE while the tensor is mapped, and while a resize is needed unless
  *   data is NULL. A failure leaves the binding as it was.
- * Use: alone. Cost: none that grows with the tensor; the first call of a session allocates. Since 0.2. */
+ * Use: alone. Cost: that of mnn_session_bind_input(). Since 0.2. */
 MNN_C_API mnn_status mnn_session_bind_output(mnn_session_t* session, mnn_tensor_t* tensor, void* data,
                                              size_t bytes, int32_t format);
 
@@ -1599,8 +1677,8 @@ MNN_C_API mnn_status mnn_tensor_write_as(mnn_tensor_t* tensor, const void* data,
 enum { MNN_MAP_READ = 1, MNN_MAP_WRITE = 2 };
 
 /* Gives access to a tensor's elements in place, row-major in the order of its own format (NHWC for
- * MNN_FORMAT_NHWC, NCHW for the others). Elements that are not stored in that order are copied; inputs never
- * are.
+ * MNN_FORMAT_NHWC, NCHW for the others). Elements that are not stored in that order and halves are copied; inputs of
+ * other types never are.
  * tensor: an input, or an output after a run.
  * access: MNN_MAP_READ, MNN_MAP_WRITE (inputs only) or both. Without MNN_MAP_READ the contents are undefined
  *   and all elements have to be written.
@@ -1608,7 +1686,8 @@ enum { MNN_MAP_READ = 1, MNN_MAP_WRITE = 2 };
  *   runs, resizes or is destroyed. After a resize the memory stays readable until it is unmapped, but is no
  *   tensor's.
  * Returns MNN_OK; MNN_ERROR_INVALID_VALUE for another access; MNN_ERROR_BAD_STATE when it is mapped already,
- *   while a resize is needed, for an output before a run, or for writing to an output.
+ *   while a resize is needed, for an output before a run, or for writing to an output; MNN_ERROR_INPUT_DATA for an
+ *   element that half cannot hold.
  * Use: alone. Since 0.1. */
 MNN_C_API mnn_status mnn_tensor_map(mnn_tensor_t* tensor, int32_t access, void** data);
 
@@ -1625,6 +1704,7 @@ MNN_C_API mnn_status mnn_tensor_unmap(mnn_tensor_t* tensor);
  * format: MNN_FORMAT_*, the layout of the buffer, see mnn_tensor_write().
  * Returns MNN_OK; MNN_ERROR_BUFFER_TOO_SMALL; MNN_ERROR_BAD_STATE while a resize is needed, or for an output
  *   before the first successful run after it; MNN_ERROR_INVALID_VALUE for an unknown format;
+ *   MNN_ERROR_INPUT_DATA for an element of an output of halves that half cannot hold;
  *   MNN_ERROR_FILE_CHANGED, MNN_ERROR_FILE_READ_FAILED and MNN_ERROR_BAD_WEIGHTS for a constant in a
  *   callback, which is read from the model's file again.
  * Use: reads. Since 0.1. */

@@ -7,10 +7,12 @@ import "C"
 
 import (
 	"context"
+	"io"
 	"runtime"
 	"runtime/cgo"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 )
 
 // LoadOptions say how to load a model. The zero value is the default of every field.
@@ -21,6 +23,15 @@ type LoadOptions struct {
 	// ExternalWeightPath is a file of external weights; "" means the model's path with ".weight" behind it. A
 	// model in memory has to name it.
 	ExternalWeightPath string
+
+	// ExternalWeights are external weights in place of a file. They are copied.
+	ExternalWeights []byte
+
+	// ExternalWeightReader has external weights of ExternalWeightSize bytes in place of a file. It is asked when weights
+	// are prepared, by several goroutines at once, until the model is freed. An error or a panic of it becomes
+	// StatusFileReadFailed. It must not use the interpreter or sessions of it.
+	ExternalWeightReader io.ReaderAt
+	ExternalWeightSize   int64
 
 	// Log gets the messages about the model and its sessions. It is called when the call that they come from
 	// returns, on its goroutine (for what is freed by the garbage collector: on that of finalizers), and may be
@@ -69,10 +80,15 @@ func load(ctx context.Context, op string, path *C.char, data []byte,
 	}
 	var arena cArena
 	defer arena.free()
-	weights, err := arena.text(op, "external weight path", options.ExternalWeightPath)
+	weightPath, err := arena.text(op, "external weight path", options.ExternalWeightPath)
 	if err != nil {
 		return nil, err
 	}
+	weights, err := options.weights(op)
+	if err != nil {
+		return nil, err
+	}
+	weights.path = weightPath
 	model := &Interpreter{}
 	var sink cgo.Handle
 	if options.Log != nil {
@@ -80,8 +96,18 @@ func load(ctx context.Context, op string, path *C.char, data []byte,
 		sink = cgo.NewHandle(model.log)
 	}
 	result, err := cancellable(ctx, op, func(token C.mnn_go_cancel) C.mnn_go_result {
-		return C.mnn_go_interpreter_create(path, start(data), C.size_t(len(data)), C.int32_t(options.Mode),
-			C.int32_t(options.LogLevel), weights, C.uintptr_t(sink), token)
+		var reader cgo.Handle
+		if options.ExternalWeightReader != nil {
+			reader = cgo.NewHandle(options.ExternalWeightReader)
+			weights.reader = C.uintptr_t(reader)
+		}
+		result := C.mnn_go_interpreter_create(path, start(data), C.size_t(len(data)), C.int32_t(options.Mode),
+			C.int32_t(options.LogLevel), weights, start(options.ExternalWeights), C.uintptr_t(sink), token)
+		// The library ends the handle, also when the load fails, unless it cannot read the options.
+		if reader != 0 && Status(result.status) == StatusVersionMismatch {
+			reader.Delete()
+		}
+		return result
 	})
 	if err != nil {
 		if sink != 0 {
@@ -94,6 +120,37 @@ func load(ctx context.Context, op string, path *C.char, data []byte,
 	runtime.SetFinalizer(model, finalizeInterpreter)
 	model.log.deliver()
 	return model, nil
+}
+
+// weights are the sizes of external weights that the caller gives.
+func (o *LoadOptions) weights(op string) (C.mnn_go_weights, error) {
+	size := o.ExternalWeightSize
+	if size < 0 {
+		return C.mnn_go_weights{}, failf(op, StatusBadRange, "ExternalWeightSize is %d", size)
+	}
+	if o.ExternalWeightReader == nil && size > 0 {
+		return C.mnn_go_weights{}, failf(op, StatusInvalidValue, "ExternalWeightSize is %d without a reader", size)
+	}
+	if o.ExternalWeightReader != nil && len(o.ExternalWeights) > 0 {
+		return C.mnn_go_weights{}, failf(op, StatusInvalidValue, "ExternalWeights and ExternalWeightReader are given")
+	}
+	if o.ExternalWeightReader == nil {
+		size = int64(len(o.ExternalWeights))
+	}
+	return C.mnn_go_weights{size: C.uint64_t(size)}, nil
+}
+
+//export mnnGoReadWeights
+func mnnGoReadWeights(reader C.uintptr_t, offset C.uint64_t, destination unsafe.Pointer,
+	bytes C.size_t) (status C.int32_t) {
+	status = C.MNN_ERROR_FILE_READ_FAILED
+	defer func() { _ = recover() }() // no panic can pass through C
+	source := cgo.Handle(reader).Value().(io.ReaderAt)
+	count, err := source.ReadAt(unsafe.Slice((*byte)(destination), int(bytes)), int64(offset))
+	if count == int(bytes) && (err == nil || err == io.EOF) {
+		status = C.MNN_OK
+	}
+	return status
 }
 
 // finalizeInterpreter closes an interpreter that is out of reach. Where that fails, the next collection tries again.

@@ -2,8 +2,10 @@ package mnn
 
 import (
 	"archive/zip"
+	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"io"
 	"math"
 	"os"
@@ -163,32 +165,115 @@ func TestExternalWeights(t *testing.T) {
 	}
 	model, err := os.ReadFile(file("model.mnn"))
 	must(t, err)
-	options := &LoadOptions{ExternalWeightPath: file("model.mnn.weight")}
-	net, err := NewInterpreterFromMemory(context.Background(), model, options)
+	weights, err := os.ReadFile(file("model.mnn.weight"))
 	must(t, err)
-	defer net.Close()
-	session := newTestSession(t, net, nil)
-	input, err := session.Input("x")
-	must(t, err)
-	must(t, Write(input, floats("in_x.npy"), NCHW))
-	must(t, session.Run(context.Background()))
-	output, err := session.Output("y_scale")
-	must(t, err)
-	got, err := Read[float32](output, NCHW)
-	must(t, err)
-	wanted := floats("out_y_scale.npy")
-	if len(got) != len(wanted) {
-		t.Fatalf("%d values, wanted %d", len(got), len(wanted))
-	}
-	for i := range got {
-		if math.Abs(float64(got[i]-wanted[i])) > 1e-4 {
-			t.Errorf("value %d is %v, wanted %v", i, got[i], wanted[i])
+	for _, options := range []*LoadOptions{
+		{ExternalWeightPath: file("model.mnn.weight")},
+		{ExternalWeights: weights},
+		{ExternalWeightReader: bytes.NewReader(weights), ExternalWeightSize: int64(len(weights))},
+	} {
+		net, err := NewInterpreterFromMemory(context.Background(), model, options)
+		must(t, err)
+		session := newTestSession(t, net, nil)
+		must(t, net.Close())
+		input, err := session.Input("x")
+		must(t, err)
+		must(t, Write(input, floats("in_x.npy"), NCHW))
+		must(t, session.Run(context.Background()))
+		output, err := session.Output("y_scale")
+		must(t, err)
+		got, err := Read[float32](output, NCHW)
+		must(t, err)
+		wanted := floats("out_y_scale.npy")
+		if len(got) != len(wanted) {
+			t.Fatalf("%d values, wanted %d", len(got), len(wanted))
 		}
+		for i := range got {
+			if math.Abs(float64(got[i]-wanted[i])) > 1e-4 {
+				t.Errorf("value %d is %v, wanted %v", i, got[i], wanted[i])
+			}
+		}
+	}
+	for _, reader := range []io.ReaderAt{readerAt(func([]byte) (int, error) { return 0, errors.New("no network") }),
+		readerAt(func([]byte) (int, error) { panic("no disk") }), bytes.NewReader(nil)} {
+		net, err := NewInterpreterFromMemory(context.Background(), model,
+			&LoadOptions{ExternalWeightReader: reader, ExternalWeightSize: int64(len(weights))})
+		if err == nil {
+			_, err = net.NewSession(context.Background(), nil)
+			must(t, net.Close())
+		}
+		mustBe(t, err, StatusFileReadFailed)
+	}
+	for _, options := range []*LoadOptions{
+		{ExternalWeights: weights, ExternalWeightPath: "both"},
+		{ExternalWeights: weights, ExternalWeightReader: bytes.NewReader(weights), ExternalWeightSize: 5},
+		{ExternalWeightSize: 5},
+	} {
+		_, err := NewInterpreterFromMemory(context.Background(), model, options)
+		mustBe(t, err, StatusInvalidValue)
 	}
 	for _, path := range []string{"", "no-such-file.weight"} {
 		_, err := NewInterpreterFromMemory(context.Background(), model, &LoadOptions{ExternalWeightPath: path})
 		mustBe(t, err, StatusFileNotExist)
 	}
+}
+
+type readerAt func(data []byte) (int, error)
+
+func (r readerAt) ReadAt(data []byte, _ int64) (int, error) { return r(data) }
+
+func TestDeclarations(t *testing.T) {
+	net := openModel(t, inRepository(t, "tests", "c_abi", "nets", "declared.mnn"))
+	inputs, err := net.DeclaredInputs()
+	must(t, err)
+	if len(inputs) != 5 || inputs[0].DeclaredType != TypeInt64 || inputs[0].Type != TypeInt32 ||
+		inputs[1].DeclaredType != TypeBool || inputs[2].DeclaredType != TypeFloat64 || inputs[2].Shape[1] != -1 {
+		t.Errorf("inputs are %+v", inputs)
+	}
+	outputs, err := net.DeclaredOutputs()
+	must(t, err)
+	for _, output := range outputs {
+		switch output.Name {
+		case "doubled":
+			if !output.Known || output.Type != TypeInt32 || len(output.Shape) != 2 || output.Shape[0] != -1 ||
+				output.Shape[1] != 4 {
+				t.Errorf("%+v", output)
+			}
+		case "asked":
+			if output.Known || output.Type != 0 || output.Shape != nil {
+				t.Errorf("%+v", output)
+			}
+		}
+	}
+	if len(outputs) != 9 {
+		t.Errorf("%d outputs", len(outputs))
+	}
+}
+
+func TestHalves(t *testing.T) {
+	session := newTestSession(t, openModel(t, inRepository(t, "tests", "c_abi", "nets", "halves.mnn")), nil)
+	x, err := session.Input("x")
+	must(t, err)
+	factor, err := session.Input("factor")
+	must(t, err)
+	values := make([]Float16, 30) // from 1 in steps of 1/64
+	for i := range values {
+		values[i] = Float16(0x3c00 + 16*i)
+	}
+	must(t, Write(x, values, NCHW))
+	must(t, Write(factor, []float32{2}, NCHW))
+	must(t, session.Run(context.Background()))
+	cast, err := session.Output("cast")
+	must(t, err)
+	got, err := Read[Float16](cast, NCHW)
+	must(t, err)
+	for i := range got {
+		if got[i] != Float16(0x4000+16*i) {
+			t.Errorf("half %d is %#x", i, got[i])
+		}
+	}
+	_, err = Read[float32](cast, NCHW)
+	mustBe(t, err, StatusBadType)
 }
 
 // dubious is a model that makes the library warn: an operator makes a tensor that another one makes, too.

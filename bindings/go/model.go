@@ -101,6 +101,71 @@ func (m *Interpreter) Outputs() ([]string, error) {
 	return names, nil
 }
 
+// A Declaration is what a model says of an input or an output before a session exists.
+type Declaration struct {
+	Name         string
+	DeclaredType ElementType // the type of the file, also one that sessions show as another; 0: the file does not say
+	Type         ElementType // as a session shows it; 0: only a session knows it, and Format and Shape neither
+	Format       Format
+	Known        bool  // whether Type, Format and Shape are known
+	Shape        []int // in the order of Format; -1 for an open extent
+}
+
+func declarationOf(info *C.mnn_declaration_t) Declaration {
+	declaration := Declaration{
+		Name:         C.GoString(info.name),
+		DeclaredType: ElementType(info.declared_type),
+	}
+	if info.rank < 0 || int(info.rank) > MaxRank {
+		return declaration
+	}
+	declaration.Known = true
+	declaration.Type = ElementType(info._type)
+	declaration.Format = Format(info.format)
+	declaration.Shape = make([]int, int(info.rank))
+	for i := range declaration.Shape {
+		declaration.Shape[i] = int(info.dims[i])
+	}
+	return declaration
+}
+
+// declarations asks for each of a number of tensors.
+func (m *Interpreter) declarations(op string, count func() C.mnn_go_result,
+	ask func(index C.size_t) C.mnn_go_declaration) ([]Declaration, error) {
+	if err := m.enter(op); err != nil {
+		return nil, err
+	}
+	defer m.leave()
+	total := count()
+	if err := check(op, total); err != nil {
+		return nil, err
+	}
+	list := make([]Declaration, int(total.number))
+	for i := range list {
+		declaration := ask(C.size_t(i))
+		if err := check(op, declaration.result); err != nil {
+			return nil, err
+		}
+		list[i] = declarationOf(&declaration.info)
+	}
+	return list, nil
+}
+
+// DeclaredInputs lists the inputs as the model declares them.
+func (m *Interpreter) DeclaredInputs() ([]Declaration, error) {
+	return m.declarations("Interpreter.DeclaredInputs",
+		func() C.mnn_go_result { return C.go_mnn_interpreter_input_count(m.handle) },
+		func(index C.size_t) C.mnn_go_declaration { return C.go_mnn_interpreter_input_info(m.handle, index) })
+}
+
+// DeclaredOutputs lists the outputs as far as they follow from the declared inputs: not behind values that a session
+// computes, control flow and operators of the host. Of open extents several sizes are tried.
+func (m *Interpreter) DeclaredOutputs() ([]Declaration, error) {
+	return m.declarations("Interpreter.DeclaredOutputs",
+		func() C.mnn_go_result { return C.go_mnn_interpreter_output_count(m.handle) },
+		func(index C.size_t) C.mnn_go_declaration { return C.go_mnn_interpreter_output_info(m.handle, index) })
+}
+
 // A ModelOp is an operator of the file.
 type ModelOp struct {
 	Name      string   // "" when the file has none

@@ -11,15 +11,30 @@ static void on_last_message(void* user_data) {
     mnnGoLogEnd((uintptr_t)user_data);
 }
 
+static mnn_status read_weights(void* user_data, uint64_t offset, void* destination, size_t bytes) {
+    return mnnGoReadWeights((uintptr_t)user_data, offset, destination, bytes);
+}
+
+static void on_last_weights(void* user_data) {
+    mnnGoEnd((uintptr_t)user_data);
+}
+
 mnn_go_result mnn_go_interpreter_create(const char* path, const uint8_t* data, size_t size, int32_t load_mode,
-                                        int32_t log_level, const char* external_weight_path, uintptr_t log,
-                                        mnn_go_cancel cancel) {
+                                        int32_t log_level, mnn_go_weights weights, const uint8_t* weight_data,
+                                        uintptr_t log, mnn_go_cancel cancel) {
     mnn_interpreter_options_t options;
     mnn_status status = mnn_interpreter_options_init(&options, sizeof options);
     if (status != MNN_OK) return mnn_go_finish(status);
     options.load_mode = load_mode;
     options.log_level = log_level;
-    options.external_weight_path = external_weight_path;
+    options.external_weight_path = weights.path;
+    options.external_weight_data = weight_data;
+    options.external_weight_size = weights.size;
+    if (weights.reader) {
+        options.external_weight_reader = read_weights;
+        options.external_weight_user_data = (void*)weights.reader;
+        options.external_weight_finalizer = on_last_weights;
+    }
     options.cancel = (mnn_cancel_t*)cancel;
     if (log) {
         options.log_callback = on_message;

@@ -101,6 +101,23 @@ static inline mnn_go_version go_mnn_version_numbers(void) {
 MNN_GO_STRUCT(mnn_go_cpu, mnn_cpu_properties_t, mnn_cpu_info, void, )
 MNN_GO_STRUCT(mnn_go_model_properties, mnn_model_properties_t, mnn_interpreter_info, mnn_go_model model,
               MODEL(model) MNN_GO_COMMA)
+typedef struct mnn_go_declaration {
+    mnn_go_result result;
+    mnn_declaration_t info;
+} mnn_go_declaration;
+
+static inline mnn_go_declaration go_mnn_interpreter_input_info(mnn_go_model model, size_t index) {
+    mnn_go_declaration declaration = {.info.struct_size = sizeof declaration.info};
+    declaration.result = mnn_go_finish(mnn_interpreter_input_info(MODEL(model), index, &declaration.info));
+    return declaration;
+}
+
+static inline mnn_go_declaration go_mnn_interpreter_output_info(mnn_go_model model, size_t index) {
+    mnn_go_declaration declaration = {.info.struct_size = sizeof declaration.info};
+    declaration.result = mnn_go_finish(mnn_interpreter_output_info(MODEL(model), index, &declaration.info));
+    return declaration;
+}
+
 MNN_GO_STRUCT(mnn_go_session_properties, mnn_session_properties_t, mnn_session_info, mnn_go_session session,
               SESSION(session) MNN_GO_COMMA)
 MNN_GO_STRUCT(mnn_go_statistics, mnn_statistics_t, mnn_session_statistics, mnn_go_session session,
@@ -149,10 +166,18 @@ static inline void mnn_go_run_task(mnn_go_task task, uintptr_t context, int32_t 
 
 /* ---- Interpreter ---- */
 
-/* path: NULL for a model in memory. log: a handle of the binding, 0 for none. */
+/* Where external weights are; reader: a handle of the binding, 0 for none. */
+typedef struct mnn_go_weights {
+    const char* path;
+    uint64_t size; /* at data, which is copied, or of the reader */
+    uintptr_t reader;
+} mnn_go_weights;
+
+/* path: NULL for a model in memory. weight_data: external weights in memory, or NULL. log: a handle of the binding, 0 for
+ * none. */
 mnn_go_result mnn_go_interpreter_create(const char* path, const uint8_t* data, size_t size, int32_t load_mode,
-                                        int32_t log_level, const char* external_weight_path, uintptr_t log,
-                                        mnn_go_cancel cancel);
+                                        int32_t log_level, mnn_go_weights weights, const uint8_t* weight_data,
+                                        uintptr_t log, mnn_go_cancel cancel);
 
 static inline mnn_go_result go_mnn_interpreter_destroy(mnn_go_model model) {
     mnn_interpreter_t* handle = MODEL(model);

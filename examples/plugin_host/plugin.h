@@ -13,7 +13,8 @@
     X(cancel_destroy) X(cancel_reset) X(cancel_trigger) X(device_count) X(device_info)                       \
     X(interpreter_biz_code) X(interpreter_create_from_file) X(interpreter_create_from_memory)                \
     X(interpreter_destroy) X(interpreter_input_count) X(interpreter_input_format)                            \
-    X(interpreter_input_name) X(interpreter_input_shape) X(interpreter_input_type)                           \
+    X(interpreter_input_info) X(interpreter_input_name) X(interpreter_input_shape) X(interpreter_input_type)  \
+    X(interpreter_output_info)                                                                               \
     X(interpreter_model_version) X(interpreter_op_count) X(interpreter_op_name)                              \
     X(interpreter_op_output_count) X(interpreter_op_output_name) X(interpreter_op_supported)                 \
     X(interpreter_op_type) X(interpreter_options_init) X(interpreter_output_count)                           \

@@ -119,6 +119,9 @@ void writeStruct(T* out, T value) {
 // Copies a text, cut at a UTF-8 boundary where it does not fit, always zero-terminated. `size` is above 0.
 void copyText(char* to, size_t size, const char* text) noexcept;
 
+// Whether a number that a callback of the host returned is MNN_OK or one of MNN_ERROR_*.
+bool isStatus(mnn_status status) noexcept;
+
 int32_t publicType(DataType type) noexcept;
 
 inline Format readFormat(int32_t format) {

@@ -1,6 +1,7 @@
 // Gives handles to objects, and admits or refuses the calls that use them.
 #include "c_api/handles.h"
 
+#include "c_api/guard.h"
 #include "c_api/submission.h"
 
 namespace mnnc {
@@ -175,6 +176,13 @@ const Tensor& TensorUse::storage() const {
     Session& session = *session_->impl;
     if (isConstant_) return session.constant(tensor().constant);
     return isInput_ ? session.input(index_) : session.output(index_);
+}
+
+int32_t TensorUse::type() const {
+    const Session& session = *session_->impl;
+    const bool isHalf = !isObserved_ && !isConstant_ &&
+                        (isInput_ ? session.inputIsHalf(index_) : session.outputIsHalf(index_));
+    return isHalf ? MNN_TYPE_FLOAT16 : publicType(storage().type);
 }
 
 SessionTensor& TensorUse::tensor() const {

@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "c_api/handle_table.h"
 #include "c_api/host_operators.h"
 #include "mnn_c.h"
+#include "ops/declarations.h"
 #include "session/session.h"
 
 namespace mnnc {
@@ -50,6 +52,11 @@ struct InterpreterObject {
         const std::lock_guard lock(updated.mutex);
         return updated.impl ? updated.impl : impl;
     }
+    // What the model says of its outputs; made when it is first asked for.
+    struct {
+        std::mutex mutex;
+        std::vector<std::optional<Declaration>> outputs;
+    } declared;
     OperatorRegistry operators;
     // File order over all graphs: graph and node.
     std::deque<std::pair<size_t, size_t>> ops;
@@ -185,6 +192,8 @@ class TensorUse {
     SessionTensor& tensor() const;
     // The engine's tensor. Of an output before a plan it says nothing but the name.
     const Tensor& storage() const;
+    // MNN_TYPE_* of the elements that the caller sees, which are half where those of the engine's tensor are float.
+    int32_t type() const;
     Mapping& mapping() const { return tensor().mapping; }
 
   private:

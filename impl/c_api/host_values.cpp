@@ -85,35 +85,6 @@ bool fits(Wide value) {
     }
 }
 
-const char* typeText(int32_t type) {
-    switch (type) {
-        case MNN_TYPE_FLOAT32:
-            return "float32";
-        case MNN_TYPE_DOUBLE:
-            return "double";
-        case MNN_TYPE_INT32:
-            return "int32";
-        case MNN_TYPE_UINT8:
-            return "uint8";
-        case MNN_TYPE_INT16:
-            return "int16";
-        case MNN_TYPE_INT8:
-            return "int8";
-        case MNN_TYPE_INT64:
-            return "int64";
-        case MNN_TYPE_BOOL:
-            return "bool";
-        case MNN_TYPE_BFLOAT16:
-            return "bfloat16";
-        case MNN_TYPE_UINT16:
-            return "uint16";
-        case MNN_TYPE_FLOAT16:
-            return "float16";
-        default:
-            return nullptr;
-    }
-}
-
 // Calls `use` with a value of the C++ type of MNN_TYPE_*.
 template <typename Use>
 void withType(int32_t type, const Use& use) {
@@ -191,6 +162,35 @@ struct Chunk {
 
 }  // namespace
 
+const char* hostTypeName(int32_t type) noexcept {
+    switch (type) {
+        case MNN_TYPE_FLOAT32:
+            return "float32";
+        case MNN_TYPE_DOUBLE:
+            return "double";
+        case MNN_TYPE_INT32:
+            return "int32";
+        case MNN_TYPE_UINT8:
+            return "uint8";
+        case MNN_TYPE_INT16:
+            return "int16";
+        case MNN_TYPE_INT8:
+            return "int8";
+        case MNN_TYPE_INT64:
+            return "int64";
+        case MNN_TYPE_BOOL:
+            return "bool";
+        case MNN_TYPE_BFLOAT16:
+            return "bfloat16";
+        case MNN_TYPE_UINT16:
+            return "uint16";
+        case MNN_TYPE_FLOAT16:
+            return "float16";
+        default:
+            return nullptr;
+    }
+}
+
 size_t hostElementBytes(int32_t type) {
     size_t bytes = 0;
     withType(type, [&]<typename T>(T) { bytes = sizeof(T); });
@@ -212,7 +212,7 @@ void convertElements(const void* from, int32_t fromType, void* to, int32_t toTyp
             fail(Status::InputDataError, "tensor '%s': element %zu is %.17g, which %s cannot hold", name,
                  begin + bad,
                  chunk.fraction ? chunk.fractions[bad] : static_cast<double>(chunk.integers[bad]),
-                 typeText(toType));
+                 hostTypeName(toType));
     }
     for (size_t begin = 0; begin < count; begin += kChunk) {
         const size_t part = std::min(kChunk, count - begin);

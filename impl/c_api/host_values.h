@@ -5,6 +5,9 @@
 
 namespace mnnc {
 
+// "float32", ...; null for other numbers than MNN_TYPE_*.
+const char* hostTypeName(int32_t type) noexcept;
+
 // The bytes of an element of MNN_TYPE_*. Throws InvalidValue for other numbers.
 size_t hostElementBytes(int32_t type);
 

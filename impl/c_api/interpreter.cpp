@@ -1,95 +1,24 @@
-// mnn_interpreter_*: loading a model and asking about it.
+// mnn_interpreter_*: asking a model, and destroying it.
 #include <span>
 
-#include "base/stopwatch.h"
 #include "c_api/guard.h"
-#include "ops/source.h"
 
 using namespace mnnc;
 
 namespace {
 
-// The size of the first version, which stays when the struct grows.
-constexpr size_t kOptionsSize = sizeof(mnn_interpreter_options_t);
-
-mnn_interpreter_options_t readOptions(const mnn_interpreter_options_t* options) {
-    mnn_interpreter_options_t result{};
-    if (options) result = readStruct(*options, kOptionsSize, "options");
-    if (result.log_level < MNN_LOG_DEFAULT || result.log_level > MNN_LOG_DEBUG)
-        fail(Status::InvalidValue, "options.log_level is %d, it goes from 0 to 4", result.log_level);
-    return result;
-}
-
-ModelBytes::Access accessOf(int32_t loadMode) {
-    switch (loadMode) {
-        case MNN_LOAD_MAPPED:
-            return ModelBytes::Access::Map;
-        case MNN_LOAD_CHUNKED:
-            return ModelBytes::Access::Read;
-        default:
-            return ModelBytes::Access::OnDemand;
-    }
-}
-
-// The message of a load at MNN_LOG_INFO.
-void logLoaded(const InterpreterObject& interpreter, const char* path, const Stopwatch& watch) {
-    const LogSink& log = interpreter.log->sink;
-    if (!log.wants(LogLevel::Info)) return;
-    const Model& model = interpreter.impl->model();
-    log(LogLevel::Info,
-        format("model %s%s%s loaded in %.1f ms: %zu operators, %zu inputs, %zu outputs, %zu bytes",
-               path ? "'" : "", path ? path : "from memory", path ? "'" : "", watch.milliseconds(),
-               interpreter.ops.size(), model.mainGraph().inputs.size(), model.mainGraph().outputs.size(),
-               model.byteSize()));
-}
-
-// `read` gets the bytes of the model.
-template <typename Read>
-mnn_interpreter_t* create(const Read& read, const char* path, const mnn_interpreter_options_t& options) {
-    const Stopwatch watch;
-    const CancelUse cancel(options.cancel);
-    ModelOptions model;
-    model.cancel = cancel.cancellation();
-    model.cancel.check();
-    auto log = std::make_shared<LogOwner>();
-    log->sink.callback = options.log_callback;
-    log->sink.userData = options.log_user_data;
-    if (options.log_level != MNN_LOG_DEFAULT) log->sink.level = static_cast<LogLevel>(options.log_level);
-    if (path) model.modelPath = path;
-    if (options.external_weight_path) model.externalWeightPath = options.external_weight_path;
-    model.access = accessOf(options.load_mode);
-    model.log = log->sink;
-    auto object = std::make_unique<InterpreterObject>();
-    object->impl = std::make_shared<const Interpreter>(read(model.cancel), model);
-    const Net& net = *object->impl->net;
-    for (size_t graph = 0; graph < net.graphs.size(); ++graph)
-        for (size_t node = 0; node < net.graphs[graph].nodes.size(); ++node) {
-            object->ops.emplace_back(graph, node);
-            const OpType type = net.graphs[graph].nodes[node].type;
-            const char* name = opTypeName(type);
-            object->typeNames.push_back(name ? name : format("Unknown(%d)", static_cast<int>(type)));
-        }
-    object->log = log;
-    logLoaded(*object, path, watch);
-    const uint64_t handle =
-        handles::create({HandleKind::Interpreter, reinterpret_cast<uint64_t>(object.get())});
-    // From here on nothing fails: the object belongs to the handle, the finalizer to the object.
-    static_cast<void>(object.release());
-    log->finalizer = options.log_finalizer;
-    return handleOf<mnn_interpreter_t>(handle);
-}
-
 const Graph& mainGraph(const InterpreterObject& interpreter) {
     return interpreter.impl->model().mainGraph();
 }
 
-const InputParams& inputParams(const InterpreterObject& interpreter, size_t index) {
+int32_t inputId(const InterpreterObject& interpreter, size_t index) {
     const Graph& graph = mainGraph(interpreter);
     checkIndex(index, graph.inputs.size(), "input");
-    for (const Node& node : interpreter.impl->net->graphs[0].nodes)
-        if (node.type == OpType::Input && node.params && node.outputs[0] == graph.inputs[index])
-            return node.paramsAs<InputParams>();
-    fail(Status::Internal, "input %zu has no declaration", index);
+    return graph.inputs[index];
+}
+
+Declaration inputDeclaration(const InterpreterObject& interpreter, size_t index) {
+    return declaredInput(*interpreter.impl->net, inputId(interpreter, index));
 }
 
 const Node& nodeAt(const InterpreterObject& interpreter, size_t index) {
@@ -106,49 +35,6 @@ std::span<const int> madeBy(const InterpreterObject& interpreter, size_t index) 
 }
 
 }  // namespace
-
-mnn_status mnn_interpreter_options_init(mnn_interpreter_options_t* options, size_t struct_size) {
-    return guard([&] {
-        required(options, "options");
-        initStruct(options, struct_size, kOptionsSize, "options");
-    });
-}
-
-mnn_status mnn_interpreter_create_from_file(const char* path, const mnn_interpreter_options_t* options,
-                                            mnn_interpreter_t** out) {
-    return guard([&] {
-        required(path, "path");
-        required(out, "out");
-        const mnn_interpreter_options_t read = readOptions(options);
-        if (read.load_mode != MNN_LOAD_DEFAULT && read.load_mode != MNN_LOAD_MAPPED &&
-            read.load_mode != MNN_LOAD_CHUNKED)
-            fail(Status::InvalidValue, "options.load_mode is %d; a file is mapped (1) or read in chunks (2)",
-                 read.load_mode);
-        const auto access = accessOf(read.load_mode);
-        *out = create([&](const Cancellation& cancel) { return ModelBytes::fromFile(path, access, cancel); },
-                      path, read);
-    });
-}
-
-mnn_status mnn_interpreter_create_from_memory(const void* data, size_t size,
-                                              const mnn_interpreter_options_t* options,
-                                              mnn_interpreter_t** out) {
-    return guard([&] {
-        if (!data) fail(Status::NullArgument, "argument 'data' is NULL");
-        required(out, "out");
-        const mnn_interpreter_options_t read = readOptions(options);
-        if (read.load_mode != MNN_LOAD_DEFAULT && read.load_mode != MNN_LOAD_COPY &&
-            read.load_mode != MNN_LOAD_BORROW)
-            fail(Status::InvalidValue, "options.load_mode is %d; memory is copied (3) or borrowed (4)",
-                 read.load_mode);
-        const bool borrow = read.load_mode == MNN_LOAD_BORROW;
-        *out = create(
-            [&](const Cancellation&) {
-                return borrow ? ModelBytes::borrowed(data, size) : ModelBytes::copied(data, size);
-            },
-            nullptr, read);
-    });
-}
 
 mnn_status mnn_interpreter_destroy(mnn_interpreter_t** interpreter) {
     return guard([&] {
@@ -182,9 +68,7 @@ mnn_status mnn_interpreter_input_name(const mnn_interpreter_t* interpreter, size
     return guard([&] {
         required(name, "name");
         const InterpreterUse net(interpreter);
-        const Graph& graph = mainGraph(*net);
-        checkIndex(index, graph.inputs.size(), "input");
-        *name = graph.tensorNames[static_cast<size_t>(graph.inputs[index])].c_str();
+        *name = mainGraph(*net).tensorNames[static_cast<size_t>(inputId(*net, index))].c_str();
     });
 }
 
@@ -192,19 +76,23 @@ mnn_status mnn_interpreter_input_shape(const mnn_interpreter_t* interpreter, siz
                                        size_t capacity, size_t* rank) {
     return guard([&] {
         const InterpreterUse net(interpreter);
-        fillShape(dims, capacity, rank, inputParams(*net, index).shape, "the input's shape");
+        fillShape(dims, capacity, rank, inputDeclaration(*net, index).shape, "the input's shape");
     });
 }
 
 mnn_status mnn_interpreter_input_type(const mnn_interpreter_t* interpreter, size_t index, int32_t* type) {
-    return guard(
-        [&] { required(type, "type") = publicType(inputParams(*InterpreterUse(interpreter), index).type); });
+    return guard([&] {
+        required(type, "type");
+        const InterpreterUse net(interpreter);
+        const DataType inside = inputDeclaration(*net, index).type;
+        *type = shownAsHalf(*net->impl->net, inputId(*net, index)) ? MNN_TYPE_FLOAT16 : publicType(inside);
+    });
 }
 
 mnn_status mnn_interpreter_input_format(const mnn_interpreter_t* interpreter, size_t index, int32_t* format) {
     return guard([&] {
         required(format, "format") =
-            static_cast<int32_t>(inputParams(*InterpreterUse(interpreter), index).format);
+            static_cast<int32_t>(inputDeclaration(*InterpreterUse(interpreter), index).format);
     });
 }
 

@@ -77,6 +77,11 @@ void setLastError(const char* message) noexcept {
     copyText(lastError, kErrorBytes, message);
 }
 
+bool isStatus(mnn_status status) noexcept {
+    return std::any_of(std::begin(kStatusNames), std::end(kStatusNames),
+                       [&](const StatusName& entry) { return entry.status == status; });
+}
+
 int32_t publicType(DataType type) noexcept {
     switch (type) {
         case DataType::Float32:

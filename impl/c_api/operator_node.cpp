@@ -141,10 +141,6 @@ class TensorViews {
     std::vector<mnn_host_tensor_t*> pointers_;
 };
 
-bool isStatus(mnn_status status) noexcept {
-    return std::strcmp(mnn_status_name(status), mnn_status_name(INT32_MIN)) != 0;
-}
-
 // Calls a callback in the default floating-point mode. Returns the state as the callback left it.
 void* invoke(mnn_operator_callback callback, const char* which, const mnn_operator_t& op,
              const mnn_node_t& node, const TensorViews& inputs, const TensorViews& outputs, void* state) {

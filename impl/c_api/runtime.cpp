@@ -3,6 +3,7 @@
 #include "backend/registry.h"
 #include "base/float_mode.h"
 #include "c_api/guard.h"
+#include "c_api/user_data.h"
 
 using namespace mnnc;
 
@@ -11,18 +12,6 @@ namespace {
 // The sizes of the structs' first versions, which stay when they grow.
 constexpr size_t kRuntimeConfigSize = sizeof(mnn_runtime_config_t);
 constexpr size_t kVulkanObjectsSize = sizeof(mnn_vulkan_objects_t);
-
-// What the host gave with a callback. Its finalizer is set when nothing can fail any more.
-struct UserData {
-    explicit UserData(void* given) : data(given) {}
-    UserData(const UserData&) = delete;
-    UserData& operator=(const UserData&) = delete;
-    ~UserData() {
-        if (finalizer) finalizer(data);
-    }
-    void* const data;
-    mnn_finalizer finalizer = nullptr;
-};
 
 // Calls the host's allocator in the floating-point mode that the host's code expects.
 class HostAllocator final : public HostMemory {

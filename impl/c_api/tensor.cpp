@@ -43,6 +43,36 @@ void requireResized(const TensorUse& handle) {
     if (handle.session().impl->needsResize()) fail(Status::BadState, "the session has to be resized first");
 }
 
+// The bytes of a host buffer with elements of `type`, and their number.
+struct HostBuffer {
+    HostBuffer(const Tensor& tensor, int32_t wanted, Format order)
+        : type(wanted), own(publicType(tensor.type)) {
+        const size_t element = hostElementBytes(type);
+        count = static_cast<size_t>(hostBytes(tensor, order)) / hostElementBytes(own);
+        bytes = count * element;
+    }
+    int32_t type, own;
+    size_t count, bytes;
+};
+
+void store(Tensor& target, const void* data, const HostBuffer& buffer, Format from) {
+    if (buffer.type == buffer.own) return copyFromHost(target, data, from);
+    if (target.channelBlock == 1 && from == rowMajor(target))
+        return convertElements(data, buffer.type, target.data, buffer.own, buffer.count, target.name.c_str());
+    std::vector<uint8_t> copy(static_cast<size_t>(hostBytes(target, from)));
+    convertElements(data, buffer.type, copy.data(), buffer.own, buffer.count, target.name.c_str());
+    copyFromHost(target, copy.data(), from);
+}
+
+void load(const Tensor& source, void* data, const HostBuffer& buffer, Format to) {
+    if (buffer.type == buffer.own) return copyToHost(source, data, to);
+    if (source.channelBlock == 1 && to == rowMajor(source))
+        return convertElements(source.data, buffer.own, data, buffer.type, buffer.count, source.name.c_str());
+    std::vector<uint8_t> copy(static_cast<size_t>(hostBytes(source, to)));
+    copyToHost(source, copy.data(), to);
+    convertElements(copy.data(), buffer.own, data, buffer.type, buffer.count, source.name.c_str());
+}
+
 // A constant read for a callback, which nothing else keeps in memory; or what a caller's memory holds in another layout.
 struct LoadedValues {
     Tensor tensor;
@@ -55,7 +85,9 @@ const Tensor& fromBinding(const Tensor& tensor, const Binding& binding, LoadedVa
     loaded.tensor.channelBlock = 1;
     const auto memory = std::make_shared<AlignedBuffer>(loaded.tensor.storageBytes());
     loaded.tensor.data = memory->data();
-    copyFromHost(loaded.tensor, binding.data, binding.format);
+    store(loaded.tensor, binding.data,
+          HostBuffer(tensor, binding.half ? MNN_TYPE_FLOAT16 : publicType(tensor.type), binding.format),
+          binding.format);
     loaded.content = {memory, memory->data()};
     return loaded.tensor;
 }
@@ -92,27 +124,6 @@ void requireUnbound(const TensorUse& handle) {
         fail(Status::BadState, "input '%s' is bound to memory of the caller", storageOf(handle).name.c_str());
 }
 
-// The bytes of a host buffer with elements of `type`, and their number.
-struct HostBuffer {
-    HostBuffer(const Tensor& tensor, const int32_t* wanted, Format order)
-        : type(wanted ? *wanted : publicType(tensor.type)), own(publicType(tensor.type)) {
-        const size_t element = hostElementBytes(type);
-        count = static_cast<size_t>(hostBytes(tensor, order)) / hostElementBytes(own);
-        bytes = count * element;
-    }
-    int32_t type, own;
-    size_t count, bytes;
-};
-
-void store(Tensor& target, const void* data, const HostBuffer& buffer, Format from) {
-    if (buffer.type == buffer.own) return copyFromHost(target, data, from);
-    if (target.channelBlock == 1 && from == rowMajor(target))
-        return convertElements(data, buffer.type, target.data, buffer.own, buffer.count, target.name.c_str());
-    std::vector<uint8_t> copy(static_cast<size_t>(hostBytes(target, from)));
-    convertElements(data, buffer.type, copy.data(), buffer.own, buffer.count, target.name.c_str());
-    copyFromHost(target, copy.data(), from);
-}
-
 // type: of the elements in data; null: the tensor's.
 void write(mnn_tensor_t* tensor, const void* data, size_t bytes, const int32_t* type, int32_t format,
            const char* call) {
@@ -123,7 +134,7 @@ void write(mnn_tensor_t* tensor, const void* data, size_t bytes, const int32_t* 
         fail(Status::BadState, "tensor '%s' is an output and cannot be written", known.name.c_str());
     requireResized(handle);
     if (handle.isInput()) requireUnbound(handle);
-    const HostBuffer buffer(known, type, from);
+    const HostBuffer buffer(known, type ? *type : handle.type(), from);
     if (bytes != buffer.bytes)
         fail(Status::InputDataError, "%s '%s' of shape %s takes %zu bytes, %zu are given",
              handle.isInput() ? "input" : "constant", known.name.c_str(), known.shape.text().c_str(),
@@ -145,19 +156,14 @@ void read(const mnn_tensor_t* tensor, void* data, size_t bytes, const int32_t* t
     requireResized(handle);
     LoadedValues loaded;
     const Tensor& source = readable(handle, loaded);
-    const HostBuffer buffer(source, type, to);
+    const HostBuffer buffer(source, type ? *type : handle.type(), to);
     if (bytes < buffer.bytes)
         fail(Status::BufferTooSmall, "tensor '%s' of shape %s takes %zu bytes, the buffer has %zu",
              source.name.c_str(), source.shape.text().c_str(), buffer.bytes, bytes);
     if (buffer.bytes == 0) return;
     if (!data) fail(Status::NullArgument, "argument 'buffer' is NULL");
     if (!source.data) fail(Status::Internal, "tensor '%s' has no memory", source.name.c_str());
-    if (buffer.type == buffer.own) return copyToHost(source, data, to);
-    if (source.channelBlock == 1 && to == rowMajor(source))
-        return convertElements(source.data, buffer.own, data, buffer.type, buffer.count, source.name.c_str());
-    std::vector<uint8_t> copy(static_cast<size_t>(hostBytes(source, to)));
-    copyToHost(source, copy.data(), to);
-    convertElements(copy.data(), buffer.own, data, buffer.type, buffer.count, source.name.c_str());
+    load(source, data, buffer, to);
 }
 
 }  // namespace
@@ -183,7 +189,7 @@ mnn_status mnn_tensor_type(const mnn_tensor_t* tensor, int32_t* type) {
         required(type, "type");
         const TensorUse handle(tensor, Access::Read, "mnn_tensor_type");
         shapeOf(handle);
-        *type = publicType(storageOf(handle).type);
+        *type = handle.type();
     });
 }
 
@@ -207,8 +213,8 @@ mnn_status mnn_tensor_element_count(const mnn_tensor_t* tensor, size_t* count) {
 mnn_status mnn_tensor_byte_size(const mnn_tensor_t* tensor, int32_t format, size_t* bytes) {
     return guard([&] {
         required(bytes, "bytes");
-        *bytes = static_cast<size_t>(hostBytes(
-            described(TensorUse(tensor, Access::Read, "mnn_tensor_byte_size")), readFormat(format)));
+        const TensorUse handle(tensor, Access::Read, "mnn_tensor_byte_size");
+        *bytes = HostBuffer(described(handle), handle.type(), readFormat(format)).bytes;
     });
 }
 
@@ -252,10 +258,11 @@ mnn_status mnn_tensor_map(mnn_tensor_t* tensor, int32_t access, void** data) {
         const Tensor& source = readable(handle, loaded);
         void* result = source.data;
         std::vector<uint8_t> copy;
-        if (source.channelBlock != 1 || loaded.content) {
-            const Format own = rowMajor(source);
-            copy.resize(static_cast<size_t>(hostBytes(source, own)));
-            if (access & MNN_MAP_READ) copyToHost(source, copy.data(), own);
+        const Format own = rowMajor(source);
+        const HostBuffer buffer(source, handle.type(), own);
+        if (source.channelBlock != 1 || loaded.content || buffer.type != buffer.own) {
+            copy.resize(buffer.bytes);
+            if ((access & MNN_MAP_READ) && !copy.empty()) load(source, copy.data(), buffer, own);
             result = copy.data();
         }
         if (!mapping.access) ++handle.session().mapped;
@@ -278,6 +285,7 @@ mnn_status mnn_tensor_unmap(mnn_tensor_t* tensor) {
                  storageOf(handle).name.c_str());
         if (!(mapping.access & MNN_MAP_WRITE) || mapping.copy.empty()) return;
         Tensor& target = handle.session().impl->input(handle.index());
-        copyFromHost(target, mapping.copy.data(), rowMajor(target));
+        store(target, mapping.copy.data(), HostBuffer(target, handle.type(), rowMajor(target)),
+              rowMajor(target));
     });
 }

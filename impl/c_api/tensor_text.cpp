@@ -116,8 +116,7 @@ mnn_status mnn_tensor_print(const mnn_tensor_t* tensor, size_t edge, char* buffe
     return guard([&] {
         const TensorUse handle(tensor, Access::Read, "mnn_tensor_print");
         const Values values(tensor);
-        std::string text =
-            format("%s %s [", handle.storage().name.c_str(), dataTypeName(handle.storage().type));
+        std::string text = format("%s %s [", handle.storage().name.c_str(), hostTypeName(handle.type()));
         for (size_t i = 0; i < values.rank; ++i) text += format(i ? ", %d" : "%d", values.dims[i]);
         text += format("] %s\n", kFormats[values.format]);
         text += Writer(values, edge).text() + "\n";

@@ -49,6 +49,8 @@ static void structs(void** state) {
     CHECK_STRUCT(mnn_statistics_t, mnn_session_statistics(session, given));
     CHECK_STRUCT(mnn_tensor_properties_t, mnn_tensor_info(input, given));
     CHECK_STRUCT(mnn_model_properties_t, mnn_interpreter_info(net, given));
+    CHECK_STRUCT(mnn_declaration_t, mnn_interpreter_input_info(net, 0, given));
+    CHECK_STRUCT(mnn_declaration_t, mnn_interpreter_output_info(net, 0, given));
     assert_fails(mnn_cpu_info(NULL), MNN_ERROR_NULL_ARGUMENT);
     assert_fails(mnn_session_info(session, NULL), MNN_ERROR_NULL_ARGUMENT);
     assert_fails(mnn_session_statistics(session, NULL), MNN_ERROR_NULL_ARGUMENT);

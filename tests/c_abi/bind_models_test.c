@@ -27,6 +27,7 @@ static size_t element_bytes(int32_t type) {
         case MNN_TYPE_INT16:
         case MNN_TYPE_UINT16:
         case MNN_TYPE_BFLOAT16:
+        case MNN_TYPE_FLOAT16:
             return 2;
         default:
             return 4;
@@ -94,6 +95,9 @@ static bool in_place(const operand_t* operand) {
 }
 
 static void expect_in_place(const operand_t* input) {
+    int32_t type = 0;
+    assert_ok(mnn_tensor_type(input->tensor, &type));
+    if (type == MNN_TYPE_FLOAT16) return;
     if (input->count > 0 && !in_place(input)) fail_msg("%s: an input is copied", path);
 }
 

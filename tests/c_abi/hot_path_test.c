@@ -78,20 +78,12 @@ static void feed(mnn_session_t* session) {
     if (open) assert_ok(mnn_session_resize(session));
     for (size_t i = 0; i < inputs; ++i) {
         mnn_tensor_t* input = NULL;
-        int32_t type = 0;
         size_t count = 0;
         assert_ok(mnn_session_input_at(session, i, &input));
-        assert_ok(mnn_tensor_type(input, &type));
         assert_ok(mnn_tensor_element_count(input, &count));
-        const bool bytes = type == MNN_TYPE_UINT8 || type == MNN_TYPE_INT8;
-        assert_true(bytes || type == MNN_TYPE_FLOAT32 || type == MNN_TYPE_INT32);
-        const float one = 1;
-        const int32_t whole = 1;
-        const size_t size = bytes ? 1 : 4;
-        unsigned char* ones = malloc(count * size + 1);
-        for (size_t k = 0; k < count; ++k)
-            memcpy(ones + k * size, type == MNN_TYPE_FLOAT32 ? (const void*)&one : &whole, size);
-        assert_ok(mnn_tensor_write(input, ones, count * size, MNN_FORMAT_NCHW));
+        int32_t* ones = malloc((count + 1) * sizeof *ones);
+        for (size_t k = 0; k < count; ++k) ones[k] = 1;
+        assert_ok(mnn_tensor_write_as(input, ones, count * sizeof *ones, MNN_TYPE_INT32, MNN_FORMAT_NCHW));
         free(ones);
     }
 }

@@ -140,6 +140,9 @@ static void wrong_indexes_and_small_buffers(void** state) {
         assert_fails(mnn_interpreter_input_type(net, at, &number), MNN_ERROR_BAD_INDEX);
         assert_fails(mnn_interpreter_input_format(net, at, &number), MNN_ERROR_BAD_INDEX);
         assert_fails(mnn_interpreter_output_name(net, at, &name), MNN_ERROR_BAD_INDEX);
+        mnn_declaration_t info = {.struct_size = sizeof info};
+        assert_fails(mnn_interpreter_input_info(net, at, &info), MNN_ERROR_BAD_INDEX);
+        assert_fails(mnn_interpreter_output_info(net, at, &info), MNN_ERROR_BAD_INDEX);
         assert_ptr_equal(name, UNTOUCHED_POINTER);
         assert_int_equal(rank, UNTOUCHED_SIZE);
         assert_int_equal(dims[0], UNTOUCHED_INT);
@@ -189,6 +192,8 @@ static void null_arguments(void** state) {
     NULL_OUT(mnn_interpreter_input_format(net, 0, NULL));
     NULL_OUT(mnn_interpreter_output_count(net, NULL));
     NULL_OUT(mnn_interpreter_output_name(net, 0, NULL));
+    NULL_OUT(mnn_interpreter_input_info(net, 0, NULL));
+    NULL_OUT(mnn_interpreter_output_info(net, 0, NULL));
     NULL_OUT(mnn_interpreter_op_count(net, NULL));
     NULL_OUT(mnn_interpreter_op_name(net, 0, NULL));
     NULL_OUT(mnn_interpreter_op_type(net, 0, NULL));
@@ -226,6 +231,9 @@ static void wrong_handles(void** state) {
         assert_fails(mnn_interpreter_input_format(h, 0, &number), wanted);
         assert_fails(mnn_interpreter_output_count(h, &count), wanted);
         assert_fails(mnn_interpreter_output_name(h, 0, &text), wanted);
+        mnn_declaration_t info = {.struct_size = sizeof info};
+        assert_fails(mnn_interpreter_input_info(h, 0, &info), wanted);
+        assert_fails(mnn_interpreter_output_info(h, 0, &info), wanted);
         assert_fails(mnn_interpreter_op_count(h, &count), wanted);
         assert_fails(mnn_interpreter_op_name(h, 0, &text), wanted);
         assert_fails(mnn_interpreter_op_type(h, 0, &text), wanted);

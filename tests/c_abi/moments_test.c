@@ -111,6 +111,9 @@ static void always(struct scene* scene) {
     mnn_statistics_t statistics = {.struct_size = sizeof statistics};
     EXPECT(mnn_session_info(session, &info), MNN_OK);
     EXPECT(mnn_session_statistics(session, &statistics), MNN_OK);
+    mnn_declaration_t declaration = {.struct_size = sizeof declaration};
+    EXPECT(mnn_interpreter_input_info(net, 0, &declaration), MNN_OK);
+    EXPECT(mnn_interpreter_output_info(net, 0, &declaration), MNN_OK);
     EXPECT(mnn_session_constant_count(session, &count), MNN_OK);
     EXPECT(mnn_session_constant_name(session, 0, &name), MNN_OK);
     EXPECT(mnn_session_forward_type(session, &type, &reason), MNN_OK);

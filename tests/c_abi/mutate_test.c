@@ -179,9 +179,16 @@ static void ask_interpreter(const mnn_interpreter_t* net) {
             fine(mnn_interpreter_input_shape(net, i, dims, MNN_MAX_RANK, &rank), "input_shape");
             fine(mnn_interpreter_input_type(net, i, &number), "input_type");
             fine(mnn_interpreter_input_format(net, i, &number), "input_format");
+            mnn_declaration_t info = {.struct_size = sizeof info};
+            fine(mnn_interpreter_input_info(net, i, &info), "input_info");
         }
     if (fine(mnn_interpreter_output_count(net, &count), "output_count"))
-        for (size_t i = 0; i < count; ++i) fine(mnn_interpreter_output_name(net, i, &text), "output_name");
+        for (size_t i = 0; i < count; ++i) {
+            mnn_declaration_t info = {.struct_size = sizeof info};
+            fine(mnn_interpreter_output_name(net, i, &text), "output_name");
+            if (fine(mnn_interpreter_output_info(net, i, &info), "output_info"))
+                assert_true(info.rank >= -1 && info.rank <= MNN_MAX_RANK);
+        }
     if (fine(mnn_interpreter_op_count(net, &count), "op_count"))
         for (size_t i = 0; i < count; ++i) {
             bool supported = false;

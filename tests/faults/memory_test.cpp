@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 
 #include "interpose.h"
@@ -23,6 +25,8 @@ using namespace faults;
 
 enum Phase {
     Load,
+    Borrow,
+    Declare,
     Register,
     Create,
     Resize,
@@ -35,9 +39,9 @@ enum Phase {
     Destroy,
     PhaseCount
 };
-constexpr const char* kPhases[] = {"load",   "register",           "create",        "resize", "run",
-                                   "submit", "run with callbacks", "cancelled run", "return", "trim",
-                                   "destroy"};
+constexpr const char* kPhases[] = {"load",   "borrow", "declare", "register",           "create",
+                                   "resize", "run",    "submit",  "run with callbacks", "cancelled run",
+                                   "return", "trim",   "destroy"};
 
 struct Point {
     Phase phase = PhaseCount;
@@ -47,6 +51,7 @@ struct Point {
 
 int32_t forwardType = MNN_FORWARD_CPU;
 const char* path = "";
+Bytes modelBytes;  // of path
 Point now;
 int wrong = 0;
 std::map<std::string, long> outcomes[PhaseCount];
@@ -149,6 +154,29 @@ struct Own {
     }
 };
 
+// Bytes and weights that are lent to an interpreter: a call that fails gives both back, once.
+struct Lent {
+    int calls = 0, bytes = 0, weights = 0;
+    mnn_status load(mnn_interpreter_t** net) {
+        mnn_interpreter_options_t options;
+        MUST(mnn_interpreter_options_init(&options, sizeof options));
+        options.load_mode = MNN_LOAD_BORROW;
+        options.bytes_finalizer = [](void* lent) { ++static_cast<Lent*>(lent)->bytes; };
+        options.bytes_user_data = options.external_weight_user_data = this;
+        options.external_weight_reader = [](void*, uint64_t, void*, size_t) -> mnn_status { return MNN_OK; };
+        options.external_weight_size = 1;
+        options.external_weight_finalizer = [](void* lent) { ++static_cast<Lent*>(lent)->weights; };
+        ++calls;
+        const mnn_status status =
+            mnn_interpreter_create_from_memory(modelBytes.data(), modelBytes.size(), &options, net);
+        check(status == MNN_OK ? calls - 1 : calls);
+        return status;
+    }
+    void check(int returned) const {
+        if (bytes != returned || weights != returned) complain("what was lent was not given back once", "");
+    }
+};
+
 struct Expected {
     Bytes created, resized;
     long operators = -1;
@@ -166,6 +194,14 @@ long live(const Point& point, Expected& expected) {
     mnn_interpreter_t* net = nullptr;
     mnn_session_t* session = nullptr;
     life.call(Load, [&] { return mnn_interpreter_create_from_file(path, nullptr, &net); });
+    Lent lent;
+    mnn_interpreter_t* borrower = nullptr;
+    life.call(Borrow, [&] { return lent.load(&borrower); });
+    MUST(mnn_interpreter_destroy(&borrower));
+    lent.check(lent.calls);
+    mnn_declaration_t declaration{};
+    declaration.struct_size = sizeof declaration;
+    life.call(Declare, [&] { return mnn_interpreter_output_info(net, 0, &declaration); });
     Own own;
     life.call(Register, [&] { return own.add(net); });
     mnn_schedule_config_t config;
@@ -323,6 +359,9 @@ int main(int argc, char** argv) {
     }
     for (const char* model : models) {
         path = model;
+        std::ifstream file(path, std::ios::binary);
+        modelBytes.assign(std::istreambuf_iterator<char>(file), {});
+        file.close();
         if (forwardType == MNN_FORWARD_VULKAN && !cold) {
             mnn_schedule_config_t config;
             MUST(mnn_schedule_config_init(&config, sizeof config));

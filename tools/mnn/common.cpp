@@ -22,6 +22,19 @@ constexpr std::array<TypeRow, 6> kTypes = {{{MNN_TYPE_FLOAT32, Element::Float32,
                                             {MNN_TYPE_INT16, Element::Int16, "int16"},
                                             {MNN_TYPE_UINT16, Element::UInt16, "uint16"}}};
 
+bool isHalf(const mnn_tensor_t* tensor) {
+    int32_t type = 0;
+    check(mnn_tensor_type(tensor, &type));
+    return type == MNN_TYPE_FLOAT16;
+}
+
+// Of an element that elementOf() gives.
+int32_t typeOf(Element element) {
+    for (const TypeRow& row : kTypes)
+        if (row.element == element) return row.type;
+    return 0;
+}
+
 int32_t ownFormat(const mnn_tensor_t* tensor) {
     int32_t format = MNN_FORMAT_NCHW;
     check(mnn_tensor_format(tensor, &format));
@@ -123,7 +136,9 @@ std::vector<int64_t> shapeOf(const mnn_tensor_t* tensor) {
     return {dims, dims + rank};
 }
 
+// Halves are floats in files.
 Element elementOf(const mnn_tensor_t* tensor) {
+    if (isHalf(tensor)) return Element::Float32;
     int32_t type = 0;
     check(mnn_tensor_type(tensor, &type));
     for (const TypeRow& row : kTypes)
@@ -170,15 +185,18 @@ void writeTensor(mnn_tensor_t* tensor, const Array& array) {
     } catch (const ToolError& error) {
         throw ToolError(text::format("input '{}': {}", nameOf(tensor), error.what()));
     }
-    check(mnn_tensor_write(tensor, typed.bytes.data(), typed.bytes.size(), ownFormat(tensor)));
+    check(mnn_tensor_write_as(tensor, typed.bytes.data(), typed.bytes.size(), typeOf(typed.element),
+                              ownFormat(tensor)));
 }
 
 Array readTensor(const mnn_tensor_t* tensor) {
     const int32_t format = ownFormat(tensor);
     size_t bytes = 0;
     check(mnn_tensor_byte_size(tensor, format, &bytes));
-    Array array{elementOf(tensor), shapeOf(tensor), std::vector<unsigned char>(bytes)};
-    check(mnn_tensor_read(tensor, array.bytes.data(), bytes, format));
+    const Element element = elementOf(tensor);
+    if (isHalf(tensor)) bytes *= 2;
+    Array array{element, shapeOf(tensor), std::vector<unsigned char>(bytes)};
+    check(mnn_tensor_read_as(tensor, array.bytes.data(), bytes, typeOf(element), format));
     return array;
 }
 

@@ -22,6 +22,10 @@ def case(name):
     return REPOSITORY / "tests" / "conformance" / "cases" / name / "model.mnn"
 
 
+def net_of_tests(name):
+    return REPOSITORY / "tests" / "c_abi" / "nets" / name
+
+
 def images(count=540):
     values = np.fromfile(DIGITS.parent / "test_images.bin", np.uint8)
     return (values.reshape(-1, 1, 8, 8)[:count] / 16).astype(np.float32)

@@ -9,7 +9,7 @@ import unittest
 
 import numpy as np
 
-from support import DIGITS, Test, images, mnn_c
+from support import DIGITS, Test, case, images, mnn_c, net_of_tests
 
 
 def resident():
@@ -58,6 +58,73 @@ class Lifetimes(Test):
         with self.assertRaises(mnn_c.Error):
             mnn_c.Interpreter(b"x", log=print)
         self.assertEqual(len(mnn_c._registry._objects), 0)
+
+
+class HostBytes(Test):
+    MODEL = case("weights__external")
+
+    def results(self, net):
+        session = net.session()
+        net.close()
+        x = session.input("x")
+        outputs = session((np.arange(x.size) % 7).reshape(x.shape).astype(np.float32))
+        return outputs if isinstance(outputs, dict) else {"": outputs}
+
+    def test_external_weights(self):
+        data, model = self.MODEL.with_name("model.mnn.weight").read_bytes(), self.MODEL.read_bytes()
+        wanted = self.results(self.net(self.MODEL))
+        reader = mnn_c.WeightReader(len(data), lambda offset, count: data[offset:offset + count])
+        before = len(mnn_c._registry._objects)
+        for weights in (str(self.MODEL) + ".weight", data, bytearray(data), reader):
+            for mode in (mnn_c.Load.COPY, mnn_c.Load.BORROW):
+                got = self.results(self.net(model, external_weights=weights, load_mode=mode))
+                self.assertEqual(set(got), set(wanted))
+                for name, value in wanted.items():
+                    np.testing.assert_array_equal(got[name], value)
+        gc.collect()
+        self.assertEqual(len(mnn_c._registry._objects), before)
+        pickled = pickle.loads(pickle.dumps(self.net(model, external_weights=data)))
+        for name, value in self.results(pickled).items():
+            np.testing.assert_array_equal(value, wanted[name])
+
+    def test_readers_that_fail(self):
+        before = len(mnn_c._registry._objects)
+        model = self.MODEL.read_bytes()
+
+        def fails(offset, count):
+            raise ValueError("no network")
+
+        for read, message in ((fails, "no network"), (lambda offset, count: b"", "not")):
+            with self.assertRaisesRegex(ValueError, message):
+                with mnn_c.Interpreter(model, external_weights=mnn_c.WeightReader(1 << 20, read)) as net:
+                    net.session()
+        with self.assertRaises(mnn_c.errors.TruncatedError):
+            self.net(model, external_weights=b"")
+        with self.assertRaises(mnn_c.errors.TruncatedError):
+            self.net(model[:100], external_weights=b"1", load_mode=mnn_c.Load.BORROW)
+        gc.collect()
+        self.assertEqual(len(mnn_c._registry._objects), before)
+
+    def test_borrowed_bytes_outlive_their_interpreter(self):
+        before = len(mnn_c._registry._objects)
+        net = self.net(DIGITS.read_bytes(), load_mode=mnn_c.Load.BORROW)
+        self.assertEqual(len(mnn_c._registry._objects), before + 1)
+        session = net.session()
+        net.close()
+        self.assertEqual(len(mnn_c._registry._objects), before + 1)
+        np.testing.assert_array_equal(session(images(2)), self.session()(images(2)))
+        session.close()
+        self.assertEqual(len(mnn_c._registry._objects), before)
+
+    def test_halves(self):
+        session = self.session(net_of_tests("halves.mnn"))
+        x = (np.arange(30) / 8 - 1).astype(np.float16).reshape(1, 5, 3, 2)
+        session.input("x").write(x)
+        session.input("factor").write(np.array([2], np.float32))
+        session.execute()
+        cast = session.output("cast").read()
+        self.assertEqual((cast.dtype, session.output("product").read().dtype), (np.float16, np.float32))
+        np.testing.assert_array_equal(cast, x * 2)
 
 
 class Processes(Test):
@@ -112,6 +179,17 @@ class Information(Test):
         self.assertEqual(session.input().byte_size(), 256)
         self.assertEqual(session.input().size, 64)
         self.assertIn("scores", session.output().text())
+
+    def test_declarations(self):
+        net = self.net(net_of_tests("declared.mnn"))
+        kind = mnn_c.ElementType
+        self.assertEqual(
+            [(i.declared_type, i.type) for i in net.declared_inputs[:4]],
+            [(kind.INT64, kind.INT32), (kind.BOOL, kind.INT32), (kind.DOUBLE, kind.FLOAT32), (kind.UINT8, kind.UINT8)])
+        outputs = {output.name: output for output in net.declared_outputs}
+        self.assertEqual((outputs["doubled"].shape, outputs["doubled"].type), ((-1, 4), kind.INT32))
+        self.assertEqual((outputs["narrow"].declared_type, outputs["narrow"].format), (kind.BOOL, mnn_c.Format.NCHW))
+        self.assertEqual((outputs["asked"].shape, outputs["asked"].type, outputs["asked"].format), (None,) * 3)
 
     def test_the_library(self):
         self.assertEqual(".".join(map(str, mnn_c.version_numbers())), mnn_c.version())

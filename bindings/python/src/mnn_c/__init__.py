@@ -29,13 +29,14 @@ from .enums import (
 )
 from .errors import CancelledError, Error
 from .info import MemoryInfo, ModelInfo, ModelOp, OpInfo, SessionInfo, Statistics, TensorInfo
-from .interpreter import Interpreter, ModelInput
+from .interpreter import Declaration, Interpreter, ModelInput
 from .operators import Attribute, HostTensor, Node, Operator
 from .runtime import Allocator, Runtime, VulkanObjects
 from .session import Session
 from .submitted import Pending
 from .tables import Table
 from .tensor import Tensor
+from .weights import WeightReader
 
 __version__ = "0.1.0"
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "CancelToken",
     "CancelledError",
     "Cpu",
+    "Declaration",
     "Device",
     "ElementType",
     "Error",
@@ -79,6 +81,7 @@ __all__ = [
     "TensorKind",
     "Usage",
     "VulkanObjects",
+    "WeightReader",
     "abi_version",
     "backends",
     "cpu",

@@ -28,6 +28,7 @@ ParallelFor = CFUNCTYPE(None, c_void_p, Task, c_void_p, c_int32)
 Allocate = CFUNCTYPE(c_void_p, c_void_p, c_size_t, c_size_t)
 Release = CFUNCTYPE(None, c_void_p, c_void_p, c_size_t, c_size_t)
 QueueCallback = CFUNCTYPE(None, c_void_p)
+WeightReader = CFUNCTYPE(c_int32, c_void_p, c_uint64, c_void_p, c_size_t)
 
 
 class DeviceProperties(Structure):
@@ -71,6 +72,26 @@ class InterpreterOptions(Structure):
         ("log_user_data", c_void_p),
         ("log_finalizer", Finalizer),
         ("cancel", c_void_p),
+        ("bytes_finalizer", Finalizer),
+        ("bytes_user_data", c_void_p),
+        ("external_weight_data", c_void_p),
+        ("external_weight_reader", WeightReader),
+        ("external_weight_size", c_uint64),
+        ("external_weight_mode", c_int32),
+        ("external_weight_user_data", c_void_p),
+        ("external_weight_finalizer", Finalizer),
+    ]
+
+
+class Declaration(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("name", c_char_p),
+        ("declared_type", c_int32),
+        ("type", c_int32),
+        ("format", c_int32),
+        ("rank", c_int32),
+        ("dims", c_int32 * MAX_RANK),
     ]
 
 

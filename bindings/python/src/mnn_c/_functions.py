@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Tuple
 from ._abi import (
     Attribute,
     CpuProperties,
+    Declaration,
     DeviceProperties,
     InterpreterOptions,
     MemoryInfo,
@@ -55,6 +56,8 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "mnn_interpreter_biz_code": (c_int32, [c_void_p, POINTER(c_char_p)]),
     "mnn_interpreter_info": (c_int32, [c_void_p, POINTER(ModelProperties)]),
     "mnn_interpreter_metadata": (c_int32, [c_void_p, c_size_t, POINTER(c_char_p), POINTER(c_char_p)]),
+    "mnn_interpreter_input_info": (c_int32, [c_void_p, c_size_t, POINTER(Declaration)]),
+    "mnn_interpreter_output_info": (c_int32, [c_void_p, c_size_t, POINTER(Declaration)]),
     "mnn_interpreter_input_count": (c_int32, [c_void_p, POINTER(c_size_t)]),
     "mnn_interpreter_input_name": (c_int32, [c_void_p, c_size_t, POINTER(c_char_p)]),
     "mnn_interpreter_input_shape": (c_int32, [c_void_p, c_size_t, POINTER(c_int32), c_size_t, POINTER(c_size_t)]),

@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 
 import numpy as np
 
-from . import _abi, _calls, _interrupt, _registry
+from . import _abi, _calls, _interrupt, _registry, weights
 from ._calls import encode
 from ._handles import Closable
 from ._library import C
@@ -23,9 +23,38 @@ from .operators import Operator, register
 from .runtime import LogHandler
 from .session import Session
 from .tables import Table, html_table
+from .weights import ExternalWeights
 
 Path = Union[str, "os.PathLike[str]"]
 Bytes = Union[bytes, bytearray, memoryview]
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """What the model says of an input or an output before a session exists; None: only a session knows, or for
+    declared_type: the file does not say."""
+
+    name: str
+    declared_type: Optional[ElementType]
+    type: Optional[ElementType]
+    shape: Optional[Tuple[int, ...]]
+    format: Optional[Format]
+
+
+def _declarations(handle: Any, count: Any, info: Any) -> Table[Declaration]:
+    rows = []
+    for i in range(_calls.size(count, handle)):
+        struct = _calls.filled(_abi.Declaration, info, handle, i)
+        rows.append(
+            Declaration(
+                _calls.decode(struct.name),
+                known(ElementType, struct.declared_type) if struct.declared_type else None,
+                known(ElementType, struct.type) if struct.type else None,
+                tuple(struct.dims[: struct.rank]) if struct.rank >= 0 else None,
+                known(Format, struct.format) if struct.format >= 0 else None,
+            )
+        )
+    return Table(rows, ("name", "declared_type", "type", "shape", "format"))
 
 
 @dataclass(frozen=True)
@@ -55,28 +84,31 @@ class Interpreter(Closable):
         source: Union[Path, Bytes],
         *,
         load_mode: Load = Load.DEFAULT,
-        external_weights: Optional[Path] = None,
+        external_weights: Optional[ExternalWeights] = None,
         log: Optional[LogHandler] = None,
         log_level: LogLevel = LogLevel.DEFAULT,
         cancel: Optional[CancelToken] = None,
     ) -> None:
-        """source: the path of a .mnn file, or the bytes of one. log is called with a level and a line for each message,
+        """source: the path of a .mnn file, or the bytes of one. external_weights: the path of their file, their bytes,
+        which are kept, or a WeightReader; None: the file beside the model. log is called with a level and a line for each message,
         on the thread that the message is about."""
         options = _calls.prepared(_abi.InterpreterOptions, C.mnn_interpreter_options_init)
         options.load_mode, options.log_level = load_mode, log_level
-        if external_weights is not None:
-            options.external_weight_path = encode(os.fspath(external_weights), "external_weights")
+        # Numbers of objects that the library lets go, in any case where it reads the options.
+        numbers = [weights.give(options, external_weights)]
         number = 0
         if log is not None:
             number = _registry.add(log)
             options.log_callback, options.log_finalizer = _registry.log, _registry.finalizer
             options.log_user_data = number
         out = c_void_p()
-        self._memory: Any = None
         self.path: Optional[str] = None
         if isinstance(source, (bytes, bytearray, memoryview)):
-            self._memory = np.frombuffer(source, np.uint8)  # keeps the bytes and their place
-            address, size = self._memory.ctypes.data, self._memory.size
+            memory = weights.borrow(source)
+            address, size = memory.ctypes.data, memory.size
+            if load_mode == Load.BORROW:
+                numbers.append(_registry.add(memory))
+                options.bytes_finalizer, options.bytes_user_data = _registry.finalizer, numbers[-1]
 
             def create(token: int) -> int:
                 options.cancel = token
@@ -98,14 +130,13 @@ class Interpreter(Closable):
             check(_interrupt.call(create, cancel))
         finally:
             if not self._value:
-                _registry.remove(number)
-        if load_mode != Load.BORROW:
-            self._memory = None
+                for each in (number, *numbers):
+                    _registry.remove(each)
         self.pickle_by = "bytes" if self.path is None else "path"
         self._operators: List[Tuple[str, Operator]] = []
         self._options: Dict[str, Any] = {
             "load_mode": load_mode,
-            "external_weights": None if external_weights is None else os.path.abspath(os.fspath(external_weights)),
+            "external_weights": weights.kept(external_weights),
             "log": log,
             "log_level": log_level,
         }
@@ -144,6 +175,16 @@ class Interpreter(Closable):
         """The names of the outputs."""
         count = _calls.size(C.mnn_interpreter_output_count, self._handle)
         return [_calls.text(C.mnn_interpreter_output_name, self._handle, i) for i in range(count)]
+
+    @property
+    def declared_inputs(self) -> Table[Declaration]:
+        """The inputs with the types that the file has."""
+        return _declarations(self._handle, C.mnn_interpreter_input_count, C.mnn_interpreter_input_info)
+
+    @property
+    def declared_outputs(self) -> Table[Declaration]:
+        """The outputs as far as they follow from the declared inputs. Of open extents several sizes are tried."""
+        return _declarations(self._handle, C.mnn_interpreter_output_count, C.mnn_interpreter_output_info)
 
     def ops(self) -> Table[ModelOp]:
         """The operators of the file: the main graph's, then those of each subgraph."""

@@ -114,6 +114,18 @@ extern "C" {
         interpreter: *const mnn_interpreter_t,
         info: *mut mnn_model_properties_t,
     ) -> mnn_status;
+    /// Describes an input as the model declares it.
+    pub fn mnn_interpreter_input_info(
+        interpreter: *const mnn_interpreter_t,
+        index: usize,
+        info: *mut mnn_declaration_t,
+    ) -> mnn_status;
+    /// Describes an output as far as it follows from the declared inputs.
+    pub fn mnn_interpreter_output_info(
+        interpreter: *const mnn_interpreter_t,
+        index: usize,
+        info: *mut mnn_declaration_t,
+    ) -> mnn_status;
     /// A pair of texts that was given to the converter with the model.
     pub fn mnn_interpreter_metadata(
         interpreter: *const mnn_interpreter_t,

@@ -82,6 +82,16 @@ pub type mnn_log_callback =
 /// Is called when a user_data will not be used again.
 pub type mnn_finalizer = Option<unsafe extern "C" fn(user_data: *mut c_void)>;
 
+/// Reads external weights.
+pub type mnn_weight_reader = Option<
+    unsafe extern "C" fn(
+        user_data: *mut c_void,
+        offset: u64,
+        destination: *mut c_void,
+        bytes: usize,
+    ) -> mnn_status,
+>;
+
 /// How to load a model. `mnn_interpreter_options_init` prepares it.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -102,6 +112,22 @@ pub struct mnn_interpreter_options_t {
     pub log_finalizer: mnn_finalizer,
     /// Ends the load; NULL: nothing does.
     pub cancel: *mut mnn_cancel_t,
+    /// Called with `bytes_user_data` when the bytes of `MNN_LOAD_BORROW` are needed no more.
+    pub bytes_finalizer: mnn_finalizer,
+    /// Handed to `bytes_finalizer`.
+    pub bytes_user_data: *mut c_void,
+    /// External weights in memory; NULL: none.
+    pub external_weight_data: *const c_void,
+    /// Reads external weights; NULL: none.
+    pub external_weight_reader: mnn_weight_reader,
+    /// Bytes of either.
+    pub external_weight_size: u64,
+    /// `MNN_LOAD_*` of `external_weight_data`.
+    pub external_weight_mode: i32,
+    /// Handed to the reader and to the finalizer.
+    pub external_weight_user_data: *mut c_void,
+    /// Called when the reader or the borrowed weights are needed no more.
+    pub external_weight_finalizer: mnn_finalizer,
 }
 
 /// Where and how a session runs. `mnn_schedule_config_init` prepares it.
@@ -345,6 +371,26 @@ pub struct mnn_cpu_properties_t {
     pub bf16_products: i32,
     /// It computes in fp16.
     pub fp16_arithmetic: i32,
+}
+
+/// What a model says of an input or an output before a session exists.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mnn_declaration_t {
+    /// The size of this struct, written by the caller.
+    pub struct_size: usize,
+    /// A string of the interpreter.
+    pub name: *const c_char,
+    /// `MNN_TYPE_*` as the file has it; 0: it does not say.
+    pub declared_type: i32,
+    /// `MNN_TYPE_*` in a session; 0: only a session knows.
+    pub r#type: i32,
+    /// `MNN_FORMAT_*`; -1: only a session knows.
+    pub format: i32,
+    /// Entries of `dims` that count; -1: only a session knows.
+    pub rank: i32,
+    /// Extents; -1: open.
+    pub dims: [i32; 9],
 }
 
 /// What a model says about itself.

@@ -257,7 +257,10 @@ fn rust_layout() -> Names<(usize, usize)> {
     layout!(result, mnn_device_properties_t: struct_size name driver kind uuid memory_bytes api_version
         driver_version vendor_id device_id subgroup_size subgroup_arithmetic fp16_storage fp16_arithmetic);
     layout!(result, mnn_interpreter_options_t: struct_size load_mode log_level external_weight_path
-        log_callback log_user_data log_finalizer cancel);
+        log_callback log_user_data log_finalizer cancel bytes_finalizer bytes_user_data external_weight_data
+        external_weight_reader external_weight_size external_weight_mode external_weight_user_data
+        external_weight_finalizer);
+    layout!(result, mnn_declaration_t: struct_size name declared_type r#type format rank dims);
     layout!(result, mnn_schedule_config_t: struct_size forward_type backup_type allow_fallback threads
         precision memory power gpu_mode cpu_isa outputs output_count save_tensors save_tensor_count
         max_memory_bytes max_loop_iterations device cancel record_plan keep_subnormals defer_planning

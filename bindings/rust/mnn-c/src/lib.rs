@@ -60,6 +60,7 @@ mod runtime;
 mod session;
 mod submit;
 mod tensor;
+mod weights;
 
 pub use cancel::CancelToken;
 pub use codes::{ElementType, Format, ForwardType, LogLevel, MemoryMode, OpAction, PowerMode, Precision};
@@ -74,7 +75,8 @@ pub use node::{Attribute, HostTensor, HostTensorMut, Node};
 pub use operator::{Operator, OutputShape};
 pub use options::InterpreterOptions;
 pub use properties::{
-    ModelProperties, ModelSource, ModelUsage, SessionProperties, Statistics, TensorKind, TensorProperties,
+    Declaration, ModelProperties, ModelSource, ModelUsage, SessionProperties, Statistics, TensorKind,
+    TensorProperties,
 };
 pub use run::{OpCall, ResizeOptions, RunOptions};
 pub use runtime::{QueueLock, Runtime, RuntimeConfig, VulkanObjects};

@@ -3,10 +3,11 @@
 use crate::call::{c_path, check, get_pointer};
 use crate::cancel::{self, CancelToken};
 use crate::codes::LogLevel;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::interpreter::Interpreter;
 use crate::log::{LogClosure, LogFields};
 use crate::panics;
+use crate::weights::{self, HostWeights};
 use mnn_c_sys as sys;
 use std::any::Any;
 use std::fmt;
@@ -31,6 +32,7 @@ use std::sync::Arc;
 pub struct InterpreterOptions {
     log: Option<(LogLevel, LogClosure)>,
     external_weights: Option<PathBuf>,
+    host_weights: Option<HostWeights>,
     cancel: Option<CancelToken>,
 }
 
@@ -59,6 +61,30 @@ impl InterpreterOptions {
     /// read when sessions prepare weights; one that was changed gives [`ErrorKind::FileChanged`](crate::ErrorKind).
     pub fn external_weights(mut self, path: impl Into<PathBuf>) -> Self {
         self.external_weights = Some(path.into());
+        self
+    }
+
+    /// External weights in memory in place of a file. Their owner, e.g. a `&'static [u8]` or a `Vec<u8>`, is dropped
+    /// with the last of interpreter and sessions. Bytes at an address that is no multiple of 8 may be copied.
+    pub fn external_weight_bytes<T>(mut self, owner: T) -> Self
+    where
+        T: AsRef<[u8]> + Send + Sync + 'static,
+    {
+        self.host_weights = Some(HostWeights::Bytes(Box::new(owner)));
+        self
+    }
+
+    /// A closure that reads external weights in place of a file: `read(offset, destination)` fills the whole
+    /// destination with what lies at the offset of `size` bytes. It is called when weights are prepared, on whichever
+    /// thread is inside a call, by several at once. It must not use the interpreter or sessions of it. An error becomes
+    /// [`ErrorKind::FileReadFailed`](crate::ErrorKind) of the call that needs the weights.
+    pub fn external_weight_reader(
+        mut self,
+        size: u64,
+        read: impl Fn(u64, &mut [u8]) -> std::io::Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        let read = Box::new(read);
+        self.host_weights = Some(HostWeights::Reader { size, read });
         self
     }
 
@@ -123,7 +149,7 @@ impl InterpreterOptions {
         owner: Option<Arc<dyn Any + Send + Sync>>,
         create: impl FnOnce(*const sys::mnn_interpreter_options_t, *mut *mut sys::mnn_interpreter_t) -> i32,
     ) -> Result<Interpreter> {
-        let weights = self.external_weights.as_deref().map(c_path).transpose()?;
+        let weight_path = self.external_weights.as_deref().map(c_path).transpose()?;
         let mut place = MaybeUninit::<sys::mnn_interpreter_options_t>::uninit();
         // SAFETY: the size is that of the place, which is initialised when the call succeeds.
         let mut options = unsafe {
@@ -132,7 +158,7 @@ impl InterpreterOptions {
             place.assume_init()
         };
         options.load_mode = mode;
-        if let Some(path) = &weights {
+        if let Some(path) = &weight_path {
             options.external_weight_path = path.as_ptr();
         }
         options.cancel = cancel::pointer(&self.cancel);
@@ -141,7 +167,14 @@ impl InterpreterOptions {
         options.log_callback = log.callback;
         options.log_user_data = log.user_data;
         options.log_finalizer = log.finalizer;
+        if let Some(weights) = self.host_weights {
+            weights.give(&mut options);
+        }
         let (handle, result) = get_pointer(|out| create(&options, out));
+        if matches!(&result, Err(error) if error.kind() == ErrorKind::VersionMismatch) {
+            // SAFETY: the library could not read the options.
+            unsafe { weights::take_back(&options) };
+        }
         // SAFETY: a new interpreter, or NULL after a failure; the bytes that it borrows are the owner's.
         let interpreter = unsafe { Interpreter::from_handle(handle, owner) };
         // SAFETY: without an interpreter the library does not keep the closure.
@@ -190,6 +223,7 @@ impl fmt::Debug for InterpreterOptions {
         f.debug_struct("InterpreterOptions")
             .field("log", &self.log.as_ref().map(|(level, _)| level))
             .field("external_weights", &self.external_weights)
+            .field("host_weights", &self.host_weights.is_some())
             .field("cancel", &self.cancel)
             .finish()
     }

@@ -1,6 +1,6 @@
 //! How sessions are set up and what they have done, what models and tensors are.
 
-use crate::call::{check, get_text, optional_text};
+use crate::call::{check, get, get_text, optional_text};
 use crate::codes::{codes, ElementType, Format, ForwardType, MemoryMode, Precision};
 use crate::config::GpuMode;
 use crate::error::Result;
@@ -157,6 +157,22 @@ pub struct TensorProperties {
     pub used: bool,
 }
 
+/// What a model says of an input or an output before a session exists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Declaration<'i> {
+    /// Its name.
+    pub name: Cow<'i, str>,
+    /// The type of the file, also one that sessions show as another; `None`: the file does not say.
+    pub declared_type: Option<ElementType>,
+    /// The type that it has in a session; `None`: only a session knows, like the next two.
+    pub element_type: Option<ElementType>,
+    /// The order of its extents.
+    pub format: Option<Format>,
+    /// Its extents; -1 for an open one.
+    pub shape: Option<Vec<i32>>,
+}
+
 /// A struct that the library fills, which knows its size.
 macro_rules! sized {
     ($type:ident) => {{
@@ -180,6 +196,46 @@ impl Interpreter {
             subgraph_count: info.subgraph_count,
             weightless: info.weightless != 0,
         })
+    }
+
+    /// The inputs as the model declares them.
+    pub fn declared_inputs(&self) -> Result<Vec<Declaration<'_>>> {
+        // SAFETY: an out-pointer to a value.
+        let count = get(|count| unsafe { sys::mnn_interpreter_input_count(self.as_ptr(), count) })?;
+        self.declarations(count, sys::mnn_interpreter_input_info)
+    }
+
+    /// The outputs as far as they follow from the declared inputs: not behind values that a session computes, control
+    /// flow and operators of the program. Of open extents several sizes are tried.
+    pub fn declared_outputs(&self) -> Result<Vec<Declaration<'_>>> {
+        // SAFETY: an out-pointer to a value.
+        let count = get(|count| unsafe { sys::mnn_interpreter_output_count(self.as_ptr(), count) })?;
+        self.declarations(count, sys::mnn_interpreter_output_info)
+    }
+
+    fn declarations(
+        &self,
+        count: usize,
+        ask: unsafe extern "C" fn(*const sys::mnn_interpreter_t, usize, *mut sys::mnn_declaration_t) -> i32,
+    ) -> Result<Vec<Declaration<'_>>> {
+        let known = |code: i32| (code != 0).then(|| ElementType::from_code(code));
+        (0..count)
+            .map(|index| {
+                let mut info = sized!(mnn_declaration_t);
+                // SAFETY: the struct holds its size.
+                check(unsafe { ask(self.as_ptr(), index, &mut info) })?;
+                Ok(Declaration {
+                    // SAFETY: a string of the interpreter.
+                    name: unsafe { optional_text(info.name) }.unwrap_or_default(),
+                    declared_type: known(info.declared_type),
+                    element_type: known(info.r#type),
+                    format: (info.format >= 0).then(|| Format::from_code(info.format)),
+                    shape: usize::try_from(info.rank)
+                        .ok()
+                        .map(|rank| info.dims[..rank].to_vec()),
+                })
+            })
+            .collect()
     }
 
     /// The pairs of texts that were given to the converter with the model.

@@ -2,7 +2,7 @@
 
 mod support;
 
-use mnn_c::{ElementType, ErrorKind, Format, Interpreter, InterpreterOptions, ScheduleConfig};
+use mnn_c::{ElementType, ErrorKind, Format, Interpreter, InterpreterOptions, ScheduleConfig, F16};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 use support::*;
@@ -219,6 +219,111 @@ fn external_weights_are_read() {
     let sentence = assert_fails(missing.load_bytes(&bytes), ErrorKind::FileNotExist);
     assert!(sentence.contains("no/such/file.weight"), "{sentence}");
     assert_fails(options().load_bytes(&bytes), ErrorKind::FileNotExist);
+}
+
+#[test]
+fn external_weights_of_the_program() {
+    let bytes = std::fs::read(external_case("model.mnn")).unwrap();
+    let weights = std::fs::read(external_case("model.mnn.weight")).unwrap();
+    let wanted = case_floats("out_y_scale.npy");
+    let scale_of = |net: Interpreter| {
+        let mut session = net.create_session(&ScheduleConfig::new()).unwrap();
+        drop(net);
+        let x = case_floats("in_x.npy");
+        session.input_mut("x").unwrap().write(&x, Format::Nchw).unwrap();
+        session.run().unwrap();
+        let got: Vec<f32> = session.output("y_scale").unwrap().read(Format::Nchw).unwrap();
+        assert_eq!(got.len(), wanted.len());
+        for (a, b) in got.iter().zip(&wanted) {
+            assert!((a - b).abs() <= 1e-4, "{got:?} is not {wanted:?}");
+        }
+    };
+    let dropped = Arc::new(AtomicUsize::new(0));
+    let owner = Counted(weights.clone(), dropped.clone());
+    let options = InterpreterOptions::new().external_weight_bytes(owner);
+    scale_of(options.load_bytes(&bytes).unwrap());
+    assert_eq!(dropped.load(Ordering::SeqCst), 1);
+
+    let held = Arc::new(weights.clone());
+    let source = held.clone();
+    let options =
+        InterpreterOptions::new().external_weight_reader(source.len() as u64, move |offset, target| {
+            let begin = usize::try_from(offset).unwrap();
+            target.copy_from_slice(&source[begin..begin + target.len()]);
+            Ok(())
+        });
+    scale_of(options.load_bytes(&bytes).unwrap());
+    assert_eq!(Arc::strong_count(&held), 1); // the closure is gone
+
+    let fails = || {
+        InterpreterOptions::new().external_weight_reader(weights.len() as u64, |_, _| {
+            Err(std::io::Error::new(std::io::ErrorKind::Other, "no network"))
+        })
+    };
+    let failure = fails()
+        .load_bytes(&bytes)
+        .and_then(|net| net.create_session(&ScheduleConfig::new()));
+    assert_fails(failure, ErrorKind::FileReadFailed);
+    let both = fails().external_weights(external_case("model.mnn.weight"));
+    assert_fails(both.load_bytes(&bytes), ErrorKind::InvalidValue);
+    let owner = Counted(Vec::new(), dropped.clone());
+    let empty = InterpreterOptions::new().external_weight_bytes(owner);
+    assert_fails(empty.load_bytes(&bytes), ErrorKind::Truncated);
+    assert_eq!(dropped.load(Ordering::SeqCst), 2);
+}
+
+#[test]
+fn a_panic_of_a_weight_reader_goes_on() {
+    let bytes = std::fs::read(external_case("model.mnn")).unwrap();
+    let result = std::panic::catch_unwind(|| {
+        let options = InterpreterOptions::new().external_weight_reader(1 << 20, |_, _| panic!("no disk"));
+        let net = options.load_bytes(&bytes).unwrap();
+        net.create_session(&ScheduleConfig::new()).map(|_| ())
+    });
+    assert_eq!(*result.unwrap_err().downcast::<&str>().unwrap(), "no disk");
+}
+
+#[test]
+fn what_a_model_declares() {
+    let net = Interpreter::from_file(net_of_tests("declared.mnn")).unwrap();
+    let inputs = net.declared_inputs().unwrap();
+    let types: Vec<_> = inputs.iter().map(|input| input.declared_type.unwrap()).collect();
+    let declared = [
+        ElementType::Int64,
+        ElementType::Bool,
+        ElementType::Double,
+        ElementType::Uint8,
+    ];
+    assert_eq!(types[..4], declared);
+    assert_eq!(inputs[0].element_type, Some(ElementType::Int32));
+    assert_eq!(inputs[2].shape.as_deref(), Some(&[2, -1, -1, 3][..]));
+    let outputs = net.declared_outputs().unwrap();
+    let find = |name: &str| outputs.iter().find(|output| output.name == name).unwrap();
+    assert_eq!(find("doubled").shape.as_deref(), Some(&[-1, 4][..]));
+    assert_eq!(find("doubled").declared_type, None);
+    assert_eq!(find("narrow").declared_type, Some(ElementType::Bool));
+    assert_eq!(find("asked").shape, None);
+    assert_eq!(find("asked").element_type, None);
+}
+
+#[test]
+fn tensors_of_halves() {
+    let net = Interpreter::from_file(net_of_tests("halves.mnn")).unwrap();
+    let mut session = net.create_session(&ScheduleConfig::new()).unwrap();
+    let x: Vec<F16> = (0..30).map(|i| F16(0x3c00 + 16 * i)).collect(); // from 1 in steps of 1/64
+    session.input_mut("x").unwrap().write(&x, Format::Nchw).unwrap();
+    session
+        .input_mut("factor")
+        .unwrap()
+        .write(&[2.0f32], Format::Nchw)
+        .unwrap();
+    session.run().unwrap();
+    let cast = session.output("cast").unwrap();
+    assert_eq!(cast.element_type().unwrap(), ElementType::Float16);
+    let doubled: Vec<F16> = (0..30).map(|i| F16(0x4000 + 16 * i)).collect();
+    assert_eq!(cast.read::<F16>(Format::Nchw).unwrap(), doubled);
+    let product: Vec<f32> = session.output("product").unwrap().read(Format::Nchw).unwrap();
+    assert_eq!(product[3], 2.0 + 6.0 / 64.0);
 }
 
 #[test]

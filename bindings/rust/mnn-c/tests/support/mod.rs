@@ -19,6 +19,12 @@ pub fn external_case(name: &str) -> PathBuf {
     folder.join("weights__external").join(name)
 }
 
+/// A model that was made for tests.
+pub fn net_of_tests(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/c_abi/nets");
+    folder.join(name)
+}
+
 pub fn model_bytes() -> Vec<u8> {
     std::fs::read(digits("digits.mnn")).expect("the demo model is there")
 }
