@@ -426,16 +426,19 @@ typedef struct mnn_interpreter_options {
 
     /* External weights from the host in place of a file: from memory or from a reader, not both, and not with
      * external_weight_path. Every range that the model names is checked against external_weight_size. */
-    const void* external_weight_data;         /* need not be aligned (unaligned bytes are copied even for
-                                                 MNN_LOAD_BORROW); NULL: none */
-    mnn_weight_reader external_weight_reader; /* reads ranges when they are needed; NULL: none */
-    uint64_t external_weight_size;   /* bytes at external_weight_data, or that the reader has; above 0 */
-    int32_t external_weight_mode;    /* of external_weight_data: MNN_LOAD_DEFAULT and MNN_LOAD_COPY copy,
-                                                 MNN_LOAD_BORROW as for a model's bytes; with a reader
-                                                 MNN_LOAD_DEFAULT */
+    /* Memory, which need not be aligned (unaligned bytes are copied even for MNN_LOAD_BORROW); NULL: none. */
+    const void* external_weight_data;
+    /* Reads ranges when they are needed; NULL: none. */
+    mnn_weight_reader external_weight_reader;
+    /* Bytes at external_weight_data, or that the reader has; above 0. */
+    uint64_t external_weight_size;
+    /* Of external_weight_data: MNN_LOAD_DEFAULT and MNN_LOAD_COPY copy, MNN_LOAD_BORROW as for a model's bytes. With
+     * a reader MNN_LOAD_DEFAULT. */
+    int32_t external_weight_mode;
     void* external_weight_user_data; /* handed to the reader and to the finalizer */
-    mnn_finalizer external_weight_finalizer; /* called when the library needs the reader or the borrowed
-                                                 weights no more, see above; only with them; may be NULL */
+    /* Called when the library needs the reader or the borrowed weights no more, see above; only with them; may be
+     * NULL. */
+    mnn_finalizer external_weight_finalizer;
 } mnn_interpreter_options_t;
 
 /* Fills the options with defaults.
@@ -706,8 +709,8 @@ MNN_C_API mnn_status mnn_interpreter_op_output_name(const mnn_interpreter_t* int
 /* How many weights the model holds: elements of every weight, bias and constant, external ones too.
  * count: out, elements.
  * Returns MNN_OK; where weights in a file have to be read, MNN_ERROR_BAD_WEIGHTS, MNN_ERROR_TRUNCATED,
- *   MNN_ERROR_FILE_NOT_EXIST, MNN_ERROR_FILE_OPEN_FAILED, MNN_ERROR_FILE_READ_FAILED, MNN_ERROR_FILE_CHANGED.
- *   Use: always. Since 0.1. */
+ *   MNN_ERROR_FILE_NOT_EXIST, MNN_ERROR_FILE_OPEN_FAILED, MNN_ERROR_FILE_READ_FAILED, MNN_ERROR_FILE_CHANGED,
+ *   and what the host's reader of external weights returned. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_parameter_count(const mnn_interpreter_t* interpreter, uint64_t* count);
 
 /* Puts the constants that a session wrote (mnn_session_constant()) into the interpreter: sessions that are created

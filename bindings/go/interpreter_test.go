@@ -226,7 +226,7 @@ func TestDeclarations(t *testing.T) {
 	net := openModel(t, inRepository(t, "tests", "c_abi", "nets", "declared.mnn"))
 	inputs, err := net.DeclaredInputs()
 	must(t, err)
-	if len(inputs) != 5 || inputs[0].DeclaredType != TypeInt64 || inputs[0].Type != TypeInt32 ||
+	if len(inputs) != 6 || inputs[0].DeclaredType != TypeInt64 || inputs[0].Type != TypeInt32 ||
 		inputs[1].DeclaredType != TypeBool || inputs[2].DeclaredType != TypeFloat64 || inputs[2].Shape[1] != -1 {
 		t.Errorf("inputs are %+v", inputs)
 	}
@@ -245,7 +245,7 @@ func TestDeclarations(t *testing.T) {
 			}
 		}
 	}
-	if len(outputs) != 9 {
+	if len(outputs) != 10 {
 		t.Errorf("%d outputs", len(outputs))
 	}
 }

@@ -43,10 +43,11 @@ static void inputs_as_declared(void** state) {
         {"real", MNN_TYPE_DOUBLE, MNN_TYPE_FLOAT32, MNN_FORMAT_NHWC, 4, {2, -1, -1, 3}},
         {"codes", MNN_TYPE_UINT8, MNN_TYPE_UINT8, MNN_FORMAT_NCHW, 1, {6}},
         {"target", MNN_TYPE_INT32, MNN_TYPE_INT32, MNN_FORMAT_NCHW, 1, {2}},
+        {"sized", MNN_TYPE_FLOAT32, MNN_TYPE_FLOAT32, MNN_FORMAT_NCHW, 1, {-1}},
     };
     size_t count = 0;
     assert_ok(mnn_interpreter_input_count(declared, &count));
-    assert_int_equal(count, 5);
+    assert_int_equal(count, 6);
     for (size_t i = 0; i < count; ++i) {
         assert_declares(declared, mnn_interpreter_input_info, i, inputs[i]);
         /* The functions of single values say the same. */
@@ -82,6 +83,8 @@ static void outputs_where_they_are_known(void** state) {
         {"read", 0, MNN_TYPE_INT32, MNN_FORMAT_NCHW, 0, {0}},
         {"pattern", MNN_TYPE_INT32, MNN_TYPE_INT32, MNN_FORMAT_NCHW, 1, {2}},
         {"asked", 0, 0, -1, -1, {0}}, /* its shape is the contents of an input */
+        /* Possible with one of the sizes that are tried: nothing is known of others. */
+        {"fitting", 0, MNN_TYPE_FLOAT32, MNN_FORMAT_NCHW, 2, {-1, -1}},
     };
     size_t count = 0;
     assert_ok(mnn_interpreter_output_count(declared, &count));
@@ -123,18 +126,20 @@ static void sessions_agree(void** state) {
     config.defer_planning = 1;
     mnn_session_t* session = NULL;
     assert_ok(mnn_session_create(declared, &config, &session));
-    const int32_t wide[] = {3, 4}, real[] = {2, 5, 7, 3};
+    const int32_t wide[] = {3, 4}, real[] = {2, 5, 7, 3}, sized[] = {64};
     mnn_tensor_t* tensor = NULL;
     assert_ok(mnn_session_input(session, "wide", &tensor));
     assert_ok(mnn_session_resize_input(session, tensor, wide, 2));
     assert_ok(mnn_session_input(session, "real", &tensor));
     assert_ok(mnn_session_resize_input(session, tensor, real, 4));
+    assert_ok(mnn_session_input(session, "sized", &tensor));
+    assert_ok(mnn_session_resize_input(session, tensor, sized, 1));
     assert_ok(mnn_session_resize(session));
     const int32_t target[] = {2, 3};
     assert_ok(mnn_session_input(session, "target", &tensor));
     assert_ok(mnn_tensor_write(tensor, target, sizeof target, MNN_FORMAT_NCHW));
     assert_ok(mnn_session_run(session));
-    for (size_t i = 0; i < 9; ++i) {
+    for (size_t i = 0; i < 10; ++i) {
         mnn_declaration_t info = {.struct_size = sizeof info};
         assert_ok(mnn_interpreter_output_info(declared, i, &info));
         int32_t type = 0, format = 0, dims[MNN_MAX_RANK];
@@ -165,7 +170,7 @@ static void wrong_arguments(void** state) {
         info.struct_size = sizeof info - 1;
         assert_fails(functions[k](declared, 0, &info), MNN_ERROR_VERSION_MISMATCH);
         info.struct_size = sizeof info;
-        assert_fails(functions[k](declared, 9, &info), MNN_ERROR_BAD_INDEX);
+        assert_fails(functions[k](declared, 10, &info), MNN_ERROR_BAD_INDEX);
         assert_fails(functions[k](declared, SIZE_MAX, &info), MNN_ERROR_BAD_INDEX);
         assert_fails(functions[k](NULL, 0, &info), MNN_ERROR_NULL_ARGUMENT);
         assert_fails(functions[k](declared, 0, NULL), MNN_ERROR_NULL_ARGUMENT);
