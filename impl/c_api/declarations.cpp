@@ -13,11 +13,12 @@ mnn_declaration_t declarationOf(const InterpreterObject& net, int32_t id,
                                 const std::optional<Declaration>& known) {
     mnn_declaration_t result{};
     result.name = net.impl->model().mainGraph().tensorNames[static_cast<size_t>(id)].c_str();
-    result.declared_type = declaredType(*net.impl->net, id);
+    const DeclaredTypes declared(*net.impl->net);
+    result.declared_type = declared(id);
     result.format = -1;
     result.rank = -1;
     if (!known) return result;
-    result.type = shownAsHalf(*net.impl->net, id) ? MNN_TYPE_FLOAT16 : publicType(known->type);
+    result.type = declared.shownAsHalf(id) ? MNN_TYPE_FLOAT16 : publicType(known->type);
     result.format = static_cast<int32_t>(known->format);
     result.rank = known->shape.rank();
     for (int axis = 0; axis < result.rank; ++axis)

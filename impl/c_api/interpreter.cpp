@@ -85,7 +85,8 @@ mnn_status mnn_interpreter_input_type(const mnn_interpreter_t* interpreter, size
         required(type, "type");
         const InterpreterUse net(interpreter);
         const DataType inside = inputDeclaration(*net, index).type;
-        *type = shownAsHalf(*net->impl->net, inputId(*net, index)) ? MNN_TYPE_FLOAT16 : publicType(inside);
+        const bool half = DeclaredTypes(*net->impl->net).shownAsHalf(inputId(*net, index));
+        *type = half ? MNN_TYPE_FLOAT16 : publicType(inside);
     });
 }
 

@@ -19,13 +19,7 @@ bool isConstant(const Node& node) {
     return node.type == OpType::Const || node.type == OpType::TrainableParam;
 }
 
-const Node* makerOf(const NetGraph& graph, int id) {
-    for (size_t i = graph.nodes.size(); i-- > 0;) {
-        const std::vector<int>& made = graph.nodes[i].outputs;
-        if (std::find(made.begin(), made.end(), id) != made.end()) return &graph.nodes[i];
-    }
-    return nullptr;
-}
+constexpr size_t kNone = SIZE_MAX;
 
 // The type of codes where the file has quantised ones; 0 for what no tensor is.
 int32_t plainType(wire::DataType type) {
@@ -181,23 +175,32 @@ std::optional<Declaration> agreed(const std::vector<std::optional<Tensor>>& tria
 
 }  // namespace
 
-int32_t declaredType(const Net& net, int id) {
-    const NetGraph& graph = net.graphs[0];
-    const Node* maker = makerOf(graph, id);
-    const wire::Op* op = maker ? graph.source->ops[static_cast<size_t>(maker - graph.nodes.data())] : nullptr;
-    if (op && maker->type == OpType::Input && op->main_as_Input())
-        return plainType(op->main_as_Input()->dtype());
-    if (op && isConstant(*maker) && op->main_as_Blob()) return plainType(op->main_as_Blob()->dataType());
-    if (op && maker->type == OpType::Cast && op->main_as_CastParam())
-        return plainType(op->main_as_CastParam()->dstT());
-    const wire::TensorDescribe* describe = graph.source->describe(id);
+DeclaredTypes::DeclaredTypes(const Net& net)
+    : graph_(net.graphs[0]), makers_(graph_.source->tensorNames.size(), kNone) {
+    for (size_t i = 0; i < graph_.nodes.size(); ++i)
+        for (const int id : graph_.nodes[i].outputs) makers_[static_cast<size_t>(id)] = i;
+}
+
+const Node* DeclaredTypes::makerOf(int id) const {
+    const size_t maker = makers_[static_cast<size_t>(id)];
+    return maker == kNone ? nullptr : &graph_.nodes[maker];
+}
+
+int32_t DeclaredTypes::operator()(int id) const {
+    if (const Node* maker = makerOf(id)) {
+        const wire::Op& op = *graph_.source->ops[makers_[static_cast<size_t>(id)]];
+        if (maker->type == OpType::Input && op.main_as_Input()) return plainType(op.main_as_Input()->dtype());
+        if (isConstant(*maker) && op.main_as_Blob()) return plainType(op.main_as_Blob()->dataType());
+        if (maker->type == OpType::Cast && op.main_as_CastParam())
+            return plainType(op.main_as_CastParam()->dstT());
+    }
+    const wire::TensorDescribe* describe = graph_.source->describe(id);
     return describe && describe->blob() ? plainType(describe->blob()->dataType()) : 0;
 }
 
-bool shownAsHalf(const Net& net, int id) {
-    if (declaredType(net, id) != static_cast<int32_t>(wire::DataType::DT_HALF)) return false;
-    const Node* maker = makerOf(net.graphs[0], id);
-    return !maker || !isConstant(*maker);
+bool DeclaredTypes::shownAsHalf(int id) const {
+    const Node* maker = makerOf(id);
+    return (*this)(id) == static_cast<int32_t>(wire::DataType::DT_HALF) && !(maker && isConstant(*maker));
 }
 
 Declaration declaredInput(const Net& net, int id) {

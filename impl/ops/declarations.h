@@ -8,12 +8,22 @@
 
 namespace mnnc {
 
-// The number of the element type that the file declares for a tensor of the main graph, quantised types as the type of
-// their codes; 0: the file does not say. Of an input it is that of its operator, of a constant that of its data, of a
-// cast the type that it casts to, and of others that of the file's description.
-int32_t declaredType(const Net& net, int id);
-// Whether sessions show a tensor as half, which is a float inside: where the file declares it so, but not constants.
-bool shownAsHalf(const Net& net, int id);
+class DeclaredTypes {
+  public:
+    explicit DeclaredTypes(const Net& net);
+    // The number of the element type that the file declares for a tensor of the main graph, quantised types as the type of
+    // their codes; 0: the file does not say. Of an input it is that of its operator, of a constant that of its data, of a
+    // cast the type that it casts to, and of others that of the file's description.
+    int32_t operator()(int id) const;
+    // Whether sessions show a tensor as half, which is a float inside: where the file declares it so, but not constants.
+    bool shownAsHalf(int id) const;
+
+  private:
+    const Node* makerOf(int id) const;
+
+    const NetGraph& graph_;
+    std::vector<size_t> makers_;  // [tensor] the last node that makes it
+};
 
 struct Declaration {
     DataType type = DataType::Float32;

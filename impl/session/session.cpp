@@ -178,6 +178,7 @@ Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionCo
     context_.maxLoopIterations = config.maxLoopIterations > 0 ? config.maxLoopIterations : 1'000'000;
     pipeline_ =
         std::make_unique<Pipeline>(context_, 0, wantedOutputs(interpreter_->model().mainGraph(), config));
+    const DeclaredTypes declared(net());
     bool open = false;
     for (size_t i = 0; i < pipeline_->inputCount(); ++i) {
         Shape shape = pipeline_->input(i).shape;
@@ -186,10 +187,10 @@ Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionCo
         open |= std::any_of(shape.begin(), shape.end(), [](int64_t extent) { return extent < 0; });
         wantedShapes_.push_back(shape);
         describeInput(i);
-        half_.inputs.push_back(shownAsHalf(net(), pipeline_->inputId(i)));
+        half_.inputs.push_back(declared.shownAsHalf(pipeline_->inputId(i)));
     }
     for (size_t i = 0; i < pipeline_->outputCount(); ++i)
-        half_.outputs.push_back(shownAsHalf(net(), pipeline_->outputId(i)));
+        half_.outputs.push_back(declared.shownAsHalf(pipeline_->outputId(i)));
     if (!open && !config.deferPlanning) resize(config.cancel);
 }
 
