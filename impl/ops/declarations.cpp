@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/error.h"
 #include "mnn_generated.h"
@@ -48,12 +49,11 @@ int32_t plainType(wire::DataType type) {
 
 // The nodes that sessions of all outputs run in place of others, by the position of the last of these.
 std::map<size_t, const Node*> standInsOf(const NetGraph& graph) {
-    const std::vector<int32_t>& outputs = graph.source->outputs;
+    const std::set<int> outputs(graph.source->outputs.begin(), graph.source->outputs.end());
     std::map<size_t, const Node*> result;
     for (const Rewrite& rewrite : graph.rewrites)
-        if (std::none_of(rewrite.hidden.begin(), rewrite.hidden.end(), [&](int id) {
-                return std::find(outputs.begin(), outputs.end(), id) != outputs.end();
-            }))
+        if (std::none_of(rewrite.hidden.begin(), rewrite.hidden.end(),
+                         [&](int id) { return outputs.count(id) > 0; }))
             result[rewrite.place] = &rewrite.node;
     return result;
 }
