@@ -234,8 +234,9 @@ enum {
 
 /* Limits of this interface. */
 enum {
-    MNN_MAX_RANK = 9,    /* no tensor has more dimensions */
-    MNN_MAX_THREADS = 32 /* of one session */
+    MNN_MAX_RANK = 9,     /* no tensor has more dimensions */
+    MNN_MAX_THREADS = 32, /* of one session */
+    MNN_MAX_PATHS = 64    /* of one session */
 };
 
 /* The version of the library that this header belongs to; mnn_version_numbers() is that of the library that runs. */
@@ -1096,6 +1097,14 @@ typedef struct mnn_schedule_config {
                                0 means 2. Returning to one costs no planning. See mnn_session_trim() */
     mnn_runtime_t* runtime; /* shares its threads, memory and device with other sessions; NULL: the session
                                makes its own */
+    const char* const* inputs; /* names of tensors, anywhere in the model, that the caller writes: operators
+                                     before them run only where something else needs them; NULL: the model's
+                                     inputs alone. See Parts of models */
+    size_t input_count;        /* names at inputs */
+    const char* const*
+        operators;         /* names of the only operators to run, then without inputs and outputs; NULL:
+                                     those that the outputs need. See Parts of models */
+    size_t operator_count; /* names at operators */
 } mnn_schedule_config_t;
 
 /* Fills the configuration with defaults: the CPU, one thread.
@@ -1105,6 +1114,28 @@ typedef struct mnn_schedule_config {
  * Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, size_t struct_size);
 
+/* Parts of models
+ *
+ * A path is a part of a model's main graph. `inputs` and `outputs` name the tensors where it begins and ends; constants
+ * are no inputs. `operators` names its operators instead: it begins with the tensors that they read and none of them
+ * makes, and ends with those that they make and none of them reads. A name stands for all operators that have it.
+ *
+ * The inputs of the session are the tensors that the path begins with, in the order of `inputs` or of the operators that
+ * read them, and behind them the model's other inputs, which are there even when nothing reads them any more:
+ * mnn_tensor_info() says `used` = 0 of such an input, and it need not be written. A tensor from the middle of the model
+ * has the type, format and shape that the model computes for the shapes that it declares for its inputs. Where that is
+ * known only in a run (or an operator before the tensor cannot run here) it is float32, NCHW and of the open shape [-1]:
+ * mnn_session_resize_input() has to follow. A shape that the model's operators do not take is found when the session is
+ * planned. A quantised model computes between two tensors in int8, but cuts it in float32.
+ *
+ * Results of a path are those of the whole model; bits can differ where a backend computes operators together that the
+ * cut parts, but do not on the CPU in float32 models.
+ *
+ * A session of several paths (mnn_session_create_paths()) runs them in order. A path reads what earlier ones make without
+ * being asked to name it, copied only where the backends store it differently, and does not compute it again: what an
+ * earlier path makes or is given is an input of the later one. So a path without any names computes the rest of the
+ * model. */
+
 /* Prepares a model for running. When the model declares all extents of its inputs the session is ready to
  * run (an open first extent, the batch, counts as 1); otherwise, and with defer_planning,
  * mnn_session_resize_input() and mnn_session_resize() have to follow.
@@ -1113,10 +1144,13 @@ MNN_C_API mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, siz
  * out: the new session; the caller destroys it.
  * Returns MNN_OK; what planning returns (above), and
  *   MNN_ERROR_BACKEND_MISSING     the wanted backend is missing and fallback is not allowed;
- *   MNN_ERROR_NOT_FOUND           a name in outputs or save_tensors, or an instruction set, does not exist;
- *   MNN_ERROR_BAD_FORMAT          the graph has nothing to compute;
+ *   MNN_ERROR_NOT_FOUND           a name in inputs, outputs, save_tensors or operators, or an instruction set,
+ *                                 does not exist;
+ *   MNN_ERROR_BAD_FORMAT          the graph, or the part of it, has nothing to compute;
  *   MNN_ERROR_BAD_RANGE           threads is below 0 or above MNN_MAX_THREADS;
- *   MNN_ERROR_INVALID_VALUE       another field has a value that is not allowed;
+ *   MNN_ERROR_INVALID_VALUE       another field has a value that is not allowed, operators came with inputs or
+ *                                 outputs, one of the inputs is a constant, or a tensor to save is none of the
+ *                                 operators';
  *   MNN_ERROR_LIMIT_EXCEEDED      there are too many handles;
  *   MNN_ERROR_CANCELLED           config->cancel was triggered;
  *   MNN_ERROR_VERSION_MISMATCH    see Structs.
@@ -1125,6 +1159,30 @@ MNN_C_API mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, siz
  * Since 0.1. */
 MNN_C_API mnn_status mnn_session_create(mnn_interpreter_t* interpreter, const mnn_schedule_config_t* config,
                                         mnn_session_t** out);
+
+/* Prepares several parts of a model that run one after another, each on the backend and with the settings of its own
+ * configuration: see Parts of models. The session's inputs are those that the paths begin with, in the order of the
+ * paths, and the model's; its outputs are those of all paths, each once. mnn_session_resize() plans all paths; one that
+ * begins with a tensor whose shape only a run knows is planned in that run.
+ *
+ * max_memory_bytes, plan_cache, runtime and keep_subnormals hold for each path. The session waits for a resize when
+ * one of them has defer_planning = 1. `cancel` is one token, in any of them, and ends the whole creation.
+ * mnn_session_forward_type() and mnn_session_info() are about the first path, mnn_session_path_info() about each. The
+ * cache is that of the first path on a GPU.
+ * interpreter: need not outlive the session.
+ * configs: [count], one beside the other with the struct_size of the first; not kept.
+ * count: how many paths, 1 to MNN_MAX_PATHS.
+ * out: the new session; the caller destroys it.
+ * Returns MNN_OK; what mnn_session_create() returns, with "path N" in the sentence (from 0) when there are several, and
+ *   MNN_ERROR_BAD_RANGE           count is 0 or above MNN_MAX_PATHS;
+ *   MNN_ERROR_BAD_FORMAT          a path has nothing to compute, for example because earlier paths do all of it;
+ *   MNN_ERROR_INVALID_VALUE       an operator is named in two paths, or makes what an earlier path is given; two
+ *                                 configurations have different tokens in `cancel`;
+ *   MNN_ERROR_VERSION_MISMATCH    the configurations differ in struct_size.
+ * Use: always. Cost: that of mnn_session_create() for each path. Since 0.2. */
+MNN_C_API mnn_status mnn_session_create_paths(mnn_interpreter_t* interpreter,
+                                              const mnn_schedule_config_t* configs, size_t count,
+                                              mnn_session_t** out);
 
 /* Destroys a session with its tensors, joins its threads and sets the handle to NULL.
  * session: in and out; may be NULL, may point to NULL.
@@ -1327,12 +1385,21 @@ typedef struct mnn_session_properties {
     int32_t gpu_mode;             /* the MNN_GPU_* bits that hold, one of each group; 0 on the CPU */
 } mnn_session_properties_t;
 
-/* How a session is set up: what holds where its configuration left a choice, or asked for more than there is. What
+/* How a session, or the first path of one that has several, is set up: what holds where its configuration left a choice, or asked for more than there is. What
  * single operators do is in mnn_session_op_info().
  * info: in and out; the caller sets info->struct_size, and no field behind that size is written.
  * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH when struct_size is smaller than that of the first version.
  * Use: always. Since 0.2. */
 MNN_C_API mnn_status mnn_session_info(const mnn_session_t* session, mnn_session_properties_t* info);
+
+/* How one path of a session is set up: mnn_session_info() for that path.
+ * path: its number, in the order of the configurations from 0.
+ * info: in and out; see mnn_session_info().
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX when there are not so many paths; MNN_ERROR_VERSION_MISMATCH when struct_size is
+ *   smaller than that of the first version.
+ * Use: always. Since 0.2. */
+MNN_C_API mnn_status mnn_session_path_info(const mnn_session_t* session, size_t path,
+                                           mnn_session_properties_t* info);
 
 typedef struct mnn_statistics {
     size_t struct_size;    /* sizeof(mnn_statistics_t), written by the caller */

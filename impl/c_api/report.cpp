@@ -22,21 +22,31 @@ bool isPass(std::string_view name) {
     return false;
 }
 
-// The commands of all graphs and stages, after one pass or (null) before and after every pass.
-std::string planText(const Session& session, const std::string_view* pass) {
-    if (!session.recordsPlans())
-        fail(Status::BadState, "the session did not record its plan: config.record_plan was 0");
-    std::string text;
-    for (const auto& [where, entries] : session.planTexts()) {
+// The commands of a path's graphs and stages, after one pass or (null) before and after every pass.
+void appendPlan(const Session& session, const SessionContext& path, const std::string_view* pass,
+                const std::string& before, std::string& text) {
+    for (const auto& [where, entries] : path.planTexts) {
         const std::string& graph = session.graphName(where.first);
         for (const PassText& entry : entries) {
             if (pass && entry.pass != *pass) continue;
+            text += before;
             text += graph.empty() ? "main graph" : "subgraph '" + graph + "'";
             text += format(", stage %d, %s%s\n", where.second,
                            entry.pass.empty() ? "before the passes" : "after ", entry.pass.c_str());
             text += entry.text;
         }
     }
+}
+
+std::string planText(const Session& session, const std::string_view* pass) {
+    std::string text;
+    bool recorded = false;
+    for (size_t i = 0; i < session.paths().size(); ++i) {
+        const SessionContext& path = session.paths()[i].context();
+        recorded |= path.recordsPlans;
+        appendPlan(session, path, pass, session.paths().size() > 1 ? format("path %zu, ", i) : "", text);
+    }
+    if (!recorded) fail(Status::BadState, "the session did not record its plan: config.record_plan was 0");
     return text;
 }
 

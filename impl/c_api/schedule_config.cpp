@@ -100,8 +100,10 @@ SessionConfig readConfig(const mnn_schedule_config_t& config) {
     if (config.device) result.backend.device = config.device;
     takeRuntime(config, result.backend);
     if (config.cpu_isa) result.backend.cpuIsa = config.cpu_isa;
-    result.outputs = names(config.outputs, config.output_count, "outputs");
-    result.saveTensors = names(config.save_tensors, config.save_tensor_count, "save_tensors");
+    result.part.outputs = names(config.outputs, config.output_count, "outputs");
+    result.part.saveTensors = names(config.save_tensors, config.save_tensor_count, "save_tensors");
+    result.part.inputs = names(config.inputs, config.input_count, "inputs");
+    result.part.operators = names(config.operators, config.operator_count, "operators");
     result.maxMemoryBytes = limit(config.max_memory_bytes);
     result.maxLoopIterations = limit(config.max_loop_iterations);
     result.recordPlans = inRange(config.record_plan, 0, 1, "record_plan") == 1;

@@ -54,22 +54,24 @@ void resize(const mnn_session_t* session, const mnn_resize_options_t& options, c
 }
 
 // The object of a session that is created: its engine, and what the log says about it.
-std::unique_ptr<SessionObject> makeSession(InterpreterObject& net, SessionConfig wanted) {
+std::unique_ptr<SessionObject> makeSession(InterpreterObject& net, SessionConfig first,
+                                           std::vector<SessionConfig> later) {
     const Stopwatch watch;
     auto object = std::make_unique<SessionObject>();
     object->log = net.log;
-    object->runtime = wanted.backend.shared;
+    object->runtime = first.backend.shared;
     std::string cachePath;
     {
         const std::lock_guard lock(net.cache.mutex);
         cachePath = net.cache.path;
-        wanted.cache = net.cache.bytes;
+        first.cache = net.cache.bytes;
     }
-    if (wanted.cache.empty() && !cachePath.empty()) wanted.cache = readCacheFile(cachePath);
+    if (first.cache.empty() && !cachePath.empty()) first.cache = readCacheFile(cachePath);
+    for (SessionConfig& config : later) config.cache = first.cache;
     OperatorRegistry::SessionCreation creation(net.operators, net.current());
-    object->impl = std::make_unique<Session>(creation.interpreter(), wanted);
+    object->impl = std::make_unique<Session>(creation.interpreter(), first, later);
     creation.succeeded();
-    logCreated(*object, watch, wanted.cache.size());
+    logCreated(*object, watch, first.cache.size());
     logPlan(*object, watch);
     if (!cachePath.empty() && !object->impl->cacheAccepted()) writeCache(*object, cachePath);
     Session& session = *object->impl;
@@ -77,6 +79,57 @@ std::unique_ptr<SessionObject> makeSession(InterpreterObject& net, SessionConfig
     for (size_t i = 0; i < session.outputCount(); ++i) object->outputs.push_back({0, session.output(i).name});
     object->constants = namedConstants(session);
     return object;
+}
+
+// Creates a session with a path for each of the caller's configurations.
+mnn_session_t* createSession(InterpreterObject& net, const std::vector<mnn_schedule_config_t>& configs,
+                             const char* call) {
+    std::vector<SessionConfig> wanted;
+    mnn_cancel_t* token = nullptr;
+    for (size_t i = 0; i < configs.size(); ++i) {
+        mnn_cancel_t* own = configs[i].cancel;
+        if (own && token && own != token)
+            fail(Status::InvalidValue, "path %zu: cancel is another token than that of an earlier path", i);
+        if (own) token = own;
+        inPath(i, configs.size(), [&] { wanted.push_back(readConfig(configs[i])); });
+    }
+    const CancelUse cancel(token);
+    for (SessionConfig& config : wanted) config.cancel = cancel.cancellation();
+    std::unique_ptr<SessionObject> object =
+        makeSession(net, wanted.front(), std::vector<SessionConfig>(wanted.begin() + 1, wanted.end()));
+    const uint64_t handle = handles::create({HandleKind::Session, reinterpret_cast<uint64_t>(object.get())});
+    // The handle owns the object from here on.
+    const SessionUse session(handle, Access::Alone, call, "out");
+    SessionObject& made = *object.release();
+    try {
+        for (size_t i = 0; i < made.inputs.size(); ++i)
+            made.inputs[i].handle = createTensorHandle(handle, i, kTensorInput);
+        for (size_t i = 0; i < made.outputs.size(); ++i)
+            made.outputs[i].handle = createTensorHandle(handle, i, 0);
+    } catch (...) {
+        handles::destroy(handle);
+        throw;
+    }
+    return handleOf<mnn_session_t>(handle);
+}
+
+// The configurations lie one beside the other, as large as the caller knows them.
+std::vector<mnn_schedule_config_t> readConfigs(const mnn_schedule_config_t& first, size_t count) {
+    if (count < 1 || count > MNN_MAX_PATHS)
+        fail(Status::BadRange, "count is %zu, a session has 1 to %d paths", count, MNN_MAX_PATHS);
+    const size_t size = first.struct_size;
+    std::vector<mnn_schedule_config_t> configs;
+    for (size_t i = 0; i < count; ++i) {
+        const void* place = reinterpret_cast<const char*>(&first) + i * size;
+        const auto& given = *static_cast<const mnn_schedule_config_t*>(place);
+        const std::string name = format("configs[%zu]", i);
+        checkStructSize(size, kConfigSize, name.c_str());
+        if (size % alignof(mnn_schedule_config_t) != 0 || given.struct_size != size)
+            fail(Status::VersionMismatch, "%s.struct_size is %zu, that of the first configuration %zu",
+                 name.c_str(), given.struct_size, size);
+        configs.push_back(readStruct(given, kConfigSize, name.c_str()));
+    }
+    return configs;
 }
 
 }  // namespace
@@ -93,25 +146,17 @@ mnn_status mnn_session_create(mnn_interpreter_t* interpreter, const mnn_schedule
         required(out, "out");
         mnn_schedule_config_t given{};
         if (config) given = readStruct(*config, kConfigSize, "config");
-        SessionConfig wanted = readConfig(given);
-        const CancelUse cancel(given.cancel);
-        wanted.cancel = cancel.cancellation();
-        std::unique_ptr<SessionObject> object = makeSession(*net, std::move(wanted));
-        const uint64_t handle =
-            handles::create({HandleKind::Session, reinterpret_cast<uint64_t>(object.get())});
-        // The handle owns the object from here on.
-        const SessionUse session(handle, Access::Alone, "mnn_session_create", "out");
-        SessionObject& made = *object.release();
-        try {
-            for (size_t i = 0; i < made.inputs.size(); ++i)
-                made.inputs[i].handle = createTensorHandle(handle, i, kTensorInput);
-            for (size_t i = 0; i < made.outputs.size(); ++i)
-                made.outputs[i].handle = createTensorHandle(handle, i, 0);
-        } catch (...) {
-            handles::destroy(handle);
-            throw;
-        }
-        *out = handleOf<mnn_session_t>(handle);
+        *out = createSession(*net, {given}, "mnn_session_create");
+    });
+}
+
+mnn_status mnn_session_create_paths(mnn_interpreter_t* interpreter, const mnn_schedule_config_t* configs,
+                                    size_t count, mnn_session_t** out) {
+    return guard([&] {
+        const InterpreterUse net(interpreter);
+        required(out, "out");
+        *out =
+            createSession(*net, readConfigs(required(configs, "configs"), count), "mnn_session_create_paths");
     });
 }
 

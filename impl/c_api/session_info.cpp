@@ -11,7 +11,8 @@ mnn_op_info_t describe(const OpRecord& record, const Session& session) {
     info.name = record.name.c_str();
     info.type_name = record.type;
     info.backend_name = record.backend;
-    const std::string& reason = record.reason.empty() ? session.fallbackReason() : record.reason;
+    const bool isOfSession = record.reason.empty() && session.paths().size() == 1;
+    const std::string& reason = isOfSession ? session.fallbackReason() : record.reason;
     info.reason = reason.empty() ? nullptr : reason.c_str();
     info.flops = record.flops;
     info.host_shape = record.hostShape ? 1 : 0;

@@ -1,4 +1,4 @@
-// mnn_session_info() and mnn_session_statistics(): how a session is set up, and what it has done.
+// mnn_session_info(), mnn_session_path_info() and mnn_session_statistics(): how a session is set up, and what it has done.
 #include "c_api/guard.h"
 
 using namespace mnnc;
@@ -9,12 +9,33 @@ namespace {
 constexpr size_t kInfoSize = sizeof(mnn_session_properties_t);
 constexpr size_t kStatisticsSize = sizeof(mnn_statistics_t);
 
-int32_t gpuMode(const Session& session) {
-    if (session.forwardType() == ForwardType::Cpu) return 0;
+int32_t gpuMode(const Path& path) {
+    if (path.forwardType() == ForwardType::Cpu) return 0;
     constexpr int32_t kTuning[] = {MNN_GPU_TUNING_NONE, MNN_GPU_TUNING_FAST, MNN_GPU_TUNING_NORMAL,
                                    MNN_GPU_TUNING_WIDE, MNN_GPU_TUNING_HEAVY};
-    return kTuning[static_cast<size_t>(session.settings().tuning)] | MNN_GPU_MEMORY_BUFFER |
-           (session.wantedSettings().recordBatch ? MNN_GPU_RECORD_BATCH : MNN_GPU_RECORD_OP);
+    return kTuning[static_cast<size_t>(path.settings().tuning)] | MNN_GPU_MEMORY_BUFFER |
+           (path.wantedSettings().recordBatch ? MNN_GPU_RECORD_BATCH : MNN_GPU_RECORD_OP);
+}
+
+mnn_session_properties_t describe(const Path& path) {
+    const EffectiveSettings& settings = path.settings();
+    const BackendConfig& wanted = path.wantedSettings();
+    mnn_session_properties_t result{};
+    result.forward_type = static_cast<int32_t>(path.forwardType());
+    result.wanted_forward_type = static_cast<int32_t>(path.wantedType());
+    result.reason = path.fallbackReason().empty() ? nullptr : path.fallbackReason().c_str();
+    result.device = settings.device.empty() ? nullptr : settings.device.c_str();
+    result.cpu_isa = settings.isa;
+    result.threads = settings.threads;
+    result.wanted_threads = wanted.threads;
+    result.precision = static_cast<int32_t>(settings.precision);
+    result.wanted_precision = static_cast<int32_t>(wanted.precision);
+    result.precision_reason = settings.precisionReason;
+    result.memory = static_cast<int32_t>(settings.memory);
+    result.wanted_memory = static_cast<int32_t>(wanted.memory);
+    result.memory_reason = settings.memoryReason;
+    result.gpu_mode = gpuMode(path);
+    return result;
 }
 
 }  // namespace
@@ -23,25 +44,16 @@ mnn_status mnn_session_info(const mnn_session_t* session, mnn_session_properties
     return guard([&] {
         checkStructSize(required(info, "info").struct_size, kInfoSize, "info");
         const SessionUse handle(session, Access::Always, "mnn_session_info");
-        const Session& made = *handle->impl;
-        const EffectiveSettings& settings = made.settings();
-        const BackendConfig& wanted = made.wantedSettings();
-        mnn_session_properties_t result{};
-        result.forward_type = static_cast<int32_t>(made.forwardType());
-        result.wanted_forward_type = static_cast<int32_t>(made.wantedType());
-        result.reason = made.fallbackReason().empty() ? nullptr : made.fallbackReason().c_str();
-        result.device = settings.device.empty() ? nullptr : settings.device.c_str();
-        result.cpu_isa = settings.isa;
-        result.threads = settings.threads;
-        result.wanted_threads = wanted.threads;
-        result.precision = static_cast<int32_t>(settings.precision);
-        result.wanted_precision = static_cast<int32_t>(wanted.precision);
-        result.precision_reason = settings.precisionReason;
-        result.memory = static_cast<int32_t>(settings.memory);
-        result.wanted_memory = static_cast<int32_t>(wanted.memory);
-        result.memory_reason = settings.memoryReason;
-        result.gpu_mode = gpuMode(made);
-        writeStruct(info, result);
+        writeStruct(info, describe(handle->impl->paths()[0]));
+    });
+}
+
+mnn_status mnn_session_path_info(const mnn_session_t* session, size_t path, mnn_session_properties_t* info) {
+    return guard([&] {
+        checkStructSize(required(info, "info").struct_size, kInfoSize, "info");
+        const SessionUse handle(session, Access::Always, "mnn_session_path_info");
+        checkIndex(path, handle->impl->paths().size(), "path");
+        writeStruct(info, describe(handle->impl->paths()[path]));
     });
 }
 

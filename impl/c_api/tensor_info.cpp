@@ -35,8 +35,10 @@ mnn_status mnn_tensor_info(const mnn_tensor_t* tensor, mnn_tensor_properties_t* 
                       : handle.isConstant() ? MNN_TENSOR_CONSTANT
                       : handle.isInput()    ? MNN_TENSOR_INPUT
                                             : MNN_TENSOR_OUTPUT;
-        result.forward_type =
-            storage.onDevice ? static_cast<int32_t>(session.forwardType()) : MNN_FORWARD_CPU;
+        result.forward_type = MNN_FORWARD_CPU;
+        for (const Path& path : session.paths())
+            if (storage.onDevice && path.context().device)
+                result.forward_type = static_cast<int32_t>(path.forwardType());
         result.type = type;
         result.format = static_cast<int32_t>(storage.format);
         result.channel_block = storage.channelBlock;

@@ -16,6 +16,7 @@ struct Rewrite {
     size_t place = 0;              // the node of the file it stands in for (the last of them)
     std::vector<size_t> replaced;  // the others
     std::vector<int> hidden;       // tensors that are not made; who wants one gets the file's nodes instead
+    std::vector<int> bypassed;  // tensors that are made, but not read: not where one is given instead of made
 };
 
 struct NetGraph {

@@ -78,6 +78,7 @@ void rewriteWrappedIndices(NetGraph& graph) {
         rewrite.node = gather;
         rewrite.node.inputs[1] = shifted->inputs[0];
         rewrite.place = i;
+        rewrite.bypassed = {gather.inputs[1], wrapped->inputs[0]};
         graph.rewrites.push_back(std::move(rewrite));
     }
 }

@@ -1,4 +1,4 @@
-// Walks back from the wanted outputs, marks what follows from constants and shapes alone, and cuts the rest into
+// Walks back from the wanted outputs to the inputs, marks what follows from constants and shapes alone, and cuts the rest into
 // stages.
 #include "schedule/schedule.h"
 
@@ -16,14 +16,26 @@ bool isConstant(OpType type) {
     return type == OpType::Const || type == OpType::TrainableParam;
 }
 
-// The graph's nodes in order, rewritten ones in place of the file's where no output is hidden by that.
-std::vector<const Node*> nodesFor(const NetGraph& graph, const std::vector<int>& outputs) {
+// By tensor: whether it is there before the graph runs.
+std::vector<bool> givenTensors(const NetGraph& graph, const std::vector<int>& inputs) {
+    std::vector<bool> given(graph.source->tensorNames.size(), false);
+    for (const int id : inputs) given[static_cast<size_t>(id)] = true;
+    return given;
+}
+
+// The graph's nodes in order, rewritten ones in place of the file's where no input or output is hidden by that.
+std::vector<const Node*> nodesFor(const NetGraph& graph, const std::vector<bool>& given,
+                                  const std::vector<int>& outputs) {
+    std::vector<bool> seen = given;
+    for (const int id : outputs) seen[static_cast<size_t>(id)] = true;
+    const auto isSeen = [&](int id) { return seen[static_cast<size_t>(id)]; };
+    const auto isGiven = [&](int id) { return given[static_cast<size_t>(id)]; };
     std::vector<const Node*> nodes;
     nodes.reserve(graph.nodes.size());
     for (const Node& node : graph.nodes) nodes.push_back(&node);
     for (const Rewrite& rewrite : graph.rewrites) {
-        if (std::find_first_of(outputs.begin(), outputs.end(), rewrite.hidden.begin(),
-                               rewrite.hidden.end()) != outputs.end())
+        if (std::any_of(rewrite.hidden.begin(), rewrite.hidden.end(), isSeen) ||
+            std::any_of(rewrite.bypassed.begin(), rewrite.bypassed.end(), isGiven))
             continue;
         nodes[rewrite.place] = &rewrite.node;
         for (const size_t i : rewrite.replaced) nodes[i] = nullptr;
@@ -33,15 +45,17 @@ std::vector<const Node*> nodesFor(const NetGraph& graph, const std::vector<int>&
 }
 
 // The nodes that the outputs depend on, by position.
-std::vector<bool> neededNodes(const NetGraph& graph, const std::vector<const Node*>& nodes,
+std::vector<bool> neededNodes(const std::vector<const Node*>& nodes, const std::vector<bool>& given,
                               const std::vector<int>& outputs) {
-    std::vector<bool> wanted(graph.source->tensorNames.size(), false);
+    std::vector<bool> wanted(given.size(), false);
+    const auto isToMake = [&](int id) {
+        return wanted[static_cast<size_t>(id)] && !given[static_cast<size_t>(id)];
+    };
     for (const int id : outputs) wanted[static_cast<size_t>(id)] = true;
     std::vector<bool> needed(nodes.size(), false);
     for (size_t i = nodes.size(); i-- > 0;) {
         const Node& node = *nodes[i];
-        needed[i] = std::any_of(node.outputs.begin(), node.outputs.end(),
-                                [&](int id) { return wanted[static_cast<size_t>(id)]; });
+        needed[i] = std::any_of(node.outputs.begin(), node.outputs.end(), isToMake);
         if (needed[i])
             for (const int id : node.inputs)
                 if (id >= 0) wanted[static_cast<size_t>(id)] = true;
@@ -79,23 +93,47 @@ void requireSupported(const Node& node) {
              node.unsupported.c_str());
 }
 
+// The nodes that are needed, in order, but for Input. One with outputs that are given makes others in their place.
+std::vector<ScheduledOp> neededOps(const std::vector<const Node*>& nodes, const std::vector<bool>& needed,
+                                   const std::vector<bool>& given, GraphSchedule& schedule) {
+    std::vector<ScheduledOp> ops;
+    const auto isGiven = [&](int id) { return given[static_cast<size_t>(id)]; };
+    for (size_t i = 0; i < nodes.size(); ++i) {
+        if (!needed[i] || nodes[i]->type == OpType::Input) continue;
+        ScheduledOp& op = ops.emplace_back();
+        op.node = op.origin = nodes[i];
+        if (std::none_of(nodes[i]->outputs.begin(), nodes[i]->outputs.end(), isGiven)) continue;
+        Node& own = *schedule.own.emplace_back(std::make_unique<Node>(*nodes[i]));
+        op.node = &own;
+        for (int& id : own.outputs) {
+            if (!isGiven(id)) continue;
+            schedule.discarded.push_back(id);
+            id = static_cast<int>(given.size() + schedule.discarded.size() - 1);
+        }
+    }
+    return ops;
+}
+
 }  // namespace
 
-GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<int>& outputs) {
+GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<int>& inputs,
+                            const std::vector<int>& outputs) {
     const NetGraph& graph = net.graphs[static_cast<size_t>(graphIndex)];
-    const size_t tensors = graph.source->tensorNames.size();
+    const std::vector<bool> given = givenTensors(graph, inputs);
     GraphSchedule schedule;
     schedule.graph = graphIndex;
     schedule.outputs = outputs;
+    const std::vector<const Node*> nodes = nodesFor(graph, given, outputs);
+    const std::vector<bool> needed = neededNodes(nodes, given, outputs);
+    verifyInputs(graph, nodes, needed);
+    std::vector<ScheduledOp> ops = neededOps(nodes, needed, given, schedule);
+    const size_t tensors = given.size() + schedule.discarded.size();
     schedule.lastStage.assign(tensors, 0);
     schedule.folded.assign(tensors, false);
     schedule.fromControl.assign(tensors, false);
     // The first stage in whose planning a tensor's shape is known, and the one in which its values are.
     std::vector<int> shapeStage(tensors, 0), contentStage(tensors, 1);
 
-    const std::vector<const Node*> nodes = nodesFor(graph, outputs);
-    const std::vector<bool> needed = neededNodes(graph, nodes, outputs);
-    verifyInputs(graph, nodes, needed);
     std::vector<bool> produced(tensors, false);
     for (const Node* node : nodes)
         for (const int id : node->outputs) {
@@ -106,24 +144,20 @@ GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<in
             produced[static_cast<size_t>(id)] = true;
         }
     for (const int id : outputs)
-        if (!produced[static_cast<size_t>(id)])
+        if (!produced[static_cast<size_t>(id)] && !given[static_cast<size_t>(id)])
             fail(Status::BadFormat, "output '%s' is made by no operator",
                  graph.source->tensorNames[static_cast<size_t>(id)].c_str());
-    for (size_t i = 0; i < nodes.size(); ++i) {  // constants count wherever they stand
-        const Node& node = *nodes[i];
-        if (!isConstant(node.type)) continue;
-        const auto id = static_cast<size_t>(node.outputs[0]);
+    for (const Node* node : nodes) {  // constants count wherever they stand
+        if (!isConstant(node->type)) continue;
+        const auto id = static_cast<size_t>(node->outputs[0]);
         schedule.folded[id] = true;
         contentStage[id] = 0;
     }
-    for (size_t i = 0; i < nodes.size(); ++i) {
-        const Node& node = *nodes[i];
-        if (!needed[i] || node.type == OpType::Input) continue;
+    for (ScheduledOp& op : ops) {
+        const Node& node = *op.node;
         requireSupported(node);
         if (isConstant(node.type)) continue;
 
-        ScheduledOp op;
-        op.node = &node;
         op.content = node.def->valueInputs ? node.def->valueInputs(node) : 0;
         const uint32_t moving = node.def->dynamicOffsetInputs ? node.def->dynamicOffsetInputs(node) : 0;
         const uint32_t shapeOnly = node.def->shapeOnlyInputs ? node.def->shapeOnlyInputs(node) : 0;

@@ -1,9 +1,10 @@
-// Chooses the operators that the wanted outputs need, and cuts them into stages.
+// Chooses the operators that lead from the inputs to the wanted outputs, and cuts them into stages.
 //
 // Shapes of most nets follow from the shapes of their inputs: one stage, planned once per resize. Where a
 // shape depends on contents that only a run makes (or on a branch or loop), what is behind that boundary is a
 // later stage, planned during the run and only when what it depends on differs from last time.
 #pragma once
+#include <memory>
 #include <vector>
 
 #include "ops/net.h"
@@ -12,6 +13,7 @@ namespace mnnc {
 
 struct ScheduledOp {
     const Node* node = nullptr;
+    const Node* origin = nullptr;  // the net's node: `node`, or what that is a copy of
     int stage = 0;
     bool folded = false;   // computed while planning: constant, or a function of shapes alone
     uint32_t content = 0;  // inputs whose values the shape rule reads
@@ -22,6 +24,10 @@ struct GraphSchedule {
     int graph = 0;
     std::vector<int> outputs;      // tensor ids, in the order of the session's outputs
     std::vector<ScheduledOp> ops;  // needed ops in file order, without Input and Const
+    // Outputs of operators that the graph's inputs stand in for: the operators make further tensors instead, whose ids
+    // follow those of the graph's.
+    std::vector<int> discarded;              // the tensors that they are like
+    std::vector<std::unique_ptr<Node>> own;  // those operators
     int stages = 1;
     // Per tensor id:
     std::vector<int> lastStage;     // the last stage that reads it; `stages` for outputs
@@ -29,7 +35,9 @@ struct GraphSchedule {
     std::vector<bool> fromControl;  // made by If or While
 };
 
+// inputs: tensors that are there before the graph runs, which need no operator that makes them.
 // Throws NotSupported (naming operator and node) when an op that is needed cannot run here.
-GraphSchedule scheduleGraph(const Net& net, int graph, const std::vector<int>& outputs);
+GraphSchedule scheduleGraph(const Net& net, int graph, const std::vector<int>& inputs,
+                            const std::vector<int>& outputs);
 
 }  // namespace mnnc

@@ -8,10 +8,9 @@ void Session::begin(const Cancellation& cancel) {
     requireReady();
     if (bindings_) bindings_->beforeRun();
     begun_.emplace(statistics_.runs);
-    const ScopedFloatMode floatMode(floatMode_);
     hasRun_ = false;
     try {
-        pipeline_->recording()->begin();
+        paths_[0].begin();
     } catch (...) {
         begun_.reset();
         throw;
@@ -19,9 +18,8 @@ void Session::begin(const Cancellation& cancel) {
 }
 
 bool Session::end(int64_t nanoseconds) {
-    const ScopedFloatMode floatMode(floatMode_);
     try {
-        if (!pipeline_->recording()->end(nanoseconds)) return false;
+        if (!paths_[0].end(nanoseconds)) return false;
         hasRun_ = true;
         if (bindings_) bindings_->afterRun();
         begun_->finish();

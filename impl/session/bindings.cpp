@@ -77,11 +77,11 @@ void replace(Binding& binding, const Binding& wanted) {
 
 }  // namespace
 
-Bindings::Bindings(Pipeline& pipeline, SessionContext& context, const HalfTensors& half)
-    : pipeline_(pipeline),
-      inputs_(pipeline.inputCount()),
-      outputs_(pipeline.outputCount()),
-      lost_(pipeline.outputCount()) {
+Bindings::Bindings(const Ports& ports, SessionContext& context, const HalfTensors& half)
+    : ports_(ports),
+      inputs_(ports.inputs.size()),
+      outputs_(ports.outputs.size()),
+      lost_(ports.outputs.size()) {
     for (size_t i = 0; i < inputs_.size(); ++i) {
         inputs_[i].half = half.inputs[i];
         inputFloats_.emplace_back(context);
@@ -101,7 +101,7 @@ float* Bindings::floatsFor(std::vector<BudgetedBuffer>& buffers, size_t index, c
 }
 
 void Bindings::bindInput(size_t index, const void* data, int64_t bytes, Format format) {
-    const Tensor& tensor = pipeline_.input(index);
+    const Tensor& tensor = ports_.input(index);
     Binding wanted;
     // No pass and no execution writes to an input.
     wanted.data = static_cast<uint8_t*>(const_cast<void*>(data));
@@ -115,7 +115,7 @@ void Bindings::bindInput(size_t index, const void* data, int64_t bytes, Format f
                  static_cast<long long>(bytes));
         requireInAddressSpace(wanted, tensor.name);
         for (size_t i = 0; i < outputs_.size(); ++i)
-            requireApart(wanted, tensor.name, outputs_[i], pipeline_.output(i).name);
+            requireApart(wanted, tensor.name, outputs_[i], ports_.output(i).name);
         if (inputs_[index].half) floatsFor(inputFloats_, index, tensor, format);
     }
     replace(inputs_[index], wanted);
@@ -123,13 +123,13 @@ void Bindings::bindInput(size_t index, const void* data, int64_t bytes, Format f
 }
 
 void Bindings::bindOutput(size_t index, void* data, int64_t bytes, Format format) {
-    const Tensor& tensor = pipeline_.output(index);
+    const Tensor& tensor = ports_.output(index);
     Binding wanted;
     wanted.data = static_cast<uint8_t*>(data);
     wanted.bytes = bytes;
     wanted.format = format;
     if (data) {
-        if (pipeline_.outputSettled(index)) {
+        if (ports_.outputSettled(index)) {
             wanted.needed = callerBytes(outputs_[index], tensor, format);
             if (bytes < wanted.needed)
                 fail(Status::BufferTooSmall, "output '%s' of shape %s takes %lld bytes, the buffer has %lld",
@@ -138,9 +138,9 @@ void Bindings::bindOutput(size_t index, void* data, int64_t bytes, Format format
         }
         requireInAddressSpace(wanted, tensor.name);
         for (size_t i = 0; i < inputs_.size(); ++i)
-            requireApart(wanted, tensor.name, inputs_[i], pipeline_.input(i).name);
+            requireApart(wanted, tensor.name, inputs_[i], ports_.input(i).name);
         for (size_t i = 0; i < outputs_.size(); ++i)
-            if (i != index) requireApart(wanted, tensor.name, outputs_[i], pipeline_.output(i).name);
+            if (i != index) requireApart(wanted, tensor.name, outputs_[i], ports_.output(i).name);
         if (outputs_[index].half && wanted.needed >= 0) floatsFor(outputFloats_, index, tensor, format);
     }
     replace(outputs_[index], wanted);
@@ -158,7 +158,7 @@ void Bindings::releaseOutput(size_t index) noexcept {
 
 bool Bindings::fits(size_t output) const {
     const Binding& binding = outputs_[output];
-    return callerBytes(binding, pipeline_.output(output), binding.format) <= binding.bytes;
+    return callerBytes(binding, ports_.output(output), binding.format) <= binding.bytes;
 }
 
 bool Bindings::takenByOther(const Tensor* root, size_t output) const noexcept {
@@ -168,29 +168,29 @@ bool Bindings::takenByOther(const Tensor* root, size_t output) const noexcept {
 }
 
 // What outputs held of the last run is not at their new place.
-void Bindings::relocate(Tensor& root, void* to) {
-    pipeline_.relocate(root, to);
+void Bindings::relocate(Pipeline& pipeline, Tensor& root, void* to) {
+    pipeline.relocate(root, to);
     for (size_t i = 0; i < outputs_.size(); ++i)
-        if (pipeline_.outputStorage(i).root == &root) lost_[i] = 1;
+        if (ports_.outputStorage(i).root == &root) lost_[i] = 1;
 }
 
 void Bindings::placeInput(size_t index) {
     Binding& binding = inputs_[index];
-    Tensor& tensor = pipeline_.input(index);
-    void* home = pipeline_.inputMemory(index);
+    Tensor& tensor = ports_.input(index);
+    void* home = ports_.inputMemory(index);
     // Of a damaged graph an operator may make a tensor that is an input, too, elsewhere: it stays there.
     const bool own =
         tensor.data && !tensor.aliasOf && (tensor.data == home || tensor.data == binding.movedTo);
     const bool moves = own && suits(binding, tensor);
     void* to = moves ? binding.data : home;
-    if (own && tensor.data != to) relocate(tensor, to);
+    if (own && tensor.data != to) relocate(*ports_.inputs[index].pipeline, tensor, to);
     binding.movedTo = moves ? to : nullptr;
 }
 
 void Bindings::placeOutput(size_t index) {
     Binding& binding = outputs_[index];
-    const Tensor& tensor = pipeline_.output(index);
-    Tensor* root = pipeline_.movableRoot(index);
+    const Tensor& tensor = ports_.output(index);
+    Tensor* root = ports_.movableRoot(index);
     if (!root || takenByOther(root, index)) {
         binding.root = nullptr;
         binding.movedTo = nullptr;
@@ -201,7 +201,7 @@ void Bindings::placeOutput(size_t index) {
     if (!isMoved) binding.home = root->data;
     const bool moves = suits(binding, tensor) && fits(index);
     void* to = moves ? binding.data : binding.home;
-    if (root->data != to) relocate(*root, to);
+    if (root->data != to) relocate(*ports_.outputs[index].pipeline, *root, to);
     binding.root = moves ? root : nullptr;
     binding.movedTo = moves ? to : nullptr;
 }
@@ -220,11 +220,11 @@ void Bindings::memoryMoved() {
 void Bindings::resized() {
     for (size_t i = 0; i < inputs_.size(); ++i)
         if (inputs_[i].active() &&
-            inputs_[i].needed != callerBytes(inputs_[i], pipeline_.input(i), inputs_[i].format))
+            inputs_[i].needed != callerBytes(inputs_[i], ports_.input(i), inputs_[i].format))
             inputs_[i].outdated = true;
     for (size_t i = 0; i < outputs_.size(); ++i)
         if (outputs_[i].active() && outputs_[i].needed >= 0 &&
-            outputs_[i].needed != callerBytes(outputs_[i], pipeline_.output(i), outputs_[i].format))
+            outputs_[i].needed != callerBytes(outputs_[i], ports_.output(i), outputs_[i].format))
             outputs_[i].outdated = true;
     planned();
 }
@@ -238,8 +238,8 @@ void Bindings::requireCurrent() const {
                 "release it with NULL",
                 what, tensor.name.c_str(), static_cast<long long>(binding.bytes));
     };
-    for (size_t i = 0; i < inputs_.size(); ++i) require(inputs_[i], pipeline_.input(i), "input");
-    for (size_t i = 0; i < outputs_.size(); ++i) require(outputs_[i], pipeline_.output(i), "output");
+    for (size_t i = 0; i < inputs_.size(); ++i) require(inputs_[i], ports_.input(i), "input");
+    for (size_t i = 0; i < outputs_.size(); ++i) require(outputs_[i], ports_.output(i), "output");
 }
 
 void Bindings::beforeRun() {
@@ -248,7 +248,7 @@ void Bindings::beforeRun() {
 }
 
 void Bindings::copyIn(size_t index) {
-    Tensor& tensor = pipeline_.input(index);
+    Tensor& tensor = ports_.input(index);
     const Binding& binding = inputs_[index];
     if (!binding.half) return copyFromHost(tensor, binding.data, binding.format);
     if (tensor.empty()) return;
@@ -258,7 +258,7 @@ void Bindings::copyIn(size_t index) {
 }
 
 void Bindings::copyOut(size_t index) {
-    const Tensor& tensor = pipeline_.output(index);
+    const Tensor& tensor = ports_.output(index);
     Binding& binding = outputs_[index];
     if (!binding.half) return copyToHost(tensor, binding.data, binding.format);
     if (tensor.empty()) return;
@@ -269,7 +269,7 @@ void Bindings::copyOut(size_t index) {
 }
 
 void Bindings::refuse(size_t index) const {
-    const Tensor& tensor = pipeline_.output(index);
+    const Tensor& tensor = ports_.output(index);
     fail(Status::InputDataError,
          "output '%s' has a value that the halves of its bound memory cannot hold; it can be read as floats",
          tensor.name.c_str());
@@ -289,7 +289,7 @@ void Bindings::afterRun() {
     }
     if (tooLarge == outputs_.size() && refused < outputs_.size()) refuse(refused);
     if (tooLarge == outputs_.size()) return;
-    const Tensor& tensor = pipeline_.output(tooLarge);
+    const Tensor& tensor = ports_.output(tooLarge);
     fail(Status::BufferTooSmall, "output '%s' has shape %s and takes %lld bytes, %lld are bound",
          tensor.name.c_str(), tensor.shape.text().c_str(),
          static_cast<long long>(callerBytes(outputs_[tooLarge], tensor, outputs_[tooLarge].format)),

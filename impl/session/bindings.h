@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "session/budgeted_buffer.h"
-#include "session/pipeline.h"
+#include "session/ports.h"
 
 namespace mnnc {
 
@@ -36,7 +36,7 @@ struct HalfTensors {
 
 class Bindings final : public PlanObserver {
   public:
-    Bindings(Pipeline& pipeline, SessionContext& context, const HalfTensors& half);
+    Bindings(const Ports& ports, SessionContext& context, const HalfTensors& half);
 
     // For a session that is planned. data null: the tensor is in the session's memory again. Throw InputDataError or
     // BufferTooSmall for the wrong size, InvalidValue for memory that overlaps a bound output, or of an output anything
@@ -73,7 +73,7 @@ class Bindings final : public PlanObserver {
   private:
     void placeInput(size_t index);
     void placeOutput(size_t index);
-    void relocate(Tensor& root, void* to);
+    void relocate(Pipeline& pipeline, Tensor& root, void* to);
     bool takenByOther(const Tensor* root, size_t output) const noexcept;
     bool fits(size_t output) const;
     void copyIn(size_t input);
@@ -81,7 +81,7 @@ class Bindings final : public PlanObserver {
     [[noreturn]] void refuse(size_t output) const;
     float* floatsFor(std::vector<BudgetedBuffer>& buffers, size_t index, const Tensor& tensor, Format format);
 
-    Pipeline& pipeline_;
+    const Ports& ports_;
     std::vector<Binding> inputs_, outputs_;
     std::vector<BudgetedBuffer> inputFloats_, outputFloats_;  // of halves on their way to another layout
     std::vector<char> lost_;                                  // [output]

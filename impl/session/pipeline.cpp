@@ -7,13 +7,19 @@
 
 namespace mnnc {
 
-Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& outputs)
-    : context_(context), schedule_(scheduleGraph(*context.net, graph, outputs)) {
+Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& inputs,
+                   const std::vector<int>& outputs)
+    : context_(context), schedule_(scheduleGraph(*context.net, graph, inputs, outputs)), inputIds_(inputs) {
     const NetGraph& net = context.net->graphs[static_cast<size_t>(graph)];
-    tensors_.resize(net.source->tensorNames.size());
-    for (size_t i = 0; i < tensors_.size(); ++i) tensors_[i].name = net.source->tensorNames[i];
+    const std::vector<std::string>& names = net.source->tensorNames;
+    tensors_.resize(names.size() + schedule_.discarded.size());
+    for (size_t i = 0; i < names.size(); ++i) tensors_[i].name = names[i];
     for (size_t i = 0; i < net.quants.size(); ++i) tensors_[i].quant = net.quants[i];
-    inputIds_.assign(net.source->inputs.begin(), net.source->inputs.end());
+    for (size_t i = 0; i < schedule_.discarded.size(); ++i) {
+        const Tensor& like = tensors_[static_cast<size_t>(schedule_.discarded[i])];
+        tensors_[names.size() + i].name = like.name;
+        tensors_[names.size() + i].quant = like.quant;
+    }
     for (const Node& node : net.nodes) {
         if (node.type == OpType::Const || node.type == OpType::TrainableParam) {
             if (!node.params) continue;  // not needed, or scheduling would have refused it

@@ -4,6 +4,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -39,8 +40,10 @@ struct InputDescription {
 
 class Pipeline {
   public:
-    // `outputs` are tensor ids of the graph. Throws what scheduling throws (unsupported operators are named).
-    Pipeline(SessionContext& context, int graph, const std::vector<int>& outputs);
+    // `inputs` and `outputs` are tensor ids of the graph, from anywhere in it. Throws what scheduling throws (unsupported
+    // operators are named).
+    Pipeline(SessionContext& context, int graph, const std::vector<int>& inputs,
+             const std::vector<int>& outputs);
     ~Pipeline();
 
     size_t inputCount() const noexcept { return inputIds_.size(); }
@@ -55,6 +58,11 @@ class Pipeline {
     // Sets what an input is to be; its tensor is it when prepare() has succeeded.
     void describeInput(size_t index, const Shape& shape, DataType type, Format format,
                        const std::shared_ptr<const TensorList>& list = nullptr);
+    // What the input is to be.
+    const InputDescription& described(size_t index) const noexcept { return wanted_[index]; }
+    // What operators make of the described inputs, without a plan: each output without contents, or none where only a run
+    // knows. Throws what shape rules throw. The pipeline is of no other use after it.
+    std::vector<std::optional<Tensor>> inferOutputs();
     // Makes or finds the plan of the first stage for the described inputs, input memory included. Inputs that are no longer
     // what they were are zeros then; the others keep their contents. Later stages are planned by run(). When it fails
     // the plan before is as it was, ready to run but for lack of memory.
@@ -69,8 +77,8 @@ class Pipeline {
 
     // The memory that the session has for an input.
     void* inputMemory(size_t index) noexcept { return inputMemory_[index].data(); }
-    // Whether the plan of the first stage gives the output its shape.
-    bool outputSettled(size_t index) const noexcept;
+    // Whether a tensor has its shape before a run: the plan of the first stage gives it, or it is there before.
+    bool settled(int id) const noexcept;
     // Where the output lies; nowhere while its stage is not planned, and for results of control flow.
     StorageLocation outputStorage(size_t index) noexcept;
     // The tensor whose memory is that of the output, when it can be elsewhere on the host; else null.
@@ -87,6 +95,8 @@ class Pipeline {
 
     // Whether an operator of the pipeline reads a tensor, or it is an output.
     bool reads(int id) const;
+    // All those, by id.
+    void markRead(std::vector<bool>& read) const;
     const Tensor& tensor(int id) const noexcept { return tensors_[static_cast<size_t>(id)]; }
     // A constant in memory of this pipeline, which has its values at first; the plan does not follow what is written.
     Tensor& ownConstant(int id);
@@ -96,11 +106,6 @@ class Pipeline {
     void constantsChanged(const std::set<int>& ids);
 
   private:
-    // An operator that reads own constants, with parameters of its own.
-    struct RenewedNode {
-        const Node* original;
-        std::unique_ptr<Node> node;
-    };
     // A plan that is not in use, with what it says of the graph's tensors.
     struct KeptPlan {
         std::vector<InputDescription> inputs;
@@ -131,7 +136,8 @@ class Pipeline {
     std::vector<Tensor> tensors_;
     std::vector<std::shared_ptr<const void>> constants_;  // read from the file for this pipeline
     std::map<int, BudgetedBuffer> ownConstants_;          // by tensor id
-    std::map<size_t, RenewedNode> renewedNodes_;          // by position in the schedule
+    std::map<size_t, std::unique_ptr<Node>>
+        renewedNodes_;  // by position in the schedule: those that read own constants
     std::vector<int> inputIds_;
     std::vector<BudgetedBuffer> inputMemory_;
     std::vector<InputDescription> wanted_, planned_;  // planned_: of the plan in use; none before the first

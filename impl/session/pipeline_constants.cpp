@@ -17,6 +17,13 @@ bool Pipeline::reads(int id) const {
                        [&](const ScheduledOp& op) { return named(op.node->inputs); });
 }
 
+void Pipeline::markRead(std::vector<bool>& read) const {
+    for (const int id : schedule_.outputs) read[static_cast<size_t>(id)] = true;
+    for (const ScheduledOp& op : schedule_.ops)
+        for (const int id : op.node->inputs)
+            if (id >= 0) read[static_cast<size_t>(id)] = true;
+}
+
 Tensor& Pipeline::ownConstant(int id) {
     Tensor& tensor = tensors_[static_cast<size_t>(id)];
     if (ownConstants_.count(id)) return tensor;
@@ -46,15 +53,11 @@ void Pipeline::constantsChanged(const std::set<int>& ids) {
         const bool readsThem =
             std::any_of(inputs.begin(), inputs.end(), [&](int input) { return ids.count(input) > 0; });
         if (!readsThem || runsSubgraphs(*op.node)) continue;
-        const auto found = renewedNodes_.find(i);
-        const Node* original = found == renewedNodes_.end() ? op.node : found->second.original;
-        ParamsPtr params = renewedParams(*context_.net, static_cast<size_t>(schedule_.graph), *original);
-        if (found == renewedNodes_.end()) {
-            auto own = std::make_unique<Node>(*original);
-            op.node =
-                renewedNodes_.emplace(i, RenewedNode{original, std::move(own)}).first->second.node.get();
-        }
-        renewedNodes_.at(i).node->params = std::move(params);
+        ParamsPtr params = renewedParams(*context_.net, static_cast<size_t>(schedule_.graph), *op.origin);
+        std::unique_ptr<Node>& own = renewedNodes_[i];
+        if (!own) own = std::make_unique<Node>(*op.node);
+        own->params = std::move(params);
+        op.node = own.get();
     }
     stale_ = true;
     kept_.clear();

@@ -30,8 +30,7 @@ void Pipeline::relocate(Tensor& root, void* to) noexcept {
     for (const auto& stage : stages_) stage->follow(root);
 }
 
-bool Pipeline::outputSettled(size_t index) const noexcept {
-    const int id = outputId(index);
+bool Pipeline::settled(int id) const noexcept {
     const Tensor& tensor = tensors_[static_cast<size_t>(id)];
     return tensor.usage == Usage::Input || tensor.usage == Usage::Constant || stages_[0]->makes(id);
 }

@@ -1,128 +1,16 @@
-// Creates backends, resizes, runs and reports.
+// Connects the paths, resizes, runs and reports.
 #include "session/session.h"
 
 #include <algorithm>
+#include <cstring>
 
-#include "backend/shared_runtime.h"
 #include "ops/declarations.h"
-#include "session/memory_limit.h"
-#include "session/model_cache.h"
+#include "session/inferred_inputs.h"
 #include "session/run_observer.h"
 
 namespace mnnc {
 
 namespace {
-
-const BackendEntry* findBackend(ForwardType type) {
-    for (const BackendEntry& entry : builtinBackends())
-        if (entry.type == type) return &entry;
-    return nullptr;
-}
-
-std::shared_ptr<Runtime> tryRuntime(ForwardType type, const BackendConfig& config, std::string& reason) {
-    const BackendEntry* entry = findBackend(type);
-    if (!entry) {
-        reason = format("forward type %d is not built into this library", static_cast<int>(type));
-        return nullptr;
-    }
-    try {
-        return entry->createRuntime(config);
-    } catch (const Error& error) {
-        if (error.status() != Status::BackendMissing) throw;
-        reason = error.message();
-        return nullptr;
-    }
-}
-
-struct Chosen {
-    std::shared_ptr<Runtime> runtime;
-    ForwardType type;
-    std::string reason;  // why it is not the wanted one
-};
-
-Chosen chooseRuntime(const SessionConfig& config) {
-    std::string reason;
-    if (config.forwardType == ForwardType::Auto) {
-        const std::span<const BackendEntry> all = builtinBackends();
-        BackendConfig backend = config.backend;
-        backend.softwareDevices = false;
-        std::string reasons;
-        for (const bool wantCpu : {false, true})  // devices first
-            for (const BackendEntry& entry : all) {
-                if ((entry.type == ForwardType::Cpu) != wantCpu) continue;
-                if (auto runtime = tryRuntime(entry.type, backend, reason))
-                    return {std::move(runtime), entry.type, reasons};
-                reasons += format("%s%s: %s", reasons.empty() ? "" : "; ", entry.name, reason.c_str());
-            }
-        fail(Status::BackendMissing, "no backend is available: %s", reasons.c_str());
-    }
-    if (auto runtime = tryRuntime(config.forwardType, config.backend, reason))
-        return {std::move(runtime), config.forwardType, {}};
-    std::string backupReason;
-    if (config.allowFallback) {
-        if (auto runtime = tryRuntime(config.backupType, config.backend, backupReason))
-            return {std::move(runtime), config.backupType, reason};
-        backupReason = "; nor is the backup: " + backupReason;
-    }
-    fail(Status::BackendMissing, "the wanted backend is not available: %s%s", reason.c_str(),
-         backupReason.c_str());
-}
-
-int tensorId(const Graph& graph, const std::string& name) {
-    const int id = graph.findTensor(name);
-    if (id < 0) fail(Status::NotFound, "the model has no tensor '%s'", name.c_str());
-    return id;
-}
-
-std::vector<int> wantedOutputs(const Graph& graph, const SessionConfig& config) {
-    std::vector<int> ids;
-    std::vector<bool> taken(graph.tensorNames.size());
-    auto add = [&](int id) {
-        if (taken[static_cast<size_t>(id)]) return;
-        taken[static_cast<size_t>(id)] = true;
-        ids.push_back(id);
-    };
-    if (config.outputs.empty())
-        for (const int id : graph.outputs) add(id);
-    for (const std::string& name : config.outputs) add(tensorId(graph, name));
-    for (const std::string& name : config.saveTensors) add(tensorId(graph, name));
-    if (ids.empty()) fail(Status::BadFormat, "the model has no output to compute");
-    return ids;
-}
-
-// The lease of a backend's threads for one scope.
-class BackendRun {
-  public:
-    explicit BackendRun(Backend* backend) : backend_(backend) {
-        if (backend_) backend_->onRunBegin();
-    }
-    ~BackendRun() {
-        if (backend_) backend_->onRunEnd();
-    }
-    BackendRun(const BackendRun&) = delete;
-    BackendRun& operator=(const BackendRun&) = delete;
-
-  private:
-    Backend* backend_;
-};
-
-// What a run or a resize under way looks at, for one scope.
-class Call {
-  public:
-    Call(SessionContext& context, RunObserver* observer, const Cancellation& cancel) : context_(context) {
-        context_.observer = observer;
-        context_.cancel = cancel;
-    }
-    ~Call() {
-        context_.observer = nullptr;
-        context_.cancel = {};
-    }
-    Call(const Call&) = delete;
-    Call& operator=(const Call&) = delete;
-
-  private:
-    SessionContext& context_;
-};
 
 // Gives back what reading weights kept.
 class WeightReading {
@@ -136,85 +24,129 @@ class WeightReading {
     const Model& model_;
 };
 
+bool isOpen(const Shape& shape) {
+    return std::any_of(shape.begin(), shape.end(), [](int64_t extent) { return extent < 0; });
+}
+
+// By tensor: its place in a list of them.
+std::vector<size_t> placesOf(const std::vector<int>& ids, size_t tensors) {
+    std::vector<size_t> places(tensors, SIZE_MAX);
+    for (size_t i = 0; i < ids.size(); ++i) places[static_cast<size_t>(ids[i])] = i;
+    return places;
+}
+
 }  // namespace
 
-Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& config)
-    : interpreter_(std::move(interpreter)), floatMode_(FloatMode::computing(config.keepSubnormals)) {
-    config.cancel.check();
-    Chosen chosen = chooseRuntime(config);
-    forwardType_ = chosen.type;
-    wantedType_ = config.forwardType;
-    wantedSettings_ = config.backend;
-    fallbackReason_ = std::move(chosen.reason);
-    runtime_ = cpuRuntime_ = std::move(chosen.runtime);
-    context_.maxMemoryBytes = config.maxMemoryBytes > 0 ? config.maxMemoryBytes : defaultMemoryLimit();
-    BackendConfig backendConfig = config.backend;
-    backendConfig.maxMemoryBytes = context_.maxMemoryBytes;
-    if (backendConfig.shared) context_.hostMemory = backendConfig.shared->memory;
-    cpu_ = runtime_->createBackend(backendConfig, *interpreter_->weights);
-    context_.device = cpu_->device();
-    if (context_.device) {
-        wanted_ = std::move(cpu_);
-        std::string reason;
-        cpuRuntime_ = tryRuntime(ForwardType::Cpu, backendConfig, reason);
-        if (!cpuRuntime_) fail(Status::BackendMissing, "there is no CPU backend: %s", reason.c_str());
-        cpu_ = cpuRuntime_->createBackend(backendConfig, *interpreter_->weights);
+Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& first,
+                 const std::vector<SessionConfig>& later)
+    : interpreter_(std::move(interpreter)) {
+    std::vector<const SessionConfig*> configs = {&first};
+    for (const SessionConfig& config : later) configs.push_back(&config);
+    std::vector<PartRequest> requests;
+    for (const SessionConfig* config : configs) requests.push_back(config->part);
+    const NetParts parts = netParts(interpreter_->net->graphs[0], requests);
+    bool defer = false;
+    for (size_t i = 0; i < configs.size(); ++i) {
+        defer |= configs[i]->deferPlanning;
+        inPath(i, configs.size(),
+               [&] { paths_.emplace_back(interpreter_, *configs[i]).makePipeline(parts.parts[i]); });
     }
-    settings_ = cpu_->settings();
-    if (wanted_) {
-        // Operators on the CPU have its threads and kernels.
-        EffectiveSettings device = wanted_->settings();
-        device.threads = settings_.threads;
-        device.isa = settings_.isa;
-        settings_ = std::move(device);
-    }
-    const std::vector<uint8_t> cache = cacheOfModel(config.cache, cacheKey());
-    cacheAccepted_ = !cache.empty() && runtime_->setCache(cache);
-    context_.net = interpreter_->net.get();
-    context_.weights = interpreter_->weights.get();
-    context_.cpu = cpu_.get();
-    context_.recordsPlans = config.recordPlans;
-    if (config.planCache > 0) context_.planCache = static_cast<size_t>(config.planCache);
-    context_.maxLoopIterations = config.maxLoopIterations > 0 ? config.maxLoopIterations : 1'000'000;
-    pipeline_ =
-        std::make_unique<Pipeline>(context_, 0, wantedOutputs(interpreter_->model().mainGraph(), config));
+    connect(parts);
+    describeInputs(parts);
     const DeclaredTypes declared(net());
-    bool open = false;
-    for (size_t i = 0; i < pipeline_->inputCount(); ++i) {
-        Shape shape = pipeline_->input(i).shape;
-        // An open batch means 1; other open extents have to be given.
-        if (shape.rank() > 0 && shape[0] == -1) shape[0] = 1;
-        open |= std::any_of(shape.begin(), shape.end(), [](int64_t extent) { return extent < 0; });
-        wantedShapes_.push_back(shape);
-        describeInput(i);
-        half_.inputs.push_back(declared.shownAsHalf(pipeline_->inputId(i)));
-    }
-    for (size_t i = 0; i < pipeline_->outputCount(); ++i)
-        half_.outputs.push_back(declared.shownAsHalf(pipeline_->outputId(i)));
-    if (!open && !config.deferPlanning) resize(config.cancel);
+    for (size_t i = 0; i < inputCount(); ++i) half_.inputs.push_back(declared.shownAsHalf(ports_.inputId(i)));
+    for (size_t i = 0; i < outputCount(); ++i)
+        half_.outputs.push_back(declared.shownAsHalf(ports_.outputId(i)));
+    if (!defer && std::none_of(wantedShapes_.begin(), wantedShapes_.end(), isOpen)) resize(first.cancel);
 }
 
 Session::~Session() = default;
+
+void Session::connect(const NetParts& parts) {
+    const size_t tensors = interpreter_->model().mainGraph().tensorNames.size();
+    std::vector<std::vector<size_t>> inputs, outputs;
+    for (const NetPart& part : parts.parts) {
+        inputs.push_back(placesOf(part.inputs, tensors));
+        outputs.push_back(placesOf(part.outputs, tensors));
+    }
+    for (const auto& [part, id] : parts.inputs)
+        ports_.inputs.push_back({&paths_[part].pipeline(), inputs[part][static_cast<size_t>(id)]});
+    for (const auto& [part, id] : parts.outputs)
+        ports_.outputs.push_back({&paths_[part].pipeline(), outputs[part][static_cast<size_t>(id)]});
+    for (const auto& [from, to, id] : parts.links)
+        paths_[to].linkFrom(paths_[from].pipeline(), inputs[to][static_cast<size_t>(id)]);
+    for (const Path& path : paths_)
+        plannedBeforeRuns_ &= path.pipeline().singleStage() && path.fedAsPlanned();
+}
+
+// Tensors from the middle of the net are what the net makes of them, unless the caller resizes them. What is not read may
+// have any shape.
+void Session::describeInputs(const NetParts& parts) {
+    const Graph& graph = interpreter_->model().mainGraph();
+    std::vector<bool> declared(graph.tensorNames.size(), false), read(graph.tensorNames.size(), false);
+    for (const int id : graph.inputs) declared[static_cast<size_t>(id)] = true;
+    for (const Path& path : paths_) path.pipeline().markRead(read);
+    std::vector<int> cut;
+    for (const auto& [part, id] : parts.inputs)
+        if (!declared[static_cast<size_t>(id)]) cut.push_back(id);
+    const std::vector<std::optional<Tensor>> inferred = inferInputs(paths_[0].context(), cut);
+    auto next = inferred.begin();
+    for (size_t i = 0; i < parts.inputs.size(); ++i) {
+        const auto id = static_cast<size_t>(parts.inputs[i].tensor);
+        Tensor& tensor = input(i);
+        Shape shape = defaultShape(tensor.shape);
+        if (!declared[id]) {
+            if (*next) {
+                tensor.type = (*next)->type;
+                tensor.format = (*next)->format;
+                tensor.list = (*next)->list;
+                tensor.quant = (*next)->quant;
+            }
+            shape = *next ? (*next)->shape : Shape{-1};
+            ++next;
+        }
+        if (!read[id])
+            for (int axis = 0; axis < shape.rank(); ++axis)
+                if (shape[axis] < 0) shape[axis] = 1;
+        wantedShapes_.push_back(shape);
+        describeInput(i);
+    }
+}
 
 void Session::resizeInput(size_t index, const Shape& shape) {
     shape.elements();  // refuses what does not fit
     if (wantedShapes_[index] == shape) return;
     if (interpreter_->model().usage() == ModelUsage::StaticInference)
         fail(Status::NotSupported, "the inputs of a static model keep their shapes: input '%s' is %s",
-             pipeline_->input(index).name.c_str(), wantedShapes_[index].text().c_str());
+             input(index).name.c_str(), wantedShapes_[index].text().c_str());
+    if (input(index).list)
+        fail(Status::NotSupported, "input '%s' is a sequence, whose elements keep their shapes",
+             input(index).name.c_str());
     wantedShapes_[index] = shape;
     failure_ = nullptr;
     describeInput(index);
     // The shapes of the present plan need no other one.
-    const bool ready = pipeline_->prepared() && changedConstants_.empty();
+    const bool ready = prepared() && changedConstants_.empty();
     // What was bound may have been released meanwhile.
     if (ready && bindings_) bindings_->planned();
     needsResize_.store(!ready, std::memory_order_release);
 }
 
 void Session::describeInput(size_t index) {
-    const Tensor& tensor = pipeline_->input(index);
-    pipeline_->describeInput(index, wantedShapes_[index], tensor.type, tensor.format);
+    const Tensor& tensor = input(index);
+    const Port& port = ports_.inputs[index];
+    port.pipeline->describeInput(port.index, wantedShapes_[index], tensor.type, tensor.format, tensor.list);
+}
+
+bool Session::prepared() const noexcept {
+    return std::all_of(paths_.begin(), paths_.end(),
+                       [](const Path& path) { return path.pipeline().prepared() || !path.fedAsPlanned(); });
+}
+
+int64_t Session::plannedBytes() const {
+    int64_t bytes = 0;
+    for (const Path& path : paths_) bytes += path.pipeline().arenaBytes();
+    return bytes;
 }
 
 void Session::resize(const Cancellation& cancel) {
@@ -225,31 +157,32 @@ void Session::resize(const Cancellation& cancel) {
         replan(cancel);
     } catch (...) {
         failure_ = std::current_exception();
-        arenaBytes_ = pipeline_->arenaBytes();
+        arenaBytes_ = plannedBytes();
         if (bindings_) bindings_->planned();
         throw;
     }
-    arenaBytes_ = pipeline_->arenaBytes();
+    arenaBytes_ = plannedBytes();
     needsResize_.store(false, std::memory_order_release);
 }
 
 void Session::replan(const Cancellation& cancel) {
-    for (size_t i = 0; i < wantedShapes_.size(); ++i) {
-        const Shape& shape = wantedShapes_[i];
-        if (std::any_of(shape.begin(), shape.end(), [](int64_t extent) { return extent < 0; }))
-            fail(Status::BadState, "input '%s' still has the open shape %s", pipeline_->input(i).name.c_str(),
-                 shape.text().c_str());
-    }
-    const BackendRun lease(leased());
-    const ScopedFloatMode floatMode(floatMode_);
+    for (size_t i = 0; i < wantedShapes_.size(); ++i)
+        if (isOpen(wantedShapes_[i]))
+            fail(Status::BadState, "input '%s' still has the open shape %s", input(i).name.c_str(),
+                 wantedShapes_[i].text().c_str());
     recordsStale_ = true;
     hasRun_ = false;
     ++plans_;
     CountedCall counted(statistics_.plans);
-    const Call call(context_, nullptr, cancel);
     const WeightReading reading(interpreter_->model());
-    if (!changedConstants_.empty()) pipeline_->constantsChanged(changedConstants_);
-    pipeline_->prepare();
+    renewConstants();
+    for (size_t i = 0; i < paths_.size(); ++i) {
+        if (!paths_[i].fedAsPlanned()) break;  // a run plans it, and what follows
+        inPath(i, paths_.size(), [&] {
+            paths_[i].describeLinks();
+            paths_[i].plan(cancel);
+        });
+    }
     changedConstants_.clear();
     if (bindings_) bindings_->resized();
     counted.finish();
@@ -257,12 +190,12 @@ void Session::replan(const Cancellation& cancel) {
 
 void Session::trim() {
     try {
-        pipeline_->trim();
+        for (Path& path : paths_) path.pipeline().trim();
     } catch (...) {
         needsResize_ = true;
         throw;
     }
-    arenaBytes_ = pipeline_->arenaBytes();
+    arenaBytes_ = plannedBytes();
     if (bindings_) bindings_->memoryMoved();
 }
 
@@ -279,15 +212,12 @@ void Session::run(RunObserver* observer, const Cancellation& cancel) {
     requireReady();
     if (bindings_) bindings_->beforeRun();
     CountedCall counted(statistics_.runs);
-    const BackendRun lease(leased());
-    const ScopedFloatMode floatMode(floatMode_);
     hasRun_ = false;
-    const bool planned = pipeline_->singleStage();
-    recordsStale_ |= !planned;
-    const Call call(context_, observer, cancel);
-    pipeline_->run(bindings_.get());
-    if (!planned) {
-        arenaBytes_ = pipeline_->arenaBytes();
+    recordsStale_ |= !plannedBeforeRuns_;
+    for (size_t i = 0; i < paths_.size(); ++i)
+        inPath(i, paths_.size(), [&] { paths_[i].run(observer, cancel, bindings_.get()); });
+    if (!plannedBeforeRuns_) {
+        arenaBytes_ = plannedBytes();
         interpreter_->model().weightsRead();
     }
     hasRun_ = true;
@@ -298,7 +228,7 @@ void Session::run(RunObserver* observer, const Cancellation& cancel) {
 // A release alone is possible while there is no plan.
 Bindings& Session::bindable(const void* data) {
     if (needsResize_ && data) fail(Status::BadState, "the session has to be resized first");
-    if (!bindings_) bindings_ = std::make_unique<Bindings>(*pipeline_, context_, half_);
+    if (!bindings_) bindings_ = std::make_unique<Bindings>(ports_, paths_[0].context(), half_);
     return *bindings_;
 }
 
@@ -315,26 +245,78 @@ void Session::bindOutput(size_t index, void* data, int64_t bytes, Format format)
 }
 
 void Session::keepMapped(bool mapped) noexcept {
-    context_.keepReplaced = mapped;
-    if (!mapped) context_.dropReplaced();
+    for (Path& path : paths_) {
+        path.context().keepReplaced = mapped;
+        if (!mapped) path.context().dropReplaced();
+    }
 }
 
 const std::vector<OpRecord>& Session::records() const {
     const std::lock_guard lock(recordMutex_);
     if (recordsStale_) {
         records_.clear();
-        pipeline_->appendRecords(records_);
+        for (const Path& path : paths_) {
+            const size_t begin = records_.size();
+            path.pipeline().appendRecords(records_);
+            for (size_t i = begin; i < records_.size(); ++i)
+                if (records_[i].reason.empty()) records_[i].reason = path.fallbackReason();
+        }
         recordsStale_ = false;
     }
     return records_;
 }
 
-uint64_t Session::cacheKey() const {
-    return modelCacheKey(interpreter_->model(), wantedSettings_);
+std::vector<uint8_t> Session::cache() const {
+    for (const Path& path : paths_)
+        if (std::vector<uint8_t> bytes = path.cache(); !bytes.empty()) return bytes;
+    return {};
 }
 
-std::vector<uint8_t> Session::cache() const {
-    return wanted_ ? cacheForModel(wanted_->cache(), cacheKey()) : std::vector<uint8_t>();
+bool Session::cacheAccepted() const noexcept {
+    return std::any_of(paths_.begin(), paths_.end(), [](const Path& path) { return path.cacheAccepted(); });
+}
+
+uint64_t Session::stagePlans() const noexcept {
+    uint64_t sum = 0;
+    for (const Path& path : paths_) sum += path.context().stagePlans;
+    return sum;
+}
+
+uint64_t Session::deviceAllocations() const noexcept {
+    uint64_t sum = 0;
+    for (const Path& path : paths_) sum += path.context().deviceAllocations;
+    return sum;
+}
+
+Session::PlanCounts Session::planCounts() const noexcept {
+    PlanCounts sum{stagePlans(), 0, 0};
+    for (const Path& path : paths_) {
+        sum.encoded += path.context().counts.encoded;
+        sum.executions += path.context().counts.executions;
+    }
+    return sum;
+}
+
+bool Session::usesInput(size_t index) const {
+    const int id = ports_.inputId(index);
+    return std::any_of(paths_.begin(), paths_.end(),
+                       [&](const Path& path) { return path.pipeline().reads(id); });
+}
+
+// Callers write into the first path's constant, whether it reads it or not.
+void Session::renewConstants() {
+    if (changedConstants_.empty()) return;
+    for (Path& path : paths_) {
+        Pipeline& pipeline = path.pipeline();
+        for (const int id : changedConstants_) {
+            if (&path == &paths_[0] || !pipeline.reads(id)) continue;
+            const Tensor& written = constant(id);
+            Tensor& own = pipeline.ownConstant(id);
+            if (!own.empty())
+                std::memcpy(own.data, written.data, static_cast<size_t>(written.storageBytes()));
+        }
+        pipeline.constantsChanged(changedConstants_);
+    }
 }
 
 void Session::constantWritten(int id) {
@@ -347,8 +329,11 @@ Session::Memory Session::memory() const {
     Memory memory;
     memory.arena = arenaBytes_;
     memory.weights = interpreter_->weights->bytes();
-    memory.total = context_.heldBytes + memory.weights;
-    memory.peak = context_.peakBytes + memory.weights;
+    memory.total = memory.peak = memory.weights;
+    for (const Path& path : paths_) {
+        memory.total += path.context().heldBytes;
+        memory.peak += path.context().peakBytes;
+    }
     return memory;
 }
 

@@ -1,52 +1,37 @@
-// Everything one inference needs: runtime, backend, the main pipeline. One call at a time changes it, and no other
-// reads it meanwhile but for needsResize() and memory(): its owner sees to that. Keeps what it needs of its interpreter
-// alive.
+// Everything one inference needs: one or several paths, and their inputs and outputs. One call at a time changes it, and
+// no other reads it meanwhile but for needsResize() and memory(): its owner sees to that. Keeps what it needs of its
+// interpreter alive.
 #pragma once
 #include <atomic>
+#include <deque>
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
-#include "backend/registry.h"
-#include "base/float_mode.h"
 #include "session/bindings.h"
-#include "session/interpreter.h"
-#include "session/pipeline.h"
+#include "session/path.h"
 #include "session/statistics.h"
 
 namespace mnnc {
 
-struct SessionConfig {
-    ForwardType forwardType = ForwardType::Cpu;
-    ForwardType backupType = ForwardType::Cpu;
-    bool allowFallback = false;
-    BackendConfig backend;
-    std::vector<std::string> outputs;      // instead of the model's; empty: the model's
-    std::vector<std::string> saveTensors;  // beside those
-    int64_t maxMemoryBytes = 0;            // 0: 4 GiB or half the machine's memory, whichever is more
-    int64_t maxLoopIterations = 0;         // 0: 1,000,000
-    std::vector<uint8_t> cache;  // of an earlier session of the same device; what does not fit is a miss
-    Cancellation cancel;         // ends the creation
-    bool recordPlans = false;    // for planTexts()
-    bool keepSubnormals = false;
-    bool deferPlanning = false;  // the first resize() plans, not the constructor
-    int planCache = 0;           // plans that are kept; 0: 2
-};
-
 class Session {
   public:
-    // Plans at once when all input extents are known, unless planning is deferred.
-    Session(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& config);
+    // A path for each configuration, in the order in which they run. Plans at once when all input extents are known,
+    // unless one of them defers it. `cancel` of the first counts.
+    explicit Session(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& first,
+                     const std::vector<SessionConfig>& later = {});
     ~Session();
 
-    size_t inputCount() const noexcept { return pipeline_->inputCount(); }
-    size_t outputCount() const noexcept { return pipeline_->outputCount(); }
-    Tensor& input(size_t index) noexcept { return pipeline_->input(index); }
-    const Tensor& output(size_t index) const noexcept { return pipeline_->output(index); }
+    size_t inputCount() const noexcept { return ports_.inputs.size(); }
+    size_t outputCount() const noexcept { return ports_.outputs.size(); }
+    Tensor& input(size_t index) noexcept { return ports_.input(index); }
+    const Tensor& output(size_t index) const noexcept { return ports_.output(index); }
+    const std::deque<Path>& paths() const noexcept { return paths_; }
 
-    // The shape an input has or will have after the next resize.
+    // The shape an input has or will have after the next resize; one open extent where it is not known.
     const Shape& inputShape(size_t index) const noexcept { return wantedShapes_[index]; }
     void resizeInput(size_t index, const Shape& shape);
     bool needsResize() const noexcept { return needsResize_.load(std::memory_order_acquire); }
@@ -58,7 +43,7 @@ class Session {
     void requireReady() const;
 
     // A run in two halves, where it needs the device alone. begin() may throw what run() throws; then none is under way.
-    bool onDeviceAlone() const noexcept { return pipeline_->recording() != nullptr; }
+    bool onDeviceAlone() const noexcept { return paths_.size() == 1 && paths_[0].onDeviceAlone(); }
     void begin(const Cancellation& cancel);
     // False when the run is not over within that many nanoseconds; below 0 there is no limit. Else, and when it throws what
     // run() throws, it is over.
@@ -79,25 +64,21 @@ class Session {
     // Whether a caller has a tensor mapped: what it points to is kept that long.
     void keepMapped(bool mapped) noexcept;
 
-    // The backend that runs the session, and why it is not the wanted one: empty when it is.
-    ForwardType forwardType() const noexcept { return forwardType_; }
-    const std::string& fallbackReason() const noexcept { return fallbackReason_; }
-    ForwardType wantedType() const noexcept { return wantedType_; }
-    // What is done where the configuration asks for more, and what it asked for.
-    const EffectiveSettings& settings() const noexcept { return settings_; }
-    const BackendConfig& wantedSettings() const noexcept { return wantedSettings_; }
+    // Of the first path.
+    ForwardType forwardType() const noexcept { return paths_[0].forwardType(); }
+    const std::string& fallbackReason() const noexcept { return paths_[0].fallbackReason(); }
     const Statistics& statistics() const noexcept { return statistics_; }
-    uint64_t stagePlans() const noexcept { return context_.stagePlans; }
-    uint64_t deviceAllocations() const noexcept { return context_.deviceAllocations; }
+    uint64_t stagePlans() const noexcept;
+    uint64_t deviceAllocations() const noexcept;
     // Whether the outputs depend on an input.
-    bool usesInput(size_t index) const { return pipeline_->reads(pipeline_->inputId(index)); }
+    bool usesInput(size_t index) const;
 
     // Constants of the main graph, by the ids of their tensors. They keep their shapes. What is written into an own one
     // holds from the next resize() on, which constantWritten() asks for.
-    const Tensor& constant(int id) const noexcept { return pipeline_->tensor(id); }
-    Tensor& ownConstant(int id) { return pipeline_->ownConstant(id); }
+    const Tensor& constant(int id) const noexcept { return paths_[0].pipeline().tensor(id); }
+    Tensor& ownConstant(int id) { return paths_[0].pipeline().ownConstant(id); }
     void constantWritten(int id);
-    std::vector<int> ownConstants() const { return pipeline_->ownConstants(); }
+    std::vector<int> ownConstants() const { return paths_[0].pipeline().ownConstants(); }
     const Model& model() const noexcept { return interpreter_->model(); }
     const Net& net() const noexcept { return *interpreter_->net; }
 
@@ -105,7 +86,7 @@ class Session {
     uint64_t plans() const noexcept { return plans_; }
 
     // Whether outputs may be described (their shapes are known) and read (a run made them).
-    bool outputsShaped() const noexcept { return !needsResize() && (hasRun_ || pipeline_->singleStage()); }
+    bool outputsShaped() const noexcept { return !needsResize() && (hasRun_ || plannedBeforeRuns_); }
     bool outputsReadable() const noexcept { return !needsResize() && hasRun_; }
     bool outputReadable(size_t index) const noexcept {
         return outputsReadable() && (!bindings_ || bindings_->outputKept(index));
@@ -117,11 +98,7 @@ class Session {
         uint64_t plans;
         int64_t encoded, executions;
     };
-    PlanCounts planCounts() const noexcept {
-        return {stagePlans(), context_.counts.encoded, context_.counts.executions};
-    }
-    bool recordsPlans() const noexcept { return context_.recordsPlans; }
-    const PlanTexts& planTexts() const noexcept { return context_.planTexts; }
+    PlanCounts planCounts() const noexcept;
     // "" of the main net.
     const std::string& graphName(int graph) const {
         return interpreter_->model().graphs()[static_cast<size_t>(graph)].name;
@@ -130,32 +107,27 @@ class Session {
         int64_t arena = 0, weights = 0, total = 0, peak = 0;
     };
     Memory memory() const;
-    // What a later process may pass as SessionConfig::cache; empty on the CPU.
+    // Of the first path that has one: what a later process may pass as SessionConfig::cache; empty on the CPU.
     std::vector<uint8_t> cache() const;
-    bool cacheAccepted() const noexcept { return cacheAccepted_; }
+    bool cacheAccepted() const noexcept;
 
   private:
+    void connect(const NetParts& parts);
+    void describeInputs(const NetParts& parts);
     void describeInput(size_t index);
+    bool prepared() const noexcept;
+    int64_t plannedBytes() const;
     void replan(const Cancellation& cancel);
+    void renewConstants();
     Bindings& bindable(const void* data);
-    uint64_t cacheKey() const;
-    // Threads are leased for a whole run; not beside a device, where they would spin while it works.
-    Backend* leased() const noexcept { return wanted_ ? nullptr : cpu_.get(); }
 
     std::shared_ptr<const Interpreter> interpreter_;
-    const FloatMode floatMode_;  // of runs and plans
-    ForwardType forwardType_ = ForwardType::Cpu, wantedType_ = ForwardType::Cpu;
-    BackendConfig wantedSettings_;
-    EffectiveSettings settings_;
     Statistics statistics_;
     std::optional<CountedCall> begun_;  // a run that is under way on the device
-    std::string fallbackReason_;
-    std::shared_ptr<Runtime> runtime_, cpuRuntime_;  // the same when the CPU is wanted
-    std::unique_ptr<Backend> wanted_;                // a device, or null
-    std::unique_ptr<Backend> cpu_;
-    SessionContext context_;
-    std::unique_ptr<Pipeline> pipeline_;
+    std::deque<Path> paths_;
+    Ports ports_;
     HalfTensors half_;
+    bool plannedBeforeRuns_ = true;  // all shapes are known without a run
     std::unique_ptr<Bindings> bindings_;
     std::vector<Shape> wantedShapes_;
     std::set<int> changedConstants_;  // since the last plan
@@ -164,7 +136,6 @@ class Session {
     std::atomic<int64_t> arenaBytes_{0};
     uint64_t plans_ = 0;
     bool hasRun_ = false;
-    bool cacheAccepted_ = false;
     mutable std::mutex recordMutex_;  // readers of a const session may come from several threads
     mutable bool recordsStale_ = true;
     mutable std::vector<OpRecord> records_;

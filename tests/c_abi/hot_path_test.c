@@ -1,6 +1,7 @@
 /* A run whose shapes have not changed takes no memory from the heap or the system, nor do a submitted one, and binding
  * other memory of the same size. Models from the command line,
  * else the demo. */
+#include "middle_tensor.h"
 #include "support.h"
 
 #include <errno.h>
@@ -165,19 +166,40 @@ static mnn_status copy_input(void* user_data, mnn_operator_call_t* call) {
     return MNN_OK;
 }
 
-static void runs_take_nothing(int32_t threads) {
-    mnn_interpreter_t* net = NULL;
+/* In one path, or in two that meet half-way. Null where there is no such place. */
+static mnn_session_t* create(mnn_interpreter_t* net, int32_t threads, size_t paths) {
+    mnn_schedule_config_t configs[2];
     mnn_session_t* session = NULL;
-    mnn_schedule_config_t config;
-    assert_ok(mnn_schedule_config_init(&config, sizeof config));
-    config.threads = threads;
+    const char* middle = middle_tensor(net);
+    for (size_t i = 0; i < 2; ++i) {
+        assert_ok(mnn_schedule_config_init(&configs[i], sizeof configs[i]));
+        configs[i].threads = threads;
+    }
+    if (paths == 1) {
+        assert_ok(mnn_session_create(net, configs, &session));
+        return session;
+    }
+    if (!middle) return NULL;
+    configs[0].outputs = &middle;
+    configs[0].output_count = 1;
+    const mnn_status made = mnn_session_create_paths(net, configs, 2, &session);
+    if (made != MNN_ERROR_BAD_FORMAT) assert_ok(made);
+    return session;
+}
+
+static void runs_take_nothing(int32_t threads, size_t paths) {
+    mnn_interpreter_t* net = NULL;
     assert_ok(mnn_interpreter_create_from_file(path, NULL, &net));
     mnn_operator_t own; /* for the nets that have a node of it */
     assert_ok(mnn_operator_init(&own, sizeof own));
     own.name = "SoftShrink";
     own.compute = copy_input;
     assert_ok(mnn_interpreter_add_operator(net, &own));
-    assert_ok(mnn_session_create(net, &config, &session));
+    mnn_session_t* session = create(net, threads, paths);
+    if (!session) {
+        assert_ok(mnn_interpreter_destroy(&net));
+        return;
+    }
     feed(session);
     /* The first runs plan loops and branches. Shapes and indices of ones do not suit every net. */
     const mnn_status first = mnn_session_run(session);
@@ -200,11 +222,15 @@ static void runs_take_nothing(int32_t threads) {
 
 static void one_thread(void** state) {
     (void)state;
-    runs_take_nothing(1);
+    runs_take_nothing(1, 1);
 }
 static void two_threads(void** state) {
     (void)state;
-    runs_take_nothing(2);
+    runs_take_nothing(2, 1);
+}
+static void two_paths(void** state) {
+    (void)state;
+    runs_take_nothing(2, 2);
 }
 
 static void the_counter_counts(void** state) {
@@ -218,7 +244,7 @@ static void the_counter_counts(void** state) {
 
 int main(int argc, char** argv) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_counter_counts), cmocka_unit_test(one_thread),
-                                       cmocka_unit_test(two_threads)};
+                                       cmocka_unit_test(two_threads), cmocka_unit_test(two_paths)};
     int failed = 0;
     if (argc < 2) {
         const char* const own[] = {MNN_C_DIGITS_MODEL, MNN_C_SHRINK_MODEL};
@@ -232,7 +258,7 @@ int main(int argc, char** argv) {
         path = argv[i];
         failed += cmocka_run_group_tests_name(path, tests, NULL, NULL);
     }
-    const int runs = 2 * (argc - 1);
+    const int runs = 3 * (argc - 1);
     printf("%d of %d runs do not suit inputs of ones\n", unsuited, runs);
     return failed != 0 || unsuited * 10 > runs;
 }

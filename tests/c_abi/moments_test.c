@@ -110,6 +110,7 @@ static void always(struct scene* scene) {
     mnn_session_properties_t info = {.struct_size = sizeof info};
     mnn_statistics_t statistics = {.struct_size = sizeof statistics};
     EXPECT(mnn_session_info(session, &info), MNN_OK);
+    EXPECT(mnn_session_path_info(session, 0, &info), MNN_OK);
     EXPECT(mnn_session_statistics(session, &statistics), MNN_OK);
     mnn_declaration_t declaration = {.struct_size = sizeof declaration};
     EXPECT(mnn_interpreter_input_info(net, 0, &declaration), MNN_OK);

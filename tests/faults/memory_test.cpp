@@ -16,6 +16,7 @@
 #include <map>
 
 #include "interpose.h"
+#include "middle_tensor.h"
 #include "net.h"
 #include "process.h"
 
@@ -36,12 +37,14 @@ enum Phase {
     Cancel,
     Return,
     Trim,
+    CreatePaths,
+    ResizePaths,
     Destroy,
     PhaseCount
 };
-constexpr const char* kPhases[] = {"load",   "borrow", "declare", "register",           "create",
-                                   "resize", "run",    "submit",  "run with callbacks", "cancelled run",
-                                   "return", "trim",   "destroy"};
+constexpr const char* kPhases[] = {"load",   "borrow", "declare",      "register",           "create",
+                                   "resize", "run",    "submit",       "run with callbacks", "cancelled run",
+                                   "return", "trim",   "create paths", "resize paths",       "destroy"};
 
 struct Point {
     Phase phase = PhaseCount;
@@ -178,12 +181,38 @@ struct Lent {
 };
 
 struct Expected {
-    Bytes created, resized;
+    Bytes created, resized, paths, resizedPaths;
     long operators = -1;
 };
 
 void compare(const mnn_session_t* session, const Bytes& wanted, const char* when) {
     if (outputs(session) != wanted) complain("other outputs than undisturbed", when);
+}
+
+// The net in two paths that meet half-way.
+void liveInPaths(Life& life, mnn_interpreter_t* net, Expected& expected, bool first) {
+    const char* middle = middle_tensor(net);
+    if (!middle) return;
+    mnn_schedule_config_t configs[2];
+    for (mnn_schedule_config_t& config : configs) MUST(mnn_schedule_config_init(&config, sizeof config));
+    configs[0].forward_type = forwardType;
+    configs[0].outputs = &middle;
+    configs[0].output_count = 1;
+    mnn_session_t* session = nullptr;
+    life.call(CreatePaths, [&] { return mnn_session_create_paths(net, configs, 2, &session); });
+    fill(session);
+    MUST(mnn_session_run(session));
+    if (first) expected.paths = outputs(session);
+    compare(session, expected.paths, "after the first run of paths");
+    mnn_tensor_t* input = nullptr;
+    MUST(mnn_session_input_at(session, 0, &input));
+    MUST(setBatch(session, shapeOf(input).at(0) + 1));
+    life.call(ResizePaths, [&] { return mnn_session_resize(session); });
+    fill(session);
+    MUST(mnn_session_run(session));
+    if (first) expected.resizedPaths = outputs(session);
+    compare(session, expected.resizedPaths, "after the resize of paths");
+    MUST(mnn_session_destroy(&session));
 }
 
 // Returns how many requests the phase of the point made.
@@ -283,6 +312,7 @@ long live(const Point& point, Expected& expected) {
     fill(session);
     MUST(run());
     compare(session, expected.resized, "after the third resize");
+    liveInPaths(life, net, expected, first);
 
     // From then on: nothing is left for cleaning up, whichever phase failed.
     if (point.extent == Extent::FromThen && point.phase != Destroy)

@@ -210,7 +210,7 @@ inline NetResult runUnfused(const wire::NetT& net, SessionConfig config = {}) {
     for (const auto& op : net.oplists)
         if (op->type != wire::OpType::Const && op->type != wire::OpType::Input)
             for (const int id : op->outputIndexes)
-                config.saveTensors.push_back(net.tensorName[static_cast<size_t>(id)]);
+                config.part.saveTensors.push_back(net.tensorName[static_cast<size_t>(id)]);
     return runNet(net, config);
 }
 

@@ -31,7 +31,7 @@ Change changeOf(const char* pass, const wire::NetT& net) {
     SessionConfig config;
     config.recordPlans = true;
     const Session session(interpreter, config);
-    const std::vector<PassText>& texts = session.planTexts().at({0, 0});
+    const std::vector<PassText>& texts = session.paths()[0].context().planTexts.at({0, 0});
     EXPECT_EQ(texts.size(), passes().size() + 1);
     for (size_t i = 1; i < texts.size(); ++i) {
         EXPECT_EQ(texts[i].pass, passes()[i - 1].name);
@@ -49,7 +49,7 @@ TEST(Passes, NothingIsRecordedUnlessAsked) {
     const std::vector<uint8_t> bytes = pack(net);
     const auto interpreter =
         std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
-    EXPECT_TRUE(Session(interpreter, {}).planTexts().empty());
+    EXPECT_TRUE(Session(interpreter, {}).paths()[0].context().planTexts.empty());
 }
 
 TEST(Passes, ComposeRasters) {

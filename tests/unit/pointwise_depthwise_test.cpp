@@ -237,7 +237,7 @@ TEST(PointwiseDepthwise, NeedsNoMemoryForTheMapBetween) {
     constexpr int64_t kMap = int64_t{kChannels} * kSide * kSide * 4;
     EXPECT_LT(Session(interpreter, {}).memory().arena, 2 * kMap);
     SessionConfig apart;
-    apart.saveTensors = {joined.tensorName[2]};  // of the depthwise convolution's input
+    apart.part.saveTensors = {joined.tensorName[2]};  // of the depthwise convolution's input
     EXPECT_GE(Session(interpreter, apart).memory().arena, 2 * kMap);
 }
 

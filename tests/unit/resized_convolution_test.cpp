@@ -192,7 +192,7 @@ TEST(ResizedConvolution, NeedsNoMemoryForTheResizedMap) {
         std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
     constexpr int64_t kMap = int64_t{48} * kSide * kSide * 4;
     SessionConfig apart;
-    apart.saveTensors = {joined.tensorName[4]};  // what is resized to
+    apart.part.saveTensors = {joined.tensorName[4]};  // what is resized to
     EXPECT_LT(Session(interpreter, {}).memory().arena + kMap / 2, Session(interpreter, apart).memory().arena);
 }
 

@@ -24,7 +24,7 @@ struct RewrittenRun {
 inline RewrittenRun runRewritten(const std::shared_ptr<const Interpreter>& interpreter,
                                  std::vector<std::string> saveTensors) {
     SessionConfig config;
-    config.saveTensors = std::move(saveTensors);
+    config.part.saveTensors = std::move(saveTensors);
     Session session(interpreter, config);
     Tensor& input = session.input(0);
     std::vector<float> values(static_cast<size_t>(input.elements()));

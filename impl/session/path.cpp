@@ -1,0 +1,220 @@
+// Creates the backends of a path, plans and runs it.
+#include "session/path.h"
+
+#include "backend/shared_runtime.h"
+#include "session/memory_limit.h"
+#include "session/model_cache.h"
+#include "session/value.h"
+
+namespace mnnc {
+
+namespace {
+
+const BackendEntry* findBackend(ForwardType type) {
+    for (const BackendEntry& entry : builtinBackends())
+        if (entry.type == type) return &entry;
+    return nullptr;
+}
+
+std::shared_ptr<Runtime> tryRuntime(ForwardType type, const BackendConfig& config, std::string& reason) {
+    const BackendEntry* entry = findBackend(type);
+    if (!entry) {
+        reason = format("forward type %d is not built into this library", static_cast<int>(type));
+        return nullptr;
+    }
+    try {
+        return entry->createRuntime(config);
+    } catch (const Error& error) {
+        if (error.status() != Status::BackendMissing) throw;
+        reason = error.message();
+        return nullptr;
+    }
+}
+
+struct Chosen {
+    std::shared_ptr<Runtime> runtime;
+    ForwardType type;
+    std::string reason;  // why it is not the wanted one
+};
+
+Chosen chooseRuntime(const SessionConfig& config) {
+    std::string reason;
+    if (config.forwardType == ForwardType::Auto) {
+        const std::span<const BackendEntry> all = builtinBackends();
+        BackendConfig backend = config.backend;
+        backend.softwareDevices = false;
+        std::string reasons;
+        for (const bool wantCpu : {false, true})  // devices first
+            for (const BackendEntry& entry : all) {
+                if ((entry.type == ForwardType::Cpu) != wantCpu) continue;
+                if (auto runtime = tryRuntime(entry.type, backend, reason))
+                    return {std::move(runtime), entry.type, reasons};
+                reasons += format("%s%s: %s", reasons.empty() ? "" : "; ", entry.name, reason.c_str());
+            }
+        fail(Status::BackendMissing, "no backend is available: %s", reasons.c_str());
+    }
+    if (auto runtime = tryRuntime(config.forwardType, config.backend, reason))
+        return {std::move(runtime), config.forwardType, {}};
+    std::string backupReason;
+    if (config.allowFallback) {
+        if (auto runtime = tryRuntime(config.backupType, config.backend, backupReason))
+            return {std::move(runtime), config.backupType, reason};
+        backupReason = "; nor is the backup: " + backupReason;
+    }
+    fail(Status::BackendMissing, "the wanted backend is not available: %s%s", reason.c_str(),
+         backupReason.c_str());
+}
+
+// The lease of a backend's threads for one scope.
+class BackendRun {
+  public:
+    explicit BackendRun(Backend* backend) : backend_(backend) {
+        if (backend_) backend_->onRunBegin();
+    }
+    ~BackendRun() {
+        if (backend_) backend_->onRunEnd();
+    }
+    BackendRun(const BackendRun&) = delete;
+    BackendRun& operator=(const BackendRun&) = delete;
+
+  private:
+    Backend* backend_;
+};
+
+// What a run or a resize under way looks at, for one scope.
+class Call {
+  public:
+    Call(SessionContext& context, RunObserver* observer, const Cancellation& cancel) : context_(context) {
+        context_.observer = observer;
+        context_.cancel = cancel;
+    }
+    ~Call() {
+        context_.observer = nullptr;
+        context_.cancel = {};
+    }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+  private:
+    SessionContext& context_;
+};
+
+}  // namespace
+
+Path::Path(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& config)
+    : interpreter_(std::move(interpreter)), floatMode_(FloatMode::computing(config.keepSubnormals)) {
+    config.cancel.check();
+    Chosen chosen = chooseRuntime(config);
+    forwardType_ = chosen.type;
+    wantedType_ = config.forwardType;
+    wantedSettings_ = config.backend;
+    fallbackReason_ = std::move(chosen.reason);
+    runtime_ = cpuRuntime_ = std::move(chosen.runtime);
+    context_.maxMemoryBytes = config.maxMemoryBytes > 0 ? config.maxMemoryBytes : defaultMemoryLimit();
+    BackendConfig backendConfig = config.backend;
+    backendConfig.maxMemoryBytes = context_.maxMemoryBytes;
+    if (backendConfig.shared) context_.hostMemory = backendConfig.shared->memory;
+    cpu_ = runtime_->createBackend(backendConfig, *interpreter_->weights);
+    context_.device = cpu_->device();
+    if (context_.device) {
+        wanted_ = std::move(cpu_);
+        std::string reason;
+        cpuRuntime_ = tryRuntime(ForwardType::Cpu, backendConfig, reason);
+        if (!cpuRuntime_) fail(Status::BackendMissing, "there is no CPU backend: %s", reason.c_str());
+        cpu_ = cpuRuntime_->createBackend(backendConfig, *interpreter_->weights);
+    }
+    settings_ = cpu_->settings();
+    if (wanted_) {
+        // Operators on the CPU have its threads and kernels.
+        EffectiveSettings device = wanted_->settings();
+        device.threads = settings_.threads;
+        device.isa = settings_.isa;
+        settings_ = std::move(device);
+    }
+    const std::vector<uint8_t> cache = cacheOfModel(config.cache, cacheKey());
+    cacheAccepted_ = !cache.empty() && runtime_->setCache(cache);
+    context_.net = interpreter_->net.get();
+    context_.weights = interpreter_->weights.get();
+    context_.cpu = cpu_.get();
+    context_.recordsPlans = config.recordPlans;
+    if (config.planCache > 0) context_.planCache = static_cast<size_t>(config.planCache);
+    context_.maxLoopIterations = config.maxLoopIterations > 0 ? config.maxLoopIterations : 1'000'000;
+}
+
+Path::~Path() = default;
+
+void Path::makePipeline(const NetPart& part) {
+    pipeline_ = std::make_unique<Pipeline>(context_, 0, part.inputs, part.outputs);
+}
+
+void Path::linkFrom(const Pipeline& earlier, size_t input) {
+    const int id = pipeline_->inputId(input);
+    links_.push_back({&earlier.tensor(id), earlier.settled(id), input});
+}
+
+bool Path::fedAsPlanned() const noexcept {
+    for (const Link& link : links_)
+        if (!link.settled) return false;
+    return true;
+}
+
+void Path::describeLinks() {
+    for (const Link& link : links_) {
+        const Tensor& source = *link.source;
+        // The model's, or what an operator makes of the model's: the same for all shapes.
+        if (source.quant.known()) pipeline_->input(link.input).quant = source.quant;
+        pipeline_->describeInput(link.input, source.shape, source.type, source.format, source.list);
+    }
+}
+
+// An input is only read: it may be where the earlier path has it.
+void Path::receive(const Link& link) {
+    Tensor& input = pipeline_->input(link.input);
+    const Tensor& source = *link.source;
+    const bool same = sameLayout(source, rowMajor(source));
+    void* place = same ? source.data : pipeline_->inputMemory(link.input);
+    if (input.data != place) pipeline_->relocate(input, place);
+    if (!same) copyToHost(source, place, rowMajor(source));
+}
+
+void Path::plan(const Cancellation& cancel) {
+    const BackendRun lease(leased());
+    const ScopedFloatMode floatMode(floatMode_);
+    const Call call(context_, nullptr, cancel);
+    pipeline_->prepare();
+}
+
+void Path::run(RunObserver* observer, const Cancellation& cancel, PlanObserver* planObserver) {
+    const BackendRun lease(leased());
+    const ScopedFloatMode floatMode(floatMode_);
+    const Call call(context_, observer, cancel);
+    if (!links_.empty()) {
+        describeLinks();
+        if (!pipeline_->prepared()) {
+            pipeline_->prepare();
+            if (planObserver) planObserver->planned();
+        }
+        for (const Link& link : links_) receive(link);
+    }
+    pipeline_->run(planObserver);
+}
+
+void Path::begin() {
+    const ScopedFloatMode floatMode(floatMode_);
+    pipeline_->recording()->begin();
+}
+
+bool Path::end(int64_t nanoseconds) {
+    const ScopedFloatMode floatMode(floatMode_);
+    return pipeline_->recording()->end(nanoseconds);
+}
+
+uint64_t Path::cacheKey() const {
+    return modelCacheKey(interpreter_->model(), wantedSettings_);
+}
+
+std::vector<uint8_t> Path::cache() const {
+    return wanted_ ? cacheForModel(wanted_->cache(), cacheKey()) : std::vector<uint8_t>();
+}
+
+}  // namespace mnnc

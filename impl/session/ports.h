@@ -1,0 +1,42 @@
+// The inputs and outputs of a session, wherever among its pipelines they are.
+#pragma once
+#include <vector>
+
+#include "session/pipeline.h"
+
+namespace mnnc {
+
+struct Port {
+    Pipeline* pipeline = nullptr;
+    size_t index = 0;  // of the pipeline's input or output
+};
+
+class Ports {
+  public:
+    std::vector<Port> inputs, outputs;
+
+    Tensor& input(size_t index) const noexcept { return inputs[index].pipeline->input(inputs[index].index); }
+    const Tensor& output(size_t index) const noexcept {
+        return outputs[index].pipeline->output(outputs[index].index);
+    }
+    // See Pipeline.
+    int inputId(size_t index) const noexcept { return inputs[index].pipeline->inputId(inputs[index].index); }
+    int outputId(size_t index) const noexcept {
+        return outputs[index].pipeline->outputId(outputs[index].index);
+    }
+    void* inputMemory(size_t index) const noexcept {
+        return inputs[index].pipeline->inputMemory(inputs[index].index);
+    }
+    bool outputSettled(size_t index) const noexcept {
+        const Pipeline& pipeline = *outputs[index].pipeline;
+        return pipeline.settled(pipeline.outputId(outputs[index].index));
+    }
+    StorageLocation outputStorage(size_t index) const noexcept {
+        return outputs[index].pipeline->outputStorage(outputs[index].index);
+    }
+    Tensor* movableRoot(size_t index) const {
+        return outputs[index].pipeline->movableRoot(outputs[index].index);
+    }
+};
+
+}  // namespace mnnc

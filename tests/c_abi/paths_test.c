@@ -1,0 +1,540 @@
+/* Parts of the demo net: fed in the middle, chosen by operators, and as several paths of one session. Whole nets are cut in
+ * cut_models_test. The net: image -> c1 (r1) -> c2 (r2) -> m -> ... -> scores. */
+#include <math.h>
+
+#include "digits_net.h"
+
+enum { POOLED = 32 * 4 * 4 };
+
+static mnn_schedule_config_t by_names(const char* const* inputs, size_t input_count,
+                                      const char* const* outputs, size_t output_count) {
+    mnn_schedule_config_t config = default_config();
+    config.inputs = inputs;
+    config.input_count = input_count;
+    config.outputs = outputs;
+    config.output_count = output_count;
+    return config;
+}
+
+static mnn_schedule_config_t by_operators(const char* const* names, size_t count) {
+    mnn_schedule_config_t config = default_config();
+    config.operators = names;
+    config.operator_count = count;
+    return config;
+}
+
+static const char* const kM[] = {"m"};
+static const char* const kR1[] = {"r1"};
+static const char* const kConvolutions[] = {"c1", "c2"};
+static const char* const kPooling[] = {"m"};
+
+/* The pooling's result for `batch` images. */
+static void pooled_of(const float* pixels, int32_t batch, float* pooled) {
+    mnn_schedule_config_t config = by_names(NULL, 0, kM, 1);
+    mnn_session_t* session = NULL;
+    const int32_t dims[] = {batch, 1, 8, 8};
+    assert_ok(mnn_session_create(net, &config, &session));
+    assert_ok(mnn_session_resize_input(session, first_input(session), dims, 4));
+    assert_ok(mnn_session_resize(session));
+    assert_ok(mnn_tensor_write(first_input(session), pixels, (size_t)batch * PIXELS * sizeof(float),
+                               MNN_FORMAT_NCHW));
+    assert_ok(mnn_session_run(session));
+    assert_ok(mnn_tensor_read(first_output(session), pooled, (size_t)batch * POOLED * sizeof(float),
+                              MNN_FORMAT_NCHW));
+    assert_ok(mnn_session_destroy(&session));
+}
+
+static void assert_input(mnn_session_t* session, size_t index, const char* name, int32_t used) {
+    mnn_tensor_t* tensor = NULL;
+    const char* found = NULL;
+    mnn_tensor_properties_t info = {.struct_size = sizeof info};
+    assert_ok(mnn_session_input_at(session, index, &tensor));
+    assert_ok(mnn_tensor_name(tensor, &found));
+    assert_string_equal(found, name);
+    assert_ok(mnn_tensor_info(tensor, &info));
+    assert_int_equal(info.used, used);
+}
+
+static void assert_output(const mnn_session_t* session, const char* name, const float* wanted, size_t count) {
+    mnn_tensor_t* tensor = NULL;
+    float* got = malloc(count * sizeof(float));
+    assert_ok(mnn_session_output(session, name, &tensor));
+    assert_ok(mnn_tensor_read(tensor, got, count * sizeof(float), MNN_FORMAT_NCHW));
+    assert_memory_equal(got, wanted, count * sizeof(float));
+    free(got);
+}
+
+static void assert_refused_paths(const mnn_schedule_config_t* configs, size_t count, mnn_status wanted,
+                                 const char* word) {
+    mnn_session_t* session = UNTOUCHED_POINTER;
+    assert_fails(mnn_session_create_paths(net, configs, count, &session), wanted);
+    assert_ptr_equal(session, UNTOUCHED_POINTER);
+    if (!strstr(mnn_last_error(), word)) fail_msg("'%s' is not in: %s", word, mnn_last_error());
+}
+
+static void fed_in_the_middle(void** state) {
+    (void)state;
+    enum { BATCH = 3 };
+    float wanted[BATCH * CLASSES], got[BATCH * CLASSES], pixels[BATCH * PIXELS], pooled[BATCH * POOLED];
+    mnn_session_t* whole = batch_session(BATCH);
+    fill_pixels(pixels, BATCH * PIXELS, 5);
+    classify(whole, pixels, BATCH, wanted);
+    assert_ok(mnn_session_destroy(&whole));
+    pooled_of(pixels, BATCH, pooled);
+
+    mnn_schedule_config_t config = by_names(kM, 1, NULL, 0);
+    mnn_session_t* session = NULL;
+    int32_t dims[MNN_MAX_RANK];
+    size_t count = 0, rank = 0, ops = 0;
+    assert_ok(mnn_session_create(net, &config, &session));
+    assert_ok(mnn_session_input_count(session, &count));
+    assert_int_equal(count, 2);
+    assert_input(session, 0, "m", 1);
+    assert_input(session, 1, "image", 0);
+    /* As large as the net makes it for one image, so the session is ready. */
+    assert_ok(mnn_tensor_shape(first_input(session), dims, MNN_MAX_RANK, &rank));
+    assert_int_equal(rank, 4);
+    assert_memory_equal(dims, ((int32_t[]){1, 32, 4, 4}), 4 * sizeof *dims);
+    assert_ok(mnn_tensor_write(first_input(session), pooled, POOLED * sizeof(float), MNN_FORMAT_NCHW));
+    assert_ok(mnn_session_run(session));
+    assert_output(session, "scores", wanted, CLASSES);
+    assert_ok(mnn_session_op_count(session, &ops));
+    for (size_t i = 0; i < ops; ++i) {
+        mnn_op_info_t info = {.struct_size = sizeof info};
+        assert_ok(mnn_session_op_info(session, i, &info));
+        assert_string_not_equal(info.name, "c1");
+        assert_string_not_equal(info.name, "c2");
+    }
+    dims[0] = BATCH;
+    assert_ok(mnn_session_resize_input(session, first_input(session), dims, 4));
+    assert_ok(mnn_session_resize(session));
+    assert_ok(mnn_tensor_write(first_input(session), pooled, sizeof pooled, MNN_FORMAT_NCHW));
+    assert_ok(mnn_session_run(session));
+    assert_ok(mnn_tensor_read(first_output(session), got, sizeof got, MNN_FORMAT_NCHW));
+    assert_memory_equal(got, wanted, sizeof got);
+    /* The net's operators say what fits. */
+    dims[1] = 31;
+    assert_ok(mnn_session_resize_input(session, first_input(session), dims, 4));
+    assert_true(mnn_session_resize(session) != MNN_OK);
+    assert_ok(mnn_session_destroy(&session));
+}
+
+static void inside_names(void** state) {
+    (void)state;
+    float pixels[PIXELS], pooled[POOLED], r1[16 * 64];
+    fill_pixels(pixels, PIXELS, 9);
+    pooled_of(pixels, 1, pooled);
+    mnn_schedule_config_t config = by_names(NULL, 0, kR1, 1);
+    mnn_session_t* session = NULL;
+    size_t count = 0;
+    assert_ok(mnn_session_create(net, &config, &session));
+    assert_ok(mnn_tensor_write(first_input(session), pixels, sizeof pixels, MNN_FORMAT_NCHW));
+    assert_ok(mnn_session_run(session));
+    assert_ok(mnn_tensor_element_count(first_output(session), &count));
+    assert_true(count <= sizeof r1 / sizeof *r1);
+    assert_ok(mnn_tensor_read(first_output(session), r1, count * sizeof(float), MNN_FORMAT_NCHW));
+    assert_ok(mnn_session_destroy(&session));
+    /* From one tensor to another; the model's own output is not there. */
+    config = by_names(kR1, 1, kM, 1);
+    assert_ok(mnn_session_create(net, &config, &session));
+    assert_ok(mnn_tensor_write(first_input(session), r1, count * sizeof(float), MNN_FORMAT_NCHW));
+    assert_ok(mnn_session_run(session));
+    assert_output(session, "m", pooled, POOLED);
+    assert_ok(mnn_session_destroy(&session));
+    /* The same by operators, and what lies between saved. */
+    static const char* const behind[] = {"c2", "m"};
+    static const char* const between[] = {"r2"};
+    config = by_operators(behind, 2);
+    config.save_tensors = between;
+    config.save_tensor_count = 1;
+    assert_ok(mnn_session_create(net, &config, &session));
+    assert_input(session, 0, "r1", 1);
+    assert_input(session, 1, "image", 0);
+    assert_ok(mnn_tensor_write(first_input(session), r1, count * sizeof(float), MNN_FORMAT_NCHW));
+    assert_ok(mnn_session_run(session));
+    assert_output(session, "m", pooled, POOLED);
+    size_t outputs = 0;
+    mnn_tensor_t* saved = NULL;
+    assert_ok(mnn_session_output_count(session, &outputs));
+    assert_int_equal(outputs, 2);
+    assert_ok(mnn_session_output(session, "r2", &saved));
+    assert_ok(mnn_session_destroy(&session));
+    /* A tensor that nothing behind it reads stays an input, unused. */
+    const char* late[] = {"f", "image"};
+    config = by_names(late, 2, kR1, 1);
+    assert_ok(mnn_session_create(net, &config, &session));
+    assert_input(session, 0, "f", 0);
+    assert_input(session, 1, "image", 1);
+    assert_ok(mnn_session_destroy(&session));
+}
+
+/* With an open height nothing behind the first convolution has a shape. */
+static void shape_not_known(void** state) {
+    (void)state;
+    size_t size = 0, rank = 0;
+    unsigned char* bytes = open_model(2, &size);
+    mnn_interpreter_t* open = NULL;
+    mnn_session_t* session = NULL;
+    mnn_schedule_config_t config = by_names(kM, 1, NULL, 0);
+    int32_t dims[MNN_MAX_RANK];
+    bool needed = false;
+    assert_ok(mnn_interpreter_create_from_memory(bytes, size, NULL, &open));
+    assert_ok(mnn_session_create(open, &config, &session));
+    assert_ok(mnn_tensor_shape(first_input(session), dims, MNN_MAX_RANK, &rank));
+    assert_int_equal(rank, 1);
+    assert_int_equal(dims[0], -1);
+    assert_ok(mnn_session_needs_resize(session, &needed));
+    assert_true(needed);
+    assert_fails(mnn_session_run(session), MNN_ERROR_BAD_STATE);
+    assert_fails(mnn_session_resize(session), MNN_ERROR_BAD_STATE);
+    assert_non_null(strstr(mnn_last_error(), "'m'"));
+    /* The open input of the model needs no shape: nothing reads it. */
+    assert_ok(mnn_session_resize_input(session, first_input(session), (int32_t[]){1, 32, 4, 4}, 4));
+    assert_ok(mnn_session_resize(session));
+    assert_ok(mnn_session_run(session));
+    assert_ok(mnn_session_destroy(&session));
+    assert_ok(mnn_interpreter_destroy(&open));
+    free(bytes);
+}
+
+static void wrong_names(void** state) {
+    (void)state;
+    static const char* const unknown[] = {"m", "no such tensor"};
+    static const char* const no_operator[] = {"c1", "no such operator"};
+    static const char* const with_null[] = {"m", NULL};
+    static const char* const constant[] = {"Const28"};
+    mnn_schedule_config_t config = by_names(unknown, 2, NULL, 0);
+    assert_refused(&config, MNN_ERROR_NOT_FOUND);
+    assert_non_null(strstr(mnn_last_error(), "no such tensor"));
+    config = by_operators(no_operator, 2);
+    assert_refused(&config, MNN_ERROR_NOT_FOUND);
+    assert_non_null(strstr(mnn_last_error(), "no such operator"));
+    config = by_names(with_null, 2, NULL, 0);
+    assert_refused(&config, MNN_ERROR_NULL_ARGUMENT);
+    config = by_names(NULL, 1, NULL, 0);
+    assert_refused(&config, MNN_ERROR_NULL_ARGUMENT);
+    config = by_operators(NULL, 1);
+    assert_refused(&config, MNN_ERROR_NULL_ARGUMENT);
+    config = by_names(constant, 1, NULL, 0);
+    assert_refused(&config, MNN_ERROR_INVALID_VALUE);
+    assert_non_null(strstr(mnn_last_error(), "Const28"));
+    /* Nothing to compute. */
+    config = by_names(kM, 1, kM, 1);
+    assert_refused(&config, MNN_ERROR_BAD_FORMAT);
+    config = by_operators(constant, 1);
+    assert_refused(&config, MNN_ERROR_BAD_FORMAT);
+    /* Operators say themselves where they begin and end. */
+    config = by_operators(kConvolutions, 2);
+    config.outputs = kM;
+    config.output_count = 1;
+    assert_refused(&config, MNN_ERROR_INVALID_VALUE);
+    config = by_operators(kConvolutions, 2);
+    config.inputs = kR1;
+    config.input_count = 1;
+    assert_refused(&config, MNN_ERROR_INVALID_VALUE);
+    config = by_operators(kConvolutions, 2);
+    config.save_tensors = kM;
+    config.save_tensor_count = 1;
+    assert_refused(&config, MNN_ERROR_INVALID_VALUE);
+    assert_non_null(strstr(mnn_last_error(), "'m'"));
+}
+
+static void wrong_paths(void** state) {
+    (void)state;
+    mnn_schedule_config_t configs[MNN_MAX_PATHS + 1];
+    for (size_t i = 0; i <= MNN_MAX_PATHS; ++i) configs[i] = default_config();
+    mnn_session_t* session = UNTOUCHED_POINTER;
+    assert_refused_paths(configs, 0, MNN_ERROR_BAD_RANGE, "0");
+    assert_refused_paths(configs, MNN_MAX_PATHS + 1, MNN_ERROR_BAD_RANGE, "65");
+    assert_refused_paths(NULL, 1, MNN_ERROR_NULL_ARGUMENT, "configs");
+    assert_fails(mnn_session_create_paths(net, configs, 1, NULL), MNN_ERROR_NULL_ARGUMENT);
+    assert_fails(mnn_session_create_paths(NULL, configs, 1, &session), MNN_ERROR_NULL_ARGUMENT);
+    assert_ptr_equal(session, UNTOUCHED_POINTER);
+    /* The whole net twice. */
+    assert_refused_paths(configs, 2, MNN_ERROR_BAD_FORMAT, "path 1");
+    configs[1].threads = -1;
+    configs[0] = by_names(NULL, 0, kM, 1);
+    assert_refused_paths(configs, 2, MNN_ERROR_BAD_RANGE, "path 1");
+    static const char* const unknown[] = {"no such tensor"};
+    configs[1] = by_names(unknown, 1, NULL, 0);
+    assert_refused_paths(configs, 2, MNN_ERROR_NOT_FOUND, "path 1: the model has no tensor 'no such tensor'");
+    configs[1] = default_config();
+    configs[1].cpu_isa = "abacus";
+    assert_refused_paths(configs, 2, MNN_ERROR_NOT_FOUND, "path 1");
+    configs[1] = default_config();
+    configs[1].struct_size = sizeof configs[1] + 8;
+    assert_refused_paths(configs, 2, MNN_ERROR_VERSION_MISMATCH, "configs[1]");
+    configs[1] = default_config();
+    configs[0].struct_size = 0;
+    assert_refused_paths(configs, 2, MNN_ERROR_VERSION_MISMATCH, "configs[0]");
+    /* An operator runs in one path. */
+    configs[0] = by_operators(kConvolutions, 2);
+    configs[1] = by_operators(kConvolutions, 2);
+    assert_refused_paths(configs, 2, MNN_ERROR_INVALID_VALUE, "path 1: operator 'c1'");
+    /* In an order that works. */
+    configs[0] = by_operators(kPooling, 1);
+    configs[1] = by_operators(kConvolutions, 2);
+    assert_refused_paths(configs, 2, MNN_ERROR_INVALID_VALUE, "'r2'");
+    mnn_cancel_t *token = NULL, *other = NULL;
+    assert_ok(mnn_cancel_create(&token));
+    assert_ok(mnn_cancel_create(&other));
+    configs[0] = by_names(NULL, 0, kM, 1);
+    configs[1] = default_config();
+    configs[0].cancel = token;
+    configs[1].cancel = other;
+    assert_refused_paths(configs, 2, MNN_ERROR_INVALID_VALUE, "cancel");
+    configs[0].cancel = NULL;
+    assert_ok(mnn_cancel_trigger(other));
+    assert_refused_paths(configs, 2, MNN_ERROR_CANCELLED, "");
+    assert_ok(mnn_cancel_destroy(&token));
+    assert_ok(mnn_cancel_destroy(&other));
+    mnn_session_properties_t info = {.struct_size = sizeof info};
+    session = open_session(net);
+    assert_ok(mnn_session_path_info(session, 0, &info));
+    assert_fails(mnn_session_path_info(session, 1, &info), MNN_ERROR_BAD_INDEX);
+    assert_ok(mnn_session_destroy(&session));
+}
+
+/* Three paths: c1; c2 and the pooling; the rest. */
+static mnn_session_t* three_paths(int32_t first, int32_t second, int32_t third) {
+    mnn_schedule_config_t configs[] = {by_names(NULL, 0, kR1, 1), by_names(NULL, 0, kM, 1), default_config()};
+    configs[0].forward_type = first;
+    configs[1].forward_type = second;
+    configs[1].threads = 2;
+    configs[2].forward_type = third;
+    mnn_session_t* session = NULL;
+    assert_ok(mnn_session_create_paths(net, configs, 3, &session));
+    return session;
+}
+
+static void resize_batch(mnn_session_t* session, int32_t batch) {
+    const int32_t dims[] = {batch, 1, 8, 8};
+    assert_ok(mnn_session_resize_input(session, first_input(session), dims, 4));
+    assert_ok(mnn_session_resize(session));
+}
+
+static void one_after_another(void** state) {
+    (void)state;
+    enum { MOST = 5 };
+    float wanted[MOST * CLASSES], got[MOST * CLASSES], pixels[MOST * PIXELS], pooled[MOST * POOLED];
+    mnn_session_t* session = three_paths(MNN_FORWARD_CPU, MNN_FORWARD_CPU, MNN_FORWARD_CPU);
+    size_t count = 0, ops = 0;
+    const char *name = NULL, *order[] = {"r1", "m", "scores"};
+    assert_ok(mnn_session_input_count(session, &count));
+    assert_int_equal(count, 1);
+    assert_input(session, 0, "image", 1);
+    assert_ok(mnn_session_output_count(session, &count));
+    assert_int_equal(count, 3);
+    for (size_t i = 0; i < 3; ++i) {
+        mnn_tensor_t* tensor = NULL;
+        assert_ok(mnn_session_output_at(session, i, &tensor));
+        assert_ok(mnn_tensor_name(tensor, &name));
+        assert_string_equal(name, order[i]);
+    }
+    const int32_t batches[] = {1, MOST, 2, MOST};
+    for (size_t k = 0; k < 4; ++k) {
+        const int32_t batch = batches[k];
+        mnn_session_t* whole = batch_session(batch);
+        fill_pixels(pixels, (size_t)batch * PIXELS, (uint32_t)k);
+        classify(whole, pixels, (size_t)batch, wanted);
+        assert_ok(mnn_session_destroy(&whole));
+        pooled_of(pixels, batch, pooled);
+        resize_batch(session, batch);
+        for (int again = 0; again < 2; ++again) {
+            mnn_tensor_t* scores = NULL;
+            assert_ok(mnn_tensor_write(first_input(session), pixels, (size_t)batch * PIXELS * sizeof(float),
+                                       MNN_FORMAT_NCHW));
+            assert_ok(mnn_session_run(session));
+            assert_output(session, "m", pooled, (size_t)batch * POOLED);
+            assert_ok(mnn_session_output(session, "scores", &scores));
+            assert_ok(mnn_tensor_read(scores, got, (size_t)batch * CLASSES * sizeof(float), MNN_FORMAT_NCHW));
+            assert_memory_equal(got, wanted, (size_t)batch * CLASSES * sizeof(float));
+        }
+    }
+    /* Each operator is in one of them. */
+    const char* once[] = {"c1", "c2"};
+    assert_ok(mnn_session_op_count(session, &ops));
+    for (size_t k = 0; k < 2; ++k) {
+        size_t found = 0;
+        for (size_t i = 0; i < ops; ++i) {
+            mnn_op_info_t info = {.struct_size = sizeof info};
+            assert_ok(mnn_session_op_info(session, i, &info));
+            found += strcmp(info.name, once[k]) == 0;
+        }
+        assert_int_equal(found, 1);
+    }
+    mnn_session_properties_t info = {.struct_size = sizeof info};
+    assert_ok(mnn_session_path_info(session, 1, &info));
+    assert_int_equal(info.wanted_threads, 2);
+    assert_ok(mnn_session_path_info(session, 2, &info));
+    assert_int_equal(info.wanted_threads, 1);
+    assert_ok(mnn_session_destroy(&session));
+}
+
+/* Inputs and outputs of different paths in the caller's memory. */
+static void bound(void** state) {
+    (void)state;
+    float wanted[CLASSES], pixels[PIXELS], pooled[POOLED], bound_pooled[POOLED], scores[CLASSES];
+    mnn_session_t* session = three_paths(MNN_FORWARD_CPU, MNN_FORWARD_CPU, MNN_FORWARD_CPU);
+    mnn_tensor_t *m = NULL, *last = NULL;
+    assert_ok(mnn_session_output(session, "m", &m));
+    assert_ok(mnn_session_output(session, "scores", &last));
+    fill_pixels(pixels, PIXELS, 21);
+    reference_scores(21, wanted);
+    pooled_of(pixels, 1, pooled);
+    assert_ok(mnn_session_bind_input(session, first_input(session), pixels, sizeof pixels, MNN_FORMAT_NCHW));
+    assert_ok(mnn_session_bind_output(session, m, bound_pooled, sizeof bound_pooled, MNN_FORMAT_NCHW));
+    assert_fails(mnn_session_bind_output(session, last, bound_pooled + 1, sizeof scores, MNN_FORMAT_NCHW),
+                 MNN_ERROR_INVALID_VALUE);
+    assert_ok(mnn_session_bind_output(session, last, scores, sizeof scores, MNN_FORMAT_NCHW));
+    for (int again = 0; again < 2; ++again) {
+        memset(bound_pooled, 0, sizeof bound_pooled);
+        memset(scores, 0, sizeof scores);
+        assert_ok(mnn_session_run(session));
+        assert_memory_equal(bound_pooled, pooled, sizeof pooled);
+        assert_memory_equal(scores, wanted, sizeof wanted);
+    }
+    /* What was bound is elsewhere now, also for the path behind it. */
+    assert_ok(mnn_session_bind_output(session, m, NULL, 0, MNN_FORMAT_NCHW));
+    memset(bound_pooled, 0, sizeof bound_pooled);
+    memset(scores, 0, sizeof scores);
+    assert_ok(mnn_session_run(session));
+    assert_memory_equal(scores, wanted, sizeof wanted);
+    assert_output(session, "m", pooled, POOLED);
+    assert_ok(mnn_session_trim(session));
+    assert_ok(mnn_session_run(session));
+    assert_memory_equal(scores, wanted, sizeof wanted);
+    assert_ok(mnn_session_destroy(&session));
+}
+
+/* A later path is fed by the caller, too: r2 in place of what c2 would make. */
+static void several_fed(void** state) {
+    (void)state;
+    float wanted[CLASSES], pixels[PIXELS], pooled[POOLED];
+    static const char* const r2[] = {"r2"};
+    mnn_schedule_config_t configs[] = {by_names(NULL, 0, kR1, 1), by_names(kM, 1, NULL, 0)};
+    mnn_session_t* session = NULL;
+    mnn_tensor_t *image = NULL, *r1 = NULL;
+    size_t count = 0;
+    fill_pixels(pixels, PIXELS, 3);
+    reference_scores(3, wanted);
+    pooled_of(pixels, 1, pooled);
+    assert_ok(mnn_session_create_paths(net, configs, 2, &session));
+    assert_ok(mnn_session_input_count(session, &count));
+    assert_int_equal(count, 2);
+    assert_input(session, 0, "m", 1);
+    assert_input(session, 1, "image", 1);
+    assert_ok(mnn_session_input(session, "image", &image));
+    assert_ok(mnn_tensor_write(first_input(session), pooled, sizeof pooled, MNN_FORMAT_NCHW));
+    assert_ok(mnn_tensor_write(image, pixels, sizeof pixels, MNN_FORMAT_NCHW));
+    assert_ok(mnn_session_run(session));
+    assert_output(session, "scores", wanted, CLASSES);
+    assert_ok(mnn_session_output(session, "r1", &r1));
+    assert_ok(mnn_session_destroy(&session));
+    /* What the first path is fed the second does not make. */
+    configs[0] = by_names(r2, 1, kM, 1);
+    configs[1] = default_config();
+    configs[1].save_tensors = r2;
+    configs[1].save_tensor_count = 1;
+    assert_ok(mnn_session_create_paths(net, configs, 2, &session));
+    assert_input(session, 0, "r2", 1);
+    assert_input(session, 1, "image", 0);
+    assert_ok(mnn_session_output_count(session, &count));
+    assert_int_equal(count, 3);
+    assert_ok(mnn_session_run(session));
+    assert_ok(mnn_session_destroy(&session));
+}
+
+struct names {
+    char text[1024];
+};
+
+static int32_t add_name(void* user_data, const mnn_op_info_t* info, const mnn_tensor_t* const* tensors,
+                        size_t count) {
+    (void)tensors;
+    (void)count;
+    struct names* names = user_data;
+    const size_t used = strlen(names->text);
+    snprintf(names->text + used, sizeof names->text - used, "%s ", info->name);
+    return MNN_OP_RUN;
+}
+
+static void failures_name_the_path(void** state) {
+    (void)state;
+    mnn_session_t* session = three_paths(MNN_FORWARD_CPU, MNN_FORWARD_CPU, MNN_FORWARD_CPU);
+    float wanted[CLASSES], pixels[PIXELS];
+    reference_scores(8, wanted);
+    fill_pixels(pixels, PIXELS, 8);
+    /* One channel too many for c1. */
+    assert_ok(mnn_session_resize_input(session, first_input(session), (int32_t[]){1, 2, 8, 8}, 4));
+    assert_true(mnn_session_resize(session) != MNN_OK);
+    assert_non_null(strstr(mnn_last_error(), "path 0"));
+    assert_true(mnn_session_run(session) != MNN_OK);
+    /* Pictures that give the last path other than 512 numbers. */
+    assert_ok(mnn_session_resize_input(session, first_input(session), (int32_t[]){1, 1, 16, 16}, 4));
+    assert_true(mnn_session_resize(session) != MNN_OK);
+    if (!strstr(mnn_last_error(), "path 2")) fail_msg("no path in: %s", mnn_last_error());
+    resize_batch(session, 1);
+    assert_ok(mnn_tensor_write(first_input(session), pixels, sizeof pixels, MNN_FORMAT_NCHW));
+    assert_ok(mnn_session_run(session));
+    assert_output(session, "scores", wanted, CLASSES);
+    /* Callbacks see the operators of all paths, in order. */
+    struct names names = {""};
+    assert_ok(run_watched(session, NULL, add_name, &names));
+    const char *c1 = strstr(names.text, "c1"), *c2 = strstr(names.text, "c2");
+    assert_true(c1 && c2 && c1 < c2);
+    assert_ok(mnn_session_destroy(&session));
+}
+
+static void on_two_backends(void** state) {
+    (void)state;
+    size_t devices = 0;
+    if (mnn_device_count(MNN_FORWARD_VULKAN, &devices) != MNN_OK || devices == 0) skip();
+    float wanted[CLASSES], pixels[PIXELS], got[CLASSES];
+    reference_scores(17, wanted);
+    fill_pixels(pixels, PIXELS, 17);
+    const int32_t cpu = MNN_FORWARD_CPU, gpu = MNN_FORWARD_VULKAN;
+    const int32_t orders[][3] = {{gpu, cpu, gpu}, {cpu, gpu, cpu}, {gpu, gpu, gpu}};
+    for (size_t k = 0; k < 3; ++k) {
+        mnn_session_t* session = three_paths(orders[k][0], orders[k][1], orders[k][2]);
+        for (size_t i = 0; i < 3; ++i) {
+            mnn_session_properties_t info = {.struct_size = sizeof info};
+            assert_ok(mnn_session_path_info(session, i, &info));
+            assert_int_equal(info.forward_type, orders[k][i]);
+        }
+        for (int32_t batch = 2; batch > 0; --batch) {
+            resize_batch(session, batch);
+            mnn_tensor_t* scores = NULL;
+            float both[2 * PIXELS], all[2 * CLASSES];
+            memcpy(both, pixels, sizeof pixels);
+            memcpy(both + PIXELS, pixels, sizeof pixels);
+            assert_ok(
+                mnn_tensor_write(first_input(session), both, (size_t)batch * sizeof pixels, MNN_FORMAT_NCHW));
+            assert_ok(mnn_session_run(session));
+            assert_ok(mnn_session_output(session, "scores", &scores));
+            assert_ok(mnn_tensor_read(scores, all, (size_t)batch * sizeof got, MNN_FORMAT_NCHW));
+            for (int32_t row = 0; row < batch; ++row)
+                for (size_t i = 0; i < CLASSES; ++i)
+                    if (fabsf(all[row * CLASSES + (int32_t)i] - wanted[i]) > 1e-3f)
+                        fail_msg("order %zu: score %zu is %f, wanted %f", k, i,
+                                 (double)all[row * CLASSES + (int32_t)i], (double)wanted[i]);
+        }
+        assert_ok(mnn_session_destroy(&session));
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fed_in_the_middle),
+        cmocka_unit_test(inside_names),
+        cmocka_unit_test(shape_not_known),
+        cmocka_unit_test(wrong_names),
+        cmocka_unit_test(wrong_paths),
+        cmocka_unit_test(one_after_another),
+        cmocka_unit_test(bound),
+        cmocka_unit_test(several_fed),
+        cmocka_unit_test(failures_name_the_path),
+        cmocka_unit_test(on_two_backends),
+    };
+    return cmocka_run_group_tests_name("paths", tests, open_net, close_net);
+}
