@@ -523,8 +523,107 @@ static void on_two_backends(void** state) {
     }
 }
 
+static mnn_interpreter_t* open_case(const char* name) {
+    char path[4096];
+    mnn_interpreter_t* made = NULL;
+    snprintf(path, sizeof path, MNN_C_CASES_FOLDER "/%s/model.mnn", name);
+    assert_ok(mnn_interpreter_create_from_file(path, NULL, &made));
+    return made;
+}
+
+/* Of an operator with three outputs the first is fed: the operator runs for the others and leaves that one alone. */
+static void one_output_of_several_fed(void** state) {
+    (void)state;
+    mnn_interpreter_t* split = open_case("concat__split");
+    static const char* const names[] = {"even_0", "even_1", "even_2"};
+    mnn_schedule_config_t config = by_names(NULL, 0, names, 3);
+    float wanted[2][256], fed[256], got[256];
+    for (int with = 0; with < 2; ++with) {
+        mnn_session_t* session = NULL;
+        size_t inputs = 0, count = 0;
+        config.inputs = with ? names : NULL;
+        config.input_count = with ? 1 : 0;
+        assert_ok(mnn_session_create(split, &config, &session));
+        assert_ok(mnn_session_input_count(session, &inputs));
+        for (size_t i = 0; i < inputs; ++i) {
+            mnn_tensor_t* input = NULL;
+            float values[1024];
+            assert_ok(mnn_session_input_at(session, i, &input));
+            assert_ok(mnn_tensor_element_count(input, &count));
+            assert_true(count <= 1024);
+            fill_pixels(values, count, (uint32_t)count);
+            int32_t type = 0;
+            assert_ok(mnn_tensor_type(input, &type));
+            if (type == MNN_TYPE_FLOAT32)
+                assert_ok(mnn_tensor_write(input, values, count * sizeof(float), MNN_FORMAT_NCHW));
+        }
+        if (with) {
+            assert_ok(mnn_tensor_element_count(first_input(session), &count));
+            assert_true(count > 0 && count <= 256);
+            for (size_t i = 0; i < count; ++i) fed[i] = -7 - (float)i;
+            assert_ok(mnn_tensor_write(first_input(session), fed, count * sizeof(float), MNN_FORMAT_NCHW));
+        }
+        assert_ok(mnn_session_run(session));
+        assert_ok(mnn_session_run(session));
+        if (with) assert_output(session, names[0], fed, count);
+        for (size_t k = 1; k < 3; ++k) {
+            mnn_tensor_t* output = NULL;
+            assert_ok(mnn_session_output(session, names[k], &output));
+            assert_ok(mnn_tensor_element_count(output, &count));
+            assert_true(count > 0 && count <= 256);
+            assert_ok(
+                mnn_tensor_read(output, with ? got : wanted[k - 1], count * sizeof(float), MNN_FORMAT_NCHW));
+            if (with) assert_memory_equal(got, wanted[k - 1], count * sizeof(float));
+        }
+        assert_ok(mnn_session_destroy(&session));
+    }
+    assert_ok(mnn_interpreter_destroy(&split));
+}
+
+/* Sums of one input and a constant each, in two paths: both read the input, and what is written to a constant reaches the
+ * path that reads it. */
+static void constants_of_paths(void** state) {
+    (void)state;
+    enum { VALUES = 6 };
+    mnn_interpreter_t* sums = open_case("source__types");
+    static const char* const first[] = {"sum_int32"};
+    mnn_schedule_config_t configs[] = {by_names(NULL, 0, first, 1), default_config()};
+    mnn_session_t* session = NULL;
+    size_t count = 0, written = 0;
+    float x[VALUES] = {1, 2, 3, 4, 5, 6}, wanted[VALUES];
+    for (int i = 0; i < VALUES; ++i) wanted[i] = x[i] + 1000;
+    assert_ok(mnn_session_create_paths(sums, configs, 2, &session));
+    assert_ok(mnn_session_input_count(session, &count));
+    assert_int_equal(count, 1);
+    assert_ok(mnn_session_constant_count(session, &count));
+    for (size_t i = 0; i < count; ++i) {
+        const char* name = NULL;
+        mnn_tensor_t* constant = NULL;
+        size_t elements = 0;
+        int32_t type = 0;
+        assert_ok(mnn_session_constant_name(session, i, &name));
+        assert_ok(mnn_session_constant(session, name, &constant));
+        assert_ok(mnn_tensor_element_count(constant, &elements));
+        assert_ok(mnn_tensor_type(constant, &type));
+        if (elements != VALUES || (type != MNN_TYPE_FLOAT32 && type != MNN_TYPE_INT32)) continue;
+        const double thousand[VALUES] = {1000, 1000, 1000, 1000, 1000, 1000};
+        assert_ok(mnn_tensor_write_as(constant, thousand, sizeof thousand, MNN_TYPE_DOUBLE, MNN_FORMAT_NCHW));
+        ++written;
+    }
+    assert_true(written >= 2);
+    assert_ok(mnn_session_resize(session));
+    assert_ok(mnn_tensor_write(first_input(session), x, sizeof x, MNN_FORMAT_NCHW));
+    assert_ok(mnn_session_run(session));
+    assert_output(session, "sum_int32", wanted, VALUES);
+    assert_output(session, "sum_float", wanted, VALUES);
+    assert_ok(mnn_session_destroy(&session));
+    assert_ok(mnn_interpreter_destroy(&sums));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_output_of_several_fed),
+        cmocka_unit_test(constants_of_paths),
         cmocka_unit_test(fed_in_the_middle),
         cmocka_unit_test(inside_names),
         cmocka_unit_test(shape_not_known),
