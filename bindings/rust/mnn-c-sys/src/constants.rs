@@ -228,6 +228,8 @@ pub const MNN_TENSOR_SHOWN: i32 = 3;
 pub const MNN_MAX_RANK: i32 = 9;
 /// The most threads of one session.
 pub const MNN_MAX_THREADS: i32 = 32;
+/// The most paths of one session.
+pub const MNN_MAX_PATHS: i32 = 64;
 
 // Answers of a callback of a run
 /// Go on.

@@ -250,6 +250,13 @@ extern "C" {
         config: *const mnn_schedule_config_t,
         out: *mut *mut mnn_session_t,
     ) -> mnn_status;
+    /// Prepares several parts of a model that run one after another.
+    pub fn mnn_session_create_paths(
+        interpreter: *mut mnn_interpreter_t,
+        configs: *const mnn_schedule_config_t,
+        count: usize,
+        out: *mut *mut mnn_session_t,
+    ) -> mnn_status;
     /// Destroys a session with its tensors, joins its threads and sets the handle to NULL.
     pub fn mnn_session_destroy(session: *mut *mut mnn_session_t) -> mnn_status;
     /// How many inputs the session has.
@@ -338,6 +345,12 @@ extern "C" {
     /// How a session is set up.
     pub fn mnn_session_info(session: *const mnn_session_t, info: *mut mnn_session_properties_t)
         -> mnn_status;
+    /// How one path of a session is set up.
+    pub fn mnn_session_path_info(
+        session: *const mnn_session_t,
+        path: usize,
+        info: *mut mnn_session_properties_t,
+    ) -> mnn_status;
     /// What a session has done since its creation.
     pub fn mnn_session_statistics(
         session: *const mnn_session_t,

@@ -3,7 +3,7 @@
 //! The header is the manual: what a function does, returns and demands of threads is said there. The crate
 //! `mnn-c` puts a safe interface over these declarations.
 //!
-//! Enumeration constants are `i32`, as they cross the interface; `MNN_MAX_RANK` and `MNN_MAX_THREADS` too.
+//! Enumeration constants are `i32`, as they cross the interface; `MNN_MAX_RANK`, `MNN_MAX_THREADS` and `MNN_MAX_PATHS` too.
 
 #![deny(missing_docs)]
 #![allow(non_camel_case_types)]

@@ -180,6 +180,14 @@ pub struct mnn_schedule_config_t {
     pub plan_cache: i32,
     /// Shares its threads, memory and device; NULL: the session makes its own.
     pub runtime: *mut mnn_runtime_t,
+    /// Names of tensors, anywhere in the model, that the caller writes; NULL: the model's inputs alone.
+    pub inputs: *const *const c_char,
+    /// Names at `inputs`.
+    pub input_count: usize,
+    /// Names of the only operators to run; NULL: those that the outputs need.
+    pub operators: *const *const c_char,
+    /// Names at `operators`.
+    pub operator_count: usize,
 }
 
 /// Computes one piece of work.

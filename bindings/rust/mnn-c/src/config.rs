@@ -78,8 +78,10 @@ pub struct ScheduleConfig {
     power: Option<PowerMode>,
     gpu_mode: GpuMode,
     cpu_isa: Option<String>,
+    inputs: Vec<String>,
     outputs: Vec<String>,
     save_tensors: Vec<String>,
+    operators: Vec<String>,
     max_memory_bytes: u64,
     max_loop_iterations: u64,
     record_plan: bool,
@@ -143,6 +145,29 @@ impl ScheduleConfig {
     /// Forces an instruction set: `portable`, `sse4`, `avx2`, `avx512` or `neon`.
     pub fn cpu_isa(mut self, name: impl Into<String>) -> Self {
         self.cpu_isa = Some(name.into());
+        self
+    }
+
+    /// Names of tensors, anywhere in the model, that the caller writes: operators before them run only where something
+    /// else needs them. They are the session's first inputs; behind them are the model's. Such a tensor has the shape that
+    /// the model computes for the shapes that it declares, or `[-1]`, and then has to be resized.
+    pub fn inputs<I>(mut self, names: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<String>,
+    {
+        self.inputs = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Names of the only operators to run, without [`inputs`](Self::inputs) and [`outputs`](Self::outputs): what they read
+    /// of others they are given, and what none of them reads is an output.
+    pub fn operators<I>(mut self, names: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<String>,
+    {
+        self.operators = names.into_iter().map(Into::into).collect();
         self
     }
 
@@ -226,12 +251,14 @@ impl ScheduleConfig {
         self
     }
 
-    /// Hands the struct of the C interface to a call; what it points to lives until that returns.
-    pub(crate) fn with_c<T>(&self, call: impl FnOnce(*const sys::mnn_schedule_config_t) -> T) -> Result<T> {
+    /// The struct of the C interface.
+    pub(crate) fn to_c(&self) -> Result<CConfig> {
         let cpu_isa = optional_string(&self.cpu_isa, "the instruction set")?;
         let device = optional_string(&self.device, "the device")?;
         let outputs = Names::new(&self.outputs, "the name of an output")?;
         let save_tensors = Names::new(&self.save_tensors, "the name of a tensor to save")?;
+        let inputs = Names::new(&self.inputs, "the name of an input")?;
+        let operators = Names::new(&self.operators, "the name of an operator")?;
         let mut place = MaybeUninit::<sys::mnn_schedule_config_t>::uninit();
         // SAFETY: the size is that of the place, which is initialised when the call succeeds.
         let mut config = unsafe {
@@ -252,6 +279,10 @@ impl ScheduleConfig {
         config.output_count = outputs.pointers.len();
         config.save_tensors = save_tensors.as_ptr();
         config.save_tensor_count = save_tensors.pointers.len();
+        config.inputs = inputs.as_ptr();
+        config.input_count = inputs.pointers.len();
+        config.operators = operators.as_ptr();
+        config.operator_count = operators.pointers.len();
         config.max_memory_bytes = self.max_memory_bytes;
         config.max_loop_iterations = self.max_loop_iterations;
         config.record_plan = self.record_plan.into();
@@ -261,8 +292,20 @@ impl ScheduleConfig {
         config.device = device.as_ref().map_or(null(), |text| text.as_ptr());
         config.cancel = cancel::pointer(&self.cancel);
         config.runtime = runtime::pointer(&self.runtime);
-        Ok(call(&config))
+        Ok(CConfig {
+            config,
+            _strings: [cpu_isa, device],
+            _names: [outputs, save_tensors, inputs, operators],
+        })
     }
+}
+
+/// The struct of the C interface with the memory that it points to. The configuration that it was made from keeps the
+/// token and the runtime.
+pub(crate) struct CConfig {
+    pub(crate) config: sys::mnn_schedule_config_t,
+    _strings: [Option<CString>; 2],
+    _names: [Names; 4],
 }
 
 fn optional_string(text: &Option<String>, what: &str) -> Result<Option<CString>> {

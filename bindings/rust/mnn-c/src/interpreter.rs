@@ -71,10 +71,46 @@ impl Interpreter {
     ///
     /// Any number of sessions may be created at once, on any threads.
     pub fn create_session(&self, config: &ScheduleConfig) -> Result<Session> {
-        let (handle, result) = config.with_c(|config| {
-            // SAFETY: the configuration lives during the call.
-            get_pointer(|out| unsafe { sys::mnn_session_create(self.handle.as_ptr(), config, out) })
-        })?;
+        let config = config.to_c()?;
+        // SAFETY: the configuration lives during the call.
+        let created =
+            get_pointer(|out| unsafe { sys::mnn_session_create(self.handle.as_ptr(), &config.config, out) });
+        self.created(created)
+    }
+
+    /// Prepares several parts of the model that run one after another, each on the backend and with the settings of its
+    /// own configuration: [`ScheduleConfig::inputs`], [`outputs`](ScheduleConfig::outputs) and
+    /// [`operators`](ScheduleConfig::operators) say which part. A path reads what earlier ones make and does not compute it
+    /// again; one without names computes the rest of the model. The session has the inputs and the outputs of all
+    /// paths. An error names the path.
+    ///
+    /// ```no_run
+    /// # fn main() -> mnn_c::Result<()> {
+    /// # let net = mnn_c::Interpreter::from_file("net.mnn")?;
+    /// use mnn_c::{ForwardType, ScheduleConfig};
+    ///
+    /// let session = net.create_session_paths(&[
+    ///     ScheduleConfig::new().forward_type(ForwardType::Vulkan).outputs(["features"]),
+    ///     ScheduleConfig::new().threads(2),
+    /// ])?;
+    /// # let _ = session;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn create_session_paths(&self, configs: &[ScheduleConfig]) -> Result<Session> {
+        let owned = configs
+            .iter()
+            .map(ScheduleConfig::to_c)
+            .collect::<Result<Vec<_>>>()?;
+        let configs: Vec<_> = owned.iter().map(|owned| owned.config).collect();
+        // SAFETY: the configurations, and what they point to, live during the call.
+        let created = get_pointer(|out| unsafe {
+            sys::mnn_session_create_paths(self.handle.as_ptr(), configs.as_ptr(), configs.len(), out)
+        });
+        self.created(created)
+    }
+
+    fn created(&self, (handle, result): (*mut sys::mnn_session_t, Result<()>)) -> Result<Session> {
         // SAFETY: a new session, or NULL after a failure; the bytes that it borrows are the owner's.
         let session = unsafe { Session::from_handle(handle, self.owner.clone()) };
         panics::resume();

@@ -90,6 +90,9 @@ pub const MAX_RANK: usize = mnn_c_sys::MNN_MAX_RANK as usize;
 /// The most CPU threads of one session.
 pub const MAX_THREADS: u32 = mnn_c_sys::MNN_MAX_THREADS as u32;
 
+/// The most paths of one session.
+pub const MAX_PATHS: usize = mnn_c_sys::MNN_MAX_PATHS as usize;
+
 // Compiles what the README shows.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]

@@ -260,10 +260,24 @@ impl Interpreter {
 impl Session {
     /// How the session is set up. What single operators do is in [`op`](Self::op).
     pub fn properties(&self) -> Result<SessionProperties<'_>> {
+        // SAFETY: the struct holds its size.
+        self.properties_by(|info| unsafe { sys::mnn_session_info(self.as_ptr(), info) })
+    }
+
+    /// How one path of the session is set up; [`properties`](Self::properties) is about the first.
+    pub fn path_properties(&self, path: usize) -> Result<SessionProperties<'_>> {
+        // SAFETY: the struct holds its size.
+        self.properties_by(|info| unsafe { sys::mnn_session_path_info(self.as_ptr(), path, info) })
+    }
+
+    fn properties_by(
+        &self,
+        fill: impl FnOnce(&mut sys::mnn_session_properties_t) -> sys::mnn_status,
+    ) -> Result<SessionProperties<'_>> {
         let mut info = sized!(mnn_session_properties_t);
-        // SAFETY: the struct holds its size; the strings are the session's.
+        check(fill(&mut info))?;
+        // SAFETY: the strings are the session's.
         unsafe {
-            check(sys::mnn_session_info(self.as_ptr(), &mut info))?;
             Ok(SessionProperties {
                 forward_type: ForwardType::from_code(info.forward_type),
                 wanted_forward_type: ForwardType::from_code(info.wanted_forward_type),
