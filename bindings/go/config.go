@@ -25,6 +25,14 @@ type SessionConfig struct {
 	Outputs       []string  // the only tensors to compute; empty: the model's outputs
 	SaveTensors   []string  // tensors to offer as outputs beside those
 
+	// Inputs names tensors, anywhere in the model, that the caller writes: operators before them run only where something
+	// else needs them. They are the session's first inputs; behind them are the model's. Such a tensor has the shape that
+	// the model computes for the shapes that it declares, or [-1], and then has to be resized.
+	Inputs []string
+	// Operators names the only operators to run, without Inputs and Outputs: what they read of others they are given, and
+	// what none of them reads is an output.
+	Operators []string
+
 	MaxMemoryBytes    uint64 // most bytes to plan for, weights included; 0: the library's default
 	MaxLoopIterations uint64 // most iterations of one loop of the model in a run; 0: 1,000,000
 	KeepSubnormals    bool   // keeps numbers below 1.2e-38, which otherwise count as zero on the CPU; slower where they are many
@@ -49,36 +57,69 @@ func (m *Interpreter) NewSession(ctx context.Context, config *SessionConfig) (*S
 	if config == nil {
 		config = &SessionConfig{}
 	}
+	return m.newSession(ctx, op, []SessionConfig{*config}, func(wanted []C.mnn_schedule_config_t, token C.mnn_go_cancel) C.mnn_go_result {
+		return C.go_mnn_session_create(m.handle, &wanted[0], token)
+	})
+}
+
+// NewSessionPaths prepares several parts of the model that run one after another, each on the backend and with the
+// settings of its own configuration: Inputs, Outputs and Operators say which part. A path reads what earlier ones make
+// and does not compute it again; one without names computes the rest of the model. The session has the inputs and the
+// outputs of all paths. An error names the path. There are at most MaxPaths.
+func (m *Interpreter) NewSessionPaths(ctx context.Context, configs ...SessionConfig) (*Session, error) {
+	const op = "Interpreter.NewSessionPaths"
+	if len(configs) == 0 {
+		return nil, failf(op, StatusBadRange, "there are no configurations")
+	}
+	return m.newSession(ctx, op, configs, func(wanted []C.mnn_schedule_config_t, token C.mnn_go_cancel) C.mnn_go_result {
+		return C.go_mnn_session_create_paths(m.handle, &wanted[0], C.size_t(len(wanted)), token)
+	})
+}
+
+func (m *Interpreter) newSession(ctx context.Context, op string, configs []SessionConfig,
+	call func([]C.mnn_schedule_config_t, C.mnn_go_cancel) C.mnn_go_result) (*Session, error) {
 	var arena cArena
 	defer arena.free()
-	wanted, err := config.toC(op, &arena)
-	if err != nil {
-		return nil, err
+	wanted := make([]C.mnn_schedule_config_t, len(configs))
+	for i := range configs {
+		var err error
+		if wanted[i], err = configs[i].toC(op, &arena); err != nil {
+			return nil, err
+		}
 	}
 	if err := m.enter(op); err != nil {
 		return nil, err
 	}
 	defer m.leave()
-	var shared C.mnn_go_runtime
-	if config.Runtime != nil {
-		if err := config.Runtime.enter(op); err != nil {
-			return nil, err
+	var shared []*Runtime // each once
+	entered := map[*Runtime]bool{nil: true}
+	for i := range configs {
+		runtime := configs[i].Runtime
+		if !entered[runtime] {
+			if err := runtime.enter(op); err != nil {
+				return nil, err
+			}
+			defer runtime.finish()
+			defer runtime.leave()
+			entered[runtime] = true
+			shared = append(shared, runtime)
 		}
-		defer config.Runtime.finish()
-		defer config.Runtime.leave()
-		shared = config.Runtime.handle
+		if runtime != nil {
+			C.mnn_go_share_runtime(&wanted[i], runtime.handle)
+		}
 	}
 	var session *Session
 	create := func() error {
 		result, err := cancellable(ctx, op, func(token C.mnn_go_cancel) C.mnn_go_result {
-			return C.go_mnn_session_create(m.handle, &wanted, shared, token)
+			return call(wanted, token)
 		})
 		if err == nil {
-			session = newSession(result.handle, m.log, config.Runtime)
+			session = newSession(result.handle, m.log, shared)
 			session.hasOperators = m.hasOperators.Load()
 		}
 		return err
 	}
+	var err error
 	if m.hasOperators.Load() {
 		err = withOperators(nil, nil, create)
 	} else {
@@ -128,6 +169,12 @@ func (c *SessionConfig) toC(op string, arena *cArena) (wanted C.mnn_schedule_con
 	if wanted.outputs, wanted.output_count, err = arena.texts(op, "output", c.Outputs); err != nil {
 		return
 	}
-	wanted.save_tensors, wanted.save_tensor_count, err = arena.texts(op, "saved tensor", c.SaveTensors)
+	if wanted.save_tensors, wanted.save_tensor_count, err = arena.texts(op, "saved tensor", c.SaveTensors); err != nil {
+		return
+	}
+	if wanted.inputs, wanted.input_count, err = arena.texts(op, "input", c.Inputs); err != nil {
+		return
+	}
+	wanted.operators, wanted.operator_count, err = arena.texts(op, "operator", c.Operators)
 	return
 }

@@ -228,4 +228,5 @@ const (
 const (
 	MaxRank    = 9  // no tensor has more dimensions
 	MaxThreads = 32 // of one session
+	MaxPaths   = 64 // of one session
 )

@@ -129,6 +129,7 @@ var constants = map[string]int64{
 
 	"MNN_MAX_RANK":    int64(MaxRank),
 	"MNN_MAX_THREADS": int64(MaxThreads),
+	"MNN_MAX_PATHS":   int64(MaxPaths),
 }
 
 // leftOut are the parts of the header that this package has not, and why.

@@ -123,7 +123,24 @@ func (s *Session) Properties() (SessionProperties, error) {
 		return SessionProperties{}, err
 	}
 	defer s.leave(mine)
-	session := C.go_mnn_session_info(s.handle)
+	return sessionProperties(op, C.go_mnn_session_info(s.handle))
+}
+
+// PathProperties returns how one path of the session is set up; Properties is about the first.
+func (s *Session) PathProperties(path int) (SessionProperties, error) {
+	const op = "Session.PathProperties"
+	mine, err := s.enter(op)
+	if err != nil {
+		return SessionProperties{}, err
+	}
+	defer s.leave(mine)
+	if path < 0 {
+		return SessionProperties{}, failf(op, StatusBadIndex, "the path is %d", path)
+	}
+	return sessionProperties(op, C.go_mnn_session_path_info(s.handle, C.size_t(path)))
+}
+
+func sessionProperties(op string, session C.mnn_go_session_properties) (SessionProperties, error) {
 	if err := check(op, session.result); err != nil {
 		return SessionProperties{}, err
 	}

@@ -17,7 +17,7 @@ type Session struct {
 	turn   chan struct{}    // full while a call is under way: the C interface takes one at a time
 	handle C.mnn_go_session // 0 once it is closed
 	log    *logSink
-	shared *Runtime // nil when the session has its own
+	shared []*Runtime // none when the session has its own
 
 	// callbackThread is the thread of the callback that is running, else 0. A goroutine keeps its thread while
 	// it is in a callback, and no other one gets that thread: so it identifies calls that come from the callback.
@@ -29,7 +29,7 @@ type Session struct {
 	bound map[C.mnn_go_tensor]*nativeMemory // of the calls that have the session
 }
 
-func newSession(handle C.mnn_go_session, log *logSink, shared *Runtime) *Session {
+func newSession(handle C.mnn_go_session, log *logSink, shared []*Runtime) *Session {
 	s := &Session{turn: make(chan struct{}, 1), handle: handle, log: log, shared: shared}
 	runtime.SetFinalizer(s, finalizeSession)
 	return s
@@ -95,7 +95,9 @@ func (s *Session) leave(mine bool) {
 		s.unlock()
 	}
 	s.log.deliver()
-	s.shared.finish()
+	for _, shared := range s.shared {
+		shared.finish()
+	}
 }
 
 // ask makes one call that only asks.

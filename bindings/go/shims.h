@@ -120,6 +120,11 @@ static inline mnn_go_declaration go_mnn_interpreter_output_info(mnn_go_model mod
 
 MNN_GO_STRUCT(mnn_go_session_properties, mnn_session_properties_t, mnn_session_info, mnn_go_session session,
               SESSION(session) MNN_GO_COMMA)
+static inline mnn_go_session_properties go_mnn_session_path_info(mnn_go_session session, size_t path) {
+    mnn_go_session_properties filled = {.info.struct_size = sizeof filled.info};
+    filled.result = mnn_go_finish(mnn_session_path_info(SESSION(session), path, &filled.info));
+    return filled;
+}
 MNN_GO_STRUCT(mnn_go_statistics, mnn_statistics_t, mnn_session_statistics, mnn_go_session session,
               SESSION(session) MNN_GO_COMMA)
 MNN_GO_STRUCT(mnn_go_tensor_properties, mnn_tensor_properties_t, mnn_tensor_info, mnn_go_tensor tensor,
@@ -275,14 +280,26 @@ static inline mnn_go_attribute go_mnn_node_attribute(const mnn_node_t* node, con
 /* ---- Session ---- */
 
 MNN_GO_CALL(mnn_schedule_config_init, (mnn_schedule_config_t * config), config, sizeof *config)
-/* config: all but its token and its runtime. */
-static inline mnn_go_result go_mnn_session_create(mnn_go_model model, const mnn_schedule_config_t* config,
-                                                  mnn_go_runtime runtime, mnn_go_cancel cancel) {
-    mnn_schedule_config_t complete = *config;
-    complete.runtime = RUNTIME(runtime);
-    complete.cancel = CANCEL(cancel);
+static inline void mnn_go_share_runtime(mnn_schedule_config_t* config, mnn_go_runtime runtime) {
+    config->runtime = RUNTIME(runtime);
+}
+
+/* configs: [count], all but their tokens. */
+static inline mnn_go_result go_mnn_session_create_paths(mnn_go_model model, mnn_schedule_config_t* configs,
+                                                        size_t count, mnn_go_cancel cancel) {
+    for (size_t i = 0; i < count; ++i) configs[i].cancel = CANCEL(cancel);
     mnn_session_t* session = NULL;
-    mnn_go_result result = mnn_go_finish(mnn_session_create(MODEL(model), &complete, &session));
+    mnn_go_result result = mnn_go_finish(mnn_session_create_paths(MODEL(model), configs, count, &session));
+    result.handle = (uintptr_t)session;
+    return result;
+}
+
+/* config: all but its token. */
+static inline mnn_go_result go_mnn_session_create(mnn_go_model model, mnn_schedule_config_t* config,
+                                                  mnn_go_cancel cancel) {
+    config->cancel = CANCEL(cancel);
+    mnn_session_t* session = NULL;
+    mnn_go_result result = mnn_go_finish(mnn_session_create(MODEL(model), config, &session));
     result.handle = (uintptr_t)session;
     return result;
 }

@@ -113,6 +113,39 @@ class Arrays(Test):
         with self.assertRaises(ValueError):
             self.session(threads=2**32 + 1)
 
+    def test_parts_of_a_model(self):
+        image, wanted = images(1), self.session()(images(1))
+        inner = self.session(outputs=("m",)).run({"image": image})["m"]
+        part = self.session(inputs=("m",))
+        self.assertEqual([tensor.name for tensor in part.inputs], ["m", "image"])
+        self.assertEqual([tensor.info.used for tensor in part.inputs], [True, False])
+        np.testing.assert_array_equal(part.run({"m": inner})["scores"], wanted)
+        chosen = self.session(operators=("c2", "m"))
+        self.assertEqual([tensor.name for tensor in chosen.outputs], ["m"])
+        for wrong, error in (
+            ({"inputs": ("absent",)}, mnn_c.errors.NotFoundError),
+            ({"operators": ("absent",)}, mnn_c.errors.NotFoundError),
+            ({"operators": ("m",), "inputs": ("r1",)}, mnn_c.errors.InvalidValueError),
+            ({"inputs": "m"}, TypeError),
+        ):
+            with self.assertRaises(error):
+                self.session(**wrong)
+
+    def test_paths(self):
+        config = mnn_c.SessionConfig
+        configs = [config(outputs=("r1",)), config(outputs=("m",), threads=2), config()]
+        with self.net().session_paths(configs) as session:
+            self.assertEqual(session.configs, tuple(configs))
+            for count in (1, 3):
+                results = session.run({"image": images(count)})
+                self.assertEqual(list(results), ["r1", "m", "scores"])
+                np.testing.assert_array_equal(results["scores"], self.session()(images(count)))
+            self.assertEqual(session.path_info(1).wanted_threads, 2)
+            self.assertRaises(mnn_c.errors.BadIndexError, session.path_info, 3)
+        self.assertRaises(mnn_c.errors.BadRangeError, self.net().session_paths, [])
+        with self.assertRaisesRegex(mnn_c.errors.NotFoundError, "path 1"):
+            self.net().session_paths([config(outputs=("m",)), config(inputs=("absent",))])
+
 
 class Bound(Test):
     def test_runs_use_the_array(self):

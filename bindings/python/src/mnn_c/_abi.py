@@ -20,6 +20,7 @@ from ctypes import (
 
 MAX_RANK = 9
 MAX_THREADS = 32
+MAX_PATHS = 64
 
 LogCallback = CFUNCTYPE(None, c_void_p, c_int32, c_char_p)
 Finalizer = CFUNCTYPE(None, c_void_p)
@@ -261,6 +262,10 @@ class ScheduleConfig(Structure):
         ("defer_planning", c_int32),
         ("plan_cache", c_int32),
         ("runtime", c_void_p),
+        ("inputs", POINTER(c_char_p)),
+        ("input_count", c_size_t),
+        ("operators", POINTER(c_char_p)),
+        ("operator_count", c_size_t),
     ]
 
 

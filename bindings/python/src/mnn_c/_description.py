@@ -47,6 +47,11 @@ class Described(Closable):
         struct = _calls.filled(_abi.SessionProperties, C.mnn_session_info, self._handle)
         return value_of(struct, SessionInfo)  # type: ignore[no-any-return]
 
+    def path_info(self, path: int) -> SessionInfo:
+        """How one path is set up; `info` is about the first."""
+        struct = _calls.filled(_abi.SessionProperties, C.mnn_session_path_info, self._handle, path)
+        return value_of(struct, SessionInfo)  # type: ignore[no-any-return]
+
     @property
     def statistics(self) -> Statistics:
         struct = _calls.filled(_abi.Statistics, C.mnn_session_statistics, self._handle)

@@ -28,6 +28,8 @@ class SessionConfig:
     cpu_isa: Optional[str] = None
     outputs: Tuple[str, ...] = ()
     save_tensors: Tuple[str, ...] = ()
+    inputs: Tuple[str, ...] = ()
+    operators: Tuple[str, ...] = ()
     max_memory_bytes: int = 0
     max_loop_iterations: int = 0
     record_plan: bool = False
@@ -52,13 +54,13 @@ def native(config: SessionConfig) -> Any:
         text = getattr(config, name)
         if text is not None:
             setattr(struct, name, _calls.encode(text, name))
-    for name, count in (("outputs", "output_count"), ("save_tensors", "save_tensor_count")):
+    for name in ("outputs", "save_tensors", "inputs", "operators"):
         names = getattr(config, name)
         if isinstance(names, str):
             raise TypeError(f"{name} is a sequence of names, not one text: {names!r}")
         if names:
             setattr(struct, name, (c_char_p * len(names))(*(_calls.encode(item, name) for item in names)))
-            setattr(struct, count, len(names))
+            setattr(struct, name[:-1] + "_count", len(names))
     if config.runtime is not None:
         struct.runtime = config.runtime._handle
     return struct

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from ctypes import byref, c_char_p, c_size_t, c_void_p
 from dataclasses import dataclass, replace
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -148,6 +148,16 @@ class Interpreter(Closable):
     ) -> Session:
         """A session with a configuration, of which `fields` change single ones: net.session(threads=4)."""
         return Session(self, replace(SessionConfig() if config is None else config, **fields), cancel=cancel)
+
+    def session_paths(
+        self, configs: Sequence[SessionConfig], *, cancel: Optional[CancelToken] = None
+    ) -> Session:
+        """A session of several parts of the model that run one after another, each as its own configuration says.
+
+        `inputs`, `outputs` and `operators` say which part. A path reads what earlier ones make and does not compute it
+        again; one without names computes the rest of the model. An error names the path.
+        """
+        return Session(self, paths=configs, cancel=cancel)
 
     def add_operator(self, name: str, operator: Any) -> None:
         """Runs nodes of a type that the library has not with an Operator or a function of arrays, before any session."""

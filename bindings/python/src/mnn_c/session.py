@@ -35,6 +35,7 @@ class Session(Described):
         interpreter: "Interpreter",
         config: Optional[SessionConfig] = None,
         *,
+        paths: Optional[Sequence[SessionConfig]] = None,
         cancel: Optional[CancelToken] = None,
     ) -> None:
         self._lock = threading.RLock()
@@ -44,13 +45,21 @@ class Session(Described):
         self._bound: Dict[int, Tuple[Array, memoryview]] = {}
         self._pending: Optional["weakref.ref[Pending]"] = None  # the last one
         self._interpreter = interpreter  # its bytes may be borrowed
-        self.config = SessionConfig() if config is None else config
-        struct = native(self.config)
+        if paths is not None and config is not None:
+            raise TypeError("a session has one configuration or one for each of its paths, not both")
+        self.configs = tuple(paths) if paths is not None else (SessionConfig() if config is None else config,)
+        made = [native(one) for one in self.configs]  # keep what their copies point to
+        structs = (_abi.ScheduleConfig * len(made))(*made)
         out = c_void_p()
 
         def create(token: int) -> int:
-            struct.cancel = token
-            status: int = C.mnn_session_create(interpreter._handle, byref(struct), byref(out))
+            for struct in structs:
+                struct.cancel = token
+            status: int
+            if paths is None:
+                status = C.mnn_session_create(interpreter._handle, structs, byref(out))
+            else:
+                status = C.mnn_session_create_paths(interpreter._handle, structs, len(made), byref(out))
             self._value = out.value or 0  # here, so that it is freed where Ctrl-C comes right after
             return status
 
@@ -71,6 +80,11 @@ class Session(Described):
                 pending._settle(-1)
             super().close()
             self._bound.clear()
+
+    @property
+    def config(self) -> SessionConfig:
+        """The configuration, of the first path where there are several."""
+        return self.configs[0]
 
     @property
     def interpreter(self) -> "Interpreter":
@@ -196,7 +210,7 @@ class Session(Described):
             array, kind = elements(values)
             shape = self._shape(handle)
             if array.shape != shape:
-                if shape and array.ndim != len(shape):
+                if shape and shape != (-1,) and array.ndim != len(shape):  # (-1,): not known
                     raise ValueError(
                         f"input '{name}' has {len(shape)} dimensions, {shape}, but the array has {array.ndim},"
                         f" {array.shape}"
