@@ -1118,7 +1118,8 @@ MNN_C_API mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, siz
  *
  * A path is a part of a model's main graph. `inputs` and `outputs` name the tensors where it begins and ends; constants
  * are no inputs. `operators` names its operators instead: it begins with the tensors that they read and none of them
- * makes, and ends with those that they make and none of them reads. A name stands for all operators that have it.
+ * makes, and ends with those that they make and none of them reads. A name stands for all operators that have it; an operator
+ * without one has that of its first tensor.
  *
  * The inputs of the session are the tensors that the path begins with, in the order of `inputs` or of the operators that
  * read them, and behind them the model's other inputs, which are there even when nothing reads them any more:
