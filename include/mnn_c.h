@@ -1129,8 +1129,8 @@ MNN_C_API mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, siz
  * mnn_session_resize_input() has to follow. A shape that the model's operators do not take is found when the session is
  * planned. A quantised model computes between two tensors in int8, but cuts it in float32.
  *
- * Results of a path are those of the whole model; bits can differ where a backend computes operators together that the
- * cut parts, but do not on the CPU in float32 models.
+ * Results of a path are those of the whole model. Bits can differ where a backend computes operators together that the
+ * cut parts; on the CPU, in float32, that are only 3-D and grouped convolutions that a converter took apart.
  *
  * A session of several paths (mnn_session_create_paths()) runs them in order. A path reads what earlier ones make without
  * being asked to name it, copied only where the backends store it differently, and does not compute it again: what an
@@ -1234,7 +1234,8 @@ MNN_C_API mnn_status mnn_session_output_at(const mnn_session_t* session, size_t 
  * rank: at most MNN_MAX_RANK.
  * Returns MNN_OK; MNN_ERROR_BAD_HANDLE when the tensor is not an input of this session; MNN_ERROR_BAD_RANGE
  *   for a negative extent or a rank above MNN_MAX_RANK; MNN_ERROR_OVERFLOW when the product of the extents is
- *   too large; MNN_ERROR_NOT_SUPPORTED for another shape in a static model, whose shapes are in the file;
+ *   too large; MNN_ERROR_NOT_SUPPORTED for another shape in a static model, whose shapes are in the file, and for
+ *   a sequence;
  *   MNN_ERROR_BUSY when called from a callback of a run of this session. A failure leaves the shape unchanged.
  * Use: alone. Cost: none until mnn_session_resize(). Since 0.1. */
 MNN_C_API mnn_status mnn_session_resize_input(mnn_session_t* session, mnn_tensor_t* input,

@@ -147,9 +147,9 @@ void Path::makePipeline(const NetPart& part) {
     pipeline_ = std::make_unique<Pipeline>(context_, 0, part.inputs, part.outputs);
 }
 
-void Path::linkFrom(const Pipeline& earlier, size_t input) {
+void Path::linkFrom(const Path& earlier, size_t input) {
     const int id = pipeline_->inputId(input);
-    links_.push_back({&earlier.tensor(id), earlier.settled(id), input});
+    links_.push_back({&earlier.pipeline().tensor(id), earlier.settled(id), input});
 }
 
 bool Path::fedAsPlanned() const noexcept {

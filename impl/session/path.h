@@ -41,9 +41,11 @@ class Path {
     const SessionContext& context() const noexcept { return context_; }
 
     // An input of the pipeline that an earlier path has. Where both have it in the same layout it is not copied.
-    void linkFrom(const Pipeline& earlier, size_t input);
-    // Whether the plans of earlier paths say what this one is fed.
+    void linkFrom(const Path& earlier, size_t input);
+    // Whether the plans of earlier paths say what this one is fed: it can be planned before a run then.
     bool fedAsPlanned() const noexcept;
+    // Whether a tensor has its shape before a run.
+    bool settled(int tensor) const noexcept { return fedAsPlanned() && pipeline_->settled(tensor); }
     // Describes what earlier paths have, which must be planned as far as that.
     void describeLinks();
     // Makes or finds the plan.
@@ -70,7 +72,7 @@ class Path {
   private:
     struct Link {
         const Tensor* source;
-        bool settled;  // the earlier path's first stage gives it its shape
+        bool settled;  // the earlier path has its shape before a run
         size_t input;  // of this path's pipeline
     };
     void receive(const Link& link);

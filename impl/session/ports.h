@@ -8,7 +8,8 @@ namespace mnnc {
 
 struct Port {
     Pipeline* pipeline = nullptr;
-    size_t index = 0;  // of the pipeline's input or output
+    size_t index = 0;      // of the pipeline's input or output
+    bool settled = false;  // the tensor has its shape before a run
 };
 
 class Ports {
@@ -27,10 +28,7 @@ class Ports {
     void* inputMemory(size_t index) const noexcept {
         return inputs[index].pipeline->inputMemory(inputs[index].index);
     }
-    bool outputSettled(size_t index) const noexcept {
-        const Pipeline& pipeline = *outputs[index].pipeline;
-        return pipeline.settled(pipeline.outputId(outputs[index].index));
-    }
+    bool outputSettled(size_t index) const noexcept { return outputs[index].settled; }
     StorageLocation outputStorage(size_t index) const noexcept {
         return outputs[index].pipeline->outputStorage(outputs[index].index);
     }

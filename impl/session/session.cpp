@@ -69,12 +69,13 @@ void Session::connect(const NetParts& parts) {
         inputs.push_back(placesOf(part.inputs, tensors));
         outputs.push_back(placesOf(part.outputs, tensors));
     }
+    for (const auto& [from, to, id] : parts.links)  // those of earlier paths come first
+        paths_[to].linkFrom(paths_[from], inputs[to][static_cast<size_t>(id)]);
     for (const auto& [part, id] : parts.inputs)
-        ports_.inputs.push_back({&paths_[part].pipeline(), inputs[part][static_cast<size_t>(id)]});
+        ports_.inputs.push_back({&paths_[part].pipeline(), inputs[part][static_cast<size_t>(id)], true});
     for (const auto& [part, id] : parts.outputs)
-        ports_.outputs.push_back({&paths_[part].pipeline(), outputs[part][static_cast<size_t>(id)]});
-    for (const auto& [from, to, id] : parts.links)
-        paths_[to].linkFrom(paths_[from].pipeline(), inputs[to][static_cast<size_t>(id)]);
+        ports_.outputs.push_back(
+            {&paths_[part].pipeline(), outputs[part][static_cast<size_t>(id)], paths_[part].settled(id)});
     for (const Path& path : paths_)
         plannedBeforeRuns_ &= path.pipeline().singleStage() && path.fedAsPlanned();
 }
@@ -116,7 +117,7 @@ void Session::describeInputs(const NetParts& parts) {
 void Session::resizeInput(size_t index, const Shape& shape) {
     shape.elements();  // refuses what does not fit
     if (wantedShapes_[index] == shape) return;
-    if (interpreter_->model().usage() == ModelUsage::StaticInference)
+    if (interpreter_->model().usage() == ModelUsage::StaticInference && !isOpen(wantedShapes_[index]))
         fail(Status::NotSupported, "the inputs of a static model keep their shapes: input '%s' is %s",
              input(index).name.c_str(), wantedShapes_[index].text().c_str());
     if (input(index).list)
@@ -177,7 +178,7 @@ void Session::replan(const Cancellation& cancel) {
     const WeightReading reading(interpreter_->model());
     renewConstants();
     for (size_t i = 0; i < paths_.size(); ++i) {
-        if (!paths_[i].fedAsPlanned()) break;  // a run plans it, and what follows
+        if (!paths_[i].fedAsPlanned()) continue;  // a run plans it
         inPath(i, paths_.size(), [&] {
             paths_[i].describeLinks();
             paths_[i].plan(cancel);

@@ -100,19 +100,25 @@ static void write_inputs(mnn_session_t* session) {
     }
 }
 
+/* Operators between others in int8 compute over codes; at a cut there are floats. */
+static bool has_code_groups(void) {
+    return strstr(path, "/decoder_int8/") != NULL;
+}
+
 /* Convolutions that a converter took apart are computed as one where no cut is between: they add up in another order. */
 static bool bits_agree(void) {
-    return backend == MNN_FORWARD_CPU && !strstr(path, "/convolution3d__") &&
+    return backend == MNN_FORWARD_CPU && !has_code_groups() && !strstr(path, "/convolution3d__") &&
            !strstr(path, "/convolution__3d/") && !strstr(path, "/convolution__group/");
 }
 
 static bool nearly(const value_t* a, const value_t* b) {
     if (a->type != MNN_TYPE_FLOAT32) return true; /* an index may be that of a neighbour */
     const float *x = (const float*)a->values, *y = (const float*)b->values;
+    const float tolerance = has_code_groups() ? 5e-2f : 1e-3f;
     float most = 1;
     for (size_t i = 0; i < a->bytes / sizeof(float); ++i) most = fmaxf(most, fabsf(x[i]));
     for (size_t i = 0; i < a->bytes / sizeof(float); ++i)
-        if (isfinite(x[i]) && fabsf(x[i] - y[i]) > 1e-3f * most) return false;
+        if (isfinite(x[i]) && fabsf(x[i] - y[i]) > tolerance * most) return false;
     return true;
 }
 

@@ -620,10 +620,58 @@ static void constants_of_paths(void** state) {
     assert_ok(mnn_interpreter_destroy(&sums));
 }
 
+/* The rows of a table that a condition chooses: only a run knows how many, and plans the paths behind that. */
+static void shapes_of_a_run(void** state) {
+    (void)state;
+    enum { ROWS = 3, COLUMNS = 2 };
+    mnn_interpreter_t* compress = open_case("onnx__compress_0");
+    static const char* const places[] = {"Where3"};
+    static const char* const flat[] = {"Reshape4"};
+    mnn_schedule_config_t configs[] = {by_names(NULL, 0, places, 1), by_names(NULL, 0, flat, 1),
+                                       default_config()};
+    mnn_session_t* session = NULL;
+    mnn_tensor_t *table = NULL, *condition = NULL, *output = NULL;
+    const float values[ROWS * COLUMNS] = {1, 2, 3, 4, 5, 6};
+    const int32_t conditions[][ROWS] = {{0, 1, 1}, {1, 1, 1}, {0, 0, 1}, {0, 1, 0}};
+    float bound[ROWS * COLUMNS];
+    int32_t dims[MNN_MAX_RANK];
+    size_t rank = 0;
+    assert_ok(mnn_session_create_paths(compress, configs, 3, &session));
+    assert_ok(mnn_session_input(session, "input", &table));
+    assert_ok(mnn_session_input(session, "condition", &condition));
+    assert_ok(mnn_session_output(session, "output", &output));
+    assert_fails(mnn_tensor_shape(output, dims, MNN_MAX_RANK, &rank), MNN_ERROR_BAD_STATE);
+    assert_ok(mnn_session_bind_output(session, output, bound, sizeof bound, MNN_FORMAT_NCHW));
+    assert_ok(mnn_tensor_write(table, values, sizeof values, MNN_FORMAT_NCHW));
+    for (size_t k = 0; k < sizeof conditions / sizeof *conditions; ++k) {
+        int32_t rows = 0;
+        assert_ok(mnn_tensor_write(condition, conditions[k], sizeof conditions[k], MNN_FORMAT_NCHW));
+        for (int again = 0; again < 2; ++again) {
+            memset(bound, 0, sizeof bound);
+            assert_ok(mnn_session_run(session));
+            rows = 0;
+            for (int i = 0; i < ROWS; ++i)
+                if (conditions[k][i]) {
+                    assert_memory_equal(bound + rows * COLUMNS, values + i * COLUMNS,
+                                        COLUMNS * sizeof *bound);
+                    ++rows;
+                }
+        }
+        assert_ok(mnn_tensor_shape(output, dims, MNN_MAX_RANK, &rank));
+        assert_int_equal(dims[0], rows);
+    }
+    assert_ok(mnn_session_resize(session));
+    assert_ok(mnn_session_trim(session));
+    assert_ok(mnn_session_run(session));
+    assert_ok(mnn_session_destroy(&session));
+    assert_ok(mnn_interpreter_destroy(&compress));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_output_of_several_fed),
         cmocka_unit_test(constants_of_paths),
+        cmocka_unit_test(shapes_of_a_run),
         cmocka_unit_test(fed_in_the_middle),
         cmocka_unit_test(inside_names),
         cmocka_unit_test(shape_not_known),
