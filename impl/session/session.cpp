@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "ops/declarations.h"
-#include "session/inferred_inputs.h"
 #include "session/run_observer.h"
 
 namespace mnnc {
@@ -26,13 +25,6 @@ class WeightReading {
 
 bool isOpen(const Shape& shape) {
     return std::any_of(shape.begin(), shape.end(), [](int64_t extent) { return extent < 0; });
-}
-
-// By tensor: its place in a list of them.
-std::vector<size_t> placesOf(const std::vector<int>& ids, size_t tensors) {
-    std::vector<size_t> places(tensors, SIZE_MAX);
-    for (size_t i = 0; i < ids.size(); ++i) places[static_cast<size_t>(ids[i])] = i;
-    return places;
 }
 
 }  // namespace
@@ -61,58 +53,6 @@ Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionCo
 }
 
 Session::~Session() = default;
-
-void Session::connect(const NetParts& parts) {
-    const size_t tensors = interpreter_->model().mainGraph().tensorNames.size();
-    std::vector<std::vector<size_t>> inputs, outputs;
-    for (const NetPart& part : parts.parts) {
-        inputs.push_back(placesOf(part.inputs, tensors));
-        outputs.push_back(placesOf(part.outputs, tensors));
-    }
-    for (const auto& [from, to, id] : parts.links)  // those of earlier paths come first
-        paths_[to].linkFrom(paths_[from], inputs[to][static_cast<size_t>(id)]);
-    for (const auto& [part, id] : parts.inputs)
-        ports_.inputs.push_back({&paths_[part].pipeline(), inputs[part][static_cast<size_t>(id)], true});
-    for (const auto& [part, id] : parts.outputs)
-        ports_.outputs.push_back(
-            {&paths_[part].pipeline(), outputs[part][static_cast<size_t>(id)], paths_[part].settled(id)});
-    for (const Path& path : paths_)
-        plannedBeforeRuns_ &= path.pipeline().singleStage() && path.fedAsPlanned();
-}
-
-// Tensors from the middle of the net are what the net makes of them, unless the caller resizes them. What is not read may
-// have any shape.
-void Session::describeInputs(const NetParts& parts) {
-    const Graph& graph = interpreter_->model().mainGraph();
-    std::vector<bool> declared(graph.tensorNames.size(), false), read(graph.tensorNames.size(), false);
-    for (const int id : graph.inputs) declared[static_cast<size_t>(id)] = true;
-    for (const Path& path : paths_) path.pipeline().markRead(read);
-    std::vector<int> cut;
-    for (const auto& [part, id] : parts.inputs)
-        if (!declared[static_cast<size_t>(id)]) cut.push_back(id);
-    const std::vector<std::optional<Tensor>> inferred = inferInputs(paths_[0].context(), cut);
-    auto next = inferred.begin();
-    for (size_t i = 0; i < parts.inputs.size(); ++i) {
-        const auto id = static_cast<size_t>(parts.inputs[i].tensor);
-        Tensor& tensor = input(i);
-        Shape shape = defaultShape(tensor.shape);
-        if (!declared[id]) {
-            if (*next) {
-                tensor.type = (*next)->type;
-                tensor.format = (*next)->format;
-                tensor.list = (*next)->list;
-                tensor.quant = (*next)->quant;
-            }
-            shape = *next ? (*next)->shape : Shape{-1};
-            ++next;
-        }
-        if (!read[id])
-            for (int axis = 0; axis < shape.rank(); ++axis)
-                if (shape[axis] < 0) shape[axis] = 1;
-        wantedShapes_.push_back(shape);
-        describeInput(i);
-    }
-}
 
 void Session::resizeInput(size_t index, const Shape& shape) {
     shape.elements();  // refuses what does not fit

@@ -46,6 +46,7 @@ static void structs(void** state) {
     mnn_tensor_t* input = first_input(session);
     CHECK_STRUCT(mnn_cpu_properties_t, mnn_cpu_info(given));
     CHECK_STRUCT(mnn_session_properties_t, mnn_session_info(session, given));
+    CHECK_STRUCT(mnn_session_properties_t, mnn_session_path_info(session, 0, given));
     CHECK_STRUCT(mnn_statistics_t, mnn_session_statistics(session, given));
     CHECK_STRUCT(mnn_tensor_properties_t, mnn_tensor_info(input, given));
     CHECK_STRUCT(mnn_model_properties_t, mnn_interpreter_info(net, given));

@@ -1,68 +1,9 @@
-/* Parts of the demo net: fed in the middle, chosen by operators, and as several paths of one session. Whole nets are cut in
- * cut_models_test. The net: image -> c1 (r1) -> c2 (r2) -> m -> ... -> scores. */
+/* Several paths of one session over the demo net. Whole nets are cut in cut_models_test. */
 #include <math.h>
 
-#include "digits_net.h"
+#include "net_parts.h"
 
-enum { POOLED = 32 * 4 * 4 };
-
-static mnn_schedule_config_t by_names(const char* const* inputs, size_t input_count,
-                                      const char* const* outputs, size_t output_count) {
-    mnn_schedule_config_t config = default_config();
-    config.inputs = inputs;
-    config.input_count = input_count;
-    config.outputs = outputs;
-    config.output_count = output_count;
-    return config;
-}
-
-static mnn_schedule_config_t by_operators(const char* const* names, size_t count) {
-    mnn_schedule_config_t config = default_config();
-    config.operators = names;
-    config.operator_count = count;
-    return config;
-}
-
-static const char* const kM[] = {"m"};
-static const char* const kR1[] = {"r1"};
-static const char* const kConvolutions[] = {"c1", "c2"};
 static const char* const kPooling[] = {"m"};
-
-/* The pooling's result for `batch` images. */
-static void pooled_of(const float* pixels, int32_t batch, float* pooled) {
-    mnn_schedule_config_t config = by_names(NULL, 0, kM, 1);
-    mnn_session_t* session = NULL;
-    const int32_t dims[] = {batch, 1, 8, 8};
-    assert_ok(mnn_session_create(net, &config, &session));
-    assert_ok(mnn_session_resize_input(session, first_input(session), dims, 4));
-    assert_ok(mnn_session_resize(session));
-    assert_ok(mnn_tensor_write(first_input(session), pixels, (size_t)batch * PIXELS * sizeof(float),
-                               MNN_FORMAT_NCHW));
-    assert_ok(mnn_session_run(session));
-    assert_ok(mnn_tensor_read(first_output(session), pooled, (size_t)batch * POOLED * sizeof(float),
-                              MNN_FORMAT_NCHW));
-    assert_ok(mnn_session_destroy(&session));
-}
-
-static void assert_input(mnn_session_t* session, size_t index, const char* name, int32_t used) {
-    mnn_tensor_t* tensor = NULL;
-    const char* found = NULL;
-    mnn_tensor_properties_t info = {.struct_size = sizeof info};
-    assert_ok(mnn_session_input_at(session, index, &tensor));
-    assert_ok(mnn_tensor_name(tensor, &found));
-    assert_string_equal(found, name);
-    assert_ok(mnn_tensor_info(tensor, &info));
-    assert_int_equal(info.used, used);
-}
-
-static void assert_output(const mnn_session_t* session, const char* name, const float* wanted, size_t count) {
-    mnn_tensor_t* tensor = NULL;
-    float* got = malloc(count * sizeof(float));
-    assert_ok(mnn_session_output(session, name, &tensor));
-    assert_ok(mnn_tensor_read(tensor, got, count * sizeof(float), MNN_FORMAT_NCHW));
-    assert_memory_equal(got, wanted, count * sizeof(float));
-    free(got);
-}
 
 static void assert_refused_paths(const mnn_schedule_config_t* configs, size_t count, mnn_status wanted,
                                  const char* word) {
@@ -70,173 +11,6 @@ static void assert_refused_paths(const mnn_schedule_config_t* configs, size_t co
     assert_fails(mnn_session_create_paths(net, configs, count, &session), wanted);
     assert_ptr_equal(session, UNTOUCHED_POINTER);
     if (!strstr(mnn_last_error(), word)) fail_msg("'%s' is not in: %s", word, mnn_last_error());
-}
-
-static void fed_in_the_middle(void** state) {
-    (void)state;
-    enum { BATCH = 3 };
-    float wanted[BATCH * CLASSES], got[BATCH * CLASSES], pixels[BATCH * PIXELS], pooled[BATCH * POOLED];
-    mnn_session_t* whole = batch_session(BATCH);
-    fill_pixels(pixels, BATCH * PIXELS, 5);
-    classify(whole, pixels, BATCH, wanted);
-    assert_ok(mnn_session_destroy(&whole));
-    pooled_of(pixels, BATCH, pooled);
-
-    mnn_schedule_config_t config = by_names(kM, 1, NULL, 0);
-    mnn_session_t* session = NULL;
-    int32_t dims[MNN_MAX_RANK];
-    size_t count = 0, rank = 0, ops = 0;
-    assert_ok(mnn_session_create(net, &config, &session));
-    assert_ok(mnn_session_input_count(session, &count));
-    assert_int_equal(count, 2);
-    assert_input(session, 0, "m", 1);
-    assert_input(session, 1, "image", 0);
-    /* As large as the net makes it for one image, so the session is ready. */
-    assert_ok(mnn_tensor_shape(first_input(session), dims, MNN_MAX_RANK, &rank));
-    assert_int_equal(rank, 4);
-    assert_memory_equal(dims, ((int32_t[]){1, 32, 4, 4}), 4 * sizeof *dims);
-    assert_ok(mnn_tensor_write(first_input(session), pooled, POOLED * sizeof(float), MNN_FORMAT_NCHW));
-    assert_ok(mnn_session_run(session));
-    assert_output(session, "scores", wanted, CLASSES);
-    assert_ok(mnn_session_op_count(session, &ops));
-    for (size_t i = 0; i < ops; ++i) {
-        mnn_op_info_t info = {.struct_size = sizeof info};
-        assert_ok(mnn_session_op_info(session, i, &info));
-        assert_string_not_equal(info.name, "c1");
-        assert_string_not_equal(info.name, "c2");
-    }
-    dims[0] = BATCH;
-    assert_ok(mnn_session_resize_input(session, first_input(session), dims, 4));
-    assert_ok(mnn_session_resize(session));
-    assert_ok(mnn_tensor_write(first_input(session), pooled, sizeof pooled, MNN_FORMAT_NCHW));
-    assert_ok(mnn_session_run(session));
-    assert_ok(mnn_tensor_read(first_output(session), got, sizeof got, MNN_FORMAT_NCHW));
-    assert_memory_equal(got, wanted, sizeof got);
-    /* The net's operators say what fits. */
-    dims[1] = 31;
-    assert_ok(mnn_session_resize_input(session, first_input(session), dims, 4));
-    assert_true(mnn_session_resize(session) != MNN_OK);
-    assert_ok(mnn_session_destroy(&session));
-}
-
-static void inside_names(void** state) {
-    (void)state;
-    float pixels[PIXELS], pooled[POOLED], r1[16 * 64];
-    fill_pixels(pixels, PIXELS, 9);
-    pooled_of(pixels, 1, pooled);
-    mnn_schedule_config_t config = by_names(NULL, 0, kR1, 1);
-    mnn_session_t* session = NULL;
-    size_t count = 0;
-    assert_ok(mnn_session_create(net, &config, &session));
-    assert_ok(mnn_tensor_write(first_input(session), pixels, sizeof pixels, MNN_FORMAT_NCHW));
-    assert_ok(mnn_session_run(session));
-    assert_ok(mnn_tensor_element_count(first_output(session), &count));
-    assert_true(count <= sizeof r1 / sizeof *r1);
-    assert_ok(mnn_tensor_read(first_output(session), r1, count * sizeof(float), MNN_FORMAT_NCHW));
-    assert_ok(mnn_session_destroy(&session));
-    /* From one tensor to another; the model's own output is not there. */
-    config = by_names(kR1, 1, kM, 1);
-    assert_ok(mnn_session_create(net, &config, &session));
-    assert_ok(mnn_tensor_write(first_input(session), r1, count * sizeof(float), MNN_FORMAT_NCHW));
-    assert_ok(mnn_session_run(session));
-    assert_output(session, "m", pooled, POOLED);
-    assert_ok(mnn_session_destroy(&session));
-    /* The same by operators, and what lies between saved. */
-    static const char* const behind[] = {"c2", "m"};
-    static const char* const between[] = {"r2"};
-    config = by_operators(behind, 2);
-    config.save_tensors = between;
-    config.save_tensor_count = 1;
-    assert_ok(mnn_session_create(net, &config, &session));
-    assert_input(session, 0, "r1", 1);
-    assert_input(session, 1, "image", 0);
-    assert_ok(mnn_tensor_write(first_input(session), r1, count * sizeof(float), MNN_FORMAT_NCHW));
-    assert_ok(mnn_session_run(session));
-    assert_output(session, "m", pooled, POOLED);
-    size_t outputs = 0;
-    mnn_tensor_t* saved = NULL;
-    assert_ok(mnn_session_output_count(session, &outputs));
-    assert_int_equal(outputs, 2);
-    assert_ok(mnn_session_output(session, "r2", &saved));
-    assert_ok(mnn_session_destroy(&session));
-    /* A tensor that nothing behind it reads stays an input, unused. */
-    const char* late[] = {"f", "image"};
-    config = by_names(late, 2, kR1, 1);
-    assert_ok(mnn_session_create(net, &config, &session));
-    assert_input(session, 0, "f", 0);
-    assert_input(session, 1, "image", 1);
-    assert_ok(mnn_session_destroy(&session));
-}
-
-/* With an open height nothing behind the first convolution has a shape. */
-static void shape_not_known(void** state) {
-    (void)state;
-    size_t size = 0, rank = 0;
-    unsigned char* bytes = open_model(2, &size);
-    mnn_interpreter_t* open = NULL;
-    mnn_session_t* session = NULL;
-    mnn_schedule_config_t config = by_names(kM, 1, NULL, 0);
-    int32_t dims[MNN_MAX_RANK];
-    bool needed = false;
-    assert_ok(mnn_interpreter_create_from_memory(bytes, size, NULL, &open));
-    assert_ok(mnn_session_create(open, &config, &session));
-    assert_ok(mnn_tensor_shape(first_input(session), dims, MNN_MAX_RANK, &rank));
-    assert_int_equal(rank, 1);
-    assert_int_equal(dims[0], -1);
-    assert_ok(mnn_session_needs_resize(session, &needed));
-    assert_true(needed);
-    assert_fails(mnn_session_run(session), MNN_ERROR_BAD_STATE);
-    assert_fails(mnn_session_resize(session), MNN_ERROR_BAD_STATE);
-    assert_non_null(strstr(mnn_last_error(), "'m'"));
-    /* The open input of the model needs no shape: nothing reads it. */
-    assert_ok(mnn_session_resize_input(session, first_input(session), (int32_t[]){1, 32, 4, 4}, 4));
-    assert_ok(mnn_session_resize(session));
-    assert_ok(mnn_session_run(session));
-    assert_ok(mnn_session_destroy(&session));
-    assert_ok(mnn_interpreter_destroy(&open));
-    free(bytes);
-}
-
-static void wrong_names(void** state) {
-    (void)state;
-    static const char* const unknown[] = {"m", "no such tensor"};
-    static const char* const no_operator[] = {"c1", "no such operator"};
-    static const char* const with_null[] = {"m", NULL};
-    static const char* const constant[] = {"Const28"};
-    mnn_schedule_config_t config = by_names(unknown, 2, NULL, 0);
-    assert_refused(&config, MNN_ERROR_NOT_FOUND);
-    assert_non_null(strstr(mnn_last_error(), "no such tensor"));
-    config = by_operators(no_operator, 2);
-    assert_refused(&config, MNN_ERROR_NOT_FOUND);
-    assert_non_null(strstr(mnn_last_error(), "no such operator"));
-    config = by_names(with_null, 2, NULL, 0);
-    assert_refused(&config, MNN_ERROR_NULL_ARGUMENT);
-    config = by_names(NULL, 1, NULL, 0);
-    assert_refused(&config, MNN_ERROR_NULL_ARGUMENT);
-    config = by_operators(NULL, 1);
-    assert_refused(&config, MNN_ERROR_NULL_ARGUMENT);
-    config = by_names(constant, 1, NULL, 0);
-    assert_refused(&config, MNN_ERROR_INVALID_VALUE);
-    assert_non_null(strstr(mnn_last_error(), "Const28"));
-    /* Nothing to compute. */
-    config = by_names(kM, 1, kM, 1);
-    assert_refused(&config, MNN_ERROR_BAD_FORMAT);
-    config = by_operators(constant, 1);
-    assert_refused(&config, MNN_ERROR_BAD_FORMAT);
-    /* Operators say themselves where they begin and end. */
-    config = by_operators(kConvolutions, 2);
-    config.outputs = kM;
-    config.output_count = 1;
-    assert_refused(&config, MNN_ERROR_INVALID_VALUE);
-    config = by_operators(kConvolutions, 2);
-    config.inputs = kR1;
-    config.input_count = 1;
-    assert_refused(&config, MNN_ERROR_INVALID_VALUE);
-    config = by_operators(kConvolutions, 2);
-    config.save_tensors = kM;
-    config.save_tensor_count = 1;
-    assert_refused(&config, MNN_ERROR_INVALID_VALUE);
-    assert_non_null(strstr(mnn_last_error(), "'m'"));
 }
 
 static void wrong_paths(void** state) {
@@ -523,63 +297,6 @@ static void on_two_backends(void** state) {
     }
 }
 
-static mnn_interpreter_t* open_case(const char* name) {
-    char path[4096];
-    mnn_interpreter_t* made = NULL;
-    snprintf(path, sizeof path, MNN_C_CASES_FOLDER "/%s/model.mnn", name);
-    assert_ok(mnn_interpreter_create_from_file(path, NULL, &made));
-    return made;
-}
-
-/* Of an operator with three outputs the first is fed: the operator runs for the others and leaves that one alone. */
-static void one_output_of_several_fed(void** state) {
-    (void)state;
-    mnn_interpreter_t* split = open_case("concat__split");
-    static const char* const names[] = {"even_0", "even_1", "even_2"};
-    mnn_schedule_config_t config = by_names(NULL, 0, names, 3);
-    float wanted[2][256], fed[256], got[256];
-    for (int with = 0; with < 2; ++with) {
-        mnn_session_t* session = NULL;
-        size_t inputs = 0, count = 0;
-        config.inputs = with ? names : NULL;
-        config.input_count = with ? 1 : 0;
-        assert_ok(mnn_session_create(split, &config, &session));
-        assert_ok(mnn_session_input_count(session, &inputs));
-        for (size_t i = 0; i < inputs; ++i) {
-            mnn_tensor_t* input = NULL;
-            float values[1024];
-            assert_ok(mnn_session_input_at(session, i, &input));
-            assert_ok(mnn_tensor_element_count(input, &count));
-            assert_true(count <= 1024);
-            fill_pixels(values, count, (uint32_t)count);
-            int32_t type = 0;
-            assert_ok(mnn_tensor_type(input, &type));
-            if (type == MNN_TYPE_FLOAT32)
-                assert_ok(mnn_tensor_write(input, values, count * sizeof(float), MNN_FORMAT_NCHW));
-        }
-        if (with) {
-            assert_ok(mnn_tensor_element_count(first_input(session), &count));
-            assert_true(count > 0 && count <= 256);
-            for (size_t i = 0; i < count; ++i) fed[i] = -7 - (float)i;
-            assert_ok(mnn_tensor_write(first_input(session), fed, count * sizeof(float), MNN_FORMAT_NCHW));
-        }
-        assert_ok(mnn_session_run(session));
-        assert_ok(mnn_session_run(session));
-        if (with) assert_output(session, names[0], fed, count);
-        for (size_t k = 1; k < 3; ++k) {
-            mnn_tensor_t* output = NULL;
-            assert_ok(mnn_session_output(session, names[k], &output));
-            assert_ok(mnn_tensor_element_count(output, &count));
-            assert_true(count > 0 && count <= 256);
-            assert_ok(
-                mnn_tensor_read(output, with ? got : wanted[k - 1], count * sizeof(float), MNN_FORMAT_NCHW));
-            if (with) assert_memory_equal(got, wanted[k - 1], count * sizeof(float));
-        }
-        assert_ok(mnn_session_destroy(&session));
-    }
-    assert_ok(mnn_interpreter_destroy(&split));
-}
-
 /* Sums of one input and a constant each, in two paths: both read the input, and what is written to a constant reaches the
  * path that reads it. */
 static void constants_of_paths(void** state) {
@@ -669,13 +386,8 @@ static void shapes_of_a_run(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_output_of_several_fed),
         cmocka_unit_test(constants_of_paths),
         cmocka_unit_test(shapes_of_a_run),
-        cmocka_unit_test(fed_in_the_middle),
-        cmocka_unit_test(inside_names),
-        cmocka_unit_test(shape_not_known),
-        cmocka_unit_test(wrong_names),
         cmocka_unit_test(wrong_paths),
         cmocka_unit_test(one_after_another),
         cmocka_unit_test(bound),
