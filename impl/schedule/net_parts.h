@@ -39,7 +39,7 @@ struct NetParts {
     std::vector<Link> links;            // by `to`
 };
 
-// Names the path in an error of what is done for it, where there are several.
+// Does something for a path, and names the path in its errors where there are several.
 template <typename Action>
 void inPath(size_t path, size_t count, Action action) {
     try {
