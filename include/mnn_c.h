@@ -1123,14 +1123,14 @@ MNN_C_API mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, siz
  *
  * The inputs of the session are the tensors that the path begins with, in the order of `inputs` or of the operators that
  * read them, and behind them the model's other inputs, which are there even when nothing reads them any more:
- * mnn_tensor_info() says `used` = 0 of such an input, and it need not be written. A tensor from the middle of the model
+ * mnn_tensor_info() says `used` = 0 of such an input, which needs neither a shape nor contents. A tensor from the middle of the model
  * has the type, format and shape that the model computes for the shapes that it declares for its inputs. Where that is
  * known only in a run (or an operator before the tensor cannot run here) it is float32, NCHW and of the open shape [-1]:
  * mnn_session_resize_input() has to follow. A shape that the model's operators do not take is found when the session is
  * planned. A quantised model computes between two tensors in int8, but cuts it in float32.
  *
  * Results of a path are those of the whole model. Bits can differ where a backend computes operators together that the
- * cut parts; on the CPU, in float32, that are only 3-D and grouped convolutions that a converter took apart.
+ * cut parts; on the CPU, in float32, these are 3-D and grouped convolutions and activations that a converter took apart.
  *
  * A session of several paths (mnn_session_create_paths()) runs them in order. A path reads what earlier ones make without
  * being asked to name it, copied only where the backends store it differently, and does not compute it again: what an
