@@ -10,8 +10,10 @@
 
 mod constants;
 mod functions;
+mod properties;
 mod types;
 
 pub use constants::*;
 pub use functions::*;
+pub use properties::*;
 pub use types::*;
