@@ -1,4 +1,6 @@
 /* Devices, and how a configuration chooses one. Passes with and without a Vulkan device. */
+#include <math.h>
+
 #include "support.h"
 
 /* The devices of the Vulkan backend; without any, the sentence has to say why. */
@@ -155,13 +157,17 @@ static void gpu_modes(void** state) {
         assert_fails(create_on(NULL, MNN_GPU_RECORD_OP, &session), MNN_ERROR_BACKEND_MISSING);
         return;
     }
-    /* Tuning and kinds of memory change no result; what the kinds of recording do is seen inside (tests/vulkan). */
+    /* Kinds of memory and of recording change no result (what recording does is seen inside, in tests/vulkan); where kernels
+     * are measured, others may be taken, which round in other places. */
     const int32_t modes[] = {0,
                              MNN_GPU_RECORD_OP,
                              MNN_GPU_RECORD_BATCH,
                              MNN_GPU_TUNING_HEAVY,
                              MNN_GPU_TUNING_FAST | MNN_GPU_MEMORY_IMAGE | MNN_GPU_RECORD_OP,
                              MNN_GPU_TUNING_NONE | MNN_GPU_MEMORY_BUFFER | MNN_GPU_RECORD_BATCH};
+    enum {
+        kMeasured = MNN_GPU_TUNING_HEAVY | MNN_GPU_TUNING_WIDE | MNN_GPU_TUNING_NORMAL | MNN_GPU_TUNING_FAST
+    };
     enum { MODES = sizeof modes / sizeof *modes };
     float scores[MODES][CLASSES], pixels[PIXELS];
     fill_pixels(pixels, PIXELS, 5);
@@ -170,7 +176,8 @@ static void gpu_modes(void** state) {
         assert_ok(create_on(NULL, modes[i], &session));
         classify(session, pixels, 1, scores[i]);
         assert_ok(mnn_session_destroy(&session));
-        assert_memory_equal(scores[i], scores[0], sizeof scores[0]);
+        if (!(modes[i] & kMeasured)) assert_memory_equal(scores[i], scores[0], sizeof scores[0]);
+        for (int c = 0; c < CLASSES; ++c) assert_true(fabsf(scores[i][c] - scores[0][c]) < 1e-5f);
     }
 }
 

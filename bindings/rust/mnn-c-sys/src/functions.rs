@@ -2,6 +2,7 @@
 //!
 //! The rest of the comment is part of the contract.
 
+use crate::properties::*;
 use crate::types::*;
 use std::os::raw::{c_char, c_void};
 
