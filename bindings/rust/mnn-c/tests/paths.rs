@@ -10,7 +10,10 @@ fn config() -> ScheduleConfig {
 }
 
 fn failure(result: Result<Session, Error>) -> Error {
-    result.err().expect("this is refused")
+    match result {
+        Ok(_) => panic!("this is not refused"),
+        Err(error) => error,
+    }
 }
 
 /// The pooling's result.
