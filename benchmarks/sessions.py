@@ -23,14 +23,6 @@ from harness.worker import status_kib
 MIB = 1024.0
 
 
-class MemoryInfo(ctypes.Structure):
-    """mnn_memory_info_t of mnn_c.h."""
-
-    _fields_ = [("struct_size", ctypes.c_size_t), ("arena_bytes", ctypes.c_uint64)] + [
-        (name, ctypes.c_uint64) for name in ("weight_bytes", "total_bytes", "peak_bytes")
-    ]
-
-
 def session(options, net, shared=None):
     engine = ours.Engine(options)
     engine.load(net, shared)
@@ -40,7 +32,7 @@ def session(options, net, shared=None):
 
 
 def arena_mib(engine):
-    info = MemoryInfo(ctypes.sizeof(MemoryInfo))
+    info = ours.structs.MemoryInfo(ctypes.sizeof(ours.structs.MemoryInfo))
     engine.check(engine.lib.mnn_session_memory(engine.session, ctypes.byref(info)))
     return info.arena_bytes / MIB / MIB
 

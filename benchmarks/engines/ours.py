@@ -1,33 +1,32 @@
 """libmnn_c through its C interface."""
 
 import ctypes
+import importlib.util
 import os
 
 import numpy as np
 
 PRECISION = {"normal": 0, "high": 1, "low": 2}
 TYPES = {1: np.float32, 3: np.int32, 4: np.uint8, 6: np.int8}
-MAX_RANK = 9
 
 
-class ScheduleConfig(ctypes.Structure):
-    """mnn_schedule_config_t of mnn_c.h."""
-
-    _fields_ = (
-        [("struct_size", ctypes.c_size_t)]
-        + [
-            (name, ctypes.c_int32)
-            for name in "forward_type backup_type allow_fallback threads precision memory power gpu_mode".split()
-        ]
-        + [("cpu_isa", ctypes.c_char_p), ("outputs", ctypes.c_void_p), ("output_count", ctypes.c_size_t)]
-        + [("save_tensors", ctypes.c_void_p), ("save_tensor_count", ctypes.c_size_t)]
-        + [("max_memory_bytes", ctypes.c_uint64), ("max_loop_iterations", ctypes.c_uint64)]
-        + [("device", ctypes.c_char_p), ("cancel", ctypes.c_void_p)]
-        + [("record_plan", ctypes.c_int32), ("keep_subnormals", ctypes.c_int32)]
+def load_structs():
+    """The Python binding's structs, which a test compares with the header. Its package would open a library, too."""
+    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir)
+    spec = importlib.util.spec_from_file_location(
+        "mnn_c_structs", os.path.join(root, "bindings", "python", "src", "mnn_c", "_abi.py")
     )
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+structs = load_structs()
 
 
 class Engine:
+    keep_subnormals = 0  # set before load(): 1 asks for a session that computes with them
+
     def __init__(self, options):
         self.lib = ctypes.CDLL(os.path.abspath(options.library))
         self.lib.mnn_last_error.restype = ctypes.c_char_p
@@ -49,10 +48,11 @@ class Engine:
         if not shared:
             path = net.file("model.mnn").encode()
             self.check(lib.mnn_interpreter_create_from_file(path, None, ctypes.byref(self.interpreter)))
-        config = ScheduleConfig()
+        config = structs.ScheduleConfig()
         self.check(lib.mnn_schedule_config_init(ctypes.byref(config), ctypes.c_size_t(ctypes.sizeof(config))))
         config.threads = self.options.threads
         config.precision = PRECISION[self.options.precision]
+        config.keep_subnormals = self.keep_subnormals
         config.cpu_isa = self.options.isa.encode() if self.options.isa else None
         self.check(lib.mnn_session_create(self.interpreter, ctypes.byref(config), ctypes.byref(self.session)))
         self.inputs = []
@@ -84,8 +84,8 @@ class Engine:
 
     def results(self):
         for tensor, array in self.outputs:
-            dims, rank, kind = (ctypes.c_int32 * MAX_RANK)(), ctypes.c_size_t(), ctypes.c_int32()
-            self.check(self.lib.mnn_tensor_shape(tensor, dims, ctypes.c_size_t(MAX_RANK), ctypes.byref(rank)))
+            dims, rank, kind = (ctypes.c_int32 * structs.MAX_RANK)(), ctypes.c_size_t(), ctypes.c_int32()
+            self.check(self.lib.mnn_tensor_shape(tensor, dims, ctypes.c_size_t(structs.MAX_RANK), ctypes.byref(rank)))
             self.check(self.lib.mnn_tensor_type(tensor, ctypes.byref(kind)))
             if tuple(dims[: rank.value]) != array.shape or TYPES.get(kind.value) != array.dtype:
                 raise RuntimeError(f"an output is {list(dims[:rank.value])}, expected {list(array.shape)}")
