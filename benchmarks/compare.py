@@ -16,8 +16,11 @@ what they did to the caches.
 
 Ahead on a net: median <= 0.95 and p90 < 1; with more threads <= 0.93 and 80 % of the rounds below 1. Behind: >
 1.05. Ahead overall: geometric mean <= 0.90 over the whole fixed list and no net above 1.05. "best" is the fastest
-other engine of each round. An engine that is not installed is told and left out, unless --engines names it. The
+other engine of each round. An engine that is not installed is named and left out, unless --engines names it. The
 exit code is 1 when ours fails on a net, 2 when the arguments are wrong.
+
+With --json the file is written after each net. --resume takes the nets that are in it as they are and measures the
+others; machine, library, engines and settings have to be those of the file.
 """
 
 import argparse
@@ -28,7 +31,7 @@ import subprocess
 import sys
 
 import engines
-from harness import duel, nets, quiet, report, worker
+from harness import duel, nets, quiet, report, resume, worker
 from zoo import names as lists
 
 
@@ -39,7 +42,10 @@ def parse():
     parser.add_argument("--engines", help=f"some of {','.join(engines.NAMES)} (default: what is installed)")
     parser.add_argument("--models", help="only these nets, separated by commas")
     parser.add_argument("--threads", default="1", help="numbers of threads, separated by commas")
-    parser.add_argument("--rounds", type=int, default=15, help="21 for publication, 2 to see that it works")
+    parser.add_argument(
+        "--rounds", type=int, default=21,
+        help="of a net; a third of them from 50 ms on (default: 21, and so 7; 2 to see that it works)",
+    )  # fmt: skip
     parser.add_argument("--sets", type=int, default=1, help="fresh sets of processes; 3 for publication")
     parser.add_argument("--loads", type=int, default=1, help="processes for load time and memory; 7 for publication")
     parser.add_argument("--retries", type=int, default=2, help="of a disturbed round; 0 where it is never quiet")
@@ -53,6 +59,7 @@ def parse():
     parser.add_argument("--python", action="append", default=[], metavar="ENGINE=PATH", help="interpreter of an engine")
     parser.add_argument("--seed", type=int, default=1, help="of the order of bursts")
     parser.add_argument("--json", metavar="FILE", help="also write everything to this file")
+    parser.add_argument("--resume", action="store_true", help="continue the run that wrote the file of --json")
     parser.add_argument("--chart", metavar="FILE", help="also draw the ratios (matplotlib)")
     parser.add_argument("--verbose", action="store_true", help="show what the engines print")
     parser.add_argument("--worker", choices=engines.NAMES, help=argparse.SUPPRESS)
@@ -69,6 +76,8 @@ def parse():
         parser.error("--clock cpu is for one thread: waiting workers use time, too")
     if min(args.rounds, args.sets, args.loads) < 1 or args.retries < 0:
         parser.error("--rounds, --sets and --loads are at least 1, --retries at least 0")
+    if args.resume and not args.json:
+        parser.error("--resume wants --json, the file to continue")
     args.pythons = dict(pair.split("=", 1) for pair in args.python if "=" in pair)
     if len(args.pythons) != len(args.python) or set(args.pythons) - set(engines.NAMES):
         parser.error("--python wants ENGINE=PATH, once an engine")
@@ -123,6 +132,38 @@ def choose_nets(parser, args):
     return found, [name for names in begun for name in names if name not in there]
 
 
+def earlier_rows(parser, args, conditions):
+    """Those of the file to continue, but for nets on which ours failed; none without --resume."""
+    try:
+        rows = resume.rows_of(args.json, conditions) if args.resume else []
+    except (OSError, resume.Mismatch) as error:
+        parser.error(f"--resume: {error}")
+    return [row for row in rows if "ours" in row["engines"] or "ours" not in conditions["engines"]]
+
+
+def measure(args, chosen, found, rows, save):
+    """Appends the rows that are not there yet, and prints all that belong to these nets and numbers of threads."""
+    shuffle = random.Random(args.seed)
+    there = {(row["model"], row["threads"]): row for row in rows}
+    for threads in args.threads:
+        canary = quiet.Canary(args.cpus[:threads]) if threads > 1 else None
+        try:
+            for net in found:
+                row = there.get((net.name, threads))
+                if row is None:
+                    row = duel.duel(args, chosen, net, threads, shuffle, canary)
+                    if threads == args.threads[0]:
+                        duel.measure_costs(args, chosen, row, net, threads)
+                    resume.refuse_other_versions(rows, row)
+                    rows.append(row)
+                    if args.json:  # after each net: a long run may be cut short
+                        save()
+                print(report.row_line(row, chosen), flush=True)
+        finally:
+            if canary:
+                canary.close()
+
+
 def main():
     parser, args = parse()
     if args.worker:
@@ -133,23 +174,14 @@ def main():
     found, absent = choose_nets(parser, args)
     for name in absent:
         print(f"not there: {name}")
+    conditions = resume.conditions(args, chosen)
+    rows = earlier_rows(parser, args, conditions)
     print("\n".join(report.header(args)))
     print(report.column_titles(chosen), flush=True)
-    shuffle, rows = random.Random(args.seed), []
-    for threads in args.threads:
-        canary = quiet.Canary(args.cpus[:threads]) if threads > 1 else None
-        try:
-            for net in found:
-                row = duel.duel(args, chosen, net, threads, shuffle, canary)
-                if threads == args.threads[0]:
-                    duel.measure_costs(args, chosen, row, net, threads)
-                rows.append(row)
-                print(report.row_line(row, chosen), flush=True)
-                if args.json:  # after each net: a long run may be cut short
-                    report.write_json(args.json, args, rows, absent)
-        finally:
-            if canary:
-                canary.close()
+    try:
+        measure(args, chosen, found, rows, lambda: report.write_json(args.json, conditions, rows, absent))
+    except resume.Mismatch as error:
+        parser.error(f"--resume: {error}")
     print("\n".join(report.costs_table(rows, chosen) + report.summary_lines(report.summarise(rows))))
     print("\n" + "; ".join(report.versions(rows).values()))
     if args.chart:

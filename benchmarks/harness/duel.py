@@ -1,10 +1,17 @@
 """The protocol: bursts of all engines in turn, ratios paired by round."""
 
+import math
 import statistics
 
 from harness import process, quiet
 
 SUBJECT = "ours"
+SLOW_SECONDS = 0.05
+
+
+def rounds_for(rounds, seconds):
+    """How many rounds a net gets that takes so long: from SLOW_SECONDS on a third."""
+    return rounds if seconds < SLOW_SECONDS else math.ceil(rounds / 3)
 
 
 def quantile(values, q):
@@ -69,13 +76,17 @@ def one_round(args, engines, cpus, shuffle, canary, failures):
     return min(tries, key=lambda entry: entry[:2])[2], False
 
 
-def one_set(args, names, net, threads, shuffle, canary):
-    """All engines in fresh processes. Returns burst medians and costs by engine, failures by engine, noisy rounds."""
+def one_set(args, names, net, threads, shuffle, canary, count):
+    """All engines in fresh processes. Returns burst medians and costs by engine, failures by engine, noisy rounds and
+    the number of rounds: `count`, or what the time of the net asks for where that is None."""
     failures = {}
     engines = start_all(args, names, net, threads, failures)
     try:
+        if count is None and engines:
+            watched = [engines[SUBJECT]] if SUBJECT in engines else engines.values()
+            count = rounds_for(args.rounds, min(engine.seconds for engine in watched))
         rounds, noisy = [], 0
-        for _ in range(args.rounds):
+        for _ in range(count or 0):
             times, calm = one_round(args, engines, args.cpus[:threads], shuffle, canary, failures)
             rounds.append(times)
             noisy += not calm
@@ -86,7 +97,7 @@ def one_set(args, names, net, threads, shuffle, canary):
                 bursts[name] = [times[name] for times in rounds]
             except process.Failed as fault:
                 failures[name] = str(fault)
-        return bursts, costs, failures, noisy
+        return bursts, costs, failures, noisy, count
     finally:
         for engine in engines.values():
             engine.close()
@@ -111,8 +122,11 @@ def middle_set(sets, name):
 
 def duel(args, names, net, threads, shuffle, canary):
     """One net at one number of threads."""
-    sets = [one_set(args, names, net, threads, shuffle, canary) for _ in range(args.sets)]
-    row = {"model": net.name, "threads": threads, "rounds": args.rounds, "sets": args.sets}
+    sets, rounds = [], None
+    for _ in range(args.sets):
+        *found, rounds = one_set(args, names, net, threads, shuffle, canary, rounds)
+        sets.append(found)
+    row = {"model": net.name, "threads": threads, "rounds": rounds or 0, "sets": args.sets}
     row["noisy_rounds"] = sum(noisy for _, _, _, noisy in sets)
     row["engines"], row["failures"], row["ratios"] = {}, {}, {}
     for _, _, failures, _ in sets:

@@ -72,7 +72,8 @@ class Process:
     def calibrate(self):
         self.runs = 3
         self.burst()  # warm-up
-        self.runs = min(max(3, round(BURST_SECONDS / max(self.burst(), 1e-7))), MOST_RUNS)
+        self.seconds = self.burst()
+        self.runs = min(max(3, round(BURST_SECONDS / max(self.seconds, 1e-7))), MOST_RUNS)
 
     def cpu_ticks(self):
         """The CPU time it has used, in ticks of /proc/stat; 0 when it has ended."""

@@ -1,11 +1,9 @@
 """What was measured, as text, as summary lines, as JSON and as a chart."""
 
-import json
 import math
-import os
-import platform
 
 import engines
+from harness import duel, machine, resume
 from zoo import names as lists
 
 AHEAD_OVERALL, WORST_ALLOWED = 0.90, 1.05
@@ -15,19 +13,15 @@ def geometric_mean(values):
     return math.exp(sum(math.log(value) for value in values) / len(values))
 
 
-def machine():
-    model = platform.machine()
-    try:
-        with open("/proc/cpuinfo") as info:
-            model = next((line.split(":")[1].strip() for line in info if line.startswith("model name")), model)
-    except OSError:
-        pass
-    return f"{model}, {os.cpu_count()} CPUs"
-
-
 def header(args):
     """The lines above a table."""
-    lines = [f"{machine()}; {args.rounds} rounds, {args.sets} set(s), precision {args.precision}, {args.clock} time"]
+    found = machine.describe()
+    lines = [f"{found['cpu']}; {found['caches']}", f"{found['instructions']}; {found['system']}"]
+    slow = duel.rounds_for(args.rounds, duel.SLOW_SECONDS)
+    lines.append(
+        f"{args.rounds} rounds ({slow} from {duel.SLOW_SECONDS * 1e3:.0f} ms on), {args.sets} set(s), "
+        f"precision {args.precision}, {args.clock} time"
+    )
     lines.append("ratio = ours / other, paired by round [p10 p90]; below 1 ours is faster")
     return lines
 
@@ -128,17 +122,15 @@ def versions(rows):
     return {name: engine["version"] for row in rows for name, engine in row["engines"].items()}
 
 
-def write_json(path, args, rows, absent):
+def write_json(path, conditions, rows, absent):
     document = {
-        "machine": machine(),
-        **{name: getattr(args, name) for name in ("precision", "clock", "rounds", "sets", "retries", "seed")},
+        **conditions,
         "versions": versions(rows),
         "absent": absent,
         "results": rows,
         "summary": summarise(rows),
     }
-    with open(path, "w") as file:
-        json.dump(document, file, indent=1)
+    resume.write(path, document)
 
 
 def write_chart(path, rows, chosen):

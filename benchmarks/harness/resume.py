@@ -1,0 +1,62 @@
+"""A file of results that a run adds to after each net, and that a later run with --resume continues."""
+
+import hashlib
+import json
+import os
+
+from harness import machine
+
+# What has to be equal, or rows of two kinds would be in one table.
+SETTINGS = ("precision", "clock", "rounds", "sets", "loads", "retries", "seed", "isa")
+
+
+class Mismatch(Exception):
+    """The file's rows and new ones cannot be in one table: the sentence that says why."""
+
+
+def library_digest(path):
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+def conditions(args, chosen):
+    """What rows have in common that may be in one file."""
+    found = {name: getattr(args, name) for name in SETTINGS}
+    found["engines"] = chosen
+    found["machine"] = machine.describe()
+    if "ours" in chosen:
+        found["library_sha256"] = library_digest(args.library)
+    return found
+
+
+def write(path, document):
+    """Whole or not at all: the process may be ended at any time."""
+    with open(path + ".part", "w") as file:
+        json.dump(document, file, indent=1)
+    os.replace(path + ".part", path)
+
+
+def rows_of(path, wanted):
+    """The rows of an earlier run under the same conditions; none without a file."""
+    if not os.path.exists(path):
+        return []
+    with open(path) as file:
+        try:
+            document = json.load(file)
+        except json.JSONDecodeError as error:
+            raise Mismatch(f"{path} is no JSON file: {error}") from None
+    if not isinstance(document, dict) or not isinstance(document.get("results"), list):
+        raise Mismatch(f"{path} holds no results of this program")
+    for name, value in wanted.items():
+        if document.get(name) != value:
+            raise Mismatch(f"{path} was measured with {name} {document.get(name)}, now it is {value}")
+    return document["results"]
+
+
+def refuse_other_versions(rows, row):
+    """Refuses a row in which an engine is not of the version that it has in the others."""
+    for name, engine in row["engines"].items():
+        for earlier in rows:
+            version = earlier["engines"].get(name, engine)["version"]
+            if version != engine["version"]:
+                raise Mismatch(f"the file has {version}, now it is {engine['version']}")
