@@ -3,10 +3,11 @@
 
     python3 benchmarks/make_models.py --output DIR --torch-python python3 [--cases DIR] [--models a,b]
 
-A net is a folder: case.json, in_input.npy and out_output.npy (torch in float64) as `mnn verify` wants them,
-model.mnn, model.onnx, model.ncnn.param and model.ncnn.bin. Folders NAME_w8 hold int8 weights in model.mnn; folders
-NAME_int8 static quantisation, by MNN in model.mnn and by ONNX Runtime in model.onnx. Weights are seeded, not
-trained: the same command makes the same nets. The tiny nets are taken from --cases, folders that hold them already.
+A net is a folder: case.json, in_*.npy and out_*.npy (torch in float64) as `mnn verify` wants them, model.mnn,
+model.onnx, model.ncnn.param and model.ncnn.bin. Folders NAME_b8 hold a net for a batch of 8 (not for ncnn, which has no
+batch), folders NAME_w8 int8 weights in model.mnn, and folders NAME_int8 static quantisation, by MNN in model.mnn and by
+ONNX Runtime in model.onnx. Weights are seeded, not trained: the same command makes the same nets. The tiny nets are
+taken from --cases, folders that hold them already.
 
 Needs the packages MNN, onnx, onnxruntime, numpy and pnnx here, and torch and torchvision in --torch-python
 (default: this interpreter). Of pnnx the program inside is enough: `pip install --no-deps pnnx`. What cannot be made
@@ -28,7 +29,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, os.pardir, "tests", "conformance"))
 import case_files  # noqa: E402
 
-TOLERANCE = {"fp32": 1e-4, "w8": 5e-2, "int8": 1e-1}  # of the largest output; float64 on float weights is the truth
+TOLERANCE = {"w8": 5e-2, "int8": 1e-1}  # of the largest output; float64 on float weights is the truth
+FLOAT_TOLERANCE = 1e-4
 
 
 class Maker:
@@ -42,7 +44,7 @@ class Maker:
         return path
 
     def attempt(self, what, function, *arguments):
-        """Runs a step; a failure is told now and at the end, and leaves a net without that form."""
+        """Runs a step; a failure is printed now and at the end, and leaves a net without that form."""
         try:
             function(*arguments)
             return True
@@ -54,37 +56,32 @@ class Maker:
     def export(self, name):
         """The torch step."""
         script = os.path.join(HERE, "zoo", "torch_nets.py")
-        onnx = os.path.join(self.folder(name), "model.onnx")
-        converters.call([self.args.torch_python, script, name, self.folder(name)], onnx)
-
-    def case(self, name, source, group):
-        """case.json, with the input and expected output of the float net."""
+        source, batch = names.source_of(name)
         folder = self.folder(name)
-        for file in ("in_input.npy", "out_output.npy"):
-            if name != source:
-                shutil.copy(os.path.join(self.folder(source), file), folder)
+        converters.call([self.args.torch_python, script, source, folder, str(batch)], os.path.join(folder, "case.json"))
 
-        def entry(tensor, file):
-            shape = list(np.load(os.path.join(folder, file), mmap_mode="r").shape)
-            return {"name": tensor, "shape": shape, "dtype": "float32", "file": file}
-
-        case = {
-            "model": "model.mnn",
-            "inputs": [entry("input", "in_input.npy")],
-            "outputs": [entry("output", "out_output.npy")],
-            "tolerance": {"relative_to_max": TOLERANCE[group]},
-        }
+    def case(self, name, source):
+        """Completes the case.json that the float net's export wrote, or copies it with its tensors."""
+        folder, origin = self.folder(name), self.folder(source)
+        with open(os.path.join(origin, "case.json")) as file:
+            case = json.load(file)
+        if name != source:
+            for entry in case["inputs"] + case["outputs"]:
+                shutil.copy(os.path.join(origin, entry["file"]), folder)
+        case["tolerance"] = {"relative_to_max": TOLERANCE.get(names.group_of(name), FLOAT_TOLERANCE)}
         with open(os.path.join(folder, "case.json"), "w") as file:
             json.dump(case, file, indent=1)
+        return case
 
     def float_net(self, name):
         folder = self.folder(name)
         onnx = os.path.join(folder, "model.onnx")
-        if self.args.keep and os.path.exists(onnx) or self.attempt(name, self.export, name):
-            shape = np.load(os.path.join(folder, "in_input.npy"), mmap_mode="r").shape
-            self.case(name, name, "fp32")
+        whole = all(os.path.exists(os.path.join(folder, file)) for file in ("model.onnx", "case.json"))
+        if self.args.keep and whole or self.attempt(name, self.export, name):
+            inputs = self.case(name, name)["inputs"]
             self.attempt(name + " for MNN", converters.mnn_from_onnx, onnx, os.path.join(folder, "model.mnn"))
-            self.attempt(name + " for ncnn", converters.ncnn_from_onnx, self.args.pnnx, onnx, folder, shape)
+            if not self.args.without_ncnn and names.group_of(name) != "batch":
+                self.attempt(name + " for ncnn", converters.ncnn_from_onnx, self.args.pnnx, onnx, folder, inputs)
             print(f"made     {name}", flush=True)
 
     def quantised_net(self, name, group):
@@ -94,7 +91,7 @@ class Maker:
         if not os.path.exists(onnx):
             self.missing.append(f"{name}: {source} is missing")
             return
-        self.case(name, source, group)
+        self.case(name, source)
         if group == "w8":
             self.attempt(name, converters.mnn_from_onnx, onnx, mnn, "--weightQuantBits", "8")
         else:
@@ -121,6 +118,7 @@ def main():
     parser.add_argument("--output", required=True, metavar="DIR")
     parser.add_argument("--torch-python", default=sys.executable, help="interpreter that has torch and torchvision")
     parser.add_argument("--pnnx", default=converters.find_pnnx(), help="the converter for ncnn")
+    parser.add_argument("--without-ncnn", action="store_true", help="do not convert for ncnn")
     parser.add_argument("--cases", metavar="DIR", help="folders with the tiny nets")
     parser.add_argument("--models", help="only these, separated by commas")
     parser.add_argument("--keep", action="store_true", help="do not export again what has an ONNX file")
@@ -132,7 +130,7 @@ def main():
         parser.error("not in the fixed list: " + ", ".join(unknown))
     maker = Maker(args)
     with ThreadPoolExecutor(args.jobs) as pool:
-        list(pool.map(maker.float_net, [name for name in wanted if name in names.FLOAT_NETS]))
+        list(pool.map(maker.float_net, [name for name in wanted if names.group_of(name) in names.EXPORTED]))
     for name in wanted:
         if names.group_of(name) == "tiny":
             maker.tiny_net(name)

@@ -79,24 +79,26 @@ def costs_table(rows, chosen):
 def summarise(rows):
     """Per group of nets, number of threads and other engine: mean, worst net, verdicts."""
     summary = []
-    present = {lists.group_of(row["model"]) for row in rows}
-    for group in [*lists.GROUPS, "other"]:
-        if group not in present:
-            continue
-        for threads in sorted({row["threads"] for row in rows}):
-            part = [row for row in rows if lists.group_of(row["model"]) == group and row["threads"] == threads]
+    models = {row["model"] for row in rows}
+    groups = {**lists.GROUPS, "other": models.difference(*lists.GROUPS.values())}
+    for name, parts in lists.UNIONS.items():
+        if all(models.intersection(groups[part]) for part in parts):
+            groups[name] = sum((groups[part] for part in parts), [])
+    for group, names in groups.items():
+        group_rows = [row for row in rows if row["model"] in names]
+        for threads in sorted({row["threads"] for row in group_rows}):
+            part = [row for row in group_rows if row["threads"] == threads]
             for name in [*engines.NAMES, "best"]:
                 found = [(row["ratios"][name], row["model"]) for row in part if name in row["ratios"]]
                 if found:
-                    summary.append(summary_entry(group, threads, name, found, len(part)))
+                    summary.append(summary_entry(group, threads, name, found, len(names)))
     return summary
 
 
-def summary_entry(group, threads, name, found, all_nets):
+def summary_entry(group, threads, name, found, listed):
     worst, worst_net = max((ratio["median"], model) for ratio, model in found)
     mean = geometric_mean([ratio["median"] for ratio, _ in found])
     counts = {kind: sum(ratio["verdict"] == kind for ratio, _ in found) for kind in ("ahead", "level", "behind")}
-    listed = len(lists.GROUPS.get(group, ())) or all_nets
     return {
         "group": group, "threads": threads, "other": name, "nets": len(found), "listed": listed, "geometric_mean": mean,
         "worst": worst, "worst_net": worst_net, **counts,

@@ -46,14 +46,16 @@ def find_pnnx():
     return inside if inside and os.path.exists(inside) else shutil.which("pnnx")
 
 
-def ncnn_from_onnx(pnnx, onnx, folder, shape):
+def ncnn_from_onnx(pnnx, onnx, folder, inputs):
+    """inputs: their entries of case.json."""
     for kind in ("param", "bin"):
         forget(os.path.join(folder, "model.ncnn." + kind))
     if not pnnx:
         raise RuntimeError("pnnx is not there (package pnnx, or --pnnx)")
     with tempfile.TemporaryDirectory() as scratch:
         shutil.copy(onnx, os.path.join(scratch, "net.onnx"))
-        dims = "[" + ",".join(map(str, shape)) + "]"
+        kinds = {"float32": "f32", "int32": "i32"}
+        dims = ",".join(f"[{','.join(map(str, entry['shape']))}]{kinds[entry['dtype']]}" for entry in inputs)
         made = os.path.join(scratch, "net.ncnn.param")
         call([os.path.abspath(pnnx), "net.onnx", "inputshape=" + dims, "fp16=0"], made, scratch)
         with open(made) as graph:

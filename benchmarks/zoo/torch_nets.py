@@ -1,107 +1,79 @@
-"""Builds a net in torch with seeded weights and writes its ONNX file, an input and the expected output.
+"""Builds a net in torch with seeded weights and writes its ONNX file, inputs, expected outputs and case.json.
 
-    python3 torch_nets.py NAME FOLDER
+    python3 torch_nets.py NAME FOLDER [BATCH]
 
 A program of its own, because torch often lives in another interpreter than the runtimes. Needs torch and torchvision.
+case.json is written last: where it is, the folder is whole.
 """
 
+import json
 import os
 import sys
+import warnings
 
 import numpy as np
 import torch
-import torchvision
 from torch import nn
 
-
-class Unet(nn.Module):
-    """A small segmentation net with both ways up: transposed convolution and interpolation."""
-
-    def __init__(self):
-        super().__init__()
-        self.down1, self.down2, self.middle = double_conv(3, 16), double_conv(16, 32), double_conv(32, 64)
-        self.up2 = nn.ConvTranspose2d(64, 32, 2, 2)
-        self.merge2, self.merge1 = double_conv(64, 32), double_conv(48, 16)
-        self.head = nn.Conv2d(16, 2, 1)
-
-    def forward(self, x):
-        full = self.down1(x)
-        half = self.down2(nn.functional.max_pool2d(full, 2))
-        quarter = self.middle(nn.functional.max_pool2d(half, 2))
-        half = self.merge2(torch.cat([self.up2(quarter), half], 1))
-        up = nn.functional.interpolate(half, scale_factor=2.0, mode="bilinear", align_corners=False)
-        return torch.sigmoid(self.head(self.merge1(torch.cat([up, full], 1))))
+import audio, generative, language, recurrent, segmentation, subnormal, vision  # noqa: E401, F401 they fill NETS
+from torch_base import NETS, seed_weights, settle_batch_norms
 
 
-def double_conv(inputs, outputs):
-    layers = []
-    for channels in (inputs, outputs):
-        layers += [nn.Conv2d(channels, outputs, 3, padding=1, bias=False), nn.BatchNorm2d(outputs), nn.ReLU()]
-    return nn.Sequential(*layers)
+def export(net, inputs, path):
+    for part in net.module.modules():
+        if isinstance(part, nn.MultiheadAttention):
+            part.training = True  # not eval's fused operator, which has no ONNX form; its dropout is 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the tracer: shapes are fixed
+        torch.onnx.export(
+            net.module, inputs, path, input_names=net.inputs, output_names=net.outputs,
+            opset_version=13, training=torch.onnx.TrainingMode.PRESERVE,
+        )  # fmt: skip
 
 
-def build(name):
-    """The net and the side of its square input."""
-    models = torchvision.models
-    if name == "unet":
-        return Unet(), 128
-    if name == "vit_small_224":
-        return models.VisionTransformer(224, 16, num_layers=12, num_heads=6, hidden_dim=384, mlp_dim=1536), 224
-    if name == "inception_v3":
-        return models.inception_v3(weights=None, aux_logits=False, init_weights=False), 299
-    if name == "googlenet":
-        return models.googlenet(weights=None, aux_logits=False, init_weights=False), 224
-    return getattr(models, name)(weights=None), 224
+def in_double(module, inputs):
+    torch.set_default_dtype(torch.float64)  # for what a module makes while it runs
+    found = module.double()(*(x.double() if x.is_floating_point() else x for x in inputs))
+    return [found] if isinstance(found, torch.Tensor) else list(found)
 
 
-def seed_weights(net):
-    for module in net.modules():
-        if isinstance(module, (nn.Conv2d, nn.ConvTranspose2d)):
-            nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
-        elif isinstance(module, nn.Linear):
-            nn.init.normal_(module.weight, std=module.in_features**-0.5)
-        elif isinstance(module, nn.BatchNorm2d):
-            nn.init.uniform_(module.weight, 0.8, 1.2)
-            # Around zero each norm with ReLU would grow rounding errors by a fifth, 10,000 fold in all.
-            nn.init.normal_(module.bias, mean=1.0, std=0.1)
-        if isinstance(module, (nn.Conv2d, nn.ConvTranspose2d, nn.Linear)) and module.bias is not None:
-            nn.init.normal_(module.bias, std=0.05)
-
-
-def settle_batch_norms(net, side):
-    """Gathers the statistics that the seeded weights have, so that activations keep their range."""
-    norms = [module for module in net.modules() if isinstance(module, nn.BatchNorm2d)]
-    for norm in norms:
-        norm.momentum = None  # the average over all passes
-        norm.reset_running_stats()
-        norm.train()
-    if norms:
-        for _ in range(2):
-            net(torch.randn(4, 3, side, side))
-    net.eval()
+def write(folder, kind, names, tensors):
+    """The arrays, and the entries of case.json for them."""
+    entries = []
+    for name, tensor in zip(names, tensors):
+        array = tensor.float().numpy() if tensor.is_floating_point() else tensor.numpy()
+        file = f"{kind}_{name}.npy"
+        np.save(os.path.join(folder, file), array)
+        entries.append({"name": name, "shape": list(array.shape), "dtype": str(array.dtype), "file": file})
+    return entries
 
 
 def main():
-    name, folder = sys.argv[1:]
+    name, folder = sys.argv[1:3]
+    batch = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    if name not in NETS:
+        sys.exit(f"there is no net {name}")
     torch.manual_seed(sum(name.encode()))
-    net, side = build(name)
-    net.eval()
-    seed_weights(net)
+    net = NETS[name]()
+    net.module.eval()
     with torch.no_grad():
-        settle_batch_norms(net, side)
-        image = torch.randn(1, 3, side, side)
-        attention = [module for module in net.modules() if isinstance(module, nn.MultiheadAttention)]
-        for module in attention:
-            module.training = True  # not eval's fused operator, which has no ONNX form; its dropout is 0
-        torch.onnx.export(
-            net, image, os.path.join(folder, "model.onnx"), input_names=["input"], output_names=["output"],
-            opset_version=13, training=torch.onnx.TrainingMode.PRESERVE,
-        )  # fmt: skip
-        expected = net.double()(image.double()).float()
-    if not torch.isfinite(expected).all() or expected.std() == 0:
-        sys.exit(f"{name}: its output is constant or not finite")
-    np.save(os.path.join(folder, "in_input.npy"), image.numpy())
-    np.save(os.path.join(folder, "out_output.npy"), expected.numpy())
+        seed_weights(net.module)
+        settle_batch_norms(net)
+        inputs = net.sample(batch)
+        export(net, inputs, os.path.join(folder, "model.onnx"))
+        outputs = in_double(net.module, inputs)
+    if len(outputs) != len(net.outputs):
+        sys.exit(f"{name}: it has {len(outputs)} outputs, {len(net.outputs)} have names")
+    for output, tensor in zip(net.outputs, outputs):
+        if not torch.isfinite(tensor).all() or tensor.std() == 0:
+            sys.exit(f"{name}: {output} is constant or not finite")
+    case = {
+        "model": "model.mnn",
+        "inputs": write(folder, "in", net.inputs, inputs),
+        "outputs": write(folder, "out", net.outputs, outputs),
+    }
+    with open(os.path.join(folder, "case.json"), "w") as file:
+        json.dump(case, file, indent=1)
 
 
 if __name__ == "__main__":
