@@ -1,6 +1,7 @@
-// Bytes that stay outside of memory until they are wanted: those of a file, or of a reader of the host.
+// Where the bytes of a model or of its weights are until somebody wants them: in a file, a reader of the host, or memory.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace mnnc {
@@ -16,6 +17,10 @@ class ByteSource {
     virtual void read(size_t offset, void* out, size_t bytes) const = 0;
     // Throws FileChanged where it is known that the bytes are no longer those that were there at first.
     virtual void requireUnchanged() const = 0;
+    // All of them, aligned to 8 or better, where they lie in memory; else null.
+    virtual const uint8_t* data() const noexcept { return nullptr; }
+    // Takes the pages of a mapped file out of memory; a later read gets them back from the file.
+    virtual void dropPages() const noexcept {}
 };
 
 }  // namespace mnnc

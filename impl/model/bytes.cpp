@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <utility>
@@ -13,12 +13,104 @@
 #include "base/error.h"
 #include "model/file.h"
 
+// Tools that watch each block of memory want blocks.
+#if defined(__SANITIZE_ADDRESS__)
+#define MNN_C_WATCHED_BLOCKS 1
+#elif defined(__has_feature)
+#define MNN_C_WATCHED_BLOCKS __has_feature(address_sanitizer)
+#else
+#define MNN_C_WATCHED_BLOCKS 0
+#endif
+
 namespace mnnc {
 
 namespace {
 
 constexpr uintptr_t kAlignment = 8;
 constexpr size_t kBlock = 4096;  // what fetch() reads at least
+
+class MemorySource : public ByteSource {
+  public:
+    MemorySource(const uint8_t* data, size_t size) : data_(data), size_(size) {}
+    const std::string& name() const noexcept override { return name_; }
+    size_t size() const noexcept override { return size_; }
+    void read(size_t offset, void* out, size_t bytes) const override {
+        std::memcpy(out, data_ + offset, bytes);
+    }
+    void requireUnchanged() const override {}
+    const uint8_t* data() const noexcept override { return data_; }
+
+  private:
+    const std::string name_ = "bytes in memory";
+    const uint8_t* const data_;
+    const size_t size_;
+};
+
+class OwnedMemory final : public MemorySource {
+  public:
+    OwnedMemory(std::unique_ptr<uint8_t[]> memory, size_t size)
+        : MemorySource(memory.get(), size), memory_(std::move(memory)) {}
+
+  private:
+    const std::unique_ptr<uint8_t[]> memory_;
+};
+
+class BorrowedMemory final : public MemorySource {
+  public:
+    BorrowedMemory(const uint8_t* data, size_t size, std::shared_ptr<const void> owner)
+        : MemorySource(data, size), owner_(std::move(owner)) {}
+
+  private:
+    const std::shared_ptr<const void> owner_;
+};
+
+class MappedFile final : public MemorySource {
+  public:
+    MappedFile(void* mapping, size_t size)
+        : MemorySource(static_cast<const uint8_t*>(mapping), size), mapping_(mapping) {}
+    ~MappedFile() override { ::munmap(mapping_, size()); }
+    MappedFile(const MappedFile&) = delete;
+    MappedFile& operator=(const MappedFile&) = delete;
+    void dropPages() const noexcept override { ::madvise(mapping_, size(), MADV_DONTNEED); }
+
+  private:
+    void* const mapping_;
+};
+
+// Memory of zeros, of which only what is touched counts. Null: there is none.
+void* reserve(size_t bytes) noexcept {
+#if MNN_C_WATCHED_BLOCKS
+    return std::calloc(bytes, 1);
+#else
+    void* memory =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return nullptr;
+#ifdef MADV_NOHUGEPAGE
+    ::madvise(memory, bytes, MADV_NOHUGEPAGE);  // most of it stays untouched
+#endif
+    return memory;
+#endif
+}
+
+void unreserve(void* memory, [[maybe_unused]] size_t bytes) noexcept {
+#if MNN_C_WATCHED_BLOCKS
+    std::free(memory);
+#else
+    if (memory) ::munmap(memory, bytes);
+#endif
+}
+
+std::unique_ptr<const ByteSource> readWhole(const File& file, const Cancellation& cancel) {
+    constexpr size_t kPiece = size_t{16} << 20;
+    const size_t size = file.size();
+    auto memory = std::make_unique_for_overwrite<uint8_t[]>(size);
+    for (size_t at = 0; at < size; at += kPiece) {
+        cancel.check();
+        file.read(at, memory.get() + at, std::min(kPiece, size - at));
+    }
+    file.requireUnchanged();
+    return std::make_unique<const OwnedMemory>(std::move(memory), size);
+}
 
 }  // namespace
 
@@ -93,58 +185,60 @@ ModelBytes& ModelBytes::operator=(ModelBytes&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(mapping_, other.mapping_);
-    std::swap(isMapped_, other.isMapped_);
-    std::swap(owned_, other.owned_);
-    std::swap(owner_, other.owner_);
-    std::swap(source_, other.source_);
     std::swap(fetched_, other.fetched_);
+    std::swap(held_, other.held_);
     std::swap(buffers_, other.buffers_);
     return *this;
 }
 
 ModelBytes::~ModelBytes() {
-    if (mapping_) ::munmap(mapping_, size_);
+    unreserve(mapping_, size_);
 }
 
 ModelBytes ModelBytes::fromFile(const char* path, Access access, const Cancellation& cancel) {
     auto file = std::make_unique<const File>(path);
-    ModelBytes bytes;
-    bytes.size_ = file->size();
     if (access == Access::Map) {
-        void* mapping = ::mmap(nullptr, bytes.size_, PROT_READ, MAP_PRIVATE, file->descriptor(), 0);
-        if (mapping != MAP_FAILED) {
-            bytes.mapping_ = mapping;
-            bytes.isMapped_ = true;
-            bytes.data_ = static_cast<const uint8_t*>(mapping);
-            return bytes;
-        }
+        void* mapping = ::mmap(nullptr, file->size(), PROT_READ, MAP_PRIVATE, file->descriptor(), 0);
+        if (mapping != MAP_FAILED)
+            return fromSource(std::make_unique<const MappedFile>(mapping, file->size()));
     }
-    const bool whole = access != Access::OnDemand || file->justModified();
-    bytes = fromSource(std::move(file));
-    if (whole) bytes.fetchAll(cancel);
-    return bytes;
+    if (access != Access::OnDemand || file->justModified()) return fromSource(readWhole(*file, cancel));
+    return fromSource(std::move(file));
 }
 
 ModelBytes ModelBytes::fromSource(std::unique_ptr<const ByteSource> source) {
     ModelBytes bytes;
     bytes.size_ = source->size();
-    bytes.source_ = std::move(source);
-    bytes.buffers_ = std::make_shared<ReadBuffers>();
+    if (!source->data()) bytes.buffers_ = std::make_shared<ReadBuffers>();
+    bytes.held_ = std::make_unique<Held>();
+    bytes.held_->source = std::move(source);
     return bytes;
+}
+
+std::shared_ptr<const ByteSource> ModelBytes::source() const {
+    if (!held_) return nullptr;
+    const std::lock_guard lock(held_->mutex);
+    return held_->source;
+}
+
+void ModelBytes::release() const noexcept {
+    std::shared_ptr<const ByteSource> last;  // goes without the lock: it may call the host
+    if (held_) {
+        const std::lock_guard lock(held_->mutex);
+        last.swap(held_->source);
+    }
+    dropBuffers();
 }
 
 bool ModelBytes::fetch(size_t offset, size_t bytes) {
     if (offset > size_ || bytes > size_ - offset) return false;
-    if (!source_ || bytes == 0) return true;
+    if (bytes == 0) return true;
+    const std::shared_ptr<const ByteSource> from = source();
     if (!mapping_) {
-        void* memory = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (memory == MAP_FAILED)
+        void* memory = reserve(size_);
+        if (!memory)
             fail(Status::OutOfMemory, "no address space for the %zu bytes of '%s'", size_,
-                 source_->name().c_str());
-#ifdef MADV_NOHUGEPAGE
-        ::madvise(memory, size_, MADV_NOHUGEPAGE);  // most of it stays untouched
-#endif
+                 from->name().c_str());
         mapping_ = memory;
         data_ = static_cast<const uint8_t*>(memory);
     }
@@ -154,36 +248,24 @@ bool ModelBytes::fetch(size_t offset, size_t bytes) {
         if (fetched_[block]) continue;
         size_t last = block + 1;
         while (last < end && !fetched_[last]) ++last;
-        const size_t from = block * kBlock, to = std::min(size_, last * kBlock);
-        source_->read(from, static_cast<uint8_t*>(mapping_) + from, to - from);
+        const size_t first = block * kBlock, to = std::min(size_, last * kBlock);
+        from->read(first, static_cast<uint8_t*>(mapping_) + first, to - first);
         for (; block < last; ++block) fetched_[block] = true;
     }
     return true;
 }
 
-void ModelBytes::fetchAll(const Cancellation& cancel) {
-    if (!source_) return;
-    if (!mapping_) {
-        owned_ = std::make_unique_for_overwrite<uint8_t[]>(size_);
-        constexpr size_t kPiece = size_t{16} << 20;
-        for (size_t at = 0; at < size_; at += kPiece) {
-            cancel.check();
-            source_->read(at, owned_.get() + at, std::min(kPiece, size_ - at));
-        }
-        data_ = owned_.get();
-    } else {
-        fetch(0, size_);
-    }
-    source_->requireUnchanged();
-    source_.reset();
+void ModelBytes::fetchAll() {
+    fetch(0, size_);
+    requireUnchanged();
 }
 
 void ModelBytes::requireUnchanged() const {
-    if (source_) source_->requireUnchanged();
+    if (const auto from = source()) from->requireUnchanged();
 }
 
 bool ModelBytes::inMemory(size_t offset, size_t bytes) const noexcept {
-    if (!source_ || bytes == 0) return true;
+    if (bytes == 0 || !held_) return true;  // without a source nothing is elsewhere
     if (fetched_.empty()) return false;
     const auto first = fetched_.begin() + static_cast<ptrdiff_t>(offset / kBlock);
     const auto last = fetched_.begin() + static_cast<ptrdiff_t>((offset + bytes + kBlock - 1) / kBlock);
@@ -193,15 +275,20 @@ bool ModelBytes::inMemory(size_t offset, size_t bytes) const noexcept {
 HeldBytes ModelBytes::view(size_t offset, size_t bytes) const {
     if (bytes == 0) return {};
     if (inMemory(offset, bytes)) return {{data_ + offset, bytes}, nullptr};
+    const std::shared_ptr<const ByteSource> from = source();
+    if (!from)
+        fail(Status::BadState,
+             "bytes of the model are needed once more, which mnn_interpreter_release_model() gave back");
+    if (from->data()) return {{from->data() + offset, bytes}, from};
     const std::shared_ptr<uint8_t> buffer = buffers_->take(bytes);
-    source_->requireUnchanged();
-    source_->read(offset, buffer.get(), bytes);
-    source_->requireUnchanged();
+    from->requireUnchanged();
+    from->read(offset, buffer.get(), bytes);
+    from->requireUnchanged();
     return {{buffer.get(), bytes}, buffer};
 }
 
 void ModelBytes::dropPages() const noexcept {
-    if (isMapped()) ::madvise(mapping_, size_, MADV_DONTNEED);
+    if (const auto from = source()) from->dropPages();
 }
 
 void ModelBytes::dropBuffers() const noexcept {
@@ -211,21 +298,15 @@ void ModelBytes::dropBuffers() const noexcept {
 ModelBytes ModelBytes::copied(const void* data, size_t size) {
     if (!data) fail(Status::NullArgument, "the model buffer is NULL");
     if (size == 0) fail(Status::Truncated, "the model buffer is empty");
-    ModelBytes bytes;
-    bytes.owned_ = std::make_unique_for_overwrite<uint8_t[]>(size);
-    std::memcpy(bytes.owned_.get(), data, size);
-    bytes.data_ = bytes.owned_.get();
-    bytes.size_ = size;
-    return bytes;
+    auto memory = std::make_unique_for_overwrite<uint8_t[]>(size);
+    std::memcpy(memory.get(), data, size);
+    return fromSource(std::make_unique<const OwnedMemory>(std::move(memory), size));
 }
 
 ModelBytes ModelBytes::borrowed(const void* data, size_t size, std::shared_ptr<const void> owner) {
     if (!data || size == 0 || reinterpret_cast<uintptr_t>(data) % kAlignment != 0) return copied(data, size);
-    ModelBytes bytes;
-    bytes.data_ = static_cast<const uint8_t*>(data);
-    bytes.size_ = size;
-    bytes.owner_ = std::move(owner);
-    return bytes;
+    return fromSource(
+        std::make_unique<const BorrowedMemory>(static_cast<const uint8_t*>(data), size, std::move(owner)));
 }
 
 }  // namespace mnnc

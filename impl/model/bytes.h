@@ -1,13 +1,15 @@
-// The bytes of a file, of a caller's buffer or of a caller's reader, always aligned to 8 or better.
+// The bytes of a file, of a caller's buffer or of a caller's reader.
 //
-// They lie in memory as a whole (copied, borrowed, read, mapped), or stay in their source (Access::OnDemand): then data()
-// is memory of the source's size that holds what fetch() has read and zeros elsewhere, and view() reads the rest when
-// somebody wants it, into memory of the reader. What was fetched is never read again, so what has been verified stays
-// as it is; what view() gives may differ from what was there before, and its decoder has to check it.
+// They stay in their source. data() is memory of the source's size that holds what fetch() has copied and zeros
+// elsewhere, and view() gives the rest when somebody wants it: in place where the source lies in memory, else read into
+// memory of the reader. What was fetched is never read again, so what has been verified stays as it is; what view() gives
+// may differ from what was there before, and its decoder has to check it. So the source can be released while others
+// use what was fetched.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -48,37 +50,43 @@ class ModelBytes {
     static ModelBytes borrowed(const void* data, size_t size, std::shared_ptr<const void> owner = {});
 
     size_t size() const noexcept { return size_; }
-    // Of bytes that stay in the file null before the first fetch().
+    // Null before the first fetch().
     const uint8_t* data() const noexcept { return data_; }
-    bool isMapped() const noexcept { return isMapped_; }
-    bool staysInFile() const noexcept { return source_ != nullptr; }
 
     // Brings a range of data() into memory for good. Only before others use the object. False: it ends beyond the
     // end.
     bool fetch(size_t offset, size_t bytes);
-    // All of it: nothing stays in the file.
-    void fetchAll(const Cancellation& cancel = {});
+    // All of it.
+    void fetchAll();
     // Throws FileChanged.
     void requireUnchanged() const;
 
-    // A range, which must lie inside: where it is in memory, or read. Throws FileChanged, FileReadFailed. Safe to call
-    // from several threads.
+    // A range, which must lie inside: where it is in memory, or read. Throws FileChanged, FileReadFailed, BadState after
+    // release(). Safe to call from several threads.
     HeldBytes view(size_t offset, size_t bytes) const;
+    // Whether a range was fetched.
     bool inMemory(size_t offset, size_t bytes) const noexcept;
+    // Gives the source back: at once, or when the last view of it goes. Safe to call from several threads.
+    void release() const noexcept;
     // Takes the pages of a mapped file out of memory; a later read gets them back from the file.
     void dropPages() const noexcept;
     // Frees the memory that view() keeps for its next caller.
     void dropBuffers() const noexcept;
 
   private:
+    // Several threads may take the source while another one gives it back.
+    struct Held {
+        std::mutex mutex;
+        std::shared_ptr<const ByteSource> source;
+    };
+
+    std::shared_ptr<const ByteSource> source() const;  // null: released
+
     const uint8_t* data_ = nullptr;
     size_t size_ = 0;
-    void* mapping_ = nullptr;  // of the file, or memory for what is fetched from it
-    bool isMapped_ = false;    // the former
-    std::unique_ptr<uint8_t[]> owned_;
-    std::shared_ptr<const void> owner_;         // keeps borrowed bytes
-    std::unique_ptr<const ByteSource> source_;  // what stays there is read from here
-    std::vector<bool> fetched_;                 // by block; empty: nothing
+    void* mapping_ = nullptr;    // memory for what is fetched
+    std::vector<bool> fetched_;  // by block; empty: nothing
+    std::unique_ptr<Held> held_;
     std::shared_ptr<ReadBuffers> buffers_;
 };
 

@@ -89,9 +89,20 @@ void ExternalFiles::dropBuffers() const {
         if (file) file->bytes().dropBuffers();
 }
 
+void ExternalFiles::release() const {
+    if (given_) given_->bytes().release();
+    const std::lock_guard<std::mutex> lock(mutex_);
+    released_ = true;
+    for (const auto& [path, file] : files_)
+        if (file) file->bytes().release();
+}
+
 const ExternalFile* ExternalFiles::open(const std::string& path) const {
     const std::lock_guard<std::mutex> lock(mutex_);
     auto& file = files_[path];
+    if (!file && released_)
+        fail(Status::BadState, "weights in '%s' are needed, which mnn_interpreter_release_model() gave back",
+             path.c_str());
     if (!file) file = std::make_unique<const ExternalFile>(path, access_);
     return file.get();
 }

@@ -71,6 +71,8 @@ class ExternalFiles {
     void expect(const wire::Op& op) const noexcept;
     void dropPages() const;
     void dropBuffers() const;
+    // Gives the bytes of all back; none is opened any more.
+    void release() const;
 
   private:
     const ExternalFile* open(const std::string& path) const;
@@ -79,6 +81,7 @@ class ExternalFiles {
     std::string defaultPath_;
     std::string modelFolder_;
     bool allowPathInOps_;
+    mutable bool released_ = false;
     ModelBytes::Access access_;
     mutable std::mutex mutex_;
     mutable std::map<std::string, std::unique_ptr<const ExternalFile>> files_;

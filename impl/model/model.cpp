@@ -112,8 +112,7 @@ Model::Model(ModelBytes bytes, const ModelOptions& options)
                      options.allowExternalPathInOps, options.access) {
     options.cancel.check();
     // A file that is no model is read as a whole: the verifier then says why.
-    if (bytes_.size() <= kMaxModelBytes && bytes_.staysInFile() && fetchStructure(bytes_) != Structure::Sound)
-        bytes_.fetchAll(options.cancel);
+    if (bytes_.size() <= kMaxModelBytes && fetchStructure(bytes_) != Structure::Sound) bytes_.fetchAll();
     bytes_.requireUnchanged();
     net_ = verifyModel(bytes_.data(), bytes_.size(), options.log);
     options.cancel.check();
@@ -174,6 +173,11 @@ void Model::weightsRead() const {
     bytes_.dropBuffers();
     externalFiles_.dropPages();
     externalFiles_.dropBuffers();
+}
+
+void Model::release() const {
+    bytes_.release();
+    externalFiles_.release();
 }
 
 }  // namespace mnnc

@@ -86,6 +86,9 @@ class Model {
     void readingWeights(int64_t bytes) const;
     // Gives back what was kept for reading: pages of mapped files, and memory.
     void weightsRead() const;
+    // Gives back the bytes of the model and of its external weights. What is read of them afterwards is BadState; the
+    // tables, and weights that are small, stay.
+    void release() const;
     const ExternalFiles& externalFiles() const noexcept { return externalFiles_; }
 
   private:

@@ -59,21 +59,48 @@ TEST(ModelBytes, MappedReadAndBorrowedBytesAgree) {
     const TempFile file(content);
     const ModelBytes mapped = ModelBytes::fromFile(file.path(), ModelBytes::Access::Map);
     const ModelBytes read = ModelBytes::fromFile(file.path(), ModelBytes::Access::Read);
-    EXPECT_TRUE(mapped.isMapped());
-    EXPECT_FALSE(read.isMapped());
     // Given back or not, the bytes are those of the file.
     mapped.dropPages();
     read.dropPages();
     ASSERT_EQ(mapped.size(), content.size());
     ASSERT_EQ(read.size(), content.size());
-    EXPECT_EQ(std::memcmp(mapped.data(), content.data(), content.size()), 0);
-    EXPECT_EQ(std::memcmp(read.data(), content.data(), content.size()), 0);
+    EXPECT_EQ(std::memcmp(mapped.view(0, content.size()).bytes.data(), content.data(), content.size()), 0);
+    EXPECT_EQ(std::memcmp(read.view(0, content.size()).bytes.data(), content.data(), content.size()), 0);
 
     alignas(8) uint8_t aligned[16] = {};
-    EXPECT_EQ(ModelBytes::borrowed(aligned, 8).data(), aligned);
+    EXPECT_EQ(ModelBytes::borrowed(aligned, 8).view(0, 8).bytes.data(), aligned);
     const ModelBytes moved = ModelBytes::borrowed(aligned + 1, 8);
-    EXPECT_NE(moved.data(), aligned + 1);
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(moved.data()) % 8, 0u);
+    EXPECT_NE(moved.view(0, 8).bytes.data(), aligned + 1);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(moved.view(0, 8).bytes.data()) % 8, 0u);
+}
+
+TEST(ModelBytes, WhatWasFetchedOutlivesTheSource) {
+    std::vector<uint8_t> content(3 * 4096 + 5);
+    for (size_t i = 0; i < content.size(); ++i) content[i] = static_cast<uint8_t>(i % 251);
+    auto owner = std::make_shared<int>(0);
+    const std::weak_ptr<int> given = owner;
+    ModelBytes bytes = ModelBytes::borrowed(content.data(), content.size(), std::move(owner));
+    EXPECT_EQ(bytes.data(), nullptr);
+    ASSERT_TRUE(bytes.fetch(4096, 1));
+    EXPECT_FALSE(bytes.fetch(content.size(), 1));
+    EXPECT_TRUE(bytes.inMemory(4096, 4096));
+    EXPECT_FALSE(bytes.inMemory(4095, 2));
+    EXPECT_FALSE(bytes.inMemory(4096, 4097));
+    {
+        const HeldBytes held = bytes.view(1, 2);
+        EXPECT_EQ(held.bytes.data(), content.data() + 1);  // in place
+        bytes.release();
+        EXPECT_FALSE(given.expired());
+        EXPECT_EQ(held.bytes[0], 1);
+    }
+    EXPECT_TRUE(given.expired());
+    bytes.release();
+    EXPECT_EQ(bytes.view(4097, 1).bytes[0], 4097 % 251);
+    expectFailure(Status::BadState, "mnn_interpreter_release_model", [&] { bytes.view(1, 2); });
+    expectFailure(Status::BadState, "once more", [&] { bytes.view(8192, 1); });
+    bytes.requireUnchanged();
+    bytes.dropPages();
+    EXPECT_EQ(bytes.size(), content.size());
 }
 
 }  // namespace
