@@ -220,7 +220,7 @@ enum {
     MNN_LOAD_COPY = 3,    /* memory only: copied; the caller may free its bytes after the call */
     MNN_LOAD_BORROW = 4   /* memory only: used in place. The caller keeps the bytes, unchanged, until the
                              interpreter and all its sessions are destroyed: bytes_finalizer of the options
-                             is called then */
+                             is called then, or earlier with mnn_interpreter_release_model() */
 };
 
 /* Log levels, from quiet to talkative. */
@@ -407,8 +407,8 @@ typedef mnn_status (*mnn_weight_reader)(void* user_data, uint64_t offset, void* 
 
 /* The finalizers of bytes and external weights are called once in any case but MNN_ERROR_VERSION_MISMATCH of the call
  * that is given them: when the interpreter and all its sessions are destroyed, on the thread that destroys the last of
- * them; or before the call returns, when it fails or does not keep what it was given (it copies bytes that are not
- * aligned). */
+ * them; earlier with mnn_interpreter_release_model(); or before the call returns, when it fails or does not keep what it
+ * was given (it copies bytes that are not aligned). */
 typedef struct mnn_interpreter_options {
     size_t struct_size;               /* sizeof(mnn_interpreter_options_t), written by the init function */
     int32_t load_mode;                /* MNN_LOAD_* */
@@ -711,7 +711,8 @@ MNN_C_API mnn_status mnn_interpreter_op_output_name(const mnn_interpreter_t* int
  * count: out, elements.
  * Returns MNN_OK; where weights in a file have to be read, MNN_ERROR_BAD_WEIGHTS, MNN_ERROR_TRUNCATED,
  *   MNN_ERROR_FILE_NOT_EXIST, MNN_ERROR_FILE_OPEN_FAILED, MNN_ERROR_FILE_READ_FAILED, MNN_ERROR_FILE_CHANGED,
- *   and what the host's reader of external weights returned. Use: always. Since 0.1. */
+ *   and what the host's reader of external weights returned; MNN_ERROR_BAD_STATE when one of these came up in
+ *   mnn_interpreter_release_model(). Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_parameter_count(const mnn_interpreter_t* interpreter, uint64_t* count);
 
 /* Puts the constants that a session wrote (mnn_session_constant()) into the interpreter: sessions that are created
@@ -743,6 +744,24 @@ MNN_C_API mnn_status mnn_interpreter_model_bytes(mnn_interpreter_t* interpreter,
  *   created beside it; MNN_ERROR_FILE_WRITE_FAILED when it cannot be written.
  * Use: always. Cost: a copy of the model in memory. Since 0.2. */
 MNN_C_API mnn_status mnn_interpreter_save(mnn_interpreter_t* interpreter, const char* path);
+
+/* Gives back the bytes of the model and of its external weights, for a host that has all the sessions it wants: copied
+ * bytes and mappings are freed, files are closed, and the finalizers of borrowed bytes, borrowed weights and readers
+ * are called. Sessions keep their prepared weights and go on running, with the same results. Where one uses a large
+ * constant of the model in place (in bytes that were copied, borrowed or mapped), those bytes go when the last such
+ * session is destroyed. Tables and arrays up to 8 KiB stay with the interpreter: names, shapes, operators and metadata
+ * can be asked for as before.
+ *
+ * A plan for other shapes uses the weights that are prepared; returning to a plan that the session keeps (plan_cache)
+ * always works. Where a plan wants weights in a form in which no session has them, the resize, or the run that plans
+ * while it runs, ends with MNN_ERROR_BAD_STATE; the former shapes make the session ready again. Reading or writing a
+ * large constant may, too. Sessions with defer_planning are resized before this call.
+ * From then on mnn_session_create(), mnn_interpreter_update_constants(), mnn_interpreter_model_bytes() and
+ * mnn_interpreter_save() give MNN_ERROR_BAD_STATE.
+ * Returns MNN_OK, also when it was done before.
+ * Use: always. A session that is planned on another thread meanwhile may find the bytes gone. Finalizers are called on
+ *   this thread, or on the one that lets the last use of the bytes go. Since 0.2. */
+MNN_C_API mnn_status mnn_interpreter_release_model(mnn_interpreter_t* interpreter);
 
 /* ---- Own operators ------------------------------------------------------------------------------------- */
 

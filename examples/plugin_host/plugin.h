@@ -19,7 +19,7 @@
     X(interpreter_op_output_count) X(interpreter_op_output_name) X(interpreter_op_supported)                 \
     X(interpreter_op_type) X(interpreter_options_init) X(interpreter_output_count)                           \
     X(interpreter_output_info) X(interpreter_output_name) X(interpreter_parameter_count)                     \
-    X(interpreter_save) X(interpreter_set_cache) X(interpreter_set_cache_file)                               \
+    X(interpreter_release_model) X(interpreter_save) X(interpreter_set_cache) X(interpreter_set_cache_file)  \
     X(interpreter_update_cache_file) X(interpreter_update_constants) X(interpreter_uuid) X(last_error)       \
     X(last_error_copy) X(node_attribute) X(operator_init) X(resize_options_init) X(run_options_init)         \
     X(runtime_config_init) X(runtime_create) X(runtime_destroy) X(schedule_config_init)                      \

@@ -85,6 +85,7 @@ mnn_status mnn_interpreter_update_constants(mnn_interpreter_t* interpreter, cons
     return guard([&] {
         const InterpreterUse net(interpreter);
         const SessionUse handle(session, Access::Read, "mnn_interpreter_update_constants");
+        net->requireModel("no later session would use the constants");
         if (handle->impl->needsResize())
             fail(Status::BadState,
                  "the session has to be resized first, so that its constants are known to fit");
@@ -97,6 +98,7 @@ mnn_status mnn_interpreter_model_bytes(mnn_interpreter_t* interpreter, void* buf
                                        size_t* needed) {
     return guard([&] {
         const InterpreterUse net(interpreter);
+        net->requireModel("there are none to copy");
         const std::shared_ptr<const Interpreter> current = net->current();
         const size_t size = current->model().byteSize();
         const bool asksForSize = capacity < size || !buffer;
@@ -109,6 +111,7 @@ mnn_status mnn_interpreter_save(mnn_interpreter_t* interpreter, const char* path
     return guard([&] {
         const InterpreterUse net(interpreter);
         required(path, "path");
+        net->requireModel("there are none to save");
         writeCacheFile(path, modelBytes(*net->current()));
     });
 }

@@ -57,6 +57,18 @@ struct InterpreterObject {
         std::mutex mutex;
         std::vector<std::optional<Declaration>> outputs;
     } declared;
+    // Set by mnn_interpreter_release_model(). What needs the bytes of the model is refused from then on.
+    struct {
+        std::mutex mutex;
+        bool done = false;
+        std::optional<uint64_t> parameters;  // counted before the bytes went; nothing: they could not be
+    } released;
+    void requireModel(const char* purpose) {
+        const std::lock_guard lock(released.mutex);
+        if (released.done)
+            fail(Status::BadState,
+                 "the bytes of the model were given back (mnn_interpreter_release_model): %s", purpose);
+    }
     OperatorRegistry operators;
     // File order over all graphs: graph and node.
     std::deque<std::pair<size_t, size_t>> ops;

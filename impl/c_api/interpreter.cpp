@@ -157,5 +157,14 @@ mnn_status mnn_interpreter_op_output_name(const mnn_interpreter_t* interpreter, 
 }
 
 mnn_status mnn_interpreter_parameter_count(const mnn_interpreter_t* interpreter, uint64_t* count) {
-    return guard([&] { required(count, "count") = InterpreterUse(interpreter)->impl->parameterCount(); });
+    return guard([&] {
+        required(count, "count");
+        const InterpreterUse net(interpreter);
+        std::optional<uint64_t> counted;
+        {
+            const std::lock_guard lock(net->released.mutex);
+            counted = net->released.parameters;
+        }
+        *count = counted ? *counted : net->impl->parameterCount();
+    });
 }

@@ -56,6 +56,7 @@ void resize(const mnn_session_t* session, const mnn_resize_options_t& options, c
 // The object of a session that is created: its engine, and what the log says about it.
 std::unique_ptr<SessionObject> makeSession(InterpreterObject& net, SessionConfig first,
                                            std::vector<SessionConfig> later) {
+    net.requireModel("no session can be created");
     const Stopwatch watch;
     auto object = std::make_unique<SessionObject>();
     object->log = net.log;

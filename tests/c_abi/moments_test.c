@@ -115,6 +115,10 @@ static void always(struct scene* scene) {
     mnn_declaration_t declaration = {.struct_size = sizeof declaration};
     EXPECT(mnn_interpreter_input_info(net, 0, &declaration), MNN_OK);
     EXPECT(mnn_interpreter_output_info(net, 0, &declaration), MNN_OK);
+    mnn_interpreter_t* released = NULL;
+    EXPECT(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, NULL, &released), MNN_OK);
+    EXPECT(mnn_interpreter_release_model(released), MNN_OK);
+    EXPECT(mnn_interpreter_destroy(&released), MNN_OK);
     EXPECT(mnn_session_constant_count(session, &count), MNN_OK);
     EXPECT(mnn_session_constant_name(session, 0, &name), MNN_OK);
     EXPECT(mnn_session_forward_type(session, &type, &reason), MNN_OK);

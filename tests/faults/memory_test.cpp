@@ -39,12 +39,14 @@ enum Phase {
     Trim,
     CreatePaths,
     ResizePaths,
+    Release,
     Destroy,
     PhaseCount
 };
 constexpr const char* kPhases[] = {"load",   "borrow", "declare",      "register",           "create",
                                    "resize", "run",    "submit",       "run with callbacks", "cancelled run",
-                                   "return", "trim",   "create paths", "resize paths",       "destroy"};
+                                   "return", "trim",   "create paths", "resize paths",       "release",
+                                   "destroy"};
 
 struct Point {
     Phase phase = PhaseCount;
@@ -313,6 +315,10 @@ long live(const Point& point, Expected& expected) {
     MUST(run());
     compare(session, expected.resized, "after the third resize");
     liveInPaths(life, net, expected, first);
+
+    life.call(Release, [&] { return mnn_interpreter_release_model(net); });
+    MUST(run());
+    compare(session, expected.resized, "after the release");
 
     // From then on: nothing is left for cleaning up, whichever phase failed.
     if (point.extent == Extent::FromThen && point.phase != Destroy)
