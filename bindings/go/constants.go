@@ -90,3 +90,12 @@ func (m *Interpreter) Save(path string) error {
 	})
 	return err
 }
+
+// ReleaseModel gives the bytes of the model and of its external weights back. Sessions that exist go on running, and are
+// resized as far as the weights that they have suffice; no other session can be created, and nothing saved.
+func (m *Interpreter) ReleaseModel() error {
+	_, err := m.ask("Interpreter.ReleaseModel", func(handle C.mnn_go_model) C.mnn_go_result {
+		return C.go_mnn_interpreter_release_model(handle)
+	})
+	return err
+}

@@ -128,7 +128,12 @@ func TestConstantsAreWrittenAndSaved(t *testing.T) {
 	if string(file) != string(bytes) {
 		t.Error("the file is not what ModelBytes gives")
 	}
-	for _, session := range []*Session{session, newTestSession(t, openModel(t, path), nil)} {
+	saved := openModel(t, path)
+	reader := newTestSession(t, saved, nil)
+	must(t, saved.ReleaseModel())
+	_, err = saved.ModelBytes()
+	mustBe(t, err, StatusBadState)
+	for _, session := range []*Session{session, reader} {
 		must(t, session.Run(context.Background()))
 		output, err := session.Output("sum_float")
 		must(t, err)

@@ -219,6 +219,7 @@ MNN_GO_NUMBER(uint64_t, mnn_interpreter_parameter_count, (mnn_go_model model), M
 MNN_GO_CALL(mnn_interpreter_update_constants, (mnn_go_model model, mnn_go_session session), MODEL(model),
             SESSION(session))
 MNN_GO_CALL(mnn_interpreter_save, (mnn_go_model model, const char* path), MODEL(model), path)
+MNN_GO_CALL(mnn_interpreter_release_model, (mnn_go_model model), MODEL(model))
 
 /* number: the size. */
 static inline mnn_go_result go_mnn_interpreter_model_bytes(mnn_go_model model, uint8_t* buffer,

@@ -226,6 +226,20 @@ class Information(Test):
         with self.assertRaises(mnn_c.errors.BadStateError):
             net.update_cache_file(session)
 
+    def test_releasing_the_model(self):
+        before = len(mnn_c._registry._objects)
+        net = self.net(DIGITS.read_bytes(), load_mode=mnn_c.Load.BORROW)
+        session = net.session()
+        wanted = session(images(2))
+        self.assertEqual(len(mnn_c._registry._objects), before + 1)
+        net.release_model()
+        gc.collect()
+        self.assertEqual(len(mnn_c._registry._objects), before)
+        np.testing.assert_array_equal(session(images(2)), wanted)
+        for needs_the_bytes in (net.session, net.model_bytes, lambda: net.update_constants(session)):
+            with self.assertRaises(mnn_c.errors.BadStateError):
+                needs_the_bytes()
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -255,6 +255,10 @@ class Interpreter(Closable):
         """Writes model_bytes() to a file, which a failure leaves as it was."""
         check(C.mnn_interpreter_save(self._handle, encode(os.fspath(path), "path")))
 
+    def release_model(self) -> None:
+        """Gives the bytes of the model back. Sessions go on running; no others can be created."""
+        check(C.mnn_interpreter_release_model(self._handle))
+
     def set_cache_file(self, path: Optional[Path]) -> None:
         """Names the file that keeps compiled pipelines of GPU sessions; None: there is none any more."""
         text = None if path is None else encode(os.fspath(path), "path")

@@ -148,6 +148,8 @@ extern "C" {
     ) -> mnn_status;
     /// Writes these bytes to a file.
     pub fn mnn_interpreter_save(interpreter: *mut mnn_interpreter_t, path: *const c_char) -> mnn_status;
+    /// Gives the bytes of the model back; sessions go on.
+    pub fn mnn_interpreter_release_model(interpreter: *mut mnn_interpreter_t) -> mnn_status;
     /// How many inputs the model has.
     pub fn mnn_interpreter_input_count(
         interpreter: *const mnn_interpreter_t,

@@ -167,6 +167,13 @@ impl Interpreter {
         check(unsafe { sys::mnn_interpreter_save(self.as_ptr_mut(), path.as_ptr()) })
     }
 
+    /// Gives the bytes of the model and of its external weights back. Sessions that exist go on running, and are resized as
+    /// far as the weights that they have suffice; no other session can be created, and nothing saved.
+    pub fn release_model(&self) -> Result<()> {
+        // SAFETY: no conditions.
+        check(unsafe { sys::mnn_interpreter_release_model(self.as_ptr_mut()) })
+    }
+
     /// The UUID that the converter gave the model; empty when the file has none.
     pub fn uuid(&self) -> Result<Cow<'_, str>> {
         // SAFETY: a string of the interpreter.
