@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "base/aligned.h"
 #include "base/checked.h"
@@ -28,7 +29,8 @@ constexpr bool kSideBySide = true;
 
 class WeightMemory::Mapping {
   public:
-    explicit Mapping(int64_t least) : size_(std::max(kMapping, roundUp(least, kHuge))) {
+    explicit Mapping(int64_t least)
+        : size_(std::max(kMapping, roundUp(least, kHuge))), live_(static_cast<size_t>(size_ / kPage)) {
         // One huge page more: mappings begin anywhere.
         const auto all = static_cast<size_t>(size_ + kHuge);
         memory_ =
@@ -46,8 +48,13 @@ class WeightMemory::Mapping {
     explicit operator bool() const { return base_ != nullptr; }
     bool fits(int64_t bytes) const { return bytes <= size_ - used_; }
 
+    // One thread at a time takes; others give back meanwhile.
     char* take(int64_t bytes, int64_t more) {
         char* const begin = base_ + used_;
+        {
+            const std::lock_guard lock(mutex_);
+            for (int64_t page = used_ / kPage; page <= (used_ + bytes - 1) / kPage; ++page) ++live(page);
+        }
         used_ += bytes;
         // Huge pages as far as this buffer and what is expected behind it reach.
         const int64_t filled = std::min(size_, used_ + std::clamp<int64_t>(more, 0, kHuge));
@@ -60,18 +67,31 @@ class WeightMemory::Mapping {
         return begin;
     }
 
-    void giveBack(char* data, int64_t bytes) const {
-        const int64_t begin = roundUp(data - base_, kPage), end = (data - base_ + bytes) / kPage * kPage;
-        if (begin >= end) return;
-        const auto length = static_cast<size_t>(end - begin);
+    // Pages whose last buffer this is go: sessions that change constants leave many small ones behind.
+    void giveBack(char* data, int64_t bytes) noexcept {
+        int64_t first = (data - base_) / kPage, last = (data - base_ + bytes - 1) / kPage;
+        const std::lock_guard lock(mutex_);
+        for (int64_t page = first; page <= last; ++page) --live(page);
+        // Only its first and its last page may have other buffers.
+        if (live(first) > 0) ++first;
+        if (last >= first && live(last) > 0) --last;
+        if (first > last) return;
+        char* const begin = base_ + first * kPage;
+        const auto length = static_cast<size_t>((last - first + 1) * kPage);
 #ifdef MADV_NOHUGEPAGE
-        ::madvise(base_ + begin, length, MADV_NOHUGEPAGE);  // else the system might fill the gap again
+        ::madvise(begin, length, MADV_NOHUGEPAGE);  // else the system might fill the gap again
 #endif
-        ::madvise(base_ + begin, length, MADV_DONTNEED);
+        ::madvise(begin, length, MADV_DONTNEED);
     }
 
   private:
+    uint32_t& live(int64_t page) {
+        return live_[static_cast<size_t>(page)];
+    }
+
     const int64_t size_;
+    std::mutex mutex_;            // of live_, and of giving pages back
+    std::vector<uint32_t> live_;  // how many buffers touch a page
     void* memory_ = nullptr;
     char* base_ = nullptr;
     int64_t used_ = 0;

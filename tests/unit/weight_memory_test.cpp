@@ -97,6 +97,30 @@ TEST(WeightMemory, PagesAreReleased) {
     EXPECT_TRUE(before.intact());
     EXPECT_TRUE(after.intact());
 }
+
+// Small buffers that come and go beside one that stays: their memory is what is alive, not what there ever was.
+TEST(WeightMemory, SmallBuffersLeaveNoPagesBehind) {
+    constexpr int kRounds = 5000;
+    constexpr int64_t kBytes = 3000;
+    WeightMemory memory;
+    const Filled stays(memory, 100, 0, 1);
+    std::vector<Filled> recent;
+    for (int i = 0; i < kRounds; ++i) {
+        recent.emplace_back(memory, kBytes, 0, static_cast<char>(i));
+        if (recent.size() > 4) recent.erase(recent.begin());
+    }
+    const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+    void* const begin =
+        reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(stays.memory.get()) / page * page);
+    std::vector<unsigned char> resident(static_cast<size_t>(kRounds * kBytes) / page);
+    ASSERT_EQ(mincore(begin, resident.size() * page, resident.data()), 0);
+    const auto held =
+        std::count_if(resident.begin(), resident.end(), [](unsigned char at) { return at & 1; });
+    EXPECT_GE(held, 1);
+    EXPECT_LE(static_cast<int64_t>(held) * static_cast<int64_t>(page), 4 * (64 << 10));
+    for (const Filled& at : recent) EXPECT_TRUE(at.intact());
+    EXPECT_TRUE(stays.intact());
+}
 #endif
 
 }  // namespace
