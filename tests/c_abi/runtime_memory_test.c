@@ -1,4 +1,7 @@
 /* The allocator of a runtime: what it is asked for, that all of it comes back, and every call of it that fails. */
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "runtime.h"
 
 /* Blocks with their size in front, so that a release with another size is seen. */
@@ -179,12 +182,62 @@ static void misaligned_memory(void** state) {
     assert_int_equal(heap.wrong, 0);
 }
 
+/* Blocks of a mapped file, one after another. */
+struct file_heap {
+    int file;
+    size_t bytes;
+    int blocks;
+};
+
+static void* file_allocate(void* user_data, size_t size, size_t alignment) {
+    struct file_heap* heap = user_data;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (size + page - 1) / page * page;
+    if (alignment > page || ftruncate(heap->file, (off_t)(heap->bytes + whole)) != 0) return NULL;
+    void* memory = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_SHARED, heap->file, (off_t)heap->bytes);
+    if (memory == MAP_FAILED) return NULL;
+    heap->bytes += whole;
+    ++heap->blocks;
+    return memory;
+}
+
+static void file_release(void* user_data, void* memory, size_t size, size_t alignment) {
+    (void)alignment;
+    --((struct file_heap*)user_data)->blocks;
+    munmap(memory, size);
+}
+
+/* Weights, arenas and staging in a file of the host's. */
+static void memory_of_files(void** state) {
+    (void)state;
+    char path[] = "/tmp/mnn_memory_XXXXXX";
+    struct file_heap heap = {.file = mkstemp(path)};
+    assert_true(heap.file >= 0);
+    unlink(path);
+    float wanted[BATCH * CLASSES];
+    batch_scores(11, wanted);
+    mnn_runtime_config_t config = default_runtime_config();
+    config.threads = 2;
+    config.allocate = file_allocate;
+    config.release = file_release;
+    config.allocator_user_data = &heap;
+    mnn_runtime_t* runtime = make_runtime(&config);
+    mnn_session_t* session = session_with(net, runtime, 0);
+    assert_ok(resize_batch(session, BATCH));
+    mnn_memory_info_t memory = {.struct_size = sizeof memory};
+    assert_ok(mnn_session_memory(session, &memory));
+    assert_true(memory.weight_bytes > 0 && heap.bytes >= memory.total_bytes);
+    check_batch(session, 11, wanted);
+    assert_ok(mnn_session_destroy(&session));
+    assert_ok(mnn_runtime_destroy(&runtime));
+    assert_int_equal(heap.blocks, 0);
+    close(heap.file);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_of_it_comes_back),
-        cmocka_unit_test(shared_weights),
-        cmocka_unit_test(every_failing_call),
-        cmocka_unit_test(misaligned_memory),
+        cmocka_unit_test(all_of_it_comes_back), cmocka_unit_test(shared_weights),
+        cmocka_unit_test(every_failing_call),   cmocka_unit_test(misaligned_memory),
+        cmocka_unit_test(memory_of_files),
     };
     return cmocka_run_group_tests(tests, open_net, close_net);
 }
