@@ -715,6 +715,21 @@ MNN_C_API mnn_status mnn_interpreter_op_output_name(const mnn_interpreter_t* int
  *   mnn_interpreter_release_model(). Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_parameter_count(const mnn_interpreter_t* interpreter, uint64_t* count);
 
+/* Describes a model as text (see Buffers).
+ * what: "graph": its operators and the tensors between them, as JSON:
+ *     {"graphs": [{"name": "", "inputs": [0], "outputs": [7], "tensors": ["data", ...], "operators":
+ *       [{"type": "Convolution", "name": "conv1", "inputs": [0], "outputs": [1], "graphs": []}, ...]}, ...]}
+ *   Graph 0 is the main graph, the others are the bodies of control flow. A tensor is a number, the position of its name
+ *   in `tensors` of its graph; an input below 0 is absent. `graphs` of an operator are the bodies that it runs. The
+ *   operators of all graphs, in their order, are those of mnn_interpreter_op_name(). Later versions may add members.
+ *   Bytes of names that are not UTF-8 are replaced.
+ * buffer: out, the text with its terminating zero; `capacity` bytes, owned by the caller.
+ * needed: out, bytes.
+ * Returns MNN_OK; MNN_ERROR_NOT_FOUND when there is no such text; MNN_ERROR_BUFFER_TOO_SMALL. Use: always.
+ * Since 0.2. */
+MNN_C_API mnn_status mnn_interpreter_report(const mnn_interpreter_t* interpreter, const char* what,
+                                            char* buffer, size_t capacity, size_t* needed);
+
 /* Puts the constants that a session wrote (mnn_session_constant()) into the interpreter: sessions that are created
  * from now on begin with them, and mnn_interpreter_save() writes them. Sessions that are there keep theirs.
  * session: a session of this model.
@@ -1488,18 +1503,28 @@ MNN_C_API mnn_status mnn_session_cache(const mnn_session_t* session, void* buffe
  * Returns MNN_OK. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_session_cache_accepted(const mnn_session_t* session, bool* accepted);
 
-/* Describes a session as lines of text for people (see Buffers). The wording may change with any version of
- * the library.
+/* Describes a session as text (see Buffers): lines for people, whose wording may change with any version of
+ * the library, but for "graph".
  * what: "passes": the names of the passes over the plan, in their order, one in a line; "plan": the commands
  *   before the first pass and after each one; "plan after:NAME": the commands after the pass of that name;
  *   "algorithms": for each operator its backend, type, name and algorithm, and with config.record_plan behind it
  *   the algorithms that it was chosen from with their estimated cycles on one thread, the chosen one marked with
  *   '*' (convolutions of the CPU). Plans need config.record_plan, and there is one for each stage: a graph whose
  *   shapes depend on contents has several, of which later ones are planned in a run.
+ *   "graph": what the session executes of the graphs of mnn_interpreter_report(), as JSON:
+ *     {"graphs": [{"graph": 0, "tensors": [{"tensor": 1, "type": "float32", "shape": [1, 8], "constant": false}, ...],
+ *       "operators": [{"type": "Convolution", "name": "conv1", "backend": "cpu", "algorithm": "", "reason": "",
+ *         "host_shape": false, "inputs": [0], "outputs": [3]}, ...]}, ...]}
+ *   `graph` and tensors are the numbers of that report; a tensor below 0 is none of the graph's, and has the same number
+ *   in all operators that share it. The operators are those of mnn_session_op_info() with the same members, graph by
+ *   graph, as far as they are planned: what a run has yet to plan is left out, and a body that several operators run is
+ *   there once for each. An operator that computes several of the model makes the last one's outputs. `constant`
+ *   tensors are computed while planning. Later versions may add members.
  * buffer: out, the text with its terminating zero; `capacity` bytes, owned by the caller.
  * needed: out, bytes.
  * Returns MNN_OK; MNN_ERROR_NOT_FOUND when there is no such text (the sentence lists the texts);
- *   MNN_ERROR_BAD_STATE when the plan was not recorded; MNN_ERROR_BUFFER_TOO_SMALL. Use: reads. Since 0.1. */
+ *   MNN_ERROR_BAD_STATE when the plan was not recorded, and for "graph" while a resize is needed;
+ *   MNN_ERROR_BUFFER_TOO_SMALL. Use: reads. Since 0.1; "graph" since 0.2. */
 MNN_C_API mnn_status mnn_session_report(const mnn_session_t* session, const char* what, char* buffer,
                                         size_t capacity, size_t* needed);
 

@@ -27,8 +27,8 @@ func (s *Session) Cache() ([]byte, error) {
 	return data[:int(result.number)], nil
 }
 
-// Report describes the session as text for people: "passes", "plan", "plan after:NAME" or "algorithms". Plans need
-// SessionConfig.RecordPlan. The wording may change with any version.
+// Report describes the session as text for people: "passes", "plan", "plan after:NAME" or "algorithms", whose wording may
+// change with any version; or as JSON: "graph". Plans need SessionConfig.RecordPlan.
 func (s *Session) Report(what string) (string, error) {
 	const op = "Session.Report"
 	mine, err := s.enter(op)
@@ -36,18 +36,37 @@ func (s *Session) Report(what string) (string, error) {
 		return "", err
 	}
 	defer s.leave(mine)
+	return report(op, what, func(name, buffer *C.char, capacity C.size_t) C.mnn_go_result {
+		return C.go_mnn_session_report(s.handle, name, buffer, capacity)
+	})
+}
+
+// Report describes the model as JSON: "graph", its operators and the tensors between them.
+func (m *Interpreter) Report(what string) (string, error) {
+	const op = "Interpreter.Report"
+	if err := m.enter(op); err != nil {
+		return "", err
+	}
+	defer m.leave()
+	return report(op, what, func(name, buffer *C.char, capacity C.size_t) C.mnn_go_result {
+		return C.go_mnn_interpreter_report(m.handle, name, buffer, capacity)
+	})
+}
+
+// report calls write for the size of a text, and again to fill a buffer of that size.
+func report(op, what string, write func(name, buffer *C.char, capacity C.size_t) C.mnn_go_result) (string, error) {
 	var arena cArena
 	defer arena.free()
 	name, err := arena.text(op, "what", what)
 	if err != nil {
 		return "", err
 	}
-	size := C.go_mnn_session_report(s.handle, name, nil, 0)
+	size := write(name, nil, 0)
 	if err := check(op, size); err != nil {
 		return "", err
 	}
 	data := make([]byte, int(size.number))
-	result := C.go_mnn_session_report(s.handle, name, (*C.char)(unsafe.Pointer(&data[0])), C.size_t(len(data)))
+	result := write(name, (*C.char)(unsafe.Pointer(&data[0])), C.size_t(len(data)))
 	if err := check(op, result); err != nil {
 		return "", err
 	}

@@ -2,6 +2,7 @@ package mnn
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"reflect"
 	"strings"
@@ -166,6 +167,17 @@ func TestReport(t *testing.T) {
 			t.Errorf("plan after %s: %q", pass, part)
 		}
 	}
+	graph, err := net.Report("graph")
+	must(t, err)
+	executed, err := session.Report("graph")
+	must(t, err)
+	for _, text := range []string{graph, executed} {
+		if !json.Valid([]byte(text)) || !strings.Contains(text, `"Convolution"`) {
+			t.Errorf("graph: %q", text)
+		}
+	}
+	_, err = net.Report("plan")
+	mustBe(t, err, StatusNotFound)
 	_, err = session.Report("plan after:nothing")
 	mustBe(t, err, StatusNotFound)
 	_, err = newTestSession(t, net, nil).Report("plan")

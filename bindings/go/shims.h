@@ -231,6 +231,16 @@ static inline mnn_go_result go_mnn_interpreter_model_bytes(mnn_go_model model, u
     return result;
 }
 
+/* number: the size. */
+static inline mnn_go_result go_mnn_interpreter_report(mnn_go_model model, const char* what, char* buffer,
+                                                      size_t capacity) {
+    size_t needed = 0;
+    mnn_go_result result =
+        mnn_go_finish(mnn_interpreter_report(MODEL(model), what, buffer, capacity, &needed));
+    result.number = needed;
+    return result;
+}
+
 typedef struct mnn_go_pair {
     mnn_go_result result;
     const char *key, *value;

@@ -1,6 +1,7 @@
 // mnn_interpreter_*: asking a model, and destroying it.
 #include <span>
 
+#include "c_api/graph_text.h"
 #include "c_api/guard.h"
 
 using namespace mnnc;

@@ -1,6 +1,7 @@
-// mnn_session_report().
+// mnn_session_report() and mnn_interpreter_report().
 #include <string_view>
 
+#include "c_api/graph_text.h"
 #include "c_api/guard.h"
 #include "plan/passes.h"
 
@@ -65,16 +66,16 @@ std::string algorithms(const Session& session) {
 std::string reportText(const Session& session, std::string_view what) {
     if (what == "passes") return passNames();
     if (what == "algorithms") return algorithms(session);
+    if (what == "graph") return planGraphText(session);
     if (what == "plan") return planText(session, nullptr);
     if (what.starts_with(kAfter)) {
         const std::string_view pass = what.substr(kAfter.size());
         if (isPass(pass)) return planText(session, &pass);
     }
-    fail(
-        Status::NotFound,
-        "there is no report '%s'; there are 'passes', 'plan', 'plan after:NAME' with the name of a pass, and "
-        "'algorithms'",
-        std::string(what).c_str());
+    fail(Status::NotFound,
+         "there is no report '%s'; there are 'passes', 'plan', 'plan after:NAME' with the name of a pass, "
+         "'algorithms' and 'graph'",
+         std::string(what).c_str());
 }
 
 }  // namespace
@@ -85,6 +86,18 @@ mnn_status mnn_session_report(const mnn_session_t* session, const char* what, ch
         const SessionUse handle(session, Access::Read, "mnn_session_report");
         required(what, "what");
         const std::string text = reportText(*handle->impl, what);
+        fillBuffer(buffer, capacity, needed, text.c_str(), text.size() + 1, "the report");
+    });
+}
+
+mnn_status mnn_interpreter_report(const mnn_interpreter_t* interpreter, const char* what, char* buffer,
+                                  size_t capacity, size_t* needed) {
+    return guard([&] {
+        const InterpreterUse net(interpreter);
+        required(what, "what");
+        if (std::string_view(what) != "graph")
+            fail(Status::NotFound, "there is no report '%s' of a model; there is 'graph'", what);
+        const std::string text = modelGraphText(*net->impl->net);
         fillBuffer(buffer, capacity, needed, text.c_str(), text.size() + 1, "the report");
     });
 }

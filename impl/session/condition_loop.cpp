@@ -121,8 +121,8 @@ void ConditionLoop::trim() {
     body_.pipeline().trim();
 }
 
-int64_t ConditionLoop::arenaBytes() const {
-    return cond_.pipeline().arenaBytes() + body_.pipeline().arenaBytes();
+std::vector<const Pipeline*> ConditionLoop::bodies() const {
+    return {&cond_.pipeline(), &body_.pipeline()};
 }
 
 }  // namespace mnnc

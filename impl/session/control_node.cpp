@@ -15,6 +15,12 @@ void ControlNode::appendRecords(std::vector<OpRecord>& records) const {
         records[i] = OpRecord::undecided(records[i].name, records[i].type);
 }
 
+int64_t ControlNode::arenaBytes() const {
+    int64_t bytes = 0;
+    for (const Pipeline* body : bodies()) bytes += body->arenaBytes();
+    return bytes;
+}
+
 std::unique_ptr<ControlNode> makeControlNode(SessionContext& context, const Node& node,
                                              std::vector<Tensor>& tensors) {
     std::vector<Tensor*> inputs, outputs;

@@ -9,6 +9,8 @@
 
 namespace mnnc {
 
+class Pipeline;
+
 class ControlNode {
   public:
     virtual ~ControlNode() = default;
@@ -23,7 +25,9 @@ class ControlNode {
     void outdate() noexcept { current_ = false; }
     // Operators of the subgraphs, with the work of one run; undecided ones until a run has planned them.
     void appendRecords(std::vector<OpRecord>& records) const;
-    virtual int64_t arenaBytes() const = 0;
+    // Pipelines of the subgraphs, as far as there are any.
+    virtual std::vector<const Pipeline*> bodies() const = 0;
+    int64_t arenaBytes() const;
     // Pipeline::trim() for the subgraphs.
     virtual void trim() = 0;
 

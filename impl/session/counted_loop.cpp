@@ -191,8 +191,10 @@ void CountedLoop::trim() {
     if (first_) first_->pipeline().trim();
 }
 
-int64_t CountedLoop::arenaBytes() const {
-    return body_->pipeline().arenaBytes() + (first_ ? first_->pipeline().arenaBytes() : 0);
+std::vector<const Pipeline*> CountedLoop::bodies() const {
+    std::vector<const Pipeline*> all{&body_->pipeline()};
+    if (first_) all.push_back(&first_->pipeline());
+    return all;
 }
 
 }  // namespace mnnc

@@ -65,8 +65,8 @@ void IfNode::trim() {
     else_.body.pipeline().trim();
 }
 
-int64_t IfNode::arenaBytes() const {
-    return then_.body.pipeline().arenaBytes() + else_.body.pipeline().arenaBytes();
+std::vector<const Pipeline*> IfNode::bodies() const {
+    return {&then_.body.pipeline(), &else_.body.pipeline()};
 }
 
 }  // namespace mnnc

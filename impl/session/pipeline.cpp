@@ -4,6 +4,7 @@
 #include "ops/control.h"
 #include "ops/source.h"
 #include "session/control_node.h"
+#include "session/planned_graph.h"
 
 namespace mnnc {
 
@@ -106,6 +107,15 @@ void Pipeline::appendRecords(std::vector<OpRecord>& records) const {
         }
     }
     for (const auto& control : controls_) control->appendRecords(records);
+}
+
+void Pipeline::appendGraphs(std::vector<PlannedGraph>& graphs) const {
+    const size_t place = graphs.size();
+    graphs.emplace_back().graph = schedule_.graph;
+    for (const auto& stage : stages_)
+        if (stage->planned()) stage->describe(graphs[place]);
+    for (const auto& control : controls_)
+        for (const Pipeline* body : control->bodies()) body->appendGraphs(graphs);
 }
 
 int64_t Pipeline::arenaBytes() const {

@@ -18,6 +18,7 @@
 namespace mnnc {
 
 class ControlNode;
+struct PlannedGraph;
 
 class PlanObserver {
   public:
@@ -92,6 +93,8 @@ class Pipeline {
 
     void appendRecords(std::vector<OpRecord>& records) const;
     int64_t arenaBytes() const;
+    // Describes this graph, then those of control flow in it.
+    void appendGraphs(std::vector<PlannedGraph>& graphs) const;
 
     // Whether an operator of the pipeline reads a tensor, or it is an output.
     bool reads(int id) const;

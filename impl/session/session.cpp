@@ -207,6 +207,12 @@ const std::vector<OpRecord>& Session::records() const {
     return records_;
 }
 
+std::vector<PlannedGraph> Session::plannedGraphs() const {
+    std::vector<PlannedGraph> graphs;
+    for (const Path& path : paths_) path.pipeline().appendGraphs(graphs);
+    return graphs;
+}
+
 std::vector<uint8_t> Session::cache() const {
     for (const Path& path : paths_)
         if (std::vector<uint8_t> bytes = path.cache(); !bytes.empty()) return bytes;

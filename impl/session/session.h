@@ -13,6 +13,7 @@
 
 #include "session/bindings.h"
 #include "session/path.h"
+#include "session/planned_graph.h"
 #include "session/statistics.h"
 
 namespace mnnc {
@@ -93,6 +94,7 @@ class Session {
     }
 
     const std::vector<OpRecord>& records() const;
+    std::vector<PlannedGraph> plannedGraphs() const;
     // How many plans of stages, encoded operators and executions have been made.
     struct PlanCounts {
         uint64_t plans;

@@ -14,6 +14,8 @@
 
 namespace mnnc {
 
+struct PlannedGraph;
+
 class Stage {
   public:
     struct Item {
@@ -51,6 +53,8 @@ class Stage {
     bool makes(int tensor) const noexcept;
 
     void appendRecords(std::vector<OpRecord>& records) const;
+    // Adds the commands of the plan, and the tensors of the graph that they are about.
+    void describe(PlannedGraph& graph) const;
     const std::vector<Item>& items() const noexcept { return items_; }
     int64_t arenaBytes() const noexcept { return memory_.bytes() + (plan_ ? plan_->constants.size() : 0); }
 

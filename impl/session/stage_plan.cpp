@@ -33,6 +33,13 @@ Tensor* StagePlan::temporary(const Tensor& like, const StagePlan* before) {
     return tensor.get();
 }
 
+std::unordered_map<const Tensor*, const Tensor*> StagePlan::originals() const {
+    std::unordered_map<const Tensor*, const Tensor*> result;
+    for (const auto& [like, list] : made_)
+        for (const auto& tensor : list) result[tensor.get()] = like;
+    return result;
+}
+
 void StagePlan::finish() {
     taken_.clear();
     for (const Encoding::Ptr& encoding : encodings)

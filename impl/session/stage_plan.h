@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -53,6 +54,8 @@ class StagePlan {
     // The n-th tensor that a pass makes like `like`: that of the plan before where it had one, so that executions over it
     // may serve again. It is without content.
     Tensor* temporary(const Tensor& like, const StagePlan* before);
+    // What the tensors of the function above were made like.
+    std::unordered_map<const Tensor*, const Tensor*> originals() const;
     // The plan is whole.
     void finish();
     // Exchanges what tensors that plans share are for what is kept of them.

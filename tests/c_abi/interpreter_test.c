@@ -201,6 +201,8 @@ static void null_arguments(void** state) {
     NULL_OUT(mnn_interpreter_op_output_count(net, 0, NULL));
     NULL_OUT(mnn_interpreter_op_output_name(net, 0, 0, NULL));
     NULL_OUT(mnn_interpreter_parameter_count(net, NULL));
+    NULL_OUT(mnn_interpreter_report(net, "graph", NULL, 0, NULL));
+    NULL_OUT(mnn_interpreter_report(net, NULL, NULL, 0, &rank));
 #undef NULL_OUT
     assert_ok(mnn_interpreter_destroy(&net));
 }
@@ -241,6 +243,7 @@ static void wrong_handles(void** state) {
         assert_fails(mnn_interpreter_op_output_count(h, 0, &count), wanted);
         assert_fails(mnn_interpreter_op_output_name(h, 0, 0, &text), wanted);
         assert_fails(mnn_interpreter_parameter_count(h, &parameters), wanted);
+        assert_fails(mnn_interpreter_report(h, "graph", NULL, 0, &count), wanted);
         assert_fails(mnn_session_create((mnn_interpreter_t*)(uintptr_t)h, NULL, &made), wanted);
         assert_ptr_equal(text, UNTOUCHED_POINTER);
         assert_int_equal(count, UNTOUCHED_SIZE);

@@ -81,6 +81,8 @@ static void read_it(struct scene* scene) {
     EXPECT(mnn_session_flops(session, &flops, NULL), scene->reads);
     EXPECT(mnn_session_cache(session, NULL, 0, &size), scene->reads);
     EXPECT(mnn_session_report(session, "algorithms", NULL, 0, &size), scene->reads);
+    EXPECT(mnn_session_report(session, "graph", NULL, 0, &size), scene->reads);
+    EXPECT(mnn_interpreter_report(net, "graph", NULL, 0, &size), MNN_OK);
     if (scene->shown) {
         EXPECT(mnn_tensor_byte_size(scene->shown, MNN_FORMAT_NCHW, &size), scene->reads);
         float* bytes = malloc(size);

@@ -1,4 +1,4 @@
-/* mnn_session_report. */
+/* mnn_session_report and mnn_interpreter_report. What the graphs say is read by the test of the tool. */
 #include "digits_net.h"
 
 static mnn_session_t* make_session(int32_t record) {
@@ -97,6 +97,51 @@ static void candidates(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
+/* The texts of the model and of the session name the same operators, and fill a buffer of their size. */
+static void graphs(void** state) {
+    (void)state;
+    mnn_session_t* session = make_session(0);
+    char* planned = report(session, "graph");
+    size_t size = 0, needed = 0, count = 0;
+    assert_ok(mnn_interpreter_report(net, "graph", NULL, 0, &size));
+    char* text = malloc(size + 1);
+    assert_non_null(text);
+    text[size] = 0x5a;
+    assert_fails(mnn_interpreter_report(net, "graph", text, size - 1, &needed), MNN_ERROR_BUFFER_TOO_SMALL);
+    assert_ok(mnn_interpreter_report(net, "graph", text, size, &needed));
+    assert_int_equal(needed, size);
+    assert_int_equal(strlen(text) + 1, size);
+    assert_int_equal(text[size], 0x5a);
+    assert_ok(mnn_interpreter_op_count(net, &count));
+    assert_true(count > 2);
+    for (size_t i = 0; i < count; ++i) {
+        const char* name = NULL;
+        char member[200];
+        assert_ok(mnn_interpreter_op_name(net, i, &name));
+        snprintf(member, sizeof member, "\"name\":\"%s\",\"inputs\"", name);
+        assert_non_null(strstr(text, member));
+    }
+    assert_ok(mnn_session_op_count(session, &count));
+    assert_true(count > 2);
+    for (size_t i = 0; i < count; ++i) {
+        mnn_op_info_t info = {.struct_size = sizeof info};
+        char member[300];
+        assert_ok(mnn_session_op_info(session, i, &info));
+        snprintf(member, sizeof member, "{\"type\":\"%s\",\"name\":\"%s\",\"backend\":\"cpu\"",
+                 info.type_name, info.name);
+        assert_non_null(strstr(planned, member));
+    }
+    free(text);
+    free(planned);
+    needed = UNTOUCHED_SIZE;
+    assert_fails(mnn_interpreter_report(net, "plan", NULL, 0, &needed), MNN_ERROR_NOT_FOUND);
+    const int32_t dims[] = {2, 1, 8, 8};
+    assert_ok(mnn_session_resize_input(session, first_input(session), dims, 4));
+    assert_fails(mnn_session_report(session, "graph", NULL, 0, &needed), MNN_ERROR_BAD_STATE);
+    assert_int_equal(needed, UNTOUCHED_SIZE);
+    assert_ok(mnn_session_destroy(&session));
+}
+
 static void misuse(void** state) {
     (void)state;
     mnn_session_t* session = make_session(0);
@@ -129,10 +174,8 @@ static void misuse(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plans),
-        cmocka_unit_test(algorithms),
-        cmocka_unit_test(candidates),
-        cmocka_unit_test(misuse),
+        cmocka_unit_test(plans),  cmocka_unit_test(algorithms), cmocka_unit_test(candidates),
+        cmocka_unit_test(graphs), cmocka_unit_test(misuse),
     };
     return cmocka_run_group_tests_name("report", tests, open_net, close_net);
 }

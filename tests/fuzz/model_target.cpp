@@ -103,6 +103,9 @@ size_t askInterpreter(const mnn_interpreter_t* net) {
         MUST(mnn_interpreter_output_name(net, i, &text));
         read();
     }
+    size_t size = 0;
+    MUST(mnn_interpreter_report(net, "graph", nullptr, 0, &size));
+    characters += size;
     MUST(mnn_interpreter_op_count(net, &count));
     for (size_t i = 0; i < count; ++i) {
         bool supported = false;

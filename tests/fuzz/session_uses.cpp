@@ -55,7 +55,7 @@ void askSession(const mnn_session_t* session) {
         MUST(mnn_session_op_info(session, i, &info));
         if (!info.name || !info.type_name || !info.backend_name) std::abort();
     }
-    for (const char* what : {"algorithms", "plan"}) {
+    for (const char* what : {"algorithms", "plan", "graph"}) {
         size_t size = 0;
         if (!FINE(mnn_session_report(session, what, nullptr, 0, &size), kBadState)) continue;
         std::vector<char> text(size);

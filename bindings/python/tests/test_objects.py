@@ -1,6 +1,7 @@
 """Lifetimes, pickling, fork, constants, information and tables."""
 
 import gc
+import json
 import multiprocessing
 import os
 import pickle
@@ -173,6 +174,10 @@ class Information(Test):
         self.assertEqual(session.forward_type, mnn_c.Forward.CPU)
         self.assertIn("Convolution", [op.type_name for op in session.ops()])
         self.assertTrue(session.report("passes"))
+        for text in (net.report("graph"), session.report("graph")):
+            self.assertIn("Convolution", [op["type"] for op in json.loads(text)["graphs"][0]["operators"]])
+        with self.assertRaises(mnn_c.Error):
+            net.report("plan")
         self.assertEqual(session.cache(), b"")
         self.assertFalse(session.cache_accepted)
         self.assertEqual(session.input().info.kind, mnn_c.TensorKind.INPUT)

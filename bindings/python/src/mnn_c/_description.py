@@ -90,7 +90,7 @@ class Described(Closable):
             return Tensor(_calls.handle(C.mnn_session_constant, self._handle, _calls.encode(name, "name")), session)
 
     def report(self, what: str) -> str:
-        """Text for people: "passes", "plan", "plan after:NAME" or "algorithms"."""
+        """Text for people: "passes", "plan", "plan after:NAME" or "algorithms"; or JSON: "graph"."""
         with self._lock:
             data = _calls.content(C.mnn_session_report, self._handle, _calls.encode(what, "what"))
         return _calls.decode(data[:-1])

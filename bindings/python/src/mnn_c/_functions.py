@@ -72,6 +72,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "mnn_interpreter_op_output_count": (c_int32, [c_void_p, c_size_t, POINTER(c_size_t)]),
     "mnn_interpreter_op_output_name": (c_int32, [c_void_p, c_size_t, c_size_t, POINTER(c_char_p)]),
     "mnn_interpreter_parameter_count": (c_int32, [c_void_p, POINTER(c_uint64)]),
+    "mnn_interpreter_report": (c_int32, [c_void_p, c_char_p, c_char_p, c_size_t, POINTER(c_size_t)]),
     "mnn_interpreter_update_constants": (c_int32, [c_void_p, c_void_p]),
     "mnn_interpreter_model_bytes": (c_int32, [c_void_p, c_void_p, c_size_t, POINTER(c_size_t)]),
     "mnn_interpreter_save": (c_int32, [c_void_p, c_char_p]),

@@ -239,6 +239,10 @@ class Interpreter(Closable):
         """Elements of every weight, bias and constant."""
         return _calls.number64(C.mnn_interpreter_parameter_count, self._handle)
 
+    def report(self, what: str) -> str:
+        """JSON: "graph", the operators and the tensors between them."""
+        return _calls.decode(_calls.content(C.mnn_interpreter_report, self._handle, encode(what, "what"))[:-1])
+
     # ---- Constants, bytes and caches
 
     def update_constants(self, session: Session) -> None:

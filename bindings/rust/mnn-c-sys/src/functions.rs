@@ -139,6 +139,14 @@ extern "C" {
         interpreter: *mut mnn_interpreter_t,
         session: *const mnn_session_t,
     ) -> mnn_status;
+    /// Describes the model as text: `graph`.
+    pub fn mnn_interpreter_report(
+        interpreter: *const mnn_interpreter_t,
+        what: *const c_char,
+        buffer: *mut c_char,
+        capacity: usize,
+        needed: *mut usize,
+    ) -> mnn_status;
     /// Copies the bytes of the model, with the constants that were updated.
     pub fn mnn_interpreter_model_bytes(
         interpreter: *mut mnn_interpreter_t,

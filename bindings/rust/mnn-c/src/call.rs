@@ -92,6 +92,29 @@ pub(crate) fn c_path(path: &Path) -> Result<CString> {
     c_string(text, "the path")
 }
 
+/// The report `what`, of a call that fills a buffer or asks for its size.
+///
+/// # Safety
+/// The call writes no more bytes than the capacity that it gets.
+pub(crate) unsafe fn get_report(
+    what: &str,
+    call: impl Fn(*const c_char, *mut c_char, usize, *mut usize) -> sys::mnn_status,
+) -> Result<String> {
+    let what = c_string(what, "the name of the report")?;
+    let mut size = 0;
+    check(call(what.as_ptr(), std::ptr::null_mut(), 0, &mut size))?;
+    let mut bytes = vec![0u8; size];
+    let capacity = bytes.len();
+    check(call(
+        what.as_ptr(),
+        bytes.as_mut_ptr().cast(),
+        capacity,
+        &mut size,
+    ))?;
+    bytes.truncate(size.saturating_sub(1));
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// The shape that a call gives.
 pub(crate) fn get_shape(
     call: impl FnOnce(*mut i32, usize, *mut usize) -> sys::mnn_status,

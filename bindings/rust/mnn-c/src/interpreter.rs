@@ -1,6 +1,6 @@
 //! A model.
 
-use crate::call::{c_path, check, get, get_pointer, get_shape, get_text};
+use crate::call::{c_path, check, get, get_pointer, get_report, get_shape, get_text};
 use crate::codes::{ElementType, Format};
 use crate::config::ScheduleConfig;
 use crate::error::Result;
@@ -196,6 +196,16 @@ impl Interpreter {
     pub fn parameter_count(&self) -> Result<u64> {
         // SAFETY: an out-pointer to a value.
         get(|count| unsafe { sys::mnn_interpreter_parameter_count(self.as_ptr(), count) })
+    }
+
+    /// Describes the model as JSON: `graph`, its operators and the tensors between them.
+    pub fn report(&self, what: &str) -> Result<String> {
+        // SAFETY: `capacity` bytes at `buffer`.
+        unsafe {
+            get_report(what, |what, buffer, capacity, size| {
+                sys::mnn_interpreter_report(self.as_ptr(), what, buffer, capacity, size)
+            })
+        }
     }
 
     /// The inputs that the model declares, in the order of a session.

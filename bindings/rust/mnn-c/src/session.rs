@@ -1,7 +1,7 @@
 //! A model ready to run.
 
 use crate::bind::Buffers;
-use crate::call::{c_string, check, get, get_pointer, get_text, optional_text};
+use crate::call::{c_string, check, get, get_pointer, get_report, get_text, optional_text};
 use crate::codes::ForwardType;
 use crate::error::{ErrorKind, Result};
 use crate::panics;
@@ -316,19 +316,16 @@ impl Session {
         }
     }
 
-    /// Describes the session as text for people: `passes`, `plan`, `plan after:NAME` or `algorithms`. Plans need
-    /// [`ScheduleConfig::record_plan`](crate::ScheduleConfig::record_plan). The wording may change with any version.
+    /// Describes the session as text for people: `passes`, `plan`, `plan after:NAME` or `algorithms`, whose wording may change
+    /// with any version; or as JSON: `graph`. Plans need
+    /// [`ScheduleConfig::record_plan`](crate::ScheduleConfig::record_plan).
     pub fn report(&self, what: &str) -> Result<String> {
-        let what = c_string(what, "the name of the report")?;
-        let mut size = 0;
-        // SAFETY: asks for the size.
-        check(unsafe { sys::mnn_session_report(self.as_ptr(), what.as_ptr(), null_mut(), 0, &mut size) })?;
-        let mut bytes = vec![0u8; size];
-        let (buffer, capacity) = (bytes.as_mut_ptr().cast(), bytes.len());
-        // SAFETY: `capacity` bytes.
-        check(unsafe { sys::mnn_session_report(self.as_ptr(), what.as_ptr(), buffer, capacity, &mut size) })?;
-        bytes.truncate(size.saturating_sub(1));
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        // SAFETY: `capacity` bytes at `buffer`.
+        unsafe {
+            get_report(what, |what, buffer, capacity, size| {
+                sys::mnn_session_report(self.as_ptr(), what, buffer, capacity, size)
+            })
+        }
     }
 
     /// Whether the session used the cache that it was offered.

@@ -177,6 +177,9 @@ fn reports() {
         let part = session.report(&format!("plan after:{pass}")).unwrap();
         assert!(part.starts_with("main graph") && whole.contains(&part));
     }
+    assert!(session.report("graph").unwrap().contains("\"Convolution\""));
+    assert!(net.report("graph").unwrap().contains("\"Convolution\""));
+    assert_fails(net.report("plan"), ErrorKind::NotFound);
     assert_fails(session.report("plan after:nothing"), ErrorKind::NotFound);
     assert_fails(open_session().report("plan"), ErrorKind::BadState);
 }

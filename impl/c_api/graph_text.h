@@ -1,0 +1,15 @@
+// The reports "graph" of a model and of a session, in JSON.
+#pragma once
+#include <string>
+
+#include "session/session.h"
+
+namespace mnnc {
+
+// The name of an operator's type; "Unknown(123)" for a number that this library does not know.
+std::string typeText(OpType type);
+std::string modelGraphText(const Net& net);
+// Graphs, operators and tensors have the numbers of the report of the model.
+std::string planGraphText(const Session& session);
+
+}  // namespace mnnc
