@@ -6,6 +6,8 @@
 
 #include "backend_list.h"
 #include "commands.h"
+#include "errors.h"
+#include "text.h"
 #include "validation_layer.h"
 
 namespace tool {
@@ -85,6 +87,13 @@ void addCommonTo(CLI::App& command, CommonFlags& flags) {
     addBackendTo(command, flags);
     addSessionFlagsTo(command, flags);
     addShapesTo(command, flags);
+}
+
+void addRunsTo(CLI::App& command, int& runs, uint64_t& seed) {
+    command.add_option("--runs", runs, "Take medians over this many runs")
+        ->check(CLI::Range(1, 100000))
+        ->capture_default_str();
+    command.add_option("--seed", seed, "Seed of the random inputs")->capture_default_str();
 }
 
 void addInfo(CLI::App& app, int& exitCode) {
@@ -232,21 +241,22 @@ void addDevices(CLI::App& app, int& exitCode) {
 void addProfile(CLI::App& app, int& exitCode) {
     CLI::App* command = app.add_subcommand("profile", "Time every operator of a model with random inputs");
     auto options = std::make_shared<ProfileOptions>();
-    command->add_option("MODEL", options->model, "The .mnn file")->required();
+    command->add_option("MODEL", options->model, "The .mnn file; '-' is standard input")->required();
     CLI::Option* json = command->add_flag("--json", options->json, "Print JSON");
-    command
-        ->add_flag(
-            "--algorithms", options->algorithms,
-            "List the algorithm of every operator instead of times, and under each convolution of the CPU "
-            "all algorithms that accept it with their estimated cycles on one thread ('*': the chosen one)")
-        ->excludes(json);
+    CLI::Option* algorithms = command->add_flag(
+        "--algorithms", options->algorithms,
+        "List the algorithm of every operator instead of times, and under each convolution of the CPU "
+        "all algorithms that accept it with their estimated cycles on one thread ('*': the chosen one)");
+    algorithms->excludes(json);
     command->add_option("--top", options->top,
                         "Show the K operators that take longest (default: all, in order)");
     command->add_option("--trace", options->trace, "Write the last run as a Chrome trace to this file");
-    command->add_option("--runs", options->runs, "Take medians over this many runs")
-        ->check(CLI::Range(1, 100000))
-        ->capture_default_str();
-    command->add_option("--seed", options->seed, "Seed of the random inputs")->capture_default_str();
+    command
+        ->add_option("--output", options->output,
+                     "Write a page with bars, sums and a timeline of the last run; '-' is standard output")
+        ->type_name("FILE.html")
+        ->excludes(algorithms);
+    addRunsTo(*command, options->runs, options->seed);
     addCommonTo(*command, options->flags);
     command->footer(
         "GFLOP/s count what the operator's definition needs: algorithms that save products can pass the "
@@ -254,8 +264,48 @@ void addProfile(CLI::App& app, int& exitCode) {
         "which is measured here and now with the widest fp32 multiply-adds. A GPU measures its operators by\n"
         "its own clock, one after another; without a clock the first of them is shown with the time of "
         "all.\n\n"
-        "Example: taskset -c 0 mnn profile net.mnn --top 20 --trace net.json");
+        "Example: taskset -c 0 mnn profile net.mnn --top 20 --trace net.json\n"
+        "          mnn profile net.mnn --output profile.html");
     command->callback([options, &exitCode] { exitCode = profile(*options); });
+}
+
+void addGraph(CLI::App& app, int& exitCode) {
+    CLI::App* command = app.add_subcommand("graph", "Draw a model's graph");
+    auto options = std::make_shared<GraphOptions>();
+    command->add_option("MODEL", options->model, "The .mnn file; '-' is standard input")->required();
+    command
+        ->add_option("--output", options->output,
+                     "The picture: .html, .dot, or .svg, which needs the program dot of Graphviz; '-' is "
+                     "standard output")
+        ->type_name("FILE")
+        ->capture_default_str();
+    command->add_option("--format", options->format, "dot, svg or html, whatever the name of the file is")
+        ->check(CLI::IsMember({"dot", "svg", "html"}));
+    command->add_flag("--profile", options->profile,
+                      "Run the model with random inputs: each operator has its time, and a colour for it");
+    addRunsTo(*command, options->runs, options->seed);
+    addCommonTo(*command, options->flags);
+    command->footer(
+        "Operators are boxes, in the colour of the place where they run, and edges have the shapes of "
+        "tensors.\n"
+        "Operators that are computed together stand in one frame. Bodies of control flow are graphs of "
+        "their\n"
+        "own. Constants are left out. Where no session can be made, the graph is drawn without places and\n"
+        "shapes. The page needs no network; search, drag and the wheel of a mouse work in it.\n\n"
+        "Examples: mnn graph net.mnn --output net.html --profile\n"
+        "          mnn graph net.mnn | dot -Tpdf -o net.pdf");
+    command->callback([options, &exitCode] { exitCode = graph(*options); });
+}
+
+// CLI11 would only say that a command is missing.
+void requireKnownCommand(const CLI::App& app, int argc, char** argv) {
+    if (argc < 2 || argv[1][0] == '-') return;
+    std::string names;
+    for (const CLI::App* command : app.get_subcommands({})) {
+        if (command->get_name() == argv[1]) return;
+        names += (names.empty() ? "" : ", ") + command->get_name();
+    }
+    throw UsageError(text::format("there is no command '{}'; the commands are {}", argv[1], names));
 }
 
 }  // namespace
@@ -275,6 +325,7 @@ int runCommandLine(int argc, char** argv, uint64_t residentAtStart) {
         "  mnn verify cases/*/ --threads 2\n"
         "  mnn bench net.mnn --threads 2 --json\n"
         "  mnn profile net.mnn --top 20\n"
+        "  mnn graph net.mnn --output net.html\n"
         "  mnn devices\n"
         "  mnn info net.mnn --backend " +
         kGpu + "\n  mnn compare net.mnn --backends cpu," + kGpu +
@@ -287,6 +338,8 @@ int runCommandLine(int argc, char** argv, uint64_t residentAtStart) {
     addCompare(app, exitCode);
     addDevices(app, exitCode);
     addProfile(app, exitCode);
+    addGraph(app, exitCode);
+    requireKnownCommand(app, argc, argv);
     try {
         app.parse(argc, argv);
         return exitCode;

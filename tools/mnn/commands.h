@@ -62,6 +62,7 @@ struct ProfileOptions {
     CommonFlags flags;
     std::string model;
     std::string trace;
+    std::string output;  // a page
     bool json = false;
     bool algorithms = false;  // lists the algorithms of every operator in place of times
     int runs = 20;
@@ -69,6 +70,17 @@ struct ProfileOptions {
     uint64_t seed = 1;
 };
 int profile(const ProfileOptions& options);
+
+struct GraphOptions {
+    CommonFlags flags;
+    std::string model;
+    std::string output = "-";
+    std::string format;    // "": by the ending of the output
+    bool profile = false;  // runs the model
+    int runs = 20;
+    uint64_t seed = 1;
+};
+int graph(const GraphOptions& options);
 
 struct DevicesOptions {
     bool json = false;

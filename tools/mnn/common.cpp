@@ -2,8 +2,12 @@
 #include "common.h"
 
 #include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <random>
 
+#include "output_file.h"
 #include "text.h"
 
 namespace tool {
@@ -41,6 +45,28 @@ int32_t ownFormat(const mnn_tensor_t* tensor) {
     return format == MNN_FORMAT_NHWC ? MNN_FORMAT_NHWC : MNN_FORMAT_NCHW;
 }
 
+// The text of a report, which `write` writes.
+template <typename Handle>
+std::string filledText(mnn_status (*write)(const Handle*, const char*, char*, size_t, size_t*),
+                       const Handle* handle, const std::string& what) {
+    size_t size = 0;
+    check(write(handle, what.c_str(), nullptr, 0, &size));
+    std::string text(size, '\0');
+    check(write(handle, what.c_str(), text.data(), text.size(), &size));
+    text.pop_back();  // the terminating zero
+    return text;
+}
+
+std::vector<char> readStandardInput() {
+    std::vector<char> bytes;
+    char part[65536];
+    while (const size_t count = std::fread(part, 1, sizeof part, stdin))
+        bytes.insert(bytes.end(), part, part + count);
+    if (std::ferror(stdin))
+        throw ToolError(text::format("cannot read standard input: {}", std::strerror(errno)));
+    return bytes;
+}
+
 }  // namespace
 
 void check(mnn_status status) {
@@ -54,7 +80,12 @@ void check(mnn_status status) {
 
 Interpreter openModel(const std::string& path) {
     mnn_interpreter_t* handle = nullptr;
-    check(mnn_interpreter_create_from_file(path.c_str(), nullptr, &handle));
+    if (path == kStandardStream) {
+        const std::vector<char> bytes = readStandardInput();
+        check(mnn_interpreter_create_from_memory(bytes.data(), bytes.size(), nullptr, &handle));
+    } else {
+        check(mnn_interpreter_create_from_file(path.c_str(), nullptr, &handle));
+    }
     return Interpreter(handle);
 }
 
@@ -86,12 +117,11 @@ void applyShapes(const Session& session, const CommonFlags& flags) {
 }
 
 std::string reportOf(const Session& session, const std::string& what) {
-    size_t size = 0;
-    check(mnn_session_report(session.get(), what.c_str(), nullptr, 0, &size));
-    std::string text(size, '\0');
-    check(mnn_session_report(session.get(), what.c_str(), text.data(), text.size(), &size));
-    text.pop_back();  // the terminating zero
-    return text;
+    return filledText(mnn_session_report, session.get(), what);
+}
+
+std::string reportOf(const Interpreter& model, const std::string& what) {
+    return filledText(mnn_interpreter_report, model.get(), what);
 }
 
 void requireShapes(const Session& session) {

@@ -26,6 +26,7 @@ using Session = std::unique_ptr<mnn_session_t, DestroySession>;
 // Throws ToolError with the library's sentence unless the status is MNN_OK.
 void check(mnn_status status);
 
+// "-" is standard input. Weights in a file beside the model are found for a path only.
 Interpreter openModel(const std::string& path);
 // `saved`: names of tensors to offer as outputs beside the model's.
 Session createSession(const Interpreter& interpreter, const CommonFlags& flags,
@@ -34,8 +35,9 @@ Session createSession(const Interpreter& interpreter, const CommonFlags& flags,
 void applyShapes(const Session& session, const CommonFlags& flags);
 // Says which inputs still need --shape; throws UsageError when one does.
 void requireShapes(const Session& session);
-// The text of mnn_session_report().
+// The texts of mnn_session_report() and mnn_interpreter_report().
 std::string reportOf(const Session& session, const std::string& what);
+std::string reportOf(const Interpreter& model, const std::string& what);
 
 std::vector<mnn_tensor_t*> inputsOf(const Session& session);
 std::vector<mnn_tensor_t*> outputsOf(const Session& session);

@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "common.h"
 #include "json.h"
+#include "session_settings.h"
 #include "text.h"
 
 namespace tool {
@@ -111,27 +112,6 @@ Json describePlacement(const Session& session, const CommonFlags& flags) {
         ops.push(row);
     }
     return Json::object({{"counts", counts}, {"ops", ops}});
-}
-
-const char* precisionName(int32_t precision) {
-    return precision == MNN_PRECISION_LOW ? "low" : precision == MNN_PRECISION_HIGH ? "high" : "normal";
-}
-
-// What holds of the options, and why not what was asked for.
-Json describeSettings(const Session& session) {
-    mnn_session_properties_t made{};
-    made.struct_size = sizeof made;
-    check(mnn_session_info(session.get(), &made));
-    Json reasons = Json::array();
-    for (const char* reason : {made.reason, made.precision_reason, made.memory_reason})
-        if (reason) reasons.push(reason);
-    Json settings = Json::object({{"device", nullptr},
-                                  {"cpu_isa", made.cpu_isa},
-                                  {"threads", static_cast<uint64_t>(made.threads)},
-                                  {"precision", precisionName(made.precision)},
-                                  {"reasons", reasons}});
-    if (made.device) settings["device"] = made.device;
-    return settings;
 }
 
 // Adds the facts that need a session, or "session_error" when none can be created.

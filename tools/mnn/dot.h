@@ -1,0 +1,14 @@
+// A graph in the language of Graphviz, and its program dot.
+#pragma once
+#include <string>
+
+#include "net_graph.h"
+
+namespace tool {
+
+// title: a line above the picture.
+std::string dotText(const Net& net, const std::string& title);
+// The picture that the program dot draws. Throws ToolError where there is no such program, or it fails or takes too long.
+std::string drawnByDot(const std::string& dot);
+
+}  // namespace tool

@@ -1,0 +1,21 @@
+// Pairs of words that stand above a picture: the model, the machine, the settings.
+#pragma once
+#include "common.h"
+#include "json.h"
+
+namespace tool {
+
+class Facts {
+  public:
+    // Nothing where the value is empty.
+    void add(const char* name, const std::string& value);
+    // Where the session runs, and with which settings.
+    void addSettings(const Session& session);
+    const Json& list() const { return list_; }
+    std::string line() const;
+
+  private:
+    Json list_ = Json::array();
+};
+
+}  // namespace tool

@@ -1,0 +1,126 @@
+// Reads the reports "graph" of a model and of a session.
+#include "net_graph.h"
+
+#include <algorithm>
+
+#include "op_groups.h"
+
+namespace tool {
+namespace {
+
+NetGraph readGraph(const Json& json) {
+    NetGraph graph;
+    graph.name = json.at("name").string();
+    graph.inputs = json.at("inputs").integers();
+    graph.outputs = json.at("outputs").integers();
+    for (const Json& name : json.at("tensors").items()) {
+        GraphTensor& tensor = graph.tensors.emplace_back();
+        tensor.name = name.string();
+    }
+    for (const Json& row : json.at("operators").items()) {
+        GraphOp op;
+        op.type = row.at("type").string();
+        op.name = row.at("name").string();
+        op.inputs = row.at("inputs").integers();
+        op.outputs = row.at("outputs").integers();
+        op.bodies = row.at("graphs").integers();
+        for (const int64_t id : op.outputs)
+            if (id >= 0) graph.tensors.at(static_cast<size_t>(id)).maker = static_cast<int>(graph.ops.size());
+        graph.ops.push_back(std::move(op));
+    }
+    return graph;
+}
+
+// Inputs and outputs of a graph that no operator stands for, such as the outputs.
+void addEnds(NetGraph& graph) {
+    for (const int64_t id : graph.inputs) {
+        GraphTensor& tensor = graph.tensors.at(static_cast<size_t>(id));
+        if (tensor.maker >= 0) continue;
+        tensor.maker = static_cast<int>(graph.ops.size());
+        GraphOp op;
+        op.type = "Input";
+        op.name = tensor.name;
+        op.outputs = {id};
+        graph.ops.push_back(std::move(op));
+    }
+    for (const int64_t id : graph.outputs) {
+        GraphOp op;
+        op.type = "Output";
+        op.name = graph.tensors.at(static_cast<size_t>(id)).name;
+        op.inputs = {id};
+        graph.ops.push_back(std::move(op));
+    }
+}
+
+// The plan of the session. Of a graph that several operators run, the first plan with operators.
+PlannedOps readPlan(Net& net, const Session& session) {
+    PlannedOps planned;
+    const Json report = Json::parse(reportOf(session, "graph"));
+    for (NetGraph& graph : net.graphs) {
+        graph.groups.clear();
+        for (GraphOp& op : graph.ops) op.group = -1;
+    }
+    for (const Json& entry : report.at("graphs").items()) {
+        const auto number = static_cast<size_t>(entry.at("graph").natural());
+        NetGraph& graph = net.graphs.at(number);
+        if (!graph.groups.empty()) continue;
+        for (const Json& row : entry.at("tensors").items()) {
+            GraphTensor& tensor = graph.tensors.at(static_cast<size_t>(row.at("tensor").natural()));
+            tensor.type = row.at("type").string();
+            tensor.shape = row.at("shape").integers();
+            tensor.constant = row.at("constant").boolean();
+        }
+        groupOperators(net.graphs, number, entry.at("operators").items(), planned);
+    }
+    net.planned = true;
+    return planned;
+}
+
+}  // namespace
+
+Net readNet(const Interpreter& model) {
+    Net net;
+    const Json report = Json::parse(reportOf(model, "graph"));
+    size_t index = 0;
+    for (const Json& json : report.at("graphs").items()) {
+        NetGraph graph = readGraph(json);
+        for (GraphOp& op : graph.ops)
+            check(mnn_interpreter_op_supported(model.get(), index++, &op.supported));
+        addEnds(graph);
+        net.graphs.push_back(std::move(graph));
+    }
+    for (size_t g = 0; g < net.graphs.size(); ++g)
+        for (size_t i = 0; i < net.graphs[g].ops.size(); ++i)
+            for (const int64_t body : net.graphs[g].ops[i].bodies) {
+                NetGraph& called = net.graphs.at(static_cast<size_t>(body));
+                called.caller = static_cast<int>(i);
+                called.callerGraph = static_cast<int>(g);
+            }
+    return net;
+}
+
+void addPlan(Net& net, const Session& session) {
+    readPlan(net, session);
+}
+
+void addTimes(Net& net, const RunTimes& times, const Session& session) {
+    // Bodies of control flow have a plan now.
+    const PlannedOps planned = readPlan(net, session);
+    std::map<std::pair<std::string, std::string>, size_t> seen;
+    for (const OpTimes& op : times.ops) {
+        const auto found = planned.find({op.type, op.name});
+        const double ms = op.median();
+        if (found == planned.end()) {
+            net.copiesMs += ms;
+            continue;
+        }
+        const auto [graph, group] = found->second[seen[found->first]++ % found->second.size()];
+        double& sum = net.graphs[graph].groups[group].ms;
+        sum = std::max(sum, 0.0) + ms;
+        net.longestMs = std::max(net.longestMs, sum);
+    }
+    net.runMs = times.wallMs;
+    net.totalMs = times.totalMs();
+}
+
+}  // namespace tool

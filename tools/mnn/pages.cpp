@@ -1,0 +1,19 @@
+// Puts data into pages.
+#include "pages.h"
+
+namespace tool {
+
+std::string filledPage(const Page& page, const Json& data) {
+    std::string text(page.before);
+    // Outside of strings JSON has none of these characters.
+    for (const char character : data.dump(-1)) {
+        if (character == '<' || character == '>' || character == '&') {
+            text += character == '<' ? "\\u003c" : character == '>' ? "\\u003e" : "\\u0026";
+        } else {
+            text += character;
+        }
+    }
+    return text.append(page.behind);
+}
+
+}  // namespace tool

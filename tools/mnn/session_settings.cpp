@@ -1,0 +1,40 @@
+// Asks a session for its settings, and the system for the processor.
+#include "session_settings.h"
+
+#include <fstream>
+
+namespace tool {
+namespace {
+
+const char* precisionName(int32_t precision) {
+    return precision == MNN_PRECISION_LOW ? "low" : precision == MNN_PRECISION_HIGH ? "high" : "normal";
+}
+
+}  // namespace
+
+Json describeSettings(const Session& session) {
+    mnn_session_properties_t made{};
+    made.struct_size = sizeof made;
+    check(mnn_session_info(session.get(), &made));
+    Json reasons = Json::array();
+    for (const char* reason : {made.reason, made.precision_reason, made.memory_reason})
+        if (reason) reasons.push(reason);
+    Json settings = Json::object({{"device", nullptr},
+                                  {"cpu_isa", made.cpu_isa},
+                                  {"threads", static_cast<uint64_t>(made.threads)},
+                                  {"precision", precisionName(made.precision)},
+                                  {"reasons", reasons}});
+    if (made.device) settings["device"] = made.device;
+    return settings;
+}
+
+std::string processorName() {
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);) {
+        const size_t colon = line.find(": ");
+        if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+    }
+    return "";
+}
+
+}  // namespace tool
