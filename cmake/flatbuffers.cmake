@@ -12,8 +12,19 @@ add_custom_command(
   DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/schema/mnn.fbs
   COMMENT "flatc schema/mnn.fbs"
   VERBATIM)
+# The schema itself as data: it names the fields that hosts see as attributes, and has their defaults.
+add_custom_command(
+  OUTPUT ${MNN_C_GENERATED_DIR}/mnn_schema.h
+  COMMAND ${MNN_C_FLATC} --no-warnings --binary --schema -o ${MNN_C_GENERATED_DIR}
+          ${CMAKE_CURRENT_SOURCE_DIR}/schema/mnn.fbs
+  COMMAND ${CMAKE_COMMAND} -DSPIRV=${MNN_C_GENERATED_DIR}/mnn.bfbs -DHEADER=${MNN_C_GENERATED_DIR}/mnn_schema.h
+          -DNAME=kSchemaWords -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/spirv_header.cmake
+  DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/schema/mnn.fbs ${CMAKE_CURRENT_SOURCE_DIR}/cmake/spirv_header.cmake
+  COMMENT "flatc schema/mnn.fbs as data"
+  VERBATIM)
 add_custom_target(mnn_c_wire_header
-  DEPENDS ${MNN_C_GENERATED_DIR}/mnn_generated.h ${MNN_C_GENERATED_DIR}/mnn_objects_generated.h)
+  DEPENDS ${MNN_C_GENERATED_DIR}/mnn_generated.h ${MNN_C_GENERATED_DIR}/mnn_objects_generated.h
+          ${MNN_C_GENERATED_DIR}/mnn_schema.h)
 add_library(mnn_c_wire INTERFACE)
 add_dependencies(mnn_c_wire mnn_c_wire_header)
 target_include_directories(mnn_c_wire SYSTEM INTERFACE ${MNN_C_GENERATED_DIR})

@@ -169,7 +169,8 @@ enum { MNN_FORMAT_NCHW = 0, MNN_FORMAT_NHWC = 1, MNN_FORMAT_NC4HW4 = 2 };
 enum {
     MNN_FORWARD_CPU = 0,
     MNN_FORWARD_AUTO = 4, /* the first available backend, GPUs before the CPU */
-    MNN_FORWARD_VULKAN = 7
+    MNN_FORWARD_VULKAN = 7,
+    MNN_FORWARD_USER = 256 /* from here on: backends of the host, see mnn_runtime_add_backend(). Since 0.2 */
 };
 
 /* How numbers are rounded. NORMAL and HIGH compute in fp32. LOW trades accuracy for speed: a CPU with
@@ -831,17 +832,21 @@ typedef struct mnn_attribute {
     size_t attribute_count;                        /* entries at attributes */
 } mnn_attribute_t;
 
-/* A node that an own operator runs. `parameters` is its parameter table where accessors of FlatBuffers want it; large
- * arrays of weights need not be in memory. */
+/* A node that an own operator or an own backend runs. `parameters` is its parameter table where accessors of FlatBuffers
+ * want it; large arrays of weights need not be in memory. The attributes of a node that is no Plugin or Extra are the
+ * fields of that table under the names of the format: numbers, enumerations and booleans as int_value, float_value or
+ * bool_value, the format's default where the file has none; texts, lists and Blobs where the file has them; other tables
+ * as `function`, their name, with their fields in `attributes`. Arrays of weights, lists of tables and unions are left
+ * out. */
 typedef struct mnn_node {
-    size_t struct_size;      /* written by the library */
-    const char* name;        /* never "": the node's own name, else that of its first output */
-    const char* type_name;   /* under which the operator is registered */
+    size_t struct_size;    /* written by the library */
+    const char* name;      /* never "": the node's own name, else that of its first output */
+    const char* type_name; /* under which an own operator is registered; for an own backend the schema_type */
     const char* schema_type; /* what the format calls it: "Plugin", "Extra", ... */
     const char* engine;      /* of an Extra: where the operator comes from, e.g. "ONNX"; else "" */
     const void* info;        /* of an Extra: bytes without a meaning to this library; else NULL */
     size_t info_size;        /* bytes at info */
-    const mnn_attribute_t* const* attributes; /* of a Plugin or Extra, in the order of the file */
+    const mnn_attribute_t* const* attributes; /* of a Plugin or Extra in the order of the file */
     size_t attribute_count;                   /* entries at attributes */
     size_t input_count;                       /* how many inputs it has */
     size_t output_count;                      /* how many outputs it has */
@@ -860,16 +865,22 @@ typedef struct mnn_operator_call {
     void* state;                            /* what `prepare` stored here; NULL before */
     char* message;       /* a failing callback may write a sentence here, in UTF-8, zero-terminated */
     size_t message_size; /* bytes that fit there */
+    const mnn_host_tensor_t* const*
+        weights;         /* in `prepare` of an own backend: what a convolution or inner product
+                                                has beside its inputs, as floats; else NULL. First the weights:
+                                                [outputs, inputs of a group, window], of a deconvolution
+                                                [inputs, outputs of a group, window]; then the bias, [outputs] */
+    size_t weight_count; /* entries at weights */
 } mnn_operator_call_t;
 
-/* A callback of an operator.
- * user_data: that of the operator.
+/* A callback of an operator or a backend.
+ * user_data: that of the operator or backend.
  * call: what it is called for, during the call only.
  * Returns MNN_OK or MNN_ERROR_*. */
 typedef mnn_status (*mnn_operator_callback)(void* user_data, mnn_operator_call_t* call);
 
 /* Takes a state back.
- * user_data: that of the operator.
+ * user_data: that of the operator or backend.
  * state: what `prepare` stored. */
 typedef void (*mnn_operator_release)(void* user_data, void* state);
 
@@ -1068,6 +1079,63 @@ MNN_C_API mnn_status mnn_runtime_create(const mnn_runtime_config_t* config, mnn_
  * Returns MNN_OK. Use: always. Since 0.2. */
 MNN_C_API mnn_status mnn_runtime_destroy(mnn_runtime_t** runtime);
 
+/* ---- Own backends -------------------------------------------------------------------------------------- */
+
+/* A host can compute operators of the library itself, on an accelerator for example. It adds a backend to a runtime and
+ * creates sessions of that runtime with the backend's forward type; loading a shared library that has one is the host's
+ * business. Such a session asks the backend for each node of the model that a run computes, in bodies of control flow,
+ * too: what it takes, it computes, what it refuses, the CPU does. Shapes and types are the library's: the backend only
+ * computes. It sees the nodes of the file: none that it takes is fused with others, split into others or replaced.
+ *
+ * The backend is not asked for what the library computes while planning (constants, arithmetic on shapes), for
+ * sequences, If and While, own operators, and nodes whose outputs have no elements. Tensors of a model that is quantised
+ * are floats here.
+ *
+ * Callbacks and failures are those of own operators, whose structs they use: see there. Here user_data is that of the
+ * backend, and a node's type_name is what the format calls its operator. */
+
+/* A backend.
+ * supports: says whether the backend computes a node over tensors of these shapes and types: MNN_OK: it does;
+ *   MNN_ERROR_NOT_SUPPORTED: it does not, for the reason in call->message, which mnn_session_op_info() then gives;
+ *   another status fails the planning. Called when a plan is made, which a run may do, too, for each node that differs
+ *   from the plan before. Inputs have data where their elements are known then. Not NULL.
+ * prepare: called for each node that the backend takes, after all nodes of the plan were asked for. It may store a state in
+ *   the call, which one thread at a time uses. Inputs that are constants have data, and the call has the weights. When it
+ *   fails, no state is kept, and neither is the plan. May be NULL.
+ * compute: called in each run; writes all elements of each output, and should not allocate. Not NULL.
+ * release: called once for each state that is not NULL. May be NULL.
+ * finalizer: called once with user_data after the last callback, when the runtime and all its sessions are destroyed, but
+ *   not when adding the backend fails. May be NULL. */
+typedef struct mnn_backend {
+    size_t struct_size;             /* sizeof(mnn_backend_t), written by the init function */
+    const char* name;               /* copied; mnn_session_op_info() and messages name it so */
+    mnn_operator_callback supports; /* says whether it computes a node */
+    mnn_operator_callback prepare;  /* makes a state for a node of a plan; may be NULL */
+    mnn_operator_callback compute;  /* fills the outputs */
+    mnn_operator_release release;   /* takes a state back; may be NULL */
+    void* user_data;                /* handed to the callbacks */
+    mnn_finalizer finalizer;        /* is called when nothing uses the backend any more; may be NULL */
+} mnn_backend_t;
+
+/* Fills the struct with zeros.
+ * backend: out, struct_size bytes, owned by the caller.
+ * struct_size: sizeof(mnn_backend_t) as the caller was compiled; no byte beyond it is written.
+ * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH (see Structs). Use: always. Since 0.2. */
+MNN_C_API mnn_status mnn_backend_init(mnn_backend_t* backend, size_t struct_size);
+
+/* Adds a backend to a runtime, for sessions that are created afterwards. mnn_backend_count() does not count it.
+ * backend: copied, its name too.
+ * forward_type: out; what the configuration of a session of this runtime has as forward_type, or as backup_type. From
+ *   MNN_FORWARD_USER on; no other backend of the process has it.
+ * Returns MNN_OK;
+ *   MNN_ERROR_INVALID_VALUE    the name is "", that of a backend of the library, or of another one of the runtime;
+ *   MNN_ERROR_NULL_ARGUMENT    backend->name, backend->supports or backend->compute is NULL;
+ *   MNN_ERROR_LIMIT_EXCEEDED   there are no forward types left;
+ *   MNN_ERROR_VERSION_MISMATCH see Structs.
+ * Use: always. Since 0.2. */
+MNN_C_API mnn_status mnn_runtime_add_backend(mnn_runtime_t* runtime, const mnn_backend_t* backend,
+                                             int32_t* forward_type);
+
 /* ---- Session: a model ready to run --------------------------------------------------------------------- */
 
 /* Planning a model for shapes (creating and resizing a session, and running one where shapes depend on
@@ -1094,8 +1162,9 @@ MNN_C_API mnn_status mnn_runtime_destroy(mnn_runtime_t** runtime);
 
 typedef struct mnn_schedule_config {
     size_t struct_size;              /* sizeof(mnn_schedule_config_t), written by the init function */
-    int32_t forward_type;            /* MNN_FORWARD_*: the wanted backend; 0 is the CPU */
-    int32_t backup_type;             /* MNN_FORWARD_*: the fallback of allow_fallback; 0 is the CPU */
+    int32_t forward_type;            /* MNN_FORWARD_*, or of a backend that was added to `runtime`: the wanted
+                                        backend; 0 is the CPU */
+    int32_t backup_type;             /* the same: the fallback of allow_fallback; 0 is the CPU */
     int32_t allow_fallback;          /* 1: backup_type replaces a wanted backend that is missing; 0: a
                                         missing backend is an error. Single operators fall back to the
                                         CPU either way */
@@ -1118,7 +1187,7 @@ typedef struct mnn_schedule_config {
     uint64_t max_loop_iterations;    /* the most iterations of one loop of the model in a run; 0: 1,000,000 */
     const char* device; /* which GPU: its index in mnn_device_info(), its UUID as 32 hexadecimal digits, or a
                            part of its name; NULL: the best. MNN_FORWARD_AUTO takes no software driver unless
-                           it is named here. Not for MNN_FORWARD_CPU */
+                           it is named here. Not for MNN_FORWARD_CPU and backends of the host */
     mnn_cancel_t* cancel; /* ends the creation; may be NULL */
     int32_t record_plan;  /* 1: keeps what mnn_session_report() prints of the plan, which takes time and
                              memory */
@@ -1556,8 +1625,8 @@ typedef struct mnn_op_info {
     const char* name;         /* "" when it has none; valid until the session's next resize or run */
     const char* type_name;    /* e.g. "Convolution"; valid like `name`. The type_name of a fused operator is
                                  informational: it may change with any version */
-    const char* backend_name; /* where it runs, e.g. "cpu"; "" when a run has yet to decide. A constant
-                                 string */
+    const char* backend_name; /* where it runs, e.g. "cpu"; "" when a run has yet to decide. Valid as long as
+                                 the session */
     const char* reason;       /* why the wanted backend does not run it; NULL when it does. Valid like
                                  `name` */
     double flops;             /* of all its executions in a run, in a callback of the present one; below 0

@@ -108,6 +108,10 @@ func (m *Interpreter) newSession(ctx context.Context, op string, configs []Sessi
 			C.mnn_go_share_runtime(&wanted[i], runtime.handle)
 		}
 	}
+	callsBack := m.hasOperators.Load()
+	for _, runtime := range shared {
+		callsBack = callsBack || runtime.hasBackends.Load()
+	}
 	var session *Session
 	create := func() error {
 		result, err := cancellable(ctx, op, func(token C.mnn_go_cancel) C.mnn_go_result {
@@ -115,12 +119,12 @@ func (m *Interpreter) newSession(ctx context.Context, op string, configs []Sessi
 		})
 		if err == nil {
 			session = newSession(result.handle, m.log, shared)
-			session.hasOperators = m.hasOperators.Load()
+			session.hasOperators = callsBack
 		}
 		return err
 	}
 	var err error
-	if m.hasOperators.Load() {
+	if callsBack {
 		err = withOperators(nil, nil, create)
 	} else {
 		err = create()

@@ -96,6 +96,7 @@ const (
 	ForwardCPU    ForwardType = 0
 	ForwardAuto   ForwardType = 4 // the first available backend, GPUs before the CPU
 	ForwardVulkan ForwardType = 7
+	ForwardUser   ForwardType = 256 // from here on: what [Runtime.AddBackend] gives
 )
 
 // A Precision says how exactly a session computes.

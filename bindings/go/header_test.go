@@ -69,6 +69,7 @@ var constants = map[string]int64{
 	"MNN_FORWARD_CPU":    int64(ForwardCPU),
 	"MNN_FORWARD_AUTO":   int64(ForwardAuto),
 	"MNN_FORWARD_VULKAN": int64(ForwardVulkan),
+	"MNN_FORWARD_USER":   int64(ForwardUser),
 
 	"MNN_PRECISION_NORMAL":   int64(PrecisionNormal),
 	"MNN_PRECISION_HIGH":     int64(PrecisionHigh),

@@ -44,6 +44,10 @@ type OperatorCall struct {
 	Inputs  []*HostTensor
 	Outputs []*HostTensor
 
+	// Weights, in Prepare of a [HostBackend]: what a convolution or inner product has beside its inputs, as floats. First the
+	// weights: outputs, inputs of a group, window; of a deconvolution inputs, outputs of a group, window. Then the bias.
+	Weights []*HostTensor
+
 	// State is set by Prepare and given to Compute: what one plan of a session keeps, which one call at a time uses.
 	State any
 }
@@ -139,16 +143,31 @@ func (c *ownCall) run(function func(*OperatorCall) error, call *OperatorCall, sh
 	return err
 }
 
-// The functions of an Operator, as shims.c numbers them.
+// The functions of an Operator or a HostBackend, as shims.c numbers them.
 const (
 	operatorShape = iota
+	backendSupports
 	operatorPrepare
 	operatorCompute
 )
 
+// hostCode is an Operator or a HostBackend.
+type hostCode interface {
+	function(which C.int32_t) func(*OperatorCall) error
+}
+
+func (o *Operator) function(which C.int32_t) func(*OperatorCall) error {
+	switch which {
+	case operatorShape:
+		return o.Shape
+	case operatorPrepare:
+		return o.Prepare
+	}
+	return o.Compute
+}
+
 //export mnnGoOperatorCall
 func mnnGoOperatorCall(id C.uintptr_t, which C.int32_t, thread C.uintptr_t, call *C.mnn_operator_call_t) C.mnn_status {
-	operator := cgo.Handle(id).Value().(*Operator)
 	shown := &showing{}
 	seen := &OperatorCall{Node: &Node{node: call.node, shown: shown}}
 	for _, tensor := range unsafe.Slice(call.inputs, int(call.input_count)) {
@@ -158,6 +177,9 @@ func mnnGoOperatorCall(id C.uintptr_t, which C.int32_t, thread C.uintptr_t, call
 		output := &HostTensor{tensor: tensor, shown: shown, shapes: which == operatorShape}
 		seen.Outputs = append(seen.Outputs, output)
 	}
+	for _, tensor := range unsafe.Slice(call.weights, int(call.weight_count)) {
+		seen.Weights = append(seen.Weights, &HostTensor{tensor: tensor, shown: shown})
+	}
 	if call.state != nil {
 		seen.State = cgo.Handle(uintptr(call.state)).Value()
 	}
@@ -165,14 +187,7 @@ func mnnGoOperatorCall(id C.uintptr_t, which C.int32_t, thread C.uintptr_t, call
 	if found, ok := ownCalls.Load(uintptr(thread)); ok {
 		own = found.(*ownCall)
 	}
-	function := operator.Compute
-	switch which {
-	case operatorShape:
-		function = operator.Shape
-	case operatorPrepare:
-		function = operator.Prepare
-	}
-	err := own.run(function, seen, shown)
+	err := own.run(cgo.Handle(id).Value().(hostCode).function(which), seen, shown)
 	if err == nil {
 		if which == operatorPrepare && seen.State != nil {
 			C.mnn_go_set_state(call, C.uintptr_t(cgo.NewHandle(seen.State)))

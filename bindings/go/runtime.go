@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"runtime/cgo"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -73,6 +74,8 @@ type Runtime struct {
 	handle C.mnn_go_runtime // 0 once it is closed
 	log    *logSink
 	host   *hostThreads // nil without ParallelFor
+
+	hasBackends atomic.Bool // of the host
 }
 
 // hostThreads is a ParallelFor and the panics of it that wait for a caller.

@@ -24,7 +24,7 @@ type Session struct {
 	callbackThread atomic.Uintptr
 
 	broken       bool // a callback left its run without returning
-	hasOperators bool // its interpreter has operators of the host
+	hasOperators bool // operators or a backend of the host may be called
 
 	bound map[C.mnn_go_tensor]*nativeMemory // of the calls that have the session
 }

@@ -161,11 +161,15 @@ mnn_go_result mnn_go_session_submit(mnn_go_session session, mnn_go_cancel cancel
     return mnn_go_finish(mnn_session_submit((mnn_session_t*)session, &options));
 }
 
-/* The functions of an Operator, as operators.go numbers them. */
-enum { SHAPE, PREPARE, COMPUTE };
+/* The functions of an Operator or a HostBackend, as operators.go numbers them. */
+enum { SHAPE, SUPPORTS, PREPARE, COMPUTE };
 
 static mnn_status on_shape(void* user_data, mnn_operator_call_t* call) {
     return mnnGoOperatorCall((uintptr_t)user_data, SHAPE, mnn_go_thread(), call);
+}
+
+static mnn_status on_supports(void* user_data, mnn_operator_call_t* call) {
+    return mnnGoOperatorCall((uintptr_t)user_data, SUPPORTS, mnn_go_thread(), call);
 }
 
 static mnn_status on_prepare(void* user_data, mnn_operator_call_t* call) {
@@ -199,4 +203,22 @@ mnn_go_result mnn_go_interpreter_add_operator(mnn_go_model model, const char* na
     op.user_data = (void*)id;
     op.finalizer = on_end;
     return mnn_go_finish(mnn_interpreter_add_operator((mnn_interpreter_t*)model, &op));
+}
+
+mnn_go_result mnn_go_runtime_add_backend(mnn_go_runtime runtime, const char* name, uintptr_t id,
+                                         bool prepare) {
+    mnn_backend_t backend;
+    const mnn_status status = mnn_backend_init(&backend, sizeof backend);
+    if (status != MNN_OK) return mnn_go_finish(status);
+    backend.name = name;
+    backend.supports = on_supports;
+    backend.prepare = prepare ? on_prepare : NULL;
+    backend.compute = on_compute;
+    backend.release = on_release;
+    backend.user_data = (void*)id;
+    backend.finalizer = on_end;
+    int32_t type = 0;
+    mnn_go_result result = mnn_go_finish(mnn_runtime_add_backend((mnn_runtime_t*)runtime, &backend, &type));
+    result.number = type;
+    return result;
 }

@@ -272,6 +272,10 @@ static inline mnn_go_shape go_mnn_interpreter_input_shape(mnn_go_model model, si
 mnn_go_result mnn_go_interpreter_add_operator(mnn_go_model model, const char* name, uint64_t content_inputs,
                                               uintptr_t id, bool shape, bool prepare);
 
+/* The same for a backend. number: its forward type. */
+mnn_go_result mnn_go_runtime_add_backend(mnn_go_runtime runtime, const char* name, uintptr_t id,
+                                         bool prepare);
+
 /* state: a handle of the binding. */
 static inline void mnn_go_set_state(mnn_operator_call_t* call, uintptr_t state) {
     call->state = (void*)state;

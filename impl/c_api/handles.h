@@ -15,6 +15,7 @@
 #include "backend/shared_runtime.h"
 #include "base/cancellation.h"
 #include "c_api/handle_table.h"
+#include "c_api/host_backends.h"
 #include "c_api/host_operators.h"
 #include "mnn_c.h"
 #include "ops/declarations.h"
@@ -78,6 +79,7 @@ struct InterpreterObject {
 // Sessions keep what is shared; the handle goes without them.
 struct RuntimeObject {
     SharedRuntimePtr shared;
+    BackendRegistry backends = {};
 };
 
 // A tensor of a session as its caller maps it.

@@ -21,7 +21,7 @@ class CallbackOperator final : public HostOperator {
     void armFinalizer(mnn_finalizer finalizer) noexcept { callbacks_.finalizer = finalizer; }
 
     const std::string& name() const noexcept override { return name_; }
-    std::unique_ptr<const HostNode> makeNode(NodeDescription description) const override;
+    std::unique_ptr<const HostOperatorNode> makeNode(NodeDescription description) const override;
     const mnn_operator_t& callbacks() const noexcept { return callbacks_; }
 
   private:

@@ -176,7 +176,8 @@ mnn_status mnn_runtime_create(const mnn_runtime_config_t* config, mnn_runtime_t*
             takeVulkan(shared);
         }
         logRuntime(*shared, given.parallel_for != nullptr);
-        auto object = std::make_unique<RuntimeObject>(RuntimeObject{shared});
+        auto object = std::make_unique<RuntimeObject>();
+        object->shared = shared;
         const uint64_t handle =
             handles::create({HandleKind::Runtime, reinterpret_cast<uint64_t>(object.get())});
         // From here on nothing fails: the object belongs to the handle, the finalizers to the object.

@@ -14,8 +14,20 @@ int32_t inRange(int32_t value, int32_t low, int32_t high, const char* field) {
     return value;
 }
 
-ForwardType forwardType(int32_t value, const char* field) {
-    if (value != MNN_FORWARD_CPU && value != MNN_FORWARD_AUTO && value != MNN_FORWARD_VULKAN)
+// The backend of the host that a forward type means; null: the type is one of the library's.
+HostBackendPtr hostBackend(const mnn_schedule_config_t& config, int32_t value, const char* field) {
+    if (value < MNN_FORWARD_USER) return nullptr;
+    if (!config.runtime)
+        fail(Status::InvalidValue, "config.%s is %d, a backend of a runtime, but config.runtime is NULL",
+             field, value);
+    HostBackendPtr found = RuntimeUse(config.runtime, "config.runtime")->backends.find(value);
+    if (!found)
+        fail(Status::InvalidValue, "config.%s is %d, which the runtime has no backend of", field, value);
+    return found;
+}
+
+ForwardType forwardType(int32_t value, const HostBackendPtr& host, const char* field) {
+    if (!host && value != MNN_FORWARD_CPU && value != MNN_FORWARD_AUTO && value != MNN_FORWARD_VULKAN)
         fail(Status::InvalidValue, "config.%s is %d, which is not a forward type of this library", field,
              value);
     return static_cast<ForwardType>(value);
@@ -79,8 +91,10 @@ void takeRuntime(const mnn_schedule_config_t& config, BackendConfig& backend) {
 
 SessionConfig readConfig(const mnn_schedule_config_t& config) {
     SessionConfig result;
-    result.forwardType = forwardType(config.forward_type, "forward_type");
-    result.backupType = forwardType(config.backup_type, "backup_type");
+    result.hostBackend = hostBackend(config, config.forward_type, "forward_type");
+    result.hostBackup = hostBackend(config, config.backup_type, "backup_type");
+    result.forwardType = forwardType(config.forward_type, result.hostBackend, "forward_type");
+    result.backupType = forwardType(config.backup_type, result.hostBackup, "backup_type");
     result.allowFallback = inRange(config.allow_fallback, 0, 1, "allow_fallback") == 1;
     if (config.threads < 0 || config.threads > MNN_MAX_THREADS)
         fail(Status::BadRange, "config.threads is %d, it goes from 0 to %d", config.threads, MNN_MAX_THREADS);
@@ -93,10 +107,10 @@ SessionConfig readConfig(const mnn_schedule_config_t& config) {
     checkGpuMode(config.gpu_mode);
     result.backend.recordBatch = !(config.gpu_mode & MNN_GPU_RECORD_OP);
     result.backend.tuning = tuningOf(config.gpu_mode);
-    if (config.device && result.forwardType == ForwardType::Cpu)
+    if (config.device && (result.forwardType == ForwardType::Cpu || result.hostBackend))
         fail(Status::InvalidValue,
-             "config.device is '%s', but config.forward_type is the CPU, which has no devices",
-             config.device);
+             "config.device is '%s', but config.forward_type is %s, which has no devices", config.device,
+             result.hostBackend ? "a backend of the host" : "the CPU");
     if (config.device) result.backend.device = config.device;
     takeRuntime(config, result.backend);
     if (config.cpu_isa) result.backend.cpuIsa = config.cpu_isa;

@@ -5,9 +5,10 @@ namespace mnnc {
 
 namespace {
 
-const char* backendName(ForwardType type) {
+const char* backendName(const Path& path) {
+    if (path.hostBackend()) return path.hostBackend()->name().c_str();
     for (const BackendEntry& entry : builtinBackends())
-        if (entry.type == type) return entry.name;
+        if (entry.type == path.forwardType()) return entry.name;
     return "?";
 }
 
@@ -18,11 +19,11 @@ void logCreated(const SessionObject& session, const Stopwatch& watch, size_t cac
     const Session& made = *session.impl;
     if (!made.fallbackReason().empty()) {
         const std::string fallback = format("the session runs on backend '%s' instead of the wanted one: %s",
-                                            backendName(made.forwardType()), made.fallbackReason().c_str());
+                                            backendName(made.paths()[0]), made.fallbackReason().c_str());
         log(LogLevel::Info, fallback);
         if (session.runtime) session.runtime->log(LogLevel::Info, fallback);
     }
-    if (cacheBytes > 0 && made.forwardType() != ForwardType::Cpu && log.wants(LogLevel::Info))
+    if (cacheBytes > 0 && made.forwardType() == ForwardType::Vulkan && log.wants(LogLevel::Info))
         log(LogLevel::Info, format("the cache of %zu bytes was %s", cacheBytes,
                                    made.cacheAccepted() ? "accepted"
                                                         : "rejected: it is of another device, driver "
@@ -32,7 +33,7 @@ void logCreated(const SessionObject& session, const Stopwatch& watch, size_t cac
         log(LogLevel::Info,
             format(
                 "session on backend '%s' created in %.1f ms: %s, %lld bytes planned, %lld bytes of weights",
-                backendName(made.forwardType()), watch.milliseconds(),
+                backendName(made.paths()[0]), watch.milliseconds(),
                 made.needsResize() ? "a resize is needed" : "ready to run",
                 static_cast<long long>(memory.arena), static_cast<long long>(memory.weights)));
     }

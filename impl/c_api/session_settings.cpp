@@ -10,7 +10,7 @@ constexpr size_t kInfoSize = sizeof(mnn_session_properties_t);
 constexpr size_t kStatisticsSize = sizeof(mnn_statistics_t);
 
 int32_t gpuMode(const Path& path) {
-    if (path.forwardType() == ForwardType::Cpu) return 0;
+    if (path.forwardType() != ForwardType::Vulkan) return 0;
     constexpr int32_t kTuning[] = {MNN_GPU_TUNING_NONE, MNN_GPU_TUNING_FAST, MNN_GPU_TUNING_NORMAL,
                                    MNN_GPU_TUNING_WIDE, MNN_GPU_TUNING_HEAVY};
     return kTuning[static_cast<size_t>(path.settings().tuning)] | MNN_GPU_MEMORY_BUFFER |

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "mnn_generated.h"
 #include "model/wire_access.h"
+#include "ops/schema_attributes.h"
 
 namespace mnnc {
 
@@ -11,8 +12,9 @@ namespace {
 
 using WireAttributes = flatbuffers::Vector<flatbuffers::Offset<wire::Attribute>>;
 
-const HostNode& hostNode(const Node& node) {
-    return *node.paramsAs<HostNodeParams>().node;
+// Of a node that is bound to an operator.
+const HostOperatorNode& hostNode(const Node& node) {
+    return static_cast<const HostOperatorNode&>(*node.paramsAs<HostNodeParams>().node);
 }
 
 constexpr OpDef kHostNode = {
@@ -84,11 +86,14 @@ class AttributeReader {
     const char* node_;
 };
 
-NodeDescription describe(const Model& model, const Node& node, const wire::Op& op) {
+}  // namespace
+
+NodeDescription describeNode(const Model& model, const Node& node, const wire::Op& op) {
     NodeDescription description;
     description.name = node.name;
-    description.typeName = hostOperatorName(op);
     description.schemaType = opTypeName(node.type);
+    description.typeName = hostOperatorName(op);
+    if (description.typeName.empty()) description.typeName = description.schemaType;
     description.inputs = node.inputs.size();
     description.outputs = node.outputs.size();
     description.parameters = op.main();
@@ -102,11 +107,12 @@ NodeDescription describe(const Model& model, const Node& node, const wire::Op& o
         description.engine = textOr(extra->engine());
         const std::span<const int8_t> info = elementsOf(extra->info());
         description.info = {reinterpret_cast<const uint8_t*>(info.data()), info.size()};
+    } else {
+        description.attributes =
+            schemaAttributes(op.main(), description.parameterTable, files, node.name.c_str());
     }
     return description;
 }
-
-}  // namespace
 
 std::string hostOperatorName(const wire::Op& op) {
     const auto type = static_cast<OpType>(op.type());
@@ -153,7 +159,7 @@ std::shared_ptr<const Net> bindHostOperators(const Net& net, const HostOperators
             auto params = std::make_shared<HostNodeParams>();
             params->op = findHostOperator(operators, hostOperatorName(op));
             if (!params->op) continue;
-            params->node = params->op->makeNode(describe(*net.model, node, op));
+            params->node = params->op->makeNode(describeNode(*net.model, node, op));
             node.params = std::move(params);
             node.type = OpType::Plugin;
             node.def = &kHostNode;

@@ -1,5 +1,5 @@
-// Operators that the host brings: what a node of one is, and what the host does for it. The boundary implements the host's
-// side; here they are bound to the nodes of a net.
+// Operators and backends that the host brings: what a node of one is, and what the host does for it. The boundary implements
+// the host's side; here operators are bound to the nodes of a net.
 #pragma once
 #include <memory>
 #include <span>
@@ -12,8 +12,8 @@
 
 namespace mnnc {
 
-// A named value of a Plugin or an Extra. The format keeps no mark of which fields are in use: those that are not are
-// 0, null or empty. Texts and lists lie in the model.
+// A named value: of a Plugin or an Extra, or a field of another table of parameters. The format keeps no mark of which
+// fields are in use: those that are not are 0, null or empty. Texts and lists lie in the model.
 struct NodeAttribute {
     const char* key = "";
     int32_t type = 0;  // a wire DataType, as the file says; 0 where it does not
@@ -34,7 +34,7 @@ struct NodeAttribute {
 // A node as its file describes it.
 struct NodeDescription {
     std::string name;
-    std::string typeName;         // under which the operator is registered
+    std::string typeName;         // under which an operator of the host is registered, or schemaType
     const char* schemaType = "";  // "Plugin", "Extra" or another operator of the schema
     const char* engine = "";      // of an Extra
     std::span<const uint8_t> info;
@@ -55,7 +55,7 @@ class HostComputation {
     virtual void run() = 0;
 };
 
-// A node of an operator of the host. Used by several sessions at the same time.
+// A node that the host computes.
 class HostNode {
   public:
     HostNode() = default;
@@ -63,12 +63,19 @@ class HostNode {
     HostNode& operator=(const HostNode&) = delete;
     virtual ~HostNode() = default;
     virtual const char* typeName() const noexcept = 0;
-    // Bit i: the shape rule reads the content of input i.
-    virtual uint32_t contentInputs() const noexcept = 0;
-    virtual void shape(const ShapeContext& context) const = 0;
+    // The name of the host's backend; null: an operator of the host, which runs on the library's.
+    virtual const char* backendName() const noexcept { return nullptr; }
     // The tensors have their shapes and outlive the computation; all are row-major.
     virtual std::unique_ptr<HostComputation> plan(std::span<Tensor* const> inputs,
                                                   std::span<Tensor* const> outputs) const = 0;
+};
+
+// A node of an operator of the host. Used by several sessions at the same time.
+class HostOperatorNode : public HostNode {
+  public:
+    // Bit i: the shape rule reads the content of input i.
+    virtual uint32_t contentInputs() const noexcept = 0;
+    virtual void shape(const ShapeContext& context) const = 0;
 };
 
 class HostOperator {
@@ -79,14 +86,30 @@ class HostOperator {
     virtual ~HostOperator() = default;
     virtual const std::string& name() const noexcept = 0;
     // The operator outlives its nodes.
-    virtual std::unique_ptr<const HostNode> makeNode(NodeDescription description) const = 0;
+    virtual std::unique_ptr<const HostOperatorNode> makeNode(NodeDescription description) const = 0;
 };
 
 using HostOperators = std::vector<std::shared_ptr<const HostOperator>>;
 
-// What a bound node has as its parameters.
+// A backend of the host's own. It computes nodes of operators that the library has; these keep their shape rules.
+class HostBackend {
+  public:
+    HostBackend() = default;
+    HostBackend(const HostBackend&) = delete;
+    HostBackend& operator=(const HostBackend&) = delete;
+    virtual ~HostBackend() = default;
+    virtual const std::string& name() const noexcept = 0;
+    // The node as the backend computes it over tensors of these shapes; null, with a sentence in `reason`: it does not.
+    // Throws the error that the host reports. The backend outlives its nodes.
+    virtual std::unique_ptr<const HostNode> take(const Node& node, NodeDescription description,
+                                                 std::span<Tensor* const> inputs,
+                                                 std::span<Tensor* const> outputs,
+                                                 std::string& reason) const = 0;
+};
+
+// What a node that the host computes has as its parameters.
 struct HostNodeParams : ParamsOf<HostNodeParams> {
-    std::shared_ptr<const HostOperator> op;
+    std::shared_ptr<const HostOperator> op;  // null: the node is one of a backend
     std::unique_ptr<const HostNode> node;
 };
 
@@ -105,6 +128,9 @@ bool hostRuns(const HostOperators& operators, const Net& net, const NetGraph& gr
 
 // Whether a node is bound to an operator of the host. Such a node has OpType::Plugin.
 bool isHostNode(const Node& node) noexcept;
+
+// A node as its file describes it: `op`. Throws what a damaged attribute throws.
+NodeDescription describeNode(const Model& model, const Node& node, const wire::Op& op);
 
 // A net whose nodes are bound to the operators of their names. Throws what a damaged attribute throws.
 std::shared_ptr<const Net> bindHostOperators(const Net& net, const HostOperators& operators);

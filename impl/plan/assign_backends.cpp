@@ -4,6 +4,7 @@
 #include "backend/algorithm_choice.h"
 #include "backend/fusion.h"
 #include "base/error.h"
+#include "ops/custom.h"
 #include "plan/operand_text.h"
 #include "plan/passes.h"
 #include "plan/raster_views.h"
@@ -22,6 +23,13 @@ bool isHostShape(const Command& command) {
            std::all_of(command.outputs.begin(), command.outputs.end(), small);
 }
 
+// Who computes the command: where the host's backend took it, the CPU's calls that.
+const char* nameOf(const Backend& backend, const Command& command) {
+    const auto* host = command.paramsIf<HostNodeParams>();
+    const char* name = host ? host->node->backendName() : nullptr;
+    return name ? name : backend.name();
+}
+
 class Assignment {
   public:
     Assignment(StepPlan& plan, const StepContext& context)
@@ -33,7 +41,8 @@ class Assignment {
         std::string deviceReason, reason;
         if (context_.device && !isHostShape(command) && assignTo(*context_.device, id, deviceReason, ""))
             return;
-        if (assignTo(context_.cpu, id, reason, deviceReason)) return;
+        if (assignTo(context_.cpu, id, reason, deviceReason.empty() ? plan_.graph.refusal(id) : deviceReason))
+            return;
         fail(Status::NoExecution,
              "operator %s of node '%s' with inputs (%s) and outputs (%s) has no execution: %s",
              typeName(command), command.name.c_str(), joined(command.inputs, operandText).c_str(),
@@ -110,7 +119,7 @@ bool Assignment::assignTo(Backend& backend, CommandGraph::Id id, std::string& re
     }
     const Execution& runs = device ? *fresh : *execution;
     OpCall call;
-    call.record = {command.name, typeName(command),     backend.name(),      runs.algorithm(),
+    call.record = {command.name, typeName(command),     nameOf(backend, command), runs.algorithm(),
                    whyNot,       plan_.graph.flops(id), isHostShape(command)};
     if (context_.recordsCandidates)
         if (const auto* choice = dynamic_cast<const AlgorithmChoice*>(&runs))

@@ -10,8 +10,8 @@
 
 namespace mnnc {
 
-CommandGraph::Id CommandGraph::append(Command command, double flops) {
-    return add({std::move(command), flops}, order_.size());
+CommandGraph::Id CommandGraph::append(Command command, double flops, std::string refusal) {
+    return add({std::move(command), flops, std::move(refusal)}, order_.size());
 }
 
 CommandGraph::Id CommandGraph::appendControl(OpType type, std::string name, std::vector<Tensor*> reads) {

@@ -22,12 +22,14 @@ class CommandGraph {
     // `isLiveOut`: whether something other than the commands of this graph reads a tensor afterwards.
     explicit CommandGraph(std::function<bool(const Tensor*)> isLiveOut) : isLiveOut_(std::move(isLiveOut)) {}
 
-    Id append(Command command, double flops);
+    Id append(Command command, double flops, std::string refusal = {});
     // A place in the order where a control flow operator runs; no pass changes it.
     Id appendControl(OpType type, std::string name, std::vector<Tensor*> reads);
 
     const Command& command(Id id) const { return nodes_[id].command; }
     double flops(Id id) const { return nodes_[id].flops; }
+    // Why the host's backend does not compute it; empty: there is none, or it was not asked.
+    const std::string& refusal(Id id) const { return nodes_[id].refusal; }
     bool isControl(Id id) const { return nodes_[id].control; }
     bool contains(Id id) const { return !nodes_[id].erased; }
     // The commands in execution order, as they are now.
@@ -70,6 +72,7 @@ class CommandGraph {
     struct Node {
         Command command;
         double flops = 0;
+        std::string refusal = {};
         size_t position = 0;
         bool control = false, erased = false;
     };

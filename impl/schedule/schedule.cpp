@@ -3,6 +3,7 @@
 #include "schedule/schedule.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/error.h"
 #include "ops/control.h"
@@ -25,7 +26,7 @@ std::vector<bool> givenTensors(const NetGraph& graph, const std::vector<int>& in
 
 // The graph's nodes in order, rewritten ones in place of the file's where no input or output is hidden by that.
 std::vector<const Node*> nodesFor(const NetGraph& graph, const std::vector<bool>& given,
-                                  const std::vector<int>& outputs) {
+                                  const std::vector<int>& outputs, bool rewritten) {
     std::vector<bool> seen = given;
     for (const int id : outputs) seen[static_cast<size_t>(id)] = true;
     const auto isSeen = [&](int id) { return seen[static_cast<size_t>(id)]; };
@@ -33,6 +34,7 @@ std::vector<const Node*> nodesFor(const NetGraph& graph, const std::vector<bool>
     std::vector<const Node*> nodes;
     nodes.reserve(graph.nodes.size());
     for (const Node& node : graph.nodes) nodes.push_back(&node);
+    if (!rewritten) return nodes;
     for (const Rewrite& rewrite : graph.rewrites) {
         if (std::any_of(rewrite.hidden.begin(), rewrite.hidden.end(), isSeen) ||
             std::any_of(rewrite.bypassed.begin(), rewrite.bypassed.end(), isGiven))
@@ -42,6 +44,12 @@ std::vector<const Node*> nodesFor(const NetGraph& graph, const std::vector<bool>
     }
     std::erase(nodes, nullptr);
     return nodes;
+}
+
+const wire::Op* sourceOf(const NetGraph& graph, const Node& node) {
+    const Node* first = graph.nodes.data();
+    if (std::less<>()(&node, first) || !std::less<>()(&node, first + graph.nodes.size())) return nullptr;
+    return graph.source->ops[static_cast<size_t>(&node - first)];
 }
 
 // The nodes that the outputs depend on, by position.
@@ -117,13 +125,13 @@ std::vector<ScheduledOp> neededOps(const std::vector<const Node*>& nodes, const 
 }  // namespace
 
 GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<int>& inputs,
-                            const std::vector<int>& outputs) {
+                            const std::vector<int>& outputs, bool rewritten) {
     const NetGraph& graph = net.graphs[static_cast<size_t>(graphIndex)];
     const std::vector<bool> given = givenTensors(graph, inputs);
     GraphSchedule schedule;
     schedule.graph = graphIndex;
     schedule.outputs = outputs;
-    const std::vector<const Node*> nodes = nodesFor(graph, given, outputs);
+    const std::vector<const Node*> nodes = nodesFor(graph, given, outputs, rewritten);
     const std::vector<bool> needed = neededNodes(nodes, given, outputs);
     verifyInputs(graph, nodes, needed);
     std::vector<ScheduledOp> ops = neededOps(nodes, needed, given, schedule);
@@ -158,6 +166,7 @@ GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<in
         requireSupported(node);
         if (isConstant(node.type)) continue;
 
+        op.source = sourceOf(graph, *op.origin);
         op.content = node.def->valueInputs ? node.def->valueInputs(node) : 0;
         const uint32_t moving = node.def->dynamicOffsetInputs ? node.def->dynamicOffsetInputs(node) : 0;
         const uint32_t shapeOnly = node.def->shapeOnlyInputs ? node.def->shapeOnlyInputs(node) : 0;

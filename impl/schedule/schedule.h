@@ -13,7 +13,8 @@ namespace mnnc {
 
 struct ScheduledOp {
     const Node* node = nullptr;
-    const Node* origin = nullptr;  // the net's node: `node`, or what that is a copy of
+    const Node* origin = nullptr;      // the net's node: `node`, or what that is a copy of
+    const wire::Op* source = nullptr;  // as the file has it; null: a rewrite made the node
     int stage = 0;
     bool folded = false;   // computed while planning: constant, or a function of shapes alone
     uint32_t content = 0;  // inputs whose values the shape rule reads
@@ -36,8 +37,9 @@ struct GraphSchedule {
 };
 
 // inputs: tensors that are there before the graph runs, which need no operator that makes them.
+// rewritten: nodes of the net's rewrites are taken in place of those of the file.
 // Throws NotSupported (naming operator and node) when an op that is needed cannot run here.
 GraphSchedule scheduleGraph(const Net& net, int graph, const std::vector<int>& inputs,
-                            const std::vector<int>& outputs);
+                            const std::vector<int>& outputs, bool rewritten = true);
 
 }  // namespace mnnc

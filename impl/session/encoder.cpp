@@ -1,6 +1,7 @@
 // Runs shape rules and geometry, and computes constant commands while planning.
 #include "session/encoder.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "backend/fusion.h"
@@ -77,12 +78,15 @@ void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, st
 
     const std::vector<Tensor*> made = computedOutputs(node, outputs);
     emitted_.clear();
+    std::string refusal;
     if (!allEmpty(outputs)) {
         const OpContext full{ShapeContext{node, inputs, made}, *this};
-        if (node.def->geometry && op.moving == 0)
-            node.def->geometry(full);
-        else
-            emit(full.command());
+        if (!emitForHost(op, full, refusal)) {
+            if (node.def->geometry && op.moving == 0)
+                node.def->geometry(full);
+            else
+                emit(full.command());
+        }
         for (size_t i = 0; i < outputs.size(); ++i)
             if (made[i] != outputs[i]) copyLinear(outputs[i], made[i], node.name);
     }
@@ -103,8 +107,28 @@ void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, st
         } else {
             flops = 0;  // the operator's cost is counted once
         }
-        commands.push_back({std::move(command), flops});
+        commands.push_back({std::move(command), flops, refusal});
     }
+}
+
+// What is computed while planning stays the library's, and so do sequences, whose elements have shapes of their own, and
+// operators that the host brought.
+bool StageEncoder::emitForHost(const ScheduledOp& op, const OpContext& context, std::string& refusal) {
+    const auto isSequence = [](const Tensor* tensor) { return tensor->list != nullptr; };
+    if (!context_.hostBackend || op.folded || !op.source || isHostNode(*op.node) ||
+        std::any_of(context.inputs.begin(), context.inputs.end(), isSequence) ||
+        std::any_of(context.outputs.begin(), context.outputs.end(), isSequence))
+        return false;
+    const auto params = std::make_shared<HostNodeParams>();
+    params->node =
+        context_.hostBackend->take(*op.node, describeNode(*context_.net->model, *op.node, *op.source),
+                                   context.inputs, context.outputs, refusal);
+    if (!params->node) return false;
+    Command command = context.command();
+    command.type = OpType::Plugin;
+    command.params = params;
+    emit(std::move(command));
+    return true;
 }
 
 Tensor* StageEncoder::temporary(const Shape& shape, DataType type, Format format) {

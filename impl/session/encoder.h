@@ -13,6 +13,8 @@ namespace mnnc {
 struct EncodedCommand {
     Command command;
     double flops = 0;
+    std::string
+        refusal;  // why the host's backend does not compute it; empty: there is none, or it was not asked
 };
 
 class StageEncoder final : public GeometryContext {
@@ -33,6 +35,8 @@ class StageEncoder final : public GeometryContext {
     void constant(Tensor* output, const void* bytes) override;
 
   private:
+    // The command of the host's backend where it takes the operator; else none, with the reason if it was asked.
+    bool emitForHost(const ScheduledOp& op, const OpContext& context, std::string& refusal);
     Tensor* repack(Tensor* tensor, int channelBlock);
     void changeStorage(Tensor* from, Tensor* to);
     void runNow(const Command& command);

@@ -16,8 +16,10 @@ const BackendEntry* findBackend(ForwardType type) {
     return nullptr;
 }
 
-std::shared_ptr<Runtime> tryRuntime(ForwardType type, const BackendConfig& config, std::string& reason) {
-    const BackendEntry* entry = findBackend(type);
+// host: a backend of the host's own, beside which the CPU computes; may be null.
+std::shared_ptr<Runtime> tryRuntime(ForwardType type, const HostBackendPtr& host, const BackendConfig& config,
+                                    std::string& reason) {
+    const BackendEntry* entry = findBackend(host ? ForwardType::Cpu : type);
     if (!entry) {
         reason = format("forward type %d is not built into this library", static_cast<int>(type));
         return nullptr;
@@ -34,6 +36,7 @@ std::shared_ptr<Runtime> tryRuntime(ForwardType type, const BackendConfig& confi
 struct Chosen {
     std::shared_ptr<Runtime> runtime;
     ForwardType type;
+    HostBackendPtr host;
     std::string reason;  // why it is not the wanted one
 };
 
@@ -47,18 +50,18 @@ Chosen chooseRuntime(const SessionConfig& config) {
         for (const bool wantCpu : {false, true})  // devices first
             for (const BackendEntry& entry : all) {
                 if ((entry.type == ForwardType::Cpu) != wantCpu) continue;
-                if (auto runtime = tryRuntime(entry.type, backend, reason))
-                    return {std::move(runtime), entry.type, reasons};
+                if (auto runtime = tryRuntime(entry.type, nullptr, backend, reason))
+                    return {std::move(runtime), entry.type, nullptr, reasons};
                 reasons += format("%s%s: %s", reasons.empty() ? "" : "; ", entry.name, reason.c_str());
             }
         fail(Status::BackendMissing, "no backend is available: %s", reasons.c_str());
     }
-    if (auto runtime = tryRuntime(config.forwardType, config.backend, reason))
-        return {std::move(runtime), config.forwardType, {}};
+    if (auto runtime = tryRuntime(config.forwardType, config.hostBackend, config.backend, reason))
+        return {std::move(runtime), config.forwardType, config.hostBackend, {}};
     std::string backupReason;
     if (config.allowFallback) {
-        if (auto runtime = tryRuntime(config.backupType, config.backend, backupReason))
-            return {std::move(runtime), config.backupType, reason};
+        if (auto runtime = tryRuntime(config.backupType, config.hostBackup, config.backend, backupReason))
+            return {std::move(runtime), config.backupType, config.hostBackup, reason};
         backupReason = "; nor is the backup: " + backupReason;
     }
     fail(Status::BackendMissing, "the wanted backend is not available: %s%s", reason.c_str(),
@@ -110,6 +113,7 @@ Path::Path(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& 
     wantedSettings_ = config.backend;
     fallbackReason_ = std::move(chosen.reason);
     runtime_ = cpuRuntime_ = std::move(chosen.runtime);
+    hostBackend_ = std::move(chosen.host);
     context_.maxMemoryBytes = config.maxMemoryBytes > 0 ? config.maxMemoryBytes : defaultMemoryLimit();
     BackendConfig backendConfig = config.backend;
     backendConfig.maxMemoryBytes = context_.maxMemoryBytes;
@@ -119,7 +123,7 @@ Path::Path(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& 
     if (context_.device) {
         wanted_ = std::move(cpu_);
         std::string reason;
-        cpuRuntime_ = tryRuntime(ForwardType::Cpu, backendConfig, reason);
+        cpuRuntime_ = tryRuntime(ForwardType::Cpu, nullptr, backendConfig, reason);
         if (!cpuRuntime_) fail(Status::BackendMissing, "there is no CPU backend: %s", reason.c_str());
         cpu_ = cpuRuntime_->createBackend(backendConfig, *interpreter_->weights);
     }
@@ -136,6 +140,7 @@ Path::Path(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& 
     context_.net = interpreter_->net.get();
     context_.weights = interpreter_->weights.get();
     context_.cpu = cpu_.get();
+    context_.hostBackend = hostBackend_.get();
     context_.recordsPlans = config.recordPlans;
     if (config.planCache > 0) context_.planCache = static_cast<size_t>(config.planCache);
     context_.maxLoopIterations = config.maxLoopIterations > 0 ? config.maxLoopIterations : 1'000'000;

@@ -12,9 +12,13 @@
 
 namespace mnnc {
 
+using HostBackendPtr = std::shared_ptr<const HostBackend>;
+
 struct SessionConfig {
     ForwardType forwardType = ForwardType::Cpu;
     ForwardType backupType = ForwardType::Cpu;
+    HostBackendPtr hostBackend,
+        hostBackup;  // of the host's own where those types are: it computes beside the CPU
     bool allowFallback = false;
     BackendConfig backend;
     PartRequest part;
@@ -61,6 +65,9 @@ class Path {
     // The backend that runs the path, and why it is not the wanted one: empty when it is.
     ForwardType forwardType() const noexcept { return forwardType_; }
     ForwardType wantedType() const noexcept { return wantedType_; }
+    const HostBackend* hostBackend() const noexcept {
+        return hostBackend_.get();
+    }  // null: one of the library's
     const std::string& fallbackReason() const noexcept { return fallbackReason_; }
     // What is done where the configuration asks for more, and what it asked for.
     const EffectiveSettings& settings() const noexcept { return settings_; }
@@ -86,6 +93,7 @@ class Path {
     BackendConfig wantedSettings_;
     EffectiveSettings settings_;
     std::string fallbackReason_;
+    HostBackendPtr hostBackend_;                     // null: none of the host's own
     std::shared_ptr<Runtime> runtime_, cpuRuntime_;  // the same when the CPU is wanted
     std::unique_ptr<Backend> wanted_;                // a device, or null
     std::unique_ptr<Backend> cpu_;

@@ -10,7 +10,9 @@ namespace mnnc {
 
 Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& inputs,
                    const std::vector<int>& outputs)
-    : context_(context), schedule_(scheduleGraph(*context.net, graph, inputs, outputs)), inputIds_(inputs) {
+    : context_(context),
+      schedule_(scheduleGraph(*context.net, graph, inputs, outputs, !context.hostBackend)),
+      inputIds_(inputs) {
     const NetGraph& net = context.net->graphs[static_cast<size_t>(graph)];
     const std::vector<std::string>& names = net.source->tensorNames;
     tensors_.resize(names.size() + schedule_.discarded.size());
@@ -69,7 +71,8 @@ Pipeline::~Pipeline() = default;
 void Pipeline::loadConstants(const NetGraph& net) {
     std::vector<char> read(tensors_.size(), 0);
     for (const ScheduledOp& op : schedule_.ops) {
-        const uint32_t own = context_.wanted().loadsInputs(op.node->type);
+        // A backend of the host reads what it takes, which is known only when plans are made.
+        const uint32_t own = context_.hostBackend ? 0 : context_.wanted().loadsInputs(op.node->type);
         for (size_t k = 0; k < op.node->inputs.size(); ++k)
             if (op.node->inputs[k] >= 0 && !(k < 32 && ((own >> k) & 1u)))
                 read[static_cast<size_t>(op.node->inputs[k])] = 1;

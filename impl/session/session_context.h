@@ -8,7 +8,7 @@
 #include "backend/device_backend.h"
 #include "base/aligned.h"
 #include "base/cancellation.h"
-#include "ops/net.h"
+#include "ops/custom.h"
 #include "session/plan_texts.h"
 
 namespace mnnc {
@@ -17,8 +17,9 @@ class RunObserver;
 
 struct SessionContext {
     const Net* net = nullptr;
-    DeviceBackend* device = nullptr;  // the wanted backend when it has memory of its own, else null
-    Backend* cpu = nullptr;           // folds constants and takes what the device does not
+    DeviceBackend* device = nullptr;           // the wanted backend when it has memory of its own, else null
+    Backend* cpu = nullptr;                    // folds constants and takes what the device does not
+    const HostBackend* hostBackend = nullptr;  // takes what it supports in place of the CPU; may be null
     const WeightStore* weights = nullptr;
     HostMemoryPtr hostMemory;  // of all buffers; null: the library's own
     int64_t maxMemoryBytes = 0;

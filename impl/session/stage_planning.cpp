@@ -101,7 +101,7 @@ void Stage::makePlan(const StagePlan* before) {
         if (item.op->folded)
             for (const Tensor* output : tensorsOf(item.op->node->outputs)) makers[output] = encoding;
         for (const EncodedCommand& command : encoding->commands())
-            graph.append(command.command, command.flops);
+            graph.append(command.command, command.flops, command.refusal);
     }
     const auto temporary = [&](const Tensor& like) { return plan_->temporary(like, before); };
     std::vector<PassText> texts;

@@ -122,6 +122,54 @@ static void run_own_operator(void* library) {
     assert_int_equal(finalized, 1);
 }
 
+static mnn_status takes_pooling(void* user_data, mnn_operator_call_t* call) {
+    (void)user_data;
+    return strcmp(call->node->type_name, "Pooling") == 0 ? MNN_OK : MNN_ERROR_NOT_SUPPORTED;
+}
+
+static mnn_status zero_output(void* user_data, mnn_operator_call_t* call) {
+    (void)user_data;
+    memset(call->outputs[0]->data, 0, call->outputs[0]->bytes);
+    return MNN_OK;
+}
+
+/* A session with a backend of this program. */
+static void run_own_backend(void* library) {
+    RESOLVE(mnn_interpreter_create_from_file);
+    RESOLVE(mnn_interpreter_destroy);
+    RESOLVE(mnn_backend_init);
+    RESOLVE(mnn_runtime_create);
+    RESOLVE(mnn_runtime_destroy);
+    RESOLVE(mnn_runtime_add_backend);
+    RESOLVE(mnn_schedule_config_init);
+    RESOLVE(mnn_session_create);
+    RESOLVE(mnn_session_destroy);
+    RESOLVE(mnn_session_run);
+    mnn_interpreter_t* net = NULL;
+    mnn_runtime_t* runtime = NULL;
+    mnn_session_t* session = NULL;
+    mnn_schedule_config_t config;
+    mnn_backend_t backend;
+    int finalized = 0;
+    assert_int_equal(mnn_interpreter_create_from_file_(MNN_C_DIGITS_MODEL, NULL, &net), MNN_OK);
+    assert_int_equal(mnn_runtime_create_(NULL, &runtime), MNN_OK);
+    assert_int_equal(mnn_schedule_config_init_(&config, sizeof config), MNN_OK);
+    assert_int_equal(mnn_backend_init_(&backend, sizeof backend), MNN_OK);
+    backend.name = "own";
+    backend.supports = takes_pooling;
+    backend.compute = zero_output;
+    backend.user_data = &finalized;
+    backend.finalizer = count_up;
+    config.runtime = runtime;
+    assert_int_equal(mnn_runtime_add_backend_(runtime, &backend, &config.forward_type), MNN_OK);
+    assert_int_equal(mnn_session_create_(net, &config, &session), MNN_OK);
+    assert_int_equal(mnn_session_run_(session), MNN_OK);
+    assert_int_equal(mnn_interpreter_destroy_(&net), MNN_OK);
+    assert_int_equal(mnn_runtime_destroy_(&runtime), MNN_OK);
+    assert_int_equal(mnn_session_destroy_(&session), MNN_OK);
+    assert_int_equal(finalized, 1);
+}
+
 static void load_run_unload(void** state) {
     (void)state;
     float first[CLASSES] = {0}, scores[CLASSES] = {0};
@@ -135,6 +183,7 @@ static void load_run_unload(void** state) {
         if (round == 0) memcpy(first, scores, sizeof first);
         assert_close(scores, first, CLASSES, 1e-4f);
         run_own_operator(library);
+        run_own_backend(library);
         assert_int_equal(settled_thread_count(1), 1);
         assert_int_equal(dlclose(library), 0);
         if (mappings_of("libmnn_c") != 0)

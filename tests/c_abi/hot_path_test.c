@@ -166,8 +166,34 @@ static mnn_status copy_input(void* user_data, mnn_operator_call_t* call) {
     return MNN_OK;
 }
 
+static mnn_status take_some(void* user_data, mnn_operator_call_t* call) {
+    static const char* const types[] = {"ReLU", "UnaryOp", "Pooling", "Softmax"};
+    (void)user_data;
+    for (size_t i = 0; i < sizeof types / sizeof *types; ++i)
+        if (strcmp(call->node->type_name, types[i]) == 0) return MNN_OK;
+    return MNN_ERROR_NOT_SUPPORTED;
+}
+
+static mnn_status zero_output(void* user_data, mnn_operator_call_t* call) {
+    (void)user_data;
+    memset(call->outputs[0]->data, 0, call->outputs[0]->bytes);
+    return MNN_OK;
+}
+
+/* Has the sessions of the configuration run on a backend of this program. */
+static mnn_runtime_t* add_backend(mnn_schedule_config_t* config) {
+    mnn_backend_t backend;
+    assert_ok(mnn_runtime_create(NULL, &config->runtime));
+    assert_ok(mnn_backend_init(&backend, sizeof backend));
+    backend.name = "own";
+    backend.supports = take_some;
+    backend.compute = zero_output;
+    assert_ok(mnn_runtime_add_backend(config->runtime, &backend, &config->forward_type));
+    return config->runtime;
+}
+
 /* In one path, or in two that meet half-way. Null where there is no such place. */
-static mnn_session_t* create(mnn_interpreter_t* net, int32_t threads, size_t paths) {
+static mnn_session_t* create(mnn_interpreter_t* net, int32_t threads, size_t paths, bool own_backend) {
     mnn_schedule_config_t configs[2];
     mnn_session_t* session = NULL;
     const char* middle = middle_tensor(net);
@@ -176,7 +202,9 @@ static mnn_session_t* create(mnn_interpreter_t* net, int32_t threads, size_t pat
         configs[i].threads = threads;
     }
     if (paths == 1) {
+        mnn_runtime_t* runtime = own_backend ? add_backend(configs) : NULL;
         assert_ok(mnn_session_create(net, configs, &session));
+        assert_ok(mnn_runtime_destroy(&runtime));
         return session;
     }
     if (!middle) return NULL;
@@ -187,7 +215,7 @@ static mnn_session_t* create(mnn_interpreter_t* net, int32_t threads, size_t pat
     return session;
 }
 
-static void runs_take_nothing(int32_t threads, size_t paths) {
+static void runs_take_nothing(int32_t threads, size_t paths, bool own_backend) {
     mnn_interpreter_t* net = NULL;
     assert_ok(mnn_interpreter_create_from_file(path, NULL, &net));
     mnn_operator_t own; /* for the nets that have a node of it */
@@ -195,7 +223,7 @@ static void runs_take_nothing(int32_t threads, size_t paths) {
     own.name = "SoftShrink";
     own.compute = copy_input;
     assert_ok(mnn_interpreter_add_operator(net, &own));
-    mnn_session_t* session = create(net, threads, paths);
+    mnn_session_t* session = create(net, threads, paths, own_backend);
     if (!session) {
         assert_ok(mnn_interpreter_destroy(&net));
         return;
@@ -222,15 +250,19 @@ static void runs_take_nothing(int32_t threads, size_t paths) {
 
 static void one_thread(void** state) {
     (void)state;
-    runs_take_nothing(1, 1);
+    runs_take_nothing(1, 1, false);
 }
 static void two_threads(void** state) {
     (void)state;
-    runs_take_nothing(2, 1);
+    runs_take_nothing(2, 1, false);
 }
 static void two_paths(void** state) {
     (void)state;
-    runs_take_nothing(2, 2);
+    runs_take_nothing(2, 2, false);
+}
+static void own_backend(void** state) {
+    (void)state;
+    runs_take_nothing(1, 1, true);
 }
 
 static void the_counter_counts(void** state) {
@@ -244,7 +276,8 @@ static void the_counter_counts(void** state) {
 
 int main(int argc, char** argv) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_counter_counts), cmocka_unit_test(one_thread),
-                                       cmocka_unit_test(two_threads), cmocka_unit_test(two_paths)};
+                                       cmocka_unit_test(two_threads), cmocka_unit_test(two_paths),
+                                       cmocka_unit_test(own_backend)};
     int failed = 0;
     if (argc < 2) {
         const char* const own[] = {MNN_C_DIGITS_MODEL, MNN_C_SHRINK_MODEL};
@@ -258,7 +291,7 @@ int main(int argc, char** argv) {
         path = argv[i];
         failed += cmocka_run_group_tests_name(path, tests, NULL, NULL);
     }
-    const int runs = 3 * (argc - 1);
+    const int runs = 4 * (argc - 1);
     printf("%d of %d runs do not suit inputs of ones\n", unsuited, runs);
     return failed != 0 || unsuited * 10 > runs;
 }

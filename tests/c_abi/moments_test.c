@@ -3,6 +3,7 @@
 #include "digits_net.h"
 #include "submitted.h"
 
+static mnn_runtime_t* runtime; /* of no session */
 static const int32_t kTwo[] = {2, 1, 8, 8};
 
 struct scene {
@@ -129,6 +130,25 @@ static void always(struct scene* scene) {
                  (unsigned long long)memory.arena_bytes);
 }
 
+static mnn_status take_nothing(void* user_data, mnn_operator_call_t* call) {
+    (void)user_data, (void)call;
+    return MNN_ERROR_NOT_SUPPORTED;
+}
+
+/* What belongs to no session, of a runtime that a session may have. */
+static void of_runtimes(struct scene* scene) {
+    static int added; /* atomic */
+    char name[32];
+    mnn_backend_t backend;
+    int32_t type = 0;
+    snprintf(name, sizeof name, "backend %d", __atomic_add_fetch(&added, 1, __ATOMIC_RELAXED));
+    EXPECT(mnn_backend_init(&backend, sizeof backend), MNN_OK);
+    backend.name = name;
+    backend.supports = backend.compute = take_nothing;
+    EXPECT(mnn_runtime_add_backend(runtime, &backend, &type), MNN_OK);
+    if (type < MNN_FORWARD_USER) snprintf(scene->wrong, sizeof scene->wrong, "forward type %d", type);
+}
+
 static int32_t in_callback(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
                            size_t count) {
     (void)op;
@@ -140,6 +160,7 @@ static int32_t in_callback(void* user_data, const mnn_op_info_t* op, const mnn_t
     change_it(scene);
     read_it(scene);
     always(scene);
+    of_runtimes(scene);
     scene->shown = NULL;
     return MNN_OP_RUN;
 }
@@ -184,6 +205,7 @@ static void* all_of_it(void* data) {
     change_it(scene);
     read_it(scene);
     always(scene);
+    of_runtimes(scene);
     return NULL;
 }
 
@@ -459,6 +481,14 @@ static void stale_pointers_hit_nothing(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
+static int open_all(void** state) {
+    return mnn_runtime_create(NULL, &runtime) == MNN_OK ? open_net(state) : -1;
+}
+
+static int close_all(void** state) {
+    return mnn_runtime_destroy(&runtime) == MNN_OK ? close_net(state) : -1;
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(from_callbacks),
@@ -472,5 +502,5 @@ int main(void) {
         cmocka_unit_test(unmap_after_a_resize),
         cmocka_unit_test(stale_pointers_hit_nothing),
     };
-    return cmocka_run_group_tests_name("moments", tests, open_net, close_net);
+    return cmocka_run_group_tests_name("moments", tests, open_all, close_all);
 }

@@ -1,9 +1,10 @@
 // Every n-th request of the library for memory fails, once or from then on, in every phase of a net's life. Each such
 // point has to end in a status, leak nothing, and leave handles whose next call gives the bits it gives undisturbed.
 //
-//     memory_test [--vulkan [--cold]] [--every K] MODEL...
+//     memory_test [--vulkan [--cold]] [--backend] [--every K] MODEL...
 //
 // --every: of each phase's points, every K-th one from the first on, and the last.
+// --backend: a backend of the host computes all that it is asked for.
 // --cold: no other session keeps the Vulkan device, so that it is made and destroyed at every point; only creation.
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include "interpose.h"
 #include "middle_tensor.h"
 #include "net.h"
+#include "own.h"
 #include "process.h"
 
 namespace {
@@ -29,6 +31,7 @@ enum Phase {
     Borrow,
     Declare,
     Register,
+    Backend,
     Create,
     Resize,
     Run,
@@ -43,10 +46,10 @@ enum Phase {
     Destroy,
     PhaseCount
 };
-constexpr const char* kPhases[] = {"load",   "borrow", "declare",      "register",           "create",
-                                   "resize", "run",    "submit",       "run with callbacks", "cancelled run",
-                                   "return", "trim",   "create paths", "resize paths",       "release",
-                                   "destroy"};
+constexpr const char* kPhases[] = {"load",          "borrow", "declare", "register",     "backend",
+                                   "create",        "resize", "run",     "submit",       "run with callbacks",
+                                   "cancelled run", "return", "trim",    "create paths", "resize paths",
+                                   "release",       "destroy"};
 
 struct Point {
     Phase phase = PhaseCount;
@@ -55,6 +58,7 @@ struct Point {
 };
 
 int32_t forwardType = MNN_FORWARD_CPU;
+bool ownBackend = false;
 const char* path = "";
 Bytes modelBytes;  // of path
 Point now;
@@ -137,28 +141,6 @@ int32_t cancelAtFirst(void* user, const mnn_op_info_t*, const mnn_tensor_t* cons
     return MNN_OP_RUN;
 }
 
-// An operator of the host, for the nets that have a node of it; prepared states are freed.
-struct Own {
-    int finalized = 0;
-    mnn_status add(mnn_interpreter_t* net) {
-        mnn_operator_t op;
-        MUST(mnn_operator_init(&op, sizeof op));
-        op.name = "SoftShrink";
-        op.prepare = [](void*, mnn_operator_call_t* call) -> mnn_status {
-            call->state = std::malloc(1);
-            return call->state ? MNN_OK : MNN_ERROR_OUT_OF_MEMORY;
-        };
-        op.compute = [](void*, mnn_operator_call_t* call) -> mnn_status {
-            std::memcpy(call->outputs[0]->data, call->inputs[0]->data, call->inputs[0]->bytes);
-            return MNN_OK;
-        };
-        op.release = [](void*, void* state) { std::free(state); };
-        op.user_data = this;
-        op.finalizer = [](void* own) { ++static_cast<Own*>(own)->finalized; };
-        return mnn_interpreter_add_operator(net, &op);
-    }
-};
-
 // Bytes and weights that are lent to an interpreter: a call that fails gives both back, once.
 struct Lent {
     int calls = 0, bytes = 0, weights = 0;
@@ -239,6 +221,13 @@ long live(const Point& point, Expected& expected) {
     MUST(mnn_schedule_config_init(&config, sizeof config));
     config.forward_type = forwardType;
     config.threads = 2;
+    OwnBackend backend;
+    if (ownBackend) {
+        MUST(mnn_runtime_create(nullptr, &backend.runtime));
+        life.call(Backend, [&] { return backend.add(); });
+        config.runtime = backend.runtime;
+        config.forward_type = backend.forwardType;
+    }
     life.call(Create, [&] { return mnn_session_create(net, &config, &session); });
     const auto run = [&] { return mnn_session_run(session); };
     fill(session);
@@ -328,6 +317,8 @@ long live(const Point& point, Expected& expected) {
         return status != MNN_OK ? status : mnn_interpreter_destroy(&net);
     });
     disarm();
+    MUST(mnn_runtime_destroy(&backend.runtime));
+    if (backend.finalized != (ownBackend ? 1 : 0)) complain("the backend was not finalized once", "");
     if (session || net) complain("a handle is left", "");
     if (own.finalized != 1) complain("the operator was not finalized once", "");
     return life.seen();
@@ -373,6 +364,8 @@ int main(int argc, char** argv) {
     for (int i = 1; i < argc; ++i) {
         if (std::strcmp(argv[i], "--vulkan") == 0)
             forwardType = MNN_FORWARD_VULKAN;
+        else if (std::strcmp(argv[i], "--backend") == 0)
+            ownBackend = true;
         else if (std::strcmp(argv[i], "--cold") == 0)
             cold = true;
         else if (std::strcmp(argv[i], "--every") == 0 && i + 1 < argc)

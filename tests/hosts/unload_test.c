@@ -6,6 +6,7 @@
  *
  * static: the library brings its own libstdc++.
  */
+#include <dlfcn.h>
 #include <libgen.h>
 #include <malloc.h>
 #include <stdarg.h>
@@ -37,6 +38,39 @@ static size_t heap_bytes(void) {
     return info.uordblks + info.hblkhd;
 }
 
+/* A backend out of a library of its own, which is unloaded before the library that ran it. */
+static void play_backend(const plugin_t* mnn, const char* model) {
+    void* const library = dlopen(MNN_C_BACKEND_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+    void (*fill)(mnn_backend_t*) = NULL;
+    if (!library) fail("%s", dlerror());
+    *(void**)&fill = dlsym(library, "fill_backend");
+    if (!fill) fail("%s", dlerror());
+    mnn_interpreter_t* net = NULL;
+    mnn_runtime_t* runtime = NULL;
+    mnn_session_t* session = NULL;
+    mnn_backend_t backend;
+    mnn_schedule_config_t config;
+    int finalized = 0;
+    mnn_status status = mnn->runtime_create(NULL, &runtime);
+    if (status == MNN_OK) status = mnn->interpreter_create_from_file(model, NULL, &net);
+    if (status == MNN_OK) status = mnn->schedule_config_init(&config, sizeof config);
+    if (status == MNN_OK) status = mnn->backend_init(&backend, sizeof backend);
+    if (status != MNN_OK) fail("%s", mnn->last_error());
+    fill(&backend);
+    backend.user_data = &finalized;
+    config.runtime = runtime;
+    status = mnn->runtime_add_backend(runtime, &backend, &config.forward_type);
+    if (status == MNN_OK) status = mnn->session_create(net, &config, &session);
+    if (status == MNN_OK) status = mnn->session_run(session);
+    if (status == MNN_OK) status = mnn->runtime_destroy(&runtime);
+    if (status == MNN_OK) status = mnn->session_destroy(&session);
+    if (status == MNN_OK) status = mnn->interpreter_destroy(&net);
+    if (status != MNN_OK) fail("%s", mnn->last_error());
+    if (finalized != 1) fail("the backend was finalized %d times", finalized);
+    dlclose(library);
+    if (mappings_of("backend_plugin") != 0) fail("the backend's library is still mapped");
+}
+
 /* One life of the plugin; false when there is no such backend. */
 static bool play(const char* path, const digits_t* digits, int32_t forward_type, int32_t threads,
                  const char* name, bool alone) {
@@ -50,6 +84,7 @@ static bool play(const char* path, const digits_t* digits, int32_t forward_type,
         digits_classify(&plugin, digits, forward_type, threads, &right, message, sizeof message);
     if (status != MNN_OK && status != MNN_ERROR_BACKEND_MISSING) fail("%s", message);
     if (status == MNN_OK && right != WANTED_RIGHT) fail("%zu images right, wanted %d", right, WANTED_RIGHT);
+    if (forward_type == MNN_FORWARD_CPU) play_backend(&plugin, digits->model);
     char leaving[1024];
     if (!plugin_close(&plugin, leaving, sizeof leaving)) fail("%s", leaving);
     if (status != MNN_OK) printf("skipped: %s\n", message);

@@ -14,6 +14,7 @@ class PublicSession {
     struct Mode {
         std::string name;
         int32_t forward = MNN_FORWARD_CPU, threads = 1, gpuMode = 0;
+        mnn_runtime_t* runtime = nullptr;
     };
 
     PublicSession(const std::vector<uint8_t>& model, const Mode& mode) {
@@ -77,6 +78,7 @@ class PublicSession {
         config.forward_type = mode.forward;
         config.threads = mode.threads;
         config.gpu_mode = mode.gpuMode;
+        config.runtime = mode.runtime;
         created = mnn_session_create(interpreter, &config, &session_);
         if (created != MNN_OK) error = mnn_last_error();
     }

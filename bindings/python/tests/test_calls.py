@@ -250,5 +250,69 @@ class Operators(Test):
         self.assertRaises(TypeError, net.add_operator, "Other", 3)
 
 
+class Pooling(mnn_c.HostBackend):
+    """Takes the poolings, and the convolution that ends the digits model, a product."""
+
+    def __init__(self):
+        self.fails, self.asked, self.computed = None, set(), []
+
+    def supports(self, node, inputs, outputs):
+        self.asked.add(node.type_name)
+        if self.fails == "supports":
+            raise KeyError("a reason of its own")
+        if node.type_name == "Pooling":
+            return outputs[0].shape[2] * 2 == inputs[0].shape[2]
+        if node.type_name != "Convolution":
+            return False
+        kernel = next(a for a in node.attribute("common").attributes if a.key == "kernelX").int_value
+        return kernel == 1 or f"its kernel is {kernel}"
+
+    def prepare(self, node, inputs, weights):
+        return [w.data for w in weights]
+
+    def compute(self, node, inputs, state):
+        if self.fails == "compute":
+            raise KeyError("a reason of its own")
+        self.computed.append(node.name)
+        (x,) = inputs
+        if not state:
+            n, c, h, w = x.shape
+            return x.reshape(n, c, h // 2, 2, w // 2, 2).max((3, 5))
+        weights, bias = state
+        return np.einsum("ncyx,oc->noyx", x, weights[:, :, 0, 0]) + bias[:, None, None]
+
+
+class Backends(Test):
+    def test_a_backend_in_python(self):
+        net, backend = self.net(), Pooling()
+        with mnn_c.Runtime() as runtime:
+            runtime.add_backend("other", Pooling())  # so that the next number has no name
+            forward = runtime.add_backend("own", backend)
+            self.assertGreaterEqual(forward, mnn_c.Forward.USER)
+            self.assertRaises(ValueError, runtime.add_backend, "own", backend)
+            self.assertRaises(TypeError, runtime.add_backend, "third", 3)
+            session = net.session(runtime=runtime, forward_type=forward)
+        self.addCleanup(session.close)
+        self.assertEqual(session.forward_type, forward)
+        self.assertIn(str(int(forward)), repr(session))
+        x = images(3)
+        with net.session() as plain:
+            wanted = plain(x)
+        np.testing.assert_allclose(session(x), wanted, rtol=1e-4, atol=1e-4)
+        self.assertEqual(backend.computed, ["m", "scores__matmul_converted"])
+        self.assertLessEqual({"Convolution", "Pooling", "Flatten"}, backend.asked)
+        self.assertNotIn("Shape", backend.asked)
+        ops = {op.name: op for op in session.ops()}
+        self.assertEqual(ops["m"].backend_name, "own")
+        self.assertEqual(ops["c1"].backend_name, "cpu")
+        self.assertEqual(ops["c1"].reason, "backend 'own' does not compute it: its kernel is 3")
+        backend.fails = "compute"
+        self.assertRaises(KeyError, session, x)
+        backend.fails = "supports"
+        self.assertRaises(KeyError, session, images(5))
+        backend.fails = None
+        np.testing.assert_allclose(session(x), wanted, rtol=1e-4, atol=1e-4)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -31,6 +31,7 @@ from .errors import CancelledError, Error
 from .info import MemoryInfo, ModelInfo, ModelOp, OpInfo, SessionInfo, Statistics, TensorInfo
 from .interpreter import Declaration, Interpreter, ModelInput
 from .operators import Attribute, HostTensor, Node, Operator
+from .own_backend import HostBackend
 from .runtime import Allocator, Runtime, VulkanObjects
 from .session import Session
 from .submitted import Pending
@@ -52,6 +53,7 @@ __all__ = [
     "Format",
     "Forward",
     "GpuMode",
+    "HostBackend",
     "HostTensor",
     "Interpreter",
     "Load",

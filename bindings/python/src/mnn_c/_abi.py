@@ -177,6 +177,8 @@ class OperatorCall(Structure):
         ("state", c_void_p),
         ("message", c_void_p),
         ("message_size", c_size_t),
+        ("weights", POINTER(POINTER(HostTensor))),
+        ("weight_count", c_size_t),
     ]
 
 
@@ -190,6 +192,19 @@ class Operator(Structure):
         ("name", c_char_p),
         ("content_inputs", c_uint64),
         ("shape", OperatorCallback),
+        ("prepare", OperatorCallback),
+        ("compute", OperatorCallback),
+        ("release", OperatorRelease),
+        ("user_data", c_void_p),
+        ("finalizer", Finalizer),
+    ]
+
+
+class Backend(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("name", c_char_p),
+        ("supports", OperatorCallback),
         ("prepare", OperatorCallback),
         ("compute", OperatorCallback),
         ("release", OperatorRelease),

@@ -109,7 +109,8 @@ class Described(Closable):
         if self.closed:
             return "<Session, closed>"
         names = f"{', '.join(self._inputs)} -> {', '.join(self._outputs)}"
-        return f"<Session on {self.forward_type.name}, {self.info.threads} threads: {names}>"
+        where = getattr(self.forward_type, "name", self.forward_type)
+        return f"<Session on {where}, {self.info.threads} threads: {names}>"
 
     def _repr_html_(self) -> str:
         if self.closed:

@@ -7,6 +7,7 @@ from typing import Any, Dict, List, Tuple
 
 from ._abi import (
     Attribute,
+    Backend,
     CpuProperties,
     Declaration,
     DeviceProperties,
@@ -81,6 +82,8 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "mnn_interpreter_add_operator": (c_int32, [c_void_p, POINTER(Operator)]),
     "mnn_node_attribute": (c_int32, [POINTER(Node), c_char_p, POINTER(POINTER(Attribute))]),
     "mnn_vulkan_objects_init": (c_int32, [POINTER(VulkanObjects), c_size_t]),
+    "mnn_backend_init": (c_int32, [POINTER(Backend), c_size_t]),
+    "mnn_runtime_add_backend": (c_int32, [c_void_p, POINTER(Backend), POINTER(c_int32)]),
     "mnn_runtime_config_init": (c_int32, [POINTER(RuntimeConfig), c_size_t]),
     "mnn_runtime_create": (c_int32, [POINTER(RuntimeConfig), POINTER(c_void_p)]),
     "mnn_runtime_destroy": (c_int32, [POINTER(c_void_p)]),

@@ -46,6 +46,7 @@ class Forward(IntEnum):
     CPU = 0
     AUTO = 4
     VULKAN = 7
+    USER = 256  # from here on: what Runtime.add_backend() gives
 
 
 class Precision(IntEnum):

@@ -10,8 +10,9 @@ from typing import Any, Callable, Optional, Sequence
 from . import _abi, _calls, _registry
 from ._handles import Closable
 from ._library import C
-from .enums import LogLevel, Power
+from .enums import Forward, LogLevel, Power, known
 from .errors import check
+from .own_backend import HostBackend, add
 
 LogHandler = Callable[[LogLevel, str], None]
 
@@ -153,6 +154,10 @@ class Runtime(Closable):
             check(status)
         self._value = out.value or 0
         self.threads = threads
+
+    def add_backend(self, name: str, backend: HostBackend) -> Forward:
+        """Adds a backend for sessions that are created afterwards, and gives the forward_type that these name."""
+        return known(Forward, add(self._handle, name, backend))
 
     def __repr__(self) -> str:
         return f"<Runtime of {self.threads} thread{'s' if self.threads != 1 else ''}{', closed' if self.closed else ''}>"

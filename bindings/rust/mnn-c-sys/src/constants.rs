@@ -113,6 +113,8 @@ pub const MNN_FORWARD_CPU: i32 = 0;
 pub const MNN_FORWARD_AUTO: i32 = 4;
 /// A GPU through Vulkan.
 pub const MNN_FORWARD_VULKAN: i32 = 7;
+/// From here on: backends of the host's own.
+pub const MNN_FORWARD_USER: i32 = 256;
 
 // Precisions
 /// fp32.

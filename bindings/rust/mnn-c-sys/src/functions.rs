@@ -69,6 +69,14 @@ extern "C" {
         interpreter: *mut mnn_interpreter_t,
         op: *const mnn_operator_t,
     ) -> mnn_status;
+    /// Fills the struct with zeros.
+    pub fn mnn_backend_init(backend: *mut mnn_backend_t, struct_size: usize) -> mnn_status;
+    /// Adds a backend of the host's own to a runtime.
+    pub fn mnn_runtime_add_backend(
+        runtime: *mut mnn_runtime_t,
+        backend: *const mnn_backend_t,
+        forward_type: *mut i32,
+    ) -> mnn_status;
     /// Finds an attribute of a node.
     pub fn mnn_node_attribute(
         node: *const mnn_node_t,

@@ -481,9 +481,13 @@ pub struct mnn_operator_call_t {
     pub message: *mut c_char,
     /// Bytes that fit there.
     pub message_size: usize,
+    /// In `prepare` of an own backend: weights and bias of a convolution or inner product; else NULL.
+    pub weights: *const *const mnn_host_tensor_t,
+    /// Tensors at `weights`.
+    pub weight_count: usize,
 }
 
-/// A callback of an own operator; returns `MNN_OK` or `MNN_ERROR_*`.
+/// A callback of an own operator or backend; returns `MNN_OK` or `MNN_ERROR_*`.
 pub type mnn_operator_callback =
     Option<unsafe extern "C" fn(user_data: *mut c_void, call: *mut mnn_operator_call_t) -> mnn_status>;
 
@@ -503,6 +507,28 @@ pub struct mnn_operator_t {
     /// Shapes the outputs; `None`: as the inputs.
     pub shape: mnn_operator_callback,
     /// May store a state for a plan.
+    pub prepare: mnn_operator_callback,
+    /// Writes the outputs; not `None`.
+    pub compute: mnn_operator_callback,
+    /// Takes a state back.
+    pub release: mnn_operator_release,
+    /// Handed to the callbacks.
+    pub user_data: *mut c_void,
+    /// Called once after the last callback.
+    pub finalizer: mnn_finalizer,
+}
+
+/// A backend of the host's own. `mnn_backend_init` prepares it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mnn_backend_t {
+    /// The size of this struct, written by the init function.
+    pub struct_size: usize,
+    /// Names it in messages.
+    pub name: *const c_char,
+    /// Says whether it computes a node; not `None`.
+    pub supports: mnn_operator_callback,
+    /// May store a state for a node of a plan.
     pub prepare: mnn_operator_callback,
     /// Writes the outputs; not `None`.
     pub compute: mnn_operator_callback,

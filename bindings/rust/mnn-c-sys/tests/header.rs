@@ -293,9 +293,10 @@ fn rust_layout() -> Names<(usize, usize)> {
     layout!(result, mnn_node_t: struct_size name type_name schema_type engine info info_size attributes
         attribute_count input_count output_count parameters parameter_table);
     layout!(result, mnn_operator_call_t: struct_size node inputs input_count outputs output_count state message
-        message_size);
+        message_size weights weight_count);
     layout!(result, mnn_operator_t: struct_size name content_inputs shape prepare compute release user_data
         finalizer);
+    layout!(result, mnn_backend_t: struct_size name supports prepare compute release user_data finalizer);
     result
 }
 

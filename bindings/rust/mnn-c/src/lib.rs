@@ -29,6 +29,7 @@
 //! - [`Session::submit`] begins a run and returns a [`Pending`] to wait for it.
 //! - A [`CancelToken`] ends loading, session creation, a resize or a run from any thread.
 //! - [`Interpreter::add_operator`] runs nodes that the library does not know by an [`Operator`] of the host.
+//! - [`Runtime::add_backend`] has sessions compute operators of the library by a [`HostBackend`].
 //! - A panic in a closure that the library calls stops what is under way and is raised again in the caller.
 //!
 //! The feature `ndarray` adds `Tensor::read_array` and `TensorMut::write_array`.
@@ -38,6 +39,7 @@
 
 #[cfg(feature = "ndarray")]
 mod array;
+mod backend;
 mod bind;
 mod call;
 mod cancel;
@@ -62,6 +64,7 @@ mod submit;
 mod tensor;
 mod weights;
 
+pub use backend::HostBackend;
 pub use cancel::CancelToken;
 pub use codes::{ElementType, Format, ForwardType, LogLevel, MemoryMode, OpAction, PowerMode, Precision};
 pub use config::{GpuMode, ScheduleConfig};

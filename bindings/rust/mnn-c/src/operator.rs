@@ -163,7 +163,10 @@ impl Interpreter {
 ///
 /// # Safety
 /// A call of the library.
-unsafe fn answer(call: *mut sys::mnn_operator_call_t, body: impl FnOnce() -> Result<()>) -> sys::mnn_status {
+pub(crate) unsafe fn answer(
+    call: *mut sys::mnn_operator_call_t,
+    body: impl FnOnce() -> Result<()>,
+) -> sys::mnn_status {
     let error = match panics::catch(body) {
         Some(Ok(())) => return sys::MNN_OK,
         Some(Err(error)) => error,
@@ -180,7 +183,7 @@ unsafe fn answer(call: *mut sys::mnn_operator_call_t, body: impl FnOnce() -> Res
 
 /// # Safety
 /// A call of the library, whose tensors live for `'c`.
-unsafe fn inputs<'c>(call: *const sys::mnn_operator_call_t) -> Vec<HostTensor<'c>> {
+pub(crate) unsafe fn inputs<'c>(call: *const sys::mnn_operator_call_t) -> Vec<HostTensor<'c>> {
     // SAFETY: as promised.
     unsafe { list((*call).inputs, (*call).input_count) }
         .iter()
@@ -190,7 +193,7 @@ unsafe fn inputs<'c>(call: *const sys::mnn_operator_call_t) -> Vec<HostTensor<'c
 
 /// # Safety
 /// A call of the library, whose tensors live for `'c`. Called once.
-unsafe fn outputs<'c>(
+pub(crate) unsafe fn outputs<'c>(
     call: *const sys::mnn_operator_call_t,
 ) -> impl Iterator<Item = &'c mut sys::mnn_host_tensor_t> {
     // SAFETY: as promised.
@@ -234,7 +237,7 @@ unsafe extern "C" fn on_prepare<O: Operator>(
 
 /// # Safety
 /// As `on_shape`; the state is that of `on_prepare`, which no other thread uses.
-unsafe extern "C" fn on_compute<O: Operator>(
+pub(crate) unsafe extern "C" fn on_compute<O: Operator>(
     user_data: *mut c_void,
     call: *mut sys::mnn_operator_call_t,
 ) -> sys::mnn_status {
@@ -251,14 +254,14 @@ unsafe extern "C" fn on_compute<O: Operator>(
 
 /// # Safety
 /// `state` is one of `on_prepare` that is not used any more.
-unsafe extern "C" fn on_release<O: Operator>(_user_data: *mut c_void, state: *mut c_void) {
+pub(crate) unsafe extern "C" fn on_release<O: Operator>(_user_data: *mut c_void, state: *mut c_void) {
     // SAFETY: as promised.
     panics::catch(|| drop(unsafe { Box::from_raw(state.cast::<O::State>()) }));
 }
 
 /// # Safety
 /// `user_data` is an `O` that is not used any more.
-unsafe extern "C" fn on_last<O: Operator>(user_data: *mut c_void) {
+pub(crate) unsafe extern "C" fn on_last<O: Operator>(user_data: *mut c_void) {
     // SAFETY: as promised.
     panics::catch(|| drop(unsafe { Box::from_raw(user_data.cast::<O>()) }));
 }

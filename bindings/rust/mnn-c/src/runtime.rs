@@ -51,7 +51,7 @@ unsafe impl Send for Shared {}
 unsafe impl Sync for Shared {}
 
 impl Runtime {
-    fn as_ptr(&self) -> *mut sys::mnn_runtime_t {
+    pub(crate) fn as_ptr(&self) -> *mut sys::mnn_runtime_t {
         self.shared.handle.as_ptr()
     }
 }

@@ -1,0 +1,63 @@
+// Backends of the host.
+
+package mnn
+
+// #include "shims.h"
+import "C"
+
+import "runtime/cgo"
+
+// A HostBackend computes operators of the library in sessions of a runtime to which it was added; the CPU does the rest. It
+// sees the nodes of the model: none that it takes is fused, split or replaced. Shapes and types are the library's.
+//
+// Its functions are called as those of an [Operator].
+type HostBackend struct {
+	// Supports says whether the backend computes a node over tensors of these shapes and types: nil: it does.
+	// StatusNotSupported: it does not, for the reason in the error; another error fails the planning. Inputs have values
+	// where these are known then. Not nil.
+	Supports func(call *OperatorCall) error
+
+	// Prepare makes the State of a node that the backend computes. Inputs that are constants have values. May be nil.
+	Prepare func(call *OperatorCall) error
+
+	// Compute writes all elements of every output, in each run. Not nil.
+	Compute func(call *OperatorCall) error
+}
+
+func (b *HostBackend) function(which C.int32_t) func(*OperatorCall) error {
+	switch which {
+	case backendSupports:
+		return b.Supports
+	case operatorPrepare:
+		return b.Prepare
+	}
+	return b.Compute
+}
+
+// AddBackend adds a backend for sessions that are created afterwards, and gives the forward type that their configuration
+// names. StatusInvalidValue without Supports or Compute, and for the name of another backend, of this runtime or of the
+// library.
+func (r *Runtime) AddBackend(name string, backend HostBackend) (ForwardType, error) {
+	const op = "Runtime.AddBackend"
+	if backend.Supports == nil || backend.Compute == nil {
+		return 0, failf(op, StatusInvalidValue, "the backend %q has no Supports or no Compute", name)
+	}
+	var arena cArena
+	defer arena.free()
+	cName, err := arena.textOrEmpty(op, "name", name)
+	if err != nil {
+		return 0, err
+	}
+	if err := r.enter(op); err != nil {
+		return 0, err
+	}
+	defer r.leave()
+	id := cgo.NewHandle(&backend)
+	result := C.mnn_go_runtime_add_backend(r.handle, cName, C.uintptr_t(id), backend.Prepare != nil)
+	if err := check(op, result); err != nil {
+		id.Delete()
+		return 0, err
+	}
+	r.hasBackends.Store(true)
+	return ForwardType(result.number), nil
+}

@@ -1,0 +1,29 @@
+// The backends that a host added to a runtime.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "ops/custom.h"
+
+namespace mnnc {
+
+class BackendRegistry {
+  public:
+    // Gives the backend a forward type that no other one of this process has. Throws InvalidValue for a name that is taken,
+    // LimitExceeded.
+    int32_t add(std::shared_ptr<const HostBackend> backend);
+    // Null: this runtime has none of that type.
+    std::shared_ptr<const HostBackend> find(int32_t forwardType) const;
+
+  private:
+    struct Entry {
+        int32_t forwardType;
+        std::shared_ptr<const HostBackend> backend;
+    };
+    mutable std::mutex mutex_;
+    std::vector<Entry> entries_;
+};
+
+}  // namespace mnnc
