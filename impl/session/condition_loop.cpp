@@ -121,7 +121,7 @@ void ConditionLoop::trim() {
     body_.pipeline().trim();
 }
 
-std::vector<const Pipeline*> ConditionLoop::bodies() const {
+ControlNode::Bodies ConditionLoop::bodies() const {
     return {&cond_.pipeline(), &body_.pipeline()};
 }
 

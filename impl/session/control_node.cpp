@@ -17,7 +17,8 @@ void ControlNode::appendRecords(std::vector<OpRecord>& records) const {
 
 int64_t ControlNode::arenaBytes() const {
     int64_t bytes = 0;
-    for (const Pipeline* body : bodies()) bytes += body->arenaBytes();
+    for (const Pipeline* body : bodies())
+        if (body) bytes += body->arenaBytes();
     return bytes;
 }
 

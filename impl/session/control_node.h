@@ -1,5 +1,6 @@
 // If and While as nodes of a pipeline: they own a pipeline per subgraph and move values in and out.
 #pragma once
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -25,8 +26,9 @@ class ControlNode {
     void outdate() noexcept { current_ = false; }
     // Operators of the subgraphs, with the work of one run; undecided ones until a run has planned them.
     void appendRecords(std::vector<OpRecord>& records) const;
-    // Pipelines of the subgraphs, as far as there are any.
-    virtual std::vector<const Pipeline*> bodies() const = 0;
+    // Pipelines of the subgraphs; null where there is none. Asked in runs, too: it allocates nothing.
+    using Bodies = std::array<const Pipeline*, 2>;
+    virtual Bodies bodies() const = 0;
     int64_t arenaBytes() const;
     // Pipeline::trim() for the subgraphs.
     virtual void trim() = 0;

@@ -191,10 +191,8 @@ void CountedLoop::trim() {
     if (first_) first_->pipeline().trim();
 }
 
-std::vector<const Pipeline*> CountedLoop::bodies() const {
-    std::vector<const Pipeline*> all{&body_->pipeline()};
-    if (first_) all.push_back(&first_->pipeline());
-    return all;
+ControlNode::Bodies CountedLoop::bodies() const {
+    return {&body_->pipeline(), first_ ? &first_->pipeline() : nullptr};
 }
 
 }  // namespace mnnc

@@ -65,7 +65,7 @@ void IfNode::trim() {
     else_.body.pipeline().trim();
 }
 
-std::vector<const Pipeline*> IfNode::bodies() const {
+ControlNode::Bodies IfNode::bodies() const {
     return {&then_.body.pipeline(), &else_.body.pipeline()};
 }
 

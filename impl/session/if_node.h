@@ -12,7 +12,7 @@ class IfNode final : public ControlNode {
   public:
     IfNode(SessionContext& context, const std::string& name, const IfParams& params,
            std::vector<Tensor*> inputs, std::vector<Tensor*> outputs);
-    std::vector<const Pipeline*> bodies() const override;
+    Bodies bodies() const override;
     void trim() override;
 
   private:

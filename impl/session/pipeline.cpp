@@ -118,7 +118,8 @@ void Pipeline::appendGraphs(std::vector<PlannedGraph>& graphs) const {
     for (const auto& stage : stages_)
         if (stage->planned()) stage->describe(graphs[place]);
     for (const auto& control : controls_)
-        for (const Pipeline* body : control->bodies()) body->appendGraphs(graphs);
+        for (const Pipeline* body : control->bodies())
+            if (body) body->appendGraphs(graphs);
 }
 
 int64_t Pipeline::arenaBytes() const {

@@ -13,7 +13,7 @@ class CountedLoop final : public ControlNode {
   public:
     CountedLoop(SessionContext& context, const std::string& name, const WhileParams& params,
                 std::vector<Tensor*> inputs, std::vector<Tensor*> outputs);
-    std::vector<const Pipeline*> bodies() const override;
+    Bodies bodies() const override;
     void trim() override;
 
   private:
@@ -41,7 +41,7 @@ class ConditionLoop final : public ControlNode {
   public:
     ConditionLoop(SessionContext& context, const std::string& name, const WhileParams& params,
                   std::vector<Tensor*> inputs, std::vector<Tensor*> outputs);
-    std::vector<const Pipeline*> bodies() const override;
+    Bodies bodies() const override;
     void trim() override;
 
   private:
