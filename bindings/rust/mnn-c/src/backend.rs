@@ -72,9 +72,9 @@ pub trait HostBackend: Send + Sync + 'static {
     /// What one plan of a session keeps for a node, `()` for nothing.
     type State: Send + 'static;
 
-    /// Whether the backend computes a node over tensors of these shapes and types. [`ErrorKind::NotSupported`]: it does
-    /// not, for the reason in the error's message; another error fails the planning. Inputs have values where these are
-    /// known then.
+    /// Whether the backend computes a node over tensors of these shapes and types. An error of
+    /// [`ErrorKind::NotSupported`](crate::ErrorKind::NotSupported) means that it does not, for the reason in the message;
+    /// another error fails the planning. Inputs have values where these are known then.
     fn supports(&self, node: &Node<'_>, inputs: &[HostTensor<'_>], outputs: &[HostTensor<'_>]) -> Result<()>;
 
     /// Makes the state of a node that it computes. Inputs that are constants have values. `weights`: of a convolution or
@@ -123,7 +123,7 @@ impl Runtime {
     /// Adds a backend for sessions that are created afterwards, and gives the forward type that their configuration
     /// names. It is dropped with the last of runtime and sessions.
     ///
-    /// [`ErrorKind::InvalidValue`] for the name of another backend, of this runtime or of the library.
+    /// [`ErrorKind::InvalidValue`](crate::ErrorKind::InvalidValue) for the name of another backend, of this runtime or of the library.
     pub fn add_backend<B: HostBackend>(&self, name: &str, backend: B) -> Result<ForwardType> {
         let name = c_string(name, "the name")?;
         let mut place = MaybeUninit::<sys::mnn_backend_t>::uninit();

@@ -134,7 +134,10 @@ fn constants_are_written_and_saved() {
     saved.release_model().unwrap();
     reader.run().unwrap();
     assert_eq!(sum(&reader), written);
-    assert_fails(saved.create_session(&ScheduleConfig::new()).map(|_| ()), ErrorKind::BadState);
+    assert_fails(
+        saved.create_session(&ScheduleConfig::new()).map(|_| ()),
+        ErrorKind::BadState,
+    );
     assert_fails(saved.model_bytes().map(|_| ()), ErrorKind::BadState);
     std::fs::remove_file(path).unwrap();
 }
