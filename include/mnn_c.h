@@ -1079,7 +1079,7 @@ MNN_C_API mnn_status mnn_runtime_create(const mnn_runtime_config_t* config, mnn_
  * Returns MNN_OK. Use: always. Since 0.2. */
 MNN_C_API mnn_status mnn_runtime_destroy(mnn_runtime_t** runtime);
 
-/* ---- Own backends -------------------------------------------------------------------------------------- */
+/* ---- Backends of the host ------------------------------------------------------------------------------ */
 
 /* A host can compute operators of the library itself, on an accelerator for example. It adds a backend to a runtime and
  * creates sessions of that runtime with the backend's forward type; loading a shared library that has one is the host's
@@ -1124,6 +1124,7 @@ typedef struct mnn_backend {
 MNN_C_API mnn_status mnn_backend_init(mnn_backend_t* backend, size_t struct_size);
 
 /* Adds a backend to a runtime, for sessions that are created afterwards. mnn_backend_count() does not count it.
+ * runtime: gets the backend.
  * backend: copied, its name too.
  * forward_type: out; what the configuration of a session of this runtime has as forward_type, or as backup_type. From
  *   MNN_FORWARD_USER on; no other backend of the process has it.
