@@ -239,7 +239,7 @@ static unsigned char* bytes_of(mnn_interpreter_t* model, size_t* size) {
     return bytes;
 }
 
-/* What is saved gives the same, bit for bit; a model that nobody changed is saved as it was. */
+/* What is saved gives the same, bit for bit; a model without changes is saved as it was. */
 static void check_saving(const char* name) {
     enum { MOST = 1024 };
     static float wanted[MOST], got[MOST];

@@ -10,7 +10,7 @@ namespace {
 
 struct Host {
     Random random;
-    uint64_t seen = 0;  // of what was read, so that it is
+    uint64_t seen = 0;  // a sum of everything read, so that no read is left out
 };
 
 void read(Host& host, const void* data, size_t bytes) {

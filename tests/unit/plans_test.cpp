@@ -1,5 +1,5 @@
-// Plans of a session over time: what a resize plans again, what is kept, and what a failure leaves. Whatever happened
-// before, a session computes what a fresh one computes, bit for bit.
+// Plans of a session over time: what a resize plans again, what is kept, and what a failure leaves. After all of
+// it a session computes what a fresh one computes, bit for bit.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -22,7 +22,7 @@ std::shared_ptr<const Interpreter> open(const wire::NetT& net) {
 
 class PlansNet : public IndexNet {
   public:
-    // Two branches whose results are of one size, whatever that of the inputs: the rest depends on no shape.
+    // Two branches whose results are of one size for every size of the inputs: the rest depends on no shape.
     wire::NetT branches() {
         const int a = input({1, 4, 9, 11}), b = input({1, 4, 7, 5});
         const int left = resize(conv(a, 4, 8, 3, true), 2, 6, 6);

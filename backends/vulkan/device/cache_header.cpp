@@ -16,7 +16,7 @@ struct CacheHeader {
     uint32_t vendor = 0, device = 0, driver = 0, api = 0;
     uint8_t uuid[VK_UUID_SIZE] = {};
     uint64_t shaders = 0;                // hash of all embedded shaders
-    uint64_t checksum = 0;               // of what follows
+    uint64_t checksum = 0;               // of the bytes behind
     uint64_t pipelines = 0, tuning = 0;  // bytes of each
 };
 
