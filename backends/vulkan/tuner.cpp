@@ -7,6 +7,7 @@
 
 #include "backends/vulkan/device/timestamps.h"
 #include "backends/vulkan/recorded_batch.h"
+#include "base/error.h"
 
 namespace mnnc::vulkan {
 
@@ -15,7 +16,26 @@ namespace {
 constexpr int kRepeats = 3;  // of a candidate in a round: short ones stand out from the clock's steps
 constexpr int kRounds = 5;   // the first warms up
 
+DeviceBlockPtr allocateBound(VulkanBackend& backend, int64_t bytes) {
+    if (bytes > backend.limits().storageRange)
+        fail(Status::OutOfMemory, "%lld bytes exceed what the device binds at once",
+             static_cast<long long>(bytes));
+    return backend.allocate(bytes, DeviceUse::Compute);
+}
+
 }  // namespace
+
+MeasuredBlock::MeasuredBlock(VulkanBackend& backend, int64_t bytes)
+    : memory_(allocateBound(backend, bytes)), block_(static_cast<const Block&>(*memory_)) {}
+
+std::optional<size_t> whereMemorySuffices(const std::function<size_t()>& measure) {
+    try {
+        return measure();
+    } catch (const Error& error) {
+        if (error.status() != Status::OutOfMemory) throw;
+        return std::nullopt;
+    }
+}
 
 size_t tunedCandidates(GpuTuning tuning) {
     switch (tuning) {

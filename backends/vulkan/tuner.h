@@ -1,6 +1,7 @@
 // Measures ways of computing the same on the device, and remembers the fastest.
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "backends/vulkan/device/recorder.h"
@@ -14,8 +15,8 @@ size_t tunedCandidates(GpuTuning tuning);
 // Memory that stands for a tensor's or a scratch's while candidates are measured.
 class MeasuredBlock {
   public:
-    MeasuredBlock(VulkanBackend& backend, int64_t bytes)
-        : memory_(backend.allocate(bytes, DeviceUse::Compute)), block_(static_cast<const Block&>(*memory_)) {}
+    // Throws OutOfMemory, also for more than a binding takes.
+    MeasuredBlock(VulkanBackend& backend, int64_t bytes);
     Binding read() const { return {block_.buffer(), block_.offset(), block_.bytes(), false}; }
     Binding written() const { return {block_.buffer(), block_.offset(), block_.bytes(), true}; }
 
@@ -26,6 +27,10 @@ class MeasuredBlock {
 
 // Records one candidate.
 using EncodeCandidate = std::function<void(Recorder& recorder, size_t candidate)>;
+
+// What `measure` gives; nothing where the device has no memory to measure with, which must not keep a session from
+// being planned.
+std::optional<size_t> whereMemorySuffices(const std::function<size_t()>& measure);
 
 // The fastest of `count` candidates, by the clock of the device. Throws Error.
 size_t fastestCandidate(const VulkanBackend& backend, size_t count, const EncodeCandidate& encode);

@@ -181,7 +181,7 @@ static void bound(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* A later path is fed by the caller, too: r2 in place of what c2 would make. */
+/* A later path is fed by the caller, too: r2 instead of the result of c2. */
 static void several_fed(void** state) {
     (void)state;
     float wanted[CLASSES], pixels[PIXELS], pooled[POOLED];

@@ -5,6 +5,8 @@
 #include <random>
 
 #include "backends/vulkan/device/device.h"
+#include "backends/vulkan/tuner.h"
+#include "base/error.h"
 #include "device_nets.h"
 
 namespace mnnc::vulkan::test {
@@ -82,6 +84,13 @@ TEST(VulkanTuning, ForeignChoices) {
     }
     run();
     EXPECT_EQ(device->tuning().find("there is no such problem"), std::nullopt);
+}
+
+// A device that is full has no memory to measure with; other errors are the caller's.
+TEST(VulkanTuning, WithoutMemory) {
+    EXPECT_EQ(whereMemorySuffices([] { return size_t{3}; }), 3u);
+    EXPECT_EQ(whereMemorySuffices([]() -> size_t { fail(Status::OutOfMemory, "full"); }), std::nullopt);
+    EXPECT_THROW(whereMemorySuffices([]() -> size_t { fail(Status::DeviceLost, "lost"); }), Error);
 }
 
 TEST(VulkanTuning, DamagedRecords) {

@@ -195,9 +195,10 @@ class ConvGemm final : public ConvExecution {
         const auto found = std::find_if(plans.begin(), plans.end(),
                                         [&](const Plan& plan) { return known == plan.choice(); });
         if (found != plans.end()) return *found;
-        const Plan& fastest = plans[measure(plans)];
-        record.keep(problem, fastest.choice());
-        return fastest;
+        const std::optional<size_t> fastest = whereMemorySuffices([&] { return measure(plans); });
+        if (!fastest) return plans.front();
+        record.keep(problem, plans[*fastest].choice());
+        return plans[*fastest];
     }
 
     // Everything that the time depends on.

@@ -137,9 +137,14 @@ void MatrixProduct::chooseTiles(VulkanBackend& backend) {
                                  int64_t{p_.transposeB}, int64_t{p_.bias}})
         problem += " " + std::to_string(number);
     const std::optional<uint32_t> known = record.find(problem);
-    const size_t fastest = known && *known < tilings.size() ? *known : measure(backend, tilings);
-    record.keep(problem, static_cast<uint32_t>(fastest));
-    tiling_ = tilings[fastest];
+    std::optional<size_t> fastest;
+    if (known && *known < tilings.size()) {
+        fastest = *known;
+    } else {
+        fastest = whereMemorySuffices([&] { return measure(backend, tilings); });
+        if (fastest) record.keep(problem, static_cast<uint32_t>(*fastest));
+    }
+    tiling_ = tilings[fastest.value_or(large ? 1 : 0)];
 }
 
 // Over memory of its own, because that of the tensors is not planned yet.
