@@ -1,4 +1,5 @@
-/* A shared library that brings a backend: it zeroes what poolings give. It calls nothing of the library that runs it. */
+/* A shared library that brings a backend, which zeroes what poolings give, and an operator, which copies its input. It
+ * calls nothing of the library that runs it. */
 #include <mnn_c.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@ static void release(void* user_data, void* state) {
 }
 
 __attribute__((visibility("default"))) void fill_backend(mnn_backend_t* backend);
+__attribute__((visibility("default"))) void fill_operator(mnn_operator_t* op);
 
 /* user_data is the host's: an int that counts the finalizer's calls. */
 static void finalize(void* user_data) {
@@ -39,4 +41,18 @@ void fill_backend(mnn_backend_t* backend) {
     backend->compute = compute;
     backend->release = release;
     backend->finalizer = finalize;
+}
+
+static mnn_status copy(void* user_data, mnn_operator_call_t* call) {
+    (void)user_data;
+    memcpy(call->outputs[0]->data, call->inputs[0]->data, call->outputs[0]->bytes);
+    return MNN_OK;
+}
+
+void fill_operator(mnn_operator_t* op) {
+    op->name = "SoftShrink";
+    op->prepare = prepare;
+    op->compute = copy;
+    op->release = release;
+    op->finalizer = finalize;
 }

@@ -38,13 +38,31 @@ static size_t heap_bytes(void) {
     return info.uordblks + info.hblkhd;
 }
 
-/* A backend out of a library of its own, which is unloaded before the library that ran it. */
+/* The library of backend_plugin.c, and the functions that fill what it brings. */
+typedef struct brought {
+    void* library;
+    void (*fill_backend)(mnn_backend_t* backend);
+    void (*fill_operator)(mnn_operator_t* op);
+} brought_t;
+
+static brought_t bring(void) {
+    brought_t brought = {.library = dlopen(MNN_C_BACKEND_PLUGIN, RTLD_NOW | RTLD_LOCAL)};
+    if (!brought.library) fail("%s", dlerror());
+    *(void**)&brought.fill_backend = dlsym(brought.library, "fill_backend");
+    *(void**)&brought.fill_operator = dlsym(brought.library, "fill_operator");
+    if (!brought.fill_backend || !brought.fill_operator) fail("%s", dlerror());
+    return brought;
+}
+
+/* It is unloaded before the library that ran it. */
+static void send_away(brought_t* brought, int finalized) {
+    if (finalized != 1) fail("what the plug-in brought was finalized %d times", finalized);
+    dlclose(brought->library);
+    if (mappings_of("backend_plugin") != 0) fail("the library of the plug-in is still mapped");
+}
+
 static void play_backend(const plugin_t* mnn, const char* model) {
-    void* const library = dlopen(MNN_C_BACKEND_PLUGIN, RTLD_NOW | RTLD_LOCAL);
-    void (*fill)(mnn_backend_t*) = NULL;
-    if (!library) fail("%s", dlerror());
-    *(void**)&fill = dlsym(library, "fill_backend");
-    if (!fill) fail("%s", dlerror());
+    brought_t brought = bring();
     mnn_interpreter_t* net = NULL;
     mnn_runtime_t* runtime = NULL;
     mnn_session_t* session = NULL;
@@ -56,7 +74,7 @@ static void play_backend(const plugin_t* mnn, const char* model) {
     if (status == MNN_OK) status = mnn->schedule_config_init(&config, sizeof config);
     if (status == MNN_OK) status = mnn->backend_init(&backend, sizeof backend);
     if (status != MNN_OK) fail("%s", mnn->last_error());
-    fill(&backend);
+    brought.fill_backend(&backend);
     backend.user_data = &finalized;
     config.runtime = runtime;
     status = mnn->runtime_add_backend(runtime, &backend, &config.forward_type);
@@ -66,9 +84,31 @@ static void play_backend(const plugin_t* mnn, const char* model) {
     if (status == MNN_OK) status = mnn->session_destroy(&session);
     if (status == MNN_OK) status = mnn->interpreter_destroy(&net);
     if (status != MNN_OK) fail("%s", mnn->last_error());
-    if (finalized != 1) fail("the backend was finalized %d times", finalized);
-    dlclose(library);
-    if (mappings_of("backend_plugin") != 0) fail("the backend's library is still mapped");
+    send_away(&brought, finalized);
+}
+
+/* The operator computes a node of a session on this backend. */
+static void play_operator(const plugin_t* mnn, int32_t forward_type) {
+    brought_t brought = bring();
+    mnn_interpreter_t* net = NULL;
+    mnn_session_t* session = NULL;
+    mnn_operator_t op;
+    mnn_schedule_config_t config;
+    int finalized = 0;
+    mnn_status status = mnn->interpreter_create_from_file(MNN_C_SHRINK_MODEL, NULL, &net);
+    if (status == MNN_OK) status = mnn->schedule_config_init(&config, sizeof config);
+    if (status == MNN_OK) status = mnn->operator_init(&op, sizeof op);
+    if (status != MNN_OK) fail("%s", mnn->last_error());
+    brought.fill_operator(&op);
+    op.user_data = &finalized;
+    config.forward_type = forward_type;
+    status = mnn->interpreter_add_operator(net, &op);
+    if (status == MNN_OK) status = mnn->session_create(net, &config, &session);
+    if (status == MNN_OK) status = mnn->session_run(session);
+    if (status == MNN_OK) status = mnn->session_destroy(&session);
+    if (status == MNN_OK) status = mnn->interpreter_destroy(&net);
+    if (status != MNN_OK) fail("%s", mnn->last_error());
+    send_away(&brought, finalized);
 }
 
 /* One life of the plugin; false when there is no such backend. */
@@ -85,6 +125,7 @@ static bool play(const char* path, const digits_t* digits, int32_t forward_type,
     if (status != MNN_OK && status != MNN_ERROR_BACKEND_MISSING) fail("%s", message);
     if (status == MNN_OK && right != WANTED_RIGHT) fail("%zu images right, wanted %d", right, WANTED_RIGHT);
     if (forward_type == MNN_FORWARD_CPU) play_backend(&plugin, digits->model);
+    if (status == MNN_OK) play_operator(&plugin, forward_type);
     char leaving[1024];
     if (!plugin_close(&plugin, leaving, sizeof leaving)) fail("%s", leaving);
     if (status != MNN_OK) printf("skipped: %s\n", message);
