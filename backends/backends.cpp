@@ -21,4 +21,12 @@ ProcessorDescription describeProcessor() {
     return cpu::describeProcessor();
 }
 
+std::string calibrateProcessor(const std::string& isa, const std::function<void()>& check) {
+    return cpu::calibrate(isa, check);
+}
+
+std::shared_ptr<const ProcessorCosts> readProcessorCosts(std::string_view text) {
+    return cpu::readCosts(text);
+}
+
 }  // namespace mnnc

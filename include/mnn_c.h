@@ -350,6 +350,11 @@ typedef struct mnn_cpu_properties {
                                 0: it does not; -1: not known. The next two alike */
     int32_t bf16_products; /* it adds up products of bf16. On x86 MNN_PRECISION_LOW uses them */
     int32_t fp16_arithmetic; /* it computes in fp16 (this library does not) */
+    int64_t l1_data_bytes;   /* first level data cache of a core, bytes; 0: not known */
+    int64_t l2_bytes;        /* second level cache of a core, bytes; 0: not known */
+    char
+        cost_record[32]; /* the core whose measured costs choose between algorithms here, unless a runtime has
+                                cpu_costs: this one, or the one that resembles it most */
 } mnn_cpu_properties_t;
 
 /* Describes the processor.
@@ -357,6 +362,21 @@ typedef struct mnn_cpu_properties {
  * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH when struct_size is smaller than that of the first version.
  * Use: always. Since 0.2. */
 MNN_C_API mnn_status mnn_cpu_info(mnn_cpu_properties_t* properties);
+
+/* Measures the costs with which the library chooses between algorithms on this CPU: how fast memory is read, how long
+ * the parts of a convolution take beside its products. The text is for the cpu_costs of mnn_runtime_config_t. Without it
+ * the library takes costs that it knows of the same or a similar CPU, so that all processes choose alike.
+ * cpu_isa: the instruction set to measure, as in mnn_schedule_config_t; NULL: the best. Texts of several instruction sets
+ *   may stand behind one another.
+ * cancel: ends the measurement; may be NULL.
+ * buffer: out, the text with its terminating zero; `capacity` bytes, owned by the caller.
+ * needed: out, bytes; with capacity 0 nothing is measured, and it is the most that a text has (see Buffers).
+ * Returns MNN_OK; MNN_ERROR_NOT_FOUND when there is no such instruction set here; MNN_ERROR_CANCELLED;
+ *   MNN_ERROR_BUFFER_TOO_SMALL.
+ * Use: always. Cost: a second of the calling thread and 100 MB of memory. Other work on the machine falsifies the result.
+ * Since 0.2. */
+MNN_C_API mnn_status mnn_cpu_calibrate(const char* cpu_isa, mnn_cancel_t* cancel, char* buffer,
+                                       size_t capacity, size_t* needed);
 
 /* ---- Cancellation: ending calls from elsewhere -------------------------------------------------------- */
 
@@ -1049,6 +1069,10 @@ typedef struct mnn_runtime_config {
     mnn_finalizer log_finalizer; /* is called when no message can come any more; may be NULL */
     /* MNN_LOG_*: messages above it are not sent. */
     int32_t log_level;
+
+    /* What mnn_cpu_calibrate() measured on this machine, not kept; NULL: the costs that the library knows. They choose
+     * between algorithms of sessions on the CPU, so that results may differ in their last bits. */
+    const char* cpu_costs;
 } mnn_runtime_config_t;
 
 /* Fills the configuration with defaults: one thread, which is the caller's.
@@ -1065,7 +1089,8 @@ MNN_C_API mnn_status mnn_runtime_config_init(mnn_runtime_config_t* config, size_
  *   MNN_ERROR_INVALID_VALUE     the system places no thread on one of the cores; only one of allocate and release
  *                               is given, or of lock_queue and unlock_queue; cores or power are given together with
  *                               parallel_for, or device with vulkan; the Vulkan objects do not belong together;
- *                               power or log_level has an unknown value;
+ *                               power or log_level has an unknown value; cpu_costs is not such a text (the sentence
+ *                               names the line);
  *   MNN_ERROR_NOT_SUPPORTED     the Vulkan objects lack what the sentence names;
  *   MNN_ERROR_BACKEND_MISSING   there are Vulkan objects, but the library is built without Vulkan or finds no loader;
  *   MNN_ERROR_DRIVER, MNN_ERROR_DEVICE_LOST  the Vulkan device failed;

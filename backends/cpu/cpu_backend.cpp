@@ -5,8 +5,10 @@
 #include "backend/shared_runtime.h"
 #include "backends/cpu/cpu_runtime.h"
 #include "backends/cpu/fusions/patterns.h"
+#include "backends/cpu/kernels/cpu_costs.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/ops/table.h"
+#include "backends/cpu/processor_costs.h"
 #include "base/aligned.h"
 #include "base/error.h"
 
@@ -18,8 +20,16 @@ class CpuRuntime final : public Runtime {
   public:
     explicit CpuRuntime(const BackendConfig& config)
         : kernels_(selectKernels(config.cpuIsa)),
+          costs_(*kernels_.costs),
           threads_(config.shared ? config.shared->threads : ownWorkers(config)),
-          pool_(threads_->pool(config.threads)) {}
+          pool_(threads_->pool(config.threads)) {
+        if (!config.shared || !config.shared->costs) return;
+        const CostSections& sections = config.shared->costs->sections;
+        const auto section = sections.find(kernels_.isa);
+        if (section == sections.end()) return;  // this instruction set was not measured
+        applyCosts(section->second, costs_.cycles);
+        kernels_.costs = &costs_;
+    }
 
     std::unique_ptr<Backend> createBackend(const BackendConfig& config, WeightStore& weights) override {
         return std::make_unique<CpuBackend>(kernels_, pool_, config, weights);
@@ -32,7 +42,8 @@ class CpuRuntime final : public Runtime {
                                                   : std::vector<int>());
     }
 
-    const Kernels& kernels_;
+    Kernels kernels_;
+    CpuCosts costs_;  // the host's, where it has measured them
     const SharedThreadsPtr threads_;
     const std::shared_ptr<ThreadPool> pool_;
 };

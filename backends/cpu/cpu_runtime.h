@@ -11,4 +11,8 @@ std::shared_ptr<Runtime> createCpuRuntime(const BackendConfig& config);
 
 ProcessorDescription describeProcessor();
 
+// See registry.h.
+std::string calibrate(const std::string& isa, const std::function<void()>& check);
+std::shared_ptr<const ProcessorCosts> readCosts(std::string_view text);
+
 }  // namespace mnnc::cpu

@@ -9,7 +9,10 @@
 
 #include "backends/cpu/cpu_features.h"
 #include "backends/cpu/cpu_runtime.h"
+#include "backends/cpu/kernels/calibrate.h"
+#include "backends/cpu/kernels/cost_records.h"
 #include "backends/cpu/kernels/kernels.h"
+#include "backends/cpu/processor_costs.h"
 
 namespace mnnc::cpu {
 
@@ -18,6 +21,10 @@ ProcessorDescription describeProcessor() {
     ProcessorDescription cpu;
     cpu.isas = availableIsas();
     cpu.features = describeCpuFeatures(features);
+    const CoreCaches caches = detectCoreCaches();
+    cpu.level1Bytes = caches.level1Data;
+    cpu.level2Bytes = caches.level2;
+    cpu.costRecord = nearestRecord(selectKernels().id, caches).name;
     cpu.logicalCores = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
 #if defined(__x86_64__) || defined(__i386__)
     cpu.int8Products = features.avx512Vnni || features.avxVnni ? 1 : 0;
@@ -31,6 +38,15 @@ ProcessorDescription describeProcessor() {
     cpu.fp16Arithmetic = ::getauxval(AT_HWCAP) >> 10 & 1;
 #endif
     return cpu;
+}
+
+std::string calibrate(const std::string& isa, const std::function<void()>& check) {
+    const Kernels& kernels = selectKernels(isa);
+    return writeCosts(kernels.isa, mnnc::calibrate(kernels, check));
+}
+
+std::shared_ptr<const ProcessorCosts> readCosts(std::string_view text) {
+    return std::make_shared<ProcessorCosts>(ProcessorCosts{parseCosts(text)});
 }
 
 }  // namespace mnnc::cpu

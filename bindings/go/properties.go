@@ -27,6 +27,12 @@ type CPU struct {
 	Int8Products   int      // 1: it adds up products of int8 in one instruction; 0: it does not; -1: not known
 	BF16Products   int      // likewise of bf16. On x86 PrecisionLow uses them
 	FP16Arithmetic int      // likewise: it computes in fp16 (the library does not)
+	L1DataBytes    int64    // first level data cache of a core; 0 when it is not known
+	L2Bytes        int64    // second level cache of a core; 0 when it is not known
+
+	// CostRecord is the core whose measured costs choose between algorithms, this one or one that resembles it, unless a
+	// RuntimeConfig has CPUCosts.
+	CostRecord string
 }
 
 // Processor describes the processor of this machine.
@@ -42,7 +48,29 @@ func Processor() (CPU, error) {
 		Int8Products:   int(cpu.info.int8_products),
 		BF16Products:   int(cpu.info.bf16_products),
 		FP16Arithmetic: int(cpu.info.fp16_arithmetic),
+		L1DataBytes:    int64(cpu.info.l1_data_bytes),
+		L2Bytes:        int64(cpu.info.l2_bytes),
+		CostRecord:     C.GoString(&cpu.info.cost_record[0]),
 	}, nil
+}
+
+// Calibrate measures the costs with which the library chooses between algorithms on this CPU, a text for
+// RuntimeConfig.CPUCosts. isa names the instruction set to measure, "" the best. It takes a second, in which nothing else
+// should run on the machine.
+func Calibrate(ctx context.Context, isa string) (string, error) {
+	const op = "Calibrate"
+	var failed error // with the context's error behind it
+	text, err := report(op, isa, func(name, buffer *C.char, capacity C.size_t) C.mnn_go_result {
+		var result C.mnn_go_result
+		result, failed = cancellable(ctx, op, func(token C.mnn_go_cancel) C.mnn_go_result {
+			return C.go_mnn_cpu_calibrate(name, token, buffer, capacity)
+		})
+		return result
+	})
+	if failed != nil {
+		return "", failed
+	}
+	return text, err
 }
 
 // ModelProperties is what a model says about itself.

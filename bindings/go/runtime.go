@@ -33,6 +33,10 @@ type RuntimeConfig struct {
 	// Device chooses the GPU of sessions that name none, see SessionConfig.
 	Device string
 
+	// CPUCosts is what Calibrate measured on this machine; "": the costs that the library knows. They choose between
+	// algorithms of sessions on the CPU, so that results may differ in their last bits.
+	CPUCosts string
+
 	// Vulkan are objects of the caller for all Vulkan sessions; nil: the library makes them.
 	Vulkan *VulkanObjects
 
@@ -100,6 +104,10 @@ func NewRuntime(config *RuntimeConfig) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
+	costs, err := arena.text(op, "costs of the CPU", config.CPUCosts)
+	if err != nil {
+		return nil, err
+	}
 	r := &Runtime{}
 	var log, host, allocator cgo.Handle
 	if config.Log != nil {
@@ -128,7 +136,7 @@ func NewRuntime(config *RuntimeConfig) (*Runtime, error) {
 		cores = (*C.int32_t)(unsafe.Pointer(&config.Cores[0]))
 	}
 	result := C.mnn_go_runtime_create(C.int32_t(config.Threads), C.int32_t(config.Power), cores,
-		C.size_t(len(config.Cores)), C.uintptr_t(host), C.uintptr_t(allocator), device, objects,
+		C.size_t(len(config.Cores)), C.uintptr_t(host), C.uintptr_t(allocator), device, costs, objects,
 		C.int32_t(config.LogLevel), C.uintptr_t(log))
 	err = check(op, result)
 	if err != nil {

@@ -74,7 +74,7 @@ static void unlock_queue(void* user_data) {
 }
 
 mnn_go_result mnn_go_runtime_create(int32_t threads, int32_t power, const int32_t* cores, size_t core_count,
-                                    uintptr_t host, uintptr_t allocator, const char* device,
+                                    uintptr_t host, uintptr_t allocator, const char* device, const char* cpu_costs,
                                     mnn_go_vulkan vulkan, int32_t log_level, uintptr_t log) {
     mnn_runtime_config_t config;
     mnn_vulkan_objects_t objects;
@@ -101,6 +101,7 @@ mnn_go_result mnn_go_runtime_create(int32_t threads, int32_t power, const int32_
     config.cores = cores;
     config.core_count = core_count;
     config.device = device;
+    config.cpu_costs = cpu_costs;
     config.log_level = log_level;
     if (host) {
         config.parallel_for = parallel_for;

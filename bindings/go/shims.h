@@ -144,6 +144,15 @@ static inline mnn_go_result go_mnn_cancel_destroy(mnn_go_cancel cancel) {
     return mnn_go_finish(mnn_cancel_destroy(&handle));
 }
 
+static inline mnn_go_result go_mnn_cpu_calibrate(const char* cpu_isa, mnn_go_cancel cancel, char* buffer,
+                                                 size_t capacity) {
+    size_t needed = 0;
+    mnn_go_result result =
+        mnn_go_finish(mnn_cpu_calibrate(cpu_isa, CANCEL(cancel), buffer, capacity, &needed));
+    result.number = needed;
+    return result;
+}
+
 /* ---- Runtime ---- */
 
 /* The host's Vulkan objects; lock: a handle of the binding, 0 for none. */
@@ -157,7 +166,7 @@ typedef struct mnn_go_vulkan {
 
 /* host, allocator, log: handles of the binding, 0 for none. */
 mnn_go_result mnn_go_runtime_create(int32_t threads, int32_t power, const int32_t* cores, size_t core_count,
-                                    uintptr_t host, uintptr_t allocator, const char* device,
+                                    uintptr_t host, uintptr_t allocator, const char* device, const char* cpu_costs,
                                     mnn_go_vulkan vulkan, int32_t log_level, uintptr_t log);
 
 static inline mnn_go_result go_mnn_runtime_destroy(mnn_go_runtime runtime) {

@@ -10,10 +10,10 @@
 /* clang-format off */
 #define MNN_FUNCTIONS(X)                                                                                     \
     X(abi_version) X(backend_count) X(backend_forward_type) X(backend_init) X(backend_name)                  \
-    X(cancel_create) X(cancel_destroy) X(cancel_reset) X(cancel_trigger) X(cpu_info) X(device_count)         \
-    X(device_info) X(interpreter_add_operator) X(interpreter_biz_code) X(interpreter_create_from_file)       \
-    X(interpreter_create_from_memory) X(interpreter_destroy) X(interpreter_info)                             \
-    X(interpreter_input_count) X(interpreter_input_format) X(interpreter_input_info)                         \
+    X(cancel_create) X(cancel_destroy) X(cancel_reset) X(cancel_trigger) X(cpu_calibrate) X(cpu_info)        \
+    X(device_count) X(device_info) X(interpreter_add_operator) X(interpreter_biz_code)                       \
+    X(interpreter_create_from_file) X(interpreter_create_from_memory) X(interpreter_destroy)                 \
+    X(interpreter_info) X(interpreter_input_count) X(interpreter_input_format) X(interpreter_input_info)     \
     X(interpreter_input_name) X(interpreter_input_shape) X(interpreter_input_type) X(interpreter_metadata)   \
     X(interpreter_model_bytes) X(interpreter_model_version) X(interpreter_op_count) X(interpreter_op_name)   \
     X(interpreter_op_output_count) X(interpreter_op_output_name) X(interpreter_op_supported)                 \

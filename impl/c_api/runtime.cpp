@@ -168,6 +168,7 @@ mnn_status mnn_runtime_create(const mnn_runtime_config_t* config, mnn_runtime_t*
                                                                parallelData, given.threads)
                                              : workersOf(given, shared->log);
         if (given.device) shared->device = given.device;
+        if (given.cpu_costs) shared->costs = readProcessorCosts(given.cpu_costs);
         std::shared_ptr<UserData> vulkanData;
         if (given.vulkan) {
             const std::shared_ptr<HostVulkan> host = readVulkan(*given.vulkan);

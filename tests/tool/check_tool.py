@@ -48,6 +48,7 @@ def check_anywhere(tool, model):
     if not chosen or len(chosen) != sum("\tConvolution\t" in line for line in algorithms):
         failures.append(f"profile --algorithms does not mark one algorithm of each convolution: {algorithms}")
     call(tool, "profile", model, "--algorithms", "--json", code=2)
+    check_calibrate(tool, model)
     # No driver at all: an error, never another backend.
     none = {"VK_ICD_FILENAMES": "/no/such/file", "VK_DRIVER_FILES": "/no/such/file"}
     for command in (["info", model], ["bench", model, "--seconds", "0"]):
@@ -55,6 +56,21 @@ def check_anywhere(tool, model):
     call(tool, "compare", model, "--backends", "cpu,vulkan", code=1, words=["MNN_ERROR_BACKEND_MISSING"], env=none)
     call(tool, "bench", model, "--seconds", "0", "--backend", "auto", env=none)
     call(tool, "devices", words=["cpu"], env=none)
+
+
+def check_calibrate(tool, model):
+    """The same costs give the same algorithms in every process; wrong ones are named."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "cpu.txt")
+        call(tool, "calibrate", "--output", path, "--isa", "portable")
+        call(tool, "calibrate", "--isa", "mmx", code=1, words=["mmx"])
+        chosen = ["profile", model, "--algorithms", "--isa", "portable", "--cpu-costs", path]
+        if call(tool, *chosen) != call(tool, *chosen):
+            failures.append("two processes with the same costs choose different algorithms")
+        with open(path, "a") as file:
+            file.write("copy -1\n")
+        call(tool, *chosen, code=1, words=["copy is '-1'"])
+        call(tool, "info", model, "--cpu-costs", os.path.join(folder, "none"), code=2, words=["none"])
 
 
 def grey_jpeg(tables):

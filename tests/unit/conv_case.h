@@ -110,8 +110,9 @@ struct Case {
     float lo = -std::numeric_limits<float>::infinity(), hi = std::numeric_limits<float>::infinity();
     Act act = Act::None;
     double tolerance = 2e-6;
-    bool positive = false;  // the input
-    bool w8a16 = false;     // of quantised weights: as they are, not expanded
+    bool positive = false;            // the input
+    bool w8a16 = false;               // of quantised weights: as they are, not expanded
+    const CpuCosts* costs = nullptr;  // in place of this CPU's
 };
 
 // Codes with scales and offsets, and what they stand for.
@@ -166,6 +167,7 @@ inline void checkOn(const Case& c, const ConvImplementation* only, int& checked)
         Kernels k = kernelsWithBf16(isa);
         if (c.w8a16 && !k.w8a16) continue;
         if (!c.w8a16) k.w8a16 = nullptr;
+        if (c.costs) k.costs = c.costs;
         Floats first;
         for (int threads = 1; threads <= most; ++threads) {
             ConvOptions options = c.o;

@@ -37,6 +37,15 @@ void addShapesTo(CLI::App& command, CommonFlags& flags) {
         ->type_name("NAME=DIMS");
 }
 
+void addCpuCostsTo(CLI::App& command, CommonFlags& flags) {
+    command
+        .add_option(
+            "--cpu-costs", flags.cpuCosts,
+            "What 'mnn calibrate' measured on this machine, to choose algorithms with (default: what the "
+            "library knows of such CPUs)")
+        ->type_name("FILE");
+}
+
 // All flags but --backend and --shape.
 void addSessionFlagsTo(CLI::App& command, CommonFlags& flags) {
     command.add_option("--threads", flags.threads, "CPU threads of the session")
@@ -81,6 +90,7 @@ void addSessionFlagsTo(CLI::App& command, CommonFlags& flags) {
     command.add_option("--isa", flags.isa,
                        "Force a CPU instruction set: portable; sse4, avx2, avx512 of x86; neon of Arm "
                        "(default: the best)");
+    addCpuCostsTo(command, flags);
 }
 
 void addCommonTo(CLI::App& command, CommonFlags& flags) {
@@ -238,6 +248,26 @@ void addDevices(CLI::App& app, int& exitCode) {
     command->callback([options, &exitCode] { exitCode = devices(*options); });
 }
 
+void addCalibrate(CLI::App& app, int& exitCode) {
+    CLI::App* command =
+        app.add_subcommand("calibrate", "Measure how long parts of convolutions take on this CPU");
+    auto options = std::make_shared<CalibrateOptions>();
+    command->add_option("--output", options->output, "Where the numbers go; '-' is standard output")
+        ->type_name("FILE")
+        ->capture_default_str();
+    command->add_option("--isa", options->isas, "Instruction sets to measure (default: the best)")
+        ->delimiter(',')
+        ->type_name("A,B");
+    command->footer(
+        "With --cpu-costs FILE other commands choose between algorithms by these numbers; a program gives "
+        "the\n"
+        "text to its runtime (cpu_costs). Without it the library takes what it knows of this or a similar "
+        "CPU,\n"
+        "so that all processes choose alike. Nothing else should run on the machine meanwhile.\n\n"
+        "Example: mnn calibrate --output cpu.txt && mnn profile net.mnn --algorithms --cpu-costs cpu.txt");
+    command->callback([options, &exitCode] { exitCode = calibrate(*options); });
+}
+
 void addProfile(CLI::App& app, int& exitCode) {
     CLI::App* command = app.add_subcommand("profile", "Time every operator of a model with random inputs");
     auto options = std::make_shared<ProfileOptions>();
@@ -327,6 +357,7 @@ int runCommandLine(int argc, char** argv, uint64_t residentAtStart) {
         "  mnn profile net.mnn --top 20\n"
         "  mnn graph net.mnn --output net.html\n"
         "  mnn devices\n"
+        "  mnn calibrate --output cpu.txt\n"
         "  mnn info net.mnn --backend " +
         kGpu + "\n  mnn compare net.mnn --backends cpu," + kGpu +
         "\n'mnn COMMAND --help' describes a command. Exit codes: 0 success, 1 something failed, 2 wrong "
@@ -337,6 +368,7 @@ int runCommandLine(int argc, char** argv, uint64_t residentAtStart) {
     addBench(app, exitCode, residentAtStart);
     addCompare(app, exitCode);
     addDevices(app, exitCode);
+    addCalibrate(app, exitCode);
     addProfile(app, exitCode);
     addGraph(app, exitCode);
     requireKnownCommand(app, argc, argv);

@@ -82,6 +82,12 @@ struct GraphOptions {
 };
 int graph(const GraphOptions& options);
 
+struct CalibrateOptions {
+    std::vector<std::string> isas;  // none: the best
+    std::string output = "-";
+};
+int calibrate(const CalibrateOptions& options);
+
 struct DevicesOptions {
     bool json = false;
 };

@@ -5,7 +5,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <random>
+#include <sstream>
 
 #include "output_file.h"
 #include "text.h"
@@ -89,9 +91,33 @@ Interpreter openModel(const std::string& path) {
     return Interpreter(handle);
 }
 
+namespace {
+
+// A runtime with the costs of a file; none without such a file. Sessions keep what they need of it.
+Runtime runtimeOf(const CommonFlags& flags) {
+    if (flags.cpuCosts.empty()) return {};
+    std::ifstream in(flags.cpuCosts);
+    std::ostringstream bytes;
+    if (!(bytes << in.rdbuf()))
+        throw UsageError(
+            text::format("--cpu-costs: cannot read '{}': {}", flags.cpuCosts, std::strerror(errno)));
+    const std::string costs = bytes.str();
+    mnn_runtime_config_t config;
+    check(mnn_runtime_config_init(&config, sizeof config));
+    config.threads = flags.threads;
+    config.cpu_costs = costs.c_str();
+    mnn_runtime_t* handle = nullptr;
+    check(mnn_runtime_create(&config, &handle));
+    return Runtime(handle);
+}
+
+}  // namespace
+
 Session createSession(const Interpreter& interpreter, const CommonFlags& flags,
                       const std::vector<std::string>& saved) {
+    const Runtime runtime = runtimeOf(flags);
     mnn_schedule_config_t config = flags.config();
+    config.runtime = runtime.get();
     std::vector<const char*> names;
     for (const std::string& name : saved) names.push_back(name.c_str());
     config.save_tensors = names.data();

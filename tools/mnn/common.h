@@ -17,10 +17,14 @@ namespace tool {
 struct DestroyInterpreter {
     void operator()(mnn_interpreter_t* handle) const { mnn_interpreter_destroy(&handle); }
 };
+struct DestroyRuntime {
+    void operator()(mnn_runtime_t* handle) const { mnn_runtime_destroy(&handle); }
+};
 struct DestroySession {
     void operator()(mnn_session_t* handle) const { mnn_session_destroy(&handle); }
 };
 using Interpreter = std::unique_ptr<mnn_interpreter_t, DestroyInterpreter>;
+using Runtime = std::unique_ptr<mnn_runtime_t, DestroyRuntime>;
 using Session = std::unique_ptr<mnn_session_t, DestroySession>;
 
 // Throws ToolError with the library's sentence unless the status is MNN_OK.

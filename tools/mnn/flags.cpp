@@ -1,6 +1,7 @@
 // Parses shapes, and turns flags into the configuration of a session.
 #include "flags.h"
 
+#include <fstream>
 #include <sstream>
 
 #include "backend_list.h"
@@ -27,6 +28,8 @@ void CommonFlags::checkTogether() const {
     const auto refuse = [](const char* reason) {
         throw UsageError(text::format("{}: give --backend {}", reason, kGpuBackend.name));
     };
+    if (!cpuCosts.empty() && !std::ifstream(cpuCosts))
+        throw UsageError(text::format("--cpu-costs: cannot read '{}'", cpuCosts));
     if (validate && !findBackend(backend)->isGpu) refuse("--validate checks the calls of a GPU's driver");
     if (backend == "cpu" && !device.empty()) refuse("--device chooses a GPU");
     if (backend == "cpu" && !gpuMode.empty()) refuse("--gpu-mode is about a GPU");

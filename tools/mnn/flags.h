@@ -16,11 +16,12 @@ struct CommonFlags {
     std::string precision = "normal";
     std::string memory = "normal";
     std::string isa;
+    std::string cpuCosts;             // a file that `mnn calibrate` wrote; "": the library's costs
     std::vector<std::string> shapes;  // name=1x3x224x224
     bool validate = false;            // the validation layer checks this process
     bool recordPlan = false;          // for mnn_session_report()
 
-    // Throws UsageError for flags that do not go together.
+    // Throws UsageError for flags that do not go together, and for a file that cannot be read.
     void checkTogether() const;
     mnn_schedule_config_t config() const;  // points into this object
     std::map<std::string, std::vector<int64_t>> parsedShapes() const;

@@ -1,10 +1,8 @@
 // The plans' assumptions about a CPU: how much of its second level cache each of them fills, and how long
 // work takes.
 //
-// There is one record for all CPUs so far. What is marked "measured" was chosen by times of whole nets on the
-// machine of docs/performance.md, with 1 MiB of second level cache for each core. For the other sizes no
-// measurement is recorded, only the bound that they keep. Code that derives the record from the CPU's caches
-// takes the place of `defaultCpuCosts`.
+// The defaults belong to the machine of docs/performance.md, with 1 MiB of second level cache for each core; what is
+// marked "measured" was chosen by times of whole nets on it. cost_records.h fits them to other CPUs.
 #pragma once
 #include <cstdint>
 
@@ -79,7 +77,5 @@ struct CpuCosts {
     TaskSizes task;
     CycleCosts cycles;
 };
-
-inline constexpr CpuCosts defaultCpuCosts{};
 
 }  // namespace mnnc

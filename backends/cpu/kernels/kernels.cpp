@@ -6,7 +6,7 @@
 
 #include "backends/cpu/cpu_features.h"
 #include "backends/cpu/kernels/conv_kernels.h"
-#include "backends/cpu/kernels/cpu_costs.h"
+#include "backends/cpu/kernels/cost_records.h"
 #include "backends/cpu/kernels/dispatch.h"
 #include "backends/cpu/kernels/int8_kernels.h"
 #include "backends/cpu/kernels/pack.h"
@@ -54,6 +54,11 @@ bool cpuHas(Isa id) {
 
 const Kernels& table(const Choice& choice) {
     // Function-local and built from constants and the CPU's features: nothing runs at load time.
+    static const auto costs = [] {
+        std::array<CpuCosts, std::size(kChoices)> all;
+        for (size_t i = 0; i < all.size(); ++i) all[i] = costsOf(kChoices[i].id, detectCoreCaches());
+        return all;
+    }();
     static const auto tables = [] {
         std::array<Kernels, std::size(kChoices)> all{};
         for (size_t i = 0; i < all.size(); ++i) {
@@ -72,7 +77,7 @@ const Kernels& table(const Choice& choice) {
                              &packKernels(c.id),
                              &int8Kernels(c.id),
                              w8a16Kernels(c.id),
-                             &defaultCpuCosts};
+                             &costs[i]};
         }
         return all;
     }();

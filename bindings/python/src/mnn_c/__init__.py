@@ -11,7 +11,18 @@ from . import errors
 from ._callbacks import OpCallback
 from .cancel import CancelToken
 from .config import SessionConfig
-from .devices import Cpu, Device, abi_version, backends, cpu, devices, missing_reason, version, version_numbers
+from .devices import (
+    Cpu,
+    Device,
+    abi_version,
+    backends,
+    calibrate,
+    cpu,
+    devices,
+    missing_reason,
+    version,
+    version_numbers,
+)
 from .enums import (
     ElementType,
     Format,
@@ -86,6 +97,7 @@ __all__ = [
     "WeightReader",
     "abi_version",
     "backends",
+    "calibrate",
     "cpu",
     "devices",
     "errors",

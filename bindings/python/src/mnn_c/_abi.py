@@ -11,6 +11,7 @@ from ctypes import (
     c_double,
     c_float,
     c_int32,
+    c_int64,
     c_size_t,
     c_uint8,
     c_uint32,
@@ -60,6 +61,9 @@ class CpuProperties(Structure):
         ("int8_products", c_int32),
         ("bf16_products", c_int32),
         ("fp16_arithmetic", c_int32),
+        ("l1_data_bytes", c_int64),
+        ("l2_bytes", c_int64),
+        ("cost_record", c_char * 32),
     ]
 
 
@@ -249,6 +253,7 @@ class RuntimeConfig(Structure):
         ("log_user_data", c_void_p),
         ("log_finalizer", Finalizer),
         ("log_level", c_int32),
+        ("cpu_costs", c_char_p),
     ]
 
 

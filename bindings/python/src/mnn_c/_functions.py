@@ -40,6 +40,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "mnn_device_count": (c_int32, [c_int32, POINTER(c_size_t)]),
     "mnn_device_info": (c_int32, [c_int32, c_size_t, POINTER(DeviceProperties)]),
     "mnn_cpu_info": (c_int32, [POINTER(CpuProperties)]),
+    "mnn_cpu_calibrate": (c_int32, [c_char_p, c_void_p, c_char_p, c_size_t, POINTER(c_size_t)]),
     "mnn_cancel_create": (c_int32, [POINTER(c_void_p)]),
     "mnn_cancel_trigger": (c_int32, [c_void_p]),
     "mnn_cancel_reset": (c_int32, [c_void_p]),

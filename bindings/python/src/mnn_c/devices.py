@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from ctypes import byref, c_int32
+from ctypes import byref, c_int32, c_size_t, create_string_buffer
 from dataclasses import dataclass
-from typing import List, Tuple
+from typing import List, Optional, Tuple
 
-from . import _abi, _calls
+from . import _abi, _calls, _interrupt
 from ._library import C
+from .cancel import CancelToken
 from .enums import Forward, known
 from .errors import BackendMissingError, check
 from .info import value_of
@@ -43,6 +44,9 @@ class Cpu:
     int8_products: int
     bf16_products: int
     fp16_arithmetic: int
+    l1_data_bytes: int
+    l2_bytes: int
+    cost_record: str
 
 
 def version() -> str:
@@ -103,3 +107,22 @@ def cpu() -> Cpu:
         isas=tuple(_calls.decode(struct.isas).split()),
         features=tuple(_calls.decode(struct.features).split()),
     )
+
+
+def calibrate(isa: Optional[str] = None, *, cancel: Optional[CancelToken] = None) -> str:
+    """Measures the costs with which the library chooses between algorithms on this CPU: cpu_costs of a Runtime.
+
+    isa names the instruction set to measure, None the best. It takes a second, in which nothing else should run.
+    """
+    name = None if isa is None else _calls.encode(isa, "isa")
+    needed = c_size_t()
+    check(C.mnn_cpu_calibrate(name, None, None, 0, byref(needed)))
+    buffer = create_string_buffer(needed.value)
+    capacity = needed.value
+
+    def measure(token: int) -> int:
+        status: int = C.mnn_cpu_calibrate(name, token, buffer, capacity, byref(needed))
+        return status
+
+    check(_interrupt.call(measure, cancel))
+    return _calls.decode(buffer.value)

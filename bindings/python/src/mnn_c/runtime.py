@@ -108,12 +108,14 @@ class Runtime(Closable):
         parallel_for: Optional[Callable[[int, Callable[[int], None]], None]] = None,
         allocator: Optional[Allocator] = None,
         device: Optional[str] = None,
+        cpu_costs: Optional[str] = None,
         vulkan: Optional[VulkanObjects] = None,
         log: Optional[LogHandler] = None,
         log_level: LogLevel = LogLevel.DEFAULT,
     ) -> None:
         """parallel_for(count, task) calls task(i) once for each i below count, on threads of its own, and returns when
-        all of these calls have returned; it takes the place of workers."""
+        all of these calls have returned; it takes the place of workers. cpu_costs is what calibrate() measured on this
+        machine, in place of the costs that the library knows."""
         config = _calls.prepared(_abi.RuntimeConfig, C.mnn_runtime_config_init)
         config.threads, config.power, config.log_level = threads, power, log_level
         numbers = []
@@ -134,6 +136,8 @@ class Runtime(Closable):
             config.allocator_finalizer = _registry.finalizer
         if device is not None:
             config.device = _calls.encode(device, "device")
+        if cpu_costs is not None:
+            config.cpu_costs = _calls.encode(cpu_costs, "cpu_costs")
         if vulkan is not None:
             objects = _calls.prepared(_abi.VulkanObjects, C.mnn_vulkan_objects_init)
             objects.instance, objects.physical_device = vulkan.instance, vulkan.physical_device

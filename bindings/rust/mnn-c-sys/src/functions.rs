@@ -35,6 +35,14 @@ extern "C" {
     ) -> mnn_status;
     /// Describes the processor.
     pub fn mnn_cpu_info(properties: *mut mnn_cpu_properties_t) -> mnn_status;
+    /// Measures the costs with which the library chooses between algorithms on this CPU.
+    pub fn mnn_cpu_calibrate(
+        cpu_isa: *const c_char,
+        cancel: *mut mnn_cancel_t,
+        buffer: *mut c_char,
+        capacity: usize,
+        needed: *mut usize,
+    ) -> mnn_status;
     /// Makes a token that is not triggered.
     pub fn mnn_cancel_create(out: *mut *mut mnn_cancel_t) -> mnn_status;
     /// Triggers a token.

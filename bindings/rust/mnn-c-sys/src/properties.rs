@@ -20,6 +20,12 @@ pub struct mnn_cpu_properties_t {
     pub bf16_products: i32,
     /// It computes in fp16.
     pub fp16_arithmetic: i32,
+    /// First level data cache of a core; 0: not known.
+    pub l1_data_bytes: i64,
+    /// Second level cache of a core; 0: not known.
+    pub l2_bytes: i64,
+    /// The core whose measured costs choose between algorithms.
+    pub cost_record: [c_char; 32],
 }
 
 /// What a model says of an input or an output before a session exists.

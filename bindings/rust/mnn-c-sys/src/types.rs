@@ -276,6 +276,8 @@ pub struct mnn_runtime_config_t {
     pub log_finalizer: mnn_finalizer,
     /// `MNN_LOG_*`: messages above it are not sent.
     pub log_level: i32,
+    /// What `mnn_cpu_calibrate` measured; NULL: the costs that the library knows.
+    pub cpu_costs: *const c_char,
 }
 
 /// How to resize. `mnn_resize_options_init` prepares it.

@@ -269,14 +269,15 @@ fn rust_layout() -> Names<(usize, usize)> {
         storage_16bit lock_queue unlock_queue user_data finalizer);
     layout!(result, mnn_runtime_config_t: struct_size threads power cores core_count parallel_for
         parallel_for_user_data parallel_for_finalizer allocate release allocator_user_data
-        allocator_finalizer device vulkan log_callback log_user_data log_finalizer log_level);
+        allocator_finalizer device vulkan log_callback log_user_data log_finalizer log_level
+        cpu_costs);
     layout!(result, mnn_resize_options_t: struct_size cancel);
     layout!(result, mnn_run_options_t: struct_size cancel before after user_data device_times done);
     layout!(result, mnn_memory_info_t: struct_size arena_bytes weight_bytes total_bytes peak_bytes);
     layout!(result, mnn_op_info_t: struct_size name type_name backend_name reason flops host_shape
         algorithm device_ms);
     layout!(result, mnn_cpu_properties_t: struct_size isas features logical_cores int8_products
-        bf16_products fp16_arithmetic);
+        bf16_products fp16_arithmetic l1_data_bytes l2_bytes cost_record);
     layout!(result, mnn_model_properties_t: struct_size source usage byte_size metadata_count subgraph_count
         weightless);
     layout!(result, mnn_session_properties_t: struct_size forward_type wanted_forward_type reason device

@@ -100,7 +100,7 @@ pub(crate) unsafe fn get_report(
     what: &str,
     call: impl Fn(*const c_char, *mut c_char, usize, *mut usize) -> sys::mnn_status,
 ) -> Result<String> {
-    let what = c_string(what, "the name of the report")?;
+    let what = c_string(what, "the name of the text")?;
     let mut size = 0;
     check(call(what.as_ptr(), std::ptr::null_mut(), 0, &mut size))?;
     let mut bytes = vec![0u8; size];

@@ -72,7 +72,7 @@ impl CancelToken {
         unsafe { sys::mnn_cancel_reset(self.as_ptr()) };
     }
 
-    fn as_ptr(&self) -> *mut sys::mnn_cancel_t {
+    pub(crate) fn as_ptr(&self) -> *mut sys::mnn_cancel_t {
         self.shared.handle.as_ptr()
     }
 }

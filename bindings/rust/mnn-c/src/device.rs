@@ -1,11 +1,13 @@
 //! Devices of a backend.
 
-use crate::call::{check, get};
+use crate::call::{check, get, get_report};
+use crate::cancel::CancelToken;
 use crate::codes::ForwardType;
 use crate::error::Result;
 use mnn_c_sys as sys;
 use std::mem::{size_of, MaybeUninit};
 use std::os::raw::c_char;
+use std::ptr::null_mut;
 
 /// A device of a backend.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,6 +92,13 @@ pub struct CpuInfo {
     pub bf16_products: Option<bool>,
     /// Whether it computes in fp16 (the library does not).
     pub fp16_arithmetic: Option<bool>,
+    /// The first level data cache of a core, in bytes.
+    pub l1_data_bytes: Option<u64>,
+    /// The second level cache of a core, in bytes.
+    pub l2_bytes: Option<u64>,
+    /// The core whose measured costs choose between algorithms, this one or one that resembles it, unless a
+    /// [`RuntimeConfig`](crate::RuntimeConfig) has costs of its own.
+    pub cost_record: String,
 }
 
 /// Describes the processor.
@@ -104,6 +113,7 @@ pub fn cpu() -> Result<CpuInfo> {
     info.struct_size = size_of::<sys::mnn_cpu_properties_t>();
     // SAFETY: the struct holds its size.
     check(unsafe { sys::mnn_cpu_info(&mut info) })?;
+    let bytes = |size: i64| u64::try_from(size).ok().filter(|&size| size > 0);
     let known = |feature: i32| Some(feature == 1).filter(|_| feature >= 0);
     Ok(CpuInfo {
         isas: text(&info.isas).split(' ').map(String::from).collect(),
@@ -112,7 +122,23 @@ pub fn cpu() -> Result<CpuInfo> {
         int8_products: known(info.int8_products),
         bf16_products: known(info.bf16_products),
         fp16_arithmetic: known(info.fp16_arithmetic),
+        l1_data_bytes: bytes(info.l1_data_bytes),
+        l2_bytes: bytes(info.l2_bytes),
+        cost_record: text(&info.cost_record),
     })
+}
+
+/// Measures the costs with which the library chooses between algorithms on this CPU, for
+/// [`RuntimeConfig::cpu_costs`](crate::RuntimeConfig::cpu_costs): a text. `isa` names the instruction set to measure,
+/// [`None`] the best. It takes a second, in which nothing else should run on the machine.
+pub fn calibrate(isa: Option<&str>, cancel: Option<&CancelToken>) -> Result<String> {
+    let cancel = cancel.map_or(null_mut(), CancelToken::as_ptr);
+    // SAFETY: the library keeps to the capacity.
+    unsafe {
+        get_report(isa.unwrap_or(""), |isa, buffer, capacity, size| {
+            sys::mnn_cpu_calibrate(isa, cancel, buffer, capacity, size)
+        })
+    }
 }
 
 /// Up to the terminating zero.

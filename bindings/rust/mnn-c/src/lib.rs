@@ -68,7 +68,7 @@ pub use backend::HostBackend;
 pub use cancel::CancelToken;
 pub use codes::{ElementType, Format, ForwardType, LogLevel, MemoryMode, OpAction, PowerMode, Precision};
 pub use config::{GpuMode, ScheduleConfig};
-pub use device::{cpu, devices, CpuInfo, DeviceInfo};
+pub use device::{calibrate, cpu, devices, CpuInfo, DeviceInfo};
 pub use element::{Bf16, Element, HostElement, F16};
 pub use error::{Error, ErrorKind, Result};
 pub use interpreter::{InputInfo, Interpreter, ModelOp};

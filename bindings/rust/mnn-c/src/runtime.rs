@@ -108,6 +108,7 @@ pub struct RuntimeConfig {
     parallel_for: Option<ParallelFor>,
     allocator: Option<Allocator>,
     device: Option<String>,
+    cpu_costs: Option<String>,
     vulkan: Option<(VulkanObjects, Option<Lock>)>,
     log: Option<(LogLevel, LogClosure)>,
 }
@@ -179,6 +180,13 @@ impl RuntimeConfig {
         self
     }
 
+    /// What [`calibrate`](crate::calibrate) measured on this machine, in place of the costs that the library knows. They
+    /// choose between algorithms of sessions on the CPU, so that results may differ in their last bits.
+    pub fn cpu_costs(mut self, costs: impl Into<String>) -> Self {
+        self.cpu_costs = Some(costs.into());
+        self
+    }
+
     /// Vulkan objects of the caller, on which Vulkan sessions run in place of the library's own. They come from the
     /// loader `libvulkan.so.1`; instance and device were created for Vulkan 1.1 or later. The library destroys none of
     /// them, and uses the queue within calls that create, resize or run a session, each time between `lock` and
@@ -205,6 +213,10 @@ impl RuntimeConfig {
             .device
             .map(|device| c_string(device, "the device"))
             .transpose()?;
+        let cpu_costs = self
+            .cpu_costs
+            .map(|costs| c_string(costs, "the costs of the CPU"))
+            .transpose()?;
         let mut place = MaybeUninit::<sys::mnn_runtime_config_t>::uninit();
         // SAFETY: the size is that of the place, which is initialised when the call succeeds.
         let mut config = unsafe {
@@ -217,6 +229,7 @@ impl RuntimeConfig {
         config.cores = self.cores.as_ptr();
         config.core_count = self.cores.len();
         config.device = device.as_ref().map_or(null(), |text| text.as_ptr());
+        config.cpu_costs = cpu_costs.as_ref().map_or(null(), |text| text.as_ptr());
         let (objects, lock) = match self.vulkan {
             Some((objects, lock)) => (Some(objects), leak(lock)),
             None => (None, null_mut()),
@@ -284,6 +297,7 @@ impl fmt::Debug for RuntimeConfig {
             .field("parallel_for", &self.parallel_for.is_some())
             .field("allocator", &self.allocator.is_some())
             .field("device", &self.device)
+            .field("cpu_costs", &self.cpu_costs)
             .field("vulkan", &self.vulkan.as_ref().map(|(objects, _)| objects))
             .field("log", &self.log.as_ref().map(|(level, _)| level))
             .finish()

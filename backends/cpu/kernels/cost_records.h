@@ -1,0 +1,26 @@
+// Which costs the plans of this CPU are compared with: those of the nearest record, fitted to the CPU's caches.
+//
+// To add a record: run `mnn calibrate --output FILE` on a machine that does nothing else, compare whole nets with and
+// without FILE, and add what gained to the table in cost_records.cpp.
+#pragma once
+#include "backends/cpu/core_caches.h"
+#include "backends/cpu/kernels/cpu_costs.h"
+#include "backends/cpu/kernels/kernels.h"
+
+namespace mnnc {
+
+struct CostRecord {
+    const char* name;  // of the core
+    Isa isa;           // that it was measured with
+    CoreCaches caches;
+    CycleCosts cycles;
+};
+
+// The record of the same instruction set, else of the next one, and of these the one with the nearest caches. A pure
+// function: the same CPU gets the same record in every process.
+const CostRecord& nearestRecord(Isa isa, const CoreCaches& caches);
+
+// That record's costs with cache budgets in proportion to the second level cache.
+CpuCosts costsOf(Isa isa, const CoreCaches& caches);
+
+}  // namespace mnnc

@@ -1,0 +1,12 @@
+// Costs that the host gave to a runtime, read.
+#pragma once
+#include "backend/registry.h"
+#include "backends/cpu/kernels/cost_text.h"
+
+namespace mnnc {
+
+struct ProcessorCosts {
+    CostSections sections;
+};
+
+}  // namespace mnnc

@@ -1,0 +1,132 @@
+// Costs of a CPU: records, caches, texts and measuring.
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "backends/cpu/kernels/calibrate.h"
+#include "backends/cpu/kernels/conv.h"
+#include "backends/cpu/kernels/cost_records.h"
+#include "backends/cpu/kernels/cost_text.h"
+#include "base/error.h"
+#include "conv_case.h"
+
+namespace mnnc::test {
+namespace {
+
+std::string refusal(std::string_view text) {
+    try {
+        parseCosts(text);
+    } catch (const Error& error) {
+        EXPECT_EQ(error.status(), Status::InvalidValue);
+        return error.message();
+    }
+    return "";
+}
+
+TEST(CpuCosts, TextsAreReadAsTheyWereWritten) {
+    CycleCosts costs;
+    costs.copy = 2.5;
+    costs.winogradIn[3] = 11.25;
+    CycleCosts read;
+    const CostSections sections = parseCosts(writeCosts("avx2", costs) + writeCosts("sse4", {}));
+    ASSERT_EQ(sections.size(), 2u);
+    applyCosts(sections.at("avx2"), read);
+    EXPECT_EQ(read.copy, 2.5);
+    EXPECT_EQ(read.winogradIn[3], 11.25);
+    EXPECT_EQ(read.weightBytesPerCycle, CycleCosts{}.weightBytesPerCycle);
+    applyCosts(sections.at("sse4"), read);
+    EXPECT_EQ(read.copy, CycleCosts{}.copy);
+}
+
+TEST(CpuCosts, WhatASectionLeavesOutStays) {
+    CycleCosts costs;
+    costs.roundRow = 77;
+    applyCosts(parseCosts("# measured at night\r\nmnn_c cpu costs 1\r\n\nisa avx2\ncopy 4\n").at("avx2"),
+               costs);
+    EXPECT_EQ(costs.copy, 4);
+    EXPECT_EQ(costs.roundRow, 77);
+}
+
+TEST(CpuCosts, WrongTextsNameTheLine) {
+    const std::string begin = "mnn_c cpu costs 1\nisa avx2\n";
+    EXPECT_NE(refusal("").find("isa NAME"), std::string::npos);
+    EXPECT_NE(refusal("isa avx2\n").find("line 1"), std::string::npos);
+    EXPECT_NE(refusal("mnn_c cpu costs 1\ncopy 3\n").find("line 2"), std::string::npos);
+    EXPECT_NE(refusal("mnn_c cpu costs 1\nisa\n").find("no instruction set"), std::string::npos);
+    EXPECT_NE(refusal(begin + "speed 3\n").find("'speed'"), std::string::npos);
+    for (const char* value : {"", "-1", "0", "nan", "inf", "1e9", "3 4", "3,5", "three"})
+        EXPECT_NE(refusal(begin + "copy " + value + "\n").find("line 3"), std::string::npos) << value;
+    EXPECT_NE(refusal(std::string(2 << 20, '#')).find("bytes"), std::string::npos);
+}
+
+TEST(CpuCosts, BudgetsFollowTheCache) {
+    const CacheBudget full = costsOf(Isa::Avx512, {48 << 10, 1 << 20}).cache,
+                      half = costsOf(Isa::Avx2, {32 << 10, 512 << 10}).cache,
+                      least = costsOf(Isa::Avx2, {32 << 10, 64 << 10}).cache,
+                      unknown = costsOf(Isa::Neon, {}).cache;
+    EXPECT_EQ(full.gemmInput, CacheBudget{}.gemmInput);
+    EXPECT_EQ(unknown.winogradTransforms, CacheBudget{}.winogradTransforms);
+    EXPECT_EQ(half.winogradTransforms * 2, full.winogradTransforms);
+    EXPECT_EQ(least.packedChunk * 4, full.packedChunk);
+    EXPECT_EQ(costsOf(Isa::Avx512, {48 << 10, 64 << 20}).cache.minFusedMap, 2 * full.minFusedMap);
+}
+
+TEST(CpuCosts, EveryCpuHasARecord) {
+    for (const Isa isa : {Isa::Portable, Isa::Neon, Isa::Sse4, Isa::Avx2, Isa::Avx512})
+        for (const CoreCaches caches :
+             {CoreCaches{}, CoreCaches{32 << 10, 256 << 10}, CoreCaches{48 << 10, 2 << 20}}) {
+            const CostRecord& record = nearestRecord(isa, caches);
+            EXPECT_STRNE(record.name, "");
+            EXPECT_EQ(&record, &nearestRecord(isa, caches));
+        }
+}
+
+TEST(CpuCosts, MeasuredOnesAreCostsThatCanBeRead) {
+    const Kernels& kernels = selectKernels();
+    int checks = 0;
+    const CycleCosts measured = calibrate(kernels, [&] { ++checks; });
+    EXPECT_GT(checks, 8);
+    const CostSections sections = parseCosts(writeCosts(kernels.isa, measured));
+    CycleCosts read;
+    applyCosts(sections.at(kernels.isa), read);
+    EXPECT_NEAR(read.winogradIn[2], measured.winogradIn[2], 1e-2 * measured.winogradIn[2]);
+}
+
+TEST(CpuCosts, MeasuringEndsWhenTheCheckThrows) {
+    EXPECT_THROW(calibrate(selectKernels(), [] { throw std::runtime_error("enough"); }), std::runtime_error);
+}
+
+TEST(CpuCosts, TheyDecide) {
+    Kernels kernels = selectKernels();
+    CpuCosts costs = *kernels.costs;
+    kernels.costs = &costs;
+    const ConvShape s = shape(64, 56, 56, 64, 3, 1, 1, 1);
+    EXPECT_EQ(makeConvPlan(kernels, s, options(1))->algorithm().rfind("winograd", 0), 0u);
+    for (double& in : costs.cycles.winogradIn) in = 500;
+    EXPECT_NE(makeConvPlan(kernels, s, options(1))->algorithm().rfind("winograd", 0), 0u);
+}
+
+// Whatever the caches are, all implementations compute what they accept.
+TEST(CpuCosts, AnyBudgetComputesTheSame) {
+    for (const int64_t level2 : {int64_t{64} << 10, int64_t{64} << 20}) {
+        const CpuCosts costs = costsOf(Isa::Avx512, {32 << 10, level2});
+        int checked = 0;
+        for (const ConvImplementation* each : convImplementations()) {
+            SCOPED_TRACE(each->name);
+            const auto checkOne = [&](const ConvShape& s, const ConvOptions& o) {
+                Case c{s, o};
+                c.costs = &costs;
+                c.tolerance = each->contests ? 1.6e-5 : 2e-6;
+                checked += check(c, each);
+            };
+            checkOne(shape(131, 17, 15, 70, 1), options(1));
+            checkOne(shape(67, 23, 21, 130, 3, 1, 1, 1), options(1));
+            checkOne(shape(3, 37, 41, 35, 3, 2, 1, 1), options(1, false, true));
+            checkOne(shape(40, 19, 18, 40, 3, 1, 1, 1), options(10));
+        }
+        EXPECT_GT(checked, 8);
+    }
+}
+
+}  // namespace
+}  // namespace mnnc::test
