@@ -1,13 +1,12 @@
 //! Backends of the host.
 
-use crate::call::{c_string, check};
+use crate::call::{c_string, defaults};
 use crate::codes::ForwardType;
 use crate::error::Result;
 use crate::node::{list, HostTensor, HostTensorMut, Node};
-use crate::operator::{answer, inputs, on_compute, on_last, on_release, outputs, Operator};
+use crate::operator::{answer, hand_over, inputs, on_compute, on_last, on_release, outputs, Operator};
 use crate::runtime::Runtime;
 use mnn_c_sys as sys;
-use std::mem::{size_of, MaybeUninit};
 use std::os::raw::c_void;
 
 /// A backend of the host's own: it computes operators of the library in sessions of a runtime to which it was added, and
@@ -126,32 +125,21 @@ impl Runtime {
     /// [`ErrorKind::InvalidValue`](crate::ErrorKind::InvalidValue) for the name of another backend, of this runtime or of the library.
     pub fn add_backend<B: HostBackend>(&self, name: &str, backend: B) -> Result<ForwardType> {
         let name = c_string(name, "the name")?;
-        let mut place = MaybeUninit::<sys::mnn_backend_t>::uninit();
-        // SAFETY: the size is that of the place, which is initialised when the call succeeds.
-        let mut filled = unsafe {
-            check(sys::mnn_backend_init(
-                place.as_mut_ptr(),
-                size_of::<sys::mnn_backend_t>(),
-            ))?;
-            place.assume_init()
-        };
+        // SAFETY: the function is that of the struct.
+        let mut filled = unsafe { defaults(sys::mnn_backend_init) }?;
         filled.name = name.as_ptr();
         filled.supports = Some(on_supports::<B>);
         filled.prepare = Some(on_prepare::<B>);
         filled.compute = Some(on_compute::<Nodes<B>>);
         filled.release = Some(on_release::<Nodes<B>>);
         filled.finalizer = Some(on_last::<Nodes<B>>);
-        let nodes = Box::into_raw(Box::new(Nodes(backend)));
-        filled.user_data = nodes.cast();
         let mut forward_type = 0;
-        // SAFETY: the struct is copied; the backend is the library's when the call succeeds.
-        let result =
-            check(unsafe { sys::mnn_runtime_add_backend(self.as_ptr(), &filled, &mut forward_type) });
-        if result.is_err() {
-            // SAFETY: the library does not keep it.
-            drop(unsafe { Box::from_raw(nodes) });
-        }
-        result.map(|()| ForwardType::from_code(forward_type))
+        hand_over(Nodes(backend), |user_data| {
+            filled.user_data = user_data;
+            // SAFETY: the struct is copied.
+            unsafe { sys::mnn_runtime_add_backend(self.as_ptr(), &filled, &mut forward_type) }
+        })?;
+        Ok(ForwardType::from_code(forward_type))
     }
 }
 

@@ -5,6 +5,7 @@ use crate::panics;
 use mnn_c_sys as sys;
 use std::borrow::Cow;
 use std::ffi::{CStr, CString};
+use std::mem::{size_of, MaybeUninit};
 use std::os::raw::c_char;
 use std::path::Path;
 
@@ -29,6 +30,19 @@ pub(crate) fn get<T: Default>(call: impl FnOnce(*mut T) -> sys::mnn_status) -> R
     let mut value = T::default();
     check(call(&mut value))?;
     Ok(value)
+}
+
+/// A struct as its `mnn_..._init` fills it.
+///
+/// # Safety
+/// The function initialises a `T` of that size when it succeeds.
+pub(crate) unsafe fn defaults<T>(init: unsafe extern "C" fn(*mut T, usize) -> sys::mnn_status) -> Result<T> {
+    let mut place = MaybeUninit::<T>::uninit();
+    // SAFETY: as promised.
+    unsafe {
+        check(init(place.as_mut_ptr(), size_of::<T>()))?;
+        Ok(place.assume_init())
+    }
 }
 
 /// The handle that a call writes on success, else NULL. A panic of a closure still waits: first the handle

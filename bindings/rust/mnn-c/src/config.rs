@@ -1,13 +1,12 @@
 //! Where and how a session runs.
 
-use crate::call::{c_string, check};
+use crate::call::{c_string, defaults};
 use crate::cancel::{self, CancelToken};
 use crate::codes::{ForwardType, MemoryMode, PowerMode, Precision};
 use crate::error::Result;
 use crate::runtime::{self, Runtime};
 use mnn_c_sys as sys;
 use std::ffi::CString;
-use std::mem::{size_of, MaybeUninit};
 use std::os::raw::c_char;
 use std::ptr::null;
 
@@ -259,13 +258,8 @@ impl ScheduleConfig {
         let save_tensors = Names::new(&self.save_tensors, "the name of a tensor to save")?;
         let inputs = Names::new(&self.inputs, "the name of an input")?;
         let operators = Names::new(&self.operators, "the name of an operator")?;
-        let mut place = MaybeUninit::<sys::mnn_schedule_config_t>::uninit();
-        // SAFETY: the size is that of the place, which is initialised when the call succeeds.
-        let mut config = unsafe {
-            let size = size_of::<sys::mnn_schedule_config_t>();
-            check(sys::mnn_schedule_config_init(place.as_mut_ptr(), size))?;
-            place.assume_init()
-        };
+        // SAFETY: the function is that of the struct.
+        let mut config = unsafe { defaults(sys::mnn_schedule_config_init) }?;
         config.forward_type = self.forward_type.map_or(config.forward_type, ForwardType::code);
         config.backup_type = self.fallback.map_or(config.backup_type, ForwardType::code);
         config.allow_fallback = self.fallback.is_some().into();

@@ -1,13 +1,12 @@
 //! Operators of the host.
 
-use crate::call::{c_string, check};
+use crate::call::{c_string, check, defaults};
 use crate::codes::{ElementType, Format};
 use crate::error::{Error, ErrorKind, Result};
 use crate::interpreter::Interpreter;
 use crate::node::{list, HostTensor, HostTensorMut, Node};
 use crate::panics;
 use mnn_c_sys as sys;
-use std::mem::{size_of, MaybeUninit};
 use std::os::raw::c_void;
 
 /// An operator that the host runs: nodes that a converter wrote as `Plugin` or `Extra`, and operators of the format that
@@ -131,15 +130,8 @@ impl Interpreter {
     /// or an operator that the library runs itself.
     pub fn add_operator<O: Operator>(&self, name: &str, operator: O) -> Result<()> {
         let name = c_string(name, "the name")?;
-        let mut place = MaybeUninit::<sys::mnn_operator_t>::uninit();
-        // SAFETY: the size is that of the place, which is initialised when the call succeeds.
-        let mut op = unsafe {
-            check(sys::mnn_operator_init(
-                place.as_mut_ptr(),
-                size_of::<sys::mnn_operator_t>(),
-            ))?;
-            place.assume_init()
-        };
+        // SAFETY: the function is that of the struct.
+        let mut op = unsafe { defaults(sys::mnn_operator_init) }?;
         op.name = name.as_ptr();
         op.content_inputs = operator.content_inputs();
         op.shape = Some(on_shape::<O>);
@@ -147,16 +139,23 @@ impl Interpreter {
         op.compute = Some(on_compute::<O>);
         op.release = Some(on_release::<O>);
         op.finalizer = Some(on_last::<O>);
-        let operator = Box::into_raw(Box::new(operator));
-        op.user_data = operator.cast();
-        // SAFETY: the struct is copied; the operator is the library's when the call succeeds.
-        let result = check(unsafe { sys::mnn_interpreter_add_operator(self.as_ptr_mut(), &op) });
-        if result.is_err() {
-            // SAFETY: the library does not keep it.
-            drop(unsafe { Box::from_raw(operator) });
-        }
-        result
+        hand_over(operator, |user_data| {
+            op.user_data = user_data;
+            // SAFETY: the struct is copied.
+            unsafe { sys::mnn_interpreter_add_operator(self.as_ptr_mut(), &op) }
+        })
     }
+}
+
+/// Gives an object to a call of the library, which keeps it until `on_last` if the call succeeds.
+pub(crate) fn hand_over<T>(object: T, call: impl FnOnce(*mut c_void) -> sys::mnn_status) -> Result<()> {
+    let object = Box::into_raw(Box::new(object));
+    let result = check(call(object.cast()));
+    if result.is_err() {
+        // SAFETY: the library does not keep it.
+        drop(unsafe { Box::from_raw(object) });
+    }
+    result
 }
 
 /// Runs a function of the operator; its error becomes status and message of the call.

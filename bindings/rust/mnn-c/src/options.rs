@@ -1,6 +1,6 @@
 //! How an interpreter is loaded, and the messages it sends.
 
-use crate::call::{c_path, check, get_pointer};
+use crate::call::{c_path, defaults, get_pointer};
 use crate::cancel::{self, CancelToken};
 use crate::codes::LogLevel;
 use crate::error::{ErrorKind, Result};
@@ -11,7 +11,6 @@ use crate::weights::{self, HostWeights};
 use mnn_c_sys as sys;
 use std::any::Any;
 use std::fmt;
-use std::mem::{size_of, MaybeUninit};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -150,13 +149,8 @@ impl InterpreterOptions {
         create: impl FnOnce(*const sys::mnn_interpreter_options_t, *mut *mut sys::mnn_interpreter_t) -> i32,
     ) -> Result<Interpreter> {
         let weight_path = self.external_weights.as_deref().map(c_path).transpose()?;
-        let mut place = MaybeUninit::<sys::mnn_interpreter_options_t>::uninit();
-        // SAFETY: the size is that of the place, which is initialised when the call succeeds.
-        let mut options = unsafe {
-            let size = size_of::<sys::mnn_interpreter_options_t>();
-            check(sys::mnn_interpreter_options_init(place.as_mut_ptr(), size))?;
-            place.assume_init()
-        };
+        // SAFETY: the function is that of the struct.
+        let mut options = unsafe { defaults(sys::mnn_interpreter_options_init) }?;
         options.load_mode = mode;
         if let Some(path) = &weight_path {
             options.external_weight_path = path.as_ptr();

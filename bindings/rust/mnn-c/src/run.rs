@@ -1,6 +1,6 @@
 //! Options of a run and of a resize; closures around the operators of a run.
 
-use crate::call::check;
+use crate::call::{check, defaults};
 use crate::cancel::{self, CancelToken};
 use crate::codes::OpAction;
 use crate::error::Result;
@@ -9,7 +9,6 @@ use crate::session::{OpInfo, Session};
 use crate::tensor::Tensor;
 use mnn_c_sys as sys;
 use std::fmt;
-use std::mem::{size_of, MaybeUninit};
 use std::os::raw::c_void;
 use std::ptr::NonNull;
 
@@ -162,15 +161,8 @@ impl Session {
 
 /// The options of a run that nothing ends or watches.
 pub(crate) fn default_options() -> Result<sys::mnn_run_options_t> {
-    let mut place = MaybeUninit::<sys::mnn_run_options_t>::uninit();
-    // SAFETY: the size is that of the place, which is initialised when the call succeeds.
-    unsafe {
-        check(sys::mnn_run_options_init(
-            place.as_mut_ptr(),
-            size_of::<sys::mnn_run_options_t>(),
-        ))?;
-        Ok(place.assume_init())
-    }
+    // SAFETY: the function is that of the struct.
+    unsafe { defaults(sys::mnn_run_options_init) }
 }
 
 /// `mnn_session_run_with_options`.
@@ -195,15 +187,8 @@ unsafe fn run(session: &Session, handle: *mut sys::mnn_session_t, options: RunOp
 /// # Safety
 /// The handle is that of a session, which is borrowed alone.
 unsafe fn resize(handle: *mut sys::mnn_session_t, options: &ResizeOptions) -> Result<()> {
-    let mut place = MaybeUninit::<sys::mnn_resize_options_t>::uninit();
-    // SAFETY: the size is that of the place, which is initialised when the call succeeds.
-    let mut wanted = unsafe {
-        check(sys::mnn_resize_options_init(
-            place.as_mut_ptr(),
-            size_of::<sys::mnn_resize_options_t>(),
-        ))?;
-        place.assume_init()
-    };
+    // SAFETY: the function is that of the struct.
+    let mut wanted = unsafe { defaults(sys::mnn_resize_options_init) }?;
     wanted.cancel = cancel::pointer(&options.cancel);
     // SAFETY: as promised; the token lives during the call.
     check(unsafe { sys::mnn_session_resize_with_options(handle, &wanted) })

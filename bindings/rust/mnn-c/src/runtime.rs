@@ -1,6 +1,6 @@
 //! What sessions share: threads, memory, a device.
 
-use crate::call::{c_string, check, get_pointer};
+use crate::call::{c_string, defaults, get_pointer};
 use crate::codes::{LogLevel, PowerMode};
 use crate::error::Result;
 use crate::log::{LogClosure, LogFields};
@@ -8,7 +8,7 @@ use crate::panics;
 use mnn_c_sys as sys;
 use std::alloc::{GlobalAlloc, Layout};
 use std::fmt;
-use std::mem::{size_of, MaybeUninit};
+use std::mem::size_of;
 use std::os::raw::c_void;
 use std::ptr::{null, null_mut, NonNull};
 use std::sync::Arc;
@@ -217,13 +217,8 @@ impl RuntimeConfig {
             .cpu_costs
             .map(|costs| c_string(costs, "the costs of the CPU"))
             .transpose()?;
-        let mut place = MaybeUninit::<sys::mnn_runtime_config_t>::uninit();
-        // SAFETY: the size is that of the place, which is initialised when the call succeeds.
-        let mut config = unsafe {
-            let size = size_of::<sys::mnn_runtime_config_t>();
-            check(sys::mnn_runtime_config_init(place.as_mut_ptr(), size))?;
-            place.assume_init()
-        };
+        // SAFETY: the function is that of the struct.
+        let mut config = unsafe { defaults(sys::mnn_runtime_config_init) }?;
         config.threads = i32::try_from(self.threads).unwrap_or(i32::MAX);
         config.power = self.power.map_or(config.power, PowerMode::code);
         config.cores = self.cores.as_ptr();
