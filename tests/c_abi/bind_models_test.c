@@ -2,6 +2,7 @@
  * behind what is bound. Models from the command line, else the demo; behind --vulkan they run on a GPU (exit code 77 where
  * there is none). */
 #include "guarded.h"
+#include "open_extents.h"
 #include "support.h"
 
 #include <sys/wait.h>
@@ -51,25 +52,15 @@ static void describe(operand_t* operand) {
         memcpy(operand->values + i * operand->element, &one, operand->element);
 }
 
-/* Closes open extents. */
 static size_t open_inputs(mnn_session_t* session, operand_t* inputs) {
     size_t count = 0;
-    bool open = false;
+    close_extents(session);
     assert_ok(mnn_session_input_count(session, &count));
     assert_true(count <= MOST);
     for (size_t i = 0; i < count; ++i) {
-        int32_t dims[MNN_MAX_RANK];
-        size_t rank = 0;
         assert_ok(mnn_session_input_at(session, i, &inputs[i].tensor));
-        assert_ok(mnn_tensor_shape(inputs[i].tensor, dims, MNN_MAX_RANK, &rank));
-        for (size_t k = 0; k < rank; ++k) {
-            open = open || dims[k] < 0;
-            if (dims[k] < 0) dims[k] = 4;
-        }
-        assert_ok(mnn_session_resize_input(session, inputs[i].tensor, dims, rank));
+        describe(&inputs[i]);
     }
-    if (open) assert_ok(mnn_session_resize(session));
-    for (size_t i = 0; i < count; ++i) describe(&inputs[i]);
     return count;
 }
 

@@ -1,6 +1,7 @@
 /* Whole nets cut at some of their tensors: fed there, in two paths that meet there, and in two paths of operators they give
  * the bits of the net in one piece. Models from the command line, else the demo; behind --vulkan the first of two paths runs
  * on a GPU, and the bits are not compared (exit code 77 where there is none). */
+#include "open_extents.h"
 #include "support.h"
 
 #include <math.h>
@@ -64,24 +65,7 @@ static mnn_schedule_config_t plain(void) {
     return config;
 }
 
-/* Extents of inputs that the model leaves open are 4. */
-static void resize_whole(mnn_session_t* session) {
-    size_t count = 0;
-    assert_ok(mnn_session_input_count(session, &count));
-    for (size_t i = 0; i < count; ++i) {
-        mnn_tensor_t* input = NULL;
-        int32_t dims[MNN_MAX_RANK];
-        size_t rank = 0;
-        assert_ok(mnn_session_input_at(session, i, &input));
-        assert_ok(mnn_tensor_shape(input, dims, MNN_MAX_RANK, &rank));
-        for (size_t k = 0; k < rank; ++k)
-            if (dims[k] < 0) dims[k] = 4;
-        assert_ok(mnn_session_resize_input(session, input, dims, rank));
-    }
-    assert_ok(mnn_session_resize(session));
-}
-
-/* The same shapes, though a part may read none of them. */
+/* The shapes of the whole net, though a part may read none of them. */
 static mnn_status resize_part(mnn_session_t* session) {
     for (size_t i = 0; i < in_count; ++i) {
         mnn_tensor_t* input = NULL;
@@ -273,7 +257,7 @@ static bool run_whole(void) {
     mnn_session_t* session = NULL;
     mnn_schedule_config_t config = plain();
     assert_ok(mnn_session_create(net, &config, &session));
-    resize_whole(session);
+    close_extents(session);
     assert_ok(mnn_session_input_count(session, &in_count));
     assert_ok(mnn_session_output_count(session, &out_count));
     assert_true(in_count <= MOST && out_count <= MOST);

@@ -2,6 +2,7 @@
  * other memory of the same size. Models from the command line,
  * else the demo. */
 #include "middle_tensor.h"
+#include "open_extents.h"
 #include "support.h"
 
 #include <errno.h>
@@ -62,21 +63,8 @@ static const char* path;
 /* Closes open extents and fills the inputs with ones, which every model of the tests takes. */
 static void feed(mnn_session_t* session) {
     size_t inputs = 0;
-    bool open = false;
+    close_extents(session);
     assert_ok(mnn_session_input_count(session, &inputs));
-    for (size_t i = 0; i < inputs; ++i) {
-        mnn_tensor_t* input = NULL;
-        int32_t dims[MNN_MAX_RANK];
-        size_t rank = 0;
-        assert_ok(mnn_session_input_at(session, i, &input));
-        assert_ok(mnn_tensor_shape(input, dims, MNN_MAX_RANK, &rank));
-        for (size_t k = 0; k < rank; ++k) {
-            open = open || dims[k] < 0;
-            if (dims[k] < 0) dims[k] = 4;
-        }
-        assert_ok(mnn_session_resize_input(session, input, dims, rank));
-    }
-    if (open) assert_ok(mnn_session_resize(session));
     for (size_t i = 0; i < inputs; ++i) {
         mnn_tensor_t* input = NULL;
         size_t count = 0;

@@ -1,5 +1,6 @@
 /* Outputs that have a shape before the first run. The host plans its memory with them, and a net whose shapes are known is
  * planned once. */
+#include "open_extents.h"
 #include "support.h"
 
 /* case/output: its shape depends on the contents of an input, or on a branch or loop. */
@@ -49,23 +50,6 @@ static bool depends_on_contents(const char* name) {
     return false;
 }
 
-/* Open extents become 4. */
-static void close_extents(mnn_session_t* session) {
-    size_t inputs = 0;
-    assert_ok(mnn_session_input_count(session, &inputs));
-    for (size_t i = 0; i < inputs; ++i) {
-        mnn_tensor_t* input = NULL;
-        int32_t dims[MNN_MAX_RANK];
-        size_t rank = 0;
-        assert_ok(mnn_session_input_at(session, i, &input));
-        assert_ok(mnn_tensor_shape(input, dims, MNN_MAX_RANK, &rank));
-        for (size_t k = 0; k < rank; ++k)
-            if (dims[k] < 0) dims[k] = 4;
-        assert_ok(mnn_session_resize_input(session, input, dims, rank));
-    }
-    assert_ok(mnn_session_resize(session));
-}
-
 /* Compares the outputs of one case with the list; gives how many of them stand in it. */
 static size_t check_case(const char* name) {
     char path[4096];
@@ -73,9 +57,7 @@ static size_t check_case(const char* name) {
     mnn_interpreter_t* net = NULL;
     assert_ok(mnn_interpreter_create_from_file(path, NULL, &net));
     mnn_session_t* session = open_session(net);
-    bool open = false;
-    assert_ok(mnn_session_needs_resize(session, &open));
-    if (open) close_extents(session);
+    close_extents(session);
     size_t outputs = 0, listed = 0;
     assert_ok(mnn_session_output_count(session, &outputs));
     for (size_t i = 0; i < outputs; ++i) {
