@@ -1,4 +1,5 @@
-# cmake -DSPIRV=FILE -DHEADER=FILE -DNAME=NAME -P spirv_header.cmake: the words of a SPIR-V file as an array in a header.
-file(READ "${SPIRV}" bytes HEX)
+# cmake -DFILE=FILE -DHEADER=FILE -DNAME=NAME -P embed_words.cmake: a binary file (a shader, the schema) as an array of its
+# 32-bit words in a header.
+file(READ "${FILE}" bytes HEX)
 string(REGEX REPLACE "(..)(..)(..)(..)" "0x\\4\\3\\2\\1,\n" words "${bytes}")
 file(WRITE "${HEADER}" "const uint32_t ${NAME}[] = {\n${words}};\n")

@@ -17,9 +17,9 @@ add_custom_command(
   OUTPUT ${MNN_C_GENERATED_DIR}/mnn_schema.h
   COMMAND ${MNN_C_FLATC} --no-warnings --binary --schema -o ${MNN_C_GENERATED_DIR}
           ${CMAKE_CURRENT_SOURCE_DIR}/schema/mnn.fbs
-  COMMAND ${CMAKE_COMMAND} -DSPIRV=${MNN_C_GENERATED_DIR}/mnn.bfbs -DHEADER=${MNN_C_GENERATED_DIR}/mnn_schema.h
-          -DNAME=kSchemaWords -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/spirv_header.cmake
-  DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/schema/mnn.fbs ${CMAKE_CURRENT_SOURCE_DIR}/cmake/spirv_header.cmake
+  COMMAND ${CMAKE_COMMAND} -DFILE=${MNN_C_GENERATED_DIR}/mnn.bfbs -DHEADER=${MNN_C_GENERATED_DIR}/mnn_schema.h
+          -DNAME=kSchemaWords -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/embed_words.cmake
+  DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/schema/mnn.fbs ${CMAKE_CURRENT_SOURCE_DIR}/cmake/embed_words.cmake
   COMMENT "flatc schema/mnn.fbs as data"
   VERBATIM)
 add_custom_target(mnn_c_wire_header

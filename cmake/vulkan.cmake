@@ -69,9 +69,9 @@ foreach(kernel ${MNN_C_KERNELS_GLSL})
               ${kernel}
       ${optimize}
       ${validate}
-      COMMAND ${CMAKE_COMMAND} -DSPIRV=${spirv} -DHEADER=${header} -DNAME=spirv_${name}
-              -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/spirv_header.cmake
-      DEPENDS ${kernel} ${CMAKE_CURRENT_SOURCE_DIR}/cmake/spirv_header.cmake
+      COMMAND ${CMAKE_COMMAND} -DFILE=${spirv} -DHEADER=${header} -DNAME=spirv_${name}
+              -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/embed_words.cmake
+      DEPENDS ${kernel} ${CMAKE_CURRENT_SOURCE_DIR}/cmake/embed_words.cmake
       DEPFILE ${spirv}.d
       COMMENT "glslang ${name}"
       VERBATIM)
