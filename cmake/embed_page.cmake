@@ -1,14 +1,18 @@
-# cmake -DPAGE=FILE -DSTYLE=FILE -DSCRIPTS=FILE,FILE -DNAME=NAME -DSOURCE=FILE -P embed_page.cmake: a page of HTML with its style
-# and scripts inside, as two strings in a C++ source: what stands before the place of its data, and what stands behind it.
+# cmake -DFOLDER=FOLDER -DPAGE=graph -DSCRIPTS=FILE,FILE -DNAME=NAME -DSOURCE=FILE -P embed_page.cmake: a page of HTML (page.html
+# of the folder with PAGE.html as its body, style.css and the scripts inside) as two strings in a C++ source: what stands
+# before the place of its data, and what stands behind it.
 cmake_minimum_required(VERSION 3.25)
-file(READ "${PAGE}" page)
-file(READ "${STYLE}" style)
+file(READ "${FOLDER}/page.html" page)
+file(READ "${FOLDER}/${PAGE}.html" body)
+file(READ "${FOLDER}/style.css" style)
 set(script "")
 string(REPLACE "," ";" files "${SCRIPTS}")
 foreach(file ${files})
-  file(READ "${file}" text)
+  file(READ "${FOLDER}/${file}" text)
   string(APPEND script "${text}")
 endforeach()
+string(REPLACE "@PAGE@" "${PAGE}" page "${page}")
+string(REPLACE "@BODY@" "${body}" page "${page}")
 string(REPLACE "@STYLE@" "${style}" page "${page}")
 string(REPLACE "@SCRIPT@" "${script}" page "${page}")
 string(REPLACE "@DATA@" ")page\",\n    R\"page(" page "${page}")
