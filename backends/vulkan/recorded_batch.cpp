@@ -1,7 +1,8 @@
 // Records executions into command buffers and submits them.
 #include "backends/vulkan/recorded_batch.h"
 
-#include "backends/vulkan/device/result.h"
+#include <optional>
+
 #include "backends/vulkan/vulkan_execution.h"
 
 namespace mnnc::vulkan {
@@ -10,44 +11,11 @@ namespace {
 
 constexpr size_t kBatch = 32;  // executions in one command buffer of the indirect mode
 
-size_t buffersFor(const VulkanBackend& backend, size_t executions) {
-    return backend.batched() ? (executions + kBatch - 1) / kBatch : executions;
+const Block& blockOf(const Tensor& tensor) {
+    return static_cast<const Block&>(*tensor.block);
 }
 
 }  // namespace
-
-CommandBuffers::CommandBuffers(const VulkanBackend& backend, uint32_t count)
-    : device_(backend.gpu()), pool_(backend.commandPool()) {
-    const VolkDeviceTable& api = device_->api();
-    const VkFenceCreateInfo fence{VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-    check(api.vkCreateFence(device_->handle(), &fence, nullptr, &fence_), "vkCreateFence");
-    device_->count(Count::Fence, 1);
-    const VkCommandBufferAllocateInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, nullptr, pool_,
-                                           VK_COMMAND_BUFFER_LEVEL_PRIMARY, count};
-    try {
-        buffers_.resize(count);
-        check(api.vkAllocateCommandBuffers(device_->handle(), &info, buffers_.data()),
-              "vkAllocateCommandBuffers");
-    } catch (...) {
-        api.vkDestroyFence(device_->handle(), fence_, nullptr);
-        device_->count(Count::Fence, -1);
-        throw;
-    }
-    device_->count(Count::CommandBuffer, count);
-}
-
-CommandBuffers::~CommandBuffers() {
-    if (device_->usable()) {
-        device_->api().vkFreeCommandBuffers(device_->handle(), pool_, static_cast<uint32_t>(buffers_.size()),
-                                            buffers_.data());
-        device_->api().vkDestroyFence(device_->handle(), fence_, nullptr);
-    }
-    device_->count(Count::CommandBuffer, -static_cast<int64_t>(buffers_.size()));
-    device_->count(Count::Fence, -1);
-}
-
-RecordedBatch::Commands::Commands(const VulkanBackend& backend, size_t executions)
-    : sets(backend.gpu()), buffers(backend, static_cast<uint32_t>(buffersFor(backend, executions))) {}
 
 RecordedBatch::RecordedBatch(VulkanBackend& backend, std::vector<std::unique_ptr<Execution>> executions)
     : backend_(backend), device_(backend.gpu()), executions_(std::move(executions)) {
@@ -55,8 +23,19 @@ RecordedBatch::RecordedBatch(VulkanBackend& backend, std::vector<std::unique_ptr
         auto& one = static_cast<VulkanExecution&>(*execution);
         if (one.hasHostPart()) hostParts_.push_back(&one);
     }
+    divide();
     bindReports();
     commands_ = encode(nullptr);
+}
+
+void RecordedBatch::divide() {
+    const size_t most = backend_.batched() ? kBatch : 1;
+    for (size_t i = 0; i < executions_.size(); ++i) {
+        const Tensor* movable = static_cast<VulkanExecution&>(*executions_[i]).movable();
+        if (movable || ranges_.empty() || ranges_.back().movable || i - ranges_.back().begin == most)
+            ranges_.push_back({i, i, movable});
+        ++ranges_.back().end;
+    }
 }
 
 void RecordedBatch::recordAgain() {
@@ -66,27 +45,63 @@ void RecordedBatch::recordAgain() {
 }
 
 std::unique_ptr<RecordedBatch::Commands> RecordedBatch::encode(const Timestamps* timestamps) {
-    auto commands = std::make_unique<Commands>(backend_, executions_.size());
-    const CommandBuffers& buffers = commands->buffers;
-    Recorder recorder(*device_, commands->sets, backend_.limits().groupCount);
-    const size_t each = backend_.batched() ? kBatch : 1;
-    for (size_t i = 0; i < executions_.size(); ++i) {
-        auto& execution = static_cast<VulkanExecution&>(*executions_[i]);
-        const VkCommandBuffer buffer = buffers[i / each];
-        if (i % each == 0) recorder.begin(buffer);
-        if (timestamps && i == 0) {
-            timestamps->reset(buffer);
-            timestamps->write(buffer, 0);
+    auto commands = std::make_unique<Commands>(backend_, ranges_.size(), timestamps);
+    std::optional<Recorder> recorder;  // one for neighbours, across whose borders it looks for hazards
+    for (size_t i = 0; i < ranges_.size(); ++i) {
+        if (ranges_[i].movable) {
+            recorder.reset();
+            commands->moved.push_back(encodeAlone(i, commands->buffers[i], timestamps));
+            continue;
         }
-        execution.encode(recorder);
-        if (timestamps) {
-            recorder.separate();
-            timestamps->write(buffer, static_cast<uint32_t>(i + 1));
-        }
-        const bool last = i + 1 == executions_.size();
-        if (last || (i + 1) % each == 0) recorder.end(last);
+        if (!recorder) recorder.emplace(*device_, commands->sets, backend_.limits().groupCount);
+        encode(ranges_[i], commands->buffers[i], *recorder, timestamps);
     }
     return commands;
+}
+
+RecordedBatch::Moved RecordedBatch::encodeAlone(size_t range, VkCommandBuffer buffer,
+                                                const Timestamps* timestamps) {
+    const Tensor& tensor = *ranges_[range].movable;
+    Moved moved{range, std::make_unique<DescriptorSets>(device_), blockOf(tensor).serial(),
+                tensor.blockOffset};
+    Recorder recorder(*device_, *moved.sets, backend_.limits().groupCount);
+    encode(ranges_[range], buffer, recorder, timestamps);
+    return moved;
+}
+
+void RecordedBatch::encode(const Range& range, VkCommandBuffer buffer, Recorder& recorder,
+                           const Timestamps* timestamps) {
+    recorder.begin(buffer);
+    if (timestamps && range.begin == 0) {
+        timestamps->reset(buffer);
+        timestamps->write(buffer, 0);
+    }
+    const bool last = range.end == executions_.size();
+    // The host may use the memory, too, and its own queue.
+    const bool shared = range.movable && (device_->ofHost() || blockOf(*range.movable).shared());
+    if (shared)
+        recorder.waitForQueue();
+    else if (range.movable && range.begin > 0)
+        recorder.separate();
+    for (size_t i = range.begin; i < range.end; ++i) {
+        static_cast<VulkanExecution&>(*executions_[i]).encode(recorder);
+        if (!timestamps) continue;
+        recorder.separate();
+        timestamps->write(buffer, static_cast<uint32_t>(i + 1));
+    }
+    if (range.movable && !last) shared ? recorder.showToQueue() : recorder.separate();
+    recorder.end(last);
+}
+
+// Records anew what uses a tensor that has other memory than before.
+void RecordedBatch::follow(Commands& commands) {
+    for (Moved& moved : commands.moved) {
+        const Tensor& tensor = *ranges_[moved.range].movable;
+        if (moved.block == blockOf(tensor).serial() && moved.offset == tensor.blockOffset) continue;
+        commands.buffers.renew(moved.range, [&](VkCommandBuffer buffer) {
+            moved = encodeAlone(moved.range, buffer, commands.timestamps);
+        });
+    }
 }
 
 void RecordedBatch::bindReports() {
@@ -128,8 +143,9 @@ bool RecordedBatch::end(int64_t nanoseconds) {
     return wait(*commands_, nanoseconds);
 }
 
-void RecordedBatch::submit(const Commands& commands) {
+void RecordedBatch::submit(Commands& commands) {
     device_->requireUsable();  // before the host's part writes into memory of another process
+    follow(commands);
     for (VulkanExecution* execution : hostParts_) execution->beforeSubmit();
     commands.buffers.submit();
 }
@@ -138,23 +154,6 @@ bool RecordedBatch::wait(const Commands& commands, int64_t nanoseconds) {
     if (!commands.buffers.wait(nanoseconds)) return false;
     for (const VulkanExecution* execution : reporting_) execution->afterRun();
     return true;
-}
-
-void copyNow(const VulkanBackend& backend, const Block& from, const Block& to, int64_t bytes) {
-    const CommandBuffers buffers(backend, 1);
-    const VolkDeviceTable& api = backend.gpu()->api();
-    VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-    begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
-    check(api.vkBeginCommandBuffer(buffers[0], &begin), "vkBeginCommandBuffer");
-    const VkBufferCopy copy{static_cast<VkDeviceSize>(from.offset()), static_cast<VkDeviceSize>(to.offset()),
-                            static_cast<VkDeviceSize>(bytes)};
-    api.vkCmdCopyBuffer(buffers[0], from.buffer(), to.buffer(), 1, &copy);
-    const VkMemoryBarrier memory{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_TRANSFER_WRITE_BIT,
-                                 VK_ACCESS_SHADER_READ_BIT};
-    api.vkCmdPipelineBarrier(buffers[0], VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-                             0, 1, &memory, 0, nullptr, 0, nullptr);
-    check(api.vkEndCommandBuffer(buffers[0]), "vkEndCommandBuffer");
-    buffers.run();
 }
 
 }  // namespace mnnc::vulkan

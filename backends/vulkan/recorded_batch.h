@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "backend/recording.h"
+#include "backends/vulkan/command_buffers.h"
 #include "backends/vulkan/device/recorder.h"
 #include "backends/vulkan/device/timestamps.h"
 #include "backends/vulkan/vulkan_backend.h"
@@ -11,29 +12,6 @@
 namespace mnnc::vulkan {
 
 class VulkanExecution;
-
-// Command buffers and a fence to run them with.
-class CommandBuffers {
-  public:
-    CommandBuffers(const VulkanBackend& backend, uint32_t count);
-    ~CommandBuffers();
-    CommandBuffers(const CommandBuffers&) = delete;
-    CommandBuffers& operator=(const CommandBuffers&) = delete;
-    VkCommandBuffer operator[](size_t index) const { return buffers_[index]; }
-    size_t size() const noexcept { return buffers_.size(); }
-    void submit() const { device_->submit(buffers_, fence_); }
-    bool wait(int64_t nanoseconds) const { return device_->wait(fence_, nanoseconds); }
-    void run() const {
-        submit();
-        wait(-1);
-    }
-
-  private:
-    const std::shared_ptr<Device> device_;
-    const VkCommandPool pool_;
-    std::vector<VkCommandBuffer> buffers_;
-    VkFence fence_ = VK_NULL_HANDLE;
-};
 
 class RecordedBatch final : public Recording {
   public:
@@ -45,28 +23,47 @@ class RecordedBatch final : public Recording {
     bool end(int64_t nanoseconds) override;
 
   private:
+    // The executions of one command buffer. Where the memory of a tensor may become another, the execution that uses it has
+    // a command buffer alone, which waits for all before it and lets all behind it wait: so it can be recorded again by
+    // itself.
+    struct Range {
+        size_t begin, end;
+        const Tensor* movable = nullptr;
+    };
+    // How such a range was recorded.
+    struct Moved {
+        size_t range;
+        std::unique_ptr<DescriptorSets> sets;
+        uint64_t block;
+        int64_t offset;
+    };
     struct Commands {
-        explicit Commands(const VulkanBackend& backend, size_t executions);
+        Commands(const VulkanBackend& backend, size_t ranges, const Timestamps* times)
+            : sets(backend.gpu()), buffers(backend, static_cast<uint32_t>(ranges)), timestamps(times) {}
         DescriptorSets sets;
         CommandBuffers buffers;
+        std::vector<Moved> moved;
+        const Timestamps* const
+            timestamps;  // written before the first execution and behind each one, which then run one after another
     };
+    void divide();
     void bindReports();
-    // `timestamps`: written before the first execution and behind each one, which then run one after another; may be null.
     std::unique_ptr<Commands> encode(const Timestamps* timestamps);
-    void submit(const Commands& commands);
+    void encode(const Range& range, VkCommandBuffer buffer, Recorder& recorder, const Timestamps* timestamps);
+    Moved encodeAlone(size_t range, VkCommandBuffer buffer, const Timestamps* timestamps);
+    void follow(Commands& commands);
+    void submit(Commands& commands);
     bool wait(const Commands& commands, int64_t nanoseconds);
 
     VulkanBackend& backend_;
     const std::shared_ptr<Device> device_;
     std::vector<std::unique_ptr<Execution>> executions_;  // hold weights and tables
+    std::vector<Range> ranges_;
     std::vector<VulkanExecution*> hostParts_, reporting_;
     DeviceBlockPtr reports_;  // of the executions that have one
     std::unique_ptr<Commands> commands_;
     std::unique_ptr<Timestamps> timestamps_;  // null until times are asked for
     std::unique_ptr<Commands> timed_;
 };
-
-// Copies between two blocks and waits.
-void copyNow(const VulkanBackend& backend, const Block& from, const Block& to, int64_t bytes);
 
 }  // namespace mnnc::vulkan

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/vulkan/buffer_copy.h"
 #include "backends/vulkan/device/result.h"
+#include "backends/vulkan/device/shared_block.h"
 #include "backends/vulkan/fusions/patterns.h"
 #include "backends/vulkan/ops/table.h"
 #include "backends/vulkan/recorded_batch.h"
@@ -129,6 +131,21 @@ DeviceBlockPtr VulkanBackend::allocate(int64_t bytes, DeviceUse use) {
     return device_->memory().allocate(device_, bytes, use);
 }
 
+DeviceBlockPtr VulkanBackend::share(const SharedBuffer& buffer, int64_t bytes) {
+    return shareBuffer(device_, buffer, bytes);
+}
+
+SharedBuffer VulkanBackend::describe(const DeviceBlock& block, int64_t offset, int64_t bytes,
+                                     SharedBuffer::Kind kind) const {
+    return describeBlock(*device_, static_cast<const Block&>(block), offset, bytes, kind);
+}
+
+std::unique_ptr<Execution> VulkanBackend::createCopy(const DeviceBlock& from, const DeviceBlock& to,
+                                                     int64_t bytes) {
+    return std::make_unique<BufferCopy>(*this, static_cast<const Block&>(from), static_cast<const Block&>(to),
+                                        bytes);
+}
+
 std::unique_ptr<Recording> VulkanBackend::record(std::vector<std::unique_ptr<Execution>> executions) {
     return std::make_unique<RecordedBatch>(*this, std::move(executions));
 }
@@ -156,7 +173,7 @@ std::shared_ptr<Block> VulkanBackend::uploaded(const void* bytes, int64_t size) 
     }
     const auto staging = device_->memory().allocate(device_, size, DeviceUse::Upload);
     std::memcpy(staging->host(), bytes, static_cast<size_t>(size));
-    copyNow(*this, *staging, *block, size);
+    BufferCopy(*this, *staging, *block, size).onExecute();
     return block;
 }
 

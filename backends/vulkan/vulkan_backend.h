@@ -51,6 +51,11 @@ class VulkanBackend final : public DeviceBackend {
     int64_t storageBytes(const Tensor& tensor) const override;
     int64_t alignment() const noexcept override { return device_->memory().alignment(); }
     DeviceBlockPtr allocate(int64_t bytes, DeviceUse use) override;
+    DeviceBlockPtr share(const SharedBuffer& buffer, int64_t bytes) override;
+    SharedBuffer describe(const DeviceBlock& block, int64_t offset, int64_t bytes,
+                          SharedBuffer::Kind kind) const override;
+    std::unique_ptr<Execution> createCopy(const DeviceBlock& from, const DeviceBlock& to,
+                                          int64_t bytes) override;
     std::unique_ptr<Execution> createUpload(const Tensor& host, const Tensor& staging,
                                             const Tensor& device) override;
     std::unique_ptr<Execution> createDownload(const Tensor& device, const Tensor& host) override;

@@ -6,8 +6,8 @@ namespace mnnc::vulkan {
 Binding VulkanExecution::bind(const Tensor& tensor, bool write) const {
     if (!tensor.block) fail(Status::Internal, "tensor '%s' has no memory on the device", tensor.name.c_str());
     const auto& block = static_cast<const Block&>(*tensor.block);
-    const int64_t bytes =
-        tensor.onDevice ? backend_.storageBytes(tensor) : roundUp(tensor.storageBytes(), 16);
+    // Behind a tensor of the host may lie what is not the library's.
+    const int64_t bytes = tensor.onDevice ? backend_.storageBytes(tensor) : tensor.storageBytes();
     return bindBlock(block, tensor.blockOffset, bytes, write);
 }
 

@@ -18,6 +18,8 @@ class VulkanExecution : public Execution {
     // The host's part of a run, before the device starts: may not allocate or throw.
     virtual void beforeSubmit() {}
     virtual bool hasHostPart() const { return false; }
+    // The tensor of the host that it reads or writes, whose memory may become another after it was recorded; null: none.
+    virtual const Tensor* movable() const { return nullptr; }
     // Bytes of host-visible memory that the device writes for the host to read after the run; bound before encode().
     virtual int64_t reportBytes() const { return 0; }
     void bindReport(const Block& block, int64_t offset) noexcept {

@@ -9,6 +9,7 @@
 
 #include "backend/backend.h"
 #include "backend/recording.h"
+#include "backend/shared_buffer.h"
 
 namespace mnnc {
 
@@ -33,6 +34,16 @@ class DeviceBackend : public Backend {
     virtual int64_t alignment() const noexcept = 0;  // of offsets in a block
     // Throws OutOfMemory.
     virtual DeviceBlockPtr allocate(int64_t bytes, DeviceUse use) = 0;
+    // A buffer of the host, or a new one of `bytes` where it asks for that. Throws InvalidValue with what is wrong with it,
+    // NotSupported with what the device lacks, OutOfMemory.
+    virtual DeviceBlockPtr share(const SharedBuffer& buffer, int64_t bytes) = 0;
+    // How the host finds `bytes` at an offset of a block. A descriptor is a new one, which becomes the host's. Throws
+    // NotSupported where the host cannot use it.
+    virtual SharedBuffer describe(const DeviceBlock& block, int64_t offset, int64_t bytes,
+                                  SharedBuffer::Kind kind) const = 0;
+    // Copies bytes from the beginning of one block to that of another, and returns when they are there.
+    virtual std::unique_ptr<Execution> createCopy(const DeviceBlock& from, const DeviceBlock& to,
+                                                  int64_t bytes) = 0;
     // A copy from a row-major host tensor through `staging` (host-visible memory of the host's layout).
     virtual std::unique_ptr<Execution> createUpload(const Tensor& host, const Tensor& staging,
                                                     const Tensor& device) = 0;

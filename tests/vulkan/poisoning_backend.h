@@ -23,6 +23,17 @@ class PoisoningBackend final : public DeviceBackend {
     int64_t storageBytes(const Tensor& tensor) const override { return backend_.storageBytes(tensor); }
     int64_t alignment() const noexcept override { return backend_.alignment(); }
     DeviceBlockPtr allocate(int64_t bytes, DeviceUse use) override;
+    DeviceBlockPtr share(const SharedBuffer& buffer, int64_t bytes) override {
+        return backend_.share(buffer, bytes);
+    }
+    SharedBuffer describe(const DeviceBlock& block, int64_t offset, int64_t bytes,
+                          SharedBuffer::Kind kind) const override {
+        return backend_.describe(block, offset, bytes, kind);
+    }
+    std::unique_ptr<Execution> createCopy(const DeviceBlock& from, const DeviceBlock& to,
+                                          int64_t bytes) override {
+        return backend_.createCopy(from, to, bytes);
+    }
     std::unique_ptr<Execution> createUpload(const Tensor& host, const Tensor& staging,
                                             const Tensor& device) override;
     std::unique_ptr<Execution> createDownload(const Tensor& device, const Tensor& host) override {

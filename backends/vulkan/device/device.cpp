@@ -12,6 +12,20 @@
 
 namespace mnnc::vulkan {
 
+namespace {
+
+bool hasExtension(VkPhysicalDevice device, const char* name) {
+    uint32_t count = 0;
+    if (vkEnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr) != VK_SUCCESS) return false;
+    std::vector<VkExtensionProperties> extensions(count);
+    if (vkEnumerateDeviceExtensionProperties(device, nullptr, &count, extensions.data()) < 0) return false;
+    return std::any_of(extensions.begin(), extensions.end(), [&](const VkExtensionProperties& extension) {
+        return std::strcmp(extension.extensionName, name) == 0;
+    });
+}
+
+}  // namespace
+
 std::shared_ptr<Device> Device::get(const std::string& wanted, bool software) {
     static std::mutex mutex;
     static std::vector<std::weak_ptr<Device>> shared;
@@ -64,6 +78,11 @@ void Device::create() {
     info.pNext = &storage;
     info.queueCreateInfoCount = 1;
     info.pQueueCreateInfos = &queue;
+    const char* const descriptors = VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME;
+    if (info_.descriptors && hasExtension(info_.handle, descriptors)) {
+        info.enabledExtensionCount = 1;
+        info.ppEnabledExtensionNames = &descriptors;
+    }
     const VkResult result = vkCreateDevice(info_.handle, &info, nullptr, &handle_);
     if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY)
         check(result, "vkCreateDevice");

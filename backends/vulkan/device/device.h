@@ -52,6 +52,9 @@ class Device {
     const DeviceInfo& info() const noexcept { return info_; }
     VkDevice handle() const noexcept { return handle_; }
     const VolkDeviceTable& api() const noexcept { return api_; }
+    bool ofHost() const noexcept { return host_ != nullptr; }
+    // Whether memory can come from, and become, file descriptors: the device was made with the extension for it.
+    bool descriptors() const noexcept { return info_.descriptors && api_.vkGetMemoryFdKHR; }
     VolkDeviceTable& apiForTests() noexcept { return api_; }  // fault injection
     MemoryPool& memory() noexcept { return memory_; }
     PipelineFactory& pipelines() noexcept { return pipelines_; }

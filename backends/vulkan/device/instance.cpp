@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "backends/vulkan/device/driver_libraries.h"
+#include "backends/vulkan/device/memory.h"
 #include "backends/vulkan/device/result.h"
 #include "base/error.h"
 
@@ -100,6 +101,19 @@ bool findQueueFamily(const InstanceApi& api, VkPhysicalDevice device, DeviceInfo
     return false;
 }
 
+// Whether memory of storage buffers, which need no allocation of their own, can be shared by file descriptors.
+bool sharesDescriptors(const InstanceApi& api, VkPhysicalDevice device) {
+    VkPhysicalDeviceExternalBufferInfo info{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO};
+    info.usage = kBufferUsage;
+    info.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+    VkExternalBufferProperties properties{VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES};
+    api.externalBuffers(device, &info, &properties);
+    constexpr VkExternalMemoryFeatureFlags kBoth =
+        VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
+    return (properties.externalMemoryProperties.externalMemoryFeatures &
+            (kBoth | VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT)) == kBoth;
+}
+
 // All but the queue family. False: the device is older than Vulkan 1.1.
 bool describe(const InstanceApi& api, VkPhysicalDevice device, DeviceInfo& info) {
     VkPhysicalDeviceProperties basic;
@@ -139,6 +153,7 @@ bool describe(const InstanceApi& api, VkPhysicalDevice device, DeviceInfo& info)
     std::copy(std::begin(basic.pipelineCacheUUID), std::end(basic.pipelineCacheUUID), info.pipelineCacheUuid);
     info.storage16 = storage.storageBuffer16BitAccess;
     info.float16 = half.shaderFloat16;
+    info.descriptors = sharesDescriptors(api, device);
     info.subgroupSize = subgroup.subgroupSize;
     info.subgroupOperations =
         subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT ? subgroup.supportedOperations : 0;
@@ -193,10 +208,11 @@ InstanceApi::InstanceApi(VkInstance instance) {
     load(features2, "vkGetPhysicalDeviceFeatures2");
     load(queueFamilies, "vkGetPhysicalDeviceQueueFamilyProperties");
     load(memory, "vkGetPhysicalDeviceMemoryProperties");
+    load(externalBuffers, "vkGetPhysicalDeviceExternalBufferProperties");
 }
 
 InstanceApi::operator bool() const noexcept {
-    return enumerate && properties && properties2 && features2 && queueFamilies && memory;
+    return enumerate && properties && properties2 && features2 && queueFamilies && memory && externalBuffers;
 }
 
 DeviceInfo describeHostDevice(const HostVulkan& host) {

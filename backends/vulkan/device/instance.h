@@ -26,6 +26,7 @@ struct DeviceInfo {
     uint32_t timestampBits = 0;  // of the queue family; 0: it has no clock
     bool storage16 = false;      // 16-bit storage buffers
     bool float16 = false;        // fp16 arithmetic
+    bool descriptors = false;    // memory of buffers can come from, and become, file descriptors
     uint32_t subgroupSize = 1;
     VkSubgroupFeatureFlags subgroupOperations = 0;  // in compute shaders
     VkPhysicalDeviceLimits limits{};
@@ -45,6 +46,7 @@ struct InstanceApi {
     PFN_vkGetPhysicalDeviceFeatures2 features2;
     PFN_vkGetPhysicalDeviceQueueFamilyProperties queueFamilies;
     PFN_vkGetPhysicalDeviceMemoryProperties memory;
+    PFN_vkGetPhysicalDeviceExternalBufferProperties externalBuffers;
 };
 
 // The device among the host's objects, when everything that can be checked of them is right. Errors: Device::ofHost().

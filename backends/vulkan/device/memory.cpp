@@ -2,6 +2,7 @@
 #include "backends/vulkan/device/memory.h"
 
 #include <algorithm>
+#include <atomic>
 #include <iterator>
 
 #include "backends/vulkan/device/device.h"
@@ -20,7 +21,20 @@ int bits(VkMemoryPropertyFlags flags) {
 
 }  // namespace
 
-Block::~Block() {
+Block::Block(VkBuffer buffer, int64_t offset, int64_t bytes, void* host, const BoundMemory& memory)
+    : buffer_(buffer), offset_(offset), bytes_(bytes), host_(host), memory_(memory), serial_([] {
+          static std::atomic<uint64_t> blocks{0};
+          return ++blocks;
+      }()) {}
+
+PoolBlock::PoolBlock(std::shared_ptr<Device> device, Chunk& chunk, FreeRanges::node_type entry)
+    : Block(chunk.buffer, entry.key(), entry.mapped(),
+            chunk.mapped ? static_cast<char*>(chunk.mapped) + entry.key() : nullptr, chunk.memory),
+      device_(std::move(device)),
+      chunk_(chunk),
+      entry_(std::move(entry)) {}
+
+PoolBlock::~PoolBlock() {
     device_->memory().give(chunk_, std::move(entry_));
 }
 
@@ -61,8 +75,7 @@ void MemoryPool::makeChunk(Chunk& chunk) {
     const VolkDeviceTable& api = device_.api();
     VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
     info.size = static_cast<VkDeviceSize>(chunk.bytes);
-    info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                 VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    info.usage = kBufferUsage;
     info.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
     check(api.vkCreateBuffer(device_.handle(), &info, nullptr, &chunk.buffer), "vkCreateBuffer");
     device_.count(Count::Buffer, 1);
@@ -72,23 +85,26 @@ void MemoryPool::makeChunk(Chunk& chunk) {
     if (type < 0) fail(Status::NotSupported, "the Vulkan device has no memory type for this use");
     const VkMemoryAllocateInfo allocate{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, nullptr, needs.size,
                                         static_cast<uint32_t>(type)};
-    VkResult result = api.vkAllocateMemory(device_.handle(), &allocate, nullptr, &chunk.memory);
+    VkResult result = api.vkAllocateMemory(device_.handle(), &allocate, nullptr, &chunk.memory.handle);
     if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY) {
         freeUnused();
-        result = api.vkAllocateMemory(device_.handle(), &allocate, nullptr, &chunk.memory);
+        result = api.vkAllocateMemory(device_.handle(), &allocate, nullptr, &chunk.memory.handle);
     }
-    if (result != VK_SUCCESS) chunk.memory = VK_NULL_HANDLE;
+    if (result != VK_SUCCESS) chunk.memory.handle = VK_NULL_HANDLE;
     if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY)
         fail(Status::OutOfMemory, "the Vulkan device has no memory for a block of %lld bytes",
              static_cast<long long>(chunk.bytes));
     check(result, "vkAllocateMemory");
     device_.count(Count::Memory, 1);
-    check(api.vkBindBufferMemory(device_.handle(), chunk.buffer, chunk.memory, 0), "vkBindBufferMemory");
+    chunk.memory.bytes = needs.size;
+    chunk.memory.type = static_cast<uint32_t>(type);
+    check(api.vkBindBufferMemory(device_.handle(), chunk.buffer, chunk.memory.handle, 0),
+          "vkBindBufferMemory");
     const VkMemoryPropertyFlags flags = device_.info().memory.memoryTypes[type].propertyFlags;
     constexpr VkMemoryPropertyFlags kMappable =
         VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
     if ((flags & kMappable) == kMappable)
-        check(api.vkMapMemory(device_.handle(), chunk.memory, 0, VK_WHOLE_SIZE, 0, &chunk.mapped),
+        check(api.vkMapMemory(device_.handle(), chunk.memory.handle, 0, VK_WHOLE_SIZE, 0, &chunk.mapped),
               "vkMapMemory");
 }
 
@@ -97,8 +113,8 @@ void MemoryPool::destroyChunk(Chunk& chunk) noexcept {
         if (device_.usable()) device_.api().vkDestroyBuffer(device_.handle(), chunk.buffer, nullptr);
         device_.count(Count::Buffer, -1);
     }
-    if (chunk.memory) {
-        if (device_.usable()) device_.api().vkFreeMemory(device_.handle(), chunk.memory, nullptr);
+    if (chunk.memory.handle) {
+        if (device_.usable()) device_.api().vkFreeMemory(device_.handle(), chunk.memory.handle, nullptr);
         device_.count(Count::Memory, -1);
     }
 }
@@ -154,7 +170,7 @@ std::shared_ptr<Block> MemoryPool::allocate(std::shared_ptr<Device> device, int6
     auto entry = chunk->free.extract(range);
     entry.mapped() = bytes;
     try {
-        auto block = std::make_shared<Block>(std::move(device), *chunk, std::move(entry));
+        auto block = std::make_shared<PoolBlock>(std::move(device), *chunk, std::move(entry));
         chunk->free.merge(rest);
         return block;
     } catch (...) {

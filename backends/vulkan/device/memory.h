@@ -1,4 +1,4 @@
-// Device memory: chunks of VkDeviceMemory with one VkBuffer each, divided into blocks.
+// Device memory: ranges of VkBuffers, and chunks of VkDeviceMemory with one VkBuffer each, divided into such ranges.
 #pragma once
 #include <volk.h>
 
@@ -16,8 +16,19 @@ class MemoryPool;
 
 using FreeRanges = std::map<int64_t, int64_t>;  // offset -> bytes, neighbours merged
 
+// What all buffers are made for.
+constexpr VkBufferUsageFlags kBufferUsage =
+    VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+
+// Memory that a buffer is bound to.
+struct BoundMemory {
+    VkDeviceMemory handle = VK_NULL_HANDLE;
+    VkDeviceSize bytes = 0;  // as it was allocated
+    uint32_t type = 0;
+};
+
 struct Chunk {
-    VkDeviceMemory memory = VK_NULL_HANDLE;
+    BoundMemory memory;
     VkBuffer buffer = VK_NULL_HANDLE;
     void* mapped = nullptr;
     int64_t bytes = 0;
@@ -25,27 +36,41 @@ struct Chunk {
     FreeRanges free;
 };
 
-class Block final : public DeviceBlock {
+// A range of a VkBuffer.
+class Block : public DeviceBlock {
   public:
-    // `entry`: what the range becomes in the chunk's list when it is free again, so that giving it back takes no memory.
-    Block(std::shared_ptr<Device> device, Chunk& chunk, FreeRanges::node_type entry)
-        : device_(std::move(device)),
-          chunk_(chunk),
-          offset_(entry.key()),
-          bytes_(entry.mapped()),
-          entry_(std::move(entry)) {}
-    ~Block() override;
-    void* host() const noexcept override {
-        return chunk_.mapped ? static_cast<char*>(chunk_.mapped) + offset_ : nullptr;
-    }
-    VkBuffer buffer() const noexcept { return chunk_.buffer; }
+    void* host() const noexcept override { return host_; }
+    VkBuffer buffer() const noexcept { return buffer_; }
     int64_t offset() const noexcept { return offset_; }
     int64_t bytes() const noexcept { return bytes_; }
+    // Of the buffer, from its beginning on; no handle where the host bound it.
+    const BoundMemory& memory() const noexcept { return memory_; }
+    // Whether the host, or another device, may use the memory, too.
+    virtual bool shared() const noexcept { return false; }
+    // Different for all blocks that there have been.
+    uint64_t serial() const noexcept { return serial_; }
+
+  protected:
+    Block(VkBuffer buffer, int64_t offset, int64_t bytes, void* host, const BoundMemory& memory);
+
+  private:
+    const VkBuffer buffer_;
+    const int64_t offset_, bytes_;
+    void* const host_;
+    const BoundMemory memory_;
+    const uint64_t serial_;
+};
+
+// A block of a pool.
+class PoolBlock final : public Block {
+  public:
+    // `entry`: what the range becomes in the chunk's list when it is free again, so that giving it back takes no memory.
+    PoolBlock(std::shared_ptr<Device> device, Chunk& chunk, FreeRanges::node_type entry);
+    ~PoolBlock() override;
 
   private:
     const std::shared_ptr<Device> device_;
     Chunk& chunk_;
-    const int64_t offset_, bytes_;
     FreeRanges::node_type entry_;
 };
 
@@ -58,14 +83,15 @@ class MemoryPool {
     // (integrated and software devices). Throws OutOfMemory. Threads: any.
     std::shared_ptr<Block> allocate(std::shared_ptr<Device> device, int64_t bytes, DeviceUse use);
     int64_t alignment() const noexcept;
+    // The best of the allowed memory types for a use; -1: none.
+    int findType(uint32_t allowed, DeviceUse use) const;
 
   private:
-    friend class Block;
+    friend class PoolBlock;
     void give(Chunk& chunk, FreeRanges::node_type entry) noexcept;
     void makeChunk(Chunk& chunk);
     void destroyChunk(Chunk& chunk) noexcept;
     void freeUnused() noexcept;
-    int findType(uint32_t allowed, DeviceUse use) const;
 
     Device& device_;
     std::mutex mutex_;

@@ -88,26 +88,36 @@ void Recorder::begin(VkCommandBuffer buffer) {
 }
 
 void Recorder::end(bool last) {
-    // What the device wrote becomes visible to the host, once the fence is signalled, and to later
-    // submissions.
-    if (last)
-        barrier(VK_PIPELINE_STAGE_HOST_BIT | VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-                VK_ACCESS_HOST_READ_BIT | VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+    // What the device wrote becomes visible to the host, once the fence is signalled, and to later submissions.
+    if (last) showToQueue();
     check(device_.api().vkEndCommandBuffer(buffer_), "vkEndCommandBuffer");
     device_.count(Count::Recordings, 1);
     buffer_ = VK_NULL_HANDLE;
 }
 
 void Recorder::separate() {
-    barrier(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+    barrier({VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT},
+            {VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT});
     hazards_.clear();
 }
 
-void Recorder::barrier(VkPipelineStageFlags stage, VkAccessFlags access) {
-    const VkMemoryBarrier memory{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_SHADER_WRITE_BIT,
-                                 access};
-    device_.api().vkCmdPipelineBarrier(buffer_, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, stage, 0, 1, &memory, 0,
-                                       nullptr, 0, nullptr);
+void Recorder::waitForQueue() {
+    barrier({VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT},
+            {VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT});
+    hazards_.clear();
+}
+
+void Recorder::showToQueue() {
+    barrier({VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT},
+            {VK_PIPELINE_STAGE_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_HOST_BIT,
+             VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT | VK_ACCESS_HOST_READ_BIT});
+    hazards_.clear();
+}
+
+void Recorder::barrier(const Scope& before, const Scope& behind) {
+    const VkMemoryBarrier memory{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, before.access, behind.access};
+    device_.api().vkCmdPipelineBarrier(buffer_, before.stages, behind.stages, 0, 1, &memory, 0, nullptr, 0,
+                                       nullptr);
     device_.count(Count::Barriers, 1);
 }
 

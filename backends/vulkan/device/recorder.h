@@ -63,13 +63,20 @@ class Recorder {
     void end(bool last);
     // Everything recorded from here on waits for what was recorded before.
     void separate();
+    // The same between what is recorded here and all other work of the queue, of whatever kind.
+    void waitForQueue();
+    void showToQueue();
 
     // `groups` work groups in all; `push` are the kernel's own words, behind the two of the recorder.
     void dispatch(const Pipeline& pipeline, std::span<const Binding> bindings, std::span<const uint32_t> push,
                   int64_t groups);
 
   private:
-    void barrier(VkPipelineStageFlags stage, VkAccessFlags access);
+    struct Scope {
+        VkPipelineStageFlags stages;
+        VkAccessFlags access;
+    };
+    void barrier(const Scope& before, const Scope& behind);
 
     Device& device_;
     DescriptorSets& sets_;

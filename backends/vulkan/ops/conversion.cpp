@@ -15,7 +15,13 @@ class Upload final : public Conversion {
     Upload(VulkanBackend& backend, const Tensor& host, const Tensor& staging, const Tensor& device)
         : Conversion(backend, host, device, Width::Down), staging_(staging) {}
     bool hasHostPart() const override { return true; }
+    const Tensor* movable() const override {
+        const Tensor* root = &from_;
+        while (root->aliasOf) root = root->aliasOf;
+        return root->usage == Usage::Input ? &staging_ : nullptr;
+    }
     void beforeSubmit() override {
+        if (!staging_.data) return;  // the device has the values already
         std::memcpy(staging_.data, from_.data, static_cast<size_t>(from_.storageBytes()));
     }
 
@@ -32,9 +38,17 @@ bool Conversion::alike() const {
            (packed().plane() == 1 && packed().shape.at(1) % kChannelBlock == 0);
 }
 
+// Whether the host's side ends within a quad, of which no more may be touched there: then it is taken as the row-major
+// side of one pixel, with all elements as channels.
+bool Conversion::hasRest() const {
+    return alike() && !(from_.onDevice && to_.onDevice) && to_.elements() % kChannelBlock != 0;
+}
+
 void Conversion::onResize() {
     std::vector<uint32_t> packs{1, 1};
-    if (!alike())
+    if (hasRest())
+        packs = {from_.onDevice ? 4u : 1u, to_.onDevice ? 4u : 1u};
+    else if (!alike())
         packs = {static_cast<uint32_t>(from_.channelBlock), static_cast<uint32_t>(to_.channelBlock)};
     const bool changes = backend().half() && to_.type == DataType::Float32 && width_ != Width::Same;
     if (changes)
@@ -46,10 +60,11 @@ void Conversion::onResize() {
 
 void Conversion::encode(Recorder& recorder) {
     Push push;
-    // Storage ends at a whole quad on every side.
     const int64_t quads = ceilDiv(packed().storageElements(), kChannelBlock);
     push.u(quads);
-    if (alike())
+    if (hasRest())
+        push.u(to_.elements()).u(1);
+    else if (alike())
         push.u(1).u(1);
     else
         push.u(packed().shape.at(1)).u(packed().plane());

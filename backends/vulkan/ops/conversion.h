@@ -12,6 +12,7 @@ class Conversion : public VulkanExecution {
 
     void onResize() override;
     void encode(Recorder& recorder) override;
+    const Tensor* movable() const override { return to_.onDevice ? nullptr : &to_; }
 
   protected:
     virtual const Tensor& source() const { return from_; }
@@ -21,6 +22,7 @@ class Conversion : public VulkanExecution {
   private:
     const Tensor& packed() const { return to_.channelBlock > 1 ? to_ : from_; }
     bool alike() const;
+    bool hasRest() const;
 
     const Width width_;
     const Pipeline* pipeline_ = nullptr;

@@ -1,0 +1,37 @@
+// Command buffers that are submitted together, and a fence to run them with.
+#pragma once
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "backends/vulkan/vulkan_backend.h"
+
+namespace mnnc::vulkan {
+
+class CommandBuffers {
+  public:
+    CommandBuffers(const VulkanBackend& backend, uint32_t count);
+    ~CommandBuffers();
+    CommandBuffers(const CommandBuffers&) = delete;
+    CommandBuffers& operator=(const CommandBuffers&) = delete;
+    VkCommandBuffer operator[](size_t index) const { return buffers_[index]; }
+    size_t size() const noexcept { return buffers_.size(); }
+    // Puts another one in the place of one, which is not in flight, once it is recorded. Throws what `record` throws; then
+    // nothing has changed.
+    void renew(size_t index, const std::function<void(VkCommandBuffer)>& record);
+    void submit() const { device_->submit(buffers_, fence_); }
+    bool wait(int64_t nanoseconds) const { return device_->wait(fence_, nanoseconds); }
+    void run() const {
+        submit();
+        wait(-1);
+    }
+
+  private:
+    void allocate(std::span<VkCommandBuffer> buffers) const;
+    const std::shared_ptr<Device> device_;
+    const VkCommandPool pool_;
+    std::vector<VkCommandBuffer> buffers_;
+    VkFence fence_ = VK_NULL_HANDLE;
+};
+
+}  // namespace mnnc::vulkan

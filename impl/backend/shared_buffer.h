@@ -1,0 +1,22 @@
+// A buffer that a host and a device share, in the numbers of the device's interface.
+#pragma once
+#include <cstdint>
+
+namespace mnnc {
+
+struct SharedBuffer {
+    enum class Kind : uint8_t {
+        Handle,     // of the device that the host and the library both use
+        Descriptor  // memory that another device or process has, too
+    };
+    Kind kind = Kind::Handle;
+    bool allocate = false;           // it is to be made; then the rest is not read
+    uint64_t buffer = 0;             // VkBuffer
+    uint64_t offset = 0, bytes = 0;  // of the contents, in the buffer or, of a descriptor, in its memory
+    // VkDeviceMemory, where the contents lie in it, and how it was allocated; 0 where that is not known.
+    uint64_t memory = 0, memoryOffset = 0, memoryBytes = 0;
+    uint32_t memoryType = 0;
+    int descriptor = -1;
+};
+
+}  // namespace mnnc
