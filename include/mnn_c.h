@@ -1489,6 +1489,106 @@ MNN_C_API mnn_status mnn_session_bind_input(mnn_session_t* session, mnn_tensor_t
 MNN_C_API mnn_status mnn_session_bind_output(mnn_session_t* session, mnn_tensor_t* tensor, void* data,
                                              size_t bytes, int32_t format);
 
+/* Buffers of a device
+ *
+ * An input or an output of a Vulkan session can lie in a VkBuffer that commands of the host write or read, so that nothing
+ * passes through the host. Its elements are those of the tensor's type (mnn_tensor_type()), row-major in the order of
+ * its format (NHWC for MNN_FORMAT_NHWC, NCHW for the others), mnn_tensor_byte_size() bytes from the offset on. The run
+ * reads and writes them there, with the copy to or from its own layout that it makes in any case. Where an operator on
+ * the CPU reads an input or makes an output, and for control flow, shapes that depend on contents, sessions of several
+ * paths, tensors of halves and outputs that share their values with another tensor, the run copies between the buffer
+ * and the host, each time in a submission of its own.
+ *   Order: commands that were submitted to the session's VkQueue before the call that runs or submits the session are
+ * over, and their writes seen, when the run uses the buffers. Commands that are submitted to it behind
+ * mnn_session_run(), or behind mnn_session_submit() of a run that a GPU computes as a whole, follow the run and see its
+ * results; the host waits for those with mnn_session_wait(). So commands of the host on the same queue need neither
+ * barriers nor waiting. On other queues they are over before the call, or ordered by semaphores: the host submits an
+ * empty batch that waits for one to the session's queue before the call, and one that signals another behind it. In a
+ * run that the library's thread computes commands behind mnn_session_submit() are not ordered: mnn_session_wait() is
+ * waited for first. For what copies through the host all waits are over before the call. */
+
+enum {
+    /* A VkBuffer of the session's VkDevice, which is the host's: the session has a runtime with mnn_vulkan_objects_t. */
+    MNN_BUFFER_VULKAN = 1,
+    /* Memory of the same GPU and driver that another VkDevice, process or interface has too: a file descriptor of
+     * VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT. The driver has to have VK_KHR_external_memory_fd, and a VkDevice of
+     * the host has to be created with it; the library's own has it where it can. Memory that was allocated for one
+     * buffer alone (VkMemoryDedicatedAllocateInfo) cannot be taken. */
+    MNN_BUFFER_OPAQUE_FD = 2
+};
+
+typedef struct mnn_device_buffer {
+    size_t struct_size; /* sizeof(mnn_device_buffer_t), written by the init function */
+    int32_t kind;       /* MNN_BUFFER_* */
+    int32_t
+        allocate; /* 1: the session makes a buffer of that kind, in the device's own memory, and the other fields
+                           are not read; 0: they describe one of the host */
+    uint64_t
+        buffer; /* MNN_BUFFER_VULKAN: the VkBuffer, as a number. It can be a storage buffer and source and
+                           destination of transfers, has memory, and belongs to the session's queue family or is shared
+                           with it */
+    uint64_t
+        offset; /* of the first element, in bytes: in the VkBuffer or, for MNN_BUFFER_OPAQUE_FD, in the memory.
+                           A multiple of minStorageBufferOffsetAlignment and of 4 */
+    uint64_t
+        bytes; /* from there on that may be used: at least mnn_tensor_byte_size(). No byte behind that size is
+                           read or written */
+    uint64_t memory_bytes; /* MNN_BUFFER_OPAQUE_FD: the allocationSize of the memory */
+    uint32_t memory_type;  /* MNN_BUFFER_OPAQUE_FD: the memoryTypeIndex that it was allocated with */
+    int32_t fd;            /* MNN_BUFFER_OPAQUE_FD: it stays the caller's, who may close it after the call */
+    /* From here on only written, by mnn_tensor_device_buffer(). */
+    uint64_t memory;        /* the VkDeviceMemory, as a number; 0: not known */
+    uint64_t memory_offset; /* of the first element in it */
+} mnn_device_buffer_t;
+
+/* Fills the struct with zeros.
+ * buffer: out, struct_size bytes, owned by the caller.
+ * struct_size: sizeof(mnn_device_buffer_t) as the caller was compiled; no byte beyond it is written.
+ * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH (see Structs). Use: always. Since 0.2. */
+MNN_C_API mnn_status mnn_device_buffer_init(mnn_device_buffer_t* buffer, size_t struct_size);
+
+/* Binds an input of a Vulkan session to a buffer of its device, from which runs read its contents (see Buffers of a
+ * device). The host keeps a VkBuffer of its own, with its memory, until the binding ends, and writes there only what it
+ * has ordered before a run or behind it; nothing is written there.
+ *   A binding lasts until another one, also of mnn_session_bind_input(), replaces it, NULL releases it, or a resize
+ * changes the number of bytes: then runs give MNN_ERROR_BAD_STATE until the tensor is bound anew or released. While it
+ * lasts mnn_tensor_write(), _read() and _map() give MNN_ERROR_BAD_STATE. After a release the input is in the session's
+ * memory again, with undefined contents.
+ * tensor: an input of this session.
+ * buffer: in; not kept. NULL releases the input. With `allocate` the contents are undefined until they are written, and
+ *   mnn_tensor_device_buffer() gives the buffer.
+ * Returns MNN_OK; MNN_ERROR_BAD_HANDLE when the tensor is not an input of this session;
+ *   MNN_ERROR_NOT_SUPPORTED       the session, or the path of the tensor, runs on the CPU; the VkDevice is the library's
+ *                                 own, for MNN_BUFFER_VULKAN; the device shares no memory by file descriptors, for
+ *                                 MNN_BUFFER_OPAQUE_FD;
+ *   MNN_ERROR_BUFFER_TOO_SMALL    bytes is below the number needed, which the sentence has;
+ *   MNN_ERROR_INVALID_VALUE       an unknown kind; allocate is neither 0 nor 1; an offset that is not aligned; offset and
+ *                                 bytes end beyond the buffer or the memory; bytes that overlap those of a bound output
+ *                                 in the same VkBuffer (what a file descriptor shares is not seen); a memory_bytes or
+ *                                 memory_type that cannot be; a descriptor that is none, or of no memory of this GPU.
+ *                                 That a number is a VkBuffer cannot be checked;
+ *   MNN_ERROR_NULL_ARGUMENT       also when the VkBuffer is VK_NULL_HANDLE;
+ *   MNN_ERROR_BAD_STATE           the tensor is mapped, or a resize is needed and buffer is not NULL;
+ *   MNN_ERROR_LIMIT_EXCEEDED      max_memory_bytes, for memory that the session makes;
+ *   MNN_ERROR_OUT_OF_MEMORY, MNN_ERROR_DRIVER, MNN_ERROR_DEVICE_LOST  also of the GPU;
+ *   MNN_ERROR_VERSION_MISMATCH    see Structs.
+ *   A failure leaves the binding as it was.
+ * Use: alone. Cost: no planning; the next run records the copy of the tensor, and only that, anew, and allocates for it.
+ * Later runs allocate nothing. Since 0.2. */
+MNN_C_API mnn_status mnn_session_bind_input_buffer(mnn_session_t* session, mnn_tensor_t* tensor,
+                                                   const mnn_device_buffer_t* buffer);
+
+/* Binds an output of a Vulkan session to a buffer of its device, where runs put its contents, under the rules of
+ * mnn_session_bind_input_buffer().
+ * tensor: an output of this session.
+ * buffer: in; not kept. NULL releases the output. It overlaps no buffer of another bound tensor. Where the size depends on
+ *   contents it is compared in the run, as for mnn_session_bind_output(), and `allocate` is not possible.
+ * Returns what mnn_session_bind_input_buffer() returns; MNN_ERROR_BAD_HANDLE when the tensor is not an output of this
+ *   session; MNN_ERROR_BAD_STATE also with `allocate` for a size that depends on contents.
+ * Use: alone. Cost: that of mnn_session_bind_input_buffer(). Since 0.2. */
+MNN_C_API mnn_status mnn_session_bind_output_buffer(mnn_session_t* session, mnn_tensor_t* tensor,
+                                                    const mnn_device_buffer_t* buffer);
+
 /* Where the session runs.
  * forward_type: out, MNN_FORWARD_* of the backend that runs it.
  * reason: out, may be NULL; a string of the session that says why the wanted backend does not run it (with
@@ -1817,7 +1917,8 @@ typedef struct mnn_tensor_properties {
     int32_t kind;       /* MNN_TENSOR_* */
     int32_t
         forward_type; /* MNN_FORWARD_* of the backend in whose memory its elements lie. Inputs and outputs lie in
-                              the host's memory, that of MNN_FORWARD_CPU */
+                              the host's memory, that of MNN_FORWARD_CPU, unless they are bound to buffers of a device
+                              that runs use directly */
     int32_t type;     /* MNN_TYPE_* */
     int32_t format; /* MNN_FORMAT_* */
     int32_t
@@ -1832,6 +1933,27 @@ typedef struct mnn_tensor_properties {
  *   smaller than that of the first version.
  * Use: reads. Since 0.2. */
 MNN_C_API mnn_status mnn_tensor_info(const mnn_tensor_t* tensor, mnn_tensor_properties_t* info);
+
+/* Where the device has a tensor: the buffer that it is bound to or, of an output that is not bound, that of the session in
+ * which its contents are after a run, row-major like those of a bound one (see Buffers of a device). So the host's
+ * commands read an output without a copy, and so do other sessions of the same VkDevice that are bound to it. Nothing
+ * but the session writes to a buffer of an output.
+ *   A buffer of the session is valid until the next resize, trim, binding of the tensor or the end of the session, and its
+ * contents until the next run; it can be a storage buffer and source and destination of transfers.
+ * tensor: an input or an output of a Vulkan session.
+ * buffer: in and out; the caller sets buffer->struct_size and buffer->kind, and no field behind that size is written.
+ *   MNN_BUFFER_OPAQUE_FD gives a new file descriptor, which the caller closes, with the numbers that importing the memory
+ *   needs; only of what the session made for that kind (`allocate`). Other devices may see results when the run is over.
+ * Returns MNN_OK;
+ *   MNN_ERROR_NOT_SUPPORTED       as for mnn_session_bind_input_buffer();
+ *   MNN_ERROR_INVALID_VALUE       an unknown kind;
+ *   MNN_ERROR_BAD_STATE           the tensor lies in the host's memory, because it is an input that is bound to no buffer,
+ *                                 or an output that the CPU makes; a descriptor is asked for of other memory; a resize
+ *                                 is needed, or left the binding outdated;
+ *   MNN_ERROR_OUT_OF_MEMORY, MNN_ERROR_DRIVER, MNN_ERROR_DEVICE_LOST  also of the GPU;
+ *   MNN_ERROR_VERSION_MISMATCH    struct_size is smaller than that of the first version.
+ * Use: reads. Since 0.2. */
+MNN_C_API mnn_status mnn_tensor_device_buffer(const mnn_tensor_t* tensor, mnn_device_buffer_t* buffer);
 
 /* Prints a tensor as text (see Buffers): a line with its name, type, shape and format, then its elements in brackets,
  * as NumPy prints arrays. Floats have six significant digits.

@@ -1,24 +1,9 @@
 // mnn_session_bind_*: inputs and outputs in memory of the caller.
-#include "c_api/guard.h"
+#include "c_api/bindable.h"
 
 using namespace mnnc;
 
 namespace {
-
-// The index of a tensor that is an input (or output) of this session and not mapped.
-size_t bindable(const SessionUse& session, const mnn_tensor_t* tensor, bool isInput) {
-    if (!tensor) fail(Status::NullArgument, "argument 'tensor' is NULL");
-    HandleEntry entry;
-    if (handles::peek(valueOf(tensor), entry) != handles::Found::Yes || entry.kind != HandleKind::Tensor ||
-        entry.payload != session.handle() || (entry.flags & (kTensorObserved | kTensorConstant)) ||
-        ((entry.flags & kTensorInput) != 0) != isInput)
-        fail(Status::BadHandle, "argument 'tensor' is not an %s of this session",
-             isInput ? "input" : "output");
-    const SessionTensor& known = (isInput ? session->inputs : session->outputs)[entry.index];
-    if (known.mapping.access && known.mapping.plan == session->impl->plans())
-        fail(Status::BadState, "tensor '%s' is mapped", known.name.c_str());
-    return entry.index;
-}
 
 int64_t signedSize(size_t bytes) {
     if (bytes > static_cast<size_t>(INT64_MAX))

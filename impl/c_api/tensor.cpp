@@ -92,6 +92,10 @@ const Tensor& fromBinding(const Tensor& tensor, const Binding& binding, LoadedVa
     return loaded.tensor;
 }
 
+bool inBuffer(const TensorUse& handle, const Bindings& bindings) {
+    return handle.isInput() ? bindings.inputBuffer(handle.index()) : bindings.outputBuffer(handle.index());
+}
+
 // The tensor, whose values are there.
 const Tensor& readable(const TensorUse& handle, LoadedValues& loaded) {
     const Tensor& tensor = storageOf(handle);
@@ -106,6 +110,10 @@ const Tensor& readable(const TensorUse& handle, LoadedValues& loaded) {
         if (!tensor.data && !tensor.empty())
             fail(Status::BadState, "tensor '%s' lies in the device's memory: save_tensors makes it an output",
                  tensor.name.c_str());
+    } else if (bindings && inBuffer(handle, *bindings)) {
+        fail(Status::BadState,
+             "tensor '%s' is bound to a buffer of the device, where the host does not read it",
+             tensor.name.c_str());
     } else if (handle.isInput()) {
         if (bindings && bindings->input(handle.index()).copied() && !tensor.empty())
             return fromBinding(tensor, bindings->input(handle.index()), loaded);
@@ -120,7 +128,7 @@ const Tensor& readable(const TensorUse& handle, LoadedValues& loaded) {
 
 void requireUnbound(const TensorUse& handle) {
     const Bindings* bindings = handle.session().impl->bindings();
-    if (bindings && bindings->input(handle.index()).data)
+    if (bindings && bindings->input(handle.index()).bound())
         fail(Status::BadState, "input '%s' is bound to memory of the caller", storageOf(handle).name.c_str());
 }
 

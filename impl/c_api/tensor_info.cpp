@@ -35,9 +35,13 @@ mnn_status mnn_tensor_info(const mnn_tensor_t* tensor, mnn_tensor_properties_t* 
                       : handle.isConstant() ? MNN_TENSOR_CONSTANT
                       : handle.isInput()    ? MNN_TENSOR_INPUT
                                             : MNN_TENSOR_OUTPUT;
+        const Bindings* bindings = session.bindings();
+        const bool direct =
+            bindings && !handle.observed() && !handle.isConstant() &&
+            (handle.isInput() ? bindings->input(handle.index()) : bindings->output(handle.index())).direct;
         result.forward_type = MNN_FORWARD_CPU;
         for (const Path& path : session.paths())
-            if (storage.onDevice && path.context().device)
+            if ((storage.onDevice || direct) && path.context().device)
                 result.forward_type = static_cast<int32_t>(path.forwardType());
         result.type = type;
         result.format = static_cast<int32_t>(storage.format);

@@ -29,6 +29,11 @@ struct Step {
     Execution* runs() const noexcept { return unrecorded ? unrecorded.get() : execution.get(); }
 };
 
+// A tensor of the host that a device reads in each run, by way of memory that both see.
+struct StagedTensor {
+    Tensor *host, *staging;
+};
+
 struct StepPlan {
     explicit StepPlan(const CommandGraph& commands) : graph(commands) {}
     // A line for each step: number, type, name, backend, algorithm, operands and how they are stored.
@@ -38,6 +43,7 @@ struct StepPlan {
     std::vector<Step> steps;
     std::vector<Tensor*> views;               // tensors with aliasOf
     std::vector<Tensor*> uploads, downloads;  // host tensors in memory that the device sees
+    std::vector<StagedTensor> staged;         // the uploads of runs
     std::vector<Tensor*> constants;           // on the device, written once
     std::vector<std::unique_ptr<Execution>> constantUploads;
     std::vector<Placement> placements;  // of tensors and scratch, once memory is planned

@@ -153,6 +153,7 @@ void StorageConversions::insert(std::shared_ptr<Execution> execution, std::uniqu
 void StorageConversions::upload(Tensor* from, Tensor* to) {
     Tensor* staging = describe(*from, {1, false});
     plan_.uploads.push_back(staging);
+    if (!from->hasConstantValue) plan_.staged.push_back({from, staging});
     copy(context_.device->createUpload(*from, *staging, *to), from, to, from->hasConstantValue);
 }
 

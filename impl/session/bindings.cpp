@@ -13,12 +13,6 @@ bool alignedFor(const void* data, DataType type) {
     return reinterpret_cast<uintptr_t>(data) % elementBytes(type) == 0;
 }
 
-// The bytes of the tensor as its caller has it.
-int64_t callerBytes(const Binding& binding, const Tensor& tensor, Format format) {
-    const int64_t bytes = hostBytes(tensor, format);
-    return binding.half ? bytes / 2 : bytes;
-}
-
 void halvesToFloats(const uint8_t* from, float* to, int64_t count) {
     for (int64_t i = 0; i < count; ++i) {
         uint16_t half;
@@ -40,7 +34,7 @@ bool floatsToHalves(const float* from, uint8_t* to, int64_t count) {
 
 // Whether the tensor can be in the caller's memory just as it is.
 bool suits(const Binding& binding, const Tensor& tensor) {
-    return binding.active() && !binding.half && sameLayout(tensor, binding.format) &&
+    return binding.data && !binding.outdated && !binding.half && sameLayout(tensor, binding.format) &&
            alignedFor(binding.data, tensor.type);
 }
 
@@ -57,30 +51,37 @@ void requireInAddressSpace(const Binding& binding, const std::string& name) {
              static_cast<long long>(binding.bytes), static_cast<const void*>(binding.data));
 }
 
-void requireApart(const Binding& wanted, const std::string& name, const Binding& other,
-                  const std::string& otherName) {
-    if (!other.active() || begin(wanted) >= end(other) || begin(other) >= end(wanted)) return;
+void requireMemoryApart(const Binding& wanted, const std::string& name, const Binding& other,
+                        const std::string& otherName) {
+    if (!other.data || other.outdated || begin(wanted) >= end(other) || begin(other) >= end(wanted)) return;
     fail(Status::InvalidValue, "tensor '%s': %lld bytes at %p overlap the %lld bytes at %p of tensor '%s'",
          name.c_str(), static_cast<long long>(wanted.bytes), static_cast<const void*>(wanted.data),
          static_cast<long long>(other.bytes), static_cast<const void*>(other.data), otherName.c_str());
 }
 
-// Another binding of a tensor that has moved, or not, for the present one.
-void replace(Binding& binding, const Binding& wanted) {
-    binding.data = wanted.data;
-    binding.bytes = wanted.bytes;
-    binding.format = wanted.format;
-    binding.needed = wanted.needed;
-    binding.outdated = false;
-    binding.refused = false;
+}  // namespace
+
+void Binding::replace(const Binding& wanted) noexcept {
+    data = wanted.data;
+    bytes = wanted.bytes;
+    format = wanted.format;
+    needed = wanted.needed;
+    direct = wanted.direct;
+    outdated = false;
+    refused = false;
 }
 
-}  // namespace
+int64_t Binding::bytesOf(const Tensor& tensor, Format order) const {
+    const int64_t all = hostBytes(tensor, order);
+    return half ? all / 2 : all;
+}
 
 Bindings::Bindings(const Ports& ports, SessionContext& context, const HalfTensors& half)
     : ports_(ports),
       inputs_(ports.inputs.size()),
       outputs_(ports.outputs.size()),
+      inputBuffers_(ports.inputs.size()),
+      outputBuffers_(ports.outputs.size()),
       lost_(ports.outputs.size()) {
     for (size_t i = 0; i < inputs_.size(); ++i) {
         inputs_[i].half = half.inputs[i];
@@ -108,17 +109,18 @@ void Bindings::bindInput(size_t index, const void* data, int64_t bytes, Format f
     wanted.bytes = bytes;
     wanted.format = format;
     if (data) {
-        wanted.needed = callerBytes(inputs_[index], tensor, format);
+        wanted.needed = inputs_[index].bytesOf(tensor, format);
         if (bytes != wanted.needed)
             fail(Status::InputDataError, "input '%s' of shape %s takes %lld bytes, %lld are given",
                  tensor.name.c_str(), tensor.shape.text().c_str(), static_cast<long long>(wanted.needed),
                  static_cast<long long>(bytes));
         requireInAddressSpace(wanted, tensor.name);
         for (size_t i = 0; i < outputs_.size(); ++i)
-            requireApart(wanted, tensor.name, outputs_[i], ports_.output(i).name);
+            requireMemoryApart(wanted, tensor.name, outputs_[i], ports_.output(i).name);
         if (inputs_[index].half) floatsFor(inputFloats_, index, tensor, format);
     }
-    replace(inputs_[index], wanted);
+    inputBuffers_[index].reset();
+    inputs_[index].replace(wanted);
     placeInput(index);
 }
 
@@ -130,7 +132,7 @@ void Bindings::bindOutput(size_t index, void* data, int64_t bytes, Format format
     wanted.format = format;
     if (data) {
         if (ports_.outputSettled(index)) {
-            wanted.needed = callerBytes(outputs_[index], tensor, format);
+            wanted.needed = outputs_[index].bytesOf(tensor, format);
             if (bytes < wanted.needed)
                 fail(Status::BufferTooSmall, "output '%s' of shape %s takes %lld bytes, the buffer has %lld",
                      tensor.name.c_str(), tensor.shape.text().c_str(), static_cast<long long>(wanted.needed),
@@ -138,27 +140,30 @@ void Bindings::bindOutput(size_t index, void* data, int64_t bytes, Format format
         }
         requireInAddressSpace(wanted, tensor.name);
         for (size_t i = 0; i < inputs_.size(); ++i)
-            requireApart(wanted, tensor.name, inputs_[i], ports_.input(i).name);
+            requireMemoryApart(wanted, tensor.name, inputs_[i], ports_.input(i).name);
         for (size_t i = 0; i < outputs_.size(); ++i)
-            if (i != index) requireApart(wanted, tensor.name, outputs_[i], ports_.output(i).name);
+            if (i != index) requireMemoryApart(wanted, tensor.name, outputs_[i], ports_.output(i).name);
         if (outputs_[index].half && wanted.needed >= 0) floatsFor(outputFloats_, index, tensor, format);
     }
-    replace(outputs_[index], wanted);
+    outputBuffers_[index].reset();
+    outputs_[index].replace(wanted);
     lost_[index] = 1;
     placeOutput(index);
 }
 
 void Bindings::releaseInput(size_t index) noexcept {
-    replace(inputs_[index], {});
+    inputBuffers_[index].reset();
+    inputs_[index].replace({});
 }
 
 void Bindings::releaseOutput(size_t index) noexcept {
-    replace(outputs_[index], {});
+    outputBuffers_[index].reset();
+    outputs_[index].replace({});
 }
 
 bool Bindings::fits(size_t output) const {
     const Binding& binding = outputs_[output];
-    return callerBytes(binding, ports_.output(output), binding.format) <= binding.bytes;
+    return binding.bytesOf(ports_.output(output), binding.format) <= binding.bytes;
 }
 
 bool Bindings::takenByOther(const Tensor* root, size_t output) const noexcept {
@@ -175,6 +180,7 @@ void Bindings::relocate(Pipeline& pipeline, Tensor& root, void* to) {
 }
 
 void Bindings::placeInput(size_t index) {
+    placeInBuffer(index);
     Binding& binding = inputs_[index];
     Tensor& tensor = ports_.input(index);
     void* home = ports_.inputMemory(index);
@@ -188,6 +194,7 @@ void Bindings::placeInput(size_t index) {
 }
 
 void Bindings::placeOutput(size_t index) {
+    placeOutBuffer(index);
     Binding& binding = outputs_[index];
     const Tensor& tensor = ports_.output(index);
     Tensor* root = ports_.movableRoot(index);
@@ -220,11 +227,11 @@ void Bindings::memoryMoved() {
 void Bindings::resized() {
     for (size_t i = 0; i < inputs_.size(); ++i)
         if (inputs_[i].active() &&
-            inputs_[i].needed != callerBytes(inputs_[i], ports_.input(i), inputs_[i].format))
+            inputs_[i].needed != inputs_[i].bytesOf(ports_.input(i), inputs_[i].format))
             inputs_[i].outdated = true;
     for (size_t i = 0; i < outputs_.size(); ++i)
         if (outputs_[i].active() && outputs_[i].needed >= 0 &&
-            outputs_[i].needed != callerBytes(outputs_[i], ports_.output(i), outputs_[i].format))
+            outputs_[i].needed != outputs_[i].bytesOf(ports_.output(i), outputs_[i].format))
             outputs_[i].outdated = true;
     planned();
 }
@@ -244,7 +251,10 @@ void Bindings::requireCurrent() const {
 
 void Bindings::beforeRun() {
     for (size_t i = 0; i < inputs_.size(); ++i)
-        if (inputs_[i].copied()) copyIn(i);
+        if (inputs_[i].active() && !inputs_[i].direct) {
+            if (inputBuffers_[i]) inputBuffers_[i]->fetch(inputs_[i].bytes);
+            if (inputs_[i].copied()) copyIn(i);
+        }
 }
 
 void Bindings::copyIn(size_t index) {
@@ -265,7 +275,7 @@ void Bindings::copyOut(size_t index) {
     float* floats = floatsFor(outputFloats_, index, tensor, binding.format);
     if (floats) copyToHost(tensor, floats, binding.format);
     binding.refused = !floatsToHalves(floats ? floats : tensor.as<const float>(), binding.data,
-                                      callerBytes(binding, tensor, binding.format) / 2);
+                                      binding.bytesOf(tensor, binding.format) / 2);
 }
 
 void Bindings::refuse(size_t index) const {
@@ -279,20 +289,23 @@ void Bindings::afterRun() {
     size_t tooLarge = outputs_.size(), refused = outputs_.size();
     for (size_t i = 0; i < outputs_.size(); ++i) {
         lost_[i] = 0;
-        if (!outputs_[i].copied()) continue;
-        outputs_[i].refused = false;
-        if (fits(i))
-            copyOut(i);
-        else if (tooLarge == outputs_.size())
-            tooLarge = i;
-        if (outputs_[i].refused) refused = i;
+        if (outputs_[i].copied()) {
+            outputs_[i].refused = false;
+            if (fits(i))
+                copyOut(i);
+            else if (tooLarge == outputs_.size())
+                tooLarge = i;
+            if (outputs_[i].refused) refused = i;
+        }
+        if (outputBuffers_[i] && !outputs_[i].direct && delivered(i))
+            outputBuffers_[i]->deliver(outputs_[i].bytesOf(ports_.output(i), outputs_[i].format));
     }
     if (tooLarge == outputs_.size() && refused < outputs_.size()) refuse(refused);
     if (tooLarge == outputs_.size()) return;
     const Tensor& tensor = ports_.output(tooLarge);
     fail(Status::BufferTooSmall, "output '%s' has shape %s and takes %lld bytes, %lld are bound",
          tensor.name.c_str(), tensor.shape.text().c_str(),
-         static_cast<long long>(callerBytes(outputs_[tooLarge], tensor, outputs_[tooLarge].format)),
+         static_cast<long long>(outputs_[tooLarge].bytesOf(tensor, outputs_[tooLarge].format)),
          static_cast<long long>(outputs_[tooLarge].bytes));
 }
 

@@ -1,13 +1,17 @@
-// Inputs and outputs of a session in memory of the caller.
+// Inputs and outputs of a session in memory of the caller, on the host or on a device.
 //
 // Where the caller's layout is how the tensor is stored, the tensor and all views of it move there. Executions ask their
 // operands for addresses when they run, so a new address needs no new plan. Elsewhere the contents are copied: of inputs
 // before a run, of outputs after it. Tensors that callers see as half are floats inside and always copied.
+//
+// In a buffer of a device a tensor lies directly where the device alone reads or makes it: recordings follow it there
+// (RecordedBatch). Elsewhere it is bound to memory of the host, and runs copy between that and the buffer.
 #pragma once
 #include <cstdint>
 #include <vector>
 
 #include "session/budgeted_buffer.h"
+#include "session/device_binding.h"
 #include "session/ports.h"
 
 namespace mnnc {
@@ -19,14 +23,20 @@ struct Binding {
     int64_t needed = -1;    // bytes of the tensor when it was bound; -1: only a run knows
     bool outdated = false;  // a resize changed the tensor's bytes
     bool half = false;      // of a tensor that callers see as half
+    bool direct = false;    // a device uses its own buffer; then data is null
     bool refused = false;   // of an output: the last run made a value that a half cannot hold
 
     // Where the tensor moved to, and from where; null where it did not.
     const Tensor* root = nullptr;
     void *movedTo = nullptr, *home = nullptr;
 
-    bool active() const noexcept { return data && !outdated; }
-    bool copied() const noexcept { return active() && !movedTo; }
+    bool bound() const noexcept { return data || direct; }
+    // The bytes of the tensor as its caller has it.
+    int64_t bytesOf(const Tensor& tensor, Format order) const;
+    // Becomes another binding of a tensor that has moved, or not, for the present one.
+    void replace(const Binding& wanted) noexcept;
+    bool active() const noexcept { return bound() && !outdated; }
+    bool copied() const noexcept { return data && !outdated && !movedTo; }
 };
 
 // Inputs and outputs that callers see as half.
@@ -43,12 +53,19 @@ class Bindings final : public PlanObserver {
     // bound; nothing has changed then.
     void bindInput(size_t index, const void* data, int64_t bytes, Format format);
     void bindOutput(size_t index, void* data, int64_t bytes, Format format);
+    // The same in buffers of the device that `context` has, and BufferTooSmall for inputs, too. Throw also what
+    // DeviceBinding throws.
+    void bindInput(size_t index, SessionContext& context, const SharedBuffer& buffer);
+    void bindOutput(size_t index, SessionContext& context, const SharedBuffer& buffer);
     // For a session that is not planned: the next plan has the tensor in the session's memory.
     void releaseInput(size_t index) noexcept;
     void releaseOutput(size_t index) noexcept;
 
     const Binding& input(size_t index) const noexcept { return inputs_[index]; }
     const Binding& output(size_t index) const noexcept { return outputs_[index]; }
+    // Null: not in a buffer of a device.
+    const DeviceBinding* inputBuffer(size_t index) const noexcept { return inputBuffers_[index].get(); }
+    const DeviceBinding* outputBuffer(size_t index) const noexcept { return outputBuffers_[index].get(); }
     // Whether the values of the last run are where the tensor is now.
     bool outputKept(size_t index) const noexcept { return !lost_[index]; }
     // Whether the output's values are in the caller's memory after a run.
@@ -71,8 +88,14 @@ class Bindings final : public PlanObserver {
     void afterRun();
 
   private:
+    using Buffers = std::vector<std::unique_ptr<DeviceBinding>>;
     void placeInput(size_t index);
     void placeOutput(size_t index);
+    void placeInBuffer(size_t input);
+    void placeOutBuffer(size_t output);
+    bool madeByDevice(size_t output) const;
+    void requireApart(const DeviceBinding& wanted, const std::string& name, const Buffers& others,
+                      size_t except) const;
     void relocate(Pipeline& pipeline, Tensor& root, void* to);
     bool takenByOther(const Tensor* root, size_t output) const noexcept;
     bool fits(size_t output) const;
@@ -83,6 +106,7 @@ class Bindings final : public PlanObserver {
 
     const Ports& ports_;
     std::vector<Binding> inputs_, outputs_;
+    Buffers inputBuffers_, outputBuffers_;
     std::vector<BudgetedBuffer> inputFloats_, outputFloats_;  // of halves on their way to another layout
     std::vector<char> lost_;                                  // [output]
 };

@@ -87,6 +87,15 @@ class Pipeline {
     // Gives a tensor that is no view other memory, and views of it with it. Until the next plan of its stage.
     void relocate(Tensor& root, void* to) noexcept;
 
+    // Whether a device alone reads an input, or makes an output, in the plan that stands, so that it can do so in any
+    // buffer.
+    bool deviceReads(size_t input) noexcept;
+    bool deviceMakes(size_t output) noexcept;
+    // Makes it do so in a block from its beginning on; null: in the session's memory. The host has no values then.
+    // Until the next plan.
+    void readFrom(size_t input, DeviceBlock* block) noexcept;
+    void makeIn(size_t output, DeviceBlock* block) noexcept;
+
     // Keeps one plan, and no more memory than it needs, unless a caller has some of it mapped. Throws what a device throws:
     // then prepare() has to follow.
     void trim();

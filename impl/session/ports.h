@@ -15,6 +15,7 @@ struct Port {
 class Ports {
   public:
     std::vector<Port> inputs, outputs;
+    bool onePath = true;  // the session has no other
 
     Tensor& input(size_t index) const noexcept { return inputs[index].pipeline->input(inputs[index].index); }
     const Tensor& output(size_t index) const noexcept {
@@ -34,6 +35,18 @@ class Ports {
     }
     Tensor* movableRoot(size_t index) const {
         return outputs[index].pipeline->movableRoot(outputs[index].index);
+    }
+    bool deviceReads(size_t index) const noexcept {
+        return onePath && inputs[index].pipeline->deviceReads(inputs[index].index);
+    }
+    bool deviceMakes(size_t index) const noexcept {
+        return onePath && outputs[index].pipeline->deviceMakes(outputs[index].index);
+    }
+    void readFrom(size_t index, DeviceBlock* block) const noexcept {
+        inputs[index].pipeline->readFrom(inputs[index].index, block);
+    }
+    void makeIn(size_t index, DeviceBlock* block) const noexcept {
+        outputs[index].pipeline->makeIn(outputs[index].index, block);
     }
 };
 

@@ -57,6 +57,13 @@ class Session {
     // Memory of the caller, see Bindings. Throw BadState while a resize is needed, unless data is null.
     void bindInput(size_t index, const void* data, int64_t bytes, Format format);
     void bindOutput(size_t index, void* data, int64_t bytes, Format format);
+    // The same for buffers of the device that the tensor's path runs on. Throw NotSupported where that is the CPU.
+    void bindInput(size_t index, const SharedBuffer& buffer);
+    void bindOutput(size_t index, const SharedBuffer& buffer);
+    // Where a device has an input that is bound to a buffer of it, or an output. Throw BadState where it has not, and what
+    // DeviceBackend::describe() throws.
+    SharedBuffer inputBuffer(size_t index, SharedBuffer::Kind kind);
+    SharedBuffer outputBuffer(size_t index, SharedBuffer::Kind kind);
     // Null: nothing was bound so far.
     const Bindings* bindings() const noexcept { return bindings_.get(); }
     // Keeps the plan in use alone, and no more memory than that needs, unless a caller has some of it mapped.
@@ -122,6 +129,7 @@ class Session {
     void replan(const Cancellation& cancel);
     void renewConstants();
     Bindings& bindable(const void* data);
+    SessionContext& contextOf(const Port& port);
 
     std::shared_ptr<const Interpreter> interpreter_;
     Statistics statistics_;

@@ -22,6 +22,7 @@ void Session::connect(const NetParts& parts) {
         inputs.push_back(placesOf(part.inputs, tensors));
         outputs.push_back(placesOf(part.outputs, tensors));
     }
+    ports_.onePath = paths_.size() == 1;
     for (const auto& [from, to, id] : parts.links)  // those of earlier paths come first
         paths_[to].linkFrom(paths_[from], inputs[to][static_cast<size_t>(id)]);
     for (const auto& [part, id] : parts.inputs)

@@ -49,6 +49,12 @@ class Stage {
 
     // For tensors that get other memory (relocation.cpp).
     void follow(const Tensor& root) noexcept;
+    // For inputs and outputs in buffers of a device (device_places.cpp).
+    bool hostReads(const Tensor& root) const noexcept;
+    bool readsThrough(const Tensor& root) const noexcept;
+    void readThrough(const Tensor& root, DeviceBlock* block) noexcept;
+    bool placedOnDevice(const Tensor& root) const noexcept;
+    void place(Tensor& tensor, DeviceBlock* block) noexcept;
     // Whether an operator makes this tensor of the graph, and not control flow.
     bool makes(int tensor) const noexcept;
 

@@ -104,6 +104,10 @@ class StageMemory final : public PlanMemory {
         uploads_.shrink(needs.of(Block::Uploads));
         downloads_.shrink(needs.of(Block::Downloads));
     }
+    // What there is now, without the constants of a plan.
+    MemoryBases bases() noexcept {
+        return {static_cast<char*>(host_.data()), {arena_.get(), nullptr, uploads_.get(), downloads_.get()}};
+    }
     // Which blocks of the device these are: others have other numbers.
     std::array<uint64_t, kMemoryBlocks> generations() const noexcept {
         return {arena_.generation(), constants_.generation(), uploads_.generation(), downloads_.generation()};

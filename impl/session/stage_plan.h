@@ -72,6 +72,7 @@ class StagePlan {
     MadeExecutions executions;
     std::vector<Placement> placements;
     std::vector<Tensor*> views;
+    std::vector<StagedTensor> staged;
     MemoryNeeds needs;
     std::array<uint64_t, kMemoryBlocks> recordedFor = {};  // generations of the device's memory
     BudgetedBlock constants;                               // on the device

@@ -127,6 +127,7 @@ void Stage::makePlan(const StagePlan* before) {
     }
     plan_->placements = std::move(plan.placements);
     plan_->views = std::move(plan.views);
+    plan_->staged = std::move(plan.staged);
     plan_->recordedFor = memory_.generations();
     if (context_.recordsPlans)
         context_.planTexts[{schedule_.graph, index_}] = plan_->texts = std::move(texts);

@@ -18,6 +18,7 @@ struct host_vulkan {
     VkQueue queue;
     uint32_t family, families;
     bool storage16, validated;
+    bool descriptors; /* the device has VK_KHR_external_memory_fd */
     VkDebugUtilsMessengerEXT messenger;
     int messages; /* of the validation layer */
     int locks, depth, wrong, finalized;
@@ -46,8 +47,23 @@ static inline bool host_layer_present(const struct host_vulkan* host, const char
     return false;
 }
 
-/* False: there is no loader, no driver or no device that can compute. `version`: of the application. */
-static inline bool host_vulkan_open(struct host_vulkan* host, uint32_t version) {
+static inline bool host_extension_present(const struct host_vulkan* host, VkPhysicalDevice device,
+                                          const char* wanted) {
+    HOST_FUNCTION(host, vkEnumerateDeviceExtensionProperties);
+    uint32_t count = 0;
+    if (vkEnumerateDeviceExtensionProperties(device, NULL, &count, NULL) < 0) return false;
+    VkExtensionProperties* extensions = calloc(count + 1, sizeof *extensions);
+    bool found = vkEnumerateDeviceExtensionProperties(device, NULL, &count, extensions) >= 0;
+    uint32_t at = 0;
+    while (found && at < count && strcmp(extensions[at].extensionName, wanted) != 0) ++at;
+    found = found && at < count;
+    free(extensions);
+    return found;
+}
+
+/* False: there is no loader, no driver or no device that can compute. `version`: of the application. `descriptors`:
+ * whether the device is to have the extension for memory that is shared by file descriptors, if there is one. */
+static inline bool host_vulkan_open_with(struct host_vulkan* host, uint32_t version, bool descriptors) {
     memset(host, 0, sizeof *host);
     void* loader = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!loader) return false;
@@ -111,8 +127,12 @@ static inline bool host_vulkan_open(struct host_vulkan* host, uint32_t version) 
                                                .queueFamilyIndex = host->family,
                                                .queueCount = 1,
                                                .pQueuePriorities = &priority};
+        const char* extension_of_device = VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME;
+        host->descriptors = descriptors && host_extension_present(host, devices[i], extension_of_device);
         const VkDeviceCreateInfo made = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                          .pNext = &wanted,
+                                         .enabledExtensionCount = host->descriptors,
+                                         .ppEnabledExtensionNames = &extension_of_device,
                                          .queueCreateInfoCount = 1,
                                          .pQueueCreateInfos = &queue};
         host->physical = devices[i];
@@ -122,6 +142,10 @@ static inline bool host_vulkan_open(struct host_vulkan* host, uint32_t version) 
     HOST_FUNCTION(host, vkGetDeviceQueue);
     vkGetDeviceQueue(host->device, host->family, 0, &host->queue);
     return true;
+}
+
+static inline bool host_vulkan_open(struct host_vulkan* host, uint32_t version) {
+    return host_vulkan_open_with(host, version, false);
 }
 
 /* The validation layer reports what of the device is left. */

@@ -42,6 +42,8 @@ static void change_it(struct scene* scene) {
            MNN_ERROR_BUSY);
     EXPECT(mnn_session_bind_output(session, scene->output, values, sizeof values, MNN_FORMAT_NCHW),
            MNN_ERROR_BUSY);
+    EXPECT(mnn_session_bind_input_buffer(session, scene->input, NULL), MNN_ERROR_BUSY);
+    EXPECT(mnn_session_bind_output_buffer(session, scene->output, NULL), MNN_ERROR_BUSY);
     EXPECT(mnn_session_resize_input_nchw(session, scene->input, 2, 1, 8, 8), MNN_ERROR_BUSY);
     mnn_tensor_t* constant = NULL;
     EXPECT(mnn_session_constant(session, "nothing", &constant), MNN_ERROR_BUSY);
@@ -75,6 +77,9 @@ static void read_it(struct scene* scene) {
     mnn_tensor_properties_t tensor = {.struct_size = sizeof tensor};
     EXPECT(mnn_tensor_info(scene->output, &tensor), scene->reads);
     EXPECT(mnn_tensor_nchw(scene->input, dims), scene->reads);
+    mnn_device_buffer_t buffer = {.struct_size = sizeof buffer, .kind = MNN_BUFFER_VULKAN};
+    EXPECT(mnn_tensor_device_buffer(scene->input, &buffer),
+           scene->reads == MNN_OK ? MNN_ERROR_NOT_SUPPORTED : scene->reads); /* on the CPU */
     EXPECT(mnn_tensor_print(scene->input, 1, NULL, 0, &size), scene->reads);
     EXPECT(mnn_interpreter_update_constants(net, session), scene->reads);
     EXPECT(mnn_session_op_count(session, &size), scene->reads);
@@ -115,6 +120,8 @@ static void always(struct scene* scene) {
     EXPECT(mnn_session_info(session, &info), MNN_OK);
     EXPECT(mnn_session_path_info(session, 0, &info), MNN_OK);
     EXPECT(mnn_session_statistics(session, &statistics), MNN_OK);
+    mnn_device_buffer_t buffer;
+    EXPECT(mnn_device_buffer_init(&buffer, sizeof buffer), MNN_OK);
     mnn_declaration_t declaration = {.struct_size = sizeof declaration};
     EXPECT(mnn_interpreter_input_info(net, 0, &declaration), MNN_OK);
     EXPECT(mnn_interpreter_output_info(net, 0, &declaration), MNN_OK);

@@ -1,0 +1,80 @@
+// Inputs and outputs of a plan that stands, in buffers of a device.
+#include "plan/storage_location.h"
+#include "session/pipeline.h"
+
+namespace mnnc {
+
+// Whether an execution of the host reads the tensor, or a view of it.
+bool Stage::hostReads(const Tensor& root) const noexcept {
+    for (const PlannedStep& step : plan_->steps) {
+        if (step.onDevice) continue;
+        for (const OpCall& call : step.calls)
+            for (Tensor* input : call.inputs)
+                if (rootOf(input) == &root) return true;
+    }
+    return false;
+}
+
+// Whether uploads of the tensor, or of views of it, go through memory of their own.
+bool Stage::readsThrough(const Tensor& root) const noexcept {
+    for (const StagedTensor& staged : plan_->staged)
+        if (rootOf(staged.host) == &root) return true;
+    return false;
+}
+
+void Stage::readThrough(const Tensor& root, DeviceBlock* block) noexcept {
+    for (const StagedTensor& staged : plan_->staged)
+        if (rootOf(staged.host) == &root) place(*staged.staging, block);
+}
+
+// Whether the plan has the tensor in memory that the device and the host see.
+bool Stage::placedOnDevice(const Tensor& root) const noexcept {
+    for (const Placement& placement : plan_->placements)
+        if (placement.tensor == &root && !placement.onHost) return true;
+    return false;
+}
+
+// null: where the plan has it, and the host sees it.
+void Stage::place(Tensor& tensor, DeviceBlock* block) noexcept {
+    if (!block && tensor.data) return;
+    if (block) {
+        tensor.block = block;
+        tensor.blockOffset = 0;
+        tensor.data = nullptr;
+    } else {
+        for (const Placement& placement : plan_->placements)
+            if (placement.tensor == &tensor) placement.bind(memory_.bases());
+    }
+    bindViews(plan_->views);
+}
+
+bool Pipeline::deviceReads(size_t index) noexcept {
+    if (!singleStage() || !stages_[0]->planned()) return false;
+    const Tensor& tensor = input(index);
+    for (size_t i = 0; i < outputCount(); ++i)
+        if (rootOf(&tensors_[static_cast<size_t>(outputId(i))]) == &tensor) return false;
+    return context_.device && tensor.usage == Usage::Input && !tensor.aliasOf && !tensor.empty() &&
+           !stages_[0]->hostReads(tensor);
+}
+
+bool Pipeline::deviceMakes(size_t index) noexcept {
+    if (!singleStage() || !stages_[0]->planned()) return false;
+    const auto [root, offset] = outputStorage(index);
+    const Tensor& tensor = output(index);
+    return context_.device && root && offset == 0 && root->block && !root->onDevice &&
+           root->channelBlock == 1 && tensor.channelBlock == 1 &&
+           root->storageBytes() == tensor.storageBytes() && stages_[0]->placedOnDevice(*root) &&
+           !stages_[0]->hostReads(*root) && !stages_[0]->readsThrough(*root);
+}
+
+void Pipeline::readFrom(size_t index, DeviceBlock* block) noexcept {
+    if (context_.device && stages_[0]->planned()) stages_[0]->readThrough(input(index), block);
+}
+
+void Pipeline::makeIn(size_t index, DeviceBlock* block) noexcept {
+    if (!context_.device || !stages_[0]->planned()) return;
+    Tensor* root = outputStorage(index).root;
+    if (root && stages_[0]->placedOnDevice(*root)) stages_[0]->place(*root, block);
+}
+
+}  // namespace mnnc

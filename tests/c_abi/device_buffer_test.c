@@ -1,0 +1,589 @@
+/* Inputs and outputs in VkBuffers of the host's VkDevice: results, order on the queue, rules of bindings, tensors that
+ * the CPU reads or makes. Skipped (exit code 77) where there is no device. */
+#include "middle_tensor.h"
+#include "runtime.h"
+
+enum { SKIPPED = 77 };
+
+#ifndef MNN_C_TEST_VULKAN
+
+/* A session on the CPU, and a library that has no other, says so. */
+static void nothing_to_run_on(void** state) {
+    (void)state;
+    mnn_session_t* session = open_session(net);
+    mnn_device_buffer_t buffer;
+    assert_ok(mnn_device_buffer_init(&buffer, sizeof buffer));
+    buffer.kind = MNN_BUFFER_VULKAN;
+    buffer.allocate = 1;
+    assert_fails(mnn_session_bind_input_buffer(session, first_input(session), &buffer),
+                 MNN_ERROR_NOT_SUPPORTED);
+    assert_fails(mnn_session_bind_output_buffer(session, first_output(session), &buffer),
+                 MNN_ERROR_NOT_SUPPORTED);
+    assert_fails(mnn_tensor_device_buffer(first_output(session), &buffer), MNN_ERROR_NOT_SUPPORTED);
+    assert_ok(mnn_session_destroy(&session));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_to_run_on)};
+    return cmocka_run_group_tests(tests, open_net, close_net);
+}
+
+#else
+
+#include "host_buffer.h"
+
+enum { OFFSET = 512, ROOM = 4096, IMAGE = PIXELS * 4, SCORES = CLASSES * 4 };
+static const float kTolerance = 1e-4f;
+
+static struct host_vulkan host;
+static mnn_runtime_t* runtime;
+static struct host_buffer staging, in, out, back; /* staging and back are mapped */
+
+static mnn_session_t* session_of(mnn_interpreter_t* model) {
+    mnn_schedule_config_t config = default_config();
+    config.forward_type = MNN_FORWARD_VULKAN;
+    config.runtime = runtime;
+    mnn_session_t* session = NULL;
+    assert_ok(mnn_session_create(model, &config, &session));
+    return session;
+}
+
+static mnn_session_t* session_of_file(const char* path, mnn_interpreter_t** model) {
+    assert_ok(mnn_interpreter_create_from_file(path, NULL, model));
+    return session_of(*model);
+}
+
+static int open_all(void** state) {
+    if (open_net(state) != 0) return -1;
+    const mnn_vulkan_objects_t objects = host_objects(&host);
+    mnn_runtime_config_t config = default_runtime_config();
+    config.vulkan = &objects;
+    runtime = make_runtime(&config);
+    staging = make_host_buffer(&host, ROOM, true);
+    in = make_host_buffer(&host, ROOM, false);
+    out = make_host_buffer(&host, ROOM, false);
+    back = make_host_buffer(&host, ROOM, true);
+    return 0;
+}
+
+static int close_all(void** state) {
+    free_host_buffer(&host, &staging);
+    free_host_buffer(&host, &in);
+    free_host_buffer(&host, &out);
+    free_host_buffer(&host, &back);
+    assert_ok(mnn_runtime_destroy(&runtime));
+    return close_net(state);
+}
+
+static mnn_status bind_in(mnn_session_t* session, const mnn_device_buffer_t* part) {
+    return mnn_session_bind_input_buffer(session, first_input(session), part);
+}
+static mnn_status bind_out(mnn_session_t* session, const mnn_device_buffer_t* part) {
+    return mnn_session_bind_output_buffer(session, first_output(session), part);
+}
+
+/* An image into a buffer, by commands of the host. */
+static void produce(VkCommandPool pool, VkBuffer to, VkDeviceSize offset, uint32_t seed) {
+    float pixels[PIXELS];
+    fill_pixels(pixels, PIXELS, seed);
+    memcpy(staging.mapped, pixels, sizeof pixels);
+    submit_copy(&host, pool, staging.buffer, 0, to, offset, IMAGE, VK_NULL_HANDLE, VK_NULL_HANDLE);
+}
+
+static void expect_scores(const void* memory, uint32_t seed) {
+    float wanted[CLASSES], got[CLASSES];
+    reference_scores(seed, wanted);
+    memcpy(got, memory, sizeof got);
+    assert_close(got, wanted, CLASSES, kTolerance);
+}
+
+/* Fills a mapped buffer's copy on the device with a value that no run may change. */
+static void mark(struct host_buffer* buffer) {
+    memset(staging.mapped, 0x5a, ROOM);
+    copy_now(&host, staging.buffer, 0, buffer->buffer, 0, ROOM);
+}
+static void expect_marks(VkDeviceSize from, VkDeviceSize to) {
+    for (VkDeviceSize i = from; i < to; ++i)
+        if (back.mapped[i] != 0x5a) fail_msg("byte %u is %#x", (unsigned)i, back.mapped[i]);
+}
+
+/* ---- Values ------------------------------------------------------------------------------------------------------ */
+
+/* Commands of the host before and behind the runs, on one queue, without barriers; 10 scores are no whole quads. */
+static void from_and_to_buffers(void** state) {
+    (void)state;
+    mnn_session_t* session = session_of(net);
+    const mnn_device_buffer_t from = part_of(&in, OFFSET, IMAGE), to = part_of(&out, OFFSET, SCORES);
+    mark(&out);
+    assert_ok(bind_in(session, &from));
+    assert_ok(bind_out(session, &to));
+    for (uint32_t seed = 1; seed < 4; ++seed) {
+        const VkCommandPool pool = make_host_pool(&host);
+        produce(pool, in.buffer, OFFSET, seed);
+        assert_ok(mnn_session_run(session));
+        submit_copy(&host, pool, out.buffer, 0, back.buffer, 0, ROOM, VK_NULL_HANDLE, VK_NULL_HANDLE);
+        free_host_pool(&host, pool);
+        expect_scores(back.mapped + OFFSET, seed);
+        expect_marks(0, OFFSET);
+        expect_marks(OFFSET + SCORES, ROOM);
+    }
+    /* The input was only read. */
+    copy_now(&host, in.buffer, OFFSET, back.buffer, 0, IMAGE);
+    assert_memory_equal(back.mapped, staging.mapped, IMAGE);
+    mnn_tensor_properties_t info = {.struct_size = sizeof info};
+    assert_ok(mnn_tensor_info(first_input(session), &info));
+    assert_int_equal(info.forward_type, MNN_FORWARD_VULKAN);
+    assert_ok(mnn_tensor_info(first_output(session), &info));
+    assert_int_equal(info.forward_type, MNN_FORWARD_VULKAN);
+    assert_ok(mnn_session_destroy(&session));
+}
+
+/* What two buffers cost: no plan, and no memory of the device for tensors. */
+static void other_buffers_of_the_same_size(void** state) {
+    (void)state;
+    mnn_session_t* session = session_of(net);
+    mnn_statistics_t before = {.struct_size = sizeof before}, after = before;
+    assert_ok(mnn_session_statistics(session, &before));
+    for (uint32_t i = 0; i < 6; ++i) {
+        /* Buffers of an earlier round are gone; their handles may come again. */
+        struct host_buffer images = make_host_buffer(&host, ROOM, false);
+        struct host_buffer scores = make_host_buffer(&host, ROOM, false);
+        const VkDeviceSize shift = i % 2 ? OFFSET : 0;
+        const mnn_device_buffer_t from = part_of(&images, shift, ROOM - shift),
+                                  to = part_of(&scores, shift, SCORES);
+        assert_ok(bind_in(session, &from));
+        assert_ok(bind_out(session, &to));
+        const VkCommandPool pool = make_host_pool(&host);
+        produce(pool, images.buffer, shift, 10 + i);
+        assert_ok(mnn_session_run(session));
+        submit_copy(&host, pool, scores.buffer, shift, back.buffer, 0, SCORES, VK_NULL_HANDLE,
+                    VK_NULL_HANDLE);
+        free_host_pool(&host, pool);
+        expect_scores(back.mapped, 10 + i);
+        assert_ok(bind_in(session, NULL));
+        assert_ok(bind_out(session, NULL));
+        free_host_buffer(&host, &images);
+        free_host_buffer(&host, &scores);
+    }
+    assert_ok(mnn_session_statistics(session, &after));
+    assert_int_equal(after.stage_plans, before.stage_plans);
+    assert_int_equal(after.device_allocations, before.device_allocations);
+    /* In the session's memory again. */
+    float pixels[PIXELS], got[CLASSES];
+    fill_pixels(pixels, PIXELS, 20);
+    classify(session, pixels, 1, got);
+    expect_scores(got, 20);
+    assert_ok(mnn_session_destroy(&session));
+}
+
+/* Producer, run and consumer are in flight together; semaphores come in by empty batches of the host. */
+static void submitted(void** state) {
+    (void)state;
+    HOST_FUNCTION(&host, vkCreateSemaphore);
+    HOST_FUNCTION(&host, vkDestroySemaphore);
+    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
+    VkSemaphore ready = VK_NULL_HANDLE, done = VK_NULL_HANDLE;
+    assert_int_equal(vkCreateSemaphore(host.device, &info, NULL, &ready), VK_SUCCESS);
+    assert_int_equal(vkCreateSemaphore(host.device, &info, NULL, &done), VK_SUCCESS);
+    mnn_session_t* session = session_of(net);
+    const mnn_device_buffer_t from = part_of(&in, 0, IMAGE), to = part_of(&out, 0, SCORES);
+    assert_ok(bind_in(session, &from));
+    assert_ok(bind_out(session, &to));
+    for (uint32_t seed = 30; seed < 33; ++seed) {
+        const VkCommandPool pool = make_host_pool(&host);
+        produce(pool, in.buffer, 0, seed);
+        submit_copy(&host, pool, VK_NULL_HANDLE, 0, VK_NULL_HANDLE, 0, 0, VK_NULL_HANDLE, ready);
+        submit_copy(&host, pool, VK_NULL_HANDLE, 0, VK_NULL_HANDLE, 0, 0, ready, VK_NULL_HANDLE);
+        assert_ok(mnn_session_submit(session, NULL));
+        submit_copy(&host, pool, VK_NULL_HANDLE, 0, VK_NULL_HANDLE, 0, 0, VK_NULL_HANDLE, done);
+        submit_copy(&host, pool, out.buffer, 0, back.buffer, 0, SCORES, done, VK_NULL_HANDLE);
+        assert_ok(mnn_session_wait(session, -1));
+        free_host_pool(&host, pool);
+        expect_scores(back.mapped, seed);
+    }
+    assert_ok(mnn_session_destroy(&session));
+    vkDestroySemaphore(host.device, ready, NULL);
+    vkDestroySemaphore(host.device, done, NULL);
+}
+
+/* The session makes the buffers, in its device's memory. */
+static void made_by_the_session(void** state) {
+    (void)state;
+    mnn_session_t* session = session_of(net);
+    const mnn_device_buffer_t made = buffer_to_make(MNN_BUFFER_VULKAN);
+    assert_ok(bind_in(session, &made));
+    assert_ok(bind_out(session, &made));
+    const mnn_device_buffer_t from = buffer_of(first_input(session), MNN_BUFFER_VULKAN);
+    const mnn_device_buffer_t to = buffer_of(first_output(session), MNN_BUFFER_VULKAN);
+    assert_int_equal(from.bytes, IMAGE);
+    assert_int_equal(to.bytes, SCORES);
+    assert_true(from.memory != 0 && to.memory != 0 && from.memory_bytes >= from.memory_offset + IMAGE);
+    const VkCommandPool pool = make_host_pool(&host);
+    produce(pool, handle_of(&from), from.offset, 40);
+    assert_ok(mnn_session_run(session));
+    submit_copy(&host, pool, handle_of(&to), to.offset, back.buffer, 0, SCORES, VK_NULL_HANDLE,
+                VK_NULL_HANDLE);
+    free_host_pool(&host, pool);
+    expect_scores(back.mapped, 40);
+    assert_ok(mnn_session_destroy(&session));
+}
+
+/* Where an output is that nothing was bound to, also after resizes and a trim. */
+static void the_sessions_own_buffer(void** state) {
+    (void)state;
+    mnn_session_t* session = session_of(net);
+    mnn_device_buffer_t none = {.struct_size = sizeof none, .kind = MNN_BUFFER_VULKAN};
+    assert_fails(mnn_tensor_device_buffer(first_input(session), &none), MNN_ERROR_BAD_STATE);
+    const int32_t batches[] = {1, 3, 1};
+    for (int i = 0; i < 3; ++i) {
+        assert_ok(resize_batch(session, batches[i]));
+        if (i == 2) assert_ok(mnn_session_trim(session));
+        float pixels[3 * PIXELS], got[3 * CLASSES];
+        const size_t count = (size_t)batches[i];
+        fill_pixels(pixels, count * PIXELS, 50);
+        classify(session, pixels, count, got);
+        const mnn_device_buffer_t to = buffer_of(first_output(session), MNN_BUFFER_VULKAN);
+        assert_int_equal(to.bytes, count * SCORES);
+        copy_now(&host, handle_of(&to), to.offset, back.buffer, 0, to.bytes);
+        assert_memory_equal(back.mapped, got, count * SCORES);
+        expect_scores(got, 50);
+    }
+    assert_ok(mnn_session_destroy(&session));
+}
+
+/* A session reads what another one of the same device has made, where that is. */
+static void from_session_to_session(void** state) {
+    (void)state;
+    const char* middle = middle_tensor(net);
+    assert_non_null(middle);
+    mnn_schedule_config_t config = default_config();
+    config.forward_type = MNN_FORWARD_VULKAN;
+    config.runtime = runtime;
+    mnn_schedule_config_t second = config;
+    config.outputs = &middle;
+    config.output_count = 1;
+    second.inputs = &middle;
+    second.input_count = 1;
+    mnn_session_t *head = NULL, *tail = NULL;
+    assert_ok(mnn_session_create(net, &config, &head));
+    assert_ok(mnn_session_create(net, &second, &tail));
+    const mnn_device_buffer_t link = buffer_of(first_output(head), MNN_BUFFER_VULKAN);
+    mnn_tensor_t* cut = NULL;
+    assert_ok(mnn_session_input(tail, middle, &cut));
+    assert_ok(mnn_session_bind_input_buffer(tail, cut, &link));
+    float pixels[PIXELS], got[CLASSES];
+    fill_pixels(pixels, PIXELS, 60);
+    assert_ok(mnn_tensor_write(first_input(head), pixels, sizeof pixels, MNN_FORMAT_NCHW));
+    assert_ok(mnn_session_submit(head, NULL));
+    assert_ok(mnn_session_submit(tail, NULL));
+    assert_ok(mnn_session_wait(head, -1));
+    assert_ok(mnn_session_wait(tail, -1));
+    assert_ok(mnn_tensor_read(first_output(tail), got, sizeof got, MNN_FORMAT_NCHW));
+    expect_scores(got, 60);
+    assert_ok(mnn_session_destroy(&tail));
+    assert_ok(mnn_session_destroy(&head));
+}
+
+/* ---- Through the host -------------------------------------------------------------------------------------------- */
+
+/* A determinant, which the CPU computes. */
+static void on_the_cpu(void** state) {
+    (void)state;
+    mnn_interpreter_t* model = NULL;
+    mnn_session_t* session = session_of_file(MNN_C_CASES_FOLDER "/onnx__det_2d/model.mnn", &model);
+    mnn_device_buffer_t found = {.struct_size = sizeof found, .kind = MNN_BUFFER_VULKAN};
+    assert_fails(mnn_tensor_device_buffer(first_output(session), &found), MNN_ERROR_BAD_STATE);
+    const mnn_device_buffer_t from = part_of(&in, OFFSET, 16), to = part_of(&out, OFFSET, 4);
+    mark(&out);
+    assert_ok(bind_in(session, &from));
+    assert_ok(bind_out(session, &to));
+    for (int i = 1; i < 4; ++i) {
+        const float matrix[] = {(float)i, 2, 3, 5};
+        memcpy(staging.mapped, matrix, sizeof matrix);
+        copy_now(&host, staging.buffer, 0, in.buffer, OFFSET, sizeof matrix);
+        assert_ok(mnn_session_submit(session, NULL));
+        assert_ok(mnn_session_wait(session, -1));
+        copy_now(&host, out.buffer, 0, back.buffer, 0, ROOM);
+        float determinant = 0;
+        memcpy(&determinant, back.mapped + OFFSET, sizeof determinant);
+        assert_true(determinant == 5 * (float)i - 6);
+        expect_marks(0, OFFSET);
+        expect_marks(OFFSET + 4, ROOM);
+    }
+    mnn_tensor_properties_t info = {.struct_size = sizeof info};
+    assert_ok(mnn_tensor_info(first_input(session), &info));
+    assert_int_equal(info.forward_type, MNN_FORWARD_CPU);
+    assert_ok(mnn_session_destroy(&session));
+    assert_ok(mnn_interpreter_destroy(&model));
+}
+
+/* Positions of elements that are not 0: how many there are only a run knows. */
+static void a_size_that_depends_on_contents(void** state) {
+    (void)state;
+    mnn_interpreter_t* model = NULL;
+    mnn_session_t* session = session_of_file(MNN_C_CASES_FOLDER "/onnx__nonzero_example/model.mnn", &model);
+    const mnn_device_buffer_t from = part_of(&in, 0, 16), to = part_of(&out, 0, 24);
+    const mnn_device_buffer_t made = buffer_to_make(MNN_BUFFER_VULKAN);
+    mark(&out);
+    assert_ok(bind_in(session, &from));
+    assert_fails(bind_out(session, &made), MNN_ERROR_BAD_STATE);
+    assert_ok(bind_out(session, &to));
+    const int32_t flags[][4] = {{1, 0, 1, 1}, {1, 1, 1, 1}, {0, 1, 0, 0}};
+    for (int i = 0; i < 3; ++i) {
+        memcpy(staging.mapped, flags[i], sizeof flags[i]);
+        copy_now(&host, staging.buffer, 0, in.buffer, 0, sizeof flags[i]);
+        if (i == 1)
+            assert_fails(mnn_session_run(session), MNN_ERROR_BUFFER_TOO_SMALL);
+        else
+            assert_ok(mnn_session_run(session));
+        copy_now(&host, out.buffer, 0, back.buffer, 0, ROOM);
+        const int32_t wanted[2][6] = {{0, 1, 1, 0, 0, 1}, {0, 1, 1, 0, 0, 1}};
+        if (i < 2) assert_memory_equal(back.mapped, wanted[i], 24);
+        int32_t one[2];
+        memcpy(one, back.mapped, sizeof one);
+        if (i == 2) assert_true(one[0] == 0 && one[1] == 1);
+        expect_marks(24, ROOM);
+    }
+    assert_ok(mnn_session_destroy(&session));
+    assert_ok(mnn_interpreter_destroy(&model));
+}
+
+/* Halves of exact numbers, in and out; and an output of floats beside them. */
+static void halves(void** state) {
+    (void)state;
+    enum { COUNT = 30 };
+    static const uint16_t kOne = 0x3c00, kOneAndAHalf = 0x3e00;
+    mnn_interpreter_t* model = NULL;
+    mnn_session_t* session = session_of_file(MNN_C_NETS_FOLDER "/halves.mnn", &model);
+    mnn_tensor_t *x = NULL, *factor = NULL, *cast = NULL;
+    assert_ok(mnn_session_input(session, "x", &x));
+    assert_ok(mnn_session_input(session, "factor", &factor));
+    assert_ok(mnn_session_output(session, "cast", &cast));
+    const float value = 1.5f;
+    assert_ok(mnn_tensor_write(factor, &value, sizeof value, MNN_FORMAT_NCHW));
+    const mnn_device_buffer_t from = part_of(&in, 0, COUNT * 2), to = part_of(&out, 0, COUNT * 2);
+    assert_ok(mnn_session_bind_input_buffer(session, x, &from));
+    assert_ok(mnn_session_bind_output_buffer(session, cast, &to));
+    mark(&out);
+    for (int i = 0; i < COUNT; ++i) memcpy(staging.mapped + 2 * i, &kOne, sizeof kOne);
+    copy_now(&host, staging.buffer, 0, in.buffer, 0, COUNT * 2);
+    assert_ok(mnn_session_run(session));
+    copy_now(&host, out.buffer, 0, back.buffer, 0, ROOM);
+    for (int i = 0; i < COUNT; ++i) assert_memory_equal(back.mapped + 2 * i, &kOneAndAHalf, 2);
+    expect_marks(COUNT * 2, ROOM);
+    assert_ok(mnn_session_destroy(&session));
+    assert_ok(mnn_interpreter_destroy(&model));
+}
+
+/* ---- Rules ------------------------------------------------------------------------------------------------------- */
+
+static void until_a_resize(void** state) {
+    (void)state;
+    mnn_session_t* session = session_of(net);
+    mnn_device_buffer_t from = part_of(&in, 0, IMAGE), to = part_of(&out, 0, SCORES);
+    assert_ok(bind_in(session, &from));
+    assert_ok(bind_out(session, &to));
+    assert_ok(resize_batch(session, 2));
+    assert_fails(mnn_session_run(session), MNN_ERROR_BAD_STATE);
+    mnn_device_buffer_t found = {.struct_size = sizeof found, .kind = MNN_BUFFER_VULKAN};
+    assert_fails(mnn_tensor_device_buffer(first_input(session), &found), MNN_ERROR_BAD_STATE);
+    assert_fails(bind_in(session, &from), MNN_ERROR_BUFFER_TOO_SMALL);
+    assert_non_null(strstr(mnn_last_error(), "512"));
+    from.bytes = 2 * IMAGE;
+    to.bytes = 2 * SCORES;
+    assert_ok(bind_in(session, &from));
+    assert_fails(mnn_session_run(session), MNN_ERROR_BAD_STATE);
+    assert_ok(bind_out(session, &to));
+    const VkCommandPool pool = make_host_pool(&host);
+    produce(pool, in.buffer, 0, 70);
+    produce(pool, in.buffer, IMAGE, 70);
+    assert_ok(mnn_session_run(session));
+    free_host_pool(&host, pool);
+    copy_now(&host, out.buffer, 0, back.buffer, 0, 2 * SCORES);
+    expect_scores(back.mapped, 70);
+    expect_scores(back.mapped + SCORES, 70);
+    /* Released while a resize is needed; the plan of one image is kept and was recorded with the buffers. */
+    const int32_t one[] = {1, 1, 8, 8};
+    assert_ok(mnn_session_resize_input(session, first_input(session), one, 4));
+    assert_fails(bind_in(session, &from), MNN_ERROR_BAD_STATE);
+    assert_ok(bind_in(session, NULL));
+    assert_ok(bind_out(session, NULL));
+    assert_ok(mnn_session_resize(session));
+    float pixels[PIXELS], got[CLASSES];
+    fill_pixels(pixels, PIXELS, 71);
+    classify(session, pixels, 1, got);
+    expect_scores(got, 71);
+    assert_ok(mnn_session_destroy(&session));
+}
+
+/* A resize that the binding survives, to a kept plan and back, and memory of the host in between. */
+static void while_the_size_stays(void** state) {
+    (void)state;
+    mnn_session_t* session = session_of(net);
+    const mnn_device_buffer_t from = part_of(&in, 0, IMAGE);
+    const int32_t two[] = {2, 1, 8, 8}, one[] = {1, 1, 8, 8};
+    float got[CLASSES];
+    assert_ok(bind_in(session, &from));
+    assert_ok(mnn_session_resize_input(session, first_input(session), two, 4));
+    assert_ok(mnn_session_resize_input(session, first_input(session), one, 4));
+    assert_ok(mnn_session_trim(session));
+    for (uint32_t seed = 80; seed < 83; ++seed) {
+        float pixels[PIXELS];
+        fill_pixels(pixels, PIXELS, seed);
+        if (seed == 81) /* replaces it */
+            assert_ok(mnn_session_bind_input(session, first_input(session), pixels, sizeof pixels,
+                                             MNN_FORMAT_NCHW));
+        else
+            assert_ok(bind_in(session, &from));
+        const VkCommandPool pool = make_host_pool(&host);
+        if (seed != 81) produce(pool, in.buffer, 0, seed);
+        assert_ok(mnn_session_run(session));
+        free_host_pool(&host, pool);
+        assert_ok(mnn_tensor_read(first_output(session), got, sizeof got, MNN_FORMAT_NCHW));
+        expect_scores(got, seed);
+    }
+    assert_ok(mnn_session_destroy(&session));
+}
+
+static void not_for_the_host(void** state) {
+    (void)state;
+    mnn_session_t* session = session_of(net);
+    const mnn_device_buffer_t from = part_of(&in, 0, IMAGE), to = part_of(&out, 0, SCORES);
+    float values[PIXELS] = {0};
+    void* data = UNTOUCHED_POINTER;
+    assert_ok(bind_in(session, &from));
+    assert_ok(bind_out(session, &to));
+    assert_ok(mnn_session_run(session));
+    assert_fails(mnn_tensor_write(first_input(session), values, IMAGE, MNN_FORMAT_NCHW), MNN_ERROR_BAD_STATE);
+    assert_fails(mnn_tensor_read(first_input(session), values, IMAGE, MNN_FORMAT_NCHW), MNN_ERROR_BAD_STATE);
+    assert_fails(mnn_tensor_read(first_output(session), values, SCORES, MNN_FORMAT_NCHW),
+                 MNN_ERROR_BAD_STATE);
+    assert_fails(mnn_tensor_map(first_input(session), MNN_MAP_WRITE, &data), MNN_ERROR_BAD_STATE);
+    assert_fails(mnn_tensor_map(first_output(session), MNN_MAP_READ, &data), MNN_ERROR_BAD_STATE);
+    assert_ptr_equal(data, UNTOUCHED_POINTER);
+    /* Released, the output has no values before a run. */
+    assert_ok(bind_out(session, NULL));
+    assert_fails(mnn_tensor_read(first_output(session), values, SCORES, MNN_FORMAT_NCHW),
+                 MNN_ERROR_BAD_STATE);
+    /* A mapped tensor cannot be bound. */
+    assert_ok(bind_in(session, NULL));
+    assert_ok(mnn_tensor_map(first_input(session), MNN_MAP_WRITE, &data));
+    assert_fails(bind_in(session, &from), MNN_ERROR_BAD_STATE);
+    assert_ok(mnn_tensor_unmap(first_input(session)));
+    assert_ok(mnn_session_destroy(&session));
+}
+
+static void wrong_buffers(void** state) {
+    (void)state;
+    mnn_session_t* session = session_of(net);
+    const mnn_device_buffer_t right = part_of(&in, OFFSET, IMAGE);
+    mnn_device_buffer_t part;
+    const size_t sizes[] = {0, sizeof part - 1, 4097};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i)
+        assert_fails(mnn_device_buffer_init(&part, sizes[i]), MNN_ERROR_VERSION_MISMATCH);
+    assert_fails(mnn_device_buffer_init(NULL, sizeof part), MNN_ERROR_NULL_ARGUMENT);
+    assert_ok(bind_in(session, &right));
+#define REFUSED(change, wanted)                         \
+    do {                                                \
+        part = right;                                   \
+        change;                                         \
+        assert_fails(bind_in(session, &part), wanted);  \
+        assert_fails(bind_out(session, &part), wanted); \
+    } while (0)
+    REFUSED(part.struct_size = 0, MNN_ERROR_VERSION_MISMATCH);
+    REFUSED(part.kind = 0, MNN_ERROR_INVALID_VALUE);
+    REFUSED(part.kind = 3, MNN_ERROR_INVALID_VALUE);
+    REFUSED(part.allocate = 2, MNN_ERROR_INVALID_VALUE);
+    REFUSED(part.buffer = 0, MNN_ERROR_NULL_ARGUMENT);
+    REFUSED(part.bytes = SCORES - 1, MNN_ERROR_BUFFER_TOO_SMALL);
+    REFUSED(part.bytes = 0, MNN_ERROR_BUFFER_TOO_SMALL);
+    REFUSED(part.offset = OFFSET + 2, MNN_ERROR_INVALID_VALUE);
+    REFUSED(part.offset = UINT64_MAX - 511, MNN_ERROR_INVALID_VALUE);
+    REFUSED(part.offset = ROOM * 16, MNN_ERROR_INVALID_VALUE);
+    REFUSED(part.bytes = UINT64_MAX, MNN_ERROR_INVALID_VALUE);
+    REFUSED(part.kind = MNN_BUFFER_OPAQUE_FD, MNN_ERROR_NOT_SUPPORTED); /* made without the extension */
+    assert_non_null(strstr(mnn_last_error(), "VK_KHR_external_memory_fd"));
+#undef REFUSED
+    part = right;
+    assert_fails(bind_out(session, &part), MNN_ERROR_INVALID_VALUE); /* overlaps the input */
+    assert_non_null(strstr(mnn_last_error(), "overlaps"));
+    part.offset += IMAGE;
+    assert_ok(bind_out(session, &part));
+    assert_fails(mnn_session_bind_input_buffer(session, first_input(session), &part),
+                 MNN_ERROR_INVALID_VALUE);
+    assert_fails(mnn_session_bind_input_buffer(session, first_output(session), &right), MNN_ERROR_BAD_HANDLE);
+    assert_fails(mnn_session_bind_output_buffer(session, first_input(session), &right), MNN_ERROR_BAD_HANDLE);
+    assert_fails(mnn_session_bind_input_buffer(session, NULL, &right), MNN_ERROR_NULL_ARGUMENT);
+    assert_fails(mnn_session_bind_input_buffer(NULL, first_input(session), &right), MNN_ERROR_NULL_ARGUMENT);
+    part = right;
+    part.kind = 0;
+    assert_fails(mnn_tensor_device_buffer(first_input(session), &part), MNN_ERROR_INVALID_VALUE);
+    part.kind = MNN_BUFFER_OPAQUE_FD;
+    assert_fails(mnn_tensor_device_buffer(first_input(session), &part), MNN_ERROR_NOT_SUPPORTED);
+    part.struct_size = sizeof part - 1;
+    assert_fails(mnn_tensor_device_buffer(first_input(session), &part), MNN_ERROR_VERSION_MISMATCH);
+    assert_fails(mnn_tensor_device_buffer(first_input(session), NULL), MNN_ERROR_NULL_ARGUMENT);
+    /* The right binding is still there. */
+    const mnn_device_buffer_t found = buffer_of(first_input(session), MNN_BUFFER_VULKAN);
+    assert_true(found.buffer == right.buffer && found.offset == OFFSET && found.bytes == IMAGE &&
+                found.memory == 0);
+    const VkCommandPool pool = make_host_pool(&host);
+    produce(pool, in.buffer, OFFSET, 90);
+    assert_ok(mnn_session_run(session));
+    free_host_pool(&host, pool);
+    copy_now(&host, in.buffer, OFFSET + IMAGE, back.buffer, 0, SCORES);
+    expect_scores(back.mapped, 90);
+    assert_ok(mnn_session_destroy(&session));
+}
+
+static void not_on_this_session(void** state) {
+    (void)state;
+    const mnn_device_buffer_t part = part_of(&in, 0, IMAGE);
+    mnn_device_buffer_t found = part;
+    mnn_session_t* session = open_session(net);
+    assert_fails(bind_in(session, &part), MNN_ERROR_NOT_SUPPORTED);
+    assert_fails(bind_out(session, &part), MNN_ERROR_NOT_SUPPORTED);
+    assert_fails(mnn_tensor_device_buffer(first_output(session), &found), MNN_ERROR_NOT_SUPPORTED);
+    assert_ok(bind_in(session, NULL)); /* nothing to release */
+    assert_ok(mnn_session_destroy(&session));
+    /* A VkDevice of the library's own. */
+    mnn_schedule_config_t config = default_config();
+    config.forward_type = MNN_FORWARD_VULKAN;
+    assert_ok(mnn_session_create(net, &config, &session));
+    assert_fails(bind_in(session, &part), MNN_ERROR_NOT_SUPPORTED);
+    assert_fails(mnn_tensor_device_buffer(first_output(session), &found), MNN_ERROR_NOT_SUPPORTED);
+    assert_ok(mnn_session_destroy(&session));
+}
+
+int main(void) {
+    struct host_vulkan probe;
+    const bool there = host_vulkan_open(&probe, VK_API_VERSION_1_1);
+    host_vulkan_close(&probe);
+    if (!there) return SKIPPED;
+    if (!host_vulkan_open(&host, VK_API_VERSION_1_1)) return SKIPPED;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(from_and_to_buffers),
+        cmocka_unit_test(other_buffers_of_the_same_size),
+        cmocka_unit_test(submitted),
+        cmocka_unit_test(made_by_the_session),
+        cmocka_unit_test(the_sessions_own_buffer),
+        cmocka_unit_test(from_session_to_session),
+        cmocka_unit_test(on_the_cpu),
+        cmocka_unit_test(a_size_that_depends_on_contents),
+        cmocka_unit_test(halves),
+        cmocka_unit_test(until_a_resize),
+        cmocka_unit_test(while_the_size_stays),
+        cmocka_unit_test(not_for_the_host),
+        cmocka_unit_test(wrong_buffers),
+        cmocka_unit_test(not_on_this_session),
+    };
+    int failed = cmocka_run_group_tests(tests, open_all, close_all);
+    host_vulkan_close(&host);
+    if (host.messages) {
+        print_error("%d messages of the validation layer\n", host.messages);
+        ++failed;
+    }
+    return failed;
+}
+
+#endif

@@ -1,0 +1,227 @@
+/* Inputs and outputs in memory that another VkDevice has too, shared by file descriptors: made by the session and taken
+ * by the host, made by the host and taken by a session of the library's own VkDevice and of the host's, and descriptors
+ * that are none. Skipped (exit code 77) where there is no device. */
+#include "runtime.h"
+
+enum { SKIPPED = 77 };
+
+#ifndef MNN_C_TEST_VULKAN
+
+int main(void) {
+    printf("skipped: the library is built without Vulkan\n");
+    return SKIPPED;
+}
+
+#else
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "host_buffer.h"
+
+enum { OFFSET = 1024, ROOM = 8192, IMAGE = PIXELS * 4, SCORES = CLASSES * 4 };
+static const float kTolerance = 1e-4f;
+static const VkMemoryPropertyFlags kVisible =
+    VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+
+static struct host_vulkan host; /* another VkDevice than that of the sessions */
+
+static mnn_session_t* open_with(mnn_runtime_t* runtime) {
+    mnn_schedule_config_t config = default_config();
+    config.forward_type = MNN_FORWARD_VULKAN;
+    config.runtime = runtime;
+    mnn_session_t* session = NULL;
+    assert_ok(mnn_session_create(net, &config, &session));
+    return session;
+}
+
+static mnn_status bind_in(mnn_session_t* session, const mnn_device_buffer_t* buffer) {
+    return mnn_session_bind_input_buffer(session, first_input(session), buffer);
+}
+static mnn_status bind_out(mnn_session_t* session, const mnn_device_buffer_t* buffer) {
+    return mnn_session_bind_output_buffer(session, first_output(session), buffer);
+}
+
+static void expect_scores(const void* memory, uint32_t seed) {
+    float wanted[CLASSES], got[CLASSES];
+    reference_scores(seed, wanted);
+    memcpy(got, memory, sizeof got);
+    assert_close(got, wanted, CLASSES, kTolerance);
+}
+
+/* The host's view of memory that a session made. The descriptor becomes the host's driver's. */
+static struct host_buffer take(const mnn_device_buffer_t* shared) {
+    assert_true(shared->fd >= 0);
+    assert_true(shared->buffer == 0 && shared->memory == 0);
+    return make_host_buffer_of(&host, shared->offset + shared->bytes, kVisible, true, shared->fd,
+                               shared->memory_bytes, shared->memory_type);
+}
+
+static void made_by_the_session(void** state) {
+    (void)state;
+    mnn_session_t* session = open_with(NULL);
+    const mnn_device_buffer_t made = buffer_to_make(MNN_BUFFER_OPAQUE_FD);
+    assert_ok(bind_in(session, &made));
+    assert_ok(bind_out(session, &made));
+    const mnn_device_buffer_t from = buffer_of(first_input(session), MNN_BUFFER_OPAQUE_FD);
+    const mnn_device_buffer_t to = buffer_of(first_output(session), MNN_BUFFER_OPAQUE_FD);
+    const mnn_device_buffer_t again = buffer_of(first_output(session), MNN_BUFFER_OPAQUE_FD);
+    assert_int_not_equal(again.fd, to.fd);
+    assert_int_equal(close(again.fd), 0);
+    assert_int_equal(from.bytes, IMAGE);
+    assert_int_equal(to.bytes, SCORES);
+    struct host_buffer images = take(&from), scores = take(&to);
+    for (uint32_t seed = 1; seed < 4; ++seed) {
+        float pixels[PIXELS];
+        fill_pixels(pixels, PIXELS, seed);
+        memcpy(images.mapped, pixels, sizeof pixels);
+        assert_ok(mnn_session_run(session));
+        expect_scores(scores.mapped, seed);
+    }
+    /* The host's part of the memory stays when the session goes. */
+    assert_ok(mnn_session_destroy(&session));
+    expect_scores(scores.mapped, 3);
+    free_host_buffer(&host, &images);
+    free_host_buffer(&host, &scores);
+}
+
+static mnn_device_buffer_t share(const struct host_buffer* buffer, uint64_t offset, uint64_t bytes) {
+    HOST_FUNCTION(&host, vkGetDeviceProcAddr);
+    PFN_vkGetMemoryFdKHR vkGetMemoryFdKHR =
+        (PFN_vkGetMemoryFdKHR)vkGetDeviceProcAddr(host.device, "vkGetMemoryFdKHR");
+    const VkMemoryGetFdInfoKHR info = {.sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR,
+                                       .memory = buffer->memory,
+                                       .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+    mnn_device_buffer_t shared;
+    assert_ok(mnn_device_buffer_init(&shared, sizeof shared));
+    assert_int_equal(vkGetMemoryFdKHR(host.device, &info, &shared.fd), VK_SUCCESS);
+    shared.kind = MNN_BUFFER_OPAQUE_FD;
+    shared.offset = offset;
+    shared.bytes = bytes;
+    shared.memory_bytes = buffer->memory_bytes;
+    shared.memory_type = buffer->type;
+    return shared;
+}
+
+static void run_in(mnn_session_t* session, const struct host_buffer* memory) {
+    mnn_device_buffer_t from = share(memory, OFFSET, IMAGE), to = share(memory, 0, SCORES);
+    memset(memory->mapped, 0x5a, ROOM);
+    assert_ok(bind_in(session, &from));
+    assert_ok(bind_out(session, &to));
+    /* They stay the host's. */
+    assert_int_equal(close(from.fd), 0);
+    assert_int_equal(close(to.fd), 0);
+    for (uint32_t seed = 10; seed < 13; ++seed) {
+        float pixels[PIXELS];
+        fill_pixels(pixels, PIXELS, seed);
+        memcpy(memory->mapped + OFFSET, pixels, sizeof pixels);
+        assert_ok(mnn_session_submit(session, NULL));
+        assert_ok(mnn_session_wait(session, -1));
+        expect_scores(memory->mapped, seed);
+        for (int i = SCORES; i < OFFSET; ++i) assert_int_equal(memory->mapped[i], 0x5a);
+    }
+    mnn_device_buffer_t found = {.struct_size = sizeof found, .kind = MNN_BUFFER_OPAQUE_FD};
+    assert_fails(mnn_tensor_device_buffer(first_output(session), &found), MNN_ERROR_BAD_STATE);
+    assert_ok(bind_in(session, NULL));
+    assert_ok(bind_out(session, NULL));
+}
+
+static void made_by_the_host(void** state) {
+    (void)state;
+    struct host_buffer memory = make_host_buffer_of(&host, ROOM, kVisible, true, -1, 0, 0);
+    mnn_session_t* session = open_with(NULL);
+    run_in(session, &memory);
+    assert_ok(mnn_session_destroy(&session));
+    const mnn_vulkan_objects_t objects = host_objects(&host);
+    mnn_runtime_config_t config = default_runtime_config();
+    config.vulkan = &objects;
+    mnn_runtime_t* runtime = make_runtime(&config);
+    session = open_with(runtime);
+    run_in(session, &memory);
+    assert_ok(mnn_session_destroy(&session));
+    assert_ok(mnn_runtime_destroy(&runtime));
+    free_host_buffer(&host, &memory);
+}
+
+static void wrong_descriptors(void** state) {
+    (void)state;
+    struct host_buffer memory = make_host_buffer_of(&host, ROOM, kVisible, true, -1, 0, 0);
+    mnn_session_t* session = open_with(NULL);
+    const mnn_device_buffer_t right = share(&memory, OFFSET, IMAGE);
+    mnn_device_buffer_t part;
+#define REFUSED(change, wanted)                        \
+    do {                                               \
+        part = right;                                  \
+        change;                                        \
+        assert_fails(bind_in(session, &part), wanted); \
+    } while (0)
+    REFUSED(part.fd = -1, MNN_ERROR_INVALID_VALUE);
+    REFUSED(part.fd = 1000000, MNN_ERROR_INVALID_VALUE);
+    const int other = open("/dev/null", O_RDWR);
+    REFUSED(part.fd = other, MNN_ERROR_INVALID_VALUE);
+    assert_int_equal(close(other), 0);
+    REFUSED(part.memory_bytes = 0, MNN_ERROR_INVALID_VALUE);
+    REFUSED(part.memory_bytes = OFFSET + IMAGE - 1, MNN_ERROR_INVALID_VALUE);
+    REFUSED(part.memory_bytes = UINT64_MAX, MNN_ERROR_INVALID_VALUE);
+    REFUSED(part.memory_type = 1000, MNN_ERROR_INVALID_VALUE);
+    REFUSED(part.offset = OFFSET + 1, MNN_ERROR_INVALID_VALUE);
+    REFUSED(part.offset = UINT64_MAX - 1023, MNN_ERROR_INVALID_VALUE);
+    REFUSED(part.bytes = IMAGE - 1, MNN_ERROR_BUFFER_TOO_SMALL);
+    REFUSED(part.bytes = UINT64_MAX, MNN_ERROR_INVALID_VALUE);
+    REFUSED(part.kind = MNN_BUFFER_VULKAN, MNN_ERROR_NULL_ARGUMENT);
+#undef REFUSED
+    mnn_device_buffer_t found = {.struct_size = sizeof found, .kind = MNN_BUFFER_OPAQUE_FD};
+    assert_fails(mnn_tensor_device_buffer(first_output(session), &found), MNN_ERROR_BAD_STATE);
+    assert_ok(bind_in(session, &right));
+    assert_int_equal(close(right.fd), 0);
+    assert_ok(mnn_session_run(session));
+    assert_ok(mnn_session_destroy(&session));
+    free_host_buffer(&host, &memory);
+}
+
+/* Memory that the session makes counts. */
+static void within_the_limit(void** state) {
+    (void)state;
+    mnn_session_t* session = open_with(NULL);
+    mnn_memory_info_t before = {.struct_size = sizeof before}, after = before;
+    const mnn_device_buffer_t made = buffer_to_make(MNN_BUFFER_OPAQUE_FD);
+    assert_ok(mnn_session_memory(session, &before));
+    assert_ok(bind_in(session, &made));
+    assert_ok(mnn_session_memory(session, &after));
+    assert_int_equal(after.total_bytes, before.total_bytes + IMAGE);
+    assert_ok(bind_in(session, NULL));
+    assert_ok(mnn_session_memory(session, &after));
+    assert_int_equal(after.total_bytes, before.total_bytes);
+    assert_ok(mnn_session_destroy(&session));
+}
+
+/* The driver has no such memory: said so, and nothing else is tried. */
+static void without_the_extension(void** state) {
+    (void)state;
+    mnn_session_t* session = open_with(NULL);
+    const mnn_device_buffer_t made = buffer_to_make(MNN_BUFFER_OPAQUE_FD);
+    assert_fails(bind_in(session, &made), MNN_ERROR_NOT_SUPPORTED);
+    assert_fails(bind_out(session, &made), MNN_ERROR_NOT_SUPPORTED);
+    assert_ok(mnn_session_destroy(&session));
+}
+
+int main(void) {
+    if (!host_vulkan_open_with(&host, VK_API_VERSION_1_1, true)) return SKIPPED;
+    const struct CMUnitTest with[] = {
+        cmocka_unit_test(made_by_the_session),
+        cmocka_unit_test(made_by_the_host),
+        cmocka_unit_test(wrong_descriptors),
+        cmocka_unit_test(within_the_limit),
+    };
+    const struct CMUnitTest without[] = {cmocka_unit_test(without_the_extension)};
+    int failed = host.descriptors ? cmocka_run_group_tests(with, open_net, close_net)
+                                  : cmocka_run_group_tests(without, open_net, close_net);
+    host_vulkan_close(&host);
+    if (host.messages) {
+        print_error("%d messages of the validation layer\n", host.messages);
+        ++failed;
+    }
+    return failed;
+}
+
+#endif
