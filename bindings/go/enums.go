@@ -218,6 +218,15 @@ const (
 	TensorShown    TensorKind = 3 // by a callback of a run
 )
 
+// A BufferKind says how a [DeviceBuffer] is named.
+type BufferKind int32
+
+// The kinds.
+const (
+	BufferVulkan   BufferKind = 1 // by the VkBuffer of the session's VkDevice, which is the caller's
+	BufferOpaqueFD BufferKind = 2 // by an opaque file descriptor of memory that something else on the same GPU has too
+)
+
 // The version of the library that this package belongs to; VersionNumbers is that of the library that runs.
 const (
 	VersionMajor = 0

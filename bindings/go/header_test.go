@@ -128,6 +128,9 @@ var constants = map[string]int64{
 	"MNN_TENSOR_CONSTANT": int64(TensorConstant),
 	"MNN_TENSOR_SHOWN":    int64(TensorShown),
 
+	"MNN_BUFFER_VULKAN":    int64(BufferVulkan),
+	"MNN_BUFFER_OPAQUE_FD": int64(BufferOpaqueFD),
+
 	"MNN_MAX_RANK":    int64(MaxRank),
 	"MNN_MAX_THREADS": int64(MaxThreads),
 	"MNN_MAX_PATHS":   int64(MaxPaths),

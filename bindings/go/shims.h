@@ -130,6 +130,17 @@ MNN_GO_STRUCT(mnn_go_statistics, mnn_statistics_t, mnn_session_statistics, mnn_g
 MNN_GO_STRUCT(mnn_go_tensor_properties, mnn_tensor_properties_t, mnn_tensor_info, mnn_go_tensor tensor,
               TENSOR(tensor) MNN_GO_COMMA)
 
+typedef struct mnn_go_device_buffer {
+    mnn_go_result result;
+    mnn_device_buffer_t info;
+} mnn_go_device_buffer;
+
+static inline mnn_go_device_buffer go_mnn_tensor_device_buffer(mnn_go_tensor tensor, int32_t kind) {
+    mnn_go_device_buffer found = {.info.struct_size = sizeof found.info, .info.kind = kind};
+    found.result = mnn_go_finish(mnn_tensor_device_buffer(TENSOR(tensor), &found.info));
+    return found;
+}
+
 /* ---- Cancellation ---- */
 
 MNN_GO_HANDLE(mnn_cancel_t, mnn_cancel_create, (void), &value)
@@ -352,6 +363,13 @@ MNN_GO_CALL(mnn_session_bind_input,
 MNN_GO_CALL(mnn_session_bind_output,
             (mnn_go_session session, mnn_go_tensor tensor, void* data, size_t bytes, int32_t format),
             SESSION(session), TENSOR(tensor), data, bytes, format)
+MNN_GO_CALL(mnn_device_buffer_init, (mnn_device_buffer_t * buffer), buffer, sizeof *buffer)
+MNN_GO_CALL(mnn_session_bind_input_buffer,
+            (mnn_go_session session, mnn_go_tensor tensor, const mnn_device_buffer_t* buffer), SESSION(session),
+            TENSOR(tensor), buffer)
+MNN_GO_CALL(mnn_session_bind_output_buffer,
+            (mnn_go_session session, mnn_go_tensor tensor, const mnn_device_buffer_t* buffer), SESSION(session),
+            TENSOR(tensor), buffer)
 MNN_GO_CALL(mnn_session_resize_input_nchw,
             (mnn_go_session session, mnn_go_tensor input, int32_t batch, int32_t channel, int32_t height,
              int32_t width),

@@ -125,3 +125,44 @@ func TestVulkanCache(t *testing.T) {
 	}
 	must(t, net.UpdateCacheFile(third))
 }
+
+func TestMemoryThatTwoSessionsShare(t *testing.T) {
+	config := onVulkan(t)
+	net := openDigits(t)
+	first, second := *config, *config
+	first.Outputs, second.Inputs = []string{"m"}, []string{"m"}
+	head, tail := newTestSession(t, net, &first), newTestSession(t, net, &second)
+	out, err := head.Output("m")
+	must(t, err)
+	in, err := tail.Input("m")
+	must(t, err)
+	err = BindOutputBuffer(out, &DeviceBuffer{Kind: BufferOpaqueFD, Allocate: true})
+	if errors.Is(err, StatusNotSupported) {
+		t.Skip(err)
+	}
+	must(t, err)
+	shared, err := out.DeviceBuffer(BufferOpaqueFD)
+	must(t, err)
+	small := shared
+	small.Bytes--
+	mustBe(t, BindInputBuffer(in, &small), StatusBufferTooSmall)
+	must(t, BindInputBuffer(in, &shared))
+	must(t, os.NewFile(uintptr(shared.FD), "shared").Close())
+	for seed := uint32(0); seed < 3; seed++ {
+		image := pixels(pixelCount, seed)
+		input, err := head.Input("image")
+		must(t, err)
+		must(t, Write(input, image, NCHW))
+		must(t, head.Run(context.Background()))
+		must(t, tail.Run(context.Background()))
+		output, err := tail.Output("scores")
+		must(t, err)
+		got, err := Read[float32](output, NCHW)
+		must(t, err)
+		mustBeNear(t, got, mustScore(t, digitsSession(t), image))
+	}
+	mustBe(t, BindInputBuffer(in, &DeviceBuffer{Kind: BufferVulkan, Buffer: 1, Bytes: 1 << 20}), StatusNotSupported)
+	must(t, BindOutputBuffer(out, nil))
+	_, err = out.DeviceBuffer(BufferVulkan)
+	mustBe(t, err, StatusNotSupported)
+}

@@ -27,7 +27,7 @@ LEFT_OUT = {
 GROUPS = {
     "TYPE": enums.ElementType, "FORMAT": enums.Format, "FORWARD": enums.Forward, "PRECISION": enums.Precision,
     "GPU": enums.GpuMode, "MEMORY": enums.Memory, "POWER": enums.Power, "LOAD": enums.Load, "LOG": enums.LogLevel,
-    "SOURCE": enums.Source, "USAGE": enums.Usage, "OP": enums.Op, "TENSOR": enums.TensorKind,
+    "SOURCE": enums.Source, "USAGE": enums.Usage, "OP": enums.Op, "TENSOR": enums.TensorKind, "BUFFER": enums.BufferKind,
 }
 SCALARS = {
     "size_t": "c_size_t", "int32_t": "c_int32", "uint32_t": "c_uint32", "int64_t": "c_int64", "uint64_t": "c_uint64", "float": "c_float",

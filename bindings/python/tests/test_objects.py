@@ -1,5 +1,6 @@
 """Lifetimes, pickling, fork, constants, information and tables."""
 
+import dataclasses
 import gc
 import json
 import multiprocessing
@@ -20,6 +21,41 @@ def resident():
 
 def in_child(path):
     return mnn_c.Interpreter(path).session()(images(2))
+
+
+class DeviceBuffers(Test):
+    def test_memory_that_two_sessions_share(self):
+        reason = mnn_c.missing_reason(mnn_c.Forward.VULKAN)
+        if reason:
+            self.skipTest(reason)
+        net = self.net()
+        head = net.session(forward_type=mnn_c.Forward.VULKAN, outputs=["m"])
+        tail = net.session(forward_type=mnn_c.Forward.VULKAN, inputs=["m"])
+        try:
+            head.output("m").bind_buffer(mnn_c.DeviceBuffer(mnn_c.BufferKind.OPAQUE_FD, allocate=True))
+        except mnn_c.errors.NotSupportedError as error:
+            self.skipTest(str(error))
+        shared = head.output("m").device_buffer(mnn_c.BufferKind.OPAQUE_FD)
+        with self.assertRaises(mnn_c.errors.BufferTooSmallError):
+            tail.input("m").bind_buffer(dataclasses.replace(shared, bytes=shared.bytes - 1))
+        tail.input("m").bind_buffer(shared)
+        os.close(shared.fd)
+        whole = net.session()
+        for image in images(3):
+            head.input().write(image[None])
+            head.execute()
+            tail.execute()
+            np.testing.assert_allclose(tail.output("scores").read(), whole(image[None]), atol=1e-4)
+        with self.assertRaises(mnn_c.errors.NotSupportedError):
+            tail.input("m").bind_buffer(mnn_c.DeviceBuffer(mnn_c.BufferKind.VULKAN, buffer=1, bytes=1 << 20))
+        head.output("m").unbind()
+        with self.assertRaises(mnn_c.errors.NotSupportedError):
+            head.output("m").device_buffer()
+
+    def test_on_the_cpu(self):
+        session = self.net().session()
+        with self.assertRaises(mnn_c.errors.NotSupportedError):
+            session.input().bind_buffer(mnn_c.DeviceBuffer(mnn_c.BufferKind.VULKAN, allocate=True))
 
 
 class Lifetimes(Test):

@@ -11,6 +11,7 @@ from . import errors
 from ._callbacks import OpCallback
 from .cancel import CancelToken
 from .config import SessionConfig
+from .device_buffer import DeviceBuffer
 from .devices import (
     Cpu,
     Device,
@@ -24,6 +25,7 @@ from .devices import (
     version_numbers,
 )
 from .enums import (
+    BufferKind,
     ElementType,
     Format,
     Forward,
@@ -54,11 +56,13 @@ __version__ = "0.1.0"
 __all__ = [
     "Allocator",
     "Attribute",
+    "BufferKind",
     "CancelToken",
     "CancelledError",
     "Cpu",
     "Declaration",
     "Device",
+    "DeviceBuffer",
     "ElementType",
     "Error",
     "Format",

@@ -233,6 +233,22 @@ class VulkanObjects(Structure):
     ]
 
 
+class DeviceBuffer(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("kind", c_int32),
+        ("allocate", c_int32),
+        ("buffer", c_uint64),
+        ("offset", c_uint64),
+        ("bytes", c_uint64),
+        ("memory_bytes", c_uint64),
+        ("memory_type", c_uint32),
+        ("fd", c_int32),
+        ("memory", c_uint64),
+        ("memory_offset", c_uint64),
+    ]
+
+
 class RuntimeConfig(Structure):
     _fields_ = [
         ("struct_size", c_size_t),

@@ -134,6 +134,13 @@ class Op(IntEnum):
     STOP = 2
 
 
+class BufferKind(IntEnum):
+    """MNN_BUFFER_*: how a buffer of a device is named."""
+
+    VULKAN = 1
+    OPAQUE_FD = 2
+
+
 class TensorKind(IntEnum):
     """MNN_TENSOR_*: what a tensor is to its session."""
 

@@ -15,6 +15,7 @@ from ._description import Described
 from ._library import C
 from .cancel import CancelToken
 from .config import SessionConfig, native
+from .device_buffer import DeviceBuffer
 from .dtypes import Array, address, dtype_of, elements, own_order, type_of
 from .enums import Format
 from .errors import NotFoundError, check
@@ -115,6 +116,14 @@ class Session(Described):
             view = array.data  # as long as it lives, what owns the memory cannot resize it
             check(bind(self._handle, handle, address(array), array.nbytes, layout))
             self._bound[handle] = (array, view)
+
+    def _bind_buffer(self, tensor: Tensor, buffer: DeviceBuffer) -> None:
+        handle = tensor._handle
+        output = handle in self._outputs.values()
+        bind = C.mnn_session_bind_output_buffer if output else C.mnn_session_bind_input_buffer
+        with self._lock:
+            check(bind(self._handle, handle, byref(buffer._struct())))
+            self._bound.pop(handle, None)
 
     # ---- Running
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from . import _abi, _calls
 from ._library import C
+from .device_buffer import DeviceBuffer, device_buffer_of
 from .dtypes import Array, address, dtype_of, elements, own_order, shape_in, type_of
-from .enums import ElementType, Format, known
+from .enums import BufferKind, ElementType, Format, known
 from .errors import BadStateError, check
 from .info import TensorInfo, value_of
 
@@ -133,8 +134,22 @@ class Tensor:
         session._bind(self, array, layout)
         return array
 
+    def bind_buffer(self, buffer: DeviceBuffer) -> None:
+        """Makes runs of a session on a GPU read this input from a buffer of its device, or write this output into it, so
+        that nothing passes through the host. Commands submitted to the session's queue before a run are over when it
+        uses the buffer, and those behind it see its results. The caller keeps the buffer as long as it is bound.
+        """
+        if self._session is None:
+            raise BadStateError("a tensor of a callback cannot be bound")
+        self._session._bind_buffer(self, buffer)
+
+    def device_buffer(self, kind: BufferKind = BufferKind.VULKAN) -> DeviceBuffer:
+        """Where the device has this tensor: the buffer that it is bound to or, of an output that is not bound, that of the
+        session with its contents after a run, until the next resize, trim or binding."""
+        return device_buffer_of(self._handle, kind)
+
     def unbind(self) -> None:
-        """Ends bind(): the session's own memory is used again."""
+        """Ends bind() and bind_buffer(): the session's own memory is used again."""
         if self._session is not None:
             self._session._bind(self, None, Format.NCHW)
 

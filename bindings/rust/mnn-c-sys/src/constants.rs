@@ -225,6 +225,12 @@ pub const MNN_TENSOR_CONSTANT: i32 = 2;
 /// Shown by a callback of a run.
 pub const MNN_TENSOR_SHOWN: i32 = 3;
 
+// Kinds of buffers of a device
+/// A `VkBuffer` of the session's `VkDevice`, which is the host's.
+pub const MNN_BUFFER_VULKAN: i32 = 1;
+/// Memory of the same GPU that something else has too, by an opaque file descriptor.
+pub const MNN_BUFFER_OPAQUE_FD: i32 = 2;
+
 // Limits
 /// No tensor has more dimensions.
 pub const MNN_MAX_RANK: i32 = 9;

@@ -338,6 +338,20 @@ extern "C" {
         bytes: usize,
         format: i32,
     ) -> mnn_status;
+    /// Fills the struct with zeros.
+    pub fn mnn_device_buffer_init(buffer: *mut mnn_device_buffer_t, struct_size: usize) -> mnn_status;
+    /// Binds an input to a buffer of the session's device; NULL releases it.
+    pub fn mnn_session_bind_input_buffer(
+        session: *mut mnn_session_t,
+        tensor: *mut mnn_tensor_t,
+        buffer: *const mnn_device_buffer_t,
+    ) -> mnn_status;
+    /// Binds an output to a buffer of the session's device; NULL releases it.
+    pub fn mnn_session_bind_output_buffer(
+        session: *mut mnn_session_t,
+        tensor: *mut mnn_tensor_t,
+        buffer: *const mnn_device_buffer_t,
+    ) -> mnn_status;
     /// `mnn_session_resize_input` of an input of four dimensions by their meaning.
     pub fn mnn_session_resize_input_nchw(
         session: *mut mnn_session_t,
@@ -461,6 +475,11 @@ extern "C" {
     pub fn mnn_tensor_nchw(tensor: *const mnn_tensor_t, nchw: *mut i32) -> mnn_status;
     /// Where a tensor lies, and how.
     pub fn mnn_tensor_info(tensor: *const mnn_tensor_t, info: *mut mnn_tensor_properties_t) -> mnn_status;
+    /// Where the device has a tensor.
+    pub fn mnn_tensor_device_buffer(
+        tensor: *const mnn_tensor_t,
+        buffer: *mut mnn_device_buffer_t,
+    ) -> mnn_status;
     /// Prints a tensor as text.
     pub fn mnn_tensor_print(
         tensor: *const mnn_tensor_t,

@@ -236,6 +236,34 @@ pub struct mnn_vulkan_objects_t {
     pub finalizer: mnn_finalizer,
 }
 
+/// A buffer of a device. `mnn_device_buffer_init` prepares it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mnn_device_buffer_t {
+    /// The size of this struct, written by the init function.
+    pub struct_size: usize,
+    /// `MNN_BUFFER_*`.
+    pub kind: i32,
+    /// 1: the session makes the buffer, and the other fields are not read.
+    pub allocate: i32,
+    /// `MNN_BUFFER_VULKAN`: the `VkBuffer`.
+    pub buffer: u64,
+    /// Bytes before the first element.
+    pub offset: u64,
+    /// Bytes from there on that may be used.
+    pub bytes: u64,
+    /// `MNN_BUFFER_OPAQUE_FD`: the `allocationSize` of the memory.
+    pub memory_bytes: u64,
+    /// `MNN_BUFFER_OPAQUE_FD`: the `memoryTypeIndex` of the memory.
+    pub memory_type: u32,
+    /// `MNN_BUFFER_OPAQUE_FD`: the file descriptor.
+    pub fd: i32,
+    /// Only written: the `VkDeviceMemory`.
+    pub memory: u64,
+    /// Only written: bytes before the first element in it.
+    pub memory_offset: u64,
+}
+
 /// What sessions share. `mnn_runtime_config_init` prepares it.
 #[repr(C)]
 #[derive(Clone, Copy)]

@@ -267,6 +267,8 @@ fn rust_layout() -> Names<(usize, usize)> {
         plan_cache runtime inputs input_count operators operator_count);
     layout!(result, mnn_vulkan_objects_t: struct_size instance physical_device device queue queue_family
         storage_16bit lock_queue unlock_queue user_data finalizer);
+    layout!(result, mnn_device_buffer_t: struct_size kind allocate buffer offset bytes memory_bytes memory_type fd
+        memory memory_offset);
     layout!(result, mnn_runtime_config_t: struct_size threads power cores core_count parallel_for
         parallel_for_user_data parallel_for_finalizer allocate release allocator_user_data
         allocator_finalizer device vulkan log_callback log_user_data log_finalizer log_level

@@ -124,6 +124,16 @@ codes! {
 }
 
 codes! {
+    /// How a buffer of a device is named; see [`DeviceBuffer`](crate::DeviceBuffer).
+    BufferKind {
+        /// By the `VkBuffer` of the session's `VkDevice`, which is the caller's.
+        Vulkan = MNN_BUFFER_VULKAN,
+        /// By an opaque file descriptor of memory that something else on the same GPU has too.
+        OpaqueFd = MNN_BUFFER_OPAQUE_FD,
+    }
+}
+
+codes! {
     /// How important a message is, from quiet to talkative.
     LogLevel {
         /// The library's choice: warnings.

@@ -46,6 +46,7 @@ mod cancel;
 mod codes;
 mod config;
 mod device;
+mod device_buffer;
 mod element;
 mod error;
 mod interpreter;
@@ -66,9 +67,12 @@ mod weights;
 
 pub use backend::HostBackend;
 pub use cancel::CancelToken;
-pub use codes::{ElementType, Format, ForwardType, LogLevel, MemoryMode, OpAction, PowerMode, Precision};
+pub use codes::{
+    BufferKind, ElementType, Format, ForwardType, LogLevel, MemoryMode, OpAction, PowerMode, Precision,
+};
 pub use config::{GpuMode, ScheduleConfig};
 pub use device::{calibrate, cpu, devices, CpuInfo, DeviceInfo};
+pub use device_buffer::DeviceBuffer;
 pub use element::{Bf16, Element, HostElement, F16};
 pub use error::{Error, ErrorKind, Result};
 pub use interpreter::{InputInfo, Interpreter, ModelOp};

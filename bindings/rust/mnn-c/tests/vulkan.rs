@@ -3,8 +3,8 @@
 mod support;
 
 use mnn_c::{
-    devices, CancelToken, DeviceInfo, ErrorKind, Format, ForwardType, GpuMode, Interpreter,
-    InterpreterOptions, LogLevel, OpAction, Precision, RunOptions, ScheduleConfig,
+    devices, BufferKind, CancelToken, DeviceBuffer, DeviceInfo, ErrorKind, Format, ForwardType, GpuMode,
+    Interpreter, InterpreterOptions, LogLevel, OpAction, Precision, RunOptions, ScheduleConfig,
 };
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -222,4 +222,65 @@ fn a_cache_that_cannot_be_written_is_a_message() {
     let session = net.create_session(&on_vulkan()).unwrap();
     assert_eq!(messages.load(Ordering::SeqCst), 1);
     assert_fails(net.update_cache_file(&session), ErrorKind::FileOpenFailed);
+}
+
+#[test]
+fn memory_that_two_sessions_share() {
+    if vulkan().is_none() {
+        return;
+    }
+    let net = open();
+    let mut head = net.create_session(&on_vulkan().outputs(["m"])).unwrap();
+    let mut tail = net.create_session(&on_vulkan().inputs(["m"])).unwrap();
+    let made = DeviceBuffer::to_make(BufferKind::OpaqueFd);
+    // SAFETY: the session makes the memory.
+    match unsafe { head.bind_output_buffer("m", Some(&made)) } {
+        Err(error) if error.kind() == ErrorKind::NotSupported => return eprintln!("skipped: {error}"),
+        result => result.unwrap(),
+    }
+    let shared = head
+        .output("m")
+        .unwrap()
+        .device_buffer(BufferKind::OpaqueFd)
+        .unwrap();
+    assert!(shared.fd >= 0 && shared.buffer == 0 && !shared.allocate);
+    // SAFETY: the numbers are those of the memory.
+    unsafe {
+        assert_fails(
+            tail.bind_input_buffer(
+                "m",
+                Some(&DeviceBuffer {
+                    bytes: shared.bytes - 1,
+                    ..shared
+                }),
+            ),
+            ErrorKind::BufferTooSmall,
+        );
+        tail.bind_input_buffer("m", Some(&shared)).unwrap();
+    }
+    // SAFETY: the descriptor is the caller's.
+    drop(unsafe { <std::fs::File as std::os::unix::io::FromRawFd>::from_raw_fd(shared.fd) });
+    for seed in 0..3 {
+        head.input_mut("image")
+            .unwrap()
+            .write(&pixels(PIXELS, seed), Format::Nchw)
+            .unwrap();
+        head.run().unwrap();
+        tail.run().unwrap();
+        let scores: Vec<f32> = tail.output("scores").unwrap().read(Format::Nchw).unwrap();
+        assert_close(&scores, &reference(seed), 1e-4);
+    }
+    // SAFETY: nothing is handed over; the VkDevice is the library's own.
+    unsafe {
+        let foreign = DeviceBuffer::vulkan(1, 0, 1 << 20);
+        assert_fails(
+            head.bind_input_buffer("image", Some(&foreign)),
+            ErrorKind::NotSupported,
+        );
+        head.bind_output_buffer("m", None).unwrap();
+    }
+    assert_fails(
+        head.output("m").unwrap().device_buffer(BufferKind::Vulkan),
+        ErrorKind::NotSupported,
+    );
 }
