@@ -4,7 +4,10 @@
 set(CPACK_GENERATOR TGZ DEB)
 set(CPACK_PACKAGE_NAME mnn_c)
 set(CPACK_PACKAGE_VENDOR libmnn_c)
-set(CPACK_PACKAGE_CONTACT "libmnn_c developers <libmnn_c@localhost>")
+# Who answers for the packages: their makers put a name and an address here.
+set(MNN_C_MAINTAINER "The libmnn_c authors <libmnn_c@localhost>" CACHE STRING
+  "Maintainer of the packages: NAME <ADDRESS>")
+set(CPACK_PACKAGE_CONTACT "${MNN_C_MAINTAINER}")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Runs neural networks in the .mnn format behind a C interface")
 set(CPACK_RESOURCE_FILE_LICENSE ${CMAKE_CURRENT_SOURCE_DIR}/LICENSE)
 set(CPACK_COMPONENTS_ALL runtime development tools)
