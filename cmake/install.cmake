@@ -68,6 +68,18 @@ if(TARGET mnn)
   endif()
   install(TARGETS mnn RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
   install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/docs/mnn.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
+  # Completion in shells. Debian's zsh looks into a folder of its own.
+  if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
+    set(MNN_C_ZSH_FOLDER site-functions)
+    if(EXISTS /etc/debian_version)
+      set(MNN_C_ZSH_FOLDER vendor-completions)
+    endif()
+    foreach(pair bash=bash-completion/completions/mnn fish=fish/vendor_completions.d/mnn.fish zsh=zsh/${MNN_C_ZSH_FOLDER}/_mnn)
+      string(REGEX MATCH "^(.*)=(.*)/(.*)$" pair ${pair})
+      install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tools/mnn/completion.${CMAKE_MATCH_1}
+        DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/${CMAKE_MATCH_2} RENAME ${CMAKE_MATCH_3} COMPONENT tools)
+    endforeach()
+  endif()
 endif()
 
 if(PROJECT_IS_TOP_LEVEL)

@@ -202,7 +202,8 @@ class Consumers:
             "libmnn-c0": [r"/lib.*/libmnn_c\.so\.0", r"/lib.*/libmnn_c\.so\.0\.1\.0"],
             "libmnn-c-dev": [r"/include/mnn_c\.h", r"/lib.*/libmnn_c\.so", r"/lib.*/libmnn_c\.a",
                              r"/lib.*/pkgconfig/mnn_c\.pc", r"/lib.*/cmake/mnn_c/mnn_c-config\.cmake"],
-            "mnn-c-tools": [r"/bin/mnn", r"/share/man/man1/mnn\.1"],
+            "mnn-c-tools": [r"/bin/mnn", r"/share/man/man1/mnn\.1", r"/share/bash-completion/completions/mnn",
+                            r"/share/fish/vendor_completions\.d/mnn\.fish", r"/share/zsh/[\w-]+/_mnn"],
         }
         depends = {"libmnn-c0": ["libc6 (>= "], "libmnn-c-dev": ["libmnn-c0 (= 0.1.0)"],
                    "mnn-c-tools": ["libc6 (>= ", "libstdc++6 (>= ", "libmnn-c0 (= 0.1.0)"]}
