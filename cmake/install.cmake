@@ -60,6 +60,11 @@ endif()
 configure_file(${CMAKE_CURRENT_SOURCE_DIR}/cmake/mnn_c.pc.in ${MNN_C_PACKAGE_DIR}/mnn_c.pc @ONLY)
 install(FILES ${MNN_C_PACKAGE_DIR}/mnn_c.pc
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+if(MNN_C_HAS_STATIC)
+  configure_file(${CMAKE_CURRENT_SOURCE_DIR}/cmake/mnn_c_static.pc.in ${MNN_C_PACKAGE_DIR}/mnn_c_static.pc @ONLY)
+  install(FILES ${MNN_C_PACKAGE_DIR}/mnn_c_static.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+endif()
 
 if(TARGET mnn)
   if(NOT IS_ABSOLUTE ${CMAKE_INSTALL_BINDIR} AND NOT IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR})

@@ -29,8 +29,12 @@
 //	errors.Is(err, mnn.StatusNotFound)
 //	errors.Is(err, mnn.ErrClosed)
 //	errors.Is(err, context.DeadlineExceeded)
+//
+// It also finds os.ErrNotExist where a file is not there, os.ErrPermission where one cannot be opened, and
+// os.ErrDeadlineExceeded where the library's time was over.
+//
+// # Linking
+//
+// The package is built with cgo. It links the shared library that pkg-config finds as mnn_c, or, with the build tag
+// mnn_c_static, the static one (mnn_c_static), which then need not be there when the program runs.
 package mnn
-
-// #cgo pkg-config: mnn_c
-// #include "shims.h"
-import "C"

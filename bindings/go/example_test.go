@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"os"
 	"sync"
 
 	"libmnn-c.example/mnn"
@@ -51,10 +52,10 @@ func ExampleError() {
 	if errors.As(err, &failure) {
 		fmt.Println(failure.Op, failure.Status)
 	}
-	fmt.Println(errors.Is(err, mnn.StatusFileNotExist))
+	fmt.Println(errors.Is(err, mnn.StatusFileNotExist), errors.Is(err, os.ErrNotExist))
 	// Output:
 	// NewInterpreterFromFile MNN_ERROR_FILE_NOT_EXIST
-	// true
+	// true true
 }
 
 func ExampleInterpreter_Inputs() {

@@ -8,6 +8,7 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"os"
 	"unsafe"
 )
 
@@ -84,8 +85,18 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("mnn: %s: %s (%s)", e.Op, e.Message, e.Status.Error())
 }
 
-// Is reports whether target is the Status of e.
+// Is reports whether target is the Status of e, or the error of package os that says the same: os.ErrNotExist,
+// os.ErrPermission (a file that cannot be opened, or is a directory: the library has one status for both) and
+// os.ErrDeadlineExceeded.
 func (e *Error) Is(target error) bool {
+	switch target {
+	case os.ErrNotExist:
+		return e.Status == StatusFileNotExist
+	case os.ErrPermission:
+		return e.Status == StatusFileOpenFailed
+	case os.ErrDeadlineExceeded:
+		return e.Status == StatusTimeout
+	}
 	status, ok := target.(Status)
 	return ok && status == e.Status
 }

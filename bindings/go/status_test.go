@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 )
@@ -23,6 +24,25 @@ func TestErrorsAreFoundByStatusAndCause(t *testing.T) {
 	}
 	if got := cause.Error(); got != "mnn: Session.Run: stopped (MNN_ERROR_CANCELLED)" {
 		t.Error(got)
+	}
+}
+
+func TestErrorsAreErrorsOfOS(t *testing.T) {
+	_, absent := NewInterpreterFromFile(context.Background(), "absent.mnn", nil)
+	_, folder := NewInterpreterFromFile(context.Background(), "examples", nil)
+	late := &Error{Op: "Pending.Wait", Status: StatusTimeout, Message: "too late"}
+	other := &Error{Op: "Session.Run", Status: StatusBadState, Message: "no shape"}
+	targets := []error{os.ErrNotExist, os.ErrPermission, os.ErrDeadlineExceeded, os.ErrInvalid}
+	for i, err := range []error{absent, folder, late, other} {
+		for j, target := range targets {
+			wrapped := fmt.Errorf("classifying: %w", err)
+			if found := errors.Is(wrapped, target); found != (i == j && i < 3) {
+				t.Errorf("errors.Is(%v, %v) is %t", err, target, found)
+			}
+		}
+	}
+	if !errors.Is(folder, StatusFileOpenFailed) {
+		t.Error(folder)
 	}
 }
 

@@ -153,10 +153,16 @@ class Consumers:
         expect(version == ["0.1.0"], f"mnn_c.pc has the version {version}")
 
     def pkg_config_static(self):
-        """The whole program static, the C library too."""
+        """This library static, and then the whole program, the C library too."""
         folder = fresh(self.stage / "pkg_config_static")
         shutil.copy(self.program, folder)
         program = folder / "classify_digits"
+        flags = run(tool("pkg-config"), "--cflags", "--libs", "mnn_c_static",
+                    PKG_CONFIG_PATH=str(find(self.prefix, PC).parent)).split()
+        run(self.cc, "classify_digits.c", "-o", program, *flags, cwd=folder)
+        libraries = needed(program)
+        expect("libc.so.6" in libraries and not any("mnn_c" in name for name in libraries), f"{program} needs {libraries}")
+        self.classify(program)
         run(self.cc, "-static", "classify_digits.c", "-o", program,
             *self.flags(self.prefix, "--static", "--cflags", "--libs"), cwd=folder)
         expect(not needed(program), f"{program} needs {needed(program)}")
@@ -201,7 +207,8 @@ class Consumers:
         wanted = {  # file name in each package -> pattern
             "libmnn-c0": [r"/lib.*/libmnn_c\.so\.0", r"/lib.*/libmnn_c\.so\.0\.1\.0"],
             "libmnn-c-dev": [r"/include/mnn_c\.h", r"/lib.*/libmnn_c\.so", r"/lib.*/libmnn_c\.a",
-                             r"/lib.*/pkgconfig/mnn_c\.pc", r"/lib.*/cmake/mnn_c/mnn_c-config\.cmake"],
+                             r"/lib.*/pkgconfig/mnn_c\.pc",
+                             r"/lib.*/pkgconfig/mnn_c_static\.pc", r"/lib.*/cmake/mnn_c/mnn_c-config\.cmake"],
             "mnn-c-tools": [r"/bin/mnn", r"/share/man/man1/mnn\.1", r"/share/bash-completion/completions/mnn",
                             r"/share/fish/vendor_completions\.d/mnn\.fish", r"/share/zsh/[\w-]+/_mnn"],
         }
