@@ -1,6 +1,7 @@
 #!/bin/sh
 # Everything that has to hold before a change of this folder is done: tests with and without features, format, lints
-# and documentation. Finds the library through pkg-config. CARGO names another cargo.
+# and documentation. Finds the library through pkg-config. CARGO names another cargo. The feature `vendored`, which
+# compiles the library, is a matter of tests/packaging/check_crates.sh.
 # Exit code 77: something that this needs is not on the machine.
 set -eu
 cd "$(dirname "$0")"
@@ -29,13 +30,13 @@ else
 fi
 
 run test --quiet --workspace --locked --offline
-run test --quiet --workspace --all-features --locked --offline
-RUSTDOCFLAGS="-D warnings" run doc --quiet --workspace --all-features --no-deps --locked --offline
+run test --quiet --workspace --features ndarray --locked --offline
+DOCS_RS=1 RUSTDOCFLAGS="-D warnings" run doc --quiet --workspace --all-features --no-deps --locked --offline
 # Today's format and lints, where they are installed.
 if [ "$minor" -ge 68 ]; then
     if "$cargo" fmt --version >/dev/null 2>&1; then run fmt --check; fi
     if "$cargo" clippy --version >/dev/null 2>&1; then
-        run clippy --quiet --workspace --all-targets --all-features --locked --offline -- -D warnings
+        run clippy --quiet --workspace --all-targets --features ndarray --locked --offline -- -D warnings
     fi
 fi
 run run --quiet --locked --offline --example classify_digits | tail -n 1

@@ -1,19 +1,142 @@
-//! Finds libmnn_c through pkg-config.
+//! Finds libmnn_c, or compiles it with the feature `vendored`. README.md lists the variables that it looks at.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{exit, Command};
+
+/// What the library is made of, in its repository and in the package of this crate.
+const SOURCES: [&str; 7] = [
+    "CMakeLists.txt",
+    "backends",
+    "cmake",
+    "glsl",
+    "impl",
+    "include",
+    "schema",
+];
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
+    let include = if variable("DOCS_RS").is_some() {
+        Vec::new() // documentation needs no library
+    } else if env::var_os("CARGO_FEATURE_VENDORED").is_some() {
+        vec![compile(&sources())]
+    } else if let Some(prefix) = variable("MNN_C_PREFIX") {
+        vec![look_into(Path::new(&prefix))]
+    } else {
+        ask_pkg_config()
+    };
+    // For the test that compares the declarations with the header; empty where the compiler finds it alone.
+    let include: Vec<String> = include.iter().map(|path| path.display().to_string()).collect();
+    println!("cargo:rustc-env=MNN_C_INCLUDE={}", include.join(":"));
+}
+
+/// A variable of the environment whose changes run this script again.
+fn variable(name: &str) -> Option<String> {
+    println!("cargo:rerun-if-env-changed={name}");
+    env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+fn fail(sentence: &str) -> ! {
+    eprintln!("{sentence}");
+    exit(1)
+}
+
+fn ask_pkg_config() -> Vec<PathBuf> {
     let found = pkg_config::Config::new()
         .range_version("0.1".."0.2")
         .probe("mnn_c");
-    let library = found.unwrap_or_else(|error| {
-        eprintln!("{error}");
-        std::process::exit(1);
-    });
-    // For the test that compares the declarations with the header; empty where the compiler finds it alone.
-    let include: Vec<String> = library
-        .include_paths
-        .iter()
-        .map(|path| path.display().to_string())
-        .collect();
-    println!("cargo:rustc-env=MNN_C_INCLUDE={}", include.join(":"));
+    match found {
+        Ok(library) => library.include_paths,
+        Err(error) => fail(&format!(
+            "{error}\nInstall libmnn_c with its mnn_c.pc, name the folder where it is installed in MNN_C_PREFIX, or \
+             enable the feature `vendored`, which compiles it."
+        )),
+    }
+}
+
+/// Links the shared library that is installed below a folder.
+fn look_into(prefix: &Path) -> PathBuf {
+    let mut folders = vec![prefix.join("lib"), prefix.join("lib64")];
+    if let Ok(entries) = prefix.join("lib").read_dir() {
+        folders.extend(entries.flatten().map(|entry| entry.path()));
+    }
+    let include = prefix.join("include");
+    let library = folders.iter().find(|folder| folder.join("libmnn_c.so").exists());
+    match library {
+        Some(folder) if include.join("mnn_c.h").exists() => {
+            println!("cargo:rustc-link-search=native={}", folder.display());
+            println!("cargo:rustc-link-lib=dylib=mnn_c");
+            include
+        }
+        _ => fail(&format!(
+            "MNN_C_PREFIX is '{}', which has no lib/libmnn_c.so and include/mnn_c.h",
+            prefix.display()
+        )),
+    }
+}
+
+/// The sources: those of MNN_C_SOURCE, those in the package of this crate, those of the repository around it.
+fn sources() -> PathBuf {
+    let crate_folder = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
+    let places = match variable("MNN_C_SOURCE") {
+        Some(place) => vec![PathBuf::from(place)],
+        None => vec![crate_folder.join("libmnn_c"), crate_folder.join("../../..")],
+    };
+    let complete = |place: &&PathBuf| SOURCES.iter().all(|name| place.join(name).exists());
+    match places.iter().find(complete) {
+        Some(place) => place.clone(),
+        None => fail(&format!(
+            "the feature `vendored` found no sources of libmnn_c in {places:?}; MNN_C_SOURCE names their folder"
+        )),
+    }
+}
+
+/// Compiles the static library and links it in. Returns the folder of the header.
+fn compile(source: &Path) -> PathBuf {
+    for name in SOURCES {
+        println!("cargo:rerun-if-changed={}", source.join(name).display());
+    }
+    let build = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join("build");
+    let cmake = variable("CMAKE").unwrap_or_else(|| "cmake".into());
+    let mut configure = Command::new(&cmake);
+    configure.arg("-S").arg(source).arg("-B").arg(&build).args([
+        "-DCMAKE_BUILD_TYPE=Release",
+        "-DMNN_C_STATIC=ON",
+        "-DMNN_C_TOOLS=OFF",
+        "-DMNN_C_EXAMPLES=OFF",
+        "-DMNN_C_TESTS=OFF",
+        "-DMNN_C_INSTALL=OFF",
+    ]);
+    if let Some(arguments) = variable("MNN_C_CMAKE_ARGS") {
+        configure.args(arguments.split_whitespace());
+    }
+    run(&mut configure);
+    let jobs = env::var("NUM_JOBS").unwrap_or_else(|_| "1".into());
+    run(Command::new(&cmake).arg("--build").arg(&build).args([
+        "--target",
+        "mnn_c_static",
+        "--parallel",
+        &jobs,
+    ]));
+    println!("cargo:rustc-link-search=native={}", build.display());
+    println!("cargo:rustc-link-lib=static=mnn_c");
+    let runtime = variable("CXXSTDLIB").unwrap_or_else(|| "stdc++".into());
+    for library in [runtime.as_str(), "m", "dl", "pthread"] {
+        println!("cargo:rustc-link-lib=dylib={library}");
+    }
+    source.join("include")
+}
+
+fn run(command: &mut Command) {
+    // Cargo's own job server is not for make.
+    let status = command.env_remove("MAKEFLAGS").env_remove("MFLAGS").status();
+    match status {
+        Ok(status) if status.success() => {}
+        Ok(status) => fail(&format!("{command:?} ended with {status}")),
+        Err(error) => fail(&format!(
+            "{command:?} did not start: {error}. The feature `vendored` needs CMake, a C++20 compiler, flatc, and the \
+             headers of FlatBuffers and Highway."
+        )),
+    }
 }

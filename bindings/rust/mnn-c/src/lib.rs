@@ -32,7 +32,10 @@
 //! - [`Runtime::add_backend`] has sessions compute operators of the library by a [`HostBackend`].
 //! - A panic in a closure that the library calls stops what is under way and is raised again in the caller.
 //!
-//! The feature `ndarray` adds `Tensor::read_array` and `TensorMut::write_array`.
+//! An [`Error`] converts into a `std::io::Error` of the nearest kind.
+//!
+//! The feature `ndarray` adds `Tensor::read_array` and `TensorMut::write_array`. The feature `vendored` compiles libmnn_c
+//! with CMake and links it in; without it the library is found through pkg-config.
 
 #![deny(missing_docs)]
 #![deny(unsafe_op_in_unsafe_fn)]
@@ -50,6 +53,7 @@ mod device_buffer;
 mod element;
 mod error;
 mod interpreter;
+mod io;
 mod library;
 mod log;
 mod map;

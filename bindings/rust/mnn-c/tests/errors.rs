@@ -2,7 +2,8 @@
 
 mod support;
 
-use mnn_c::{ElementType, ErrorKind, Format, Interpreter, LogLevel};
+use mnn_c::{ElementType, Error, ErrorKind, Format, Interpreter, LogLevel};
+use std::io;
 use support::*;
 
 #[test]
@@ -18,6 +19,42 @@ fn an_error_tells_everything() {
     );
     let boxed: Box<dyn std::error::Error + Send + Sync> = error.clone().into();
     assert_eq!(boxed.to_string(), text);
+}
+
+#[test]
+fn errors_are_errors_of_io() {
+    let error = Interpreter::from_file("no/such/file.mnn").unwrap_err();
+    let converted = io::Error::from(error.clone());
+    assert_eq!(converted.kind(), io::ErrorKind::NotFound);
+    assert_eq!(converted.to_string(), error.to_string());
+    let inner = converted.into_inner().unwrap();
+    assert_eq!(*inner.downcast::<Error>().unwrap(), error);
+
+    let folder = Interpreter::from_file("tests").unwrap_err();
+    assert_eq!(io::Error::from(folder).kind(), io::ErrorKind::PermissionDenied);
+    let cut = Interpreter::from_bytes(&model_bytes()[..100]).unwrap_err();
+    assert_eq!(io::Error::from(cut).kind(), io::ErrorKind::UnexpectedEof);
+    let session = open_session();
+    let absent = session.input("absent").map(drop).unwrap_err();
+    assert_eq!(io::Error::from(absent).kind(), io::ErrorKind::NotFound);
+
+    for (kind, wanted) in [
+        (ErrorKind::OutOfMemory, io::ErrorKind::OutOfMemory),
+        (ErrorKind::Truncated, io::ErrorKind::UnexpectedEof),
+        (ErrorKind::BadWeights, io::ErrorKind::InvalidData),
+        (ErrorKind::FileChanged, io::ErrorKind::InvalidData),
+        (ErrorKind::InvalidValue, io::ErrorKind::InvalidInput),
+        (ErrorKind::InputData, io::ErrorKind::InvalidInput),
+        (ErrorKind::Cancelled, io::ErrorKind::Interrupted),
+        (ErrorKind::Timeout, io::ErrorKind::TimedOut),
+        (ErrorKind::Busy, io::ErrorKind::WouldBlock),
+        (ErrorKind::NotSupported, io::ErrorKind::Unsupported),
+        (ErrorKind::BackendMissing, io::ErrorKind::Unsupported),
+        (ErrorKind::Internal, io::ErrorKind::Other),
+        (ErrorKind::Other(4711), io::ErrorKind::Other),
+    ] {
+        assert_eq!(io::ErrorKind::from(kind), wanted, "{kind:?}");
+    }
 }
 
 #[test]

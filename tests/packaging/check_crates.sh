@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# Packs the crates, and builds the program of their README against the packages alone: with the library that pkg-config
+# finds, with that of MNN_C_PREFIX, and with the feature `vendored`, which compiles the library again.
+#     tests/packaging/check_crates.sh PREFIX [WORK]     PREFIX: where the library is installed
+# Every cargo of CARGOS builds: by default the one of the PATH and the distribution's. MNN_C_CMAKE_ARGS are for `vendored`.
+# Exit code 77: something that this needs is not on the machine.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+prefix=$(cd "$1" && pwd)
+work=${2:-$root/build/crates}
+rm -rf "$work/program" "$work/unpacked" "$work/vendor"
+mkdir -p "$work/program/src" "$work/unpacked"
+work=$(cd "$work" && pwd)
+
+maintainer='A & B "of" C <maintainer@example.org>'
+MNN_C_MAINTAINER=$maintainer MNN_C_REPOSITORY=https://example.org/mnn_c \
+    "$root/bindings/rust/package.sh" "$work" --no-verify >"$work/package.log" 2>&1 || {
+    status=$?
+    cat "$work/package.log"
+    exit $status
+}
+if grep -i '^warning' "$work/package.log"; then exit 1; fi
+for package in "$work"/*.crate; do tar -xzf "$package" -C "$work/unpacked"; done
+sys=$(echo "$work"/unpacked/mnn-c-sys-*)
+safe=$(echo "$work"/unpacked/mnn-c-[0-9]*)
+for folder in "$sys" "$safe"; do
+    for name in LICENSE THIRD-PARTY; do cmp "$folder/$name" "$root/$name"; done
+    test -s "$folder/README.md"
+    grep -qF 'authors = ["A & B \"of\" C <maintainer@example.org>"]' "$folder/Cargo.toml.orig"
+    for field in description license readme keywords categories repository; do
+        grep -q "^$field = " "$folder/Cargo.toml.orig" || { echo "$folder/Cargo.toml has no $field"; exit 1; }
+    done
+done
+
+# The program of the README, with the packages in place of a registry's.
+sed -n '/^\/\/ src\/main.rs/,/^```/p' "$root/bindings/rust/README.md" | sed '/^```/d' >"$work/program/src/main.rs"
+cat >"$work/program/Cargo.toml" <<TOML
+[package]
+name = "quickstart"
+version = "0.1.0"
+edition = "2021"
+[dependencies]
+mnn-c = { path = "$safe" }
+[features]
+vendored = ["mnn-c/vendored"]
+[patch.crates-io]
+mnn-c-sys = { path = "$sys" }
+[workspace]
+TOML
+cd "$work/program"
+cargo vendor --quiet "$work/vendor" >/dev/null
+mkdir -p .cargo
+printf '[source.crates-io]\nreplace-with = "vendored"\n[source.vendored]\ndirectory = "%s"\n' "$work/vendor" \
+    >.cargo/config.toml
+
+model=$root/examples/digits/digits.mnn
+unset LD_LIBRARY_PATH PKG_CONFIG_PATH
+libraries=$(dirname "$(find "$prefix" -name libmnn_c.so.0)")
+# run WHERE: the program's ten numbers; WHERE is the folder of the shared library, or nothing
+run() {
+    local printed
+    printed=$(LD_LIBRARY_PATH=$1 "$CARGO_TARGET_DIR/debug/quickstart" "$model")
+    [ "$(grep -oE '[0-9]\.[0-9]+' <<<"$printed" | wc -l)" -eq 10 ] || { echo "the program printed: $printed"; exit 1; }
+}
+for cargo in ${CARGOS:-$(printf '%s\n' "$(command -v cargo)" /usr/bin/cargo | sort -u)}; do
+    command -v "$cargo" >/dev/null || continue
+    rm -f Cargo.lock
+    # The compiler that belongs to it.
+    RUSTC=$(dirname "$(command -v "$cargo")")/rustc RUSTDOC=$(dirname "$(command -v "$cargo")")/rustdoc
+    export RUSTC RUSTDOC CARGO_TARGET_DIR="$work/target/${cargo//\//_}"
+    "$cargo" --version
+    PKG_CONFIG_PATH=$libraries/pkgconfig "$cargo" build --quiet --offline
+    run "$libraries"
+    PKG_CONFIG=false MNN_C_PREFIX=$prefix "$cargo" build --quiet --offline
+    run "$libraries"
+    if PKG_CONFIG=false "$cargo" build --quiet --offline 2>"$work/failure.log"; then
+        echo "a build without a library succeeded"
+        exit 1
+    fi
+    grep -q 'MNN_C_PREFIX' "$work/failure.log"
+    PKG_CONFIG=false DOCS_RS=1 "$cargo" doc --quiet --offline --features vendored
+    PKG_CONFIG=false "$cargo" build --quiet --offline --features vendored
+    run ""
+    if ldd "$CARGO_TARGET_DIR/debug/quickstart" | grep mnn_c; then exit 1; fi
+done
+echo "the packages of the crates build and run"
