@@ -13,6 +13,7 @@
 #   stress    8 threads over sessions of shared interpreters, STRESS_SECONDS each: with tsan, with asan and Vulkan
 #   faults    every n-th request for memory and every n-th system call fails
 #   pages     the pages of the tool in headless Chromium; left out where there is none
+#   packages  crates, Go module, wheel and sdist are made, and used as those who install them do; needs a network
 #   mutants   whether the tests see small defects (MUTANTS of them, seed 1)
 #
 # Every step's output goes to build/long/SECTION.STEP.log. Exits with 1 when a step failed.
@@ -26,7 +27,7 @@ STRESS_SECONDS=${STRESS_SECONDS:-120}
 MUTANTS=${MUTANTS:-100}
 JOBS=${JOBS:-$(nproc)}
 
-readonly all=(asan tsan fuzz operators stress faults pages mutants)
+readonly all=(asan tsan fuzz operators stress faults pages packages mutants)
 readonly folder=build/long
 resume=
 sections=()
@@ -133,6 +134,16 @@ run_pages() {
     step build built release mnn &&
         step chromium tests/tool/check_browser.py build/release/tools/mnn/mnn examples/digits/digits.mnn \
             tests/conformance/cases/control__loop_conditional/model.mnn
+}
+
+run_packages() {
+    local prefix=$PWD/build/packages/prefix
+    step build cmake --preset release -B build/packages -DMNN_C_STATIC_LIBSTDCXX=ON -DMNN_C_TESTS=OFF -DMNN_C_EXAMPLES=OFF &&
+        step compile cmake --build build/packages -j "$JOBS" &&
+        step install cmake --install build/packages --prefix "$prefix" || return
+    step crates tests/packaging/check_crates.sh "$prefix"
+    step go tests/packaging/check_go_module.sh "$prefix"
+    step wheel tests/packaging/check_wheel.sh "$prefix"
 }
 
 run_mutants() {

@@ -7,10 +7,13 @@
 
 Needs pip, setuptools and wheel, no network. Where auditwheel is installed the wheel gets the manylinux tag that it
 names; without it the wheel is tagged for this system only (linux_x86_64). Libraries that the tool needs and that no
-manylinux system has are put beside libmnn_c.so.0, with patchelf so that the tool finds them.
+manylinux system has are put beside libmnn_c.so.0, with patchelf so that the tool finds them. The licences of all that is
+compiled in come from the installed THIRD-PARTY. MNN_C_MAINTAINER and MNN_C_REPOSITORY in the environment go into the
+metadata.
 """
 
 import argparse
+import json
 import os
 import pathlib
 import re
@@ -61,23 +64,31 @@ def needed(binary):
     return {name: found.get(name) for name in names if not SYSTEM.fullmatch(name)}
 
 
-def copy_notices(stage, files):
-    """The licences of what is compiled in or put beside, from the system's packages."""
-    packages = {"nlohmann-json3-dev", "libcli11-dev"}
-    if shutil.which("dpkg"):
-        for path in files:
-            owner = subprocess.run(["dpkg", "-S", os.path.realpath(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            packages.update(owner.stdout.decode().split(":")[:1])
-    for package in sorted(packages - {""}):
-        notice = pathlib.Path("/usr/share/doc", package, "copyright")
-        if notice.exists():
-            shutil.copy(notice, stage / f"LICENSE.{package}")
-        else:
-            print("build_wheel.py: no licence of", package)
+def copy_notices(prefix, stage):
+    """The licences of what is compiled in, with the versions that the installed build has; returns their text."""
+    notices = prefix / "share" / "doc" / "mnn_c" / "THIRD-PARTY"
+    if not notices.exists():
+        sys.exit(f"build_wheel.py: no {notices}; install the library below {prefix} first")
+    shutil.copy(notices, stage / notices.name)
+    return notices.read_text()
 
 
-def copy_binaries(prefix, package):
-    """Copies library and tool into the package; returns the copies, and what was copied beside them."""
+def name_publisher(project):
+    """Puts MNN_C_MAINTAINER ("NAME <ADDRESS>") and MNN_C_REPOSITORY (an address) into pyproject.toml."""
+    text = project.read_text()
+    maintainer, repository = os.environ.get("MNN_C_MAINTAINER"), os.environ.get("MNN_C_REPOSITORY")
+    if maintainer:
+        match = re.fullmatch(r"(.+?)(?: <(.+@.+)>)?", maintainer)
+        fields = {"name": match.group(1), **({"email": match.group(2)} if match.group(2) else {})}
+        author = ", ".join(f"{key} = {json.dumps(value)}" for key, value in fields.items())
+        text = re.sub(r"^authors = .*$", lambda _: f"authors = [{{ {author} }}]", text, flags=re.M)
+    if repository:
+        text += f"\n[project.urls]\nRepository = {json.dumps(repository)}\n"
+    project.write_text(text)
+
+
+def copy_binaries(prefix, package, notices):
+    """Copies library, tool and the libraries that the tool needs into the package; returns the copies."""
     libraries = [path for path in prefix.glob("lib*/**/" + NAME)]
     if not libraries:
         sys.exit(f"build_wheel.py: no {NAME} below {prefix}; install the library there first")
@@ -88,20 +99,20 @@ def copy_binaries(prefix, package):
     tool = prefix / "bin" / "mnn"
     if not tool.exists():
         print("build_wheel.py: without the tool, which is not in", tool)
-        return copied, []
+        return copied
     inside = package / "bin" / "mnn"
     shutil.copy(tool, inside)
-    beside = []
     for name, path in needed(tool).items():
         if name == NAME:
             continue
         if path is None or not os.path.exists(path):
             sys.exit(f"build_wheel.py: the tool needs {name}, which the loader does not find")
+        if name.split(".")[0] not in notices:
+            sys.exit(f"build_wheel.py: the tool needs {name}, of which THIRD-PARTY says nothing")
         shutil.copy(path, package / "lib" / name)
         copied.append(package / "lib" / name)
-        beside.append(path)
     run("patchelf", "--set-rpath", "$ORIGIN/../lib", inside)
-    return copied + [inside], beside
+    return copied + [inside]
 
 
 def main():
@@ -116,10 +127,12 @@ def main():
         stage = pathlib.Path(folder, "stage")
         ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "dist", "build", "lib", "bin")
         shutil.copytree(FOLDER, stage, ignore=ignored)
+        prefix = arguments.prefix.resolve()
+        notices = copy_notices(prefix, stage)
+        name_publisher(stage / "pyproject.toml")
         run(sys.executable, "-c", "import sys; from setuptools import build_meta; build_meta.build_sdist(sys.argv[1])",
             output, cwd=stage)
-        files, beside = copy_binaries(arguments.prefix.resolve(), stage / "src" / "mnn_c")
-        copy_notices(stage, beside)
+        files = copy_binaries(prefix, stage / "src" / "mnn_c", notices)
         for path in files:
             run("strip", "--strip-unneeded", path)
             path.chmod(0o755)

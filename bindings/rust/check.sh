@@ -31,7 +31,7 @@ fi
 
 run test --quiet --workspace --locked --offline
 run test --quiet --workspace --features ndarray --locked --offline
-DOCS_RS=1 RUSTDOCFLAGS="-D warnings" run doc --quiet --workspace --all-features --no-deps --locked --offline
+RUSTDOCFLAGS="-D warnings" run doc --quiet --workspace --features ndarray --no-deps --locked --offline
 # Today's format and lints, where they are installed.
 if [ "$minor" -ge 68 ]; then
     if "$cargo" fmt --version >/dev/null 2>&1; then run fmt --check; fi
