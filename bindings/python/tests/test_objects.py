@@ -6,6 +6,8 @@ import json
 import multiprocessing
 import os
 import pickle
+import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -95,6 +97,26 @@ class Lifetimes(Test):
         with self.assertRaises(mnn_c.Error):
             mnn_c.Interpreter(b"x", log=print)
         self.assertEqual(len(mnn_c._registry._objects), 0)
+
+    def test_python_ends_before_its_objects(self):
+        script = (
+            "import mnn_c, sys\n"
+            "class Memory(mnn_c.Allocator):\n"
+            "    kept = []\n"
+            "    def allocate(self, size, alignment):\n"
+            "        import ctypes\n"
+            "        self.kept.append(ctypes.create_string_buffer(size + alignment))\n"
+            "        address = ctypes.addressof(self.kept[-1])\n"
+            "        return address + -address % alignment\n"
+            "    def release(self, address, size, alignment):\n"
+            "        pass\n"
+            "net = mnn_c.Interpreter(sys.argv[1])\n"
+            "session = net.session(runtime=mnn_c.Runtime(2, allocator=Memory()))\n"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", script, str(DIGITS)], stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})  # fmt: skip
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
 
 
 class HostBytes(Test):

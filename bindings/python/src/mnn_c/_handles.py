@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from ctypes import byref, c_void_p
 from typing import Any, Callable, Optional, Type, TypeVar
@@ -47,8 +48,8 @@ class Closable:
     ) -> None:
         self.close()
 
-    def __del__(self) -> None:
+    def __del__(self, ending: Callable[[], bool] = sys.is_finalizing) -> None:
         value = self._value
-        if value:
+        if value and not ending():  # when Python ends, callbacks that the library would call are gone already
             self._value = 0
             self._destroy(byref(c_void_p(value)))
