@@ -1,0 +1,130 @@
+"""Files that the processes of one machine share: copies of models, and prepared weights.
+
+They lie in one folder of the user's, under names that are digests of their contents, so any process may use what another
+one made, and what is damaged or missing is made again. Files that nothing used for a week are removed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import stat
+import tempfile
+import time
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, Iterator, Union
+
+Content = Union[bytes, bytearray, memoryview]
+UNUSED_SECONDS = 7 * 24 * 3600
+
+
+def folder() -> str:
+    """The folder: that of MNN_C_NODE_FOLDER, else one in the system's folder for temporary files."""
+    path = os.environ.get("MNN_C_NODE_FOLDER") or os.path.join(tempfile.gettempdir(), f"mnn_c-{os.getuid()}")
+    os.makedirs(path, mode=0o700, exist_ok=True)
+    status = os.lstat(path)
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o022:
+        raise PermissionError(
+            f"'{path}', which holds files that processes share, is not a folder that its owner alone, this user, can"
+            " write; name another one in the environment variable MNN_C_NODE_FOLDER"
+        )
+    return path
+
+
+@contextlib.contextmanager
+def locked(name: str) -> Iterator[str]:
+    """Holds the lock of a file of the folder, against every other process of the machine; gives the file's path.
+
+    Where sweep() takes an old lock away from under somebody, two processes write the same contents, one after another.
+    """
+    path = os.path.join(folder(), name)
+    lock = os.open(path + ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield path
+    finally:
+        os.close(lock)
+
+
+def write(path: str, data: Any) -> None:
+    """Makes a file that is there as a whole or not at all. Call it with the lock of the file."""
+    sweep()
+    part = f"{path}.{os.getpid()}.part"
+    try:
+        with open(part, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(part, 0o400)
+        os.rename(part, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(part)
+
+
+def use(path: str) -> bool:
+    """Whether the file is there; it then counts as used now."""
+    try:
+        os.utime(path)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def sweep(seconds: float = UNUSED_SECONDS) -> None:
+    """Removes files that were not used for that long. A process that has one mapped keeps its contents."""
+    oldest = time.time() - seconds
+    for entry in os.scandir(folder()):
+        with contextlib.suppress(FileNotFoundError):
+            if entry.is_file(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_mtime < oldest:
+                os.unlink(entry.path)
+
+
+@dataclass(frozen=True)
+class StoredModel:
+    """A model that each machine copies once, from where `fetch` finds it, into a file that all its processes map.
+
+    It is pickled as its digest and `fetch`, which gives the contents by what their files' names end in: "" for the model,
+    ".weight" for its external weights.
+    """
+
+    digest: str
+    fetch: Callable[[], Dict[str, Any]]
+
+    def path(self) -> str:
+        """The path of this machine's copy. Processes that ask at the same time wait for the one that fetches."""
+        with locked(self.digest + ".mnn") as path:
+            weights = path + ".weight"
+            if use(path):
+                use(weights)
+                return path
+            contents = self.fetch()
+            if digest_of(contents) != self.digest:
+                raise ValueError(f"what was fetched as model {self.digest} has the digest {digest_of(contents)}")
+            if ".weight" in contents:
+                write(weights, contents[".weight"])
+            write(path, contents[""])  # last: where it is, everything is
+            return path
+
+
+def contents_of(model: Union[str, "os.PathLike[str]", Content]) -> Dict[str, Content]:
+    """The contents of a model for a StoredModel: of its bytes, or of its file and the one of weights beside it."""
+    if isinstance(model, (bytes, bytearray, memoryview)):
+        return {"": model}
+    contents: Dict[str, Content] = {}
+    for suffix in ("", ".weight"):
+        with contextlib.suppress(*(() if not suffix else (FileNotFoundError,))):
+            with open(os.fspath(model) + suffix, "rb") as file:
+                contents[suffix] = file.read()
+    return contents
+
+
+def digest_of(contents: Dict[str, Any]) -> str:
+    digest = hashlib.sha256()
+    for suffix in sorted(contents):
+        data = memoryview(contents[suffix]).cast("B")
+        digest.update(f"{suffix}:{len(data)}:".encode())
+        digest.update(data)
+    return digest.hexdigest()

@@ -1,0 +1,49 @@
+"""Models of this process: sessions of equal models share one interpreter and one runtime, and so one copy of the weights."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from typing import Optional, Tuple, Union
+
+from ._node import StoredModel
+from ._shared_weights import SharedWeights
+from .enums import Load
+from .interpreter import Interpreter
+from .runtime import Runtime
+
+Model = Union[str, "os.PathLike[str]", StoredModel]
+_Key = Tuple[str, int]
+
+
+class ProcessModel:
+    """An interpreter of the mapped file, and a runtime of `threads` CPU threads, for the sessions of this process."""
+
+    def __init__(self, path: str, threads: int) -> None:
+        self.interpreter = Interpreter(path, load_mode=Load.MAPPED)
+        self.weights = SharedWeights()
+        self.runtime = Runtime(threads, allocator=self.weights)
+        self.lock = threading.Lock()
+        self._planned = False
+
+    def planned(self) -> None:
+        """Call it with the lock when a session is planned: weights of the first one are shared with other processes."""
+        if not self._planned:
+            self._planned = True
+            self.weights.share()
+
+
+_models: "weakref.WeakValueDictionary[_Key, ProcessModel]" = weakref.WeakValueDictionary()
+_lock = threading.Lock()
+
+
+def process_model(model: Model, threads: int) -> ProcessModel:
+    """The model as this process has it, loaded if it has not."""
+    path = model.path() if isinstance(model, StoredModel) else os.path.abspath(os.fspath(model))
+    key = (path, threads)
+    with _lock:
+        found: Optional[ProcessModel] = _models.get(key)
+        if found is None:
+            _models[key] = found = ProcessModel(path, threads)
+        return found

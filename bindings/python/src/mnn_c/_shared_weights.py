@@ -1,0 +1,93 @@
+"""Prepared weights that lie in memory once for all processes of a machine.
+
+Weights of convolutions and matrix products are stored in another order than the file's, which depends on the processor, so
+mapping the file does not share them. They are the same in each process, though: after its first session is planned, a
+process looks for a file of the machine's folder with the contents of each of its blocks of memory, makes it if there is none,
+compares, and maps the file in the block's place. A page that is written later becomes the process's own again.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import mmap
+import os
+import threading
+from typing import Any, Dict
+
+import numpy as np
+
+from . import _node
+from .runtime import Allocator
+
+_libc: Any = ctypes.CDLL(None, use_errno=True)
+_libc.mmap.restype = ctypes.c_void_p
+_libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+_libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+_libc.aligned_alloc.restype = ctypes.c_void_p
+_libc.aligned_alloc.argtypes = [ctypes.c_size_t, ctypes.c_size_t]
+_libc.free.argtypes = [ctypes.c_void_p]
+
+_FAILED = ctypes.c_void_p(-1).value
+_MAP_FIXED = 0x10  # not in Python's mmap
+_READ_WRITE = mmap.PROT_READ | mmap.PROT_WRITE
+
+
+class SharedWeights(Allocator):
+    """The memory of a runtime whose weights share() puts into memory once for all processes of the machine."""
+
+    def __init__(self, smallest: int = 64 * 1024) -> None:
+        """smallest: bytes of a block from which on it is worth a file."""
+        self._smallest = smallest
+        self._blocks: Dict[int, int] = {}  # address and size of what was mapped
+        self._lock = threading.Lock()
+        self.shared_bytes = 0
+
+    def allocate(self, size: int, alignment: int) -> int:
+        if size < self._smallest or alignment > mmap.PAGESIZE:
+            place: int = _libc.aligned_alloc(alignment, -(-size // alignment) * alignment) or 0
+            return place
+        place = _libc.mmap(None, size, _READ_WRITE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, 0)
+        if place == _FAILED:
+            return 0
+        with self._lock:
+            self._blocks[place] = size
+        return place
+
+    def release(self, address: int, size: int, alignment: int) -> None:
+        with self._lock:
+            mapped = self._blocks.pop(address, 0)
+        if mapped:
+            _libc.munmap(address, mapped)
+        else:
+            _libc.free(address)
+
+    def share(self) -> int:
+        """Shares all blocks that have contents; gives their bytes. No session of the runtime may run meanwhile."""
+        for address, size in list(self._blocks.items()):
+            block = np.ctypeslib.as_array((ctypes.c_ubyte * size).from_address(address))
+            if block.any() and _share(address, block):
+                self.shared_bytes += size
+        return self.shared_bytes
+
+
+def _share(address: int, block: Any) -> bool:
+    """Maps the file with these contents in place of the block. False: it stays as it is, for lack of room on the disk."""
+    with _node.locked(hashlib.sha256(block).hexdigest() + ".weights") as path:
+        try:
+            if not (_node.use(path) and _holds(path, block)):
+                _node.write(path, block)
+            file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return False
+    try:
+        place = _libc.mmap(address, block.size, _READ_WRITE, mmap.MAP_PRIVATE | _MAP_FIXED, file, 0)
+        return bool(place == address)
+    finally:
+        os.close(file)
+
+
+def _holds(path: str, block: Any) -> bool:
+    if os.path.getsize(path) != block.size:
+        return False
+    return bool(np.array_equal(np.memmap(path, np.uint8, "r"), block))
