@@ -31,8 +31,10 @@ int64_t nonMaxSuppression(const float* boxes, const float* scores, int64_t count
                           int32_t* work, int32_t* selected) noexcept {
     const int64_t wanted = std::min(count, limits.maxOutput);
     if (wanted <= 0) return 0;
-    // A binary heap filled one by one: it decides the order among equal scores as the reference's queue does.
-    const auto lower = [scores](int32_t a, int32_t b) { return scores[a] < scores[b]; };
+    // Of equal scores the box that comes first, as in ONNX Runtime, TensorFlow and torchvision. No score in the heap is NaN.
+    const auto lower = [scores](int32_t a, int32_t b) {
+        return scores[a] < scores[b] || (scores[a] == scores[b] && a > b);
+    };
     int64_t waiting = 0;
     for (int64_t i = 0; i < count; ++i)
         if (scores[i] > limits.score) {

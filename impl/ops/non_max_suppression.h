@@ -20,7 +20,7 @@ struct NmsLimits {
     float score = std::numeric_limits<float>::lowest();
 };
 
-// Selects greedily by descending score; `work` holds `boxes` numbers, `selected` min(boxes, maxOutput).
+// Selects greedily by descending score, of equal scores the lower number first; `work` holds `boxes` numbers, `selected` min(boxes, maxOutput).
 // Allocates nothing. Returns the number selected.
 int64_t nonMaxSuppression(const float* boxes, const float* scores, int64_t count, const NmsLimits& limits,
                           int32_t* work, int32_t* selected) noexcept;

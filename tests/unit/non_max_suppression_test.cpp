@@ -18,5 +18,22 @@ TEST(NonMaxSuppression, BoxesAndClasses) {
     EXPECT_EQ(rows.ints, (Ints{0, 0, 1, 0, 0, 2, 0, 1, 2}));
 }
 
+TEST(NonMaxSuppression, OfEqualScoresTheFirstBox) {
+    // Far from one another; a heap alone would give another order.
+    std::vector<float> boxes, scores;
+    Ints order;
+    for (int i = 0; i < 41; ++i) {
+        const auto at = static_cast<float>(2 * i);
+        boxes.insert(boxes.end(), {at, 0, at + 1, 1});
+        scores.push_back(i % 3 == 2 ? 0.75f : 0.5f);
+    }
+    for (const int first : {2, 0})
+        for (int i = 0; i < 41; ++i)
+            if ((i % 3 == 2) == (first == 2)) order.push_back(i);
+    EXPECT_EQ(intsOf(OpType::NonMaxSuppressionV2, {},
+                     {floats({41, 4}, boxes), floats({41}, scores), ints({41}), floats({1}, {0.5f})}),
+              order);
+}
+
 }  // namespace
 }  // namespace mnnc::test

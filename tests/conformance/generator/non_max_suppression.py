@@ -21,3 +21,12 @@ def _(n):
     scores = n.input(n.floats(1, 3, 9, low=0, high=1), "scores")
     n.out("selected", "NonMaxSuppression", boxes, scores, array(4), np.array([0.3], np.float32),
           np.array([0.2], np.float32))
+
+
+@cases("non_max_suppression__ties")
+def _(n):
+    """Four scores, each of many boxes: of equal ones the first box is taken first, and suppresses the others."""
+    corner = n.floats(1, 45, 2, low=0, high=20)
+    boxes = n.input(np.concatenate([corner, corner + 2], axis=2), "boxes")
+    scores = n.input(np.floor(n.floats(1, 2, 45, low=0, high=3.99)) / 4, "scores")
+    n.out("selected", "NonMaxSuppression", boxes, scores, array(40), np.array([0.3], np.float32))
