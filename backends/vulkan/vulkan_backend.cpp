@@ -23,16 +23,9 @@ const FusionPattern* fusionPattern(const Command& fused) {
 }
 
 const char* reasonWithoutKernel(OpType type) {
-    switch (type) {
-        case OpType::NonMaxSuppressionV2:
-            return "the contents of its inputs decide the shape of its output, so the host has them and "
-                   "computes it";
-        case OpType::LSTMBlockCell:
-            return "the Vulkan backend has kernels for whole sequences, not for a single cell with seven "
-                   "outputs";
-        default:
-            return "the Vulkan backend has no kernel for it";
-    }
+    return type == OpType::NonMaxSuppressionV2 ? "the contents of its inputs decide the shape of its output, "
+                                                 "so the host has them and computes it"
+                                               : "the Vulkan backend has no kernel for it";
 }
 
 }  // namespace

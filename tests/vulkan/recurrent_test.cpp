@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "vulkan_harness.h"
@@ -96,6 +97,36 @@ TEST(Recurrent, Gru) {
             expectSameAsCpu(gruCase(s, resetAfter, true, true, 1), 2e-6, 1e-2);
             expectSameAsCpu(gruCase(s, resetAfter, false, false, 1), 2e-6, 1e-2);
         }
+}
+
+TEST(Recurrent, LstmBlockCell) {
+    for (const bool peephole : {false, true})
+        for (const float clip : {0.0f, 0.4f})
+            for (const auto& [batch, inputs, hidden] :
+                 {std::array{2, 3, 40}, {1, 130, 67}, {9, 1, 15}, {3, 17, 1}}) {
+                SCOPED_TRACE(::testing::Message() << "peephole " << peephole << ", clip " << clip);
+                auto params = std::make_shared<LstmBlockParams>();
+                params->peephole = peephole;
+                params->cellClip = clip;
+                params->forgetBias = 0.25f;
+                OpCase c;
+                c.type = OpType::LSTMBlockCell;
+                c.params = params;
+                const Shape own = {hidden};
+                c.inputs = {randomValue({batch, inputs}, 1),
+                            randomValue({batch, hidden}, 2),
+                            randomValue({batch, hidden}, 3),
+                            randomValue({inputs + hidden, 4 * hidden}, 4, -0.3f, 0.3f),
+                            randomValue(own, 5),
+                            randomValue(own, 6),
+                            randomValue(own, 7),
+                            randomValue({4 * hidden}, 8)};
+                c.outputs.resize(7);
+                for (Value& output : c.outputs) output.shape = {batch, hidden};
+                expectSameAsCpu(c, 2e-6, 2e-3);
+                c.outputs.resize(2);
+                expectSameAsCpu(c, 2e-6, 2e-3);
+            }
 }
 
 // A long sequence forgets no rounding: the states stay in 32 bits, under Precision Low too.

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "ops/non_max_suppression.h"
-#include "ops/recurrent.h"
 #include "vulkan_harness.h"
 
 namespace mnnc::vulkan::test {
@@ -19,18 +18,6 @@ TEST(WithoutKernel, NonMaxSuppression) {
     c.outputs[0].shape = {5};
     c.outputs[0].isInt = true;
     expectRefused(c, "contents of its inputs decide the shape");
-}
-
-TEST(WithoutKernel, LstmBlockCell) {
-    OpCase c;
-    c.type = OpType::LSTMBlockCell;
-    c.params = std::make_shared<LstmBlockParams>();
-    c.inputs = {randomValue({2, 3}, 1),    randomValue({2, 40}, 2), randomValue({2, 40}, 3),
-                randomValue({43, 160}, 4), randomValue({40}, 5),    randomValue({40}, 6),
-                randomValue({40}, 7),      randomValue({160}, 8)};
-    c.outputs.resize(7);
-    for (Value& output : c.outputs) output.shape = {2, 40};
-    expectRefused(c, "single cell");
 }
 
 }  // namespace mnnc::vulkan::test
