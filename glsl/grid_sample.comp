@@ -14,7 +14,7 @@ layout(constant_id = 4) const bool kAlignCorners = false;
 // Outputs of a plane; blocks of channels; elements of an input plane; extents of x, y, z.
 PUSH(uint quads; uint plane; uint blocks; uint inPlane; int extent[3];);
 layout(binding = 0) readonly buffer Source { ELEM4 source[]; };
-layout(binding = 1) readonly buffer Grid { ELEM grid[]; };
+layout(binding = 1) readonly buffer Grid { float grid[]; };
 layout(binding = 2) writeonly buffer Destination { ELEM4 destination[]; };
 
 // One or two neighbours along an axis; a weight is 0 outside.
@@ -86,10 +86,10 @@ void main() {
     const uint block = i / push.plane;
     const uint row = (block / push.blocks * push.plane + i - block * push.plane) * kAxes;
     const uint each = kNearest ? 1 : 2;
-    const Taps x = tapsOf(float(grid[row]), push.extent[0]);
-    const Taps y = tapsOf(float(grid[row + 1]), push.extent[1]);
+    const Taps x = tapsOf(grid[row], push.extent[0]);
+    const Taps y = tapsOf(grid[row + 1], push.extent[1]);
     Taps z = Taps(uint[2](0, 0), float[2](1, 0), bool[2](true, false));
-    if (kAxes == 3) z = tapsOf(float(grid[row + 2]), push.extent[2]);
+    if (kAxes == 3) z = tapsOf(grid[row + 2], push.extent[2]);
     VALUE4 total = VALUE4(0);
     for (uint c = 0; c < (kAxes == 3 ? each : 1); ++c)
         for (uint b = 0; b < each; ++b)

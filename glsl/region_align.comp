@@ -13,7 +13,7 @@ layout(constant_id = 2) const bool kAligned = false;
 layout(constant_id = 3) const bool kMaximum = false;
 PUSH(uint quads; uint rows; uint columns; uint blocks; int height; int width; int pictures; uint samples; float scale;);
 layout(binding = 0) readonly buffer Source { ELEM4 source[]; };
-layout(binding = 1) readonly buffer Regions { ELEM regions[]; };
+layout(binding = 1) readonly buffer Regions { float regions[]; };
 layout(binding = 2) readonly buffer Indices { int indices[]; };
 layout(binding = 3) writeonly buffer Destination { ELEM4 destination[]; };
 
@@ -98,14 +98,14 @@ void main() {
     int picture = -1;
     if (kIndexed) {
         if (isPicture(indices[region], push.pictures)) picture = indices[region];
-    } else if (isPicture(float(regions[box - 1]), push.pictures)) {
-        picture = int(float(regions[box - 1]));
+    } else if (isPicture(regions[box - 1], push.pictures)) {
+        picture = int(regions[box - 1]);
     }
 
     const float offset = kAligned ? 0.5 : 0.0;
     precise float edges[4];
     for (uint k = 0; k < 4; ++k) {
-        precise float scaled = float(regions[box + k]) * push.scale;
+        precise float scaled = regions[box + k] * push.scale;
         edges[k] = scaled - offset;
     }
     precise float width = edges[2] - edges[0];

@@ -1,4 +1,4 @@
-// variants: f32 f16 i32
+// variants: f32 i32
 // Looks for regions that name no picture of the batch. Each group has push.chunk regions and writes the number of its first
 // bad one, or 0xffffffff, and the picture that it names, as the bits of a float or an int.
 #version 450
@@ -30,7 +30,7 @@ void main() {
 #ifdef INT
         bits = uint(pictures[first * push.stride]);
 #else
-        bits = floatBitsToUint(float(pictures[first * push.stride]));
+        bits = floatBitsToUint(pictures[first * push.stride]);
 #endif
     }
     report[group] = uvec2(first, bits);

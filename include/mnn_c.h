@@ -176,7 +176,8 @@ enum {
 /* How numbers are rounded. NORMAL and HIGH compute in fp32. LOW trades accuracy for speed: a CPU with
  * AVX512-BF16 rounds the operands of convolutions and matrix products to bf16 (sums, tensors and everything
  * else stay fp32; first layers and short sums too), other CPUs compute as in NORMAL; a GPU stores tensors and
- * weights as fp16 where it can. Expect relative errors of 1e-3 to 2e-2. LOW_BF16 means LOW. */
+ * weights as fp16 where it can, but keeps fp32 for coordinates. Expect relative errors of 1e-3 to 2e-2. LOW_BF16
+ * means LOW. */
 enum { MNN_PRECISION_NORMAL = 0, MNN_PRECISION_HIGH = 1, MNN_PRECISION_LOW = 2, MNN_PRECISION_LOW_BF16 = 3 };
 /* Bits of gpu_mode, numbered as the official runtime numbers them: at most one of each group. With FAST, NORMAL,
  * WIDE and HEAVY planning measures ways of computing a convolution or a matrix product on the GPU and takes the

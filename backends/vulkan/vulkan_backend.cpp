@@ -115,7 +115,7 @@ std::unique_ptr<Execution> VulkanBackend::create(const Command& command, std::st
 }
 
 int64_t VulkanBackend::storageBytes(const Tensor& tensor) const {
-    const int64_t width = half_ && tensor.type == DataType::Float32 ? 2 : 4;
+    const int64_t width = half(tensor) ? 2 : 4;
     // Kernels of two-byte elements may touch whole words.
     return roundUp(checkedMul(tensor.storageElements(), width, "tensor bytes"), 16);
 }
@@ -141,6 +141,12 @@ std::unique_ptr<Execution> VulkanBackend::createCopy(const DeviceBlock& from, co
 
 std::unique_ptr<Recording> VulkanBackend::record(std::vector<std::unique_ptr<Execution>> executions) {
     return std::make_unique<RecordedBatch>(*this, std::move(executions));
+}
+
+const Pipeline& VulkanBackend::pipeline(const std::string& shader, const Tensor& like, uint32_t buffers,
+                                        uint32_t localSize, std::vector<uint32_t> constants) {
+    const char* suffix = like.type == DataType::Int32 ? "_i32" : half(like) ? "_f16" : "";
+    return exactPipeline(shader + suffix, buffers, localSize, std::move(constants));
 }
 
 const Pipeline& VulkanBackend::pipeline(const std::string& shader, DataType type, uint32_t buffers,

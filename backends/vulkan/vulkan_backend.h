@@ -1,7 +1,8 @@
 // The Vulkan backend of one session: creates executions, records them, prepares weights on the device.
 //
 // Storage on the device: like the host's, in blocks of 4 channels: [N][ceil(C/4)][plane][4], or row-major. float32
-// tensors are fp16 under Precision Low where the device has 16-bit storage buffers; int32 stays 32 bit. Other
+// tensors are fp16 under Precision Low where the device has 16-bit storage buffers, unless they are marked as wide
+// (coordinates); int32 stays 32 bit. Other
 // types do not come here.
 #pragma once
 #include <functional>
@@ -45,6 +46,7 @@ class VulkanBackend final : public DeviceBackend {
     bool supports(const Command& command, std::string& reason) const override;
     bool supportsPostOps(const Command& command) const override;
     std::span<const FusionPattern* const> patterns() const noexcept override;
+    bool narrowsFloats() const noexcept override { return half_; }
     StorageChoice chooseStorage(const Command& command) const override;
     std::unique_ptr<Execution> create(const Command& command, std::string& reason) override;
 
@@ -65,7 +67,11 @@ class VulkanBackend final : public DeviceBackend {
     const std::shared_ptr<Device>& gpu() const noexcept { return device_; }
     const Limits& limits() const noexcept { return limits_; }
     const BackendConfig& config() const noexcept { return config_; }
-    bool half() const noexcept { return half_; }  // float tensors are stored as fp16
+    bool half() const noexcept { return half_; }  // float tensors that are not wide are stored as fp16
+    // Whether this tensor's elements are.
+    bool half(const Tensor& tensor) const noexcept {
+        return half_ && tensor.onDevice && tensor.type == DataType::Float32 && !tensor.wide;
+    }
     bool batched() const noexcept { return config_.recordBatch; }
     // What is measured: nothing where the device has no clock.
     GpuTuning tuning() const noexcept {
@@ -73,9 +79,12 @@ class VulkanBackend final : public DeviceBackend {
     }
     VkCommandPool commandPool() const noexcept { return commandPool_; }
 
-    // A pipeline for elements of the given type: "_f16" or "_i32" is appended to the shader's name where the
-    // type is stored so. constants: the kernel's own, from constant id 1. The local size is lowered to what
+    // A pipeline for elements of the given tensor: "_f16" or "_i32" is appended to the shader's name where they are
+    // stored so. constants: the kernel's own, from constant id 1. The local size is lowered to what
     // the device takes.
+    const Pipeline& pipeline(const std::string& shader, const Tensor& like, uint32_t buffers,
+                             uint32_t localSize, std::vector<uint32_t> constants = {});
+    // The same for operators whose tensors of floats are never wide.
     const Pipeline& pipeline(const std::string& shader, DataType type, uint32_t buffers, uint32_t localSize,
                              std::vector<uint32_t> constants = {});
     // The same for a shader whose name is complete.

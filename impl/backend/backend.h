@@ -98,6 +98,8 @@ class Backend {
     virtual uint32_t loadsInputs(OpType) const noexcept { return 0; }
     // The storage this backend wants for a command whose inputs are stored as their `channelBlock` says now.
     virtual StorageChoice chooseStorage(const Command& command) const = 0;
+    // Whether floats have 16 bits in this backend's memory, but for tensors that are marked (Tensor::wide).
+    virtual bool narrowsFloats() const noexcept { return false; }
     // An execution, or null with a sentence in `reason` when this backend does not take the command.
     virtual std::unique_ptr<Execution> create(const Command& command, std::string& reason) = 0;
     // This backend as one with memory of its own; null: its tensors are the host's.

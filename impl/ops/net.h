@@ -24,6 +24,7 @@ struct NetGraph {
     std::vector<Node> nodes;          // in the order of the file
     std::vector<Rewrite> rewrites;    // no node is in two of them
     std::vector<TensorQuant> quants;  // by tensor id; empty where no tensor of the graph is quantised
+    std::vector<bool> coordinates;    // by tensor id: what operators read as coordinates (ops/coordinates.h)
     std::set<int> decisive;           // constants whose values rewrites looked at: they must not change
 };
 

@@ -4,6 +4,7 @@
 #include "backend/algorithm_choice.h"
 #include "backend/fusion.h"
 #include "base/error.h"
+#include "ops/coordinates.h"
 #include "ops/custom.h"
 #include "plan/operand_text.h"
 #include "plan/passes.h"
@@ -72,12 +73,15 @@ Command Assignment::withStorage(Backend& backend, const Command& original) {
         residual = conversions_.view(conversions_.convert(residual, {1, device}), *command.outputs[0], 1);
     }
     const StorageChoice choice = feasibleStorage(backend, command);
-    for (size_t i = 0; i < command.inputs.size(); ++i)
-        command.inputs[i] = conversions_.convert(command.inputs[i],
-                                                 {choice.wantsRowMajor(i) ? 1 : choice.inputBlock, device});
-    const Storage wanted{choice.outputBlock, device};
+    const WideOperands wide(original);
+    for (size_t i = 0; i < command.inputs.size(); ++i) {
+        const bool keeps = backend.narrowsFloats() && wide.input(i);
+        command.inputs[i] = conversions_.convert(
+            command.inputs[i], {choice.wantsRowMajor(i) ? 1 : choice.inputBlock, device, keeps});
+    }
     for (Tensor*& output : command.outputs) {
         output->aliasOf = nullptr;
+        const Storage wanted{choice.outputBlock, device, output->wide};
         if (device && plan_.graph.isLiveOut(output)) {
             output->channelBlock = 1;
             output->onDevice = false;
@@ -132,7 +136,7 @@ bool Assignment::assignTo(Backend& backend, CommandGraph::Id id, std::string& re
     for (size_t i = 0; i < made.size(); ++i) {
         Tensor* output = original.outputs[i];
         if (made[i] == output || output->empty()) continue;
-        conversions_.remember(output, {made[i]->channelBlock, true}, made[i]);
+        conversions_.remember(output, {made[i]->channelBlock, true, made[i]->wide}, made[i]);
         conversions_.download(made[i], output);
     }
     return true;

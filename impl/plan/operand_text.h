@@ -8,10 +8,10 @@
 
 namespace mnnc {
 
-// Name, type and shape.
+// Name, type, shape, and the mark of coordinates.
 inline std::string operandText(const Tensor& tensor) {
-    return format("%s %s %s", tensor.name.empty() ? "_" : tensor.name.c_str(), dataTypeName(tensor.type),
-                  tensor.shape.text().c_str());
+    return format("%s %s %s%s", tensor.name.empty() ? "_" : tensor.name.c_str(), dataTypeName(tensor.type),
+                  tensor.shape.text().c_str(), tensor.wide ? " in 32 bits" : "");
 }
 
 // What `text` makes of each tensor, separated by commas.

@@ -12,6 +12,7 @@ constexpr Pass kPasses[] = {
     {"fold-operand-rasters", foldOperandRasters},
     {"fuse-post-ops", fusePostOps},
     {"fuse-composites", fuseComposites},
+    {"keep-coordinates", keepCoordinates},
     {"assign-backends", nullptr, assignBackends},
     {"elide-copies", nullptr, elideCopies},
     {"compute-in-place", nullptr, computeInPlace},

@@ -15,6 +15,8 @@ struct PlanContext {
     const Backend& backend;
     // A new tensor with the shape, type and format of `like`, which lives as long as the plan.
     std::function<Tensor*(const Tensor& like)> temporary;
+    // Whether a later stage reads a tensor as coordinates (NetGraph::coordinates). Null: none does.
+    std::function<bool(const Tensor*)> isCoordinate = nullptr;
 };
 
 // One of the two functions is there.
@@ -46,6 +48,8 @@ void foldOperandRasters(CommandGraph& graph, const PlanContext& context);
 void fusePostOps(CommandGraph& graph, const PlanContext& context);
 // Groups of commands that the backend computes at once (Backend::patterns) become one command each.
 void fuseComposites(CommandGraph& graph, const PlanContext& context);
+// Tensors that hold coordinates are marked, so that a device which stores floats in 16 bits keeps all of theirs.
+void keepCoordinates(CommandGraph& graph, const PlanContext& context);
 
 // Commands become steps: decides which backend runs each command and how its operands are stored, makes the executions,
 // and inserts conversions and copies. Whether a backend takes a command is known only when it has made the execution.

@@ -21,9 +21,10 @@ bool viewWhole(StepPlan& plan, StorageConversions& conversions, const Command& c
         return false;
     const bool toHost = input->onDevice && plan.graph.isLiveOut(output);
     if (toHost || (input->channelBlock > 1 && !sameChannels(*input, *output)))
-        input = conversions.convert(input, {1, input->onDevice && !toHost});
+        input = conversions.convert(input, {1, input->onDevice && !toHost, input->wide});
     output->channelBlock = input->channelBlock;
     output->onDevice = input->onDevice;
+    output->wide = input->wide;
     output->aliasOf = input;
     output->data = input->data;
     plan.views.push_back(output);

@@ -10,17 +10,16 @@ namespace mnnc {
 
 namespace {
 
-// The earliest tensor of the same bytes, channels and storage.
-Tensor* canonical(Tensor* tensor) {
-    while (tensor->aliasOf && tensor->aliasOf->channelBlock == tensor->channelBlock &&
-           tensor->aliasOf->onDevice == tensor->onDevice && tensor->aliasOf->type == tensor->type &&
-           sameChannels(*tensor, *tensor->aliasOf))
-        tensor = tensor->aliasOf;
-    return tensor;
+Storage storageOf(const Tensor& tensor) {
+    return {tensor.channelBlock, tensor.onDevice, tensor.onDevice && tensor.wide};
 }
 
-Storage storageOf(const Tensor& tensor) {
-    return {tensor.channelBlock, tensor.onDevice};
+// The earliest tensor of the same bytes, channels and storage.
+Tensor* canonical(Tensor* tensor) {
+    while (tensor->aliasOf && storageOf(*tensor->aliasOf) == storageOf(*tensor) &&
+           tensor->aliasOf->type == tensor->type && sameChannels(*tensor, *tensor->aliasOf))
+        tensor = tensor->aliasOf;
+    return tensor;
 }
 
 }  // namespace
@@ -29,13 +28,14 @@ Tensor* StorageConversions::describe(const Tensor& of, Storage storage) {
     Tensor* result = context_.temporary(of);
     result->channelBlock = storage.channelBlock;
     result->onDevice = storage.onDevice;
+    result->wide = storage.wide;
     result->quant = of.quant;
     result->list = of.list;
     return result;
 }
 
 Tensor* StorageConversions::view(Tensor* of, const Tensor& like, int channelBlock) {
-    Tensor* made = describe(like, {channelBlock, of->onDevice});
+    Tensor* made = describe(like, {channelBlock, of->onDevice, of->onDevice && of->wide});
     made->aliasOf = of;
     made->data = of->data;
     made->hasConstantValue = of->hasConstantValue;
@@ -49,20 +49,25 @@ Tensor* StorageConversions::findConverted(Tensor* source, Storage storage) const
     return found == converted_.end() ? nullptr : found->second;
 }
 
-Tensor* StorageConversions::findOnDevice(Tensor* source) const {
+// wide: with all bits that the host has.
+Tensor* StorageConversions::findOnDevice(Tensor* source, bool wide) const {
     if (source->onDevice) return source;
-    for (auto it = converted_.lower_bound({source, {0, false}});
-         it != converted_.end() && it->first.first == source; ++it)
-        if (it->first.second.onDevice) return it->second;
+    // What came from the device has no more bits than it had there.
+    if (std::find(plan_.downloads.begin(), plan_.downloads.end(), source) != plan_.downloads.end())
+        wide = false;
+    for (auto it = converted_.lower_bound({source, {0}}); it != converted_.end() && it->first.first == source;
+         ++it)
+        if (it->first.second.onDevice && (!wide || it->first.second.wide)) return it->second;
     return nullptr;
 }
 
 // What the device has of the bytes that a host tensor shares with others, as this tensor sees them.
-Tensor* StorageConversions::viewOnDevice(Tensor* tensor) {
+Tensor* StorageConversions::viewOnDevice(Tensor* tensor, bool wide) {
     for (Tensor* other = tensor->aliasOf; other; other = other->aliasOf) {
         // On a device the type decides the width of an element.
         if ((other->type == DataType::Float32) != (tensor->type == DataType::Float32)) return nullptr;
-        if (Tensor* there = findOnDevice(other)) return view(convert(there, {1, true}), *tensor, 1);
+        if (Tensor* there = findOnDevice(other, wide))
+            return view(convert(there, {1, true, there->wide}), *tensor, 1);
     }
     return nullptr;
 }
@@ -70,6 +75,7 @@ Tensor* StorageConversions::viewOnDevice(Tensor* tensor) {
 Tensor* StorageConversions::convert(Tensor* tensor, Storage wanted) {
     if (tensor->empty()) return tensor;
     if (!(wanted.onDevice ? canPack(*tensor) : canPackOnHost(*tensor))) wanted.channelBlock = 1;
+    if (!wanted.onDevice || tensor->type != DataType::Float32) wanted.wide = false;
     if (storageOf(*tensor) == wanted) return tensor;
     Tensor* source = canonical(tensor);
     // Views of other ranks share their conversions.
@@ -80,13 +86,14 @@ Tensor* StorageConversions::convert(Tensor* tensor, Storage wanted) {
 
     Tensor* result = nullptr;
     if (wanted.onDevice == tensor->onDevice) {
-        if (packsToItself(*tensor, std::max(wanted.channelBlock, tensor->channelBlock)))
+        if (storageOf(*tensor).wide == wanted.wide &&
+            packsToItself(*tensor, std::max(wanted.channelBlock, tensor->channelBlock)))
             result = view(tensor, *tensor, wanted.channelBlock);
         else
-            changeChannelBlock(tensor, result = describe(*tensor, wanted));
+            changeStorage(tensor, result = describe(*tensor, wanted));
     } else if (wanted.onDevice) {
-        Tensor* there = findOnDevice(source);
-        if (!there) there = viewOnDevice(source);
+        Tensor* there = findOnDevice(source, wanted.wide);
+        if (!there) there = viewOnDevice(source, wanted.wide);
         if (there) {
             result = convert(there, wanted);
         } else {
@@ -103,7 +110,7 @@ Tensor* StorageConversions::convert(Tensor* tensor, Storage wanted) {
 }
 
 // Two storages of one place.
-void StorageConversions::changeChannelBlock(Tensor* from, Tensor* to) {
+void StorageConversions::changeStorage(Tensor* from, Tensor* to) {
     Command command;
     command.name = from->name + "_storage";
     command.inputs = {from};

@@ -11,9 +11,11 @@ namespace mnnc {
 struct Storage {
     int channelBlock = 1;
     bool onDevice = false;
+    bool wide = false;  // Tensor::wide, on a device that narrows floats
     bool operator==(const Storage&) const = default;
     bool operator<(const Storage& other) const {
-        return std::tie(channelBlock, onDevice) < std::tie(other.channelBlock, other.onDevice);
+        return std::tie(channelBlock, onDevice, wide) <
+               std::tie(other.channelBlock, other.onDevice, other.wide);
     }
 };
 
@@ -35,9 +37,9 @@ class StorageConversions {
 
   private:
     Tensor* findConverted(Tensor* source, Storage storage) const;
-    Tensor* findOnDevice(Tensor* source) const;
-    Tensor* viewOnDevice(Tensor* tensor);
-    void changeChannelBlock(Tensor* from, Tensor* to);
+    Tensor* findOnDevice(Tensor* source, bool wide) const;
+    Tensor* viewOnDevice(Tensor* tensor, bool wide);
+    void changeStorage(Tensor* from, Tensor* to);
     void upload(Tensor* from, Tensor* to);
     void copy(std::unique_ptr<Execution> execution, Tensor* from, Tensor* to, bool once);
     void insert(std::shared_ptr<Execution> execution, std::unique_ptr<Execution> unrecorded, Command command);

@@ -81,6 +81,13 @@ void Stage::makePlan(const StagePlan* before) {
         return staysAlive(tensor) || readByControl.count(tensor) > 0;
     };
 
+    const std::vector<bool>& coordinates =
+        context_.net->graphs[static_cast<size_t>(schedule_.graph)].coordinates;
+    const auto isCoordinate = [&](const Tensor* tensor) {
+        const auto id = static_cast<size_t>(tensor - first);
+        return staysAlive(tensor) && id < coordinates.size() && coordinates[id];
+    };
+
     CommandGraph graph(isLiveOut);
     std::unordered_map<CommandGraph::Id, ControlNode*> controlOf;
     std::unordered_map<const Tensor*, Encoding::Ptr> makers;
@@ -108,7 +115,7 @@ void Stage::makePlan(const StagePlan* before) {
     PassObserver observer;
     if (context_.recordsPlans)
         observer = [&](const char* pass, const std::string& text) { texts.push_back({pass, text}); };
-    runPasses(graph, {context_.wanted(), temporary}, observer);
+    runPasses(graph, {context_.wanted(), temporary, isCoordinate}, observer);
 
     StepPlan plan(graph);
     PlanningMemory memory(memory_, *plan_);

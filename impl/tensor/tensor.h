@@ -40,6 +40,8 @@ struct Tensor {
     Format format = Format::NCHW;
     Usage usage = Usage::Normal;
     int channelBlock = 1;
+    // A device that stores floats in 16 bits keeps 32 of these, which are coordinates (ops/coordinates.h).
+    bool wide = false;
     void* data = nullptr;  // host memory; null before planning, for empty tensors and on a device
     // On a device: storage, element width included, is the device backend's affair. Tensors of the host that
     // a device reads or writes have both `data` and a block.

@@ -20,7 +20,12 @@ cases and `operators_notes.json` by `tests/docs/operators_page.py`; a test compa
 - **int8**: the kernel also runs over quantised tensors where the model gives scales for them. Operators that become Rasters
   move bytes of any type.
 - **Vulkan**: it has a GPU kernel, or becomes Rasters and operators that have one (`commands`). Otherwise the CPU takes the
-  operator, and the session copies its tensors.
+  operator, and the session copies its tensors. Operators whose contents decide the extents of their output
+  (NonMaxSuppressionV2, Where, Unique, SetDiff1D, DetectionOutput) run on the CPU by design: what is behind them is
+  planned when they are known, and the shape rule has the result already. Under Precision Low a GPU stores floats in 16 bits,
+  but for coordinates: what GridSample, ROIAlign, ROIPooling, CropAndResize, NonMaxSuppressionV2, DetectionPostProcess,
+  DetectionOutput and Proposal read as places and boxes, floats that become integers, the results of Range, and the movement
+  and arithmetic that lead to them keep 32 bits (`impl/ops/coordinates.cpp`).
 - **Cases**: conformance cases whose model contains the operator.
 
 An operator that is not run stops no model from loading: `mnn info` lists it, and creating a session fails with its name unless

@@ -127,6 +127,11 @@ class NetBuilder {
         op.transposeB = transposeB;
         return add(wire::OpType::MatMul, {a, b}, std::move(op));
     }
+    int sample(int map, int grid) {
+        wire::GridSampleT op;
+        op.paddingMode = wire::BorderMode::REFLECTION;
+        return add(wire::OpType::GridSample, {map, grid}, std::move(op));
+    }
     wire::NetT finish(const std::vector<int>& outputs) {
         for (const int id : outputs) net_.outputName.push_back(net_.tensorName[static_cast<size_t>(id)]);
         return std::move(net_);

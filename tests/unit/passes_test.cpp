@@ -137,6 +137,14 @@ TEST(Passes, FuseCompositesElementwiseChain) {
     EXPECT_EQ(change.of("ElementwiseChain"), (Counts{0, 1}));
 }
 
+TEST(Passes, KeepCoordinates) {  // the host stores all floats in 32 bits
+    NetBuilder s;
+    const int map = s.input({1, 3, 5, 5}), grid = s.relu(s.input({1, 4, 4, 2}));
+    const Change change = changeOf("keep-coordinates", s.finish({s.sample(map, grid)}));
+    EXPECT_EQ(change.before, change.after);
+    EXPECT_EQ(Change::count(change.after, "in 32 bits"), 0u);
+}
+
 TEST(Passes, AssignBackends) {
     NetBuilder s;
     const int x = s.conv(s.input({1, 4, 6, 6}), 4, 32, 3);

@@ -14,10 +14,9 @@ class PoisonedUpload final : public VulkanExecution {
         : VulkanExecution(backend), host_(host), device_(device) {}
 
     void onResize() override {
-        const bool narrow = backend().half() && device_.type == DataType::Float32;
         const std::vector<uint32_t> packs{1, kChannelBlock};
-        pipeline_ = narrow ? &backend().exactPipeline("conversion_down", 2, 64, packs)
-                           : &backend().pipeline("conversion", device_.type, 2, 64, packs);
+        pipeline_ = backend().half(device_) ? &backend().exactPipeline("conversion_down", 2, 64, packs)
+                                            : &backend().pipeline("conversion", device_, 2, 64, packs);
         staging_ = backend().allocate(device_.storageElements() * 4, DeviceUse::Upload);
     }
     bool hasHostPart() const override { return true; }

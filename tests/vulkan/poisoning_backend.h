@@ -13,6 +13,7 @@ class PoisoningBackend final : public DeviceBackend {
     bool supports(const Command& command, std::string& reason) const override {
         return backend_.supports(command, reason);
     }
+    bool narrowsFloats() const noexcept override { return backend_.narrowsFloats(); }
     StorageChoice chooseStorage(const Command& command) const override {
         return backend_.chooseStorage(command);
     }

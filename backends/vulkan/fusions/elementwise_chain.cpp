@@ -40,7 +40,7 @@ class ElementwiseChain final : public VulkanExecution {
                                                            : kNone);
         constants.push_back(static_cast<uint32_t>(steps_.size()));
         constants.insert(constants.end(), steps_.begin(), steps_.end());
-        pipeline_ = &backend().pipeline("elementwise_chain", DataType::Float32, kBuffers, 64, constants);
+        pipeline_ = &backend().pipeline("elementwise_chain", *command_.outputs[0], kBuffers, 64, constants);
     }
 
     void encode(Recorder& recorder) override {

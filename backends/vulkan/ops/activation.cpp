@@ -14,7 +14,7 @@ namespace {
 // One number of parameters for all elements.
 std::unique_ptr<Execution> createFormula(VulkanBackend& backend, const Command& command) {
     const UnaryFormula formula = unaryFormula(command.type, command.params.get(), command.name.c_str());
-    return std::make_unique<ElementwiseQuads>(backend, command, "unary", DataType::Float32,
+    return std::make_unique<ElementwiseQuads>(backend, command, "unary", *command.inputs[0],
                                               std::vector<uint32_t>{formula.code}, formula.a, formula.b);
 }
 

@@ -95,14 +95,13 @@ class Binary final : public VulkanExecution {
 
     void onResize() override {
         const Tensor& output = *command_.outputs[0];
-        const DataType type = command_.inputs[0]->type;
         const auto& params = command_.paramsAs<BinaryParams>();
         plan_ = output.channelBlock > 1 ? planPacked(command_) : planPlain(command_);
-        pipeline_ =
-            &backend().pipeline(output.type == type ? "binary" : "binary_compare", type, 3, 64,
-                                {static_cast<uint32_t>(params.code), params.relu, plan_.quads,
-                                 static_cast<uint32_t>(plan_.mode[0]), static_cast<uint32_t>(plan_.mode[1]),
-                                 static_cast<uint32_t>(plan_.sizes.size())});
+        pipeline_ = &backend().pipeline(
+            output.type == command_.inputs[0]->type ? "binary" : "binary_compare", *command_.inputs[0], 3, 64,
+            {static_cast<uint32_t>(params.code), params.relu, plan_.quads,
+             static_cast<uint32_t>(plan_.mode[0]), static_cast<uint32_t>(plan_.mode[1]),
+             static_cast<uint32_t>(plan_.sizes.size())});
     }
 
     void encode(Recorder& recorder) override {

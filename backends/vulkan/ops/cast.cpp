@@ -24,11 +24,10 @@ bool supportsCast(const VulkanBackend&, const Command& command, std::string& rea
 }
 
 std::unique_ptr<Execution> createCast(VulkanBackend& backend, const Command& command) {
-    const DataType from = command.inputs[0]->type, to = command.outputs[0]->type;
-    if (to == DataType::Float32)
-        return std::make_unique<ElementwiseQuads>(backend, command, "cast_to_float", to,
+    if (command.outputs[0]->type == DataType::Float32)
+        return std::make_unique<ElementwiseQuads>(backend, command, "cast_to_float", *command.outputs[0],
                                                   std::vector<uint32_t>{});
-    return std::make_unique<ElementwiseQuads>(backend, command, "cast_to_int", from,
+    return std::make_unique<ElementwiseQuads>(backend, command, "cast_to_int", *command.inputs[0],
                                               std::vector<uint32_t>{toBool(command)});
 }
 

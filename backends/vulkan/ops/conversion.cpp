@@ -13,7 +13,7 @@ constexpr uint32_t kLocal = 64;
 class Upload final : public Conversion {
   public:
     Upload(VulkanBackend& backend, const Tensor& host, const Tensor& staging, const Tensor& device)
-        : Conversion(backend, host, device, Width::Down), staging_(staging) {}
+        : Conversion(backend, host, device), staging_(staging) {}
     bool hasHostPart() const override { return true; }
     const Tensor* movable() const override {
         const Tensor* root = &from_;
@@ -50,12 +50,12 @@ void Conversion::onResize() {
         packs = {from_.onDevice ? 4u : 1u, to_.onDevice ? 4u : 1u};
     else if (!alike())
         packs = {static_cast<uint32_t>(from_.channelBlock), static_cast<uint32_t>(to_.channelBlock)};
-    const bool changes = backend().half() && to_.type == DataType::Float32 && width_ != Width::Same;
-    if (changes)
-        pipeline_ = &backend().exactPipeline(width_ == Width::Up ? "conversion_up" : "conversion_down", 2,
-                                             kLocal, packs);
+    const bool fromHalf = backend().half(from_), toHalf = backend().half(to_);
+    if (fromHalf != toHalf)
+        pipeline_ =
+            &backend().exactPipeline(fromHalf ? "conversion_up" : "conversion_down", 2, kLocal, packs);
     else
-        pipeline_ = &backend().pipeline("conversion", to_.type, 2, kLocal, packs);
+        pipeline_ = &backend().pipeline("conversion", to_, 2, kLocal, packs);
 }
 
 void Conversion::encode(Recorder& recorder) {
@@ -78,7 +78,7 @@ std::unique_ptr<Execution> VulkanBackend::createUpload(const Tensor& host, const
 }
 
 std::unique_ptr<Execution> VulkanBackend::createDownload(const Tensor& device, const Tensor& host) {
-    return std::make_unique<Conversion>(*this, device, host, Conversion::Width::Up);
+    return std::make_unique<Conversion>(*this, device, host);
 }
 
 }  // namespace mnnc::vulkan

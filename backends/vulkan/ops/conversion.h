@@ -1,4 +1,4 @@
-// Changes of storage: row-major <-> channel-packed, and between the widths of host and device.
+// Changes of storage: row-major <-> channel-packed, and between floats of 32 and of 16 bits, which the tensors decide.
 #pragma once
 #include "backends/vulkan/vulkan_execution.h"
 
@@ -6,9 +6,8 @@ namespace mnnc::vulkan {
 
 class Conversion : public VulkanExecution {
   public:
-    enum class Width : uint8_t { Same, Up, Down };
-    Conversion(VulkanBackend& backend, const Tensor& from, const Tensor& to, Width width)
-        : VulkanExecution(backend), from_(from), to_(to), width_(width) {}
+    Conversion(VulkanBackend& backend, const Tensor& from, const Tensor& to)
+        : VulkanExecution(backend), from_(from), to_(to) {}
 
     void onResize() override;
     void encode(Recorder& recorder) override;
@@ -24,7 +23,6 @@ class Conversion : public VulkanExecution {
     bool alike() const;
     bool hasRest() const;
 
-    const Width width_;
     const Pipeline* pipeline_ = nullptr;
 };
 

@@ -10,19 +10,19 @@ namespace mnnc::vulkan {
 
 class ElementwiseQuads final : public VulkanExecution {
   public:
-    // type: of the elements that choose the shader's variant.
-    ElementwiseQuads(VulkanBackend& backend, const Command& command, std::string shader, DataType type,
+    // like: its elements choose the shader's variant.
+    ElementwiseQuads(VulkanBackend& backend, const Command& command, std::string shader, const Tensor& like,
                      std::vector<uint32_t> constants, float a = 0, float b = 0)
         : VulkanExecution(backend),
           input_(*command.inputs[0]),
           output_(*command.outputs[0]),
           shader_(std::move(shader)),
-          type_(type),
+          like_(like),
           constants_(std::move(constants)),
           a_(a),
           b_(b) {}
 
-    void onResize() override { pipeline_ = &backend().pipeline(shader_, type_, 2, 64, constants_); }
+    void onResize() override { pipeline_ = &backend().pipeline(shader_, like_, 2, 64, constants_); }
 
     void encode(Recorder& recorder) override {
         const int64_t quads = ceilDiv(output_.storageElements(), 4);
@@ -34,7 +34,7 @@ class ElementwiseQuads final : public VulkanExecution {
     const Tensor& input_;
     const Tensor& output_;
     const std::string shader_;
-    const DataType type_;
+    const Tensor& like_;
     const std::vector<uint32_t> constants_;
     const float a_, b_;
     const Pipeline* pipeline_ = nullptr;

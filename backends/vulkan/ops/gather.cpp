@@ -31,7 +31,7 @@ class GatherBase : public VulkanExecution {
 
   protected:
     void choose(const char* shader, uint32_t constant, int64_t total) {
-        pipeline_ = &backend().pipeline(shader, command_.outputs[0]->type, 3, kLocal, {constant});
+        pipeline_ = &backend().pipeline(shader, *command_.outputs[0], 3, kLocal, {constant});
         total_ = total;
         push_ = Push();
         push_.u(total);

@@ -40,7 +40,7 @@ class Interp final : public VulkanExecution {
             counts.push_back(static_cast<uint32_t>(taps.taps));
         }
         table_ = backend().table(words);
-        pipeline_ = &backend().pipeline("interp", output_.type, 3, kLocal, counts);
+        pipeline_ = &backend().pipeline("interp", output_, 3, kLocal, counts);
     }
 
     void encode(Recorder& recorder) override {

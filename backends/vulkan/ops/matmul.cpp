@@ -13,7 +13,9 @@ class MatMul final : public VulkanExecution {
     void onResize() override {
         const MatMulSizes sizes = matMulSizes(command_.paramsAs<MatMulParams>(), command_.inputs[0]->shape,
                                               command_.inputs[1]->shape, command_.name.c_str());
-        product_ = std::make_unique<MatrixProduct>(backend(), MatrixProblem(sizes, hasBias()));
+        MatrixProblem problem(sizes, hasBias());
+        problem.half = backend().half(*command_.outputs[0]);
+        product_ = std::make_unique<MatrixProduct>(backend(), problem);
     }
 
     void encode(Recorder& recorder) override {
@@ -35,7 +37,8 @@ class InnerProduct final : public VulkanExecution {
         : VulkanExecution(backend), command_(command), params_(command_.paramsAs<InnerProductParams>()) {}
 
     void onResize() override {
-        const MatrixProblem problem(params_, command_.inputs[0]->shape[0]);
+        MatrixProblem problem(params_, command_.inputs[0]->shape[0]);
+        problem.half = backend().half();
         product_ = std::make_unique<MatrixProduct>(backend(), problem);
         // [inputs][outputs], so that neighbouring outputs are read together.
         weights_ = backend().weights(

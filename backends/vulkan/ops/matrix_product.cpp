@@ -1,7 +1,6 @@
 // Chooses the kernel and the tiles of a batched product.
 #include "backends/vulkan/ops/matrix_product.h"
 
-#include <string>
 #include <utility>
 
 #include "backends/vulkan/tuner.h"
@@ -114,8 +113,8 @@ MatrixProduct::Tiling MatrixProduct::tiling(VulkanBackend& backend, bool large) 
     Tiling tiling{large, ceilDiv(p_.h, int64_t{across} * 4 * quads),
                   ceilDiv(p_.e, int64_t{down} * 4 * quads)};
     const bool wideA = p_.lda % 4 == 0 && p_.steps4(true), wideB = p_.ldb % 4 == 0 && p_.steps4(false);
-    tiling.pipeline = &backend.pipeline(
-        "matmul", DataType::Float32, 4, across * down,
+    tiling.pipeline = &backend.exactPipeline(
+        p_.shader("matmul"), 4, across * down,
         {across, p_.transposeA, p_.transposeB, wideA, wideB, p_.h % 4 == 0, p_.bias, quads, quads});
     return tiling;
 }
@@ -132,7 +131,7 @@ void MatrixProduct::chooseTiles(VulkanBackend& backend) {
     }
     const std::vector<Tiling> tilings{small, tiling(backend, true)};
     TuningRecord& record = backend.gpu()->tuning();
-    std::string problem = backend.half() ? "matmul_f16" : "matmul";
+    std::string problem = p_.shader("matmul");
     for (const int64_t number : {p_.products, p_.e, p_.l, p_.h, p_.lda, p_.ldb, int64_t{p_.transposeA},
                                  int64_t{p_.transposeB}, int64_t{p_.bias}})
         problem += " " + std::to_string(number);
@@ -170,8 +169,8 @@ void MatrixProduct::chooseVector(VulkanBackend& backend) {
     const int64_t ld = matrixIsB_ ? p_.ldb : p_.lda;
     const bool wide =
         ld % 4 == 0 && p_.steps4(!matrixIsB_) && (!byRows || (p_.l % 4 == 0 && p_.steps4(matrixIsB_)));
-    pipeline_ = &backend.pipeline("matmul_vector", DataType::Float32, 4, kLocal,
-                                  {across, byRows, wide, matrixIsB_, p_.bias});
+    pipeline_ = &backend.exactPipeline(p_.shader("matmul_vector"), 4, kLocal,
+                                       {across, byRows, wide, matrixIsB_, p_.bias});
 }
 
 }  // namespace mnnc::vulkan

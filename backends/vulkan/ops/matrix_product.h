@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <string>
 #include <vector>
 
 #include "backends/vulkan/vulkan_execution.h"
@@ -21,11 +22,13 @@ std::vector<BatchAxis> batchAxes(const MatMulSizes& sizes);
 struct MatrixProblem {
     int64_t e = 1, l = 1, h = 1, lda = 1, ldb = 1, products = 1;
     bool transposeA = false, transposeB = false, bias = false;
+    bool half = false;             // floats of 16 bits
     std::vector<BatchAxis> batch;  // steps in elements
 
     MatrixProblem() = default;
     MatrixProblem(const InnerProductParams& params, int64_t rows);
     MatrixProblem(const MatMulSizes& sizes, bool hasBias);
+    std::string shader(const char* name) const { return half ? name + std::string("_f16") : name; }
 
     bool steps4(bool ofA) const {
         return std::all_of(batch.begin(), batch.end(),

@@ -60,16 +60,15 @@ class RasterVulkan final : public VulkanExecution {
     }
 
     void onResize() override {
-        const DataType type = output_.type;
-        if (fill_) zero_ = &backend().pipeline("raster_fill", type, 1, kLocal);
+        if (fill_) zero_ = &backend().pipeline("raster_fill", output_, 1, kLocal);
         for (Pass& pass : passes_) {
             constexpr uint32_t kBuffers = 2 + kSources;
             if (pass.form == Form::Stored)
-                pass.pipeline = &backend().pipeline("raster", type, kBuffers, kLocal,
+                pass.pipeline = &backend().pipeline("raster", output_, kBuffers, kLocal,
                                                     {static_cast<uint32_t>(output_.channelBlock)});
             else
                 pass.pipeline =
-                    &backend().pipeline("raster_box", type, kBuffers, kLocal, {pass.form == Form::Quads});
+                    &backend().pipeline("raster_box", output_, kBuffers, kLocal, {pass.form == Form::Quads});
             std::vector<uint32_t> words;
             pass.groups = 0;
             for (const Copy& copy : pass.copies) {
@@ -189,7 +188,8 @@ class RasterVulkan final : public VulkanExecution {
 
 bool changesStorage(const Command& command) {
     return command.inputs.size() == 1 &&
-           command.inputs[0]->channelBlock != command.outputs[0]->channelBlock &&
+           (command.inputs[0]->channelBlock != command.outputs[0]->channelBlock ||
+            command.inputs[0]->wide != command.outputs[0]->wide) &&
            isIdentity(command.regions, command.outputs[0]->elements()) &&
            command.inputs[0]->elements() == command.outputs[0]->elements();
 }
@@ -239,8 +239,7 @@ StorageChoice rasterStorage(const VulkanBackend&, const Command& command) {
 
 std::unique_ptr<Execution> createRaster(VulkanBackend& backend, const Command& command) {
     if (changesStorage(command))
-        return std::make_unique<Conversion>(backend, *command.inputs[0], *command.outputs[0],
-                                            Conversion::Width::Same);
+        return std::make_unique<Conversion>(backend, *command.inputs[0], *command.outputs[0]);
     if (command.outputs[0]->channelBlock > 1 && allPacked(command) && !movesQuads(command) &&
         movesPlanes(command))
         return std::make_unique<PlaneRaster>(backend, command);

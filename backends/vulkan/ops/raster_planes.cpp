@@ -87,7 +87,7 @@ void PlaneRaster::onResize() {
         for (size_t lane = 0; lane < kChannelBlock; ++lane) words.push_back(quad[lane].offset);
     }
     table_ = backend().table(words);
-    pipeline_ = &backend().pipeline("raster_planes", output_.type, 2 + kSources, kLocal);
+    pipeline_ = &backend().pipeline("raster_planes", output_, 2 + kSources, kLocal);
 }
 
 void PlaneRaster::encode(Recorder& recorder) {

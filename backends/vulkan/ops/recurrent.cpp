@@ -110,6 +110,7 @@ class Recurrent final : public VulkanExecution {
 
     void planInputs() {
         MatrixProblem problem;
+        problem.half = backend().half();
         problem.e = s_.steps * s_.batch;
         problem.l = problem.lda = s_.inputs;
         problem.h = problem.ldb = 4 * s_.hidden;

@@ -88,7 +88,7 @@ class Reduction final : public VulkanExecution {
     std::string shader(size_t step) const {
         if (input().type == DataType::Int32) return "reduction_i32";
         const bool first = step == 0, last = step + 1 == steps_.size();
-        if (!backend().half() || (!first && !last)) return "reduction";
+        if (!backend().half(input()) || (!first && !last)) return "reduction";
         return first && last ? "reduction_f16" : first ? "reduction_up" : "reduction_down";
     }
 

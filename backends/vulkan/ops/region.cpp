@@ -26,7 +26,7 @@ class RoiAlign final : public VulkanExecution {
     void onResize() override {
         pipeline_ = &backend().pipeline("region_align", output_.type, 4, kLocal,
                                         {indexed_, params_.aligned, params_.maximum});
-        check_ = &backend().pipeline("region_check", pictures().type, 2, kLocal);
+        check_ = &backend().pipeline("region_check", pictures(), 2, kLocal);
     }
 
     void encode(Recorder& recorder) override {
@@ -94,8 +94,8 @@ bool supportsRoiAlign(const VulkanBackend& backend, const Command& command, std:
         return false;
     }
     // Floats have every whole number up to here.
-    const int64_t wholeNumbers = backend.half() ? 1 << 11 : 1 << 24;
-    if (command.inputs.size() < 3 && input.shape[0] > wholeNumbers) {
+    constexpr int64_t kWholeNumbers = 1 << 24;
+    if (command.inputs.size() < 3 && input.shape[0] > kWholeNumbers) {
         reason = format("the numbers of %lld pictures are not exact as floats of the device",
                         static_cast<long long>(input.shape[0]));
         return false;

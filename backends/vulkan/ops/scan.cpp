@@ -26,7 +26,7 @@ class Loop final : public VulkanExecution {
 
     void onResize() override {
         pipeline_ =
-            &backend().pipeline(kernel_.shader, command_.outputs[0]->type,
+            &backend().pipeline(kernel_.shader, *command_.outputs[0],
                                 static_cast<uint32_t>(command_.inputs.size()) + 1, kLocal, kernel_.constants);
     }
 

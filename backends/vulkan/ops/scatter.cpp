@@ -25,7 +25,7 @@ class ScatterReplace final : public VulkanExecution {
     void onResize() override {
         clear_ = &backend().exactPipeline("scatter_clear_i32", 1, kLocal);
         last_ = &backend().exactPipeline("scatter_last_i32", 2, kLocal, plan_.placeConstants());
-        write_ = &backend().pipeline("scatter", output_.type, 4, kLocal, {plan_.data != nullptr});
+        write_ = &backend().pipeline("scatter", output_, 4, kLocal, {plan_.data != nullptr});
         check_.plan(backend(), plan_.bounds, plan_.indices->elements());
         requestScratch(scratchSize());
     }

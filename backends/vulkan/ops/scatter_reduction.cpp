@@ -34,8 +34,8 @@ class ScatterReduction final : public VulkanExecution {
         keys_ = &backend().exactPipeline("scatter_keys_i32", 2, kLocal, plan_.placeConstants());
         sort_ = &backend().exactPipeline("scatter_sort_i32", 1, kSortLocal, {static_cast<uint32_t>(block_)});
         swap_ = &backend().exactPipeline("scatter_swap_i32", 1, kSortLocal);
-        start_ = &backend().pipeline("scatter_start", output_.type, 2, kLocal, {data});
-        combine_ = &backend().pipeline("scatter_combine", output_.type, 4, kLocal,
+        start_ = &backend().pipeline("scatter_start", output_, 2, kLocal, {data});
+        combine_ = &backend().pipeline("scatter_combine", output_, 4, kLocal,
                                        {data, static_cast<uint32_t>(plan_.reduction)});
         check_.plan(backend(), plan_.bounds, plan_.indices->elements());
         requestScratch(listBytes());

@@ -23,7 +23,7 @@ bool supportsUnary(const VulkanBackend&, const Command& command, std::string& re
 
 std::unique_ptr<Execution> createUnary(VulkanBackend& backend, const Command& command) {
     const auto code = static_cast<uint32_t>(command.paramsAs<UnaryParams>().code);
-    return std::make_unique<ElementwiseQuads>(backend, command, "unary", command.inputs[0]->type,
+    return std::make_unique<ElementwiseQuads>(backend, command, "unary", *command.inputs[0],
                                               std::vector<uint32_t>{code});
 }
 

@@ -1,0 +1,175 @@
+// Precision Low keeps coordinates in 32 bits: positions on a map of 1,024 pixels, boxes and indices are those of the CPU, which
+// 16 bits would move by up to half a pixel. The maps change from pixel to pixel, so that such a step shows.
+#include "device_nets.h"
+
+namespace mnnc::vulkan::test {
+
+namespace {
+
+using wire::BinaryOpOperation;
+constexpr int kWidth = 1024, kPlaces = 60;
+
+class CoordinateNet : public NetBuilder {
+  public:
+    int constant(std::vector<int32_t> dims, std::vector<float> values) {
+        const int id = tensor();
+        net_.oplists.push_back(mnnc::test::makeConst(id, std::move(dims), std::move(values)));
+        return id;
+    }
+    int ints(std::vector<int32_t> dims, std::vector<int32_t> values) {
+        const int id = tensor();
+        net_.oplists.push_back(mnnc::test::makeIntConst(id, std::move(dims), std::move(values)));
+        return id;
+    }
+    // x * factor + offset
+    int affine(int x, float factor, float offset) {
+        return binary(BinaryOpOperation::ADD, binary(BinaryOpOperation::MUL, x, scalar(factor)),
+                      scalar(offset));
+    }
+    int cast(int x, wire::DataType from, wire::DataType to) {
+        wire::CastParamT op;
+        op.srcT = from;
+        op.dstT = to;
+        return add(wire::OpType::Cast, {x}, std::move(op));
+    }
+    int align(int map, std::vector<int32_t> boxes) {
+        wire::RoiParametersT op;
+        op.pooledWidth = 5;
+        op.pooledHeight = 1;
+        op.spatialScale = 1;
+        op.samplingRatio = 1;
+        boxes.insert(boxes.begin(), map);
+        return add(wire::OpType::ROIAlign, boxes, std::move(op));
+    }
+    int crop(int map, int boxes, int pictures) {
+        wire::CropAndResizeT op;
+        op.method = wire::CropAndResizeMethod::BILINEAR;
+        return add(wire::OpType::CropAndResize, {map, boxes, pictures, ints({2}, {1, 6})}, std::move(op));
+    }
+    int suppress(int boxes, int scores) {
+        wire::NonMaxSuppressionV2T op;
+        return add(wire::OpType::NonMaxSuppressionV2,
+                   {boxes, scores, ints({1}, {kPlaces}), constant({1}, {0.3f})}, std::move(op));
+    }
+    wire::NetT done(int output) { return finish({output}); }
+};
+
+// Compares with the CPU under Precision Low; gives where the operators ran.
+std::string expectExactPlaces(const wire::NetT& net, double tolerance = 2e-3) {
+    return placesOf(expectNetSameAsCpu(net, tolerance,
+                                       [](BackendConfig& backend) { backend.precision = Precision::Low; }));
+}
+
+}  // namespace
+
+TEST(Coordinates, FedGrid) {
+    CoordinateNet net;
+    const int map = net.input({1, 3, 2, kWidth});
+    EXPECT_EQ(expectExactPlaces(net.done(net.sample(map, net.input({1, 3, kPlaces, 2})))),
+              "GridSample on vulkan");
+}
+
+// A flow of two planes, added to places, brought to [-1, 1] and put side by side.
+TEST(Coordinates, ComputedGrid) {
+    CoordinateNet net;
+    const int map = net.input({1, 3, 2, kWidth});
+    const int flow = net.affine(net.input({1, 2, 3, kPlaces}), 77, 512);
+    const std::vector<int> planes = net.split(flow, 1, {1});
+    const int x = net.affine(planes[0], 2.0f / kWidth, -1), y = net.affine(planes[1], 0.5f, -1);
+    const int grid = net.permute(net.concat({x, y}, 1), {0, 2, 3, 1});
+    const std::string places = expectExactPlaces(net.done(net.sample(map, grid)));
+    EXPECT_EQ(places.find("cpu"), std::string::npos) << places;
+}
+
+// What other operators read of the same tensor has 16 bits, and what they give is as close as those.
+TEST(Coordinates, SharedWithOtherOperators) {
+    CoordinateNet net;
+    const int map = net.input({1, 3, 2, kWidth});
+    const int grid = net.affine(net.input({1, 3, kPlaces, 2}), 0.3f, 0.05f);
+    const int sampled = net.sample(map, grid);
+    const int other = net.softmax(grid, 3), both = net.binary(BinaryOpOperation::MUL, other, grid);
+    expectNetSameAsCpu(net.finish({sampled, other, both, grid}), 2e-3,
+                       [](BackendConfig& backend) { backend.precision = Precision::Low; });
+}
+
+// More parts than a word has bits.
+TEST(Coordinates, GridOfManyParts) {
+    CoordinateNet net;
+    const int map = net.input({1, 3, 2, kWidth});
+    std::vector<int> parts;
+    for (int i = 0; i < 70; ++i)
+        parts.push_back(net.affine(net.input({1, 1, 2, 2}), 0.3f, 0.001f * static_cast<float>(i)));
+    const std::string places = expectExactPlaces(net.done(net.sample(map, net.concat(parts, 1))), 2e-3);
+    EXPECT_EQ(places.find("cpu"), std::string::npos) << places;
+}
+
+TEST(Coordinates, AffineGrid) {
+    CoordinateNet net;
+    const int map = net.input({1, 3, 2, kWidth});
+    const int points = net.affine(net.input({1, kPlaces, 3}), 0.3f, 0);
+    const int theta = net.affine(net.input({1, 3, 2}), 0.3f, 0);
+    const int grid = net.reshape(net.matmul(points, theta), {1, 1, kPlaces, 2});
+    EXPECT_NE(expectExactPlaces(net.done(net.sample(map, grid))).find("MatMul on vulkan"), std::string::npos);
+}
+
+// What a convolution gives has 16 bits; the kernel gets 32 of it. The map is smooth.
+TEST(Coordinates, GridOfAConvolution) {
+    CoordinateNet net;
+    const int map = net.resize(net.input({1, 3, 2, 8}), 2, 2, kWidth);
+    const int flow =
+        net.unary(wire::UnaryOpOperation::TANH, net.conv(net.input({1, 4, 3, kPlaces}), 4, 2, 1));
+    const std::string places =
+        expectExactPlaces(net.done(net.sample(map, net.permute(flow, {0, 2, 3, 1}))), 2e-2);
+    EXPECT_EQ(places.find("cpu"), std::string::npos) << places;
+}
+
+TEST(Coordinates, BoxesOfAlignedRegions) {
+    CoordinateNet net;
+    const int map = net.input({1, 3, 2, kWidth});
+    const std::vector<int> parts = net.split(net.input({kPlaces, 2}), 1, {1});
+    const int x = net.affine(parts[0], 150, 512), y = net.affine(parts[1], 0.1f, 0.5f);
+    const int boxes = net.concat({x, y, net.affine(x, 1, 3.3f), net.affine(y, 1, 1)}, 1);
+    const std::string places = expectExactPlaces(
+        net.done(net.align(map, {boxes, net.ints({kPlaces}, std::vector<int32_t>(kPlaces))})));
+    EXPECT_EQ(places.find("cpu"), std::string::npos) << places;
+}
+
+// Whose operator runs on the host, where it gets what the device computed.
+TEST(Coordinates, BoxesForTheHost) {
+    CoordinateNet net;
+    const int map = net.permute(net.input({1, 3, 2, kWidth}), {0, 2, 3, 1});
+    const int corner = net.affine(net.input({kPlaces, 2}), 0.15f, 0.5f);
+    const int boxes = net.concat({corner, net.affine(corner, 1, 0.01f)}, 1);
+    const int pictures = net.ints({kPlaces}, std::vector<int32_t>(kPlaces));
+    EXPECT_NE(expectExactPlaces(net.done(net.crop(map, boxes, pictures))).find("CropAndResize on cpu"),
+              std::string::npos);
+}
+
+// The suppression is a stage of its own, because the boxes decide how many there are. With 16 bits these would be points.
+TEST(Coordinates, BoxesOfALaterStage) {
+    CoordinateNet net;
+    const int corner = net.affine(net.input({kPlaces, 2}), 0.02f, 900);
+    const int boxes = net.concat({corner, net.affine(corner, 1, 0.05f)}, 1);
+    const int scores = net.input({kPlaces});
+    const int kept = net.suppress(net.reshape(boxes, {kPlaces, 4}), scores);
+    const int output = net.relu(net.cast(kept, wire::DataType::DT_INT32, wire::DataType::DT_FLOAT));
+    const wire::NetT built = net.done(output);
+    const std::string places = expectExactPlaces(built, 0);
+    EXPECT_NE(places.find("ElementwiseChain on vulkan"), std::string::npos) << places;
+    const size_t hits = mnnc::test::runNet(built).outputs[0].size();
+    EXPECT_GT(hits, 1u);
+    EXPECT_LT(hits, static_cast<size_t>(kPlaces));
+}
+
+// 16 bits have no odd numbers above 2,048.
+TEST(Coordinates, NumbersThatBecomeIntegers) {
+    CoordinateNet net;
+    const int x = net.affine(net.input({1, 3, 2, kPlaces}), 100, 4096);
+    const int index = net.cast(x, wire::DataType::DT_FLOAT, wire::DataType::DT_INT32);
+    const int small = net.binary(BinaryOpOperation::SUB, index, net.ints({1}, {4096}));
+    const int output = net.cast(small, wire::DataType::DT_INT32, wire::DataType::DT_FLOAT);
+    const std::string places = expectExactPlaces(net.done(output), 0);
+    EXPECT_EQ(places.find("cpu"), std::string::npos) << places;
+}
+
+}  // namespace mnnc::vulkan::test
