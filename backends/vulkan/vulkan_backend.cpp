@@ -56,8 +56,10 @@ EffectiveSettings VulkanBackend::settings() const {
         own.precision = Precision::Normal;
         own.precisionReason = "the device has no storage of 16-bit numbers in buffers";
     }
-    if (config_.memory != MemoryMode::Normal)
-        own.memoryReason = "the Vulkan backend keeps weights in one way only";
+    if (config_.memory == MemoryMode::Low)
+        own.memory = MemoryMode::Low;
+    else if (config_.memory == MemoryMode::High)
+        own.memoryReason = "the Vulkan backend has no weights that more memory makes faster";
     own.device = device_->info().name;
     own.tuning = tuning();
     return own;

@@ -71,6 +71,29 @@ static void properties(void** state) {
     }
 }
 
+/* With memory Low weights of convolutions stay codes; more memory would change nothing. */
+static void memory_modes(void** state) {
+    (void)state;
+    const struct {
+        int32_t wanted, got;
+    } modes[] = {{MNN_MEMORY_NORMAL, MNN_MEMORY_NORMAL},
+                 {MNN_MEMORY_LOW, MNN_MEMORY_LOW},
+                 {MNN_MEMORY_HIGH, MNN_MEMORY_NORMAL}};
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; ++i) {
+        mnn_schedule_config_t config = default_config();
+        mnn_session_t* session = NULL;
+        config.forward_type = MNN_FORWARD_VULKAN;
+        config.memory = modes[i].wanted;
+        assert_ok(mnn_session_create(net, &config, &session));
+        mnn_session_properties_t info = {.struct_size = sizeof info};
+        assert_ok(mnn_session_info(session, &info));
+        assert_int_equal(info.wanted_memory, modes[i].wanted);
+        assert_int_equal(info.memory, modes[i].got);
+        assert_int_equal(info.memory_reason != NULL, modes[i].got != modes[i].wanted);
+        assert_ok(mnn_session_destroy(&session));
+    }
+}
+
 static int32_t look(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
                     size_t count) {
     (void)op;
@@ -291,11 +314,9 @@ int main(void) {
         return SKIPPED;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(properties),
-        cmocka_unit_test(where_tensors_lie),
-        cmocka_unit_test(cache_belongs_to_a_model),
-        cmocka_unit_test(undecided_operators),
-        cmocka_unit_test(constants),
+        cmocka_unit_test(properties),          cmocka_unit_test(memory_modes),
+        cmocka_unit_test(where_tensors_lie),   cmocka_unit_test(cache_belongs_to_a_model),
+        cmocka_unit_test(undecided_operators), cmocka_unit_test(constants),
         cmocka_unit_test(times_of_the_device),
     };
     return cmocka_run_group_tests_name("asking on Vulkan", tests, open_net, close_net);
