@@ -50,52 +50,59 @@ bool cpuHasW8A16() {
     return selectKernels().w8a16 != nullptr;
 }
 
-ConvOptions int8Weights(bool minima = true, ConvAlgorithm a = ConvAlgorithm::Direct) {
+ConvOptions codes(const WeightQuantization& form, ConvAlgorithm a = ConvAlgorithm::Direct) {
     ConvOptions o = options(1, false, false, a);
-    o.quantization = {8, 1, minima};
+    o.quantization = form;
     return o;
+}
+
+ConvOptions int8Weights(bool minima = true, ConvAlgorithm a = ConvAlgorithm::Direct) {
+    return codes({8, 1, minima}, a);
+}
+
+void checkW8A16(const ConvShape& s, const ConvOptions& o) {
+    Case c{s, o};
+    c.w8a16 = true;
+    c.tolerance = o.quantization.bits == 4 ? 4e-5 : 3e-5;  // of smaller sums
+    check(c);
+    c.positive = true;
+    c.residual = true;
+    c.lo = 0;
+    check(c);
 }
 
 TEST(KernelsQuantizedConv, Products) {
     if (!cpuHasW8A16()) GTEST_SKIP() << "this CPU has no products of 16-bit integers";
-    for (const bool minima : {false, true}) {
-        const auto checkW8A16 = [&](const ConvShape& s) {
-            Case c{s, int8Weights(minima)};
-            c.w8a16 = true;
-            c.tolerance = 3e-5;
-            check(c);
-            c.positive = true;
-            c.residual = true;
-            c.lo = 0;
-            check(c);
-        };
-        for (int oc : {1, 5, 16, 40, 160}) checkW8A16(shape(101, 7, 7, oc, 1));
-        for (int ic : {5, 16, 18, 31, 64}) checkW8A16(shape(ic, 5, 13, 35, 1, 1, 1, 0, 2));
-        checkW8A16(shape(129, 1, 1, 77, 1));
-        checkW8A16(shape(130, 1, 1, 50, 1, 1, 1, 0, 11));
-        checkW8A16(shape(112, 9, 11, 33, 1, 2));
-        checkW8A16(shape(50, 1, 9, 33, 1, 2, 1, 0, 2));
-        checkW8A16(shape(110, 60, 61, 17, 1));
-        checkW8A16(shape(30, 6, 6, 21, 1, 1, 1, 1));
-        checkW8A16(shape(17, 9, 10, 35, 3, 1, 1, 1));
-        checkW8A16(shape(33, 9, 10, 20, 3, 2, 1, 1, 2));
-        checkW8A16(shape(8, 12, 15, 20, 3, 1, 2, 2));
-        checkW8A16(shape(6, 14, 14, 50, 5, 2, 1, 2));
-        checkW8A16(shape(20, 7, 7, 20, 2, 2));
-        checkW8A16(shape(20, 9, 9, 20, 2, 3));
-        checkW8A16(shape(30, 7, 7, 20, 7));
-        checkW8A16(shape(20, 14, 15, 20, 3, 1, 1, -1));
-        checkW8A16(shape(64, 60, 60, 40, 3, 1, 1, 1));
-        checkW8A16(shape(600, 5, 5, 40, 3, 1, 1, 1));  // sums of several pieces
-        checkW8A16(shape(1030, 3, 3, 20, 1));
+    for (const WeightQuantization& form : {WeightQuantization{8, 1, false}, WeightQuantization{8, 1, true},
+                                           WeightQuantization{4, 1, false}, WeightQuantization{4, 1, true}}) {
+        const auto check = [&](const ConvShape& s) { checkW8A16(s, codes(form)); };
+        for (int oc : {1, 5, 16, 40, 160}) check(shape(101, 7, 7, oc, 1));
+        for (int ic : {5, 16, 18, 31, 64}) check(shape(ic, 5, 13, 35, 1, 1, 1, 0, 2));
+        check(shape(129, 1, 1, 77, 1));
+        check(shape(130, 1, 1, 50, 1, 1, 1, 0, 11));
+        check(shape(112, 9, 11, 33, 1, 2));
+        check(shape(50, 1, 9, 33, 1, 2, 1, 0, 2));
+        check(shape(110, 60, 61, 17, 1));
+        check(shape(30, 6, 6, 21, 1, 1, 1, 1));
+        check(shape(17, 9, 10, 35, 3, 1, 1, 1));
+        check(shape(33, 9, 10, 20, 3, 2, 1, 1, 2));
+        check(shape(8, 12, 15, 20, 3, 1, 2, 2));
+        check(shape(6, 14, 14, 50, 5, 2, 1, 2));
+        check(shape(20, 7, 7, 20, 2, 2));
+        check(shape(20, 9, 9, 20, 2, 3));
+        check(shape(30, 7, 7, 20, 7));
+        check(shape(20, 14, 15, 20, 3, 1, 1, -1));
+        check(shape(64, 60, 60, 40, 3, 1, 1, 1));
+        check(shape(600, 5, 5, 40, 3, 1, 1, 1));  // sums of several pieces
+        check(shape(1030, 3, 3, 20, 1));
         ConvShape odd = shape(9, 11, 13, 18, 3, 2, 1, 0);
         odd.oh += 1;
         odd.padLeft = 1;
-        checkW8A16(odd);
+        check(odd);
         ConvShape wide = shape(20, 9, 17, 34, 1);
         wide.kw = 7;
         wide.padLeft = 3;
-        checkW8A16(wide);
+        check(wide);
     }
     for (Act act : {Act::HardSwish, Act::Gelu}) {
         Case c{shape(101, 7, 7, 37, 1), int8Weights()};
@@ -104,6 +111,23 @@ TEST(KernelsQuantizedConv, Products) {
         c.act = act;
         check(c);
     }
+}
+
+// Weights whose channels have several scales, each for a number of channels that fills vectors.
+TEST(KernelsQuantizedConv, ProductsOfBlocks) {
+    if (!cpuHasW8A16()) GTEST_SKIP() << "this CPU has no products of 16-bit integers";
+    for (const int bits : {8, 4})
+        for (const bool minima : {false, true}) {
+            const auto check = [&](const ConvShape& s, int blocks) {
+                checkW8A16(s, codes({bits, blocks, minima}));
+            };
+            for (int blocks : {2, 4, 8}) check(shape(128, 5, 9, 35, 1, 1, 1, 0, 2), blocks);
+            for (int oc : {1, 16, 40, 77}) check(shape(96, 1, 1, oc, 1), 3);
+            for (int rows : {1, 2, 5, 6, 13, 17, 40}) check(shape(64, 1, 1, 70, 1, 1, 1, 0, rows), 2);
+            check(shape(192, 9, 11, 33, 1, 2), 4);
+            check(shape(1600, 3, 3, 20, 1), 2);  // blocks whose sums are of several pieces
+            check(shape(16384, 1, 1, 9, 1), 2);
+        }
 }
 
 TEST(KernelsQuantizedConv, ProductsDecline) {
@@ -115,11 +139,9 @@ TEST(KernelsQuantizedConv, ProductsDecline) {
     ConvOptions o = int8Weights();
     o.groups = 2;
     declines(s, o);
-    o = int8Weights();
-    o.quantization.bits = 4;
-    declines(s, o);
-    o.quantization = {8, 2};
-    declines(s, o);
+    declines(s, codes({8, 2, true}));                         // not 1x1
+    declines(shape(96, 9, 9, 64, 1), codes({4, 4, true}));    // of 24 channels
+    declines(shape(110, 9, 9, 64, 1), codes({4, 5, false}));  // of 22
     o = int8Weights();
     o.transposed = true;
     declines(transposedShape(64, 9, 9, 64, 3, 2, 1, 1), o);

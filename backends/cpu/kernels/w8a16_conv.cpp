@@ -1,17 +1,14 @@
-// Convolutions that multiply 8-bit weights as they are with activations rounded to 16 bits (W8A16): sums are
+// Convolutions that multiply weights of 8 or 4 bits as they are with activations rounded to 16 bits (W8A16): sums are
 // exact, and the rounding is about 1e-5 of the largest value. Results do not depend on the number of threads.
 // A non-finite input makes every output that shares its scale NaN.
-#include <bit>
-#include <cstring>
 #include <vector>
 
 #include "backends/cpu/kernels/conv_cost.h"
 #include "backends/cpu/kernels/conv_implementations.h"
-#include "backends/cpu/kernels/conv_packing.h"
-#include "backends/cpu/kernels/int8_codes.h"
-#include "backends/cpu/kernels/pack.h"
+#include "backends/cpu/kernels/cpu_costs.h"
 #include "backends/cpu/kernels/panels.h"
 #include "backends/cpu/kernels/w8a16_input.h"
+#include "backends/cpu/kernels/w8a16_weights.h"
 #include "base/checked.h"
 
 namespace mnnc {
@@ -19,47 +16,29 @@ namespace {
 
 constexpr long kMinPixelChunk = 36;  // fewer would leave tiles of products half empty
 
-int64_t sumOf(const int8_t* codes, int64_t count) {
-    constexpr int64_t kPiece = 1 << 16;  // its sum fits 32 bits
-    int64_t sum = 0;
-    for (int64_t at = 0; at < count; at += kPiece) {
-        const int n = static_cast<int>(std::min(kPiece, count - at));
-        int32_t piece = 0;
-        for (int i = 0; i < n; ++i) piece += codes[at + i];
-        sum += piece;
-    }
-    return sum;
-}
-
 class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
   public:
     W8A16Plan(const Kernels& k, const ConvShape& shape, const ConvOptions& options)
         : k_(k),
           s_(shape),
-          minima_(options.quantization.minima),
+          form_(options.quantization),
+          tiles_(k.w8a16->panels(form_.bits)),
           ocb_(ceilDiv(shape.oc, k.lanes)),
-          input_(k, shape, options.quantization.minima) {
+          input_(k, shape, form_.minima, form_.blocks),
+          panels_(splitPanels(0, ocb_,
+                              bestPanelBlocks(tiles_, input_.pointwise() ? input_.units() : shape.ow, ocb_))),
+          weights_(k, shape, form_, panels_) {
         const int P = k.lanes;
         const bool batchRow = input_.pointwise() && s_.ih * s_.iw == 1;
         dstPixel_ = batchRow ? ptrdiff_t(ocb_) * P : P;
         dstBlock_ = batchRow ? P : ptrdiff_t(s_.oh) * s_.ow * P;
-        panelBlocks_ = bestPanelBlocks(*k.panels, input_.pointwise() ? input_.units() : s_.ow, ocb_);
-        panels_ = splitPanels(0, ocb_, panelBlocks_);
-        const int64_t perChannel = checkedMul(area(), 2 * pairs(), "packed weights");
-        codeBytes_ = roundUp(checkedMul(ocb_ * int64_t{P}, perChannel, "packed weights"), 64);
     }
 
     std::string algorithm() const override {
-        return input_.pointwise() ? "gemm1x1.int16.w8" : "direct.int16.w8";
+        return format("%s.int16.w%d", input_.pointwise() ? "gemm1x1" : "direct", form_.bits);
     }
-    // Codes in the order of the panels, then of all channels the scales, the scaled sums of the codes, the
-    // minima.
-    int64_t packedWeightBytes() const override {
-        return codeBytes_ + ocb_ * int64_t{k_.lanes} * int64_t{sizeof(float)} * (minima_ ? 3 : 2);
-    }
-    std::string weightVariant() const override {
-        return format("int16.p%d.n%d.m%d", k_.lanes, panelBlocks_, minima_);
-    }
+    int64_t packedWeightBytes() const override { return weights_.bytes(); }
+    std::string weightVariant() const override { return weights_.variant(); }
     const QuantizedWeightPacker* quantizedPacker() const override { return this; }
 
     int64_t scratchBytes(int threads) const override {
@@ -78,11 +57,7 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
         auto* strips = static_cast<char*>(scratch);
         const size_t dstImage = size_t(ocb_) * P * s_.oh * s_.ow;
         for (int n = 0; n < input_.images(); ++n) {
-            Image image{src + n * input_.imageFloats(),
-                        static_cast<const int8_t*>(packed),
-                        dst + n * dstImage,
-                        post,
-                        {}};
+            Image image{src + n * input_.imageFloats(), packed, dst + n * dstImage, post, {}};
             if (post.residual) image.post.residual += n * dstImage;
             if (!input_.pointwise()) image.scale = input_.scaleOf(image.src, pool);
             runImage(image, strips, pool);
@@ -90,68 +65,23 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
     }
 
   private:
+    void packQuantized(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const override {
+        weights_.pack(weights, packed, pool);
+    }
+
     struct Image {
         const float* src;
-        const int8_t* packed;
+        const void* packed;
         float* dst;
         PostOps post;
         ActivationScale scale;  // unless pixels have their own
     };
 
-    void packQuantized(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const override {
-        parallelFor(pool, static_cast<int>(panels_.size()), [&](int i) {
-            packPanel(weights.codes.data(), static_cast<int8_t*>(packed) + codesAt(panels_[i]), panels_[i]);
-        });
-        const int channels = ocb_ * k_.lanes;
-        float* scale = reinterpret_cast<float*>(static_cast<char*>(packed) + codeBytes_);
-        padChannels(weights.scales.data(), s_.oc, channels, scale);
-        const int64_t line = int64_t{s_.ic} * area();
-        parallelFor(pool, channels, [&](int o) {
-            const int64_t sum = o < s_.oc ? sumOf(weights.codes.data() + o * line, line) : 0;
-            scale[channels + o] = scale[o] * static_cast<float>(sum);
-        });
-        if (minima_)
-            padChannels(weights.minima.empty() ? nullptr : weights.minima.data(), s_.oc, channels,
-                        scale + 2 * channels);
-    }
-
     int area() const { return s_.kh * s_.kw; }
-    int64_t pairs() const { return (int64_t{s_.ic} + 1) / 2; }
-    int tileUnits() const { return input_.pointwise() ? k_.panels->maxRows[panels_[0].nb] : 1; }
+    int tileUnits() const { return input_.pointwise() ? tiles_.maxRows[panels_[0].nb] : 1; }
     int maxUnits(const Split& split) const {
         return split.groups > 1 ? input_.units() : maxChunk(input_.units(), split.chunks, tileUnits());
     }
-    size_t codesAt(const OutPanel& panel) const {
-        return size_t(panel.block) * k_.lanes * area() * 2 * size_t(pairs());
-    }
-
-    void packPanel(const int8_t* weights, int8_t* out, const OutPanel& panel) const {
-        const int P = k_.lanes, first = panel.block * P, width = panel.nb * P;
-        const size_t line = size_t(s_.ic) * area();
-        // The codes of a tap, an output's in a row of fours; two pairs at a time are transposed.
-        const size_t fours = (size_t(s_.ic) + 3) / 4;
-        std::vector<float> rows(size_t(P) * fours), columns(rows.size());
-        for (int tap = 0; tap < area(); ++tap, out += 2 * pairs() * width)
-            for (int b = 0; b < panel.nb; ++b) {
-                const int real = std::min(P, s_.oc - (first + b * P));
-                for (int l = 0; l < real; ++l)
-                    gatherCodes(weights + size_t(first + b * P + l) * line + tap, area(), s_.ic,
-                                reinterpret_cast<int8_t*>(rows.data() + l * fours));
-                k_.pack->rowsToBlock(rows.data(), fours, real, fours, columns.data());
-                int8_t* to = out + 2 * b * P;
-                for (int64_t pair = 0; pair < pairs(); pair += 2, to += 4 * width) {
-                    uint16_t even[16], odd[16];
-                    for (int l = 0; l < P; ++l) {
-                        const auto four = std::bit_cast<uint32_t>(columns[size_t(pair / 2) * P + l]);
-                        even[l] = static_cast<uint16_t>(four);  // the first bytes: hosts are little-endian
-                        odd[l] = static_cast<uint16_t>(four >> 16);
-                    }
-                    std::memcpy(to, even, size_t(P) * 2);
-                    if (pair + 1 < pairs()) std::memcpy(to + 2 * width, odd, size_t(P) * 2);
-                }
-            }
-    }
-
     Split splitFor(int threads) const {
         const bool pointwise = input_.pointwise();
         const long units = std::max<long>(pointwise ? kMinPixelChunk : 1,
@@ -202,13 +132,11 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
         t.fullBlocks = s_.ic / P;
         t.blockStride = strip.rows * row;
         t.tail = s_.ic % P;
-        t.w = image.packed + codesAt(panel);
+        weights_.describe(image.packed, panel, t);
         t.dstPixelStride = dstPixel_;
         t.dstBlockStride = dstBlock_;
         t.bias = image.post.bias + panel.block * P;
-        t.scale = reinterpret_cast<const float*>(image.packed + codeBytes_) + panel.block * P;
-        t.codeSum = t.scale + ocb_ * P;
-        t.min = minima_ ? t.codeSum + ocb_ * P : nullptr;
+        const bool sums = form_.minima && form_.blocks == 1, blockSums = form_.minima && form_.blocks > 1;
         t.pixelScaleStep = pointwise ? 1 : 0;
         t.lo = post.lo;
         t.hi = post.hi;
@@ -221,34 +149,35 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
             t.dst = image.dst + to;
             t.residual = post.residual ? post.residual + to : nullptr;
             t.m = m;
-            k_.w8a16->panel(t);
+            tiles_.panel(t);
         };
         if (pointwise) {
             t.pixelScale = strip.scale + (u0 - strip.u0);
             t.pixelOffset = strip.offset + (u0 - strip.u0);
-            t.pixelSum = strip.sum + (u0 - strip.u0);
+            t.pixelSum = sums ? strip.sum + (u0 - strip.u0) : nullptr;
+            t.blockSums = blockSums ? strip.sum + ptrdiff_t(u0 - strip.u0) * form_.blocks : nullptr;
             return go(u0 - strip.u0, u0, u1 - u0);
         }
         t.pixelScale = &image.scale.scale;
         t.pixelOffset = &image.scale.offset;
         for (int y = u0; y < u1; ++y) {
-            t.pixelSum = strip.sum + ptrdiff_t(y - strip.u0) * s_.ow;
+            t.pixelSum = sums ? strip.sum + ptrdiff_t(y - strip.u0) * s_.ow : nullptr;
             go((y - strip.u0) * s_.strideH, ptrdiff_t(y) * s_.ow, s_.ow);
         }
     }
 
     const Kernels& k_;
     const ConvShape s_;
-    const bool minima_;
+    const WeightQuantization form_;
+    const W8A16Panels& tiles_;
     const int ocb_;
     const W8A16Input input_;
-    int panelBlocks_ = 1;
+    const std::vector<OutPanel> panels_;
+    const W8A16Weights weights_;
     ptrdiff_t dstPixel_ = 0, dstBlock_ = 0;
-    int64_t codeBytes_ = 0;
-    std::vector<OutPanel> panels_;
 };
 
-// Products of 8-bit weights save half the multiply-adds and the expanding of the weights, but round every
+// Products of quantised weights save half the multiply-adds and the expanding of the weights, but round every
 // block of inputs and scale every block of outputs. Measured on whole nets.
 bool isFasterThanExpanding(const Kernels& k, const ConvShape& s) {
     const CycleCosts& costs = k.costs->cycles;
@@ -264,8 +193,9 @@ bool isFasterThanExpanding(const Kernels& k, const ConvShape& s) {
 
 bool accepts(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     const WeightQuantization& weights = options.quantization;
-    return k.w8a16 && weights.bits == 8 && weights.blocks == 1 && options.groups == 1 && !options.exact &&
-           !options.transposed && !options.srcNchw && s.ic > 4 && !roundsToBf16(k, s, options) &&
+    return k.w8a16 && weights.bits != 0 && options.groups == 1 && !options.exact && !options.transposed &&
+           !options.srcNchw && s.ic > 4 && W8A16Input::takesBlocks(k, s, weights.blocks) &&
+           !roundsToBf16(k, s, options) &&
            (options.algorithm != ConvAlgorithm::Auto || isFasterThanExpanding(k, s));
 }
 

@@ -1,4 +1,4 @@
-// Matrix products of 16-bit activations with int8 weights (AVX512-VNNI).
+// Matrix products of 16-bit activations with weights of 8 or 4 bits (AVX512-VNNI).
 #include "backends/cpu/kernels/w8a16_kernels.h"
 
 #include <cstring>
@@ -13,6 +13,7 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 #include "backends/cpu/kernels/panel_tile-inl.h"
+#include "backends/cpu/kernels/w8a16_products-inl.h"
 // clang-format on
 
 #if HWY_TARGET == HWY_AVX3
@@ -21,63 +22,73 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-constexpr int kPairs = P / 2;
-// Blocks of channels whose products fit a sum of 32 bits: 31 x 16 x 32768 x 128 < 2^31.
-constexpr int kExactBlocks = 31;
+// Blocks of channels whose products fit a sum of 32 bits: 31 x 16 x 32768 x 128 < 2^31, and with 4 bits 8 instead of 128.
+template <int Bits>
+constexpr int kExactBlocks = Bits == 8 ? 31 : 496;
 
-// acc += the products of both 16-bit numbers in each lane. Highway has no target with VNNI.
-HWY_INLINE void dot(__m512i& acc, __m512i x, __m512i w) {
-    asm("vpdpwssd %2, %1, %0" : "+v"(acc) : "v"(x), "v"(w));
-}
+// Tiles: of weights of 4 bits also the packed form stays in registers.
+constexpr int kMaxRows4[5] = {0, 16, 12, 8, 5};
+template <int Bits>
+constexpr const int (&kRows)[5] = Bits == 8 ? kMaxRows : kMaxRows4;
 
-HWY_INLINE __m512i broadcastPair(const int16_t* p) {
-    int32_t both;
-    std::memcpy(&both, p, sizeof both);
-    return _mm512_set1_epi32(both);
-}
-
-// L pairs of channels.
-template <int R, int NB, int L>
-HWY_INLINE void accumulate(__m512i (&acc)[R][NB], const int16_t* const (&q)[(R + 2) / 3], ptrdiff_t s,
-                           const int8_t* w, const int8_t* ahead) {
-    HWY_UNROLL(4)
-    for (int l = 0; l < L; ++l) {
-        if (l % 2 == 0) __builtin_prefetch(ahead + l * 2 * P, 0, 2);
-        __m512i b[NB];
-        HWY_UNROLL(4)
-        for (int n = 0; n < NB; ++n)
-            b[n] = _mm512_cvtepi8_epi16(
-                _mm256_loadu_si256(reinterpret_cast<const __m256i*>(w + (l * NB + n) * 2 * P)));
-        HWY_UNROLL(32)
-        for (int r = 0; r < R; ++r) {
-            const __m512i x = broadcastPair(q[r / 3] + (r % 3) * s + 2 * l);
-            HWY_UNROLL(4)
-            for (int n = 0; n < NB; ++n) dot(acc[r][n], x, b[n]);
-        }
-    }
-}
+// How far the sums are: exact ones in registers, and those of earlier channels, scaled, as floats.
+struct Progress {
+    const float *scale, *min;  // of the present block of weights
+    const float* blockSums;    // of the activations that it meets; null unless blocks have minima
+    // Blocks of channels until the sums are scaled, and until the next block of weights.
+    int toFlush, toBlock;
+};
 
 // The exact sums so far become part of the float ones.
 template <int R, int NB>
-HWY_INLINE void flush(__m512i (&acc)[R][NB], float* sums) {
-    HWY_UNROLL(32)
+HWY_INLINE void flush(__m512i (&acc)[R][NB], const Progress& at, int blocks, float* sums) {
+    HWY_UNROLL(4)
+    for (int n = 0; n < NB; ++n) {
+        const __m512 scale = _mm512_loadu_ps(at.scale + n * P);
+        HWY_UNROLL(32)
+        for (int r = 0; r < R; ++r) {
+            float* to = sums + (r * NB + n) * P;
+            _mm512_store_ps(to, _mm512_fmadd_ps(_mm512_cvtepi32_ps(acc[r][n]), scale, _mm512_load_ps(to)));
+            acc[r][n] = _mm512_setzero_si512();
+        }
+    }
+    if (!at.blockSums || at.toBlock > 0) return;
     for (int r = 0; r < R; ++r) {
-        HWY_UNROLL(4)
+        const __m512 all = _mm512_set1_ps(at.blockSums[r * blocks]);
         for (int n = 0; n < NB; ++n) {
             float* to = sums + (r * NB + n) * P;
-            _mm512_store_ps(to, _mm512_add_ps(_mm512_load_ps(to), _mm512_cvtepi32_ps(acc[r][n])));
-            acc[r][n] = _mm512_setzero_si512();
+            _mm512_store_ps(to, _mm512_fmadd_ps(all, _mm512_loadu_ps(at.min + n * P), _mm512_load_ps(to)));
         }
     }
 }
 
-template <int R, int NB>
-HWY_NOINLINE void gemmTileS16S8(const W8A16PanelArgs& t, const int16_t* a, float* dst, const float* residual,
-                                const int8_t* ahead) {
-    constexpr int G = (R + 2) / 3;
+// Before the products of a block of channels.
+template <int Bits, int R, int NB>
+HWY_INLINE void begin(__m512i (&acc)[R][NB], Progress& at, const W8A16PanelArgs& t, float* sums) {
+    if (HWY_UNLIKELY(at.toFlush == 0)) {
+        flush(acc, at, t.blocks, sums);
+        if (at.toBlock == 0) {
+            at.scale += NB * P;
+            if (at.blockSums) {
+                at.min += NB * P;
+                ++at.blockSums;
+            }
+            at.toBlock = t.blockLength;
+        }
+        at.toFlush = std::min(at.toBlock, kExactBlocks<Bits>);
+    }
+    --at.toFlush;
+    --at.toBlock;
+}
+
+template <int Bits, int R, int NB>
+HWY_NOINLINE void gemmTileS16(const W8A16PanelArgs& t, const int16_t* a, float* dst, const float* residual) {
     const D d;
+    const ptrdiff_t s = t.pixelStride, pixel = (a - t.a) / s;
+    Progress at{t.scale, t.min, t.blockSums ? t.blockSums + pixel * t.blocks : nullptr,
+                std::min(t.blockLength, kExactBlocks<Bits>), t.blockLength};
     HWY_ALIGN float sums[R * NB * P];
-    const bool many = int64_t{t.taps} * (t.fullBlocks + 1) >= kExactBlocks;
+    const bool many = int64_t{t.taps} * (t.fullBlocks + (t.tail > 0)) > at.toFlush;
     if (many) std::memset(sums, 0, sizeof sums);
     __m512i acc[R][NB];
     HWY_UNROLL(32)
@@ -85,50 +96,24 @@ HWY_NOINLINE void gemmTileS16S8(const W8A16PanelArgs& t, const int16_t* a, float
         HWY_UNROLL(4)
         for (int n = 0; n < NB; ++n) acc[r][n] = _mm512_setzero_si512();
     }
-    const ptrdiff_t s = t.pixelStride;
     const int8_t* w = t.w;
-    int left = kExactBlocks;
     for (int tap = 0; tap < t.taps; ++tap) {
         const int16_t* p = a + t.tapOffset[tap];
         for (int block = 0; block < t.fullBlocks; ++block, p += t.blockStride) {
-            const int16_t* q[G];
-            rowPointers<R>(q, p, s);
-            for (int l = 0; l < kPairs; l += 4) {
-                accumulate<R, NB, 4>(acc, q, s, w, ahead);
-                w += 4 * NB * 2 * P;
-                ahead += 4 * 2 * P;
-                HWY_UNROLL(16)
-                for (int g = 0; g < G; ++g) q[g] += 8;
-            }
-            if (HWY_UNLIKELY(--left == 0)) {
-                flush(acc, sums);
-                left = kExactBlocks;
-            }
+            begin<Bits>(acc, at, t, sums);
+            accumulateGroups<Bits, R, NB>(acc, p, s, kPairs / kGroup, w);
         }
         if (t.tail) {
-            const int16_t* q[G];
-            rowPointers<R>(q, p, s);
-            for (int l = 0; l < t.tail; l += 2) {
-                accumulate<R, NB, 1>(acc, q, s, w, ahead);
-                w += NB * 2 * P;
-                ahead += 2 * P;
-                HWY_UNROLL(16)
-                for (int g = 0; g < G; ++g) q[g] += 2;
-            }
-            if (HWY_UNLIKELY(--left == 0)) {
-                flush(acc, sums);
-                left = kExactBlocks;
-            }
+            begin<Bits>(acc, at, t, sums);
+            accumulateTail<Bits, R, NB>(acc, p, s, t.tail, w);
         }
     }
-    const ptrdiff_t pixel = (a - t.a) / s;
-    const float* scales = t.pixelScale + pixel * t.pixelScaleStep;
-    const float* offsets = t.pixelOffset + pixel * t.pixelScaleStep;
     V value[R][NB];
-    HWY_UNROLL(32)
-    for (int r = 0; r < R; ++r) {
-        HWY_UNROLL(4)
-        for (int n = 0; n < NB; ++n) value[r][n] = V{_mm512_cvtepi32_ps(acc[r][n])};
+    HWY_UNROLL(4)
+    for (int n = 0; n < NB; ++n) {
+        const V scale = hn::LoadU(d, at.scale + n * P);
+        HWY_UNROLL(32)
+        for (int r = 0; r < R; ++r) value[r][n] = hn::Mul(V{_mm512_cvtepi32_ps(acc[r][n])}, scale);
     }
     if (many) {
         HWY_UNROLL(32)
@@ -138,29 +123,32 @@ HWY_NOINLINE void gemmTileS16S8(const W8A16PanelArgs& t, const int16_t* a, float
                 value[r][n] = hn::Add(value[r][n], hn::Load(d, sums + (r * NB + n) * P));
         }
     }
+    // sum[r] times the minima.
+    const auto addMinima = [&](const float* min, const float* sum, ptrdiff_t step) HWY_ATTR {
+        HWY_UNROLL(4)
+        for (int n = 0; n < NB; ++n) {
+            const V each = hn::LoadU(d, min + n * P);
+            HWY_UNROLL(32)
+            for (int r = 0; r < R; ++r)
+                value[r][n] = hn::MulAdd(hn::Set(d, sum[r * step]), each, value[r][n]);
+        }
+    };
+    if (at.blockSums) addMinima(at.min, at.blockSums, t.blocks);
+    const float* scales = t.pixelScale + pixel * t.pixelScaleStep;
+    const float* offsets = t.pixelOffset + pixel * t.pixelScaleStep;
     float all = 0.0f;
     HWY_UNROLL(4)
     for (int n = 0; n < NB; ++n) {
-        const V scale = hn::LoadU(d, t.scale + n * P), bias = hn::LoadU(d, t.bias + n * P),
-                codeSum = hn::LoadU(d, t.codeSum + n * P);
+        const V bias = hn::LoadU(d, t.bias + n * P), codeSum = hn::LoadU(d, t.codeSum + n * P);
         HWY_UNROLL(32)
         for (int r = 0; r < R; ++r) {
             const float x = scales[r * t.pixelScaleStep];
             if (n == 0) all += x;
             const V offset = hn::Set(d, offsets[r * t.pixelScaleStep]);
-            value[r][n] =
-                hn::MulAdd(hn::Mul(value[r][n], hn::Set(d, x)), scale, hn::MulAdd(offset, codeSum, bias));
+            value[r][n] = hn::MulAdd(value[r][n], hn::Set(d, x), hn::MulAdd(offset, codeSum, bias));
         }
     }
-    if (t.min) {
-        const float* pixelSum = t.pixelSum + pixel;
-        HWY_UNROLL(4)
-        for (int n = 0; n < NB; ++n) {
-            const V min = hn::LoadU(d, t.min + n * P);
-            HWY_UNROLL(32)
-            for (int r = 0; r < R; ++r) value[r][n] = hn::MulAdd(hn::Set(d, pixelSum[r]), min, value[r][n]);
-        }
-    }
+    if (t.pixelSum) addMinima(t.min, t.pixelSum + pixel, 1);
     finishTile(t, value, dst, residual);
     if (HWY_UNLIKELY(all != all)) {  // the clamp has made numbers of them
         for (int r = 0; r < R; ++r) {
@@ -172,32 +160,47 @@ HWY_NOINLINE void gemmTileS16S8(const W8A16PanelArgs& t, const int16_t* a, float
     }
 }
 
-using TileFn = void (*)(const W8A16PanelArgs&, const int16_t*, float*, const float*, const int8_t*);
+using TileFn = void (*)(const W8A16PanelArgs&, const int16_t*, float*, const float*);
 
-template <int NB, int... R>
+template <int Bits, int NB, int... R>
 constexpr void fillTiles(TileFn* out, std::integer_sequence<int, R...>) {
-    ((out[R] = &gemmTileS16S8<R + 1, NB>), ...);
+    ((out[R] = &gemmTileS16<Bits, R + 1, NB>), ...);
 }
 
+template <int Bits>
 struct Tiles {
     TileFn fn[4][24] = {};
     constexpr Tiles() {
-        fillTiles<1>(fn[0], std::make_integer_sequence<int, kMaxRows[1]>());
-        fillTiles<2>(fn[1], std::make_integer_sequence<int, kMaxRows[2]>());
-        fillTiles<3>(fn[2], std::make_integer_sequence<int, kMaxRows[3]>());
-        fillTiles<4>(fn[3], std::make_integer_sequence<int, kMaxRows[4]>());
+        fillTiles<Bits, 1>(fn[0], std::make_integer_sequence<int, kRows<Bits>[1]>());
+        fillTiles<Bits, 2>(fn[1], std::make_integer_sequence<int, kRows<Bits>[2]>());
+        fillTiles<Bits, 3>(fn[2], std::make_integer_sequence<int, kRows<Bits>[3]>());
+        fillTiles<Bits, 4>(fn[3], std::make_integer_sequence<int, kRows<Bits>[4]>());
     }
 };
-constexpr Tiles kTiles;
 
-void gemmPanelS16S8(const W8A16PanelArgs& t) {
-    runTiles(t, kTiles.fn, ptrdiff_t(t.taps) * (t.fullBlocks * kPairs + (t.tail + 1) / 2), 2 * P);
+template <int Bits>
+void gemmPanelS16(const W8A16PanelArgs& t) {
+    static constexpr Tiles<Bits> kTiles;
+    const int most = kRows<Bits>[t.nb], count = (t.m + most - 1) / most;  // of equal size
+    for (int i = 0, at = 0; i < count; ++i) {
+        const int end = static_cast<int>(static_cast<long>(t.m) * (i + 1) / count);
+        kTiles.fn[t.nb - 1][end - at - 1](t, t.a + at * t.pixelStride, t.dst + at * t.dstPixelStride,
+                                          t.residual ? t.residual + at * t.dstPixelStride : nullptr);
+        at = end;
+    }
 }
+
+template <int Bits>
+constexpr W8A16Panels kPanels = {
+    kMaxBlocks, {0, kRows<Bits>[1], kRows<Bits>[2], kRows<Bits>[3], kRows<Bits>[4]}, &gemmPanelS16<Bits>};
 
 }  // namespace
 
-W8A16PanelFn w8a16Panel() {
-    return &gemmPanelS16S8;
+const W8A16Panels& w8a16Panels8() {
+    return kPanels<8>;
+}
+const W8A16Panels& w8a16Panels4() {
+    return kPanels<4>;
 }
 
 }  // namespace HWY_NAMESPACE
@@ -207,11 +210,12 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace mnnc {
-W8A16PanelFn w8a16GemmKernel(Isa isa) {
+const W8A16Panels* w8a16Panels(Isa isa, int bits) {
 #if HWY_TARGETS & HWY_AVX3
-    if (isa == Isa::Avx512 && detectCpuFeatures().avx512Vnni) return N_AVX3::w8a16Panel();
+    if (isa == Isa::Avx512 && detectCpuFeatures().avx512Vnni)
+        return bits == 8 ? &N_AVX3::w8a16Panels8() : &N_AVX3::w8a16Panels4();
 #endif
-    static_cast<void>(isa);
+    static_cast<void>(isa), static_cast<void>(bits);
     return nullptr;
 }
 }  // namespace mnnc

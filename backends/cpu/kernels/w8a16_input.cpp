@@ -17,17 +17,22 @@ bool isPointwise(const ConvShape& s) {
 
 }  // namespace
 
-W8A16Input::W8A16Input(const Kernels& k, const ConvShape& shape, bool minima)
+W8A16Input::W8A16Input(const Kernels& k, const ConvShape& shape, bool minima, int blocks)
     : k_(k),
       s_(shape),
       minima_(minima),
       pointwise_(isPointwise(shape)),
       icb_(ceilDiv(shape.ic, k.lanes)),
+      blocks_(blocks),
       images_(shape.batch) {
     if (pointwise_)
         placePixels();
     else
         placeRows();
+}
+
+bool W8A16Input::takesBlocks(const Kernels& k, const ConvShape& shape, int blocks) {
+    return blocks == 1 || (isPointwise(shape) && shape.ic % (blocks * k.lanes) == 0);
 }
 
 void W8A16Input::placePixels() {
@@ -70,7 +75,7 @@ W8A16Input::Layout W8A16Input::layout(int units) const {
     l.scale = roundUp(data, 64);
     l.offset = l.scale + (pointwise_ ? roundUp(int64_t{units} * 4, 64) : 0);
     l.sum = l.offset + (pointwise_ ? roundUp(int64_t{units} * 4, 64) : 0);
-    l.lines = l.sum + (minima_ ? roundUp(int64_t{units} * (pointwise_ ? 1 : s_.ow) * 4, 64) : 0);
+    l.lines = l.sum + (minima_ ? roundUp(int64_t{units} * (pointwise_ ? blocks_ : s_.ow) * 4, 64) : 0);
     l.bytes = l.lines + (minima_ && !pointwise_ ? roundUp(rows * width_ * 4, 64) : 0);
     return l;
 }
@@ -136,9 +141,10 @@ void W8A16Input::fillPixels(const float* src, const W8A16Strip& strip, int begin
         t.dst = strip.data + ptrdiff_t(at) * k_.lanes;
         t.scale = strip.scale + at;
         t.offset = strip.offset + at;
-        t.sum = minima_ ? strip.sum + at : nullptr;
+        t.sum = minima_ && blocks_ == 1 ? strip.sum + at : nullptr;
         k_.w8a16->roundPixels(t);
     }
+    if (minima_ && blocks_ > 1) sumBlocks(strip, begin, end);
 }
 
 void W8A16Input::fillRows(const float* src, const ActivationScale& scale, const W8A16Strip& strip, int begin,
@@ -162,6 +168,22 @@ void W8A16Input::fillRows(const float* src, const ActivationScale& scale, const 
             std::fill(first + ptrdiff_t(s_.iw) * P, to + rowElements(), zero);
         }
     }
+}
+
+// The sums of the 16-bit numbers that each block of weights meets.
+void W8A16Input::sumBlocks(const W8A16Strip& strip, int begin, int end) const {
+    const int P = k_.lanes, length = icb_ / blocks_;
+    for (int at = begin; at < end; ++at)
+        for (int block = 0; block < blocks_; ++block) {
+            int64_t sum = 0;
+            for (int c = block * length; c < (block + 1) * length; ++c) {
+                const int16_t* from = strip.data + (ptrdiff_t(c) * strip.rows + at) * P;
+                int32_t some = 0;
+                for (int l = 0; l < P; ++l) some += from[l];
+                sum += some;
+            }
+            strip.sum[ptrdiff_t(at) * blocks_ + block] = static_cast<float>(sum);
+        }
 }
 
 // The sums of the windows of rows begin .. end. (Pixels with scales of their own have theirs already.)

@@ -15,15 +15,18 @@ namespace mnnc {
 struct W8A16Strip {
     int16_t* data;
     float *scale, *offset;  // of each pixel, where they have their own
-    float* sum;             // sums of the inputs that each output reads, where weights have minima
-    float* lines;           // sums of the channels of each pixel of data, from which those are made
+    float* sum;    // sums of the inputs that each output reads, where weights have minima; or, of weights in
+                   // blocks, of the 16-bit numbers of each block
+    float* lines;  // sums of the channels of each pixel of data, from which those are made
     int u0, u1;
     int rows;  // of data
 };
 
 class W8A16Input {
   public:
-    W8A16Input(const Kernels& k, const ConvShape& shape, bool minima);
+    // blocks: of the weights of an output; more than one only where takesBlocks() is true.
+    W8A16Input(const Kernels& k, const ConvShape& shape, bool minima, int blocks);
+    static bool takesBlocks(const Kernels& k, const ConvShape& shape, int blocks);
 
     bool pointwise() const { return pointwise_; }
     int images() const { return images_; }
@@ -56,11 +59,12 @@ class W8A16Input {
     void fillRows(const float* src, const ActivationScale& scale, const W8A16Strip& strip, int begin,
                   int end) const;
     void sumWindows(const W8A16Strip& strip, int begin, int end) const;
+    void sumBlocks(const W8A16Strip& strip, int begin, int end) const;
 
     const Kernels& k_;
     const ConvShape s_;
     const bool minima_, pointwise_;
-    const int icb_;
+    const int icb_, blocks_;
     int images_ = 1, units_ = 1, line_ = 1;
     int top_ = 0, left_ = 0, width_ = 0, tapRows_ = 0;
     ptrdiff_t srcPixel_ = 0, srcPlane_ = 0;

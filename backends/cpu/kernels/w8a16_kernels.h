@@ -1,4 +1,4 @@
-// Products of 16-bit activations with int8 weights. The functions run on one thread, allocate nothing and
+// Products of 16-bit activations with weights of 8 or 4 bits. The functions run on one thread, allocate nothing and
 // take pointers only.
 #pragma once
 #include <cstddef>
@@ -11,8 +11,11 @@ namespace mnnc {
 
 // One output panel (nb blocks of P output channels) over m output pixels:
 //   out[r][j] = post(bias[j] + pixelScale[r] * scale[j] * sum + pixelOffset[r] * codeSum[j] + pixelSum[r] * min[j])
-// with sum = sums over taps and channels of a * w, addressed as in PanelArgsOf. Channels come in pairs: where
-// the tail is odd one more is read, whose weights are zero.
+// with sum = sums over taps and channels of a * w, addressed as in PanelArgsOf. Channels come in pairs (of 4 bits in
+// eights): where the tail is shorter, more are read, whose weights are zero.
+//
+// Of weights with several scales an output each block of channels has its own sum and scale, and in place of the
+// pixelSum of the inputs the blockSums of the 16-bit numbers: pixelScale[r] * blockSums[r][block] * min[block][j].
 struct W8A16PanelArgs {
     const int16_t* a;
     ptrdiff_t pixelStride;
@@ -21,17 +24,23 @@ struct W8A16PanelArgs {
     int fullBlocks;
     ptrdiff_t blockStride;
     int tail;
-    const int8_t* w;  // [tap][pair][nb][P][2]
+    // 8 bits: [tap][pair][nb][P][2]; 4 bits: [tap][group of four pairs][nb][P][2] 16-bit words with the codes of those
+    // pairs, the first in the lowest bits.
+    const int8_t* w;
     float* dst;
     ptrdiff_t dstPixelStride;
     ptrdiff_t dstBlockStride;
-    const float* residual;  // strides of dst; null when none
-    const float *bias, *scale, *codeSum;
-    const float* min;          // null when none
-    const float* pixelScale;   // NaN makes the results NaN
-    const float* pixelOffset;  // the float that a 16-bit 0 stands for
-    int pixelScaleStep;        // 0: all pixels share one of each
-    const float* pixelSum;     // m sums of the inputs in a pixel's window, when there is a min
+    const float* residual;                // strides of dst; null when none
+    const float *bias, *scale, *codeSum;  // scale: [blocks][nb * P]
+    const float* min;                     // [blocks][nb * P]; anything when there are no sums
+    int blocks = 1;                       // of weights with a scale of their own
+    int blockLength;                      // blocks of P channels in each; of one: more than there are
+    const float* blockSums = nullptr;     // [m][blocks]
+    const float* pixelScale;              // NaN makes the results NaN
+    const float* pixelOffset;             // the float that a 16-bit 0 stands for
+    int pixelScaleStep;                   // 0: all pixels share one of each
+    const float*
+        pixelSum;  // m sums of the inputs in a pixel's window; null when there are no minima, or blocks
     float lo, hi;
     Act act;
     int nb;
@@ -67,8 +76,16 @@ struct RoundPixelsArgs {
 
 using W8A16PanelFn = void (*)(const W8A16PanelArgs& args);
 
+// Of weights of one number of bits.
+struct W8A16Panels {
+    int maxPanelBlocks;
+    int maxRows[5];
+    W8A16PanelFn panel;
+};
+
 struct W8A16Kernels {
-    W8A16PanelFn panel;  // with the tile sizes of PanelKernels
+    W8A16Panels panels8, panels4;
+    const W8A16Panels& panels(int bits) const { return bits == 8 ? panels8 : panels4; }
     void (*roundPixels)(const RoundPixelsArgs& args);
     // The range of `lanes` channels of a block of pixels.
     ActivationRange (*range)(const float* src, size_t pixels, int lanes);
@@ -79,7 +96,7 @@ struct W8A16Kernels {
                   float* sum);
 };
 
-const W8A16Kernels* w8a16Kernels(Isa isa);  // null where the CPU or this build has no such products
-W8A16PanelFn w8a16GemmKernel(Isa isa);      // the part of it that has a file of its own
+const W8A16Kernels* w8a16Kernels(Isa isa);          // null where the CPU or this build has no such products
+const W8A16Panels* w8a16Panels(Isa isa, int bits);  // the part of it that has a file of its own
 
 }  // namespace mnnc

@@ -155,8 +155,9 @@ void roundPixelsS16(const RoundPixelsArgs& t) {
 
 }  // namespace
 
-const W8A16Kernels& w8a16Table(W8A16PanelFn panel) {
-    static const W8A16Kernels table = {panel, &roundPixelsS16, &rangeF32, &scaleOfRange, &roundS16};
+const W8A16Kernels& w8a16Table(const W8A16Panels& panels8, const W8A16Panels& panels4) {
+    static const W8A16Kernels table = {panels8,   panels4,       &roundPixelsS16,
+                                       &rangeF32, &scaleOfRange, &roundS16};
     return table;
 }
 
@@ -169,7 +170,8 @@ HWY_AFTER_NAMESPACE();
 namespace mnnc {
 const W8A16Kernels* w8a16Kernels(Isa isa) {
 #if HWY_TARGETS & HWY_AVX3
-    if (const W8A16PanelFn panel = w8a16GemmKernel(isa)) return &N_AVX3::w8a16Table(panel);
+    if (const W8A16Panels* panels8 = w8a16Panels(isa, 8))
+        return &N_AVX3::w8a16Table(*panels8, *w8a16Panels(isa, 4));
 #endif
     static_cast<void>(isa);
     return nullptr;
