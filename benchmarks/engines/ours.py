@@ -7,6 +7,7 @@ import os
 import numpy as np
 
 PRECISION = {"normal": 0, "high": 1, "low": 2}
+MEMORY_LOW = 2
 TYPES = {1: np.float32, 3: np.int32, 4: np.uint8, 6: np.int8}
 
 
@@ -26,6 +27,7 @@ structs = load_structs()
 
 class Engine:
     keep_subnormals = 0  # set before load(): 1 asks for a session that computes with them
+    low_memory = False  # set before load(): quantised weights stay as they are
 
     def __init__(self, options):
         self.lib = ctypes.CDLL(os.path.abspath(options.library))
@@ -53,6 +55,7 @@ class Engine:
         config.threads = self.options.threads
         config.precision = PRECISION[self.options.precision]
         config.keep_subnormals = self.keep_subnormals
+        config.memory = MEMORY_LOW if self.low_memory else 0
         config.cpu_isa = self.options.isa.encode() if self.options.isa else None
         self.check(lib.mnn_session_create(self.interpreter, ctypes.byref(config), ctypes.byref(self.session)))
         self.inputs = []
@@ -65,6 +68,10 @@ class Engine:
         self.outputs = [
             (self.tensor(lib.mnn_session_output, name), np.zeros_like(array)) for name, array in net.outputs.items()
         ]
+
+    def close(self):
+        self.check(self.lib.mnn_session_destroy(ctypes.byref(self.session)))
+        self.check(self.lib.mnn_interpreter_destroy(ctypes.byref(self.interpreter)))
 
     def tensor(self, find, name):
         tensor = ctypes.c_void_p()

@@ -17,7 +17,10 @@ BATCH_NETS = [
     f"{name}_b{BATCH}" for name in "mobilenet_v2 resnet18 efficientnet_b0 vit_b_32 unet t5_encoder".split()
 ]
 W8_NETS = [name + "_w8" for name in ("mobilenet_v2", "resnet18", "resnet50", "vit_small_224")]
-INT8_NETS = [name + "_int8" for name in ("mobilenet_v2", "resnet50")]
+INT8_NETS = [
+    name + "_int8"
+    for name in "mobilenet_v2 mobilenet_v3_large efficientnet_b0 resnet18 resnet50 unet".split()
+]
 
 # Below half a millisecond: they measure overhead, so they have a summary of their own.
 TINY_NETS = "vit_tiny transformer_enc lstm_cls gru_cls".split()
