@@ -36,6 +36,8 @@ enum Phase {
     Resize,
     Run,
     Submit,
+    Bind,
+    BoundRun,
     Callbacks,
     Cancel,
     Return,
@@ -46,10 +48,11 @@ enum Phase {
     Destroy,
     PhaseCount
 };
-constexpr const char* kPhases[] = {"load",          "borrow", "declare", "register",     "backend",
-                                   "create",        "resize", "run",     "submit",       "run with callbacks",
-                                   "cancelled run", "return", "trim",    "create paths", "resize paths",
-                                   "release",       "destroy"};
+constexpr const char* kPhases[] = {"load",          "borrow",           "declare",   "register",
+                                   "backend",       "create",           "resize",    "run",
+                                   "submit",        "bind to a device", "bound run", "run with callbacks",
+                                   "cancelled run", "return",           "trim",      "create paths",
+                                   "resize paths",  "release",          "destroy"};
 
 struct Point {
     Phase phase = PhaseCount;
@@ -199,6 +202,36 @@ void liveInPaths(Life& life, mnn_interpreter_t* net, Expected& expected, bool fi
     MUST(mnn_session_destroy(&session));
 }
 
+// The first output, and the input where any values do, in memory of the device that the session makes; then back.
+void liveInBuffers(Life& life, mnn_session_t* session) {
+    mnn_device_buffer_t made;
+    MUST(mnn_device_buffer_init(&made, sizeof made));
+    made.kind = MNN_BUFFER_OPAQUE_FD;
+    made.allocate = 1;
+    mnn_tensor_t *input = nullptr, *output = nullptr;
+    int32_t type = 0;
+    MUST(mnn_session_input_at(session, 0, &input));
+    MUST(mnn_session_output_at(session, 0, &output));
+    MUST(mnn_tensor_type(input, &type));
+    const bool both = inputCount(session) == 1 && type == MNN_TYPE_FLOAT32;
+    const auto bind = [&] {
+        const mnn_status first = both ? mnn_session_bind_input_buffer(session, input, &made) : MNN_OK;
+        if (first != MNN_OK) return first;
+        const mnn_status second = mnn_session_bind_output_buffer(session, output, &made);
+        return second == MNN_ERROR_BAD_STATE ? MNN_OK : second;  // only a run knows its size
+    };
+    const mnn_status there = bind();
+    MUST(mnn_session_bind_output_buffer(session, output, nullptr));
+    if (both) MUST(mnn_session_bind_input_buffer(session, input, nullptr));
+    if (there == MNN_ERROR_NOT_SUPPORTED) return;  // a driver without such memory
+    life.call(Bind, bind);
+    life.call(BoundRun, [&] { return mnn_session_run(session); });
+    MUST(mnn_session_bind_output_buffer(session, output, nullptr));
+    if (both) MUST(mnn_session_bind_input_buffer(session, input, nullptr));
+    fill(session);
+    MUST(mnn_session_run(session));
+}
+
 // Returns how many requests the phase of the point made.
 long live(const Point& point, Expected& expected) {
     now = point;
@@ -242,6 +275,10 @@ long live(const Point& point, Expected& expected) {
         return status != MNN_OK ? status : mnn_session_wait(session, -1);
     });
     compare(session, expected.created, "after a submitted run");
+    if (forwardType == MNN_FORWARD_VULKAN) {
+        liveInBuffers(life, session);
+        compare(session, expected.created, "after runs in buffers of the device");
+    }
 
     int32_t batch = 0;
     {
