@@ -14,6 +14,7 @@
 #   faults    every n-th request for memory and every n-th system call fails
 #   pages     the pages of the tool in headless Chromium; left out where there is none
 #   packages  crates, Go module, wheel and sdist are made, and used as those who install them do; needs a network
+#   clusters  mnn_c.ray and mnn_c.spark on clusters of this machine; left out where their packages cannot be installed
 #   mutants   whether the tests see small defects (MUTANTS of them, seed 1)
 #
 # Every step's output goes to build/long/SECTION.STEP.log. Exits with 1 when a step failed.
@@ -27,7 +28,7 @@ STRESS_SECONDS=${STRESS_SECONDS:-120}
 MUTANTS=${MUTANTS:-100}
 JOBS=${JOBS:-$(nproc)}
 
-readonly all=(asan tsan fuzz operators stress faults pages packages mutants)
+readonly all=(asan tsan fuzz operators stress faults pages packages clusters mutants)
 readonly folder=build/long
 resume=
 sections=()
@@ -144,6 +145,15 @@ run_packages() {
     step crates tests/packaging/check_crates.sh "$prefix"
     step go tests/packaging/check_go_module.sh "$prefix"
     step wheel tests/packaging/check_wheel.sh "$prefix"
+}
+
+run_clusters() {
+    local packages
+    step build built release mnn_c || return
+    for packages in ray spark; do
+        MNN_C_LIBRARY=$PWD/build/release/libmnn_c.so.0 \
+            step $packages bindings/python/tests/clusters/check.sh $packages "$folder/python-$packages"
+    done
 }
 
 run_mutants() {

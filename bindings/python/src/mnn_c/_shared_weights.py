@@ -68,6 +68,8 @@ class SharedWeights(Allocator):
             block = np.ctypeslib.as_array((ctypes.c_ubyte * size).from_address(address))
             if block.any() and _share(address, block):
                 self.shared_bytes += size
+        if hasattr(_libc, "malloc_trim"):
+            _libc.malloc_trim(0)  # preparing leaves freed memory behind
         return self.shared_bytes
 
 

@@ -90,7 +90,8 @@ class Predictor:
             raise TypeError(f"keep is a sequence of columns, not one text: {keep!r}")
         self.counts = Counts()
         self._added = Counts()
-        self._errors, self._retries, self._progress = errors, retries, progress
+        self.progress = progress
+        self._errors, self._retries = errors, retries
         self._model: ProcessModel = process_model(model, threads)
         self._config = replace(SessionConfig() if config is None else config, **fields)
         net = self._model.interpreter
@@ -135,8 +136,8 @@ class Predictor:
             table["error"] = messages
         self._added += Counts(failed_rows=count - len(good), seconds=time.perf_counter() - begin)
         self.counts += self._added
-        if self._progress is not None:
-            self._progress(self._added)
+        if self.progress is not None:
+            self.progress(self._added)
         return table
 
     def close(self) -> None:
