@@ -5,6 +5,11 @@ include(CMakePackageConfigHelpers)
 
 set(MNN_C_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/mnn_c)
 set(MNN_C_INSTALLED mnn_c)
+if(TARGET mnn_c_image)
+  list(APPEND MNN_C_INSTALLED mnn_c_image)
+  install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/include/mnn_c_image.h
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+endif()
 set(MNN_C_HAS_STATIC OFF)
 if(TARGET mnn_c_static)
   set(MNN_C_HAS_STATIC ON)
@@ -63,6 +68,11 @@ install(FILES ${MNN_C_PACKAGE_DIR}/mnn_c.pc
 if(MNN_C_HAS_STATIC)
   configure_file(${CMAKE_CURRENT_SOURCE_DIR}/cmake/mnn_c_static.pc.in ${MNN_C_PACKAGE_DIR}/mnn_c_static.pc @ONLY)
   install(FILES ${MNN_C_PACKAGE_DIR}/mnn_c_static.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+endif()
+if(TARGET mnn_c_image)
+  configure_file(${CMAKE_CURRENT_SOURCE_DIR}/cmake/mnn_c_image.pc.in ${MNN_C_PACKAGE_DIR}/mnn_c_image.pc @ONLY)
+  install(FILES ${MNN_C_PACKAGE_DIR}/mnn_c_image.pc
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 endif()
 

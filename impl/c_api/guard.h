@@ -1,13 +1,13 @@
 // The boundary: every public function runs its body through guard(), which turns exceptions into a code and keeps
 // the sentence for mnn_last_error().
 #pragma once
-#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <exception>
 #include <new>
 
 #include "base/error.h"
+#include "c_api/arguments.h"
 #include "c_api/handles.h"
 
 namespace mnnc {
@@ -37,24 +37,6 @@ mnn_status guard(Body&& body) noexcept {
     }
 }
 
-template <typename T>
-T& required(T* pointer, const char* name) {
-    if (!pointer) fail(Status::NullArgument, "argument '%s' is NULL", name);
-    return *pointer;
-}
-
-// Fills a caller's buffer by the rules that mnn_c.h states under Buffers. `needed` is its out-pointer.
-template <typename T>
-void fillBuffer(T* buffer, size_t capacity, size_t* needed, const T* source, size_t count, const char* what) {
-    if (capacity > 0) required(buffer, "buffer");
-    required(needed, "needed") = count;
-    if (capacity == 0) return;
-    if (capacity < count)
-        fail(Status::BufferTooSmall, "%s needs a buffer of %zu %s, the buffer has %zu", what, count,
-             sizeof(T) == 1 ? "bytes" : "elements", capacity);
-    if (count > 0) std::memcpy(buffer, source, count * sizeof(T));
-}
-
 // The same for the extents of a shape. `rank` is its out-pointer.
 inline void fillShape(int32_t* dims, size_t capacity, size_t* rank, const Shape& shape, const char* what) {
     int32_t extents[kMaxRank];
@@ -64,56 +46,6 @@ inline void fillShape(int32_t* dims, size_t capacity, size_t* rank, const Shape&
 
 inline void checkIndex(size_t index, size_t count, const char* what) {
     if (index >= count) fail(Status::BadIndex, "%s %zu is asked for, there are %zu", what, index, count);
-}
-
-// No struct of this interface grows beyond this.
-constexpr size_t kMaxStructSize = 4096;
-
-// A caller's struct: its first field says how much of it the caller knows. `smallest`: the size of its first version.
-inline void checkStructSize(size_t given, size_t smallest, const char* name) {
-    if (given < smallest)
-        fail(Status::VersionMismatch,
-             "%s.struct_size is %zu; the first version of the struct has %zu bytes (its init function, or "
-             "sizeof, "
-             "gives the size)",
-             name, given, smallest);
-    if (given > kMaxStructSize)
-        fail(Status::VersionMismatch,
-             "%s.struct_size is %zu; no struct of this library is larger than %zu bytes", name, given,
-             kMaxStructSize);
-}
-
-// Reads a struct that the caller filled. What a newer caller wrote behind the known fields would be lost without a
-// word, so it has to be zero.
-template <typename T>
-T readStruct(const T& given, size_t smallest, const char* name) {
-    checkStructSize(given.struct_size, smallest, name);
-    const auto* bytes = reinterpret_cast<const unsigned char*>(&given);
-    for (size_t i = sizeof(T); i < given.struct_size; ++i)
-        if (bytes[i])
-            fail(Status::VersionMismatch,
-                 "%s has a field at byte %zu that this version of the library does not know (it knows %zu "
-                 "bytes)",
-                 name, i, sizeof(T));
-    T result{};
-    std::memcpy(&result, &given, std::min(given.struct_size, sizeof(T)));
-    return result;
-}
-
-// The body of the init functions.
-template <typename T>
-void initStruct(T* out, size_t size, size_t smallest, const char* name) {
-    checkStructSize(size, smallest, name);
-    std::memset(static_cast<void*>(out), 0, size);
-    out->struct_size = size;
-}
-
-// Copies the fields the caller knows; its struct_size stays as it is.
-template <typename T>
-void writeStruct(T* out, T value) {
-    const size_t size = out->struct_size;
-    value.struct_size = size;
-    std::memcpy(out, &value, std::min(size, sizeof(T)));
 }
 
 // Copies a text, cut at a UTF-8 boundary where it does not fit, always zero-terminated. `size` is above 0.

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Compares what libmnn_c.so exports with its header, the committed list and the bindings, and looks at what it needs.
 
-    check_exports.py [--rust DIR] [--go DIR] [--without-cxx-runtime] libmnn_c.so mnn_c.h [exports.txt]
+    check_exports.py [--rust DIR] [--go DIR] [--without-cxx-runtime] [--node NAME] libmnn_c.so mnn_c.h [exports.txt]
 
-The library defines exactly the header's functions, all at the version node MNN_C_0, and needs no library beyond the
+The library defines exactly the header's functions, all at one version node (MNN_C_0, or NAME), and needs no library beyond the
 C and C++ runtime (--without-cxx-runtime: beyond the C runtime). The Rust crate in DIR declares exactly these functions,
 the Go package in DIR uses each of them; a folder that is not there is passed over. Differences are printed; the exit
 status is 1 then.
@@ -15,7 +15,6 @@ import re
 import subprocess
 import sys
 
-NODE = "MNN_C_0"
 C_RUNTIME = r"libc|libm|ld-linux[-\w]*"
 CXX_RUNTIME = r"libstdc\+\+|libgcc_s"
 # Go copies the sentence of an error (its goroutines change threads) and tensors (a slice would outlive its tensor). It
@@ -28,22 +27,22 @@ def output(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"}).stdout
 
 
-def exported(library):
+def exported(library, wanted):
     """Names and problems: every symbol has to carry the version node, which is a symbol itself."""
     names, problems, node = set(), [], False
     for line in output("nm", "-D", "--defined-only", "--with-symbol-versions", library).splitlines():
         kind, symbol = line.split()[-2:]
         name, _, version = symbol.partition("@")
-        if name == NODE and kind == "A":
+        if name == wanted and kind == "A":
             node = True
         elif kind != "T":
             problems.append(f"the library exports {symbol}, of type {kind}: only functions are wanted")
         else:
             names.add(name)
-            if version.lstrip("@") != NODE:
-                problems.append(f"the library exports {symbol}, which is not at {NODE}")
+            if version.lstrip("@") != wanted:
+                problems.append(f"the library exports {symbol}, which is not at {wanted}")
     if not node:
-        problems.append(f"the library has no version node {NODE}")
+        problems.append(f"the library has no version node {wanted}")
     return names, problems
 
 
@@ -59,13 +58,13 @@ def declared(header):
     return marked, [f"the header declares {name} without MNN_C_API" for name in sorted(prototypes - marked)]
 
 
-def listed(path):
+def listed(path, node):
     lines = [line.strip() for line in open(path, encoding="utf-8")]
     names = [line for line in lines if line and not line.startswith("#")]
     problems = [] if names == sorted(set(names)) else [f"{path} is not sorted, or names something twice"]
-    if NODE not in names:
-        problems.append(f"{path} does not name the version node {NODE}")
-    return set(names) - {NODE}, problems
+    if node not in names:
+        problems.append(f"{path} does not name the version node {node}")
+    return set(names) - {node}, problems
 
 
 def declared_in_rust(folder):
@@ -97,19 +96,20 @@ def main():
     parser.add_argument("--rust", type=pathlib.Path, help="folder of the crate's sources")
     parser.add_argument("--go", type=pathlib.Path, help="folder of the package")
     parser.add_argument("--without-cxx-runtime", action="store_true", help="libstdc++ and libgcc are inside")
+    parser.add_argument("--node", default="MNN_C_0", help="the version node of the library")
     parser.add_argument("library")
     parser.add_argument("header")
     parser.add_argument("exports", nargs="?")
     arguments = parser.parse_args()
 
-    symbols, problems = exported(arguments.library)
+    symbols, problems = exported(arguments.library, arguments.node)
     functions, more = declared(arguments.header)
     problems += more
     if not functions:
         problems.append("the header declares nothing")
     compare(problems, functions, "the header", symbols, "the library")
     if arguments.exports:
-        names, more = listed(arguments.exports)
+        names, more = listed(arguments.exports, arguments.node)
         problems += more
         compare(problems, functions, "the header", names, "the list")
     seen = []
@@ -131,7 +131,7 @@ def main():
     for problem in problems:
         print(problem)
     if not problems:
-        print(f"{len(symbols)} functions at {NODE}; needs {', '.join(libraries)}; bindings: {', '.join(seen) or '-'}")
+        print(f"{len(symbols)} functions at {arguments.node}; needs {', '.join(libraries)}; bindings: {', '.join(seen) or '-'}")
     return 1 if problems else 0
 
 

@@ -97,9 +97,9 @@ class Consumers:
         self.classify(program)
         return program
 
-    def flags(self, prefix, *options):
+    def flags(self, prefix, *options, package="mnn_c"):
         folder = find(prefix, PC).parent
-        return run(tool("pkg-config"), *options, "mnn_c", PKG_CONFIG_PATH=str(folder)).split()
+        return run(tool("pkg-config"), *options, package, PKG_CONFIG_PATH=str(folder)).split()
 
     def by_pkg_config(self, prefix, program):
         program.parent.mkdir(parents=True, exist_ok=True)
@@ -128,6 +128,8 @@ class Consumers:
         names = {symbol for symbol in symbols if not symbol.endswith(":") and not symbol.endswith(".o")}
         listed = {line for line in (self.source / "tests/c_abi/exports.txt").read_text().split("\n")
                   if line.startswith("mnn_")}
+        for name in ("libmnn_c_image.so.0", "mnn_c_image.h", "mnn_c_image.pc"):
+            find(self.prefix, name)
         expect(names == listed, f"libmnn_c.a defines other names than the public ones: {sorted(names ^ listed)[:20]}")
 
     def cmake_package(self):

@@ -1,55 +1,25 @@
-// Decodes images with stb_image, resizes and normalises them.
+// Reads image files as inputs: what the flags say, by libmnn_c_image.
 #include "image.h"
 
+#include <mnn_c_image.h>
+
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 
 #include "errors.h"
-#include "jpeg_check.h"
-#include "pnm.h"
 #include "text.h"
-
-namespace {
-
-// Limits the size of a file and of each allocation of stb_image, since a few bytes can announce gigabytes.
-constexpr size_t kMaxBytes = 1 << 29;
-
-void* boundedRealloc(void* memory, size_t bytes) {
-    return bytes > kMaxBytes ? nullptr : std::realloc(memory, bytes);
-}
-
-}  // namespace
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-function"
-#define STBI_MALLOC(bytes) boundedRealloc(nullptr, bytes)
-#define STBI_REALLOC(memory, bytes) boundedRealloc(memory, bytes)
-#define STBI_FREE(memory) std::free(memory)
-// Only the formats of isImageFile(): the file's content chooses the reader, not its name.
-#define STBI_ONLY_PNG
-#define STBI_ONLY_JPEG
-#define STBI_ONLY_BMP
-#define STBI_ONLY_GIF
-#define STBI_ONLY_TGA
-#define STBI_NO_STDIO
-#define STB_IMAGE_STATIC
-#define STB_IMAGE_IMPLEMENTATION
-#include <stb_image.h>
-#define STB_IMAGE_RESIZE_STATIC
-#define STB_IMAGE_RESIZE_IMPLEMENTATION
-#include <stb_image_resize.h>
-#pragma GCC diagnostic pop
 
 namespace tool {
 namespace {
 
-// A few bytes may claim to be an image of any size, and stb_image takes seconds to find that they are not. Deflate, which
-// compresses best, makes at most 1032 bytes of one.
-constexpr int64_t kMaxPixels = 1 << 26, kSmallImage = 1 << 20, kMaxPixelsPerByte = 1032;
+// Above what mnn_image_decode() takes nothing is read.
+constexpr size_t kMaxBytes = 1 << 29;
+
+void check(mnn_status status, const std::string& path) {
+    if (status != MNN_OK)
+        throw ToolError(text::format("cannot read the image '{}': {}", path, mnn_image_last_error()));
+}
 
 std::vector<unsigned char> readWhole(const std::string& path) {
     std::ifstream in(path, std::ios::binary | std::ios::ate);
@@ -67,49 +37,9 @@ std::vector<unsigned char> readWhole(const std::string& path) {
     return bytes;
 }
 
-Pixels decode(const std::vector<unsigned char>& file, int channels, const std::string& path) {
-    if (const char* defect = jpegDefect(file))
-        throw ToolError(text::format("cannot read the image '{}': {}", path, defect));
-    const int bytes = static_cast<int>(file.size());
-    Pixels image;
-    if (!stbi_info_from_memory(file.data(), bytes, &image.width, &image.height, &image.channels))
-        throw ToolError(text::format("cannot read the image '{}': {}", path, stbi_failure_reason()));
-    const int64_t count = int64_t{image.width} * image.height;
-    if (count < 1 || count > kMaxPixels)
-        throw ToolError(text::format("the image '{}' is {}x{}, readable are 1 to {} pixels", path,
-                                     image.width, image.height, kMaxPixels));
-    if (count > kSmallImage && count / kMaxPixelsPerByte > bytes)
-        throw ToolError(text::format("the image '{}' is {}x{}, for which its {} bytes are too few", path,
-                                     image.width, image.height, bytes));
-    const std::unique_ptr<unsigned char, void (*)(void*)> pixels(
-        stbi_load_from_memory(file.data(), bytes, &image.width, &image.height, &image.channels, channels),
-        stbi_image_free);
-    if (!pixels) throw ToolError(text::format("cannot read the image '{}': {}", path, stbi_failure_reason()));
-    image.channels = channels;
-    image.values.assign(pixels.get(), pixels.get() + count * channels);
-    return image;
-}
-
-// Grey becomes three equal channels; colours become their brightness, weighted as stb_image weights them.
-Pixels withChannels(Pixels image, int channels) {
-    if (image.channels == channels) return image;
-    const size_t count = static_cast<size_t>(image.width) * image.height;
-    std::vector<unsigned char> values(count * channels);
-    for (size_t i = 0; i < count; ++i) {
-        const unsigned char* from = image.values.data() + i * image.channels;
-        if (channels == 3)
-            std::fill_n(values.data() + i * 3, 3, *from);
-        else
-            values[i] = static_cast<unsigned char>((from[0] * 77 + from[1] * 150 + from[2] * 29) >> 8);
-    }
-    image.values = std::move(values);
-    image.channels = channels;
-    return image;
-}
-
-double perChannel(const std::vector<double>& values, int channel, double fallback) {
-    if (values.empty()) return fallback;
-    return values.size() == 1 ? values[0] : values[static_cast<size_t>(channel)];
+void fillChannels(const std::vector<double>& values, float (&channels)[4]) {
+    for (size_t i = 0; i < 4 && !values.empty(); ++i)
+        channels[i] = static_cast<float>(values[std::min(i, values.size() - 1)]);
 }
 
 void checkChannelCount(const char* flag, const std::vector<double>& values, int channels) {
@@ -139,31 +69,43 @@ Array readImage(const std::string& path, const std::vector<int64_t>& shape, bool
             text::format("an image fits only inputs of batch 1 with 1 or 3 channels; this one is {} (give "
                          "--shape where it is open)",
                          shapeText(shape)));
-    const int channels = static_cast<int>(shape[c]), height = static_cast<int>(shape[h]),
-              width = static_cast<int>(shape[w]);
+    const int channels = static_cast<int>(shape[c]);
     checkChannelCount("--mean", flags.mean, channels);
     checkChannelCount("--scale", flags.scale, channels);
 
     const std::vector<unsigned char> file = readWhole(path);
-    const Pixels pixels =
-        isPnm(file) ? withChannels(readPnm(file, kMaxPixels, path), channels) : decode(file, channels, path);
-    std::vector<unsigned char> resized(static_cast<size_t>(width) * height * channels);
-    if (!stbir_resize_uint8(pixels.values.data(), pixels.width, pixels.height, 0, resized.data(), width,
-                            height, 0, channels))
-        throw ToolError(text::format("cannot resize the image '{}' to {}x{}", path, width, height));
+    mnn_image_t decoded;
+    check(mnn_image_init(&decoded, sizeof decoded), path);
+    check(mnn_image_info(file.data(), file.size(), &decoded), path);
+    decoded.format = channels == 1 ? MNN_IMAGE_GRAY : flags.bgr ? MNN_IMAGE_BGR : MNN_IMAGE_RGB;
+    check(mnn_image_byte_size(&decoded, &decoded.bytes), path);
+    std::vector<unsigned char> pixels(decoded.bytes);
+    decoded.pixels = pixels.data();
+    check(mnn_image_decode(file.data(), file.size(), &decoded), path);
 
-    Array array{Element::Float32, shape, std::vector<unsigned char>(resized.size() * sizeof(float))};
-    const size_t area = static_cast<size_t>(width) * height;
-    for (size_t pixel = 0; pixel < area; pixel++) {
-        for (int channel = 0; channel < channels; channel++) {
-            const int from = flags.bgr ? channels - 1 - channel : channel;
-            const double value = (resized[pixel * channels + from] - perChannel(flags.mean, channel, 0)) *
-                                 perChannel(flags.scale, channel, 1);
-            const float stored = static_cast<float>(value);
-            const size_t to = channelsLast ? pixel * channels + channel : channel * area + pixel;
-            std::memcpy(array.bytes.data() + to * sizeof(float), &stored, sizeof stored);
-        }
-    }
+    mnn_image_t resized = decoded;
+    resized.width = static_cast<int32_t>(shape[w]);
+    resized.height = static_cast<int32_t>(shape[h]);
+    check(mnn_image_byte_size(&resized, &resized.bytes), path);
+    std::vector<unsigned char> resizedPixels(resized.bytes);
+    resized.pixels = resizedPixels.data();
+    check(mnn_image_resize(&decoded, &resized), path);
+
+    Array array{Element::Float32, shape, std::vector<unsigned char>(resized.bytes * sizeof(float))};
+    mnn_image_options_t options;
+    check(mnn_image_options_init(&options, sizeof options), path);
+    fillChannels(flags.mean, options.mean);
+    fillChannels(flags.scale, options.scale);
+    options.has_scale = flags.scale.empty() ? 0 : 1;
+    mnn_image_values_t values;
+    check(mnn_image_values_init(&values, sizeof values), path);
+    values.format = resized.format;
+    values.width = resized.width;
+    values.height = resized.height;
+    values.layout = channelsLast ? MNN_FORMAT_NHWC : MNN_FORMAT_NCHW;
+    values.data = array.bytes.data();
+    values.bytes = array.bytes.size();
+    check(mnn_image_convert(&options, &resized, &values), path);
     return array;
 }
 

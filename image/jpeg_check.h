@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <span>
 
-namespace tool {
+namespace mnnc::image {
 
 // Finds defects for which stb_image 2.27 accesses memory outside of its arrays: a Huffman table of more than 256 codes,
 // or a scan whose components name a Huffman table that the file has not defined. Returns null when there is none, also
 // for files that are no JPEG.
 const char* jpegDefect(std::span<const uint8_t> file);
 
-}  // namespace tool
+}  // namespace mnnc::image

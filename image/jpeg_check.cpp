@@ -4,7 +4,7 @@
 #include <bitset>
 #include <optional>
 
-namespace tool {
+namespace mnnc::image {
 namespace {
 
 // The second byte of markers; the first is kMark.
@@ -123,4 +123,4 @@ const char* jpegDefect(std::span<const uint8_t> file) {
     return Walk(file).defect();
 }
 
-}  // namespace tool
+}  // namespace mnnc::image

@@ -3,19 +3,19 @@
 #pragma once
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
-namespace tool {
+namespace mnnc::image {
 
-struct Pixels {
+struct Decoded {
     int width = 0, height = 0, channels = 0;
     std::vector<uint8_t> values;  // rows of pixels of channels, 0 to 255
 };
 
 bool isPnm(std::span<const uint8_t> file);
 
-// path: for messages. Throws ToolError, also for more pixels than `mostPixels`.
-Pixels readPnm(std::span<const uint8_t> file, int64_t mostPixels, const std::string& path);
+// The extents and channels alone, without values.
+Decoded pnmHeader(std::span<const uint8_t> file);
+Decoded readPnm(std::span<const uint8_t> file);
 
-}  // namespace tool
+}  // namespace mnnc::image

@@ -1,0 +1,30 @@
+// The parts of stb_image, stb_image_resize and stb_image_write that the library uses, with limits on the memory that a file can ask for. The
+// headers themselves are included by stb.cpp alone.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace mnnc::image {
+
+constexpr size_t kMaxFileBytes = 1 << 29;
+
+struct FreeStb {
+    void operator()(uint8_t* memory) const;
+};
+using StbPixels = std::unique_ptr<uint8_t[], FreeStb>;
+
+// Null, or false, where the file is none; stbReason() says why then.
+bool stbInfo(const uint8_t* file, int bytes, int& width, int& height, int& channels);
+StbPixels stbDecode(const uint8_t* file, int bytes, int channels);
+const char* stbReason();
+
+// Rows of pixels with `channels` bytes. False where memory is short.
+bool stbResize(const uint8_t* from, int width, int height, int stride, uint8_t* to, int toWidth, int toHeight,
+               int toStride, int channels);
+
+// The bytes of a PNG file of rows without gaps. Throws std::bad_alloc.
+std::vector<uint8_t> stbPng(const uint8_t* pixels, int width, int height, int channels);
+
+}  // namespace mnnc::image

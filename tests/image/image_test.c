@@ -1,0 +1,320 @@
+// Files, views, resizing and conversions of libmnn_c_image, against formulas; and wrong arguments.
+#include <math.h>
+
+#include "support.h"
+
+static const char kGray[] = "P5 3 2 255\n\x00\x10\x20\x30\x40\xff";
+static const char kColour[] = "P6 2 1 255\n\x0a\x14\x1e\xff\x80\x00";
+
+static void files_are_decoded_into_every_format(void** state) {
+    (void)state;
+    mnn_image_t image;
+    OK(mnn_image_init(&image, sizeof image));
+    OK(mnn_image_info(kColour, sizeof kColour - 1, &image));
+    assert_int_equal(image.format, MNN_IMAGE_RGB);
+    assert_int_equal(image.width, 2);
+    assert_int_equal(image.height, 1);
+    assert_int_equal(image.bytes, 6);
+    const uint8_t wanted[][8] = {{10, 20, 30, 255, 255, 128, 0, 255},
+                                 {10, 20, 30, 255, 128, 0},
+                                 {30, 20, 10, 0, 128, 255},
+                                 {(10 * 77 + 20 * 150 + 30 * 29) >> 8, (255 * 77 + 128 * 150) >> 8},
+                                 {30, 20, 10, 255, 0, 128, 255, 255}};
+    const size_t bytes[] = {8, 6, 6, 2, 8};
+    for (int32_t format = MNN_IMAGE_RGBA; format <= MNN_IMAGE_BGRA; ++format) {
+        uint8_t pixels[9] = {0, 0, 0, 0, 0, 0, 0, 0, 99};
+        mnn_image_t to = picture(format, 2, 1, pixels, bytes[format]);
+        OK(mnn_image_decode(kColour, sizeof kColour - 1, &to));
+        assert_memory_equal(pixels, wanted[format], bytes[format]);
+        assert_int_equal(pixels[8], 99);
+        to.bytes--;
+        FAILS(mnn_image_decode(kColour, sizeof kColour - 1, &to), MNN_ERROR_BUFFER_TOO_SMALL, "memory has");
+    }
+    uint8_t rows[2][5] = {{0}};
+    mnn_image_t strided = picture(MNN_IMAGE_GRAY, 3, 2, rows, sizeof rows);
+    strided.stride = sizeof rows[0];
+    OK(mnn_image_decode(kGray, sizeof kGray - 1, &strided));
+    assert_memory_equal(rows, "\x00\x10\x20\x00\x00\x30\x40\xff\x00\x00", sizeof rows);
+}
+
+static void a_png_file_has_the_pixels_that_were_written(void** state) {
+    (void)state;
+    for (int32_t format = MNN_IMAGE_RGBA; format <= MNN_IMAGE_BGRA; ++format) {
+        uint8_t pixels[5 * 4 * 4], again[sizeof pixels];
+        for (size_t i = 0; i < sizeof pixels; ++i) pixels[i] = (uint8_t)(i * 37 + (size_t)format);
+        memset(again, 0, sizeof again);
+        mnn_image_t image = picture(format, 5, 4, pixels, sizeof pixels);
+        size_t needed = 0;
+        OK(mnn_image_encode_png(&image, NULL, 0, &needed));
+        uint8_t* file = malloc(needed);
+        assert_non_null(file);
+        FAILS(mnn_image_encode_png(&image, file, needed - 1, &needed), MNN_ERROR_BUFFER_TOO_SMALL, "PNG");
+        OK(mnn_image_encode_png(&image, file, needed, &needed));
+        mnn_image_t to = picture(format, 5, 4, again, sizeof again);
+        OK(mnn_image_decode(file, needed, &to));
+        size_t bytes = 0;
+        OK(mnn_image_byte_size(&image, &bytes));
+        assert_memory_equal(pixels, again, bytes);
+        for (size_t cut = 0; cut + 13 < needed; ++cut)  // behind them is the end mark, which no decoder needs
+            assert_int_not_equal(mnn_image_decode(file, cut, &to), MNN_OK);
+        free(file);
+    }
+}
+
+static void damaged_files_are_refused(void** state) {
+    (void)state;
+    mnn_image_t image;
+    OK(mnn_image_init(&image, sizeof image));
+    const mnn_image_t before = image;
+    FAILS(mnn_image_info("no picture at all", 17, &image), MNN_ERROR_BAD_FORMAT, "no picture");
+    FAILS(mnn_image_info("", 0, &image), MNN_ERROR_BAD_FORMAT, "no picture");
+    FAILS(mnn_image_info("P5 70000 1 255\n", 15, &image), MNN_ERROR_LIMIT_EXCEEDED, "65535");
+    FAILS(mnn_image_info("P5 60000 60000 255\n", 19, &image), MNN_ERROR_LIMIT_EXCEEDED, "pixels");
+    FAILS(mnn_image_info("P5 3", 4, &image), MNN_ERROR_TRUNCATED, "height");
+    assert_memory_equal(&image, &before, sizeof image);
+    uint8_t pixels[6];
+    mnn_image_t to = picture(MNN_IMAGE_GRAY, 3, 2, pixels, sizeof pixels);
+    FAILS(mnn_image_decode(kGray, sizeof kGray - 2, &to), MNN_ERROR_TRUNCATED, "end after");
+    to.width = 2;
+    FAILS(mnn_image_decode(kGray, sizeof kGray - 1, &to), MNN_ERROR_COMPUTE_SIZE, "3x2");
+    to.format = MNN_IMAGE_NV12;
+    FAILS(mnn_image_decode(kGray, sizeof kGray - 1, &to), MNN_ERROR_NOT_SUPPORTED, "YUV");
+}
+
+static void sizes_count_strides_and_planes(void** state) {
+    (void)state;
+    const struct {
+        int32_t format;
+        size_t stride, bytes;
+    } rows[] = {{MNN_IMAGE_RGBA, 0, 60},      {MNN_IMAGE_RGB, 20, 55},      {MNN_IMAGE_GRAY, 7, 19},
+                {MNN_IMAGE_NV12, 0, 15 + 12}, {MNN_IMAGE_I420, 0, 15 + 12}, {MNN_IMAGE_NV21, 8, 24 + 16},
+                {MNN_IMAGE_I420, 8, 24 + 16}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        mnn_image_t image = picture(rows[i].format, 5, 3, NULL, 0);
+        image.stride = rows[i].stride;
+        size_t bytes = 0;
+        OK(mnn_image_byte_size(&image, &bytes));
+        assert_int_equal(bytes, rows[i].bytes);
+    }
+    size_t bytes = 7;
+    mnn_image_t image = picture(5, 5, 3, NULL, 0);
+    FAILS(mnn_image_byte_size(&image, &bytes), MNN_ERROR_INVALID_VALUE, "format 5");
+    image.format = MNN_IMAGE_RGB;
+    image.stride = 14;
+    FAILS(mnn_image_byte_size(&image, &bytes), MNN_ERROR_BAD_RANGE, "stride");
+    image.stride = (size_t)-1;
+    FAILS(mnn_image_byte_size(&image, &bytes), MNN_ERROR_BAD_RANGE, "stride");
+    image.stride = 0;
+    const int32_t wrong[] = {0, -1, INT32_MIN, INT32_MAX, MNN_IMAGE_MAX_EXTENT + 1};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
+        image.width = wrong[i];
+        FAILS(mnn_image_byte_size(&image, &bytes), MNN_ERROR_BAD_RANGE, "extents");
+        image.width = 5;
+        image.height = wrong[i];
+        FAILS(mnn_image_byte_size(&image, &bytes), MNN_ERROR_BAD_RANGE, "extents");
+        image.height = 3;
+    }
+    assert_int_equal(bytes, 7);
+    image.struct_size = 8;
+    FAILS(mnn_image_byte_size(&image, &bytes), MNN_ERROR_VERSION_MISMATCH, "struct_size");
+    FAILS(mnn_image_byte_size(NULL, &bytes), MNN_ERROR_NULL_ARGUMENT, "image");
+}
+
+static void a_view_is_a_part(void** state) {
+    (void)state;
+    uint8_t pixels[4][6][3], taken[2][3][3];
+    for (size_t i = 0; i < sizeof pixels; ++i) (&pixels[0][0][0])[i] = (uint8_t)i;
+    const mnn_image_t whole = picture(MNN_IMAGE_RGB, 6, 4, pixels, sizeof pixels);
+    mnn_image_t part;
+    OK(mnn_image_init(&part, sizeof part));
+    OK(mnn_image_crop(&whole, 3, 2, 3, 2, &part));
+    assert_ptr_equal(part.pixels, pixels[2][3]);
+    mnn_image_values_t values;
+    OK(mnn_image_values_init(&values, sizeof values));
+    values.format = MNN_IMAGE_RGB;
+    values.width = 3;
+    values.height = 2;
+    values.type = MNN_TYPE_UINT8;
+    values.layout = MNN_FORMAT_NHWC;
+    values.data = taken;
+    values.bytes = sizeof taken;
+    OK(mnn_image_convert(NULL, &part, &values));
+    for (int y = 0; y < 2; ++y) assert_memory_equal(taken[y], pixels[2 + y][3], sizeof taken[y]);
+    OK(mnn_image_crop(&part, 2, 1, 1, 1, &part));  // a view of a view, in place
+    assert_ptr_equal(part.pixels, pixels[3][5]);
+    const int32_t wrong[][4] = {{-1, 0, 1, 1},
+                                {0, -1, 1, 1},
+                                {0, 0, 0, 1},
+                                {0, 0, 1, 0},
+                                {4, 0, 3, 1},
+                                {0, 3, 1, 2},
+                                {INT32_MAX, 0, INT32_MAX, 1}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i)
+        FAILS(mnn_image_crop(&whole, wrong[i][0], wrong[i][1], wrong[i][2], wrong[i][3], &part),
+              MNN_ERROR_BAD_RANGE, "inside of 6 x 4");
+}
+
+static void resizing_keeps_an_even_picture_and_averages(void** state) {
+    (void)state;
+    uint8_t even[9 * 7 * 4], larger[20 * 3 * 4], halves[8] = {0, 0, 0, 0, 200, 200, 200, 200}, one[1] = {0};
+    memset(even, 91, sizeof even);
+    const mnn_image_t from = picture(MNN_IMAGE_BGRA, 9, 7, even, sizeof even);
+    mnn_image_t to = picture(MNN_IMAGE_BGRA, 20, 3, larger, sizeof larger);
+    OK(mnn_image_resize(&from, &to));
+    for (size_t i = 0; i < sizeof larger; ++i) assert_int_equal(larger[i], 91);
+    const mnn_image_t line = picture(MNN_IMAGE_GRAY, 8, 1, halves, sizeof halves);
+    mnn_image_t dot = picture(MNN_IMAGE_GRAY, 1, 1, one, sizeof one);
+    OK(mnn_image_resize(&line, &dot));
+    assert_in_range(one[0], 99, 101);
+    FAILS(mnn_image_resize(&line, &to), MNN_ERROR_BAD_TYPE, "format");
+    to.bytes--;
+    FAILS(mnn_image_resize(&from, &to), MNN_ERROR_BUFFER_TOO_SMALL, "target");
+}
+
+// One row of `count` values of a gray picture, sampled from `start` on in steps of `step`.
+static void sampled(uint8_t* row, int32_t width, int32_t filter, int32_t wrap, float start, float step,
+                    uint8_t* to, int32_t count) {
+    const mnn_image_t image = picture(MNN_IMAGE_GRAY, width, 1, row, (size_t)width);
+    mnn_image_options_t options;
+    OK(mnn_image_options_init(&options, sizeof options));
+    options.filter = filter;
+    options.wrap = wrap;
+    options.has_matrix = 1;
+    const float matrix[6] = {step, 0, start, 0, 1, 0};
+    memcpy(options.matrix, matrix, sizeof matrix);
+    mnn_image_values_t values;
+    OK(mnn_image_values_init(&values, sizeof values));
+    values.format = MNN_IMAGE_GRAY;
+    values.width = count;
+    values.height = 1;
+    values.type = MNN_TYPE_UINT8;
+    values.data = to;
+    values.bytes = (size_t)count;
+    OK(mnn_image_convert(&options, &image, &values));
+}
+
+static double cubic(double t) {  // Keys's kernel with a = -1/2
+    t = fabs(t);
+    if (t <= 1) return 1.5 * t * t * t - 2.5 * t * t + 1;
+    return t < 2 ? -0.5 * t * t * t + 2.5 * t * t - 4 * t + 2 : 0;
+}
+
+static void pictures_repeat_and_cubic_samples_follow_the_kernel(void** state) {
+    (void)state;
+    uint8_t row[5] = {10, 250, 40, 90, 200}, to[40];
+    sampled(row, 5, MNN_IMAGE_NEAREST, MNN_IMAGE_REPEAT, -7, 1, to, 20);
+    for (int i = 0; i < 20; ++i) assert_int_equal(to[i], row[(i + 8) % 5]);
+    sampled(row, 5, MNN_IMAGE_BILINEAR, MNN_IMAGE_REPEAT, 4.5F, 5, to, 3);
+    for (int i = 0; i < 3; ++i) assert_int_equal(to[i], (200 + 10) / 2);
+    for (int wrap = MNN_IMAGE_CLAMP; wrap <= MNN_IMAGE_REPEAT; wrap += MNN_IMAGE_REPEAT) {
+        sampled(row, 5, MNN_IMAGE_BICUBIC, wrap, 0, 0.125F, to, 33);
+        for (int i = 0; i < 33; ++i) {
+            const double at = i * 0.125;
+            double sum = 0;
+            for (int tap = (int)at - 1; tap <= (int)at + 2; ++tap) {
+                const int near = tap < 0 ? 0 : tap > 4 ? 4 : tap;
+                sum += cubic(at - tap) * row[wrap == MNN_IMAGE_CLAMP ? near : (tap + 5) % 5];
+            }
+            const double limited = sum < 0 ? 0 : sum > 255 ? 255 : sum;
+            assert_true(fabs(to[i] - limited) <= 0.501);
+        }
+    }
+    const float far[] = {1e30F, -1e30F, 3e38F};
+    for (int i = 0; i < 3; ++i)
+        for (int filter = MNN_IMAGE_NEAREST; filter <= MNN_IMAGE_BICUBIC; ++filter)
+            for (int wrap = MNN_IMAGE_CLAMP; wrap <= MNN_IMAGE_REPEAT; ++wrap)
+                sampled(row, 5, filter, wrap, far[i], far[2 - i], to, 40);
+}
+
+// The planes of I420 are those of NV12 in another order, so both give the same values under any matrix.
+static void i420_gives_the_values_of_nv12(void** state) {
+    (void)state;
+    enum { kWidth = 9, kHeight = 7, kPairs = 5 * 4, kBytes = kWidth * kHeight + 2 * kPairs };
+    uint8_t nv12[kBytes], i420[kBytes];
+    for (int i = 0; i < kBytes; ++i) i420[i] = (uint8_t)(i * 53 + 11);
+    memcpy(nv12, i420, kWidth * kHeight);
+    for (int i = 0; i < kPairs; ++i) {
+        nv12[kWidth * kHeight + 2 * i] = i420[kWidth * kHeight + i];
+        nv12[kWidth * kHeight + 2 * i + 1] = i420[kWidth * kHeight + kPairs + i];
+    }
+    mnn_image_options_t options;
+    OK(mnn_image_options_init(&options, sizeof options));
+    options.has_matrix = 1;
+    const float matrix[6] = {0.6F, 0.2F, -1, -0.3F, 0.7F, 2};
+    memcpy(options.matrix, matrix, sizeof matrix);
+    float values[2][3 * 11 * 8];
+    for (int i = 0; i < 2; ++i) {
+        const mnn_image_t image =
+            picture(i ? MNN_IMAGE_I420 : MNN_IMAGE_NV12, kWidth, kHeight, i ? i420 : nv12, kBytes);
+        mnn_image_values_t to;
+        OK(mnn_image_values_init(&to, sizeof to));
+        to.format = MNN_IMAGE_BGR;
+        to.width = 11;
+        to.height = 8;
+        to.data = values[i];
+        to.bytes = sizeof values[i];
+        OK(mnn_image_convert(&options, &image, &to));
+    }
+    assert_memory_equal(values[0], values[1], sizeof values[0]);
+}
+
+static void wrong_options_are_refused(void** state) {
+    (void)state;
+    uint8_t pixels[12] = {0};
+    float data[16];
+    memset(data, 0x5a, sizeof data);
+    const mnn_image_t image = picture(MNN_IMAGE_RGB, 2, 2, pixels, sizeof pixels);
+    mnn_image_options_t options;
+    mnn_image_values_t values;
+#define WRONG(change, status, word)                                        \
+    do {                                                                   \
+        OK(mnn_image_options_init(&options, sizeof options));              \
+        OK(mnn_image_values_init(&values, sizeof values));                 \
+        values.format = MNN_IMAGE_BGRA;                                    \
+        values.width = values.height = 2;                                  \
+        values.data = data;                                                \
+        values.bytes = sizeof data;                                        \
+        change;                                                            \
+        FAILS(mnn_image_convert(&options, &image, &values), status, word); \
+    } while (0)
+    WRONG(options.filter = 3, MNN_ERROR_INVALID_VALUE, "filter 3");
+    WRONG(options.wrap = -1, MNN_ERROR_INVALID_VALUE, "wrap -1");
+    WRONG(options.padding = 256, MNN_ERROR_BAD_RANGE, "256");
+    WRONG((options.has_matrix = 1, options.matrix[4] = NAN), MNN_ERROR_INVALID_VALUE, "matrix[4]");
+    WRONG(options.mean[3] = INFINITY, MNN_ERROR_INVALID_VALUE, "mean[3]");
+    WRONG((options.has_scale = 1, options.scale[0] = NAN), MNN_ERROR_INVALID_VALUE, "scale[0]");
+    WRONG(options.struct_size = 3, MNN_ERROR_VERSION_MISMATCH, "options");
+    WRONG(values.format = MNN_IMAGE_I420, MNN_ERROR_NOT_SUPPORTED, "YUV");
+    WRONG(values.format = 77, MNN_ERROR_INVALID_VALUE, "77");
+    WRONG(values.width = 0, MNN_ERROR_BAD_RANGE, "0 x 2");
+    WRONG(values.type = MNN_TYPE_INT32, MNN_ERROR_INVALID_VALUE, "type 3");
+    WRONG(values.layout = MNN_FORMAT_NC4HW4, MNN_ERROR_INVALID_VALUE, "layout 2");
+    WRONG(values.bytes--, MNN_ERROR_BUFFER_TOO_SMALL, "64 bytes");
+    WRONG(values.data = NULL, MNN_ERROR_NULL_ARGUMENT, "values.data");
+#undef WRONG
+    for (size_t i = 0; i < sizeof data; ++i) assert_int_equal(((uint8_t*)data)[i], 0x5a);
+    const mnn_image_t yuv = picture(MNN_IMAGE_NV12, 2, 2, pixels, sizeof pixels);
+    OK(mnn_image_values_init(&values, sizeof values));
+    values.format = MNN_IMAGE_RGB;
+    values.width = values.height = 2;
+    values.data = data;
+    values.bytes = sizeof data;
+    OK(mnn_image_options_init(&options, sizeof options));
+    options.wrap = MNN_IMAGE_REPEAT;
+    FAILS(mnn_image_convert(&options, &yuv, &values), MNN_ERROR_NOT_SUPPORTED, "repeated");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_are_decoded_into_every_format),
+        cmocka_unit_test(a_png_file_has_the_pixels_that_were_written),
+        cmocka_unit_test(damaged_files_are_refused),
+        cmocka_unit_test(sizes_count_strides_and_planes),
+        cmocka_unit_test(a_view_is_a_part),
+        cmocka_unit_test(resizing_keeps_an_even_picture_and_averages),
+        cmocka_unit_test(pictures_repeat_and_cubic_samples_follow_the_kernel),
+        cmocka_unit_test(i420_gives_the_values_of_nv12),
+        cmocka_unit_test(wrong_options_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
