@@ -2,6 +2,7 @@
 #include <mnn_c_image.h>
 
 #include <cstdio>
+#include <cstring>
 #include <new>
 
 #include "c_api/arguments.h"
@@ -131,6 +132,11 @@ mnn_status mnn_image_resize(const mnn_image_t* source, const mnn_image_t* target
                  to.format);
         checkPixelCount(from.width, from.height, "the source");
         checkPixelCount(to.width, to.height, "the target");
+        if (from.width == to.width && from.height == to.height) {  // the filter for shrinking would blur it
+            const size_t rowBytes = static_cast<size_t>(from.width) * from.channels();
+            for (int64_t y = 0; y < from.height; ++y) std::memcpy(to.row(y), from.row(y), rowBytes);
+            return;
+        }
         if (!stbResize(from.pixels, static_cast<int>(from.width), static_cast<int>(from.height),
                        static_cast<int>(from.stride), to.pixels, static_cast<int>(to.width),
                        static_cast<int>(to.height), static_cast<int>(to.stride), from.channels()))

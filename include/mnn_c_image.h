@@ -116,8 +116,8 @@ MNN_C_API mnn_status mnn_image_crop(const mnn_image_t* image, int32_t x, int32_t
                                     int32_t height, mnn_image_t* part);
 
 /* Resizes `source` to the extents of `target`, into its pixels. Every pixel of the source counts: shrinking
- * averages with Mitchell's filter, enlarging interpolates with Catmull and Rom's. Formats must be equal. The
- * memory of both must not overlap.
+ * averages with Mitchell's filter, enlarging interpolates with Catmull and Rom's, and equal extents copy.
+ * Formats must be equal. The memory of both must not overlap.
  * Errors: those of mnn_image_byte_size(); MNN_ERROR_BAD_TYPE (two formats), MNN_ERROR_NOT_SUPPORTED (a YUV
  * format), MNN_ERROR_LIMIT_EXCEEDED (one of them has more than MNN_IMAGE_MAX_PIXELS),
  * MNN_ERROR_BUFFER_TOO_SMALL (`bytes`). Since 0.2. */

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds the wheel, with the library and the tool inside, and the sdist.
+"""Builds the wheel, with the libraries and the tool inside, and the sdist.
 
     cmake --preset release -DMNN_C_STATIC_LIBSTDCXX=ON && cmake --build --preset release
     cmake --install build/release --prefix STAGE
@@ -7,7 +7,7 @@
 
 Needs pip, setuptools and wheel, no network. Where auditwheel is installed the wheel gets the manylinux tag that it
 names; without it the wheel is tagged for this system only (linux_x86_64). Libraries that the tool needs and that no
-manylinux system has are put beside libmnn_c.so.0, with patchelf so that the tool finds them. The licences of all that is
+manylinux system has are put beside the libraries, with patchelf so that the tool finds them. The licences of all that is
 compiled in come from the installed THIRD-PARTY. MNN_C_MAINTAINER and MNN_C_REPOSITORY in the environment go into the
 metadata.
 """
@@ -24,7 +24,7 @@ import sysconfig
 import tempfile
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-NAME = "libmnn_c.so.0"
+NAME, IMAGE = "libmnn_c.so.0", "libmnn_c_image.so.0"
 # Libraries that each manylinux system has, of those that this project links.
 SYSTEM = re.compile(r"lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s)\.so\.\d+|ld-linux.*")
 
@@ -89,13 +89,15 @@ def name_publisher(project):
 
 def copy_binaries(prefix, package, notices):
     """Copies library, tool and the libraries that the tool needs into the package; returns the copies."""
-    libraries = [path for path in prefix.glob("lib*/**/" + NAME)]
-    if not libraries:
-        sys.exit(f"build_wheel.py: no {NAME} below {prefix}; install the library there first")
     (package / "lib").mkdir()
     (package / "bin").mkdir()
-    shutil.copy(libraries[0], package / "lib" / NAME)
-    copied = [package / "lib" / NAME]
+    copied = []
+    for name in (NAME, IMAGE):
+        libraries = [path for path in prefix.glob("lib*/**/" + name)]
+        if not libraries:
+            sys.exit(f"build_wheel.py: no {name} below {prefix}; install the library there first")
+        shutil.copy(libraries[0], package / "lib" / name)
+        copied.append(package / "lib" / name)
     tool = prefix / "bin" / "mnn"
     if not tool.exists():
         print("build_wheel.py: without the tool, which is not in", tool)
@@ -103,7 +105,7 @@ def copy_binaries(prefix, package, notices):
     inside = package / "bin" / "mnn"
     shutil.copy(tool, inside)
     for name, path in needed(tool).items():
-        if name == NAME:
+        if name in (NAME, IMAGE):
             continue
         if path is None or not os.path.exists(path):
             sys.exit(f"build_wheel.py: the tool needs {name}, which the loader does not find")

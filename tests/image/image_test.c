@@ -162,6 +162,11 @@ static void resizing_keeps_an_even_picture_and_averages(void** state) {
     mnn_image_t to = picture(MNN_IMAGE_BGRA, 20, 3, larger, sizeof larger);
     OK(mnn_image_resize(&from, &to));
     for (size_t i = 0; i < sizeof larger; ++i) assert_int_equal(larger[i], 91);
+    uint8_t again[sizeof even];
+    for (size_t i = 0; i < sizeof even; ++i) even[i] = (uint8_t)(i * 91);
+    mnn_image_t equal = picture(MNN_IMAGE_BGRA, 9, 7, again, sizeof again);
+    OK(mnn_image_resize(&from, &equal));
+    assert_memory_equal(even, again, sizeof even);
     const mnn_image_t line = picture(MNN_IMAGE_GRAY, 8, 1, halves, sizeof halves);
     mnn_image_t dot = picture(MNN_IMAGE_GRAY, 1, 1, one, sizeof one);
     OK(mnn_image_resize(&line, &dot));

@@ -1,0 +1,272 @@
+"""Pictures as inputs of nets, with NumPy: decoded, cropped, resized, and converted into the values of tensors.
+
+    from mnn_c import image
+
+    photo = image.read("cat.jpg")                                       # (height, width, 3), uint8, RGB
+    x = image.to_input(photo, 224, 224, mean=127.5, scale=1 / 127.5)    # (1, 3, 224, 224), float32
+    scores = session(x)
+
+A part of a picture is a slice: `photo[y:y + h, x:x + w]`. Functions that take a picture read slices where they lie, as
+long as the pixels of a row follow one another. This module opens libmnn_c_image, which a wheel contains.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import enum
+import os
+from dataclasses import dataclass
+from typing import Any, Optional, Sequence, Tuple, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _image_abi
+from .enums import ElementType, Format
+from .errors import BY_STATUS, Error
+
+__all__ = [
+    "Filter", "ImageInfo", "PixelFormat", "Wrap", "convert", "decode", "encode_png", "info", "read", "resize",
+    "resize_matrix", "to_input",
+]  # fmt: skip
+
+Pixels = npt.NDArray[np.uint8]
+Factors = Union[float, Sequence[float]]
+
+_I: Any = _image_abi.load()
+
+
+class PixelFormat(enum.IntEnum):
+    """The order of the bytes of a pixel; YUV pictures have a plane of brightness and, behind it, planes of colour."""
+
+    RGBA = 0
+    RGB = 1
+    BGR = 2
+    GRAY = 3
+    BGRA = 4
+    NV21 = 11
+    NV12 = 12
+    I420 = 13
+
+    @property
+    def channels(self) -> int:
+        """The values of a pixel; 0 for YUV formats."""
+        return {0: 4, 1: 3, 2: 3, 3: 1, 4: 4}.get(self, 0)
+
+
+class Filter(enum.IntEnum):
+    """How a value between pixels is made."""
+
+    NEAREST = 0
+    BILINEAR = 1
+    BICUBIC = 2
+
+
+class Wrap(enum.IntEnum):
+    """What lies outside of a picture: the nearest pixel, the padding, or the picture again."""
+
+    CLAMP = 0
+    ZERO = 1
+    REPEAT = 2
+
+
+@dataclass(frozen=True)
+class ImageInfo:
+    """What picture a file holds."""
+
+    format: PixelFormat
+    width: int
+    height: int
+
+
+def _check(status: int) -> None:
+    if status:
+        sentence = _I.mnn_image_last_error().decode("utf-8", "replace")
+        kind = BY_STATUS.get(status)
+        raise Error(sentence, status) if kind is None else kind(sentence)
+
+
+def _described(format: int, width: int, height: int) -> _image_abi.Image:
+    image = _image_abi.Image()
+    _check(_I.mnn_image_init(ctypes.byref(image), ctypes.sizeof(image)))
+    image.format, image.width, image.height = format, width, height
+    return image
+
+
+def _view(pixels: Pixels, format: PixelFormat) -> Tuple[_image_abi.Image, Pixels]:
+    """A picture over the memory of an array, which has to live as long, and that array: a copy where it cannot be used."""
+    array = np.asarray(pixels)
+    if array.dtype != np.uint8:
+        raise TypeError(f"pixels are uint8, these are {array.dtype}")
+    if format.channels == 0:
+        raise ValueError(f"{format.name} pictures are given to convert(), with their size")
+    if array.ndim == 2 and format == PixelFormat.GRAY:
+        array = array[..., None]
+    if array.ndim != 3 or array.shape[2] != format.channels:
+        raise ValueError(f"a {format.name} picture has the shape (height, width, {format.channels}), not {array.shape}")
+    if array.strides[1:] != (format.channels, 1) or array.strides[0] < array.shape[1] * format.channels:
+        array = np.ascontiguousarray(array)
+    image = _described(format, array.shape[1], array.shape[0])
+    image.stride = array.strides[0] if array.shape[0] > 1 else 0
+    image.pixels = array.ctypes.data
+    image.bytes = (array.shape[0] - 1) * array.strides[0] + array.shape[1] * format.channels
+    return image, array
+
+
+def _format_of(pixels: Pixels) -> PixelFormat:
+    channels = np.shape(pixels)[2] if np.ndim(pixels) == 3 else 1
+    found = {1: PixelFormat.GRAY, 3: PixelFormat.RGB, 4: PixelFormat.RGBA}.get(channels)
+    if found is None:
+        raise ValueError(f"a picture has 1, 3 or 4 channels, this one {channels}")
+    return found
+
+
+def info(file: bytes) -> ImageInfo:
+    """Reads from the bytes of a file what picture it holds."""
+    image = _described(0, 0, 0)
+    _check(_I.mnn_image_info(file, len(file), ctypes.byref(image)))
+    return ImageInfo(PixelFormat(image.format), image.width, image.height)
+
+
+def decode(file: bytes, format: PixelFormat = PixelFormat.RGB) -> Pixels:
+    """Decodes the bytes of a PNG, JPEG, BMP, GIF, TGA, PGM or PPM file to (height, width, channels)."""
+    found = info(file)
+    format = PixelFormat(format)
+    pixels: Pixels = np.empty((found.height, found.width, max(format.channels, 1)), np.uint8)
+    image = _described(format, found.width, found.height)
+    image.pixels, image.bytes = pixels.ctypes.data, pixels.nbytes
+    _check(_I.mnn_image_decode(file, len(file), ctypes.byref(image)))
+    return pixels
+
+
+def read(path: Union[str, "os.PathLike[str]"], format: PixelFormat = PixelFormat.RGB) -> Pixels:
+    """Decodes a file. Errors name it."""
+    with open(path, "rb") as file:
+        content = file.read()
+    try:
+        return decode(content, format)
+    except Error as error:
+        raise type(error)(f"'{os.fspath(path)}': {error.sentence}") from None
+
+
+def encode_png(pixels: Pixels, format: Optional[PixelFormat] = None) -> bytes:
+    """The bytes of a PNG file. Three channels are RGB and four RGBA unless `format` says more."""
+    image, kept = _view(pixels, _format_of(pixels) if format is None else PixelFormat(format))
+    needed = ctypes.c_size_t()
+    _check(_I.mnn_image_encode_png(ctypes.byref(image), None, 0, ctypes.byref(needed)))
+    file = ctypes.create_string_buffer(needed.value)
+    _check(_I.mnn_image_encode_png(ctypes.byref(image), file, len(file), ctypes.byref(needed)))
+    del kept
+    return file.raw
+
+
+def resize(pixels: Pixels, width: int, height: int) -> Pixels:
+    """The picture with other extents; every pixel counts."""
+    format = _format_of(pixels)
+    source, kept = _view(pixels, format)
+    target = _described(format, width, height)
+    needed = ctypes.c_size_t()
+    _check(_I.mnn_image_byte_size(ctypes.byref(target), ctypes.byref(needed)))
+    result: Pixels = np.empty((height, width) + np.shape(pixels)[2:], np.uint8)
+    target.pixels, target.bytes = result.ctypes.data, result.nbytes
+    _check(_I.mnn_image_resize(ctypes.byref(source), ctypes.byref(target)))
+    del kept
+    return result
+
+
+def resize_matrix(source: Tuple[int, int], target: Tuple[int, int]) -> Tuple[float, ...]:
+    """The matrix of convert() that resizes from one (width, height) to another, with equal centres."""
+    x, y = source[0] / target[0], source[1] / target[1]
+    return x, 0.0, (x - 1) / 2, 0.0, y, (y - 1) / 2
+
+
+def _channels(values: Factors, name: str, count: int) -> Sequence[float]:
+    given = list(np.atleast_1d(np.asarray(values, np.float32)))
+    if len(given) not in (1, count):
+        raise ValueError(f"{name} has {len(given)} values, the result has {count} channels")
+    return (given * 4)[:4] if len(given) == 1 else given + [0.0] * (4 - count)
+
+
+def convert(
+    pixels: Pixels,
+    width: Optional[int] = None,
+    height: Optional[int] = None,
+    *,
+    source: Optional[PixelFormat] = None,
+    source_size: Optional[Tuple[int, int]] = None,
+    format: PixelFormat = PixelFormat.RGB,
+    filter: Filter = Filter.NEAREST,
+    wrap: Wrap = Wrap.CLAMP,
+    padding: int = 0,
+    matrix: Optional[Sequence[float]] = None,
+    mean: Factors = 0.0,
+    scale: Factors = 1.0,
+    layout: Format = Format.NCHW,
+    dtype: npt.DTypeLike = np.float32,
+) -> npt.NDArray[Any]:
+    """The values of a picture, with the pixels of the official runtime's ImageProcess: (channels, height, width), or
+    (height, width, channels) with layout NHWC.
+
+    pixels: (height, width, channels); for YUV formats all bytes, and `source_size` is their (width, height).
+    matrix: six numbers, from (x, y, 1) of a pixel of the result to its place in the picture; none: the same place.
+    mean, scale: a number, or one for each channel of the result: (value - mean) * scale. Not for dtype uint8.
+    """
+    format = PixelFormat(format)
+    kind = _format_of(pixels) if source is None else PixelFormat(source)
+    if kind.channels:
+        image, kept = _view(pixels, kind)
+    else:
+        if source_size is None:
+            raise ValueError(f"a {kind.name} picture needs source_size=(width, height)")
+        kept = np.ascontiguousarray(pixels)
+        if kept.dtype != np.uint8:
+            raise TypeError(f"pixels are uint8, these are {kept.dtype}")
+        image = _described(kind, *source_size)
+        image.pixels, image.bytes = kept.ctypes.data, kept.nbytes
+
+    options = _image_abi.ImageOptions()
+    _check(_I.mnn_image_options_init(ctypes.byref(options), ctypes.sizeof(options)))
+    options.filter, options.wrap, options.padding = filter, wrap, padding
+    if matrix is not None:
+        if len(matrix) != 6:
+            raise ValueError(f"the matrix has {len(matrix)} numbers, 6 are needed")
+        options.has_matrix = 1
+        options.matrix[:] = [float(value) for value in matrix]
+    options.mean[:] = _channels(mean, "mean", format.channels)
+    options.scale[:] = _channels(scale, "scale", format.channels)
+    options.has_scale = 1
+
+    values = _image_abi.ImageValues()
+    _check(_I.mnn_image_values_init(ctypes.byref(values), ctypes.sizeof(values)))
+    values.format, values.layout = format, layout
+    values.width = image.width if width is None else width
+    values.height = image.height if height is None else height
+    element = np.dtype(dtype)
+    if element not in (np.dtype(np.float32), np.dtype(np.uint8)):
+        raise TypeError(f"values are float32 or uint8, not {element}")
+    values.type = ElementType.UINT8 if element == np.uint8 else ElementType.FLOAT32
+    if not (0 < values.width <= _image_abi.MAX_EXTENT and 0 < values.height <= _image_abi.MAX_EXTENT):
+        raise ValueError(f"the result is {values.width} x {values.height}; extents are 1 to {_image_abi.MAX_EXTENT}")
+    shape = (values.height, values.width, format.channels)
+    result = np.empty((shape[2], *shape[:2]) if layout == Format.NCHW else shape, element)
+    values.data, values.bytes = result.ctypes.data, result.nbytes
+    _check(_I.mnn_image_convert(ctypes.byref(options), ctypes.byref(image), ctypes.byref(values)))
+    del kept
+    return result
+
+
+def to_input(
+    pixels: Pixels,
+    width: int,
+    height: int,
+    *,
+    format: PixelFormat = PixelFormat.RGB,
+    mean: Factors = 0.0,
+    scale: Factors = 1.0,
+    layout: Format = Format.NCHW,
+) -> npt.NDArray[np.float32]:
+    """A picture (RGB, RGBA or gray) as the input of a net, as the command line tool makes it: resized, its colours in the
+    order of `format`, (value - mean) * scale, with a batch of one."""
+    resized = resize(pixels, width, height)
+    values: npt.NDArray[np.float32] = convert(resized, format=format, mean=mean, scale=scale, layout=layout)
+    return values[None]
