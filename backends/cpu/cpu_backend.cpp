@@ -7,6 +7,7 @@
 #include "backends/cpu/fusions/patterns.h"
 #include "backends/cpu/kernels/cpu_costs.h"
 #include "backends/cpu/kernels/kernels.h"
+#include "backends/cpu/ops/common_algorithm.h"
 #include "backends/cpu/ops/table.h"
 #include "backends/cpu/processor_costs.h"
 #include "base/aligned.h"
@@ -124,6 +125,10 @@ bool CpuBackend::canQuantize(const Command& command) const {
 uint32_t CpuBackend::loadsInputs(OpType type) const noexcept {
     const CpuOp* op = findCpuOp(type);
     return op ? op->loadsInputs : 0;
+}
+
+int CpuBackend::commonAlgorithm(std::span<const Command* const> commands) const {
+    return cpu::commonAlgorithm(*this, commands);
 }
 
 bool CpuBackend::supports(const Command& command, std::string& reason) const {

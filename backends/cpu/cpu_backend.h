@@ -8,6 +8,7 @@
 
 #include "backend/backend.h"
 #include "backend/thread_pool.h"
+#include "backend/weight_store.h"
 #include "base/host_memory.h"
 
 namespace mnnc {
@@ -31,6 +32,7 @@ class CpuBackend final : public Backend {
     bool canQuantize(const Command& command) const override;
     bool packsInt8() const noexcept override { return true; }
     uint32_t loadsInputs(OpType type) const noexcept override;
+    int commonAlgorithm(std::span<const Command* const> commands) const override;
     StorageChoice chooseStorage(const Command& command) const override;
     std::unique_ptr<Execution> create(const Command& command, std::string& reason) override;
     void onRunBegin() noexcept override;
@@ -40,13 +42,20 @@ class CpuBackend final : public Backend {
     // The threads to run on: those leased for the present run, outside of one the runtime's pool.
     ThreadPool& pool() const noexcept { return lease_ ? *lease_ : *pool_; }
     // Weights prepared once for all sessions, see WeightStore. inAll: what those of the model may come to, where known.
-    PackedWeights weights(const ParamsPtr& params, const std::string& variant, int64_t bytes,
+    PackedWeights weights(const WeightStore::Owner& owner, const std::string& variant, int64_t bytes,
                           const std::function<void(void*)>& fill, int64_t inAll = 0) const {
-        return weights_.get<void>(params, variant, bytes, config_.maxMemoryBytes, [&] {
+        return weights_.get<void>(owner, variant, bytes, config_.maxMemoryBytes, [&] {
             auto buffer = weightMemory(bytes, inAll);
             fill(buffer.get());
             return buffer;
         });
+    }
+    // Those of a constant operand, shared by all commands that read it; where a session has its own content, they are
+    // the command's. Constants of the model only: what was folded may differ with the shapes.
+    PackedWeights weightsOf(const Command& command, size_t input, const std::string& variant, int64_t bytes,
+                            const std::function<void(void*)>& fill) const {
+        const WeightStore::Owner& content = command.inputs[input]->content;
+        return weights(content ? content : command.params, variant, bytes, fill);
     }
     // Of blocks that an execution allocates while it plans; null: the library's own.
     HostMemoryPtr hostMemory() const noexcept;

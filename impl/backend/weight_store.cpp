@@ -7,22 +7,22 @@
 
 namespace mnnc {
 
-WeightStore::SlotPtr WeightStore::slot(const ParamsPtr& params, const std::string& variant) {
+WeightStore::SlotPtr WeightStore::slot(const Owner& owner, const std::string& variant) {
     const std::lock_guard lock(mutex_);
-    // Sessions that change constants leave parameters behind that are not asked for again. At powers of two: looking through
+    // Sessions that change constants leave owners behind that are not asked for again. At powers of two: looking through
     // all of them costs little for each that is added.
     if (slots_.size() >= 64 && std::has_single_bit(slots_.size()))
         std::erase_if(slots_, [](const auto& entry) {
             return entry.second.use_count() == 1 && entry.second->buffer.expired();
         });
-    SlotPtr& slot = slots_[Key(params.get(), variant)];
-    if (!slot) slot = std::make_shared<Slot>(params);
+    SlotPtr& slot = slots_[Key(owner.get(), variant)];
+    if (!slot) slot = std::make_shared<Slot>(owner);
     return slot;
 }
 
-std::shared_ptr<void> WeightStore::find(const ParamsPtr& params, const std::string& variant, int64_t bytes,
+std::shared_ptr<void> WeightStore::find(const Owner& owner, const std::string& variant, int64_t bytes,
                                         int64_t limit, const std::function<std::shared_ptr<void>()>& make) {
-    const SlotPtr place = slot(params, variant);
+    const SlotPtr place = slot(owner, variant);
     const std::thread::id self = std::this_thread::get_id();
     if (place->maker.load(std::memory_order_relaxed) == self) return counted(bytes, limit, make);
     const std::lock_guard lock(place->mutex);

@@ -1,4 +1,5 @@
-// Prepared weights, made once per (parameters, variant) and shared by all sessions of an interpreter.
+// Prepared weights, made once per (owner, variant) and shared by all sessions of an interpreter. The owner is what the
+// weights belong to: the parameters of an operator, or a constant that several operators may read (Tensor::content).
 #pragma once
 #include <atomic>
 #include <functional>
@@ -10,22 +11,23 @@
 #include <utility>
 
 #include "backend/weight_memory.h"
-#include "ops/params.h"
 
 namespace mnnc {
 
 class WeightStore {
   public:
+    using Owner = std::shared_ptr<const void>;
+
     // The buffer (a T, the same for equal keys) of this key; `make` makes a new one of `bytes` when no
-    // session holds it. `variant` names everything it depends on besides the parameters (backend, algorithm,
+    // session holds it. `variant` names everything it depends on besides the owner (backend, algorithm,
     // tile, instruction set). LimitExceeded when a new one would bring the store above `limit`. Locks, and
     // waits only for a thread that makes the same buffer; call it in onResize only. `make` may call the host, whose thread may
     // come back here for the same buffer: it gets one that is not shared.
     template <typename T>
-    std::shared_ptr<const T> get(const ParamsPtr& params, const std::string& variant, int64_t bytes,
-                                 int64_t limit, const std::function<std::shared_ptr<T>()>& make) {
+    std::shared_ptr<const T> get(const Owner& owner, const std::string& variant, int64_t bytes, int64_t limit,
+                                 const std::function<std::shared_ptr<T>()>& make) {
         return std::static_pointer_cast<const T>(
-            find(params, variant, bytes, limit, [&] { return std::static_pointer_cast<void>(make()); }));
+            find(owner, variant, bytes, limit, [&] { return std::static_pointer_cast<void>(make()); }));
     }
 
     int64_t bytes() const noexcept { return *held_; }    // of all buffers alive
@@ -33,10 +35,10 @@ class WeightStore {
 
   private:
     using Counter = std::shared_ptr<std::atomic<int64_t>>;
-    using Key = std::pair<const Params*, std::string>;
+    using Key = std::pair<const void*, std::string>;
     struct Slot {
-        explicit Slot(ParamsPtr p) : params(std::move(p)) {}
-        const ParamsPtr params;  // keeps the address in the key from being used again
+        explicit Slot(Owner o) : owner(std::move(o)) {}
+        const Owner owner;  // keeps the address in the key from being used again
         std::mutex mutex;
         std::atomic<std::thread::id> maker{};  // the thread that has the mutex
         std::weak_ptr<void> buffer;
@@ -56,11 +58,11 @@ class WeightStore {
         const std::shared_ptr<void> buffer;
     };
 
-    std::shared_ptr<void> find(const ParamsPtr& params, const std::string& variant, int64_t bytes,
-                               int64_t limit, const std::function<std::shared_ptr<void>()>& make);
+    std::shared_ptr<void> find(const Owner& owner, const std::string& variant, int64_t bytes, int64_t limit,
+                               const std::function<std::shared_ptr<void>()>& make);
     std::shared_ptr<void> counted(int64_t bytes, int64_t limit,
                                   const std::function<std::shared_ptr<void>()>& make);
-    SlotPtr slot(const ParamsPtr& params, const std::string& variant);
+    SlotPtr slot(const Owner& owner, const std::string& variant);
 
     WeightMemory memory_;
     const Counter held_ = std::make_shared<std::atomic<int64_t>>(0);

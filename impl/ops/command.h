@@ -22,6 +22,8 @@ struct Command {
     std::vector<Region> regions;  // Raster only; elements no region touches become 0 (later regions win)
     // One for each operand, or none: the inputs themselves. Only where Backend::supportsViews().
     std::vector<OperandView> views;
+    // What Backend::commonAlgorithm() answered for commands that share their weights; 0: the backend's own choice.
+    int algorithm = 0;
     Epilogue epilogue;  // only where Backend::supportsPostOps()
 
     // Inputs of the operator itself.

@@ -58,8 +58,8 @@ bool same(const ParamsPtr& a, const ParamsPtr& b) {
 
 bool same(const Command& a, const Command& b) {
     return a.type == b.type && a.name == b.name && a.inputs == b.inputs && a.outputs == b.outputs &&
-           same(a.epilogue, b.epilogue) && same(a.params, b.params) && same(a.regions, b.regions) &&
-           same(a.views, b.views);
+           a.algorithm == b.algorithm && same(a.epilogue, b.epilogue) && same(a.params, b.params) &&
+           same(a.regions, b.regions) && same(a.views, b.views);
 }
 
 bool same(const TensorQuant& a, const TensorQuant& b) {

@@ -13,6 +13,7 @@ constexpr Pass kPasses[] = {
     {"fuse-post-ops", fusePostOps},
     {"fuse-composites", fuseComposites},
     {"keep-coordinates", keepCoordinates},
+    {"share-packings", sharePackings},
     {"assign-backends", nullptr, assignBackends},
     {"elide-copies", nullptr, elideCopies},
     {"compute-in-place", nullptr, computeInPlace},

@@ -50,6 +50,9 @@ void fusePostOps(CommandGraph& graph, const PlanContext& context);
 void fuseComposites(CommandGraph& graph, const PlanContext& context);
 // Tensors that hold coordinates are marked, so that a device which stores floats in 16 bits keeps all of theirs.
 void keepCoordinates(CommandGraph& graph, const PlanContext& context);
+// Convolutions that have the same constant as their weights get one algorithm, where one packing of them is worth more than
+// the best algorithm for each.
+void sharePackings(CommandGraph& graph, const PlanContext& context);
 
 // Commands become steps: decides which backend runs each command and how its operands are stored, makes the executions,
 // and inserts conversions and copies. Whether a backend takes a command is known only when it has made the execution.

@@ -33,6 +33,7 @@ Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& i
             tensor.format = constant->format;
             tensor.usage = Usage::Constant;
             tensor.hasConstantValue = true;
+            tensor.content = node.params;
             // Executions only read constants.
             tensor.data = const_cast<void*>(constant->data);
         } else if (node.type == OpType::Input && node.params) {

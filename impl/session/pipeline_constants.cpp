@@ -36,6 +36,7 @@ Tensor& Pipeline::ownConstant(int id) {
     ownConstants_.emplace(id, std::move(memory));
     tensor.data = own;
     tensor.stored = nullptr;
+    tensor.content = nullptr;
     return tensor;
 }
 

@@ -22,6 +22,23 @@ class NetBuilder {
         net_.oplists.push_back(makeConst(id, {}, {value}));
         return id;
     }
+    int constant(std::vector<int32_t> dims) {
+        size_t count = 1;
+        for (const int32_t extent : dims) count *= static_cast<size_t>(extent);
+        std::vector<float> values(count);
+        for (size_t i = 0; i < count; ++i) values[i] = std::sin(static_cast<float>(i + 1)) / 3;
+        const int id = tensor();
+        net_.oplists.push_back(makeConst(id, std::move(dims), std::move(values)));
+        return id;
+    }
+    // Its weights are a tensor.
+    int convBy(int x, int weights, int outputs, int kernel) {
+        wire::Convolution2DT conv = makeConv(0, outputs, 0);
+        conv.common->kernelX = conv.common->kernelY = kernel;
+        conv.common->pads = {kernel / 2, kernel / 2, kernel / 2, kernel / 2};
+        conv.bias.clear();
+        return add(wire::OpType::Convolution, {x, weights}, std::move(conv));
+    }
     int conv(int x, int inputs, int outputs, int kernel, bool relu = false) {
         wire::Convolution2DT conv =
             makeConv(inputs, outputs, static_cast<size_t>(inputs * outputs * kernel * kernel));

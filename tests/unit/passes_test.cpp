@@ -70,6 +70,18 @@ TEST(Passes, RecogniseActivations) {
     EXPECT_EQ(change.of("UnaryOp"), (Counts{0, 1}));
 }
 
+TEST(Passes, SharePackings) {
+    NetBuilder s;
+    const int weights = s.constant({64, 64, 3, 3});
+    std::vector<int> maps;
+    for (const int size : {48, 24, 12})
+        maps.push_back(s.convBy(s.input({1, 64, size, size}), weights, 64, 3));
+    const Change change = changeOf("share-packings", s.finish(maps));
+    EXPECT_EQ(change.of("Convolution"), (Counts{3, 3}));
+    EXPECT_EQ(Change::count(change.before, "algorithm shared"), 0U);
+    EXPECT_EQ(Change::count(change.after, "algorithm shared"), 3U) << change.after;
+}
+
 TEST(Passes, FoldOperandRasters) {
     NetBuilder s;
     const int a = s.input({2, 3, 4, 5}), b = s.input({2, 3, 6, 5});

@@ -51,6 +51,7 @@ struct ConvOptions {
     bool bf16 = false;     // products of bf16 where the kernels have them and the rounding is worth it
     bool exact =
         false;  // inputs are not rounded: quantised weights are expanded instead of multiplied as they are
+    bool onePacking = false;          // packed weights do not depend on the size of the map
     bool byRows = false;              // plan for RowFedConv, where the algorithm can be
     WeightQuantization quantization;  // of weights that stay quantised where the algorithm allows it
     ConvAlgorithm algorithm = ConvAlgorithm::Auto;

@@ -32,7 +32,8 @@ GemmConvPlan::GemmConvPlan(const Kernels& k, const ConvShape& shape, const GemmW
       options_(options),
       icb_(ceilDiv(shape.ic, k.lanes)),
       ocb_(ceilDiv(shape.oc, k.lanes)),
-      weights_(k, shape, options, std::move(geometry.phases), pixelsOfProduct(geometry.walks[0])),
+      weights_(k, shape, options, std::move(geometry.phases),
+               options.onePacking ? kUsualPixels : pixelsOfProduct(geometry.walks[0])),
       geometry_(std::move(geometry)) {}
 
 int64_t GemmConvPlan::scratchBytes(int threads) const {

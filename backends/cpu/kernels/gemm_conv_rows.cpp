@@ -136,6 +136,7 @@ std::unique_ptr<ConvPlan> makeRowGemmPlan(const Kernels& k, const ConvShape& s, 
                                           const char* algorithm) {
     GemmWeightOptions weights;
     weights.groups = options.groups;
+    weights.onePacking = options.onePacking;
     weights.transposed = options.transposed;
     weights.bf16 = roundsToBf16(k, s, options);
     if (!options.transposed && options.groups == 1) weights.quantization = options.quantization;

@@ -25,6 +25,7 @@ struct GemmWeightOptions {
     int groups = 1;
     bool transposed = false;
     bool bf16 = false;
+    bool onePacking = false;          // see ConvOptions
     int rowTaps = 0;                  // first layer: taps in a run; 0: runs are the channels of a tap
     WeightQuantization quantization;  // bits of 0: they are packed as floats or bf16
 };

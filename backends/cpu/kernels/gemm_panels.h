@@ -7,9 +7,8 @@
 namespace mnnc {
 
 inline int gemmPanelCount(const Kernels& k, int N) {
-    constexpr int kRows = 72;  // that the width of panels is chosen for
     const int blocks = ceilDiv(N, k.lanes);
-    return ceilDiv(blocks, bestPanelBlocks(*k.panels, kRows, blocks));
+    return ceilDiv(blocks, bestPanelBlocks(*k.panels, kUsualPixels, blocks));
 }
 
 inline OutPanel gemmPanelAt(const Kernels& k, int N, int i) {

@@ -35,6 +35,9 @@ inline double gemmCycles(const PanelKernels& k, int m, int blocks, int maxBlocks
     return gemmCycles(k.maxRows, m, blocks, maxBlocks);
 }
 
+// Pixels of a product for which the width of panels is chosen where a packing serves any number of them.
+constexpr int kUsualPixels = 72;
+
 // The panel width that is cheapest for m pixels at a time. `Table`: PanelKernels or Int8Kernels.
 template <typename Table>
 int bestPanelBlocks(const Table& k, int m, int blocks) {

@@ -135,6 +135,7 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) 
 std::unique_ptr<ConvPlan> make(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     GemmWeightOptions weights;
     weights.groups = options.groups;
+    weights.onePacking = options.onePacking;
     weights.bf16 = roundsToBf16(k, s, options);
     if (options.groups == 1) weights.quantization = options.quantization;
     const PixelGeometry geometry = pixelGeometry(k, s);

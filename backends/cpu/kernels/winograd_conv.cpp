@@ -34,7 +34,8 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) 
     const int icb = ceilDiv(s.ic, k.lanes), ocb = ceilDiv(s.oc, k.lanes);
     const int tiles = s.batch * ceilDiv(s.oh, Unit) * ceilDiv(s.ow, Unit), points = (Unit + 2) * (Unit + 2);
     const int chunks = winogradChunkCount(k, s, Unit), m = ceilDiv(tiles, chunks);
-    const int nb = bestPanelBlocks(*k.panels, std::min(m, kMaxWinogradProductTiles), ocb);
+    const int nb =
+        bestPanelBlocks(*k.panels, options.onePacking ? kUsualPixels : std::min(m, kUsualPixels), ocb);
     const double product = points * (double(s.ic) * (bf16 ? 0.5 : 1.0) * gemmCycles(*k.panels, m, ocb, nb) +
                                      costs.winogradCall * ocb);
     const double in = costs.winogradIn[Unit / 2], out = costs.winogradOut[Unit / 2];

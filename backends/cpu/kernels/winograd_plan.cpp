@@ -20,7 +20,8 @@ WinogradWeightOptions weightOptions(const Kernels& k, const ConvShape& s, int un
     weights.unit = unit;
     weights.bf16 = winogradUsesBf16(k, s, options, unit);
     weights.panelBlocks =
-        bestPanelBlocks(*k.panels, std::min(c.chunkTiles, kMaxWinogradProductTiles), ceilDiv(s.oc, k.lanes));
+        bestPanelBlocks(*k.panels, options.onePacking ? kUsualPixels : std::min(c.chunkTiles, kUsualPixels),
+                        ceilDiv(s.oc, k.lanes));
     weights.quantization = options.quantization;
     weights.perPanel = c.chunks == 1;
     return weights;

@@ -9,8 +9,6 @@ namespace mnnc {
 // Whether F(unit) multiplies bf16.
 bool winogradUsesBf16(const Kernels& k, const ConvShape& shape, const ConvOptions& options, int unit);
 
-constexpr int kMaxWinogradProductTiles = 72;  // that the width of panels is chosen for
-
 // Into how many chunks the tiles of a batch are cut at least: each chunk's transforms fit the second level
 // cache and still fill the tiles of products.
 int winogradChunkCount(const Kernels& k, const ConvShape& shape, int unit);

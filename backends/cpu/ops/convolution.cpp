@@ -10,6 +10,7 @@
 #include "backends/cpu/ops/int8.h"
 #include "backends/cpu/ops/packed_conv_weights.h"
 #include "base/aligned.h"
+#include "tensor/stored_content.h"
 
 namespace mnnc::cpu {
 
@@ -34,7 +35,7 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
         int64_t bytes = plan_->scratchBytes(options.threads);
         packAtRun_ = false;
         if (command_.operands() > 1) {
-            bytes = prepareTensorWeights(bytes);
+            bytes = prepareTensorWeights(bytes, w.groups);
             fedBias_ = paddedBias(nullptr, toInt(w.oc));
         } else {
             stored_.prepare(backend_, command_, *plan_, w);
@@ -60,7 +61,7 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
         if (!plan_) return;
         ThreadPool& pool = backend_.pool();
         auto* memory = static_cast<char*>(scratch());
-        const void* packed = own_.data() ? own_.data() : stored_.packed();
+        const void* packed = command_.operands() > 1 ? constant_.get() : stored_.packed();
         if (packAtRun_) {
             plan_->packWeights(command_.inputs[1]->as<const float>(), memory, pool);
             packed = memory;
@@ -86,11 +87,24 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
     ConvShape shapeOf(const ConvWindow& w) const { return planShape(w, command_.paramsAs<ConvParams>()); }
 
     // Returns the scratch a run needs.
-    int64_t prepareTensorWeights(int64_t planBytes) {
+    int64_t prepareTensorWeights(int64_t planBytes, int64_t groups) {
         const Tensor& weight = *command_.inputs[1];
+        own_ = AlignedBuffer();
+        constant_ = nullptr;
+        const auto pack = [&](void* buffer) {
+            const auto loaded = weight.data ? nullptr : weight.stored->load();
+            plan_->packWeights(static_cast<const float*>(loaded ? loaded.get() : weight.data), buffer,
+                               backend_.pool());
+        };
+        if (weight.usage == Usage::Constant && (weight.data || weight.stored)) {
+            constant_ =
+                backend_.weightsOf(command_, 1, weightVariant(backend_, *plan_, groups), packedBytes_, pack);
+            return planBytes;
+        }
         if (weight.hasConstantValue && weight.data) {
             own_ = AlignedBuffer(packedBytes_, backend_.hostMemory());
-            plan_->packWeights(weight.as<const float>(), own_.data(), backend_.pool());
+            pack(own_.data());
+            constant_ = PackedWeights(PackedWeights(), own_.data());
             return planBytes;
         }
         packAtRun_ = true;
@@ -103,7 +117,8 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
     PostOps post_;
     PackedConvWeights stored_;
     std::vector<float> fedBias_;  // where weights are inputs: paddedBias() of the third one or of none
-    AlignedBuffer own_;
+    PackedWeights constant_;      // where weights are inputs that never change
+    AlignedBuffer own_;           // the memory of those that were computed while planning
     int64_t packedBytes_ = 0;
     bool packAtRun_ = false;
 };
@@ -146,13 +161,16 @@ bool fusesConvolution(const CpuBackend&, const Command& command) {
 }  // namespace
 
 CpuFamily convolutionCpu() {
+    constexpr uint32_t kWeights = 1u << 1;
     static constexpr CpuOp kOps[] = {
-        {OpType::Convolution, convolutionStorage, createConvolution, fusesConvolution, quantizesConvolution},
+        {OpType::Convolution, convolutionStorage, createConvolution, fusesConvolution, quantizesConvolution,
+         kWeights},
         {OpType::ConvolutionDepthwise, convolutionStorage, createConvolution, fusesConvolution,
-         quantizesConvolution},
+         quantizesConvolution, kWeights},
         {OpType::Deconvolution, convolutionStorage, createConvolution, fusesConvolution,
-         quantizesDeconvolution},
-        {OpType::DeconvolutionDepthwise, convolutionStorage, createConvolution, fusesConvolution},
+         quantizesDeconvolution, kWeights},
+        {OpType::DeconvolutionDepthwise, convolutionStorage, createConvolution, fusesConvolution, nullptr,
+         kWeights},
     };
     return kOps;
 }

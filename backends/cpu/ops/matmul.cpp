@@ -104,11 +104,11 @@ class MatMul final : public Execution {
             // Constants of the model, that is: what was folded may differ with the shapes.
             if (b_.usage == Usage::Constant && (b_.data || b_.stored) && command_.params) {
                 constant_ =
-                    backend_.weights(command_.params,
-                                     format("matmul.%s.%s.%dx%d.%s%zu.%lld", gemmText(args_.type).c_str(),
-                                            kernels.isa, args_.K, args_.N, args_.transB ? "t" : "n",
-                                            args_.ldb, static_cast<long long>(bStart_)),
-                                     packedBytes_, [&](void* buffer) { packB(loadB().get(), buffer); });
+                    backend_.weightsOf(command_, 1,
+                                       format("matmul.%s.%s.%dx%d.%s%zu.%lld", gemmText(args_.type).c_str(),
+                                              kernels.isa, args_.K, args_.N, args_.transB ? "t" : "n",
+                                              args_.ldb, static_cast<long long>(bStart_)),
+                                       packedBytes_, [&](void* buffer) { packB(loadB().get(), buffer); });
                 packedBytes_ = 0;
             }
             kept_ = constant_ ? nullptr : loadB();

@@ -13,6 +13,10 @@ ConvOptions convOptions(const CpuBackend& backend, const Command& command, const
     options.transposed = isDeconvolution(command.type);
     options.srcNchw = command.inputs[0]->channelBlock == 1;
     options.bf16 = backend.config().precision == Precision::Low;
+    if (command.algorithm != 0) {
+        options.algorithm = static_cast<ConvAlgorithm>(command.algorithm);
+        options.onePacking = true;
+    }
     options.exact = backend.config().precision == Precision::High;
     if (backend.config().memory == MemoryMode::Low && command.operands() == 1) {
         const ConvParams& params = command.paramsAs<ConvParams>();
@@ -30,13 +34,16 @@ PostOps postOps(const Command& command) {
     return post;
 }
 
+// The same operator on another number of channels means other groups, hence the count in the key.
+std::string weightVariant(const CpuBackend& backend, const ConvPlan& plan, int64_t groups) {
+    return plan.algorithm() + "/" + plan.weightVariant() + "/" + backend.kernels().isa + "/" +
+           std::to_string(groups);
+}
+
 void PackedConvWeights::prepare(const CpuBackend& backend, const Command& command, const ConvPlan& plan,
                                 const ConvWindow& w) {
     const ConvParams& params = command.paramsAs<ConvParams>();
     const char* name = command.name.c_str();
-    // The same operator on another number of channels means other groups, hence the count in the key.
-    const std::string variant = plan.algorithm() + "/" + plan.weightVariant() + "/" + backend.kernels().isa +
-                                "/" + std::to_string(w.groups);
     const auto fill = [&](void* buffer) {
         if (const QuantizedWeightPacker* packer = plan.quantizedPacker()) {
             const QuantizedWeights stored = params.quantizedWeights(w.weightCount, w.oc, name);
@@ -50,7 +57,8 @@ void PackedConvWeights::prepare(const CpuBackend& backend, const Command& comman
             },
             buffer, backend.pool());
     };
-    packed_ = backend.weights(command.params, variant, plan.packedWeightBytes(), fill, params.modelBytes());
+    packed_ = backend.weights(command.params, weightVariant(backend, plan, w.groups),
+                              plan.packedWeightBytes(), fill, params.modelBytes());
     if (!bias_.empty()) return;
     const FloatView bias = params.bias(w.oc, name);
     bias_ = paddedBias(bias.span().data(), static_cast<int>(w.oc));

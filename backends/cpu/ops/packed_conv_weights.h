@@ -11,6 +11,9 @@ namespace mnnc::cpu {
 ConvOptions convOptions(const CpuBackend& backend, const Command& command, const ConvWindow& window);
 PostOps postOps(const Command& command);  // without bias and residual
 
+// What packed weights depend on besides the weights.
+std::string weightVariant(const CpuBackend& backend, const ConvPlan& plan, int64_t groups);
+
 // Weights packed for a plan, one copy for all sessions, and the bias.
 class PackedConvWeights {
   public:

@@ -42,10 +42,10 @@ class PackedMatrix {
             static_cast<int64_t>(gemmPackedBytes(backend.kernels(), GemmType::Float, part.N, part.K));
         const Tensor& tensor = *command.inputs[part.input];
         if (tensor.usage == Usage::Constant && tensor.data && command.params) {
-            const std::string variant =
-                format("recurrent.%s.%zu.%lld.%dx%d", backend.kernels().isa, part.input,
-                       static_cast<long long>(part.offset), part.K, part.N);
-            constant_ = backend.weights(command.params, variant, roundUp(size, 64), [&](void* buffer) {
+            const std::string variant = format("recurrent.%s.%zu.%lld.%dx%d.%s%zu", backend.kernels().isa,
+                                               part.input, static_cast<long long>(part.offset), part.K,
+                                               part.N, part.transposed ? "t" : "n", part.ld);
+            constant_ = backend.weightsOf(command, part.input, variant, roundUp(size, 64), [&](void* buffer) {
                 packInto(backend, tensor.as<const float>(), buffer);
             });
         } else {

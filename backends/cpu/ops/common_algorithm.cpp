@@ -1,0 +1,70 @@
+// One algorithm for convolutions that have the same constant as their weights but maps of different sizes: the heads of a
+// detector, which run on each level of a pyramid. Each algorithm packs weights in its own way, and a packing of its own for
+// each level takes several times the memory of the weights.
+#include "backends/cpu/ops/common_algorithm.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "backends/cpu/kernels/cpu_costs.h"
+#include "backends/cpu/ops/packed_conv_weights.h"
+
+namespace mnnc::cpu {
+
+namespace {
+
+// What a way of computing the commands takes: cycles of a run on one thread, and the packings that it needs.
+struct Way {
+    double cycles = 0;
+    std::map<std::string, int64_t> packings;  // bytes of each
+
+    // A further packing has to save in a run the time that making it takes, which writes it and reads it once.
+    double cost(const Kernels& k) const {
+        double bytes = 0;
+        for (const auto& [variant, size] : packings) bytes += static_cast<double>(size);
+        return cycles + 2 * bytes / k.costs->cycles.weightBytesPerCycle;
+    }
+};
+
+// Nothing where one of them is read in the caller's layout or can not be computed so.
+std::optional<Way> wayOf(const CpuBackend& backend, std::span<const Command* const> commands,
+                         ConvAlgorithm algorithm) {
+    const Kernels& k = backend.kernels();
+    Way way;
+    for (const Command* command : commands) {
+        if (command->inputs[0]->type != DataType::Float32 || command->outputs[0]->empty()) return {};
+        const ConvWindow w = windowOf(*command);
+        const ConvShape shape = planShape(w, command->paramsAs<ConvParams>());
+        Command asked = *command;
+        asked.algorithm = static_cast<int>(algorithm);
+        ConvOptions options = convOptions(backend, asked, w);
+        if (convReadsNchw(shape, options.groups)) return {};
+        options.srcNchw = false;  // storage is chosen later
+        for (const ConvCandidate& each : convCandidates(k, shape, options))
+            if (each.chosen) way.cycles += each.cycles;
+        const auto plan = makeConvPlan(k, shape, options);
+        way.packings.emplace(weightVariant(backend, *plan, w.groups), plan->packedWeightBytes());
+    }
+    return way;
+}
+
+}  // namespace
+
+int commonAlgorithm(const CpuBackend& backend, std::span<const Command* const> commands) {
+    const Kernels& k = backend.kernels();
+    const std::optional<Way> own = wayOf(backend, commands, ConvAlgorithm::Auto);
+    if (!own || own->packings.size() < 2) return 0;
+    ConvAlgorithm best = ConvAlgorithm::Auto;
+    double least = own->cost(k);
+    for (const ConvAlgorithm each : {ConvAlgorithm::Direct, ConvAlgorithm::Winograd2,
+                                     ConvAlgorithm::Winograd4, ConvAlgorithm::Winograd6}) {
+        const std::optional<Way> way = wayOf(backend, commands, each);
+        if (!way || way->packings.size() != 1 || way->cost(k) >= least) continue;
+        best = each;
+        least = way->cost(k);
+    }
+    return static_cast<int>(best);
+}
+
+}  // namespace mnnc::cpu

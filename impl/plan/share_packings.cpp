@@ -1,0 +1,30 @@
+// The pass share-packings.
+#include <map>
+
+#include "plan/passes.h"
+
+namespace mnnc {
+
+void sharePackings(CommandGraph& graph, const PlanContext& context) {
+    std::map<const Tensor*, std::vector<CommandGraph::Id>> readers;
+    for (const CommandGraph::Id id : graph.ids()) {
+        if (graph.isControl(id)) continue;
+        const Command& command = graph.command(id);
+        if (command.type == OpType::Convolution && command.operands() > 1 && command.inputs[1]->content)
+            readers[command.inputs[1]].push_back(id);
+    }
+    for (const auto& [weights, ids] : readers) {
+        if (ids.size() < 2) continue;
+        std::vector<const Command*> commands;
+        for (const CommandGraph::Id id : ids) commands.push_back(&graph.command(id));
+        const int algorithm = context.backend.commonAlgorithm(commands);
+        if (algorithm == 0) continue;
+        for (const CommandGraph::Id id : ids) {
+            Command command = graph.command(id);
+            command.algorithm = algorithm;
+            graph.replace(id, std::move(command));
+        }
+    }
+}
+
+}  // namespace mnnc
