@@ -10,7 +10,8 @@ VALUE4 activated(VALUE4 x) {
         case 3: return EACH(geluOf, x);
         case 4: return EACH(sigmoidOf, x);
         case 5: return clamp(x / 6.0 + 0.5, 0.0, 1.0);
-        default: return EACH(tanhOf, x);
+        case 6: return EACH(tanhOf, x);
+        default: return EACH(geluTanhOf, x);
     }
 }
 

@@ -6,7 +6,7 @@
 
 namespace mnnc {
 
-enum class Act : uint8_t { None, HardSwish, Silu, Gelu /* erf */, Sigmoid, HardSigmoid /* x/6+1/2 */, Tanh };
+enum class Act : uint8_t { None, HardSwish, Silu, Gelu /* erf */, Sigmoid, HardSigmoid /* x/6+1/2 */, Tanh, GeluTanh };
 
 // min(max(act(result + residual), lo), hi)
 struct Epilogue {

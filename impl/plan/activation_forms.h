@@ -23,4 +23,12 @@ struct HardActivation {
 // The longest such form whose first command is `first`.
 HardActivation hardActivation(const CommandGraph& graph, CommandGraph::Id first);
 
+// Commands that compute one function of x; the last one makes the result. No steps: there is no such form.
+struct UnaryForm {
+    Tensor* x = nullptr;
+    std::vector<CommandGraph::Id> steps;
+};
+// x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) around a command that computes this tanh. gelu_form.cpp.
+UnaryForm geluTanhForm(const CommandGraph& graph, CommandGraph::Id tanh);
+
 }  // namespace mnnc

@@ -25,6 +25,8 @@ std::optional<Act> activationOf(const Command& command) {
             return Act::Tanh;
         case kUnaryHardSwish:
             return Act::HardSwish;
+        case kUnaryGelu:
+            return Act::GeluTanh;
         case kUnaryGeluStandard:
             return Act::Gelu;
         case kUnarySilu:
@@ -52,7 +54,7 @@ class PostOpFusion {
         if (command().outputs.size() != 1 || result()->type != DataType::Float32 ||
             !backend_.supportsPostOps(command()))
             return;
-        while (fuseHardSigmoid() || fuseReshapedAdd() || fuseNext()) {
+        while (fuseHardSigmoid() || fuseReshapedAdd() || fuseReshapedActivation() || fuseNext()) {
         }
     }
 
@@ -85,15 +87,13 @@ class PostOpFusion {
     // shapes are the same bytes however they are stored, else the residual would have to be copied.
     bool fuseReshapedAdd() {
         const Tensor& made = *result();
-        Id copy = graph_.onlyConsumer(id_);
-        if (copy == CommandGraph::kNone || command().epilogue.any() || made.format == Format::NHWC ||
-            made.shape.rank() < 2 || made.plane() != 1 || made.shape[1] % kMaxLanes != 0)
+        const Id first = graph_.onlyConsumer(id_);
+        if (first == CommandGraph::kNone || !isReshape(graph_.command(first)) || command().epilogue.any() ||
+            made.format == Format::NHWC || made.shape.rank() < 2 || made.plane() != 1 ||
+            made.shape[1] % kMaxLanes != 0)
             return false;
-        Id after = copy;
-        for (; after != CommandGraph::kNone && isReshape(graph_.command(after));
-             after = graph_.onlyConsumer(after))
-            copy = after;
-        if (after == CommandGraph::kNone || after == copy) return false;
+        const Id copy = lastReshape(first), after = graph_.onlyConsumer(copy);
+        if (after == CommandGraph::kNone) return false;
         const Command& sum = graph_.command(after);
         const BinaryParams* params = floatBinary(sum);
         if (!params || params->code != kBinaryAdd) return false;
@@ -110,6 +110,36 @@ class PostOpFusion {
         graph_.replace(id_, std::move(wanted));
         graph_.replace(copy, std::move(reshape));
         return true;
+    }
+
+    // An activation behind a change of shape is taken before it.
+    bool fuseReshapedActivation() {
+        const Id copy = graph_.onlyConsumer(id_);
+        if (copy == CommandGraph::kNone || !isReshape(graph_.command(copy))) return false;
+        const Id last = lastReshape(copy), after = graph_.onlyConsumer(last);
+        if (after == CommandGraph::kNone) return false;
+        const Command& follower = graph_.command(after);
+        const std::optional<Act> act = activationOf(follower);
+        if (!act || follower.epilogue.any() || follower.outputs[0]->type != DataType::Float32) return false;
+        Command wanted = command();
+        if (wanted.epilogue.act != Act::None || wanted.epilogue.clips()) return false;
+        wanted.epilogue.act = *act;
+        if (!backend_.supportsPostOps(wanted)) return false;
+        Command reshape = graph_.command(last);
+        reshape.outputs = follower.outputs;
+        graph_.erase(after, id_);
+        graph_.replace(id_, std::move(wanted));
+        graph_.replace(last, std::move(reshape));
+        return true;
+    }
+
+    // The last one of consecutive changes of shape.
+    Id lastReshape(Id copy) const {
+        for (Id after = graph_.onlyConsumer(copy);
+             after != CommandGraph::kNone && isReshape(graph_.command(after));
+             after = graph_.onlyConsumer(after))
+            copy = after;
+        return copy;
     }
 
     bool fuseNext() {

@@ -23,8 +23,9 @@ void becomeUnary(CommandGraph& graph, const std::vector<Id>& steps, Tensor* x, i
     graph.replace(last, std::move(unary));
 }
 
-bool isSigmoid(const Command& command) {
-    return command.type == OpType::UnaryOp && command.paramsAs<UnaryParams>().code == kUnarySigmoid;
+bool isUnary(const Command& command, int code) {
+    return command.type == OpType::UnaryOp && command.paramsAs<UnaryParams>().code == code &&
+           command.outputs[0]->type == DataType::Float32;
 }
 
 }  // namespace
@@ -36,12 +37,18 @@ void recogniseActivations(CommandGraph& graph, const PlanContext&) {
         if (form.timesX) becomeUnary(graph, form.steps, form.x, kUnaryHardSwish);
     }
     for (const Id id : graph.ids()) {
-        if (!graph.contains(id) || !isSigmoid(graph.command(id))) continue;
+        if (!graph.contains(id) || graph.isControl(id) || !isUnary(graph.command(id), kUnarySigmoid))
+            continue;
         const Id multiply = graph.onlyConsumer(id);
         Tensor* x = graph.command(id).inputs[0];
         if (multiply != CommandGraph::kNone &&
             isProduct(graph.command(multiply), x, graph.command(id).outputs[0]))
             becomeUnary(graph, {id, multiply}, x, kUnarySilu);
+    }
+    for (const Id id : graph.ids()) {
+        if (!graph.contains(id) || graph.isControl(id) || !isUnary(graph.command(id), kUnaryTanh)) continue;
+        const UnaryForm form = geluTanhForm(graph, id);
+        if (!form.steps.empty()) becomeUnary(graph, form.steps, form.x, kUnaryGelu);
     }
 }
 

@@ -78,6 +78,37 @@ std::vector<Tail> tails() {
              return s.binary(BinaryCode::MUL, x, s.clip(line, 0, 1));
          },
          " +hardswish"},
+        // GELU by tanh: the cube by pow, a product of the whole with x / 2
+        {[](NetBuilder& s, int x) {
+             const int cube = s.binary(BinaryCode::POW, x, s.scalar(3));
+             const int sum =
+                 s.binary(BinaryCode::ADD, x, s.binary(BinaryCode::MUL, cube, s.scalar(0.044715f)));
+             const int t = s.unary(UnaryCode::TANH, s.binary(BinaryCode::MUL, sum, s.scalar(0.79788456f)));
+             return s.binary(BinaryCode::MUL, s.binary(BinaryCode::MUL, x, s.scalar(0.5f)),
+                             s.binary(BinaryCode::ADD, t, s.scalar(1)));
+         },
+         " +gelu-tanh"},
+        // the cube by products, x taken out of the sum, a half at the end
+        {[](NetBuilder& s, int x) {
+             const int square = s.binary(BinaryCode::MUL, x, x);
+             const int line = s.binary(BinaryCode::ADD, s.scalar(1),
+                                       s.binary(BinaryCode::MUL, s.scalar(0.044715f), square));
+             const int slope = s.binary(BinaryCode::MUL, x, s.scalar(0.79788456f));
+             const int t = s.unary(UnaryCode::TANH, s.binary(BinaryCode::MUL, slope, line));
+             const int y = s.binary(BinaryCode::MUL, x, s.binary(BinaryCode::ADD, s.scalar(1), t));
+             return s.binary(BinaryCode::MUL, s.scalar(0.5f), y);
+         },
+         " +gelu-tanh"},
+        {[](NetBuilder& s, int x) {
+             const int cube = s.binary(BinaryCode::MUL, s.binary(BinaryCode::MUL, x, x), x);
+             const int sum =
+                 s.binary(BinaryCode::ADD, s.binary(BinaryCode::MUL, cube, s.scalar(0.044715f)), x);
+             const int t = s.unary(UnaryCode::TANH, s.binary(BinaryCode::MUL, sum, s.scalar(0.79788456f)));
+             const int half =
+                 s.binary(BinaryCode::ADD, s.binary(BinaryCode::MUL, t, s.scalar(0.5f)), s.scalar(0.5f));
+             return s.binary(BinaryCode::MUL, half, x);
+         },
+         " +gelu-tanh"},
         // and without the product
         {[](NetBuilder& s, int x) {
              const int line =
@@ -137,6 +168,37 @@ TEST(FusePostOps, ASumBeforeAnActivation) {
     }
 }
 
+// Arithmetic that only looks like GELU by tanh stays what it is.
+TEST(FusePostOps, OtherArithmeticWithTanh) {
+    const auto net = [](float cubic, float half, float power) {
+        NetBuilder s;
+        const int x = s.conv(s.input(kDims), kIn, 19, 1);
+        const int cube = s.binary(BinaryCode::POW, x, s.scalar(power));
+        const int sum = s.binary(BinaryCode::ADD, x, s.binary(BinaryCode::MUL, cube, s.scalar(cubic)));
+        const int t = s.unary(UnaryCode::TANH, s.binary(BinaryCode::MUL, sum, s.scalar(0.79788456f)));
+        return s.finish({s.binary(BinaryCode::MUL, s.binary(BinaryCode::MUL, x, s.scalar(half)),
+                                  s.binary(BinaryCode::ADD, t, s.scalar(1)))});
+    };
+    const auto fuses = [](const wire::NetT& made) {
+        return runNet(made).ops[0].algorithm.ends_with(" +gelu-tanh");
+    };
+    EXPECT_TRUE(fuses(net(0.044715f, 0.5f, 3)));
+    EXPECT_FALSE(fuses(net(0.0448f, 0.5f, 3)));
+    EXPECT_FALSE(fuses(net(0.044715f, 0.51f, 3)));
+    EXPECT_FALSE(fuses(net(0.044715f, 0.5f, 2)));
+    EXPECT_FALSE(fuses(net(0.044715f, 0.5f, 2.5f)));
+}
+
+TEST(FusePostOps, AnActivationBehindAReshape) {
+    for (const UnaryCode code : {UnaryCode::GELU_STANDARD, UnaryCode::SILU}) {
+        NetBuilder s;
+        const int x = s.conv(s.input(kDims), kIn, 19, 1);
+        const int y = s.unary(code, s.reshape(s.reshape(x, {2, 19, 42}), {38, 42}));
+        const std::string text = code == UnaryCode::SILU ? " +silu" : " +gelu";
+        expectFused(s.finish({y}), 1, text);
+    }
+}
+
 TEST(FusePostOps, ASumBehindAReshape) {
     for (const bool relu : {false, true}) {
         NetBuilder s;
@@ -155,11 +217,12 @@ TEST(FusePostOps, ASumBehindAReshape) {
         }
         expectFused(s.finish({stream}), 7, " +add");
     }
-    {  // an activation behind the sum is left alone
+    {  // and an activation behind the sum
         NetBuilder s;
         const int x = s.input({11, 5, 1, 1}), other = s.input({1, 11, 32});
         const int y = s.reshape(s.conv(x, 5, 32, 1), {1, 11, 32});
-        expectFused(s.finish({s.unary(UnaryCode::TANH, s.binary(BinaryCode::ADD, other, y))}), 2, " +add", 0);
+        expectFused(s.finish({s.unary(UnaryCode::TANH, s.binary(BinaryCode::ADD, other, y))}), 1,
+                    " +add +tanh");
     }
     // Not fused: the shapes are stored differently, or the sum without the residual has another consumer.
     for (const std::vector<int32_t>& dims : {std::vector<int32_t>{11, 5, 1, 1}, {1, 5, 3, 3}}) {

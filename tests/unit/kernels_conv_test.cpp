@@ -236,7 +236,8 @@ TEST(KernelsConv, Transposed) {
 }
 
 TEST(KernelsConv, PostOps) {
-    for (Act act : {Act::HardSwish, Act::Silu, Act::Gelu, Act::Sigmoid, Act::HardSigmoid, Act::Tanh}) {
+    for (Act act :
+         {Act::HardSwish, Act::Silu, Act::Gelu, Act::Sigmoid, Act::HardSigmoid, Act::Tanh, Act::GeluTanh}) {
         for (bool residual : {false, true}) {
             Case c{shape(30, 7, 7, 37, 1), options(1)};
             c.act = act;
@@ -258,7 +259,8 @@ TEST(KernelsConv, PostOps) {
 TEST(KernelsConv, ActivationRange) {
     for (const std::string& isa : availableIsas()) {
         const Kernels& k = selectKernels(isa);
-        for (Act act : {Act::HardSwish, Act::Silu, Act::Gelu, Act::Sigmoid, Act::HardSigmoid, Act::Tanh}) {
+        for (Act act : {Act::HardSwish, Act::Silu, Act::Gelu, Act::Sigmoid, Act::HardSigmoid, Act::Tanh,
+                        Act::GeluTanh}) {
             Floats x;
             for (float v = -200; v <= 200; v += 0.03f) x.push_back(v);
             Floats y = x;

@@ -25,6 +25,9 @@ inline double activate(double x, Act act) {
             return std::min(std::max(x + 3, 0.0), 6.0) / 6;
         case Act::Tanh:
             return std::tanh(x);
+        case Act::GeluTanh:
+            return 0.5 * x *
+                   (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
         case Act::None:
             break;
     }

@@ -52,6 +52,8 @@ HWY_MAYBE_UNUSED HWY_NOINLINE void activate(float* data, size_t count, Act act, 
             return activateWith(data, count, lo, hi, [](V x) HWY_ATTR { return vhardSigmoid(x); });
         case Act::Tanh:
             return activateWith(data, count, lo, hi, [](V x) HWY_ATTR { return vtanh(x); });
+        case Act::GeluTanh:
+            return activateWith(data, count, lo, hi, [](V x) HWY_ATTR { return vgeluTanh(x); });
         case Act::None:
             return activateWith(data, count, lo, hi, [](V x) HWY_ATTR { return x; });
     }

@@ -238,6 +238,11 @@ HWY_INLINE V verf(V x) {
     const V y = hn::IfThenElse(hn::Lt(t, k(0.92f)), erfSmall(x), large);
     return hn::IfThenElse(hn::Eq(x, x), y, hn::NaN(d));
 }
+// x/2 (1 + tanh u) is x sigmoid(2u): exact where the reference's rational function is clamped.
+HWY_INLINE V vgeluTanh(V x) {
+    const V cubic = hn::MulAdd(hn::Mul(hn::Mul(x, x), x), k(0.044715f), x);
+    return hn::Div(x, hn::Add(k(1), vexp(hn::Mul(cubic, k(-1.59576912f)))));
+}
 // x/2 (1 + erf(x/sqrt 2))
 HWY_INLINE V vgelu(V x) {
 #if HWY_TARGET == HWY_AVX3

@@ -49,16 +49,9 @@ MNNC_UNARY(Sigmoid, vsigmoid(x))
 MNNC_UNARY(TanhFn, vtanh(x))
 MNNC_UNARY(HardSwish, hn::Div(hn::Mul(x, hn::Min(hn::Max(hn::Add(x, k(3)), k(0)), k(6))), k(6)))
 MNNC_UNARY(GeluErf, vgelu(x))
+MNNC_UNARY(GeluTanh, vgeluTanh(x))
 MNNC_UNARY(Silu, vsilu(x))
 #undef MNNC_UNARY
-
-// x/2 (1 + tanh u) is x sigmoid(2u): exact where the reference's rational function is clamped.
-struct GeluTanh {
-    HWY_INLINE V operator()(V x, size_t) const {
-        const V cubic = hn::MulAdd(hn::Mul(hn::Mul(x, x), x), k(0.044715f), x);
-        return hn::Div(x, hn::Add(k(1), vexp(hn::Mul(cubic, k(-1.59576912f)))));
-    }
-};
 
 template <class F>
 void unary(const float* x, float* y, size_t n) {
