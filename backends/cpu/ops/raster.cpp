@@ -7,6 +7,7 @@
 
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/pack.h"
+#include "backends/cpu/ops/channels_last_raster.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/strided_copy.h"
 #include "base/error.h"
@@ -271,6 +272,8 @@ class PlaneRaster final : public Execution {
 
 // Regions between row-major tensors, any element width.
 class PlainRaster final : public Execution {
+    static constexpr int64_t kTile = 32, kRun = 256;  // columns and rows of the squares of a transposition
+
   public:
     PlainRaster(const CpuBackend& backend, const Command& command)
         : backend_(backend),
@@ -340,25 +343,60 @@ class PlainRaster final : public Execution {
         }
     }
 
+    // Whether the rows of a region are columns of its source.
+    static bool transposes(const Region& region) {
+        return region.dst.stride[2] == 1 && region.src.stride[1] == 1 && region.src.stride[2] > 1 &&
+               region.dst.stride[1] >= region.size[2] && region.size[1] >= kTile && region.size[2] >= kTile;
+    }
+
+    // Part `run` of the rows of such a region, in squares: each line of memory is read and written once.
+    void transpose(const Region& region, const uint32_t* from, uint32_t* to, int64_t run) const {
+        const Kernels& k = backend_.kernels();
+        const int64_t runs = runsOf(region), outer = run / runs, lanes = k.lanes;
+        const int64_t first = region.size[2] * (run % runs) / runs,
+                      end = region.size[2] * (run % runs + 1) / runs;
+        const auto* src = reinterpret_cast<const float*>(from + outer * region.src.stride[0]);
+        auto* dst = reinterpret_cast<float*>(to + outer * region.dst.stride[0]);
+        for (int64_t column = 0; column < region.size[1]; column += kTile)
+            for (int64_t at = first; at < end; at += lanes) {
+                const int64_t place = std::min(at, end - lanes);  // the last may overlap the one before
+                k.pack->rowsToPanel(
+                    src + place * region.src.stride[2] + column, static_cast<size_t>(region.src.stride[2]),
+                    k.lanes, static_cast<size_t>(std::min(kTile, region.size[1] - column)),
+                    dst + column * region.dst.stride[1] + place, static_cast<size_t>(region.dst.stride[1]));
+            }
+    }
+    static int64_t runsOf(const Region& region) { return std::max<int64_t>(1, region.size[2] / kRun); }
+
     template <typename T>
     void copy(const Region& region, const Tensor& input) const {
         const T* src = input.as<T>() + region.src.offset;
         T* dst = output_.as<T>() + region.dst.offset;
-        const int64_t rows = region.size[0] * region.size[1];
-        auto body = [&](int64_t begin, int64_t end) {
+        const bool ordered =
+            region.dst.stride[0] <= 0 || region.dst.stride[1] <= 0;  // may overlap: keep the order
+        const bool small = region.count() * static_cast<int64_t>(sizeof(T)) < kThreadedBytes;
+        const auto share = [&](int64_t count, const auto& body) {
+            if (ordered || small)
+                body(0, count);
+            else
+                parallelRanges(backend_.pool(), static_cast<long>(count), 4 * backend_.pool().threads(),
+                               body);
+        };
+        if constexpr (sizeof(T) == 4)
+            if (!ordered && transposes(region)) {
+                share(region.size[0] * runsOf(region), [&](int64_t begin, int64_t end) {
+                    for (int64_t run = begin; run < end; ++run) transpose(region, src, dst, run);
+                });
+                return;
+            }
+        share(region.size[0] * region.size[1], [&](int64_t begin, int64_t end) {
             for (int64_t row = begin; row < end; ++row) {
                 const int64_t i = row / region.size[1], j = row % region.size[1];
                 copyRow(src + i * region.src.stride[0] + j * region.src.stride[1], region.src.stride[2],
                         dst + i * region.dst.stride[0] + j * region.dst.stride[1], region.dst.stride[2],
                         region.size[2]);
             }
-        };
-        const bool ordered =
-            region.dst.stride[0] <= 0 || region.dst.stride[1] <= 0;  // may overlap: keep the order
-        if (ordered || region.count() * static_cast<int64_t>(sizeof(T)) < kThreadedBytes)
-            body(0, rows);
-        else
-            parallelRanges(backend_.pool(), static_cast<long>(rows), 4 * backend_.pool().threads(), body);
+        });
     }
 
     const CpuBackend& backend_;
@@ -378,7 +416,8 @@ StorageChoice rasterStorage(const CpuBackend& backend, const Command& command) {
     const bool packed =
         !command.inputs.empty() && std::all_of(command.inputs.begin(), command.inputs.end(),
                                                [](const Tensor* input) { return input->channelBlock > 1; });
-    if (packed && movesPlanes(command)) choice.inputBlock = choice.outputBlock = backend.channelBlock();
+    if (!packed || !movesPlanes(command)) return channelsLastStorage(backend, command);
+    choice.inputBlock = choice.outputBlock = backend.channelBlock();
     return choice;
 }
 
@@ -395,6 +434,7 @@ std::unique_ptr<Execution> createRaster(CpuBackend& backend, const Command& comm
             fail(Status::BadType, "op '%s': a %s tensor cannot be copied into a %s one", command.name.c_str(),
                  dataTypeName(input.type), dataTypeName(output.type));
     }
+    if (auto made = createChannelsLastRaster(backend, command)) return made;
     if (command.inputs.size() == 1 && command.inputs[0]->channelBlock != output.channelBlock)
         return elementBytes(output.type) == 1
                    ? std::unique_ptr<Execution>(std::make_unique<ByteStorageChange>(backend, command))
