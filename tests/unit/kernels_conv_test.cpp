@@ -153,6 +153,12 @@ TEST(KernelsConv, Depthwise) {
     check({shape(32, 7, 7, 32, 3, 1, 1, 1), options(32)});
     check({shape(32, 2, 2, 32, 5, 1, 1, 2), options(32)});
     check({shape(16, 7, 7, 16, 7), options(16)});
+    // Interleaved maps of one size and of several, and dilations beyond the map.
+    for (int k : {3, 5, 7})
+        for (int dilate : {2, 3, 6, 20}) {
+            check({shape(20, 14, 17, 20, k, 1, dilate, dilate * (k - 1) / 2), options(20)});
+            check({shape(20, 15, 13, 20, k, 1, dilate, dilate * (k - 1) / 2 + 1), options(20)});
+        }
     // Negative padding: the first rows and columns are skipped, on small maps and on large ones.
     for (int stride : {1, 2})
         for (int pad : {-1, -3}) {

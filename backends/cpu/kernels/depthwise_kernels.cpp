@@ -285,29 +285,81 @@ void depthwiseInside(const DepthwiseArgs& t) {
     anyRowsF32(t);
 }
 
-void depthwiseF32(const DepthwiseArgs& t) {
-    // A small map is mostly border: with a copy that has one, every output takes the fast way. The copy stays
-    // in the first level cache.
-    constexpr int kPixels = 400;
-    const ConvShape& s = *t.shape;
-    const int height = (s.oh - 1) * s.strideH + (s.kh - 1) * s.dilateH + 1;
-    const int width = (s.ow - 1) * s.strideW + (s.kw - 1) * s.dilateW + 1;
-    if (s.kw == 1 || long(height) * width > kPixels) return depthwiseInside(t);
+constexpr int kCopiedPixels = 400;  // of a copy of a map, which stays in the first level cache
+
+// Rows first .. last of a copy of every dy-th row and dx-th column of the input, `width` columns wide, beginning at (y0, x0);
+// zeros where that is outside of the map.
+void copyMap(const DepthwiseArgs& t, int y0, int dy, int x0, int dx, int first, int last, int width,
+             float* map) {
     const D d;
-    HWY_ALIGN float map[kPixels * P];
-    const int first = t.rowBegin * s.strideH;
-    const int last = (t.rowEnd - 1) * s.strideH + (s.kh - 1) * s.dilateH + 1;
+    const ConvShape& s = *t.shape;
     for (int y = first; y < last; ++y) {
         float* to = map + ptrdiff_t(y) * width * P;
-        const int iy = y - s.padTop;
-        const bool valid = iy >= 0 && iy < s.ih;
-        const int x0 = valid ? std::clamp(s.padLeft, 0, width) : width;
-        const int x1 = valid ? std::max(x0, std::min(width, s.iw + s.padLeft)) : width;
-        for (int x = 0; x < x0; ++x) hn::Store(hn::Zero(d), d, to + x * P);
-        const float* from = t.src + (ptrdiff_t(iy) * s.iw - s.padLeft) * P;
-        for (int x = x0; x < x1; ++x) hn::Store(hn::LoadU(d, from + x * P), d, to + x * P);
-        for (int x = x1; x < width; ++x) hn::Store(hn::Zero(d), d, to + x * P);
+        const int iy = y0 + y * dy;
+        int begin = width, end = width;
+        if (iy >= 0 && iy < s.ih) tapRange(x0, dx, width, s.iw, begin, end);
+        for (int x = 0; x < begin; ++x) hn::Store(hn::Zero(d), d, to + x * P);
+        const float* from = t.src + (ptrdiff_t(iy) * s.iw + x0) * P;
+        for (int x = begin; x < end; ++x)
+            hn::Store(hn::LoadU(d, from + ptrdiff_t(x) * dx * P), d, to + x * P);
+        for (int x = end; x < width; ++x) hn::Store(hn::Zero(d), d, to + x * P);
     }
+}
+
+// A dilated kernel sees dilateH x dilateW interleaved maps, each with a dense kernel.
+struct Interleaved {
+    int height, width;  // of the outputs of the largest
+    explicit Interleaved(const ConvShape& s)
+        : height((s.oh + s.dilateH - 1) / s.dilateH), width((s.ow + s.dilateW - 1) / s.dilateW) {}
+    bool isSmall(const ConvShape& s) const {
+        return long(height + s.kh - 1) * (width + s.kw - 1) <= kCopiedPixels;
+    }
+};
+
+void dilatedF32(const DepthwiseArgs& t) {
+    const D d;
+    const ConvShape& s = *t.shape;
+    HWY_ALIGN float map[kCopiedPixels * P];
+    HWY_ALIGN float sums[kCopiedPixels * P];
+    for (int ry = 0; ry < std::min(s.dilateH, s.oh); ++ry)
+        for (int rx = 0; rx < std::min(s.dilateW, s.ow); ++rx) {
+            ConvShape part = s;
+            part.oh = (s.oh - ry + s.dilateH - 1) / s.dilateH;
+            part.ow = (s.ow - rx + s.dilateW - 1) / s.dilateW;
+            part.ih = part.oh + s.kh - 1;
+            part.iw = part.ow + s.kw - 1;
+            part.dilateH = part.dilateW = 1;
+            part.padTop = part.padLeft = 0;
+            DepthwiseArgs inside = t;
+            inside.src = map;
+            inside.dst = sums;
+            inside.shape = &part;
+            inside.rowBegin = std::max(0, (t.rowBegin - ry + s.dilateH - 1) / s.dilateH);
+            inside.rowEnd = std::max(inside.rowBegin, (t.rowEnd - ry + s.dilateH - 1) / s.dilateH);
+            if (inside.rowBegin == inside.rowEnd) continue;
+            copyMap(t, ry - s.padTop, s.dilateH, rx - s.padLeft, s.dilateW, inside.rowBegin,
+                    inside.rowEnd + s.kh - 1, part.iw, map);
+            depthwiseInside(inside);
+            for (int y = inside.rowBegin; y < inside.rowEnd; ++y) {
+                const float* from = sums + ptrdiff_t(y) * part.ow * P;
+                float* to = t.dst + (ptrdiff_t(ry + y * s.dilateH) * s.ow + rx) * P;
+                for (int x = 0; x < part.ow; ++x)
+                    hn::StoreU(hn::Load(d, from + x * P), d, to + ptrdiff_t(x) * s.dilateW * P);
+            }
+        }
+}
+
+void depthwiseF32(const DepthwiseArgs& t) {
+    const ConvShape& s = *t.shape;
+    const bool dense = s.dilateH == 1 && s.dilateW == 1, unitStride = s.strideH == 1 && s.strideW == 1;
+    if (!dense && unitStride && s.kw > 1 && !t.residual && Interleaved(s).isSmall(s)) return dilatedF32(t);
+    // A small map is mostly border: with a copy that has one, every output takes the fast way.
+    const int height = (s.oh - 1) * s.strideH + (s.kh - 1) * s.dilateH + 1;
+    const int width = (s.ow - 1) * s.strideW + (s.kw - 1) * s.dilateW + 1;
+    if (s.kw == 1 || long(height) * width > kCopiedPixels) return depthwiseInside(t);
+    HWY_ALIGN float map[kCopiedPixels * P];
+    copyMap(t, -s.padTop, 1, -s.padLeft, 1, t.rowBegin * s.strideH,
+            (t.rowEnd - 1) * s.strideH + (s.kh - 1) * s.dilateH + 1, width, map);
     ConvShape bordered = s;
     bordered.ih = height;
     bordered.iw = width;
