@@ -56,5 +56,22 @@ TEST(CommonAlgorithm, MapsOfManySizesShareOne) {
     expectSameResults(shared, apart);
 }
 
+// The last layer of a net, whose result needs no other storage.
+TEST(FullyConnected, WritesRowMajorWhereItsLastBlockIsNotWhole) {
+    for (const int outputs : {1, 5, 17, 70, 1003})
+        for (const bool residual : {false, true}) {
+            NetBuilder s;
+            const int x = s.input({9, 24, 1, 1});
+            int y = s.conv(x, 24, outputs, 1);
+            if (residual) y = s.binary(wire::BinaryOpOperation::ADD, y, s.input({9, outputs, 1, 1}));
+            const int z = s.softmax(s.reshape(y, {9, outputs}));
+            const wire::NetT net = s.finish({z});
+            const NetResult fused = runNet(net), apart = runUnfused(net);
+            ASSERT_EQ(fused.outputs[0].size(), apart.outputs[0].size());
+            for (size_t i = 0; i < fused.outputs[0].size(); ++i)
+                ASSERT_NEAR(fused.outputs[0][i], apart.outputs[0][i], 1e-5f) << outputs << " at " << i;
+        }
+}
+
 }  // namespace
 }  // namespace mnnc::test

@@ -15,6 +15,22 @@ TEST(KernelsConv, OneByOne) {
     check({shape(19, 6, 6, 21, 1, 1, 1, 1), options(1)});
 }
 
+// Sums of so many channels are made in slices; the residual may be where the result is stored.
+TEST(KernelsConv, OneByOneInSlices) {
+    for (const int ic : {1344, 1360, 2731, 4100}) {
+        Case c{shape(ic, 9, 9, 70, 1), options(1)};
+        c.tolerance = 4e-6;
+        check(c);
+        c.residual = true;
+        c.act = Act::Silu;
+        check(c);
+        c.s = shape(ic, 1, 1, 50, 1, 1, 1, 0, 90);
+        c.act = Act::None;
+        c.lo = 0;
+        check(c);
+    }
+}
+
 TEST(KernelsConv, Direct) {
     const ConvOptions direct = options(1, false, false, ConvAlgorithm::Direct);
     check({shape(17, 9, 10, 35, 3, 1, 1, 1), direct});

@@ -157,6 +157,15 @@ TEST(Passes, KeepCoordinates) {  // the host stores all floats in 32 bits
     EXPECT_EQ(Change::count(change.after, "in 32 bits"), 0u);
 }
 
+TEST(Passes, AssignBackendsFullyConnected) {
+    for (const int outputs : {16, 70}) {
+        NetBuilder s;
+        const int y = s.conv(s.input({9, 32, 1, 1}), 32, outputs, 1);
+        const Change change = changeOf("assign-backends", s.finish({s.softmax(s.reshape(y, {9, outputs}))}));
+        EXPECT_EQ(Change::count(change.after, "_storage"), 0U) << change.after;
+    }
+}
+
 TEST(Passes, AssignBackends) {
     NetBuilder s;
     const int x = s.conv(s.input({1, 4, 6, 6}), 4, 32, 3);

@@ -48,7 +48,7 @@ const ConvImplementation* choose(const Kernels& k, const ConvShape& s, const Con
     const ConvImplementation* best = nullptr;
     double bestCycles = 0;
     for (const ConvImplementation* each : kImplementations) {
-        if (!each->accepts(k, s, options)) continue;
+        if (!each->accepts(k, s, options) || (options.dstRowMajor && each != &kPointwiseConv)) continue;
         const double cycles = each->cycles(k, s, options);
         visit(*each, cycles);
         const bool named = options.algorithm != ConvAlgorithm::Auto;
@@ -67,6 +67,12 @@ std::span<const ConvImplementation* const> convImplementations() {
 
 bool convReadsNchw(const ConvShape& s, int groups) {
     return groups == 1 && s.ic <= 4;
+}
+
+bool convWritesRowMajor(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+    return s.ih * s.iw * s.oh * s.ow * s.kh * s.kw == 1 && s.padTop == 0 && s.padLeft == 0 &&
+           s.oc % k.lanes != 0 && !convReadsNchw(s, options.groups) && options.groups == 1 &&
+           !options.transposed && !options.srcNchw && !options.bf16 && options.quantization.bits == 0;
 }
 
 const ConvImplementation& chooseConv(const Kernels& k, const ConvShape& s, const ConvOptions& options) {

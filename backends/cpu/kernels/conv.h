@@ -51,6 +51,7 @@ struct ConvOptions {
     bool bf16 = false;     // products of bf16 where the kernels have them and the rounding is worth it
     bool exact =
         false;  // inputs are not rounded: quantised weights are expanded instead of multiplied as they are
+    bool dstRowMajor = false;         // dst is row-major [N][oc]; only where convWritesRowMajor is true
     bool onePacking = false;          // packed weights do not depend on the size of the map
     bool byRows = false;              // plan for RowFedConv, where the algorithm can be
     WeightQuantization quantization;  // of weights that stay quantised where the algorithm allows it
@@ -59,6 +60,10 @@ struct ConvOptions {
 
 // Whether a plan with srcNchw can be made: a dense forward convolution with few input channels.
 bool convReadsNchw(const ConvShape& shape, int groups);
+
+// Whether a plan with dstRowMajor can be made and is another one: a fully connected layer of floats, whose last block of
+// channels is not whole.
+bool convWritesRowMajor(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
 
 // The plan of the implementation that is expected to be the fastest (conv_implementations.h). Throws
 // InvalidValue for a shape that makes no sense, and NotSupported where nothing accepts it.

@@ -95,8 +95,8 @@ class FirstLayerPlan final : public GemmConvPlan {
             float* strip = reinterpret_cast<float*>(image.memory) + slot * stripFloats_;
             const int u0 = chunk * stripRows_, u1 = std::min(s_.oh, u0 + stripRows_);
             fillStrip(image.src, u0, u1, strip);
-            runPanels(image, GemmSource<float>{strip, plane_, u0 * s_.strideH}, 0, {0, panelCount()}, u0, u1,
-                      slot);
+            runPanels(image, GemmSource<float>{strip, plane_, u0 * s_.strideH}, 0, {0, panelCount()}, false,
+                      u0, u1, slot);
         });
     }
 

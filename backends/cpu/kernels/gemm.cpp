@@ -128,13 +128,16 @@ size_t gemmScratchBytes(const Kernels& k, const GemmArgs& args, int threads) {
 
 namespace {
 
-void gemmFloat(const Product& g, const RowSplit& split, const float* a, size_t lda, ThreadPool& pool) {
+void gemmFloat(const Product& g, const RowSplit& split, const float* a, size_t lda, bool backwards,
+               ThreadPool& pool) {
     const int panels = gemmPanelCount(g.k, g.N);
     parallelFor(pool, split.chunks * split.groups, [&](int task) {
         const int chunk = task / split.groups, group = task % split.groups;
         const int m0 = chunk * split.rows, m1 = std::min(g.M, m0 + split.rows);
-        for (int i = panels * group / split.groups; i < panels * (group + 1) / split.groups; ++i)
-            runPanel(g, a + m0 * lda, lda, gemmPanelAt(g.k, g.N, i), m0, m1);
+        const int first = panels * group / split.groups, end = panels * (group + 1) / split.groups;
+        for (int i = first; i < end; ++i)
+            runPanel(g, a + m0 * lda, lda, gemmPanelAt(g.k, g.N, backwards ? first + end - 1 - i : i), m0,
+                     m1);
     });
 }
 
@@ -186,7 +189,7 @@ void gemm(const Kernels& k, const GemmArgs& args, ThreadPool& pool) {
         char* strips = static_cast<char*>(args.scratch) + flatBytes(args.M, args.K, args.transA);
         gemmBf16(g, split, a, lda, reinterpret_cast<uint16_t*>(strips), pool);
     } else {
-        gemmFloat(g, split, a, lda, pool);
+        gemmFloat(g, split, a, lda, args.backwards, pool);
     }
     if (args.rowBias) {
         for (int m = 0; m < args.M; ++m) {

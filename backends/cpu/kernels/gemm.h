@@ -32,6 +32,9 @@ struct GemmArgs {
     PostOps post;                    // bias has N floats; residual is laid out like C
     const float* rowBias = nullptr;  // M floats, one per row of C: not with act or clamp
     void* scratch = nullptr;         // gemmScratchBytes
+    // Float products on one thread: the last panel first. A product of few rows reads little but B; where each run goes
+    // the other way round, it begins with what the cache still has of B.
+    bool backwards = false;
 };
 
 // For a pool of up to that many threads.

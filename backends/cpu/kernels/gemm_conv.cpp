@@ -2,6 +2,8 @@
 #include "backends/cpu/kernels/gemm_conv.h"
 
 #include <algorithm>
+#include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "backends/cpu/kernels/conv_packing.h"
@@ -10,6 +12,7 @@
 namespace mnnc {
 namespace {
 
+alignas(64) constexpr float kNoBias[4 * 16] = {};
 constexpr long kMinPixelChunk = 36;  // pixels: fewer would leave tiles of products half empty
 
 void product(const Kernels& k, const PanelArgs& t) {
@@ -57,9 +60,21 @@ int GemmConvPlan::tileUnits(size_t walk) const {
     return geometry_.walks[walk].byPixel ? k_.panels->maxRows[weights_.panels()[0].nb] : 1;
 }
 
+int GemmConvPlan::sliceBlocks(size_t index) const {
+    const OutputWalk& walk = geometry_.walks[index];
+    const bool wholeSums = options_.groups > 1 || options_.bf16 || options_.rowTaps > 0 ||
+                           weights_.quantized() || !walk.byPixel || geometry_.tapOffsets[index].size() != 1;
+    const int64_t pixelBytes = int64_t{icb_} * k_.lanes * int64_t{sizeof(float)};
+    if (wholeSums || walk.units * pixelBytes <= k_.costs->cache.gemmInput) return icb_;
+    const int64_t slices = ceilDiv(kUsualPixels * pixelBytes, k_.costs->cache.gemmInput);
+    return ceilDiv(icb_, static_cast<int>(std::min<int64_t>(slices, icb_)));
+}
+
 long GemmConvPlan::cacheUnits(int) const {
     const long element = options_.bf16 ? sizeof(uint16_t) : sizeof(float);
-    const long unitBytes = geometry_.unitElements * element / options_.groups;
+    const int slice = sliceBlocks(0);
+    const long elements = slice < icb_ ? long(slice) * k_.lanes : geometry_.unitElements;
+    const long unitBytes = elements * element / options_.groups;
     const long units = std::max<long>(1, k_.costs->cache.gemmInput / std::max<long>(1, unitBytes));
     return geometry_.walks[0].byPixel ? std::max(units, kMinPixelChunk) : units;
 }
@@ -79,34 +94,66 @@ void GemmConvPlan::runSource(const GemmImage& image, const GemmSource<T>& src, T
     for (size_t f = 0; f < geometry_.walks.size(); ++f) {
         const int units = geometry_.walks[f].units, tile = tileUnits(f);
         const Split split = splitOf(f, pool.threads());
+        // Tasks of several threads are too small for an order to matter.
+        const bool back = units == 1 && backwards_.load(std::memory_order_relaxed);
+        if (units == 1) backwards_.store(!back, std::memory_order_relaxed);
         parallelSlots(pool, split.chunks * split.groups, [&](int slot, int task) {
             const int chunk = task / split.groups, group = task % split.groups;
             const Panels panels{chunkBegin(panelCount(), group, split.groups),
                                 chunkBegin(panelCount(), group + 1, split.groups)};
-            runPanels(image, src, f, panels, chunkBeginTiled(units, chunk, split.chunks, tile),
+            runPanels(image, src, f, panels, back, chunkBeginTiled(units, chunk, split.chunks, tile),
                       chunkBeginTiled(units, chunk + 1, split.chunks, tile), slot);
         });
     }
 }
 
+// The part of a panel's sum over `blocks` blocks of channels from `first` on. The first part adds the residual, which may
+// be where the sum is kept, the last one does the rest of the epilogue.
+void GemmConvPlan::takeSlice(PanelArgs& t, const GemmPanel& panel, int first, int blocks) const {
+    const bool last = first + blocks >= icb_;
+    t.a += first * t.blockStride;
+    t.w += size_t(first) * k_.lanes * panel.nb * k_.lanes;
+    t.fullBlocks = std::min(first + blocks, panel.fullBlocks) - first;
+    t.tail = last ? panel.tail : 0;
+    if (last) return;
+    t.act = Act::None;
+    t.lo = -std::numeric_limits<float>::infinity();
+    t.hi = std::numeric_limits<float>::infinity();
+}
+
 template <typename T>
 void GemmConvPlan::runPanels(const GemmImage& image, const GemmSource<T>& src, size_t index, Panels panels,
-                             int u0, int u1, int slot) const {
+                             bool backwards, int u0, int u1, int slot) const {
     const OutputWalk& walk = geometry_.walks[index];
-    for (int i = panels.begin; i < panels.end; ++i) {
+    const int slice = sliceBlocks(index), count = panels.end - panels.begin;
+    for (int step = 0; step < count * ceilDiv(icb_, slice); ++step) {
+        const int at = step % count, i = backwards ? panels.end - 1 - at : panels.begin + at;
         const T* weights =
             weights_.panel<T>(image.packed, walk.phase, i, image.expanded + slot * weights_.expandedBytes());
         PanelArgsOf<T> t = panelArgs(src, index, i, weights, image.post);
+        if constexpr (std::is_same_v<T, float>)
+            if (slice < icb_) {
+                const int next = at + 1 < count ? i + 1 : panels.begin;
+                takeSlice(t, weights_.panels()[i], step / count * slice, slice);
+                const int then =
+                    (step + 1) / count * slice;  // beyond the last slice there is nothing to fetch
+                if (then < icb_)
+                    t.next = weights_.panel<T>(image.packed, walk.phase, next, nullptr) +
+                             size_t(then) * k_.lanes * weights_.panels()[next].nb * k_.lanes;
+            }
+        // What the slices before have summed up.
+        const bool earlier = slice < icb_ && step >= count;
+        if (earlier) t.bias = kNoBias;
         const T* const from = t.a;
         t.dstPixelStride = walk.dstPixel;
         t.dstBlockStride = walk.dstBlock;
         t.m = walk.byPixel ? u1 - u0 : walk.columns;
         for (int u = u0; u < (walk.byPixel ? u0 + 1 : u1); ++u) {
             t.a = from + (ptrdiff_t(u) * walk.step - src.first) * walk.position;
-            const ptrdiff_t at =
+            const ptrdiff_t place =
                 weights_.panels()[i].block * walk.dstBlock + walk.dst + ptrdiff_t(u) * walk.dstUnit;
-            t.dst = image.dst + at;
-            t.residual = image.post.residual ? image.post.residual + at : nullptr;
+            t.dst = image.dst + place;
+            t.residual = earlier ? t.dst : image.post.residual ? image.post.residual + place : nullptr;
             product(k_, t);
         }
     }
@@ -133,16 +180,17 @@ PanelArgsOf<T> GemmConvPlan::panelArgs(const GemmSource<T>& src, size_t walk, in
     t.hi = post.hi;
     t.act = post.act;
     t.nb = p.nb;
-    t.lastLanes = k_.lanes;
+    const int channelsLeft = s_.oc - (p.block + p.nb - 1) * k_.lanes;
+    t.lastLanes = geometry_.rowMajorOutput ? std::min(k_.lanes, channelsLeft) : k_.lanes;
     return t;
 }
 
 template void GemmConvPlan::runSource(const GemmImage&, const GemmSource<float>&, ThreadPool&) const;
 template void GemmConvPlan::runSource(const GemmImage&, const GemmSource<uint16_t>&, ThreadPool&) const;
-template void GemmConvPlan::runPanels(const GemmImage&, const GemmSource<float>&, size_t, Panels, int, int,
-                                      int) const;
-template void GemmConvPlan::runPanels(const GemmImage&, const GemmSource<uint16_t>&, size_t, Panels, int, int,
-                                      int) const;
+template void GemmConvPlan::runPanels(const GemmImage&, const GemmSource<float>&, size_t, Panels, bool, int,
+                                      int, int) const;
+template void GemmConvPlan::runPanels(const GemmImage&, const GemmSource<uint16_t>&, size_t, Panels, bool,
+                                      int, int, int) const;
 template PanelArgs GemmConvPlan::panelArgs(const GemmSource<float>&, size_t, int, const float*,
                                            const PostOps&) const;
 

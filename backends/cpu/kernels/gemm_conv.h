@@ -4,6 +4,7 @@
 // A plan describes where its outputs and their taps lie (GemmGeometry) and provides the pixels that products
 // read: the input itself, a copy of it with a border, or strips of it.
 #pragma once
+#include <atomic>
 #include <vector>
 
 #include "backends/cpu/kernels/conv.h"
@@ -35,6 +36,7 @@ struct GemmGeometry {
     std::vector<std::vector<int>> tapRuns;           // which runs of its phase these are; empty: all of them
     int images = 1;
     size_t srcImage = 0, dstImage = 0;  // floats of an image
+    bool rowMajorOutput = false;        // the last block of channels is stored without the lanes behind them
     long unitElements = 1;              // elements of the source that a unit adds
 };
 
@@ -78,6 +80,10 @@ class GemmConvPlan : public ConvPlan, private FloatWeightPacker, private Quantiz
     // How many units' input stays in the cache while the panels pass by.
     virtual long cacheUnits(int threads) const;
 
+    // Blocks of channels that a product sums up at a time: all of them, unless so many pixels as fill the tiles of products
+    // would not stay in the cache while the panels pass by. What a slice has summed up is stored, and the next adds to it.
+    int sliceBlocks(size_t walk) const;
+
     int panelCount() const { return static_cast<int>(weights_.panels().size()); }
     // Chunks begin at whole tiles of this many units.
     int tileUnits(size_t walk = 0) const;
@@ -86,13 +92,13 @@ class GemmConvPlan : public ConvPlan, private FloatWeightPacker, private Quantiz
     // All walks of an image whose source is there as a whole, cut into tasks.
     template <typename T>
     void runSource(const GemmImage& image, const GemmSource<T>& src, ThreadPool& pool) const;
-    // Units u0 .. u1 of some panels, on one thread.
+    // Units u0 .. u1 of some panels, on one thread; backwards: the last panel first.
     struct Panels {
         int begin, end;
     };
     template <typename T>
-    void runPanels(const GemmImage& image, const GemmSource<T>& src, size_t walk, Panels panels, int u0,
-                   int u1, int slot) const;
+    void runPanels(const GemmImage& image, const GemmSource<T>& src, size_t walk, Panels panels,
+                   bool backwards, int u0, int u1, int slot) const;
     // The arguments of a panel except where it writes and how many pixels; it reads from the source's first.
     template <typename T>
     PanelArgsOf<T> panelArgs(const GemmSource<T>& src, size_t walk, int panel, const T* weights,
@@ -106,6 +112,12 @@ class GemmConvPlan : public ConvPlan, private FloatWeightPacker, private Quantiz
     const GemmGeometry geometry_;  // without the phases, which weights_ has
 
   private:
+    void takeSlice(PanelArgs& args, const GemmPanel& panel, int first, int blocks) const;
+
+    // Of a product of one row, which reads nothing but weights: each run walks the panels the other way round, so that it
+    // begins with those that the cache still has.
+    mutable std::atomic<bool> backwards_{false};
+
     void packFloats(const WeightReader& weights, void* packed, ThreadPool& pool) const override {
         weights_.pack(weights, packed, pool);
     }

@@ -53,7 +53,7 @@ void Bf16GemmConvPlan::runImage(const GemmImage& image, ThreadPool& pool) const 
                   u1 = chunkBeginTiled(walk.units, chunk + 1, split.chunks, tileUnits());
         const Positions positions = positionsOf(u0, u1);
         fillStrip(image.src, positions, strip, 0, long(icb_) * positions.count);
-        runPanels(image, source(strip, positions), 0, {0, panelCount()}, u0, u1, slot);
+        runPanels(image, source(strip, positions), 0, {0, panelCount()}, false, u0, u1, slot);
     });
 }
 

@@ -22,7 +22,7 @@ HWY_INLINE void accumulate(D d, V (&acc)[R][NB], const float* const (&q)[(R + 2)
     HWY_UNROLL(4)
     for (int l = 0; l < L; ++l) {
 #if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
-        __builtin_prefetch(ahead + l * P, 0, 2);
+        if constexpr (R > 1) __builtin_prefetch(ahead + l * P, 0, 2);  // a single row has no time for it
 #endif
         V b[NB];
         HWY_UNROLL(4)

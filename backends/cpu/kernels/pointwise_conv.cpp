@@ -18,7 +18,7 @@ struct PixelGeometry : GemmGeometry {
     ptrdiff_t pixel, plane;
 };
 
-PixelGeometry pixelGeometry(const Kernels& k, const ConvShape& s) {
+PixelGeometry pixelGeometry(const Kernels& k, const ConvShape& s, bool rowMajorOutput) {
     const int P = k.lanes;
     const ptrdiff_t icb = ceilDiv(s.ic, P), ocb = ceilDiv(s.oc, P);
     const bool batchRow = s.ih * s.iw == 1;
@@ -31,7 +31,8 @@ PixelGeometry pixelGeometry(const Kernels& k, const ConvShape& s) {
     walk.byPixel = true;
     walk.units = batchRow ? s.batch : s.oh * s.ow;
     walk.position = walk.pixel = g.pixel;
-    walk.dstUnit = walk.dstPixel = batchRow ? ocb * P : P;
+    g.rowMajorOutput = rowMajorOutput;
+    walk.dstUnit = walk.dstPixel = rowMajorOutput ? s.oc : batchRow ? ocb * P : P;
     walk.dstBlock = batchRow ? P : ptrdiff_t(walk.units) * P;
     g.walks.push_back(walk);
     g.tapOffsets = {{0}};
@@ -121,6 +122,7 @@ class Bf16PointwisePlan final : public Bf16GemmConvPlan {
 
 bool accepts(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     if (options.transposed || options.srcNchw) return false;
+    if (options.dstRowMajor && !convWritesRowMajor(k, s, options)) return false;
     if (s.kh * s.kw != 1 || s.padTop != 0 || s.padLeft != 0) return false;
     const bool all =
         s.oh == s.ih && s.ow == s.iw && (s.strideH == 1 || s.oh == 1) && (s.strideW == 1 || s.ow == 1);
@@ -138,7 +140,7 @@ std::unique_ptr<ConvPlan> make(const Kernels& k, const ConvShape& s, const ConvO
     weights.onePacking = options.onePacking;
     weights.bf16 = roundsToBf16(k, s, options);
     if (options.groups == 1) weights.quantization = options.quantization;
-    const PixelGeometry geometry = pixelGeometry(k, s);
+    const PixelGeometry geometry = pixelGeometry(k, s, options.dstRowMajor);
     if (weights.bf16) return std::make_unique<Bf16PointwisePlan>(k, s, weights, geometry);
     return std::make_unique<PointwisePlan>(k, s, weights, geometry);
 }

@@ -28,7 +28,7 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
         plan_.reset();
         if (command_.outputs[0]->empty()) return;
         const ConvWindow w = windowOf(command_);
-        const ConvOptions options = convOptions(backend_, command_, w);
+        const ConvOptions options = optionsOf(w);
         plan_ = makeConvPlan(backend_.kernels(), shapeOf(w), options);
         post_ = postOps(command_);
         packedBytes_ = plan_->packedWeightBytes();
@@ -51,8 +51,7 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
         std::vector<AlgorithmCandidate> out;
         if (!plan_) return out;
         const ConvWindow w = windowOf(command_);
-        for (const ConvCandidate& one :
-             convCandidates(backend_.kernels(), shapeOf(w), convOptions(backend_, command_, w)))
+        for (const ConvCandidate& one : convCandidates(backend_.kernels(), shapeOf(w), optionsOf(w)))
             out.push_back({one.name, one.cycles, one.chosen});
         return out;
     }
@@ -85,6 +84,13 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
 
   private:
     ConvShape shapeOf(const ConvWindow& w) const { return planShape(w, command_.paramsAs<ConvParams>()); }
+
+    ConvOptions optionsOf(const ConvWindow& w) const {
+        ConvOptions options = convOptions(backend_, command_, w);
+        options.dstRowMajor = command_.outputs[0]->channelBlock == 1 &&
+                              convWritesRowMajor(backend_.kernels(), shapeOf(w), options);
+        return options;
+    }
 
     // Returns the scratch a run needs.
     int64_t prepareTensorWeights(int64_t planBytes, int64_t groups) {
@@ -123,6 +129,17 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
     bool packAtRun_ = false;
 };
 
+// A fully connected layer may write its result as it will be read.
+bool writesRowMajor(const CpuBackend& backend, const Command& command) {
+    if (command.type != OpType::Convolution || command.inputs[0]->empty() || command.outputs[0]->empty() ||
+        command.inputs[0]->type != DataType::Float32)
+        return false;
+    const ConvWindow w = windowOf(command);
+    ConvOptions options = convOptions(backend, command, w);
+    options.srcNchw = false;
+    return convWritesRowMajor(backend.kernels(), planShape(w, command.paramsAs<ConvParams>()), options);
+}
+
 // A first layer may read its plain input as it is; everything else is channel-packed.
 StorageChoice convolutionStorage(const CpuBackend& backend, const Command& command) {
     StorageChoice choice;
@@ -130,6 +147,10 @@ StorageChoice convolutionStorage(const CpuBackend& backend, const Command& comma
     choice.rowMajorInputs = ~1u;
     if (command.epilogue.residual) choice.rowMajorInputs &= ~(1u << command.operands());
     const Tensor& x = *command.inputs[0];
+    if (writesRowMajor(backend, command)) {
+        choice.outputBlock = 1;
+        choice.rowMajorInputs = ~1u;
+    }
     if (x.channelBlock == 1 && !isDeconvolution(command.type) && !x.empty() && !command.outputs[0]->empty()) {
         const ConvWindow w = windowOf(command);
         if (convReadsNchw(planShape(w, command.paramsAs<ConvParams>()), toInt(w.groups)))

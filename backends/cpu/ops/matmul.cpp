@@ -151,6 +151,8 @@ class MatMul final : public Execution {
         gemmArgs.c = c;
         gemmArgs.post = post;
         gemmArgs.scratch = static_cast<char*>(scratch()) + packedBytes_;
+        gemmArgs.backwards = backwards_;
+        backwards_ = constant_ && gemmArgs.M == 1 && !backwards_;
         gemm(kernels, gemmArgs, backend_.pool());
     }
 
@@ -211,7 +213,7 @@ class MatMul final : public Execution {
     std::shared_ptr<const float> kept_;  // B, where it never changes, but is read in runs
     std::vector<size_t> aOffsets_, bOffsets_;
     int64_t packedBytes_ = 0, aStart_ = 0, bStart_ = 0;
-    bool single_ = true, zero_ = false;
+    bool single_ = true, zero_ = false, backwards_ = false;
 };
 
 class InnerProduct final : public Execution {

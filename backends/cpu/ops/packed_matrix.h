@@ -70,6 +70,8 @@ class PackedMatrix {
         args.ldc = ldc;
         args.post.bias = bias;
         args.post.residual = residual;
+        args.backwards = rows == 1 && backwards_;
+        backwards_ = !backwards_;
         gemm(backend.kernels(), args, pool);  // float operands as they lie: no scratch
     }
 
@@ -83,6 +85,7 @@ class PackedMatrix {
     MatrixPart part_;
     int64_t place_ = 0;
     PackedWeights constant_;
+    mutable bool backwards_ = false;  // see GemmArgs
 };
 
 }  // namespace mnnc::cpu
