@@ -7,11 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::session::Session;
 use crate::tensor::Tensor;
 use mnn_c_sys as sys;
-use std::any::Any;
 use std::ptr::{null, null_mut, NonNull};
-
-/// A buffer that a tensor is bound to, by the tensor's handle.
-pub(crate) type Buffers = std::collections::HashMap<usize, Box<dyn Any + Send + Sync>>;
 
 type Handle = NonNull<sys::mnn_tensor_t>;
 

@@ -1,6 +1,5 @@
 //! A model ready to run.
 
-use crate::bind::Buffers;
 use crate::call::{c_string, check, get, get_pointer, get_report, get_text, optional_text};
 use crate::codes::ForwardType;
 use crate::error::{ErrorKind, Result};
@@ -9,12 +8,16 @@ use crate::tensor::{Tensor, TensorMut};
 use mnn_c_sys as sys;
 use std::any::Any;
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::mem::{size_of, MaybeUninit};
 use std::ptr::{null, null_mut, NonNull};
 use std::sync::Arc;
 
 /// The owner of the bytes that an interpreter and its sessions borrow.
 pub(crate) type Owner = Option<Arc<dyn Any + Send + Sync>>;
+
+/// A buffer that a tensor is bound to, by the tensor's handle.
+pub(crate) type Buffers = HashMap<usize, Box<dyn Any + Send + Sync>>;
 
 /// A model prepared for one configuration and one set of input shapes.
 ///
