@@ -23,6 +23,7 @@ DIGIT = {"digit": lambda outputs: outputs["scores"].argmax(1)}
 
 class Folder(Test):
     def setUp(self):
+        self.addCleanup(gc.collect)  # other tests count what is alive
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name, "node")
