@@ -174,11 +174,7 @@ HWY_INLINE void depthwiseFours(const Line512& line, int groups, int kw, const pt
             q[i] = rounded(hn::Mul(hn::ConvertTo(DF(), VI{acc[c][i]}),
                                    VF{_mm512_broadcast_f32x4(_mm_loadu_ps(scale + 4 * i))}));
         const __m512i bytes = narrow(q[0], q[1], q[2], q[3], lo, hi);
-        if (c * 4 + 4 <= count)
-            _mm512_storeu_si512(dst + c * 64, bytes);
-        else
-            _mm512_mask_storeu_epi32(dst + c * 64, static_cast<__mmask16>((1u << (count - c * 4) * 4) - 1),
-                                     bytes);
+        storeFirst(bytes, count - c * 4, dst + c * 64);
     }
 }
 

@@ -85,9 +85,15 @@ HWY_INLINE void finishRows(const VI (&acc)[R][NB], const Finish& f, VF scale, VF
     const DF df;
 #define MNNC_VALUE(r) hn::Add(hn::Mul(hn::Mul(hn::ConvertTo(df, acc[r][N]), scale), f.ratio), offset)
 #if HWY_TARGET == HWY_AVX3
-    if constexpr (Dense && At + 4 <= R) {
-        storeFour(rounded(MNNC_VALUE(At)), rounded(MNNC_VALUE(At + 1)), rounded(MNNC_VALUE(At + 2)),
-                  rounded(MNNC_VALUE(At + 3)), f.lo8, f.hi8, dst + At * P);
+    if constexpr (Dense && At < R) {  // the last of fewer than four stand in for those that are missing
+        constexpr int kLast = std::min(R, At + 4) - 1;
+        constexpr int k1 = std::min(At + 1, kLast), k2 = std::min(At + 2, kLast);
+        __m512i q[4];
+        q[0] = rounded(MNNC_VALUE(At));
+        q[1] = k1 > At ? rounded(MNNC_VALUE(k1)) : q[0];
+        q[2] = k2 > k1 ? rounded(MNNC_VALUE(k2)) : q[1];
+        q[3] = kLast > k2 ? rounded(MNNC_VALUE(kLast)) : q[2];
+        storeFour<kLast + 1 - At>(q[0], q[1], q[2], q[3], f.lo8, f.hi8, dst + At * P);
         return finishRows<Dense, R, NB, N, At + 4>(acc, f, scale, offset, dst);
     }
 #endif
@@ -194,14 +200,24 @@ struct Tiles {
     }
 };
 
+// Results are stored in fours: where sums are short, tiles of whole fours are faster than the largest. Where they are long,
+// larger tiles read the weights less often.
+HWY_INLINE bool isShort(const Int8PanelArgs& t) {
+    constexpr int kShortSteps = 72;  // of four channels
+    return kManyRegisters && t.taps * (t.fullBlocks * t.fullSteps + t.tailSteps) <= kShortSteps;
+}
+
 template <Product K>
 void gemmPanelU8S8(const Int8PanelArgs& t) {
     static constexpr Tiles<K> kTiles;
-    // Equal tiles: 49 pixels are five of 8 and one of 9, not five of 9 and one of 4.
-    const int count = (t.m + kMaxRows[t.nb] - 1) / kMaxRows[t.nb];
+    const int most = kMaxRows[t.nb], fours = most / 4 * 4;
     int at = 0;
+    if (isShort(t))
+        for (; t.m - at > 2 * most; at += fours) kTiles.fn[t.nb - 1][fours - 1](t, at);
+    // Equal tiles: 49 pixels are five of 8 and one of 9, not five of 9 and one of 4.
+    const int begin = at, rest = t.m - at, count = (rest + most - 1) / most;
     for (int i = 0; i < count; ++i) {
-        const int end = static_cast<int>(static_cast<long>(t.m) * (i + 1) / count);
+        const int end = begin + static_cast<int>(static_cast<long>(rest) * (i + 1) / count);
         kTiles.fn[t.nb - 1][end - at - 1](t, at);
         at = end;
     }

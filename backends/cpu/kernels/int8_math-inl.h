@@ -95,10 +95,22 @@ HWY_INLINE __m512i narrow(__m512i a, __m512i b, __m512i c, __m512i d, __m512i lo
     return _mm512_min_epi8(_mm512_max_epi8(bytes, lo), hi);
 }
 
-// Four vectors, one after the other.
+// The first `count` of four vectors of 16 bytes. Stores with a mask take some CPUs (AMD Zen 5) 20 cycles.
+HWY_INLINE void storeFirst(__m512i bytes, int count, int8_t* to) {
+    if (count >= 4) return _mm512_storeu_si512(to, bytes);
+    if (count & 2) {
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_castsi512_si256(bytes));
+        to += 32;
+        bytes = _mm512_shuffle_i64x2(bytes, bytes, 0xee);
+    }
+    if (count & 1) _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_castsi512_si128(bytes));
+}
+
+// The first N of four vectors, one after the other.
+template <int N = 4>
 HWY_INLINE void storeFour(__m512i a, __m512i b, __m512i c, __m512i d, __m512i lo, __m512i hi, int8_t* to) {
     const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-    _mm512_storeu_si512(to, _mm512_permutexvar_epi32(order, narrow(a, b, c, d, lo, hi)));
+    storeFirst(_mm512_permutexvar_epi32(order, narrow(a, b, c, d, lo, hi)), N, to);
 }
 #endif
 
