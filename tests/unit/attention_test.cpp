@@ -1,6 +1,7 @@
 // Attention: its kernel against a loop in double precision for every instruction set, and what the operator refuses.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cfloat>
 #include <cmath>
 #include <cstring>

@@ -1,6 +1,8 @@
 // CastLike takes the type of its second input, and nothing else of it.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "net_builder.h"
 
 namespace mnnc::test {

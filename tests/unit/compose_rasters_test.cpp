@@ -1,6 +1,7 @@
 // Nets whose concatenations, transpositions and slices are composed give the numbers of the separate operators.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <random>
 

@@ -1,6 +1,8 @@
 // Results that overwrite an input: the memory that this saves, and that the numbers stay the same.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <random>
 
 #include "net_builder.h"

@@ -1,4 +1,6 @@
 // Constants of a model: which are copied, how their types are converted, and which are refused.
+#include <cstring>
+
 #include "model/const_data.h"
 
 #include "model_builder.h"

@@ -1,6 +1,8 @@
 // Element-wise operators that run as one command: which ones do, and that their numbers stay the same.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <random>
 
 #include "net_builder.h"

@@ -1,6 +1,8 @@
 // Weights in a second file: ranges of it, the paths that name it, and how a missing or short one is reported.
 #include "model/external_file.h"
 
+#include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 

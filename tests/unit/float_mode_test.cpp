@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cfenv>
+#include <cmath>
 #include <thread>
 #include <vector>
 

@@ -2,6 +2,8 @@
 // asks for a transposed operand.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "net_builder.h"
 
 namespace mnnc::test {

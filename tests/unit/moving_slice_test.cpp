@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "net_builder.h"
+#include "tensor/host_copy.h"
 
 namespace mnnc::test {
 namespace {

@@ -1,164 +1,43 @@
 // Builds nets of several operators for tests, and runs them.
 #pragma once
-#include <algorithm>
-#include <cmath>
+#include <string>
+#include <vector>
 
 #include "model_builder.h"
 #include "session/session.h"
-#include "tensor/host_copy.h"
 
 namespace mnnc::test {
 
 // A net under construction: each function appends an operator and gives the number of its output tensor.
 class NetBuilder {
   public:
-    int input(std::vector<int32_t> dims) {
-        const int id = tensor();
-        net_.oplists.push_back(makeInput(id, std::move(dims)));
-        return id;
-    }
-    int scalar(float value) {
-        const int id = tensor();
-        net_.oplists.push_back(makeConst(id, {}, {value}));
-        return id;
-    }
-    int constant(std::vector<int32_t> dims) {
-        size_t count = 1;
-        for (const int32_t extent : dims) count *= static_cast<size_t>(extent);
-        std::vector<float> values(count);
-        for (size_t i = 0; i < count; ++i) values[i] = std::sin(static_cast<float>(i + 1)) / 3;
-        const int id = tensor();
-        net_.oplists.push_back(makeConst(id, std::move(dims), std::move(values)));
-        return id;
-    }
+    int input(std::vector<int32_t> dims);
+    int scalar(float value);
+    int constant(std::vector<int32_t> dims);
     // Its weights are a tensor.
-    int convBy(int x, int weights, int outputs, int kernel) {
-        wire::Convolution2DT conv = makeConv(0, outputs, 0);
-        conv.common->kernelX = conv.common->kernelY = kernel;
-        conv.common->pads = {kernel / 2, kernel / 2, kernel / 2, kernel / 2};
-        conv.bias.clear();
-        return add(wire::OpType::Convolution, {x, weights}, std::move(conv));
-    }
-    int conv(int x, int inputs, int outputs, int kernel, bool relu = false) {
-        wire::Convolution2DT conv =
-            makeConv(inputs, outputs, static_cast<size_t>(inputs * outputs * kernel * kernel));
-        conv.common->kernelX = conv.common->kernelY = kernel;
-        conv.common->pads = {kernel / 2, kernel / 2, kernel / 2, kernel / 2};
-        conv.common->relu = relu;
-        for (size_t i = 0; i < conv.weight.size(); ++i)
-            conv.weight[i] = std::sin(static_cast<float>(i + 1)) / 3;
-        for (size_t i = 0; i < conv.bias.size(); ++i) conv.bias[i] = std::cos(static_cast<float>(i)) * 2;
-        return add(wire::OpType::Convolution, {x}, std::move(conv));
-    }
-    int depthwise(int x, int channels) {
-        wire::Convolution2DT conv = makeConv(channels, channels, static_cast<size_t>(channels * 9));
-        conv.common->kernelX = conv.common->kernelY = 3;
-        conv.common->pads = {1, 1, 1, 1};
-        conv.common->group = channels;
-        for (size_t i = 0; i < conv.weight.size(); ++i) conv.weight[i] = std::sin(static_cast<float>(i + 1));
-        return add(wire::OpType::ConvolutionDepthwise, {x}, std::move(conv));
-    }
-    int grouped(int x, int channels, int groups) {
-        wire::Convolution2DT conv =
-            makeConv(channels, channels, static_cast<size_t>(channels * (channels / groups) * 9));
-        conv.common->kernelX = conv.common->kernelY = 3;
-        conv.common->pads = {1, 1, 1, 1};
-        conv.common->group = groups;
-        for (size_t i = 0; i < conv.weight.size(); ++i) conv.weight[i] = std::sin(static_cast<float>(i + 1));
-        return add(wire::OpType::Convolution, {x}, std::move(conv));
-    }
-    int scale(int x, int channels) {
-        wire::ScaleT scale;
-        scale.channels = channels;
-        for (int i = 0; i < channels; ++i) {
-            scale.scaleData.push_back(1 + std::sin(static_cast<float>(i)));
-            scale.biasData.push_back(std::cos(static_cast<float>(i)));
-        }
-        return add(wire::OpType::Scale, {x}, std::move(scale));
-    }
-    int binary(wire::BinaryOpOperation code, int a, int b, bool relu = false) {
-        wire::BinaryOpT op;
-        op.opType = code;
-        op.activationType = relu ? 1 : 0;
-        return add(wire::OpType::BinaryOp, {a, b}, std::move(op));
-    }
-    int unary(wire::UnaryOpOperation code, int x) {
-        wire::UnaryOpT op;
-        op.opType = code;
-        return add(wire::OpType::UnaryOp, {x}, std::move(op));
-    }
-    int relu(int x, float slope = 0) {
-        wire::ReluT op;
-        op.slope = slope;
-        return add(wire::OpType::ReLU, {x}, std::move(op));
-    }
-    int clip(int x, float lo, float hi) {
-        wire::Relu6T op;
-        op.minValue = lo;
-        op.maxValue = hi;
-        return add(wire::OpType::ReLU6, {x}, std::move(op));
-    }
-    int softmax(int x, int axis = 1) {
-        wire::AxisT op;
-        op.axis = axis;
-        return add(wire::OpType::Softmax, {x}, std::move(op));
-    }
-    int concat(std::vector<int32_t> inputs, int axis = 1) {
-        wire::AxisT op;
-        op.axis = axis;
-        return add(wire::OpType::Concat, std::move(inputs), std::move(op));
-    }
+    int convBy(int x, int weights, int outputs, int kernel);
+    int conv(int x, int inputs, int outputs, int kernel, bool relu = false);
+    int depthwise(int x, int channels);
+    int grouped(int x, int channels, int groups);
+    int scale(int x, int channels);
+    int binary(wire::BinaryOpOperation code, int a, int b, bool relu = false);
+    int unary(wire::UnaryOpOperation code, int x);
+    int relu(int x, float slope = 0);
+    int clip(int x, float lo, float hi);
+    int softmax(int x, int axis = 1);
+    int concat(std::vector<int32_t> inputs, int axis = 1);
     // resizeType as in the schema: 1 nearest, 2 linear, 3 cubic; of half pixels.
-    int resize(int x, int resizeType, int height, int width) {
-        wire::InterpT op;
-        op.resizeType = resizeType;
-        op.outputHeight = height;
-        op.outputWidth = width;
-        op.ctm = wire::CoordinateTransformationMode::HalfPixels;
-        return add(wire::OpType::Interp, {x}, std::move(op));
-    }
+    int resize(int x, int resizeType, int height, int width);
     // The parts between these places of an axis.
-    std::vector<int> split(int x, int axis, std::vector<int32_t> points) {
-        wire::SliceT op;
-        op.axis = axis;
-        op.slicePoints = std::move(points);
-        std::vector<int32_t> parts;
-        for (size_t i = 0; i <= op.slicePoints.size(); ++i) parts.push_back(tensor());
-        net_.oplists.push_back(
-            makeOp(wire::OpType::Slice, "split" + std::to_string(parts[0]), {x}, parts, std::move(op)));
-        return parts;
-    }
-    int permute(int x, std::vector<int32_t> dims) {
-        wire::PermuteT op;
-        op.dims = std::move(dims);
-        return add(wire::OpType::Permute, {x}, std::move(op));
-    }
-    int reshape(int x, std::vector<int32_t> dims) {
-        wire::ReshapeT op;
-        op.dims = std::move(dims);
-        return add(wire::OpType::Reshape, {x}, std::move(op));
-    }
-    int matmul(int a, int b, bool transposeA = false, bool transposeB = false) {
-        wire::MatMulT op;
-        op.transposeA = transposeA;
-        op.transposeB = transposeB;
-        return add(wire::OpType::MatMul, {a, b}, std::move(op));
-    }
-    int sample(int map, int grid) {
-        wire::GridSampleT op;
-        op.paddingMode = wire::BorderMode::REFLECTION;
-        return add(wire::OpType::GridSample, {map, grid}, std::move(op));
-    }
-    wire::NetT finish(const std::vector<int>& outputs) {
-        for (const int id : outputs) net_.outputName.push_back(net_.tensorName[static_cast<size_t>(id)]);
-        return std::move(net_);
-    }
+    std::vector<int> split(int x, int axis, std::vector<int32_t> points);
+    int permute(int x, std::vector<int32_t> dims);
+    int reshape(int x, std::vector<int32_t> dims);
+    int matmul(int a, int b, bool transposeA = false, bool transposeB = false);
+    int sample(int map, int grid);
+    wire::NetT finish(const std::vector<int>& outputs);
 
   protected:
-    int tensor() {
-        net_.tensorName.push_back("t" + std::to_string(net_.tensorName.size()));
-        return static_cast<int>(net_.tensorName.size()) - 1;
-    }
+    int tensor();
     template <typename Table>
     int add(wire::OpType type, std::vector<int32_t> inputs, Table table) {
         const int id = tensor();
@@ -170,70 +49,22 @@ class NetBuilder {
 };
 
 // For the tables of If and While, and the graphs that they name.
-inline std::unique_ptr<wire::StringVecT> names(std::vector<std::string> list) {
-    auto result = std::make_unique<wire::StringVecT>();
-    result->data = std::move(list);
-    return result;
-}
-
-inline std::unique_ptr<wire::SubGraphProtoT> asGraph(const std::string& name, wire::NetT net,
-                                                     std::vector<int32_t> inputs,
-                                                     std::vector<int32_t> outputs) {
-    auto graph = std::make_unique<wire::SubGraphProtoT>();
-    graph->name = name;
-    for (const std::string& tensor : net.tensorName) graph->tensors.push_back(name + "_" + tensor);
-    graph->inputs = std::move(inputs);
-    graph->outputs = std::move(outputs);
-    graph->nodes = std::move(net.oplists);
-    return graph;
-}
+std::unique_ptr<wire::StringVecT> names(std::vector<std::string> list);
+std::unique_ptr<wire::SubGraphProtoT> asGraph(const std::string& name, wire::NetT net,
+                                              std::vector<int32_t> inputs, std::vector<int32_t> outputs);
 
 struct NetResult {
     std::vector<std::vector<float>> outputs;
     std::vector<OpRecord> ops;
     int64_t weightBytes = 0;
-    std::vector<std::string> types() const {
-        std::vector<std::string> result;
-        for (const OpRecord& op : ops) result.push_back(op.type);
-        return result;
-    }
-    size_t count(const std::string& type) const {
-        const std::vector<std::string> all = types();
-        return static_cast<size_t>(std::count(all.begin(), all.end(), type));
-    }
+    std::vector<std::string> types() const;
+    size_t count(const std::string& type) const;
 };
 
 // One run, with inputs between -3 and 3.
-inline NetResult runNet(const wire::NetT& net, const SessionConfig& config = {}) {
-    const std::vector<uint8_t> bytes = pack(net);
-    const auto interpreter =
-        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
-    Session session(interpreter, config);
-    for (size_t input = 0; input < session.inputCount(); ++input) {
-        std::vector<float> values(static_cast<size_t>(session.input(input).elements()));
-        for (size_t i = 0; i < values.size(); ++i)
-            values[i] = 3 * std::sin(static_cast<float>(i * 7 + 11 * input + 1));
-        copyFromHost(session.input(input), values.data(), Format::NCHW);
-    }
-    session.run();
-    NetResult result;
-    for (size_t i = 0; i < net.outputName.size(); ++i) {
-        EXPECT_EQ(session.output(i).type, DataType::Float32);
-        result.outputs.emplace_back(static_cast<size_t>(session.output(i).elements()));
-        copyToHost(session.output(i), result.outputs.back().data(), Format::NCHW);
-    }
-    result.ops = session.records();
-    result.weightBytes = session.memory().weights;
-    return result;
-}
+NetResult runNet(const wire::NetT& net, const SessionConfig& config = {});
 
 // One run with every tensor as an output: nothing is fused, and no tensors share memory.
-inline NetResult runUnfused(const wire::NetT& net, SessionConfig config = {}) {
-    for (const auto& op : net.oplists)
-        if (op->type != wire::OpType::Const && op->type != wire::OpType::Input)
-            for (const int id : op->outputIndexes)
-                config.part.saveTensors.push_back(net.tensorName[static_cast<size_t>(id)]);
-    return runNet(net, config);
-}
+NetResult runUnfused(const wire::NetT& net, SessionConfig config = {});
 
 }  // namespace mnnc::test

@@ -1,6 +1,8 @@
 // LayerNorm over the channel and InstanceNorm, from the file's tables to values, against their formulas in double.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "net_builder.h"
 
 namespace mnnc::test {

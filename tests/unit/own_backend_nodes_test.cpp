@@ -1,4 +1,7 @@
 // What a backend of the host is shown of nodes: the fields of their tables, and weights.
+#include <algorithm>
+#include <cmath>
+
 #include "own_backend.h"
 #include "quant_net.h"
 

@@ -1,5 +1,7 @@
 // A backend of the host beside the CPU: which nodes it computes, in which nets.
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

@@ -1,6 +1,8 @@
 // What becomes of the answers of an operator of the host: shapes that cannot be, and failures.
 #include "own_operator.h"
 
+#include <algorithm>
+#include <cstring>
 #include <limits>
 
 namespace mnnc::test {

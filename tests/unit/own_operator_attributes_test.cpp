@@ -1,4 +1,6 @@
 // What an operator of the host is shown of the parameters of its node.
+#include <cstring>
+
 #include "own_operator.h"
 
 namespace mnnc::test {

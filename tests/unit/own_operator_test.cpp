@@ -1,4 +1,7 @@
 // Operators of the host between those of the library: results, types, layouts, stages, control flow.
+#include <algorithm>
+#include <cmath>
+
 #include "own_operator.h"
 
 namespace mnnc::test {

@@ -7,6 +7,7 @@
 
 #include "index_cases.h"
 #include "session/value.h"
+#include "tensor/host_copy.h"
 
 namespace mnnc::test {
 namespace {

@@ -1,6 +1,8 @@
 // The Raster operator as a file gives it: a shape and a region for each input.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "net_builder.h"
 
 namespace mnnc::test {

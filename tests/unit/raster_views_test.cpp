@@ -1,7 +1,10 @@
 // Slices that are views: when nothing is copied, and that the numbers are those of copies.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "net_builder.h"
+#include "tensor/host_copy.h"
 
 namespace mnnc::test {
 namespace {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "backends/cpu/kernels/conv.h"
@@ -10,6 +11,7 @@
 #include "base/aligned.h"
 #include "float_util.h"
 #include "net_builder.h"
+#include "tensor/host_copy.h"
 
 namespace mnnc::test {
 namespace {

@@ -1,7 +1,10 @@
 // Operators behind one whose output shape only a run knows: they are planned again when that shape changes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "net_builder.h"
+#include "tensor/host_copy.h"
 
 namespace mnnc::test {
 namespace {

@@ -1,4 +1,6 @@
 // Damaged lists of inputs: each of them has a sentence, since a caller could not fill such an input.
+#include <algorithm>
+
 #include "index_cases.h"
 
 namespace mnnc::test {

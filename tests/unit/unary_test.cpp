@@ -1,6 +1,9 @@
 // The operator types that are one function each, against the C library's.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "net_builder.h"
 
 namespace mnnc::test {

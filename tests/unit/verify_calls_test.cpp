@@ -1,4 +1,6 @@
 // Graphs that operators call: damaged references, recursion, and bounds of call trees.
+#include <algorithm>
+
 #include "model_builder.h"
 
 namespace mnnc::test {

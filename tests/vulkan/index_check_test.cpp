@@ -1,4 +1,6 @@
 // Indices outside of their tables end in MNN_ERROR_INPUT_DATA on a device as on the CPU, with the same sentences.
+#include <algorithm>
+
 #include "unit/index_cases.h"
 
 namespace mnnc::test {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "vulkan_harness.h"
 
 namespace mnnc::vulkan::test {

@@ -1,4 +1,6 @@
 // Operators of the host in sessions on a device: their tensors come and go.
+#include <cmath>
+
 #include "unit/own_operator.h"
 
 #include "validation_guard.h"

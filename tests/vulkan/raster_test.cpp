@@ -1,6 +1,8 @@
 // Raster and the changes of storage that come with it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "vulkan_harness.h"
 
 namespace mnnc::vulkan::test {

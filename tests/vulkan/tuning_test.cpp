@@ -2,6 +2,7 @@
 // says is checked.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <random>
 
 #include "backends/vulkan/device/device.h"
