@@ -1705,8 +1705,9 @@ MNN_C_API mnn_status mnn_session_cache_accepted(const mnn_session_t* session, bo
  *   before the first pass and after each one; "plan after:NAME": the commands after the pass of that name;
  *   "algorithms": for each operator its backend, type, name and algorithm, and with config.record_plan behind it
  *   the algorithms that it was chosen from with their estimated cycles on one thread, the chosen one marked with
- *   '*' (convolutions of the CPU). Plans need config.record_plan, and there is one for each stage: a graph whose
- *   shapes depend on contents has several, of which later ones are planned in a run.
+ *   '*' (float convolutions of the CPU, also those in a fused operator, one after another). Plans need
+ *   config.record_plan, and there is one for each stage: a graph whose shapes depend on contents has several, of
+ *   which later ones are planned in a run.
  *   "graph": what the session executes of the graphs of mnn_interpreter_report(), as JSON:
  *     {"graphs": [{"graph": 0, "tensors": [{"tensor": 1, "type": "float32", "shape": [1, 8], "constant": false}, ...],
  *       "operators": [{"type": "Convolution", "name": "conv1", "backend": "cpu", "algorithm": "", "reason": "",

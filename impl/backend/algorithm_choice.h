@@ -13,7 +13,7 @@ struct AlgorithmCandidate {
 // An ability that some executions have.
 class AlgorithmChoice {
   public:
-    // Those that accept the command; only after Execution::onResize().
+    // Those that accept the command, or each convolution of a fused one; only after onResize().
     virtual std::vector<AlgorithmCandidate> candidates() const = 0;
 
   protected:

@@ -224,6 +224,19 @@ TEST(PointwiseDepthwise, InANet) {
     }
 }
 
+TEST(PointwiseDepthwise, ListsWhatBothAreChosenFrom) {
+    SessionConfig config;
+    config.recordPlans = true;
+    const NetResult result = runNet(net(kSide, false, false), config);
+    ASSERT_EQ(result.types()[0], "PointwiseDepthwise");
+    std::vector<std::string> chosen;
+    for (const AlgorithmCandidate& each : result.ops[0].candidates) {
+        EXPECT_GT(each.cycles, 0) << each.name;
+        if (each.chosen) chosen.emplace_back(each.name);
+    }
+    EXPECT_EQ(chosen, (std::vector<std::string>{"pointwise", "depthwise"}));
+}
+
 TEST(PointwiseDepthwise, SmallMapsAndOtherConsumersPreventIt) {
     EXPECT_EQ(runNet(net(12, false, false)).count("PointwiseDepthwise"), 0u);
     EXPECT_EQ(runNet(net(kSide, true, false)).count("PointwiseDepthwise"), 0u);

@@ -167,6 +167,22 @@ TEST(ResizedConvolution, InANet) {
     }
 }
 
+TEST(ResizedConvolution, ListsWhatTheConvolutionIsChosenFrom) {
+    SessionConfig config;
+    config.recordPlans = true;
+    const NetResult result = runNet(net(Net::Plain, 1), config);
+    ASSERT_EQ(result.count("ResizedConvolution"), 1u);
+    for (const OpRecord& op : result.ops) {
+        if (std::string(op.type) != "ResizedConvolution") continue;
+        EXPECT_GT(op.candidates.size(), 1u);
+        std::vector<std::string> chosen;
+        for (const AlgorithmCandidate& each : op.candidates)
+            if (each.chosen) chosen.emplace_back(each.name);
+        ASSERT_EQ(chosen.size(), 1u);
+        EXPECT_EQ(chosen[0].substr(0, 8), "winograd");
+    }
+}
+
 TEST(ResizedConvolution, OtherConsumersAndKernelsPreventIt) {
     for (const Net kind : {Net::ReadTwice, Net::Small, Net::Pointwise})
         EXPECT_EQ(runNet(net(kind, 2)).count("ResizedConvolution"), 0u) << static_cast<int>(kind);

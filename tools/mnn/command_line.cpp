@@ -277,8 +277,9 @@ void addProfile(CLI::App& app, int& exitCode) {
     CLI::Option* json = command->add_flag("--json", options->json, "Print JSON");
     CLI::Option* algorithms = command->add_flag(
         "--algorithms", options->algorithms,
-        "List the algorithm of every operator instead of times, and under each convolution of the CPU "
-        "all algorithms that accept it with their estimated cycles on one thread ('*': the chosen one)");
+        "List the algorithm of every operator instead of times, and under each float convolution of the "
+        "CPU, fused ones too, all algorithms that accept it with their estimated cycles on one thread ('*': "
+        "the chosen one)");
     algorithms->excludes(json);
     command->add_option("--top", options->top,
                         "Show the K operators that take longest (default: all, in order)");

@@ -14,16 +14,20 @@ namespace {
 using Plan = PointwiseDepthwisePlan;
 
 // The fused command reads packed channels, however the producer of its input stores them.
+ConvOptions pointwiseOptions(const CpuBackend& backend, const Command& pointwise) {
+    ConvOptions options = convOptions(backend, pointwise, windowOf(pointwise));
+    options.srcNchw = false;
+    return options;
+}
+
 std::shared_ptr<Plan> planOf(const CpuBackend& backend, const Command& pointwise, const Command& depthwise) {
     const ConvWindow p = windowOf(pointwise), d = windowOf(depthwise);
     if (d.groups != d.ic) return nullptr;
-    ConvOptions options = convOptions(backend, pointwise, p);
-    options.srcNchw = false;
-    return Plan::make(backend.kernels(), planShape(p, pointwise.paramsAs<ConvParams>()), options,
-                      planShape(d, depthwise.paramsAs<ConvParams>()));
+    return Plan::make(backend.kernels(), planShape(p, pointwise.paramsAs<ConvParams>()),
+                      pointwiseOptions(backend, pointwise), planShape(d, depthwise.paramsAs<ConvParams>()));
 }
 
-class PointwiseDepthwise final : public Execution {
+class PointwiseDepthwise final : public Execution, public AlgorithmChoice {
   public:
     PointwiseDepthwise(CpuBackend& backend, const Command& command)
         : backend_(backend),
@@ -42,6 +46,16 @@ class PointwiseDepthwise final : public Execution {
     std::string algorithm() const override {
         return plan_->pointwise().algorithm() + epilogueText(pointwise_.epilogue) + ", " +
                plan_->depthwise().algorithm() + epilogueText(depthwise_.epilogue);
+    }
+
+    std::vector<AlgorithmCandidate> candidates() const override {
+        std::vector<AlgorithmCandidate> out;
+        appendCandidates(backend_, pointwise_, pointwiseOptions(backend_, pointwise_), out);
+        ConvOptions options;
+        options.groups = static_cast<int>(windowOf(depthwise_).groups);
+        options.threads = backend_.pool().threads();
+        appendCandidates(backend_, depthwise_, options, out);
+        return out;
     }
 
     void onExecute() override {

@@ -17,12 +17,17 @@ namespace {
 using Id = CommandGraph::Id;
 
 // The fused command reads packed channels, however the producers of its inputs store them.
-std::shared_ptr<ConvPlan> planOf(const CpuBackend& backend, const Command& convolution) {
-    const ConvWindow w = windowOf(convolution);
-    ConvOptions options = convOptions(backend, convolution, w);
+ConvOptions optionsOf(const CpuBackend& backend, const Command& convolution) {
+    ConvOptions options = convOptions(backend, convolution, windowOf(convolution));
     options.srcNchw = false;
     options.byRows = true;
-    return makeConvPlan(backend.kernels(), planShape(w, convolution.paramsAs<ConvParams>()), options);
+    return options;
+}
+
+std::shared_ptr<ConvPlan> planOf(const CpuBackend& backend, const Command& convolution) {
+    return makeConvPlan(backend.kernels(),
+                        planShape(windowOf(convolution), convolution.paramsAs<ConvParams>()),
+                        optionsOf(backend, convolution));
 }
 
 // The regions of a Raster in the order in which they fill its output.
@@ -33,7 +38,7 @@ std::vector<Region> regionsInOrder(const Command& raster) {
     return regions;
 }
 
-class ResizedConvolution final : public Execution, RowSource {
+class ResizedConvolution final : public Execution, public AlgorithmChoice, RowSource {
   public:
     ResizedConvolution(CpuBackend& backend, const Command& command)
         : backend_(backend),
@@ -67,6 +72,12 @@ class ResizedConvolution final : public Execution, RowSource {
 
     std::string algorithm() const override {
         return plan_->algorithm() + epilogueText(convolution_.epilogue);
+    }
+
+    std::vector<AlgorithmCandidate> candidates() const override {
+        std::vector<AlgorithmCandidate> out;
+        appendCandidates(backend_, convolution_, optionsOf(backend_, convolution_), out);
+        return out;
     }
 
     void onExecute() override {

@@ -2,7 +2,6 @@
 // Weights that are tensors are packed once when their content is constant, else into scratch on every run.
 #include "ops/convolution.h"
 
-#include "backend/algorithm_choice.h"
 #include "backends/cpu/kernels/conv.h"
 #include "backends/cpu/kernels/conv_packing.h"
 #include "backends/cpu/ops/conv_shape.h"
@@ -49,10 +48,7 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
 
     std::vector<AlgorithmCandidate> candidates() const override {
         std::vector<AlgorithmCandidate> out;
-        if (!plan_) return out;
-        const ConvWindow w = windowOf(command_);
-        for (const ConvCandidate& one : convCandidates(backend_.kernels(), shapeOf(w), optionsOf(w)))
-            out.push_back({one.name, one.cycles, one.chosen});
+        if (plan_) appendCandidates(backend_, command_, optionsOf(windowOf(command_)), out);
         return out;
     }
 

@@ -26,6 +26,13 @@ ConvOptions convOptions(const CpuBackend& backend, const Command& command, const
     return options;
 }
 
+void appendCandidates(const CpuBackend& backend, const Command& convolution, const ConvOptions& options,
+                      std::vector<AlgorithmCandidate>& out) {
+    const ConvShape shape = planShape(windowOf(convolution), convolution.paramsAs<ConvParams>());
+    for (const ConvCandidate& one : convCandidates(backend.kernels(), shape, options))
+        out.push_back({one.name, one.cycles, one.chosen});
+}
+
 PostOps postOps(const Command& command) {
     PostOps post;
     post.act = command.epilogue.act;

@@ -2,6 +2,7 @@
 #pragma once
 #include <vector>
 
+#include "backend/algorithm_choice.h"
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/kernels/conv.h"
 #include "backends/cpu/ops/conv_shape.h"
@@ -10,6 +11,9 @@ namespace mnnc::cpu {
 
 ConvOptions convOptions(const CpuBackend& backend, const Command& command, const ConvWindow& window);
 PostOps postOps(const Command& command);  // without bias and residual
+// Appends the implementations that accept a convolution planned with these options.
+void appendCandidates(const CpuBackend& backend, const Command& convolution, const ConvOptions& options,
+                      std::vector<AlgorithmCandidate>& out);
 
 // What packed weights depend on besides the weights.
 std::string weightVariant(const CpuBackend& backend, const ConvPlan& plan, int64_t groups);
