@@ -1,13 +1,17 @@
 # MNN_C_ISAS: kernels for fewer instruction sets compile sooner, which is for tests that build often. The baseline's
-# (portable code, or NEON on Arm) are always there.
+# (portable code, or NEON on Arm) are always there; portable code is a further set on Arm.
 set(MNN_C_LEFT_OUT)
 if(NOT MNN_C_ISAS STREQUAL "all")
   foreach(isa ${MNN_C_ISAS})
-    if(NOT isa MATCHES "^(portable|sse4|avx2|avx512)$")
-      message(FATAL_ERROR "MNN_C_ISAS names '${isa}'; known are all, portable, sse4, avx2 and avx512")
+    if(NOT isa MATCHES "^(portable|neon|sse4|avx2|avx512)$")
+      message(FATAL_ERROR "MNN_C_ISAS names '${isa}'; known are all, portable, neon, sse4, avx2 and avx512")
     endif()
   endforeach()
-  foreach(pair sse4=HWY_SSE4 avx2=HWY_AVX2 avx512=HWY_AVX3)
+  set(pairs sse4=HWY_SSE4 avx2=HWY_AVX2 avx512=HWY_AVX3)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+    set(pairs portable=HWY_EMU128)
+  endif()
+  foreach(pair ${pairs})
     string(REPLACE "=" ";" pair ${pair})
     list(GET pair 0 isa)
     list(GET pair 1 target)

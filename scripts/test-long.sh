@@ -15,6 +15,7 @@
 #   pages     the pages of the tool in headless Chromium; left out where there is none
 #   packages  crates, Go module, wheel and sdist are made, and used as those who install them do; needs a network
 #   clusters  mnn_c.ray and mnn_c.spark on clusters of this machine; left out where their packages cannot be installed
+#   arm       all of it for 64-bit Arm, under an emulator: unit tests, NEON and portable kernels, the bits of each number of threads
 #   mutants   whether the tests see small defects (MUTANTS of them, seed 1)
 #
 # Every step's output goes to build/long/SECTION.STEP.log. Exits with 1 when a step failed.
@@ -28,7 +29,7 @@ STRESS_SECONDS=${STRESS_SECONDS:-120}
 MUTANTS=${MUTANTS:-100}
 JOBS=${JOBS:-$(nproc)}
 
-readonly all=(asan tsan fuzz operators stress faults pages packages clusters mutants)
+readonly all=(asan tsan fuzz operators stress faults pages packages clusters arm mutants)
 readonly folder=build/long
 resume=
 sections=()
@@ -154,6 +155,10 @@ run_clusters() {
         MNN_C_LIBRARY=$PWD/build/release/libmnn_c.so.0 \
             step $packages bindings/python/tests/clusters/check.sh $packages "$folder/python-$packages"
     done
+}
+
+run_arm() {
+    step emulated tests/arm/check.sh all . build/arm
 }
 
 run_mutants() {

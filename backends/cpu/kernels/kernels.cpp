@@ -27,12 +27,13 @@ struct Choice {
 constexpr Choice kChoices[] = {
 #if HWY_ARCH_ARM
     {Isa::Neon, "neon", HWY_STATIC_TARGET != HWY_EMU128},
+    {Isa::Portable, "portable", (HWY_TARGETS & HWY_EMU128) != 0},
 #else
     {Isa::Avx512, "avx512", (HWY_TARGETS & HWY_AVX3) != 0},
     {Isa::Avx2, "avx2", (HWY_TARGETS & HWY_AVX2) != 0},
     {Isa::Sse4, "sse4", (HWY_TARGETS & HWY_SSE4) != 0},
-#endif
     {Isa::Portable, "portable", HWY_STATIC_TARGET != HWY_AVX3&& HWY_STATIC_TARGET != HWY_AVX2},
+#endif
 };
 
 bool cpuHas(Isa id) {
