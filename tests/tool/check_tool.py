@@ -8,6 +8,7 @@ What needs a Vulkan device, or the layer, is left out where there is none.
 """
 import json
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -121,13 +122,55 @@ def check_images(tool, model):
                 call(tool, "run", model, "--input", f"image={path}")
 
 
+def check_tensors(tool, model):
+    """MODEL's input is 1x1x8x8 floats: one tensor in every kind of file, and on standard input, gives one result."""
+    numbers = [number / 4 for number in range(64)]
+    rows = [numbers[at:at + 8] for at in range(0, 64, 8)]
+    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 8, 8), }".ljust(117) + b"\n"
+    raw = struct.pack("<64f", *numbers)
+    npy = b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header + raw
+    text = json.dumps([[rows]]).encode()
+    csv = "\n".join(",".join(map(str, row)) for row in rows).encode()
+    results = set()
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in (("x.npy", npy), ("x.json", text), ("x.csv", csv), ("x.raw", raw), ("x.BIN", raw)):
+            path = os.path.join(folder, name)
+            with open(path, "wb") as file:
+                file.write(content)
+            results.add(call(tool, "run", model, "--input", path, "--json"))
+        for name, content, words in (("cut.raw", raw[:-1], ["255 bytes, 256"]), ("cut.csv", csv[:-9], ["numbers, 64"]),
+                                     ("word.csv", csv + b",nine", ["'nine'"]), ("uneven.json", b"[[1],[2,3]]", ["equally"]),
+                                     ("cut.json", text[:-1], []), ("cut.npy", npy[:-1], [])):
+            path = os.path.join(folder, name)
+            with open(path, "wb") as file:
+                file.write(content)
+            call(tool, "run", model, "--input", path, code=1, words=[name, "'image'", "1x1x8x8", *words])
+    for content in (npy, text, csv):
+        done = subprocess.run([tool, "run", model, "--input", "image=-", "--json"], input=content, capture_output=True)
+        results.add(done.stdout.decode())
+    if len(results) != 1:
+        failures.append(f"one tensor in several files gives {results}")
+    scores = json.loads(results.pop())["outputs"]["scores"]
+    if scores["shape"] != [1, 10] or scores["type"] != "float32" or len(scores["values"]) != 10:
+        failures.append(f"run --json prints {scores}")
+    done = subprocess.run([tool, "run", model, "--input", "-", "--output", "-"], input=npy, capture_output=True)
+    if not done.stdout.startswith(b"\x93NUMPY") or struct.unpack("<10f", done.stdout[-40:]) != tuple(
+            struct.unpack("<10f", struct.pack("<10f", *scores["values"]))):
+        failures.append(f"run --output - writes {done.stdout[:80]}, {done.stderr}")
+    call(tool, "run", model, "--json", "--output", "-", code=2)
+
+
 def check_vulkan(tool, model, device, loud_run):
     vulkan = ["--backend", "vulkan"]
     placement = json.loads(call(tool, "info", model, "--json", *vulkan))["placement"]
     if not placement["counts"].get("vulkan") or "host_shape" not in placement["counts"]:
         failures.append(f"nothing runs on the device: {placement}")
     for name in (str(device["index"]), device["uuid"], device["name"]):
-        call(tool, "bench", model, "--seconds", "0", *vulkan, "--device", name)
+        figures = json.loads(call(tool, "bench", model, "--seconds", "0", *vulkan, "--device", name, "--json"))
+        if figures["software_driver"] != (device["kind"] == "cpu"):
+            failures.append(f"bench on {device} prints {figures}")
+    call(tool, "bench", model, "--seconds", "0", *vulkan, "--device", device["uuid"],
+         words=["is a software driver"] if device["kind"] == "cpu" else [])
     call(tool, "info", model, *vulkan, "--device", "no such device", code=1, words=[device["name"]])
     for mode in ("direct", "indirect"):
         call(tool, "compare", model, "--gpu-mode", mode, words=["tensors agree"])
@@ -159,6 +202,7 @@ def main(arguments):
     tool, model = arguments[:2]
     check_anywhere(tool, model)
     check_images(tool, model)
+    check_tensors(tool, model)
     backends = {entry["backend"]: entry for entry in json.loads(call(tool, "devices", "--json"))}
     devices = backends.get("vulkan", {}).get("devices", [])
     if devices:

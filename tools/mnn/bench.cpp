@@ -9,6 +9,7 @@
 #include "common.h"
 #include "json.h"
 #include "process_memory.h"
+#include "session_settings.h"
 #include "text.h"
 
 namespace tool {
@@ -26,6 +27,7 @@ struct Figures {
     std::vector<double> runs;  // sorted, ms
     uint64_t peakBytes = 0;
     uint64_t arenaBytes = 0;
+    std::string softwareDriver;  // "": the session has none
 
     double quantile(double q) const {
         return runs[static_cast<size_t>(q * static_cast<double>(runs.size() - 1) + 0.5)];
@@ -47,6 +49,12 @@ Figures measure(const BenchOptions& options, uint64_t residentAtStart) {
     applyShapes(session, options.flags);
     requireShapes(session);
     figures.loadMs = since(begin);
+    figures.softwareDriver = softwareDriver(session);
+    if (!figures.softwareDriver.empty())
+        text::print(
+            stderr,
+            "mnn bench: warning: '{}' is a software driver: these are times of the CPU, not of a GPU\n",
+            figures.softwareDriver);
 
     const std::vector<Array> arrays = randomInputs(session, options.seed);
     const Clock::time_point first = Clock::now();
@@ -86,6 +94,7 @@ int bench(const BenchOptions& options, uint64_t residentAtStart) {
         json["threads"] = options.flags.threads;
         json["precision"] = options.flags.precision;
         json["memory"] = options.flags.memory;
+        json["software_driver"] = !figures.softwareDriver.empty();
         json["runs"] = figures.runs.size();
         json["median_ms"] = figures.quantile(0.5);
         json["min_ms"] = figures.runs.front();

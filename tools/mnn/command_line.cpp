@@ -131,13 +131,25 @@ void addInfo(CLI::App& app, int& exitCode) {
 }
 
 void addRun(CLI::App& app, int& exitCode) {
-    CLI::App* command = app.add_subcommand("run", "Run a model on .npy or image files");
+    CLI::App* command = app.add_subcommand("run", "Run a model on tensors and images in files");
     auto options = std::make_shared<RunOptions>();
     command->add_option("MODEL", options->model, "The .mnn file")->required();
-    command->add_option("--input", options->inputs, "An input: .npy, or .png .jpg .bmp ... for image inputs")
+    command
+        ->add_option(
+            "--input", options->inputs,
+            "An input: .npy, numbers in .csv or .json, bytes in .raw or .bin, '-' for standard input, or "
+            ".png .jpg .bmp ... for image inputs")
         ->type_name("NAME=FILE");
-    command->add_option("--output", options->output, "Write every output to DIR/<name>.npy ('/' becomes '_')")
-        ->type_name("DIR");
+    CLI::Option* output =
+        command
+            ->add_option(
+                "--output", options->output,
+                "Write every output to DIR/<name>.npy ('/' becomes '_'); '-' writes the only output to "
+                "standard output")
+            ->type_name("DIR");
+    CLI::Option* json =
+        command->add_flag("--json", options->json, "Print the outputs with their values as JSON");
+    json->excludes(output);
     command
         ->add_option("--mean", options->image.mean,
                      "Images: subtract this from 0..255, one number or one a channel")
@@ -146,11 +158,13 @@ void addRun(CLI::App& app, int& exitCode) {
         ->delimiter(',');
     command->add_flag("--bgr", options->image.bgr, "Images: blue first (default: red first)");
     command->add_option("--top", options->top, "Print the K largest elements of every output")
-        ->type_name("K");
+        ->type_name("K")
+        ->excludes(json);
     command->add_option("--labels", options->labels, "Names for --top, one a line")->type_name("FILE");
     addCommonTo(*command, options->flags);
     command->footer(
-        "An .npy array sets the shape of its input. Images are resized to the shape of their input.\n"
+        "An .npy or .json array sets the shape of its input; .csv, .raw and .bin files have it. Images are\n"
+        "resized to the shape of their input.\n"
         "'mnn info MODEL' lists the inputs.\n\n"
         "Example: mnn run net.mnn --input data=cat.png --mean 123.7,116.3,103.5 --scale 0.0171,0.0175,0.0174 "
         "\\\n"

@@ -26,6 +26,7 @@ struct RunOptions {
     std::string model;
     std::vector<std::string> inputs;  // name=file, or a file alone where the model has one input
     std::string output;
+    bool json = false;
     size_t top = 0;
     std::string labels;
 };

@@ -2,14 +2,13 @@
 #include "common.h"
 
 #include <array>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <random>
 #include <sstream>
 
 #include "output_file.h"
+#include "tensor_file.h"
 #include "text.h"
 
 namespace tool {
@@ -59,16 +58,6 @@ std::string filledText(mnn_status (*write)(const Handle*, const char*, char*, si
     return text;
 }
 
-std::vector<char> readStandardInput() {
-    std::vector<char> bytes;
-    char part[65536];
-    while (const size_t count = std::fread(part, 1, sizeof part, stdin))
-        bytes.insert(bytes.end(), part, part + count);
-    if (std::ferror(stdin))
-        throw ToolError(text::format("cannot read standard input: {}", std::strerror(errno)));
-    return bytes;
-}
-
 }  // namespace
 
 void check(mnn_status status) {
@@ -83,7 +72,7 @@ void check(mnn_status status) {
 Interpreter openModel(const std::string& path) {
     mnn_interpreter_t* handle = nullptr;
     if (path == kStandardStream) {
-        const std::vector<char> bytes = readStandardInput();
+        const std::string bytes = readStandardInput();
         check(mnn_interpreter_create_from_memory(bytes.data(), bytes.size(), nullptr, &handle));
     } else {
         check(mnn_interpreter_create_from_file(path.c_str(), nullptr, &handle));

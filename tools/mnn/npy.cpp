@@ -9,6 +9,7 @@
 #include <streambuf>
 
 #include "errors.h"
+#include "output_file.h"
 #include "text.h"
 
 namespace tool {
@@ -254,7 +255,7 @@ Array parseNpy(std::string_view bytes, const std::string& file) {
     return readStream(in, bytes.size(), file);
 }
 
-void writeNpy(const std::filesystem::path& path, const Array& array) {
+std::string npyText(const Array& array) {
     const Kind& kind = kindOf(array.element);
     std::string dims;
     for (const int64_t dim : array.shape) dims += text::format("{}, ", dim);
@@ -267,12 +268,13 @@ void writeNpy(const std::filesystem::path& path, const Array& array) {
 
     std::string lead = "\x93NUMPY";
     lead += {'\1', '\0', static_cast<char>(header.size() & 255), static_cast<char>(header.size() >> 8)};
-    std::ofstream out(path, std::ios::binary);
-    out << lead << header;
-    out.write(reinterpret_cast<const char*>(array.bytes.data()),
-              static_cast<std::streamsize>(array.bytes.size()));
-    out.close();
-    if (!out) throw ToolError(text::format("cannot write '{}'", path.string()));
+    std::string file = lead + header;
+    file.append(reinterpret_cast<const char*>(array.bytes.data()), array.bytes.size());
+    return file;
+}
+
+void writeNpy(const std::filesystem::path& path, const Array& array) {
+    writeOutput(path.string(), npyText(array));
 }
 
 }  // namespace tool

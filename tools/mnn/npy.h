@@ -32,6 +32,7 @@ Array convert(const Array& array, Element element);
 // Throw ToolError with the file and what is wrong with it.
 Array readNpy(const std::filesystem::path& path);
 Array parseNpy(std::string_view bytes, const std::string& file);  // the bytes of a file that errors name so
+std::string npyText(const Array& array);                          // the bytes of an .npy file
 void writeNpy(const std::filesystem::path& path, const Array& array);
 
 }  // namespace tool

@@ -9,6 +9,9 @@
 #include "commands.h"
 #include "common.h"
 #include "image.h"
+#include "json.h"
+#include "output_file.h"
+#include "tensor_file.h"
 #include "text.h"
 
 namespace tool {
@@ -17,7 +20,7 @@ namespace {
 struct Source {
     mnn_tensor_t* tensor;
     std::string file;
-    Array array;  // read already for .npy files
+    Array array;  // read already where it is no image
 };
 
 std::vector<Source> matchInputs(const Session& session, const RunOptions& options) {
@@ -33,7 +36,7 @@ std::vector<Source> matchInputs(const Session& session, const RunOptions& option
         std::string file = text;
         if (tensor)
             file = text.substr(equals + 1);
-        else if (inputs.size() == 1 && std::filesystem::exists(text))
+        else if (inputs.size() == 1 && (text == kStandardStream || std::filesystem::exists(text)))
             tensor = inputs[0];
         else
             throw UsageError(
@@ -50,12 +53,22 @@ std::vector<Source> matchInputs(const Session& session, const RunOptions& option
     return sources;
 }
 
+Expected expectedOf(const mnn_tensor_t* tensor) {
+    return {nameOf(tensor), shapeOf(tensor), elementOf(tensor)};
+}
+
 void feed(const Session& session, const RunOptions& options, std::vector<Source>& sources) {
     for (Source& source : sources) {
         if (isImageFile(source.file)) continue;
-        source.array = readNpy(source.file);
-        if (source.array.shape != shapeOf(source.tensor))
+        source.array = readTensorFile(source.file, expectedOf(source.tensor));
+        if (source.array.shape == shapeOf(source.tensor)) continue;
+        try {
             resizeInput(session, source.tensor, source.array.shape);
+        } catch (const ToolError& error) {
+            throw ToolError(text::format("'{}' for the input '{}' ({}) has the shape {}: {}", source.file,
+                                         nameOf(source.tensor), shapeText(shapeOf(source.tensor)),
+                                         shapeText(source.array.shape), error.what()));
+        }
     }
     requireShapes(session);
     check(mnn_session_resize(session.get()));
@@ -101,6 +114,29 @@ std::string fileName(const std::string& output) {
     return name + ".npy";
 }
 
+int printJson(const Session& session) {
+    Json outputs = Json::object();
+    for (const mnn_tensor_t* tensor : outputsOf(session)) {
+        const Array array = readTensor(tensor);
+        Json values = Json::array();
+        for (size_t i = 0; i < array.count(); i++) values.push(valueAt(array, i));
+        outputs[nameOf(tensor)] = Json::object({{"shape", Json(array.shape)},
+                                                {"type", elementName(array.element)},
+                                                {"values", std::move(values)}});
+    }
+    text::print("{}\n", Json::object({{"outputs", std::move(outputs)}}).dump(-1));
+    return 0;
+}
+
+int writeToStandardOutput(const Session& session) {
+    const std::vector<mnn_tensor_t*> outputs = outputsOf(session);
+    if (outputs.size() != 1)
+        throw UsageError(
+            text::format("--output -: the model has {} outputs, standard output takes one", outputs.size()));
+    writeOutput(std::string(kStandardStream), npyText(readTensor(outputs[0])));
+    return 0;
+}
+
 }  // namespace
 
 int run(const RunOptions& options) {
@@ -113,6 +149,8 @@ int run(const RunOptions& options) {
     feed(session, options, sources);
     check(mnn_session_run(session.get()));
 
+    if (options.json) return printJson(session);
+    if (options.output == kStandardStream) return writeToStandardOutput(session);
     if (!options.output.empty()) {
         std::error_code error;
         std::filesystem::create_directories(options.output, error);

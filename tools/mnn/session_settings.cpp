@@ -2,6 +2,7 @@
 #include "session_settings.h"
 
 #include <fstream>
+#include <string_view>
 
 namespace tool {
 namespace {
@@ -26,6 +27,22 @@ Json describeSettings(const Session& session) {
                                   {"reasons", reasons}});
     if (made.device) settings["device"] = made.device;
     return settings;
+}
+
+std::string softwareDriver(const Session& session) {
+    mnn_session_properties_t made{};
+    made.struct_size = sizeof made;
+    check(mnn_session_info(session.get(), &made));
+    size_t count = 0;
+    if (!made.device || mnn_device_count(made.forward_type, &count) != MNN_OK) return "";
+    for (size_t i = 0; i < count; ++i) {
+        mnn_device_properties_t device{};
+        device.struct_size = sizeof device;
+        if (mnn_device_info(made.forward_type, i, &device) == MNN_OK &&
+            made.device == std::string_view(device.name) && device.kind == std::string_view("cpu"))
+            return device.name;
+    }
+    return "";
 }
 
 std::string processorName() {

@@ -1,0 +1,132 @@
+// Chooses the reader of a tensor, and reads numbers written as text.
+#include "tensor_file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "errors.h"
+#include "json.h"
+#include "output_file.h"
+#include "text.h"
+
+namespace tool {
+namespace {
+
+Array doubles(const std::vector<double>& values, std::vector<int64_t> shape) {
+    Array array{Element::Float64, std::move(shape),
+                std::vector<unsigned char>(values.size() * sizeof(double))};
+    if (!values.empty()) std::memcpy(array.bytes.data(), values.data(), array.bytes.size());
+    return array;
+}
+
+size_t expectedCount(const Expected& expected) {
+    size_t count = 1;
+    for (const int64_t dim : expected.shape) {
+        if (dim < 0) throw ToolError("the file has no shape of its own: give --shape");
+        count *= static_cast<size_t>(dim);
+    }
+    return count;
+}
+
+void checkCount(size_t found, size_t wanted, const char* what) {
+    if (found != wanted) throw ToolError(text::format("it has {} {}, {} are needed", found, what, wanted));
+}
+
+// Numbers with white space, commas or semicolons between them.
+Array fromCsv(std::string_view text, const Expected& expected) {
+    std::vector<double> values;
+    const char *at = text.data(), *const end = at + text.size();
+    while ((at = std::find_if_not(at, end, [](char c) { return std::strchr(" \t\r\n,;", c) && c; })) != end) {
+        double value = 0;
+        const std::from_chars_result result = std::from_chars(at + (*at == '+'), end, value);
+        if (result.ec != std::errc() || (result.ptr != end && !std::strchr(" \t\r\n,;", *result.ptr)))
+            throw ToolError(text::format("value {} is no number: '{}'", values.size(),
+                                         std::string(at, std::min<size_t>(20, end - at))));
+        values.push_back(value);
+        at = result.ptr;
+    }
+    checkCount(values.size(), expectedCount(expected), "numbers");
+    return doubles(values, expected.shape);
+}
+
+// Lists in lists down to numbers; all lists of one depth are equally long.
+void addJson(const Json& json, size_t depth, std::vector<int64_t>& shape, std::vector<double>& values) {
+    if (!json.isArray()) {
+        if (depth != shape.size()) throw ToolError("its lists are not equally deep");
+        values.push_back(json.kind() == Json::Kind::Bool ? json.boolean() : json.number());
+        return;
+    }
+    const auto length = static_cast<int64_t>(json.items().size());
+    if (depth == shape.size() && values.empty()) shape.resize(depth + 1, length);
+    if (depth >= shape.size() || shape[depth] != length) throw ToolError("its lists are not equally long");
+    for (const Json& item : json.items()) addJson(item, depth + 1, shape, values);
+}
+
+Array fromJson(std::string_view text) {
+    std::vector<int64_t> shape;
+    std::vector<double> values;
+    addJson(Json::parse(text), 0, shape, values);
+    return doubles(values, shape);
+}
+
+Array fromRaw(std::string_view bytes, const Expected& expected) {
+    checkCount(bytes.size(), expectedCount(expected) * elementBytes(expected.element), "bytes");
+    return {expected.element, expected.shape, {bytes.begin(), bytes.end()}};
+}
+
+std::string readWhole(const std::string& file) {
+    std::error_code ignored;
+    std::ifstream in(file, std::ios::binary);
+    if (!in || std::filesystem::is_directory(file, ignored)) throw ToolError("the file cannot be opened");
+    std::string bytes{std::istreambuf_iterator<char>(in), {}};
+    if (in.bad()) throw ToolError("the file cannot be read");
+    return bytes;
+}
+
+Array read(const std::string& file, const Expected& expected) {
+    std::string ending = std::filesystem::path(file).extension().string();
+    std::transform(ending.begin(), ending.end(), ending.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::string bytes;
+    if (file == kStandardStream) {
+        bytes = readStandardInput();
+        const size_t first = bytes.find_first_not_of(" \t\r\n");
+        ending = bytes.starts_with("\x93NUMPY")                      ? ".npy"
+                 : first != std::string::npos && bytes[first] == '[' ? ".json"
+                                                                     : ".csv";
+    } else {
+        bytes = readWhole(file);
+    }
+    if (ending == ".csv" || ending == ".txt") return fromCsv(bytes, expected);
+    if (ending == ".json") return fromJson(bytes);
+    if (ending == ".raw" || ending == ".bin") return fromRaw(bytes, expected);
+    return parseNpy(bytes, file);
+}
+
+}  // namespace
+
+Array readTensorFile(const std::string& file, const Expected& expected) {
+    try {
+        return read(file, expected);
+    } catch (const std::runtime_error& error) {
+        throw ToolError(text::format("'{}' for the input '{}' ({} {}): {}", file, expected.name,
+                                     shapeText(expected.shape), elementName(expected.element), error.what()));
+    }
+}
+
+std::string readStandardInput() {
+    std::string bytes;
+    char part[65536];
+    while (const size_t count = std::fread(part, 1, sizeof part, stdin)) bytes.append(part, count);
+    if (std::ferror(stdin))
+        throw ToolError(text::format("cannot read standard input: {}", std::strerror(errno)));
+    return bytes;
+}
+
+}  // namespace tool
