@@ -2,6 +2,9 @@
 // tensors, in squares.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "net_builder.h"
 
 namespace mnnc::test {

@@ -63,7 +63,7 @@ class Recorder {
     void end(bool last);
     // Everything recorded from here on waits for what was recorded before.
     void separate();
-    // The same between what is recorded here and all other work of the queue, of whatever kind.
+    // The same between what is recorded here and all other work of the queue, of any kind.
     void waitForQueue();
     void showToQueue();
 
