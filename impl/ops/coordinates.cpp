@@ -86,8 +86,13 @@ bool hasMark(const Command& command) {
                        [](const Tensor* tensor) { return isFloat(tensor) && tensor->wide; });
 }
 
+// The shape that a product sees, which a view may have changed.
+const Shape& shapeOf(const Command& command, size_t operand) {
+    return command.views.empty() ? command.inputs[operand]->shape : command.views[operand].shape;
+}
+
 bool transformsCoordinates(const Command& command) {
-    return matMulSizes(command.paramsAs<MatMulParams>(), command.inputs[0]->shape, command.inputs[1]->shape,
+    return matMulSizes(command.paramsAs<MatMulParams>(), shapeOf(command, 0), shapeOf(command, 1),
                        command.name.c_str())
                .l <= kMostCoordinates;
 }

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "mnn_objects_generated.h"  // with tables of types: made for this target
+#include "type_tables.h"
 
 namespace fuzz {
 
@@ -29,7 +29,7 @@ class Walk {
     explicit Walk(Random& random) : random_(random) {}
 
     std::vector<Site> of(uint8_t* root) {
-        table(root, mnnc::wire::NetTypeTable(), 0);
+        table(root, fuzz::netTypes(), 0);
         return std::move(sites_);
     }
 

@@ -5,6 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include "type_tables.h"
+
 namespace fuzz {
 namespace {
 
@@ -83,7 +85,7 @@ class Filler {
     }
     int64_t enumerated(const TypeTable* type) {
         if (wildNow()) return random_.number();
-        if (type == wire::DataTypeTypeTable() && !random_.oneIn(6)) {
+        if (type == dataTypes() && !random_.oneIn(6)) {
             static constexpr int kCommon[] = {1, 1, 1, 3, 3, 4, 6, 0};  // float, int32, uint8, int8, none
             return random_.pick(kCommon);
         }
@@ -154,7 +156,7 @@ class Filler {
 void fillTable(wire::OpParameterUnion& parameters, wire::OpParameter type, bool wild, Random& random) {
     parameters.Reset();
     if (type == wire::OpParameter::NONE) return;
-    const TypeTable* all = wire::OpParameterTypeTable();
+    const TypeTable* all = parameterTypes();
     Builder builder;
     builder.ForceDefaults(true);
     const auto root =
