@@ -47,8 +47,11 @@ if(TARGET mnn)
   mnn_c_notice_of_header({fmt} fmt/core.h "FMT_VERSION ([0-9]+)([0-9][0-9])([0-9][0-9])\n")
   mnn_c_notice_of_header("JSON for Modern C++" nlohmann/detail/abi_macros.hpp
     "VERSION_MAJOR ([0-9]+).*VERSION_MINOR ([0-9]+).*VERSION_PATCH ([0-9]+)")
+endif()
+if(TARGET mnn_c_image)
   mnn_c_notice_of_header(stb_image stb_image.h "stb_image - v([0-9.]+)")
   mnn_c_notice_of_header(stb_image_resize stb_image_resize.h "stb_image_resize - v([0-9.]+)")
+  mnn_c_notice_of_header(stb_image_write stb_image_write.h "stb_image_write - v([0-9.]+)")
 endif()
 
 set(MNN_C_NOTICES_FILE ${CMAKE_CURRENT_BINARY_DIR}/package/THIRD-PARTY)

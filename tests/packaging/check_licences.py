@@ -19,6 +19,7 @@ INCLUDES = {
     "flatbuffers": "FlatBuffers", "hwy": "Highway", "volk.h": "volk", "volk.c": "volk", "vulkan": "Vulkan-Headers",
     "CLI": "CLI11", "fmt": "{fmt}", "nlohmann": "JSON for Modern C++",
     "stb_image.h": "stb_image", "stb_image_resize.h": "stb_image_resize",
+    "stb_image_write.h": "stb_image_write",
     "sys": "", "asm": "", "linux": "", "arm_neon.h": "",
 }
 ALWAYS = {"libstdc++ and libgcc", "Vulkan-Headers"}  # the compiler brings one, volk the other
@@ -42,7 +43,7 @@ def entries(text, where):
 def check_sources(source):
     wanted = set(ALWAYS)
     seen = 0
-    for folder in ("impl", "backends", "tools"):
+    for folder in ("impl", "backends", "image", "tools"):
         for path in (source / folder).rglob("*"):
             if path.suffix not in (".c", ".cpp", ".h"):
                 continue
@@ -50,7 +51,7 @@ def check_sources(source):
                 seen += 1
                 part = include.split("/")[0]
                 own = (path.parent / include).exists() or any((source / place / include).exists()
-                                                              for place in ("impl", ".", "include", "tools/mnn"))
+                                                              for place in ("impl", ".", "include", "image", "tools/mnn"))
                 if part in INCLUDES and not own:
                     wanted.add(INCLUDES[part])
                 elif not own and ("/" in include or include.endswith(".hpp")):
