@@ -106,7 +106,7 @@ TEST(CpuCosts, TheyDecide) {
     EXPECT_NE(makeConvPlan(kernels, s, options(1))->algorithm().rfind("winograd", 0), 0u);
 }
 
-// Whatever the caches are, all implementations compute what they accept.
+// With any caches all implementations compute what they accept.
 TEST(CpuCosts, AnyBudgetComputesTheSame) {
     for (const int64_t level2 : {int64_t{64} << 10, int64_t{64} << 20}) {
         const CpuCosts costs = costsOf(Isa::Avx512, {32 << 10, level2});
