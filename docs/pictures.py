@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""Makes the pictures of docs/use.md: the pages of `mnn graph` and `mnn profile` for the digits net, in headless Chromium.
+
+    docs/pictures.py MNN_TOOL
+
+The environment names the browser (CHROMIUM, default: chromium) and flags for it (CHROMIUM_FLAGS). The times in the pictures
+are those of this machine.
+"""
+import base64
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+DOCS = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(DOCS.parent / "tests/tool"))
+from check_browser import Browser  # noqa: E402
+
+PICTURES = {"graph": (1000, 760, ["--profile"]), "profile": (1000, 740, [])}  # width, height, further flags
+
+
+def main(tool):
+    tool = str(pathlib.Path(tool).resolve())
+    with tempfile.TemporaryDirectory() as folder:
+        browser = Browser(os.environ.get("CHROMIUM", "chromium"), folder)
+        try:
+            for command, (width, height, flags) in PICTURES.items():
+                page = pathlib.Path(folder, command + ".html")
+                subprocess.run([tool, command, "digits.mnn", "--output", page, *flags], check=True,
+                               cwd=DOCS.parent / "examples/digits", stdout=subprocess.DEVNULL)
+                browser.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
+                            mobile=False)
+                browser.open(page)
+                shot = browser.ask("Page.captureScreenshot", format="png")
+                (DOCS / f"{command}.png").write_bytes(base64.b64decode(shot["data"]))
+        finally:
+            browser.close()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main(sys.argv[1])
