@@ -1071,8 +1071,9 @@ typedef struct mnn_runtime_config {
     /* MNN_LOG_*: messages above it are not sent. */
     int32_t log_level;
 
-    /* What mnn_cpu_calibrate() measured on this machine, not kept; NULL: the costs that the library knows. They choose
-     * between algorithms of sessions on the CPU, so that results may differ in their last bits. */
+    /* What mnn_cpu_calibrate() measured on this machine, not kept; NULL: the costs that the library knows, which also a
+     * session has whose instruction set the text leaves out. They choose between algorithms of sessions on the CPU, so
+     * that results may differ in their last bits. */
     const char* cpu_costs;
 } mnn_runtime_config_t;
 
@@ -1945,7 +1946,7 @@ MNN_C_API mnn_status mnn_tensor_info(const mnn_tensor_t* tensor, mnn_tensor_prop
  * tensor: an input or an output of a Vulkan session.
  * buffer: in and out; the caller sets buffer->struct_size and buffer->kind, and no field behind that size is written.
  *   MNN_BUFFER_OPAQUE_FD gives a new file descriptor, which the caller closes, with the numbers that importing the memory
- *   needs; only of what the session made for that kind (`allocate`). Other devices may see results when the run is over.
+ *   needs, if the session made the buffer for that kind (`allocate`). Another device may read it when the run is over.
  * Returns MNN_OK;
  *   MNN_ERROR_NOT_SUPPORTED       as for mnn_session_bind_input_buffer();
  *   MNN_ERROR_INVALID_VALUE       an unknown kind;

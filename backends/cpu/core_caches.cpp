@@ -15,6 +15,12 @@ constexpr unsigned kIntelLeaf = 4, kAmdLeaf = 0x8000001d;
 constexpr unsigned kData = 1, kUnified = 3;  // types of caches; 0: there is no further one
 constexpr unsigned kMaxCaches = 16;
 
+// Leaf 7 of Intel's manual, EDX bit 15: cores of several kinds.
+bool isHybrid() {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 15 & 1);
+}
+
 CoreCaches readLeaf(unsigned leaf) {
     CoreCaches caches;
     for (unsigned i = 0; i < kMaxCaches; ++i) {
@@ -34,6 +40,7 @@ CoreCaches readLeaf(unsigned leaf) {
 }  // namespace
 
 CoreCaches detectCoreCaches() {
+    if (isHybrid()) return {};
     const CoreCaches caches = readLeaf(kIntelLeaf);
     return caches.level2 > 0 ? caches : readLeaf(kAmdLeaf);
 }

@@ -1,6 +1,8 @@
 // Costs of a CPU: records, caches, texts and measuring.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "backends/cpu/kernels/calibrate.h"
@@ -36,6 +38,15 @@ TEST(CpuCosts, TextsAreReadAsTheyWereWritten) {
     EXPECT_EQ(read.weightBytesPerCycle, CycleCosts{}.weightBytesPerCycle);
     applyCosts(sections.at("sse4"), read);
     EXPECT_EQ(read.copy, CycleCosts{}.copy);
+}
+
+TEST(CpuCosts, WhatIsWrittenCanBeRead) {
+    CycleCosts costs, read;
+    costs.copy = std::numeric_limits<double>::infinity();
+    costs.winogradIn[1] = -3;
+    applyCosts(parseCosts(writeCosts("avx2", costs)).at("avx2"), read);
+    EXPECT_TRUE(std::isfinite(read.copy));
+    EXPECT_GT(read.winogradIn[1], 0);
 }
 
 TEST(CpuCosts, WhatASectionLeavesOutStays) {

@@ -83,7 +83,8 @@ std::string writeCosts(const char* isa, const CycleCosts& costs) {
     for (const Field& field : kFields) {
         char digits[32];
         constexpr int kPrecision = 4;
-        const auto end = std::to_chars(std::begin(digits), std::end(digits), field.value(copy),
+        const auto end = std::to_chars(std::begin(digits), std::end(digits),
+                                       std::clamp(field.value(copy), field.least, field.most),
                                        std::chars_format::general, kPrecision);
         text += std::string(field.name) + " " + std::string(digits, end.ptr) + "\n";
     }
