@@ -577,13 +577,8 @@ int main(void) {
         cmocka_unit_test(wrong_buffers),
         cmocka_unit_test(not_on_this_session),
     };
-    int failed = cmocka_run_group_tests(tests, open_all, close_all);
-    host_vulkan_close(&host);
-    if (host.messages) {
-        print_error("%d messages of the validation layer\n", host.messages);
-        ++failed;
-    }
-    return failed;
+    const int failed = cmocka_run_group_tests(tests, open_all, close_all);
+    return host_vulkan_finish(&host, failed);
 }
 
 #endif

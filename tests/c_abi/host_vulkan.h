@@ -166,6 +166,14 @@ static inline void host_vulkan_close(struct host_vulkan* host) {
     }
 }
 
+/* Closes it. The exit status of a program whose group of tests had so many failures: a message of the layer is one, too. */
+static inline int host_vulkan_finish(struct host_vulkan* host, int failed) {
+    host_vulkan_close(host);
+    if (!host->messages) return failed;
+    print_error("%d messages of the validation layer\n", host->messages);
+    return failed + 1;
+}
+
 /* Work of the host's own on its queue. */
 static inline void host_vulkan_use(struct host_vulkan* host) {
     HOST_FUNCTION(host, vkQueueSubmit);

@@ -198,13 +198,8 @@ int main(void) {
         cmocka_unit_test(wrong_objects),
         cmocka_unit_test(messages),
     };
-    int failed = cmocka_run_group_tests(tests, open_net, close_net);
-    host_vulkan_close(&host);
-    if (host.messages) {
-        print_error("%d messages of the validation layer\n", host.messages);
-        ++failed;
-    }
-    return failed;
+    const int failed = cmocka_run_group_tests(tests, open_net, close_net);
+    return host_vulkan_finish(&host, failed);
 }
 
 #endif

@@ -214,14 +214,9 @@ int main(void) {
         cmocka_unit_test(within_the_limit),
     };
     const struct CMUnitTest without[] = {cmocka_unit_test(without_the_extension)};
-    int failed = host.descriptors ? cmocka_run_group_tests(with, open_net, close_net)
-                                  : cmocka_run_group_tests(without, open_net, close_net);
-    host_vulkan_close(&host);
-    if (host.messages) {
-        print_error("%d messages of the validation layer\n", host.messages);
-        ++failed;
-    }
-    return failed;
+    const int failed = host.descriptors ? cmocka_run_group_tests(with, open_net, close_net)
+                                        : cmocka_run_group_tests(without, open_net, close_net);
+    return host_vulkan_finish(&host, failed);
 }
 
 #endif
