@@ -2,8 +2,10 @@
 #include "tensor_file.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -25,11 +27,15 @@ Array doubles(const std::vector<double>& values, std::vector<int64_t> shape) {
     return array;
 }
 
+// Of an input: their bytes can be counted.
+constexpr size_t kMostValues = SIZE_MAX / sizeof(double);
+
 size_t expectedCount(const Expected& expected) {
     size_t count = 1;
     for (const int64_t dim : expected.shape) {
         if (dim < 0) throw ToolError("the file has no shape of its own: give --shape");
-        count *= static_cast<size_t>(dim);
+        if (__builtin_mul_overflow(count, static_cast<size_t>(dim), &count) || count > kMostValues)
+            throw ToolError("the input has more elements than a file can hold");
     }
     return count;
 }
