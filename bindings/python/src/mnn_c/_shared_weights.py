@@ -39,7 +39,7 @@ class SharedWeights(Allocator):
     def __init__(self, smallest: int = 64 * 1024) -> None:
         """smallest: bytes of a block from which on it is worth a file."""
         self._smallest = smallest
-        self._blocks: Dict[int, int] = {}  # address and size of what was mapped
+        self._sizes: Dict[int, int] = {}  # of the mapped blocks, by their addresses
         self._lock = threading.Lock()
         self.shared_bytes = 0
 
@@ -51,12 +51,12 @@ class SharedWeights(Allocator):
         if place == _FAILED:
             return 0
         with self._lock:
-            self._blocks[place] = size
+            self._sizes[place] = size
         return place
 
     def release(self, address: int, size: int, alignment: int) -> None:
         with self._lock:
-            mapped = self._blocks.pop(address, 0)
+            mapped = self._sizes.pop(address, 0)
         if mapped:
             _libc.munmap(address, mapped)
         else:
@@ -64,7 +64,7 @@ class SharedWeights(Allocator):
 
     def share(self) -> int:
         """Shares all blocks that have contents; gives their bytes. No session of the runtime may run meanwhile."""
-        for address, size in list(self._blocks.items()):
+        for address, size in list(self._sizes.items()):
             block = np.ctypeslib.as_array((ctypes.c_ubyte * size).from_address(address))
             if block.any() and _share(address, block):
                 self.shared_bytes += size
