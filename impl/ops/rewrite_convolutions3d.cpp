@@ -1,8 +1,8 @@
 // 3-D convolutions that a converter wrote as 2-D ones become one operator.
 //
 // What it writes of a convolution: Reshape, Im2Col along the depth, Reshape, Transpose, Reshape and Unpack give an image
-// for each tap in depth and output slice; a Convolution for each tap; their sum; Reshape and Transpose. Of a transposed
-// one: Transpose and Reshape, a Deconvolution for each tap, then Pack, Reshape, Transpose, Reshape, Col2Im along the depth
+// for each tap in depth and output slice; a Convolution for each tap; their sum, which may be clipped; Reshape and
+// Transpose. Of a transposed one: Transpose and Reshape, a Deconvolution for each tap, then Pack, Reshape, Transpose, Reshape, Col2Im along the depth
 // and Reshape. There only one tap has the bias, so that slices that this tap does not reach would miss it. The extents of
 // the Reshapes are computed from the shape of the input.
 #include "ops/net_rewrites.h"
@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "mnn_generated.h"
+#include "ops/activation.h"
 #include "ops/binary.h"
 #include "ops/convolution3d.h"
 #include "ops/op_helpers.h"
@@ -86,6 +87,20 @@ bool addTap(const Node* conv, bool transposed, Conv3dParams& p) {
     return true;
 }
 
+// The only reader of the taps' sum where it is a ReLU or a ReLU6, which the convolution then does itself, or null.
+const Node* clipBehind(const Nodes& nodes, int sum, Conv3dParams& p) {
+    const size_t reader = nodes.onlyReader(sum);
+    if (const Node* relu = nodes.ofType(reader, OpType::ReLU)) {
+        const auto* params = relu->paramsIf<ReluParams>();
+        p.relu = params && params->slope == 0;
+        return p.relu ? relu : nullptr;
+    }
+    const Node* clip = nodes.ofType(reader, OpType::ReLU6);
+    const auto* range = clip ? clip->paramsIf<ClipParams>() : nullptr;
+    p.relu6 = range && range->lo == 0 && range->hi == 6;
+    return p.relu6 ? clip : nullptr;
+}
+
 // The node behind an optional change of layout, which is added to `replaced`.
 size_t behindConvert(const Nodes& nodes, size_t i, ReplacedNodes& replaced) {
     const Node* convert = nodes.plainConvert(i);
@@ -153,6 +168,10 @@ std::optional<Rewrite> convolutionAt(const Nodes& nodes, size_t im2col) {
             return {};
         replaced.add(summing);
         sum = added->outputs[0];
+        if (const Node* clip = clipBehind(nodes, sum, *params)) {
+            replaced.add(nodes.onlyReader(sum));
+            sum = clip->outputs[0];
+        }
     }
     size_t join = kNone;
     for (const size_t reader : nodes.readers(sum))

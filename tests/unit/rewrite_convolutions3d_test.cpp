@@ -18,7 +18,8 @@ class Written {
     int sum = 0, extents = 0,
         last = 0;  // tensors: the sum of the taps, the extents of the images, the output
 
-    Written() {
+    // With the name of a type, the sum is clipped by such an operator.
+    explicit Written(wire::OpType clip = wire::OpType::Input) {
         const int x = tensor();
         net.oplists.push_back(makeInput(x, {2, kIn, 4, 5, 6}));
         for (int i = -1; i <= kOut; ++i) {
@@ -49,12 +50,16 @@ class Written {
             conv.common->pads = {1, 1, 1, 1};
             for (size_t i = 0; i < conv.weight.size(); ++i)
                 conv.weight[i] = std::sin(static_cast<float>((i + 1) * (made.size() + 2)));
-            for (size_t i = 0; i < conv.bias.size(); ++i) conv.bias[i] = static_cast<float>(i) - 1;
+            for (size_t i = 0; i < conv.bias.size(); ++i) conv.bias[i] = static_cast<float>(2 * i) - 1;
             made.push_back(add(wire::OpType::Convolution, {tap}, std::move(conv)));
         }
         wire::EltwiseT eltwise;
         eltwise.type = wire::EltwiseType::SUM;
         sum = add(wire::OpType::Eltwise, made, std::move(eltwise));
+        if (clip == wire::OpType::ReLU)
+            sum = add(clip, {sum}, wire::ReluT());
+        else if (clip == wire::OpType::ReLU6)
+            sum = add(clip, {sum}, wire::Relu6T());
         const int after = add(wire::OpType::Shape, {sum});
         last = turn(reshape(sum, {n, constant(-1), constant(kOut), extent(after, 2), extent(after, 3)}));
         net.outputName = {"t" + std::to_string(last)};
@@ -110,9 +115,32 @@ TEST(RewriteConvolutions3d, RunsAsOneUnlessTheSumIsAnOutput) {
     EXPECT_GT(*std::max_element(one.values.begin(), one.values.end()), 1.0f);
 }
 
+TEST(RewriteConvolutions3d, TheSumMayBeClipped) {
+    for (const wire::OpType clip : {wire::OpType::ReLU, wire::OpType::ReLU6}) {
+        const Written written(clip);
+        const std::vector<uint8_t> bytes = pack(written.net);
+        const auto interpreter = std::make_shared<const Interpreter>(
+            ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
+        const RewrittenRun one = runRewritten(interpreter, {});
+        const RewrittenRun parts = runRewritten(interpreter, {"t" + std::to_string(written.sum)});
+        EXPECT_EQ(one.operations.at("Convolution3D"), 1);
+        EXPECT_EQ(parts.operations.count("Convolution3D"), 0u);
+        ASSERT_EQ(one.values.size(), parts.values.size());
+        for (size_t i = 0; i < one.values.size(); ++i)
+            EXPECT_NEAR(one.values[i], parts.values[i], 1e-4f) << i;
+        const auto [least, most] = std::minmax_element(one.values.begin(), one.values.end());
+        EXPECT_EQ(*least, 0);
+        EXPECT_EQ(*most == 6, clip == wire::OpType::ReLU6) << *most;
+    }
+}
+
 TEST(RewriteConvolutions3d, OtherNetsAreKept) {
     EXPECT_EQ(rewritesOf(Written().net), 1u);
-    Written written;
+    Written written(wire::OpType::ReLU);
+    for (const auto& op : written.net.oplists)
+        if (op->type == wire::OpType::ReLU) op->main.AsRelu()->slope = 0.5f;
+    EXPECT_EQ(rewritesOf(written.net), 0u) << "a ReLU with a slope";
+    written = Written();
     written.add(wire::OpType::ReLU, {written.sum});
     EXPECT_EQ(rewritesOf(written.net), 0u) << "another reader of the sum";
     const auto find = [](Written& w, wire::OpType type) {
