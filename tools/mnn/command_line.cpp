@@ -79,7 +79,8 @@ void addSessionFlagsTo(CLI::App& command, CommonFlags& flags) {
         ->capture_default_str();
     command
         .add_option("--memory", flags.memory,
-                    "low keeps weights quantised where the model stores them quantised")
+                    "low keeps weights quantised where the model stores them quantised, and does not enlarge "
+                    "them for speed")
         ->check(CLI::IsMember({"low", "normal", "high"}))
         ->capture_default_str();
     command.add_flag_callback(

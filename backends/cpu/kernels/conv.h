@@ -53,6 +53,7 @@ struct ConvOptions {
         false;  // inputs are not rounded: quantised weights are expanded instead of multiplied as they are
     bool dstRowMajor = false;         // dst is row-major [N][oc]; only where convWritesRowMajor is true
     bool onePacking = false;          // packed weights do not depend on the size of the map
+    bool lowMemory = false;           // float weights are not stored in a larger form
     bool byRows = false;              // plan for RowFedConv, where the algorithm can be
     WeightQuantization quantization;  // of weights that stay quantised where the algorithm allows it
     ConvAlgorithm algorithm = ConvAlgorithm::Auto;

@@ -1,6 +1,7 @@
 // When Winograd convolutions can be taken and what they cost; into how many chunks their tiles are cut.
 #include <algorithm>
 #include <climits>
+#include <cstdint>
 #include <limits>
 
 #include "backends/cpu/kernels/chunks.h"
@@ -16,6 +17,13 @@ namespace {
 // The transforms of larger tiles multiply the rounding of bf16. Measured on whole nets: F(2,3) is as exact as
 // a direct product, F(4,3) has 3 to 7 times its error, F(6,3) 7 to 20 times.
 constexpr int kMaxBf16Unit = 2;
+// Weights that stay taps are transformed once in a run, for all tiles: the tiles' transforms may fill the second level
+// cache so many times. Larger maps have small weights.
+constexpr int kMaxTapChunks = 4;
+// Bytes of the transformed weights of one convolution. Weights that would take more stay taps, for which a run needs up
+// to a fifth more time.
+constexpr int64_t kMaxTransformedWeights = 40 << 20;
+
 template <int Unit>
 bool accepts(const Kernels&, const ConvShape& s, const ConvOptions& options) {
     constexpr ConvAlgorithm kName = Unit == 2   ? ConvAlgorithm::Winograd2
@@ -33,7 +41,8 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) 
     const bool bf16 = winogradUsesBf16(k, s, options, Unit);
     const int icb = ceilDiv(s.ic, k.lanes), ocb = ceilDiv(s.oc, k.lanes);
     const int tiles = s.batch * ceilDiv(s.oh, Unit) * ceilDiv(s.ow, Unit), points = (Unit + 2) * (Unit + 2);
-    const int chunks = winogradChunkCount(k, s, Unit), m = ceilDiv(tiles, chunks);
+    const int chunks = winogradKeepsTaps(k, s, options, Unit) ? 1 : winogradChunkCount(k, s, Unit);
+    const int m = ceilDiv(tiles, chunks);
     const int nb =
         bestPanelBlocks(*k.panels, options.onePacking ? kUsualPixels : std::min(m, kUsualPixels), ocb);
     const double product = points * (double(s.ic) * (bf16 ? 0.5 : 1.0) * gemmCycles(*k.panels, m, ocb, nb) +
@@ -42,12 +51,14 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) 
     const double transforms =
         double(tiles) * points * (icb * (in + (bf16 ? costs.winogradRound : 0.0)) + ocb * out);
     const double weights = double(points) * s.ic * ocb * k.lanes * (bf16 ? 2 : 4);
+    const double vectors = double(s.ic) * ocb, expansion = points * vectors * costs.winogradDequantize;
+    if (winogradKeepsTaps(k, s, options, Unit))
+        return transforms + withTraffic(k, product + expansion, 9 * vectors * k.lanes * 4);
     if (options.quantization.bits) {
         if (chunks > 1 && weights > costs.maxWinogradDequantized)
             return std::numeric_limits<double>::infinity();
-        const double expand =
-            double(points) * s.ic * ocb * (bf16 ? costs.winogradDequantizeBf16 : costs.winogradDequantize);
-        return chunks * product + transforms + expand;
+        return chunks * product + transforms +
+               (bf16 ? points * vectors * costs.winogradDequantizeBf16 : expansion);
     }
     return (chunks - 1) * product + transforms + withTraffic(k, product, weights);
 }
@@ -63,6 +74,15 @@ bool winogradUsesBf16(const Kernels& k, const ConvShape& s, const ConvOptions& o
     return unit <= kMaxBf16Unit && roundsToBf16(k, s, options);
 }
 
+bool winogradKeepsTaps(const Kernels& k, const ConvShape& s, const ConvOptions& options, int unit) {
+    if (options.quantization.bits || options.byRows || winogradUsesBf16(k, s, options, unit) ||
+        winogradChunkCount(k, s, unit) > kMaxTapChunks)
+        return false;
+    const int64_t transformed =
+        int64_t{(unit + 2) * (unit + 2)} * s.ic * ceilDiv(s.oc, k.lanes) * k.lanes * int64_t{sizeof(float)};
+    return options.lowMemory || transformed > kMaxTransformedWeights;
+}
+
 int winogradChunkCount(const Kernels& k, const ConvShape& s, int unit) {
     const int tiles = s.batch * ceilDiv(s.oh, unit) * ceilDiv(s.ow, unit), points = (unit + 2) * (unit + 2);
     const int blocks = ceilDiv(s.ic, k.lanes) + ceilDiv(s.oc, k.lanes);
@@ -75,8 +95,11 @@ WinogradChunks cutWinogradTiles(const Kernels& k, const ConvShape& s, int unit, 
     WinogradChunks c;
     c.tilesW = ceilDiv(s.ow, unit);
     c.tiles = ceilDiv(s.oh, unit) * c.tilesW;
-    c.chunks = winogradChunkCount(k, s, unit);
+    c.chunks = 1;
     const int all = c.tiles * s.batch;
+    c.chunkTiles = all;
+    if (winogradKeepsTaps(k, s, options, unit)) return c;
+    c.chunks = winogradChunkCount(k, s, unit);
     if (options.threads > 1 && c.chunks < 4 * options.threads) {
         const int wanted = taskCount(c.chunks, all, options.threads);
         // Small weights: more, smaller chunks. Big ones: one chunk whose tasks the threads share.

@@ -77,6 +77,14 @@ template <int M, int I>
 struct WeightRow : Row<WeightRow<M, I>> {
     static constexpr double at(int j) { return Wino<M>::m.g[I][j]; }
 };
+template <int M, int I>
+struct EvenWeightRow : Row<EvenWeightRow<M, I>> {
+    static constexpr double at(int j) { return j == 1 ? 0 : Wino<M>::m.g[I][j]; }
+};
+template <int M, int I>
+struct OddWeightRow : Row<OddWeightRow<M, I>> {
+    static constexpr double at(int j) { return j == 1 ? Wino<M>::m.g[I][j] : 0; }
+};
 // Over [sum or difference of pair 0, ...] the output matrix is half as wide; see outputLine.
 template <int M, int I>
 struct OutputRow : Row<OutputRow<M, I>> {
@@ -123,8 +131,22 @@ HWY_INLINE void outputRows(D d, const V* x, V* out) {
     }
 }
 template <int M, int I>
+constexpr bool mirrored() {
+    const auto& g = Wino<M>::m.g;
+    if constexpr (I + 1 < M + 2)
+        return g[I][0] == g[I + 1][0] && g[I][1] == -g[I + 1][1] && g[I][2] == g[I + 1][2];
+    return false;
+}
+// Rows of a point and of its negative share the even powers and the odd one.
+template <int M, int I>
 HWY_INLINE void weightRows(D d, const V* x, V* out) {
-    if constexpr (I < M + 2) {
+    if constexpr (mirrored<M, I>()) {
+        const V even = combine<EvenWeightRow<M, I>, 0, 3>(d, x, 1);
+        const V odd = combine<OddWeightRow<M, I>, 0, 3>(d, x, 1);
+        out[I] = hn::Add(even, odd);
+        out[I + 1] = hn::Sub(even, odd);
+        weightRows<M, I + 2>(d, x, out);
+    } else if constexpr (I < M + 2) {
         out[I] = combine<WeightRow<M, I>, 0, 3>(d, x, 1);
         weightRows<M, I + 1>(d, x, out);
     }

@@ -23,6 +23,7 @@ WinogradWeightOptions weightOptions(const Kernels& k, const ConvShape& s, int un
         bestPanelBlocks(*k.panels, options.onePacking ? kUsualPixels : std::min(c.chunkTiles, kUsualPixels),
                         ceilDiv(s.oc, k.lanes));
     weights.quantization = options.quantization;
+    weights.taps = winogradKeepsTaps(k, s, options, unit);
     weights.perPanel = c.chunks == 1;
     return weights;
 }
@@ -114,7 +115,7 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
         const int threads = together ? 1 : std::min(pool.threads(), total);
         float* rows = slots + threads * slotFloats_;
         float* strips = rows + threads * c_.rowFloats;
-        if (weights_.quantized()) {
+        if (weights_.expands()) {
             const int stripCount =
                 weights_.perPanel() ? points_ : std::clamp(pool.threads(), 1, std::max(threads, points_));
             job.expanded = reinterpret_cast<char*>(strips + stripCount * stripFloats_);

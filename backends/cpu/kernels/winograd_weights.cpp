@@ -39,6 +39,17 @@ class FloatTaps {
     int ic_, lanes_, real_;
 };
 
+// Taps as pack() stored them.
+class StoredTaps {
+  public:
+    StoredTaps(const float* block, int lanes) : block_(block), stride_(size_t(9) * lanes) {}
+    const float* channel(int c) const { return block_ + size_t(c) * stride_; }
+
+  private:
+    const float* block_;
+    size_t stride_;
+};
+
 class QuantizedTaps {
   public:
     QuantizedTaps(const DequantPanels& panels, const void* packed, int lanes, int block)
@@ -69,17 +80,22 @@ WinogradWeights::WinogradWeights(const Kernels& k, const ConvShape& shape,
       points_((options.unit + 2) * (options.unit + 2)),
       blocks_(ceilDiv(shape.oc, k.lanes)),
       panels_(splitPanels(0, blocks_, options.panelBlocks)) {
-    if (!options.quantization.bits) return;
-    dequant_ = DequantPanels(k, options.quantization, shape, DequantPanels::Rows::ChannelMajor);
-    if (!options.perPanel) return;
+    if (options.quantization.bits)
+        dequant_ = DequantPanels(k, options.quantization, shape, DequantPanels::Rows::ChannelMajor);
+    if (!perPanel()) return;
     // The transformed weights of a panel stay in the second level cache.
     const size_t channel = size_t(points_) * options.panelBlocks * k.lanes * elementBytes();
     const auto most = static_cast<size_t>(k.costs->cache.winogradPanel) / channel;
     slice_ = std::max(static_cast<int>(most), 64) / 16 * 16;
 }
 
+size_t WinogradWeights::packedBytes() const {
+    if (quantized()) return dequant_.bytes();
+    return options_.taps ? blocks_ * blockTaps() * sizeof(float) : pointElements() * points_ * elementBytes();
+}
+
 size_t WinogradWeights::expandedBytes() const {
-    if (!quantized()) return 0;
+    if (!expands()) return 0;
     const size_t stride =
         options_.perPanel ? pointStride(options_.panelBlocks, std::min(slice_, s_.ic)) : pointElements();
     return (stride * points_ * elementBytes() + 63) / 64 * 64;
@@ -94,6 +110,7 @@ size_t WinogradWeights::pointStride(int blocks, int channels) const {
 
 std::string WinogradWeights::variant() const {
     if (quantized()) return dequant_.variant() + format("winograd.p%d", k_.lanes);
+    if (options_.taps) return format("winograd.taps.p%d", k_.lanes);
     return format("winograd%d.%sp%d.n%d", options_.unit, options_.bf16 ? "bf16." : "", k_.lanes,
                   options_.panelBlocks);
 }
@@ -101,6 +118,12 @@ std::string WinogradWeights::variant() const {
 void WinogradWeights::pack(const WeightReader& weights, void* packed, ThreadPool& pool) const {
     const auto end = [&](int b) { return size_t(std::min(s_.oc, (b + 1) * k_.lanes)) * s_.ic * 9; };
     packInChunks(k_, pool, blocks_, weights, end, [&](int b, const float* own) {
+        if (options_.taps) {
+            const size_t line = size_t(s_.ic) * 9;
+            k_.pack->rowsToBlock(own, line, std::min(k_.lanes, s_.oc - b * k_.lanes), line,
+                                 static_cast<float*>(packed) + b * blockTaps());
+            return;
+        }
         FloatTaps taps(k_, own, s_, b);
         transformBlock(packed, b, taps);
     });
@@ -118,14 +141,22 @@ void WinogradWeights::expandAll(const void* packed, void* out, ThreadPool& pool)
     });
 }
 
+template <typename Body>
+void WinogradWeights::withTaps(const void* packed, int block, Body&& body) const {
+    if (quantized())
+        body(QuantizedTaps(dequant_, packed, k_.lanes, block));
+    else
+        body(StoredTaps(static_cast<const float*>(packed) + block * blockTaps(), k_.lanes));
+}
+
 template <typename T>
 WinogradWeights::Panel<T> WinogradWeights::expandPanel(const void* packed, const OutPanel& panel,
                                                        ChannelRange channels, void* out) const {
     const size_t point = pointStride(panel.nb, channels.end - channels.begin);
-    for (int b = panel.block; b < panel.block + panel.nb; ++b) {
-        QuantizedTaps taps(dequant_, packed, k_.lanes, b);
-        transform(panel, b, taps, channels, static_cast<T*>(out), static_cast<ptrdiff_t>(point));
-    }
+    for (int b = panel.block; b < panel.block + panel.nb; ++b)
+        withTaps(packed, b, [&](auto&& taps) {
+            transform(panel, b, taps, channels, static_cast<T*>(out), static_cast<ptrdiff_t>(point));
+        });
     return {static_cast<const T*>(out), point};
 }
 

@@ -1,5 +1,5 @@
-// The weights of Winograd convolutions, F(unit x unit, 3x3): transformed when they are packed, or quantised
-// ones that are expanded and transformed in a run.
+// The weights of Winograd convolutions, F(unit x unit, 3x3): transformed when they are packed, or in each run from their
+// taps, which are floats or quantised.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,8 +16,10 @@ struct WinogradWeightOptions {
     bool bf16 = false;
     int panelBlocks = 1;
     WeightQuantization quantization;
-    // Quantised ones are made for a panel when it is its turn, a slice of channels at a time; else all of
-    // them first.
+    // Floats stay taps, as quantised ones do: a quarter of the memory for F(4), and less to read. Needs perPanel.
+    bool taps = false;
+    // What is made in a run is made for a panel when it is its turn, a slice of channels at a time; else all of it
+    // first.
     bool perPanel = false;
 };
 
@@ -25,21 +27,22 @@ struct ChannelRange {
     int begin, end;
 };
 
-// [point][panel][input channel][output channel of the panel], as bf16 in pairs of input channels.
+// Transformed: [point][panel][input channel][output channel of the panel], as bf16 in pairs of input channels.
+// Taps of floats: [block of output channels][input channel][tap][output channel of the block].
 class WinogradWeights {
   public:
     WinogradWeights(const Kernels& k, const ConvShape& shape, const WinogradWeightOptions& options);
 
     const std::vector<OutPanel>& panels() const { return panels_; }
     bool quantized() const { return dequant_.used(); }
-    bool perPanel() const { return quantized() && options_.perPanel; }
-    size_t packedBytes() const {
-        return quantized() ? dequant_.bytes() : pointElements() * points_ * elementBytes();
-    }
+    // Whether the packed weights are taps, which a run transforms.
+    bool expands() const { return quantized() || options_.taps; }
+    bool perPanel() const { return expands() && options_.perPanel; }
+    size_t packedBytes() const;
     size_t expandedBytes() const;         // memory for expandAll(), or with perPanel() for expandPanel()
     int slice() const { return slice_; }  // channels that expandPanel() makes at a time
     std::string variant() const;
-    std::string suffix() const { return dequant_.suffix(); }  // for algorithm()
+    std::string suffix() const { return options_.taps ? ".taps" : dequant_.suffix(); }  // for algorithm()
 
     void pack(const WeightReader& weights, void* packed, ThreadPool& pool) const;
     void packQuantized(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const;
@@ -65,6 +68,10 @@ class WinogradWeights {
     int rows(int channels) const { return options_.bf16 ? (channels + 1) / 2 * 2 : channels; }
     size_t pointStride(int blocks, int channels) const;
     size_t pointElements() const { return pointStride(blocks_, s_.ic); }
+    size_t blockTaps() const { return size_t(s_.ic) * 9 * k_.lanes; }  // floats of a block
+    // body(the source of a block's taps).
+    template <typename Body>
+    void withTaps(const void* packed, int block, Body&& body) const;
     template <typename Taps>
     void transformBlock(void* packed, int block, Taps& taps) const;
     template <typename Taps>

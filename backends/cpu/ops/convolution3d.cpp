@@ -54,6 +54,7 @@ class Convolution3dExecution final : public CommandExecution {
         options_.transposed = p.transposed;
         options_.bf16 = backend_.config().precision == Precision::Low;
         options_.exact = backend_.config().precision == Precision::High;
+        options_.lowMemory = backend_.config().memory == MemoryMode::Low;
         stack_ = {};
         if (!flat_ && !p.transposed) stack_ = chooseStack(backend_.kernels(), p, w_, options_, name);
         int64_t planBytes = 0, taps = 1;

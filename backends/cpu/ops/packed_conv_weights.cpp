@@ -18,7 +18,8 @@ ConvOptions convOptions(const CpuBackend& backend, const Command& command, const
         options.onePacking = true;
     }
     options.exact = backend.config().precision == Precision::High;
-    if (backend.config().memory == MemoryMode::Low && command.operands() == 1) {
+    options.lowMemory = backend.config().memory == MemoryMode::Low;
+    if (options.lowMemory && command.operands() == 1) {
         const ConvParams& params = command.paramsAs<ConvParams>();
         if (const auto form = params.quantizedForm(w.weightCount, w.oc, command.name.c_str()))
             options.quantization = {form->bits, static_cast<int>(form->blocksPerOutput), form->minima};
