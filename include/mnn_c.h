@@ -1220,7 +1220,8 @@ typedef struct mnn_schedule_config {
                            it is named here. Not for MNN_FORWARD_CPU and backends of the host */
     mnn_cancel_t* cancel; /* ends the creation; may be NULL */
     int32_t record_plan;  /* 1: keeps what mnn_session_report() prints of the plan, which takes time and
-                             memory */
+                             memory; 2: also measures, whenever an operator is planned, each algorithm that it could
+                             take, which takes up to a second and the memory of all of them. Since 0.2: 2 */
     int32_t
         keep_subnormals; /* 0: subnormal numbers (below 1.2e-38) count as zero while the session computes on the
                                 CPU, which is much faster where they are many; 1: they are kept */
@@ -1708,7 +1709,9 @@ MNN_C_API mnn_status mnn_session_cache_accepted(const mnn_session_t* session, bo
  *   before the first pass and after each one; "plan after:NAME": the commands after the pass of that name;
  *   "algorithms": for each operator its backend, type, name and algorithm, and with config.record_plan behind it
  *   the algorithms that it was chosen from with their estimated cycles on one thread, the chosen one marked with
- *   '*' (float convolutions of the CPU, also those in a fused operator, one after another). Plans need
+ *   '*' (float convolutions of the CPU, also those in a fused operator, one after another). With record_plan 2 the
+ *   milliseconds follow that each took on the threads of the session, without what is fused behind it, and the chosen
+ *   one is marked with '!' behind them where another took less than 0.9 of its time. Plans need
  *   config.record_plan, and there is one for each stage: a graph whose shapes depend on contents has several, of
  *   which later ones are planned in a run.
  *   "graph": what the session executes of the graphs of mnn_interpreter_report(), as JSON:
@@ -1719,7 +1722,9 @@ MNN_C_API mnn_status mnn_session_cache_accepted(const mnn_session_t* session, bo
  *   in all operators that share it. The operators are those of mnn_session_op_info() with the same members, graph by
  *   graph, as far as they are planned: what a run has yet to plan is left out, and a body that several operators run is
  *   there once for each. An operator that computes several of the model makes the last one's outputs. `constant`
- *   tensors are computed while planning. Later versions may add members.
+ *   tensors are computed while planning. With config.record_plan, operators that were chosen from several algorithms
+ *   have "candidates": [{"algorithm": "direct", "chosen": true, "cycles": 1.2e6, "ms": 0.4, "slow":
+ *   false}, ...], "ms" and "slow" with record_plan 2 ("slow": another took less than 0.9 of that). Later versions may add members.
  * buffer: out, the text with its terminating zero; `capacity` bytes, owned by the caller.
  * needed: out, bytes.
  * Returns MNN_OK; MNN_ERROR_NOT_FOUND when there is no such text (the sentence lists the texts);

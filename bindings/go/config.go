@@ -39,6 +39,7 @@ type SessionConfig struct {
 	PlanCache         int    // plans for different shapes that are kept, the one in use included, 1 to 64; 0 means 2
 	DeferPlanning     bool   // creates without a plan, with any declared shapes: Session.Resize has to follow
 	RecordPlan        bool   // keeps what [Session.Report] prints of the plan, which takes time and memory
+	MeasureAlgorithms bool   // RecordPlan, and measures each algorithm that an operator could take, whenever it is planned
 
 	// Device chooses a GPU: its index in [Devices], its UUID as 32 hexadecimal digits, or a part of its name; "" is
 	// the best. ForwardAuto takes no software driver unless it is named here. Not for ForwardCPU.
@@ -163,6 +164,9 @@ func (c *SessionConfig) toC(op string, arena *cArena) (wanted C.mnn_schedule_con
 	}
 	if c.RecordPlan {
 		wanted.record_plan = 1
+	}
+	if c.MeasureAlgorithms {
+		wanted.record_plan = 2
 	}
 	if wanted.cpu_isa, err = arena.text(op, "instruction set", c.CPUISA); err != nil {
 		return

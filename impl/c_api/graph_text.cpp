@@ -44,14 +44,27 @@ std::string nodeText(const Model& model, const Node& node) {
                   jsonNumbers(bodiesOf(model, node)).c_str());
 }
 
+std::string candidatesText(const std::vector<AlgorithmCandidate>& candidates) {
+    if (candidates.empty()) return "";
+    std::string text;
+    for (const AlgorithmCandidate& one : candidates) {
+        text += format(R"(%s{"algorithm":%s,"chosen":%s,"cycles":%.6g)", text.empty() ? "" : ",",
+                       jsonString(one.name).c_str(), truth(one.chosen), one.cycles);
+        if (one.ms >= 0) text += format(R"(,"ms":%.6g,"slow":%s)", one.ms, truth(one.slow));
+        text += "}";
+    }
+    return R"(,"candidates":[)" + text + "]";
+}
+
 std::string callText(const PlannedCall& call, const Session& session) {
     const mnn_op_info_t info = describe(call.record, session);
     const auto text = [](const char* string) { return jsonString(string ? string : ""); };
     return format(
-        R"({"type":%s,"name":%s,"backend":%s,"algorithm":%s,"reason":%s,"host_shape":%s,"inputs":%s,"outputs":%s})",
+        R"({"type":%s,"name":%s,"backend":%s,"algorithm":%s,"reason":%s,"host_shape":%s,"inputs":%s,"outputs":%s%s})",
         text(info.type_name).c_str(), text(info.name).c_str(), text(info.backend_name).c_str(),
         text(info.algorithm).c_str(), text(info.reason).c_str(), truth(info.host_shape != 0),
-        jsonNumbers(call.inputs).c_str(), jsonNumbers(call.outputs).c_str());
+        jsonNumbers(call.inputs).c_str(), jsonNumbers(call.outputs).c_str(),
+        candidatesText(call.record.candidates).c_str());
 }
 
 std::string tensorText(const std::pair<const int, PlannedTensor>& entry) {

@@ -51,14 +51,20 @@ std::string planText(const Session& session, const std::string_view* pass) {
     return text;
 }
 
+void appendCandidates(const std::vector<AlgorithmCandidate>& candidates, std::string& text) {
+    for (const AlgorithmCandidate& one : candidates) {
+        text += format("%s\t%s\t%.3g cycles", one.chosen ? "*" : "", one.name, one.cycles);
+        if (one.ms >= 0) text += format("\t%.4g ms", one.ms);
+        text += one.chosen && one.slow ? "\t!\n" : "\n";
+    }
+}
+
 std::string algorithms(const Session& session) {
     std::string text;
     for (const OpRecord& record : session.records()) {
         text += format("%s\t%s\t%s\t%s\n", record.backend, record.type, record.name.c_str(),
                        record.algorithm.c_str());
-        for (const AlgorithmCandidate& candidate : record.candidates)
-            text += format("%s\t%s\t%.3g cycles\n", candidate.chosen ? "*" : "", candidate.name,
-                           candidate.cycles);
+        appendCandidates(record.candidates, text);
     }
     return text;
 }

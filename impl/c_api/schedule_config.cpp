@@ -120,7 +120,8 @@ SessionConfig readConfig(const mnn_schedule_config_t& config) {
     result.part.operators = names(config.operators, config.operator_count, "operators");
     result.maxMemoryBytes = limit(config.max_memory_bytes);
     result.maxLoopIterations = limit(config.max_loop_iterations);
-    result.recordPlans = inRange(config.record_plan, 0, 1, "record_plan") == 1;
+    result.recordPlans = inRange(config.record_plan, 0, 2, "record_plan") > 0;
+    result.measureAlgorithms = config.record_plan == 2;
     result.keepSubnormals = inRange(config.keep_subnormals, 0, 1, "keep_subnormals") == 1;
     result.deferPlanning = inRange(config.defer_planning, 0, 1, "defer_planning") == 1;
     result.planCache = inRange(config.plan_cache, 0, kMaxPlans, "plan_cache");

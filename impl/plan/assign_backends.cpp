@@ -127,7 +127,7 @@ bool Assignment::assignTo(Backend& backend, CommandGraph::Id id, std::string& re
                    whyNot,       plan_.graph.flops(id), isHostShape(command)};
     if (context_.recordsCandidates)
         if (const auto* choice = dynamic_cast<const AlgorithmChoice*>(&runs))
-            call.record.candidates = choice->candidates();
+            call.record.candidates = choice->candidates(context_.measuresCandidates);
     call.inputs = command.inputs;
     call.outputs = command.outputs;
     const std::vector<Tensor*> made = command.outputs;

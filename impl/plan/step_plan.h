@@ -73,7 +73,8 @@ struct StepContext {
     // Computes a command now, whose inputs are constants.
     std::function<void(const Command&)> fold;
     PlanMemory& memory;
-    bool recordsCandidates;  // of algorithms, in the records of the steps
+    bool recordsCandidates;   // of algorithms, in the records of the steps
+    bool measuresCandidates;  // and what each of them takes
     // Executions on the host: those of the plan before, which may serve again, and where those of this plan are noted.
     const MadeExecutions* before = nullptr;
     MadeExecutions* made = nullptr;

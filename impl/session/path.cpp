@@ -142,6 +142,7 @@ Path::Path(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& 
     context_.cpu = cpu_.get();
     context_.hostBackend = hostBackend_.get();
     context_.recordsPlans = config.recordPlans;
+    context_.measuresAlgorithms = config.measureAlgorithms;
     if (config.planCache > 0) context_.planCache = static_cast<size_t>(config.planCache);
     context_.maxLoopIterations = config.maxLoopIterations > 0 ? config.maxLoopIterations : 1'000'000;
 }

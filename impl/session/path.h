@@ -22,11 +22,12 @@ struct SessionConfig {
     bool allowFallback = false;
     BackendConfig backend;
     PartRequest part;
-    int64_t maxMemoryBytes = 0;     // 0: 4 GiB or half the machine's memory, whichever is more
-    int64_t maxLoopIterations = 0;  // 0: 1,000,000
-    std::vector<uint8_t> cache;     // of an earlier session of the same device; what does not fit is a miss
-    Cancellation cancel;            // ends the creation
-    bool recordPlans = false;       // for planTexts()
+    int64_t maxMemoryBytes = 0;      // 0: 4 GiB or half the machine's memory, whichever is more
+    int64_t maxLoopIterations = 0;   // 0: 1,000,000
+    std::vector<uint8_t> cache;      // of an earlier session of the same device; what does not fit is a miss
+    Cancellation cancel;             // ends the creation
+    bool recordPlans = false;        // for planTexts()
+    bool measureAlgorithms = false;  // each that an operator could take, while it is planned
     bool keepSubnormals = false;
     bool deferPlanning = false;  // the first resize() plans, not the constructor
     int planCache = 0;           // plans that are kept; 0: 2

@@ -31,7 +31,7 @@ struct SessionContext {
     struct {
         int64_t encoded = 0, executions = 0;  // of operators, of commands
     } counts;
-    bool recordsPlans = false;
+    bool recordsPlans = false, measuresAlgorithms = false;
     PlanTexts planTexts;  // where recordsPlans
     const Backend& wanted() const noexcept { return device ? *device : *cpu; }
     // How many plans of stages were made, and how often memory of the device was taken for them.

@@ -121,8 +121,15 @@ void Stage::makePlan(const StagePlan* before) {
     PlanningMemory memory(memory_, *plan_);
     StageEncoder constants(context_, plan_->temporaries, plan_->folded);
     const auto fold = [&](const Command& command) { constants.fold(command); };
-    StepContext steps{*context_.cpu, context_.device, context_.cancel,      staysAlive, temporary,
-                      fold,          memory,          context_.recordsPlans};
+    StepContext steps{*context_.cpu,
+                      context_.device,
+                      context_.cancel,
+                      staysAlive,
+                      temporary,
+                      fold,
+                      memory,
+                      context_.recordsPlans,
+                      context_.measuresAlgorithms};
     steps.before = before ? &before->executions : nullptr;
     steps.made = &plan_->executions;
     runPasses(plan, steps, observer);

@@ -97,6 +97,41 @@ static void candidates(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
+/* With record_plan 2 each of them has the milliseconds that it took, and only a chosen one can be marked as slow. */
+static void measured(void** state) {
+    (void)state;
+    mnn_session_t* session = make_session(2);
+    char* text = report(session, "algorithms");
+    size_t all = 0, slow = 0;
+    for (char* line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        const int taken = line[0] == '*';
+        if (!taken && line[0] != '\t') continue;
+        double cycles = 0, ms = 0;
+        char name[64] = "", mark = 0;
+        const int fields = sscanf(line + taken, "\t%63s\t%lf cycles\t%lf ms\t%c", name, &cycles, &ms, &mark);
+        assert_true(fields == 3 || (fields == 4 && taken && mark == '!'));
+        assert_true(cycles > 0 && ms > 0);
+        ++all;
+        slow += fields == 4;
+    }
+    assert_true(all > 0);
+    free(text);
+    text = report(session, "graph");
+    size_t listed = 0, marked = 0;
+    for (const char* at = text; (at = strstr(at, "\"cycles\":")) != NULL; ++at) {
+        const char* end = strchr(at, '}');
+        const char* ms = strstr(at, ",\"ms\":");
+        assert_true(ms && end && ms < end);
+        assert_true(strtod(ms + 6, NULL) > 0);
+        ++listed;
+    }
+    for (const char* at = text; (at = strstr(at, "\"slow\":true")) != NULL; ++at) ++marked;
+    assert_int_equal(listed, all);
+    assert_true(marked >= slow);
+    free(text);
+    assert_ok(mnn_session_destroy(&session));
+}
+
 /* The texts of the model and of the session name the same operators, and fill a buffer of their size. */
 static void graphs(void** state) {
     (void)state;
@@ -165,7 +200,7 @@ static void misuse(void** state) {
     assert_ok(mnn_session_destroy(&session));
     mnn_schedule_config_t config;
     assert_ok(mnn_schedule_config_init(&config, sizeof config));
-    config.record_plan = 2;
+    config.record_plan = 3;
     assert_fails(mnn_session_create(net, &config, &session), MNN_ERROR_INVALID_VALUE);
     config.record_plan = 0;
     config.keep_subnormals = 2;
@@ -174,8 +209,8 @@ static void misuse(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plans),  cmocka_unit_test(algorithms), cmocka_unit_test(candidates),
-        cmocka_unit_test(graphs), cmocka_unit_test(misuse),
+        cmocka_unit_test(plans),    cmocka_unit_test(algorithms), cmocka_unit_test(candidates),
+        cmocka_unit_test(measured), cmocka_unit_test(graphs),     cmocka_unit_test(misuse),
     };
     return cmocka_run_group_tests_name("report", tests, open_net, close_net);
 }

@@ -8,6 +8,7 @@ What needs a Vulkan device, or the layer, is left out where there is none.
 """
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -45,10 +46,13 @@ def check_anywhere(tool, model):
     if sum(placement["counts"].values()) != len(placement["ops"]):
         failures.append(f"the placement's counts are not those of its ops: {placement}")
     algorithms = call(tool, "profile", model, "--algorithms").splitlines()
-    chosen = [line for line in algorithms if line.startswith("*\t") and line.endswith(" cycles")]
+    chosen = [line for line in algorithms if re.fullmatch(r"\*\t\w+\t[0-9.e+]+ cycles\t[0-9.e+-]+ ms(\t!)?", line)]
     if not chosen or len(chosen) != sum("\tConvolution\t" in line for line in algorithms):
         failures.append(f"profile --algorithms does not mark one algorithm of each convolution: {algorithms}")
-    call(tool, "profile", model, "--algorithms", "--json", code=2)
+    operators = json.loads(call(tool, "profile", model, "--algorithms", "--json"))["graphs"][0]["operators"]
+    listed = [each for operator in operators for each in operator.get("candidates", [])]
+    if sum(each["chosen"] for each in listed) != len(chosen) or not all(each["ms"] > 0 for each in listed):
+        failures.append(f"profile --algorithms --json lists other candidates: {listed}")
     check_calibrate(tool, model)
     # No driver at all: an error, never another backend.
     none = {"VK_ICD_FILENAMES": "/no/such/file", "VK_DRIVER_FILES": "/no/such/file"}
@@ -65,12 +69,13 @@ def check_calibrate(tool, model):
         path = os.path.join(folder, "cpu.txt")
         call(tool, "calibrate", "--output", path, "--isa", "portable")
         call(tool, "calibrate", "--isa", "mmx", code=1, words=["mmx"])
-        chosen = ["profile", model, "--algorithms", "--isa", "portable", "--cpu-costs", path]
-        if call(tool, *chosen) != call(tool, *chosen):
+        command = ["profile", model, "--algorithms", "--isa", "portable", "--cpu-costs", path]
+        first, second = (re.sub(r"\t\S+ ms(\t!)?", "", call(tool, *command)) for _ in range(2))
+        if first != second or " cycles" not in first:
             failures.append("two processes with the same costs choose different algorithms")
         with open(path, "a") as file:
             file.write("copy -1\n")
-        call(tool, *chosen, code=1, words=["copy is '-1'"])
+        call(tool, *command, code=1, words=["copy is '-1'"])
         call(tool, "info", model, "--cpu-costs", os.path.join(folder, "none"), code=2, words=["none"])
 
 

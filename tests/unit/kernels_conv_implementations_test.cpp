@@ -4,9 +4,12 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "backend/thread_pool.h"
 #include "backends/cpu/kernels/cpu_costs.h"
+#include "backends/cpu/kernels/measure_conv.h"
 #include "base/error.h"
 #include "conv_case.h"
 
@@ -44,13 +47,11 @@ TEST(KernelsConvImplementations, AllThatAcceptAreListed) {
     EXPECT_EQ(candidates(shape(64, 14, 14, 64, 3, 1, 2, 2), options(1)),
               (Names{"direct", "clipped", "dilated"}));
     EXPECT_EQ(candidates(shape(64, 14, 14, 64, 1), options(1)), (Names{"pointwise", "direct"}));
-    EXPECT_EQ(candidates(shape(3, 32, 32, 16, 3, 2, 1, 1), options(1)),
-              (Names{"first_layer", "direct"}));
+    EXPECT_EQ(candidates(shape(3, 32, 32, 16, 3, 2, 1, 1), options(1)), (Names{"first_layer", "direct"}));
     EXPECT_EQ(candidates(shape(3, 32, 32, 16, 3, 2, 1, 1), options(1, false, true)), Names{"first_layer"});
     EXPECT_EQ(candidates(shape(32, 9, 9, 32, 3, 1, 1, 1), options(32)),
               (Names{"depthwise", "grouped_planes", "direct"}));
-    EXPECT_EQ(candidates(shape(12, 9, 9, 24, 3, 1, 1, 1), options(4)),
-              (Names{"grouped_planes", "direct"}));
+    EXPECT_EQ(candidates(shape(12, 9, 9, 24, 3, 1, 1, 1), options(4)), (Names{"grouped_planes", "direct"}));
     EXPECT_EQ(candidates(shape(32, 9, 9, 64, 3, 1, 1, 1), options(2)), (Names{"direct", "clipped"}));
     EXPECT_EQ(candidates(transposedShape(16, 5, 6, 20, 3, 2, 1, 1), options(1, true)),
               Names{"deconvolution"});
@@ -104,6 +105,36 @@ TEST(KernelsConvImplementations, W8A16StandsInForExpandedWeights) {
     o.exact = false;
     k.w8a16 = nullptr;
     EXPECT_EQ(chosen(s, o, k), "pointwise");
+}
+
+// One time for each, for weights of every kind.
+TEST(KernelsConvImplementations, AllCandidatesAreMeasured) {
+    ForkJoinPool pool(2);
+    RunLease lease(pool);
+    ConvOptions quantized = options(1), blocks = options(1), bf16 = options(1), low = options(1);
+    quantized.quantization = {8, 1, true};
+    blocks.quantization = {4, 2, false};
+    bf16.bf16 = true;
+    low.lowMemory = true;
+    ConvShape column = shape(64, 99, 1, 50, 1);
+    column.kh = 3;
+    column.oh = 97;
+    const std::pair<ConvShape, ConvOptions> cases[] = {
+        {shape(64, 9, 7, 50, 3, 1, 1, 1), options(1)},
+        {shape(64, 9, 7, 50, 3, 1, 1, 1), low},
+        {shape(3, 9, 7, 50, 3, 2, 1, 1), options(1)},
+        {shape(48, 9, 7, 48, 5, 1, 1, 2), options(48)},
+        {shape(64, 9, 7, 50, 1), quantized},
+        {shape(64, 9, 7, 50, 1), blocks},
+        {shape(64, 9, 7, 50, 3, 1, 1, 1), quantized},
+        {shape(64, 9, 7, 50, 3, 1, 1, 1), bf16},
+        {column, options(1)},
+    };
+    for (const auto& [s, o] : cases) {
+        const std::vector<double> times = measureConvCandidates(selectKernels(), s, o, lease.pool());
+        EXPECT_EQ(times.size(), convCandidates(selectKernels(), s, o).size());
+        for (const double ms : times) EXPECT_GT(ms, 0);
+    }
 }
 
 // Also those that are never taken because another stands before them.

@@ -289,13 +289,12 @@ void addProfile(CLI::App& app, int& exitCode) {
     CLI::App* command = app.add_subcommand("profile", "Time every operator of a model with random inputs");
     auto options = std::make_shared<ProfileOptions>();
     command->add_option("MODEL", options->model, "The .mnn file; '-' is standard input")->required();
-    CLI::Option* json = command->add_flag("--json", options->json, "Print JSON");
+    command->add_flag("--json", options->json, "Print JSON");
     CLI::Option* algorithms = command->add_flag(
         "--algorithms", options->algorithms,
         "List the algorithm of every operator instead of times, and under each float convolution of the "
-        "CPU, fused ones too, all algorithms that accept it with their estimated cycles on one thread ('*': "
-        "the chosen one)");
-    algorithms->excludes(json);
+        "CPU, fused ones too, all algorithms that accept it with their estimated cycles on one thread and "
+        "the time that each takes ('*': the chosen one, '!': another took less than 0.9 of its time)");
     command->add_option("--top", options->top,
                         "Show the K operators that take longest (default: all, in order)");
     command->add_option("--trace", options->trace, "Write the last run as a Chrome trace to this file")

@@ -39,7 +39,7 @@ void CommonFlags::checkTogether() const {
 mnn_schedule_config_t CommonFlags::config() const {
     mnn_schedule_config_t config;
     check(mnn_schedule_config_init(&config, sizeof config));
-    config.record_plan = recordPlan ? 1 : 0;
+    config.record_plan = measureAlgorithms ? 2 : recordPlan ? 1 : 0;
     config.threads = threads;
     config.cpu_isa = isa.empty() ? nullptr : isa.c_str();
     config.forward_type = findBackend(backend)->forwardType;

@@ -20,6 +20,7 @@ struct CommonFlags {
     std::vector<std::string> shapes;  // name=1x3x224x224
     bool validate = false;            // the validation layer checks this process
     bool recordPlan = false;          // for mnn_session_report()
+    bool measureAlgorithms = false;   // the same, with times
 
     // Throws UsageError for flags that do not go together, and for a file that cannot be read.
     void checkTogether() const;

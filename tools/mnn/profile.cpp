@@ -123,14 +123,14 @@ void printText(const ProfileOptions& options, const Profile& profile) {
 // Behind one run: operators whose shapes depend on contents are planned in it.
 void printAlgorithms(const ProfileOptions& options) {
     CommonFlags flags = options.flags;
-    flags.recordPlan = true;
+    flags.measureAlgorithms = true;
     const Interpreter model = openModel(options.model);
     const Session session = createSession(model, flags);
     applyShapes(session, flags);
     requireShapes(session);
     writeInputs(session, randomInputs(session, options.seed));
     check(mnn_session_run(session.get()));
-    text::print("{}", reportOf(session, "algorithms"));
+    text::print("{}\n", reportOf(session, options.json ? "graph" : "algorithms"));
 }
 
 }  // namespace

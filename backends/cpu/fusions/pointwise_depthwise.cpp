@@ -48,13 +48,13 @@ class PointwiseDepthwise final : public Execution, public AlgorithmChoice {
                plan_->depthwise().algorithm() + epilogueText(depthwise_.epilogue);
     }
 
-    std::vector<AlgorithmCandidate> candidates() const override {
+    std::vector<AlgorithmCandidate> candidates(bool measured) const override {
         std::vector<AlgorithmCandidate> out;
-        appendCandidates(backend_, pointwise_, pointwiseOptions(backend_, pointwise_), out);
+        appendCandidates(backend_, pointwise_, pointwiseOptions(backend_, pointwise_), measured, out);
         ConvOptions options;
         options.groups = static_cast<int>(windowOf(depthwise_).groups);
         options.threads = backend_.pool().threads();
-        appendCandidates(backend_, depthwise_, options, out);
+        appendCandidates(backend_, depthwise_, options, measured, out);
         return out;
     }
 

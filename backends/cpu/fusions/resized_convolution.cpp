@@ -74,9 +74,9 @@ class ResizedConvolution final : public Execution, public AlgorithmChoice, RowSo
         return plan_->algorithm() + epilogueText(convolution_.epilogue);
     }
 
-    std::vector<AlgorithmCandidate> candidates() const override {
+    std::vector<AlgorithmCandidate> candidates(bool measured) const override {
         std::vector<AlgorithmCandidate> out;
-        appendCandidates(backend_, convolution_, optionsOf(backend_, convolution_), out);
+        appendCandidates(backend_, convolution_, optionsOf(backend_, convolution_), measured, out);
         return out;
     }
 

@@ -81,16 +81,20 @@ const ConvImplementation& chooseConv(const Kernels& k, const ConvShape& s, const
     return *best;
 }
 
+ConvShape plannedShape(const ConvShape& s, const ConvOptions& options) {
+    return options.byRows ? s : asRow(s);
+}
+
 std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
-    const ConvShape shape = options.byRows ? s : asRow(s);
+    const ConvShape shape = plannedShape(s, options);
     return chooseConv(k, shape, options).make(k, shape, options);
 }
 
 std::vector<ConvCandidate> convCandidates(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     std::vector<ConvCandidate> out;
     const ConvImplementation* best =
-        choose(k, options.byRows ? s : asRow(s), options, [&](const ConvImplementation& each, double cycles) {
-            out.push_back({each.name, cycles, false});
+        choose(k, plannedShape(s, options), options, [&](const ConvImplementation& each, double cycles) {
+            out.push_back({&each, each.name, cycles, false});
         });
     for (ConvCandidate& candidate : out) candidate.chosen = candidate.name == best->name;
     return out;

@@ -78,8 +78,11 @@ inline std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape&
     return makeConvPlan(k, shape, options);
 }
 
+struct ConvImplementation;
+
 // An implementation that accepts a convolution.
 struct ConvCandidate {
+    const ConvImplementation* implementation;
     const char* name;
     double cycles;  // an estimate for one thread
     bool chosen;    // makeConvPlan takes this one

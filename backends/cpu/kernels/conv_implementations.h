@@ -23,6 +23,9 @@ struct ConvImplementation {
 // The implementation to take is the first that accepts, unless one behind it contests.
 std::span<const ConvImplementation* const> convImplementations();
 
+// The shape that implementations are given in place of a model's.
+ConvShape plannedShape(const ConvShape& shape, const ConvOptions& options);
+
 // The one to take. Throws InvalidValue for a shape that makes no sense, and NotSupported where nothing accepts it.
 const ConvImplementation& chooseConv(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
 

@@ -46,9 +46,9 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
         return plan_ ? plan_->algorithm() + epilogueText(command_.epilogue) : "";
     }
 
-    std::vector<AlgorithmCandidate> candidates() const override {
+    std::vector<AlgorithmCandidate> candidates(bool measured) const override {
         std::vector<AlgorithmCandidate> out;
-        if (plan_) appendCandidates(backend_, command_, optionsOf(windowOf(command_)), out);
+        if (plan_) appendCandidates(backend_, command_, optionsOf(windowOf(command_)), measured, out);
         return out;
     }
 

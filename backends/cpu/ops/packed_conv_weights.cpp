@@ -1,7 +1,10 @@
 // Packs the weights that a model stores for the plan of a convolution, once for all sessions.
 #include "backends/cpu/ops/packed_conv_weights.h"
 
+#include <algorithm>
+
 #include "backends/cpu/kernels/conv_packing.h"
+#include "backends/cpu/kernels/measure_conv.h"
 #include "model/model.h"
 
 namespace mnnc::cpu {
@@ -28,10 +31,19 @@ ConvOptions convOptions(const CpuBackend& backend, const Command& command, const
 }
 
 void appendCandidates(const CpuBackend& backend, const Command& convolution, const ConvOptions& options,
-                      std::vector<AlgorithmCandidate>& out) {
+                      bool measured, std::vector<AlgorithmCandidate>& out) {
     const ConvShape shape = planShape(windowOf(convolution), convolution.paramsAs<ConvParams>());
+    const size_t first = out.size();
     for (const ConvCandidate& one : convCandidates(backend.kernels(), shape, options))
         out.push_back({one.name, one.cycles, one.chosen});
+    if (!measured) return;
+    const std::vector<double> times =
+        measureConvCandidates(backend.kernels(), shape, options, backend.pool());
+    const double least = *std::min_element(times.begin(), times.end());
+    for (size_t i = 0; i < times.size(); ++i) {
+        out[first + i].ms = times[i];
+        out[first + i].slow = least < 0.9 * times[i];
+    }
 }
 
 PostOps postOps(const Command& command) {

@@ -11,9 +11,9 @@ namespace mnnc::cpu {
 
 ConvOptions convOptions(const CpuBackend& backend, const Command& command, const ConvWindow& window);
 PostOps postOps(const Command& command);  // without bias and residual
-// Appends the implementations that accept a convolution planned with these options.
+// Appends the implementations that accept a convolution planned with these options, and what they take if `measured`.
 void appendCandidates(const CpuBackend& backend, const Command& convolution, const ConvOptions& options,
-                      std::vector<AlgorithmCandidate>& out);
+                      bool measured, std::vector<AlgorithmCandidate>& out);
 
 // What packed weights depend on besides the weights.
 std::string weightVariant(const CpuBackend& backend, const ConvPlan& plan, int64_t groups);

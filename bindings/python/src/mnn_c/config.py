@@ -32,7 +32,7 @@ class SessionConfig:
     operators: Tuple[str, ...] = ()
     max_memory_bytes: int = 0
     max_loop_iterations: int = 0
-    record_plan: bool = False
+    record_plan: int = 0
     keep_subnormals: bool = False
     defer_planning: bool = False
     plan_cache: int = 0

@@ -84,6 +84,7 @@ pub struct ScheduleConfig {
     max_memory_bytes: u64,
     max_loop_iterations: u64,
     record_plan: bool,
+    measure_algorithms: bool,
     keep_subnormals: bool,
     defer_planning: bool,
     plan_cache: u32,
@@ -209,6 +210,12 @@ impl ScheduleConfig {
         self
     }
 
+    /// [`record_plan`](Self::record_plan), and measures each algorithm that an operator could take, whenever it is planned.
+    pub fn measure_algorithms(mut self, measure: bool) -> Self {
+        self.measure_algorithms = measure;
+        self
+    }
+
     /// Keeps subnormal numbers (below 1.2e-38), which otherwise count as zero while the session computes on the CPU; that is
     /// much faster where they are many.
     pub fn keep_subnormals(mut self, keep: bool) -> Self {
@@ -279,7 +286,11 @@ impl ScheduleConfig {
         config.operator_count = operators.pointers.len();
         config.max_memory_bytes = self.max_memory_bytes;
         config.max_loop_iterations = self.max_loop_iterations;
-        config.record_plan = self.record_plan.into();
+        config.record_plan = if self.measure_algorithms {
+            2
+        } else {
+            self.record_plan.into()
+        };
         config.keep_subnormals = self.keep_subnormals.into();
         config.defer_planning = self.defer_planning.into();
         config.plan_cache = i32::try_from(self.plan_cache).unwrap_or(i32::MAX);
