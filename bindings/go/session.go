@@ -43,8 +43,13 @@ func finalizeSession(s *Session) {
 }
 
 func (s *Session) inCallback() bool {
-	thread := s.callbackThread.Load()
-	return thread != 0 && thread == uintptr(C.mnn_go_thread())
+	if s.callbackThread.Load() == 0 {
+		return false
+	}
+	// Else the goroutine could move to the callback's thread between the two reads, when the callback has ended.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	return s.callbackThread.Load() == uintptr(C.mnn_go_thread())
 }
 
 // lock waits until the session is free, or ctx done, and gives it to the caller.
