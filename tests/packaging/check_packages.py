@@ -3,8 +3,9 @@
 
     check_packages.py --cmake C --cpack C --cc C --source DIR --build DIR --stage DIR WAY
 
-Each WAY below is a test; `install` and `pack` come before the others. The program is examples/c/classify_digits.c: it
-classifies the held-out images of the demo model. Exit status: 0 passed, 1 failed, 77 something is missing here.
+Each WAY below is a test; `install` and `pack` come before the others. The program is examples/c/classify_digits.c, which
+classifies the held-out images of the demo model; that of libmnn_c_image is consumer/picture.c, which takes values of a
+picture. Exit status: 0 passed, 1 failed, 77 something is missing here.
 """
 import argparse
 import os
@@ -16,7 +17,9 @@ import sys
 import tarfile
 
 SKIPPED = 77
-RIGHT = "held-out images right"
+# A library -> its program and a part of what that prints.
+PROGRAMS = {"mnn_c": ("examples/c/classify_digits.c", "held-out images right"),
+            "mnn_c_image": ("tests/packaging/consumer/picture.c", "the values are right")}
 HEADER, PC, CONFIG = "mnn_c.h", "mnn_c.pc", "mnn_c-config.cmake"
 
 
@@ -74,46 +77,54 @@ class Consumers:
         self.source, self.build, self.stage = arguments.source, arguments.build, arguments.stage
         self.prefix = self.stage / "prefix"
         self.packages = self.stage / "packages"
-        self.program = self.source / "examples/c/classify_digits.c"
         self.digits = self.source / "examples/digits"
 
     # -- programs ------------------------------------------------------------------------------------------------
 
-    def classify(self, program, library_folder=None):
+    def try_program(self, program, library, library_folder=None):
         environment = {"LD_LIBRARY_PATH": str(library_folder)} if library_folder else {}
-        printed = run(program, self.digits, cwd="/", **environment)
-        expect(RIGHT in printed, f"{program} printed no accuracy:\n{printed}")
+        arguments = [self.digits] if library == "mnn_c" else []
+        printed = run(program, *arguments, cwd="/", **environment)
+        expect(PROGRAMS[library][1] in printed, f"{program} printed something else:\n{printed}")
 
-    def by_cmake(self, prefix, folder, target="mnn_c::mnn_c"):
+    def by_cmake(self, prefix, folder, target="mnn_c"):
         """A CMake project of C alone; only `prefix` tells it where the package is."""
+        library = target.removesuffix("_static")
+        program = self.source / PROGRAMS[library][0]
         source = fresh(folder) / "source"
         source.mkdir()
-        shutil.copy(self.program, source)
+        shutil.copy(program, source)
         shutil.copy(self.source / "tests/packaging/consumer/CMakeLists.txt", source)
         run(self.cmake, "-G", "Ninja", "-S", source, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={prefix}",
-            f"-DCMAKE_C_COMPILER={self.cc}", f"-DTARGET={target}", "-DCMAKE_BUILD_TYPE=Release")
+            f"-DCMAKE_C_COMPILER={self.cc}", f"-DTARGET=mnn_c::{target}", f"-DSOURCE={program.name}",
+            "-DCMAKE_BUILD_TYPE=Release")
         run(self.cmake, "--build", folder / "build")
         program = folder / "build/consumer"
-        self.classify(program)
+        self.try_program(program, library)
         return program
 
-    def flags(self, prefix, *options, package="mnn_c"):
-        folder = find(prefix, PC).parent
-        return run(tool("pkg-config"), *options, package, PKG_CONFIG_PATH=str(folder)).split()
+    def flags(self, prefix, *options, package):
+        return run(tool("pkg-config"), *options, package, PKG_CONFIG_PATH=str(find(prefix, PC).parent)).split()
 
-    def by_pkg_config(self, prefix, program):
-        program.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(self.program, program.parent)
-        run(self.cc, "classify_digits.c", "-o", program, *self.flags(prefix, "--cflags", "--libs"),
-            cwd=program.parent)
-        libraries = needed(program)
-        expect("libmnn_c.so.0" in libraries, f"{program} needs {libraries}, not libmnn_c.so.0")
-        expect(not any("stdc++" in library for library in libraries), f"{program} was linked with {libraries}")
-        self.classify(program, find(prefix, "libmnn_c.so.0").parent)
+    def compile(self, prefix, folder, library, *options, package=None, cc=()):
+        """The program of a library, with the flags of pkg-config alone."""
+        folder.mkdir(parents=True, exist_ok=True)
+        source = shutil.copy(self.source / PROGRAMS[library][0], folder)
+        program = folder / library
+        run(self.cc, *cc, source, "-o", program,
+            *self.flags(prefix, *options, "--cflags", "--libs", package=package or library), cwd=folder)
+        return program
+
+    def by_pkg_config(self, prefix, folder):
+        for library in PROGRAMS:
+            program = self.compile(prefix, folder, library)
+            libraries = needed(program)
+            expect(libraries == [f"lib{library}.so.0", "libc.so.6"], f"{program} needs {libraries}")
+            self.try_program(program, library, find(prefix, f"lib{library}.so.0").parent)
 
     def check_texts(self, prefix):
         """Nothing installed names a place of the machine that built it."""
-        for path in [find(prefix, PC), *find(prefix, CONFIG).parent.iterdir()]:
+        for path in [*find(prefix, PC).parent.iterdir(), *find(prefix, CONFIG).parent.iterdir()]:
             text = path.read_text()
             for place in (self.source, self.build, self.stage):
                 expect(str(place) not in text, f"{path} names {place}")
@@ -123,18 +134,18 @@ class Consumers:
     def install(self):
         run(self.cmake, "--install", self.build, "--prefix", fresh(self.prefix))
         self.check_texts(self.prefix)
-        archive = find(self.prefix, "libmnn_c.a")
-        symbols = run("nm", "--defined-only", "--extern-only", "--format=just-symbols", archive).split()
-        names = {symbol for symbol in symbols if not symbol.endswith(":") and not symbol.endswith(".o")}
-        listed = {line for line in (self.source / "tests/c_abi/exports.txt").read_text().split("\n")
-                  if line.startswith("mnn_")}
-        for name in ("libmnn_c_image.so.0", "mnn_c_image.h", "mnn_c_image.pc"):
-            find(self.prefix, name)
-        expect(names == listed, f"libmnn_c.a defines other names than the public ones: {sorted(names ^ listed)[:20]}")
+        for library, listing in (("mnn_c", "c_abi"), ("mnn_c_image", "image")):
+            archive = find(self.prefix, f"lib{library}.a")
+            symbols = run("nm", "--defined-only", "--extern-only", "--format=just-symbols", archive).split()
+            names = {symbol for symbol in symbols if not symbol.endswith(":") and not symbol.endswith(".o")}
+            listed = {line for line in (self.source / "tests" / listing / "exports.txt").read_text().split("\n")
+                      if line.startswith("mnn_")}
+            expect(names == listed, f"{archive} defines other names than the public ones: {sorted(names ^ listed)[:20]}")
 
     def cmake_package(self):
-        program = self.by_cmake(self.prefix, self.stage / "cmake")
-        expect("libmnn_c.so.0" in needed(program), f"{program} does not need libmnn_c.so.0")
+        for library in PROGRAMS:
+            program = self.by_cmake(self.prefix, self.stage / "cmake" / library, library)
+            expect(f"lib{library}.so.0" in needed(program), f"{program} does not need lib{library}.so.0")
         for version, wanted in (("0.1", True), ("0.1.0", True), ("0.2", False), ("1.0", False), ("0.0", False)):
             folder = fresh(self.stage / "version")
             (folder / "CMakeLists.txt").write_text(
@@ -146,29 +157,27 @@ class Consumers:
             expect(found == wanted, f"find_package(mnn_c {version}) {'found' if found else 'did not find'} 0.1.0")
 
     def cmake_static(self):
-        program = self.by_cmake(self.prefix, self.stage / "cmake_static", "mnn_c::mnn_c_static")
-        expect(not any("mnn_c" in library for library in needed(program)), f"{program} needs libmnn_c.so")
+        for library in PROGRAMS:
+            program = self.by_cmake(self.prefix, self.stage / "cmake_static" / library, f"{library}_static")
+            expect(not any("mnn_c" in name for name in needed(program)), f"{program} needs {needed(program)}")
 
     def pkg_config(self):
-        self.by_pkg_config(self.prefix, self.stage / "pkg_config/classify_digits")
-        version = self.flags(self.prefix, "--modversion")
-        expect(version == ["0.1.0"], f"mnn_c.pc has the version {version}")
+        self.by_pkg_config(self.prefix, self.stage / "pkg_config")
+        for library in PROGRAMS:
+            version = self.flags(self.prefix, "--modversion", package=library)
+            expect(version == ["0.1.0"], f"{library}.pc has the version {version}")
 
     def pkg_config_static(self):
-        """This library static, and then the whole program, the C library too."""
-        folder = fresh(self.stage / "pkg_config_static")
-        shutil.copy(self.program, folder)
-        program = folder / "classify_digits"
-        flags = run(tool("pkg-config"), "--cflags", "--libs", "mnn_c_static",
-                    PKG_CONFIG_PATH=str(find(self.prefix, PC).parent)).split()
-        run(self.cc, "classify_digits.c", "-o", program, *flags, cwd=folder)
-        libraries = needed(program)
-        expect("libc.so.6" in libraries and not any("mnn_c" in name for name in libraries), f"{program} needs {libraries}")
-        self.classify(program)
-        run(self.cc, "-static", "classify_digits.c", "-o", program,
-            *self.flags(self.prefix, "--static", "--cflags", "--libs"), cwd=folder)
-        expect(not needed(program), f"{program} needs {needed(program)}")
-        self.classify(program)
+        """A library static, and then the whole program, the C library too."""
+        folder = self.stage / "pkg_config_static"
+        for library in PROGRAMS:
+            program = self.compile(self.prefix, folder, library, package=f"{library}_static")
+            libraries = needed(program)
+            expect("libc.so.6" in libraries and not any("mnn_c" in name for name in libraries), f"{program} needs {libraries}")
+            self.try_program(program, library)
+            program = self.compile(self.prefix, folder, library, "--static", cc=["-static"])
+            expect(not needed(program), f"{program} needs {needed(program)}")
+            self.try_program(program, library)
 
     def tool_and_page(self):
         program = self.prefix / "bin/mnn"
@@ -198,19 +207,22 @@ class Consumers:
             archive.extractall(moved)
         prefix = only(moved.iterdir(), "folder in the archive")
         self.check_texts(prefix)
-        self.by_cmake(prefix, self.stage / "archive/cmake")
-        self.by_cmake(prefix, self.stage / "archive/cmake_static", "mnn_c::mnn_c_static")
+        for library in PROGRAMS:
+            self.by_cmake(prefix, self.stage / "archive/cmake" / library, library)
+            self.by_cmake(prefix, self.stage / "archive/cmake_static" / library, f"{library}_static")
         expect(run(prefix / "bin/mnn", "--version", cwd="/") == "mnn 0.1.0\n", "the tool of the archive does not run")
         # pkg-config quotes blanks for a shell, not for this script.
         prefix = prefix.rename(self.stage / "archive" / prefix.name)
-        self.by_pkg_config(prefix, self.stage / "archive/pkg_config/classify_digits")
+        self.by_pkg_config(prefix, self.stage / "archive/pkg_config")
 
     def deb(self):
         wanted = {  # file name in each package -> pattern
-            "libmnn-c0": [r"/lib.*/libmnn_c\.so\.0", r"/lib.*/libmnn_c\.so\.0\.1\.0"],
-            "libmnn-c-dev": [r"/include/mnn_c\.h", r"/lib.*/libmnn_c\.so", r"/lib.*/libmnn_c\.a",
-                             r"/lib.*/pkgconfig/mnn_c\.pc",
-                             r"/lib.*/pkgconfig/mnn_c_static\.pc", r"/lib.*/cmake/mnn_c/mnn_c-config\.cmake"],
+            "libmnn-c0": [rf"/lib.*/lib{library}\.so\.{version}" for library in PROGRAMS for version in ("0", r"0\.1\.0")],
+            "libmnn-c-dev": [
+                *(pattern for library in PROGRAMS for pattern in (
+                    rf"/include/{library}\.h", rf"/lib.*/lib{library}\.so", rf"/lib.*/lib{library}\.a",
+                    rf"/lib.*/pkgconfig/{library}\.pc", rf"/lib.*/pkgconfig/{library}_static\.pc")),
+                r"/lib.*/cmake/mnn_c/mnn_c-config\.cmake"],
             "mnn-c-tools": [r"/bin/mnn", r"/share/man/man1/mnn\.1", r"/share/bash-completion/completions/mnn",
                             r"/share/fish/vendor_completions\.d/mnn\.fish", r"/share/zsh/[\w-]+/_mnn"],
         }
@@ -234,8 +246,9 @@ class Consumers:
             expect(("ldconfig" in information or " postinst " in information) == (package == "libmnn-c0"),
                    f"only the library's package runs ldconfig:\n{information}")
             run("dpkg-deb", "-x", path, root)
-        self.by_pkg_config(root / "usr", self.stage / "deb_pkg_config/classify_digits")
-        self.by_cmake(root / "usr", self.stage / "deb_cmake")
+        self.by_pkg_config(root / "usr", self.stage / "deb_pkg_config")
+        for library in PROGRAMS:
+            self.by_cmake(root / "usr", self.stage / "deb_cmake" / library, library)
         expect(run(root / "usr/bin/mnn", "--version", cwd="/") == "mnn 0.1.0\n", "the tool of the package does not run")
 
     def subproject(self):
@@ -244,7 +257,7 @@ class Consumers:
             folder = fresh(self.stage / "subproject")
             source = folder / "source"
             shutil.copytree(self.source / "tests/packaging/parent", source)
-            shutil.copy(self.program, source)
+            shutil.copy(self.source / PROGRAMS["mnn_c"][0], source)
             build = folder / "build"
             run(self.cmake, "-G", "Ninja", "-S", source, "-B", build, f"-DMNN_C_SOURCE={self.source}",
                 f"-DCMAKE_C_COMPILER={self.cc}", "-DMNN_C_VULKAN=OFF", *extra)
