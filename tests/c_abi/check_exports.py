@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Compares what libmnn_c.so exports with its header, the committed list and the bindings, and looks at what it needs.
 
-    check_exports.py [--rust DIR] [--go DIR] [--without-cxx-runtime] [--node NAME] libmnn_c.so mnn_c.h [exports.txt]
+    check_exports.py [--rust FILE] [--go DIR] [--without-cxx-runtime] [--node NAME] libmnn_c.so mnn_c.h [exports.txt]
 
 The library defines exactly the header's functions, all at one version node (MNN_C_0, or NAME), and needs no library beyond the
-C and C++ runtime (--without-cxx-runtime: beyond the C runtime). The Rust crate in DIR declares exactly these functions,
-the Go package in DIR uses each of them; a folder that is not there is passed over. Differences are printed; the exit
+C and C++ runtime (--without-cxx-runtime: beyond the C runtime). The Rust source FILE declares exactly these functions,
+the Go package in DIR uses each of them; what is not there is passed over. Differences are printed; the exit
 status is 1 then.
 """
 import argparse
@@ -67,9 +67,8 @@ def listed(path, node):
     return set(names) - {node}, problems
 
 
-def declared_in_rust(folder):
-    return {name for path in sorted(folder.rglob("*.rs"))
-            for name in re.findall(r"\bpub (?:unsafe )?fn (mnn_\w+)\s*\(", code(path))}
+def declared_in_rust(path):
+    return set(re.findall(r"\bpub (?:unsafe )?fn (mnn_\w+)\s*\(", code(path)))
 
 
 def used_in_go(folder):
@@ -93,7 +92,7 @@ def compare(problems, one, one_name, other, other_name):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--rust", type=pathlib.Path, help="folder of the crate's sources")
+    parser.add_argument("--rust", type=pathlib.Path, help="the source with the declarations")
     parser.add_argument("--go", type=pathlib.Path, help="folder of the package")
     parser.add_argument("--without-cxx-runtime", action="store_true", help="libstdc++ and libgcc are inside")
     parser.add_argument("--node", default="MNN_C_0", help="the version node of the library")
@@ -113,11 +112,11 @@ def main():
         problems += more
         compare(problems, functions, "the header", names, "the list")
     seen = []
-    if arguments.rust and arguments.rust.is_dir():
+    if arguments.rust and arguments.rust.exists():
         compare(problems, functions, "the header", declared_in_rust(arguments.rust), "the Rust crate")
         seen.append("Rust")
     if arguments.go and arguments.go.is_dir():
-        others = set(re.findall(r"\bmnn_\w+", code(arguments.header))) | {"mnn_c"}
+        others = set(re.findall(r"\bmnn_\w+", code(arguments.header))) | {pathlib.Path(arguments.header).stem}
         names = used_in_go(arguments.go)
         wanted = functions - GO_LEAVES_OUT
         compare(problems, wanted, "the header", (names & wanted) | (names - functions - others), "the Go package")

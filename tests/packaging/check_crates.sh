@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Packs the crates, and builds the program of their README against the packages alone: with the library that pkg-config
-# finds, with that of MNN_C_PREFIX, and with the feature `vendored`, which compiles the library again.
+# Packs the crates, and builds the program of their README and one for pictures against the packages alone: with the
+# libraries that pkg-config finds, with those of MNN_C_PREFIX, and with the feature `vendored`, which compiles them again,
+# without and with that for pictures.
 #     tests/packaging/check_crates.sh PREFIX [WORK]     PREFIX: where the library is installed
 # Every cargo of CARGOS builds: by default the one of the PATH and the distribution's. MNN_C_CMAKE_ARGS are for `vendored`.
 # Exit code 77: something that this needs is not on the machine.
@@ -42,11 +43,26 @@ edition = "2021"
 [dependencies]
 mnn-c = { path = "$safe" }
 [features]
+image = ["mnn-c/image"]
 vendored = ["mnn-c/vendored"]
+[[example]]
+name = "picture"
+required-features = ["image"]
 [patch.crates-io]
 mnn-c-sys = { path = "$sys" }
 [workspace]
 TOML
+mkdir "$work/program/examples"
+cat >"$work/program/examples/picture.rs" <<'RUST'
+use mnn_c::image::{Conversion, Image, PixelFormat};
+
+fn main() -> mnn_c::Result<()> {
+    let photo = Image::decode(b"P5 2 1 255\n\x07\xff", PixelFormat::Gray)?;
+    let values: Vec<f32> = Conversion::new(PixelFormat::Gray, 2, 1).scale([0.5; 4]).convert(&photo.view())?;
+    println!("{values:?}");
+    Ok(())
+}
+RUST
 cd "$work/program"
 cargo vendor --quiet "$work/vendor" >/dev/null
 mkdir -p .cargo
@@ -62,6 +78,11 @@ run() {
     printed=$(LD_LIBRARY_PATH=$1 "$CARGO_TARGET_DIR/debug/quickstart" "$model")
     [ "$(grep -oE '[0-9]\.[0-9]+' <<<"$printed" | wc -l)" -eq 10 ] || { echo "the program printed: $printed"; exit 1; }
 }
+picture() {
+    local printed
+    printed=$(LD_LIBRARY_PATH=$1 "$CARGO_TARGET_DIR/debug/examples/picture")
+    [ "$printed" = '[3.5, 127.5]' ] || { echo "the program for pictures printed: $printed"; exit 1; }
+}
 for cargo in ${CARGOS:-$(printf '%s\n' "$(command -v cargo)" /usr/bin/cargo | sort -u)}; do
     command -v "$cargo" >/dev/null || continue
     rm -f Cargo.lock
@@ -71,16 +92,23 @@ for cargo in ${CARGOS:-$(printf '%s\n' "$(command -v cargo)" /usr/bin/cargo | so
     "$cargo" --version
     PKG_CONFIG_PATH=$libraries/pkgconfig "$cargo" build --quiet --offline
     run "$libraries"
+    if ldd "$CARGO_TARGET_DIR/debug/quickstart" | grep libmnn_c_image; then exit 1; fi
+    PKG_CONFIG_PATH=$libraries/pkgconfig "$cargo" build --quiet --offline --features image --example picture
+    picture "$libraries"
     PKG_CONFIG=false MNN_C_PREFIX=$prefix "$cargo" build --quiet --offline
     run "$libraries"
+    PKG_CONFIG=false MNN_C_PREFIX=$prefix "$cargo" build --quiet --offline --features image --example picture
+    picture "$libraries"
     if PKG_CONFIG=false "$cargo" build --quiet --offline 2>"$work/failure.log"; then
         echo "a build without a library succeeded"
         exit 1
     fi
     grep -q 'MNN_C_PREFIX' "$work/failure.log"
-    PKG_CONFIG=false DOCS_RS=1 "$cargo" doc --quiet --offline --features vendored
+    PKG_CONFIG=false DOCS_RS=1 "$cargo" doc --quiet --offline --features vendored,image
     PKG_CONFIG=false "$cargo" build --quiet --offline --features vendored
     run ""
-    if ldd "$CARGO_TARGET_DIR/debug/quickstart" | grep mnn_c; then exit 1; fi
+    PKG_CONFIG=false "$cargo" build --quiet --offline --features vendored,image --example picture
+    picture ""
+    if ldd "$CARGO_TARGET_DIR"/debug/{quickstart,examples/picture} | grep libmnn_c; then exit 1; fi
 done
 echo "the packages of the crates build and run"

@@ -1,15 +1,16 @@
-//! Finds libmnn_c, or compiles it with the feature `vendored`. README.md lists the variables that it looks at.
+//! Finds libmnn_c, or compiles it with the feature `vendored`; with the feature `image` libmnn_c_image, too. README.md lists the variables that it looks at.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{exit, Command};
 
-/// What the library is made of, in its repository and in the package of this crate.
-const SOURCES: [&str; 7] = [
+/// What the libraries are made of, in its repository and in the package of this crate.
+const SOURCES: [&str; 8] = [
     "CMakeLists.txt",
     "backends",
     "cmake",
     "glsl",
+    "image",
     "impl",
     "include",
     "schema",
@@ -31,6 +32,15 @@ fn main() {
     println!("cargo:rustc-env=MNN_C_INCLUDE={}", include.join(":"));
 }
 
+/// The libraries to link.
+fn libraries() -> &'static [&'static str] {
+    if env::var_os("CARGO_FEATURE_IMAGE").is_some() {
+        &["mnn_c", "mnn_c_image"]
+    } else {
+        &["mnn_c"]
+    }
+}
+
 /// A variable of the environment whose changes run this script again.
 fn variable(name: &str) -> Option<String> {
     println!("cargo:rerun-if-env-changed={name}");
@@ -43,37 +53,42 @@ fn fail(sentence: &str) -> ! {
 }
 
 fn ask_pkg_config() -> Vec<PathBuf> {
-    let found = pkg_config::Config::new()
-        .range_version("0.1".."0.2")
-        .probe("mnn_c");
-    match found {
-        Ok(library) => library.include_paths,
-        Err(error) => fail(&format!(
-            "{error}\nInstall libmnn_c with its mnn_c.pc, name the folder where it is installed in MNN_C_PREFIX, or \
-             enable the feature `vendored`, which compiles it."
-        )),
+    let mut include = Vec::new();
+    for name in libraries() {
+        let found = pkg_config::Config::new().range_version("0.1".."0.2").probe(name);
+        match found {
+            Ok(library) => include.extend(library.include_paths),
+            Err(error) => fail(&format!(
+                "{error}\nInstall lib{name} with its {name}.pc, name the folder where it is installed in MNN_C_PREFIX, \
+                 or enable the feature `vendored`, which compiles it."
+            )),
+        }
     }
+    include.dedup();
+    include
 }
 
-/// Links the shared library that is installed below a folder.
+/// Links the shared libraries that are installed below a folder.
 fn look_into(prefix: &Path) -> PathBuf {
     let mut folders = vec![prefix.join("lib"), prefix.join("lib64")];
     if let Ok(entries) = prefix.join("lib").read_dir() {
         folders.extend(entries.flatten().map(|entry| entry.path()));
     }
     let include = prefix.join("include");
-    let library = folders.iter().find(|folder| folder.join("libmnn_c.so").exists());
-    match library {
-        Some(folder) if include.join("mnn_c.h").exists() => {
-            println!("cargo:rustc-link-search=native={}", folder.display());
-            println!("cargo:rustc-link-lib=dylib=mnn_c");
-            include
+    for name in libraries() {
+        let file = format!("lib{name}.so");
+        match folders.iter().find(|folder| folder.join(&file).exists()) {
+            Some(folder) if include.join(format!("{name}.h")).exists() => {
+                println!("cargo:rustc-link-search=native={}", folder.display());
+                println!("cargo:rustc-link-lib=dylib={name}");
+            }
+            _ => fail(&format!(
+                "MNN_C_PREFIX is '{}', which has no lib/{file} and include/{name}.h",
+                prefix.display()
+            )),
         }
-        _ => fail(&format!(
-            "MNN_C_PREFIX is '{}', which has no lib/libmnn_c.so and include/mnn_c.h",
-            prefix.display()
-        )),
     }
+    include
 }
 
 /// The sources: those of MNN_C_SOURCE, those in the package of this crate, those of the repository around it.
@@ -92,7 +107,7 @@ fn sources() -> PathBuf {
     }
 }
 
-/// Compiles the static library and links it in. Returns the folder of the header.
+/// Compiles the static libraries and links them in. Returns the folder of the headers.
 fn compile(source: &Path) -> PathBuf {
     for name in SOURCES {
         println!("cargo:rerun-if-changed={}", source.join(name).display());
@@ -108,19 +123,25 @@ fn compile(source: &Path) -> PathBuf {
         "-DMNN_C_TESTS=OFF",
         "-DMNN_C_INSTALL=OFF",
     ]);
+    configure.arg(format!(
+        "-DMNN_C_IMAGE={}",
+        if libraries().len() > 1 { "ON" } else { "OFF" }
+    ));
     if let Some(arguments) = variable("MNN_C_CMAKE_ARGS") {
         configure.args(arguments.split_whitespace());
     }
     run(&mut configure);
     let jobs = env::var("NUM_JOBS").unwrap_or_else(|_| "1".into());
-    run(Command::new(&cmake).arg("--build").arg(&build).args([
-        "--target",
-        "mnn_c_static",
-        "--parallel",
-        &jobs,
-    ]));
+    let mut make = Command::new(&cmake);
+    make.arg("--build")
+        .arg(&build)
+        .args(["--parallel", &jobs, "--target"]);
+    make.args(libraries().iter().map(|name| format!("{name}_static")));
+    run(&mut make);
     println!("cargo:rustc-link-search=native={}", build.display());
-    println!("cargo:rustc-link-lib=static=mnn_c");
+    for name in libraries() {
+        println!("cargo:rustc-link-lib=static={name}");
+    }
     let runtime = variable("CXXSTDLIB").unwrap_or_else(|| "stdc++".into());
     for library in [runtime.as_str(), "m", "dl", "pthread"] {
         println!("cargo:rustc-link-lib=dylib={library}");
@@ -136,7 +157,7 @@ fn run(command: &mut Command) {
         Ok(status) => fail(&format!("{command:?} ended with {status}")),
         Err(error) => fail(&format!(
             "{command:?} did not start: {error}. The feature `vendored` needs CMake, a C++20 compiler, flatc, and the \
-             headers of FlatBuffers and Highway."
+             headers of FlatBuffers and Highway; `image` those of stb, too."
         )),
     }
 }

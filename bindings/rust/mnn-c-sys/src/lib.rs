@@ -3,6 +3,8 @@
 //! The header is the manual: what a function does, returns and demands of threads is said there. The crate
 //! `mnn-c` puts a safe interface over these declarations.
 //!
+//! The feature `image` adds those of `mnn_c_image.h`, and links libmnn_c_image.
+//!
 //! Enumeration constants are `i32`, as they cross the interface; `MNN_MAX_RANK`, `MNN_MAX_THREADS` and `MNN_MAX_PATHS` too.
 
 #![deny(missing_docs)]
@@ -10,10 +12,14 @@
 
 mod constants;
 mod functions;
+#[cfg(feature = "image")]
+mod image;
 mod properties;
 mod types;
 
 pub use constants::*;
 pub use functions::*;
+#[cfg(feature = "image")]
+pub use image::*;
 pub use properties::*;
 pub use types::*;

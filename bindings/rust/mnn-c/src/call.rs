@@ -32,11 +32,26 @@ pub(crate) fn get<T: Default>(call: impl FnOnce(*mut T) -> sys::mnn_status) -> R
     Ok(value)
 }
 
+/// A function `mnn_..._init`.
+type Init<T> = unsafe extern "C" fn(*mut T, usize) -> sys::mnn_status;
+
 /// A struct as its `mnn_..._init` fills it.
 ///
 /// # Safety
 /// The function initialises a `T` of that size when it succeeds.
-pub(crate) unsafe fn defaults<T>(init: unsafe extern "C" fn(*mut T, usize) -> sys::mnn_status) -> Result<T> {
+pub(crate) unsafe fn defaults<T>(init: Init<T>) -> Result<T> {
+    // SAFETY: as promised.
+    unsafe { initialised(init, check) }
+}
+
+/// The same of a library with errors of its own.
+///
+/// # Safety
+/// As of [`defaults`].
+pub(crate) unsafe fn initialised<T>(
+    init: Init<T>,
+    check: impl FnOnce(sys::mnn_status) -> Result<()>,
+) -> Result<T> {
     let mut place = MaybeUninit::<T>::uninit();
     // SAFETY: as promised.
     unsafe {

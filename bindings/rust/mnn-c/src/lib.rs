@@ -34,7 +34,8 @@
 //!
 //! An [`Error`] converts into a `std::io::Error` of the nearest kind.
 //!
-//! The feature `ndarray` adds `Tensor::read_array` and `TensorMut::write_array`. The feature `vendored` compiles libmnn_c
+//! The feature `ndarray` adds `Tensor::read_array` and `TensorMut::write_array`, the feature `image` the module `image`:
+//! pictures as inputs. The feature `vendored` compiles libmnn_c
 //! with CMake and links it in; without it the library is found through pkg-config.
 
 #![deny(missing_docs)]
@@ -52,6 +53,8 @@ mod device;
 mod device_buffer;
 mod element;
 mod error;
+#[cfg(feature = "image")]
+pub mod image;
 mod interpreter;
 mod io;
 mod library;

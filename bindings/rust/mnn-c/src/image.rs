@@ -1,0 +1,134 @@
+//! Pictures as inputs of nets: decoded, cropped, resized, and converted into the values of tensors. The feature `image`
+//! adds this module, which links libmnn_c_image.
+//!
+//! ```
+//! use mnn_c::image::{Conversion, Image, PixelFormat};
+//!
+//! # fn main() -> mnn_c::Result<()> {
+//! # let file = b"P5 4 2 255\n\x00\x10\x20\x30\x40\x50\x60\x70";
+//! let photo = Image::decode(file, PixelFormat::Rgb)?;
+//! let part = photo.view().crop(1, 0, 3, 2)?; // copies nothing
+//! let small = part.resize(8, 8)?; // every pixel counts
+//! let input: Vec<f32> = Conversion::new(PixelFormat::Bgr, 8, 8)
+//!     .mean([104.0, 117.0, 123.0, 0.0])
+//!     .scale([1.0 / 58.0; 4])
+//!     .convert(&small.view())?; // for TensorMut::write with Format::Nchw
+//! assert_eq!(input.len(), 3 * 8 * 8);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! - An [`Image`] has pixels of its own. An [`ImageView`] reads pixels that lie elsewhere, an [`ImageViewMut`] writes them.
+//! - A [`Conversion`] has the filters, matrices, means and scales of the official runtime's ImageProcess, and its pixels; it
+//!   also reads the YUV frames of a camera.
+//! - All of it may be called from any thread. Errors are those of the crate.
+
+mod conversion;
+mod picture;
+mod view;
+
+pub use conversion::{resize_matrix, Conversion, Value};
+pub use picture::{info, Image, ImageInfo};
+pub use view::{byte_size, ImageView, ImageViewMut};
+
+use crate::codes::codes;
+use crate::element::Element;
+use crate::error::{Error, ErrorKind, Result};
+use mnn_c_sys as sys;
+use std::ffi::CStr;
+
+codes! {
+    /// The order of the bytes of a pixel. The YUV formats, which a [`Conversion`] alone reads, have a plane of brightness, a
+    /// byte for each pixel, and behind it a quarter as many pairs of colour; odd sizes are rounded up for these.
+    PixelFormat {
+        /// Red, green, blue, alpha.
+        Rgba = MNN_IMAGE_RGBA,
+        /// Red, green, blue.
+        Rgb = MNN_IMAGE_RGB,
+        /// Blue, green, red.
+        Bgr = MNN_IMAGE_BGR,
+        /// Brightness.
+        Gray = MNN_IMAGE_GRAY,
+        /// Blue, green, red, alpha.
+        Bgra = MNN_IMAGE_BGRA,
+        /// YUV: V and U after one another.
+        Nv21 = MNN_IMAGE_NV21,
+        /// YUV: U and V after one another.
+        Nv12 = MNN_IMAGE_NV12,
+        /// YUV: a plane of U, then one of V.
+        I420 = MNN_IMAGE_I420,
+    }
+}
+
+impl PixelFormat {
+    /// The values of a pixel; 0 for YUV formats and unknown ones.
+    pub const fn channels(self) -> usize {
+        match self {
+            Self::Rgba | Self::Bgra => 4,
+            Self::Rgb | Self::Bgr => 3,
+            Self::Gray => 1,
+            _ => 0,
+        }
+    }
+}
+
+codes! {
+    /// How a value between pixels is made. YUV pictures are always sampled by the nearest pixel.
+    Filter {
+        /// The nearest pixel.
+        Nearest = MNN_IMAGE_NEAREST,
+        /// Linear between four pixels.
+        Bilinear = MNN_IMAGE_BILINEAR,
+        /// Catmull and Rom's filter over 4 x 4 pixels.
+        Bicubic = MNN_IMAGE_BICUBIC,
+    }
+}
+
+codes! {
+    /// What lies outside of a picture.
+    Wrap {
+        /// The nearest pixel.
+        Clamp = MNN_IMAGE_CLAMP,
+        /// The value of [`Conversion::padding`].
+        Zero = MNN_IMAGE_ZERO,
+        /// The picture again; not of YUV formats.
+        Repeat = MNN_IMAGE_REPEAT,
+    }
+}
+
+/// The largest width and height of a picture.
+pub const MAX_EXTENT: u32 = sys::MNN_IMAGE_MAX_EXTENT as u32;
+
+/// The most pixels of a picture in a file, and of one that is resized.
+pub const MAX_PIXELS: u64 = sys::MNN_IMAGE_MAX_PIXELS as u64;
+
+/// The result that a status of libmnn_c_image stands for, right after the call.
+fn check(status: sys::mnn_status) -> Result<()> {
+    if status == sys::MNN_OK {
+        return Ok(());
+    }
+    // SAFETY: never NULL, valid until this thread's next call.
+    let message = unsafe { CStr::from_ptr(sys::mnn_image_last_error()) };
+    Err(Error::new(
+        ErrorKind::from_code(status),
+        message.to_string_lossy(),
+    ))
+}
+
+/// A width, a height or a place for the library, which refuses those that are too large.
+fn number(value: u32) -> i32 {
+    i32::try_from(value).unwrap_or(i32::MAX)
+}
+
+/// So many zeros.
+fn zeros<T: Element>(count: usize) -> Result<Vec<T>> {
+    let mut values = Vec::new();
+    values.try_reserve_exact(count).map_err(|_| {
+        Error::new(
+            ErrorKind::OutOfMemory,
+            format!("there is no memory for {count} values"),
+        )
+    })?;
+    values.resize(count, T::default());
+    Ok(values)
+}
