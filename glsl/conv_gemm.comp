@@ -166,8 +166,8 @@ void main() {
                 const uint line = at / kTileQuads, quad = firstQuad + at % kTileQuads;
                 VALUE4 w = VALUE4(0);
                 if (step + line / 4 < end && quad < push.quads)
-                    w = convWeight(((firstRow + step) * 4 + line) * push.quads + quad,
-                                   (step + line / 4) % push.depthBlocks, quadBase + quad);
+                    w = convWeight((firstRow + step) * 4 + line, quad, (step + line / 4) % push.depthBlocks,
+                                   quadBase + quad);
                 weightTile[at] = w;
             }
         }

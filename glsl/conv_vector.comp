@@ -43,7 +43,7 @@ void main() {
         for (uint block = slice; block < push.inBlocks; block += kSlices) {
             VALUE4 w[4];
             [[unroll]] for (uint lane = 0; lane < 4; ++lane)
-                w[lane] = convWeight((block * 4 + lane) * push.quads + quad, block, push.firstQuad + quad);
+                w[lane] = convWeight(block * 4 + lane, quad, block, push.firstQuad + quad);
             const bool tail = kTail != 0 && block == push.inBlocks - 1;
             [[unroll]] for (uint p = 0; p < kPixels; ++p) {
                 VALUE4 v = VALUE4(source[bases[p] + block * push.plane]);

@@ -96,7 +96,7 @@ class VulkanBackend final : public DeviceBackend {
     using WeightsPtr = std::shared_ptr<const Block>;
     WeightsPtr weights(const ParamsPtr& params, const std::string& variant, int64_t floats,
                        const std::function<void(std::vector<float>&)>& fill, bool keepFloat = false);
-    // The same for codes of one byte each.
+    // The same for codes, in bytes that are zero before.
     WeightsPtr codes(const ParamsPtr& params, const std::string& variant, int64_t count,
                      const std::function<void(int8_t*)>& fill);
     // The same for one execution alone: tables of words.

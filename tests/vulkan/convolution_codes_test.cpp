@@ -1,23 +1,37 @@
-// Convolutions whose weights stay int8 codes on the device: the memory mode Low.
+// Convolutions whose weights stay codes of 8 or 4 bits on the device: the memory mode Low.
 #include "convolution_case.h"
 
 namespace mnnc::vulkan::test {
 
 namespace {
 
+// A stream of `count` codes of 4 bits, -8 to 7: its dims, 16 samples, two codes in a byte.
+std::vector<int8_t> halfByteCodes(size_t outputs, size_t count) {
+    std::vector<int8_t> stream{2};
+    for (const size_t extent : {outputs, count / outputs})
+        for (const size_t byte : {extent, extent >> 8}) stream.push_back(static_cast<int8_t>(byte));
+    stream.push_back(16);
+    for (int sample = -8; sample < 8; ++sample) stream.push_back(static_cast<int8_t>(sample));
+    const auto code = [&](size_t i) { return i < count ? (i * 37 + i / 16) % 16 : 0; };
+    for (size_t i = 0; i < count; i += 2) stream.push_back(static_cast<int8_t>(code(i) << 4 | code(i + 1)));
+    return stream;
+}
+
 // The weights of the case as codes: `pieces` scales for each output channel, and minima if `pairs`.
-OpCase codesCase(const Conv& conv, int64_t pieces, bool pairs) {
+OpCase codesCase(const Conv& conv, int64_t pieces, bool pairs, int bits = 8) {
     OpCase c = makeCase(conv);
     const auto params = std::const_pointer_cast<TestConv>(std::static_pointer_cast<const TestConv>(c.params));
     wire::Convolution2DT table;
     params->table->UnPackTo(&table);
     table.quanParameter = std::make_unique<wire::IDSTQuanT>();
     wire::IDSTQuanT& quan = *table.quanParameter;
-    quan.type = 4;
+    quan.type = bits == 4 ? 1 : 4;
     quan.quantScale = 1;
-    quan.aMin = -128;
+    quan.aMin = bits == 4 ? -8 : -128;
     quan.readType = pairs ? conv.oc : 0;
-    for (size_t i = 0; i < table.weight.size(); ++i)
+    const size_t count = table.weight.size();
+    if (bits == 4) quan.buffer = halfByteCodes(static_cast<size_t>(conv.oc), count);
+    for (size_t i = 0; bits == 8 && i < count; ++i)
         quan.buffer.push_back(static_cast<int8_t>(i * 37 % 256 - 128));
     for (int64_t k = 0; k < conv.oc * pieces; ++k) {
         if (pairs) quan.alpha.push_back(0.1f * static_cast<float>(k % 5) - 0.3f);
@@ -34,10 +48,12 @@ OpCase codesCase(const Conv& conv, int64_t pieces, bool pairs) {
 
 void checkCodes(const Conv& conv, std::initializer_list<int64_t> pieces) {
     for (const int64_t each : pieces)
-        for (const bool pairs : {false, true}) {
-            SCOPED_TRACE(::testing::Message() << each << " pieces, " << (pairs ? "pairs" : "scales"));
-            expectSameAsCpu(codesCase(conv, each, pairs), kTolerance);
-        }
+        for (const bool pairs : {false, true})
+            for (const int bits : {8, 4}) {
+                SCOPED_TRACE(::testing::Message() << each << " pieces, " << (pairs ? "pairs" : "scales")
+                                                  << ", " << bits << " bits");
+                expectSameAsCpu(codesCase(conv, each, pairs, bits), kTolerance);
+            }
 }
 
 Conv window(Shape input, int oc, int kernel, int stride, int group = 1) {
@@ -90,12 +106,15 @@ TEST(ConvolutionCodes, OtherForms) {
     checkCodes(conv, {1});
 }
 
-TEST(ConvolutionCodes, TakeAQuarterOfTheMemory) {
-    OpCase c = codesCase(window({1, 256, 9, 9}, 256, 3, 1), 1, false);
-    const int64_t codes = deviceWeightBytes(c);
-    c.memory = MemoryMode::Normal;
-    EXPECT_EQ(deviceWeightBytes(c), 256 * 256 * 9 * 4 + 256 * 4);
-    EXPECT_EQ(codes, 256 * 256 * 9 + 2 * 256 * 4);
+TEST(ConvolutionCodes, TakeThePartOfTheMemoryThatTheirBitsAre) {
+    const Conv conv = window({1, 256, 9, 9}, 256, 3, 1);
+    constexpr int64_t kWeights = 256 * 256 * 9, kFloats = 256 * 4;
+    for (const int64_t bits : {8, 4}) {
+        OpCase c = codesCase(conv, 1, false, static_cast<int>(bits));
+        EXPECT_EQ(deviceWeightBytes(c), kWeights * bits / 8 + 2 * kFloats) << bits << " bits";
+        c.memory = MemoryMode::Normal;
+        EXPECT_EQ(deviceWeightBytes(c), kWeights * 4 + kFloats) << bits << " bits";
+    }
 }
 
 }  // namespace mnnc::vulkan::test

@@ -204,7 +204,8 @@ class ConvGemm final : public ConvExecution {
     // Everything that the time depends on.
     std::string problemText(GpuTuning tuning) const {
         const ConvWindow& w = c_.w;
-        std::string text = weights_.shader("conv_gemm") + (backend().half() ? "_f16" : "");
+        std::string text = weights_.shader("conv_gemm") + (weights_.halfBytes() ? " half bytes" : "") +
+                           (backend().half() ? "_f16" : "");
         for (const int64_t number : {int64_t{static_cast<uint8_t>(tuning)},
                                      int64_t{static_cast<uint8_t>(form_)},
                                      int64_t{w.batch},

@@ -12,7 +12,7 @@ std::optional<ConvCodes> convCodes(const VulkanBackend& backend, const ConvGeome
     const auto form =
         command.paramsAs<ConvParams>().quantizedForm(c.w.weightCount, c.w.oc, command.name.c_str());
     if (!form) return std::nullopt;
-    ConvCodes codes{form->blocksPerOutput, c.inBlocks, form->minima};
+    ConvCodes codes{form->blocksPerOutput, c.inBlocks, form->minima, form->bits == 4};
     if (codes.pieces > 1) {
         const int64_t channels = c.groupIn / codes.pieces;
         if (codes.pieces * channels != c.groupIn || channels % kChannelBlock != 0) return std::nullopt;
@@ -26,8 +26,8 @@ ConvGemmWeights::ConvGemmWeights(const VulkanBackend& backend, const ConvGeometr
     : c_(c), codes_(codes) {
     const int64_t rows =
         checkedMul(checkedMul(c.w.groups, c.taps, "weights"), depthBlocks() * kChannelBlock, "weights");
-    const int64_t width = codes_ ? 1 : backend.half() ? 2 : 4;
-    const int64_t quadBytes = checkedMul(rows, kChannelBlock * width, "weights");
+    const int64_t bits = !codes_ ? (backend.half() ? 16 : 32) : codes_->halfBytes ? 4 : 8;
+    const int64_t quadBytes = checkedMul(rows, kChannelBlock * bits, "weights") / 8;
     perSlice_ = std::min(quads(), backend.limits().storageRange / quadBytes);
     // Kernels index weights in quads with 32 bits; blocks of several groups hold all quads of each.
     if (rows * perSlice_ > INT32_MAX) perSlice_ = INT32_MAX / rows;
@@ -53,9 +53,9 @@ std::vector<int64_t> ConvGemmWeights::tapOrder() const {
 }
 
 // Four output channels at a time: their weights are read in order.
-template <typename T>
+template <typename T, typename Put>
 void ConvGemmWeights::pack(const T* weights, const std::vector<int64_t>& order, const Slice& slice,
-                           T* out) const {
+                           const Put& put) const {
     const int64_t rowFloats = slice.quads * kChannelBlock;
     const int64_t rowsPerTap = depthBlocks() * kChannelBlock;
     for (int64_t group = 0; group < c_.w.groups; ++group) {
@@ -66,11 +66,23 @@ void ConvGemmWeights::pack(const T* weights, const std::vector<int64_t>& order, 
             for (int64_t ic = 0; ic < c_.groupIn; ++ic) {
                 const int64_t at = (c_.transposed ? ic * c_.groupOut + oc : oc * c_.groupIn + ic) * c_.taps;
                 for (int64_t t = 0; t < c_.taps; ++t)
-                    out[((group * c_.taps + t) * rowsPerTap + ic) * rowFloats + o] =
-                        from[at + order[static_cast<size_t>(t)]];
+                    put((group * c_.taps + t) * rowsPerTap + ic, o, from[at + order[static_cast<size_t>(t)]]);
             }
         }
     }
+}
+
+// Half bytes: [row / 2][quad][row % 2][4], the first of two in the lower bits.
+void ConvGemmWeights::packCodes(const std::vector<int8_t>& codes, const std::vector<int64_t>& order,
+                                const Slice& slice, int8_t* out) const {
+    const int64_t channels = slice.quads * kChannelBlock;
+    if (!codes_->halfBytes)
+        return pack(codes.data(), order, slice,
+                    [&](int64_t row, int64_t o, int8_t code) { out[row * channels + o] = code; });
+    pack(codes.data(), order, slice, [&](int64_t row, int64_t o, int8_t code) {
+        int8_t& pair = out[row / 2 * channels + o / kChannelBlock * kChannelBlock + row % 2 * 2 + o % 4 / 2];
+        pair = static_cast<int8_t>(pair | (code & 15) << (o % 2 * 4));
+    });
 }
 
 std::vector<ConvGemmWeights::Slice> ConvGemmWeights::prepare(VulkanBackend& backend, const ParamsPtr& params,
@@ -86,22 +98,25 @@ std::vector<ConvGemmWeights::Slice> ConvGemmWeights::prepare(VulkanBackend& back
     std::vector<Slice> slices;
     for (int64_t first = 0; first < quads(); first += perSlice_) {
         Slice slice{first, std::min(perSlice_, quads() - first), nullptr};
-        const int64_t floats =
-            c_.w.groups * c_.taps * depthBlocks() * kChannelBlock * slice.quads * kChannelBlock;
+        const int64_t channels = slice.quads * kChannelBlock;
+        const int64_t count = c_.w.groups * c_.taps * depthBlocks() * kChannelBlock * channels;
         const std::string variant =
             format("conv product %lld groups, quads %lld to %lld", static_cast<long long>(c_.w.groups),
                    static_cast<long long>(first), static_cast<long long>(first + slice.quads)) +
             phases;
-        slice.block = codes_ ? backend.codes(params, variant, floats,
-                                             [&](int8_t* values) {
-                                                 const QuantizedWeights stored =
-                                                     conv.quantizedWeights(c_.w.weightCount, c_.w.oc, name);
-                                                 pack(stored.q.data(), order, slice, values);
-                                             })
-                             : backend.weights(params, variant, floats, [&](std::vector<float>& values) {
-                                   const FloatView weights = conv.weights(c_.w.weightCount, c_.w.oc, name);
-                                   pack(weights.data(), order, slice, values.data());
-                               });
+        if (codes_)
+            slice.block = backend.codes(
+                params, variant + (codes_->halfBytes ? " of 4 bits" : ""),
+                codes_->halfBytes ? count / 2 : count, [&](int8_t* values) {
+                    packCodes(conv.quantizedWeights(c_.w.weightCount, c_.w.oc, name).q, order, slice, values);
+                });
+        else
+            slice.block = backend.weights(params, variant, count, [&](std::vector<float>& values) {
+                const FloatView weights = conv.weights(c_.w.weightCount, c_.w.oc, name);
+                pack(weights.data(), order, slice, [&](int64_t row, int64_t o, float weight) {
+                    values[static_cast<size_t>(row * channels + o)] = weight;
+                });
+            });
         slices.push_back(std::move(slice));
     }
     return slices;

@@ -73,14 +73,15 @@ std::unique_ptr<Execution> makeConvDirect(VulkanBackend& backend, const Command&
 // Few enough pixels, and nothing but input channels to sum: the kernel for fully connected layers.
 bool convIsVector(const VulkanBackend& backend, const ConvGeometry& c);
 
-// Weights that stay int8 codes on the device (conv_weights.glsl).
+// Weights that stay codes on the device (conv_weights.glsl).
 struct ConvCodes {
     int64_t pieces = 1;       // of an output channel, each with a scale
     int64_t pieceBlocks = 1;  // input blocks of one
     bool minima = false;
+    bool halfBytes = false;  // a code takes 4 bits, else 8
 
     std::vector<uint32_t> constants() const {
-        return {static_cast<uint32_t>(pieces), static_cast<uint32_t>(pieceBlocks), minima};
+        return {static_cast<uint32_t>(pieces), static_cast<uint32_t>(pieceBlocks), minima, halfBytes};
     }
 };
 // Nothing where the kernels compute with floats: the memory mode asks for them, the weights are none, or the pieces of
@@ -107,6 +108,7 @@ class ConvGemmWeights {
     VulkanBackend::WeightsPtr bias(VulkanBackend& backend, const ParamsPtr& params, const char* name) const;
     // "_q8" behind the name of a kernel that reads codes, and its constants.
     std::string shader(const char* kernel) const { return codes_ ? std::string(kernel) + "_q8" : kernel; }
+    bool halfBytes() const { return codes_ && codes_->halfBytes; }
     void addConstants(std::vector<uint32_t>& constants) const {
         if (!codes_) return;
         for (const uint32_t one : codes_->constants()) constants.push_back(one);
@@ -114,8 +116,11 @@ class ConvGemmWeights {
 
   private:
     std::vector<int64_t> tapOrder() const;
-    template <typename T>
-    void pack(const T* weights, const std::vector<int64_t>& order, const Slice& slice, T* out) const;
+    // Calls put(row of the depth, output channel of the slice, weight) for each weight of a slice.
+    template <typename T, typename Put>
+    void pack(const T* weights, const std::vector<int64_t>& order, const Slice& slice, const Put& put) const;
+    void packCodes(const std::vector<int8_t>& codes, const std::vector<int64_t>& order, const Slice& slice,
+                   int8_t* out) const;
     const ConvGeometry c_;
     const std::optional<ConvCodes> codes_;
     int64_t perSlice_ = 0;
