@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "mnn_generated.h"
 #include "model/wire_access.h"
-#include "ops/coordinates.h"
 #include "ops/custom.h"
+#include "ops/net_coordinates.h"
 #include "ops/net_rewrites.h"
 
 namespace mnnc {
@@ -98,20 +98,6 @@ std::vector<TensorQuant> parseQuants(const Graph& graph) {
     return quants;
 }
 
-// Tensors that operators read as coordinates, and what they are computed from.
-std::vector<bool> findCoordinates(const std::vector<Node>& nodes, size_t tensors) {
-    std::vector<bool> found(tensors);
-    for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
-        const CoordinateRule rule = coordinateRule(node->type);
-        const bool all = rule.carries && std::any_of(node->outputs.begin(), node->outputs.end(),
-                                                     [&](int id) { return found[static_cast<size_t>(id)]; });
-        for (size_t i = 0; i < node->inputs.size() && (all || rule.reads); ++i)
-            if (node->inputs[i] >= 0 && (all || (i < 32 && (rule.reads >> i & 1))))
-                found[static_cast<size_t>(node->inputs[i])] = true;
-    }
-    return found;
-}
-
 // Very old static files have tensors that no operator makes, which are regions of others.
 void refuseViews(NetGraph& graph) {
     const std::vector<bool> made = madeTensors(graph);
@@ -148,13 +134,13 @@ std::shared_ptr<const Net> parseNet(std::shared_ptr<const Model> model, const Ca
             parsed.nodes.push_back(parseNode(*model, graph, *op));
         }
         parsed.quants = parseQuants(graph);
-        parsed.coordinates = findCoordinates(parsed.nodes, graph.tensorNames.size());
         if (model->usage() == ModelUsage::StaticInference) refuseViews(parsed);
         rewriteGroupedConvolutions(parsed, net->graphs.size() == 1);
         rewriteConvolutions3d(parsed);
         rewriteWrappedIndices(parsed);
     }
     net->model = std::move(model);
+    findCoordinates(*net);
     return net;
 }
 

@@ -15,7 +15,7 @@ struct PlanContext {
     const Backend& backend;
     // A new tensor with the shape, type and format of `like`, which lives as long as the plan.
     std::function<Tensor*(const Tensor& like)> temporary;
-    // Whether a later stage reads a tensor as coordinates (NetGraph::coordinates). Null: none does.
+    // Whether a later stage, a branch or a loop reads a tensor as coordinates (NetGraph::coordinates). Null: none does.
     std::function<bool(const Tensor*)> isCoordinate = nullptr;
 };
 

@@ -85,7 +85,7 @@ void Stage::makePlan(const StagePlan* before) {
         context_.net->graphs[static_cast<size_t>(schedule_.graph)].coordinates;
     const auto isCoordinate = [&](const Tensor* tensor) {
         const auto id = static_cast<size_t>(tensor - first);
-        return staysAlive(tensor) && id < coordinates.size() && coordinates[id];
+        return isLiveOut(tensor) && id < coordinates.size() && coordinates[id];
     };
 
     CommandGraph graph(isLiveOut);
