@@ -25,10 +25,12 @@ constexpr Row kRows[] = {
     {OpType::ROIAlign, reads(1u << 1)},
     {OpType::ROIPooling, reads(1u << 1)},
     {OpType::CropAndResize, reads(1u << 1)},
-    {OpType::NonMaxSuppressionV2, reads(1u << 0)},
-    {OpType::DetectionPostProcess, reads(1u << 0 | 1u << 2)},
-    {OpType::DetectionOutput, reads(1u << 0 | 1u << 2)},
-    {OpType::Proposal, reads(1u << 1 | 1u << 2)},
+    // Boxes and their scores, whose order 16 bits would change.
+    {OpType::NonMaxSuppressionV2, reads(1u << 0 | 1u << 1)},
+    {OpType::DetectionPostProcess, reads(1u << 0 | 1u << 1 | 1u << 2)},
+    {OpType::DetectionOutput, reads(1u << 0 | 1u << 1 | 1u << 2)},
+    {OpType::Proposal, reads(1u << 0 | 1u << 1 | 1u << 2)},
+    {OpType::TopKV2, {.reads = 1u << 0, .carries = true, .makes = true}},
     {OpType::Range, {.makes = true}},
     // Movement.
     {OpType::Raster, kCarries},

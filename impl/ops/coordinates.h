@@ -1,5 +1,6 @@
-// Which operators read numbers that 16 bits cannot hold closely enough: coordinates, boxes and counts. A device that stores
-// floats in 16 bits keeps such tensors in 32 (Tensor::wide). The rule for each operator is a row in coordinates.cpp.
+// Which operators read numbers that 16 bits cannot hold closely enough: coordinates, boxes, counts, and scores that are
+// put in order. A device that stores floats in 16 bits keeps such tensors in 32 (Tensor::wide). "Coordinates" stands for all of
+// them. The rule for each operator is a row in coordinates.cpp.
 #pragma once
 #include "ops/command.h"
 

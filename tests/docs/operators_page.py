@@ -21,11 +21,18 @@ cases and `operators_notes.json` by `tests/docs/operators_page.py`; a test compa
   move bytes of any type.
 - **Vulkan**: it has a GPU kernel, or becomes Rasters and operators that have one (`commands`). Otherwise the CPU takes the
   operator, and the session copies its tensors. Operators whose contents decide the extents of their output
-  (NonMaxSuppressionV2, Where, Unique, SetDiff1D, DetectionOutput) run on the CPU by design: what is behind them is
-  planned when they are known, and the shape rule has the result already. Under Precision Low a GPU stores floats in 16 bits,
-  but for coordinates: what GridSample, ROIAlign, ROIPooling, CropAndResize, NonMaxSuppressionV2, DetectionPostProcess,
-  DetectionOutput and Proposal read as places and boxes, floats that become integers, the results of Range, and the movement
-  and arithmetic that lead to them keep 32 bits (`impl/ops/coordinates.cpp`).
+  (NonMaxSuppressionV2, Where, Unique, SetDiff1D, DetectionOutput) run on the CPU by design. What is behind them can only be
+  planned when the host knows how many results there are, so it waits for the device at that place in any case, and the
+  shape rule has the result then. A kernel would save the copy of the boxes and scores, and where its quotients are rounded
+  in another way (GPUs need not round them exactly) it would keep another box than the host has counted.
+  Under Precision Low a GPU stores floats in 16 bits, but for coordinates and what is put in order. 32 bits have: what
+  GridSample, ROIAlign, ROIPooling and CropAndResize read as places and boxes; the boxes and scores of NonMaxSuppressionV2,
+  DetectionPostProcess, DetectionOutput and Proposal; what TopKV2 sorts; floats that become integers; the results of Range;
+  and the movement and arithmetic that lead to them, also into and out of the bodies of If and While
+  (`impl/ops/coordinates.cpp`). Scores that come out of a convolution nearer to one another than its 16 bits change places.
+  Under Memory Low convolutions that are products keep codes of 8 and 4 bits. Those of depthwise convolutions become floats,
+  because there are few; so do those of transposed ones, where the file gives a scale to neighbours in an order that begins
+  with the input channels, and weights with a scale for pieces that are no whole blocks of four input channels.
 - **Cases**: conformance cases whose model contains the operator.
 
 An operator that is not run stops no model from loading: `mnn info` lists it, and creating a session fails with its name unless

@@ -49,6 +49,13 @@ class CoordinateNet : public NetBuilder {
         return add(wire::OpType::NonMaxSuppressionV2,
                    {boxes, scores, ints({1}, {kPlaces}), constant({1}, {0.3f})}, std::move(op));
     }
+    // The largest values of the last axis, and their places.
+    std::vector<int> top(int x, int count) {
+        const int values = tensor(), places = tensor();
+        net_.oplists.push_back(mnnc::test::makeOp(wire::OpType::TopKV2, "top", {x, ints({}, {count})},
+                                                  {values, places}, wire::TopKV2T()));
+        return {values, places};
+    }
     wire::NetT done(int output) { return finish({output}); }
 };
 

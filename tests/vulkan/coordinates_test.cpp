@@ -114,4 +114,27 @@ TEST(Coordinates, NumbersThatBecomeIntegers) {
     EXPECT_EQ(places.find("cpu"), std::string::npos) << places;
 }
 
+// Scores between 0.92 and 0.98, of which 16 bits have 120. Their order is that of the results.
+TEST(Coordinates, ScoresThatAreSorted) {
+    CoordinateNet net;
+    const int scores = net.affine(net.input({1, 200}), 0.01f, 0.95f);
+    const std::vector<int> best = net.top(scores, 50);
+    const int places = net.cast(best[1], wire::DataType::DT_INT32, wire::DataType::DT_FLOAT);
+    const wire::NetT built = net.finish({places});
+    const std::string on = expectExactPlaces(built, 0);
+    EXPECT_NE(on.find("TopKV2 on vulkan"), std::string::npos) << on;
+    EXPECT_EQ(on.find("cpu"), std::string::npos) << on;
+}
+
+// The best of boxes that are nearly the same is kept.
+TEST(Coordinates, ScoresOfBoxes) {
+    CoordinateNet net;
+    const int corner = net.affine(net.input({kPlaces, 2}), 0.02f, 0);
+    const int boxes = net.concat({corner, net.affine(corner, 1, 0.05f)}, 1);
+    const int scores = net.affine(net.input({kPlaces}), 0.01f, 0.95f);
+    const int kept =
+        net.cast(net.suppress(boxes, scores), wire::DataType::DT_INT32, wire::DataType::DT_FLOAT);
+    expectExactPlaces(net.done(net.relu(kept)), 0);
+}
+
 }  // namespace mnnc::vulkan::test

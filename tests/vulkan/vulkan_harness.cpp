@@ -108,10 +108,11 @@ class Room {
         };
         CommandGraph graph(isOutput);
         graph.append(std::move(command), 0);
-        StepPlan plan(graph);
         const auto temporary = [&](const Tensor& like) {
             return encoder.temporary(like.shape, like.type, like.format);
         };
+        keepCoordinates(graph, {context_.wanted(), temporary});
+        StepPlan plan(graph);
         const auto fold = [&](const Command& constant) { encoder.fold(constant); };
         const Cancellation never;
         runPasses(plan, {*cpu_, device_.get(), never, isOutput, temporary, fold, *memory_}, nullptr);

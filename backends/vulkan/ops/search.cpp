@@ -72,7 +72,7 @@ class TopK final : public VulkanExecution {
     void onResize() override {
         const auto capacity = static_cast<uint32_t>(listCapacity(command_));
         const uint32_t local = params_.extent <= 64 ? 64 : 256;
-        pipeline_ = &backend().pipeline("search_top", command_.inputs[0]->type, 3, local,
+        pipeline_ = &backend().pipeline("search_top", *command_.inputs[0], 3, local,
                                         {capacity, params_.largest});
     }
 
