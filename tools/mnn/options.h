@@ -1,0 +1,40 @@
+// The options and help texts of the commands, for the sources options_*.cpp and command_line.cpp: they alone include CLI11,
+// which takes seconds to compile.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "backend_list.h"
+#include "flags.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tool {
+
+inline const std::string kGpu = kGpuBackend.name;
+
+// Each adds a command, whose exit code it writes when it has run.
+void addInfo(CLI::App& app, int& exitCode);
+void addRun(CLI::App& app, int& exitCode);
+void addVerify(CLI::App& app, int& exitCode);
+void addBench(CLI::App& app, int& exitCode, uint64_t residentAtStart);
+void addCompare(CLI::App& app, int& exitCode);
+void addDevices(CLI::App& app, int& exitCode);
+void addCalibrate(CLI::App& app, int& exitCode);
+void addProfile(CLI::App& app, int& exitCode);
+void addGraph(CLI::App& app, int& exitCode);
+// After all others, whose options it completes.
+void addCompletion(CLI::App& app);
+
+// Options of several commands.
+std::vector<std::string> backendNames(bool withAuto);
+void addBackendTo(CLI::App& command, CommonFlags& flags);
+void addShapesTo(CLI::App& command, CommonFlags& flags);
+void addSessionFlagsTo(CLI::App& command, CommonFlags& flags);  // all but --backend and --shape
+void addCommonTo(CLI::App& command, CommonFlags& flags);        // all of them
+void addRunsTo(CLI::App& command, int& runs, uint64_t& seed);
+
+}  // namespace tool

@@ -1,0 +1,73 @@
+// The options of the commands that describe models and machines.
+#include "options.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "commands.h"
+
+namespace tool {
+
+void addInfo(CLI::App& app, int& exitCode) {
+    CLI::App* command =
+        app.add_subcommand("info", "Show a model's inputs, outputs, operators, work and memory");
+    auto options = std::make_shared<InfoOptions>();
+    command->add_option("MODEL", options->model, "The .mnn file")->required();
+    command->add_flag("--json", options->json, "Print JSON; what is unknown before a run is null");
+    command->add_option(
+        "--plan", options->plan,
+        "Print the commands instead: 'after:PASS' after one pass of planning, 'all' before the "
+        "first and after each one, 'passes' the names of the passes");
+    addCommonTo(*command, options->flags);
+    command->footer(
+        "Where the model leaves dims open, work and memory need --shape. Operators that this library\n"
+        "lacks are listed as unsupported. Placement lists on which backend each operator runs, and why not\n"
+        "on the wanted one; host_shape is shape arithmetic on small integer tensors, which stays on\n"
+        "the CPU. Operators that compute nothing when running (constants, views) are not listed.\n\n"
+        "Examples: mnn info net.mnn --shape data=1x3x320x320 --json\n"
+        "          mnn info net.mnn --backend " +
+        kGpu + "\n          mnn info net.mnn --plan after:fuse-post-ops");
+    command->callback([options, &exitCode] { exitCode = info(*options); });
+}
+
+void addDevices(CLI::App& app, int& exitCode) {
+    CLI::App* command = app.add_subcommand("devices", "List the devices of all backends");
+    auto options = std::make_shared<DevicesOptions>();
+    command->add_flag("--json", options->json, "Print JSON: a list of backends");
+    command->footer(
+        "Each device has a number, a UUID and a name; --device of the other commands takes any of\n"
+        "them. A backend without a device says what is missing; the exit code is 0 all the same.\n\n"
+        "Example: mnn devices && mnn bench net.mnn --backend " +
+        kGpu + " --device 0");
+    command->callback([options, &exitCode] { exitCode = devices(*options); });
+}
+
+void addGraph(CLI::App& app, int& exitCode) {
+    CLI::App* command = app.add_subcommand("graph", "Draw a model's graph");
+    auto options = std::make_shared<GraphOptions>();
+    command->add_option("MODEL", options->model, "The .mnn file; '-' is standard input")->required();
+    command
+        ->add_option("--output", options->output,
+                     "The picture: .html, .dot, or .svg, which needs the program dot of Graphviz; '-' is "
+                     "standard output")
+        ->type_name("FILE")
+        ->capture_default_str();
+    command->add_option("--format", options->format, "dot, svg or html, whatever the name of the file is")
+        ->check(CLI::IsMember({"dot", "svg", "html"}));
+    command->add_flag("--profile", options->profile,
+                      "Run the model with random inputs: each operator has its time, and a colour for it");
+    addRunsTo(*command, options->runs, options->seed);
+    addCommonTo(*command, options->flags);
+    command->footer(
+        "Operators are boxes, in the colour of the place where they run, and edges have the shapes of "
+        "tensors.\n"
+        "Operators that are computed together stand in one frame. Bodies of control flow are graphs of "
+        "their\n"
+        "own. Constants are left out. Where no session can be made, the graph is drawn without places and\n"
+        "shapes. The page needs no network; search, drag and the wheel of a mouse work in it.\n\n"
+        "Examples: mnn graph net.mnn --output net.html --profile\n"
+        "          mnn graph net.mnn | dot -Tpdf -o net.pdf");
+    command->callback([options, &exitCode] { exitCode = graph(*options); });
+}
+
+}  // namespace tool

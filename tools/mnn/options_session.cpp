@@ -1,0 +1,105 @@
+// The options that several commands have.
+#include "options.h"
+
+#include <CLI/CLI.hpp>
+
+#include "backend_list.h"
+#include "validation_layer.h"
+
+namespace tool {
+namespace {
+
+void addCpuCostsTo(CLI::App& command, CommonFlags& flags) {
+    command
+        .add_option(
+            "--cpu-costs", flags.cpuCosts,
+            "What 'mnn calibrate' measured on this machine, to choose algorithms with (default: what the "
+            "library knows of such CPUs)")
+        ->type_name("FILE");
+}
+
+}  // namespace
+
+std::vector<std::string> backendNames(bool withAuto) {
+    std::vector<std::string> names;
+    for (const BackendRow& row : kBackends)
+        if (withAuto || row.forwardType != MNN_FORWARD_AUTO) names.push_back(row.name);
+    return names;
+}
+
+void addBackendTo(CLI::App& command, CommonFlags& flags) {
+    command
+        .add_option("--backend", flags.backend,
+                    "Where to run: cpu, " + kGpu +
+                        " (an error where there is no device) or auto (a GPU if there is one, else the CPU)")
+        ->check(CLI::IsMember(backendNames(true)))
+        ->capture_default_str();
+}
+
+void addShapesTo(CLI::App& command, CommonFlags& flags) {
+    command
+        .add_option("--shape", flags.shapes, "Shape of an input that the model leaves open: name=1x3x224x224")
+        ->type_name("NAME=DIMS");
+}
+
+void addSessionFlagsTo(CLI::App& command, CommonFlags& flags) {
+    command.add_option("--threads", flags.threads, "CPU threads of the session")
+        ->check(CLI::Range(1, static_cast<int>(MNN_MAX_THREADS)))
+        ->capture_default_str();
+    command
+        .add_option(
+            "--device", flags.device,
+            "Which GPU: its number, its UUID or a part of its name in 'mnn devices' (default: the best)")
+        ->type_name("INDEX|UUID|NAME");
+    command
+        .add_option(
+            "--gpu-mode", flags.gpuMode,
+            "How a GPU gets its work: direct, a recording per operator, or indirect, many operators in "
+            "one (default: indirect)")
+        ->check(CLI::IsMember({"direct", "indirect"}));
+    command
+        .add_option(
+            "--gpu-tuning", flags.gpuTuning,
+            "How many ways of computing an operator a GPU measures before the first run; the fastest is "
+            "taken (default: none)")
+        ->check(CLI::IsMember({"none", "fast", "normal", "wide", "heavy"}));
+    command
+        .add_option(
+            "--precision", flags.precision,
+            "low rounds for speed: a GPU stores tensors as fp16, a CPU with AVX512-BF16 multiplies in "
+            "bf16 (other CPUs: as normal)")
+        ->check(CLI::IsMember({"low", "normal", "high"}))
+        ->capture_default_str();
+    command
+        .add_option("--memory", flags.memory,
+                    "low keeps weights quantised where the model stores them quantised, and does not "
+                    "enlarge them for speed")
+        ->check(CLI::IsMember({"low", "normal", "high"}))
+        ->capture_default_str();
+    command.add_flag_callback(
+        "--validate",
+        [&flags] {
+            flags.validate = true;
+            runValidated();
+        },
+        "Check every call of the GPU's driver with its validation layer; any message makes the exit code 1");
+    command.add_option("--isa", flags.isa,
+                       "Force a CPU instruction set: portable; sse4, avx2, avx512 of x86; neon of Arm "
+                       "(default: the best)");
+    addCpuCostsTo(command, flags);
+}
+
+void addCommonTo(CLI::App& command, CommonFlags& flags) {
+    addBackendTo(command, flags);
+    addSessionFlagsTo(command, flags);
+    addShapesTo(command, flags);
+}
+
+void addRunsTo(CLI::App& command, int& runs, uint64_t& seed) {
+    command.add_option("--runs", runs, "Take medians over this many runs")
+        ->check(CLI::Range(1, 100000))
+        ->capture_default_str();
+    command.add_option("--seed", seed, "Seed of the random inputs")->capture_default_str();
+}
+
+}  // namespace tool
