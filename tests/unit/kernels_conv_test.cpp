@@ -128,7 +128,7 @@ TEST(KernelsConv, WinogradKeepsTapsWhereMemoryIsLow) {
               "winograd4");
     // Without the option only weights that would be very large.
     low.lowMemory = false;
-    EXPECT_EQ(makeConvPlan(selectKernels(), shape(512, 9, 9, 512, 3, 1, 1, 1), low)->algorithm(),
+    EXPECT_EQ(makeConvPlan(selectKernels(), shape(384, 9, 9, 384, 3, 1, 1, 1), low)->algorithm(),
               "winograd4");
     EXPECT_EQ(makeConvPlan(selectKernels(), shape(2048, 9, 9, 512, 3, 1, 1, 1), low)->algorithm(),
               "winograd4.taps");

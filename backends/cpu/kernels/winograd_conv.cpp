@@ -22,7 +22,7 @@ constexpr int kMaxBf16Unit = 2;
 constexpr int kMaxTapChunks = 4;
 // Bytes of the transformed weights of one convolution. Weights that would take more stay taps, for which a run needs up
 // to a fifth more time.
-constexpr int64_t kMaxTransformedWeights = 40 << 20;
+constexpr int64_t kMaxTransformedWeights = 32 << 20;
 
 template <int Unit>
 bool accepts(const Kernels&, const ConvShape& s, const ConvOptions& options) {
