@@ -52,8 +52,13 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) 
         double(tiles) * points * (icb * (in + (bf16 ? costs.winogradRound : 0.0)) + ocb * out);
     const double weights = double(points) * s.ic * ocb * k.lanes * (bf16 ? 2 : 4);
     const double vectors = double(s.ic) * ocb, expansion = points * vectors * costs.winogradDequantize;
-    if (winogradKeepsTaps(k, s, options, Unit))
-        return transforms + withTraffic(k, product + expansion, 9 * vectors * k.lanes * 4);
+    if (winogradKeepsTaps(k, s, options, Unit)) {
+        // Transforms of all tiles at once may not fit the cache: they are then written to the next level and read again.
+        const double bytes = double(tiles) * points * (icb + ocb) * k.lanes * 4;
+        const double spilled =
+            winogradChunkCount(k, s, Unit) > 1 ? 2 * bytes / costs.weightBytesPerCycle : 0.0;
+        return transforms + spilled + withTraffic(k, product + expansion, 9 * vectors * k.lanes * 4);
+    }
     if (options.quantization.bits) {
         if (chunks > 1 && weights > costs.maxWinogradDequantized)
             return std::numeric_limits<double>::infinity();
@@ -75,8 +80,8 @@ bool winogradUsesBf16(const Kernels& k, const ConvShape& s, const ConvOptions& o
 }
 
 bool winogradKeepsTaps(const Kernels& k, const ConvShape& s, const ConvOptions& options, int unit) {
-    if (options.quantization.bits || options.byRows || winogradUsesBf16(k, s, options, unit) ||
-        winogradChunkCount(k, s, unit) > kMaxTapChunks)
+    if (options.quantization.bits || options.onePacking || options.byRows ||
+        winogradUsesBf16(k, s, options, unit) || winogradChunkCount(k, s, unit) > kMaxTapChunks)
         return false;
     const int64_t transformed =
         int64_t{(unit + 2) * (unit + 2)} * s.ic * ceilDiv(s.oc, k.lanes) * k.lanes * int64_t{sizeof(float)};

@@ -9,7 +9,8 @@ namespace mnnc {
 // Whether F(unit) multiplies bf16.
 bool winogradUsesBf16(const Kernels& k, const ConvShape& shape, const ConvOptions& options, int unit);
 
-// Whether weights of F(unit) are stored as taps and transformed in each run, for less memory.
+// Whether weights of F(unit) are stored as taps and transformed in each run, for less memory: not where convolutions of
+// several maps share them, since large maps read transformed ones.
 bool winogradKeepsTaps(const Kernels& k, const ConvShape& shape, const ConvOptions& options, int unit);
 
 // Into how many chunks the tiles of a batch are cut at least: each chunk's transforms fit the second level

@@ -19,11 +19,12 @@ struct Way {
     double cycles = 0;
     std::map<std::string, int64_t> packings;  // bytes of each
 
-    // A further packing has to save in a run the time that making it takes, which writes it and reads it once.
+    // A further packing has to save in a run twice the time that making it takes, which writes it and reads it once:
+    // its memory stays taken.
     double cost(const Kernels& k) const {
         double bytes = 0;
         for (const auto& [variant, size] : packings) bytes += static_cast<double>(size);
-        return cycles + 2 * bytes / k.costs->cycles.weightBytesPerCycle;
+        return cycles + 4 * bytes / k.costs->cycles.weightBytesPerCycle;
     }
 };
 
