@@ -30,7 +30,7 @@ impl Shape {
         Ok(image)
     }
 
-    /// The bytes that the pixels take.
+    /// The bytes that the pixels take; see [`byte_size`].
     pub fn byte_size(self) -> Result<usize> {
         let image = self.to_c(std::ptr::null(), 0)?;
         let mut bytes = 0;
@@ -39,7 +39,7 @@ impl Shape {
         Ok(bytes)
     }
 
-    /// The part of the pixels in which the picture lies.
+    /// How many bytes of those that are there the picture takes.
     fn check_pixels(self, available: usize) -> Result<usize> {
         let needed = self.byte_size()?;
         if needed <= available {
@@ -57,16 +57,13 @@ impl Shape {
         // SAFETY: the call reads the description alone.
         check(unsafe { sys::mnn_image_crop(&image, place.0, place.1, place.2, place.3, &mut part) })?;
         let offset = part.pixels as usize - image.pixels as usize;
-        let stride = part.stride;
-        Ok((
-            Self {
-                width,
-                height,
-                stride,
-                ..self
-            },
-            offset,
-        ))
+        let shape = Self {
+            width,
+            height,
+            stride: part.stride,
+            ..self
+        };
+        Ok((shape, offset))
     }
 
     fn stride(self) -> usize {
