@@ -112,16 +112,24 @@ ConvShape shape(int batch, int ic, int ih, int iw, int oc, int kh, int kw, int s
 
 enum class Kind { Int8, Float32 };
 
+// Ends of the results, and whether the kernels know that none is out of range.
+struct Ends {
+    float lo, hi;
+    bool bounded;
+};
+constexpr Ends kEnds[] = {{-120, 101, false}, {-120, 101, true}, {-128, 127, true}, {5, 101, true}};
+
+// Also bounds what results reach before they are clipped; wider: their factor.
 void expectDense(const ConvShape& s, int groups = 1, bool nchw = false, bool withMin = false,
-                 Kind kind = Kind::Int8) {
+                 Kind kind = Kind::Int8, float wider = 1) {
     const Bytes src = randomBytes(static_cast<size_t>(s.batch * s.ic * s.ih * s.iw), 1);
     const Bytes weights = randomBytes(static_cast<size_t>(s.oc * (s.ic / groups) * s.kh * s.kw), 2);
     NetBuilder steps(s.oc, withMin, 3);
-    if (kind == Kind::Float32) {
-        steps.post.lo = -std::numeric_limits<float>::infinity();
-        steps.post.hi = 1000;
-    }
-    std::vector<float> want;
+    for (float& scale : steps.scale) scale *= wider;
+    const float infinity = std::numeric_limits<float>::infinity();
+    std::vector<Ends> ends(std::begin(kEnds), std::end(kEnds));
+    if (kind == Kind::Float32) ends = {{-infinity, 1000, true}};
+    std::vector<float> values;
     for (int n = 0; n < s.batch; ++n)
         for (int o = 0; o < s.oc; ++o)
             for (int i = 0; i < s.oh * s.ow; ++i) {
@@ -130,15 +138,21 @@ void expectDense(const ConvShape& s, int groups = 1, bool nchw = false, bool wit
                 const auto k = static_cast<size_t>(o);
                 float value = static_cast<float>(at.sum) * steps.scale[k] * steps.post.ratio;
                 if (withMin) value += static_cast<float>(at.pixels) * steps.post.ratio * steps.min[k];
-                value += steps.offset[k];
-                want.push_back(kind == Kind::Int8 ? rounded(value, steps.post.lo, steps.post.hi)
-                                                  : std::min(value, steps.post.hi));
+                values.push_back(value + steps.offset[k]);
             }
     for (const Variant& variant : variants()) {
         const int lanes = variant.kernels.lanes, blocks = (s.oc + lanes - 1) / lanes;
         const auto plan = makeInt8ConvPlan(variant.kernels, s, {groups, nchw, withMin});
         const Bytes input = nchw ? src : packed(src, s.batch, s.ic, s.ih * s.iw, lanes);
-        for (const int threads : {1, 2}) {
+        for (const Ends& end : ends) {
+            const int threads = end.bounded ? 2 : 1;
+            std::vector<float> want;
+            for (const float value : values)
+                want.push_back(kind == Kind::Int8 ? rounded(value, end.lo, end.hi) : std::min(value, end.hi));
+            Int8Post post = steps.post;
+            post.lo = end.lo;
+            post.hi = end.hi;
+            if (end.bounded) post.findBound(static_cast<size_t>(s.oc), int64_t{s.ic} / groups * s.kh * s.kw);
             ForkJoinPool pool(threads);
             AlignedBuffer codes(plan->packedWeightBytes()), scratch(plan->scratchBytes(threads));
             plan->packQuantized({weights, {}, {}}, codes.data(), pool);
@@ -147,14 +161,14 @@ void expectDense(const ConvShape& s, int groups = 1, bool nchw = false, bool wit
             std::vector<float> floats(count);
             const bool toFloats = kind == Kind::Float32;
             plan->run(input.data(), codes.data(), toFloats ? nullptr : bytes.data(),
-                      toFloats ? floats.data() : nullptr, steps.post, scratch.data(), pool);
+                      toFloats ? floats.data() : nullptr, post, scratch.data(), pool);
             std::vector<float> got;
             if (toFloats)
                 got = unpacked(floats.data(), s.batch, s.oc, s.oh * s.ow, lanes);
             else
                 for (const int8_t value : unpacked(bytes.data(), s.batch, s.oc, s.oh * s.ow, lanes))
                     got.push_back(value);
-            ASSERT_EQ(got, want) << variant.name << ", " << threads << " threads, " << plan->algorithm();
+            ASSERT_EQ(got, want) << variant.name << ", from " << end.lo << ", " << plan->algorithm();
         }
     }
 }
@@ -201,38 +215,48 @@ TEST(Int8Convolution, Minima) {
     expectDense(shape(3, 45, 1, 1, 30, 1, 1), 1, false, true);
 }
 
+TEST(Int8Convolution, ResultsOutOfRange) {
+    expectDense(shape(1, 19, 8, 6, 21, 3, 3, 1, 1), 1, false, false, Kind::Int8, 1e9f);
+    expectDense(shape(1, 40, 5, 7, 33, 1, 1), 1, false, false, Kind::Int8, 1e9f);
+}
+
 TEST(Int8Convolution, FloatResults) {
     expectDense(shape(1, 19, 8, 6, 21, 3, 3, 1, 1), 1, false, false, Kind::Float32);
     expectDense(shape(1, 19, 8, 6, 21, 1, 1), 1, false, true, Kind::Float32);
 }
 
-void expectDepthwise(const ConvShape& s) {
+void expectDepthwise(const ConvShape& s, float wider = 4) {
     ASSERT_TRUE(fitsInt8Depthwise(s));
     const Bytes src = randomBytes(static_cast<size_t>(s.batch * s.ic * s.ih * s.iw), 4);
     const Bytes weights = randomBytes(static_cast<size_t>(s.ic * s.kh * s.kw), 5);
     NetBuilder steps(s.oc, false, 6);
-    for (float& scale : steps.scale) scale *= 4;
-    Bytes want;
+    for (float& scale : steps.scale) scale *= wider;
+    std::vector<float> values;
     for (int n = 0; n < s.batch; ++n)
         for (int o = 0; o < s.oc; ++o)
             for (int i = 0; i < s.oh * s.ow; ++i) {
                 const Window at = window(s, s.ic, src, weights, steps.post.padding, n, o, i / s.ow, i % s.ow);
                 const auto k = static_cast<size_t>(o);
-                want.push_back(rounded(static_cast<float>(at.sum + steps.bias[k]) * steps.scale[k],
-                                       steps.post.lo, steps.post.hi));
+                values.push_back(static_cast<float>(at.sum + steps.bias[k]) * steps.scale[k]);
             }
     for (const Variant& variant : variants()) {
         const int lanes = variant.kernels.lanes;
         const auto plan = makeInt8DepthwisePlan(variant.kernels, s);
         const Bytes input = packed(src, s.batch, s.ic, s.ih * s.iw, lanes);
-        for (const int threads : {1, 2}) {
-            ForkJoinPool pool(threads);
+        for (const Ends& end : kEnds) {
+            Bytes want;
+            for (const float value : values) want.push_back(rounded(value, end.lo, end.hi));
+            Int8Post post = steps.post;
+            post.lo = end.lo;
+            post.hi = end.hi;
+            if (end.bounded) post.findBound(static_cast<size_t>(s.oc), int64_t{s.kh} * s.kw);
+            ForkJoinPool pool(end.bounded ? 2 : 1);
             AlignedBuffer codes(plan->packedWeightBytes());
             plan->packQuantized({weights, {}, {}}, codes.data(), pool);
             Bytes bytes(static_cast<size_t>(s.batch * ((s.oc + lanes - 1) / lanes) * lanes * s.oh * s.ow));
-            plan->run(input.data(), codes.data(), bytes.data(), nullptr, steps.post, nullptr, pool);
+            plan->run(input.data(), codes.data(), bytes.data(), nullptr, post, nullptr, pool);
             ASSERT_EQ(unpacked(bytes.data(), s.batch, s.oc, s.oh * s.ow, lanes), want)
-                << variant.name << ", " << threads << " threads";
+                << variant.name << ", from " << end.lo;
         }
     }
 }
@@ -245,7 +269,15 @@ TEST(Int8Depthwise, Windows) {
     expectDepthwise(shape(1, 16, 20, 20, 16, 3, 3, 1, 4, 4));
     expectDepthwise(shape(1, 16, 14, 14, 16, 9, 7, 2, 4));
     expectDepthwise(shape(1, 3, 1, 1, 3, 1, 1));
-    expectDepthwise(shape(1, 4, 3, 1200, 4, 3, 3, 1, 1));  // more than one piece of a row
+    // Lines of input rows that serve several output rows, in several strips.
+    expectDepthwise(shape(1, 16, 31, 7, 16, 3, 3, 1, 1));
+    expectDepthwise(shape(1, 16, 40, 80, 16, 5, 5, 1, 2));
+    expectDepthwise(shape(1, 16, 41, 30, 16, 5, 5, 2, 2));
+    expectDepthwise(shape(1, 16, 23, 9, 16, 2, 3, 1, 0));
+    expectDepthwise(shape(1, 16, 23, 9, 16, 1, 4, 1, 3));
+    expectDepthwise(shape(1, 16, 24, 9, 16, 6, 1, 2, 0));
+    expectDepthwise(shape(1, 16, 11, 12, 16, 3, 3, 1, 1), 1e9f);  // results out of range
+    expectDepthwise(shape(1, 4, 3, 1200, 4, 3, 3, 1, 1));         // more than one piece of a row
     expectDepthwise(shape(1, 4, 3, 900, 4, 3, 200, 2, 1));
 }
 
@@ -285,18 +317,25 @@ TEST(Int8Elements, Casts) {
 TEST(Int8Elements, Binary) {
     const Bytes a = randomBytes(333, 7), b = randomBytes(333, 8);
     for (const Int8Binary op : {Int8Binary::Add, Int8Binary::Sub, Int8Binary::Mul}) {
-        const Int8BinaryArgs args{op, 0.25f, 0.125f, 2.0f, 3, -5, 4, -127, 120};
-        Bytes want;
-        for (size_t i = 0; i < a.size(); ++i) {
-            const float x = (a[i] - args.zeroA) * args.scaleA, y = (b[i] - args.zeroB) * args.scaleB;
-            const float value = op == Int8Binary::Add ? x + y : op == Int8Binary::Sub ? x - y : x * y;
-            want.push_back(static_cast<int8_t>(
-                std::min(std::max(std::round(value * args.inverse) + args.zero, args.lo), args.hi)));
-        }
-        for (const Variant& variant : variants()) {
-            Bytes got(a.size());
-            variant.kernels.int8->binary(a.data(), b.data(), got.data(), a.size(), args);
-            ASSERT_EQ(got, want) << variant.name;
+        const Int8BinaryArgs kinds[] = {
+            {op, 0.25f, 0.125f, 2.0f, 3, -5, 4, -127, 120},  // zero points
+            {op, 0.25f, 0.125f, 2.0f, 0, 0, 0, -127, 120},
+            {op, 0.25f, 0.125f, 2.0f, 0, 0, 0, 2, 120},
+            {op, 0.25f, 1e9f, 2.0f, 0, 0, 0, -127, 120},  // out of range
+        };
+        for (const Int8BinaryArgs& args : kinds) {
+            Bytes want;
+            for (size_t i = 0; i < a.size(); ++i) {
+                const float x = (a[i] - args.zeroA) * args.scaleA, y = (b[i] - args.zeroB) * args.scaleB;
+                const float value = op == Int8Binary::Add ? x + y : op == Int8Binary::Sub ? x - y : x * y;
+                want.push_back(static_cast<int8_t>(
+                    std::min(std::max(std::round(value * args.inverse) + args.zero, args.lo), args.hi)));
+            }
+            for (const Variant& variant : variants()) {
+                Bytes got(a.size());
+                variant.kernels.int8->binary(a.data(), b.data(), got.data(), a.size(), args);
+                ASSERT_EQ(got, want) << variant.name;
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 // Convolutions over int8 tensors in the packed layout [N][ceil(C/P)][H][W][P] (rounding: see int8_kernels.h).
 // Lanes past the last channel may hold anything.
 #pragma once
+#include <cmath>
 #include <memory>
 
 #include "backends/cpu/kernels/conv_plan.h"
@@ -15,7 +16,22 @@ struct Int8Post {
     const float* min = nullptr;     // dense, with Int8ConvOptions::minima; else null
     const int32_t* bias = nullptr;  // depthwise
     float ratio = 1, lo = -128, hi = 127;
-    int padding = 0;  // the value outside the map
+    int padding = 0;       // the value outside the map
+    bool bounded = false;  // no result reaches 2^30 before it is clipped, which saves instructions
+
+    // Sets `bounded`. `terms`: the products of a sum.
+    void findBound(size_t channels, int64_t terms) {
+        constexpr double kTerm = 255.0 * 128, kLimit = 1 << 30;
+        bounded = true;
+        for (size_t i = 0; i < channels; ++i) {
+            const double sum =
+                static_cast<double>(terms) * kTerm + (bias ? std::abs(static_cast<double>(bias[i])) : 0.0);
+            // False for NaN, too.
+            bounded &= sum * std::abs(static_cast<double>(scale[i]) * static_cast<double>(ratio)) +
+                           (offset ? std::abs(static_cast<double>(offset[i])) : 0.0) <
+                       kLimit;
+        }
+    }
 };
 
 // Packs codes, [oc][ic/groups][kh][kw]; scales and minima are given to run().

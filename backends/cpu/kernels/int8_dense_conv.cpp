@@ -231,7 +231,9 @@ class DensePlan final : public Int8SumPlan {
         t.ratio = post.ratio;
         t.lo = post.lo;
         t.hi = post.hi;
+        t.bounded = post.bounded;
         t.nb = p.nb;
+        t.firstTile = 0;
         const char* from = image.source + (narrow_ ? 0 : p.inBlock * source_.plane());
         const auto go = [&](const char* a, int pixel, int m) {
             t.a = a;
@@ -244,7 +246,8 @@ class DensePlan final : public Int8SumPlan {
             k_.panel(t);
         };
         if (source_.byPixel()) return go(from + u0 * source_.pixel(), u0, u1 - u0);
-        for (int y = u0; y < u1; ++y) go(from + y * source_.row(), y * s_.ow, s_.ow);
+        for (int y = u0; y < u1; ++y, t.firstTile += ceilDiv(s_.ow, k_.maxRows[p.nb]))
+            go(from + y * source_.row(), y * s_.ow, s_.ow);
     }
 
     const CpuCosts& costs_;

@@ -66,6 +66,7 @@ class DepthwisePlan final : public Int8ConvPlan {
             t.padding = post.padding;
             t.lo = post.lo;
             t.hi = post.hi;
+            t.bounded = post.bounded;
             t.rowBegin = chunkBegin(s_.oh, piece, pieces);
             t.rowEnd = chunkBegin(s_.oh, piece + 1, pieces);
             k_.depthwise(t);

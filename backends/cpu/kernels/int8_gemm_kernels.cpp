@@ -42,8 +42,10 @@ HWY_INLINE void accumulate(VI (&acc)[R][NB], const char* const (&q)[(R + 2) / 3]
     }
 }
 
+// `ahead`: weights of the next panel; each step fetches a line of them.
 template <Product K, int R, int NB>
-HWY_INLINE const char* steps(VI (&acc)[R][NB], const char* p, ptrdiff_t s, int count, const char* w) {
+HWY_INLINE const char* steps(VI (&acc)[R][NB], const char* p, ptrdiff_t s, int count, const char* w,
+                             const char*& ahead) {
     constexpr int G = (R + 2) / 3;
     const char* q[G];
     HWY_UNROLL(8)
@@ -55,6 +57,11 @@ HWY_INLINE const char* steps(VI (&acc)[R][NB], const char* p, ptrdiff_t s, int c
     }
     int i = 0;
     for (; i + 2 <= count; i += 2) {
+        if constexpr (R > 1) {  // a single row has no time for it
+            __builtin_prefetch(ahead, 0, 2);
+            if constexpr (P == 16) __builtin_prefetch(ahead + P * 4, 0, 2);
+            ahead += 2 * P * 4;
+        }
         accumulate<K, R, NB>(acc, q, s, 0, w);
         accumulate<K, R, NB>(acc, q, s, 4, w + NB * P * 4);
         w += 2 * NB * P * 4;
@@ -80,42 +87,51 @@ struct Finish {
 #endif
 };
 
-template <bool Dense, int R, int NB, int N, int At>
+// What is known of the results.
+enum class Results {
+    Any,
+    Dense,    // of pixels that touch one another, and bounded
+    Unsigned  // that, and clipped to numbers that are not negative
+};
+
+template <Results Kind, int R, int NB, int N, int At>
 HWY_INLINE void finishRows(const VI (&acc)[R][NB], const Finish& f, VF scale, VF offset, int8_t* dst) {
     const DF df;
 #define MNNC_VALUE(r) hn::Add(hn::Mul(hn::Mul(hn::ConvertTo(df, acc[r][N]), scale), f.ratio), offset)
 #if HWY_TARGET == HWY_AVX3
-    if constexpr (Dense && At < R) {  // the last of fewer than four stand in for those that are missing
+    if constexpr (Kind != Results::Any &&
+                  At < R) {  // the last of fewer than four stand in for those that are missing
         constexpr int kLast = std::min(R, At + 4) - 1;
         constexpr int k1 = std::min(At + 1, kLast), k2 = std::min(At + 2, kLast);
         __m512i q[4];
-        q[0] = rounded(MNNC_VALUE(At));
-        q[1] = k1 > At ? rounded(MNNC_VALUE(k1)) : q[0];
-        q[2] = k2 > k1 ? rounded(MNNC_VALUE(k2)) : q[1];
-        q[3] = kLast > k2 ? rounded(MNNC_VALUE(kLast)) : q[2];
+        constexpr bool kUnsigned = Kind == Results::Unsigned;
+        q[0] = boundedRound<kUnsigned>(MNNC_VALUE(At));
+        q[1] = k1 > At ? boundedRound<kUnsigned>(MNNC_VALUE(k1)) : q[0];
+        q[2] = k2 > k1 ? boundedRound<kUnsigned>(MNNC_VALUE(k2)) : q[1];
+        q[3] = kLast > k2 ? boundedRound<kUnsigned>(MNNC_VALUE(kLast)) : q[2];
         storeFour<kLast + 1 - At>(q[0], q[1], q[2], q[3], f.lo8, f.hi8, dst + At * P);
-        return finishRows<Dense, R, NB, N, At + 4>(acc, f, scale, offset, dst);
+        return finishRows<Kind, R, NB, N, At + 4>(acc, f, scale, offset, dst);
     }
 #endif
     if constexpr (At < R) {
         store(MNNC_VALUE(At), f.lo, f.hi, dst + At * f.pixel);
-        finishRows<Dense, R, NB, N, At + 1>(acc, f, scale, offset, dst);
+        finishRows<Kind, R, NB, N, At + 1>(acc, f, scale, offset, dst);
     }
 #undef MNNC_VALUE
 }
 
-template <bool Dense, int R, int NB, int N>
+template <Results Kind, int R, int NB, int N>
 HWY_INLINE void finishBlocks(const VI (&acc)[R][NB], const Finish& f, int8_t* dst) {
     if constexpr (N < NB) {
         const DF df;
-        finishRows<Dense, R, NB, N, 0>(acc, f, hn::LoadU(df, f.scales + N * P),
-                                       hn::LoadU(df, f.offsets + N * P), dst + N * f.block);
-        finishBlocks<Dense, R, NB, N + 1>(acc, f, dst);
+        finishRows<Kind, R, NB, N, 0>(acc, f, hn::LoadU(df, f.scales + N * P),
+                                      hn::LoadU(df, f.offsets + N * P), dst + N * f.block);
+        finishBlocks<Kind, R, NB, N + 1>(acc, f, dst);
     }
 }
 
 template <Product K, int R, int NB>
-HWY_NOINLINE void gemmTileU8S8(const Int8PanelArgs& t, int at) {
+HWY_NOINLINE void gemmTileU8S8(const Int8PanelArgs& t, int at, const char* ahead) {
     const DF df;
     VI acc[R][NB];
     HWY_UNROLL(32)
@@ -128,8 +144,8 @@ HWY_NOINLINE void gemmTileU8S8(const Int8PanelArgs& t, int at) {
     for (int tap = 0; tap < t.taps; ++tap) {
         const char* p = a + t.tapOffset[tap];
         for (int block = 0; block < t.fullBlocks; ++block, p += t.blockStride)
-            w = steps<K, R, NB>(acc, p, t.pixelStride, t.fullSteps, w);
-        if (t.tailSteps) w = steps<K, R, NB>(acc, p, t.pixelStride, t.tailSteps, w);
+            w = steps<K, R, NB>(acc, p, t.pixelStride, t.fullSteps, w, ahead);
+        if (t.tailSteps) w = steps<K, R, NB>(acc, p, t.pixelStride, t.tailSteps, w, ahead);
     }
     // Copies: stores of bytes might change the arguments, as far as the compiler knows.
     const ptrdiff_t ps = t.dstPixelStride, bs = t.dstBlockStride;
@@ -167,16 +183,18 @@ HWY_NOINLINE void gemmTileU8S8(const Int8PanelArgs& t, int at) {
     f.pixel = ps, f.block = bs;
     f.scales = scales, f.offsets = offsets;
 #if HWY_TARGET == HWY_AVX3
-    if (HWY_LIKELY(ps == P)) {
+    if (HWY_LIKELY(ps == P && t.bounded)) {
         f.lo8 = _mm512_set1_epi8(static_cast<char>(t.lo));
         f.hi8 = _mm512_set1_epi8(static_cast<char>(t.hi));
-        return finishBlocks<true, R, NB, 0>(acc, f, t.dst + at * ps);
+        int8_t* dst = t.dst + at * ps;
+        if (K == Product::Vnni && t.lo >= 0) return finishBlocks<Results::Unsigned, R, NB, 0>(acc, f, dst);
+        return finishBlocks<Results::Dense, R, NB, 0>(acc, f, dst);
     }
 #endif
-    finishBlocks<false, R, NB, 0>(acc, f, t.dst + at * ps);
+    finishBlocks<Results::Any, R, NB, 0>(acc, f, t.dst + at * ps);
 }
 
-using TileFn = void (*)(const Int8PanelArgs&, int);
+using TileFn = void (*)(const Int8PanelArgs&, int, const char*);
 
 template <Product K, int NB, int... R>
 constexpr void fillTiles(TileFn* out, std::integer_sequence<int, R...>) {
@@ -211,14 +229,22 @@ template <Product K>
 void gemmPanelU8S8(const Int8PanelArgs& t) {
     static constexpr Tiles<K> kTiles;
     const int most = kMaxRows[t.nb], fours = most / 4 * 4;
+    // The panels lie one after another: while this one's tiles run, each of the first fetches its share of the next.
+    const ptrdiff_t lines = ptrdiff_t(t.taps) * (t.fullBlocks * t.fullSteps + t.tailSteps);
+    const char* next = t.w + lines * t.nb * P * 4;
+    int tile = t.firstTile;
+    const auto run = [&](int at, int rows) {
+        kTiles.fn[t.nb - 1][rows - 1](t, at, tile < t.nb ? next + tile * lines * P * 4 : next);
+        ++tile;
+    };
     int at = 0;
     if (isShort(t))
-        for (; t.m - at > 2 * most; at += fours) kTiles.fn[t.nb - 1][fours - 1](t, at);
+        for (; t.m - at > 2 * most; at += fours) run(at, fours);
     // Equal tiles: 49 pixels are five of 8 and one of 9, not five of 9 and one of 4.
     const int begin = at, rest = t.m - at, count = (rest + most - 1) / most;
     for (int i = 0; i < count; ++i) {
         const int end = begin + static_cast<int>(static_cast<long>(rest) * (i + 1) / count);
-        kTiles.fn[t.nb - 1][end - at - 1](t, at);
+        run(at, end - at);
         at = end;
     }
 }

@@ -34,8 +34,10 @@ struct Int8PanelArgs {
     const float* min;             // nb * P, or null
     const float* pixelSums;       // m, when there is a min
     float ratio, lo, hi;
-    int nb;  // 1 .. maxPanelBlocks
+    bool bounded;  // no result reaches 2^30 before it is clipped
+    int nb;        // 1 .. maxPanelBlocks
     int m;
+    int firstTile;  // tiles of this panel that were computed before: the first ones fetch the weights of the next panel
 };
 
 // Depthwise convolution of one channel block: round((sum + bias[j]) * scale[j]).
@@ -48,6 +50,7 @@ struct Int8DepthwiseArgs {
     const ConvShape* shape;
     int padding;  // the value outside the map
     float lo, hi;
+    bool bounded;          // as in Int8PanelArgs
     int rowBegin, rowEnd;  // output rows
 };
 

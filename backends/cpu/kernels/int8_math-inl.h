@@ -89,6 +89,14 @@ HWY_INLINE __m512i rounded(VF v) {
         .raw;  // in this order: of two, the second when one is not a number
 }
 
+// The same of values below 2^30. Unsigned: of results that are clipped to what is not negative, for which numbers below
+// zero need not be rounded.
+template <bool Unsigned>
+HWY_INLINE __m512i boundedRound(VF v) {
+    if constexpr (Unsigned) return _mm512_cvttps_epi32(_mm512_add_ps(v.raw, _mm512_set1_ps(0.5f)));
+    return round(v).raw;
+}
+
 // Clipped to bytes; lane by lane of four numbers, those of a, b, c, d.
 HWY_INLINE __m512i narrow(__m512i a, __m512i b, __m512i c, __m512i d, __m512i lo, __m512i hi) {
     const __m512i bytes = _mm512_packs_epi16(_mm512_packs_epi32(a, b), _mm512_packs_epi32(c, d));

@@ -162,6 +162,7 @@ class Int8ConvExecution final : public Execution {
         post_.scale = scale_.data();
         post_.offset = offset_.data();
         post_.bias = bias_.data();
+        post_.findBound(count, w.weightCount / w.oc);
     }
 
     void foldedSteps(const Tail& tail, size_t channels) {

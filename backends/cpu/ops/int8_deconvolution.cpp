@@ -188,6 +188,7 @@ class Int8Deconvolution final : public Execution {
             post_.hi = std::min(post_.hi, std::round(command_.epilogue.hi / out.scale + zeroOut));
         post_.hi = std::max(post_.hi, post_.lo);
         post_.padding = static_cast<int>(zeroIn);
+        post_.findBound(offset_.size(), window_.ic * phases_.y.taps() * phases_.x.taps());
     }
 
     // One output row of one block, a phase after the other.
