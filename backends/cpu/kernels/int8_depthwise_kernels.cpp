@@ -12,6 +12,7 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 #include "backends/cpu/kernels/int8_math-inl.h"
+#include "backends/cpu/kernels/int8_depthwise_columns-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -126,158 +127,6 @@ void depthwiseU8S8(const Int8DepthwiseArgs& t) {
     }
 }
 
-#if HWY_TARGET == HWY_AVX3
-// The same, four columns at a time: part i of the line buffer has channels 4i to 4i + 3 of all columns, 16
-// bytes to a column (each channel's bytes of a group of rows), so that neighbouring columns are one vector
-// for every tap, and the results of four columns come out of the packing instructions in order. Columns of
-// one remainder by the stride lie together.
-
-struct Line512 {
-    char* base;
-    ptrdiff_t part, phase;  // bytes
-    char* at(int group, int i) const { return base + (group * 4 + i) * part; }
-};
-
-template <int C>  // columns by four
-HWY_INLINE void depthwiseFours(const Line512& line, int groups, int kw, const ptrdiff_t* offsets,
-                               const char* w, const int32_t* bias, const float* scale, __m512i lo, __m512i hi,
-                               int8_t* dst, int count) {
-    __m512i acc[C][4];
-    HWY_UNROLL(4)
-    for (int i = 0; i < 4; ++i) {
-        const __m512i b =
-            _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(bias + 4 * i)));
-        HWY_UNROLL(2)
-        for (int c = 0; c < C; ++c) acc[c][i] = b;
-    }
-    for (int kx = 0; kx < kw; ++kx) {
-        for (int g = 0; g < groups; ++g, w += 64) {
-            const char* p = line.at(g, 0) + offsets[kx];
-            HWY_UNROLL(4)
-            for (int i = 0; i < 4; ++i) {
-                const __m512i k =
-                    _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w + 16 * i)));
-                HWY_UNROLL(2)
-                for (int c = 0; c < C; ++c) {
-                    VI sum{acc[c][i]};
-                    dot<Product::Vnni>(sum, VI{_mm512_loadu_si512(p + i * line.part + c * 64)}, VI{k});
-                    acc[c][i] = sum.raw;
-                }
-            }
-        }
-    }
-    HWY_UNROLL(2)
-    for (int c = 0; c < C; ++c) {
-        __m512i q[4];
-        HWY_UNROLL(4)
-        for (int i = 0; i < 4; ++i)
-            q[i] = rounded(hn::Mul(hn::ConvertTo(DF(), VI{acc[c][i]}),
-                                   VF{_mm512_broadcast_f32x4(_mm_loadu_ps(scale + 4 * i))}));
-        const __m512i bytes = narrow(q[0], q[1], q[2], q[3], lo, hi);
-        storeFirst(bytes, count - c * 4, dst + c * 64);
-    }
-}
-
-// Columns [first, last) of a group of rows into the line.
-HWY_INLINE void fillLine(const Line512& line, int group, const int8_t* const (&rows)[4],
-                         const bool (&outer)[4], __m512i border, int first, int last, int stride) {
-    const __m512i half = _mm512_set1_epi8(-128);
-    for (int col = first; col < last; col += 4) {
-        const int count = std::min(4, last - col);
-        const auto mask = static_cast<__mmask16>((1u << count * 4) - 1);
-        const auto load = [&](int k) HWY_ATTR {
-            if (!rows[k]) return _mm512_setzero_si512();
-            return _mm512_xor_si512(
-                outer[k] ? border : _mm512_maskz_loadu_epi32(mask, rows[k] + ptrdiff_t(col) * 16), half);
-        };
-        const __m512i a = load(0), b = load(1), c = load(2), d = load(3);
-        const __m512i ab0 = _mm512_unpacklo_epi8(a, b), ab1 = _mm512_unpackhi_epi8(a, b);
-        const __m512i cd0 = _mm512_unpacklo_epi8(c, d), cd1 = _mm512_unpackhi_epi8(c, d);
-        const __m512i parts[4] = {_mm512_unpacklo_epi16(ab0, cd0), _mm512_unpackhi_epi16(ab0, cd0),
-                                  _mm512_unpacklo_epi16(ab1, cd1), _mm512_unpackhi_epi16(ab1, cd1)};
-        if (stride == 1) {
-            HWY_UNROLL(4)
-            for (int i = 0; i < 4; ++i)
-                _mm512_storeu_si512(line.at(group, i) + ptrdiff_t(col) * 16, parts[i]);
-        } else if (stride == 2) {
-            char* even = line.at(group, 0) + col % 2 * line.phase + col / 2 * 16;
-            char* odd = line.at(group, 0) + (col + 1) % 2 * line.phase + (col + 1) / 2 * 16;
-            HWY_UNROLL(4)
-            for (int i = 0; i < 4; ++i) {
-                const __m512i split = _mm512_shuffle_i64x2(parts[i], parts[i], 0xd8);
-                _mm256_storeu_si256(reinterpret_cast<__m256i*>(even + i * line.part),
-                                    _mm512_castsi512_si256(split));
-                _mm256_storeu_si256(reinterpret_cast<__m256i*>(odd + i * line.part),
-                                    _mm512_extracti64x4_epi64(split, 1));
-            }
-        } else {
-            for (int i = 0; i < 4; ++i) {
-                HWY_ALIGN char columns[64];
-                _mm512_store_si512(columns, parts[i]);
-                for (int k = 0; k < count; ++k)
-                    std::memcpy(line.at(group, i) + (col + k) % stride * line.phase + (col + k) / stride * 16,
-                                columns + k * 16, 16);
-            }
-        }
-    }
-}
-
-void depthwiseU8S8Columns(const Int8DepthwiseArgs& t) {
-    const ConvShape& s = *t.shape;
-    const int groups = (s.kh + 3) / 4, span = (s.kw - 1) * s.dilateW + 1, stride = s.strideW;
-    constexpr int kSlack = 4;  // columns that whole vectors reach beyond the last one
-    const int room = kInt8LineBytes / 64 / groups / stride;  // columns of a phase
-    const int chunk = std::min(s.ow, room - kSlack - (span + stride - 1) / stride + 1);
-    if (chunk < 4 && chunk < s.ow) return depthwiseU8S8<Product::Vnni>(t);
-    HWY_ALIGN char buffer[kInt8LineBytes + 128];
-    const Line512 line{buffer, ptrdiff_t(room) * stride * 16, ptrdiff_t(room) * 16};
-    ptrdiff_t offsets[kInt8LineBytes / 64];
-    for (int kx = 0; kx < s.kw; ++kx)
-        offsets[kx] = kx * s.dilateW % stride * line.phase + kx * s.dilateW / stride * 16;
-    const __m512i lo = _mm512_set1_epi8(static_cast<char>(t.lo)),
-                  hi = _mm512_set1_epi8(static_cast<char>(t.hi));
-    const __m512i border = _mm512_set1_epi8(static_cast<char>(t.padding));
-    const __m128i outside = _mm_set1_epi8(static_cast<char>(t.padding + 128));
-    for (int oy = t.rowBegin; oy < t.rowEnd; ++oy) {
-        for (int x = 0; x < s.ow; x += chunk) {
-            const int n = std::min(chunk, s.ow - x), ix = x * stride - s.padLeft;
-            const int width = (n - 1) * stride + span;
-            const int first = std::clamp(-ix, 0, width), last = std::clamp(s.iw - ix, first, width);
-            for (int g = 0; g < groups; ++g) {
-                const int8_t* rows[4] = {};
-                bool outer[4] = {};
-                for (int k = 0; k < 4 && g * 4 + k < s.kh; ++k) {
-                    const int iy = oy * s.strideH - s.padTop + (g * 4 + k) * s.dilateH;
-                    outer[k] = iy < 0 || iy >= s.ih;
-                    rows[k] = outer[k] ? t.src : t.src + (ptrdiff_t(iy) * s.iw + ix) * 16;
-                }
-                fillLine(line, g, rows, outer, border, first, last, stride);
-                const auto pad = [&](int from, int to) HWY_ATTR {
-                    for (int col = from; col < to; ++col)
-                        for (int i = 0; i < 4; ++i)
-                            _mm_storeu_si128(
-                                reinterpret_cast<__m128i*>(line.at(g, i) + col % stride * line.phase +
-                                                           col / stride * 16),
-                                outside);
-                };
-                pad(0, first);
-                pad(last, width);
-            }
-            int8_t* dst = t.dst + (ptrdiff_t(oy) * s.ow + x) * 16;
-            for (int i = 0; i < n; i += 8) {
-                const Line512 here{line.base + i * 16, line.part, line.phase};
-                if (n - i > 4)
-                    depthwiseFours<2>(here, groups, s.kw, offsets, t.w, t.bias, t.scale, lo, hi, dst + i * 16,
-                                      n - i);
-                else
-                    depthwiseFours<1>(here, groups, s.kw, offsets, t.w, t.bias, t.scale, lo, hi, dst + i * 16,
-                                      n - i);
-            }
-        }
-    }
-}
-#endif
-
 }  // namespace
 
 using DepthwiseFn = decltype(Int8Kernels::depthwise);
@@ -287,7 +136,9 @@ DepthwiseFn int8DepthwisePairs() {
 }
 #if HWY_TARGET == HWY_AVX3
 DepthwiseFn int8DepthwiseVnni() {
-    return &depthwiseU8S8Columns;
+    return [](const Int8DepthwiseArgs& t) {
+        if (!depthwiseColumns(t)) depthwiseU8S8<Product::Vnni>(t);
+    };
 }
 #elif HWY_TARGET == HWY_AVX2
 DepthwiseFn int8DepthwiseVnni() {
