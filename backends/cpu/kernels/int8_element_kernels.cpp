@@ -1,6 +1,7 @@
 // Element-wise operators of int8, maxima of rows, and conversions between int8 and float.
 #include "backends/cpu/kernels/int8_kernels.h"
 
+#include <cmath>
 #include <cstring>
 
 #include "backends/cpu/kernels/dispatch.h"
@@ -60,37 +61,73 @@ void dequantizeS8F32(const int8_t* src, float* dst, size_t blocks, const float* 
         hn::StoreU(hn::Mul(hn::Sub(loadFloats(src + i * P), z), s), d, dst + i * P);
 }
 
-template <Int8Binary Op>
-void binaryOfS8(const int8_t* a, const int8_t* b, int8_t* dst, size_t count, const Int8BinaryArgs& t) {
+// What saves instructions: zero points of 0, and a result that is bounded and not negative.
+enum class BinaryKind { Any, Centred, Rectified };
+
+template <Int8Binary Op, BinaryKind Kind>
+HWY_INLINE VF binaryValue(const int8_t* a, const int8_t* b, const Int8BinaryArgs& t) {
     const DF d;
-    const VF za = hn::Set(d, t.zeroA), zb = hn::Set(d, t.zeroB), sa = hn::Set(d, t.scaleA),
-             sb = hn::Set(d, t.scaleB);
-    const VF inverse = hn::Set(d, t.inverse), lo = hn::Set(d, t.lo - t.zero), hi = hn::Set(d, t.hi - t.zero);
-    const VI zero = hn::Set(DI(), static_cast<int32_t>(t.zero));
-    const auto value = [&](const int8_t* pa, const int8_t* pb) HWY_ATTR {
-        const VF x = hn::Mul(hn::Sub(loadFloats(pa), za), sa), y = hn::Mul(hn::Sub(loadFloats(pb), zb), sb);
-        if constexpr (Op == Int8Binary::Add) return hn::Mul(hn::Add(x, y), inverse);
-        if constexpr (Op == Int8Binary::Sub) return hn::Mul(hn::Sub(x, y), inverse);
-        return hn::Mul(hn::Mul(x, y), inverse);
+    const auto operand = [&](const int8_t* from, float zero, float scale) HWY_ATTR {
+        VF x = loadFloats(from);
+        if constexpr (Kind == BinaryKind::Any) x = hn::Sub(x, hn::Set(d, zero));
+        return hn::Mul(x, hn::Set(d, scale));
     };
-    const auto one = [&](const int8_t* pa, const int8_t* pb, int8_t* to) HWY_ATTR {
-        hn::StoreU(hn::DemoteTo(DB(), hn::Add(round(clamp(value(pa, pb), lo, hi)), zero)), DB(), to);
+    const VF x = operand(a, t.zeroA, t.scaleA), y = operand(b, t.zeroB, t.scaleB),
+             inverse = hn::Set(d, t.inverse);
+    if constexpr (Op == Int8Binary::Add) return hn::Mul(hn::Add(x, y), inverse);
+    if constexpr (Op == Int8Binary::Sub) return hn::Mul(hn::Sub(x, y), inverse);
+    return hn::Mul(hn::Mul(x, y), inverse);
+}
+
+template <Int8Binary Op>
+void binaryOne(const int8_t* a, const int8_t* b, int8_t* to, const Int8BinaryArgs& t) {
+    const VF lo = hn::Set(DF(), t.lo - t.zero), hi = hn::Set(DF(), t.hi - t.zero);
+    const VI zero = hn::Set(DI(), static_cast<int32_t>(t.zero));
+    const VF value = binaryValue<Op, BinaryKind::Any>(a, b, t);
+    hn::StoreU(hn::DemoteTo(DB(), hn::Add(round(clamp(value, lo, hi)), zero)), DB(), to);
+}
+
+#if HWY_TARGET == HWY_AVX3
+// Whether no result reaches 2^30 before it is clipped.
+inline bool isBounded(const Int8BinaryArgs& t) {
+    const double a = 255.0 * t.scaleA, b = 255.0 * t.scaleB;
+    return std::abs((t.op == Int8Binary::Mul ? a * b : std::abs(a) + std::abs(b)) * t.inverse) < 1 << 30;
+}
+
+// Four vectors at a time; returns how many numbers they were.
+template <Int8Binary Op, BinaryKind Kind>
+size_t binaryFours(const int8_t* a, const int8_t* b, int8_t* dst, size_t count, const Int8BinaryArgs& t) {
+    const __m512i lo = _mm512_set1_epi8(static_cast<char>(t.lo)),
+                  hi = _mm512_set1_epi8(static_cast<char>(t.hi));
+    const __m512i zero = _mm512_set1_epi32(static_cast<int32_t>(t.zero));
+    const auto code = [&](size_t at) HWY_ATTR {
+        const VF value = binaryValue<Op, Kind>(a + at, b + at, t);
+        if constexpr (Kind == BinaryKind::Rectified) return boundedRound<true>(value);
+        if constexpr (Kind == BinaryKind::Centred) return boundedRound<false>(value);
+        return _mm512_add_epi32(rounded(value), zero);
     };
     size_t i = 0;
-#if HWY_TARGET == HWY_AVX3
-    const __m512i lo8 = _mm512_set1_epi8(static_cast<char>(t.lo)),
-                  hi8 = _mm512_set1_epi8(static_cast<char>(t.hi));
-    const auto shifted = [&](size_t at)
-                             HWY_ATTR { return _mm512_add_epi32(rounded(value(a + at, b + at)), zero.raw); };
     for (; i + 4 * P <= count; i += 4 * P)
-        storeFour(shifted(i), shifted(i + P), shifted(i + 2 * P), shifted(i + 3 * P), lo8, hi8, dst + i);
+        storeFour(code(i), code(i + P), code(i + 2 * P), code(i + 3 * P), lo, hi, dst + i);
+    return i;
+}
 #endif
-    for (; i + P <= count; i += P) one(a + i, b + i, dst + i);
+
+template <Int8Binary Op>
+void binaryOfS8(const int8_t* a, const int8_t* b, int8_t* dst, size_t count, const Int8BinaryArgs& t) {
+    size_t i = 0;
+#if HWY_TARGET == HWY_AVX3
+    const bool centred = t.zeroA == 0 && t.zeroB == 0 && t.zero == 0 && isBounded(t);
+    i = !centred    ? binaryFours<Op, BinaryKind::Any>(a, b, dst, count, t)
+        : t.lo >= 0 ? binaryFours<Op, BinaryKind::Rectified>(a, b, dst, count, t)
+                    : binaryFours<Op, BinaryKind::Centred>(a, b, dst, count, t);
+#endif
+    for (; i + P <= count; i += P) binaryOne<Op>(a + i, b + i, dst + i, t);
     if (i < count) {
         int8_t rest[3][P] = {};
         std::memcpy(rest[0], a + i, count - i);
         std::memcpy(rest[1], b + i, count - i);
-        one(rest[0], rest[1], rest[2]);
+        binaryOne<Op>(rest[0], rest[1], rest[2], t);
         std::memcpy(dst + i, rest[2], count - i);
     }
 }
