@@ -1,6 +1,4 @@
 // mnn bench: measures loading, running and memory of a model.
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -9,6 +7,7 @@
 #include "common.h"
 #include "json.h"
 #include "process_memory.h"
+#include "progress.h"
 #include "session_settings.h"
 #include "text.h"
 
@@ -43,6 +42,9 @@ double timedRun(const Session& session, const std::vector<Array>& arrays) {
 
 Figures measure(const BenchOptions& options, uint64_t residentAtStart) {
     Figures figures;
+    // Drawn between what is timed, and by no thread.
+    Progress progress("bench", 0, Progress::Drawn::ByCommand);
+    progress.announce("loads " + options.model);
     const Clock::time_point begin = Clock::now();
     const Interpreter model = openModel(options.model);
     const Session session = createSession(model, options.flags);
@@ -50,11 +52,13 @@ Figures measure(const BenchOptions& options, uint64_t residentAtStart) {
     requireShapes(session);
     figures.loadMs = since(begin);
     figures.softwareDriver = softwareDriver(session);
-    if (!figures.softwareDriver.empty())
+    if (!figures.softwareDriver.empty()) {
+        progress.clear();
         text::print(
             stderr,
             "mnn bench: warning: '{}' is a software driver: these are times of the CPU, not of a GPU\n",
             figures.softwareDriver);
+    }
 
     const std::vector<Array> arrays = randomInputs(session, options.seed);
     const Clock::time_point first = Clock::now();
@@ -63,14 +67,29 @@ Figures measure(const BenchOptions& options, uint64_t residentAtStart) {
     for (const mnn_tensor_t* output : outputsOf(session)) readTensor(output);
     figures.firstMs = figures.loadMs + since(first);
 
-    const bool progress = isatty(STDERR_FILENO) && figures.firstMs * 3 + options.seconds * 1000 > 2000;
-    if (progress) text::print(stderr, "warming up ...\n");
+    // A fifth of the time warms up, at most so many runs.
+    constexpr int kMostWarmUps = 100, kLeastWarmUps = 3;
+    constexpr size_t kLeastRuns = 5;
+    const double wanted = options.seconds * 1000, warmUp = wanted / 5;
     const Clock::time_point warm = Clock::now();
-    for (int i = 0; i < 3 || (since(warm) < options.seconds * 200 && i < 100); i++) timedRun(session, arrays);
-    if (progress) text::print(stderr, "measuring for {:.0f} s ...\n", options.seconds);
+    double runs = 0;
+    // Both the time and the least number of runs have to pass.
+    const auto show = [&] {
+        runs++;
+        const double part =
+            std::min(since(warm) / (warmUp + wanted + 1), runs / (kLeastWarmUps + kLeastRuns));
+        progress.showPart([part] { return part; });
+    };
+    for (int i = 0; i < kLeastWarmUps || (since(warm) < warmUp && i < kMostWarmUps); i++) {
+        timedRun(session, arrays);
+        show();
+    }
     const Clock::time_point start = Clock::now();
-    while (figures.runs.size() < 5 || since(start) < options.seconds * 1000)
+    while (figures.runs.size() < kLeastRuns || since(start) < wanted) {
         figures.runs.push_back(timedRun(session, arrays));
+        show();
+    }
+    progress.clear();
     std::sort(figures.runs.begin(), figures.runs.end());
 
     mnn_memory_info_t memory{};

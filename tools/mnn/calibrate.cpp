@@ -1,9 +1,12 @@
 // mnn calibrate: measures this CPU's costs for --cpu-costs.
-#include <cstdio>
+#include <cstdlib>
+#include <sstream>
 
 #include "commands.h"
 #include "common.h"
+#include "json.h"
 #include "output_file.h"
+#include "progress.h"
 
 namespace tool {
 namespace {
@@ -17,14 +20,46 @@ std::string measured(const std::string& isa) {
     return text;
 }
 
+// The costs of the text as an object; its lines are "name value", and "isa name" begins those of an instruction set.
+Json costsJson(const std::string& text) {
+    Json list = Json::array(), costs;
+    std::string isa;
+    std::istringstream in(text);
+    const auto finish = [&] {
+        if (!isa.empty()) list.push(Json::object({{"isa", isa}, {"costs", costs}}));
+        costs = Json::object();
+    };
+    for (std::string line; std::getline(in, line);) {
+        const size_t space = line.find(' ');
+        if (space == std::string::npos) continue;
+        const std::string name = line.substr(0, space), value = line.substr(space + 1);
+        if (name == "isa") {
+            finish();
+            isa = value;
+        } else if (!isa.empty()) {
+            costs[name] = std::strtod(value.c_str(), nullptr);
+        }
+    }
+    finish();
+    return list;
+}
+
 }  // namespace
 
 int calibrate(const CalibrateOptions& options) {
     std::vector<std::string> isas = options.isas;
     if (isas.empty()) isas.emplace_back();
     std::string text;
-    for (const std::string& isa : isas) text += measured(isa);
-    writeOutput(options.output, text);
+    {
+        // Drawn between the measurements: nothing else should run during one.
+        Progress progress("calibrate", isas.size(), Progress::Drawn::ByCommand);
+        for (size_t i = 0; i < isas.size(); i++) {
+            const std::string isa = isas[i].empty() ? "the best instruction set" : isas[i];
+            progress.announce(text::format("{} of {}, {}", i, isas.size(), isa));
+            text += measured(isas[i]);
+        }
+    }
+    writeOutput(options.output, options.json ? costsJson(text).dump(2) + "\n" : text);
     return 0;
 }
 

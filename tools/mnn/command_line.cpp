@@ -54,6 +54,7 @@ int runCommandLine(int argc, char** argv, uint64_t residentAtStart) {
     addCalibrate(app, exitCode);
     addProfile(app, exitCode);
     addGraph(app, exitCode);
+    addVersion(app, exitCode);
     addCompletion(app);
     requireKnownCommand(app, argc, argv);
     try {

@@ -35,6 +35,7 @@ int run(const RunOptions& options);
 struct VerifyOptions {
     CommonFlags flags;
     std::vector<std::string> folders;
+    bool json = false;
     double tolerance = 0;    // 0: the case's own
     int64_t unmatched = -1;  // below 0: the case's own
 };
@@ -54,6 +55,7 @@ struct CompareOptions {
     CommonFlags flags;
     std::string model;
     std::vector<std::string> backends = {kBackends[0].name, kGpuBackend.name};
+    bool json = false;
     double tolerance = 1e-3;
     uint64_t seed = 1;
 };
@@ -77,6 +79,7 @@ struct GraphOptions {
     std::string model;
     std::string output = "-";
     std::string format;    // "": by the ending of the output
+    bool json = false;     // the graph in place of a picture
     bool profile = false;  // runs the model
     int runs = 20;
     uint64_t seed = 1;
@@ -86,6 +89,7 @@ int graph(const GraphOptions& options);
 struct CalibrateOptions {
     std::vector<std::string> isas;  // none: the best
     std::string output = "-";
+    bool json = false;
 };
 int calibrate(const CalibrateOptions& options);
 
@@ -93,5 +97,10 @@ struct DevicesOptions {
     bool json = false;
 };
 int devices(const DevicesOptions& options);
+
+struct VersionOptions {
+    bool json = false;
+};
+int version(const VersionOptions& options);
 
 }  // namespace tool

@@ -7,6 +7,8 @@
 
 #include "commands.h"
 #include "common.h"
+#include "json.h"
+#include "progress.h"
 #include "text.h"
 
 namespace tool {
@@ -143,6 +145,72 @@ std::string percentOf(size_t part, size_t whole) {
     return text::format("{:.0f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
+// Prints the tensors as they are compared, or all of them as JSON at the end.
+class Report {
+  public:
+    Report(const CompareOptions& options, Progress& progress) : options_(options), progress_(progress) {}
+
+    void add(const Produced& made, double error, const std::string& place, bool drifts) {
+        progress_.clear();
+        worst_ = std::max(worst_, error);
+        drifts_ = drifts;
+        tensors_.push(Json::object({{"operator", made.op},
+                                    {"type", made.type},
+                                    {"tensor", made.tensor},
+                                    {"error", error},
+                                    {"backend", place.empty() ? Json() : Json(place)},
+                                    {"agrees", !drifts}}));
+        if (options_.json) return;
+        text::print("{} {:<9.2e} {:<10} {:<22} {}\n", drifts ? "DRIFT" : "same ", error,
+                    place.empty() ? "-" : place, made.type, made.tensor);
+        if (drifts)
+            text::print("'{}' ({}) is the first operator beyond {:.0e}: {} on {} against {}\n", made.op,
+                        made.type, options_.tolerance, text::format("{:.2e}", error), options_.backends[1],
+                        options_.backends[0]);
+    }
+
+    // Returns the exit code.
+    int finish(const std::vector<Produced>& skipped, size_t all) {
+        progress_.clear();
+        if (options_.json)
+            printJson(skipped);
+        else if (!drifts_)
+            printSummary(skipped, all);
+        return drifts_ ? 1 : 0;
+    }
+
+  private:
+    void printJson(const std::vector<Produced>& skipped) const {
+        Json left = Json::array(), backends = Json::array();
+        for (const Produced& one : skipped)
+            left.push(Json::object({{"operator", one.op}, {"type", one.type}, {"tensor", one.tensor}}));
+        for (const std::string& backend : options_.backends) backends.push(backend);
+        text::print("{}\n", Json::object({{"model", options_.model},
+                                          {"backends", std::move(backends)},
+                                          {"tolerance", options_.tolerance},
+                                          {"agrees", !drifts_},
+                                          {"largest_error", worst_},
+                                          {"tensors", tensors_},
+                                          {"skipped", std::move(left)}})
+                                .dump(2));
+    }
+
+    void printSummary(const std::vector<Produced>& skipped, size_t all) const {
+        for (const Produced& one : skipped)
+            text::print("skipped: {} '{}', the session does not offer its result\n", one.type, one.tensor);
+        text::print("{} tensors agree within {:.0e}, the largest error is {:.2e}", tensors_.items().size(),
+                    options_.tolerance, worst_);
+        text::print("{}\n",
+                    skipped.empty() ? "" : text::format("; {} skipped", percentOf(skipped.size(), all)));
+    }
+
+    const CompareOptions& options_;
+    Progress& progress_;
+    Json tensors_ = Json::array();
+    double worst_ = 0;
+    bool drifts_ = false;
+};
+
 }  // namespace
 
 int compare(const CompareOptions& options) {
@@ -151,40 +219,36 @@ int compare(const CompareOptions& options) {
     const bool gpu = std::any_of(options.backends.begin(), options.backends.end(),
                                  [](const std::string& name) { return findBackend(name)->isGpu; });
     on(options.flags, gpu ? kGpuBackend.name : options.backends[0]).checkTogether();
+    // Two sessions to make, two runs, and the comparison.
+    constexpr size_t kSteps = 5;
+    Progress progress("compare", kSteps, Progress::Drawn::ByThread);
+    progress.show(0, "loads the model for " + options.backends[0]);
     const Interpreter model = openModel(options.model);
     std::vector<Produced> made = producedTensors(model), skipped;
     const size_t all = made.size();
     // The second session may refuse more than the first: then the first offers too much, which does no harm.
     const Session first = SessionMaker(model, on(options.flags, options.backends[0])).make(made, skipped);
+    progress.show(1, "loads the model for " + options.backends[1]);
     const Session second = SessionMaker(model, on(options.flags, options.backends[1])).make(made, skipped);
     const std::vector<Array> inputs = randomInputs(first, options.seed, 0);
-    for (const Session* session : {&first, &second}) {
-        writeInputs(*session, inputs);
-        check(mnn_session_run(session->get()));
+    const Session* const sessions[] = {&first, &second};
+    for (size_t i = 0; i < 2; i++) {
+        progress.show(2 + i, "runs on " + options.backends[i]);
+        writeInputs(*sessions[i], inputs);
+        check(mnn_session_run(sessions[i]->get()));
     }
+    progress.show(4, "compares the results");
     const std::map<std::string, std::string> places = placement(second);
-    double worst = 0;
+    Report report(options, progress);
     for (const Produced& one : made) {
         const double error =
             relativeError(readTensor(tensorOf(first, one.tensor)), readTensor(tensorOf(second, one.tensor)));
         const auto place = places.find(one.op);
         const bool drifts = !(error <= options.tolerance);
-        text::print("{} {:<9.2e} {:<10} {:<22} {}\n", drifts ? "DRIFT" : "same ", error,
-                    place == places.end() ? "-" : place->second, one.type, one.tensor);
-        if (drifts) {
-            text::print("'{}' ({}) is the first operator beyond {:.0e}: {} on {} against {}\n", one.op,
-                        one.type, options.tolerance, text::format("{:.2e}", error), options.backends[1],
-                        options.backends[0]);
-            return 1;
-        }
-        worst = std::max(worst, error);
+        report.add(one, error, place == places.end() ? "" : place->second, drifts);
+        if (drifts) break;
     }
-    for (const Produced& one : skipped)
-        text::print("skipped: {} '{}', the session does not offer its result\n", one.type, one.tensor);
-    text::print("{} tensors agree within {:.0e}, the largest error is {:.2e}", made.size(), options.tolerance,
-                worst);
-    text::print("{}\n", skipped.empty() ? "" : text::format("; {} skipped", percentOf(skipped.size(), all)));
-    return 0;
+    return report.finish(skipped, all);
 }
 
 }  // namespace tool

@@ -1,9 +1,12 @@
-// mnn graph: a picture of a model's graph.
+// mnn graph: a picture of a model's graph, or the graph as JSON.
+#include <optional>
+
 #include "commands.h"
 #include "common.h"
 #include "dot.h"
 #include "facts.h"
 #include "graph_page.h"
+#include "loading.h"
 #include "net_graph.h"
 #include "output_file.h"
 #include "pages.h"
@@ -22,10 +25,12 @@ std::string formatOf(const GraphOptions& options) {
         text::format("the ending of '{}' is none of .dot, .svg and .html; give --format", options.output));
 }
 
-void addSession(Net& net, Facts& facts, const Interpreter& model, const GraphOptions& options) {
+void addSession(Net& net, Facts& facts, const Interpreter& model, const GraphOptions& options,
+                std::optional<Loading>& loading) {
     const Session session = createSession(model, options.flags);
     applyShapes(session, options.flags);
     requireShapes(session);
+    loading.reset();
     addPlan(net, session);
     if (options.profile) {
         addTimes(net, measureOperators(session, options.seed, options.runs), session);
@@ -36,11 +41,37 @@ void addSession(Net& net, Facts& facts, const Interpreter& model, const GraphOpt
     facts.addSettings(session);
 }
 
+// The reports of the library: they have all that the pictures are made of.
+int printJson(const GraphOptions& options) {
+    std::optional<Loading> loading(options.model);
+    const Interpreter model = openModel(options.model);
+    Json result = Json::object({{"model", options.model},
+                                {"net", Json::parse(reportOf(model, "graph"))},
+                                {"session", nullptr},
+                                {"session_error", nullptr}});
+    try {
+        const Session session = createSession(model, options.flags);
+        applyShapes(session, options.flags);
+        requireShapes(session);
+        result["session"] = Json::parse(reportOf(session, "graph"));
+    } catch (const MissingBackend&) {
+        throw;
+    } catch (const std::runtime_error& error) {
+        if (!options.flags.shapes.empty()) throw;
+        result["session_error"] = error.what();
+    }
+    loading.reset();
+    writeOutput(options.output, result.dump(2) + "\n");
+    return 0;
+}
+
 }  // namespace
 
 int graph(const GraphOptions& options) {
     options.flags.checkTogether();
+    if (options.json) return printJson(options);
     const std::string format = formatOf(options);
+    std::optional<Loading> loading(options.model);
     const Interpreter model = openModel(options.model);
     Net net = readNet(model);
     Facts facts;
@@ -49,7 +80,7 @@ int graph(const GraphOptions& options) {
     // A model without a session has a graph, too. What was asked for expressly fails.
     const bool required = options.profile || !options.flags.shapes.empty();
     try {
-        addSession(net, facts, model, options);
+        addSession(net, facts, model, options, loading);
     } catch (const MissingBackend&) {
         throw;
     } catch (const ToolError& error) {

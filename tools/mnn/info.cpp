@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "common.h"
 #include "json.h"
+#include "loading.h"
 #include "session_settings.h"
 #include "text.h"
 
@@ -209,7 +210,7 @@ void printModel(const Json& info) {
 }
 
 // As mnn_session_report() has it: "all" is the plan with all its passes, "passes" their names.
-void printPlan(const Interpreter& model, const InfoOptions& options) {
+std::string planText(const Interpreter& model, const InfoOptions& options) {
     CommonFlags flags = options.flags;
     flags.recordPlan = true;
     const Session session = createSession(model, flags);
@@ -219,16 +220,24 @@ void printPlan(const Interpreter& model, const InfoOptions& options) {
         applyShapes(session, flags);
         requireShapes(session);
     }
-    text::print("{}", reportOf(session, what));
+    return reportOf(session, what);
 }
 
 }  // namespace
 
 int info(const InfoOptions& options) {
     options.flags.checkTogether();
+    std::optional<Loading> loading(options.model);
     const Interpreter model = openModel(options.model);
     if (!options.plan.empty()) {
-        printPlan(model, options);
+        const std::string plan = planText(model, options);
+        loading.reset();
+        if (options.json)
+            text::print(
+                "{}\n",
+                Json::object({{"model", options.model}, {"what", options.plan}, {"text", plan}}).dump(2));
+        else
+            text::print("{}", plan);
         return 0;
     }
     Json result;
@@ -244,6 +253,7 @@ int info(const InfoOptions& options) {
     const bool counted = mnn_interpreter_parameter_count(model.get(), &parameters) == MNN_OK;
     result["parameters"] = counted ? Json(parameters) : Json();
     describeSession(result, model, options.flags);
+    loading.reset();
     if (options.json)
         text::print("{}\n", result.dump(2));
     else

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "progress.h"
+
 namespace tool {
 namespace {
 
@@ -104,7 +106,9 @@ RunTimes measureOperators(const Session& session, uint64_t seed, int runs) {
     watched.device_times = 1;
     std::vector<double> walls;
     // The first run of each kind is a warm-up.
+    Progress progress("profile", static_cast<size_t>(runs) + 1, Progress::Drawn::ByCommand);
     for (int run = 0; run <= runs; ++run) {
+        progress.show(static_cast<size_t>(run));
         writeInputs(session, arrays);
         const Clock::time_point begin = Clock::now();
         check(mnn_session_run(session.get()));

@@ -10,7 +10,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace tool {
 
@@ -26,6 +27,7 @@ void addDevices(CLI::App& app, int& exitCode);
 void addCalibrate(CLI::App& app, int& exitCode);
 void addProfile(CLI::App& app, int& exitCode);
 void addGraph(CLI::App& app, int& exitCode);
+void addVersion(CLI::App& app, int& exitCode);
 // After all others, whose options it completes.
 void addCompletion(CLI::App& app);
 
@@ -36,5 +38,8 @@ void addShapesTo(CLI::App& command, CommonFlags& flags);
 void addSessionFlagsTo(CLI::App& command, CommonFlags& flags);  // all but --backend and --shape
 void addCommonTo(CLI::App& command, CommonFlags& flags);        // all of them
 void addRunsTo(CLI::App& command, int& runs, uint64_t& seed);
+void addModelTo(CLI::App& command, std::string& model);
+CLI::Option* addJsonTo(CLI::App& command, bool& json);
+void addProgressTo(CLI::App& command);
 
 }  // namespace tool

@@ -12,12 +12,13 @@ void addInfo(CLI::App& app, int& exitCode) {
     CLI::App* command =
         app.add_subcommand("info", "Show a model's inputs, outputs, operators, work and memory");
     auto options = std::make_shared<InfoOptions>();
-    command->add_option("MODEL", options->model, "The .mnn file")->required();
-    command->add_flag("--json", options->json, "Print JSON; what is unknown before a run is null");
+    addModelTo(*command, options->model);
+    addJsonTo(*command, options->json);
     command->add_option(
         "--plan", options->plan,
         "Print the commands instead: 'after:PASS' after one pass of planning, 'all' before the "
         "first and after each one, 'passes' the names of the passes");
+    addProgressTo(*command);
     addCommonTo(*command, options->flags);
     command->footer(
         "Where the model leaves dims open, work and memory need --shape. Operators that this library\n"
@@ -33,7 +34,7 @@ void addInfo(CLI::App& app, int& exitCode) {
 void addDevices(CLI::App& app, int& exitCode) {
     CLI::App* command = app.add_subcommand("devices", "List the devices of all backends");
     auto options = std::make_shared<DevicesOptions>();
-    command->add_flag("--json", options->json, "Print JSON: a list of backends");
+    addJsonTo(*command, options->json);
     command->footer(
         "Each device has a number, a UUID and a name; --device of the other commands takes any of\n"
         "them. A backend without a device says what is missing; the exit code is 0 all the same.\n\n"
@@ -45,18 +46,24 @@ void addDevices(CLI::App& app, int& exitCode) {
 void addGraph(CLI::App& app, int& exitCode) {
     CLI::App* command = app.add_subcommand("graph", "Draw a model's graph");
     auto options = std::make_shared<GraphOptions>();
-    command->add_option("MODEL", options->model, "The .mnn file; '-' is standard input")->required();
+    addModelTo(*command, options->model);
     command
         ->add_option("--output", options->output,
                      "The picture: .html, .dot, or .svg, which needs the program dot of Graphviz; '-' is "
                      "standard output")
         ->type_name("FILE")
         ->capture_default_str();
-    command->add_option("--format", options->format, "dot, svg or html, whatever the name of the file is")
-        ->check(CLI::IsMember({"dot", "svg", "html"}));
-    command->add_flag("--profile", options->profile,
-                      "Run the model with random inputs: each operator has its time, and a colour for it");
+    CLI::Option* format =
+        command
+            ->add_option("--format", options->format,
+                         "dot, svg or html, also where the name of the file says another one")
+            ->check(CLI::IsMember({"dot", "svg", "html"}));
+    CLI::Option* profile = command->add_flag(
+        "--profile", options->profile,
+        "Run the model with random inputs: each operator has its time, and a colour for it");
+    addJsonTo(*command, options->json)->excludes(format)->excludes(profile);
     addRunsTo(*command, options->runs, options->seed);
+    addProgressTo(*command);
     addCommonTo(*command, options->flags);
     command->footer(
         "Operators are boxes, in the colour of the place where they run, and edges have the shapes of "
@@ -68,6 +75,15 @@ void addGraph(CLI::App& app, int& exitCode) {
         "Examples: mnn graph net.mnn --output net.html --profile\n"
         "          mnn graph net.mnn | dot -Tpdf -o net.pdf");
     command->callback([options, &exitCode] { exitCode = graph(*options); });
+}
+
+void addVersion(CLI::App& app, int& exitCode) {
+    CLI::App* command =
+        app.add_subcommand("version", "Show the library's version, backends and instruction sets");
+    auto options = std::make_shared<VersionOptions>();
+    addJsonTo(*command, options->json);
+    command->footer("'mnn --version' prints the version alone.");
+    command->callback([options, &exitCode] { exitCode = version(*options); });
 }
 
 }  // namespace tool

@@ -11,12 +11,13 @@ namespace tool {
 void addBench(CLI::App& app, int& exitCode, uint64_t residentAtStart) {
     CLI::App* command = app.add_subcommand("bench", "Time a model with random inputs");
     auto options = std::make_shared<BenchOptions>();
-    command->add_option("MODEL", options->model, "The .mnn file")->required();
-    command->add_flag("--json", options->json, "Print JSON");
+    addModelTo(*command, options->model);
+    addJsonTo(*command, options->json);
     command->add_option("--seconds", options->seconds, "Measure for about this long")
         ->check(CLI::Range(0.0, 3600.0))
         ->capture_default_str();
     command->add_option("--seed", options->seed, "Seed of the random inputs")->capture_default_str();
+    addProgressTo(*command);
     addCommonTo(*command, options->flags);
     command->footer(
         "Inputs are written again before each run, which the times leave out. Times are in ms; memory is\n"
@@ -29,7 +30,7 @@ void addCompare(CLI::App& app, int& exitCode) {
     CLI::App* command =
         app.add_subcommand("compare", "Compare two backends operator by operator, with random inputs");
     auto options = std::make_shared<CompareOptions>();
-    command->add_option("MODEL", options->model, "The .mnn file")->required();
+    addModelTo(*command, options->model);
     command
         ->add_option("--backends", options->backends,
                      "The trusted one and the one to check (default: cpu," + kGpu + ")")
@@ -39,6 +40,8 @@ void addCompare(CLI::App& app, int& exitCode) {
     command->add_option("--tolerance", options->tolerance, "Largest max|a - b| / max|a| of a tensor")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
+    addJsonTo(*command, options->json);
+    addProgressTo(*command);
     command->add_option("--seed", options->seed, "Seed of the random inputs, whose values lie in [0, 1)")
         ->capture_default_str();
     addSessionFlagsTo(*command, options->flags);
@@ -62,6 +65,8 @@ void addCalibrate(CLI::App& app, int& exitCode) {
     command->add_option("--output", options->output, "Where the numbers go; '-' is standard output")
         ->type_name("FILE")
         ->capture_default_str();
+    addJsonTo(*command, options->json);
+    addProgressTo(*command);
     command->add_option("--isa", options->isas, "Instruction sets to measure (default: the best)")
         ->delimiter(',')
         ->type_name("A,B");
@@ -78,8 +83,8 @@ void addCalibrate(CLI::App& app, int& exitCode) {
 void addProfile(CLI::App& app, int& exitCode) {
     CLI::App* command = app.add_subcommand("profile", "Time every operator of a model with random inputs");
     auto options = std::make_shared<ProfileOptions>();
-    command->add_option("MODEL", options->model, "The .mnn file; '-' is standard input")->required();
-    command->add_flag("--json", options->json, "Print JSON");
+    addModelTo(*command, options->model);
+    addJsonTo(*command, options->json);
     CLI::Option* algorithms = command->add_flag(
         "--algorithms", options->algorithms,
         "List the algorithm of every operator instead of times, and under each float convolution of the "
@@ -95,6 +100,7 @@ void addProfile(CLI::App& app, int& exitCode) {
         ->type_name("FILE.html")
         ->excludes(algorithms);
     addRunsTo(*command, options->runs, options->seed);
+    addProgressTo(*command);
     addCommonTo(*command, options->flags);
     command->footer(
         "GFLOP/s count what the operator's definition needs: algorithms that save products can pass the "

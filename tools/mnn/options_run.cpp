@@ -11,7 +11,7 @@ namespace tool {
 void addRun(CLI::App& app, int& exitCode) {
     CLI::App* command = app.add_subcommand("run", "Run a model on tensors and images in files");
     auto options = std::make_shared<RunOptions>();
-    command->add_option("MODEL", options->model, "The .mnn file")->required();
+    addModelTo(*command, options->model);
     command
         ->add_option(
             "--input", options->inputs,
@@ -25,8 +25,7 @@ void addRun(CLI::App& app, int& exitCode) {
                 "Write every output to DIR/<name>.npy ('/' becomes '_'); '-' writes the only output to "
                 "standard output")
             ->type_name("DIR");
-    CLI::Option* json =
-        command->add_flag("--json", options->json, "Print the outputs with their values as JSON");
+    CLI::Option* json = addJsonTo(*command, options->json);
     json->excludes(output);
     command
         ->add_option("--mean", options->image.mean,
@@ -69,6 +68,8 @@ void addVerify(CLI::App& app, int& exitCode) {
                      "How many rows of an unordered list may have no partner, instead of the cases' own: a\n"
                      "detector with --precision low keeps other boxes where two score almost the same")
         ->check(CLI::NonNegativeNumber);
+    addJsonTo(*command, options->json);
+    addProgressTo(*command);
     command->footer(
         "A case folder holds model.mnn and case.npz, a zip file without compression, which holds inputs and\n"
         "expected outputs as .npy, and case.json. These may lie in the folder as files of their own, too.\n"

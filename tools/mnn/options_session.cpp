@@ -3,7 +3,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include <iterator>
+
 #include "backend_list.h"
+#include "progress.h"
 #include "validation_layer.h"
 
 namespace tool {
@@ -100,6 +103,24 @@ void addRunsTo(CLI::App& command, int& runs, uint64_t& seed) {
         ->check(CLI::Range(1, 100000))
         ->capture_default_str();
     command.add_option("--seed", seed, "Seed of the random inputs")->capture_default_str();
+}
+
+void addModelTo(CLI::App& command, std::string& model) {
+    command.add_option("MODEL", model, "The .mnn file; '-' is standard input")->required();
+}
+
+CLI::Option* addJsonTo(CLI::App& command, bool& json) {
+    return command.add_flag("--json", json, "Print JSON; docs/tool.md lists its members");
+}
+
+void addProgressTo(CLI::App& command) {
+    const std::vector<std::string> modes(std::begin(kProgressModes), std::end(kProgressModes));
+    command
+        .add_option_function<std::string>(
+            "--progress", setProgress,
+            "A line on standard error with what is done and how long the rest takes: auto, where that is a "
+            "terminal (the default), always or never")
+        ->check(CLI::IsMember(modes));
 }
 
 }  // namespace tool

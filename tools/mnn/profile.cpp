@@ -1,11 +1,14 @@
 // mnn profile: where the time of a run goes, operator by operator.
 #include <algorithm>
+#include <cstdlib>
+#include <sstream>
 
 #include "commands.h"
 #include "common.h"
 #include "facts.h"
 #include "fma_peak.h"
 #include "json.h"
+#include "loading.h"
 #include "op_times.h"
 #include "output_file.h"
 #include "pages.h"
@@ -40,10 +43,7 @@ struct Profile : RunTimes {
 };
 
 Profile measure(const ProfileOptions& options) {
-    const Interpreter model = openModel(options.model);
-    const Session session = createSession(model, options.flags);
-    applyShapes(session, options.flags);
-    requireShapes(session);
+    const auto [model, session] = loadedSession(options.model, options.flags);
     Profile profile{
         measureOperators(session, options.seed, options.runs), measuredPeak(options.flags.threads), {}};
     profile.facts.add("model", options.model);
@@ -120,17 +120,62 @@ void printText(const ProfileOptions& options, const Profile& profile) {
                     sum.flops / sum.ms * 1e-6, sum.count, sum.type);
 }
 
+std::vector<std::string> fieldsOf(const std::string& line) {
+    std::vector<std::string> fields(1);
+    for (const char c : line)
+        if (c == '\t')
+            fields.emplace_back();
+        else
+            fields.back() += c;
+    return fields;
+}
+
+// The rows of the report: an operator's "backend\ttype\tname\talgorithm", and behind it for each algorithm that it was
+// chosen from "*\talgorithm\tcycles\tms", the star at the chosen one, which "\t!" follows where another is faster.
+Json algorithmsJson(const std::string& report) {
+    Json ops = Json::array();
+    std::istringstream in(report);
+    std::vector<Json> candidates;
+    Json op;
+    const auto finish = [&] {
+        if (op.isNull()) return;
+        op["candidates"] = Json::array();
+        for (Json& candidate : candidates) op["candidates"].push(std::move(candidate));
+        ops.push(std::move(op));
+        candidates.clear();
+    };
+    for (std::string line; std::getline(in, line);) {
+        const std::vector<std::string> fields = fieldsOf(line);
+        if (fields.size() < 4) continue;
+        if (fields[0].empty() || fields[0] == "*") {
+            candidates.push_back(Json::object({{"algorithm", fields[1]},
+                                               {"cycles", std::strtod(fields[2].c_str(), nullptr)},
+                                               {"ms", std::strtod(fields[3].c_str(), nullptr)},
+                                               {"chosen", fields[0] == "*"},
+                                               {"slow", fields.size() > 4}}));
+            continue;
+        }
+        finish();
+        op = Json::object(
+            {{"backend", fields[0]}, {"type", fields[1]}, {"name", fields[2]}, {"algorithm", fields[3]}});
+    }
+    finish();
+    return ops;
+}
+
 // Behind one run: operators whose shapes depend on contents are planned in it.
 void printAlgorithms(const ProfileOptions& options) {
     CommonFlags flags = options.flags;
     flags.measureAlgorithms = true;
-    const Interpreter model = openModel(options.model);
-    const Session session = createSession(model, flags);
-    applyShapes(session, flags);
-    requireShapes(session);
+    const auto [model, session] = loadedSession(options.model, flags);
     writeInputs(session, randomInputs(session, options.seed));
     check(mnn_session_run(session.get()));
-    text::print("{}\n", reportOf(session, options.json ? "graph" : "algorithms"));
+    const std::string report = reportOf(session, "algorithms");
+    if (options.json)
+        text::print("{}\n",
+                    Json::object({{"model", options.model}, {"ops", algorithmsJson(report)}}).dump(2));
+    else
+        text::print("{}", report);
 }
 
 }  // namespace

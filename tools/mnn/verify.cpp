@@ -5,16 +5,19 @@
 #include "commands.h"
 #include "common.h"
 #include "compare_outputs.h"
+#include "json.h"
+#include "progress.h"
 #include "text.h"
 
 namespace tool {
 namespace {
 
-bool report(const std::string& where, const Verdict& verdict, double tolerance) {
-    text::print("{} {:<34} error {:.2e}  tolerance {:.0e}{}{}\n", verdict.passed ? "pass" : "FAIL", where,
-                verdict.error, tolerance, verdict.remark.empty() ? "" : "  ", verdict.remark);
-    return verdict.passed;
-}
+// What came out of an output, or of the outputs of one list.
+struct OutputVerdict {
+    std::string name;
+    Verdict verdict;
+    double tolerance;
+};
 
 void feed(const Session& session, const Case& item) {
     for (const CaseTensor& input : item.inputs) {
@@ -33,7 +36,7 @@ void feed(const Session& session, const Case& item) {
     }
 }
 
-bool runCase(const Case& item, const CommonFlags& flags) {
+std::vector<OutputVerdict> runCase(const Case& item, const CommonFlags& flags) {
     const Interpreter model = openModel(item.model.string());
     const Session session = createSession(model, flags);
     if (inputsOf(session).size() != item.inputs.size())
@@ -42,7 +45,7 @@ bool runCase(const Case& item, const CommonFlags& flags) {
     feed(session, item);
     check(mnn_session_run(session.get()));
 
-    bool passed = true;
+    std::vector<OutputVerdict> verdicts;
     std::vector<const CaseTensor*> listed;
     std::vector<Array> listedOurs;
     std::string listName;
@@ -55,76 +58,117 @@ bool runCase(const Case& item, const CommonFlags& flags) {
             listedOurs.push_back(std::move(ours));
             listName += (listName.empty() ? "" : "+") + output.name;
         } else {
-            passed = report(item.name + "/" + output.name, compareOrdered(output, ours, item.tolerance),
-                            item.tolerance) &&
-                     passed;
+            verdicts.push_back({output.name, compareOrdered(output, ours, item.tolerance), item.tolerance});
         }
     }
     if (!listed.empty())
-        passed =
-            report(item.name + "/" + listName,
-                   compareUnordered(listed, listedOurs, item.tolerance, item.maxUnmatched), item.tolerance) &&
-            passed;
-    return passed;
+        verdicts.push_back({listName, compareUnordered(listed, listedOurs, item.tolerance, item.maxUnmatched),
+                            item.tolerance});
+    return verdicts;
 }
 
-// Counts passes and failures; an exception is a failure with its sentence on stderr.
+// Counts passes and failures, and prints them as they come or as JSON at the end.
 class Tally {
   public:
-    template <typename Action>
-    void attempt(const std::string& name, const Action& passes) {
-        try {
-            (passes() ? passed_ : failed_)++;
-        } catch (const std::exception& error) {
-            fail(name, error);
+    Tally(bool json, Progress& progress) : json_(json), progress_(progress) {}
+
+    void add(const std::string& name, const std::vector<OutputVerdict>& verdicts) {
+        progress_.clear();
+        bool passed = true;
+        Json outputs = Json::array();
+        for (const auto& [output, verdict, tolerance] : verdicts) {
+            passed = passed && verdict.passed;
+            outputs.push(Json::object({{"name", output},
+                                       {"passed", verdict.passed},
+                                       {"error", verdict.error},
+                                       {"tolerance", tolerance},
+                                       {"remark", verdict.remark}}));
+            if (!json_)
+                text::print("{} {:<34} error {:.2e}  tolerance {:.0e}{}{}\n",
+                            verdict.passed ? "pass" : "FAIL", name + "/" + output, verdict.error, tolerance,
+                            verdict.remark.empty() ? "" : "  ", verdict.remark);
         }
+        (passed ? passed_ : failed_)++;
+        cases_.push(Json::object(
+            {{"case", name}, {"passed", passed}, {"error", nullptr}, {"outputs", std::move(outputs)}}));
         std::fflush(stdout);
     }
 
+    // A case that could not be run; its sentence goes to standard error.
     void fail(const std::string& name, const std::exception& error) {
+        progress_.clear();
         failed_++;
-        text::print("FAIL {}\n", name);
+        if (!json_) text::print("FAIL {}\n", name);
+        cases_.push(Json::object(
+            {{"case", name}, {"passed", false}, {"error", error.what()}, {"outputs", Json::array()}}));
         std::fflush(stdout);
         text::print(stderr, "mnn verify: {}: {}\n", name, error.what());
     }
 
     int finish() const {
-        text::print("{} passed, {} failed\n", passed_, failed_);
+        if (json_)
+            text::print("{}\n",
+                        Json::object({{"passed", passed_}, {"failed", failed_}, {"cases", cases_}}).dump(2));
+        else
+            text::print("{} passed, {} failed\n", passed_, failed_);
         return failed_ == 0 && passed_ > 0 ? 0 : 1;
     }
 
   private:
+    const bool json_;
+    Progress& progress_;
+    Json cases_ = Json::array();
     size_t passed_ = 0;
     size_t failed_ = 0;
 };
 
-std::vector<std::filesystem::path> foldersOf(const std::string& argument, Tally& tally) {
-    try {
-        return findCases(argument);
-    } catch (const std::exception& error) {
-        tally.fail(argument, error);
-        return {};
+// A folder of the command line that is no case, or one that is; what is wrong with the former.
+struct Candidate {
+    std::filesystem::path folder;
+    std::string fault;
+};
+
+std::vector<Candidate> candidatesOf(const std::vector<std::string>& arguments) {
+    std::vector<Candidate> candidates;
+    for (const std::string& argument : arguments) {
+        try {
+            for (std::filesystem::path& folder : findCases(argument))
+                candidates.push_back({std::move(folder), ""});
+        } catch (const std::exception& error) {
+            candidates.push_back({argument, error.what()});
+        }
     }
+    return candidates;
+}
+
+std::string nameOf(const Candidate& candidate) {
+    if (!candidate.fault.empty()) return candidate.folder.string();
+    const std::filesystem::path& folder = candidate.folder;
+    return (folder.has_filename() ? folder : folder.parent_path()).filename().string();
 }
 
 }  // namespace
 
 int verify(const VerifyOptions& options) {
     options.flags.checkTogether();
-    Tally tally;
-    for (const std::string& argument : options.folders) {
-        for (const std::filesystem::path& folder : foldersOf(argument, tally)) {
-            const std::filesystem::path plain = folder.has_filename() ? folder : folder.parent_path();
-            const std::string name = plain.filename().string();
-            tally.attempt(name, [&] {
-                Case item = readCase(folder);
-                item.name = name;
-                if (options.tolerance > 0) item.tolerance = options.tolerance;
-                if (options.unmatched >= 0) item.maxUnmatched = options.unmatched;
-                return runCase(item, options.flags);
-            });
+    const std::vector<Candidate> candidates = candidatesOf(options.folders);
+    Progress progress("verify", candidates.size(), Progress::Drawn::ByThread);
+    Tally tally(options.json, progress);
+    size_t done = 0;
+    for (const Candidate& candidate : candidates) {
+        const std::string name = nameOf(candidate);
+        progress.show(done++, name);
+        try {
+            if (!candidate.fault.empty()) throw ToolError(candidate.fault);
+            Case item = readCase(candidate.folder);
+            if (options.tolerance > 0) item.tolerance = options.tolerance;
+            if (options.unmatched >= 0) item.maxUnmatched = options.unmatched;
+            tally.add(name, runCase(item, options.flags));
+        } catch (const std::exception& error) {
+            tally.fail(name, error);
         }
     }
+    progress.clear();
     return tally.finish();
 }
 

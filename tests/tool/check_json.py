@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""What the tool prints with --json is what the tables of docs/tool.md list: every member with one of its types, and every
+listed member is printed by some call.
+
+    check_json.py MNN_TOOL PAGE MODEL CASE_DIR
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+# Printed only on some machines, or by models that no call here has.
+ELSEWHERE = r"(\[\]\.devices\[\].*|skipped\[\].*|settings\.reasons\[\]|ops\.unsupported\.\*)"
+
+
+def read_tables(page):
+    """command -> (path -> types)."""
+    tables = {}
+    for command, text in re.findall(r"^### `mnn ([\w -]+?) --json`\n(.*?)(?=^#|\Z)", page, flags=re.M | re.S):
+        rows = re.findall(r"^\| (`.*?) \| ([a-z ]+) \|.*\|$", text, flags=re.M)
+        tables[command] = {path: types.split(" or ") for names, types in rows for path in re.findall(r"`([^`]+)`", names)}
+    return tables
+
+
+def type_of(value):
+    kinds = {bool: "boolean", int: "number", float: "number", str: "string", list: "list", dict: "object", type(None): "null"}
+    return kinds[type(value)]
+
+
+def paths(value, table, path=""):
+    """Every place of the value with its type; what the table lists as a whole is not looked into."""
+    whole = path in table and not any(other.startswith((path + ".", path + "[")) for other in table)
+    if path:
+        yield path, type_of(value)
+    if isinstance(value, dict) and not whole:
+        for name, member in value.items():
+            yield from paths(member, table, f"{path}.{name}" if path else name)
+    elif isinstance(value, list) and not whole:
+        for member in value:
+            yield from paths(member, table, path + "[]")
+
+
+def pattern(path):
+    return re.compile(re.escape(path).replace(r"\*", ".+"))
+
+
+def check_value(command, value, table, seen):
+    patterns = {path: pattern(path) for path in table}
+    for path, kind in paths(value, table):
+        listed = [name for name in table if patterns[name].fullmatch(path)]
+        seen.update(listed)
+        types = {kind for name in listed for kind in table[name]}
+        # A list or an object need not be listed itself where its members are.
+        inside = any(re.match(re.escape(path) + r"(\.|\[)", name) for name in table)
+        if listed and kind not in types and not (kind in ("list", "object") and inside):
+            sys.exit(f"mnn {command} --json: {path} is {kind}, the page says {sorted(types)}")
+        if not listed and kind not in ("list", "object"):
+            sys.exit(f"mnn {command} --json: the page does not list {path}")
+
+
+def call(tool, *arguments, code=0):
+    done = subprocess.run([tool, *map(str, arguments)], capture_output=True, text=True)
+    if done.returncode != code:
+        sys.exit(f"mnn {' '.join(map(str, arguments))}: exit code {done.returncode}, wanted {code}\n{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def check_meaning(tool, model, case, folder):
+    """Members say what happened."""
+    bad = folder / "bad"
+    bad.mkdir()
+    (bad / "case.json").write_text("{}")
+    result = call(tool, "verify", case, bad, "--json", code=1)
+    assert (result["passed"], result["failed"]) == (1, 1), result
+    assert [one["passed"] for one in result["cases"]] == [True, False] and result["cases"][1]["error"], result
+    strict = call(tool, "verify", case, "--json", "--tolerance", "1e-30", code=1)
+    assert strict["failed"] == 1 and strict["cases"][0]["error"] is None, strict
+    compared = call(tool, "compare", model, "--backends", "cpu,cpu", "--json")
+    assert compared["agrees"] and compared["largest_error"] == 0 and len(compared["tensors"]) > 3, compared
+    algorithms = call(tool, "profile", model, "--algorithms", "--json")["ops"]
+    for op in algorithms:
+        chosen = [one["algorithm"] for one in op["candidates"] if one["chosen"]]
+        assert (op["type"] != "Convolution" or chosen), op
+    assert any(op["candidates"] for op in algorithms), algorithms
+    graph = call(tool, "graph", model, "--json")
+    assert len(graph["net"]["graphs"][0]["operators"]) > 3 and graph["session"]["graphs"][0]["operators"], graph
+    text = subprocess.run([tool, "info", model, "--plan", "passes"], capture_output=True, text=True).stdout
+    assert call(tool, "info", model, "--plan", "passes", "--json")["text"] == text
+
+
+def main():
+    tool, page, model, case = sys.argv[1:5]
+    tables = read_tables(pathlib.Path(page).read_text())
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        picture = folder / "grey.pgm"
+        picture.write_bytes(b"P5 8 8 255\n" + bytes(range(0, 256, 4)))
+        run = ["run", model, "--input", picture]
+        calls = {
+            "version": [["version"]],
+            "info": [["info", model], ["info", model, "--shape", "image=1x2x3x4"]],
+            "info --plan": [["info", model, "--plan", "all"]],
+            "run": [run],
+            "verify": [["verify", case], ["verify", case, "--tolerance", "1e-30"]],
+            "bench": [["bench", model, "--seconds", "0"]],
+            "compare": [["compare", model, "--backends", "cpu,cpu"]],
+            "profile": [["profile", model, "--runs", "1"]],
+            "profile --algorithms": [["profile", model, "--algorithms"]],
+            "graph": [["graph", model]],
+            "devices": [["devices"]],
+            "calibrate": [["calibrate", "--isa", "portable"]],
+        }
+        if set(calls) != set(tables):
+            sys.exit(f"the page has tables for {sorted(tables)}, the tool prints {sorted(calls)}")
+        for command, lists in calls.items():
+            seen = set()
+            for arguments in lists:
+                done = subprocess.run([tool, *map(str, arguments), "--json"], capture_output=True, text=True)
+                if done.returncode not in (0, 1) or not done.stdout:
+                    sys.exit(f"mnn {' '.join(map(str, arguments))} --json: {done.stderr}")
+                check_value(command, json.loads(done.stdout), tables[command], seen)
+            missing = [path for path in set(tables[command]) - seen if not re.fullmatch(ELSEWHERE, path)]
+            if missing:
+                sys.exit(f"mnn {command} --json: no call printed {missing}")
+        check_meaning(tool, model, case, folder)
+
+
+if __name__ == "__main__":
+    main()

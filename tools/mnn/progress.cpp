@@ -1,0 +1,161 @@
+// Draws the line, and takes it away when the command ends or is interrupted.
+#include "progress.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include "text.h"
+
+namespace tool {
+namespace {
+
+using Seconds = std::chrono::duration<double>;
+
+constexpr Seconds kQuiet{1};  // commands that are done by then show nothing
+constexpr Seconds kBetween{0.2}, kBetweenLines{1};
+constexpr double kLeastPart = 0.02;  // less says nothing about the rest
+constexpr char kErase[] = "\r\033[K";
+
+std::string mode = kProgressModes[0];
+
+bool isTerminal() {
+    static const bool answer = [] {
+        const char* kind = std::getenv("TERM");
+        return isatty(STDERR_FILENO) == 1 && !(kind && std::strcmp(kind, "dumb") == 0);
+    }();
+    return answer;
+}
+
+bool isShown() {
+    return mode == "always" || (mode == "auto" && isTerminal());
+}
+
+extern "C" void eraseAndEnd(int signal) {
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kErase, sizeof kErase - 1);
+    raise(signal);  // the handler is gone already, so this ends the process
+}
+
+// Ctrl-C leaves no half of a line.
+void eraseWhenInterrupted() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+            struct sigaction action {};
+            if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
+            action.sa_handler = eraseAndEnd;
+            action.sa_flags = SA_RESETHAND;
+            sigaction(signal, &action, nullptr);
+        }
+    });
+}
+
+std::string timeText(double seconds) {
+    const auto whole = static_cast<uint64_t>(seconds + 0.5);
+    if (whole < 60) return text::format("{} s", whole);
+    if (whole < 3600) return text::format("{} min {} s", whole / 60, whole % 60);
+    return text::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+// Names of files may hold anything; a line that is wider than the terminal could not be erased.
+std::string fitted(std::string line) {
+    for (char& c : line)
+        if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
+    winsize size{};
+    const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+    size_t end = known ? size.ws_col - 1U : 79;
+    if (end >= line.size()) return line;
+    while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xc0) == 0x80) end--;
+    return line.substr(0, end);
+}
+
+}  // namespace
+
+void setProgress(const std::string& wanted) {
+    mode = wanted;
+}
+
+Progress::Progress(std::string what, size_t steps, Drawn drawn) : what_(std::move(what)), steps_(steps) {
+    if (drawn == Drawn::ByCommand || !isShown()) return;
+    thread_ = std::thread([this] {
+        std::unique_lock<std::mutex> lock(mutex_);
+        while (!changed_.wait_for(lock, kBetween, [this] { return over_; })) drawWhenDue();
+    });
+}
+
+Progress::~Progress() {
+    clear();
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        over_ = true;
+    }
+    changed_.notify_one();
+    if (thread_.joinable()) thread_.join();
+}
+
+void Progress::show(size_t done, const std::string& now) {
+    if (!isShown()) return;
+    const double part = static_cast<double>(done) / static_cast<double>(steps_);
+    change(text::format("{} of {}{}{}", done, steps_, now.empty() ? "" : ", ", now), [part] { return part; });
+}
+
+void Progress::showPart(std::function<double()> part) {
+    if (isShown()) change("", std::move(part));
+}
+
+void Progress::announce(const std::string& now) {
+    if (!isShown()) return;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    detail_ = now;
+    part_ = [] { return -1.0; };
+    last_ = Clock::now();
+    draw();
+}
+
+void Progress::change(std::string detail, std::function<double()> part) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    detail_ = std::move(detail);
+    part_ = std::move(part);
+    drawWhenDue();
+}
+
+void Progress::drawWhenDue() {
+    if (!part_) return;
+    const Clock::time_point now = Clock::now();
+    const bool first = last_ == Clock::time_point{};
+    if (first ? mode != "always" && now - begin_ < kQuiet
+              : now - last_ < (isTerminal() ? kBetween : kBetweenLines))
+        return;
+    last_ = now;
+    draw();
+}
+
+void Progress::draw() {
+    const double past = Seconds(last_ - begin_).count(), part = part_();
+    std::string line = "mnn " + what_ + (detail_.empty() ? "" : ": ") + detail_;
+    if (past >= kQuiet.count()) line += ", " + timeText(past) + " so far";
+    if (part >= kLeastPart) line += ", about " + timeText(past * (1 - std::min(part, 1.0)) / part) + " left";
+    if (isTerminal()) {
+        eraseWhenInterrupted();
+        drawn_ = true;
+        text::print(stderr, "{}{}", kErase, fitted(line));
+    } else {
+        text::print(stderr, "{}\n", line);
+    }
+    std::fflush(stderr);
+}
+
+void Progress::clear() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    part_ = nullptr;
+    if (!drawn_) return;
+    drawn_ = false;
+    text::print(stderr, "{}", kErase);
+    std::fflush(stderr);
+}
+
+}  // namespace tool
