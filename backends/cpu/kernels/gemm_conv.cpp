@@ -62,8 +62,10 @@ int GemmConvPlan::tileUnits(size_t walk) const {
 
 int GemmConvPlan::sliceBlocks(size_t index) const {
     const OutputWalk& walk = geometry_.walks[index];
+    // The weights of a slice follow one another only where they have no taps beside the one of this walk.
+    const bool oneTap = geometry_.tapRuns.empty() && geometry_.tapOffsets[index].size() == 1;
     const bool wholeSums = options_.groups > 1 || options_.bf16 || options_.rowTaps > 0 ||
-                           weights_.quantized() || !walk.byPixel || geometry_.tapOffsets[index].size() != 1;
+                           weights_.quantized() || !walk.byPixel || !oneTap;
     const int64_t pixelBytes = int64_t{icb_} * k_.lanes * int64_t{sizeof(float)};
     if (wholeSums || walk.units * pixelBytes <= k_.costs->cache.gemmInput) return icb_;
     const int64_t slices = ceilDiv(kUsualPixels * pixelBytes, k_.costs->cache.gemmInput);
