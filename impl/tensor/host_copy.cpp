@@ -1,7 +1,10 @@
 // Copies between storages and the layouts NCHW, NHWC and NC4HW4.
 #include "tensor/host_copy.h"
 
+#include <algorithm>
 #include <cstring>
+
+#include "tensor/transpose.h"
 
 namespace mnnc {
 
@@ -14,8 +17,8 @@ struct Strides {
     int64_t at(int64_t n, int64_t c, int64_t s) const {
         return n * batch + (c / lanes) * block + (c % lanes) * channel + s * plane;
     }
-    // Whether the channels of one place lie one behind the other.
-    bool channelsRunOn() const { return block == lanes && (lanes == 1 || channel == 1); }
+    // How many channels of one place lie one behind the other, of `all`.
+    int64_t run(int64_t all) const { return block == lanes ? all : lanes; }
 };
 
 struct Extents {
@@ -61,23 +64,37 @@ Strides layoutOf(const Tensor& tensor, Format layout, const Extents& e) {
     return layout == Format::NHWC ? channelLast(e) : channelFirst(e);
 }
 
-// Element by element through memcpy: a caller's buffer may have any alignment.
+// Channels first .. first + count of all places of an image, which run on in at least one of the two layouts; where
+// they are one channel, its places may run on instead.
+template <size_t kBytes>
+void moveChannels(int64_t count, int64_t plane, const char* src, const Strides& from, char* dst,
+                  const Strides& to) {
+    constexpr auto kWidth = static_cast<int64_t>(kBytes);
+    const bool srcPlanes = from.plane == 1 && from.lanes == 1, dstPlanes = to.plane == 1 && to.lanes == 1;
+    if (srcPlanes && dstPlanes && count == 1)
+        std::memcpy(dst, src, static_cast<size_t>(plane * kWidth));
+    else if (dstPlanes)
+        transpose<kBytes>(src, from.plane * kWidth, plane, count, dst, to.block * kWidth);
+    else if (srcPlanes)
+        transpose<kBytes>(src, from.block * kWidth, count, plane, dst, to.plane * kWidth);
+    else
+        for (int64_t i = 0; i < plane; ++i)
+            std::memcpy(dst + i * to.plane * kWidth, src + i * from.plane * kWidth,
+                        static_cast<size_t>(count * kWidth));
+}
+
+// Through memcpy: a caller's buffer may have any alignment.
 template <size_t kBytes>
 void move(const Extents& e, const char* src, const Strides& from, char* dst, const Strides& to) {
     constexpr auto kWidth = static_cast<int64_t>(kBytes);
-    if (e.plane == 1 && from.channelsRunOn() && to.channelsRunOn()) {
-        for (int64_t n = 0; n < e.batch; ++n)
-            std::memcpy(dst + n * to.batch * kWidth, src + n * from.batch * kWidth,
-                        static_cast<size_t>(e.channel * kWidth));
-        return;
-    }
+    const int64_t srcRun = from.run(e.channel), dstRun = to.run(e.channel);
+    // A layout whose places run on has no run of channels to keep to.
+    const bool srcPlanes = from.lanes == 1 && srcRun == 1, dstPlanes = to.lanes == 1 && dstRun == 1;
+    const int64_t step = srcPlanes ? dstRun : dstPlanes ? srcRun : std::min(srcRun, dstRun);
     for (int64_t n = 0; n < e.batch; ++n)
-        for (int64_t c = 0; c < e.channel; ++c) {
-            const char* s = src + from.at(n, c, 0) * kWidth;
-            char* d = dst + to.at(n, c, 0) * kWidth;
-            for (int64_t i = 0; i < e.plane; ++i)
-                std::memcpy(d + i * to.plane * kWidth, s + i * from.plane * kWidth, kBytes);
-        }
+        for (int64_t c = 0; c < e.channel; c += step)
+            moveChannels<kBytes>(std::min(step, e.channel - c), e.plane, src + from.at(n, c, 0) * kWidth,
+                                 from, dst + to.at(n, c, 0) * kWidth, to);
 }
 
 void moveAny(DataType type, const Extents& e, const void* src, const Strides& from, void* dst,
