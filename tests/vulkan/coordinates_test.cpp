@@ -131,7 +131,7 @@ TEST(Coordinates, ScoresOfBoxes) {
     CoordinateNet net;
     const int corner = net.affine(net.input({kPlaces, 2}), 0.02f, 0);
     const int boxes = net.concat({corner, net.affine(corner, 1, 0.05f)}, 1);
-    const int scores = net.affine(net.input({kPlaces}), 0.01f, 0.95f);
+    const int scores = net.affine(net.input({kPlaces}), 0.001f, 0.95f);
     const int kept =
         net.cast(net.suppress(boxes, scores), wire::DataType::DT_INT32, wire::DataType::DT_FLOAT);
     expectExactPlaces(net.done(net.relu(kept)), 0);
