@@ -1,5 +1,10 @@
 """ONNX Runtime. Its workers spin inside of a burst, as they do by default; between bursts the process is stopped."""
 
+import numpy as np
+
+# What a case stores with 32 bits, because .mnn files have no other integers.
+TYPES = {"tensor(int64)": np.int64, "tensor(bool)": np.bool_}
+
 
 class Engine:
     def __init__(self, options):
@@ -19,7 +24,10 @@ class Engine:
             net.file("model.onnx"), options, providers=["CPUExecutionProvider"]
         )
         self.binding = self.session.io_binding()
-        self.inputs = list(net.inputs.items())
+        types = {entry.name: entry.type for entry in self.session.get_inputs()}
+        self.inputs = [
+            (name, array.astype(TYPES.get(types[name], array.dtype), copy=False)) for name, array in net.inputs.items()
+        ]
         for name in net.outputs:
             self.binding.bind_output(name, "cpu")
 
