@@ -66,13 +66,11 @@ void convertAnything(const uint8_t* data, size_t size) {
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-    static fuzz::MemoryFile file;
-    file.set(data, size);
     const bool channelsLast = size % 2;
     try {
-        (void)tool::readImage(
-            file.path(), channelsLast ? std::vector<int64_t>{1, 9, 5, 3} : std::vector<int64_t>{1, 1, 4, 7},
-            channelsLast, {});
+        const tool::ImageForm form(
+            channelsLast ? std::vector<int64_t>{1, 9, 5, 3} : std::vector<int64_t>{1, 1, 4, 7}, channelsLast);
+        (void)tool::imageInput({reinterpret_cast<const char*>(data), size}, form, {});
     } catch (const tool::ToolError&) {
     }
     convertAnything(data, size);

@@ -98,11 +98,12 @@ def main():
         picture = folder / "grey.pgm"
         picture.write_bytes(b"P5 8 8 255\n" + bytes(range(0, 256, 4)))
         run = ["run", model, "--input", picture]
+        boxes = ["--boxes", "scores", "--columns=x2,y2,score,x1,y1,-,-,-,class,-"]  # its scores make a box
         calls = {
             "version": [["version"]],
             "info": [["info", model], ["info", model, "--shape", "image=1x2x3x4"]],
             "info --plan": [["info", model, "--plan", "all"]],
-            "run": [run],
+            "run": [run, [*run, *boxes]],
             "verify": [["verify", case], ["verify", case, "--tolerance", "1e-30"]],
             "bench": [["bench", model, "--seconds", "0"]],
             "compare": [["compare", model, "--backends", "cpu,cpu"]],

@@ -59,9 +59,15 @@ def main():
     assert code == 0 and json.loads(output)["runs"] >= 5, (code, output)
     assert re.search(r"mnn bench, \d+ s so far, about \d+ s left", shown), repr(shown)
     assert shown.endswith(ERASED) and "\n" not in shown, repr(shown)
-    # Within a second only the load is announced; never shows nothing, nor does a terminal that cannot erase.
+    # What takes less than a second shows nothing, but for a load that is timed, which is announced.
+    begin = time.monotonic()
+    code, output, shown = in_terminal([tool, "verify", case])
+    assert code == 0 and (shown == "" or time.monotonic() - begin > 1), repr(shown)
+    begin = time.monotonic()
     code, output, shown = in_terminal([*bench, "0"])
-    assert code == 0 and "so far" not in shown and shown.endswith(ERASED), repr(shown)
+    assert code == 0 and shown.endswith(ERASED), repr(shown)
+    assert shown.count("mnn bench") == 1 or time.monotonic() - begin > 1, repr(shown)
+    # Nor where it is not wanted, or on a terminal that cannot erase.
     for more, env in ((["--progress", "never"], {}), ([], {"TERM": "dumb"})):
         code, output, shown = in_terminal([*bench, "1.5", *more], env=env)
         assert code == 0 and shown == "" and json.loads(output), repr(shown)

@@ -35,6 +35,7 @@ int runCommandLine(int argc, char** argv, uint64_t residentAtStart) {
         "  mnn run net.mnn --input data=photo.png --mean 123.7,116.3,103.5 --scale 0.0171,0.0175,0.0174 \\\n"
         "      --top 5 --labels names.txt --output results\n"
         "  mnn run net.mnn --input tokens=tokens.npy --output results\n"
+        "  mnn run detector.mnn --image photo.jpg --draw boxes.png\n"
         "  mnn verify cases/*/ --threads 2\n"
         "  mnn bench net.mnn --threads 2 --json\n"
         "  mnn profile net.mnn --top 20\n"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend_list.h"
+#include "box_form.h"
 #include "flags.h"
 #include "image.h"
 
@@ -25,10 +26,17 @@ struct RunOptions {
     ImageFlags image;
     std::string model;
     std::vector<std::string> inputs;  // name=file, or a file alone where the model has one input
+    std::vector<std::string> images;  // files, folders and patterns, for one input
+    size_t batch = 0;                 // pictures at once; 0: the usual number
     std::string output;
     bool json = false;
     size_t top = 0;
     std::string labels;
+    BoxFlags boxes;
+    bool detect = false;
+    std::string draw;
+
+    bool wantsBoxes() const { return detect || !draw.empty() || !boxes.boxes.empty(); }
 };
 int run(const RunOptions& options);
 

@@ -2,13 +2,10 @@
 #include "common.h"
 
 #include <array>
-#include <cstring>
-#include <fstream>
 #include <random>
-#include <sstream>
 
+#include "input_file.h"
 #include "output_file.h"
-#include "tensor_file.h"
 #include "text.h"
 
 namespace tool {
@@ -72,7 +69,7 @@ void check(mnn_status status) {
 Interpreter openModel(const std::string& path) {
     mnn_interpreter_t* handle = nullptr;
     if (path == kStandardStream) {
-        const std::string bytes = readStandardInput();
+        const std::string bytes = readInput(path);
         check(mnn_interpreter_create_from_memory(bytes.data(), bytes.size(), nullptr, &handle));
     } else {
         check(mnn_interpreter_create_from_file(path.c_str(), nullptr, &handle));
@@ -85,12 +82,7 @@ namespace {
 // A runtime with the costs of a file; none without such a file. Sessions keep what they need of it.
 Runtime runtimeOf(const CommonFlags& flags) {
     if (flags.cpuCosts.empty()) return {};
-    std::ifstream in(flags.cpuCosts);
-    std::ostringstream bytes;
-    if (!(bytes << in.rdbuf()))
-        throw UsageError(
-            text::format("--cpu-costs: cannot read '{}': {}", flags.cpuCosts, std::strerror(errno)));
-    const std::string costs = bytes.str();
+    const std::string costs = readInput(flags.cpuCosts);
     mnn_runtime_config_t config;
     check(mnn_runtime_config_init(&config, sizeof config));
     config.threads = flags.threads;

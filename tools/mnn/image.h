@@ -1,6 +1,6 @@
-// Image files as network inputs: decoded, resized and normalised.
+// Pictures as inputs of nets: decoded, resized and normalised.
 #pragma once
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "npy.h"
@@ -13,11 +13,16 @@ struct ImageFlags {
     bool bgr = false;
 };
 
-bool isImageFile(const std::string& path);
+// The extents that a picture gets as an input of this shape. Throws ToolError where the input takes no pictures: it has
+// rank 4, 1 or 3 channels, which are last where `channelsLast`, and batch 1.
+struct ImageForm {
+    ImageForm(const std::vector<int64_t>& shape, bool channelsLast);
+    int32_t channels, height, width;
+    bool channelsLast;
+};
 
-// The image as an array of `shape` (rank 4, batch 1, 1 or 3 channels), channels last when `channelsLast`.
-// (value - mean) * scale with values 0..255. Throws ToolError.
-Array readImage(const std::string& path, const std::vector<int64_t>& shape, bool channelsLast,
-                const ImageFlags& flags);
+// The picture in the bytes of a file as an array of batch 1: (value - mean) * scale with values 0 to 255. Throws ToolError,
+// and UsageError for flags that do not fit the channels.
+Array imageInput(std::string_view file, const ImageForm& form, const ImageFlags& flags);
 
 }  // namespace tool

@@ -3,14 +3,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <charconv>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "errors.h"
 #include "json.h"
@@ -86,53 +82,22 @@ Array fromRaw(std::string_view bytes, const Expected& expected) {
     return {expected.element, expected.shape, {bytes.begin(), bytes.end()}};
 }
 
-std::string readWhole(const std::string& file) {
-    std::error_code ignored;
-    std::ifstream in(file, std::ios::binary);
-    if (!in || std::filesystem::is_directory(file, ignored)) throw ToolError("the file cannot be opened");
-    std::string bytes{std::istreambuf_iterator<char>(in), {}};
-    if (in.bad()) throw ToolError("the file cannot be read");
-    return bytes;
-}
+}  // namespace
 
-Array read(const std::string& file, const Expected& expected) {
+Array parseTensor(std::string_view bytes, const std::string& file, const Expected& expected) {
     std::string ending = std::filesystem::path(file).extension().string();
     std::transform(ending.begin(), ending.end(), ending.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    std::string bytes;
     if (file == kStandardStream) {
-        bytes = readStandardInput();
         const size_t first = bytes.find_first_not_of(" \t\r\n");
-        ending = bytes.starts_with("\x93NUMPY")                      ? ".npy"
-                 : first != std::string::npos && bytes[first] == '[' ? ".json"
-                                                                     : ".csv";
-    } else {
-        bytes = readWhole(file);
+        ending = bytes.starts_with("\x93NUMPY")                           ? ".npy"
+                 : first != std::string_view::npos && bytes[first] == '[' ? ".json"
+                                                                          : ".csv";
     }
     if (ending == ".csv" || ending == ".txt") return fromCsv(bytes, expected);
     if (ending == ".json") return fromJson(bytes);
     if (ending == ".raw" || ending == ".bin") return fromRaw(bytes, expected);
     return parseNpy(bytes, file);
-}
-
-}  // namespace
-
-Array readTensorFile(const std::string& file, const Expected& expected) {
-    try {
-        return read(file, expected);
-    } catch (const std::runtime_error& error) {
-        throw ToolError(text::format("'{}' for the input '{}' ({} {}): {}", file, expected.name,
-                                     shapeText(expected.shape), elementName(expected.element), error.what()));
-    }
-}
-
-std::string readStandardInput() {
-    std::string bytes;
-    char part[65536];
-    while (const size_t count = std::fread(part, 1, sizeof part, stdin)) bytes.append(part, count);
-    if (std::ferror(stdin))
-        throw ToolError(text::format("cannot read standard input: {}", std::strerror(errno)));
-    return bytes;
 }
 
 }  // namespace tool

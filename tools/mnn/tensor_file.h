@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "npy.h"
@@ -16,11 +17,8 @@ struct Expected {
     Element element = Element::Float32;
 };
 
-// The ending of `file`, or the first bytes of standard input ("-"), choose the reader. Throws ToolError with file, input and
-// expected shape.
-Array readTensorFile(const std::string& file, const Expected& expected);
-
-// All bytes of standard input. Throws ToolError.
-std::string readStandardInput();
+// The ending of `file`, or the first bytes where it is standard input ("-"), choose the reader of the bytes. Throws
+// ToolError and JsonError.
+Array parseTensor(std::string_view bytes, const std::string& file, const Expected& expected);
 
 }  // namespace tool

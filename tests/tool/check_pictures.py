@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Several pictures in one call of `mnn run`: each has the result that it has alone, with its file in front.
+
+    check_pictures.py MNN_TOOL FLATC MODEL
+
+MODEL takes a picture of 8 x 8 pixels and one channel, and gives ten scores.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from files import Net, read_npy
+
+
+class Tool:
+    def __init__(self, program):
+        self.program = program
+
+    def __call__(self, *arguments, code=0, given=None, text=True):
+        done = subprocess.run([self.program, "run", *map(str, arguments)], capture_output=True, input=given)
+        if done.returncode != code:
+            sys.exit(f"mnn run {' '.join(map(str, arguments))}: exit code {done.returncode}, wanted {code}\n"
+                     f"{done.stdout[:999]}{done.stderr.decode()}")
+        self.errors = done.stderr.decode()
+        return done.stdout.decode() if text else done.stdout
+
+    def images(self, *arguments, **options):
+        return json.loads(self(*arguments, "--json", **options))["images"]
+
+
+def near(a, b):
+    """Batches may sum up in another order."""
+    return len(a) == len(b) and max(abs(x - y) for x, y in zip(a, b)) <= 1e-5 * max(map(abs, b))
+
+
+def make_pictures(folder):
+    """Eleven pictures: more than a batch, and no multiple of it. path -> what the net gives for it alone."""
+    folder.mkdir()
+    for number in range(11):
+        pixels = bytes((x * 29 + number * 57) % 256 for x in range(64))
+        (folder / f"p{number:02}.pgm").write_bytes(b"P5 8 8 255\n" + pixels)
+    return sorted(folder.iterdir())
+
+
+def values_of(images, output="scores"):
+    return [image["outputs"][output]["values"] for image in images]
+
+
+def check_results(run, model, folder):
+    paths = make_pictures(folder)
+    alone = [json.loads(run(model, "--input", path, "--json"))["outputs"]["scores"] for path in paths]
+    assert len({tuple(one["values"]) for one in alone}) == len(paths), "the pictures give the same scores"
+    for arguments in (["--image", folder], ["--image", folder / "p*.pgm"], ["--image", folder, "--batch", 1],
+                      ["--image", folder, "--batch", 3], [word for path in paths for word in ("--image", path)],
+                      ["--image", folder, "--batch", 11]):
+        images = run.images(model, *arguments)
+        assert [image["file"] for image in images] == [str(path) for path in paths], images
+        assert [image["outputs"]["scores"]["shape"] for image in images] == [[1, 10]] * len(paths)
+        assert all(near(a, one["values"]) for a, one in zip(values_of(images), alone)), arguments
+    # A folder also has other files, which are no pictures, but two may have one name.
+    (folder / "notes.txt").write_text("words")
+    assert len(run.images(model, "--image", folder)) == len(paths)
+    run(model, "--image", folder, "--output", folder / "results")
+    for path, one in zip(paths, alone):
+        assert near(read_npy(folder / "results" / path.stem / "scores.npy"), one["values"])
+    text = run(model, "--image", paths[3], "--image", paths[1], "--top", 1)
+    lines = [line for line in text.splitlines() if "top 1 of 'scores':" in line]
+    assert [line.split(": ")[0] for line in lines] == [str(paths[3]), str(paths[1])], text
+    best = max(range(10), key=lambda k: alone[3]["values"][k])
+    assert text.splitlines()[1].split()[0] == str(best), text
+    # One file is written as without a folder.
+    run(model, "--image", paths[2], "--output", folder / "one")
+    assert near(read_npy(folder / "one" / "scores.npy"), alone[2]["values"])
+    data = run(model, "--image", paths[2], "--output", "-", text=False)
+    (folder / "stream.npy").write_bytes(data)
+    assert near(read_npy(folder / "stream.npy"), alone[2]["values"])
+    return paths, alone
+
+
+def check_streams(run, model, paths, alone):
+    """A picture and a model on standard input."""
+    picture = paths[4].read_bytes()
+    for arguments in (["--image", "-"], ["--input", "image=-"], ["--input", "-"]):
+        result = json.loads(run(model, *arguments, "--json", given=picture))
+        result = result.get("images", [result])[0]
+        assert near(result["outputs"]["scores"]["values"], alone[4]["values"]), arguments
+    images = run.images("-", "--image", paths[4], given=pathlib.Path(model).read_bytes())
+    assert near(values_of(images)[0], alone[4]["values"])
+    run("-", "--image", "-", code=2, given=pathlib.Path(model).read_bytes())
+    assert "given twice" in run.errors, run.errors
+
+
+def check_errors(run, model, folder, paths):
+    (folder / "p05.png").write_bytes(b"\x89PNG no picture")
+    images = run.images(model, "--image", folder, code=1)
+    assert len(images) == len(paths) + 1
+    (bad,) = [image for image in images if "error" in image]
+    assert bad["file"] == str(folder / "p05.png") and set(bad) == {"file", "error"}, bad
+    for word in ("p05.png", "'image'", "1x1x8x8", "cannot read"):
+        assert word in bad["error"] and word in run.errors, (word, bad)
+    assert all(image["outputs"] for image in images if image is not bad)
+    run(model, "--image", folder, "--output", folder / "results", code=2)  # p05.png and p05.pgm
+    assert "p05.png" in run.errors and "p05.pgm" in run.errors
+    (folder / "p05.png").unlink()
+    empty = folder / "empty"
+    empty.mkdir()
+    for arguments, code, word in ((["--image", folder / "none*.pgm"], 1, "none*.pgm"), (["--image", empty], 1, "empty"),
+                                  (["--image", paths[0], "--input", paths[1]], 2, "--image"),
+                                  (["--image", folder, "--output", "-"], 2, "one picture"),
+                                  (["--image", paths[0], "--batch", 0], 2, "--batch"),
+                                  (["--image", paths[0], "--mean", "1,2,3"], 2, "--mean"),
+                                  (["--image", paths[0], "--shape", "image=1x2x8x8"], 1, "")):
+        run(model, *arguments, code=code)
+        assert word in run.errors, (arguments, run.errors)
+
+
+def check_fixed(run, flatc, folder, paths):
+    """Nets that cannot take several pictures get one after another: with the batch inside, and with another input."""
+    net = Net()
+    image = net.feed("image", [1, 1, 8, 8])
+    flat = net.op("Reshape", [image, net.ints("extents", [1, -1])], ["flat"], "Reshape", {"dims": [], "dimType": "NCHW"})
+    net.passed("all", flat[0])
+    model = net.write(flatc, folder / "fixed.mnn")
+    for image, path in zip(run.images(model, "--image", folder), paths):
+        assert image["outputs"]["all"]["shape"] == [1, 64], image["outputs"]
+        assert image["outputs"]["all"]["values"] == list(path.read_bytes()[-64:]), path
+    net = Net()
+    net.passed("picture", net.feed("image", [1, 1, 8, 8]))
+    net.passed("other", net.feed("more", [1, 2]))
+    model = net.write(flatc, folder / "two.mnn")
+    (folder / "more.json").write_text("[[5, 6]]")
+    images = run.images(model, "--image", folder, "--input", f"more={folder / 'more.json'}")
+    assert len(images) == len(paths) and all(image["outputs"]["other"]["values"] == [5, 6] for image in images)
+    assert values_of(images, "picture") == [list(path.read_bytes()[-64:]) for path in paths]
+    run(model, "--image", folder, code=2)
+    assert "'image'" in run.errors and "'more'" in run.errors, run.errors
+    # An open batch is open for the pictures; other open extents are not.
+    net = Net()
+    net.passed("picture", net.feed("image", [-1, 1, 8, 8]))
+    images = run.images(net.write(flatc, folder / "open.mnn"), "--image", folder)
+    assert values_of(images, "picture") == [list(path.read_bytes()[-64:]) for path in paths]
+    net = Net()
+    net.passed("picture", net.feed("image", [-1, 1, 8, -1]))
+    run(net.write(flatc, folder / "wide.mnn"), "--image", folder, code=1)
+    assert "--shape" in run.errors and "1x1x8x?" in run.errors, run.errors
+
+
+def main():
+    run, flatc, model = Tool(sys.argv[1]), sys.argv[2], sys.argv[3]
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name) / "pictures"
+        paths, alone = check_results(run, model, folder)
+        check_streams(run, model, paths, alone)
+        check_errors(run, model, folder, paths)
+        check_fixed(run, flatc, folder, paths)
+
+
+if __name__ == "__main__":
+    main()

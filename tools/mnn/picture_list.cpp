@@ -1,0 +1,70 @@
+// Expands folders and patterns.
+#include "picture_list.h"
+
+#include <glob.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "errors.h"
+#include "output_file.h"
+#include "picture.h"
+#include "text.h"
+
+namespace tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> picturesIn(const std::string& folder) {
+    std::vector<std::string> paths;
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+        if (isPictureName(entry->path().string()) && !entry->is_directory())
+            paths.push_back(entry->path().string());
+    if (error) throw ToolError(text::format("cannot read the folder '{}': {}", folder, error.message()));
+    if (paths.empty()) throw ToolError(text::format("there is no picture in the folder '{}'", folder));
+    std::sort(paths.begin(), paths.end());
+    return paths;
+}
+
+std::vector<std::string> matches(const std::string& pattern) {
+    glob_t found{};
+    std::vector<std::string> paths;
+    if (glob(pattern.c_str(), 0, nullptr, &found) == 0)
+        paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+    globfree(&found);
+    if (paths.empty()) throw ToolError(text::format("--image: there is no file '{}'", pattern));
+    return paths;
+}
+
+}  // namespace
+
+std::vector<PictureFile> pictureFiles(const std::vector<std::string>& arguments) {
+    std::vector<PictureFile> files;
+    for (const std::string& argument : arguments) {
+        std::vector<std::string> paths = {argument};
+        std::error_code ignored;
+        if (fs::is_directory(argument, ignored))
+            paths = picturesIn(argument);
+        else if (argument != kStandardStream && !fs::exists(argument, ignored))
+            paths = matches(argument);
+        for (const std::string& path : paths)
+            files.push_back(
+                {path, path == kStandardStream ? "standard-input" : fs::path(path).stem().string()});
+    }
+    return files;
+}
+
+void requireDifferentNames(const std::vector<PictureFile>& files, const char* option) {
+    std::map<std::string, std::string> paths;
+    for (const PictureFile& file : files) {
+        const auto [place, isNew] = paths.emplace(file.name, file.path);
+        if (!isNew)
+            throw UsageError(text::format("{}: '{}' and '{}' would both write '{}'", option, place->second,
+                                          file.path, file.name));
+    }
+}
+
+}  // namespace tool
