@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the pictures of docs/use.md: the pages of `mnn graph` and `mnn profile` for the digits net, in headless Chromium.
+"""Makes the pictures of docs/use.md: the pages of `mnn graph` and `mnn profile` for the digits net, in headless Chromium; and that
+of docs/tool.md: boxes that `mnn run --draw` draws.
 
     docs/pictures.py MNN_TOOL
 
@@ -16,12 +17,23 @@ import tempfile
 DOCS = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS.parent / "tests/tool"))
 from check_browser import Browser  # noqa: E402
+from digits_detector import write_detector, write_page  # noqa: E402
 
 PICTURES = {"graph": (1000, 760, ["--profile"]), "profile": (1000, 740, [])}  # width, height, further flags
 
 
+def draw_boxes(tool):
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        write_detector("flatc", folder / "digits_detector.mnn")
+        write_page(folder / "page.ppm")
+        subprocess.run([tool, "run", "digits_detector.mnn", "--image", "page.ppm", "--mean", "255", "--scale=-0.0041667",
+                        "--draw", DOCS / "boxes.png"], cwd=folder, check=True)
+
+
 def main(tool):
     tool = str(pathlib.Path(tool).resolve())
+    draw_boxes(tool)
     with tempfile.TemporaryDirectory() as folder:
         browser = Browser(os.environ.get("CHROMIUM", "chromium"), folder)
         try:
