@@ -1,15 +1,72 @@
 // The one source that compiles the headers of stb.
 #include "stb.h"
 
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
 namespace {
 
+// Before each block that stb asks for. Blocks of one call are a ring.
+struct alignas(std::max_align_t) Block {
+    Block *next, *previous;
+};
+Block* blockOf(void* memory) {
+    return static_cast<Block*>(memory) - 1;
+}
+
+// The memory of one call of stb. When the host has no more, stb_image_write goes on all the same, and stb_image takes the
+// file for one of another kind: so std::bad_alloc is thrown through their functions, and what they held is freed here.
+class Memory {
+  public:
+    Memory() { current = this; }
+    ~Memory() {
+        while (ring_.next != &ring_) std::free(unlinked(ring_.next));
+        current = nullptr;
+    }
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+
+    void* resize(void* memory, size_t bytes) {
+        Block* const old = memory ? unlinked(blockOf(memory)) : nullptr;
+        auto* const block = static_cast<Block*>(std::realloc(old, sizeof(Block) + bytes));
+        if (!block) {
+            if (old) link(old);
+            throw std::bad_alloc();
+        }
+        link(block);
+        return block + 1;
+    }
+    void free(void* memory) {
+        if (memory) std::free(unlinked(blockOf(memory)));
+    }
+    // Makes a block the caller's, who frees it with FreeStb.
+    mnnc::image::StbPixels taken(unsigned char* memory) {
+        if (memory) unlinked(blockOf(memory));
+        return mnnc::image::StbPixels(memory);
+    }
+
+    static thread_local Memory* current;
+
+  private:
+    void link(Block* block) {
+        *block = {ring_.next, &ring_};
+        ring_.next->previous = block;
+        ring_.next = block;
+    }
+    static Block* unlinked(Block* block) {
+        block->previous->next = block->next;
+        block->next->previous = block->previous;
+        return block;
+    }
+    Block ring_{&ring_, &ring_};
+};
+thread_local Memory* Memory::current = nullptr;
+
 // Limits each allocation of stb_image, since a few bytes can announce gigabytes.
-void* boundedRealloc(void* memory, size_t bytes) {
-    return bytes > mnnc::image::kMaxFileBytes ? nullptr : std::realloc(memory, bytes);
+void* boundedResize(void* memory, size_t bytes) {
+    return bytes > mnnc::image::kMaxFileBytes ? nullptr : Memory::current->resize(memory, bytes);
 }
 
 }  // namespace
@@ -17,9 +74,9 @@ void* boundedRealloc(void* memory, size_t bytes) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#define STBI_MALLOC(bytes) boundedRealloc(nullptr, bytes)
-#define STBI_REALLOC(memory, bytes) boundedRealloc(memory, bytes)
-#define STBI_FREE(memory) std::free(memory)
+#define STBI_MALLOC(bytes) boundedResize(nullptr, bytes)
+#define STBI_REALLOC(memory, bytes) boundedResize(memory, bytes)
+#define STBI_FREE(memory) Memory::current->free(memory)
 // Only the formats that are promised: the file's content chooses the reader, not its name.
 #define STBI_ONLY_PNG
 #define STBI_ONLY_JPEG
@@ -34,6 +91,9 @@ void* boundedRealloc(void* memory, size_t bytes) {
 #define STB_IMAGE_RESIZE_IMPLEMENTATION
 #include <stb_image_resize.h>
 #define STBI_WRITE_NO_STDIO
+#define STBIW_MALLOC(bytes) Memory::current->resize(nullptr, bytes)
+#define STBIW_REALLOC(memory, bytes) Memory::current->resize(memory, bytes)
+#define STBIW_FREE(memory) Memory::current->free(memory)
 #define STB_IMAGE_WRITE_STATIC
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #include <stb_image_write.h>
@@ -42,16 +102,18 @@ void* boundedRealloc(void* memory, size_t bytes) {
 namespace mnnc::image {
 
 void FreeStb::operator()(uint8_t* memory) const {
-    stbi_image_free(memory);
+    if (memory) std::free(blockOf(memory));
 }
 
 bool stbInfo(const uint8_t* file, int bytes, int& width, int& height, int& channels) {
+    Memory memory;
     return stbi_info_from_memory(file, bytes, &width, &height, &channels) != 0;
 }
 
 StbPixels stbDecode(const uint8_t* file, int bytes, int channels) {
+    Memory memory;
     int width = 0, height = 0, stored = 0;
-    return StbPixels(stbi_load_from_memory(file, bytes, &width, &height, &stored, channels));
+    return memory.taken(stbi_load_from_memory(file, bytes, &width, &height, &stored, channels));
 }
 
 const char* stbReason() {
@@ -65,10 +127,10 @@ bool stbResize(const uint8_t* from, int width, int height, int stride, uint8_t* 
 }
 
 std::vector<uint8_t> stbPng(const uint8_t* pixels, int width, int height, int channels) {
+    Memory memory;
     int size = 0;
-    const StbPixels file(stbi_write_png_to_mem(pixels, width * channels, width, height, channels, &size));
-    if (!file) throw std::bad_alloc();
-    return std::vector<uint8_t>(file.get(), file.get() + size);
+    const uint8_t* file = stbi_write_png_to_mem(pixels, width * channels, width, height, channels, &size);
+    return std::vector<uint8_t>(file, file + size);
 }
 
 }  // namespace mnnc::image

@@ -15,7 +15,7 @@ struct FreeStb {
 };
 using StbPixels = std::unique_ptr<uint8_t[], FreeStb>;
 
-// Null, or false, where the file is none; stbReason() says why then.
+// Null, or false, where the file is none; stbReason() says why then. They throw std::bad_alloc.
 bool stbInfo(const uint8_t* file, int bytes, int& width, int& height, int& channels);
 StbPixels stbDecode(const uint8_t* file, int bytes, int channels);
 const char* stbReason();
