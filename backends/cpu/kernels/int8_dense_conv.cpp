@@ -26,8 +26,8 @@ struct Panel {
 Int8Layout layoutOf(const ConvShape& s, const Int8ConvOptions& options) {
     if (options.groups == 1 && s.ic <= 4 && (s.kh * s.kw > 1 || options.srcNchw)) return Int8Layout::Narrow;
     if (options.srcNchw) fail(Status::NotSupported, "no int8 convolution reads this shape row-major");
-    const bool byPixel = s.kh * s.kw == 1 && s.strideH == 1 && s.strideW == 1 && s.padTop == 0 &&
-                         s.padLeft == 0 && s.oh == s.ih && s.ow == s.iw;
+    const bool byPixel = s.kh * s.kw == 1 && s.padTop == 0 && s.padLeft == 0 &&
+                         (s.oh - 1) * s.strideH < s.ih && (s.ow - 1) * s.strideW < s.iw;
     return byPixel ? Int8Layout::Pixels : Int8Layout::Rows;
 }
 

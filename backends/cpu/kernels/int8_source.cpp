@@ -14,7 +14,7 @@ Int8Source::Int8Source(const Int8Kernels& k, const ConvShape& shape, Int8Layout 
       s_(shape),
       layout_(layout),
       nchw_(nchw),
-      batchRow_(layout == Int8Layout::Pixels && shape.oh * shape.ow == 1),
+      batchRow_(layout == Int8Layout::Pixels && shape.ih * shape.iw == 1),
       icb_(ceilDiv(shape.ic, k.lanes)) {
     const bool narrow = layout == Int8Layout::Narrow;
     const int lastY = (s_.oh - 1) * s_.strideH - s_.padTop + (s_.kh - 1) * s_.dilateH;
@@ -33,13 +33,11 @@ Int8Source::Int8Source(const Int8Kernels& k, const ConvShape& shape, Int8Layout 
         for (int kx = 0; kx < s_.kw; kx += rowTaps_)
             taps_.push_back((ky * s_.dilateH - s_.padTop + top_) * rowBytes_ +
                             (kx * s_.dilateW - s_.padLeft + left_) * ptrdiff_t(pixelBytes_));
-    if (batchRow_) {
-        pixel_ = ptrdiff_t(icb_) * pixelBytes_;
-        plane_ = pixelBytes_;
-        bytes_ = roundUp(pixel_ * s_.batch, 64);
-    } else {
-        bytes_ = roundUp(checkedMul(plane_, planes_, "scratch"), 64);
+    if (byPixel()) {
+        pixel_ = batchRow_ ? ptrdiff_t(icb_) * pixelBytes_ : pixelBytes_;
+        plane_ = batchRow_ ? pixelBytes_ : ptrdiff_t(pixels()) * pixelBytes_;
     }
+    bytes_ = roundUp(batchRow_ ? pixel_ * s_.batch : checkedMul(plane_, planes_, "scratch"), 64);
 }
 
 int64_t Int8Source::imageElements() const {
@@ -119,9 +117,38 @@ void Int8Source::fillPixels(const int8_t* src, char* source, int begin, int end)
     const int P = k_.lanes, count = end - begin;
     if (batchRow_)
         return k_.widen(src + int64_t{begin} * icb_ * P, source + begin * pixel_, size_t(count) * icb_ * P);
-    for (int c = 0; c < icb_; ++c)
-        k_.widen(src + (int64_t{c} * pixels() + begin) * P, source + c * plane_ + begin * pixel_,
-                 size_t(count) * P);
+    const bool all = s_.oh == s_.ih && s_.ow == s_.iw;
+    for (int c = 0; c < icb_; ++c) {
+        const int8_t* from = src + int64_t{c} * s_.ih * s_.iw * P;
+        char* to = source + c * plane_ + begin * pixel_;
+        if (all)
+            k_.widen(from + int64_t{begin} * P, to, size_t(count) * P);
+        else if (P == 16)
+            fillSomePixels<16>(from, to, begin, end);
+        else if (P == 8)
+            fillSomePixels<8>(from, to, begin, end);
+        else
+            fillSomePixels<4>(from, to, begin, end);
+    }
+}
+
+// Those of one block that the output has.
+template <int P>
+void Int8Source::fillSomePixels(const int8_t* src, char* to, int begin, int end) const {
+    constexpr int kPixels = 64;
+    int8_t some[kPixels * P];
+    for (int at = begin; at < end;) {
+        int n = 0;
+        while (n < kPixels && at < end) {
+            const int y = at / s_.ow, x = at % s_.ow, row = std::min({s_.ow - x, kPixels - n, end - at});
+            const int8_t* from = src + (int64_t{y} * s_.strideH * s_.iw + int64_t{x} * s_.strideW) * P;
+            for (int i = 0; i < row; ++i, ++n, from += int64_t{s_.strideW} * P)
+                std::memcpy(some + n * P, from, P);
+            at += row;
+        }
+        k_.widen(some, to, size_t(n) * P);
+        to += n * pixelBytes_;
+    }
 }
 
 void Int8Source::sumWindows(const char* source, float ratio, float* sums, ThreadPool& pool) const {

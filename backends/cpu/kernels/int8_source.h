@@ -13,7 +13,7 @@ namespace mnnc {
 // How the map is read.
 enum class Int8Layout {
     Rows,    // blocks of channels, rows with a border
-    Pixels,  // blocks of channels, pixel by pixel without a border: 1x1 convolutions
+    Pixels,  // blocks of channels, the pixels that the output has, without a border: 1x1 convolutions
     Narrow,  // four channels side by side, rows with a border: first layers
 };
 
@@ -46,6 +46,8 @@ class Int8Source {
 
   private:
     void fillRows(const int8_t* src, char* source, int padding, int64_t begin, int64_t end) const;
+    template <int P>
+    void fillSomePixels(const int8_t* src, char* to, int begin, int end) const;
     void fillNarrowRow(const int8_t* src, int y, char* to) const;
     int value(const char* pixel, int lane) const;
 
