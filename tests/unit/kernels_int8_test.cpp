@@ -196,6 +196,10 @@ TEST(Int8Convolution, FewChannels) {
         expectDense(shape(1, 1, 9, 80, 7, 5, 3, 1, 2), 1, nchw);
         expectDense(shape(1, 4, 9, 9, 16, 3, 3, 1, 2, 2), 1, nchw);
         expectDense(shape(1, 2, 9, 9, 16, 3, 3), 1, nchw, true);
+        // Rows of taps of three bytes.
+        expectDense(shape(2, 3, 15, 139, 20, 7, 7, 2, 3), 1, nchw);
+        expectDense(shape(1, 3, 9, 11, 7, 2, 5, 1, 0), 1, nchw, true);
+        expectDense(shape(1, 3, 19, 17, 7, 7, 7, 1, 3, 2), 1, nchw);
     }
     expectDense(shape(1, 3, 6, 6, 9, 1, 1), 1, true);
 }

@@ -56,8 +56,9 @@ class DensePlan final : public Int8SumPlan {
     }
     int64_t packedWeightBytes() const override { return weightBytes_; }
     std::string weightVariant() const override {
-        return format("int8%s.u%d.p%d.n%d.g%d", narrow_ ? "narrow" : "", k_.unit, k_.lanes, panelBlocks_,
-                      groups_);
+        return format("int8%s.u%d.p%d.n%d.g%d",
+                      narrow_ ? format("narrow%d", source_.narrowChannels()).c_str() : "", k_.unit, k_.lanes,
+                      panelBlocks_, groups_);
     }
     int64_t scratchBytes(int) const override {
         return source_.bytes() + (minima_ ? roundUp(int64_t{source_.pixels()} * 4, 64) : 0);
@@ -151,7 +152,7 @@ class DensePlan final : public Int8SumPlan {
     int tailSteps(const Panel& p) const { return ceilDiv(p.channels % k_.lanes, perStep()); }
     // The steps of one tap.
     int stepsOf(const Panel& p) const {
-        return narrow_ ? source_.rowTaps() * k_.unit : p.channels / k_.lanes * fullSteps() + tailSteps(p);
+        return narrow_ ? source_.rowSteps() : p.channels / k_.lanes * fullSteps() + tailSteps(p);
     }
 
     // A tap at a time: the codes of an output channel in the order of the steps, then those rows transposed
@@ -183,7 +184,8 @@ class DensePlan final : public Int8SumPlan {
         const int icg = s_.ic / groups_, area = s_.kh * s_.kw, rowTaps = source_.rowTaps();
         const int8_t* from = weights + int64_t{oc} * icg * area + tap * rowTaps;
         if (!narrow_) return gatherCodes(from, area, icg, to);
-        for (int kx = 0; kx < rowTaps; ++kx) gatherCodes(from + kx, area, icg, to + kx * 4);
+        for (int kx = 0; kx < rowTaps; ++kx)
+            gatherCodes(from + kx, area, icg, to + kx * source_.narrowChannels());
     }
 
     void runImage(const Image& image, ThreadPool& pool) const {

@@ -14,7 +14,7 @@ namespace mnnc {
 enum class Int8Layout {
     Rows,    // blocks of channels, rows with a border
     Pixels,  // blocks of channels, the pixels that the output has, without a border: 1x1 convolutions
-    Narrow,  // four channels side by side, rows with a border: first layers
+    Narrow,  // four channels side by side, or three, rows with a border: first layers
 };
 
 class Int8Source {
@@ -32,6 +32,9 @@ class Int8Source {
     int64_t bytes() const { return bytes_; }                             // of scratch
     int64_t unitBytes() const;
     int rowTaps() const { return rowTaps_; }  // taps that are read as one, since they touch one another
+    // Of Narrow: channels of a pixel, and steps of four bytes of such taps. The last one may reach into the next pixel.
+    int narrowChannels() const { return narrowChannels_; }
+    int rowSteps() const { return (rowTaps_ * narrowChannels_ * k_.unit + 3) / 4; }
     const std::vector<ptrdiff_t>& taps() const { return taps_; }
     // Bytes to the next block of channels, output row and output pixel.
     ptrdiff_t plane() const { return plane_; }
@@ -56,7 +59,8 @@ class Int8Source {
     const Int8Layout layout_;
     const bool nchw_, batchRow_;
     const int icb_;
-    int planes_ = 0, rowTaps_ = 1, top_ = 0, left_ = 0, height_ = 0, width_ = 0, pixelBytes_ = 0;
+    int planes_ = 0, rowTaps_ = 1, narrowChannels_ = 4, top_ = 0, left_ = 0, height_ = 0, width_ = 0,
+        pixelBytes_ = 0;
     ptrdiff_t rowBytes_ = 0, plane_ = 0, pixel_ = 0;
     int64_t bytes_ = 0;
     std::vector<ptrdiff_t> taps_;
