@@ -106,7 +106,7 @@ struct Tiles {
 constexpr Tiles kTiles;
 
 void gemmPanelBf16(const Bf16PanelArgs& t) {
-    runTiles(t, kTiles.fn, ptrdiff_t(t.taps) * (t.fullBlocks * kPairs + (t.tail + 1) / 2), 2 * P);
+    runTiles(t, kTiles.fn, kMaxRows, ptrdiff_t(t.taps) * (t.fullBlocks * kPairs + (t.tail + 1) / 2), 2 * P);
 }
 
 HWY_INLINE void convert16(const float* src, __mmask16 lanes, uint16_t* dst) {

@@ -16,9 +16,47 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
+#if MNNC_NEON64
+// Row by row: products of b with channel l of each row.
+template <int R, int NB, int L>
+HWY_INLINE void multiplyRows(V (&acc)[R][NB], const V (&x)[R], const V (&b)[NB]) {
+    HWY_UNROLL(16)
+    for (int r = 0; r < R; ++r) {
+        HWY_UNROLL(4)
+        for (int n = 0; n < NB; ++n) acc[r][n].raw = vfmaq_laneq_f32(acc[r][n].raw, b[n].raw, x[r].raw, L);
+    }
+}
+
+// A vector of four channels of each row, which products take one by one.
+template <int R, int NB>
+HWY_INLINE void accumulateFour(D d, V (&acc)[R][NB], const float* const (&q)[(R + 2) / 3], ptrdiff_t s,
+                               const float* w, const float* ahead) {
+    if constexpr (R > 1) __builtin_prefetch(ahead, 0, 2);
+    V x[R];
+    HWY_UNROLL(16)
+    for (int r = 0; r < R; ++r) x[r] = hn::LoadU(d, q[r / 3] + (r % 3) * s);
+    const auto weights = [&](int l, V(&b)[NB]) HWY_ATTR {
+        HWY_UNROLL(4)
+        for (int n = 0; n < NB; ++n) b[n] = hn::LoadU(d, w + (l * NB + n) * P);
+    };
+    V b[NB];
+    weights(0, b);
+    multiplyRows<R, NB, 0>(acc, x, b);
+    weights(1, b);
+    multiplyRows<R, NB, 1>(acc, x, b);
+    weights(2, b);
+    multiplyRows<R, NB, 2>(acc, x, b);
+    weights(3, b);
+    multiplyRows<R, NB, 3>(acc, x, b);
+}
+#endif
+
 template <int R, int NB, int L>
 HWY_INLINE void accumulate(D d, V (&acc)[R][NB], const float* const (&q)[(R + 2) / 3], ptrdiff_t s,
                            const float* w, const float* ahead) {
+#if MNNC_NEON64
+    if constexpr (L == 4) return accumulateFour<R, NB>(d, acc, q, s, w, ahead);
+#endif
     HWY_UNROLL(4)
     for (int l = 0; l < L; ++l) {
 #if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
@@ -102,7 +140,7 @@ struct Tiles {
 constexpr Tiles kTiles;
 
 void gemmPanelF32(const PanelArgs& t) {
-    runTiles(t, kTiles.fn, ptrdiff_t(t.taps) * (t.fullBlocks * P + t.tail), P);
+    runTiles(t, kTiles.fn, kMaxRows, ptrdiff_t(t.taps) * (t.fullBlocks * P + t.tail), P);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "backends/cpu/kernels/activation-inl.h"
+#include "backends/cpu/kernels/arm_products-inl.h"
 #include "backends/cpu/kernels/conv_kernels.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -20,11 +21,15 @@ namespace {
 
 constexpr int P = static_cast<int>(kLanes);
 
-// 32 registers hold a tile of 28; 16 hold 12.
+// 32 registers hold a tile of 28, or on Arm, where a vector has four channels of each row, too, one of 21; 16 hold 12.
+constexpr int kMaxBlocks = P == 16 ? 4 : 3;
+#if MNNC_NEON64
+constexpr int kMaxRows[5] = {0, 14, 9, 7, 0};
+#else
 constexpr bool kManyRegisters = P == 16;
-constexpr int kMaxBlocks = kManyRegisters ? 4 : 3;
 constexpr int kMaxRows[5] = {0, kManyRegisters ? 24 : 12, kManyRegisters ? 14 : 6, kManyRegisters ? 9 : 4,
                              kManyRegisters ? 6 : 0};
+#endif
 
 // One pointer for three rows (base, base + s, base + 2s fit x86 addressing): else the tall tiles run out of
 // registers.
@@ -90,13 +95,14 @@ HWY_INLINE void finishTile(const Args& t, const V (&acc)[R][NB], float* dst, con
             storeSome(hn::Load(d, rows + (r * NB + n) * P), dst + r * ps + n * bs, lanesOf(n));
 }
 
-// fn[nb - 1][rows - 1](args, a, dst, residual, ahead) for the m pixels of a panel, in equal tiles: 49 pixels
-// are five of 8 and one of 9, not five of 9 and one of 4. The panels lie one after another: while this one's
+// fn[nb - 1][rows - 1](args, a, dst, residual, ahead) for the m pixels of a panel, in equal tiles of at most maxRows[nb]:
+// 49 pixels are five of 8 and one of 9, not five of 9 and one of 4. The panels lie one after another: while this one's
 // tiles run, each of the first fetches its share of the next. `lines`: vectors of a block of the panel;
 // vectorElements: elements in each.
 template <typename Args, typename Fn>
-HWY_INLINE void runTiles(const Args& t, const Fn (&fn)[4][24], ptrdiff_t lines, int vectorElements) {
-    const int count = (t.m + kMaxRows[t.nb] - 1) / kMaxRows[t.nb];
+HWY_INLINE void runTiles(const Args& t, const Fn (&fn)[4][24], const int (&maxRows)[5], ptrdiff_t lines,
+                         int vectorElements) {
+    const int count = (t.m + maxRows[t.nb] - 1) / maxRows[t.nb];
     const auto* next = t.next ? t.next : t.w + lines * t.nb * vectorElements;
     int at = 0;
     for (int i = 0; i < count; ++i) {
