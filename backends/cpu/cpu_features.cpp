@@ -3,6 +3,8 @@
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
+#elif defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
 #endif
 
 namespace mnnc {
@@ -28,6 +30,14 @@ CpuFeatures detectCpuFeatures() {
 #elif defined(__aarch64__) || defined(__ARM_NEON)
     f.neon = true;
 #endif
+#if defined(__aarch64__) && defined(__linux__)
+    // Bits of the kernel's interface: ASIMDDP, FPHP and ASIMDHP; I8MM and BF16.
+    const unsigned long capabilities = ::getauxval(AT_HWCAP), more = ::getauxval(AT_HWCAP2);
+    f.dotProd = capabilities >> 20 & 1;
+    f.fp16 = (capabilities >> 9 & 1) && (capabilities >> 10 & 1);
+    f.i8mm = f.dotProd && (more >> 13 & 1);
+    f.bf16 = more >> 14 & 1;
+#endif
     return f;
 }
 
@@ -47,6 +57,10 @@ std::string describeCpuFeatures(const CpuFeatures& f) {
     add(f.avx512Bf16, "avx512_bf16");
     add(f.avxVnni, "avx_vnni");
     add(f.neon, "neon");
+    add(f.dotProd, "dotprod");
+    add(f.i8mm, "i8mm");
+    add(f.bf16, "bf16");
+    add(f.fp16, "fp16");
     return out;
 }
 

@@ -15,6 +15,8 @@ struct CpuFeatures {
     bool avx512Bf16 = false;
     bool avxVnni = false;  // on 256 bits, with the encoding of AVX
     bool neon = false;
+    // Of Arm: products of bytes in fours, of byte matrices and of bf16 matrices, arithmetic of fp16.
+    bool dotProd = false, i8mm = false, bf16 = false, fp16 = false;
 };
 
 CpuFeatures detectCpuFeatures();

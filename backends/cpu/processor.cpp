@@ -3,8 +3,6 @@
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
-#elif defined(__aarch64__) && defined(__linux__)
-#include <sys/auxv.h>
 #endif
 
 #include "backends/cpu/cpu_features.h"
@@ -32,10 +30,9 @@ ProcessorDescription describeProcessor() {
     unsigned a = 0, b = 0, c = 0, d = 0;
     cpu.fp16Arithmetic = features.avx512 && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 23 & 1) ? 1 : 0;
 #elif defined(__aarch64__) && defined(__linux__)
-    // Bits of the kernel's interface: ASIMDDP, BF16, ASIMDHP.
-    cpu.int8Products = ::getauxval(AT_HWCAP) >> 20 & 1;
-    cpu.bf16Products = ::getauxval(AT_HWCAP2) >> 14 & 1;
-    cpu.fp16Arithmetic = ::getauxval(AT_HWCAP) >> 10 & 1;
+    cpu.int8Products = features.dotProd;
+    cpu.bf16Products = features.bf16;
+    cpu.fp16Arithmetic = features.fp16;
 #endif
     return cpu;
 }

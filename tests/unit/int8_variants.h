@@ -1,4 +1,4 @@
-// The tables of int8 kernels that this CPU has: of every instruction set, with VNNI and without.
+// The tables of int8 kernels that this CPU has: of every instruction set and every kind of products.
 #pragma once
 #include <random>
 #include <string>
@@ -20,10 +20,13 @@ inline std::vector<Variant> variants() {
     std::vector<Variant> list;
     for (const std::string& isa : availableIsas()) {
         const Kernels& kernels = selectKernels(isa);
-        list.push_back({isa, kernels});
-        Kernels plain = kernels;
-        plain.int8 = &int8Kernels(kernels.id, false);
-        if (plain.int8 != kernels.int8) list.push_back({isa + " without vnni", plain});
+        for (const Int8Product kind :
+             {Int8Product::Matrix, Int8Product::Dot, Int8Product::Vnni, Int8Product::Pairs}) {
+            const Int8Kernels* table = int8Kernels(kernels.id, kind);
+            if (!table) continue;
+            list.push_back({isa + " with " + table->name, kernels});
+            list.back().kernels.int8 = table;
+        }
     }
     return list;
 }

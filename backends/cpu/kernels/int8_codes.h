@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace mnnc {
 
@@ -13,6 +14,28 @@ inline void gatherCodes(const int8_t* from, int step, int count, T* to) {
         std::copy(from, from + count, to);
     else
         for (int i = 0; i < count; ++i) to[i] = from[size_t(i) * step];
+}
+
+// Rows of `steps` fours of codes, as floats are transposed. Added to `sums`: 128 times the sum of each row's codes. They wrap
+// like all sums.
+inline void addRowSums(const float* rows, int steps, int count, int32_t* sums) {
+    for (int l = 0; l < count; ++l) {
+        const auto* codes = reinterpret_cast<const int8_t*>(rows + size_t(l) * steps);
+        int32_t sum = 0;
+        for (int i = 0; i < steps * 4; ++i) sum += codes[i];
+        sums[l] = static_cast<int32_t>(static_cast<uint32_t>(sums[l]) + 128u * static_cast<uint32_t>(sum));
+    }
+}
+
+// Pairs of steps of `lanes` rows side by side, of which `count` are there; those of the next pair `width` pairs later.
+inline void pairsToPanel(const float* rows, int steps, int count, char* out, int lanes, int width) {
+    for (int i = 0; i < steps; i += 2, out += ptrdiff_t(width) * 8)
+        for (int l = 0; l < lanes; ++l) {
+            if (l < count)
+                std::memcpy(out + ptrdiff_t(l) * 8, rows + size_t(l) * steps + i, 8);
+            else
+                std::memset(out + ptrdiff_t(l) * 8, 0, 8);
+        }
 }
 
 }  // namespace mnnc

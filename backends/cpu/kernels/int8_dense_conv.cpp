@@ -1,5 +1,6 @@
 // Dense and grouped convolutions of int8 as matrix products.
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "backends/cpu/kernels/chunks.h"
@@ -56,12 +57,12 @@ class DensePlan final : public Int8SumPlan {
     }
     int64_t packedWeightBytes() const override { return weightBytes_; }
     std::string weightVariant() const override {
-        return format("int8%s.u%d.p%d.n%d.g%d",
-                      narrow_ ? format("narrow%d", source_.narrowChannels()).c_str() : "", k_.unit, k_.lanes,
-                      panelBlocks_, groups_);
+        return format("int8%s.%s%d.p%d.n%d.g%d",
+                      narrow_ ? format("narrow%d", source_.narrowChannels()).c_str() : "", k_.zero ? "u" : "s",
+                      k_.zero ? k_.unit : k_.stepsTogether, k_.lanes, panelBlocks_, groups_);
     }
     int64_t scratchBytes(int) const override {
-        return source_.bytes() + (minima_ ? roundUp(int64_t{source_.pixels()} * 4, 64) : 0);
+        return sourceBytes() + (minima_ ? roundUp(int64_t{source_.pixels()} * 4, 64) : 0);
     }
 
     void packQuantized(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const override {
@@ -93,7 +94,7 @@ class DensePlan final : public Int8SumPlan {
     void runAll(const int8_t* src, const void* packed, const Results& to, const Int8Post& post, void* scratch,
                 ThreadPool& pool) const {
         auto* source = static_cast<char*>(scratch);
-        auto* pixelSums = reinterpret_cast<float*>(source + source_.bytes());
+        auto* pixelSums = reinterpret_cast<float*>(source + sourceBytes());
         const int64_t dstImage = int64_t{ocb_} * k_.lanes * s_.oh * s_.ow;
         for (int n = 0; n < source_.images(); ++n) {
             Image image{
@@ -108,14 +109,22 @@ class DensePlan final : public Int8SumPlan {
         }
     }
 
+    // Products of bytes as they are read the pixels of the input itself.
+    bool readsInput() const { return source_.byPixel() && k_.zero == 0; }
+    int64_t sourceBytes() const { return readsInput() ? 0 : source_.bytes(); }
+
     struct Image {
         const int8_t* src;
-        char* source;  // src as products want it
+        char* source;  // room for src as products want it
         const char* packed;
         float* pixelSums;
         Results to;
         const Int8Post* post;
     };
+
+    const char* sourceOf(const Image& image) const {
+        return readsInput() ? reinterpret_cast<const char*>(image.src) : image.source;
+    }
 
     void makePanels() {
         const int P = k_.lanes, icg = s_.ic / groups_, ocg = s_.oc / groups_;
@@ -140,7 +149,7 @@ class DensePlan final : public Int8SumPlan {
         }
         for (const Panel& p : panels_) {
             offsets_.push_back(weightBytes_);
-            const int64_t steps = checkedMul(taps(), stepsOf(p), "packed weights");
+            const int64_t steps = checkedMul(taps(), packedSteps(p), "packed weights") + (k_.zero ? 0 : 1);
             weightBytes_ = checkedAdd(
                 weightBytes_, checkedMul(steps, int64_t{p.nb} * P * 4, "packed weights"), "packed weights");
         }
@@ -155,11 +164,15 @@ class DensePlan final : public Int8SumPlan {
         return narrow_ ? source_.rowSteps() : p.channels / k_.lanes * fullSteps() + tailSteps(p);
     }
 
+    // As they are packed: whole groups of those that lie together.
+    int packedSteps(const Panel& p) const { return static_cast<int>(roundUp(stepsOf(p), k_.stepsTogether)); }
+
     // A tap at a time: the codes of an output channel in the order of the steps, then those rows transposed
-    // in units of a step.
+    // in units of the steps that lie together.
     void packPanel(const int8_t* weights, char* out, const Panel& p) const {
-        const int P = k_.lanes, ocg = s_.oc / groups_, steps = stepsOf(p), width = p.nb * P;
+        const int P = k_.lanes, ocg = s_.oc / groups_, steps = packedSteps(p), width = p.nb * P;
         std::vector<float> rows(size_t(P) * steps);
+        std::vector<int32_t> sums(static_cast<size_t>(width));
         for (int tap = 0; tap < taps(); ++tap, out += size_t(steps) * width * 4)
             for (int b = 0; b < p.nb; ++b) {
                 const int first = (p.block + b) * P, real = std::min(P, s_.oc - first);
@@ -173,9 +186,14 @@ class DensePlan final : public Int8SumPlan {
                     else
                         tapCodes(weights, first + l, tap, reinterpret_cast<int16_t*>(row) + skipped);
                 }
-                pack_.rowsToPanel(rows.data(), steps, real, steps, reinterpret_cast<float*>(out) + b * P,
-                                  width);
+                if (k_.zero == 0) addRowSums(rows.data(), steps, real, sums.data() + b * P);
+                if (k_.stepsTogether == 2)
+                    pairsToPanel(rows.data(), steps, real, out + b * P * 8, P, width);
+                else
+                    pack_.rowsToPanel(rows.data(), steps, real, steps, reinterpret_cast<float*>(out) + b * P,
+                                      width);
             }
+        if (k_.zero == 0) std::memcpy(out, sums.data(), sums.size() * sizeof(int32_t));
     }
 
     // The codes of one output channel at a tap.
@@ -201,12 +219,12 @@ class DensePlan final : public Int8SumPlan {
         const int chunks = split.chunks, groups = split.groups;
         // A chunk that one task has to itself is prepared by it, while it is in the cache anyway.
         const bool prepared = !source_.byPixel() || groups > 1 || image.post->min;
-        if (prepared) source_.fill(image.src, image.source, image.post->padding, pool);
-        if (image.post->min) source_.sumWindows(image.source, image.post->ratio, image.pixelSums, pool);
+        if (prepared && !readsInput()) source_.fill(image.src, image.source, image.post->padding, pool);
+        if (image.post->min) source_.sumWindows(sourceOf(image), image.post->ratio, image.pixelSums, pool);
         parallelFor(pool, chunks * groups, [&](int task) {
             const int chunk = task / groups, group = task % groups;
             const int u0 = chunkBegin(units, chunk, chunks), u1 = chunkBegin(units, chunk + 1, chunks);
-            if (!prepared) source_.fillPixels(image.src, image.source, u0, u1);
+            if (!prepared && !readsInput()) source_.fillPixels(image.src, image.source, u0, u1);
             for (int i = chunkBegin(panels, group, groups); i < chunkBegin(panels, group + 1, groups); ++i)
                 runPanel(image, i, u0, u1);
         });
@@ -236,7 +254,7 @@ class DensePlan final : public Int8SumPlan {
         t.bounded = post.bounded;
         t.nb = p.nb;
         t.firstTile = 0;
-        const char* from = image.source + (narrow_ ? 0 : p.inBlock * source_.plane());
+        const char* from = sourceOf(image) + (narrow_ ? 0 : p.inBlock * source_.plane());
         const auto go = [&](const char* a, int pixel, int m) {
             t.a = a;
             t.m = m;
@@ -244,7 +262,7 @@ class DensePlan final : public Int8SumPlan {
             t.dst = image.to.codes ? image.to.codes + to : nullptr;
             t.floats = image.to.floats ? image.to.floats + to : nullptr;
             t.sums = image.to.sums ? image.to.sums + to : nullptr;
-            t.pixelSums = image.pixelSums + pixel;
+            t.pixelSums = minima_ ? image.pixelSums + pixel : nullptr;
             k_.panel(t);
         };
         if (source_.byPixel()) return go(from + u0 * source_.pixel(), u0, u1 - u0);

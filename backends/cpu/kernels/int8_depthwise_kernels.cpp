@@ -36,12 +36,46 @@ HWY_INLINE VI gatherRows(const int8_t* const* rows, ptrdiff_t at) {
     };
     auto v = load(0);
     if (rows[1]) v = hn::Or(v, hn::ShiftLeft<kShift>(load(1)));
-    if constexpr (K == Product::Vnni) {
+    if constexpr (K != Product::Pairs) {
         if (rows[2]) v = hn::Or(v, hn::ShiftLeft<16>(load(2)));
         if (rows[3]) v = hn::Or(v, hn::ShiftLeft<24>(load(3)));
     }
+    if constexpr (K == Product::Dot) return hn::BitCast(DI(), v);
     return hn::BitCast(DI(), hn::Xor(v, hn::Set(du, K == Product::Vnni ? 0x80808080u : 0x00800080u)));
 }
+
+#if MNNC_NEON64
+// Four columns of the rows of one group.
+template <Product K>
+HWY_INLINE void gatherFour(const int8_t* const (&rows)[4], char* to, ptrdiff_t column) {
+    const auto load = [&](int i) HWY_ATTR { return rows[i] ? vld1q_s8(rows[i]) : vdupq_n_s8(0); };
+    const auto zip = [&](int a, int b, int8x16_t& low, int8x16_t& high) HWY_ATTR {
+        const int8x16_t x = load(a), y = load(b);
+        low = vzip1q_s8(x, y);
+        high = vzip2q_s8(x, y);
+    };
+    const auto put = [&](int i, int16x8_t v)
+                         HWY_ATTR { vst1q_s16(reinterpret_cast<int16_t*>(to + i * column), v); };
+    int8x16_t parts[2], others[2];
+    zip(0, 1, parts[0], parts[1]);
+    if constexpr (K == Product::Dot) {
+        zip(2, 3, others[0], others[1]);
+        HWY_UNROLL(2)
+        for (int i = 0; i < 2; ++i) {
+            const int16x8_t x = vreinterpretq_s16_s8(parts[i]), y = vreinterpretq_s16_s8(others[i]);
+            put(2 * i, vzip1q_s16(x, y));
+            put(2 * i + 1, vzip2q_s16(x, y));
+        }
+    } else {
+        const int16x8_t half = vdupq_n_s16(128);
+        HWY_UNROLL(2)
+        for (int i = 0; i < 2; ++i) {
+            put(2 * i, vaddq_s16(vmovl_s8(vget_low_s8(parts[i])), half));
+            put(2 * i + 1, vaddq_s16(vmovl_high_s8(parts[i]), half));
+        }
+    }
+}
+#endif
 
 template <Product K, int C>
 HWY_INLINE void depthwiseTileU8S8(const Int8DepthwiseArgs& t, int groups, const char* line, ptrdiff_t step,
@@ -59,8 +93,31 @@ HWY_INLINE void depthwiseTileU8S8(const Int8DepthwiseArgs& t, int groups, const 
                 dot<K>(acc[c], hn::LoadU(DI(), reinterpret_cast<const int32_t*>(p + c * step)), k);
         }
     }
+#if MNNC_NEON64
+    if constexpr (C % 4 == 0) {
+        const Octets lo8 = octets(t.lo), hi8 = octets(t.hi);
+        const auto value = [&](int c)
+                               HWY_ATTR { return rounded(hn::Mul(hn::ConvertTo(DF(), acc[c]), scale)); };
+        HWY_UNROLL(2)
+        for (int c = 0; c < C; c += 4)
+            storeFour(value(c), value(c + 1), value(c + 2), value(c + 3), lo8, hi8, dst + c * P);
+        return;
+    }
+#endif
     HWY_UNROLL(8)
     for (int c = 0; c < C; ++c) store(hn::Mul(hn::ConvertTo(DF(), acc[c]), scale), lo, hi, dst + c * P);
+}
+
+// What sums begin with: the products of Dot lack 128 times the sum of the weights.
+template <Product K>
+HWY_INLINE VI startOf(const Int8DepthwiseArgs& t, int groups) {
+    const VI bias = hn::LoadU(DI(), t.bias);
+    if constexpr (K != Product::Dot) return bias;
+    VI lacking = hn::Zero(DI());
+    for (int i = 0; i < t.shape->kw * groups; ++i)
+        dot<K>(lacking, hn::Set(DI(), static_cast<int32_t>(0x80808080u)),
+               hn::LoadU(DI(), reinterpret_cast<const int32_t*>(t.w + ptrdiff_t(i) * P * 4)));
+    return hn::Sub(bias, lacking);
 }
 
 template <Product K>
@@ -74,10 +131,12 @@ void depthwiseU8S8(const Int8DepthwiseArgs& t) {
     const int columns = static_cast<int>(kInt8LineBytes / column);
     const int chunk = std::min(s.ow, (columns - span) / s.strideW +
                                          1);  // outputs at a time; the plan has checked that it is at least 1
-    const VI bias = hn::LoadU(DI(), t.bias);
+    const VI bias = startOf<K>(t, groups);
     const VF scale = hn::LoadU(DF(), t.scale), lo = hn::Set(DF(), t.lo), hi = hn::Set(DF(), t.hi);
-    const VI outside = hn::Set(DI(), (t.padding + 128) * (K == Product::Vnni ? 0x01010101 : 0x00010001));
-    HWY_ALIGN int8_t border[P];
+    const auto padding = static_cast<uint32_t>(K == Product::Dot ? t.padding & 255 : t.padding + 128);
+    const VI outside =
+        hn::Set(DI(), static_cast<int32_t>(padding * (K == Product::Pairs ? 0x00010001u : 0x01010101u)));
+    HWY_ALIGN int8_t border[4 * P];
     std::memset(border, t.padding, sizeof border);
     for (int oy = t.rowBegin; oy < t.rowEnd; ++oy) {
         for (int x = 0; x < s.ow; x += chunk) {
@@ -98,18 +157,29 @@ void depthwiseU8S8(const Int8DepthwiseArgs& t) {
                 const auto put = [&](int i, VI v) {
                     hn::StoreU(v, DI(), reinterpret_cast<int32_t*>(to + i * column));
                 };
-                for (int i = 0; i < first; ++i) put(i, outside);
+                const auto rowsAt = [&](int i, const int8_t*(&here)[4]) HWY_ATTR {
+                    for (int k = 0; k < 4; ++k)
+                        here[k] = rows[k] && !outer[k] ? rows[k] + ptrdiff_t(i) * P : rows[k];
+                };
+                int i = 0;
+                for (; i < first; ++i) put(i, outside);
+#if MNNC_NEON64
+                for (; i + 4 <= last; i += 4) {
+                    const int8_t* here[4];
+                    rowsAt(i, here);
+                    gatherFour<K>(here, to + i * column, column);
+                }
+#endif
                 if (!any) {
-                    for (int i = first; i < last; ++i) put(i, gatherRows<K>(rows, ptrdiff_t(i) * P));
+                    for (; i < last; ++i) put(i, gatherRows<K>(rows, ptrdiff_t(i) * P));
                 } else {
-                    for (int i = first; i < last; ++i) {
+                    for (; i < last; ++i) {
                         const int8_t* here[4];
-                        for (int k = 0; k < 4; ++k)
-                            here[k] = rows[k] && !outer[k] ? rows[k] + ptrdiff_t(i) * P : rows[k];
+                        rowsAt(i, here);
                         put(i, gatherRows<K>(here, 0));
                     }
                 }
-                for (int i = last; i < width; ++i) put(i, outside);
+                for (; i < width; ++i) put(i, outside);
             }
             const ptrdiff_t step = s.strideW * column, dx = s.dilateW * column;
             int8_t* dst = t.dst + (ptrdiff_t(oy) * s.ow + x) * P;
@@ -144,6 +214,10 @@ DepthwiseFn int8DepthwiseVnni() {
 DepthwiseFn int8DepthwiseVnni() {
     return &depthwiseU8S8<Product::Vnni>;
 }
+#elif MNNC_NEON64
+DepthwiseFn int8DepthwiseDot() {
+    return &depthwiseU8S8<Product::Dot>;
+}
 #endif
 
 }  // namespace HWY_NAMESPACE
@@ -158,6 +232,9 @@ decltype(Int8Kernels::depthwise) int8DepthwiseKernel(Isa isa, Int8Product produc
 #endif
 #if HWY_TARGETS & HWY_AVX2
     if (isa == Isa::Avx2 && product == Int8Product::Vnni) return N_AVX2::int8DepthwiseVnni();
+#endif
+#if HWY_ARCH_ARM_A64 && (HWY_TARGETS & HWY_NEON)
+    if (product == Int8Product::Dot || product == Int8Product::Matrix) return N_NEON::int8DepthwiseDot();
 #endif
     static_cast<void>(product);
     MNNC_SELECT(isa, int8DepthwisePairs)

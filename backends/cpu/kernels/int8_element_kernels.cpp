@@ -87,7 +87,7 @@ void binaryOne(const int8_t* a, const int8_t* b, int8_t* to, const Int8BinaryArg
     hn::StoreU(hn::DemoteTo(DB(), hn::Add(round(clamp(value, lo, hi)), zero)), DB(), to);
 }
 
-#if HWY_TARGET == HWY_AVX3
+#if MNNC_STORES_FOURS
 // Whether no result reaches 2^30 before it is clipped.
 inline bool isBounded(const Int8BinaryArgs& t) {
     const double a = 255.0 * t.scaleA, b = 255.0 * t.scaleB;
@@ -97,14 +97,13 @@ inline bool isBounded(const Int8BinaryArgs& t) {
 // Four vectors at a time; returns how many numbers they were.
 template <Int8Binary Op, BinaryKind Kind>
 size_t binaryFours(const int8_t* a, const int8_t* b, int8_t* dst, size_t count, const Int8BinaryArgs& t) {
-    const __m512i lo = _mm512_set1_epi8(static_cast<char>(t.lo)),
-                  hi = _mm512_set1_epi8(static_cast<char>(t.hi));
-    const __m512i zero = _mm512_set1_epi32(static_cast<int32_t>(t.zero));
+    const Octets lo = octets(t.lo), hi = octets(t.hi);
+    const VI zero = hn::Set(DI(), static_cast<int32_t>(t.zero));
     const auto code = [&](size_t at) HWY_ATTR {
         const VF value = binaryValue<Op, Kind>(a + at, b + at, t);
         if constexpr (Kind == BinaryKind::Rectified) return boundedRound<true>(value);
         if constexpr (Kind == BinaryKind::Centred) return boundedRound<false>(value);
-        return _mm512_add_epi32(rounded(value), zero);
+        return hn::Add(VI{rounded(value)}, zero).raw;
     };
     size_t i = 0;
     for (; i + 4 * P <= count; i += 4 * P)
@@ -116,7 +115,7 @@ size_t binaryFours(const int8_t* a, const int8_t* b, int8_t* dst, size_t count, 
 template <Int8Binary Op>
 void binaryOfS8(const int8_t* a, const int8_t* b, int8_t* dst, size_t count, const Int8BinaryArgs& t) {
     size_t i = 0;
-#if HWY_TARGET == HWY_AVX3
+#if MNNC_STORES_FOURS
     const bool centred = t.zeroA == 0 && t.zeroB == 0 && t.zero == 0 && isBounded(t);
     i = !centred    ? binaryFours<Op, BinaryKind::Any>(a, b, dst, count, t)
         : t.lo >= 0 ? binaryFours<Op, BinaryKind::Rectified>(a, b, dst, count, t)
@@ -163,7 +162,7 @@ const Int8ElementKernels& int8ElementTable() {
                                                  &dequantizeS8F32,
                                                  &binaryS8,
                                                  &maximumS8,
-                                                 {&widenS8<Product::Vnni>, &widenS8<Product::Pairs>}};
+                                                 {&widenS8<Product::Pairs>, &widenS8<Product::Vnni>}};
     return table;
 }
 

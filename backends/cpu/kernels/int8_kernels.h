@@ -2,7 +2,8 @@
 // nothing and take pointers only.
 //
 // Products take activations as x + 128, which the products of x86 want unsigned: as bytes in fours where the
-// CPU has VNNI, else as 16-bit numbers in pairs ("unit" is the number of bytes). Sums are exact integers and
+// CPU has VNNI, else as 16-bit numbers in pairs ("unit" is the number of bytes). The products of Arm are signed: they
+// take bytes as they are ("zero" is 0), and sums begin with 128 times that of the weights. Sums are exact integers and
 // what follows them is rounded operation by operation, so every instruction set gives the same bits.
 #pragma once
 #include <cstddef>
@@ -25,7 +26,9 @@ struct Int8PanelArgs {
     int fullBlocks, fullSteps;  // a step is four bytes of one pixel
     ptrdiff_t blockStride;
     int tailSteps;  // of a last block that is not full
-    const char* w;  // [tap][block][step][nb][P][4 bytes]
+    // [tap][block][step][nb][P][4 bytes], or [tap][step pair][nb][P][2 steps][4 bytes]: Int8Kernels::stepsTogether. Where
+    // Int8Kernels::zero is 0, 128 times the sums of the weights follow, [nb][P] numbers of 32 bits.
+    const char* w;
     int8_t* dst;
     float* floats;  // instead of dst: the results unrounded; its strides are dst's, in elements
     int32_t* sums;  // instead of both: the sums themselves, which wrap
@@ -91,12 +94,14 @@ struct Int8ResizeArgs {
 
 struct Int8Kernels {
     int lanes;
-    int unit;  // bytes of an activation in products: 1 or 2
+    int unit;           // bytes of an activation in products: 1 or 2
+    int zero;           // products take x + zero: 128 or 0
+    int stepsTogether;  // of dense weights: 1 or 2
     int maxPanelBlocks;
     int maxRows[5];
     void (*panel)(const Int8PanelArgs& args);
     void (*depthwise)(const Int8DepthwiseArgs& args);
-    // x + 128 in units.
+    // x + zero in units.
     void (*widen)(const int8_t* src, char* dst, size_t count);
     void (*quantize)(const float* src, int8_t* dst, size_t blocks, const QuantizeArgs& args);
     // (q - zero) * scale
@@ -108,16 +113,19 @@ struct Int8Kernels {
     void (*lookup)(const int8_t* src, int8_t* dst, size_t count, const int8_t* table);
     void (*affine)(const int8_t* src, int8_t* dst, size_t blocks, const Int8AffineArgs& args);
     void (*resizeLinear)(const Int8ResizeArgs& args);
-    const char* name;  // "vnni", "madd" or "portable"
+    const char* name;  // "vnni", "madd", "i8mm", "dotprod" or "portable"
 };
 
-// vnni: false leaves those instructions out.
-const Int8Kernels& int8Kernels(Isa isa, bool vnni = true);
+// The kinds of products: of pairs of 16-bit numbers; of unsigned bytes (VNNI); of signed bytes (Arm's dot product),
+// and of matrices of such (Arm's I8MM).
+enum class Int8Product { Pairs, Vnni, Dot, Matrix };
 
-// The kinds of products: of unsigned bytes (VNNI), or of pairs of 16-bit numbers.
-enum class Int8Product { Vnni, Pairs };
+// The best that this CPU has of the instruction set.
+const Int8Kernels& int8Kernels(Isa isa);
+// Those of one kind; null where the CPU or this build has none. There are pairs everywhere.
+const Int8Kernels* int8Kernels(Isa isa, Int8Product product);
 
-// The parts of Int8Kernels, each of which has a file of its own. `Vnni` only where the build has such
+// The parts of Int8Kernels, each of which has a file of its own. Kinds other than pairs only where the build has such
 // products for the instruction set.
 struct Int8GemmKernels {
     int lanes, maxPanelBlocks;
@@ -129,7 +137,7 @@ struct Int8ElementKernels {
     decltype(Int8Kernels::dequantize) dequantize;
     decltype(Int8Kernels::binary) binary;
     decltype(Int8Kernels::maximum) maximum;
-    decltype(Int8Kernels::widen) widen[2];  // by Int8Product
+    decltype(Int8Kernels::widen) widen[2];  // by Int8Product: Pairs and Vnni
 };
 struct Int8MapKernels {
     decltype(Int8Kernels::lookup) lookup;
@@ -138,6 +146,7 @@ struct Int8MapKernels {
     decltype(Int8Kernels::lookup) lookupVbmi;  // null where the instruction set has no such form
 };
 const Int8GemmKernels& int8GemmKernels(Isa isa, Int8Product product);
+const Int8GemmKernels& int8ArmGemmKernels(Int8Product product);  // Dot or Matrix
 decltype(Int8Kernels::depthwise) int8DepthwiseKernel(Isa isa, Int8Product product);
 const Int8ElementKernels& int8ElementKernels(Isa isa);
 const Int8MapKernels& int8MapKernels(Isa isa);

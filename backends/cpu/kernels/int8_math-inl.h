@@ -7,6 +7,7 @@
 #define MNNC_INT8_MATH_INL_H
 #endif
 
+#include "backends/cpu/kernels/arm_products-inl.h"
 #include "backends/cpu/kernels/int8_kernels.h"
 #include "hwy/highway.h"
 
@@ -25,9 +26,9 @@ constexpr int P = static_cast<int>(hn::MaxLanes(DF()));
 
 using Product = Int8Product;
 template <Product K>
-constexpr int kUnit = K == Product::Vnni ? 1 : 2;
+constexpr int kUnit = K == Product::Pairs ? 2 : 1;
 
-// acc += the products of the four bytes (Vnni; x unsigned) or two 16-bit numbers (Pairs) in each lane.
+// acc += the products of the four bytes (Vnni: x is unsigned; Dot) or two 16-bit numbers (Pairs) in each lane.
 // Highway has no target with VNNI; the instruction is written out, and used where the CPU has it.
 template <Product K>
 HWY_INLINE void dot(VI& acc, VI x, VI w) {
@@ -43,6 +44,14 @@ HWY_INLINE void dot(VI& acc, VI x, VI w) {
         acc.raw = _mm256_add_epi32(acc.raw, _mm256_madd_epi16(x.raw, w.raw));
 #elif HWY_TARGET == HWY_SSE4
     acc.raw = _mm_add_epi32(acc.raw, _mm_madd_epi16(x.raw, w.raw));
+#elif MNNC_NEON64
+    if constexpr (K == Product::Dot) {
+        dotFours(acc.raw, vreinterpretq_s8_s32(w.raw), vreinterpretq_s8_s32(x.raw));
+    } else {
+        const int16x8_t a = vreinterpretq_s16_s32(x.raw), b = vreinterpretq_s16_s32(w.raw);
+        const int32x4_t low = vmull_s16(vget_low_s16(a), vget_low_s16(b));
+        acc.raw = vaddq_s32(acc.raw, vpaddq_s32(low, vmull_high_s16(a, b)));
+    }
 #else
     const VI low =
         hn::Mul(hn::ShiftRight<16>(hn::ShiftLeft<16>(x)), hn::ShiftRight<16>(hn::ShiftLeft<16>(w)));
@@ -73,6 +82,8 @@ HWY_INLINE VI round(VF v) {
 HWY_INLINE VF clamp(VF v, VF lo, VF hi) {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4
     return hn::Min(hn::Max(v, lo), hi);
+#elif MNNC_NEON64
+    return VF(vminq_f32(vmaxnmq_f32(v.raw, lo.raw), hi.raw));
 #else
     return hn::Min(hn::IfThenElse(hn::Gt(v, lo), v, lo), hi);
 #endif
@@ -82,7 +93,55 @@ HWY_INLINE void store(VF v, VF lo, VF hi, int8_t* to) {
     hn::StoreU(hn::DemoteTo(DB(), round(clamp(v, lo, hi))), DB(), to);
 }
 
+// Where results are stored in fours: vectors of rounded numbers, and of bytes.
+#undef MNNC_STORES_FOURS
+#if HWY_TARGET == HWY_AVX3 || MNNC_NEON64
+#define MNNC_STORES_FOURS 1
+#else
+#define MNNC_STORES_FOURS 0
+#endif
+
+#if MNNC_NEON64
+using Rounded = int32x4_t;
+using Octets = int8x16_t;
+
+HWY_INLINE Octets octets(float value) {
+    return vdupq_n_s8(static_cast<int8_t>(value));
+}
+
+// Rounded where it fits an int32; a smaller value and NaN become small.
+HWY_INLINE Rounded rounded(VF v) {
+    return round(VF(vmaxnmq_f32(v.raw, vdupq_n_f32(-1e9f)))).raw;
+}
+
+// The same of values below 2^30, which are numbers. Unsigned: see below.
+template <bool Unsigned>
+HWY_INLINE Rounded boundedRound(VF v) {
+    if constexpr (Unsigned) return vcvtq_s32_f32(vaddq_f32(v.raw, vdupq_n_f32(0.5f)));
+    return round(v).raw;
+}
+
+// The first N of four vectors, one after the other, clipped to bytes.
+template <int N = 4>
+HWY_INLINE void storeFour(Rounded a, Rounded b, Rounded c, Rounded d, Octets lo, Octets hi, int8_t* to) {
+    const int16x8_t ab = vqmovn_high_s32(vqmovn_s32(a), b), cd = vqmovn_high_s32(vqmovn_s32(c), d);
+    const int8x16_t bytes = vminq_s8(vmaxq_s8(vqmovn_high_s16(vqmovn_s16(ab), cd), lo), hi);
+    if constexpr (N == 4) return vst1q_s8(to, bytes);
+    const int32x4_t words = vreinterpretq_s32_s8(bytes);
+    if constexpr (N >= 2) vst1_s8(to, vget_low_s8(bytes));
+    if constexpr (N == 3) vst1q_lane_s32(reinterpret_cast<int32_t*>(to + 8), words, 2);
+    if constexpr (N == 1) vst1q_lane_s32(reinterpret_cast<int32_t*>(to), words, 0);
+}
+#endif
+
 #if HWY_TARGET == HWY_AVX3
+using Rounded = __m512i;
+using Octets = __m512i;
+
+HWY_INLINE Octets octets(float value) {
+    return _mm512_set1_epi8(static_cast<char>(value));
+}
+
 // Rounded where it fits an int32; a smaller value and NaN become the smallest.
 HWY_INLINE __m512i rounded(VF v) {
     return round(hn::Min(hn::Set(DF(), 1e9f), v))

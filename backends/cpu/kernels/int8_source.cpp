@@ -1,4 +1,4 @@
-// Widens the input of int8 convolutions and adds its border.
+// Brings the input of int8 convolutions into the form of products and adds its border.
 #include "backends/cpu/kernels/int8_source.h"
 
 #include <algorithm>
@@ -66,7 +66,7 @@ void Int8Source::fillRows(const int8_t* src, char* source, int padding, int64_t 
     const int P = k_.lanes;
     const auto pad = [&](char* to, ptrdiff_t bytes) {
         if (k_.unit == 1) {
-            std::memset(to, padding + 128, static_cast<size_t>(bytes));
+            std::memset(to, padding + k_.zero, static_cast<size_t>(bytes));
         } else {
             const auto value = static_cast<int16_t>(padding + 128);
             for (ptrdiff_t i = 0; i < bytes; i += 2) std::memcpy(to + i, &value, 2);
@@ -178,6 +178,7 @@ void Int8Source::sumWindows(const char* source, float ratio, float* sums, Thread
 }
 
 int Int8Source::value(const char* pixel, int lane) const {
+    if (k_.zero == 0) return static_cast<int8_t>(pixel[lane]) + 128;
     if (k_.unit == 1) return static_cast<uint8_t>(pixel[lane]);
     int16_t wide;
     std::memcpy(&wide, pixel + lane * 2, 2);

@@ -1,4 +1,4 @@
-// The input of dense int8 convolutions as products want it: x + 128 in units of the instruction set (1 or 2
+// The input of dense int8 convolutions as products want it: x + 128, or x, in units of the instruction set (1 or 2
 // bytes), with a border where taps leave the map.
 #pragma once
 #include <cstdint>
@@ -44,7 +44,7 @@ class Int8Source {
     // All rows; with byPixel() some pixels.
     void fill(const int8_t* src, char* source, int padding, ThreadPool& pool) const;
     void fillPixels(const int8_t* src, char* source, int begin, int end) const;
-    // The sum of each pixel's window, times the ratio: for weights with a minimum, which groups do not have.
+    // The sum of x + 128 over each pixel's window, times the ratio: for weights with a minimum, which groups do not have.
     void sumWindows(const char* source, float ratio, float* sums, ThreadPool& pool) const;
 
   private:
@@ -52,7 +52,7 @@ class Int8Source {
     template <int P>
     void fillSomePixels(const int8_t* src, char* to, int begin, int end) const;
     void fillNarrowRow(const int8_t* src, int y, char* to) const;
-    int value(const char* pixel, int lane) const;
+    int value(const char* pixel, int lane) const;  // x + 128
 
     const Int8Kernels& k_;
     const ConvShape s_;
