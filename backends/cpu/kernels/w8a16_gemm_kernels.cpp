@@ -14,6 +14,7 @@
 #include "hwy/highway.h"
 #include "backends/cpu/kernels/panel_tile-inl.h"
 #include "backends/cpu/kernels/w8a16_products-inl.h"
+#include "backends/cpu/kernels/w8a16_tile-inl.h"
 // clang-format on
 
 #if HWY_TARGET == HWY_AVX3
@@ -123,41 +124,7 @@ HWY_NOINLINE void gemmTileS16(const W8A16PanelArgs& t, const int16_t* a, float* 
                 value[r][n] = hn::Add(value[r][n], hn::Load(d, sums + (r * NB + n) * P));
         }
     }
-    // sum[r] times the minima.
-    const auto addMinima = [&](const float* min, const float* sum, ptrdiff_t step) HWY_ATTR {
-        HWY_UNROLL(4)
-        for (int n = 0; n < NB; ++n) {
-            const V each = hn::LoadU(d, min + n * P);
-            HWY_UNROLL(32)
-            for (int r = 0; r < R; ++r)
-                value[r][n] = hn::MulAdd(hn::Set(d, sum[r * step]), each, value[r][n]);
-        }
-    };
-    if (at.blockSums) addMinima(at.min, at.blockSums, t.blocks);
-    const float* scales = t.pixelScale + pixel * t.pixelScaleStep;
-    const float* offsets = t.pixelOffset + pixel * t.pixelScaleStep;
-    float all = 0.0f;
-    HWY_UNROLL(4)
-    for (int n = 0; n < NB; ++n) {
-        const V bias = hn::LoadU(d, t.bias + n * P), codeSum = hn::LoadU(d, t.codeSum + n * P);
-        HWY_UNROLL(32)
-        for (int r = 0; r < R; ++r) {
-            const float x = scales[r * t.pixelScaleStep];
-            if (n == 0) all += x;
-            const V offset = hn::Set(d, offsets[r * t.pixelScaleStep]);
-            value[r][n] = hn::MulAdd(value[r][n], hn::Set(d, x), hn::MulAdd(offset, codeSum, bias));
-        }
-    }
-    if (t.pixelSum) addMinima(t.min, t.pixelSum + pixel, 1);
-    finishTile(t, value, dst, residual);
-    if (HWY_UNLIKELY(all != all)) {  // the clamp has made numbers of them
-        for (int r = 0; r < R; ++r) {
-            const float x = scales[r * t.pixelScaleStep];
-            if (x == x) continue;
-            for (int n = 0; n < NB; ++n)
-                hn::StoreU(hn::Set(d, x), d, dst + r * t.dstPixelStride + n * t.dstBlockStride);
-        }
-    }
+    finishScaled<0>(t, value, at.min, at.blockSums, pixel, dst, residual);
 }
 
 using TileFn = void (*)(const W8A16PanelArgs&, const int16_t*, float*, const float*);

@@ -32,7 +32,8 @@ W8A16Input::W8A16Input(const Kernels& k, const ConvShape& shape, bool minima, in
 }
 
 bool W8A16Input::takesBlocks(const Kernels& k, const ConvShape& shape, int blocks) {
-    return blocks == 1 || (isPointwise(shape) && shape.ic % (blocks * k.lanes) == 0);
+    // Eight codes of 4 bits are read together.
+    return blocks == 1 || (isPointwise(shape) && shape.ic % (int64_t{blocks} * std::max(k.lanes, 8)) == 0);
 }
 
 void W8A16Input::placePixels() {

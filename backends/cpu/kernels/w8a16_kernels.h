@@ -25,7 +25,8 @@ struct W8A16PanelArgs {
     ptrdiff_t blockStride;
     int tail;
     // 8 bits: [tap][pair][nb][P][2]; 4 bits: [tap][group of four pairs][nb][P][2] 16-bit words with the codes of those
-    // pairs, the first in the lowest bits.
+    // pairs, the first in the lowest bits. Where W8A16Kernels::together is 4, of 8 bits [tap][four][nb][P][4]; of 4 bits
+    // [tap][two fours][nb][P][4] bytes, the first four in the low halves.
     const int8_t* w;
     float* dst;
     ptrdiff_t dstPixelStride;
@@ -84,6 +85,7 @@ struct W8A16Panels {
 };
 
 struct W8A16Kernels {
+    int together;  // codes of an output that lie side by side: 2 or 4
     W8A16Panels panels8, panels4;
     const W8A16Panels& panels(int bits) const { return bits == 8 ? panels8 : panels4; }
     void (*roundPixels)(const RoundPixelsArgs& args);
@@ -98,5 +100,7 @@ struct W8A16Kernels {
 
 const W8A16Kernels* w8a16Kernels(Isa isa);          // null where the CPU or this build has no such products
 const W8A16Panels* w8a16Panels(Isa isa, int bits);  // the part of it that has a file of its own
+const W8A16Kernels& w8a16ArmKernels();              // with the dot product of Arm
+const W8A16Panels& w8a16ArmPanels(int bits);
 
 }  // namespace mnnc

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "backends/cpu/cpu_features.h"
 #include "backends/cpu/kernels/dispatch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -156,7 +157,7 @@ void roundPixelsS16(const RoundPixelsArgs& t) {
 }  // namespace
 
 const W8A16Kernels& w8a16Table(const W8A16Panels& panels8, const W8A16Panels& panels4) {
-    static const W8A16Kernels table = {panels8,   panels4,       &roundPixelsS16,
+    static const W8A16Kernels table = {2,         panels8,       panels4,  &roundPixelsS16,
                                        &rangeF32, &scaleOfRange, &roundS16};
     return table;
 }
@@ -172,6 +173,9 @@ const W8A16Kernels* w8a16Kernels(Isa isa) {
 #if HWY_TARGETS & HWY_AVX3
     if (const W8A16Panels* panels8 = w8a16Panels(isa, 8))
         return &N_AVX3::w8a16Table(*panels8, *w8a16Panels(isa, 4));
+#endif
+#if HWY_ARCH_ARM_A64 && (HWY_TARGETS & HWY_NEON)
+    if (isa == Isa::Neon && detectCpuFeatures().dotProd) return &w8a16ArmKernels();
 #endif
     static_cast<void>(isa);
     return nullptr;

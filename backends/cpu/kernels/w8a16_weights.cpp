@@ -42,8 +42,8 @@ int64_t W8A16Weights::bytes() const {
 }
 
 std::string W8A16Weights::variant() const {
-    return format("int16.p%d.n%d.m%d.b%d", k_.lanes, static_cast<int>(panels_.size()), form_.minima,
-                  form_.blocks);
+    return format("int16.%sp%d.n%d.m%d.b%d", k_.w8a16->together == 4 ? "fours." : "", k_.lanes,
+                  static_cast<int>(panels_.size()), form_.minima, form_.blocks);
 }
 
 void W8A16Weights::describe(const void* packed, const OutPanel& panel, W8A16PanelArgs& args) const {
@@ -67,13 +67,19 @@ void W8A16Weights::packPanel8(const int8_t* weights, int8_t* out, const OutPanel
     // The codes of a tap, an output's in a row of fours; two pairs at a time are transposed.
     const size_t fours = (size_t(s_.ic) + 3) / 4;
     std::vector<float> rows(size_t(P) * fours), columns(rows.size());
-    for (int tap = 0; tap < area(); ++tap, out += 2 * pairs * width)
+    for (int tap = 0; tap < area(); ++tap, out += tapBytes() * width)
         for (int b = 0; b < panel.nb; ++b) {
             const int real = std::min(P, s_.oc - (first + b * P));
             for (int l = 0; l < real; ++l)
                 gatherCodes(weights + size_t(first + b * P + l) * line + tap, area(), s_.ic,
                             reinterpret_cast<int8_t*>(rows.data() + l * fours));
             k_.pack->rowsToBlock(rows.data(), fours, real, fours, columns.data());
+            if (k_.w8a16->together == 4) {
+                for (size_t four = 0; four < fours; ++four)
+                    std::memcpy(out + (four * static_cast<size_t>(width) + static_cast<size_t>(b * P)) * 4,
+                                columns.data() + four * static_cast<size_t>(P), size_t(P) * 4);
+                continue;
+            }
             int8_t* to = out + 2 * b * P;
             for (int64_t pair = 0; pair < pairs; pair += 2, to += 4 * width) {
                 uint16_t even[16], odd[16];
@@ -98,9 +104,15 @@ void W8A16Weights::packPanel4(const int8_t* weights, int8_t* out, const OutPanel
         for (int tap = 0; tap < area(); ++tap) {
             gatherCodes(weights + (first + l) * line + tap, area(), s_.ic, codes.data());
             for (int64_t group = 0; group < groups; ++group, to += ptrdiff_t(width) * 4) {
+                const int8_t* eight = codes.data() + group * 8;
+                if (k_.w8a16->together == 4) {
+                    for (int i = 0; i < 4; ++i)
+                        to[i] = static_cast<int8_t>((eight[i] & 15) | (eight[4 + i] & 15) << 4);
+                    continue;
+                }
                 uint16_t words[2] = {};
                 for (int i = 0; i < 8; ++i)
-                    words[i % 2] |= static_cast<uint16_t>((codes[group * 8 + i] & 15) << (i / 2 * 4));
+                    words[i % 2] |= static_cast<uint16_t>((eight[i] & 15) << (i / 2 * 4));
                 std::memcpy(to, words, sizeof words);
             }
         }

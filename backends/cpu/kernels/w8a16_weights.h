@@ -25,9 +25,11 @@ class W8A16Weights {
   private:
     int64_t channels() const { return ocb_ * int64_t{k_.lanes}; }
     int area() const { return s_.kh * s_.kw; }
-    // Of an output channel at a tap: whole pairs of bytes, or of 4 bits whole groups of four pairs.
+    // Of an output channel at a tap: whole pairs or fours of bytes, or of 4 bits whole groups of eight.
     int64_t tapBytes() const {
-        return form_.bits == 8 ? (int64_t{s_.ic} + 1) / 2 * 2 : (int64_t{s_.ic} + 7) / 8 * 4;
+        const int together = k_.w8a16->together;
+        return form_.bits == 8 ? (int64_t{s_.ic} + together - 1) / together * together
+                               : (int64_t{s_.ic} + 7) / 8 * 4;
     }
     size_t codesAt(const OutPanel& panel) const {
         return size_t(panel.block) * k_.lanes * area() * size_t(tapBytes());
