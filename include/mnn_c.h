@@ -174,10 +174,11 @@ enum {
 };
 
 /* How numbers are rounded. NORMAL and HIGH compute in fp32. LOW trades accuracy for speed: a CPU with
- * AVX512-BF16 rounds the operands of convolutions and matrix products to bf16 (sums, tensors and everything
- * else stay fp32; first layers and short sums too), other CPUs compute as in NORMAL; a GPU stores tensors and
- * weights as fp16 where it can, but keeps fp32 for coordinates. Expect relative errors of 1e-3 to 2e-2. LOW_BF16
- * means LOW. */
+ * products of bf16 (AVX512-BF16, FEAT_BF16 of Arm) rounds the operands of convolutions and matrix products to bf16
+ * (sums, tensors and everything else stay fp32; first layers and short sums too); a CPU of Arm that has fp16
+ * arithmetic alone rounds these operands to fp16, where numbers from 65520 on become infinite, and adds up to 32
+ * products at a time in fp16; other CPUs compute as in NORMAL. A GPU stores tensors and weights as fp16 where it
+ * can, but keeps fp32 for coordinates. Expect relative errors of 1e-3 to 2e-2. LOW_BF16 means LOW. */
 enum { MNN_PRECISION_NORMAL = 0, MNN_PRECISION_HIGH = 1, MNN_PRECISION_LOW = 2, MNN_PRECISION_LOW_BF16 = 3 };
 /* Bits of gpu_mode, numbered as the official runtime numbers them: at most one of each group. With FAST, NORMAL,
  * WIDE and HEAVY planning measures ways of computing a convolution or a matrix product on the GPU and takes the
@@ -198,11 +199,11 @@ enum {
                                   default */
 };
 /* How weights are kept in memory. LOW: weights of convolutions stay quantised where the model stores them as
- * int8 or int4 codes (int8 on Vulkan). They are expanded in a run, or, by a CPU with AVX512-VNNI and a precision
- * other than HIGH, codes are multiplied as they are, with inputs rounded to 16 bits: faster than NORMAL, with
- * an error of up to 1e-4 of the largest value. On the CPU, float weights of 3x3 convolutions are not stored in the
- * larger form of a faster algorithm, which a run makes for a part of them at a time instead: a third less memory for
- * residual nets, up to a fifth more time. HIGH means NORMAL. */
+ * int8 or int4 codes (int8 on Vulkan). They are expanded in a run, or, by a CPU with AVX512-VNNI or Arm's dot
+ * product and a precision other than HIGH, codes are multiplied as they are, with inputs rounded to 16 bits: faster
+ * than NORMAL, with an error of up to 1e-4 of the largest value. On the CPU, float weights of 3x3 convolutions are
+ * not stored in the larger form of a faster algorithm, which a run makes for a part of them at a time instead: a
+ * third less memory for residual nets, up to a fifth more time. HIGH means NORMAL. */
 enum { MNN_MEMORY_NORMAL = 0, MNN_MEMORY_HIGH = 1, MNN_MEMORY_LOW = 2 };
 /* On which cores the workers of a session or a runtime compute, where the kernel says that cores differ: HIGH on
  * the fastest kinds of cores that are as many together as the threads, LOW on the slowest, NORMAL on those that
@@ -351,8 +352,9 @@ typedef struct mnn_cpu_properties {
     int32_t logical_cores; /* that the system runs; 0 when it does not say */
     int32_t int8_products; /* 1: it adds up products of int8 in one instruction (VNNI, dot product);
                                 0: it does not; -1: not known. The next two alike */
-    int32_t bf16_products; /* it adds up products of bf16. On x86 MNN_PRECISION_LOW uses them */
-    int32_t fp16_arithmetic; /* it computes in fp16 (this library does not) */
+    int32_t bf16_products; /* it adds up products of bf16: MNN_PRECISION_LOW uses them */
+    int32_t fp16_arithmetic; /* it computes in fp16: on Arm MNN_PRECISION_LOW does where there are no
+                                bf16_products */
     int64_t l1_data_bytes;   /* first level data cache of a core, bytes; 0: not known */
     int64_t l2_bytes;        /* second level cache of a core, bytes; 0: not known */
     char

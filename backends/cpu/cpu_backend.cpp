@@ -69,7 +69,7 @@ EffectiveSettings CpuBackend::settings() const {
     own.precision = config_.precision;
     if (config_.precision == Precision::Low && !kernels_.bf16) {
         own.precision = Precision::Normal;
-        own.precisionReason = "there are no products of bf16 numbers in this instruction set";
+        own.precisionReason = "there are no products of bf16 or fp16 numbers in this instruction set";
     }
     own.memory = config_.memory;
     if (config_.memory == MemoryMode::High) {

@@ -25,8 +25,8 @@ type CPU struct {
 	Features       string   // the features that the library looks for
 	LogicalCores   int      // that the system runs; 0 when it does not say
 	Int8Products   int      // 1: it adds up products of int8 in one instruction; 0: it does not; -1: not known
-	BF16Products   int      // likewise of bf16. On x86 PrecisionLow uses them
-	FP16Arithmetic int      // likewise: it computes in fp16 (the library does not)
+	BF16Products   int      // likewise of bf16: PrecisionLow uses them
+	FP16Arithmetic int      // likewise: it computes in fp16; on Arm PrecisionLow does where there are no BF16Products
 	L1DataBytes    int64    // first level data cache of a core; 0 when it is not known
 	L2Bytes        int64    // second level cache of a core; 0 when it is not known
 

@@ -102,7 +102,7 @@ struct ScalarBf16 {
 // The kernels of an instruction set, with products of bf16 in any case.
 inline Kernels kernelsWithBf16(std::string_view isa) {
     Kernels kernels = selectKernels(isa);
-    if (!kernels.bf16)
+    if (!kernels.bf16 || kernels.bf16->type != std::string_view("bf16"))
         kernels.bf16 = kernels.lanes == 16  ? &ScalarBf16<16>::kKernels
                        : kernels.lanes == 8 ? &ScalarBf16<8>::kKernels
                                             : &ScalarBf16<4>::kKernels;

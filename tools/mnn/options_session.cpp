@@ -69,8 +69,8 @@ void addSessionFlagsTo(CLI::App& command, CommonFlags& flags) {
     command
         .add_option(
             "--precision", flags.precision,
-            "low rounds for speed: a GPU stores tensors as fp16, a CPU with AVX512-BF16 multiplies in "
-            "bf16 (other CPUs: as normal)")
+            "low rounds for speed: a GPU stores tensors as fp16, a CPU with products of bf16 (or of fp16, "
+            "on Arm) uses them (other CPUs: as normal)")
         ->check(CLI::IsMember({"low", "normal", "high"}))
         ->capture_default_str();
     command

@@ -156,6 +156,13 @@ const Bf16Kernels* bf16KernelsTable() {
 }  // namespace HWY_NAMESPACE
 }  // namespace mnnc
 HWY_POP_ATTRIBUTES
+#elif MNNC_NEON64
+namespace mnnc {
+namespace HWY_NAMESPACE {
+const Bf16Kernels* bf16KernelsTable();  // bf16_arm_kernels.cpp
+const Bf16Kernels* fp16KernelsTable();  // fp16_arm_kernels.cpp
+}  // namespace HWY_NAMESPACE
+}  // namespace mnnc
 #else
 namespace mnnc {
 namespace HWY_NAMESPACE {
@@ -170,6 +177,13 @@ const Bf16Kernels* bf16KernelsTable() {
 namespace mnnc {
 const Bf16Kernels* bf16Kernels(Isa isa) {
     MNNC_SELECT(isa, bf16KernelsTable)
+}
+const Bf16Kernels* fp16Kernels(Isa isa) {
+#if HWY_ARCH_ARM_A64 && (HWY_TARGETS & HWY_NEON)
+    if (isa == Isa::Neon) return N_NEON::fp16KernelsTable();
+#endif
+    static_cast<void>(isa);
+    return nullptr;
 }
 }  // namespace mnnc
 #endif

@@ -13,8 +13,8 @@ namespace mnnc {
 //   out[r][j] = post(bias[j] + sum over taps t, channels k: a[r*pixelStride + tapOffset[t] + at(k)] *
 //   w[t][k][j])
 // where at(k) = (k / P) * blockStride + k % P, k < fullBlocks * P + tail.
-// T is float, or uint16_t for bf16: then w holds pairs, w[t][k / 2][j][k % 2], and where the tail is odd one
-// more element of a is read, which must be finite, since its weight is zero.
+// T is float, or uint16_t for bf16: then w holds pairs, w[t][k / 2][j][k % 2], and where the tail is not a whole four, the
+// elements of a up to one are read. They must be finite, since their weights are zero.
 template <typename T>
 struct PanelArgsOf {
     const T* a;
@@ -94,7 +94,7 @@ struct PanelKernels {
     void (*panel)(const PanelArgs& args);
 };
 
-// Products of bf16 pairs with fp32 sums.
+// Products of pairs of bf16 with fp32 sums; or, on a CPU of Arm that has fp16 arithmetic alone, of fp16.
 struct Bf16Kernels {
     void (*panel)(const Bf16PanelArgs& args);  // with the tile sizes of PanelKernels
     // Rounds to nearest even. n floats in a row.
@@ -104,6 +104,7 @@ struct Bf16Kernels {
     void (*convertBlock)(const float* src, ptrdiff_t pixelStride, int pixels, int lanes, uint16_t* dst);
     // Two rows of `width` floats, a multiple of P, to pairs.
     void (*interleave)(const float* even, const float* odd, int width, uint16_t* dst);
+    const char* type = "bf16";  // or "fp16"
 };
 
 // Quantised weights to floats: out[r][j] = code[r][j] * scale[j] + min[j], j < width, a multiple of P.
@@ -133,6 +134,7 @@ struct WinogradKernels {
 
 const PanelKernels& panelKernels(Isa isa);
 const Bf16Kernels* bf16Kernels(Isa isa);  // null where this build has none; the CPU is not asked
+const Bf16Kernels* fp16Kernels(Isa isa);  // the same
 const DequantKernels& dequantKernels(Isa isa);
 const DepthwiseKernels& depthwiseKernels(Isa isa);
 const GroupedKernels& groupedKernels(Isa isa);

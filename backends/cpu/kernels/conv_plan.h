@@ -20,7 +20,7 @@ class ConvPlanBase {
   public:
     virtual ~ConvPlanBase() = default;
     // For people and tests: "gemm1x1", "direct", "clipped", "winograd4", "dilated winograd4", "depthwise",
-    // "grouped", "first", "deconv", "depthwise_deconv"; with ".bf16" or ".int16" behind it when the products are of those, ".w8" or ".w4"
+    // "grouped", "first", "deconv", "depthwise_deconv"; with ".bf16", ".fp16" or ".int16" behind it when the products are of those, ".w8" or ".w4"
     // when the weights stay quantised. Plans of int8 begin with "int8 ".
     virtual std::string algorithm() const = 0;
     virtual int64_t packedWeightBytes() const = 0;

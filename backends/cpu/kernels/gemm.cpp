@@ -91,7 +91,7 @@ RowSplit splitRows(const Kernels& k, GemmType type, int M, int N, int K, int thr
     return {rows, (M + rows - 1) / rows, split.groups};
 }
 
-// A as bf16: rows of whole pairs, an odd number of cache lines apart, so that the rows of a tile do not meet
+// A as bf16: rows of whole fours, an odd number of cache lines apart, so that the rows of a tile do not meet
 // in one set of the first level cache.
 size_t stripRow(int K) {
     return ((size_t(K) / 32 + 1) | 1) * 32;
@@ -100,7 +100,7 @@ size_t stripRow(int K) {
 void fillStrip(const Kernels& k, const float* a, size_t lda, int M, int K, uint16_t* strip) {
     for (int m = 0; m < M; ++m, strip += stripRow(K)) {
         k.bf16->convert(a + m * lda, K, strip);
-        strip[K] = 0;
+        std::fill(strip + K, strip + K / 4 * 4 + 4, uint16_t{0});
     }
 }
 

@@ -71,7 +71,7 @@ class Bf16RowGemmPlan final : public Bf16GemmConvPlan {
           extent_(geometry.extent),
           row_(geometry.row) {}
 
-    std::string algorithm() const override { return algorithm_ + ".bf16" + weights_.suffix(); }
+    std::string algorithm() const override { return algorithm_ + "." + k_.bf16->type + weights_.suffix(); }
 
   private:
     void fillStrip(const float* image, Positions rows, uint16_t* strip, long begin, long end) const override {

@@ -89,7 +89,8 @@ void GemmConvWeights::makePanels(int pixels) {
 std::string GemmConvWeights::variant() const {
     const bool transposed = options_.transposed;
     return (quantized() ? dequant_.variant() : "") +
-           format("%s%s.p%d.n%d.g%d.s%dx%d.a%dx%d", options_.bf16 && !quantized() ? "bf16." : "",
+           (options_.bf16 && !quantized() ? std::string(k_.bf16->type) + "." : "") +
+           format("%s.p%d.n%d.g%d.s%dx%d.a%dx%d",
                   transposed         ? "deconv"
                   : options_.rowTaps ? "planar"
                                      : "tap",

@@ -65,7 +65,10 @@ const Kernels& table(const Choice& choice) {
         for (size_t i = 0; i < all.size(); ++i) {
             const Choice& c = kChoices[i];
             const PanelKernels& panels = panelKernels(c.id);
-            const Bf16Kernels* bf16 = detectCpuFeatures().avx512Bf16 ? bf16Kernels(c.id) : nullptr;
+            const CpuFeatures cpu = detectCpuFeatures();
+            const Bf16Kernels* bf16 = cpu.avx512Bf16 || cpu.bf16 ? bf16Kernels(c.id)
+                                      : cpu.fp16                 ? fp16Kernels(c.id)
+                                                                 : nullptr;
             all[i] = Kernels{panels.lanes,
                              c.name,
                              c.id,

@@ -94,7 +94,9 @@ class Bf16PointwisePlan final : public Bf16GemmConvPlan {
           plane_(geometry.plane),
           sampled_(shape.oh * shape.ow != shape.ih * shape.iw) {}
 
-    std::string algorithm() const override { return "gemm1x1.bf16" + weights_.suffix(); }
+    std::string algorithm() const override {
+        return std::string("gemm1x1.") + k_.bf16->type + weights_.suffix();
+    }
 
   private:
     void fillStrip(const float* image, Positions pixels, uint16_t* strip, long begin,

@@ -49,7 +49,8 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
     int64_t packedWeightBytes() const override { return static_cast<int64_t>(weights_.packedBytes()); }
     std::string weightVariant() const override { return weights_.variant(); }
     std::string algorithm() const override {
-        return format("winograd%d%s", unit_, bf16_ ? ".bf16" : "") + weights_.suffix();
+        return format("winograd%d%s%s", unit_, bf16_ ? "." : "", bf16_ ? k_.bf16->type : "") +
+               weights_.suffix();
     }
 
     int64_t scratchBytes(int threads) const override {

@@ -111,8 +111,8 @@ size_t WinogradWeights::pointStride(int blocks, int channels) const {
 std::string WinogradWeights::variant() const {
     if (quantized()) return dequant_.variant() + format("winograd.p%d", k_.lanes);
     if (options_.taps) return format("winograd.taps.p%d", k_.lanes);
-    return format("winograd%d.%sp%d.n%d", options_.unit, options_.bf16 ? "bf16." : "", k_.lanes,
-                  options_.panelBlocks);
+    return format("winograd%d.%s%sp%d.n%d", options_.unit, options_.bf16 ? k_.bf16->type : "",
+                  options_.bf16 ? "." : "", k_.lanes, options_.panelBlocks);
 }
 
 void WinogradWeights::pack(const WeightReader& weights, void* packed, ThreadPool& pool) const {

@@ -73,7 +73,7 @@ class Attention final : public CommandExecution {
         attention(backend_.kernels(), args_, backend_.pool());
     }
 
-    std::string algorithm() const override { return gemmText(args_.type); }
+    std::string algorithm() const override { return gemmText(backend_, args_.type); }
 
   private:
     template <typename Operand>

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/gemm.h"
 
 namespace mnnc::cpu {
@@ -13,8 +14,8 @@ inline GemmType gemmType(const CpuBackend& backend) {
 }
 
 // The text of algorithm().
-inline std::string gemmText(GemmType type) {
-    return type == GemmType::Bf16 ? "gemm.bf16" : "";
+inline std::string gemmText(const CpuBackend& backend, GemmType type) {
+    return type == GemmType::Bf16 ? std::string("gemm.") + backend.kernels().bf16->type : "";
 }
 
 }  // namespace mnnc::cpu

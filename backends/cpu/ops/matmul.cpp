@@ -103,12 +103,12 @@ class MatMul final : public Execution {
             constant_ = nullptr;
             // Constants of the model, that is: what was folded may differ with the shapes.
             if (b_.usage == Usage::Constant && (b_.data || b_.stored) && command_.params) {
-                constant_ =
-                    backend_.weightsOf(command_, 1,
-                                       format("matmul.%s.%s.%dx%d.%s%zu.%lld", gemmText(args_.type).c_str(),
-                                              kernels.isa, args_.K, args_.N, args_.transB ? "t" : "n",
-                                              args_.ldb, static_cast<long long>(bStart_)),
-                                       packedBytes_, [&](void* buffer) { packB(loadB().get(), buffer); });
+                constant_ = backend_.weightsOf(
+                    command_, 1,
+                    format("matmul.%s.%s.%dx%d.%s%zu.%lld", gemmText(backend_, args_.type).c_str(),
+                           kernels.isa, args_.K, args_.N, args_.transB ? "t" : "n", args_.ldb,
+                           static_cast<long long>(bStart_)),
+                    packedBytes_, [&](void* buffer) { packB(loadB().get(), buffer); });
                 packedBytes_ = 0;
             }
             kept_ = constant_ ? nullptr : loadB();
@@ -156,7 +156,7 @@ class MatMul final : public Execution {
         gemm(kernels, gemmArgs, backend_.pool());
     }
 
-    std::string algorithm() const override { return gemmText(args_.type); }
+    std::string algorithm() const override { return gemmText(backend_, args_.type); }
 
   private:
     void packB(const float* b, void* packed) const {
@@ -235,7 +235,8 @@ class InnerProduct final : public Execution {
         args_.ldc = static_cast<size_t>(params_.outputs);
         args_.post.bias = params_.bias.empty() ? nullptr : params_.bias.data();
         const size_t bytes = gemmPackedBytes(kernels, args_.type, args_.N, args_.K);
-        const std::string variant = std::string("inner_product ") + gemmText(args_.type) + " " + kernels.isa;
+        const std::string variant =
+            std::string("inner_product ") + gemmText(backend_, args_.type) + " " + kernels.isa;
         packed_ = backend_.weights(command_.params, variant, static_cast<int64_t>(bytes), [&](void* buffer) {
             gemmPackB(kernels, args_.type, params_.outputs, params_.inputs, params_.weight.data(), args_.lda,
                       true, buffer, backend_.pool());
@@ -252,7 +253,7 @@ class InnerProduct final : public Execution {
         gemm(backend_.kernels(), args_, backend_.pool());
     }
 
-    std::string algorithm() const override { return gemmText(args_.type); }
+    std::string algorithm() const override { return gemmText(backend_, args_.type); }
 
   private:
     const CpuBackend& backend_;

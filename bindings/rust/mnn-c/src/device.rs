@@ -88,9 +88,9 @@ pub struct CpuInfo {
     pub logical_cores: u32,
     /// Whether it adds up products of int8 in one instruction.
     pub int8_products: Option<bool>,
-    /// Whether it adds up products of bf16. On x86 [`Precision::Low`](crate::Precision::Low) uses them.
+    /// Whether it adds up products of bf16: [`Precision::Low`](crate::Precision::Low) uses them.
     pub bf16_products: Option<bool>,
-    /// Whether it computes in fp16 (the library does not).
+    /// Whether it computes in fp16: on Arm [`Precision::Low`](crate::Precision::Low) does where there are no products of bf16.
     pub fp16_arithmetic: Option<bool>,
     /// The first level data cache of a core, in bytes.
     pub l1_data_bytes: Option<u64>,
