@@ -15,7 +15,8 @@
 #   pages     the pages of the tool in headless Chromium; left out where there is none
 #   packages  crates, Go module, wheel and sdist are made, and used as those who install them do; needs a network
 #   clusters  mnn_c.ray and mnn_c.spark on clusters of this machine; left out where their packages cannot be installed
-#   arm       all of it for 64-bit Arm, under an emulator: unit tests, NEON and portable kernels, the bits of each number of threads
+#   arm       all of it for 64-bit Arm, under an emulator: unit tests, NEON and portable kernels, CPUs with fewer features, the
+#             bits of each number of threads
 #   mutants   whether the tests see small defects (MUTANTS of them, seed 1)
 #
 # Every step's output goes to build/long/SECTION.STEP.log. Exits with 1 when a step failed.
