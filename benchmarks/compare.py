@@ -7,7 +7,7 @@ MODELS is what make_models.py made, or any folders as `mnn verify` wants them. E
 pinned to as many CPUs as it has threads, loaded once; it answers "run N" with N times around one inference: input
 already set, output readable. Outputs are checked first: a wrong answer has no time. A round is one burst of about
 90 ms of each engine, order shuffled, the first run of a burst dropped; who is not running is stopped by a signal,
-so nobody's idle workers disturb and everybody keeps its own way of waiting while it runs. A round is repeated when
+so that idle workers of one do not disturb another and each waits in its own way while it runs. A round is repeated when
 other processes used more than 5 per cent of the CPUs or when two CPUs did not give the rate of two; after --retries
 the quietest try counts and is reported as noisy. The figure of a net is the median over rounds of the paired ratio
 ours / other of burst medians, with p10 and p90; with --sets the middle one of fresh sets of processes. On a machine

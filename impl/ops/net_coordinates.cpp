@@ -64,7 +64,7 @@ class Search {
 
     Net& net_;
     std::vector<std::vector<std::vector<const Node*>>> makers_;  // by graph and tensor
-    std::vector<std::vector<std::vector<NetTensor>>> sources_;   // of what comes through calls
+    std::vector<std::vector<std::vector<NetTensor>>> sources_;   // tensors that calls pass to or from each
     std::vector<NetTensor> open_;                                // marked, not yet followed
 };
 

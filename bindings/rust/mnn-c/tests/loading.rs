@@ -327,7 +327,7 @@ fn tensors_of_halves() {
 }
 
 #[test]
-fn external_weights_that_nobody_wants() {
+fn external_weights_without_a_consumer() {
     // A model without external weights does not open the file.
     let options = InterpreterOptions::new().external_weights("no/such/file.weight");
     assert_eq!(

@@ -132,7 +132,7 @@ impl Conversion {
         result.layout = self.layout.code();
         result.data = values.as_mut_ptr().cast();
         result.bytes = std::mem::size_of_val(values);
-        // SAFETY: picture and values lie in their memory, of which the latter is borrowed by nobody else.
+        // SAFETY: picture and values lie in their memory, of which the latter is not borrowed elsewhere.
         check(unsafe { sys::mnn_image_convert(&options, &source, &result) })
     }
 

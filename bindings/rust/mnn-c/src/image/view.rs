@@ -180,7 +180,7 @@ impl<'a> ImageView<'a> {
     /// the formats differ, too.
     pub fn resize_into(&self, target: &mut ImageViewMut<'_>) -> Result<()> {
         let (source, target) = (self.to_c()?, target.describe()?);
-        // SAFETY: both pictures lie in their memory, of which the target's is borrowed by nobody else.
+        // SAFETY: both pictures lie in their memory, of which the target's is not borrowed elsewhere.
         check(unsafe { sys::mnn_image_resize(&source, &target) })
     }
 
@@ -262,7 +262,7 @@ impl<'a> ImageViewMut<'a> {
     /// the file has other extents, too.
     pub fn decode(&mut self, file: &[u8]) -> Result<()> {
         let image = self.describe()?;
-        // SAFETY: the picture lies in its memory, which nobody else borrows, and the file in its.
+        // SAFETY: the picture lies in its memory, which is not borrowed elsewhere, and the file in its.
         check(unsafe { sys::mnn_image_decode(file.as_ptr().cast(), file.len(), &image) })
     }
 
