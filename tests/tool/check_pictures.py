@@ -70,6 +70,13 @@ def check_results(run, model, folder):
     assert [line.split(": ")[0] for line in lines] == [str(paths[3]), str(paths[1])], text
     best = max(range(10), key=lambda k: alone[3]["values"][k])
     assert text.splitlines()[1].split()[0] == str(best), text
+    # A name of dots does not lead out of the folder.
+    dots = folder / "dots"
+    dots.mkdir()
+    for name in ("...pgm", "a.pgm"):
+        (dots / name).write_bytes(paths[0].read_bytes())
+    run(model, "--image", dots, "--output", dots / "results")
+    assert sorted(path.name for path in (dots / "results").iterdir()) == ["_..", "a"], list(dots.iterdir())
     # One file is written as without a folder.
     run(model, "--image", paths[2], "--output", folder / "one")
     assert near(read_npy(folder / "one" / "scores.npy"), alone[2]["values"])

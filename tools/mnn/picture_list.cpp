@@ -39,6 +39,13 @@ std::vector<std::string> matches(const std::string& pattern) {
     return paths;
 }
 
+// A name that is a folder of its own: that of "...png" would be the folder above.
+std::string nameOf(const std::string& path) {
+    if (path == kStandardStream) return "standard-input";
+    const std::string stem = fs::path(path).stem().string();
+    return stem.find_first_not_of('.') == std::string::npos ? '_' + stem : stem;
+}
+
 }  // namespace
 
 std::vector<PictureFile> pictureFiles(const std::vector<std::string>& arguments) {
@@ -50,9 +57,7 @@ std::vector<PictureFile> pictureFiles(const std::vector<std::string>& arguments)
             paths = picturesIn(argument);
         else if (argument != kStandardStream && !fs::exists(argument, ignored))
             paths = matches(argument);
-        for (const std::string& path : paths)
-            files.push_back(
-                {path, path == kStandardStream ? "standard-input" : fs::path(path).stem().string()});
+        for (const std::string& path : paths) files.push_back({path, nameOf(path)});
     }
     return files;
 }

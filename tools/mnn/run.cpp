@@ -8,6 +8,7 @@
 #include "loading.h"
 #include "output_file.h"
 #include "picture_runs.h"
+#include "progress.h"
 #include "results.h"
 
 namespace tool {
@@ -18,7 +19,11 @@ void runOnce(const Session& session, const RunOptions& options, std::vector<Inpu
              ResultWriter& results) {
     shapeInputs(session, files);
     writeInputs(files, options.image);
-    check(mnn_session_run(session.get()));
+    {
+        Progress progress("runs " + options.model, 0, Progress::Drawn::ByThread);
+        progress.showPart([] { return -1.0; });  // how long a run takes is not known before
+        check(mnn_session_run(session.get()));
+    }
     Result result;
     result.outputs = readOutputs(session);
     const auto isPicture = [](const InputFile& file) { return file.isPicture; };
