@@ -14,7 +14,7 @@ from files import Net, ppm  # noqa: E402
 WIDTH, HEIGHT, WINDOW, STEP = 80, 48, 8, 2
 FIRST = 40  # of the held-out digits
 ENLARGED = 8  # pixels of the page for each of the net's input
-PLACES = [(4, 4), (24, 2), (42, 6), (62, 4), (12, 20), (34, 20), (56, 24), (4, 36), (26, 36), (48, 36), (68, 36)]
+PLACES = [(4, 4), (24, 4), (42, 6), (62, 4), (12, 20), (34, 20), (56, 24), (4, 36), (26, 36), (48, 36), (68, 36)]
 
 
 def weights_of_digits(flatc):
