@@ -7,7 +7,6 @@
 #include <cstring>
 #include <vector>
 
-#include "memory_file.h"
 #include "target.h"
 #include "tools/mnn/errors.h"
 #include "tools/mnn/image.h"
