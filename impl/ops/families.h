@@ -48,7 +48,9 @@ OpFamily activationOps();   // ReLU, ReLU6, PReLU, ELU, Selu, Threshold
 OpFamily binaryOps();       // BinaryOp, Eltwise
 OpFamily reductionOps();    // Reduction
 OpFamily scaleOps();        // Scale, BatchNorm, InstanceNorm
-OpFamily normOps();         // LayerNorm, Normalize, LRN
+OpFamily layerNormOps();    // LayerNorm
+OpFamily normalizeOps();    // Normalize
+OpFamily lrnOps();          // LRN
 OpFamily softmaxOps();      // Softmax
 OpFamily matmulOps();       // MatMul, BatchMatMul, InnerProduct
 OpFamily attentionOps();    // Attention

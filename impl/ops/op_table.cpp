@@ -13,8 +13,8 @@ const OpDef* findOpDef(OpType type) noexcept {
         sourceOps, castOps, shapeQueryOps, reshapeOps, permuteOps, concatOps, sliceOps, paddingOps, fillOps,
         gatherOps, scatterOps, selectOps, searchOps, scanOps, spaceOps, nonMaxSuppressionOps, controlOps, rasterOps,
         convolutionOps, convolution3dOps, columnOps, dilation2dOps, channelProductOps, determinantOps, segmentOps,
-        poolingOps, interpOps, unaryOps, activationOps, binaryOps, reductionOps, scaleOps, normOps, softmaxOps,
-        matmulOps, quantizedOps, gridSampleOps, regionOps, attentionOps, groupNormOps, splitGeluOps, detectionOps,
+        poolingOps, interpOps, unaryOps, activationOps, binaryOps, reductionOps, scaleOps, layerNormOps, normalizeOps,
+        lrnOps, softmaxOps, matmulOps, quantizedOps, gridSampleOps, regionOps, attentionOps, groupNormOps, splitGeluOps, detectionOps,
         detectionOutputOps, dequantizeOps, uint8Ops, tensorArrayOps, tensorPieceOps, recurrentOps, stftOps,
         rangeOps, uint8PointwiseOps, momentsOps, histogramOps, svdOps, imageProcessOps, gradientOps,
         // clang-format on

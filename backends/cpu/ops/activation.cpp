@@ -4,6 +4,7 @@
 #include "backends/cpu/ops/activation_kernel.h"
 #include "backends/cpu/ops/channel_rows.h"
 #include "backends/cpu/ops/families.h"
+#include "backends/cpu/ops/float_input.h"
 #include "backends/cpu/ops/int8.h"
 #include "base/error.h"
 
@@ -77,11 +78,7 @@ class PReluChannels final : public Execution {
 std::unique_ptr<Execution> createActivation(CpuBackend& backend, const Command& command,
                                             std::string& reason) {
     if (command.inputs[0]->type == DataType::Int8) return createInt8Activation(backend, command, reason);
-    if (command.inputs[0]->type != DataType::Float32) {
-        reason = format("%s needs float32, the input is %s", opTypeName(command.type),
-                        dataTypeName(command.inputs[0]->type));
-        return nullptr;
-    }
+    if (!takesFloats(command, reason)) return nullptr;
     if (command.type == OpType::PReLU && command.paramsAs<PReluParams>().slopes.size() > 1)
         return std::make_unique<PReluChannels>(backend, command);
     return std::make_unique<Activation>(backend, command);

@@ -6,6 +6,7 @@
 #include "backends/cpu/kernels/elementwise.h"
 #include "backends/cpu/ops/channel_rows.h"
 #include "backends/cpu/ops/families.h"
+#include "backends/cpu/ops/float_input.h"
 #include "base/error.h"
 
 namespace mnnc::cpu {
@@ -151,23 +152,13 @@ class InstanceNorm final : public Execution {
     const InstanceNormParams& params_;
 };
 
-std::unique_ptr<Execution> createScale(CpuBackend& backend, const Command& command, std::string& reason) {
-    if (command.inputs[0]->type != DataType::Float32) {
-        reason = format("%s needs float32, the input is %s", opTypeName(command.type),
-                        dataTypeName(command.inputs[0]->type));
-        return nullptr;
-    }
-    if (command.type == OpType::InstanceNorm) return std::make_unique<InstanceNorm>(backend, command);
-    return std::make_unique<Scale>(backend, command);
-}
-
 }  // namespace
 
 CpuFamily scaleCpu() {
     static constexpr CpuOp kOps[] = {
-        {OpType::Scale, storageFollow, createScale,
+        {OpType::Scale, storageFollow, makeFloatExecution<Scale>,
          [](const CpuBackend&, const Command& command) { return !command.epilogue.residual; }},
-        {OpType::InstanceNorm, nullptr, createScale},
+        {OpType::InstanceNorm, nullptr, makeFloatExecution<InstanceNorm>},
     };
     return kOps;
 }

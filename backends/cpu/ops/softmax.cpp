@@ -3,6 +3,7 @@
 
 #include "backends/cpu/kernels/elementwise.h"
 #include "backends/cpu/ops/families.h"
+#include "backends/cpu/ops/float_input.h"
 #include "backends/cpu/ops/split.h"
 #include "base/error.h"
 
@@ -65,18 +66,10 @@ class Softmax final : public Execution {
     int64_t outer_ = 1, length_ = 1, inner_ = 1;
 };
 
-std::unique_ptr<Execution> createSoftmax(CpuBackend& backend, const Command& command, std::string& reason) {
-    if (command.inputs[0]->type != DataType::Float32) {
-        reason = format("Softmax needs float32, the input is %s", dataTypeName(command.inputs[0]->type));
-        return nullptr;
-    }
-    return std::make_unique<Softmax>(backend, command);
-}
-
 }  // namespace
 
 CpuFamily softmaxCpu() {
-    static constexpr CpuOp kOps[] = {{OpType::Softmax, nullptr, createSoftmax}};
+    static constexpr CpuOp kOps[] = {{OpType::Softmax, nullptr, makeFloatExecution<Softmax>}};
     return kOps;
 }
 

@@ -12,8 +12,8 @@ const CpuOp* findCpuOp(OpType type) noexcept {
         rasterCpu, dynamicSliceCpu, castCpu, fillCpu, paddingCpu, permuteCpu, gatherCpu, scatterCpu, selectCpu,
         searchCpu, scanCpu, nonMaxSuppressionCpu, convolutionCpu, convolution3dCpu, columnsCpu, dilation2dCpu,
         channelProductsCpu, determinantCpu, segmentCpu, poolingCpu, interpCpu, unaryCpu, activationCpu, binaryCpu,
-        reductionCpu, scaleCpu, normCpu, softmaxCpu, matmulCpu, quantizedCpu, int8ConvolutionCpu, gridSampleCpu,
-        regionCpu, attentionCpu, groupNormCpu, detectionCpu, dequantizeCpu, uint8Cpu, tensorArrayCpu, recurrentCpu,
+        reductionCpu, scaleCpu, layerNormCpu, normalizeCpu, lrnCpu, softmaxCpu, matmulCpu, quantizedCpu,
+        int8ConvolutionCpu, gridSampleCpu, regionCpu, attentionCpu, groupNormCpu, detectionCpu, dequantizeCpu, uint8Cpu, tensorArrayCpu, recurrentCpu,
         lstmBlockCpu, stftCpu, regionLoopCpu, histogramCpu, svdCpu, imageProcessCpu, gradientsCpu, customCpu,
         // clang-format on
     };

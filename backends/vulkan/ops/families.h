@@ -20,7 +20,7 @@ VulkanFamily attentionVulkan();       // Attention
 VulkanFamily gridSampleVulkan();      // GridSample
 VulkanFamily scatterVulkan();         // ScatterNd, ScatterElements
 VulkanFamily softmaxVulkan();         // Softmax
-VulkanFamily normVulkan();            // LayerNorm, InstanceNorm
+VulkanFamily layerNormVulkan();       // LayerNorm, InstanceNorm
 VulkanFamily groupNormVulkan();       // GroupNorm
 VulkanFamily regionVulkan();          // ROIAlign
 VulkanFamily reductionVulkan();       // Reduction

@@ -10,8 +10,8 @@ const VulkanOp* findVulkanOp(OpType type) noexcept {
     static constexpr FamilyFunction kFamilies[] = {
         // clang-format off
         rasterVulkan, activationVulkan, convolutionVulkan, unaryVulkan, binaryVulkan, scaleVulkan, castVulkan,
-        poolingVulkan, matmulVulkan, interpVulkan, gatherVulkan, softmaxVulkan, normVulkan, reductionVulkan,
-        searchVulkan, selectVulkan, scanVulkan, gridSampleVulkan, attentionVulkan, regionVulkan,
+        poolingVulkan, matmulVulkan, interpVulkan, gatherVulkan, softmaxVulkan, layerNormVulkan,
+        reductionVulkan, searchVulkan, selectVulkan, scanVulkan, gridSampleVulkan, attentionVulkan, regionVulkan,
         convolution3dVulkan, fillVulkan, scatterVulkan, groupNormVulkan,
         recurrentVulkan, recurrentBlockVulkan,
         // clang-format on

@@ -1,5 +1,5 @@
-// LayerNorm in all its forms, Normalize and LRN.
-#include "ops/norm.h"
+// LayerNorm in all its forms.
+#include "ops/layer_norm.h"
 
 #include <algorithm>
 
@@ -7,7 +7,6 @@
 #include "model/weights.h"
 #include "model/wire_access.h"
 #include "ops/binary.h"
-#include "ops/channel_axis.h"
 #include "ops/families.h"
 #include "tensor/region_builder.h"
 
@@ -160,73 +159,18 @@ void lowerLayerNorm(const OpContext& context) {
     context.geometry.emit(std::move(norm));
 }
 
-ParamsPtr parseNormalize(const wire::Op& op, const ParseContext& context) {
-    const wire::Normalize* table = op.main_as_Normalize();
-    const char* name = context.node.name.c_str();
-    if (!table || !table->scale() || table->scale()->size() == 0)
-        fail(Status::BadParameter, "op '%s': Normalize without scale values", name);
-    auto params = std::make_shared<NormalizeParams>();
-    params->acrossSpatial = table->acrossSpatial() != 0;
-    params->epsilon = table->eps();
-    params->scale.assign(table->scale()->begin(), table->scale()->end());
-    return params;
-}
-
-void shapeNormalize(const ShapeContext& context) {
-    const auto* params = &context.node.paramsAs<NormalizeParams>();
-    if (context.in(0).shape.rank() < 4)
-        fail(Status::ComputeSizeError, "op '%s': Normalize needs rank 4, the input is %s", context.name(),
-             context.in(0).shape.text().c_str());
-    checkChannels(context, static_cast<int64_t>(params->scale.size()), "Normalize");
-    context.set(0, context.in(0).shape);
-}
-
-ParamsPtr parseLrn(const wire::Op& op, const ParseContext& context) {
-    const wire::LRN* table = op.main_as_LRN();
-    const char* name = context.node.name.c_str();
-    if (!table) fail(Status::BadParameter, "op '%s': LRN without its parameter table", name);
-    if (table->regionType() != 0 && table->regionType() != 1)
-        fail(Status::BadParameter, "op '%s': LRN region type %d is unknown", name, table->regionType());
-    if (table->localSize() < 1 || table->localSize() > 1 << 15)
-        fail(Status::BadParameter, "op '%s': LRN window of %d", name, table->localSize());
-    auto params = std::make_shared<LrnParams>();
-    params->withinChannel = table->regionType() == 1;
-    params->localSize = table->localSize();
-    params->alpha = table->alpha();
-    params->beta = table->beta();
-    params->bias = table->bias();
-    return params;
-}
-
-void shapeLrn(const ShapeContext& context) {
-    const Tensor& input = context.in(0);
-    if (input.shape.rank() != 4 || input.format == Format::NHWC)
-        fail(Status::ComputeSizeError, "op '%s': LRN needs a rank 4 input in NCHW order, it is %s %s",
-             context.name(), formatName(input.format), input.shape.text().c_str());
-    context.set(0, input.shape);
-}
-
-double normFlops(const ShapeContext& context) {
+double layerNormFlops(const ShapeContext& context) {
     return 5.0 * static_cast<double>(context.in(0).elements());
 }
-double lrnFlops(const ShapeContext& context) {
-    const auto* params = &context.node.paramsAs<LrnParams>();
-    const double window =
-        params->withinChannel ? 1.0 * params->localSize * params->localSize : params->localSize;
-    return (2 * window + 4) * static_cast<double>(context.in(0).elements());
-}
-
 }  // namespace
 
-OpFamily normOps() {
+OpFamily layerNormOps() {
     static constexpr OpDef kOps[] = {
         {.type = OpType::LayerNorm,
          .parse = parseLayerNorm,
          .shape = shapeLayerNorm,
          .geometry = lowerLayerNorm,
-         .flops = normFlops},
-        {.type = OpType::Normalize, .parse = parseNormalize, .shape = shapeNormalize, .flops = normFlops},
-        {.type = OpType::LRN, .parse = parseLrn, .shape = shapeLrn, .flops = lrnFlops},
+         .flops = layerNormFlops},
     };
     return kOps;
 }

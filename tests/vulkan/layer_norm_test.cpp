@@ -1,5 +1,5 @@
 // LayerNorm and InstanceNorm.
-#include "ops/norm.h"
+#include "ops/layer_norm.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// LayerNorm (row-major) and InstanceNorm (row-major or packed) on the device.
-#include "ops/norm.h"
+// LayerNorm (row-major) and InstanceNorm (row-major or packed) on the device, by one kernel.
+#include "ops/layer_norm.h"
 
 #include "backends/vulkan/ops/checks.h"
 #include "backends/vulkan/ops/families.h"
@@ -11,7 +11,7 @@ namespace mnnc::vulkan {
 
 namespace {
 
-enum class Affine : uint32_t { None = 0, AlongRow = 1, PerRow = 2 };  // see norm.comp
+enum class Affine : uint32_t { None = 0, AlongRow = 1, PerRow = 2 };  // see layer_norm.comp
 
 class RowNorm : public VulkanExecution {
   public:
@@ -44,7 +44,7 @@ class RowNorm : public VulkanExecution {
                 true);
         std::vector<uint32_t> constants = rows_.constants();
         constants.insert(constants.end(), {rms, static_cast<uint32_t>(affine)});
-        pipeline_ = &backend().pipeline("norm", output().type, 3, rows_.localSize, constants);
+        pipeline_ = &backend().pipeline("layer_norm", output().type, 3, rows_.localSize, constants);
     }
 
     const Command command_;
@@ -98,15 +98,15 @@ std::unique_ptr<Execution> createNorm(VulkanBackend& backend, const Command& com
     return std::make_unique<Norm>(backend, command);
 }
 
-constexpr VulkanOp kNorm[] = {
+constexpr VulkanOp kLayerNorm[] = {
     {OpType::LayerNorm, supportsFloat, nullptr, createNorm<LayerNorm>},
     {OpType::InstanceNorm, supportsInstance, storageFollow, createNorm<InstanceNorm>},
 };
 
 }  // namespace
 
-VulkanFamily normVulkan() {
-    return kNorm;
+VulkanFamily layerNormVulkan() {
+    return kLayerNorm;
 }
 
 }  // namespace mnnc::vulkan

@@ -1,4 +1,4 @@
-// Parameters of LayerNorm, Normalize and LRN, and the blocks a LayerNorm works on.
+// Parameters of LayerNorm, and the blocks that it works on.
 #pragma once
 #include <vector>
 
@@ -23,17 +23,5 @@ struct NormBlocks {
 };
 // Throws ComputeSizeError, BadParameter or BadRange naming `what`.
 NormBlocks normBlocks(const LayerNormParams& params, const Shape& shape, const char* what);
-
-struct NormalizeParams : ParamsOf<NormalizeParams> {  // y = x scale[c] / sqrt(sum of x^2 + epsilon)
-    bool acrossSpatial = false;                       // sum over c, h, w instead of c
-    float epsilon = 0;
-    std::vector<float> scale;
-};
-
-struct LrnParams : ParamsOf<LrnParams> {  // y = x (bias + alpha M)^-beta, M = mean of x^2 over the window
-    bool withinChannel = false;
-    int localSize = 1;
-    float alpha = 0, beta = 0, bias = 1;
-};
 
 }  // namespace mnnc

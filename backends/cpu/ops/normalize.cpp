@@ -1,0 +1,68 @@
+// Normalize on the CPU, row-major.
+#include "ops/normalize.h"
+
+#include <cmath>
+
+#include "backends/cpu/ops/families.h"
+#include "backends/cpu/ops/float_input.h"
+#include "backends/cpu/ops/split.h"
+#include "ops/channel_axis.h"
+
+namespace mnnc::cpu {
+namespace {
+
+class Normalize final : public Execution {
+  public:
+    Normalize(const CpuBackend& backend, const Command& command)
+        : backend_(backend),
+          command_(command),
+          input_(*command.inputs[0]),
+          output_(*command.outputs[0]),
+          params_(command_.paramsAs<NormalizeParams>()) {}
+
+    void onExecute() override {
+        if (output_.empty()) return;
+        const int64_t channels = static_cast<int64_t>(params_.scale.size());
+        const int64_t batch = input_.shape[0], plane = input_.elements() / (batch * channels);
+        const bool last = channelAxis(input_) != 1;
+        const int64_t channelStep = last ? 1 : plane, pixelStep = last ? channels : 1;
+        forRows(backend_.pool(), batch, plane * channels, [&](long begin, long end) {
+            for (long n = begin; n < end; ++n) {
+                const float* x = input_.as<const float>() + n * plane * channels;
+                float* y = output_.as<float>() + n * plane * channels;
+                double whole = 0;
+                if (params_.acrossSpatial)
+                    for (int64_t i = 0; i < plane * channels; ++i) whole += static_cast<double>(x[i]) * x[i];
+                for (int64_t p = 0; p < plane; ++p) {
+                    double sum = whole;
+                    if (!params_.acrossSpatial)
+                        for (int64_t c = 0; c < channels; ++c) {
+                            const double v = x[p * pixelStep + c * channelStep];
+                            sum += v * v;
+                        }
+                    const float inverse = static_cast<float>(1.0 / std::sqrt(sum + params_.epsilon));
+                    for (int64_t c = 0; c < channels; ++c) {
+                        const int64_t at = p * pixelStep + c * channelStep;
+                        y[at] = x[at] * params_.scale[static_cast<size_t>(c)] * inverse;
+                    }
+                }
+            }
+        });
+    }
+
+  private:
+    const CpuBackend& backend_;
+    const Command command_;
+    const Tensor& input_;
+    const Tensor& output_;
+    const NormalizeParams& params_;
+};
+
+}  // namespace
+
+CpuFamily normalizeCpu() {
+    static constexpr CpuOp kOps[] = {{OpType::Normalize, nullptr, makeFloatExecution<Normalize>}};
+    return kOps;
+}
+
+}  // namespace mnnc::cpu
