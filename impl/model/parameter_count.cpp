@@ -6,7 +6,7 @@
 #include "mnn_generated.h"
 #include "model/const_data.h"
 #include "model/external_file.h"
-#include "model/weights.h"
+#include "model/weight_form.h"
 
 namespace mnnc {
 

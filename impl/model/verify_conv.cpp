@@ -5,7 +5,7 @@
 
 #include "base/op_type.h"
 #include "model/verify.h"
-#include "model/weights.h"
+#include "model/weight_form.h"
 #include "model/wire_access.h"
 
 namespace mnnc {

@@ -6,6 +6,8 @@
 
 #include "mnn_generated.h"
 #include "model/model.h"
+#include "model/weight_form.h"
+#include "model/weights.h"
 #include "model/wire_access.h"
 #include "ops/channel_first.h"
 #include "ops/families.h"

@@ -3,7 +3,8 @@
 #pragma once
 #include <vector>
 
-#include "model/weights.h"
+#include "model/stored_floats.h"
+#include "model/weight_codes.h"
 #include "ops/epilogue.h"
 #include "ops/op_def.h"
 

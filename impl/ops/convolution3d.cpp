@@ -6,6 +6,7 @@
 
 #include "mnn_generated.h"
 #include "model/model.h"
+#include "model/table_arrays.h"
 #include "model/wire_access.h"
 #include "ops/channel_first.h"
 #include "ops/families.h"

@@ -8,6 +8,10 @@
 
 namespace mnnc {
 
+namespace wire {
+struct Convolution3D;
+}
+
 // Refers to the bytes of the model it was parsed from and must not outlive that.
 struct Conv3dParams : ParamsOf<Conv3dParams> {
     std::array<int, 3> kernel{1, 1, 1}, stride{1, 1, 1}, dilate{1, 1, 1};

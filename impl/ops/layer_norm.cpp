@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "model/model.h"
-#include "model/weights.h"
+#include "model/table_arrays.h"
 #include "model/wire_access.h"
 #include "ops/binary.h"
 #include "ops/families.h"

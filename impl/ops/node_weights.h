@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "model/weights.h"
+#include "model/stored_floats.h"
 #include "ops/op_def.h"
 
 namespace mnnc {

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "model/model.h"
-#include "model/weights.h"
+#include "model/table_arrays.h"
 #include "model/wire_access.h"
 #include "ops/channel_axis.h"
 #include "ops/families.h"

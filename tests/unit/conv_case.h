@@ -14,7 +14,7 @@
 #include "backends/cpu/kernels/conv_packing.h"
 #include "backends/cpu/kernels/pack.h"
 #include "float_util.h"
-#include "model/weights.h"
+#include "model/weight_codes.h"
 #include "scalar_bf16.h"
 
 namespace mnnc::test {

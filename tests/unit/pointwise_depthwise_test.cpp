@@ -12,7 +12,7 @@
 
 #include "base/aligned.h"
 #include "base/error.h"
-#include "model/weights.h"
+#include "model/weight_codes.h"
 #include "net_builder.h"
 
 namespace mnnc::test {

@@ -13,6 +13,7 @@
 
 #include "model/const_data.h"
 #include "model/structure.h"
+#include "model/weight_codes.h"
 #include "model/weights.h"
 #include "model_builder.h"
 

@@ -1,6 +1,8 @@
 // Decoding of weights: the worked examples A to J of the format reference, other forms, and damaged streams.
 #include "model/weights.h"
 
+#include "model/weight_codes.h"
+#include "model/weight_form.h"
 #include "model_builder.h"
 
 namespace mnnc::test {

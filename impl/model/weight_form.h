@@ -1,0 +1,48 @@
+// Which arrays of a convolution's table hold its weights (model-format 4.1), how many they are, and the parts of compressed
+// weights as they are stored. Errors are BadWeights, Truncated, Overflow, and what reading a file throws.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "model/external_file.h"
+#include "model/stored_floats.h"
+
+namespace mnnc {
+
+namespace wire {
+struct Convolution2D;
+}
+
+enum class WeightForm {
+    None,         // no weights at all: tensor weights or a weightless model
+    Plain,        // f32
+    Half,         // f16, compressed type 3
+    SparseFloat,  // positions and f32 values
+    Codes,        // compressed types 1, 2, 4: int8 codes with scales
+    RawInt8,      // symmetricQuan.weight
+};
+
+// Which form the table holds. Throws BadWeights when the compressed type is unknown.
+WeightForm convWeightForm(const wire::Convolution2D& conv, const char* opName);
+
+// The number of weights the table stores. -1 when there are none, or when only the external file, which is
+// not given, can tell. Throws BadWeights, Truncated, Overflow.
+int64_t convWeightCount(const wire::Convolution2D& conv, const WeightFiles& files, const char* opName);
+
+// Throws BadWeights where `found` weights are not the expected number; -1 accepts any.
+void requireCount(int64_t found, int64_t expected, const char* opName);
+
+// Parts of compressed weights, of a table that has a quanParameter; empty where they are absent.
+bool hasWeightBuffer(const wire::Convolution2D& conv);
+// The stream of codes, or halves.
+StoredBytes weightBuffer(const wire::Convolution2D& conv, const WeightFiles& files, const char* opName);
+// The beginning of a stream, which holds what its head and its samples say. Of a model's own stream it is the
+// beginning that was verified.
+HeldBytes weightBufferHead(const wire::Convolution2D& conv, const WeightFiles& files, const char* opName);
+// Scales, or values of sparse weights.
+FloatView weightAlpha(const wire::Convolution2D& conv, const WeightFiles& files, const char* opName);
+// Positions of sparse weights.
+std::vector<uint32_t> weightIndex(const wire::Convolution2D& conv, const WeightFiles& files,
+                                  const char* opName);
+
+}  // namespace mnnc
