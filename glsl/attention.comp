@@ -4,7 +4,7 @@
 // and Gimelshein, "Online normalizer calculation for softmax", arXiv 1805.02867): no matrix of all scores exists.
 //
 // Row-major: queries [batch][queries][heads][depth], keys and values [batch][keys][keyHeads][depth or valueDepth].
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "common.glsl"

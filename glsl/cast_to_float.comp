@@ -1,6 +1,6 @@
 // variants: f32 f16
 // From int32 to float.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 

@@ -1,7 +1,7 @@
 // variants: f32 f16 add_f32 add_f16
 // Transposed convolution with one filter per channel: each output gathers the taps that reach it.
 // Weights: [tap][block][4].
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 

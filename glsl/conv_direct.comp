@@ -2,7 +2,7 @@
 // Any convolution with row-major weights: groups that do not fill blocks, and weights that are tensors.
 // An invocation makes one pixel of one channel quad; lanes read single input channels, because they may belong
 // to different groups. Weights: convolution [oc][ic / groups][taps], transposed [ic][oc / groups][taps].
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 

@@ -10,7 +10,7 @@
 //
 // Transposed convolutions: outputs whose coordinates agree modulo the stride share their taps and are a dense
 // convolution of their own, a phase. Weights are sorted by phase.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "common.glsl"

@@ -1,7 +1,7 @@
 // variants: f32 f16 add_f32 add_f16 q8_f32 q8_f16 q8_add_f32 q8_add_f16
 // 1x1 convolution of very few pixels (fully connected layers): kQuadThreads channel quads per work group, whose
 // other invocations share the input blocks. Weights as in conv_gemm.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "common.glsl"

@@ -2,7 +2,7 @@
 // Changes storage: row-major <-> channel-packed, and the element width between host and device (up: fp16 -> fp32,
 // down: fp32 -> fp16). One quad of the packed side, or of both where they lie alike, per invocation. Pad lanes become 0, and
 // nothing behind the row-major side of a change of storage is touched.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #if defined(UP) || defined(DOWN)
 #define HALF

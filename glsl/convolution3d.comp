@@ -3,7 +3,7 @@
 // kPixels pixels, so that weights serve several of them and neighbours read neighbours.
 // Weights: [group][tap][input block][4 input lanes][output quad][4], zeros in the pad lanes. Pad lanes of the input may
 // hold anything, NaN too: they are masked before they meet a weight.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "common.glsl"

@@ -1,7 +1,7 @@
 // variants: f32 f16
 // 3-D convolutions, transposed or not, of any groups: lanes read single input channels, because they may belong to
 // different groups. Weights: convolution [oc][ic / groups][taps], transposed [ic][oc / groups][taps].
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 #include "convolution3d.glsl"

@@ -1,7 +1,7 @@
 // variants: f32 f16
 // The pattern ElementwiseChain: operators that feed one another, over whole quads of one storage. The steps are
 // specialisation constants, so that a driver that unrolls the loop keeps every value in a register.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "common.glsl"

@@ -1,6 +1,6 @@
 // variants: i32
 // start, start + step, start + 2 step, ...; sums wrap.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 

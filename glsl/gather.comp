@@ -1,7 +1,7 @@
 // variants: f32 f16 i32
 // [outer][extent][inner] -> [outer][count][inner] by one index per position, counted from the end when negative; one outside
 // gives zeros.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 

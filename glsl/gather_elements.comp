@@ -1,7 +1,7 @@
 // variants: f32 f16 i32
 // Every output element takes the data's element at its own position, with one coordinate replaced by its index,
 // counted from the end when negative; an index outside gives zero.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 

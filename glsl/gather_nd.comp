@@ -1,7 +1,7 @@
 // variants: f32 f16 i32
 // Rows of kDepth indices, counted from the end when negative; each copies a slice of the data. A row with an index
 // outside gives zeros. Every index of a row in batch b contains b * batchStep besides.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 

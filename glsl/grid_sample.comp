@@ -2,7 +2,7 @@
 // Values of a channel-packed picture or volume at the positions that a row-major grid of (x, y) or (x, y, z) gives: one
 // quad of channels per invocation. Positions are computed as on the CPU, operation by operation, because rounding
 // decides which element is the nearest.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 #include "math.glsl"

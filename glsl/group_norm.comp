@@ -2,7 +2,7 @@
 // Each group of channels with mean 0 and variance 1, then gamma x + beta for every channel and, with kSilu, SiLU. A value
 // for each channel may be added first. A group is a row (rows.glsl) of a row-major tensor, or of a packed one whose groups
 // are whole blocks.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 #include "math.glsl"

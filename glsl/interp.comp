@@ -1,7 +1,7 @@
 // variants: f32 f16
 // Resizing of channel-packed tensors in up to three axes from tables of taps: one output quad per invocation.
 // Across a row first, then across rows, like the CPU.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 

@@ -1,6 +1,6 @@
 // variants: f32 f16
 // Rows with mean 0 and variance 1 (or, without subtracting the mean, mean square 1), then gamma x + beta.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 

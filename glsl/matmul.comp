@@ -2,7 +2,7 @@
 // C[batch][e][h] = A[batch][e][l] B[batch][l][h] (+ bias[h]), row-major, either operand transposed.
 // A group makes a tile of kTileDown x kTileAcross quads of 4 x 4 outputs, kRowQuads x kColumnQuads of them per
 // invocation, from slices of kDepth steps of the inner extent, which it stages in shared memory as [step][quad].
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "common.glsl"

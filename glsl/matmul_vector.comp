@@ -2,7 +2,7 @@
 // Products of a matrix and a vector, batched: out[i] = sum over k of matrix(i, k) vector[k] (+ bias).
 // kByRows: the matrix is [outputs][l] and a group makes one output, its lanes along k. Else it is [l][outputs] and a
 // group makes kAcross quads of outputs, the rest of its lanes along k.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 

@@ -1,6 +1,6 @@
 // variants: f32 f16
 // Max and average pooling of channel-packed tensors in up to three axes: one output quad per invocation.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 #include "pooling_window.glsl"

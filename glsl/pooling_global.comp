@@ -1,6 +1,6 @@
 // variants: f32 f16
 // One maximum or average over a whole plane of a channel-packed tensor: one group per channel quad.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 

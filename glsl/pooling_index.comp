@@ -1,6 +1,6 @@
 // variants: f32 f16
 // Max pooling that also gives the position of each maximum in its plane (the first of equal ones).
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 #include "pooling_window.glsl"

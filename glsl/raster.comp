@@ -1,7 +1,7 @@
 // variants: f32 f16 i32
 // Copies regions of up to four inputs, element by element. Offsets and strides count elements of the logical order;
 // each side may be stored row-major or channel-packed.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 

@@ -1,7 +1,7 @@
 // variants: f32 f16 i32
 // Copies boxes of up to four axes between the buffers of up to four inputs and the output. Offsets and strides count
 // places of the buffers: elements, or quads of four.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 

@@ -1,7 +1,7 @@
 // variants: f32 f16 i32
 // Every channel of a packed output is a whole channel of one of up to four packed inputs, or zero: one output quad per
 // invocation.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 

@@ -1,7 +1,7 @@
 // variants: f32 f16
 // The gates of one step of LSTMBlockCell and all that it makes, from the sums of recurrent_block_sums: one unit of a row
 // per invocation.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 #include "math.glsl"

@@ -2,7 +2,7 @@
 // Brings the weights of recurrent operators to one form: [direction][input or state k][unit][4], so that the values of a
 // unit's gates lie together and those of neighbouring units side by side. Gates: RNN x; LSTM i, o, f, c; GRU z, r and the
 // candidate, which is the third value, or the fourth for rows from push.split on.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 

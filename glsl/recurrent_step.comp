@@ -6,7 +6,7 @@
 // Weights are those of recurrent_pack, whose first push.inputs rows are for the inputs. The states stay in 32 bits:
 // [area][direction][row][unit], areas 0 and 1 for those before and after a step in turn, 2 for the cell of an LSTM or the
 // gate z of a GRU, 3 for what the reset of a GRU leaves. A GRU that resets before its product takes two dispatches.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "common.glsl"

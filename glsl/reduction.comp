@@ -1,6 +1,6 @@
 // variants: f32 f16 i32 up down
 // One reduction along rows. up and down: the first and the last of several, from and to 16-bit elements.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #if defined(UP) || defined(DOWN)
 #define HALF

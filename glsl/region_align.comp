@@ -2,7 +2,7 @@
 // ROIAlign on channel-packed pictures: the average or the maximum of samples between the pixels, one output quad per
 // invocation. Samples are placed as on the CPU, operation by operation, because rounding decides how many there are and
 // whether one is inside. A maximum is taken over the weighted pixels around all samples.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 #include "math.glsl"

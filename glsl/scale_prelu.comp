@@ -1,7 +1,7 @@
 // variants: f32 f16
 // One or two values per channel: PReLU (x < 0 ? a x : x) and Scale (a x + b), over whole quads of the storage. The
 // epilogue follows.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 

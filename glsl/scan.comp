@@ -1,6 +1,6 @@
 // variants: f32 f16 i32
 // Running sums or products along one axis of [outer][extent][inner]: one line per invocation, in the order of the CPU.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 

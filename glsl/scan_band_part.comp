@@ -1,6 +1,6 @@
 // variants: f32 f16
 // Keeps a band of every matrix: a product, so that NaN stays NaN outside of it.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 

@@ -1,7 +1,7 @@
 // variants: f32 f16 i32
 // Indices [outer][inner] -> [outer][depth][inner]: on where the index is the position, off elsewhere. With
 // fromEnd negative indices count from the end.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 

@@ -1,6 +1,6 @@
 // variants: i32
 // Says that no row of updates belongs to any place.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 

@@ -2,7 +2,7 @@
 // Combines the updates of a place with what is there, in the order of their rows, so that sums of floats are those of the
 // CPU. The list is sorted by place: the invocation at a place's first entry walks over its entries. Integers wrap; a NaN
 // stays.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 #include "math.glsl"

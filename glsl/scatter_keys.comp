@@ -1,7 +1,7 @@
 // variants: i32
 // The list that scatter_sort puts into order: each row of updates with its place. Rows that belong nowhere, and what fills
 // the list up, come behind all places.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 

@@ -1,7 +1,7 @@
 // variants: i32
 // For each place of the output the last row of updates that belongs there, counted from 1: the order in which invocations
 // come does not matter.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 

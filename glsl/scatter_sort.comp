@@ -1,7 +1,7 @@
 // variants: i32
 // The steps of a bitonic sort that stay inside of blocks of kBlock entries, in shared memory: for runs of push.first
 // entries up to runs of push.last.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 #include "scatter_order.glsl"

@@ -1,6 +1,6 @@
 // variants: i32
 // One step of a bitonic sort, for pairs of entries that lie further apart than scatter_sort's blocks.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 #include "scatter_order.glsl"

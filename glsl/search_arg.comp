@@ -1,7 +1,7 @@
 // variants: f32 f16 i32
 // The position of the largest or smallest element of a row: the first of equal ones; NaN never wins; 0 when no element
 // wins.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 

@@ -2,7 +2,7 @@
 // The `count` largest or smallest elements of each row, in order, and their positions. Of equal ones the first comes
 // first; NaN counts as larger than any number. A work group makes a row: a radix selection finds the least key of the
 // list byte by byte, then the list is sorted in shared memory. Rows that fit there are sorted as they are.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 

@@ -1,6 +1,6 @@
 // variants: f32 f16
 // Softmax along rows: e^(x - max) / sum; a row of -inf gives 0.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 

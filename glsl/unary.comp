@@ -1,6 +1,6 @@
 // variants: f32 f16 i32
 // UnaryOp by code, and the activations of unary.glsl, over whole quads of the storage.
-#version 450
+#version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 #include "math.glsl"
