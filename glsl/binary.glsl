@@ -1,7 +1,6 @@
 // The body of binary.comp and binary_compare.comp: y = f(a, b) with NumPy broadcasting. An invocation computes
 // four adjacent outputs, or one where a run of outputs is no multiple of four.
 #include "common.glsl"
-#include "math.glsl"
 #ifdef COMPARE
 #define OUT int
 #define OUT4 ivec4

@@ -1,5 +1,9 @@
-// The formulas of the binary operators from floats to floats, by their codes. The includer has math.glsl and
+// The formulas of the binary operators from floats to floats, by their codes. The includer has
 // USES_BINARY(code), false for codes that it never asks for.
+#include "math.glsl"
+#include "math_power.glsl"
+#include "math_trigonometry.glsl"
+
 #define EACH2(f) vec4(f(a.x, b.x), f(a.y, b.y), f(a.z, b.z), f(a.w, b.w))
 #define BINARY(number, f)               \
     case number:                        \

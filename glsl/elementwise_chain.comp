@@ -5,7 +5,6 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "common.glsl"
-#include "math.glsl"
 
 // As in elementwise_chain.cpp.
 const uint kInputs = 5, kLiterals = 28, kMaxSteps = 14, kNone = 255, kBinary = 64;

@@ -1,6 +1,6 @@
 // The epilogue of a command (impl/ops/epilogue.h) but for its residual: activation, then clamp. The includer has the
 // constant kPostOps (bit 0: clamp; above it: the number of the Act), push.low and push.high.
-#include "math.glsl"
+#include "math_error.glsl"
 
 VALUE4 activated(VALUE4 x) {
     switch (kPostOps >> 1) {

@@ -3,7 +3,6 @@
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
-#include "math.glsl"
 
 layout(constant_id = 1) const uint kCode = 0;
 PUSH(uint quads; float a; float b;);

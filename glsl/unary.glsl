@@ -1,5 +1,9 @@
-// The formulas of the unary float operators, by their codes: y = f(x, a, b). The includer has math.glsl and
-// USES_UNARY(code), false for codes that it never asks for.
+// The formulas of the unary float operators, by their codes: y = f(x, a, b). The includer has USES_UNARY(code),
+// false for codes that it never asks for.
+#include "math.glsl"
+#include "math_error.glsl"
+#include "math_trigonometry.glsl"
+
 float softplusOf(float x) {
     return max(x, 0.0) + log1pOf(expOf(-abs(x)));
 }
