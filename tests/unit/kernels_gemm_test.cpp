@@ -38,8 +38,8 @@ Floats reference(int M, int N, int K, const float* a, size_t lda, bool transA, c
 TEST(KernelsGemm, AllForms) {
     ForkJoinPool two(2);
     InlinePool one;
-    const int sizes[][3] = {{1, 1, 1},     {1, 100, 33},  {5, 7, 3},    {17, 65, 40},
-                            {50, 33, 129}, {145, 96, 64}, {3, 200, 16}, {40, 47, 0}};
+    const int sizes[][3] = {{1, 1, 1},    {1, 100, 33},  {1, 700, 50},  {2, 530, 20}, {5, 7, 3},
+                            {17, 65, 40}, {50, 33, 129}, {145, 96, 64}, {3, 200, 16}, {40, 47, 0}};
     for (const std::string& isa : availableIsas()) {
         const Kernels k = kernelsWithBf16(isa);
         for (const auto& [M, N, K] : sizes) {

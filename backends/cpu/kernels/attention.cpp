@@ -48,8 +48,8 @@ constexpr size_t kScoreBytes = size_t{kMaxRows} * kKeyBlock * sizeof(float);
 
 void packAll(const Kernels& k, GemmType type, int N, int K, const float* b, size_t ldb, bool transB,
              void* packed) {
-    for (int i = 0; i < gemmPanelCount(k, N); ++i)
-        gemmPackPanel(k, type, N, K, b, ldb, transB, gemmPanelAt(k, N, i), packed);
+    const GemmPanels panels(k, N);
+    for (int i = 0; i < panels.count(); ++i) gemmPackPanel(k, type, N, K, b, ldb, transB, panels[i], packed);
 }
 
 // So many rows of queries that every thread has a task.

@@ -21,6 +21,7 @@ struct Product {
     float* c;
     const void* packedB;
     const PostOps& post;
+    GemmPanels panels{k, N};
 };
 
 void product(const Kernels& k, const PanelArgs& t) {
@@ -30,9 +31,10 @@ void product(const Kernels& k, const Bf16PanelArgs& t) {
     k.bf16->panel(t);
 }
 
-// Rows m0..m1 of C, of one panel; a begins with row m0.
+// Rows m0..m1 of C, of panel i; a begins with row m0.
 template <typename T>
-void runPanel(const Product& g, const T* a, size_t lda, OutPanel p, int m0, int m1) {
+void runPanel(const Product& g, const T* a, size_t lda, int i, int m0, int m1) {
+    const OutPanel p = g.panels[i];
     const int P = g.k.lanes, n0 = p.block * P;
     const int real = std::min(p.nb * P, g.N - n0);
     alignas(64) float bias[4 * 16] = {};
@@ -80,10 +82,10 @@ size_t roundUp(size_t bytes) {
 struct RowSplit {
     int rows, chunks, groups;
 };
-RowSplit splitRows(const Kernels& k, GemmType type, int M, int N, int K, int threads) {
+RowSplit splitRows(const Kernels& k, const GemmPanels& cut, GemmType type, int M, int N, int K, int threads) {
     const long rowBytes = std::max(1, K) * (type == GemmType::Bf16 ? 2L : 4L);
     const long cacheRows = std::max(kMinRows, static_cast<long>(k.costs->cache.gemmInput / rowBytes));
-    const int panels = std::max(1, gemmPanelCount(k, N));
+    const int panels = cut.count();
     const Split split = splitGemm(
         {M, cacheRows, panels, double(M), double(K) * N / panels, k.costs->task.f32, k.costs->task.fetch},
         threads);
@@ -116,9 +118,10 @@ size_t flatBytes(int M, int K, bool transA) {
 
 size_t gemmScratchBytes(const Kernels& k, const GemmArgs& args, int threads) {
     if (args.M <= 0 || args.N <= 0) return 64;
+    const GemmPanels panels(k, args.N);
     size_t strips = 64;
     for (int t = 1; args.type == GemmType::Bf16 && t <= std::max(1, threads); ++t) {
-        const RowSplit split = splitRows(k, args.type, args.M, args.N, args.K, t);
+        const RowSplit split = splitRows(k, panels, args.type, args.M, args.N, args.K, t);
         strips =
             std::max(strips, split.groups > 1 ? stripBytes(args.M, args.K)
                                               : stripBytes(split.rows, args.K) * std::min(t, split.chunks));
@@ -130,20 +133,19 @@ namespace {
 
 void gemmFloat(const Product& g, const RowSplit& split, const float* a, size_t lda, bool backwards,
                ThreadPool& pool) {
-    const int panels = gemmPanelCount(g.k, g.N);
+    const int panels = g.panels.count();
     parallelFor(pool, split.chunks * split.groups, [&](int task) {
         const int chunk = task / split.groups, group = task % split.groups;
         const int m0 = chunk * split.rows, m1 = std::min(g.M, m0 + split.rows);
         const int first = panels * group / split.groups, end = panels * (group + 1) / split.groups;
         for (int i = first; i < end; ++i)
-            runPanel(g, a + m0 * lda, lda, gemmPanelAt(g.k, g.N, backwards ? first + end - 1 - i : i), m0,
-                     m1);
+            runPanel(g, a + m0 * lda, lda, backwards ? first + end - 1 - i : i, m0, m1);
     });
 }
 
 void gemmBf16(const Product& g, const RowSplit& split, const float* a, size_t lda, uint16_t* strips,
               ThreadPool& pool) {
-    const int panels = gemmPanelCount(g.k, g.N);
+    const int panels = g.panels.count();
     const size_t row = stripRow(g.K);
     if (split.groups > 1) {
         parallelRanges(pool, g.M, 4 * pool.threads(), [&](long begin, long end) {
@@ -153,7 +155,7 @@ void gemmBf16(const Product& g, const RowSplit& split, const float* a, size_t ld
             const int chunk = task / split.groups, group = task % split.groups;
             const int m0 = chunk * split.rows, m1 = std::min(g.M, m0 + split.rows);
             for (int i = panels * group / split.groups; i < panels * (group + 1) / split.groups; ++i)
-                runPanel(g, strips + m0 * row, row, gemmPanelAt(g.k, g.N, i), m0, m1);
+                runPanel(g, strips + m0 * row, row, i, m0, m1);
         });
         return;
     }
@@ -162,7 +164,7 @@ void gemmBf16(const Product& g, const RowSplit& split, const float* a, size_t ld
         uint16_t* strip = strips + thread * slot;
         const int m0 = chunk * split.rows, m1 = std::min(g.M, m0 + split.rows);
         fillStrip(g.k, a + m0 * lda, lda, m1 - m0, g.K, strip);
-        for (int i = 0; i < panels; ++i) runPanel(g, strip, row, gemmPanelAt(g.k, g.N, i), m0, m1);
+        for (int i = 0; i < panels; ++i) runPanel(g, strip, row, i, m0, m1);
     });
 }
 
@@ -184,7 +186,7 @@ void gemm(const Kernels& k, const GemmArgs& args, ThreadPool& pool) {
         a = flat;
         lda = args.K;
     }
-    const RowSplit split = splitRows(k, args.type, args.M, args.N, args.K, pool.threads());
+    const RowSplit split = splitRows(k, g.panels, args.type, args.M, args.N, args.K, pool.threads());
     if (args.type == GemmType::Bf16) {
         char* strips = static_cast<char*>(args.scratch) + flatBytes(args.M, args.K, args.transA);
         gemmBf16(g, split, a, lda, reinterpret_cast<uint16_t*>(strips), pool);
@@ -207,12 +209,11 @@ void gemmOnThread(const Kernels& k, const GemmArgs& args) {
     const Product g{k, args.M, args.N, args.K, args.ldc, args.c, args.packedB, args.post};
     auto* strip = static_cast<uint16_t*>(args.scratch);
     if (args.type == GemmType::Bf16) fillStrip(k, args.a, args.lda, args.M, args.K, strip);
-    for (int i = 0; i < gemmPanelCount(k, args.N); ++i) {
-        const OutPanel panel = gemmPanelAt(k, args.N, i);
+    for (int i = 0; i < g.panels.count(); ++i) {
         if (args.type == GemmType::Bf16)
-            runPanel(g, strip, stripRow(args.K), panel, 0, args.M);
+            runPanel(g, strip, stripRow(args.K), i, 0, args.M);
         else
-            runPanel(g, args.a, args.lda, panel, 0, args.M);
+            runPanel(g, args.a, args.lda, i, 0, args.M);
     }
 }
 
@@ -233,7 +234,8 @@ size_t batchedGemmScratchBytes(const Kernels& k, const BatchedGemmArgs& args, in
 void batchedGemm(const Kernels& k, const BatchedGemmArgs& args, ThreadPool& pool) {
     if (args.M <= 0 || args.N <= 0 || args.count <= 0) return;
     const size_t slot = slotBytes(k, args);
-    const int panels = gemmPanelCount(k, args.N), threads = pool.threads();
+    const GemmPanels panels(k, args.N);
+    const int threads = pool.threads();
     const auto offset = [](const size_t* offsets, size_t step, int i) {
         return offsets ? offsets[i] : step * i;
     };
@@ -241,9 +243,9 @@ void batchedGemm(const Kernels& k, const BatchedGemmArgs& args, ThreadPool& pool
         const float* b = args.b + offset(args.bOffsets, args.bStep, i);
         const float* a = args.a + offset(args.aOffsets, args.aStep, i);
         size_t lda = args.lda;
-        const Product g{k,      args.M,   args.N,
-                        args.K, args.ldc, args.c + offset(args.cOffsets, args.cStep, i),
-                        packed, args.post};
+        const Product g{k,      args.M,    args.N,
+                        args.K, args.ldc,  args.c + offset(args.cOffsets, args.cStep, i),
+                        packed, args.post, panels};
         char* rest = packed + packedBytes(k, args);
         if (args.transA) {
             float* flat = reinterpret_cast<float*>(rest);
@@ -255,17 +257,16 @@ void batchedGemm(const Kernels& k, const BatchedGemmArgs& args, ThreadPool& pool
         auto* strip = reinterpret_cast<uint16_t*>(rest);
         if (args.type == GemmType::Bf16) fillStrip(k, a, lda, args.M, args.K, strip);
         const auto panel = [&](int p) {
-            const OutPanel at = gemmPanelAt(k, args.N, p);
-            gemmPackPanel(k, args.type, args.N, args.K, b, args.ldb, args.transB, at, packed);
+            gemmPackPanel(k, args.type, args.N, args.K, b, args.ldb, args.transB, panels[p], packed);
             if (args.type == GemmType::Bf16)
-                runPanel(g, strip, stripRow(args.K), at, 0, args.M);
+                runPanel(g, strip, stripRow(args.K), p, 0, args.M);
             else
-                runPanel(g, a, lda, at, 0, args.M);
+                runPanel(g, a, lda, p, 0, args.M);
         };
         if (inside) {
-            parallelFor(*inside, panels, panel);
+            parallelFor(*inside, panels.count(), panel);
         } else {
-            for (int p = 0; p < panels; ++p) panel(p);
+            for (int p = 0; p < panels.count(); ++p) panel(p);
         }
     };
     char* scratch = static_cast<char*>(args.scratch);

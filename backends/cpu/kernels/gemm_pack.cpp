@@ -88,8 +88,9 @@ size_t gemmPackedBytes(const Kernels& k, GemmType type, int N, int K) {
 void gemmPackB(const Kernels& k, GemmType type, int N, int K, const float* b, size_t ldb, bool transB,
                void* packed, ThreadPool& pool) {
     if (N <= 0 || K <= 0) return;
-    parallelFor(pool, gemmPanelCount(k, N),
-                [&](int i) { gemmPackPanel(k, type, N, K, b, ldb, transB, gemmPanelAt(k, N, i), packed); });
+    const GemmPanels panels(k, N);
+    parallelFor(pool, panels.count(),
+                [&](int i) { gemmPackPanel(k, type, N, K, b, ldb, transB, panels[i], packed); });
 }
 
 }  // namespace mnnc

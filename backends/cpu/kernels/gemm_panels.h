@@ -6,16 +6,18 @@
 
 namespace mnnc {
 
-inline int gemmPanelCount(const Kernels& k, int N) {
-    const int blocks = ceilDiv(N, k.lanes);
-    return ceilDiv(blocks, bestPanelBlocks(*k.panels, kUsualPixels, blocks));
-}
+class GemmPanels {
+  public:
+    GemmPanels(const Kernels& k, int N)
+        : blocks_(ceilDiv(N, k.lanes)),
+          count_(ceilDiv(blocks_, bestPanelBlocks(*k.panels, kUsualPixels, blocks_))) {}
+    int count() const { return count_; }
+    int width(int i) const { return chunkBegin(blocks_, i + 1, count_) - chunkBegin(blocks_, i, count_); }
+    OutPanel operator[](int i) const { return {chunkBegin(blocks_, i, count_), width(i)}; }
 
-inline OutPanel gemmPanelAt(const Kernels& k, int N, int i) {
-    const int panels = gemmPanelCount(k, N), blocks = ceilDiv(N, k.lanes),
-              from = chunkBegin(blocks, i, panels);
-    return {from, chunkBegin(blocks, i + 1, panels) - from};
-}
+  private:
+    int blocks_, count_;
+};
 
 // Rows of B in a packed panel: whole pairs for bf16.
 inline int gemmPackedRows(GemmType type, int K) {

@@ -20,15 +20,13 @@ inline double tileCycles(int rows, int nb) {
 // Cycles per k step for m pixels and `blocks` output blocks split into panels of at most maxBlocks.
 // `maxRows`: of PanelKernels or Int8Kernels.
 inline double gemmCycles(const int (&maxRows)[5], int m, int blocks, int maxBlocks) {
-    const int panels = ceilDiv(blocks, maxBlocks);
-    double sum = 0;
-    for (int i = 0; i < panels; ++i) {
-        const int nb = chunkBegin(blocks, i + 1, panels) - chunkBegin(blocks, i, panels);
-        const int tiles = ceilDiv(m, maxRows[nb]);
-        const int low = m / tiles, high = m % tiles;
-        sum += high * tileCycles(low + 1, nb) + (tiles - high) * tileCycles(low, nb);
-    }
-    return sum;
+    const auto panelCycles = [&](int nb) {
+        const int tiles = ceilDiv(m, maxRows[nb]), low = m / tiles, high = m % tiles;
+        return high * tileCycles(low + 1, nb) + (tiles - high) * tileCycles(low, nb);
+    };
+    // Panels are equally wide, or one block wider.
+    const int panels = ceilDiv(blocks, maxBlocks), nb = blocks / panels, wide = blocks % panels;
+    return (panels - wide) * panelCycles(nb) + (wide ? wide * panelCycles(nb + 1) : 0.0);
 }
 
 inline double gemmCycles(const PanelKernels& k, int m, int blocks, int maxBlocks) {
