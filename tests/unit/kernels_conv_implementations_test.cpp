@@ -37,7 +37,7 @@ TEST(KernelsConvImplementations, SpecialKindsComeFirst) {
     for (const ConvImplementation* each : convImplementations()) names.emplace_back(each->name);
     EXPECT_EQ(names,
               (Names{"depthwise", "w8a16", "grouped_planes", "first_layer", "pointwise", "deconvolution",
-                     "direct", "clipped", "dilated", "winograd2", "winograd4", "winograd6"}));
+                     "phased", "direct", "clipped", "dilated", "winograd2", "winograd4", "winograd6"}));
 }
 
 TEST(KernelsConvImplementations, AllThatAcceptAreListed) {
@@ -54,7 +54,9 @@ TEST(KernelsConvImplementations, AllThatAcceptAreListed) {
     EXPECT_EQ(candidates(shape(12, 9, 9, 24, 3, 1, 1, 1), options(4)), (Names{"grouped_planes", "direct"}));
     EXPECT_EQ(candidates(shape(32, 9, 9, 64, 3, 1, 1, 1), options(2)), (Names{"direct", "clipped"}));
     EXPECT_EQ(candidates(transposedShape(16, 5, 6, 20, 3, 2, 1, 1), options(1, true)),
-              Names{"deconvolution"});
+              (Names{"deconvolution", "phased", "clipped"}));
+    EXPECT_EQ(candidates(transposedShape(16, 5, 6, 20, 3, 1, 2, 1), options(1, true)),
+              (Names{"deconvolution", "clipped"}));
     EXPECT_EQ(candidates(transposedShape(16, 5, 6, 16, 3, 2, 1, 1), options(16, true)),
               (Names{"depthwise", "deconvolution"}));
     EXPECT_EQ(candidates(shape(20, 9, 9, 20, 3), options(1, false, true)), Names{});

@@ -134,6 +134,45 @@ TEST(KernelsConv, WinogradKeepsTapsWhereMemoryIsLow) {
               "winograd4.taps");
 }
 
+std::string algorithmOf(const Case& c) {
+    return makeConvPlan(selectKernels(), c.s, c.o)->algorithm();
+}
+
+// From a map of one pixel each output reads one tap.
+TEST(KernelsConv, TransposedWithoutTheTapsOutsideOfTheMap) {
+    Case c{transposedShape(100, 1, 1, 70, 4, 1, 1, 0), options(1, true)};
+    EXPECT_EQ(algorithmOf(c), "clipped deconv");
+    check(c);
+    c.s = transposedShape(37, 2, 3, 50, 4, 2, 1, 1, 1, 2);
+    c.residual = true;
+    c.act = Act::Silu;
+    check(c);
+    for (int dilation : {1, 2, 3})
+        check({transposedShape(19, 2, 2, 33, 5, 1, dilation, 2), options(1, true)});
+    check({transposedShape(19, 3, 1, 33, 2, 3, 1, 0), options(1, true)});  // phases without taps
+}
+
+TEST(KernelsConv, TransposedToFewChannels) {
+    Case c{transposedShape(64, 17, 19, 3, 4, 2, 1, 1), options(1, true)};
+    EXPECT_EQ(algorithmOf(c).rfind("phased ", 0), 0u) << algorithmOf(c);
+    c.tolerance = 1.6e-5;
+    check(c);
+    c.residual = true;
+    c.act = Act::Silu;
+    check(c);
+    for (const int extra : {0, 1}) {
+        c = {transposedShape(40, 9, 8, 1, 9, 3, 1, 4, extra, 2), options(1, true)};
+        EXPECT_EQ(algorithmOf(c).rfind("phased ", 0), 0u) << algorithmOf(c);
+        c.tolerance = 1.6e-5;
+        c.lo = 0;
+        check(c);
+    }
+    ConvShape odd = transposedShape(33, 7, 6, 2, 3, 2, 1, 0);
+    odd.padTop = 1;
+    odd.oh -= 1;
+    check({odd, options(1, true)});
+}
+
 TEST(KernelsConv, WinogradWithBordersWiderThanATile) {
     for (ConvAlgorithm a : {ConvAlgorithm::Winograd2, ConvAlgorithm::Winograd4, ConvAlgorithm::Winograd6}) {
         Case c{shape(9, 5, 6, 12, 3, 1, 1, 21), options(1, false, false, a)};

@@ -1,5 +1,5 @@
-// Direct convolutions that skip the taps outside of the map: with a large dilation or a small map these are most of them.
-// Outputs with the same taps inside are a rectangle, whose products read the input itself.
+// Direct and transposed convolutions that skip the taps outside of the map: with a large dilation or a small map these are
+// most of them. Outputs with the same taps inside are a rectangle, whose products read the input itself.
 #include <utility>
 
 #include "backends/cpu/kernels/chunks.h"
@@ -21,7 +21,9 @@ class ClippedPlan final : public GemmConvPlan {
         : GemmConvPlan(k, shape, options, std::move(geometry)),
           plane_(ptrdiff_t(shape.ih) * shape.iw * k.lanes) {}
 
-    std::string algorithm() const override { return "clipped" + weights_.suffix(); }
+    std::string algorithm() const override {
+        return (options_.transposed ? "clipped deconv" : "clipped") + weights_.suffix();
+    }
 
   private:
     size_t sourceBytes(int) const override { return 0; }
@@ -38,29 +40,32 @@ bool isOneRow(const ConvShape& s, const TapRegion& region) {
            (region.cols == s.ow && s.ow == s.iw && s.strideW == 1 && (s.strideH == 1 || region.rows == 1));
 }
 
-GemmGeometry clippedGeometry(const Kernels& k, const ConvShape& s) {
-    const int P = k.lanes;
+GemmGeometry clippedGeometry(const Kernels& k, const ConvShape& s, bool transposed) {
+    const int P = k.lanes, stepY = transposed ? 1 : s.strideH, stepX = transposed ? 1 : s.strideW;
+    const int phaseY = transposed ? s.strideH : 1, phaseX = transposed ? s.strideW : 1;
     const ptrdiff_t icb = ceilDiv(s.ic, P), ocb = ceilDiv(s.oc, P), row = ptrdiff_t(s.iw) * P;
     GemmGeometry g;
-    g.phases = convPhases(s, false);
-    const std::vector<ConvTap>& taps = g.phases[0].taps;
-    for (TapRegion& region : tapRegions(s, kMaxRegions)) {
+    g.phases = convPhases(s, transposed);
+    for (TapRegion& region : tapRegions(s, transposed, kMaxRegions)) {
+        const ConvPhase& phase = g.phases[region.phase];
         OutputWalk walk;
-        walk.byPixel = isOneRow(s, region);
-        walk.pixel = ptrdiff_t(s.strideW) * P;
-        walk.dst = (ptrdiff_t(region.y) * s.ow + region.x) * P;
-        walk.dstPixel = P;
+        walk.phase = region.phase;
+        walk.byPixel = !transposed && isOneRow(s, region);
+        walk.pixel = ptrdiff_t(stepX) * P;
+        walk.dst =
+            ((ptrdiff_t(region.y) * phaseY + phase.py) * s.ow + ptrdiff_t(region.x) * phaseX + phase.px) * P;
+        walk.dstPixel = ptrdiff_t(phaseX) * P;
         walk.dstBlock = ptrdiff_t(s.oh) * s.ow * P;
         walk.units = walk.byPixel ? region.rows * region.cols : region.rows;
         walk.columns = walk.byPixel ? 1 : region.cols;
-        walk.step = walk.byPixel ? 1 : s.strideH;
+        walk.step = walk.byPixel ? 1 : stepY;
         walk.position = walk.byPixel ? walk.pixel : row;
-        walk.dstUnit = walk.byPixel ? P : ptrdiff_t(s.ow) * P;
+        walk.dstUnit = walk.byPixel ? P : ptrdiff_t(phaseY) * s.ow * P;
         g.walks.push_back(walk);
         std::vector<ptrdiff_t>& offsets = g.tapOffsets.emplace_back();
         for (const int tap : region.taps) {
-            const ptrdiff_t y = ptrdiff_t(region.y) * s.strideH + taps[tap].dy,
-                            x = ptrdiff_t(region.x) * s.strideW + taps[tap].dx;
+            const ptrdiff_t y = ptrdiff_t(region.y) * stepY + phase.taps[tap].dy,
+                            x = ptrdiff_t(region.x) * stepX + phase.taps[tap].dx;
             offsets.push_back(y * row + x * P);
         }
         g.tapRuns.push_back(std::move(region.taps));
@@ -68,25 +73,31 @@ GemmGeometry clippedGeometry(const Kernels& k, const ConvShape& s) {
     g.images = s.batch;
     g.srcImage = size_t(icb) * P * s.ih * s.iw;
     g.dstImage = size_t(ocb) * P * s.oh * s.ow;
-    g.unitElements = long(icb) * (g.walks[0].byPixel ? g.walks[0].pixel : row * s.strideH);
+    g.unitElements = long(icb) * (g.walks[0].byPixel ? g.walks[0].pixel : row * stepY);
     return g;
 }
 
-// Where "direct" is the implementation before it: the cycles of others are not comparable.
+// Where "direct" or "deconvolution" is the implementation before it: the cycles of others are not comparable.
 bool accepts(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
-    return !options.transposed && !options.srcNchw && options.algorithm == ConvAlgorithm::Auto &&
-           s.kh * s.kw > 1 && fillsVectors(k, s, options.groups) && !convReadsNchw(s, options.groups) &&
-           !roundsToBf16(k, s, options) && !tapRegions(s, kMaxRegions).empty();
+    if (options.srcNchw || options.algorithm != ConvAlgorithm::Auto || s.kh * s.kw == 1 ||
+        roundsToBf16(k, s, options))
+        return false;
+    const bool comparable = options.transposed
+                                ? options.groups == 1
+                                : fillsVectors(k, s, options.groups) && !convReadsNchw(s, options.groups);
+    return comparable && !tapRegions(s, options.transposed, kMaxRegions).empty();
 }
 
 double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
-    const double weights = gemmConvCycles(k, s, options, {0, 1, 0, false});
+    ConvOptions packed = options;
+    if (options.transposed) packed.quantization = {};  // its weights do not stay quantised
+    const double weights = gemmConvCycles(k, s, packed, {0, 1, 0, false});
     double sum = weights;
-    for (const TapRegion& region : tapRegions(s, kMaxRegions)) {
-        const bool row = isOneRow(s, region);
+    for (const TapRegion& region : tapRegions(s, options.transposed, kMaxRegions)) {
+        const bool row = !options.transposed && isOneRow(s, region);
         const GemmConvWork work{row ? 1 : region.rows, row ? region.rows * region.cols : region.cols,
                                 double(region.taps.size()), false};
-        sum += gemmConvCycles(k, s, options, work) - weights;
+        sum += gemmConvCycles(k, s, packed, work) - weights;
     }
     return sum;
 }
@@ -94,8 +105,9 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) 
 std::unique_ptr<ConvPlan> make(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     GemmWeightOptions weights;
     weights.groups = options.groups;
-    if (options.groups == 1) weights.quantization = options.quantization;
-    return std::make_unique<ClippedPlan>(k, s, weights, clippedGeometry(k, s));
+    weights.transposed = options.transposed;
+    if (options.groups == 1 && !options.transposed) weights.quantization = options.quantization;
+    return std::make_unique<ClippedPlan>(k, s, weights, clippedGeometry(k, s, options.transposed));
 }
 
 }  // namespace

@@ -14,8 +14,9 @@ namespace {
 // Special kinds come before general ones. W8A16 comes before those that would expand its weights: it accepts
 // what it does faster than they do.
 constexpr const ConvImplementation* kImplementations[] = {
-    &kDepthwiseConv, &kW8A16Conv,   &kGroupedPlanesConv, &kFirstLayerConv, &kPointwiseConv, &kDeconvolution,
-    &kDirectConv,    &kClippedConv, &kDilatedConv,       &kWinograd2Conv,  &kWinograd4Conv, &kWinograd6Conv,
+    &kDepthwiseConv, &kW8A16Conv,     &kGroupedPlanesConv, &kFirstLayerConv, &kPointwiseConv,
+    &kDeconvolution, &kPhasedConv,    &kDirectConv,        &kClippedConv,    &kDilatedConv,
+    &kWinograd2Conv, &kWinograd4Conv, &kWinograd6Conv,
 };
 
 void checkShape(const ConvShape& s, int groups) {

@@ -38,6 +38,7 @@ extern const ConvImplementation kDirectConv;                                    
 extern const ConvImplementation kClippedConv;                                    // clipped_conv.cpp
 extern const ConvImplementation kDilatedConv;                                    // dilated_conv.cpp
 extern const ConvImplementation kDeconvolution;                                  // deconvolution.cpp
+extern const ConvImplementation kPhasedConv;                                     // phased_conv.cpp
 extern const ConvImplementation kWinograd2Conv, kWinograd4Conv, kWinograd6Conv;  // winograd_conv.cpp
 
 }  // namespace mnnc

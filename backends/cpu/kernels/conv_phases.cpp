@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstdlib>
 #include <utility>
 
 #include "backends/cpu/kernels/chunks.h"
@@ -42,43 +43,77 @@ std::vector<ConvPhase> convPhases(const ConvShape& s, bool transposed) {
 
 namespace {
 
-// Outputs begin .. begin + count of an axis read the taps first .. end inside of the map.
+// Outputs begin .. begin + count of an axis read the taps first .. end of its list inside of the map.
 struct Band {
     int begin, count, first, end;
 };
 
-std::vector<Band> bands(int outputs, int inputs, int kernel, int stride, int dilation, int pad) {
+// The taps of an axis, equally far apart: where they read, from the output's position times the step.
+struct TapLine {
+    int count, offset, distance;
+};
+
+// None when there are more than `most`.
+std::vector<Band> bands(int outputs, int inputs, int step, const TapLine& taps, size_t most) {
+    const int64_t distance = std::max<int64_t>(1, std::abs(int64_t{taps.distance}));
     std::vector<Band> out;
     for (int i = 0; i < outputs; ++i) {
-        const int64_t at = int64_t{i} * stride - pad;
-        const auto first = std::clamp<int64_t>(at < 0 ? (-at + dilation - 1) / dilation : 0, 0, kernel);
-        const int64_t room = inputs - at;  // taps from here on are behind the map
-        const auto end = std::clamp<int64_t>(room > 0 ? (room + dilation - 1) / dilation : 0, first, kernel);
-        if (!out.empty() && out.back().first == first && out.back().end == end)
+        // Seen from the tap that reads the lowest place; those below 0 and from `inputs` on are outside.
+        const int64_t at = int64_t{i} * step + taps.offset +
+                           (taps.distance < 0 ? int64_t{taps.count - 1} * taps.distance : 0);
+        const auto below = [&](int64_t limit) {
+            const int64_t count = limit > at ? (limit - at + distance - 1) / distance : 0;
+            return static_cast<int>(std::min<int64_t>(count, taps.count));
+        };
+        int first = below(0), end = below(inputs);
+        if (taps.distance < 0) {
+            std::swap(first, end);
+            first = taps.count - first;
+            end = taps.count - end;
+        }
+        if (!out.empty() && out.back().first == first && out.back().end == end) {
             ++out.back().count;
-        else
-            out.push_back({i, 1, static_cast<int>(first), static_cast<int>(end)});
+            continue;
+        }
+        if (out.size() == most) return {};
+        out.push_back({i, 1, first, end});
     }
     return out;
 }
 
 }  // namespace
 
-std::vector<TapRegion> tapRegions(const ConvShape& s, size_t most) {
+std::vector<TapRegion> tapRegions(const ConvShape& s, bool transposed, size_t most) {
     std::vector<TapRegion> regions;
-    const std::vector<Band> rows = bands(s.oh, s.ih, s.kh, s.strideH, s.dilateH, s.padTop),
-                            columns = bands(s.ow, s.iw, s.kw, s.strideW, s.dilateW, s.padLeft);
-    if (rows.size() * columns.size() > most) return {};
-    for (const Band& y : rows) {
-        for (const Band& x : columns) {
-            TapRegion& region = regions.emplace_back(TapRegion{y.begin, x.begin, y.count, x.count, {}});
-            for (int ky = y.first; ky < y.end; ++ky)
-                for (int kx = x.first; kx < x.end; ++kx) region.taps.push_back(ky * s.kw + kx);
+    const std::vector<ConvPhase> phases = convPhases(s, transposed);
+    for (size_t p = 0; p < phases.size(); ++p) {
+        const ConvPhase& phase = phases[p];
+        // The taps are a grid.
+        const int taps = static_cast<int>(phase.taps.size());
+        int wide = 0;
+        while (wide < taps && phase.taps[wide].ky == phase.taps[0].ky) ++wide;
+        const TapLine down{wide ? taps / wide : 0, taps ? phase.taps[0].dy : 0,
+                           wide < taps ? phase.taps[wide].dy - phase.taps[0].dy : 1};
+        const TapLine across{wide, taps ? phase.taps[0].dx : 0,
+                             wide > 1 ? phase.taps[1].dx - phase.taps[0].dx : 1};
+        const std::vector<Band> rows = bands(phase.rows, s.ih, transposed ? 1 : s.strideH, down, most),
+                                columns = bands(phase.cols, s.iw, transposed ? 1 : s.strideW, across, most);
+        if (rows.empty() || columns.empty()) return {};
+        if (rows.size() * columns.size() > most - regions.size()) return {};
+        const size_t begin = regions.size();
+        for (const Band& y : rows) {
+            for (const Band& x : columns) {
+                TapRegion region{p, y.begin, x.begin, y.count, x.count, {}};
+                for (int i = y.first; i < y.end; ++i)
+                    for (int j = x.first; j < x.end; ++j) region.taps.push_back(i * wide + j);
+                regions.push_back(std::move(region));
+            }
         }
+        std::stable_sort(regions.begin() + static_cast<ptrdiff_t>(begin), regions.end(),
+                         [](const TapRegion& a, const TapRegion& b) {
+                             return int64_t{a.rows} * a.cols > int64_t{b.rows} * b.cols;
+                         });
     }
-    std::stable_sort(regions.begin(), regions.end(), [](const TapRegion& a, const TapRegion& b) {
-        return int64_t{a.rows} * a.cols > int64_t{b.rows} * b.cols;
-    });
     return regions;
 }
 

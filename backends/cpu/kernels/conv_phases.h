@@ -24,13 +24,14 @@ struct ConvPhase {
 // too many.
 std::vector<ConvPhase> convPhases(const ConvShape& shape, bool transposed);
 
-// A rectangle of the outputs of a forward convolution, and which of its taps lie inside of the map for all of them.
+// A rectangle of the outputs of a phase, and which of its taps lie inside of the map for all of them.
 struct TapRegion {
+    size_t phase;
     int y, x, rows, cols;
-    std::vector<int> taps;  // in the order of convPhases()
+    std::vector<int> taps;  // in the order of the phase
 };
-// All of them, the largest first; none when there are more than `most`.
-std::vector<TapRegion> tapRegions(const ConvShape& shape, size_t most);
+// All of them, the largest of a phase first; none when there are more than `most`.
+std::vector<TapRegion> tapRegions(const ConvShape& shape, bool transposed, size_t most);
 
 // The part of the map with a border that the taps of all phases read, when outputs lie `stepY` and `stepX`
 // pixels of the source apart.
