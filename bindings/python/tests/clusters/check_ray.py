@@ -131,7 +131,12 @@ class OnRay(unittest.TestCase):
         table = self.predicted(rows, 3, outputs={"scores": Scores(self.marker, pause, 3)})
         thread.join()
         self.check(table, x)
-        self.assertEqual(sum(node["Alive"] for node in ray.nodes()), 2)
+        for _ in range(600):  # the cluster takes a while to notice
+            alive = sum(node["Alive"] for node in ray.nodes())
+            if alive == 2:
+                break
+            time.sleep(0.1)
+        self.assertEqual(alive, 2)
 
     def test_rows_that_fail(self):
         rows = ray.data.from_items([{"id": i, "file": b"x" * (64 if i % 10 else 63)} for i in range(100)])
