@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Every point of the faults, of which ctest takes a sample: each request for memory on the CPU and on Vulkan (with a
-# device that is kept, and with one that is made anew each time), each call of the system, each call of Vulkan.
+# Every point of the faults, of which ctest takes a sample: each request for memory of each public function and of a net's
+# life, on the CPU and on Vulkan (with a device that is kept, and with one that is made anew each time), each call of the
+# system, each call of Vulkan.
 #
 #     tests/faults/full.sh [BUILD FOLDER]
 set -euo pipefail
@@ -8,8 +9,10 @@ cd "$(dirname "$0")/../.."
 build=${1:-build/release}
 cases=tests/conformance/cases
 nets=(examples/digits/digits.mnn "$cases"/{control__if_conv,control__loop_counted,int8__conv_chain}/model.mnn)
+"$build/tests/faults/faults_functions_test"
 "$build/tests/faults/faults_memory_test" "${nets[@]}"
 "$build/tests/faults/faults_system_test" examples/digits/digits.mnn
+"$build/tests/faults/faults_functions_test" --vulkan || [ $? = 77 ]
 for options in "" --cold; do
     # shellcheck disable=SC2086
     "$build/tests/faults/faults_memory_test" --vulkan $options "${nets[@]}" || [ $? = 77 ]

@@ -49,7 +49,13 @@ struct Range {
         return address >= begin && address < end;
     }
 };
-Range library, program;
+// The libraries under test: that of networks and, where a program uses it, that of pictures.
+struct {
+    Range ranges[2];
+    size_t count = 0;
+    bool holds(const void* at) const { return ranges[0].holds(at) || ranges[1].holds(at); }
+} library;
+Range program;
 Range helpers[2];  // libstdc++, libc: they ask on somebody's behalf
 std::atomic<bool> ready{false};
 
@@ -68,7 +74,7 @@ Range rangeOf(const dl_phdr_info& info) {
 int visitObject(dl_phdr_info* info, size_t, void*) {
     const char* name = info->dlpi_name ? info->dlpi_name : "";
     if (!*name && !program.end) program = rangeOf(*info);
-    if (std::strstr(name, "libmnn_c")) library = rangeOf(*info);
+    if (std::strstr(name, "libmnn_c") && library.count < 2) library.ranges[library.count++] = rangeOf(*info);
     if (std::strstr(name, "libstdc++")) helpers[0] = rangeOf(*info);
     if (std::strstr(name, "libc.so")) helpers[1] = rangeOf(*info);
     return 0;
@@ -263,7 +269,7 @@ void begin() {
     dl_iterate_phdr(&visitObject, nullptr);
     Walk walk;
     _Unwind_Backtrace(&visitFrame, &walk);  // what the unwinder makes at its first use is not the library's
-    if (!library.end) {
+    if (library.count == 0) {
         std::fprintf(stderr, "the library is not loaded\n");
         std::exit(2);
     }

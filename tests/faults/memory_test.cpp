@@ -17,10 +17,10 @@
 #include <map>
 
 #include "interpose.h"
+#include "left.h"
 #include "middle_tensor.h"
 #include "net.h"
 #include "own.h"
-#include "process.h"
 
 namespace {
 
@@ -361,26 +361,21 @@ long live(const Point& point, Expected& expected) {
     return life.seen();
 }
 
-struct Process {
-    long blocks = faults::live();
-    int threads = thread_count(), files = descriptor_count();
-};
-
-void checkLeft(const Process& before) {
-    const Process after;
+void checkLeft(const Left& before) {
+    const Left after;
     if (after.blocks > before.blocks) {
         complain("blocks of memory are left", std::to_string(after.blocks - before.blocks).c_str());
         printLive();
         std::exit(1);
     }
-    if (settled_thread_count(before.threads) > before.threads || after.files > before.files) {
+    if (!after.within(before)) {
         complain("threads or descriptors are left", "");
         std::exit(1);
     }
 }
 
 // Returns how many points were taken.
-long walk(Phase phase, Extent extent, long every, Expected& expected, const Process& before) {
+long walk(Phase phase, Extent extent, long every, Expected& expected, const Left& before) {
     constexpr long kNever = INT64_MAX;
     const long requests = live({phase, kNever, extent}, expected);
     long points = 0;
@@ -439,7 +434,7 @@ int main(int argc, char** argv) {
         Expected expected;
         live({}, expected);
         live({}, expected);
-        const Process before;
+        const Left before;
         std::printf("%s\n", path);
         for (int phase = 0; phase < PhaseCount; ++phase) {
             if (cold && phase != Create) continue;

@@ -17,8 +17,8 @@
 #include <utility>
 
 #include "interpose.h"
+#include "left.h"
 #include "net.h"
-#include "process.h"
 
 namespace {
 
@@ -65,16 +65,6 @@ Bytes compute(Handles& handles) {
     return outputs(handles.session);
 }
 
-// What the process holds; nothing may be added.
-struct Held {
-    long blocks = faults::live();
-    int threads = thread_count(), files = descriptor_count();
-    bool within(const Held& before) const {
-        return blocks <= before.blocks && settled_thread_count(before.threads) <= before.threads &&
-               files <= before.files;
-    }
-};
-
 // A call that a fault in the system may make fail with one of these.
 struct Subject {
     const char* name;
@@ -87,7 +77,7 @@ void walk(const Subject& subject, Call call, int error, Extent extent,
           const std::vector<mnn_status>& allowed) {
     int points = 0, refused = 0;
     for (long n = 1;; ++n) {
-        const Held before;
+        const Left before;
         long hits = 0;
         {
             Handles handles;
@@ -109,7 +99,7 @@ void walk(const Subject& subject, Call call, int error, Extent extent,
             if (!handles.session) MUST(create(handles, 1));
             if (compute(handles) != expected) complain(where + ": other outputs");
         }
-        if (!Held().within(before)) {
+        if (!Left().within(before)) {
             complain(std::string(subject.name) + ": memory, threads or descriptors are left");
             printLive();
         }

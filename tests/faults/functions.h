@@ -1,0 +1,108 @@
+// Public functions whose requests for memory fail: what a call of each needs, and the calls.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "net.h"
+#include "own.h"
+
+namespace faults {
+
+extern int32_t forwardType;  // of the sessions
+
+// What one call works on. Prepared and destroyed while nothing fails.
+struct Scene {
+    mnn_interpreter_t *net = nullptr, *made = nullptr;
+    mnn_session_t *session = nullptr, *other = nullptr;
+    mnn_runtime_t* runtime = nullptr;
+    mnn_cancel_t* cancel = nullptr;
+    const mnn_node_t* node = nullptr;  // of an own operator
+    Own own;
+    OwnBackend backend;
+    Bytes model, weights;  // files
+    Bytes memory;          // of the caller: lent or filled
+    Bytes result;          // what the call gave, the same each time
+    std::string file;      // which the library writes
+
+    Scene() = default;
+    Scene(const Scene&) = delete;
+    Scene& operator=(const Scene&) = delete;
+    ~Scene();
+
+    mnn_tensor_t* input() const;
+    mnn_tensor_t* output() const;
+    // Fills the inputs and runs, after a resize where one is needed.
+    void run() const;
+};
+
+struct Function {
+    const char* name;  // as the list of exports has it
+    const char* use;   // which of its uses; "" where there is one
+    void (*prepare)(Scene&);
+    mnn_status (*call)(Scene&);  // may be called again after a failure
+};
+
+// One file each.
+std::vector<Function> libraryFunctions();
+std::vector<Function> interpreterFunctions();
+std::vector<Function> creationFunctions();
+std::vector<Function> sessionFunctions();
+std::vector<Function> tensorFunctions();
+std::vector<Function> imageFunctions();
+
+// ---- Preparations ---------------------------------------------------------------------------------------------------
+
+Bytes contentOf(const std::string& file);
+std::string caseModel(const char* name);  // of the conformance cases
+
+inline void nothing(Scene&) {}
+void load(Scene& scene, const std::string& model);
+void digits(Scene& scene);     // the interpreter alone
+void open(Scene& scene);       // with a session
+void ran(Scene& scene);        // that has run
+void constants(Scene& scene);  // a session of a net with a constant of each type, the first one written
+void halves(Scene& scene);     // a session of a net of halves, which has run
+
+mnn_schedule_config_t scheduleConfig();
+mnn_status createRecorded(
+    Scene& scene);                     // a session of the interpreter that waits for a resize, with its plan
+mnn_status createPaths(Scene& scene);  // a session of the interpreter, cut in two
+
+// ---- Results --------------------------------------------------------------------------------------------------------
+
+// The call has to end with `wanted`; that counts as success.
+inline mnn_status ends(mnn_status status, mnn_status wanted) {
+    return status == wanted ? MNN_OK : status == MNN_OK ? MNN_ERROR_INTERNAL : status;
+}
+
+// A function that fills a buffer: once for the size, once for the content. Char: what the buffer is made of.
+template <typename Char, typename Fill>
+mnn_status filled(Bytes& result, Fill&& fill) {
+    size_t needed = 0;
+    const mnn_status status = fill(static_cast<Char*>(nullptr), 0, &needed);
+    if (status != MNN_OK) return status;
+    result.resize(needed * sizeof(Char));
+    return fill(reinterpret_cast<Char*>(result.data()), needed, &needed);
+}
+
+// A text or a number that the function gave is part of the result.
+inline mnn_status gives(Scene& scene, mnn_status status, const char* text) {
+    if (status == MNN_OK) scene.result.assign(text, text + std::strlen(text));
+    return status;
+}
+template <typename Number>
+mnn_status gives(Scene& scene, mnn_status status, Number number) {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(&number);
+    if (status == MNN_OK) scene.result.assign(bytes, bytes + sizeof number);
+    return status;
+}
+
+// A struct that the function fills behind its struct_size.
+template <typename Struct>
+Struct sized() {
+    Struct made{};
+    made.struct_size = sizeof made;
+    return made;
+}
+
+}  // namespace faults
