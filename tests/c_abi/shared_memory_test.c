@@ -17,37 +17,13 @@ int main(void) {
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "host_buffer.h"
+#include "device_net.h"
 
-enum { OFFSET = 1024, ROOM = 8192, IMAGE = PIXELS * 4, SCORES = CLASSES * 4 };
-static const float kTolerance = 1e-4f;
+enum { OFFSET = 1024, ROOM = 8192 };
 static const VkMemoryPropertyFlags kVisible =
     VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
 
 static struct host_vulkan host; /* another VkDevice than that of the sessions */
-
-static mnn_session_t* open_with(mnn_runtime_t* runtime) {
-    mnn_schedule_config_t config = default_config();
-    config.forward_type = MNN_FORWARD_VULKAN;
-    config.runtime = runtime;
-    mnn_session_t* session = NULL;
-    assert_ok(mnn_session_create(net, &config, &session));
-    return session;
-}
-
-static mnn_status bind_in(mnn_session_t* session, const mnn_device_buffer_t* buffer) {
-    return mnn_session_bind_input_buffer(session, first_input(session), buffer);
-}
-static mnn_status bind_out(mnn_session_t* session, const mnn_device_buffer_t* buffer) {
-    return mnn_session_bind_output_buffer(session, first_output(session), buffer);
-}
-
-static void expect_scores(const void* memory, uint32_t seed) {
-    float wanted[CLASSES], got[CLASSES];
-    reference_scores(seed, wanted);
-    memcpy(got, memory, sizeof got);
-    assert_close(got, wanted, CLASSES, kTolerance);
-}
 
 /* The host's view of memory that a session made. The descriptor becomes the host's driver's. */
 static struct host_buffer take(const mnn_device_buffer_t* shared) {
@@ -59,7 +35,7 @@ static struct host_buffer take(const mnn_device_buffer_t* shared) {
 
 static void made_by_the_session(void** state) {
     (void)state;
-    mnn_session_t* session = open_with(NULL);
+    mnn_session_t* session = device_session(net, NULL);
     const mnn_device_buffer_t made = buffer_to_make(MNN_BUFFER_OPAQUE_FD);
     assert_ok(bind_in(session, &made));
     assert_ok(bind_out(session, &made));
@@ -129,14 +105,14 @@ static void run_in(mnn_session_t* session, const struct host_buffer* memory) {
 static void made_by_the_host(void** state) {
     (void)state;
     struct host_buffer memory = make_host_buffer_of(&host, ROOM, kVisible, true, -1, 0, 0);
-    mnn_session_t* session = open_with(NULL);
+    mnn_session_t* session = device_session(net, NULL);
     run_in(session, &memory);
     assert_ok(mnn_session_destroy(&session));
     const mnn_vulkan_objects_t objects = host_objects(&host);
     mnn_runtime_config_t config = default_runtime_config();
     config.vulkan = &objects;
     mnn_runtime_t* runtime = make_runtime(&config);
-    session = open_with(runtime);
+    session = device_session(net, runtime);
     run_in(session, &memory);
     assert_ok(mnn_session_destroy(&session));
     assert_ok(mnn_runtime_destroy(&runtime));
@@ -146,7 +122,7 @@ static void made_by_the_host(void** state) {
 static void wrong_descriptors(void** state) {
     (void)state;
     struct host_buffer memory = make_host_buffer_of(&host, ROOM, kVisible, true, -1, 0, 0);
-    mnn_session_t* session = open_with(NULL);
+    mnn_session_t* session = device_session(net, NULL);
     const mnn_device_buffer_t right = share(&memory, OFFSET, IMAGE);
     mnn_device_buffer_t part;
 #define REFUSED(change, wanted)                        \
@@ -182,7 +158,7 @@ static void wrong_descriptors(void** state) {
 /* Memory that the session makes counts. */
 static void within_the_limit(void** state) {
     (void)state;
-    mnn_session_t* session = open_with(NULL);
+    mnn_session_t* session = device_session(net, NULL);
     mnn_memory_info_t before = {.struct_size = sizeof before}, after = before;
     const mnn_device_buffer_t made = buffer_to_make(MNN_BUFFER_OPAQUE_FD);
     assert_ok(mnn_session_memory(session, &before));
@@ -198,7 +174,7 @@ static void within_the_limit(void** state) {
 /* The driver has no such memory: said so, and nothing else is tried. */
 static void without_the_extension(void** state) {
     (void)state;
-    mnn_session_t* session = open_with(NULL);
+    mnn_session_t* session = device_session(net, NULL);
     const mnn_device_buffer_t made = buffer_to_make(MNN_BUFFER_OPAQUE_FD);
     assert_fails(bind_in(session, &made), MNN_ERROR_NOT_SUPPORTED);
     assert_fails(bind_out(session, &made), MNN_ERROR_NOT_SUPPORTED);

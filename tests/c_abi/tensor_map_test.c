@@ -1,4 +1,4 @@
-/* mnn_tensor_map() and mnn_tensor_unmap(). */
+/* mnn_tensor_map() and mnn_tensor_unmap(), also after a resize. */
 #include "digits_net.h"
 
 static void mapping(void** state) {
@@ -87,10 +87,76 @@ static void mapped_like_read(void** state) {
     }
 }
 
+/* A mapping from before a resize is lost, and unmapping reports it. */
+static void unmap_after_a_resize(void** state) {
+    (void)state;
+    mnn_session_t* session = open_session(net);
+    mnn_tensor_t *input = first_input(session), *output = first_output(session);
+    const int32_t one[] = {1, 1, 8, 8}, two[] = {2, 1, 8, 8};
+    void* data = NULL;
+    assert_ok(mnn_tensor_map(input, MNN_MAP_WRITE, &data));
+    memset(data, 0, PIXELS * sizeof(float));
+    assert_ok(mnn_session_resize_input(session, input, two, 4));
+    assert_ok(mnn_session_resize(session));
+    assert_fails(mnn_tensor_unmap(input), MNN_ERROR_BAD_STATE);
+    assert_fails(mnn_tensor_unmap(input), MNN_ERROR_BAD_STATE);
+    assert_ok(mnn_tensor_map(input, MNN_MAP_WRITE, &data)); /* it is not mapped any more */
+    assert_fails(mnn_tensor_map(input, MNN_MAP_WRITE, &data), MNN_ERROR_BAD_STATE);
+    assert_ok(mnn_tensor_unmap(input));
+    assert_ok(mnn_session_run(session));
+    assert_ok(mnn_tensor_map(output, MNN_MAP_READ, &data));
+    assert_ok(mnn_session_resize_input(session, input, one, 4));
+    assert_ok(mnn_session_resize(session));
+    assert_ok(mnn_session_run(session));
+    assert_ok(mnn_tensor_map(output, MNN_MAP_READ, &data)); /* the mapping of before has ended */
+    assert_ok(mnn_tensor_unmap(output));
+    assert_ok(mnn_session_destroy(&session));
+}
+
+/* Who goes on writing through a pointer of before loses what is written, no more: the memory stays until the tensor is
+ * unmapped, also when the session has taken other memory, and counts that long. */
+static void stale_pointers_hit_nothing(void** state) {
+    (void)state;
+    enum { BATCH = 20000 };
+    const int32_t one[] = {1, 1, 8, 8}, large[] = {BATCH, 1, 8, 8};
+    mnn_session_t* session = open_session(net);
+    mnn_tensor_t *input = first_input(session), *output = first_output(session);
+    mnn_memory_info_t before = {.struct_size = sizeof before}, kept = before, after = before;
+    void *in = NULL, *out = NULL;
+    float wanted[CLASSES], got[CLASSES], pixels[PIXELS];
+    reference_scores(6, wanted);
+    fill_pixels(pixels, PIXELS, 6);
+    assert_ok(mnn_session_resize_input(session, input, large, 4));
+    assert_ok(mnn_session_resize(session));
+    assert_ok(mnn_session_run(session));
+    assert_ok(mnn_session_memory(session, &before));
+    assert_ok(mnn_tensor_map(input, MNN_MAP_READ | MNN_MAP_WRITE, &in));
+    assert_ok(mnn_tensor_map(output, MNN_MAP_READ, &out));
+    for (int32_t batch = 2 * BATCH; batch <= 4 * BATCH; batch *= 2) {
+        const int32_t dims[] = {batch, 1, 8, 8};
+        assert_ok(mnn_session_resize_input(session, input, dims, 4));
+        assert_ok(mnn_session_resize(session));
+        memset(in, 1, (size_t)BATCH * PIXELS * sizeof(float));
+        for (size_t i = 0; i < BATCH * CLASSES; i += 512) assert_true(((volatile float*)out)[i] != 12345.0f);
+    }
+    assert_ok(mnn_session_memory(session, &kept));
+    assert_fails(mnn_tensor_unmap(input), MNN_ERROR_BAD_STATE);
+    assert_fails(mnn_tensor_unmap(output), MNN_ERROR_BAD_STATE);
+    assert_ok(mnn_session_memory(session, &after));
+    assert_true(after.total_bytes < kept.total_bytes);
+    assert_ok(mnn_session_resize_input(session, input, one, 4));
+    assert_ok(mnn_session_resize(session));
+    classify(session, pixels, 1, got);
+    assert_memory_equal(got, wanted, sizeof got);
+    assert_ok(mnn_session_destroy(&session));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mapping),
         cmocka_unit_test(mapped_like_read),
+        cmocka_unit_test(unmap_after_a_resize),
+        cmocka_unit_test(stale_pointers_hit_nothing),
     };
     return cmocka_run_group_tests_name("tensor_map", tests, open_net, close_net);
 }
