@@ -10,16 +10,22 @@
 #![deny(missing_docs)]
 #![allow(non_camel_case_types)]
 
+mod config;
 mod constants;
 mod functions;
 #[cfg(feature = "image")]
 mod image;
+mod operators;
 mod properties;
+mod runs;
 mod types;
 
+pub use config::*;
 pub use constants::*;
 pub use functions::*;
 #[cfg(feature = "image")]
 pub use image::*;
+pub use operators::*;
 pub use properties::*;
+pub use runs::*;
 pub use types::*;

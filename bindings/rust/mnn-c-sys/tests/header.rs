@@ -7,8 +7,19 @@ use mnn_c_sys::*;
 use support::*;
 
 const CONSTANTS: &str = include_str!("../src/constants.rs");
-const FUNCTIONS: &str = include_str!("../src/functions.rs");
-const TYPES: &str = include_str!("../src/types.rs");
+const FUNCTIONS: &str = concat!(
+    include_str!("../src/functions/interpreter.rs"),
+    include_str!("../src/functions/library.rs"),
+    include_str!("../src/functions/runtime.rs"),
+    include_str!("../src/functions/session.rs"),
+    include_str!("../src/functions/tensor.rs"),
+);
+const TYPES: &str = concat!(
+    include_str!("../src/config.rs"),
+    include_str!("../src/operators.rs"),
+    include_str!("../src/runs.rs"),
+    include_str!("../src/types.rs"),
+);
 
 fn header() -> Option<String> {
     declarations(&["stdbool.h", "stddef.h", "stdint.h"], "mnn_c.h")
