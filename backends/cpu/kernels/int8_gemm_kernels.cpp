@@ -107,6 +107,8 @@ constexpr bool kManyRegisters = P == 16;
 constexpr int kMaxBlocks = kManyRegisters ? 4 : 3;
 #if MNNC_NEON64
 constexpr int kMaxRows[5] = {0, 16, 10, 7, 0};
+#elif HWY_TARGET == HWY_EMU128  // larger tiles are hardly faster, and take long to compile
+constexpr int kMaxRows[5] = {0, 6, 4, 2, 0};
 #else
 constexpr int kMaxRows[5] = {0, kManyRegisters ? 16 : 11, kManyRegisters ? 14 : 6, kManyRegisters ? 9 : 3,
                              kManyRegisters ? 6 : 0};

@@ -52,6 +52,13 @@ HWY_INLINE void dot(VI& acc, VI x, VI w) {
         const int32x4_t low = vmull_s16(vget_low_s16(a), vget_low_s16(b));
         acc.raw = vaddq_s32(acc.raw, vpaddq_s32(low, vmull_high_s16(a, b)));
     }
+#elif HWY_TARGET == HWY_EMU128
+    // One loop over the lanes in place of one for each operation: less to compile, and faster. Sums wrap.
+    for (int i = 0; i < P; ++i)
+        acc.raw[i] = static_cast<int32_t>(
+            static_cast<uint32_t>(acc.raw[i]) +
+            static_cast<uint32_t>(static_cast<int16_t>(x.raw[i]) * static_cast<int16_t>(w.raw[i]) +
+                                  (x.raw[i] >> 16) * (w.raw[i] >> 16)));
 #else
     const VI low =
         hn::Mul(hn::ShiftRight<16>(hn::ShiftLeft<16>(x)), hn::ShiftRight<16>(hn::ShiftLeft<16>(w)));

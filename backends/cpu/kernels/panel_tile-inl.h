@@ -25,6 +25,8 @@ constexpr int P = static_cast<int>(kLanes);
 constexpr int kMaxBlocks = P == 16 ? 4 : 3;
 #if MNNC_NEON64
 constexpr int kMaxRows[5] = {0, 14, 9, 7, 0};
+#elif HWY_TARGET == HWY_EMU128  // the compiler keeps larger tiles in memory
+constexpr int kMaxRows[5] = {0, 4, 2, 2, 0};
 #else
 constexpr bool kManyRegisters = P == 16;
 constexpr int kMaxRows[5] = {0, kManyRegisters ? 24 : 12, kManyRegisters ? 14 : 6, kManyRegisters ? 9 : 4,
