@@ -1,4 +1,4 @@
-# cmake -DFILE=FILE -DHEADER=FILE -DNAME=NAME -P embed_words.cmake: a binary file (a shader, the schema) as an array of its
+# cmake -DFILE=FILE -DHEADER=FILE -DNAME=NAME -P embed_words.cmake: a binary file (the schema) as an array of its
 # 32-bit words in a header.
 file(READ "${FILE}" bytes HEX)
 string(REGEX REPLACE "(..)(..)(..)(..)" "0x\\4\\3\\2\\1,\n" words "${bytes}")

@@ -28,7 +28,7 @@ set(MNN_C_SPIRV_PASSES
   --eliminate-local-single-block --eliminate-local-single-store --eliminate-dead-branches --ssa-rewrite
   --eliminate-dead-code-aggressive --redundancy-elimination --eliminate-dead-code-aggressive --cfg-cleanup --compact-ids)
 set(MNN_C_SHADER_NAMES)
-set(MNN_C_SHADER_HEADERS)
+set(MNN_C_SHADERS)
 foreach(kernel ${MNN_C_KERNELS_GLSL})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${kernel})
   get_filename_component(base ${kernel} NAME_WE)
@@ -54,7 +54,6 @@ foreach(kernel ${MNN_C_KERNELS_GLSL})
       list(APPEND define -D${word})
     endforeach()
     set(spirv ${MNN_C_SPIRV_DIR}/${name}.spv)
-    set(header ${MNN_C_SPIRV_DIR}/${name}.h)
     set(optimize)
     if(MNN_C_SPIRV_OPT)
       set(optimize COMMAND ${MNN_C_SPIRV_OPT} ${MNN_C_SPIRV_PASSES} ${spirv} -o ${spirv})
@@ -64,45 +63,29 @@ foreach(kernel ${MNN_C_KERNELS_GLSL})
       set(validate COMMAND ${MNN_C_SPIRV_VAL} --target-env vulkan1.1 ${spirv})
     endif()
     add_custom_command(
-      OUTPUT ${spirv} ${header}  # the first one is that of the dependency file
+      OUTPUT ${spirv}
       COMMAND ${MNN_C_GLSLANG} -V --quiet --target-env vulkan1.1 -g0 ${define} --depfile ${spirv}.d -o ${spirv}
               ${kernel}
       ${optimize}
       ${validate}
-      COMMAND ${CMAKE_COMMAND} -DFILE=${spirv} -DHEADER=${header} -DNAME=spirv_${name}
-              -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/embed_words.cmake
-      DEPENDS ${kernel} ${CMAKE_CURRENT_SOURCE_DIR}/cmake/embed_words.cmake
+      DEPENDS ${kernel}
       DEPFILE ${spirv}.d
       COMMENT "glslang ${name}"
       VERBATIM)
     list(APPEND MNN_C_SHADER_NAMES ${name})
-    list(APPEND MNN_C_SHADER_HEADERS ${header})
+    list(APPEND MNN_C_SHADERS ${spirv})
   endforeach()
 endforeach()
 
 # Sorted as strcmp does, '_' behind digits and before letters: PipelineFactory searches by bisection.
 list(SORT MNN_C_SHADER_NAMES)
-set(includes "")
-set(rows "")
-foreach(name ${MNN_C_SHADER_NAMES})
-  string(APPEND includes "#include \"${name}.h\"\n")
-  string(APPEND rows "    {\"${name}\", spirv_${name}, sizeof spirv_${name}},\n")
-endforeach()
-file(CONFIGURE OUTPUT ${MNN_C_SPIRV_DIR}/shaders.cpp CONTENT [[
-#include "backends/vulkan/shaders.h"
-
-#include <cstdint>
-
-namespace {
-@includes@}  // namespace
-
-std::span<const mnnc::vulkan::ShaderCode> mnnc::vulkan::embeddedShaders() noexcept {
-    static constexpr ShaderCode kShaders[] = {
-@rows@    };
-    return kShaders;
-}
-]] @ONLY)
-set_source_files_properties(${MNN_C_SPIRV_DIR}/shaders.cpp PROPERTIES OBJECT_DEPENDS "${MNN_C_SHADER_HEADERS}")
+list(JOIN MNN_C_SHADER_NAMES "," names)
+add_custom_command(
+  OUTPUT ${MNN_C_SPIRV_DIR}/shaders.cpp
+  COMMAND ${CMAKE_COMMAND} -DFOLDER=${MNN_C_SPIRV_DIR} -DNAMES=${names} -DSOURCE=${MNN_C_SPIRV_DIR}/shaders.cpp
+          -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/embed_shaders.cmake
+  DEPENDS ${MNN_C_SHADERS} ${CMAKE_CURRENT_SOURCE_DIR}/cmake/embed_shaders.cmake
+  VERBATIM)
 file(GLOB MNN_C_VULKAN_SOURCES CONFIGURE_DEPENDS
   ${CMAKE_CURRENT_SOURCE_DIR}/backends/vulkan/*.cpp
   ${CMAKE_CURRENT_SOURCE_DIR}/backends/vulkan/*/*.cpp)
