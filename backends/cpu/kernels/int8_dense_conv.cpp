@@ -110,7 +110,7 @@ class DensePlan final : public Int8SumPlan {
     }
 
     // Products of bytes as they are read the pixels of the input itself.
-    bool readsInput() const { return source_.byPixel() && k_.zero == 0; }
+    bool readsInput() const { return source_.isInput() && k_.zero == 0; }
     int64_t sourceBytes() const { return readsInput() ? 0 : source_.bytes(); }
 
     struct Image {

@@ -23,6 +23,11 @@ class Int8Source {
 
     Int8Layout layout() const { return layout_; }
     bool byPixel() const { return layout_ == Int8Layout::Pixels; }
+    // Whether the pixels are all those of the input, where they lie.
+    bool isInput() const {
+        return byPixel() &&
+               (batchRow_ || (s_.strideH == 1 && s_.strideW == 1 && s_.oh == s_.ih && s_.ow == s_.iw));
+    }
     // Maps of one pixel (fully connected layers): the batch is the row.
     bool batchRow() const { return batchRow_; }
     int images() const { return batchRow_ ? 1 : s_.batch; }
