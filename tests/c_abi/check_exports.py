@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares what libmnn_c.so exports with its header, the committed list and the bindings, and looks at what it needs.
 
-    check_exports.py [--rust FILE] [--go DIR] [--without-cxx-runtime] [--node NAME] libmnn_c.so mnn_c.h [exports.txt]
+    check_exports.py [--rust FILE|DIR] [--go DIR] [--without-cxx-runtime] [--node NAME] libmnn_c.so mnn_c.h [exports.txt]
 
 The library defines exactly the header's functions, all at one version node (MNN_C_0, or NAME), and needs no library beyond the
 C and C++ runtime (--without-cxx-runtime: beyond the C runtime). The Rust source FILE declares exactly these functions,
@@ -68,7 +68,9 @@ def listed(path, node):
 
 
 def declared_in_rust(path):
-    return set(re.findall(r"\bpub (?:unsafe )?fn (mnn_\w+)\s*\(", code(path)))
+    """Of a file, or of all in a folder."""
+    sources = sorted(path.glob("*.rs")) if path.is_dir() else [path]
+    return {name for each in sources for name in re.findall(r"\bpub (?:unsafe )?fn (mnn_\w+)\s*\(", code(each))}
 
 
 def used_in_go(folder):
