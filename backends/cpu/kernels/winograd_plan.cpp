@@ -287,8 +287,12 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
     void eachPoint(const Job& job, const OutPanel& panel, ChannelRange slice, int m, Source&& source,
                    float* y, char* memory) const {
         const auto weights = weights_.expandPanel<T>(job.weights, panel, slice, memory);
-        for (int point = 0; point < points_; ++point)
-            multiply(panelArgs<T>(panel, slice, point, m, source(point), weights, y));
+        for (int point = 0; point < points_; ++point) {
+            PanelArgsOf<T> t = panelArgs<T>(panel, slice, point, m, source(point), weights, y);
+            // The weights are in the cache; what may not be is the input of the next point.
+            if (point + 1 < points_) t.next = source(point + 1) + ptrdiff_t(slice.begin) * m;
+            multiply(t);
+        }
     }
 
     const Kernels& k_;
