@@ -14,7 +14,7 @@ enum manner { Honest, SkipsSome, SkipsAll, Repeats, Beyond, ReturnsEarly };
 struct host {
     enum manner manner;
     atomic_int calls, begun, wrong_modes;
-    int most; /* the largest count */
+    atomic_int most; /* the largest count */
     int finalized;
     /* of the last call that returned early */
     pthread_t late[64];
