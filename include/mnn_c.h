@@ -203,7 +203,7 @@ enum {
  * product and a precision other than HIGH, codes are multiplied as they are, with inputs rounded to 16 bits: faster
  * than NORMAL, with an error of up to 1e-4 of the largest value. On the CPU, float weights of 3x3 convolutions are
  * not stored in the larger form of a faster algorithm, which a run makes for a part of them at a time instead: a
- * third less memory for residual nets, up to a fifth more time. HIGH means NORMAL. */
+ * third less memory for residual nets, up to a third more time. HIGH means NORMAL. */
 enum { MNN_MEMORY_NORMAL = 0, MNN_MEMORY_HIGH = 1, MNN_MEMORY_LOW = 2 };
 /* On which cores the workers of a session or a runtime compute, where the kernel says that cores differ: HIGH on
  * the fastest kinds of cores that are as many together as the threads, LOW on the slowest, NORMAL on those that

@@ -1,4 +1,4 @@
-// Calls of the functions that create and destroy sessions, and of what an operator of the host sees.
+// Calls of the functions that create and destroy sessions, and of those that an operator of the host calls.
 #include "functions.h"
 #include "middle_tensor.h"
 

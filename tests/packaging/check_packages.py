@@ -17,7 +17,7 @@ import sys
 import tarfile
 
 SKIPPED = 77
-# A library -> its program and a part of what that prints.
+# Maps a library to its program and a part of the output of that program.
 PROGRAMS = {"mnn_c": ("examples/c/classify_digits.c", "held-out images right"),
             "mnn_c_image": ("tests/packaging/consumer/picture.c", "the values are right")}
 HEADER, PC, CONFIG = "mnn_c.h", "mnn_c.pc", "mnn_c-config.cmake"

@@ -21,7 +21,7 @@ constexpr int kMaxBf16Unit = 2;
 // cache so many times. Larger maps have small weights.
 constexpr int kMaxTapChunks = 4;
 // Bytes of the transformed weights of one convolution. Weights that would take more stay taps, for which a run needs up
-// to a fifth more time.
+// to a third more time.
 constexpr int64_t kMaxTransformedWeights = 32 << 20;
 
 template <int Unit>
