@@ -3,6 +3,7 @@ import math
 
 import numpy as np
 
+from generator.net import cases
 from generator.wire_net import wire_cases
 
 
@@ -61,3 +62,12 @@ def _(n):
     gate("rank2", (3, 2))
     gate("vector", (34,), added=True)
     gate("empty", (0, 6))
+
+
+@cases("group_norm__written_out", seed="norm_group")
+def _(n):
+    x = n.x(2, 6, 3, 4)
+    flat = n.op("Reshape", x, np.array([0, 3, -1], np.int64))
+    norm = n.op("InstanceNormalization", flat, np.ones(3, np.float32), np.zeros(3, np.float32), epsilon=1e-5)
+    back = n.op("Reshape", norm, n.op("Shape", x))
+    n.out("group3", "Add", n.op("Mul", back, n.floats(6, 1, 1)), n.floats(6, 1, 1))

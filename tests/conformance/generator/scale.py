@@ -29,3 +29,32 @@ def _(n):
     y = n.op("InstanceNorm", [n.feed(values, "x"), n.feed(mean, "mean"), n.feed(var, "var")], "BatchNorm", table)
     wide = (values.astype(np.float64) - mean) / np.sqrt(var.astype(np.float64) + 1e-3)
     n.expect("y", y, (wide * slope.reshape(1, 3, 1, 1) + bias.reshape(1, 3, 1, 1)).astype(np.float32))
+
+
+def batch_norm_table(n, channels):
+    values = {"slopeData": n.floats(channels), "meanData": n.floats(channels), "biasData": n.floats(channels),
+              "varData": n.floats(channels, low=0.1)}
+    return values, {"channels": channels, "epsilon": 1e-3, **{k: v.tolist() for k, v in values.items()}}
+
+
+@wire_cases("scale__batch_norm", seed="norm__batch_norm")
+def _(n):
+    for shape in ((4, 5), (2, 5, 7), (2, 3, 4, 5), (2, 3, 2, 3, 4), (0, 3, 2)):
+        x, (values, main) = n.floats(*shape), batch_norm_table(n, shape[1])
+        slope, mean, bias, var = (values[k].astype(np.float64).reshape(-1, *[1] * (len(shape) - 2))
+                                  for k in ("slopeData", "meanData", "biasData", "varData"))
+        y = n.op("BatchNorm", [n.feed(x)], "BatchNorm", main)
+        n.expect("x".join(map(str, shape)), y, slope * (x - mean) / np.sqrt(var + 1e-3) + bias)
+
+
+@wire_cases("scale__instance_norm", seed="norm__instance_norm")
+def _(n):
+    """One input: mean and variance are those of each plane."""
+    for shape in ((4, 5), (2, 5, 7), (2, 3, 4, 5), (2, 3, 2, 3, 4), (0, 3, 2)):
+        x, slope, bias = n.floats(*shape), n.floats(shape[1]), n.floats(shape[1])
+        y = n.op("InstanceNorm", [n.feed(x)], "BatchNorm", {"channels": shape[1], "epsilon": 1e-3,
+                                                             "slopeData": slope.tolist(), "biasData": bias.tolist()})
+        rows = x.astype(np.float64).reshape(*shape[:2], -1 if x.size else 2)
+        rows = (rows - rows.mean(-1, keepdims=True)) / np.sqrt(rows.var(-1, keepdims=True) + 1e-3)
+        value = slope.astype(np.float64)[None, :, None] * rows + bias.astype(np.float64)[None, :, None]
+        n.expect("x".join(map(str, shape)), y, value.reshape(shape))

@@ -3,7 +3,7 @@ import numpy as np
 
 from generator.forms.common import axis_name, draw, form
 from generator.group_norm import group_norm
-from generator.norm import layer_norm
+from generator.layer_norm import layer_norm
 
 SHAPES = {"rank2": (3, 5), "rank3": (2, 3, 7), "rank4": (2, 5, 3, 2), "rank5": (1, 3, 2, 2, 3), "one_channel": (2, 1, 3, 3),
           "one_element": (1, 3, 1, 1), "wide": (1, 17, 2, 2), "empty": (0, 3, 2, 2)}
@@ -69,10 +69,10 @@ def layer(n, rank, rms, affine):
 
 
 for of_rank in range(1, 6):
-    form(f"norm__layer_norm_rank{of_rank}", layer, of_rank, False, True)
+    form(f"layer_norm__rank{of_rank}", layer, of_rank, False, True, seed=f"norm__layer_norm_rank{of_rank}")
     if of_rank % 2 == 0:
-        form(f"norm__layer_norm_plain_rank{of_rank}", layer, of_rank, False, False)
-        form(f"norm__rms_norm_rank{of_rank}", layer, of_rank, True, True)
+        form(f"layer_norm__plain_rank{of_rank}", layer, of_rank, False, False, seed=f"norm__layer_norm_plain_rank{of_rank}")
+        form(f"layer_norm__rms_rank{of_rank}", layer, of_rank, True, True, seed=f"norm__rms_norm_rank{of_rank}")
 
 
 def layer_groups(n):
@@ -120,10 +120,10 @@ def normalize(n, across):
         n.expect(name, y, wide * per_channel(factor, 4) / np.sqrt(total + 1e-6))
 
 
-form("norm__layer_norm_groups", layer_groups)
+form("layer_norm__groups", layer_groups, seed="norm__layer_norm_groups")
 form("group_norm__groups", groups_of, False)
 form("group_norm__groups_silu", groups_of, True)
-form("norm__lrn_across", local_response, 0)
-form("norm__lrn_within", local_response, 1)
-form("norm__normalize_pixel", normalize, 0)
-form("norm__normalize_image", normalize, 1)
+form("lrn__across", local_response, 0, seed="norm__lrn_across")
+form("lrn__within", local_response, 1, seed="norm__lrn_within")
+form("normalize__pixel", normalize, 0, seed="norm__normalize_pixel")
+form("normalize__image", normalize, 1, seed="norm__normalize_image")

@@ -37,6 +37,6 @@ def axis_name(axis):
     return f"axis{axis}".replace("-", "m")
 
 
-def form(name, build, *arguments, tolerance=1e-5):
+def form(name, build, *arguments, tolerance=1e-5, seed=None):
     """Registers the case that build(n, *arguments) makes."""
-    wire_cases(name, tolerance)(lambda n: build(n, *arguments))
+    wire_cases(name, tolerance, seed)(lambda n: build(n, *arguments))
