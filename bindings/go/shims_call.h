@@ -53,18 +53,19 @@ static inline mnn_go_result mnn_go_finish(mnn_status status) {
 #define MNN_GO_TEXT(FUNCTION, ...) MNN_GO_GET(text, const char*, const char*, FUNCTION, __VA_ARGS__)
 #define MNN_GO_HANDLE(TYPE, FUNCTION, ...) MNN_GO_GET(handle, uintptr_t, TYPE*, FUNCTION, __VA_ARGS__)
 
-/* Each defines go_FUNCTION, which fills a struct that knows its size. */
-#define MNN_GO_STRUCT(NAME, TYPE, FUNCTION, PARAMETER, HANDLE)         \
-    typedef struct NAME {                                              \
-        mnn_go_result result;                                          \
-        TYPE info;                                                     \
-    } NAME;                                                            \
-    static inline NAME go_##FUNCTION(PARAMETER) {                      \
-        NAME filled = {.info.struct_size = sizeof filled.info};        \
-        filled.result = mnn_go_finish(FUNCTION(HANDLE & filled.info)); \
-        return filled;                                                 \
+/* A struct that knows its size, with the result of the call that fills it. */
+#define MNN_GO_STRUCT(NAME, TYPE) \
+    typedef struct NAME {         \
+        mnn_go_result result;     \
+        TYPE info;                \
+    } NAME;
+/* Each defines go_FUNCTION, which gives such a struct; `filled.info` is what it fills. */
+#define MNN_GO_FILL(NAME, FUNCTION, PARAMETERS, ...)            \
+    static inline NAME go_##FUNCTION PARAMETERS {               \
+        NAME filled = {.info.struct_size = sizeof filled.info}; \
+        filled.result = mnn_go_finish(FUNCTION(__VA_ARGS__));   \
+        return filled;                                          \
     }
-#define MNN_GO_COMMA ,
 
 typedef struct mnn_go_shape {
     mnn_go_result result; /* number: the rank */

@@ -31,7 +31,8 @@ static inline mnn_go_version go_mnn_version_numbers(void) {
     return version;
 }
 
-MNN_GO_STRUCT(mnn_go_cpu, mnn_cpu_properties_t, mnn_cpu_info, void, )
+MNN_GO_STRUCT(mnn_go_cpu, mnn_cpu_properties_t)
+MNN_GO_FILL(mnn_go_cpu, mnn_cpu_info, (void), &filled.info)
 
 MNN_GO_HANDLE(mnn_cancel_t, mnn_cancel_create, (void), &value)
 
@@ -45,14 +46,10 @@ static inline mnn_go_result go_mnn_cancel_destroy(mnn_go_cancel cancel) {
     return mnn_go_finish(mnn_cancel_destroy(&handle));
 }
 
-static inline mnn_go_result go_mnn_cpu_calibrate(const char* cpu_isa, mnn_go_cancel cancel, char* buffer,
-                                                 size_t capacity) {
-    size_t needed = 0;
-    mnn_go_result result =
-        mnn_go_finish(mnn_cpu_calibrate(cpu_isa, CANCEL(cancel), buffer, capacity, &needed));
-    result.number = needed;
-    return result;
-}
+/* number: the size, the terminating zero included. */
+MNN_GO_NUMBER(size_t, mnn_cpu_calibrate,
+              (const char* cpu_isa, mnn_go_cancel cancel, char* buffer, size_t capacity), cpu_isa,
+              CANCEL(cancel), buffer, capacity, &value)
 
 /* The host's Vulkan objects; lock: a handle of the binding, 0 for none. */
 typedef struct mnn_go_vulkan {

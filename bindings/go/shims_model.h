@@ -4,24 +4,13 @@
 
 #include "shims_call.h"
 
-MNN_GO_STRUCT(mnn_go_model_properties, mnn_model_properties_t, mnn_interpreter_info, mnn_go_model model,
-              MODEL(model) MNN_GO_COMMA)
-typedef struct mnn_go_declaration {
-    mnn_go_result result;
-    mnn_declaration_t info;
-} mnn_go_declaration;
-
-static inline mnn_go_declaration go_mnn_interpreter_input_info(mnn_go_model model, size_t index) {
-    mnn_go_declaration declaration = {.info.struct_size = sizeof declaration.info};
-    declaration.result = mnn_go_finish(mnn_interpreter_input_info(MODEL(model), index, &declaration.info));
-    return declaration;
-}
-
-static inline mnn_go_declaration go_mnn_interpreter_output_info(mnn_go_model model, size_t index) {
-    mnn_go_declaration declaration = {.info.struct_size = sizeof declaration.info};
-    declaration.result = mnn_go_finish(mnn_interpreter_output_info(MODEL(model), index, &declaration.info));
-    return declaration;
-}
+MNN_GO_STRUCT(mnn_go_model_properties, mnn_model_properties_t)
+MNN_GO_FILL(mnn_go_model_properties, mnn_interpreter_info, (mnn_go_model model), MODEL(model), &filled.info)
+MNN_GO_STRUCT(mnn_go_declaration, mnn_declaration_t)
+MNN_GO_FILL(mnn_go_declaration, mnn_interpreter_input_info, (mnn_go_model model, size_t index), MODEL(model),
+            index, &filled.info)
+MNN_GO_FILL(mnn_go_declaration, mnn_interpreter_output_info, (mnn_go_model model, size_t index), MODEL(model),
+            index, &filled.info)
 
 /* Where external weights are; reader: a handle of the binding, 0 for none. */
 typedef struct mnn_go_weights {
@@ -73,25 +62,12 @@ MNN_GO_CALL(mnn_interpreter_update_constants, (mnn_go_model model, mnn_go_sessio
 MNN_GO_CALL(mnn_interpreter_save, (mnn_go_model model, const char* path), MODEL(model), path)
 MNN_GO_CALL(mnn_interpreter_release_model, (mnn_go_model model), MODEL(model))
 
-/* number: the size. */
-static inline mnn_go_result go_mnn_interpreter_model_bytes(mnn_go_model model, uint8_t* buffer,
-                                                           size_t capacity) {
-    size_t needed = 0;
-    mnn_go_result result =
-        mnn_go_finish(mnn_interpreter_model_bytes(MODEL(model), buffer, capacity, &needed));
-    result.number = needed;
-    return result;
-}
-
-/* number: the size. */
-static inline mnn_go_result go_mnn_interpreter_report(mnn_go_model model, const char* what, char* buffer,
-                                                      size_t capacity) {
-    size_t needed = 0;
-    mnn_go_result result =
-        mnn_go_finish(mnn_interpreter_report(MODEL(model), what, buffer, capacity, &needed));
-    result.number = needed;
-    return result;
-}
+/* number: the size, of a text with the terminating zero. */
+MNN_GO_NUMBER(size_t, mnn_interpreter_model_bytes, (mnn_go_model model, uint8_t* buffer, size_t capacity),
+              MODEL(model), buffer, capacity, &value)
+MNN_GO_NUMBER(size_t, mnn_interpreter_report,
+              (mnn_go_model model, const char* what, char* buffer, size_t capacity), MODEL(model), what,
+              buffer, capacity, &value)
 
 typedef struct mnn_go_pair {
     mnn_go_result result;

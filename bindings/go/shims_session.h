@@ -103,23 +103,12 @@ static inline uintptr_t mnn_go_thread(void) {
     return (uintptr_t)pthread_self();
 }
 
-/* number: the size, also where the buffer is too small. */
-static inline mnn_go_result go_mnn_session_cache(mnn_go_session session, uint8_t* buffer, size_t capacity) {
-    size_t needed = 0;
-    mnn_go_result result = mnn_go_finish(mnn_session_cache(SESSION(session), buffer, capacity, &needed));
-    result.number = needed;
-    return result;
-}
-
-/* number: the size, the terminating zero included. */
-static inline mnn_go_result go_mnn_session_report(mnn_go_session session, const char* what, char* buffer,
-                                                  size_t capacity) {
-    size_t needed = 0;
-    mnn_go_result result =
-        mnn_go_finish(mnn_session_report(SESSION(session), what, buffer, capacity, &needed));
-    result.number = needed;
-    return result;
-}
+/* number: the size, also where the buffer is too small; of a text with the terminating zero. */
+MNN_GO_NUMBER(size_t, mnn_session_cache, (mnn_go_session session, uint8_t* buffer, size_t capacity),
+              SESSION(session), buffer, capacity, &value)
+MNN_GO_NUMBER(size_t, mnn_session_report,
+              (mnn_go_session session, const char* what, char* buffer, size_t capacity), SESSION(session),
+              what, buffer, capacity, &value)
 
 /* number: whether it is complete. */
 static inline mnn_go_result go_mnn_session_flops(mnn_go_session session) {
@@ -131,36 +120,17 @@ static inline mnn_go_result go_mnn_session_flops(mnn_go_session session) {
     return result;
 }
 
-typedef struct mnn_go_memory {
-    mnn_go_result result;
-    mnn_memory_info_t info;
-} mnn_go_memory;
-
-static inline mnn_go_memory go_mnn_session_memory(mnn_go_session session) {
-    mnn_go_memory memory = {.info.struct_size = sizeof memory.info};
-    memory.result = mnn_go_finish(mnn_session_memory(SESSION(session), &memory.info));
-    return memory;
-}
-
-typedef struct mnn_go_op {
-    mnn_go_result result;
-    mnn_op_info_t info;
-} mnn_go_op;
-
-static inline mnn_go_op go_mnn_session_op_info(mnn_go_session session, size_t index) {
-    mnn_go_op op = {.info.struct_size = sizeof op.info};
-    op.result = mnn_go_finish(mnn_session_op_info(SESSION(session), index, &op.info));
-    return op;
-}
-
-MNN_GO_STRUCT(mnn_go_session_properties, mnn_session_properties_t, mnn_session_info, mnn_go_session session,
-              SESSION(session) MNN_GO_COMMA)
-static inline mnn_go_session_properties go_mnn_session_path_info(mnn_go_session session, size_t path) {
-    mnn_go_session_properties filled = {.info.struct_size = sizeof filled.info};
-    filled.result = mnn_go_finish(mnn_session_path_info(SESSION(session), path, &filled.info));
-    return filled;
-}
-MNN_GO_STRUCT(mnn_go_statistics, mnn_statistics_t, mnn_session_statistics, mnn_go_session session,
-              SESSION(session) MNN_GO_COMMA)
+MNN_GO_STRUCT(mnn_go_memory, mnn_memory_info_t)
+MNN_GO_FILL(mnn_go_memory, mnn_session_memory, (mnn_go_session session), SESSION(session), &filled.info)
+MNN_GO_STRUCT(mnn_go_op, mnn_op_info_t)
+MNN_GO_FILL(mnn_go_op, mnn_session_op_info, (mnn_go_session session, size_t index), SESSION(session), index,
+            &filled.info)
+MNN_GO_STRUCT(mnn_go_session_properties, mnn_session_properties_t)
+MNN_GO_FILL(mnn_go_session_properties, mnn_session_info, (mnn_go_session session), SESSION(session),
+            &filled.info)
+MNN_GO_FILL(mnn_go_session_properties, mnn_session_path_info, (mnn_go_session session, size_t path),
+            SESSION(session), path, &filled.info)
+MNN_GO_STRUCT(mnn_go_statistics, mnn_statistics_t)
+MNN_GO_FILL(mnn_go_statistics, mnn_session_statistics, (mnn_go_session session), SESSION(session), &filled.info)
 
 #endif

@@ -22,13 +22,8 @@ MNN_GO_CALL(mnn_tensor_read, (mnn_go_tensor tensor, uint8_t* buffer, size_t byte
             TENSOR(tensor), buffer, bytes, format)
 
 /* number: the size, the terminating zero included. */
-static inline mnn_go_result go_mnn_tensor_print(mnn_go_tensor tensor, size_t edge, char* buffer,
-                                                size_t capacity) {
-    size_t needed = 0;
-    mnn_go_result result = mnn_go_finish(mnn_tensor_print(TENSOR(tensor), edge, buffer, capacity, &needed));
-    result.number = needed;
-    return result;
-}
+MNN_GO_NUMBER(size_t, mnn_tensor_print, (mnn_go_tensor tensor, size_t edge, char* buffer, size_t capacity),
+              TENSOR(tensor), edge, buffer, capacity, &value)
 
 /* dims: batch, channel, height and width. */
 static inline mnn_go_shape go_mnn_tensor_nchw(mnn_go_tensor tensor) {
@@ -46,13 +41,10 @@ static inline mnn_go_shape go_mnn_tensor_shape(mnn_go_tensor tensor) {
     return shape;
 }
 
-MNN_GO_STRUCT(mnn_go_tensor_properties, mnn_tensor_properties_t, mnn_tensor_info, mnn_go_tensor tensor,
-              TENSOR(tensor) MNN_GO_COMMA)
+MNN_GO_STRUCT(mnn_go_tensor_properties, mnn_tensor_properties_t)
+MNN_GO_FILL(mnn_go_tensor_properties, mnn_tensor_info, (mnn_go_tensor tensor), TENSOR(tensor), &filled.info)
 
-typedef struct mnn_go_device_buffer {
-    mnn_go_result result;
-    mnn_device_buffer_t info;
-} mnn_go_device_buffer;
+MNN_GO_STRUCT(mnn_go_device_buffer, mnn_device_buffer_t)
 
 static inline mnn_go_device_buffer go_mnn_tensor_device_buffer(mnn_go_tensor tensor, int32_t kind) {
     mnn_go_device_buffer found = {.info.struct_size = sizeof found.info, .info.kind = kind};
