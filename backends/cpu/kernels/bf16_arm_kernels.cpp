@@ -2,8 +2,6 @@
 // Weights lie in pairs of channels as for every instruction set, and are joined to fours when they are read.
 #include "backends/cpu/kernels/conv_kernels.h"
 
-#include <utility>
-
 #include "backends/cpu/kernels/dispatch.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/bf16_arm_kernels.cpp"
@@ -117,28 +115,12 @@ HWY_NOINLINE void gemmTileBf16(const Bf16PanelArgs& t, const uint16_t* a, float*
     finishStored<R, NB>(t, rows, dst, residual);
 }
 
-using TileFn = void (*)(const Bf16PanelArgs&, const uint16_t*, float*, const float*, const uint16_t*);
-
-template <bool Dense>
-struct Tiles {
-    TileFn fn[4][24] = {};
-
-    template <int NB, int... R>
-    constexpr void fill(std::integer_sequence<int, R...>) {
-        ((fn[NB - 1][R] = &gemmTileBf16<R + 1, NB, Dense>), ...);
-    }
-    constexpr Tiles() {
-        fill<1>(std::make_integer_sequence<int, kRows[1]>());
-        fill<2>(std::make_integer_sequence<int, kRows[2]>());
-        fill<3>(std::make_integer_sequence<int, kRows[3]>());
-    }
-};
-constexpr Tiles<true> kDense;
-constexpr Tiles<false> kApart;
+constexpr auto kDense = makeTiles<kRows>([]<int R, int NB>() { return &gemmTileBf16<R, NB, true>; });
+constexpr auto kApart = makeTiles<kRows>([]<int R, int NB>() { return &gemmTileBf16<R, NB, false>; });
 
 void gemmPanelBf16(const Bf16PanelArgs& t) {
     const ptrdiff_t lines = ptrdiff_t(t.taps) * (t.fullBlocks * (P / 2) + (t.tail + 1) / 2);
-    runTiles(t, t.pixelStride == P ? kDense.fn : kApart.fn, kRows, lines, 2 * P);
+    runTiles(t, t.pixelStride == P ? kDense : kApart, kRows, lines, 2 * P);
 }
 
 struct ToBf16 {

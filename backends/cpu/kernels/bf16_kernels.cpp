@@ -87,26 +87,10 @@ HWY_NOINLINE void gemmTileBf16(const Bf16PanelArgs& t, const uint16_t* a, float*
     finishTile(t, acc, dst, residual);
 }
 
-using TileFn = void (*)(const Bf16PanelArgs&, const uint16_t*, float*, const float*, const uint16_t*);
-
-template <int NB, int... R>
-constexpr void fillTiles(TileFn* out, std::integer_sequence<int, R...>) {
-    ((out[R] = &gemmTileBf16<R + 1, NB>), ...);
-}
-
-struct Tiles {
-    TileFn fn[4][24] = {};
-    constexpr Tiles() {
-        fillTiles<1>(fn[0], std::make_integer_sequence<int, kMaxRows[1]>());
-        fillTiles<2>(fn[1], std::make_integer_sequence<int, kMaxRows[2]>());
-        fillTiles<3>(fn[2], std::make_integer_sequence<int, kMaxRows[3]>());
-        fillTiles<4>(fn[3], std::make_integer_sequence<int, kMaxRows[4]>());
-    }
-};
-constexpr Tiles kTiles;
+constexpr auto kTiles = makeTiles<kMaxRows>([]<int R, int NB>() { return &gemmTileBf16<R, NB>; });
 
 void gemmPanelBf16(const Bf16PanelArgs& t) {
-    runTiles(t, kTiles.fn, kMaxRows, ptrdiff_t(t.taps) * (t.fullBlocks * kPairs + (t.tail + 1) / 2), 2 * P);
+    runTiles(t, kTiles, kMaxRows, ptrdiff_t(t.taps) * (t.fullBlocks * kPairs + (t.tail + 1) / 2), 2 * P);
 }
 
 HWY_INLINE void convert16(const float* src, __mmask16 lanes, uint16_t* dst) {

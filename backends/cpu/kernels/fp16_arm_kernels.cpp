@@ -116,25 +116,10 @@ HWY_NOINLINE void gemmTileFp16(const Bf16PanelArgs& t, const uint16_t* a, float*
     finishStored<R, NB>(t, floats, dst, residual);
 }
 
-using TileFn = void (*)(const Bf16PanelArgs&, const uint16_t*, float*, const float*, const uint16_t*);
-
-struct Tiles {
-    TileFn fn[4][24] = {};
-
-    template <int NB, int... R>
-    constexpr void fill(std::integer_sequence<int, R...>) {
-        ((fn[NB - 1][R] = &gemmTileFp16<R + 1, NB>), ...);
-    }
-    constexpr Tiles() {
-        fill<1>(std::make_integer_sequence<int, kRows[1]>());
-        fill<2>(std::make_integer_sequence<int, kRows[2]>());
-        fill<3>(std::make_integer_sequence<int, kRows[3]>());
-    }
-};
-constexpr Tiles kTiles;
+constexpr auto kTiles = makeTiles<kRows>([]<int R, int NB>() { return &gemmTileFp16<R, NB>; });
 
 void gemmPanelFp16(const Bf16PanelArgs& t) {
-    runTiles(t, kTiles.fn, kRows, ptrdiff_t(t.taps) * (t.fullBlocks * (P / 2) + (t.tail + 1) / 2), 2 * P);
+    runTiles(t, kTiles, kRows, ptrdiff_t(t.taps) * (t.fullBlocks * (P / 2) + (t.tail + 1) / 2), 2 * P);
 }
 
 struct ToFp16 {

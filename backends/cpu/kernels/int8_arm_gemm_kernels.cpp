@@ -2,9 +2,8 @@
 // products of matrices of eight by two (FEAT_I8MM).
 #include "backends/cpu/kernels/int8_kernels.h"
 
-#include <utility>
-
 #include "backends/cpu/kernels/dispatch.h"
+#include "backends/cpu/kernels/tiles.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/int8_arm_gemm_kernels.cpp"
 // foreach_target.h must come first.
@@ -186,34 +185,14 @@ HWY_NOINLINE void gemmTileS8(const Int8PanelArgs& t, int at) {
     finishStored<R, NB>(sums, t, at);
 }
 
-using TileFn = void (*)(const Int8PanelArgs&, int);
-
-template <template <int, int, bool> typename Tile>
-struct Tiles {
-    TileFn dense[3][12] = {}, apart[3][12] = {};
-
-    template <int NB, int... R>
-    constexpr void fill(std::integer_sequence<int, R...>) {
-        ((dense[NB - 1][R] = &gemmTileS8<R + 1, NB, Tile<R + 1, NB, true>>), ...);
-        ((apart[NB - 1][R] = &gemmTileS8<R + 1, NB, Tile<R + 1, NB, false>>), ...);
-    }
-    constexpr Tiles() {
-        fill<1>(std::make_integer_sequence<int, kMaxRows[1]>());
-        fill<2>(std::make_integer_sequence<int, kMaxRows[2]>());
-        fill<3>(std::make_integer_sequence<int, kMaxRows[3]>());
-    }
-};
-
 template <template <int, int, bool> typename Tile>
 void gemmPanelS8(const Int8PanelArgs& t) {
-    static constexpr Tiles<Tile> kTiles;
-    const TileFn* fn = (t.pixelStride == 4 ? kTiles.dense : kTiles.apart)[t.nb - 1];
-    const int most = kMaxRows[t.nb], count = (t.m + most - 1) / most;
-    for (int i = 0, at = 0; i < count; ++i) {
-        const int end = static_cast<int>(static_cast<long>(t.m) * (i + 1) / count);
-        fn[end - at - 1](t, at);
-        at = end;
-    }
+    static constexpr auto kDense =
+        makeTiles<kMaxRows>([]<int R, int NB>() { return &gemmTileS8<R, NB, Tile<R, NB, true>>; });
+    static constexpr auto kApart =
+        makeTiles<kMaxRows>([]<int R, int NB>() { return &gemmTileS8<R, NB, Tile<R, NB, false>>; });
+    const auto& fn = (t.pixelStride == 4 ? kDense : kApart).fn[t.nb - 1];
+    forEqualTiles(t.m, kMaxRows[t.nb], [&](int at, int rows) { fn[rows - 1](t, at); });
 }
 
 template <template <int, int, bool> typename Tile>

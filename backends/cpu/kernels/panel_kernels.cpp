@@ -121,26 +121,10 @@ HWY_NOINLINE void gemmTileF32(const PanelArgs& t, const float* a, float* dst, co
     finishTile(t, acc, dst, residual);
 }
 
-using TileFn = void (*)(const PanelArgs&, const float*, float*, const float*, const float*);
-
-template <int NB, int... R>
-constexpr void fillTiles(TileFn* out, std::integer_sequence<int, R...>) {
-    ((out[R] = &gemmTileF32<R + 1, NB>), ...);
-}
-
-struct Tiles {
-    TileFn fn[4][24] = {};
-    constexpr Tiles() {
-        fillTiles<1>(fn[0], std::make_integer_sequence<int, kMaxRows[1]>());
-        fillTiles<2>(fn[1], std::make_integer_sequence<int, kMaxRows[2]>());
-        fillTiles<3>(fn[2], std::make_integer_sequence<int, kMaxRows[3]>());
-        if constexpr (kMaxBlocks > 3) fillTiles<4>(fn[3], std::make_integer_sequence<int, kMaxRows[4]>());
-    }
-};
-constexpr Tiles kTiles;
+constexpr auto kTiles = makeTiles<kMaxRows>([]<int R, int NB>() { return &gemmTileF32<R, NB>; });
 
 void gemmPanelF32(const PanelArgs& t) {
-    runTiles(t, kTiles.fn, kMaxRows, ptrdiff_t(t.taps) * (t.fullBlocks * P + t.tail), P);
+    runTiles(t, kTiles, kMaxRows, ptrdiff_t(t.taps) * (t.fullBlocks * P + t.tail), P);
 }
 
 }  // namespace

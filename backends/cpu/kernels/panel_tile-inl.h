@@ -13,6 +13,7 @@
 #include "backends/cpu/kernels/activation-inl.h"
 #include "backends/cpu/kernels/arm_products-inl.h"
 #include "backends/cpu/kernels/conv_kernels.h"
+#include "backends/cpu/kernels/tiles.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mnnc {
@@ -97,23 +98,20 @@ HWY_INLINE void finishTile(const Args& t, const V (&acc)[R][NB], float* dst, con
             storeSome(hn::Load(d, rows + (r * NB + n) * P), dst + r * ps + n * bs, lanesOf(n));
 }
 
-// fn[nb - 1][rows - 1](args, a, dst, residual, ahead) for the m pixels of a panel, in equal tiles of at most maxRows[nb]:
-// 49 pixels are five of 8 and one of 9, not five of 9 and one of 4. The panels lie one after another: while this one's
-// tiles run, each of the first fetches its share of the next. `lines`: vectors of a block of the panel;
-// vectorElements: elements in each.
+// The function of the table for each tile of the m pixels of a panel, (args, a, dst, residual, ahead). The panels lie one
+// after another: while this one's tiles run, each of the first fetches its share of the next. `lines`: vectors of a block of
+// the panel; vectorElements: elements in each.
 template <typename Args, typename Fn>
-HWY_INLINE void runTiles(const Args& t, const Fn (&fn)[4][24], const int (&maxRows)[5], ptrdiff_t lines,
+HWY_INLINE void runTiles(const Args& t, const TileTable<Fn>& tiles, const int (&maxRows)[5], ptrdiff_t lines,
                          int vectorElements) {
-    const int count = (t.m + maxRows[t.nb] - 1) / maxRows[t.nb];
     const auto* next = t.next ? t.next : t.w + lines * t.nb * vectorElements;
-    int at = 0;
-    for (int i = 0; i < count; ++i) {
-        const int end = static_cast<int>(static_cast<long>(t.m) * (i + 1) / count);
-        const auto* ahead = i < t.nb ? next + i * lines * vectorElements : next;
-        fn[t.nb - 1][end - at - 1](t, t.a + at * t.pixelStride, t.dst + at * t.dstPixelStride,
-                                   t.residual ? t.residual + at * t.dstPixelStride : nullptr, ahead);
-        at = end;
-    }
+    int tile = 0;
+    forEqualTiles(t.m, maxRows[t.nb], [&](int at, int rows) {
+        const auto* ahead = tile < t.nb ? next + tile * lines * vectorElements : next;
+        ++tile;
+        tiles.fn[t.nb - 1][rows - 1](t, t.a + at * t.pixelStride, t.dst + at * t.dstPixelStride,
+                                     t.residual ? t.residual + at * t.dstPixelStride : nullptr, ahead);
+    });
 }
 
 }  // namespace

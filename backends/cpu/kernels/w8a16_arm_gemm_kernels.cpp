@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "backends/cpu/kernels/dispatch.h"
 
@@ -209,33 +208,14 @@ HWY_NOINLINE void gemmTileS16(const W8A16PanelArgs& t, const int16_t* a, float* 
     finishStored<R, NB>(t, floats, at, pixel, dst, residual);
 }
 
-using TileFn = void (*)(const W8A16PanelArgs&, const int16_t*, float*, const float*);
-
-template <int Bits>
-struct Tiles {
-    TileFn fn[3][10] = {};
-
-    template <int NB, int... R>
-    constexpr void fill(std::integer_sequence<int, R...>) {
-        ((fn[NB - 1][R] = &gemmTileS16<Bits, R + 1, NB>), ...);
-    }
-    constexpr Tiles() {
-        fill<1>(std::make_integer_sequence<int, kRows[1]>());
-        fill<2>(std::make_integer_sequence<int, kRows[2]>());
-        fill<3>(std::make_integer_sequence<int, kRows[3]>());
-    }
-};
-
 template <int Bits>
 void gemmPanelS16(const W8A16PanelArgs& t) {
-    static constexpr Tiles<Bits> kTiles;
-    const int most = kRows[t.nb], count = (t.m + most - 1) / most;  // of equal size
-    for (int i = 0, at = 0; i < count; ++i) {
-        const int end = static_cast<int>(static_cast<long>(t.m) * (i + 1) / count);
-        kTiles.fn[t.nb - 1][end - at - 1](t, t.a + at * t.pixelStride, t.dst + at * t.dstPixelStride,
-                                          t.residual ? t.residual + at * t.dstPixelStride : nullptr);
-        at = end;
-    }
+    static constexpr auto kTiles =
+        makeTiles<kRows>([]<int R, int NB>() { return &gemmTileS16<Bits, R, NB>; });
+    forEqualTiles(t.m, kRows[t.nb], [&](int at, int rows) {
+        kTiles.fn[t.nb - 1][rows - 1](t, t.a + at * t.pixelStride, t.dst + at * t.dstPixelStride,
+                                      t.residual ? t.residual + at * t.dstPixelStride : nullptr);
+    });
 }
 
 template <int Bits>

@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "backends/cpu/cpu_features.h"
 #include "backends/cpu/kernels/dispatch.h"
+#include "backends/cpu/cpu_features.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/w8a16_gemm_kernels.cpp"
@@ -127,34 +127,14 @@ HWY_NOINLINE void gemmTileS16(const W8A16PanelArgs& t, const int16_t* a, float* 
     finishScaled<0>(t, value, at.min, at.blockSums, pixel, dst, residual);
 }
 
-using TileFn = void (*)(const W8A16PanelArgs&, const int16_t*, float*, const float*);
-
-template <int Bits, int NB, int... R>
-constexpr void fillTiles(TileFn* out, std::integer_sequence<int, R...>) {
-    ((out[R] = &gemmTileS16<Bits, R + 1, NB>), ...);
-}
-
-template <int Bits>
-struct Tiles {
-    TileFn fn[4][24] = {};
-    constexpr Tiles() {
-        fillTiles<Bits, 1>(fn[0], std::make_integer_sequence<int, kRows<Bits>[1]>());
-        fillTiles<Bits, 2>(fn[1], std::make_integer_sequence<int, kRows<Bits>[2]>());
-        fillTiles<Bits, 3>(fn[2], std::make_integer_sequence<int, kRows<Bits>[3]>());
-        fillTiles<Bits, 4>(fn[3], std::make_integer_sequence<int, kRows<Bits>[4]>());
-    }
-};
-
 template <int Bits>
 void gemmPanelS16(const W8A16PanelArgs& t) {
-    static constexpr Tiles<Bits> kTiles;
-    const int most = kRows<Bits>[t.nb], count = (t.m + most - 1) / most;  // of equal size
-    for (int i = 0, at = 0; i < count; ++i) {
-        const int end = static_cast<int>(static_cast<long>(t.m) * (i + 1) / count);
-        kTiles.fn[t.nb - 1][end - at - 1](t, t.a + at * t.pixelStride, t.dst + at * t.dstPixelStride,
-                                          t.residual ? t.residual + at * t.dstPixelStride : nullptr);
-        at = end;
-    }
+    static constexpr auto kTiles =
+        makeTiles<kRows<Bits>>([]<int R, int NB>() { return &gemmTileS16<Bits, R, NB>; });
+    forEqualTiles(t.m, kRows<Bits>[t.nb], [&](int at, int rows) {
+        kTiles.fn[t.nb - 1][rows - 1](t, t.a + at * t.pixelStride, t.dst + at * t.dstPixelStride,
+                                      t.residual ? t.residual + at * t.dstPixelStride : nullptr);
+    });
 }
 
 template <int Bits>
