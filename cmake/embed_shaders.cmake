@@ -9,7 +9,7 @@ foreach(name ${NAMES})
   string(APPEND arrays "const uint32_t spirv_${name}[] = {\n${words}};\n")
   string(APPEND rows "    {\"${name}\", spirv_${name}, sizeof spirv_${name}},\n")
 endforeach()
-file(WRITE "${SOURCE}" "#include \"backends/vulkan/shaders.h\"
+file(WRITE "${SOURCE}" "#include \"backends/vulkan/device/shaders.h\"
 
 namespace {
 ${arrays}}  // namespace

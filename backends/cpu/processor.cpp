@@ -5,11 +5,11 @@
 #include <cpuid.h>
 #endif
 
-#include "backends/cpu/cpu_features.h"
 #include "backends/cpu/cpu_runtime.h"
 #include "backends/cpu/kernels/calibrate.h"
 #include "backends/cpu/kernels/cost_records.h"
 #include "backends/cpu/kernels/kernels.h"
+#include "backends/cpu/processor/cpu_features.h"
 #include "backends/cpu/processor_costs.h"
 
 namespace mnnc::cpu {

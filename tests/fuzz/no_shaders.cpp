@@ -1,5 +1,5 @@
 // In builds without the Vulkan backend.
-#include "backends/vulkan/shaders.h"
+#include "backends/vulkan/device/shaders.h"
 
 std::span<const mnnc::vulkan::ShaderCode> mnnc::vulkan::embeddedShaders() noexcept {
     return {};

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "backend/thread_pool.h"
-#include "backends/cpu/cpu_features.h"
 #include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/gemm.h"
 #include "backends/cpu/kernels/int8_kernels.h"
+#include "backends/cpu/processor/cpu_features.h"
 #include "float_util.h"
 
 namespace mnnc::test {

@@ -3,9 +3,9 @@
 // To add a record: run `mnn calibrate --output FILE` on a machine that does nothing else, compare whole nets with and
 // without FILE, and add what gained to the table in cost_records.cpp.
 #pragma once
-#include "backends/cpu/core_caches.h"
 #include "backends/cpu/kernels/cpu_costs.h"
 #include "backends/cpu/kernels/kernels.h"
+#include "backends/cpu/processor/core_caches.h"
 
 namespace mnnc {
 

@@ -7,8 +7,8 @@
 #include <iterator>
 #include <tuple>
 
-#include "backends/cpu/cpu_features.h"
 #include "backends/cpu/kernels/dispatch.h"
+#include "backends/cpu/processor/cpu_features.h"
 
 namespace mnnc {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "backends/cpu/cpu_features.h"
 #include "backends/cpu/kernels/dispatch.h"
+#include "backends/cpu/processor/cpu_features.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/w8a16_rounding_kernels.cpp"

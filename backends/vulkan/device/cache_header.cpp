@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "backends/vulkan/device/instance.h"
-#include "backends/vulkan/shaders.h"
+#include "backends/vulkan/device/shaders.h"
 
 namespace mnnc::vulkan {
 

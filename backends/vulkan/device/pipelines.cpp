@@ -7,7 +7,7 @@
 #include "backends/vulkan/device/cache_header.h"
 #include "backends/vulkan/device/device.h"
 #include "backends/vulkan/device/result.h"
-#include "backends/vulkan/shaders.h"
+#include "backends/vulkan/device/shaders.h"
 #include "base/error.h"
 
 namespace mnnc::vulkan {

@@ -1,7 +1,7 @@
 //! Pictures with pixels of their own, and files.
 
 use super::view::Shape;
-use super::{check, zeros, ImageView, ImageViewMut, PixelFormat};
+use super::{check, zeros, ImageView, ImageViewMut, PixelFormat, MAX_EXTENT, MAX_PIXELS};
 use crate::call::initialised;
 use crate::error::{Error, ErrorKind, Result};
 use mnn_c_sys as sys;
@@ -21,8 +21,8 @@ pub struct ImageInfo {
 /// Reads from the bytes of a file (PNG, JPEG, BMP, GIF, TGA, PGM or PPM) what picture it holds.
 ///
 /// Fails with [`ErrorKind::BadFormat`] (no picture of a known kind, or a damaged one), [`ErrorKind::Truncated`] (the file ends
-/// too early) and [`ErrorKind::LimitExceeded`] (more than [`MAX_PIXELS`](super::MAX_PIXELS), an extent above
-/// [`MAX_EXTENT`](super::MAX_EXTENT), or a file above 2^29 bytes).
+/// too early) and [`ErrorKind::LimitExceeded`] (more than [`MAX_PIXELS`], an extent above [`MAX_EXTENT`],
+/// or a file above 2^29 bytes).
 pub fn info(file: &[u8]) -> Result<ImageInfo> {
     // SAFETY: the function is that of the struct.
     let mut image = unsafe { initialised(sys::mnn_image_init, check) }?;
@@ -105,6 +105,21 @@ impl Image {
     /// The picture, to be written.
     pub fn view_mut(&mut self) -> ImageViewMut<'_> {
         ImageViewMut::of(self.shape, &mut self.pixels)
+    }
+}
+
+impl ImageView<'_> {
+    /// The picture with other extents. Every pixel counts: shrinking averages with Mitchell's filter, enlarging interpolates with
+    /// Catmull and Rom's, and equal extents copy. Fails with [`ErrorKind::BadRange`] (extents), [`ErrorKind::NotSupported`] (a
+    /// YUV format) and [`ErrorKind::LimitExceeded`] (more than [`MAX_PIXELS`]).
+    pub fn resize(&self, width: u32, height: u32) -> Result<Image> {
+        if u64::from(width) * u64::from(height) > MAX_PIXELS && width.max(height) <= MAX_EXTENT {
+            let message = format!("the result is {width} x {height}, which is more than {MAX_PIXELS} pixels");
+            return Err(Error::new(ErrorKind::LimitExceeded, message));
+        }
+        let mut result = Image::new(self.format(), width, height)?;
+        self.resize_into(&mut result.view_mut())?;
+        Ok(result)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Pictures in memory that belongs to somebody else, and their parts.
 
-use super::{check, number, zeros, Image, PixelFormat, MAX_PIXELS};
+use super::{check, number, zeros, PixelFormat};
 use crate::call::initialised;
 use crate::error::{Error, ErrorKind, Result};
 use mnn_c_sys as sys;
@@ -163,19 +163,6 @@ impl<'a> ImageView<'a> {
         Ok(Self::of(shape, &self.pixels[offset..offset + shape.byte_size()?]))
     }
 
-    /// The picture with other extents. Every pixel counts: shrinking averages with Mitchell's filter, enlarging interpolates with
-    /// Catmull and Rom's, and equal extents copy. Fails with [`ErrorKind::BadRange`] (extents), [`ErrorKind::NotSupported`] (a
-    /// YUV format) and [`ErrorKind::LimitExceeded`] (more than [`MAX_PIXELS`]).
-    pub fn resize(&self, width: u32, height: u32) -> Result<Image> {
-        if u64::from(width) * u64::from(height) > MAX_PIXELS && width.max(height) <= super::MAX_EXTENT {
-            let message = format!("the result is {width} x {height}, which is more than {MAX_PIXELS} pixels");
-            return Err(Error::new(ErrorKind::LimitExceeded, message));
-        }
-        let mut result = Image::new(self.shape.format, width, height)?;
-        self.resize_into(&mut result.view_mut())?;
-        Ok(result)
-    }
-
     /// [`resize`](Self::resize) into pixels of the caller, to the extents of `target`. Fails with [`ErrorKind::BadType`] where
     /// the formats differ, too.
     pub fn resize_into(&self, target: &mut ImageViewMut<'_>) -> Result<()> {
@@ -185,7 +172,7 @@ impl<'a> ImageView<'a> {
     }
 
     /// The bytes of a PNG file. Fails with [`ErrorKind::NotSupported`] (a YUV format) and [`ErrorKind::LimitExceeded`] (more
-    /// than [`MAX_PIXELS`]).
+    /// than [`MAX_PIXELS`](super::MAX_PIXELS)).
     pub fn encode_png(&self) -> Result<Vec<u8>> {
         let image = self.to_c()?;
         let mut size = 0;
@@ -258,8 +245,8 @@ impl<'a> ImageViewMut<'a> {
         Ok(ImageViewMut::of(shape, &mut self.pixels[offset..end]))
     }
 
-    /// Decodes the bytes of a file, as [`Image::decode`] does, into these pixels. Fails with [`ErrorKind::ComputeSize`] where
-    /// the file has other extents, too.
+    /// Decodes the bytes of a file, as [`Image::decode`](super::Image::decode) does, into these pixels. Fails with
+    /// [`ErrorKind::ComputeSize`] where the file has other extents, too.
     pub fn decode(&mut self, file: &[u8]) -> Result<()> {
         let image = self.describe()?;
         // SAFETY: the picture lies in its memory, which is not borrowed elsewhere, and the file in its.

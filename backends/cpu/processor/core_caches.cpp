@@ -1,6 +1,6 @@
 // Reads the caches of a core with CPUID: "deterministic cache parameters", leaf 4 of Intel's manual (volume 2A, CPUID)
 // and leaf 8000001DH of AMD's (volume 3, appendix E), which have the same layout.
-#include "backends/cpu/core_caches.h"
+#include "backends/cpu/processor/core_caches.h"
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>

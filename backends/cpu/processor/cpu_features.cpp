@@ -1,5 +1,5 @@
 // Reads the features of the CPU with CPUID, or from the kernel on Arm.
-#include "backends/cpu/cpu_features.h"
+#include "backends/cpu/processor/cpu_features.h"
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
