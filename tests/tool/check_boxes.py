@@ -104,6 +104,18 @@ def check_forms(detector):
     assert abs(found[2] - 40 / 30) < 1e-4, found
 
 
+def check_letterbox(detector, folder):
+    """The picture takes 15 x 10 pixels of the input, from 7 on: boxes grow by 4, also those in fractions of the input."""
+    rest = {"scores": ([1], [0.875]), "labels": ([1], [1])}
+    for numbers in ([10, 5, 20, 9], [10 / 30, 0.5, 20 / 30, 0.9]):
+        found = detector.boxes({"boxes": ([1, 4], numbers), **rest}, "--letterbox", "--draw", folder / "boxed.png")[0]["box"]
+        assert all(abs(a - b) < 1e-4 for a, b in zip(found, [12, 20, 52, 36])), found
+    assert read_png((folder / "boxed.png").read_bytes())[35][30] == COLOURS[1]
+    # What lies beside the picture is none of it.
+    values = {"boxes": ([2, 4], [0, 0, 6, 9, 3, 1, 30, 9]), "scores": ([2], [0.9, 0.8]), "labels": ([2], [1, 1])}
+    assert [row["box"] for row in detector.boxes(values, "--letterbox")] == [[0, 4, WIDTH, 36]], detector.boxes(values, "--letterbox")
+
+
 def check_hostile(detector, folder):
     """Values that no box can have are left out, and edges end at the picture."""
     rows = [[NAN, 1, 5, 5], [1, 1, INF, 5], [-INF, 1, 5, 5], [5, 5, 1, 1], [3, 3, 3, 9], [99, 99, 120, 120],
@@ -182,6 +194,43 @@ def check_post_process(tool, flatc, folder):
     assert all(abs(a - b) < 1e-3 for row, box in zip(found, wanted) for a, b in zip(row["box"], box)), found
 
 
+def check_detection_output(tool, flatc, folder):
+    """What DetectionOutput makes is recognised: rows of image, class, score, x1, y1, x2, y2, as fractions. Drawn, too."""
+    net = Net()
+    net.passed("seen", net.feed("image", [1, 3, 10, 30]))
+    # x1, y1, x2, y2 of three priors, then their variances. One prior passes 2: fractions are known, not guessed.
+    priors = [0.5, 0.25, 0.75, 0.75, 0.125, 0.5, 0.25, 1.0, -3.0, 0.0, 3.0, 1.0] + [0.1, 0.1, 0.2, 0.2] * 3
+    inputs = [net.feed("codes", [1, 12]), net.feed("marks", [1, 9]), net.const("priors", [1, 2, 12], priors)]
+    net.outputs = ["out"]
+    net.op("DetectionOutput", inputs, net.outputs, "DetectionOutput",
+           {"classCount": 3, "nmsThresholdold": 0.45, "nmsTopK": 10, "keepTopK": 5, "confidenceThreshold": 0.2,
+            "shareLocation": 1, "backgroundLable": 0, "varianceEncodedTarget": 0, "codeType": 2})
+    model = net.write(flatc, folder / "output.mnn")
+    # The first prior of class 2 moves by half of its extents; a batch of zeros moves nothing.
+    codes = write_npy(folder / "codes.npy", [1, 12], [5.0, 5.0, 0.0, 0.0] + [0.0] * 8)
+    marks = write_npy(folder / "marks.npy", [1, 9], [0.1, 0.1, 0.875, 0.25, 0.625, 0.1, 0.0, 0.75, 0.0])
+    (folder / "names.txt").write_text("nothing\ncat\ndog\n")
+    flags = ["--image", folder / "picture.ppm", "--input", f"codes={codes}", "--input", f"marks={marks}"]
+    done = subprocess.run([tool, "run", model, *flags, "--detect", "--json", "--draw", folder / "output.png",
+                           "--labels", folder / "names.txt"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["images"][0]["boxes"]
+    wanted = [(2, "dog", 0.875, [0.625 * WIDTH, 0.5 * HEIGHT, 0.875 * WIDTH, HEIGHT]),
+              (1, "cat", 0.75, [0, 0, WIDTH, HEIGHT]), (1, "cat", 0.625, [7.5, 20, 15, 40])]
+    assert [(row["class"], row["name"], row["score"]) for row in found] == [row[:3] for row in wanted], found
+    assert all(abs(a - b) < 1e-3 for row, (*_, box) in zip(found, wanted) for a, b in zip(row["box"], box)), found
+    picture = read_png((folder / "output.png").read_bytes())
+    for x, y, colour in ((45, 39, COLOURS[2]), (37, 30, COLOURS[2]), (52, 30, COLOURS[2]), (0, 30, COLOURS[1]), (7, 35, COLOURS[1]),
+                         (30, 39, COLOURS[1]), (30, 30, background(30, 30))):
+        assert picture[y][x] == colour, (x, y, picture[y][x], colour)
+    # No box at all: a list without rows, and the picture as it was.
+    marks = write_npy(folder / "marks.npy", [1, 9], [0.1] * 9)
+    done = subprocess.run([tool, "run", model, *flags, "--detect", "--json", "--draw", folder / "output.png"],
+                          capture_output=True, text=True)
+    assert done.returncode == 0 and json.loads(done.stdout)["images"][0]["boxes"] == [], (done.stdout, done.stderr)
+    assert read_png((folder / "output.png").read_bytes())[39][30] == background(30, 39)
+
+
 def check_errors(detector, folder):
     values = {"boxes": ([1, 4], [1, 1, 5, 5]), "scores": ([1], [0.9]), "labels": ([1], [1])}
     for flags, code, words in (
@@ -219,12 +268,14 @@ def main():
         torchvision = Detector(tool, flatc, folder, "three.mnn", {"boxes": [1, 4], "scores": [1], "labels": [1]})
         check_picture(torchvision, folder)
         check_forms(torchvision)
+        check_letterbox(torchvision, folder)
         check_hostile(torchvision, folder)
         check_errors(torchvision, folder)
         check_stream(torchvision, folder)
         check_classes(Detector(tool, flatc, folder, "two.mnn", {"boxes": [1, 1, 4], "scores": [1, 1, 3]}))
         check_rows(Detector(tool, flatc, folder, "one.mnn", {"rows": [1, 1, 6]}))
         check_post_process(tool, flatc, folder)
+        check_detection_output(tool, flatc, folder)
 
 
 if __name__ == "__main__":

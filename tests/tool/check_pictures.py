@@ -154,6 +154,57 @@ def check_fixed(run, flatc, folder, paths):
     assert "--shape" in run.errors and "1x1x8x?" in run.errors, run.errors
 
 
+def check_letterbox(run, flatc, folder):
+    """Pictures keep their proportions: the rest of the input is 114, before mean and scale."""
+    net = Net()
+    net.passed("picture", net.feed("image", [1, 1, 8, 8]))
+    model = net.write(flatc, folder / "boxed.mnn")
+    for width, height, left, top in ((8, 4, 0, 2), (5, 8, 1, 0), (8, 8, 0, 0)):
+        pixels = [(x * 7) % 100 for x in range(width * height)]
+        (folder / "boxed.pgm").write_bytes(b"P5 %d %d 255\n" % (width, height) + bytes(pixels))
+        wanted = [114.0] * 64
+        for y in range(height):
+            wanted[(top + y) * 8 + left:(top + y) * 8 + left + width] = pixels[y * width:(y + 1) * width]
+        found = run.images(model, "--image", folder / "boxed.pgm", "--letterbox")
+        assert values_of(found, "picture") == [wanted], (width, height, found)
+    found = run.images(model, "--image", folder / "boxed.pgm", "--letterbox", "--mean", 100, "--scale", 0.5)
+    assert values_of(found, "picture") == [[(value - 100) * 0.5 for value in wanted]]
+    # A line of pixels is not lost where it takes less than a pixel of the input.
+    (folder / "boxed.pgm").write_bytes(b"P5 200 1 255\n" + bytes([50] * 200))
+    found = values_of(run.images(model, "--image", folder / "boxed.pgm", "--letterbox"), "picture")[0]
+    assert sorted(set(found)) == [50, 114] and found.count(50) == 8, found
+    (folder / "boxed.pgm").unlink()
+
+
+def check_mixed(run, flatc, folder, paths):
+    """Nets whose outputs have the shapes of a batch, but not a part for each picture: each is run alone."""
+    pixels = [list(path.read_bytes()[-64:]) for path in paths]
+
+    def expect(model, name, shape, wanted, *flags):
+        images = run.images(model, "--image", folder, *flags)
+        assert [image["outputs"][name]["shape"] for image in images] == [shape] * len(paths), images
+        assert values_of(images, name) == wanted, (name, flags)
+        assert "one after another" in run.errors and f"'{name}' of '" in run.errors, run.errors
+
+    net = Net()  # the first pixel of each picture, then the second of each, ...
+    image = net.feed("image", [1, 1, 8, 8])
+    rows = net.op("Reshape", [image], ["rows"], "Reshape", {"dims": [-1, 64], "dimType": "NCHW"})
+    turned = net.op("Permute", rows, ["turned"], "Permute", {"dims": [1, 0]})
+    net.passed("in_turn", net.op("Reshape", turned, ["column"], "Reshape", {"dims": [-1, 1], "dimType": "NCHW"})[0])
+    model = net.write(flatc, folder / "in_turn.mnn")
+    expect(model, "in_turn", [64, 1], pixels)
+    expect(model, "in_turn", [64, 1], pixels, "--batch", 3)
+    net = Net()  # the difference from the mean of all pictures
+    image = net.feed("image", [1, 1, 8, 8])
+    mean = net.op("Reduction", [image], ["mean"], "ReductionParam", {"operation": "MEAN", "dim": [0], "keepDims": True})
+    net.passed("apart", net.op("BinaryOp", [image] + mean, ["difference"], "BinaryOp", {"opType": "SUB"})[0])
+    expect(net.write(flatc, folder / "apart.mnn"), "apart", [1, 1, 8, 8], [[0] * 64] * len(paths))
+    # A batch that was asked for, but cannot be: the reason is printed.
+    for flags, printed in ((["--batch", 3], True), ([], False)):
+        run(folder / "two.mnn", "--image", folder, "--input", f"more={folder / 'more.json'}", *flags)
+        assert ("'other' has no part for each picture" in run.errors) == printed, run.errors
+
+
 def main():
     run, flatc, model = Tool(sys.argv[1]), sys.argv[2], sys.argv[3]
     with tempfile.TemporaryDirectory() as name:
@@ -162,6 +213,8 @@ def main():
         check_streams(run, model, paths, alone)
         check_errors(run, model, folder, paths)
         check_fixed(run, flatc, folder, paths)
+        check_letterbox(run, flatc, folder)
+        check_mixed(run, flatc, folder, paths)
 
 
 if __name__ == "__main__":

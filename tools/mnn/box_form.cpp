@@ -140,7 +140,10 @@ Columns columnsOf(const std::vector<NamedArray>& outputs, const std::string& box
     if (hasRowsOf(array, 4)) return kEdges;
     if (hasRowsOf(array, 6)) return kEdgesScoreClass;
     refuse(outputs,
-           text::format("what the numbers of '{}' are was not recognised: give --columns", boxes).c_str());
+           text::format("what the numbers of '{}' are was not recognised: give --columns, for example "
+                        "cx,cy,w,h,classes (YOLOv8 and later) or cx,cy,w,h,score,classes (YOLOv5)",
+                        boxes)
+               .c_str());
 }
 
 }  // namespace

@@ -182,6 +182,17 @@ bool areFractions(const std::vector<Row>& rows) {
     });
 }
 
+// From a coordinate of an output to one of the picture, which ends at its edges.
+struct Scale {
+    double unit;    // in pixels of the input
+    int32_t begin;  // of the picture in the input
+    double factor;
+    int32_t extent;  // of the picture
+    double operator()(double at) const {
+        return std::clamp((at * unit - begin) * factor, 0.0, double(extent));
+    }
+};
+
 const NamedArray& required(const std::vector<NamedArray>& outputs, const std::string& name) {
     for (const NamedArray& output : outputs)
         if (output.name == name) return output;
@@ -231,22 +242,25 @@ Rows readRows(const std::vector<NamedArray>& outputs, const BoxForm& form, const
 }  // namespace
 
 std::vector<Detection> detectionsOf(const std::vector<NamedArray>& outputs, const BoxForm& form,
-                                    const BoxChoice& choice, Extents input, Extents picture) {
+                                    const BoxChoice& choice, const View& view) {
     const Rows rows = readRows(outputs, form, choice);
     const bool fractions =
         form.unit == Unit::Fractions || (form.unit == Unit::Guessed && areFractions(rows.list));
-    const double x = fractions ? picture.width : picture.width / input.width;
-    const double y = fractions ? picture.height : picture.height / input.height;
+    const Place& place = view.place;
+    const Scale x{fractions ? view.inputWidth : 1.0, place.left, double(view.width) / place.width,
+                  view.width};
+    const Scale y{fractions ? view.inputHeight : 1.0, place.top, double(view.height) / place.height,
+                  view.height};
     std::vector<Detection> found;
     for (const Row& row : rows.list) {
         Detection box = row.detection;
         if (!std::isfinite(row.x.low) || !std::isfinite(row.x.high) || !std::isfinite(row.y.low) ||
             !std::isfinite(row.y.high))
             continue;
-        box.x1 = std::clamp(row.x.low * x, 0.0, picture.width);
-        box.x2 = std::clamp(row.x.high * x, 0.0, picture.width);
-        box.y1 = std::clamp(row.y.low * y, 0.0, picture.height);
-        box.y2 = std::clamp(row.y.high * y, 0.0, picture.height);
+        box.x1 = x(row.x.low);
+        box.x2 = x(row.x.high);
+        box.y1 = y(row.y.low);
+        box.y2 = y(row.y.high);
         if (box.x1 < box.x2 && box.y1 < box.y2) found.push_back(box);
     }
     std::stable_sort(found.begin(), found.end(),

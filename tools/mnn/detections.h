@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "image.h"
 #include "npy.h"
 
 namespace tool {
@@ -28,8 +29,11 @@ struct Detection {
     int64_t kind;  // its class; -1: not known
 };
 
-struct Extents {
-    double width, height;
+// What coordinates of an input mean in a picture.
+struct View {
+    int32_t inputWidth, inputHeight;
+    Place place;            // of the picture in the input
+    int32_t width, height;  // of the picture
 };
 
 struct NamedArray {
@@ -52,7 +56,7 @@ inline constexpr double kUsualOverlap = 0.45;
 // are left out. Throws ToolError where the outputs do not have the form.
 inline constexpr size_t kMostDetections = 1000;
 std::vector<Detection> detectionsOf(const std::vector<NamedArray>& outputs, const BoxForm& form,
-                                    const BoxChoice& choice, Extents input, Extents picture);
+                                    const BoxChoice& choice, const View& view);
 
 // The name of a class, or its number where it has none; "" where it is not known.
 std::string className(int64_t kind, const std::vector<std::string>& names);

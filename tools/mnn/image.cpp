@@ -2,6 +2,7 @@
 #include "image.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "errors.h"
 #include "picture.h"
@@ -23,6 +24,18 @@ void checkChannelCount(const char* flag, const std::vector<double>& values, int 
             text::format("{} has {} numbers, the input has {} channels", flag, values.size(), channels));
 }
 
+// The picture on a ground of kMargin.
+Picture onGround(const Picture& picture, const Place& place, int32_t width, int32_t height) {
+    const size_t channels = picture.pixels.size() / picture.width / picture.height;
+    Picture ground{picture.format, width, height, {}};
+    ground.pixels.assign(size_t(width) * height * channels, kMargin);
+    const size_t row = size_t(place.width) * channels;
+    for (int32_t y = 0; y < place.height; ++y)
+        std::copy_n(&picture.pixels[size_t(y) * row], row,
+                    &ground.pixels[(size_t(place.top + y) * width + place.left) * channels]);
+    return ground;
+}
+
 }  // namespace
 
 ImageForm::ImageForm(const std::vector<int64_t>& shape, bool last) : channelsLast(last) {
@@ -31,11 +44,21 @@ ImageForm::ImageForm(const std::vector<int64_t>& shape, bool last) : channelsLas
     if (shape.size() != 4 || shape[0] != 1 || (shape[c] != 1 && shape[c] != 3) || !isExtent(shape[h]) ||
         !isExtent(shape[w]))
         throw ToolError(
-            "a picture fits only inputs of batch 1 with 1 or 3 channels (give --shape where the input is "
-            "open)");
+            "a picture fits only inputs of batch 1 with 1 or 3 channels; where the extents are open, --shape "
+            "gives them, as in --shape NAME=1x3x640x640");
     channels = static_cast<int32_t>(shape[c]);
     height = static_cast<int32_t>(shape[h]);
     width = static_cast<int32_t>(shape[w]);
+}
+
+Place placeOf(int32_t pictureWidth, int32_t pictureHeight, const ImageForm& form, const ImageFlags& flags) {
+    if (!flags.letterbox) return {0, 0, form.width, form.height};
+    const double scale = std::min(double(form.width) / pictureWidth, double(form.height) / pictureHeight);
+    const auto fitted = [&](int32_t extent, int32_t most) {
+        return std::clamp(static_cast<int32_t>(std::lround(extent * scale)), 1, most);
+    };
+    const int32_t width = fitted(pictureWidth, form.width), height = fitted(pictureHeight, form.height);
+    return {(form.width - width) / 2, (form.height - height) / 2, width, height};
 }
 
 Array imageInput(std::string_view file, const ImageForm& form, const ImageFlags& flags) {
@@ -43,7 +66,9 @@ Array imageInput(std::string_view file, const ImageForm& form, const ImageFlags&
     checkChannelCount("--scale", flags.scale, form.channels);
     const int32_t format = form.channels == 1 ? MNN_IMAGE_GRAY : flags.bgr ? MNN_IMAGE_BGR : MNN_IMAGE_RGB;
     Picture decoded = decodedPicture(file, format);
-    Picture resized = resizedPicture(decoded, form.width, form.height);
+    const Place place = placeOf(decoded.width, decoded.height, form, flags);
+    Picture resized = resizedPicture(decoded, place.width, place.height);
+    if (flags.letterbox) resized = onGround(resized, place, form.width, form.height);
 
     std::vector<int64_t> shape = {1, form.channels, form.height, form.width};
     if (form.channelsLast) shape = {1, form.height, form.width, form.channels};

@@ -11,7 +11,9 @@ struct ImageFlags {
     std::vector<double> mean;   // subtracted per channel; one number or one per channel
     std::vector<double> scale;  // multiplied afterwards
     bool bgr = false;
+    bool letterbox = false;  // pictures keep their proportions; the rest of the input is kMargin
 };
+inline constexpr unsigned char kMargin = 114;
 
 // The extents that a picture gets as an input of this shape. Throws ToolError where the input takes no pictures: it has
 // rank 4, 1 or 3 channels, which are last where `channelsLast`, and batch 1.
@@ -20,6 +22,12 @@ struct ImageForm {
     int32_t channels, height, width;
     bool channelsLast;
 };
+
+// Where a picture lies in an input, in pixels of the input.
+struct Place {
+    int32_t left, top, width, height;
+};
+Place placeOf(int32_t pictureWidth, int32_t pictureHeight, const ImageForm& form, const ImageFlags& flags);
 
 // The picture in the bytes of a file as an array of batch 1: (value - mean) * scale with values 0 to 255. Throws ToolError,
 // and UsageError for flags that do not fit the channels.

@@ -34,6 +34,9 @@ void addPicturesTo(CLI::App& command, RunOptions& options) {
     command.add_option("--scale", options.image.scale, "Pictures: multiply by this afterwards")
         ->delimiter(',');
     command.add_flag("--bgr", options.image.bgr, "Pictures: blue first (default: red first)");
+    command.add_flag("--letterbox", options.image.letterbox,
+                     "Pictures: keep their proportions, with grey (114) beside them, as YOLO nets want it "
+                     "(default: each fills the input)");
 }
 
 void addBoxesTo(CLI::App& command, RunOptions& options) {
@@ -132,8 +135,8 @@ void addRun(CLI::App& app, int& exitCode) {
         "              --top 5 --labels names.txt\n"
         "          mnn run net.mnn --image photos --top 1\n"
         "          mnn run detector.mnn --image street.jpg --draw boxes.png --labels names.txt\n"
-        "          mnn run yolo.mnn --image street.jpg --scale 0.00392 --columns cx,cy,w,h,classes --draw "
-        "boxes.png");
+        "          mnn run yolo.mnn --image street.jpg --letterbox --scale 0.00392 \\\n"
+        "              --columns cx,cy,w,h,classes --draw boxes.png");
     command->callback([options, &exitCode] { exitCode = run(*options); });
 }
 

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 
+#include "compare_outputs.h"
 #include "input_file.h"
 #include "picture.h"
 #include "picture_list.h"
@@ -14,6 +16,9 @@ namespace {
 
 // How many run at once unless --batch says it: more gain little and take memory.
 constexpr size_t kUsualBatch = 8;
+// What a picture gives together with others may differ so much from what it gives alone, relative to the largest element:
+// kernels may sum in another order, under precision low also with other roundings.
+constexpr double kTolerance = 1e-3, kToleranceLow = 2e-2;
 
 struct LoadedPicture {
     const PictureFile* file;
@@ -36,9 +41,15 @@ std::optional<std::vector<std::vector<int64_t>>> outputShapes(const Session& ses
 
 class PictureRuns {
   public:
+    // `count`: of all pictures.
     PictureRuns(const Session& session, const RunOptions& options, mnn_tensor_t* input,
-                std::vector<InputFile>& others)
-        : session_(session), options_(options), input_(input), others_(others), shape_(shapeOf(input)) {
+                std::vector<InputFile>& others, size_t count, Progress& progress)
+        : session_(session),
+          options_(options),
+          input_(input),
+          others_(others),
+          progress_(progress),
+          shape_(shapeOf(input)) {
         // The model may declare another batch, or none: one picture at once is tried first.
         if (!shape_.empty()) shape_[0] = 1;
         form_.emplace(forInput("--image", input_, shape_, [&] { return imageFormOf(input_, shape_); }));
@@ -47,54 +58,99 @@ class PictureRuns {
         shapeInputs(session_, others_);
         writeInputs(others_, options_.image);
         single_ = outputShapes(session_);
+        chooseBatch(std::min(options_.batch > 0 ? options_.batch : kUsualBatch, count));
     }
 
-    Extents extents() const {
-        return {static_cast<double>(form_->width), static_cast<double>(form_->height)};
-    }
     const ImageForm& form() const { return *form_; }
     const std::vector<int64_t>& shape() const { return one_; }  // of the input, for one picture
 
-    // The largest batch up to `wanted` with which every output has a part for each picture: 1, or `wanted`.
-    size_t batchFor(size_t wanted) {
-        if (wanted < 2 || !single_) return 1;
-        try {
-            resize(wanted);
-            if (isBatchOf(wanted)) return wanted;
-        } catch (const ToolError&) {  // the net has fixed sizes inside
-        }
-        resize(1);
-        return 1;
-    }
+    size_t batch() const { return batch_; }  // how many pictures run together
 
     // The outputs of each picture.
-    std::vector<std::vector<NamedArray>> run(const std::vector<LoadedPicture>& pictures) {
+    std::vector<std::vector<NamedArray>> run(std::span<const LoadedPicture> pictures) {
+        if (pictures.size() > 1) {
+            const std::string fault = runTogether(pictures);
+            if (fault.empty()) return std::move(parts_);
+            runAlone(fault);
+        }
+        std::vector<std::vector<NamedArray>> outputs;
+        for (const LoadedPicture& picture : pictures) outputs.push_back(outputsFor({&picture, 1}));
+        return outputs;
+    }
+
+  private:
+    // All `wanted` at once, if the outputs then have a part for each of them by their shapes.
+    void chooseBatch(size_t wanted) {
+        if (wanted < 2) return;
+        std::string fault = "the shapes of outputs depend on contents";
+        try {
+            if (single_) {
+                resize(wanted);
+                fault = faultOfShapes(wanted);
+            }
+            if (fault.empty()) {
+                batch_ = wanted;
+                return;
+            }
+        } catch (const ToolError& error) {  // the net has fixed sizes inside
+            fault = error.what();
+        }
+        resize(1);
+        if (options_.batch > 0) runAlone(fault);  // without --batch it is no news
+    }
+
+    void runAlone(const std::string& fault) {
+        batch_ = 1;
+        progress_.clear();
+        text::print(stderr, "mnn run: the pictures run one after another, since {}\n", fault);
+    }
+
+    std::vector<NamedArray> outputsFor(std::span<const LoadedPicture> pictures) {
         resize(pictures.size());
         Array batch = pictures[0].array;
         batch.shape[0] = static_cast<int64_t>(pictures.size());
-        for (size_t i = 1; i < pictures.size(); i++)
-            batch.bytes.insert(batch.bytes.end(), pictures[i].array.bytes.begin(),
-                               pictures[i].array.bytes.end());
+        for (const LoadedPicture& picture : pictures.subspan(1))
+            batch.bytes.insert(batch.bytes.end(), picture.array.bytes.begin(), picture.array.bytes.end());
         writeTensor(input_, batch);
         check(mnn_session_run(session_.get()));
-        const std::vector<NamedArray> all = readOutputs(session_);
-        if (pictures.size() == 1) return {all};
-        std::vector<std::vector<NamedArray>> split(pictures.size());
+        return readOutputs(session_);
+    }
+
+    // Leaves what each picture gives in parts_, or says why there are no such parts.
+    std::string runTogether(std::span<const LoadedPicture> pictures) {
+        const size_t count = pictures.size();
+        const std::vector<NamedArray> all = outputsFor(pictures);
+        const std::string fault = faultOfShapes(count);
+        if (!fault.empty()) return fault;
+        parts_.assign(count, {});
         for (const NamedArray& output : all) {
-            const size_t bytes = output.array.bytes.size() / pictures.size();
+            const size_t bytes = output.array.bytes.size() / count;
             std::vector<int64_t> shape = output.array.shape;
-            shape[0] /= static_cast<int64_t>(pictures.size());
-            for (size_t i = 0; i < pictures.size(); i++) {
+            shape[0] /= static_cast<int64_t>(count);
+            for (size_t i = 0; i < count; i++) {
                 const auto begin = output.array.bytes.begin() + static_cast<std::ptrdiff_t>(i * bytes);
-                split[i].push_back(
+                parts_[i].push_back(
                     {output.name,
                      {output.array.element, shape, {begin, begin + static_cast<std::ptrdiff_t>(bytes)}}});
             }
         }
-        return split;
+        if (proven_) return "";
+        proven_ = true;
+        return faultOfPart(pictures.back(), parts_.back());
     }
 
-  private:
+    // Shapes do not show whose numbers they are: a net may mix pictures, or write those of all pictures in turn.
+    std::string faultOfPart(const LoadedPicture& picture, const std::vector<NamedArray>& part) {
+        const std::vector<NamedArray> alone = outputsFor({&picture, 1});
+        for (size_t i = 0; i < alone.size(); i++) {
+            const double tolerance = options_.flags.precision == "low" ? kToleranceLow : kTolerance;
+            if (!compareOrdered({alone[i].name, alone[i].array}, part[i].array, tolerance).passed)
+                return text::format("'{}' of '{}' is another one together with other pictures", alone[i].name,
+                                    picture.file->path);
+        }
+        return "";
+    }
+
     void resize(size_t batch) {
         if (shape_[0] == static_cast<int64_t>(batch)) return;
         std::vector<int64_t> shape = shape_;
@@ -104,26 +160,30 @@ class PictureRuns {
         check(mnn_session_resize(session_.get()));
     }
 
-    bool isBatchOf(size_t count) const {
+    std::string faultOfShapes(size_t count) const {
         const auto shapes = outputShapes(session_);
-        if (!shapes) return false;
-        for (size_t i = 0; i < shapes->size(); i++) {
-            std::vector<int64_t> one = (*single_)[i];
-            if (one.empty() || one[0] == 0) return false;
-            one[0] *= static_cast<int64_t>(count);
-            if ((*shapes)[i] != one) return false;
+        const std::vector<mnn_tensor_t*> outputs = outputsOf(session_);
+        for (size_t i = 0; i < outputs.size(); i++) {
+            std::vector<int64_t> wanted = (*single_)[i];
+            if (!wanted.empty()) wanted[0] *= static_cast<int64_t>(count);
+            if (!shapes || wanted.empty() || wanted[0] == 0 || (*shapes)[i] != wanted)
+                return text::format("'{}' has no part for each picture", nameOf(outputs[i]));
         }
-        return true;
+        return "";
     }
 
     const Session& session_;
     const RunOptions& options_;
     mnn_tensor_t* input_;
     std::vector<InputFile>& others_;
+    Progress& progress_;
     std::vector<int64_t> shape_;  // of the input now
     std::vector<int64_t> one_;
     std::optional<ImageForm> form_;
     std::optional<std::vector<std::vector<int64_t>>> single_;  // the outputs' shapes with one picture
+    size_t batch_ = 1;
+    bool proven_ = false;  // a part of a batch was compared with a run of its picture alone
+    std::vector<std::vector<NamedArray>> parts_;
 };
 
 }  // namespace
@@ -136,10 +196,8 @@ void runPictures(const Session& session, const RunOptions& options, mnn_tensor_t
     if (!alone && !options.draw.empty()) requireDifferentNames(files, "--draw");
     if (!alone && (options.output == "-" || options.draw == "-"))
         throw UsageError("standard output takes the result of one picture");
-    PictureRuns runs(session, options, input, others);
-    const size_t batch =
-        runs.batchFor(std::min(options.batch > 0 ? options.batch : kUsualBatch, files.size()));
     Progress progress("run", files.size(), Progress::Drawn::ByThread);
+    PictureRuns runs(session, options, input, others, files.size(), progress);
     std::vector<LoadedPicture> pictures;
     for (size_t i = 0; i < files.size(); i++) {
         progress.show(i, files[i].path);
@@ -154,12 +212,12 @@ void runPictures(const Session& session, const RunOptions& options, mnn_tensor_t
             progress.clear();
             results.fail(files[i].path, error.what());
         }
-        if (pictures.empty() || (pictures.size() < batch && i + 1 < files.size())) continue;
+        if (pictures.empty() || (pictures.size() < runs.batch() && i + 1 < files.size())) continue;
         const std::vector<std::vector<NamedArray>> outputs = runs.run(pictures);
         progress.clear();
         for (size_t k = 0; k < pictures.size(); k++)
             results.write({pictures[k].file->path, alone ? "" : pictures[k].file->name, outputs[k],
-                           &pictures[k].bytes, runs.extents()});
+                           &pictures[k].bytes, runs.form()});
         pictures.clear();
     }
 }

@@ -141,9 +141,9 @@ void ResultWriter::findBoxes(const Result& result, Json& json) {
     if (!result.picture) throw UsageError("boxes are found in one picture: give it with --image or --input");
     Picture picture = decodedPicture(*result.picture, MNN_IMAGE_RGB);
     const BoxForm form = boxFormOf(model_, result.outputs, options_.boxes);
-    const std::vector<Detection> found =
-        detectionsOf(result.outputs, form, options_.boxes.choice, result.input,
-                     {static_cast<double>(picture.width), static_cast<double>(picture.height)});
+    const Place place = placeOf(picture.width, picture.height, *result.form, options_.image);
+    const View view{result.form->width, result.form->height, place, picture.width, picture.height};
+    const std::vector<Detection> found = detectionsOf(result.outputs, form, options_.boxes.choice, view);
     Json list = Json::array();
     if (printsText_)
         text::print("{}{} box{}\n", prefix(result.label), found.size(), found.size() == 1 ? "" : "es");

@@ -1,5 +1,6 @@
 // What 'mnn run' does with the outputs of a run: prints them, writes them to files, draws boxes.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ struct Result {
     std::string name;   // of files and folders for this result; "" as above
     std::vector<NamedArray> outputs;
     const std::string* picture = nullptr;  // the bytes of its file, where it has one
-    Extents input{};                       // of the picture as an input
+    std::optional<ImageForm> form;         // of the picture as an input
 };
 
 class ResultWriter {

@@ -29,9 +29,8 @@ void runOnce(const Session& session, const RunOptions& options, std::vector<Inpu
     const auto isPicture = [](const InputFile& file) { return file.isPicture; };
     if (std::count_if(files.begin(), files.end(), isPicture) == 1) {
         const auto picture = std::find_if(files.begin(), files.end(), isPicture);
-        const ImageForm form = imageFormOf(picture->tensor, shapeOf(picture->tensor));
         result.picture = &picture->bytes;
-        result.input = {static_cast<double>(form.width), static_cast<double>(form.height)};
+        result.form = imageFormOf(picture->tensor, shapeOf(picture->tensor));
     }
     results.write(result);
 }
