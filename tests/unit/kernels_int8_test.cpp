@@ -12,34 +12,11 @@
 #include "backends/cpu/kernels/int8_conv.h"
 #include "backends/cpu/kernels/int8_kernels.h"
 #include "base/aligned.h"
+#include "int8_reference.h"
 #include "int8_variants.h"
 
 namespace mnnc::test {
 namespace {
-
-// [n][c][plane] to packed; pad lanes get noise, which no result may show.
-Bytes packed(const Bytes& plain, int batch, int channels, int plane, int lanes) {
-    const int blocks = (channels + lanes - 1) / lanes;
-    Bytes out = randomBytes(static_cast<size_t>(batch * blocks * plane * lanes), 99);
-    for (int n = 0; n < batch; ++n)
-        for (int c = 0; c < channels; ++c)
-            for (int i = 0; i < plane; ++i)
-                out[static_cast<size_t>(((n * blocks + c / lanes) * plane + i) * lanes + c % lanes)] =
-                    plain[static_cast<size_t>((n * channels + c) * plane + i)];
-    return out;
-}
-
-template <typename T>
-std::vector<T> unpacked(const T* data, int batch, int channels, int plane, int lanes) {
-    const int blocks = (channels + lanes - 1) / lanes;
-    std::vector<T> out(static_cast<size_t>(batch * channels * plane));
-    for (int n = 0; n < batch; ++n)
-        for (int c = 0; c < channels; ++c)
-            for (int i = 0; i < plane; ++i)
-                out[static_cast<size_t>((n * channels + c) * plane + i)] =
-                    data[((n * blocks + c / lanes) * plane + i) * lanes + c % lanes];
-    return out;
-}
 
 int8_t rounded(float value, float lo, float hi) {
     value = std::min(std::max(value, lo), hi);
@@ -73,43 +50,6 @@ struct NetBuilder {
     }
 };
 
-struct Window {
-    int64_t sum = 0, pixels = 0;
-};
-
-// Sums over the window of output (n, o, y, x) of (x + 128) * w and of x + 128.
-Window window(const ConvShape& s, int groups, const Bytes& src, const Bytes& w, int padding, int n, int o,
-              int y, int x) {
-    const int icg = s.ic / groups, ocg = s.oc / groups;
-    Window result;
-    for (int c = 0; c < icg; ++c)
-        for (int ky = 0; ky < s.kh; ++ky)
-            for (int kx = 0; kx < s.kw; ++kx) {
-                const int iy = y * s.strideH - s.padTop + ky * s.dilateH;
-                const int ix = x * s.strideW - s.padLeft + kx * s.dilateW;
-                int value = padding;
-                if (iy >= 0 && iy < s.ih && ix >= 0 && ix < s.iw)
-                    value =
-                        src[static_cast<size_t>(((n * s.ic + o / ocg * icg + c) * s.ih + iy) * s.iw + ix)];
-                const int weight = w[static_cast<size_t>(((o * icg + c) * s.kh + ky) * s.kw + kx)];
-                result.sum += int64_t{value + 128} * weight;
-                result.pixels += value + 128;
-            }
-    return result;
-}
-
-ConvShape shape(int batch, int ic, int ih, int iw, int oc, int kh, int kw, int stride = 1, int pad = 0,
-                int dilate = 1) {
-    ConvShape s;
-    s.batch = batch, s.ic = ic, s.ih = ih, s.iw = iw, s.oc = oc, s.kh = kh, s.kw = kw;
-    s.strideH = s.strideW = stride;
-    s.dilateH = s.dilateW = dilate;
-    s.padTop = s.padLeft = pad;
-    s.oh = (ih + 2 * pad - (kh - 1) * dilate - 1) / stride + 1;
-    s.ow = (iw + 2 * pad - (kw - 1) * dilate - 1) / stride + 1;
-    return s;
-}
-
 enum class Kind { Int8, Float32 };
 
 // Ends of the results, and whether the kernels know that none is out of range.
@@ -141,35 +81,42 @@ void expectDense(const ConvShape& s, int groups = 1, bool nchw = false, bool wit
                 values.push_back(value + steps.offset[k]);
             }
     for (const Variant& variant : variants()) {
+        const Int8ConvOptions options{groups, nchw, withMin};
+        std::vector<std::unique_ptr<Int8SumPlan>> plans;
+        plans.push_back(makeInt8DensePlan(variant.kernels, s, options));
+        if (int8WinogradAccepts(variant.kernels, s, options))
+            plans.push_back(makeInt8WinogradPlan(variant.kernels, s));
         const int lanes = variant.kernels.lanes, blocks = (s.oc + lanes - 1) / lanes;
-        const auto plan = makeInt8ConvPlan(variant.kernels, s, {groups, nchw, withMin});
         const Bytes input = nchw ? src : packed(src, s.batch, s.ic, s.ih * s.iw, lanes);
-        for (const Ends& end : ends) {
-            const int threads = end.bounded ? 2 : 1;
-            std::vector<float> want;
-            for (const float value : values)
-                want.push_back(kind == Kind::Int8 ? rounded(value, end.lo, end.hi) : std::min(value, end.hi));
-            Int8Post post = steps.post;
-            post.lo = end.lo;
-            post.hi = end.hi;
-            if (end.bounded) post.findBound(static_cast<size_t>(s.oc), int64_t{s.ic} / groups * s.kh * s.kw);
-            ForkJoinPool pool(threads);
-            AlignedBuffer codes(plan->packedWeightBytes()), scratch(plan->scratchBytes(threads));
-            plan->packQuantized({weights, {}, {}}, codes.data(), pool);
-            const size_t count = static_cast<size_t>(s.batch * blocks * lanes * s.oh * s.ow);
-            Bytes bytes(count);
-            std::vector<float> floats(count);
-            const bool toFloats = kind == Kind::Float32;
-            plan->run(input.data(), codes.data(), toFloats ? nullptr : bytes.data(),
-                      toFloats ? floats.data() : nullptr, post, scratch.data(), pool);
-            std::vector<float> got;
-            if (toFloats)
-                got = unpacked(floats.data(), s.batch, s.oc, s.oh * s.ow, lanes);
-            else
-                for (const int8_t value : unpacked(bytes.data(), s.batch, s.oc, s.oh * s.ow, lanes))
-                    got.push_back(value);
-            ASSERT_EQ(got, want) << variant.name << ", from " << end.lo << ", " << plan->algorithm();
-        }
+        for (const auto& plan : plans)
+            for (const Ends& end : ends) {
+                const int threads = end.bounded ? 2 : 1;
+                std::vector<float> want;
+                for (const float value : values)
+                    want.push_back(kind == Kind::Int8 ? rounded(value, end.lo, end.hi)
+                                                      : std::min(value, end.hi));
+                Int8Post post = steps.post;
+                post.lo = end.lo;
+                post.hi = end.hi;
+                if (end.bounded)
+                    post.findBound(static_cast<size_t>(s.oc), int64_t{s.ic} / groups * s.kh * s.kw);
+                ForkJoinPool pool(threads);
+                AlignedBuffer codes(plan->packedWeightBytes()), scratch(plan->scratchBytes(threads));
+                plan->packQuantized({weights, {}, {}}, codes.data(), pool);
+                const size_t count = static_cast<size_t>(s.batch * blocks * lanes * s.oh * s.ow);
+                Bytes bytes(count);
+                std::vector<float> floats(count);
+                const bool toFloats = kind == Kind::Float32;
+                plan->run(input.data(), codes.data(), toFloats ? nullptr : bytes.data(),
+                          toFloats ? floats.data() : nullptr, post, scratch.data(), pool);
+                std::vector<float> got;
+                if (toFloats)
+                    got = unpacked(floats.data(), s.batch, s.oc, s.oh * s.ow, lanes);
+                else
+                    for (const int8_t value : unpacked(bytes.data(), s.batch, s.oc, s.oh * s.ow, lanes))
+                        got.push_back(value);
+                ASSERT_EQ(got, want) << variant.name << ", from " << end.lo << ", " << plan->algorithm();
+            }
     }
 }
 

@@ -55,9 +55,15 @@ struct Int8ConvOptions {
     bool minima = false;   // some weights have a minimum
 };
 
-// Dense and grouped.
+// Dense and grouped: the faster of those below.
 std::unique_ptr<Int8SumPlan> makeInt8ConvPlan(const Kernels& k, const ConvShape& shape,
                                               const Int8ConvOptions& options);
+// As matrix products; there is one for every shape.
+std::unique_ptr<Int8SumPlan> makeInt8DensePlan(const Kernels& k, const ConvShape& shape,
+                                               const Int8ConvOptions& options);
+// Winograd's, whose sums are the same; for shapes that it accepts.
+std::unique_ptr<Int8SumPlan> makeInt8WinogradPlan(const Kernels& k, const ConvShape& shape);
+bool int8WinogradAccepts(const Kernels& k, const ConvShape& shape, const Int8ConvOptions& options);
 // Every channel is a group of its own.
 std::unique_ptr<Int8ConvPlan> makeInt8DepthwisePlan(const Kernels& k, const ConvShape& shape);
 // Whether there is one for this window.

@@ -57,9 +57,9 @@ class DensePlan final : public Int8SumPlan {
     }
     int64_t packedWeightBytes() const override { return weightBytes_; }
     std::string weightVariant() const override {
-        return format("int8%s.%s%d.p%d.n%d.g%d",
-                      narrow_ ? format("narrow%d", source_.narrowChannels()).c_str() : "", k_.zero ? "u" : "s",
-                      k_.zero ? k_.unit : k_.stepsTogether, k_.lanes, panelBlocks_, groups_);
+        return format(
+            "int8%s.%s%d.p%d.n%d.g%d", narrow_ ? format("narrow%d", source_.narrowChannels()).c_str() : "",
+            k_.zero ? "u" : "s", k_.zero ? k_.unit : k_.stepsTogether, k_.lanes, panelBlocks_, groups_);
     }
     int64_t scratchBytes(int) const override {
         return sourceBytes() + (minima_ ? roundUp(int64_t{source_.pixels()} * 4, 64) : 0);
@@ -288,8 +288,8 @@ class DensePlan final : public Int8SumPlan {
 
 }  // namespace
 
-std::unique_ptr<Int8SumPlan> makeInt8ConvPlan(const Kernels& k, const ConvShape& shape,
-                                              const Int8ConvOptions& options) {
+std::unique_ptr<Int8SumPlan> makeInt8DensePlan(const Kernels& k, const ConvShape& shape,
+                                               const Int8ConvOptions& options) {
     return std::make_unique<DensePlan>(k, shape, options);
 }
 

@@ -85,11 +85,12 @@ HWY_NOINLINE void gemmTileU8S8(const Int8PanelArgs& t, int at, const char* ahead
     }
     const char* a = t.a + at * t.pixelStride;
     const char* w = t.w;
+    const int blocks = t.fullBlocks + (t.tailSteps > 0);
     for (int tap = 0; tap < t.taps; ++tap) {
         const char* p = a + t.tapOffset[tap];
-        for (int block = 0; block < t.fullBlocks; ++block, p += t.blockStride)
-            w = steps<K, R, NB>(acc, p, t.pixelStride, t.fullSteps, w, ahead);
-        if (t.tailSteps) w = steps<K, R, NB>(acc, p, t.pixelStride, t.tailSteps, w, ahead);
+        for (int block = 0; block < blocks; ++block, p += t.blockStride)
+            w = steps<K, R, NB>(acc, p, t.pixelStride, block < t.fullBlocks ? t.fullSteps : t.tailSteps, w,
+                                ahead);
     }
     finishTile<K, R, NB>(acc, t, at);
 }
@@ -114,14 +115,23 @@ constexpr int kMaxRows[5] = {0, kManyRegisters ? 16 : 11, kManyRegisters ? 14 : 
                              kManyRegisters ? 6 : 0};
 #endif
 
+// Tiles for sums of pairs are those that Winograd convolutions need most, for less code.
+constexpr int kSumRows[5] = {0, kMaxRows[1] / 2, kMaxRows[2], 0, 0};
+template <Product K>
+constexpr const int (&kRows)[5] = K == Product::WordSums ? kSumRows : kMaxRows;
+template <Product K>
+constexpr int kBlocks = K == Product::WordSums ? 2 : kMaxBlocks;
+
 template <Product K>
 struct Tiles {
     TileFn fn[4][16] = {};
     constexpr Tiles() {
-        fillTiles<K, 1>(fn[0], std::make_integer_sequence<int, kMaxRows[1]>());
-        fillTiles<K, 2>(fn[1], std::make_integer_sequence<int, kMaxRows[2]>());
-        fillTiles<K, 3>(fn[2], std::make_integer_sequence<int, kMaxRows[3]>());
-        if constexpr (kMaxBlocks > 3) fillTiles<K, 4>(fn[3], std::make_integer_sequence<int, kMaxRows[4]>());
+        fillTiles<K, 1>(fn[0], std::make_integer_sequence<int, kRows<K>[1]>());
+        fillTiles<K, 2>(fn[1], std::make_integer_sequence<int, kRows<K>[2]>());
+        if constexpr (kBlocks < K >> 2)
+            fillTiles<K, 3>(fn[2], std::make_integer_sequence<int, kRows<K>[3]>());
+        if constexpr (kBlocks < K >> 3)
+            fillTiles<K, 4>(fn[3], std::make_integer_sequence<int, kRows<K>[4]>());
     }
 };
 
@@ -135,7 +145,7 @@ HWY_INLINE bool isShort(const Int8PanelArgs& t) {
 template <Product K>
 void gemmPanelU8S8(const Int8PanelArgs& t) {
     static constexpr Tiles<K> kTiles;
-    const int most = kMaxRows[t.nb], fours = most / 4 * 4;
+    const int most = kRows<K>[t.nb], fours = most / 4 * 4;
     // The panels lie one after another: while this one's tiles run, each of the first fetches its share of the next.
     const ptrdiff_t lines = ptrdiff_t(t.taps) * (t.fullBlocks * t.fullSteps + t.tailSteps);
     const char* next = t.w + lines * t.nb * P * 4;
@@ -158,7 +168,7 @@ void gemmPanelU8S8(const Int8PanelArgs& t) {
 
 template <Product K>
 constexpr Int8GemmKernels kTable = {
-    P, kMaxBlocks, {0, kMaxRows[1], kMaxRows[2], kMaxRows[3], kMaxRows[4]}, &gemmPanelU8S8<K>};
+    P, kBlocks<K>, {0, kRows<K>[1], kRows<K>[2], kRows<K>[3], kRows<K>[4]}, &gemmPanelU8S8<K>};
 
 }  // namespace
 
@@ -168,6 +178,9 @@ const Int8GemmKernels& int8GemmPairs() {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
 const Int8GemmKernels& int8GemmVnni() {
     return kTable<Product::Vnni>;
+}
+const Int8GemmKernels& int8GemmWordSums() {
+    return kTable<Product::WordSums>;
 }
 #endif
 
@@ -180,9 +193,11 @@ namespace mnnc {
 const Int8GemmKernels& int8GemmKernels(Isa isa, Int8Product product) {
 #if HWY_TARGETS & HWY_AVX3
     if (isa == Isa::Avx512 && product == Int8Product::Vnni) return N_AVX3::int8GemmVnni();
+    if (isa == Isa::Avx512 && product == Int8Product::WordSums) return N_AVX3::int8GemmWordSums();
 #endif
 #if HWY_TARGETS & HWY_AVX2
     if (isa == Isa::Avx2 && product == Int8Product::Vnni) return N_AVX2::int8GemmVnni();
+    if (isa == Isa::Avx2 && product == Int8Product::WordSums) return N_AVX2::int8GemmWordSums();
 #endif
     static_cast<void>(product);
     MNNC_SELECT(isa, int8GemmPairs)

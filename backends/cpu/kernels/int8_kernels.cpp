@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "backends/cpu/kernels/dispatch.h"
+#include "backends/cpu/kernels/int8_winograd.h"
 #include "backends/cpu/processor/cpu_features.h"
 
 namespace mnnc {
@@ -27,6 +28,8 @@ bool has(Isa isa, Int8Product product) {
             return isa == Isa::Neon && HWY_ARCH_ARM_A64 && cpu.dotProd;
         case Int8Product::Matrix:
             return isa == Isa::Neon && HWY_ARCH_ARM_A64 && cpu.i8mm;
+        case Int8Product::WordSums:
+            break;
     }
     return false;
 }
@@ -59,6 +62,8 @@ Int8Kernels makeTable(Isa isa, Int8Product product) {
     table.lookup = vnni && maps.lookupVbmi && detectCpuFeatures().avx512Vbmi ? maps.lookupVbmi : maps.lookup;
     table.affine = maps.affine;
     table.resizeLinear = maps.resizeLinear;
+    table.pairSums = vnni ? &int8GemmKernels(isa, Int8Product::WordSums) : pairs ? &gemm : nullptr;
+    table.winograd = table.pairSums ? int8WinogradTransforms(isa) : nullptr;
     table.name = vnni                             ? "vnni"
                  : product == Int8Product::Dot    ? "dotprod"
                  : product == Int8Product::Matrix ? "i8mm"

@@ -92,6 +92,15 @@ struct Int8ResizeArgs {
     float zeroIn, ratio, zero, lo, hi;
 };
 
+struct Int8WinogradTransforms;  // int8_winograd.h
+
+// Products, which have a file of their own.
+struct Int8GemmKernels {
+    int lanes, maxPanelBlocks;
+    int maxRows[5];
+    void (*panel)(const Int8PanelArgs& args);
+};
+
 struct Int8Kernels {
     int lanes;
     int unit;           // bytes of an activation in products: 1 or 2
@@ -113,12 +122,16 @@ struct Int8Kernels {
     void (*lookup)(const int8_t* src, int8_t* dst, size_t count, const int8_t* table);
     void (*affine)(const int8_t* src, int8_t* dst, size_t blocks, const Int8AffineArgs& args);
     void (*resizeLinear)(const Int8ResizeArgs& args);
+    // Products of pairs of 16-bit numbers, which store sums, and the other parts of exact Winograd convolutions. Null
+    // where they cannot be faster: the products of Arm's bytes have four times as many terms.
+    const Int8GemmKernels* pairSums;
+    const Int8WinogradTransforms* winograd;
     const char* name;  // "vnni", "madd", "i8mm", "dotprod" or "portable"
 };
 
 // The kinds of products: of pairs of 16-bit numbers; of unsigned bytes (VNNI); of signed bytes (Arm's dot product),
-// and of matrices of such (Arm's I8MM).
-enum class Int8Product { Pairs, Vnni, Dot, Matrix };
+// and of matrices of such (Arm's I8MM). WordSums is no table's: pairs where there is VNNI, whose sums are all that is stored.
+enum class Int8Product { Pairs, Vnni, Dot, Matrix, WordSums };
 
 // The best that this CPU has of the instruction set.
 const Int8Kernels& int8Kernels(Isa isa);
@@ -127,11 +140,6 @@ const Int8Kernels* int8Kernels(Isa isa, Int8Product product);
 
 // The parts of Int8Kernels, each of which has a file of its own. Kinds other than pairs only where the build has such
 // products for the instruction set.
-struct Int8GemmKernels {
-    int lanes, maxPanelBlocks;
-    int maxRows[5];
-    void (*panel)(const Int8PanelArgs& args);
-};
 struct Int8ElementKernels {
     decltype(Int8Kernels::quantize) quantize;
     decltype(Int8Kernels::dequantize) dequantize;

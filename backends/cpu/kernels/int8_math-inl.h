@@ -26,20 +26,24 @@ constexpr int P = static_cast<int>(hn::MaxLanes(DF()));
 
 using Product = Int8Product;
 template <Product K>
-constexpr int kUnit = K == Product::Pairs ? 2 : 1;
+constexpr int kUnit = K == Product::Pairs || K == Product::WordSums ? 2 : 1;
 
-// acc += the products of the four bytes (Vnni: x is unsigned; Dot) or two 16-bit numbers (Pairs) in each lane.
+// acc += the products of the four bytes (Vnni: x is unsigned; Dot) or two 16-bit numbers (Pairs, WordSums) in each lane.
 // Highway has no target with VNNI; the instruction is written out, and used where the CPU has it.
 template <Product K>
 HWY_INLINE void dot(VI& acc, VI x, VI w) {
 #if HWY_TARGET == HWY_AVX3
     if constexpr (K == Product::Vnni)
         asm("vpdpbusd %2, %1, %0" : "+v"(acc.raw) : "v"(x.raw), "v"(w.raw));
+    else if constexpr (K == Product::WordSums)
+        asm("vpdpwssd %2, %1, %0" : "+v"(acc.raw) : "v"(x.raw), "v"(w.raw));
     else
         acc.raw = _mm512_add_epi32(acc.raw, _mm512_madd_epi16(x.raw, w.raw));
 #elif HWY_TARGET == HWY_AVX2
     if constexpr (K == Product::Vnni)
         asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(acc.raw) : "x"(x.raw), "x"(w.raw));
+    else if constexpr (K == Product::WordSums)
+        asm("%{vex%} vpdpwssd %2, %1, %0" : "+x"(acc.raw) : "x"(x.raw), "x"(w.raw));
     else
         acc.raw = _mm256_add_epi32(acc.raw, _mm256_madd_epi16(x.raw, w.raw));
 #elif HWY_TARGET == HWY_SSE4

@@ -77,6 +77,14 @@ HWY_INLINE void finishTile(const VI (&acc)[R][NB], const Int8PanelArgs& t, int a
     const DF df;
     // Copies: stores of bytes might change the arguments, as far as the compiler knows.
     const ptrdiff_t ps = t.dstPixelStride, bs = t.dstBlockStride;
+    if constexpr (K == Product::WordSums) {
+        HWY_UNROLL(32)
+        for (int r = 0; r < R; ++r) {
+            HWY_UNROLL(4)
+            for (int n = 0; n < NB; ++n) hn::StoreU(acc[r][n], DI(), t.sums + (at + r) * ps + n * bs);
+        }
+        return;
+    }
     const float *scales = t.scale, *offsets = t.offset;
     const VF ratio = hn::Set(df, t.ratio), lo = hn::Set(df, t.lo), hi = hn::Set(df, t.hi);
     if (HWY_UNLIKELY(t.min != nullptr || t.floats != nullptr || t.sums != nullptr)) {
