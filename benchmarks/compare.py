@@ -16,7 +16,8 @@ what they did to the caches.
 
 Ahead on a net: median <= 0.95 and p90 < 1; with more threads <= 0.93 and 80 % of the rounds below 1. Behind: >
 1.05. Ahead overall: geometric mean <= 0.90 over the whole fixed list and no net above 1.05. "best" is the fastest
-other engine of each round. An engine that is not installed is named and left out, unless --engines names it. The
+other engine of each round. Load and memory are medians of processes that start in turn; the aim is a geometric mean of
+0.60 and 0.80 of the best other engine, and no net above 0.75 and 0.85. An engine that is not installed is named and left out, unless --engines names it. The
 exit code is 1 when ours fails on a net, 2 when the arguments are wrong.
 
 With --json the file is written after each net. --resume takes the nets that are in it as they are and measures the
@@ -44,10 +45,11 @@ def parse():
     parser.add_argument("--threads", default="1", help="numbers of threads, separated by commas")
     parser.add_argument(
         "--rounds", type=int, default=21,
-        help="of a net; a third of them from 50 ms on (default: 21, and so 7; 2 to see that it works)",
+        help="of a net; a third of them from 50 ms on (default: 21, and so 7; 2 to see that it works; 0: load and "
+        "memory alone)",
     )  # fmt: skip
     parser.add_argument("--sets", type=int, default=1, help="fresh sets of processes; 3 for publication")
-    parser.add_argument("--loads", type=int, default=1, help="processes for load time and memory; 7 for publication")
+    parser.add_argument("--loads", type=int, default=1, help="processes of each engine for load and memory; 7 for publication")
     parser.add_argument("--retries", type=int, default=2, help="of a disturbed round; 0 where it is never quiet")
     parser.add_argument(
         "--precision", choices=["normal", "low"], default="normal", help="low: bf16 or fp16 where there is"
@@ -74,8 +76,8 @@ def parse():
         parser.error(f"--threads: there are {len(args.cpus)} CPUs, one for each thread is needed")
     if args.clock == "cpu" and args.threads != [1]:
         parser.error("--clock cpu is for one thread: waiting workers use time, too")
-    if min(args.rounds, args.sets, args.loads) < 1 or args.retries < 0:
-        parser.error("--rounds, --sets and --loads are at least 1, --retries at least 0")
+    if min(args.sets, args.loads) < 1 or min(args.rounds, args.retries) < 0:
+        parser.error("--sets and --loads are at least 1, --rounds and --retries at least 0")
     if args.resume and not args.json:
         parser.error("--resume wants --json, the file to continue")
     args.pythons = dict(pair.split("=", 1) for pair in args.python if "=" in pair)
@@ -151,9 +153,9 @@ def measure(args, chosen, found, rows, save):
             for net in found:
                 row = there.get((net.name, threads))
                 if row is None:
-                    row = duel.duel(args, chosen, net, threads, shuffle, canary)
-                    if threads == args.threads[0]:
-                        duel.measure_costs(args, chosen, row, net, threads)
+                    row, loads = duel.duel(args, chosen, net, threads, shuffle, canary)
+                    wanted = args.loads if threads == args.threads[0] else 1
+                    duel.measure_costs(args, chosen, row, net, threads, shuffle, loads, wanted)
                     resume.refuse_other_versions(rows, row)
                     rows.append(row)
                     if args.json:  # after each net: a long run may be cut short
@@ -182,7 +184,8 @@ def main():
         measure(args, chosen, found, rows, lambda: report.write_json(args.json, conditions, rows, absent))
     except resume.Mismatch as error:
         parser.error(f"--resume: {error}")
-    print("\n".join(report.costs_table(rows, chosen) + report.summary_lines(report.summarise(rows))))
+    print("\n".join(report.costs_table(rows, chosen) + report.costs_lines(report.summarise_costs(rows, chosen))))
+    print("\n".join(report.summary_lines(report.summarise(rows))))
     print("\n" + "; ".join(report.versions(rows).values()))
     if args.chart:
         report.write_chart(args.chart, rows, chosen)

@@ -77,8 +77,9 @@ def one_round(args, engines, cpus, shuffle, canary, failures):
 
 
 def one_set(args, names, net, threads, shuffle, canary, count):
-    """All engines in fresh processes. Returns burst medians and costs by engine, failures by engine, noisy rounds and
-    the number of rounds: `count`, or what the time of the net asks for where that is None."""
+    """All engines in fresh processes. Returns by engine its burst medians, what its process said about itself and
+    failures, then the noisy rounds and the number of rounds: `count`, or what the time of the net asks for where that is
+    None."""
     failures = {}
     engines = start_all(args, names, net, threads, failures)
     try:
@@ -90,14 +91,8 @@ def one_set(args, names, net, threads, shuffle, canary, count):
             times, calm = one_round(args, engines, args.cpus[:threads], shuffle, canary, failures)
             rounds.append(times)
             noisy += not calm
-        bursts, costs = {}, {}
-        for name, engine in engines.items():
-            try:
-                costs[name] = {**engine.hello, "peak_mib": engine.ask("peak") / 1024, "way": engine.way}
-                bursts[name] = [times[name] for times in rounds]
-            except process.Failed as fault:
-                failures[name] = str(fault)
-        return bursts, costs, failures, noisy, count
+        bursts = {name: [times[name] for times in rounds] for name in engines}
+        return bursts, {name: about(engine) for name, engine in engines.items()}, failures, noisy, count
     finally:
         for engine in engines.values():
             engine.close()
@@ -120,52 +115,56 @@ def middle_set(sets, name):
     return found[len(found) // 2] if found else None
 
 
+def about(engine):
+    return {**engine.hello, "way": engine.way}
+
+
 def duel(args, names, net, threads, shuffle, canary):
-    """One net at one number of threads."""
+    """One net at one number of threads: times, and what the processes of these times said about load and memory."""
     sets, rounds = [], None
-    for _ in range(args.sets):
+    for _ in range(args.sets if args.rounds else 0):
         *found, rounds = one_set(args, names, net, threads, shuffle, canary, rounds)
         sets.append(found)
     row = {"model": net.name, "threads": threads, "rounds": rounds or 0, "sets": args.sets}
     row["noisy_rounds"] = sum(noisy for _, _, _, noisy in sets)
     row["engines"], row["failures"], row["ratios"] = {}, {}, {}
+    loads = {name: [costs[name] for _, costs, _, _ in sets if name in costs] for name in names}
     for _, _, failures, _ in sets:
         row["failures"].update(failures)
     for name in names:
-        ran = [(bursts[name], costs[name]) for bursts, costs, _, _ in sets if name in bursts]
+        ran = [bursts[name] for bursts, _, _, _ in sets if name in bursts]
         if not ran:
             continue
-        row["engines"][name] = {
-            "ms": statistics.median(statistics.median(times) for times, _ in ran) * 1e3,
-            "load_ms": statistics.median(cost["load_ms"] for _, cost in ran),
-            "peak_mib": statistics.median(cost["peak_mib"] for _, cost in ran),
-            "version": ran[0][1]["version"],
-            "way": ran[0][1]["way"],
-        }
+        row["engines"][name] = {"ms": statistics.median(statistics.median(times) for times in ran) * 1e3}
         ratios = None if name == SUBJECT else middle_set(sets, name)
         if ratios:
             row["ratios"][name] = describe(ratios, threads)
     ratios = middle_set(sets, "best") if len(row["ratios"]) > 1 else None
     if ratios:
         row["ratios"]["best"] = describe(ratios, threads)
-    return row
+    return row, loads
 
 
-def measure_costs(args, names, row, net, threads):
-    """Load and memory again, in processes of their own: medians of --loads."""
-    for name in names:
-        if name not in row["engines"]:
-            continue
-        loads, peaks = [row["engines"][name]["load_ms"]], [row["engines"][name]["peak_mib"]]
-        for _ in range(args.loads - 1):
+def measure_costs(args, names, row, net, threads, shuffle, loads, wanted):
+    """Adds load and memory to a row: medians of the processes in `loads` and of further ones, until each engine has
+    `wanted`. The engines load in turn, order shuffled, so that no busy minute is one engine's alone."""
+    waiting = [name for name in names if name in row["engines"] or not args.rounds]
+    while waiting := [name for name in waiting if len(loads[name]) < wanted]:
+        shuffle.shuffle(waiting)
+        for name in list(waiting):
             try:
                 engine = process.start(args, name, net, threads)
             except process.Failed as fault:
                 row["failures"][name] = str(fault)
-                break
-            try:
-                loads.append(engine.hello["load_ms"])
-                peaks.append(engine.ask("peak") / 1024)
-            finally:
-                engine.close()
-        row["engines"][name].update(load_ms=statistics.median(loads), peak_mib=statistics.median(peaks))
+                waiting.remove(name)
+                continue
+            loads[name].append(about(engine))
+            engine.close()
+    for name, costs in loads.items():
+        if costs:
+            row["engines"].setdefault(name, {"ms": None}).update(
+                load_ms=statistics.median(cost["load_ms"] for cost in costs),
+                peak_mib=statistics.median(cost["peak_mib"] for cost in costs),
+                version=costs[0]["version"],
+                way=costs[0]["way"],
+            )

@@ -7,6 +7,9 @@ from harness import duel, machine, resume
 from zoo import names as lists
 
 AHEAD_OVERALL, WORST_ALLOWED = 0.90, 1.05
+# What load and memory may come to as a part of the best other engine's: as a geometric mean, and on any net.
+COST_LIMITS = {"load_ms": (0.60, 0.75), "peak_mib": (0.80, 0.85)}
+COST_NAMES = {"load_ms": "load", "peak_mib": "memory"}
 
 
 def geometric_mean(values):
@@ -40,9 +43,8 @@ def column_titles(chosen):
 
 def row_line(row, chosen):
     """One net at one number of threads."""
-    times = " ".join(
-        f"{row['engines'][name]['ms']:14.3f}" if name in row["engines"] else f"{'-':>14}" for name in chosen
-    )
+    found = [row["engines"].get(name, {}).get("ms") for name in chosen]
+    times = " ".join(f"{'-':>14}" if ms is None else f"{ms:14.3f}" for ms in found)
     cells = []
     for name in compared(chosen):
         ratio = row["ratios"].get(name)
@@ -59,20 +61,63 @@ def row_line(row, chosen):
     return f"{row['model']:<20} {row['threads']:>1} {times} {' '.join(cells)}  {'; '.join(remarks)}"
 
 
-def costs_table(rows, chosen):
-    """Load to first result and peak memory; a net once, at its smallest number of threads."""
-    lines = ["", "load to first result in ms, and peak memory above the process without a net in MiB"]
-    lines.append(f"{'model':<20} " + " ".join(f"{name + ' ms':>14} {'MiB':>7}" for name in chosen))
-    seen = set()
+def first_rows(rows):
+    """A net once, at its smallest number of threads."""
+    found = {}
     for row in sorted(rows, key=lambda row: row["threads"]):
-        if row["model"] in seen:
-            continue
-        seen.add(row["model"])
+        found.setdefault(row["model"], row)
+    return list(found.values())
+
+
+def costs_table(rows, chosen):
+    """Load to first result and peak memory, and what part they are of the best other engine's."""
+    lines = ["", "load to first result in ms, and peak memory above the process without a net in MiB"]
+    titles = " ".join(f"{name + ' ms':>14} {'MiB':>7}" for name in chosen)
+    lines.append(f"{'model':<20} {titles}   load memory")
+    for row in first_rows(rows):
         cells = []
         for name in chosen:
             cost = row["engines"].get(name)
             cells.append(f"{cost['load_ms']:14.1f} {cost['peak_mib']:7.1f}" if cost else f"{'-':>14} {'-':>7}")
+        ratios = [cost_ratio(row, cost, chosen) for cost in COST_LIMITS]
+        cells += [f"{'-':>6}" if ratio is None else f"{ratio:6.2f}" for ratio in ratios]
         lines.append(f"{row['model']:<20} " + " ".join(cells))
+    return lines
+
+
+def cost_ratio(row, cost, chosen):
+    """Ours / the least of the others, or None."""
+    others = [row["engines"][name][cost] for name in chosen if name != "ours" and name in row["engines"]]
+    if not others or "ours" not in row["engines"]:
+        return None
+    return max(row["engines"]["ours"][cost], 1e-9) / max(min(others), 1e-9)
+
+
+def summarise_costs(rows, chosen):
+    """For load and for memory: the geometric mean, and the nets that are above what any may take."""
+    summary = []
+    for cost, (mean_limit, net_limit) in COST_LIMITS.items():
+        found = {row["model"]: cost_ratio(row, cost, chosen) for row in first_rows(rows)}
+        found = {model: ratio for model, ratio in found.items() if ratio is not None}
+        if not found:
+            continue
+        above = {model: ratio for model, ratio in found.items() if ratio > net_limit}
+        summary.append({
+            "cost": cost, "nets": len(found), "geometric_mean": geometric_mean(found.values()),
+            "mean_limit": mean_limit, "net_limit": net_limit, "above": above,
+        })  # fmt: skip
+    return summary
+
+
+def costs_lines(summary):
+    lines = [""]
+    for entry in summary:
+        above = sorted(entry["above"].items(), key=lambda pair: -pair[1])
+        lines.append(
+            f"{COST_NAMES[entry['cost']]}, ours / the best other, {entry['nets']} nets: geometric mean "
+            f"{entry['geometric_mean']:.3f} (aim: {entry['mean_limit']:.2f}); above {entry['net_limit']:.2f}: "
+            + (", ".join(f"{model} {ratio:.2f}" for model, ratio in above) or "none")
+        )
     return lines
 
 
@@ -131,6 +176,7 @@ def write_json(path, conditions, rows, absent):
         "absent": absent,
         "results": rows,
         "summary": summarise(rows),
+        "costs": summarise_costs(rows, conditions["engines"]),
     }
     resume.write(path, document)
 

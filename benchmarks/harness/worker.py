@@ -1,7 +1,10 @@
 """The process of one engine with one net: loads, checks, then answers on stdout.
 
+It says how long loading took up to the first result, and how much memory the net took at most: the largest resident set
+of loading and two runs, above what the process held with its runtime imported and no net. Checking comes afterwards, since
+its copies of the outputs are no engine's.
+
 run N     N times in seconds around one inference each, inputs set again before each and outside of the clock
-peak      the largest resident set in KiB above what the process held with its runtime imported and no net
 """
 
 import ctypes
@@ -37,22 +40,31 @@ def end_with_parent():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def start(args, net, clock):
-    """The loaded engine after two right answers, and what to say about it."""
+def load(args, net, clock):
+    """The engine after two runs, and what to say about it: an engine may plan its memory in the first one."""
     engine = engines.create(args.worker, args)
     base = status_kib("VmRSS")
     reset_peak()
     begin = clock()
     engine.load(net)
-    first_ms = None
-    for _ in range(2):  # twice: an engine that spoils its own weights or inputs shows in the second run
-        engine.set_inputs()
-        engine.run()
-        first_ms = first_ms or (clock() - begin) * 1e3
+    engine.set_inputs()
+    engine.run()
+    seconds = clock() - begin
+    engine.set_inputs()
+    engine.run()
+    peak = max(status_kib("VmHWM") - base, 0)
+    return engine, {"version": engine.version, "load_ms": seconds * 1e3, "peak_mib": peak / 1024}
+
+
+def check(args, net, engine):
+    """Twice: an engine that spoils its own weights or inputs shows in the second run."""
+    for last in (False, True):
         fault = net.wrong(engine.results(), net.tolerance(args.worker, args.precision))
         if fault:
             raise RuntimeError(fault)
-    return engine, {"version": engine.version, "load_ms": first_ms, "base_kib": base}
+        if not last:
+            engine.set_inputs()
+            engine.run()
 
 
 def work(args):
@@ -65,7 +77,8 @@ def work(args):
     try:
         net = nets.Net(args.folders[0])
         net.load_tensors()
-        engine, hello = start(args, net, clock)
+        engine, hello = load(args, net, clock)
+        check(args, net, engine)
     except Exception as error:  # whatever it is, the report wants its sentence
         sentence = " ".join(str(error).split()) or type(error).__name__
         print(json.dumps({"error": sentence}), file=replies)
@@ -81,6 +94,4 @@ def work(args):
                 engine.run()
                 times.append(clock() - begin)
             print(json.dumps(times), file=replies)
-        elif words[0] == "peak":
-            print(json.dumps(max(status_kib("VmHWM") - hello["base_kib"], 0)), file=replies)
     return 0
