@@ -64,17 +64,23 @@ class BorrowedMemory final : public MemorySource {
     const std::shared_ptr<const void> owner_;
 };
 
+struct Unmap {
+    size_t bytes;
+    void operator()(void* memory) const noexcept {
+        if (memory != MAP_FAILED) ::munmap(memory, bytes);
+    }
+};
+using Mapping = std::unique_ptr<void, Unmap>;
+
 class MappedFile final : public MemorySource {
   public:
-    MappedFile(void* mapping, size_t size)
-        : MemorySource(static_cast<const uint8_t*>(mapping), size), mapping_(mapping) {}
-    ~MappedFile() override { ::munmap(mapping_, size()); }
-    MappedFile(const MappedFile&) = delete;
-    MappedFile& operator=(const MappedFile&) = delete;
-    void dropPages() const noexcept override { ::madvise(mapping_, size(), MADV_DONTNEED); }
+    explicit MappedFile(Mapping mapping)
+        : MemorySource(static_cast<const uint8_t*>(mapping.get()), mapping.get_deleter().bytes),
+          mapping_(std::move(mapping)) {}
+    void dropPages() const noexcept override { ::madvise(mapping_.get(), size(), MADV_DONTNEED); }
 
   private:
-    void* const mapping_;
+    const Mapping mapping_;
 };
 
 // Memory of zeros, of which only what is touched counts. Null: there is none.
@@ -198,9 +204,10 @@ ModelBytes::~ModelBytes() {
 ModelBytes ModelBytes::fromFile(const char* path, Access access, const Cancellation& cancel) {
     auto file = std::make_unique<const File>(path);
     if (access == Access::Map) {
-        void* mapping = ::mmap(nullptr, file->size(), PROT_READ, MAP_PRIVATE, file->descriptor(), 0);
-        if (mapping != MAP_FAILED)
-            return fromSource(std::make_unique<const MappedFile>(mapping, file->size()));
+        const size_t size = file->size();
+        Mapping mapping(::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file->descriptor(), 0), {size});
+        if (mapping.get() != MAP_FAILED)
+            return fromSource(std::make_unique<const MappedFile>(std::move(mapping)));
     }
     if (access != Access::OnDemand || file->justModified()) return fromSource(readWhole(*file, cancel));
     return fromSource(std::move(file));
