@@ -48,12 +48,14 @@ func TestBuffersThatDoNotFit(t *testing.T) {
 	few, ints := newBuffer[float32](t, 5), newBuffer[int32](t, pixelCount)
 	mustBe(t, BindInput(input, few, NCHW), StatusInputData)
 	mustBe(t, BindInput(input, ints, NCHW), StatusBadType)
-	mustBe(t, BindInput(input, newBuffer[float32](t, pixelCount), 9), StatusInvalidValue)
+	image := newBuffer[float32](t, pixelCount)
+	mustBe(t, BindInput(input, image, 9), StatusInvalidValue)
 	mustBe(t, BindOutput(output, few, NCHW), StatusBufferTooSmall)
 	mustBe(t, BindOutput(input, few, NCHW), StatusBadHandle)
 	mustBe(t, BindInput[float32](nil, few, NCHW), StatusBadHandle)
 	must(t, few.Free())
 	must(t, ints.Free())
+	must(t, image.Free())
 	_, err := NewBuffer[float32](-1)
 	mustBe(t, err, StatusBadRange)
 	memory := newBuffer[float32](t, pixelCount+classCount)
@@ -63,6 +65,8 @@ func TestBuffersThatDoNotFit(t *testing.T) {
 	behind := unsafe.Pointer(&memory.Data()[pixelCount])
 	must(t, BindOutput(output, BufferAt[float32](behind, classCount), NCHW))
 	must(t, session.Run(context.Background()))
+	must(t, session.Close())
+	must(t, memory.Free())
 }
 
 func TestResizeEndsBindings(t *testing.T) {
@@ -74,7 +78,10 @@ func TestResizeEndsBindings(t *testing.T) {
 	mustBe(t, BindInput(input, image, NCHW), StatusBadState)
 	must(t, session.Resize(context.Background()))
 	mustBe(t, session.Run(context.Background()), StatusBadState)
-	must(t, BindInput(input, newBuffer[float32](t, 2*pixelCount), NCHW))
+	images := newBuffer[float32](t, 2*pixelCount)
+	must(t, BindInput(input, images, NCHW))
 	must(t, session.Run(context.Background()))
+	must(t, session.Close())
 	must(t, image.Free())
+	must(t, images.Free())
 }
