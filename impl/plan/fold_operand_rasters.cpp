@@ -1,4 +1,5 @@
 // The pass fold-operand-rasters.
+#include "ops/region_series.h"
 #include "plan/passes.h"
 
 namespace mnnc {
@@ -7,9 +8,9 @@ namespace {
 
 using Id = CommandGraph::Id;
 
-// Whether a command copies one region of one tensor, of floats.
-bool copiesOneRegion(const Command& command) {
-    return command.type == OpType::Raster && command.inputs.size() == 1 && command.regions.size() == 1 &&
+// Whether a command copies floats of one tensor.
+bool copiesFloats(const Command& command) {
+    return command.type == OpType::Raster && command.inputs.size() == 1 &&
            command.inputs[0]->type == DataType::Float32 && command.outputs[0]->type == DataType::Float32;
 }
 
@@ -23,10 +24,11 @@ void foldInto(CommandGraph& graph, const Backend& backend, Id product, size_t k)
     for (;;) {
         Tensor* operand = wanted.inputs[k];
         const Id id = graph.exclusiveProducer(operand, passed.empty() ? product : passed.back());
-        if (id == CommandGraph::kNone || !copiesOneRegion(graph.command(id))) return;
+        if (id == CommandGraph::kNone || !copiesFloats(graph.command(id))) return;
         const Command& raster = graph.command(id);
+        const std::optional<RegionSeries> series = RegionSeries::of(raster.regions);
         const std::optional<OperandView> view =
-            wanted.views[k].through(raster.regions[0], operand->elements());
+            series ? series->through(wanted.views[k], operand->elements()) : std::nullopt;
         if (!view) return;
         wanted.views[k] = *view;
         wanted.inputs[k] = raster.inputs[0];

@@ -106,8 +106,8 @@ Floats run(const Kernels& kernels, const Problem& p, const Data& d, float scale,
     a.k.data = d.k.data();
     a.v.data = d.v.data();
     a.out.data = out.data();
-    a.mask.rowStep = a.keep.rowStep = size_t(p.keys);
-    if (p.mask == Mask::Float) a.mask.data = d.add.data();
+    a.masks[0].rowStep = a.keep.rowStep = size_t(p.keys);
+    if (p.mask == Mask::Float) a.masks[0].data = d.add.data();
     if (p.mask == Mask::Condition) a.keep.data = d.keep.data();
     if (p.sinks) a.sinks = d.sinks.data();
     Floats scratch(size_t(attentionScratchBytes(kernels, a, pool.threads(), "test")) / 4);

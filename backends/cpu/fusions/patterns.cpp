@@ -5,6 +5,7 @@ namespace mnnc::cpu {
 
 std::span<const FusionPattern* const> fusionPatterns() noexcept {
     static constexpr const FusionPattern* kPatterns[] = {
+        &kAttention,
         &kPointwiseDepthwise,
         &kResizedConvolution,
         &kElementwiseChain,

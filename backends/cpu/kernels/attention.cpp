@@ -44,7 +44,22 @@ struct Packed {
 size_t strips(const AttentionArgs& a) {
     return wholeLines(gemmOnThreadScratchBytes(a.type, kMaxRows, std::max(a.depth, kKeyBlock)));
 }
-constexpr size_t kScoreBytes = size_t{kMaxRows} * kKeyBlock * sizeof(float);
+constexpr size_t kScoreBytes = size_t{kMaxRows} * (kKeyBlock + 16) * sizeof(float);
+// From one row of scores to the next: an odd number of cache lines where vectors fill them, so that rows do not meet in one
+// set of the first level cache.
+size_t scoreStep(const AttentionArgs& a) {
+    return (size_t(ceilDiv(std::min(a.keys, kKeyBlock), 16)) | 1) * 16;
+}
+
+size_t ownBytes(const AttentionArgs& a) {
+    return kScoreBytes + strips(a);
+}
+
+// Where there are enough heads, a thread packs the keys and values of one and computes it while they are in its cache.
+// Else the threads share the queries of a head.
+bool packsByHead(const AttentionArgs& a, int threads) {
+    return threads == 1 || int64_t{a.batch} * a.keyHeads >= int64_t{2} * threads;
+}
 
 void packAll(const Kernels& k, GemmType type, int N, int K, const float* b, size_t ldb, bool transB,
              void* packed) {
@@ -55,7 +70,7 @@ void packAll(const Kernels& k, GemmType type, int N, int K, const float* b, size
 // So many rows of queries that every thread has a task.
 int rowsOfTask(const AttentionArgs& a, int threads) {
     const int64_t rows = int64_t{a.batch} * a.heads * a.queries;
-    const int64_t share = ceilDiv(rows, int64_t{4} * std::max(1, threads));
+    const int64_t share = packsByHead(a, threads) ? kMaxRows : ceilDiv(rows, int64_t{4} * threads);
     const int limit = static_cast<int>(std::clamp<int64_t>(share, kMinRows, kMaxRows));
     // Equal parts of the queries of a head.
     const int parts = ceilDiv(std::max(1, a.queries), limit);
@@ -71,6 +86,7 @@ class Task {
           a_(args),
           packed_(packed),
           scores_(reinterpret_cast<float*>(own)),
+          scoreStep_(scoreStep(args)),
           strip_(own + kScoreBytes),
           batch_(batch),
           head_(head),
@@ -98,56 +114,69 @@ class Task {
         product.type = a_.type;
         product.scratch = strip_;
         product.M = rows_;
-        product.N = count;
+        product.N = ceilDiv(count, kernels_.lanes) * kernels_.lanes;  // whole vectors are faster
         product.K = a_.depth;
         product.a = a_.q.data + batch_ * a_.q.batchStep + first_ * a_.q.rowStep + head_ * a_.q.headStep;
         product.lda = a_.q.rowStep;
         product.packedB = keys;
         product.c = scores_;
-        product.ldc = kKeyBlock;
+        product.ldc = scoreStep_;
         gemmOnThread(kernels_, product);
+        applyMasks({scores_, scoreStep_, rows_, static_cast<size_t>(count)}, key);
         bool matters = !started_ && key + count == a_.keys;
-        for (int r = 0; r < rows_; ++r) {
-            best_[r] = masked(scores_ + r * kKeyBlock, first_ + r, key, static_cast<size_t>(count));
-            matters = matters || !(best_[r] < top_[r] - kNegligible);
-        }
+        for (int r = 0; r < rows_; ++r) matters |= !(best_[r] < top_[r] - kNegligible);
         return matters;
     }
 
-    template <typename T>
-    const T* maskRow(const AttentionOperand<T>& mask, int row, int key) const {
-        return mask.data + batch_ * mask.batchStep + row * mask.rowStep + head_ * mask.headStep +
-               key * a_.maskColumnStep;
+    // apply(scores, mask, step of its rows, largest of each row) for all rows; a mask that repeats a value for all keys is
+    // made row by row.
+    template <typename T, typename Apply>
+    void applyMask(const ScoreRows& s, const AttentionMask<T>& mask, int key, const Apply& apply) {
+        const T* data = mask.data + batch_ * mask.batchStep + first_ * mask.rowStep + head_ * mask.headStep;
+        if (mask.columnStep != 0) return apply(s, data + key, mask.rowStep, best_);
+        alignas(64) T same[kKeyBlock];
+        for (int r = 0; r < s.rows; ++r) {
+            std::fill_n(same, s.count, data[r * mask.rowStep]);
+            apply(ScoreRows{s.data + r * s.step, s.step, 1, s.count}, same, 0, best_ + r);
+        }
     }
 
-    float masked(float* s, int row, int key, size_t count) {
-        if (a_.mask.data && a_.maskColumnStep != 0)
-            return row_.addMask(s, maskRow(a_.mask, row, key), count, a_.scale);
-        if (a_.keep.data && a_.maskColumnStep != 0)
-            return row_.keepMask(s, maskRow(a_.keep, row, key), count, a_.scale);
-        if (a_.mask.data) {
-            float same[kKeyBlock];
-            std::fill_n(same, count, *maskRow(a_.mask, row, key));
-            return row_.addMask(s, same, count, a_.scale);
+    // The masks, with the scale where there are some, and the largest scaled score of each row.
+    void applyMasks(const ScoreRows& s, int key) {
+        float scale = a_.scale;
+        for (const AttentionMask<float>& mask : a_.masks) {
+            if (!mask.data) break;
+            applyMask(s, mask, key, [&](const ScoreRows& rows, const float* add, size_t step, float* best) {
+                row_.addMask(rows, scale, add, step, best);
+            });
+            scale = 1;
         }
-        if (a_.keep.data) {
-            int32_t same[kKeyBlock];
-            std::fill_n(same, count, *maskRow(a_.keep, row, key));
-            return row_.keepMask(s, same, count, a_.scale);
+        if (a_.keep.data)
+            return applyMask(s, a_.keep, key,
+                             [&](const ScoreRows& rows, const int32_t* keep, size_t step, float* best) {
+                                 row_.keepMask(rows, scale, keep, step, a_.dropped, a_.keepsZeros, best);
+                             });
+        if (a_.masks[0].data) return;
+        if (!scaleLate_) {
+            std::fill_n(factor_, s.rows, scale);
+            row_.multiply(s, factor_);
         }
-        return row_.scale(s, count, a_.scale);
+        row_.largest(s, scaleLate_ ? scale : 1, best_);
     }
 
     void add(const void* values, int count) {
-        const size_t width = static_cast<size_t>(a_.valueDepth);
+        bool changes = false;
         for (int r = 0; r < rows_; ++r) {
             const float top = std::max(top_[r], best_[r]);
-            const float kept = std::exp(top_[r] - top);
-            const float part = row_.exponentials(scores_ + r * kKeyBlock, static_cast<size_t>(count), top);
-            sum_[r] = sum_[r] * kept + part;
+            factor_[r] = started_ || a_.sinks ? std::exp(top_[r] - top) : 0;
+            changes |= factor_[r] != 1;
             top_[r] = top;
-            if (started_ && kept != 1) row_.multiply(out_ + r * a_.out.rowStep, width, kept);
         }
+        if (started_ && changes) row_.multiply(result(), factor_);
+        float part[kMaxRows];
+        row_.exponentials({scores_, scoreStep_, rows_, static_cast<size_t>(count)}, scaleLate_ ? a_.scale : 1,
+                          top_, part);
+        for (int r = 0; r < rows_; ++r) sum_[r] = sum_[r] * factor_[r] + part[r];
         GemmArgs product;
         product.type = a_.type;
         product.scratch = strip_;
@@ -155,7 +184,7 @@ class Task {
         product.N = a_.valueDepth;
         product.K = count;
         product.a = scores_;
-        product.lda = kKeyBlock;
+        product.lda = scoreStep_;
         product.packedB = values;
         product.c = out_;
         product.ldc = a_.out.rowStep;
@@ -166,26 +195,29 @@ class Task {
 
     void finish() {
         for (int r = 0; r < rows_; ++r) {
-            float* row = out_ + r * a_.out.rowStep;
             // A row without a finite score is 0, as in Softmax.
             const bool none = !started_ || sum_[r] < 0.5;
-            if (none)
-                std::fill_n(row, a_.valueDepth, 0.0f);
-            else
-                row_.multiply(row, static_cast<size_t>(a_.valueDepth), static_cast<float>(1.0 / sum_[r]));
+            if (none) std::fill_n(out_ + r * a_.out.rowStep, a_.valueDepth, 0.0f);
+            factor_[r] = none ? 0 : static_cast<float>(1.0 / sum_[r]);
         }
+        row_.multiply(result(), factor_);
     }
+
+    ScoreRows result() const { return {out_, a_.out.rowStep, rows_, static_cast<size_t>(a_.valueDepth)}; }
 
     const Kernels& kernels_;
     const AttentionKernels& row_;
     const AttentionArgs& a_;
     const char* packed_;
     float* scores_;
+    const size_t scoreStep_;
     char* strip_;
     const int batch_, head_, first_, rows_;
     float* out_;
+    // Without masks the scores are scaled where their exponentials are made; the largest stays the largest.
+    const bool scaleLate_ = !a_.masks[0].data && !a_.keep.data && a_.scale >= 0;
     bool started_ = false;
-    float top_[kMaxRows], best_[kMaxRows];
+    float top_[kMaxRows], best_[kMaxRows], factor_[kMaxRows];
     double sum_[kMaxRows];
 };
 
@@ -199,38 +231,58 @@ int64_t attentionScratchBytes(const Kernels& k, const AttentionArgs& a, int thre
                8, what);
     const int64_t heads = int64_t{a.batch} * a.keyHeads;
     const int64_t tasks = checkedMul(heads, ceilDiv(int64_t{a.keys}, int64_t{kKeyBlock}), what);
-    const int64_t blocks = ceilDiv(int64_t{a.queries}, int64_t{rowsOfTask(a, threads)});
+    const int64_t blocks = ceilDiv(int64_t{a.queries}, int64_t{rowsOfTask(a, std::max(1, threads))});
     if (tasks > INT_MAX || checkedMul(int64_t{a.batch} * a.heads, blocks, what) > INT_MAX)
         fail(Status::Overflow, "op '%s': an attention of too many blocks", what);
-    const int64_t packed = checkedMul(heads, static_cast<int64_t>(Packed(k, a).head()), what);
-    const int64_t own = checkedMul(static_cast<int64_t>(kScoreBytes + strips(a)), std::max(1, threads), what);
-    return checkedAdd(packed, own, what);
+    const auto head = static_cast<int64_t>(Packed(k, a).head()), own = static_cast<int64_t>(ownBytes(a));
+    int64_t most = 0;  // a run may have fewer threads
+    for (int t = 1; t <= std::max(1, threads); ++t) {
+        const int64_t packed = checkedMul(packsByHead(a, t) ? t : heads, head, what);
+        most = std::max(most, checkedAdd(packed, checkedMul(own, t, what), what));
+    }
+    return most;
 }
 
 void attention(const Kernels& k, const AttentionArgs& a, ThreadPool& pool) {
     if (a.batch <= 0 || a.heads <= 0 || a.queries <= 0 || a.valueDepth <= 0) return;
     const Packed place(k, a);
-    char* packed = static_cast<char*>(a.scratch);
-    char* own = packed + place.head() * a.batch * a.keyHeads;
-    const int blocks = ceilDiv(a.keys, kKeyBlock);
-    parallelFor(pool, a.batch * a.keyHeads * blocks, [&](int i) {
-        const int key = i % blocks * kKeyBlock, head = i / blocks, batch = head / a.keyHeads;
-        const int count = std::min(kKeyBlock, a.keys - key);
-        const auto rows = [&](const AttentionOperand<const float>& from) {
+    const int blocks = ceilDiv(a.keys, kKeyBlock), share = a.heads / a.keyHeads;
+    const auto pack = [&](int head, int block, char* to) {
+        const int key = block * kKeyBlock, batch = head / a.keyHeads,
+                  count = std::min(kKeyBlock, a.keys - key);
+        const auto rows = [&](const AttentionOperand<const float>& from, bool transposed) {
             return from.data + batch * from.batchStep + head % a.keyHeads * from.headStep +
-                   key * from.rowStep;
+                   key * (transposed ? 1 : from.rowStep);
         };
-        char* to = packed + place.head() * head;
-        packAll(k, a.type, count, a.depth, rows(a.k), a.k.rowStep, true, to + place.keysAt(key));
-        packAll(k, a.type, a.valueDepth, count, rows(a.v), a.v.rowStep, false, to + place.valuesAt(key));
-    });
+        packAll(k, a.type, count, a.depth, rows(a.k, a.keysTransposed), a.k.rowStep, !a.keysTransposed,
+                to + place.keysAt(key));
+        packAll(k, a.type, a.valueDepth, count, rows(a.v, a.valuesTransposed), a.v.rowStep,
+                a.valuesTransposed, to + place.valuesAt(key));
+    };
     const int rows = rowsOfTask(a, pool.threads()), parts = ceilDiv(a.queries, rows);
-    const int share = a.heads / a.keyHeads;
+    const auto compute = [&](const char* packed, char* own, int batch, int head, int part) {
+        const int first = part * rows;
+        Task(k, a, packed, own, batch, head, first, std::min(rows, a.queries - first)).run(place);
+    };
+    char* scratch = static_cast<char*>(a.scratch);
+    if (packsByHead(a, pool.threads())) {
+        parallelSlots(pool, a.batch * a.keyHeads, [&](int slot, int i) {
+            char* packed = scratch + slot * (place.head() + ownBytes(a));
+            for (int block = 0; block < blocks; ++block) pack(i, block, packed);
+            const int batch = i / a.keyHeads, first = i % a.keyHeads * share;
+            for (int head = first; head < first + share; ++head)
+                for (int part = 0; part < parts; ++part)
+                    compute(packed, packed + place.head(), batch, head, part);
+        });
+        return;
+    }
+    char* own = scratch + place.head() * a.batch * a.keyHeads;
+    parallelFor(pool, a.batch * a.keyHeads * blocks,
+                [&](int i) { pack(i / blocks, i % blocks, scratch + place.head() * (i / blocks)); });
     parallelSlots(pool, a.batch * a.heads * parts, [&](int slot, int i) {
-        const int first = i % parts * rows, head = i / parts % a.heads, batch = i / parts / a.heads;
-        Task(k, a, packed + place.head() * (size_t(batch) * a.keyHeads + head / share),
-             own + slot * (kScoreBytes + strips(a)), batch, head, first, std::min(rows, a.queries - first))
-            .run(place);
+        const int head = i / parts % a.heads, batch = i / parts / a.heads;
+        compute(scratch + place.head() * (size_t(batch) * a.keyHeads + head / share),
+                own + slot * ownBytes(a), batch, head, i % parts);
     });
 }
 

@@ -21,66 +21,109 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-// s[i] = f(i, s[i]) for vectors at i; returns the largest. Lanes behind the end become the lowest float.
-template <typename Function>
-HWY_INLINE float replaceScores(float* s, size_t n, Function&& function) {
+// s = function(vector, row, place in the row), unless it only reads; returns the largest. Lanes behind the end of a row do
+// not count.
+template <bool kStores, typename Function>
+HWY_INLINE float replaceRow(float* s, size_t n, Function&& function) {
     const D d;
     const size_t lanes = hn::Lanes(d);
-    V top = k(-FLT_MAX);
+    V top = k(-FLT_MAX), other = top;
+    const auto replace = [&](size_t i) HWY_ATTR {
+        const V v = function(hn::LoadU(d, s + i), i, lanes);
+        if constexpr (kStores) hn::StoreU(v, d, s + i);
+        return v;
+    };
     size_t i = 0;
-    for (; i + lanes <= n; i += lanes) {
-        const V v = function(i, lanes, hn::LoadU(d, s + i));
-        hn::StoreU(v, d, s + i);
-        top = hn::Max(top, v);
+    for (; i + 2 * lanes <= n; i += 2 * lanes) {
+        top = hn::Max(top, replace(i));
+        other = hn::Max(other, replace(i + lanes));
+    }
+    if (i + lanes <= n) {
+        top = hn::Max(top, replace(i));
+        i += lanes;
     }
     if (i < n) {
-        storeSome(function(i, n - i, loadSome(s + i, n - i, 0)), s + i, n - i);
-        top = hn::Max(top, loadSome(s + i, n - i, -FLT_MAX));
+        const V v = function(loadSome(s + i, n - i, 0), i, n - i);
+        if constexpr (kStores) storeSome(v, s + i, n - i);
+        other = hn::Max(other, hn::IfThenElse(hn::FirstN(d, n - i), v, k(-FLT_MAX)));
     }
-    return hn::GetLane(hn::MaxOfLanes(d, top));
+    return hn::GetLane(hn::MaxOfLanes(d, hn::Max(top, other)));
 }
 
-float addMask(float* s, const float* add, size_t n, float scale) {
+void addMask(const ScoreRows& s, float scale, const float* mask, size_t maskStep, float* best) {
     const V factor = k(scale);
-    return replaceScores(s, n, [&](size_t i, size_t count, V v) HWY_ATTR {
-        return hn::MulAdd(v, factor, loadSome(add + i, count, 0));
-    });
+    for (int r = 0; r < s.rows; ++r) {
+        const float* add = mask + r * maskStep;
+        best[r] = replaceRow<true>(s.data + r * s.step, s.count, [&](V v, size_t i, size_t count) HWY_ATTR {
+            return hn::MulAdd(v, factor, loadSome(add + i, count, 0));
+        });
+    }
 }
 
-float keepMask(float* s, const int32_t* keep, size_t n, float scale) {
+void keepMask(const ScoreRows& s, float scale, const int32_t* mask, size_t maskStep, float dropped,
+              bool keepsZeros, float* best) {
     const D d;
     const hn::RebindToSigned<D> di;
-    const V factor = k(scale);
-    return replaceScores(s, n, [&](size_t i, size_t count, V v) HWY_ATTR {
+    const V factor = k(scale), replaced = k(dropped);
+    for (int r = 0; r < s.rows; ++r) {
         // The bits of the integers pass through a float register unchanged.
-        const auto bits = hn::BitCast(di, loadSome(reinterpret_cast<const float*>(keep + i), count, 0));
-        const auto dropped = hn::RebindMask(d, hn::Eq(bits, hn::Zero(di)));
-        return hn::IfThenElse(dropped, k(-FLT_MAX), hn::Mul(v, factor));
-    });
+        const auto* bits = reinterpret_cast<const float*>(mask + r * maskStep);
+        best[r] = replaceRow<true>(s.data + r * s.step, s.count, [&](V v, size_t i, size_t count) HWY_ATTR {
+            const auto isZero =
+                hn::RebindMask(d, hn::Eq(hn::BitCast(di, loadSome(bits + i, count, 0)), hn::Zero(di)));
+            const V scaled = hn::Mul(v, factor);
+            return keepsZeros ? hn::IfThenElse(isZero, scaled, replaced)
+                              : hn::IfThenElse(isZero, replaced, scaled);
+        });
+    }
 }
 
-float scaleScores(float* s, size_t n, float scale) {
-    const V factor = k(scale);
-    return replaceScores(s, n, [&](size_t, size_t, V v) HWY_ATTR { return hn::Mul(v, factor); });
+void largest(const ScoreRows& s, float scale, float* best) {
+    for (int r = 0; r < s.rows; ++r)
+        best[r] = scale * replaceRow<false>(s.data + r * s.step, s.count,
+                                            [](V v, size_t, size_t) HWY_ATTR { return v; });
 }
 
-float exponentials(float* s, size_t n, float shift) {
-    return hn::GetLane(hn::SumOfLanes(D(), exponentials(s, s, n, k(shift))));
-}
-
-void multiply(float* y, size_t n, float factor) {
+void exponentials(const ScoreRows& s, float scale, const float* shift, float* sum) {
     const D d;
     const size_t lanes = hn::Lanes(d);
-    const V f = k(factor);
-    size_t i = 0;
-    for (; i + lanes <= n; i += lanes) hn::StoreU(hn::Mul(hn::LoadU(d, y + i), f), d, y + i);
-    if (i < n) storeSome(hn::Mul(loadSome(y + i, n - i, 0), f), y + i, n - i);
+    const V factor = k(scale);
+    for (int r = 0; r < s.rows; ++r) {
+        float* row = s.data + r * s.step;
+        const V shifts = k(shift[r]);
+        V total = hn::Zero(d);
+        size_t i = 0;
+        for (; i + lanes <= s.count; i += lanes) {
+            const V e = vexp(hn::MulSub(hn::LoadU(d, row + i), factor, shifts));
+            hn::StoreU(e, d, row + i);
+            total = hn::Add(total, e);
+        }
+        if (i < s.count) {
+            const size_t rest = s.count - i;
+            const V e = vexp(hn::MulSub(loadSome(row + i, rest, 0), factor, shifts));
+            storeSome(e, row + i, rest);
+            total = hn::Add(total, hn::IfThenElseZero(hn::FirstN(d, rest), e));
+        }
+        sum[r] = hn::GetLane(hn::SumOfLanes(d, total));
+    }
+}
+
+void multiply(const ScoreRows& y, const float* factor) {
+    const D d;
+    const size_t lanes = hn::Lanes(d);
+    for (int r = 0; r < y.rows; ++r) {
+        float* row = y.data + r * y.step;
+        const V f = k(factor[r]);
+        size_t i = 0;
+        for (; i + lanes <= y.count; i += lanes) hn::StoreU(hn::Mul(hn::LoadU(d, row + i), f), d, row + i);
+        if (i < y.count) storeSome(hn::Mul(loadSome(row + i, y.count - i, 0), f), row + i, y.count - i);
+    }
 }
 
 }  // namespace
 
 const AttentionKernels& attentionTable() {
-    static constexpr AttentionKernels table = {addMask, keepMask, scaleScores, exponentials, multiply};
+    static constexpr AttentionKernels table = {addMask, keepMask, largest, exponentials, multiply};
     return table;
 }
 

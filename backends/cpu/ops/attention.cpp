@@ -53,10 +53,11 @@ class Attention final : public CommandExecution {
             if (own < 0 || mask[own] == 1) return 0;
             return static_cast<size_t>(mask.elements(own + 1, mask.rank()));
         };
-        args_.mask.batchStep = args_.keep.batchStep = step(0);
-        args_.mask.headStep = args_.keep.headStep = step(1);
-        args_.mask.rowStep = args_.keep.rowStep = step(2);
-        args_.maskColumnStep = step(3);
+        AttentionMask<float>& add = args_.masks[0];
+        add.batchStep = args_.keep.batchStep = step(0);
+        add.headStep = args_.keep.headStep = step(1);
+        add.rowStep = args_.keep.rowStep = step(2);
+        add.columnStep = args_.keep.columnStep = step(3);
         requestScratch(attentionScratchBytes(backend_.kernels(), args_, backend_.pool().threads(), name));
     }
 
@@ -66,7 +67,7 @@ class Attention final : public CommandExecution {
         args_.k.data = inData<float>(1);
         args_.v.data = inData<float>(2);
         if (masked_ && in(3).type == DataType::Int32) args_.keep.data = inData<int32_t>(3);
-        if (masked_ && in(3).type == DataType::Float32) args_.mask.data = inData<float>(3);
+        if (masked_ && in(3).type == DataType::Float32) args_.masks[0].data = inData<float>(3);
         if (command().inputs.size() > 4) args_.sinks = inData<float>(4);
         args_.out.data = outData<float>();
         args_.scratch = scratch();

@@ -4,11 +4,11 @@
 #include "ops/matmul.h"
 
 #include <climits>
-#include <optional>
 
 #include "backends/cpu/kernels/gemm.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/gemm_type.h"
+#include "backends/cpu/ops/matrix_view.h"
 #include "base/error.h"
 #include "tensor/stored_content.h"
 
@@ -19,28 +19,6 @@ int checkedInt(int64_t value, const char* what) {
     if (value > INT_MAX)
         fail(Status::Overflow, "op '%s': a matrix extent of %lld", what, static_cast<long long>(value));
     return static_cast<int>(value);
-}
-
-// How the product finds the rows of a stored matrix.
-struct Matrix {
-    size_t ld = 0;
-    bool transposed = false;  // compared with the wanted matrix
-};
-
-// The last two axes of an operand as a matrix; nothing where neither of them is contiguous.
-std::optional<Matrix> matrixOf(const OperandView& view, bool transposed) {
-    const int rank = view.shape.rank();
-    if (rank == 1) {
-        if (view.stride[0] != 1 && view.shape[0] != 1) return {};
-        return Matrix{1, false};
-    }
-    const int64_t rows = view.shape[rank - 2], cols = view.shape[rank - 1];
-    const int64_t row = view.stride[static_cast<size_t>(rank - 2)],
-                  col = view.stride[static_cast<size_t>(rank - 1)];
-    if (row < 0 || col < 0) return {};
-    if (col == 1 || cols == 1) return Matrix{static_cast<size_t>(rows == 1 ? cols : row), transposed};
-    if (row == 1 || rows == 1) return Matrix{static_cast<size_t>(col), !transposed};
-    return {};
 }
 
 bool readsMatMulViews(const CpuBackend&, const Command& command) {
@@ -117,8 +95,8 @@ class MatMul final : public Execution {
             return;
         }
         kept_ = loadB();
-        fillOffsets(aOffsets_, a, sizes.batchA, sizes.batch);
-        fillOffsets(bOffsets_, b, sizes.batchB, sizes.batch);
+        aOffsets_ = matrixOffsets(a, sizes.batchA, sizes.batch);
+        bOffsets_ = matrixOffsets(b, sizes.batchB, sizes.batch);
         args_.aOffsets = aOffsets_.data();
         args_.bOffsets = bOffsets_.data();
         requestScratch(
@@ -182,25 +160,6 @@ class MatMul final : public Execution {
         args.transA = args_.transA;
         args.ldc = args_.ldc;
         return args;
-    }
-
-    // The offset of the operand of product i of the broadcast batch; `own`: the operand's batch extents.
-    static void fillOffsets(std::vector<size_t>& offsets, const OperandView& view, const Shape& own,
-                            const Shape& batch) {
-        offsets.clear();
-        const int64_t count = batch.elements();
-        offsets.reserve(static_cast<size_t>(count));
-        const int shift = batch.rank() - own.rank();
-        for (int64_t i = 0; i < count; ++i) {
-            int64_t rest = i, offset = 0;
-            for (int axis = batch.rank() - 1; axis >= shift; --axis) {
-                const int64_t position = rest % batch[axis];
-                rest /= batch[axis];
-                if (own[axis - shift] != 1)
-                    offset += position * view.stride[static_cast<size_t>(axis - shift)];
-            }
-            offsets.push_back(static_cast<size_t>(offset));
-        }
     }
 
     const CpuBackend& backend_;
