@@ -28,16 +28,18 @@ function drawTimeline(zoom) {
     draw(bar, "title", {}, wordsOf(op));
     bar.addEventListener("click", () => { byId("under").textContent = wordsOf(op); });
   }
-  const marks = 10 * Math.ceil(zoom);
+  const marks = 10 * Math.ceil(zoom), [unit, units] = end < 1 ? ["µs", 1000] : ["ms", 1];
   for (let i = 0; i <= marks; i++) {
     const x = LEFT + width * i / marks;
-    draw(svg, "text", {x, y: ROW * lanes.length + 16, "text-anchor": "middle"}, `${(end * i / marks).toPrecision(3)} ms`);
+    const anchor = i < marks ? "middle" : "end";  // the last one would not fit
+    draw(svg, "text", {x, y: ROW * lanes.length + 16, "text-anchor": anchor},
+      `${(end * units * i / marks).toPrecision(3)} ${unit}`);
   }
 }
 
 const blankSvg = () => new DOMParser().parseFromString("<svg></svg>", "text/html").querySelector("svg");
 
-// A table that sorts by the column whose title is clicked. columns: {title, of, text, number, bar}
+// A table that sorts by the column whose title is clicked. columns: {title, of, text, number, word, bar}
 function makeTable(table, columns, rows, sorted) {
   let by = sorted, descending = true, filter = () => true;
   const head = add(add(table, "thead"), "tr"), body = add(table, "tbody");
@@ -54,7 +56,7 @@ function makeTable(table, columns, rows, sorted) {
           bar.style.width = `${column.bar(row) * 100}%`;
           bar.style.background = colourOf(row);
         } else {
-          add(line, "td", {class: column.number ? "number" : ""}, column.text ? column.text(row) : column.of(row));
+          add(line, "td", {class: column.number ? "number" : column.word ? "word" : ""}, column.text ? column.text(row) : column.of(row));
         }
       }
     }
@@ -96,9 +98,9 @@ makeTable(byId("sums"), [
   {title: "type and algorithm", of: (sum) => sum.words}, {title: "count", of: (sum) => sum.count, number: true},
   time, share, rate, {title: "", bar: (sum) => sum.ms / largest}], [...sums.values()], 2);
 const filterOps = makeTable(byId("ops"), [
-  {title: "#", of: (op) => op.number, number: true}, {title: "type", of: (op) => op.type},
+  {title: "#", of: (op) => op.number, number: true}, {title: "type", of: (op) => op.type, word: true},
   {title: "name", of: (op) => op.name}, {title: "algorithm", of: (op) => op.algorithm},
-  {title: "backend", of: (op) => op.backend}, {title: "shapes", of: (op) => op.shapes}, time, share, rate,
+  {title: "backend", of: (op) => op.backend, word: true}, {title: "shapes", of: (op) => op.shapes}, time, share, rate,
   {title: "", bar: (op) => op.ms / longest}], data.ops, 6);
 byId("search").addEventListener("input", (event) => {
   const wanted = event.target.value.trim().toLowerCase();
