@@ -3,7 +3,7 @@
 //
 //     benchmarks/mnn_c_kernel_benchmarks --threads=1,2 --isa=avx2 --benchmark_filter='resnet50/3x3.*'
 //
-// FLOP/s count a direct convolution's work, whatever the algorithm (the label) needs: Winograd can pass the
+// FLOP/s count a direct convolution's work, not what the algorithm (the label) needs: Winograd can pass the
 // peak.
 #include <benchmark/benchmark.h>
 
@@ -181,7 +181,7 @@ int main(int argc, char** argv) {
             };
             auto* registered = benchmark::RegisterBenchmark(name.c_str(), body);
             registered->Unit(benchmark::kMicrosecond);
-            if (threads > 1) registered->UseRealTime();  // one thread: its own time, whoever else runs
+            if (threads > 1) registered->UseRealTime();  // one thread: its own time alone
         }
     }
     benchmark::RunSpecifiedBenchmarks();

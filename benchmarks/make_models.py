@@ -48,7 +48,7 @@ class Maker:
         try:
             function(*arguments)
             return True
-        except Exception as error:  # whatever a converter raises
+        except Exception as error:  # of any kind: converters raise many
             self.missing.append(f"{what}: {error}")
             print(f"missing  {self.missing[-1]}", flush=True)
             return False

@@ -21,7 +21,7 @@ class Session:
 
     def load(self, net):
         self.net = self.mnn.Interpreter(net.file("model.mnn"))
-        # The wheel computes in fp32 whatever it is asked for, but "low" would let a build with bf16 use it.
+        # The wheel computes in fp32 with any setting, but "low" would let a build with bf16 use it.
         precision = "low" if self.options.precision == "low" else "high"
         config = {"backend": "CPU", "numThread": self.options.threads, "precision": precision}
         self.session = self.net.createSession(config)

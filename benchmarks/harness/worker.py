@@ -92,7 +92,7 @@ def check(args, net, engine):
 
 def work(args):
     end_with_parent()
-    # The conversation keeps the real stdout; whatever a runtime prints goes to stderr.
+    # The conversation keeps the real stdout; all that a runtime prints goes to stderr.
     replies = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     os.sched_setaffinity(0, args.cpus)
@@ -102,7 +102,7 @@ def work(args):
         net.load_tensors()
         engine, hello = load(args, net, clock)
         check(args, net, engine)
-    except Exception as error:  # whatever it is, the report wants its sentence
+    except Exception as error:  # of any kind: the report has its sentence
         sentence = " ".join(str(error).split()) or type(error).__name__
         print(json.dumps({"error": sentence}), file=replies)
         return 1

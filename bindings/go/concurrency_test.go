@@ -112,7 +112,7 @@ func TestOneSessionOnManyGoroutines(t *testing.T) {
 	})
 }
 
-// Whoever closes while others use: they end with ErrClosed, and all is well.
+// A handle is closed while others use it: they end with ErrClosed, and nothing else happens.
 func TestCloseWhileInUse(t *testing.T) {
 	for round := 0; round < 20; round++ {
 		net := openDigits(t)

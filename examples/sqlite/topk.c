@@ -36,7 +36,7 @@ static int topk_connect(sqlite3* db, void* nets, int argc, const char* const* ar
         sqlite3_declare_vtab(db,
                              "CREATE TABLE mnn_topk(rank INTEGER, class INTEGER, score REAL, item INTEGER,"
                              " model HIDDEN, input HIDDEN, k HIDDEN)");
-    /* Reads files: not from a view or trigger that somebody wrote into the database. */
+    /* Reads files: not from a view or trigger in the database. */
     if (code == SQLITE_OK) code = sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
     if (code != SQLITE_OK) return code;
     table_t* const table = sqlite3_malloc64(sizeof *table);
@@ -249,7 +249,7 @@ static int topk_rowid(sqlite3_vtab_cursor* base, sqlite3_int64* id) {
     return SQLITE_OK;
 }
 
-/* No xCreate: a table-valued function, not a table that somebody makes. */
+/* No xCreate: a table-valued function, not a table that is made. */
 const sqlite3_module topk_module = {.xConnect = topk_connect,
                                     .xBestIndex = topk_best_index,
                                     .xDisconnect = topk_disconnect,

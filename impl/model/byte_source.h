@@ -1,4 +1,4 @@
-// Where the bytes of a model or of its weights are until somebody wants them: in a file, a reader of the host, or memory.
+// Where the bytes of a model or of its weights are until they are read: in a file, a reader of the host, or memory.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // The bytes of a file, of a caller's buffer or of a caller's reader.
 //
 // They stay in their source. data() is memory of the source's size that holds what fetch() has copied and zeros
-// elsewhere, and view() gives the rest when somebody wants it: in place where the source lies in memory, else read into
+// elsewhere, and view() gives the rest when it is wanted: in place where the source lies in memory, else read into
 // memory of the reader. What was fetched is never read again, so what has been verified stays as it is; what view() gives
 // may differ from what was there before, and its decoder has to check it. So the source can be released while others
 // use what was fetched.

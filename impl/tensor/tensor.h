@@ -51,7 +51,7 @@ struct Tensor {
     // Of a large constant whose `data` is null because only executions that load it themselves read it
     // (Backend::loadsInputs); see tensor/stored_content.h.
     const StoredContent* stored = nullptr;
-    // Of a constant of the model as all its sessions see it: the same for the same content while somebody holds it.
+    // Of a constant of the model as all its sessions see it: the same for the same content while it is held.
     // Null where a session has written the content or computed it.
     std::shared_ptr<const void> content;
     // The bytes behind `data` are final while shapes are being computed: a loaded constant or a folded

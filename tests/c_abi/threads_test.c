@@ -103,7 +103,7 @@ static void two_sessions(void** state) {
     }
 }
 
-/* Creating and destroying at the same time: the weights are prepared once, whoever comes first. */
+/* Creating and destroying at the same time: the weights are prepared once, by the thread that comes first. */
 static void sessions_come_and_go(void** state) {
     (void)state;
     mnn_interpreter_t* net = open_digits();

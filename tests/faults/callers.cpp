@@ -29,7 +29,7 @@ struct {
     bool holds(const void* at) const { return ranges[0].holds(at) || ranges[1].holds(at); }
 } library;
 Range program;
-Range helpers[2];  // libstdc++, libc: they ask on somebody's behalf
+Range helpers[2];  // libstdc++, libc: they ask for what called them
 std::atomic<bool> ready{false};
 
 Range rangeOf(const dl_phdr_info& info) {

@@ -2,7 +2,7 @@
 
 Works on the text: comments, strings and preprocessor lines are blanked first, and clang-format's spacing says what is
 an operator (`a < b`) and what is a template or a pointer (`vector<int>`, `int* p`). What does not compile is dropped
-by whoever builds it.
+by what builds it.
 """
 
 import dataclasses
@@ -21,7 +21,7 @@ COST_LINES = re.compile(
     r"Cycles|cycles\(|costs->|costs_\.|costs\.|kMinPixelChunk|kMinRows|cacheUnits|cacheRows|taskGroups|minWork|"
     r"bestCost|\bcost\b|splitGemm|taskCount|__builtin_prefetch|4 \* pool\.threads"
 )
-# Default values of members, which whoever fills the struct overwrites; and what is no statement.
+# Default values of members, which the code that fills the struct overwrites; and what is no statement.
 MEMBER_SCOPE = re.compile(r"\b(?:struct|class|union)\b[^;{}()]*$")
 NO_STATEMENT = re.compile(r"= (?:default|delete)$")
 # Functions about cost, by file: everything in them.

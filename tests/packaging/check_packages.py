@@ -88,7 +88,7 @@ class Consumers:
         expect(PROGRAMS[library][1] in printed, f"{program} printed something else:\n{printed}")
 
     def by_cmake(self, prefix, folder, target="mnn_c"):
-        """A CMake project of C alone; only `prefix` tells it where the package is."""
+        """A CMake project of C alone; only `prefix` says where the package is."""
         library = target.removesuffix("_static")
         program = self.source / PROGRAMS[library][0]
         source = fresh(folder) / "source"

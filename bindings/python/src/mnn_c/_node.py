@@ -37,7 +37,7 @@ def folder() -> str:
 def locked(name: str) -> Iterator[str]:
     """Holds the lock of a file of the folder, against every other process of the machine; gives the file's path.
 
-    Where sweep() takes an old lock away from under somebody, two processes write the same contents, one after another.
+    Where sweep() takes an old lock away from a process that waits for it, two processes write the same contents, one after another.
     """
     path = os.path.join(folder(), name)
     lock = os.open(path + ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

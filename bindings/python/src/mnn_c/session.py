@@ -296,7 +296,7 @@ class Session(Described):
             check(_interrupt.call(resize, cancel))
 
     def resize_nchw(self, name: Optional[str], batch: int, channel: int, height: int, width: int) -> None:
-        """resize() of an input of four dimensions by their meaning, whatever its order is."""
+        """resize() of an input of four dimensions by their meaning, in any order of the tensor."""
         dims, _ = _calls.extents((batch, channel, height, width))
         with self._lock:
             check(C.mnn_session_resize_input_nchw(self._handle, self.input(name)._handle, *dims))

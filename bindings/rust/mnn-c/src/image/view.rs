@@ -1,4 +1,4 @@
-//! Pictures in memory that belongs to somebody else, and their parts.
+//! Pictures in memory of the caller, and their parts.
 
 use super::{check, number, zeros, PixelFormat};
 use crate::call::initialised;
