@@ -16,6 +16,10 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
+// Tiles of so few rows wait for their weights, which caches fetch by the strides of single load instructions: their loops stay
+// short, so that few loads have short strides.
+constexpr int kStreamedRows = 2;
+
 #if MNNC_NEON64
 // Row by row: products of b with channel l of each row.
 template <int R, int NB, int L>
@@ -60,7 +64,8 @@ HWY_INLINE void accumulate(D d, V (&acc)[R][NB], const float* const (&q)[(R + 2)
     HWY_UNROLL(4)
     for (int l = 0; l < L; ++l) {
 #if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
-        if constexpr (R > 1) __builtin_prefetch(ahead + l * P, 0, 2);  // a single row has no time for it
+        if constexpr (R > kStreamedRows)
+            __builtin_prefetch(ahead + l * P, 0, 2);  // others have no time for it
 #endif
         V b[NB];
         HWY_UNROLL(4)
@@ -90,12 +95,18 @@ HWY_NOINLINE void gemmTileF32(const PanelArgs& t, const float* a, float* dst, co
         for (int block = 0; block < t.fullBlocks; ++block, p += t.blockStride) {
             const float* q[G];
             rowPointers<R>(q, p, s);
-            for (int l = 0; l < P; l += 4) {
+            const auto four = [&]() HWY_ATTR {
                 accumulate<R, NB, 4>(d, acc, q, s, w, ahead);
                 w += 4 * NB * P;
                 ahead += 4 * P;
                 HWY_UNROLL(16)
                 for (int g = 0; g < G; ++g) q[g] += 4;
+            };
+            if constexpr (R <= kStreamedRows) {
+                HWY_UNROLL(1)
+                for (int l = 0; l < P; l += 4) four();
+            } else {
+                for (int l = 0; l < P; l += 4) four();
             }
         }
         if (t.tail) {
