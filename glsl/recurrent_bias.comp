@@ -7,6 +7,7 @@
 layout(constant_id = 1) const bool kGru = false;
 layout(constant_id = 2) const uint kGates = 4;           // not GRU
 layout(constant_id = 3) const bool kResetAfter = false;  // GRU
+layout(constant_id = 4) const bool kTogether = false;    // GRU: the candidate is the third of the gates
 PUSH(uint total; uint hidden; uint first;);
 layout(binding = 0) readonly buffer Gates { ELEM gates[]; };          // [direction][gate][unit]
 layout(binding = 1) readonly buffer Candidate { ELEM candidate[]; };  // GRU: [unit]
@@ -21,7 +22,7 @@ void main() {
         const float last = float(own[2 * push.hidden + i]);
         v.x = float(gates[i]) + float(own[i]);
         v.y = float(gates[push.hidden + i]) + float(own[push.hidden + i]);
-        v.z = float(candidate[i]);
+        v.z = kTogether ? float(gates[2 * push.hidden + i]) : float(candidate[i]);
         if (kResetAfter)
             v.w = last;
         else

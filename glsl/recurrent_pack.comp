@@ -1,7 +1,8 @@
 // variants: f32 f16
 // Brings the weights of recurrent operators to one form: [direction][input or state k][unit][4], so that the values of a
 // unit's gates lie together and those of neighbouring units side by side. Gates: RNN x; LSTM i, o, f, c; GRU z, r and the
-// candidate, which is the third value, or the fourth for rows from push.split on.
+// candidate, which is the third value, or the fourth for rows from push.split on. Three gates are a GRU whose candidate is
+// among them; its products with the state have push.split = 1 and are the fourth value.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
@@ -35,5 +36,6 @@ void main() {
     const uint direction = line / push.hidden, unit = line - direction * push.hidden;
     for (uint gate = 0; gate < kGates; ++gate)
         v[gate] = VALUE(source[((direction * kGates + gate) * push.hidden + unit) * push.rows + k]);
+    if (kGates == 3 && push.split == 1) v = VALUE4(v.x, v.y, 0, v.z);
     destination[push.first + (direction * push.step + k) * push.hidden + unit] = ELEM4(v);
 }

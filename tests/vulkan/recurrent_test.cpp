@@ -129,6 +129,25 @@ TEST(Recurrent, LstmBlockCell) {
             }
 }
 
+TEST(Recurrent, GruWithRowsOfWeights) {
+    for (const Sizes& s : {Sizes{3, 2, 5, 35, 1}, {40, 1, 3, 16, 1}, {9, 3, 1, 1, 1}})
+        for (const bool given : {false, true}) {
+            auto params = paramsOf(s);
+            params->rowWeights = params->keepAllOutputs = true;
+            const float height = 2 / std::sqrt(static_cast<float>(s.hidden));
+            OpCase c;
+            c.type = OpType::RNNSequenceGRU;
+            c.params = params;
+            c.inputs = {
+                randomValue({s.steps, s.batch, s.inputs}, 1),
+                randomValue({1, 3 * s.hidden, s.inputs}, 2, -height, height), randomValue({3 * s.hidden}, 3),
+                randomValue({1, 3 * s.hidden, s.hidden}, 4, -height, height), randomValue({3 * s.hidden}, 5)};
+            if (given) c.inputs.push_back(randomValue({1, s.batch, s.hidden}, 6));
+            setOutputs(c, s, true, 1);
+            expectSameAsCpu(c, 2e-6, 1e-2);
+        }
+}
+
 // A long sequence forgets no rounding: the states stay in 32 bits, under Precision Low too.
 TEST(Recurrent, LongSequence) {
     expectSameAsCpu(onnxCase(OpType::LSTM, {300, 2, 8, 24, 1}, true, 2), 5e-6, 2e-2);

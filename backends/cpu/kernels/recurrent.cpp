@@ -53,12 +53,13 @@ void gru(const float* z, const float* x, const float* h, float* y, size_t n) {
     });
 }
 
-void gruResetAfter(const float* z, const float* r, const float* x, const float* own, const float* h, float* y,
-                   size_t n) {
+void gruResetAfter(const GruSums& x, const GruSums& own, const float* h, float* y, size_t n) {
     vectors(n, [&](size_t i, size_t m) {
-        const V reset = vsigmoid(loadSome(r + i, m, 0));
-        const V candidate = vtanh(hn::MulAdd(reset, loadSome(own + i, m, 0), loadSome(x + i, m, 0)));
-        storeSome(mixed(vsigmoid(loadSome(z + i, m, 0)), loadSome(h + i, m, 0), candidate), y + i, m);
+        const auto sum = [&](const float* a, const float* b)
+                             HWY_ATTR { return hn::Add(loadSome(a + i, m, 0), loadSome(b + i, m, 0)); };
+        const V z = vsigmoid(sum(x.z, own.z)), r = vsigmoid(sum(x.r, own.r));
+        const V candidate = vtanh(hn::MulAdd(r, loadSome(own.h + i, m, 0), loadSome(x.h + i, m, 0)));
+        storeSome(mixed(z, loadSome(h + i, m, 0), candidate), y + i, m);
     });
 }
 

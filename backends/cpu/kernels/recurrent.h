@@ -12,6 +12,11 @@ struct LstmSums {
     const float *i, *o, *f, *g;
 };
 
+// Sums of the gates z and r of a GRU and of its candidate.
+struct GruSums {
+    const float *z, *r, *h;
+};
+
 struct LstmBlockRow {
     const float* sums[4];      // i, ci, f, o
     const float* state;        // cs of the step before
@@ -29,9 +34,8 @@ struct RecurrentKernels {
     void (*gruReset)(const float* r, const float* h, float* y, size_t n);
     // y = s(z) h + (1 - s(z)) tanh(x)
     void (*gru)(const float* z, const float* x, const float* h, float* y, size_t n);
-    // The same with tanh(x + s(r) own)
-    void (*gruResetAfter)(const float* z, const float* r, const float* x, const float* own, const float* h,
-                          float* y, size_t n);
+    // The same of sums of the inputs and of the states, with z and r added, and tanh(x.h + s(r) own.h)
+    void (*gruResetAfter)(const GruSums& x, const GruSums& own, const float* h, float* y, size_t n);
     void (*lstmBlock)(const LstmBlockRow& row, size_t n);
 };
 

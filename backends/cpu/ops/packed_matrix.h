@@ -5,6 +5,7 @@
 
 #include "backends/cpu/kernels/gemm.h"
 #include "backends/cpu/ops/command_execution.h"
+#include "tensor/stored_content.h"
 
 namespace mnnc::cpu {
 
@@ -41,12 +42,13 @@ class PackedMatrix {
         const auto size =
             static_cast<int64_t>(gemmPackedBytes(backend.kernels(), GemmType::Float, part.N, part.K));
         const Tensor& tensor = *command.inputs[part.input];
-        if (tensor.usage == Usage::Constant && tensor.data && command.params) {
+        if (tensor.usage == Usage::Constant && (tensor.data || tensor.stored) && command.params) {
             const std::string variant = format("recurrent.%s.%zu.%lld.%dx%d.%s%zu", backend.kernels().isa,
                                                part.input, static_cast<long long>(part.offset), part.K,
                                                part.N, part.transposed ? "t" : "n", part.ld);
             constant_ = backend.weightsOf(command, part.input, variant, roundUp(size, 64), [&](void* buffer) {
-                packInto(backend, tensor.as<const float>(), buffer);
+                const auto loaded = tensor.data ? nullptr : tensor.stored->load();
+                packInto(backend, static_cast<const float*>(loaded ? loaded.get() : tensor.data), buffer);
             });
         } else {
             place_ = scratch.bytes(size);

@@ -41,7 +41,9 @@ class Recurrent final : public CommandExecution {
         inputs_ = checked(in(0).shape[2]);
         hidden_ = checked(p.hidden);
         directions_ = cell_ == Cell::Gru ? (p.bidirectional ? 2 : 1) : static_cast<int>(in(1).shape[0]);
-        resetAfter_ = p.linearBeforeReset;
+        rowWeights_ = p.rowWeights;
+        resetAfter_ = p.linearBeforeReset || rowWeights_;
+        apart_ = cell_ == Cell::Gru && !rowWeights_;
         const bool keepsAll = cell_ != Cell::Gru || p.keepAllOutputs;
         all_ = keepsAll ? 0 : -1;
         last_ = keepsAll ? (command().outputs.size() > 1 ? 1 : -1) : 0;
@@ -56,7 +58,7 @@ class Recurrent final : public CommandExecution {
             own.sums = layout.floats(checkedMul(chunk_ * batch_, columns_, command().name.c_str()));
             for (int64_t& place : own.state) place = layout.floats(state);
             own.extra =
-                layout.floats(state);  // LSTM: cell states where no output has them; GRU: what reset makes
+                layout.floats(sumsOwn() ? checkedMul(batch_, columns_, command().name.c_str()) : state);
             own.bias = layout.floats(columns_);
             planProducts(d, layout);
         }
@@ -91,10 +93,11 @@ class Recurrent final : public CommandExecution {
 
   private:
     struct Direction {
-        // Places in scratch.
+        // Places in scratch. extra: of an LSTM the cell states where no output has them; of a GRU what reset leaves of the
+        // states or, where it comes after their product, the product.
         int64_t sums = 0, state[2] = {}, extra = 0, bias = 0;
-        PackedMatrix input, own;                    // GRU: of both gates
-        PackedMatrix candidateInput, candidateOwn;  // GRU
+        PackedMatrix input, own;                    // where the candidate's are apart: of both gates
+        PackedMatrix candidateInput, candidateOwn;  // where they are apart
         const float* last = nullptr;                // the newest state
         float* cell = nullptr;                      // LSTM
     };
@@ -108,6 +111,8 @@ class Recurrent final : public CommandExecution {
     size_t stateSize() const { return static_cast<size_t>(batch_) * static_cast<size_t>(hidden_); }
     float* at(int64_t place) const { return reinterpret_cast<float*>(static_cast<char*>(scratch()) + place); }
     size_t gruInput(int d, size_t k) const { return 1 + kGruInputs * static_cast<size_t>(d) + k; }
+    // Whether the products of the states are not added to those of the inputs.
+    bool sumsOwn() const { return cell_ == Cell::Gru && resetAfter_; }
 
     void planProducts(int d, ScratchLayout& layout) {
         Direction& own = dirs_[d];
@@ -116,7 +121,7 @@ class Recurrent final : public CommandExecution {
             matrix.plan(backend_, command(),
                         {input, offset, N, K, static_cast<size_t>(transposed ? K : N), transposed}, layout);
         };
-        if (cell_ == Cell::Gru) {
+        if (apart_) {
             const int both = 2 * hidden_;
             plan(own.input, gruInput(d, 0), 0, both, inputs_, false);
             plan(own.own, gruInput(d, 0), int64_t{inputs_} * both, both, hidden_, false);
@@ -124,27 +129,28 @@ class Recurrent final : public CommandExecution {
             plan(own.candidateOwn, gruInput(d, 2), int64_t{inputs_} * hidden_, hidden_, hidden_, false);
         } else {
             plan(own.input, 1, int64_t{d} * columns_ * inputs_, columns_, inputs_, true);
-            plan(own.own, 2, int64_t{d} * columns_ * hidden_, columns_, hidden_, true);
+            plan(own.own, rowWeights_ ? 3 : 2, int64_t{d} * columns_ * hidden_, columns_, hidden_, true);
         }
     }
 
     // Weights and biases of this run, and the first state.
     void begin(int d) {
         Direction& own = dirs_[d];
-        const bool gru = cell_ == Cell::Gru;
         own.input.pack(backend_, command(), scratch());
         own.own.pack(backend_, command(), scratch());
-        if (gru) {
+        if (apart_) {
             own.candidateInput.pack(backend_, command(), scratch());
             own.candidateOwn.pack(backend_, command(), scratch());
+        }
+        if (cell_ == Cell::Gru && !resetAfter_) {
             float* bias = at(own.bias);
             const float *gates = inData<float>(gruInput(d, 1)), *candidate = inData<float>(gruInput(d, 3)),
                         *recurrent = inData<float>(gruInput(d, 4));
             for (int i = 0; i < 2 * hidden_; ++i) bias[i] = gates[i] + recurrent[i];
             for (int i = 0; i < hidden_; ++i)
-                bias[2 * hidden_ + i] = candidate[i] + (resetAfter_ ? 0.0f : recurrent[2 * hidden_ + i]);
+                bias[2 * hidden_ + i] = candidate[i] + recurrent[2 * hidden_ + i];
         }
-        const size_t firstState = gru ? gruInput(directions_, 0) : 4;
+        const size_t firstState = apart_ ? gruInput(directions_, 0) : rowWeights_ ? 5 : 4;
         const size_t skipped = static_cast<size_t>(d) * stateSize();
         setState(at(own.state[0]), firstState, skipped);
         own.last = at(own.state[0]);
@@ -169,15 +175,15 @@ class Recurrent final : public CommandExecution {
         const int rows = static_cast<int>(count) * batch_;
         const auto ld = static_cast<size_t>(columns_);
         float* sums = at(own.sums);
-        if (cell_ == Cell::Gru) {
-            const float* bias = at(own.bias);
-            own.input.multiply(backend_, x, rows, sums, ld, bias, nullptr, scratch(), pool);
-            own.candidateInput.multiply(backend_, x, rows, sums + 2 * hidden_, ld, bias + 2 * hidden_,
-                                        nullptr, scratch(), pool);
-        } else {
-            const float* bias = inData<float>(3) + int64_t{d} * columns_;
-            own.input.multiply(backend_, x, rows, sums, ld, bias, nullptr, scratch(), pool);
-        }
+        const float* bias = !apart_       ? inData<float>(rowWeights_ ? 2 : 3) + int64_t{d} * columns_
+                            : resetAfter_ ? inData<float>(gruInput(d, 1))
+                                          : at(own.bias);
+        own.input.multiply(backend_, x, rows, sums, ld, bias, nullptr, scratch(), pool);
+        if (!apart_) return;
+        const int both = 2 * hidden_;
+        own.candidateInput.multiply(backend_, x, rows, sums + both, ld,
+                                    resetAfter_ ? inData<float>(gruInput(d, 3)) : bias + both, nullptr,
+                                    scratch(), pool);
     }
 
     // Step `done`, number k of the `count` whose sums are in memory.
@@ -188,12 +194,16 @@ class Recurrent final : public CommandExecution {
         const float* before = own.last;
         float* now = all_ == 0 ? outData<float>(0) + static_cast<size_t>(time * directions_ + d) * stateSize()
                                : at(own.state[(done + 1) & 1]);
-        const auto ld = static_cast<size_t>(columns_);
-        own.own.multiply(backend_, before, batch_, sums, ld, nullptr, sums, scratch(), pool);
-        if (cell_ == Cell::Gru)
-            stepGru(d, sums, before, now, pool);
-        else
-            stepGates(own, sums, now, pool);
+        if (sumsOwn()) {
+            stepGruResetAfter(d, sums, before, now, pool);
+        } else {
+            own.own.multiply(backend_, before, batch_, sums, static_cast<size_t>(columns_), nullptr, sums,
+                             scratch(), pool);
+            if (cell_ == Cell::Gru)
+                stepGru(own, sums, before, now, pool);
+            else
+                stepGates(own, sums, now, pool);
+        }
         own.last = now;
     }
 
@@ -207,31 +217,37 @@ class Recurrent final : public CommandExecution {
         });
     }
 
-    void stepGru(int d, float* sums, const float* before, float* now, ThreadPool& pool) const {
-        const Direction& own = dirs_[d];
-        float* extra = at(own.extra);
-        if (resetAfter_) {
-            const float* bias = inData<float>(gruInput(d, 4)) + 2 * hidden_;
-            own.candidateOwn.multiply(backend_, before, batch_, extra, static_cast<size_t>(hidden_), bias,
-                                      nullptr, scratch(), pool);
-        } else {
-            forStateRows(pool, batch_, hidden_, [&](int b, int from, size_t n) {
-                const int64_t place = int64_t{b} * hidden_ + from;
-                kernels_.gruReset(sums + int64_t{b} * columns_ + hidden_ + from, before + place,
-                                  extra + place, n);
-            });
-            float* candidate = sums + 2 * hidden_;
-            own.candidateOwn.multiply(backend_, extra, batch_, candidate, static_cast<size_t>(columns_),
-                                      nullptr, candidate, scratch(), pool);
-        }
+    void stepGru(const Direction& own, float* sums, const float* before, float* now, ThreadPool& pool) const {
+        float *extra = at(own.extra), *candidate = sums + 2 * hidden_;
+        forStateRows(pool, batch_, hidden_, [&](int b, int from, size_t n) {
+            const int64_t place = int64_t{b} * hidden_ + from;
+            kernels_.gruReset(sums + int64_t{b} * columns_ + hidden_ + from, before + place, extra + place,
+                              n);
+        });
+        own.candidateOwn.multiply(backend_, extra, batch_, candidate, static_cast<size_t>(columns_), nullptr,
+                                  candidate, scratch(), pool);
         forStateRows(pool, batch_, hidden_, [&](int b, int from, size_t n) {
             const float* row = sums + int64_t{b} * columns_ + from;
             const int64_t place = int64_t{b} * hidden_ + from;
-            const float *reset = row + hidden_, *candidate = row + 2 * hidden_;
-            if (resetAfter_)
-                kernels_.gruResetAfter(row, reset, candidate, extra + place, before + place, now + place, n);
-            else
-                kernels_.gru(row, candidate, before + place, now + place, n);
+            kernels_.gru(row, row + 2 * hidden_, before + place, now + place, n);
+        });
+    }
+
+    void stepGruResetAfter(int d, const float* sums, const float* before, float* now,
+                           ThreadPool& pool) const {
+        const Direction& own = dirs_[d];
+        float* extra = at(own.extra);
+        const auto ld = static_cast<size_t>(columns_);
+        const float* bias = inData<float>(rowWeights_ ? 4 : gruInput(d, 4));
+        own.own.multiply(backend_, before, batch_, extra, ld, bias, nullptr, scratch(), pool);
+        const int both = 2 * hidden_;
+        if (apart_)
+            own.candidateOwn.multiply(backend_, before, batch_, extra + both, ld, bias + both, nullptr,
+                                      scratch(), pool);
+        forStateRows(pool, batch_, hidden_, [&](int b, int from, size_t n) {
+            const int64_t row = int64_t{b} * columns_ + from, place = int64_t{b} * hidden_ + from;
+            const auto gates = [&](const float* z) { return GruSums{z, z + hidden_, z + 2 * hidden_}; };
+            kernels_.gruResetAfter(gates(sums + row), gates(extra + row), before + place, now + place, n);
         });
     }
 
@@ -240,8 +256,9 @@ class Recurrent final : public CommandExecution {
     const Cell cell_;
     int64_t steps_ = 0, chunk_ = 1;  // chunk_: steps whose inputs are multiplied at once
     int batch_ = 0, inputs_ = 0, hidden_ = 0, columns_ = 0, directions_ = 1;
-    int all_ = 0, last_ = -1;  // outputs with all states and with the last ones, or -1
-    bool resetAfter_ = false;
+    int all_ = 0, last_ = -1;                       // outputs with all states and with the last ones, or -1
+    bool resetAfter_ = false, rowWeights_ = false;  // GRU
+    bool apart_ = false;                            // of a GRU: the candidate's matrices are apart
     Direction dirs_[2];
 };
 
@@ -249,10 +266,17 @@ std::unique_ptr<Execution> createRecurrent(CpuBackend& backend, const Command& c
     return std::make_unique<Recurrent>(backend, command);
 }
 
+// The weights, which are packed.
+constexpr uint32_t kMatrices = 1u << 1 | 1u << 2;
+constexpr uint32_t kGruMatrices = 1u << 1 | 1u << 3 | 1u << 6 | 1u << 8;
+
 constexpr CpuOp kRecurrentCpu[] = {
-    {OpType::RNN, nullptr, createRecurrent},
-    {OpType::LSTM, nullptr, createRecurrent},
-    {OpType::RNNSequenceGRU, nullptr, createRecurrent},
+    {.type = OpType::RNN, .storage = nullptr, .create = createRecurrent, .loadsInputs = kMatrices},
+    {.type = OpType::LSTM, .storage = nullptr, .create = createRecurrent, .loadsInputs = kMatrices},
+    {.type = OpType::RNNSequenceGRU,
+     .storage = nullptr,
+     .create = createRecurrent,
+     .loadsInputs = kGruMatrices},
 };
 
 }  // namespace

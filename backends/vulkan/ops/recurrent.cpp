@@ -31,7 +31,8 @@ struct RecurrentSizes {
         lstm = command.type == OpType::LSTM;
         steps = x[0], batch = x[1], inputs = x[2], hidden = p.hidden;
         directions = gru ? (p.bidirectional ? 2 : 1) : command.inputs[1]->shape[0];
-        firstState = gru ? 1 + kGruInputs * static_cast<size_t>(directions) : 4;
+        together = gru && p.rowWeights;
+        firstState = together ? 5 : gru ? 1 + kGruInputs * static_cast<size_t>(directions) : 4;
         const bool all = !gru || p.keepAllOutputs;
         allOutput = all ? 0 : -1;
         lastOutput = !all ? 0 : command.outputs.size() > 1 ? 1 : -1;
@@ -45,6 +46,7 @@ struct RecurrentSizes {
     int64_t mostQuads() const { return std::max({weightQuads, sumQuads, area}); }
 
     bool gru, lstm;
+    bool together;  // GRU: the weights of gates and candidate, as rows
     int64_t steps, batch, inputs, hidden, directions, depth;
     int64_t weightQuads, sumQuads, area;  // area: states of all directions and rows
     size_t firstState;                    // input with the states before the first step
@@ -58,12 +60,13 @@ class Recurrent final : public VulkanExecution {
 
     void onResize() override {
         const auto& p = command_.paramsAs<RecurrentParams>();
-        resetAfter_ = p.linearBeforeReset;
-        const uint32_t gates = s_.lstm ? 4 : 1;
+        resetAfter_ = p.linearBeforeReset || p.rowWeights;
+        const uint32_t gates = s_.lstm ? 4 : s_.together ? 3 : 1;
         const bool given = command_.inputs.size() > s_.firstState;
         constexpr DataType kType = DataType::Float32;
-        pack_ = &backend().pipeline("recurrent_pack", kType, 3, kLocal, {s_.gru, gates});
-        bias_ = &backend().pipeline("recurrent_bias", kType, 4, kLocal, {s_.gru, gates, resetAfter_});
+        pack_ = &backend().pipeline("recurrent_pack", kType, 3, kLocal, {s_.gru && !s_.together, gates});
+        bias_ = &backend().pipeline("recurrent_bias", kType, 4, kLocal,
+                                    {s_.gru, gates, resetAfter_, s_.together});
         first_ = &backend().pipeline("recurrent_first", kType, 3, kLocal, {given, s_.lstm});
         last_ = &backend().pipeline("recurrent_last", kType, 2, kLocal);
         const uint32_t threads = std::bit_floor(std::min(kMaxThreads, backend().limits().groupInvocations));
@@ -152,6 +155,12 @@ class Recurrent final : public VulkanExecution {
             pack(1, 1, s_.inputs, 0, 0, s_.directions);
             pack(2, 2, s_.hidden, s_.inputs, 0, s_.directions);
             bias(3, 3, 3, 0, s_.directions);
+            return;
+        }
+        if (s_.together) {
+            pack(1, 1, s_.inputs, 0, 0, 1);
+            pack(3, 3, s_.hidden, s_.inputs, 1, 1);
+            bias(2, 2, 4, 0, 1);
             return;
         }
         for (int64_t d = 0; d < s_.directions; ++d) {
