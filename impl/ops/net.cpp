@@ -140,6 +140,7 @@ std::shared_ptr<const Net> parseNet(std::shared_ptr<const Model> model, const Ca
         rewriteWrappedIndices(parsed);
     }
     net->model = std::move(model);
+    for (size_t graph = 0; graph < net->graphs.size(); ++graph) rewriteRecurrentLoops(*net, graph);
     findCoordinates(*net);
     return net;
 }

@@ -5,6 +5,7 @@
 
 #include "mnn_generated.h"
 #include "ops/families.h"
+#include "ops/looped_layer.h"
 #include "ops/op_helpers.h"
 #include "tensor/region_builder.h"
 
@@ -144,6 +145,7 @@ void shapeCaffeLstm(const ShapeContext& context) {
 // RNN and LSTM: X, W, R, bias and optionally initial states.
 void shapeLstm(const ShapeContext& context) {
     requireFloats(context);
+    if (context.node.paramsAs<RecurrentParams>().looped) return shapeLoopedLayer(context);
     const bool lstm = context.node.type == OpType::LSTM;
     if (lstm && context.inputCount() == 1) return shapeCaffeLstm(context);
     const int least = 4, states = lstm ? 2 : 1;
@@ -168,6 +170,7 @@ void shapeLstm(const ShapeContext& context) {
 void shapeGru(const ShapeContext& context) {
     requireFloats(context);
     const auto& params = context.node.paramsAs<RecurrentParams>();
+    if (params.looped) return shapeLoopedLayer(context);
     const int64_t hidden = params.hidden, directions = params.bidirectional ? 2 : 1;
     const int weights = 1 + kGruInputs * static_cast<int>(directions);
     if (context.inputCount() != weights && context.inputCount() != weights + 1)
@@ -188,13 +191,6 @@ void shapeGru(const ShapeContext& context) {
     setOutputs(context, directions, params.keepAllOutputs);
 }
 
-Tensor* modelConstant(const OpContext& context, const Shape& shape, const std::vector<float>& values) {
-    Tensor* tensor = context.geometry.temporary(shape, DataType::Float32, Format::NCHW);
-    context.geometry.constant(tensor, values.data());
-    tensor->usage = Usage::Constant;
-    return tensor;
-}
-
 // Exchanges the first two axes of [a][b][values].
 void exchange(const OpContext& context, Tensor* from, Tensor* to, int64_t a, int64_t b, int64_t values) {
     const BoxAxis axes[] = {{a, b * values, values}, {b, values, a * values}, {values, 1, 1}};
@@ -204,7 +200,8 @@ void exchange(const OpContext& context, Tensor* from, Tensor* to, int64_t a, int
 }
 
 // The form of Caffe has the batch first and its weights in the table.
-void geometryLstm(const OpContext& context) {
+void geometryRecurrent(const OpContext& context) {
+    if (context.node.paramsAs<RecurrentParams>().looped) return geometryLoopedLayer(context);
     if (context.inputCount() != 1) return context.geometry.emit(context.command());
     const auto& params = context.node.paramsAs<RecurrentParams>();
     const Shape& x = context.in(0).shape;
@@ -254,6 +251,7 @@ void shapeLstmBlock(const ShapeContext& context) {
 // Two operations for each value of a weight and each row that it is multiplied with.
 double recurrentFlops(const ShapeContext& context) {
     const auto& params = context.node.paramsAs<RecurrentParams>();
+    if (params.looped) return loopedLayerFlops(context);
     const Shape& x = context.in(0).shape;
     const double rows = static_cast<double>(x[0]) * static_cast<double>(x[1]);
     if (context.inputCount() == 1)
@@ -275,10 +273,14 @@ constexpr OpDef kRecurrentOps[] = {
     {.type = OpType::LSTM,
      .parse = parseLstm,
      .shape = shapeLstm,
-     .geometry = geometryLstm,
+     .geometry = geometryRecurrent,
      .flops = recurrentFlops},
     {.type = OpType::RNN, .parse = parseLstm, .shape = shapeLstm, .flops = recurrentFlops},
-    {.type = OpType::RNNSequenceGRU, .parse = parseGru, .shape = shapeGru, .flops = recurrentFlops},
+    {.type = OpType::RNNSequenceGRU,
+     .parse = parseGru,
+     .shape = shapeGru,
+     .geometry = geometryRecurrent,
+     .flops = recurrentFlops},
     {.type = OpType::LSTMBlockCell,
      .parse = parseLstmBlock,
      .shape = shapeLstmBlock,

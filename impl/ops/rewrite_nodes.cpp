@@ -81,6 +81,7 @@ std::optional<List> RewriteNodes::constant(int id) const {
 
 std::optional<List> ExtentValues::operator()(int id, int depth) const {
     if (depth > kMostDepth) return {};
+    if (const auto given = values_.find(id); given != values_.end()) return given->second;
     if (std::optional<List> values = nodes_.constant(id)) return values;
     const Node* node = nodes_.node(nodes_.maker(id));
     if (!node || !node->def) return {};
@@ -88,6 +89,7 @@ std::optional<List> ExtentValues::operator()(int id, int depth) const {
         const auto shape = shapes_.find(node->inputs[0]);
         return shape == shapes_.end() ? std::nullopt : std::optional<List>(shape->second);
     }
+    if (node->type == OpType::Unsqueeze) return (*this)(node->inputs[0], depth + 1);
     if (node->type == OpType::Concat) return joined(*node, depth);
     if (node->type == OpType::SliceTf) return slice(*node, depth);
     if (node->type == OpType::BinaryOp) return binary(*node, depth);
@@ -106,8 +108,8 @@ std::optional<List> ExtentValues::joined(const Node& node, int depth) const {
 }
 
 std::optional<List> ExtentValues::slice(const Node& node, int depth) const {
-    const std::optional<List> begin = nodes_.constant(node.inputs[1]),
-                              count = nodes_.constant(node.inputs[2]);
+    const std::optional<List> begin = (*this)(node.inputs[1], depth + 1),
+                              count = (*this)(node.inputs[2], depth + 1);
     if (!begin || !count || begin->size() != 1 || count->size() != 1) return {};
     const std::optional<List> from = (*this)(node.inputs[0], depth + 1);
     const int64_t first = begin->front(), size = count->front();

@@ -46,11 +46,13 @@ class RewriteNodes {
     std::vector<std::vector<size_t>> readers_;
 };
 
-// The values of integer tensors that are computed from the shapes of some tensors, when those have given shapes.
+// The values of integer tensors that are computed from the shapes of some tensors, when those have given shapes, and from
+// given values.
 class ExtentValues {
   public:
     explicit ExtentValues(const RewriteNodes& nodes) : nodes_(nodes) {}
     void setShape(int id, List shape) { shapes_[id] = std::move(shape); }
+    void setValues(int id, List values) { values_[id] = std::move(values); }
     std::optional<List> operator()(int id, int depth = 0) const;
 
   private:
@@ -59,7 +61,7 @@ class ExtentValues {
     std::optional<List> binary(const Node& node, int depth) const;
 
     const RewriteNodes& nodes_;
-    std::map<int, List> shapes_;
+    std::map<int, List> shapes_, values_;
 };
 
 // The nodes that a rewrite stands in for, with those that only compute extents for them.
