@@ -16,7 +16,9 @@ namespace mnnc::cpu {
 
 namespace {
 
-constexpr int64_t kRows = 384;      // of the inputs' products that are made at once
+// Products of the inputs that are made at once: that many rows, or more for that many steps of a batch, since the weights of
+// the inputs are read anew each time, but not more rows than kMostRows.
+constexpr int64_t kRows = 128, kSteps = 16, kMostRows = 384;
 constexpr double kSplitStep = 4e6;  // multiply-adds of a step that several threads share
 constexpr size_t kGruInputs = 5;    // of one direction: gates, their bias, candidate, its bias, own bias
 
@@ -48,7 +50,9 @@ class Recurrent final : public CommandExecution {
         all_ = keepsAll ? 0 : -1;
         last_ = keepsAll ? (command().outputs.size() > 1 ? 1 : -1) : 0;
         columns_ = checked(int64_t{hidden_} * (cell_ == Cell::Rnn ? 1 : cell_ == Cell::Lstm ? 4 : 3));
-        chunk_ = std::max<int64_t>(1, std::min(steps_, ceilDiv(kRows, std::max<int64_t>(batch_, 1))));
+        const int64_t rows = std::max(batch_, 1);
+        const int64_t wanted = std::max(ceilDiv(kRows, rows), std::min(kSteps, ceilDiv(kMostRows, rows)));
+        chunk_ = std::max<int64_t>(1, std::min(steps_, wanted));
 
         ScratchLayout layout;
         const int64_t state = checkedMul(batch_, hidden_, command().name.c_str());
