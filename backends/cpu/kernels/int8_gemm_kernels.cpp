@@ -2,6 +2,7 @@
 #include "backends/cpu/kernels/int8_kernels.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -75,27 +76,40 @@ HWY_INLINE const char* steps(VI (&acc)[R][NB], const char* p, ptrdiff_t s, int c
     return w;
 }
 
+// Tiles of the same size, one after another.
+struct Run {
+    int at, tiles;      // from this pixel on
+    const char* ahead;  // the weights of the next panel
+    ptrdiff_t share;    // bytes of them that each of the first tiles fetches
+    int sharing;        // how many of these tiles do
+};
+
 template <Product K, int R, int NB>
-HWY_NOINLINE void gemmTileU8S8(const Int8PanelArgs& t, int at, const char* ahead) {
-    VI acc[R][NB];
-    HWY_UNROLL(32)
-    for (int r = 0; r < R; ++r) {
-        HWY_UNROLL(4)
-        for (int n = 0; n < NB; ++n) acc[r][n] = hn::Zero(DI());
+HWY_NOINLINE void gemmTileU8S8(const Int8PanelArgs& args, const Run& run) {
+    const Int8PanelArgs t = args;  // stores of bytes might change the arguments, as far as the compiler knows
+    const int blocks = t.fullBlocks + (t.tailSteps > 0), taps = t.taps;
+    const ptrdiff_t pixel = t.pixelStride;
+    const char* a = t.a + run.at * pixel;
+    for (int tile = 0; tile < run.tiles; ++tile, a += R * pixel) {
+        VI acc[R][NB];
+        HWY_UNROLL(32)
+        for (int r = 0; r < R; ++r) {
+            HWY_UNROLL(4)
+            for (int n = 0; n < NB; ++n) acc[r][n] = hn::Zero(DI());
+        }
+        const char* w = t.w;
+        const char* ahead = run.ahead + (tile < run.sharing ? tile * run.share : 0);
+        for (int tap = 0; tap < taps; ++tap) {
+            const char* p = a + t.tapOffset[tap];
+            for (int block = 0; block < blocks; ++block, p += t.blockStride)
+                w = steps<K, R, NB>(acc, p, pixel, block < t.fullBlocks ? t.fullSteps : t.tailSteps, w,
+                                    ahead);
+        }
+        finishTile<K, R, NB>(acc, t, run.at + tile * R);
     }
-    const char* a = t.a + at * t.pixelStride;
-    const char* w = t.w;
-    const int blocks = t.fullBlocks + (t.tailSteps > 0);
-    for (int tap = 0; tap < t.taps; ++tap) {
-        const char* p = a + t.tapOffset[tap];
-        for (int block = 0; block < blocks; ++block, p += t.blockStride)
-            w = steps<K, R, NB>(acc, p, t.pixelStride, block < t.fullBlocks ? t.fullSteps : t.tailSteps, w,
-                                ahead);
-    }
-    finishTile<K, R, NB>(acc, t, at);
 }
 
-using TileFn = void (*)(const Int8PanelArgs&, int, const char*);
+using TileFn = void (*)(const Int8PanelArgs&, const Run&);
 
 template <Product K, int NB, int... R>
 constexpr void fillTiles(TileFn* out, std::integer_sequence<int, R...>) {
@@ -149,21 +163,20 @@ void gemmPanelU8S8(const Int8PanelArgs& t) {
     // The panels lie one after another: while this one's tiles run, each of the first fetches its share of the next.
     const ptrdiff_t lines = ptrdiff_t(t.taps) * (t.fullBlocks * t.fullSteps + t.tailSteps);
     const char* next = t.w + lines * t.nb * P * 4;
-    int tile = t.firstTile;
-    const auto run = [&](int at, int rows) {
-        kTiles.fn[t.nb - 1][rows - 1](t, at, tile < t.nb ? next + tile * lines * P * 4 : next);
-        ++tile;
+    int at = 0, tile = t.firstTile;
+    const auto run = [&](int rows, int tiles) {
+        if (tiles == 0) return;
+        const int sharing = std::max(0, t.nb - tile);
+        kTiles.fn[t.nb - 1][rows - 1](
+            t, {at, tiles, sharing ? next + tile * lines * P * 4 : next, lines * P * 4, sharing});
+        tile += tiles;
+        at += tiles * rows;
     };
-    int at = 0;
-    if (isShort(t))
-        for (; t.m - at > 2 * most; at += fours) run(at, fours);
-    // Equal tiles: 49 pixels are five of 8 and one of 9, not five of 9 and one of 4.
-    const int begin = at, rest = t.m - at, count = (rest + most - 1) / most;
-    for (int i = 0; i < count; ++i) {
-        const int end = begin + static_cast<int>(static_cast<long>(rest) * (i + 1) / count);
-        run(at, end - at);
-        at = end;
-    }
+    if (isShort(t) && t.m > 2 * most) run(fours, (t.m - 2 * most + fours - 1) / fours);
+    // Equal tiles: 49 pixels are four of 8 and one of 9, not four of 9 and one of 4.
+    const int rest = t.m - at, count = (rest + most - 1) / most, rows = rest / std::max(1, count);
+    run(rows + 1, rest - rows * count);
+    run(rows, count - (rest - rows * count));
 }
 
 template <Product K>

@@ -87,7 +87,12 @@ HWY_INLINE void finishTile(const VI (&acc)[R][NB], const Int8PanelArgs& t, int a
     }
     const float *scales = t.scale, *offsets = t.offset;
     const VF ratio = hn::Set(df, t.ratio), lo = hn::Set(df, t.lo), hi = hn::Set(df, t.hi);
-    if (HWY_UNLIKELY(t.min != nullptr || t.floats != nullptr || t.sums != nullptr)) {
+#if MNNC_STORES_FOURS
+    const bool special = ps != P || !t.bounded;
+#else
+    const bool special = false;
+#endif
+    if (HWY_UNLIKELY(special || t.min != nullptr || t.floats != nullptr || t.sums != nullptr)) {
         // Written out first: sums that a loop variable indexes would stay in memory all the time.
         HWY_ALIGN int32_t sums[R * NB * P];
         HWY_UNROLL(32)
@@ -118,16 +123,15 @@ HWY_INLINE void finishTile(const VI (&acc)[R][NB], const Int8PanelArgs& t, int a
     f.ratio = ratio, f.lo = lo, f.hi = hi;
     f.pixel = ps, f.block = bs;
     f.scales = scales, f.offsets = offsets;
+    int8_t* dst = t.dst + at * ps;
 #if MNNC_STORES_FOURS
-    if (HWY_LIKELY(ps == P && t.bounded)) {
-        f.lo8 = octets(t.lo);
-        f.hi8 = octets(t.hi);
-        int8_t* dst = t.dst + at * ps;
-        if (K != Product::Pairs && t.lo >= 0) return finishBlocks<Results::Unsigned, R, NB, 0>(acc, f, dst);
-        return finishBlocks<Results::Dense, R, NB, 0>(acc, f, dst);
-    }
+    f.lo8 = octets(t.lo);
+    f.hi8 = octets(t.hi);
+    if (K != Product::Pairs && t.lo >= 0) return finishBlocks<Results::Unsigned, R, NB, 0>(acc, f, dst);
+    finishBlocks<Results::Dense, R, NB, 0>(acc, f, dst);
+#else
+    finishBlocks<Results::Any, R, NB, 0>(acc, f, dst);
 #endif
-    finishBlocks<Results::Any, R, NB, 0>(acc, f, t.dst + at * ps);
 }
 
 }  // namespace

@@ -10,19 +10,24 @@
 
 namespace mnnc {
 
+// Cycles of a vector of weights from the second level cache.
+constexpr double kWeightCycles = 1.7;
+
 // Cycles of one k step of a tile of R rows and nb blocks: two multiply-adds and two loads a cycle, four
 // cycles latency, weights from the second level cache.
-inline double tileCycles(int rows, int nb) {
+inline double tileCycles(int rows, int nb, double weightCycles) {
     const double fma = rows * nb / 2.0, loads = (nb == 1 ? rows + 1 : rows + nb) / 2.0;
-    return std::max({fma, loads, 4.0, nb * 1.7}) + 0.15;
+    return std::max({fma, loads, 4.0, nb * weightCycles}) + 0.15;
 }
 
 // Cycles per k step for m pixels and `blocks` output blocks split into panels of at most maxBlocks.
 // `maxRows`: of PanelKernels or Int8Kernels.
-inline double gemmCycles(const int (&maxRows)[5], int m, int blocks, int maxBlocks) {
+inline double gemmCycles(const int (&maxRows)[5], int m, int blocks, int maxBlocks,
+                         double weightCycles = kWeightCycles) {
     const auto panelCycles = [&](int nb) {
         const int tiles = ceilDiv(m, maxRows[nb]), low = m / tiles, high = m % tiles;
-        return high * tileCycles(low + 1, nb) + (tiles - high) * tileCycles(low, nb);
+        return high * tileCycles(low + 1, nb, weightCycles) +
+               (tiles - high) * tileCycles(low, nb, weightCycles);
     };
     // Panels are equally wide, or one block wider.
     const int panels = ceilDiv(blocks, maxBlocks), nb = blocks / panels, wide = blocks % panels;
@@ -38,11 +43,11 @@ constexpr int kUsualPixels = 72;
 
 // The panel width that is cheapest for m pixels at a time. `Table`: PanelKernels or Int8Kernels.
 template <typename Table>
-int bestPanelBlocks(const Table& k, int m, int blocks) {
+int bestPanelBlocks(const Table& k, int m, int blocks, double weightCycles = kWeightCycles) {
     int best = 1;
     double bestCost = 0;
     for (int nb = k.maxPanelBlocks; nb >= 1; --nb) {
-        const double cost = gemmCycles(k.maxRows, m, blocks, nb);
+        const double cost = gemmCycles(k.maxRows, m, blocks, nb, weightCycles);
         // Wide panels read the activations less often: a narrower one has to be clearly cheaper.
         if (nb == k.maxPanelBlocks || cost < bestCost * 0.98) {
             best = nb;
