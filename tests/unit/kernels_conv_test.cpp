@@ -1,6 +1,5 @@
 // Kernels of float convolutions; see conv_case.h.
 #include <string>
-#include <tuple>
 
 #include "backends/cpu/kernels/elementwise.h"
 #include "base/error.h"
@@ -95,43 +94,6 @@ TEST(KernelsConv, Winograd) {
     Case c{shape(256, 14, 14, 128, 3, 1, 1, 1), options(1)};
     c.tolerance = 1.6e-5;
     check(c);
-}
-
-// Weights that a run transforms: the same numbers up to the rounding of another order, in less memory.
-TEST(KernelsConv, WinogradKeepsTapsWhereMemoryIsLow) {
-    for (const ConvAlgorithm a :
-         {ConvAlgorithm::Winograd2, ConvAlgorithm::Winograd4, ConvAlgorithm::Winograd6}) {
-        const int unit = 2 * (static_cast<int>(a) - static_cast<int>(ConvAlgorithm::Winograd2) + 1);
-        ConvOptions low = options(1, false, false, a);
-        low.lowMemory = true;
-        for (const int threads : {1, 3}) {
-            low.threads = threads;
-            for (const auto& [ic, size, oc, batch] :
-                 {std::tuple(35, 7, 50, 1), std::tuple(200, 3, 33, 2), std::tuple(515, 4, 160, 1)}) {
-                Case c{shape(ic, size, size + 1, oc, 3, 1, 1, 1, batch), low};
-                c.tolerance = 1.6e-5;
-                c.residual = true;
-                c.lo = 0;
-                check(c);
-                const auto plan = makeConvPlan(selectKernels(), c.s, low);
-                EXPECT_EQ(plan->algorithm(), "winograd" + std::to_string(unit) + ".taps");
-                const int lanes = selectKernels().lanes;
-                EXPECT_EQ(plan->packedWeightBytes(),
-                          int64_t{9} * ic * ((oc + lanes - 1) / lanes) * lanes * 4);
-            }
-        }
-    }
-    // The transforms of a large map are cut, and its weights are small.
-    ConvOptions low = options(1, false, false, ConvAlgorithm::Winograd4);
-    low.lowMemory = true;
-    EXPECT_EQ(makeConvPlan(selectKernels(), shape(64, 150, 150, 64, 3, 1, 1, 1), low)->algorithm(),
-              "winograd4");
-    // Without the option only weights that would be very large.
-    low.lowMemory = false;
-    EXPECT_EQ(makeConvPlan(selectKernels(), shape(384, 9, 9, 384, 3, 1, 1, 1), low)->algorithm(),
-              "winograd4");
-    EXPECT_EQ(makeConvPlan(selectKernels(), shape(2048, 9, 9, 512, 3, 1, 1, 1), low)->algorithm(),
-              "winograd4.taps");
 }
 
 std::string algorithmOf(const Case& c) {

@@ -17,12 +17,25 @@ namespace {
 // The transforms of larger tiles multiply the rounding of bf16. Measured on whole nets: F(2,3) is as exact as
 // a direct product, F(4,3) has 3 to 7 times its error, F(6,3) 7 to 20 times.
 constexpr int kMaxBf16Unit = 2;
-// Weights that stay taps are transformed once in a run, for all tiles: the tiles' transforms may fill the second level
-// cache so many times. Larger maps have small weights.
+// Weights that are transformed in panels are used for all tiles at once, whose transforms may fill the second level cache so
+// many times.
 constexpr int kMaxTapChunks = 4;
-// Bytes of the transformed weights of one convolution. Weights that would take more stay taps, for which a run needs up
-// to a third more time.
+// Bytes of the transformed weights of one convolution. Weights that would take more are transformed in panels, for which
+// a run needs up to a third more time.
 constexpr int64_t kMaxTransformedWeights = 32 << 20;
+// Transforming a weight takes as long as its products with ten tiles. For so many tiles it costs no more than reading
+// transformed weights from memory. Measured, with weights up to these bytes.
+constexpr int kManyTiles = 256;
+constexpr int64_t kMaxWeightsAtOnce = 4 << 20;
+
+int tilesOf(const ConvShape& s, int unit) {
+    return s.batch * ceilDiv(s.oh, unit) * ceilDiv(s.ow, unit);
+}
+
+int64_t transformedBytes(const Kernels& k, const ConvShape& s, int unit) {
+    return int64_t{(unit + 2) * (unit + 2)} * s.ic * ceilDiv(s.oc, k.lanes) * k.lanes *
+           int64_t{sizeof(float)};
+}
 
 template <int Unit>
 bool accepts(const Kernels&, const ConvShape& s, const ConvOptions& options) {
@@ -40,8 +53,9 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) 
     const CycleCosts& costs = k.costs->cycles;
     const bool bf16 = winogradUsesBf16(k, s, options, Unit);
     const int icb = ceilDiv(s.ic, k.lanes), ocb = ceilDiv(s.oc, k.lanes);
-    const int tiles = s.batch * ceilDiv(s.oh, Unit) * ceilDiv(s.ow, Unit), points = (Unit + 2) * (Unit + 2);
-    const int chunks = winogradKeepsTaps(k, s, options, Unit) ? 1 : winogradChunkCount(k, s, Unit);
+    const int tiles = tilesOf(s, Unit), points = (Unit + 2) * (Unit + 2);
+    const WinogradTaps taps = winogradTaps(k, s, options, Unit);
+    const int chunks = taps == WinogradTaps::InPanels ? 1 : winogradChunkCount(k, s, Unit);
     const int m = ceilDiv(tiles, chunks);
     const int nb =
         bestPanelBlocks(*k.panels, options.onePacking ? kUsualPixels : std::min(m, kUsualPixels), ocb);
@@ -52,7 +66,7 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) 
         double(tiles) * points * (icb * (in + (bf16 ? costs.winogradRound : 0.0)) + ocb * out);
     const double weights = double(points) * s.ic * ocb * k.lanes * (bf16 ? 2 : 4);
     const double vectors = double(s.ic) * ocb, expansion = points * vectors * costs.winogradDequantize;
-    if (winogradKeepsTaps(k, s, options, Unit)) {
+    if (taps == WinogradTaps::InPanels) {
         // Transforms of all tiles at once may not fit the cache: they are then written to the next level and read again.
         const double bytes = double(tiles) * points * (icb + ocb) * k.lanes * 4;
         const double spilled =
@@ -79,17 +93,21 @@ bool winogradUsesBf16(const Kernels& k, const ConvShape& s, const ConvOptions& o
     return unit <= kMaxBf16Unit && roundsToBf16(k, s, options);
 }
 
-bool winogradKeepsTaps(const Kernels& k, const ConvShape& s, const ConvOptions& options, int unit) {
+// Where convolutions of several maps share weights, the small ones would transform them as well.
+WinogradTaps winogradTaps(const Kernels& k, const ConvShape& s, const ConvOptions& options, int unit) {
     if (options.quantization.bits || options.onePacking || options.byRows ||
-        winogradUsesBf16(k, s, options, unit) || winogradChunkCount(k, s, unit) > kMaxTapChunks)
-        return false;
-    const int64_t transformed =
-        int64_t{(unit + 2) * (unit + 2)} * s.ic * ceilDiv(s.oc, k.lanes) * k.lanes * int64_t{sizeof(float)};
-    return options.lowMemory || transformed > kMaxTransformedWeights;
+        winogradUsesBf16(k, s, options, unit))
+        return WinogradTaps::Transformed;
+    const int64_t transformed = transformedBytes(k, s, unit);
+    if (winogradChunkCount(k, s, unit) <= kMaxTapChunks &&
+        (options.lowMemory || transformed > kMaxTransformedWeights))
+        return WinogradTaps::InPanels;
+    return tilesOf(s, unit) >= kManyTiles && transformed <= kMaxWeightsAtOnce ? WinogradTaps::AtOnce
+                                                                              : WinogradTaps::Transformed;
 }
 
 int winogradChunkCount(const Kernels& k, const ConvShape& s, int unit) {
-    const int tiles = s.batch * ceilDiv(s.oh, unit) * ceilDiv(s.ow, unit), points = (unit + 2) * (unit + 2);
+    const int tiles = tilesOf(s, unit), points = (unit + 2) * (unit + 2);
     const int blocks = ceilDiv(s.ic, k.lanes) + ceilDiv(s.oc, k.lanes);
     const long bytes = long(points) * blocks * k.lanes * long(sizeof(float));
     return ceilDiv(tiles,
@@ -103,7 +121,7 @@ WinogradChunks cutWinogradTiles(const Kernels& k, const ConvShape& s, int unit, 
     c.chunks = 1;
     const int all = c.tiles * s.batch;
     c.chunkTiles = all;
-    if (winogradKeepsTaps(k, s, options, unit)) return c;
+    if (winogradTaps(k, s, options, unit) == WinogradTaps::InPanels) return c;
     c.chunks = winogradChunkCount(k, s, unit);
     if (options.threads > 1 && c.chunks < 4 * options.threads) {
         const int wanted = taskCount(c.chunks, all, options.threads);

@@ -23,7 +23,7 @@ WinogradWeightOptions weightOptions(const Kernels& k, const ConvShape& s, int un
         bestPanelBlocks(*k.panels, options.onePacking ? kUsualPixels : std::min(c.chunkTiles, kUsualPixels),
                         ceilDiv(s.oc, k.lanes));
     weights.quantization = options.quantization;
-    weights.taps = winogradKeepsTaps(k, s, options, unit);
+    weights.taps = winogradTaps(k, s, options, unit) != WinogradTaps::Transformed;
     weights.perPanel = c.chunks == 1;
     return weights;
 }

@@ -9,9 +9,13 @@ namespace mnnc {
 // Whether F(unit) multiplies bf16.
 bool winogradUsesBf16(const Kernels& k, const ConvShape& shape, const ConvOptions& options, int unit);
 
-// Whether weights of F(unit) are stored as taps and transformed in each run, for less memory: not where convolutions of
-// several maps share them, since large maps read transformed ones.
-bool winogradKeepsTaps(const Kernels& k, const ConvShape& shape, const ConvOptions& options, int unit);
+// How weights of F(unit) are stored, which are up to seven times as large transformed as their taps.
+enum class WinogradTaps {
+    Transformed,  // when they are packed
+    InPanels,     // as taps: each run transforms a panel when it is its turn, for all tiles
+    AtOnce,       // as taps: each run transforms all of them first
+};
+WinogradTaps winogradTaps(const Kernels& k, const ConvShape& shape, const ConvOptions& options, int unit);
 
 // Into how many chunks the tiles of a batch are cut at least: each chunk's transforms fit the second level
 // cache and still fill the tiles of products.

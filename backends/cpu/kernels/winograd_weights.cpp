@@ -135,10 +135,8 @@ void WinogradWeights::packQuantized(const QuantizedWeightsView& weights, void* p
 }
 
 void WinogradWeights::expandAll(const void* packed, void* out, ThreadPool& pool) const {
-    parallelFor(pool, blocks_, [&](int b) {
-        QuantizedTaps taps(dequant_, packed, k_.lanes, b);
-        transformBlock(out, b, taps);
-    });
+    parallelFor(pool, blocks_,
+                [&](int b) { withTaps(packed, b, [&](auto&& taps) { transformBlock(out, b, taps); }); });
 }
 
 template <typename Body>

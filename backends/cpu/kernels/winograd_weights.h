@@ -16,7 +16,7 @@ struct WinogradWeightOptions {
     bool bf16 = false;
     int panelBlocks = 1;
     WeightQuantization quantization;
-    // Floats stay taps, as quantised ones do: a quarter of the memory for F(4), and less to read. Needs perPanel.
+    // Floats stay taps, as quantised ones do: a quarter of the memory for F(4), and less to read.
     bool taps = false;
     // What is made in a run is made for a panel when it is its turn, a slice of channels at a time; else all of it
     // first.

@@ -1,0 +1,102 @@
+// Winograd convolutions whose weights stay taps, which a run transforms.
+#include <string>
+#include <tuple>
+
+#include "base/aligned.h"
+#include "conv_case.h"
+
+namespace mnnc::test {
+namespace {
+
+// Weights that a run transforms: the same numbers up to the rounding of another order, in less memory.
+TEST(KernelsConv, WinogradKeepsTapsWhereMemoryIsLow) {
+    for (const ConvAlgorithm a :
+         {ConvAlgorithm::Winograd2, ConvAlgorithm::Winograd4, ConvAlgorithm::Winograd6}) {
+        const int unit = 2 * (static_cast<int>(a) - static_cast<int>(ConvAlgorithm::Winograd2) + 1);
+        ConvOptions low = options(1, false, false, a);
+        low.lowMemory = true;
+        for (const int threads : {1, 3}) {
+            low.threads = threads;
+            for (const auto& [ic, size, oc, batch] :
+                 {std::tuple(35, 7, 50, 1), std::tuple(200, 3, 33, 2), std::tuple(515, 4, 160, 1)}) {
+                Case c{shape(ic, size, size + 1, oc, 3, 1, 1, 1, batch), low};
+                c.tolerance = 1.6e-5;
+                c.residual = true;
+                c.lo = 0;
+                check(c);
+                const auto plan = makeConvPlan(selectKernels(), c.s, low);
+                EXPECT_EQ(plan->algorithm(), "winograd" + std::to_string(unit) + ".taps");
+                const int lanes = selectKernels().lanes;
+                EXPECT_EQ(plan->packedWeightBytes(),
+                          int64_t{9} * ic * ((oc + lanes - 1) / lanes) * lanes * 4);
+            }
+        }
+    }
+    // The transforms of a map of some size are cut.
+    ConvOptions low = options(1, false, false, ConvAlgorithm::Winograd4);
+    low.lowMemory = true;
+    EXPECT_EQ(makeConvPlan(selectKernels(), shape(256, 60, 60, 256, 3, 1, 1, 1), low)->algorithm(),
+              "winograd4");
+    // Without the option only weights that would be very large.
+    low.lowMemory = false;
+    EXPECT_EQ(makeConvPlan(selectKernels(), shape(384, 9, 9, 384, 3, 1, 1, 1), low)->algorithm(),
+              "winograd4");
+    EXPECT_EQ(makeConvPlan(selectKernels(), shape(2048, 9, 9, 512, 3, 1, 1, 1), low)->algorithm(),
+              "winograd4.taps");
+}
+
+// From 256 tiles on a run transforms the weights as well: the same bits as of those that are transformed before.
+TEST(KernelsConv, WinogradTransformsInTheRunForManyTiles) {
+    const int P = selectKernels().lanes;
+    const ConvShape many = shape(37, 90, 103, 70, 3, 1, 1, 1), few = shape(37, 58, 61, 70, 3, 1, 1, 1);
+    for (const int threads : {1, 3}) {
+        for (const auto& [a, name] : {std::pair(ConvAlgorithm::Winograd2, "winograd2"),
+                                      std::pair(ConvAlgorithm::Winograd4, "winograd4"),
+                                      std::pair(ConvAlgorithm::Winograd6, "winograd6")}) {
+            SCOPED_TRACE(std::string(name) + " on " + std::to_string(threads));
+            Case c{many, options(1, false, false, a)};
+            c.o.threads = threads;
+            c.tolerance = 1.6e-5;
+            c.residual = true;
+            c.lo = 0;
+            check(c);
+            const auto plan = makeConvPlan(selectKernels(), many, c.o);
+            EXPECT_EQ(plan->algorithm(), std::string(name) + ".taps");
+            EXPECT_EQ(plan->packedWeightBytes(), int64_t{9} * 37 * ((70 + P - 1) / P) * P * 4);
+            ConvOptions shared = c.o;
+            shared.onePacking = true;
+            const auto before = makeConvPlan(selectKernels(), many, shared);
+            EXPECT_EQ(before->algorithm(), name);
+            const Floats x = randomFloats(size_t(P) * ((37 + P - 1) / P) * 90 * 103, 5),
+                         w = randomFloats(size_t{70} * 37 * 9, 6);
+            Floats results[2];
+            for (const bool inRun : {false, true}) {
+                const ConvPlan& one = inRun ? *plan : *before;
+                ForkJoinPool pool(threads);
+                RunLease lease(pool);
+                AlignedBuffer packed(one.packedWeightBytes()), scratch(one.scratchBytes(threads));
+                one.packWeights(w.data(), packed.data(), lease.pool());
+                const std::vector<float> bias = paddedBias(nullptr, 70);
+                PostOps post;
+                post.bias = bias.data();
+                results[inRun].resize(size_t((70 + P - 1) / P) * P * 90 * 103);
+                one.run(x.data(), packed.data(), results[inRun].data(), post, scratch.data(), lease.pool());
+            }
+            for (size_t i = 0; i < results[0].size(); ++i) {
+                if (i / P / (90 * 103) * P + i % P >= 70) continue;  // behind the last channel
+                ASSERT_EQ(results[0][i], results[1][i]) << i;
+            }
+        }
+    }
+    EXPECT_EQ(
+        makeConvPlan(selectKernels(), few, options(1, false, false, ConvAlgorithm::Winograd6))->algorithm(),
+        "winograd6");
+    // Weights that would be large are transformed before.
+    EXPECT_EQ(makeConvPlan(selectKernels(), shape(128, 128, 128, 144, 3, 1, 1, 1),
+                           options(1, false, false, ConvAlgorithm::Winograd6))
+                  ->algorithm(),
+              "winograd6");
+}
+
+}  // namespace
+}  // namespace mnnc::test
