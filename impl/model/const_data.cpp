@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/half.h"
+#include "model/const_floats.h"
 #include "model/wire_access.h"
 
 namespace mnnc {
@@ -95,6 +96,24 @@ void requireBytes(int64_t found, int64_t needed, const char* opName) {
     if (found < needed)
         fail(Status::BadWeights, "operator '%s': constant holds %lld bytes, its shape needs %lld", opName,
              static_cast<long long>(found), static_cast<long long>(needed));
+}
+
+// Where the array lies: as many bytes as its shape needs.
+Source checkedSource(const wire::Blob& blob, const WeightFiles& files, const char* opName) {
+    Source from = sourceOf(blob, files.model);
+    if (from.elementSize == 0)
+        fail(Status::BadType, "operator '%s': constants of data type %d cannot be loaded", opName,
+             static_cast<int>(blob.dataType()));
+    const int64_t needed = neededBytes(blob, from, opName);
+    if (needed > 0 && from.stored.empty() && isExternal(blob)) {
+        if (!files.external)
+            fail(Status::FileNotExist,
+                 "operator '%s' keeps its data in an external file, and the model has none", opName);
+        from.stored = files.external->range(blob.external()->Get(0), blob.external()->Get(1), opName);
+    }
+    requireBytes(static_cast<int64_t>(from.stored.size()), needed, opName);
+    from.stored = from.stored.head(static_cast<size_t>(needed));
+    return from;
 }
 
 template <typename T>
@@ -183,26 +202,20 @@ void encodeBlob(const wire::Blob& blob, const void* values, int64_t count, const
     }
 }
 
+std::optional<StoredBytes> plainFloats(const wire::Blob& blob, const WeightFiles& files, const char* opName) {
+    if (blob.dataType() != DataType::DT_FLOAT || isPacked(blob)) return std::nullopt;
+    return checkedSource(blob, files, opName).stored;
+}
+
 ConstData decodeBlob(const wire::Blob& blob, const WeightFiles& files, const char* opName, Large large) {
-    Source from = sourceOf(blob, files.model);
-    if (from.elementSize == 0)
-        fail(Status::BadType, "operator '%s': constants of data type %d cannot be loaded", opName,
-             static_cast<int>(blob.dataType()));
+    const Source from = checkedSource(blob, files, opName);
     ConstData result;
     if (blob.dims()) result.dims.assign(blob.dims()->begin(), blob.dims()->end());
     result.dataType = from.loadedType;
     result.dataFormat = static_cast<int32_t>(blob.dataFormat());
     result.count = blobElementCount(blob, opName);
-    const int64_t needed = neededBytes(blob, from, opName);
+    const auto needed = static_cast<int64_t>(from.stored.size());
     if (needed == 0) return result;
-    if (from.stored.empty() && isExternal(blob)) {
-        if (!files.external)
-            fail(Status::FileNotExist,
-                 "operator '%s' keeps its data in an external file, and the model has none", opName);
-        from.stored = files.external->range(blob.external()->Get(0), blob.external()->Get(1), opName);
-    }
-    requireBytes(static_cast<int64_t>(from.stored.size()), needed, opName);
-    from.stored = from.stored.head(static_cast<size_t>(needed));
     result.left = large == Large::Leave && needed > kSmall && !from.stored.inMemory();
     if (result.left) return result;
     HeldBytes held = from.stored.read();

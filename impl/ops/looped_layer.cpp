@@ -17,6 +17,10 @@ std::shared_ptr<const void> ConvolutionContent::load() const {
     return content;
 }
 
+FloatSource ConvolutionContent::floats() const {
+    return params_->weightSource(checkedMul(outputs(), inputs(), name_.c_str()), outputs(), name_.c_str());
+}
+
 Tensor* modelConstant(const OpContext& context, const Shape& shape, const std::vector<float>& values) {
     Tensor* tensor = context.geometry.temporary(shape, DataType::Float32, Format::NCHW);
     context.geometry.constant(tensor, values.data());

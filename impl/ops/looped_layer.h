@@ -16,6 +16,7 @@ class ConvolutionContent final : public StoredContent {
     ConvolutionContent(std::shared_ptr<const ConvParams> params, std::string name)
         : params_(std::move(params)), name_(std::move(name)) {}
     std::shared_ptr<const void> load() const override;
+    FloatSource floats() const override;
     FloatView bias() const { return params_->bias(params_->outputCount, name_.c_str()); }
     int64_t inputs() const noexcept { return params_->inputCount; }
     int64_t outputs() const noexcept { return params_->outputCount; }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "mnn_generated.h"
+#include "model/const_floats.h"
 #include "model/model.h"
 #include "ops/families.h"
 #include "ops/op_helpers.h"
@@ -48,6 +49,18 @@ std::shared_ptr<const void> ConstParams::load() const {
     std::shared_ptr<const void> content(read, read->bytes.data());
     loaded_ = content;
     return content;
+}
+
+FloatSource ConstParams::floats() const {
+    const auto stored =
+        leftInFile() ? plainFloats(*op->main_as_Blob(), model->weightFiles(*op), name.c_str()) : std::nullopt;
+    if (stored) {
+        model->readingWeights(static_cast<int64_t>(stored->size()));
+        return FloatSource(*stored);
+    }
+    const auto bytes = static_cast<size_t>(shape.elements()) * sizeof(float);
+    std::shared_ptr<const void> content = load();
+    return FloatSource(FloatView::hold({{static_cast<const uint8_t*>(content.get()), bytes}, content}));
 }
 
 namespace {

@@ -22,6 +22,7 @@ struct ConstParams : ParamsOf<ConstParams>, StoredContent {
 
     bool leftInFile() const noexcept { return owner.left; }
     std::shared_ptr<const void> load() const override;
+    FloatSource floats() const override;
 
     bool written = false;  // by a session: the file has other values
 

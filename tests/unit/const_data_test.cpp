@@ -2,6 +2,8 @@
 #include <cstring>
 
 #include "model/const_data.h"
+#include "model/const_floats.h"
+#include "model/stored_floats.h"
 
 #include "model_builder.h"
 
@@ -60,6 +62,37 @@ TEST(ConstData, Int64Saturates) {
     EXPECT_EQ(values[0], INT32_MAX);
     EXPECT_EQ(values[1], INT32_MIN);
     EXPECT_EQ(values[2], -5);
+}
+
+// Only what lies in the file as a run reads it may be taken from there piece by piece.
+TEST(ConstData, PlainFloatsAreARange) {
+    wire::BlobT blob;
+    blob.dims = {10, 300};
+    for (int i = 0; i < 3001; ++i) blob.float32s.push_back(static_cast<float>(i));
+    const auto rangeOf = [](const wire::BlobT& made) {
+        const flatbuffers::DetachedBuffer keep = packTable<wire::Blob>(made);
+        const auto range = plainFloats(*flatbuffers::GetRoot<wire::Blob>(keep.data()), nullptr, "const");
+        std::vector<float> values;
+        if (!range) return values;
+        FloatSource source(*range);
+        EXPECT_EQ(source.size(), 3000u);
+        for (size_t at = 0; at < source.size(); at += 600) {
+            const float* const piece = source.at(at, 600);
+            values.insert(values.end(), piece, piece + 600);
+        }
+        return values;
+    };
+    const std::vector<float> values = rangeOf(blob);
+    EXPECT_EQ(values, std::vector<float>(blob.float32s.begin(), blob.float32s.end() - 1));
+    blob.dataFormat = wire::MNN_DATA_FORMAT::NC4HW4;
+    blob.float32s.resize(3600);
+    EXPECT_TRUE(rangeOf(blob).empty());
+    blob.dataFormat = wire::MNN_DATA_FORMAT::NCHW;
+    blob.float32s.resize(2999);
+    expectFailure(Status::BadWeights, "11996 bytes, its shape needs 12000", [&] { rangeOf(blob); });
+    blob.dataType = wire::DataType::DT_HALF;
+    blob.uint8s.resize(6000);
+    EXPECT_TRUE(rangeOf(blob).empty());
 }
 
 TEST(ConstData, OtherTypesAreRefused) {

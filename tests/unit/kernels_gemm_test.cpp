@@ -1,8 +1,10 @@
 // Row-major matrix products and layout conversions, for every instruction set this CPU has.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -92,6 +94,47 @@ TEST(KernelsGemm, AllForms) {
                 }
             }
         }
+    }
+}
+
+// B comes in pieces, each gone when the next is asked for, and is packed to the same bytes. Some rows are longer than a
+// piece, and some sides fill neither panels nor pairs.
+TEST(KernelsGemm, PacksPieces) {
+    const int sizes[][2] = {{300, 1001}, {1001, 300}, {70001, 7}, {5, 3}, {1, 40000}};
+    for (const std::string& isa : availableIsas()) {
+        const Kernels k = kernelsWithBf16(isa);
+        for (const auto& [N, K] : sizes)
+            for (int form = 0; form < 8; ++form) {
+                SCOPED_TRACE(isa + " " + std::to_string(N) + "x" + std::to_string(K) + " form " +
+                             std::to_string(form));
+                const GemmType type = form & 1 ? GemmType::Bf16 : GemmType::Float;
+                const bool transB = form & 2;
+                const size_t ldb = transB ? K + 3 : N + 2,
+                             count = (transB ? N - 1 : K - 1) * ldb + (transB ? K : N);
+                const Floats b = randomFloats(count, 2);
+                ForkJoinPool pool(form & 4 ? 2 : 1);
+                RunLease lease(pool);
+                const size_t bytes = gemmPackedBytes(k, type, N, K);
+                Floats whole(bytes / 4, -1.0f), pieces(bytes / 4, -1.0f);
+                gemmPackB(k, type, N, K, b.data(), ldb, transB, whole.data(), lease.pool());
+                std::vector<float> piece;
+                size_t asked = 0, largest = 0;
+                const auto reader = [&](size_t first, size_t stretch) {
+                    EXPECT_EQ(first, asked);
+                    asked += stretch;
+                    largest = std::max(largest, stretch);
+                    std::fill(piece.begin(), piece.end(), std::numeric_limits<float>::quiet_NaN());
+                    piece.assign(b.begin() + static_cast<ptrdiff_t>(first),
+                                 b.begin() + static_cast<ptrdiff_t>(first + stretch));
+                    return static_cast<const float*>(piece.data());
+                };
+                gemmPackB(k, type, N, K, reader, ldb, transB, pieces.data(), lease.pool());
+                EXPECT_EQ(asked, count);
+                if (count > (1 << 18) && K > 2) {
+                    EXPECT_LE(largest, count * 2 / 3);
+                }
+                ASSERT_EQ(0, std::memcmp(whole.data(), pieces.data(), bytes));
+            }
     }
 }
 

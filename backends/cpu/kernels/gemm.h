@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "backend/thread_pool.h"
-#include "backends/cpu/kernels/conv_types.h"
+#include "backends/cpu/kernels/conv_plan.h"
 #include "backends/cpu/kernels/kernels.h"
 
 namespace mnnc {
@@ -18,6 +18,9 @@ size_t gemmPackedBytes(const Kernels& k, GemmType type, int N, int K);
 
 // B is K x N with leading dimension ldb, or N x K when transB (the usual layout of a fully connected weight).
 void gemmPackB(const Kernels& k, GemmType type, int N, int K, const float* b, size_t ldb, bool transB,
+               void* packed, ThreadPool& pool);
+// The same of a B that is read in pieces which stay in the second level cache.
+void gemmPackB(const Kernels& k, GemmType type, int N, int K, const WeightReader& b, size_t ldb, bool transB,
                void* packed, ThreadPool& pool);
 
 struct GemmArgs {

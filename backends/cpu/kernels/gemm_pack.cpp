@@ -3,81 +3,99 @@
 #include <cstring>
 
 #include "backends/cpu/kernels/conv_kernels.h"
+#include "backends/cpu/kernels/conv_packing.h"
 #include "backends/cpu/kernels/gemm_panels.h"
 #include "backends/cpu/kernels/pack.h"
 
 namespace mnnc {
 namespace {
 
-void packPairs(const Kernels& k, int N, int K, const float* b, size_t ldb, bool transB, OutPanel p,
-               uint16_t* packed) {
-    const int P = k.lanes, width = p.nb * P, n0 = p.block * P, real = std::min(width, N - n0);
-    uint16_t* out = packed + size_t(n0) * gemmPackedRows(GemmType::Bf16, K);
-    if (!transB) {
-        alignas(64) float rows[2][4 * 16] = {};
-        for (int kk = 0; kk < K; kk += 2, out += 2 * width) {
-            const float* pair[2];
-            for (int odd = 0; odd < 2; ++odd) {
-                pair[odd] = b + (kk + odd) * ldb + n0;
-                if (real == width && kk + odd < K) continue;
-                const int count = kk + odd < K ? real : 0;
-                if (count) std::memcpy(rows[odd], pair[odd], count * sizeof(float));
-                std::fill(rows[odd] + count, rows[odd] + width, 0.0f);
-                pair[odd] = rows[odd];
-            }
-            k.bf16->interleave(pair[0], pair[1], width, out);
-        }
-        return;
+// A panel of B and its place in the packed matrix.
+struct Place {
+    const Kernels& k;
+    int K, width, real;  // floats of a row, of which so many are B's
+    void* packed;
+
+    Place(const Kernels& kernels, GemmType type, int N, int depth, OutPanel p, void* all)
+        : k(kernels), K(depth), width(p.nb * k.lanes), real(std::min(width, N - p.block * k.lanes)) {
+        const size_t at = size_t(p.block) * k.lanes * gemmPackedRows(type, K);
+        packed = type == GemmType::Bf16 ? static_cast<void*>(static_cast<uint16_t*>(all) + at)
+                                        : static_cast<float*>(all) + at;
     }
-    // Pairs lie side by side in B's rows: as elements of 32 bits they are transposed like floats.
-    constexpr int kChunk = 64;
+    template <typename T>
+    T* row(int i) const {
+        return static_cast<T*>(packed) + size_t(i) * width;
+    }
+};
+
+// Rows `begin` to `end` of a panel: in pairs, the first of which is begin.
+void packRowPairs(const Place& to, int begin, int end, const float* b, size_t ldb) {
+    alignas(64) float rows[2][4 * 16] = {};
+    for (int kk = begin; kk < end; kk += 2) {
+        const float* pair[2];
+        for (int odd = 0; odd < 2; ++odd) {
+            pair[odd] = b + (kk - begin + odd) * ldb;
+            if (to.real == to.width && kk + odd < end) continue;
+            const int count = kk + odd < end ? to.real : 0;
+            if (count) std::memcpy(rows[odd], pair[odd], count * sizeof(float));
+            std::fill(rows[odd] + count, rows[odd] + to.width, 0.0f);
+            pair[odd] = rows[odd];
+        }
+        to.k.bf16->interleave(pair[0], pair[1], to.width, to.row<uint16_t>(kk));
+    }
+}
+
+// `b`: the panel's floats of row `begin`.
+void packRows(const Place& to, GemmType type, int begin, int end, const float* b, size_t ldb) {
+    if (type == GemmType::Bf16) return packRowPairs(to, begin, end, b, ldb);
+    for (int kk = begin; kk < end; ++kk, b += ldb) {
+        float* out = to.row<float>(kk);
+        std::memcpy(out, b, to.real * sizeof(float));
+        std::fill(out + to.real, out + to.width, 0.0f);
+    }
+}
+
+constexpr int kChunk = 64;  // columns of B^T at a time
+
+// Pairs lie side by side in the rows of B^T: as elements of 32 bits they are transposed like floats.
+void packColumnPairs(const Place& to, const float* b, size_t ldb) {
+    const int P = to.k.lanes;
     alignas(64) float rows[16 * kChunk / 2];
     auto* halves = reinterpret_cast<uint16_t*>(rows);
-    for (int j = 0; j < p.nb; ++j) {
-        const int lanes = std::min(P, N - n0 - j * P);
-        const float* from = b + size_t(n0 + j * P) * ldb;
-        for (int kk = 0; kk < K; kk += kChunk) {
-            const int n = std::min(kChunk, K - kk), pairs = (n + 1) / 2;
+    for (int j = 0; j < to.width; j += P, b += P * ldb) {
+        const int lanes = std::min(P, to.real - j);
+        for (int kk = 0; kk < to.K; kk += kChunk) {
+            const int n = std::min(kChunk, to.K - kk), pairs = (n + 1) / 2;
             for (int l = 0; l < lanes; ++l) {
-                k.bf16->convert(from + l * ldb + kk, n, halves + l * kChunk);
+                to.k.bf16->convert(b + l * ldb + kk, n, halves + l * kChunk);
                 if (n % 2) halves[l * kChunk + n] = 0;
             }
-            auto* column = reinterpret_cast<float*>(out) + size_t(kk / 2) * width + j * P;
-            k.pack->rowsToPanel(rows, kChunk / 2, lanes, pairs, column, width);
+            float* column = static_cast<float*>(to.packed) + size_t(kk / 2) * to.width + j;
+            to.k.pack->rowsToPanel(rows, kChunk / 2, lanes, pairs, column, to.width);
         }
     }
 }
 
-void packPanel(const Kernels& k, int N, int K, const float* b, size_t ldb, bool transB, OutPanel p,
-               float* packed) {
-    const int P = k.lanes, width = p.nb * P, n0 = p.block * P, real = std::min(width, N - n0);
-    float* out = packed + size_t(p.block) * P * K;
-    if (!transB) {
-        for (int kk = 0; kk < K; ++kk, out += width) {
-            std::memcpy(out, b + kk * ldb + n0, real * sizeof(float));
-            std::fill(out + real, out + width, 0.0f);
-        }
-        return;
-    }
-    constexpr int kChunk = 64;  // columns of B^T at a time
-    for (int j = 0; j < p.nb; ++j) {
-        const int lanes = std::min(P, N - n0 - j * P);
-        const float* rows = b + size_t(n0 + j * P) * ldb;
-        for (int kk = 0; kk < K; kk += kChunk) {
-            const int n = std::min(kChunk, K - kk);
-            k.pack->rowsToPanel(rows + kk, ldb, lanes, n, out + size_t(kk) * width + j * P, width);
-        }
-    }
+// A panel of B^T, whose first row is `b`.
+void packColumns(const Place& to, GemmType type, const float* b, size_t ldb) {
+    if (type == GemmType::Bf16) return packColumnPairs(to, b, ldb);
+    const int P = to.k.lanes;
+    for (int j = 0; j < to.width; j += P, b += P * ldb)
+        for (int kk = 0; kk < to.K; kk += kChunk)
+            to.k.pack->rowsToPanel(b + kk, ldb, std::min(P, to.real - j), std::min(kChunk, to.K - kk),
+                                   to.row<float>(kk) + j, to.width);
 }
 
 }  // namespace
 
 void gemmPackPanel(const Kernels& k, GemmType type, int N, int K, const float* b, size_t ldb, bool transB,
                    OutPanel p, void* packed) {
-    if (type == GemmType::Bf16)
-        packPairs(k, N, K, b, ldb, transB, p, static_cast<uint16_t*>(packed));
+    const Place to(k, type, N, K, p, packed);
+    const size_t first = size_t(p.block) * k.lanes;
+    if (transB)
+        packColumns(to, type, b + first * ldb, ldb);
     else
-        packPanel(k, N, K, b, ldb, transB, p, static_cast<float*>(packed));
+        packRows(to, type, 0, K, b + first, ldb);
 }
 
 size_t gemmPackedBytes(const Kernels& k, GemmType type, int N, int K) {
@@ -91,6 +109,29 @@ void gemmPackB(const Kernels& k, GemmType type, int N, int K, const float* b, si
     const GemmPanels panels(k, N);
     parallelFor(pool, panels.count(),
                 [&](int i) { gemmPackPanel(k, type, N, K, b, ldb, transB, panels[i], packed); });
+}
+
+void gemmPackB(const Kernels& k, GemmType type, int N, int K, const WeightReader& b, size_t ldb, bool transB,
+               void* packed, ThreadPool& pool) {
+    if (N <= 0 || K <= 0) return;
+    const GemmPanels panels(k, N);
+    const auto place = [&](int panel) { return Place(k, type, N, K, panels[panel], packed); };
+    if (transB) {
+        const auto end = [&](int panel) {
+            const int rows = (panels[panel].block + panels[panel].nb) * k.lanes;
+            return rows < N ? rows * ldb : (N - 1) * ldb + K;
+        };
+        return packInChunks(k, pool, panels.count(), b, end,
+                            [&](int panel, const float* own) { packColumns(place(panel), type, own, ldb); });
+    }
+    const int most = static_cast<int>(k.costs->cache.packedChunk / static_cast<int64_t>(ldb * sizeof(float)));
+    const int step = std::clamp(most / 2 * 2, 2, 16);  // whole pairs
+    const auto end = [&](int i) { return (i + 1) * step < K ? (i + 1) * step * ldb : (K - 1) * ldb + N; };
+    packInChunks(k, pool, ceilDiv(K, step), b, end, [&](int i, const float* own) {
+        for (int panel = 0; panel < panels.count(); ++panel)
+            packRows(place(panel), type, i * step, std::min(K, (i + 1) * step),
+                     own + size_t(panels[panel].block) * k.lanes, ldb);
+    });
 }
 
 }  // namespace mnnc

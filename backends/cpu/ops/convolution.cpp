@@ -94,8 +94,9 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
         own_ = AlignedBuffer();
         constant_ = nullptr;
         const auto pack = [&](void* buffer) {
-            const auto loaded = weight.data ? nullptr : weight.stored->load();
-            plan_->packWeights(static_cast<const float*>(loaded ? loaded.get() : weight.data), buffer,
+            if (weight.data) return plan_->packWeights(weight.as<const float>(), buffer, backend_.pool());
+            FloatSource stored = weight.stored->floats();
+            plan_->packWeights([&](size_t first, size_t count) { return stored.at(first, count); }, buffer,
                                backend_.pool());
         };
         if (weight.usage == Usage::Constant && (weight.data || weight.stored)) {

@@ -86,7 +86,7 @@ class MatMul final : public Execution {
                     format("matmul.%s.%s.%dx%d.%s%zu.%lld", gemmText(backend_, args_.type).c_str(),
                            kernels.isa, args_.K, args_.N, args_.transB ? "t" : "n", args_.ldb,
                            static_cast<long long>(bStart_)),
-                    packedBytes_, [&](void* buffer) { packB(loadB().get(), buffer); });
+                    packedBytes_, [&](void* buffer) { packConstantB(buffer); });
                 packedBytes_ = 0;
             }
             kept_ = constant_ ? nullptr : loadB();
@@ -140,6 +140,16 @@ class MatMul final : public Execution {
     void packB(const float* b, void* packed) const {
         gemmPackB(backend_.kernels(), args_.type, args_.N, args_.K, b + bStart_, args_.ldb, args_.transB,
                   packed, backend_.pool());
+    }
+
+    void packConstantB(void* packed) const {
+        if (b_.data) return packB(b_.as<const float>(), packed);
+        FloatSource stored = b_.stored->floats();
+        const auto start = static_cast<size_t>(bStart_);
+        gemmPackB(
+            backend_.kernels(), args_.type, args_.N, args_.K,
+            [&](size_t first, size_t count) { return stored.at(start + first, count); }, args_.ldb,
+            args_.transB, packed, backend_.pool());
     }
 
     // B where it stays as it is, or a constant as long as the result lives.

@@ -1,0 +1,16 @@
+// Constants of floats that are read in pieces.
+#pragma once
+#include <optional>
+
+#include "model/external_file.h"
+
+namespace mnnc {
+
+namespace wire {
+struct Blob;
+}
+
+// The array of a Blob whose bytes in the file are its floats, row-major; nothing for others. Throws as decodeBlob().
+std::optional<StoredBytes> plainFloats(const wire::Blob& blob, const WeightFiles& files, const char* opName);
+
+}  // namespace mnnc
