@@ -1,6 +1,6 @@
-/* Linked into address-sanitized tests that reach a Vulkan driver: drivers and layers forget a little memory
- * with each instance. They stay mapped here, so that the leak checker can tell whose it is, and theirs is not
- * reported. */
+/* Linked into sanitized tests that reach a Vulkan driver. Drivers and layers forget a little memory with each
+ * instance; they stay mapped here, so that the leak checker can tell whose it is, and theirs is not reported. The
+ * thread sanitizer ends a program that unloads a library which tests/tsan.supp names. */
 #define EXPORTED __attribute__((visibility("default")))
 
 EXPORTED int dlclose(void* library);
