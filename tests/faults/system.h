@@ -1,0 +1,54 @@
+// A net whose life a fault of the system meets.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "interpose.h"
+#include "net.h"
+
+namespace faults {
+
+// What is tested: the model, what it gives, and a folder of this process for the cache file.
+struct Tested {
+    const char* path = "";
+    Bytes expected;
+    std::string folder;
+    int wrong = 0;
+};
+extern Tested tested;
+
+void complain(const std::string& text);
+
+struct Handles {
+    mnn_interpreter_t* net = nullptr;
+    mnn_session_t* session = nullptr;
+    ~Handles() {
+        MUST(mnn_session_destroy(&session));
+        MUST(mnn_interpreter_destroy(&net));
+    }
+};
+
+mnn_status load(Handles& handles, int32_t mode = MNN_LOAD_DEFAULT);
+mnn_status create(Handles& handles, int32_t threads, int32_t forwardType = MNN_FORWARD_CPU);
+Bytes compute(Handles& handles);
+
+// A call that a fault in the system may make fail with one of these.
+struct Subject {
+    const char* name;
+    std::function<mnn_status(Handles&)> prepare, call;
+    std::function<void(Handles&, mnn_status)> check;  // after the fault
+};
+
+// Fails each use of `call` within the subject, until none is hit any more.
+void walk(const Subject& subject, Call call, int error, Extent extent,
+          const std::vector<mnn_status>& allowed);
+// As Subject::prepare of what needs no preparation.
+mnn_status nothing(Handles&);
+
+// The cache file of a GPU session stays whole.
+void testCaching();
+// A child of fork() computes.
+void testForking(bool vulkan);
+
+}  // namespace faults
