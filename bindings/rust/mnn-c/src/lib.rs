@@ -67,7 +67,9 @@ mod panics;
 mod properties;
 mod run;
 mod runtime;
+mod runtime_closures;
 mod session;
+mod session_info;
 mod submit;
 mod tensor;
 mod weights;
@@ -93,8 +95,10 @@ pub use properties::{
     TensorProperties,
 };
 pub use run::{OpCall, ResizeOptions, RunOptions};
-pub use runtime::{QueueLock, Runtime, RuntimeConfig, VulkanObjects};
-pub use session::{Flops, OpInfo, Session, SessionMemory};
+pub use runtime::{Runtime, RuntimeConfig, VulkanObjects};
+pub use runtime_closures::QueueLock;
+pub use session::Session;
+pub use session_info::{Flops, OpInfo, SessionMemory};
 pub use submit::{Pending, SubmitOptions};
 pub use tensor::{Tensor, TensorMut};
 

@@ -5,16 +5,17 @@ use crate::codes::{LogLevel, PowerMode};
 use crate::error::Result;
 use crate::log::{LogClosure, LogFields};
 use crate::panics;
+use crate::runtime_closures::{
+    leak, on_allocate, on_end, on_lock, on_parallel_for, on_release, on_unlock, take_back, Allocator, Lock,
+    ParallelFor, QueueLock,
+};
 use mnn_c_sys as sys;
-use std::alloc::{GlobalAlloc, Layout};
+use std::alloc::GlobalAlloc;
 use std::fmt;
 use std::mem::size_of;
 use std::os::raw::c_void;
 use std::ptr::{null, null_mut, NonNull};
 use std::sync::Arc;
-
-type ParallelFor = Box<dyn Fn(usize, &(dyn Fn(usize) + Sync)) + Send + Sync>;
-type Allocator = Box<dyn GlobalAlloc + Send + Sync>;
 
 /// Threads, memory and a device for any sessions of any interpreters:
 /// [`ScheduleConfig::runtime`](crate::ScheduleConfig::runtime). Clones are the same runtime; what sessions need of it
@@ -69,16 +70,6 @@ impl Drop for Shared {
 pub(crate) fn pointer(runtime: &Option<Runtime>) -> *mut sys::mnn_runtime_t {
     runtime.as_ref().map_or(null_mut(), Runtime::as_ptr)
 }
-
-/// Keeps others from a queue of Vulkan while the library uses it, on any thread.
-pub trait QueueLock: Send + Sync {
-    /// Waits until nothing else uses the queue.
-    fn lock(&self);
-    /// Ends what `lock` began.
-    fn unlock(&self);
-}
-
-type Lock = Box<dyn QueueLock>;
 
 /// Vulkan objects of the caller, as raw handles; see [`RuntimeConfig::vulkan`].
 #[derive(Clone, Copy, Debug)]
@@ -297,94 +288,4 @@ impl fmt::Debug for RuntimeConfig {
             .field("log", &self.log.as_ref().map(|(level, _)| level))
             .finish()
     }
-}
-
-/// NULL for none. The library ends it with `on_end`, or `take_back` does.
-fn leak<T>(closure: Option<T>) -> *mut T {
-    closure.map_or(null_mut(), |closure| Box::into_raw(Box::new(closure)))
-}
-
-/// # Safety
-/// NULL, or a pointer of `leak` that the library did not keep.
-unsafe fn take_back<T>(closure: *mut T) -> Option<Box<T>> {
-    // SAFETY: as promised.
-    (!closure.is_null()).then(|| unsafe { Box::from_raw(closure) })
-}
-
-/// # Safety
-/// `user_data` is a `T` of `leak` that is not used any more.
-unsafe extern "C" fn on_end<T>(user_data: *mut c_void) {
-    // SAFETY: as promised.
-    panics::catch(|| drop(unsafe { Box::from_raw(user_data.cast::<T>()) }));
-}
-
-/// The context of a call, which other threads use too.
-struct Context(*mut c_void);
-// SAFETY: the library lets any thread call a task.
-unsafe impl Sync for Context {}
-
-impl Context {
-    fn pointer(&self) -> *mut c_void {
-        self.0
-    }
-}
-
-/// # Safety
-/// `user_data` is a `ParallelFor`; task and context are those of the library.
-unsafe extern "C" fn on_parallel_for(
-    user_data: *mut c_void,
-    task: sys::mnn_task,
-    context: *mut c_void,
-    count: i32,
-) {
-    panics::catch(|| {
-        // SAFETY: as promised; the closure may be called by several threads at once.
-        let closure = unsafe { &*user_data.cast::<ParallelFor>() };
-        let task = task.expect("the library gives a task");
-        let context = Context(context);
-        closure(usize::try_from(count).unwrap_or(0), &|index| {
-            // SAFETY: the reference does not outlive this call. The library takes any index.
-            unsafe { task(context.pointer(), i32::try_from(index).unwrap_or(i32::MAX)) }
-        });
-    });
-}
-
-/// # Safety
-/// `user_data` is an `Allocator`.
-unsafe extern "C" fn on_allocate(user_data: *mut c_void, size: usize, alignment: usize) -> *mut c_void {
-    panics::catch(|| {
-        // SAFETY: as promised; the library asks for no empty blocks.
-        unsafe {
-            let allocator = &*user_data.cast::<Allocator>();
-            Layout::from_size_align(size, alignment).map_or(null_mut(), |layout| allocator.alloc(layout))
-        }
-    })
-    .unwrap_or(null_mut())
-    .cast()
-}
-
-/// # Safety
-/// `user_data` is an `Allocator`, which gave the memory for these numbers.
-unsafe extern "C" fn on_release(user_data: *mut c_void, memory: *mut c_void, size: usize, alignment: usize) {
-    panics::catch(|| {
-        // SAFETY: as promised; the layout was right when the memory was allocated.
-        unsafe {
-            let allocator = &*user_data.cast::<Allocator>();
-            allocator.dealloc(memory.cast(), Layout::from_size_align_unchecked(size, alignment));
-        }
-    });
-}
-
-/// # Safety
-/// `user_data` is a `Lock`.
-unsafe extern "C" fn on_lock(user_data: *mut c_void) {
-    // SAFETY: as promised.
-    panics::catch(|| unsafe { &*user_data.cast::<Lock>() }.lock());
-}
-
-/// # Safety
-/// `user_data` is a `Lock`.
-unsafe extern "C" fn on_unlock(user_data: *mut c_void) {
-    // SAFETY: as promised.
-    panics::catch(|| unsafe { &*user_data.cast::<Lock>() }.unlock());
 }

@@ -1,16 +1,14 @@
 //! A model ready to run.
 
-use crate::call::{c_string, check, get, get_pointer, get_report, get_text, optional_text};
-use crate::codes::ForwardType;
-use crate::error::{ErrorKind, Result};
+use crate::call::{c_string, check, get, get_pointer, get_text};
+use crate::error::Result;
 use crate::panics;
 use crate::tensor::{Tensor, TensorMut};
 use mnn_c_sys as sys;
 use std::any::Any;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::mem::{size_of, MaybeUninit};
-use std::ptr::{null, null_mut, NonNull};
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// The owner of the bytes that an interpreter and its sessions borrow.
@@ -83,73 +81,6 @@ impl Drop for Session {
             std::mem::forget(std::mem::take(&mut self.bound));
         }
         panics::resume();
-    }
-}
-
-/// The memory that a session holds, in bytes, without the model's own bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SessionMemory {
-    /// Planned memory for what flows between operators: of this session alone.
-    pub arena_bytes: u64,
-    /// Prepared weights and constants: shared with the interpreter's other sessions.
-    pub weight_bytes: u64,
-    /// Arena, weights, inputs, outputs and buffers of the operators now.
-    pub total_bytes: u64,
-    /// The largest `total_bytes` so far.
-    pub peak_bytes: u64,
-}
-
-/// The work of one run.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Flops {
-    /// Floating point operations; a multiply-add is two.
-    pub count: f64,
-    /// False when operators are left out whose shapes depend on contents not yet known.
-    pub complete: bool,
-}
-
-/// An operator that a session executes, and where it runs.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct OpInfo<'s> {
-    /// Its name; empty when it has none.
-    pub name: Cow<'s, str>,
-    /// Its type, e.g. `Convolution`.
-    pub type_name: Cow<'s, str>,
-    /// Where it runs, e.g. `cpu`; empty when that is not decided yet, because a run plans it.
-    pub backend_name: Cow<'s, str>,
-    /// Why the wanted backend did not take it; `None` when it did.
-    pub reason: Option<Cow<'s, str>>,
-    /// Floating point operations of all its executions in a run; `None` when contents decide that.
-    pub flops: Option<f64>,
-    /// Whether it is shape arithmetic on small integer tensors.
-    pub host_shape: bool,
-    /// How it is computed; `None` when there is one way only.
-    pub algorithm: Option<Cow<'s, str>>,
-    /// In a closure after it, in a run with [`RunOptions::device_times`](crate::RunOptions::device_times): how many
-    /// milliseconds it took by the clock of the GPU; `None` when that is not known.
-    pub device_ms: Option<f64>,
-}
-
-impl<'s> OpInfo<'s> {
-    /// # Safety
-    /// The strings live for `'s`.
-    pub(crate) unsafe fn from_c(info: &sys::mnn_op_info_t) -> Self {
-        // SAFETY: as promised.
-        unsafe {
-            Self {
-                name: optional_text(info.name).unwrap_or_default(),
-                type_name: optional_text(info.type_name).unwrap_or_default(),
-                backend_name: optional_text(info.backend_name).unwrap_or_default(),
-                reason: optional_text(info.reason),
-                flops: Some(info.flops).filter(|flops| *flops >= 0.0),
-                host_shape: info.host_shape != 0,
-                algorithm: optional_text(info.algorithm),
-                device_ms: Some(info.device_ms).filter(|ms| *ms >= 0.0),
-            }
-        }
     }
 }
 
@@ -273,115 +204,6 @@ impl Session {
     pub fn run(&mut self) -> Result<()> {
         // SAFETY: borrowed alone.
         check(unsafe { sys::mnn_session_run(self.handle.as_ptr()) })
-    }
-
-    /// Where the session runs: the backend that was taken.
-    pub fn forward_type(&self) -> Result<ForwardType> {
-        // SAFETY: an out-pointer to a value; NULL is allowed for the reason.
-        get(|code| unsafe { sys::mnn_session_forward_type(self.as_ptr(), code, null_mut()) })
-            .map(ForwardType::from_code)
-    }
-
-    /// Why the wanted backend was not taken (with [`ForwardType::Auto`]: why none before the one that was); `None`
-    /// when it was.
-    pub fn fallback_reason(&self) -> Result<Option<Cow<'_, str>>> {
-        let (mut code, mut reason) = (0, null());
-        // SAFETY: out-pointers to values; the reason is a string of the session.
-        unsafe {
-            check(sys::mnn_session_forward_type(
-                self.as_ptr(),
-                &mut code,
-                &mut reason,
-            ))?;
-            Ok(optional_text(reason))
-        }
-    }
-
-    /// The compiled pipelines of a GPU session, for [`Interpreter::set_cache`](crate::Interpreter::set_cache) of
-    /// a later process. Empty on the CPU.
-    pub fn cache(&self) -> Result<Vec<u8>> {
-        loop {
-            let mut size = 0;
-            // SAFETY: asks for the size.
-            check(unsafe { sys::mnn_session_cache(self.as_ptr(), null_mut(), 0, &mut size) })?;
-            let mut bytes = vec![0u8; size];
-            let (buffer, capacity) = (bytes.as_mut_ptr().cast(), bytes.len());
-            // SAFETY: `capacity` bytes.
-            match check(unsafe { sys::mnn_session_cache(self.as_ptr(), buffer, capacity, &mut size) }) {
-                Ok(()) => {
-                    bytes.truncate(size);
-                    return Ok(bytes);
-                }
-                // Another session of the device prepared more meanwhile.
-                Err(error) if error.kind() == ErrorKind::BufferTooSmall => {}
-                Err(error) => return Err(error),
-            }
-        }
-    }
-
-    /// Describes the session as text for people: `passes`, `plan`, `plan after:NAME` or `algorithms`, whose wording may change
-    /// with any version; or as JSON: `graph`. Plans need
-    /// [`ScheduleConfig::record_plan`](crate::ScheduleConfig::record_plan).
-    pub fn report(&self, what: &str) -> Result<String> {
-        // SAFETY: `capacity` bytes at `buffer`.
-        unsafe {
-            get_report(what, |what, buffer, capacity, size| {
-                sys::mnn_session_report(self.as_ptr(), what, buffer, capacity, size)
-            })
-        }
-    }
-
-    /// Whether the session used the cache that it was offered.
-    pub fn cache_accepted(&self) -> Result<bool> {
-        // SAFETY: an out-pointer to a value.
-        get(|accepted| unsafe { sys::mnn_session_cache_accepted(self.as_ptr(), accepted) })
-    }
-
-    /// The memory that the session holds.
-    pub fn memory(&self) -> Result<SessionMemory> {
-        let mut memory = sys::mnn_memory_info_t {
-            struct_size: size_of::<sys::mnn_memory_info_t>(),
-            arena_bytes: 0,
-            weight_bytes: 0,
-            total_bytes: 0,
-            peak_bytes: 0,
-        };
-        // SAFETY: the struct holds its size.
-        check(unsafe { sys::mnn_session_memory(self.as_ptr(), &mut memory) })?;
-        Ok(SessionMemory {
-            arena_bytes: memory.arena_bytes,
-            weight_bytes: memory.weight_bytes,
-            total_bytes: memory.total_bytes,
-            peak_bytes: memory.peak_bytes,
-        })
-    }
-
-    /// The work of one run.
-    pub fn flops(&self) -> Result<Flops> {
-        let mut complete = false;
-        // SAFETY: out-pointers to values.
-        let count = get(|flops| unsafe { sys::mnn_session_flops(self.as_ptr(), flops, &mut complete) })?;
-        Ok(Flops { count, complete })
-    }
-
-    /// How many operators the session executes: after constant folding and fusion, those of control flow's
-    /// bodies included.
-    pub fn op_count(&self) -> Result<usize> {
-        // SAFETY: an out-pointer to a value.
-        get(|count| unsafe { sys::mnn_session_op_count(self.as_ptr(), count) })
-    }
-
-    /// Where each operator runs and why, in the order of execution.
-    pub fn op(&self, index: usize) -> Result<OpInfo<'_>> {
-        // SAFETY: numbers and pointers; all zeros are a value.
-        let mut info: sys::mnn_op_info_t = unsafe { MaybeUninit::zeroed().assume_init() };
-        info.struct_size = size_of::<sys::mnn_op_info_t>();
-        // SAFETY: the struct holds its size. The strings live until the next resize or run, which the borrow
-        // excludes.
-        unsafe {
-            check(sys::mnn_session_op_info(self.as_ptr(), index, &mut info))?;
-            Ok(OpInfo::from_c(&info))
-        }
     }
 
     pub(crate) fn as_ptr(&self) -> *const sys::mnn_session_t {
