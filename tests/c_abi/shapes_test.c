@@ -5,8 +5,6 @@
 
 /* case/output: its shape depends on the contents of an input, or on a branch or loop. */
 static const char* const from_contents[] = {
-    "control__gru/y",
-    "control__gru/h",
     "control__if_conv/y_then",
     "control__if_conv/y_else",
     "control__if_else/y",
@@ -15,12 +13,6 @@ static const char* const from_contents[] = {
     "control__loop_conditional/y",
     "control__loop_counted/final",
     "control__loop_counted/steps",
-    "control__lstm/y",
-    "control__lstm/h",
-    "control__lstm/c",
-    "control__lstm_both/y",
-    "control__lstm_both/h",
-    "control__lstm_both/c",
     "fill__range_one_hot/range",
     "fill__range_one_hot/range_float",
     "fill__range_one_hot/onehot_last",
