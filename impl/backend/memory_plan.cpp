@@ -1,4 +1,5 @@
-// Places memory requests with lifetimes in one arena: the best of several greedy orders.
+// Places memory requests with lifetimes in one arena: the best of several greedy orders, or the first that needs no more
+// than the tensors that live at the same time.
 #include "backend/memory_plan.h"
 
 #include <algorithm>
@@ -95,13 +96,14 @@ int64_t planByTime(std::vector<MemoryRequest>& requests) {
     return space.end();
 }
 
-// The largest first, each as low as those that live at the same time allow. Mostly tighter, but quadratic.
-int64_t planBySize(std::vector<MemoryRequest>& requests) {
+// Those with the largest key first, each as low as those that live at the same time allow. Mostly tighter, but quadratic.
+template <typename Key>
+int64_t planByKey(std::vector<MemoryRequest>& requests, Key&& key) {
     std::vector<MemoryRequest*> order;
     for (MemoryRequest& request : requests)
         if (request.bytes != 0) order.push_back(&request);
     std::stable_sort(order.begin(), order.end(),
-                     [](const MemoryRequest* a, const MemoryRequest* b) { return a->bytes > b->bytes; });
+                     [&](const MemoryRequest* a, const MemoryRequest* b) { return key(*a) > key(*b); });
     std::vector<const MemoryRequest*> placed;  // by offset
     int64_t end = 0;
     for (MemoryRequest* request : order) {
@@ -122,10 +124,22 @@ int64_t planBySize(std::vector<MemoryRequest>& requests) {
     return end;
 }
 
+// The most bytes that live at one step.
+int64_t mostAlive(const std::vector<MemoryRequest>& requests) {
+    std::map<int, int64_t> change;
+    for (const MemoryRequest& request : requests) {
+        change[request.firstStep] += request.bytes;
+        change[request.lastStep + 1] -= request.bytes;
+    }
+    int64_t alive = 0, most = 0;
+    for (const auto& [step, bytes] : change) most = std::max(most, alive += bytes);
+    return most;
+}
+
 }  // namespace
 
 int64_t assignOffsets(std::vector<MemoryRequest>& requests, int64_t alignment) {
-    constexpr size_t kMaxBySize = 2048;
+    constexpr size_t kMaxQuadratic = 2048;
     int64_t sum = 0;
     for (MemoryRequest& request : requests) {
         if (request.bytes == 0) continue;
@@ -133,13 +147,20 @@ int64_t assignOffsets(std::vector<MemoryRequest>& requests, int64_t alignment) {
         request.bytes = roundUp(checkedAdd(request.bytes, 64, "arena size"), alignment);
         sum = checkedAdd(sum, request.bytes, "arena size");
     }
-    const int64_t byTime = planByTime(requests);
-    if (requests.size() > kMaxBySize) return byTime;
-    std::vector<MemoryRequest> other = requests;
-    const int64_t bySize = planBySize(other);
-    if (bySize >= byTime) return byTime;
-    requests = std::move(other);
-    return bySize;
+    int64_t best = planByTime(requests);
+    if (requests.size() > kMaxQuadratic) return best;
+    const int64_t least = mostAlive(requests);
+    const auto tryOrder = [&](auto&& key) {
+        if (best == least) return;
+        std::vector<MemoryRequest> other = requests;
+        const int64_t bytes = planByKey(other, key);
+        if (bytes >= best) return;
+        best = bytes;
+        requests = std::move(other);
+    };
+    tryOrder([](const MemoryRequest& r) { return r.bytes; });
+    tryOrder([](const MemoryRequest& r) { return std::pair(r.lastStep - r.firstStep, r.bytes); });
+    return best;
 }
 
 }  // namespace mnnc

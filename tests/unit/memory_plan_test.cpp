@@ -66,6 +66,12 @@ TEST(MemoryPlan, LargestFirstWhereTimeOrderWastes) {
     EXPECT_EQ(assignOffsets(requests), 1088 + 3072);
 }
 
+TEST(MemoryPlan, LongestFirstWhereSizesWaste) {
+    // In the order of time it takes 896 bytes, the largest first 768.
+    std::vector<MemoryRequest> requests = {{256, 0, 2, 0}, {256, 2, 5, 0}, {64, 4, 7, 0}, {192, 4, 6, 0}};
+    EXPECT_EQ(assignOffsets(requests), 704);
+}
+
 TEST(MemoryPlan, SumsThatDoNotFitAreRefused) {
     std::vector<MemoryRequest> requests = {
         {INT64_MAX / 2, 0, 0, 0}, {INT64_MAX / 2, 1, 1, 0}, {1000, 2, 2, 0}};
