@@ -28,8 +28,8 @@ class LstmBlock final : public CommandExecution {
         ScratchLayout layout;
         sums_ = layout.floats(checkedMul(batch_, columns, command().name.c_str()));
         const auto ld = static_cast<size_t>(width);
-        input_.plan(backend_, command(), {3, 0, width, inputs, ld, false}, layout);
-        own_.plan(backend_, command(), {3, inputs * columns, width, hidden_, ld, false}, layout);
+        input_.plan(backend_, command(), {3, 0, width, inputs, ld, false, batch_}, layout);
+        own_.plan(backend_, command(), {3, inputs * columns, width, hidden_, ld, false, batch_}, layout);
         requestScratch(layout.size());
     }
 

@@ -5,17 +5,19 @@
 
 #include "backends/cpu/kernels/gemm.h"
 #include "backends/cpu/ops/command_execution.h"
+#include "backends/cpu/ops/gemm_type.h"
 #include "tensor/stored_content.h"
 
 namespace mnnc::cpu {
 
-// A part of an input: K x N values, N x K where transposed.
+// A part of an input: K x N values, N x K where transposed, and the most rows that it is multiplied with at once.
 struct MatrixPart {
     size_t input = 0;
     int64_t offset = 0;
     int N = 0, K = 0;
     size_t ld = 0;
     bool transposed = false;
+    int rows = 1;
 };
 
 // Places in an execution's scratch memory, each on a cache line of its own.
@@ -38,14 +40,20 @@ class PackedMatrix {
     void plan(const CpuBackend& backend, const Command& command, const MatrixPart& part,
               ScratchLayout& scratch) {
         part_ = part;
+        type_ = gemmType(backend);
         constant_ = nullptr;
-        const auto size =
-            static_cast<int64_t>(gemmPackedBytes(backend.kernels(), GemmType::Float, part.N, part.K));
+        // Rows are shared out to at most as many tasks as there are rows: each has twice its share in the worst case.
+        work_ = scratch.bytes(
+            checkedAdd(checkedMul(2, static_cast<int64_t>(gemmOnThreadScratchBytes(type_, part.rows, part.K)),
+                                  "scratch"),
+                       64, "scratch"));
+        const auto size = static_cast<int64_t>(gemmPackedBytes(backend.kernels(), type_, part.N, part.K));
         const Tensor& tensor = *command.inputs[part.input];
         if (tensor.usage == Usage::Constant && (tensor.data || tensor.stored) && command.params) {
-            const std::string variant = format("recurrent.%s.%zu.%lld.%dx%d.%s%zu", backend.kernels().isa,
-                                               part.input, static_cast<long long>(part.offset), part.K,
-                                               part.N, part.transposed ? "t" : "n", part.ld);
+            const std::string variant =
+                format("recurrent.%s.%s.%zu.%lld.%dx%d.%s%zu", gemmText(backend, type_).c_str(),
+                       backend.kernels().isa, part.input, static_cast<long long>(part.offset), part.K, part.N,
+                       part.transposed ? "t" : "n", part.ld);
             constant_ = backend.weightsOf(command, part.input, variant, roundUp(size, 64), [&](void* buffer) {
                 const auto loaded = tensor.data ? nullptr : tensor.stored->load();
                 packInto(backend, static_cast<const float*>(loaded ? loaded.get() : tensor.data), buffer);
@@ -56,36 +64,40 @@ class PackedMatrix {
     }
     // At the beginning of a run.
     void pack(const CpuBackend& backend, const Command& command, void* scratch) const {
-        if (!constant_) packInto(backend, command.inputs[part_.input]->as<const float>(), at(scratch));
+        if (!constant_)
+            packInto(backend, command.inputs[part_.input]->as<const float>(), at(scratch, place_));
     }
     // C = A B + bias + residual, where the latter two are not null; the residual lies like C and may be C.
     void multiply(const CpuBackend& backend, const float* a, int rows, float* c, size_t ldc,
                   const float* bias, const float* residual, void* scratch, ThreadPool& pool) const {
         GemmArgs args;
+        args.type = type_;
+        args.scratch = at(scratch, work_);
         args.M = rows;
         args.N = part_.N;
         args.K = part_.K;
         args.a = a;
         args.lda = static_cast<size_t>(part_.K);
-        args.packedB = constant_ ? constant_.get() : at(scratch);
+        args.packedB = constant_ ? constant_.get() : at(scratch, place_);
         args.c = c;
         args.ldc = ldc;
         args.post.bias = bias;
         args.post.residual = residual;
         args.backwards = rows == 1 && backwards_;
         backwards_ = !backwards_;
-        gemm(backend.kernels(), args, pool);  // float operands as they lie: no scratch
+        gemm(backend.kernels(), args, pool);
     }
 
   private:
     void packInto(const CpuBackend& backend, const float* values, void* packed) const {
-        gemmPackB(backend.kernels(), GemmType::Float, part_.N, part_.K, values + part_.offset, part_.ld,
+        gemmPackB(backend.kernels(), type_, part_.N, part_.K, values + part_.offset, part_.ld,
                   part_.transposed, packed, backend.pool());
     }
-    void* at(void* scratch) const { return static_cast<char*>(scratch) + place_; }
+    static void* at(void* scratch, int64_t place) { return static_cast<char*>(scratch) + place; }
 
     MatrixPart part_;
-    int64_t place_ = 0;
+    GemmType type_ = GemmType::Float;
+    int64_t place_ = 0, work_ = 0;  // in scratch: the packed values of a run, memory of the products
     PackedWeights constant_;
     mutable bool backwards_ = false;  // see GemmArgs
 };

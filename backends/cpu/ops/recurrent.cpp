@@ -95,6 +95,8 @@ class Recurrent final : public CommandExecution {
                         dirs_[d].last, bytes);
     }
 
+    std::string algorithm() const override { return gemmText(backend_, gemmType(backend_)); }
+
   private:
     struct Direction {
         // Places in scratch. extra: of an LSTM the cell states where no output has them; of a GRU what reset leaves of the
@@ -120,20 +122,23 @@ class Recurrent final : public CommandExecution {
 
     void planProducts(int d, ScratchLayout& layout) {
         Direction& own = dirs_[d];
+        const int many = static_cast<int>(chunk_) * batch_;
         const auto plan = [&](PackedMatrix& matrix, size_t input, int64_t offset, int N, int K,
-                              bool transposed) {
-            matrix.plan(backend_, command(),
-                        {input, offset, N, K, static_cast<size_t>(transposed ? K : N), transposed}, layout);
+                              bool transposed, int rows) {
+            const auto ld = static_cast<size_t>(transposed ? K : N);
+            matrix.plan(backend_, command(), {input, offset, N, K, ld, transposed, rows}, layout);
         };
         if (apart_) {
             const int both = 2 * hidden_;
-            plan(own.input, gruInput(d, 0), 0, both, inputs_, false);
-            plan(own.own, gruInput(d, 0), int64_t{inputs_} * both, both, hidden_, false);
-            plan(own.candidateInput, gruInput(d, 2), 0, hidden_, inputs_, false);
-            plan(own.candidateOwn, gruInput(d, 2), int64_t{inputs_} * hidden_, hidden_, hidden_, false);
+            plan(own.input, gruInput(d, 0), 0, both, inputs_, false, many);
+            plan(own.own, gruInput(d, 0), int64_t{inputs_} * both, both, hidden_, false, batch_);
+            plan(own.candidateInput, gruInput(d, 2), 0, hidden_, inputs_, false, many);
+            plan(own.candidateOwn, gruInput(d, 2), int64_t{inputs_} * hidden_, hidden_, hidden_, false,
+                 batch_);
         } else {
-            plan(own.input, 1, int64_t{d} * columns_ * inputs_, columns_, inputs_, true);
-            plan(own.own, rowWeights_ ? 3 : 2, int64_t{d} * columns_ * hidden_, columns_, hidden_, true);
+            plan(own.input, 1, int64_t{d} * columns_ * inputs_, columns_, inputs_, true, many);
+            plan(own.own, rowWeights_ ? 3 : 2, int64_t{d} * columns_ * hidden_, columns_, hidden_, true,
+                 batch_);
         }
     }
 
