@@ -40,6 +40,7 @@ struct Function {
     const char* use;   // which of its uses; "" where there is one
     void (*prepare)(Scene&);
     mnn_status (*call)(Scene&);  // may be called again after a failure
+    long every = 1;              // a step between its points, for calls that take a second
 };
 
 // One file each.

@@ -39,6 +39,13 @@ mnn_status device(Scene& scene) {
     return gives(scene, status, properties.name);
 }
 
+// Into memory that is not compared: the text has other numbers each time.
+mnn_status calibrate(Scene& scene) {
+    return filled<char>(scene.memory, [&](char* buffer, size_t capacity, size_t* needed) {
+        return mnn_cpu_calibrate(nullptr, scene.cancel, buffer, capacity, needed);
+    });
+}
+
 // Workers, memory of the host, threads of the host, costs.
 void* allocate(void*, size_t size, size_t alignment) {
     return std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
@@ -128,13 +135,14 @@ std::vector<Function> libraryFunctions() {
              const mnn_status status = mnn_cpu_info(&properties);
              return gives(s, status, properties.features);
          }},
-        // The text has other numbers each time.
-        {"mnn_cpu_calibrate", "", nothing,
+        // Measures for a second each time.
+        {"mnn_cpu_calibrate", "", nothing, calibrate, 25},
+        {"mnn_cpu_calibrate", "that is cancelled at once",
          [](Scene& s) {
-             return filled<char>(s.memory, [](char* buffer, size_t capacity, size_t* needed) {
-                 return mnn_cpu_calibrate(nullptr, nullptr, buffer, capacity, needed);
-             });
-         }},
+             token(s);
+             MUST(mnn_cancel_trigger(s.cancel));
+         },
+         [](Scene& s) { return ends(calibrate(s), MNN_ERROR_CANCELLED); }},
 
         {"mnn_backend_init", "", nothing, init<mnn_backend_t, mnn_backend_init>},
         {"mnn_device_buffer_init", "", nothing, init<mnn_device_buffer_t, mnn_device_buffer_init>},

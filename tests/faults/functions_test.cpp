@@ -116,6 +116,7 @@ Outcome live(const Point& point) {
 
 void walk(const Function& function, long every) {
     constexpr long kNever = INT64_MAX;
+    every = std::max(every, function.every);
     // Undisturbed, twice: what the process makes once and keeps is no leak.
     live({&function, kNever, Extent::Once});
     const Outcome undisturbed = live({&function, kNever, Extent::Once});
