@@ -26,7 +26,7 @@ constexpr Row kRows[] = {
     {OpType::ROIPooling, reads(1u << 1)},
     {OpType::CropAndResize, reads(1u << 1)},
     // Boxes and their scores, whose order 16 bits would change.
-    {OpType::NonMaxSuppressionV2, reads(1u << 0 | 1u << 1)},
+    {OpType::NonMaxSuppressionV2, reads(1u << 0 | 1u << 1 | 1u << 3 | 1u << 4)},  // and their limits
     {OpType::DetectionPostProcess, reads(1u << 0 | 1u << 1 | 1u << 2)},
     {OpType::DetectionOutput, reads(1u << 0 | 1u << 1 | 1u << 2)},
     {OpType::Proposal, reads(1u << 0 | 1u << 1 | 1u << 2)},

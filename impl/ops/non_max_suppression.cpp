@@ -1,5 +1,6 @@
-// NonMaxSuppressionV2. The output has exactly as many entries as there are hits, so the shape rule runs the
-// suppression on the values of its inputs; the execution repeats it and writes.
+// NonMaxSuppressionV2. The output has exactly as many entries as there are hits. A session searches in one stage and gives the
+// output its size in the next, which needs nothing but the number of hits. Where a backend of the host is offered the whole
+// operator, the shape rule searches itself.
 #include "ops/non_max_suppression.h"
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 
 #include "ops/families.h"
 #include "ops/op_helpers.h"
+#include "ops/search_parts.h"
 
 namespace mnnc {
 
@@ -29,7 +31,7 @@ float intersectionOverUnion(const float* a, const float* b) {
 
 int64_t nonMaxSuppression(const float* boxes, const float* scores, int64_t count, const NmsLimits& limits,
                           int32_t* work, int32_t* selected) noexcept {
-    const int64_t wanted = std::min(count, limits.maxOutput);
+    const int64_t wanted = std::min(count, limits.most);
     if (wanted <= 0) return 0;
     // Of equal scores the box that comes first, as in ONNX Runtime, TensorFlow and torchvision. No score in the heap is NaN.
     const auto lower = [scores](int32_t a, int32_t b) {
@@ -58,10 +60,11 @@ int64_t nonMaxSuppression(const float* boxes, const float* scores, int64_t count
 
 namespace {
 
+// What the shapes say.
 NmsParams nmsForm(const ShapeContext& context) {
     const Shape &boxes = context.in(0).shape, &scores = context.in(1).shape;
-    for (const int i : {0, 1})
-        if (context.in(i).type != DataType::Float32)
+    for (const int i : {0, 1, 3, 4})
+        if (i < context.inputCount() && !context.in(i).empty() && context.in(i).type != DataType::Float32)
             fail(Status::BadType, "op '%s': input %d must be float32, it is %s", context.name(), i,
                  dataTypeName(context.in(i).type));
     NmsParams form;
@@ -81,13 +84,45 @@ NmsParams nmsForm(const ShapeContext& context) {
         fail(Status::ComputeSizeError, "op '%s': boxes %s and scores %s do not fit together", context.name(),
              boxes.text().c_str(), scores.text().c_str());
     form.boxes = boxes[boxes.rank() - 2];
+    form.most = std::clamp<int64_t>(context.intAt(2), 0, form.boxes);
     return form;
 }
 
+Shape countsShape(const NmsParams& form) {
+    return form.batched ? Shape{form.batch, form.classes} : Shape{1};
+}
+
+Command searchCommand(const OpContext& context, Tensor* kept, Tensor* counts) {
+    Command command = context.command();
+    command.params = std::make_shared<NmsParams>(nmsForm(context));
+    command.outputs = {kept, counts};
+    return command;
+}
+
+void shapeSearch(const ShapeContext& context) {
+    const NmsParams form = nmsForm(context);
+    const Format format = context.in(0).format;
+    context.set(0, Shape{checkedMul(checkedMul(form.batch, form.classes, "results"), form.most, "results")},
+                DataType::Int32, format);
+    context.set(1, countsShape(form), DataType::Int32, format);
+}
+
+void geometrySearch(const OpContext& context) {
+    context.geometry.emit(searchCommand(context, context.outputs[0], context.outputs[1]));
+}
+
+void shapeRows(const ShapeContext& context) {
+    int64_t hits = 0;
+    for (const int32_t count : context.intSpan(1)) hits += count;
+    context.set(0, context.in(1).shape.rank() == 2 ? Shape{hits, 3} : Shape{hits}, DataType::Int32,
+                context.in(0).format);
+}
+
+// The operator as a whole: the shape rule searches.
 void shapeNms(const ShapeContext& context) {
     const NmsParams form = nmsForm(context);
     NmsLimits limits;
-    limits.maxOutput = context.intAt(2);
+    limits.most = form.most;
     for (int i = 3; i < context.inputCount(); ++i) {
         if (context.in(i).empty()) continue;  // an absent optional input
         (i == 3 ? limits.iou : limits.score) = context.floats(i)[0];
@@ -106,14 +141,32 @@ void shapeNms(const ShapeContext& context) {
 }
 
 void geometryNms(const OpContext& context) {
-    Command command = context.command();
-    command.params = std::make_shared<NmsParams>(nmsForm(context));
-    context.geometry.emit(std::move(command));
+    const NmsParams form = nmsForm(context);
+    const Format format = context.in(0).format;
+    Tensor* kept =
+        context.geometry.temporary(Shape{form.batch * form.classes * form.most}, DataType::Int32, format);
+    Tensor* counts = context.geometry.temporary(countsShape(form), DataType::Int32, format);
+    context.geometry.emit(searchCommand(context, kept, counts));
+    Command rows = context.command();
+    rows.inputs = {kept, counts};
+    context.geometry.emit(std::move(rows));
 }
 
 uint32_t contentNms(const Node& node) {
     return (1u << node.inputs.size()) - 1u;
 }
+
+// A plan of the results stands while the number of all is the same.
+constexpr SearchParts kParts{
+    .search = {.type = OpType::NonMaxSuppressionV2,
+               .shape = shapeSearch,
+               .geometry = geometrySearch,
+               .valueInputs = [](const Node&) { return 1u << 2; }},
+    .results = {.type = OpType::NonMaxSuppressionV2,
+                .shape = shapeRows,
+                .valueInputs = [](const Node&) { return 1u << 1; },
+                .dynamicOffsetInputs = [](const Node&) { return 1u << 1; }},
+};
 
 constexpr OpDef kDetectionOps[] = {
     {.type = OpType::NonMaxSuppressionV2,
@@ -126,6 +179,10 @@ constexpr OpDef kDetectionOps[] = {
 
 OpFamily nonMaxSuppressionOps() {
     return kDetectionOps;
+}
+
+const SearchParts* findSearchParts(OpType type) noexcept {
+    return type == OpType::NonMaxSuppressionV2 ? &kParts : nullptr;
 }
 
 }  // namespace mnnc

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "ops/control.h"
 #include "ops/custom.h"
+#include "ops/search_parts.h"
 
 namespace mnnc {
 
@@ -101,22 +102,40 @@ void requireSupported(const Node& node) {
              node.unsupported.c_str());
 }
 
-// The nodes that are needed, in order, but for Input. One with outputs that are given makes others in their place.
+// A node of the schedule's own in the place of one of the net.
+Node& ownNode(ScheduledOp& op, const Node& node, GraphSchedule& schedule) {
+    Node& own = *schedule.own.emplace_back(std::make_unique<Node>(node));
+    op.node = &own;
+    op.origin = &node;
+    return own;
+}
+
+// The nodes that are needed, in order, but for Input. One with outputs that are given makes others in their place. `parted`:
+// one that searches for its results becomes two.
 std::vector<ScheduledOp> neededOps(const std::vector<const Node*>& nodes, const std::vector<bool>& needed,
-                                   const std::vector<bool>& given, GraphSchedule& schedule) {
+                                   const std::vector<bool>& given, bool parted, GraphSchedule& schedule) {
     std::vector<ScheduledOp> ops;
     const auto isGiven = [&](int id) { return given[static_cast<size_t>(id)]; };
+    const auto further = [&](int like) {
+        schedule.discarded.push_back(like);
+        return static_cast<int>(given.size() + schedule.discarded.size() - 1);
+    };
     for (size_t i = 0; i < nodes.size(); ++i) {
-        if (!needed[i] || nodes[i]->type == OpType::Input) continue;
+        const Node& node = *nodes[i];
+        if (!needed[i] || node.type == OpType::Input) continue;
         ScheduledOp& op = ops.emplace_back();
-        op.node = op.origin = nodes[i];
-        if (std::none_of(nodes[i]->outputs.begin(), nodes[i]->outputs.end(), isGiven)) continue;
-        Node& own = *schedule.own.emplace_back(std::make_unique<Node>(*nodes[i]));
-        op.node = &own;
-        for (int& id : own.outputs) {
-            if (!isGiven(id)) continue;
-            schedule.discarded.push_back(id);
-            id = static_cast<int>(given.size() + schedule.discarded.size() - 1);
+        op.node = op.origin = &node;
+        if (std::any_of(node.outputs.begin(), node.outputs.end(), isGiven)) {
+            for (int& id : ownNode(op, node, schedule).outputs)
+                if (isGiven(id)) id = further(id);
+        } else if (const SearchParts* parts = parted && node.def ? findSearchParts(node.type) : nullptr) {
+            Node& search = ownNode(op, node, schedule);
+            search.def = &parts->search;
+            search.fixed.clear();
+            search.outputs = {further(-1), further(-1)};
+            Node& results = ownNode(ops.emplace_back(), node, schedule);
+            results.def = &parts->results;
+            results.inputs = search.outputs;
         }
     }
     return ops;
@@ -134,7 +153,7 @@ GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<in
     const std::vector<const Node*> nodes = nodesFor(graph, given, outputs, rewritten);
     const std::vector<bool> needed = neededNodes(nodes, given, outputs);
     verifyInputs(graph, nodes, needed);
-    std::vector<ScheduledOp> ops = neededOps(nodes, needed, given, schedule);
+    std::vector<ScheduledOp> ops = neededOps(nodes, needed, given, rewritten, schedule);
     const size_t tensors = given.size() + schedule.discarded.size();
     schedule.lastStage.assign(tensors, 0);
     schedule.folded.assign(tensors, false);

@@ -25,10 +25,10 @@ struct GraphSchedule {
     int graph = 0;
     std::vector<int> outputs;      // tensor ids, in the order of the session's outputs
     std::vector<ScheduledOp> ops;  // needed ops in file order, without Input and Const
-    // Outputs of operators that the graph's inputs stand in for: the operators make further tensors instead, whose ids
-    // follow those of the graph's.
-    std::vector<int> discarded;              // the tensors that they are like
-    std::vector<std::unique_ptr<Node>> own;  // those operators
+    // Tensors that the graph lacks, whose ids follow those of the graph's: what operators make in the place of outputs that the
+    // graph's inputs stand in for, and what goes from an operator's search to its results (ops/search_parts.h).
+    std::vector<int> discarded;  // the tensors that they are like, which are discarded; -1: of a search
+    std::vector<std::unique_ptr<Node>> own;  // the operators that make or read them
     int stages = 1;
     // Per tensor id:
     std::vector<int> lastStage;     // the last stage that reads it; `stages` for outputs

@@ -9,8 +9,9 @@ namespace mnnc {
 
 void Stage::describe(PlannedGraph& graph) const {
     const Tensor* first = tensors_.data();
+    const size_t count = tensors_.size() - schedule_.discarded.size();
     const auto isOfGraph = [&](const Tensor* tensor) {
-        return !std::less<>()(tensor, first) && std::less<>()(tensor, first + tensors_.size());
+        return !std::less<>()(tensor, first) && std::less<>()(tensor, first + count);
     };
     const auto originals = plan_->originals();
     std::unordered_map<const Tensor*, int> others;
@@ -32,7 +33,7 @@ void Stage::describe(PlannedGraph& graph) const {
             if (!call.inserted)
                 graph.calls.push_back({call.record, numbersOf(call.inputs), numbersOf(call.outputs)});
     const auto add = [&](int id) {
-        if (id < 0) return;
+        if (id < 0 || static_cast<size_t>(id) >= count) return;
         const Tensor& tensor = first[id];
         graph.tensors[id] = {tensor.shape, tensor.type, tensor.hasConstantValue};
     };

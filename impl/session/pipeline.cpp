@@ -19,6 +19,7 @@ Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& i
     for (size_t i = 0; i < names.size(); ++i) tensors_[i].name = names[i];
     for (size_t i = 0; i < net.quants.size(); ++i) tensors_[i].quant = net.quants[i];
     for (size_t i = 0; i < schedule_.discarded.size(); ++i) {
+        if (schedule_.discarded[i] < 0) continue;
         const Tensor& like = tensors_[static_cast<size_t>(schedule_.discarded[i])];
         tensors_[names.size() + i].name = like.name;
         tensors_[names.size() + i].quant = like.quant;

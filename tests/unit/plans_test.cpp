@@ -39,6 +39,27 @@ class PlansNet : public IndexNet {
         const int places = indexed(wire::OpType::Cast, {found}, std::move(floats));
         return finish({unary(wire::UnaryOpOperation::NEG, relu(places)), softmax(y)});
     }
+    // Boxes(n x 4), whose second column is their score -> the numbers of those that are kept, and an output that depends on the
+    // second input alone.
+    wire::NetT suppression() {
+        const int boxes = input({6, 4}), y = input({2, 3});
+        const int scores = reshape(split(boxes, 1, {1, 2})[1], {-1});
+        const int kept = indexed(wire::OpType::NonMaxSuppressionV2,
+                                 {boxes, scores, constant({1}, Ints{4}), constant({1}, Floats{0.5f})},
+                                 wire::NonMaxSuppressionV2T());
+        wire::CastParamT floats;
+        floats.dstT = wire::DataType::DT_FLOAT;
+        return finish({relu(indexed(wire::OpType::Cast, {kept}, std::move(floats))), kept, softmax(y)});
+    }
+    // Scores(2 classes x 3 boxes) above 0.5 -> rows of boxes that are apart.
+    wire::NetT classes() {
+        const int boxes = constant({1, 3, 4}, Floats{0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5}),
+                  scores = input({1, 2, 3});
+        return finish({indexed(
+            wire::OpType::NonMaxSuppressionV2,
+            {boxes, scores, constant({1}, Ints{9}), constant({1}, Floats{0.5f}), constant({1}, Floats{0.5f})},
+            wire::NonMaxSuppressionV2T())});
+    }
     // x(n x 2), trips -> x multiplied by a matrix as often.
     wire::NetT loop() {
         const int x = input({2, 2});
@@ -134,6 +155,8 @@ std::vector<Plans> allNets() {
     std::vector<Plans> nets;
     nets.push_back({"branches", PlansNet().branches(), kBranchShapes});
     nets.push_back({"stages", PlansNet().stages(), {{{6}, {9}, {1}}, {{2, 3}, {4, 5}, {1, 1}}}});
+    nets.push_back(
+        {"suppression", PlansNet().suppression(), {{{6, 4}, {40, 4}, {1, 4}}, {{2, 3}, {4, 5}, {1, 1}}}});
     nets.push_back({"loop", PlansNet().loop(), {{{2, 2}, {5, 2}, {1, 2}}, {Shape{}}}});
     return nets;
 }
@@ -189,6 +212,46 @@ TEST(Plans, AResizePlansWhatDependsOnTheChangedInput) {
     EXPECT_EQ(after.encoded - whole.encoded, 2) << "the convolution of the first input and its resize";
     EXPECT_GT(after.executions, whole.executions);
     EXPECT_LE(after.executions - whole.executions, 3);
+}
+
+// The plan behind it depends on how many boxes are kept, not on which they are.
+TEST(Plans, ASuppressionPlansForTheNumberOfItsResults) {
+    Session session(open(PlansNet().suppression()), SessionConfig{});
+    // Boxes of height 1 and width 10, of these places and scores.
+    const auto run = [&](const Floats& places, const Floats& scores) {
+        Floats boxes;
+        for (size_t i = 0; i < 6; ++i)
+            boxes.insert(boxes.end(), {places[i], scores[i], places[i] + 1, scores[i] + 10});
+        copyFromHost(session.input(0), boxes.data(), Format::NCHW);
+        session.run();
+        const Tensor& kept = session.output(1);
+        return Ints(kept.as<int32_t>(), kept.as<int32_t>() + kept.elements());
+    };
+    const Floats apart = {0, 2, 4, 6, 8, 10};
+    const auto before = session.planCounts();
+    EXPECT_EQ(run(apart, {0.5f, 0.75f, 0.25f, 0, 0, 0}), (Ints{1, 0, 2, 3}));
+    const auto first = session.planCounts();
+    EXPECT_EQ(first.plans, before.plans + 1);
+    EXPECT_EQ(run(apart, {0.75f, 0.5f, 0, 0, 0, 0.25f}), (Ints{0, 1, 5, 2}));
+    EXPECT_EQ(session.planCounts().plans, first.plans);
+    EXPECT_EQ(run({0, 0, 0, 0, 0, 5}, {0.75f, 0.5f, 0, 0, 0, 0}), (Ints{0, 5}));
+    EXPECT_EQ(session.planCounts().plans, first.plans + 1);
+}
+
+TEST(Plans, ASuppressionPlansForTheNumberOfAllResultsOfItsClasses) {
+    Session session(open(PlansNet().classes()), SessionConfig{});
+    const auto run = [&](const Floats& scores) {
+        copyFromHost(session.input(0), scores.data(), Format::NCHW);
+        session.run();
+        const Tensor& rows = session.output(0);
+        return Ints(rows.as<int32_t>(), rows.as<int32_t>() + rows.elements());
+    };
+    EXPECT_EQ(run({0.75f, 0.5f, 0, 0, 0.625f, 1}), (Ints{0, 0, 0, 0, 1, 2, 0, 1, 1}));
+    const auto first = session.planCounts();
+    EXPECT_EQ(run({0, 0.75f, 1, 0.625f, 0, 0}), (Ints{0, 0, 2, 0, 0, 1, 0, 1, 0}));
+    EXPECT_EQ(session.planCounts().plans, first.plans);
+    EXPECT_EQ(run({0, 0, 0, 0.625f, 0, 0}), (Ints{0, 1, 0}));
+    EXPECT_EQ(session.planCounts().plans, first.plans + 1);
 }
 
 TEST(Plans, AKeptPlanIsTakenAsItIs) {

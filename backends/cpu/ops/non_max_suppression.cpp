@@ -1,4 +1,4 @@
-// NonMaxSuppressionV2: repeats the suppression its shape rule has counted and writes the hits.
+// NonMaxSuppressionV2: the search for the boxes to keep, and the rows that name them.
 #include "ops/non_max_suppression.h"
 
 #include <algorithm>
@@ -10,39 +10,59 @@ namespace mnnc::cpu {
 
 namespace {
 
-class NmsExecution final : public CommandExecution {
+class NmsSearch final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
-    void onResize() override { requestScratch(params<NmsParams>().boxes * 8); }
+    void onResize() override { requestScratch(params<NmsParams>().boxes * 4); }
     void onExecute() override {
         const auto& p = params<NmsParams>();
         NmsLimits limits;
-        limits.maxOutput = *inData<int32_t>(2);
+        limits.most = p.most;
         if (command().inputs.size() > 3 && !in(3).empty()) limits.iou = *inData<float>(3);
         if (command().inputs.size() > 4 && !in(4).empty()) limits.score = *inData<float>(4);
-        auto* work = static_cast<int32_t*>(scratch());
-        int32_t* selected = work + p.boxes;
-        auto* output = outData<int32_t>();
-        auto* const end = output + out().elements();
-        const int64_t width = p.batched ? 3 : 1;
-        for (int64_t n = 0; n < p.batch; ++n)
-            for (int64_t k = 0; k < p.classes; ++k) {
-                const int64_t hits = nonMaxSuppression(inData<float>(0) + n * p.boxes * 4,
-                                                       inData<float>(1) + (n * p.classes + k) * p.boxes,
-                                                       p.boxes, limits, work, selected);
-                for (int64_t h = 0; h < hits && end - output >= width; ++h) {
-                    if (p.batched) {
-                        *output++ = static_cast<int32_t>(n);
-                        *output++ = static_cast<int32_t>(k);
-                    }
-                    *output++ = selected[h];
-                }
-            }
-        std::fill(output, end, -1);
+        auto* const work = static_cast<int32_t*>(scratch());
+        auto* const kept = outData<int32_t>(0);
+        auto* const counts = outData<int32_t>(1);
+        int64_t total = 0;
+        for (int64_t group = 0; group < p.batch * p.classes; ++group) {
+            const int64_t hits =
+                nonMaxSuppression(inData<float>(0) + group / p.classes * p.boxes * 4,
+                                  inData<float>(1) + group * p.boxes, p.boxes, limits, work, kept + total);
+            counts[group] = static_cast<int32_t>(hits);
+            total += hits;
+        }
+        std::fill(kept + total, kept + out(0).elements(), -1);
     }
 };
 
-constexpr CpuOp kDetectionCpu[] = {{OpType::NonMaxSuppressionV2, nullptr, makeExecution<NmsExecution>}};
+class NmsRows final : public CommandExecution {
+  public:
+    using CommandExecution::CommandExecution;
+    void onExecute() override {
+        const auto* kept = inData<int32_t>(0);
+        const auto* const counts = inData<int32_t>(1);
+        auto* output = outData<int32_t>();
+        if (in(1).shape.rank() == 1) {
+            std::copy_n(kept, out().elements(), output);
+            return;
+        }
+        const int64_t classes = in(1).shape[1];
+        auto* const end = output + out().elements();
+        for (int64_t group = 0; group < in(1).elements(); ++group)
+            for (int32_t i = 0; i < counts[group] && end - output >= 3; ++i) {
+                *output++ = static_cast<int32_t>(group / classes);
+                *output++ = static_cast<int32_t>(group % classes);
+                *output++ = *kept++;
+            }
+    }
+};
+
+std::unique_ptr<Execution> createNms(CpuBackend&, const Command& command, std::string&) {
+    if (command.params) return std::make_unique<NmsSearch>(command);
+    return std::make_unique<NmsRows>(command);
+}
+
+constexpr CpuOp kDetectionCpu[] = {{OpType::NonMaxSuppressionV2, nullptr, createNms}};
 
 }  // namespace
 

@@ -1,0 +1,20 @@
+// Operators that have to search to know how many results there are. A schedule makes two operators of such a one, so that
+// the search is of the stage that has its inputs, on any backend, and the plan of what follows depends on the number of
+// results alone.
+#pragma once
+#include "ops/op_def.h"
+
+namespace mnnc {
+
+struct SearchParts {
+    // Its inputs are the operator's. Output 0 has the results, with room for the most that there can be, output 1 how many there
+    // are.
+    OpDef search;
+    // Its inputs are these two tensors, its output is the operator's.
+    OpDef results;
+};
+
+// Null of all other operators.
+const SearchParts* findSearchParts(OpType type) noexcept;
+
+}  // namespace mnnc
