@@ -144,4 +144,13 @@ float productError(float a, float b, float p) {
     e = e + al * bl;
     return e;
 }
+
+// a / b, correctly rounded: that of GLSL may be wrong by 2.5 ulp, which a ceiling or a comparison shows.
+float quotient(float a, float b) {
+    precise float q = a / b;
+    precise float p = q * b;
+    precise float rest = (a - p) - productError(q, b, p);
+    precise float exact = q + rest / b;
+    return endless(exact) ? q : exact;
+}
 #endif

@@ -34,15 +34,6 @@ bool finite(float x) {
     return (floatBitsToUint(x) & 0x7fffffffu) < 0x7f800000u;
 }
 
-// a / b, correctly rounded: that of GLSL may be wrong by 2.5 ulp, which a ceiling turns into another sample.
-float quotient(float a, float b) {
-    precise float q = a / b;
-    precise float p = q * b;
-    precise float rest = (a - p) - productError(q, b, p);
-    precise float exact = q + rest / b;
-    return finite(exact) ? exact : q;
-}
-
 Samples samplesOf(float start, float extent, uint output_, uint outputs, int pixels) {
     Samples s = Samples(0.0, 0.0, 0.0, 0, 0, pixels);
     const float size = quotient(extent, float(outputs));

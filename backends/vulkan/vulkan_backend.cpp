@@ -22,12 +22,6 @@ const FusionPattern* fusionPattern(const Command& fused) {
     return findPattern(fusionPatterns(), typeName(fused));
 }
 
-const char* reasonWithoutKernel(OpType type) {
-    return type == OpType::NonMaxSuppressionV2 ? "the contents of its inputs decide the shape of its output, "
-                                                 "so the host has them and computes it"
-                                               : "the Vulkan backend has no kernel for it";
-}
-
 }  // namespace
 
 VulkanBackend::VulkanBackend(std::shared_ptr<Device> device, const BackendConfig& config,
@@ -74,7 +68,7 @@ bool VulkanBackend::supports(const Command& command, std::string& reason) const 
     const bool fused = command.type == OpType::Fused;
     const VulkanOp* op = fused ? nullptr : findVulkanOp(command.type);
     if (fused ? !fusionPattern(command) : !op) {
-        reason = reasonWithoutKernel(command.type);
+        reason = "the Vulkan backend has no kernel for it";
         return false;
     }
     for (const std::vector<Tensor*>* side : {&command.inputs, &command.outputs})

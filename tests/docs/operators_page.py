@@ -20,15 +20,17 @@ cases and `operators_notes.json` by `tests/docs/operators_page.py`; a test compa
 - **int8**: the kernel also runs over quantised tensors where the model gives scales for them. Operators that become Rasters
   move bytes of any type.
 - **Vulkan**: it has a GPU kernel, or becomes Rasters and operators that have one (`commands`). Otherwise the CPU takes the
-  operator, and the session copies its tensors. Operators whose contents decide the extents of their output
-  (NonMaxSuppressionV2, Where, Unique, SetDiff1D, DetectionOutput) run on the CPU by design. What is behind them can only be
-  planned when the host knows how many results there are, so it waits for the device at that place in any case, and the
-  shape rule has the result then. A kernel would save the copy of the boxes and scores, and where its quotients are rounded
-  in another way (GPUs need not round them exactly) it would keep another box than the host has counted.
+  operator, and the session copies its tensors. What is behind operators whose contents decide the extents of their output
+  can only be planned when the host knows how many results there are, so it waits for the device at that place in any case.
+  Where, Unique, SetDiff1D and DetectionOutput run on the CPU for that reason: the shape rule has the result then.
+  NonMaxSuppressionV2 searches on the GPU, and keeps the boxes that the CPU keeps, bit for bit; the host reads the numbers of
+  those, and makes the rows of the output. The CPU searches among more than 131,072 boxes, in more than 16,384 pictures times
+  classes, and where the boxes times the most that a class may keep are more than 2^30. What is kept is found in several
+  dispatches, each of which goes through 60,000 rounds of loops at most: drivers stop longer ones.
   Under Precision Low a GPU stores floats in 16 bits, but for coordinates and what is put in order. 32 bits have: what
-  GridSample, ROIAlign, ROIPooling and CropAndResize read as places and boxes; the boxes and scores of NonMaxSuppressionV2,
-  DetectionPostProcess, DetectionOutput and Proposal; what TopKV2 sorts; floats that become integers; the results of Range;
-  and the movement and arithmetic that lead to them, also into and out of the bodies of If and While
+  GridSample, ROIAlign, ROIPooling and CropAndResize read as places and boxes; the boxes and scores of NonMaxSuppressionV2
+  and its limits, those of DetectionPostProcess, DetectionOutput and Proposal; what TopKV2 sorts; floats that become integers;
+  the results of Range; and the movement and arithmetic that lead to them, also into and out of the bodies of If and While
   (`impl/ops/coordinates.cpp`). Scores that come out of a convolution nearer to one another than its 16 bits change places.
   Under Memory Low convolutions that are products keep codes of 8 and 4 bits. Those of depthwise convolutions become floats,
   because there are few; so do those of transposed ones, where the file gives a scale to neighbours in an order that begins

@@ -49,6 +49,11 @@ class CoordinateNet : public NetBuilder {
         return add(wire::OpType::NonMaxSuppressionV2,
                    {boxes, scores, ints({1}, {kPlaces}), constant({1}, {0.3f})}, std::move(op));
     }
+    int rows(int x, int numbers) {
+        wire::AxisT op;
+        op.axis = 0;
+        return add(wire::OpType::Gather, {x, numbers}, std::move(op));
+    }
     // The largest values of the last axis, and their places.
     std::vector<int> top(int x, int count) {
         const int values = tensor(), places = tensor();

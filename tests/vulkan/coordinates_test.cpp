@@ -87,8 +87,8 @@ TEST(Coordinates, BoxesForTheHost) {
               std::string::npos);
 }
 
-// The suppression is a stage of its own, because the boxes decide how many there are. With 16 bits these would be points.
-TEST(Coordinates, BoxesOfALaterStage) {
+// With 16 bits these would be points.
+TEST(Coordinates, BoxesOfASuppression) {
     CoordinateNet net;
     const int corner = net.affine(net.input({kPlaces, 2}), 0.02f, 900);
     const int boxes = net.concat({corner, net.affine(corner, 1, 0.05f)}, 1);
@@ -98,9 +98,23 @@ TEST(Coordinates, BoxesOfALaterStage) {
     const wire::NetT built = net.done(output);
     const std::string places = expectExactPlaces(built, 0);
     EXPECT_NE(places.find("ElementwiseChain on vulkan"), std::string::npos) << places;
+    EXPECT_NE(places.find("NonMaxSuppressionV2 on vulkan"), std::string::npos) << places;
     const size_t hits = mnnc::test::runNet(built).outputs[0].size();
     EXPECT_GT(hits, 1u);
     EXPECT_LT(hits, static_cast<size_t>(kPlaces));
+}
+
+// Which of the boxes are read is known in a later stage than that which makes them.
+TEST(Coordinates, BoxesOfALaterStage) {
+    CoordinateNet net;
+    const int map = net.input({1, 3, 2, kWidth});
+    const std::vector<int> parts = net.split(net.input({kPlaces, 2}), 1, {1});
+    const int x = net.affine(parts[0], 150, 512), y = net.affine(parts[1], 0.1f, 0.5f);
+    const int boxes = net.concat({x, y, net.affine(x, 1, 3.3f), net.affine(y, 1, 1)}, 1);
+    const int kept = net.rows(boxes, net.suppress(boxes, net.input({kPlaces})));
+    const int picture = net.affine(net.split(kept, 1, {1})[0], 0, 0);
+    const std::string places = expectExactPlaces(net.done(net.align(map, {net.concat({picture, kept}, 1)})));
+    EXPECT_NE(places.find("ROIAlign on vulkan"), std::string::npos) << places;
 }
 
 // 16 bits have no odd numbers above 2,048.

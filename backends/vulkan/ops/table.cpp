@@ -13,7 +13,7 @@ const VulkanOp* findVulkanOp(OpType type) noexcept {
         poolingVulkan, matmulVulkan, interpVulkan, gatherVulkan, softmaxVulkan, layerNormVulkan,
         reductionVulkan, searchVulkan, selectVulkan, scanVulkan, gridSampleVulkan, attentionVulkan, regionVulkan,
         convolution3dVulkan, fillVulkan, scatterVulkan, groupNormVulkan,
-        recurrentVulkan, recurrentBlockVulkan,
+        recurrentVulkan, recurrentBlockVulkan, nonMaxSuppressionVulkan,
         // clang-format on
     };
     for (const FamilyFunction family : kFamilies)

@@ -1,0 +1,126 @@
+// NonMaxSuppressionV2: the search, with a work group for each class of each picture, then one list of all results. The host
+// reads how many there are and makes the rows of them (impl/ops/non_max_suppression.h).
+#include "ops/non_max_suppression.h"
+
+#include <bit>
+
+#include "backends/vulkan/ops/checks.h"
+#include "backends/vulkan/ops/families.h"
+#include "backends/vulkan/vulkan_execution.h"
+
+namespace mnnc::vulkan {
+
+namespace {
+
+constexpr uint32_t kLocal = 256, kBlock = 128, kList = 1024, kListLocal = 64;
+// As non_max_suppression_search.comp declares it, for the largest block.
+constexpr uint32_t kSharedBytes =
+    kList * 8 + 256 * 4 + 2 * kBlock * 16 + kBlock * kBlock / 8 + kBlock / 8 + 16;
+constexpr int64_t kMostGroups = 1 << 14, kMostBoxes = 1 << 17, kMostComparisons = 1 << 30;
+// Rounds of all loops of an invocation in one dispatch. A driver may take the device for lost after more; Mesa's driver for
+// CPUs ends loops after 65,535 without a word.
+constexpr int64_t kMostRounds = 60000;
+
+// How a search is cut into dispatches.
+struct Cut {
+    uint32_t local, block;
+    int64_t length = 0;  // of the list that a dispatch takes; 0: there is none that is short enough
+
+    Cut(const VulkanBackend& backend, const NmsParams& p)
+        : local(std::bit_floor(std::min(kLocal, backend.limits().groupInvocations))),
+          block(std::min(kBlock, local)) {
+        // Of a list: visits of all scores, the selection of its end, its order. Of a block: comparisons with what is kept
+        // and with one another, the decision.
+        const int64_t ofList = 10 * ceilDiv(p.boxes, int64_t{local}) + 8 * 300 + 55 * (kList / local + 1);
+        const int64_t ofBlock = ceilDiv(p.most, int64_t{local / block}) + p.most / block + 8 * int64_t{block};
+        const int64_t blocks = std::min<int64_t>((kMostRounds - ofList) / ofBlock, kList / block);
+        length = std::max<int64_t>(blocks, 0) * block;
+    }
+};
+
+class NmsSearch final : public VulkanExecution {
+  public:
+    NmsSearch(VulkanBackend& backend, const Command& command)
+        : VulkanExecution(backend),
+          command_(command),
+          params_(command_.paramsAs<NmsParams>()),
+          cut_(backend, params_) {}
+
+    void onResize() override {
+        search_ = &backend().exactPipeline("non_max_suppression_search", 7, cut_.local,
+                                           {cut_.block, limit(3) != nullptr, limit(4) != nullptr});
+        list_ = &backend().exactPipeline("non_max_suppression_list", 3, kListLocal);
+        requestScratch(endsOffset() + groups() * 8);
+    }
+
+    void encode(Recorder& recorder) override {
+        const Binding boxes = reads(*command_.inputs[0]);
+        const auto limitOr = [&](size_t i) { return limit(i) ? reads(*limit(i)) : boxes; };
+        for (int64_t begin = 0; begin < params_.boxes; begin += cut_.length)
+            recorder.dispatch(
+                *search_,
+                {{boxes, reads(*command_.inputs[1]), limitOr(3), limitOr(4), scratch(0, keptBytes(), true),
+                  writes(*command_.outputs[1]), scratch(endsOffset(), groups() * 8, true)}},
+                Push().u(params_.boxes).u(params_.classes).u(params_.most).u(cut_.length).u(begin == 0),
+                groups());
+        recorder.dispatch(
+            *list_,
+            {{scratch(0, keptBytes(), false), reads(*command_.outputs[1]), writes(*command_.outputs[0])}},
+            Push().u(params_.most), groups());
+    }
+
+  private:
+    int64_t groups() const { return params_.batch * params_.classes; }
+    int64_t keptBytes() const { return command_.outputs[0]->elements() * 4; }
+    int64_t endsOffset() const { return roundUp(keptBytes(), backend().alignment()); }
+    // The input with a limit, or null where there is none.
+    const Tensor* limit(size_t i) const {
+        return command_.inputs.size() > i && !command_.inputs[i]->empty() ? command_.inputs[i] : nullptr;
+    }
+
+    const Command command_;
+    const NmsParams& params_;
+    const Cut cut_;
+    const Pipeline *search_ = nullptr, *list_ = nullptr;
+};
+
+bool supportsNms(const VulkanBackend& backend, const Command& command, std::string& reason) {
+    const auto* p = command.paramsIf<NmsParams>();
+    if (!p) {
+        reason = "the host has the numbers of the boxes and makes the rows of them";
+        return false;
+    }
+    if (command.inputs[0]->empty() || command.inputs[1]->empty() || command.outputs[0]->empty()) {
+        reason = "the Vulkan kernel takes boxes and scores, and keeps boxes";
+        return false;
+    }
+    if (p->batch * p->classes > kMostGroups || p->boxes > kMostBoxes ||
+        p->boxes * p->most > kMostComparisons) {
+        reason = format(
+            "the Vulkan kernel takes up to %lld pictures and classes, %lld boxes, and %lld comparisons of "
+            "each",
+            static_cast<long long>(kMostGroups), static_cast<long long>(kMostBoxes),
+            static_cast<long long>(kMostComparisons));
+        return false;
+    }
+    if (kSharedBytes > backend.limits().sharedMemory || backend.limits().groupInvocations < 32 ||
+        backend.limits().storageBuffers < 7 || Cut(backend, *p).length == 0) {
+        reason = "the device's work groups are too small, or bind too few buffers";
+        return false;
+    }
+    return true;
+}
+
+std::unique_ptr<Execution> createNms(VulkanBackend& backend, const Command& command) {
+    return std::make_unique<NmsSearch>(backend, command);
+}
+
+constexpr VulkanOp kNms[] = {{OpType::NonMaxSuppressionV2, supportsNms, nullptr, createNms}};
+
+}  // namespace
+
+VulkanFamily nonMaxSuppressionVulkan() {
+    return kNms;
+}
+
+}  // namespace mnnc::vulkan
