@@ -68,6 +68,10 @@ class Engine:
         self.outputs = [
             (self.tensor(lib.mnn_session_output, name), np.zeros_like(array)) for name, array in net.outputs.items()
         ]
+        # As with the bindings of other engines, runs put their results where they are wanted.
+        for tensor, array in self.outputs:
+            data, size = ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(array.nbytes)
+            self.check(lib.mnn_session_bind_output(self.session, tensor, data, size, 0))
 
     def close(self):
         self.check(self.lib.mnn_session_destroy(ctypes.byref(self.session)))
@@ -85,9 +89,6 @@ class Engine:
 
     def run(self):
         self.check(self.lib.mnn_session_run(self.session))
-        for tensor, array in self.outputs:
-            data, size = ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(array.nbytes)
-            self.check(self.lib.mnn_tensor_read(tensor, data, size, 0))
 
     def results(self):
         for tensor, array in self.outputs:

@@ -88,6 +88,13 @@ template <size_t kBytes>
 void move(const Extents& e, const char* src, const Strides& from, char* dst, const Strides& to) {
     constexpr auto kWidth = static_cast<int64_t>(kBytes);
     const int64_t srcRun = from.run(e.channel), dstRun = to.run(e.channel);
+    if (e.plane == 1 && srcRun == e.channel && dstRun == e.channel) {
+        // Rows of channels on both sides.
+        for (int64_t n = 0; n < e.batch; ++n)
+            std::memcpy(dst + n * to.batch * kWidth, src + n * from.batch * kWidth,
+                        static_cast<size_t>(e.channel * kWidth));
+        return;
+    }
     // A layout whose places run on has no run of channels to keep to.
     const bool srcPlanes = from.lanes == 1 && srcRun == 1, dstPlanes = to.lanes == 1 && dstRun == 1;
     const int64_t step = srcPlanes ? dstRun : dstPlanes ? srcRun : std::min(srcRun, dstRun);
@@ -123,8 +130,12 @@ int64_t hostBytes(const Tensor& tensor, Format layout) {
 }
 
 bool sameLayout(const Tensor& tensor, Format layout) {
-    if (tensor.channelBlock != 1) return false;
-    if (tensor.shape.rank() < 3) return true;
+    const bool rows = tensor.shape.rank() < 3;
+    // Whole blocks of channels without places are row-major.
+    if (tensor.channelBlock != 1)
+        return (rows || layout != Format::NC4HW4) && tensor.plane() == 1 &&
+               tensor.shape.at(1) % tensor.channelBlock == 0;
+    if (rows) return true;
     return layout != Format::NC4HW4 && (layout == Format::NHWC) == (tensor.format == Format::NHWC);
 }
 

@@ -85,14 +85,30 @@ class HostCopy : public testing::TestWithParam<DataType> {
 };
 
 TEST_P(HostCopy, EachStorageAndLayout) {
-    const int64_t shapes[][4] = {{1, 1, 1, 1},   {2, 3, 1, 1},  {1, 21, 9, 7},
-                                 {2, 16, 5, 13}, {3, 37, 1, 3}, {1, 2, 11, 13}};
+    const int64_t shapes[][4] = {{1, 1, 1, 1},  {2, 3, 1, 1},   {1, 21, 9, 7}, {3, 48, 1, 1},
+                                 {2, 37, 1, 1}, {2, 16, 5, 13}, {3, 37, 1, 3}, {1, 2, 11, 13}};
     for (const auto& [batch, channels, h, w] : shapes)
         for (const int64_t block : {1, 4, 8, 16})
             for (const Format format : {Format::NCHW, Format::NHWC})
                 for (const Format layout : {Format::NCHW, Format::NHWC, Format::NC4HW4})
                     if (block == 1 || format == Format::NCHW)
                         check(batch, channels, h, w, block, format, layout);
+}
+
+TEST(HostCopy, RowsOfWholeBlocksOfChannelsAreRowMajor) {
+    Tensor tensor;
+    tensor.format = Format::NCHW;
+    tensor.channelBlock = 16;
+    tensor.shape = {3, 48, 1, 1};
+    EXPECT_TRUE(sameLayout(tensor, Format::NCHW));
+    EXPECT_TRUE(sameLayout(tensor, Format::NHWC));
+    EXPECT_FALSE(sameLayout(tensor, Format::NC4HW4));
+    tensor.shape = {3, 48};
+    EXPECT_TRUE(sameLayout(tensor, Format::NC4HW4));
+    tensor.shape = {3, 40, 1, 1};
+    EXPECT_FALSE(sameLayout(tensor, Format::NCHW));
+    tensor.shape = {3, 48, 1, 2};
+    EXPECT_FALSE(sameLayout(tensor, Format::NCHW));
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, HostCopy,
