@@ -34,8 +34,8 @@ class ConvolutionContent final : public StoredContent {
 struct LoopedLayer {
     // Rows in the order of ONNX: LSTM i, o, f, c; GRU z, r, h.
     std::shared_ptr<const ConvolutionContent> inputs, states;
-    bool backwards =
-        false;  // from the last step to the first; the results are in the order in which they are made
+    // From the last step to the first; the results are in the order in which they are made.
+    bool backwards = false;
 };
 
 // A tensor with values that the model has.
