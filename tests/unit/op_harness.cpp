@@ -147,17 +147,17 @@ std::vector<Value> OpRun::operator()(const std::vector<Value>& inputs, int outpu
 
 void OpRun::parse() {
     if (!parses_ || !node_.def->parse) return;
-    flatbuffers::FlatBufferBuilder builder;
+    builder_.Clear();
     std::pair<wire::OpParameter, flatbuffers::Offset<void>> main{wire::OpParameter::NONE, 0};
-    if (table_) main = table_(builder);
-    wire::OpBuilder op(builder);
+    if (table_) main = table_(builder_);
+    wire::OpBuilder op(builder_);
     if (table_) {
         op.add_main_type(main.first);
         op.add_main(main.second);
     }
     op.add_type(static_cast<wire::OpType>(node_.type));
-    builder.Finish(op.Finish());
-    const auto* wireOp = flatbuffers::GetRoot<wire::Op>(builder.GetBufferPointer());
+    builder_.Finish(op.Finish());
+    const auto* wireOp = flatbuffers::GetRoot<wire::Op>(builder_.GetBufferPointer());
     node_.params = node_.def->parse(*wireOp, {reinterpret_cast<const Model&>(noModel), node_});
 }
 

@@ -76,6 +76,7 @@ class OpRun : GeometryContext {
     int threads_;
     bool parses_;
     Table table_;
+    flatbuffers::FlatBufferBuilder builder_;  // has what the parameters may refer to
     Node node_;
     std::deque<Tensor> tensors_;
     std::deque<AlignedBuffer> memory_;
