@@ -1,5 +1,5 @@
 // Operators that have to search to know how many results there are. A schedule makes two operators of such a one, so that
-// the search is of the stage that has its inputs, on any backend, and the plan of what follows depends on the number of
+// the search is of the stage that has its inputs, on any backend, and the plan of the operators behind depends on the number of
 // results alone.
 #pragma once
 #include "ops/op_def.h"

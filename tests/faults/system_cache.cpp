@@ -88,7 +88,7 @@ void testCaching() {
         for (const int error : {EMFILE, EACCES, EROFS})
             walk(subject, Call::Open, error, Extent::Once,
                  {MNN_OK, direct ? MNN_ERROR_FILE_OPEN_FAILED : MNN_OK});
-        // The read of what is there: a miss. A creation reads weights of the model, too.
+        // Reading the cache that is there: a miss. A creation reads weights of the model, too.
         const std::vector<mnn_status> read = {MNN_OK, direct ? MNN_OK : MNN_ERROR_FILE_READ_FAILED};
         for (const int error : {EIO, EISDIR}) walk(subject, Call::Read, error, Extent::Once, read);
         walk(subject, Call::Stat, EIO, Extent::Once, read);

@@ -52,7 +52,7 @@ size_t weightsOf(const ConvShape& s) {
     return static_cast<size_t>(s.oc * s.ic * 9);
 }
 
-// Sums that reach the ends of what one part of the channels may give.
+// Sums that reach the ends of the range that one part of the channels may give.
 TEST(Int8Winograd, LargestSums) {
     for (const int ic : {kInt8WinogradChannels, kInt8WinogradChannels + 1, 2 * kInt8WinogradChannels + 40}) {
         const ConvShape s = shape(1, ic, 6, 6, 3, 3, 3, 1, 1);

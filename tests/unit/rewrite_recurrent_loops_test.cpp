@@ -247,7 +247,7 @@ TEST(RewriteRecurrentLoops, OtherLoopsAreKept) {
     net.tensorName.push_back("reader");
     net.oplists.push_back(
         makeOp(OpType::Shape, "reader", {read.handedOn}, {static_cast<int32_t>(net.tensorName.size()) - 1}));
-    EXPECT_EQ(rewritesOf(net), 0u) << "a reader of what is handed on";
+    EXPECT_EQ(rewritesOf(net), 0u) << "a reader of the values that are handed on";
     const auto changed = [](const Layer& layer, const std::function<void(Written&)>& change) {
         Written written(layer);
         change(written);

@@ -1,4 +1,4 @@
-// NonMaxSuppressionV2: the search on the device keeps the boxes that the CPU keeps, whatever the boxes and scores are.
+// NonMaxSuppressionV2: the search on the device keeps the boxes that the CPU keeps, for all boxes and scores.
 #include "ops/non_max_suppression.h"
 
 #include <gtest/gtest.h>
