@@ -117,8 +117,8 @@ std::vector<ScheduledOp> neededOps(const std::vector<const Node*>& nodes, const 
     std::vector<ScheduledOp> ops;
     const auto isGiven = [&](int id) { return given[static_cast<size_t>(id)]; };
     const auto further = [&](int like) {
-        schedule.discarded.push_back(like);
-        return static_cast<int>(given.size() + schedule.discarded.size() - 1);
+        schedule.furtherLike.push_back(like);
+        return static_cast<int>(given.size() + schedule.furtherLike.size() - 1);
     };
     for (size_t i = 0; i < nodes.size(); ++i) {
         const Node& node = *nodes[i];
@@ -154,7 +154,7 @@ GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<in
     const std::vector<bool> needed = neededNodes(nodes, given, outputs);
     verifyInputs(graph, nodes, needed);
     std::vector<ScheduledOp> ops = neededOps(nodes, needed, given, rewritten, schedule);
-    const size_t tensors = given.size() + schedule.discarded.size();
+    const size_t tensors = given.size() + schedule.furtherLike.size();
     schedule.lastStage.assign(tensors, 0);
     schedule.folded.assign(tensors, false);
     schedule.fromControl.assign(tensors, false);

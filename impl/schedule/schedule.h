@@ -27,7 +27,8 @@ struct GraphSchedule {
     std::vector<ScheduledOp> ops;  // needed ops in file order, without Input and Const
     // Tensors that the graph lacks, whose ids follow those of the graph's: what operators make in the place of outputs that the
     // graph's inputs stand in for, and what goes from an operator's search to its results (ops/search_parts.h).
-    std::vector<int> discarded;  // the tensors that they are like, which are discarded; -1: of a search
+    // For each of them the tensor of the graph that it is like; -1: none, it is of a search.
+    std::vector<int> furtherLike;
     std::vector<std::unique_ptr<Node>> own;  // the operators that make or read them
     int stages = 1;
     // Per tensor id:

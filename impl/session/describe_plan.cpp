@@ -9,7 +9,7 @@ namespace mnnc {
 
 void Stage::describe(PlannedGraph& graph) const {
     const Tensor* first = tensors_.data();
-    const size_t count = tensors_.size() - schedule_.discarded.size();
+    const size_t count = tensors_.size() - schedule_.furtherLike.size();
     const auto isOfGraph = [&](const Tensor* tensor) {
         return !std::less<>()(tensor, first) && std::less<>()(tensor, first + count);
     };

@@ -15,12 +15,12 @@ Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& i
       inputIds_(inputs) {
     const NetGraph& net = context.net->graphs[static_cast<size_t>(graph)];
     const std::vector<std::string>& names = net.source->tensorNames;
-    tensors_.resize(names.size() + schedule_.discarded.size());
+    tensors_.resize(names.size() + schedule_.furtherLike.size());
     for (size_t i = 0; i < names.size(); ++i) tensors_[i].name = names[i];
     for (size_t i = 0; i < net.quants.size(); ++i) tensors_[i].quant = net.quants[i];
-    for (size_t i = 0; i < schedule_.discarded.size(); ++i) {
-        if (schedule_.discarded[i] < 0) continue;
-        const Tensor& like = tensors_[static_cast<size_t>(schedule_.discarded[i])];
+    for (size_t i = 0; i < schedule_.furtherLike.size(); ++i) {
+        if (schedule_.furtherLike[i] < 0) continue;
+        const Tensor& like = tensors_[static_cast<size_t>(schedule_.furtherLike[i])];
         tensors_[names.size() + i].name = like.name;
         tensors_[names.size() + i].quant = like.quant;
     }
