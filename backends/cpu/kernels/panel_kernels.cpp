@@ -95,18 +95,23 @@ HWY_NOINLINE void gemmTileF32(const PanelArgs& t, const float* a, float* dst, co
         for (int block = 0; block < t.fullBlocks; ++block, p += t.blockStride) {
             const float* q[G];
             rowPointers<R>(q, p, s);
-            const auto four = [&]() HWY_ATTR {
-                accumulate<R, NB, 4>(d, acc, q, s, w, ahead);
-                w += 4 * NB * P;
-                ahead += 4 * P;
-                HWY_UNROLL(16)
-                for (int g = 0; g < G; ++g) q[g] += 4;
-            };
             if constexpr (R <= kStreamedRows) {
                 HWY_UNROLL(1)
-                for (int l = 0; l < P; l += 4) four();
-            } else {
-                for (int l = 0; l < P; l += 4) four();
+                for (int l = 0; l < P; l += 4) {
+                    accumulate<R, NB, 4>(d, acc, q, s, w, ahead);
+                    w += 4 * NB * P;
+                    ahead += 4 * P;
+                    HWY_UNROLL(16)
+                    for (int g = 0; g < G; ++g) q[g] += 4;
+                }
+            } else {  // a function for both bodies makes the code of the larger tiles slower
+                for (int l = 0; l < P; l += 4) {
+                    accumulate<R, NB, 4>(d, acc, q, s, w, ahead);
+                    w += 4 * NB * P;
+                    ahead += 4 * P;
+                    HWY_UNROLL(16)
+                    for (int g = 0; g < G; ++g) q[g] += 4;
+                }
             }
         }
         if (t.tail) {
