@@ -60,6 +60,7 @@ TEST(KernelsConvImplementations, AllThatAcceptAreListed) {
     EXPECT_EQ(candidates(transposedShape(16, 5, 6, 16, 3, 2, 1, 1), options(16, true)),
               (Names{"depthwise", "deconvolution"}));
     EXPECT_EQ(candidates(shape(20, 9, 9, 20, 3), options(1, false, true)), Names{});
+    EXPECT_EQ(candidates(shape(3, 1, 1, 20, 1, 1, 1, 0, 9), options(1, false, true)), Names{"pointwise"});
 }
 
 TEST(KernelsConvImplementations, TheFirstIsTakenUnlessAnotherContests) {

@@ -61,6 +61,15 @@ TEST(KernelsConv, FirstLayer) {
     check({shape(3, 9, 9, 20, 1), options(1, false, true)});
 }
 
+TEST(KernelsConv, FullyConnectedLayersReadRows) {
+    for (const int channels : {1, 3, 4, 7, 17, 45}) {
+        for (const int images : {1, 5, 70}) {
+            check({shape(channels, 1, 1, 20, 1, 1, 1, 0, images), options(1, false, true)});
+            check({shape(channels, 1, 1, 3, 1, 1, 1, 0, images), options(1, false, true)});
+        }
+    }
+}
+
 // The strip of a first layer has the rows that the taps of its outputs read: rows of padding do not make it higher.
 TEST(KernelsConv, PaddingDoesNotMakeTheStripsOfAFirstLayerLarger) {
     check({shape(3, 6, 7, 9, 3, 1, 1, 40), options(1)});

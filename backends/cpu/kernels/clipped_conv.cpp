@@ -84,7 +84,7 @@ bool accepts(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
         return false;
     const bool comparable = options.transposed
                                 ? options.groups == 1
-                                : fillsVectors(k, s, options.groups) && !convReadsNchw(s, options.groups);
+                                : fillsVectors(k, s, options.groups) && !convReadsNchw(s, options);
     return comparable && !tapRegions(s, options.transposed, kMaxRegions).empty();
 }
 

@@ -66,14 +66,17 @@ std::span<const ConvImplementation* const> convImplementations() {
     return kImplementations;
 }
 
-bool convReadsNchw(const ConvShape& s, int groups) {
-    return groups == 1 && s.ic <= 4;
+bool isFullyConnected(const ConvShape& s, const ConvOptions& options) {
+    return s.ih * s.iw * s.oh * s.ow * s.kh * s.kw == 1 && s.padTop == 0 && s.padLeft == 0 &&
+           options.groups == 1 && !options.transposed && !options.bf16 && options.quantization.bits == 0;
+}
+
+bool convReadsNchw(const ConvShape& s, const ConvOptions& options) {
+    return isFullyConnected(s, options) || (options.groups == 1 && s.ic <= 4);
 }
 
 bool convWritesRowMajor(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
-    return s.ih * s.iw * s.oh * s.ow * s.kh * s.kw == 1 && s.padTop == 0 && s.padLeft == 0 &&
-           s.oc % k.lanes != 0 && !convReadsNchw(s, options.groups) && options.groups == 1 &&
-           !options.transposed && !options.srcNchw && !options.bf16 && options.quantization.bits == 0;
+    return isFullyConnected(s, options) && s.oc % k.lanes != 0;
 }
 
 const ConvImplementation& chooseConv(const Kernels& k, const ConvShape& s, const ConvOptions& options) {

@@ -47,8 +47,8 @@ struct ConvOptions {
     int groups = 1;
     int threads = 1;          // to plan for; run() takes any pool
     bool transposed = false;  // deconvolution: ih, iw is the small side
-    bool srcNchw = false;  // src is row-major [N][ic][H][W] (first layer); only where convReadsNchw is true
-    bool bf16 = false;     // products of bf16 where the kernels have them and the rounding is worth it
+    bool srcNchw = false;     // src is row-major [N][ic][H][W]; only where convReadsNchw is true
+    bool bf16 = false;        // products of bf16 where the kernels have them and the rounding is worth it
     bool exact =
         false;  // inputs are not rounded: quantised weights are expanded instead of multiplied as they are
     bool dstRowMajor = false;         // dst is row-major [N][oc]; only where convWritesRowMajor is true
@@ -59,11 +59,12 @@ struct ConvOptions {
     ConvAlgorithm algorithm = ConvAlgorithm::Auto;
 };
 
-// Whether a plan with srcNchw can be made: a dense forward convolution with few input channels.
-bool convReadsNchw(const ConvShape& shape, int groups);
+// Whether a plan with srcNchw can be made: a dense forward convolution with few input channels, or a fully connected layer
+// of floats.
+bool convReadsNchw(const ConvShape& shape, const ConvOptions& options);
 
 // Whether a plan with dstRowMajor can be made and is another one: a fully connected layer of floats, whose last block of
-// channels is not whole.
+// output channels is not whole.
 bool convWritesRowMajor(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
 
 // The plan of the implementation that is expected to be the fastest (conv_implementations.h). Throws

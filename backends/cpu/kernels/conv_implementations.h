@@ -20,6 +20,9 @@ struct ConvImplementation {
     bool contests = false;
 };
 
+// Whether it is a product of floats whose rows are the images of the batch.
+bool isFullyConnected(const ConvShape& shape, const ConvOptions& options);
+
 // The implementation to take is the first that accepts, unless one behind it contests.
 std::span<const ConvImplementation* const> convImplementations();
 

@@ -133,7 +133,8 @@ class FirstLayerPlan final : public GemmConvPlan {
 };
 
 bool accepts(const Kernels&, const ConvShape& s, const ConvOptions& options) {
-    return !options.transposed && convReadsNchw(s, options.groups) && (s.kh * s.kw > 1 || options.srcNchw);
+    return !options.transposed && !isFullyConnected(s, options) && convReadsNchw(s, options) &&
+           (s.kh * s.kw > 1 || options.srcNchw);
 }
 
 double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {

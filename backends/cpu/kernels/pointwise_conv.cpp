@@ -13,26 +13,26 @@ namespace mnnc {
 namespace {
 
 // The distances between the pixels and the planes of the input, in floats. In maps of one pixel (fully
-// connected layers) the batch is the row.
+// connected layers) the batch is the row, and rows may be as they are in row-major tensors.
 struct PixelGeometry : GemmGeometry {
     ptrdiff_t pixel, plane;
 };
 
-PixelGeometry pixelGeometry(const Kernels& k, const ConvShape& s, bool rowMajorOutput) {
+PixelGeometry pixelGeometry(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     const int P = k.lanes;
     const ptrdiff_t icb = ceilDiv(s.ic, P), ocb = ceilDiv(s.oc, P);
     const bool batchRow = s.ih * s.iw == 1;
     PixelGeometry g;
     g.phases = convPhases(s, false);
     g.images = batchRow ? 1 : s.batch;
-    g.pixel = batchRow ? icb * P : P;
+    g.pixel = options.srcNchw ? s.ic : batchRow ? icb * P : P;
     g.plane = batchRow ? P : ptrdiff_t(s.ih) * s.iw * P;
     OutputWalk walk;
     walk.byPixel = true;
     walk.units = batchRow ? s.batch : s.oh * s.ow;
     walk.position = walk.pixel = g.pixel;
-    g.rowMajorOutput = rowMajorOutput;
-    walk.dstUnit = walk.dstPixel = rowMajorOutput ? s.oc : batchRow ? ocb * P : P;
+    g.rowMajorOutput = options.dstRowMajor;
+    walk.dstUnit = walk.dstPixel = options.dstRowMajor ? s.oc : batchRow ? ocb * P : P;
     walk.dstBlock = batchRow ? P : ptrdiff_t(walk.units) * P;
     g.walks.push_back(walk);
     g.tapOffsets = {{0}};
@@ -123,7 +123,8 @@ class Bf16PointwisePlan final : public Bf16GemmConvPlan {
 };
 
 bool accepts(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
-    if (options.transposed || options.srcNchw) return false;
+    if (options.transposed) return false;
+    if (options.srcNchw && !isFullyConnected(s, options)) return false;
     if (options.dstRowMajor && !convWritesRowMajor(k, s, options)) return false;
     if (s.kh * s.kw != 1 || s.padTop != 0 || s.padLeft != 0) return false;
     const bool all =
@@ -142,7 +143,7 @@ std::unique_ptr<ConvPlan> make(const Kernels& k, const ConvShape& s, const ConvO
     weights.onePacking = options.onePacking;
     weights.bf16 = roundsToBf16(k, s, options);
     if (options.groups == 1) weights.quantization = options.quantization;
-    const PixelGeometry geometry = pixelGeometry(k, s, options.dstRowMajor);
+    const PixelGeometry geometry = pixelGeometry(k, s, options);
     if (weights.bf16) return std::make_unique<Bf16PointwisePlan>(k, s, weights, geometry);
     return std::make_unique<PointwisePlan>(k, s, weights, geometry);
 }

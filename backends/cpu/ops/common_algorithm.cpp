@@ -40,7 +40,7 @@ std::optional<Way> wayOf(const CpuBackend& backend, std::span<const Command* con
         Command asked = *command;
         asked.algorithm = static_cast<int>(algorithm);
         ConvOptions options = convOptions(backend, asked, w);
-        if (convReadsNchw(shape, options.groups)) return {};
+        if (convReadsNchw(shape, options)) return {};
         options.srcNchw = false;  // storage is chosen later
         for (const ConvCandidate& each : convCandidates(k, shape, options))
             if (each.chosen) way.cycles += each.cycles;

@@ -132,12 +132,11 @@ bool writesRowMajor(const CpuBackend& backend, const Command& command) {
         command.inputs[0]->type != DataType::Float32)
         return false;
     const ConvWindow w = windowOf(command);
-    ConvOptions options = convOptions(backend, command, w);
-    options.srcNchw = false;
-    return convWritesRowMajor(backend.kernels(), planShape(w, command.paramsAs<ConvParams>()), options);
+    return convWritesRowMajor(backend.kernels(), planShape(w, command.paramsAs<ConvParams>()),
+                              convOptions(backend, command, w));
 }
 
-// A first layer may read its plain input as it is; everything else is channel-packed.
+// A first layer or a fully connected one may read its plain input as it is; everything else is channel-packed.
 StorageChoice convolutionStorage(const CpuBackend& backend, const Command& command) {
     StorageChoice choice;
     choice.inputBlock = choice.outputBlock = backend.channelBlock();
@@ -150,7 +149,7 @@ StorageChoice convolutionStorage(const CpuBackend& backend, const Command& comma
     }
     if (x.channelBlock == 1 && !isDeconvolution(command.type) && !x.empty() && !command.outputs[0]->empty()) {
         const ConvWindow w = windowOf(command);
-        if (convReadsNchw(planShape(w, command.paramsAs<ConvParams>()), toInt(w.groups)))
+        if (convReadsNchw(planShape(w, command.paramsAs<ConvParams>()), convOptions(backend, command, w)))
             choice.rowMajorInputs |= 1u;  // a residual stays packed like the output
     }
     return choice;
