@@ -1,7 +1,9 @@
 // The Raster operator as a file gives it: a shape and a region for each input.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <random>
 
 #include "net_builder.h"
 
@@ -12,17 +14,18 @@ struct Part {
     int32_t from, to, count;  // `count` elements one after another
 };
 
+void addList(wire::ExtraT& extra, const char* key, std::vector<int32_t> values) {
+    auto attribute = std::make_unique<wire::AttributeT>();
+    attribute->key = key;
+    attribute->list = std::make_unique<wire::ListValueT>();
+    attribute->list->i = std::move(values);
+    extra.attr.push_back(std::move(attribute));
+}
+
 // Copies a part of each input into an output of `elements` elements.
 wire::NetT rasterNet(int32_t elements, const std::vector<Part>& parts) {
     wire::ExtraT extra;
-    const auto list = [&](const char* key, std::vector<int32_t> values) {
-        auto attribute = std::make_unique<wire::AttributeT>();
-        attribute->key = key;
-        attribute->list = std::make_unique<wire::ListValueT>();
-        attribute->list->i = std::move(values);
-        extra.attr.push_back(std::move(attribute));
-    };
-    list("shape", {elements});
+    addList(extra, "shape", {elements});
     wire::NetT net;
     std::vector<int32_t> inputs, regions;
     for (const Part& part : parts) {
@@ -34,7 +37,7 @@ wire::NetT rasterNet(int32_t elements, const std::vector<Part>& parts) {
         for (const int32_t value : {part.from, 0, 0, 1, part.to, 0, 0, 1, 1, 1, part.count})
             regions.push_back(value);
     }
-    list("region", std::move(regions));
+    addList(extra, "region", std::move(regions));
     const auto output = static_cast<int32_t>(inputs.size());
     net.tensorName.push_back("out");
     net.outputName = {"out"};
@@ -52,6 +55,57 @@ TEST(Raster, CopiesRegionsOfManyElementsOfOneAndOfNone) {
     const NetResult result = runNet(rasterNet(7, {{2, 4, 1}, {0, 0, 4}, {1, 5, 0}, {3, 5, 1}, {1, 6, 1}}));
     EXPECT_EQ(result.outputs[0], (std::vector<float>{given(1, 0), given(1, 1), given(1, 2), given(1, 3),
                                                      given(0, 2), given(3, 3), given(4, 1)}));
+}
+
+// A tensor of three axes, whose axis `order[i]` becomes axis i.
+wire::NetT permutedNet(const std::array<int32_t, 3>& size, const std::array<size_t, 3>& order) {
+    const std::array<int32_t, 3> strides = {size[1] * size[2], size[2], 1};
+    std::array<int32_t, 3> to;
+    for (size_t i = 0; i < 3; ++i) to[i] = size[order[i]];
+    const std::vector<int32_t> region = {0,
+                                         strides[order[0]],
+                                         strides[order[1]],
+                                         strides[order[2]],
+                                         0,
+                                         to[1] * to[2],
+                                         to[2],
+                                         1,
+                                         to[0],
+                                         to[1],
+                                         to[2]};
+    wire::ExtraT extra;
+    addList(extra, "shape", {to[0], to[1], to[2]});
+    addList(extra, "region", region);
+    wire::NetT net;
+    net.tensorName = {"in0", "out"};
+    net.outputName = {"out"};
+    net.oplists.push_back(makeInput(0, {size[0], size[1], size[2]}));
+    net.oplists.back()->name = "in0";
+    net.oplists.push_back(makeOp(wire::OpType::Raster, "raster", {0}, {1}, std::move(extra)));
+    return net;
+}
+
+TEST(Raster, PermutesAxesOfAnySize) {
+    const std::array<std::array<size_t, 3>, 5> orders = {
+        {{0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}};
+    std::mt19937 random(4);
+    for (int round = 0; round < 150; ++round) {
+        const std::array<size_t, 3>& order = orders[static_cast<size_t>(round) % orders.size()];
+        std::array<int32_t, 3> size;
+        for (int32_t& each : size) each = static_cast<int32_t>(1 + random() % (random() % 3 ? 9 : 300));
+        const NetResult result = runNet(permutedNet(size, order));
+        std::vector<float> expected;
+        std::array<int32_t, 3> at{};
+        for (at[0] = 0; at[0] < size[order[0]]; ++at[0])
+            for (at[1] = 0; at[1] < size[order[1]]; ++at[1])
+                for (at[2] = 0; at[2] < size[order[2]]; ++at[2]) {
+                    std::array<int32_t, 3> from;
+                    for (size_t i = 0; i < 3; ++i) from[order[i]] = at[i];
+                    expected.push_back(given(0, (from[0] * size[1] + from[1]) * size[2] + from[2]));
+                }
+        ASSERT_EQ(result.outputs[0], expected)
+            << size[0] << "x" << size[1] << "x" << size[2] << ", axes " << order[0] << order[1] << order[2];
+    }
 }
 
 }  // namespace

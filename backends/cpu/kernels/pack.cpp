@@ -89,6 +89,66 @@ void blockToRows(const float* src, int channels, size_t area, float* dst, size_t
     }
 }
 
+// Four columns of up to four rows. Fewer rows than four are written as four where those behind are written later.
+HWY_INLINE void transposeQuad(const float* p, size_t stride, size_t rows, float* q, size_t dstStride) {
+    const D4 d;
+    V4 v0 = hn::LoadU(d, p), v1 = hn::Zero(d), v2 = v1, v3 = v1;
+    if (rows > 1) v1 = hn::LoadU(d, p + stride);
+    if (rows > 2) v2 = hn::LoadU(d, p + 2 * stride);
+    if (rows > 3) v3 = hn::LoadU(d, p + 3 * stride);
+    transpose4(v0, v1, v2, v3);
+    hn::StoreU(v0, d, q);
+    hn::StoreU(v1, d, q + dstStride);
+    hn::StoreU(v2, d, q + 2 * dstStride);
+    hn::StoreU(v3, d, q + 3 * dstStride);
+}
+
+void transposeByElement(const float* src, size_t stride, size_t rows, size_t columns, float* dst,
+                        size_t dstStride) {
+    for (size_t i = 0; i < columns; ++i)
+        for (size_t c = 0; c < rows; ++c) dst[i * dstStride + c] = src[c * stride + i];
+}
+
+// Columns of one to three rows, which follow one another in dst.
+void transposeNarrow(const float* src, size_t stride, size_t rows, size_t columns, float* dst) {
+    size_t i = 0;
+    for (; i + 8 <= columns; i += 4) transposeQuad(src + i, stride, rows, dst + i * rows, rows);
+    transposeByElement(src + i, stride, rows, columns - i, dst + i * rows, rows);
+}
+
+// Rows of two or three columns, which follow one another in src.
+template <int COLUMNS>
+void transposeShort(const float* src, size_t rows, float* dst, size_t dstStride) {
+    const D4 d;
+    size_t c = 0;
+    for (; c + 8 <= rows; c += 4) {
+        const float* p = src + c * COLUMNS;
+        V4 v0 = hn::LoadU(d, p), v1 = hn::LoadU(d, p + COLUMNS), v2 = hn::LoadU(d, p + 2 * COLUMNS),
+           v3 = hn::LoadU(d, p + 3 * COLUMNS);
+        transpose4(v0, v1, v2, v3);
+        hn::StoreU(v0, d, dst + c);
+        hn::StoreU(v1, d, dst + dstStride + c);
+        if constexpr (COLUMNS > 2) hn::StoreU(v2, d, dst + 2 * dstStride + c);
+    }
+    transposeByElement(src + c * COLUMNS, COLUMNS, rows - c, COLUMNS, dst + c, dstStride);
+}
+
+// Rows in groups of a vector, which fill lines of memory in dst; the last four may overlap those before them.
+void transpose(const float* src, size_t stride, size_t rows, size_t columns, float* dst, size_t dstStride) {
+    if (rows < 4 && rows == dstStride) return transposeNarrow(src, stride, rows, columns, dst);
+    if (columns == 2 && stride == 2) return transposeShort<2>(src, rows, dst, dstStride);
+    if (columns == 3 && stride == 3) return transposeShort<3>(src, rows, dst, dstStride);
+    if (rows < 4 || columns < 4) return transposeByElement(src, stride, rows, columns, dst, dstStride);
+    for (size_t group = 0; group < rows; group += P)
+        for (size_t at = 0; at < columns; at += 4) {
+            const size_t i = std::min(at, columns - 4), end = std::min<size_t>(rows, group + P);
+            for (size_t row = group; row < end; row += 4) {
+                const size_t c = std::min(row, rows - 4);
+                transposeQuad(src + c * stride + i, stride, 4, dst + i * dstStride + c, dstStride);
+            }
+        }
+}
+
 template <int COUNT>
 void mix(const LaneSource* sources, size_t area, float* dst) {
     const hn::ScalableTag<float> d;
@@ -134,7 +194,7 @@ void mixLanes(const LaneSource* sources, int count, size_t area, float* dst) {
 }  // namespace
 
 const PackKernels& packTable() {
-    static constexpr PackKernels table = {&rowsToBlock, &rowsToPanel, &blockToRows, &mixLanes};
+    static constexpr PackKernels table = {&rowsToBlock, &rowsToPanel, &blockToRows, &transpose, &mixLanes};
     return table;
 }
 

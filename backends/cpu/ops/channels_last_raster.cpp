@@ -88,7 +88,9 @@ StorageChoice channelsLastStorage(const CpuBackend& backend, const Command& comm
     if (!oneRegion(command)) return choice;
     if (command.inputs[0]->channelBlock > 1 && isTransposition(command, *command.inputs[0], true))
         choice.inputBlock = backend.channelBlock();
-    else if (isTransposition(command, *command.outputs[0], false))
+    else if (isTransposition(command, *command.outputs[0], false) &&
+             command.outputs[0]->shape[1] * 2 >=
+                 backend.channelBlock())  // fewer would leave most lanes empty
         choice.outputBlock = backend.channelBlock();
     return choice;
 }

@@ -1,6 +1,7 @@
 // Raster on the CPU: the choice of its form, and regions between row-major tensors.
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/pack.h"
@@ -20,7 +21,8 @@ namespace {
 
 // Regions between row-major tensors, any element width.
 class PlainRaster final : public Execution {
-    static constexpr int64_t kTile = 32, kRun = 256;  // columns and rows of the squares of a transposition
+    static constexpr int64_t kTile = 32, kRun = 256,
+                             kNear = 8;  // columns and rows of a transposition's parts
 
   public:
     PlainRaster(const CpuBackend& backend, const Command& command)
@@ -35,6 +37,7 @@ class PlainRaster final : public Execution {
             fill_ |= !writesOnce(region);
             sortAxes(region);
             mergeAxes(region);
+            turnToTransposition(region);
         }
         fill_ |= covered != output_.elements();
     }
@@ -91,30 +94,61 @@ class PlainRaster final : public Execution {
         }
     }
 
-    // Whether the rows of a region are columns of its source.
-    static bool transposes(const Region& region) {
-        return region.dst.stride[2] == 1 && region.src.stride[1] == 1 && region.src.stride[2] > 1 &&
-               region.dst.stride[1] >= region.size[2] && region.size[1] >= kTile && region.size[2] >= kTile;
+    // Makes the axis that is contiguous in the source the second one where that gives a transposition.
+    static void turnToTransposition(Region& region) {
+        Region turned = region;
+        std::swap(turned.size[0], turned.size[1]);
+        std::swap(turned.src.stride[0], turned.src.stride[1]);
+        std::swap(turned.dst.stride[0], turned.dst.stride[1]);
+        if (!transposes(region) && turned.dst.stride[0] > 0 && transposes(turned)) region = turned;
     }
 
-    // Part `run` of the rows of such a region, in squares: each line of memory is read and written once.
-    void transpose(const Region& region, const uint32_t* from, uint32_t* to, int64_t run) const {
-        const Kernels& k = backend_.kernels();
-        const int64_t runs = runsOf(region), outer = run / runs, lanes = k.lanes;
-        const int64_t first = region.size[2] * (run % runs) / runs,
-                      end = region.size[2] * (run % runs + 1) / runs;
-        const auto* src = reinterpret_cast<const float*>(from + outer * region.src.stride[0]);
-        auto* dst = reinterpret_cast<float*>(to + outer * region.dst.stride[0]);
-        for (int64_t column = 0; column < region.size[1]; column += kTile)
-            for (int64_t at = first; at < end; at += lanes) {
-                const int64_t place = std::min(at, end - lanes);  // the last may overlap the one before
-                k.pack->rowsToPanel(
-                    src + place * region.src.stride[2] + column, static_cast<size_t>(region.src.stride[2]),
-                    k.lanes, static_cast<size_t>(std::min(kTile, region.size[1] - column)),
-                    dst + column * region.dst.stride[1] + place, static_cast<size_t>(region.dst.stride[1]));
-            }
+    // Whether the rows of a region are columns of its source. Rows of one to three elements have to follow one another.
+    static bool transposes(const Region& region) {
+        const int64_t columns = region.size[1], rows = region.size[2];
+        return region.dst.stride[2] == 1 && region.src.stride[1] == 1 && region.src.stride[2] >= columns &&
+               region.dst.stride[1] >= rows && rows > 1 && columns > 1 && rows * columns >= 16 &&
+               (rows > 3 || region.dst.stride[1] == rows) && (columns > 3 || region.src.stride[2] == columns);
     }
-    static int64_t runsOf(const Region& region) { return std::max<int64_t>(1, region.size[2] / kRun); }
+
+    // Whether the first axis is nearer in the destination than the second one: turnToTransposition() has swapped them.
+    static bool turned(const Region& region) { return region.dst.stride[0] < region.dst.stride[1]; }
+
+    // A transposition in parts: `outers` along the first axis, `stretches` along the second one, `runs` along the rows.
+    struct Parts {
+        int64_t outers, stretches, runs;
+        explicit Parts(const Region& region)
+            : outers(turned(region) ? 1 : region.size[0]),
+              stretches(std::max<int64_t>(1, region.size[1] / (turned(region) ? kNear : kRun))),
+              runs(std::max<int64_t>(1, region.size[2] / kRun)) {}
+        int64_t count() const { return outers * stretches * runs; }
+    };
+
+    // Squares, so that each line of memory is read and written once.
+    void transpose(const Region& region, const uint32_t* from, uint32_t* to, int64_t part) const {
+        const Parts parts(region);
+        const int64_t stretch = part % parts.stretches, run = part / parts.stretches % parts.runs,
+                      outer = part / (parts.stretches * parts.runs);
+        const int64_t row = region.size[2] * run / parts.runs,
+                      rows = region.size[2] * (run + 1) / parts.runs - row;
+        const int64_t column = region.size[1] * stretch / parts.stretches,
+                      columns = region.size[1] * (stretch + 1) / parts.stretches - column;
+        const auto srcStride = static_cast<size_t>(region.src.stride[2]),
+                   dstStride = static_cast<size_t>(region.dst.stride[1]);
+        const int64_t tile = rows < kTile ? columns : kTile;
+        for (int64_t i = outer; i < (turned(region) ? region.size[0] : outer + 1); ++i) {
+            const auto* src =
+                reinterpret_cast<const float*>(from + i * region.src.stride[0]) + row * region.src.stride[2];
+            auto* dst = reinterpret_cast<float*>(to + i * region.dst.stride[0]) + row;
+            for (int64_t at = column, some = 0; at < column + columns; at += some) {
+                const int64_t left = column + columns - at;
+                some = left < tile + 4 ? left : tile;  // no rest of fewer than four columns
+                backend_.kernels().pack->transpose(src + at, srcStride, static_cast<size_t>(rows),
+                                                   static_cast<size_t>(some), dst + at * region.dst.stride[1],
+                                                   dstStride);
+            }
+        }
+    }
 
     template <typename T>
     void copy(const Region& region, const Tensor& input) const {
@@ -132,17 +166,35 @@ class PlainRaster final : public Execution {
         };
         if constexpr (sizeof(T) == 4)
             if (!ordered && transposes(region)) {
-                share(region.size[0] * runsOf(region), [&](int64_t begin, int64_t end) {
-                    for (int64_t run = begin; run < end; ++run) transpose(region, src, dst, run);
+                share(Parts(region).count(), [&](int64_t begin, int64_t end) {
+                    for (int64_t part = begin; part < end; ++part) transpose(region, src, dst, part);
                 });
                 return;
             }
         share(region.size[0] * region.size[1], [&](int64_t begin, int64_t end) {
-            for (int64_t row = begin; row < end; ++row) {
-                const int64_t i = row / region.size[1], j = row % region.size[1];
-                copyRow(src + i * region.src.stride[0] + j * region.src.stride[1], region.src.stride[2],
-                        dst + i * region.dst.stride[0] + j * region.dst.stride[1], region.dst.stride[2],
-                        region.size[2]);
+            const auto rows = [&](auto length) {
+                int64_t i = begin / region.size[1], j = begin % region.size[1];
+                for (int64_t row = begin; row < end; ++row) {
+                    copyRow(src + i * region.src.stride[0] + j * region.src.stride[1], region.src.stride[2],
+                            dst + i * region.dst.stride[0] + j * region.dst.stride[1], region.dst.stride[2],
+                            length);
+                    if (++j < region.size[1]) continue;
+                    j = 0;
+                    ++i;
+                }
+            };
+            // Known lengths need no call for each row.
+            switch (region.size[2]) {
+                case 1:
+                    return rows(std::integral_constant<int64_t, 1>());
+                case 2:
+                    return rows(std::integral_constant<int64_t, 2>());
+                case 3:
+                    return rows(std::integral_constant<int64_t, 3>());
+                case 4:
+                    return rows(std::integral_constant<int64_t, 4>());
+                default:
+                    return rows(region.size[2]);
             }
         });
     }
