@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "backends/cpu/kernels/dispatch.h"
+#include "backends/cpu/kernels/next_address.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/int8_winograd_kernels.cpp"
 // foreach_target.h must come first.
@@ -96,8 +97,9 @@ void copyPatch(const Int8WinogradInput& t, int iy, int ix, int8_t* patch) {
                         static_cast<size_t>(x1 - x0) * P);
 }
 
-void inputTiles(const Int8WinogradInput& t) {
+void inputTiles(const Int8WinogradInput& args) {
     const DW d;
+    const Int8WinogradInput t = args;  // stores might change the arguments, as far as the compiler knows
     HWY_ALIGN int8_t patch[2 * A * A * P];
     for (int tile = t.t0; tile < t.t1; ++tile) {
         const int iy = tile / t.tilesW * M - t.padTop, ix = tile % t.tilesW * M - t.padLeft;
@@ -126,16 +128,17 @@ void inputTiles(const Int8WinogradInput& t) {
             VW out[A];
             inputLine(middle[y], out);
             HWY_UNROLL(6)
-            for (int x = 0; x < A; ++x) hn::StoreU(out[x], d, dst + (y * A + x) * t.pointStride);
+            for (int x = 0; x < A; ++x, dst = nextAddress(dst, t.pointStride)) hn::StoreU(out[x], d, dst);
         }
     }
 }
 
-void weightSteps(const Int8WinogradWeights& t) {
+void weightSteps(const Int8WinogradWeights& args) {
     const DW d;
+    const Int8WinogradWeights t = args;
     const int8_t* codes = t.codes;
-    int16_t* dst = t.dst;
-    for (int step = 0; step < t.steps; ++step, codes += 9 * 2 * P, dst += t.stepStride) {
+    for (int step = 0; step < t.steps; ++step, codes += 9 * 2 * P) {
+        int16_t* dst = t.dst + step * t.stepStride;
         VW middle[A][3];
         HWY_UNROLL(3)
         for (int x = 0; x < 3; ++x) {
@@ -152,7 +155,7 @@ void weightSteps(const Int8WinogradWeights& t) {
             VW out[A];
             weightLine(middle[y], out);
             HWY_UNROLL(6)
-            for (int x = 0; x < A; ++x) hn::StoreU(out[x], d, dst + (y * A + x) * t.pointStride);
+            for (int x = 0; x < A; ++x, dst = nextAddress(dst, t.pointStride)) hn::StoreU(out[x], d, dst);
         }
     }
 }
@@ -171,8 +174,9 @@ HWY_INLINE void outputTile(const int32_t* src, ptrdiff_t point, VI (&sums)[M][M]
     HWY_UNROLL(6)
     for (int x = 0; x < A; ++x) {
         VI in[A], out[M];
+        const int32_t* from = src + x * point;
         HWY_UNROLL(6)
-        for (int y = 0; y < A; ++y) in[y] = hn::LoadU(DI(), src + (y * A + x) * point);
+        for (int y = 0; y < A; ++y, from = nextAddress(from, A * point)) in[y] = hn::LoadU(DI(), from);
         outputLine(in, out);
         HWY_UNROLL(4)
         for (int y = 0; y < M; ++y) middle[y][x] = out[y];
@@ -202,8 +206,9 @@ void finishSome(const VI (&line)[M][1], const Int8PanelArgs& row, int at, int co
         std::memcpy(row.dst + to, codes, wanted);
 }
 
-void outputTiles(const Int8WinogradOutput& t) {
+void outputTiles(const Int8WinogradOutput& args) {
     const DI d;
+    const Int8WinogradOutput t = args;
     const VI first = hn::LoadU(d, t.first);
     const Int8PanelArgs post = *t.post;
     for (int tile = t.t0; tile < t.t1; ++tile) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backends/cpu/kernels/dispatch.h"
+#include "backends/cpu/kernels/next_address.h"
 #include "backends/cpu/kernels/winograd_points.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -153,9 +154,10 @@ HWY_INLINE void weightRows(D d, const V* x, V* out) {
 }
 
 template <int M>
-void winogradInF32(const WinogradIn& t) {
+void winogradInF32(const WinogradIn& args) {
     constexpr int A = M + 2;
     const D d;
+    const WinogradIn t = args;  // stores of vectors might change the arguments, as far as the compiler knows
     HWY_ALIGN float edge[A * A * P];
     HWY_ALIGN float middle[A * A * P];
     for (int tileIndex = t.t0; tileIndex < t.t1; ++tileIndex) {
@@ -194,25 +196,28 @@ void winogradInF32(const WinogradIn& t) {
             for (int x = 0; x < A; ++x) in[x] = hn::Load(d, middle + (y * A + x) * P);
             inputRows<M, 0>(d, in, out);
             HWY_UNROLL(8)
-            for (int x = 0; x < A; ++x) hn::StoreU(out[x], d, dst + (y * A + x) * t.pointStride);
+            for (int x = 0; x < A; ++x, dst = nextAddress(dst, t.pointStride)) hn::StoreU(out[x], d, dst);
         }
     }
 }
 
 template <int M>
-void winogradOutF32(const WinogradOut& t) {
+void winogradOutF32(const WinogradOut& args) {
     constexpr int A = M + 2;
     const D d;
+    const WinogradOut t = args;  // as above
     const bool plain = t.act == Act::None;
     const V bias = hn::LoadU(d, t.bias), lo = hn::Set(d, t.lo), hi = hn::Set(d, t.hi);
     HWY_ALIGN float middle[M * A * P];
     for (int tileIndex = t.t0; tileIndex < t.t1; ++tileIndex) {
         const int oy = tileIndex / t.tilesW * M, ox = tileIndex % t.tilesW * M;
         const float* src = t.src + ptrdiff_t(tileIndex - t.t0) * P;
-        for (int x = 0; x < A; ++x) {
+        for (int x = 0; x < A; ++x, src += t.pointStride) {
             V in[A], out[M];
+            const float* from = src;
             HWY_UNROLL(8)
-            for (int y = 0; y < A; ++y) in[y] = hn::LoadU(d, src + (y * A + x) * t.pointStride);
+            for (int y = 0; y < A; ++y, from = nextAddress(from, A * t.pointStride))
+                in[y] = hn::LoadU(d, from);
             pairUp<M, 0>(in);
             outputRows<M, 0>(d, in, out);
             HWY_UNROLL(8)

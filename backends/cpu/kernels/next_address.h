@@ -1,0 +1,16 @@
+// Stepping through memory by a stride.
+#pragma once
+#include <cstddef>
+
+namespace mnnc {
+
+// The address `stride` numbers behind `at`, found when it is needed: compilers would make those of all points of a tile
+// before its loop, and keep them in memory.
+template <typename T>
+[[gnu::always_inline]] inline T* nextAddress(T* at, ptrdiff_t stride) {
+    at += stride;
+    asm("" : "+r"(at));
+    return at;
+}
+
+}  // namespace mnnc
