@@ -19,10 +19,10 @@ ProcessorDescription describeProcessor() {
     ProcessorDescription cpu;
     cpu.isas = availableIsas();
     cpu.features = describeCpuFeatures(features);
-    const CoreCaches caches = detectCoreCaches();
-    cpu.level1Bytes = caches.level1Data;
-    cpu.level2Bytes = caches.level2;
-    cpu.costRecord = nearestRecord(selectKernels().id, caches).name;
+    const CoreKind kind = detectCoreKind();
+    cpu.level1Bytes = kind.caches.level1Data;
+    cpu.level2Bytes = kind.caches.level2;
+    cpu.costRecord = nearestRecord(selectKernels().id, kind).name;
     cpu.logicalCores = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
 #if defined(__x86_64__) || defined(__i386__)
     cpu.int8Products = features.avx512Vnni || features.avxVnni ? 1 : 0;

@@ -9,6 +9,7 @@
 #include "backends/cpu/kernels/conv.h"
 #include "backends/cpu/kernels/cost_records.h"
 #include "backends/cpu/kernels/cost_text.h"
+#include "backends/cpu/kernels/int8_kernels.h"
 #include "base/error.h"
 #include "conv_case.h"
 
@@ -71,25 +72,60 @@ TEST(CpuCosts, WrongTextsNameTheLine) {
 }
 
 TEST(CpuCosts, BudgetsFollowTheCache) {
-    const CacheBudget full = costsOf(Isa::Avx512, {48 << 10, 1 << 20}).cache,
-                      half = costsOf(Isa::Avx2, {32 << 10, 512 << 10}).cache,
-                      least = costsOf(Isa::Avx2, {32 << 10, 64 << 10}).cache,
-                      unknown = costsOf(Isa::Neon, {}).cache;
+    const CacheBudget full = costsOf(Isa::Avx512, {{48 << 10, 1 << 20}}).cache,
+                      half = costsOf(Isa::Avx2, {{32 << 10, 512 << 10}}).cache,
+                      least = costsOf(Isa::Avx2, {{32 << 10, 64 << 10}}).cache,
+                      unknown = costsOf(Isa::Avx2, {}).cache, named = costsOf(Isa::Neon, {{}, 0x41d03}).cache;
     EXPECT_EQ(full.gemmInput, CacheBudget{}.gemmInput);
     EXPECT_EQ(unknown.winogradTransforms, CacheBudget{}.winogradTransforms);
     EXPECT_EQ(half.winogradTransforms * 2, full.winogradTransforms);
+    EXPECT_EQ(named.winogradTransforms, half.winogradTransforms);  // by the record's cache
     EXPECT_EQ(least.packedChunk * 4, full.packedChunk);
-    EXPECT_EQ(costsOf(Isa::Avx512, {48 << 10, 64 << 20}).cache.minFusedMap, 2 * full.minFusedMap);
+    EXPECT_EQ(costsOf(Isa::Avx512, {{48 << 10, 64 << 20}}).cache.minFusedMap, 2 * full.minFusedMap);
 }
 
 TEST(CpuCosts, EveryCpuHasARecord) {
     for (const Isa isa : {Isa::Portable, Isa::Neon, Isa::Sse4, Isa::Avx2, Isa::Avx512})
         for (const CoreCaches caches :
              {CoreCaches{}, CoreCaches{32 << 10, 256 << 10}, CoreCaches{48 << 10, 2 << 20}}) {
-            const CostRecord& record = nearestRecord(isa, caches);
+            const CostRecord& record = nearestRecord(isa, {caches});
             EXPECT_STRNE(record.name, "");
-            EXPECT_EQ(&record, &nearestRecord(isa, caches));
+            EXPECT_EQ(&record, &nearestRecord(isa, {caches}));
+            EXPECT_EQ(record.isa == Isa::Neon, isa == Isa::Neon);
         }
+}
+
+TEST(CpuCosts, ArmCoresHaveTheRecordOfTheirPart) {
+    const auto name = [](unsigned part, const CoreCaches& caches = {}, bool dotProd = true,
+                         bool i8mm = false) {
+        return std::string(nearestRecord(Isa::Neon, {caches, part, dotProd, i8mm}).name);
+    };
+    EXPECT_EQ(name(0x41d03, {32 << 10, 512 << 10}, false), "cortex-a53");
+    EXPECT_EQ(name(0x41d05, {32 << 10, 1 << 20}), "cortex-a53");  // A55, with any caches
+    EXPECT_EQ(name(0x41d0b), "cortex-a76");
+    EXPECT_EQ(name(0x41d0c), "neoverse-n1");
+    EXPECT_EQ(name(0x41d40, {}, true, true), "neoverse-v1");
+    EXPECT_EQ(name(0x41d44), "neoverse-v1");  // Cortex-X1
+    // Cores without a record: by instructions, then by caches.
+    EXPECT_EQ(name(0x61023, {}, false), "cortex-a53");
+    EXPECT_EQ(name(0x61023, {64 << 10, 256 << 10}), "cortex-a76");
+    EXPECT_EQ(name(0x61023, {64 << 10, 1 << 20}), "neoverse-n1");
+    EXPECT_EQ(name(0x51001, {64 << 10, 512 << 10}, true, true), "neoverse-n2");
+    EXPECT_EQ(name(0x51001, {96 << 10, 2 << 20}, true, true), "neoverse-v1");
+    EXPECT_STREQ(nearestRecord(Isa::Portable, {{}, 0x41d0c, true, true}).name, "zen5");
+}
+
+// With one product a cycle transforms are worth more than with four: the records differ in what they decide.
+TEST(CpuCosts, ArmRecordsHaveCostsOfTheirOwn) {
+    const CycleCosts inOrder = costsOf(Isa::Neon, {{}, 0x41d03}).cycles,
+                     wide = costsOf(Isa::Neon, {{}, 0x41d40}).cycles;
+    EXPECT_EQ(inOrder.tile.multiplyAdds * 4, wide.tile.multiplyAdds);
+    for (int unit = 1; unit < 4; ++unit) {
+        EXPECT_GT(inOrder.winogradIn[unit], wide.winogradIn[unit]);
+        EXPECT_GT(wide.winogradOut[unit], 0);
+    }
+    EXPECT_GT(inOrder.int8WinogradIn, wide.int8WinogradIn);
+    EXPECT_LT(inOrder.weightBytesPerCycle, wide.weightBytesPerCycle);
 }
 
 TEST(CpuCosts, MeasuredOnesAreCostsThatCanBeRead) {
@@ -101,6 +137,13 @@ TEST(CpuCosts, MeasuredOnesAreCostsThatCanBeRead) {
     CycleCosts read;
     applyCosts(sections.at(kernels.isa), read);
     EXPECT_NEAR(read.winogradIn[2], measured.winogradIn[2], 1e-2 * measured.winogradIn[2]);
+    EXPECT_NEAR(read.int8RowWeight, measured.int8RowWeight, 1e-2 * measured.int8RowWeight);
+    const CycleCosts& known = kernels.costs->cycles;
+    EXPECT_NE(measured.int8RowWeight, known.int8RowWeight);
+    if (!kernels.int8->winograd) return;
+    EXPECT_NE(measured.int8WinogradIn, known.int8WinogradIn);
+    EXPECT_NE(measured.int8WinogradWeights, known.int8WinogradWeights);
+    EXPECT_NE(measured.int8WinogradOut, known.int8WinogradOut);
 }
 
 TEST(CpuCosts, MeasuringEndsWhenTheCheckThrows) {
@@ -120,7 +163,7 @@ TEST(CpuCosts, TheyDecide) {
 // With any caches all implementations compute what they accept.
 TEST(CpuCosts, AnyBudgetComputesTheSame) {
     for (const int64_t level2 : {int64_t{64} << 10, int64_t{64} << 20}) {
-        const CpuCosts costs = costsOf(Isa::Avx512, {32 << 10, level2});
+        const CpuCosts costs = costsOf(Isa::Avx512, {{32 << 10, level2}});
         int checked = 0;
         for (const ConvImplementation* each : convImplementations()) {
             SCOPED_TRACE(each->name);

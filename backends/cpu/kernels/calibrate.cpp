@@ -3,32 +3,20 @@
 #include "backends/cpu/kernels/calibrate.h"
 
 #include <algorithm>
-#include <chrono>
 #include <climits>
 #include <cstring>
 #include <limits>
 
+#include "backends/cpu/kernels/calibrate_timing.h"
 #include "backends/cpu/kernels/chunks.h"
 #include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/panels.h"
-#include "base/aligned.h"
 
 namespace mnnc {
 
 namespace {
 
 constexpr int kMaxLanes = 16;
-
-double secondsNow() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// Memory filled with moderate numbers: zeros and subnormal numbers take other times.
-AlignedBuffer filled(size_t floats) {
-    AlignedBuffer memory(static_cast<int64_t>(floats * sizeof(float)));
-    for (size_t i = 0; i < floats; ++i) memory.as<float>()[i] = 0.5f + static_cast<float>(i % 1009) / 1024.0f;
-    return memory;
-}
 
 class Calibration {
   public:
@@ -47,6 +35,7 @@ class Calibration {
         costs.copy = copy();
         costs.dequantize = dequantize();
         if (k_.bf16) costs.winogradRound = round();
+        calibrateInt8(k_, cycle_, check_, costs);
         costs.weightBytesPerCycle = bandwidth();
         return costs;
     }
@@ -57,27 +46,9 @@ class Calibration {
     static constexpr size_t kMapBytes = 8 << 20;
     static constexpr int kBlocks = 8;
 
-    // Seconds of one call of the body: the shortest of several timings, each long enough for the clock.
     template <typename Body>
     double seconds(Body&& body) const {
-        constexpr double kTiming = 3e-4;
-        constexpr int kTimings = 40;
-        check_();
-        body();
-        double best = std::numeric_limits<double>::infinity();
-        int calls = 1;
-        for (int i = 0; i < kTimings; ++i) {
-            const double begin = secondsNow();
-            for (int call = 0; call < calls; ++call) body();
-            const double taken = secondsNow() - begin;
-            if (taken < kTiming && calls < 1 << 20) {
-                calls *= 2;
-                --i;
-                continue;
-            }
-            best = std::min(best, taken / calls);
-        }
-        return best;
+        return secondsOf(check_, body);
     }
 
     // A panel of the widest kind, `tiles` tiles high.
@@ -112,7 +83,7 @@ class Calibration {
     }
     double productCycles(int tiles, int channels) const {
         const int nb = k_.panels->maxPanelBlocks;
-        return channels * gemmCycles(*k_.panels, tiles * k_.panels->maxRows[nb], nb, nb);
+        return channels * gemmCycles(k_, tiles * k_.panels->maxRows[nb], nb, nb);
     }
 
     // What a short product takes beyond its multiply-adds, for each block of outputs.

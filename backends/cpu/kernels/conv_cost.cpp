@@ -29,10 +29,9 @@ double gemmConvCycles(const Kernels& k, const ConvShape& s, const ConvOptions& o
     const CycleCosts& costs = k.costs->cycles;
     const bool bf16 = roundsToBf16(k, s, options);
     const double channels = double(s.ic) / options.groups;
-    const int blocks = ceilDiv(s.oc, k.lanes), nb = bestPanelBlocks(*k.panels, work.columns, blocks);
+    const int blocks = ceilDiv(s.oc, k.lanes), nb = bestPanelBlocks(k, work.columns, blocks);
     const double steps = work.taps * channels * (bf16 ? 0.5 : 1.0);
-    const double cycles =
-        work.rows * steps * gemmCycles(*k.panels, work.columns, blocks, nb) * costs.gemmOverhead;
+    const double cycles = work.rows * steps * gemmCycles(k, work.columns, blocks, nb) * costs.gemmOverhead;
     const double copy =
         work.copied ? double(ceilDiv(s.ic, k.lanes)) * (s.ih + 2) * (s.iw + 2) * costs.copy : 0.0;
     const double vectors = double(s.kh) * s.kw * channels * blocks;

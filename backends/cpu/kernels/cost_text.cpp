@@ -24,9 +24,9 @@ struct Field {
     {                                                                            \
 #member, [](CycleCosts & c) -> double& { return c.member; }, least, most \
     }
-#define MNN_C_COST_AT(member, index, name, least, most)                             \
-    {                                                                               \
-        name, [](CycleCosts& c) -> double& { return c.member[index]; }, least, most \
+#define MNN_C_COST_AT(member, name, least, most)                             \
+    {                                                                        \
+        name, [](CycleCosts& c) -> double& { return c.member; }, least, most \
     }
 const Field kFields[] = {
     MNN_C_COST(weightBytesPerCycle, 0.1, 256),
@@ -36,15 +36,25 @@ const Field kFields[] = {
     MNN_C_COST(gemmOverhead, 1, 10),
     MNN_C_COST(rowTraffic, 1, 10),
     MNN_C_COST(winogradCall, 0, 100000),
-    MNN_C_COST_AT(winogradIn, 1, "winogradIn2", 0.01, 1000),
-    MNN_C_COST_AT(winogradIn, 2, "winogradIn4", 0.01, 1000),
-    MNN_C_COST_AT(winogradIn, 3, "winogradIn6", 0.01, 1000),
-    MNN_C_COST_AT(winogradOut, 1, "winogradOut2", 0.01, 1000),
-    MNN_C_COST_AT(winogradOut, 2, "winogradOut4", 0.01, 1000),
-    MNN_C_COST_AT(winogradOut, 3, "winogradOut6", 0.01, 1000),
+    MNN_C_COST_AT(winogradIn[1], "winogradIn2", 0.01, 1000),
+    MNN_C_COST_AT(winogradIn[2], "winogradIn4", 0.01, 1000),
+    MNN_C_COST_AT(winogradIn[3], "winogradIn6", 0.01, 1000),
+    MNN_C_COST_AT(winogradOut[1], "winogradOut2", 0.01, 1000),
+    MNN_C_COST_AT(winogradOut[2], "winogradOut4", 0.01, 1000),
+    MNN_C_COST_AT(winogradOut[3], "winogradOut6", 0.01, 1000),
     MNN_C_COST(winogradRound, 0, 1000),
     MNN_C_COST(winogradDequantize, 0.01, 1000),
     MNN_C_COST(winogradDequantizeBf16, 0.01, 1000),
+    MNN_C_COST_AT(tile.multiplyAdds, "tileMultiplyAdds", 0.1, 16),
+    MNN_C_COST_AT(tile.loads, "tileLoads", 0.1, 16),
+    MNN_C_COST_AT(tile.latency, "tileLatency", 1, 100),
+    MNN_C_COST_AT(tile.rowLoads, "tileRowLoads", 0, 4),
+    MNN_C_COST_AT(tile.hiddenLoads, "tileHiddenLoads", 0, 1),
+    MNN_C_COST_AT(tile.weight, "tileWeight", 0.01, 100),
+    MNN_C_COST(int8RowWeight, 0.01, 100),
+    MNN_C_COST(int8WinogradIn, 0.01, 10000),
+    MNN_C_COST(int8WinogradWeights, 0.01, 10000),
+    MNN_C_COST(int8WinogradOut, 0.01, 10000),
 };
 #undef MNN_C_COST
 #undef MNN_C_COST_AT

@@ -42,9 +42,19 @@ struct TaskSizes {
     double fetch = 24;  // fetching a weight takes as long as so many multiply-adds
 };
 
+// What a step of a tile of products takes. Vectors are those of the instruction set.
+struct TileCosts {
+    double multiplyAdds = 2, loads = 2;  // in a cycle
+    double latency = 4;                  // cycles until a sum can be added to again
+    double rowLoads = 1;                 // vectors that are loaded for each row of a step
+    double hiddenLoads = 1;  // the part of loads beside multiply-adds that takes no time; none in order
+    double weight = 1.7;     // cycles of a vector of weights from the second level cache
+};
+
 // Estimates of cycles, with which implementations of convolutions are compared. Those that decide between Winograd,
 // W8A16 and direct products are measured; the estimates of other implementations are only listed, and not calibrated.
 struct CycleCosts {
+    TileCosts tile;
     // Weights come from memory once per run, at so many bytes a cycle. Products hide little of it: of the
     // shorter of both, this part is added to the longer.
     double weightBytesPerCycle = 9.5;
@@ -65,6 +75,10 @@ struct CycleCosts {
     double winogradCall = 50;
     double winogradIn[4] = {0, 8, 7.5, 9}, winogradOut[4] = {0, 3.5, 7, 5};
     double winogradRound = 1.5, winogradDequantize = 4.8, winogradDequantizeBf16 = 6;
+    // Int8: a vector of weights that each row of the output reads again from the second level cache. Exact Winograd's
+    // transforms of a vector of a tile's input, of one of pairs of weights, and of one of results.
+    double int8RowWeight = 2.2;
+    double int8WinogradIn = 80, int8WinogradWeights = 140, int8WinogradOut = 175;
     // Bytes of transformed weights that a run may make of quantised ones at once: with several chunks of tiles
     // it makes all of them first.
     double maxWinogradDequantized = 4 << 20;

@@ -66,7 +66,7 @@ void GemmConvWeights::makePanels(int pixels) {
     const int P = k_.lanes, groups = options_.groups, icg = s_.ic / groups, ocg = s_.oc / groups;
     if (wholeGroups()) {
         const int blocks = ceilDiv(ocg, P);
-        panelBlocks_ = bestPanelBlocks(*k_.panels, pixels, blocks);
+        panelBlocks_ = bestPanelBlocks(k_, pixels, blocks);
         if (quantized()) {  // the expanded panel stays in the second level cache
             const size_t block = size_t(dequant_.rows()) * P * elementBytes();
             const auto most = static_cast<size_t>(k_.costs->cache.dequantizedPanel) / block;

@@ -1,5 +1,5 @@
 // How B of a matrix product is split into panels. The packing does not depend on M: a constant B serves every
-// batch size.
+// batch size, and sessions of runtimes with other costs.
 #pragma once
 #include "backends/cpu/kernels/gemm.h"
 #include "backends/cpu/kernels/panels.h"
@@ -10,7 +10,7 @@ class GemmPanels {
   public:
     GemmPanels(const Kernels& k, int N)
         : blocks_(ceilDiv(N, k.lanes)),
-          count_(ceilDiv(blocks_, bestPanelBlocks(*k.panels, kUsualPixels, blocks_))) {}
+          count_(ceilDiv(blocks_, bestPanelBlocks(TileCosts(), *k.panels, kUsualPixels, blocks_))) {}
     int count() const { return count_; }
     int width(int i) const { return chunkBegin(blocks_, i + 1, count_) - chunkBegin(blocks_, i, count_); }
     OutPanel operator[](int i) const { return {chunkBegin(blocks_, i, count_), width(i)}; }

@@ -258,7 +258,7 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) 
     const double vectors = double(s.batch) * ceilDiv(s.oh * s.ow, k.lanes) * s.oc;
     const double copies =
         double(s.batch) * (double(s.ic) * s.ih * s.iw + double(s.oc) * s.oh * s.ow) / k.lanes;
-    return vectors * (s.ic / options.groups) * s.kh * s.kw * 0.5 + copies * k.costs->cycles.copy;
+    return vectors * (s.ic / options.groups) * s.kh * s.kw / k.costs->cycles.tile.multiplyAdds + copies * k.costs->cycles.copy;
 }
 
 std::unique_ptr<ConvPlan> make(const Kernels& k, const ConvShape& s, const ConvOptions& options) {

@@ -13,31 +13,32 @@ namespace {
 
 constexpr int kUnit = kInt8WinogradTile - 2, kTaps = 9;
 
-// Cycles that the transforms take of a vector of a tile's input, of one of pairs of weights, and of one of results: most
-// of them for writing and reading the second level cache. Measured.
-constexpr double kInput = 80, kWeights = 140, kOutput = 175;
-
-double directCycles(const Int8Kernels& k, const ConvShape& s) {
+double directCycles(const CycleCosts& costs, const Int8Kernels& k, const ConvShape& s) {
+    const TileCosts tile = int8Tiles(costs, k, costs.tile.weight);
     const int blocks = ceilDiv(s.oc, k.lanes), perStep = 4 / k.unit;
     return double(s.batch) * s.oh * kTaps * ceilDiv(s.ic, perStep) *
-           gemmCycles(k.maxRows, s.ow, blocks, bestPanelBlocks(k, s.ow, blocks));
+           gemmCycles(tile, k.maxRows, s.ow, blocks, bestPanelBlocks(tile, k, s.ow, blocks));
 }
 
-double winogradCycles(const Int8Kernels& k, const ConvShape& s) {
+double winogradCycles(const CycleCosts& costs, const Int8Kernels& k, const ConvShape& s) {
+    const TileCosts tile = int8Tiles(costs, k, costs.tile.weight);
     const int blocks = ceilDiv(s.oc, k.lanes), steps = ceilDiv(s.ic, 2);
     const int tiles = s.batch * ceilDiv(s.oh, kUnit) * ceilDiv(s.ow, kUnit);
     const int m = std::min(tiles, kUsualPixels);
     return double(tiles) / m * kInt8WinogradPoints * steps *
-               gemmCycles(k.pairSums->maxRows, m, blocks, bestPanelBlocks(*k.pairSums, m, blocks)) +
-           tiles * (kInput * ceilDiv(s.ic, k.lanes) + kOutput * blocks) + kWeights * steps * blocks;
+               gemmCycles(tile, k.pairSums->maxRows, m, blocks,
+                          bestPanelBlocks(tile, *k.pairSums, m, blocks)) +
+           tiles * (costs.int8WinogradIn * ceilDiv(s.ic, k.lanes) + costs.int8WinogradOut * blocks) +
+           costs.int8WinogradWeights * steps * blocks;
 }
 
 }  // namespace
 
 std::unique_ptr<Int8SumPlan> makeInt8ConvPlan(const Kernels& k, const ConvShape& shape,
                                               const Int8ConvOptions& options) {
+    const CycleCosts& costs = k.costs->cycles;
     if (int8WinogradAccepts(k, shape, options) &&
-        winogradCycles(*k.int8, shape) < k.costs->cycles.contest * directCycles(*k.int8, shape))
+        winogradCycles(costs, *k.int8, shape) < costs.contest * directCycles(costs, *k.int8, shape))
         return makeInt8WinogradPlan(k, shape);
     return makeInt8DensePlan(k, shape, options);
 }

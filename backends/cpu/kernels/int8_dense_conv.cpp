@@ -17,8 +17,6 @@ namespace mnnc {
 namespace {
 
 constexpr long kMinPixelChunk = 36;  // fewer would leave tiles of products half empty
-// Cycles of a vector of weights that each row of the output reads again; measured.
-constexpr double kRowWeightCycles = 2.2;
 
 struct Panel {
     int block, nb;
@@ -136,8 +134,10 @@ class DensePlan final : public Int8SumPlan {
         };
         if (groups_ == 1 || (icg % P == 0 && ocg % P == 0)) {
             const int blocks = ceilDiv(ocg, P);
-            const int best = source_.byPixel() ? bestPanelBlocks(k_, source_.pixels(), blocks)
-                                               : bestPanelBlocks(k_, s_.ow, blocks, kRowWeightCycles);
+            const CycleCosts& cycles = costs_.cycles;
+            const double weight = source_.byPixel() ? cycles.tile.weight : cycles.int8RowWeight;
+            const int best = bestPanelBlocks(int8Tiles(cycles, k_, weight), k_,
+                                             source_.byPixel() ? source_.pixels() : s_.ow, blocks);
             panelBlocks_ = std::min(blocks, best);
             for (int g = 0; g < groups_; ++g)
                 for (const OutPanel& o : splitPanels(g * blocks, blocks, panelBlocks_))

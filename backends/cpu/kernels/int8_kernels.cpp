@@ -48,6 +48,8 @@ Int8Kernels makeTable(Isa isa, Int8Product product) {
     table.lanes = gemm.lanes;
     table.unit = pairs ? 2 : 1;
     table.zero = vnni || pairs ? 128 : 0;
+    // Pairs: a product and a sum; of Arm and portable code two products and two sums.
+    table.instructions = product == Int8Product::Matrix ? 0.5 : !pairs ? 1 : x86 ? 2 : 4;
     table.stepsTogether = product == Int8Product::Matrix ? 2 : 1;
     table.maxPanelBlocks = gemm.maxPanelBlocks;
     std::copy(std::begin(gemm.maxRows), std::end(gemm.maxRows), table.maxRows);

@@ -103,9 +103,10 @@ struct Int8GemmKernels {
 
 struct Int8Kernels {
     int lanes;
-    int unit;           // bytes of an activation in products: 1 or 2
-    int zero;           // products take x + zero: 128 or 0
-    int stepsTogether;  // of dense weights: 1 or 2
+    int unit;             // bytes of an activation in products: 1 or 2
+    int zero;             // products take x + zero: 128 or 0
+    int stepsTogether;    // of dense weights: 1 or 2
+    double instructions;  // that multiply and add a vector of weights by a pixel's step
     int maxPanelBlocks;
     int maxRows[5];
     void (*panel)(const Int8PanelArgs& args);

@@ -44,7 +44,8 @@ class Int8WinogradPlan final : public Int8SumPlan {
             ceilDiv(int64_t{all}, std::max<int64_t>(kMinTiles, cache.winogradTransforms / tileBytes)));
         chunkTiles_ = ceilDiv(all, chunks_);
         panelBlocks_ =
-            std::min(ocb_, bestPanelBlocks(*k_.pairSums, std::min(chunkTiles_, kUsualPixels), ocb_));
+            std::min(ocb_, bestPanelBlocks(int8Tiles(k.costs->cycles, k_, k.costs->cycles.tile.weight),
+                                           *k_.pairSums, std::min(chunkTiles_, kUsualPixels), ocb_));
         while (panelBlocks_ > 1 && panelNumbers(panelBlocks_) * 2 > cache.winogradPanel) --panelBlocks_;
         groups_ = ceilDiv(chunkTiles_, 2 * k_.pairSums->maxRows[panelBlocks_]);
         inPoint_ = pointNumbers(int64_t{depth_} * chunkTiles_ * width_, 32);

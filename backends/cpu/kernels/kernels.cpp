@@ -56,8 +56,9 @@ bool cpuHas(Isa id) {
 const Kernels& table(const Choice& choice) {
     // Function-local and built from constants and the CPU's features: nothing runs at load time.
     static const auto costs = [] {
+        const CoreKind kind = detectCoreKind();
         std::array<CpuCosts, std::size(kChoices)> all;
-        for (size_t i = 0; i < all.size(); ++i) all[i] = costsOf(kChoices[i].id, detectCoreCaches());
+        for (size_t i = 0; i < all.size(); ++i) all[i] = costsOf(kChoices[i].id, kind);
         return all;
     }();
     static const auto tables = [] {

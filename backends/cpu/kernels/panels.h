@@ -6,36 +6,41 @@
 
 #include "backends/cpu/kernels/chunks.h"
 #include "backends/cpu/kernels/conv_kernels.h"
+#include "backends/cpu/kernels/cpu_costs.h"
+#include "backends/cpu/kernels/int8_kernels.h"
 #include "backends/cpu/kernels/out_panel.h"
 
 namespace mnnc {
 
-// Cycles of a vector of weights from the second level cache.
-constexpr double kWeightCycles = 1.7;
-
-// Cycles of one k step of a tile of R rows and nb blocks: two multiply-adds and two loads a cycle, four
-// cycles latency, weights from the second level cache.
-inline double tileCycles(int rows, int nb, double weightCycles) {
-    const double fma = rows * nb / 2.0, loads = (nb == 1 ? rows + 1 : rows + nb) / 2.0;
-    return std::max({fma, loads, 4.0, nb * weightCycles}) + 0.15;
+// Cycles of one k step of a tile of R rows and nb blocks.
+inline double tileCycles(const TileCosts& c, int rows, int nb) {
+    const double fma = rows * nb / c.multiplyAdds, loads = (rows * c.rowLoads + nb) / c.loads;
+    const double both = std::max(fma, loads) + (1 - c.hiddenLoads) * std::min(fma, loads);
+    return std::max({both, c.latency, nb * c.weight}) + 0.15;
 }
 
 // Cycles per k step for m pixels and `blocks` output blocks split into panels of at most maxBlocks.
 // `maxRows`: of PanelKernels or Int8Kernels.
-inline double gemmCycles(const int (&maxRows)[5], int m, int blocks, int maxBlocks,
-                         double weightCycles = kWeightCycles) {
+inline double gemmCycles(const TileCosts& costs, const int (&maxRows)[5], int m, int blocks, int maxBlocks) {
     const auto panelCycles = [&](int nb) {
         const int tiles = ceilDiv(m, maxRows[nb]), low = m / tiles, high = m % tiles;
-        return high * tileCycles(low + 1, nb, weightCycles) +
-               (tiles - high) * tileCycles(low, nb, weightCycles);
+        return high * tileCycles(costs, low + 1, nb) + (tiles - high) * tileCycles(costs, low, nb);
     };
     // Panels are equally wide, or one block wider.
     const int panels = ceilDiv(blocks, maxBlocks), nb = blocks / panels, wide = blocks % panels;
     return (panels - wide) * panelCycles(nb) + (wide ? wide * panelCycles(nb + 1) : 0.0);
 }
 
-inline double gemmCycles(const PanelKernels& k, int m, int blocks, int maxBlocks) {
-    return gemmCycles(k.maxRows, m, blocks, maxBlocks);
+inline double gemmCycles(const Kernels& k, int m, int blocks, int maxBlocks) {
+    return gemmCycles(k.costs->cycles.tile, k.panels->maxRows, m, blocks, maxBlocks);
+}
+
+// Of int8 products. `weight`: cycles of a vector of their weights.
+inline TileCosts int8Tiles(const CycleCosts& costs, const Int8Kernels& k, double weight) {
+    TileCosts tile = costs.tile;
+    tile.multiplyAdds /= k.instructions;
+    tile.weight = weight;
+    return tile;
 }
 
 // Pixels of a product for which the width of panels is chosen where a packing serves any number of them.
@@ -43,11 +48,11 @@ constexpr int kUsualPixels = 72;
 
 // The panel width that is cheapest for m pixels at a time. `Table`: PanelKernels or Int8Kernels.
 template <typename Table>
-int bestPanelBlocks(const Table& k, int m, int blocks, double weightCycles = kWeightCycles) {
+int bestPanelBlocks(const TileCosts& costs, const Table& k, int m, int blocks) {
     int best = 1;
     double bestCost = 0;
     for (int nb = k.maxPanelBlocks; nb >= 1; --nb) {
-        const double cost = gemmCycles(k.maxRows, m, blocks, nb, weightCycles);
+        const double cost = gemmCycles(costs, k.maxRows, m, blocks, nb);
         // Wide panels read the activations less often: a narrower one has to be clearly cheaper.
         if (nb == k.maxPanelBlocks || cost < bestCost * 0.98) {
             best = nb;
@@ -55,6 +60,10 @@ int bestPanelBlocks(const Table& k, int m, int blocks, double weightCycles = kWe
         }
     }
     return best;
+}
+
+inline int bestPanelBlocks(const Kernels& k, int m, int blocks) {
+    return bestPanelBlocks(k.costs->cycles.tile, *k.panels, m, blocks);
 }
 
 inline std::vector<OutPanel> splitPanels(int firstBlock, int blocks, int maxBlocks) {

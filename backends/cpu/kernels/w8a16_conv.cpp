@@ -26,7 +26,8 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
           ocb_(ceilDiv(shape.oc, k.lanes)),
           input_(k, shape, form_.minima, form_.blocks),
           panels_(splitPanels(0, ocb_,
-                              bestPanelBlocks(tiles_, input_.pointwise() ? input_.units() : shape.ow, ocb_))),
+                              bestPanelBlocks(k.costs->cycles.tile, tiles_,
+                                              input_.pointwise() ? input_.units() : shape.ow, ocb_))),
           weights_(k, shape, form_, panels_) {
         const int P = k.lanes;
         const bool batchRow = input_.pointwise() && s_.ih * s_.iw == 1;
@@ -203,9 +204,9 @@ bool accepts(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
 double cycles(const Kernels& k, const ConvShape& s, const ConvOptions&) {
     const CycleCosts& costs = k.costs->cycles;
     const int icb = ceilDiv(s.ic, k.lanes), blocks = ceilDiv(s.oc, k.lanes);
-    const int nb = bestPanelBlocks(*k.panels, s.ow, blocks);
+    const int nb = bestPanelBlocks(k, s.ow, blocks);
     const double steps = double(s.kh) * s.kw * s.ic * 0.5;
-    const double products = s.oh * steps * gemmCycles(*k.panels, s.ow, blocks, nb) * costs.gemmOverhead;
+    const double products = s.oh * steps * gemmCycles(k, s.ow, blocks, nb) * costs.gemmOverhead;
     const double rounding = double(icb) * (s.ih + 2) * (s.iw + 2) * costs.roundRow;
     const double weights = double(s.kh) * s.kw * s.ic * s.oc;
     return (s.batch - 1) * products + s.batch * rounding + withTraffic(k, products, weights);

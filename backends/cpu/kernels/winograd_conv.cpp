@@ -57,10 +57,9 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) 
     const WinogradTaps taps = winogradTaps(k, s, options, Unit);
     const int chunks = taps == WinogradTaps::InPanels ? 1 : winogradChunkCount(k, s, Unit);
     const int m = ceilDiv(tiles, chunks);
-    const int nb =
-        bestPanelBlocks(*k.panels, options.onePacking ? kUsualPixels : std::min(m, kUsualPixels), ocb);
-    const double product = points * (double(s.ic) * (bf16 ? 0.5 : 1.0) * gemmCycles(*k.panels, m, ocb, nb) +
-                                     costs.winogradCall * ocb);
+    const int nb = bestPanelBlocks(k, options.onePacking ? kUsualPixels : std::min(m, kUsualPixels), ocb);
+    const double product =
+        points * (double(s.ic) * (bf16 ? 0.5 : 1.0) * gemmCycles(k, m, ocb, nb) + costs.winogradCall * ocb);
     const double in = costs.winogradIn[Unit / 2], out = costs.winogradOut[Unit / 2];
     const double transforms =
         double(tiles) * points * (icb * (in + (bf16 ? costs.winogradRound : 0.0)) + ocb * out);

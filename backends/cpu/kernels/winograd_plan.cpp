@@ -19,9 +19,8 @@ WinogradWeightOptions weightOptions(const Kernels& k, const ConvShape& s, int un
     WinogradWeightOptions weights;
     weights.unit = unit;
     weights.bf16 = winogradUsesBf16(k, s, options, unit);
-    weights.panelBlocks =
-        bestPanelBlocks(*k.panels, options.onePacking ? kUsualPixels : std::min(c.chunkTiles, kUsualPixels),
-                        ceilDiv(s.oc, k.lanes));
+    weights.panelBlocks = bestPanelBlocks(
+        k, options.onePacking ? kUsualPixels : std::min(c.chunkTiles, kUsualPixels), ceilDiv(s.oc, k.lanes));
     weights.quantization = options.quantization;
     weights.taps = winogradTaps(k, s, options, unit) != WinogradTaps::Transformed;
     weights.perPanel = c.chunks == 1;
