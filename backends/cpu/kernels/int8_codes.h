@@ -27,6 +27,22 @@ inline void addRowSums(const float* rows, int steps, int count, int32_t* sums) {
     }
 }
 
+// `vectors` of `lanes` pairs of numbers, each in place: the first of all pairs, then the second ones.
+inline void takePairsApart(char* vectors, int64_t count, int lanes) {
+    constexpr int kMaxNumbers = 32;
+    int16_t pairs[kMaxNumbers];
+    const size_t bytes = size_t(lanes) * 4;
+    for (int64_t i = 0; i < count; ++i, vectors += bytes) {
+        std::memcpy(pairs, vectors, bytes);
+        int16_t apart[kMaxNumbers];
+        for (int l = 0; l < lanes; ++l) {
+            apart[l] = pairs[2 * l];
+            apart[lanes + l] = pairs[2 * l + 1];
+        }
+        std::memcpy(vectors, apart, bytes);
+    }
+}
+
 // Pairs of steps of `lanes` rows side by side, of which `count` are there; those of the next pair `width` pairs later.
 inline void pairsToPanel(const float* rows, int steps, int count, char* out, int lanes, int width) {
     for (int i = 0; i < steps; i += 2, out += ptrdiff_t(width) * 8)

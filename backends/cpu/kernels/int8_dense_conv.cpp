@@ -57,9 +57,10 @@ class DensePlan final : public Int8SumPlan {
     }
     int64_t packedWeightBytes() const override { return weightBytes_; }
     std::string weightVariant() const override {
-        return format(
-            "int8%s.%s%d.p%d.n%d.g%d", narrow_ ? format("narrow%d", source_.narrowChannels()).c_str() : "",
-            k_.zero ? "u" : "s", k_.zero ? k_.unit : k_.stepsTogether, k_.lanes, panelBlocks_, groups_);
+        return format("int8%s.%s%d%s.p%d.n%d.g%d",
+                      narrow_ ? format("narrow%d", source_.narrowChannels()).c_str() : "",
+                      k_.zero ? "u" : "s", k_.zero ? k_.unit : k_.stepsTogether, k_.pairsApart ? "a" : "",
+                      k_.lanes, panelBlocks_, groups_);
     }
     int64_t scratchBytes(int) const override {
         return sourceBytes() + (minima_ ? roundUp(int64_t{source_.pixels()} * 4, 64) : 0);
@@ -196,6 +197,10 @@ class DensePlan final : public Int8SumPlan {
                     pack_.rowsToPanel(rows.data(), steps, real, steps, reinterpret_cast<float*>(out) + b * P,
                                       width);
             }
+        if (k_.pairsApart) {
+            const int64_t all = int64_t{taps()} * steps * width * 4;
+            takePairsApart(out - all, all / (P * 4), P);
+        }
         if (k_.zero == 0) std::memcpy(out, sums.data(), sums.size() * sizeof(int32_t));
     }
 

@@ -27,6 +27,19 @@ HWY_INLINE VI broadcast(const char* from) {
     return hn::Set(DI(), step);
 }
 
+// sum += the products of a pixel's step, in all lanes, with a vector of weights.
+template <Product K>
+HWY_INLINE void multiplyStep(VI& sum, VI x, VI w) {
+#if MNNC_NEON64
+    if constexpr (K == Product::Pairs) {  // Int8Kernels::pairsApart
+        const int16x8_t a = vreinterpretq_s16_s32(x.raw), b = vreinterpretq_s16_s32(w.raw);
+        sum.raw = vmlal_high_laneq_s16(vmlal_laneq_s16(sum.raw, vget_low_s16(b), a, 0), b, a, 1);
+        return;
+    }
+#endif
+    dot<K>(sum, x, w);
+}
+
 // The tile is R pixels by NB blocks of output channels, with all sums in registers.
 
 template <Product K, int R, int NB>
@@ -39,7 +52,7 @@ HWY_INLINE void accumulate(VI (&acc)[R][NB], const char* const (&q)[(R + 2) / 3]
     for (int r = 0; r < R; ++r) {
         const VI x = broadcast(q[r / 3] + (r % 3) * s + at);
         HWY_UNROLL(4)
-        for (int n = 0; n < NB; ++n) dot<K>(acc[r][n], x, b[n]);
+        for (int n = 0; n < NB; ++n) multiplyStep<K>(acc[r][n], x, b[n]);
     }
 }
 

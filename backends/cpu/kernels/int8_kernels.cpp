@@ -48,8 +48,9 @@ Int8Kernels makeTable(Isa isa, Int8Product product) {
     table.lanes = gemm.lanes;
     table.unit = pairs ? 2 : 1;
     table.zero = vnni || pairs ? 128 : 0;
-    // Pairs: a product and a sum; of Arm and portable code two products and two sums.
-    table.instructions = product == Int8Product::Matrix ? 0.5 : !pairs ? 1 : x86 ? 2 : 4;
+    // Pairs are two products, with sums, or one and a sum; in portable code two of each.
+    table.instructions = product == Int8Product::Matrix ? 0.5 : !pairs ? 1 : isa == Isa::Portable ? 4 : 2;
+    table.pairsApart = pairs && isa == Isa::Neon && HWY_ARCH_ARM_A64;
     table.stepsTogether = product == Int8Product::Matrix ? 2 : 1;
     table.maxPanelBlocks = gemm.maxPanelBlocks;
     std::copy(std::begin(gemm.maxRows), std::end(gemm.maxRows), table.maxRows);

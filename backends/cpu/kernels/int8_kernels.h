@@ -26,8 +26,9 @@ struct Int8PanelArgs {
     int fullBlocks, fullSteps;  // a step is four bytes of one pixel
     ptrdiff_t blockStride;
     int tailSteps;  // of a last block that is not full
-    // [tap][block][step][nb][P][4 bytes], or [tap][step pair][nb][P][2 steps][4 bytes]: Int8Kernels::stepsTogether. Where
-    // Int8Kernels::zero is 0, 128 times the sums of the weights follow, [nb][P] numbers of 32 bits.
+    // [tap][block][step][nb][P][4 bytes] (of pairs see Int8Kernels::pairsApart), or [tap][step pair][nb][P][2 steps]
+    // [4 bytes]: Int8Kernels::stepsTogether. Where Int8Kernels::zero is 0, 128 times the sums of the weights follow, [nb][P]
+    // numbers of 32 bits.
     const char* w;
     int8_t* dst;
     float* floats;  // instead of dst: the results unrounded; its strides are dst's, in elements
@@ -103,9 +104,11 @@ struct Int8GemmKernels {
 
 struct Int8Kernels {
     int lanes;
-    int unit;             // bytes of an activation in products: 1 or 2
-    int zero;             // products take x + zero: 128 or 0
-    int stepsTogether;    // of dense weights: 1 or 2
+    int unit;           // bytes of an activation in products: 1 or 2
+    int zero;           // products take x + zero: 128 or 0
+    int stepsTogether;  // of dense weights: 1 or 2
+    // Of dense weights of pairs: a step of a block has the first of all pairs, then the second ones.
+    bool pairsApart;
     double instructions;  // that multiply and add a vector of weights by a pixel's step
     int maxPanelBlocks;
     int maxRows[5];

@@ -57,13 +57,15 @@ class Int8WinogradPlan final : public Int8SumPlan {
 
     std::string algorithm() const override { return "int8 winograd4"; }
     int64_t packedWeightBytes() const override { return firstAt() + int64_t{ocb_} * k_.lanes * 4; }
-    std::string weightVariant() const override { return format("int8winograd4.p%d", k_.lanes); }
+    std::string weightVariant() const override {
+        return format("int8winograd4%s.p%d", k_.pairsApart ? "a" : "", k_.lanes);
+    }
 
     int64_t scratchBytes(int threads) const override {
         return inBytes() + (allAtOnce_ ? weightBytes() : 0) + slots(threads) * slotBytes();
     }
 
-    // [block][step][tap][P][2], and what the sums of (x + 128) * w begin with: 128 times those of the weights.
+    // [block][step][tap][P][2], or [2][P] (Int8Kernels::pairsApart), and what the sums of (x + 128) * w begin with: 128 times those of the weights.
     void packQuantized(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const override {
         auto* first = reinterpret_cast<int32_t*>(static_cast<char*>(packed) + firstAt());
         parallelFor(pool, ocb_, [&](int b) {
@@ -75,7 +77,8 @@ class Int8WinogradPlan final : public Int8SumPlan {
                 for (int c = 0; o < s_.oc && c < s_.ic; ++c)
                     for (int tap = 0; tap < kTaps; ++tap) {
                         const int8_t code = weights.codes[(size_t(o) * s_.ic + c) * kTaps + tap];
-                        out[(int64_t{c / 2} * kTaps + tap) * width_ + l * 2 + c % 2] = code;
+                        const int lane = k_.pairsApart ? c % 2 * k_.lanes + l : l * 2 + c % 2;
+                        out[(int64_t{c / 2} * kTaps + tap) * width_ + lane] = code;
                         sum += static_cast<uint32_t>(int{code});
                     }
                 first[b * k_.lanes + l] = static_cast<int32_t>(128 * sum);
