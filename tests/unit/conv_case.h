@@ -245,6 +245,14 @@ inline ConvShape shape(int ic, int ih, int iw, int oc, int k, int stride = 1, in
     return s;
 }
 
+// The same with a kernel of one row, and no padding above.
+inline ConvShape oneRowKernel(ConvShape s) {
+    s.kh = 1;
+    s.padTop = 0;
+    s.oh = (s.ih - 1) / s.strideH + 1;
+    return s;
+}
+
 inline ConvShape transposedShape(int ic, int ih, int iw, int oc, int k, int stride, int dilate, int pad,
                                  int extra = 0, int batch = 1) {
     ConvShape s = shape(ic, ih, iw, oc, 1, 1, 1, 0, batch);

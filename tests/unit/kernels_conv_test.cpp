@@ -219,6 +219,19 @@ TEST(KernelsConv, Depthwise) {
     check({shape(32, 7, 7, 32, 3, 1, 1, 1), options(32)});
     check({shape(32, 2, 2, 32, 5, 1, 1, 2), options(32)});
     check({shape(16, 7, 7, 16, 7), options(16)});
+    // Maps that are copied strip by strip, and those that are too wide for it; sums of each remainder.
+    for (int k : {7, 9, 13}) {
+        for (int width : {20, 29, 41, 60, 120}) {
+            Case c{shape(20, 40, width, 20, k, 1, 1, k / 2), options(20)};
+            c.residual = true;
+            check(c);
+            c.s = shape(20, 40, width, 20, k, 1, 1, k / 2 + 2);
+            c.act = Act::HardSwish;
+            check(c);
+        }
+    }
+    check({shape(20, 30, 33, 20, 9, 1, 3, 12), options(20)});
+    check({oneRowKernel(shape(20, 30, 41, 20, 11, 1, 1, 5)), options(20)});
     // Interleaved maps of one size and of several, and dilations beyond the map.
     for (int k : {3, 5, 7})
         for (int dilate : {2, 3, 6, 20}) {

@@ -2,8 +2,11 @@
 #include "backends/cpu/kernels/conv_kernels.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "backends/cpu/kernels/dispatch.h"
+#include "backends/cpu/kernels/tiles.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/depthwise_kernels.cpp"
 // foreach_target.h must come first.
@@ -25,6 +28,9 @@ HWY_INLINE void tapRange(int origin, int dilate, int n, int extent, int& first, 
     if (last < first) last = first;
 }
 
+// Outputs side by side, and taps of which neighbours share their inputs: as many as 32 registers hold.
+constexpr int kOutputs = 8, kSharedTaps = P == 16 || HWY_ARCH_ARM_A64 ? 4 : 1;
+
 // C outputs side by side from taps [ky0, ky1) x [kx0, kx1), all of them inside the map.
 template <int C>
 HWY_INLINE void anyTaps(D d, const DepthwiseArgs& t, const float* src, int ky0, int ky1, int kx0, int kx1,
@@ -39,7 +45,21 @@ HWY_INLINE void anyTaps(D d, const DepthwiseArgs& t, const float* src, int ky0, 
     for (int ky = ky0; ky < ky1; ++ky) {
         const float* p = src + ky * row + kx0 * dx;
         const float* w = t.w + (ky * s.kw + kx0) * P;
-        for (int kx = kx0; kx < kx1; ++kx, p += dx, w += P) {
+        int kx = kx0;
+        if (kSharedTaps > 1 && C > 1 && dx == P && step == P) {
+            for (; kx + kSharedTaps <= kx1; kx += kSharedTaps, p += kSharedTaps * P, w += kSharedTaps * P) {
+                V x[C + kSharedTaps - 1];
+                HWY_UNROLL(16)
+                for (int i = 0; i < C + kSharedTaps - 1; ++i) x[i] = hn::LoadU(d, p + i * P);
+                HWY_UNROLL(4)
+                for (int k = 0; k < kSharedTaps; ++k) {
+                    const V weight = hn::LoadU(d, w + k * P);
+                    HWY_UNROLL(8)
+                    for (int c = 0; c < C; ++c) acc[c] = hn::MulAdd(x[c + k], weight, acc[c]);
+                }
+            }
+        }
+        for (; kx < kx1; ++kx, p += dx, w += P) {
             const V weight = hn::LoadU(d, w);
             HWY_UNROLL(8)
             for (int c = 0; c < C; ++c) acc[c] = hn::MulAdd(hn::LoadU(d, p + c * step), weight, acc[c]);
@@ -74,8 +94,20 @@ void borderColumns(D d, const DepthwiseArgs& t, int oy, int begin, int end, V lo
     }
 }
 
+// The same for outputs whose taps in a row are all inside of the map.
+template <int C>
+HWY_NOINLINE void wholeRowTaps(const DepthwiseArgs& t, const float* src, int ky0, int ky1, float* dst,
+                               const float* residual, V lo, V hi) {
+    anyTaps<C>(D(), t, src, ky0, ky1, 0, t.shape->kw, dst, residual, lo, hi);
+}
+template <int... C>
+consteval auto wholeRowTapsOf(std::integer_sequence<int, C...>) {
+    return std::array{&wholeRowTaps<C + 1>...};
+}
+
 // Any kernel, stride and dilation.
 void anyRowsF32(const DepthwiseArgs& t) {
+    static constexpr auto kTaps = wholeRowTapsOf(std::make_integer_sequence<int, kOutputs>());
     const D d;
     const ConvShape& s = *t.shape;
     const V lo = hn::Set(d, t.lo), hi = hn::Set(d, t.hi);
@@ -85,28 +117,37 @@ void anyRowsF32(const DepthwiseArgs& t) {
         int ky0, ky1;
         tapRange(iy, s.dilateH, s.kh, s.ih, ky0, ky1);
         borderColumns(d, t, oy, 0, inside.begin, lo, hi);
-        int ox = inside.begin;
-        for (; ox + 8 <= inside.end; ox += 8) {
+        forEqualTiles(inside.end - inside.begin, kOutputs, [&](int first, int count) {
+            const int ox = inside.begin + first;
             const ptrdiff_t at = (ptrdiff_t(oy) * s.ow + ox) * P;
-            anyTaps<8>(d, t, t.src + (ptrdiff_t(iy) * s.iw + ptrdiff_t(ox) * s.strideW - s.padLeft) * P, ky0,
-                       ky1, 0, s.kw, t.dst + at, t.residual ? t.residual + at : nullptr, lo, hi);
-        }
-        borderColumns(d, t, oy, ox, s.ow, lo, hi);
+            const float* from = t.src + (ptrdiff_t(iy) * s.iw + ptrdiff_t(ox) * s.strideW - s.padLeft) * P;
+            kTaps[count - 1](t, from, ky0, ky1, t.dst + at, t.residual ? t.residual + at : nullptr, lo, hi);
+        });
+        borderColumns(d, t, oy, inside.end, s.ow, lo, hi);
         activateRows(t, oy, oy + 1);
     }
 }
 
+// Whether there are tiles for the kernel. Those of 7x7 need 32 registers.
+bool isSquare(const ConvShape& s) {
+    return s.kh == s.kw && (s.kw == 3 || s.kw == 5 || (P == 16 && s.kw == 7 && s.strideW == 1)) &&
+           s.strideH == s.strideW && s.strideW <= 2 && s.dilateH == 1 && s.dilateW == 1;
+}
+
 void depthwiseInside(const DepthwiseArgs& t) {
     const ConvShape& s = *t.shape;
-    const bool plain = s.kh == s.kw && s.strideH == s.strideW && s.dilateH == 1 && s.dilateW == 1;
+    const bool plain = isSquare(s);
     if (plain && s.kw == 3 && s.strideW == 1) return squareRowsF32<3, 1>(t);
     if (plain && s.kw == 3 && s.strideW == 2) return squareRowsF32<3, 2>(t);
     if (plain && s.kw == 5 && s.strideW == 1) return squareRowsF32<5, 1>(t);
     if (plain && s.kw == 5 && s.strideW == 2) return squareRowsF32<5, 2>(t);
+    if constexpr (P == 16)
+        if (plain && s.kw == 7) return squareRowsF32<7, 1>(t);
     anyRowsF32(t);
 }
 
 constexpr int kCopiedPixels = 400;  // of a copy of a map, which stays in the first level cache
+constexpr int kCopiedStrip = 1024;  // of one that is read so often that it may come from the second
 
 // Rows first .. last of a copy of every dy-th row and dx-th column of the input, `width` columns wide, beginning at (y0, x0);
 // zeros where that is outside of the map.
@@ -174,21 +215,33 @@ void depthwiseF32(const DepthwiseArgs& t) {
     const ConvShape& s = *t.shape;
     const bool dense = s.dilateH == 1 && s.dilateW == 1, unitStride = s.strideH == 1 && s.strideW == 1;
     if (!dense && unitStride && s.kw > 1 && !t.residual && Interleaved(s).isSmall(s)) return dilatedF32(t);
-    // A small map is mostly border: with a copy that has one, every output takes the fast way.
-    const int height = (s.oh - 1) * s.strideH + (s.kh - 1) * s.dilateH + 1;
     const int width = (s.ow - 1) * s.strideW + (s.kw - 1) * s.dilateW + 1;
-    if (s.kw == 1 || long(height) * width > kCopiedPixels) return depthwiseInside(t);
-    HWY_ALIGN float map[kCopiedPixels * P];
-    copyMap(t, -s.padTop, 1, -s.padLeft, 1, t.rowBegin * s.strideH,
-            (t.rowEnd - 1) * s.strideH + (s.kh - 1) * s.dilateH + 1, width, map);
-    ConvShape bordered = s;
-    bordered.ih = height;
-    bordered.iw = width;
-    bordered.padTop = bordered.padLeft = 0;
-    DepthwiseArgs inside = t;
-    inside.src = map;
-    inside.shape = &bordered;
-    depthwiseInside(inside);
+    // A small map is mostly border: with a copy that has one, every output takes the fast way. Outputs at the border of a large
+    // one wait for their sums unless there are tiles for them, which have copies of their own.
+    const long height = (s.oh - 1L) * s.strideH + (s.kh - 1L) * s.dilateH + 1,
+               reach = (s.kh - 1L) * s.dilateH + 1;
+    const long rows = height * width <= kCopiedPixels                 ? s.oh
+                      : isSquare(s) || s.strideH > 1 || s.strideW > 1 ? 0
+                                                                      : kCopiedStrip / width - reach + 1;
+    if (s.kw == 1 || rows < std::clamp(reach, 1L, long(s.oh))) return depthwiseInside(t);
+    HWY_ALIGN float map[kCopiedStrip * P];
+    for (int begin = t.rowBegin; begin < t.rowEnd;) {
+        const int end = static_cast<int>(std::min<long>(t.rowEnd, begin + rows));
+        ConvShape bordered = s;
+        bordered.ih = (end - begin - 1) * s.strideH + (s.kh - 1) * s.dilateH + 1;
+        bordered.iw = width;
+        bordered.padTop = bordered.padLeft = 0;
+        copyMap(t, begin * s.strideH - s.padTop, 1, -s.padLeft, 1, 0, bordered.ih, width, map);
+        DepthwiseArgs inside = t;
+        inside.src = map;
+        inside.dst = t.dst + ptrdiff_t(begin) * s.ow * P;
+        inside.residual = t.residual ? t.residual + ptrdiff_t(begin) * s.ow * P : nullptr;
+        inside.shape = &bordered;
+        inside.rowBegin = 0;
+        inside.rowEnd = bordered.oh = end - begin;
+        depthwiseInside(inside);
+        begin = end;
+    }
 }
 
 // Gather form: output (oy, ox) takes tap ky from input row (oy + pad - ky*dilate) / stride where that
