@@ -67,7 +67,7 @@ TEST(KernelsConvImplementations, TheFirstIsTakenUnlessAnotherContests) {
     EXPECT_EQ(chosen(shape(64, 14, 14, 64, 1), options(1)), "pointwise");
     EXPECT_EQ(chosen(shape(32, 9, 9, 32, 3, 1, 1, 1), options(32)), "depthwise");
     EXPECT_EQ(chosen(shape(3, 32, 32, 16, 3, 2, 1, 1), options(1)), "first_layer");
-    EXPECT_EQ(chosen(shape(64, 14, 14, 64, 3, 2, 1, 1), options(1)), "direct");
+    EXPECT_EQ(chosen(shape(64, 28, 28, 64, 3, 2, 1, 1), options(1)), "direct");
     // Among direct and Winograd: each that contests must need less than a given part of the cycles so far.
     for (const int side : {2, 7, 14, 28, 56}) {
         for (const int channels : {8, 64, 512}) {
@@ -165,6 +165,11 @@ TEST(KernelsConvImplementations, EachComputesWhatItAccepts) {
         checkOne(shape(1501, 14, 13, 20, 1), options(1));
         checkOne(shape(1501, 14, 13, 20, 3, 1, 1, 1), options(1));
         checkOne(shape(18, 11, 12, 33, 5, 2, 2, 3), options(1));
+        // Regions that are higher than wide, on a small map and on one that is larger than the first level cache.
+        checkOne(oneRowKernel(shape(20, 13, 11, 20, 9, 1, 1, 4, 2)), options(1));
+        checkOne(oneRowKernel(shape(20, 13, 11, 20, 9, 2, 1, 4)), options(1));
+        checkOne(oneRowKernel(shape(20, 25, 31, 20, 7, 1, 1, 3)), options(1));
+        checkOne(transposedShape(20, 9, 3, 20, 5, 2, 1, 2), options(1, true));
         checkOne(shape(64, 6, 5, 32, 1), options(2));
         checkOne(shape(3, 15, 14, 20, 3, 2, 1, 1), options(1));
         checkOne(shape(3, 15, 14, 20, 3, 1, 2, 2), options(1, false, true));

@@ -12,7 +12,8 @@
 namespace mnnc {
 namespace {
 
-constexpr size_t kMaxRegions = 81;  // each is a product of its own
+constexpr size_t kMaxRegions = 81;        // each is a product of its own
+constexpr int64_t kColumnMap = 32 << 10;  // bytes of a block of channels
 
 class ClippedPlan final : public GemmConvPlan {
   public:
@@ -40,6 +41,11 @@ bool isOneRow(const ConvShape& s, const TapRegion& region) {
            (region.cols == s.ow && s.ow == s.iw && s.strideW == 1 && (s.strideH == 1 || region.rows == 1));
 }
 
+// A product takes a line of a region: a row, or a column where that is longer and the map stays in the first level cache.
+bool byColumns(const Kernels& k, const ConvShape& s, const TapRegion& region) {
+    return region.rows > region.cols && int64_t{s.ih} * s.iw * k.lanes * int64_t{sizeof(float)} <= kColumnMap;
+}
+
 GemmGeometry clippedGeometry(const Kernels& k, const ConvShape& s, bool transposed) {
     const int P = k.lanes, stepY = transposed ? 1 : s.strideH, stepX = transposed ? 1 : s.strideW;
     const int phaseY = transposed ? s.strideH : 1, phaseX = transposed ? s.strideW : 1;
@@ -61,6 +67,13 @@ GemmGeometry clippedGeometry(const Kernels& k, const ConvShape& s, bool transpos
         walk.step = walk.byPixel ? 1 : stepY;
         walk.position = walk.byPixel ? walk.pixel : row;
         walk.dstUnit = walk.byPixel ? P : ptrdiff_t(phaseY) * s.ow * P;
+        if (!walk.byPixel && byColumns(k, s, region)) {
+            std::swap(walk.units, walk.columns);
+            std::swap(walk.dstUnit, walk.dstPixel);
+            walk.pixel = row * stepY;
+            walk.position = ptrdiff_t(stepX) * P;
+            walk.step = 1;
+        }
         g.walks.push_back(walk);
         std::vector<ptrdiff_t>& offsets = g.tapOffsets.emplace_back();
         for (const int tap : region.taps) {
@@ -73,7 +86,8 @@ GemmGeometry clippedGeometry(const Kernels& k, const ConvShape& s, bool transpos
     g.images = s.batch;
     g.srcImage = size_t(icb) * P * s.ih * s.iw;
     g.dstImage = size_t(ocb) * P * s.oh * s.ow;
-    g.unitElements = long(icb) * (g.walks[0].byPixel ? g.walks[0].pixel : row * stepY);
+    g.unitElements =
+        long(icb) * (g.walks[0].byPixel ? g.walks[0].pixel : long(P) * g.walks[0].columns * stepX * stepY);
     return g;
 }
 
@@ -95,7 +109,13 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) 
     double sum = weights;
     for (const TapRegion& region : tapRegions(s, options.transposed, kMaxRegions)) {
         const bool row = !options.transposed && isOneRow(s, region);
-        const GemmConvWork work{row ? 1 : region.rows, row ? region.rows * region.cols : region.cols,
+        const bool columns = !row && byColumns(k, s, region);
+        const GemmConvWork work{row       ? 1
+                                : columns ? region.cols
+                                          : region.rows,
+                                row       ? region.rows * region.cols
+                                : columns ? region.rows
+                                          : region.cols,
                                 double(region.taps.size()), false};
         sum += gemmConvCycles(k, s, packed, work) - weights;
     }
