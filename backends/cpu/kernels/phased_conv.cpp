@@ -113,20 +113,23 @@ class PhasedPlan final : public ConvPlan, FloatWeightPacker {
         });
     }
 
-    // move(place in the dense map, offset in the output) for the channels of the pixels of a row of the output.
+    // move(place in the dense map, offset in the output) for the channels of the pixels of a row of the output: all pixels of
+    // a phase's channel before those of the next, since only their distances are the same.
     template <typename Move>
     void copyRow(int n, int y, Move&& move, float* dense) const {
         const int P = k_.lanes, blocks = ceilDiv(s_.oc, P), denseBlocks = ceilDiv(dense_.oc, P);
         const ptrdiff_t plane = ptrdiff_t(s_.oh) * s_.ow * P,
                         densePlane = ptrdiff_t(dense_.oh) * dense_.ow * P;
-        for (int x = 0; x < s_.ow; ++x) {
-            const int phase = y % s_.strideH * s_.strideW + x % s_.strideW;
-            const ptrdiff_t pixel = (ptrdiff_t(y) * s_.ow + x) * P,
-                            place = (ptrdiff_t(y / s_.strideH) * dense_.ow + x / s_.strideW) * P;
+        for (int px = 0; px < s_.strideW; ++px) {
+            const int pixels = ceilDiv(s_.ow - px, s_.strideW);
             for (int c = 0; c < s_.oc; ++c) {
-                const int d = phase * s_.oc + c;
-                move(dense + (ptrdiff_t(n) * denseBlocks + d / P) * densePlane + place + d % P,
-                     (ptrdiff_t(n) * blocks + c / P) * plane + pixel + c % P);
+                const int d = (y % s_.strideH * s_.strideW + px) * s_.oc + c;
+                float* from = dense + (ptrdiff_t(n) * denseBlocks + d / P) * densePlane +
+                              ptrdiff_t(y / s_.strideH) * dense_.ow * P + d % P;
+                ptrdiff_t to =
+                    (ptrdiff_t(n) * blocks + c / P) * plane + (ptrdiff_t(y) * s_.ow + px) * P + c % P;
+                const ptrdiff_t step = ptrdiff_t(s_.strideW) * P;
+                for (int x = 0; x < pixels; ++x, from += P, to += step) move(from, to);
             }
         }
     }
