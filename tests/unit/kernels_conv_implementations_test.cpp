@@ -35,9 +35,9 @@ std::string chosen(const ConvShape& s, const ConvOptions& o, const Kernels& k = 
 TEST(KernelsConvImplementations, SpecialKindsComeFirst) {
     Names names;
     for (const ConvImplementation* each : convImplementations()) names.emplace_back(each->name);
-    EXPECT_EQ(names,
-              (Names{"depthwise", "w8a16", "grouped_planes", "first_layer", "pointwise", "deconvolution",
-                     "phased", "direct", "clipped", "dilated", "winograd2", "winograd4", "winograd6"}));
+    EXPECT_EQ(names, (Names{"depthwise", "w8a16", "grouped_planes", "first_layer", "pointwise",
+                            "deconvolution", "phased", "direct", "clipped", "few_outputs", "dilated",
+                            "winograd2", "winograd4", "winograd6"}));
 }
 
 TEST(KernelsConvImplementations, AllThatAcceptAreListed) {
@@ -61,6 +61,9 @@ TEST(KernelsConvImplementations, AllThatAcceptAreListed) {
               (Names{"depthwise", "deconvolution"}));
     EXPECT_EQ(candidates(shape(20, 9, 9, 20, 3), options(1, false, true)), Names{});
     EXPECT_EQ(candidates(shape(3, 1, 1, 20, 1, 1, 1, 0, 9), options(1, false, true)), Names{"pointwise"});
+    EXPECT_EQ(candidates(shape(64, 14, 14, 2, 3, 2, 1, 1), options(1)),
+              (Names{"direct", "clipped", "few_outputs"}));
+    EXPECT_EQ(candidates(shape(64, 14, 14, 1, 1), options(1)), (Names{"pointwise", "direct", "few_outputs"}));
 }
 
 TEST(KernelsConvImplementations, TheFirstIsTakenUnlessAnotherContests) {
@@ -68,6 +71,7 @@ TEST(KernelsConvImplementations, TheFirstIsTakenUnlessAnotherContests) {
     EXPECT_EQ(chosen(shape(32, 9, 9, 32, 3, 1, 1, 1), options(32)), "depthwise");
     EXPECT_EQ(chosen(shape(3, 32, 32, 16, 3, 2, 1, 1), options(1)), "first_layer");
     EXPECT_EQ(chosen(shape(64, 28, 28, 64, 3, 2, 1, 1), options(1)), "direct");
+    EXPECT_EQ(chosen(shape(64, 28, 28, 1, 5, 1, 1, 2), options(1)), "few_outputs");
     // Among direct and Winograd: each that contests must need less than a given part of the cycles so far.
     for (const int side : {2, 7, 14, 28, 56}) {
         for (const int channels : {8, 64, 512}) {
@@ -170,6 +174,13 @@ TEST(KernelsConvImplementations, EachComputesWhatItAccepts) {
         checkOne(oneRowKernel(shape(20, 13, 11, 20, 9, 2, 1, 4)), options(1));
         checkOne(oneRowKernel(shape(20, 25, 31, 20, 7, 1, 1, 3)), options(1));
         checkOne(transposedShape(20, 9, 3, 20, 5, 2, 1, 2), options(1, true));
+        // One output and several, whose last vector of inputs is not whole, and lines that are cut into pieces.
+        for (const int outputs : {1, 2, 3, 4, 5, 8})
+            checkOne(shape(37, 9, 14, outputs, 3, 1, 1, 1, 2), options(1));
+        checkOne(shape(64, 30, 11, 2, 5, 2, 1, 2), options(1));
+        checkOne(shape(21, 11, 12, 1, 3, 1, 4, 4, 3), options(1));
+        checkOne(oneRowKernel(shape(20, 3, 701, 1, 3, 1, 1, 1)), options(1));
+        checkOne(shape(1501, 7, 5, 2, 1), options(1));
         checkOne(shape(64, 6, 5, 32, 1), options(2));
         checkOne(shape(3, 15, 14, 20, 3, 2, 1, 1), options(1));
         checkOne(shape(3, 15, 14, 20, 3, 1, 2, 2), options(1, false, true));

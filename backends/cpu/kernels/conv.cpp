@@ -15,8 +15,8 @@ namespace {
 // what it does faster than they do.
 constexpr const ConvImplementation* kImplementations[] = {
     &kDepthwiseConv, &kW8A16Conv,     &kGroupedPlanesConv, &kFirstLayerConv, &kPointwiseConv,
-    &kDeconvolution, &kPhasedConv,    &kDirectConv,        &kClippedConv,    &kDilatedConv,
-    &kWinograd2Conv, &kWinograd4Conv, &kWinograd6Conv,
+    &kDeconvolution, &kPhasedConv,    &kDirectConv,        &kClippedConv,    &kFewOutputsConv,
+    &kDilatedConv,   &kWinograd2Conv, &kWinograd4Conv,     &kWinograd6Conv,
 };
 
 void checkShape(const ConvShape& s, int groups) {

@@ -39,6 +39,7 @@ extern const ConvImplementation kFirstLayerConv;                                
 extern const ConvImplementation kPointwiseConv;                                  // pointwise_conv.cpp
 extern const ConvImplementation kDirectConv;                                     // direct_conv.cpp
 extern const ConvImplementation kClippedConv;                                    // clipped_conv.cpp
+extern const ConvImplementation kFewOutputsConv;                                 // few_outputs_conv.cpp
 extern const ConvImplementation kDilatedConv;                                    // dilated_conv.cpp
 extern const ConvImplementation kDeconvolution;                                  // deconvolution.cpp
 extern const ConvImplementation kPhasedConv;                                     // phased_conv.cpp

@@ -19,7 +19,7 @@ namespace mnnc {
 class ConvPlanBase {
   public:
     virtual ~ConvPlanBase() = default;
-    // For people and tests: "gemm1x1", "direct", "clipped", "clipped deconv", "winograd4", "dilated winograd4", "phased direct", "depthwise",
+    // For people and tests: "gemm1x1", "direct", "clipped", "clipped deconv", "few outputs", "winograd4", "dilated winograd4", "phased direct", "depthwise",
     // "grouped", "first", "deconv", "depthwise_deconv"; with ".bf16", ".fp16" or ".int16" behind it when the products are of those, ".w8" or ".w4"
     // when the weights stay quantised. Plans of int8 begin with "int8 ".
     virtual std::string algorithm() const = 0;

@@ -1,0 +1,18 @@
+// Convolutions to a few outputs: vectors run along the input channels.
+#pragma once
+#include "backends/cpu/kernels/conv_kernels.h"
+#include "backends/cpu/kernels/kernels.h"
+
+namespace mnnc {
+
+// As PanelKernels, but that `nb` counts outputs, w is [run][block of channels][output][P] with zeros behind the last channel,
+// and dst, residual and bias begin with the first of these outputs. Nothing is fetched ahead. Lanes of other outputs stay.
+struct FewOutputsKernels {
+    static constexpr int kMaxOutputs = 4;
+    int maxRows[kMaxOutputs + 1];  // pixels of a tile
+    void (*product)(const PanelArgs& args);
+};
+
+const FewOutputsKernels& fewOutputsKernels(Isa isa);
+
+}  // namespace mnnc
