@@ -132,6 +132,11 @@ TEST(Convolution3d, AgreesWithPlainLoops) {
     expectRight({32, 33, 1, {2, 3, 1}, {2, 1, 2}, {1, 2, 1}, {1, 0, 0, 2, 1, 1}, {2, 32, 5, 6, 5}}, false);
     expectRight({20, 6, 2, {3, 2, 2}, one, {2, 1, 1}, {2, 0, 1, 2, 1, 0}, {2, 20, 4, 4, 3}}, false);
     expectRight({34, 34, 34, {3, 3, 3}, one, one, all, {1, 34, 4, 5, 6}}, false);
+    expectRight({34, 34, 34, {3, 5, 7}, {2, 1, 1}, {1, 2, 1}, {1, 4, 3, 1, 4, 3}, {2, 34, 5, 9, 11}}, false);
+    expectRight({20, 20, 20, {3, 1, 1}, {2, 1, 1}, {2, 1, 1}, {2, 0, 0, 2, 0, 0}, {3, 20, 7, 4, 3}}, false);
+    // Outputs that no tap in depth reaches, in front and behind, and inputs that none reads.
+    expectRight({18, 18, 18, {2, 3, 3}, one, one, {4, 1, 1, 3, 1, 1}, {1, 18, 3, 5, 4}}, false);
+    expectRight({18, 18, 18, {2, 2, 2}, {1, 2, 2}, one, {-1, 0, 0, -1, 0, 0}, {1, 18, 6, 5, 4}}, false);
     expectRight({19, 7, 1, {3, 1, 1}, {2, 1, 1}, one, {1, 0, 0, 1, 0, 0}, {2, 19, 5, 4, 3}}, false);
     expectRight({19, 7, 1, one, one, one, none, {2, 19, 3, 4, 3}}, false);
     expectRight({4, 3, 1, {2, 2, 2}, one, one, {-1, 0, 0, 0, -1, 0}, {1, 4, 5, 4, 4}}, false);
@@ -147,14 +152,17 @@ TEST(ConvTranspose3d, AgreesWithPlainLoops) {
 }
 
 TEST(Convolution3d, ThreadsAndStoragesChangeNoBit) {
-    const Case c{37, 40, 1, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1, 1, 1, 1}, {1, 37, 4, 15, 14}};
-    const wire::Convolution3DT table = tableOf(c, false);
-    Value x{c.input, std::vector<float>(static_cast<size_t>(c.input.elements())), Format::NCHW, {}};
-    for (size_t i = 0; i < x.data.size(); ++i) x.data[i] = wave(i);
-    const Value plain = convolved(OpType::Convolution3D, table, x);
-    x.format = Format::NC4HW4;
-    EXPECT_EQ(convolved(OpType::Convolution3D, table, x).data, plain.data);
-    EXPECT_EQ(convolved(OpType::Convolution3D, table, x, 4).data, plain.data);
+    const Ints one{1, 1, 1}, three{3, 3, 3}, all{1, 1, 1, 1, 1, 1};
+    for (const Case& c : {Case{37, 40, 1, three, one, one, all, {1, 37, 4, 15, 14}},
+                          Case{37, 37, 37, three, one, one, all, {1, 37, 4, 15, 14}}}) {
+        const wire::Convolution3DT table = tableOf(c, false);
+        Value x{c.input, std::vector<float>(static_cast<size_t>(c.input.elements())), Format::NCHW, {}};
+        for (size_t i = 0; i < x.data.size(); ++i) x.data[i] = wave(i);
+        const Value plain = convolved(OpType::Convolution3D, table, x);
+        x.format = Format::NC4HW4;
+        EXPECT_EQ(convolved(OpType::Convolution3D, table, x).data, plain.data);
+        EXPECT_EQ(convolved(OpType::Convolution3D, table, x, 4).data, plain.data);
+    }
 }
 
 void expectRefused(const wire::Convolution3DT& table, const Shape& input, Status status,

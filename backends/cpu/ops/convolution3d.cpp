@@ -12,6 +12,7 @@
 #include "backends/cpu/kernels/conv.h"
 #include "backends/cpu/kernels/conv_packing.h"
 #include "backends/cpu/ops/command_execution.h"
+#include "backends/cpu/ops/depthwise_volume.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/volume_plan.h"
 #include "backends/cpu/ops/volume_slices.h"
@@ -48,7 +49,9 @@ class Convolution3dExecution final : public CommandExecution {
         flat_ = isFlatVolume(p, w_) && in(0).channelBlock > 1;
         inArea_ = checkedMul(w_.in[1], w_.in[2], name);
         outArea_ = checkedMul(w_.out[1], w_.out[2], name);
-        setPostOps(p);
+        bias_ = paddedBias(p.bias(w_.oc, name).span().data(), static_cast<int>(w_.oc));
+        post_ = volumePostOps(command());
+        post_.bias = bias_.data();
         options_.groups = static_cast<int>(w_.groups);
         options_.threads = backend_.pool().threads();
         options_.transposed = p.transposed;
@@ -106,23 +109,6 @@ class Convolution3dExecution final : public CommandExecution {
 
     // Whether the blocks of an output slice lie one after the other.
     bool directOutput() const { return stack_.slices == 1 && (w_.out[0] == 1 || w_.oc <= lanes_); }
-
-    void setPostOps(const Conv3dParams& p) {
-        post_ = {};
-        post_.act = command().epilogue.act;
-        post_.lo = command().epilogue.lo;
-        post_.hi = command().epilogue.hi;
-        if (p.relu6) {
-            post_.lo = 0;
-            post_.hi = 6;
-        } else if (p.relu) {
-            post_.lo = 0;
-            post_.hi = std::numeric_limits<float>::max();
-        }
-        const FloatView bias = p.bias(w_.oc, command().name.c_str());
-        bias_ = paddedBias(bias.span().data(), static_cast<int>(w_.oc));
-        post_.bias = bias_.data();
-    }
 
     void plan(Phase& phase, const Conv3dParams& p) {
         const auto taps = static_cast<int64_t>(phase.taps.size());
@@ -221,6 +207,7 @@ class Convolution3dExecution final : public CommandExecution {
 // The input is read as it lies, but where depth and plane are one image of blocks.
 StorageChoice convolution3dStorage(const CpuBackend& backend, const Command& command) {
     StorageChoice choice = storagePacked(backend, command);
+    if (isDepthwiseVolume(command)) return choice;
     const Tensor& x = *command.inputs[0];
     if (x.channelBlock == 1 && !x.empty()) {
         const auto& p = command.paramsAs<Conv3dParams>();
@@ -236,6 +223,7 @@ std::unique_ptr<Execution> createConvolution3d(CpuBackend& backend, const Comman
                         dataTypeName(command.inputs[0]->type));
         return nullptr;
     }
+    if (isDepthwiseVolume(command)) return makeDepthwiseVolume(backend, command);
     return std::make_unique<Convolution3dExecution>(backend, command);
 }
 

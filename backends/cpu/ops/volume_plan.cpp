@@ -77,4 +77,20 @@ ConvShape stackShape(const Conv3dParams& p, const Conv3dWindow& w, const SliceSt
     return s;
 }
 
+PostOps volumePostOps(const Command& command) {
+    const auto& p = command.paramsAs<Conv3dParams>();
+    PostOps post;
+    post.act = command.epilogue.act;
+    post.lo = command.epilogue.lo;
+    post.hi = command.epilogue.hi;
+    if (p.relu6) {
+        post.lo = 0;
+        post.hi = 6;
+    } else if (p.relu) {
+        post.lo = 0;
+        post.hi = std::numeric_limits<float>::max();
+    }
+    return post;
+}
+
 }  // namespace mnnc::cpu

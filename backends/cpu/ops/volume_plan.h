@@ -1,6 +1,7 @@
 // The 2-D convolutions that the output slices of a 3-D convolution are.
 #pragma once
 #include "backends/cpu/kernels/conv.h"
+#include "ops/command.h"
 #include "ops/convolution3d.h"
 
 namespace mnnc::cpu {
@@ -25,5 +26,8 @@ SliceStack chooseStack(const Kernels& kernels, const Conv3dParams& params, const
                        const ConvOptions& options, const char* name);
 ConvShape stackShape(const Conv3dParams& params, const Conv3dWindow& window, const SliceStack& stack,
                      int64_t taps, const char* name);
+
+// The epilogue, behind the clamp of the file's own; without a bias.
+PostOps volumePostOps(const Command& command);
 
 }  // namespace mnnc::cpu

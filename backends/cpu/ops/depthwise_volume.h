@@ -1,0 +1,16 @@
+// 3-D convolutions with a group for each channel.
+#pragma once
+#include <memory>
+
+#include "backends/cpu/cpu_backend.h"
+#include "ops/convolution3d.h"
+
+namespace mnnc::cpu {
+
+// Not transposed ones. Shapes are known.
+bool isDepthwiseVolume(const Command& command);
+
+// Its input and output are channel-packed.
+std::unique_ptr<Execution> makeDepthwiseVolume(CpuBackend& backend, const Command& command);
+
+}  // namespace mnnc::cpu
