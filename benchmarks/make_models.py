@@ -120,11 +120,12 @@ def main():
     parser.add_argument("--pnnx", default=converters.find_pnnx(), help="the converter for ncnn")
     parser.add_argument("--without-ncnn", action="store_true", help="do not convert for ncnn")
     parser.add_argument("--cases", metavar="DIR", help="folders with the tiny nets")
-    parser.add_argument("--models", help="only these, separated by commas")
+    parser.add_argument("--models", help="only these nets or groups, separated by commas")
     parser.add_argument("--keep", action="store_true", help="do not export again what has an ONNX file")
     parser.add_argument("--jobs", type=int, default=1, help="nets made at once")
     args = parser.parse_args()
-    wanted = args.models.split(",") if args.models else sum(names.GROUPS.values(), [])
+    wanted = args.models.split(",") if args.models else names.USUAL
+    wanted = [name for each in wanted for name in names.GROUPS.get(each, [each])]
     unknown = [name for name in wanted if names.group_of(name) == "other"]
     if unknown:
         parser.error("not in the fixed list: " + ", ".join(unknown))

@@ -11,6 +11,21 @@ BROAD_NETS = (
     "bert_base gpt2_small llama_512 t5_encoder clip_text whisper_tiny wav2vec2 "
     "espcn_x3 edsr_x2 style_transfer dcgan diffusion_unet lstm_512 gru_512 crnn"
 ).split()
+# Of the package timm: families of image nets that no kernel was tuned with.
+TIMM_NETS = [
+    "timm_" + name
+    for name in (
+        "ghostnet_100 mobilevit_s mobilenetv4_conv_medium repvgg_a2 hrnet_w18_small efficientformer_l1 levit_256 "
+        "mixer_s16_224 poolformer_s12 convnextv2_tiny coatnet_0_rw_224 edgenext_small fastvit_t8 dla34 "
+        "res2net50_26w_4s seresnext50_32x4d nfnet_f0 ese_vovnet19b_dw tf_efficientnetv2_b0 xcit_tiny_12_p16_224 "
+        "pvt_v2_b1 twins_svt_small cait_xxs24_224 eva02_tiny_patch14_224 davit_tiny focalnet_tiny_srf "
+        "inception_resnet_v2 xception41 mobileone_s1 lcnet_100 rexnet_100 skresnet18 darknet53 cspresnet50 resnest14d "
+        "tinynet_a mnasnet_100 dpn68 selecsls42b gernet_m hgnetv2_b0 starnet_s1 repghostnet_100 inception_next_tiny "
+        "efficientvit_b1 volo_d1_224 mvitv2_tiny resnetv2_50 regnetx_016 densenet169 visformer_tiny crossvit_tiny_240 "
+        "gcresnet33ts swinv2_tiny_window8_256 beit_base_patch16_224 hiera_tiny_224 maxvit_tiny_tf_224 "
+        "deit3_small_patch16_224 repvit_m1 tiny_vit_5m_224"
+    ).split()
+]
 SUBNORMAL_NETS = "causal_attention alibi_attention fading_gru fading_lstm".split()
 BATCH = 8
 BATCH_NETS = [
@@ -27,11 +42,13 @@ TINY_NETS = "vit_tiny transformer_enc lstm_cls gru_cls".split()
 
 GROUPS = {
     "fp32": FLOAT_NETS, "broad": BROAD_NETS, "batch": BATCH_NETS, "w8": W8_NETS, "int8": INT8_NETS,
-    "subnormal": SUBNORMAL_NETS, "tiny": TINY_NETS,
+    "subnormal": SUBNORMAL_NETS, "tiny": TINY_NETS, "timm": TIMM_NETS,
 }  # fmt: skip
 # Summaries over several groups.
 UNIONS = {"fp32 and broad": ("fp32", "broad")}
-EXPORTED = ("fp32", "broad", "batch", "subnormal")
+EXPORTED = ("fp32", "broad", "batch", "subnormal", "timm")
+# What make_models.py makes where it is not asked for certain nets.
+USUAL = [name for group, nets in GROUPS.items() if group != "timm" for name in nets]
 
 
 def group_of(name):

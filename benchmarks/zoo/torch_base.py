@@ -9,9 +9,11 @@ BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
 
 
 class Net:
-    """A module, the function that gives its inputs for a batch, as a tuple, and the names of both ends."""
+    """A module, the function that gives its inputs for a batch, as a tuple, and the names of both ends. dynamo: exported
+    by the newer of torch's exporters, whose recurrent layers the converter for .mnn does not read."""
 
-    def __init__(self, module, sample, inputs=("input",), outputs=("output",)):
+    def __init__(self, module, sample, inputs=("input",), outputs=("output",), *, dynamo=False):
+        self.dynamo = dynamo
         self.module, self.sample, self.inputs, self.outputs = module, sample, list(inputs), list(outputs)
 
 

@@ -2,7 +2,8 @@
 
     python3 torch_nets.py NAME FOLDER [BATCH]
 
-A program of its own, because torch often lives in another interpreter than the runtimes. Needs torch and torchvision.
+A program of its own, because torch often lives in another interpreter than the runtimes. Needs torch and torchvision,
+and timm for its nets.
 case.json is written last: where it is, the folder is whole.
 """
 
@@ -15,7 +16,7 @@ import numpy as np
 import torch
 from torch import nn
 
-import audio, generative, language, recurrent, segmentation, subnormal, vision  # noqa: E401, F401 they fill NETS
+import audio, generative, language, recurrent, segmentation, subnormal, timm_nets, vision  # noqa: E401, F401 fill NETS
 from torch_base import NETS, seed_weights, settle_batch_norms
 
 
@@ -25,10 +26,14 @@ def export(net, inputs, path):
             part.training = True  # not eval's fused operator, which has no ONNX form; its dropout is 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the tracer: shapes are fixed
-        torch.onnx.export(
-            net.module, inputs, path, input_names=net.inputs, output_names=net.outputs,
-            opset_version=13, training=torch.onnx.TrainingMode.PRESERVE,
-        )  # fmt: skip
+        names = {"input_names": net.inputs, "output_names": net.outputs}
+        if net.dynamo:
+            torch.onnx.export(net.module, inputs, path, dynamo=True, external_data=False, verbose=False, **names)
+            return
+        if hasattr(torch.onnx, "ONNXProgram"):  # a torch with both exporters
+            names["dynamo"] = False
+        training = torch.onnx.TrainingMode.PRESERVE
+        torch.onnx.export(net.module, inputs, path, opset_version=13, training=training, **names)
 
 
 def in_double(module, inputs):
