@@ -1,14 +1,18 @@
 #!/usr/bin/env bash
 # usage: check.sh quick|all SOURCE BUILD [LAUNCHER...]
 # Compiles for 64-bit Arm into the folder BUILD and runs tests under an emulator. LAUNCHER: what the compiler is started
-# with, such as ccache.
+# with, such as ccache; without one CMake reads the variables CMAKE_C_COMPILER_LAUNCHER and CMAKE_CXX_COMPILER_LAUNCHER.
 #   quick  the library and the tool, in which the kernels of NEON alone are optimised; the conformance cases, and those of
 #          products with fewer features of the CPU
 #   all    portable kernels and the unit tests, too, optimised as ever; every test, also as CPUs with fewer features
 set -euo pipefail
 extent=$1 source=$2 build=$3
 shift 3
-launcher=$(IFS=';' && echo "$*")
+launchers=()
+if [ $# -gt 0 ]; then
+    launcher=$(IFS=';' && echo "$*")
+    launchers=(-DCMAKE_C_COMPILER_LAUNCHER="$launcher" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher")
+fi
 
 for program in aarch64-linux-gnu-g++ qemu-aarch64; do
     if ! command -v "$program" >/dev/null; then
@@ -30,7 +34,7 @@ if [ "$extent" = quick ]; then
     tests=(-R '^(conformance.neon.threads2|products.neon.*)$')
 fi
 cmake -S "$source" -B "$build" -G Ninja --toolchain "$source/cmake/aarch64-linux-gnu.cmake" \
-    -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER_LAUNCHER="$launcher" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" \
-    -DMNN_C_WERROR=ON -DMNN_C_VULKAN=OFF -DMNN_C_STATIC=OFF -DMNN_C_EXAMPLES=OFF -DMNN_C_INSTALL=OFF "${options[@]}"
+    -DCMAKE_BUILD_TYPE=Release "${launchers[@]}" -DMNN_C_WERROR=ON -DMNN_C_VULKAN=OFF -DMNN_C_STATIC=OFF -DMNN_C_EXAMPLES=OFF \
+    -DMNN_C_INSTALL=OFF "${options[@]}"
 cmake --build "$build" "${targets[@]}"
 ctest --test-dir "$build/tests" --output-on-failure --no-tests=error -j "$(nproc)" "${tests[@]}"
