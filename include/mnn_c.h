@@ -358,7 +358,7 @@ typedef struct mnn_cpu_properties {
     int64_t l1_data_bytes;   /* first level data cache of a core, bytes; 0: not known */
     int64_t l2_bytes;        /* second level cache of a core, bytes; 0: not known */
     char
-        cost_record[32]; /* the core whose measured costs choose between algorithms here, unless a runtime has
+        cost_record[32]; /* the core whose costs choose between algorithms here, unless a runtime has
                                 cpu_costs: this one, or the one that resembles it most */
 } mnn_cpu_properties_t;
 

@@ -30,7 +30,7 @@ type CPU struct {
 	L1DataBytes    int64    // first level data cache of a core; 0 when it is not known
 	L2Bytes        int64    // second level cache of a core; 0 when it is not known
 
-	// CostRecord is the core whose measured costs choose between algorithms, this one or one that resembles it, unless a
+	// CostRecord is the core whose costs choose between algorithms, this one or one that resembles it, unless a
 	// RuntimeConfig has CPUCosts.
 	CostRecord string
 }

@@ -24,7 +24,7 @@ pub struct mnn_cpu_properties_t {
     pub l1_data_bytes: i64,
     /// Second level cache of a core; 0: not known.
     pub l2_bytes: i64,
-    /// The core whose measured costs choose between algorithms.
+    /// The core whose costs choose between algorithms.
     pub cost_record: [c_char; 32],
 }
 

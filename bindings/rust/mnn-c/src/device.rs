@@ -96,7 +96,7 @@ pub struct CpuInfo {
     pub l1_data_bytes: Option<u64>,
     /// The second level cache of a core, in bytes.
     pub l2_bytes: Option<u64>,
-    /// The core whose measured costs choose between algorithms, this one or one that resembles it, unless a
+    /// The core whose costs choose between algorithms, this one or one that resembles it, unless a
     /// [`RuntimeConfig`](crate::RuntimeConfig) has costs of its own.
     pub cost_record: String,
 }
