@@ -73,5 +73,20 @@ TEST(FullyConnected, WritesRowMajorWhereItsLastBlockIsNotWhole) {
         }
 }
 
+// Layers of any width behind one another.
+TEST(FullyConnected, ReadsRowMajorWhereItsLastBlockIsNotWhole) {
+    for (const int inputs : {5, 17, 40, 1003})
+        for (const int rows : {1, 9}) {
+            NetBuilder s;
+            const int x = s.reshape(s.input({rows, inputs}), {rows, inputs, 1, 1});
+            const int y = s.conv(s.conv(x, inputs, 70, 1), 70, 32, 1);
+            const wire::NetT net = s.finish({s.softmax(s.reshape(y, {rows, 32}))});
+            const NetResult fused = runNet(net), apart = runUnfused(net);
+            ASSERT_EQ(fused.outputs[0].size(), apart.outputs[0].size());
+            for (size_t i = 0; i < fused.outputs[0].size(); ++i)
+                ASSERT_NEAR(fused.outputs[0][i], apart.outputs[0][i], 1e-5f) << inputs << " at " << i;
+        }
+}
+
 }  // namespace
 }  // namespace mnnc::test

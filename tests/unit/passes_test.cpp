@@ -173,7 +173,8 @@ TEST(Passes, KeepCoordinates) {  // the host stores all floats in 32 bits
 TEST(Passes, AssignBackendsFullyConnected) {
     for (const int outputs : {16, 70}) {
         NetBuilder s;
-        const int y = s.conv(s.input({9, 32, 1, 1}), 32, outputs, 1);
+        const int x = s.reshape(s.input({9, 23}), {9, 23, 1, 1});
+        const int y = s.conv(s.conv(x, 23, 50, 1), 50, outputs, 1);
         const Change change = changeOf("assign-backends", s.finish({s.softmax(s.reshape(y, {9, outputs}))}));
         EXPECT_EQ(Change::count(change.after, "_storage"), 0U) << change.after;
     }
