@@ -29,12 +29,23 @@ HWY_INLINE V k(float value) {
     return hn::Set(D(), value);
 }
 
+#if HWY_TARGET == HWY_AVX2
+// The mask of the first `count` lanes.
+HWY_INLINE __m256i firstLanes(size_t count) {
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)),
+                              _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+#endif
+
 // Loads `count` <= Lanes floats; lanes behind them become `fill`.
 HWY_INLINE V loadSome(const float* x, size_t count, float fill) {
     const D d;
     if (count >= hn::Lanes(d)) return hn::LoadU(d, x);
 #if HWY_TARGET == HWY_AVX3
     return V{_mm512_mask_loadu_ps(k(fill).raw, static_cast<__mmask16>((1u << count) - 1), x)};
+#elif HWY_TARGET == HWY_AVX2
+    const __m256i first = firstLanes(count);
+    return V{_mm256_blendv_ps(k(fill).raw, _mm256_maskload_ps(x, first), _mm256_castsi256_ps(first))};
 #else
     alignas(64) float buffer[kLanes];
     hn::Store(k(fill), d, buffer);
@@ -48,6 +59,8 @@ HWY_INLINE void storeSome(V v, float* y, size_t count) {
     if (count >= hn::Lanes(d)) return hn::StoreU(v, d, y);
 #if HWY_TARGET == HWY_AVX3
     _mm512_mask_storeu_ps(y, static_cast<__mmask16>((1u << count) - 1), v.raw);
+#elif HWY_TARGET == HWY_AVX2
+    _mm256_maskstore_ps(y, firstLanes(count), v.raw);
 #else
     alignas(64) float buffer[kLanes];
     hn::Store(v, d, buffer);

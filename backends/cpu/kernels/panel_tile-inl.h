@@ -59,25 +59,53 @@ HWY_INLINE void startTile(const float* bias, V (&acc)[R][NB]) {
     }
 }
 
-// Residual, activation, clamp, store.
+// Residual, clamp, store, row by row: one pointer that moves on, or the compiler keeps the addresses of all vectors on the
+// stack.
 template <int R, int NB, typename Args>
-HWY_INLINE void finishTile(const Args& t, const V (&acc)[R][NB], float* dst, const float* residual) {
+HWY_INLINE void storeTile(const Args& t, V (&acc)[R][NB], float* dst, const float* residual) {
     const D d;
-    const bool plain = t.act == Act::None;
     const ptrdiff_t ps = t.dstPixelStride, bs = t.dstBlockStride;
-    if (plain && t.lastLanes == P) {
-        const V lo = hn::Set(d, t.lo), hi = hn::Set(d, t.hi);
+    const bool whole = t.lastLanes == P;
+    const auto lastLanes = static_cast<size_t>(t.lastLanes);
+    const auto nextRow = [ps](auto*& row) HWY_ATTR {
+        row += ps;
+#if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
+        asm("" : "+r"(row));
+#endif
+    };
+    if (residual) {
+        HWY_UNROLL(32)
+        for (int r = 0; r < R; ++r) {
+            HWY_UNROLL(4)
+            for (int n = 0; n < NB; ++n) {
+                const float* from = residual + n * bs;
+                const V more = n + 1 < NB || whole ? hn::LoadU(d, from) : loadSome(from, lastLanes, 0);
+                acc[r][n] = hn::Add(acc[r][n], more);
+            }
+            nextRow(residual);
+        }
+    }
+    const V lo = hn::Set(d, t.lo), hi = hn::Set(d, t.hi);
+    HWY_UNROLL(32)
+    for (int r = 0; r < R; ++r) {
         HWY_UNROLL(4)
         for (int n = 0; n < NB; ++n) {
-            HWY_UNROLL(32)
-            for (int r = 0; r < R; ++r) {
-                V v = acc[r][n];
-                if (residual) v = hn::Add(v, hn::LoadU(d, residual + r * ps + n * bs));
-                hn::StoreU(hn::Min(hn::Max(v, lo), hi), d, dst + r * ps + n * bs);
-            }
+            const V v = hn::Min(hn::Max(acc[r][n], lo), hi);
+            if (n + 1 < NB || whole)
+                hn::StoreU(v, d, dst + n * bs);
+            else
+                storeSome(v, dst + n * bs, lastLanes);
         }
-        return;
+        nextRow(dst);
     }
+}
+
+// Residual, activation, clamp, store.
+template <int R, int NB, typename Args>
+HWY_INLINE void finishTile(const Args& t, V (&acc)[R][NB], float* dst, const float* residual) {
+    if (t.act == Act::None) return storeTile(t, acc, dst, residual);
+    const D d;
+    const ptrdiff_t ps = t.dstPixelStride, bs = t.dstBlockStride;
     // All of the tile side by side: an activation sets its constants up once.
     HWY_ALIGN float rows[R * NB * P];
     HWY_UNROLL(32)
