@@ -166,8 +166,8 @@ TEST(KernelsGemm, ActivationAndResidual) {
     }
 }
 
-// Rows in several chunks and columns in several panels: each adds its own part of the residual. Sums of small whole
-// numbers are exact.
+// Rows in several chunks, columns in several panels and sums in several slices: each element adds its residual once. Sums of
+// small whole numbers are exact.
 TEST(KernelsGemm, ResidualOfEveryChunk) {
     ForkJoinPool two(2);
     InlinePool one;
@@ -177,7 +177,7 @@ TEST(KernelsGemm, ResidualOfEveryChunk) {
         for (size_t i = 0; i < n; ++i) out[i] = static_cast<float>(static_cast<int>(i * step % 7) - 3);
         return out;
     };
-    const Floats a = whole(size_t(M) * K, 3), b = whole(size_t(N) * K, 5), r = randomFloats(M * N, 3, 100);
+    const Floats a = whole(size_t(M) * K, 3), b = whole(size_t(N) * K, 5), r = whole(M * N, 2);
     const Floats expected = reference(M, N, K, a.data(), K, false, b.data(), N, false);
     for (const std::string& isa : availableIsas()) {
         const Kernels k = kernelsWithBf16(isa);
@@ -207,13 +207,60 @@ TEST(KernelsGemm, ResidualOfEveryChunk) {
     }
 }
 
+// A slice of the sums after the other; whole numbers are exact.
+TEST(KernelsGemm, BatchedInSlices) {
+    ForkJoinPool two(2);
+    InlinePool one;
+    const int count = 2, M = 50, N = 77, K = 3001;
+    const auto whole = [](size_t n, int step) {
+        Floats out(n);
+        for (size_t i = 0; i < n; ++i) out[i] = static_cast<float>(static_cast<int>(i * step % 7) - 3);
+        return out;
+    };
+    const Floats a = whole(size_t(count) * M * K, 3), b = whole(size_t(count) * N * K, 5), bias = whole(N, 2);
+    for (const std::string& isa : availableIsas()) {
+        const Kernels& k = selectKernels(isa);
+        for (int form = 0; form < 8; ++form) {
+            RunLease lease(form & 4 ? static_cast<ThreadPool&>(one) : two);
+            Floats c(size_t(count) * M * N);
+            BatchedGemmArgs g;
+            g.count = count;
+            g.M = M;
+            g.N = N;
+            g.K = K;
+            g.a = a.data();
+            g.transA = form & 1;
+            g.lda = g.transA ? M : K;
+            g.b = b.data();
+            g.transB = form & 2;
+            g.ldb = g.transB ? K : N;
+            g.c = c.data();
+            g.ldc = N;
+            g.aStep = size_t(M) * K;
+            g.bStep = size_t(N) * K;
+            g.cStep = size_t(M) * N;
+            g.post.bias = bias.data();
+            g.post.lo = -20;
+            Floats scratch(batchedGemmScratchBytes(k, g, 2) / 4);
+            g.scratch = scratch.data();
+            batchedGemm(k, g, lease.pool());
+            for (int i = 0; i < count; ++i) {
+                const Floats expected = reference(M, N, K, a.data() + i * g.aStep, g.lda, g.transA,
+                                                  b.data() + i * g.bStep, g.ldb, g.transB);
+                for (int j = 0; j < M * N; ++j)
+                    ASSERT_EQ(c[i * M * N + j], std::max(-20.0f, expected[j] + bias[j % N])) << isa << form;
+            }
+        }
+    }
+}
+
 TEST(KernelsGemm, Batched) {
     ForkJoinPool two(2);
     InlinePool one;
-    const int M = 19, N = 37, K = 24;
+    const int sizes[][4] = {{1, 19, 37, 24}, {3, 19, 37, 24}, {9, 19, 37, 24}, {1, 5, 70, 0}, {5, 3, 130, 7}};
     for (const std::string& isa : availableIsas()) {
         const Kernels k = kernelsWithBf16(isa);
-        for (int count : {1, 3, 9}) {
+        for (const auto& [count, M, N, K] : sizes) {
             for (int form = 0; form < 8; ++form) {
                 const GemmType type = form < 4 ? GemmType::Float : GemmType::Bf16;
                 const bool transA = form & 1, transB = form & 2;

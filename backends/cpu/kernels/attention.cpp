@@ -64,7 +64,8 @@ bool packsByHead(const AttentionArgs& a, int threads) {
 void packAll(const Kernels& k, GemmType type, int N, int K, const float* b, size_t ldb, bool transB,
              void* packed) {
     const GemmPanels panels(k, N);
-    for (int i = 0; i < panels.count(); ++i) gemmPackPanel(k, type, N, K, b, ldb, transB, panels[i], packed);
+    for (int i = 0; i < panels.count(); ++i)
+        gemmPackPanel(k, type, N, K, b, ldb, transB, panels[i], gemmPanel(k, type, K, panels[i], packed));
 }
 
 // So many rows of queries that every thread has a task.

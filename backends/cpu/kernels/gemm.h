@@ -1,7 +1,8 @@
 // Row-major matrix product C[M][N] = post(A x B), vectors along N, A broadcast element by element.
 //
 // B is prepacked into panels; a constant B once, a computed B into scratch on every call. Each element of C
-// is summed over k = 0..K-1 in that order for any number of threads.
+// is summed over k = 0..K-1 in that order, where K is large in slices of which each adds to those before, for any number of
+// threads.
 #pragma once
 #include <cstddef>
 
@@ -70,6 +71,9 @@ struct BatchedGemmArgs {
     PostOps post;  // bias, clamp and act; no residual
     void* scratch = nullptr;
 };
+// Whether a product with a B that is not packed is best made this way, too: its rows stay in the cache while panels of B are
+// packed and multiplied one by one. More rows pay for a B that is packed as a whole.
+bool gemmPacksAsItGoes(const Kernels& k, const BatchedGemmArgs& product);
 size_t batchedGemmScratchBytes(const Kernels& k, const BatchedGemmArgs& args, int threads);
 void batchedGemm(const Kernels& k, const BatchedGemmArgs& args, ThreadPool& pool);
 

@@ -10,18 +10,18 @@
 namespace mnnc {
 namespace {
 
-// A panel of B and its place in the packed matrix.
+// A panel of B, and where it is packed.
 struct Place {
     const Kernels& k;
     int K, width, real;  // floats of a row, of which so many are B's
     void* packed;
 
-    Place(const Kernels& kernels, GemmType type, int N, int depth, OutPanel p, void* all)
-        : k(kernels), K(depth), width(p.nb * k.lanes), real(std::min(width, N - p.block * k.lanes)) {
-        const size_t at = size_t(p.block) * k.lanes * gemmPackedRows(type, K);
-        packed = type == GemmType::Bf16 ? static_cast<void*>(static_cast<uint16_t*>(all) + at)
-                                        : static_cast<float*>(all) + at;
-    }
+    Place(const Kernels& kernels, int N, int depth, OutPanel p, void* panel)
+        : k(kernels),
+          K(depth),
+          width(p.nb * k.lanes),
+          real(std::min(width, N - p.block * k.lanes)),
+          packed(panel) {}
     template <typename T>
     T* row(int i) const {
         return static_cast<T*>(packed) + size_t(i) * width;
@@ -57,6 +57,14 @@ void packRows(const Place& to, GemmType type, int begin, int end, const float* b
 
 constexpr int kChunk = 64;  // columns of B^T at a time
 
+// Rows far apart, of which little is read at a time, are not fetched ahead by themselves.
+void fetchRows(const float* b, size_t ldb, int rows, int count) {
+#if defined(__GNUC__)
+    for (int row = 0; row < rows; ++row)
+        for (int i = 0; i < count; i += 16) __builtin_prefetch(b + row * ldb + i);
+#endif
+}
+
 // Pairs lie side by side in the rows of B^T: as elements of 32 bits they are transposed like floats.
 void packColumnPairs(const Place& to, const float* b, size_t ldb) {
     const int P = to.k.lanes;
@@ -80,17 +88,23 @@ void packColumnPairs(const Place& to, const float* b, size_t ldb) {
 void packColumns(const Place& to, GemmType type, const float* b, size_t ldb) {
     if (type == GemmType::Bf16) return packColumnPairs(to, b, ldb);
     const int P = to.k.lanes;
-    for (int j = 0; j < to.width; j += P, b += P * ldb)
-        for (int kk = 0; kk < to.K; kk += kChunk)
-            to.k.pack->rowsToPanel(b + kk, ldb, std::min(P, to.real - j), std::min(kChunk, to.K - kk),
-                                   to.row<float>(kk) + j, to.width);
+    // What is written stays in the first level cache until its lines are whole.
+    for (int kk = 0; kk < to.K; kk += kChunk) {
+        const int n = std::min(kChunk, to.K - kk), more = std::min(kChunk, to.K - kk - n);
+        for (int j = 0; j < to.width; j += P) {
+            const float* rows = b + j * ldb + kk;
+            const int lanes = std::min(P, to.real - j);
+            fetchRows(rows + n, ldb, lanes, more);
+            to.k.pack->rowsToPanel(rows, ldb, lanes, n, to.row<float>(kk) + j, to.width);
+        }
+    }
 }
 
 }  // namespace
 
 void gemmPackPanel(const Kernels& k, GemmType type, int N, int K, const float* b, size_t ldb, bool transB,
-                   OutPanel p, void* packed) {
-    const Place to(k, type, N, K, p, packed);
+                   OutPanel p, void* panel) {
+    const Place to(k, N, K, p, panel);
     const size_t first = size_t(p.block) * k.lanes;
     if (transB)
         packColumns(to, type, b + first * ldb, ldb);
@@ -107,15 +121,18 @@ void gemmPackB(const Kernels& k, GemmType type, int N, int K, const float* b, si
                void* packed, ThreadPool& pool) {
     if (N <= 0 || K <= 0) return;
     const GemmPanels panels(k, N);
-    parallelFor(pool, panels.count(),
-                [&](int i) { gemmPackPanel(k, type, N, K, b, ldb, transB, panels[i], packed); });
+    parallelFor(pool, panels.count(), [&](int i) {
+        gemmPackPanel(k, type, N, K, b, ldb, transB, panels[i], gemmPanel(k, type, K, panels[i], packed));
+    });
 }
 
 void gemmPackB(const Kernels& k, GemmType type, int N, int K, const WeightReader& b, size_t ldb, bool transB,
                void* packed, ThreadPool& pool) {
     if (N <= 0 || K <= 0) return;
     const GemmPanels panels(k, N);
-    const auto place = [&](int panel) { return Place(k, type, N, K, panels[panel], packed); };
+    const auto place = [&](int panel) {
+        return Place(k, N, K, panels[panel], gemmPanel(k, type, K, panels[panel], packed));
+    };
     if (transB) {
         const auto end = [&](int panel) {
             const int rows = (panels[panel].block + panels[panel].nb) * k.lanes;

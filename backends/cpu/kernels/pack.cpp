@@ -20,26 +20,52 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 constexpr int P = static_cast<int>(hn::MaxLanes(hn::ScalableTag<float>()));
 
-// Four rows of four to four columns of four: moving the data is bound by memory, wider shuffles gain nothing.
 using D4 = hn::FixedTag<float, 4>;
 using V4 = hn::Vec<D4>;
-HWY_INLINE void transpose4(V4& a, V4& b, V4& c, V4& e) {
-    const D4 d;
-    const hn::RepartitionToWide<D4> dw;
-    const V4 ab0 = hn::InterleaveLower(d, a, b), ab1 = hn::InterleaveUpper(d, a, b);
-    const V4 cd0 = hn::InterleaveLower(d, c, e), cd1 = hn::InterleaveUpper(d, c, e);
+
+// In each block of four lanes: four rows to four columns.
+template <class Tag, class Vec = hn::Vec<Tag>>
+HWY_INLINE void transpose4(Tag d, Vec& a, Vec& b, Vec& c, Vec& e) {
+    const hn::RepartitionToWide<Tag> dw;
+    const Vec ab0 = hn::InterleaveLower(d, a, b), ab1 = hn::InterleaveUpper(d, a, b);
+    const Vec cd0 = hn::InterleaveLower(d, c, e), cd1 = hn::InterleaveUpper(d, c, e);
     a = hn::BitCast(d, hn::InterleaveLower(dw, hn::BitCast(dw, ab0), hn::BitCast(dw, cd0)));
     b = hn::BitCast(d, hn::InterleaveUpper(dw, hn::BitCast(dw, ab0), hn::BitCast(dw, cd0)));
     c = hn::BitCast(d, hn::InterleaveLower(dw, hn::BitCast(dw, ab1), hn::BitCast(dw, cd1)));
     e = hn::BitCast(d, hn::InterleaveUpper(dw, hn::BitCast(dw, ab1), hn::BitCast(dw, cd1)));
 }
 
+// Four floats of every fourth row, in blocks side by side.
+template <class Tag>
+HWY_INLINE hn::Vec<Tag> everyFourth(Tag d, const float* row, size_t stride) {
+    if constexpr (hn::MaxLanes(Tag()) == 4) {
+        return hn::LoadU(d, row);
+    } else {
+        const hn::Half<Tag> half;
+        const size_t rows = hn::MaxLanes(half);
+        return hn::Combine(d, everyFourth(half, row + rows * stride, stride), everyFourth(half, row, stride));
+    }
+}
+
 HWY_INLINE void rowsTo(const float* src, size_t stride, int channels, size_t area, float* dst,
                        size_t dstStride) {
     const D4 d;
+    const hn::FixedTag<float, P> all;
     // The last four may overlap those before them.
     for (size_t at = 0; at < area && area >= 4; at += 4) {
         const size_t i = std::min(at, area - 4);
+        if (channels == P) {
+            const float* p = src + i;
+            float* q = dst + i * dstStride;
+            auto v0 = everyFourth(all, p, stride), v1 = everyFourth(all, p + stride, stride);
+            auto v2 = everyFourth(all, p + 2 * stride, stride), v3 = everyFourth(all, p + 3 * stride, stride);
+            transpose4(all, v0, v1, v2, v3);
+            hn::StoreU(v0, all, q);
+            hn::StoreU(v1, all, q + dstStride);
+            hn::StoreU(v2, all, q + 2 * dstStride);
+            hn::StoreU(v3, all, q + 3 * dstStride);
+            continue;
+        }
         for (int c = 0; c < P; c += 4) {
             const float* p = src + c * stride + i;
             float* q = dst + i * dstStride + c;
@@ -48,7 +74,7 @@ HWY_INLINE void rowsTo(const float* src, size_t stride, int channels, size_t are
             if (c + 1 < channels) v1 = hn::LoadU(d, p + stride);
             if (c + 2 < channels) v2 = hn::LoadU(d, p + 2 * stride);
             if (c + 3 < channels) v3 = hn::LoadU(d, p + 3 * stride);
-            transpose4(v0, v1, v2, v3);
+            transpose4(d, v0, v1, v2, v3);
             hn::StoreU(v0, d, q);
             hn::StoreU(v1, d, q + dstStride);
             hn::StoreU(v2, d, q + 2 * dstStride);
@@ -77,7 +103,7 @@ void blockToRows(const float* src, int channels, size_t area, float* dst, size_t
             float* p = dst + c * stride + i;
             V4 v0 = hn::LoadU(d, q), v1 = hn::LoadU(d, q + P), v2 = hn::LoadU(d, q + 2 * P);
             V4 v3 = hn::LoadU(d, q + 3 * P);
-            transpose4(v0, v1, v2, v3);
+            transpose4(d, v0, v1, v2, v3);
             hn::StoreU(v0, d, p);
             if (c + 1 < channels) hn::StoreU(v1, d, p + stride);
             if (c + 2 < channels) hn::StoreU(v2, d, p + 2 * stride);
@@ -96,7 +122,7 @@ HWY_INLINE void transposeQuad(const float* p, size_t stride, size_t rows, float*
     if (rows > 1) v1 = hn::LoadU(d, p + stride);
     if (rows > 2) v2 = hn::LoadU(d, p + 2 * stride);
     if (rows > 3) v3 = hn::LoadU(d, p + 3 * stride);
-    transpose4(v0, v1, v2, v3);
+    transpose4(d, v0, v1, v2, v3);
     hn::StoreU(v0, d, q);
     hn::StoreU(v1, d, q + dstStride);
     hn::StoreU(v2, d, q + 2 * dstStride);
@@ -125,7 +151,7 @@ void transposeShort(const float* src, size_t rows, float* dst, size_t dstStride)
         const float* p = src + c * COLUMNS;
         V4 v0 = hn::LoadU(d, p), v1 = hn::LoadU(d, p + COLUMNS), v2 = hn::LoadU(d, p + 2 * COLUMNS),
            v3 = hn::LoadU(d, p + 3 * COLUMNS);
-        transpose4(v0, v1, v2, v3);
+        transpose4(d, v0, v1, v2, v3);
         hn::StoreU(v0, d, dst + c);
         hn::StoreU(v1, d, dst + dstStride + c);
         if constexpr (COLUMNS > 2) hn::StoreU(v2, d, dst + 2 * dstStride + c);
@@ -133,19 +159,21 @@ void transposeShort(const float* src, size_t rows, float* dst, size_t dstStride)
     transposeByElement(src + c * COLUMNS, COLUMNS, rows - c, COLUMNS, dst + c, dstStride);
 }
 
-// Rows in groups of a vector, which fill lines of memory in dst; the last four may overlap those before them.
+// Rows in groups of a vector; the last group, and the last four rows or columns, may overlap those before them.
 void transpose(const float* src, size_t stride, size_t rows, size_t columns, float* dst, size_t dstStride) {
     if (rows < 4 && rows == dstStride) return transposeNarrow(src, stride, rows, columns, dst);
     if (columns == 2 && stride == 2) return transposeShort<2>(src, rows, dst, dstStride);
     if (columns == 3 && stride == 3) return transposeShort<3>(src, rows, dst, dstStride);
     if (rows < 4 || columns < 4) return transposeByElement(src, stride, rows, columns, dst, dstStride);
-    for (size_t group = 0; group < rows; group += P)
-        for (size_t at = 0; at < columns; at += 4) {
-            const size_t i = std::min(at, columns - 4), end = std::min<size_t>(rows, group + P);
-            for (size_t row = group; row < end; row += 4) {
-                const size_t c = std::min(row, rows - 4);
-                transposeQuad(src + c * stride + i, stride, 4, dst + i * dstStride + c, dstStride);
-            }
+    for (size_t at = 0; at < rows && rows >= P; at += P) {
+        const size_t row = std::min(at, rows - P);
+        rowsTo(src + row * stride, stride, P, columns, dst + row, dstStride);
+    }
+    if (rows >= P) return;
+    for (size_t at = 0; at < columns; at += 4)
+        for (size_t row = 0; row < rows; row += 4) {
+            const size_t i = std::min(at, columns - 4), c = std::min(row, rows - 4);
+            transposeQuad(src + c * stride + i, stride, 4, dst + i * dstStride + c, dstStride);
         }
 }
 

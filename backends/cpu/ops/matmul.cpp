@@ -90,6 +90,11 @@ class MatMul final : public Execution {
                 packedBytes_ = 0;
             }
             kept_ = constant_ ? nullptr : loadB();
+            if (!constant_ && gemmPacksAsItGoes(kernels, args_)) {
+                single_ = false;
+                aOffsets_ = bOffsets_ = {0};
+                return requestBatched();
+            }
             requestScratch(packedBytes_ +
                            static_cast<int64_t>(gemmScratchBytes(kernels, singleArgs(), threads)));
             return;
@@ -97,10 +102,7 @@ class MatMul final : public Execution {
         kept_ = loadB();
         aOffsets_ = matrixOffsets(a, sizes.batchA, sizes.batch);
         bOffsets_ = matrixOffsets(b, sizes.batchB, sizes.batch);
-        args_.aOffsets = aOffsets_.data();
-        args_.bOffsets = bOffsets_.data();
-        requestScratch(
-            static_cast<int64_t>(batchedGemmScratchBytes(kernels, args_, backend_.pool().threads())));
+        requestBatched();
     }
 
     void onExecute() override {
@@ -137,6 +139,13 @@ class MatMul final : public Execution {
     std::string algorithm() const override { return gemmText(backend_, args_.type); }
 
   private:
+    void requestBatched() {
+        args_.aOffsets = aOffsets_.data();
+        args_.bOffsets = bOffsets_.data();
+        requestScratch(static_cast<int64_t>(
+            batchedGemmScratchBytes(backend_.kernels(), args_, backend_.pool().threads())));
+    }
+
     void packB(const float* b, void* packed) const {
         gemmPackB(backend_.kernels(), args_.type, args_.N, args_.K, b + bStart_, args_.ldb, args_.transB,
                   packed, backend_.pool());
