@@ -42,12 +42,17 @@ StorageLocation Pipeline::outputStorage(size_t index) noexcept {
     return {nullptr, 0};
 }
 
+// By its bytes, that is.
+static bool isRowMajor(const Tensor& tensor) {
+    return tensor.channelBlock == 1 || packsToItself(tensor, tensor.channelBlock);
+}
+
 Tensor* Pipeline::movableRoot(size_t index) {
     const auto [root, offset] = outputStorage(index);
     const Tensor& tensor = output(index);
     if (!root || !tensor.data || offset != 0 || tensor.hasConstantValue || root->hasConstantValue ||
-        root->usage != Usage::Normal || root->onDevice || root->block || root->channelBlock != 1 ||
-        tensor.channelBlock != 1 || root->storageBytes() != tensor.storageBytes())
+        root->usage != Usage::Normal || root->onDevice || root->block || !isRowMajor(*root) ||
+        !isRowMajor(tensor) || root->storageBytes() != tensor.storageBytes())
         return nullptr;
     // Control flow puts its results where it likes.
     if (!std::less<>()(root, tensors_.data()) && std::less<>()(root, tensors_.data() + tensors_.size())) {
