@@ -79,6 +79,17 @@ HWY_INLINE void accumulate(D d, V (&acc)[R][NB], const float* const (&q)[(R + 2)
     }
 }
 
+// L channels, and on to those behind them.
+template <int R, int NB, int L>
+HWY_INLINE void takeSteps(D d, V (&acc)[R][NB], const float* (&q)[(R + 2) / 3], ptrdiff_t s, const float*& w,
+                          const float*& ahead) {
+    accumulate<R, NB, L>(d, acc, q, s, w, ahead);
+    w += L * NB * P;
+    ahead += L * P;
+    HWY_UNROLL(16)
+    for (int g = 0; g < (R + 2) / 3; ++g) q[g] += L;
+}
+
 template <int R, int NB>
 HWY_NOINLINE void gemmTileF32(const PanelArgs& t, const float* a, float* dst, const float* residual,
                               const float* ahead) {
@@ -97,41 +108,17 @@ HWY_NOINLINE void gemmTileF32(const PanelArgs& t, const float* a, float* dst, co
             rowPointers<R>(q, p, s);
             if constexpr (R <= kStreamedRows) {
                 HWY_UNROLL(1)
-                for (int l = 0; l < P; l += 4) {
-                    accumulate<R, NB, 4>(d, acc, q, s, w, ahead);
-                    w += 4 * NB * P;
-                    ahead += 4 * P;
-                    HWY_UNROLL(16)
-                    for (int g = 0; g < G; ++g) q[g] += 4;
-                }
-            } else {  // a function for both bodies makes the code of the larger tiles slower
-                for (int l = 0; l < P; l += 4) {
-                    accumulate<R, NB, 4>(d, acc, q, s, w, ahead);
-                    w += 4 * NB * P;
-                    ahead += 4 * P;
-                    HWY_UNROLL(16)
-                    for (int g = 0; g < G; ++g) q[g] += 4;
-                }
+                for (int l = 0; l < P; l += 4) takeSteps<R, NB, 4>(d, acc, q, s, w, ahead);
+            } else {
+                for (int l = 0; l < P; l += 4) takeSteps<R, NB, 4>(d, acc, q, s, w, ahead);
             }
         }
         if (t.tail) {
             const float* q[G];
             rowPointers<R>(q, p, s);
             int l = 0;
-            for (; l + 4 <= t.tail; l += 4) {
-                accumulate<R, NB, 4>(d, acc, q, s, w, ahead);
-                w += 4 * NB * P;
-                ahead += 4 * P;
-                HWY_UNROLL(16)
-                for (int g = 0; g < G; ++g) q[g] += 4;
-            }
-            for (; l < t.tail; ++l) {
-                accumulate<R, NB, 1>(d, acc, q, s, w, ahead);
-                w += NB * P;
-                ahead += P;
-                HWY_UNROLL(16)
-                for (int g = 0; g < G; ++g) ++q[g];
-            }
+            for (; l + 4 <= t.tail; l += 4) takeSteps<R, NB, 4>(d, acc, q, s, w, ahead);
+            for (; l < t.tail; ++l) takeSteps<R, NB, 1>(d, acc, q, s, w, ahead);
         }
     }
     finishTile(t, acc, dst, residual);
