@@ -8,6 +8,7 @@ namespace {
 constexpr Pass kPasses[] = {
     {"quantize", quantize},
     {"compose-rasters", composeRasters},
+    {"fold-padding", foldPadding},
     {"recognise-activations", recogniseActivations},
     {"fold-operand-rasters", foldOperandRasters},
     {"fuse-post-ops", fusePostOps},

@@ -40,6 +40,8 @@ void quantize(CommandGraph& graph, const PlanContext& context);
 // Rasters that read the results of others read their sources instead, and the others disappear: a concatenation, a
 // transposition and the slices of it become slices that read what was concatenated.
 void composeRasters(CommandGraph& graph, const PlanContext& context);
+// Averages over a map that was padded with zeros count padding of their own.
+void foldPadding(CommandGraph& graph, const PlanContext& context);
 // Activations that were written as arithmetic (hard-swish, SiLU) become one unary command.
 void recogniseActivations(CommandGraph& graph, const PlanContext& context);
 // Matrix products read their operands where the Rasters before them would have copied them from.

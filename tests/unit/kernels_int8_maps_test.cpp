@@ -1,9 +1,10 @@
-// Tables, factors of channels and linear resizing of int8 codes, and sums of products, against plain loops: equal bytes from
+// Tables, factors of channels, averages and linear resizing of int8 codes, and sums of products, against plain loops: equal bytes from
 // every instruction set, with and without VNNI.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "backends/cpu/kernels/int8_conv.h"
@@ -57,6 +58,53 @@ TEST(Int8Maps, Affine) {
             variant.kernels.int8->affine(x.data(), got.data(), blocks, args);
             EXPECT_EQ(got, want) << variant.name << " " << blocks;
         }
+}
+
+// Windows that leave the row, in both ways of rounding, and divisors beyond what floats divide exactly.
+TEST(Int8Maps, Average) {
+    for (const Variant& variant : variants())
+        for (const bool nearest : {false, true})
+            for (const bool counts : {false, true})
+                for (const int64_t rowCount : {int64_t{3}, int64_t{6}, int64_t{20000}}) {
+                    const auto lanes = static_cast<size_t>(variant.kernels.lanes);
+                    const size_t width = 9;
+                    const Bytes x = randomBytes(2 * 4 * width * lanes, 4);
+                    const PoolSpan spans[] = {{0, 1}, {0, 9}, {3, 7}, {8, 9}, {5, 5}};
+                    const int64_t widthCounts[] = {3, 9, 4, 2, 0};
+                    constexpr size_t kOutputs = std::size(spans);
+                    Bytes got(kOutputs * lanes);
+                    Int8AverageArgs args{};
+                    args.src = x.data();
+                    args.dst = got.data();
+                    args.depth = 2;
+                    args.height = 3;
+                    args.depthStride = static_cast<ptrdiff_t>(4 * width * lanes);
+                    args.rowStride = static_cast<ptrdiff_t>(width * lanes);
+                    args.spans = spans;
+                    args.outputs = kOutputs;
+                    args.countsPadding = counts;
+                    args.nearest = nearest;
+                    args.rowCount = 6 * rowCount;
+                    args.widthCounts = widthCounts;
+                    args.outside = 128 + 7;
+                    args.empty = -77;
+                    variant.kernels.int8->average(args);
+                    for (size_t o = 0; o < kOutputs; ++o)
+                        for (size_t l = 0; l < lanes; ++l) {
+                            const int64_t inside = 6 * (spans[o].last - spans[o].first),
+                                          count = counts ? 6 * rowCount * widthCounts[o] : inside;
+                            int64_t sum = (count - inside) * 135;
+                            for (size_t row : {0, 1, 2, 4, 5, 6})
+                                for (auto i = static_cast<size_t>(spans[o].first);
+                                     i < static_cast<size_t>(spans[o].last); ++i)
+                                    sum += x[(row * width + i) * lanes + l] + 128;
+                            const int64_t want = count == 0 ? -77
+                                                 : nearest  ? (sum + count / 2) / count - 128
+                                                            : (sum * ((1 << 24) / count) >> 24) - 128;
+                            EXPECT_EQ(got[o * lanes + l], want)
+                                << variant.name << " " << nearest << counts << rowCount << " " << o;
+                        }
+                }
 }
 
 TEST(Int8Maps, ResizeLinear) {

@@ -100,6 +100,29 @@ TEST(Passes, FusePostOps) {
     EXPECT_EQ(change.of("Convolution"), (Counts{1, 1}));
 }
 
+TEST(Passes, FoldPadding) {
+    class Net : public NetBuilder {
+      public:
+        int average(int x) {
+            wire::PoolT op;
+            op.type = wire::PoolType::AVEPOOL;
+            op.kernelX = op.kernelY = 3;
+            op.strideX = op.strideY = 1;
+            op.padType = wire::PoolPadType::VALID;
+            return add(wire::OpType::Pooling, {x}, std::move(op));
+        }
+        int padded(int x) {
+            const int list = tensor();
+            net_.oplists.push_back(makeIntConst(list, {8}, {0, 0, 0, 0, 1, 1, 1, 1}));
+            return add(wire::OpType::Padding, {x, list}, wire::PadParamT{});
+        }
+    } s;
+    const Change change =
+        changeOf("fold-padding", s.finish(std::vector<int>{s.average(s.padded(s.input({1, 4, 6, 6})))}));
+    EXPECT_EQ(change.of("Raster"), (Counts{1, 0}));
+    EXPECT_EQ(change.of("Pooling"), (Counts{1, 1}));
+}
+
 TEST(Passes, Quantize) {
     NetBuilder s;
     const int x = s.input({1, 4, 6, 6});

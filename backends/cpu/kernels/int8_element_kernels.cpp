@@ -1,6 +1,7 @@
-// Element-wise operators of int8, maxima of rows, and conversions between int8 and float.
+// Element-wise operators of int8, maxima and averages of rows, and conversions between int8 and float.
 #include "backends/cpu/kernels/int8_kernels.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -155,14 +156,75 @@ void maximumS8(const int8_t* const* rows, int rowCount, const PoolSpan* spans, i
     }
 }
 
+// Sums are exact below 2^24 taps; each step of the nearest one is exact where the divisor is below 2^15.
+template <bool Nearest>
+HWY_INLINE void storeAverage(VI sum, int64_t count, int8_t* to) {
+    const hn::RebindToUnsigned<DI> du;
+    const VI half = hn::Set(DI(), 128);
+    if constexpr (Nearest) {
+        if (count >= 1 << 15) {
+            HWY_ALIGN int32_t lanes[P];
+            hn::Store(sum, DI(), lanes);
+            for (int l = 0; l < P; ++l)
+                to[l] = static_cast<int8_t>((static_cast<uint64_t>(static_cast<uint32_t>(lanes[l])) +
+                                             static_cast<uint64_t>(count) / 2) /
+                                                static_cast<uint64_t>(count) -
+                                            128);
+            return;
+        }
+        const VI divisor = hn::Set(DI(), static_cast<int32_t>(count)),
+                 dividend = hn::Add(sum, hn::Set(DI(), static_cast<int32_t>(count / 2)));
+        const VF reciprocal = hn::Set(DF(), 1.0f / static_cast<float>(count));
+        VI y = hn::ConvertTo(DI(), hn::Mul(hn::ConvertTo(DF(), dividend), reciprocal));
+        const VI rest = hn::Sub(dividend, hn::Mul(y, divisor)), one = hn::Set(DI(), 1);
+        y = hn::Sub(y, hn::IfThenElseZero(hn::Lt(rest, hn::Zero(DI())), one));
+        y = hn::Add(y, hn::IfThenElseZero(hn::Not(hn::Lt(rest, divisor)), one));
+        hn::StoreU(hn::DemoteTo(DB(), hn::Sub(y, half)), DB(), to);
+    } else {
+        const auto reciprocal = hn::Set(du, static_cast<uint32_t>((1 << 24) / count));
+        const auto y = hn::ShiftRight<24>(hn::Mul(hn::BitCast(du, sum), reciprocal));
+        hn::StoreU(hn::DemoteTo(DB(), hn::Sub(hn::BitCast(DI(), y), half)), DB(), to);
+    }
+}
+
+template <bool Nearest>
+void averageRow(const Int8AverageArgs& t) {
+    const int64_t rows = int64_t{t.depth} * t.height;
+    for (int x = 0; x < t.outputs; ++x) {
+        const int first = t.spans[x].first, last = std::max(t.spans[x].last, first);
+        const int64_t inside = rows * (last - first),
+                      count = t.countsPadding ? t.rowCount * t.widthCounts[x] : inside;
+        int8_t* to = t.dst + ptrdiff_t(x) * P;
+        if (count <= 0) {
+            hn::StoreU(hn::Set(DB(), t.empty), DB(), to);
+            continue;
+        }
+        VI a = hn::Set(DI(), static_cast<int32_t>(inside * 128 + (count - inside) * t.outside)),
+           b = hn::Zero(DI());
+        for (int z = 0; z < t.depth; ++z)
+            for (int y = 0; y < t.height; ++y) {
+                const int8_t* from = t.src + z * t.depthStride + y * t.rowStride + ptrdiff_t(first) * P;
+                int i = first;
+                for (; i + 2 <= last; i += 2, from += 2 * P) {
+                    a = hn::Add(a, hn::PromoteTo(DI(), hn::LoadU(DB(), from)));
+                    b = hn::Add(b, hn::PromoteTo(DI(), hn::LoadU(DB(), from + P)));
+                }
+                if (i < last) a = hn::Add(a, hn::PromoteTo(DI(), hn::LoadU(DB(), from)));
+            }
+        storeAverage<Nearest>(hn::Add(a, b), count, to);
+    }
+}
+
+void averageS8(const Int8AverageArgs& t) {
+    return t.nearest ? averageRow<true>(t) : averageRow<false>(t);
+}
+
 }  // namespace
 
 const Int8ElementKernels& int8ElementTable() {
-    static constexpr Int8ElementKernels table = {&quantizeF32S8,
-                                                 &dequantizeS8F32,
-                                                 &binaryS8,
-                                                 &maximumS8,
-                                                 {&widenS8<Product::Pairs>, &widenS8<Product::Vnni>}};
+    static constexpr Int8ElementKernels table = {
+        &quantizeF32S8, &dequantizeS8F32, &binaryS8,
+        &maximumS8,     &averageS8,       {&widenS8<Product::Pairs>, &widenS8<Product::Vnni>}};
     return table;
 }
 

@@ -61,6 +61,7 @@ Int8Kernels makeTable(Isa isa, Int8Product product) {
     table.dequantize = elements.dequantize;
     table.binary = elements.binary;
     table.maximum = elements.maximum;
+    table.average = elements.average;
     // Bytes are looked up by AVX512_VBMI where there is VNNI: a table without the one leaves out the other.
     table.lookup = vnni && maps.lookupVbmi && detectCpuFeatures().avx512Vbmi ? maps.lookupVbmi : maps.lookup;
     table.affine = maps.affine;

@@ -93,6 +93,22 @@ struct Int8ResizeArgs {
     float zeroIn, ratio, zero, lo, hi;
 };
 
+// One row of averages: the sum over the taps of depth x height x spans[x], and of `outside` for each other one that is
+// counted, divided by all of these; less 128. A divisor of 0 gives `empty`.
+struct Int8AverageArgs {
+    const int8_t* src;  // the first tap's row
+    int8_t* dst;        // outputs x P
+    int depth, height;
+    ptrdiff_t depthStride, rowStride;  // bytes
+    const PoolSpan* spans;             // one per output
+    int outputs;
+    bool countsPadding, nearest;  // nearest: not rounded down by a truncated reciprocal
+    int64_t rowCount;             // with padding: depth x height of the divisor
+    const int64_t* widthCounts;   // and its width, one per output
+    int outside;                  // 0 .. 255
+    int8_t empty;
+};
+
 struct Int8WinogradTransforms;  // int8_winograd.h
 
 // Products, which have a file of their own.
@@ -122,6 +138,7 @@ struct Int8Kernels {
     void (*binary)(const int8_t* a, const int8_t* b, int8_t* dst, size_t count, const Int8BinaryArgs& args);
     // One row of outputs: the maxima of columns spans[x] of all rows (none is empty).
     void (*maximum)(const int8_t* const* rows, int rowCount, const PoolSpan* spans, int outputs, int8_t* dst);
+    void (*average)(const Int8AverageArgs& args);
     // dst[i] = table[src[i] as an unsigned byte]; src and dst may be the same.
     void (*lookup)(const int8_t* src, int8_t* dst, size_t count, const int8_t* table);
     void (*affine)(const int8_t* src, int8_t* dst, size_t blocks, const Int8AffineArgs& args);
@@ -149,6 +166,7 @@ struct Int8ElementKernels {
     decltype(Int8Kernels::dequantize) dequantize;
     decltype(Int8Kernels::binary) binary;
     decltype(Int8Kernels::maximum) maximum;
+    decltype(Int8Kernels::average) average;
     decltype(Int8Kernels::widen) widen[2];  // by Int8Product: Pairs and Vnni
 };
 struct Int8MapKernels {

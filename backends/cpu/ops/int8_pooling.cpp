@@ -1,5 +1,6 @@
 // Max and average pooling of int8 tensors, channel-packed. An average is the reference's: rounded down by a
-// truncated reciprocal, over the taps inside of the map; or, where the plan says so, rounded to the nearest code.
+// truncated reciprocal, over the taps inside of the map; or, where the plan says so, rounded to the nearest code, or over
+// the padding, too.
 #include <algorithm>
 #include <cstring>
 
@@ -20,6 +21,7 @@ class Int8Pooling final : public Execution {
         const Tensor& x = *command_.inputs[0];
         average_ = params.average;
         nearest_ = params.nearestCodes;
+        countsPadding_ = params.countsCodes;
         const PoolWindow window = poolWindow(params, x.shape, command_.name.c_str());
         for (int i = 0; i < 3; ++i) axes_[i] = AxisTable(window.axis[i], average_);
         height_ = window.axis[1].in;
@@ -62,8 +64,9 @@ class Int8Pooling final : public Execution {
         const PoolSpan depth = axes_[0].taps[static_cast<size_t>(index / outHeight_)];
         const PoolSpan rows = axes_[1].taps[static_cast<size_t>(index % outHeight_)];
         if (!average_) return maximumRow<P>(src, dst, depth, rows);
-        for (int64_t x = 0; x < outWidth_; ++x, dst += P)
-            averageOf<P>(src, dst, depth, rows, axes_[2].taps[static_cast<size_t>(x)]);
+        averageRow(src, dst, depth, rows,
+                   axes_[0].counts[static_cast<size_t>(index / outHeight_)] *
+                       axes_[1].counts[static_cast<size_t>(index % outHeight_)]);
     }
 
     // Rows by the dozen; later dozens are joined with what is there.
@@ -90,37 +93,30 @@ class Int8Pooling final : public Execution {
         }
     }
 
-    template <int P, typename Take>
-    void overTaps(const int8_t* src, PoolSpan depth, PoolSpan rows, PoolSpan columns,
-                  const Take& take) const {
-        for (int64_t z = depth.first; z < depth.last; ++z)
-            for (int64_t y = rows.first; y < rows.last; ++y) {
-                const int8_t* at = src + ((z * height_ + y) * width_ + columns.first) * P;
-                for (int x = columns.first; x < columns.last; ++x, at += P) take(at);
-            }
-    }
-
-    template <int P>
-    void averageOf(const int8_t* src, int8_t* dst, PoolSpan depth, PoolSpan rows, PoolSpan columns) const {
-        uint32_t sum[P] = {};
-        overTaps<P>(src, depth, rows, columns, [&](const int8_t* at) {
-            for (int l = 0; l < P; ++l) sum[l] += static_cast<uint32_t>(at[l] + 128);
-        });
-        const auto length = [](PoolSpan span) {
-            return static_cast<uint64_t>(std::max(0, span.last - span.first));
-        };
-        const uint64_t count = length(depth) * length(rows) * length(columns);
-        const uint64_t reciprocal = (uint64_t{1} << 24) / std::max<uint64_t>(count, 1);
-        const float zero = command_.inputs[0]->quant.zero;
-        for (int l = 0; l < P; ++l)
-            dst[l] = static_cast<int8_t>(count == 0 ? static_cast<int>(zero)
-                                         : nearest_ ? static_cast<int>((sum[l] + count / 2) / count) - 128
-                                                    : static_cast<int>(sum[l] * reciprocal >> 24) - 128);
+    void averageRow(const int8_t* src, int8_t* dst, PoolSpan depth, PoolSpan rows, int64_t rowCount) const {
+        const int zero = static_cast<int>(command_.inputs[0]->quant.zero);
+        const int64_t line = width_ * backend_.channelBlock();
+        Int8AverageArgs args;
+        args.depth = std::max(0, depth.last - depth.first);
+        args.height = std::max(0, rows.last - rows.first);
+        args.depthStride = height_ * line;
+        args.rowStride = line;
+        args.src = src + depth.first * args.depthStride + rows.first * line;
+        args.dst = dst;
+        args.spans = axes_[2].taps.data();
+        args.outputs = static_cast<int>(outWidth_);
+        args.countsPadding = countsPadding_;
+        args.nearest = nearest_;
+        args.rowCount = rowCount;
+        args.widthCounts = axes_[2].counts.data();
+        args.outside = zero + 128;
+        args.empty = static_cast<int8_t>(zero);
+        backend_.kernels().int8->average(args);
     }
 
     CpuBackend& backend_;
     Command command_;
-    bool average_ = false, nearest_ = false;
+    bool average_ = false, nearest_ = false, countsPadding_ = false;
     AxisTable axes_[3];
     int64_t height_ = 1, width_ = 1, inPlane_ = 1, outPlane_ = 1, rows_ = 1, outHeight_ = 1, outWidth_ = 1,
             blocks_ = 0;
