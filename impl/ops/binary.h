@@ -15,6 +15,10 @@ enum BinaryCode : int {
     kBinaryRealDiv = 7,
     kBinaryMinimum = 8,
     kBinaryMaximum = 9,
+    kBinaryGreater = 10,
+    kBinaryGreaterEqual = 11,
+    kBinaryLess = 12,
+    kBinaryLessEqual = 16,
     kBinaryFloorMod = 17,
     kBinaryMod = 19
 };

@@ -68,6 +68,7 @@ class GroupFinder {
             case OpType::Raster:
             case OpType::Interp:
             case OpType::Deconvolution:
+            case OpType::PReLU:
                 break;
             case OpType::BinaryOp:
                 if (!floatOperand(command)) return false;

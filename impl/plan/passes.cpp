@@ -6,6 +6,7 @@ namespace mnnc {
 namespace {
 
 constexpr Pass kPasses[] = {
+    {"recognise-prelu", recognisePRelu},
     {"quantize", quantize},
     {"compose-rasters", composeRasters},
     {"fold-padding", foldPadding},

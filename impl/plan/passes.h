@@ -34,6 +34,8 @@ using PassObserver = std::function<void(const char* pass, const std::string& tex
 void runPasses(CommandGraph& graph, const PlanContext& context, const PassObserver& observer);
 void runPasses(StepPlan& plan, const StepContext& context, const PassObserver& observer);
 
+// PReLU that was written as a comparison, a choice and a product becomes one command.
+void recognisePRelu(CommandGraph& graph, const PlanContext& context);
 // Tensors that the model gives a scale for are kept in int8: decides which commands run over int8 tensors, and inserts
 // the conversions between float and int8.
 void quantize(CommandGraph& graph, const PlanContext& context);

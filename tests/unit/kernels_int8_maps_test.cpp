@@ -57,6 +57,14 @@ TEST(Int8Maps, Affine) {
             }
             variant.kernels.int8->affine(x.data(), got.data(), blocks, args);
             EXPECT_EQ(got, want) << variant.name << " " << blocks;
+            for (size_t i = 0; i < x.size(); ++i) {
+                const float value = (static_cast<float>(x[i]) + 4) * 0.043f;
+                const float product = value * factor[i % lanes];
+                const float scaled = (value < 0 ? product : value) * args.inverse;
+                want[i] = rounded(scaled + 11, -120, 117);
+            }
+            variant.kernels.int8->leaky(x.data(), got.data(), blocks, args);
+            EXPECT_EQ(got, want) << variant.name << " leaky " << blocks;
         }
 }
 

@@ -123,6 +123,24 @@ TEST(Passes, FoldPadding) {
     EXPECT_EQ(change.of("Pooling"), (Counts{1, 1}));
 }
 
+TEST(Passes, RecognisePRelu) {
+    class Net : public NetBuilder {
+      public:
+        int prelu(int x) {
+            const int negative = binary(BinaryCode::LESS, x, scalar(0)), id = tensor();
+            net_.oplists.push_back(
+                makeOp(wire::OpType::Select, "choice", {negative, constant({4, 1, 1}), scalar(1)}, {id}));
+            return binary(BinaryCode::MUL, x, id);
+        }
+    } s;
+    const Change change =
+        changeOf("recognise-prelu", s.finish(std::vector<int>{s.prelu(s.input({1, 4, 6, 6}))}));
+    EXPECT_EQ(change.of("BinaryOp"), (Counts{2, 0}));
+    EXPECT_EQ(change.of("Select"), (Counts{1, 0}));
+    EXPECT_EQ(change.of("Raster"), (Counts{1, 0}));
+    EXPECT_EQ(change.of("PReLU"), (Counts{0, 1}));
+}
+
 TEST(Passes, Quantize) {
     NetBuilder s;
     const int x = s.input({1, 4, 6, 6});

@@ -65,6 +65,7 @@ Int8Kernels makeTable(Isa isa, Int8Product product) {
     // Bytes are looked up by AVX512_VBMI where there is VNNI: a table without the one leaves out the other.
     table.lookup = vnni && maps.lookupVbmi && detectCpuFeatures().avx512Vbmi ? maps.lookupVbmi : maps.lookup;
     table.affine = maps.affine;
+    table.leaky = maps.leaky;
     table.resizeLinear = maps.resizeLinear;
     table.pairSums = vnni ? &int8GemmKernels(isa, Int8Product::WordSums) : pairs ? &gemm : nullptr;
     table.winograd = table.pairSums ? int8WinogradTransforms(isa) : nullptr;

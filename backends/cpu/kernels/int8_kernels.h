@@ -142,6 +142,8 @@ struct Int8Kernels {
     // dst[i] = table[src[i] as an unsigned byte]; src and dst may be the same.
     void (*lookup)(const int8_t* src, int8_t* dst, size_t count, const int8_t* table);
     void (*affine)(const int8_t* src, int8_t* dst, size_t blocks, const Int8AffineArgs& args);
+    // The same without a term, and the factor only where q < zeroIn.
+    void (*leaky)(const int8_t* src, int8_t* dst, size_t blocks, const Int8AffineArgs& args);
     void (*resizeLinear)(const Int8ResizeArgs& args);
     // Products of pairs of 16-bit numbers, which store sums, and the other parts of exact Winograd convolutions. Null
     // where they cannot be faster: the products of Arm's bytes have four times as many terms.
@@ -171,7 +173,7 @@ struct Int8ElementKernels {
 };
 struct Int8MapKernels {
     decltype(Int8Kernels::lookup) lookup;
-    decltype(Int8Kernels::affine) affine;
+    decltype(Int8Kernels::affine) affine, leaky;
     decltype(Int8Kernels::resizeLinear) resizeLinear;
     decltype(Int8Kernels::lookup) lookupVbmi;  // null where the instruction set has no such form
 };

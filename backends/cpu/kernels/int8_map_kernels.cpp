@@ -77,14 +77,16 @@ HWY_INLINE VF loadFloats(const int8_t* from) {
     return hn::ConvertTo(DF(), hn::PromoteTo(DI(), hn::LoadU(DB(), from)));
 }
 
-void affineS8(const int8_t* src, int8_t* dst, size_t blocks, const Int8AffineArgs& t) {
+template <bool Leaky>
+void byLane(const int8_t* src, int8_t* dst, size_t blocks, const Int8AffineArgs& t) {
     const DF d;
     const VF zeroIn = hn::Set(d, t.zeroIn), scaleIn = hn::Set(d, t.scaleIn), inverse = hn::Set(d, t.inverse),
              zero = hn::Set(d, t.zero), lo = hn::Set(d, t.lo), hi = hn::Set(d, t.hi);
-    const VF factor = hn::LoadU(d, t.factor), term = hn::LoadU(d, t.term);
+    const VF factor = hn::LoadU(d, t.factor), term = Leaky ? hn::Zero(d) : hn::LoadU(d, t.term);
     const auto value = [&](const int8_t* from) HWY_ATTR {
-        const VF x = hn::Mul(hn::Sub(loadFloats(from), zeroIn), scaleIn);
-        return hn::Add(hn::Mul(hn::Add(hn::Mul(x, factor), term), inverse), zero);
+        const VF x = hn::Mul(hn::Sub(loadFloats(from), zeroIn), scaleIn), product = hn::Mul(x, factor);
+        const VF y = Leaky ? hn::IfThenElse(hn::Lt(x, hn::Zero(d)), product, x) : hn::Add(product, term);
+        return hn::Add(hn::Mul(y, inverse), zero);
     };
     size_t i = 0;
 #if HWY_TARGET == HWY_AVX3
@@ -97,6 +99,13 @@ void affineS8(const int8_t* src, int8_t* dst, size_t blocks, const Int8AffineArg
     }
 #endif
     for (; i < blocks; ++i) store(value(src + i * P), lo, hi, dst + i * P);
+}
+
+void affineS8(const int8_t* src, int8_t* dst, size_t blocks, const Int8AffineArgs& t) {
+    byLane<false>(src, dst, blocks, t);
+}
+void leakyS8(const int8_t* src, int8_t* dst, size_t blocks, const Int8AffineArgs& t) {
+    byLane<true>(src, dst, blocks, t);
 }
 
 void resizeLinearS8(const Int8ResizeArgs& t) {
@@ -119,7 +128,7 @@ void resizeLinearS8(const Int8ResizeArgs& t) {
 }  // namespace
 
 const Int8MapKernels& int8MapTable() {
-    static constexpr Int8MapKernels table = {&lookupS8, &affineS8, &resizeLinearS8, kLookupVbmi};
+    static constexpr Int8MapKernels table = {&lookupS8, &affineS8, &leakyS8, &resizeLinearS8, kLookupVbmi};
     return table;
 }
 

@@ -90,7 +90,7 @@ CpuFamily activationCpu() {
     static constexpr CpuOp kOps[] = {
         {OpType::ReLU, storageFollow, createActivation, nullptr, quantizesActivation},
         {OpType::ReLU6, storageFollow, createActivation, nullptr, quantizesActivation},
-        {OpType::PReLU, storageFollow, createActivation},
+        {OpType::PReLU, storageFollow, createActivation, nullptr, quantizesActivation},
         {OpType::ELU, storageFollow, createActivation},
         {OpType::Selu, storageFollow, createActivation},
         {OpType::Threshold, storageFollow, createActivation},

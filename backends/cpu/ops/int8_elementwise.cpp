@@ -1,5 +1,5 @@
 // Element-wise operators over int8 tensors: ReLU and ReLU6 by a table; sums, differences and products of equal shapes;
-// sums and products with one float per channel.
+// sums and products with one float per channel, and PReLU.
 #include <algorithm>
 #include <cmath>
 
@@ -51,7 +51,8 @@ class Int8BinaryExecution final : public CommandExecution {
     Int8BinaryArgs args_{};
 };
 
-// y = x * f or x + f with a float for each channel, and perhaps each picture: the gates of squeeze-and-excite.
+// y = x * f or x + f with a float for each channel, and perhaps each picture: the gates of squeeze-and-excite. Or
+// y = x < 0 ? x * f : x with a constant f for each channel.
 class Int8ByChannel final : public CommandExecution {
   public:
     Int8ByChannel(CpuBackend& backend, const Command& command)
@@ -59,13 +60,15 @@ class Int8ByChannel final : public CommandExecution {
           backend_(backend),
           codes_(command.inputs[0]->type == DataType::Int8 ? 0 : 1) {
         const TensorQuant x = quantOf(in(codes_)), y = quantOf(out());
-        const auto& binary = params<BinaryParams>();
-        product_ = binary.code == kBinaryMul;
+        if (const auto* prelu = command.paramsIf<PReluParams>()) slopes_ = &prelu->slopes;
+        const auto* binary = command.paramsIf<BinaryParams>();
+        product_ = !binary || binary->code == kBinaryMul;
+        kernel_ = slopes_ ? backend.kernels().int8->leaky : backend.kernels().int8->affine;
         args_.scaleIn = x.scale;
         args_.zeroIn = x.zero;
         args_.inverse = 1.0f / y.scale;
         args_.zero = y.zero;
-        args_.lo = binary.relu ? std::max(y.min, y.zero) : y.min;
+        args_.lo = binary && binary->relu ? std::max(y.min, y.zero) : y.min;
         args_.hi = y.max;
     }
 
@@ -87,6 +90,7 @@ class Int8ByChannel final : public CommandExecution {
     static constexpr int64_t kMaxLanes = 16;
 
     float valueAt(int64_t n, int64_t channel) const {
+        if (slopes_) return (*slopes_)[static_cast<size_t>(channel)];
         const Tensor& small = in(1 - codes_);
         const int64_t channels = out().shape[1], block = small.channelBlock,
                       stored = block > 1 ? roundUp(channels, block) : channels;
@@ -106,9 +110,8 @@ class Int8ByChannel final : public CommandExecution {
         std::fill_n(neutral, kMaxLanes, product_ ? 0.0f : 1.0f);
         for (int64_t l = 0; l < std::min(lanes, out().shape[1] - block * lanes); ++l)
             values[l] = valueAt(n, block * lanes + l);
-        backend_.kernels().int8->affine(inData<int8_t>(codes_) + row * plane * lanes,
-                                        outData<int8_t>() + row * plane * lanes, static_cast<size_t>(plane),
-                                        argsOf(values, neutral));
+        kernel_(inData<int8_t>(codes_) + row * plane * lanes, outData<int8_t>() + row * plane * lanes,
+                static_cast<size_t>(plane), argsOf(values, neutral));
     }
 
     void plainRow(int64_t n, int64_t channel, int64_t row) const {
@@ -120,17 +123,19 @@ class Int8ByChannel final : public CommandExecution {
         const Int8AffineArgs args = argsOf(values, neutral);
         const int8_t* x = inData<int8_t>(codes_) + row * plane;
         int8_t* y = outData<int8_t>() + row * plane;
-        backend_.kernels().int8->affine(x, y, static_cast<size_t>(blocks), args);
+        kernel_(x, y, static_cast<size_t>(blocks), args);
         if (rest == 0) return;
         int8_t tail[kMaxLanes] = {};
         std::copy_n(x + blocks * lanes, rest, tail);
-        backend_.kernels().int8->affine(tail, tail, 1, args);
+        kernel_(tail, tail, 1, args);
         std::copy_n(tail, rest, y + blocks * lanes);
     }
 
     CpuBackend& backend_;
     const size_t codes_;  // the input that is int8
+    const std::vector<float>* slopes_ = nullptr;
     bool product_ = false;
+    decltype(Int8Kernels::affine) kernel_;
     Int8AffineArgs args_{};
 };
 
@@ -154,6 +159,7 @@ std::unique_ptr<Execution> createInt8Activation(CpuBackend& backend, const Comma
         reason = format("%s over int8 is not implemented", opTypeName(command.type));
         return nullptr;
     }
+    if (command.type == OpType::PReLU) return std::make_unique<Int8ByChannel>(backend, command);
     float values[kCodes];
     valuesOfCodes(quantOf(*command.inputs[0]), values);
     for (float& x : values) {
@@ -168,6 +174,11 @@ std::unique_ptr<Execution> createInt8Activation(CpuBackend& backend, const Comma
 }
 
 bool quantizesActivation(const Command& command) {
+    if (const auto* prelu = command.paramsIf<PReluParams>()) {
+        const Tensor& y = *command.outputs[0];
+        return y.format != Format::NHWC && y.shape.rank() >= 2 &&
+               prelu->slopes.size() == static_cast<size_t>(y.shape[1]);
+    }
     if (command.type == OpType::ReLU) return command.params && command.paramsAs<ReluParams>().slope == 0;
     return command.type == OpType::ReLU6 && command.params;
 }

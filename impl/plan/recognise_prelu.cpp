@@ -1,0 +1,165 @@
+// The pass recognise-prelu: x * (x < 0 ? slope : 1), with a slope for each channel or one for all, as the converter writes
+// ONNX's PRelu. It runs before scales are looked at, because the condition and the broadcast slopes have none that mean anything.
+#include <optional>
+
+#include "ops/activation.h"
+#include "ops/channel_axis.h"
+#include "plan/activation_forms.h"
+#include "plan/elementwise_chains.h"
+#include "plan/passes.h"
+#include "tensor/region_check.h"
+
+namespace mnnc {
+
+namespace {
+
+using Id = CommandGraph::Id;
+using Slopes = std::optional<std::vector<float>>;
+
+bool isNumber(const Tensor& tensor, float value) {
+    return isKnownNumber(tensor) && tensor.type == DataType::Float32 && tensor.channelBlock == 1 &&
+           *tensor.as<const float>() == value;
+}
+
+// Whether a Raster gives each channel of its output one element of its input, which is a constant with as many elements,
+// or everything the only one.
+bool broadcastsChannels(const Command& raster) {
+    const Tensor &from = *raster.inputs[0], &to = *raster.outputs[0];
+    const int axis = channelAxis(to);
+    if (raster.inputs.size() != 1 || raster.regions.size() != 1 || axis < 0) return false;
+    const Region& region = raster.regions[0];
+    const int64_t inner = to.shape.elements(axis + 1, to.shape.rank());
+    if (region.count() != to.elements() || region.src.offset != 0 || region.dst.offset != 0) return false;
+    bool takesChannels = from.elements() == 1;
+    int64_t below = 1;
+    for (int i = 2; i >= 0; --i) {
+        const int64_t size = region.size[i];
+        if (size == 1) continue;
+        if (region.dst.stride[i] != below) return false;
+        if (region.src.stride[i] != 0) {
+            if (takesChannels || region.src.stride[i] != 1 || size != to.shape[axis] || below != inner)
+                return false;
+            takesChannels = true;
+        }
+        below *= size;
+    }
+    return takesChannels && (from.elements() == 1 || from.elements() == to.shape[axis]);
+}
+
+class PReluFinder {
+  public:
+    explicit PReluFinder(CommandGraph& graph) : graph_(graph) {}
+
+    void rewrite(Id product) {
+        const BinaryParams* params = floatBinary(graph_.command(product));
+        if (!params || params->code != kBinaryMul || params->relu) return;
+        for (const size_t side : {size_t{1}, size_t{0}}) {
+            steps_.clear();
+            Command command = graph_.command(product);
+            Tensor *factor = command.inputs[side], *x = command.inputs[1 - side];
+            if (!(x->shape == command.outputs[0]->shape) || graph_.onlyConsumer(factor) != product) continue;
+            Slopes slopes = slopesOf(factor, x);
+            if (!slopes) continue;
+            auto prelu = std::make_shared<PReluParams>();
+            prelu->slopes = std::move(*slopes);
+            command.type = OpType::PReLU;
+            command.params = std::move(prelu);
+            command.inputs = {x};
+            graph_.replace(product, std::move(command));
+            for (const Id step : steps_) {
+                const Tensor* result = graph_.command(step).outputs[0];
+                if (graph_.consumers(result).empty() && !graph_.isLiveOut(result))
+                    graph_.erase(step, product);
+            }
+            return;
+        }
+    }
+
+  private:
+    // The command that makes a tensor of the same values and shape, behind Rasters that only copy; kNone: there is none.
+    Id origin(Tensor*& tensor) {
+        for (Id id = graph_.producer(tensor); id != CommandGraph::kNone; id = graph_.producer(tensor)) {
+            if (graph_.isControl(id)) break;
+            steps_.push_back(id);
+            const Command& command = graph_.command(id);
+            if (command.type != OpType::Raster || command.inputs.size() != 1 ||
+                !isIdentity(command.regions, tensor->elements()))
+                return id;
+            Tensor* source = command.inputs[0];
+            if (!(source->shape == tensor->shape) || source->type != tensor->type ||
+                (source->format == Format::NHWC) != (tensor->format == Format::NHWC))
+                return id;
+            tensor = source;
+        }
+        return CommandGraph::kNone;
+    }
+
+    // The slopes where `factor` is x < 0 ? slope : 1, or x > 0 ? 1 : slope.
+    Slopes slopesOf(Tensor* factor, Tensor* x) {
+        const Id choice = origin(factor);
+        if (choice == CommandGraph::kNone || graph_.command(choice).type != OpType::Select) return {};
+        const std::vector<Tensor*> operands = graph_.command(choice).inputs;
+        if (operands.size() != 3) return {};
+        for (const bool negative : {true, false}) {
+            const size_t slope = negative ? 1 : 2;
+            if (!isNumber(*operands[3 - slope], 1)) continue;
+            const std::vector<Id> steps = steps_;
+            if (compares(operands[0], x, negative)) return valuesOf(operands[slope]);
+            steps_ = steps;
+        }
+        return {};
+    }
+
+    // Whether a condition is that x is negative, or that it is positive; either may take 0 along.
+    bool compares(Tensor* condition, Tensor* x, bool negative) {
+        const Id comparison = origin(condition);
+        if (comparison == CommandGraph::kNone || graph_.command(comparison).type != OpType::BinaryOp)
+            return false;
+        const Command& command = graph_.command(comparison);
+        const int code = command.paramsAs<BinaryParams>().code;
+        const bool less = code == kBinaryLess || code == kBinaryLessEqual,
+                   greater = code == kBinaryGreater || code == kBinaryGreaterEqual;
+        if (command.inputs.size() != 2 || !(negative ? less : greater) || !isNumber(*command.inputs[1], 0))
+            return false;
+        return sourceOf(command.inputs[0]) == sourceOf(x);
+    }
+    const Tensor* sourceOf(Tensor* tensor) {
+        const std::vector<Id> steps = steps_;  // what makes x stays
+        origin(tensor);
+        steps_ = steps;
+        return tensor;
+    }
+
+    Slopes valuesOf(Tensor* slopes) {
+        const Tensor* constant = slopes;
+        const Id id = graph_.producer(slopes);
+        if (id != CommandGraph::kNone) {
+            const Command& raster = graph_.command(id);
+            if (graph_.isControl(id) || raster.type != OpType::Raster || raster.inputs.empty() ||
+                !broadcastsChannels(raster))
+                return {};
+            steps_.push_back(id);
+            constant = raster.inputs[0];
+        } else if (slopes->elements() != 1) {
+            return {};
+        }
+        if (!constant->hasConstantValue || !constant->data || constant->onDevice ||
+            constant->channelBlock != 1 || constant->type != DataType::Float32)
+            return {};
+        const auto* values = constant->as<const float>();
+        return std::vector<float>(values, values + constant->elements());
+    }
+
+    CommandGraph& graph_;
+    std::vector<Id> steps_;  // that nothing may read afterwards, those that read others first
+};
+
+}  // namespace
+
+void recognisePRelu(CommandGraph& graph, const PlanContext&) {
+    PReluFinder finder(graph);
+    for (const Id id : graph.ids())
+        if (graph.contains(id) && !graph.isControl(id)) finder.rewrite(id);
+}
+
+}  // namespace mnnc
