@@ -38,15 +38,16 @@ class Int8WinogradPlan final : public Int8SumPlan {
         const CacheBudget& cache = k.costs->cache;
         const int all = tiles_ * s_.batch;
         const int64_t tileBytes = int64_t{kPoints} * depth_ * width_ * 2;
-        // Fewer tiles would not fill those of products, nor make up for reading the weights once more.
-        constexpr int64_t kMinTiles = 48;
+        // Fewer tiles would not fill those of products, nor make up for making or reading the weights once more.
+        constexpr int64_t kMinTiles = 64;
         chunks_ = static_cast<int>(
             ceilDiv(int64_t{all}, std::max<int64_t>(kMinTiles, cache.winogradTransforms / tileBytes)));
         chunkTiles_ = ceilDiv(all, chunks_);
         panelBlocks_ =
             std::min(ocb_, bestPanelBlocks(int8Tiles(k.costs->cycles, k_, k.costs->cycles.tile.weight),
                                            *k_.pairSums, std::min(chunkTiles_, kUsualPixels), ocb_));
-        while (panelBlocks_ > 1 && panelNumbers(panelBlocks_) * 2 > cache.winogradPanel) --panelBlocks_;
+        // Products of one block wait for their inputs, which takes longer than weights that leave the cache.
+        while (panelBlocks_ > 2 && panelNumbers(panelBlocks_) * 2 > cache.winogradPanel) --panelBlocks_;
         groups_ = ceilDiv(chunkTiles_, 2 * k_.pairSums->maxRows[panelBlocks_]);
         inPoint_ = pointNumbers(int64_t{depth_} * chunkTiles_ * width_, 32);
         outPoint_ = pointNumbers(int64_t{panelBlocks_} * ceilDiv(chunkTiles_, groups_) * k_.lanes, 16);
