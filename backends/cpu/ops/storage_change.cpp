@@ -2,6 +2,7 @@
 #include "backends/cpu/ops/storage_change.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/pack.h"
@@ -30,6 +31,23 @@ class StorageChange final : public Execution {
     const Tensor& output_;
 };
 
+constexpr int64_t kSquare = 8;
+
+// Columns of eight rows of eight bytes become rows: halves, quarters and bytes of the rows change places.
+void transposeSquare(const uint8_t* from, int64_t fromStep, uint8_t* to, int64_t toStep) {
+    uint64_t rows[kSquare];
+    for (int i = 0; i < kSquare; ++i) std::memcpy(rows + i, from + i * fromStep, kSquare);
+    const auto exchange = [&](int a, int b, int shift, uint64_t mask) {
+        const uint64_t other = (rows[a] >> shift ^ rows[b]) & mask;
+        rows[b] ^= other;
+        rows[a] ^= other << shift;
+    };
+    for (const int i : {0, 1, 2, 3}) exchange(i, i + 4, 32, 0x00000000FFFFFFFF);
+    for (const int i : {0, 1, 4, 5}) exchange(i, i + 2, 16, 0x0000FFFF0000FFFF);
+    for (const int i : {0, 2, 4, 6}) exchange(i, i + 1, 8, 0x00FF00FF00FF00FF);
+    for (int i = 0; i < kSquare; ++i) std::memcpy(to + i * toStep, rows + i, kSquare);
+}
+
 // The same for bytes.
 class ByteStorageChange final : public Execution {
   public:
@@ -48,15 +66,29 @@ class ByteStorageChange final : public Execution {
             const int64_t rows = (n * channels + first) * plane, block = i * plane * channelBlock;
             const auto* from = input_.as<const uint8_t>();
             auto* to = output_.as<uint8_t>();
-            for (int64_t begin = 0; begin < plane; begin += kRun)  // so that lines stay in the cache
-                for (int64_t lane = 0; lane < lanes; ++lane)
-                    for (int64_t p = begin; p < std::min(plane, begin + kRun); ++p) {
-                        const int64_t row = rows + lane * plane + p, at = block + p * channelBlock + lane;
-                        if (toPacked)
-                            to[at] = from[row];
-                        else
-                            to[row] = from[at];
-                    }
+            if (plane == 1) {
+                std::copy_n(from + (toPacked ? rows : block), lanes, to + (toPacked ? block : rows));
+                return;
+            }
+            const auto move = [&](int64_t lane, int64_t p, bool square) {
+                const int64_t row = rows + lane * plane + p, at = block + p * channelBlock + lane;
+                if (square)
+                    toPacked ? transposeSquare(from + row, plane, to + at, channelBlock)
+                             : transposeSquare(from + at, channelBlock, to + row, plane);
+                else
+                    to[toPacked ? at : row] = from[toPacked ? row : at];
+            };
+            for (int64_t begin = 0; begin < plane; begin += kRun) {  // so that lines stay in the cache
+                const int64_t end = std::min(plane, begin + kRun), squares = end - (end - begin) % kSquare;
+                for (int64_t lane = 0; lane < lanes;) {
+                    const bool whole = lane + kSquare <= lanes;
+                    int64_t p = begin;
+                    for (; whole && p < squares; p += kSquare) move(lane, p, true);
+                    for (int64_t l = lane; l < (whole ? lane + kSquare : lane + 1); ++l)
+                        for (int64_t rest = p; rest < end; ++rest) move(l, rest, false);
+                    lane += whole ? kSquare : 1;
+                }
+            }
         });
     }
 
