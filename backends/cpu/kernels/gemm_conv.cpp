@@ -72,10 +72,23 @@ int GemmConvPlan::sliceBlocks(size_t index) const {
     return ceilDiv(icb_, static_cast<int>(std::min<int64_t>(slices, icb_)));
 }
 
+int GemmConvPlan::tapSlices(size_t index) const {
+    const OutputWalk& walk = geometry_.walks[index];
+    const GemmPanel& panel = weights_.panels()[0];
+    const int taps = static_cast<int>(geometry_.tapOffsets[index].size());
+    const bool wholeSums = options_.bf16 || options_.rowTaps > 0 || weights_.quantized();
+    const bool once = int64_t{walk.units} * walk.columns <= k_.panels->maxRows[panel.nb];
+    if (wholeSums || once || taps < 2) return 1;
+    const int64_t bytes = int64_t{taps} * panel.length * panel.nb * k_.lanes * int64_t{sizeof(float)};
+    return static_cast<int>(std::clamp<int64_t>(bytes / k_.costs->cache.gemmInput + 1, 1, taps));
+}
+
 long GemmConvPlan::cacheUnits(int) const {
     const long element = options_.bf16 ? sizeof(uint16_t) : sizeof(float);
     const int slice = sliceBlocks(0);
-    const long elements = slice < icb_ ? long(slice) * k_.lanes : geometry_.unitElements;
+    long elements = slice < icb_ ? long(slice) * k_.lanes : geometry_.unitElements;
+    // Where no pixel is read by two taps, a slice of them reads as small a part of the input.
+    if (!options_.transposed && s_.strideH >= s_.kh && s_.strideW >= s_.kw) elements /= tapSlices(0);
     const long unitBytes = elements * element / options_.groups;
     const long units = std::max<long>(1, k_.costs->cache.gemmInput / std::max<long>(1, unitBytes));
     return geometry_.walks[0].byPixel ? std::max(units, kMinPixelChunk) : units;
@@ -123,6 +136,22 @@ void GemmConvPlan::takeSlice(PanelArgs& t, const GemmPanel& panel, int first, in
     t.hi = std::numeric_limits<float>::infinity();
 }
 
+// The part of a sum over the taps first .. end, as takeSlice().
+void GemmConvPlan::takeTaps(PanelArgs& t, int first, int end) const {
+    const ptrdiff_t run = (ptrdiff_t(t.fullBlocks) * k_.lanes + t.tail) * t.nb * k_.lanes;
+    if (end < t.taps) {
+        t.act = Act::None;
+        t.lo = -std::numeric_limits<float>::infinity();
+        t.hi = std::numeric_limits<float>::infinity();
+    }
+    t.taps = end - first;
+    t.tapOffset += first;
+    if (t.tapRun)
+        t.tapRun += first;
+    else
+        t.w += first * run;
+}
+
 template <typename T>
 void GemmConvPlan::runPanels(const GemmImage& image, const GemmSource<T>& src, size_t index, Panels panels,
                              bool backwards, int u0, int u1, int slot) const {
@@ -143,20 +172,28 @@ void GemmConvPlan::runPanels(const GemmImage& image, const GemmSource<T>& src, s
                     t.next = weights_.panel<T>(image.packed, walk.phase, next, nullptr) +
                              size_t(then) * k_.lanes * weights_.panels()[next].nb * k_.lanes;
             }
-        // What the slices before have summed up.
-        const bool earlier = slice < icb_ && step >= count;
-        if (earlier) t.bias = kNoBias;
-        const T* const from = t.a;
         t.dstPixelStride = walk.dstPixel;
         t.dstBlockStride = walk.dstBlock;
         t.m = walk.byPixel ? u1 - u0 : walk.columns;
-        for (int u = u0; u < (walk.byPixel ? u0 + 1 : u1); ++u) {
-            t.a = from + (ptrdiff_t(u) * walk.step - src.first) * walk.position;
-            const ptrdiff_t place =
-                weights_.panels()[i].block * walk.dstBlock + walk.dst + ptrdiff_t(u) * walk.dstUnit;
-            t.dst = image.dst + place;
-            t.residual = earlier ? t.dst : image.post.residual ? image.post.residual + place : nullptr;
-            product(k_, t);
+        const int parts = tapSlices(index);
+        for (int part = 0; part < parts; ++part) {
+            PanelArgsOf<T> sum = t;
+            if constexpr (std::is_same_v<T, float>)
+                if (parts > 1)
+                    takeTaps(sum, chunkBegin(t.taps, part, parts), chunkBegin(t.taps, part + 1, parts));
+            // What the slices before have summed up.
+            const bool earlier = (slice < icb_ && step >= count) || part > 0;
+            if (earlier) sum.bias = kNoBias;
+            for (int u = u0; u < (walk.byPixel ? u0 + 1 : u1); ++u) {
+                sum.a = t.a + (ptrdiff_t(u) * walk.step - src.first) * walk.position;
+                const ptrdiff_t place =
+                    weights_.panels()[i].block * walk.dstBlock + walk.dst + ptrdiff_t(u) * walk.dstUnit;
+                sum.dst = image.dst + place;
+                sum.residual = earlier               ? sum.dst
+                               : image.post.residual ? image.post.residual + place
+                                                     : nullptr;
+                product(k_, sum);
+            }
         }
     }
 }

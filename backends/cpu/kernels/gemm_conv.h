@@ -83,6 +83,8 @@ class GemmConvPlan : public ConvPlan, private FloatWeightPacker, private Quantiz
     // Blocks of channels that a product sums up at a time: all of them, unless so many pixels as fill the tiles of products
     // would not stay in the cache while the panels pass by. What a slice has summed up is stored, and the next adds to it.
     int sliceBlocks(size_t walk) const;
+    // Into how many slices of taps a sum is cut, so that a slice's weights stay in the cache while the tiles pass by.
+    int tapSlices(size_t walk) const;
 
     int panelCount() const { return static_cast<int>(weights_.panels().size()); }
     // Chunks begin at whole tiles of this many units.
@@ -113,6 +115,7 @@ class GemmConvPlan : public ConvPlan, private FloatWeightPacker, private Quantiz
 
   private:
     void takeSlice(PanelArgs& args, const GemmPanel& panel, int first, int blocks) const;
+    void takeTaps(PanelArgs& args, int first, int end) const;
 
     // Of a product of one row, which reads nothing but weights: each run walks the panels the other way round, so that it
     // begins with those that the cache still has.
