@@ -23,6 +23,11 @@ double withTraffic(const Kernels& k, double cycles, double bytes) {
     return std::max(cycles, traffic) + k.costs->cycles.exposedTraffic * std::min(cycles, traffic);
 }
 
+double spilledCycles(const Kernels& k, double bytes, int pieces, int times) {
+    const double beyond = bytes - 4.0 * pieces * static_cast<double>(k.costs->cache.winogradTransforms);
+    return std::max(0.0, times * beyond / k.costs->cycles.weightBytesPerCycle);
+}
+
 // bf16: half the steps, half the bytes, and the source is rounded.
 double gemmConvCycles(const Kernels& k, const ConvShape& s, const ConvOptions& options,
                       const GemmConvWork& work) {
@@ -32,8 +37,8 @@ double gemmConvCycles(const Kernels& k, const ConvShape& s, const ConvOptions& o
     const int blocks = ceilDiv(s.oc, k.lanes), nb = bestPanelBlocks(k, work.columns, blocks);
     const double steps = work.taps * channels * (bf16 ? 0.5 : 1.0);
     const double cycles = work.rows * steps * gemmCycles(k, work.columns, blocks, nb) * costs.gemmOverhead;
-    const double copy =
-        work.copied ? double(ceilDiv(s.ic, k.lanes)) * (s.ih + 2) * (s.iw + 2) * costs.copy : 0.0;
+    const double copied = work.copied ? double(ceilDiv(s.ic, k.lanes)) * (s.ih + 2) * (s.iw + 2) : 0.0;
+    const double copy = copied * costs.copy + spilledCycles(k, copied * k.lanes * 4, 1, 2);
     const double vectors = double(s.kh) * s.kw * channels * blocks;
     const double weights = options.quantization.bits ? vectors * costs.dequantize
                                                      : costs.rowTraffic * vectors * k.lanes * (bf16 ? 2 : 4) /

@@ -19,6 +19,10 @@ bool roundsToBf16(const Kernels& k, const ConvShape& shape, const ConvOptions& o
 // Reading so many bytes of weights from memory beside the cycles of products.
 double withTraffic(const Kernels& k, double cycles, double bytes);
 
+// Memory in so many pieces, one after another: what of a piece lies beyond twice the second level cache moves to the next level
+// or from it so many times. A line that is written is fetched first. Measured with up to 2048 channels.
+double spilledCycles(const Kernels& k, double bytes, int pieces, int times);
+
 // Products of `rows` rows of `columns` pixels with kernels of `taps` taps.
 struct GemmConvWork {
     int rows, columns;

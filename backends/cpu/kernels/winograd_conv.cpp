@@ -48,14 +48,6 @@ bool accepts(const Kernels&, const ConvShape& s, const ConvOptions& options) {
            (options.algorithm == ConvAlgorithm::Auto || options.algorithm == kName);
 }
 
-// A chunk has at least so many tiles that products are worth it; with many channels their transforms are then larger than the
-// second level cache. What does not fit twice is written to the next level and read again, and lines are fetched to be written.
-// Measured with up to 2048 channels.
-double spilledCycles(const Kernels& k, double bytes, int chunks) {
-    const double beyond = bytes - 4.0 * chunks * static_cast<double>(k.costs->cache.winogradTransforms);
-    return std::max(0.0, 4 * beyond / k.costs->cycles.weightBytesPerCycle);
-}
-
 template <int Unit>
 double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     const CycleCosts& costs = k.costs->cycles;
@@ -86,8 +78,9 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) 
         return chunks * product + transforms +
                (bf16 ? points * vectors * costs.winogradDequantizeBf16 : expansion);
     }
-    return (chunks - 1) * product + transforms +
-           spilledCycles(k, double(tiles) * points * (icb + ocb) * k.lanes * 4, chunks) +
+    // A chunk has at least so many tiles that products are worth it; with many channels the cache does not hold it.
+    const double bytes = double(tiles) * points * (icb + ocb) * k.lanes * 4;
+    return (chunks - 1) * product + transforms + spilledCycles(k, bytes, chunks, 4) +
            withTraffic(k, product, weights);
 }
 
