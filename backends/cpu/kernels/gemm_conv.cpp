@@ -156,7 +156,7 @@ template <typename T>
 void GemmConvPlan::runPanels(const GemmImage& image, const GemmSource<T>& src, size_t index, Panels panels,
                              bool backwards, int u0, int u1, int slot) const {
     const OutputWalk& walk = geometry_.walks[index];
-    const int slice = sliceBlocks(index), count = panels.end - panels.begin;
+    const int slice = sliceBlocks(index), parts = tapSlices(index), count = panels.end - panels.begin;
     for (int step = 0; step < count * ceilDiv(icb_, slice); ++step) {
         const int at = step % count, i = backwards ? panels.end - 1 - at : panels.begin + at;
         const T* weights =
@@ -175,9 +175,11 @@ void GemmConvPlan::runPanels(const GemmImage& image, const GemmSource<T>& src, s
         t.dstPixelStride = walk.dstPixel;
         t.dstBlockStride = walk.dstBlock;
         t.m = walk.byPixel ? u1 - u0 : walk.columns;
-        const int parts = tapSlices(index);
+        const T* const from = t.a;
         for (int part = 0; part < parts; ++part) {
-            PanelArgsOf<T> sum = t;
+            // The only part needs no arguments of its own: a copy right after they are filled in waits for all of them.
+            PanelArgsOf<T> own;
+            PanelArgsOf<T>& sum = parts > 1 ? own = t : t;
             if constexpr (std::is_same_v<T, float>)
                 if (parts > 1)
                     takeTaps(sum, chunkBegin(t.taps, part, parts), chunkBegin(t.taps, part + 1, parts));
@@ -185,7 +187,7 @@ void GemmConvPlan::runPanels(const GemmImage& image, const GemmSource<T>& src, s
             const bool earlier = (slice < icb_ && step >= count) || part > 0;
             if (earlier) sum.bias = kNoBias;
             for (int u = u0; u < (walk.byPixel ? u0 + 1 : u1); ++u) {
-                sum.a = t.a + (ptrdiff_t(u) * walk.step - src.first) * walk.position;
+                sum.a = from + (ptrdiff_t(u) * walk.step - src.first) * walk.position;
                 const ptrdiff_t place =
                     weights_.panels()[i].block * walk.dstBlock + walk.dst + ptrdiff_t(u) * walk.dstUnit;
                 sum.dst = image.dst + place;
