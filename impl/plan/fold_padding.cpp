@@ -1,6 +1,7 @@
 // The pass fold-padding: an average over a map that a Raster surrounded with zeros becomes one that counts its own padding.
 // Converters write it so where ONNX's count_include_pad is set.
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "ops/pooling.h"
@@ -70,8 +71,10 @@ std::shared_ptr<PoolParams> withBorder(const Command& pooling, const Border& bor
     params->count = PoolCount::IncludePadding;
     params->countsCodes = true;
     params->pads.clear();
-    for (const int64_t side : {border.top, border.left, border.bottom, border.right})
+    for (const int64_t side : {border.top, border.left, border.bottom, border.right}) {
+        if (side > std::numeric_limits<int>::max()) return nullptr;
         params->pads.push_back(static_cast<int>(side));
+    }
     const PoolWindow before = poolWindow(pooling.paramsAs<PoolParams>(), pooling.inputs[0]->shape,
                                          pooling.name.c_str()),
                      after = poolWindow(*params, map, pooling.name.c_str());

@@ -42,7 +42,7 @@ StorageLocation Pipeline::outputStorage(size_t index) noexcept {
     return {nullptr, 0};
 }
 
-// By its bytes, that is.
+// Whether its bytes lie as in a row-major tensor, as those of blocks do that are whole and have one pixel.
 static bool isRowMajor(const Tensor& tensor) {
     return tensor.channelBlock == 1 || packsToItself(tensor, tensor.channelBlock);
 }

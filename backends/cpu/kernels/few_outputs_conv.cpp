@@ -15,8 +15,8 @@
 namespace mnnc {
 namespace {
 
-constexpr size_t kMaxRegions =
-    256;                     // of outputs with the same taps inside of the map: a kernel of 15x15 has 225
+// Regions of outputs with the same taps inside of the map; a kernel of 15x15 has 225.
+constexpr size_t kMaxRegions = 256;
 constexpr int kPiece = 240;  // pixels of a product
 constexpr int kMost = FewOutputsKernels::kMaxOutputs;
 
