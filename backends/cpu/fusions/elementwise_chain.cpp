@@ -110,10 +110,24 @@ class Chain final : public Execution {
         const int64_t worth = n * static_cast<int64_t>(steps_.size()) / kPieceElements;
         const int64_t most = std::min<int64_t>(count, 4 * pool.threads());
         const auto pieces = static_cast<int>(std::clamp<int64_t>(worth, 1, std::max<int64_t>(most, 1)));
+        const auto memory = [&](int slot) {
+            return static_cast<float*>(scratch()) + int64_t{slot} * blocks_ * kBlock;
+        };
+        const Tensor& map = *command_.outputs[0];
+        if (storageByPixels(map)) {
+            const int64_t plane = map.plane() * map.channelBlock;
+            const PlaneCut cut(n / plane, map.plane(), true, pool.threads());
+            parallelSlots(pool, cut.tasks(), [&](int slot, int task) {
+                const PlaneCut::Part part = cut[task];
+                for (int64_t i = part.planeBegin; i < part.planeEnd; ++i)
+                    runRange(i * plane + part.rowBegin * map.channelBlock,
+                             i * plane + part.rowEnd * map.channelBlock, memory(slot));
+            });
+            return;
+        }
         parallelSlots(pool, pieces, [&](int slot, int piece) {
-            float* blocks = static_cast<float*>(scratch()) + int64_t{slot} * blocks_ * kBlock;
-            for (int64_t i = count * piece / pieces; i < count * (piece + 1) / pieces; ++i)
-                runBlock(i * kBlock, static_cast<size_t>(std::min(kBlock, n - i * kBlock)), blocks);
+            runRange(count * piece / pieces * kBlock, std::min(n, count * (piece + 1) / pieces * kBlock),
+                     memory(slot));
         });
     }
 
@@ -139,6 +153,11 @@ class Chain final : public Execution {
         if (value.place == Place::Block) return blocks + value.index * kBlock;
         float* data = (value.place == Place::Input ? command_.inputs : command_.outputs)[index]->as<float>();
         return value.mode == Operand::Each ? data + begin : data;
+    }
+
+    void runRange(int64_t begin, int64_t end, float* blocks) const {
+        for (int64_t at = begin; at < end; at += kBlock)
+            runBlock(at, static_cast<size_t>(std::min(kBlock, end - at)), blocks);
     }
 
     void runBlock(int64_t begin, size_t n, float* blocks) const {

@@ -2,6 +2,7 @@
 #include "backends/cpu/kernels/conv_implementations.h"
 #include "backends/cpu/kernels/conv_packing.h"
 #include "backends/cpu/kernels/pack.h"
+#include "backends/cpu/kernels/plane_cut.h"
 #include "base/error.h"
 
 namespace mnnc {
@@ -24,18 +25,19 @@ class DepthwisePlan final : public ConvPlan, FloatWeightPacker {
     void run(const float* src, const void* packed, float* dst, const PostOps& post, void*,
              ThreadPool& pool) const override {
         const int P = k_.lanes;
-        const int planes = s_.batch * blocks_, pieces = taskCount(planes, s_.oh, pool.threads());
+        const bool byPixels = sharedByPixels(int64_t{s_.oh} * s_.ow, s_.oc);
         const size_t in = size_t(s_.ih) * s_.iw * P, out = size_t(s_.oh) * s_.ow * P;
-        parallelFor(pool, planes * pieces, [&](int task) {
-            const int plane = task / pieces, piece = task % pieces, block = plane % blocks_;
-            DepthwiseArgs t = depthwiseArgs(s_, P, packed, post, block);
-            t.src = src + plane * in;
-            t.dst = dst + plane * out;
-            t.residual = post.residual ? post.residual + plane * out : nullptr;
-            t.rowBegin = chunkBegin(s_.oh, piece, pieces);
-            t.rowEnd = chunkBegin(s_.oh, piece + 1, pieces);
-            (transposed_ ? k_.depthwise->transposed : k_.depthwise->forward)(t);
-        });
+        forPlaneRows(pool, int64_t{s_.batch} * blocks_, s_.oh, byPixels,
+                     [&](int64_t plane, int64_t begin, int64_t end) {
+                         DepthwiseArgs t =
+                             depthwiseArgs(s_, P, packed, post, static_cast<int>(plane % blocks_));
+                         t.src = src + plane * in;
+                         t.dst = dst + plane * out;
+                         t.residual = post.residual ? post.residual + plane * out : nullptr;
+                         t.rowBegin = static_cast<int>(begin);
+                         t.rowEnd = static_cast<int>(end);
+                         (transposed_ ? k_.depthwise->transposed : k_.depthwise->forward)(t);
+                     });
     }
 
   private:

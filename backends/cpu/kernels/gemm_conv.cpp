@@ -100,7 +100,7 @@ Split GemmConvPlan::splitOf(size_t index, int threads) const {
     const double pixels = double(walk.units) * walk.columns;
     const double weights = double(geometry_.tapOffsets[index].size()) * panel.length * panel.nb * k_.lanes;
     return splitGemm({walk.units, cacheUnits(threads), panelCount(), pixels, weights, k_.costs->task.f32,
-                      k_.costs->task.fetch},
+                      k_.costs->task.fetch, double(walk.columns) * (s_.ic + s_.oc)},
                      threads);
 }
 

@@ -221,9 +221,10 @@ class DensePlan final : public Int8SumPlan {
                                                static_cast<long>(costs_.cache.int8Input / unitBytes));
         const Panel& first = panels_[0];
         const double weights = double(taps()) * stepsOf(first) * perStep() * first.nb * k_.lanes;
-        const Split split = splitGemm({units, cacheUnits, panels, double(source_.pixels()), weights,
-                                       costs_.task.u8s8, costs_.task.fetch},
-                                      pool.threads());
+        const Split split =
+            splitGemm({units, cacheUnits, panels, double(source_.pixels()), weights, costs_.task.u8s8,
+                       costs_.task.fetch, double(source_.pixels()) / units * (s_.ic + s_.oc)},
+                      pool.threads());
         const int chunks = split.chunks, groups = split.groups;
         // A chunk that one task has to itself is prepared by it, while it is in the cache anyway.
         const bool prepared = !source_.byPixel() || groups > 1 || image.post->min;

@@ -7,6 +7,7 @@
 #include "backends/cpu/kernels/int8_conv.h"
 #include "backends/cpu/kernels/int8_kernels.h"
 #include "backends/cpu/kernels/pack.h"
+#include "backends/cpu/kernels/plane_cut.h"
 #include "base/error.h"
 
 namespace mnnc {
@@ -51,26 +52,27 @@ class DepthwisePlan final : public Int8ConvPlan {
 
     void run(const int8_t* src, const void* packed, int8_t* dst, float*, const Int8Post& post, void*,
              ThreadPool& pool) const override {
-        const int P = k_.lanes, planes = s_.batch * blocks_,
-                  pieces = taskCount(planes, s_.oh, pool.threads());
+        const int P = k_.lanes;
+        const bool byPixels = sharedByPixels(int64_t{s_.oh} * s_.ow, s_.oc);
         const int64_t in = int64_t{s_.ih} * s_.iw * P, out = int64_t{s_.oh} * s_.ow * P;
-        parallelFor(pool, planes * pieces, [&](int task) {
-            const int plane = task / pieces, piece = task % pieces, block = plane % blocks_;
-            Int8DepthwiseArgs t;
-            t.src = src + plane * in;
-            t.dst = dst + plane * out;
-            t.w = static_cast<const char*>(packed) + block * blockBytes();
-            t.bias = post.bias + block * P;
-            t.scale = post.scale + block * P;
-            t.shape = &s_;
-            t.padding = post.padding;
-            t.lo = post.lo;
-            t.hi = post.hi;
-            t.bounded = post.bounded;
-            t.rowBegin = chunkBegin(s_.oh, piece, pieces);
-            t.rowEnd = chunkBegin(s_.oh, piece + 1, pieces);
-            k_.depthwise(t);
-        });
+        forPlaneRows(pool, int64_t{s_.batch} * blocks_, s_.oh, byPixels,
+                     [&](int64_t plane, int64_t begin, int64_t end) {
+                         const int64_t block = plane % blocks_;
+                         Int8DepthwiseArgs t;
+                         t.src = src + plane * in;
+                         t.dst = dst + plane * out;
+                         t.w = static_cast<const char*>(packed) + block * blockBytes();
+                         t.bias = post.bias + block * P;
+                         t.scale = post.scale + block * P;
+                         t.shape = &s_;
+                         t.padding = post.padding;
+                         t.lo = post.lo;
+                         t.hi = post.hi;
+                         t.bounded = post.bounded;
+                         t.rowBegin = static_cast<int>(begin);
+                         t.rowEnd = static_cast<int>(end);
+                         k_.depthwise(t);
+                     });
     }
 
   private:

@@ -86,15 +86,21 @@ struct GemmSize {
     int units;        // rows or pixels
     long cacheUnits;  // units whose input stays in the second level cache while the panels pass by
     int panels;
-    double pixels;   // of all units
-    double weights;  // of one panel
-    double minWork;  // multiply-adds of a task: TaskSizes
-    double fetch;    // fetching a weight takes as long as so many multiply-adds
+    double pixels;       // of all units
+    double weights;      // of one panel
+    double minWork;      // multiply-adds of a task: TaskSizes
+    double fetch;        // fetching a weight takes as long as so many multiply-adds
+    double unitMap = 0;  // elements of the input and the output of a unit
 };
 
 inline Split splitGemm(const GemmSize& p, int threads) {
     int chunks = static_cast<int>((p.units + p.cacheUnits - 1) / p.cacheUnits);
     if (threads == 1) return {chunks, 1};
+    // Threads that share the units of a map read the same weights; those that share its channels read what others wrote.
+    const int even = ceilDiv(chunks, threads) * threads;
+    if (p.unitMap * p.units > p.weights * p.panels * threads && even <= p.units &&
+        p.pixels >= even * kUsualPixels / 2.0)
+        chunks = even;
     // As many tasks for each thread, or so many that one more does not matter.
     const auto tasks = [&] { return static_cast<long>(chunks) * p.panels; };
     while (tasks() % threads != 0 && tasks() < 12L * threads && chunks < p.units) ++chunks;

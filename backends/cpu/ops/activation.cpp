@@ -23,7 +23,7 @@ class Activation final : public Execution {
     void onExecute() override {
         const float* x = input_.as<const float>();
         float* y = output_.as<float>();
-        forElements(backend_.pool(), storageElements(output_), [&](long begin, long end) {
+        forStorage(backend_.pool(), output_, [&](long begin, long end) {
             kernel_.run(kernels_, x + begin, y + begin, static_cast<size_t>(end - begin));
         });
     }

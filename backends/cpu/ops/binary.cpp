@@ -82,7 +82,7 @@ class Binary final : public Execution {
     void onExecute() override {
         if (output_.empty()) return;
         if (rows_ == 1 && lanes_ < 0) {
-            forElements(backend_.pool(), length_, [&](long begin, long end) {
+            forStorage(backend_.pool(), output_, [&](long begin, long end) {
                 row(inputs_[0]->as<const char>() + (mode_[0] == Operand::Each ? begin * bytes_[0] : 0),
                     inputs_[1]->as<const char>() + (mode_[1] == Operand::Each ? begin * bytes_[1] : 0),
                     output_.as<char>() + begin * outBytes_, end - begin);
@@ -124,7 +124,7 @@ class Binary final : public Execution {
                  operand.shape.text().c_str(), output_.shape.text().c_str());
         lanes_ = small;
         mode_[small] = Operand::Lanes;
-        blocks_ = ceilDiv(output_.shape[1], output_.channelBlock);
+        blocks_ = ceilDiv(output_.shape[1], int64_t{output_.channelBlock});
         rows_ = output_.batch() * blocks_;
         length_ = output_.plane() * output_.channelBlock;
         perBatch_ = operand.shape.rank() == output_.shape.rank() && operand.shape[0] != 1;

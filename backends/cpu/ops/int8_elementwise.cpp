@@ -34,13 +34,11 @@ class Int8BinaryExecution final : public CommandExecution {
     }
 
     void onExecute() override {
-        ThreadPool& pool = backend_.pool();
-        parallelRanges(
-            pool, static_cast<long>(out().storageElements()), 4 * pool.threads(), [&](long begin, long end) {
-                backend_.kernels().int8->binary(inData<int8_t>(0) + begin, inData<int8_t>(1) + begin,
-                                                outData<int8_t>() + begin, static_cast<size_t>(end - begin),
-                                                args_);
-            });
+        forStorage(backend_.pool(), out(), [&](long begin, long end) {
+            backend_.kernels().int8->binary(inData<int8_t>(0) + begin, inData<int8_t>(1) + begin,
+                                            outData<int8_t>() + begin, static_cast<size_t>(end - begin),
+                                            args_);
+        });
     }
 
     std::string algorithm() const override { return "int8"; }

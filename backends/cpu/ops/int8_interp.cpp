@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "backends/cpu/kernels/int8_kernels.h"
+#include "backends/cpu/kernels/plane_cut.h"
 #include "backends/cpu/ops/int8.h"
 #include "backends/cpu/ops/resizer.h"
 
@@ -33,15 +34,15 @@ class Int8Interp final : public Execution {
     }
 
     void onExecute() override {
-        ThreadPool& pool = backend_.pool();
         const auto* src = command_.inputs[0]->as<const int8_t>();
         auto* dst = command_.outputs[0]->as<int8_t>();
         const int64_t rows = resizer_.rows(), length = resizer_.rowFloats();
-        parallelRanges(pool, static_cast<long>(blocks_ * rows), 4 * pool.threads(),
-                       [&](long begin, long end) {
-                           for (long i = begin; i < end; ++i)
-                               makeRow(src + i / rows * resizer_.sourceFloats(), i % rows, dst + i * length);
-                       });
+        const bool byPixels = sharedByPixels(rows * length / kernels_.lanes, command_.inputs[0]->shape.at(1));
+        forPlaneRows(
+            backend_.pool(), blocks_, rows, byPixels, [&](int64_t block, int64_t begin, int64_t end) {
+                for (int64_t y = begin; y < end; ++y)
+                    makeRow(src + block * resizer_.sourceFloats(), y, dst + (block * rows + y) * length);
+            });
     }
 
     std::string algorithm() const override { return linear_ ? "int8 linear" : "int8 nearest"; }

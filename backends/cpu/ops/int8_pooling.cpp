@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "backends/cpu/kernels/int8_kernels.h"
+#include "backends/cpu/kernels/plane_cut.h"
 #include "backends/cpu/ops/int8.h"
 #include "backends/cpu/ops/pool_axis.h"
 
@@ -36,22 +37,22 @@ class Int8Pooling final : public Execution {
     }
 
     void onExecute() override {
-        ThreadPool& pool = backend_.pool();
-        parallelRanges(pool, static_cast<long>(blocks_ * rows_), 4 * pool.threads(),
-                       [&](long begin, long end) {
-                           for (long i = begin; i < end; ++i) {
-                               switch (backend_.channelBlock()) {
-                                   case 16:
-                                       row<16>(i / rows_, i % rows_);
-                                       break;
-                                   case 8:
-                                       row<8>(i / rows_, i % rows_);
-                                       break;
-                                   default:
-                                       row<4>(i / rows_, i % rows_);
-                               }
-                           }
-                       });
+        const bool byPixels = sharedByPixels(outPlane_, command_.inputs[0]->shape.at(1));
+        forPlaneRows(backend_.pool(), blocks_, rows_, byPixels,
+                     [&](int64_t block, int64_t begin, int64_t end) {
+                         for (int64_t y = begin; y < end; ++y) {
+                             switch (backend_.channelBlock()) {
+                                 case 16:
+                                     row<16>(block, y);
+                                     break;
+                                 case 8:
+                                     row<8>(block, y);
+                                     break;
+                                 default:
+                                     row<4>(block, y);
+                             }
+                         }
+                     });
     }
 
     std::string algorithm() const override { return "int8"; }

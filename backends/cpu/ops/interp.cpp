@@ -1,4 +1,5 @@
 // Interp commands on channel-packed tensors, in up to three axes: threads share the rows of outputs in any order.
+#include "backends/cpu/kernels/plane_cut.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/int8.h"
 #include "backends/cpu/ops/resizer.h"
@@ -14,20 +15,22 @@ class InterpExecution final : public Execution {
     void onResize() override {
         resizer_.plan(backend_.kernels(), command_);
         const Tensor& x = *command_.inputs[0];
-        blocks_ = checkedMul(x.batch(), ceilDiv(x.shape.at(1), backend_.kernels().lanes), "channel blocks");
+        blocks_ = checkedMul(x.batch(), ceilDiv(x.shape.at(1), int64_t{backend_.kernels().lanes}),
+                             "channel blocks");
     }
 
     void onExecute() override {
-        ThreadPool& pool = backend_.pool();
         const auto* src = command_.inputs[0]->as<const float>();
         auto* dst = command_.outputs[0]->as<float>();
-        const int64_t rows = resizer_.rows();
-        parallelRanges(pool, static_cast<long>(blocks_ * rows), 4 * pool.threads(),
-                       [&](long begin, long end) {
-                           for (long i = begin; i < end; ++i)
-                               resizer_.makeRow(src + i / rows * resizer_.sourceFloats(), i % rows,
-                                                dst + i * resizer_.rowFloats());
-                       });
+        const int64_t rows = resizer_.rows(), length = resizer_.rowFloats();
+        const bool byPixels =
+            sharedByPixels(rows * length / backend_.kernels().lanes, command_.inputs[0]->shape.at(1));
+        forPlaneRows(backend_.pool(), blocks_, rows, byPixels,
+                     [&](int64_t block, int64_t begin, int64_t end) {
+                         for (int64_t y = begin; y < end; ++y)
+                             resizer_.makeRow(src + block * resizer_.sourceFloats(), y,
+                                              dst + (block * rows + y) * length);
+                     });
     }
 
   private:

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/cpu/kernels/kernels.h"
+#include "backends/cpu/kernels/plane_cut.h"
 #include "backends/cpu/kernels/pooling.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/int8.h"
@@ -31,16 +32,16 @@ class PoolExecution final : public Execution {
             inPlane_ = checkedMul(inPlane_, axis.in, "pooled plane");
             outPlane_ = checkedMul(outPlane_, axis.out, "pooled plane");
         }
-        blocks_ = checkedMul(x.batch(), ceilDiv(x.shape.at(1), kernels_.lanes), "channel blocks");
+        blocks_ = checkedMul(x.batch(), ceilDiv(x.shape.at(1), int64_t{kernels_.lanes}), "channel blocks");
         rows_ = static_cast<int64_t>(window_.axis[0].out) * window_.axis[1].out;
     }
 
     void onExecute() override {
-        ThreadPool& pool = backend_.pool();
-        parallelRanges(pool, static_cast<long>(blocks_ * rows_), 4 * pool.threads(),
-                       [&](long begin, long end) {
-                           for (long i = begin; i < end; ++i) runRow(i / rows_, i % rows_);
-                       });
+        const bool byPixels = sharedByPixels(outPlane_, command_.inputs[0]->shape.at(1));
+        forPlaneRows(backend_.pool(), blocks_, rows_, byPixels,
+                     [&](int64_t block, int64_t begin, int64_t end) {
+                         for (int64_t row = begin; row < end; ++row) runRow(block, row);
+                     });
     }
 
   private:

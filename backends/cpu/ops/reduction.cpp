@@ -38,8 +38,8 @@ class Reduction final : public Execution {
         if (input_.empty()) return;
         reduced_ = input_.elements() / output_.elements();
         if (input_.channelBlock > 1) {
-            steps_.push_back({input_.batch() * ceilDiv(input_.shape[1], input_.channelBlock), input_.plane(),
-                              input_.channelBlock});
+            steps_.push_back({input_.batch() * ceilDiv(input_.shape[1], int64_t{input_.channelBlock}),
+                              input_.plane(), input_.channelBlock});
             return;
         }
         // Alternating runs of kept and reduced axes.

@@ -17,7 +17,7 @@ class UnaryFloat final : public Execution {
     void onExecute() override {
         const float* x = input_.as<const float>();
         float* y = output_.as<float>();
-        forElements(backend_.pool(), storageElements(output_), [&](long begin, long end) {
+        forStorage(backend_.pool(), output_, [&](long begin, long end) {
             fn_(x + begin, y + begin, static_cast<size_t>(end - begin));
         });
     }
@@ -38,7 +38,7 @@ class UnaryInteger final : public Execution {
 
     void onExecute() override {
         const auto bytes = static_cast<int64_t>(elementBytes(output_.type));
-        forElements(backend_.pool(), storageElements(output_), [&](long begin, long end) {
+        forStorage(backend_.pool(), output_, [&](long begin, long end) {
             fn_(input_.as<const char>() + begin * bytes, output_.as<char>() + begin * bytes,
                 static_cast<size_t>(end - begin));
         });

@@ -1,0 +1,68 @@
+// How operators that treat the planes of a map one by one share them among threads.
+//
+// Convolutions give each thread a part of the pixels where the map is larger than their weights, and a part of the
+// channels else (splitGemm). Operators between them do the same: what a thread reads is then mostly what it wrote, and
+// lies in its own cache.
+#pragma once
+#include <algorithm>
+#include <climits>
+#include <cstdint>
+
+#include "backend/thread_pool.h"
+#include "backends/cpu/kernels/chunks.h"
+
+namespace mnnc {
+
+inline bool sharedByPixels(int64_t pixels, int64_t channels) {
+    return pixels >= channels;
+}
+
+// Tasks are pieces of rows of groups of planes. Threads begin with equal parts of the tasks, in order: of the rows of all
+// planes where they share pixels, of the planes else.
+class PlaneCut {
+  public:
+    struct Part {
+        int64_t planeBegin, planeEnd, rowBegin, rowEnd;
+    };
+
+    PlaneCut(int64_t planes, int64_t rows, bool byPixels, int threads)
+        : planes_(planes),
+          rows_(rows),
+          byPixels_(byPixels && rows >= threads),
+          groups_(static_cast<int>(std::min<int64_t>(planes, 12L * threads))),
+          pieces_(piecesFor(threads)) {}
+
+    int tasks() const { return groups_ * pieces_; }
+    Part operator[](int task) const {
+        const int group = byPixels_ ? task % groups_ : task / pieces_,
+                  piece = byPixels_ ? task / groups_ : task % pieces_;
+        return {planes_ * group / groups_, planes_ * (group + 1) / groups_, rows_ * piece / pieces_,
+                rows_ * (piece + 1) / pieces_};
+    }
+
+  private:
+    int piecesFor(int threads) const {
+        if (threads == 1 || groups_ == 0) return 1;
+        const auto most = static_cast<int>(std::min<int64_t>(rows_, INT_MAX));
+        return byPixels_ ? std::clamp(ceilDiv(4 * threads, groups_), threads, most)
+                         : taskCount(groups_, most, threads);
+    }
+
+    int64_t planes_, rows_;
+    bool byPixels_;
+    int groups_, pieces_;
+};
+
+// body(plane, begin, end) for the rows begin .. end of every plane of a map with so many pixels and channels.
+template <typename Body>
+void forPlaneRows(ThreadPool& pool, int64_t planes, int64_t rows, bool byPixels, Body&& body) {
+    if (rows <= 0) return;
+    const PlaneCut cut(planes, rows, byPixels, pool.threads());
+    parallelFor(pool, cut.tasks(), [&](int task) {
+        const PlaneCut::Part part = cut[task];
+        for (int64_t plane = part.planeBegin; plane < part.planeEnd; ++plane)
+            body(plane, part.rowBegin, part.rowEnd);
+    });
+}
+
+}  // namespace mnnc
