@@ -27,6 +27,10 @@ constexpr int64_t kMaxTransformedWeights = 32 << 20;
 // transformed weights from memory. Measured, with weights up to these bytes.
 constexpr int kManyTiles = 256;
 constexpr int64_t kMaxWeightsAtOnce = 4 << 20;
+// Tiles with which a chunk's products are still worth it where each thread has chunks of its own.
+constexpr int kMinChunkTiles = 18;
+// A line that another core has written takes about as long as so many lines of weights.
+constexpr double kForeignLine = 4;
 
 int tilesOf(const ConvShape& s, int unit) {
     return s.batch * ceilDiv(s.oh, unit) * ceilDiv(s.ow, unit);
@@ -126,9 +130,14 @@ WinogradChunks cutWinogradTiles(const Kernels& k, const ConvShape& s, int unit, 
     if (winogradTaps(k, s, options, unit) == WinogradTaps::InPanels) return c;
     c.chunks = winogradChunkCount(k, s, unit);
     if (options.threads > 1 && c.chunks < 4 * options.threads) {
-        const int wanted = taskCount(c.chunks, all, options.threads);
-        // Small weights: more, smaller chunks. Big ones: one chunk whose tasks the threads share.
-        if (all / (c.chunks * wanted) >= 18) c.chunks *= wanted;
+        const int wanted = c.chunks * taskCount(c.chunks, all, options.threads);
+        const int even = ceilDiv(c.chunks, options.threads) * options.threads;
+        // Small weights: more, smaller chunks, or one for each thread, which finds the transforms in its own cache but reads
+        // all weights. Big ones: one chunk whose tasks the threads share, and with them the transforms.
+        if (all / wanted >= kMinChunkTiles)
+            c.chunks = wanted;
+        else if (all / even >= kMinChunkTiles && kForeignLine * all * (s.ic + s.oc) > double(s.ic) * s.oc)
+            c.chunks = even;
     }
     c.chunkTiles = ceilDiv(all, c.chunks);
     c.byRows = options.byRows && s.batch == 1 && c.tilesW <= 2 * c.chunkTiles;

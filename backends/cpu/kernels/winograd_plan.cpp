@@ -100,7 +100,7 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
     }
 
     // Too few chunks to keep the threads evenly busy: they share the work inside each.
-    bool shared() const { return c_.chunks < std::max(2, 2 * threads_); }
+    bool shared() const { return c_.chunks < 2 || (c_.chunks < 2 * threads_ && c_.chunks % threads_ != 0); }
 
     // Strides that are multiples of 4 KiB would put all points of a tile into one set of the first level
     // cache.
