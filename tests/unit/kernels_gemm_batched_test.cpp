@@ -107,5 +107,58 @@ TEST(KernelsGemm, Batched) {
     }
 }
 
+// A few rows read B as it lies: columns that are no whole vectors, rows with other floats behind them, an epilogue, and any
+// number of threads.
+TEST(KernelsGemm, FewRowsReadBAsItLies) {
+    ForkJoinPool two(2);
+    InlinePool one;
+    const int count = 3, gap = 5;
+    for (const std::string& isa : availableIsas()) {
+        const Kernels& k = selectKernels(isa);
+        for (int M = 1; M <= 5; ++M)
+            for (const int N : {1, 15, 16, 33, 127, 128, 300})
+                for (const int K : {0, 1, 7, 401}) {
+                    const size_t ldb = size_t(N) + gap;
+                    const Floats a = wholeNumbers(size_t(count) * M * K, 3),
+                                 b = wholeNumbers(size_t(count) * K * ldb, 5), bias = wholeNumbers(N, 2);
+                    for (ThreadPool* pool :
+                         {static_cast<ThreadPool*>(&one), static_cast<ThreadPool*>(&two)}) {
+                        RunLease lease(*pool);
+                        Floats c(size_t(count) * M * ldb, -7.0f);
+                        BatchedGemmArgs g;
+                        g.count = count;
+                        g.M = M;
+                        g.N = N;
+                        g.K = K;
+                        g.a = a.data();
+                        g.lda = K;
+                        g.b = b.data();
+                        g.ldb = g.ldc = ldb;
+                        g.c = c.data();
+                        g.aStep = size_t(M) * K;
+                        g.bStep = size_t(K) * ldb;
+                        g.cStep = size_t(M) * ldb;
+                        g.post.bias = bias.data();
+                        g.post.lo = -2;
+                        Floats scratch(batchedGemmScratchBytes(k, g, 2) / 4);
+                        g.scratch = scratch.data();
+                        batchedGemm(k, g, lease.pool());
+                        for (int i = 0; i < count; ++i) {
+                            const Floats expected = reference(M, N, K, a.data() + i * g.aStep, g.lda, false,
+                                                              b.data() + i * g.bStep, ldb, false);
+                            for (int m = 0; m < M; ++m)
+                                for (size_t n = 0; n < ldb; ++n) {
+                                    const bool inside = n < size_t(N);
+                                    const float sum =
+                                        inside ? std::max(-2.0f, expected[m * N + n] + bias[n]) : -7;
+                                    ASSERT_EQ(c[i * g.cStep + m * ldb + n], sum)
+                                        << isa << M << "x" << N << "x" << K;
+                                }
+                        }
+                    }
+                }
+    }
+}
+
 }  // namespace
 }  // namespace mnnc::test

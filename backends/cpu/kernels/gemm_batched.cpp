@@ -1,6 +1,7 @@
 // Products of an unpacked B: a panel of it is packed where it stays in the cache, and multiplied at once.
 #include "backends/cpu/kernels/gemm.h"
 #include "backends/cpu/kernels/gemm_product.h"
+#include "backends/cpu/kernels/unpacked_rows.h"
 
 namespace mnnc {
 namespace {
@@ -23,6 +24,20 @@ void multiplyPart(const Product& g, const BatchedGemmArgs& args, const PanelPart
                   panel);
     const T* packed = reinterpret_cast<const T*>(panel);
     runPanel(g, part, a, lda, packed, packed);  // the next panel will be packed into the same memory
+}
+
+// Whether packing B would take as long as the product.
+bool readsUnpacked(const BatchedGemmArgs& a) {
+    return a.type == GemmType::Float && !a.transA && !a.transB && a.M <= UnpackedRowsArgs::kMaxRows;
+}
+
+// Columns begin .. end of a product of a few rows.
+void multiplyUnpacked(const Product& g, const float* a, size_t lda, const float* b, size_t ldb, int begin,
+                      int end) {
+    const bool far = int64_t{g.K} * g.N * int64_t{sizeof(float)} > g.k.costs->cache.gemmInput;
+    unpackedRows(g.k.id)({a, static_cast<ptrdiff_t>(lda), b + begin, static_cast<ptrdiff_t>(ldb), g.c + begin,
+                          static_cast<ptrdiff_t>(g.ldc), g.M, g.K, end - begin, far,
+                          g.post.bias ? g.post.bias + begin : nullptr, g.post.act, g.post.lo, g.post.hi});
 }
 
 }  // namespace
@@ -53,6 +68,15 @@ void batchedGemm(const Kernels& k, const BatchedGemmArgs& args, ThreadPool& pool
         const Product g{k,         args.M,   args.N,
                         args.K,    args.ldc, args.c + offset(args.cOffsets, args.cStep, i),
                         args.post, panels};
+        if (readsUnpacked(args)) {
+            const auto columns = [&](int from, int to) {
+                multiplyUnpacked(g, a, lda, b, args.ldb, from * k.lanes, std::min(to * k.lanes, args.N));
+            };
+            const int blocks = ceilDiv(args.N, k.lanes);
+            if (!inside) return columns(0, blocks);
+            return parallelFor(*inside, panels.count(),
+                               [&](int p) { columns(panels[p].block, panels[p].block + panels.width(p)); });
+        }
         if (args.transA) {
             float* flat = reinterpret_cast<float*>(memory);
             transposeInto(k, a, args.lda, args.M, args.K, flat);

@@ -1,0 +1,29 @@
+// Products of a few rows by a matrix as it lies: packing it into panels would take as long as the product.
+#pragma once
+#include <cstddef>
+
+#include "backends/cpu/kernels/conv_kernels.h"
+#include "backends/cpu/kernels/kernels.h"
+
+namespace mnnc {
+
+struct UnpackedRowsArgs {
+    static constexpr int kMaxRows = 4;
+    const float* a;  // rows x terms
+    ptrdiff_t aRow;
+    const float* b;  // terms x columns
+    ptrdiff_t bRow;
+    float* c;  // rows x columns
+    ptrdiff_t cRow;
+    int rows, terms, columns;  // 1 to kMaxRows rows
+    bool far;  // b lies beyond the second level cache: rows far apart are not fetched ahead by themselves
+    const float* bias;  // of the columns; null: none
+    Act act;
+    float lo, hi;
+};
+
+using UnpackedRows = void (*)(const UnpackedRowsArgs& args);
+// Each sum is made in the order of its terms, as in products of panels. Nothing behind the last column is read or written.
+UnpackedRows unpackedRows(Isa isa);
+
+}  // namespace mnnc
