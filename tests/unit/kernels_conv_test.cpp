@@ -318,6 +318,11 @@ TEST(KernelsConv, Transposed) {
     check({transposedShape(12, 5, 6, 18, 3, 2, 1, 1), options(3, true)});
     check({transposedShape(21, 9, 8, 21, 4, 2, 1, 1), options(21, true)});
     check({transposedShape(21, 9, 8, 21, 3, 3, 2, 2), options(21, true)});
+    // Rows with many outputs of a phase; a dilation that leaves phases without taps, and one that leaves all of them some.
+    check({transposedShape(21, 7, 31, 21, 8, 4, 1, 2, 1, 2), options(21, true)});
+    check({transposedShape(21, 7, 31, 21, 5, 2, 2, 3, 1), options(21, true)});
+    check({transposedShape(21, 5, 30, 21, 4, 3, 2, 1), options(21, true)});
+    check({transposedShape(21, 4, 3, 21, 9, 2, 3, 11), options(21, true)});
 }
 
 TEST(KernelsConv, PostOps) {

@@ -14,6 +14,7 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 #include "backends/cpu/kernels/depthwise_tiles-inl.h"
+#include "backends/cpu/kernels/depthwise_transposed-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -241,34 +242,6 @@ void depthwiseF32(const DepthwiseArgs& t) {
         inside.rowEnd = bordered.oh = end - begin;
         depthwiseInside(inside);
         begin = end;
-    }
-}
-
-// Gather form: output (oy, ox) takes tap ky from input row (oy + pad - ky*dilate) / stride where that
-// divides.
-void depthwiseTransposedF32(const DepthwiseArgs& t) {
-    const D d;
-    const ConvShape& s = *t.shape;
-    const V lo = hn::Set(d, t.lo), hi = hn::Set(d, t.hi), bias = hn::LoadU(d, t.bias);
-    for (int oy = t.rowBegin; oy < t.rowEnd; ++oy) {
-        float* out = t.dst + ptrdiff_t(oy) * s.ow * P;
-        for (int ox = 0; ox < s.ow; ++ox) {
-            V acc[1] = {bias};
-            for (int ky = 0; ky < s.kh; ++ky) {
-                const int y = oy + s.padTop - ky * s.dilateH;
-                if (y < 0 || y % s.strideH != 0 || y / s.strideH >= s.ih) continue;
-                const float* row = t.src + ptrdiff_t(y / s.strideH) * s.iw * P;
-                for (int kx = 0; kx < s.kw; ++kx) {
-                    const int x = ox + s.padLeft - kx * s.dilateW;
-                    if (x < 0 || x % s.strideW != 0 || x / s.strideW >= s.iw) continue;
-                    acc[0] = hn::MulAdd(hn::LoadU(d, row + x / s.strideW * P),
-                                        hn::LoadU(d, t.w + (ky * s.kw + kx) * P), acc[0]);
-                }
-            }
-            finishRow<1>(d, acc, out + ox * P,
-                         t.residual ? t.residual + (ptrdiff_t(oy) * s.ow + ox) * P : nullptr, lo, hi, t.act);
-        }
-        activateRows(t, oy, oy + 1);
     }
 }
 
