@@ -26,12 +26,12 @@ struct Reach {
 };
 Reach reachOf(int64_t kernel, int64_t stride, int64_t pad) {
     const auto floorDiv = [&](int64_t a) { return a / stride - (a % stride < 0); };
-    const int64_t first = floorDiv(pad - (kernel - 1));
-    return {first, floorDiv(stride - 1 + pad) - first + 1};
+    // Each tap is one phase's, which lies less than a stride behind it.
+    const int64_t first = -floorDiv(kernel - 1 - pad), last = -floorDiv(-pad);
+    return {first, last - first + 1};
 }
 
-ConvShape denseShape(const ConvShape& s) {
-    const Reach y = reachOf(s.kh, s.strideH, s.padTop), x = reachOf(s.kw, s.strideW, s.padLeft);
+ConvShape denseShape(const ConvShape& s, const Reach& y, const Reach& x) {
     ConvShape dense;
     dense.batch = s.batch;
     dense.ic = s.ic;
@@ -53,21 +53,45 @@ ConvOptions denseOptions(const ConvOptions& options) {
     return dense;
 }
 
+// The dense convolution with fewer cycles: with a row and a column of zeros more, one of 2x2 is one of 3x3, for Winograd.
+struct Dense {
+    ConvShape shape;
+    const ConvImplementation* implementation;
+    double cycles;
+
+    Dense(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+        const Reach y = reachOf(s.kh, s.strideH, s.padTop), x = reachOf(s.kw, s.strideW, s.padLeft);
+        take(k, denseShape(s, y, x), options);
+        const auto widens = [](const Reach& reach) { return reach.kernel == 2 || reach.kernel == 3; };
+        if (!widens(y) || !widens(x) || (y.kernel == 3 && x.kernel == 3)) return;
+        const Dense exact = *this;
+        take(k, denseShape(s, {y.first, 3}, {x.first, 3}), options);
+        if (exact.cycles <= cycles) *this = exact;
+    }
+
+  private:
+    void take(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+        shape = s;
+        implementation = &chooseConv(k, s, denseOptions(options));
+        cycles = implementation->cycles(k, s, denseOptions(options));
+    }
+};
+
 class PhasedPlan final : public ConvPlan, FloatWeightPacker {
   public:
-    PhasedPlan(const Kernels& k, const ConvShape& s, const ConvOptions& options)
+    PhasedPlan(const Kernels& k, const ConvShape& s, const ConvOptions& options, const Dense& dense)
         : k_(k),
           s_(s),
-          dense_(denseShape(s)),
-          plan_(chooseConv(k, dense_, denseOptions(options)).make(k, dense_, denseOptions(options))),
+          dense_(dense.shape),
+          plan_(dense.implementation->make(k, dense_, denseOptions(options))),
           outFloats_(floatsOf(dense_.oc, dense_.oh, dense_.ow)),
           biasFloats_(int64_t{ceilDiv(dense_.oc, 16)} * 16) {}
 
     std::string algorithm() const override { return "phased " + plan_->algorithm(); }
     int64_t packedWeightBytes() const override { return plan_->packedWeightBytes(); }
     std::string weightVariant() const override {
-        return plan_->weightVariant() +
-               format(".s%dx%d.a%dx%d", s_.strideH, s_.strideW, s_.padTop, s_.padLeft);
+        return plan_->weightVariant() + format(".s%dx%d.a%dx%d.k%dx%d", s_.strideH, s_.strideW, s_.padTop,
+                                               s_.padLeft, dense_.kh, dense_.kw);
     }
     const FloatWeightPacker* floatPacker() const override { return this; }
     bool addsInPlace() const override { return true; }  // residuals are copied before anything is stored
@@ -171,13 +195,11 @@ bool accepts(const Kernels&, const ConvShape& s, const ConvOptions& options) {
 }
 
 double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
-    const ConvShape dense = denseShape(s);
-    return chooseConv(k, dense, denseOptions(options)).cycles(k, dense, denseOptions(options)) +
-           double(s.batch) * s.oh * s.ow * s.oc;
+    return Dense(k, s, options).cycles + double(s.batch) * s.oh * s.ow * s.oc * k.costs->cycles.copy;
 }
 
 std::unique_ptr<ConvPlan> make(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
-    return std::make_unique<PhasedPlan>(k, s, options);
+    return std::make_unique<PhasedPlan>(k, s, options, Dense(k, s, options));
 }
 
 }  // namespace
