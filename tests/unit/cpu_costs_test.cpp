@@ -139,6 +139,10 @@ TEST(CpuCosts, MeasuredOnesAreCostsThatCanBeRead) {
     EXPECT_NEAR(read.winogradIn[2], measured.winogradIn[2], 1e-2 * measured.winogradIn[2]);
     EXPECT_NEAR(read.int8RowWeight, measured.int8RowWeight, 1e-2 * measured.int8RowWeight);
     const CycleCosts& known = kernels.costs->cycles;
+    EXPECT_NEAR(read.winogradTaps[3], measured.winogradTaps[3], 1e-2 * measured.winogradTaps[3]);
+    for (const int unit : {1, 2, 3}) EXPECT_NE(measured.winogradTaps[unit], known.winogradTaps[unit]);
+    EXPECT_NE(measured.fewOutputsReduce, known.fewOutputsReduce);
+    EXPECT_NE(measured.fewOutputsCall, known.fewOutputsCall);
     EXPECT_NE(measured.int8RowWeight, known.int8RowWeight);
     if (!kernels.int8->winograd) return;
     EXPECT_NE(measured.int8WinogradIn, known.int8WinogradIn);

@@ -10,7 +10,9 @@
 #include "backends/cpu/kernels/calibrate_timing.h"
 #include "backends/cpu/kernels/chunks.h"
 #include "backends/cpu/kernels/conv_kernels.h"
+#include "backends/cpu/kernels/few_outputs.h"
 #include "backends/cpu/kernels/panels.h"
+#include "backends/cpu/kernels/winograd_weights.h"
 
 namespace mnnc {
 
@@ -31,7 +33,9 @@ class Calibration {
         for (const int unit : {2, 4, 6}) {
             costs.winogradIn[unit / 2] = transformIn(unit);
             costs.winogradOut[unit / 2] = transformOut(unit);
+            costs.winogradTaps[unit / 2] = transformTaps(unit);
         }
+        measureFewOutputs(costs);
         costs.copy = copy();
         costs.dequantize = dequantize();
         if (k_.bf16) costs.winogradRound = round();
@@ -93,6 +97,45 @@ class Calibration {
         return std::clamp(beyond / k_.panels->maxPanelBlocks, 1.0, 1000.0);
     }
 
+    // Cycles of a product of the widest kind with a few outputs, `tiles` tiles high, beyond its multiply-adds.
+    double fewOutputsBeyond(int tiles) const {
+        constexpr int kOutputs = FewOutputsKernels::kMaxOutputs, kSteps = 16;
+        const FewOutputsKernels& few = fewOutputsKernels(k_.id);
+        const int P = k_.lanes, m = tiles * few.maxRows[kOutputs];
+        AlignedBuffer source = filled(size_t(m) * kSteps * P),
+                      weights = filled(size_t(kOutputs) * kSteps * P), out = filled(size_t(m) * P);
+        static constexpr ptrdiff_t kNoOffset[1] = {0};
+        static constexpr float kZero[kOutputs] = {};
+        PanelArgs t{};
+        t.a = source.as<float>();
+        t.pixelStride = P;
+        t.tapOffset = kNoOffset;
+        t.taps = 1;
+        t.fullBlocks = kSteps;
+        t.blockStride = ptrdiff_t(m) * P;
+        t.w = weights.as<float>();
+        t.dst = out.as<float>();
+        t.dstPixelStride = P;
+        t.bias = kZero;
+        t.lo = -std::numeric_limits<float>::infinity();
+        t.hi = std::numeric_limits<float>::infinity();
+        t.act = Act::None;
+        t.nb = kOutputs;
+        t.m = m;
+        return seconds([&] { few.product(t); }) / cycle_ -
+               kSteps * gemmCycles(k_.costs->cycles.tile, few.maxRows, m, kOutputs, kOutputs);
+    }
+
+    // From a product of one tile and one of several.
+    void measureFewOutputs(CycleCosts& costs) const {
+        constexpr int kTiles = 8;
+        const double one = fewOutputsBeyond(1), several = fewOutputsBeyond(kTiles);
+        const int outputs = FewOutputsKernels::kMaxOutputs;
+        const int ofTile = outputs * fewOutputsKernels(k_.id).maxRows[outputs];
+        costs.fewOutputsReduce = std::clamp((several - one) / ((kTiles - 1) * ofTile), 0.5, 100.0);
+        costs.fewOutputsCall = std::clamp(one - ofTile * costs.fewOutputsReduce, 0.0, 1000.0);
+    }
+
     // Blocks of maps that lie beyond the second level cache, as those of a net do, and transforms that fill as much of
     // that cache as a chunk's. Each call takes the next block of both.
     struct Maps {
@@ -146,6 +189,29 @@ class Calibration {
                                         plane, nullptr, kZero, 0, std::numeric_limits<float>::infinity(),
                                         Act::None});
         });
+    }
+
+    // Taps into a panel, a slice of channels at a time. Between two slices a run reads and writes maps: neither the taps nor
+    // the panel's memory lie in the second level cache.
+    double transformTaps(int unit) const {
+        const int P = k_.lanes, nb = k_.panels->maxPanelBlocks, points = (unit + 2) * (unit + 2);
+        const int channels = winogradSlice(k_, points * nb * P * int{sizeof(float)});
+        const size_t line = size_t(9) * P;
+        const ptrdiff_t point = (size_t(channels) * nb * P / 16 | 1) * 16;
+        const size_t panel = static_cast<size_t>(point) * points;
+        const int lines = static_cast<int>(kMapBytes / (line * sizeof(float))),
+                  slots = static_cast<int>(kMapBytes / (panel * sizeof(float))) + 1;
+        AlignedBuffer taps = filled(lines * line), out = filled(slots * panel);
+        int at = 0, slot = 0;
+        const double taken = seconds([&] {
+            float* const to = out.as<float>() + slot * panel;
+            slot = (slot + 1) % slots;
+            for (int b = 0; b < nb; ++b)
+                for (int c = 0; c < channels; ++c, at = (at + 1) % lines)
+                    k_.winograd->weight[unit / 2](taps.as<float>() + at * line, to + (size_t(c) * nb + b) * P,
+                                                  point);
+        });
+        return taken / cycle_ / (double(nb) * channels * points);
     }
 
     // Rows of a map into a map with a border.

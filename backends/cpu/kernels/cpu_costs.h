@@ -71,10 +71,13 @@ struct CycleCosts {
     // own scale; the cycles that a product of vectors saves.
     double round = 7.5, rescale = 4.5, pixelScale = 8, w8a16Gain = 0.25;
     // Winograd: a call of a product for a block of outputs; transforms of a vector of inputs and outputs, by
-    // unit / 2; rounding a vector to bf16; expanding and transforming a vector of quantised weights.
+    // unit / 2, and of weights from taps; rounding a vector to bf16; expanding and transforming a vector of quantised weights.
     double winogradCall = 50;
     double winogradIn[4] = {0, 8, 7.5, 9}, winogradOut[4] = {0, 3.5, 7, 5};
+    double winogradTaps[4] = {0, 5, 8, 7};
     double winogradRound = 1.5, winogradDequantize = 4.8, winogradDequantizeBf16 = 6;
+    // A few outputs: a call of a product, and an output whose lanes are added up and stored.
+    double fewOutputsCall = 60, fewOutputsReduce = 9;
     // Int8: a vector of weights that each row of the output reads again from the second level cache. Exact Winograd's
     // transforms of a vector of a tile's input, of one of pairs of weights, and of one of results.
     double int8RowWeight = 2.2;

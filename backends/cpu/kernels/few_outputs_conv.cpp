@@ -20,9 +20,6 @@ constexpr size_t kMaxRegions = 256;
 constexpr int kPiece = 240;  // pixels of a product
 constexpr int kMost = FewOutputsKernels::kMaxOutputs;
 
-// Cycles, measured on Zen 5: a call of a product, and an output's lanes added up and stored.
-constexpr double kCall = 60, kReduce = 9;
-
 // The outputs of a region are cut into lines, of rows or of columns, whichever are longer, and these into pieces.
 struct Lines {
     int count, length, pieces;
@@ -155,14 +152,14 @@ bool accepts(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
 
 double cycles(const Kernels& k, const ConvShape& s, const ConvOptions&) {
     const FewOutputsKernels& kernels = fewOutputsKernels(k.id);
+    const CycleCosts& costs = k.costs->cycles;
     const int passes = ceilDiv(s.oc, kMost);
-    double sum = double(s.oh) * s.ow * s.oc * kReduce;
+    double sum = double(s.oh) * s.ow * s.oc * costs.fewOutputsReduce;
     for (const TapRegion& region : tapRegions(s, false, kMaxRegions)) {
         const Lines lines = linesOf(region);
         const double steps = double(region.taps.size()) * ceilDiv(s.ic, k.lanes);
-        sum += lines.count *
-               (steps * gemmCycles(k.costs->cycles.tile, kernels.maxRows, lines.length, s.oc, kMost) +
-                double(lines.pieces) * passes * kCall);
+        sum += lines.count * (steps * gemmCycles(costs.tile, kernels.maxRows, lines.length, s.oc, kMost) +
+                              double(lines.pieces) * passes * costs.fewOutputsCall);
     }
     return s.batch * sum;
 }

@@ -10,6 +10,7 @@
 #include "backends/cpu/kernels/cpu_costs.h"
 #include "backends/cpu/kernels/panels.h"
 #include "backends/cpu/kernels/winograd_plan.h"
+#include "backends/cpu/kernels/winograd_weights.h"
 
 namespace mnnc {
 namespace {
@@ -62,25 +63,30 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) 
     const int chunks = taps == WinogradTaps::InPanels ? 1 : winogradChunkCount(k, s, Unit);
     const int m = ceilDiv(tiles, chunks);
     const int nb = bestPanelBlocks(k, options.onePacking ? kUsualPixels : std::min(m, kUsualPixels), ocb);
-    const double product =
-        points * (double(s.ic) * (bf16 ? 0.5 : 1.0) * gemmCycles(k, m, ocb, nb) + costs.winogradCall * ocb);
+    // A panel's weights are made and multiplied a slice at a time.
+    const int slices = taps == WinogradTaps::InPanels
+                           ? ceilDiv(s.ic, winogradSlice(k, points * nb * k.lanes * int{sizeof(float)}))
+                           : 1;
+    const double product = points * (double(s.ic) * (bf16 ? 0.5 : 1.0) * gemmCycles(k, m, ocb, nb) +
+                                     slices * costs.winogradCall * ocb);
     const double in = costs.winogradIn[Unit / 2], out = costs.winogradOut[Unit / 2];
     const double transforms =
         double(tiles) * points * (icb * (in + (bf16 ? costs.winogradRound : 0.0)) + ocb * out);
     const double weights = double(points) * s.ic * ocb * k.lanes * (bf16 ? 2 : 4);
-    const double vectors = double(s.ic) * ocb, expansion = points * vectors * costs.winogradDequantize;
+    const double vectors = double(s.ic) * ocb;
     if (taps == WinogradTaps::InPanels) {
         // Transforms of all tiles at once may not fit the cache: they are then written to the next level and read again.
         const double bytes = double(tiles) * points * (icb + ocb) * k.lanes * 4;
         const double spilled =
             winogradChunkCount(k, s, Unit) > 1 ? 2 * bytes / costs.weightBytesPerCycle : 0.0;
+        const double expansion = points * vectors * costs.winogradTaps[Unit / 2];
         return transforms + spilled + withTraffic(k, product + expansion, 9 * vectors * k.lanes * 4);
     }
     if (options.quantization.bits) {
         if (chunks > 1 && weights > costs.maxWinogradDequantized)
             return std::numeric_limits<double>::infinity();
         return chunks * product + transforms +
-               (bf16 ? points * vectors * costs.winogradDequantizeBf16 : expansion);
+               points * vectors * (bf16 ? costs.winogradDequantizeBf16 : costs.winogradDequantize);
     }
     // A chunk has at least so many tiles that products are worth it; with many channels the cache does not hold it.
     const double bytes = double(tiles) * points * (icb + ocb) * k.lanes * 4;

@@ -72,6 +72,10 @@ class QuantizedTaps {
 
 }  // namespace
 
+int winogradSlice(const Kernels& k, int channelBytes) {
+    return static_cast<int>(std::max<int64_t>(k.costs->cache.winogradPanel / channelBytes, 64)) / 16 * 16;
+}
+
 WinogradWeights::WinogradWeights(const Kernels& k, const ConvShape& shape,
                                  const WinogradWeightOptions& options)
     : k_(k),
@@ -83,10 +87,7 @@ WinogradWeights::WinogradWeights(const Kernels& k, const ConvShape& shape,
     if (options.quantization.bits)
         dequant_ = DequantPanels(k, options.quantization, shape, DequantPanels::Rows::ChannelMajor);
     if (!perPanel()) return;
-    // The transformed weights of a panel stay in the second level cache.
-    const size_t channel = size_t(points_) * options.panelBlocks * k.lanes * elementBytes();
-    const auto most = static_cast<size_t>(k.costs->cache.winogradPanel) / channel;
-    slice_ = std::max(static_cast<int>(most), 64) / 16 * 16;
+    slice_ = winogradSlice(k, points_ * options.panelBlocks * k.lanes * static_cast<int>(elementBytes()));
 }
 
 size_t WinogradWeights::packedBytes() const {

@@ -23,6 +23,9 @@ struct WinogradWeightOptions {
     bool perPanel = false;
 };
 
+// Channels of a slice of a panel whose transformed weights stay in the second level cache, when a channel has so many bytes.
+int winogradSlice(const Kernels& k, int channelBytes);
+
 struct ChannelRange {
     int begin, end;
 };
