@@ -8,6 +8,7 @@
 #endif
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "backends/cpu/kernels/activation-inl.h"
@@ -21,6 +22,7 @@ namespace HWY_NAMESPACE {
 namespace {
 
 constexpr int P = static_cast<int>(kLanes);
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // 32 registers hold a tile of 28, or on Arm, where a vector has four channels of each row, too, one of 21; 16 hold 12.
 constexpr int kMaxBlocks = P == 16 ? 4 : 3;
@@ -59,6 +61,40 @@ HWY_INLINE void startTile(const float* bias, V (&acc)[R][NB]) {
     }
 }
 
+// The last vector of each row of a tile, of which some lanes may lie beyond the row.
+class LastVector {
+  public:
+    explicit LastVector(int lanes)
+        : lanes_(static_cast<size_t>(lanes))
+#if HWY_TARGET == HWY_AVX3
+          ,
+          mask_(static_cast<__mmask16>((1u << lanes) - 1))
+#endif
+    {
+    }
+#if HWY_TARGET == HWY_AVX3
+    HWY_INLINE V load(const float* from) const {
+        return V{_mm512_maskz_loadu_ps(mask_, from)};
+    }
+    HWY_INLINE void store(V v, float* to) const {
+        _mm512_mask_storeu_ps(to, mask_, v.raw);
+    }
+#else
+    HWY_INLINE V load(const float* from) const {
+        return loadSome(from, lanes_, 0);
+    }
+    HWY_INLINE void store(V v, float* to) const {
+        storeSome(v, to, lanes_);
+    }
+#endif
+
+  private:
+    size_t lanes_;
+#if HWY_TARGET == HWY_AVX3
+    __mmask16 mask_;
+#endif
+};
+
 // Residual, clamp, store, row by row: one pointer that moves on, or the compiler keeps the addresses of all vectors on the
 // stack.
 template <int R, int NB, typename Args>
@@ -66,7 +102,7 @@ HWY_INLINE void storeTile(const Args& t, V (&acc)[R][NB], float* dst, const floa
     const D d;
     const ptrdiff_t ps = t.dstPixelStride, bs = t.dstBlockStride;
     const bool whole = t.lastLanes == P;
-    const auto lastLanes = static_cast<size_t>(t.lastLanes);
+    const LastVector last(t.lastLanes);
     const auto nextRow = [ps](auto*& row) HWY_ATTR {
         row += ps;
 #if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
@@ -79,22 +115,28 @@ HWY_INLINE void storeTile(const Args& t, V (&acc)[R][NB], float* dst, const floa
             HWY_UNROLL(4)
             for (int n = 0; n < NB; ++n) {
                 const float* from = residual + n * bs;
-                const V more = n + 1 < NB || whole ? hn::LoadU(d, from) : loadSome(from, lastLanes, 0);
+                const V more = n + 1 < NB || whole ? hn::LoadU(d, from) : last.load(from);
                 acc[r][n] = hn::Add(acc[r][n], more);
             }
             nextRow(residual);
         }
     }
-    const V lo = hn::Set(d, t.lo), hi = hn::Set(d, t.hi);
+    if (t.lo > -kInfinity || t.hi < kInfinity) {
+        const V lo = hn::Set(d, t.lo), hi = hn::Set(d, t.hi);
+        HWY_UNROLL(32)
+        for (int r = 0; r < R; ++r) {
+            HWY_UNROLL(4)
+            for (int n = 0; n < NB; ++n) acc[r][n] = hn::Min(hn::Max(acc[r][n], lo), hi);
+        }
+    }
     HWY_UNROLL(32)
     for (int r = 0; r < R; ++r) {
         HWY_UNROLL(4)
         for (int n = 0; n < NB; ++n) {
-            const V v = hn::Min(hn::Max(acc[r][n], lo), hi);
-            if (n + 1 < NB || whole)
-                hn::StoreU(v, d, dst + n * bs);
+            if (n + 1 < NB || whole)  // masked stores of whole vectors are slower where memory is
+                hn::StoreU(acc[r][n], d, dst + n * bs);
             else
-                storeSome(v, dst + n * bs, lastLanes);
+                last.store(acc[r][n], dst + n * bs);
         }
         nextRow(dst);
     }
