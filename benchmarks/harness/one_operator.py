@@ -16,6 +16,7 @@ from zoo import converters
 from . import machine
 
 BURST_SECONDS = 0.05
+READING_SECONDS = 3e-5  # between two readings of the clock at least: a reading takes as long as a small operator
 LIMIT = 1.10  # a ratio above is marked
 
 
@@ -51,24 +52,26 @@ class Problem:
         return np.abs(results[0].reshape(exact.shape) - exact).max() / np.abs(exact).max()
 
 
-def burst(engine, runs):
-    """The median of some runs in seconds, behind one that is not counted."""
+def burst(engine, readings, runs=1):
+    """The median in seconds of a run over some readings of so many runs, behind one that is not counted."""
     times = []
-    for _ in range(runs + 1):
+    for _ in range(readings + 1):
         engine.set_inputs()
         begin = time.process_time_ns()
-        engine.run()
+        for _ in range(runs):
+            engine.run()
         times.append(time.process_time_ns() - begin)
-    return statistics.median(times[1:]) * 1e-9
+    return statistics.median(times[1:]) / runs * 1e-9
 
 
 def measure(problem, engines, rounds, shuffle):
     """By engine the medians of its bursts, in the order of rounds."""
-    runs = {}
+    counts = {}
     for name, engine in engines.items():
         engine.load(problem)
-        seconds = burst(engine, 3)
-        runs[name] = min(max(3, round(BURST_SECONDS / max(seconds, 1e-7))), 5000)
+        seconds = max(burst(engine, 3), 1e-7)
+        runs = max(1, round(READING_SECONDS / seconds))
+        counts[name] = (min(max(3, round(BURST_SECONDS / (seconds * runs))), 5000), runs)
         error = problem.error(engine.results())
         if not error <= problem.tolerance:
             sys.exit(f"{name}: off by {error:.1e} of the largest element")
@@ -77,7 +80,7 @@ def measure(problem, engines, rounds, shuffle):
         order = list(engines)
         shuffle.shuffle(order)
         for name in order:
-            times[name].append(burst(engines[name], runs[name]))
+            times[name].append(burst(engines[name], *counts[name]))
     return times
 
 
