@@ -169,6 +169,7 @@ TEST(KernelsConvImplementations, EachComputesWhatItAccepts) {
         checkOne(shape(1501, 14, 13, 20, 1), options(1));
         checkOne(shape(1501, 14, 13, 20, 3, 1, 1, 1), options(1));
         checkOne(shape(301, 17, 24, 20, 8, 8), options(1));
+        checkOne(shape(90, 48, 57, 70, 8, 8), options(1));  // several slices of taps, several panels
         checkOne(shape(18, 11, 12, 33, 5, 2, 2, 3), options(1));
         // Regions that are higher than wide, on a small map and on one that is larger than the first level cache.
         checkOne(oneRowKernel(shape(20, 13, 11, 20, 9, 1, 1, 4, 2)), options(1));

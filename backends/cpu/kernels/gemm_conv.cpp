@@ -80,15 +80,17 @@ int GemmConvPlan::tapSlices(size_t index) const {
     const bool once = int64_t{walk.units} * walk.columns <= k_.panels->maxRows[panel.nb];
     if (wholeSums || once || taps < 2) return 1;
     const int64_t bytes = int64_t{taps} * panel.length * panel.nb * k_.lanes * int64_t{sizeof(float)};
-    return static_cast<int>(std::clamp<int64_t>(bytes / k_.costs->cache.gemmInput + 1, 1, taps));
+    const auto slices = static_cast<int>(std::clamp<int64_t>(bytes / k_.costs->cache.gemmInput + 1, 1, taps));
+    // Rows of taps stay whole: what they read lies side by side.
+    const int rows = taps / s_.kw;
+    return apartTaps() && slices <= rows ? ceilDiv(rows, rows / slices) : slices;
 }
 
 long GemmConvPlan::cacheUnits(int) const {
     const long element = options_.bf16 ? sizeof(uint16_t) : sizeof(float);
     const int slice = sliceBlocks(0);
     long elements = slice < icb_ ? long(slice) * k_.lanes : geometry_.unitElements;
-    // Where no pixel is read by two taps, a slice of them reads as small a part of the input.
-    if (!options_.transposed && s_.strideH >= s_.kh && s_.strideW >= s_.kw) elements /= tapSlices(0);
+    if (apartTaps()) elements /= tapSlices(0);
     const long unitBytes = elements * element / options_.groups;
     const long units = std::max<long>(1, k_.costs->cache.gemmInput / std::max<long>(1, unitBytes));
     return geometry_.walks[0].byPixel ? std::max(units, kMinPixelChunk) : units;
@@ -157,7 +159,10 @@ void GemmConvPlan::runPanels(const GemmImage& image, const GemmSource<T>& src, s
                              bool backwards, int u0, int u1, int slot) const {
     const OutputWalk& walk = geometry_.walks[index];
     const int slice = sliceBlocks(index), parts = tapSlices(index), count = panels.end - panels.begin;
-    for (int step = 0; step < count * ceilDiv(icb_, slice); ++step) {
+    // The panels share what a slice of taps reads where no other slice reads it.
+    const int rounds = apartTaps() ? parts : 1;
+    const int whole = rounds > 1 ? s_.kw : 1;  // taps that stay together
+    for (int step = 0; step < count * ceilDiv(icb_, slice) * rounds; ++step) {
         const int at = step % count, i = backwards ? panels.end - 1 - at : panels.begin + at;
         const T* weights =
             weights_.panel<T>(image.packed, walk.phase, i, image.expanded + slot * weights_.expandedBytes());
@@ -176,13 +181,15 @@ void GemmConvPlan::runPanels(const GemmImage& image, const GemmSource<T>& src, s
         t.dstBlockStride = walk.dstBlock;
         t.m = walk.byPixel ? u1 - u0 : walk.columns;
         const T* const from = t.a;
-        for (int part = 0; part < parts; ++part) {
+        const int first = rounds > 1 ? step / count : 0;
+        for (int part = first; part < (rounds > 1 ? first + 1 : parts); ++part) {
             // The only part needs no arguments of its own: a copy right after they are filled in waits for all of them.
             PanelArgsOf<T> own;
             PanelArgsOf<T>& sum = parts > 1 ? own = t : t;
             if constexpr (std::is_same_v<T, float>)
                 if (parts > 1)
-                    takeTaps(sum, chunkBegin(t.taps, part, parts), chunkBegin(t.taps, part + 1, parts));
+                    takeTaps(sum, chunkBeginTiled(t.taps, part, parts, whole),
+                             chunkBeginTiled(t.taps, part + 1, parts, whole));
             // What the slices before have summed up.
             const bool earlier = (slice < icb_ && step >= count) || part > 0;
             if (earlier) sum.bias = kNoBias;

@@ -83,6 +83,8 @@ class GemmConvPlan : public ConvPlan, private FloatWeightPacker, private Quantiz
     // Blocks of channels that a product sums up at a time: all of them, unless so many pixels as fill the tiles of products
     // would not stay in the cache while the panels pass by. What a slice has summed up is stored, and the next adds to it.
     int sliceBlocks(size_t walk) const;
+    // Whether no pixel is read by two taps: a slice of them reads as small a part of the input.
+    bool apartTaps() const { return !options_.transposed && s_.strideH >= s_.kh && s_.strideW >= s_.kw; }
     // Into how many slices of taps a sum is cut, so that a slice's weights stay in the cache while the tiles pass by.
     int tapSlices(size_t walk) const;
 
