@@ -13,12 +13,6 @@ using BinaryCode = wire::BinaryOpOperation;
 
 class AttentionNet : public NetBuilder {
   public:
-    int select(int condition, int a, int b) {
-        const int id = tensor();
-        net_.oplists.push_back(
-            makeOp(wire::OpType::Select, "op" + std::to_string(id), {condition, a, b}, {id}));
-        return id;
-    }
     // 1 where the column is not behind the row, as int32.
     int causal(std::vector<int32_t> dims) {
         std::vector<int32_t> values;

@@ -110,6 +110,13 @@ int NetBuilder::softmax(int x, int axis) {
     return add(wire::OpType::Softmax, {x}, std::move(op));
 }
 
+int NetBuilder::select(int condition, int a, int b) {
+    const int id = tensor();
+    net_.oplists.push_back(
+        makeOp(wire::OpType::Select, "op" + std::to_string(id), {condition, a, b}, {id}));
+    return id;
+}
+
 int NetBuilder::concat(std::vector<int32_t> inputs, int axis) {
     wire::AxisT op;
     op.axis = axis;

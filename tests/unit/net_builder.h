@@ -25,6 +25,8 @@ class NetBuilder {
     int relu(int x, float slope = 0);
     int clip(int x, float lo, float hi);
     int softmax(int x, int axis = 1);
+    // a where the condition is not 0.
+    int select(int condition, int a, int b);
     int concat(std::vector<int32_t> inputs, int axis = 1);
     // resizeType as in the schema: 1 nearest, 2 linear, 3 cubic; of half pixels.
     int resize(int x, int resizeType, int height, int width);

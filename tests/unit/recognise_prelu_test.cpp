@@ -10,12 +10,6 @@ using BinaryCode = wire::BinaryOpOperation;
 
 class PReluNet : public QuantNet {
   public:
-    int select(int condition, int a, int b) {
-        const int id = tensor();
-        net_.oplists.push_back(
-            makeOp(wire::OpType::Select, "op" + std::to_string(id), {condition, a, b}, {id}));
-        return id;
-    }
     int prelu(int x, int slopes, BinaryCode code = BinaryCode::LESS, float limit = 0, float other = 1) {
         const bool less = code == BinaryCode::LESS || code == BinaryCode::LESS_EQUAL;
         const int condition = binary(code, x, scalar(limit)), one = scalar(other);
