@@ -21,6 +21,8 @@ struct Problem {
     int batch, queries, keys, heads, keyHeads, depth, valueDepth;
     Mask mask = Mask::None;
     bool sinks = false;
+    bool transposed = false;  // queries and results
+    bool gathered = false;    // masks: each row has its elements in the opposite order
 };
 
 // Operands in the order [batch][row][head][depth], and what every query sees.
@@ -46,7 +48,7 @@ double scoreAt(const Problem& p, const Data& d, float scale, int b, int h, int i
         sum += double(d.q[((size_t(b) * p.queries + i) * p.heads + h) * p.depth + c]) *
                d.k[((size_t(b) * p.keys + j) * p.keyHeads + own) * p.depth + c];
     sum *= scale;
-    const size_t at = size_t(i) * p.keys + j;
+    const size_t at = size_t(i) * p.keys + (p.gathered ? p.keys - 1 - j : j);
     if (p.mask == Mask::Float) sum += d.add[at];
     if (p.mask == Mask::Condition && d.keep[at] == 0) sum = -1e30;
     return sum;
@@ -78,42 +80,79 @@ Floats expectedOf(const Problem& p, const Data& d, float scale) {
     return out;
 }
 
+// Operands in the order [batch][row][head][depth]; `heads` of them for each of the problem's.
 template <typename Operand>
-void setSteps(Operand& operand, int rows, int heads, int depth) {
-    operand.headStep = size_t(depth);
+void place(Operand& operand, const Problem& p, int rows, int heads, int depth) {
     operand.rowStep = size_t(heads) * depth;
-    operand.batchStep = size_t(rows) * heads * depth;
+    for (int b = 0; b < p.batch; ++b)
+        for (int h = 0; h < p.heads; ++h)
+            operand.heads.push_back((size_t(b) * rows * heads + h / (p.heads / heads)) * depth);
+}
+
+// [batch][row][head][depth] from [batch][head][depth][row], or (back) the other way round.
+Floats flipped(const Problem& p, const Floats& x, int depth, bool back) {
+    Floats y(x.size());
+    for (int b = 0; b < p.batch; ++b)
+        for (int i = 0; i < p.queries; ++i)
+            for (int h = 0; h < p.heads; ++h)
+                for (int c = 0; c < depth; ++c) {
+                    const size_t rows = ((size_t(b) * p.queries + i) * p.heads + h) * depth + c,
+                                 columns = ((size_t(b) * p.heads + h) * depth + c) * p.queries + i;
+                    y[back ? columns : rows] = x[back ? rows : columns];
+                }
+    return y;
+}
+
+template <typename Operand>
+void placeFlipped(Operand& operand, const Problem& p, int depth) {
+    operand.rowStep = size_t(p.queries);
+    for (int head = 0; head < p.batch * p.heads; ++head)
+        operand.heads.push_back(size_t(head) * depth * p.queries);
 }
 
 Floats run(const Kernels& kernels, const Problem& p, const Data& d, float scale, ThreadPool& pool,
            GemmType type = GemmType::Float) {
     AttentionArgs a;
     a.type = type;
-    a.batch = p.batch;
+    a.heads = p.batch * p.heads;
+    a.share = p.heads / p.keyHeads;
     a.queries = p.queries;
     a.keys = p.keys;
-    a.heads = p.heads;
-    a.keyHeads = p.keyHeads;
     a.depth = p.depth;
     a.valueDepth = p.valueDepth;
-    a.scale = scale;
+    (p.mask == Mask::None ? a.scale : a.steps.emplace_back().scale) = scale;
     Floats out(size_t(p.batch) * p.queries * p.heads * p.valueDepth, -7);
-    setSteps(a.q, p.queries, p.heads, p.depth);
-    setSteps(a.k, p.keys, p.keyHeads, p.depth);
-    setSteps(a.v, p.keys, p.keyHeads, p.valueDepth);
-    setSteps(a.out, p.queries, p.heads, p.valueDepth);
-    a.q.data = d.q.data();
+    a.queriesTransposed = a.outTransposed = p.transposed;
+    const Floats columns = flipped(p, d.q, p.depth, true);
+    if (p.transposed) {
+        placeFlipped(a.q, p, p.depth);
+        placeFlipped(a.out, p, p.valueDepth);
+    } else {
+        place(a.q, p, p.queries, p.heads, p.depth);
+        place(a.out, p, p.queries, p.heads, p.valueDepth);
+    }
+    place(a.k, p, p.keys, p.keyHeads, p.depth);
+    place(a.v, p, p.keys, p.keyHeads, p.valueDepth);
+    a.q.data = p.transposed ? columns.data() : d.q.data();
     a.k.data = d.k.data();
     a.v.data = d.v.data();
     a.out.data = out.data();
-    a.masks[0].rowStep = a.keep.rowStep = size_t(p.keys);
-    if (p.mask == Mask::Float) a.masks[0].data = d.add.data();
-    if (p.mask == Mask::Condition) a.keep.data = d.keep.data();
-    if (p.sinks) a.sinks = d.sinks.data();
+    if (p.mask != Mask::None) {
+        AttentionStep& step = a.steps[0];
+        step.operand.rowStep = size_t(p.keys);
+        step.kind = p.mask == Mask::Float ? AttentionStep::Kind::Add : AttentionStep::Kind::Keep;
+        step.operand.data = d.add.data();
+        if (p.mask == Mask::Condition) step.operand.data = d.keep.data();
+        for (int j = p.keys; p.gathered && j > 0; --j) step.columns.push_back(j - 1);
+    }
+    if (p.sinks) {
+        a.sinks.data = d.sinks.data();
+        for (int h = 0; h < a.heads; ++h) a.sinks.heads.push_back(size_t(h % p.heads));
+    }
     Floats scratch(size_t(attentionScratchBytes(kernels, a, pool.threads(), "test")) / 4);
     a.scratch = scratch.data();
     attention(kernels, a, pool);
-    return out;
+    return p.transposed ? flipped(p, out, p.valueDepth, false) : out;
 }
 
 TEST(Attention, AllInstructionSets) {
@@ -122,7 +161,10 @@ TEST(Attention, AllInstructionSets) {
                                 {2, 75, 13, 2, 1, 16, 17, Mask::Float},
                                 {1, 3, 600, 2, 2, 8, 33, Mask::Float, true},
                                 {1, 19, 257, 3, 3, 5, 4, Mask::Condition},
-                                {1, 150, 512, 1, 1, 2, 64, Mask::None, true}};
+                                {1, 150, 512, 1, 1, 2, 64, Mask::None, true},
+                                {2, 80, 21, 3, 3, 9, 19, Mask::None, false, true},
+                                {1, 30, 300, 2, 1, 16, 5, Mask::Float, false, true, true},
+                                {1, 7, 270, 1, 1, 4, 4, Mask::Condition, false, false, true}};
     ForkJoinPool three(3);
     InlinePool one;
     for (const std::string& isa : availableIsas()) {
@@ -153,7 +195,8 @@ TEST(Attention, Bf16) {
     for (const std::string& isa : availableIsas()) {
         const Kernels kernels = kernelsWithBf16(isa);
         for (const Problem& p : {Problem{1, 5, 7, 2, 2, 3, 5}, Problem{2, 75, 13, 2, 1, 16, 17, Mask::Float},
-                                 Problem{1, 3, 601, 2, 2, 8, 33, Mask::None, true}}) {
+                                 Problem{1, 3, 601, 2, 2, 8, 33, Mask::None, true},
+                                 Problem{2, 80, 21, 3, 3, 9, 19, Mask::None, false, true}}) {
             SCOPED_TRACE(isa + " " + std::to_string(p.queries) + "x" + std::to_string(p.keys));
             const Data data(p);
             const Floats expected = expectedOf(p, data, 0.75f);

@@ -112,8 +112,7 @@ int NetBuilder::softmax(int x, int axis) {
 
 int NetBuilder::select(int condition, int a, int b) {
     const int id = tensor();
-    net_.oplists.push_back(
-        makeOp(wire::OpType::Select, "op" + std::to_string(id), {condition, a, b}, {id}));
+    net_.oplists.push_back(makeOp(wire::OpType::Select, "op" + std::to_string(id), {condition, a, b}, {id}));
     return id;
 }
 

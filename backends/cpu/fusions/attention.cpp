@@ -2,12 +2,11 @@
 // all scores when one kernel computes them. The heads of queries, keys, values and results stay where they lie.
 #include "backends/cpu/kernels/attention.h"
 
-#include <algorithm>
+#include <unordered_set>
 
 #include "backends/cpu/fusions/attention_form.h"
 #include "backends/cpu/fusions/patterns.h"
 #include "backends/cpu/ops/gemm_type.h"
-#include "plan/fused_command.h"
 #include "plan/graph.h"
 
 namespace mnnc::cpu {
@@ -30,13 +29,13 @@ class FusedAttention final : public Execution {
     }
 
     void onExecute() override {
-        AttentionArgs args = form_.args;
-        args.q.data = at<float>(form_.q);
-        args.k.data = at<float>(form_.k);
-        args.v.data = at<float>(form_.v);
-        for (int i = 0; i < 2; ++i) args.masks[i].data = at<float>(form_.masks[i]);
-        args.keep.data = at<int32_t>(form_.keep);
-        args.out.data = command_.outputs[0]->as<float>() + form_.outStart;
+        AttentionArgs& args = form_.args;
+        args.q.data = input(form_.q).as<const float>();
+        args.k.data = input(form_.k).as<const float>();
+        args.v.data = input(form_.v).as<const float>();
+        for (size_t i = 0; i < args.steps.size(); ++i)
+            args.steps[i].operand.data = input(form_.steps[i]).data;
+        args.out.data = command_.outputs[0]->as<float>();
         args.scratch = scratch();
         attention(backend_.kernels(), args, backend_.pool());
     }
@@ -44,88 +43,28 @@ class FusedAttention final : public Execution {
     std::string algorithm() const override { return gemmText(backend_, form_.args.type); }
 
   private:
-    template <typename T>
-    const T* at(const AttentionInput& from) const {
-        if (from.index < 0) return nullptr;
-        return command_.inputs[static_cast<size_t>(from.index)]->as<const T>() + from.start;
-    }
+    const Tensor& input(int number) const { return *command_.inputs[static_cast<size_t>(number)]; }
 
     CpuBackend& backend_;
     const Command command_;
     AttentionForm form_;
 };
 
-bool isProduct(const Command& command) {
-    return (command.type == OpType::MatMul || command.type == OpType::BatchMatMul) &&
-           command.inputs.size() == 2;
-}
-
-// Whether a command may be one of the group, as far as it can be seen by itself.
-bool isPlain(const CommandGraph& graph, Id id) {
-    if (graph.isControl(id)) return false;
-    const Command& command = graph.command(id);
-    return command.outputs.size() == 1 && !command.epilogue.any();
-}
-
-// The commands from this product to the one with the values, and the Raster behind it, along the results that only the
-// next one reads; Rasters that widen masks among them. None where there are others in between.
-std::vector<Id> chainFrom(const CommandGraph& graph, Id product) {
-    std::vector<Id> chain{product};
-    bool isWeighted = false;  // whether there was a Softmax
-    for (Id id = graph.onlyConsumer(product); id != CommandGraph::kNone; id = graph.onlyConsumer(id)) {
-        if (!isPlain(graph, id) || graph.command(id).outputs[0]->type != DataType::Float32) return {};
-        const Command& command = graph.command(id);
-        chain.push_back(id);
-        if (isWeighted) {
-            if (!isProduct(command)) return {};
-            const Id behind = graph.onlyConsumer(id);
-            if (behind != CommandGraph::kNone && isPlain(graph, behind) &&
-                graph.command(behind).type == OpType::Raster)
-                chain.push_back(behind);
-            return chain;
-        }
-        if (command.type != OpType::BinaryOp && command.type != OpType::Select &&
-            command.type != OpType::Softmax && command.type != OpType::Raster)
-            return {};
-        isWeighted = command.type == OpType::Softmax;
-        for (const Tensor* input : command.inputs) {
-            const Id raster = graph.exclusiveProducer(input, id);
-            const bool isNew = std::find(chain.begin(), chain.end(), raster) == chain.end();
-            if (raster != CommandGraph::kNone && isNew && isPlain(graph, raster) &&
-                viewThroughRaster(graph.command(raster)))
-                chain.push_back(raster);
-        }
-    }
-    return {};
-}
-
-// The group of these commands where they are attention, and read nothing that could be written before the last one runs.
-FusionMatch matchMembers(const CommandGraph& graph, std::vector<Id> members) {
-    std::sort(members.begin(), members.end(), [&](Id a, Id b) { return graph.runsBefore(a, b); });
-    std::vector<Command> commands;
-    for (const Id id : members) commands.push_back(graph.command(id));
-    const std::vector<Tensor*> inputs = fusedInputs(graph, members);
-    const auto isWrittenOnce = [&](const Tensor* input) { return graph.producerCount(input) <= 1; };
-    if (!std::all_of(inputs.begin(), inputs.end(), isWrittenOnce)) return {};
-    std::optional<AttentionForm> form = attentionForm(commands, inputs);
-    if (!form) return {};
-    return {std::move(members), std::make_shared<AttentionForm>(*form)};
-}
-
 std::vector<FusionMatch> match(const CommandGraph& graph, const Backend&) {
     std::vector<FusionMatch> matches;
+    std::unordered_set<Id> taken;
+    // As far as it can be seen of the command itself.
+    const auto mayTake = [&](Id id) {
+        if (graph.isControl(id) || taken.contains(id)) return false;
+        const Command& command = graph.command(id);
+        return command.outputs.size() == 1 && !command.epilogue.any();
+    };
     for (const Id id : graph.ids()) {
-        if (!isPlain(graph, id) || !isProduct(graph.command(id)) ||
-            graph.command(id).outputs[0]->type != DataType::Float32)
-            continue;
-        std::vector<Id> members = chainFrom(graph, id);
-        if (members.empty()) continue;
-        FusionMatch found = matchMembers(graph, members);
-        if (found.members.empty() && graph.command(members.back()).type == OpType::Raster) {
-            members.pop_back();
-            found = matchMembers(graph, std::move(members));
-        }
-        if (!found.members.empty()) matches.push_back(std::move(found));
+        std::optional<FoundAttention> found = findAttention(graph, id, mayTake);
+        if (!found) continue;
+        taken.insert(found->members.begin(), found->members.end());
+        matches.push_back(
+            {std::move(found->members), std::make_shared<AttentionForm>(std::move(found->form))});
     }
     return matches;
 }

@@ -1,34 +1,34 @@
 // Attention that a net wrote with single operators, as the arguments of the kernel that computes it at once.
 #pragma once
-#include <cstdint>
+#include <cstddef>
+#include <functional>
 #include <optional>
-#include <span>
+#include <vector>
 
 #include "backends/cpu/kernels/attention.h"
-#include "ops/command.h"
+#include "plan/graph.h"
 
 namespace mnnc::cpu {
 
-// An input that attention reads from this element on.
-struct AttentionInput {
-    int index = -1;  // -1: there is none
-    int64_t start = 0;
-};
-
 struct AttentionForm {
     AttentionArgs args;  // without pointers, and of floats
-    AttentionInput q, k, v, masks[2], keep;
-    int64_t outStart = 0;  // in the result of the last command
+    int q = 0, k = 0, v = 0;
+    std::vector<int> steps;  // the operand of each
 };
 
-// The form of commands, whose `inputs` are read, in the order in which they run: the product of queries and keys, factors, sums with masks, Select,
-// Softmax, the product with the values, which each read the result of the one before; a Raster that moves the heads, which
-// is the last one; Rasters that widen masks. Nothing where the kernel computes something else, or cannot reach an operand
-// by its steps.
-std::optional<AttentionForm> attentionForm(std::span<const Command> commands,
-                                           std::span<Tensor* const> inputs);
+// Which commands are attention, in the order in which they run, and what they compute. q, k, v and the steps' operands
+// are numbers of what fusedInputs() gives of them.
+struct FoundAttention {
+    std::vector<CommandGraph::Id> members;
+    AttentionForm form;
+};
 
-// The mask, or condition, that this Raster made, read from the Raster's own operand; nothing where strides cannot say it.
-std::optional<OperandView> viewThroughRaster(const Command& raster);
+// The attention that begins with this product of queries and keys: factors, sums with masks and Selects, each of which
+// reads the result of the one before, Softmax over the keys, the product with the values. Scores and the result may be the
+// transposition of what the kernel computes, with keys in rows. Among the members are Rasters that the operands can be
+// read through and the result written through, and factors of queries and keys. Nothing where the kernel computes
+// something else, or cannot reach an operand. `mayTake`: whether a command may be a member.
+std::optional<FoundAttention> findAttention(const CommandGraph& graph, CommandGraph::Id product,
+                                            const std::function<bool(CommandGraph::Id)>& mayTake);
 
 }  // namespace mnnc::cpu

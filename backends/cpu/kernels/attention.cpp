@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "backends/cpu/kernels/gemm_panels.h"
+#include "backends/cpu/kernels/pack.h"
 #include "base/checked.h"
 
 namespace mnnc {
@@ -40,7 +41,7 @@ struct Packed {
     size_t valuesAt(int first) const { return keys + first * valueBytes; }
 };
 
-// What a thread has to itself: scores, and room for gemmOnThread().
+// What a thread has to itself: scores, room for gemmOnThread(), and rows of transposed queries and results.
 size_t strips(const AttentionArgs& a) {
     return wholeLines(gemmOnThreadScratchBytes(a.type, kMaxRows, std::max(a.depth, kKeyBlock)));
 }
@@ -51,14 +52,23 @@ size_t scoreStep(const AttentionArgs& a) {
     return (size_t(ceilDiv(std::min(a.keys, kKeyBlock), 16)) | 1) * 16;
 }
 
+// From one row of transposed queries, or results, to the next, and the bytes of all.
+size_t rowStep(int depth) {
+    return (size_t(ceilDiv(depth, 16)) | 1) * 16;
+}
+size_t rowBytes(bool transposed, int depth) {
+    return transposed ? kMaxRows * rowStep(depth) * sizeof(float) : 0;
+}
+
 size_t ownBytes(const AttentionArgs& a) {
-    return kScoreBytes + strips(a);
+    return kScoreBytes + strips(a) + rowBytes(a.queriesTransposed, a.depth) +
+           rowBytes(a.outTransposed, a.valueDepth);
 }
 
 // Where there are enough heads, a thread packs the keys and values of one and computes it while they are in its cache.
 // Else the threads share the queries of a head.
 bool packsByHead(const AttentionArgs& a, int threads) {
-    return threads == 1 || int64_t{a.batch} * a.keyHeads >= int64_t{2} * threads;
+    return threads == 1 || a.heads / a.share >= int64_t{2} * threads;
 }
 
 void packAll(const Kernels& k, GemmType type, int N, int K, const float* b, size_t ldb, bool transB,
@@ -70,7 +80,7 @@ void packAll(const Kernels& k, GemmType type, int N, int K, const float* b, size
 
 // So many rows of queries that every thread has a task.
 int rowsOfTask(const AttentionArgs& a, int threads) {
-    const int64_t rows = int64_t{a.batch} * a.heads * a.queries;
+    const int64_t rows = int64_t{a.heads} * a.queries;
     const int64_t share = packsByHead(a, threads) ? kMaxRows : ceilDiv(rows, int64_t{4} * threads);
     const int limit = static_cast<int>(std::clamp<int64_t>(share, kMinRows, kMaxRows));
     // Equal parts of the queries of a head.
@@ -80,8 +90,8 @@ int rowsOfTask(const AttentionArgs& a, int threads) {
 
 class Task {
   public:
-    Task(const Kernels& kernels, const AttentionArgs& args, const char* packed, char* own, int batch,
-         int head, int first, int rows)
+    Task(const Kernels& kernels, const AttentionArgs& args, const char* packed, char* own, int head,
+         int first, int rows)
         : kernels_(kernels),
           row_(attentionKernels(kernels.id)),
           a_(args),
@@ -89,17 +99,28 @@ class Task {
           scores_(reinterpret_cast<float*>(own)),
           scoreStep_(scoreStep(args)),
           strip_(own + kScoreBytes),
-          batch_(batch),
           head_(head),
           first_(first),
-          rows_(rows),
-          out_(args.out.data + batch * args.out.batchStep + first * args.out.rowStep +
-               head * args.out.headStep) {}
+          rows_(rows) {
+        char* free = strip_ + strips(args);
+        setQueries(reinterpret_cast<float*>(free));
+        free += rowBytes(args.queriesTransposed, args.depth);
+        result_ = {args.outTransposed ? reinterpret_cast<float*>(free)
+                                      : args.out.at(head) + first * args.out.rowStep,
+                   args.outTransposed ? rowStep(args.valueDepth) : args.out.rowStep, rows,
+                   static_cast<size_t>(args.valueDepth)};
+        for (const AttentionStep& step : a_.steps) isMasked_ |= step.kind != AttentionStep::Kind::Multiply;
+        // Without masks the scores are scaled where their exponentials are made; the largest stays the largest.
+        const float scale = isMasked_ ? 1 : scaleFrom(1, a_.steps.data(), a_.steps.size()) * a_.scale;
+        if (scale >= 0) lateScale_ = scale;
+        isScaledLate_ = !isMasked_ && scale >= 0;
+    }
 
     void run(const Packed& place) {
+        const bool sinks = a_.sinks.data != nullptr;
         for (int r = 0; r < rows_; ++r) {
-            top_[r] = a_.sinks ? std::max(a_.sinks[head_], -FLT_MAX) : -FLT_MAX;
-            sum_[r] = a_.sinks ? 1 : 0;
+            top_[r] = sinks ? std::max(*a_.sinks.at(head_), -FLT_MAX) : -FLT_MAX;
+            sum_[r] = sinks ? 1 : 0;
         }
         for (int key = 0; key < a_.keys; key += kKeyBlock) {
             const int count = std::min(kKeyBlock, a_.keys - key);
@@ -109,7 +130,20 @@ class Task {
     }
 
   private:
-    // The scores of a block of keys, with their mask; false when none of them matters.
+    void setQueries(float* rows) {
+        const float* q = a_.q.at(head_);
+        if (!a_.queriesTransposed) {
+            queries_ = q + first_ * a_.q.rowStep;
+            queryStep_ = a_.q.rowStep;
+            return;
+        }
+        queries_ = rows;
+        queryStep_ = rowStep(a_.depth);
+        kernels_.pack->transpose(q + first_, a_.q.rowStep, static_cast<size_t>(a_.depth),
+                                 static_cast<size_t>(rows_), rows, queryStep_);
+    }
+
+    // The scores of a block of keys, with their masks; false when none of them matters.
     bool score(const void* keys, int key, int count) {
         GemmArgs product;
         product.type = a_.type;
@@ -117,66 +151,88 @@ class Task {
         product.M = rows_;
         product.N = ceilDiv(count, kernels_.lanes) * kernels_.lanes;  // whole vectors are faster
         product.K = a_.depth;
-        product.a = a_.q.data + batch_ * a_.q.batchStep + first_ * a_.q.rowStep + head_ * a_.q.headStep;
-        product.lda = a_.q.rowStep;
+        product.a = queries_;
+        product.lda = queryStep_;
         product.packedB = keys;
         product.c = scores_;
         product.ldc = scoreStep_;
         gemmOnThread(kernels_, product);
-        applyMasks({scores_, scoreStep_, rows_, static_cast<size_t>(count)}, key);
+        applySteps({scores_, scoreStep_, rows_, static_cast<size_t>(count)}, key);
         bool matters = !started_ && key + count == a_.keys;
         for (int r = 0; r < rows_; ++r) matters |= !(best_[r] < top_[r] - kNegligible);
         return matters;
     }
 
-    // apply(scores, mask, step of its rows, largest of each row) for all rows; a mask that repeats a value for all keys is
-    // made row by row.
-    template <typename T, typename Apply>
-    void applyMask(const ScoreRows& s, const AttentionMask<T>& mask, int key, const Apply& apply) {
-        const T* data = mask.data + batch_ * mask.batchStep + first_ * mask.rowStep + head_ * mask.headStep;
-        if (mask.columnStep != 0) return apply(s, data + key, mask.rowStep, best_);
-        alignas(64) T same[kKeyBlock];
+    // The scale of scores that have this one, behind steps that multiply.
+    float scaleFrom(float scale, const AttentionStep* steps, size_t count) const {
+        for (size_t i = 0; i < count; ++i) {
+            scale *= steps[i].scale;
+            if (steps[i].kind == AttentionStep::Kind::Multiply && steps[i].operand.data)
+                scale *= *static_cast<const float*>(elementOf(steps[i], 0));
+        }
+        return scale;
+    }
+
+    // The first element of a step's row; all elements have four bytes.
+    const void* elementOf(const AttentionStep& step, size_t row) const {
+        const size_t head = step.operand.heads.empty() ? 0 : step.operand.heads[static_cast<size_t>(head_)];
+        return static_cast<const char*>(step.operand.data) + (head + row * step.operand.rowStep) * 4;
+    }
+
+    // apply(scores, mask, step of its rows, largest of each row) for all rows; a mask whose elements are no neighbours in
+    // the order of the keys is made row by row.
+    template <typename Apply>
+    void applyMask(const ScoreRows& s, const AttentionStep& step, int key, const Apply& apply) {
+        const auto row = [&](int r) {
+            return static_cast<const float*>(elementOf(step, static_cast<size_t>(first_ + r)));
+        };
+        if (step.columns.empty() && step.columnStep != 0)
+            return apply(s, row(0) + key, step.operand.rowStep, best_);
+        alignas(64) float same[kKeyBlock];
         for (int r = 0; r < s.rows; ++r) {
-            std::fill_n(same, s.count, data[r * mask.rowStep]);
+            if (step.columns.empty())
+                std::fill_n(same, s.count, *row(r));
+            else
+                row_.gather(row(r), step.columns.data() + key, s.count, same);
             apply(ScoreRows{s.data + r * s.step, s.step, 1, s.count}, same, 0, best_ + r);
         }
     }
 
-    // The masks, with the scale where there are some, and the largest scaled score of each row.
-    void applyMasks(const ScoreRows& s, int key) {
-        float scale = a_.scale;
-        for (const AttentionMask<float>& mask : a_.masks) {
-            if (!mask.data) break;
-            applyMask(s, mask, key, [&](const ScoreRows& rows, const float* add, size_t step, float* best) {
-                row_.addMask(rows, scale, add, step, best);
-            });
+    // The steps of the scores, and the largest of each row.
+    void applySteps(const ScoreRows& s, int key) {
+        if (isScaledLate_) return row_.largest(s, lateScale_, best_);
+        float scale = 1;
+        for (const AttentionStep& step : a_.steps) {
+            scale = scaleFrom(scale, &step, 1);
+            if (step.kind == AttentionStep::Kind::Multiply) continue;
+            applyMask(s, step, key,
+                      [&](const ScoreRows& rows, const float* mask, size_t rowStep, float* best) {
+                          if (step.kind == AttentionStep::Kind::Add)
+                              row_.addMask(rows, scale, mask, rowStep, best);
+                          else
+                              row_.keepMask(rows, scale, reinterpret_cast<const int32_t*>(mask), rowStep,
+                                            step.dropped, step.keepsZeros, best);
+                      });
             scale = 1;
         }
-        if (a_.keep.data)
-            return applyMask(s, a_.keep, key,
-                             [&](const ScoreRows& rows, const int32_t* keep, size_t step, float* best) {
-                                 row_.keepMask(rows, scale, keep, step, a_.dropped, a_.keepsZeros, best);
-                             });
-        if (a_.masks[0].data) return;
-        if (!scaleLate_) {
-            std::fill_n(factor_, s.rows, scale);
-            row_.multiply(s, factor_);
-        }
-        row_.largest(s, scaleLate_ ? scale : 1, best_);
+        scale *= a_.scale;
+        if (isMasked_ && scale == 1) return;
+        std::fill_n(factor_, s.rows, scale);
+        row_.multiply(s, factor_);
+        row_.largest(s, 1, best_);
     }
 
     void add(const void* values, int count) {
         bool changes = false;
         for (int r = 0; r < rows_; ++r) {
             const float top = std::max(top_[r], best_[r]);
-            factor_[r] = started_ || a_.sinks ? std::exp(top_[r] - top) : 0;
+            factor_[r] = started_ || a_.sinks.data ? std::exp(top_[r] - top) : 0;
             changes |= factor_[r] != 1;
             top_[r] = top;
         }
-        if (started_ && changes) row_.multiply(result(), factor_);
+        if (started_ && changes) row_.multiply(result_, factor_);
         float part[kMaxRows];
-        row_.exponentials({scores_, scoreStep_, rows_, static_cast<size_t>(count)}, scaleLate_ ? a_.scale : 1,
-                          top_, part);
+        row_.exponentials({scores_, scoreStep_, rows_, static_cast<size_t>(count)}, lateScale_, top_, part);
         for (int r = 0; r < rows_; ++r) sum_[r] = sum_[r] * factor_[r] + part[r];
         GemmArgs product;
         product.type = a_.type;
@@ -187,9 +243,9 @@ class Task {
         product.a = scores_;
         product.lda = scoreStep_;
         product.packedB = values;
-        product.c = out_;
-        product.ldc = a_.out.rowStep;
-        product.post.residual = started_ ? out_ : nullptr;
+        product.c = result_.data;
+        product.ldc = result_.step;
+        product.post.residual = started_ ? result_.data : nullptr;
         gemmOnThread(kernels_, product);
         started_ = true;
     }
@@ -198,13 +254,14 @@ class Task {
         for (int r = 0; r < rows_; ++r) {
             // A row without a finite score is 0, as in Softmax.
             const bool none = !started_ || sum_[r] < 0.5;
-            if (none) std::fill_n(out_ + r * a_.out.rowStep, a_.valueDepth, 0.0f);
+            if (none) std::fill_n(result_.data + r * result_.step, result_.count, 0.0f);
             factor_[r] = none ? 0 : static_cast<float>(1.0 / sum_[r]);
         }
-        row_.multiply(result(), factor_);
+        row_.multiply(result_, factor_);
+        if (a_.outTransposed)
+            kernels_.pack->transpose(result_.data, result_.step, static_cast<size_t>(rows_), result_.count,
+                                     a_.out.at(head_) + first_, a_.out.rowStep);
     }
-
-    ScoreRows result() const { return {out_, a_.out.rowStep, rows_, static_cast<size_t>(a_.valueDepth)}; }
 
     const Kernels& kernels_;
     const AttentionKernels& row_;
@@ -213,11 +270,12 @@ class Task {
     float* scores_;
     const size_t scoreStep_;
     char* strip_;
-    const int batch_, head_, first_, rows_;
-    float* out_;
-    // Without masks the scores are scaled where their exponentials are made; the largest stays the largest.
-    const bool scaleLate_ = !a_.masks[0].data && !a_.keep.data && a_.scale >= 0;
-    bool started_ = false;
+    const int head_, first_, rows_;
+    const float* queries_ = nullptr;
+    size_t queryStep_ = 0;
+    ScoreRows result_ = {};
+    bool isMasked_ = false, isScaledLate_ = false, started_ = false;
+    float lateScale_ = 1;  // where the exponentials are made
     float top_[kMaxRows], best_[kMaxRows], factor_[kMaxRows];
     double sum_[kMaxRows];
 };
@@ -230,10 +288,10 @@ int64_t attentionScratchBytes(const Kernels& k, const AttentionArgs& a, int thre
     checkedMul(checkedAdd(checkedMul(roundUp(int64_t{a.keys}, lanes), int64_t{a.depth} + 1, what),
                           checkedMul(roundUp(int64_t{a.valueDepth}, lanes), int64_t{a.keys} + 1, what), what),
                8, what);
-    const int64_t heads = int64_t{a.batch} * a.keyHeads;
+    const int64_t heads = a.heads / a.share;
     const int64_t tasks = checkedMul(heads, ceilDiv(int64_t{a.keys}, int64_t{kKeyBlock}), what);
     const int64_t blocks = ceilDiv(int64_t{a.queries}, int64_t{rowsOfTask(a, std::max(1, threads))});
-    if (tasks > INT_MAX || checkedMul(int64_t{a.batch} * a.heads, blocks, what) > INT_MAX)
+    if (tasks > INT_MAX || checkedMul(int64_t{a.heads}, blocks, what) > INT_MAX)
         fail(Status::Overflow, "op '%s': an attention of too many blocks", what);
     const auto head = static_cast<int64_t>(Packed(k, a).head()), own = static_cast<int64_t>(ownBytes(a));
     int64_t most = 0;  // a run may have fewer threads
@@ -245,15 +303,13 @@ int64_t attentionScratchBytes(const Kernels& k, const AttentionArgs& a, int thre
 }
 
 void attention(const Kernels& k, const AttentionArgs& a, ThreadPool& pool) {
-    if (a.batch <= 0 || a.heads <= 0 || a.queries <= 0 || a.valueDepth <= 0) return;
+    if (a.heads <= 0 || a.queries <= 0 || a.valueDepth <= 0) return;
     const Packed place(k, a);
-    const int blocks = ceilDiv(a.keys, kKeyBlock), share = a.heads / a.keyHeads;
-    const auto pack = [&](int head, int block, char* to) {
-        const int key = block * kKeyBlock, batch = head / a.keyHeads,
-                  count = std::min(kKeyBlock, a.keys - key);
+    const int blocks = ceilDiv(a.keys, kKeyBlock), groups = a.heads / a.share;
+    const auto pack = [&](int group, int block, char* to) {
+        const int key = block * kKeyBlock, count = std::min(kKeyBlock, a.keys - key);
         const auto rows = [&](const AttentionOperand<const float>& from, bool transposed) {
-            return from.data + batch * from.batchStep + head % a.keyHeads * from.headStep +
-                   key * (transposed ? 1 : from.rowStep);
+            return from.at(group * a.share) + key * (transposed ? 1 : from.rowStep);
         };
         packAll(k, a.type, count, a.depth, rows(a.k, a.keysTransposed), a.k.rowStep, !a.keysTransposed,
                 to + place.keysAt(key));
@@ -261,29 +317,26 @@ void attention(const Kernels& k, const AttentionArgs& a, ThreadPool& pool) {
                 a.valuesTransposed, to + place.valuesAt(key));
     };
     const int rows = rowsOfTask(a, pool.threads()), parts = ceilDiv(a.queries, rows);
-    const auto compute = [&](const char* packed, char* own, int batch, int head, int part) {
+    const auto compute = [&](const char* packed, char* own, int head, int part) {
         const int first = part * rows;
-        Task(k, a, packed, own, batch, head, first, std::min(rows, a.queries - first)).run(place);
+        Task(k, a, packed, own, head, first, std::min(rows, a.queries - first)).run(place);
     };
     char* scratch = static_cast<char*>(a.scratch);
     if (packsByHead(a, pool.threads())) {
-        parallelSlots(pool, a.batch * a.keyHeads, [&](int slot, int i) {
+        parallelSlots(pool, groups, [&](int slot, int group) {
             char* packed = scratch + slot * (place.head() + ownBytes(a));
-            for (int block = 0; block < blocks; ++block) pack(i, block, packed);
-            const int batch = i / a.keyHeads, first = i % a.keyHeads * share;
-            for (int head = first; head < first + share; ++head)
-                for (int part = 0; part < parts; ++part)
-                    compute(packed, packed + place.head(), batch, head, part);
+            for (int block = 0; block < blocks; ++block) pack(group, block, packed);
+            for (int head = group * a.share; head < (group + 1) * a.share; ++head)
+                for (int part = 0; part < parts; ++part) compute(packed, packed + place.head(), head, part);
         });
         return;
     }
-    char* own = scratch + place.head() * a.batch * a.keyHeads;
-    parallelFor(pool, a.batch * a.keyHeads * blocks,
+    char* own = scratch + place.head() * groups;
+    parallelFor(pool, groups * blocks,
                 [&](int i) { pack(i / blocks, i % blocks, scratch + place.head() * (i / blocks)); });
-    parallelSlots(pool, a.batch * a.heads * parts, [&](int slot, int i) {
-        const int head = i / parts % a.heads, batch = i / parts / a.heads;
-        compute(scratch + place.head() * (size_t(batch) * a.keyHeads + head / share),
-                own + slot * ownBytes(a), batch, head, i % parts);
+    parallelSlots(pool, a.heads * parts, [&](int slot, int i) {
+        const int head = i / parts;
+        compute(scratch + place.head() * (head / a.share), own + slot * ownBytes(a), head, i % parts);
     });
 }
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "backend/thread_pool.h"
 #include "backends/cpu/kernels/gemm.h"
@@ -15,34 +16,42 @@
 
 namespace mnnc {
 
-// Rows of one head of one batch entry are contiguous; the steps, in floats, lead from one to the next.
+// An operand of every head; those of all entries of the batch are counted one after another. Steps are in elements.
 template <typename T>
 struct AttentionOperand {
     T* data = nullptr;
-    size_t batchStep = 0, rowStep = 0, headStep = 0;
+    std::vector<size_t> heads;  // where the operand of each head begins; none: all of them at `data`
+    size_t rowStep = 0;         // from one row, whose elements are neighbours, to the next
+    T* at(int head) const { return data + (heads.empty() ? 0 : heads[static_cast<size_t>(head)]); }
 };
 
-// What is done to the scores; its rows belong to queries.
-template <typename T>
-struct AttentionMask : AttentionOperand<const T> {
-    size_t columnStep = 1;  // 0 or 1
+// What happens to scaled scores between the products. Rows of an operand belong to queries, columns to keys.
+struct AttentionStep {
+    enum class Kind {
+        Multiply,  // by a number for each head; without data: by `scale` alone
+        Add,
+        Keep,  // those where an int32 is not 0; where it is, or the other way round, scores become `dropped`
+    } kind = Kind::Multiply;
+    float scale = 1;  // of the scores before
+    AttentionOperand<const void> operand;
+    size_t columnStep = 1;         // 0 or 1
+    std::vector<int32_t> columns;  // where the element of each key is in a row, instead of the step
+    float dropped = std::numeric_limits<float>::lowest();
+    bool keepsZeros = false;
 };
 
 struct AttentionArgs {
     GemmType type = GemmType::Float;  // of the products' operands
-    int batch = 0, queries = 0, keys = 0, heads = 0, keyHeads = 0, depth = 0, valueDepth = 0;
-    float scale = 1;
+    int heads = 0, share = 1;         // `share` neighbouring heads have the same keys and values
+    int queries = 0, keys = 0, depth = 0, valueDepth = 0;
+    float scale = 1;  // of the scores before their softmax, after all steps
     AttentionOperand<const float> q, k, v;
-    // Rows of k, or of v, are a value of all keys, and not the values of one key.
-    bool keysTransposed = false, valuesTransposed = false;
     AttentionOperand<float> out;
-    AttentionMask<float> masks[2];  // added to the scores; without data: none, and none behind it
-    // Scores become `dropped` where it is 0, or (keepsZeros) where it is not. Without data: none do.
-    AttentionMask<int32_t> keep;
-    float dropped = std::numeric_limits<float>::lowest();
-    bool keepsZeros = false;
-    const float* sinks = nullptr;  // scores without a value, one for each head, or null
-    void* scratch = nullptr;       // attentionScratchBytes
+    // Rows are a value of all queries, or keys, and not the values of one of them.
+    bool queriesTransposed = false, keysTransposed = false, valuesTransposed = false, outTransposed = false;
+    std::vector<AttentionStep> steps;
+    AttentionOperand<const float> sinks;  // a score without a value for each head, or no data
+    void* scratch = nullptr;              // attentionScratchBytes
 };
 
 // Throws Overflow naming `what`.
@@ -66,6 +75,8 @@ struct AttentionKernels {
     // s = scale s, or `dropped` where (mask != 0) == keepsZeros; the same.
     void (*keepMask)(const ScoreRows& s, float scale, const int32_t* mask, size_t maskStep, float dropped,
                      bool keepsZeros, float* best);
+    // The elements of a row at these places.
+    void (*gather)(const float* row, const int32_t* places, size_t count, float* to);
     // best: the largest of each row, times `scale`, which is not negative.
     void (*largest)(const ScoreRows& s, float scale, float* best);
     // s = e^(scale s - shift of the row); sum: of each row.

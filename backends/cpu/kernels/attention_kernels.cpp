@@ -78,6 +78,16 @@ void keepMask(const ScoreRows& s, float scale, const int32_t* mask, size_t maskS
     }
 }
 
+void gather(const float* row, const int32_t* places, size_t count, float* to) {
+    const D d;
+    const hn::RebindToSigned<D> di;
+    const size_t lanes = hn::Lanes(d);
+    size_t i = 0;
+    for (; i + lanes <= count; i += lanes)
+        hn::StoreU(hn::GatherIndex(d, row, hn::LoadU(di, places + i)), d, to + i);
+    for (; i < count; ++i) to[i] = row[places[i]];
+}
+
 void largest(const ScoreRows& s, float scale, float* best) {
     for (int r = 0; r < s.rows; ++r)
         best[r] = scale * replaceRow<false>(s.data + r * s.step, s.count,
@@ -123,7 +133,7 @@ void multiply(const ScoreRows& y, const float* factor) {
 }  // namespace
 
 const AttentionKernels& attentionTable() {
-    static constexpr AttentionKernels table = {addMask, keepMask, largest, exponentials, multiply};
+    static constexpr AttentionKernels table = {addMask, keepMask, gather, largest, exponentials, multiply};
     return table;
 }
 

@@ -3,11 +3,14 @@
 
 #include <climits>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "backends/cpu/kernels/attention.h"
 #include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/gemm_type.h"
+#include "base/checked.h"
 #include "base/error.h"
 
 namespace mnnc::cpu {
@@ -30,21 +33,28 @@ class Attention final : public CommandExecution {
                 fail(Status::Overflow, "op '%s': an extent of %lld", name, static_cast<long long>(value));
             return static_cast<int>(value);
         };
-        args_.batch = extent(sizes.batch);
+        args_.heads = extent(checkedMul(sizes.batch, sizes.heads, name));
+        args_.share = extent(sizes.heads / sizes.keyHeads);
         args_.queries = extent(sizes.queries);
         args_.keys = extent(sizes.keys);
-        args_.heads = extent(sizes.heads);
-        args_.keyHeads = extent(sizes.keyHeads);
         args_.depth = extent(sizes.depth);
         args_.valueDepth = extent(sizes.valueDepth);
         const float given = params<AttentionParams>().scale;
         args_.scale = given != 0 || sizes.depth == 0
                           ? given
                           : static_cast<float>(1 / std::sqrt(static_cast<double>(sizes.depth)));
-        setSteps(args_.q, sizes.queries, sizes.heads, sizes.depth);
-        setSteps(args_.k, sizes.keys, sizes.keyHeads, sizes.depth);
-        setSteps(args_.v, sizes.keys, sizes.keyHeads, sizes.valueDepth);
-        setSteps(args_.out, sizes.queries, sizes.heads, sizes.valueDepth);
+        // An operand of as many heads lies in memory as [batch][row][head][depth].
+        const auto place = [&](auto& operand, int64_t rows, int64_t heads, int64_t depth) {
+            operand.rowStep = static_cast<size_t>(heads * depth);
+            operand.heads = places(sizes, [&](int64_t batch, int64_t head) {
+                return (batch * rows * heads + head / (sizes.heads / heads)) * depth;
+            });
+        };
+        place(args_.q, sizes.queries, sizes.heads, sizes.depth);
+        place(args_.k, sizes.keys, sizes.keyHeads, sizes.depth);
+        place(args_.v, sizes.keys, sizes.keyHeads, sizes.valueDepth);
+        place(args_.out, sizes.queries, sizes.heads, sizes.valueDepth);
+        args_.sinks.heads = places(sizes, [](int64_t, int64_t head) { return head; });
         masked_ = command().inputs.size() > 3;
         const Shape mask = masked_ ? in(3).shape : Shape{1};
         // The step of axis `axis` of the scores [batch][head][query][key].
@@ -53,11 +63,16 @@ class Attention final : public CommandExecution {
             if (own < 0 || mask[own] == 1) return 0;
             return static_cast<size_t>(mask.elements(own + 1, mask.rank()));
         };
-        AttentionMask<float>& add = args_.masks[0];
-        add.batchStep = args_.keep.batchStep = step(0);
-        add.headStep = args_.keep.headStep = step(1);
-        add.rowStep = args_.keep.rowStep = step(2);
-        add.columnStep = args_.keep.columnStep = step(3);
+        if (masked_) {
+            AttentionStep& add = args_.steps.emplace_back();
+            add.scale = std::exchange(args_.scale, 1);
+            add.kind = in(3).type == DataType::Int32 ? AttentionStep::Kind::Keep : AttentionStep::Kind::Add;
+            add.operand.rowStep = step(2);
+            add.columnStep = step(3);
+            add.operand.heads = places(sizes, [&](int64_t batch, int64_t head) {
+                return static_cast<int64_t>(step(0)) * batch + static_cast<int64_t>(step(1)) * head;
+            });
+        }
         requestScratch(attentionScratchBytes(backend_.kernels(), args_, backend_.pool().threads(), name));
     }
 
@@ -66,9 +81,8 @@ class Attention final : public CommandExecution {
         args_.q.data = inData<float>(0);
         args_.k.data = inData<float>(1);
         args_.v.data = inData<float>(2);
-        if (masked_ && in(3).type == DataType::Int32) args_.keep.data = inData<int32_t>(3);
-        if (masked_ && in(3).type == DataType::Float32) args_.masks[0].data = inData<float>(3);
-        if (command().inputs.size() > 4) args_.sinks = inData<float>(4);
+        if (masked_) args_.steps[0].operand.data = in(3).data;
+        if (command().inputs.size() > 4) args_.sinks.data = inData<float>(4);
         args_.out.data = outData<float>();
         args_.scratch = scratch();
         attention(backend_.kernels(), args_, backend_.pool());
@@ -77,11 +91,14 @@ class Attention final : public CommandExecution {
     std::string algorithm() const override { return gemmText(backend_, args_.type); }
 
   private:
-    template <typename Operand>
-    static void setSteps(Operand& operand, int64_t rows, int64_t heads, int64_t depth) {
-        operand.headStep = static_cast<size_t>(depth);
-        operand.rowStep = static_cast<size_t>(heads * depth);
-        operand.batchStep = static_cast<size_t>(rows * heads * depth);
+    // place(batch, head) of all heads.
+    template <typename Place>
+    static std::vector<size_t> places(const AttentionSizes& sizes, const Place& place) {
+        std::vector<size_t> result;
+        for (int64_t batch = 0; batch < sizes.batch; ++batch)
+            for (int64_t head = 0; head < sizes.heads; ++head)
+                result.push_back(static_cast<size_t>(place(batch, head)));
+        return result;
     }
 
     const CpuBackend& backend_;
