@@ -1,6 +1,6 @@
 // Gather, GatherV2, GatherND, GatherElements. Geometry resolves axes and strides, so that the commands are
-// plain index loops; one or two constant indices become regions. Negative indices count from the end, those outside are
-// refused: while planning when they are constants, by the command otherwise.
+// plain index loops; one or two indices that are known while planning become regions. Negative indices count from the end,
+// those outside are refused: while planning when they are known, by the command otherwise.
 #include "ops/gather.h"
 
 #include "mnn_generated.h"
@@ -52,7 +52,7 @@ void geometryGather(const OpContext& context) {
     const Tensor& indices = context.in(1);
     const int64_t count = indices.elements();
     const bool checked = IndexBounds::ofAxis(split.axis).checkKnown(context, 1);
-    if (checked && indices.usage == Usage::Constant && count <= 2) {
+    if (checked && count <= 2) {
         RegionBuilder builder(context.name());
         for (int64_t i = 0; i < count; ++i) {
             const int64_t index =

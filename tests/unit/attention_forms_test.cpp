@@ -17,6 +17,18 @@ TEST(AttentionForms, FactorsOfQueriesAndKeys) {
     expectFused(s.finish({s.joined(y, 1, kRows, kWidth)}), 1, 1);
 }
 
+// As converters write parts of a packed tensor, by numbers that are computed of constants.
+TEST(AttentionForms, PartsOfOneTensorByGather) {
+    constexpr int kBatch = 2, kRows = 7, kHeads = 3, kDepth = 4;
+    AttentionNet s;
+    const int packed = s.permute(
+        s.reshape(s.input({kBatch, kRows, 3 * kHeads * kDepth}), {kBatch, kRows, 3, kHeads, kDepth}),
+        {2, 0, 3, 1, 4});
+    const int scores = s.matmul(s.gathered(packed, 0), s.gathered(packed, 1), false, true);
+    const int y = s.matmul(s.softmax(scores, -1), s.gathered(packed, 2));
+    expectFused(s.finish({s.joined(y, kBatch, kRows, kHeads * kDepth)}), 1, 1);
+}
+
 // Keys and values of two heads are repeated for six.
 TEST(AttentionForms, GroupsOfHeadsShareKeysAndValues) {
     for (const bool interleaved : {true, false}) {

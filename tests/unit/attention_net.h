@@ -30,6 +30,15 @@ class AttentionNet : public NetBuilder {
             makeOp(wire::OpType::BroadcastTo, "op" + std::to_string(id), {x, shape}, {id}));
         return id;
     }
+    // Part `index` of the first axis, whose number is a sum of two constants.
+    int gathered(int x, int index) {
+        const int one = tensor(), rest = tensor(), id = tensor();
+        net_.oplists.push_back(makeIntConst(one, {}, {1}));
+        net_.oplists.push_back(makeIntConst(rest, {}, {index - 1}));
+        const int sum = binary(BinaryCode::ADD, one, rest);
+        net_.oplists.push_back(makeOp(wire::OpType::GatherV2, "op" + std::to_string(id), {x, sum}, {id}));
+        return id;
+    }
     int times(int x, float factor) { return binary(BinaryCode::MUL, x, scalar(factor)); }
     int plus(int a, int b) { return binary(BinaryCode::ADD, a, b); }
     // [batch, rows, heads depth] as [batch, heads, rows, depth].
