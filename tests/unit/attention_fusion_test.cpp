@@ -124,6 +124,12 @@ TEST(AttentionFusion, OtherUsesPreventIt) {
         const int scores = s.plus(s.matmul(q, k, false, true), s.constant({2, 6, 6}));
         expectFused(s.finish({s.matmul(s.softmax(scores, 2), v)}), 0, 4);
     }
+    {  // few keys of many channels
+        AttentionNet s;
+        const int q = s.input({6, 513}), k = s.input({6, 513}), v = s.input({6, 3});
+        const int scores = s.times(s.matmul(q, k, false, true), 0.001f);
+        expectFused(s.finish({s.matmul(s.softmax(scores, 1), v)}), 0, 4);
+    }
     {  // something between the weights and the values
         AttentionNet s;
         const std::vector<int> p = parts(s);

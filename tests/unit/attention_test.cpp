@@ -143,7 +143,7 @@ Floats run(const Kernels& kernels, const Problem& p, const Data& d, float scale,
         step.kind = p.mask == Mask::Float ? AttentionStep::Kind::Add : AttentionStep::Kind::Keep;
         step.operand.data = d.add.data();
         if (p.mask == Mask::Condition) step.operand.data = d.keep.data();
-        for (int j = p.keys; p.gathered && j > 0; --j) step.columns.push_back(j - 1);
+        for (int j = 0; p.gathered && j <= p.keys; ++j) step.runs.push_back({j, p.keys - 1 - j, 0});
     }
     if (p.sinks) {
         a.sinks.data = d.sinks.data();

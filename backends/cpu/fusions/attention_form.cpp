@@ -19,6 +19,9 @@ using Id = CommandGraph::Id;
 
 // Heads of all batches whose places are compared one by one.
 constexpr int64_t kMostHeads = 1 << 16;
+// The kernel sums a score at once. Longer sums over channels of few keys (attention between channels) are faster as products
+// that block them, and have few scores.
+constexpr int kLongSum = 512;
 
 bool isProduct(const Command& command) {
     return (command.type == OpType::MatMul || command.type == OpType::BatchMatMul) &&
@@ -129,6 +132,7 @@ class Reader {
         args_.depth = static_cast<int>(q.columns);
         q_ = q.tensor;
         k_ = k.tensor;
+        if (args_.depth > kLongSum && args_.depth > args_.keys) return false;
         return q.place(args_.q, args_.queriesTransposed) && k.place(args_.k, args_.keysTransposed);
     }
 

@@ -75,8 +75,7 @@ bool ScoreReader::takeBinary(Id id) {
     if (params.relu || other == value_ || other->type != DataType::Float32) return false;
     if (params.code == kBinaryAdd) return addMask(Kind::Add, other, id, *axes_);
     return params.code == kBinaryMul && addMask(Kind::Multiply, other, id, *axes_) &&
-           steps_.back().operand.rowStep == 0 && steps_.back().columns.empty() &&
-           steps_.back().columnStep == 0;
+           steps_.back().operand.rowStep == 0 && steps_.back().runs.empty() && steps_.back().columnStep == 0;
 }
 
 bool ScoreReader::takeSelect(Id id) {

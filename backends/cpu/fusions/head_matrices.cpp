@@ -36,6 +36,18 @@ std::optional<int64_t> stepOf(const std::vector<int64_t>& places) {
     return step;
 }
 
+std::vector<AttentionRun> runsOf(const std::vector<int64_t>& places) {
+    std::vector<AttentionRun> runs;
+    for (size_t i = 0; i < places.size();) {
+        const int64_t step = i + 1 < places.size() && places[i + 1] == places[i] + 1 ? 1 : 0;
+        runs.push_back(
+            {static_cast<int32_t>(i), static_cast<int32_t>(places[i]), static_cast<int32_t>(step)});
+        for (++i; i < places.size() && places[i] == places[i - 1] + step;) ++i;
+    }
+    runs.push_back({static_cast<int32_t>(places.size())});
+    return runs;
+}
+
 }  // namespace
 
 HeadMatrices HeadMatrices::of(const Tensor* tensor, const OperandView& view, const Shape& own,
@@ -138,7 +150,7 @@ bool ScoreAxes::place(AttentionStep& step, const OperandView& operand, bool keys
     if (columnStep && *columnStep <= 1)
         step.columnStep = static_cast<size_t>(*columnStep);
     else
-        step.columns.assign(ofColumns.begin(), ofColumns.end());
+        step.runs = runsOf(ofColumns);
     step.operand.heads.clear();
     for (const int64_t head : placesOf(shape, steps, 0, rows))
         step.operand.heads.push_back(static_cast<size_t>(operand.offset + head));

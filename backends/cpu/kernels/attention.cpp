@@ -186,14 +186,18 @@ class Task {
         const auto row = [&](int r) {
             return static_cast<const float*>(elementOf(step, static_cast<size_t>(first_ + r)));
         };
-        if (step.columns.empty() && step.columnStep != 0)
+        if (step.runs.empty() && step.columnStep != 0)
             return apply(s, row(0) + key, step.operand.rowStep, best_);
-        alignas(64) float same[kKeyBlock];
+        const auto isBehind = [](int first, const AttentionRun& run) { return first < run.key; };
+        const AttentionRun* run = step.runs.data();
+        if (!step.runs.empty())
+            run = &*(std::upper_bound(step.runs.begin(), step.runs.end(), key, isBehind) - 1);
+        alignas(64) float same[kKeyBlock + 64];
         for (int r = 0; r < s.rows; ++r) {
-            if (step.columns.empty())
+            if (step.runs.empty())
                 std::fill_n(same, s.count, *row(r));
             else
-                row_.gather(row(r), step.columns.data() + key, s.count, same);
+                row_.expand(row(r), run, static_cast<size_t>(key), s.count, same);
             apply(ScoreRows{s.data + r * s.step, s.step, 1, s.count}, same, 0, best_ + r);
         }
     }

@@ -25,6 +25,12 @@ struct AttentionOperand {
     T* at(int head) const { return data + (heads.empty() ? 0 : heads[static_cast<size_t>(head)]); }
 };
 
+// Elements of a mask's row for neighbouring keys, from this one to that of the next run: element `place` for all of them, or
+// (step 1) the elements from there on.
+struct AttentionRun {
+    int32_t key = 0, place = 0, step = 0;
+};
+
 // What happens to scaled scores between the products. Rows of an operand belong to queries, columns to keys.
 struct AttentionStep {
     enum class Kind {
@@ -34,8 +40,8 @@ struct AttentionStep {
     } kind = Kind::Multiply;
     float scale = 1;  // of the scores before
     AttentionOperand<const void> operand;
-    size_t columnStep = 1;         // 0 or 1
-    std::vector<int32_t> columns;  // where the element of each key is in a row, instead of the step
+    size_t columnStep = 1;           // 0 or 1
+    std::vector<AttentionRun> runs;  // instead of the step, with one more behind all keys
     float dropped = std::numeric_limits<float>::lowest();
     bool keepsZeros = false;
 };
@@ -75,8 +81,8 @@ struct AttentionKernels {
     // s = scale s, or `dropped` where (mask != 0) == keepsZeros; the same.
     void (*keepMask)(const ScoreRows& s, float scale, const int32_t* mask, size_t maskStep, float dropped,
                      bool keepsZeros, float* best);
-    // The elements of a row at these places.
-    void (*gather)(const float* row, const int32_t* places, size_t count, float* to);
+    // The elements of a row for `count` keys from this one on, whose run is the first. Writes up to a vector more.
+    void (*expand)(const float* row, const AttentionRun* runs, size_t key, size_t count, float* to);
     // best: the largest of each row, times `scale`, which is not negative.
     void (*largest)(const ScoreRows& s, float scale, float* best);
     // s = e^(scale s - shift of the row); sum: of each row.

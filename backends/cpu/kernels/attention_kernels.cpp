@@ -78,14 +78,24 @@ void keepMask(const ScoreRows& s, float scale, const int32_t* mask, size_t maskS
     }
 }
 
-void gather(const float* row, const int32_t* places, size_t count, float* to) {
+void expand(const float* row, const AttentionRun* runs, size_t key, size_t count, float* to) {
     const D d;
-    const hn::RebindToSigned<D> di;
-    const size_t lanes = hn::Lanes(d);
-    size_t i = 0;
-    for (; i + lanes <= count; i += lanes)
-        hn::StoreU(hn::GatherIndex(d, row, hn::LoadU(di, places + i)), d, to + i);
-    for (; i < count; ++i) to[i] = row[places[i]];
+    const size_t lanes = hn::Lanes(d), end = key + count;
+    for (size_t at = key; at < end; ++runs) {
+        const auto begin = static_cast<size_t>(runs[0].key), next = static_cast<size_t>(runs[1].key);
+        const size_t n = (next < end ? next : end) - at;
+        const float* from = row + runs->place + (at - begin) * static_cast<size_t>(runs->step);
+        if (runs->step == 0) {
+            const V same = k(*from);
+            for (size_t i = 0; i < n; i += lanes) hn::StoreU(same, d, to + i);
+        } else {
+            size_t i = 0;
+            for (; i + lanes <= n; i += lanes) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+            if (i < n) hn::StoreU(loadSome(from + i, n - i, 0), d, to + i);
+        }
+        at += n;
+        to += n;
+    }
 }
 
 void largest(const ScoreRows& s, float scale, float* best) {
@@ -133,7 +143,7 @@ void multiply(const ScoreRows& y, const float* factor) {
 }  // namespace
 
 const AttentionKernels& attentionTable() {
-    static constexpr AttentionKernels table = {addMask, keepMask, gather, largest, exponentials, multiply};
+    static constexpr AttentionKernels table = {addMask, keepMask, expand, largest, exponentials, multiply};
     return table;
 }
 
