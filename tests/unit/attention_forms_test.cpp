@@ -100,7 +100,7 @@ TEST(AttentionForms, StepsInAnyOrder) {
 // made first.
 TEST(AttentionForms, PlacesAlongTwoAxes) {
     for (const bool summed : {false, true}) {
-        constexpr int kHeads = 2, kHigh = 5, kWide = 7, kRows = kHigh * kWide;
+        constexpr int kHeads = 2, kHigh = 13, kWide = 21, kRows = kHigh * kWide;  // a block ends in a run
         AttentionNet s;
         const int q = s.input({kHeads, kRows, 4}), k = s.input({kHeads, kRows, 4}),
                   v = s.input({kHeads, kRows, 3});
