@@ -7,6 +7,7 @@
 #
 # Sections:
 #   asan      all tests with the address and undefined behaviour sanitizers
+#   apart     the cases and random nets, in a build that reports what is read or written beside a tensor
 #   tsan      all tests with the thread sanitizer
 #   fuzz      every target of tests/fuzz (clang): FUZZ_MODEL executions of the model target, FUZZ_OTHER of each other
 #   operators nets of one or two random operators under the sanitizers: RANDOM_NETS on the CPU, a tenth of them on Vulkan
@@ -30,7 +31,7 @@ STRESS_SECONDS=${STRESS_SECONDS:-120}
 MUTANTS=${MUTANTS:-100}
 JOBS=${JOBS:-$(nproc)}
 
-readonly all=(asan tsan fuzz operators stress faults pages packages clusters arm mutants)
+readonly all=(asan apart tsan fuzz operators stress faults pages packages clusters arm mutants)
 readonly folder=build/long
 resume=
 sections=()
@@ -100,6 +101,15 @@ with_preset() {
     step build built "$1" && step tests ctest --preset "$1" -j "$JOBS"
 }
 run_asan() { with_preset asan; }
+run_apart() {
+    local program=build/apart/tools/mnn/mnn threads
+    step configure cmake --preset asan -B build/apart -DMNN_C_TENSORS_APART=ON -DMNN_C_VULKAN=OFF &&
+        step build cmake --build build/apart -j "$JOBS" --target mnn mnn_c_random_operators || return
+    for threads in 1 2; do
+        step cases$threads "$program" verify --threads $threads tests/conformance/cases tests/families/cases/*
+    done
+    step nets build/apart/tests/fuzz/mnn_c_random_operators --verbose --nets "$RANDOM_NETS"
+}
 run_tsan() { with_preset tsan; }
 
 run_fuzz() {

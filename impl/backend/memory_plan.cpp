@@ -163,4 +163,15 @@ int64_t assignOffsets(std::vector<MemoryRequest>& requests, int64_t alignment) {
     return best;
 }
 
+int64_t assignOffsetsApart(std::vector<MemoryRequest>& requests) {
+    constexpr int64_t kGap = 1024;
+    int64_t end = 0;
+    for (MemoryRequest& request : requests) {
+        request.offset = end;
+        if (request.bytes > 0)
+            end = checkedAdd(end, roundUp(checkedAdd(request.bytes, kGap, "arena size"), 64), "arena size");
+    }
+    return end;
+}
+
 }  // namespace mnnc

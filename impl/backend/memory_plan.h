@@ -16,4 +16,7 @@ struct MemoryRequest {
 // Requests must be sorted by firstStep. Throws Overflow when the sum does not fit 64 bits.
 int64_t assignOffsets(std::vector<MemoryRequest>& requests, int64_t alignment = 64);
 
+// The same, but that no two requests share memory, and that at least 1024 bytes lie behind each of them.
+int64_t assignOffsetsApart(std::vector<MemoryRequest>& requests);
+
 }  // namespace mnnc

@@ -5,6 +5,7 @@
 #include "backend/memory_plan.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "plan/fences.h"
 #include "plan/passes.h"
 #include "plan/storage_location.h"
 
@@ -63,10 +64,11 @@ class Lifetimes {
 
     void bindHost() {
         Arena& arena = arenas_[0];
-        plan_.arenaBytes = assignOffsets(arena.requests);
+        plan_.arenaBytes = assignHostOffsets(arena.requests);
         MemoryBases bases;
         plan_.arena = bases.host = static_cast<char*>(context_.memory.hostArena(plan_.arenaBytes));
         placeAll(arena, true, bases);
+        fenceArena(plan_.placements, bases, plan_.arenaBytes);
     }
 
     void bindDevice() {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backend/recording.h"
+#include "plan/fences.h"
 #include "session/exchange_state.h"
 
 namespace mnnc {
@@ -63,6 +64,7 @@ void StagePlan::bind(StageMemory& memory) {
         if (needs.of(block) > 0)
             bases.blocks[static_cast<size_t>(block)] = memory.device(block, needs.of(block));
     for (const Placement& placement : placements) placement.bind(bases);
+    fenceArena(placements, bases, needs.host);
     bindViews(views);
     const auto now = memory.generations();
     if (now == recordedFor) return;

@@ -20,7 +20,7 @@ INCLUDES = {
     "CLI": "CLI11", "fmt": "{fmt}", "nlohmann": "JSON for Modern C++",
     "stb_image.h": "stb_image", "stb_image_resize.h": "stb_image_resize",
     "stb_image_write.h": "stb_image_write",
-    "sys": "", "asm": "", "linux": "", "arm_neon.h": "",
+    "sys": "", "asm": "", "linux": "", "arm_neon.h": "", "sanitizer": "",
 }
 ALWAYS = {"libstdc++ and libgcc", "Vulkan-Headers"}  # the compiler brings one, volk the other
 # What must be there for those who take the folder as it is; the scripts that make packages add the rest.

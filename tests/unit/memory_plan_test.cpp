@@ -60,6 +60,20 @@ TEST(MemoryPlan, LiveBlocksDoNotOverlap) {
     }
 }
 
+TEST(MemoryPlan, NothingTouchesWhereRequestsLieApart) {
+    std::vector<MemoryRequest> requests = randomRequests(300, 5);
+    const int64_t bytes = assignOffsetsApart(requests);
+    int64_t end = 0;  // of the one before, and of what lies behind it
+    for (const MemoryRequest& request : requests) {
+        if (request.bytes == 0) continue;
+        ASSERT_EQ(request.offset % 64, 0);
+        ASSERT_GE(request.offset, end);
+        end = request.offset + request.bytes + 1024;
+    }
+    EXPECT_GE(bytes, end);
+    EXPECT_LT(bytes, end + 64);
+}
+
 TEST(MemoryPlan, LargestFirstWhereTimeOrderWastes) {
     // In the order of time the third finds no hole for itself.
     std::vector<MemoryRequest> requests = {{1000, 0, 1, 0}, {1000, 0, 5, 0}, {3000, 2, 5, 0}};
