@@ -21,12 +21,13 @@ bool isNumber(const Tensor& tensor, float value) {
            *tensor.as<const float>() == value;
 }
 
-// Whether a Raster gives each channel of its output one element of its input, which is a constant with as many elements,
-// or everything the only one.
-bool broadcastsChannels(const Command& raster) {
+// Whether a Raster makes a tensor of the same shape as x, in which each channel of x has one element of the Raster's input,
+// which is a constant with as many elements, or everything the only one.
+bool broadcastsChannels(const Command& raster, const Tensor& x) {
     const Tensor &from = *raster.inputs[0], &to = *raster.outputs[0];
-    const int axis = channelAxis(to);
-    if (raster.inputs.size() != 1 || raster.regions.size() != 1 || axis < 0) return false;
+    const int axis = channelAxis(x);
+    if (raster.inputs.size() != 1 || raster.regions.size() != 1 || axis < 0 || !(to.shape == x.shape))
+        return false;
     const Region& region = raster.regions[0];
     const int64_t inner = to.shape.elements(axis + 1, to.shape.rank());
     if (region.count() != to.elements() || region.src.offset != 0 || region.dst.offset != 0) return false;
@@ -60,6 +61,7 @@ class PReluFinder {
             if (!(x->shape == command.outputs[0]->shape) || graph_.onlyConsumer(factor) != product) continue;
             Slopes slopes = slopesOf(factor, x);
             if (!slopes) continue;
+            if (slopes->size() > 1 && channelAxis(*x) != channelAxis(*command.outputs[0])) continue;
             auto prelu = std::make_shared<PReluParams>();
             prelu->slopes = std::move(*slopes);
             command.type = OpType::PReLU;
@@ -104,7 +106,7 @@ class PReluFinder {
             const size_t slope = negative ? 1 : 2;
             if (!isNumber(*operands[3 - slope], 1)) continue;
             const std::vector<Id> steps = steps_;
-            if (compares(operands[0], x, negative)) return valuesOf(operands[slope]);
+            if (compares(operands[0], x, negative)) return valuesOf(operands[slope], *x);
             steps_ = steps;
         }
         return {};
@@ -130,13 +132,13 @@ class PReluFinder {
         return tensor;
     }
 
-    Slopes valuesOf(Tensor* slopes) {
+    Slopes valuesOf(Tensor* slopes, const Tensor& x) {
         const Tensor* constant = slopes;
         const Id id = graph_.producer(slopes);
         if (id != CommandGraph::kNone) {
             const Command& raster = graph_.command(id);
             if (graph_.isControl(id) || raster.type != OpType::Raster || raster.inputs.empty() ||
-                !broadcastsChannels(raster))
+                !broadcastsChannels(raster, x))
                 return {};
             steps_.push_back(id);
             constant = raster.inputs[0];

@@ -10,6 +10,18 @@ using BinaryCode = wire::BinaryOpOperation;
 
 class PReluNet : public QuantNet {
   public:
+    int inputNhwc(std::vector<int32_t> dims) {
+        const int id = NetBuilder::input(std::move(dims));
+        net_.oplists.back()->main.AsInput()->dformat = wire::MNN_DATA_FORMAT::NHWC;
+        return id;
+    }
+    int broadcast(int x, std::vector<int32_t> dims) {
+        const int shape = tensor(), id = tensor(), rank = static_cast<int>(dims.size());
+        net_.oplists.push_back(makeIntConst(shape, {rank}, std::move(dims)));
+        net_.oplists.push_back(
+            makeOp(wire::OpType::BroadcastTo, "op" + std::to_string(id), {x, shape}, {id}));
+        return id;
+    }
     int prelu(int x, int slopes, BinaryCode code = BinaryCode::LESS, float limit = 0, float other = 1) {
         const bool less = code == BinaryCode::LESS || code == BinaryCode::LESS_EQUAL;
         const int condition = binary(code, x, scalar(limit)), one = scalar(other);
@@ -53,6 +65,24 @@ TEST(RecognisePRelu, ShapesOfSlopes) {
     expect(of({2, 5, 3, 4}, {3, 1}), false);
     expect(of({2, 5, 3, 4}, {2, 1, 1, 1}), false);
     expect(of({2, 5, 3, 4}, {5, 3, 1}), false);
+}
+
+// A slope for each element of an axis counts as one for each channel only where the input has its channels there.
+TEST(RecognisePRelu, SlopesOfAnotherAxis) {
+    expect([](PReluNet& n) { return n.prelu(n.inputNhwc({1, 2, 3, 40}), n.constant({2, 1, 1})); }, false);
+    expect([](PReluNet& n) { return n.prelu(n.inputNhwc({1, 40, 3, 2}), n.constant({40, 1, 1})); }, false);
+    expect([](PReluNet& n) { return n.prelu(n.inputNhwc({1, 2, 3, 40}), n.constant({40})); }, true);
+    expect(
+        [](PReluNet& n) {
+            return n.prelu(n.NetBuilder::input({1, 40, 3, 5}), n.broadcast(n.constant({3, 1}), {40, 3, 5}));
+        },
+        false);
+    expect(
+        [](PReluNet& n) {  // the product has its channels elsewhere
+            const int x = n.inputNhwc({1, 40, 3, 2}), condition = n.binary(BinaryCode::LESS, x, n.scalar(0));
+            return n.binary(BinaryCode::MUL, n.select(condition, n.constant({2}), n.scalar(1)), x);
+        },
+        false);
 }
 
 TEST(RecognisePRelu, OtherFormulas) {
