@@ -10,6 +10,7 @@
 #include "backends/cpu/kernels/calibrate_timing.h"
 #include "backends/cpu/kernels/chunks.h"
 #include "backends/cpu/kernels/conv_kernels.h"
+#include "backends/cpu/kernels/elementwise.h"
 #include "backends/cpu/kernels/few_outputs.h"
 #include "backends/cpu/kernels/panels.h"
 #include "backends/cpu/kernels/winograd_weights.h"
@@ -122,7 +123,7 @@ class Calibration {
         t.act = Act::None;
         t.nb = kOutputs;
         t.m = m;
-        return seconds([&] { few.product(t); }) / cycle_ -
+        return seconds([&] { few.product(t, unaryKernels(k_.id).activate); }) / cycle_ -
                kSteps * gemmCycles(k_.costs->cycles.tile, few.maxRows, m, kOutputs, kOutputs);
     }
 

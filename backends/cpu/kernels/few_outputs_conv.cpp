@@ -8,6 +8,7 @@
 #include "backends/cpu/kernels/conv_implementations.h"
 #include "backends/cpu/kernels/conv_phases.h"
 #include "backends/cpu/kernels/cpu_costs.h"
+#include "backends/cpu/kernels/elementwise.h"
 #include "backends/cpu/kernels/few_outputs.h"
 #include "backends/cpu/kernels/panels.h"
 #include "base/error.h"
@@ -119,7 +120,7 @@ class FewOutputsPlan final : public ConvPlan, FloatWeightPacker {
             const ptrdiff_t place = (ptrdiff_t(n) * ocb_ + c / P) * s_.oh * s_.ow * P + at + c % P;
             t.dst = job.dst + place;
             t.residual = job.post.residual ? job.post.residual + place : nullptr;
-            fewOutputsKernels(k_.id).product(t);
+            fewOutputsKernels(k_.id).product(t, unaryKernels(k_.id).activate);
         }
     }
 

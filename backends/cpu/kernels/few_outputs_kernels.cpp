@@ -76,7 +76,7 @@ HWY_NOINLINE void fewOutputsTileF32(const PanelArgs& t, const float* a, float* s
 
 constexpr auto kTiles = makeTiles<kFewRows>([]<int R, int O>() { return &fewOutputsTileF32<R, O>; });
 
-void fewOutputsF32(const PanelArgs& t) {
+void fewOutputsF32(const PanelArgs& t, void (*finish)(float*, size_t, Act, float, float)) {
     HWY_ALIGN float sums[kPixels * FewOutputsKernels::kMaxOutputs];
     const int outputs = t.nb;
     for (int begin = 0; begin < t.m; begin += kPixels) {
@@ -90,7 +90,7 @@ void fewOutputsF32(const PanelArgs& t) {
             for (int o = 0; o < outputs; ++o)
                 sums[i * outputs + o] += t.residual ? t.bias[o] + t.residual[at + o] : t.bias[o];
         }
-        activate(sums, static_cast<size_t>(count) * outputs, t.act, t.lo, t.hi);
+        finish(sums, static_cast<size_t>(count) * outputs, t.act, t.lo, t.hi);
         for (int i = 0; i < count; ++i)
             std::copy_n(sums + i * outputs, outputs, t.dst + (begin + i) * t.dstPixelStride);
     }

@@ -1,4 +1,5 @@
 // Products of an unpacked B: a panel of it is packed where it stays in the cache, and multiplied at once.
+#include "backends/cpu/kernels/elementwise.h"
 #include "backends/cpu/kernels/gemm.h"
 #include "backends/cpu/kernels/gemm_product.h"
 #include "backends/cpu/kernels/unpacked_rows.h"
@@ -37,7 +38,12 @@ void multiplyUnpacked(const Product& g, const float* a, size_t lda, const float*
     const bool far = int64_t{g.K} * g.N * int64_t{sizeof(float)} > g.k.costs->cache.gemmInput;
     unpackedRows(g.k.id)({a, static_cast<ptrdiff_t>(lda), b + begin, static_cast<ptrdiff_t>(ldb), g.c + begin,
                           static_cast<ptrdiff_t>(g.ldc), g.M, g.K, end - begin, far,
-                          g.post.bias ? g.post.bias + begin : nullptr, g.post.act, g.post.lo, g.post.hi});
+                          g.post.bias ? g.post.bias + begin : nullptr});
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    if (g.post.act == Act::None && g.post.lo == -kInfinity && g.post.hi == kInfinity) return;
+    for (int m = 0; m < g.M; ++m)
+        unaryKernels(g.k.id).activate(g.c + m * g.ldc + begin, static_cast<size_t>(end - begin), g.post.act,
+                                      g.post.lo, g.post.hi);
 }
 
 }  // namespace

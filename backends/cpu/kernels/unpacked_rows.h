@@ -18,8 +18,6 @@ struct UnpackedRowsArgs {
     int rows, terms, columns;  // 1 to kMaxRows rows
     bool far;  // b lies beyond the second level cache: rows far apart are not fetched ahead by themselves
     const float* bias;  // of the columns; null: none
-    Act act;
-    float lo, hi;
 };
 
 using UnpackedRows = void (*)(const UnpackedRowsArgs& args);

@@ -2,7 +2,6 @@
 #include "backends/cpu/kernels/unpacked_rows.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "backends/cpu/kernels/dispatch.h"
 #undef HWY_TARGET_INCLUDE
@@ -11,7 +10,7 @@
 // clang-format off
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
-#include "backends/cpu/kernels/activation-inl.h"
+#include "backends/cpu/kernels/elementwise_math-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -21,7 +20,11 @@ namespace {
 
 constexpr int P = static_cast<int>(kLanes);
 // Vectors at a time: so many sums that none waits for itself, and no more than the registers hold.
+#if HWY_TARGET == HWY_EMU128
+constexpr int kWide[UnpackedRowsArgs::kMaxRows + 1] = {0, 2, 1, 1, 1};
+#else
 constexpr int kWide[UnpackedRowsArgs::kMaxRows + 1] = {0, 8, 4, P == 16 ? 4 : 2, P == 16 ? 4 : 2};
+#endif
 constexpr int kRowsAhead = 12;  // of the matrix
 
 // R rows, NB vectors of columns from `column` on; the last one has `lanes` lanes.
@@ -105,10 +108,6 @@ void unpackedRowsF32(const UnpackedRowsArgs& t) {
             multiplyRows<4>(t);
             break;
     }
-    constexpr float kInfinity = std::numeric_limits<float>::infinity();
-    if (t.act == Act::None && t.lo == -kInfinity && t.hi == kInfinity) return;
-    for (int r = 0; r < t.rows; ++r)
-        activate(t.c + r * t.cRow, static_cast<size_t>(t.columns), t.act, t.lo, t.hi);
 }
 
 }  // namespace
