@@ -1,6 +1,7 @@
 // Sessions with Memory Low and Precision Low: their weights, algorithms and results.
 #include <gtest/gtest.h>
 
+#include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "float_util.h"
 #include "net_builder.h"
@@ -68,10 +69,11 @@ TEST(BackendConfig, MemoryLowKeepsQuantizedWeights) {
 
 TEST(BackendConfig, PrecisionLowRoundsOnlyWhereTheCpuCan) {
     const NetResult normal = run(MemoryMode::Normal, Precision::Normal);
-    const bool bf16 = selectKernels().bf16;
+    const Bf16Kernels* bf16 = selectKernels().bf16;
+    const std::string name = bf16 ? std::string(".") + bf16->type : ".bf16";
     for (const MemoryMode memory : {MemoryMode::Normal, MemoryMode::Low}) {
         const NetResult low = run(memory, Precision::Low), again = run(memory, Precision::Low, 2);
-        EXPECT_EQ(naming(low, ".bf16") > 0, bf16);
+        EXPECT_EQ(naming(low, name) > 0, bf16 != nullptr);
         EXPECT_LT(distanceToLargest(low.outputs[0], normal.outputs[0]), bf16 ? 5e-2 : 1e-5);
         EXPECT_EQ(low.outputs, again.outputs) << "threads change the result";
     }

@@ -52,7 +52,7 @@ TEST(CommonAlgorithm, MapsOfManySizesShareOne) {
     const NetResult shared = runNet(head(sizes, true)), apart = runNet(head(sizes, false));
     EXPECT_GT(algorithms(apart).size(), 1U);
     EXPECT_EQ(algorithms(shared).size(), 1U);
-    EXPECT_LT(shared.weightBytes, apart.weightBytes / 3);
+    EXPECT_LT(shared.weightBytes, apart.weightBytes / 2);
     expectSameResults(shared, apart);
 }
 

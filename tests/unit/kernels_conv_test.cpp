@@ -125,7 +125,10 @@ TEST(KernelsConv, TransposedWithoutTheTapsOutsideOfTheMap) {
 
 TEST(KernelsConv, TransposedToFewChannels) {
     Case c{transposedShape(64, 17, 19, 3, 4, 2, 1, 1), options(1, true)};
-    EXPECT_EQ(algorithmOf(c).rfind("phased ", 0), 0u) << algorithmOf(c);
+    // Three channels nearly fill a vector of four.
+    if (selectKernels().lanes > 4) {
+        EXPECT_EQ(algorithmOf(c).rfind("phased ", 0), 0u) << algorithmOf(c);
+    }
     c.tolerance = 1.6e-5;
     check(c);
     c.residual = true;
