@@ -17,6 +17,7 @@ using Kind = AttentionStep::Kind;
 
 namespace {
 constexpr size_t kMostSteps = 8;
+constexpr size_t kMostMembers = 64;  // before commands that make masks are followed no further
 }  // namespace
 
 std::optional<float> knownFactor(const Command& command, const Tensor* value) {
@@ -93,7 +94,7 @@ bool ScoreReader::takeSelect(Id id) {
 // A step with this operand, which only `reader` reads where the commands that make it are members.
 bool ScoreReader::addMask(Kind kind, const Tensor* operand, Id reader, const ScoreAxes& axes) {
     const Id id = graph_.exclusiveProducer(operand, reader);
-    if (id != CommandGraph::kNone && mayTake_(id)) {
+    if (id != CommandGraph::kNone && mayTake_(id) && members_.size() < kMostMembers) {
         const size_t members = members_.size(), steps = steps_.size();
         const float pending = pending_;
         members_.push_back(id);
