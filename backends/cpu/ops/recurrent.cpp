@@ -19,6 +19,8 @@ namespace {
 // Products of the inputs that are made at once: that many rows, or more for that many steps of a batch, since the weights of
 // the inputs are read anew each time, but not more rows than kMostRows.
 constexpr int64_t kRows = 128, kSteps = 16, kMostRows = 384;
+// Multiply-adds of a step, about two microseconds, from which on waiting for another thread in each step is worth it.
+constexpr double kSharedStep = 1 << 17;
 constexpr double kSplitStep = 4e6;  // multiply-adds of a step that several threads share
 constexpr size_t kGruInputs = 5;    // of one direction: gates, their bias, candidate, its bias, own bias
 
@@ -85,8 +87,10 @@ class Recurrent final : public CommandExecution {
                     for (int64_t k = 0; k < count; ++k) step(d, done + k, k, count, alone);
                 });
             } else {
+                InlinePool alone;
+                ThreadPool& together = work < kSharedStep ? static_cast<ThreadPool&>(alone) : pool;
                 for (int d = 0; d < directions_; ++d)
-                    for (int64_t k = 0; k < count; ++k) step(d, done + k, k, count, pool);
+                    for (int64_t k = 0; k < count; ++k) step(d, done + k, k, count, together);
             }
         }
         const size_t bytes = stateSize() * sizeof(float);
