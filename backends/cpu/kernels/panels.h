@@ -96,11 +96,15 @@ struct GemmSize {
 inline Split splitGemm(const GemmSize& p, int threads) {
     int chunks = static_cast<int>((p.units + p.cacheUnits - 1) / p.cacheUnits);
     if (threads == 1) return {chunks, 1};
+    // Less than a fourth of a task is done before another thread has seen it.
+    if (p.weights * p.panels * std::max(p.pixels, p.fetch) < p.minWork / 4) return {chunks, 1};
     // Threads that share the units of a map read the same weights; those that share its channels read what others wrote.
     const int even = ceilDiv(chunks, threads) * threads;
     if (p.unitMap * p.units > p.weights * p.panels * threads && even <= p.units &&
         p.pixels >= even * kUsualPixels / 2.0)
         chunks = even;
+    // One row only reads weights: a thread keeps those of its part, of which its cache has some from the last run.
+    if (p.units == 1 && (p.panels % threads == 0 || p.panels >= 8 * threads)) return {1, threads};
     // As many tasks for each thread, or so many that one more does not matter.
     const auto tasks = [&] { return static_cast<long>(chunks) * p.panels; };
     while (tasks() % threads != 0 && tasks() < 12L * threads && chunks < p.units) ++chunks;
