@@ -63,7 +63,7 @@ TEST(MemoryPlan, LiveBlocksDoNotOverlap) {
 TEST(MemoryPlan, NothingTouchesWhereRequestsLieApart) {
     std::vector<MemoryRequest> requests = randomRequests(300, 5);
     const int64_t bytes = assignOffsetsApart(requests);
-    int64_t end = 0;  // of the one before, and of what lies behind it
+    int64_t end = 0;  // of the request before and of the gap behind it
     for (const MemoryRequest& request : requests) {
         if (request.bytes == 0) continue;
         ASSERT_EQ(request.offset % 64, 0);

@@ -17,7 +17,7 @@ struct AttentionForm {
 };
 
 // Which commands are attention, in the order in which they run, and what they compute. q, k, v and the steps' operands
-// are numbers of what fusedInputs() gives of them.
+// are positions in the list of inputs that fusedInputs() returns for them.
 struct FoundAttention {
     std::vector<CommandGraph::Id> members;
     AttentionForm form;

@@ -36,7 +36,7 @@ bool ScoreReader::begin(const Tensor* product, int64_t rows, int64_t columns, co
     rows_ = rows;
     columns_ = columns;
     axes_ = ScoreAxes::of(softmax.inputs[0]->shape, rows_, columns_);
-    keysAreRows_ = !isOverKeys(softmax);
+    keysAreRows_ = !isOverKeys(softmax);  // keys are columns at first; else they may be rows
     if (!isOverKeys(softmax)) return false;
     axes_ = ScoreAxes::of(value_->shape, rows_, columns_);
     return axes_.has_value();

@@ -103,8 +103,8 @@ inline Split splitGemm(const GemmSize& p, int threads) {
     if (p.unitMap * p.units > p.weights * p.panels * threads && even <= p.units &&
         p.pixels >= even * kUsualPixels / 2.0)
         chunks = even;
-    // One row only reads weights: a thread keeps those of its part, of which its cache has some from the last run.
-    if (p.units == 1 && (p.panels % threads == 0 || p.panels >= 8 * threads)) return {1, threads};
+    // A product of one pixel only reads weights: each thread keeps its part, of which its cache has some from the last run.
+    if (p.pixels == 1 && (p.panels % threads == 0 || p.panels >= 8 * threads)) return {1, threads};
     // As many tasks for each thread, or so many that one more does not matter.
     const auto tasks = [&] { return static_cast<long>(chunks) * p.panels; };
     while (tasks() % threads != 0 && tasks() < 12L * threads && chunks < p.units) ++chunks;

@@ -53,7 +53,8 @@ class PlaneCut {
     int groups_, pieces_;
 };
 
-// body(plane, begin, end) for the rows begin .. end of every plane of a map with so many pixels and channels.
+// body(plane, begin, end) for the rows begin .. end of every plane; a part of the rows of all planes is a thread's where
+// `byPixels` says so.
 template <typename Body>
 void forPlaneRows(ThreadPool& pool, int64_t planes, int64_t rows, bool byPixels, Body&& body) {
     if (rows <= 0) return;
