@@ -125,7 +125,7 @@ enum {
     MNN_ERROR_BAD_PARAMETER = 115,    /* an operator carries the wrong or an incomplete parameter table */
     MNN_ERROR_BAD_WEIGHTS = 116,      /* weights are missing, too short or not decodable */
     MNN_ERROR_OVERFLOW = 117,         /* a product of extents, an offset or a size does not fit its type */
-    MNN_ERROR_CYCLE = 118,            /* a tensor is used before it is produced, or a subgraph calls itself */
+    MNN_ERROR_CYCLE = 118,            /* operators wait for each other's results, or a subgraph calls itself */
     MNN_ERROR_LIMIT_EXCEEDED = 119,   /* max_memory_bytes or max_loop_iterations was crossed */
     MNN_ERROR_BUFFER_TOO_SMALL = 120, /* the caller's buffer is too small for the result */
     MNN_ERROR_DEVICE_LOST = 121,  /* a GPU stopped working: its sessions fail from now on, new sessions may
@@ -488,7 +488,8 @@ MNN_C_API mnn_status mnn_interpreter_options_init(mnn_interpreter_options_t* opt
  *   MNN_ERROR_FILE_READ_FAILED    reading or mapping failed;
  *   MNN_ERROR_FILE_CHANGED        the file changed while it was loaded;
  *   MNN_ERROR_BAD_FORMAT          the file is no model, or has no list of operators or an operator without
- *                                 outputs;
+ *                                 outputs, or one that reads a tensor that no operator makes, or one whose several
+ *                                 writers all stand behind it;
  *   MNN_ERROR_TRUNCATED           the model or the weight file ends too early;
  *   MNN_ERROR_BAD_INDEX           an operator names a tensor or a subgraph that is not there;
  *   MNN_ERROR_BAD_PARAMETER       an operator's parameter table is incomplete or of another kind;
@@ -497,7 +498,7 @@ MNN_C_API mnn_status mnn_interpreter_options_init(mnn_interpreter_options_t* opt
  *                                 above 2^63 - 1;
  *   MNN_ERROR_BAD_WEIGHTS         weights are missing, shorter than the shape says, or not decodable;
  *   MNN_ERROR_OVERFLOW            a product of extents or an offset is too large;
- *   MNN_ERROR_CYCLE               a tensor is used before it is produced, or a subgraph calls itself;
+ *   MNN_ERROR_CYCLE               operators wait for each other's results, or a subgraph calls itself;
  *   MNN_ERROR_INVALID_VALUE       load_mode is not for files, an option has an unknown value, options exclude each
  *                                 other, or a finalizer is given without what it belongs to;
  *   MNN_ERROR_LIMIT_EXCEEDED      the model has more than 50,000,000 tensors, calls subgraphs more than 4,096
@@ -1172,9 +1173,12 @@ MNN_C_API mnn_status mnn_runtime_add_backend(mnn_runtime_t* runtime, const mnn_b
 
 /* Planning a model for shapes (creating and resizing a session, and running one where shapes depend on
  * contents) can return
- *   MNN_ERROR_NOT_SUPPORTED       an operator, or a case of it, is not implemented, nor registered by the host;
+ *   MNN_ERROR_NOT_SUPPORTED       an operator, or a case of it, is not implemented, nor registered by the host; an
+ *                                 operator writes a constant of a body of control flow, or one of a session of
+ *                                 several paths;
  *   MNN_ERROR_NO_EXECUTION        no backend of the session runs an operator;
- *   MNN_ERROR_COMPUTE_SIZE        an operator rejects the shapes of its inputs;
+ *   MNN_ERROR_COMPUTE_SIZE        an operator rejects the shapes of its inputs, or writes another shape or type to a
+ *                                 constant than that has;
  *   MNN_ERROR_INPUT_DATA          an operator rejects the contents of a constant, e.g. an index outside of a
  *                                 table;
  *   MNN_ERROR_BAD_PARAMETER       an operator's parameters are contradictory;
@@ -1667,7 +1671,15 @@ MNN_C_API mnn_status mnn_session_statistics(const mnn_session_t* session, mnn_st
 
 /* The constants of a session are the tensors that Const and TrainableParam operators of the main graph make. Weights
  * in the tables of other operators (convolutions, for example), which may be quantised, and constants in bodies of
- * control flow are none. */
+ * control flow are none.
+ *   A constant that operators of the main graph write, as those of a training net write its weights, is a variable. It keeps
+ * its value from run to run, in each session for itself; the first run reads the value of the model. The order of the
+ * operators in the file decides what they read: those before the operator that writes it get the value from before. New values
+ * become visible when the run has succeeded; a run that fails, is cancelled or stopped leaves all variables as they were. A
+ * session whose configuration names neither outputs nor parts of the net runs all operators that write constants; one with
+ * `outputs` or `operators` runs those that the outputs need, and those of constants that are named among the outputs. In a
+ * session that does not run them the constant is an ordinary one. mnn_interpreter_update_constants() and
+ * mnn_interpreter_save() store variables as they are. */
 
 /* How many constants the session has.
  * count: out.
@@ -1683,7 +1695,8 @@ MNN_C_API mnn_status mnn_session_constant_name(const mnn_session_t* session, siz
 /* Finds a constant by name, to be read and written by mnn_tensor_read(), mnn_tensor_write() and the functions that
  * describe tensors, at any time. A constant that is written becomes this session's own, and the session needs
  * mnn_session_resize() then, which prepares the operators that read it anew; other sessions and the interpreter keep
- * theirs. Its shape and type stay.
+ * theirs. A variable (see above) is the session's own from the beginning: what is written there holds from the next run on,
+ * without a resize. Its shape and type stay.
  * name: where several constants have the name, it denotes the last.
  * tensor: out; see mnn_session_input().
  * Returns MNN_OK; MNN_ERROR_NOT_FOUND when there is no such constant; MNN_ERROR_NOT_SUPPORTED when its values decided

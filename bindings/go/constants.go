@@ -32,7 +32,8 @@ func (s *Session) Constants() ([]string, error) {
 }
 
 // Constant finds a constant by name, to be read and written at any time. What is written is this session's own, and holds
-// from the next [Session.Resize] on.
+// from the next [Session.Resize] on. Where operators of the net write the constant, it keeps their values between runs, and what
+// is written here holds from the next run on.
 func (s *Session) Constant(name string) (*Tensor, error) {
 	const op = "Session.Constant"
 	var arena cArena

@@ -114,7 +114,6 @@ mnn_interpreter_t* create(const Read& read, const char* path, LoadOptions& optio
     if (given.external_weight_path) model.externalWeightPath = given.external_weight_path;
     model.externalWeights = options.externalWeights();
     model.access = accessOf(given.load_mode);
-    model.log = log->sink;
     auto object = std::make_unique<InterpreterObject>();
     object->impl = std::make_shared<const Interpreter>(read(model.cancel), model);
     const Net& net = *object->impl->net;

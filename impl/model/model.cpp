@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/op_type.h"
+#include "model/operator_order.h"
 #include "model/structure.h"
 #include "model/verify.h"
 #include "model/wire_access.h"
@@ -114,7 +115,7 @@ Model::Model(ModelBytes bytes, const ModelOptions& options)
     // A file that is no model is read as a whole: the verifier then says why.
     if (bytes_.size() <= kMaxModelBytes && fetchStructure(bytes_) != Structure::Sound) bytes_.fetchAll();
     bytes_.requireUnchanged();
-    net_ = verifyModel(bytes_.data(), bytes_.size(), options.log);
+    net_ = verifyModel(bytes_.data(), bytes_.size());
     options.cancel.check();
 
     uuid_ = copyText(net_->mnn_uuid());
@@ -139,6 +140,11 @@ Model::Model(ModelBytes bytes, const ModelOptions& options)
     if (outputNames_.empty()) main.outputs = unconsumedTensors(main);
 
     if (net_->subgraphs()) addSubgraphs();
+    for (Graph& graph : graphs_) {
+        options.cancel.check();
+        const std::string title = graph.name.empty() ? std::string() : "subgraph '" + graph.name + "': ";
+        graph.order = operatorOrder(graph.ops, graph.tensorNames.size(), title);
+    }
     if (options.access != ModelBytes::Access::OnDemand) return;
     for (const Graph& graph : graphs_)
         for (const wire::Op* op : graph.ops) externalFiles_.expect(*op);

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "base/cancellation.h"
-#include "base/log.h"
 #include "model/bytes.h"
 #include "model/external_file.h"
 
@@ -30,13 +29,13 @@ struct ModelOptions {
     std::shared_ptr<const ExternalFile> externalWeights;  // replaces both; null: a file
     bool allowExternalPathInOps = false;
     ModelBytes::Access access = ModelBytes::Access::OnDemand;  // of weight files
-    LogSink log;
     Cancellation cancel;  // ends the load
 };
 
 struct Graph {
     std::string name;  // empty for the main net
-    std::vector<const wire::Op*> ops;
+    std::vector<const wire::Op*> ops;      // as the file lists them; their numbers are positions in this list
+    std::vector<uint32_t> order;           // those positions in the order in which they run (operator_order.h)
     std::vector<std::string> tensorNames;  // position = tensor id
     std::vector<int32_t> inputs;           // ids: Input ops in order, or the formal inputs of a subgraph
     std::vector<int32_t> outputs;

@@ -103,7 +103,7 @@ const char* OpPlace::opName() const {
     return textOr(op_.name());
 }
 
-const wire::Net* verifyModel(const uint8_t* data, size_t size, const LogSink& log) {
+const wire::Net* verifyModel(const uint8_t* data, size_t size) {
     if (size > kMaxModelBytes)
         fail(Status::BadFormat, "the model has %zu bytes, the format ends below 2 GiB", size);
     if (!data) fail(Status::NullArgument, "the model has no bytes");
@@ -126,7 +126,7 @@ const wire::Net* verifyModel(const uint8_t* data, size_t size, const LogSink& lo
     main.describes = net->extraTensorDescribe();
     main.isStatic = net->usage() == wire::Usage::INFERENCE_STATIC;
     requireTexts(main.tensors, "tensorName");
-    verifyGraph(main, log);
+    verifyGraph(main);
     verifyOutputNames(*net);
 
     if (net->subgraphs())
@@ -150,7 +150,7 @@ const wire::Net* verifyModel(const uint8_t* data, size_t size, const LogSink& lo
                         fail(Status::BadIndex, "%s%s %u is tensor %d, it has %u tensors", graph.title.c_str(),
                              ids == proto->inputs() ? "input" : "output", k, ids->Get(k),
                              graph.tensors->size());
-            verifyGraph(graph, log);
+            verifyGraph(graph);
         }
     verifyCalls(*net);
     return net;

@@ -1,5 +1,5 @@
 // Everything that must hold before a file is trusted: FlatBuffers structure, then the integrity rules of the
-// format. Split by subject: verify.cpp (buffer, net), verify_graph.cpp (ids, order), verify_params.cpp
+// format. Split by subject: verify.cpp (buffer, net), verify_graph.cpp (ids, sources), verify_params.cpp
 // (tables of operators), verify_conv.cpp (convolutions), verify_calls.cpp (subgraphs). Only impl/model
 // includes this.
 #pragma once
@@ -8,15 +8,14 @@
 #include <string>
 
 #include "base/error.h"
-#include "base/log.h"
 #include "mnn_generated.h"
 
 namespace mnnc {
 
 constexpr size_t kMaxModelBytes = 0x7fffffff;  // a limit of the format
 
-// Throws Error. Warnings (tolerated oddities) go to the log.
-const wire::Net* verifyModel(const uint8_t* data, size_t size, const LogSink& log);
+// Throws Error.
+const wire::Net* verifyModel(const uint8_t* data, size_t size);
 
 // ---- parts ----
 
@@ -52,7 +51,7 @@ class OpPlace {
     const wire::Op& op_;
 };
 
-void verifyGraph(const WireGraph& graph, const LogSink& log);
+void verifyGraph(const WireGraph& graph);
 // The union member fits the operator. An unknown operator passes.
 void verifyOpTable(const OpPlace& place, const wire::Op& op);
 void verifyOpCounts(const OpPlace& place, const wire::Op& op);

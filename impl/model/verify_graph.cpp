@@ -1,5 +1,4 @@
-// One list of operators: tensor ids in range, every consumed tensor defined before, descriptions sane.
-// Constants and inputs count as defined wherever they stand, as the reference loads them first.
+// One list of operators: tensor ids in range, every consumed tensor made by some operator, descriptions sane.
 #include <cmath>
 #include <vector>
 
@@ -26,15 +25,13 @@ void verifyIds(const OpPlace& place, const WireInts* ids, const char* what, uint
                        tensorCount);
 }
 
-void verifyOrder(const WireGraph& graph, const LogSink& log) {
-    const uint32_t tensorCount = graph.tensors->size();
-    std::vector<char> defined(tensorCount, 0);
-    std::vector<char> produced(tensorCount, 0);
+// Each tensor that an operator reads is made somewhere; operator_order.h sorts the operators.
+void verifySources(const WireGraph& graph) {
+    std::vector<char> defined(graph.tensors->size(), 0);
     for (uint32_t i = 0; graph.inputs && i < graph.inputs->size(); ++i)
         defined[static_cast<size_t>(graph.inputs->Get(i))] = 1;
     for (const auto* op : *graph.ops)
-        if (isLeaf(typeOf(*op)))
-            for (const int32_t id : *op->outputIndexes()) defined[static_cast<size_t>(id)] = 1;
+        for (const int32_t id : *op->outputIndexes()) defined[static_cast<size_t>(id)] = 1;
     if (graph.isStatic && graph.describes)
         // Very old static files: regions on a tensor that no operator produces.
         for (const auto* describe : *graph.describes)
@@ -42,20 +39,12 @@ void verifyOrder(const WireGraph& graph, const LogSink& log) {
 
     for (uint32_t i = 0; i < graph.ops->size(); ++i) {
         const auto* op = graph.ops->Get(i);
-        const OpPlace place(graph, i, *op);
-        if (op->inputIndexes())
-            for (const int32_t id : *op->inputIndexes())
-                if (!defined[static_cast<size_t>(id)])
-                    place.fail(Status::Cycle, "it reads tensor %d ('%s') before any operator has produced it",
-                               id, graph.tensors->Get(static_cast<uint32_t>(id))->c_str());
-        for (const int32_t id : *op->outputIndexes()) {
-            char& seen = produced[static_cast<size_t>(id)];
-            if (seen)
-                log(LogLevel::Warning, format("%soperator %u '%s' produces tensor %d a second time",
-                                              graph.title.c_str(), i, place.opName(), id));
-            seen = 1;
-            defined[static_cast<size_t>(id)] = 1;
-        }
+        if (!op->inputIndexes()) continue;
+        for (const int32_t id : *op->inputIndexes())
+            if (!defined[static_cast<size_t>(id)])
+                OpPlace(graph, i, *op)
+                    .fail(Status::BadFormat, "it reads tensor %d ('%s'), which no operator makes", id,
+                          graph.tensors->Get(static_cast<uint32_t>(id))->c_str());
     }
 }
 
@@ -98,7 +87,7 @@ void verifyDescribes(const WireGraph& graph) {
 
 }  // namespace
 
-void verifyGraph(const WireGraph& graph, const LogSink& log) {
+void verifyGraph(const WireGraph& graph) {
     const uint32_t tensorCount = graph.tensors->size();
     for (uint32_t i = 0; i < graph.ops->size(); ++i) {
         const auto* op = graph.ops->Get(i);
@@ -120,7 +109,7 @@ void verifyGraph(const WireGraph& graph, const LogSink& log) {
                        static_cast<long long>(vectorSize(op->outputIndexes())));
     }
     verifyDescribes(graph);
-    verifyOrder(graph, log);
+    verifySources(graph);
 }
 
 }  // namespace mnnc

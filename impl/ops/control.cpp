@@ -54,7 +54,7 @@ ParamsPtr parseWhile(const wire::Op& op, const ParseContext& context) {
 
 constexpr OpDef kControlOps[] = {
     {.type = OpType::If, .parse = parseIf},
-    {.type = OpType::While, .parse = parseWhile, .shape = shapeRegionLoop},
+    {.type = OpType::While, .parse = parseWhile, .shape = shapeRegionLoop, .keepRest = keepRestOfRegionLoop},
 };
 
 }  // namespace

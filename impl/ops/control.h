@@ -35,5 +35,6 @@ inline bool runsSubgraphs(const Node& node) {
 }
 ParamsPtr parseRegionLoop(const wire::LoopParam& table, const ParseContext& context);
 void shapeRegionLoop(const ShapeContext& context);
+bool keepRestOfRegionLoop(Node& node, std::span<const EarlierOutput> outputs);
 
 }  // namespace mnnc

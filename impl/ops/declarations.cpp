@@ -16,10 +16,6 @@ namespace mnnc {
 
 namespace {
 
-bool isConstant(const Node& node) {
-    return node.type == OpType::Const || node.type == OpType::TrainableParam;
-}
-
 constexpr size_t kNone = SIZE_MAX;
 
 // The type of codes where the file has quantised ones; 0 for what no tensor is.
@@ -64,11 +60,11 @@ class Trial {
     Trial(const NetGraph& graph, int64_t openExtent)
         : openExtent_(openExtent), tensors_(graph.source->tensorNames.size()) {
         for (const Node& node : graph.nodes)
-            if (isConstant(node) || node.type == OpType::Input) attempt(node);
+            if (isLeafNode(node)) attempt(node);
         const std::map<size_t, const Node*> standIns = standInsOf(graph);
-        for (size_t i = 0; i < graph.nodes.size(); ++i) {
+        for (const uint32_t i : graph.source->order) {
             const Node& node = graph.nodes[i];
-            if (isConstant(node) || node.type == OpType::Input) continue;
+            if (isLeafNode(node)) continue;
             attempt(node);
             if (const auto found = standIns.find(i); found != standIns.end()) attempt(*found->second);
         }
@@ -117,7 +113,7 @@ class Trial {
         for (Tensor& tensor : copies) inputs.push_back(&tensor);
         for (Tensor& tensor : made) outputs.push_back(&tensor);
         (node.def->shape ? node.def->shape : copyShapes)(ShapeContext{node, inputs, outputs});
-        if (isConstant(node))
+        if (isConstantNode(node))
             made[0].stored = &node.paramsAs<ConstParams>();
         else
             values(node, inputs, outputs);
@@ -178,7 +174,11 @@ std::optional<Declaration> agreed(const std::vector<std::optional<Tensor>>& tria
 DeclaredTypes::DeclaredTypes(const Net& net)
     : graph_(net.graphs[0]), makers_(graph_.source->tensorNames.size(), kNone) {
     for (size_t i = 0; i < graph_.nodes.size(); ++i)
-        for (const int id : graph_.nodes[i].outputs) makers_[static_cast<size_t>(id)] = i;
+        for (const int id : graph_.nodes[i].outputs) {
+            size_t& maker = makers_[static_cast<size_t>(id)];
+            // A constant that an operator writes keeps its type.
+            if (maker == kNone || !isConstantNode(graph_.nodes[maker])) maker = i;
+        }
 }
 
 const Node* DeclaredTypes::makerOf(int id) const {
@@ -190,7 +190,7 @@ int32_t DeclaredTypes::operator()(int id) const {
     if (const Node* maker = makerOf(id)) {
         const wire::Op& op = *graph_.source->ops[makers_[static_cast<size_t>(id)]];
         if (maker->type == OpType::Input && op.main_as_Input()) return plainType(op.main_as_Input()->dtype());
-        if (isConstant(*maker) && op.main_as_Blob()) return plainType(op.main_as_Blob()->dataType());
+        if (isConstantNode(*maker) && op.main_as_Blob()) return plainType(op.main_as_Blob()->dataType());
         if (maker->type == OpType::Cast && op.main_as_CastParam())
             return plainType(op.main_as_CastParam()->dstT());
     }
@@ -200,7 +200,7 @@ int32_t DeclaredTypes::operator()(int id) const {
 
 bool DeclaredTypes::shownAsHalf(int id) const {
     const Node* maker = makerOf(id);
-    return (*this)(id) == static_cast<int32_t>(wire::DataType::DT_HALF) && !(maker && isConstant(*maker));
+    return (*this)(id) == static_cast<int32_t>(wire::DataType::DT_HALF) && !(maker && isConstantNode(*maker));
 }
 
 Declaration declaredInput(const Net& net, int id) {

@@ -22,7 +22,7 @@ class DeclaredTypes {
     const Node* makerOf(int id) const;
 
     const NetGraph& graph_;
-    std::vector<size_t> makers_;  // [tensor] the last node that makes it
+    std::vector<size_t> makers_;  // [tensor] its constant, else the last node that makes it
 };
 
 struct Declaration {

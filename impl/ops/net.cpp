@@ -71,9 +71,7 @@ Node parseNode(const Model& model, const Graph& graph, const wire::Op& op) {
     try {
         const bool isStatic = model.usage() == ModelUsage::StaticInference;
         if (def->parse) node.params = def->parse(op, ParseContext{model, node, isStatic ? &graph : nullptr});
-        const bool leaf =
-            node.type == OpType::Const || node.type == OpType::TrainableParam || node.type == OpType::Input;
-        for (size_t i = 0; isStatic && !leaf && i < node.outputs.size(); ++i)
+        for (size_t i = 0; isStatic && !isLeafNode(node) && i < node.outputs.size(); ++i)
             node.fixed.push_back(describedTensor(graph, node.outputs[i], node.name.c_str()));
         node.def = def;
     } catch (const Error& error) {
@@ -96,6 +94,18 @@ std::vector<TensorQuant> parseQuants(const Graph& graph) {
         quants[id] = {info->scale(), info->zero(), info->min(), info->max()};
     }
     return quants;
+}
+
+// Rewrites look at producers and consumers, and take the file's order for the one in which operators run.
+bool canRewrite(const NetGraph& graph) {
+    if (!std::is_sorted(graph.source->order.begin(), graph.source->order.end())) return false;
+    std::vector<bool> made(graph.source->tensorNames.size(), false);
+    for (const Node& node : graph.nodes)
+        for (const int id : node.outputs) {
+            if (made[static_cast<size_t>(id)]) return false;
+            made[static_cast<size_t>(id)] = true;
+        }
+    return true;
 }
 
 // Very old static files have tensors that no operator makes, which are regions of others.
@@ -135,12 +145,14 @@ std::shared_ptr<const Net> parseNet(std::shared_ptr<const Model> model, const Ca
         }
         parsed.quants = parseQuants(graph);
         if (model->usage() == ModelUsage::StaticInference) refuseViews(parsed);
+        if (!canRewrite(parsed)) continue;
         rewriteGroupedConvolutions(parsed, net->graphs.size() == 1);
         rewriteConvolutions3d(parsed);
         rewriteWrappedIndices(parsed);
     }
     net->model = std::move(model);
-    for (size_t graph = 0; graph < net->graphs.size(); ++graph) rewriteRecurrentLoops(*net, graph);
+    for (size_t graph = 0; graph < net->graphs.size(); ++graph)
+        if (canRewrite(net->graphs[graph])) rewriteRecurrentLoops(*net, graph);
     findCoordinates(*net);
     return net;
 }

@@ -43,6 +43,14 @@ struct Node {
     }
 };
 
+inline bool isConstantNode(const Node& node) noexcept {
+    return node.type == OpType::Const || node.type == OpType::TrainableParam;
+}
+// What makes its output without computing.
+inline bool isLeafNode(const Node& node) noexcept {
+    return node.type == OpType::Input || isConstantNode(node);
+}
+
 // What a parameter reader may use besides the op itself.
 struct ParseContext {
     const Model& model;
@@ -105,6 +113,12 @@ struct OpContext : ShapeContext {
     Command command() const;
 };
 
+// What output number `output` of a node was before the node runs, as a tensor.
+struct EarlierOutput {
+    size_t output;
+    int tensor;
+};
+
 struct OpDef {
     OpType type;  // its arity is a row of operators.def
     // Reads the wire parameters (null: the op has none). Must test main_type before it touches `main`, check
@@ -122,6 +136,10 @@ struct OpDef {
     uint32_t (*dynamicOffsetInputs)(const Node& node) = nullptr;
     // Bit i: executing the op needs only the shape of input i (never its bytes). Null: none.
     uint32_t (*shapeOnlyInputs)(const Node& node) = nullptr;
+    // Where other operators write the same outputs: changes the node so that these outputs begin as what they were before, which
+    // keeps the elements that the operator does not write. Returns whether that was necessary: then the node has parameters of
+    // its own. Null: the operator writes whole outputs.
+    bool (*keepRest)(Node& node, std::span<const EarlierOutput> outputs) = nullptr;
     // Multiply-adds or element operations of one execution, as 2 x MACs for convolution-like ops. Null:
     // output elements.
     double (*flops)(const ShapeContext& context) = nullptr;

@@ -76,6 +76,7 @@ struct RasterParams : ParamsOf<RasterParams> {
     bool hasFormat = false;
     Format format = Format::NCHW;
     std::vector<Region> regions;  // one per input
+    bool keepsRest = false;       // the last input, which has no region, is what the output holds before
 };
 
 // Element kind and width of an explicit Raster.
@@ -171,6 +172,17 @@ ParamsPtr parseRaster(const wire::Op& op, const ParseContext& context) {
     return params;
 }
 
+// The tensor before becomes one more input, over which the regions are written.
+bool keepRestOfRaster(Node& node, std::span<const EarlierOutput> outputs) {
+    const auto* old = node.paramsIf<RasterParams>();
+    if (!old || !old->described) return false;  // without a description a Raster copies whole inputs
+    auto params = std::make_shared<RasterParams>(*old);
+    params->keepsRest = true;
+    node.inputs.push_back(outputs.back().tensor);
+    node.params = std::move(params);
+    return true;
+}
+
 void shapeRaster(const ShapeContext& context) {
     const auto* params = context.node.paramsIf<RasterParams>();
     if (context.inputCount() == 0 && (!params->described || !params->typed || !params->hasFormat))
@@ -187,13 +199,20 @@ void shapeRaster(const ShapeContext& context) {
 void geometryRaster(const OpContext& context) {
     const auto* params = context.node.paramsIf<RasterParams>();
     std::vector<Region> regions = params->regions;
+    const int inputs = context.inputCount() - (params->keepsRest ? 1 : 0);
     if (regions.empty())
-        for (int i = 0; i < context.inputCount(); ++i) {
+        for (int i = 0; i < inputs; ++i) {
             Region one;
             one.input = i;
             if (!params->described) one.size[2] = context.in(0).elements();
             regions.push_back(one);
         }
+    if (params->keepsRest) {
+        Region before;
+        before.input = inputs;
+        before.size[2] = context.out(0).elements();
+        regions.insert(regions.begin(), before);
+    }
     // What follows takes regions for possible ones, and computes with them: of those without elements nothing but the
     // sizes is checked.
     for (const Region& region : regions)
@@ -208,7 +227,11 @@ constexpr OpDef kRasterOps[] = {
      .parse = parseConvert,
      .shape = shapeConvert,
      .geometry = geometryConvert},
-    {.type = OpType::Raster, .parse = parseRaster, .shape = shapeRaster, .geometry = geometryRaster},
+    {.type = OpType::Raster,
+     .parse = parseRaster,
+     .shape = shapeRaster,
+     .geometry = geometryRaster,
+     .keepRest = keepRestOfRaster},
 };
 
 }  // namespace

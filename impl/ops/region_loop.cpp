@@ -163,6 +163,33 @@ ParamsPtr parseRegionLoop(const wire::LoopParam& table, const ParseContext& cont
     return Reader(table, context).read();
 }
 
+// The tensors before become further inputs, whose elements are copied to the outputs before the first round.
+bool keepRestOfRegionLoop(Node& node, std::span<const EarlierOutput> outputs) {
+    const auto* old = node.paramsIf<LoopParams>();
+    if (!old) return false;  // the form that runs subgraphs
+    auto params = std::make_shared<LoopParams>(*old);
+    const int inputs = static_cast<int>(node.inputs.size()), added = static_cast<int>(outputs.size());
+    const auto renumber = [&](int& slot) { slot += slot >= inputs ? added : 0; };
+    for (auto* commands : {&params->before, &params->commands})
+        for (LoopCommand& command : *commands)
+            for (LoopOperand& operand : command.operands) {
+                renumber(operand.slot);
+                renumber(operand.unitSlot);
+            }
+    std::vector<LoopCommand> copies(outputs.size());
+    for (size_t i = 0; i < outputs.size(); ++i) {
+        LoopCommand& copy = copies[i];
+        copy.size[2] = params->outputs[outputs[i].output].shape.elements();
+        copy.operands.resize(2);
+        copy.operands[0].slot = inputs + added + static_cast<int>(outputs[i].output);
+        copy.operands[1].slot = inputs + static_cast<int>(i);
+        node.inputs.push_back(outputs[i].tensor);
+    }
+    params->before.insert(params->before.begin(), copies.begin(), copies.end());
+    node.params = std::move(params);
+    return true;
+}
+
 void shapeRegionLoop(const ShapeContext& context) {
     const auto& params = context.node.paramsAs<LoopParams>();
     const auto typeOf = [&](int number) {

@@ -28,12 +28,8 @@ class IdList {
     std::vector<int> ids_;
 };
 
-bool isConstant(const Node& node) {
-    return node.type == OpType::Const || node.type == OpType::TrainableParam;
-}
-
 bool computes(const Node& node) {
-    return node.type != OpType::Input && !isConstant(node);
+    return !isLeafNode(node);
 }
 
 class Division {
@@ -93,7 +89,7 @@ Division::Division(const NetGraph& graph)
       outputs_(tensors()) {
     for (const int id : graph.source->inputs) owner(id) = 0;
     for (const Node& node : graph.nodes)
-        if (isConstant(node)) constant_[static_cast<size_t>(node.outputs[0])] = true;
+        if (isConstantNode(node)) constant_[static_cast<size_t>(node.outputs[0])] = true;
 }
 
 int Division::tensorId(const std::string& name) const {
@@ -148,7 +144,7 @@ Division::Wanted Division::wantedByOperators(const PartRequest& request) {
         for (const int id : graph_.nodes[i].inputs)
             if (id >= 0 && !made[static_cast<size_t>(id)] && !isConstantTensor(id)) wanted.fed.add(id);
         for (const int id : graph_.nodes[i].outputs)
-            if (!read[static_cast<size_t>(id)]) wanted.made.add(id);
+            if (!read[static_cast<size_t>(id)] || isConstantTensor(id)) wanted.made.add(id);
     }
     for (const std::string& name : request.saveTensors) {
         const int id = tensorId(name);
@@ -192,7 +188,8 @@ std::vector<bool> Division::nodesToRun(const std::vector<int>& made) {
     std::vector<bool> wanted(tensors(), false), runs(graph_.nodes.size(), false);
     const auto isToMake = [&](int id) { return wanted[static_cast<size_t>(id)] && owner(id) == kNone; };
     for (const int id : made) wanted[static_cast<size_t>(id)] = true;
-    for (size_t i = graph_.nodes.size(); i-- > 0;) {
+    for (size_t k = graph_.nodes.size(); k-- > 0;) {
+        const size_t i = graph_.source->order[k];
         const Node& node = graph_.nodes[i];
         if (!computes(node) || !std::any_of(node.outputs.begin(), node.outputs.end(), isToMake)) continue;
         runs[i] = true;
@@ -255,12 +252,12 @@ NetParts Division::finish() {
 
 NetParts netParts(const NetGraph& graph, const std::vector<PartRequest>& requests) {
     Division division(graph);
-    for (size_t i = 0; i < requests.size(); ++i) {
-        const bool isWhole =
-            requests.size() == 1 && requests[0].inputs.empty() && requests[0].operators.empty();
+    const bool isWhole = requests.size() == 1 && requests[0].inputs.empty() && requests[0].operators.empty();
+    for (size_t i = 0; i < requests.size(); ++i)
         inPath(i, requests.size(), [&] { division.add(requests[i], isWhole); });
-    }
-    return division.finish();
+    NetParts parts = division.finish();
+    parts.parts[0].updates = isWhole && requests[0].outputs.empty();
+    return parts;
 }
 
 }  // namespace mnnc

@@ -21,6 +21,7 @@ struct NetPart {
     std::vector<int>
         inputs;  // tensors that are there before the part runs: of the caller or of earlier parts
     std::vector<int> outputs;  // those that it makes for the caller or for later parts
+    bool updates = false;      // all operators of the net run that write constants
 };
 
 // Tensor ids of the main graph.

@@ -14,10 +14,6 @@ namespace mnnc {
 
 namespace {
 
-bool isConstant(OpType type) {
-    return type == OpType::Const || type == OpType::TrainableParam;
-}
-
 // By tensor: whether it is there before the graph runs.
 std::vector<bool> givenTensors(const NetGraph& graph, const std::vector<int>& inputs) {
     std::vector<bool> given(graph.source->tensorNames.size(), false);
@@ -32,18 +28,20 @@ std::vector<const Node*> nodesFor(const NetGraph& graph, const std::vector<bool>
     for (const int id : outputs) seen[static_cast<size_t>(id)] = true;
     const auto isSeen = [&](int id) { return seen[static_cast<size_t>(id)]; };
     const auto isGiven = [&](int id) { return given[static_cast<size_t>(id)]; };
-    std::vector<const Node*> nodes;
-    nodes.reserve(graph.nodes.size());
-    for (const Node& node : graph.nodes) nodes.push_back(&node);
-    if (!rewritten) return nodes;
+    std::vector<const Node*> byPlace;
+    byPlace.reserve(graph.nodes.size());
+    for (const Node& node : graph.nodes) byPlace.push_back(&node);
     for (const Rewrite& rewrite : graph.rewrites) {
-        if (std::any_of(rewrite.hidden.begin(), rewrite.hidden.end(), isSeen) ||
+        if (!rewritten || std::any_of(rewrite.hidden.begin(), rewrite.hidden.end(), isSeen) ||
             std::any_of(rewrite.bypassed.begin(), rewrite.bypassed.end(), isGiven))
             continue;
-        nodes[rewrite.place] = &rewrite.node;
-        for (const size_t i : rewrite.replaced) nodes[i] = nullptr;
+        byPlace[rewrite.place] = &rewrite.node;
+        for (const size_t i : rewrite.replaced) byPlace[i] = nullptr;
     }
-    std::erase(nodes, nullptr);
+    std::vector<const Node*> nodes;
+    nodes.reserve(byPlace.size());
+    for (const uint32_t place : graph.source->order)
+        if (byPlace[place]) nodes.push_back(byPlace[place]);
     return nodes;
 }
 
@@ -53,8 +51,8 @@ const wire::Op* sourceOf(const NetGraph& graph, const Node& node) {
     return graph.source->ops[static_cast<size_t>(&node - first)];
 }
 
-// The nodes that the outputs depend on, by position.
-std::vector<bool> neededNodes(const std::vector<const Node*>& nodes, const std::vector<bool>& given,
+// The nodes that the wanted tensors depend on, by position.
+std::vector<bool> neededNodes(const std::vector<VersionedNode>& nodes, const std::vector<bool>& given,
                               const std::vector<int>& outputs) {
     std::vector<bool> wanted(given.size(), false);
     const auto isToMake = [&](int id) {
@@ -63,7 +61,7 @@ std::vector<bool> neededNodes(const std::vector<const Node*>& nodes, const std::
     for (const int id : outputs) wanted[static_cast<size_t>(id)] = true;
     std::vector<bool> needed(nodes.size(), false);
     for (size_t i = nodes.size(); i-- > 0;) {
-        const Node& node = *nodes[i];
+        const Node& node = *nodes[i].node;
         needed[i] = std::any_of(node.outputs.begin(), node.outputs.end(), isToMake);
         if (needed[i])
             for (const int id : node.inputs)
@@ -72,9 +70,36 @@ std::vector<bool> neededNodes(const std::vector<const Node*>& nodes, const std::
     return needed;
 }
 
+// The same, with the operators that write constants. A constant that one of the needed operators writes is written as often as
+// the net writes it. Of the variables those stay that are written.
+std::vector<bool> neededWithUpdates(Versions& versions, const std::vector<bool>& given,
+                                    const std::vector<int>& outputs, bool updates) {
+    std::vector<bool> wanted(given.size(), updates);
+    for (const int id : outputs) wanted[static_cast<size_t>(id)] = true;
+    std::vector<int> values = outputs;
+    std::vector<Variable> open = std::move(versions.variables), written;
+    std::vector<bool> needed;
+    do {
+        const auto later = std::stable_partition(open.begin(), open.end(), [&](const Variable& variable) {
+            return wanted[static_cast<size_t>(variable.constant)];
+        });
+        for (auto variable = open.begin(); variable != later; ++variable) values.push_back(variable->value);
+        written.insert(written.end(), open.begin(), later);
+        open.erase(open.begin(), later);
+        needed = neededNodes(versions.nodes, given, values);
+        for (size_t i = 0; i < needed.size(); ++i)
+            if (needed[i] && !isLeafNode(*versions.nodes[i].node))
+                for (const int id : versions.nodes[i].origin->outputs) wanted[static_cast<size_t>(id)] = true;
+    } while (std::any_of(open.begin(), open.end(), [&](const Variable& variable) {
+        return wanted[static_cast<size_t>(variable.constant)];
+    }));
+    versions.variables = std::move(written);
+    return needed;
+}
+
 // A damaged graph may list an input twice, read an Input that is no input of it, or have an operator make an input:
 // none of these has memory of its own that a caller fills.
-void verifyInputs(const NetGraph& graph, const std::vector<const Node*>& nodes,
+void verifyInputs(const NetGraph& graph, const std::vector<VersionedNode>& nodes,
                   const std::vector<bool>& needed) {
     const auto nameOf = [&](int id) { return graph.source->tensorNames[static_cast<size_t>(id)].c_str(); };
     std::vector<bool> listed(graph.source->tensorNames.size(), false);
@@ -84,8 +109,8 @@ void verifyInputs(const NetGraph& graph, const std::vector<const Node*>& nodes,
         listed[static_cast<size_t>(id)] = true;
     }
     for (size_t i = 0; i < nodes.size(); ++i)
-        for (const int id : nodes[i]->outputs) {
-            const bool isInput = nodes[i]->type == OpType::Input;
+        for (const int id : nodes[i].origin->outputs) {
+            const bool isInput = nodes[i].origin->type == OpType::Input;
             if (isInput && needed[i] && !listed[static_cast<size_t>(id)])
                 fail(Status::BadFormat, "a subgraph reads '%s', which is not in its list of inputs",
                      nameOf(id));
@@ -103,37 +128,41 @@ void requireSupported(const Node& node) {
 }
 
 // A node of the schedule's own in the place of one of the net.
-Node& ownNode(ScheduledOp& op, const Node& node, GraphSchedule& schedule) {
-    Node& own = *schedule.own.emplace_back(std::make_unique<Node>(node));
+Node& ownNode(ScheduledOp& op, const VersionedNode& from, GraphSchedule& schedule) {
+    Node& own = *schedule.own.emplace_back(std::make_unique<Node>(*from.node));
     op.node = &own;
-    op.origin = &node;
+    op.origin = from.origin;
+    op.ownParams = from.ownParams;
     return own;
 }
 
 // The nodes that are needed, in order, but for Input. One with outputs that are given makes others in their place. `parted`:
 // one that searches for its results becomes two.
-std::vector<ScheduledOp> neededOps(const std::vector<const Node*>& nodes, const std::vector<bool>& needed,
+std::vector<ScheduledOp> neededOps(const std::vector<VersionedNode>& nodes, const std::vector<bool>& needed,
                                    const std::vector<bool>& given, bool parted, GraphSchedule& schedule) {
     std::vector<ScheduledOp> ops;
     const auto isGiven = [&](int id) { return given[static_cast<size_t>(id)]; };
+    const size_t firstFurther = given.size() - schedule.furtherLike.size();
     const auto further = [&](int like) {
         schedule.furtherLike.push_back(like);
-        return static_cast<int>(given.size() + schedule.furtherLike.size() - 1);
+        return static_cast<int>(firstFurther + schedule.furtherLike.size() - 1);
     };
     for (size_t i = 0; i < nodes.size(); ++i) {
-        const Node& node = *nodes[i];
+        const Node& node = *nodes[i].node;
         if (!needed[i] || node.type == OpType::Input) continue;
         ScheduledOp& op = ops.emplace_back();
-        op.node = op.origin = &node;
+        op.node = &node;
+        op.origin = nodes[i].origin;
+        op.ownParams = nodes[i].ownParams;
         if (std::any_of(node.outputs.begin(), node.outputs.end(), isGiven)) {
-            for (int& id : ownNode(op, node, schedule).outputs)
+            for (int& id : ownNode(op, nodes[i], schedule).outputs)
                 if (isGiven(id)) id = further(id);
         } else if (const SearchParts* parts = parted && node.def ? findSearchParts(node.type) : nullptr) {
-            Node& search = ownNode(op, node, schedule);
+            Node& search = ownNode(op, nodes[i], schedule);
             search.def = &parts->search;
             search.fixed.clear();
             search.outputs = {further(-1), further(-1)};
-            Node& results = ownNode(ops.emplace_back(), node, schedule);
+            Node& results = ownNode(ops.emplace_back(), nodes[i], schedule);
             results.def = &parts->results;
             results.inputs = search.outputs;
         }
@@ -144,17 +173,28 @@ std::vector<ScheduledOp> neededOps(const std::vector<const Node*>& nodes, const 
 }  // namespace
 
 GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<int>& inputs,
-                            const std::vector<int>& outputs, bool rewritten) {
+                            const std::vector<int>& outputs, const ScheduleOptions& options) {
     const NetGraph& graph = net.graphs[static_cast<size_t>(graphIndex)];
-    const std::vector<bool> given = givenTensors(graph, inputs);
+    std::vector<bool> given = givenTensors(graph, inputs);
+    Versions versions = versionsOf(graph, nodesFor(graph, given, outputs, options.rewritten), given);
+    given.resize(given.size() + versions.furtherLike.size(), false);
+    const std::vector<bool> needed = neededWithUpdates(versions, given, outputs, options.updates);
+    verifyInputs(graph, versions.nodes, needed);
     GraphSchedule schedule;
     schedule.graph = graphIndex;
     schedule.outputs = outputs;
-    const std::vector<const Node*> nodes = nodesFor(graph, given, outputs, rewritten);
-    const std::vector<bool> needed = neededNodes(nodes, given, outputs);
-    verifyInputs(graph, nodes, needed);
-    std::vector<ScheduledOp> ops = neededOps(nodes, needed, given, rewritten, schedule);
-    const size_t tensors = given.size() + schedule.furtherLike.size();
+    schedule.variables = std::move(versions.variables);
+    schedule.furtherLike = std::move(versions.furtherLike);
+    schedule.own = std::move(versions.own);
+    const auto nameOf = [&](int id) { return graph.source->tensorNames[static_cast<size_t>(id)].c_str(); };
+    if (graphIndex > 0 && !schedule.variables.empty())
+        fail(
+            Status::NotSupported,
+            "an operator of subgraph '%s' writes its constant '%s': only those of the main graph keep values "
+            "between runs",
+            graph.source->name.c_str(), nameOf(schedule.variables[0].constant));
+    std::vector<ScheduledOp> ops = neededOps(versions.nodes, needed, given, options.rewritten, schedule);
+    const size_t tensors = graph.source->tensorNames.size() + schedule.furtherLike.size();
     schedule.lastStage.assign(tensors, 0);
     schedule.folded.assign(tensors, false);
     schedule.fromControl.assign(tensors, false);
@@ -162,28 +202,25 @@ GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<in
     std::vector<int> shapeStage(tensors, 0), contentStage(tensors, 1);
 
     std::vector<bool> produced(tensors, false);
-    for (const Node* node : nodes)
-        for (const int id : node->outputs) {
-            // Plans are per tensor: two producers would disagree about its size.
-            if (produced[static_cast<size_t>(id)])
-                fail(Status::BadFormat, "tensor '%s' is made by more than one operator",
-                     graph.source->tensorNames[static_cast<size_t>(id)].c_str());
-            produced[static_cast<size_t>(id)] = true;
-        }
+    for (const VersionedNode& versioned : versions.nodes)
+        for (const int id : versioned.node->outputs) produced[static_cast<size_t>(id)] = true;
     for (const int id : outputs)
         if (!produced[static_cast<size_t>(id)] && !given[static_cast<size_t>(id)])
-            fail(Status::BadFormat, "output '%s' is made by no operator",
-                 graph.source->tensorNames[static_cast<size_t>(id)].c_str());
-    for (const Node* node : nodes) {  // constants count wherever they stand
-        if (!isConstant(node->type)) continue;
-        const auto id = static_cast<size_t>(node->outputs[0]);
+            fail(Status::BadFormat, "output '%s' is made by no operator", nameOf(id));
+    for (const VersionedNode& versioned : versions.nodes) {  // constants count wherever they stand
+        if (!isConstantNode(*versioned.node)) continue;
+        const auto id = static_cast<size_t>(versioned.node->outputs[0]);
         schedule.folded[id] = true;
         contentStage[id] = 0;
+    }
+    for (const Variable& variable : schedule.variables) {
+        schedule.folded[static_cast<size_t>(variable.constant)] = false;
+        contentStage[static_cast<size_t>(variable.constant)] = 1;
     }
     for (ScheduledOp& op : ops) {
         const Node& node = *op.node;
         requireSupported(node);
-        if (isConstant(node.type)) continue;
+        if (isConstantNode(node)) continue;
 
         op.source = sourceOf(graph, *op.origin);
         op.content = node.def->valueInputs ? node.def->valueInputs(node) : 0;
@@ -216,6 +253,8 @@ GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<in
         schedule.ops.push_back(op);
     }
     for (const int id : outputs) schedule.lastStage[static_cast<size_t>(id)] = schedule.stages;
+    for (const Variable& variable : schedule.variables)
+        schedule.lastStage[static_cast<size_t>(variable.value)] = schedule.stages;
     return schedule;
 }
 

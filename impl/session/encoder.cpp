@@ -116,7 +116,7 @@ void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, st
 // operators that the host brought.
 bool StageEncoder::emitForHost(const ScheduledOp& op, const OpContext& context, std::string& refusal) {
     const auto isSequence = [](const Tensor* tensor) { return tensor->list != nullptr; };
-    if (!context_.hostBackend || op.folded || !op.source || isHostNode(*op.node) ||
+    if (!context_.hostBackend || op.folded || !op.source || op.ownParams || isHostNode(*op.node) ||
         std::any_of(context.inputs.begin(), context.inputs.end(), isSequence) ||
         std::any_of(context.outputs.begin(), context.outputs.end(), isSequence))
         return false;

@@ -32,10 +32,6 @@ std::shared_ptr<const ConstParams> written(const ConstParams& old, const Tensor&
     return params;
 }
 
-bool isConstant(const Node& node) {
-    return node.type == OpType::Const || node.type == OpType::TrainableParam;
-}
-
 }  // namespace
 
 std::shared_ptr<const Interpreter> withConstantsOf(const std::shared_ptr<const Interpreter>& interpreter,
@@ -48,7 +44,7 @@ std::shared_ptr<const Interpreter> withConstantsOf(const std::shared_ptr<const I
     auto net = std::make_shared<Net>(*interpreter->net);
     NetGraph& graph = net->graphs[0];
     for (Node& node : graph.nodes) {
-        if (isConstant(node) && node.params && ids.count(node.outputs[0])) {
+        if (isConstantNode(node) && node.params && ids.count(node.outputs[0])) {
             node.params = written(node.paramsAs<ConstParams>(), session.constant(node.outputs[0]));
         } else if (!runsSubgraphs(node) && std::any_of(node.inputs.begin(), node.inputs.end(),
                                                        [&](int id) { return ids.count(id) > 0; })) {
@@ -64,7 +60,7 @@ std::vector<uint8_t> modelBytes(const Interpreter& interpreter) {
     const HeldBytes whole = file.view(0, file.size());
     std::vector<uint8_t> bytes(whole.bytes.begin(), whole.bytes.end());
     for (const Node& node : interpreter.net->graphs[0].nodes) {
-        const ConstParams* params = isConstant(node) ? node.paramsIf<ConstParams>() : nullptr;
+        const ConstParams* params = isConstantNode(node) ? node.paramsIf<ConstParams>() : nullptr;
         if (!params || !params->written || !params->data) continue;
         encodeBlob(*params->op->main_as_Blob(), params->data, params->owner.count, file.data(), bytes,
                    node.name.c_str());

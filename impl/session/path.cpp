@@ -150,7 +150,7 @@ Path::Path(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& 
 Path::~Path() = default;
 
 void Path::makePipeline(const NetPart& part) {
-    pipeline_ = std::make_unique<Pipeline>(context_, 0, part.inputs, part.outputs);
+    pipeline_ = std::make_unique<Pipeline>(context_, 0, part.inputs, part.outputs, part.updates);
 }
 
 void Path::linkFrom(const Path& earlier, size_t input) {

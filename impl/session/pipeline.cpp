@@ -9,9 +9,9 @@
 namespace mnnc {
 
 Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& inputs,
-                   const std::vector<int>& outputs)
+                   const std::vector<int>& outputs, bool updates)
     : context_(context),
-      schedule_(scheduleGraph(*context.net, graph, inputs, outputs, !context.hostBackend)),
+      schedule_(scheduleGraph(*context.net, graph, inputs, outputs, {!context.hostBackend, updates})),
       inputIds_(inputs) {
     const NetGraph& net = context.net->graphs[static_cast<size_t>(graph)];
     const std::vector<std::string>& names = net.source->tensorNames;
@@ -25,7 +25,7 @@ Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& i
         tensors_[names.size() + i].quant = like.quant;
     }
     for (const Node& node : net.nodes) {
-        if (node.type == OpType::Const || node.type == OpType::TrainableParam) {
+        if (isConstantNode(node)) {
             if (!node.params) continue;  // not needed, or scheduling would have refused it
             const auto* constant = &node.paramsAs<ConstParams>();
             Tensor& tensor = tensors_[static_cast<size_t>(node.outputs[0])];
@@ -61,6 +61,7 @@ Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& i
         items[static_cast<size_t>(op.stage)].push_back(item);
     }
     loadConstants(net);
+    makeVariables();
     for (int stage = 0; stage < schedule_.stages; ++stage)
         stages_.push_back(std::make_unique<Stage>(context, tensors_, schedule_, stage,
                                                   std::move(items[static_cast<size_t>(stage)])));
@@ -81,7 +82,7 @@ void Pipeline::loadConstants(const NetGraph& net) {
     }
     for (const int id : schedule_.outputs) read[static_cast<size_t>(id)] = 1;
     for (const Node& node : net.nodes) {
-        if ((node.type != OpType::Const && node.type != OpType::TrainableParam) || !node.params) continue;
+        if (!isConstantNode(node) || !node.params) continue;
         const auto* constant = &node.paramsAs<ConstParams>();
         if (!constant->leftInFile()) continue;
         Tensor& tensor = tensors_[static_cast<size_t>(node.outputs[0])];
@@ -98,6 +99,7 @@ void Pipeline::run(PlanObserver* observer) {
         if (i > 0 && !stage.upToDate()) planLater(i, observer);
         stage.execute();
     }
+    if (!variables_.empty()) keepVariables();
 }
 
 void Pipeline::appendRecords(std::vector<OpRecord>& records) const {

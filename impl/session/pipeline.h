@@ -41,10 +41,10 @@ struct InputDescription {
 
 class Pipeline {
   public:
-    // `inputs` and `outputs` are tensor ids of the graph, from anywhere in it. Throws what scheduling throws (unsupported
-    // operators are named).
+    // `inputs` and `outputs` are tensor ids of the graph, from anywhere in it. `updates`: all operators run that write
+    // constants. Throws what scheduling throws (unsupported operators are named).
     Pipeline(SessionContext& context, int graph, const std::vector<int>& inputs,
-             const std::vector<int>& outputs);
+             const std::vector<int>& outputs, bool updates = false);
     ~Pipeline();
 
     size_t inputCount() const noexcept { return inputIds_.size(); }
@@ -74,7 +74,9 @@ class Pipeline {
     bool singleStage() const noexcept { return stages_.size() == 1 && controls_.empty(); }
     void run(PlanObserver* observer = nullptr);
     // All of a run, where it is one recording of the device; else null.
-    Recording* recording() const noexcept { return singleStage() ? stages_[0]->recording() : nullptr; }
+    Recording* recording() const noexcept {
+        return singleStage() && variables_.empty() ? stages_[0]->recording() : nullptr;
+    }
 
     // The memory that the session has for an input.
     void* inputMemory(size_t index) noexcept { return inputMemory_[index].data(); }
@@ -114,6 +116,9 @@ class Pipeline {
     Tensor& ownConstant(int id);
     // The constants in such memory.
     std::vector<int> ownConstants() const;
+    // Whether operators write the constant: it is in such memory, and a run reads what is written there.
+    bool isVariable(int id) const noexcept;
+    bool hasVariables() const noexcept { return !variables_.empty(); }
     // Values of these own constants are others: no plan holds any more, and the next prepare() plans everything anew.
     void constantsChanged(const std::set<int>& ids);
 
@@ -131,7 +136,18 @@ class Pipeline {
         BudgetedBuffer memory;
     };
 
+    // A constant that operators write, and where its new value waits when that lies in the memory of another one.
+    struct CarriedVariable {
+        Tensor* constant;
+        Tensor* value;
+        BudgetedBuffer waiting;
+    };
+
     void loadConstants(const NetGraph& net);
+    void makeVariables();
+    void checkVariable(const CarriedVariable& variable) const;
+    void checkVariables() const;
+    void keepVariables();
     void planFirst();
     void tryPlanFirst(KeptPlans& before);
     void planLater(size_t stage, PlanObserver* observer);
@@ -150,6 +166,7 @@ class Pipeline {
     std::map<int, BudgetedBuffer> ownConstants_;          // by tensor id
     std::map<size_t, std::unique_ptr<Node>>
         renewedNodes_;  // by position in the schedule: those that read own constants
+    std::vector<CarriedVariable> variables_;
     std::vector<int> inputIds_;
     std::vector<BudgetedBuffer> inputMemory_;
     std::vector<InputDescription> wanted_, planned_;  // planned_: of the plan in use; none before the first

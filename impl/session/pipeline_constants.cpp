@@ -53,7 +53,7 @@ void Pipeline::constantsChanged(const std::set<int>& ids) {
         const std::vector<int>& inputs = op.node->inputs;
         const bool readsThem =
             std::any_of(inputs.begin(), inputs.end(), [&](int input) { return ids.count(input) > 0; });
-        if (!readsThem || runsSubgraphs(*op.node)) continue;
+        if (!readsThem || runsSubgraphs(*op.node) || op.ownParams) continue;
         ParamsPtr params = renewedParams(*context_.net, static_cast<size_t>(schedule_.graph), *op.origin);
         std::unique_ptr<Node>& own = renewedNodes_[i];
         if (!own) own = std::make_unique<Node>(*op.node);

@@ -143,6 +143,7 @@ void Pipeline::tryPlanFirst(KeptPlans& before) {
             tensor.data = buffer.reserve(bytes, "an input");
         }
         stages_[0]->plan(old.stages[0], nullptr, !stale_);
+        checkVariables();
     } catch (...) {
         exchangeTensors(old.tensors);
         if (hadPlan) bindOrLose();

@@ -43,6 +43,12 @@ Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionCo
         inPath(i, configs.size(),
                [&] { paths_.emplace_back(interpreter_, *configs[i]).makePipeline(parts.parts[i]); });
     }
+    if (paths_.size() > 1)
+        for (const Path& path : paths_)
+            if (path.pipeline().hasVariables())
+                fail(Status::NotSupported,
+                     "an operator of the net writes a constant, which a session of several paths cannot keep: "
+                     "one path alone can");
     connect(parts);
     describeInputs(parts);
     const DeclaredTypes declared(net());
@@ -267,6 +273,7 @@ void Session::renewConstants() {
 }
 
 void Session::constantWritten(int id) {
+    if (paths_[0].pipeline().isVariable(id)) return;
     changedConstants_.insert(id);
     failure_ = nullptr;
     needsResize_ = true;

@@ -52,18 +52,5 @@ TEST(Model, UnknownOperatorsLoad) {
     EXPECT_NO_THROW(loadNet(net));
 }
 
-TEST(Model, WarningForATensorProducedTwice) {
-    wire::NetT net = makeReluNet();
-    net.oplists.push_back(makeOp(wire::OpType::Sigmoid, "again", {0}, {1}));
-    std::string heard;
-    ModelOptions options;
-    options.log.userData = &heard;
-    options.log.callback = [](void* user, int32_t, const char* text) {
-        *static_cast<std::string*>(user) += text;
-    };
-    EXPECT_NO_THROW(loadNet(net, options));
-    EXPECT_NE(heard.find("'again' produces tensor 1"), std::string::npos);
-}
-
 }  // namespace
 }  // namespace mnnc::test

@@ -84,7 +84,7 @@ class Described(Closable):
         return [_calls.text(C.mnn_session_constant_name, self._handle, i) for i in range(count)]
 
     def constant(self, name: str) -> Tensor:
-        """A constant, to be read and written; resize() has to follow a write."""
+        """A constant, to be read and written. resize() has to follow a write, but not where operators of the net write it."""
         session: Any = self
         with self._lock:
             return Tensor(_calls.handle(C.mnn_session_constant, self._handle, _calls.encode(name, "name")), session)

@@ -215,7 +215,8 @@ impl Session {
     }
 
     /// A constant, to ask, to read and to write: what a Const or a TrainableParam operator of the main graph makes. What is
-    /// written is this session's own, and holds from the next [`resize`](Self::resize) on.
+    /// written is this session's own, and holds from the next [`resize`](Self::resize) on. Where operators of the net write
+    /// the constant, it keeps their values between runs, and what is written here holds from the next run on.
     ///
     /// ```
     /// # use mnn_c::{Format, Interpreter, ScheduleConfig};

@@ -1,0 +1,124 @@
+// Sorts the operators of a graph by what they read of each other, and moves as few as possible.
+#include "model/operator_order.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+
+#include "base/error.h"
+#include "base/op_type.h"
+#include "mnn_generated.h"
+#include "model/wire_access.h"
+
+namespace mnnc {
+
+namespace {
+
+bool isLeaf(const wire::Op& op) {
+    const auto type = static_cast<OpType>(op.type());
+    return type == OpType::Const || type == OpType::TrainableParam || type == OpType::Input;
+}
+
+// What is known of a tensor while the operators are visited in the order of the file.
+struct TensorAccess {
+    bool given = false;             // a constant or an input
+    uint32_t writers = 0;           // operators that make it, in the whole file
+    int64_t lastWriter = -1;        // the latest one visited
+    std::vector<uint32_t> readers;  // that were visited since then
+
+    bool ordered() const { return writers > 1 || given; }
+};
+
+class Sorter {
+  public:
+    Sorter(const std::vector<const wire::Op*>& ops, size_t tensorCount, const std::string& title)
+        : ops_(ops), title_(title), tensors_(tensorCount), next_(ops.size()), waits_(ops.size(), 0) {
+        for (size_t i = 0; i < ops.size(); ++i)
+            for (const int32_t id : *ops[i]->outputIndexes()) {
+                TensorAccess& tensor = tensors_[static_cast<size_t>(id)];
+                if (isLeaf(*ops[i]))
+                    tensor.given = true;
+                else if (tensor.lastWriter != static_cast<int64_t>(i)) {
+                    ++tensor.writers;
+                    tensor.lastWriter = static_cast<int64_t>(i);  // the only one, where there is one
+                }
+            }
+        for (TensorAccess& tensor : tensors_)
+            if (tensor.ordered()) tensor.lastWriter = -1;
+        for (size_t i = 0; i < ops.size(); ++i) visit(static_cast<uint32_t>(i));
+    }
+
+    // The operator that stands first in the file of all that wait for none comes next.
+    std::vector<uint32_t> sorted() {
+        std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready;
+        for (uint32_t i = 0; i < ops_.size(); ++i)
+            if (waits_[i] == 0) ready.push(i);
+        std::vector<uint32_t> order;
+        order.reserve(ops_.size());
+        while (!ready.empty()) {
+            const uint32_t at = ready.top();
+            ready.pop();
+            order.push_back(at);
+            for (const uint32_t later : next_[at])
+                if (--waits_[later] == 0) ready.push(later);
+        }
+        if (order.size() != ops_.size()) failCycle();
+        return order;
+    }
+
+  private:
+    void visit(uint32_t at) {
+        const wire::Op& op = *ops_[at];
+        if (isLeaf(op)) return;
+        if (op.inputIndexes())
+            for (const int32_t id : *op.inputIndexes()) {
+                TensorAccess& tensor = tensors_[static_cast<size_t>(id)];
+                if (tensor.writers == 0) continue;
+                if (tensor.ordered() && !tensor.given && tensor.lastWriter < 0)
+                    fail(Status::BadFormat,
+                         "%soperator %u '%s' reads tensor %d, which has %u writers that all stand behind it: "
+                         "the order of the file decides, so it has no value there",
+                         title_.c_str(), at, copyText(op.name()).c_str(), id, tensor.writers);
+                if (tensor.lastWriter >= 0) after(tensor.lastWriter, at);
+                if (tensor.ordered()) tensor.readers.push_back(at);
+            }
+        for (const int32_t id : *op.outputIndexes()) {
+            TensorAccess& tensor = tensors_[static_cast<size_t>(id)];
+            if (!tensor.ordered()) continue;
+            if (tensor.lastWriter >= 0 && tensor.lastWriter != at) after(tensor.lastWriter, at);
+            for (const uint32_t reader : tensor.readers)
+                if (reader != at) after(reader, at);
+            tensor.readers.clear();
+            tensor.lastWriter = at;
+        }
+    }
+
+    void after(int64_t first, uint32_t second) {
+        next_[static_cast<size_t>(first)].push_back(second);
+        ++waits_[second];
+    }
+
+    [[noreturn]] void failCycle() const {
+        const auto at = static_cast<size_t>(
+            std::find_if(waits_.begin(), waits_.end(), [](uint32_t count) { return count > 0; }) -
+            waits_.begin());
+        fail(Status::Cycle,
+             "%soperator %zu '%s' waits for its own result: operators read each other's outputs",
+             title_.c_str(), at, copyText(ops_[at]->name()).c_str());
+    }
+
+    const std::vector<const wire::Op*>& ops_;
+    const std::string& title_;
+    std::vector<TensorAccess> tensors_;
+    std::vector<std::vector<uint32_t>> next_;  // by operator: those that wait for it
+    std::vector<uint32_t> waits_;              // by operator: how many it waits for
+};
+
+}  // namespace
+
+std::vector<uint32_t> operatorOrder(const std::vector<const wire::Op*>& ops, size_t tensorCount,
+                                    const std::string& title) {
+    return Sorter(ops, tensorCount, title).sorted();
+}
+
+}  // namespace mnnc

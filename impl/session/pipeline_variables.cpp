@@ -1,0 +1,65 @@
+// Constants that operators of the graph write: they have memory of the session's own, are read like inputs, and take their new
+// values when a run has succeeded.
+#include <algorithm>
+
+#include "base/error.h"
+#include "plan/storage_location.h"
+#include "session/pipeline.h"
+#include "session/value.h"
+
+namespace mnnc {
+
+void Pipeline::makeVariables() {
+    for (const Variable& variable : schedule_.variables) {
+        Tensor& constant = ownConstant(variable.constant);
+        constant.usage = Usage::Input;
+        constant.hasConstantValue = false;
+        variables_.push_back(
+            {&constant, &tensors_[static_cast<size_t>(variable.value)], BudgetedBuffer(context_)});
+    }
+}
+
+bool Pipeline::isVariable(int id) const noexcept {
+    return std::any_of(schedule_.variables.begin(), schedule_.variables.end(),
+                       [&](const Variable& variable) { return variable.constant == id; });
+}
+
+void Pipeline::checkVariable(const CarriedVariable& variable) const {
+    const Tensor &constant = *variable.constant, &value = *variable.value;
+    if (value.shape == constant.shape && value.type == constant.type && !value.list) return;
+    fail(Status::ComputeSizeError, "constant '%s' is %s of shape %s, an operator writes %s of shape %s to it",
+         constant.name.c_str(), dataTypeName(constant.type), constant.shape.text().c_str(),
+         dataTypeName(value.type), value.shape.text().c_str());
+}
+
+// Those whose values the first stage makes, which is planned.
+void Pipeline::checkVariables() const {
+    for (size_t i = 0; i < variables_.size(); ++i)
+        if (stages_[0]->makes(schedule_.variables[i].value)) checkVariable(variables_[i]);
+}
+
+// A value may be a view of another variable: all such values are taken before any variable changes.
+void Pipeline::keepVariables() {
+    const auto isOther = [&](const CarriedVariable& variable) {
+        const Tensor* root = rootOf(variable.value);
+        return std::any_of(variables_.begin(), variables_.end(), [&](const CarriedVariable& other) {
+            return &other != &variable && other.constant == root;
+        });
+    };
+    for (CarriedVariable& variable : variables_) {
+        checkVariable(variable);
+        if (variable.constant->empty() || !isOther(variable)) continue;
+        void* waiting = variable.waiting.reserve(variable.constant->storageBytes(), "a value of a variable");
+        copyToHost(*variable.value, waiting, rowMajor(*variable.constant));
+    }
+    for (CarriedVariable& variable : variables_) {
+        if (variable.constant->empty() || rootOf(variable.value) == variable.constant) continue;
+        void* to = variable.constant->data;
+        if (isOther(variable))
+            std::memcpy(to, variable.waiting.data(), static_cast<size_t>(variable.constant->storageBytes()));
+        else
+            copyToHost(*variable.value, to, rowMajor(*variable.constant));
+    }
+}
+
+}  // namespace mnnc
