@@ -70,12 +70,28 @@ def check_quickstart(program, model, tool):
     close("quickstart", scores_of(printed(program, model)), [wanted.get(i, 1e9) for i in range(10)], 2e-3)
 
 
+def check_train(program, folder, tool):
+    """The loss falls, and the stored file is a net that other programs open."""
+    with tempfile.TemporaryDirectory() as made:
+        trained = pathlib.Path(made) / "trained.mnn"
+        text = printed(program, folder, trained)
+        losses = [float(loss) for loss in re.findall(r"^step +\d+ +loss (\S+)$", text, re.MULTILINE)]
+        right = re.search(r"(\d+) of 100 digits right", text)
+        if len(losses) != 11 or losses[0] < 2 or sum(losses[-3:]) > 1 or not right or int(right[1]) < 85:
+            failures.append(f"train printed:\n{text}")
+        if trained.stat().st_size != (folder / "training.mnn").stat().st_size:
+            failures.append("train: the stored file has another size than the net that it was made from")
+        if "probabilities" not in printed(tool, "info", trained):
+            failures.append("train: the tool does not open the stored file")
+
+
 def main():
     programs, models, tool = (pathlib.Path(argument) for argument in sys.argv[1:])
     digits = models / "digits/digits.mnn"
     check_quickstart(programs / "quickstart", digits, tool)
     check_own_operator(programs / "own_operator", models / "own_operator/shrink.mnn")
     check_own_backend(programs / "own_backend", digits, tool)
+    check_train(programs / "train", models / "digits", tool)
     for name in ("quickstart", "own_operator", "own_backend"):
         if "no-such.mnn" not in printed(programs / name, "no-such.mnn", code=1):
             failures.append(f"{name}: the message does not name the missing file")
