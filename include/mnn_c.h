@@ -233,8 +233,10 @@ enum {
     MNN_LOG_DEFAULT = 0, /* MNN_LOG_WARNING */
     MNN_LOG_ERROR = 1,
     MNN_LOG_WARNING = 2, /* something works differently than asked for, e.g. a cache file cannot be written */
-    MNN_LOG_INFO = 3,    /* loads and creations with their times, a fallback to another backend, the cache */
-    MNN_LOG_DEBUG = 4    /* each plan with its time, each operator that the wanted backend did not take */
+    MNN_LOG_INFO = 3,    /* loads and creations with their times, a fallback to another backend (of a session, or of
+                            each path), the cache */
+    MNN_LOG_DEBUG = 4    /* each plan of a resize with its time, the plans that a run made; each operator that the wanted
+                            backend did not take, with the reason; when a run plans again, those that are new */
 };
 
 /* Limits of this interface. */
@@ -412,7 +414,8 @@ MNN_C_API mnn_status mnn_cancel_destroy(mnn_cancel_t** cancel);
 
 /* ---- Interpreter: a model ------------------------------------------------------------------------------ */
 
-/* Receives one message about a model or a session of it. Calls that the callback makes send no messages.
+/* Receives one message about a model or a session of it. Calls that the callback makes send no messages. It runs on the
+ * thread of the call that the message is about, for a submitted run on a thread of the library, too.
  * user_data: the log_user_data of the options. level: MNN_LOG_ERROR to MNN_LOG_DEBUG. message: one line,
  *   valid during the call. */
 typedef void (*mnn_log_callback)(void* user_data, int32_t level, const char* message);

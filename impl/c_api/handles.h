@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -113,6 +114,8 @@ struct SessionObject {
     std::vector<SessionTensor> constants;  // all that have names; handles are made when they are asked for
     bool cacheWritten = false;
     size_t mapped = 0;  // tensors that are
+    // What the log says of the present plans; empty where it takes no such messages.
+    std::set<std::string> loggedOperators;
     // The names of the functions that are inside, for the sentence of who is refused.
     std::atomic<const char*> alone{nullptr}, reader{nullptr};
     std::atomic<const void*> aloneThread{nullptr};  // of the call that has the session alone

@@ -1,5 +1,6 @@
 // mnn_session_run(), with options; submitted runs.
 #include "c_api/guard.h"
+#include "c_api/session_log.h"
 #include "c_api/submission.h"
 #include "c_api/watched_run.h"
 
@@ -25,7 +26,11 @@ mnn_status mnn_run_options_init(mnn_run_options_t* options, size_t struct_size) 
 }
 
 mnn_status mnn_session_run(mnn_session_t* session) {
-    return guard([&] { SessionUse(session, Access::Alone, "mnn_session_run")->impl->run(); });
+    return guard([&] {
+        const SessionUse handle(session, Access::Alone, "mnn_session_run");
+        const RunPlanLog plans(*handle);
+        handle->impl->run();
+    });
 }
 
 mnn_status mnn_session_run_with_options(mnn_session_t* session, const mnn_run_options_t* options) {

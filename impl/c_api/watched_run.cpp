@@ -4,6 +4,7 @@
 #include "base/float_mode.h"
 #include "c_api/guard.h"
 #include "c_api/session_info.h"
+#include "c_api/session_log.h"
 #include "session/run_observer.h"
 
 namespace mnnc {
@@ -72,6 +73,7 @@ class CallbackObserver final : public RunObserver {
 
 void run(SessionObject& session, uint64_t handle, const mnn_run_options_t& options,
          const Cancellation& cancel) {
+    const RunPlanLog plans(session);
     if (!options.before && !options.after) return session.impl->run(nullptr, cancel);
     CallbackObserver observer(session, handle, options);
     session.impl->run(&observer, cancel);

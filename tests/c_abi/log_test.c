@@ -28,7 +28,7 @@ static const char* find(const struct book* book, int32_t level, const char* firs
     return NULL;
 }
 
-static mnn_interpreter_t* open_logged(struct book* book, int32_t level) {
+static mnn_interpreter_t* open_logged_file(struct book* book, int32_t level, const char* path) {
     mnn_interpreter_options_t options;
     mnn_interpreter_t* net = NULL;
     assert_ok(mnn_interpreter_options_init(&options, sizeof options));
@@ -36,8 +36,12 @@ static mnn_interpreter_t* open_logged(struct book* book, int32_t level) {
     options.log_callback = keep;
     options.log_user_data = book;
     book->count = 0;
-    assert_ok(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, &options, &net));
+    assert_ok(mnn_interpreter_create_from_file(path, &options, &net));
     return net;
+}
+
+static mnn_interpreter_t* open_logged(struct book* book, int32_t level) {
+    return open_logged_file(book, level, MNN_C_DIGITS_MODEL);
 }
 
 struct recursive {
@@ -136,6 +140,110 @@ static void a_fallback_is_said(void** state) {
         assert_string_equal(op.backend_name, "cpu");
         assert_string_equal(op.reason, reason);
     }
+    assert_ok(mnn_session_destroy(&session));
+    assert_ok(mnn_interpreter_destroy(&net));
+}
+
+static int count_of(const struct book* book, int32_t level, const char* first, const char* second) {
+    int count = 0;
+    for (int i = 0; i < book->count; ++i)
+        count += book->levels[i] == level && strstr(book->messages[i], first) != NULL &&
+                 strstr(book->messages[i], second) != NULL;
+    return count;
+}
+
+/* Each path that falls back has its line, in the log of the interpreter and in that of its runtime. */
+static void fallbacks_of_paths(void** state) {
+    (void)state;
+    static struct book book, of_runtime;
+    mnn_interpreter_t* net = open_logged(&book, MNN_LOG_INFO);
+    mnn_runtime_config_t settings;
+    mnn_runtime_t* runtime = NULL;
+    assert_ok(mnn_runtime_config_init(&settings, sizeof settings));
+    settings.log_level = MNN_LOG_INFO;
+    settings.log_callback = keep;
+    settings.log_user_data = &of_runtime;
+    assert_ok(mnn_runtime_create(&settings, &runtime));
+    of_runtime.count = 0;
+    static const char* const cuts[] = {"r1", "m"};
+    mnn_schedule_config_t configs[] = {config_of_no_device(), config_of_no_device(), config_of_no_device()};
+    for (size_t i = 0; i < 3; ++i) {
+        configs[i].runtime = runtime;
+        configs[i].allow_fallback = 1;
+        configs[i].outputs = i < 2 ? &cuts[i] : NULL;
+        configs[i].output_count = i < 2;
+    }
+    configs[1].forward_type = MNN_FORWARD_CPU; /* which does not fall back */
+    configs[1].device = NULL;
+    mnn_session_t* session = NULL;
+    assert_ok(mnn_session_create_paths(net, configs, 3, &session));
+    const struct book* books[] = {&book, &of_runtime};
+    for (size_t i = 0; i < 2; ++i) {
+        assert_int_equal(count_of(books[i], MNN_LOG_INFO, "instead of the wanted one: ", ""), 2);
+        assert_int_equal(count_of(books[i], MNN_LOG_INFO, "path 0 runs on backend 'cpu' instead", ""), 1);
+        assert_int_equal(count_of(books[i], MNN_LOG_INFO, "path 2 runs on backend 'cpu' instead", ""), 1);
+    }
+    assert_non_null(find(&book, MNN_LOG_INFO, "session on backends 'cpu', 'cpu', 'cpu' created", " ms"));
+    assert_ok(mnn_session_destroy(&session));
+    assert_ok(mnn_interpreter_destroy(&net));
+    assert_ok(mnn_runtime_destroy(&runtime));
+}
+
+/* The only input of the net: the first `ones` elements are 1, the others 0. */
+static void mark_elements(mnn_session_t* session, size_t ones) {
+    mnn_tensor_t* input = first_input(session);
+    double values[256] = {0};
+    size_t elements = 0;
+    assert_ok(mnn_tensor_element_count(input, &elements));
+    assert_in_range(elements, ones, 256);
+    for (size_t i = 0; i < ones; ++i) values[i] = 1;
+    assert_ok(
+        mnn_tensor_write_as(input, values, elements * sizeof *values, MNN_TYPE_DOUBLE, MNN_FORMAT_NCHW));
+}
+
+/* What a run has to plan, because shapes depend on contents, is logged when that run ends, and not again for shapes that
+ * stay. An operator has a line when the plan decides it, not before and not for each further plan. */
+static void plans_of_runs(void** state) {
+    (void)state;
+    static struct book book;
+    mnn_interpreter_t* net =
+        open_logged_file(&book, MNN_LOG_DEBUG, MNN_C_CASES_FOLDER "/onnx__nonzero_example/model.mnn");
+    mnn_schedule_config_t config = config_of_no_device();
+    mnn_session_t* session = NULL;
+    config.allow_fallback = 1;
+    assert_ok(mnn_session_create(net, &config, &session));
+    assert_int_equal(count_of(&book, MNN_LOG_DEBUG, "operator '", " runs on backend ''"), 0);
+    const int before = count_of(&book, MNN_LOG_DEBUG, "operator '", " runs on backend 'cpu'");
+    size_t operators = 0;
+    assert_ok(mnn_session_op_count(session, &operators));
+    const size_t ones[] = {2, 2, 3};
+    for (int run = 0; run < 3; ++run) {
+        book.count = 0;
+        mark_elements(session, ones[run]);
+        if (run == 2) {
+            assert_ok(mnn_session_submit(session, NULL));
+            assert_ok(mnn_session_wait(session, -1));
+        } else {
+            assert_ok(mnn_session_run(session));
+        }
+        const int plans = count_of(&book, MNN_LOG_DEBUG, "a run made 1 plan of stages", "");
+        const int lines = count_of(&book, MNN_LOG_DEBUG, "operator '", " runs on backend 'cpu'");
+        assert_int_equal(plans, run != 1);
+        assert_int_equal(book.count, plans + lines);
+        if (run == 0)
+            assert_true(lines > 0 && (size_t)(before + lines) == operators);
+        else
+            assert_int_equal(lines, 0);
+    }
+    assert_ok(mnn_session_destroy(&session));
+    assert_ok(mnn_interpreter_destroy(&net));
+    /* A quieter log has nothing of it. */
+    net = open_logged_file(&book, MNN_LOG_INFO, MNN_C_CASES_FOLDER "/onnx__nonzero_example/model.mnn");
+    assert_ok(mnn_session_create(net, &config, &session));
+    book.count = 0;
+    mark_elements(session, 1);
+    assert_ok(mnn_session_run(session));
+    assert_int_equal(book.count, 0);
     assert_ok(mnn_session_destroy(&session));
     assert_ok(mnn_interpreter_destroy(&net));
 }
@@ -287,7 +395,8 @@ int main(void) {
         cmocka_unit_test(levels),          cmocka_unit_test(a_fallback_is_said),
         cmocka_unit_test(no_fallback),     cmocka_unit_test(a_callback_that_creates_sessions),
         cmocka_unit_test(caches),          cmocka_unit_test(finalizer_comes_last),
-        cmocka_unit_test(finalizer_alone),
+        cmocka_unit_test(finalizer_alone), cmocka_unit_test(fallbacks_of_paths),
+        cmocka_unit_test(plans_of_runs),
     };
     return cmocka_run_group_tests_name("log", tests, NULL, NULL);
 }
