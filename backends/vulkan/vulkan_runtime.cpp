@@ -2,6 +2,8 @@
 #include "backends/vulkan/vulkan_runtime.h"
 
 #include "backend/shared_runtime.h"
+#include "backends/vulkan/device/driver_surroundings.h"
+#include "backends/vulkan/device/found_devices.h"
 #include "backends/vulkan/vulkan_backend.h"
 #include "base/error.h"
 
@@ -39,31 +41,17 @@ std::shared_ptr<Runtime> createVulkanRuntime(const BackendConfig& config) {
 }
 
 std::vector<DeviceDescription> listVulkanDevices(std::string& reason) {
-    std::vector<DeviceDescription> list;
-    try {
-        const std::shared_ptr<Instance> instance = Instance::get();
-        for (const DeviceInfo& info : instance->devices()) {
-            DeviceDescription device;
-            device.name = info.name;
-            device.driver = info.driver;
-            device.kind = deviceTypeName(info.type);
-            std::copy(std::begin(info.uuid), std::end(info.uuid), device.uuid);
-            device.apiVersion = info.apiVersion;
-            device.driverVersion = info.driverVersion;
-            device.vendorId = info.vendorId;
-            device.deviceId = info.deviceId;
-            device.memoryBytes = info.localBytes;
-            device.fp16Storage = info.storage16;
-            device.fp16Arithmetic = info.float16;
-            device.subgroupSize = info.subgroupSize;
-            device.subgroupArithmetic = (info.subgroupOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0;
-            list.push_back(std::move(device));
+    FoundDevices found;
+    if (!lastFound(driverSurroundings(), found)) {
+        try {
+            found.devices = describe(Instance::get()->devices());
+        } catch (const Error& error) {
+            if (error.status() != Status::BackendMissing) throw;
+            found.reason = error.message();
         }
-    } catch (const Error& error) {
-        if (error.status() != Status::BackendMissing) throw;
-        reason = error.message();
     }
-    return list;
+    reason = std::move(found.reason);
+    return std::move(found.devices);
 }
 
 }  // namespace mnnc::vulkan

@@ -23,13 +23,16 @@ enum class Power : int32_t { Normal = 0, High = 1, Low = 2 };
 struct SharedRuntime;
 
 // A device that a backend found, as the host sees it.
-struct DeviceDescription {
-    std::string name, driver, kind;  // kind: "discrete", "integrated", "virtual", "cpu", "other"
+struct DeviceTraits {
     uint8_t uuid[16] = {};
     uint32_t apiVersion = 0, driverVersion = 0, vendorId = 0, deviceId = 0;
     uint64_t memoryBytes = 0;
     bool fp16Storage = false, fp16Arithmetic = false, subgroupArithmetic = false;
     uint32_t subgroupSize = 0;
+};
+
+struct DeviceDescription : DeviceTraits {
+    std::string name, driver, kind;  // kind: "discrete", "integrated", "virtual", "cpu", "other"
 };
 
 // How many ways of computing an operator a GPU measures.

@@ -52,6 +52,7 @@ static bool run_once(void* library, int32_t forward_type, int32_t workers, float
     RESOLVE(mnn_tensor_write);
     RESOLVE(mnn_tensor_read);
     RESOLVE(mnn_last_error);
+    RESOLVE(mnn_device_count);
     mnn_interpreter_t* net = NULL;
     mnn_session_t* session = NULL;
     mnn_tensor_t *input = NULL, *output = NULL;
@@ -67,6 +68,8 @@ static bool run_once(void* library, int32_t forward_type, int32_t workers, float
     assert_true(mnn_last_error_()[0] != '\0');
     assert_int_equal(mnn_interpreter_create_from_file_(MNN_C_DIGITS_MODEL, NULL, &net), MNN_OK);
     const mnn_status created = mnn_session_create_(net, &config, &session);
+    size_t devices = 0; /* what is kept of them goes with the library, too */
+    assert_int_equal(mnn_device_count_(forward_type, &devices), created);
     if (forward_type != MNN_FORWARD_CPU && created == MNN_ERROR_BACKEND_MISSING) {
         assert_int_equal(mnn_interpreter_destroy_(&net), MNN_OK);
         return false;

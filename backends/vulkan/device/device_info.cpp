@@ -136,6 +136,27 @@ bool describe(const InstanceApi& api, VkPhysicalDevice device, DeviceInfo& info)
     return true;
 }
 
+std::vector<DeviceDescription> describe(const std::vector<DeviceInfo>& devices) {
+    std::vector<DeviceDescription> list;
+    for (const DeviceInfo& info : devices) {
+        DeviceDescription& device = list.emplace_back();
+        device.name = info.name;
+        device.driver = info.driver;
+        device.kind = deviceTypeName(info.type);
+        std::copy(std::begin(info.uuid), std::end(info.uuid), device.uuid);
+        device.apiVersion = info.apiVersion;
+        device.driverVersion = info.driverVersion;
+        device.vendorId = info.vendorId;
+        device.deviceId = info.deviceId;
+        device.memoryBytes = info.localBytes;
+        device.fp16Storage = info.storage16;
+        device.fp16Arithmetic = info.float16;
+        device.subgroupSize = info.subgroupSize;
+        device.subgroupArithmetic = (info.subgroupOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0;
+    }
+    return list;
+}
+
 int typeRank(VkPhysicalDeviceType type) noexcept {
     switch (type) {
         case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "backend/backend.h"
+
 namespace mnnc::vulkan {
 
 // The properties and abilities of a physical device.
@@ -51,6 +53,9 @@ std::vector<VkQueueFamilyProperties> queueFamilies(const InstanceApi& api, VkPhy
 bool findQueueFamily(const InstanceApi& api, VkPhysicalDevice device, DeviceInfo& info);
 // All but the queue family. False: the device is older than Vulkan 1.1.
 bool describe(const InstanceApi& api, VkPhysicalDevice device, DeviceInfo& info);
+
+// For who asks which devices there are.
+std::vector<DeviceDescription> describe(const std::vector<DeviceInfo>& devices);
 
 // Larger is preferred: discrete, integrated, virtual, CPU, other.
 int typeRank(VkPhysicalDeviceType type) noexcept;

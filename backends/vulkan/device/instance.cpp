@@ -12,6 +12,8 @@
 #include <mutex>
 
 #include "backends/vulkan/device/driver_libraries.h"
+#include "backends/vulkan/device/driver_surroundings.h"
+#include "backends/vulkan/device/found_devices.h"
 #include "backends/vulkan/device/result.h"
 #include "base/error.h"
 
@@ -125,17 +127,27 @@ std::shared_ptr<Instance> Instance::get() {
 }
 
 Instance::Instance() : process_(getpid()) {
+    loadLoader();
+    const uint64_t surroundings = driverSurroundings();
     try {
         create();
+        keepFound(surroundings, {describe(devices_), {}});
+    } catch (const Error& error) {
+        destroy();
+        if (error.status() == Status::BackendMissing) keepFound(surroundings, {{}, error.message()});
+        throw;
     } catch (...) {
-        if (messenger_) vkDestroyDebugUtilsMessengerEXT(handle_, messenger_, nullptr);
-        if (handle_) vkDestroyInstance(handle_, nullptr);
+        destroy();
         throw;
     }
 }
 
+void Instance::destroy() noexcept {
+    if (messenger_) vkDestroyDebugUtilsMessengerEXT(handle_, messenger_, nullptr);
+    if (handle_) vkDestroyInstance(handle_, nullptr);
+}
+
 void Instance::create() {
-    loadLoader();
     const uint32_t version = std::min<uint32_t>(volkGetInstanceVersion(), VK_API_VERSION_1_3);
     if (version < VK_API_VERSION_1_1)
         fail(Status::BackendMissing, "the Vulkan loader is older than version 1.1");
@@ -195,8 +207,7 @@ void Instance::listDevices() {
 Instance::~Instance() {
     if (process_ != getpid()) return;  // after a fork the handles belong to the parent
     const std::lock_guard lock(sharedMutex());
-    if (messenger_) vkDestroyDebugUtilsMessengerEXT(handle_, messenger_, nullptr);
-    vkDestroyInstance(handle_, nullptr);
+    destroy();
 }
 
 size_t Instance::choose(const std::string& wanted, bool software) const {

@@ -20,7 +20,7 @@ class Instance {
   public:
     // The instance in use, or a new one. Throws Error(BackendMissing) with the reason: no loader, no driver,
     // no validation layer though it is asked for (environment variable MNN_C_VULKAN_VALIDATION, for
-    // developers).
+    // developers). What a new one finds is kept (found_devices.h), why there is none, too.
     static std::shared_ptr<Instance> get();
     ~Instance();
     Instance(const Instance&) = delete;
@@ -39,6 +39,7 @@ class Instance {
   private:
     Instance();
     void create();
+    void destroy() noexcept;
     void listDevices();
 
     VkInstance handle_ = VK_NULL_HANDLE;

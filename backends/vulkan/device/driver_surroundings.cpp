@@ -1,0 +1,138 @@
+// Hashes the environment, the manifests of Vulkan drivers and layers, and the device files of the system.
+#include "backends/vulkan/device/driver_surroundings.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace mnnc::vulkan {
+
+namespace {
+
+// FNV-1a.
+class Hash {
+  public:
+    void add(std::string_view text) {
+        for (const char c : text) mix(static_cast<uint8_t>(c));
+        mix(0);
+    }
+    void add(uint64_t number) {
+        for (int i = 0; i < 8; ++i) mix(static_cast<uint8_t>(number >> (8 * i)));
+    }
+    uint64_t value() const noexcept { return value_; }
+
+  private:
+    void mix(uint8_t byte) noexcept { value_ = (value_ ^ byte) * 0x100000001b3u; }
+    uint64_t value_ = 0xcbf29ce484222325u;
+};
+
+uint64_t nanoseconds(const timespec& time) {
+    return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
+}
+
+void addPermissions(Hash& hash, const struct stat& info) {
+    hash.add(info.st_mode);
+    hash.add(info.st_uid);
+    hash.add(info.st_gid);
+    hash.add(info.st_rdev);
+}
+
+void addContents(Hash& hash, const struct stat& info) {
+    hash.add(info.st_dev);
+    hash.add(info.st_ino);
+    hash.add(static_cast<uint64_t>(info.st_size));
+    hash.add(nanoseconds(info.st_mtim));
+    hash.add(nanoseconds(info.st_ctim));
+}
+
+using AddFile = void (*)(Hash&, const struct stat&);
+
+// Whether the path is a folder. What is not there counts, too.
+bool addFile(Hash& hash, const std::string& path, AddFile add) {
+    struct stat info {};
+    const bool there = stat(path.c_str(), &info) == 0;
+    hash.add(there ? 1 : 0);
+    if (there) add(hash, info);
+    return there && S_ISDIR(info.st_mode);
+}
+
+// The files of a folder, in whatever order the system lists them.
+void addFolder(Hash& hash, const std::string& path, AddFile add) {
+    struct Closer {
+        void operator()(DIR* folder) const noexcept { closedir(folder); }
+    };
+    const std::unique_ptr<DIR, Closer> folder(opendir(path.c_str()));
+    if (!folder) return hash.add(uint64_t{0});
+    uint64_t sum = 0, count = 1;
+    while (const dirent* entry = readdir(folder.get())) {
+        const std::string_view name = entry->d_name;
+        if (name == "." || name == "..") continue;
+        Hash own;
+        own.add(name);
+        struct stat info {};
+        if (fstatat(dirfd(folder.get()), entry->d_name, &info, 0) == 0) add(own, info);
+        sum += own.value();
+        ++count;
+    }
+    hash.add(count);
+    hash.add(sum);
+}
+
+std::string_view variable(const char* name, const char* otherwise) {
+    const char* value = std::getenv(name);
+    return value && *value ? value : otherwise;
+}
+
+// A list of paths with colons between them.
+template <typename Action>
+void forEach(std::string_view list, Action action) {
+    while (!list.empty()) {
+        const size_t end = std::min(list.find(':'), list.size());
+        if (end > 0) action(std::string(list.substr(0, end)));
+        list.remove_prefix(std::min(end + 1, list.size()));
+    }
+}
+
+// Where the loader looks unless a variable names other places.
+void addManifests(Hash& hash) {
+    const auto addBase = [&](const std::string& base) {
+        for (const char* folder : {"icd.d", "implicit_layer.d", "explicit_layer.d", "loader_settings.d"})
+            addFolder(hash, base + "/vulkan/" + folder, addContents);
+    };
+    const std::string home(variable("HOME", ""));
+    addBase(std::string(variable("XDG_CONFIG_HOME", (home + "/.config").c_str())));
+    addBase(std::string(variable("XDG_DATA_HOME", (home + "/.local/share").c_str())));
+    forEach(variable("XDG_CONFIG_DIRS", "/etc/xdg"), addBase);
+    forEach(variable("XDG_DATA_DIRS", "/usr/local/share:/usr/share"), addBase);
+    forEach("/etc:/usr/local/etc", addBase);
+}
+
+void addNamedFiles(Hash& hash) {
+    for (const char* name : {"VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES", "VK_LAYER_PATH",
+                             "VK_ADD_LAYER_PATH", "VK_IMPLICIT_LAYER_PATH", "VK_ADD_IMPLICIT_LAYER_PATH"})
+        forEach(variable(name, ""), [&](const std::string& path) {
+            if (addFile(hash, path, addContents)) addFolder(hash, path, addContents);
+        });
+}
+
+}  // namespace
+
+uint64_t driverSurroundings() {
+    Hash hash;
+    for (char** variable = environ; variable && *variable; ++variable) hash.add(*variable);
+    hash.add(geteuid());
+    hash.add(getegid());
+    addManifests(hash);
+    addNamedFiles(hash);
+    // A device that comes or goes is a file that comes or goes.
+    addFile(hash, "/dev", addContents);
+    addFolder(hash, "/dev/dri", addPermissions);
+    return hash.value();
+}
+
+}  // namespace mnnc::vulkan
