@@ -538,8 +538,8 @@ MNN_C_API mnn_status mnn_interpreter_create_from_memory(const void* data, size_t
 
 /* Names a file that keeps the compiled pipelines of GPU sessions for the next process. Sessions that are
  * created afterwards read it, and write it when it is not of their model, precision, memory mode, device, driver
- * and library. Such a file is a miss, never an error; one that cannot be written is a warning in the log. CPU
- * sessions do not use it.
+ * and library. Such a file is a miss, never an error; one that cannot be written is a warning in the log. Rights and
+ * links are kept as mnn_interpreter_save() does. CPU sessions do not use it.
  * path: copied; NULL means that there is no file any more.
  * Returns MNN_OK. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_set_cache_file(mnn_interpreter_t* interpreter, const char* path);
@@ -552,9 +552,8 @@ MNN_C_API mnn_status mnn_interpreter_set_cache(mnn_interpreter_t* interpreter, c
 
 /* Writes the cache file again if a session prepared more than the file holds (after a resize, for example).
  * session: a GPU session; nothing happens for a CPU session.
- * Returns MNN_OK; MNN_ERROR_BAD_STATE without mnn_interpreter_set_cache_file(); MNN_ERROR_FILE_OPEN_FAILED
- *   when no temporary file can be created beside it, and MNN_ERROR_FILE_WRITE_FAILED when it cannot be
- *   written; the old file is unchanged then.
+ * Returns MNN_OK; MNN_ERROR_BAD_STATE without mnn_interpreter_set_cache_file(); MNN_ERROR_FILE_OPEN_FAILED and
+ *   MNN_ERROR_FILE_WRITE_FAILED as for mnn_interpreter_save(); the old file is unchanged then.
  * Use: reads. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_update_cache_file(mnn_interpreter_t* interpreter,
                                                        const mnn_session_t* session);
@@ -788,11 +787,14 @@ MNN_C_API mnn_status mnn_interpreter_model_bytes(mnn_interpreter_t* interpreter,
                                                  size_t capacity, size_t* needed);
 
 /* Writes the bytes of mnn_interpreter_model_bytes() to a file. The file is written beside `path` and renamed, so that
- * a failure leaves an old file as it was; it may be the file that the model was loaded from. A model with external
- * weights needs a copy of their file beside the new one, with ".weight" behind its name.
- * path: in UTF-8.
+ * a failure leaves an old file as it was; it may be the file that the model was loaded from. It has the access rights of
+ * the file that it replaces, and its owner and group where the process may give them; without one, those of any new file
+ * of the process (umask). A model with external weights needs a copy of their file beside the new one, with ".weight"
+ * behind its name.
+ * path: in UTF-8. Where it is a symbolic link, the file that it names is replaced and the link stays.
  * Returns what mnn_interpreter_model_bytes() returns, and MNN_ERROR_FILE_OPEN_FAILED when no temporary file can be
- *   created beside it; MNN_ERROR_FILE_WRITE_FAILED when it cannot be written.
+ *   created beside it, or there is something else than a regular file (a folder, a device, a pipe, a socket);
+ *   MNN_ERROR_FILE_WRITE_FAILED when it cannot be written, or cannot be given the rights of the old file.
  * Use: always. Cost: a copy of the model in memory. Since 0.2. */
 MNN_C_API mnn_status mnn_interpreter_save(mnn_interpreter_t* interpreter, const char* path);
 

@@ -3,6 +3,7 @@
 
 #include "c_api/guard.h"
 #include "session/cache_file.h"
+#include "session/replace_file.h"
 
 using namespace mnnc;
 
@@ -35,7 +36,7 @@ mnn_status mnn_interpreter_update_cache_file(mnn_interpreter_t* interpreter, con
             fail(Status::BadState, "mnn_interpreter_set_cache_file() comes first");
         const std::vector<uint8_t> bytes = source->impl->cache();
         if (!bytes.empty() && bytes != readCacheFile(handle->cache.path))
-            writeCacheFile(handle->cache.path, bytes);
+            replaceFile(handle->cache.path, bytes);
     });
 }
 

@@ -1,8 +1,8 @@
 // mnn_session_constant*(), mnn_interpreter_update_constants(), mnn_interpreter_save(), mnn_interpreter_model_bytes().
 #include "c_api/constants.h"
 
-#include "session/cache_file.h"
 #include "session/model_update.h"
+#include "session/replace_file.h"
 
 namespace mnnc {
 
@@ -112,6 +112,6 @@ mnn_status mnn_interpreter_save(mnn_interpreter_t* interpreter, const char* path
         const InterpreterUse net(interpreter);
         required(path, "path");
         net->requireModel("there are none to save");
-        writeCacheFile(path, modelBytes(*net->current()));
+        replaceFile(path, modelBytes(*net->current()));
     });
 }

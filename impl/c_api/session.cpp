@@ -6,6 +6,7 @@
 #include "c_api/schedule_config.h"
 #include "c_api/session_log.h"
 #include "session/cache_file.h"
+#include "session/replace_file.h"
 
 using namespace mnnc;
 
@@ -31,7 +32,7 @@ void writeCache(SessionObject& session, const std::string& path) {
     try {
         const std::vector<uint8_t> bytes = session.impl->cache();
         if (bytes.empty()) return;
-        writeCacheFile(path, bytes);
+        replaceFile(path, bytes);
         session.cacheWritten = true;
         if (log.wants(LogLevel::Info))
             log(LogLevel::Info, format("cache file '%s' written: %zu bytes", path.c_str(), bytes.size()));

@@ -10,9 +10,4 @@ namespace mnnc {
 // all of that is a miss.
 std::vector<uint8_t> readCacheFile(const std::string& path);
 
-// Writes beside the file and renames, so that readers and other writers see an old or a new file, never half
-// of one, also when this process or the machine stops meanwhile. Throws FileOpenFailed or FileWriteFailed with the
-// reason; the old file stays and no other is left.
-void writeCacheFile(const std::string& path, const std::vector<uint8_t>& bytes);
-
 }  // namespace mnnc

@@ -4,6 +4,7 @@
 #include "support.h"
 
 #include <pthread.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -147,11 +148,15 @@ static void cache_file(void** state) {
     assert_true(accepted_from(path));
     assert_int_equal(entries_of(folder), 1); /* no temporary file is left */
 
+    struct stat info;
+    assert_int_equal(chmod(path, 0604), 0); /* what replaces it has its rights */
     FILE* file = fopen(path, "wb");
     assert_non_null(file);
     fputs("not a cache", file);
     fclose(file);
     assert_false(accepted_from(path)); /* replaced */
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode, S_IFREG | 0604);
     assert_true(accepted_from(path));
     assert_false(accepted_from(folder));
     assert_false(accepted_from("/proc/no/such/folder/cache"));

@@ -29,8 +29,8 @@ bool refused(Call call, const void* caller) {
 }
 
 const char* callName(Call call) {
-    static const char* const names[] = {"memory", "open",  "fstat", "read",           "mmap",   "write",
-                                        "rename", "fsync", "close", "pthread_create", "sysconf"};
+    static const char* const names[] = {"memory", "open",   "stat",  "read",  "mmap",           "write",
+                                        "fchmod", "rename", "fsync", "close", "pthread_create", "sysconf"};
     return names[static_cast<int>(call)];
 }
 

@@ -10,11 +10,12 @@ namespace faults {
 
 enum class Call {
     Memory,  // every form of operator new, the malloc family, mmap
-    Open,    // open, mkostemp
-    Stat,
-    Read,  // read, pread
+    Open,    // open
+    Stat,    // fstat, lstat
+    Read,    // read, pread
     Map,
     Write,
+    Mode,  // fchmod
     Rename,
     Sync,
     Close,

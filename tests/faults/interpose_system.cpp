@@ -24,14 +24,17 @@ EXPORTED int open(const char* path, int flags, ...) {
     va_end(list);
     return static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, flags, mode));
 }
-EXPORTED int mkostemp(char* path, int flags) {
-    if (refused(Call::Open, CALLER)) return -1;
-    static auto* const next = real<int(char*, int)>("mkostemp");
-    return next(path, flags);
-}
 EXPORTED int fstat(int file, struct stat* info) {
     if (refused(Call::Stat, CALLER)) return -1;
     return static_cast<int>(syscall(SYS_newfstatat, file, "", info, AT_EMPTY_PATH));
+}
+EXPORTED int lstat(const char* path, struct stat* info) {
+    if (refused(Call::Stat, CALLER)) return -1;
+    return static_cast<int>(syscall(SYS_newfstatat, AT_FDCWD, path, info, AT_SYMLINK_NOFOLLOW));
+}
+EXPORTED int fchmod(int file, mode_t mode) {
+    if (refused(Call::Mode, CALLER)) return -1;
+    return static_cast<int>(syscall(SYS_fchmod, file, mode));
 }
 EXPORTED ssize_t read(int file, void* buffer, size_t bytes) {
     if (refused(Call::Read, CALLER)) {
@@ -95,8 +98,8 @@ EXPORTED long sysconf(int name) {
 
 // What _FILE_OFFSET_BITS and other builds make of the same calls.
 EXPORTED int open64(const char* path, int flags, ...) __attribute__((alias("open")));
-EXPORTED int mkostemp64(char* path, int flags) __attribute__((alias("mkostemp")));
 EXPORTED ssize_t pread64(int file, void* buffer, size_t bytes, off_t offset) __attribute__((alias("pread")));
 EXPORTED int fstat64(int file, struct stat64* info) __attribute__((alias("fstat")));
+EXPORTED int lstat64(const char* path, struct stat64* info) __attribute__((alias("lstat")));
 
 }  // extern "C"

@@ -91,7 +91,12 @@ void testCaching() {
         // Reading the cache that is there: a miss. A creation reads weights of the model, too.
         const std::vector<mnn_status> read = {MNN_OK, direct ? MNN_OK : MNN_ERROR_FILE_READ_FAILED};
         for (const int error : {EIO, EISDIR}) walk(subject, Call::Read, error, Extent::Once, read);
-        walk(subject, Call::Stat, EIO, Extent::Once, read);
+        // Also of the file that is replaced, and of the one that replaces it.
+        std::vector<mnn_status> examined = read;
+        if (direct) examined.insert(examined.end(), {MNN_ERROR_FILE_OPEN_FAILED, bad});
+        walk(subject, Call::Stat, EIO, Extent::Once, examined);
+        walk(subject, Call::Mode, EPERM, Extent::Once, written);
+        if (direct) walk(subject, Call::Open, EEXIST, Extent::Few, {MNN_OK});  // names that are taken
         for (const Extent extent : {Extent::Once, Extent::Few}) {
             for (const Call call : {Call::Open, Call::Read, Call::Write, Call::Sync})
                 walk(subject, call, EINTR, extent, {MNN_OK});

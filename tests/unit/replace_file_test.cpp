@@ -1,5 +1,5 @@
-// The file of a cache is replaced as a whole, or left as it was.
-#include "session/cache_file.h"
+// A file is replaced as a whole, or left as it was.
+#include "session/replace_file.h"
 
 #include <gtest/gtest.h>
 
@@ -16,14 +16,14 @@ namespace {
 namespace fs = std::filesystem;
 using Bytes = std::vector<uint8_t>;
 
-class CacheFile : public ::testing::Test {
+class ReplaceFile : public ::testing::Test {
   protected:
-    CacheFile() {
-        std::string made = (fs::temp_directory_path() / "cache_file_test.XXXXXX").string();
+    ReplaceFile() {
+        std::string made = (fs::temp_directory_path() / "replace_file_test.XXXXXX").string();
         folder_ = mkdtemp(made.data());
     }
-    ~CacheFile() override { fs::remove_all(folder_); }
-    std::string path() const { return (folder_ / "cache").string(); }
+    ~ReplaceFile() override { fs::remove_all(folder_); }
+    std::string path() const { return (folder_ / "file").string(); }
     Bytes content() const {
         std::ifstream file(path(), std::ios::binary);
         return Bytes(std::istreambuf_iterator<char>(file), {});
@@ -34,26 +34,26 @@ class CacheFile : public ::testing::Test {
     fs::path folder_;
 };
 
-TEST_F(CacheFile, IsReplacedAsAWhole) {
+TEST_F(ReplaceFile, IsReplacedAsAWhole) {
     Bytes bytes(100000);
     for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i * 7 >> 3);
     for (const size_t size : {size_t{100000}, size_t{3}, size_t{0}, size_t{5000}}) {
         const Bytes wanted(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
-        writeCacheFile(path(), wanted);
+        replaceFile(path(), wanted);
         EXPECT_EQ(content(), wanted);
         EXPECT_EQ(entries(), 1);
     }
 }
 
-TEST_F(CacheFile, LeavesNothingBehindWhenItCannotBeWritten) {
+TEST_F(ReplaceFile, LeavesNothingBehindWhenItCannotBeWritten) {
     fs::create_directories(path() + "/inner");  // a folder that no file replaces
-    expectFailure(Status::FileWriteFailed, "cannot write '" + path() + "'", [&] {
-        writeCacheFile(path(), {1, 2, 3});
+    expectFailure(Status::FileOpenFailed, "cannot write '" + path() + "': it is a directory", [&] {
+        replaceFile(path(), {1, 2, 3});
     });
     EXPECT_TRUE(fs::is_directory(path()));
     EXPECT_EQ(entries(), 1);
-    const std::string nowhere = (folder_ / "missing" / "cache").string();
-    expectFailure(Status::FileOpenFailed, "beside '" + nowhere + "'", [&] { writeCacheFile(nowhere, {1}); });
+    const std::string nowhere = (folder_ / "missing" / "file").string();
+    expectFailure(Status::FileOpenFailed, "beside '" + nowhere + "'", [&] { replaceFile(nowhere, {1}); });
     EXPECT_EQ(entries(), 1);
 }
 
