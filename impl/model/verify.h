@@ -44,6 +44,7 @@ class OpPlace {
     // Repeats an error of the decoders, which only know the operator's name, with the full place.
     [[noreturn]] void refail(const Error& error) const;
     const char* opName() const;
+    bool isStatic() const { return graph_.isStatic; }
 
   private:
     const WireGraph& graph_;

@@ -32,10 +32,17 @@ ParamsPtr parseInterp(const wire::Op& op, const ParseContext& context) {
     if (!table) fail(Status::BadParameter, "%s: the resize parameters are missing", name);
     const int type = table->resizeType(), mode = static_cast<int>(table->ctm());
     if (type < 0 || type > 4) fail(Status::BadParameter, "%s: resizeType %d is unknown", name, type);
-    if (mode < 0 || mode > 6) fail(Status::BadParameter, "%s: the coordinate mode %d is unknown", name, mode);
+    const int sizes[3] = {table->outputDepth(), table->outputHeight(), table->outputWidth()};
+    const float scales[3] = {table->depthScale(), table->heightScale(), table->widthScale()};
+    const float offsets[3] = {table->depthOffset(), table->heightOffset(), table->widthOffset()};
+    const bool mayBeLowered =
+        context.graph && context.node.inputs.size() == 1 && sizes[0] == 0 && sizes[1] == 0 && sizes[2] == 0;
+    const bool unknownMode = mode < 0 || mode > 6;
+    if (unknownMode && !mayBeLowered)
+        fail(Status::BadParameter, "%s: the coordinate mode %d is unknown", name, mode);
     // The converter writes 0 for an ONNX Upsample with fed scales and loses its mode.
     if (type == 0) fail(Status::NotSupported, "the file does not say how to interpolate (resizeType is 0)");
-    if (mode == 6)
+    if (mode == 6 && !mayBeLowered)
         fail(Status::NotSupported, "tf_crop_and_resize needs a region, and the file does not hold it");
     if (!std::isfinite(table->cubicCoeffA()))
         fail(Status::BadParameter, "%s: a cubic coefficient of %g", name,
@@ -43,16 +50,18 @@ ParamsPtr parseInterp(const wire::Op& op, const ParseContext& context) {
     auto p = std::make_shared<InterpParams>();
     p->cubicA = table->cubicCoeffA();
     p->type = static_cast<ResizeType>(type);
-    p->mode = static_cast<CoordinateMode>(mode);
-    if (p->mode == CoordinateMode::NotSet)
+    p->mayBeLowered = mayBeLowered;
+    if (mode == 0)
         p->mode = legacyMode(table->halfPixelCenters(), table->alignCorners(), p->type);
-    const int sizes[3] = {table->outputDepth(), table->outputHeight(), table->outputWidth()};
-    const float scales[3] = {table->depthScale(), table->heightScale(), table->widthScale()};
+    else
+        p->mode = unknownMode || mode == 6 ? CoordinateMode::NotSet : static_cast<CoordinateMode>(mode);
     for (int i = 0; i < 3; ++i) {
         if (sizes[i] < 0) fail(Status::BadParameter, "%s: an output extent of %d", name, sizes[i]);
-        if (context.node.inputs.size() < 2) checkScale(scales[i], name);
+        // The lowered form of a plane has numbers without meaning for the depth.
+        if (context.node.inputs.size() < 2 && !mayBeLowered) checkScale(scales[i], name);
         p->size[i] = sizes[i];
         p->scale[i] = scales[i];
+        p->offset[i] = offsets[i];
     }
     return p;
 }
@@ -82,6 +91,7 @@ int64_t scaled(int64_t extent, float scale, const char* name) {
 struct Target {
     Shape in, out;
     double ratio[kMaxRank];
+    bool lowered = false;  // the scales of the parameters are source / destination
 };
 
 // The axis of [n, c, spatial...] that axis i of a tensor's own order is.
@@ -127,10 +137,50 @@ void applyList(const ShapeContext& context, Target& t) {
     }
 }
 
+// Spatial axis i uses field firstField + i; [n, c, h] has a height and no width.
+int firstField(int rank) {
+    return rank == 5 ? 0 : 1;
+}
+
+// Whether a static model, which describes the output, has the lowered form: not where the extents are the input's times
+// the scales, which only scales of 1 are in both forms.
+bool isLowered(const ShapeContext& context, const Target& t) {
+    const InterpParams& params = context.node.paramsAs<InterpParams>();
+    if (!params.mayBeLowered || context.node.fixed.empty()) return false;
+    const Shape& described = context.node.fixed[0].shape;
+    if (described.rank() != t.in.rank()) return true;
+    const int first = firstField(t.in.rank());
+    for (int i = 2; i < t.in.rank(); ++i) {
+        const float scale = params.scale[first + i - 2];
+        const int axis = context.node.fixed[0].format == Format::NHWC ? i - 1 : i;
+        if (!(std::trunc(static_cast<float>(t.in[i]) * scale) == static_cast<float>(described[axis])))
+            return true;
+    }
+    return params.mode == CoordinateMode::NotSet;
+}
+
+void applyDescription(const ShapeContext& context, Target& t) {
+    const InterpParams& params = context.node.paramsAs<InterpParams>();
+    const FixedOutput& fixed = context.node.fixed[0];
+    const char* name = context.name();
+    const int rank = t.in.rank();
+    for (int i = 0; i < rank && fixed.shape.rank() == rank; ++i)
+        t.out[channelFirstAxis(i, rank, fixed.format)] = fixed.shape[i];
+    if (fixed.shape.rank() != rank || t.out[0] != t.in[0] || t.out[1] != t.in[1])
+        fail(Status::ComputeSizeError, "%s: the static model describes the result of resizing %s as %s", name,
+             t.in.text().c_str(), fixed.shape.text().c_str());
+    const int first = firstField(rank);
+    for (int i = first; i < first + rank - 2; ++i) {
+        checkScale(params.scale[i], name);
+        if (!std::isfinite(params.offset[i]))
+            fail(Status::BadParameter, "%s: an offset of %g", name, static_cast<double>(params.offset[i]));
+    }
+    t.lowered = true;
+}
+
 void applyFields(const InterpParams& params, Target& t, const char* name) {
     const int spatial = t.in.rank() - 2;
-    // Spatial axis i uses field first + i; [n, c, h] has a height and no width.
-    const int first = spatial == 3 ? 0 : 1;
+    const int first = firstField(t.in.rank());
     bool bySize = !params.legacy;
     for (int i = 0; i < spatial; ++i) bySize = bySize && params.size[first + i] > 0;
     for (int i = 0; i < spatial; ++i)
@@ -149,6 +199,8 @@ Target targetOf(const ShapeContext& context) {
     for (double& ratio : t.ratio) ratio = 0;  // 0: in / out
     if (context.inputCount() > 1 && !params.legacy)
         applyList(context, t);
+    else if (isLowered(context, t))
+        applyDescription(context, t);
     else
         applyFields(params, t, name);
     for (int i = 0; i < rank; ++i) {
@@ -210,7 +262,9 @@ void interpGeometry(const OpContext& context) {
     const Target t = targetOf(context);
     const int rank = t.in.rank(), spatial = rank - 2;
     AxisMap maps[kMaxRank];
-    for (int i = 0; i < rank; ++i) maps[i] = mapAxis(params, t.in[i], t.out[i], t.ratio[i]);
+    for (int i = 0; i < rank; ++i)
+        maps[i] = t.lowered && i >= 2 ? loweredAxis(params, firstField(rank) + i - 2, t.in[i], t.out[i])
+                                      : mapAxis(params, t.in[i], t.out[i], t.ratio[i]);
 
     Tensor* x = channelFirstInput(context, context.inputs[0]);
     for (int axis = 0; axis < 2; ++axis)

@@ -21,10 +21,14 @@ enum class CoordinateMode : uint8_t {
 // What the file says.
 struct InterpParams : ParamsOf<InterpParams> {
     ResizeType type = ResizeType::Linear;
-    CoordinateMode mode = CoordinateMode::Asymmetric;  // never NotSet: legacy flags are resolved
+    CoordinateMode mode = CoordinateMode::Asymmetric;  // legacy flags are resolved; NotSet: see mayBeLowered
     bool legacy = false;                               // Resize: only scales count
     int size[3] = {0, 0, 0};                           // depth, height, width; 0: by scale
     float scale[3] = {0, 0, 0};
+    // Of a static model, without sizes: the scales may be those of the lowered form (loweredAxis), whose coordinate mode
+    // has no meaning and need not be one.
+    bool mayBeLowered = false;
+    float offset[3] = {0, 0, 0};
     float cubicA = -0.75f;
 };
 
@@ -36,6 +40,10 @@ struct AxisMap {
 };
 // ratio: in / out, or the reciprocal of a scale that the file lists.
 AxisMap mapAxis(const InterpParams& params, int64_t in, int64_t out, double ratio);
+// The map of an axis (depth, height, width) in the form that the converter writes into static models: the scale is
+// source / destination, and the offset is added. Both are rounded to float32 there; where the extents tell the number
+// that was rounded, the map has that.
+AxisMap loweredAxis(const InterpParams& params, int axis, int64_t in, int64_t out);
 
 struct InterpCommand : ParamsOf<InterpCommand> {
     ResizeType type = ResizeType::Linear;

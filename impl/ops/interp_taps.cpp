@@ -10,12 +10,31 @@ namespace {
 
 // A coordinate that misses an integer or a half by less than this does so by rounding.
 constexpr double kRounding = 1e-6;
+// How much a number of exact arithmetic and its float32 differ at most, after two operations in float32.
+constexpr double kFloat32 = 4e-7;
 
 // Keys' kernel: R. Keys, "Cubic convolution interpolation for digital image processing", 1981.
 double cubicWeight(double a, double t) {
     if (t <= 1) return ((a + 2) * t - (a + 3)) * t * t + 1;
     if (t < 2) return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a;
     return 0;
+}
+
+bool isRounded(double exact, float stored) {
+    return std::abs(exact - static_cast<double>(stored)) <= kFloat32 * std::max(1.0, std::abs(exact));
+}
+
+// The ratio that was rounded to `stored`: of the extents, of the distances between their ends, or the reciprocal of a
+// factor that the net had as float32.
+double exactRatio(float stored, bool alignCorners, int64_t in, int64_t out) {
+    const double scale = static_cast<double>(stored);
+    const auto misses = [&](double exact) { return std::abs(exact - scale) > kFloat32 * exact; };
+    const double whole = static_cast<double>(in) / static_cast<double>(out);
+    const double ends = out > 1 ? static_cast<double>(in - 1) / static_cast<double>(out - 1) : 0.0;
+    if (!misses(whole) && (misses(ends) || !alignCorners)) return whole;
+    if (!misses(ends)) return ends;
+    const float factor = 1.0f / stored;
+    return std::isfinite(factor) && factor > 0 ? 1.0 / static_cast<double>(factor) : scale;
 }
 
 int tapCount(ResizeType type) {
@@ -48,6 +67,18 @@ AxisMap mapAxis(const InterpParams& params, int64_t in, int64_t out, double rati
         case CoordinateMode::Asymmetric:
             break;
     }
+    return map;
+}
+
+AxisMap loweredAxis(const InterpParams& params, int axis, int64_t in, int64_t out) {
+    AxisMap map;
+    map.cubicA = params.cubicA;
+    map.a = exactRatio(params.scale[axis], params.mode == CoordinateMode::AlignCorners, in, out);
+    map.b = static_cast<double>(params.offset[axis]);
+    // The offsets that half pixels make of a scale.
+    if (isRounded(0.5 * map.a - 0.5, params.offset[axis])) map.b = 0.5 * map.a - 0.5;
+    if (isRounded(0.5 * map.a, params.offset[axis])) map.b = 0.5 * map.a;
+    if (params.offset[axis] == 0) map.b = 0;
     return map;
 }
 

@@ -136,3 +136,70 @@ def _(n):
         width, height = int(5 * np.float32(sx)), int(4 * np.float32(sy))
         truth = along(along(values.astype(np.float64), 2, height), 3, width)
         n.expect(name, n.op("Resize", [x], "Resize", {"xScale": sx, "yScale": sy}), truth.astype(np.float32))
+
+
+@cases("interp__static_model", flags=["--saveStaticModel"])
+def _(n):
+    """Static models hold the map from positions of the output to those of the input; the result's extents are described."""
+    x = n.x(2, 3, 4, 6)
+    for mode in ("half_pixel", "align_corners", "asymmetric", "pytorch_half_pixel"):
+        common = dict(coordinate_transformation_mode=mode)
+        resize(n, f"linear_{mode}", x, sizes=[2, 3, 7, 9], mode="linear", **common)
+        resize(n, f"double_{mode}", x, scales=[1, 1, 2, 2], mode="linear", **common)
+        resize(n, f"cubic_{mode}", x, sizes=[2, 3, 3, 8], mode="cubic", **common)
+        resize(n, f"one_{mode}", x, sizes=[2, 3, 1, 1], mode="linear", **common)
+    floor = dict(mode="nearest", nearest_mode="floor", coordinate_transformation_mode="asymmetric")
+    resize(n, "floor", x, sizes=[2, 3, 12, 18], **floor)
+    resize(n, "round", x, scales=[1, 1, 3, 3], mode="nearest", coordinate_transformation_mode="half_pixel",
+           nearest_mode="round_prefer_floor", official=True)
+    volume = n.x(1, 2, 3, 3, 4)
+    resize(n, "volume", volume, sizes=[1, 2, 5, 2, 7], mode="linear", coordinate_transformation_mode="half_pixel")
+
+
+@wire_cases("interp__static_model_of_caffe")
+def _(n):
+    """The converter leaves any number where static models have a coordinate mode: these say everything by scale and offset.
+    Interp3D may keep its ordinary form, whose scales are the other way round."""
+    values = n.floats(1, 2, 3, 4)
+    x = n.feed(values, "x")
+    n.describe(x, values.shape)
+
+    def along(data, axis, size, scale, offset):
+        last = data.shape[axis] - 1
+        place = np.arange(size) * scale + offset
+        low = np.floor(place).astype(int)
+        shape = [1] * data.ndim
+        shape[axis] = size
+        share = (place - low).reshape(shape)
+        return np.take(data, low.clip(0, last), axis) * (1 - share) + np.take(data, (low + 1).clip(0, last), axis) * share
+
+    for mode in (112, -64, 6):
+        y = n.op("Interp", [x], "Interp", {"resizeType": 2, "ctm": mode, "heightScale": 0.75, "widthScale": 0.8,
+                                           "heightOffset": 0.2, "widthOffset": -0.1, "depthScale": -0.5})
+        n.describe(y, (1, 2, 4, 5))
+        n.expect(f"mode{mode}", y, along(along(values.astype(np.float64), 2, 4, 0.75, 0.2), 3, 5, 0.8, -0.1))
+    box = n.floats(1, 2, 2, 3, 4)
+    fed = n.feed(box, "box")
+    n.describe(fed, box.shape)
+    y = n.op("Interp3D", [fed], "Interp", {"resizeType": 2, "ctm": "Asymmetric", "depthScale": 2, "heightScale": 1,
+                                           "widthScale": 1.5})
+    n.describe(y, (1, 2, 4, 3, 6))
+    n.expect("volume", y, along(along(box.astype(np.float64), 2, 4, 0.5, 0), 4, 6, 4 / 6, 0))
+
+
+@wire_cases("interp__static_model_exact")
+def _(n):
+    """Rounded scales stand for the ratio of the extents: with the float32 itself, neighbours would be others."""
+    values = n.floats(1, 1, 1, 2000)
+    x = n.feed(values, "x")
+    n.describe(x, values.shape)
+    scale = np.float32(2000 / 2001)
+    for name, kind, offset, place in (
+            ("round", 4, np.float32(0.5 * scale - 0.5), lambda o: -(-((2 * o + 1) * 2000 - 2 * 2001) // (2 * 2001))),
+            ("floor", 1, 0, lambda o: o * 2000 // 2001),
+            ("ends", 1, 0, lambda o: o * 1999 // 2000)):
+        s = np.float32(1999 / 2000) if name == "ends" else scale
+        y = n.op("Interp", [x], "Interp", {"resizeType": kind, "ctm": "AlignCorners" if name == "ends" else "HalfPixels",
+                                           "heightScale": 1, "widthScale": float(s), "widthOffset": float(offset)})
+        n.describe(y, (1, 1, 1, 2001))
+        n.expect(name, y, values[..., np.clip([place(o) for o in range(2001)], 0, 1999)])
