@@ -20,19 +20,13 @@ ParamsPtr parseBinary(const wire::Op& op, const ParseContext& context) {
     params->code = static_cast<int>(table->opType());
     if (params->code < 0 || params->code > 29 || params->code == 18)
         fail(Status::NotSupported, "binary code %d is not supported", params->code);
-    constexpr int kDiv = 3, kMaxTemp = 4, kMinTemp = 5;
-    if (params->code == kDiv && source == ModelSource::Onnx) {
+    if (params->code == kBinaryDiv && source == ModelSource::Onnx) {
         params->code = kBinaryAdd;
         params->mean = true;
-    } else if (params->code == kDiv) {
-        params->code = kBinaryRealDiv;
-    } else if (params->code == kMaxTemp) {
-        params->code = kBinaryMaximum;
-    } else if (params->code == kMinTemp) {
-        params->code = kBinaryMinimum;
+    } else {
+        params->code = currentBinaryCode(params->code);
     }
-    if (source == ModelSource::Onnx) params->mod = ModRule::Onnx;
-    if (source == ModelSource::TensorFlow || source == ModelSource::TfLite) params->mod = ModRule::TensorFlow;
+    params->mod = modRule(source);
     if (table->activationType() != 0 && table->activationType() != 1)
         fail(Status::NotSupported, "the activation %d of a binary operator is not supported",
              table->activationType());
@@ -60,10 +54,19 @@ DataType resultType(int code, DataType a, DataType b) {
     return code == kBinaryPow ? a : commonType(a, b);
 }
 
+// In a static model operands of different shapes have been made equal by Rasters, some of them in other extents: those of
+// as many elements as the result are combined in the order of memory.
+bool isElementByElement(const Node& node, const Tensor& a, const Tensor& b) {
+    return !node.fixed.empty() && !(a.shape == b.shape) && a.elements() == b.elements() &&
+           a.elements() == node.fixed[0].shape.elements();
+}
+
 void shapeBinary(const ShapeContext& context) {
     const Tensor& a = context.in(0);
     const Tensor& b = context.in(1);
-    const Shape shape = broadcastShapes(a.shape, b.shape, context.name());
+    const Shape shape = isElementByElement(context.node, a, b)
+                            ? context.node.fixed[0].shape
+                            : broadcastShapes(a.shape, b.shape, context.name());
     const auto& params = context.node.paramsAs<BinaryParams>();
     if (params.mean && commonType(a.type, b.type) != DataType::Float32)
         fail(Status::NotSupported, "op '%s': the mean of %s and %s is not supported", context.name(),
@@ -79,12 +82,11 @@ Tensor* converted(const OpContext& context, Tensor* input, DataType type) {
     return output;
 }
 
-// The same operands by the rule of the commands.
-int commandCode(const BinaryParams& params, DataType type) {
-    const bool swapped = params.mod == (type == DataType::Float32 ? ModRule::Onnx : ModRule::TensorFlow);
-    if (swapped && params.code == kBinaryFloorMod) return kBinaryMod;
-    if (swapped && params.code == kBinaryMod) return kBinaryFloorMod;
-    return params.code;
+Tensor* inShape(const OpContext& context, Tensor* input, const Shape& shape) {
+    if (input->shape == shape) return input;
+    Tensor* output = context.geometry.temporary(shape, input->type, input->format);
+    context.geometry.copyLinear(output, input, context.node.name);
+    return output;
 }
 
 void emitBinary(const OpContext& context, int code, bool relu, Tensor* a, Tensor* b, Tensor* output) {
@@ -111,6 +113,10 @@ Tensor* number(const OpContext& context, float value) {
 void lowerBinary(const OpContext& context) {
     const auto& params = context.node.paramsAs<BinaryParams>();
     Tensor *a = context.inputs[0], *b = context.inputs[1], *output = context.outputs[0];
+    if (isElementByElement(context.node, *a, *b)) {
+        a = inShape(context, a, output->shape);
+        b = inShape(context, b, output->shape);
+    }
     DataType type = commonType(a->type, b->type);
     if (type == DataType::BFloat16) type = DataType::Float32;
     const bool whole = params.code == kBinaryPow && !isFloat(a->type) && isFloat(b->type);
@@ -125,7 +131,7 @@ void lowerBinary(const OpContext& context) {
         emitBinary(context, kBinaryAdd, false, a, b, sum);
         emitBinary(context, kBinaryMul, params.relu, sum, number(context, 0.5f), result);
     } else {
-        emitBinary(context, commandCode(params, type), params.relu, a, b, result);
+        emitBinary(context, commandBinaryCode(params.code, params.mod, type), params.relu, a, b, result);
     }
     if (result != output) emitCast(context, result, output);
 }
@@ -221,6 +227,26 @@ void lowerEltwise(const OpContext& context) {
 }
 
 }  // namespace
+
+int currentBinaryCode(int code) {
+    constexpr int kMaxTemp = 4, kMinTemp = 5;
+    if (code == kBinaryDiv) return kBinaryRealDiv;
+    if (code == kMaxTemp) return kBinaryMaximum;
+    return code == kMinTemp ? kBinaryMinimum : code;
+}
+
+ModRule modRule(ModelSource source) {
+    if (source == ModelSource::Onnx) return ModRule::Onnx;
+    const bool tensorFlow = source == ModelSource::TensorFlow || source == ModelSource::TfLite;
+    return tensorFlow ? ModRule::TensorFlow : ModRule::AsCommands;
+}
+
+int commandBinaryCode(int code, ModRule rule, DataType type) {
+    const bool swapped = rule == (type == DataType::Float32 ? ModRule::Onnx : ModRule::TensorFlow);
+    if (swapped && code == kBinaryFloorMod) return kBinaryMod;
+    if (swapped && code == kBinaryMod) return kBinaryFloorMod;
+    return code;
+}
 
 OpFamily binaryOps() {
     static constexpr OpDef kOps[] = {

@@ -2,7 +2,9 @@
 #pragma once
 #include <vector>
 
+#include "model/model.h"
 #include "ops/params.h"
+#include "tensor/data_type.h"
 
 namespace mnnc {
 
@@ -11,6 +13,7 @@ enum BinaryCode : int {
     kBinaryAdd = 0,
     kBinarySub = 1,
     kBinaryMul = 2,
+    kBinaryDiv = 3,  // of files; currentBinaryCode
     kBinaryPow = 6,
     kBinaryRealDiv = 7,
     kBinaryMinimum = 8,
@@ -27,6 +30,11 @@ enum BinaryCode : int {
 // ONNX's Mod becomes MOD, with fmod = 1 FLOORMOD; TensorFlow's FloorMod becomes FLOORMOD, its truncating Mod MOD. In a
 // command FLOORMOD has the sign of the divisor over floats and of the dividend over integers, MOD the other way round.
 enum class ModRule { AsCommands, Onnx, TensorFlow };
+ModRule modRule(ModelSource source);
+// The number of a command for operands of a type.
+int commandBinaryCode(int code, ModRule rule, DataType type);
+// The number in use for what old writers wrote under another one. (For ONNX's writer kBinaryDiv is the mean of two.)
+int currentBinaryCode(int code);
 
 struct BinaryParams : ParamsOf<BinaryParams> {
     int code = 0;       // BinaryOp.opType

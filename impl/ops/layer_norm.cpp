@@ -70,6 +70,10 @@ ParamsPtr parseLayerNorm(const wire::Op& op, const ParseContext& context) {
     if (!table) fail(Status::BadParameter, "op '%s': LayerNorm without its parameter table", name);
     auto params = std::make_shared<LayerNormParams>();
     if (table->axis()) params->axes.assign(table->axis()->begin(), table->axis()->end());
+    // In a static model the normalised axes have been moved to the end, and the list is that of before.
+    if (context.graph)
+        for (size_t i = 0; i < params->axes.size(); ++i)
+            params->axes[i] = static_cast<int>(i) - static_cast<int>(params->axes.size());
     params->epsilon = table->epsilon();
     params->group = table->group();
     params->rms = table->useRMSNorm();

@@ -70,6 +70,7 @@ void geometryConvert(const OpContext& context) {
 
 struct RasterParams : ParamsOf<RasterParams> {
     bool described = false;  // an Extra table with shape and regions
+    bool ofStaticModel = false;
     Shape shape;
     bool typed = false;
     DataType type = DataType::Float32;
@@ -97,7 +98,7 @@ void readDescription(RasterParams& params, const ParseContext& context) {
     if (!describe || !describe->blob())
         fail(Status::BadFormat, "op '%s': the static model does not describe its output", name);
     const wire::Blob& blob = *describe->blob();
-    params.described = params.typed = params.hasFormat = true;
+    params.described = params.ofStaticModel = params.typed = params.hasFormat = true;
     if (blob.dims()) params.shape = checkedShape({blob.dims()->begin(), blob.dims()->end()}, name);
     params.type = dataTypeFromWire(static_cast<int32_t>(blob.dataType()), name);
     const int format = static_cast<int>(blob.dataFormat());
@@ -183,6 +184,12 @@ bool keepRestOfRaster(Node& node, std::span<const EarlierOutput> outputs) {
     return true;
 }
 
+bool oneType(const ShapeContext& context) {
+    for (int i = 1; i < context.inputCount(); ++i)
+        if (context.in(i).type != context.in(0).type) return false;
+    return context.inputCount() > 0;
+}
+
 void shapeRaster(const ShapeContext& context) {
     const auto* params = context.node.paramsIf<RasterParams>();
     if (context.inputCount() == 0 && (!params->described || !params->typed || !params->hasFormat))
@@ -192,8 +199,25 @@ void shapeRaster(const ShapeContext& context) {
         context.set(0, context.in(0).shape);
         return;
     }
-    context.set(0, params->shape, params->typed ? params->type : context.in(0).type,
-                params->hasFormat ? params->format : context.in(0).format);
+    DataType type = params->typed ? params->type : context.in(0).type;
+    // Static models give operands of a comparison the type of its result.
+    if (params->ofStaticModel && oneType(context)) type = context.in(0).type;
+    context.set(0, params->shape, type, params->hasFormat ? params->format : context.in(0).format);
+}
+
+// For a slice with steps the converter writes the regions of several batches once more, behind the output. They are left
+// out where the others are enough to fill it; else the file is damaged.
+void dropSuperfluous(std::vector<Region>& regions, int64_t elements, const char* name) {
+    std::vector<Region> needed;
+    int64_t written = 0;
+    for (const Region& region : regions) {
+        const int64_t count =
+            checkedMul(checkedMul(region.size[0], region.size[1], name), region.size[2], name);
+        if (count == 0 || writesNothing(region, elements, name)) continue;
+        written = checkedAdd(written, count, name);
+        needed.push_back(region);
+    }
+    if (written >= elements) regions = std::move(needed);
 }
 
 void geometryRaster(const OpContext& context) {
@@ -207,6 +231,7 @@ void geometryRaster(const OpContext& context) {
             if (!params->described) one.size[2] = context.in(0).elements();
             regions.push_back(one);
         }
+    if (params->ofStaticModel) dropSuperfluous(regions, context.out(0).elements(), context.name());
     if (params->keepsRest) {
         Region before;
         before.input = inputs;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <optional>
 
 #include "mnn_generated.h"
 #include "model/model.h"
@@ -19,12 +20,13 @@ constexpr int64_t kMaxWork = int64_t{1} << 40;  // elements that the commands of
 class Reader {
   public:
     Reader(const wire::LoopParam& table, const ParseContext& context)
-        : table_(table), node_(context.node), graph_(context.graph) {}
+        : table_(table), node_(context.node), graph_(context.graph), source_(context.model.sourceType()) {}
 
     ParamsPtr read() {
         auto params = std::make_shared<LoopParams>();
         place();
         params->rounds = table_.loopNumber();
+        params->mod = modRule(source_);
         if (table_.initCommand())
             for (const wire::RegionCommand* command : *table_.initCommand())
                 params->before.push_back(readCommand(*command, true));
@@ -99,7 +101,7 @@ class Reader {
         if (command.operands.size() < needed)
             fail(Status::BadParameter, "op '%s' (While): a command has %zu operands, %zu are needed", name(),
                  command.operands.size(), needed);
-        command.fuse = once ? -1 : from.fuse();
+        command.fuse = once ? -1 : currentBinaryCode(from.fuse());
         for (uint32_t axis = 0; axis < 3; ++axis) command.size[axis] = from.size()->Get(axis);
         for (uint32_t v = 0; v < command.operands.size(); ++v) {
             LoopOperand& operand = command.operands[v];
@@ -138,6 +140,9 @@ class Reader {
             case OpType::BinaryOp:
                 command.kind = LoopCommand::Kind::Binary;
                 command.code = static_cast<int>(op.main_as_BinaryOp()->opType());
+                if (command.code == kBinaryDiv && source_ == ModelSource::Onnx)
+                    fail(Status::NotSupported, "op '%s' (While): a loop of means of two", name());
+                command.code = currentBinaryCode(command.code);
                 return;
             case OpType::MatMul:
                 command.kind = LoopCommand::Kind::MatMul;
@@ -154,8 +159,52 @@ class Reader {
     const wire::LoopParam& table_;
     const Node& node_;
     const Graph* const graph_;  // of a static model
+    const ModelSource source_;
     std::map<int, int> numbers_;
 };
+
+bool isLoopType(DataType type) {
+    return type == DataType::Float32 || type == DataType::Int32 || type == DataType::Int8 ||
+           type == DataType::UInt8;
+}
+
+// The type of an output into which only copies of one type go: files describe operands of a comparison by the type of
+// its result. Nothing where the commands do more, or before an output that is copied is known.
+std::optional<DataType> copiedType(const LoopParams& params, int slot, const std::vector<DataType>& types) {
+    std::optional<DataType> type;
+    for (const auto* commands : {&params.before, &params.commands})
+        for (const LoopCommand& command : *commands) {
+            if (command.operands[0].slot != slot || command.kind == LoopCommand::Kind::Zero) continue;
+            const auto from =
+                static_cast<size_t>(command.operands.size() > 1 ? command.operands[1].slot : slot);
+            if (command.kind != LoopCommand::Kind::Copy || from >= types.size() ||
+                (type && *type != types[from]))
+                return std::nullopt;
+            type = types[from];
+        }
+    return type;
+}
+
+void checkTypes(const LoopCommand& command, const std::vector<DataType>& types, const char* name) {
+    const auto typeOf = [&](int slot) { return types[static_cast<size_t>(slot)]; };
+    const DataType made = typeOf(command.operands[0].slot);
+    const bool takesBytes =
+        std::any_of(command.operands.begin(), command.operands.end(),
+                    [&](const LoopOperand& operand) { return elementBytes(typeOf(operand.slot)) == 1; });
+    for (const LoopOperand& operand : command.operands) {
+        const DataType type = typeOf(operand.slot);
+        if (!isLoopType(type))
+            fail(Status::NotSupported, "op '%s' (While): a loop over %s", name, dataTypeName(type));
+        // Integers of 8 bits become integers of 32 bits or stay as they are, and do not meet floats.
+        const bool fits = elementBytes(type) == elementBytes(made) || made == DataType::Int32;
+        if (!fits || (takesBytes && type == DataType::Float32))
+            fail(Status::NotSupported, "op '%s' (While): a command makes %s of %s", name, dataTypeName(made),
+                 dataTypeName(type));
+        if (operand.unitSlot >= 0 && typeOf(operand.unitSlot) != DataType::Int32)
+            fail(Status::BadType, "op '%s' (While): indices of %s", name,
+                 dataTypeName(typeOf(operand.unitSlot)));
+    }
+}
 
 }  // namespace
 
@@ -192,25 +241,16 @@ bool keepRestOfRegionLoop(Node& node, std::span<const EarlierOutput> outputs) {
 
 void shapeRegionLoop(const ShapeContext& context) {
     const auto& params = context.node.paramsAs<LoopParams>();
-    const auto typeOf = [&](int number) {
-        const auto at = static_cast<size_t>(number);
-        return at < context.inputs.size() ? context.inputs[at]->type
-                                          : params.outputs[at - context.inputs.size()].type;
-    };
+    std::vector<DataType> types;
+    for (const Tensor* input : context.inputs) types.push_back(input->type);
+    for (size_t i = 0; i < params.outputs.size(); ++i)
+        types.push_back(
+            copiedType(params, static_cast<int>(types.size()), types).value_or(params.outputs[i].type));
     for (const auto* commands : {&params.before, &params.commands})
-        for (const LoopCommand& command : *commands)
-            for (const LoopOperand& operand : command.operands) {
-                const DataType type = typeOf(operand.slot);
-                if (type != DataType::Float32 && type != DataType::Int32)
-                    fail(Status::NotSupported, "op '%s' (While): a loop over %s", context.name(),
-                         dataTypeName(type));
-                if (operand.unitSlot >= 0 && typeOf(operand.unitSlot) != DataType::Int32)
-                    fail(Status::BadType, "op '%s' (While): indices of %s", context.name(),
-                         dataTypeName(typeOf(operand.unitSlot)));
-            }
+        for (const LoopCommand& command : *commands) checkTypes(command, types, context.name());
     for (size_t i = 0; i < context.outputs.size(); ++i) {
         const LoopParams::Output& output = params.outputs[i];
-        context.set(static_cast<int>(i), output.shape, output.type, output.format);
+        context.set(static_cast<int>(i), output.shape, types[context.inputs.size() + i], output.format);
     }
 }
 

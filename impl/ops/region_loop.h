@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "ops/binary.h"
 #include "ops/params.h"
 #include "tensor/data_type.h"
 #include "tensor/region.h"
@@ -36,6 +37,7 @@ struct LoopParams : ParamsOf<LoopParams> {
     std::vector<Output> outputs;
     std::vector<LoopCommand> before, commands;
     int64_t rounds = 0;
+    ModRule mod = ModRule::AsCommands;  // of the commands' BinaryOp codes
 };
 
 }  // namespace mnnc

@@ -7,14 +7,23 @@ namespace mnnc {
 
 namespace {
 
-void checkView(const View& view, const int64_t* size, int64_t elements, const char* side, const char* what) {
-    int64_t low = view.offset, high = view.offset;
+struct Reach {
+    int64_t low, high;
+};
+
+Reach reachOf(const View& view, const int64_t* size, const char* what) {
+    Reach reach{view.offset, view.offset};
     for (int axis = 0; axis < 3; ++axis) {
         if (size[axis] <= 1) continue;
         const int64_t distance = checkedMul(size[axis] - 1, view.stride[axis], what);
-        int64_t& bound = distance < 0 ? low : high;
+        int64_t& bound = distance < 0 ? reach.low : reach.high;
         bound = checkedAdd(bound, distance, what);
     }
+    return reach;
+}
+
+void checkView(const View& view, const int64_t* size, int64_t elements, const char* side, const char* what) {
+    const auto [low, high] = reachOf(view, size, what);
     if (low < 0 || high >= elements)
         fail(Status::BadRange, "%s: a region %s elements %lld to %lld of a tensor of %lld", what, side,
              static_cast<long long>(low), static_cast<long long>(high), static_cast<long long>(elements));
@@ -34,6 +43,11 @@ void checkRegion(const Region& region, int64_t sourceElements, int64_t destinati
              static_cast<long long>(region.size[2]));
     checkView(region.src, region.size, sourceElements, "reads", what);
     checkView(region.dst, region.size, destinationElements, "writes", what);
+}
+
+bool writesNothing(const Region& region, int64_t destinationElements, const char* what) {
+    const auto [low, high] = reachOf(region.dst, region.size, what);
+    return high < 0 || low >= destinationElements;
 }
 
 bool writesOnce(const Region& region) noexcept {

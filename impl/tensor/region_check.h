@@ -11,6 +11,9 @@ namespace mnnc {
 // outside [0, destinationElements), or copies more than 2^31 - 1 elements. Regions without elements pass.
 void checkRegion(const Region& region, int64_t sourceElements, int64_t destinationElements, const char* what);
 
+// Whether all that the region writes lies outside [0, destinationElements).
+bool writesNothing(const Region& region, int64_t destinationElements, const char* what);
+
 // Whether every element of the destination is written at most once, as far as strides alone tell. For a
 // region that passed checkRegion.
 bool writesOnce(const Region& region) noexcept;

@@ -30,13 +30,13 @@ class RegionLoop final : public CommandExecution {
     // Why the commands cannot be run, or an empty text.
     std::string missing() const {
         for (const LoopCommand& c : params<LoopParams>().commands) {
-            const bool ints = tensor(c.operands[0]).type == DataType::Int32;
+            const bool ints = tensor(c.operands[0]).type != DataType::Float32;
             if (c.kind == LoopCommand::Kind::Unary && (ints || !unaryFloat(c.code)))
                 return format("a loop has UnaryOp %d of %s", c.code,
                               dataTypeName(tensor(c.operands[0]).type));
-            if (c.kind == LoopCommand::Kind::MatMul && tensor(c.operands[1]).type != DataType::Float32)
+            if (c.kind == LoopCommand::Kind::MatMul && !allFloats(c))
                 return "a loop has a product of integers";
-            if (c.kind == LoopCommand::Kind::Binary && !canCompute(c.code, tensor(c.operands[1]).type))
+            if (c.kind == LoopCommand::Kind::Binary && !canCompute(codeOf(c), tensor(c.operands[1]).type))
                 return format("a loop has BinaryOp %d", c.code);
             if (c.fuse >= 0 && !canCompute(c.fuse, tensor(c.operands[0]).type))
                 return format("a loop fuses BinaryOp %d", c.fuse);
@@ -92,15 +92,24 @@ class RegionLoop final : public CommandExecution {
         if (code < 0 || code >= kUnaryCodes) return nullptr;
         return unary_.byCode[code] ? unary_.byCode[code] : unaryScalarFloat(code);
     }
+    bool allFloats(const LoopCommand& c) const {
+        return std::all_of(c.operands.begin(), c.operands.end(), [&](const LoopOperand& operand) {
+            return tensor(operand).type == DataType::Float32;
+        });
+    }
+    int codeOf(const LoopCommand& c) const {
+        return commandBinaryCode(c.code, params<LoopParams>().mod, tensor(c.operands[1]).type);
+    }
+    // Integers of 8 bits are computed as those of 32.
     bool canCompute(int code, DataType type) const {
         if (code < 0 || code >= kBinaryCodes) return false;
-        if (type == DataType::Int32) return binaryScalarInt(type, code) != nullptr;
+        if (type != DataType::Float32) return binaryScalarInt(DataType::Int32, code) != nullptr;
         return binary_.byCode[code] || binaryScalarFloat(code);
     }
     void compute(int code, DataType type, const float* a, const float* b, float* y, int64_t n) const {
         const auto count = static_cast<size_t>(n);
-        if (type == DataType::Int32)
-            binaryScalarInt(type, code)(a, Operand::Each, b, Operand::Each, y, count, 1);
+        if (type != DataType::Float32)
+            binaryScalarInt(DataType::Int32, code)(a, Operand::Each, b, Operand::Each, y, count, 1);
         else if (binary_.byCode[code])
             binary_.byCode[code](a, Operand::Each, b, Operand::Each, y, count);
         else
@@ -124,14 +133,45 @@ class RegionLoop final : public CommandExecution {
     // Elements at, at + stride ...; as they lie where that is possible, else in `row`.
     const float* gather(const LoopOperand& operand, int64_t at, int64_t stride, int64_t n, Row& row) const {
         const Tensor& from = tensor(operand);
+        if (elementBytes(from.type) == 1) return gatherBytes(from, at, stride, n, row);
         const auto* data = from.as<const float>();
         const int64_t size = from.elements();
         if (stride == 1 && at >= 0 && at + n <= size) return data + at;
         for (int64_t i = 0; i < n; ++i, at += stride) row[i] = at >= 0 && at < size ? data[at] : 0.0f;
         return row;
     }
+    // Integers of 8 bits, as integers of 32 bits in the places of floats.
+    static const float* gatherBytes(const Tensor& from, int64_t at, int64_t stride, int64_t n, Row& row) {
+        for (int64_t i = 0; i < n; ++i, at += stride) {
+            const int32_t value = at >= 0 && at < from.elements() ? byteAt(from, at) : 0;
+            std::memcpy(row + i, &value, sizeof value);
+        }
+        return row;
+    }
+    static int32_t byteAt(const Tensor& tensor, int64_t at) {
+        return tensor.type == DataType::Int8 ? tensor.as<const int8_t>()[at] : tensor.as<const uint8_t>()[at];
+    }
+    void scatterBytes(const LoopCommand& c, int64_t at, int64_t stride, int64_t n,
+                      const float* values) const {
+        const Tensor& to = tensor(c.operands[0]);
+        for (int64_t i = 0; i < n; ++i, at += stride) {
+            if (at < 0 || at >= to.elements()) continue;
+            int32_t value = 0;
+            std::memcpy(&value, values + i, sizeof value);
+            if (c.fuse >= 0) {
+                float before = 0, after = 0, now = 0;
+                const int32_t old = byteAt(to, at);
+                std::memcpy(&before, &old, sizeof old);
+                std::memcpy(&now, &value, sizeof value);
+                compute(c.fuse, to.type, &before, &now, &after, 1);
+                std::memcpy(&value, &after, sizeof value);
+            }
+            to.as<uint8_t>()[at] = static_cast<uint8_t>(value);
+        }
+    }
     void scatter(const LoopCommand& c, int64_t at, int64_t stride, int64_t n, const float* values) const {
         const Tensor& to = tensor(c.operands[0]);
+        if (elementBytes(to.type) == 1) return scatterBytes(c, at, stride, n, values);
         auto* data = to.as<float>();
         const int64_t size = to.elements();
         if (c.fuse < 0) {
@@ -166,7 +206,7 @@ class RegionLoop final : public CommandExecution {
                     } else if (c.kind == LoopCommand::Kind::Binary) {
                         const float* second =
                             gather(c.operands[2], at(2, i, j, k), c.operands[2].view.stride[2], n, b);
-                        compute(c.code, tensor(c.operands[1]).type, result, second, y, n);
+                        compute(codeOf(c), tensor(c.operands[1]).type, result, second, y, n);
                         result = y;
                     }
                     scatter(c, at(0, i, j, k), c.operands[0].view.stride[2], n, result);

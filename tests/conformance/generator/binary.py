@@ -257,3 +257,33 @@ def _(n):
     eltwise("factors", "SUM", 0.5 * a - 2 * b + c, [0.5, -2, 1])
     eltwise("one_factor", "SUM", -1.5 * b, [0, -1.5, 0])
     eltwise("none", "SUM", 0 * a, [0, 0, 0])
+
+
+@cases("binary__static_model", flags=["--saveStaticModel"])
+def _(n):
+    """Rasters and loops of static models spread the operands, and describe those of a comparison by the type of its result."""
+    a, b = n.x(2, 1, 3, 1), n.x(3, 1, 2)
+    for kind in ("Less", "Greater", "GreaterOrEqual"):
+        n.out(kind.lower(), kind, a, b)
+    n.out("sum", "Add", a, b)
+    x, y = n.x(3, 8), n.x(8)
+    n.out("fmod", "Mod", x, y, fmod=1, truth=np.fmod(n.data[x], n.data[y]))
+    n.out("compare_channel", "Less", n.x(2, 7, 5), n.floats(7, 1))
+
+
+@wire_cases("binary__static_model_extents")
+def _(n):
+    """Operands of a static model may have other extents than the result, of as many elements."""
+    a, b = n.floats(2, 6, 1), n.floats(2, 2, 3)
+    x, y = n.feed(a, "a"), n.feed(b, "b")
+    n.describe(x, a.shape)
+    n.describe(y, b.shape)
+    product = n.op("BinaryOp", [x, y], "BinaryOp", {"opType": "MUL"})
+    n.describe(product, (2, 6, 1))
+    n.expect("product", product, a.astype(np.float64) * b.reshape(a.shape))
+    column, row = n.op("Raster", [x]), n.op("Raster", [x])
+    n.describe(column, (2, 1), [((0, 0, 0, 1), (0, 0, 0, 1), (1, 1, 2))])
+    n.describe(row, (1, 2), [((0, 0, 0, 1), (0, 0, 0, 1), (1, 1, 2))])
+    pair = n.op("BinaryOp", [column, row], "BinaryOp", {"opType": "SUB"})
+    n.describe(pair, (2, 1))
+    n.expect("none", pair, np.zeros((2, 1), np.float32))

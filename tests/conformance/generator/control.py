@@ -253,3 +253,57 @@ def _(n):
     n.describe(z, (3, 3))
     n.expect("gathered", y, values[rows])
     n.expect("negative", z, -values[rows])
+
+
+@wire_cases("control__region_loop_bytes")
+def _(n):
+    """Loops over integers of 8 bits: rows, sums that wrap, and comparisons."""
+    rows = np.array([2, 0, 3, 2], np.int32)
+    indices = n.feed(rows)
+    row = (0, 0, 1)
+    for dtype, kind in ((np.uint8, "DT_UINT8"), (np.int8, "DT_INT8")):
+        limits = np.iinfo(dtype)
+        table = n.ints(4, 3, low=limits.min, high=limits.max + 1).astype(dtype)
+        other = n.ints(4, 3, low=limits.min, high=limits.max + 1).astype(dtype)
+        x, y = n.feed(table), n.feed(other)
+        name = np.dtype(dtype).name
+
+        def loop(inputs, kind, *commands, before=()):
+            slots = len(inputs)
+            return n.op("While", inputs, "LoopParam", {
+                "tensorNumber": slots + 1, "inputIndexes": list(range(slots)), "outputIndexes": [slots], "loopNumber": 4,
+                "extraTensorInfos": [{"blob": {"dims": [4, 3], "dataType": kind, "dataFormat": "NCHW"}}],
+                "initCommand": list(before), "commands": list(commands)})
+
+        gather = region([(2, 0, row, 3, -1), (0, 0, row, 3, 1)], (1, 1, 3), "UnaryOp")
+        n.expect(f"gathered_{name}", loop([x, indices], kind, gather), table[rows])
+        add = region([(3, 0, row, 3, 1), (0, 0, row, 3, -1)], (1, 1, 3), "UnaryOp", fuse=0)
+        start = region([(3, 0, (0, 3, 1), 0, -1), (2, 0, (0, 3, 1), 0, -1)], (1, 4, 3), "UnaryOp")
+        added = other.astype(np.int32)
+        np.add.at(added, rows, table.astype(np.int32))
+        n.expect(f"added_{name}", loop([x, indices, y], kind, add, before=[start]), added.astype(dtype))
+        less = region([(2, 0, row, 3, -1), (0, 0, row, 3, -1), (1, 0, row, 3, -1)], (1, 1, 3), "BinaryOp",
+                      main={"opType": "LESS"})
+        n.expect(f"less_{name}", loop([x, y], "DT_INT32", less), (table < other).astype(np.int32))
+
+
+@wire_cases("control__region_loop_codes")
+def _(n):
+    """A loop's operators have the codes of their writer, and an output of copies has the type of what is copied."""
+    a, b = n.floats(3, 4), n.floats(4)
+    x, y = n.feed(a), n.feed(b)
+    n.source = "ONNX"
+    each = (0, 4, 1)
+
+    def loop(kind, *commands):
+        return n.op("While", [x, y], "LoopParam", {
+            "tensorNumber": 3, "inputIndexes": [0, 1], "outputIndexes": [2], "loopNumber": 1,
+            "extraTensorInfos": [{"blob": {"dims": [3, 4], "dataType": kind, "dataFormat": "NCHW"}}], "commands": list(commands)})
+
+    for code, truth in (("FLOORMOD", np.fmod), ("MOD", np.mod), ("MIN_TEMP", np.minimum), ("MAX_TEMP", np.maximum)):
+        command = region([(2, 0, each, 0, -1), (0, 0, each, 0, -1), (1, 0, (0, 0, 1), 0, -1)], (1, 3, 4), "BinaryOp",
+                         main={"opType": code})
+        n.expect(code.lower(), loop("DT_FLOAT", command), truth(a, b))
+    copy = region([(2, 0, each, 0, -1), (1, 0, (0, 0, 1), 0, -1)], (1, 3, 4), "UnaryOp")
+    spread = loop("DT_INT32", copy)
+    n.expect("less", n.op("BinaryOp", [x, spread], "BinaryOp", {"opType": "LESS"}), (a < b).astype(np.int32))

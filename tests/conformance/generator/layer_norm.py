@@ -68,3 +68,21 @@ def _(n):
     wire_layer_norm(n, "plain", n.floats(2, 5, 19), [-1], gamma=n.floats(19))
     wire_layer_norm(n, "rms", n.floats(3, 21), [1], rms=True, gamma=n.floats(21))
     wire_layer_norm(n, "inner", n.floats(2, 5, 6), [1], gamma=n.floats(5))
+
+
+@wire_cases("layer_norm__static_model")
+def _(n):
+    """Static models move the normalised axes to the end, and list them as they were before."""
+    values, gamma, beta = n.floats(2, 3, 4), n.floats(4), n.floats(4)
+    x = n.feed(values, "x")
+    n.describe(x, values.shape)
+    wide = values.astype(np.float64)
+    for name, axes, count in (("front", [0], 1), ("two", [0, 1], 2)):
+        shape = values.shape[3 - count:]
+        g, b = (gamma, beta) if count == 1 else (n.floats(*shape), n.floats(*shape))
+        y = n.op("LayerNorm", [x], "LayerNorm", {"axis": axes, "epsilon": 1e-5, "gamma": g.reshape(-1).tolist(),
+                                                 "beta": b.reshape(-1).tolist()})
+        n.describe(y, values.shape)
+        over = tuple(range(3 - count, 3))
+        spread = wide.var(over, keepdims=True)
+        n.expect(name, y, (wide - wide.mean(over, keepdims=True)) / np.sqrt(spread + 1e-5) * g + b)

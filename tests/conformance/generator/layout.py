@@ -124,3 +124,26 @@ def _(n):
         return n.op("Conv", n.x(2, 3, 5, 6), weight, n.floats(4), kernel_shape=[3, 3], pads=[1, 1, 1, 1])
 
     n.out("y", "Add", layer(), layer())
+
+
+@cases("layout__static_net", flags=["--saveStaticModel"])
+def _(n):
+    """A net with skip connections as a static model: convolutions, resizing, pooling, slices, normalisation, and an attention."""
+    x = n.x(1, 3, 8, 8)
+
+    def layer(value, inputs, outputs):
+        weight = n.floats(outputs, inputs, 3, 3, low=-0.4, high=0.4)
+        return n.op("Relu", n.op("Conv", value, weight, n.floats(outputs), pads=[1, 1, 1, 1]))
+
+    wide = layer(x, 3, 5)
+    narrow = layer(n.op("MaxPool", wide, kernel_shape=[2, 2], strides=[2, 2]), 5, 6)
+    back = n.op("Resize", narrow, "", np.array([1, 1, 2, 2], np.float32), mode="linear",
+                coordinate_transformation_mode="half_pixel")
+    joined = layer(n.op("Concat", wide, back, axis=1), 11, 4)
+    n.out("map", "Slice", joined, array(-1), array(-100), array(1), array(-2))
+    rows = n.op("Transpose", n.op("Reshape", joined, array(1, 4, 64)), perm=[0, 2, 1])
+    norm = n.op("LayerNormalization", rows, n.floats(4), n.floats(4), axis=-1)
+    scores = n.op("Softmax", n.op("MatMul", norm, n.op("Transpose", norm, perm=[0, 2, 1])), axis=-1)
+    n.out("rows", "Add", rows, n.op("MatMul", scores, norm))
+    n.out("mean", "ReduceMean", rows, axes=[1], keepdims=0)
+    n.out("gathered", "Gather", rows, np.array([3, 0, 63], np.int64), axis=1)

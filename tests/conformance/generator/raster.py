@@ -46,3 +46,22 @@ def _(n):
     truth[0, :, :3] = truth[1, :, 1:] = values[0].transpose(1, 2, 0).mean(0, dtype=np.float64)
     n.expect("mean", mean, values[0].transpose(1, 2, 0).mean(0, dtype=np.float64).astype(np.float32))
     n.expect("y", y, np.exp(truth).astype(np.float32))
+
+
+@wire_cases("raster__static_model_superfluous")
+def _(n):
+    """The converter writes the regions of a slice with steps once more, behind the output; and it describes what a comparison
+    reads by the type of its result."""
+    values = n.floats(2, 5, 3)
+    x = n.feed(values, "x")
+    n.describe(x, values.shape)
+    y = n.op("Raster", [x] * 4)
+    n.describe(y, (2, 2, 3), [((12 + 15 * i, -6, 0, 1), (6 * i, 3, 0, 1), (2, 1, 3)) for i in range(4)])
+    n.expect("reversed", y, values[:, 4:0:-2])
+    spread = n.op("Raster", [y])
+    n.describe(spread, (2, 3), [((0, 0, 3, 1), (0, 0, 3, 1), (1, 2, 3))], kind="DT_INT32")
+    first = n.op("Raster", [x])
+    n.describe(first, (2, 3), [((0, 0, 3, 1), (0, 0, 3, 1), (1, 2, 3))])
+    less = n.op("BinaryOp", [first, spread], "BinaryOp", {"opType": "LESS"})
+    n.describe(less, (2, 3), kind="DT_INT32")
+    n.expect("less", less, (values[0, :2] < values[0, [4, 2]]).astype(np.int32))

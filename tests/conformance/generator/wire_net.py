@@ -75,11 +75,11 @@ class WireNet:
         self.outputs.append(name)
         self.expected[name] = np.asarray(value)
 
-    def describe(self, tensor, shape, regions=(), data_format="NCHW"):
+    def describe(self, tensor, shape, regions=(), data_format="NCHW", kind="DT_FLOAT"):
         """Makes the net a static one, in which every tensor has a shape. regions: source, destination (an offset and 3
         strides each) and 3 sizes, for each input of the Raster that makes the tensor."""
         self.described[tensor] = {
-            "blob": {"dims": list(shape), "dataType": "DT_FLOAT", "dataFormat": data_format},
+            "blob": {"dims": list(shape), "dataType": kind, "dataFormat": data_format},
             "regions": [{"src": {"offset": s[0], "stride": list(s[1:])}, "dst": {"offset": d[0], "stride": list(d[1:])},
                          "size": list(size)} for s, d, size in regions]}
 
