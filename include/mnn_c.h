@@ -233,9 +233,11 @@ enum {
     MNN_LOG_DEFAULT = 0, /* MNN_LOG_WARNING */
     MNN_LOG_ERROR = 1,
     MNN_LOG_WARNING = 2, /* something works differently than asked for, e.g. a cache file cannot be written */
-    MNN_LOG_INFO = 3,    /* loads and creations with their times, a fallback to another backend (of a session, or of
+    MNN_LOG_INFO =
+        3, /* loads and creations with their times, a fallback to another backend (of a session, or of
                             each path), the cache */
-    MNN_LOG_DEBUG = 4    /* each plan of a resize with its time, the plans that a run made; each operator that the wanted
+    MNN_LOG_DEBUG =
+        4 /* each plan of a resize with its time, the plans that a run made; each operator that the wanted
                             backend did not take, with the reason; when a run plans again, those that are new */
 };
 
@@ -365,8 +367,7 @@ typedef struct mnn_cpu_properties {
                                 bf16_products */
     int64_t l1_data_bytes;   /* first level data cache of a core, bytes; 0: not known */
     int64_t l2_bytes;        /* second level cache of a core, bytes; 0: not known */
-    char
-        cost_record[32]; /* the core whose costs choose between algorithms here, unless a runtime has
+    char cost_record[32];    /* the core whose costs choose between algorithms here, unless a runtime has
                                 cpu_costs: this one, or the one that resembles it most */
 } mnn_cpu_properties_t;
 
@@ -1256,6 +1257,10 @@ typedef struct mnn_schedule_config {
         operators;         /* names of the only operators to run, then without inputs and outputs; NULL:
                                      those that the outputs need. See Parts of models */
     size_t operator_count; /* names at operators */
+    int32_t
+        tuning_operators; /* the most operators that the session measures, in all its plans, where gpu_mode asks for
+                                 MNN_GPU_TUNING_*; equal ones count once. The others take what the cache or an earlier
+                                 session of the device knows, or are computed as without tuning. 0: no limit. Since 0.2 */
 } mnn_schedule_config_t;
 
 /* Fills the configuration with defaults: the CPU, one thread.

@@ -77,6 +77,12 @@ class VulkanBackend final : public DeviceBackend {
     GpuTuning tuning() const noexcept {
         return device_->info().timestampBits > 0 ? config_.tuning : GpuTuning::None;
     }
+    // Whether one more operator may be measured, which then counts.
+    bool measuresOneMore() noexcept {
+        if (config_.tuningOperators > 0 && measured_ >= config_.tuningOperators) return false;
+        ++measured_;
+        return true;
+    }
     VkCommandPool commandPool() const noexcept { return commandPool_; }
 
     // A pipeline for elements of the given tensor: "_f16" or "_i32" is appended to the shader's name where they are
@@ -110,6 +116,7 @@ class VulkanBackend final : public DeviceBackend {
     const Limits limits_;
     WeightStore& weights_;
     bool half_ = false;
+    int64_t measured_ = 0;  // operators
     VkCommandPool commandPool_ = VK_NULL_HANDLE;
 };
 

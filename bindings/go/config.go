@@ -21,9 +21,12 @@ type SessionConfig struct {
 	Memory        MemoryMode
 	Power         PowerMode // on which cores the session's workers compute; not with a Runtime, which has its own
 	GPUMode       GPUMode   // 0: the library's choice
-	CPUISA        string    // forces an instruction set: "portable", "sse4", "avx2", "avx512", "neon"; "": the best
-	Outputs       []string  // the only tensors to compute; empty: the model's outputs
-	SaveTensors   []string  // tensors to offer as outputs beside those
+	// TuningOperators is the most operators that the session measures where GPUMode asks for tuning. The others take what the
+	// cache or an earlier session of the device knows, or are computed as without tuning. 0: no limit.
+	TuningOperators int
+	CPUISA          string   // forces an instruction set: "portable", "sse4", "avx2", "avx512", "neon"; "": the best
+	Outputs         []string // the only tensors to compute; empty: the model's outputs
+	SaveTensors     []string // tensors to offer as outputs beside those
 
 	// Inputs names tensors, anywhere in the model, that the caller writes: operators before them run only where something
 	// else needs them. They are the session's first inputs; behind them are the model's. Such a tensor has the shape that
@@ -144,6 +147,10 @@ func (c *SessionConfig) toC(op string, arena *cArena) (wanted C.mnn_schedule_con
 		return wanted, failf(op, StatusInvalidValue, "PlanCache is %d", c.PlanCache)
 	}
 	wanted.plan_cache = C.int32_t(c.PlanCache)
+	if c.TuningOperators < math.MinInt32 || c.TuningOperators > math.MaxInt32 {
+		return wanted, failf(op, StatusInvalidValue, "TuningOperators is %d", c.TuningOperators)
+	}
+	wanted.tuning_operators = C.int32_t(c.TuningOperators)
 	wanted.forward_type = C.int32_t(c.ForwardType)
 	wanted.backup_type = C.int32_t(c.BackupType)
 	if c.AllowFallback {

@@ -192,7 +192,7 @@ func TestConfig(t *testing.T) {
 		Precision: PrecisionHigh, Memory: MemoryHigh, Power: PowerHigh,
 		GPUMode: GPUTuningWide | GPUMemoryBuffer | GPURecordBatch, CPUISA: "portable",
 		Outputs: []string{"scores"}, SaveTensors: []string{"image"}, MaxMemoryBytes: 1 << 30,
-		MaxLoopIterations: 10,
+		MaxLoopIterations: 10, TuningOperators: 3,
 	}
 	session := newTestSession(t, net, full)
 	got := mustScore(t, session, pixels(pixelCount, 1))
@@ -232,6 +232,8 @@ func TestConfigsThatAreRefused(t *testing.T) {
 		{SessionConfig{Memory: 77}, StatusInvalidValue},
 		{SessionConfig{Power: 77}, StatusInvalidValue},
 		{SessionConfig{GPUMode: 1 << 20}, StatusInvalidValue},
+		{SessionConfig{TuningOperators: -1}, StatusInvalidValue},
+		{SessionConfig{TuningOperators: math.MaxInt}, StatusInvalidValue},
 		{SessionConfig{GPUMode: GPUTuningFast | GPUTuningNone}, StatusInvalidValue},
 		{SessionConfig{CPUISA: "abacus"}, StatusNotFound},
 		{SessionConfig{CPUISA: "a\x00b"}, StatusInvalidValue},

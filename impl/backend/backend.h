@@ -48,6 +48,7 @@ struct BackendConfig {
     bool softwareDevices = true;  // false: a driver that computes on the CPU is not taken as the best
     bool recordBatch = true;      // several executions in one recorded command buffer
     GpuTuning tuning = GpuTuning::None;
+    int tuningOperators = 0;  // the most operators that the session measures; 0: all
     DeviceLimits deviceLimits;
     Power power = Power::Normal;                  // of workers that the session makes for itself
     std::shared_ptr<const SharedRuntime> shared;  // null: the session makes what it needs

@@ -107,6 +107,7 @@ SessionConfig readConfig(const mnn_schedule_config_t& config) {
     checkGpuMode(config.gpu_mode);
     result.backend.recordBatch = !(config.gpu_mode & MNN_GPU_RECORD_OP);
     result.backend.tuning = tuningOf(config.gpu_mode);
+    result.backend.tuningOperators = inRange(config.tuning_operators, 0, INT32_MAX, "tuning_operators");
     if (config.device && (result.forwardType == ForwardType::Cpu || result.hostBackend))
         fail(Status::InvalidValue,
              "config.device is '%s', but config.forward_type is %s, which has no devices", config.device,

@@ -6,7 +6,7 @@
 namespace mnnc {
 
 // The size of the struct's first version, which stays when it grows.
-inline constexpr size_t kConfigSize = sizeof(mnn_schedule_config_t);
+inline constexpr size_t kConfigSize = offsetof(mnn_schedule_config_t, tuning_operators);
 
 // All but the cancel token. Throws what is wrong with a field.
 SessionConfig readConfig(const mnn_schedule_config_t& config);

@@ -198,6 +198,87 @@ static void undecided_operators(void** state) {
     assert_ok(mnn_interpreter_destroy(&model));
 }
 
+/* How many problems the measurements in a session's cache are of: their names lie in it as text. */
+static size_t measured(mnn_session_t* session) {
+    size_t bytes = 0, count = 0;
+    assert_ok(mnn_session_cache(session, NULL, 0, &bytes));
+    char* cache = malloc(bytes);
+    assert_non_null(cache);
+    assert_ok(mnn_session_cache(session, cache, bytes, &bytes));
+    const char* const kinds[] = {"conv_gemm ", "conv_gemm_", "matmul ", "matmul_"};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; ++k)
+        for (size_t i = 0; i + strlen(kinds[k]) < bytes; ++i)
+            count += memcmp(cache + i, kinds[k], strlen(kinds[k])) == 0;
+    free(cache);
+    return count;
+}
+
+static size_t measured_with(int32_t gpu_mode, int32_t operators, const float* wanted) {
+    float pixels[PIXELS], scores[CLASSES];
+    mnn_session_t* session = NULL;
+    mnn_schedule_config_t config = default_config();
+    config.forward_type = MNN_FORWARD_VULKAN;
+    config.gpu_mode = gpu_mode;
+    config.tuning_operators = operators;
+    assert_ok(mnn_session_create(net, &config, &session));
+    fill_pixels(pixels, PIXELS, 3);
+    classify(session, pixels, 1, scores);
+    assert_close(scores, wanted, CLASSES, 1e-4f);
+    const size_t count = measured(session);
+    /* A further plan measures nothing that is over the limit. */
+    const int32_t dims[] = {3, 1, 8, 8};
+    assert_ok(mnn_session_resize_input(session, first_input(session), dims, 4));
+    assert_ok(mnn_session_resize(session));
+    if (operators > 0 && (size_t)operators == count) assert_int_equal(measured(session), count);
+    if (operators == 0 && gpu_mode) assert_true(measured(session) > count);
+    assert_ok(mnn_session_destroy(&session));
+    return count;
+}
+
+/* tuning_operators limits how many operators are measured. */
+static void tuned_operators(void** state) {
+    (void)state;
+    float wanted[CLASSES];
+    reference_scores(3, wanted);
+    mnn_schedule_config_t config = default_config();
+    mnn_session_t* session = UNTOUCHED_POINTER;
+    for (int i = 0; i < 2; ++i) {
+        config.tuning_operators = i ? -1 : INT32_MIN;
+        assert_fails(mnn_session_create(net, &config, &session), MNN_ERROR_INVALID_VALUE);
+        assert_non_null(strstr(mnn_last_error(), "tuning_operators"));
+    }
+    session = on_vulkan(net, MNN_GPU_TUNING_FAST, MNN_PRECISION_NORMAL);
+    mnn_session_properties_t info = {.struct_size = sizeof info};
+    assert_ok(mnn_session_info(session, &info));
+    assert_ok(mnn_session_destroy(&session));
+    if (info.gpu_mode & MNN_GPU_TUNING_NONE) skip(); /* the device has no clock */
+    assert_int_equal(measured_with(0, 0, wanted), 0);
+    assert_int_equal(measured_with(0, 7, wanted), 0);
+    const size_t all = measured_with(MNN_GPU_TUNING_FAST, 0, wanted);
+    assert_true(all >= 2);
+    for (size_t i = 1; i <= all; ++i)
+        assert_int_equal(measured_with(MNN_GPU_TUNING_FAST, (int32_t)i, wanted), i);
+    assert_int_equal(measured_with(MNN_GPU_TUNING_FAST, INT32_MAX, wanted), all);
+    /* Products of matrices count like convolutions. */
+    mnn_interpreter_t* model = open_case("matmul__constant_right");
+    size_t counts[4];
+    const int32_t limits[4] = {0, 1, 2, 1000};
+    for (int i = 0; i < 4; ++i) {
+        config = default_config();
+        config.forward_type = MNN_FORWARD_VULKAN;
+        config.gpu_mode = MNN_GPU_TUNING_FAST;
+        config.tuning_operators = limits[i];
+        assert_ok(mnn_session_create(model, &config, &session));
+        counts[i] = measured(session);
+        assert_ok(mnn_session_destroy(&session));
+    }
+    assert_ok(mnn_interpreter_destroy(&model));
+    assert_true(counts[0] > 2);
+    assert_int_equal(counts[1], 1);
+    assert_int_equal(counts[2], 2);
+    assert_int_equal(counts[3], counts[0]);
+}
+
 static void products(mnn_session_t* session, float* values) {
     for (size_t i = 0; i < 10; ++i) {
         mnn_tensor_t* input = NULL;
@@ -316,8 +397,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(properties),          cmocka_unit_test(memory_modes),
         cmocka_unit_test(where_tensors_lie),   cmocka_unit_test(cache_belongs_to_a_model),
-        cmocka_unit_test(undecided_operators), cmocka_unit_test(constants),
-        cmocka_unit_test(times_of_the_device),
+        cmocka_unit_test(undecided_operators), cmocka_unit_test(tuned_operators),
+        cmocka_unit_test(constants),           cmocka_unit_test(times_of_the_device),
     };
     return cmocka_run_group_tests_name("asking on Vulkan", tests, open_net, close_net);
 }

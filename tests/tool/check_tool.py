@@ -32,6 +32,8 @@ def check_anywhere(tool, model):
     call(tool, "info", model, "--device", "0", code=2, words=["--backend vulkan"])
     call(tool, "bench", model, "--gpu-mode", "direct", code=2, words=["--backend vulkan"])
     call(tool, "info", model, "--gpu-mode", "sideways", code=2)
+    call(tool, "run", model, "--tuning-operators", "3", code=2, words=["--gpu-tuning"])
+    call(tool, "run", model, "--tuning-operators", "0", code=2)
     call(tool, "run", model, "--precision", "none", code=2)
     call(tool, "rnu", model, code=2, words=["no command 'rnu'", "run, verify"])
     call(tool, "run", model, "--memory", "none", code=2)

@@ -34,6 +34,8 @@ void CommonFlags::checkTogether() const {
     if (backend == "cpu" && !device.empty()) refuse("--device chooses a GPU");
     if (backend == "cpu" && !gpuMode.empty()) refuse("--gpu-mode is about a GPU");
     if (backend == "cpu" && !gpuTuning.empty()) refuse("--gpu-tuning is about a GPU");
+    if (tuningOperators > 0 && (gpuTuning.empty() || gpuTuning == "none"))
+        throw UsageError("--tuning-operators limits what --gpu-tuning measures: give that, too");
 }
 
 mnn_schedule_config_t CommonFlags::config() const {
@@ -54,6 +56,7 @@ mnn_schedule_config_t CommonFlags::config() const {
     if (gpuTuning == "normal") config.gpu_mode |= MNN_GPU_TUNING_NORMAL;
     if (gpuTuning == "wide") config.gpu_mode |= MNN_GPU_TUNING_WIDE;
     if (gpuTuning == "heavy") config.gpu_mode |= MNN_GPU_TUNING_HEAVY;
+    config.tuning_operators = tuningOperators;
     return config;
 }
 

@@ -13,6 +13,7 @@ struct CommonFlags {
     int threads = 1;
     std::string backend = "cpu";
     std::string device, gpuMode, gpuTuning;  // of a GPU; "" is the library's choice
+    int tuningOperators = 0;                 // that a GPU measures; 0: all
     std::string precision = "normal";
     std::string memory = "normal";
     std::string isa;

@@ -67,6 +67,12 @@ void addSessionFlagsTo(CLI::App& command, CommonFlags& flags) {
             "taken (default: none)")
         ->check(CLI::IsMember({"none", "fast", "normal", "wide", "heavy"}));
     command
+        .add_option("--tuning-operators", flags.tuningOperators,
+                    "The most operators that --gpu-tuning measures; the others take what earlier sessions "
+                    "measured, or "
+                    "run as without it (default: all)")
+        ->check(CLI::Range(1, INT32_MAX));
+    command
         .add_option(
             "--precision", flags.precision,
             "low rounds for speed: a GPU stores tensors as fp16, a CPU with products of bf16 (or of fp16, "

@@ -183,7 +183,7 @@ class ConvGemm final : public ConvExecution {
 
     // The measured one where measuring is wanted, else the best by estimate.
     Plan choosePlan() {
-        std::vector<Plan> plans = candidates();
+        std::vector<Plan> plans = candidates(backend().tuning() != GpuTuning::None);
         if (plans.empty()) fail(Status::NotSupported, "the device has too little shared memory");
         const GpuTuning tuning = backend().tuning();
         const size_t count = std::min(plans.size(), tunedCandidates(tuning));
@@ -195,6 +195,7 @@ class ConvGemm final : public ConvExecution {
         const auto found = std::find_if(plans.begin(), plans.end(),
                                         [&](const Plan& plan) { return known == plan.choice(); });
         if (found != plans.end()) return *found;
+        if (!backend().measuresOneMore()) return candidates(false).front();
         const std::optional<size_t> fastest = whereMemorySuffices([&] { return measure(plans); });
         if (!fastest) return plans.front();
         record.keep(problem, plans[*fastest].choice());
@@ -248,8 +249,8 @@ class ConvGemm final : public ConvExecution {
     }
 
     // The plans that the device can run, the best by estimate first: those that waste little, keep sums in registers
-    // and still fill the device.
-    std::vector<Plan> candidates() const {
+    // and still fill the device. toMeasure: also with other numbers of slices than the estimate.
+    std::vector<Plan> candidates(bool toMeasure) const {
         const bool integrated = backend().gpu()->info().type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
         const Limits& limits = backend().limits();
         std::vector<Plan> plans;
@@ -261,7 +262,7 @@ class ConvGemm final : public ConvExecution {
                 continue;
             const int64_t wanted = estimatedSlices(i, integrated);
             plans.push_back(planOf(i, wanted, integrated));
-            if (backend().tuning() == GpuTuning::None) continue;
+            if (!toMeasure) continue;
             for (const int64_t slices : {wanted / 2, wanted * 2, int64_t{1}}) {
                 const Plan other = planOf(i, std::clamp<int64_t>(slices, 1, kMaxSlices), integrated);
                 if (std::none_of(plans.begin(), plans.end(),

@@ -125,6 +125,7 @@ class Arrays(Test):
         for wrong, error in (
             ({"inputs": ("absent",)}, mnn_c.errors.NotFoundError),
             ({"operators": ("absent",)}, mnn_c.errors.NotFoundError),
+            ({"tuning_operators": -1}, mnn_c.errors.InvalidValueError),
             ({"operators": ("m",), "inputs": ("r1",)}, mnn_c.errors.InvalidValueError),
             ({"inputs": "m"}, TypeError),
         ):

@@ -302,6 +302,7 @@ class ScheduleConfig(Structure):
         ("input_count", c_size_t),
         ("operators", POINTER(c_char_p)),
         ("operator_count", c_size_t),
+        ("tuning_operators", c_int32),
     ]
 
 

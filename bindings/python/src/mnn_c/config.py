@@ -37,6 +37,7 @@ class SessionConfig:
     defer_planning: bool = False
     plan_cache: int = 0
     runtime: Optional[Runtime] = None
+    tuning_operators: int = 0
 
 
 def native(config: SessionConfig) -> Any:
@@ -44,7 +45,7 @@ def native(config: SessionConfig) -> Any:
     struct = _calls.prepared(_abi.ScheduleConfig, C.mnn_schedule_config_init)
     for name in (
         "forward_type backup_type allow_fallback threads precision memory power gpu_mode max_memory_bytes"
-        " max_loop_iterations record_plan keep_subnormals defer_planning plan_cache"
+        " max_loop_iterations record_plan keep_subnormals defer_planning plan_cache tuning_operators"
     ).split():
         value = int(getattr(config, name))
         setattr(struct, name, value)

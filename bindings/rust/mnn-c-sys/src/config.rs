@@ -109,6 +109,8 @@ pub struct mnn_schedule_config_t {
     pub operators: *const *const c_char,
     /// Names at `operators`.
     pub operator_count: usize,
+    /// The most operators that the session measures; 0: no limit.
+    pub tuning_operators: i32,
 }
 
 /// Computes one piece of work.

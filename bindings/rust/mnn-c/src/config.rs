@@ -76,6 +76,7 @@ pub struct ScheduleConfig {
     memory: Option<MemoryMode>,
     power: Option<PowerMode>,
     gpu_mode: GpuMode,
+    tuning_operators: u32,
     cpu_isa: Option<String>,
     inputs: Vec<String>,
     outputs: Vec<String>,
@@ -139,6 +140,13 @@ impl ScheduleConfig {
     /// Wishes for a GPU.
     pub fn gpu_mode(mut self, gpu_mode: GpuMode) -> Self {
         self.gpu_mode = gpu_mode;
+        self
+    }
+
+    /// The most operators that the session measures where [`gpu_mode`](Self::gpu_mode) asks for tuning; 0: no limit. The
+    /// others take what the cache or an earlier session of the device knows, or are computed as without tuning.
+    pub fn tuning_operators(mut self, operators: u32) -> Self {
+        self.tuning_operators = operators;
         self
     }
 
@@ -275,6 +283,7 @@ impl ScheduleConfig {
         config.memory = self.memory.map_or(config.memory, MemoryMode::code);
         config.power = self.power.map_or(config.power, PowerMode::code);
         config.gpu_mode = self.gpu_mode.bits();
+        config.tuning_operators = i32::try_from(self.tuning_operators).unwrap_or(i32::MAX);
         config.cpu_isa = cpu_isa.as_ref().map_or(null(), |text| text.as_ptr());
         config.outputs = outputs.as_ptr();
         config.output_count = outputs.pointers.len();

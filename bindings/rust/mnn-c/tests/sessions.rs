@@ -32,6 +32,7 @@ fn every_field_of_a_configuration_is_taken() {
         .memory(MemoryMode::High)
         .power(PowerMode::High)
         .gpu_mode(GpuMode::TUNING_FAST | GpuMode::MEMORY_BUFFER | GpuMode::RECORD_OP)
+        .tuning_operators(3)
         .cpu_isa("portable")
         .max_memory_bytes(1 << 30)
         .max_loop_iterations(10);
