@@ -1769,7 +1769,10 @@ typedef struct mnn_memory_info {
     uint64_t arena_bytes;  /* planned memory for tensors between operators, which this session alone uses */
     uint64_t weight_bytes; /* prepared weights and constants, shared with the interpreter's other sessions */
     uint64_t total_bytes;  /* the present sum of arena, weights, inputs, outputs and buffers of operators */
-    uint64_t peak_bytes;   /* the most held at once so far beside weights, and the present weights */
+    uint64_t peak_bytes;   /* the largest value that total_bytes has had since the session was created, at any
+                              moment: it never falls. Weights that other sessions of the interpreter prepare count
+                              here as they do there, and old memory beside the new one that takes its place, where
+                              both were held */
 } mnn_memory_info_t;
 
 /* The memory that a session holds, in bytes, without the model's own bytes.

@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "backend/held_memory.h"
 #include "backend/weight_memory.h"
 
 namespace mnnc {
@@ -30,11 +31,11 @@ class WeightStore {
             find(owner, variant, bytes, limit, [&] { return std::static_pointer_cast<void>(make()); }));
     }
 
-    int64_t bytes() const noexcept { return *held_; }    // of all buffers alive
+    int64_t bytes() const noexcept { return held_->value(); }  // of all buffers alive
+    const std::shared_ptr<WeightBytes>& held() const noexcept { return held_; }
     WeightMemory& memory() noexcept { return memory_; }  // for buffers on the host
 
   private:
-    using Counter = std::shared_ptr<std::atomic<int64_t>>;
     using Key = std::pair<const void*, std::string>;
     struct Slot {
         explicit Slot(Owner o) : owner(std::move(o)) {}
@@ -46,14 +47,14 @@ class WeightStore {
     using SlotPtr = std::shared_ptr<Slot>;
     // A buffer that counts while it lives.
     struct Counted {
-        Counted(Counter counter, int64_t size, std::shared_ptr<void> made)
+        Counted(std::shared_ptr<WeightBytes> counter, int64_t size, std::shared_ptr<void> made)
             : held(std::move(counter)), bytes(size), buffer(std::move(made)) {
-            *held += bytes;
+            held->add(bytes);
         }
-        ~Counted() { *held -= bytes; }
+        ~Counted() { held->add(-bytes); }
         Counted(const Counted&) = delete;
         Counted& operator=(const Counted&) = delete;
-        const Counter held;
+        const std::shared_ptr<WeightBytes> held;
         const int64_t bytes;
         const std::shared_ptr<void> buffer;
     };
@@ -65,7 +66,7 @@ class WeightStore {
     SlotPtr slot(const Owner& owner, const std::string& variant);
 
     WeightMemory memory_;
-    const Counter held_ = std::make_shared<std::atomic<int64_t>>(0);
+    const std::shared_ptr<WeightBytes> held_ = std::make_shared<WeightBytes>();
     std::mutex mutex_;  // of the map; never held while a slot is filled
     std::map<Key, SlotPtr> slots_;
 };

@@ -20,18 +20,11 @@ class BudgetedBuffer {
     void* reserve(int64_t bytes, const char* what) {
         const auto held = static_cast<int64_t>(buffer_.size());
         if (bytes > held || !buffer_.data()) {
-            context_->reserveBudget(context_->keepReplaced ? bytes : bytes - held, what);
-            if (!context_->keep(buffer_)) {
-                if (context_->keepReplaced) context_->heldBytes -= held;
-                buffer_ = AlignedBuffer();
-            }
-            try {
-                buffer_ = AlignedBuffer(bytes > 0 ? bytes : 1, context_->hostMemory);
-            } catch (...) {
-                context_->heldBytes -= bytes;
-                throw;
-            }
-            context_->heldBytes += static_cast<int64_t>(buffer_.size()) - bytes;
+            context_->checkBudget(context_->keepReplaced ? bytes : bytes - held, what);
+            release();
+            buffer_ = AlignedBuffer();
+            buffer_ = AlignedBuffer(bytes > 0 ? bytes : 1, context_->hostMemory);
+            context_->count(static_cast<int64_t>(buffer_.size()));
         }
         return buffer_.data();
     }
@@ -43,9 +36,9 @@ class BudgetedBuffer {
         try {
             AlignedBuffer smaller(bytes, context_->hostMemory);
             if (bytes > 0) std::memcpy(smaller.data(), buffer_.data(), static_cast<size_t>(bytes));
+            context_->count(static_cast<int64_t>(smaller.size()));
             release();
             buffer_ = std::move(smaller);
-            context_->heldBytes += static_cast<int64_t>(buffer_.size());
         } catch (...) {  // there is no memory for the smaller one
         }
     }
@@ -57,7 +50,7 @@ class BudgetedBuffer {
   private:
     void release() noexcept {
         const auto held = static_cast<int64_t>(buffer_.size());
-        if (!context_->keep(buffer_)) context_->heldBytes -= held;
+        if (!context_->keep(buffer_)) context_->count(-held);
     }
 
     SessionContext* context_;

@@ -29,14 +29,10 @@ DeviceBinding::DeviceBinding(SessionContext& context, const SharedBuffer& buffer
         block_ = context.device->share(buffer, bytes_);
         return;
     }
-    context.reserveBudget(bytes_, "a buffer of the device");
-    try {
-        block_ = context.device->share(buffer, bytes_);
-    } catch (...) {
-        context.heldBytes -= bytes_;
-        throw;
-    }
+    context.checkBudget(bytes_, "a buffer of the device");
+    block_ = context.device->share(buffer, bytes_);
     budgeted_ = bytes_;
+    context.count(bytes_);
     ++context.deviceAllocations;
 }
 

@@ -11,7 +11,7 @@ class DeviceBinding {
     DeviceBinding(SessionContext& context, const SharedBuffer& buffer, int64_t bytes);
     DeviceBinding(const DeviceBinding&) = delete;
     DeviceBinding& operator=(const DeviceBinding&) = delete;
-    ~DeviceBinding() { context_.heldBytes -= budgeted_; }
+    ~DeviceBinding() { context_.count(-budgeted_); }
 
     DeviceBlock& block() const noexcept { return *block_; }
     int64_t bytes() const noexcept { return bytes_; }  // that contents can have

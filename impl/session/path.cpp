@@ -104,9 +104,10 @@ class Call {
 
 }  // namespace
 
-Path::Path(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& config)
+Path::Path(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& config, HeldMemory& memory)
     : interpreter_(std::move(interpreter)), floatMode_(FloatMode::computing(config.keepSubnormals)) {
     config.cancel.check();
+    context_.sessionMemory = &memory;
     Chosen chosen = chooseRuntime(config);
     forwardType_ = chosen.type;
     wantedType_ = config.forwardType;

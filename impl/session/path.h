@@ -35,8 +35,9 @@ struct SessionConfig {
 
 class Path {
   public:
-    // The pipeline is made later: what it is fed from the middle of the net is asked of the context.
-    Path(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& config);
+    // The pipeline is made later: what it is fed from the middle of the net is asked of the context. memory: of the
+    // session, which outlives the path.
+    Path(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& config, HeldMemory& memory);
     ~Path();
     void makePipeline(const NetPart& part);
 

@@ -31,7 +31,7 @@ bool isOpen(const Shape& shape) {
 
 Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& first,
                  const std::vector<SessionConfig>& later)
-    : interpreter_(std::move(interpreter)) {
+    : interpreter_(std::move(interpreter)), heldMemory_(interpreter_->weights->held()) {
     std::vector<const SessionConfig*> configs = {&first};
     for (const SessionConfig& config : later) configs.push_back(&config);
     std::vector<PartRequest> requests;
@@ -40,8 +40,9 @@ Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionCo
     bool defer = false;
     for (size_t i = 0; i < configs.size(); ++i) {
         defer |= configs[i]->deferPlanning;
-        inPath(i, configs.size(),
-               [&] { paths_.emplace_back(interpreter_, *configs[i]).makePipeline(parts.parts[i]); });
+        inPath(i, configs.size(), [&] {
+            paths_.emplace_back(interpreter_, *configs[i], heldMemory_).makePipeline(parts.parts[i]);
+        });
     }
     if (paths_.size() > 1)
         for (const Path& path : paths_)
@@ -280,15 +281,8 @@ void Session::constantWritten(int id) {
 }
 
 Session::Memory Session::memory() const {
-    Memory memory;
-    memory.arena = arenaBytes_;
-    memory.weights = interpreter_->weights->bytes();
-    memory.total = memory.peak = memory.weights;
-    for (const Path& path : paths_) {
-        memory.total += path.context().heldBytes;
-        memory.peak += path.context().peakBytes;
-    }
-    return memory;
+    const HeldMemory::Now now = heldMemory_.now();
+    return {arenaBytes_, now.weights, now.total, now.peak};
 }
 
 }  // namespace mnnc

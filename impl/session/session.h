@@ -132,6 +132,7 @@ class Session {
     SessionContext& contextOf(const Port& port);
 
     std::shared_ptr<const Interpreter> interpreter_;
+    mutable HeldMemory heldMemory_;
     Statistics statistics_;
     std::optional<CountedCall> begun_;  // a run that is under way on the device
     std::deque<Path> paths_;

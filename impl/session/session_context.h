@@ -36,9 +36,9 @@ struct SessionContext {
     const Backend& wanted() const noexcept { return device ? *device : *cpu; }
     // How many plans of stages were made, and how often memory of the device was taken for them.
     std::atomic<uint64_t> stagePlans{0}, deviceAllocations{0};
-    // Arenas, inputs, folded constants and control-flow buffers of all pipelines. Changed by the call that has the
-    // session, read by any thread.
-    std::atomic<int64_t> heldBytes{0}, peakBytes{0};
+    // Arenas, inputs, folded constants and control-flow buffers of all pipelines of this path.
+    int64_t heldBytes = 0;
+    HeldMemory* sessionMemory = nullptr;  // of all paths, for reports; may be null
 
     // What a caller has mapped is kept while it is mapped, also when a plan takes other memory: a caller that
     // writes through an old pointer loses what it writes, no more.
@@ -53,19 +53,22 @@ struct SessionContext {
     void dropReplaced() noexcept {
         replaced_.clear();
         replacedBlocks_.clear();
-        heldBytes -= replacedBytes_;
+        count(-replacedBytes_);
         replacedBytes_ = 0;
     }
 
-    // Accounts for memory about to be allocated (negative: given back). Throws LimitExceeded.
-    void reserveBudget(int64_t bytes, const char* what) {
+    // Throws LimitExceeded when so many bytes more are too many.
+    void checkBudget(int64_t bytes, const char* what) const {
         const int64_t held = heldBytes + weights->bytes();
         if (bytes > 0 && bytes > maxMemoryBytes - held)
             fail(Status::LimitExceeded, "%s needs %lld bytes beside the %lld held; max_memory_bytes is %lld",
                  what, static_cast<long long>(bytes), static_cast<long long>(held),
                  static_cast<long long>(maxMemoryBytes));
+    }
+    // Memory that was allocated or (below 0) is given back.
+    void count(int64_t bytes) noexcept {
         heldBytes += bytes;
-        if (heldBytes > peakBytes) peakBytes = heldBytes.load();
+        if (sessionMemory) sessionMemory->add(bytes);
     }
 
   private:

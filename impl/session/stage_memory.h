@@ -20,16 +20,12 @@ class BudgetedBlock {
     DeviceBlock* reserve(int64_t bytes, const char* what) {
         if (bytes > bytes_) {
             release();
-            context_.reserveBudget(bytes, what);
-            bytes_ = bytes;
+            context_.checkBudget(bytes, what);
             ++generation_;
-            try {
-                block_ = context_.device->allocate(bytes, use_);
-                ++context_.deviceAllocations;
-            } catch (...) {
-                release();
-                throw;
-            }
+            block_ = context_.device->allocate(bytes, use_);
+            ++context_.deviceAllocations;
+            bytes_ = bytes;
+            context_.count(bytes);
         }
         return block_.get();
     }
@@ -49,15 +45,15 @@ class BudgetedBlock {
         }
         if (smaller->host() && block_->host())
             std::memcpy(smaller->host(), block_->host(), static_cast<size_t>(bytes));
+        context_.count(bytes);
         release();
         block_ = std::move(smaller);
         bytes_ = bytes;
-        context_.heldBytes += bytes;
         ++generation_;
         ++context_.deviceAllocations;
     }
     void release() noexcept {
-        if (!context_.keep(block_, bytes_)) context_.heldBytes -= bytes_;
+        if (!context_.keep(block_, bytes_)) context_.count(-bytes_);
         block_.reset();
         bytes_ = 0;
     }

@@ -1,0 +1,114 @@
+/* peak_bytes: the most that a session ever held, which the allocator of its runtime saw, too. */
+#include "runtime.h"
+
+/* What an allocator has given, and the most of it at once. */
+struct seen {
+    size_t now, most;
+    long blocks;
+};
+
+static void* take(void* user_data, size_t size, size_t alignment) {
+    struct seen* seen = user_data;
+    void* memory = aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+    if (!memory) return NULL;
+    seen->now += size;
+    ++seen->blocks;
+    if (seen->now > seen->most) seen->most = seen->now;
+    return memory;
+}
+
+static void give(void* user_data, void* memory, size_t size, size_t alignment) {
+    struct seen* seen = user_data;
+    (void)alignment;
+    seen->now -= size;
+    --seen->blocks;
+    free(memory);
+}
+
+static mnn_runtime_t* runtime_seen_by(struct seen* seen) {
+    mnn_runtime_config_t config = default_runtime_config();
+    config.allocate = take;
+    config.release = give;
+    config.allocator_user_data = seen;
+    return make_runtime(&config);
+}
+
+static mnn_memory_info_t memory_of(const mnn_session_t* session) {
+    mnn_memory_info_t memory = {.struct_size = sizeof memory};
+    assert_ok(mnn_session_memory(session, &memory));
+    assert_true(memory.peak_bytes >= memory.total_bytes);
+    return memory;
+}
+
+static void resize_map(mnn_session_t* session, int32_t extent) {
+    int32_t dims[MNN_MAX_RANK];
+    size_t rank = 0;
+    assert_ok(mnn_tensor_shape(first_input(session), dims, MNN_MAX_RANK, &rank));
+    assert_int_equal(rank, 4);
+    dims[2] = dims[3] = extent;
+    assert_ok(mnn_session_resize_input(session, first_input(session), dims, 4));
+    assert_ok(mnn_session_resize(session));
+}
+
+/* The peak is what the allocator saw, but for roundings and slack of each block, and never falls. Larger and smaller maps
+ * take other algorithms, whose weights come and go. */
+static void is_what_the_allocator_saw(void** state) {
+    (void)state;
+    enum { SLACK = 64 * 256 };
+    mnn_interpreter_t* model = NULL;
+    assert_ok(mnn_interpreter_create_from_file(MNN_C_CASES_FOLDER "/convolution__3x3_wide/model.mnn", NULL,
+                                               &model));
+    struct seen seen = {0};
+    mnn_runtime_t* runtime = runtime_seen_by(&seen);
+    mnn_session_t* session = session_with(model, runtime, 0);
+    const int32_t extents[] = {14, 96, 48, 4, 1, 96, 14, 2};
+    uint64_t before = 0;
+    size_t falls = 0, weights = 0;
+    for (size_t i = 0; i < sizeof extents / sizeof *extents; ++i)
+        for (int trims = 0; trims < 2; ++trims) {
+            if (trims)
+                assert_ok(mnn_session_trim(session));
+            else
+                resize_map(session, extents[i]);
+            const mnn_memory_info_t memory = memory_of(session);
+            assert_true(memory.peak_bytes >= before);
+            assert_in_range(memory.peak_bytes, seen.most - SLACK, seen.most);
+            falls += memory.total_bytes < before;
+            weights += before && memory.weight_bytes != weights;
+            before = memory.peak_bytes;
+        }
+    assert_true(falls > 0 && weights > 0); /* there was something to see */
+    assert_ok(mnn_session_destroy(&session));
+    assert_ok(mnn_runtime_destroy(&runtime));
+    assert_ok(mnn_interpreter_destroy(&model));
+    assert_int_equal(seen.blocks, 0);
+}
+
+/* Weights that another session prepares count, also when both are gone before anybody asks. */
+static void counts_weights_of_other_sessions(void** state) {
+    (void)state;
+    mnn_schedule_config_t config = default_config();
+    mnn_session_t *session = open_session(net), *other = NULL;
+    const mnn_memory_info_t alone = memory_of(session);
+    config.cpu_isa = "portable"; /* has weights in another form than the machine's best */
+    assert_ok(mnn_session_create(net, &config, &other));
+    const mnn_memory_info_t both = memory_of(other);
+    assert_true(both.weight_bytes > alone.weight_bytes);
+    assert_ok(mnn_session_destroy(&other));
+    const mnn_memory_info_t after = memory_of(session);
+    assert_int_equal(after.total_bytes, alone.total_bytes);
+    assert_int_equal(after.weight_bytes, alone.weight_bytes);
+    assert_true(after.peak_bytes >= alone.total_bytes - alone.weight_bytes + both.weight_bytes);
+    mnn_statistics_t statistics = {.struct_size = sizeof statistics};
+    assert_ok(mnn_session_statistics(session, &statistics));
+    assert_int_equal(statistics.peak_memory_bytes, after.peak_bytes);
+    assert_ok(mnn_session_destroy(&session));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(is_what_the_allocator_saw),
+        cmocka_unit_test(counts_weights_of_other_sessions),
+    };
+    return cmocka_run_group_tests_name("memory_peak", tests, open_net, close_net);
+}
