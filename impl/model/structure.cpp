@@ -1,5 +1,5 @@
 // A walk over the tables of a file that has not been verified, by the type tables that flatc generates. Every offset
-// leads somewhere inside the file or ends the walk. Where a file is fetched, what the walk misses reads as zeros
+// leads somewhere inside the file or is not followed. Where a file is fetched, what the walk misses reads as zeros
 // afterwards, for the verifier and for everybody else: it is a matter of which files are accepted, never of safety.
 #include "model/structure.h"
 
@@ -64,6 +64,8 @@ struct MemoryBytes {
     bool fetch(size_t offset, size_t bytes) const { return offset <= count && bytes <= count - offset; }
 };
 
+// Where something lies beyond the end of the bytes, the walk notes it and goes on with what is there: a file that was cut
+// short has nothing else wrong, however little of it is left. It ends at the first contradiction.
 template <typename Bytes>
 class Walk {
   public:
@@ -71,23 +73,38 @@ class Walk {
 
     Structure net() {
         size_t root = 0;
-        if (follow(0, root) && table(root, wire::NetTypeTable(), 0, false)) return Structure::Sound;
-        return exhausted_ ? Structure::SharesTooMuch : Structure::Malformed;
+        if (follow(0, root)) table(root, wire::NetTypeTable(), 0, false);
+        if (exhausted_) return Structure::SharesTooMuch;
+        if (malformed_) return Structure::Malformed;
+        return cut_ ? Structure::Cut : Structure::Sound;
     }
 
   private:
+    bool goesOn() const { return !malformed_ && !exhausted_; }
+    bool malformed() {
+        malformed_ = true;
+        return false;
+    }
+    // False: it ends beyond the end of the bytes.
+    bool fetch(size_t at, size_t bytes) {
+        if (bytes_.fetch(at, bytes)) return true;
+        cut_ = true;
+        return false;
+    }
     template <typename T>
     bool read(size_t at, T& value) {
-        if (!bytes_.fetch(at, sizeof value)) return false;
+        if (!fetch(at, sizeof value)) return false;
         std::memcpy(&value, bytes_.data() + at, sizeof value);
         return true;
     }
 
+    // False: there is nothing at its end, or it can lead nowhere.
     bool follow(size_t at, size_t& target) {
         uint32_t offset = 0;
         if (!read(at, offset)) return false;
         target = at + offset;
-        return target < bytes_.size();
+        if (offset > kMostOffset || target % sizeof(uint32_t) != 0) return malformed();
+        return fetch(target, 1);
     }
 
     // Objects may be named again and again, and count each time. Writers share a few names at most.
@@ -97,21 +114,24 @@ class Walk {
         return !exhausted_;
     }
 
+    // These return whether the walk goes on.
     bool table(size_t at, const TypeTable* type, int depth, bool ownParameters) {
-        if (depth > kMaxDepth) return false;
+        if (depth > kMaxDepth) return malformed();
         int32_t back = 0;
         uint16_t slots = 0;
-        if (!read(at, back)) return false;
+        if (!read(at, back)) return goesOn();
         const int64_t vtable = static_cast<int64_t>(at) - back;
-        if (vtable < 0 || static_cast<uint64_t>(vtable) >= bytes_.size()) return false;
+        if (vtable < 0 || vtable % 2 != 0) return malformed();
         const auto first = static_cast<size_t>(vtable);
-        if (!read(first, slots) || !spend(uint64_t{slots} + 4) || !bytes_.fetch(first, slots)) return false;
+        if (!read(first, slots)) return goesOn();
+        if (slots % 2 != 0) return malformed();
+        if (!fetch(first, slots) || !spend(uint64_t{slots} + 4)) return goesOn();
         uint8_t member = 0;  // of the union whose value is the next field
         for (size_t i = 0; i < type->num_elems; ++i) {
             const size_t slot = 4 + 2 * i;
             uint16_t place = 0;
             if (slot + 2 > slots) break;
-            if (!read(first + slot, place)) return false;
+            if (!read(first + slot, place)) return goesOn();
             if (place == 0) continue;
             const size_t field = at + place;
             const flatbuffers::TypeCode code = type->type_codes[i];
@@ -119,34 +139,39 @@ class Walk {
             if (code.is_repeating) {
                 if (!array(field, type, i, depth, staysInFile(type, slot, ownParameters))) return false;
             } else if (kind == flatbuffers::ET_UTYPE) {
-                if (!read(field, member)) return false;
+                read(field, member);
             } else if (kind == flatbuffers::ET_STRING) {
                 if (!text(field)) return false;
             } else if (kind == flatbuffers::ET_SEQUENCE) {
                 if (!sequence(field, type->type_refs[code.sequence_ref](), member, depth)) return false;
-            } else if (!bytes_.fetch(field, elementSize(kind))) {
-                return false;
+            } else {
+                fetch(field, elementSize(kind));
             }
         }
-        return true;
+        return goesOn();
     }
 
     bool sequence(size_t field, const TypeTable* type, uint8_t member, int depth) {
         size_t target = 0;
         if (type->st == flatbuffers::ST_TABLE)
-            return follow(field, target) && table(target, type, depth + 1, false);
+            return follow(field, target) ? table(target, type, depth + 1, false) : goesOn();
         // A union: no member has no value, and the verifier passes by what it does not know.
-        if (type->st != flatbuffers::ST_UNION) return false;
-        if (member == 0 || member >= type->num_elems) return bytes_.fetch(field, sizeof(uint32_t));
+        if (type->st != flatbuffers::ST_UNION) return malformed();
+        if (member == 0 || member >= type->num_elems) {
+            fetch(field, sizeof(uint32_t));
+            return goesOn();
+        }
         const TypeTable* chosen = type->type_refs[type->type_codes[member].sequence_ref]();
-        return follow(field, target) && table(target, chosen, depth + 1, true);
+        return follow(field, target) ? table(target, chosen, depth + 1, true) : goesOn();
     }
 
     bool text(size_t field) {
         size_t target = 0;
         uint32_t length = 0;
-        if (!follow(field, target) || !read(target, length) || !spend(uint64_t{length} + 4)) return false;
-        return bytes_.fetch(target, sizeof length + size_t{length} + 1);  // with the zero behind it
+        if (follow(field, target) && read(target, length) &&
+            fetch(target, sizeof length + size_t{length} + 1))  // with the zero behind it
+            spend(uint64_t{length} + 4);
+        return goesOn();
     }
 
     bool array(size_t field, const TypeTable* type, size_t index, int depth, bool staysThere) {
@@ -154,16 +179,20 @@ class Walk {
         const auto kind = static_cast<ElementaryType>(code.base_type);
         size_t target = 0;
         uint32_t count = 0;
-        if (!follow(field, target) || !read(target, count)) return false;
+        if (!follow(field, target) || !read(target, count)) return goesOn();
         const size_t begin = target + sizeof count;
         const bool offsets = kind == flatbuffers::ET_STRING || kind == flatbuffers::ET_SEQUENCE;
         const size_t bytes = size_t{count} * (offsets ? sizeof(uint32_t) : elementSize(kind));
-        if (bytes > bytes_.size() - begin || !spend(bytes + 4)) return false;
         // Elements of eight bytes are read in place; the verifier checks the alignment of the length only.
-        if (elementSize(kind) == 8 && count > 0 && begin % 8 != 0) return false;
-        if (staysThere && bytes > kLarge) return bytes_.fetch(begin, kFetchedHead);
-        if (!bytes_.fetch(begin, bytes)) return false;
-        if (!offsets) return true;
+        if (elementSize(kind) == 8 && count > 0 && begin % 8 != 0) return malformed();
+        if (bytes > bytes_.size() - begin) {
+            cut_ = true;
+            return true;
+        }
+        if (!spend(bytes + 4)) return false;
+        const bool headOnly = staysThere && bytes > kLarge;
+        fetch(begin, headOnly ? kFetchedHead : bytes);
+        if (!offsets || headOnly) return true;
         for (uint32_t i = 0; i < count; ++i) {
             const size_t entry = begin + size_t{i} * sizeof(uint32_t);
             if (kind == flatbuffers::ET_STRING
@@ -174,9 +203,11 @@ class Walk {
         return true;
     }
 
+    static constexpr uint32_t kMostOffset = 0x7fffffff;
+
     Bytes& bytes_;
     uint64_t left_;
-    bool exhausted_ = false;
+    bool cut_ = false, malformed_ = false, exhausted_ = false;
 };
 
 }  // namespace

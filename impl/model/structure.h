@@ -12,7 +12,8 @@ constexpr size_t kFetchedHead = 512;
 
 enum class Structure {
     Sound,
-    Malformed,      // an offset leads out of the bytes, or tables are nested too deep
+    Cut,            // something lies beyond the end of the bytes, and nothing else is wrong with what is there
+    Malformed,      // an offset that no file has, or tables that are nested too deep
     SharesTooMuch,  // tables share so many arrays and strings that they mean several times the bytes of the file
 };
 

@@ -1,13 +1,10 @@
 // The buffer and the net: is this a FlatBuffers Net at all, was it cut short, are its lists present.
-// The format has no magic number, so telling "not a model" from "a truncated model" is a judgement.
+// A file that was cut short is one in which nothing is wrong but that something lies behind its end (structure.h).
 #include "model/verify.h"
 
-#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <set>
 #include <string_view>
 
@@ -25,29 +22,25 @@ constexpr uint32_t kMaxTensors = 50000000;
 // Writers place the root near the start of the file.
 constexpr uint32_t kMaxRootOffset = 1u << 16;
 
-bool verifies(const uint8_t* data, size_t size) {
-    // First: verifying goes through shared vectors again and again.
-    if (walkStructure(data, size) != Structure::Sound) return false;
-    flatbuffers::Verifier verifier(data, size, kMaxDepth, kMaxTables);
-    return verifier.VerifyBuffer<wire::Net>(nullptr);
-}
-
-// A file cut short would be whole if zeros followed: offsets then lead to empty vectors and tables.
-bool looksTruncated(const uint8_t* data, size_t size) {
-    if (size < 8) return true;
+// The format has no magic number. Most other files begin with another number.
+bool beginsLikeAModel(const uint8_t* data) {
     uint32_t root = 0;
     std::memcpy(&root, data, sizeof root);
-    if (root < 4 || root % 4 != 0 || root > kMaxRootOffset) return false;
-    if (root + 4 > size) return true;
-    const size_t extended = std::min(kMaxModelBytes, 4 * size + (size_t{1} << 16));
-    const std::unique_ptr<uint8_t, decltype(&std::free)> padded(
-        static_cast<uint8_t*>(std::calloc(extended, 1)), &std::free);
-    if (!padded) return false;
-    std::memcpy(padded.get(), data, size);
-    if (!verifies(padded.get(), extended)) return false;
-    // Random bytes may pass as a table without known fields.
-    const auto* net = flatbuffers::GetRoot<wire::Net>(padded.get());
-    return net->oplists() || net->tensorName();
+    return root >= 4 && root % 4 == 0 && root <= kMaxRootOffset;
+}
+
+void verifyBuffer(const uint8_t* data, size_t size) {
+    // First: verifying goes through shared vectors again and again.
+    const Structure structure = walkStructure(data, size);
+    if (structure == Structure::Cut && beginsLikeAModel(data))
+        fail(Status::Truncated, "the model is cut short after %zu bytes", size);
+    if (structure == Structure::SharesTooMuch)
+        fail(Status::BadFormat,
+             "the %zu bytes are not a model: their tables share so much that they mean several times as many",
+             size);
+    flatbuffers::Verifier verifier(data, size, kMaxDepth, kMaxTables);
+    if (structure != Structure::Sound || !verifier.VerifyBuffer<wire::Net>(nullptr))
+        fail(Status::BadFormat, "the %zu bytes are not a model (FlatBuffers verification failed)", size);
 }
 
 void requireTexts(const WireTexts* texts, const char* what) {
@@ -108,15 +101,7 @@ const wire::Net* verifyModel(const uint8_t* data, size_t size) {
         fail(Status::BadFormat, "the model has %zu bytes, the format ends below 2 GiB", size);
     if (!data) fail(Status::NullArgument, "the model has no bytes");
     if (size < 8) fail(Status::Truncated, "the model ends after %zu bytes", size);
-    if (walkStructure(data, size) == Structure::SharesTooMuch)
-        fail(Status::BadFormat,
-             "the %zu bytes are not a model: their tables share so much that they mean several times as many",
-             size);
-    if (!verifies(data, size)) {
-        if (looksTruncated(data, size))
-            fail(Status::Truncated, "the model is cut short after %zu bytes", size);
-        fail(Status::BadFormat, "the %zu bytes are not a model (FlatBuffers verification failed)", size);
-    }
+    verifyBuffer(data, size);
     const auto* net = flatbuffers::GetRoot<wire::Net>(data);
     verifyNet(*net);
 

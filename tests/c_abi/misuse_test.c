@@ -186,10 +186,8 @@ static void what_are_no_models(void** state) {
     unsigned char* bytes = read_whole_file(MNN_C_DIGITS_MODEL, &size);
     assert_non_null(bytes);
     const size_t cuts[] = {1, 8, 100, size / 2};
-    for (size_t i = 0; i < 4; ++i) {
-        const mnn_status status = mnn_interpreter_create_from_memory(bytes, cuts[i], NULL, &none);
-        assert_true(status == MNN_ERROR_TRUNCATED || status == MNN_ERROR_BAD_FORMAT);
-    }
+    for (size_t i = 0; i < 4; ++i)
+        assert_fails(mnn_interpreter_create_from_memory(bytes, cuts[i], NULL, &none), MNN_ERROR_TRUNCATED);
     assert_fails(mnn_interpreter_create_from_memory(bytes, 0, NULL, &none), MNN_ERROR_TRUNCATED);
     assert_ptr_equal(none, UNTOUCHED_POINTER);
     free(bytes);

@@ -132,6 +132,19 @@ TEST(ModelStructure, ElementsOfEightBytesAreAligned) {
     EXPECT_EQ(walkStructure(bytes.data(), bytes.size()), Structure::Malformed);
 }
 
+// What lies beyond the end is cut off; what contradicts itself is malformed, also in a file that was cut.
+TEST(ModelStructure, CutFilesAreNotMalformed) {
+    std::vector<uint8_t> bytes = pack(largeNet());
+    for (const size_t size : {size_t{4}, size_t{40}, bytes.size() / 100, bytes.size() / 2, bytes.size() - 8})
+        EXPECT_EQ(walkStructure(bytes.data(), size), Structure::Cut) << size;
+    const auto root = flatbuffers::ReadScalar<flatbuffers::uoffset_t>(bytes.data());
+    flatbuffers::WriteScalar(bytes.data() + root, INT32_MAX);  // its vtable lies before the file
+    EXPECT_EQ(walkStructure(bytes.data(), bytes.size()), Structure::Malformed);
+    EXPECT_EQ(walkStructure(bytes.data(), bytes.size() / 2), Structure::Malformed);
+    flatbuffers::WriteScalar(bytes.data(), root + 1);
+    EXPECT_EQ(walkStructure(bytes.data(), bytes.size()), Structure::Malformed);
+}
+
 TEST(ModelStructure, DamageIsFoundAsInMemory) {
     const std::vector<uint8_t> content = pack(largeNet());
     std::mt19937 random(1);
