@@ -50,17 +50,30 @@ std::set<std::string> logOperators(const LogSink& log, const std::vector<OpRecor
     return lines;
 }
 
+const char* textOf(CacheVerdict verdict) {
+    switch (verdict) {
+        case CacheVerdict::None:
+            break;
+        case CacheVerdict::Accepted:
+            return "accepted";
+        case CacheVerdict::Damaged:
+            return "rejected: it is damaged, or no cache of this library";
+        case CacheVerdict::AnotherModel:
+            return "rejected: it is of another model, precision or memory mode";
+        case CacheVerdict::AnotherDevice:
+            return "rejected: it is of another device, driver or version of the library";
+    }
+    return "not used";
+}
+
 }  // namespace
 
 void logCreated(const SessionObject& session, const Stopwatch& watch, size_t cacheBytes) {
     const LogSink& log = session.log->sink;
     const Session& made = *session.impl;
     logFallbacks(session);
-    if (cacheBytes > 0 && made.forwardType() == ForwardType::Vulkan && log.wants(LogLevel::Info))
-        log(LogLevel::Info, format("the cache of %zu bytes was %s", cacheBytes,
-                                   made.cacheAccepted() ? "accepted"
-                                                        : "rejected: it is of another device, driver "
-                                                          "or library"));
+    if (made.cacheVerdict() != CacheVerdict::None && log.wants(LogLevel::Info))
+        log(LogLevel::Info, format("the cache of %zu bytes was %s", cacheBytes, textOf(made.cacheVerdict())));
     if (log.wants(LogLevel::Info)) {
         const Session::Memory memory = made.memory();
         log(LogLevel::Info,

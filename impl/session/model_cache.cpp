@@ -12,8 +12,9 @@ namespace mnnc {
 namespace {
 
 struct Mark {
-    char magic[8] = {'M', 'N', 'N', 'C', 'M', 'O', 'D', '1'};
+    char magic[8] = {'M', 'N', 'N', 'C', 'M', 'O', 'D', '2'};  // the last one counts versions
     uint64_t key = 0;
+    uint64_t checksum = 0;  // of the key and the bytes behind
 };
 
 // FNV-1a.
@@ -34,6 +35,16 @@ class Hash {
     uint64_t value_ = 14695981039346656037u;
 };
 
+Mark markOf(uint64_t key, const void* bytes, size_t count) {
+    Mark mark;
+    mark.key = key;
+    Hash hash;
+    hash.add(key);
+    hash.add(bytes, count);
+    mark.checksum = hash.value();
+    return mark;
+}
+
 }  // namespace
 
 uint64_t modelCacheKey(const Model& model, const BackendConfig& config) {
@@ -51,19 +62,26 @@ uint64_t modelCacheKey(const Model& model, const BackendConfig& config) {
 
 std::vector<uint8_t> cacheForModel(const std::vector<uint8_t>& bytes, uint64_t key) {
     if (bytes.empty()) return {};
-    Mark mark;
-    mark.key = key;
+    const Mark mark = markOf(key, bytes.data(), bytes.size());
     std::vector<uint8_t> marked(sizeof mark + bytes.size());
     std::memcpy(marked.data(), &mark, sizeof mark);
     std::memcpy(marked.data() + sizeof mark, bytes.data(), bytes.size());
     return marked;
 }
 
-std::vector<uint8_t> cacheOfModel(const std::vector<uint8_t>& marked, uint64_t key) {
-    Mark wanted;
-    wanted.key = key;
-    if (marked.size() <= sizeof wanted || std::memcmp(marked.data(), &wanted, sizeof wanted) != 0) return {};
-    return {marked.begin() + sizeof wanted, marked.end()};
+OfferedCache cacheOfModel(const std::vector<uint8_t>& marked, uint64_t key) {
+    constexpr size_t kName = sizeof Mark::magic - 1;
+    if (marked.empty()) return {};
+    Mark mark;
+    if (marked.size() <= sizeof mark || std::memcmp(marked.data(), mark.magic, kName) != 0)
+        return {CacheVerdict::Damaged, {}};
+    if (marked[kName] != static_cast<uint8_t>(mark.magic[kName])) return {CacheVerdict::AnotherDevice, {}};
+    std::memcpy(&mark, marked.data(), sizeof mark);
+    const uint8_t* bytes = marked.data() + sizeof mark;
+    const size_t count = marked.size() - sizeof mark;
+    if (mark.checksum != markOf(mark.key, bytes, count).checksum) return {CacheVerdict::Damaged, {}};
+    if (mark.key != key) return {CacheVerdict::AnotherModel, {}};
+    return {CacheVerdict::Accepted, {bytes, bytes + count}};
 }
 
 }  // namespace mnnc

@@ -16,7 +16,19 @@ uint64_t modelCacheKey(const Model& model, const BackendConfig& config);
 // The backend's bytes with the key in front of them; nothing of nothing.
 std::vector<uint8_t> cacheForModel(const std::vector<uint8_t>& bytes, uint64_t key);
 
-// The backend's bytes; none when they are of another key.
-std::vector<uint8_t> cacheOfModel(const std::vector<uint8_t>& marked, uint64_t key);
+// What became of a cache that a session was offered.
+enum class CacheVerdict {
+    None,  // none was offered, or the session has no use for one
+    Accepted,
+    Damaged,       // or no cache at all
+    AnotherModel,  // or another configuration
+    AnotherDevice  // or another driver or library
+};
+
+struct OfferedCache {
+    CacheVerdict verdict = CacheVerdict::None;
+    std::vector<uint8_t> bytes;  // the backend's, when they are accepted as far as the model goes
+};
+OfferedCache cacheOfModel(const std::vector<uint8_t>& marked, uint64_t key);
 
 }  // namespace mnnc

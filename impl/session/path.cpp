@@ -3,7 +3,6 @@
 
 #include "backend/shared_runtime.h"
 #include "session/memory_limit.h"
-#include "session/model_cache.h"
 #include "session/value.h"
 
 namespace mnnc {
@@ -136,8 +135,7 @@ Path::Path(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& 
         device.isa = settings_.isa;
         settings_ = std::move(device);
     }
-    const std::vector<uint8_t> cache = cacheOfModel(config.cache, cacheKey());
-    cacheAccepted_ = !cache.empty() && runtime_->setCache(cache);
+    if (wanted_) takeCache(config.cache);
     context_.net = interpreter_->net.get();
     context_.weights = interpreter_->weights.get();
     context_.cpu = cpu_.get();
@@ -218,6 +216,13 @@ bool Path::end(int64_t nanoseconds) {
 
 uint64_t Path::cacheKey() const {
     return modelCacheKey(interpreter_->model(), wantedSettings_);
+}
+
+void Path::takeCache(const std::vector<uint8_t>& marked) {
+    const OfferedCache offered = cacheOfModel(marked, cacheKey());
+    cacheVerdict_ = offered.verdict;
+    if (offered.verdict != CacheVerdict::Accepted) return;
+    if (!runtime_->setCache(offered.bytes)) cacheVerdict_ = CacheVerdict::AnotherDevice;
 }
 
 std::vector<uint8_t> Path::cache() const {

@@ -8,6 +8,7 @@
 #include "base/float_mode.h"
 #include "schedule/net_parts.h"
 #include "session/interpreter.h"
+#include "session/model_cache.h"
 #include "session/pipeline.h"
 
 namespace mnnc {
@@ -76,7 +77,7 @@ class Path {
     const BackendConfig& wantedSettings() const noexcept { return wantedSettings_; }
     // What a later process may pass as SessionConfig::cache; empty on the CPU.
     std::vector<uint8_t> cache() const;
-    bool cacheAccepted() const noexcept { return cacheAccepted_; }
+    CacheVerdict cacheVerdict() const noexcept { return cacheVerdict_; }
 
   private:
     struct Link {
@@ -86,6 +87,7 @@ class Path {
     };
     void receive(const Link& link);
     uint64_t cacheKey() const;
+    void takeCache(const std::vector<uint8_t>& marked);
     // Threads are leased for a whole run; not beside a device, where they would spin while it works.
     Backend* leased() const noexcept { return wanted_ ? nullptr : cpu_.get(); }
 
@@ -102,7 +104,7 @@ class Path {
     SessionContext context_;
     std::unique_ptr<Pipeline> pipeline_;
     std::vector<Link> links_;
-    bool cacheAccepted_ = false;
+    CacheVerdict cacheVerdict_ = CacheVerdict::None;
 };
 
 }  // namespace mnnc

@@ -226,8 +226,12 @@ std::vector<uint8_t> Session::cache() const {
     return {};
 }
 
-bool Session::cacheAccepted() const noexcept {
-    return std::any_of(paths_.begin(), paths_.end(), [](const Path& path) { return path.cacheAccepted(); });
+CacheVerdict Session::cacheVerdict() const noexcept {
+    CacheVerdict verdict = CacheVerdict::None;
+    for (const Path& path : paths_)
+        if (verdict == CacheVerdict::None || path.cacheVerdict() == CacheVerdict::Accepted)
+            verdict = path.cacheVerdict();
+    return verdict;
 }
 
 uint64_t Session::stagePlans() const noexcept {

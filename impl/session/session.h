@@ -118,7 +118,9 @@ class Session {
     Memory memory() const;
     // Of the first path that has one: what a later process may pass as SessionConfig::cache; empty on the CPU.
     std::vector<uint8_t> cache() const;
-    bool cacheAccepted() const noexcept;
+    bool cacheAccepted() const noexcept { return cacheVerdict() == CacheVerdict::Accepted; }
+    // Of a path that accepted what the session was offered, else of the first that has a use for a cache.
+    CacheVerdict cacheVerdict() const noexcept;
 
   private:
     void connect(const NetParts& parts);

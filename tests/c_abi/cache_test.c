@@ -1,0 +1,132 @@
+/* Why a cache is refused, as the log says it. On a Vulkan device; skipped (exit code
+ * 77) where there is none. */
+#include "digits_net.h"
+
+enum {
+    SKIPPED = 77,
+    LENGTH = 400,
+    /* Where what is in a cache: the mark of the model (name and version, key, checksum), then the device's header, which
+     * begins with a name and the vendor. */
+    VERSION = 7,
+    KEY = 8,
+    CHECKSUM = 16,
+    MARK = 24,
+    VENDOR = MARK + 8
+};
+
+#define OTHER_MODEL "another model, precision or memory mode"
+#define OTHER_DEVICE "another device, driver or version"
+#define DAMAGED "damaged"
+#define ACCEPTED "accepted"
+
+static char said[LENGTH]; /* the last message about a cache that was offered */
+
+static void keep(void* user_data, int32_t level, const char* message) {
+    (void)user_data;
+    if (level == MNN_LOG_INFO && strstr(message, "the cache of")) snprintf(said, LENGTH, "%s", message);
+}
+
+static mnn_interpreter_t* open_logged(const char* path) {
+    mnn_interpreter_options_t options;
+    mnn_interpreter_t* made = NULL;
+    assert_ok(mnn_interpreter_options_init(&options, sizeof options));
+    options.log_level = MNN_LOG_INFO;
+    options.log_callback = keep;
+    assert_ok(mnn_interpreter_create_from_file(path, &options, &made));
+    return made;
+}
+
+static mnn_session_t* on_vulkan(mnn_interpreter_t* model, int32_t gpu_mode, int32_t precision) {
+    mnn_schedule_config_t config = default_config();
+    mnn_session_t* session = NULL;
+    config.forward_type = MNN_FORWARD_VULKAN;
+    config.gpu_mode = gpu_mode;
+    config.precision = precision;
+    said[0] = '\0';
+    assert_ok(mnn_session_create(model, &config, &session));
+    return session;
+}
+
+static unsigned char* cache_of(const mnn_session_t* session, size_t* size) {
+    assert_ok(mnn_session_cache(session, NULL, 0, size));
+    unsigned char* bytes = malloc(*size);
+    assert_non_null(bytes);
+    assert_ok(mnn_session_cache(session, bytes, *size, size));
+    assert_true(*size > VENDOR + 4);
+    return bytes;
+}
+
+/* A session that is offered these bytes says this of them, and accepts them only then. */
+static void assert_said(mnn_interpreter_t* model, const unsigned char* bytes, size_t size, int32_t precision,
+                        const char* wanted) {
+    assert_ok(mnn_interpreter_set_cache(model, bytes, size));
+    mnn_session_t* session = on_vulkan(model, 0, precision);
+    bool accepted = false;
+    assert_ok(mnn_session_cache_accepted(session, &accepted));
+    assert_int_equal(accepted, strcmp(wanted, ACCEPTED) == 0);
+    if (!strstr(said, wanted)) fail_msg("\"%s\" does not say \"%s\"", said, wanted);
+    assert_ok(mnn_session_destroy(&session));
+}
+
+static uint64_t hash(uint64_t from, const unsigned char* bytes, size_t size) {
+    for (size_t i = 0; i < size; ++i) from = (from ^ bytes[i]) * 1099511628211u;
+    return from;
+}
+
+static void the_reason_is_said(void** state) {
+    (void)state;
+    mnn_interpreter_t* digits = open_logged(MNN_C_DIGITS_MODEL);
+    mnn_interpreter_t* other = open_logged(MNN_C_CASES_FOLDER "/softmax__axes/model.mnn");
+    mnn_session_t* session = on_vulkan(digits, 0, MNN_PRECISION_NORMAL);
+    assert_string_equal(said, ""); /* none was offered */
+    size_t size = 0;
+    unsigned char* bytes = cache_of(session, &size);
+    assert_ok(mnn_session_destroy(&session));
+
+    assert_said(digits, bytes, size, MNN_PRECISION_NORMAL, ACCEPTED);
+    assert_said(other, bytes, size, MNN_PRECISION_NORMAL, OTHER_MODEL);
+    assert_said(digits, bytes, size, MNN_PRECISION_LOW, OTHER_MODEL);
+    assert_said(digits, (const unsigned char*)"not a cache", 11, MNN_PRECISION_NORMAL, DAMAGED);
+    const size_t lengths[] = {1, MARK - 1, MARK, MARK + 1, size / 2, size - 1};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; ++i)
+        assert_said(digits, bytes, lengths[i], MNN_PRECISION_NORMAL, DAMAGED);
+    const size_t places[] = {0, KEY, CHECKSUM, MARK, VENDOR, size / 2, size - 1};
+    for (size_t i = 0; i < sizeof places / sizeof *places; ++i) {
+        bytes[places[i]] ^= 1;
+        assert_said(digits, bytes, size, MNN_PRECISION_NORMAL, DAMAGED);
+        bytes[places[i]] ^= 1;
+    }
+    bytes[VERSION] ^= 1;
+    assert_said(digits, bytes, size, MNN_PRECISION_NORMAL, OTHER_DEVICE);
+    bytes[VERSION] ^= 1;
+
+    /* Whole, and written on the device of another vendor. */
+    bytes[VENDOR] ^= 1;
+    uint64_t sum = hash(14695981039346656037u, bytes + KEY, 8);
+    sum = hash(sum, bytes + MARK, size - MARK);
+    memcpy(bytes + CHECKSUM, &sum, sizeof sum);
+    assert_said(digits, bytes, size, MNN_PRECISION_NORMAL, OTHER_DEVICE);
+    bytes[VENDOR] ^= 1;
+    free(bytes);
+
+    /* On the CPU there is nothing to say. */
+    mnn_session_t* cpu = NULL;
+    said[0] = '\0';
+    assert_ok(mnn_session_create(digits, NULL, &cpu));
+    assert_string_equal(said, "");
+    assert_ok(mnn_session_destroy(&cpu));
+    assert_ok(mnn_interpreter_destroy(&other));
+    assert_ok(mnn_interpreter_destroy(&digits));
+}
+
+int main(void) {
+    size_t devices = 0;
+    if (mnn_device_count(MNN_FORWARD_VULKAN, &devices) != MNN_OK || devices == 0) {
+        print_message("skipped: %s\n", mnn_last_error());
+        return SKIPPED;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_reason_is_said),
+    };
+    return cmocka_run_group_tests_name("cache", tests, open_net, close_net);
+}
