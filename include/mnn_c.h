@@ -540,7 +540,8 @@ MNN_C_API mnn_status mnn_interpreter_create_from_memory(const void* data, size_t
 /* Names a file that keeps the compiled pipelines of GPU sessions for the next process. Sessions that are
  * created afterwards read it, and write it when it is not of their model, precision, memory mode, device, driver
  * and library, or is damaged. Such a file is a miss, never an error, whose reason is in the log (MNN_LOG_INFO); one
- * that cannot be written is a warning there. Rights and
+ * that cannot be written is a warning there.
+ * They write it again when their creation or mnn_session_resize() measured (MNN_GPU_TUNING_*) what it lacks. Rights and
  * links are kept as mnn_interpreter_save() does. CPU sessions do not use it.
  * path: copied; NULL means that there is no file any more.
  * Returns MNN_OK. Use: always. Since 0.1. */
@@ -1677,7 +1678,7 @@ typedef struct mnn_statistics {
     uint64_t memory_bytes;       /* total_bytes of mnn_session_memory() */
     uint64_t peak_memory_bytes;  /* its peak_bytes */
     int32_t cache_read;          /* 1: the session used a cache of compiled pipelines that it was offered */
-    int32_t cache_written;       /* 1: its creation wrote the cache file */
+    int32_t cache_written;       /* 1: its creation or a resize wrote the cache file */
 } mnn_statistics_t;
 
 /* What a session has done since its creation, which was measured anyhow: a run reads the clock twice.

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "backends/vulkan/buffer_copy.h"
+#include "backends/vulkan/device/cache_header.h"
 #include "backends/vulkan/device/result.h"
 #include "backends/vulkan/device/shared_block.h"
 #include "backends/vulkan/fusions/patterns.h"
@@ -223,6 +224,12 @@ StorageChoice storagePacked(const VulkanBackend&, const Command&) {
     choice.inputBlock = choice.outputBlock = kChannelBlock;
     choice.rowMajorInputs = ~1u;
     return choice;
+}
+
+size_t VulkanBackend::measurementsIn(const std::vector<uint8_t>& cache) const {
+    TuningRecord held;
+    const std::optional<CacheContent> content = cacheContent(cache, device_->info());
+    return content && held.merge(content->tuning) ? held.size() : 0;
 }
 
 }  // namespace mnnc::vulkan

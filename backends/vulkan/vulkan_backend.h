@@ -63,6 +63,8 @@ class VulkanBackend final : public DeviceBackend {
     std::unique_ptr<Execution> createDownload(const Tensor& device, const Tensor& host) override;
     std::unique_ptr<Recording> record(std::vector<std::unique_ptr<Execution>> executions) override;
     std::vector<uint8_t> cache() const override { return device_->pipelines().cache(); }
+    size_t measurements() const override { return device_->tuning().size(); }
+    size_t measurementsIn(const std::vector<uint8_t>& cache) const override;
 
     const std::shared_ptr<Device>& gpu() const noexcept { return device_; }
     const Limits& limits() const noexcept { return limits_; }

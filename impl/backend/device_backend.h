@@ -52,6 +52,10 @@ class DeviceBackend : public Backend {
     // One execution that runs all of these in order and returns when they are done. Memory of all tensors and
     // scratch is bound. Throws Error; its onExecute() throws OutOfMemory or DeviceLost.
     virtual std::unique_ptr<Recording> record(std::vector<std::unique_ptr<Execution>> executions) = 0;
+    // How many choices the device has measured or was given, all of which are part of Backend::cache(); and how many such
+    // a cache holds.
+    virtual size_t measurements() const { return 0; }
+    virtual size_t measurementsIn(const std::vector<uint8_t>&) const { return 0; }
 };
 
 }  // namespace mnnc

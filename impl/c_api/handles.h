@@ -112,7 +112,8 @@ struct SessionObject {
     std::unique_ptr<Session> impl;
     std::vector<SessionTensor> inputs, outputs;
     std::vector<SessionTensor> constants;  // all that have names; handles are made when they are asked for
-    bool cacheWritten = false;
+    std::string cachePath;                 // the interpreter's when the session was created; "": none
+    std::atomic<bool> cacheWritten{false};
     size_t mapped = 0;  // tensors that are
     // What the log says of the present plans; empty where it takes no such messages.
     std::set<std::string> loggedOperators;

@@ -26,8 +26,12 @@ mnn_tensor_t* find(const std::vector<SessionTensor>& tensors, const char* name, 
     fail(Status::NotFound, "there is no %s '%s'; there is %s", what, name, known.c_str());
 }
 
-// A cache that cannot be written is no reason to fail: the next process prepares again.
-void writeCache(SessionObject& session, const std::string& path) {
+// Where the file is not of this session, or lacks what was measured since it was read or written. A cache that cannot be
+// written is no reason to fail: the next process prepares again.
+void writeCache(SessionObject& session, bool anyway) {
+    const std::string& path = session.cachePath;
+    if (path.empty() || !(anyway || session.impl->measuredMore())) return;
+    session.impl->measurementsSaved();
     const LogSink& log = session.log->sink;
     try {
         const std::vector<uint8_t> bytes = session.impl->cache();
@@ -52,6 +56,7 @@ void resize(const mnn_session_t* session, const mnn_resize_options_t& options, c
     const Stopwatch watch;
     handle->impl->resize(cancellation);
     logPlan(*handle, watch);
+    writeCache(*handle, false);
 }
 
 // The object of a session that is created: its engine, and what the log says about it.
@@ -62,20 +67,19 @@ std::unique_ptr<SessionObject> makeSession(InterpreterObject& net, SessionConfig
     auto object = std::make_unique<SessionObject>();
     object->log = net.log;
     object->runtime = first.backend.shared;
-    std::string cachePath;
     {
         const std::lock_guard lock(net.cache.mutex);
-        cachePath = net.cache.path;
+        object->cachePath = net.cache.path;
         first.cache = net.cache.bytes;
     }
-    if (first.cache.empty() && !cachePath.empty()) first.cache = readCacheFile(cachePath);
+    if (first.cache.empty() && !object->cachePath.empty()) first.cache = readCacheFile(object->cachePath);
     for (SessionConfig& config : later) config.cache = first.cache;
     OperatorRegistry::SessionCreation creation(net.operators, net.current());
     object->impl = std::make_unique<Session>(creation.interpreter(), first, later);
     creation.succeeded();
     logCreated(*object, watch, first.cache.size());
     logPlan(*object, watch);
-    if (!cachePath.empty() && !object->impl->cacheAccepted()) writeCache(*object, cachePath);
+    writeCache(*object, !object->impl->cacheAccepted());
     Session& session = *object->impl;
     for (size_t i = 0; i < session.inputCount(); ++i) object->inputs.push_back({0, session.input(i).name});
     for (size_t i = 0; i < session.outputCount(); ++i) object->outputs.push_back({0, session.output(i).name});

@@ -222,7 +222,10 @@ void Path::takeCache(const std::vector<uint8_t>& marked) {
     const OfferedCache offered = cacheOfModel(marked, cacheKey());
     cacheVerdict_ = offered.verdict;
     if (offered.verdict != CacheVerdict::Accepted) return;
-    if (!runtime_->setCache(offered.bytes)) cacheVerdict_ = CacheVerdict::AnotherDevice;
+    if (runtime_->setCache(offered.bytes))
+        savedMeasurements_ = context_.device->measurementsIn(offered.bytes);
+    else
+        cacheVerdict_ = CacheVerdict::AnotherDevice;
 }
 
 std::vector<uint8_t> Path::cache() const {

@@ -78,6 +78,14 @@ class Path {
     // What a later process may pass as SessionConfig::cache; empty on the CPU.
     std::vector<uint8_t> cache() const;
     CacheVerdict cacheVerdict() const noexcept { return cacheVerdict_; }
+    // Whether a path that measures finds more measured on its device than the cache holds that was last read or written.
+    bool measuredMore() const {
+        return settings_.tuning != GpuTuning::None && wanted_ &&
+               context_.device->measurements() > savedMeasurements_;
+    }
+    void measurementsSaved() {
+        if (wanted_) savedMeasurements_ = context_.device->measurements();
+    }
 
   private:
     struct Link {
@@ -105,6 +113,7 @@ class Path {
     std::unique_ptr<Pipeline> pipeline_;
     std::vector<Link> links_;
     CacheVerdict cacheVerdict_ = CacheVerdict::None;
+    size_t savedMeasurements_ = 0;
 };
 
 }  // namespace mnnc

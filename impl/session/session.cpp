@@ -234,6 +234,14 @@ CacheVerdict Session::cacheVerdict() const noexcept {
     return verdict;
 }
 
+bool Session::measuredMore() const {
+    return std::any_of(paths_.begin(), paths_.end(), [](const Path& path) { return path.measuredMore(); });
+}
+
+void Session::measurementsSaved() {
+    for (Path& path : paths_) path.measurementsSaved();
+}
+
 uint64_t Session::stagePlans() const noexcept {
     uint64_t sum = 0;
     for (const Path& path : paths_) sum += path.context().stagePlans;

@@ -121,6 +121,10 @@ class Session {
     bool cacheAccepted() const noexcept { return cacheVerdict() == CacheVerdict::Accepted; }
     // Of a path that accepted what the session was offered, else of the first that has a use for a cache.
     CacheVerdict cacheVerdict() const noexcept;
+    // Whether cache() has what was measured and was neither in the cache that was accepted nor there at the last
+    // measurementsSaved().
+    bool measuredMore() const;
+    void measurementsSaved();
 
   private:
     void connect(const NetParts& parts);

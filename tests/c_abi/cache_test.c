@@ -1,5 +1,7 @@
-/* Why a cache is refused, as the log says it. On a Vulkan device; skipped (exit code
+/* Why a cache is refused, as the log says it, and when its file is written again. On a Vulkan device; skipped (exit code
  * 77) where there is none. */
+#include <unistd.h>
+
 #include "digits_net.h"
 
 enum {
@@ -119,6 +121,53 @@ static void the_reason_is_said(void** state) {
     assert_ok(mnn_interpreter_destroy(&digits));
 }
 
+static int32_t written(const mnn_session_t* session, int32_t wanted_read) {
+    mnn_statistics_t statistics = {.struct_size = sizeof statistics};
+    assert_ok(mnn_session_statistics(session, &statistics));
+    assert_int_equal(statistics.cache_read, wanted_read);
+    return statistics.cache_written;
+}
+
+/* What is measured goes into a file that was accepted, so that no later session measures it again. The record of a
+ * device goes with its last session, as with a process. */
+static void measuring_writes_the_file_again(void** state) {
+    (void)state;
+    char path[] = "/tmp/mnn_cache_XXXXXX";
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    assert_ok(mnn_interpreter_set_cache_file(net, path));
+    mnn_session_t* session = on_vulkan(net, MNN_GPU_TUNING_NONE, MNN_PRECISION_NORMAL);
+    assert_int_equal(written(session, 0), 1);
+    assert_ok(mnn_session_destroy(&session));
+    session = on_vulkan(net, MNN_GPU_TUNING_NONE, MNN_PRECISION_NORMAL);
+    assert_int_equal(written(session, 1), 0);
+    assert_ok(mnn_session_destroy(&session));
+
+    session = on_vulkan(net, MNN_GPU_TUNING_FAST, MNN_PRECISION_NORMAL);
+    mnn_session_properties_t info = {.struct_size = sizeof info};
+    assert_ok(mnn_session_info(session, &info));
+    const int measures = (info.gpu_mode & MNN_GPU_TUNING_FAST) != 0; /* where the device has a clock */
+    assert_int_equal(written(session, 1), measures);
+    assert_ok(mnn_session_destroy(&session));
+    session = on_vulkan(net, MNN_GPU_TUNING_FAST, MNN_PRECISION_NORMAL);
+    assert_int_equal(written(session, 1), 0);
+
+    /* A resize measures other shapes. */
+    const int32_t batch[] = {5, 1, 8, 8};
+    assert_ok(mnn_session_resize_input(session, first_input(session), batch, 4));
+    assert_ok(mnn_session_resize(session));
+    assert_int_equal(written(session, 1), measures);
+    assert_ok(mnn_session_destroy(&session));
+    session = on_vulkan(net, MNN_GPU_TUNING_FAST, MNN_PRECISION_NORMAL);
+    assert_ok(mnn_session_resize_input(session, first_input(session), batch, 4));
+    assert_ok(mnn_session_resize(session));
+    assert_int_equal(written(session, 1), 0);
+    assert_ok(mnn_session_destroy(&session));
+    assert_ok(mnn_interpreter_set_cache_file(net, NULL));
+    unlink(path);
+}
+
 int main(void) {
     size_t devices = 0;
     if (mnn_device_count(MNN_FORWARD_VULKAN, &devices) != MNN_OK || devices == 0) {
@@ -127,6 +176,7 @@ int main(void) {
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_reason_is_said),
+        cmocka_unit_test(measuring_writes_the_file_again),
     };
     return cmocka_run_group_tests_name("cache", tests, open_net, close_net);
 }

@@ -34,6 +34,11 @@ void TuningRecord::keep(const std::string& problem, uint32_t choice) {
     choices_[problem] = choice;
 }
 
+size_t TuningRecord::size() const {
+    const std::lock_guard lock(mutex_);
+    return choices_.size();
+}
+
 std::vector<uint8_t> TuningRecord::bytes() const {
     const std::lock_guard lock(mutex_);
     std::vector<uint8_t> bytes;

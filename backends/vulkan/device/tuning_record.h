@@ -15,6 +15,7 @@ class TuningRecord {
   public:
     std::optional<uint32_t> find(const std::string& problem) const;
     void keep(const std::string& problem, uint32_t choice);
+    size_t size() const;
 
     std::vector<uint8_t> bytes() const;
     // Takes over what bytes() gave, without what is known already. False: the bytes are damaged, nothing changed.
