@@ -4,11 +4,11 @@
 
 namespace mnnc::vulkan {
 
-class BufferCopy final : public Execution {
+class BufferCopy final : public BlockCopy {
   public:
     // The blocks live as long as this does.
     BufferCopy(const VulkanBackend& backend, const Block& from, const Block& to, int64_t bytes);
-    void onExecute() override { buffers_.run(); }  // returns when the bytes are there
+    void run() const override { buffers_.run(); }
 
   private:
     const CommandBuffers buffers_;

@@ -120,13 +120,13 @@ void RecordedBatch::bindReports() {
         reporting_[i]->bindReport(static_cast<const Block&>(*reports_), offsets[i]);
 }
 
-void RecordedBatch::onExecute() {
+void RecordedBatch::run() {
     begin();
     end(-1);
 }
 
-void RecordedBatch::executeTimed(std::span<double> ms) {
-    if (!Timestamps::supported(*device_)) return onExecute();
+void RecordedBatch::runTimed(std::span<double> ms) {
+    if (!Timestamps::supported(*device_)) return run();
     if (!timestamps_)
         timestamps_ = std::make_unique<Timestamps>(device_, static_cast<uint32_t>(executions_.size() + 1));
     if (!timed_) timed_ = encode(timestamps_.get());

@@ -16,9 +16,9 @@ class VulkanExecution;
 class RecordedBatch final : public Recording {
   public:
     RecordedBatch(VulkanBackend& backend, std::vector<std::unique_ptr<Execution>> executions);
-    void onExecute() override;
+    void run() override;
     void recordAgain() override;
-    void executeTimed(std::span<double> ms) override;
+    void runTimed(std::span<double> ms) override;
     void begin() override;
     bool end(int64_t nanoseconds) override;
 

@@ -130,7 +130,7 @@ SharedBuffer VulkanBackend::describe(const DeviceBlock& block, int64_t offset, i
     return describeBlock(*device_, static_cast<const Block&>(block), offset, bytes, kind);
 }
 
-std::unique_ptr<Execution> VulkanBackend::createCopy(const DeviceBlock& from, const DeviceBlock& to,
+std::unique_ptr<BlockCopy> VulkanBackend::createCopy(const DeviceBlock& from, const DeviceBlock& to,
                                                      int64_t bytes) {
     return std::make_unique<BufferCopy>(*this, static_cast<const Block&>(from), static_cast<const Block&>(to),
                                         bytes);
@@ -169,7 +169,7 @@ std::shared_ptr<Block> VulkanBackend::uploaded(const void* bytes, int64_t size) 
     }
     const auto staging = device_->memory().allocate(device_, size, DeviceUse::Upload);
     std::memcpy(staging->host(), bytes, static_cast<size_t>(size));
-    BufferCopy(*this, *staging, *block, size).onExecute();
+    BufferCopy(*this, *staging, *block, size).run();
     return block;
 }
 

@@ -56,7 +56,7 @@ class VulkanBackend final : public DeviceBackend {
     DeviceBlockPtr share(const SharedBuffer& buffer, int64_t bytes) override;
     SharedBuffer describe(const DeviceBlock& block, int64_t offset, int64_t bytes,
                           SharedBuffer::Kind kind) const override;
-    std::unique_ptr<Execution> createCopy(const DeviceBlock& from, const DeviceBlock& to,
+    std::unique_ptr<BlockCopy> createCopy(const DeviceBlock& from, const DeviceBlock& to,
                                           int64_t bytes) override;
     std::unique_ptr<Execution> createUpload(const Tensor& host, const Tensor& staging,
                                             const Tensor& device) override;

@@ -21,6 +21,13 @@ class DeviceBlock {
 };
 using DeviceBlockPtr = std::shared_ptr<DeviceBlock>;
 
+// A copy between two blocks, which can be made any number of times.
+class BlockCopy {
+  public:
+    virtual ~BlockCopy() = default;
+    virtual void run() const = 0;  // returns when the bytes are there
+};
+
 enum class DeviceUse : uint8_t {
     Compute,  // only the device reads and writes
     Upload,   // the host writes, the device reads
@@ -41,16 +48,15 @@ class DeviceBackend : public Backend {
     // NotSupported where the host cannot use it.
     virtual SharedBuffer describe(const DeviceBlock& block, int64_t offset, int64_t bytes,
                                   SharedBuffer::Kind kind) const = 0;
-    // Copies bytes from the beginning of one block to that of another, and returns when they are there.
-    virtual std::unique_ptr<Execution> createCopy(const DeviceBlock& from, const DeviceBlock& to,
+    // Of bytes from the beginning of one block to that of another.
+    virtual std::unique_ptr<BlockCopy> createCopy(const DeviceBlock& from, const DeviceBlock& to,
                                                   int64_t bytes) = 0;
     // A copy from a row-major host tensor through `staging` (host-visible memory of the host's layout).
     virtual std::unique_ptr<Execution> createUpload(const Tensor& host, const Tensor& staging,
                                                     const Tensor& device) = 0;
     // A copy into a row-major host tensor that lies in a Download block.
     virtual std::unique_ptr<Execution> createDownload(const Tensor& device, const Tensor& host) = 0;
-    // One execution that runs all of these in order and returns when they are done. Memory of all tensors and
-    // scratch is bound. Throws Error; its onExecute() throws OutOfMemory or DeviceLost.
+    // All of these, in order. Memory of all tensors and scratch is bound. Throws Error.
     virtual std::unique_ptr<Recording> record(std::vector<std::unique_ptr<Execution>> executions) = 0;
     // How many choices the device has measured or was given, all of which are part of Backend::cache(); and how many such
     // a cache holds.

@@ -11,7 +11,7 @@ namespace mnnc {
 // upload comes before its run: what the run itself downloads can only be uploaded in a later one.
 void recordDeviceSteps(StepPlan& plan, const StepContext& context) {
     if (!context.device) return;
-    if (!plan.constantUploads.empty()) context.device->record(std::move(plan.constantUploads))->onExecute();
+    if (!plan.constantUploads.empty()) context.device->record(std::move(plan.constantUploads))->run();
     std::vector<Step> grouped;
     for (size_t i = 0; i < plan.steps.size();) {
         if (!plan.steps[i].onDevice) {
@@ -31,8 +31,10 @@ void recordDeviceSteps(StepPlan& plan, const StepContext& context) {
             run.push_back(std::move(plan.steps[i].unrecorded));
             std::move(plan.steps[i].calls.begin(), plan.steps[i].calls.end(), std::back_inserter(calls));
         }
-        grouped.push_back(
-            {CommandGraph::kNone, context.device->record(std::move(run)), {}, true, std::move(calls)});
+        Step& step = grouped.emplace_back();
+        step.onDevice = true;
+        step.calls = std::move(calls);
+        step.recording = context.device->record(std::move(run));
     }
     plan.steps = std::move(grouped);
 }

@@ -35,7 +35,7 @@ std::string StepPlan::text() const {
     std::string text;
     size_t number = 0;
     for (const Step& step : steps) {
-        if (!step.runs())
+        if (!step.runs() && !step.recording)
             text += format("%4zu %s '%s'\n", number, typeName(step.command), step.command.name.c_str());
         for (const OpCall& call : step.calls) {
             text += format("%4zu %s '%s' on %s%s%s (%s) -> %s\n", number, call.record.type,

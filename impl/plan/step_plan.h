@@ -18,14 +18,15 @@ namespace mnnc {
 struct Step {
     CommandGraph::Id id =
         CommandGraph::kNone;  // of its command in the graph; kNone: a pass inserted the step
-    // Null: control flow runs here, or a device has not recorded it yet.
+    // Of the host; null: a device runs the step, or control flow does.
     std::shared_ptr<Execution> execution;
     Command command;  // its operands are those of the execution
     bool onDevice = false;
     std::vector<OpCall> calls = {};  // what the step does; more than one where a device takes a run
     std::unique_ptr<Execution> unrecorded = {};  // of a device, until it is recorded
+    std::unique_ptr<Recording> recording = {};   // of a device
 
-    // Null: control flow runs here.
+    // What is recorded, or runs on the host. Null: control flow runs here, or the device has recorded it.
     Execution* runs() const noexcept { return unrecorded ? unrecorded.get() : execution.get(); }
 };
 

@@ -62,7 +62,7 @@ void DeviceBinding::copy(const DeviceBlock& from, const DeviceBlock& to, int64_t
         copy_ = context_.device->createCopy(from, to, bytes);
         copied_ = bytes;
     }
-    copy_->onExecute();
+    copy_->run();
 }
 
 void DeviceBinding::fetch(int64_t bytes) {

@@ -34,7 +34,7 @@ class DeviceBinding {
     int64_t budgeted_ = 0;
     DeviceBlockPtr block_;
     BudgetedBlock staging_;
-    std::unique_ptr<Execution> copy_;
+    std::unique_ptr<BlockCopy> copy_;
     int64_t copied_ = -1;  // bytes of it
 };
 

@@ -151,18 +151,25 @@ bool Stage::sameShapes(const DynamicSlice& moving) {
 void Stage::execute() {
     for (PlannedStep& step : plan_->steps) {
         context_.cancel.check();
-        if (!step.execution)
+        if (step.control)
             step.control->run();
         else if (context_.observer)
             executeObserved(step);
         else
-            step.execution->onExecute();
+            run(step);
     }
+}
+
+void Stage::run(PlannedStep& step) {
+    if (step.execution)
+        step.execution->onExecute();
+    else
+        step.recording->run();
 }
 
 Recording* Stage::recording() const noexcept {
     if (!plan_ || plan_->steps.size() != 1) return nullptr;
-    return dynamic_cast<Recording*>(plan_->steps[0].execution.get());
+    return plan_->steps[0].recording.get();
 }
 
 // Commands that a device runs as one recording are reported together, and none of them can be left out.
@@ -180,13 +187,13 @@ void Stage::executeObserved(PlannedStep& step) {
     if (wanted && step.onDevice && context_.observer->wantsDeviceTimes())
         executeTimed(step);
     else if (wanted)
-        step.execution->onExecute();
+        run(step);
     for (const OpCall& call : step.calls) context_.observer->after(call);
 }
 
 void Stage::executeTimed(PlannedStep& step) {
     std::vector<double> ms(step.calls.size(), -1.0);
-    static_cast<Recording&>(*step.execution).executeTimed(ms);
+    step.recording->runTimed(ms);
     for (size_t i = 0; i < ms.size(); ++i) step.calls[i].deviceMs = ms[i];
 }
 

@@ -91,6 +91,7 @@ class Stage {
 
     void makePlan(const StagePlan* before);
     Encoding::Ptr encode(const Item& item, Encoding::Ptr before, const Encoding::Makers& makerOf);
+    void run(PlannedStep& step);
     void executeObserved(PlannedStep& step);
     void executeTimed(PlannedStep& step);
     void captureGuards();

@@ -69,7 +69,7 @@ void StagePlan::bind(StageMemory& memory) {
     const auto now = memory.generations();
     if (now == recordedFor) return;
     for (const PlannedStep& step : steps)
-        if (auto* recording = dynamic_cast<Recording*>(step.execution.get())) recording->recordAgain();
+        if (step.recording) step.recording->recordAgain();
     recordedFor = now;
 }
 

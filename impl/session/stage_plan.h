@@ -40,8 +40,10 @@ struct PlanGuard {
     BudgetedBuffer content, fresh;
 };
 
+// One of three: an execution of the host, what a device has recorded, or control flow.
 struct PlannedStep {
-    std::shared_ptr<Execution> execution;  // null: control
+    std::shared_ptr<Execution> execution;
+    std::unique_ptr<Recording> recording;
     ControlNode* control = nullptr;
     bool onDevice = false;
     std::vector<OpCall> calls;

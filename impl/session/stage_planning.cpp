@@ -136,8 +136,9 @@ void Stage::makePlan(const StagePlan* before) {
 
     plan_->steps.reserve(plan.steps.size());
     for (Step& step : plan.steps) {
-        ControlNode* control = step.execution ? nullptr : controlOf.find(step.id)->second;
-        plan_->steps.push_back({std::move(step.execution), control, step.onDevice, std::move(step.calls)});
+        ControlNode* control = step.execution || step.recording ? nullptr : controlOf.find(step.id)->second;
+        plan_->steps.push_back({std::move(step.execution), std::move(step.recording), control, step.onDevice,
+                                std::move(step.calls)});
     }
     plan_->placements = std::move(plan.placements);
     plan_->views = std::move(plan.views);

@@ -31,7 +31,7 @@ class PoisoningBackend final : public DeviceBackend {
                           SharedBuffer::Kind kind) const override {
         return backend_.describe(block, offset, bytes, kind);
     }
-    std::unique_ptr<Execution> createCopy(const DeviceBlock& from, const DeviceBlock& to,
+    std::unique_ptr<BlockCopy> createCopy(const DeviceBlock& from, const DeviceBlock& to,
                                           int64_t bytes) override {
         return backend_.createCopy(from, to, bytes);
     }

@@ -132,7 +132,8 @@ class Room {
             for (Tensor* output : outputs_)
                 if (output->data && !output->aliasOf)
                     std::memset(output->data, 0xff, static_cast<size_t>(output->storageBytes()));
-            for (Step& step : steps_) step.execution->onExecute();
+            for (Step& step : steps_)
+                step.recording ? step.recording->run() : step.execution->onExecute();
         }
         cpu_->onRunEnd();
         for (const Tensor* output : outputs_) {
