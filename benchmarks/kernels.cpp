@@ -45,14 +45,17 @@ class PreparedConv {
         std::string reason;
         execution_ = backend_->create(command_, reason);
         if (!execution_) fail(Status::NoExecution, "%s", reason.c_str());
-        execution_->onResize();
+        execution_->prepare();
         scratch_ = AlignedBuffer(execution_->scratchBytes());
         execution_->bindScratch(scratch_.data());
         backend_->onRunBegin();
     }
     ~PreparedConv() { backend_->onRunEnd(); }
 
-    void run() { execution_->onExecute(); }
+    void run() {
+        execution_->run(frame_);
+        frame_.endRun();
+    }
     std::string algorithm() const { return execution_->algorithm(); }
 
   private:
@@ -111,6 +114,7 @@ class PreparedConv {
     AlignedBuffer scratch_;
     Command command_;
     std::unique_ptr<Execution> execution_;
+    Frame frame_;
 };
 
 void timeConvolution(benchmark::State& state, const ConvCase& shape, int threads, const std::string& isa) {

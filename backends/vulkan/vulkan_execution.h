@@ -1,4 +1,4 @@
-// One command on the device: chooses its pipelines in onResize, writes its dispatches in encode.
+// One command on the device: chooses its pipelines in prepare, writes its dispatches in encode.
 #pragma once
 #include <initializer_list>
 #include <string>
@@ -29,7 +29,7 @@ class VulkanExecution : public Execution {
     // The host's part of a run with a report, once the device is done: may not allocate, nor throw but an Error about
     // contents of tensors.
     virtual void afterRun() const {}
-    void onExecute() final {}  // the RecordedBatch runs all of them
+    void run(const Frame&) const final {}  // the RecordedBatch runs all of them
 
   protected:
     VulkanBackend& backend() const noexcept { return backend_; }

@@ -15,7 +15,7 @@ struct AlgorithmCandidate {
 // An ability that some executions have.
 class AlgorithmChoice {
   public:
-    // Those that accept the command, or each convolution of a fused one; only after onResize(). measured: runs each of
+    // Those that accept the command, or each convolution of a fused one; only after prepare(). measured: runs each of
     // them, which takes time and memory.
     virtual std::vector<AlgorithmCandidate> candidates(bool measured) const = 0;
 

@@ -1,8 +1,10 @@
-// One command on one backend.
+// One command on one backend: prepared once, and run over a frame, which has the memory of a run.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <string>
+
+#include "backend/frame.h"
 
 namespace mnnc {
 
@@ -18,16 +20,16 @@ class Execution {
     // Called once shapes and storage of all tensors are final, before memory is planned: choose algorithms,
     // prepare weights, say how much scratch a run needs. May throw Error; NotSupported and DriverError from a
     // device mean that the CPU has to take the command.
-    virtual void onResize() {}
-    // Hot path: may not allocate or lock, nor throw but an Error about contents of tensors. Tensor data pointers and
-    // scratch() are valid.
-    virtual void onExecute() = 0;
+    virtual void prepare() {}
+    // Hot path: may not allocate or lock, nor throw but an Error about contents of tensors. It changes the execution in
+    // nothing: what a run writes lies in the frame, which says where tensors and scratch are.
+    virtual void run(const Frame& frame) const = 0;
 
-    // Which of several ways onResize() chose, for people to read; empty when there is one only.
+    // Which of several ways prepare() chose, for people to read; empty when there is one only.
     virtual std::string algorithm() const { return {}; }
 
     // The inputs in whose memory output `output` may be made, bit i for input i: a run with both at one place gives
-    // the same. Asked after onResize(); the input is of the output's storage and has no later consumer. No other
+    // the same. Asked after prepare(); the input is of the output's storage and has no later consumer. No other
     // input that is read elsewhere than at the output's elements shares the memory.
     virtual uint32_t inPlaceInputs(size_t output) const {
         static_cast<void>(output);
@@ -43,7 +45,8 @@ class Execution {
 
   protected:
     void requestScratch(int64_t bytes) noexcept { scratchBytes_ = bytes; }  // 64-byte aligned when bound
-    void* scratch() const noexcept { return scratch_; }
+    // Memory for this run alone, with any content at its beginning.
+    void* scratch(const Frame&) const noexcept { return scratch_; }
     DeviceBlock* scratchBlock() const noexcept { return scratchBlock_; }
     int64_t scratchOffset() const noexcept { return scratchOffset_; }
 

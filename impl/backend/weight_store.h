@@ -22,7 +22,7 @@ class WeightStore {
     // The buffer (a T, the same for equal keys) of this key; `make` makes a new one of `bytes` when no
     // session holds it. `variant` names everything it depends on besides the owner (backend, algorithm,
     // tile, instruction set). LimitExceeded when a new one would bring the store above `limit`. Locks, and
-    // waits only for a thread that makes the same buffer; call it in onResize only. `make` may call the host, whose thread may
+    // waits only for a thread that makes the same buffer; call it in prepare only. `make` may call the host, whose thread may
     // come back here for the same buffer: it gets one that is not shared.
     template <typename T>
     std::shared_ptr<const T> get(const Owner& owner, const std::string& variant, int64_t bytes, int64_t limit,

@@ -107,7 +107,7 @@ bool Assignment::assignTo(Backend& backend, CommandGraph::Id id, std::string& re
         fresh = backend.create(command, reason);
         if (!fresh) return false;
         try {
-            fresh->onResize();
+            fresh->prepare();
         } catch (const Error& error) {
             // What a driver refuses to build is left to the CPU; no memory or no device is an error.
             if (!device || (error.status() != Status::DriverError && error.status() != Status::NotSupported))

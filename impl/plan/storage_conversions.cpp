@@ -128,7 +128,7 @@ void StorageConversions::changeStorage(Tensor* from, Tensor* to) {
         if (!made)
             fail(Status::NoExecution, "tensor '%s' cannot change its storage: %s", from->name.c_str(),
                  reason.c_str());
-        made->onResize();
+        made->prepare();
     }
     const bool isNew = made != nullptr;
     if (!from->onDevice) {
@@ -170,7 +170,7 @@ void StorageConversions::download(Tensor* from, Tensor* to) {
 }
 
 void StorageConversions::copy(std::unique_ptr<Execution> execution, Tensor* from, Tensor* to, bool once) {
-    execution->onResize();
+    execution->prepare();
     if (once) {
         plan_.constants.push_back(to);
         plan_.constantUploads.push_back(std::move(execution));

@@ -226,10 +226,10 @@ void StageEncoder::runNow(const Command& command) {
     if (!execution)
         fail(Status::NoExecution, "constant '%s' (%s) cannot be computed: %s", command.name.c_str(),
              typeName(command), reason.c_str());
-    execution->onResize();
+    execution->prepare();
     BudgetedBuffer scratch(context_);
     execution->bindScratch(scratch.reserve(execution->scratchBytes(), "scratch"));
-    execution->onExecute();
+    execution->run(Frame());
     for (Tensor* output : command.outputs) output->hasConstantValue = true;
 }
 

@@ -158,11 +158,12 @@ void Stage::execute() {
         else
             run(step);
     }
+    frame_.endRun();
 }
 
 void Stage::run(PlannedStep& step) {
     if (step.execution)
-        step.execution->onExecute();
+        step.execution->run(frame_);
     else
         step.recording->run();
 }

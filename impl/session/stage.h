@@ -108,6 +108,7 @@ class Stage {
     std::vector<DynamicSlice> dynamicSlices_;
     std::vector<bool> foldedHere_;  // by tensor: an operator of this stage computes it while planning
     StageMemory memory_;
+    Frame frame_;
     std::unique_ptr<StagePlan> plan_;  // null before the first
 };
 

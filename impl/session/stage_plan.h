@@ -42,7 +42,7 @@ struct PlanGuard {
 
 // One of three: an execution of the host, what a device has recorded, or control flow.
 struct PlannedStep {
-    std::shared_ptr<Execution> execution;
+    std::shared_ptr<const Execution> execution;
     std::unique_ptr<Recording> recording;
     ControlNode* control = nullptr;
     bool onDevice = false;

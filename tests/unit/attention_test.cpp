@@ -133,25 +133,26 @@ Floats run(const Kernels& kernels, const Problem& p, const Data& d, float scale,
     }
     place(a.k, p, p.keys, p.keyHeads, p.depth);
     place(a.v, p, p.keys, p.keyHeads, p.valueDepth);
-    a.q.data = p.transposed ? columns.data() : d.q.data();
-    a.k.data = d.k.data();
-    a.v.data = d.v.data();
-    a.out.data = out.data();
+    AttentionData data;
+    data.q = p.transposed ? columns.data() : d.q.data();
+    data.k = d.k.data();
+    data.v = d.v.data();
+    data.out = out.data();
     if (p.mask != Mask::None) {
         AttentionStep& step = a.steps[0];
         step.operand.rowStep = size_t(p.keys);
         step.kind = p.mask == Mask::Float ? AttentionStep::Kind::Add : AttentionStep::Kind::Keep;
-        step.operand.data = d.add.data();
-        if (p.mask == Mask::Condition) step.operand.data = d.keep.data();
+        data.steps[0] = d.add.data();
+        if (p.mask == Mask::Condition) data.steps[0] = d.keep.data();
         for (int j = 0; p.gathered && j <= p.keys; ++j) step.runs.push_back({j, p.keys - 1 - j, 0});
     }
     if (p.sinks) {
-        a.sinks.data = d.sinks.data();
+        data.sinks = d.sinks.data();
         for (int h = 0; h < a.heads; ++h) a.sinks.heads.push_back(size_t(h % p.heads));
     }
     Floats scratch(size_t(attentionScratchBytes(kernels, a, pool.threads(), "test")) / 4);
-    a.scratch = scratch.data();
-    attention(kernels, a, pool);
+    data.scratch = scratch.data();
+    attention(kernels, a, data, pool);
     return p.transposed ? flipped(p, out, p.valueDepth, false) : out;
 }
 

@@ -228,10 +228,10 @@ void OpRun::execute(Command& command) {
     std::string reason;
     const std::unique_ptr<Execution> execution = op->create(backend, local, reason);
     if (!execution) throw std::runtime_error(reason);
-    execution->onResize();
+    execution->prepare();
     AlignedBuffer scratch(execution->scratchBytes());
     execution->bindScratch(scratch.data());
-    execution->onExecute();
+    execution->run(Frame());
     for (size_t i = 0; i < command.outputs.size(); ++i) {
         Tensor* t = command.outputs[i];
         const Tensor* s = local.outputs[i];

@@ -13,7 +13,7 @@ class PoisonedUpload final : public VulkanExecution {
     PoisonedUpload(VulkanBackend& backend, const Tensor& host, const Tensor& device)
         : VulkanExecution(backend), host_(host), device_(device) {}
 
-    void onResize() override {
+    void prepare() override {
         const std::vector<uint32_t> packs{1, kChannelBlock};
         pipeline_ = backend().half(device_) ? &backend().exactPipeline("conversion_down", 2, 64, packs)
                                             : &backend().pipeline("conversion", device_, 2, 64, packs);

@@ -132,8 +132,7 @@ class Room {
             for (Tensor* output : outputs_)
                 if (output->data && !output->aliasOf)
                     std::memset(output->data, 0xff, static_cast<size_t>(output->storageBytes()));
-            for (Step& step : steps_)
-                step.recording ? step.recording->run() : step.execution->onExecute();
+            for (Step& step : steps_) step.recording ? step.recording->run() : step.execution->run(frame_);
         }
         cpu_->onRunEnd();
         for (const Tensor* output : outputs_) {
@@ -193,6 +192,7 @@ class Room {
     std::vector<Tensor*> outputs_;
     std::unique_ptr<StageMemory> memory_;
     std::vector<Step> steps_;
+    const Frame frame_;
     std::vector<OpRecord> records_;
 };
 

@@ -23,21 +23,21 @@ class FusedAttention final : public Execution {
         form_.args.type = gemmType(backend_);
     }
 
-    void onResize() override {
+    void prepare() override {
         requestScratch(attentionScratchBytes(backend_.kernels(), form_.args, backend_.pool().threads(),
                                              command_.name.c_str()));
     }
 
-    void onExecute() override {
-        AttentionArgs& args = form_.args;
-        args.q.data = input(form_.q).as<const float>();
-        args.k.data = input(form_.k).as<const float>();
-        args.v.data = input(form_.v).as<const float>();
-        for (size_t i = 0; i < args.steps.size(); ++i)
-            args.steps[i].operand.data = input(form_.steps[i]).data;
-        args.out.data = command_.outputs[0]->as<float>();
-        args.scratch = scratch();
-        attention(backend_.kernels(), args, backend_.pool());
+    void run(const Frame& frame) const override {
+        AttentionData data;
+        data.q = frame.data<const float>(input(form_.q));
+        data.k = frame.data<const float>(input(form_.k));
+        data.v = frame.data<const float>(input(form_.v));
+        for (size_t i = 0; i < form_.steps.size(); ++i)
+            data.steps[i] = frame.data<const void>(input(form_.steps[i]));
+        data.out = frame.data<float>(*command_.outputs[0]);
+        data.scratch = scratch(frame);
+        attention(backend_.kernels(), form_.args, data, backend_.pool());
     }
 
     std::string algorithm() const override { return gemmText(backend_, form_.args.type); }

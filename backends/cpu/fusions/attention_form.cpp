@@ -175,7 +175,7 @@ class Reader {
     bool placeResult(HeadMatrices out, Id product) {
         for (Id id = graph_.onlyConsumer(product); isPart(id); id = graph_.onlyConsumer(id)) {
             const std::optional<HeadMatrices> moved = out.writtenThrough(command(id));
-            AttentionOperand<float> placed;
+            AttentionOperand placed;
             bool isTransposed = false;
             if (!moved || !moved->place(placed, isTransposed)) break;
             out = *moved;

@@ -11,7 +11,7 @@
 namespace mnnc::cpu {
 
 struct AttentionForm {
-    AttentionArgs args;  // without pointers, and of floats
+    AttentionArgs args;  // of floats
     int q = 0, k = 0, v = 0;
     std::vector<int> steps;  // the operand of each
 };

@@ -16,7 +16,6 @@ namespace mnnc::cpu {
 using Kind = AttentionStep::Kind;
 
 namespace {
-constexpr size_t kMostSteps = 8;
 constexpr size_t kMostMembers = 64;  // before commands that make masks are followed no further
 }  // namespace
 
@@ -135,7 +134,7 @@ bool ScoreReader::addMaskThrough(Kind kind, Id id, const ScoreAxes& axes) {
 }
 
 bool ScoreReader::addStep(Kind kind, const Tensor* operand, const OperandView& view, const ScoreAxes& axes) {
-    if (steps_.size() == kMostSteps) return false;
+    if (steps_.size() == kMaxAttentionSteps) return false;
     AttentionStep step;
     step.kind = kind;
     step.scale = std::exchange(pending_, 1.0f);

@@ -29,7 +29,7 @@ class Chain final : public Execution {
           params_(command_.paramsAs<FusedParams>()) {}
 
     // Whether every step has a kernel.
-    bool prepare(std::string& reason) {
+    bool takeSteps(std::string& reason) {
         const size_t inputs = command_.inputs.size();
         const char* name = command_.name.c_str();
         lastRead_.assign(inputs + params_.steps.size(), 0);
@@ -59,7 +59,7 @@ class Chain final : public Execution {
     }
 
     // Where every value lies; results that only the chain reads share a few blocks.
-    void onResize() override {
+    void prepare() override {
         const Tensor& shape = *command_.outputs[0];
         std::vector<Value> values;
         for (size_t i = 0; i < command_.inputs.size(); ++i) {
@@ -104,14 +104,14 @@ class Chain final : public Execution {
         return allowed;
     }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const int64_t n = storageElements(*command_.outputs[0]), count = ceilDiv(n, kBlock);
         ThreadPool& pool = backend_.pool();
         const int64_t worth = n * static_cast<int64_t>(steps_.size()) / kPieceElements;
         const int64_t most = std::min<int64_t>(count, 4 * pool.threads());
         const auto pieces = static_cast<int>(std::clamp<int64_t>(worth, 1, std::max<int64_t>(most, 1)));
         const auto memory = [&](int slot) {
-            return static_cast<float*>(scratch()) + int64_t{slot} * blocks_ * kBlock;
+            return static_cast<float*>(scratch(frame)) + int64_t{slot} * blocks_ * kBlock;
         };
         const Tensor& map = *command_.outputs[0];
         if (storageByPixels(map)) {
@@ -120,14 +120,14 @@ class Chain final : public Execution {
             parallelSlots(pool, cut.tasks(), [&](int slot, int task) {
                 const PlaneCut::Part part = cut[task];
                 for (int64_t i = part.planeBegin; i < part.planeEnd; ++i)
-                    runRange(i * plane + part.rowBegin * map.channelBlock,
+                    runRange(frame, i * plane + part.rowBegin * map.channelBlock,
                              i * plane + part.rowEnd * map.channelBlock, memory(slot));
             });
             return;
         }
         parallelSlots(pool, pieces, [&](int slot, int piece) {
-            runRange(count * piece / pieces * kBlock, std::min(n, count * (piece + 1) / pieces * kBlock),
-                     memory(slot));
+            runRange(frame, count * piece / pieces * kBlock,
+                     std::min(n, count * (piece + 1) / pieces * kBlock), memory(slot));
         });
     }
 
@@ -148,26 +148,27 @@ class Chain final : public Execution {
         Value a, b, y;
     };
 
-    float* at(const Value& value, int64_t begin, float* blocks) const {
+    float* at(const Frame& frame, const Value& value, int64_t begin, float* blocks) const {
         const auto index = static_cast<size_t>(value.index);
         if (value.place == Place::Block) return blocks + value.index * kBlock;
-        float* data = (value.place == Place::Input ? command_.inputs : command_.outputs)[index]->as<float>();
+        auto* data =
+            frame.data<float>(*(value.place == Place::Input ? command_.inputs : command_.outputs)[index]);
         return value.mode == Operand::Each ? data + begin : data;
     }
 
-    void runRange(int64_t begin, int64_t end, float* blocks) const {
+    void runRange(const Frame& frame, int64_t begin, int64_t end, float* blocks) const {
         for (int64_t at = begin; at < end; at += kBlock)
-            runBlock(at, static_cast<size_t>(std::min(kBlock, end - at)), blocks);
+            runBlock(frame, at, static_cast<size_t>(std::min(kBlock, end - at)), blocks);
     }
 
-    void runBlock(int64_t begin, size_t n, float* blocks) const {
+    void runBlock(const Frame& frame, int64_t begin, size_t n, float* blocks) const {
         for (const Step& step : steps_) {
-            const float* a = at(step.a, begin, blocks);
-            float* y = at(step.y, begin, blocks);
+            const float* a = at(frame, step.a, begin, blocks);
+            float* y = at(frame, step.y, begin, blocks);
             if (step.type == OpType::UnaryOp) {
                 step.unary(a, y, n);
             } else if (step.type == OpType::BinaryOp) {
-                const float* b = at(step.b, begin, blocks);
+                const float* b = at(frame, step.b, begin, blocks);
                 if (step.binary)
                     step.binary(a, step.a.mode, b, step.b.mode, y, n);
                 else
@@ -214,11 +215,11 @@ std::unique_ptr<Execution> createOverCodes(CpuBackend& backend, const Command& c
     floats.inputs[input] = &x;
     floats.outputs[0] = &y;
     Chain chain(backend, floats, Isa::Portable);
-    if (!chain.prepare(reason)) return nullptr;
-    chain.onResize();
+    if (!chain.takeSteps(reason)) return nullptr;
+    chain.prepare();
     AlignedBuffer blocks(chain.scratchBytes());
     chain.bindScratch(blocks.data());
-    chain.onExecute();
+    chain.run(Frame());
     return createInt8Table(backend, command, input, results);
 }
 
@@ -245,7 +246,7 @@ std::unique_ptr<Execution> create(Backend& backend, const Command& command, std:
     if (command.outputs[0]->type == DataType::Int8)
         return createOverCodes(cpuBackend(backend), command, reason);
     auto chain = std::make_unique<Chain>(cpuBackend(backend), command, cpuBackend(backend).kernels().id);
-    if (!chain->prepare(reason)) return nullptr;
+    if (!chain->takeSteps(reason)) return nullptr;
     return chain;
 }
 

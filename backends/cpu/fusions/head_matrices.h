@@ -27,8 +27,7 @@ struct HeadMatrices {
     // Whether they are all of a tensor, one behind the other.
     bool fillTensor() const;
     // As an operand of the kernel, or the transposition of one; false where rows nor columns are neighbours.
-    template <typename T>
-    bool place(AttentionOperand<T>& operand, bool& isTransposed) const {
+    bool place(AttentionOperand& operand, bool& isTransposed) const {
         isTransposed = columnStep != 1 && columns != 1;
         if ((isTransposed && rowStep != 1 && rows != 1) || rowStep < 0 || columnStep < 0) return false;
         operand.rowStep = static_cast<size_t>(isTransposed ? columnStep : rowStep);

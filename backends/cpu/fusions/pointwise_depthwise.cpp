@@ -35,7 +35,7 @@ class PointwiseDepthwise final : public Execution, public AlgorithmChoice {
           body_(command_),
           plan_(std::static_pointer_cast<Plan>(command.paramsAs<FusedParams>().prepared)) {}
 
-    void onResize() override {
+    void prepare() override {
         pointwiseWeights_.prepare(backend_, pointwise_, plan_->pointwise(), windowOf(pointwise_));
         depthwiseWeights_.prepare(backend_, depthwise_, plan_->depthwise(), windowOf(depthwise_));
         first_ = side(pointwise_, pointwiseWeights_);
@@ -58,9 +58,9 @@ class PointwiseDepthwise final : public Execution, public AlgorithmChoice {
         return out;
     }
 
-    void onExecute() override {
-        plan_->run(command_.inputs[0]->as<const float>(), first_, second_, command_.outputs[0]->as<float>(),
-                   scratch(), backend_.pool());
+    void run(const Frame& frame) const override {
+        plan_->run(frame.data<const float>(*command_.inputs[0]), first_, second_,
+                   frame.data<float>(*command_.outputs[0]), scratch(frame), backend_.pool());
     }
 
   private:

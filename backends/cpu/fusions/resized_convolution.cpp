@@ -38,7 +38,7 @@ std::vector<Region> regionsInOrder(const Command& raster) {
     return regions;
 }
 
-class ResizedConvolution final : public Execution, public AlgorithmChoice, RowSource {
+class ResizedConvolution final : public Execution, public AlgorithmChoice {
   public:
     ResizedConvolution(CpuBackend& backend, const Command& command)
         : backend_(backend),
@@ -46,7 +46,7 @@ class ResizedConvolution final : public Execution, public AlgorithmChoice, RowSo
           body_(command_),
           plan_(std::static_pointer_cast<ConvPlan>(command.paramsAs<FusedParams>().prepared)) {}
 
-    void onResize() override {
+    void prepare() override {
         weights_.prepare(backend_, convolution_, *plan_, windowOf(convolution_));
         post_ = postOps(convolution_);
         post_.bias = weights_.bias();
@@ -80,8 +80,9 @@ class ResizedConvolution final : public Execution, public AlgorithmChoice, RowSo
         return out;
     }
 
-    void onExecute() override {
-        plan_->rowFed()->runRows(*this, weights_.packed(), command_.outputs[0]->as<float>(), post_, scratch(),
+    void run(const Frame& frame) const override {
+        plan_->rowFed()->runRows(Rows(*this, frame), weights_.packed(),
+                                 frame.data<float>(*command_.outputs[0]), post_, scratch(frame),
                                  backend_.pool());
     }
 
@@ -91,6 +92,19 @@ class ResizedConvolution final : public Execution, public AlgorithmChoice, RowSo
         const Tensor* input;
         int resizer;     // -1: none
         int64_t offset;  // in the input
+    };
+
+    // The rows of a run.
+    class Rows final : public RowSource {
+      public:
+        Rows(const ResizedConvolution& owner, const Frame& frame) : owner_(owner), frame_(frame) {}
+        const float* rows(int block, int first, int end, float* strip) const override {
+            return owner_.rows(frame_, block, first, end, strip);
+        }
+
+      private:
+        const ResizedConvolution& owner_;
+        const Frame& frame_;
     };
 
     // The tensors that lie side by side along the convolution's channels.
@@ -109,9 +123,9 @@ class ResizedConvolution final : public Execution, public AlgorithmChoice, RowSo
         return nullptr;
     }
 
-    const float* rows(int block, int first, int end, float* strip) const override {
+    const float* rows(const Frame& frame, int block, int first, int end, float* strip) const {
         const Block& b = blocks_[static_cast<size_t>(block)];
-        const float* src = b.input->as<const float>() + b.offset;
+        const float* src = frame.data<const float>(*b.input) + b.offset;
         if (b.resizer < 0) return src + first * rowFloats_;
         const Resizer& resizer = resizers_[static_cast<size_t>(b.resizer)];
         for (int row = first; row < end; ++row) resizer.makeRow(src, row, strip + (row - first) * rowFloats_);

@@ -90,11 +90,12 @@ int rowsOfTask(const AttentionArgs& a, int threads) {
 
 class Task {
   public:
-    Task(const Kernels& kernels, const AttentionArgs& args, const char* packed, char* own, int head,
-         int first, int rows)
+    Task(const Kernels& kernels, const AttentionArgs& args, const AttentionData& data, const char* packed,
+         char* own, int head, int first, int rows)
         : kernels_(kernels),
           row_(attentionKernels(kernels.id)),
           a_(args),
+          data_(data),
           packed_(packed),
           scores_(reinterpret_cast<float*>(own)),
           scoreStep_(scoreStep(args)),
@@ -106,20 +107,20 @@ class Task {
         setQueries(reinterpret_cast<float*>(free));
         free += rowBytes(args.queriesTransposed, args.depth);
         result_ = {args.outTransposed ? reinterpret_cast<float*>(free)
-                                      : args.out.at(head) + first * args.out.rowStep,
+                                      : data.out + args.out.at(head) + first * args.out.rowStep,
                    args.outTransposed ? rowStep(args.valueDepth) : args.out.rowStep, rows,
                    static_cast<size_t>(args.valueDepth)};
         for (const AttentionStep& step : a_.steps) isMasked_ |= step.kind != AttentionStep::Kind::Multiply;
         // Without masks the scores are scaled where their exponentials are made; the largest stays the largest.
-        const float scale = isMasked_ ? 1 : scaleFrom(1, a_.steps.data(), a_.steps.size()) * a_.scale;
+        const float scale = isMasked_ ? 1 : scaleFrom(1, 0, a_.steps.size()) * a_.scale;
         if (scale >= 0) lateScale_ = scale;
         isScaledLate_ = !isMasked_ && scale >= 0;
     }
 
     void run(const Packed& place) {
-        const bool sinks = a_.sinks.data != nullptr;
+        const bool sinks = data_.sinks != nullptr;
         for (int r = 0; r < rows_; ++r) {
-            top_[r] = sinks ? std::max(*a_.sinks.at(head_), -FLT_MAX) : -FLT_MAX;
+            top_[r] = sinks ? std::max(data_.sinks[a_.sinks.at(head_)], -FLT_MAX) : -FLT_MAX;
             sum_[r] = sinks ? 1 : 0;
         }
         for (int key = 0; key < a_.keys; key += kKeyBlock) {
@@ -131,7 +132,7 @@ class Task {
 
   private:
     void setQueries(float* rows) {
-        const float* q = a_.q.at(head_);
+        const float* q = data_.q + a_.q.at(head_);
         if (!a_.queriesTransposed) {
             queries_ = q + first_ * a_.q.rowStep;
             queryStep_ = a_.q.rowStep;
@@ -163,28 +164,29 @@ class Task {
         return matters;
     }
 
-    // The scale of scores that have this one, behind steps that multiply.
-    float scaleFrom(float scale, const AttentionStep* steps, size_t count) const {
-        for (size_t i = 0; i < count; ++i) {
-            scale *= steps[i].scale;
-            if (steps[i].kind == AttentionStep::Kind::Multiply && steps[i].operand.data)
-                scale *= *static_cast<const float*>(elementOf(steps[i], 0));
+    // The scale of scores that have this one, behind steps that multiply, from the first to the end.
+    float scaleFrom(float scale, size_t first, size_t end) const {
+        for (size_t i = first; i < end; ++i) {
+            scale *= a_.steps[i].scale;
+            if (a_.steps[i].kind == AttentionStep::Kind::Multiply && data_.steps[i])
+                scale *= *static_cast<const float*>(elementOf(i, 0));
         }
         return scale;
     }
 
     // The first element of a step's row; all elements have four bytes.
-    const void* elementOf(const AttentionStep& step, size_t row) const {
-        const size_t head = step.operand.heads.empty() ? 0 : step.operand.heads[static_cast<size_t>(head_)];
-        return static_cast<const char*>(step.operand.data) + (head + row * step.operand.rowStep) * 4;
+    const void* elementOf(size_t step, size_t row) const {
+        const AttentionOperand& operand = a_.steps[step].operand;
+        return static_cast<const char*>(data_.steps[step]) + (operand.at(head_) + row * operand.rowStep) * 4;
     }
 
     // apply(scores, mask, step of its rows, largest of each row) for all rows; a mask whose elements are no neighbours in
     // the order of the keys is made row by row.
     template <typename Apply>
-    void applyMask(const ScoreRows& s, const AttentionStep& step, int key, const Apply& apply) {
+    void applyMask(const ScoreRows& s, size_t number, int key, const Apply& apply) {
+        const AttentionStep& step = a_.steps[number];
         const auto row = [&](int r) {
-            return static_cast<const float*>(elementOf(step, static_cast<size_t>(first_ + r)));
+            return static_cast<const float*>(elementOf(number, static_cast<size_t>(first_ + r)));
         };
         if (step.runs.empty() && step.columnStep != 0)
             return apply(s, row(0) + key, step.operand.rowStep, best_);
@@ -206,17 +208,17 @@ class Task {
     void applySteps(const ScoreRows& s, int key) {
         if (isScaledLate_) return row_.largest(s, lateScale_, best_);
         float scale = 1;
-        for (const AttentionStep& step : a_.steps) {
-            scale = scaleFrom(scale, &step, 1);
+        for (size_t i = 0; i < a_.steps.size(); ++i) {
+            const AttentionStep& step = a_.steps[i];
+            scale = scaleFrom(scale, i, i + 1);
             if (step.kind == AttentionStep::Kind::Multiply) continue;
-            applyMask(s, step, key,
-                      [&](const ScoreRows& rows, const float* mask, size_t rowStep, float* best) {
-                          if (step.kind == AttentionStep::Kind::Add)
-                              row_.addMask(rows, scale, mask, rowStep, best);
-                          else
-                              row_.keepMask(rows, scale, reinterpret_cast<const int32_t*>(mask), rowStep,
-                                            step.dropped, step.keepsZeros, best);
-                      });
+            applyMask(s, i, key, [&](const ScoreRows& rows, const float* mask, size_t rowStep, float* best) {
+                if (step.kind == AttentionStep::Kind::Add)
+                    row_.addMask(rows, scale, mask, rowStep, best);
+                else
+                    row_.keepMask(rows, scale, reinterpret_cast<const int32_t*>(mask), rowStep, step.dropped,
+                                  step.keepsZeros, best);
+            });
             scale = 1;
         }
         scale *= a_.scale;
@@ -230,7 +232,7 @@ class Task {
         bool changes = false;
         for (int r = 0; r < rows_; ++r) {
             const float top = std::max(top_[r], best_[r]);
-            factor_[r] = started_ || a_.sinks.data ? std::exp(top_[r] - top) : 0;
+            factor_[r] = started_ || data_.sinks ? std::exp(top_[r] - top) : 0;
             changes |= factor_[r] != 1;
             top_[r] = top;
         }
@@ -264,12 +266,13 @@ class Task {
         row_.multiply(result_, factor_);
         if (a_.outTransposed)
             kernels_.pack->transpose(result_.data, result_.step, static_cast<size_t>(rows_), result_.count,
-                                     a_.out.at(head_) + first_, a_.out.rowStep);
+                                     data_.out + a_.out.at(head_) + first_, a_.out.rowStep);
     }
 
     const Kernels& kernels_;
     const AttentionKernels& row_;
     const AttentionArgs& a_;
+    const AttentionData& data_;
     const char* packed_;
     float* scores_;
     const size_t scoreStep_;
@@ -306,26 +309,26 @@ int64_t attentionScratchBytes(const Kernels& k, const AttentionArgs& a, int thre
     return most;
 }
 
-void attention(const Kernels& k, const AttentionArgs& a, ThreadPool& pool) {
+void attention(const Kernels& k, const AttentionArgs& a, const AttentionData& data, ThreadPool& pool) {
     if (a.heads <= 0 || a.queries <= 0 || a.valueDepth <= 0) return;
     const Packed place(k, a);
     const int blocks = ceilDiv(a.keys, kKeyBlock), groups = a.heads / a.share;
     const auto pack = [&](int group, int block, char* to) {
         const int key = block * kKeyBlock, count = std::min(kKeyBlock, a.keys - key);
-        const auto rows = [&](const AttentionOperand<const float>& from, bool transposed) {
-            return from.at(group * a.share) + key * (transposed ? 1 : from.rowStep);
+        const auto rows = [&](const float* elements, const AttentionOperand& from, bool transposed) {
+            return elements + from.at(group * a.share) + key * (transposed ? 1 : from.rowStep);
         };
-        packAll(k, a.type, count, a.depth, rows(a.k, a.keysTransposed), a.k.rowStep, !a.keysTransposed,
-                to + place.keysAt(key));
-        packAll(k, a.type, a.valueDepth, count, rows(a.v, a.valuesTransposed), a.v.rowStep,
+        packAll(k, a.type, count, a.depth, rows(data.k, a.k, a.keysTransposed), a.k.rowStep,
+                !a.keysTransposed, to + place.keysAt(key));
+        packAll(k, a.type, a.valueDepth, count, rows(data.v, a.v, a.valuesTransposed), a.v.rowStep,
                 a.valuesTransposed, to + place.valuesAt(key));
     };
     const int rows = rowsOfTask(a, pool.threads()), parts = ceilDiv(a.queries, rows);
     const auto compute = [&](const char* packed, char* own, int head, int part) {
         const int first = part * rows;
-        Task(k, a, packed, own, head, first, std::min(rows, a.queries - first)).run(place);
+        Task(k, a, data, packed, own, head, first, std::min(rows, a.queries - first)).run(place);
     };
-    char* scratch = static_cast<char*>(a.scratch);
+    char* scratch = static_cast<char*>(data.scratch);
     if (packsByHead(a, pool.threads())) {
         parallelSlots(pool, groups, [&](int slot, int group) {
             char* packed = scratch + slot * (place.head() + ownBytes(a));

@@ -16,13 +16,13 @@
 
 namespace mnnc {
 
-// An operand of every head; those of all entries of the batch are counted one after another. Steps are in elements.
-template <typename T>
+// Where an operand of every head lies in its tensor; those of all entries of the batch are counted one after another. Steps
+// are in elements.
 struct AttentionOperand {
-    T* data = nullptr;
-    std::vector<size_t> heads;  // where the operand of each head begins; none: all of them at `data`
+    std::vector<size_t>
+        heads;  // where the operand of each head begins; none: all of them at the tensor's beginning
     size_t rowStep = 0;         // from one row, whose elements are neighbours, to the next
-    T* at(int head) const { return data + (heads.empty() ? 0 : heads[static_cast<size_t>(head)]); }
+    size_t at(int head) const { return heads.empty() ? 0 : heads[static_cast<size_t>(head)]; }
 };
 
 // Elements of a mask's row for neighbouring keys, from this one to that of the next run: element `place` for all of them, or
@@ -34,35 +34,44 @@ struct AttentionRun {
 // What happens to scaled scores between the products. Rows of an operand belong to queries, columns to keys.
 struct AttentionStep {
     enum class Kind {
-        Multiply,  // by a number for each head; without data: by `scale` alone
+        Multiply,  // by a number for each head; without an operand: by `scale` alone
         Add,
         Keep,  // those where an int32 is not 0; where it is, or the other way round, scores become `dropped`
     } kind = Kind::Multiply;
     float scale = 1;  // of the scores before
-    AttentionOperand<const void> operand;
+    AttentionOperand operand;
     size_t columnStep = 1;           // 0 or 1
     std::vector<AttentionRun> runs;  // instead of the step, with one more behind all keys
     float dropped = std::numeric_limits<float>::lowest();
     bool keepsZeros = false;
 };
 
+constexpr size_t kMaxAttentionSteps = 8;
+
 struct AttentionArgs {
     GemmType type = GemmType::Float;  // of the products' operands
     int heads = 0, share = 1;         // `share` neighbouring heads have the same keys and values
     int queries = 0, keys = 0, depth = 0, valueDepth = 0;
     float scale = 1;  // of the scores before their softmax, after all steps
-    AttentionOperand<const float> q, k, v;
-    AttentionOperand<float> out;
+    AttentionOperand q, k, v, out;
     // Rows are a value of all queries, or keys, and not the values of one of them.
     bool queriesTransposed = false, keysTransposed = false, valuesTransposed = false, outTransposed = false;
-    std::vector<AttentionStep> steps;
-    AttentionOperand<const float> sinks;  // a score without a value for each head, or no data
-    void* scratch = nullptr;              // attentionScratchBytes
+    std::vector<AttentionStep> steps;  // kMaxAttentionSteps at most
+    AttentionOperand sinks;            // a score without a value for each head
+};
+
+// The memory of one run.
+struct AttentionData {
+    const float *q = nullptr, *k = nullptr, *v = nullptr;
+    float* out = nullptr;
+    const void* steps[kMaxAttentionSteps] = {};  // the operand of each; null: it has none
+    const float* sinks = nullptr;                // null: there are none
+    void* scratch = nullptr;                     // attentionScratchBytes
 };
 
 // Throws Overflow naming `what`.
 int64_t attentionScratchBytes(const Kernels& k, const AttentionArgs& args, int threads, const char* what);
-void attention(const Kernels& k, const AttentionArgs& args, ThreadPool& pool);
+void attention(const Kernels& k, const AttentionArgs& args, const AttentionData& data, ThreadPool& pool);
 
 // Scores of some queries for `count` keys; rows are `step` apart. Between `count` and the next whole vector there are
 // numbers without a meaning.

@@ -16,6 +16,19 @@ class ConvPlan : public ConvPlanBase {
   public:
     virtual void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
                      ThreadPool& pool) const = 0;
+    // The same results. Where nothing but weights is read, they are read from their end: see runInTurn().
+    virtual void runBackwards(const float* src, const void* packed, float* dst, const PostOps& post,
+                              void* scratch, ThreadPool& pool) const {
+        run(src, packed, dst, post, scratch, pool);
+    }
+    // Every second run goes backwards, so that it begins with the weights that the cache still has. number: of the run.
+    void runInTurn(uint64_t number, const float* src, const void* packed, float* dst, const PostOps& post,
+                   void* scratch, ThreadPool& pool) const {
+        if (number % 2 != 0)
+            runBackwards(src, packed, dst, post, scratch, pool);
+        else
+            run(src, packed, dst, post, scratch, pool);
+    }
     // Whether PostOps::residual may be the output itself: each element is stored once, after its own was
     // read.
     virtual bool addsInPlace() const { return true; }

@@ -44,15 +44,16 @@ int64_t GemmConvPlan::scratchBytes(int threads) const {
     return static_cast<int64_t>(weights_.expandedBytes() * threads + sourceBytes(threads));
 }
 
-void GemmConvPlan::run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
-                       ThreadPool& pool) const {
-    char* expanded = static_cast<char*>(scratch);
-    char* memory = expanded + weights_.expandedBytes() * pool.threads();
+void GemmConvPlan::runImages(GemmImage image, ThreadPool& pool) const {
+    image.memory = image.expanded + weights_.expandedBytes() * pool.threads();
+    // Images take turns, and an even number of them ends where the next run begins.
+    image.backwards &= geometry_.images % 2 != 0;
     for (int n = 0; n < geometry_.images; ++n) {
-        GemmImage image{
-            src + n * geometry_.srcImage, dst + n * geometry_.dstImage, packed, post, expanded, memory};
-        if (post.residual) image.post.residual += n * geometry_.dstImage;
         runImage(image, pool);
+        image.src += geometry_.srcImage;
+        image.dst += geometry_.dstImage;
+        if (image.post.residual) image.post.residual += geometry_.dstImage;
+        image.backwards = !image.backwards;
     }
 }
 
@@ -112,8 +113,7 @@ void GemmConvPlan::runSource(const GemmImage& image, const GemmSource<T>& src, T
         const int units = geometry_.walks[f].units, tile = tileUnits(f);
         const Split split = splitOf(f, pool.threads());
         // Tasks of several threads are too small for an order to matter.
-        const bool back = units == 1 && backwards_.load(std::memory_order_relaxed);
-        if (units == 1) backwards_.store(!back, std::memory_order_relaxed);
+        const bool back = units == 1 && image.backwards;
         parallelSlots(pool, split.chunks * split.groups, [&](int slot, int task) {
             const int chunk = task / split.groups, group = task % split.groups;
             const Panels panels{chunkBegin(panelCount(), group, split.groups),

@@ -4,7 +4,6 @@
 // A plan describes where its outputs and their taps lie (GemmGeometry) and provides the pixels that products
 // read: the input itself, a copy of it with a border, or strips of it.
 #pragma once
-#include <atomic>
 #include <vector>
 
 #include "backends/cpu/kernels/conv.h"
@@ -56,6 +55,7 @@ struct GemmImage {
     PostOps post;    // with the image's residual
     char* expanded;  // a panel of weights for each thread, where they are quantised
     char* memory;    // sourceBytes()
+    bool backwards;  // a product of one row, which reads nothing but weights, begins with the last panel
 };
 
 class GemmConvPlan : public ConvPlan, private FloatWeightPacker, private QuantizedWeightPacker {
@@ -68,7 +68,13 @@ class GemmConvPlan : public ConvPlan, private FloatWeightPacker, private Quantiz
     }
     int64_t scratchBytes(int threads) const override;
     void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
-             ThreadPool& pool) const override;
+             ThreadPool& pool) const override {
+        runImages({src, dst, packed, post, static_cast<char*>(scratch), nullptr, false}, pool);
+    }
+    void runBackwards(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
+                      ThreadPool& pool) const override {
+        runImages({src, dst, packed, post, static_cast<char*>(scratch), nullptr, true}, pool);
+    }
 
   protected:
     GemmConvPlan(const Kernels& k, const ConvShape& shape, const GemmWeightOptions& options,
@@ -118,10 +124,8 @@ class GemmConvPlan : public ConvPlan, private FloatWeightPacker, private Quantiz
   private:
     void takeSlice(PanelArgs& args, const GemmPanel& panel, int first, int blocks) const;
     void takeTaps(PanelArgs& args, int first, int end) const;
-
-    // Of a product of one row, which reads nothing but weights: each run walks the panels the other way round, so that it
-    // begins with those that the cache still has.
-    mutable std::atomic<bool> backwards_{false};
+    // All images; this is the first, with the scratch of the run.
+    void runImages(GemmImage image, ThreadPool& pool) const;
 
     void packFloats(const WeightReader& weights, void* packed, ThreadPool& pool) const override {
         weights_.pack(weights, packed, pool);

@@ -20,9 +20,9 @@ class Activation final : public Execution {
           input_(*command.inputs[0]),
           output_(*command.outputs[0]) {}
 
-    void onExecute() override {
-        const float* x = input_.as<const float>();
-        float* y = output_.as<float>();
+    void run(const Frame& frame) const override {
+        const float* x = frame.data<const float>(input_);
+        float* y = frame.data<float>(output_);
         forStorage(backend_.pool(), output_, [&](long begin, long end) {
             kernel_.run(kernels_, x + begin, y + begin, static_cast<size_t>(end - begin));
         });
@@ -49,9 +49,9 @@ class PReluChannels final : public Execution {
         slopes_.resize(static_cast<size_t>(roundUp(static_cast<int64_t>(slopes_.size()), 16)));
     }
 
-    void onExecute() override {
-        const float* x = input_.as<const float>();
-        float* y = output_.as<float>();
+    void run(const Frame& frame) const override {
+        const float* x = frame.data<const float>(input_);
+        float* y = frame.data<float>(output_);
         forChannels(
             backend_.pool(), output_,
             [&](int64_t at, int64_t n, int64_t c) {

@@ -21,7 +21,7 @@ class Attention final : public CommandExecution {
     Attention(const CpuBackend& backend, const Command& command)
         : CommandExecution(command), backend_(backend) {}
 
-    void onResize() override {
+    void prepare() override {
         const char* name = command().name.c_str();
         const AttentionSizes sizes = attentionSizes(in(0).shape, in(1).shape, in(2).shape, name);
         requestScratch(0);
@@ -76,16 +76,17 @@ class Attention final : public CommandExecution {
         requestScratch(attentionScratchBytes(backend_.kernels(), args_, backend_.pool().threads(), name));
     }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         if (out().empty()) return;
-        args_.q.data = inData<float>(0);
-        args_.k.data = inData<float>(1);
-        args_.v.data = inData<float>(2);
-        if (masked_) args_.steps[0].operand.data = in(3).data;
-        if (command().inputs.size() > 4) args_.sinks.data = inData<float>(4);
-        args_.out.data = outData<float>();
-        args_.scratch = scratch();
-        attention(backend_.kernels(), args_, backend_.pool());
+        AttentionData data;
+        data.q = inData<float>(frame, 0);
+        data.k = inData<float>(frame, 1);
+        data.v = inData<float>(frame, 2);
+        if (masked_) data.steps[0] = inData<void>(frame, 3);
+        if (command().inputs.size() > 4) data.sinks = inData<float>(frame, 4);
+        data.out = outData<float>(frame);
+        data.scratch = scratch(frame);
+        attention(backend_.kernels(), args_, data, backend_.pool());
     }
 
     std::string algorithm() const override { return gemmText(backend_, args_.type); }

@@ -68,7 +68,7 @@ class Binary final : public Execution {
           relu_(relu),
           name_(command.name) {}
 
-    void onResize() override {
+    void prepare() override {
         rows_ = 1;
         dims_ = 0;
         lanes_ = -1;
@@ -79,18 +79,18 @@ class Binary final : public Execution {
             planPlain();
     }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         if (output_.empty()) return;
         if (rows_ == 1 && lanes_ < 0) {
             forStorage(backend_.pool(), output_, [&](long begin, long end) {
-                row(inputs_[0]->as<const char>() + (mode_[0] == Operand::Each ? begin * bytes_[0] : 0),
-                    inputs_[1]->as<const char>() + (mode_[1] == Operand::Each ? begin * bytes_[1] : 0),
-                    output_.as<char>() + begin * outBytes_, end - begin);
+                row(frame.data<const char>(*inputs_[0]) + (mode_[0] == Operand::Each ? begin * bytes_[0] : 0),
+                    frame.data<const char>(*inputs_[1]) + (mode_[1] == Operand::Each ? begin * bytes_[1] : 0),
+                    frame.data<char>(output_) + begin * outBytes_, end - begin);
             });
             return;
         }
         forRows(backend_.pool(), rows_, length_, [&](long begin, long end) {
-            for (long r = begin; r < end; ++r) lanes_ < 0 ? plainRow(r) : channelRow(r);
+            for (long r = begin; r < end; ++r) lanes_ < 0 ? plainRow(frame, r) : channelRow(frame, r);
         });
     }
 
@@ -168,7 +168,7 @@ class Binary final : public Execution {
         }
     }
 
-    void plainRow(int64_t r) const {
+    void plainRow(const Frame& frame, int64_t r) const {
         int64_t offset[2] = {0, 0}, rest = r;
         for (int axis = dims_ - 1; axis >= 0; --axis) {
             const int64_t index = rest % sizes_[axis];
@@ -176,27 +176,27 @@ class Binary final : public Execution {
             offset[0] += index * strides_[0][axis];
             offset[1] += index * strides_[1][axis];
         }
-        row(inputs_[0]->as<const char>() + offset[0] * bytes_[0],
-            inputs_[1]->as<const char>() + offset[1] * bytes_[1],
-            output_.as<char>() + r * length_ * outBytes_, length_);
+        row(frame.data<const char>(*inputs_[0]) + offset[0] * bytes_[0],
+            frame.data<const char>(*inputs_[1]) + offset[1] * bytes_[1],
+            frame.data<char>(output_) + r * length_ * outBytes_, length_);
     }
 
-    void channelRow(int64_t r) const {
+    void channelRow(const Frame& frame, int64_t r) const {
         const Tensor& operand = *inputs_[lanes_];
         const int64_t channelBlock = output_.channelBlock, block = r % blocks_,
                       n = perBatch_ ? r / blocks_ : 0;
         alignas(64) float values[kMaxLanes] = {};
         if (operand.channelBlock > 1) {
-            std::memcpy(values, operand.as<const float>() + (n * blocks_ + block) * channelBlock,
+            std::memcpy(values, frame.data<const float>(operand) + (n * blocks_ + block) * channelBlock,
                         static_cast<size_t>(channelBlock) * 4);
         } else {
             const int64_t channels = output_.shape[1], first = block * channelBlock;
-            std::memcpy(values, operand.as<const float>() + n * channels + first,
+            std::memcpy(values, frame.data<const float>(operand) + n * channels + first,
                         static_cast<size_t>(std::min(channelBlock, channels - first)) * 4);
         }
-        const char* big = inputs_[1 - lanes_]->as<const char>() + r * length_ * 4;
+        const char* big = frame.data<const char>(*inputs_[1 - lanes_]) + r * length_ * 4;
         const char* small = reinterpret_cast<const char*>(values);
-        row(lanes_ == 0 ? small : big, lanes_ == 0 ? big : small, output_.as<char>() + r * length_ * 4,
+        row(lanes_ == 0 ? small : big, lanes_ == 0 ? big : small, frame.data<char>(output_) + r * length_ * 4,
             length_);
     }
 

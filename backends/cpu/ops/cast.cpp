@@ -113,9 +113,11 @@ class CastExecution final : public CommandExecution {
   public:
     CastExecution(const CpuBackend& backend, const Command& command, Loop loop)
         : CommandExecution(command), backend_(backend), loop_(loop) {}
-    void onExecute() override {
+    void run(const Frame& frame) const override {
+        const void* from = inData<void>(frame, 0);
+        void* to = outData<void>(frame);
         forElements(backend_.pool(), out().elements(),
-                    [&](long begin, long end) { loop_(in(0).data, out().data, begin, end); });
+                    [&](long begin, long end) { loop_(from, to, begin, end); });
     }
 
   private:

@@ -20,21 +20,21 @@ class CosineExecution final : public CommandExecution {
     CosineExecution(CpuBackend& backend, const Command& command)
         : CommandExecution(command), backend_(backend) {}
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         if (out().empty()) return;
         const auto& p = params<CosineParams>();
         const int64_t pieces = ceilDiv(p.inner, kTogether);
         forRows(backend_.pool(), p.outer * pieces, p.extent * std::min(p.inner, kTogether),
                 [&](long begin, long end) {
-                    for (long i = begin; i < end; ++i) cosines(p, i / pieces, i % pieces * kTogether);
+                    for (long i = begin; i < end; ++i) cosines(frame, p, i / pieces, i % pieces * kTogether);
                 });
     }
 
   private:
-    void cosines(const CosineParams& p, int64_t outer, int64_t first) const noexcept {
+    void cosines(const Frame& frame, const CosineParams& p, int64_t outer, int64_t first) const noexcept {
         const int64_t count = std::min(kTogether, p.inner - first);
-        const float* a = inData<float>(0) + outer * p.extent * p.inner + first;
-        const float* b = inData<float>(1) + outer * p.extent * p.inner + first;
+        const float* a = inData<float>(frame, 0) + outer * p.extent * p.inner + first;
+        const float* b = inData<float>(frame, 1) + outer * p.extent * p.inner + first;
         double ab[kTogether] = {}, aa[kTogether] = {}, bb[kTogether] = {};
         for (int64_t k = 0; k < p.extent; ++k, a += p.inner, b += p.inner)
             for (int64_t i = 0; i < count; ++i) {
@@ -44,7 +44,7 @@ class CosineExecution final : public CommandExecution {
                 bb[i] += y * y;
             }
         constexpr double kLeast = 1e-8;
-        float* const y = outData<float>() + outer * p.inner + first;
+        float* const y = outData<float>(frame) + outer * p.inner + first;
         for (int64_t i = 0; i < count; ++i)
             y[i] = static_cast<float>(
                 ab[i] / (std::max(std::sqrt(aa[i]), kLeast) * std::max(std::sqrt(bb[i]), kLeast)));

@@ -63,11 +63,12 @@ class ChannelsLastRaster final : public Execution {
     ChannelsLastRaster(const CpuBackend& backend, const Command& command, bool last)
         : backend_(backend), input_(*command.inputs[0]), output_(*command.outputs[0]), last_(last) {}
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const Tensor& map = last_ ? input_ : output_;
-        (last_ ? packedToNhwc : nhwcToPacked)(
-            backend_.kernels(), input_.as<const float>(), output_.as<float>(), static_cast<int>(map.batch()),
-            static_cast<int>(map.shape[1]), static_cast<size_t>(map.plane()), backend_.pool());
+        (last_ ? packedToNhwc : nhwcToPacked)(backend_.kernels(), frame.data<const float>(input_),
+                                              frame.data<float>(output_), static_cast<int>(map.batch()),
+                                              static_cast<int>(map.shape[1]),
+                                              static_cast<size_t>(map.plane()), backend_.pool());
     }
 
   private:

@@ -16,20 +16,21 @@ class Col2ImExecution final : public CommandExecution {
     Col2ImExecution(CpuBackend& backend, const Command& command)
         : CommandExecution(command), backend_(backend) {}
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         if (out().empty()) return;
         const auto& p = params<Col2ImParams>();
         forRows(backend_.pool(), p.planes, p.kernelY * p.kernelX * p.patchesY * p.patchesX,
                 [&](long begin, long end) {
-                    for (long plane = begin; plane < end; ++plane) sum(p, plane);
+                    for (long plane = begin; plane < end; ++plane) sum(frame, p, plane);
                 });
     }
 
   private:
-    void sum(const Col2ImParams& p, int64_t plane) const noexcept {
-        float* const image = outData<float>() + plane * p.height * p.width;
+    void sum(const Frame& frame, const Col2ImParams& p, int64_t plane) const noexcept {
+        float* const image = outData<float>(frame) + plane * p.height * p.width;
         std::fill(image, image + p.height * p.width, 0.0f);
-        const float* column = inData<float>(0) + plane * p.kernelY * p.kernelX * p.patchesY * p.patchesX;
+        const float* column =
+            inData<float>(frame, 0) + plane * p.kernelY * p.kernelX * p.patchesY * p.patchesX;
         for (int64_t ky = 0; ky < p.kernelY; ++ky)
             for (int64_t kx = 0; kx < p.kernelX; ++kx, column += p.patchesY * p.patchesX) {
                 const int64_t offsetY = ky * p.dilateY - p.padTop, offsetX = kx * p.dilateX - p.padLeft;

@@ -17,12 +17,12 @@ class CommandExecution : public Execution {
     const Tensor& in(size_t i) const noexcept { return *command_.inputs[i]; }
     const Tensor& out(size_t i = 0) const noexcept { return *command_.outputs[i]; }
     template <typename T>
-    const T* inData(size_t i) const noexcept {
-        return static_cast<const T*>(command_.inputs[i]->data);
+    const T* inData(const Frame& frame, size_t i) const noexcept {
+        return frame.data<const T>(*command_.inputs[i]);
     }
     template <typename T>
-    T* outData(size_t i = 0) const noexcept {
-        return static_cast<T*>(command_.outputs[i]->data);
+    T* outData(const Frame& frame, size_t i = 0) const noexcept {
+        return frame.data<T>(*command_.outputs[i]);
     }
     template <typename P>
     const P& params() const noexcept {

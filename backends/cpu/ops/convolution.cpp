@@ -23,7 +23,7 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
   public:
     ConvExecution(CpuBackend& backend, const Command& command) : backend_(backend), command_(command) {}
 
-    void onResize() override {
+    void prepare() override {
         plan_.reset();
         if (command_.outputs[0]->empty()) return;
         const ConvWindow w = windowOf(command_);
@@ -35,7 +35,11 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
         packAtRun_ = false;
         if (command_.operands() > 1) {
             bytes = prepareTensorWeights(bytes, w.groups);
-            fedBias_ = paddedBias(nullptr, toInt(w.oc));
+            noBias_ = paddedBias(nullptr, toInt(w.oc));
+            biasBytes_ = command_.operands() > 2
+                             ? roundUp(static_cast<int64_t>(noBias_.size() * sizeof(float)), 64)
+                             : 0;
+            bytes = checkedAdd(bytes, biasBytes_, "scratch");
         } else {
             stored_.prepare(backend_, command_, *plan_, w);
         }
@@ -52,24 +56,27 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
         return out;
     }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         if (!plan_) return;
         ThreadPool& pool = backend_.pool();
-        auto* memory = static_cast<char*>(scratch());
+        auto* memory = static_cast<char*>(scratch(frame));
         const void* packed = command_.operands() > 1 ? constant_.get() : stored_.packed();
         if (packAtRun_) {
-            plan_->packWeights(command_.inputs[1]->as<const float>(), memory, pool);
+            plan_->packWeights(frame.data<const float>(*command_.inputs[1]), memory, pool);
             packed = memory;
             memory += roundUp(packedBytes_, 64);
         }
         PostOps post = post_;
-        post.bias = command_.operands() > 1 ? fedBias_.data() : stored_.bias();
-        if (command_.operands() > 2)
-            std::copy_n(command_.inputs[2]->as<const float>(), command_.outputs[0]->shape.at(1),
-                        fedBias_.data());
-        if (command_.epilogue.residual) post.residual = command_.inputs.back()->as<const float>();
-        plan_->run(command_.inputs[0]->as<const float>(), packed, command_.outputs[0]->as<float>(), post,
-                   memory, pool);
+        post.bias = command_.operands() > 1 ? noBias_.data() : stored_.bias();
+        if (command_.operands() > 2) {
+            post.bias =
+                padBias(frame.data<const float>(*command_.inputs[2]), reinterpret_cast<float*>(memory));
+            memory += biasBytes_;
+        }
+        if (command_.epilogue.residual) post.residual = frame.data<const float>(*command_.inputs.back());
+        const auto* src = frame.data<const float>(*command_.inputs[0]);
+        auto* dst = frame.data<float>(*command_.outputs[0]);
+        plan_->runInTurn(frame.number(), src, packed, dst, post, memory, pool);
     }
 
     uint32_t inPlaceInputs(size_t) const override {
@@ -79,6 +86,13 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
     }
 
   private:
+    // The third input, and zeros up to whole vectors.
+    const float* padBias(const float* bias, float* padded) const {
+        const auto channels = static_cast<size_t>(command_.outputs[0]->shape.at(1));
+        std::copy_n(bias, channels, padded);
+        std::fill_n(padded + channels, noBias_.size() - channels, 0.0f);
+        return padded;
+    }
     ConvShape shapeOf(const ConvWindow& w) const { return planShape(w, command_.paramsAs<ConvParams>()); }
 
     ConvOptions optionsOf(const ConvWindow& w) const {
@@ -119,10 +133,11 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
     std::unique_ptr<ConvPlan> plan_;
     PostOps post_;
     PackedConvWeights stored_;
-    std::vector<float> fedBias_;  // where weights are inputs: paddedBias() of the third one or of none
+    std::vector<float> noBias_;   // where weights are inputs: paddedBias() of none
     PackedWeights constant_;      // where weights are inputs that never change
     AlignedBuffer own_;           // the memory of those that were computed while planning
     int64_t packedBytes_ = 0;
+    int64_t biasBytes_ = 0;  // of the third input in scratch
     bool packAtRun_ = false;
 };
 

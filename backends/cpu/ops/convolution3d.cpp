@@ -36,7 +36,7 @@ class Convolution3dExecution final : public CommandExecution {
     Convolution3dExecution(CpuBackend& backend, const Command& command)
         : CommandExecution(command), backend_(backend), lanes_(backend.kernels().lanes) {}
 
-    void onResize() override {
+    void prepare() override {
         phases_.clear();
         if (out().empty()) return;
         const auto& p = params<Conv3dParams>();
@@ -87,19 +87,20 @@ class Convolution3dExecution final : public CommandExecution {
         return text += epilogueText(command().epilogue);
     }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         if (phases_.empty()) return;
         ThreadPool& pool = backend_.pool();
         if (flat_) {
             const Phase& phase = phases_[0];
-            phase.plan->run(inData<float>(0), phase.packed.get(), outData<float>(), post_, scratch(), pool);
+            phase.plan->runInTurn(frame.number(), inData<float>(frame, 0), phase.packed.get(),
+                                  outData<float>(frame), post_, scratch(frame), pool);
             return;
         }
         for (const Phase& phase : phases_)
             for (int64_t n = 0; n < w_.batch; ++n)
                 for (int64_t z = phase.first, j = 0; z < w_.out[0];
                      z += stack_.slices * phase.step, j += stack_.slices)
-                    runSlices(phase, n, z, j, pool);
+                    runSlices(frame, phase, n, z, j, pool);
     }
 
   private:
@@ -130,8 +131,9 @@ class Convolution3dExecution final : public CommandExecution {
     }
 
     // Output slices z, z + step, ... of image n, which are the phase's slices from j on.
-    void runSlices(const Phase& phase, int64_t n, int64_t z, int64_t j, ThreadPool& pool) const {
-        auto* memory = static_cast<char*>(scratch());
+    void runSlices(const Frame& frame, const Phase& phase, int64_t n, int64_t z, int64_t j,
+                   ThreadPool& pool) const {
+        auto* memory = static_cast<char*>(scratch(frame));
         auto* const gathered = reinterpret_cast<float*>(memory);
         auto* const sliced = reinterpret_cast<float*>(memory + gathered_);
         const int64_t blocks = ceilDiv(static_cast<int64_t>(phase.taps.size()) * w_.ic, int64_t{lanes_});
@@ -140,12 +142,13 @@ class Convolution3dExecution final : public CommandExecution {
                        [&](long begin, long end) {
                            for (long i = begin; i < end; ++i) {
                                const int64_t slice = i / pieces % stack_.slices;
-                               gather(phase, n, (j + slice) * phase.inputStep, i / pieces / stack_.slices,
-                                      i % pieces * kPixelsOfPiece, slice, gathered);
+                               gather(frame, phase, n, (j + slice) * phase.inputStep,
+                                      i / pieces / stack_.slices, i % pieces * kPixelsOfPiece, slice,
+                                      gathered);
                            }
                        });
         const int64_t outBlocks = ceilDiv(w_.oc, int64_t{lanes_}), area = outArea_ * lanes_;
-        float* const dst = outData<float>() + (n * outBlocks * w_.out[0] + z) * area;
+        float* const dst = outData<float>(frame) + (n * outBlocks * w_.out[0] + z) * area;
         const bool direct = directOutput();
         phase.plan->run(gathered, phase.packed.get(), direct ? dst : sliced, post_,
                         memory + gathered_ + sliced_, pool);
@@ -164,9 +167,9 @@ class Convolution3dExecution final : public CommandExecution {
     }
 
     // From pixel `from` on a piece of a slice of a block of the plan's channels, and the zeros behind the slice.
-    void gather(const Phase& phase, int64_t n, int64_t inputDepth, int64_t block, int64_t from, int64_t slice,
-                float* gathered) const {
-        const VolumeSlices volume(in(0), backend_.kernels());
+    void gather(const Frame& frame, const Phase& phase, int64_t n, int64_t inputDepth, int64_t block,
+                int64_t from, int64_t slice, float* gathered) const {
+        const VolumeSlices volume(in(0), inData<float>(frame, 0), backend_.kernels());
         const auto taps = static_cast<int64_t>(phase.taps.size());
         const int64_t perGroup = w_.ic / w_.groups, channels = taps * w_.ic;
         const int64_t count = std::min<int64_t>(lanes_, channels - block * lanes_);

@@ -11,10 +11,11 @@ namespace {
 class HostExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
-    void onResize() override {
+    void prepare() override {
         computation_ = params<HostNodeParams>().node->plan(command().inputs, command().outputs);
     }
-    void onExecute() override { computation_->run(); }
+    // The host's operator was given the tensors when it was planned, and reads their addresses itself.
+    void run(const Frame&) const override { computation_->run(); }
 
   private:
     std::unique_ptr<HostComputation> computation_;

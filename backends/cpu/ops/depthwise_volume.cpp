@@ -26,7 +26,7 @@ class DepthwiseVolumeExecution final : public CommandExecution {
     DepthwiseVolumeExecution(CpuBackend& backend, const Command& command)
         : CommandExecution(command), backend_(backend) {}
 
-    void onResize() override {
+    void prepare() override {
         ready_ = false;
         if (out().empty()) return;
         const auto& p = params<Conv3dParams>();
@@ -58,7 +58,7 @@ class DepthwiseVolumeExecution final : public CommandExecution {
         return ready_ ? "3d depthwise" + epilogueText(command().epilogue) : "";
     }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         if (!ready_) return;
         ThreadPool& pool = backend_.pool();
         const int64_t slices = w_.batch * blocks() * w_.out[0];
@@ -67,7 +67,7 @@ class DepthwiseVolumeExecution final : public CommandExecution {
         parallelRanges(pool, static_cast<long>(slices * pieces), 16 * pool.threads(),
                        [&](long begin, long end) {
                            for (long i = begin; i < end; ++i)
-                               runSlice(i / pieces, static_cast<int>(i % pieces), pieces);
+                               runSlice(frame, i / pieces, static_cast<int>(i % pieces), pieces);
                        });
     }
 
@@ -75,7 +75,7 @@ class DepthwiseVolumeExecution final : public CommandExecution {
     int64_t blocks() const { return ceilDiv(static_cast<int>(w_.oc), backend_.kernels().lanes); }
 
     // Some rows of slice z of a block: number (image * blocks + block) * depth + z.
-    void runSlice(int64_t slice, int piece, int pieces) const {
+    void runSlice(const Frame& frame, int64_t slice, int piece, int pieces) const {
         const auto& p = params<Conv3dParams>();
         const int P = backend_.kernels().lanes;
         const int64_t z = slice % w_.out[0], plane = slice / w_.out[0], block = plane % blocks();
@@ -86,7 +86,7 @@ class DepthwiseVolumeExecution final : public CommandExecution {
         int64_t first = from < 0 ? (-from + p.dilate[0] - 1) / p.dilate[0] : 0, last = -1;
         if (from < w_.in[0]) last = std::min<int64_t>(p.kernel[0] - 1, (w_.in[0] - 1 - from) / p.dilate[0]);
         DepthwiseArgs t{};
-        t.dst = outData<float>() + slice * outArea;
+        t.dst = outData<float>(frame) + slice * outArea;
         t.rowBegin = chunkBegin(plane_.oh, piece, pieces);
         t.rowEnd = chunkBegin(plane_.oh, piece + 1, pieces);
         t.bias = post_.bias + block * P;
@@ -95,7 +95,8 @@ class DepthwiseVolumeExecution final : public CommandExecution {
         for (int64_t tap = first; tap <= last; ++tap) {
             const bool end = tap == last;
             t.shape = none ? &outside_ : &plane_;
-            t.src = inData<float>(0) + (plane * w_.in[0] + (none ? 0 : from + tap * p.dilate[0])) * inArea;
+            t.src =
+                inData<float>(frame, 0) + (plane * w_.in[0] + (none ? 0 : from + tap * p.dilate[0])) * inArea;
             t.w = static_cast<const float*>(packed_.get()) + (block * p.kernel[0] + tap) * area * P;
             t.act = end ? post_.act : Act::None;
             t.lo = end ? post_.lo : -std::numeric_limits<float>::infinity();

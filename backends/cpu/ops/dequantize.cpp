@@ -17,18 +17,18 @@ class Dequantize final : public Execution {
     Dequantize(CpuBackend& backend, const Command& command)
         : backend_(backend), command_(command), params_(command.paramsAs<DequantizeParams>()) {}
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         switch (command_.inputs[0]->type) {
             case DataType::Int8:
-                return convert<int8_t>();
+                return convert<int8_t>(frame);
             case DataType::UInt8:
-                return convert<uint8_t>();
+                return convert<uint8_t>(frame);
             case DataType::Int16:
-                return convert<int16_t>();
+                return convert<int16_t>(frame);
             case DataType::UInt16:
-                return convert<uint16_t>();
+                return convert<uint16_t>(frame);
             default:
-                return convert<int32_t>();
+                return convert<int32_t>(frame);
         }
     }
 
@@ -40,10 +40,10 @@ class Dequantize final : public Execution {
 
     // dequantize_op.cc of TensorFlow.
     template <typename T>
-    Line line() const {
+    Line line(const Frame& frame) const {
         if (params_.mode == DequantMode::Affine) return {-params_.zero, params_.scale, 0};
-        const float low = *command_.inputs[1]->as<const float>(),
-                    high = *command_.inputs[2]->as<const float>();
+        const float low = *frame.data<const float>(*command_.inputs[1]),
+                    high = *frame.data<const float>(*command_.inputs[2]);
         constexpr auto kLeast = static_cast<float>(std::numeric_limits<T>::lowest());
         constexpr auto kMost = static_cast<float>(std::numeric_limits<T>::max());
         const float step = (high - low) / (kMost - kLeast);
@@ -58,10 +58,10 @@ class Dequantize final : public Execution {
     }
 
     template <typename T>
-    void convert() const {
-        const Line l = line<T>();
-        const T* from = command_.inputs[0]->as<const T>();
-        auto* to = command_.outputs[0]->as<float>();
+    void convert(const Frame& frame) const {
+        const Line l = line<T>(frame);
+        const T* from = frame.data<const T>(*command_.inputs[0]);
+        auto* to = frame.data<float>(*command_.outputs[0]);
         forElements(backend_.pool(), command_.outputs[0]->elements(), [&](long begin, long end) {
             for (long i = begin; i < end; ++i)
                 to[i] = (static_cast<float>(from[i]) + l.shift) * l.scale + l.offset;
@@ -84,16 +84,16 @@ class DynamicQuant final : public Execution {
   public:
     DynamicQuant(CpuBackend& backend, const Command& command) : backend_(backend), command_(command) {}
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const int64_t count = command_.inputs[0]->elements();
-        const float* x = command_.inputs[0]->as<const float>();
+        const float* x = frame.data<const float>(*command_.inputs[0]);
         const Range range = rangeOf(x, count);
         const float width = range.high - range.low;
         const float scale = width > 0 && std::isfinite(width) ? width / 255 : 1;
         const float zero = std::clamp(nearestEven(std::max(-range.low / scale, 0.0f)), 0.0f, 255.0f) - 128;
-        *command_.outputs[1]->as<float>() = scale;
-        *command_.outputs[2]->as<float>() = zero;
-        auto* codes = command_.outputs[0]->as<int8_t>();
+        *frame.data<float>(*command_.outputs[1]) = scale;
+        *frame.data<float>(*command_.outputs[2]) = zero;
+        auto* codes = frame.data<int8_t>(*command_.outputs[0]);
         forElements(backend_.pool(), count, [&](long begin, long end) {
             for (long i = begin; i < end; ++i) {
                 const float value = x[i] / scale;

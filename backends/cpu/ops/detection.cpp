@@ -21,7 +21,7 @@ class PostProcess final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
 
-    void onResize() override {
+    void prepare() override {
         const auto& p = params<PostProcessParams>();
         anchors_ = in(0).shape[1];
         width_ = in(0).shape[2];
@@ -35,19 +35,20 @@ class PostProcess final : public CommandExecution {
         requestScratch(checkedAdd(checkedMul(anchors_, 24, "boxes"), list, "detections"));
     }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const auto& p = params<PostProcessParams>();
         const int64_t batch = in(0).shape[0], most = p.maxDetections * p.classesPerBox;
-        std::fill_n(outData<float>(0), out(0).elements(), 0.0f);
-        std::fill_n(outData<float>(1), out(1).elements(), 0.0f);
-        std::fill_n(outData<float>(2), out(2).elements(), 0.0f);
+        std::fill_n(outData<float>(frame, 0), out(0).elements(), 0.0f);
+        std::fill_n(outData<float>(frame, 1), out(1).elements(), 0.0f);
+        std::fill_n(outData<float>(frame, 2), out(2).elements(), 0.0f);
+        Work work(scratch(frame), anchors_);
         for (int64_t n = 0; n < batch; ++n) {
-            decode(inData<float>(0) + n * anchors_ * width_);
-            rowsOfScores_ = inData<float>(1) + n * anchors_ * columns_ + (columns_ - p.classes);
-            const Rows rows{outData<float>(0) + n * most * 4, outData<float>(1) + n * most,
-                            outData<float>(2) + n * most};
-            const int64_t count = p.regular ? eachClass(rows) : bestClasses(rows);
-            outData<float>(3)[n] = static_cast<float>(count);
+            decode(inData<float>(frame, 0) + n * anchors_ * width_, inData<float>(frame, 2), work.boxes);
+            work.rowsOfScores = inData<float>(frame, 1) + n * anchors_ * columns_ + (columns_ - p.classes);
+            const Rows rows{outData<float>(frame, 0) + n * most * 4, outData<float>(frame, 1) + n * most,
+                            outData<float>(frame, 2) + n * most};
+            const int64_t count = p.regular ? eachClass(rows, work) : bestClasses(rows, work);
+            outData<float>(frame, 3)[n] = static_cast<float>(count);
         }
     }
 
@@ -64,17 +65,26 @@ class PostProcess final : public CommandExecution {
         float *boxes, *labels, *scores;
     };
 
-    float* boxes() const { return static_cast<float*>(scratch()); }
-    float* scores() const { return boxes() + anchors_ * 4; }
-    int32_t* candidates() const { return reinterpret_cast<int32_t*>(scores() + anchors_); }
-    int32_t* labels() const { return candidates() + anchors_; }
-    Found* found() const { return reinterpret_cast<Found*>(labels()); }
+    // The scratch of a run; labels and what was found share their memory.
+    struct Work {
+        Work(void* scratch, int64_t anchors)
+            : boxes(static_cast<float*>(scratch)),
+              scores(boxes + anchors * 4),
+              candidates(reinterpret_cast<int32_t*>(scores + anchors)),
+              labels(candidates + anchors),
+              found(reinterpret_cast<Found*>(labels)) {}
 
-    void decode(const float* codes) const {
+        float *boxes, *scores;
+        int32_t *candidates, *labels;
+        Found* found;
+        const float* rowsOfScores = nullptr;  // of the picture, behind the background's column
+    };
+
+    void decode(const float* codes, const float* anchors, float* boxes) const {
         const float* scale = params<PostProcessParams>().scale;
         for (int64_t i = 0; i < anchors_; ++i) {
-            const float *code = codes + i * width_, *anchor = inData<float>(2) + i * 4;
-            float* box = boxes() + i * 4;
+            const float *code = codes + i * width_, *anchor = anchors + i * 4;
+            float* box = boxes + i * 4;
             for (int k = 0; k < 2; ++k) {
                 const float centre = code[k] / scale[k] * anchor[2 + k] + anchor[k];
                 const float half = 0.5f * std::exp(code[2 + k] / scale[2 + k]) * anchor[2 + k];
@@ -84,84 +94,85 @@ class PostProcess final : public CommandExecution {
         }
     }
 
-    void write(const Rows& rows, int64_t at, int64_t box, int64_t label, float score) const {
-        std::copy_n(boxes() + box * 4, 4, rows.boxes + at * 4);
+    void write(const Rows& rows, const Work& work, int64_t at, int64_t box, int64_t label,
+               float score) const {
+        std::copy_n(work.boxes + box * 4, 4, rows.boxes + at * 4);
         rows.labels[at] = static_cast<float>(label);
         rows.scores[at] = score;
     }
 
-    int64_t suppress(int64_t most) const {
+    int64_t suppress(const Work& work, int64_t most) const {
         const auto& p = params<PostProcessParams>();
         int64_t waiting = 0;
         for (int64_t i = 0; i < anchors_; ++i)
-            if (scores()[i] >= p.score) candidates()[waiting++] = static_cast<int32_t>(i);
-        std::sort(candidates(), candidates() + waiting, ByScore{scores()});
-        return suppressBoxes(boxes(), candidates(), waiting, most, p.overlap, 0);
+            if (work.scores[i] >= p.score) work.candidates[waiting++] = static_cast<int32_t>(i);
+        std::sort(work.candidates, work.candidates + waiting, ByScore{work.scores});
+        return suppressBoxes(work.boxes, work.candidates, waiting, most, p.overlap, 0);
     }
 
     // One suppression by the best score of each box, whose best classes are written.
-    int64_t bestClasses(const Rows& rows) const {
+    int64_t bestClasses(const Rows& rows, const Work& work) const {
         const auto& p = params<PostProcessParams>();
         constexpr float kNone = -std::numeric_limits<float>::infinity();
         for (int64_t i = 0; i < anchors_; ++i) {
             float best = kNone;
-            for (int64_t c = 0; c < p.classes; ++c) best = std::max(best, rowsOfScores_[i * columns_ + c]);
-            scores()[i] = best;
+            for (int64_t c = 0; c < p.classes; ++c)
+                best = std::max(best, work.rowsOfScores[i * columns_ + c]);
+            work.scores[i] = best;
         }
-        const int64_t kept = suppress(p.maxDetections), columns = std::min(p.classesPerBox, p.classes);
+        const int64_t kept = suppress(work, p.maxDetections), columns = std::min(p.classesPerBox, p.classes);
         for (int64_t k = 0; k < kept; ++k) {
-            const int64_t box = candidates()[k];
-            const float* row = rowsOfScores_ + box * columns_;
-            std::iota(labels(), labels() + p.classes, 0);
+            const int64_t box = work.candidates[k];
+            const float* row = work.rowsOfScores + box * columns_;
+            std::iota(work.labels, work.labels + p.classes, 0);
             const auto better = [row](int32_t a, int32_t b) {
                 const float x = std::isnan(row[a]) ? kNone : row[a], y = std::isnan(row[b]) ? kNone : row[b];
                 return x > y || (x == y && a < b);
             };
-            std::partial_sort(labels(), labels() + columns, labels() + p.classes, better);
+            std::partial_sort(work.labels, work.labels + columns, work.labels + p.classes, better);
             for (int64_t c = 0; c < columns; ++c)
-                write(rows, p.classesPerBox * k + c, box, labels()[c], row[labels()[c]]);
+                write(rows, work, p.classesPerBox * k + c, box, work.labels[c], row[work.labels[c]]);
         }
         return kept;
     }
 
     // A suppression within each class; the best of all classes are written.
-    int64_t eachClass(const Rows& rows) const {
+    int64_t eachClass(const Rows& rows, const Work& work) const {
         const auto& p = params<PostProcessParams>();
         int64_t count = 0;
         for (int64_t c = 0; c < p.classes; ++c) {
-            for (int64_t i = 0; i < anchors_; ++i) scores()[i] = rowsOfScores_[i * columns_ + c];
-            const int64_t added = suppress(added_);
+            for (int64_t i = 0; i < anchors_; ++i) work.scores[i] = work.rowsOfScores[i * columns_ + c];
+            const int64_t added = suppress(work, added_);
             for (int64_t k = 0; k < added; ++k) {
-                const int32_t box = candidates()[k];
-                found()[count + k] = {scores()[box], static_cast<int32_t>(c), box};
+                const int32_t box = work.candidates[k];
+                work.found[count + k] = {work.scores[box], static_cast<int32_t>(c), box};
             }
-            std::sort(found(), found() + count + added);
+            std::sort(work.found, work.found + count + added);
             count = std::min(count + added, kept_);
         }
         count = std::min(count, p.maxDetections * p.classesPerBox);
         for (int64_t k = 0; k < count; ++k)
-            write(rows, k, found()[k].box, found()[k].label, found()[k].score);
+            write(rows, work, k, work.found[k].box, work.found[k].label, work.found[k].score);
         return count;
     }
 
     int64_t anchors_ = 0, width_ = 0, columns_ = 0, added_ = 0, kept_ = 0;
-    const float* rowsOfScores_ = nullptr;  // of the picture, behind the background's column
 };
 
 class DetectionOutput final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
-    void onResize() override { requestScratch(params<DetectionOutputParams>().workBytes()); }
-    void onExecute() override {
-        DetectionInputs inputs{inData<float>(0), inData<float>(1), inData<float>(2)};
+    void prepare() override { requestScratch(params<DetectionOutputParams>().workBytes()); }
+    void run(const Frame& frame) const override {
+        DetectionInputs inputs{inData<float>(frame, 0), inData<float>(frame, 1), inData<float>(frame, 2)};
         if (command().inputs.size() > 4) {
-            inputs.armConfidence = inData<float>(3);
-            inputs.armLocation = inData<float>(4);
+            inputs.armConfidence = inData<float>(frame, 3);
+            inputs.armLocation = inData<float>(frame, 4);
         }
         const int64_t most = out().elements() / 6;
         const int64_t rows =
-            detectBoxes(params<DetectionOutputParams>(), inputs, scratch(), outData<float>(), most);
-        std::fill(outData<float>() + std::min(rows, most) * 6, outData<float>() + most * 6, 0.0f);
+            detectBoxes(params<DetectionOutputParams>(), inputs, scratch(frame), outData<float>(frame), most);
+        std::fill(outData<float>(frame) + std::min(rows, most) * 6, outData<float>(frame) + most * 6, 0.0f);
     }
 };
 
@@ -170,7 +181,7 @@ class PriorBox final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const auto& p = params<PriorBoxParams>();
         const int64_t width = in(0).width(), height = in(0).height(), half = out().elements() / 2;
         const auto extent = [](int given, int64_t own) {
@@ -180,7 +191,7 @@ class PriorBox final : public CommandExecution {
         const float step[2] = {
             p.stepWidth > 0 ? static_cast<float>(p.stepWidth) : image[0] / static_cast<float>(width),
             p.stepHeight > 0 ? static_cast<float>(p.stepHeight) : image[1] / static_cast<float>(height)};
-        float* box = outData<float>();
+        float* box = outData<float>(frame);
         const auto put = [&](const float* centre, float boxWidth, float boxHeight) {
             const float sides[2] = {boxWidth / 2, boxHeight / 2};
             for (int i = 0; i < 4; ++i) {
@@ -205,7 +216,7 @@ class PriorBox final : public CommandExecution {
                         put(centre, size * std::sqrt(p.ratios[r]), size / std::sqrt(p.ratios[r]));
                 }
             }
-        float* variance = outData<float>() + half;
+        float* variance = outData<float>(frame) + half;
         for (int64_t i = 0; i < half; ++i) variance[i] = p.variances[i % 4];
     }
 };
@@ -216,42 +227,50 @@ class Proposal final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
 
-    void onResize() override {
+    void prepare() override {
         plane_ = in(0).shape[2] * in(0).shape[3];
         boxes_ = plane_ * params<ProposalParams>().anchors();
         requestScratch(checkedMul(boxes_, 24, "proposals"));
     }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const int64_t batch = in(0).shape[0], rows = batch == 0 ? 0 : out().shape[0] / batch;
         const bool own = in(2).elements() >= 3 * batch;  // else one size for all pictures
+        const Work work(scratch(frame), boxes_);
         for (int64_t n = 0; n < batch; ++n) {
-            const float* image = inData<float>(2) + (own ? n * (in(2).elements() / batch) : 0);
-            const int64_t kept = propose(n, image, rows);
-            float* row = outData<float>(0) + n * rows * 5;
+            const float* image = inData<float>(frame, 2) + (own ? n * (in(2).elements() / batch) : 0);
+            const int64_t kept = propose(frame, n, image, rows, work);
+            float* row = outData<float>(frame, 0) + n * rows * 5;
             std::fill_n(row, rows * 5, 0.0f);
             for (int64_t k = 0; k < kept; ++k, row += 5) {
                 row[0] = static_cast<float>(n);
-                std::copy_n(boxes() + int64_t{candidates()[k]} * 4, 4, row + 1);
+                std::copy_n(work.boxes + int64_t{work.candidates[k]} * 4, 4, row + 1);
             }
             if (command().outputs.size() < 2) continue;
-            float* score = outData<float>(1) + n * rows;
+            float* score = outData<float>(frame, 1) + n * rows;
             std::fill_n(score, rows, 0.0f);
-            for (int64_t k = 0; k < kept; ++k) score[k] = scores()[candidates()[k]];
+            for (int64_t k = 0; k < kept; ++k) score[k] = work.scores[work.candidates[k]];
         }
     }
 
   private:
-    float* boxes() const { return static_cast<float*>(scratch()); }
-    float* scores() const { return boxes() + boxes_ * 4; }
-    int32_t* candidates() const { return reinterpret_cast<int32_t*>(scores() + boxes_); }
+    // The scratch of a run.
+    struct Work {
+        Work(void* scratch, int64_t count)
+            : boxes(static_cast<float*>(scratch)),
+              scores(boxes + count * 4),
+              candidates(reinterpret_cast<int32_t*>(scores + count)) {}
+
+        float *boxes, *scores;
+        int32_t* candidates;
+    };
 
     // Boxes are numbered cell by cell, the anchors of a cell one after the other.
-    int64_t propose(int64_t n, const float* image, int64_t rows) const {
+    int64_t propose(const Frame& frame, int64_t n, const float* image, int64_t rows, const Work& work) const {
         const auto& p = params<ProposalParams>();
         const int64_t anchors = p.anchors(), width = in(0).shape[3];
-        const float* foreground = inData<float>(0) + (2 * n + 1) * boxes_;
-        const float* deltas = inData<float>(1) + n * 4 * boxes_;
+        const float* foreground = inData<float>(frame, 0) + (2 * n + 1) * boxes_;
+        const float* deltas = inData<float>(frame, 1) + n * 4 * boxes_;
         const float limit[2] = {image[1] - 1, image[0] - 1}, least = p.minSize * image[2];
         int64_t waiting = 0;
         for (int64_t cell = 0; cell < plane_; ++cell) {
@@ -259,7 +278,7 @@ class Proposal final : public CommandExecution {
                                     static_cast<float>(cell / width) * p.stride + p.centre};
             for (int64_t a = 0; a < anchors; ++a) {
                 const int64_t i = cell * anchors + a;
-                float* box = boxes() + i * 4;
+                float* box = work.boxes + i * 4;
                 bool large = true;
                 for (int axis = 0; axis < 2; ++axis) {
                     const float size = p.sizes[static_cast<size_t>(2 * a + axis)];
@@ -269,13 +288,14 @@ class Proposal final : public CommandExecution {
                     box[2 + axis] = std::max(std::min(centre + half, limit[axis]), 0.0f);
                     large = large && box[2 + axis] - box[axis] + 1 >= least;
                 }
-                scores()[i] = foreground[a * plane_ + cell];
-                if (large && !std::isnan(scores()[i])) candidates()[waiting++] = static_cast<int32_t>(i);
+                work.scores[i] = foreground[a * plane_ + cell];
+                if (large && !std::isnan(work.scores[i]))
+                    work.candidates[waiting++] = static_cast<int32_t>(i);
             }
         }
-        std::sort(candidates(), candidates() + waiting, ByScore{scores()});
+        std::sort(work.candidates, work.candidates + waiting, ByScore{work.scores});
         if (p.beforeSuppression > 0) waiting = std::min(waiting, p.beforeSuppression);
-        return suppressBoxes(boxes(), candidates(), waiting, rows, p.overlap, 1);
+        return suppressBoxes(work.boxes, work.candidates, waiting, rows, p.overlap, 1);
     }
 
     int64_t plane_ = 0, boxes_ = 0;

@@ -15,19 +15,19 @@ class DetExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
 
-    void onResize() override {
+    void prepare() override {
         const Shape& shape = in(0).shape;
         extent_ = shape[shape.rank() - 1];
         requestScratch(checkedMul(checkedMul(extent_, extent_, "matrix"),
                                   static_cast<int64_t>(sizeof(double)), "matrix"));
     }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const int64_t count = out().elements(), elements = extent_ * extent_;
-        auto* const matrix = static_cast<double*>(scratch());
+        auto* const matrix = static_cast<double*>(scratch(frame));
         for (int64_t i = 0; i < count; ++i) {
-            std::copy_n(inData<float>(0) + i * elements, elements, matrix);
-            outData<float>()[i] = static_cast<float>(determinant(matrix));
+            std::copy_n(inData<float>(frame, 0) + i * elements, elements, matrix);
+            outData<float>(frame)[i] = static_cast<float>(determinant(matrix));
         }
     }
 

@@ -18,21 +18,21 @@ class Dilation2dExecution final : public CommandExecution {
     Dilation2dExecution(CpuBackend& backend, const Command& command)
         : CommandExecution(command), backend_(backend) {}
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         if (out().empty()) return;
         const auto& p = params<Dilation2dParams>();
         const Shape& shape = out().shape;
         forRows(backend_.pool(), shape[0] * shape[1], shape[2] * shape[3] * p.kernelY * p.kernelX,
                 [&](long begin, long end) {
-                    for (long plane = begin; plane < end; ++plane) maximum(p, plane);
+                    for (long plane = begin; plane < end; ++plane) maximum(frame, p, plane);
                 });
     }
 
   private:
-    void maximum(const Dilation2dParams& p, int64_t plane) const noexcept {
+    void maximum(const Frame& frame, const Dilation2dParams& p, int64_t plane) const noexcept {
         const Shape &from = in(0).shape, &to = out().shape;
-        const float* const x = inData<float>(0) + plane * from[2] * from[3];
-        float* const y = outData<float>() + plane * to[2] * to[3];
+        const float* const x = inData<float>(frame, 0) + plane * from[2] * from[3];
+        float* const y = outData<float>(frame) + plane * to[2] * to[3];
         std::fill(y, y + to[2] * to[3], std::numeric_limits<float>::lowest());
         const float* weight = p.weights.data() + plane % to[1] * p.kernelY * p.kernelX;
         for (int64_t ky = 0; ky < p.kernelY; ++ky)

@@ -59,24 +59,24 @@ class DynamicSlice : public CommandExecution {
     DynamicSlice(const CpuBackend& backend, const Command& command)
         : CommandExecution(command), backend_(backend), strides_(rowMajorStrides(in(0).shape)) {}
 
-    void onExecute() final {
+    void run(const Frame& frame) const final {
         int64_t from = 0;
-        const Box box = place(from);
+        const Box box = place(frame, from);
         switch (elementBytes(out().type)) {
             case 4:
-                copyBox(inData<uint32_t>(0) + from, outData<uint32_t>(), box, backend_.pool());
+                copyBox(inData<uint32_t>(frame, 0) + from, outData<uint32_t>(frame), box, backend_.pool());
                 break;
             case 2:
-                copyBox(inData<uint16_t>(0) + from, outData<uint16_t>(), box, backend_.pool());
+                copyBox(inData<uint16_t>(frame, 0) + from, outData<uint16_t>(frame), box, backend_.pool());
                 break;
             default:
-                copyBox(inData<uint8_t>(0) + from, outData<uint8_t>(), box, backend_.pool());
+                copyBox(inData<uint8_t>(frame, 0) + from, outData<uint8_t>(frame), box, backend_.pool());
         }
     }
 
   protected:
     // What this run copies, and the element of the input that it begins with.
-    virtual Box place(int64_t& from) const = 0;
+    virtual Box place(const Frame& frame, int64_t& from) const = 0;
 
     int64_t stride(size_t axis) const { return strides_[axis]; }  // of the input
 
@@ -90,8 +90,8 @@ class DynamicSliceTf final : public DynamicSlice {
     using DynamicSlice::DynamicSlice;
 
   private:
-    Box place(int64_t& from) const override {
-        const auto* begins = inData<int32_t>(1);
+    Box place(const Frame& frame, int64_t& from) const override {
+        const auto* begins = inData<int32_t>(frame, 1);
         const Shape &shape = in(0).shape, &size = out().shape;
         Box box;
         int64_t to = size.elements();
@@ -116,9 +116,9 @@ class MovingStridedSlice final : public DynamicSlice {
     using DynamicSlice::DynamicSlice;
 
   private:
-    Box place(int64_t& from) const override {
+    Box place(const Frame& frame, int64_t& from) const override {
         const auto list = [&](size_t i) {
-            return std::span(inData<int32_t>(i), static_cast<size_t>(in(i).elements()));
+            return std::span(inData<int32_t>(frame, i), static_cast<size_t>(in(i).elements()));
         };
         const auto& slice = params<StridedSliceParams>();
         const char* name = command().name.c_str();

@@ -14,25 +14,25 @@ namespace {
 class OneHotExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         switch (elementBytes(out().type)) {
             case 4:
-                return write<uint32_t>();
+                return write<uint32_t>(frame);
             case 2:
-                return write<uint16_t>();
+                return write<uint16_t>(frame);
             default:
-                return write<uint8_t>();
+                return write<uint8_t>(frame);
         }
     }
 
   private:
     // On and off values are copied as bits.
     template <typename T>
-    void write() const noexcept {
+    void write(const Frame& frame) const noexcept {
         const auto& p = params<OneHotParams>();
-        const auto* indices = inData<int32_t>(0);
-        const T on = *inData<T>(1), off = *inData<T>(2);
-        auto* output = outData<T>();
+        const auto* indices = inData<int32_t>(frame, 0);
+        const T on = *inData<T>(frame, 1), off = *inData<T>(frame, 2);
+        auto* output = outData<T>(frame);
         std::fill(output, output + p.outer * p.depth * p.inner, off);
         for (int64_t o = 0; o < p.outer; ++o)
             for (int64_t i = 0; i < p.inner; ++i) {
@@ -46,18 +46,18 @@ class OneHotExecution final : public CommandExecution {
 class RangeExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const int64_t count = out().shape[0];
         if (out().type == DataType::Float32) {
             // Repeated addition, as the reference: products would round differently.
-            float value = *inData<float>(0);
-            const float delta = *inData<float>(2);
-            for (int64_t i = 0; i < count; ++i, value += delta) outData<float>()[i] = value;
+            float value = *inData<float>(frame, 0);
+            const float delta = *inData<float>(frame, 2);
+            for (int64_t i = 0; i < count; ++i, value += delta) outData<float>(frame)[i] = value;
         } else {
-            auto value = static_cast<uint32_t>(*inData<int32_t>(0));
-            const auto delta = static_cast<uint32_t>(*inData<int32_t>(2));
+            auto value = static_cast<uint32_t>(*inData<int32_t>(frame, 0));
+            const auto delta = static_cast<uint32_t>(*inData<int32_t>(frame, 2));
             for (int64_t i = 0; i < count; ++i, value += delta)
-                outData<int32_t>()[i] = static_cast<int32_t>(value);
+                outData<int32_t>(frame)[i] = static_cast<int32_t>(value);
         }
     }
 };
@@ -65,10 +65,10 @@ class RangeExecution final : public CommandExecution {
 class LinSpaceExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const int64_t count = out().shape[0];
-        const float start = *inData<float>(0), stop = *inData<float>(1);
-        auto* output = outData<float>();
+        const float start = *inData<float>(frame, 0), stop = *inData<float>(frame, 1);
+        auto* output = outData<float>(frame);
         const float step = count > 1 ? (stop - start) / static_cast<float>(count - 1) : 0;
         for (int64_t i = 0; i < count; ++i) output[i] = start + static_cast<float>(i) * step;
         if (count > 1) output[count - 1] = stop;
@@ -78,43 +78,43 @@ class LinSpaceExecution final : public CommandExecution {
 class RandomExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         // The generator starts afresh in every run, and a given seed only chooses which generator.
         if (params<RandomParams>().seeded) {
             std::mt19937 generator(1);
-            draw(generator);
+            draw(frame, generator);
         } else {
             std::default_random_engine generator;
-            draw(generator);
+            draw(frame, generator);
         }
     }
 
   private:
     template <typename G>
-    void draw(G& generator) {
+    void draw(const Frame& frame, G& generator) const {
         const auto& p = params<RandomParams>();
         if (command().type == OpType::RandomUniform) {
             std::uniform_real_distribution<float> distribution(p.low, p.high);
-            write(generator, distribution);
+            write(frame, generator, distribution);
         } else if (p.high > 0) {
             std::normal_distribution<float> distribution(p.low, p.high);
-            write(generator, distribution);
+            write(frame, generator, distribution);
         } else {
             const auto mean = [&p](G&) { return p.low; };
-            write(generator, mean);
+            write(frame, generator, mean);
         }
     }
     template <typename G, typename D>
-    void write(G& generator, D& distribution) {
+    void write(const Frame& frame, G& generator, D& distribution) const {
         const int64_t count = out().elements();
         for (int64_t i = 0; i < count; ++i) {
             const float value = distribution(generator);
             if (out().type == DataType::Float32)
-                outData<float>()[i] = value;
+                outData<float>(frame)[i] = value;
             else if (out().type == DataType::Int32)
-                outData<int32_t>()[i] = whole(value);
+                outData<int32_t>(frame)[i] = whole(value);
             else
-                outData<uint8_t>()[i] = static_cast<uint8_t>(whole(value));
+                outData<uint8_t>(frame)[i] = static_cast<uint8_t>(whole(value));
         }
     }
     static int32_t whole(float value) {

@@ -24,22 +24,22 @@ void copyBytes(char* to, const char* from, size_t bytes) noexcept {
 class GatherExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const auto width = static_cast<int64_t>(elementBytes(out().type));
         const int64_t row = params<GatherParams>().inner * width;
         if (row == 4)
-            copyRows(std::integral_constant<int64_t, 4>());
+            copyRows(frame, std::integral_constant<int64_t, 4>());
         else
-            copyRows(row);
+            copyRows(frame, row);
     }
 
   private:
     template <typename Bytes>
-    void copyRows(Bytes row) const {
+    void copyRows(const Frame& frame, Bytes row) const {
         const auto& p = params<GatherParams>();
-        const auto* data = inData<char>(0);
-        const auto* indices = inData<int32_t>(1);
-        auto* output = outData<char>();
+        const auto* data = inData<char>(frame, 0);
+        const auto* indices = inData<int32_t>(frame, 1);
+        auto* output = outData<char>(frame);
         for (int64_t o = 0; o < p.outer; ++o, data += p.extent * row)
             for (int64_t i = 0; i < p.count; ++i, output += row) {
                 const int64_t place = placeOnAxis(command().name, indices[i], i, p.extent);
@@ -51,12 +51,12 @@ class GatherExecution final : public CommandExecution {
 class GatherNdExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const auto& p = params<GatherNdParams>();
         const auto width = static_cast<int64_t>(elementBytes(out().type));
-        const auto* data = inData<char>(0);
-        const auto* row = inData<int32_t>(1);
-        auto* output = outData<char>();
+        const auto* data = inData<char>(frame, 0);
+        const auto* row = inData<int32_t>(frame, 1);
+        auto* output = outData<char>(frame);
         for (int64_t r = 0; r < p.rows; ++r, row += p.bounds.depth, output += p.slice * width) {
             const int64_t start = rowStart(command().name, p.bounds, p.stride, row, r);
             copyBytes(output, data + start * width, static_cast<size_t>(p.slice * width));
@@ -67,11 +67,11 @@ class GatherNdExecution final : public CommandExecution {
 class GatherElementsExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const size_t width = elementBytes(out().type);
-        const auto* data = inData<char>(0);
-        const auto* indices = inData<int32_t>(1);
-        auto* output = outData<char>();
+        const auto* data = inData<char>(frame, 0);
+        const auto* indices = inData<int32_t>(frame, 1);
+        auto* output = outData<char>(frame);
         const int64_t count = in(1).elements();
         const int axis = params<ElementsParams>().axis;
         const int64_t extent = in(0).shape[axis];

@@ -26,23 +26,23 @@ class PoolGradExecution final : public CommandExecution {
     PoolGradExecution(CpuBackend& backend, const Command& command)
         : CommandExecution(command), backend_(backend) {}
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         if (out().empty()) return;
         const auto& p = params<PoolGradParams>();
         const int64_t taps = int64_t{p.rows.out} * p.columns.out * p.rows.kernel * p.columns.kernel;
         forRows(backend_.pool(), p.planes, taps, [&](long begin, long end) {
-            for (long plane = begin; plane < end; ++plane) collect(p, plane);
+            for (long plane = begin; plane < end; ++plane) collect(frame, p, plane);
         });
     }
 
   private:
-    void collect(const PoolGradParams& p, int64_t plane) const noexcept {
+    void collect(const Frame& frame, const PoolGradParams& p, int64_t plane) const noexcept {
         const int64_t area = int64_t{p.rows.in} * p.columns.in;
         const int64_t windows = int64_t{p.rows.out} * p.columns.out;
-        const float* const x = inData<float>(0) + plane * area;
-        const float* y = inData<float>(1) + plane * windows;
-        const float* gradient = inData<float>(2) + plane * windows;
-        float* const to = outData<float>() + plane * area;
+        const float* const x = inData<float>(frame, 0) + plane * area;
+        const float* y = inData<float>(frame, 1) + plane * windows;
+        const float* gradient = inData<float>(frame, 2) + plane * windows;
+        float* const to = outData<float>(frame) + plane * area;
         std::fill(to, to + area, 0.0f);
         for (int64_t row = 0; row < p.rows.out; ++row)
             for (int64_t column = 0; column < p.columns.out; ++column, ++y, ++gradient) {

@@ -17,7 +17,7 @@ class GridSampleExecution final : public CommandExecution {
     GridSampleExecution(CpuBackend& backend, const Command& command)
         : CommandExecution(command), backend_(backend), kernels_(samplingKernels(backend.kernels().id)) {}
 
-    void onResize() override {
+    void prepare() override {
         const auto& p = params<GridSampleParams>();
         const Shape& x = in(0).shape;
         plan_.axes = x.rank() - 2;
@@ -33,7 +33,7 @@ class GridSampleExecution final : public CommandExecution {
         outPlane_ = out().plane();
     }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         if (out().empty()) return;
         ThreadPool& pool = backend_.pool();
         const int64_t pieces = ceilDiv(outPlane_, kGridOutputs), batch = in(0).shape[0];
@@ -43,22 +43,24 @@ class GridSampleExecution final : public CommandExecution {
                        [&](long begin, long end) {
                            for (long i = begin; i < end; ++i) {
                                const int64_t group = i % groups, rest = i / groups;
-                               run(rest / pieces, rest % pieces * kGridOutputs, blocks_ * group / groups,
-                                   blocks_ * (group + 1) / groups);
+                               samplePiece(frame, rest / pieces, rest % pieces * kGridOutputs,
+                                           blocks_ * group / groups, blocks_ * (group + 1) / groups);
                            }
                        });
     }
 
   private:
     // Outputs [first, first + kGridOutputs) of blocks [block, end).
-    void run(int64_t n, int64_t first, int64_t block, int64_t end) const noexcept {
+    void samplePiece(const Frame& frame, int64_t n, int64_t first, int64_t block,
+                     int64_t end) const noexcept {
         const int outputs = static_cast<int>(std::min<int64_t>(kGridOutputs, outPlane_ - first));
         GridTaps taps;
-        kernels_.gridTaps(plan_, inData<float>(1) + (n * outPlane_ + first) * plan_.axes, outputs, taps);
+        kernels_.gridTaps(plan_, inData<float>(frame, 1) + (n * outPlane_ + first) * plan_.axes, outputs,
+                          taps);
         const auto sample = packed_ ? kernels_.samplePacked : kernels_.samplePlane;
         for (; block < end; ++block)
-            sample(inData<float>(0) + (n * blocks_ + block) * inPlane_ * lanes_, taps, tapCount_, outputs,
-                   outData<float>() + ((n * blocks_ + block) * outPlane_ + first) * lanes_);
+            sample(inData<float>(frame, 0) + (n * blocks_ + block) * inPlane_ * lanes_, taps, tapCount_,
+                   outputs, outData<float>(frame) + ((n * blocks_ + block) * outPlane_ + first) * lanes_);
     }
 
     CpuBackend& backend_;

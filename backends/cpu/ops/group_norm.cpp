@@ -19,12 +19,12 @@ class GroupNorm final : public CommandExecution {
           rows_(rowKernels(backend.kernels().id)),
           params_(params<GroupNormParams>()) {}
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         if (out().empty()) return;
         const Shape& shape = in(0).shape;
         const int64_t channels = shape[1] / params_.groups, plane = shape.elements(2, shape.rank());
         forRows(backend_.pool(), shape[0] * params_.groups, channels * plane * 6, [&](long begin, long end) {
-            for (long row = begin; row < end; ++row) group(row, channels, plane);
+            for (long row = begin; row < end; ++row) group(frame, row, channels, plane);
         });
     }
 
@@ -32,12 +32,12 @@ class GroupNorm final : public CommandExecution {
     uint32_t inPlaceInputs(size_t) const override { return 1; }
 
   private:
-    void group(int64_t row, int64_t channels, int64_t plane) const {
+    void group(const Frame& frame, int64_t row, int64_t channels, int64_t plane) const {
         const size_t n = static_cast<size_t>(plane);
-        const float* x = inData<float>(0) + row * channels * plane;
-        float* y = outData<float>() + row * channels * plane;
+        const float* x = inData<float>(frame, 0) + row * channels * plane;
+        float* y = outData<float>(frame) + row * channels * plane;
         if (command().inputs.size() > 1) {
-            const float* added = inData<float>(1) + row * channels;
+            const float* added = inData<float>(frame, 1) + row * channels;
             for (int64_t c = 0; c < channels; ++c)
                 unary_.affine(x + c * plane, y + c * plane, n, 1, added[c]);
             x = y;

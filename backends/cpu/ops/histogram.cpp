@@ -15,26 +15,26 @@ class HistogramExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
 
-    void onResize() override {
+    void prepare() override {
         requestScratch(
             checkedMul(params<HistogramParams>().bins, static_cast<int64_t>(sizeof(int64_t)), "bins"));
     }
 
-    void onExecute() override {
-        auto* const counts = static_cast<int64_t*>(scratch());
+    void run(const Frame& frame) const override {
+        auto* const counts = static_cast<int64_t*>(scratch(frame));
         const int64_t bins = params<HistogramParams>().bins;
         std::fill(counts, counts + bins, 0);
         switch (in(0).type) {
             case DataType::UInt8:
-                count(inData<uint8_t>(0), counts);
+                count(inData<uint8_t>(frame, 0), counts);
                 break;
             case DataType::Int32:
-                count(inData<int32_t>(0), counts);
+                count(inData<int32_t>(frame, 0), counts);
                 break;
             default:
-                count(inData<float>(0), counts);
+                count(inData<float>(frame, 0), counts);
         }
-        std::transform(counts, counts + bins, outData<float>(),
+        std::transform(counts, counts + bins, outData<float>(frame),
                        [](int64_t number) { return static_cast<float>(number); });
     }
 

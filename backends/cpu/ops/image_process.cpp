@@ -27,18 +27,18 @@ class ImageProcessExecution final : public CommandExecution {
     ImageProcessExecution(CpuBackend& backend, const Command& command)
         : CommandExecution(command), backend_(backend) {}
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         if (out().empty()) return;
         const auto& p = params<ImageProcessParams>();
         const int64_t images = out().shape[0];
         forRows(backend_.pool(), images * p.to.height, p.to.width * 16, [&](long begin, long end) {
-            for (long i = begin; i < end; ++i) row(p, i / p.to.height, i % p.to.height);
+            for (long i = begin; i < end; ++i) row(frame, p, i / p.to.height, i % p.to.height);
         });
     }
 
   private:
-    void row(const ImageProcessParams& p, int64_t image, int64_t y) const noexcept {
-        const uint8_t* const picture = inData<uint8_t>(0) + image * p.from.image;
+    void row(const Frame& frame, const ImageProcessParams& p, int64_t image, int64_t y) const noexcept {
+        const uint8_t* const picture = inData<uint8_t>(frame, 0) + image * p.from.image;
         for (int64_t x = 0; x < p.to.width; ++x) {
             const Pixel pixel = converted(p, sampled(p, picture, x, y));
             const int64_t at = image * p.to.image + (y * p.to.width + x) * p.to.pixel;
@@ -46,9 +46,9 @@ class ImageProcessExecution final : public CommandExecution {
                 const auto channel = static_cast<size_t>(c);
                 const int value = pixel.value[c];
                 if (p.bytes)
-                    outData<uint8_t>()[at + c * p.to.channel] = static_cast<uint8_t>(value);
+                    outData<uint8_t>(frame)[at + c * p.to.channel] = static_cast<uint8_t>(value);
                 else
-                    outData<float>()[at + c * p.to.channel] =
+                    outData<float>(frame)[at + c * p.to.channel] =
                         (static_cast<float>(value) - p.mean[channel]) * p.normal[channel];
             }
         }

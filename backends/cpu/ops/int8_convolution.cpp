@@ -39,7 +39,7 @@ class Int8ConvExecution final : public Execution {
     Int8ConvExecution(CpuBackend& backend, const Command& command)
         : backend_(backend), command_(command), params_(command.paramsAs<ConvParams>()) {}
 
-    void onResize() override {
+    void prepare() override {
         plan_.reset();
         if (command_.outputs[0]->empty()) return;
         const ConvWindow w = windowOf(command_);
@@ -59,12 +59,13 @@ class Int8ConvExecution final : public Execution {
         return plan_ ? plan_->algorithm() + " " + backend_.kernels().int8->name : "";
     }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         if (!plan_) return;
         Tensor& out = *command_.outputs[0];
         const bool floats = out.type == DataType::Float32;
-        plan_->run(command_.inputs[0]->as<const int8_t>(), stored_.get(), floats ? nullptr : out.as<int8_t>(),
-                   floats ? out.as<float>() : nullptr, post_, scratch(), backend_.pool());
+        plan_->run(frame.data<const int8_t>(*command_.inputs[0]), stored_.get(),
+                   floats ? nullptr : frame.data<int8_t>(out), floats ? frame.data<float>(out) : nullptr,
+                   post_, scratch(frame), backend_.pool());
     }
 
   private:

@@ -56,7 +56,7 @@ class Int8Deconvolution final : public Execution {
     Int8Deconvolution(CpuBackend& backend, const Command& command)
         : backend_(backend), command_(command), params_(command.paramsAs<ConvParams>()) {}
 
-    void onResize() override {
+    void prepare() override {
         plan_.reset();
         if (command_.outputs[0]->empty()) return;
         window_ = windowOf(command_);
@@ -77,24 +77,24 @@ class Int8Deconvolution final : public Execution {
         return plan_ ? "int8 deconv " + plan_->algorithm().substr(5) : "";
     }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         if (!plan_) return;
-        auto* results = static_cast<int8_t*>(scratch()) + planScratch_;
-        plan_->run(command_.inputs[0]->as<const int8_t>(), stored_.get(), results, nullptr, post_, scratch(),
-                   backend_.pool());
+        auto* results = static_cast<int8_t*>(scratch(frame)) + planScratch_;
+        plan_->run(frame.data<const int8_t>(*command_.inputs[0]), stored_.get(), results, nullptr, post_,
+                   scratch(frame), backend_.pool());
         const int64_t rows = window_.batch * (eachPhase_ / backend_.kernels().lanes) * window_.oh;
         parallelRanges(backend_.pool(), static_cast<long>(rows), 4 * backend_.pool().threads(),
                        [&](long begin, long end) {
                            for (long row = begin; row < end; ++row) {
                                switch (backend_.kernels().lanes) {
                                    case 16:
-                                       mixRow<16>(results, row);
+                                       mixRow<16>(frame, results, row);
                                        break;
                                    case 8:
-                                       mixRow<8>(results, row);
+                                       mixRow<8>(frame, results, row);
                                        break;
                                    default:
-                                       mixRow<4>(results, row);
+                                       mixRow<4>(frame, results, row);
                                }
                            }
                        });
@@ -193,12 +193,12 @@ class Int8Deconvolution final : public Execution {
 
     // One output row of one block, a phase after the other.
     template <int P>
-    void mixRow(const int8_t* results, int64_t row) const {
+    void mixRow(const Frame& frame, const int8_t* results, int64_t row) const {
         const PhaseAxis &ay = phases_.y, &ax = phases_.x;
         const int64_t blocks = eachPhase_ / P, y = row % ay.out, block = row / ay.out % blocks,
                       n = row / ay.out / blocks, plane = ay.length() * ax.length();
         const int64_t fromY = (y + ay.pad) / ay.stride - ay.first(), phaseY = (y + ay.pad) % ay.stride;
-        int8_t* to = command_.outputs[0]->as<int8_t>() + row * ax.out * P;
+        int8_t* to = frame.data<int8_t>(*command_.outputs[0]) + row * ax.out * P;
         for (int64_t phaseX = 0; phaseX < ax.stride; ++phaseX) {
             const int64_t phase = phaseY * ax.stride + phaseX;
             const int8_t* from =

@@ -33,11 +33,11 @@ class Int8BinaryExecution final : public CommandExecution {
         args_.hi = y.max;
     }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         forStorage(backend_.pool(), out(), [&](long begin, long end) {
-            backend_.kernels().int8->binary(inData<int8_t>(0) + begin, inData<int8_t>(1) + begin,
-                                            outData<int8_t>() + begin, static_cast<size_t>(end - begin),
-                                            args_);
+            backend_.kernels().int8->binary(inData<int8_t>(frame, 0) + begin,
+                                            inData<int8_t>(frame, 1) + begin, outData<int8_t>(frame) + begin,
+                                            static_cast<size_t>(end - begin), args_);
         });
     }
 
@@ -70,14 +70,14 @@ class Int8ByChannel final : public CommandExecution {
         args_.hi = y.max;
     }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const Tensor& y = out();
         const int64_t channels = y.shape[1], plane = y.plane(), lanes = backend_.kernels().lanes;
         const bool packed = y.channelBlock > 1;
         const int64_t rows = packed ? ceilDiv(channels, lanes) : channels;
         forRows(backend_.pool(), y.batch() * rows, plane * (packed ? lanes : 1), [&](long begin, long end) {
             for (long i = begin; i < end; ++i)
-                packed ? packedRow(i / rows, i % rows, i) : plainRow(i / rows, i % rows, i);
+                packed ? packedRow(frame, i / rows, i % rows, i) : plainRow(frame, i / rows, i % rows, i);
         });
     }
 
@@ -87,13 +87,13 @@ class Int8ByChannel final : public CommandExecution {
   private:
     static constexpr int64_t kMaxLanes = 16;
 
-    float valueAt(int64_t n, int64_t channel) const {
+    float valueAt(const Frame& frame, int64_t n, int64_t channel) const {
         if (slopes_) return (*slopes_)[static_cast<size_t>(channel)];
         const Tensor& small = in(1 - codes_);
         const int64_t channels = out().shape[1], block = small.channelBlock,
                       stored = block > 1 ? roundUp(channels, block) : channels;
         const bool each = small.elements() > channels;  // of every picture, its own
-        return inData<float>(1 - codes_)[(each ? n * stored : 0) + channel];
+        return inData<float>(frame, 1 - codes_)[(each ? n * stored : 0) + channel];
     }
     Int8AffineArgs argsOf(const float* values, const float* neutral) const {
         Int8AffineArgs args = args_;
@@ -102,25 +102,26 @@ class Int8ByChannel final : public CommandExecution {
         return args;
     }
 
-    void packedRow(int64_t n, int64_t block, int64_t row) const {
+    void packedRow(const Frame& frame, int64_t n, int64_t block, int64_t row) const {
         const int64_t lanes = backend_.kernels().lanes, plane = out().plane();
         float values[kMaxLanes] = {}, neutral[kMaxLanes];
         std::fill_n(neutral, kMaxLanes, product_ ? 0.0f : 1.0f);
         for (int64_t l = 0; l < std::min(lanes, out().shape[1] - block * lanes); ++l)
-            values[l] = valueAt(n, block * lanes + l);
-        kernel_(inData<int8_t>(codes_) + row * plane * lanes, outData<int8_t>() + row * plane * lanes,
-                static_cast<size_t>(plane), argsOf(values, neutral));
+            values[l] = valueAt(frame, n, block * lanes + l);
+        kernel_(inData<int8_t>(frame, codes_) + row * plane * lanes,
+                outData<int8_t>(frame) + row * plane * lanes, static_cast<size_t>(plane),
+                argsOf(values, neutral));
     }
 
-    void plainRow(int64_t n, int64_t channel, int64_t row) const {
+    void plainRow(const Frame& frame, int64_t n, int64_t channel, int64_t row) const {
         const int64_t lanes = backend_.kernels().lanes, plane = out().plane(), blocks = plane / lanes,
                       rest = plane % lanes;
         float values[kMaxLanes], neutral[kMaxLanes];
         std::fill_n(neutral, kMaxLanes, product_ ? 0.0f : 1.0f);
-        std::fill_n(values, kMaxLanes, valueAt(n, channel));
+        std::fill_n(values, kMaxLanes, valueAt(frame, n, channel));
         const Int8AffineArgs args = argsOf(values, neutral);
-        const int8_t* x = inData<int8_t>(codes_) + row * plane;
-        int8_t* y = outData<int8_t>() + row * plane;
+        const int8_t* x = inData<int8_t>(frame, codes_) + row * plane;
+        int8_t* y = outData<int8_t>(frame) + row * plane;
         kernel_(x, y, static_cast<size_t>(blocks), args);
         if (rest == 0) return;
         int8_t tail[kMaxLanes] = {};

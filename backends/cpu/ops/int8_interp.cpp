@@ -16,7 +16,7 @@ class Int8Interp final : public Execution {
     Int8Interp(CpuBackend& backend, const Command& command)
         : backend_(backend), kernels_(*backend.kernels().int8), command_(command) {}
 
-    void onResize() override {
+    void prepare() override {
         resizer_.plan(backend_.kernels(), command_);
         const Tensor& x = *command_.inputs[0];
         blocks_ = checkedMul(x.batch(), ceilDiv(x.shape.at(1), int64_t{kernels_.lanes}), "channel blocks");
@@ -33,9 +33,9 @@ class Int8Interp final : public Execution {
         args_.hi = to.max;
     }
 
-    void onExecute() override {
-        const auto* src = command_.inputs[0]->as<const int8_t>();
-        auto* dst = command_.outputs[0]->as<int8_t>();
+    void run(const Frame& frame) const override {
+        const auto* src = frame.data<const int8_t>(*command_.inputs[0]);
+        auto* dst = frame.data<int8_t>(*command_.outputs[0]);
         const int64_t rows = resizer_.rows(), length = resizer_.rowFloats();
         const bool byPixels = sharedByPixels(rows * length / kernels_.lanes, command_.inputs[0]->shape.at(1));
         forPlaneRows(

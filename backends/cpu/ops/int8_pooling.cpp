@@ -17,7 +17,7 @@ class Int8Pooling final : public Execution {
   public:
     Int8Pooling(CpuBackend& backend, const Command& command) : backend_(backend), command_(command) {}
 
-    void onResize() override {
+    void prepare() override {
         const auto& params = command_.paramsAs<PoolParams>();
         const Tensor& x = *command_.inputs[0];
         average_ = params.average;
@@ -36,20 +36,20 @@ class Int8Pooling final : public Execution {
             checkedMul(x.batch(), ceilDiv(x.shape.at(1), int64_t{backend_.channelBlock()}), "channel blocks");
     }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const bool byPixels = sharedByPixels(outPlane_, command_.inputs[0]->shape.at(1));
         forPlaneRows(backend_.pool(), blocks_, rows_, byPixels,
                      [&](int64_t block, int64_t begin, int64_t end) {
                          for (int64_t y = begin; y < end; ++y) {
                              switch (backend_.channelBlock()) {
                                  case 16:
-                                     row<16>(block, y);
+                                     row<16>(frame, block, y);
                                      break;
                                  case 8:
-                                     row<8>(block, y);
+                                     row<8>(frame, block, y);
                                      break;
                                  default:
-                                     row<4>(block, y);
+                                     row<4>(frame, block, y);
                              }
                          }
                      });
@@ -59,9 +59,9 @@ class Int8Pooling final : public Execution {
 
   private:
     template <int P>
-    void row(int64_t block, int64_t index) const {
-        const int8_t* src = command_.inputs[0]->as<const int8_t>() + block * inPlane_ * P;
-        int8_t* dst = command_.outputs[0]->as<int8_t>() + (block * outPlane_ + index * outWidth_) * P;
+    void row(const Frame& frame, int64_t block, int64_t index) const {
+        const int8_t* src = frame.data<const int8_t>(*command_.inputs[0]) + block * inPlane_ * P;
+        int8_t* dst = frame.data<int8_t>(*command_.outputs[0]) + (block * outPlane_ + index * outWidth_) * P;
         const PoolSpan depth = axes_[0].taps[static_cast<size_t>(index / outHeight_)];
         const PoolSpan rows = axes_[1].taps[static_cast<size_t>(index % outHeight_)];
         if (!average_) return maximumRow<P>(src, dst, depth, rows);

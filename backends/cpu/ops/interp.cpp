@@ -12,16 +12,16 @@ class InterpExecution final : public Execution {
   public:
     InterpExecution(CpuBackend& backend, const Command& command) : backend_(backend), command_(command) {}
 
-    void onResize() override {
+    void prepare() override {
         resizer_.plan(backend_.kernels(), command_);
         const Tensor& x = *command_.inputs[0];
         blocks_ = checkedMul(x.batch(), ceilDiv(x.shape.at(1), int64_t{backend_.kernels().lanes}),
                              "channel blocks");
     }
 
-    void onExecute() override {
-        const auto* src = command_.inputs[0]->as<const float>();
-        auto* dst = command_.outputs[0]->as<float>();
+    void run(const Frame& frame) const override {
+        const auto* src = frame.data<const float>(*command_.inputs[0]);
+        auto* dst = frame.data<float>(*command_.outputs[0]);
         const int64_t rows = resizer_.rows(), length = resizer_.rowFloats();
         const bool byPixels =
             sharedByPixels(rows * length / backend_.kernels().lanes, command_.inputs[0]->shape.at(1));

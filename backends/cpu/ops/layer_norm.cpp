@@ -19,12 +19,12 @@ class LayerNorm final : public Execution {
           output_(*command.outputs[0]),
           params_(command_.paramsAs<LayerNormParams>()) {}
 
-    void onResize() override { blocks_ = normBlocks(params_, input_.shape, command_.name.c_str()); }
+    void prepare() override { blocks_ = normBlocks(params_, input_.shape, command_.name.c_str()); }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         if (output_.empty()) return;
-        const float* x = input_.as<const float>();
-        float* y = output_.as<float>();
+        const float* x = frame.data<const float>(input_);
+        float* y = frame.data<float>(output_);
         const float* gamma = params_.gamma.empty() ? nullptr : params_.gamma.data();
         const float* beta = params_.beta.empty() ? nullptr : params_.beta.data();
         const int64_t length = blocks_.length, inner = blocks_.inner;

@@ -21,11 +21,12 @@ class Lrn final : public Execution {
           output_(*command.outputs[0]),
           params_(command_.paramsAs<LrnParams>()) {}
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         if (output_.empty()) return;
         const int64_t planes = input_.shape[0] * input_.shape[1], plane = input_.shape[2] * input_.shape[3];
         forRows(backend_.pool(), planes, plane * params_.localSize, [&](long begin, long end) {
-            for (long r = begin; r < end; ++r) params_.withinChannel ? within(r) : across(r, plane);
+            for (long r = begin; r < end; ++r)
+                params_.withinChannel ? within(frame, r) : across(frame, r, plane);
         });
     }
 
@@ -37,12 +38,12 @@ class Lrn final : public Execution {
         return x * std::pow(v, -params_.beta);
     }
 
-    void across(int64_t r, int64_t plane) const {
+    void across(const Frame& frame, int64_t r, int64_t plane) const {
         const int64_t channels = input_.shape[1], c = r % channels;
         const int64_t first = std::max<int64_t>(0, c - params_.localSize / 2);
         const int64_t end = std::min(channels, c - params_.localSize / 2 + params_.localSize);
-        const float* image = input_.as<const float>() + (r - c) * plane;
-        float* y = output_.as<float>() + r * plane;
+        const float* image = frame.data<const float>(input_) + (r - c) * plane;
+        float* y = frame.data<float>(output_) + r * plane;
         const float scale = 1.0f / static_cast<float>(params_.localSize);
         for (int64_t p = 0; p < plane; ++p) {
             float sum = 0;
@@ -51,10 +52,10 @@ class Lrn final : public Execution {
         }
     }
 
-    void within(int64_t r) const {
+    void within(const Frame& frame, int64_t r) const {
         const int64_t height = input_.shape[2], width = input_.shape[3], size = params_.localSize;
-        const float* x = input_.as<const float>() + r * height * width;
-        float* y = output_.as<float>() + r * height * width;
+        const float* x = frame.data<const float>(input_) + r * height * width;
+        float* y = frame.data<float>(output_) + r * height * width;
         const float scale = 1.0f / (static_cast<float>(size) * static_cast<float>(size));
         for (int64_t row = 0; row < height; ++row)
             for (int64_t column = 0; column < width; ++column) {

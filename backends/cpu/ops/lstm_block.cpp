@@ -17,7 +17,7 @@ class LstmBlock final : public CommandExecution {
     LstmBlock(const CpuBackend& backend, const Command& command)
         : CommandExecution(command), backend_(backend) {}
 
-    void onResize() override {
+    void prepare() override {
         const int64_t columns = in(3).shape[1];
         if (std::max({in(0).shape[0], in(0).shape[1], columns}) > INT_MAX)
             fail(Status::Overflow, "op '%s': an input of %s and weights of %s", command().name.c_str(),
@@ -33,26 +33,28 @@ class LstmBlock final : public CommandExecution {
         requestScratch(layout.size());
     }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const auto& p = params<LstmBlockParams>();
         ThreadPool& pool = backend_.pool();
-        input_.pack(backend_, command(), scratch());
-        own_.pack(backend_, command(), scratch());
-        float* sums = reinterpret_cast<float*>(static_cast<char*>(scratch()) + sums_);
+        input_.pack(backend_, command(), frame, scratch(frame));
+        own_.pack(backend_, command(), frame, scratch(frame));
+        float* sums = reinterpret_cast<float*>(static_cast<char*>(scratch(frame)) + sums_);
         const size_t ld = 4 * static_cast<size_t>(hidden_);
-        input_.multiply(backend_, inData<float>(0), batch_, sums, ld, inData<float>(7), nullptr, scratch(),
-                        pool);
-        own_.multiply(backend_, inData<float>(2), batch_, sums, ld, nullptr, sums, scratch(), pool);
+        input_.multiply(backend_, inData<float>(frame, 0), batch_, sums, ld, inData<float>(frame, 7), nullptr,
+                        frame.number(), scratch(frame), pool);
+        own_.multiply(backend_, inData<float>(frame, 2), batch_, sums, ld, nullptr, sums, frame.number(),
+                      scratch(frame), pool);
         const RecurrentKernels& kernels = recurrentKernels(backend_.kernels().id);
         forStateRows(pool, batch_, hidden_, [&](int b, int from, size_t n) {
             LstmBlockRow row{};
             const int64_t place = int64_t{b} * hidden_ + from;
             for (int64_t gate = 0; gate < 4; ++gate) row.sums[gate] = sums + (4 * b + gate) * hidden_ + from;
-            row.state = inData<float>(1) + place;
-            for (size_t k = 0; p.peephole && k < 3; ++k) row.peephole[k] = inData<float>(4 + k) + from;
+            row.state = inData<float>(frame, 1) + place;
+            for (size_t k = 0; p.peephole && k < 3; ++k) row.peephole[k] = inData<float>(frame, 4 + k) + from;
             row.forgetBias = p.forgetBias;
             row.clip = p.cellClip;
-            for (size_t k = 0; k < command().outputs.size(); ++k) row.out[k] = outData<float>(k) + place;
+            for (size_t k = 0; k < command().outputs.size(); ++k)
+                row.out[k] = outData<float>(frame, k) + place;
             kernels.lstmBlock(row, n);
         });
     }

@@ -38,7 +38,7 @@ class MatMul final : public Execution {
           b_(*command.inputs[1]),
           output_(*command.outputs[0]) {}
 
-    void onResize() override {
+    void prepare() override {
         const char* name = command_.name.c_str();
         requestScratch(0);
         const auto* params = &command_.paramsAs<MatMulParams>();
@@ -105,11 +105,11 @@ class MatMul final : public Execution {
         requestBatched();
     }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         if (output_.empty()) return;
-        float* c = output_.as<float>();
+        auto* c = frame.data<float>(output_);
         PostOps post;
-        if (command_.inputs.size() > 2) post.bias = command_.inputs[2]->as<const float>();
+        if (command_.inputs.size() > 2) post.bias = frame.data<const float>(*command_.inputs[2]);
         if (zero_) {
             const int64_t count = output_.elements(), row = post.bias ? command_.inputs[2]->elements() : 1;
             for (int64_t i = 0; i < count; ++i) c[i] = post.bias ? post.bias[i % row] : 0;
@@ -117,22 +117,22 @@ class MatMul final : public Execution {
         }
         const Kernels& kernels = backend_.kernels();
         if (!single_) {
-            args_.a = a_.as<const float>() + aStart_;
-            args_.b = bData() + bStart_;
-            args_.c = c;
-            args_.post = post;
-            args_.scratch = scratch();
-            return batchedGemm(kernels, args_, backend_.pool());
+            BatchedGemmArgs args = args_;
+            args.a = frame.data<const float>(a_) + aStart_;
+            args.b = bData(frame) + bStart_;
+            args.c = c;
+            args.post = post;
+            args.scratch = scratch(frame);
+            return batchedGemm(kernels, args, backend_.pool());
         }
-        if (!constant_) packB(bData(), scratch());
+        if (!constant_) packB(bData(frame), scratch(frame));
         GemmArgs gemmArgs = singleArgs();
-        gemmArgs.a = a_.as<const float>() + aStart_;
-        gemmArgs.packedB = constant_ ? constant_.get() : scratch();
+        gemmArgs.a = frame.data<const float>(a_) + aStart_;
+        gemmArgs.packedB = constant_ ? constant_.get() : scratch(frame);
         gemmArgs.c = c;
         gemmArgs.post = post;
-        gemmArgs.scratch = static_cast<char*>(scratch()) + packedBytes_;
-        gemmArgs.backwards = backwards_;
-        backwards_ = constant_ && gemmArgs.M == 1 && !backwards_;
+        gemmArgs.scratch = static_cast<char*>(scratch(frame)) + packedBytes_;
+        gemmArgs.backwards = constant_ && gemmArgs.M == 1 && frame.isOdd();
         gemm(kernels, gemmArgs, backend_.pool());
     }
 
@@ -161,13 +161,15 @@ class MatMul final : public Execution {
             args_.transB, packed, backend_.pool());
     }
 
-    // B where it stays as it is, or a constant as long as the result lives.
+    // B where it is a constant that is not in memory, as long as the result lives; else null.
     std::shared_ptr<const float> loadB() const {
-        if (b_.data || !b_.stored) return {std::shared_ptr<const float>(), b_.as<const float>()};
+        if (b_.data || !b_.stored) return nullptr;
         return std::static_pointer_cast<const float>(b_.stored->load());
     }
-    // For a run; B's place may be known only then.
-    const float* bData() const { return b_.data ? b_.as<const float>() : kept_.get(); }
+    const float* bData(const Frame& frame) const {
+        const auto* b = frame.data<const float>(b_);
+        return b ? b : kept_.get();
+    }
 
     GemmArgs singleArgs() const {
         GemmArgs args;
@@ -188,10 +190,11 @@ class MatMul final : public Execution {
     const Tensor& output_;
     BatchedGemmArgs args_;               // of a single product too
     PackedWeights constant_;             // B, where it never changes
-    std::shared_ptr<const float> kept_;  // B, where it never changes, but is read in runs
+    std::shared_ptr<const float>
+        kept_;  // B, where it never changes, but is read in runs from outside of the frame
     std::vector<size_t> aOffsets_, bOffsets_;
     int64_t packedBytes_ = 0, aStart_ = 0, bStart_ = 0;
-    bool single_ = true, zero_ = false, backwards_ = false;
+    bool single_ = true, zero_ = false;
 };
 
 class InnerProduct final : public Execution {
@@ -203,7 +206,7 @@ class InnerProduct final : public Execution {
           output_(*command.outputs[0]),
           params_(command_.paramsAs<InnerProductParams>()) {}
 
-    void onResize() override {
+    void prepare() override {
         const Kernels& kernels = backend_.kernels();
         args_.type = gemmType(backend_);
         args_.M = checkedInt(input_.shape[0], command_.name.c_str());
@@ -222,13 +225,14 @@ class InnerProduct final : public Execution {
         requestScratch(static_cast<int64_t>(gemmScratchBytes(kernels, args_, backend_.pool().threads())));
     }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         if (output_.empty()) return;
-        args_.a = input_.as<const float>();
-        args_.packedB = packed_.get();
-        args_.c = output_.as<float>();
-        args_.scratch = scratch();
-        gemm(backend_.kernels(), args_, backend_.pool());
+        GemmArgs args = args_;
+        args.a = frame.data<const float>(input_);
+        args.packedB = packed_.get();
+        args.c = frame.data<float>(output_);
+        args.scratch = scratch(frame);
+        gemm(backend_.kernels(), args, backend_.pool());
     }
 
     std::string algorithm() const override { return gemmText(backend_, args_.type); }

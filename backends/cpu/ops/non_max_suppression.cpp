@@ -13,21 +13,21 @@ namespace {
 class NmsSearch final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
-    void onResize() override { requestScratch(params<NmsParams>().boxes * 4); }
-    void onExecute() override {
+    void prepare() override { requestScratch(params<NmsParams>().boxes * 4); }
+    void run(const Frame& frame) const override {
         const auto& p = params<NmsParams>();
         NmsLimits limits;
         limits.most = p.most;
-        if (command().inputs.size() > 3 && !in(3).empty()) limits.iou = *inData<float>(3);
-        if (command().inputs.size() > 4 && !in(4).empty()) limits.score = *inData<float>(4);
-        auto* const work = static_cast<int32_t*>(scratch());
-        auto* const kept = outData<int32_t>(0);
-        auto* const counts = outData<int32_t>(1);
+        if (command().inputs.size() > 3 && !in(3).empty()) limits.iou = *inData<float>(frame, 3);
+        if (command().inputs.size() > 4 && !in(4).empty()) limits.score = *inData<float>(frame, 4);
+        auto* const work = static_cast<int32_t*>(scratch(frame));
+        auto* const kept = outData<int32_t>(frame, 0);
+        auto* const counts = outData<int32_t>(frame, 1);
         int64_t total = 0;
         for (int64_t group = 0; group < p.batch * p.classes; ++group) {
-            const int64_t hits =
-                nonMaxSuppression(inData<float>(0) + group / p.classes * p.boxes * 4,
-                                  inData<float>(1) + group * p.boxes, p.boxes, limits, work, kept + total);
+            const int64_t hits = nonMaxSuppression(inData<float>(frame, 0) + group / p.classes * p.boxes * 4,
+                                                   inData<float>(frame, 1) + group * p.boxes, p.boxes, limits,
+                                                   work, kept + total);
             counts[group] = static_cast<int32_t>(hits);
             total += hits;
         }
@@ -38,10 +38,10 @@ class NmsSearch final : public CommandExecution {
 class NmsRows final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
-    void onExecute() override {
-        const auto* kept = inData<int32_t>(0);
-        const auto* const counts = inData<int32_t>(1);
-        auto* output = outData<int32_t>();
+    void run(const Frame& frame) const override {
+        const auto* kept = inData<int32_t>(frame, 0);
+        const auto* const counts = inData<int32_t>(frame, 1);
+        auto* output = outData<int32_t>(frame);
         if (in(1).shape.rank() == 1) {
             std::copy_n(kept, out().elements(), output);
             return;

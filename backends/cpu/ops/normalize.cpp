@@ -20,7 +20,7 @@ class Normalize final : public Execution {
           output_(*command.outputs[0]),
           params_(command_.paramsAs<NormalizeParams>()) {}
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         if (output_.empty()) return;
         const int64_t channels = static_cast<int64_t>(params_.scale.size());
         const int64_t batch = input_.shape[0], plane = input_.elements() / (batch * channels);
@@ -28,8 +28,8 @@ class Normalize final : public Execution {
         const int64_t channelStep = last ? 1 : plane, pixelStep = last ? channels : 1;
         forRows(backend_.pool(), batch, plane * channels, [&](long begin, long end) {
             for (long n = begin; n < end; ++n) {
-                const float* x = input_.as<const float>() + n * plane * channels;
-                float* y = output_.as<float>() + n * plane * channels;
+                const float* x = frame.data<const float>(input_) + n * plane * channels;
+                float* y = frame.data<float>(output_) + n * plane * channels;
                 double whole = 0;
                 if (params_.acrossSpatial)
                     for (int64_t i = 0; i < plane * channels; ++i) whole += static_cast<double>(x[i]) * x[i];

@@ -63,13 +63,15 @@ class PackedMatrix {
         }
     }
     // At the beginning of a run.
-    void pack(const CpuBackend& backend, const Command& command, void* scratch) const {
+    void pack(const CpuBackend& backend, const Command& command, const Frame& frame, void* scratch) const {
         if (!constant_)
-            packInto(backend, command.inputs[part_.input]->as<const float>(), at(scratch, place_));
+            packInto(backend, frame.data<const float>(*command.inputs[part_.input]), at(scratch, place_));
     }
-    // C = A B + bias + residual, where the latter two are not null; the residual lies like C and may be C.
+    // C = A B + bias + residual, where the latter two are not null; the residual lies like C and may be C. number: of the
+    // product in all runs; every second one of a single row goes backwards, see GemmArgs.
     void multiply(const CpuBackend& backend, const float* a, int rows, float* c, size_t ldc,
-                  const float* bias, const float* residual, void* scratch, ThreadPool& pool) const {
+                  const float* bias, const float* residual, uint64_t number, void* scratch,
+                  ThreadPool& pool) const {
         GemmArgs args;
         args.type = type_;
         args.scratch = at(scratch, work_);
@@ -83,8 +85,7 @@ class PackedMatrix {
         args.ldc = ldc;
         args.post.bias = bias;
         args.post.residual = residual;
-        args.backwards = rows == 1 && backwards_;
-        backwards_ = !backwards_;
+        args.backwards = rows == 1 && number % 2 != 0;
         gemm(backend.kernels(), args, pool);
     }
 
@@ -99,7 +100,6 @@ class PackedMatrix {
     GemmType type_ = GemmType::Float;
     int64_t place_ = 0, work_ = 0;  // in scratch: the packed values of a run, memory of the products
     PackedWeights constant_;
-    mutable bool backwards_ = false;  // see GemmArgs
 };
 
 }  // namespace mnnc::cpu

@@ -66,9 +66,9 @@ class PlaneRaster final : public Execution {
             }
     }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const int total = static_cast<int>(blocks_.size());
-        auto body = [&](int block) { makeBlock(block); };
+        auto body = [&](int block) { makeBlock(frame, block); };
         if (output_.storageBytes() < kThreadedBytes)
             for (int i = 0; i < total; ++i) body(i);
         else
@@ -144,23 +144,23 @@ class PlaneRaster final : public Execution {
         blocks_.push_back(block);
     }
 
-    const T* dataOf(const Part& part) const {
-        return inputs_[static_cast<size_t>(part.input)]->as<T>() + part.offset;
+    const T* dataOf(const Frame& frame, const Part& part) const {
+        return frame.data<T>(*inputs_[static_cast<size_t>(part.input)]) + part.offset;
     }
 
-    void makeBlock(int index) const {
+    void makeBlock(const Frame& frame, int index) const {
         const Block& block = blocks_[static_cast<size_t>(index)];
         const Part* parts = parts_.data() + block.firstPart;
         const int64_t plane = output_.plane(), channelBlock = output_.channelBlock;
-        T* dst = output_.as<T>() + index * plane * channelBlock;
+        T* dst = frame.data<T>(output_) + index * plane * channelBlock;
         if (block.whole) {
-            std::memcpy(dst, dataOf(*parts), static_cast<size_t>(plane * channelBlock) * sizeof(T));
+            std::memcpy(dst, dataOf(frame, *parts), static_cast<size_t>(plane * channelBlock) * sizeof(T));
             return;
         }
         if constexpr (std::is_same_v<T, float>) {
             if (block.parts > 0 && block.parts <= PackKernels::kMaxSources) {
                 LaneSource sources[PackKernels::kMaxSources];
-                for (int i = 0; i < block.parts; ++i) sources[i] = {dataOf(parts[i]), parts[i].lane};
+                for (int i = 0; i < block.parts; ++i) sources[i] = {dataOf(frame, parts[i]), parts[i].lane};
                 backend_.kernels().pack->mixLanes(sources, block.parts, static_cast<size_t>(plane), dst);
                 return;
             }
@@ -171,7 +171,7 @@ class PlaneRaster final : public Execution {
             const Part* part = std::find_if(parts, parts + block.parts,
                                             [&](const Part& one) { return one.lane[lane] >= 0; });
             const bool real = part != parts + block.parts;
-            base[lane] = real ? dataOf(*part) + part->lane[lane] : &zero_;
+            base[lane] = real ? dataOf(frame, *part) + part->lane[lane] : &zero_;
             step[lane] = real ? channelBlock : 0;
         }
         for (int64_t i = 0; i < plane; ++i)

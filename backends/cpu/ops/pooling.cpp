@@ -21,7 +21,7 @@ class PoolExecution final : public Execution {
     PoolExecution(CpuBackend& backend, const Command& command)
         : backend_(backend), kernels_(poolKernels(backend.kernels().id)), command_(command) {}
 
-    void onResize() override {
+    void prepare() override {
         const PoolParams& params = command_.paramsAs<PoolParams>();
         const Tensor& x = *command_.inputs[0];
         average_ = params.average;
@@ -36,25 +36,25 @@ class PoolExecution final : public Execution {
         rows_ = static_cast<int64_t>(window_.axis[0].out) * window_.axis[1].out;
     }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const bool byPixels = sharedByPixels(outPlane_, command_.inputs[0]->shape.at(1));
         forPlaneRows(backend_.pool(), blocks_, rows_, byPixels,
                      [&](int64_t block, int64_t begin, int64_t end) {
-                         for (int64_t row = begin; row < end; ++row) runRow(block, row);
+                         for (int64_t row = begin; row < end; ++row) runRow(frame, block, row);
                      });
     }
 
   private:
-    void runRow(int64_t block, int64_t row) const noexcept {
+    void runRow(const Frame& frame, int64_t block, int64_t row) const noexcept {
         const int lanes = kernels_.lanes;
         const PoolAxis& across = window_.axis[2];
         const auto z = static_cast<size_t>(row / window_.axis[1].out),
                    y = static_cast<size_t>(row % window_.axis[1].out);
         const int64_t at = (block * outPlane_ + row * across.out) * lanes;
         PoolRow r;
-        r.src = command_.inputs[0]->as<const float>() + block * inPlane_ * lanes;
-        r.dst = command_.outputs[0]->as<float>() + at;
-        r.index = command_.outputs.size() > 1 ? command_.outputs[1]->as<int32_t>() + at : nullptr;
+        r.src = frame.data<const float>(*command_.inputs[0]) + block * inPlane_ * lanes;
+        r.dst = frame.data<float>(*command_.outputs[0]) + at;
+        r.index = command_.outputs.size() > 1 ? frame.data<int32_t>(*command_.outputs[1]) + at : nullptr;
         r.height = window_.axis[1].in;
         r.width = across.in;
         r.depthTaps = tables_[0].taps[z];

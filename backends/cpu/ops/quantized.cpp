@@ -44,13 +44,13 @@ class QuantCast final : public Execution {
                            each_ ? 0 : values->front());
     }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         ThreadPool& pool = backend_.pool();
         const int64_t lanes = kernels_.lanes;
         if (!each_) {
             const int64_t count = out_.storageElements(), blocks = ceilDiv(count, lanes);
             parallelRanges(pool, static_cast<long>(blocks), 4 * pool.threads(), [&](long begin, long end) {
-                move(begin * lanes, std::min(end * lanes, count) - begin * lanes, scale_.data(),
+                move(frame, begin * lanes, std::min(end * lanes, count) - begin * lanes, scale_.data(),
                      zero_.data());
             });
             return;
@@ -62,20 +62,21 @@ class QuantCast final : public Execution {
         parallelFor(pool, static_cast<int>(out_.batch() * rows), [&](int i) {
             const int64_t row = i % rows;
             if (packed)
-                return move(i * length, length, scale_.data() + row * lanes, zero_.data() + row * lanes);
+                return move(frame, i * length, length, scale_.data() + row * lanes,
+                            zero_.data() + row * lanes);
             float scale[kMaxLanes], zero[kMaxLanes];
             std::fill_n(scale, kMaxLanes, scale_[static_cast<size_t>(row)]);
             std::fill_n(zero, kMaxLanes, zero_[static_cast<size_t>(row)]);
-            move(i * length, length, scale, zero);
+            move(frame, i * length, length, scale, zero);
         });
     }
 
   private:
     // `count` elements from `at`, one vector of scales for all.
-    void move(int64_t at, int64_t count, const float* scale, const float* zero) const {
+    void move(const Frame& frame, int64_t at, int64_t count, const float* scale, const float* zero) const {
         const int64_t lanes = kernels_.lanes, blocks = count / lanes, rest = count % lanes;
         const QuantizeArgs args{scale, zero, lo_, hi_};
-        if (in_.type == DataType::UInt8) return moveUnsigned(at, count, scale, zero);
+        if (in_.type == DataType::UInt8) return moveUnsigned(frame, at, count, scale, zero);
         const auto run = [&](const void* from, void* to, int64_t n) {
             if (toInt8_)
                 kernels_.quantize(static_cast<const float*>(from), static_cast<int8_t*>(to),
@@ -85,8 +86,8 @@ class QuantCast final : public Execution {
                                     static_cast<size_t>(n), scale, zero);
         };
         const int64_t wide = toInt8_ ? 4 : 1, narrow = toInt8_ ? 1 : 4;
-        const char* from = in_.as<const char>() + at * wide;
-        char* to = out_.as<char>() + at * narrow;
+        const char* from = frame.data<const char>(in_) + at * wide;
+        char* to = frame.data<char>(out_) + at * narrow;
         run(from, to, blocks);
         if (rest == 0) return;
         alignas(64) char source[kMaxLanes * 4] = {}, target[kMaxLanes * 4];
@@ -96,11 +97,12 @@ class QuantCast final : public Execution {
     }
 
     // The same of unsigned codes, brought to signed ones piece by piece.
-    void moveUnsigned(int64_t at, int64_t count, const float* scale, const float* zero) const {
+    void moveUnsigned(const Frame& frame, int64_t at, int64_t count, const float* scale,
+                      const float* zero) const {
         constexpr int64_t kPiece = 512;
         const int64_t lanes = kernels_.lanes;
-        const uint8_t* from = in_.as<const uint8_t>() + at;
-        float* to = out_.as<float>() + at;
+        const uint8_t* from = frame.data<const uint8_t>(in_) + at;
+        float* to = frame.data<float>(out_) + at;
         for (int64_t done = 0; done < count; done += kPiece) {
             const int64_t n = std::min(kPiece, count - done), blocks = n / lanes, rest = n % lanes;
             alignas(64) int8_t codes[kPiece];
@@ -129,7 +131,7 @@ class EltwiseInt8 final : public Execution {
     EltwiseInt8(CpuBackend& backend, const Command& command)
         : backend_(backend), command_(command), params_(command.paramsAs<EltwiseInt8Params>()) {}
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const Tensor& out = *command_.outputs[0];
         const int64_t channels = out.shape[1], plane = out.plane();
         forRows(backend_.pool(), out.batch() * channels, plane, [&](long begin, long end) {
@@ -139,9 +141,9 @@ class EltwiseInt8 final : public Execution {
                     return all[all.size() == 1 ? 0 : static_cast<size_t>(row % channels)];
                 };
                 const float first = scale(0), second = scale(1), last = scale(2);
-                const auto* a = command_.inputs[0]->as<const int8_t>() + row * plane;
-                const auto* b = command_.inputs[1]->as<const int8_t>() + row * plane;
-                auto* y = out.as<int8_t>() + row * plane;
+                const auto* a = frame.data<const int8_t>(*command_.inputs[0]) + row * plane;
+                const auto* b = frame.data<const int8_t>(*command_.inputs[1]) + row * plane;
+                auto* y = frame.data<int8_t>(out) + row * plane;
                 for (int64_t i = 0; i < plane; ++i) {
                     const float sum = (a[i] * first + b[i] * second) * last;
                     y[i] = static_cast<int8_t>(sum > -127.0f ? std::min(sum, 127.0f) : -127.0f);

@@ -42,21 +42,22 @@ class PlainRaster final : public Execution {
         fill_ |= covered != output_.elements();
     }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         if (fill_ && !output_.empty())
-            std::memset(output_.data, fillByte(output_), static_cast<size_t>(output_.storageBytes()));
+            std::memset(frame.data<void>(output_), fillByte(output_),
+                        static_cast<size_t>(output_.storageBytes()));
         for (const Region& region : regions_) {
             const Tensor& input = *inputs_[static_cast<size_t>(region.input)];
             if (region.count() == 0) continue;  // perhaps of an empty source
             switch (elementBytes(output_.type)) {
                 case 4:
-                    copy<uint32_t>(region, input);
+                    copy<uint32_t>(frame, region, input);
                     break;
                 case 2:
-                    copy<uint16_t>(region, input);
+                    copy<uint16_t>(frame, region, input);
                     break;
                 default:
-                    copy<uint8_t>(region, input);
+                    copy<uint8_t>(frame, region, input);
             }
         }
     }
@@ -151,9 +152,9 @@ class PlainRaster final : public Execution {
     }
 
     template <typename T>
-    void copy(const Region& region, const Tensor& input) const {
-        const T* src = input.as<T>() + region.src.offset;
-        T* dst = output_.as<T>() + region.dst.offset;
+    void copy(const Frame& frame, const Region& region, const Tensor& input) const {
+        const T* src = frame.data<T>(input) + region.src.offset;
+        T* dst = frame.data<T>(output_) + region.dst.offset;
         const bool ordered =
             region.dst.stride[0] <= 0 || region.dst.stride[1] <= 0;  // may overlap: keep the order
         const bool small = region.count() * static_cast<int64_t>(sizeof(T)) < kThreadedBytes;

@@ -38,7 +38,7 @@ class Recurrent final : public CommandExecution {
           kernels_(recurrentKernels(backend.kernels().id)),
           cell_(cellOf(command.type)) {}
 
-    void onResize() override {
+    void prepare() override {
         const auto& p = params<RecurrentParams>();
         steps_ = in(0).shape[0];
         batch_ = checked(in(0).shape[1]);
@@ -71,8 +71,9 @@ class Recurrent final : public CommandExecution {
         requestScratch(layout.size());
     }
 
-    void onExecute() override {
-        for (int d = 0; d < directions_; ++d) begin(d);
+    void run(const Frame& frame) const override {
+        Progress progress[2];
+        for (int d = 0; d < directions_; ++d) progress[d] = begin(frame, d);
         ThreadPool& pool = backend_.pool();
         // Two directions that are too small to be shared are one task each.
         const double work = 1.0 * batch_ * columns_ * hidden_;
@@ -80,23 +81,26 @@ class Recurrent final : public CommandExecution {
             directions_ == 2 && pool.threads() > 1 && (pool.threads() == 2 || work < kSplitStep);
         for (int64_t done = 0; done < steps_; done += chunk_) {
             const int64_t count = std::min(chunk_, steps_ - done);
-            for (int d = 0; d < directions_; ++d) multiplyInputs(d, done, count, pool);
+            for (int d = 0; d < directions_; ++d) multiplyInputs(frame, d, done, count, pool);
             if (apart) {
                 parallelFor(pool, directions_, [&](int d) {
                     InlinePool alone;
-                    for (int64_t k = 0; k < count; ++k) step(d, done + k, k, count, alone);
+                    for (int64_t k = 0; k < count; ++k)
+                        step(frame, d, progress[d], {done + k, k, count}, alone);
                 });
             } else {
                 InlinePool alone;
                 ThreadPool& together = work < kSharedStep ? static_cast<ThreadPool&>(alone) : pool;
                 for (int d = 0; d < directions_; ++d)
-                    for (int64_t k = 0; k < count; ++k) step(d, done + k, k, count, together);
+                    for (int64_t k = 0; k < count; ++k)
+                        step(frame, d, progress[d], {done + k, k, count}, together);
             }
         }
         const size_t bytes = stateSize() * sizeof(float);
         for (int d = 0; d < directions_ && last_ >= 0 && bytes > 0; ++d)
-            std::memcpy(outData<float>(static_cast<size_t>(last_)) + static_cast<size_t>(d) * stateSize(),
-                        dirs_[d].last, bytes);
+            std::memcpy(
+                outData<float>(frame, static_cast<size_t>(last_)) + static_cast<size_t>(d) * stateSize(),
+                progress[d].last, bytes);
     }
 
     std::string algorithm() const override { return gemmText(backend_, gemmType(backend_)); }
@@ -108,8 +112,15 @@ class Recurrent final : public CommandExecution {
         int64_t sums = 0, state[2] = {}, extra = 0, bias = 0;
         PackedMatrix input, own;                    // where the candidate's are apart: of both gates
         PackedMatrix candidateInput, candidateOwn;  // where they are apart
-        const float* last = nullptr;                // the newest state
-        float* cell = nullptr;                      // LSTM
+    };
+    // How far a direction is in a run.
+    struct Progress {
+        const float* last = nullptr;  // the newest state
+        float* cell = nullptr;        // LSTM
+    };
+    // A step of a direction: its number, and which it is of those whose inputs were multiplied at once.
+    struct Place {
+        int64_t step, inChunk, chunk;
     };
 
     int checked(int64_t value) const {
@@ -119,7 +130,9 @@ class Recurrent final : public CommandExecution {
         return static_cast<int>(value);
     }
     size_t stateSize() const { return static_cast<size_t>(batch_) * static_cast<size_t>(hidden_); }
-    float* at(int64_t place) const { return reinterpret_cast<float*>(static_cast<char*>(scratch()) + place); }
+    float* at(const Frame& frame, int64_t place) const {
+        return reinterpret_cast<float*>(static_cast<char*>(scratch(frame)) + place);
+    }
     size_t gruInput(int d, size_t k) const { return 1 + kGruInputs * static_cast<size_t>(d) + k; }
     // Whether the products of the states are not added to those of the inputs.
     bool sumsOwn() const { return cell_ == Cell::Gru && resetAfter_; }
@@ -147,98 +160,110 @@ class Recurrent final : public CommandExecution {
     }
 
     // Weights and biases of this run, and the first state.
-    void begin(int d) {
-        Direction& own = dirs_[d];
-        own.input.pack(backend_, command(), scratch());
-        own.own.pack(backend_, command(), scratch());
+    Progress begin(const Frame& frame, int d) const {
+        const Direction& own = dirs_[d];
+        Progress progress;
+        own.input.pack(backend_, command(), frame, scratch(frame));
+        own.own.pack(backend_, command(), frame, scratch(frame));
         if (apart_) {
-            own.candidateInput.pack(backend_, command(), scratch());
-            own.candidateOwn.pack(backend_, command(), scratch());
+            own.candidateInput.pack(backend_, command(), frame, scratch(frame));
+            own.candidateOwn.pack(backend_, command(), frame, scratch(frame));
         }
         if (cell_ == Cell::Gru && !resetAfter_) {
-            float* bias = at(own.bias);
-            const float *gates = inData<float>(gruInput(d, 1)), *candidate = inData<float>(gruInput(d, 3)),
-                        *recurrent = inData<float>(gruInput(d, 4));
+            float* bias = at(frame, own.bias);
+            const float *gates = inData<float>(frame, gruInput(d, 1)),
+                        *candidate = inData<float>(frame, gruInput(d, 3)),
+                        *recurrent = inData<float>(frame, gruInput(d, 4));
             for (int i = 0; i < 2 * hidden_; ++i) bias[i] = gates[i] + recurrent[i];
             for (int i = 0; i < hidden_; ++i)
                 bias[2 * hidden_ + i] = candidate[i] + recurrent[2 * hidden_ + i];
         }
         const size_t firstState = apart_ ? gruInput(directions_, 0) : rowWeights_ ? 5 : 4;
         const size_t skipped = static_cast<size_t>(d) * stateSize();
-        setState(at(own.state[0]), firstState, skipped);
-        own.last = at(own.state[0]);
+        setState(frame, at(frame, own.state[0]), firstState, skipped);
+        progress.last = at(frame, own.state[0]);
         if (cell_ == Cell::Lstm) {
-            own.cell = command().outputs.size() > 2 ? outData<float>(2) + skipped : at(own.extra);
-            setState(own.cell, firstState + 1, skipped);
+            progress.cell =
+                command().outputs.size() > 2 ? outData<float>(frame, 2) + skipped : at(frame, own.extra);
+            setState(frame, progress.cell, firstState + 1, skipped);
         }
+        return progress;
     }
-    void setState(float* state, size_t input, size_t skipped) const {
+    void setState(const Frame& frame, float* state, size_t input, size_t skipped) const {
         if (stateSize() == 0) return;
         if (command().inputs.size() > input)
-            std::memcpy(state, inData<float>(input) + skipped, stateSize() * sizeof(float));
+            std::memcpy(state, inData<float>(frame, input) + skipped, stateSize() * sizeof(float));
         else
             std::memset(state, 0, stateSize() * sizeof(float));
     }
 
     // The steps [done, done + count) of a direction; the second one goes back in time.
-    void multiplyInputs(int d, int64_t done, int64_t count, ThreadPool& pool) const {
+    void multiplyInputs(const Frame& frame, int d, int64_t done, int64_t count, ThreadPool& pool) const {
         const Direction& own = dirs_[d];
         const int64_t first = d == 0 ? done : steps_ - done - count;
-        const float* x = inData<float>(0) + first * batch_ * inputs_;
+        const float* x = inData<float>(frame, 0) + first * batch_ * inputs_;
         const int rows = static_cast<int>(count) * batch_;
         const auto ld = static_cast<size_t>(columns_);
-        float* sums = at(own.sums);
-        const float* bias = !apart_       ? inData<float>(rowWeights_ ? 2 : 3) + int64_t{d} * columns_
-                            : resetAfter_ ? inData<float>(gruInput(d, 1))
-                                          : at(own.bias);
-        own.input.multiply(backend_, x, rows, sums, ld, bias, nullptr, scratch(), pool);
+        float* sums = at(frame, own.sums);
+        const float* bias = !apart_       ? inData<float>(frame, rowWeights_ ? 2 : 3) + int64_t{d} * columns_
+                            : resetAfter_ ? inData<float>(frame, gruInput(d, 1))
+                                          : at(frame, own.bias);
+        own.input.multiply(backend_, x, rows, sums, ld, bias, nullptr, frame.number(), scratch(frame), pool);
         if (!apart_) return;
         const int both = 2 * hidden_;
         own.candidateInput.multiply(backend_, x, rows, sums + both, ld,
-                                    resetAfter_ ? inData<float>(gruInput(d, 3)) : bias + both, nullptr,
-                                    scratch(), pool);
+                                    resetAfter_ ? inData<float>(frame, gruInput(d, 3)) : bias + both, nullptr,
+                                    frame.number(), scratch(frame), pool);
     }
 
-    // Step `done`, number k of the `count` whose sums are in memory.
-    void step(int d, int64_t done, int64_t k, int64_t count, ThreadPool& pool) {
-        Direction& own = dirs_[d];
+    // The number of a step in all runs.
+    uint64_t numberOf(const Frame& frame, int64_t step) const {
+        return frame.number() * static_cast<uint64_t>(steps_) + static_cast<uint64_t>(step);
+    }
+
+    void step(const Frame& frame, int d, Progress& progress, const Place& place, ThreadPool& pool) const {
+        const Direction& own = dirs_[d];
+        const auto [done, k, count] = place;
         const int64_t time = d == 0 ? done : steps_ - 1 - done;
-        float* sums = at(own.sums) + (d == 0 ? k : count - 1 - k) * batch_ * columns_;
-        const float* before = own.last;
-        float* now = all_ == 0 ? outData<float>(0) + static_cast<size_t>(time * directions_ + d) * stateSize()
-                               : at(own.state[(done + 1) & 1]);
+        float* sums = at(frame, own.sums) + (d == 0 ? k : count - 1 - k) * batch_ * columns_;
+        const float* before = progress.last;
+        float* now =
+            all_ == 0 ? outData<float>(frame, 0) + static_cast<size_t>(time * directions_ + d) * stateSize()
+                      : at(frame, own.state[(done + 1) & 1]);
         if (sumsOwn()) {
-            stepGruResetAfter(d, sums, before, now, pool);
+            stepGruResetAfter(frame, d, done, sums, before, now, pool);
         } else {
             own.own.multiply(backend_, before, batch_, sums, static_cast<size_t>(columns_), nullptr, sums,
-                             scratch(), pool);
+                             numberOf(frame, done), scratch(frame), pool);
             if (cell_ == Cell::Gru)
-                stepGru(own, sums, before, now, pool);
+                stepGru(frame, d, done, sums, before, now, pool);
             else
-                stepGates(own, sums, now, pool);
+                stepGates(sums, progress.cell, now, pool);
         }
-        own.last = now;
+        progress.last = now;
     }
 
-    void stepGates(const Direction& own, const float* sums, float* now, ThreadPool& pool) const {
+    void stepGates(const float* sums, float* cell, float* now, ThreadPool& pool) const {
         forStateRows(pool, batch_, hidden_, [&](int b, int from, size_t n) {
             const float* row = sums + int64_t{b} * columns_ + from;
             const int64_t place = int64_t{b} * hidden_ + from;
             if (cell_ == Cell::Rnn) return kernels_.rnn(row, now + place, n);
             const LstmSums gates{row, row + hidden_, row + 2 * hidden_, row + 3 * hidden_};
-            kernels_.lstm(gates, own.cell + place, own.cell + place, now + place, n);
+            kernels_.lstm(gates, cell + place, cell + place, now + place, n);
         });
     }
 
-    void stepGru(const Direction& own, float* sums, const float* before, float* now, ThreadPool& pool) const {
-        float *extra = at(own.extra), *candidate = sums + 2 * hidden_;
+    void stepGru(const Frame& frame, int d, int64_t done, float* sums, const float* before, float* now,
+                 ThreadPool& pool) const {
+        const Direction& own = dirs_[d];
+        float *extra = at(frame, own.extra), *candidate = sums + 2 * hidden_;
         forStateRows(pool, batch_, hidden_, [&](int b, int from, size_t n) {
             const int64_t place = int64_t{b} * hidden_ + from;
             kernels_.gruReset(sums + int64_t{b} * columns_ + hidden_ + from, before + place, extra + place,
                               n);
         });
         own.candidateOwn.multiply(backend_, extra, batch_, candidate, static_cast<size_t>(columns_), nullptr,
-                                  candidate, scratch(), pool);
+                                  candidate, numberOf(frame, done), scratch(frame), pool);
         forStateRows(pool, batch_, hidden_, [&](int b, int from, size_t n) {
             const float* row = sums + int64_t{b} * columns_ + from;
             const int64_t place = int64_t{b} * hidden_ + from;
@@ -246,17 +271,18 @@ class Recurrent final : public CommandExecution {
         });
     }
 
-    void stepGruResetAfter(int d, const float* sums, const float* before, float* now,
-                           ThreadPool& pool) const {
+    void stepGruResetAfter(const Frame& frame, int d, int64_t done, const float* sums, const float* before,
+                           float* now, ThreadPool& pool) const {
         const Direction& own = dirs_[d];
-        float* extra = at(own.extra);
+        float* extra = at(frame, own.extra);
         const auto ld = static_cast<size_t>(columns_);
-        const float* bias = inData<float>(rowWeights_ ? 4 : gruInput(d, 4));
-        own.own.multiply(backend_, before, batch_, extra, ld, bias, nullptr, scratch(), pool);
+        const float* bias = inData<float>(frame, rowWeights_ ? 4 : gruInput(d, 4));
+        own.own.multiply(backend_, before, batch_, extra, ld, bias, nullptr, numberOf(frame, done),
+                         scratch(frame), pool);
         const int both = 2 * hidden_;
         if (apart_)
             own.candidateOwn.multiply(backend_, before, batch_, extra + both, ld, bias + both, nullptr,
-                                      scratch(), pool);
+                                      numberOf(frame, done), scratch(frame), pool);
         forStateRows(pool, batch_, hidden_, [&](int b, int from, size_t n) {
             const int64_t row = int64_t{b} * columns_ + from, place = int64_t{b} * hidden_ + from;
             const auto gates = [&](const float* z) { return GruSums{z, z + hidden_, z + 2 * hidden_}; };

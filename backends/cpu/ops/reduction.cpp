@@ -32,7 +32,7 @@ class Reduction final : public Execution {
           axes_(command.paramsAs<ReductionParams>().axes),
           operation_(command.paramsAs<ReductionParams>().operation) {}
 
-    void onResize() override {
+    void prepare() override {
         steps_.clear();
         requestScratch(0);
         if (input_.empty()) return;
@@ -66,15 +66,15 @@ class Reduction final : public Execution {
         if (steps_.size() > 1) requestScratch(scratchFloats * 4);
     }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         if (output_.empty()) return;
         const bool floats = input_.type == DataType::Float32;
         if (!input_.empty())
-            floats ? runFloats() : runIntegers();
+            floats ? runFloats(frame) : runIntegers(frame);
         else if (floats)
-            std::fill_n(output_.as<float>(), output_.elements(), emptyFloat(operation_));
+            std::fill_n(frame.data<float>(output_), output_.elements(), emptyFloat(operation_));
         else
-            fillReducedIntegers(output_, operation_);
+            fillReducedIntegers({frame.data<void>(output_), output_.type}, output_.elements(), operation_);
     }
 
   private:
@@ -98,12 +98,12 @@ class Reduction final : public Execution {
 
     // Step i reads what step i - 1 made; body(step, source, target, operation, whether it is the last one).
     template <typename Body>
-    void eachStep(const Body& body) {
-        const void* source = input_.data;
-        char* next = static_cast<char*>(scratch());
+    void eachStep(const Frame& frame, const Body& body) const {
+        const void* source = frame.data<const void>(input_);
+        char* next = static_cast<char*>(scratch(frame));
         for (size_t i = 0; i < steps_.size(); ++i) {
             const bool last = i + 1 == steps_.size();
-            void* target = last ? output_.data : next;
+            void* target = last ? frame.data<void>(output_) : next;
             if (!last) next += roundUp(steps_[i].outer * steps_[i].inner, 16) * 4;
             body(steps_[i], source, target, operationOf(i), last);
             source = target;
@@ -116,8 +116,8 @@ class Reduction final : public Execution {
         return step > 0 && mapped ? Reduce::Sum : operation_;
     }
 
-    void runFloats() {
-        eachStep([&](const Step& step, const void* x, void* y, Reduce operation, bool) {
+    void runFloats(const Frame& frame) const {
+        eachStep(frame, [&](const Step& step, const void* x, void* y, Reduce operation, bool) {
             runFloat(step, static_cast<const float*>(x), static_cast<float*>(y), operation);
         });
     }
@@ -232,11 +232,11 @@ class Reduction final : public Execution {
     }
 
     // Between the first and the last step the values are int32.
-    void runIntegers() {
-        eachStep([&](const Step& step, const void* x, void* y, Reduce operation, bool last) {
+    void runIntegers(const Frame& frame) const {
+        eachStep(frame, [&](const Step& step, const void* x, void* y, Reduce operation, bool last) {
             // A mean is divided once.
             if (operation == Reduce::Mean && !last) operation = Reduce::Sum;
-            const DataType from = x == input_.data ? input_.type : DataType::Int32;
+            const DataType from = x == frame.data<const void>(input_) ? input_.type : DataType::Int32;
             reduceIntegers(backend_.pool(), step, {x, from}, {y, last ? output_.type : DataType::Int32},
                            operation, reduced_);
         });

@@ -99,8 +99,8 @@ T emptyInteger(Reduce operation) {
 void reduceIntegers(ThreadPool& pool, const ReductionStep& step, TypedData<const void*> from,
                     TypedData<void*> to, Reduce operation, int64_t count) {
     const auto run = [&](auto source, auto target) {
-        const auto* const x = static_cast<const decltype(source)*>(from.data);
-        auto* const y = static_cast<decltype(target)*>(to.data);
+        const auto* const x = static_cast<const decltype(source)*>(from.elements);
+        auto* const y = static_cast<decltype(target)*>(to.elements);
         forRows(pool, step.outer * step.inner, step.length, [&](long begin, long end) {
             for (long i = begin; i < end; ++i) {
                 const int64_t outer = i / step.inner, inner = i % step.inner;
@@ -112,10 +112,10 @@ void reduceIntegers(ThreadPool& pool, const ReductionStep& step, TypedData<const
     withType(from.type, [&](auto source) { withType(to.type, [&](auto target) { run(source, target); }); });
 }
 
-void fillReducedIntegers(const Tensor& output, Reduce operation) {
+void fillReducedIntegers(TypedData<void*> output, int64_t elements, Reduce operation) {
     withType(output.type, [&](auto sample) {
         using T = decltype(sample);
-        std::fill_n(output.as<T>(), output.elements(), emptyInteger<T>(operation));
+        std::fill_n(static_cast<T*>(output.elements), elements, emptyInteger<T>(operation));
     });
 }
 

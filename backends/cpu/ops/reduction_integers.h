@@ -13,7 +13,7 @@ struct ReductionStep {
 
 template <typename Pointer>
 struct TypedData {
-    Pointer data;
+    Pointer elements;
     DataType type;
 };
 
@@ -21,6 +21,6 @@ struct TypedData {
 void reduceIntegers(ThreadPool& pool, const ReductionStep& step, TypedData<const void*> from,
                     TypedData<void*> to, Reduce operation, int64_t count);
 // What reductions of no elements give.
-void fillReducedIntegers(const Tensor& output, Reduce operation);
+void fillReducedIntegers(TypedData<void*> output, int64_t elements, Reduce operation);
 
 }  // namespace mnnc::cpu

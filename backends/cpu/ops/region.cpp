@@ -34,18 +34,18 @@ class RoiPoolingExecution final : public RegionExecution {
         return {std::clamp<int64_t>(first + low, 0, pixels), std::clamp<int64_t>(end + low, 0, pixels)};
     }
 
-    void makeRow(int64_t region, int64_t row) const noexcept override {
+    void makeRow(const Frame& frame, int64_t region, int64_t row) const noexcept override {
         const float scale = params<RoiParams>().scale;
-        const float* b = box(region);
+        const float* b = box(frame, region);
         const Span down = span(pixel(b[1], scale), pixel(b[3], scale), row, rows_, height_);
-        float* dst = output(region, row);
+        float* dst = output(frame, region, row);
         for (int64_t c = 0; c < columns_; ++c, dst += lanes_) {
             const Span across = span(pixel(b[0], scale), pixel(b[2], scale), c, columns_, width_);
             if (down.first >= down.end || across.first >= across.end) {
                 fill(dst, 0);
                 continue;
             }
-            kernels_.boxMaximum({picture(region), sourceBlock(), dst, outputBlock(), blocks_, width_,
+            kernels_.boxMaximum({picture(frame, region), sourceBlock(), dst, outputBlock(), blocks_, width_,
                                  down.first, down.end, across.first, across.end});
         }
     }
@@ -76,10 +76,10 @@ class CropAndResizeExecution final : public RegionExecution {
         return true;
     }
 
-    void makeRow(int64_t region, int64_t row) const noexcept override {
+    void makeRow(const Frame& frame, int64_t region, int64_t row) const noexcept override {
         const auto& p = params<CropParams>();
-        const float* b = box(region);
-        float* dst = output(region, row);
+        const float* b = box(frame, region);
+        float* dst = output(frame, region, row);
         Neighbours y, x;
         const bool inside = neighbours(place(b[0], b[2], row, rows_, height_), height_, y);
         for (int64_t c = 0; c < columns_; ++c, dst += lanes_) {
@@ -93,8 +93,8 @@ class CropAndResizeExecution final : public RegionExecution {
                                       static_cast<int32_t>(y.high * width_ + x.high)};
             const float weight[4] = {y.lowWeight * x.lowWeight, y.lowWeight * x.highWeight,
                                      y.highWeight * x.lowWeight, y.highWeight * x.highWeight};
-            kernels_.tapSum({picture(region), sourceBlock(), dst, outputBlock(), blocks_, index, weight,
-                             p.nearest ? 1 : 4, true, 0});
+            kernels_.tapSum({picture(frame, region), sourceBlock(), dst, outputBlock(), blocks_, index,
+                             weight, p.nearest ? 1 : 4, true, 0});
         }
     }
 };

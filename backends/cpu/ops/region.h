@@ -17,7 +17,7 @@ class RegionExecution : public CommandExecution {
     RegionExecution(CpuBackend& backend, const Command& command)
         : CommandExecution(command), kernels_(samplingKernels(backend.kernels().id)), backend_(backend) {}
 
-    void onResize() override {
+    void prepare() override {
         lanes_ = kernels_.lanes;
         height_ = in(0).shape[2];
         width_ = in(0).shape[3];
@@ -27,28 +27,28 @@ class RegionExecution : public CommandExecution {
         indexed_ = command().inputs.size() > 2;
     }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         if (out().empty()) return;
         const int64_t regions = out().shape[0];
-        for (int64_t r = 0; r < regions; ++r) checkPicture(r);
+        for (int64_t r = 0; r < regions; ++r) checkPicture(frame, r);
         ThreadPool& pool = backend_.pool();
         parallelRanges(pool, static_cast<long>(regions * rows_), 4 * pool.threads(),
                        [&](long begin, long end) {
-                           for (long i = begin; i < end; ++i) makeRow(i / rows_, i % rows_);
+                           for (long i = begin; i < end; ++i) makeRow(frame, i / rows_, i % rows_);
                        });
     }
 
   protected:
-    virtual void makeRow(int64_t region, int64_t row) const noexcept = 0;
+    virtual void makeRow(const Frame& frame, int64_t region, int64_t row) const noexcept = 0;
 
-    const float* box(int64_t region) const noexcept {
-        return inData<float>(1) + (indexed_ ? region * 4 : region * 5 + 1);
+    const float* box(const Frame& frame, int64_t region) const noexcept {
+        return inData<float>(frame, 1) + (indexed_ ? region * 4 : region * 5 + 1);
     }
-    const float* picture(int64_t region) const noexcept {
-        return inData<float>(0) + pictureIndex(region) * blocks_ * sourceBlock();
+    const float* picture(const Frame& frame, int64_t region) const noexcept {
+        return inData<float>(frame, 0) + pictureIndex(frame, region) * blocks_ * sourceBlock();
     }
-    float* output(int64_t region, int64_t row) const noexcept {
-        return outData<float>() + (region * blocks_ * rows_ + row) * columns_ * lanes_;
+    float* output(const Frame& frame, int64_t region, int64_t row) const noexcept {
+        return outData<float>(frame) + (region * blocks_ * rows_ + row) * columns_ * lanes_;
     }
     int64_t sourceBlock() const noexcept { return height_ * width_ * lanes_; }
     int64_t outputBlock() const noexcept { return rows_ * columns_ * lanes_; }
@@ -60,13 +60,14 @@ class RegionExecution : public CommandExecution {
     int64_t lanes_ = 1, height_ = 0, width_ = 0, rows_ = 0, columns_ = 0, blocks_ = 0;
 
   private:
-    int64_t pictureIndex(int64_t region) const noexcept {
-        return indexed_ ? inData<int32_t>(2)[region] : static_cast<int64_t>(inData<float>(1)[region * 5]);
+    int64_t pictureIndex(const Frame& frame, int64_t region) const noexcept {
+        return indexed_ ? inData<int32_t>(frame, 2)[region]
+                        : static_cast<int64_t>(inData<float>(frame, 1)[region * 5]);
     }
-    void checkPicture(int64_t region) const {
+    void checkPicture(const Frame& frame, int64_t region) const {
         const int64_t pictures = in(0).shape[0];
-        const double index = indexed_ ? static_cast<double>(inData<int32_t>(2)[region])
-                                      : static_cast<double>(inData<float>(1)[region * 5]);
+        const double index = indexed_ ? static_cast<double>(inData<int32_t>(frame, 2)[region])
+                                      : static_cast<double>(inData<float>(frame, 1)[region * 5]);
         if (!(index >= 0 && index < static_cast<double>(pictures)))
             fail(Status::InputDataError, "op '%s': region %lld is in picture %g of a batch of %lld",
                  command().name.c_str(), static_cast<long long>(region), index,

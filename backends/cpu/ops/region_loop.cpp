@@ -44,7 +44,7 @@ class RegionLoop final : public CommandExecution {
         return {};
     }
 
-    void onResize() override {
+    void prepare() override {
         int64_t bytes = 0;
         for (const LoopCommand& c : params<LoopParams>().commands) {
             if (c.kind != LoopCommand::Kind::MatMul) continue;
@@ -61,23 +61,24 @@ class RegionLoop final : public CommandExecution {
         requestScratch(bytes);
     }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const auto& p = params<LoopParams>();
         for (const Tensor* output : command().outputs)
-            if (!output->empty()) std::memset(output->data, 0, static_cast<size_t>(output->storageBytes()));
+            if (!output->empty())
+                std::memset(frame.data<void>(*output), 0, static_cast<size_t>(output->storageBytes()));
         for (const LoopCommand& c : p.before) {
             const Tensor& output = tensor(c.operands[0]);
             if (c.kind != LoopCommand::Kind::Zero)
-                walk(c, 0);
+                walk(frame, c, 0);
             else if (!output.empty())
-                std::memset(output.data, 0, static_cast<size_t>(output.storageBytes()));
+                std::memset(frame.data<void>(output), 0, static_cast<size_t>(output.storageBytes()));
         }
         for (int64_t round = 0; round < p.rounds; ++round)
             for (const LoopCommand& c : p.commands) {
                 if (c.kind == LoopCommand::Kind::MatMul)
-                    multiply(c, round);
+                    multiply(frame, c, round);
                 else
-                    walk(c, round);
+                    walk(frame, c, round);
             }
     }
 
@@ -117,7 +118,7 @@ class RegionLoop final : public CommandExecution {
     }
 
     // Where the box of an operand begins in a round.
-    int64_t base(const LoopOperand& operand, int64_t round) const {
+    int64_t base(const Frame& frame, const LoopOperand& operand, int64_t round) const {
         int64_t unit = round;
         if (operand.unitSlot >= 0) {
             const Tensor& units = tensor(operand.unitSlot);
@@ -125,33 +126,36 @@ class RegionLoop final : public CommandExecution {
                 fail(Status::InputDataError, "op '%s' (While): round %lld reads an index of %lld",
                      command().name.c_str(), static_cast<long long>(round),
                      static_cast<long long>(units.elements()));
-            unit = units.as<const int32_t>()[round];
+            unit = frame.data<const int32_t>(units)[round];
         }
         return operand.view.offset + operand.step * unit;
     }
 
     // Elements at, at + stride ...; as they lie where that is possible, else in `row`.
-    const float* gather(const LoopOperand& operand, int64_t at, int64_t stride, int64_t n, Row& row) const {
+    const float* gather(const Frame& frame, const LoopOperand& operand, int64_t at, int64_t stride, int64_t n,
+                        Row& row) const {
         const Tensor& from = tensor(operand);
-        if (elementBytes(from.type) == 1) return gatherBytes(from, at, stride, n, row);
-        const auto* data = from.as<const float>();
+        if (elementBytes(from.type) == 1) return gatherBytes(frame, from, at, stride, n, row);
+        const auto* data = frame.data<const float>(from);
         const int64_t size = from.elements();
         if (stride == 1 && at >= 0 && at + n <= size) return data + at;
         for (int64_t i = 0; i < n; ++i, at += stride) row[i] = at >= 0 && at < size ? data[at] : 0.0f;
         return row;
     }
     // Integers of 8 bits, as integers of 32 bits in the places of floats.
-    static const float* gatherBytes(const Tensor& from, int64_t at, int64_t stride, int64_t n, Row& row) {
+    static const float* gatherBytes(const Frame& frame, const Tensor& from, int64_t at, int64_t stride,
+                                    int64_t n, Row& row) {
         for (int64_t i = 0; i < n; ++i, at += stride) {
-            const int32_t value = at >= 0 && at < from.elements() ? byteAt(from, at) : 0;
+            const int32_t value = at >= 0 && at < from.elements() ? byteAt(frame, from, at) : 0;
             std::memcpy(row + i, &value, sizeof value);
         }
         return row;
     }
-    static int32_t byteAt(const Tensor& tensor, int64_t at) {
-        return tensor.type == DataType::Int8 ? tensor.as<const int8_t>()[at] : tensor.as<const uint8_t>()[at];
+    static int32_t byteAt(const Frame& frame, const Tensor& tensor, int64_t at) {
+        return tensor.type == DataType::Int8 ? frame.data<const int8_t>(tensor)[at]
+                                             : frame.data<const uint8_t>(tensor)[at];
     }
-    void scatterBytes(const LoopCommand& c, int64_t at, int64_t stride, int64_t n,
+    void scatterBytes(const Frame& frame, const LoopCommand& c, int64_t at, int64_t stride, int64_t n,
                       const float* values) const {
         const Tensor& to = tensor(c.operands[0]);
         for (int64_t i = 0; i < n; ++i, at += stride) {
@@ -160,19 +164,20 @@ class RegionLoop final : public CommandExecution {
             std::memcpy(&value, values + i, sizeof value);
             if (c.fuse >= 0) {
                 float before = 0, after = 0, now = 0;
-                const int32_t old = byteAt(to, at);
+                const int32_t old = byteAt(frame, to, at);
                 std::memcpy(&before, &old, sizeof old);
                 std::memcpy(&now, &value, sizeof value);
                 compute(c.fuse, to.type, &before, &now, &after, 1);
                 std::memcpy(&value, &after, sizeof value);
             }
-            to.as<uint8_t>()[at] = static_cast<uint8_t>(value);
+            frame.data<uint8_t>(to)[at] = static_cast<uint8_t>(value);
         }
     }
-    void scatter(const LoopCommand& c, int64_t at, int64_t stride, int64_t n, const float* values) const {
+    void scatter(const Frame& frame, const LoopCommand& c, int64_t at, int64_t stride, int64_t n,
+                 const float* values) const {
         const Tensor& to = tensor(c.operands[0]);
-        if (elementBytes(to.type) == 1) return scatterBytes(c, at, stride, n, values);
-        auto* data = to.as<float>();
+        if (elementBytes(to.type) == 1) return scatterBytes(frame, c, at, stride, n, values);
+        auto* data = frame.data<float>(to);
         const int64_t size = to.elements();
         if (c.fuse < 0) {
             // As bits: an integer may look like a NaN.
@@ -185,10 +190,10 @@ class RegionLoop final : public CommandExecution {
             if (at >= 0 && at < size) compute(c.fuse, to.type, data + at, values + i, data + at, 1);
     }
 
-    void walk(const LoopCommand& c, int64_t round) const {
+    void walk(const Frame& frame, const LoopCommand& c, int64_t round) const {
         int64_t bases[3] = {};
         const size_t operands = std::min<size_t>(c.operands.size(), 3);
-        for (size_t v = 0; v < operands; ++v) bases[v] = base(c.operands[v], round);
+        for (size_t v = 0; v < operands; ++v) bases[v] = base(frame, c.operands[v], round);
         const auto at = [&](size_t v, int64_t i, int64_t j, int64_t k) {
             const int64_t* stride = c.operands[v].view.stride;
             return bases[v] + i * stride[0] + j * stride[1] + k * stride[2];
@@ -199,17 +204,17 @@ class RegionLoop final : public CommandExecution {
                     const int64_t n = std::min(kRow, c.size[2] - k);
                     Row a, b, y;
                     const float* result =
-                        gather(c.operands[1], at(1, i, j, k), c.operands[1].view.stride[2], n, a);
+                        gather(frame, c.operands[1], at(1, i, j, k), c.operands[1].view.stride[2], n, a);
                     if (c.kind == LoopCommand::Kind::Unary) {
                         unaryFloat(c.code)(result, y, static_cast<size_t>(n));
                         result = y;
                     } else if (c.kind == LoopCommand::Kind::Binary) {
                         const float* second =
-                            gather(c.operands[2], at(2, i, j, k), c.operands[2].view.stride[2], n, b);
+                            gather(frame, c.operands[2], at(2, i, j, k), c.operands[2].view.stride[2], n, b);
                         compute(codeOf(c), tensor(c.operands[1]).type, result, second, y, n);
                         result = y;
                     }
-                    scatter(c, at(0, i, j, k), c.operands[0].view.stride[2], n, result);
+                    scatter(frame, c, at(0, i, j, k), c.operands[0].view.stride[2], n, result);
                 }
     }
 
@@ -227,23 +232,24 @@ class RegionLoop final : public CommandExecution {
         const auto n = static_cast<int>(c.size[2]), k = static_cast<int>(c.size[1]);
         return roundUp(static_cast<int64_t>(gemmPackedBytes(backend_.kernels(), GemmType::Float, n, k)), 64);
     }
-    const float* operand(const LoopCommand& c, size_t v, int64_t round, int64_t count) const {
+    const float* operand(const Frame& frame, const LoopCommand& c, size_t v, int64_t round,
+                         int64_t count) const {
         const Tensor& from = tensor(c.operands[v]);
-        const int64_t at = base(c.operands[v], round);
+        const int64_t at = base(frame, c.operands[v], round);
         if (at < 0 || at + count > from.elements())
             fail(Status::InputDataError, "op '%s' (While): an operand of a product at %lld of %lld elements",
                  command().name.c_str(), static_cast<long long>(at), static_cast<long long>(from.elements()));
-        return from.as<const float>() + at;
+        return frame.data<const float>(from) + at;
     }
     // Element (i, j) of the product goes to i times stride 0 and j times stride 2.
-    void multiply(const LoopCommand& c, int64_t round) const {
+    void multiply(const Frame& frame, const LoopCommand& c, int64_t round) const {
         const auto [e, l, h] = c.size;
         if (e == 0 || h == 0) return;
         GemmArgs args = product(c);
-        args.a = operand(c, 1, round, e * l);
-        const float* b = operand(c, 2, round, l * h);
-        if (c.operands.size() > 3) args.post.bias = operand(c, 3, round, h);
-        char* memory = static_cast<char*>(scratch());
+        args.a = operand(frame, c, 1, round, e * l);
+        const float* b = operand(frame, c, 2, round, l * h);
+        if (c.operands.size() > 3) args.post.bias = operand(frame, c, 3, round, h);
+        char* memory = static_cast<char*>(scratch(frame));
         gemmPackB(backend_.kernels(), GemmType::Float, args.N, args.K, b,
                   static_cast<size_t>(c.transposeB ? args.K : args.N), c.transposeB, memory, backend_.pool());
         args.packedB = memory;
@@ -251,8 +257,8 @@ class RegionLoop final : public CommandExecution {
         args.c = reinterpret_cast<float*>(memory);
         args.scratch = memory + roundUp(4 * e * h, 64);
         gemm(backend_.kernels(), args, backend_.pool());
-        const int64_t to = base(c.operands[0], round), *stride = c.operands[0].view.stride;
-        for (int64_t i = 0; i < e; ++i) scatter(c, to + i * stride[0], stride[2], h, args.c + i * h);
+        const int64_t to = base(frame, c.operands[0], round), *stride = c.operands[0].view.stride;
+        for (int64_t i = 0; i < e; ++i) scatter(frame, c, to + i * stride[0], stride[2], h, args.c + i * h);
     }
 
     const CpuBackend& backend_;

@@ -67,9 +67,9 @@ class RoiAlignExecution final : public RegionExecution {
     using RegionExecution::RegionExecution;
 
   private:
-    void makeRow(int64_t region, int64_t row) const noexcept override {
+    void makeRow(const Frame& frame, int64_t region, int64_t row) const noexcept override {
         const auto& p = params<RoiParams>();
-        const float* b = box(region);
+        const float* b = box(frame, region);
         const float offset = p.aligned ? 0.5f : 0.0f;
         const float left = b[0] * p.scale - offset, top = b[1] * p.scale - offset;
         float width = b[2] * p.scale - offset - left, height = b[3] * p.scale - offset - top;
@@ -79,8 +79,8 @@ class RoiAlignExecution final : public RegionExecution {
         }
         const AxisSamples down(top, height, row, rows_, height_, p.samples);
         for (int64_t c = 0; c < columns_; ++c)
-            makeOutput(picture(region), down, AxisSamples(left, width, c, columns_, width_, p.samples),
-                       output(region, row) + c * lanes_);
+            makeOutput(picture(frame, region), down, AxisSamples(left, width, c, columns_, width_, p.samples),
+                       output(frame, region, row) + c * lanes_);
     }
 
     void makeOutput(const float* src, const AxisSamples& down, const AxisSamples& across,

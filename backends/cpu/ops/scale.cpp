@@ -29,13 +29,13 @@ class Scale final : public Execution {
 
     std::string algorithm() const override { return epilogueText(epilogue_); }
 
-    void onExecute() override {
-        const float* x = input_.as<const float>();
-        float* y = output_.as<float>();
+    void run(const Frame& frame) const override {
+        const float* x = frame.data<const float>(input_);
+        float* y = frame.data<float>(output_);
         forChannels(
             backend_.pool(), output_,
             [&](int64_t at, int64_t n, int64_t c) {
-                inChunks(at, n, [&](int64_t from, size_t count) {
+                inChunks(frame, at, n, [&](int64_t from, size_t count) {
                     kernels_.affineLanes(x + from, y + from, count, scale_.data() + c, bias_.data() + c);
                 });
             },
@@ -44,7 +44,7 @@ class Scale final : public Execution {
                 finish(y + at, static_cast<size_t>(n));
             },
             [&](int64_t at, int64_t n, int64_t c) {
-                inChunks(at, n, [&](int64_t from, size_t count) {
+                inChunks(frame, at, n, [&](int64_t from, size_t count) {
                     kernels_.affine(x + from, y + from, count, scale_[static_cast<size_t>(c)],
                                     bias_[static_cast<size_t>(c)]);
                 });
@@ -56,12 +56,12 @@ class Scale final : public Execution {
   private:
     // Whole vectors that the epilogue finds in the first level cache.
     template <typename Body>
-    void inChunks(int64_t at, int64_t n, Body&& body) const {
+    void inChunks(const Frame& frame, int64_t at, int64_t n, Body&& body) const {
         const int64_t chunk = epilogue_.any() ? 2048 : n;
         for (int64_t i = 0; i < n; i += chunk) {
             const size_t count = static_cast<size_t>(std::min(chunk, n - i));
             body(at + i, count);
-            finish(output_.as<float>() + at + i, count);
+            finish(frame.data<float>(output_) + at + i, count);
         }
     }
     void finish(float* y, size_t n) const {
@@ -87,49 +87,52 @@ class InstanceNorm final : public Execution {
           output_(*command.outputs[0]),
           params_(command_.paramsAs<InstanceNormParams>()) {}
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         if (output_.empty()) return;
         const int64_t channels = static_cast<int64_t>(params_.scale.size()), batch = input_.shape[0];
         const int64_t plane = input_.elements() / (batch * channels);
         if (channelAxis(input_) == 1)
             forRows(backend_.pool(), batch * channels, plane * 4, [&](long begin, long end) {
-                for (long r = begin; r < end; ++r) channelRow(r, plane);
+                for (long r = begin; r < end; ++r) channelRow(frame, r, plane);
             });
         else
             forRows(backend_.pool(), batch, plane * channels * 4, [&](long begin, long end) {
-                for (long n = begin; n < end; ++n) channelsLast(n, plane, channels);
+                for (long n = begin; n < end; ++n) channelsLast(frame, n, plane, channels);
             });
     }
 
   private:
     bool given() const { return command_.inputs.size() == 3; }
-    float givenMean(int64_t i) const { return command_.inputs[1]->as<const float>()[i]; }
-    float givenInverse(int64_t i) const {
-        return 1.0f / std::sqrt(command_.inputs[2]->as<const float>()[i] + params_.epsilon);
+    float givenMean(const Frame& frame, int64_t i) const {
+        return frame.data<const float>(*command_.inputs[1])[i];
+    }
+    float givenInverse(const Frame& frame, int64_t i) const {
+        return 1.0f / std::sqrt(frame.data<const float>(*command_.inputs[2])[i] + params_.epsilon);
     }
 
-    void channelRow(int64_t r, int64_t plane) const {
-        const float* x = input_.as<const float>() + r * plane;
-        float* y = output_.as<float>() + r * plane;
+    void channelRow(const Frame& frame, int64_t r, int64_t plane) const {
+        const float* x = frame.data<const float>(input_) + r * plane;
+        float* y = frame.data<float>(output_) + r * plane;
         const size_t n = static_cast<size_t>(plane), c = static_cast<size_t>(r) % params_.scale.size();
         if (given()) {
-            const float scale = params_.scale[c] * givenInverse(r);
-            return unary_.affine(x, y, n, scale, params_.bias[c] - scale * givenMean(r));
+            const float scale = params_.scale[c] * givenInverse(frame, r);
+            return unary_.affine(x, y, n, scale, params_.bias[c] - scale * givenMean(frame, r));
         }
         rows_.norm(x, y, n, nullptr, nullptr, params_.epsilon, false);
         unary_.affine(y, y, n, params_.scale[c], params_.bias[c]);
     }
 
-    void channelsLast(int64_t n, int64_t plane, int64_t channels) const {
-        const float* x = input_.as<const float>() + n * plane * channels;
-        float* y = output_.as<float>() + n * plane * channels;
+    void channelsLast(const Frame& frame, int64_t n, int64_t plane, int64_t channels) const {
+        const float* x = frame.data<const float>(input_) + n * plane * channels;
+        float* y = frame.data<float>(output_) + n * plane * channels;
         const size_t width = static_cast<size_t>(channels);
         if (given()) {
             for (int64_t p = 0; p < plane; ++p)
                 for (size_t c = 0; c < width; ++c) {
                     const int64_t i = n * channels + static_cast<int64_t>(c),
                                   at = p * channels + static_cast<int64_t>(c);
-                    y[at] = (x[at] - givenMean(i)) * givenInverse(i) * params_.scale[c] + params_.bias[c];
+                    y[at] = (x[at] - givenMean(frame, i)) * givenInverse(frame, i) * params_.scale[c] +
+                            params_.bias[c];
                 }
             return;
         }

@@ -13,23 +13,23 @@ namespace {
 class ScanExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         if (in(0).type == DataType::Float32)
-            scan<float>();
+            scan<float>(frame);
         else
-            scan<uint32_t>();  // integers wrap
+            scan<uint32_t>(frame);  // integers wrap
     }
 
   private:
     template <typename T>
-    void scan() noexcept {
+    void scan(const Frame& frame) const noexcept {
         const auto& p = params<ScanParams>();
         const bool product = command().type == OpType::CumProd;
         const int64_t step = p.reverse ? -p.inner : p.inner;
         for (int64_t o = 0; o < p.outer; ++o) {
             const int64_t base = o * p.extent * p.inner + (p.reverse ? (p.extent - 1) * p.inner : 0);
-            const T* x = inData<T>(0) + base;
-            T* y = outData<T>() + base;
+            const T* x = inData<T>(frame, 0) + base;
+            T* y = outData<T>(frame) + base;
             if (p.exclusive)
                 std::fill(y, y + p.inner, T(0));
             else
@@ -51,13 +51,13 @@ class ScanExecution final : public CommandExecution {
 class BandPartExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const Shape& shape = in(0).shape;
         const int64_t rows = shape[shape.rank() - 2], columns = shape[shape.rank() - 1];
-        const int64_t lower = *inData<int32_t>(1), upper = *inData<int32_t>(2);
+        const int64_t lower = *inData<int32_t>(frame, 1), upper = *inData<int32_t>(frame, 2);
         const int64_t lines = in(0).elements() / columns;
-        const auto* x = inData<float>(0);
-        auto* y = outData<float>();
+        const auto* x = inData<float>(frame, 0);
+        auto* y = outData<float>(frame);
         for (int64_t line = 0; line < lines; ++line) {
             const int64_t row = line % rows;
             for (int64_t column = 0; column < columns; ++column, ++x, ++y) {

@@ -35,10 +35,10 @@ T combined(T a, T b, Scatter reduction) noexcept {
 }
 
 template <typename T>
-void combine(const Tensor& out, int64_t to, const Tensor& updates, int64_t from, int64_t count,
-             Scatter reduction) noexcept {
-    T* y = out.as<T>() + to;
-    const T* x = updates.as<const T>() + from;
+void combine(const Frame& frame, const Tensor& out, int64_t to, const Tensor& updates, int64_t from,
+             int64_t count, Scatter reduction) noexcept {
+    T* y = frame.data<T>(out) + to;
+    const T* x = frame.data<const T>(updates) + from;
     for (int64_t i = 0; i < count; ++i) y[i] = combined(y[i], x[i], reduction);
 }
 
@@ -47,36 +47,36 @@ class ScatterBase : public CommandExecution {
     using CommandExecution::CommandExecution;
 
   protected:
-    void start(const Tensor* data) const noexcept {
+    void start(const Frame& frame, const Tensor* data) const noexcept {
         const auto bytes = static_cast<size_t>(out().elements()) * elementBytes(out().type);
         if (bytes == 0) return;  // there may be no memory
         if (!data)
-            std::memset(out().data, 0, bytes);
-        else if (data->data != out().data)
-            std::memcpy(out().data, data->data, bytes);
+            std::memset(outData<void>(frame), 0, bytes);
+        else if (const void* from = frame.data<const void>(*data); from != outData<void>(frame))
+            std::memcpy(outData<void>(frame), from, bytes);
     }
     // Elements `to`.. of the output get (or are combined with) elements `from`.. of the updates.
-    void apply(const Tensor& updates, int64_t from, int64_t to, int64_t count,
+    void apply(const Frame& frame, const Tensor& updates, int64_t from, int64_t to, int64_t count,
                Scatter reduction) const noexcept {
         const auto width = static_cast<int64_t>(elementBytes(out().type));
         if (reduction == Scatter::Replace) {
-            std::memcpy(outData<char>() + to * width, updates.as<const char>() + from * width,
+            std::memcpy(outData<char>(frame) + to * width, frame.data<const char>(updates) + from * width,
                         static_cast<size_t>(count * width));
             return;
         }
         switch (out().type) {
             case DataType::Float32:
-                return combine<float>(out(), to, updates, from, count, reduction);
+                return combine<float>(frame, out(), to, updates, from, count, reduction);
             case DataType::Int8:
-                return combine<int8_t>(out(), to, updates, from, count, reduction);
+                return combine<int8_t>(frame, out(), to, updates, from, count, reduction);
             case DataType::UInt8:
-                return combine<uint8_t>(out(), to, updates, from, count, reduction);
+                return combine<uint8_t>(frame, out(), to, updates, from, count, reduction);
             case DataType::Int16:
-                return combine<int16_t>(out(), to, updates, from, count, reduction);
+                return combine<int16_t>(frame, out(), to, updates, from, count, reduction);
             case DataType::UInt16:
-                return combine<uint16_t>(out(), to, updates, from, count, reduction);
+                return combine<uint16_t>(frame, out(), to, updates, from, count, reduction);
             default:
-                return combine<int32_t>(out(), to, updates, from, count, reduction);
+                return combine<int32_t>(frame, out(), to, updates, from, count, reduction);
         }
     }
 };
@@ -84,13 +84,13 @@ class ScatterBase : public CommandExecution {
 class ScatterNdExecution final : public ScatterBase {
   public:
     using ScatterBase::ScatterBase;
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const auto& p = params<ScatterNdParams>();
-        start(command().inputs.size() > 2 ? command().inputs[2] : nullptr);
-        const auto* row = inData<int32_t>(0);
+        start(frame, command().inputs.size() > 2 ? command().inputs[2] : nullptr);
+        const auto* row = inData<int32_t>(frame, 0);
         for (int64_t r = 0; r < p.rows; ++r, row += p.bounds.depth) {
             const int64_t to = rowStart(command().name, p.bounds, p.stride, row, r);
-            apply(in(1), r * p.slice, to, p.slice, p.reduction);
+            apply(frame, in(1), r * p.slice, to, p.slice, p.reduction);
         }
     }
 };
@@ -98,16 +98,16 @@ class ScatterNdExecution final : public ScatterBase {
 class ScatterElementsExecution final : public ScatterBase {
   public:
     using ScatterBase::ScatterBase;
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const auto& p = params<ScatterElementsParams>();
-        start(&in(0));
-        const auto* indices = inData<int32_t>(1);
+        start(frame, &in(0));
+        const auto* indices = inData<int32_t>(frame, 1);
         const int64_t count = in(1).elements();
         const int64_t extent = out().shape[p.axis];
         ElementWalk walk(in(1).shape, out().shape, p.axis);
         for (int64_t i = 0; i < count; ++i, walk.next()) {
             const int64_t place = placeOnAxis(command().name, indices[i], i, extent);
-            apply(in(2), i, walk.at(place), 1, p.reduction);
+            apply(frame, in(2), i, walk.at(place), 1, p.reduction);
         }
     }
 };

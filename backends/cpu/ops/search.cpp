@@ -35,18 +35,18 @@ void byType(DataType type, const Body& body) {
 class ArgExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
-    void onExecute() override {
-        byType(in(0).type, [this]<typename T>(T) { search<T>(); });
+    void run(const Frame& frame) const override {
+        byType(in(0).type, [&]<typename T>(T) { search<T>(frame); });
     }
 
   private:
     // Row by row over the axis, so that the inner loop is contiguous. NaN never wins a comparison.
     template <typename T>
-    void search() noexcept {
+    void search(const Frame& frame) const noexcept {
         const auto& p = params<SearchParams>();
         for (int64_t o = 0; o < p.outer; ++o)
             for (int64_t i = 0; i < p.inner; ++i) {
-                const T* values = inData<T>(0) + o * p.extent * p.inner + i;
+                const T* values = inData<T>(frame, 0) + o * p.extent * p.inner + i;
                 T best = p.largest ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max();
                 int64_t at = 0;
                 for (int64_t k = 0; k < p.extent; ++k) {
@@ -56,7 +56,7 @@ class ArgExecution final : public CommandExecution {
                         at = k;
                     }
                 }
-                outData<int32_t>()[o * p.inner + i] = static_cast<int32_t>(at);
+                outData<int32_t>(frame)[o * p.inner + i] = static_cast<int32_t>(at);
             }
     }
 };
@@ -65,16 +65,17 @@ class ArgExecution final : public CommandExecution {
 class TopListExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
-    void onResize() override { requestScratch(params<TopListParams>().extent * 4); }
-    void onExecute() override {
+    void prepare() override { requestScratch(params<TopListParams>().extent * 4); }
+    void run(const Frame& frame) const override {
         const auto& p = params<TopListParams>();
-        auto* order = static_cast<int32_t*>(scratch());
+        auto* order = static_cast<int32_t*>(scratch(frame));
         const int64_t rows = p.top * (p.values ? 2 : 1);
         for (int64_t o = 0; o < p.outer; ++o)
             for (int64_t i = 0; i < p.inner; ++i) {
                 // An axis without elements has no memory; the output is zeros then.
-                const float* values = p.extent > 0 ? inData<float>(0) + o * p.extent * p.inner + i : nullptr;
-                float* output = outData<float>() + o * rows * p.inner + i;
+                const float* values =
+                    p.extent > 0 ? inData<float>(frame, 0) + o * p.extent * p.inner + i : nullptr;
+                float* output = outData<float>(frame) + o * rows * p.inner + i;
                 int64_t found = 0;
                 for (int64_t k = 0; k < p.extent; ++k)
                     if (!p.useThreshold || values[k * p.inner] >= p.threshold)
@@ -94,24 +95,24 @@ class TopListExecution final : public CommandExecution {
 class TopKExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
-    void onResize() override {
+    void prepare() override {
         const auto& p = params<SearchParams>();
         const int64_t rows = p.outer * p.inner;
         k_ = rows > 0 ? out().elements() / rows : 0;
         requestScratch(p.extent * 4);
     }
-    void onExecute() override {
-        byType(in(0).type, [this]<typename T>(T) { select<T>(); });
+    void run(const Frame& frame) const override {
+        byType(in(0).type, [&]<typename T>(T) { select<T>(frame); });
     }
 
   private:
     template <typename T>
-    void select() noexcept {
+    void select(const Frame& frame) const noexcept {
         const auto& p = params<SearchParams>();
-        auto* order = static_cast<int32_t*>(scratch());
+        auto* order = static_cast<int32_t*>(scratch(frame));
         for (int64_t o = 0; o < p.outer; ++o)
             for (int64_t i = 0; i < p.inner; ++i) {
-                const T* values = inData<T>(0) + o * p.extent * p.inner + i;
+                const T* values = inData<T>(frame, 0) + o * p.extent * p.inner + i;
                 const int64_t inner = p.inner;
                 std::iota(order, order + p.extent, 0);
                 if (p.largest && k_ == 1)
@@ -125,8 +126,8 @@ class TopKExecution final : public CommandExecution {
                     });
                 for (int64_t k = 0; k < k_; ++k) {
                     const int64_t to = (o * k_ + k) * inner + i;
-                    outData<T>(0)[to] = values[order[k] * inner];
-                    outData<int32_t>(1)[to] = order[k];
+                    outData<T>(frame, 0)[to] = values[order[k] * inner];
+                    outData<int32_t>(frame, 1)[to] = order[k];
                 }
             }
     }

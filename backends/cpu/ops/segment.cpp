@@ -14,13 +14,13 @@ class SegmentExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         if (out().empty()) return;
         const auto& p = params<SegmentParams>();
-        const float* x = inData<float>(0);
-        std::fill(outData<float>(), outData<float>() + out().elements(), 0.0f);
+        const float* x = inData<float>(frame, 0);
+        std::fill(outData<float>(frame), outData<float>(frame) + out().elements(), 0.0f);
         for (const SegmentRun& run : p.runs) {
-            float* const y = outData<float>() + run.segment * p.inner;
+            float* const y = outData<float>(frame) + run.segment * p.inner;
             for (int64_t row = 0; row < run.rows; ++row, x += p.inner)
                 for (int64_t i = 0; i < p.inner; ++i) y[i] += x[i];
             for (int64_t i = 0; i < p.inner; ++i) y[i] /= static_cast<float>(run.rows);

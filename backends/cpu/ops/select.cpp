@@ -22,62 +22,62 @@ void selectLoop(const C* condition, int64_t stepC, const T* a, int64_t stepA, co
 class SelectExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         // The condition counts as bits: -0.0 is true.
         switch (elementBytes(in(0).type)) {
             case 4:
-                withCondition<uint32_t>();
+                withCondition<uint32_t>(frame);
                 break;
             case 2:
-                withCondition<uint16_t>();
+                withCondition<uint16_t>(frame);
                 break;
             default:
-                withCondition<uint8_t>();
+                withCondition<uint8_t>(frame);
                 break;
         }
     }
 
   private:
     template <typename C>
-    void withCondition() noexcept {
+    void withCondition(const Frame& frame) const noexcept {
         switch (elementBytes(out().type)) {
             case 4:
-                loop<C, uint32_t>();
+                loop<C, uint32_t>(frame);
                 break;
             case 2:
-                loop<C, uint16_t>();
+                loop<C, uint16_t>(frame);
                 break;
             default:
-                loop<C, uint8_t>();
+                loop<C, uint8_t>(frame);
                 break;
         }
     }
     template <typename C, typename T>
-    void loop() noexcept {
+    void loop(const Frame& frame) const noexcept {
         const auto step = [this](size_t i) { return int64_t{in(i).elements() != 1}; };
-        selectLoop(inData<C>(0), step(0), inData<T>(1), step(1), inData<T>(2), step(2), outData<T>(),
-                   out().elements());
+        selectLoop(inData<C>(frame, 0), step(0), inData<T>(frame, 1), step(1), inData<T>(frame, 2), step(2),
+                   outData<T>(frame), out().elements());
     }
 };
 
 class WhereExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         if (in(0).type == DataType::Float32)
-            write(inData<float>(0));
+            write(frame, inData<float>(frame, 0));
         else if (in(0).type == DataType::Int32)
-            write(inData<int32_t>(0));
+            write(frame, inData<int32_t>(frame, 0));
         else
-            write(inData<uint8_t>(0));
+            write(frame, inData<uint8_t>(frame, 0));
     }
 
   private:
     template <typename T>
-    void write(const T* values) noexcept {
+    void write(const Frame& frame, const T* values) const noexcept {
         const Shape& shape = in(0).shape;
         const int64_t count = in(0).elements(), rows = out().shape[0];
-        auto* row = outData<int32_t>();
+        auto* row = outData<int32_t>(frame);
         auto* const end = row + rows * shape.rank();
         int32_t coordinate[kMaxRank] = {};
         for (int64_t i = 0; i < count && row < end; ++i) {
@@ -92,26 +92,26 @@ class WhereExecution final : public CommandExecution {
 class UniqueExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
-    void onResize() override {
+    void prepare() override {
         count_ = in(0).elements();
         requestScratch(count_ * 4);
     }
-    void onExecute() override {
-        const auto* values = inData<int32_t>(0);
-        auto* sorted = static_cast<int32_t*>(scratch());
+    void run(const Frame& frame) const override {
+        const auto* values = inData<int32_t>(frame, 0);
+        auto* sorted = static_cast<int32_t*>(scratch(frame));
         const bool floats = in(0).type == DataType::Float32;
         const auto keyOf = [floats](int32_t bits) { return floats ? floatKey(bits) : bits; };
         std::transform(values, values + count_, sorted, keyOf);
         std::sort(sorted, sorted + count_);
         const int64_t found = std::unique(sorted, sorted + count_) - sorted;
         const int64_t unique = std::min(found, out().shape[0]);
-        std::transform(sorted, sorted + unique, outData<int32_t>(), keyOf);
-        std::fill(outData<int32_t>() + unique, outData<int32_t>() + out().shape[0], 0);
+        std::transform(sorted, sorted + unique, outData<int32_t>(frame), keyOf);
+        std::fill(outData<int32_t>(frame) + unique, outData<int32_t>(frame) + out().shape[0], 0);
         const size_t outputs = command().outputs.size();
         if (outputs < 2) return;
-        int32_t* first = outputs > 2 ? outData<int32_t>(1) : nullptr;
-        int32_t* inverse = outData<int32_t>(outputs > 2 ? 2 : 1);
-        int32_t* counts = outputs > 3 ? outData<int32_t>(3) : nullptr;
+        int32_t* first = outputs > 2 ? outData<int32_t>(frame, 1) : nullptr;
+        int32_t* inverse = outData<int32_t>(frame, outputs > 2 ? 2 : 1);
+        int32_t* counts = outputs > 3 ? outData<int32_t>(frame, 3) : nullptr;
         if (first) std::fill(first, first + out().shape[0], -1);
         if (counts) std::fill(counts, counts + out().shape[0], 0);
         for (int64_t i = 0; i < count_; ++i) {
@@ -130,19 +130,19 @@ class UniqueExecution final : public CommandExecution {
 class SetDiffExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
-    void onResize() override {
+    void prepare() override {
         removed_ = in(1).elements();
         requestScratch(removed_ * 4);
     }
-    void onExecute() override {
-        auto* remove = static_cast<int32_t*>(scratch());
-        if (removed_ > 0) std::copy(inData<int32_t>(1), inData<int32_t>(1) + removed_, remove);
+    void run(const Frame& frame) const override {
+        auto* remove = static_cast<int32_t*>(scratch(frame));
+        if (removed_ > 0) std::copy(inData<int32_t>(frame, 1), inData<int32_t>(frame, 1) + removed_, remove);
         std::sort(remove, remove + removed_);
-        auto* output = outData<int32_t>();
+        auto* output = outData<int32_t>(frame);
         auto* const end = output + out().shape[0];
         const int64_t count = in(0).elements();
         for (int64_t i = 0; i < count && output < end; ++i) {
-            const int32_t value = inData<int32_t>(0)[i];
+            const int32_t value = inData<int32_t>(frame, 0)[i];
             if (!std::binary_search(remove, remove + removed_, value)) *output++ = value;
         }
         std::fill(output, end, 0);
@@ -155,12 +155,12 @@ class SetDiffExecution final : public CommandExecution {
 class UnravelExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const int64_t count = in(0).elements(), depth = in(1).elements();
-        const auto* dims = inData<int32_t>(1);
-        auto* output = outData<int32_t>();
+        const auto* dims = inData<int32_t>(frame, 1);
+        auto* output = outData<int32_t>(frame);
         for (int64_t i = 0; i < count; ++i) {
-            const int64_t index = inData<int32_t>(0)[i];
+            const int64_t index = inData<int32_t>(frame, 0)[i];
             int64_t rest = index;
             for (int64_t j = depth - 1; j >= 0; --j) {
                 if (dims[j] < 1)

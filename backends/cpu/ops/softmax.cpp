@@ -19,7 +19,7 @@ class Softmax final : public Execution {
           output_(*command.outputs[0]),
           axis_(command.paramsAs<SoftmaxParams>().axis) {}
 
-    void onResize() override {
+    void prepare() override {
         const Shape& shape = input_.shape;
         const int rank = shape.rank();
         outer_ = length_ = inner_ = 1;
@@ -30,10 +30,10 @@ class Softmax final : public Execution {
         inner_ = shape.elements(axis + 1, rank);
     }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         if (output_.empty()) return;
-        const float* x = input_.as<const float>();
-        float* y = output_.as<float>();
+        const float* x = frame.data<const float>(input_);
+        float* y = frame.data<float>(output_);
         if (inner_ == 1) {
             forRows(backend_.pool(), outer_, length_ * 4, [&](long begin, long end) {
                 for (long r = begin; r < end; ++r)

@@ -18,7 +18,7 @@ class Stft final : public CommandExecution {
   public:
     Stft(const CpuBackend& backend, const Command& command) : CommandExecution(command), backend_(backend) {}
 
-    void onResize() override {
+    void prepare() override {
         window_ = static_cast<int>(in(2).elements());
         parts_ = static_cast<int>(in(0).shape.at(2));
         frames_ = out().shape[1];
@@ -36,7 +36,7 @@ class Stft final : public CommandExecution {
                 backend_.weights(command().params, variant("windowed"), packedBytes_, [&](void* packed) {
                     std::vector<float> matrix(static_cast<size_t>(rows) * static_cast<size_t>(columns_));
                     fillTransform(matrix.data());
-                    scaleAndPack(matrix.data(), matrix.data(), packed);
+                    scaleAndPack(in(2).as<const float>(), matrix.data(), matrix.data(), packed);
                 });
             requestScratch(0);
             return;
@@ -47,30 +47,31 @@ class Stft final : public CommandExecution {
         requestScratch(packedBytes_ + bytes);
     }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         if (!packed_)
-            scaleAndPack(static_cast<const float*>(basis_.get()),
-                         reinterpret_cast<float*>(static_cast<char*>(scratch()) + packedBytes_), scratch());
+            scaleAndPack(inData<float>(frame, 2), static_cast<const float*>(basis_.get()),
+                         reinterpret_cast<float*>(static_cast<char*>(scratch(frame)) + packedBytes_),
+                         scratch(frame));
         GemmArgs args;
         args.M = static_cast<int>(frames_);
         args.N = columns_;
         args.K = window_ * parts_;
-        args.lda = static_cast<size_t>(step()) * static_cast<size_t>(parts_);
+        args.lda = static_cast<size_t>(step(frame)) * static_cast<size_t>(parts_);
         args.ldc = static_cast<size_t>(columns_);
-        args.packedB = packed_ ? packed_.get() : scratch();
+        args.packedB = packed_ ? packed_.get() : scratch(frame);
         const int64_t length = in(0).shape[1] * parts_;
         for (int64_t b = 0; b < out().shape[0]; ++b) {
-            args.a = inData<float>(0) + b * length;
-            args.c = outData<float>() + b * frames_ * columns_;
+            args.a = inData<float>(frame, 0) + b * length;
+            args.c = outData<float>(frame) + b * frames_ * columns_;
             gemm(backend_.kernels(), args, backend_.pool());
         }
     }
 
   private:
     // The frames that were planned lie in the signal with every step up to this one.
-    int64_t step() const {
+    int64_t step(const Frame& frame) const {
         if (frames_ < 2) return 1;
-        return std::clamp<int64_t>(*inData<int32_t>(1), 1, (in(0).shape[1] - window_) / (frames_ - 1));
+        return std::clamp<int64_t>(*inData<int32_t>(frame, 1), 1, (in(0).shape[1] - window_) / (frames_ - 1));
     }
 
     // e^(-2 pi i k n / window): the rows are values n of a frame (a complex one has two), columns bins k.
@@ -90,8 +91,7 @@ class Stft final : public CommandExecution {
                 }
     }
 
-    void scaleAndPack(const float* transform, float* scaled, void* packed) const {
-        const auto* window = inData<float>(2);
+    void scaleAndPack(const float* window, const float* transform, float* scaled, void* packed) const {
         const int rows = window_ * parts_;
         for (int row = 0; row < rows; ++row) {
             const float factor = window[row / parts_];

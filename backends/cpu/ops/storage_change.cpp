@@ -17,12 +17,13 @@ class StorageChange final : public Execution {
     StorageChange(const CpuBackend& backend, const Command& command)
         : backend_(backend), input_(*command.inputs[0]), output_(*command.outputs[0]) {}
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const bool packs = input_.channelBlock == 1;
         const Tensor& packed = packs ? output_ : input_;
-        (packs ? nchwToPacked : packedToNchw)(
-            backend_.kernels(), input_.as<float>(), output_.as<float>(), static_cast<int>(packed.batch()),
-            static_cast<int>(packed.shape.at(1)), static_cast<size_t>(packed.plane()), backend_.pool());
+        (packs ? nchwToPacked : packedToNchw)(backend_.kernels(), frame.data<float>(input_),
+                                              frame.data<float>(output_), static_cast<int>(packed.batch()),
+                                              static_cast<int>(packed.shape.at(1)),
+                                              static_cast<size_t>(packed.plane()), backend_.pool());
     }
 
   private:
@@ -54,7 +55,7 @@ class ByteStorageChange final : public Execution {
     ByteStorageChange(const CpuBackend& backend, const Command& command)
         : backend_(backend), input_(*command.inputs[0]), output_(*command.outputs[0]) {}
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const bool toPacked = input_.channelBlock == 1;
         const Tensor& packed = toPacked ? output_ : input_;
         const int64_t channels = packed.shape.at(1), plane = packed.plane(),
@@ -64,8 +65,8 @@ class ByteStorageChange final : public Execution {
             const int64_t n = i / blocks, first = i % blocks * channelBlock,
                           lanes = std::min(channelBlock, channels - first);
             const int64_t rows = (n * channels + first) * plane, block = i * plane * channelBlock;
-            const auto* from = input_.as<const uint8_t>();
-            auto* to = output_.as<uint8_t>();
+            const auto* from = frame.data<const uint8_t>(input_);
+            auto* to = frame.data<uint8_t>(output_);
             if (plane == 1) {
                 std::copy_n(from + (toPacked ? rows : block), lanes, to + (toPacked ? block : rows));
                 return;

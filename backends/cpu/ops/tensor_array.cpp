@@ -17,15 +17,15 @@ namespace {
 class ElementAccess : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
-    void onResize() override {
+    void prepare() override {
         list_ = flow().list;
         if (!list_) fail(Status::Internal, "op '%s': a sequence without shapes", command().name.c_str());
     }
 
   protected:
     const Tensor& flow() const { return *command().inputs.back(); }
-    int64_t index() const {
-        const int64_t index = *inData<int32_t>(1);
+    int64_t index(const Frame& frame) const {
+        const int64_t index = *inData<int32_t>(frame, 1);
         return index < 0 && command().type == OpType::TensorArrayRead ? index + list_->size() : index;
     }
     int64_t bytes(int64_t elements) const {
@@ -45,43 +45,44 @@ class ElementAccess : public CommandExecution {
 class ReadElement final : public ElementAccess {
   public:
     using ElementAccess::ElementAccess;
-    void onExecute() override {
-        const int64_t at = index();
+    void run(const Frame& frame) const override {
+        const int64_t at = index(frame);
         if (at < 0 || at >= list_->size() || list_->at(at).elementSize() != out().elements()) failIndex(at);
-        copy(outData<char>(), flow().as<const char>() + bytes(list_->offset(at)), bytes(out().elements()));
+        copy(outData<char>(frame), frame.data<const char>(flow()) + bytes(list_->offset(at)),
+             bytes(out().elements()));
     }
 };
 
 class WriteElement final : public ElementAccess {
   public:
     using ElementAccess::ElementAccess;
-    void onResize() override {
-        ElementAccess::onResize();
+    void prepare() override {
+        ElementAccess::prepare();
         result_ = out().list;
         if (!result_) fail(Status::Internal, "op '%s': a sequence without shapes", command().name.c_str());
     }
     uint32_t inPlaceInputs(size_t) const override { return *list_ == *result_ ? 1u << 3 : 0; }
-    void onExecute() override {
-        const int64_t at = index();
+    void run(const Frame& frame) const override {
+        const int64_t at = index(frame);
         const int64_t value = in(2).elements();
         if (at < 0 || at >= result_->size() || result_->at(at).elementSize() != value) failIndex(at);
-        char* to = outData<char>();
+        char* to = outData<char>(frame);
         const int64_t place = result_->offset(at);
-        if (flow().data != out().data) {
+        if (frame.data<const char>(flow()) != to) {
             const int64_t size = list_->size();
             if (list_->anyKnown()) {
                 const int64_t kept = list_->offset(std::min(at, size)),
                               rest = list_->offset(std::min(at + 1, size));
                 const int64_t behind = list_->total() - rest;
                 if (kept != place || place + value + behind != result_->total()) failIndex(at);
-                const char* from = flow().as<const char>();
+                const char* from = frame.data<const char>(flow());
                 copy(to, from, bytes(kept));
                 copy(to + bytes(place + value), from + bytes(rest), bytes(behind));
             } else {
                 std::memset(to, 0, static_cast<size_t>(bytes(result_->total())));
             }
         }
-        copy(to + bytes(place), inData<char>(2), bytes(value));
+        copy(to + bytes(place), inData<char>(frame, 2), bytes(value));
     }
 
   private:

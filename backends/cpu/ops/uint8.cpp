@@ -32,7 +32,7 @@ class CodePool final : public CodeExecution {
   public:
     using CodeExecution::CodeExecution;
 
-    void onResize() override {
+    void prepare() override {
         const PoolWindow w = poolWindow(params<CodePoolParams>().window, in(0).shape, command().name.c_str());
         y_ = w.axis[1];
         x_ = w.axis[2];
@@ -40,19 +40,20 @@ class CodePool final : public CodeExecution {
         x_.begin = std::max(x_.begin, 0);
     }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const int64_t planes = out().shape[0] * out().shape[1], taps = int64_t{y_.kernel} * x_.kernel;
         forRows(pool(), planes * y_.out, x_.out * taps, [&](long begin, long end) {
             for (long row = begin; row < end; ++row)
                 for (int64_t x = 0; x < x_.out; ++x)
-                    outData<uint8_t>()[row * x_.out + x] = makePixel(row / y_.out, row % y_.out, x);
+                    outData<uint8_t>(frame)[row * x_.out + x] =
+                        makePixel(frame, row / y_.out, row % y_.out, x);
         });
     }
 
   private:
-    uint8_t makePixel(int64_t planeIndex, int64_t oy, int64_t ox) const {
+    uint8_t makePixel(const Frame& frame, int64_t planeIndex, int64_t oy, int64_t ox) const {
         const auto& p = params<CodePoolParams>();
-        const uint8_t* source = inData<uint8_t>(0) + planeIndex * y_.in * x_.in;
+        const uint8_t* source = inData<uint8_t>(frame, 0) + planeIndex * y_.in * x_.in;
         const int64_t top = oy * y_.stride - y_.begin, left = ox * x_.stride - x_.begin;
         const int64_t y0 = std::max<int64_t>(top, 0), y1 = std::min<int64_t>(top + y_.kernel, y_.in);
         const int64_t x0 = std::max<int64_t>(left, 0), x1 = std::min<int64_t>(left + x_.kernel, x_.in);
@@ -73,16 +74,16 @@ class CodeAdd final : public CodeExecution {
   public:
     using CodeExecution::CodeExecution;
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const auto& p = params<CodeAddParams>();
         const auto scaled = [&p](int i, uint8_t code) {
             return int64_t{p.factor[i].times(int32_t{code - p.zero[i]} * (1 << kCodeAddBits))};
         };
-        const auto *a = inData<uint8_t>(0), *b = inData<uint8_t>(1);
+        const auto *a = inData<uint8_t>(frame, 0), *b = inData<uint8_t>(frame, 1);
         forElements(pool(), out().elements(), [&](long begin, long end) {
             for (long i = begin; i < end; ++i) {
                 const auto sum = static_cast<int32_t>(scaled(0, a[i]) + scaled(1, b[i]));
-                outData<uint8_t>()[i] = clampCode(p.range, int64_t{p.factorOut.times(sum)} + p.zeroOut);
+                outData<uint8_t>(frame)[i] = clampCode(p.range, int64_t{p.factorOut.times(sum)} + p.zeroOut);
             }
         });
     }
@@ -92,10 +93,11 @@ class CodeTable final : public CodeExecution {
   public:
     using CodeExecution::CodeExecution;
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const auto& results = params<CodeTableParams>().results;
         forElements(pool(), out().elements(), [&](long begin, long end) {
-            for (long i = begin; i < end; ++i) outData<uint8_t>()[i] = results[inData<uint8_t>(0)[i]];
+            for (long i = begin; i < end; ++i)
+                outData<uint8_t>(frame)[i] = results[inData<uint8_t>(frame, 0)[i]];
         });
     }
 };
@@ -105,7 +107,7 @@ class CodeSoftmax final : public CodeExecution {
   public:
     using CodeExecution::CodeExecution;
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const Shape& shape = in(0).shape;
         const int axis = in(0).format == Format::NC4HW4 && shape.rank() > 1 ? 1 : shape.rank() - 1;
         const int64_t length = shape[axis], inner = shape.elements(axis + 1, shape.rank());
@@ -113,8 +115,8 @@ class CodeSoftmax final : public CodeExecution {
         forRows(pool(), out().elements() / length, length, [&](long begin, long end) {
             for (long row = begin; row < end; ++row) {
                 const int64_t at = row / inner * length * inner + row % inner;
-                const uint8_t* x = inData<uint8_t>(0) + at;
-                uint8_t* y = outData<uint8_t>() + at;
+                const uint8_t* x = inData<uint8_t>(frame, 0) + at;
+                uint8_t* y = outData<uint8_t>(frame) + at;
                 uint8_t most = 0;
                 for (int64_t i = 0; i < length; ++i) most = std::max(most, x[i * inner]);
                 float sum = 0;

@@ -40,7 +40,7 @@ class CodeConv final : public CommandExecution {
   public:
     CodeConv(CpuBackend& backend, const Command& command) : CommandExecution(command), backend_(backend) {}
 
-    void onResize() override {
+    void prepare() override {
         plan_.reset();
         if (out().empty()) return;
         const auto& p = params<CodeConvParams>();
@@ -63,21 +63,21 @@ class CodeConv final : public CommandExecution {
                                   bytesOf(outBlocks_, w.oh * w.ow, 4), "scratch"));
     }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         if (!plan_) return;
-        auto* memory = static_cast<char*>(scratch());
+        auto* memory = static_cast<char*>(scratch(frame));
         auto* packed = reinterpret_cast<int8_t*>(memory + planScratch_);
         auto* sums = reinterpret_cast<int32_t*>(memory + planScratch_ + packedBytes_);
         ThreadPool& pool = backend_.pool();
         const ConvWindow& w = window_;
         const int64_t lanes = backend_.kernels().lanes;
         forRows(pool, w.batch * inBlocks_, w.ih * w.iw * lanes, [&](long begin, long end) {
-            for (long i = begin; i < end; ++i) packBlock(i / inBlocks_, i % inBlocks_, packed);
+            for (long i = begin; i < end; ++i) packBlock(frame, i / inBlocks_, i % inBlocks_, packed);
         });
         plan_->runSums(packed, stored_.get(), sums, params<CodeConvParams>().zeroIn - 128, memory, pool);
         forRows(pool, w.batch * ceilDiv(w.oc, lanes), w.oh * w.ow * lanes, [&](long begin, long end) {
             const int64_t blocks = ceilDiv(w.oc, lanes);
-            for (long i = begin; i < end; ++i) finishBlock(i / blocks, i % blocks, sums);
+            for (long i = begin; i < end; ++i) finishBlock(frame, i / blocks, i % blocks, sums);
         });
     }
 
@@ -117,11 +117,11 @@ class CodeConv final : public CommandExecution {
                                    plan_->packedWeightBytes(), fill);
     }
 
-    void packBlock(int64_t n, int64_t block, int8_t* packed) const {
+    void packBlock(const Frame& frame, int64_t n, int64_t block, int8_t* packed) const {
         const ConvWindow& w = window_;
         const int64_t lanes = backend_.kernels().lanes, plane = w.ih * w.iw, first = block * lanes,
                       real = std::min(lanes, w.ic - first);
-        const uint8_t* from = inData<uint8_t>(0) + (n * w.ic + first) * plane;
+        const uint8_t* from = inData<uint8_t>(frame, 0) + (n * w.ic + first) * plane;
         int8_t* to = packed + (n * inBlocks_ + block) * plane * lanes;
         for (int64_t begin = 0; begin < plane; begin += kRun)
             for (int64_t lane = 0; lane < real; ++lane)
@@ -129,7 +129,7 @@ class CodeConv final : public CommandExecution {
                     to[i * lanes + lane] = static_cast<int8_t>(int{from[lane * plane + i]} - 128);
     }
 
-    void finishBlock(int64_t n, int64_t block, const int32_t* sums) const {
+    void finishBlock(const Frame& frame, int64_t n, int64_t block, const int32_t* sums) const {
         const auto& p = params<CodeConvParams>();
         const ConvWindow& w = window_;
         const int64_t lanes = backend_.kernels().lanes, plane = w.oh * w.ow, first = block * lanes,
@@ -137,7 +137,7 @@ class CodeConv final : public CommandExecution {
         const int32_t* image = sums + n * outBlocks_ * plane * lanes;
         const int32_t* from = image + block * plane * lanes;
         const int32_t* ones = image + w.oc / lanes * plane * lanes + w.oc % lanes;
-        uint8_t* to = outData<uint8_t>() + (n * w.oc + first) * plane;
+        uint8_t* to = outData<uint8_t>(frame) + (n * w.oc + first) * plane;
         const auto shift = static_cast<uint32_t>(128 - p.zeroWeight);
         for (int64_t begin = 0; begin < plane; begin += kRun)
             for (int64_t lane = 0; lane < real; ++lane) {
@@ -164,23 +164,23 @@ class CodeDepthwise final : public CommandExecution {
     CodeDepthwise(CpuBackend& backend, const Command& command)
         : CommandExecution(command), backend_(backend) {}
 
-    void onResize() override { window_ = windowOfCodes(params<CodeConvParams>(), command()); }
+    void prepare() override { window_ = windowOfCodes(params<CodeConvParams>(), command()); }
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const ConvWindow& w = window_;
         forRows(backend_.pool(), w.batch * w.oc, w.oh * w.ow * w.kh * w.kw, [&](long begin, long end) {
             for (long i = begin; i < end; ++i)
                 for (int64_t y = 0; y < w.oh; ++y)
-                    for (int64_t x = 0; x < w.ow; x += kRun) makeRun(i / w.oc, i % w.oc, y, x);
+                    for (int64_t x = 0; x < w.ow; x += kRun) makeRun(frame, i / w.oc, i % w.oc, y, x);
         });
     }
 
   private:
-    void makeRun(int64_t n, int64_t o, int64_t oy, int64_t begin) const {
+    void makeRun(const Frame& frame, int64_t n, int64_t o, int64_t oy, int64_t begin) const {
         const auto& p = params<CodeConvParams>();
         const ConvWindow& w = window_;
         const int64_t count = std::min(kRun, w.ow - begin), step = p.window.strideX;
-        const uint8_t* plane = inData<uint8_t>(0) + (n * w.ic + o / p.depthMultiplier) * w.ih * w.iw;
+        const uint8_t* plane = inData<uint8_t>(frame, 0) + (n * w.ic + o / p.depthMultiplier) * w.ih * w.iw;
         uint32_t sums[kRun];
         std::fill_n(sums, count, static_cast<uint32_t>(p.bias[static_cast<size_t>(o)]));
         for (int64_t ky = 0; ky < w.kh; ++ky) {
@@ -201,7 +201,7 @@ class CodeDepthwise final : public CommandExecution {
                         sums[i] += static_cast<uint32_t>((source[x0 + i * step] - p.zeroIn) * weight);
             }
         }
-        uint8_t* to = outData<uint8_t>() + ((n * w.oc + o) * w.oh + oy) * w.ow + begin;
+        uint8_t* to = outData<uint8_t>(frame) + ((n * w.oc + o) * w.oh + oy) * w.ow + begin;
         for (int64_t i = 0; i < count; ++i) to[i] = resultOf(p, sums[i]);
     }
 

@@ -14,9 +14,9 @@ class UnaryFloat final : public Execution {
     UnaryFloat(const CpuBackend& backend, const Command& command, UnaryFn fn)
         : backend_(backend), input_(*command.inputs[0]), output_(*command.outputs[0]), fn_(fn) {}
 
-    void onExecute() override {
-        const float* x = input_.as<const float>();
-        float* y = output_.as<float>();
+    void run(const Frame& frame) const override {
+        const float* x = frame.data<const float>(input_);
+        float* y = frame.data<float>(output_);
         forStorage(backend_.pool(), output_, [&](long begin, long end) {
             fn_(x + begin, y + begin, static_cast<size_t>(end - begin));
         });
@@ -36,10 +36,10 @@ class UnaryInteger final : public Execution {
     UnaryInteger(const CpuBackend& backend, const Command& command, UnaryIntegerFn fn)
         : backend_(backend), input_(*command.inputs[0]), output_(*command.outputs[0]), fn_(fn) {}
 
-    void onExecute() override {
+    void run(const Frame& frame) const override {
         const auto bytes = static_cast<int64_t>(elementBytes(output_.type));
         forStorage(backend_.pool(), output_, [&](long begin, long end) {
-            fn_(input_.as<const char>() + begin * bytes, output_.as<char>() + begin * bytes,
+            fn_(frame.data<const char>(input_) + begin * bytes, frame.data<char>(output_) + begin * bytes,
                 static_cast<size_t>(end - begin));
         });
     }

@@ -55,10 +55,10 @@ std::vector<float> phaseWeights(const DepthPhase& phase, const Conv3dParams& p, 
     return ordered;
 }
 
-VolumeSlices::VolumeSlices(const Tensor& volume, const Kernels& kernels)
+VolumeSlices::VolumeSlices(const Tensor& volume, const float* data, const Kernels& kernels)
     : kernels_(kernels),
       lanes_(kernels.lanes),
-      data_(volume.as<const float>()),
+      data_(data),
       channels_(volume.shape[1]),
       depth_(volume.shape[2]),
       area_(volume.shape[3] * volume.shape[4]),

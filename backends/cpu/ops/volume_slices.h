@@ -29,7 +29,8 @@ std::vector<float> phaseWeights(const DepthPhase& phase, const Conv3dParams& par
 // A float tensor [n, c, depth, height, width], row-major or channel-packed.
 class VolumeSlices {
   public:
-    VolumeSlices(const Tensor& volume, const Kernels& kernels);
+    // data: where its elements lie.
+    VolumeSlices(const Tensor& volume, const float* data, const Kernels& kernels);
 
     // Where pixel 0 of a channel lies at a depth; null where there is none.
     const float* channelAt(int64_t n, int64_t channel, int64_t depth) const;

@@ -32,7 +32,7 @@ class ElementwiseChain final : public VulkanExecution {
         for (const FusedStep& step : params_.steps) addStep(step);
     }
 
-    void onResize() override {
+    void prepare() override {
         std::vector<uint32_t> constants = {static_cast<uint32_t>(tensors_.size()), singles_, unaryCodes_[0],
                                            unaryCodes_[1], binaryCodes_};
         for (size_t k = 0; k < kMaxOutputs; ++k)

@@ -28,7 +28,7 @@ class Attention final : public VulkanExecution {
     Attention(VulkanBackend& backend, const Command& command)
         : VulkanExecution(backend), command_(command), sizes_(sizesOf(command_)) {}
 
-    void onResize() override {
+    void prepare() override {
         quads_ = std::min(kMaxQuads, ceilDiv(sizes_.valueDepth, 32));
         const size_t inputs = command_.inputs.size();
         const uint32_t mask = inputs < 4 ? 0 : command_.inputs[3]->type == DataType::Float32 ? 1 : 2;

@@ -93,7 +93,7 @@ class Binary final : public VulkanExecution {
   public:
     Binary(VulkanBackend& backend, const Command& command) : VulkanExecution(backend), command_(command) {}
 
-    void onResize() override {
+    void prepare() override {
         const Tensor& output = *command_.outputs[0];
         const auto& params = command_.paramsAs<BinaryParams>();
         plan_ = output.channelBlock > 1 ? planPacked(command_) : planPlain(command_);

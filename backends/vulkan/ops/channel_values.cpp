@@ -10,7 +10,7 @@ enum class Lanes : uint32_t { Packed = 0, Same = 1, Adjacent = 2, Each = 3 };
 
 }  // namespace
 
-void ChannelValues::onResize() {
+void ChannelValues::prepare() {
     const Tensor& output = *command_.outputs[0];
     const int axis = channelAxis(output);
     channels_ = output.shape[axis];

@@ -20,7 +20,7 @@ class ChannelValues final : public VulkanExecution {
           first_(first),
           second_(second) {}
 
-    void onResize() override;
+    void prepare() override;
     void encode(Recorder& recorder) override;
 
   private:

@@ -14,7 +14,7 @@ class ConvDepthwise final : public ConvExecution {
   public:
     using ConvExecution::ConvExecution;
 
-    void onResize() override {
+    void prepare() override {
         bias_ = packedBias(true);
         weights_ = backend().weights(command_.params, "conv depthwise",
                                      c_.taps * c_.outBlocks * kChannelBlock, [&](std::vector<float>& values) {

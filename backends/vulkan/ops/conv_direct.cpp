@@ -11,7 +11,7 @@ class ConvDirect final : public ConvExecution {
   public:
     using ConvExecution::ConvExecution;
 
-    void onResize() override {
+    void prepare() override {
         if (!c_.tensorWeights) {
             weights_ = backend().weights(
                 command_.params, "conv direct", c_.w.weightCount, [&](std::vector<float>& values) {

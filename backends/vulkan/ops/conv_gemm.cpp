@@ -57,7 +57,7 @@ class ConvGemm final : public ConvExecution {
     ConvGemm(VulkanBackend& backend, const Command& command)
         : ConvExecution(backend, command), weights_(backend, c_, convCodes(backend, c_, command_)) {}
 
-    void onResize() override {
+    void prepare() override {
         weightSlices_ = weights_.prepare(backend(), command_.params, name());
         bias_ = weights_.bias(backend(), command_.params, name());
         form_ = c_.isPointwise() ? Form::Point : c_.transposed ? Form::Transposed : Form::Window;

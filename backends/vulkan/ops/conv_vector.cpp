@@ -20,7 +20,7 @@ class ConvVector final : public ConvExecution {
     ConvVector(VulkanBackend& backend, const Command& command)
         : ConvExecution(backend, command), weights_(backend, c_, convCodes(backend, c_, command_)) {}
 
-    void onResize() override {
+    void prepare() override {
         weightSlices_ = weights_.prepare(backend(), command_.params, name());
         bias_ = weights_.bias(backend(), command_.params, name());
         const uint32_t threads = threadsOf(backend());

@@ -44,7 +44,7 @@ bool Conversion::hasRest() const {
     return alike() && !(from_.onDevice && to_.onDevice) && to_.elements() % kChannelBlock != 0;
 }
 
-void Conversion::onResize() {
+void Conversion::prepare() {
     std::vector<uint32_t> packs{1, 1};
     if (hasRest())
         packs = {from_.onDevice ? 4u : 1u, to_.onDevice ? 4u : 1u};

@@ -9,7 +9,7 @@ class Conversion : public VulkanExecution {
     Conversion(VulkanBackend& backend, const Tensor& from, const Tensor& to)
         : VulkanExecution(backend), from_(from), to_(to) {}
 
-    void onResize() override;
+    void prepare() override;
     void encode(Recorder& recorder) override;
     const Tensor* movable() const override { return to_.onDevice ? nullptr : &to_; }
 

@@ -63,7 +63,7 @@ class Convolution3d final : public VulkanExecution {
           g_(command_),
           postOps_(epilogueOf(command_)) {}
 
-    void onResize() override {
+    void prepare() override {
         const char* name = command_.name.c_str();
         const Packed out(*command_.outputs[0]);
         const bool aligned = g_.aligned();

@@ -22,7 +22,7 @@ class ElementwiseQuads final : public VulkanExecution {
           a_(a),
           b_(b) {}
 
-    void onResize() override { pipeline_ = &backend().pipeline(shader_, like_, 2, 64, constants_); }
+    void prepare() override { pipeline_ = &backend().pipeline(shader_, like_, 2, 64, constants_); }
 
     void encode(Recorder& recorder) override {
         const int64_t quads = ceilDiv(output_.storageElements(), 4);

@@ -13,7 +13,7 @@ class Range final : public VulkanExecution {
   public:
     Range(VulkanBackend& backend, const Command& command) : VulkanExecution(backend), command_(command) {}
 
-    void onResize() override { pipeline_ = &backend().exactPipeline("fill_range_i32", 3, kLocal); }
+    void prepare() override { pipeline_ = &backend().exactPipeline("fill_range_i32", 3, kLocal); }
 
     void encode(Recorder& recorder) override {
         const Tensor& output = *command_.outputs[0];

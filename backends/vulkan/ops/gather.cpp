@@ -53,7 +53,7 @@ class GatherBase : public VulkanExecution {
 class Gather final : public GatherBase {
   public:
     using GatherBase::GatherBase;
-    void onResize() override {
+    void prepare() override {
         const auto& p = command_.paramsAs<GatherParams>();
         const bool quads = p.inner % 4 == 0;
         const int64_t inner = quads ? p.inner / 4 : p.inner;
@@ -66,7 +66,7 @@ class Gather final : public GatherBase {
 class GatherNd final : public GatherBase {
   public:
     using GatherBase::GatherBase;
-    void onResize() override {
+    void prepare() override {
         const auto& p = command_.paramsAs<GatherNdParams>();
         choose("gather_nd", static_cast<uint32_t>(p.bounds.depth), p.rows * p.slice);
         push_.u(p.slice).u(std::min<int64_t>(p.bounds.rowsPerBatch, UINT32_MAX)).u(p.bounds.batchStep);
@@ -79,7 +79,7 @@ class GatherNd final : public GatherBase {
 class GatherElements final : public GatherBase {
   public:
     using GatherBase::GatherBase;
-    void onResize() override {
+    void prepare() override {
         const Shape &data = command_.inputs[0]->shape, &indices = command_.inputs[1]->shape;
         const auto& p = command_.paramsAs<ElementsParams>();
         const int axis = p.axis;

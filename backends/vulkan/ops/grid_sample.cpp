@@ -19,7 +19,7 @@ class GridSample final : public VulkanExecution {
           input_(*command_.inputs[0]),
           output_(*command_.outputs[0]) {}
 
-    void onResize() override {
+    void prepare() override {
         const auto& p = command_.paramsAs<GridSampleParams>();
         const auto axes = static_cast<uint32_t>(input_.shape.rank() - 2);
         pipeline_ = &backend().pipeline("grid_sample", output_.type, 3, kLocal,

@@ -19,7 +19,7 @@ class GroupNorm final : public VulkanExecution {
           params_(command_.paramsAs<GroupNormParams>()),
           input_(*command_.inputs[0]) {}
 
-    void onResize() override {
+    void prepare() override {
         constexpr int64_t kSharedBytes = 16;  // per invocation
         const Shape& shape = input_.shape;
         plane_ = shape.elements(2, shape.rank());

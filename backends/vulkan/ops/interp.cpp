@@ -19,7 +19,7 @@ class Interp final : public VulkanExecution {
           input_(*command_.inputs[0]),
           output_(*command_.outputs[0]) {}
 
-    void onResize() override {
+    void prepare() override {
         const int rank = input_.shape.rank();
         std::vector<uint32_t> words, counts;
         for (int i = 0; i < 3; ++i) {

@@ -28,8 +28,8 @@ class RowNorm : public VulkanExecution {
     static constexpr int64_t kSharedBytes = 16;  // per invocation
     const Tensor& output() const { return *command_.outputs[0]; }
 
-    void prepare(const Rows& rows, Affine affine, bool rms, float epsilon, const std::vector<float>& gamma,
-                 const std::vector<float>& beta) {
+    void prepareRows(const Rows& rows, Affine affine, bool rms, float epsilon,
+                     const std::vector<float>& gamma, const std::vector<float>& beta) {
         rows_ = rows;
         epsilon_ = epsilon;
         count_ = static_cast<int64_t>(gamma.size());
@@ -60,19 +60,19 @@ class RowNorm : public VulkanExecution {
 class LayerNorm final : public RowNorm {
   public:
     using RowNorm::RowNorm;
-    void onResize() override {
+    void prepare() override {
         const auto& params = command_.paramsAs<LayerNormParams>();
         const NormBlocks blocks = normBlocks(params, output().shape, command_.name.c_str());
-        prepare(Rows(backend(), blocks.outer, blocks.length, blocks.inner, kSharedBytes),
-                params.gamma.empty() ? Affine::None : Affine::AlongRow, params.rms, params.epsilon,
-                params.gamma, params.beta);
+        prepareRows(Rows(backend(), blocks.outer, blocks.length, blocks.inner, kSharedBytes),
+                    params.gamma.empty() ? Affine::None : Affine::AlongRow, params.rms, params.epsilon,
+                    params.gamma, params.beta);
     }
 };
 
 class InstanceNorm final : public RowNorm {
   public:
     using RowNorm::RowNorm;
-    void onResize() override {
+    void prepare() override {
         const auto& params = command_.paramsAs<InstanceNormParams>();
         const Tensor& tensor = output();
         const auto channels = static_cast<int64_t>(params.scale.size());
@@ -81,7 +81,7 @@ class InstanceNorm final : public RowNorm {
                           : channelAxis(tensor) == 1
                               ? Rows(backend(), batch * channels, plane, 1, kSharedBytes)
                               : Rows(backend(), batch, plane, channels, kSharedBytes);
-        prepare(rows, Affine::PerRow, false, params.epsilon, params.scale, params.bias);
+        prepareRows(rows, Affine::PerRow, false, params.epsilon, params.scale, params.bias);
     }
 };
 

@@ -10,7 +10,7 @@ class MatMul final : public VulkanExecution {
   public:
     MatMul(VulkanBackend& backend, const Command& command) : VulkanExecution(backend), command_(command) {}
 
-    void onResize() override {
+    void prepare() override {
         const MatMulSizes sizes = matMulSizes(command_.paramsAs<MatMulParams>(), command_.inputs[0]->shape,
                                               command_.inputs[1]->shape, command_.name.c_str());
         MatrixProblem problem(sizes, hasBias());
@@ -36,7 +36,7 @@ class InnerProduct final : public VulkanExecution {
     InnerProduct(VulkanBackend& backend, const Command& command)
         : VulkanExecution(backend), command_(command), params_(command_.paramsAs<InnerProductParams>()) {}
 
-    void onResize() override {
+    void prepare() override {
         MatrixProblem problem(params_, command_.inputs[0]->shape[0]);
         problem.half = backend().half();
         product_ = std::make_unique<MatrixProduct>(backend(), problem);

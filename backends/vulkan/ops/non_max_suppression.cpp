@@ -46,7 +46,7 @@ class NmsSearch final : public VulkanExecution {
           params_(command_.paramsAs<NmsParams>()),
           cut_(backend, params_) {}
 
-    void onResize() override {
+    void prepare() override {
         search_ = &backend().exactPipeline("non_max_suppression_search", 7, cut_.local,
                                            {cut_.block, limit(3) != nullptr, limit(4) != nullptr});
         list_ = &backend().exactPipeline("non_max_suppression_list", 3, kListLocal);

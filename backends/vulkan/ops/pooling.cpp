@@ -22,7 +22,7 @@ class Pooling final : public VulkanExecution {
           input_(*command_.inputs[0]),
           output_(*command_.outputs[0]) {}
 
-    void onResize() override {
+    void prepare() override {
         window_ = poolWindow(params_, input_.shape, command_.name.c_str());
         global_ = !indexed() && input_.plane() >= kGlobalPlane;
         count_ = 1;

@@ -59,7 +59,7 @@ class RasterVulkan final : public VulkanExecution {
             if (region.count() > 0) add(region, quads);
     }
 
-    void onResize() override {
+    void prepare() override {
         if (fill_) zero_ = &backend().pipeline("raster_fill", output_, 1, kLocal);
         for (Pass& pass : passes_) {
             constexpr uint32_t kBuffers = 2 + kSources;

@@ -56,7 +56,7 @@ bool movesPlanes(const Command& command) {
     return true;
 }
 
-void PlaneRaster::onResize() {
+void PlaneRaster::prepare() {
     const Packed out(output_);
     struct Source {
         uint32_t input = kNone, offset = 0;

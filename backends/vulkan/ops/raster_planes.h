@@ -13,7 +13,7 @@ class PlaneRaster final : public VulkanExecution {
     PlaneRaster(VulkanBackend& backend, const Command& command)
         : VulkanExecution(backend), command_(command), output_(*command.outputs[0]) {}
 
-    void onResize() override;
+    void prepare() override;
     void encode(Recorder& recorder) override;
 
   private:

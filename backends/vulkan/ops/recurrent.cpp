@@ -58,7 +58,7 @@ class Recurrent final : public VulkanExecution {
     Recurrent(VulkanBackend& backend, const Command& command)
         : VulkanExecution(backend), command_(command), s_(command_) {}
 
-    void onResize() override {
+    void prepare() override {
         const auto& p = command_.paramsAs<RecurrentParams>();
         resetAfter_ = p.linearBeforeReset || p.rowWeights;
         const uint32_t gates = s_.lstm ? 4 : s_.together ? 3 : 1;

@@ -25,7 +25,7 @@ class LstmBlock final : public VulkanExecution {
           inputs_(command_.inputs[0]->shape[1]),
           hidden_(command_.inputs[1]->shape[1]) {}
 
-    void onResize() override {
+    void prepare() override {
         const uint32_t threads = std::bit_floor(std::min(kMostThreads, backend().limits().groupInvocations));
         sums_ = &backend().pipeline("recurrent_block_sums", DataType::Float32, 5, threads, {kUnits});
         gates_ = &backend().pipeline("recurrent_block", DataType::Float32, kBuffers, kLocal,

@@ -17,7 +17,7 @@ class Reduction final : public VulkanExecution {
     Reduction(VulkanBackend& backend, const Command& command)
         : VulkanExecution(backend), command_(command), params_(command_.paramsAs<ReductionParams>()) {}
 
-    void onResize() override {
+    void prepare() override {
         steps_.clear();
         scratchBytes_ = 0;
         if (input().channelBlock > 1)

@@ -23,7 +23,7 @@ class RoiAlign final : public VulkanExecution {
           output_(*command_.outputs[0]),
           indexed_(command_.inputs.size() > 2) {}
 
-    void onResize() override {
+    void prepare() override {
         pipeline_ = &backend().pipeline("region_align", output_.type, 4, kLocal,
                                         {indexed_, params_.aligned, params_.maximum});
         check_ = &backend().pipeline("region_check", pictures(), 2, kLocal);

@@ -24,7 +24,7 @@ class Loop final : public VulkanExecution {
     Loop(VulkanBackend& backend, const Command& command, Kernel kernel)
         : VulkanExecution(backend), command_(command), kernel_(std::move(kernel)) {}
 
-    void onResize() override {
+    void prepare() override {
         pipeline_ =
             &backend().pipeline(kernel_.shader, *command_.outputs[0],
                                 static_cast<uint32_t>(command_.inputs.size()) + 1, kLocal, kernel_.constants);

@@ -22,7 +22,7 @@ class ScatterReplace final : public VulkanExecution {
           output_(*command_.outputs[0]),
           places_(output_.elements() / plan_.slice) {}
 
-    void onResize() override {
+    void prepare() override {
         clear_ = &backend().exactPipeline("scatter_clear_i32", 1, kLocal);
         last_ = &backend().exactPipeline("scatter_last_i32", 2, kLocal, plan_.placeConstants());
         write_ = &backend().pipeline("scatter", output_, 4, kLocal, {plan_.data != nullptr});

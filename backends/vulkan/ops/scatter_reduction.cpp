@@ -29,7 +29,7 @@ class ScatterReduction final : public VulkanExecution {
           capacity_(capacityFor(plan_.rows)),
           block_(std::min(capacity_, kBlock)) {}
 
-    void onResize() override {
+    void prepare() override {
         const bool data = plan_.data != nullptr;
         keys_ = &backend().exactPipeline("scatter_keys_i32", 2, kLocal, plan_.placeConstants());
         sort_ = &backend().exactPipeline("scatter_sort_i32", 1, kSortLocal, {static_cast<uint32_t>(block_)});

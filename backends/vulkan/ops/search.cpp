@@ -18,7 +18,7 @@ class Arg final : public VulkanExecution {
   public:
     Arg(VulkanBackend& backend, const Command& command) : VulkanExecution(backend), command_(command) {}
 
-    void onResize() override {
+    void prepare() override {
         const auto& params = command_.paramsAs<SearchParams>();
         rows_ = Rows(backend(), params.outer, params.extent, params.inner, kSharedBytes);
         std::vector<uint32_t> constants = rows_.constants();
@@ -69,7 +69,7 @@ class TopK final : public VulkanExecution {
     TopK(VulkanBackend& backend, const Command& command)
         : VulkanExecution(backend), command_(command), params_(command_.paramsAs<SearchParams>()) {}
 
-    void onResize() override {
+    void prepare() override {
         const auto capacity = static_cast<uint32_t>(listCapacity(command_));
         const uint32_t local = params_.extent <= 64 ? 64 : 256;
         pipeline_ = &backend().pipeline("search_top", *command_.inputs[0], 3, local,

@@ -11,7 +11,7 @@ class Select final : public VulkanExecution {
   public:
     Select(VulkanBackend& backend, const Command& command) : VulkanExecution(backend), command_(command) {}
 
-    void onResize() override {
+    void prepare() override {
         const auto one = [&](size_t i) { return uint32_t{command_.inputs[i]->elements() == 1}; };
         const bool half = backend().half(*command_.inputs[0]);
         pipeline_ =

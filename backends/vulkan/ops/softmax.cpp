@@ -17,7 +17,7 @@ class Softmax final : public VulkanExecution {
           output_(*command.outputs[0]),
           axis_(command.paramsAs<SoftmaxParams>().axis) {}
 
-    void onResize() override {
+    void prepare() override {
         const Shape& shape = input_.shape;
         const int rank = shape.rank();
         const int axis = rank > 0 ? normalizeAxis(axis_, rank, "Softmax") : 0;
