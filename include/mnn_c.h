@@ -233,12 +233,11 @@ enum {
     MNN_LOG_DEFAULT = 0, /* MNN_LOG_WARNING */
     MNN_LOG_ERROR = 1,
     MNN_LOG_WARNING = 2, /* something works differently than asked for, e.g. a cache file cannot be written */
-    MNN_LOG_INFO =
-        3, /* loads and creations with their times, a fallback to another backend (of a session, or of
-                            each path), the cache */
-    MNN_LOG_DEBUG =
-        4 /* each plan of a resize with its time, the plans that a run made; each operator that the wanted
-                            backend did not take, with the reason; when a run plans again, those that are new */
+    MNN_LOG_INFO = 3,    /* loads and creations with their times, a fallback to another backend (of a session,
+                            or of each path), the cache */
+    MNN_LOG_DEBUG = 4    /* each plan of a resize with its time, the plans that a run made; each operator that
+                            the wanted backend did not take, with the reason; when a run plans again, those
+                            that are new */
 };
 
 /* Limits of this interface. */
@@ -1259,10 +1258,10 @@ typedef struct mnn_schedule_config {
         operators;         /* names of the only operators to run, then without inputs and outputs; NULL:
                                      those that the outputs need. See Parts of models */
     size_t operator_count; /* names at operators */
-    int32_t
-        tuning_operators; /* the most operators that the session measures, in all its plans, where gpu_mode asks for
-                                 MNN_GPU_TUNING_*; equal ones count once. The others take what the cache or an earlier
-                                 session of the device knows, or are computed as without tuning. 0: no limit. Since 0.2 */
+    int32_t tuning_operators; /* the most operators that the session measures, in all its plans, where gpu_mode
+                                 asks for MNN_GPU_TUNING_*; equal ones count once. The others take what the
+                                 cache or an earlier session of the device knows, or are computed as without
+                                 tuning. 0: no limit. Since 0.2 */
 } mnn_schedule_config_t;
 
 /* Fills the configuration with defaults: the CPU, one thread.
