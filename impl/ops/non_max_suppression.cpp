@@ -185,4 +185,26 @@ const SearchParts* findSearchParts(OpType type) noexcept {
     return type == OpType::NonMaxSuppressionV2 ? &kParts : nullptr;
 }
 
+void fillRoom(GeometryContext& geometry, Tensor* output, Tensor* results, const std::string& name) {
+    const int64_t found = results->elements();
+    const int64_t columns = output->shape.elements(1, output->shape.rank());
+    Tensor* none = geometry.temporary(Shape{}, DataType::Int32, output->format);
+    const int32_t value = -1;
+    geometry.constant(none, &value);
+    Region rest;
+    rest.src = {0, {0, 0, 0}};
+    rest.dst = {found + columns - 1, {0, 0, columns}};
+    rest.size[2] = (output->elements() - found) / columns;
+    std::vector<Tensor*> inputs = {none};
+    std::vector<Region> regions = {rest};
+    if (found > 0) {
+        Region rows;
+        rows.input = 1;
+        rows.size[2] = found;
+        inputs.push_back(results);
+        regions.push_back(rows);
+    }
+    geometry.raster(output, std::move(inputs), std::move(regions), name);
+}
+
 }  // namespace mnnc

@@ -188,22 +188,23 @@ std::optional<DataType> copiedType(const LoopParams& params, int slot, const std
 void checkTypes(const LoopCommand& command, const std::vector<DataType>& types, const char* name) {
     const auto typeOf = [&](int slot) { return types[static_cast<size_t>(slot)]; };
     const DataType made = typeOf(command.operands[0].slot);
-    const bool takesBytes =
-        std::any_of(command.operands.begin(), command.operands.end(),
-                    [&](const LoopOperand& operand) { return elementBytes(typeOf(operand.slot)) == 1; });
+    bool bytes = false, floats = false;
     for (const LoopOperand& operand : command.operands) {
         const DataType type = typeOf(operand.slot);
         if (!isLoopType(type))
             fail(Status::NotSupported, "op '%s' (While): a loop over %s", name, dataTypeName(type));
-        // Integers of 8 bits become integers of 32 bits or stay as they are, and do not meet floats.
-        const bool fits = elementBytes(type) == elementBytes(made) || made == DataType::Int32;
-        if (!fits || (takesBytes && type == DataType::Float32))
+        bytes = bytes || elementBytes(type) == 1;
+        floats = floats || type == DataType::Float32;
+        // Integers of 8 bits become integers of 32 bits or stay as they are.
+        if (elementBytes(type) != elementBytes(made) && made != DataType::Int32)
             fail(Status::NotSupported, "op '%s' (While): a command makes %s of %s", name, dataTypeName(made),
                  dataTypeName(type));
         if (operand.unitSlot >= 0 && typeOf(operand.unitSlot) != DataType::Int32)
             fail(Status::BadType, "op '%s' (While): indices of %s", name,
                  dataTypeName(typeOf(operand.unitSlot)));
     }
+    if (bytes && floats)
+        fail(Status::NotSupported, "op '%s' (While): a command mixes floats and integers of 8 bits", name);
 }
 
 }  // namespace

@@ -17,4 +17,8 @@ struct SearchParts {
 // Null of all other operators.
 const SearchParts* findSearchParts(OpType type) noexcept;
 
+// Of a static model, whose shapes do not depend on what a search finds: writes results to the front of `output`, which has
+// room for more rows. In rows without a result the last number is -1 and the others are 0, as in the official runtime.
+void fillRoom(GeometryContext& geometry, Tensor* output, Tensor* results, const std::string& name);
+
 }  // namespace mnnc

@@ -6,6 +6,7 @@
 
 #include "backend/fusion.h"
 #include "base/error.h"
+#include "ops/search_parts.h"
 #include "tensor/region_check.h"
 #include "tensor/stored_content.h"
 
@@ -17,6 +18,12 @@ bool allEmpty(const std::vector<Tensor*>& tensors) {
     for (const Tensor* tensor : tensors)
         if (!tensor->empty()) return false;
     return true;
+}
+
+// Whether a tensor of extents `room` holds the rows of one of extents `rows`, and more.
+bool hasRoom(const Shape& room, const Shape& rows) {
+    if (room.rank() != rows.rank() || rows.rank() == 0 || room[0] < rows[0]) return false;
+    return room.elements(1, room.rank()) == rows.elements(1, rows.rank());
 }
 
 }  // namespace
@@ -36,13 +43,14 @@ void StageEncoder::checkOutputs(const Node& node, const std::vector<Tensor*>& ou
 }
 
 // The outputs with the shapes that the operator gives them. A static model may describe them by other extents, of the same
-// elements: then they are temporary tensors.
+// elements, or with room for all that a search may find: then they are temporary tensors.
 std::vector<Tensor*> StageEncoder::computedOutputs(const Node& node, const std::vector<Tensor*>& outputs) {
     std::vector<Tensor*> made = outputs;
     for (size_t i = 0; i < node.fixed.size(); ++i) {
         const FixedOutput& fixed = node.fixed[i];
         Tensor& output = *outputs[i];
-        if (fixed.shape.elements() != output.elements())
+        if (fixed.shape.elements() != output.elements() &&
+            !(findSearchParts(node.type) && hasRoom(fixed.shape, output.shape)))
             fail(Status::ComputeSizeError, "op '%s': output %zu is %s, the static model describes it as %s",
                  node.name.c_str(), i, output.shape.text().c_str(), fixed.shape.text().c_str());
         if (!(fixed.shape == output.shape)) {
@@ -78,9 +86,10 @@ void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, st
     checkOutputs(node, outputs);
 
     const std::vector<Tensor*> made = computedOutputs(node, outputs);
+    if (made != outputs) checkOutputs(node, outputs);
     emitted_.clear();
     std::string refusal;
-    if (!allEmpty(outputs)) {
+    if (!allEmpty(made)) {
         const OpContext full{ShapeContext{node, inputs, made}, *this};
         if (!emitForHost(op, full, refusal)) {
             if (node.def->geometry && op.moving == 0)
@@ -88,8 +97,13 @@ void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, st
             else
                 emit(full.command());
         }
-        for (size_t i = 0; i < outputs.size(); ++i)
-            if (made[i] != outputs[i]) copyLinear(outputs[i], made[i], node.name);
+    }
+    for (size_t i = 0; i < outputs.size(); ++i) {
+        if (made[i] == outputs[i] || outputs[i]->empty()) continue;
+        if (made[i]->elements() == outputs[i]->elements())
+            copyLinear(outputs[i], made[i], node.name);
+        else
+            fillRoom(*this, outputs[i], made[i], node.name);
     }
     if (op.folded) {
         const std::vector<Command> now = std::move(emitted_);

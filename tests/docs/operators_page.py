@@ -40,6 +40,11 @@ cases and `operators_notes.json` by `tests/docs/operators_page.py`; a test compa
 An operator that is not run stops no model from loading: `mnn info` lists it, and creating a session fails with its name unless
 no wanted output needs it. The same holds for forms of an operator that are not supported. A host may run any of these types by
 code of its own (`mnn_interpreter_add_operator()`).
+
+A static model (`mnnconvert --saveStaticModel`, usage INFERENCE_STATIC) holds what the converter made of each operator for one
+shape of the inputs, which cannot be changed. It gives the numbers of its ordinary form, in the extents that the file describes;
+where a search finds less than there is room for (NonMaxSuppressionV2), the rest is -1. The last table says what is lost on
+the way. `tests/conformance/static_forms.py` compares both forms of nets.
 """
 
 
