@@ -1262,6 +1262,14 @@ typedef struct mnn_schedule_config {
                                  asks for MNN_GPU_TUNING_*; equal ones count once. The others take what the
                                  cache or an earlier session of the device knows, or are computed as without
                                  tuning. 0: no limit. Since 0.2 */
+    /* Names of the operators where the path begins, then without inputs, outputs and operators. NULL with sink_operators: it
+     * begins with the model's inputs. See Parts of models. Since 0.2 */
+    const char* const* source_operators;
+    size_t source_operator_count; /* names at source_operators */
+    /* Names of the operators where it ends. NULL with source_operators: it ends with the model's outputs that a source leads
+     * to. Since 0.2 */
+    const char* const* sink_operators;
+    size_t sink_operator_count; /* names at sink_operators */
 } mnn_schedule_config_t;
 
 /* Fills the configuration with defaults: the CPU, one thread.
@@ -1275,8 +1283,11 @@ MNN_C_API mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, siz
  *
  * A path is a part of a model's main graph. `inputs` and `outputs` name the tensors where it begins and ends; constants
  * are no inputs. `operators` names its operators instead: it begins with the tensors that they read and none of them
- * makes, and ends with those that they make and none of them reads. A name stands for all operators that have it; an operator
- * without one has that of its first tensor.
+ * makes, and ends with those that they make and none of them reads. `source_operators` and `sink_operators` name the
+ * operators at its ends: it runs both, the operators on all ways from a source to a sink, and where these read anything
+ * else, what makes that, from the model's inputs on. It begins with what the sources read, but for what another source
+ * leads to, and ends with all that the sinks make, in the order of the model. A name stands for all operators that have
+ * it; an operator without one has that of its first tensor.
  *
  * The inputs of the session are the tensors that the path begins with, in the order of `inputs` or of the operators that
  * read them, and behind them the model's other inputs, which are there even when nothing reads them any more:
@@ -1302,13 +1313,14 @@ MNN_C_API mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, siz
  * out: the new session; the caller destroys it.
  * Returns MNN_OK; what planning returns (above), and
  *   MNN_ERROR_BACKEND_MISSING     the wanted backend is missing and fallback is not allowed;
- *   MNN_ERROR_NOT_FOUND           a name in inputs, outputs, save_tensors or operators, or an instruction set,
- *                                 does not exist;
+ *   MNN_ERROR_NOT_FOUND           a name in inputs, outputs, save_tensors, operators, source_operators or
+ *                                 sink_operators, or an instruction set, does not exist;
  *   MNN_ERROR_BAD_FORMAT          the graph, or the part of it, has nothing to compute;
  *   MNN_ERROR_BAD_RANGE           threads is below 0 or above MNN_MAX_THREADS;
  *   MNN_ERROR_INVALID_VALUE       another field has a value that is not allowed, operators came with inputs or
- *                                 outputs, one of the inputs is a constant, or a tensor to save is none of the
- *                                 operators';
+ *                                 outputs, or sources or sinks with any of them; one of the inputs is a constant; a
+ *                                 tensor to save is none of the operators'; a source leads to no sink or no source to a
+ *                                 sink, or one of them is an input or a constant of the model;
  *   MNN_ERROR_LIMIT_EXCEEDED      there are too many handles;
  *   MNN_ERROR_CANCELLED           config->cancel was triggered;
  *   MNN_ERROR_VERSION_MISMATCH    see Structs.

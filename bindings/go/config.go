@@ -35,6 +35,10 @@ type SessionConfig struct {
 	// Operators names the only operators to run, without Inputs and Outputs: what they read of others they are given, and
 	// what none of them reads is an output.
 	Operators []string
+	// SourceOperators and SinkOperators name the operators at the ends of the path, without Inputs, Outputs and Operators: it
+	// runs both, the operators on all ways from a source to a sink, and what these need beside. Sinks alone begin with the
+	// model's inputs; sources alone end with the model's outputs that a source leads to.
+	SourceOperators, SinkOperators []string
 
 	MaxMemoryBytes    uint64 // most bytes to plan for, weights included; 0: the library's default
 	MaxLoopIterations uint64 // most iterations of one loop of the model in a run; 0: 1,000,000
@@ -190,6 +194,13 @@ func (c *SessionConfig) toC(op string, arena *cArena) (wanted C.mnn_schedule_con
 	if wanted.inputs, wanted.input_count, err = arena.texts(op, "input", c.Inputs); err != nil {
 		return
 	}
-	wanted.operators, wanted.operator_count, err = arena.texts(op, "operator", c.Operators)
+	if wanted.operators, wanted.operator_count, err = arena.texts(op, "operator", c.Operators); err != nil {
+		return
+	}
+	wanted.source_operators, wanted.source_operator_count, err = arena.texts(op, "source operator", c.SourceOperators)
+	if err != nil {
+		return
+	}
+	wanted.sink_operators, wanted.sink_operator_count, err = arena.texts(op, "sink operator", c.SinkOperators)
 	return
 }

@@ -63,6 +63,9 @@ func TestPartsOfAModel(t *testing.T) {
 		{SessionConfig{Inputs: []string{"absent"}}, StatusNotFound},
 		{SessionConfig{Inputs: []string{"a\x00b"}}, StatusInvalidValue},
 		{SessionConfig{Operators: []string{"absent"}}, StatusNotFound},
+		{SessionConfig{SourceOperators: []string{"absent"}}, StatusNotFound},
+		{SessionConfig{SinkOperators: []string{"a\x00b"}}, StatusInvalidValue},
+		{SessionConfig{SourceOperators: []string{"m"}, SinkOperators: []string{"c1"}}, StatusInvalidValue},
 		{SessionConfig{Operators: []string{"a\x00b"}}, StatusInvalidValue},
 		{SessionConfig{Operators: []string{"m"}, Outputs: []string{"m"}}, StatusInvalidValue},
 	} {

@@ -119,6 +119,8 @@ SessionConfig readConfig(const mnn_schedule_config_t& config) {
     result.part.saveTensors = names(config.save_tensors, config.save_tensor_count, "save_tensors");
     result.part.inputs = names(config.inputs, config.input_count, "inputs");
     result.part.operators = names(config.operators, config.operator_count, "operators");
+    result.part.sources = names(config.source_operators, config.source_operator_count, "source_operators");
+    result.part.sinks = names(config.sink_operators, config.sink_operator_count, "sink_operators");
     result.maxMemoryBytes = limit(config.max_memory_bytes);
     result.maxLoopIterations = limit(config.max_loop_iterations);
     result.recordPlans = inRange(config.record_plan, 0, 2, "record_plan") > 0;

@@ -64,7 +64,11 @@ class Division {
     size_t& owner(int id) { return owner_[static_cast<size_t>(id)]; }
     bool isConstantTensor(int id) const { return constant_[static_cast<size_t>(id)]; }
     std::vector<bool> chosenNodes(const std::vector<std::string>& names) const;
+    std::vector<bool> endsOfWays(const std::vector<std::string>& names, const char* what) const;
+    std::vector<bool> ledTo(const std::vector<bool>& sources) const;
+    std::vector<bool> leading(const std::vector<int>& made) const;
     Wanted wantedByOperators(const PartRequest& request);
+    Wanted wantedByWays(const PartRequest& request) const;
     Wanted wantedByTensors(const PartRequest& request) const;
     void feed(const std::vector<int>& ids);
     std::vector<bool> nodesToRun(const std::vector<int>& made);
@@ -156,6 +160,83 @@ Division::Wanted Division::wantedByOperators(const PartRequest& request) {
     return wanted;
 }
 
+// Sources or sinks: operators that compute.
+std::vector<bool> Division::endsOfWays(const std::vector<std::string>& names, const char* what) const {
+    std::vector<bool> all(graph_.nodes.size(), false);
+    for (const std::string& name : names) {
+        const std::vector<bool> named = chosenNodes({name});
+        if (std::find(named.begin(), named.end(), true) == named.end())
+            fail(Status::InvalidValue,
+                 "%s operator '%s' computes nothing: it is an input or a constant of the model", what,
+                 name.c_str());
+        for (size_t i = 0; i < named.size(); ++i) all[i] = all[i] || named[i];
+    }
+    return all;
+}
+
+// By tensor: an operator among these makes it, or one that reads such a tensor.
+std::vector<bool> Division::ledTo(const std::vector<bool>& sources) const {
+    std::vector<bool> led(tensors(), false);
+    for (const uint32_t i : graph_.source->order) {
+        const Node& node = graph_.nodes[i];
+        if (sources[i] || std::any_of(node.inputs.begin(), node.inputs.end(),
+                                      [&](int id) { return id >= 0 && led[static_cast<size_t>(id)]; }))
+            for (const int id : node.outputs) led[static_cast<size_t>(id)] = true;
+    }
+    return led;
+}
+
+// By node: it is needed for one of these tensors.
+std::vector<bool> Division::leading(const std::vector<int>& made) const {
+    std::vector<bool> needed(tensors(), false), leads(graph_.nodes.size(), false);
+    for (const int id : made) needed[static_cast<size_t>(id)] = true;
+    for (size_t k = graph_.nodes.size(); k-- > 0;) {
+        const size_t i = graph_.source->order[k];
+        const Node& node = graph_.nodes[i];
+        leads[i] = std::any_of(node.outputs.begin(), node.outputs.end(),
+                               [&](int id) { return needed[static_cast<size_t>(id)]; });
+        for (const int id : node.inputs)
+            if (leads[i] && id >= 0) needed[static_cast<size_t>(id)] = true;
+    }
+    return leads;
+}
+
+// What sources read they are fed, unless another source leads to it; what sinks make is wanted. So the operators between
+// them run, and where these read anything else, the operators that make it.
+Division::Wanted Division::wantedByWays(const PartRequest& request) const {
+    if (!request.inputs.empty() || !request.outputs.empty() || !request.operators.empty())
+        fail(Status::InvalidValue,
+             "a path from source operators to sink operators goes with neither inputs, outputs nor "
+             "operators by name");
+    const std::vector<bool> sources = endsOfWays(request.sources, "source");
+    const std::vector<bool> sinks = endsOfWays(request.sinks, "sink");
+    const std::vector<bool> led = ledTo(sources);
+    const auto isLed = [&](int id) { return id >= 0 && led[static_cast<size_t>(id)]; };
+    Wanted wanted(tensors());
+    for (size_t i = 0; i < sinks.size(); ++i) {
+        if (!sinks[i]) continue;
+        const Node& node = graph_.nodes[i];
+        if (!request.sources.empty() && !std::any_of(node.outputs.begin(), node.outputs.end(), isLed))
+            fail(Status::InvalidValue, "no source operator leads to sink operator '%s'", node.name.c_str());
+        for (const int id : node.outputs) wanted.made.add(id);
+    }
+    if (request.sinks.empty())
+        for (const int id : graph_.source->outputs)
+            if (isLed(id)) wanted.made.add(id);
+    const std::vector<bool> leads = leading(wanted.made.ids());
+    for (size_t i = 0; i < sources.size(); ++i) {
+        if (!sources[i]) continue;
+        const Node& node = graph_.nodes[i];
+        if (!leads[i])
+            fail(Status::InvalidValue, "source operator '%s' leads to no %s", node.name.c_str(),
+                 request.sinks.empty() ? "output of the model" : "sink operator");
+        for (const int id : node.inputs)
+            if (id >= 0 && !isLed(id) && !isConstantTensor(id)) wanted.fed.add(id);
+    }
+    for (const std::string& name : request.saveTensors) wanted.made.add(tensorId(name));
+    return wanted;
+}
+
 Division::Wanted Division::wantedByTensors(const PartRequest& request) const {
     Wanted wanted(tensors());
     for (const std::string& name : request.inputs) {
@@ -219,7 +300,9 @@ void Division::add(const PartRequest& request, bool isWhole) {
     parts_.emplace_back(tensors());
     if (parts_.size() == 1)
         for (const int id : graph_.source->inputs) parts_[0].inputs.add(id);
-    const Wanted wanted = request.operators.empty() ? wantedByTensors(request) : wantedByOperators(request);
+    const Wanted wanted = request.byWays()            ? wantedByWays(request)
+                          : request.operators.empty() ? wantedByTensors(request)
+                                                      : wantedByOperators(request);
     feed(wanted.fed.ids());
     const std::vector<bool> runs = nodesToRun(wanted.made.ids());
     if (!isWhole && std::find(runs.begin(), runs.end(), true) == runs.end())
@@ -252,7 +335,8 @@ NetParts Division::finish() {
 
 NetParts netParts(const NetGraph& graph, const std::vector<PartRequest>& requests) {
     Division division(graph);
-    const bool isWhole = requests.size() == 1 && requests[0].inputs.empty() && requests[0].operators.empty();
+    const bool isWhole = requests.size() == 1 && requests[0].inputs.empty() &&
+                         requests[0].operators.empty() && !requests[0].byWays();
     for (size_t i = 0; i < requests.size(); ++i)
         inPath(i, requests.size(), [&] { division.add(requests[i], isWhole); });
     NetParts parts = division.finish();

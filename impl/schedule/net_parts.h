@@ -15,6 +15,12 @@ struct PartRequest {
     std::vector<std::string> outputs;      // instead of the model's; empty: the model's
     std::vector<std::string> saveTensors;  // beside those
     std::vector<std::string> operators;    // to run, and no others; then neither inputs nor outputs
+    // Where the path begins and ends, by operators: it runs both, what lies between them, and what those need beside; then
+    // none of the above but saveTensors. No sources: it begins with the model's inputs. No sinks: it ends with those of the
+    // model's outputs that a source leads to.
+    std::vector<std::string> sources, sinks;
+
+    bool byWays() const noexcept { return !sources.empty() || !sinks.empty(); }
 };
 
 struct NetPart {

@@ -122,7 +122,12 @@ class Arrays(Test):
         np.testing.assert_array_equal(part.run({"m": inner})["scores"], wanted)
         chosen = self.session(operators=("c2", "m"))
         self.assertEqual([tensor.name for tensor in chosen.outputs], ["m"])
+        ways = self.session(source_operators=("c2",), sink_operators=("m",))
+        self.assertEqual([tensor.name for tensor in ways.inputs], ["r1", "image"])
+        self.assertEqual([tensor.name for tensor in ways.outputs], ["m"])
         for wrong, error in (
+            ({"sink_operators": ("absent",)}, mnn_c.errors.NotFoundError),
+            ({"source_operators": ("m",), "sink_operators": ("c1",)}, mnn_c.errors.InvalidValueError),
             ({"inputs": ("absent",)}, mnn_c.errors.NotFoundError),
             ({"operators": ("absent",)}, mnn_c.errors.NotFoundError),
             ({"tuning_operators": -1}, mnn_c.errors.InvalidValueError),

@@ -303,6 +303,10 @@ class ScheduleConfig(Structure):
         ("operators", POINTER(c_char_p)),
         ("operator_count", c_size_t),
         ("tuning_operators", c_int32),
+        ("source_operators", POINTER(c_char_p)),
+        ("source_operator_count", c_size_t),
+        ("sink_operators", POINTER(c_char_p)),
+        ("sink_operator_count", c_size_t),
     ]
 
 

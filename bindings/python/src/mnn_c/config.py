@@ -38,6 +38,8 @@ class SessionConfig:
     plan_cache: int = 0
     runtime: Optional[Runtime] = None
     tuning_operators: int = 0
+    source_operators: Tuple[str, ...] = ()
+    sink_operators: Tuple[str, ...] = ()
 
 
 def native(config: SessionConfig) -> Any:
@@ -55,7 +57,7 @@ def native(config: SessionConfig) -> Any:
         text = getattr(config, name)
         if text is not None:
             setattr(struct, name, _calls.encode(text, name))
-    for name in ("outputs", "save_tensors", "inputs", "operators"):
+    for name in ("outputs", "save_tensors", "inputs", "operators", "source_operators", "sink_operators"):
         names = getattr(config, name)
         if isinstance(names, str):
             raise TypeError(f"{name} is a sequence of names, not one text: {names!r}")

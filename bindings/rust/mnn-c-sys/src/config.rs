@@ -111,6 +111,14 @@ pub struct mnn_schedule_config_t {
     pub operator_count: usize,
     /// The most operators that the session measures; 0: no limit.
     pub tuning_operators: i32,
+    /// Names of the operators where the path begins; NULL with `sink_operators`: the model's inputs.
+    pub source_operators: *const *const c_char,
+    /// Names at `source_operators`.
+    pub source_operator_count: usize,
+    /// Names of the operators where it ends; NULL with `source_operators`: outputs of the model.
+    pub sink_operators: *const *const c_char,
+    /// Names at `sink_operators`.
+    pub sink_operator_count: usize,
 }
 
 /// Computes one piece of work.

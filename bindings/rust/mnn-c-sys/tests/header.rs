@@ -35,7 +35,8 @@ fn rust_layout() -> Names<(usize, usize)> {
     layout!(result, mnn_schedule_config_t: struct_size forward_type backup_type allow_fallback threads
         precision memory power gpu_mode cpu_isa outputs output_count save_tensors save_tensor_count
         max_memory_bytes max_loop_iterations device cancel record_plan keep_subnormals defer_planning
-        plan_cache runtime inputs input_count operators operator_count tuning_operators);
+        plan_cache runtime inputs input_count operators operator_count tuning_operators source_operators
+        source_operator_count sink_operators sink_operator_count);
     layout!(result, mnn_vulkan_objects_t: struct_size instance physical_device device queue queue_family
         storage_16bit lock_queue unlock_queue user_data finalizer);
     layout!(result, mnn_device_buffer_t: struct_size kind allocate buffer offset bytes memory_bytes memory_type fd

@@ -82,6 +82,8 @@ pub struct ScheduleConfig {
     outputs: Vec<String>,
     save_tensors: Vec<String>,
     operators: Vec<String>,
+    source_operators: Vec<String>,
+    sink_operators: Vec<String>,
     max_memory_bytes: u64,
     max_loop_iterations: u64,
     record_plan: bool,
@@ -179,6 +181,29 @@ impl ScheduleConfig {
         self
     }
 
+    /// Names of the operators where the path begins, without [`inputs`](Self::inputs), [`outputs`](Self::outputs) and
+    /// [`operators`](Self::operators): it runs them, the [`sink_operators`](Self::sink_operators), the operators on all ways
+    /// between them, and what these need beside. Without sinks it ends with the model's outputs that a source leads to.
+    pub fn source_operators<I>(mut self, names: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<String>,
+    {
+        self.source_operators = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Names of the operators where the path ends. Without [`source_operators`](Self::source_operators) it begins with the
+    /// model's inputs.
+    pub fn sink_operators<I>(mut self, names: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<String>,
+    {
+        self.sink_operators = names.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// Names of the only tensors to compute, instead of the model's outputs.
     pub fn outputs<I>(mut self, names: I) -> Self
     where
@@ -273,6 +298,8 @@ impl ScheduleConfig {
         let save_tensors = Names::new(&self.save_tensors, "the name of a tensor to save")?;
         let inputs = Names::new(&self.inputs, "the name of an input")?;
         let operators = Names::new(&self.operators, "the name of an operator")?;
+        let sources = Names::new(&self.source_operators, "the name of a source operator")?;
+        let sinks = Names::new(&self.sink_operators, "the name of a sink operator")?;
         // SAFETY: the function is that of the struct.
         let mut config = unsafe { defaults(sys::mnn_schedule_config_init) }?;
         config.forward_type = self.forward_type.map_or(config.forward_type, ForwardType::code);
@@ -293,6 +320,10 @@ impl ScheduleConfig {
         config.input_count = inputs.pointers.len();
         config.operators = operators.as_ptr();
         config.operator_count = operators.pointers.len();
+        config.source_operators = sources.as_ptr();
+        config.source_operator_count = sources.pointers.len();
+        config.sink_operators = sinks.as_ptr();
+        config.sink_operator_count = sinks.pointers.len();
         config.max_memory_bytes = self.max_memory_bytes;
         config.max_loop_iterations = self.max_loop_iterations;
         config.record_plan = if self.measure_algorithms {
@@ -309,7 +340,7 @@ impl ScheduleConfig {
         Ok(CConfig {
             config,
             _strings: [cpu_isa, device],
-            _names: [outputs, save_tensors, inputs, operators],
+            _names: [outputs, save_tensors, inputs, operators, sources, sinks],
         })
     }
 }
@@ -319,7 +350,7 @@ impl ScheduleConfig {
 pub(crate) struct CConfig {
     pub(crate) config: sys::mnn_schedule_config_t,
     _strings: [Option<CString>; 2],
-    _names: [Names; 4],
+    _names: [Names; 6],
 }
 
 fn optional_string(text: &Option<String>, what: &str) -> Result<Option<CString>> {

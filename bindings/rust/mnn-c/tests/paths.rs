@@ -59,6 +59,15 @@ fn operators_are_chosen() {
     assert_eq!(session.output_count().unwrap(), 1);
     session.run().unwrap();
     assert_eq!(session.output_at(0).unwrap().name().unwrap(), "m");
+    let ways = config().source_operators(["c2"]).sink_operators(["m"]);
+    let session = net.create_session(&ways).unwrap();
+    assert_eq!(session.input_at(0).unwrap().name().unwrap(), "r1");
+    assert_eq!(session.output_at(0).unwrap().name().unwrap(), "m");
+    let backwards = config().source_operators(["m"]).sink_operators(["c2"]);
+    assert_eq!(
+        failure(net.create_session(&backwards)).kind(),
+        ErrorKind::InvalidValue
+    );
     let refused = failure(net.create_session(&config().operators(["m", "nothing"])));
     assert_eq!(refused.kind(), ErrorKind::NotFound);
     let refused = failure(net.create_session(&config().operators(["m"]).inputs(["r1"])));
