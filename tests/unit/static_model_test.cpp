@@ -1,4 +1,5 @@
-// Static models whose descriptions contradict their operators, or that reach out of their tensors, are refused.
+// Static models whose descriptions contradict their operators, or that reach out of their tensors, are refused; a search
+// may find any number of results.
 #include <cmath>
 
 #include "opened_model.h"
@@ -181,6 +182,42 @@ TEST(StaticModel, LoopsDoNotMixBytesAndFloats) {
     net.extraTensorDescribe[1]->blob->dataType = DataType::DT_INT32;
     expectStatus(net, MNN_ERROR_NOT_SUPPORTED,
                  "op 'op' (While): a command mixes floats and integers of 8 bits");
+}
+
+// How many results a search finds may change from run to run, also to and from the room for them.
+TEST(StaticModel, RoomOfASearchServesAllNumbers) {
+    wire::NetT net;
+    net.usage = wire::Usage::INFERENCE_STATIC;
+    net.tensorName = {"boxes", "scores", "most", "overlap", "least", "kept"};
+    net.outputName = {"kept"};
+    net.oplists.push_back(makeInput(0, {3, 4}));
+    net.oplists.push_back(makeInput(1, {3}));
+    net.oplists.push_back(makeIntConst(2, {1}, {3}));
+    net.oplists.push_back(makeConst(3, {1}, {0.5f}));
+    net.oplists.push_back(makeConst(4, {1}, {0.0f}));
+    net.oplists.push_back(makeOp(wire::OpType::NonMaxSuppressionV2, "search", {0, 1, 2, 3, 4}, {5}));
+    describe(net, 5, {3});
+    const Opened opened(net, nullptr);
+    ASSERT_EQ(opened.status, MNN_OK) << opened.sentence;
+    mnn_tensor_t *boxes = nullptr, *scores = nullptr, *kept = nullptr;
+    ASSERT_EQ(mnn_session_input(opened.session, "boxes", &boxes), MNN_OK);
+    ASSERT_EQ(mnn_session_input(opened.session, "scores", &scores), MNN_OK);
+    const float apart[12] = {0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5};
+    ASSERT_EQ(mnn_tensor_write(boxes, apart, sizeof apart, MNN_FORMAT_NCHW), MNN_OK);
+    const struct {
+        float scores[3];
+        std::vector<int32_t> kept;
+    } runs[] = {{{0.1f, 0.3f, 0.2f}, {1, 2, 0}}, {{-1, 0.3f, -1}, {1, -1, -1}},
+                {{0.3f, 0.2f, 0.1f}, {0, 1, 2}}, {{-1, -1, -1}, {-1, -1, -1}},
+                {{-1, 0.1f, 0.2f}, {2, 1, -1}},  {{0.2f, -1, 0.1f}, {0, 2, -1}}};
+    for (const auto& run : runs) {
+        ASSERT_EQ(mnn_tensor_write(scores, run.scores, sizeof run.scores, MNN_FORMAT_NCHW), MNN_OK);
+        ASSERT_EQ(mnn_session_run(opened.session), MNN_OK) << mnn_last_error();
+        ASSERT_EQ(mnn_session_output(opened.session, "kept", &kept), MNN_OK);
+        std::vector<int32_t> values(3);
+        ASSERT_EQ(mnn_tensor_read(kept, values.data(), 12, MNN_FORMAT_NCHW), MNN_OK) << mnn_last_error();
+        EXPECT_EQ(values, run.kept);
+    }
 }
 
 }  // namespace
