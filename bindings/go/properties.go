@@ -201,7 +201,7 @@ type Statistics struct {
 	DeviceAllocations       uint64 // how often memory of a GPU was taken for tensors
 	MemoryBytes             uint64 // MemoryInfo.TotalBytes
 	PeakMemoryBytes         uint64 // MemoryInfo.PeakBytes
-	CacheRead, CacheWritten bool   // whether it used a cache of pipelines, and whether its creation wrote the file
+	CacheRead, CacheWritten bool   // whether it used a cache of pipelines, and whether its creation or a resize wrote the file
 }
 
 // Statistics returns what the session has done; a run reads the clock twice for it.

@@ -136,7 +136,7 @@ pub struct mnn_statistics_t {
     pub peak_memory_bytes: u64,
     /// 1: it used a cache of compiled pipelines.
     pub cache_read: i32,
-    /// 1: its creation wrote the cache file.
+    /// 1: its creation or a resize wrote the cache file.
     pub cache_written: i32,
 }
 

@@ -135,7 +135,7 @@ pub struct Statistics {
     pub peak_memory_bytes: u64,
     /// Whether it used a cache of compiled pipelines.
     pub cache_read: bool,
-    /// Whether its creation wrote the cache file.
+    /// Whether its creation or a resize wrote the cache file.
     pub cache_written: bool,
 }
 
