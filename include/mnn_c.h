@@ -783,7 +783,8 @@ MNN_C_API mnn_status mnn_interpreter_update_constants(mnn_interpreter_t* interpr
  * needed: out, bytes.
  * Returns MNN_OK; MNN_ERROR_BUFFER_TOO_SMALL; MNN_ERROR_NOT_SUPPORTED when a changed constant lies in the file of
  *   external weights; MNN_ERROR_INPUT_DATA when a value does not fit the file's type; MNN_ERROR_FILE_CHANGED and
- *   MNN_ERROR_FILE_READ_FAILED when the model's file is read again.
+ *   MNN_ERROR_FILE_READ_FAILED when the model's file is read again; MNN_ERROR_BAD_STATE after
+ *   mnn_interpreter_release_model().
  * Use: always. Since 0.2. */
 MNN_C_API mnn_status mnn_interpreter_model_bytes(mnn_interpreter_t* interpreter, void* buffer,
                                                  size_t capacity, size_t* needed);
@@ -1323,6 +1324,7 @@ MNN_C_API mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, siz
  *                                 sink, or one of them is an input or a constant of the model;
  *   MNN_ERROR_LIMIT_EXCEEDED      there are too many handles;
  *   MNN_ERROR_CANCELLED           config->cancel was triggered;
+ *   MNN_ERROR_BAD_STATE           mnn_interpreter_release_model() was called;
  *   MNN_ERROR_VERSION_MISMATCH    see Structs.
  * Use: always; any number of sessions of one interpreter may be created at once.
  * Cost: reads and prepares the weights unless another session of the interpreter did, starts threads.
@@ -1888,7 +1890,7 @@ MNN_C_API mnn_status mnn_run_options_init(mnn_run_options_t* options, size_t str
  * Returns what mnn_session_run() returns, and
  *   MNN_ERROR_CANCELLED           options->cancel was triggered;
  *   MNN_ERROR_CALLBACK_STOP       a callback returned MNN_OP_STOP;
- *   MNN_ERROR_INVALID_VALUE       a callback returned another value than MNN_OP_*;
+ *   MNN_ERROR_INVALID_VALUE       a callback returned another value than MNN_OP_*, or device_times is neither 0 nor 1;
  *   MNN_ERROR_NOT_SUPPORTED       a callback returned MNN_OP_SKIP for an operator on a GPU;
  *   MNN_ERROR_LIMIT_EXCEEDED      there are too many handles to give tensors to a callback;
  *   MNN_ERROR_VERSION_MISMATCH    see Structs.
@@ -1910,6 +1912,7 @@ MNN_C_API mnn_status mnn_session_run_with_options(mnn_session_t* session, const 
  *   what the last mnn_session_resize() returned, see mnn_session_run();
  *   MNN_ERROR_OUT_OF_MEMORY       also when the system makes no thread;
  *   MNN_ERROR_CANCELLED, MNN_ERROR_DEVICE_LOST, MNN_ERROR_DRIVER  of a run that is handed to a GPU here;
+ *   MNN_ERROR_INVALID_VALUE       options->device_times is neither 0 nor 1;
  *   MNN_ERROR_LIMIT_EXCEEDED      65535 calls use the session or the token;
  *   MNN_ERROR_VERSION_MISMATCH    see Structs.
  * Use: alone. Cost: wakes a thread, or hands commands to a GPU; the first one allocates. Since 0.2.0. */

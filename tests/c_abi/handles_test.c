@@ -124,6 +124,12 @@ static void values_that_are_no_handles(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
+static int32_t go_on(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
+                     size_t count) {
+    (void)user_data, (void)op, (void)tensors, (void)count;
+    return MNN_OP_RUN;
+}
+
 /* More handles than there are slots: an error, and all of them can be given back. */
 static void all_slots_taken(void** state) {
     (void)state;
@@ -132,6 +138,7 @@ static void all_slots_taken(void** state) {
     assert_non_null(tokens);
     size_t count = 0;
     mnn_status status = MNN_OK;
+    mnn_session_t* early = open_session(net);
     while (count <= SLOTS && (status = mnn_cancel_create(&tokens[count])) == MNN_OK) ++count;
     assert_int_equal(status, MNN_ERROR_LIMIT_EXCEEDED);
     assert_true(count > SLOTS - 100);
@@ -140,7 +147,14 @@ static void all_slots_taken(void** state) {
     assert_ptr_equal(session, UNTOUCHED_POINTER);
     mnn_interpreter_t* more = UNTOUCHED_POINTER;
     assert_fails(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, NULL, &more), MNN_ERROR_LIMIT_EXCEEDED);
-    /* Room for the session, not for both of its tensors. */
+    mnn_runtime_t* runtime = UNTOUCHED_POINTER;
+    assert_fails(mnn_runtime_create(NULL, &runtime), MNN_ERROR_LIMIT_EXCEEDED);
+    assert_ptr_equal(runtime, UNTOUCHED_POINTER);
+    assert_fails(run_watched(early, go_on, NULL, NULL), MNN_ERROR_LIMIT_EXCEEDED);
+    assert_ok(mnn_session_run(early)); /* shows no tensors */
+    assert_ok(mnn_session_destroy(&early));
+    /* It leaves three: room for a session, not for both of its tensors. */
+    for (int i = 0; i < 3; ++i) assert_ok(mnn_cancel_create(&tokens[count++]));
     assert_ok(mnn_cancel_destroy(&tokens[--count]));
     assert_ok(mnn_cancel_destroy(&tokens[--count]));
     assert_fails(mnn_session_create(net, NULL, &session), MNN_ERROR_LIMIT_EXCEEDED);

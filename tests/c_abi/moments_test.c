@@ -82,6 +82,8 @@ static void read_it(struct scene* scene) {
            scene->reads == MNN_OK ? MNN_ERROR_NOT_SUPPORTED : scene->reads); /* on the CPU */
     EXPECT(mnn_tensor_print(scene->input, 1, NULL, 0, &size), scene->reads);
     EXPECT(mnn_interpreter_update_constants(net, session), scene->reads);
+    EXPECT(mnn_interpreter_update_cache_file(net, session),
+           scene->reads == MNN_OK ? MNN_ERROR_BAD_STATE : scene->reads); /* there is no file */
     EXPECT(mnn_session_op_count(session, &size), scene->reads);
     EXPECT(mnn_session_op_info(session, 0, &info), scene->reads);
     EXPECT(mnn_session_flops(session, &flops, NULL), scene->reads);
