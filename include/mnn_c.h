@@ -539,9 +539,8 @@ MNN_C_API mnn_status mnn_interpreter_create_from_memory(const void* data, size_t
 /* Names a file that keeps the compiled pipelines of GPU sessions for the next process. Sessions that are
  * created afterwards read it, and write it when it is not of their model, precision, memory mode, device, driver
  * and library, or is damaged. Such a file is a miss, never an error, whose reason is in the log (MNN_LOG_INFO); one
- * that cannot be written is a warning there.
- * They write it again when their creation or mnn_session_resize() measured (MNN_GPU_TUNING_*) what it lacks. Rights and
- * links are kept as mnn_interpreter_save() does. CPU sessions do not use it.
+ * that cannot be written is a warning there. They write it again when their creation or mnn_session_resize() measured
+ * (MNN_GPU_TUNING_*) what it lacks. Rights and links are kept as mnn_interpreter_save() does. CPU sessions do not use it.
  * path: copied; NULL means that there is no file any more.
  * Returns MNN_OK. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_set_cache_file(mnn_interpreter_t* interpreter, const char* path);

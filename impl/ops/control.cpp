@@ -54,7 +54,11 @@ ParamsPtr parseWhile(const wire::Op& op, const ParseContext& context) {
 
 constexpr OpDef kControlOps[] = {
     {.type = OpType::If, .parse = parseIf},
-    {.type = OpType::While, .parse = parseWhile, .shape = shapeRegionLoop, .keepRest = keepRestOfRegionLoop},
+    {.type = OpType::While,
+     .parse = parseWhile,
+     .writtenInputs = writtenByRegionLoop,
+     .shape = shapeRegionLoop,
+     .keepRest = keepRestOfRegionLoop},
 };
 
 }  // namespace

@@ -71,6 +71,9 @@ Node parseNode(const Model& model, const Graph& graph, const wire::Op& op) {
     try {
         const bool isStatic = model.usage() == ModelUsage::StaticInference;
         if (def->parse) node.params = def->parse(op, ParseContext{model, node, isStatic ? &graph : nullptr});
+        if (def->writtenInputs && node.params)
+            for (const size_t input : def->writtenInputs(*node.params))
+                node.outputs.push_back(node.inputs[input]);
         for (size_t i = 0; isStatic && !isLeafNode(node) && i < node.outputs.size(); ++i)
             node.fixed.push_back(describedTensor(graph, node.outputs[i], node.name.c_str()));
         node.def = def;

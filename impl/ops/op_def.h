@@ -124,6 +124,9 @@ struct OpDef {
     // Reads the wire parameters (null: the op has none). Must test main_type before it touches `main`, check
     // every value that later becomes an index, a divisor or a size, and throw BadParameter with a sentence.
     ParamsPtr (*parse)(const wire::Op& op, const ParseContext& context) = nullptr;
+    // The inputs that the operator writes in place, though the file does not list them: their tensors are further outputs of
+    // the node, behind the listed ones. Null: none.
+    std::vector<size_t> (*writtenInputs)(const Params& params) = nullptr;
     // Null: output i takes shape, type and format of input i (of input 0 when there is one output).
     void (*shape)(const ShapeContext& context) = nullptr;
     // Null: the op becomes one command of its own type.

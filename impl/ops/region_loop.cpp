@@ -17,6 +17,21 @@ namespace {
 
 constexpr int64_t kMaxWork = int64_t{1} << 40;  // elements that the commands of all rounds visit
 
+// Lets all commands use other tensors in the place of some.
+void redirect(LoopParams& params, const std::map<int, int>& replaced) {
+    if (replaced.empty()) return;
+    const auto follow = [&](int& slot) {
+        const auto found = replaced.find(slot);
+        if (found != replaced.end()) slot = found->second;
+    };
+    for (auto* commands : {&params.before, &params.commands})
+        for (LoopCommand& command : *commands)
+            for (LoopOperand& operand : command.operands) {
+                follow(operand.slot);
+                follow(operand.unitSlot);
+            }
+}
+
 class Reader {
   public:
     Reader(const wire::LoopParam& table, const ParseContext& context)
@@ -33,14 +48,9 @@ class Reader {
         if (table_.commands())
             for (const wire::RegionCommand* command : *table_.commands())
                 params->commands.push_back(readCommand(*command, false));
-        for (size_t i = 0; i < node_.outputs.size(); ++i) {
-            const wire::Blob& blob = description(i);
-            LoopParams::Output output;
-            if (blob.dims()) output.shape = checkedShape({blob.dims()->begin(), blob.dims()->end()}, name());
-            output.type = dataTypeFromWire(static_cast<int32_t>(blob.dataType()), name());
-            output.format = static_cast<int>(blob.dataFormat()) == 1 ? Format::NHWC : Format::NCHW;
-            params->outputs.push_back(output);
-        }
+        for (uint32_t i = 0; table_.outputIndexes() && i < table_.outputIndexes()->size(); ++i)
+            params->outputs.push_back(outputOf(description(i)));
+        replaceWrittenInputs(*params);
         int64_t work = 0;
         for (const LoopCommand& command : params->commands) work = checkedAdd(work, boxSize(command), name());
         checkWork(checkedMul(work, params->rounds, name()));
@@ -50,6 +60,32 @@ class Reader {
 
   private:
     const char* name() const { return node_.name.c_str(); }
+    LoopParams::Output outputOf(const wire::Blob& blob) const {
+        LoopParams::Output output;
+        if (blob.dims()) output.shape = checkedShape({blob.dims()->begin(), blob.dims()->end()}, name());
+        output.type = dataTypeFromWire(static_cast<int32_t>(blob.dataType()), name());
+        output.format = static_cast<int>(blob.dataFormat()) == 1 ? Format::NHWC : Format::NCHW;
+        return output;
+    }
+    // Loops of static recurrent nets change a state in place that is an input: it becomes an output, which later operators
+    // read under the same name.
+    void replaceWrittenInputs(LoopParams& params) const {
+        const int inputs = static_cast<int>(node_.inputs.size());
+        std::map<int, int> replaced;  // input by output
+        for (const auto* commands : {&params.before, &params.commands})
+            for (const LoopCommand& command : *commands) {
+                const int slot = command.operands[0].slot;
+                if (slot >= inputs || replaced.count(slot) > 0) continue;
+                const int id = node_.inputs[static_cast<size_t>(slot)];
+                const wire::TensorDescribe* describe = graph_ && id >= 0 ? graph_->describe(id) : nullptr;
+                if (!describe || !describe->blob())
+                    fail(Status::NotSupported, "op '%s' (While): a command writes to an input", name());
+                replaced[slot] = inputs + static_cast<int>(params.outputs.size());
+                params.outputs.push_back(outputOf(*describe->blob()));
+                params.writtenInputs.push_back(static_cast<size_t>(slot));
+            }
+        redirect(params, replaced);
+    }
     // What the file says of output i; a static model may say it where it describes its tensors.
     const wire::Blob& description(size_t i) const {
         if (table_.extraTensorInfos())
@@ -92,8 +128,6 @@ class Reader {
             operand.slot = slotOf(from.indexes()->Get(v));
             command.operands.push_back(operand);
         }
-        if (command.operands[0].slot < static_cast<int>(node_.inputs.size()))
-            fail(Status::NotSupported, "op '%s' (While): a command writes to an input", name());
         command.kind = once && !from.op() ? LoopCommand::Kind::Zero : LoopCommand::Kind::Copy;
         if (command.kind == LoopCommand::Kind::Zero) return command;
         if (!once) readOperator(command, *from.op());
@@ -213,7 +247,13 @@ ParamsPtr parseRegionLoop(const wire::LoopParam& table, const ParseContext& cont
     return Reader(table, context).read();
 }
 
-// The tensors before become further inputs, whose elements are copied to the outputs before the first round.
+std::vector<size_t> writtenByRegionLoop(const Params& params) {
+    const auto* loop = paramsIf<LoopParams>(&params);
+    return loop ? loop->writtenInputs : std::vector<size_t>();
+}
+
+// The tensors before become further inputs, whose elements are copied to the outputs before the first round. A command that
+// reads such a tensor as an input reads what earlier rounds wrote.
 bool keepRestOfRegionLoop(Node& node, std::span<const EarlierOutput> outputs) {
     const auto* old = node.paramsIf<LoopParams>();
     if (!old) return false;  // the form that runs subgraphs
@@ -226,6 +266,14 @@ bool keepRestOfRegionLoop(Node& node, std::span<const EarlierOutput> outputs) {
                 renumber(operand.slot);
                 renumber(operand.unitSlot);
             }
+    std::map<int, int> outputOf;  // what it was before
+    for (const EarlierOutput& earlier : outputs)
+        outputOf[earlier.tensor] = inputs + added + static_cast<int>(earlier.output);
+    std::map<int, int> replaced;  // input by output
+    for (int input = 0; input < inputs; ++input)
+        if (const auto found = outputOf.find(node.inputs[static_cast<size_t>(input)]); found != outputOf.end())
+            replaced[input] = found->second;
+    redirect(*params, replaced);
     std::vector<LoopCommand> copies(outputs.size());
     for (size_t i = 0; i < outputs.size(); ++i) {
         LoopCommand& copy = copies[i];

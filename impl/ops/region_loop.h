@@ -35,6 +35,8 @@ struct LoopParams : ParamsOf<LoopParams> {
         Format format = Format::NCHW;
     };
     std::vector<Output> outputs;
+    // Inputs that commands write: each has an output of its own behind those of the file, which stands for it everywhere.
+    std::vector<size_t> writtenInputs;
     std::vector<LoopCommand> before, commands;
     int64_t rounds = 0;
     ModRule mod = ModRule::AsCommands;  // of the commands' BinaryOp codes

@@ -55,6 +55,28 @@ static void parts_of_a_tensor(void** state) {
     assert_ok(mnn_interpreter_destroy(&parts));
 }
 
+/* t begins with x[0]; a loop adds the rest of x to its running sum, and the next one multiplies t by x where it lies. */
+static void loops_in_place(void** state) {
+    (void)state;
+    mnn_interpreter_t* loops = open_net_of("loops");
+    for (size_t backend = 0; backend < backend_count(); ++backend) {
+        mnn_session_t* session = session_on(loops, kBackends[backend]);
+        for (int round = 0; round < 2; ++round) {
+            float u[4], y[4], sum = 0;
+            for (int i = 0; i < 4; ++i) {
+                u[i] = sum += kX[i];
+                y[i] = u[i] * kX[i];
+            }
+            fill(session, "x", kX);
+            assert_ok(mnn_session_run(session));
+            expect_output(session, "u", u, 4);
+            expect_output(session, "y", y, 4);
+        }
+        assert_ok(mnn_session_destroy(&session));
+    }
+    assert_ok(mnn_interpreter_destroy(&loops));
+}
+
 /* A tensor that the caller feeds has one value, whichever operators would write it. */
 static void fed_instead(void** state) {
     (void)state;
@@ -122,8 +144,9 @@ static void refused(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_tensors), cmocka_unit_test(parts_of_a_tensor), cmocka_unit_test(fed_instead),
-        cmocka_unit_test(sorted),        cmocka_unit_test(refused),
+        cmocka_unit_test(whole_tensors),  cmocka_unit_test(parts_of_a_tensor),
+        cmocka_unit_test(loops_in_place), cmocka_unit_test(fed_instead),
+        cmocka_unit_test(sorted),         cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

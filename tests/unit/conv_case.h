@@ -210,6 +210,7 @@ inline void checkOn(const Case& c, const ConvImplementation* only, int& checked)
             }
             if (outArea == 1) {  // plans may read their weights from the end
                 Floats turned(result.size());
+                std::memset(dst.data, 0xff, packedFloats(k.lanes, s.batch, s.oc, outArea) * 4);
                 plan->runBackwards(options.srcNchw ? src.data() : packedSrc.data, packed.data, dst.data, post,
                                    scratch.data, lease.pool());
                 packedToNchw(k, dst.data, turned.data(), s.batch, s.oc, outArea, one);
