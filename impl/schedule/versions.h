@@ -1,4 +1,4 @@
-// Gives each write of a tensor a tensor of its own, so that all that plans sees one producer of each.
+// Gives each write of a tensor a tensor of its own, so that planning sees one producer of each tensor.
 //
 // A file may have several operators write one tensor: loops of a static recurrent net write parts of it, and the update
 // operators of a training net write constants. The order of the operators decides which value a reader gets.

@@ -108,8 +108,8 @@ class Replacement {
     }
 
   private:
-    // A file that nobody but this process makes. In place of an old file it is closed to others until it is finished;
-    // a new one has what the system makes of the usual rights.
+    // Creates a file that did not exist before. Where it replaces an old file, other users cannot open it until it is
+    // finished; a new file gets the usual rights without those that the process masks.
     int create() {
         constexpr int kTries = 100;
         const mode_t rights = target_.exists ? S_IRUSR | S_IWUSR : 0666;

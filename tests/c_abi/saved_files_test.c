@@ -135,7 +135,7 @@ static void other_files_are_refused(void** state) {
     assert_refused(in_folder("socket"), "is a socket");
     close(listener);
 
-    /* A terminal: no file can be made beside it, whatever rights the process has. */
+    /* A terminal: no file can be made beside it, also by a process that has all rights. */
     const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
     assert_true(terminal >= 0);
     char device[PATH];

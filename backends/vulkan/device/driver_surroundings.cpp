@@ -61,7 +61,7 @@ bool addFile(Hash& hash, const std::string& path, AddFile add) {
     return there && S_ISDIR(info.st_mode);
 }
 
-// The files of a folder, in whatever order the system lists them.
+// Adds the files of a folder; the order in which the system lists them makes no difference.
 void addFolder(Hash& hash, const std::string& path, AddFile add) {
     struct Closer {
         void operator()(DIR* folder) const noexcept { closedir(folder); }
