@@ -47,7 +47,8 @@ class PreparedConv {
         if (!execution_) fail(Status::NoExecution, "%s", reason.c_str());
         execution_->prepare();
         scratch_ = AlignedBuffer(execution_->scratchBytes());
-        execution_->bindScratch(scratch_.data());
+        frame_.place(kScratch, scratch_.data());
+        frame_.beginStep(kScratch);
         backend_->onRunBegin();
     }
     ~PreparedConv() { backend_->onRunEnd(); }
@@ -75,23 +76,25 @@ class PreparedConv {
     Tensor* add(const Shape& shape) {
         Tensor& tensor = tensors_.emplace_back();
         tensor.shape = shape;
+        tensor.number = static_cast<int>(tensors_.size());
         return &tensor;
     }
 
     Tensor* constant(const Shape& shape) {
         Tensor* tensor = add(shape);
-        allocate(*tensor);
+        tensor->values = allocate(*tensor);
         tensor->usage = Usage::Constant;
         tensor->hasConstantValue = true;
         return tensor;
     }
 
     // Moderate values: neither zeros, which some machines multiply faster, nor denormals, which are slower.
-    void allocate(Tensor& tensor) {
+    void* allocate(const Tensor& tensor) {
         AlignedBuffer& memory = memory_.emplace_back(tensor.storageBytes());
         for (int64_t i = 0; i < tensor.storageElements(); ++i)
             memory.as<float>()[i] = std::sin(static_cast<float>(i % 1009 + 1));
-        tensor.data = memory.data();
+        frame_.place(tensor.number, memory.data());
+        return memory.data();
     }
 
     // As in a net: packed, except for an image.
@@ -105,16 +108,17 @@ class PreparedConv {
         allocate(*command_.outputs[0]);
     }
 
+    static constexpr int kScratch = 5;  // behind the operands
     BackendConfig config_;
     WeightStore weights_;
     std::shared_ptr<Runtime> runtime_;
     std::unique_ptr<Backend> backend_;
     std::deque<Tensor> tensors_;
+    Frame frame_{kScratch + 1};
     std::deque<AlignedBuffer> memory_;
     AlignedBuffer scratch_;
     Command command_;
     std::unique_ptr<Execution> execution_;
-    Frame frame_;
 };
 
 void timeConvolution(benchmark::State& state, const ConvCase& shape, int threads, const std::string& isa) {

@@ -11,16 +11,18 @@ namespace {
 
 constexpr size_t kBatch = 32;  // executions in one command buffer of the indirect mode
 
-const Block& blockOf(const Tensor& tensor) {
-    return static_cast<const Block&>(*tensor.block);
+const Block& blockOf(const DevicePlace& place) {
+    return static_cast<const Block&>(*place.block);
 }
 
 }  // namespace
 
-RecordedBatch::RecordedBatch(VulkanBackend& backend, std::vector<std::unique_ptr<Execution>> executions)
-    : backend_(backend), device_(backend.gpu()), executions_(std::move(executions)) {
-    for (const auto& execution : executions_) {
-        auto& one = static_cast<VulkanExecution&>(*execution);
+RecordedBatch::RecordedBatch(VulkanBackend& backend, std::vector<DeviceStep> steps, const Frame& frame)
+    : backend_(backend), device_(backend.gpu()), frame_(frame) {
+    for (DeviceStep& step : steps) {
+        auto& one = static_cast<VulkanExecution&>(*step.execution);
+        one.bindFrame(frame, step.scratch);
+        executions_.push_back(std::move(step.execution));
         if (one.hasHostPart()) hostParts_.push_back(&one);
     }
     divide();
@@ -61,9 +63,8 @@ std::unique_ptr<RecordedBatch::Commands> RecordedBatch::encode(const Timestamps*
 
 RecordedBatch::Moved RecordedBatch::encodeAlone(size_t range, VkCommandBuffer buffer,
                                                 const Timestamps* timestamps) {
-    const Tensor& tensor = *ranges_[range].movable;
-    Moved moved{range, std::make_unique<DescriptorSets>(device_), blockOf(tensor).serial(),
-                tensor.blockOffset};
+    const DevicePlace& place = frame_.device(*ranges_[range].movable);
+    Moved moved{range, std::make_unique<DescriptorSets>(device_), blockOf(place).serial(), place.offset};
     Recorder recorder(*device_, *moved.sets, backend_.limits().groupCount);
     encode(ranges_[range], buffer, recorder, timestamps);
     return moved;
@@ -78,7 +79,8 @@ void RecordedBatch::encode(const Range& range, VkCommandBuffer buffer, Recorder&
     }
     const bool last = range.end == executions_.size();
     // The host may use the memory, too, and its own queue.
-    const bool shared = range.movable && (device_->ofHost() || blockOf(*range.movable).shared());
+    const bool shared =
+        range.movable && (device_->ofHost() || blockOf(frame_.device(*range.movable)).shared());
     if (shared)
         recorder.waitForQueue();
     else if (range.movable && range.begin > 0)
@@ -96,8 +98,8 @@ void RecordedBatch::encode(const Range& range, VkCommandBuffer buffer, Recorder&
 // Records anew what uses a tensor that has other memory than before.
 void RecordedBatch::follow(Commands& commands) {
     for (Moved& moved : commands.moved) {
-        const Tensor& tensor = *ranges_[moved.range].movable;
-        if (moved.block == blockOf(tensor).serial() && moved.offset == tensor.blockOffset) continue;
+        const DevicePlace& place = frame_.device(*ranges_[moved.range].movable);
+        if (moved.block == blockOf(place).serial() && moved.offset == place.offset) continue;
         commands.buffers.renew(moved.range, [&](VkCommandBuffer buffer) {
             moved = encodeAlone(moved.range, buffer, commands.timestamps);
         });

@@ -4,15 +4,17 @@
 namespace mnnc::vulkan {
 
 Binding VulkanExecution::bind(const Tensor& tensor, bool write) const {
-    if (!tensor.block) fail(Status::Internal, "tensor '%s' has no memory on the device", tensor.name.c_str());
-    const auto& block = static_cast<const Block&>(*tensor.block);
+    const DevicePlace& place = frame_->device(tensor);
+    if (!place.block) fail(Status::Internal, "tensor '%s' has no memory on the device", tensor.name.c_str());
+    const auto& block = static_cast<const Block&>(*place.block);
     // Behind a tensor of the host may lie what is not the library's.
     const int64_t bytes = tensor.onDevice ? backend_.storageBytes(tensor) : tensor.storageBytes();
-    return bindBlock(block, tensor.blockOffset, bytes, write);
+    return bindBlock(block, place.offset, bytes, write);
 }
 
 Binding VulkanExecution::scratch(int64_t offset, int64_t bytes, bool write) const {
-    return bindBlock(static_cast<const Block&>(*scratchBlock()), scratchOffset() + offset, bytes, write);
+    const DevicePlace& place = frame_->device(scratch_);
+    return bindBlock(static_cast<const Block&>(*place.block), place.offset + offset, bytes, write);
 }
 
 }  // namespace mnnc::vulkan

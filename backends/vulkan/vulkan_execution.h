@@ -13,7 +13,12 @@ namespace mnnc::vulkan {
 class VulkanExecution : public Execution {
   public:
     explicit VulkanExecution(VulkanBackend& backend) : backend_(backend) {}
-    // Memory of all tensors and the scratch are bound. Records; never submits.
+    // The frame whose memory the recording uses, and the number of the scratch in it.
+    void bindFrame(const Frame& frame, int scratch) noexcept {
+        frame_ = &frame;
+        scratch_ = scratch;
+    }
+    // The frame has all memory. Records; never submits.
     virtual void encode(Recorder& recorder) = 0;
     // The host's part of a run, before the device starts: may not allocate or throw.
     virtual void beforeSubmit() {}
@@ -33,6 +38,7 @@ class VulkanExecution : public Execution {
 
   protected:
     VulkanBackend& backend() const noexcept { return backend_; }
+    const Frame& frame() const noexcept { return *frame_; }
 
     // The whole storage of a tensor of the device, or of a host tensor that the device sees.
     Binding reads(const Tensor& tensor) const { return bind(tensor, false); }
@@ -51,6 +57,8 @@ class VulkanExecution : public Execution {
         return {block.buffer(), block.offset() + offset, bytes, write};
     }
     VulkanBackend& backend_;
+    const Frame* frame_ = nullptr;
+    int scratch_ = 0;
     const Block* report_ = nullptr;
     int64_t reportOffset_ = 0;
 };

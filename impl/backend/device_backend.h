@@ -28,6 +28,12 @@ class BlockCopy {
     virtual void run() const = 0;  // returns when the bytes are there
 };
 
+// An execution that is to be recorded, and the number of its scratch in the frame; 0: it needs none.
+struct DeviceStep {
+    std::unique_ptr<Execution> execution;
+    int scratch = 0;
+};
+
 enum class DeviceUse : uint8_t {
     Compute,  // only the device reads and writes
     Upload,   // the host writes, the device reads
@@ -56,8 +62,8 @@ class DeviceBackend : public Backend {
                                                     const Tensor& device) = 0;
     // A copy into a row-major host tensor that lies in a Download block.
     virtual std::unique_ptr<Execution> createDownload(const Tensor& device, const Tensor& host) = 0;
-    // All of these, in order. Memory of all tensors and scratch is bound. Throws Error.
-    virtual std::unique_ptr<Recording> record(std::vector<std::unique_ptr<Execution>> executions) = 0;
+    // All of these, in order, over the memory of a frame, which has all of it and outlives the recording. Throws Error.
+    virtual std::unique_ptr<Recording> record(std::vector<DeviceStep> steps, const Frame& frame) = 0;
     // How many choices the device has measured or was given, all of which are part of Backend::cache(); and how many such
     // a cache holds.
     virtual size_t measurements() const { return 0; }

@@ -8,8 +8,6 @@
 
 namespace mnnc {
 
-class DeviceBlock;
-
 class Execution {
   public:
     Execution() = default;
@@ -37,24 +35,12 @@ class Execution {
     }
 
     int64_t scratchBytes() const noexcept { return scratchBytes_; }
-    void bindScratch(void* memory) noexcept { scratch_ = memory; }
-    void bindScratch(DeviceBlock* block, int64_t offset) noexcept {
-        scratchBlock_ = block;
-        scratchOffset_ = offset;
-    }
 
   protected:
-    void requestScratch(int64_t bytes) noexcept { scratchBytes_ = bytes; }  // 64-byte aligned when bound
-    // Memory for this run alone, with any content at its beginning.
-    void* scratch(const Frame&) const noexcept { return scratch_; }
-    DeviceBlock* scratchBlock() const noexcept { return scratchBlock_; }
-    int64_t scratchOffset() const noexcept { return scratchOffset_; }
+    void requestScratch(int64_t bytes) noexcept { scratchBytes_ = bytes; }  // aligned to 64 bytes
 
   private:
     int64_t scratchBytes_ = 0;
-    void* scratch_ = nullptr;
-    DeviceBlock* scratchBlock_ = nullptr;  // of executions on a device
-    int64_t scratchOffset_ = 0;
 };
 
 }  // namespace mnnc

@@ -1,19 +1,53 @@
-// The memory of one run of a plan. Executions are prepared once and hold no addresses of their own: while they run, they ask
-// the frame where the elements of a tensor lie.
+// The memory of one run of a plan: a table that says where each operand lies. Executions are prepared once and hold no addresses
+// of their own: while they run, they ask the frame.
 #pragma once
 #include <cstdint>
+#include <vector>
 
 #include "tensor/tensor.h"
 
 namespace mnnc {
 
+class DeviceBlock;  // memory of a backend, see backend/device_backend.h
+
+// A place in memory of a device.
+struct DevicePlace {
+    DeviceBlock* block = nullptr;
+    int64_t offset = 0;  // bytes
+
+    bool operator==(const DevicePlace&) const = default;
+};
+
 class Frame {
   public:
-    // The elements of a tensor in the host's memory; null where it has none.
+    // operands: one more than the highest number of an operand.
+    explicit Frame(int operands = 1) { grow(operands); }
+    void grow(int operands) {
+        if (static_cast<size_t>(operands) <= data_.size()) return;
+        data_.resize(static_cast<size_t>(operands));
+        blocks_.resize(static_cast<size_t>(operands));
+    }
+
+    // The elements of a tensor in the host's memory; null where it has none there.
     template <typename T>
     T* data(const Tensor& tensor) const noexcept {
-        return static_cast<T*>(tensor.data);
+        return static_cast<T*>(data_[static_cast<size_t>(tensor.number)]);
     }
+    // The same in memory of a device. What the host and the device exchange has both.
+    const DevicePlace& device(const Tensor& tensor) const noexcept {
+        return blocks_[static_cast<size_t>(tensor.number)];
+    }
+    // The scratch of the step that runs, with any content at its beginning.
+    void* scratch() const noexcept { return data_[static_cast<size_t>(scratch_)]; }
+
+    void place(int operand, void* data) noexcept { data_[static_cast<size_t>(operand)] = data; }
+    void place(int operand, const DevicePlace& place) noexcept {
+        blocks_[static_cast<size_t>(operand)] = place;
+    }
+    const DevicePlace& device(int operand) const noexcept { return blocks_[static_cast<size_t>(operand)]; }
+    // The number of the scratch of the next step; 0: it has none.
+    void beginStep(int scratch) noexcept { scratch_ = scratch; }
+
     // How many runs over this memory came before. An execution that reads large weights once goes through them from the
     // other end in every second run, because the cache still has what the run before read last.
     uint64_t number() const noexcept { return number_; }
@@ -22,6 +56,9 @@ class Frame {
     void endRun() noexcept { ++number_; }
 
   private:
+    std::vector<void*> data_;  // by operand; the first is that of tensors without memory
+    std::vector<DevicePlace> blocks_;
+    int scratch_ = 0;
     uint64_t number_ = 0;
 };
 

@@ -16,7 +16,7 @@ class Recording {
     // Hot path. Runs all executions in order and returns when they are done. Throws OutOfMemory, DeviceLost, or an Error about
     // contents of tensors.
     virtual void run() = 0;
-    // Tensors or scratch have other memory now. Throws Error; the recording is then of no use until this succeeds.
+    // The frame has other memory of the device now. Throws Error; the recording is then of no use until this succeeds.
     virtual void recordAgain() = 0;
     // Like run(), but the executions run one after another, and ms[i] becomes the time of the i-th by the clock of
     // the device; it stays where the device has no clock. The first call prepares what that needs.

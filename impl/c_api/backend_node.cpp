@@ -51,8 +51,8 @@ std::unique_ptr<const HostNode> CallbackBackend::take(const Node& node, NodeDesc
                                                       std::string& reason) const {
     auto made = std::make_unique<BackendNode>(name_, callbacks_, node, std::move(description));
     TensorViews in(inputs), out(outputs);
-    in.show([](size_t, const Tensor& tensor) { return tensor.hasConstantValue; });
-    out.show([](size_t, const Tensor&) { return false; });
+    in.show([](size_t, const Tensor& tensor) { return tensor.values; });
+    out.show([](size_t, const Tensor&) -> const void* { return nullptr; });
     const Answer answer = ask(supports_, callbacks_.user, made->node(), in, out, nullptr);
     if (answer.status != MNN_ERROR_NOT_SUPPORTED) {
         requireSuccess(answer, made->who(), "supports");

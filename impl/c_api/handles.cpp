@@ -178,6 +178,14 @@ const Tensor& TensorUse::storage() const {
     return isInput_ ? session.input(index_) : session.output(index_);
 }
 
+const void* TensorUse::data() const {
+    if (const Tensor* shown = observed())
+        return shown->values ? shown->values : session_->observedFrame->data<void>(*shown);
+    Session& session = *session_->impl;
+    if (isConstant_) return session.constantData(tensor().constant);
+    return isInput_ ? session.inputData(index_) : session.outputData(index_);
+}
+
 int32_t TensorUse::type() const {
     const Session& session = *session_->impl;
     const bool isHalf = !isObserved_ && !isConstant_ &&

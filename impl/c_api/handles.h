@@ -122,7 +122,8 @@ struct SessionObject {
     std::atomic<const void*> aloneThread{nullptr};  // of the call that has the session alone
     // The thread whose callback of a run is running: it may read the session.
     std::atomic<const void*> callbackThread{nullptr};
-    std::vector<const Tensor*> observed;  // what that callback is shown
+    std::vector<const Tensor*> observed;  // what that callback is shown, and where it lies
+    const Frame* observedFrame = nullptr;
     const std::unique_ptr<Submission> submission;
     std::unique_ptr<RunQueue> ownQueue;  // null before the first submitted run
 };
@@ -210,6 +211,8 @@ class TensorUse {
     SessionTensor& tensor() const;
     // The engine's tensor. Of an output before a plan it says nothing but the name.
     const Tensor& storage() const;
+    // Where its elements lie on the host; null: nowhere there.
+    const void* data() const;
     // MNN_TYPE_* of the elements that the caller sees, which are half where those of the engine's tensor are float.
     int32_t type() const;
     Mapping& mapping() const { return tensor().mapping; }

@@ -61,8 +61,8 @@ CallbackComputation::CallbackComputation(const NodeCallbacks& callbacks, const s
                                          std::span<const NodeWeights> weights)
     : callbacks_(callbacks), who_(who), node_(node), inputs_(inputs), outputs_(outputs) {
     if (!callbacks_.prepare) return;
-    inputs_.show([](size_t, const Tensor& tensor) { return tensor.hasConstantValue; });
-    outputs_.show([](size_t, const Tensor&) { return false; });
+    inputs_.show([](size_t, const Tensor& tensor) { return tensor.values; });
+    outputs_.show([](size_t, const Tensor&) -> const void* { return nullptr; });
     std::vector<mnn_host_tensor_t> views(weights.size());
     std::vector<const mnn_host_tensor_t*> pointers;
     for (size_t i = 0; i < weights.size(); ++i) {
@@ -81,8 +81,8 @@ CallbackComputation::~CallbackComputation() {
     callbacks_.release(callbacks_.user, state_);
 }
 
-void CallbackComputation::run() {
-    const auto all = [](size_t, const Tensor&) { return true; };
+void CallbackComputation::run(const Frame& frame) {
+    const auto all = [&](size_t, const Tensor& tensor) { return frame.data<const void>(tensor); };
     inputs_.show(all);
     outputs_.show(all);
     requireSuccess(ask(callbacks_.compute, callbacks_.user, node_, inputs_, outputs_, state_), who_,

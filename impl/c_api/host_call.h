@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 
+#include "backend/frame.h"
 #include "c_api/node_views.h"
 #include "mnn_c.h"
 #include "ops/custom.h"
@@ -39,7 +40,7 @@ class CallbackComputation final : public HostComputation {
                         std::span<Tensor* const> inputs, std::span<Tensor* const> outputs,
                         std::span<const NodeWeights> weights = {});
     ~CallbackComputation() override;
-    void run() override;
+    void run(const Frame& frame) override;
 
   private:
     const NodeCallbacks& callbacks_;

@@ -36,9 +36,9 @@ class TensorViews {
     explicit TensorViews(std::span<Tensor* const> tensors)
         : tensors_(tensors.begin(), tensors.end()), views_(tensors.size()), pointers_(tensors.size()) {}
 
-    // known: whether the elements of a tensor are there.
-    template <typename Known>
-    void show(const Known& known) noexcept {
+    // data: where the elements of a tensor lie; null: they are not there.
+    template <typename Data>
+    void show(const Data& data) noexcept {
         for (size_t i = 0; i < tensors_.size(); ++i) {
             const Tensor& tensor = *tensors_[i];
             mnn_host_tensor_t& view = reset(i);
@@ -51,7 +51,7 @@ class TensorViews {
                 bytes *= static_cast<size_t>(tensor.shape[k]);
             }
             view.bytes = bytes;
-            view.data = bytes > 0 && known(i, tensor) ? tensor.data : nullptr;
+            view.data = bytes > 0 ? const_cast<void*>(data(i, tensor)) : nullptr;
         }
     }
     // Outputs before they have a shape, of the type and format of `like` where there is one.

@@ -70,7 +70,7 @@ class CallbackNode final : public HostOperatorNode {
         TensorViews inputs(context.inputs), outputs(context.outputs);
         const uint32_t content = contentInputs();
         inputs.show([&](size_t i, const Tensor& tensor) {
-            return i < 32 && ((content >> i) & 1u) && tensor.hasConstantValue;
+            return i < 32 && ((content >> i) & 1u) ? tensor.values : nullptr;
         });
         for (size_t i = 0; i < context.inputs.size() && i < 32; ++i)
             if (((content >> i) & 1u) && !inputs[i].data && inputs[i].bytes > 0)

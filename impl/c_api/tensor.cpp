@@ -55,41 +55,43 @@ struct HostBuffer {
     size_t count, bytes;
 };
 
-void store(Tensor& target, const void* data, const HostBuffer& buffer, Format from) {
-    if (buffer.type == buffer.own) return copyFromHost(target, data, from);
+void store(const Tensor& target, void* memory, const void* data, const HostBuffer& buffer, Format from) {
+    if (buffer.type == buffer.own) return copyFromHost(target, memory, data, from);
     if (target.channelBlock == 1 && from == rowMajor(target))
-        return convertElements(data, buffer.type, target.data, buffer.own, buffer.count, target.name.c_str());
+        return convertElements(data, buffer.type, memory, buffer.own, buffer.count, target.name.c_str());
     std::vector<uint8_t> copy(static_cast<size_t>(hostBytes(target, from)));
     convertElements(data, buffer.type, copy.data(), buffer.own, buffer.count, target.name.c_str());
-    copyFromHost(target, copy.data(), from);
+    copyFromHost(target, memory, copy.data(), from);
 }
 
-void load(const Tensor& source, void* data, const HostBuffer& buffer, Format to) {
-    if (buffer.type == buffer.own) return copyToHost(source, data, to);
-    if (source.channelBlock == 1 && to == rowMajor(source))
-        return convertElements(source.data, buffer.own, data, buffer.type, buffer.count, source.name.c_str());
-    std::vector<uint8_t> copy(static_cast<size_t>(hostBytes(source, to)));
-    copyToHost(source, copy.data(), to);
-    convertElements(copy.data(), buffer.own, data, buffer.type, buffer.count, source.name.c_str());
-}
-
-// A constant read for a callback, which nothing else keeps in memory; or what a caller's memory holds in another layout.
-struct LoadedValues {
+// A tensor that can be read: its elements lie in memory of the session, or in a copy.
+struct Readable {
     Tensor tensor;
-    std::shared_ptr<const void> content;
+    const void* data = nullptr;
+    std::shared_ptr<const void> copy;  // null: there is none
 };
 
+void load(const Readable& source, void* data, const HostBuffer& buffer, Format to) {
+    const Tensor& tensor = source.tensor;
+    if (buffer.type == buffer.own) return copyToHost(tensor, source.data, data, to);
+    if (tensor.channelBlock == 1 && to == rowMajor(tensor))
+        return convertElements(source.data, buffer.own, data, buffer.type, buffer.count, tensor.name.c_str());
+    std::vector<uint8_t> copy(static_cast<size_t>(hostBytes(tensor, to)));
+    copyToHost(tensor, source.data, copy.data(), to);
+    convertElements(copy.data(), buffer.own, data, buffer.type, buffer.count, tensor.name.c_str());
+}
+
 // Row-major values from memory that is bound to the tensor and copied at a run.
-const Tensor& fromBinding(const Tensor& tensor, const Binding& binding, LoadedValues& loaded) {
-    loaded.tensor = tensor;
-    loaded.tensor.channelBlock = 1;
-    const auto memory = std::make_shared<AlignedBuffer>(loaded.tensor.storageBytes());
-    loaded.tensor.data = memory->data();
-    store(loaded.tensor, binding.data,
+Readable fromBinding(const Tensor& tensor, const Binding& binding) {
+    Readable result{tensor, nullptr, nullptr};
+    result.tensor.channelBlock = 1;
+    const auto memory = std::make_shared<AlignedBuffer>(result.tensor.storageBytes());
+    store(result.tensor, memory->data(), binding.data,
           HostBuffer(tensor, binding.half ? MNN_TYPE_FLOAT16 : publicType(tensor.type), binding.format),
           binding.format);
-    loaded.content = {memory, memory->data()};
-    return loaded.tensor;
+    result.copy = {memory, memory->data()};
+    result.data = memory->data();
+    return result;
 }
 
 bool inBuffer(const TensorUse& handle, const Bindings& bindings) {
@@ -97,17 +99,16 @@ bool inBuffer(const TensorUse& handle, const Bindings& bindings) {
 }
 
 // The tensor, whose values are there.
-const Tensor& readable(const TensorUse& handle, LoadedValues& loaded) {
+Readable readable(const TensorUse& handle) {
     const Tensor& tensor = storageOf(handle);
+    const void* data = handle.data();
     const Bindings* bindings = handle.session().impl->bindings();
     if (handle.observed() || handle.isConstant()) {
-        if (!tensor.data && tensor.stored) {
-            loaded.content = tensor.stored->load();
-            loaded.tensor = tensor;
-            loaded.tensor.data = const_cast<void*>(loaded.content.get());
-            return loaded.tensor;
+        if (!data && tensor.stored) {  // which nothing else keeps in memory
+            std::shared_ptr<const void> content = tensor.stored->load();
+            return {tensor, content.get(), content};
         }
-        if (!tensor.data && !tensor.empty())
+        if (!data && !tensor.empty())
             fail(Status::BadState, "tensor '%s' lies in the device's memory: save_tensors makes it an output",
                  tensor.name.c_str());
     } else if (bindings && inBuffer(handle, *bindings)) {
@@ -116,14 +117,14 @@ const Tensor& readable(const TensorUse& handle, LoadedValues& loaded) {
              tensor.name.c_str());
     } else if (handle.isInput()) {
         if (bindings && bindings->input(handle.index()).copied() && !tensor.empty())
-            return fromBinding(tensor, bindings->input(handle.index()), loaded);
+            return fromBinding(tensor, bindings->input(handle.index()));
     } else if (!handle.session().impl->outputReadable(handle.index())) {
         fail(Status::BadState, "output '%s' has no values before a run", tensor.name.c_str());
     } else if (bindings && bindings->output(handle.index()).copied() && bindings->delivered(handle.index()) &&
                !tensor.empty()) {
-        return fromBinding(tensor, bindings->output(handle.index()), loaded);
+        return fromBinding(tensor, bindings->output(handle.index()));
     }
-    return tensor;
+    return {tensor, data, nullptr};
 }
 
 void requireUnbound(const TensorUse& handle) {
@@ -150,9 +151,9 @@ void write(mnn_tensor_t* tensor, const void* data, size_t bytes, const int32_t* 
     if (bytes == 0) return;
     if (!data) fail(Status::NullArgument, "argument 'data' is NULL");
     Session& session = *handle.session().impl;
-    if (handle.isInput()) return store(session.input(handle.index()), data, buffer, from);
+    if (handle.isInput()) return store(known, session.inputData(handle.index()), data, buffer, from);
     const int constant = handle.tensor().constant;
-    store(session.ownConstant(constant), data, buffer, from);
+    store(known, session.ownConstant(constant), data, buffer, from);
     session.constantWritten(constant);
 }
 
@@ -162,15 +163,14 @@ void read(const mnn_tensor_t* tensor, void* data, size_t bytes, const int32_t* t
     const TensorUse handle(tensor, Access::Read, call);
     const Format to = readFormat(format);
     requireResized(handle);
-    LoadedValues loaded;
-    const Tensor& source = readable(handle, loaded);
-    const HostBuffer buffer(source, type ? *type : handle.type(), to);
+    const Readable source = readable(handle);
+    const HostBuffer buffer(source.tensor, type ? *type : handle.type(), to);
     if (bytes < buffer.bytes)
         fail(Status::BufferTooSmall, "tensor '%s' of shape %s takes %zu bytes, the buffer has %zu",
-             source.name.c_str(), source.shape.text().c_str(), buffer.bytes, bytes);
+             source.tensor.name.c_str(), source.tensor.shape.text().c_str(), buffer.bytes, bytes);
     if (buffer.bytes == 0) return;
     if (!data) fail(Status::NullArgument, "argument 'buffer' is NULL");
-    if (!source.data) fail(Status::Internal, "tensor '%s' has no memory", source.name.c_str());
+    if (!source.data) fail(Status::Internal, "tensor '%s' has no memory", source.tensor.name.c_str());
     load(source, data, buffer, to);
 }
 
@@ -262,13 +262,13 @@ mnn_status mnn_tensor_map(mnn_tensor_t* tensor, int32_t access, void** data) {
             fail(Status::BadState, "tensor '%s' is an output and cannot be written",
                  storageOf(handle).name.c_str());
         if (access & MNN_MAP_WRITE) requireUnbound(handle);
-        LoadedValues loaded;
-        const Tensor& source = readable(handle, loaded);
-        void* result = source.data;
+        const Readable source = readable(handle);
+        // The caller writes to inputs alone, whose memory is the session's or its own.
+        void* result = const_cast<void*>(source.data);
         std::vector<uint8_t> copy;
-        const Format own = rowMajor(source);
-        const HostBuffer buffer(source, handle.type(), own);
-        if (source.channelBlock != 1 || loaded.content || buffer.type != buffer.own) {
+        const Format own = rowMajor(source.tensor);
+        const HostBuffer buffer(source.tensor, handle.type(), own);
+        if (source.tensor.channelBlock != 1 || source.copy || buffer.type != buffer.own) {
             copy.resize(buffer.bytes);
             if ((access & MNN_MAP_READ) && !copy.empty()) load(source, copy.data(), buffer, own);
             result = copy.data();
@@ -292,8 +292,8 @@ mnn_status mnn_tensor_unmap(mnn_tensor_t* tensor) {
             fail(Status::BadState, "tensor '%s' was resized while it was mapped: what was written is lost",
                  storageOf(handle).name.c_str());
         if (!(mapping.access & MNN_MAP_WRITE) || mapping.copy.empty()) return;
-        Tensor& target = handle.session().impl->input(handle.index());
-        store(target, mapping.copy.data(), HostBuffer(target, handle.type(), rowMajor(target)),
-              rowMajor(target));
+        const Tensor& target = session.input(handle.index());
+        store(target, session.inputData(handle.index()), mapping.copy.data(),
+              HostBuffer(target, handle.type(), rowMajor(target)), rowMajor(target));
     });
 }

@@ -17,11 +17,11 @@ class CallbackObserver final : public RunObserver {
     CallbackObserver(SessionObject& session, uint64_t handle, const mnn_run_options_t& options)
         : session_(session), handle_(handle), options_(options) {}
     ~CallbackObserver() override { hide(); }
-    bool before(const OpCall& call) override {
-        return !options_.before || ask(options_.before, call, call.inputs) != MNN_OP_SKIP;
+    bool before(const OpCall& call, const Frame& frame) override {
+        return !options_.before || ask(options_.before, call, call.inputs, frame) != MNN_OP_SKIP;
     }
-    void after(const OpCall& call) override {
-        if (options_.after && ask(options_.after, call, call.outputs) == MNN_OP_SKIP)
+    void after(const OpCall& call, const Frame& frame) override {
+        if (options_.after && ask(options_.after, call, call.outputs, frame) == MNN_OP_SKIP)
             fail(Status::InvalidValue, "MNN_OP_SKIP came back from a callback after operator '%s'",
                  call.record.name.c_str());
     }
@@ -29,8 +29,9 @@ class CallbackObserver final : public RunObserver {
     bool wantsDeviceTimes() const noexcept override { return options_.device_times != 0; }
 
   private:
-    int32_t ask(mnn_op_callback callback, const OpCall& call, const std::vector<Tensor*>& tensors) {
-        show(tensors);
+    int32_t ask(mnn_op_callback callback, const OpCall& call, const std::vector<Tensor*>& tensors,
+                const Frame& frame) {
+        show(tensors, frame);
         mnn_op_info_t info = describe(call.record, *session_.impl);
         info.device_ms = call.deviceMs;
         session_.callbackThread.store(thisThread(), std::memory_order_relaxed);
@@ -51,8 +52,9 @@ class CallbackObserver final : public RunObserver {
         return callback(options_.user_data, &info, handles_.data(), handles_.size());
     }
     // Handles that mean the tensors while the callback runs.
-    void show(const std::vector<Tensor*>& tensors) {
+    void show(const std::vector<Tensor*>& tensors, const Frame& frame) {
         session_.observed.assign(tensors.begin(), tensors.end());
+        session_.observedFrame = &frame;
         handles_.reserve(tensors.size());
         for (size_t i = 0; i < tensors.size(); ++i)
             handles_.push_back(handleOf<mnn_tensor_t>(createTensorHandle(handle_, i, kTensorObserved)));

@@ -44,6 +44,8 @@ struct NodeDescription {
     size_t inputs = 0, outputs = 0;
 };
 
+class Frame;  // where tensors lie in a run, see backend/frame.h
+
 // A node in one plan of one session.
 class HostComputation {
   public:
@@ -52,7 +54,7 @@ class HostComputation {
     HostComputation& operator=(const HostComputation&) = delete;
     virtual ~HostComputation() = default;
     // Hot path. The tensors have their memory, row-major. Throws the error that the host reports.
-    virtual void run() = 0;
+    virtual void run(const Frame& frame) = 0;
 };
 
 // A node that the host computes.

@@ -55,8 +55,7 @@ void geometryGather(const OpContext& context) {
     if (checked && count <= 2) {
         RegionBuilder builder(context.name());
         for (int64_t i = 0; i < count; ++i) {
-            const int64_t index =
-                placeOnAxis(context.node.name, indices.as<const int32_t>()[i], i, split.axis);
+            const int64_t index = placeOnAxis(context.node.name, indices.known<int32_t>()[i], i, split.axis);
             const BoxAxis axes[] = {{split.outer, split.axis * split.inner, count * split.inner},
                                     {split.inner, 1, 1}};
             builder.box(0, index * split.inner, i * split.inner, axes);

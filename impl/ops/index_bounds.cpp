@@ -17,7 +17,7 @@ bool IndexBounds::checkKnown(const ShapeContext& context, int input) const {
     if (!indices.hasConstantValue) return false;
     const int64_t count = indices.elements();
     for (int64_t at = 0; at < count; ++at)
-        placeOnAxis(context.node.name, index(indices.as<const int32_t>()[at], at), at, extent[at % depth]);
+        placeOnAxis(context.node.name, index(indices.known<int32_t>()[at], at), at, extent[at % depth]);
     return true;
 }
 

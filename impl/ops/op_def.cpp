@@ -26,7 +26,7 @@ std::span<const int32_t> ShapeContext::intSpan(int i) const {
     if (tensor.type != DataType::Int32)
         fail(Status::BadType, "op '%s': input %d must be int32, it is %s", name(), i,
              dataTypeName(tensor.type));
-    return {tensor.as<const int32_t>(), static_cast<size_t>(tensor.elements())};
+    return {tensor.known<int32_t>(), static_cast<size_t>(tensor.elements())};
 }
 
 std::vector<int64_t> ShapeContext::ints(int i) const {
@@ -42,7 +42,7 @@ int64_t ShapeContext::intAt(int i, int64_t index) const {
     if (index < 0 || index >= tensor.elements())
         fail(Status::ComputeSizeError, "op '%s': element %lld of input %d is needed, it has %lld", name(),
              static_cast<long long>(index), i, static_cast<long long>(tensor.elements()));
-    return tensor.as<const int32_t>()[index];
+    return tensor.known<int32_t>()[index];
 }
 
 std::span<const float> ShapeContext::floats(int i) const {
@@ -50,7 +50,7 @@ std::span<const float> ShapeContext::floats(int i) const {
     if (tensor.type != DataType::Float32)
         fail(Status::BadType, "op '%s': input %d must be float32, it is %s", name(), i,
              dataTypeName(tensor.type));
-    return {tensor.as<const float>(), static_cast<size_t>(tensor.elements())};
+    return {tensor.known<float>(), static_cast<size_t>(tensor.elements())};
 }
 
 void GeometryContext::raster(Tensor* output, std::vector<Tensor*> inputs, std::vector<Region> regions,

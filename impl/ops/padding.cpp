@@ -96,8 +96,8 @@ std::vector<Segment> segmentsOf(PadValueMode mode, int64_t extent, int64_t befor
 }
 
 bool knownZero(const Tensor& value) {
-    if (!value.hasConstantValue || value.usage != Usage::Constant || !value.data) return false;
-    const auto* bytes = value.as<const uint8_t>();
+    if (!value.hasConstantValue || value.usage != Usage::Constant || !value.values) return false;
+    const auto* bytes = value.known<uint8_t>();
     return std::all_of(bytes, bytes + elementBytes(value.type), [](uint8_t byte) { return byte == 0; });
 }
 

@@ -74,11 +74,11 @@ void shapeWhere(const ShapeContext& context) {
             fail(Status::ComputeSizeError,
                  "op '%s': the values of its input are not known when shapes are computed", context.name());
         if (input.type == DataType::Float32)
-            rows = countNonZero(input.as<const float>(), count);
+            rows = countNonZero(input.known<float>(), count);
         else if (input.type == DataType::Int32)
-            rows = countNonZero(input.as<const int32_t>(), count);
+            rows = countNonZero(input.known<int32_t>(), count);
         else
-            rows = countNonZero(input.as<const uint8_t>(), count);
+            rows = countNonZero(input.known<uint8_t>(), count);
     }
     context.set(0, Shape{rows, input.shape.rank()}, DataType::Int32, input.format);
 }
@@ -97,7 +97,7 @@ std::vector<int32_t> keysOf(const ShapeContext& context, int i) {
     if (count > 0 && !input.hasConstantValue)
         fail(Status::ComputeSizeError,
              "op '%s': the values of input %d are not known when shapes are computed", context.name(), i);
-    const auto* data = input.as<const int32_t>();
+    const auto* data = input.known<int32_t>();
     std::vector<int32_t> keys(data, data + count);
     if (input.type == DataType::Float32)
         for (int32_t& key : keys) key = floatKey(key);

@@ -37,7 +37,7 @@ void SmallValues::compute(const Node& node, const std::vector<Tensor*>& inputs,
                                   [this](const Command& command) { return run(command); });
     if (done) return;
     for (Tensor* output : outputs) {
-        output->data = nullptr;
+        output->values = nullptr;
         output->hasConstantValue = false;
     }
 }
@@ -46,7 +46,7 @@ bool SmallValues::load(Tensor& tensor) {
     if (tensor.hasConstantValue) return true;
     if (!tensor.stored) return false;
     loaded_.push_back(tensor.stored->load());
-    tensor.data = const_cast<void*>(loaded_.back().get());
+    tensor.values = loaded_.back().get();
     tensor.hasConstantValue = true;
     return true;
 }
@@ -66,7 +66,7 @@ void SmallValues::emit(Command command) {
 void SmallValues::constant(Tensor* output, const void* bytes) {
     if (!isSmall(*output)) return;
     const auto* values = static_cast<const int32_t*>(bytes);
-    output->data = contents_.emplace_back(values, values + output->elements()).data();
+    output->values = contents_.emplace_back(values, values + output->elements()).data();
     output->hasConstantValue = true;
 }
 
@@ -88,15 +88,15 @@ bool SmallValues::combine(const Command& command) {
         if (operand->elements() != 1 && !(operand->shape == output.shape)) return false;
     std::vector<int32_t>& values = contents_.emplace_back(static_cast<size_t>(output.elements()));
     for (size_t i = 0; i < values.size(); ++i) {
-        const int32_t x = a.as<const int32_t>()[a.elements() == 1 ? 0 : i];
-        const int32_t y = b.as<const int32_t>()[b.elements() == 1 ? 0 : i];
+        const int32_t x = a.known<int32_t>()[a.elements() == 1 ? 0 : i];
+        const int32_t y = b.known<int32_t>()[b.elements() == 1 ? 0 : i];
         const bool overflows = params->code == kBinaryAdd   ? __builtin_add_overflow(x, y, &values[i])
                                : params->code == kBinarySub ? __builtin_sub_overflow(x, y, &values[i])
                                : params->code == kBinaryMul ? __builtin_mul_overflow(x, y, &values[i])
                                                             : true;
         if (overflows) return false;
     }
-    output.data = values.data();
+    output.values = values.data();
     output.hasConstantValue = true;
     return true;
 }
@@ -112,9 +112,9 @@ bool SmallValues::move(const Command& command) {
             for (int64_t j = 0; j < region.size[1]; ++j)
                 for (int64_t k = 0; k < region.size[2]; ++k)
                     values[static_cast<size_t>(place(region.dst, i, j, k))] =
-                        input.as<const int32_t>()[place(region.src, i, j, k)];
+                        input.known<int32_t>()[place(region.src, i, j, k)];
     }
-    output.data = values.data();
+    output.values = values.data();
     output.hasConstantValue = true;
     return true;
 }

@@ -32,7 +32,7 @@ std::optional<Linear> linearForm(const Command& command) {
         if (!number.hasConstantValue || number.channelBlock != 1 || number.elements() != 1 ||
             !(x->shape == command.outputs[0]->shape))
             continue;
-        const float value = *number.as<const float>();
+        const float value = *number.known<float>();
         switch (params->code) {
             case kBinaryAdd:
                 return Linear{x, 1, value};

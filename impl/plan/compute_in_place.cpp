@@ -39,7 +39,7 @@ void computeInPlace(StepPlan& plan, const StepContext& context) {
         if (step.execution && !step.onDevice)
             for (Tensor* output : step.command.outputs) {
                 const Tensor* root = rootOf(output);
-                if (!root->data && !root->block && !root->onDevice) lastUse[root] = i;
+                if (!root->onDevice && !context.liesOutside(root)) lastUse[root] = i;
             }
         for (Tensor* input : step.command.inputs)
             if (const auto use = lastUse.find(rootOf(input)); use != lastUse.end()) use->second = i;

@@ -19,7 +19,7 @@ struct ChainLimits {
 
 // A single number whose value is known while planning.
 inline bool isKnownNumber(const Tensor& tensor) {
-    return tensor.elements() == 1 && tensor.hasConstantValue && tensor.data && !tensor.onDevice;
+    return tensor.elements() == 1 && tensor.hasConstantValue && tensor.values && !tensor.onDevice;
 }
 
 // Commands of one or two float operands (UnaryOp, BinaryOp, activations) over tensors of one shape and single numbers,

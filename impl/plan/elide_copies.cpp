@@ -64,11 +64,11 @@ bool concatInto(StepPlan& plan, const Command& command, const std::set<const Ten
 
 // A Raster that puts whole tensors side by side (a concatenation) costs nothing where their producers can write into
 // its output. Visits Rasters in reverse, so that nested concatenations are merged into the outermost one.
-void elideCopies(StepPlan& plan, const StepContext&) {
+void elideCopies(StepPlan& plan, const StepContext& context) {
     std::set<const Tensor*> planned;
     for (const Step& step : plan.steps)
         for (const Tensor* output : step.command.outputs)
-            if (step.execution && !step.onDevice && !output->data && !output->block && !output->empty())
+            if (step.execution && !step.onDevice && !output->empty() && !context.liesOutside(output))
                 planned.insert(output);
     std::vector<bool> joined(plan.steps.size());
     for (size_t i = plan.steps.size(); i-- > 0;) {

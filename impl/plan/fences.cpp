@@ -18,9 +18,7 @@ void fenceArena(std::span<const Placement> placements, const MemoryBases& bases,
     __asan_poison_memory_region(bases.host, static_cast<size_t>(arenaBytes));
     for (const Placement& placement : placements) {
         if (!placement.onHost) continue;
-        const int64_t bytes =
-            placement.tensor ? placement.tensor->storageBytes() : placement.execution->scratchBytes();
-        __asan_unpoison_memory_region(bases.host + placement.offset, static_cast<size_t>(bytes));
+        __asan_unpoison_memory_region(bases.host + placement.offset, static_cast<size_t>(placement.bytes));
     }
 }
 

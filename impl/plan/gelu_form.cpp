@@ -54,10 +54,10 @@ class GeluFinder {
         return graph_.consumers(tensor).size() > 1 || graph_.isLiveOut(tensor);
     }
     static std::optional<Polynomial> number(const Tensor& tensor) {
-        if (!tensor.hasConstantValue || !tensor.data || tensor.channelBlock != 1 || tensor.elements() != 1 ||
-            tensor.type != DataType::Float32)
+        if (!tensor.hasConstantValue || !tensor.values || tensor.channelBlock != 1 ||
+            tensor.elements() != 1 || tensor.type != DataType::Float32)
             return {};
-        return Polynomial{*tensor.as<const float>()};
+        return Polynomial{*tensor.known<float>()};
     }
 
     std::optional<Polynomial> polynomialOf(Tensor* tensor, int depth) {

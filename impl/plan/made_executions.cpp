@@ -76,7 +76,7 @@ MadeExecutions::Operand::Operand(const Tensor& tensor)
       channelBlock(tensor.channelBlock),
       onDevice(tensor.onDevice),
       constant(tensor.hasConstantValue),
-      data(tensor.hasConstantValue ? tensor.data : nullptr),
+      values(tensor.values),
       stored(tensor.stored),
       quant(tensor.quant),
       list(tensor.list) {}
@@ -84,7 +84,7 @@ MadeExecutions::Operand::Operand(const Tensor& tensor)
 bool MadeExecutions::Operand::operator==(const Operand& other) const noexcept {
     return shape == other.shape && type == other.type && format == other.format && usage == other.usage &&
            channelBlock == other.channelBlock && onDevice == other.onDevice && constant == other.constant &&
-           data == other.data && stored == other.stored && same(quant, other.quant) &&
+           values == other.values && stored == other.stored && same(quant, other.quant) &&
            sameList(list, other.list);
 }
 

@@ -31,7 +31,7 @@ class MadeExecutions {
         Usage usage;
         int channelBlock;
         bool onDevice, constant;
-        const void* data;  // of a constant
+        const void* values;  // of a constant
         const StoredContent* stored;
         TensorQuant quant;
         std::shared_ptr<const TensorList> list;

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "backend/device_backend.h"
-#include "backend/execution.h"
+#include "backend/frame.h"
 #include "tensor/tensor.h"
 
 namespace mnnc {
@@ -31,18 +31,19 @@ struct MemoryBases {
     bool operator==(const MemoryBases&) const = default;
 };
 
-// A tensor or the scratch of an execution, at an offset in one of the memories.
+// A tensor or the scratch of a step, at an offset in one of the memories.
 struct Placement {
-    Tensor* tensor = nullptr;
-    Execution* execution = nullptr;  // where there is no tensor
-    bool onHost = true;              // in the host's arena; else in `block`
+    int operand = 0;
+    int64_t bytes = 0;
+    bool onHost = true;       // in the host's arena; else in `block`
+    bool hostSeesIt = false;  // in a block that the host and the device exchange
     MemoryBlock block = MemoryBlock::Arena;
     int64_t offset = 0;
 
-    void bind(const MemoryBases& bases) const noexcept;
+    void bind(Frame& frame, const MemoryBases& bases) const noexcept;
 };
 
 // Gives views the memory of the tensors that they are views of.
-void bindViews(std::span<Tensor* const> views) noexcept;
+void bindViews(Frame& frame, std::span<Tensor* const> views) noexcept;
 
 }  // namespace mnnc

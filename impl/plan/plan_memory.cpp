@@ -1,5 +1,6 @@
 // The pass plan-memory: tensors get memory by their lifetimes.
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 
 #include "backend/memory_plan.h"
@@ -16,17 +17,17 @@ namespace {
 // One of the two memories that are planned from lifetimes.
 struct Arena {
     std::vector<MemoryRequest> requests;
-    std::vector<Tensor*> tensors;        // [request], null for scratch
-    std::vector<Execution*> executions;  // [request], null for tensors
-    void add(int64_t bytes, int step, Tensor* tensor, Execution* execution) {
+    std::vector<int> operands;           // [request]
+    std::vector<const Tensor*> tensors;  // [request], null for scratch
+    void add(int64_t bytes, int step, int operand, const Tensor* tensor) {
         requests.push_back({bytes, step, step, 0});
+        operands.push_back(operand);
         tensors.push_back(tensor);
-        executions.push_back(execution);
     }
 };
 
-void place(StepPlan& plan, const Placement& placement, const MemoryBases& bases) {
-    placement.bind(bases);
+void place(StepPlan& plan, const StepContext& context, const Placement& placement, const MemoryBases& bases) {
+    placement.bind(context.frame, bases);
     plan.placements.push_back(placement);
 }
 
@@ -37,26 +38,28 @@ void bindFixed(StepPlan& plan, const std::vector<Tensor*>& tensors, PlanMemory::
     const int64_t alignment = std::max<int64_t>(64, context.device->alignment());
     constexpr const char* kWhat = "memory that a device and its host see";
     int64_t bytes = 0;
-    for (Tensor* tensor : tensors) {
-        tensor->blockOffset = bytes;
+    std::vector<Placement> placements;
+    for (const Tensor* tensor : tensors) {
         const int64_t size =
             tensor->onDevice ? context.device->storageBytes(*tensor) : tensor->storageBytes();
+        placements.push_back({tensor->number, size, false, !tensor->onDevice, kind, bytes});
         bytes = checkedAdd(bytes, roundUp(checkedAdd(size, 64, kWhat), alignment), kWhat);
     }
     MemoryBases bases;
     bases.blocks[static_cast<size_t>(kind)] = context.memory.device(kind, bytes);
-    for (Tensor* tensor : tensors) place(plan, {tensor, nullptr, false, kind, tensor->blockOffset}, bases);
+    for (const Placement& placement : placements) place(plan, context, placement, bases);
 }
 
 // Memory of tensors and scratch of executions by lifetimes, for the host and for the device.
 class Lifetimes {
   public:
     Lifetimes(StepPlan& plan, const StepContext& context) : plan_(plan), context_(context) {
+        for (const Placement& placement : plan.placements) placed_.insert(placement.operand);
         for (int i = 0; i < end(); ++i) collect(plan.steps[static_cast<size_t>(i)], i);
         for (int i = 0; i < end(); ++i)
             for (Tensor* input : plan.steps[static_cast<size_t>(i)].command.inputs) extend(input, i);
         for (const Arena& arena : arenas_)
-            for (Tensor* tensor : arena.tensors)
+            for (const Tensor* tensor : arena.tensors)
                 if (tensor && context.isReadLater(tensor)) extend(tensor, end());
         for (Tensor* view : plan.views)
             if (context.isReadLater(view)) extend(view, end());
@@ -64,11 +67,11 @@ class Lifetimes {
 
     void bindHost() {
         Arena& arena = arenas_[0];
-        plan_.arenaBytes = assignHostOffsets(arena.requests);
+        const int64_t bytes = assignHostOffsets(arena.requests);
         MemoryBases bases;
-        plan_.arena = bases.host = static_cast<char*>(context_.memory.hostArena(plan_.arenaBytes));
+        bases.host = static_cast<char*>(context_.memory.hostArena(bytes));
         placeAll(arena, true, bases);
-        fenceArena(plan_.placements, bases, plan_.arenaBytes);
+        fenceArena(plan_.placements, bases, bytes);
     }
 
     void bindDevice() {
@@ -84,30 +87,34 @@ class Lifetimes {
   private:
     void placeAll(const Arena& arena, bool onHost, const MemoryBases& bases) {
         for (size_t i = 0; i < arena.requests.size(); ++i)
-            place(plan_,
-                  {arena.tensors[i], arena.executions[i], onHost, PlanMemory::Block::Arena,
+            place(plan_, context_,
+                  {arena.operands[i], arena.requests[i].bytes, onHost, false, PlanMemory::Block::Arena,
                    arena.requests[i].offset},
                   bases);
     }
 
     int end() const { return static_cast<int>(plan_.steps.size()); }
 
-    void collect(const Step& step, int number) {
+    void collect(Step& step, int number) {
         const Execution* execution = step.runs();
         if (!execution) return;
         Arena& arena = arenas_[step.onDevice];
         for (Tensor* output : step.command.outputs) {
-            Tensor* root = rootOf(output);
-            if (root->data || root->block || root->empty()) continue;  // empty or placed elsewhere
+            const Tensor* root = rootOf(output);
+            if (root->empty() || placed_.count(root->number) > 0 || context_.liesOutside(root)) continue;
             if (!requestOf_.emplace(root, arena.requests.size()).second) continue;
             arena.add(root->onDevice ? context_.device->storageBytes(*root) : root->storageBytes(), number,
-                      root, nullptr);
+                      root->number, root);
         }
-        if (const int64_t bytes = execution->scratchBytes()) arena.add(bytes, number, nullptr, step.runs());
+        if (const int64_t bytes = execution->scratchBytes()) {
+            step.scratch = context_.numbers.of(OperandNumbers::Kind::Scratch, context_.stage, 0, number);
+            context_.frame.grow(context_.numbers.end());
+            arena.add(bytes, number, step.scratch, nullptr);
+        }
     }
 
     // The tensor is read in this step.
-    void extend(Tensor* tensor, int step) {
+    void extend(const Tensor* tensor, int step) {
         const Tensor* root = rootOf(tensor);
         const auto found = requestOf_.find(root);
         if (found == requestOf_.end()) return;
@@ -117,35 +124,54 @@ class Lifetimes {
 
     StepPlan& plan_;
     const StepContext& context_;
-    Arena arenas_[2];  // host, device
+    Arena arenas_[2];       // host, device
+    std::set<int> placed_;  // operands that have memory already
     std::unordered_map<const Tensor*, size_t> requestOf_;
 };
 
 // In a damaged graph an input may be made by an operator as well.
-void checkOperands(const StepPlan& plan) {
+void checkOperands(const StepPlan& plan, const StepContext& context) {
+    std::set<int> placed;
+    for (const Placement& placement : plan.placements) placed.insert(placement.operand);
     for (const Step& step : plan.steps) {
         if (!step.runs()) continue;
         for (const std::vector<Tensor*>* side : {&step.command.inputs, &step.command.outputs})
-            for (const Tensor* tensor : *side)
-                if (!(tensor->onDevice ? static_cast<void*>(tensor->block) : tensor->data) &&
-                    !tensor->stored && !tensor->empty())
+            for (const Tensor* tensor : *side) {
+                const Tensor* root = rootOf(tensor);
+                if (!tensor->empty() && !tensor->stored && placed.count(root->number) == 0 &&
+                    !context.liesOutside(tensor))
                     fail(Status::BadFormat,
                          "op '%s': tensor '%s' has no value there: the graph makes it twice",
                          step.command.name.c_str(), tensor->name.c_str());
+            }
+    }
+}
+
+// Steps of the host read constants where they are.
+void collectKnown(StepPlan& plan, const StepContext& context) {
+    for (const Step& step : plan.steps) {
+        if (step.onDevice) continue;
+        for (const Tensor* input : step.command.inputs) {
+            if (!input->values) continue;
+            plan.known.push_back({input->number, input->values});
+            context.frame.place(input->number, const_cast<void*>(input->values));
+        }
     }
 }
 
 }  // namespace
 
 void planMemory(StepPlan& plan, const StepContext& context) {
+    context.frame.grow(context.numbers.end());
     bindFixed(plan, plan.uploads, PlanMemory::Block::Uploads, context);
     bindFixed(plan, plan.downloads, PlanMemory::Block::Downloads, context);
     bindFixed(plan, plan.constants, PlanMemory::Block::Constants, context);
     Lifetimes lifetimes(plan, context);
     lifetimes.bindHost();
     lifetimes.bindDevice();
-    bindViews(plan.views);
-    checkOperands(plan);
+    collectKnown(plan, context);
+    bindViews(context.frame, plan.views);
+    checkOperands(plan, context);
 }
 
 }  // namespace mnnc

@@ -26,7 +26,6 @@ bool viewWhole(StepPlan& plan, StorageConversions& conversions, const Command& c
     output->onDevice = input->onDevice;
     output->wide = input->wide;
     output->aliasOf = input;
-    output->data = input->data;
     plan.views.push_back(output);
     return true;
 }
@@ -40,7 +39,7 @@ bool viewRange(StepPlan& plan, StorageConversions& conversions, const StepContex
     Tensor* input = command.inputs[0];
     Tensor* output = command.outputs[0];
     // What is read after the stage stays as it is when the caller fills the input again.
-    if (plan.graph.isLiveOut(output) && rootOf(input)->data) return false;
+    if (plan.graph.isLiveOut(output) && context.liesOutside(input)) return false;
     if (input->channelBlock > 1 && packsToItself(*input, input->channelBlock) &&
         !(canPackOnHost(*output) && packsToItself(*output, input->channelBlock)))
         input = conversions.convert(input, {1, false});
@@ -52,7 +51,6 @@ bool viewRange(StepPlan& plan, StorageConversions& conversions, const StepContex
     if (offset < 0) return false;
     output->aliasOf = input;
     output->aliasOffset = offset;
-    output->data = input->data ? static_cast<char*>(input->data) + offset : nullptr;
     plan.views.push_back(output);
     return true;
 }

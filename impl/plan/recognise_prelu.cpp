@@ -18,7 +18,7 @@ using Slopes = std::optional<std::vector<float>>;
 
 bool isNumber(const Tensor& tensor, float value) {
     return isKnownNumber(tensor) && tensor.type == DataType::Float32 && tensor.channelBlock == 1 &&
-           *tensor.as<const float>() == value;
+           *tensor.known<float>() == value;
 }
 
 // Whether a Raster makes a tensor of the same shape as x, in which each channel of x has one element of the Raster's input,
@@ -145,10 +145,10 @@ class PReluFinder {
         } else if (slopes->elements() != 1) {
             return {};
         }
-        if (!constant->hasConstantValue || !constant->data || constant->onDevice ||
+        if (!constant->hasConstantValue || !constant->values || constant->onDevice ||
             constant->channelBlock != 1 || constant->type != DataType::Float32)
             return {};
-        const auto* values = constant->as<const float>();
+        const auto* values = constant->known<float>();
         return std::vector<float>(values, values + constant->elements());
     }
 

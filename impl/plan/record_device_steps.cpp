@@ -11,14 +11,18 @@ namespace mnnc {
 // upload comes before its run: what the run itself downloads can only be uploaded in a later one.
 void recordDeviceSteps(StepPlan& plan, const StepContext& context) {
     if (!context.device) return;
-    if (!plan.constantUploads.empty()) context.device->record(std::move(plan.constantUploads))->run();
+    if (!plan.constantUploads.empty()) {
+        std::vector<DeviceStep> uploads;
+        for (auto& upload : plan.constantUploads) uploads.push_back({std::move(upload)});
+        context.device->record(std::move(uploads), context.frame)->run();
+    }
     std::vector<Step> grouped;
     for (size_t i = 0; i < plan.steps.size();) {
         if (!plan.steps[i].onDevice) {
             grouped.push_back(std::move(plan.steps[i++]));
             continue;
         }
-        std::vector<std::unique_ptr<Execution>> run;
+        std::vector<DeviceStep> run;
         std::vector<OpCall> calls;
         std::set<const Tensor*> downloaded;
         for (; i < plan.steps.size() && plan.steps[i].onDevice; ++i) {
@@ -28,13 +32,13 @@ void recordDeviceSteps(StepPlan& plan, const StepContext& context) {
                 break;
             for (const Tensor* output : command.outputs)
                 if (!output->onDevice) downloaded.insert(output);
-            run.push_back(std::move(plan.steps[i].unrecorded));
+            run.push_back({std::move(plan.steps[i].unrecorded), plan.steps[i].scratch});
             std::move(plan.steps[i].calls.begin(), plan.steps[i].calls.end(), std::back_inserter(calls));
         }
         Step& step = grouped.emplace_back();
         step.onDevice = true;
         step.calls = std::move(calls);
-        step.recording = context.device->record(std::move(run));
+        step.recording = context.device->record(std::move(run), context.frame);
     }
     plan.steps = std::move(grouped);
 }

@@ -1,7 +1,7 @@
 // The text of a plan's steps.
 #include "plan/step_plan.h"
 
-#include <functional>
+#include <unordered_map>
 
 #include "base/error.h"
 #include "plan/operand_text.h"
@@ -10,23 +10,31 @@ namespace mnnc {
 
 namespace {
 
+// Where operands lie in the host's arena.
+using ArenaOffsets = std::unordered_map<int, int64_t>;
+
+ArenaOffsets offsetsOf(const StepPlan& plan) {
+    ArenaOffsets offsets;
+    for (const Placement& placement : plan.placements)
+        if (placement.onHost) offsets[placement.operand] = placement.offset;
+    return offsets;
+}
+
 // An operand with its storage: blocks of channels, on the device, a view, its place in the arena.
-std::string storedText(const Tensor& tensor, const StepPlan& plan) {
+std::string storedText(const Tensor& tensor, const ArenaOffsets& offsets) {
     std::string text = operandText(tensor);
     if (tensor.channelBlock > 1) text += format(" in blocks of %d channels", tensor.channelBlock);
     if (tensor.onDevice) text += " on the device";
     if (tensor.aliasOf)
         text += format(" in '%s' from byte %lld", tensor.aliasOf->name.c_str(),
                        static_cast<long long>(tensor.aliasOffset));
-    else if (const auto* data = static_cast<const char*>(tensor.data);
-             data && plan.arena && !std::less<>()(data, plan.arena) &&
-             std::less<>()(data, plan.arena + plan.arenaBytes))
-        text += format(" at byte %lld", static_cast<long long>(data - plan.arena));
+    else if (const auto found = offsets.find(tensor.number); found != offsets.end())
+        text += format(" at byte %lld", static_cast<long long>(found->second));
     return text;
 }
 
-std::string listText(const std::vector<Tensor*>& tensors, const StepPlan& plan) {
-    return joined(tensors, [&](const Tensor& tensor) { return storedText(tensor, plan); });
+std::string listText(const std::vector<Tensor*>& tensors, const ArenaOffsets& offsets) {
+    return joined(tensors, [&](const Tensor& tensor) { return storedText(tensor, offsets); });
 }
 
 }  // namespace
@@ -34,6 +42,7 @@ std::string listText(const std::vector<Tensor*>& tensors, const StepPlan& plan) 
 std::string StepPlan::text() const {
     std::string text;
     size_t number = 0;
+    const ArenaOffsets offsets = offsetsOf(*this);
     for (const Step& step : steps) {
         if (!step.runs() && !step.recording)
             text += format("%4zu %s '%s'\n", number, typeName(step.command), step.command.name.c_str());
@@ -41,7 +50,7 @@ std::string StepPlan::text() const {
             text += format("%4zu %s '%s' on %s%s%s (%s) -> %s\n", number, call.record.type,
                            call.record.name.c_str(), call.record.backend,
                            call.record.algorithm.empty() ? "" : " by ", call.record.algorithm.c_str(),
-                           listText(call.inputs, *this).c_str(), listText(call.outputs, *this).c_str());
+                           listText(call.inputs, offsets).c_str(), listText(call.outputs, offsets).c_str());
         }
         ++number;
     }

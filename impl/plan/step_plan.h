@@ -11,6 +11,7 @@
 #include "plan/graph.h"
 #include "plan/made_executions.h"
 #include "plan/op_record.h"
+#include "plan/operand_numbers.h"
 #include "plan/placements.h"
 
 namespace mnnc {
@@ -25,6 +26,7 @@ struct Step {
     std::vector<OpCall> calls = {};  // what the step does; more than one where a device takes a run
     std::unique_ptr<Execution> unrecorded = {};  // of a device, until it is recorded
     std::unique_ptr<Recording> recording = {};   // of a device
+    int scratch = 0;                             // the number of its scratch; 0: it has none
 
     // What is recorded, or runs on the host. Null: control flow runs here, or the device has recorded it.
     Execution* runs() const noexcept { return unrecorded ? unrecorded.get() : execution.get(); }
@@ -33,6 +35,12 @@ struct Step {
 // A tensor of the host that a device reads in each run, by way of memory that both see.
 struct StagedTensor {
     Tensor *host, *staging;
+};
+
+// An operand whose elements are a constant.
+struct KnownOperand {
+    int operand;
+    const void* values;
 };
 
 struct StepPlan {
@@ -48,8 +56,7 @@ struct StepPlan {
     std::vector<Tensor*> constants;           // on the device, written once
     std::vector<std::unique_ptr<Execution>> constantUploads;
     std::vector<Placement> placements;  // of tensors and scratch, once memory is planned
-    const char* arena = nullptr;        // host memory of the tensors that have a lifetime, once it is planned
-    int64_t arenaBytes = 0;
+    std::vector<KnownOperand> known;    // constants that steps of the host read
 };
 
 // The memory of a stage. Each function gives at least so many bytes and throws where the session may not have them; what
@@ -69,16 +76,27 @@ struct StepContext {
     const Cancellation& cancel;
     // Whether something after this stage reads a tensor.
     std::function<bool(const Tensor*)> isReadLater;
+    // Whether something else than this plan makes a tensor: it is an input, a constant, of an earlier stage or control flow.
+    std::function<bool(const Tensor*)> isFromOutside;
     // A new tensor with the name, shape, type and format of `like`, which lives as long as the plan.
     std::function<Tensor*(const Tensor& like)> temporary;
     // Computes a command now, whose inputs are constants.
     std::function<void(const Command&)> fold;
     PlanMemory& memory;
+    Frame& frame;  // has the places of the operands when memory is planned
+    OperandNumbers& numbers;
+    int stage;
     bool recordsCandidates;   // of algorithms, in the records of the steps
     bool measuresCandidates;  // and what each of them takes
     // Executions on the host: those of the plan before, which may serve again, and where those of this plan are noted.
     const MadeExecutions* before = nullptr;
     MadeExecutions* made = nullptr;
+    // Whether the memory of a tensor is not for this plan to give.
+    bool liesOutside(const Tensor* tensor) const {
+        for (; tensor; tensor = tensor->aliasOf)
+            if (isFromOutside(tensor)) return true;
+        return false;
+    }
     Backend& backendOf(bool onDevice) const { return onDevice ? *device : cpu; }
     // The execution that ran this command over the same tensors in the plan before, or null.
     std::shared_ptr<Execution> executionBefore(const Command& command, bool onDevice) const {

@@ -37,7 +37,7 @@ Tensor* StorageConversions::describe(const Tensor& of, Storage storage) {
 Tensor* StorageConversions::view(Tensor* of, const Tensor& like, int channelBlock) {
     Tensor* made = describe(like, {channelBlock, of->onDevice, of->onDevice && of->wide});
     made->aliasOf = of;
-    made->data = of->data;
+    made->values = of->values;
     made->hasConstantValue = of->hasConstantValue;
     plan_.views.push_back(made);
     return made;

@@ -30,5 +30,9 @@ inline StorageLocation storageLocation(Tensor* tensor) {
 inline Tensor* rootOf(Tensor* tensor) {
     return storageLocation(tensor).root;
 }
+inline const Tensor* rootOf(const Tensor* tensor) {
+    while (tensor->aliasOf) tensor = tensor->aliasOf;
+    return tensor;
+}
 
 }  // namespace mnnc

@@ -250,6 +250,7 @@ GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<in
                 last = std::max(last, op.stage);
             }
         schedule.stages = std::max(schedule.stages, op.stage + 1);
+        op.number = static_cast<int>(schedule.ops.size());
         schedule.ops.push_back(op);
     }
     for (const int id : outputs) schedule.lastStage[static_cast<size_t>(id)] = schedule.stages;

@@ -17,6 +17,7 @@ struct ScheduledOp {
     const Node* origin = nullptr;      // the net's node: `node`, or what that is a copy of
     bool ownParams = false;            // `node` has other parameters than `origin`
     const wire::Op* source = nullptr;  // as the file has it; null: a rewrite made the node
+    int number = 0;                    // its place in the schedule
     int stage = 0;
     bool folded = false;   // computed while planning: constant, or a function of shapes alone
     uint32_t content = 0;  // inputs whose values the shape rule reads

@@ -168,12 +168,13 @@ bool Bindings::fits(size_t output) const {
 
 bool Bindings::takenByOther(const Tensor* root, size_t output) const noexcept {
     for (size_t i = 0; i < outputs_.size(); ++i)
-        if (i != output && outputs_[i].root == root && outputs_[i].movedTo == root->data) return true;
+        if (i != output && outputs_[i].root == root && outputs_[i].movedTo == ports_.dataOf(output, *root))
+            return true;
     return false;
 }
 
 // What outputs held of the last run is not at their new place.
-void Bindings::relocate(Pipeline& pipeline, Tensor& root, void* to) {
+void Bindings::relocate(Pipeline& pipeline, const Tensor& root, void* to) {
     pipeline.relocate(root, to);
     for (size_t i = 0; i < outputs_.size(); ++i)
         if (ports_.outputStorage(i).root == &root) lost_[i] = 1;
@@ -182,14 +183,13 @@ void Bindings::relocate(Pipeline& pipeline, Tensor& root, void* to) {
 void Bindings::placeInput(size_t index) {
     placeInBuffer(index);
     Binding& binding = inputs_[index];
-    Tensor& tensor = ports_.input(index);
-    void* home = ports_.inputMemory(index);
+    const Tensor& tensor = ports_.input(index);
+    void *home = ports_.inputMemory(index), *now = ports_.inputData(index);
     // Of a damaged graph an operator may make a tensor that is an input, too, elsewhere: it stays there.
-    const bool own =
-        tensor.data && !tensor.aliasOf && (tensor.data == home || tensor.data == binding.movedTo);
+    const bool own = now && !tensor.aliasOf && (now == home || now == binding.movedTo);
     const bool moves = own && suits(binding, tensor);
     void* to = moves ? binding.data : home;
-    if (own && tensor.data != to) relocate(*ports_.inputs[index].pipeline, tensor, to);
+    if (own && now != to) relocate(*ports_.inputs[index].pipeline, tensor, to);
     binding.movedTo = moves ? to : nullptr;
 }
 
@@ -204,11 +204,12 @@ void Bindings::placeOutput(size_t index) {
         return;
     }
     // A new plan has the tensor in the session's memory.
-    const bool isMoved = binding.root == root && binding.movedTo == root->data;
-    if (!isMoved) binding.home = root->data;
+    void* now = ports_.dataOf(index, *root);
+    const bool isMoved = binding.root == root && binding.movedTo == now;
+    if (!isMoved) binding.home = now;
     const bool moves = suits(binding, tensor) && fits(index);
     void* to = moves ? binding.data : binding.home;
-    if (root->data != to) relocate(*ports_.outputs[index].pipeline, *root, to);
+    if (now != to) relocate(*ports_.outputs[index].pipeline, *root, to);
     binding.root = moves ? root : nullptr;
     binding.movedTo = moves ? to : nullptr;
 }
@@ -258,23 +259,25 @@ void Bindings::beforeRun() {
 }
 
 void Bindings::copyIn(size_t index) {
-    Tensor& tensor = ports_.input(index);
+    const Tensor& tensor = ports_.input(index);
+    void* data = ports_.inputData(index);
     const Binding& binding = inputs_[index];
-    if (!binding.half) return copyFromHost(tensor, binding.data, binding.format);
+    if (!binding.half) return copyFromHost(tensor, data, binding.data, binding.format);
     if (tensor.empty()) return;
     float* floats = floatsFor(inputFloats_, index, tensor, binding.format);
-    halvesToFloats(binding.data, floats ? floats : tensor.as<float>(), binding.bytes / 2);
-    if (floats) copyFromHost(tensor, floats, binding.format);
+    halvesToFloats(binding.data, floats ? floats : static_cast<float*>(data), binding.bytes / 2);
+    if (floats) copyFromHost(tensor, data, floats, binding.format);
 }
 
 void Bindings::copyOut(size_t index) {
     const Tensor& tensor = ports_.output(index);
+    const void* data = ports_.outputData(index);
     Binding& binding = outputs_[index];
-    if (!binding.half) return copyToHost(tensor, binding.data, binding.format);
+    if (!binding.half) return copyToHost(tensor, data, binding.data, binding.format);
     if (tensor.empty()) return;
     float* floats = floatsFor(outputFloats_, index, tensor, binding.format);
-    if (floats) copyToHost(tensor, floats, binding.format);
-    binding.refused = !floatsToHalves(floats ? floats : tensor.as<const float>(), binding.data,
+    if (floats) copyToHost(tensor, data, floats, binding.format);
+    binding.refused = !floatsToHalves(floats ? floats : static_cast<const float*>(data), binding.data,
                                       binding.bytesOf(tensor, binding.format) / 2);
 }
 

@@ -96,7 +96,7 @@ class Bindings final : public PlanObserver {
     bool madeByDevice(size_t output) const;
     void requireApart(const DeviceBinding& wanted, const std::string& name, const Buffers& others,
                       size_t except) const;
-    void relocate(Pipeline& pipeline, Tensor& root, void* to);
+    void relocate(Pipeline& pipeline, const Tensor& root, void* to);
     bool takenByOther(const Tensor* root, size_t output) const noexcept;
     bool fits(size_t output) const;
     void copyIn(size_t input);

@@ -11,11 +11,10 @@ int ConditionLoop::slotOf(const std::string& formal) {
 }
 
 ConditionLoop::ConditionLoop(SessionContext& context, const std::string& name, const WhileParams& params,
-                             std::vector<Tensor*> inputs, std::vector<Tensor*> outputs)
-    : context_(context),
+                             Frame& frame, std::vector<Tensor*> inputs, std::vector<Tensor*> outputs)
+    : ControlNode(frame, std::move(inputs), std::move(outputs)),
+      context_(context),
       name_(name),
-      inputs_(std::move(inputs)),
-      outputs_(std::move(outputs)),
       cond_(context, params.condGraph, name.c_str()),
       body_(context, params.bodyGraph, name.c_str()) {
     auto addSlots = [&](Subgraph& graph, std::vector<int>& slots) {
@@ -72,23 +71,23 @@ ConditionLoop::ConditionLoop(SessionContext& context, const std::string& name, c
 void ConditionLoop::runGraph(Subgraph& graph, const std::vector<int>& slots) {
     for (size_t i = 0; i < slots.size(); ++i) graph.describe(i, slots_[static_cast<size_t>(slots[i])].tensor);
     graph.pipeline().prepare();
-    for (size_t i = 0; i < slots.size(); ++i) graph.fill(i, slots_[static_cast<size_t>(slots[i])].tensor);
+    for (size_t i = 0; i < slots.size(); ++i) graph.fill(i, slots_[static_cast<size_t>(slots[i])].located());
     graph.pipeline().run();
 }
 
 void ConditionLoop::execute() {
     for (size_t slot = 0; slot < slots_.size(); ++slot)
-        slots_[slot].assign(*inputs_[static_cast<size_t>(initial_[slot])]);
+        slots_[slot].assign(input(static_cast<size_t>(initial_[slot])));
     for (int64_t round = 0;; ++round) {
         if (round >= context_.maxLoopIterations)
             fail(Status::LimitExceeded, "op '%s' (While) passed max_loop_iterations (%lld)", name_.c_str(),
                  static_cast<long long>(context_.maxLoopIterations));
         context_.cancel.check();
         runGraph(cond_, condSlots_);
-        if (!conditionHolds(cond_.pipeline().output(0), name_.c_str())) {
+        if (!conditionHolds(cond_.output(0), name_.c_str())) {
             for (size_t i = 0; i < outputs_.size(); ++i) {
                 if (resultSlot_[i] >= 0)
-                    assignValue(*outputs_[i], memory_[i], slots_[static_cast<size_t>(resultSlot_[i])].tensor);
+                    give(i, memory_[i], slots_[static_cast<size_t>(resultSlot_[i])].located());
                 else if (round == 0)
                     fail(Status::InputDataError, "op '%s' (While): output %zu has no value after zero rounds",
                          name_.c_str(), i);
@@ -97,15 +96,13 @@ void ConditionLoop::execute() {
         }
         runGraph(body_, bodySlots_);
         for (size_t i = 0; i < outputs_.size(); ++i)
-            if (resultSlot_[i] < 0)
-                assignValue(*outputs_[i], memory_[i],
-                            body_.pipeline().output(static_cast<size_t>(resultOutput_[i])));
+            if (resultSlot_[i] < 0) give(i, memory_[i], body_.output(static_cast<size_t>(resultOutput_[i])));
         for (size_t u = 0; u < updates_.size(); ++u) {
             Subgraph& from = updates_[u].fromBody ? body_ : cond_;
-            staged_[u].assign(from.pipeline().output(updates_[u].output));
+            staged_[u].assign(from.output(updates_[u].output));
         }
         for (size_t u = 0; u < updates_.size(); ++u)
-            slots_[static_cast<size_t>(updates_[u].slot)].assign(staged_[u].tensor);
+            slots_[static_cast<size_t>(updates_[u].slot)].assign(staged_[u].located());
     }
 }
 

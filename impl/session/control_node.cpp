@@ -23,7 +23,7 @@ int64_t ControlNode::arenaBytes() const {
 }
 
 std::unique_ptr<ControlNode> makeControlNode(SessionContext& context, const Node& node,
-                                             std::vector<Tensor>& tensors) {
+                                             std::vector<Tensor>& tensors, Frame& frame) {
     std::vector<Tensor*> inputs, outputs;
     for (const int id : node.inputs) {
         if (id < 0) fail(Status::BadIndex, "op '%s' has an input without tensor", node.name.c_str());
@@ -31,11 +31,12 @@ std::unique_ptr<ControlNode> makeControlNode(SessionContext& context, const Node
     }
     for (const int id : node.outputs) outputs.push_back(&tensors[static_cast<size_t>(id)]);
     if (node.type == OpType::If)
-        return std::make_unique<IfNode>(context, node.name, node.paramsAs<IfParams>(), inputs, outputs);
+        return std::make_unique<IfNode>(context, node.name, node.paramsAs<IfParams>(), frame, inputs,
+                                        outputs);
     const auto& params = node.paramsAs<WhileParams>();
     if (params.condGraph.empty())
-        return std::make_unique<CountedLoop>(context, node.name, params, inputs, outputs);
-    return std::make_unique<ConditionLoop>(context, node.name, params, inputs, outputs);
+        return std::make_unique<CountedLoop>(context, node.name, params, frame, inputs, outputs);
+    return std::make_unique<ConditionLoop>(context, node.name, params, frame, inputs, outputs);
 }
 
 }  // namespace mnnc

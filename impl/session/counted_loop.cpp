@@ -11,22 +11,22 @@ namespace mnnc {
 
 namespace {
 
-int64_t tripLimit(const Tensor& tensor, const char* name) {
+int64_t tripLimit(const Located& limit, const char* name) {
+    const Tensor& tensor = limit.tensor;
     if (tensor.type != DataType::Int32 || tensor.empty())
         fail(Status::BadType,
              "op '%s' (While): the trip limit must be an int32 element, it is %s of shape %s", name,
              dataTypeName(tensor.type), tensor.shape.text().c_str());
-    return *tensor.as<const int32_t>();
+    return *static_cast<const int32_t*>(limit.data);
 }
 
 }  // namespace
 
 CountedLoop::CountedLoop(SessionContext& context, const std::string& name, const WhileParams& params,
-                         std::vector<Tensor*> inputs, std::vector<Tensor*> outputs)
-    : context_(context),
+                         Frame& frame, std::vector<Tensor*> inputs, std::vector<Tensor*> outputs)
+    : ControlNode(frame, std::move(inputs), std::move(outputs)),
+      context_(context),
       name_(name),
-      inputs_(std::move(inputs)),
-      outputs_(std::move(outputs)),
       bodyGraph_(params.bodyGraph),
       body_(std::make_unique<Subgraph>(context, bodyGraph_, name.c_str())),
       iteration_(context),
@@ -46,7 +46,7 @@ CountedLoop::CountedLoop(SessionContext& context, const std::string& name, const
     }
     for (size_t i = 0; i < outputs_.size(); ++i) memory_.emplace_back(context);
     iteration_.tensor.type = DataType::Int32;
-    iteration_.tensor.data = iteration_.memory.reserve(4, "a loop counter");
+    iteration_.memory.reserve(4, "a loop counter");
 }
 
 // Whether the body is planned for what it gets now.
@@ -68,7 +68,7 @@ Subgraph& CountedLoop::startIteration(int64_t iteration) {
     }
     Subgraph& called = iteration == 0 && first_ ? *first_ : *body_;
     Pipeline& body = called.pipeline();
-    *iteration_.tensor.as<int32_t>() = static_cast<int32_t>(iteration);
+    *static_cast<int32_t*>(iteration_.memory.data()) = static_cast<int32_t>(iteration);
     const bool wasPrepared = body.prepared();
     called.describe(0, iteration_.tensor);
     called.describe(1, condition_.tensor);
@@ -78,10 +78,10 @@ Subgraph& CountedLoop::startIteration(int64_t iteration) {
     const bool kept = wasPrepared && body.prepared() && again;
     varying_ |= again && !kept;
     body.prepare();
-    called.fill(0, iteration_.tensor);
-    called.fill(1, condition_.tensor);
+    called.fill(0, iteration_.located());
+    called.fill(1, condition_.located());
     for (size_t i = 0; i < carried_; ++i)
-        if (!kept || !constant_[i]) called.fill(i + 2, values_[i].tensor);
+        if (!kept || !constant_[i]) called.fill(i + 2, values_[i].located());
     return called;
 }
 
@@ -89,19 +89,20 @@ Subgraph& CountedLoop::startIteration(int64_t iteration) {
 int64_t CountedLoop::knownTrips() const {
     const Tensor &limit = *inputs_[0], &condition = *inputs_[1];
     if (!conditionKnown(limit) || limit.type != DataType::Int32 || !conditionKnown(condition)) return -1;
-    const int64_t trips = std::max<int64_t>(tripLimit(limit, name_.c_str()), 0);
-    if (trips == 0 || !conditionHolds(condition, name_.c_str())) return 0;
+    const int64_t trips = std::max<int64_t>(tripLimit(input(0), name_.c_str()), 0);
+    if (trips == 0 || !conditionHolds(input(1), name_.c_str())) return 0;
     if (varying_ || !body_->pipeline().singleStage()) return -1;
     if (trips == 1) return 1;
     const Tensor& next = body_->pipeline().output(0);
     if (body_->passesThrough(1, 0)) return trips;
     if (!conditionKnown(next)) return -1;
-    return conditionHolds(next, name_.c_str()) ? trips : 1;
+    return conditionHolds(body_->output(0), name_.c_str()) ? trips : 1;
 }
 
-void CountedLoop::appendScans(const Pipeline& body, int64_t iteration, int64_t limit) {
+void CountedLoop::appendScans(const Subgraph& body, int64_t iteration, int64_t limit) {
     for (size_t i = carried_; i < outputs_.size(); ++i) {
-        const Tensor& part = body.output(i + 1);
+        const Located result = body.output(i + 1);
+        const Tensor& part = result.tensor;
         if (part.list)
             fail(Status::NotSupported, "op '%s' (While): scan output %zu is a sequence", name_.c_str(), i);
         Tensor& stack = *outputs_[i];
@@ -114,7 +115,7 @@ void CountedLoop::appendScans(const Pipeline& body, int64_t iteration, int64_t l
             stack.format = part.format;
             stack.channelBlock = 1;
             // Room for a likely number of iterations at once; grown below when the limit is only nominal.
-            stack.data = memory_[i].reserve(
+            memory_[i].reserve(
                 bytes *
                     std::min<int64_t>(limit, std::max<int64_t>(1, (1 << 20) / std::max<int64_t>(bytes, 1))),
                 "a scan output");
@@ -128,22 +129,24 @@ void CountedLoop::appendScans(const Pipeline& body, int64_t iteration, int64_t l
             const int64_t needed = checkedMul(bytes, iteration + 1, "a scan output");
             if (needed > memory_[i].size()) {
                 AlignedBuffer saved(bytes * iteration, context_.hostMemory);
-                std::memcpy(saved.data(), stack.data, saved.size());
-                stack.data = memory_[i].reserve(checkedMul(needed, 2, "a scan output"), "a scan output");
-                std::memcpy(stack.data, saved.data(), saved.size());
+                std::memcpy(saved.data(), memory_[i].data(), saved.size());
+                memory_[i].reserve(checkedMul(needed, 2, "a scan output"), "a scan output");
+                std::memcpy(memory_[i].data(), saved.data(), saved.size());
             }
         }
-        copyToHost(part, static_cast<char*>(stack.data) + bytes * iteration, rowMajor(part));
+        place(i, memory_[i]);
+        copyToHost(part, result.data, static_cast<char*>(memory_[i].data()) + bytes * iteration,
+                   rowMajor(part));
         stack.shape[0] = iteration + 1;
     }
 }
 
 void CountedLoop::execute() {
-    const int64_t limit = tripLimit(*inputs_[0], name_.c_str());
-    bool goesOn = conditionHolds(*inputs_[1], name_.c_str());
-    condition_.assign(*inputs_[1]);
+    const int64_t limit = tripLimit(input(0), name_.c_str());
+    bool goesOn = conditionHolds(input(1), name_.c_str());
+    condition_.assign(input(1));
     varying_ = false;
-    for (size_t i = 0; i < carried_; ++i) values_[i].assign(*inputs_[i + 2]);
+    for (size_t i = 0; i < carried_; ++i) values_[i].assign(input(i + 2));
 
     int64_t iteration = 0;
     for (; iteration < limit && goesOn; ++iteration) {
@@ -151,19 +154,20 @@ void CountedLoop::execute() {
             fail(Status::LimitExceeded, "op '%s' (While) passed max_loop_iterations (%lld)", name_.c_str(),
                  static_cast<long long>(context_.maxLoopIterations));
         context_.cancel.check();
-        Pipeline& body = startIteration(iteration).pipeline();
-        body.run();
+        Subgraph& body = startIteration(iteration);
+        body.pipeline().run();
         goesOn = conditionHolds(body.output(0), name_.c_str());
         for (size_t i = 0; i < carried_; ++i)
             if (!constant_[i]) values_[i].assign(body.output(i + 1));
         appendScans(body, iteration, limit);
     }
-    for (size_t i = 0; i < carried_; ++i) assignValue(*outputs_[i], memory_[i], values_[i].tensor);
+    for (size_t i = 0; i < carried_; ++i) give(i, memory_[i], values_[i].located());
     if (iteration == 0)
         for (size_t i = carried_; i < outputs_.size(); ++i) {
             // Without an iteration the shape of a part is unknown: an empty vector.
             Tensor none;
             none.name = outputs_[i]->name;
+            none.number = outputs_[i]->number;
             none.shape = Shape{0};
             *outputs_[i] = none;
         }

@@ -30,22 +30,21 @@ void Stage::readThrough(const Tensor& root, DeviceBlock* block) noexcept {
 // Whether the plan has the tensor in memory that the device and the host see.
 bool Stage::placedOnDevice(const Tensor& root) const noexcept {
     for (const Placement& placement : plan_->placements)
-        if (placement.tensor == &root && !placement.onHost) return true;
+        if (placement.operand == root.number && !placement.onHost) return true;
     return false;
 }
 
 // null: where the plan has it, and the host sees it.
-void Stage::place(Tensor& tensor, DeviceBlock* block) noexcept {
-    if (!block && tensor.data) return;
+void Stage::place(const Tensor& tensor, DeviceBlock* block) noexcept {
+    if (!block && frame_.data<void>(tensor)) return;
     if (block) {
-        tensor.block = block;
-        tensor.blockOffset = 0;
-        tensor.data = nullptr;
+        frame_.place(tensor.number, DevicePlace{block, 0});
+        frame_.place(tensor.number, nullptr);
     } else {
         for (const Placement& placement : plan_->placements)
-            if (placement.tensor == &tensor) placement.bind(memory_.bases());
+            if (placement.operand == tensor.number) placement.bind(frame_, memory_.bases());
     }
-    bindViews(plan_->views);
+    bindViews(frame_, plan_->views);
 }
 
 bool Pipeline::deviceReads(size_t index) noexcept {
@@ -61,7 +60,7 @@ bool Pipeline::deviceMakes(size_t index) noexcept {
     if (!singleStage() || !stages_[0]->planned()) return false;
     const auto [root, offset] = outputStorage(index);
     const Tensor& tensor = output(index);
-    return context_.device && root && offset == 0 && root->block && !root->onDevice &&
+    return context_.device && root && offset == 0 && frame_.device(*root).block && !root->onDevice &&
            root->channelBlock == 1 && tensor.channelBlock == 1 &&
            root->storageBytes() == tensor.storageBytes() && stages_[0]->placedOnDevice(*root) &&
            !stages_[0]->hostReads(*root) && !stages_[0]->readsThrough(*root);

@@ -72,14 +72,13 @@ void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, st
                 fail(Status::ComputeSizeError, "op '%s': input '%s' has the open shape %s", node.name.c_str(),
                      input->name.c_str(), input->shape.text().c_str());
     for (Tensor* output : outputs) {
-        output->data = nullptr;
+        output->values = nullptr;
         output->channelBlock = 1;
         output->aliasOf = nullptr;
         output->aliasOffset = 0;
         output->list = nullptr;
         output->hasConstantValue = false;
         output->onDevice = false;
-        output->block = nullptr;
     }
     const ShapeContext shapes{node, inputs, outputs};
     (node.def->shape ? node.def->shape : copyShapes)(shapes);
@@ -151,6 +150,7 @@ Tensor* StageEncoder::temporary(const Shape& shape, DataType type, Format format
     tensor.shape = shape;
     tensor.type = type;
     tensor.format = format;
+    tensor.number = planning_.numbers.of(kind_, stage_, owner_, static_cast<int>(temporaries_.size()));
     return &tensor;
 }
 
@@ -159,7 +159,7 @@ void StageEncoder::emit(Command command) {
     const uint32_t own = context_.wanted().loadsInputs(command.type);
     for (size_t k = 0; k < command.inputs.size(); ++k) {
         Tensor* input = command.inputs[k];
-        if (input->stored && !input->data && !(k < 32 && ((own >> k) & 1u)))
+        if (input->stored && !input->values && !(k < 32 && ((own >> k) & 1u)))
             constant(input, input->stored->load().get());
     }
     emitted_.push_back(std::move(command));
@@ -171,8 +171,9 @@ void* StageEncoder::allocateFolded(int64_t bytes) {
 
 void StageEncoder::constant(Tensor* output, const void* bytes) {
     const int64_t size = output->storageBytes();
-    output->data = allocateFolded(size);
-    std::memcpy(output->data, bytes, static_cast<size_t>(size));
+    void* values = allocateFolded(size);
+    if (size > 0) std::memcpy(values, bytes, static_cast<size_t>(size));
+    output->values = values;
     output->hasConstantValue = true;
 }
 
@@ -183,7 +184,7 @@ void StageEncoder::fold(const Command& command) {
         elementBytes(command.inputs[0]->type) == elementBytes(command.outputs[0]->type) &&
         isIdentity(command.regions, command.outputs[0]->elements()) &&
         command.inputs[0]->elements() == command.outputs[0]->elements()) {
-        command.outputs[0]->data = command.inputs[0]->data;
+        command.outputs[0]->values = command.inputs[0]->values;
         command.outputs[0]->hasConstantValue = true;
         return;
     }
@@ -224,16 +225,15 @@ void StageEncoder::changeStorage(Tensor* from, Tensor* to) {
     whole.size[2] = from->elements();
     command.regions = {whole};
     if (from->channelBlock == to->channelBlock) {
-        to->data = from->data;
+        to->values = from->values;
         to->hasConstantValue = true;
     } else {
         runNow(command);
     }
 }
 
+// Runs over a frame of its own: the outputs become known.
 void StageEncoder::runNow(const Command& command) {
-    for (Tensor* output : command.outputs)
-        if (!output->data) output->data = allocateFolded(output->storageBytes());
     std::string reason;
     std::unique_ptr<Execution> execution;
     if (context_.cpu->supports(command, reason)) execution = context_.cpu->create(command, reason);
@@ -242,8 +242,17 @@ void StageEncoder::runNow(const Command& command) {
              typeName(command), reason.c_str());
     execution->prepare();
     BudgetedBuffer scratch(context_);
-    execution->bindScratch(scratch.reserve(execution->scratchBytes(), "scratch"));
-    execution->run(Frame());
+    const int scratchNumber = planning_.numbers.of(OperandNumbers::Kind::Scratch, -1, 0, 0);
+    Frame& frame = planning_.known;
+    frame.grow(planning_.numbers.end());
+    for (const Tensor* input : command.inputs) frame.place(input->number, const_cast<void*>(input->values));
+    for (Tensor* output : command.outputs) {
+        if (!output->values) output->values = allocateFolded(output->storageBytes());
+        frame.place(output->number, const_cast<void*>(output->values));
+    }
+    frame.place(scratchNumber, scratch.reserve(execution->scratchBytes(), "scratch"));
+    frame.beginStep(scratchNumber);
+    execution->run(frame);
     for (Tensor* output : command.outputs) output->hasConstantValue = true;
 }
 

@@ -7,6 +7,7 @@
 #include "ops/op_def.h"
 #include "schedule/schedule.h"
 #include "session/budgeted_buffer.h"
+#include "session/planning_frame.h"
 
 namespace mnnc {
 
@@ -19,8 +20,16 @@ struct EncodedCommand {
 
 class StageEncoder final : public GeometryContext {
   public:
-    StageEncoder(SessionContext& context, std::deque<Tensor>& temporaries, std::deque<BudgetedBuffer>& folded)
-        : context_(context), temporaries_(temporaries), folded_(folded) {}
+    // kind, stage, owner: of the temporary tensors.
+    StageEncoder(SessionContext& context, PlanningFrame& planning, OperandNumbers::Kind kind, int stage,
+                 int owner, std::deque<Tensor>& temporaries, std::deque<BudgetedBuffer>& folded)
+        : context_(context),
+          planning_(planning),
+          kind_(kind),
+          stage_(stage),
+          owner_(owner),
+          temporaries_(temporaries),
+          folded_(folded) {}
 
     // Shapes the outputs and appends the op's commands to `commands`, or folds it. `inputs` and `outputs` are
     // the op's tensors; an input with hasConstantValue may be read now.
@@ -45,6 +54,9 @@ class StageEncoder final : public GeometryContext {
     void* allocateFolded(int64_t bytes);
 
     SessionContext& context_;
+    PlanningFrame& planning_;
+    const OperandNumbers::Kind kind_;
+    const int stage_, owner_;
     std::deque<Tensor>& temporaries_;
     std::deque<BudgetedBuffer>& folded_;
     std::vector<Command> emitted_;

@@ -8,7 +8,7 @@ namespace mnnc {
 bool Encoding::Input::operator==(const Input& other) const noexcept {
     return shape == other.shape && type == other.type && format == other.format &&
            quant.sameStep(other.quant) && quant.min == other.quant.min && quant.max == other.quant.max &&
-           constant == other.constant && data == other.data && maker == other.maker &&
+           constant == other.constant && values == other.values && maker == other.maker &&
            sameList(list, other.list);
 }
 
@@ -20,15 +20,18 @@ Encoding::Input Encoding::describe(const Tensor& tensor, const Makers& makerOf) 
             tensor.quant,
             tensor.list,
             constant,
-            constant ? tensor.data : nullptr,
+            constant ? tensor.values : nullptr,
             constant ? makerOf(&tensor) : nullptr};
 }
 
-Encoding::Encoding(SessionContext& context, const ScheduledOp& op, const std::vector<Tensor*>& inputs,
-                   const std::vector<Tensor*>& outputs, const Makers& makerOf)
+Encoding::Encoding(SessionContext& context, PlanningFrame& planning, const ScheduledOp& op,
+                   const std::vector<Tensor*>& inputs, const std::vector<Tensor*>& outputs,
+                   const Makers& makerOf)
     : params_(op.node->params) {
     for (const Tensor* input : inputs) inputs_.push_back(describe(*input, makerOf));
-    StageEncoder(context, temporaries_, folded_).encode(op, inputs, outputs, commands_);
+    StageEncoder(context, planning, OperandNumbers::Kind::Operator, op.stage, op.number, temporaries_,
+                 folded_)
+        .encode(op, inputs, outputs, commands_);
     for (const Tensor* output : outputs) outputs_.push_back(*output);
     states_.assign(temporaries_.begin(), temporaries_.end());
 }

@@ -19,8 +19,8 @@ class Encoding {
     using Makers = std::function<Ptr(const Tensor*)>;
 
     // Encodes the operator.
-    Encoding(SessionContext& context, const ScheduledOp& op, const std::vector<Tensor*>& inputs,
-             const std::vector<Tensor*>& outputs, const Makers& makerOf);
+    Encoding(SessionContext& context, PlanningFrame& planning, const ScheduledOp& op,
+             const std::vector<Tensor*>& inputs, const std::vector<Tensor*>& outputs, const Makers& makerOf);
 
     // Whether the operator would become the same again.
     bool fits(const ScheduledOp& op, const std::vector<Tensor*>& inputs, const Makers& makerOf) const;
@@ -38,8 +38,8 @@ class Encoding {
         TensorQuant quant;
         std::shared_ptr<const TensorList> list;
         bool constant;
-        const void* data;  // of a constant
-        Ptr maker;         // keeps those bytes
+        const void* values;  // of a constant
+        Ptr maker;           // keeps those bytes
         bool operator==(const Input& other) const noexcept;
     };
     static Input describe(const Tensor& tensor, const Makers& makerOf);

@@ -3,11 +3,10 @@
 
 namespace mnnc {
 
-IfNode::IfNode(SessionContext& context, const std::string& name, const IfParams& params,
+IfNode::IfNode(SessionContext& context, const std::string& name, const IfParams& params, Frame& frame,
                std::vector<Tensor*> inputs, std::vector<Tensor*> outputs)
-    : name_(name),
-      inputs_(std::move(inputs)),
-      outputs_(std::move(outputs)),
+    : ControlNode(frame, std::move(inputs), std::move(outputs)),
+      name_(name),
       then_(context, params.thenGraph, name.c_str()),
       else_(context, params.elseGraph, name.c_str()) {
     connect(then_, params, 0);
@@ -37,16 +36,15 @@ void IfNode::connect(Branch& branch, const IfParams& params, size_t side) const 
 }
 
 void IfNode::execute() {
-    Branch& branch = conditionHolds(*inputs_[0], name_.c_str()) ? then_ : else_;
+    Branch& branch = conditionHolds(input(0), name_.c_str()) ? then_ : else_;
     for (size_t i = 0; i < branch.source.size(); ++i)
         branch.body.describe(i, *inputs_[static_cast<size_t>(branch.source[i])]);
     branch.body.pipeline().prepare();
     for (size_t i = 0; i < branch.source.size(); ++i)
-        branch.body.fill(i, *inputs_[static_cast<size_t>(branch.source[i])]);
+        branch.body.fill(i, input(static_cast<size_t>(branch.source[i])));
     branch.body.pipeline().run();
     for (size_t i = 0; i < outputs_.size(); ++i)
-        assignValue(*outputs_[i], memory_[i],
-                    branch.body.pipeline().output(static_cast<size_t>(branch.results[i])));
+        give(i, memory_[i], branch.body.output(static_cast<size_t>(branch.results[i])));
 }
 
 void IfNode::appendBodies(std::vector<OpRecord>& records) const {
@@ -55,7 +53,7 @@ void IfNode::appendBodies(std::vector<OpRecord>& records) const {
     for (const Branch* branch : {&then_, &else_}) {
         const size_t begin = records.size();
         branch->body.pipeline().appendRecords(records);
-        const bool taken = known && conditionHolds(condition, name_.c_str()) == (branch == &then_);
+        const bool taken = known && conditionHolds(input(0), name_.c_str()) == (branch == &then_);
         repeatWork(records, begin, !known ? -1 : taken ? 1 : 0);
     }
 }

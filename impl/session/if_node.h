@@ -10,7 +10,7 @@ namespace mnnc {
 
 class IfNode final : public ControlNode {
   public:
-    IfNode(SessionContext& context, const std::string& name, const IfParams& params,
+    IfNode(SessionContext& context, const std::string& name, const IfParams& params, Frame& frame,
            std::vector<Tensor*> inputs, std::vector<Tensor*> outputs);
     Bodies bodies() const override;
     void trim() override;
@@ -28,7 +28,6 @@ class IfNode final : public ControlNode {
     void connect(Branch& branch, const IfParams& params, size_t side) const;
 
     std::string name_;
-    std::vector<Tensor*> inputs_, outputs_;
     Branch then_, else_;
     std::deque<BudgetedBuffer> memory_;  // of the outputs
 };

@@ -63,14 +63,14 @@ std::vector<std::optional<Tensor>> Pipeline::inferOutputs() {
         for (const int id : item.op->node->inputs)
             if (id >= 0) inputs.push_back(&tensors_[static_cast<size_t>(id)]);
         for (const int id : item.op->node->outputs) outputs.push_back(&tensors_[static_cast<size_t>(id)]);
-        encodings.push_back(std::make_shared<const Encoding>(context_, *item.op, inputs, outputs,
+        encodings.push_back(std::make_shared<const Encoding>(context_, planning_, *item.op, inputs, outputs,
                                                              [](const Tensor*) { return nullptr; }));
     }
     std::vector<std::optional<Tensor>> result(outputCount());
     for (size_t i = 0; i < outputCount(); ++i) {
         if (!settled(outputId(i))) continue;
         result[i] = output(i);
-        result[i]->data = nullptr;
+        result[i]->values = nullptr;
     }
     return result;
 }

@@ -15,7 +15,7 @@ namespace mnnc {
 
 namespace {
 
-std::shared_ptr<const ConstParams> written(const ConstParams& old, const Tensor& value) {
+std::shared_ptr<const ConstParams> written(const ConstParams& old, const Tensor& value, const void* data) {
     auto params = std::make_shared<ConstParams>();
     params->shape = old.shape;
     params->type = old.type;
@@ -25,7 +25,7 @@ std::shared_ptr<const ConstParams> written(const ConstParams& old, const Tensor&
     params->name = old.name;
     params->written = true;
     params->owner.count = old.owner.count;
-    const auto* bytes = static_cast<const uint8_t*>(value.data);
+    const auto* bytes = static_cast<const uint8_t*>(data);
     params->owner.owned.assign(bytes, bytes + value.storageBytes());
     params->owner.bytes = params->owner.owned;
     params->data = params->owner.owned.empty() ? nullptr : params->owner.owned.data();
@@ -45,7 +45,8 @@ std::shared_ptr<const Interpreter> withConstantsOf(const std::shared_ptr<const I
     NetGraph& graph = net->graphs[0];
     for (Node& node : graph.nodes) {
         if (isConstantNode(node) && node.params && ids.count(node.outputs[0])) {
-            node.params = written(node.paramsAs<ConstParams>(), session.constant(node.outputs[0]));
+            node.params = written(node.paramsAs<ConstParams>(), session.constant(node.outputs[0]),
+                                  session.constantData(node.outputs[0]));
         } else if (!runsSubgraphs(node) && std::any_of(node.inputs.begin(), node.inputs.end(),
                                                        [&](int id) { return ids.count(id) > 0; })) {
             // Weights that were prepared from the old values are found by the old parameters.

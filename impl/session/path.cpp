@@ -154,7 +154,7 @@ void Path::makePipeline(const NetPart& part) {
 
 void Path::linkFrom(const Path& earlier, size_t input) {
     const int id = pipeline_->inputId(input);
-    links_.push_back({&earlier.pipeline().tensor(id), earlier.settled(id), input});
+    links_.push_back({&earlier.pipeline(), &earlier.pipeline().tensor(id), earlier.settled(id), input});
 }
 
 bool Path::fedAsPlanned() const noexcept {
@@ -174,12 +174,13 @@ void Path::describeLinks() {
 
 // An input is only read: it may be where the earlier path has it.
 void Path::receive(const Link& link) {
-    Tensor& input = pipeline_->input(link.input);
     const Tensor& source = *link.source;
+    const void* data = link.from->data(source);
     const bool same = sameLayout(source, rowMajor(source));
-    void* place = same ? source.data : pipeline_->inputMemory(link.input);
-    if (input.data != place) pipeline_->relocate(input, place);
-    if (!same) copyToHost(source, place, rowMajor(source));
+    // No pass and no execution writes to an input.
+    void* place = same ? const_cast<void*>(data) : pipeline_->inputMemory(link.input);
+    if (pipeline_->inputData(link.input) != place) pipeline_->relocate(pipeline_->input(link.input), place);
+    if (!same) copyToHost(source, data, place, rowMajor(source));
 }
 
 void Path::plan(const Cancellation& cancel) {

@@ -89,6 +89,7 @@ class Path {
 
   private:
     struct Link {
+        const Pipeline* from;
         const Tensor* source;
         bool settled;  // the earlier path has its shape before a run
         size_t input;  // of this path's pipeline

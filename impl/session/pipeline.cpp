@@ -12,10 +12,14 @@ Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& i
                    const std::vector<int>& outputs, bool updates)
     : context_(context),
       schedule_(scheduleGraph(*context.net, graph, inputs, outputs, {!context.hostBackend, updates})),
+      tensors_(context.net->graphs[static_cast<size_t>(graph)].source->tensorNames.size() +
+               schedule_.furtherLike.size()),
+      planning_(tensors_.size()),
+      frame_(planning_.numbers.end()),
       inputIds_(inputs) {
     const NetGraph& net = context.net->graphs[static_cast<size_t>(graph)];
     const std::vector<std::string>& names = net.source->tensorNames;
-    tensors_.resize(names.size() + schedule_.furtherLike.size());
+    for (size_t i = 0; i < tensors_.size(); ++i) tensors_[i].number = static_cast<int>(i) + 1;
     for (size_t i = 0; i < names.size(); ++i) tensors_[i].name = names[i];
     for (size_t i = 0; i < net.quants.size(); ++i) tensors_[i].quant = net.quants[i];
     for (size_t i = 0; i < schedule_.furtherLike.size(); ++i) {
@@ -35,8 +39,7 @@ Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& i
             tensor.usage = Usage::Constant;
             tensor.hasConstantValue = true;
             tensor.content = node.params;
-            // Executions only read constants.
-            tensor.data = const_cast<void*>(constant->data);
+            tensor.values = constant->data;
         } else if (node.type == OpType::Input && node.params) {
             const auto* input = &node.paramsAs<InputParams>();
             Tensor& tensor = tensors_[static_cast<size_t>(node.outputs[0])];
@@ -55,7 +58,7 @@ Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& i
     for (const ScheduledOp& op : schedule_.ops) {
         Stage::Item item{&op, nullptr};
         if (runsSubgraphs(*op.node)) {
-            controls_.push_back(makeControlNode(context, *op.node, tensors_));
+            controls_.push_back(makeControlNode(context, *op.node, tensors_, frame_));
             item.control = controls_.back().get();
         }
         items[static_cast<size_t>(op.stage)].push_back(item);
@@ -63,7 +66,7 @@ Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& i
     loadConstants(net);
     makeVariables();
     for (int stage = 0; stage < schedule_.stages; ++stage)
-        stages_.push_back(std::make_unique<Stage>(context, tensors_, schedule_, stage,
+        stages_.push_back(std::make_unique<Stage>(context, tensors_, planning_, frame_, schedule_, stage,
                                                   std::move(items[static_cast<size_t>(stage)])));
 }
 
@@ -89,7 +92,7 @@ void Pipeline::loadConstants(const NetGraph& net) {
         tensor.stored = constant;
         if (!read[static_cast<size_t>(node.outputs[0])]) continue;
         constants_.push_back(constant->load());
-        tensor.data = const_cast<void*>(constants_.back().get());
+        tensor.values = constants_.back().get();
     }
 }
 
@@ -99,6 +102,7 @@ void Pipeline::run(PlanObserver* observer) {
         if (i > 0 && !stage.upToDate()) planLater(i, observer);
         stage.execute();
     }
+    frame_.endRun();
     if (!variables_.empty()) keepVariables();
 }
 

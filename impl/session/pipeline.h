@@ -53,6 +53,14 @@ class Pipeline {
     const Tensor& output(size_t index) const noexcept {
         return tensors_[static_cast<size_t>(schedule_.outputs[index])];
     }
+    // Where the elements of a tensor of the graph lie on the host; null: they lie nowhere there now.
+    const void* data(const Tensor& tensor) const noexcept {
+        return tensor.values ? tensor.values : frame_.data<void>(tensor);
+    }
+    void* inputData(size_t index) const noexcept {
+        return frame_.data<void>(tensors_[static_cast<size_t>(inputIds_[index])]);
+    }
+    const Frame& frame() const noexcept { return frame_; }
     int outputId(size_t index) const noexcept { return schedule_.outputs[index]; }
     int inputId(size_t index) const noexcept { return inputIds_[index]; }
 
@@ -87,7 +95,7 @@ class Pipeline {
     // The tensor whose memory is that of the output, when it can be elsewhere on the host; else null.
     Tensor* movableRoot(size_t index);
     // Gives a tensor that is no view other memory, and views of it with it. Until the next plan of its stage.
-    void relocate(Tensor& root, void* to) noexcept;
+    void relocate(const Tensor& root, void* to) noexcept;
 
     // Whether a device alone reads an input, or makes an output, in the plan that stands, so that it can do so in any
     // buffer.
@@ -112,8 +120,8 @@ class Pipeline {
     // All those, by id.
     void markRead(std::vector<bool>& read) const;
     const Tensor& tensor(int id) const noexcept { return tensors_[static_cast<size_t>(id)]; }
-    // A constant in memory of this pipeline, which has its values at first; the plan does not follow what is written.
-    Tensor& ownConstant(int id);
+    // The memory of a constant in this pipeline alone, which has its values at first; the plan does not follow what is written.
+    void* ownConstant(int id);
     // The constants in such memory.
     std::vector<int> ownConstants() const;
     // Whether operators write the constant: it is in such memory, and a run reads what is written there.
@@ -162,6 +170,8 @@ class Pipeline {
     SessionContext& context_;
     GraphSchedule schedule_;
     std::vector<Tensor> tensors_;
+    PlanningFrame planning_;
+    Frame frame_;
     std::vector<std::shared_ptr<const void>> constants_;  // read from the file for this pipeline
     std::map<int, BudgetedBuffer> ownConstants_;          // by tensor id
     std::map<size_t, std::unique_ptr<Node>>

@@ -24,20 +24,20 @@ void Pipeline::markRead(std::vector<bool>& read) const {
             if (id >= 0) read[static_cast<size_t>(id)] = true;
 }
 
-Tensor& Pipeline::ownConstant(int id) {
+void* Pipeline::ownConstant(int id) {
+    if (const auto own = ownConstants_.find(id); own != ownConstants_.end()) return own->second.data();
     Tensor& tensor = tensors_[static_cast<size_t>(id)];
-    if (ownConstants_.count(id)) return tensor;
     const int64_t bytes = tensor.storageBytes();
     std::shared_ptr<const void> stored;
-    if (bytes > 0 && !tensor.data) stored = tensor.stored->load();
+    if (bytes > 0 && !tensor.values) stored = tensor.stored->load();
     BudgetedBuffer memory(context_);
     void* own = memory.reserve(bytes, "a constant of the session");
-    if (bytes > 0) std::memcpy(own, tensor.data ? tensor.data : stored.get(), static_cast<size_t>(bytes));
+    if (bytes > 0) std::memcpy(own, tensor.values ? tensor.values : stored.get(), static_cast<size_t>(bytes));
     ownConstants_.emplace(id, std::move(memory));
-    tensor.data = own;
+    tensor.values = own;
     tensor.stored = nullptr;
     tensor.content = nullptr;
-    return tensor;
+    return own;
 }
 
 std::vector<int> Pipeline::ownConstants() const {

@@ -83,7 +83,7 @@ void Pipeline::bind() {
 }
 
 void Pipeline::bindInputs() noexcept {
-    for (size_t i = 0; i < inputIds_.size(); ++i) input(i).data = inputMemory_[i].data();
+    for (size_t i = 0; i < inputIds_.size(); ++i) frame_.place(input(i).number, inputMemory_[i].data());
 }
 
 // After a failure, which the caller reports.
@@ -140,7 +140,7 @@ void Pipeline::tryPlanFirst(KeptPlans& before) {
             const bool fits = bytes <= inputMemory_[i].size() && inputMemory_[i].data();
             BudgetedBuffer& buffer =
                 fits ? inputMemory_[i] : grown.emplace_back(GrownInput{i, BudgetedBuffer(context_)}).memory;
-            tensor.data = buffer.reserve(bytes, "an input");
+            frame_.place(tensor.number, buffer.reserve(bytes, "an input"));
         }
         stages_[0]->plan(old.stages[0], nullptr, !stale_);
         checkVariables();

@@ -11,9 +11,12 @@ namespace mnnc {
 
 void Pipeline::makeVariables() {
     for (const Variable& variable : schedule_.variables) {
-        Tensor& constant = ownConstant(variable.constant);
+        void* memory = ownConstant(variable.constant);
+        Tensor& constant = tensors_[static_cast<size_t>(variable.constant)];
         constant.usage = Usage::Input;
         constant.hasConstantValue = false;
+        constant.values = nullptr;
+        frame_.place(constant.number, memory);
         variables_.push_back(
             {&constant, &tensors_[static_cast<size_t>(variable.value)], BudgetedBuffer(context_)});
     }
@@ -50,15 +53,15 @@ void Pipeline::keepVariables() {
         checkVariable(variable);
         if (variable.constant->empty() || !isOther(variable)) continue;
         void* waiting = variable.waiting.reserve(variable.constant->storageBytes(), "a value of a variable");
-        copyToHost(*variable.value, waiting, rowMajor(*variable.constant));
+        copyToHost(*variable.value, data(*variable.value), waiting, rowMajor(*variable.constant));
     }
     for (CarriedVariable& variable : variables_) {
         if (variable.constant->empty() || rootOf(variable.value) == variable.constant) continue;
-        void* to = variable.constant->data;
+        void* to = frame_.data<void>(*variable.constant);
         if (isOther(variable))
             std::memcpy(to, variable.waiting.data(), static_cast<size_t>(variable.constant->storageBytes()));
         else
-            copyToHost(*variable.value, to, rowMajor(*variable.constant));
+            copyToHost(*variable.value, data(*variable.value), to, rowMajor(*variable.constant));
     }
 }
 

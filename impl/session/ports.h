@@ -29,6 +29,19 @@ class Ports {
     void* inputMemory(size_t index) const noexcept {
         return inputs[index].pipeline->inputMemory(inputs[index].index);
     }
+    void* inputData(size_t index) const noexcept {
+        return inputs[index].pipeline->inputData(inputs[index].index);
+    }
+    const void* outputData(size_t index) const noexcept {
+        return outputs[index].pipeline->data(output(index));
+    }
+    // Of a tensor of an output's pipeline.
+    void* dataOf(size_t output, const Tensor& tensor) const noexcept {
+        return outputs[output].pipeline->frame().data<void>(tensor);
+    }
+    DevicePlace deviceOf(size_t output, const Tensor& tensor) const noexcept {
+        return outputs[output].pipeline->frame().device(tensor);
+    }
     bool outputSettled(size_t index) const noexcept { return outputs[index].settled; }
     StorageLocation outputStorage(size_t index) const noexcept {
         return outputs[index].pipeline->outputStorage(outputs[index].index);

@@ -8,13 +8,13 @@ namespace mnnc {
 void Stage::follow(const Tensor& root) noexcept {
     if (!planned()) return;
     for (Tensor* view : plan_->views) {
-        if (!view->data) continue;
+        if (!frame_.data<void>(*view)) continue;
         const StorageLocation place = storageLocation(view);
-        if (place.root == &root) view->data = static_cast<char*>(root.data) + place.offset;
+        if (place.root == &root) frame_.place(view->number, frame_.data<char>(root) + place.offset);
     }
     for (PlanGuard& guard : plan_->guards) {
         Tensor& tensor = tensors_[static_cast<size_t>(guard.input.tensor)];
-        if (rootOf(&tensor) == &root) guard.data = tensor.data;
+        if (rootOf(&tensor) == &root) guard.data = frame_.data<void>(tensor);
     }
 }
 
@@ -25,8 +25,8 @@ bool Stage::makes(int tensor) const noexcept {
     return false;
 }
 
-void Pipeline::relocate(Tensor& root, void* to) noexcept {
-    root.data = to;
+void Pipeline::relocate(const Tensor& root, void* to) noexcept {
+    frame_.place(root.number, to);
     for (const auto& stage : stages_) stage->follow(root);
 }
 
@@ -50,8 +50,8 @@ static bool isRowMajor(const Tensor& tensor) {
 Tensor* Pipeline::movableRoot(size_t index) {
     const auto [root, offset] = outputStorage(index);
     const Tensor& tensor = output(index);
-    if (!root || !tensor.data || offset != 0 || tensor.hasConstantValue || root->hasConstantValue ||
-        root->usage != Usage::Normal || root->onDevice || root->block || !isRowMajor(*root) ||
+    if (!root || !data(tensor) || offset != 0 || tensor.hasConstantValue || root->hasConstantValue ||
+        root->usage != Usage::Normal || root->onDevice || frame_.device(*root).block || !isRowMajor(*root) ||
         !isRowMajor(tensor) || root->storageBytes() != tensor.storageBytes())
         return nullptr;
     // Control flow puts its results where it likes.

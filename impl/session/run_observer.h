@@ -1,5 +1,6 @@
 // The observer of a run.
 #pragma once
+#include "backend/frame.h"
 #include "plan/op_record.h"
 
 namespace mnnc {
@@ -10,8 +11,9 @@ class RunObserver {
     virtual ~RunObserver() = default;
     // False: the step is left out, its outputs keep what their memory holds. Not possible on a device, which takes many
     // commands in one step: the run ends with NotSupported.
-    virtual bool before(const OpCall& call) = 0;
-    virtual void after(const OpCall& call) = 0;
+    // frame: where the tensors of the call lie.
+    virtual bool before(const OpCall& call, const Frame& frame) = 0;
+    virtual void after(const OpCall& call, const Frame& frame) = 0;
     // Whether calls have times of the device, for which it runs commands one after another.
     virtual bool wantsDeviceTimes() const noexcept { return false; }
 };

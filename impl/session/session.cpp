@@ -47,9 +47,10 @@ Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionCo
     if (paths_.size() > 1)
         for (const Path& path : paths_)
             if (path.pipeline().hasVariables())
-                fail(Status::NotSupported,
-                     "an operator of the net writes a constant, which a session of several paths cannot keep: "
-                     "one path alone can");
+                fail(
+                    Status::NotSupported,
+                    "an operator of the net writes a constant, which a session of several paths cannot keep: "
+                    "one path alone can");
     connect(parts);
     describeInputs(parts);
     const DeclaredTypes declared(net());
@@ -277,9 +278,9 @@ void Session::renewConstants() {
         for (const int id : changedConstants_) {
             if (&path == &paths_[0] || !pipeline.reads(id)) continue;
             const Tensor& written = constant(id);
-            Tensor& own = pipeline.ownConstant(id);
-            if (!own.empty())
-                std::memcpy(own.data, written.data, static_cast<size_t>(written.storageBytes()));
+            void* own = pipeline.ownConstant(id);
+            if (!written.empty())
+                std::memcpy(own, constantData(id), static_cast<size_t>(written.storageBytes()));
         }
         pipeline.constantsChanged(changedConstants_);
     }

@@ -30,6 +30,9 @@ class Session {
     size_t outputCount() const noexcept { return ports_.outputs.size(); }
     Tensor& input(size_t index) noexcept { return ports_.input(index); }
     const Tensor& output(size_t index) const noexcept { return ports_.output(index); }
+    // Where their elements lie on the host; null: nowhere there.
+    void* inputData(size_t index) const noexcept { return ports_.inputData(index); }
+    const void* outputData(size_t index) const noexcept { return ports_.outputData(index); }
     const std::deque<Path>& paths() const noexcept { return paths_; }
 
     // The shape an input has or will have after the next resize; one open extent where it is not known.
@@ -84,7 +87,8 @@ class Session {
     // Constants of the main graph, by the ids of their tensors. They keep their shapes. What is written into an own one
     // holds from the next resize() on, which constantWritten() asks for.
     const Tensor& constant(int id) const noexcept { return paths_[0].pipeline().tensor(id); }
-    Tensor& ownConstant(int id) { return paths_[0].pipeline().ownConstant(id); }
+    const void* constantData(int id) const noexcept { return paths_[0].pipeline().data(constant(id)); }
+    void* ownConstant(int id) { return paths_[0].pipeline().ownConstant(id); }
     void constantWritten(int id);
     std::vector<int> ownConstants() const { return paths_[0].pipeline().ownConstants(); }
     const Model& model() const noexcept { return interpreter_->model(); }

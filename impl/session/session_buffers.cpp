@@ -52,10 +52,11 @@ SharedBuffer Session::outputBuffer(size_t index, SharedBuffer::Kind kind) {
     if (bound && !bindings_->output(index).outdated)
         return bound->describe(bindings_->output(index).bytes, kind);
     const auto [root, offset] = ports_.outputStorage(index);
-    if (!root || !root->block || root->onDevice || half_.outputs[index] ||
+    const DevicePlace place = root ? ports_.deviceOf(index, *root) : DevicePlace();
+    if (!place.block || root->onDevice || half_.outputs[index] ||
         (bindings_ && bindings_->output(index).bound()))
         fail(Status::BadState, "output '%s' lies in the memory of the host", tensor.name.c_str());
-    return device.describe(*root->block, root->blockOffset + offset, tensor.storageBytes(), kind);
+    return device.describe(*place.block, place.offset + offset, tensor.storageBytes(), kind);
 }
 
 }  // namespace mnnc

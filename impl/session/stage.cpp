@@ -14,10 +14,12 @@
 
 namespace mnnc {
 
-Stage::Stage(SessionContext& context, std::vector<Tensor>& tensors, const GraphSchedule& schedule, int index,
-             std::vector<Item> items)
+Stage::Stage(SessionContext& context, std::vector<Tensor>& tensors, PlanningFrame& planning, Frame& frame,
+             const GraphSchedule& schedule, int index, std::vector<Item> items)
     : context_(context),
       tensors_(tensors),
+      planning_(planning),
+      frame_(frame),
       schedule_(schedule),
       index_(index),
       items_(std::move(items)),
@@ -68,10 +70,10 @@ std::unique_ptr<StagePlan> Stage::exchange(std::unique_ptr<StagePlan> plan) noex
 
 void Stage::bind() {
     if (!plan_) return;
-    plan_->bind(memory_);
+    plan_->bind(memory_, frame_);
     // Views of them have moved along.
     for (PlanGuard& guard : plan_->guards)
-        guard.data = tensors_[static_cast<size_t>(guard.input.tensor)].data;
+        guard.data = frame_.data<void>(tensors_[static_cast<size_t>(guard.input.tensor)]);
     if (context_.recordsPlans) context_.planTexts[{schedule_.graph, index_}] = plan_->texts;
 }
 
@@ -94,10 +96,10 @@ Stage::ScopedKnownContents::ScopedKnownContents(Stage& stage, const Item& item) 
         if (tensor.hasConstantValue) continue;
         for (PlanGuard& guard : stage.plan_->guards) {
             if (!guard.input.content || guard.input.tensor != ids[k]) continue;
-            saved_[count_++] = {&tensor, tensor.data, tensor.channelBlock};
+            saved_[count_++] = {&tensor, tensor.channelBlock};
             tensor.hasConstantValue = true;
             tensor.channelBlock = 1;
-            tensor.data = guard.content.data();
+            tensor.values = guard.content.data();
         }
     }
 }
@@ -106,7 +108,7 @@ Stage::ScopedKnownContents::~ScopedKnownContents() {
     for (size_t i = 0; i < count_; ++i) {
         saved_[i].tensor->hasConstantValue = false;
         saved_[i].tensor->channelBlock = saved_[i].channelBlock;
-        saved_[i].tensor->data = saved_[i].data;
+        saved_[i].tensor->values = nullptr;
     }
 }
 
@@ -118,12 +120,13 @@ bool Stage::upToDate() {
         if (!(tensor.shape == guard.shape) || tensor.type != guard.type || tensor.format != guard.format ||
             !sameList(tensor.list, guard.list))
             return false;
-        relocated |= tensor.data != guard.data;
-        guard.data = tensor.data;
+        const void* data = frame_.data<void>(tensor);
+        relocated |= data != guard.data;
+        guard.data = data;
         if (!guard.input.content || tensor.empty()) continue;
-        const void* now = tensor.data;
+        const void* now = data;
         if (tensor.channelBlock != 1) {
-            copyToHost(tensor, guard.fresh.data(), rowMajor(tensor));
+            copyToHost(tensor, data, guard.fresh.data(), rowMajor(tensor));
             now = guard.fresh.data();
         }
         if (std::memcmp(now, guard.content.data(), static_cast<size_t>(guard.bytes)) == 0) continue;
@@ -131,7 +134,7 @@ bool Stage::upToDate() {
         std::memcpy(guard.content.data(), now, static_cast<size_t>(guard.bytes));
         moved = true;
     }
-    if (relocated) bindViews(plan_->views);
+    if (relocated) bindViews(frame_, plan_->views);
     if (!moved) return true;
     plan_->valid = false;  // unless all shapes are as before
     for (const DynamicSlice& moving : dynamicSlices_)
@@ -161,14 +164,12 @@ void Stage::execute() {
         else
             run(step);
     }
-    frame_.endRun();
 }
 
 void Stage::run(PlannedStep& step) {
-    if (step.execution)
-        step.execution->run(frame_);
-    else
-        step.recording->run();
+    if (!step.execution) return step.recording->run();
+    frame_.beginStep(step.scratch);
+    step.execution->run(frame_);
 }
 
 Recording* Stage::recording() const noexcept {
@@ -180,7 +181,7 @@ Recording* Stage::recording() const noexcept {
 void Stage::executeObserved(PlannedStep& step) {
     bool wanted = true;
     for (const OpCall& call : step.calls) {
-        wanted &= context_.observer->before(call);
+        wanted &= context_.observer->before(call, frame_);
         if (!wanted && step.onDevice)
             fail(Status::NotSupported,
                  "MNN_OP_SKIP came back from a callback before operator '%s', which the %s backend takes in "
@@ -192,7 +193,7 @@ void Stage::executeObserved(PlannedStep& step) {
         executeTimed(step);
     else if (wanted)
         run(step);
-    for (const OpCall& call : step.calls) context_.observer->after(call);
+    for (const OpCall& call : step.calls) context_.observer->after(call, frame_);
 }
 
 void Stage::executeTimed(PlannedStep& step) {

@@ -23,8 +23,9 @@ class Stage {
         ControlNode* control = nullptr;  // If and While
     };
 
-    Stage(SessionContext& context, std::vector<Tensor>& tensors, const GraphSchedule& schedule, int index,
-          std::vector<Item> items);
+    // frame: of the pipeline's stages together.
+    Stage(SessionContext& context, std::vector<Tensor>& tensors, PlanningFrame& planning, Frame& frame,
+          const GraphSchedule& schedule, int index, std::vector<Item> items);
     ~Stage();
 
     bool planned() const noexcept { return plan_ && plan_->valid; }
@@ -54,7 +55,7 @@ class Stage {
     bool readsThrough(const Tensor& root) const noexcept;
     void readThrough(const Tensor& root, DeviceBlock* block) noexcept;
     bool placedOnDevice(const Tensor& root) const noexcept;
-    void place(Tensor& tensor, DeviceBlock* block) noexcept;
+    void place(const Tensor& tensor, DeviceBlock* block) noexcept;
     // Whether an operator makes this tensor of the graph, and not control flow.
     bool makes(int tensor) const noexcept;
 
@@ -77,7 +78,6 @@ class Stage {
       private:
         struct Saved {
             Tensor* tensor;
-            void* data;
             int channelBlock;
         };
         std::array<Saved, 32> saved_;
@@ -101,6 +101,8 @@ class Stage {
 
     SessionContext& context_;
     std::vector<Tensor>& tensors_;
+    PlanningFrame& planning_;
+    Frame& frame_;
     const GraphSchedule& schedule_;
     const int index_;
     std::vector<Item> items_;
@@ -108,7 +110,6 @@ class Stage {
     std::vector<DynamicSlice> dynamicSlices_;
     std::vector<bool> foldedHere_;  // by tensor: an operator of this stage computes it while planning
     StageMemory memory_;
-    Frame frame_;
     std::unique_ptr<StagePlan> plan_;  // null before the first
 };
 

@@ -15,7 +15,8 @@ StagePlan::StagePlan(SessionContext& context, const std::vector<StageInput>& inp
     for (const StageInput& input : inputs) guards.emplace_back(context, input);
 }
 
-Tensor* StagePlan::temporary(const Tensor& like, const StagePlan* before) {
+Tensor* StagePlan::temporary(const Tensor& like, const StagePlan* before, OperandNumbers& numbers,
+                             int stage) {
     const size_t number = taken_[&like]++;
     std::shared_ptr<Tensor> tensor;
     if (before)
@@ -29,6 +30,7 @@ Tensor* StagePlan::temporary(const Tensor& like, const StagePlan* before) {
     fresh.type = like.type;
     fresh.format = like.format;
     fresh.list = like.list;
+    fresh.number = numbers.of(OperandNumbers::Kind::Storage, stage, like.number, static_cast<int>(number));
     *tensor = std::move(fresh);
     made_[&like].push_back(tensor);
     return tensor.get();
@@ -56,16 +58,17 @@ void StagePlan::exchangeTensors() noexcept {
     for (size_t i = 0; i < shared_.size(); ++i) exchangeState(*shared_[i], states_[i]);
 }
 
-void StagePlan::bind(StageMemory& memory) {
+void StagePlan::bind(StageMemory& memory, Frame& frame) {
     MemoryBases bases;
     bases.host = static_cast<char*>(memory.hostArena(needs.host));
     bases.blocks[static_cast<size_t>(MemoryBlock::Constants)] = constants.get();
     for (const MemoryBlock block : {MemoryBlock::Arena, MemoryBlock::Uploads, MemoryBlock::Downloads})
         if (needs.of(block) > 0)
             bases.blocks[static_cast<size_t>(block)] = memory.device(block, needs.of(block));
-    for (const Placement& placement : placements) placement.bind(bases);
+    for (const Placement& placement : placements) placement.bind(frame, bases);
+    for (const KnownOperand& operand : known) frame.place(operand.operand, const_cast<void*>(operand.values));
     fenceArena(placements, bases, needs.host);
-    bindViews(views);
+    bindViews(frame, views);
     const auto now = memory.generations();
     if (now == recordedFor) return;
     for (const PlannedStep& step : steps)

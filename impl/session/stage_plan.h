@@ -46,6 +46,7 @@ struct PlannedStep {
     std::unique_ptr<Recording> recording;
     ControlNode* control = nullptr;
     bool onDevice = false;
+    int scratch = 0;  // its number in the frame; 0: it has none
     std::vector<OpCall> calls;
 };
 
@@ -55,15 +56,15 @@ class StagePlan {
 
     // The n-th tensor that a pass makes like `like`: that of the plan before where it had one, so that executions over it
     // may serve again. It is without content.
-    Tensor* temporary(const Tensor& like, const StagePlan* before);
+    Tensor* temporary(const Tensor& like, const StagePlan* before, OperandNumbers& numbers, int stage);
     // What the tensors of the function above were made like.
     std::unordered_map<const Tensor*, const Tensor*> originals() const;
     // The plan is whole.
     void finish();
     // Exchanges what tensors that plans share are for what is kept of them.
     void exchangeTensors() noexcept;
-    // Binds all tensors and scratch to the memory, which has to be large enough. Throws what a device throws.
-    void bind(StageMemory& memory);
+    // Enters the places of all tensors and scratch in the memory, which has to be large enough. Throws what a device throws.
+    void bind(StageMemory& memory, Frame& frame);
 
     bool valid = false;  // what it was made for is as it was
     std::vector<PlanGuard> guards;
@@ -75,6 +76,7 @@ class StagePlan {
     std::vector<Placement> placements;
     std::vector<Tensor*> views;
     std::vector<StagedTensor> staged;
+    std::vector<KnownOperand> known;
     MemoryNeeds needs;
     std::array<uint64_t, kMemoryBlocks> recordedFor = {};  // generations of the device's memory
     BudgetedBlock constants;                               // on the device

@@ -33,10 +33,10 @@ void Stage::captureGuards() {
         guard.type = tensor.type;
         guard.format = tensor.format;
         guard.list = tensor.list;
-        guard.data = tensor.data;
+        guard.data = frame_.data<void>(tensor);
         if (!guard.input.content) continue;
         guard.bytes = hostBytes(tensor, rowMajor(tensor));
-        copyToHost(tensor, guard.content.reserve(guard.bytes, "values that a plan depends on"),
+        copyToHost(tensor, guard.data, guard.content.reserve(guard.bytes, "values that a plan depends on"),
                    rowMajor(tensor));
         if (tensor.channelBlock != 1) guard.fresh.reserve(guard.bytes, "values that a plan depends on");
     }
@@ -62,7 +62,7 @@ Encoding::Ptr Stage::encode(const Item& item, Encoding::Ptr before, const Encodi
         return before;
     }
     ++context_.counts.encoded;
-    return std::make_shared<const Encoding>(context_, *item.op, inputs, outputs, makerOf);
+    return std::make_shared<const Encoding>(context_, planning_, *item.op, inputs, outputs, makerOf);
 }
 
 void Stage::makePlan(const StagePlan* before) {
@@ -110,24 +110,40 @@ void Stage::makePlan(const StagePlan* before) {
         for (const EncodedCommand& command : encoding->commands())
             graph.append(command.command, command.flops, command.refusal);
     }
-    const auto temporary = [&](const Tensor& like) { return plan_->temporary(like, before); };
+    const auto temporary = [&](const Tensor& like) {
+        return plan_->temporary(like, before, planning_.numbers, index_);
+    };
     std::vector<PassText> texts;
     PassObserver observer;
     if (context_.recordsPlans)
         observer = [&](const char* pass, const std::string& text) { texts.push_back({pass, text}); };
     runPasses(graph, {context_.wanted(), temporary, isCoordinate}, observer);
 
+    std::set<const Tensor*> madeHere;
+    for (const Item& item : items_)
+        if (!item.control)
+            for (const Tensor* output : tensorsOf(item.op->node->outputs)) madeHere.insert(output);
+    const auto isFromOutside = [&](const Tensor* tensor) {
+        if (tensor->hasConstantValue || tensor->usage == Usage::Input) return true;
+        const bool ofGraph = !std::less<>()(tensor, first) && std::less<>()(tensor, last);
+        return ofGraph && madeHere.count(tensor) == 0;
+    };
     StepPlan plan(graph);
     PlanningMemory memory(memory_, *plan_);
-    StageEncoder constants(context_, plan_->temporaries, plan_->folded);
+    StageEncoder constants(context_, planning_, OperandNumbers::Kind::Constant, index_, 0, plan_->temporaries,
+                           plan_->folded);
     const auto fold = [&](const Command& command) { constants.fold(command); };
     StepContext steps{*context_.cpu,
                       context_.device,
                       context_.cancel,
                       staysAlive,
+                      isFromOutside,
                       temporary,
                       fold,
                       memory,
+                      frame_,
+                      planning_.numbers,
+                      index_,
                       context_.recordsPlans,
                       context_.measuresAlgorithms};
     steps.before = before ? &before->executions : nullptr;
@@ -138,11 +154,12 @@ void Stage::makePlan(const StagePlan* before) {
     for (Step& step : plan.steps) {
         ControlNode* control = step.execution || step.recording ? nullptr : controlOf.find(step.id)->second;
         plan_->steps.push_back({std::move(step.execution), std::move(step.recording), control, step.onDevice,
-                                std::move(step.calls)});
+                                step.scratch, std::move(step.calls)});
     }
     plan_->placements = std::move(plan.placements);
     plan_->views = std::move(plan.views);
     plan_->staged = std::move(plan.staged);
+    plan_->known = std::move(plan.known);
     plan_->recordedFor = memory_.generations();
     if (context_.recordsPlans)
         context_.planTexts[{schedule_.graph, index_}] = plan_->texts = std::move(texts);

@@ -28,9 +28,12 @@ class Subgraph {
     void describe(size_t input, const Tensor& like) {
         pipeline_->describeInput(input, like.shape, like.type, like.format, like.list);
     }
-    void fill(size_t input, const Tensor& from) {
-        Tensor& tensor = pipeline_->input(input);
-        copyToHost(from, tensor.data, rowMajor(from));
+    void fill(size_t input, const Located& from) {
+        copyToHost(from.tensor, from.data, pipeline_->inputData(input), rowMajor(from.tensor));
+    }
+    Located output(size_t index) const {
+        const Tensor& tensor = pipeline_->output(index);
+        return {tensor, pipeline_->data(tensor)};
     }
 
   private:

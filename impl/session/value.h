@@ -10,24 +10,31 @@ inline Format rowMajor(const Tensor& tensor) {
     return tensor.format == Format::NHWC ? Format::NHWC : Format::NCHW;
 }
 
+// A tensor, and where its elements lie on the host.
+struct Located {
+    const Tensor& tensor;
+    const void* data;
+};
+
 // Copies shape, type, format and content of `from` into `to`, whose row-major memory is `memory`.
-inline void assignValue(Tensor& to, BudgetedBuffer& memory, const Tensor& from) {
-    to.shape = from.shape;
-    to.type = from.type;
-    to.format = from.format;
-    to.list = from.list;
+inline void assignValue(Tensor& to, BudgetedBuffer& memory, const Located& from) {
+    to.shape = from.tensor.shape;
+    to.type = from.tensor.type;
+    to.format = from.tensor.format;
+    to.list = from.tensor.list;
     to.channelBlock = 1;
-    to.data = memory.reserve(to.storageBytes(), "a value of a branch or loop");
-    copyToHost(from, to.data, rowMajor(from));
+    copyToHost(from.tensor, from.data, memory.reserve(to.storageBytes(), "a value of a branch or loop"),
+               rowMajor(from.tensor));
 }
 
 // Whether a condition holds: its first element is above 0. Converters also write float conditions.
-inline bool conditionHolds(const Tensor& tensor, const char* name) {
-    if ((tensor.type != DataType::Int32 && tensor.type != DataType::Float32) || tensor.empty() ||
-        !tensor.data)
+inline bool conditionHolds(const Located& condition, const char* name) {
+    const auto& [tensor, data] = condition;
+    if ((tensor.type != DataType::Int32 && tensor.type != DataType::Float32) || tensor.empty() || !data)
         fail(Status::BadType, "op '%s': its condition must be an int32 element, it is %s of shape %s", name,
              dataTypeName(tensor.type), tensor.shape.text().c_str());
-    return tensor.type == DataType::Int32 ? *tensor.as<const int32_t>() > 0 : *tensor.as<const float>() > 0;
+    return tensor.type == DataType::Int32 ? *static_cast<const int32_t*>(data) > 0
+                                          : *static_cast<const float*>(data) > 0;
 }
 
 // Whether a condition has its value before a run, the same in all runs of this plan.
@@ -40,7 +47,8 @@ struct Value {
     explicit Value(SessionContext& context) : memory(context) {}
     Tensor tensor;
     BudgetedBuffer memory;
-    void assign(const Tensor& from) { assignValue(tensor, memory, from); }
+    void assign(const Located& from) { assignValue(tensor, memory, from); }
+    Located located() { return {tensor, memory.data()}; }
 };
 
 }  // namespace mnnc

@@ -11,7 +11,7 @@ namespace mnnc {
 
 class CountedLoop final : public ControlNode {
   public:
-    CountedLoop(SessionContext& context, const std::string& name, const WhileParams& params,
+    CountedLoop(SessionContext& context, const std::string& name, const WhileParams& params, Frame& frame,
                 std::vector<Tensor*> inputs, std::vector<Tensor*> outputs);
     Bodies bodies() const override;
     void trim() override;
@@ -22,11 +22,10 @@ class CountedLoop final : public ControlNode {
     bool fits();
     int64_t knownTrips() const;
     Subgraph& startIteration(int64_t iteration);
-    void appendScans(const Pipeline& body, int64_t iteration, int64_t limit);
+    void appendScans(const Subgraph& body, int64_t iteration, int64_t limit);
 
     SessionContext& context_;
     std::string name_;
-    std::vector<Tensor*> inputs_, outputs_;
     std::string bodyGraph_;
     std::unique_ptr<Subgraph> body_, first_;  // first_: where the first iteration has shapes of its own
     size_t carried_ = 0;                      // values handed from one iteration to the next
@@ -39,7 +38,7 @@ class CountedLoop final : public ControlNode {
 
 class ConditionLoop final : public ControlNode {
   public:
-    ConditionLoop(SessionContext& context, const std::string& name, const WhileParams& params,
+    ConditionLoop(SessionContext& context, const std::string& name, const WhileParams& params, Frame& frame,
                   std::vector<Tensor*> inputs, std::vector<Tensor*> outputs);
     Bodies bodies() const override;
     void trim() override;
@@ -52,7 +51,6 @@ class ConditionLoop final : public ControlNode {
 
     SessionContext& context_;
     std::string name_;
-    std::vector<Tensor*> inputs_, outputs_;
     Subgraph cond_, body_;
     // One slot per formal input name of condition and body.
     std::vector<std::string> slotNames_;

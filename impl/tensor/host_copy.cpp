@@ -139,26 +139,26 @@ bool sameLayout(const Tensor& tensor, Format layout) {
     return layout != Format::NC4HW4 && (layout == Format::NHWC) == (tensor.format == Format::NHWC);
 }
 
-void copyToHost(const Tensor& tensor, void* buffer, Format layout) {
+void copyToHost(const Tensor& tensor, const void* data, void* buffer, Format layout) {
     if (tensor.empty()) return;
     const int64_t bytes = hostBytes(tensor, layout);
     if (sameLayout(tensor, layout)) {
-        std::memcpy(buffer, tensor.data, static_cast<size_t>(bytes));
+        std::memcpy(buffer, data, static_cast<size_t>(bytes));
         return;
     }
     const Extents e = extentsOf(tensor);
     if (layout == Format::NC4HW4) std::memset(buffer, 0, static_cast<size_t>(bytes));
-    moveAny(tensor.type, e, tensor.data, storageOf(tensor, e), buffer, layoutOf(tensor, layout, e));
+    moveAny(tensor.type, e, data, storageOf(tensor, e), buffer, layoutOf(tensor, layout, e));
 }
 
-void copyFromHost(Tensor& tensor, const void* buffer, Format layout) {
+void copyFromHost(const Tensor& tensor, void* data, const void* buffer, Format layout) {
     if (tensor.empty()) return;
     if (sameLayout(tensor, layout)) {
-        std::memcpy(tensor.data, buffer, static_cast<size_t>(hostBytes(tensor, layout)));
+        std::memcpy(data, buffer, static_cast<size_t>(hostBytes(tensor, layout)));
         return;
     }
     const Extents e = extentsOf(tensor);
-    moveAny(tensor.type, e, buffer, layoutOf(tensor, layout, e), tensor.data, storageOf(tensor, e));
+    moveAny(tensor.type, e, buffer, layoutOf(tensor, layout, e), data, storageOf(tensor, e));
 }
 
 }  // namespace mnnc

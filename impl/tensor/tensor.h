@@ -1,4 +1,4 @@
-// A tensor of a session: logical shape, and where and how its elements lie.
+// A tensor of a plan: what it is, and how its elements are stored. Where they lie is known to a frame (backend/frame.h).
 //
 // Storage is separate from meaning. `channelBlock` == 1: row-major over the extents, in the order of `format`.
 // `channelBlock` == P > 1: channel-packed [N][ceil(C/P)][plane][P] with C = extent 1 of an NCHW or NC4HW4 tensor and
@@ -20,8 +20,6 @@ class StoredContent;
 
 class TensorList;
 
-class DeviceBlock;  // memory of a backend, see backend/device_backend.h
-
 enum class Usage : uint8_t { Normal, Input, Output, Constant };
 
 struct TensorQuant {  // real = (q - zero) * scale; scale 0: not quantised
@@ -42,20 +40,19 @@ struct Tensor {
     int channelBlock = 1;
     // A device that stores floats in 16 bits keeps 32 of these, which are coordinates (ops/coordinates.h).
     bool wide = false;
-    void* data = nullptr;  // host memory; null before planning, for empty tensors and on a device
-    // On a device: storage, element width included, is the device backend's affair. Tensors of the host that
-    // a device reads or writes have both `data` and a block.
+    // On a device: storage, element width included, is the device backend's affair.
     bool onDevice = false;
-    DeviceBlock* block = nullptr;
-    int64_t blockOffset = 0;  // bytes
-    // Of a large constant whose `data` is null because only executions that load it themselves read it
-    // (Backend::loadsInputs); see tensor/stored_content.h.
-    const StoredContent* stored = nullptr;
+    // The entry of a frame's table that says where the elements lie (plan/operand_numbers.h); 0: the tensor has no memory.
+    int number = 0;
+    // The elements of a constant, row-major, in memory that is there as long as the tensor. Null for empty tensors, and for a
+    // large constant that only executions read which load it themselves (Backend::loadsInputs): it is `stored`.
+    const void* values = nullptr;
+    const StoredContent* stored = nullptr;  // see tensor/stored_content.h
     // Of a constant of the model as all its sessions see it: the same for the same content while it is held.
     // Null where a session has written the content or computed it.
     std::shared_ptr<const void> content;
-    // The bytes behind `data` are final while shapes are being computed: a loaded constant or a folded
-    // result. Such tensors always have channelBlock 1.
+    // The elements are final while shapes are being computed: a loaded constant or a folded result. Such tensors always have
+    // channelBlock 1.
     bool hasConstantValue = false;
     // The tensor in whose storage this one lies (the same bytes with another shape or meaning, or a part of them),
     // and how many bytes from its beginning; set while planning.
@@ -92,9 +89,10 @@ struct Tensor {
         return checkedMul(storageElements(), static_cast<int64_t>(elementBytes(type)), "tensor bytes");
     }
 
+    // The elements of a constant.
     template <typename T>
-    T* as() const noexcept {
-        return static_cast<T*>(data);
+    const T* known() const noexcept {
+        return static_cast<const T*>(values);
     }
 };
 

@@ -36,10 +36,10 @@ std::vector<float> squares(float x, bool keepSubnormals) {
     SessionConfig config;
     config.keepSubnormals = keepSubnormals;
     Session session(interpreter, config);
-    auto* values = static_cast<float*>(session.input(0).data);
+    auto* values = static_cast<float*>(session.inputData(0));
     for (int i = 0; i < 3; ++i) values[i] = x;
     session.run();
-    const auto* results = static_cast<const float*>(session.output(0).data);
+    const auto* results = static_cast<const float*>(session.outputData(0));
     return {results, results + 3};
 }
 

@@ -38,7 +38,7 @@ TEST(FusedCommand, StepsReadInputsAndEarlierResults) {
     EXPECT_TRUE(inner->shape == (Shape{2, 3}));
     EXPECT_EQ(inner->type, DataType::Int32);
     EXPECT_EQ(inner->format, Format::NHWC);
-    EXPECT_EQ(inner->data, nullptr);
+    EXPECT_EQ(inner->number, 0);
     EXPECT_EQ(steps[1].inputs, (std::vector<Tensor*>{&a, steps[0].outputs[0]}));
     EXPECT_EQ(steps[1].outputs, (std::vector<Tensor*>{&sum}));
     EXPECT_EQ(steps[2].inputs, (std::vector<Tensor*>{&sum, &sum}));

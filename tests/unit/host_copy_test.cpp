@@ -51,7 +51,6 @@ class HostCopy : public testing::TestWithParam<DataType> {
         const size_t width = elementBytes(tensor.type);
         const auto stored = static_cast<size_t>(tensor.storageBytes());
         std::vector<char> storage(stored, 0x11);
-        tensor.data = storage.data();
         // One byte further on, so that nothing is aligned.
         std::vector<char> buffer(static_cast<size_t>(hostBytes(tensor, layout)) + 2, 0x22);
         char* const host = buffer.data() + 1;
@@ -64,7 +63,7 @@ class HostCopy : public testing::TestWithParam<DataType> {
             const uint32_t value = mark(p);
             std::memcpy(storage.data() + offsetIn(tensor, p) * int64_t(width), &value, width);
         });
-        copyToHost(tensor, host, layout);
+        copyToHost(tensor, storage.data(), host, layout);
         each([&](const Place& p) {
             const uint32_t value = mark(p);
             ASSERT_EQ(std::memcmp(host + offsetIn(layout, p) * int64_t(width), &value, width), 0)
@@ -74,8 +73,7 @@ class HostCopy : public testing::TestWithParam<DataType> {
         EXPECT_EQ(buffer.back(), 0x22);
         const std::vector<char> before = storage;
         std::vector<char> fresh(stored, 0x33);
-        tensor.data = fresh.data();
-        copyFromHost(tensor, host, layout);
+        copyFromHost(tensor, fresh.data(), host, layout);
         each([&](const Place& p) {
             const int64_t at = offsetIn(tensor, p) * int64_t(width);
             ASSERT_EQ(std::memcmp(fresh.data() + at, before.data() + at, width), 0)

@@ -52,18 +52,18 @@ class MovingSlice : public ::testing::Test {
                                       SessionConfig{});
         std::vector<float> values(kRows * kColumns);
         for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) - 7;
-        copyFromHost(session_->input(0), values.data(), Format::NCHW);
+        copyFromHost(session_->input(0), session_->inputData(0), values.data(), Format::NCHW);
     }
     void run(std::vector<int32_t> begins, std::vector<int32_t> sizes) {
-        copyFromHost(session_->input(1), begins.data(), Format::NCHW);
-        copyFromHost(session_->input(2), sizes.data(), Format::NCHW);
+        copyFromHost(session_->input(1), session_->inputData(1), begins.data(), Format::NCHW);
+        copyFromHost(session_->input(2), session_->inputData(2), sizes.data(), Format::NCHW);
         session_->run();
     }
     void expect(int row, int column, int rows, int columns) {
         const Tensor& output = session_->output(0);
         ASSERT_EQ(output.shape, (Shape{rows, columns}));
         std::vector<float> got(static_cast<size_t>(output.elements()));
-        copyToHost(output, got.data(), Format::NCHW);
+        copyToHost(output, session_->outputData(0), got.data(), Format::NCHW);
         for (int i = 0; i < rows; ++i)
             for (int j = 0; j < columns; ++j)
                 EXPECT_EQ(got[static_cast<size_t>(i * columns + j)],
@@ -127,11 +127,11 @@ class MovingStridedSlice : public ::testing::Test {
                                       SessionConfig{});
         std::vector<float> values(kRows * kColumns);
         for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i + 1);
-        copyFromHost(session_->input(0), values.data(), Format::NCHW);
+        copyFromHost(session_->input(0), session_->inputData(0), values.data(), Format::NCHW);
     }
     void run(std::vector<int32_t> begins, std::vector<int32_t> ends) {
-        copyFromHost(session_->input(1), begins.data(), Format::NCHW);
-        copyFromHost(session_->input(2), ends.data(), Format::NCHW);
+        copyFromHost(session_->input(1), session_->inputData(1), begins.data(), Format::NCHW);
+        copyFromHost(session_->input(2), session_->inputData(2), ends.data(), Format::NCHW);
         session_->run();
     }
     // Rows and columns of the input; -1: zeros.
@@ -139,7 +139,7 @@ class MovingStridedSlice : public ::testing::Test {
         const Tensor& output = session_->output(0);
         ASSERT_EQ(output.elements(), static_cast<int64_t>(rows.size() * columns.size()));
         std::vector<float> got(rows.size() * columns.size()), wanted;
-        copyToHost(output, got.data(), Format::NCHW);
+        copyToHost(output, session_->outputData(0), got.data(), Format::NCHW);
         for (const int row : rows)
             for (const int column : columns)
                 wanted.push_back(row < 0 || column < 0 ? 0.0f

@@ -214,14 +214,14 @@ NetResult runNet(const wire::NetT& net, const SessionConfig& config) {
         std::vector<float> values(static_cast<size_t>(session.input(input).elements()));
         for (size_t i = 0; i < values.size(); ++i)
             values[i] = 3 * std::sin(static_cast<float>(i * 7 + 11 * input + 1));
-        copyFromHost(session.input(input), values.data(), Format::NCHW);
+        copyFromHost(session.input(input), session.inputData(input), values.data(), Format::NCHW);
     }
     session.run();
     NetResult result;
     for (size_t i = 0; i < net.outputName.size(); ++i) {
         EXPECT_EQ(session.output(i).type, DataType::Float32);
         result.outputs.emplace_back(static_cast<size_t>(session.output(i).elements()));
-        copyToHost(session.output(i), result.outputs.back().data(), Format::NCHW);
+        copyToHost(session.output(i), session.outputData(i), result.outputs.back().data(), Format::NCHW);
     }
     result.ops = session.records();
     result.weightBytes = session.memory().weights;

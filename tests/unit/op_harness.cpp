@@ -50,22 +50,6 @@ int64_t position(const View& side, int64_t i, int64_t j, int64_t k) {
     return side.offset + i * side.stride[0] + j * side.stride[1] + k * side.stride[2];
 }
 
-// Raster, element by element.
-void copyRegions(const Command& command) {
-    Tensor& out = *command.outputs[0];
-    if (out.elements() > 0) std::memset(out.data, 0, static_cast<size_t>(out.storageBytes()));
-    for (const Region& r : command.regions)
-        for (int64_t i = 0; i < r.size[0]; ++i)
-            for (int64_t j = 0; j < r.size[1]; ++j)
-                for (int64_t k = 0; k < r.size[2]; ++k) {
-                    const Tensor& in = *command.inputs.at(static_cast<size_t>(r.input));
-                    const int64_t to = position(r.dst, i, j, k), from = position(r.src, i, j, k);
-                    if (to < 0 || to >= out.elements() || from < 0 || from >= in.elements())
-                        throw std::runtime_error("a region leaves its tensors");
-                    out.as<int32_t>()[to] = in.as<int32_t>()[from];
-                }
-}
-
 }  // namespace
 
 Value iota(Shape shape, float from, Format format) {
@@ -121,6 +105,7 @@ std::vector<Value> OpRun::operator()(const std::vector<Value>& inputs, int outpu
         Tensor* t = make(v.shape, v.ints.empty() ? DataType::Float32 : DataType::Int32, v.format);
         constant(t, v.ints.empty() ? static_cast<const void*>(v.data.data()) : v.ints.data());
         t->hasConstantValue = !parses_ || (content >> i & 1u) != 0;
+        if (!t->hasConstantValue) t->values = nullptr;
         in.push_back(t);
     }
     bool empty = true;
@@ -135,11 +120,11 @@ std::vector<Value> OpRun::operator()(const std::vector<Value>& inputs, int outpu
     for (const Tensor* t : out) {
         Value v{t->shape, {}, t->format, {}};
         if (t->type == DataType::Int32)
-            v.ints.assign(t->as<int32_t>(), t->as<int32_t>() + t->elements());
+            v.ints.assign(data<int32_t>(*t), data<int32_t>(*t) + t->elements());
         else if (t->type == DataType::Int8)
-            v.ints.assign(t->as<int8_t>(), t->as<int8_t>() + t->elements());
+            v.ints.assign(data<int8_t>(*t), data<int8_t>(*t) + t->elements());
         else
-            v.data.assign(t->as<float>(), t->as<float>() + t->elements());
+            v.data.assign(data<float>(*t), data<float>(*t) + t->elements());
         result.push_back(std::move(v));
     }
     return result;
@@ -166,12 +151,15 @@ Tensor* OpRun::make(const Shape& shape, DataType type, Format format) {
     t.shape = shape;
     t.type = type;
     t.format = format;
+    t.number = static_cast<int>(tensors_.size());
+    frame_.grow(t.number + 1);
     return &t;
 }
 
-void OpRun::allocate(Tensor& t) {
+void* OpRun::allocate(const Tensor& t) {
     memory_.emplace_back(t.storageBytes());
-    t.data = memory_.back().data();
+    frame_.place(t.number, memory_.back().data());
+    return memory_.back().data();
 }
 
 Tensor* OpRun::temporary(const Shape& shape, DataType type, Format format) {
@@ -179,13 +167,30 @@ Tensor* OpRun::temporary(const Shape& shape, DataType type, Format format) {
 }
 
 void OpRun::constant(Tensor* output, const void* bytes) {
-    allocate(*output);
+    void* values = allocate(*output);
     output->hasConstantValue = true;
-    copyElements(*output, output->data, bytes);
+    copyElements(*output, values, bytes);
+    output->values = values;
 }
 
 void OpRun::emit(Command command) {
     commands_.push_back(std::move(command));
+}
+
+// Raster, element by element.
+void OpRun::copyRegions(const Command& command) {
+    const Tensor& out = *command.outputs[0];
+    if (out.elements() > 0) std::memset(data<void>(out), 0, static_cast<size_t>(out.storageBytes()));
+    for (const Region& r : command.regions)
+        for (int64_t i = 0; i < r.size[0]; ++i)
+            for (int64_t j = 0; j < r.size[1]; ++j)
+                for (int64_t k = 0; k < r.size[2]; ++k) {
+                    const Tensor& in = *command.inputs.at(static_cast<size_t>(r.input));
+                    const int64_t to = position(r.dst, i, j, k), from = position(r.src, i, j, k);
+                    if (to < 0 || to >= out.elements() || from < 0 || from >= in.elements())
+                        throw std::runtime_error("a region leaves its tensors");
+                    data<int32_t>(out)[to] = data<int32_t>(in)[from];
+                }
 }
 
 void OpRun::execute(Command& command) {
@@ -203,13 +208,17 @@ void OpRun::execute(Command& command) {
     // Copies of the tensors in the storage the execution asks for.
     std::deque<Tensor> stored;
     std::deque<AlignedBuffer> buffers;
+    const int scratchNumber = static_cast<int>(command.inputs.size() + command.outputs.size()) + 1;
+    Frame frame(scratchNumber + 1);
     Command local = command;
     const auto store = [&](Tensor* t, int channelBlock) {
         Tensor& s = stored.emplace_back(*t);
         s.channelBlock = channelBlock;
         s.hasConstantValue = s.hasConstantValue && channelBlock == 1;
         buffers.emplace_back(s.storageBytes());
-        s.data = buffers.back().data();
+        s.number = static_cast<int>(stored.size());
+        s.values = s.hasConstantValue ? buffers.back().data() : nullptr;
+        frame.place(s.number, buffers.back().data());
         return &s;
     };
     for (size_t i = 0; i < command.inputs.size(); ++i) {
@@ -217,10 +226,10 @@ void OpRun::execute(Command& command) {
         const int channelBlock = (choice.rowMajorInputs >> i & 1) ? 1 : choice.inputBlock;
         Tensor* s = local.inputs[i] = store(t, channelBlock);
         if (channelBlock == 1)
-            copyElements(*t, s->data, t->data);
+            copyElements(*t, frame.data<void>(*s), data<void>(*t));
         else {
-            const std::vector<float> packed = toPacked(*t, t->as<float>(), channelBlock);
-            std::memcpy(s->data, packed.data(), packed.size() * 4);
+            const std::vector<float> packed = toPacked(*t, data<float>(*t), channelBlock);
+            std::memcpy(frame.data<void>(*s), packed.data(), packed.size() * 4);
         }
     }
     for (size_t i = 0; i < command.outputs.size(); ++i)
@@ -230,15 +239,16 @@ void OpRun::execute(Command& command) {
     if (!execution) throw std::runtime_error(reason);
     execution->prepare();
     AlignedBuffer scratch(execution->scratchBytes());
-    execution->bindScratch(scratch.data());
-    execution->run(Frame());
+    frame.place(scratchNumber, scratch.data());
+    frame.beginStep(scratchNumber);
+    execution->run(frame);
     for (size_t i = 0; i < command.outputs.size(); ++i) {
         Tensor* t = command.outputs[i];
         const Tensor* s = local.outputs[i];
         if (choice.outputBlock == 1)
-            copyElements(*t, t->data, s->data);
+            copyElements(*t, data<void>(*t), frame.data<void>(*s));
         else
-            fromPacked(*t, s->as<const float>(), t->as<float>(), choice.outputBlock);
+            fromPacked(*t, frame.data<const float>(*s), data<float>(*t), choice.outputBlock);
     }
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "backend/frame.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "base/aligned.h"
 #include "base/error.h"
@@ -66,7 +67,12 @@ class OpRun : GeometryContext {
   private:
     void parse();
     Tensor* make(const Shape& shape, DataType type, Format format);
-    void allocate(Tensor& t);
+    void* allocate(const Tensor& t);
+    template <typename T>
+    T* data(const Tensor& t) const {
+        return frame_.data<T>(t);
+    }
+    void copyRegions(const Command& command);
     void execute(Command& command);
     Tensor* temporary(const Shape& shape, DataType type, Format format) override;
     void constant(Tensor* output, const void* bytes) override;
@@ -79,6 +85,7 @@ class OpRun : GeometryContext {
     flatbuffers::FlatBufferBuilder builder_;  // has what the parameters may refer to
     Node node_;
     std::deque<Tensor> tensors_;
+    Frame frame_;
     std::deque<AlignedBuffer> memory_;
     std::vector<Command> commands_;
 };

@@ -96,7 +96,7 @@ class Watched {
             std::memcpy(&contents_[input][i],
                         tensor.type == DataType::Int32 ? static_cast<const void*>(&whole) : &real, 4);
         }
-        copyFromHost(tensor, contents_[input].data(), rowMajor(tensor));
+        copyFromHost(tensor, session_.inputData(input), contents_[input].data(), rowMajor(tensor));
     }
     // Resizes; what has another shape then is zeros.
     void resize(const std::vector<Shape>& shapes) {
@@ -116,23 +116,25 @@ class Watched {
         deferred.deferPlanning = true;
         Session fresh(net_, deferred);
         for (size_t i = 0; i < contents_.size(); ++i) {
-            ASSERT_EQ(read(session_.input(i)), contents_[i]) << "input " << i;
+            ASSERT_EQ(read(session_.input(i), session_.inputData(i)), contents_[i]) << "input " << i;
             fresh.resizeInput(i, session_.input(i).shape);
         }
         fresh.resize();
         for (size_t i = 0; i < contents_.size(); ++i)
-            copyFromHost(fresh.input(i), contents_[i].data(), rowMajor(fresh.input(i)));
+            copyFromHost(fresh.input(i), fresh.inputData(i), contents_[i].data(), rowMajor(fresh.input(i)));
         fresh.run();
         for (size_t i = 0; i < fresh.outputCount(); ++i) {
             ASSERT_EQ(session_.output(i).shape, fresh.output(i).shape) << "output " << i;
-            ASSERT_EQ(read(session_.output(i)), read(fresh.output(i))) << "output " << i;
+            ASSERT_EQ(read(session_.output(i), session_.outputData(i)),
+                      read(fresh.output(i), fresh.outputData(i)))
+                << "output " << i;
         }
     }
 
   private:
-    static Bytes read(const Tensor& tensor) {
+    static Bytes read(const Tensor& tensor, const void* data) {
         Bytes bytes(static_cast<size_t>(hostBytes(tensor, rowMajor(tensor))));
-        if (!bytes.empty()) copyToHost(tensor, bytes.data(), rowMajor(tensor));
+        if (!bytes.empty()) copyToHost(tensor, data, bytes.data(), rowMajor(tensor));
         return bytes;
     }
     const std::shared_ptr<const Interpreter> net_;
@@ -222,10 +224,10 @@ TEST(Plans, ASuppressionPlansForTheNumberOfItsResults) {
         Floats boxes;
         for (size_t i = 0; i < 6; ++i)
             boxes.insert(boxes.end(), {places[i], scores[i], places[i] + 1, scores[i] + 10});
-        copyFromHost(session.input(0), boxes.data(), Format::NCHW);
+        copyFromHost(session.input(0), session.inputData(0), boxes.data(), Format::NCHW);
         session.run();
-        const Tensor& kept = session.output(1);
-        return Ints(kept.as<int32_t>(), kept.as<int32_t>() + kept.elements());
+        const auto* kept = static_cast<const int32_t*>(session.outputData(1));
+        return Ints(kept, kept + session.output(1).elements());
     };
     const Floats apart = {0, 2, 4, 6, 8, 10};
     const auto before = session.planCounts();
@@ -241,10 +243,10 @@ TEST(Plans, ASuppressionPlansForTheNumberOfItsResults) {
 TEST(Plans, ASuppressionPlansForTheNumberOfAllResultsOfItsClasses) {
     Session session(open(PlansNet().classes()), SessionConfig{});
     const auto run = [&](const Floats& scores) {
-        copyFromHost(session.input(0), scores.data(), Format::NCHW);
+        copyFromHost(session.input(0), session.inputData(0), scores.data(), Format::NCHW);
         session.run();
-        const Tensor& rows = session.output(0);
-        return Ints(rows.as<int32_t>(), rows.as<int32_t>() + rows.elements());
+        const auto* rows = static_cast<const int32_t*>(session.outputData(0));
+        return Ints(rows, rows + session.output(0).elements());
     };
     EXPECT_EQ(run({0.75f, 0.5f, 0, 0, 0.625f, 1}), (Ints{0, 0, 0, 0, 1, 2, 0, 1, 1}));
     const auto first = session.planCounts();

@@ -119,12 +119,12 @@ TEST(RasterViews, ASliceOfAnInputFollowsTheInput) {
     std::vector<float> values(128), first(32), second(64);
     for (const float scale : {1.0f, -3.0f}) {
         for (size_t i = 0; i < values.size(); ++i) values[i] = scale * static_cast<float>(i);
-        copyFromHost(session.input(0), values.data(), Format::NCHW);
+        copyFromHost(session.input(0), session.inputData(0), values.data(), Format::NCHW);
         session.run();
         std::fill(values.begin(), values.end(), 1e9f);
-        copyFromHost(session.input(0), values.data(), Format::NCHW);
-        copyToHost(session.output(0), first.data(), Format::NCHW);
-        copyToHost(session.output(1), second.data(), Format::NCHW);
+        copyFromHost(session.input(0), session.inputData(0), values.data(), Format::NCHW);
+        copyToHost(session.output(0), session.outputData(0), first.data(), Format::NCHW);
+        copyToHost(session.output(1), session.outputData(1), second.data(), Format::NCHW);
         for (size_t i = 0; i < 32; ++i) ASSERT_EQ(first[i], scale * static_cast<float>(i + 96 + i));
         for (size_t i = 0; i < 64; ++i) ASSERT_EQ(second[i], scale * static_cast<float>(i + 32));
     }

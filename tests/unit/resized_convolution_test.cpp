@@ -224,11 +224,11 @@ TEST(ResizedConvolution, AnotherSizeMakesAnotherPlan) {
         for (size_t input = 0; input < of.inputCount(); ++input) {
             std::vector<float> values(static_cast<size_t>(of.input(input).elements()));
             for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i));
-            copyFromHost(of.input(input), values.data(), Format::NCHW);
+            copyFromHost(of.input(input), of.inputData(input), values.data(), Format::NCHW);
         }
         of.run();
         std::vector<float> result(static_cast<size_t>(of.output(0).elements()));
-        copyToHost(of.output(0), result.data(), Format::NCHW);
+        copyToHost(of.output(0), of.outputData(0), result.data(), Format::NCHW);
         return result;
     };
     const std::vector<float> before = output(session);

@@ -54,14 +54,14 @@ TEST(Stage, IsPlannedAgainWithTheValuesOfARun) {
     const std::vector<std::vector<float>> runs = {
         {1, 0, 0, 1, 0, 0}, {0, 1, 0, 0, 1, 1}, {1, 1, 1, 1, 1, 1}, {0, 0, 0, 0, 0, 1}, {0, 0, 1, 1, 0, 0}};
     for (const std::vector<float>& values : runs) {
-        copyFromHost(session.input(0), values.data(), Format::NCHW);
+        copyFromHost(session.input(0), session.inputData(0), values.data(), Format::NCHW);
         session.run();
         std::vector<float> wanted;
         for (size_t i = 0; i < values.size(); ++i)
             if (values[i] > 0) wanted.push_back(static_cast<float>(i));
         ASSERT_EQ(session.output(0).shape, Shape{static_cast<int64_t>(wanted.size())});
         std::vector<float> got(wanted.size());
-        copyToHost(session.output(0), got.data(), Format::NCHW);
+        copyToHost(session.output(0), session.outputData(0), got.data(), Format::NCHW);
         EXPECT_EQ(got, wanted);
     }
 }
@@ -84,13 +84,13 @@ TEST(Stage, IsPlannedAgainWithTheBranchTaken) {
         SessionConfig{});
     const float values[] = {3, -1, -2, 4};
     for (const float wanted : {1, 0, 0, 1, 1, 0}) {
-        copyFromHost(session.input(0), &wanted, Format::NCHW);
-        copyFromHost(session.input(1), values, Format::NCHW);
+        copyFromHost(session.input(0), session.inputData(0), &wanted, Format::NCHW);
+        copyFromHost(session.input(1), session.inputData(1), values, Format::NCHW);
         session.run();
         const int64_t rows = wanted != 0 ? 2 : 4;
         ASSERT_EQ(session.output(0).shape, (Shape{rows, 2}));
         std::vector<float> got(static_cast<size_t>(rows * 2));
-        copyToHost(session.output(0), got.data(), Format::NCHW);
+        copyToHost(session.output(0), session.outputData(0), got.data(), Format::NCHW);
         for (size_t i = 0; i < got.size(); ++i) EXPECT_EQ(got[i], std::max(0.0f, values[i % 4])) << i;
     }
 }

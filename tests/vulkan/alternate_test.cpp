@@ -58,12 +58,12 @@ Result run(const wire::NetT& net, ForwardType type, bool batch) {
         std::vector<float> values(static_cast<size_t>(session.input(0).elements()));
         for (size_t i = 0; i < values.size(); ++i)
             values[i] = std::sin(static_cast<float>(i) + static_cast<float>(round));
-        copyFromHost(session.input(0), values.data(), Format::NCHW);
+        copyFromHost(session.input(0), session.inputData(0), values.data(), Format::NCHW);
         session.run();
         for (size_t i = 0; i < session.outputCount(); ++i) {
             const Tensor& output = session.output(i);
             result.outputs.emplace_back(static_cast<size_t>(output.elements()));
-            copyToHost(output, result.outputs.back().data(), Format::NCHW);
+            copyToHost(output, session.outputData(i), result.outputs.back().data(), Format::NCHW);
         }
     }
     for (const OpRecord& record : session.records())

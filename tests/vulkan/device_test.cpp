@@ -39,10 +39,10 @@ SessionConfig onVulkan() {
 std::vector<float> scores(Session& session) {
     std::vector<float> pixels(static_cast<size_t>(session.input(0).elements()));
     for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = std::abs(std::sin(static_cast<float>(i)));
-    copyFromHost(session.input(0), pixels.data(), Format::NCHW);
+    copyFromHost(session.input(0), session.inputData(0), pixels.data(), Format::NCHW);
     session.run();
     std::vector<float> result(static_cast<size_t>(session.output(0).elements()));
-    copyToHost(session.output(0), result.data(), Format::NCHW);
+    copyToHost(session.output(0), session.outputData(0), result.data(), Format::NCHW);
     return result;
 }
 

@@ -85,11 +85,11 @@ std::vector<std::vector<float>> run(const wire::NetT& net, ForwardType type,
     for (int round = 0; round < 2; ++round) {
         std::vector<float> values(static_cast<size_t>(session.input(0).elements()));
         for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<float>(i + 100 * round));
-        copyFromHost(session.input(0), values.data(), Format::NCHW);
+        copyFromHost(session.input(0), session.inputData(0), values.data(), Format::NCHW);
         session.run();
         for (size_t i = 0; i < session.outputCount(); ++i) {
             result.emplace_back(static_cast<size_t>(session.output(i).elements()));
-            copyToHost(session.output(i), result.back().data(), Format::NCHW);
+            copyToHost(session.output(i), session.outputData(i), result.back().data(), Format::NCHW);
         }
     }
     return result;

@@ -41,7 +41,7 @@ std::vector<float> scores(Session& session) {
         std::vector<float> values(static_cast<size_t>(input.elements()));
         for (size_t i = 0; i < values.size(); ++i)
             values[i] = static_cast<float>((i * 7 + 3) % 11) / 8 - 0.25f;
-        copyFromHost(input, values.data(), Format::NCHW);
+        copyFromHost(input, session.inputData(k), values.data(), Format::NCHW);
     }
     session.run();
     std::vector<float> result;
@@ -49,7 +49,7 @@ std::vector<float> scores(Session& session) {
         const Tensor& output = session.output(k);
         const size_t at = result.size();
         result.resize(at + static_cast<size_t>(output.elements()));
-        copyToHost(output, result.data() + at, Format::NCHW);
+        copyToHost(output, session.outputData(k), result.data() + at, Format::NCHW);
     }
     return result;
 }

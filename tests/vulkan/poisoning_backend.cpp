@@ -23,7 +23,7 @@ class PoisonedUpload final : public VulkanExecution {
     void beforeSubmit() override {
         const Packed p(device_);
         auto* to = static_cast<char*>(staging_->host());
-        const auto* from = static_cast<const char*>(host_.data);
+        const auto* from = static_cast<const char*>(host_.values ? host_.values : frame().data<void>(host_));
         const auto real = static_cast<size_t>(p.c * p.plane * 4);
         const auto all = static_cast<size_t>(p.blocks * kChannelBlock * p.plane * 4);
         for (int64_t n = 0; n < p.n; ++n, to += all, from += real) {

@@ -102,7 +102,8 @@ class Room {
             command.outputs.push_back(describe(value));
             outputs_.push_back(command.outputs.back());
         }
-        StageEncoder encoder(context_, temporaries_, folded_);
+        StageEncoder encoder(context_, planning_, OperandNumbers::Kind::Constant, 0, 0, temporaries_,
+                             folded_);
         const auto isOutput = [this](const Tensor* tensor) {
             return std::find(outputs_.begin(), outputs_.end(), tensor) != outputs_.end();
         };
@@ -115,7 +116,13 @@ class Room {
         StepPlan plan(graph);
         const auto fold = [&](const Command& constant) { encoder.fold(constant); };
         const Cancellation never;
-        runPasses(plan, {*cpu_, device_.get(), never, isOutput, temporary, fold, *memory_}, nullptr);
+        const auto isFromOutside = [&](const Tensor* tensor) {
+            return tensor->hasConstantValue || tensor->usage == Usage::Input;
+        };
+        runPasses(plan,
+                  {*cpu_, device_.get(), never, isOutput, isFromOutside, temporary, fold, *memory_, frame_,
+                   planning_.numbers, 0, false, false},
+                  nullptr);
         steps_ = std::move(plan.steps);
         for (const Step& step : steps_)
             for (const OpCall& call : step.calls)
@@ -129,10 +136,13 @@ class Room {
         cpu_->onRunBegin();
         // The results of an earlier run must not matter.
         for (int round = 0; round < 2; ++round) {
-            for (Tensor* output : outputs_)
-                if (output->data && !output->aliasOf)
-                    std::memset(output->data, 0xff, static_cast<size_t>(output->storageBytes()));
-            for (Step& step : steps_) step.recording ? step.recording->run() : step.execution->run(frame_);
+            for (const Tensor* output : outputs_)
+                if (void* data = frame_.data<void>(*output); data && !output->aliasOf)
+                    std::memset(data, 0xff, static_cast<size_t>(output->storageBytes()));
+            for (Step& step : steps_) {
+                frame_.beginStep(step.scratch);
+                step.recording ? step.recording->run() : step.execution->run(frame_);
+            }
         }
         cpu_->onRunEnd();
         for (const Tensor* output : outputs_) {
@@ -141,7 +151,7 @@ class Room {
             outcome.ints.emplace_back(output->type == DataType::Float32 ? 0 : count);
             void* to = output->type == DataType::Float32 ? static_cast<void*>(outcome.floats.back().data())
                                                          : outcome.ints.back().data();
-            if (count) copyToHost(*output, to, rowMajor(*output));
+            if (count) copyToHost(*output, frame_.data<void>(*output), to, rowMajor(*output));
         }
         outcome.records = records_;
         outcome.half = half_;
@@ -152,6 +162,7 @@ class Room {
     Tensor* describe(const Value& value) {
         tensors_.emplace_back();
         Tensor& tensor = tensors_.back();
+        tensor.number = static_cast<int>(tensors_.size());
         tensor.name = "tensor" + std::to_string(tensors_.size());
         tensor.shape = value.shape;
         tensor.type = value.isInt ? DataType::Int32 : DataType::Float32;
@@ -173,10 +184,12 @@ class Room {
                  tensor->shape.text().c_str());
         if (tensor->empty()) return tensor;
         buffers_.emplace_back(tensor->storageBytes());
-        tensor->data = buffers_.back().data();
-        std::memset(tensor->data, 0xff, static_cast<size_t>(tensor->storageBytes()));
+        void* data = buffers_.back().data();
+        frame_.place(tensor->number, data);
+        if (value.constant) tensor->values = data;
+        std::memset(data, 0xff, static_cast<size_t>(tensor->storageBytes()));
         const void* from = value.isInt ? static_cast<const void*>(value.ints.data()) : value.floats.data();
-        copyFromHost(*tensor, from, rowMajor(*tensor));
+        copyFromHost(*tensor, data, from, rowMajor(*tensor));
         return tensor;
     }
 
@@ -186,13 +199,15 @@ class Room {
     std::unique_ptr<PoisoningBackend> device_;
     bool half_ = false;
     SessionContext context_;
+    static constexpr size_t kMostOperands = 64;  // of a case
+    PlanningFrame planning_{kMostOperands};
+    Frame frame_{kMostOperands + 1};
     std::deque<Tensor> tensors_, temporaries_;
     std::deque<AlignedBuffer> buffers_;
     std::deque<BudgetedBuffer> folded_;
     std::vector<Tensor*> outputs_;
     std::unique_ptr<StageMemory> memory_;
     std::vector<Step> steps_;
-    const Frame frame_;
     std::vector<OpRecord> records_;
 };
 

@@ -36,7 +36,7 @@ class FusedAttention final : public Execution {
         for (size_t i = 0; i < form_.steps.size(); ++i)
             data.steps[i] = frame.data<const void>(input(form_.steps[i]));
         data.out = frame.data<float>(*command_.outputs[0]);
-        data.scratch = scratch(frame);
+        data.scratch = frame.scratch();
         attention(backend_.kernels(), form_.args, data, backend_.pool());
     }
 

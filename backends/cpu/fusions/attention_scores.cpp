@@ -27,7 +27,7 @@ std::optional<float> knownFactor(const Command& command, const Tensor* value) {
     const bool divides = params.code == kBinaryRealDiv && first;
     if (params.relu || &other == value || !isKnownNumber(other) || (!divides && params.code != kBinaryMul))
         return {};
-    return divides ? 1 / *other.as<const float>() : *other.as<const float>();
+    return divides ? 1 / *other.known<float>() : *other.known<float>();
 }
 
 bool ScoreReader::begin(const Tensor* product, int64_t rows, int64_t columns, const Command& softmax) {
@@ -85,7 +85,7 @@ bool ScoreReader::takeSelect(Id id) {
     if (&dropped == value_ || condition.type != DataType::Int32 || !isKnownNumber(dropped) ||
         !addMask(Kind::Keep, &condition, id, *axes_))
         return false;
-    steps_.back().dropped = *dropped.as<const float>();
+    steps_.back().dropped = *dropped.known<float>();
     steps_.back().keepsZeros = kept == 2;
     return true;
 }

@@ -111,7 +111,7 @@ class Chain final : public Execution {
         const int64_t most = std::min<int64_t>(count, 4 * pool.threads());
         const auto pieces = static_cast<int>(std::clamp<int64_t>(worth, 1, std::max<int64_t>(most, 1)));
         const auto memory = [&](int slot) {
-            return static_cast<float*>(scratch(frame)) + int64_t{slot} * blocks_ * kBlock;
+            return static_cast<float*>(frame.scratch()) + int64_t{slot} * blocks_ * kBlock;
         };
         const Tensor& map = *command_.outputs[0];
         if (storageByPixels(map)) {
@@ -207,19 +207,32 @@ std::unique_ptr<Execution> createOverCodes(CpuBackend& backend, const Command& c
     const auto input = static_cast<size_t>(codes - command.inputs.begin());
     float values[kCodes], results[kCodes];
     valuesOfCodes(quantOf(**codes), values);
-    Tensor x, y;
-    x.shape = y.shape = Shape{kCodes};
-    x.data = values;
-    y.data = results;
+    // Its operands in a frame of its own.
     Command floats = command;
-    floats.inputs[input] = &x;
+    const int count = static_cast<int>(command.inputs.size()), result = count + 1, blocks = count + 2;
+    std::vector<Tensor> inputs(command.inputs.size());
+    Tensor y;
+    Frame frame(blocks + 1);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        if (i == input)
+            inputs[i].shape = Shape{kCodes};
+        else
+            inputs[i] = *command.inputs[i];
+        inputs[i].number = static_cast<int>(i) + 1;
+        frame.place(inputs[i].number, i == input ? values : const_cast<void*>(inputs[i].values));
+        floats.inputs[i] = &inputs[i];
+    }
+    y.shape = Shape{kCodes};
+    y.number = result;
+    frame.place(result, results);
     floats.outputs[0] = &y;
     Chain chain(backend, floats, Isa::Portable);
     if (!chain.takeSteps(reason)) return nullptr;
     chain.prepare();
-    AlignedBuffer blocks(chain.scratchBytes());
-    chain.bindScratch(blocks.data());
-    chain.run(Frame());
+    AlignedBuffer memory(chain.scratchBytes());
+    frame.place(blocks, memory.data());
+    frame.beginStep(blocks);
+    chain.run(frame);
     return createInt8Table(backend, command, input, results);
 }
 

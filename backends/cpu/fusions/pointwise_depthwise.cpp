@@ -60,7 +60,7 @@ class PointwiseDepthwise final : public Execution, public AlgorithmChoice {
 
     void run(const Frame& frame) const override {
         plan_->run(frame.data<const float>(*command_.inputs[0]), first_, second_,
-                   frame.data<float>(*command_.outputs[0]), scratch(frame), backend_.pool());
+                   frame.data<float>(*command_.outputs[0]), frame.scratch(), backend_.pool());
     }
 
   private:

@@ -82,7 +82,7 @@ class ResizedConvolution final : public Execution, public AlgorithmChoice {
 
     void run(const Frame& frame) const override {
         plan_->rowFed()->runRows(Rows(*this, frame), weights_.packed(),
-                                 frame.data<float>(*command_.outputs[0]), post_, scratch(frame),
+                                 frame.data<float>(*command_.outputs[0]), post_, frame.scratch(),
                                  backend_.pool());
     }
 

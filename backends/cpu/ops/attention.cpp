@@ -85,7 +85,7 @@ class Attention final : public CommandExecution {
         if (masked_) data.steps[0] = inData<void>(frame, 3);
         if (command().inputs.size() > 4) data.sinks = inData<float>(frame, 4);
         data.out = outData<float>(frame);
-        data.scratch = scratch(frame);
+        data.scratch = frame.scratch();
         attention(backend_.kernels(), args_, data, backend_.pool());
     }
 

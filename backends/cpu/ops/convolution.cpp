@@ -59,7 +59,7 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
     void run(const Frame& frame) const override {
         if (!plan_) return;
         ThreadPool& pool = backend_.pool();
-        auto* memory = static_cast<char*>(scratch(frame));
+        auto* memory = static_cast<char*>(frame.scratch());
         const void* packed = command_.operands() > 1 ? constant_.get() : stored_.packed();
         if (packAtRun_) {
             plan_->packWeights(frame.data<const float>(*command_.inputs[1]), memory, pool);
@@ -108,17 +108,17 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
         own_ = AlignedBuffer();
         constant_ = nullptr;
         const auto pack = [&](void* buffer) {
-            if (weight.data) return plan_->packWeights(weight.as<const float>(), buffer, backend_.pool());
+            if (weight.values) return plan_->packWeights(weight.known<float>(), buffer, backend_.pool());
             FloatSource stored = weight.stored->floats();
             plan_->packWeights([&](size_t first, size_t count) { return stored.at(first, count); }, buffer,
                                backend_.pool());
         };
-        if (weight.usage == Usage::Constant && (weight.data || weight.stored)) {
+        if (weight.usage == Usage::Constant && (weight.values || weight.stored)) {
             constant_ =
                 backend_.weightsOf(command_, 1, weightVariant(backend_, *plan_, groups), packedBytes_, pack);
             return planBytes;
         }
-        if (weight.hasConstantValue && weight.data) {
+        if (weight.hasConstantValue && weight.values) {
             own_ = AlignedBuffer(packedBytes_, backend_.hostMemory());
             pack(own_.data());
             constant_ = PackedWeights(PackedWeights(), own_.data());
@@ -133,9 +133,9 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
     std::unique_ptr<ConvPlan> plan_;
     PostOps post_;
     PackedConvWeights stored_;
-    std::vector<float> noBias_;   // where weights are inputs: paddedBias() of none
-    PackedWeights constant_;      // where weights are inputs that never change
-    AlignedBuffer own_;           // the memory of those that were computed while planning
+    std::vector<float> noBias_;  // where weights are inputs: paddedBias() of none
+    PackedWeights constant_;     // where weights are inputs that never change
+    AlignedBuffer own_;          // the memory of those that were computed while planning
     int64_t packedBytes_ = 0;
     int64_t biasBytes_ = 0;  // of the third input in scratch
     bool packAtRun_ = false;

@@ -93,7 +93,7 @@ class Convolution3dExecution final : public CommandExecution {
         if (flat_) {
             const Phase& phase = phases_[0];
             phase.plan->runInTurn(frame.number(), inData<float>(frame, 0), phase.packed.get(),
-                                  outData<float>(frame), post_, scratch(frame), pool);
+                                  outData<float>(frame), post_, frame.scratch(), pool);
             return;
         }
         for (const Phase& phase : phases_)
@@ -133,7 +133,7 @@ class Convolution3dExecution final : public CommandExecution {
     // Output slices z, z + step, ... of image n, which are the phase's slices from j on.
     void runSlices(const Frame& frame, const Phase& phase, int64_t n, int64_t z, int64_t j,
                    ThreadPool& pool) const {
-        auto* memory = static_cast<char*>(scratch(frame));
+        auto* memory = static_cast<char*>(frame.scratch());
         auto* const gathered = reinterpret_cast<float*>(memory);
         auto* const sliced = reinterpret_cast<float*>(memory + gathered_);
         const int64_t blocks = ceilDiv(static_cast<int64_t>(phase.taps.size()) * w_.ic, int64_t{lanes_});

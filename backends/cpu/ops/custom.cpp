@@ -14,8 +14,7 @@ class HostExecution final : public CommandExecution {
     void prepare() override {
         computation_ = params<HostNodeParams>().node->plan(command().inputs, command().outputs);
     }
-    // The host's operator was given the tensors when it was planned, and reads their addresses itself.
-    void run(const Frame&) const override { computation_->run(); }
+    void run(const Frame& frame) const override { computation_->run(frame); }
 
   private:
     std::unique_ptr<HostComputation> computation_;

@@ -41,7 +41,7 @@ class PostProcess final : public CommandExecution {
         std::fill_n(outData<float>(frame, 0), out(0).elements(), 0.0f);
         std::fill_n(outData<float>(frame, 1), out(1).elements(), 0.0f);
         std::fill_n(outData<float>(frame, 2), out(2).elements(), 0.0f);
-        Work work(scratch(frame), anchors_);
+        Work work(frame.scratch(), anchors_);
         for (int64_t n = 0; n < batch; ++n) {
             decode(inData<float>(frame, 0) + n * anchors_ * width_, inData<float>(frame, 2), work.boxes);
             work.rowsOfScores = inData<float>(frame, 1) + n * anchors_ * columns_ + (columns_ - p.classes);
@@ -170,8 +170,8 @@ class DetectionOutput final : public CommandExecution {
             inputs.armLocation = inData<float>(frame, 4);
         }
         const int64_t most = out().elements() / 6;
-        const int64_t rows =
-            detectBoxes(params<DetectionOutputParams>(), inputs, scratch(frame), outData<float>(frame), most);
+        const int64_t rows = detectBoxes(params<DetectionOutputParams>(), inputs, frame.scratch(),
+                                         outData<float>(frame), most);
         std::fill(outData<float>(frame) + std::min(rows, most) * 6, outData<float>(frame) + most * 6, 0.0f);
     }
 };
@@ -236,7 +236,7 @@ class Proposal final : public CommandExecution {
     void run(const Frame& frame) const override {
         const int64_t batch = in(0).shape[0], rows = batch == 0 ? 0 : out().shape[0] / batch;
         const bool own = in(2).elements() >= 3 * batch;  // else one size for all pictures
-        const Work work(scratch(frame), boxes_);
+        const Work work(frame.scratch(), boxes_);
         for (int64_t n = 0; n < batch; ++n) {
             const float* image = inData<float>(frame, 2) + (own ? n * (in(2).elements() / batch) : 0);
             const int64_t kept = propose(frame, n, image, rows, work);

@@ -24,7 +24,7 @@ class DetExecution final : public CommandExecution {
 
     void run(const Frame& frame) const override {
         const int64_t count = out().elements(), elements = extent_ * extent_;
-        auto* const matrix = static_cast<double*>(scratch(frame));
+        auto* const matrix = static_cast<double*>(frame.scratch());
         for (int64_t i = 0; i < count; ++i) {
             std::copy_n(inData<float>(frame, 0) + i * elements, elements, matrix);
             outData<float>(frame)[i] = static_cast<float>(determinant(matrix));

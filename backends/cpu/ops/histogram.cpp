@@ -21,7 +21,7 @@ class HistogramExecution final : public CommandExecution {
     }
 
     void run(const Frame& frame) const override {
-        auto* const counts = static_cast<int64_t*>(scratch(frame));
+        auto* const counts = static_cast<int64_t*>(frame.scratch());
         const int64_t bins = params<HistogramParams>().bins;
         std::fill(counts, counts + bins, 0);
         switch (in(0).type) {

@@ -65,7 +65,7 @@ class Int8ConvExecution final : public Execution {
         const bool floats = out.type == DataType::Float32;
         plan_->run(frame.data<const int8_t>(*command_.inputs[0]), stored_.get(),
                    floats ? nullptr : frame.data<int8_t>(out), floats ? frame.data<float>(out) : nullptr,
-                   post_, scratch(frame), backend_.pool());
+                   post_, frame.scratch(), backend_.pool());
     }
 
   private:

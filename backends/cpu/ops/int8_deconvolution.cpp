@@ -79,9 +79,9 @@ class Int8Deconvolution final : public Execution {
 
     void run(const Frame& frame) const override {
         if (!plan_) return;
-        auto* results = static_cast<int8_t*>(scratch(frame)) + planScratch_;
+        auto* results = static_cast<int8_t*>(frame.scratch()) + planScratch_;
         plan_->run(frame.data<const int8_t>(*command_.inputs[0]), stored_.get(), results, nullptr, post_,
-                   scratch(frame), backend_.pool());
+                   frame.scratch(), backend_.pool());
         const int64_t rows = window_.batch * (eachPhase_ / backend_.kernels().lanes) * window_.oh;
         parallelRanges(backend_.pool(), static_cast<long>(rows), 4 * backend_.pool().threads(),
                        [&](long begin, long end) {

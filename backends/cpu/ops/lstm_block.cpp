@@ -36,14 +36,14 @@ class LstmBlock final : public CommandExecution {
     void run(const Frame& frame) const override {
         const auto& p = params<LstmBlockParams>();
         ThreadPool& pool = backend_.pool();
-        input_.pack(backend_, command(), frame, scratch(frame));
-        own_.pack(backend_, command(), frame, scratch(frame));
-        float* sums = reinterpret_cast<float*>(static_cast<char*>(scratch(frame)) + sums_);
+        input_.pack(backend_, command(), frame, frame.scratch());
+        own_.pack(backend_, command(), frame, frame.scratch());
+        float* sums = reinterpret_cast<float*>(static_cast<char*>(frame.scratch()) + sums_);
         const size_t ld = 4 * static_cast<size_t>(hidden_);
         input_.multiply(backend_, inData<float>(frame, 0), batch_, sums, ld, inData<float>(frame, 7), nullptr,
-                        frame.number(), scratch(frame), pool);
+                        frame.number(), frame.scratch(), pool);
         own_.multiply(backend_, inData<float>(frame, 2), batch_, sums, ld, nullptr, sums, frame.number(),
-                      scratch(frame), pool);
+                      frame.scratch(), pool);
         const RecurrentKernels& kernels = recurrentKernels(backend_.kernels().id);
         forStateRows(pool, batch_, hidden_, [&](int b, int from, size_t n) {
             LstmBlockRow row{};

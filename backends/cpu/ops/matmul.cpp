@@ -80,7 +80,7 @@ class MatMul final : public Execution {
             const int threads = backend_.pool().threads();
             constant_ = nullptr;
             // Constants of the model, that is: what was folded may differ with the shapes.
-            if (b_.usage == Usage::Constant && (b_.data || b_.stored) && command_.params) {
+            if (b_.usage == Usage::Constant && (b_.values || b_.stored) && command_.params) {
                 constant_ = backend_.weightsOf(
                     command_, 1,
                     format("matmul.%s.%s.%dx%d.%s%zu.%lld", gemmText(backend_, args_.type).c_str(),
@@ -122,16 +122,16 @@ class MatMul final : public Execution {
             args.b = bData(frame) + bStart_;
             args.c = c;
             args.post = post;
-            args.scratch = scratch(frame);
+            args.scratch = frame.scratch();
             return batchedGemm(kernels, args, backend_.pool());
         }
-        if (!constant_) packB(bData(frame), scratch(frame));
+        if (!constant_) packB(bData(frame), frame.scratch());
         GemmArgs gemmArgs = singleArgs();
         gemmArgs.a = frame.data<const float>(a_) + aStart_;
-        gemmArgs.packedB = constant_ ? constant_.get() : scratch(frame);
+        gemmArgs.packedB = constant_ ? constant_.get() : frame.scratch();
         gemmArgs.c = c;
         gemmArgs.post = post;
-        gemmArgs.scratch = static_cast<char*>(scratch(frame)) + packedBytes_;
+        gemmArgs.scratch = static_cast<char*>(frame.scratch()) + packedBytes_;
         gemmArgs.backwards = constant_ && gemmArgs.M == 1 && frame.isOdd();
         gemm(kernels, gemmArgs, backend_.pool());
     }
@@ -152,7 +152,7 @@ class MatMul final : public Execution {
     }
 
     void packConstantB(void* packed) const {
-        if (b_.data) return packB(b_.as<const float>(), packed);
+        if (b_.values) return packB(b_.known<float>(), packed);
         FloatSource stored = b_.stored->floats();
         const auto start = static_cast<size_t>(bStart_);
         gemmPackB(
@@ -163,7 +163,7 @@ class MatMul final : public Execution {
 
     // B where it is a constant that is not in memory, as long as the result lives; else null.
     std::shared_ptr<const float> loadB() const {
-        if (b_.data || !b_.stored) return nullptr;
+        if (b_.values || !b_.stored) return nullptr;
         return std::static_pointer_cast<const float>(b_.stored->load());
     }
     const float* bData(const Frame& frame) const {
@@ -188,8 +188,8 @@ class MatMul final : public Execution {
     const Tensor& a_;
     const Tensor& b_;
     const Tensor& output_;
-    BatchedGemmArgs args_;               // of a single product too
-    PackedWeights constant_;             // B, where it never changes
+    BatchedGemmArgs args_;    // of a single product too
+    PackedWeights constant_;  // B, where it never changes
     std::shared_ptr<const float>
         kept_;  // B, where it never changes, but is read in runs from outside of the frame
     std::vector<size_t> aOffsets_, bOffsets_;
@@ -231,7 +231,7 @@ class InnerProduct final : public Execution {
         args.a = frame.data<const float>(input_);
         args.packedB = packed_.get();
         args.c = frame.data<float>(output_);
-        args.scratch = scratch(frame);
+        args.scratch = frame.scratch();
         gemm(backend_.kernels(), args, backend_.pool());
     }
 

@@ -20,7 +20,7 @@ class NmsSearch final : public CommandExecution {
         limits.most = p.most;
         if (command().inputs.size() > 3 && !in(3).empty()) limits.iou = *inData<float>(frame, 3);
         if (command().inputs.size() > 4 && !in(4).empty()) limits.score = *inData<float>(frame, 4);
-        auto* const work = static_cast<int32_t*>(scratch(frame));
+        auto* const work = static_cast<int32_t*>(frame.scratch());
         auto* const kept = outData<int32_t>(frame, 0);
         auto* const counts = outData<int32_t>(frame, 1);
         int64_t total = 0;

@@ -49,14 +49,14 @@ class PackedMatrix {
                        64, "scratch"));
         const auto size = static_cast<int64_t>(gemmPackedBytes(backend.kernels(), type_, part.N, part.K));
         const Tensor& tensor = *command.inputs[part.input];
-        if (tensor.usage == Usage::Constant && (tensor.data || tensor.stored) && command.params) {
+        if (tensor.usage == Usage::Constant && (tensor.values || tensor.stored) && command.params) {
             const std::string variant =
                 format("recurrent.%s.%s.%zu.%lld.%dx%d.%s%zu", gemmText(backend, type_).c_str(),
                        backend.kernels().isa, part.input, static_cast<long long>(part.offset), part.K, part.N,
                        part.transposed ? "t" : "n", part.ld);
             constant_ = backend.weightsOf(command, part.input, variant, roundUp(size, 64), [&](void* buffer) {
-                const auto loaded = tensor.data ? nullptr : tensor.stored->load();
-                packInto(backend, static_cast<const float*>(loaded ? loaded.get() : tensor.data), buffer);
+                const auto loaded = tensor.values ? nullptr : tensor.stored->load();
+                packInto(backend, static_cast<const float*>(loaded ? loaded.get() : tensor.values), buffer);
             });
         } else {
             place_ = scratch.bytes(size);

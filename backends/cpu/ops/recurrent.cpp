@@ -131,7 +131,7 @@ class Recurrent final : public CommandExecution {
     }
     size_t stateSize() const { return static_cast<size_t>(batch_) * static_cast<size_t>(hidden_); }
     float* at(const Frame& frame, int64_t place) const {
-        return reinterpret_cast<float*>(static_cast<char*>(scratch(frame)) + place);
+        return reinterpret_cast<float*>(static_cast<char*>(frame.scratch()) + place);
     }
     size_t gruInput(int d, size_t k) const { return 1 + kGruInputs * static_cast<size_t>(d) + k; }
     // Whether the products of the states are not added to those of the inputs.
@@ -163,11 +163,11 @@ class Recurrent final : public CommandExecution {
     Progress begin(const Frame& frame, int d) const {
         const Direction& own = dirs_[d];
         Progress progress;
-        own.input.pack(backend_, command(), frame, scratch(frame));
-        own.own.pack(backend_, command(), frame, scratch(frame));
+        own.input.pack(backend_, command(), frame, frame.scratch());
+        own.own.pack(backend_, command(), frame, frame.scratch());
         if (apart_) {
-            own.candidateInput.pack(backend_, command(), frame, scratch(frame));
-            own.candidateOwn.pack(backend_, command(), frame, scratch(frame));
+            own.candidateInput.pack(backend_, command(), frame, frame.scratch());
+            own.candidateOwn.pack(backend_, command(), frame, frame.scratch());
         }
         if (cell_ == Cell::Gru && !resetAfter_) {
             float* bias = at(frame, own.bias);
@@ -208,12 +208,12 @@ class Recurrent final : public CommandExecution {
         const float* bias = !apart_       ? inData<float>(frame, rowWeights_ ? 2 : 3) + int64_t{d} * columns_
                             : resetAfter_ ? inData<float>(frame, gruInput(d, 1))
                                           : at(frame, own.bias);
-        own.input.multiply(backend_, x, rows, sums, ld, bias, nullptr, frame.number(), scratch(frame), pool);
+        own.input.multiply(backend_, x, rows, sums, ld, bias, nullptr, frame.number(), frame.scratch(), pool);
         if (!apart_) return;
         const int both = 2 * hidden_;
         own.candidateInput.multiply(backend_, x, rows, sums + both, ld,
                                     resetAfter_ ? inData<float>(frame, gruInput(d, 3)) : bias + both, nullptr,
-                                    frame.number(), scratch(frame), pool);
+                                    frame.number(), frame.scratch(), pool);
     }
 
     // The number of a step in all runs.
@@ -234,7 +234,7 @@ class Recurrent final : public CommandExecution {
             stepGruResetAfter(frame, d, done, sums, before, now, pool);
         } else {
             own.own.multiply(backend_, before, batch_, sums, static_cast<size_t>(columns_), nullptr, sums,
-                             numberOf(frame, done), scratch(frame), pool);
+                             numberOf(frame, done), frame.scratch(), pool);
             if (cell_ == Cell::Gru)
                 stepGru(frame, d, done, sums, before, now, pool);
             else
@@ -263,7 +263,7 @@ class Recurrent final : public CommandExecution {
                               n);
         });
         own.candidateOwn.multiply(backend_, extra, batch_, candidate, static_cast<size_t>(columns_), nullptr,
-                                  candidate, numberOf(frame, done), scratch(frame), pool);
+                                  candidate, numberOf(frame, done), frame.scratch(), pool);
         forStateRows(pool, batch_, hidden_, [&](int b, int from, size_t n) {
             const float* row = sums + int64_t{b} * columns_ + from;
             const int64_t place = int64_t{b} * hidden_ + from;
@@ -278,11 +278,11 @@ class Recurrent final : public CommandExecution {
         const auto ld = static_cast<size_t>(columns_);
         const float* bias = inData<float>(frame, rowWeights_ ? 4 : gruInput(d, 4));
         own.own.multiply(backend_, before, batch_, extra, ld, bias, nullptr, numberOf(frame, done),
-                         scratch(frame), pool);
+                         frame.scratch(), pool);
         const int both = 2 * hidden_;
         if (apart_)
             own.candidateOwn.multiply(backend_, before, batch_, extra + both, ld, bias + both, nullptr,
-                                      numberOf(frame, done), scratch(frame), pool);
+                                      numberOf(frame, done), frame.scratch(), pool);
         forStateRows(pool, batch_, hidden_, [&](int b, int from, size_t n) {
             const int64_t row = int64_t{b} * columns_ + from, place = int64_t{b} * hidden_ + from;
             const auto gates = [&](const float* z) { return GruSums{z, z + hidden_, z + 2 * hidden_}; };

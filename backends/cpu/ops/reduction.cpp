@@ -100,7 +100,7 @@ class Reduction final : public Execution {
     template <typename Body>
     void eachStep(const Frame& frame, const Body& body) const {
         const void* source = frame.data<const void>(input_);
-        char* next = static_cast<char*>(scratch(frame));
+        char* next = static_cast<char*>(frame.scratch());
         for (size_t i = 0; i < steps_.size(); ++i) {
             const bool last = i + 1 == steps_.size();
             void* target = last ? frame.data<void>(output_) : next;

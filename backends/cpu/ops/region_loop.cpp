@@ -249,7 +249,7 @@ class RegionLoop final : public CommandExecution {
         args.a = operand(frame, c, 1, round, e * l);
         const float* b = operand(frame, c, 2, round, l * h);
         if (c.operands.size() > 3) args.post.bias = operand(frame, c, 3, round, h);
-        char* memory = static_cast<char*>(scratch(frame));
+        char* memory = static_cast<char*>(frame.scratch());
         gemmPackB(backend_.kernels(), GemmType::Float, args.N, args.K, b,
                   static_cast<size_t>(c.transposeB ? args.K : args.N), c.transposeB, memory, backend_.pool());
         args.packedB = memory;

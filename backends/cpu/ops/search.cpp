@@ -68,7 +68,7 @@ class TopListExecution final : public CommandExecution {
     void prepare() override { requestScratch(params<TopListParams>().extent * 4); }
     void run(const Frame& frame) const override {
         const auto& p = params<TopListParams>();
-        auto* order = static_cast<int32_t*>(scratch(frame));
+        auto* order = static_cast<int32_t*>(frame.scratch());
         const int64_t rows = p.top * (p.values ? 2 : 1);
         for (int64_t o = 0; o < p.outer; ++o)
             for (int64_t i = 0; i < p.inner; ++i) {
@@ -109,7 +109,7 @@ class TopKExecution final : public CommandExecution {
     template <typename T>
     void select(const Frame& frame) const noexcept {
         const auto& p = params<SearchParams>();
-        auto* order = static_cast<int32_t*>(scratch(frame));
+        auto* order = static_cast<int32_t*>(frame.scratch());
         for (int64_t o = 0; o < p.outer; ++o)
             for (int64_t i = 0; i < p.inner; ++i) {
                 const T* values = inData<T>(frame, 0) + o * p.extent * p.inner + i;

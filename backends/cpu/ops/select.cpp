@@ -98,7 +98,7 @@ class UniqueExecution final : public CommandExecution {
     }
     void run(const Frame& frame) const override {
         const auto* values = inData<int32_t>(frame, 0);
-        auto* sorted = static_cast<int32_t*>(scratch(frame));
+        auto* sorted = static_cast<int32_t*>(frame.scratch());
         const bool floats = in(0).type == DataType::Float32;
         const auto keyOf = [floats](int32_t bits) { return floats ? floatKey(bits) : bits; };
         std::transform(values, values + count_, sorted, keyOf);
@@ -135,7 +135,7 @@ class SetDiffExecution final : public CommandExecution {
         requestScratch(removed_ * 4);
     }
     void run(const Frame& frame) const override {
-        auto* remove = static_cast<int32_t*>(scratch(frame));
+        auto* remove = static_cast<int32_t*>(frame.scratch());
         if (removed_ > 0) std::copy(inData<int32_t>(frame, 1), inData<int32_t>(frame, 1) + removed_, remove);
         std::sort(remove, remove + removed_);
         auto* output = outData<int32_t>(frame);

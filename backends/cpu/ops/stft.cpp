@@ -26,7 +26,7 @@ class Stft final : public CommandExecution {
         const int rows = window_ * parts_;
         packedBytes_ = roundUp(
             static_cast<int64_t>(gemmPackedBytes(backend_.kernels(), GemmType::Float, columns_, rows)), 64);
-        const bool constant = in(2).usage == Usage::Constant && in(2).data && command().params;
+        const bool constant = in(2).usage == Usage::Constant && in(2).values && command().params;
         const auto variant = [&](const char* what) {
             return format("stft.%s.%s.%dx%d", what, backend_.kernels().isa, rows, columns_);
         };
@@ -36,7 +36,7 @@ class Stft final : public CommandExecution {
                 backend_.weights(command().params, variant("windowed"), packedBytes_, [&](void* packed) {
                     std::vector<float> matrix(static_cast<size_t>(rows) * static_cast<size_t>(columns_));
                     fillTransform(matrix.data());
-                    scaleAndPack(in(2).as<const float>(), matrix.data(), matrix.data(), packed);
+                    scaleAndPack(in(2).known<float>(), matrix.data(), matrix.data(), packed);
                 });
             requestScratch(0);
             return;
@@ -50,15 +50,15 @@ class Stft final : public CommandExecution {
     void run(const Frame& frame) const override {
         if (!packed_)
             scaleAndPack(inData<float>(frame, 2), static_cast<const float*>(basis_.get()),
-                         reinterpret_cast<float*>(static_cast<char*>(scratch(frame)) + packedBytes_),
-                         scratch(frame));
+                         reinterpret_cast<float*>(static_cast<char*>(frame.scratch()) + packedBytes_),
+                         frame.scratch());
         GemmArgs args;
         args.M = static_cast<int>(frames_);
         args.N = columns_;
         args.K = window_ * parts_;
         args.lda = static_cast<size_t>(step(frame)) * static_cast<size_t>(parts_);
         args.ldc = static_cast<size_t>(columns_);
-        args.packedB = packed_ ? packed_.get() : scratch(frame);
+        args.packedB = packed_ ? packed_.get() : frame.scratch();
         const int64_t length = in(0).shape[1] * parts_;
         for (int64_t b = 0; b < out().shape[0]; ++b) {
             args.a = inData<float>(frame, 0) + b * length;

@@ -42,7 +42,7 @@ class SvdExecution final : public CommandExecution {
 
     void run(const Frame& frame) const override {
         if (columns_ == 0) return;
-        const Work work(scratch(frame), rows_, columns_);
+        const Work work(frame.scratch(), rows_, columns_);
         const auto [u, v, w, order] = work;
         const float* const x = inData<float>(frame, 0);
         if (!std::all_of(x, x + rows_ * columns_, [](float value) { return std::isfinite(value); }))

@@ -65,7 +65,7 @@ class CodeConv final : public CommandExecution {
 
     void run(const Frame& frame) const override {
         if (!plan_) return;
-        auto* memory = static_cast<char*>(scratch(frame));
+        auto* memory = static_cast<char*>(frame.scratch());
         auto* packed = reinterpret_cast<int8_t*>(memory + planScratch_);
         auto* sums = reinterpret_cast<int32_t*>(memory + planScratch_ + packedBytes_);
         ThreadPool& pool = backend_.pool();

@@ -115,7 +115,7 @@ class ElementwiseChain final : public VulkanExecution {
 std::shared_ptr<void> literalsOf(const CommandGraph& graph, const std::vector<CommandGraph::Id>& members) {
     auto literals = std::make_shared<Literals>();
     for (const Tensor* input : fusedInputs(graph, members))
-        literals->push_back(isKnownNumber(*input) ? std::optional<float>(*input->as<const float>())
+        literals->push_back(isKnownNumber(*input) ? std::optional<float>(*input->known<float>())
                                                   : std::nullopt);
     // The kernel reads at least one tensor.
     if (std::all_of(literals->begin(), literals->end(), [](const auto& one) { return one.has_value(); }))

@@ -21,8 +21,10 @@ class Upload final : public Conversion {
         return root->usage == Usage::Input ? &staging_ : nullptr;
     }
     void beforeSubmit() override {
-        if (!staging_.data) return;  // the device has the values already
-        std::memcpy(staging_.data, from_.data, static_cast<size_t>(from_.storageBytes()));
+        void* staging = frame().data<void>(staging_);
+        if (!staging) return;  // the device has the values already
+        const void* from = from_.values ? from_.values : frame().data<const void>(from_);
+        std::memcpy(staging, from, static_cast<size_t>(from_.storageBytes()));
     }
 
   private:
