@@ -44,6 +44,7 @@ class Frame {
     void place(int operand, const DevicePlace& place) noexcept {
         blocks_[static_cast<size_t>(operand)] = place;
     }
+    void* data(int operand) const noexcept { return data_[static_cast<size_t>(operand)]; }
     const DevicePlace& device(int operand) const noexcept { return blocks_[static_cast<size_t>(operand)]; }
     // The number of the scratch of the next step; 0: it has none.
     void beginStep(int scratch) noexcept { scratch_ = scratch; }

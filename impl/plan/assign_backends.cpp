@@ -101,7 +101,7 @@ bool Assignment::assignTo(Backend& backend, CommandGraph::Id id, std::string& re
     const Command& original = plan_.graph.command(id);
     if (!backend.supports(original, reason)) return false;
     Command command = withStorage(backend, original);
-    std::shared_ptr<Execution> execution = context_.executionBefore(command, device);
+    std::shared_ptr<Execution> execution = context_.takeOver(command, device);
     std::unique_ptr<Execution> fresh;
     if (!execution) {
         fresh = backend.create(command, reason);
@@ -116,10 +116,9 @@ bool Assignment::assignTo(Backend& backend, CommandGraph::Id id, std::string& re
             return false;
         }
     }
-    const bool isNew = fresh != nullptr;
-    if (!device) {
-        if (isNew) execution = std::move(fresh);
-        context_.note(command, execution, isNew);
+    if (fresh && !device) {
+        execution = std::move(fresh);
+        context_.noteNew(command, execution);
     }
     const Execution& runs = device ? *fresh : *execution;
     OpCall call;

@@ -56,58 +56,50 @@ bool same(const ParamsPtr& a, const ParamsPtr& b) {
     return u && v && u->code == v->code;
 }
 
-bool same(const Command& a, const Command& b) {
-    return a.type == b.type && a.name == b.name && a.inputs == b.inputs && a.outputs == b.outputs &&
-           a.algorithm == b.algorithm && same(a.epilogue, b.epilogue) && same(a.params, b.params) &&
-           same(a.regions, b.regions) && same(a.views, b.views);
-}
-
 bool same(const TensorQuant& a, const TensorQuant& b) {
     return a.sameStep(b) && a.min == b.min && a.max == b.max;
 }
 
+// Whether an execution that has looked at one of them may run over the other.
+bool same(const Tensor& a, const Tensor& b) {
+    return a.number == b.number && a.shape == b.shape && a.type == b.type && a.format == b.format &&
+           a.usage == b.usage && a.channelBlock == b.channelBlock && a.onDevice == b.onDevice &&
+           a.hasConstantValue == b.hasConstantValue && a.values == b.values && a.stored == b.stored &&
+           a.content == b.content && same(a.quant, b.quant) && sameList(a.list, b.list);
+}
+
+bool same(const std::vector<Tensor*>& a, const std::vector<Tensor*>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const Tensor* x, const Tensor* y) { return same(*x, *y); });
+}
+
+bool same(const Command& a, const Command& b) {
+    return a.type == b.type && a.name == b.name && a.algorithm == b.algorithm &&
+           same(a.epilogue, b.epilogue) && same(a.params, b.params) && same(a.regions, b.regions) &&
+           same(a.views, b.views) && same(a.inputs, b.inputs) && same(a.outputs, b.outputs);
+}
+
 }  // namespace
 
-MadeExecutions::Operand::Operand(const Tensor& tensor)
-    : shape(tensor.shape),
-      type(tensor.type),
-      format(tensor.format),
-      usage(tensor.usage),
-      channelBlock(tensor.channelBlock),
-      onDevice(tensor.onDevice),
-      constant(tensor.hasConstantValue),
-      values(tensor.values),
-      stored(tensor.stored),
-      quant(tensor.quant),
-      list(tensor.list) {}
-
-bool MadeExecutions::Operand::operator==(const Operand& other) const noexcept {
-    return shape == other.shape && type == other.type && format == other.format && usage == other.usage &&
-           channelBlock == other.channelBlock && onDevice == other.onDevice && constant == other.constant &&
-           values == other.values && stored == other.stored && same(quant, other.quant) &&
-           sameList(list, other.list);
-}
-
-std::vector<MadeExecutions::Operand> MadeExecutions::operandsOf(const Command& command) {
-    std::vector<Operand> operands;
-    operands.reserve(command.inputs.size() + command.outputs.size());
-    for (const std::vector<Tensor*>* side : {&command.inputs, &command.outputs})
-        for (const Tensor* tensor : *side) operands.emplace_back(*tensor);
-    return operands;
-}
-
-void MadeExecutions::add(const Command& command, std::shared_ptr<Execution> execution, bool isNew) {
-    created_ += isNew;
+void MadeExecutions::addNew(const Command& command, const PlanTensors& tensors,
+                            std::shared_ptr<Execution> execution) {
+    ++created_;
     if (command.outputs.empty()) return;
-    made_.emplace(command.outputs[0], Made{command, operandsOf(command), std::move(execution)});
+    Made made{command, {}, std::move(execution)};
+    for (const std::vector<Tensor*>* side : {&command.inputs, &command.outputs})
+        for (const Tensor* tensor : *side) made.operands.push_back(tensors.keep(tensor->number));
+    made_.emplace(command.outputs[0]->number, std::move(made));
 }
 
-std::shared_ptr<Execution> MadeExecutions::find(const Command& command) const {
+void MadeExecutions::add(const Made& made) {
+    made_.emplace(made.command.outputs[0]->number, made);
+}
+
+const MadeExecutions::Made* MadeExecutions::find(const Command& command) const {
     if (command.outputs.empty()) return nullptr;
-    const auto [first, last] = made_.equal_range(command.outputs[0]);
+    const auto [first, last] = made_.equal_range(command.outputs[0]->number);
     for (auto entry = first; entry != last; ++entry)
-        if (same(entry->second.command, command) && entry->second.operands == operandsOf(command))
-            return entry->second.execution;
+        if (same(entry->second.command, command)) return &entry->second;
     return nullptr;
 }
 

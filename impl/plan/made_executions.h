@@ -7,44 +7,30 @@
 
 #include "backend/execution.h"
 #include "ops/command.h"
+#include "plan/plan_tensors.h"
 
 namespace mnnc {
 
 class MadeExecutions {
   public:
-    // isNew: it was made for this plan.
-    void add(const Command& command, std::shared_ptr<Execution> execution, bool isNew);
-    int64_t created() const noexcept { return created_; }
-    // An execution of the same operator over the same tensors, which have the same shapes, types and storage and, where
-    // they are constant, the same contents. Null: there is none.
-    std::shared_ptr<Execution> find(const Command& command) const;
-
-  private:
-    // What an execution may have looked at.
-    struct Operand {
-        explicit Operand(const Tensor& tensor);
-        bool operator==(const Operand& other) const noexcept;
-
-        Shape shape;
-        DataType type;
-        Format format;
-        Usage usage;
-        int channelBlock;
-        bool onDevice, constant;
-        const void* values;  // of a constant
-        const StoredContent* stored;
-        TensorQuant quant;
-        std::shared_ptr<const TensorList> list;
-    };
     struct Made {
         Command command;
-        std::vector<Operand> operands;
+        std::vector<PlanTensors::Shared> operands;  // which the command and the execution point to
         std::shared_ptr<Execution> execution;
     };
 
-    static std::vector<Operand> operandsOf(const Command& command);
+    // One that was made for this plan.
+    void addNew(const Command& command, const PlanTensors& tensors, std::shared_ptr<Execution> execution);
+    // One that was taken over.
+    void add(const Made& made);
+    // How many were made for this plan.
+    int64_t created() const noexcept { return created_; }
+    // An execution of the same operator over operands that are the same: they have the same numbers, shapes, types and storage
+    // and, where they are constant, the same contents. Null: there is none.
+    const Made* find(const Command& command) const;
 
-    std::unordered_multimap<const Tensor*, Made> made_;  // by the first output
+  private:
+    std::unordered_multimap<int, Made> made_;  // by the number of the first output
     int64_t created_ = 0;
 };
 

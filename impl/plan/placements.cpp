@@ -12,17 +12,21 @@ void Placement::bind(Frame& frame, const MemoryBases& bases) const noexcept {
     if (hostSeesIt) frame.place(operand, static_cast<char*>(memory->host()) + offset);
 }
 
-void bindViews(Frame& frame, std::span<Tensor* const> views) noexcept {
+std::vector<PlacedView> placedViews(std::span<Tensor* const> views) {
+    std::vector<PlacedView> placed;
     for (Tensor* view : views) {
         const StorageLocation place = storageLocation(view);
-        view->aliasOf = place.root;  // so that a long chain of views is walked once
-        view->aliasOffset = place.offset;
-        const Tensor& root = *place.root;
-        char* data =
-            root.values ? static_cast<char*>(const_cast<void*>(root.values)) : frame.data<char>(root);
-        frame.place(view->number, data ? data + place.offset : nullptr);
-        const DevicePlace& device = frame.device(root);
-        frame.place(view->number, DevicePlace{device.block, device.offset + place.offset});
+        placed.push_back({view->number, place.root->number, place.offset, place.root->values});
+    }
+    return placed;
+}
+
+void bindViews(Frame& frame, std::span<const PlacedView> views) noexcept {
+    for (const PlacedView& view : views) {
+        void* root = view.values ? const_cast<void*>(view.values) : frame.data(view.root);
+        frame.place(view.operand, root ? static_cast<char*>(root) + view.offset : nullptr);
+        const DevicePlace& device = frame.device(view.root);
+        frame.place(view.operand, DevicePlace{device.block, device.offset + view.offset});
     }
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "backend/device_backend.h"
 #include "backend/frame.h"
@@ -43,7 +44,14 @@ struct Placement {
     void bind(Frame& frame, const MemoryBases& bases) const noexcept;
 };
 
-// Gives views the memory of the tensors that they are views of.
-void bindViews(Frame& frame, std::span<Tensor* const> views) noexcept;
+// A tensor that lies in the memory of another one, which is no view.
+struct PlacedView {
+    int operand, root;
+    int64_t offset;      // bytes
+    const void* values;  // of a constant root; else null
+};
+
+std::vector<PlacedView> placedViews(std::span<Tensor* const> views);
+void bindViews(Frame& frame, std::span<const PlacedView> views) noexcept;
 
 }  // namespace mnnc

@@ -26,28 +26,20 @@ struct Arena {
     }
 };
 
-void place(StepPlan& plan, const StepContext& context, const Placement& placement, const MemoryBases& bases) {
-    placement.bind(context.frame, bases);
-    plan.placements.push_back(placement);
-}
-
 // Memory that lives as long as the plan, one range per tensor.
-void bindFixed(StepPlan& plan, const std::vector<Tensor*>& tensors, PlanMemory::Block kind,
-               const StepContext& context) {
+void placeFixed(StepPlan& plan, const std::vector<Tensor*>& tensors, MemoryBlock kind,
+                const StepContext& context) {
     if (tensors.empty()) return;
     const int64_t alignment = std::max<int64_t>(64, context.device->alignment());
     constexpr const char* kWhat = "memory that a device and its host see";
     int64_t bytes = 0;
-    std::vector<Placement> placements;
     for (const Tensor* tensor : tensors) {
         const int64_t size =
             tensor->onDevice ? context.device->storageBytes(*tensor) : tensor->storageBytes();
-        placements.push_back({tensor->number, size, false, !tensor->onDevice, kind, bytes});
+        plan.placements.push_back({tensor->number, size, false, !tensor->onDevice, kind, bytes});
         bytes = checkedAdd(bytes, roundUp(checkedAdd(size, 64, kWhat), alignment), kWhat);
     }
-    MemoryBases bases;
-    bases.blocks[static_cast<size_t>(kind)] = context.memory.device(kind, bytes);
-    for (const Placement& placement : placements) place(plan, context, placement, bases);
+    plan.needs.of(kind) = bytes;
 }
 
 // Memory of tensors and scratch of executions by lifetimes, for the host and for the device.
@@ -65,32 +57,23 @@ class Lifetimes {
             if (context.isReadLater(view)) extend(view, end());
     }
 
-    void bindHost() {
-        Arena& arena = arenas_[0];
-        const int64_t bytes = assignHostOffsets(arena.requests);
-        MemoryBases bases;
-        bases.host = static_cast<char*>(context_.memory.hostArena(bytes));
-        placeAll(arena, true, bases);
-        fenceArena(plan_.placements, bases, bytes);
+    void placeOnHost() {
+        plan_.needs.host = assignHostOffsets(arenas_[0].requests);
+        placeAll(arenas_[0], true);
     }
 
-    void bindDevice() {
-        Arena& arena = arenas_[1];
-        if (arena.requests.empty()) return;
-        const int64_t bytes =
-            assignOffsets(arena.requests, std::max<int64_t>(64, context_.device->alignment()));
-        MemoryBases bases;
-        bases.blocks[0] = context_.memory.device(PlanMemory::Block::Arena, bytes);
-        placeAll(arena, false, bases);
+    void placeOnDevice() {
+        if (arenas_[1].requests.empty()) return;
+        plan_.needs.of(MemoryBlock::Arena) =
+            assignOffsets(arenas_[1].requests, std::max<int64_t>(64, context_.device->alignment()));
+        placeAll(arenas_[1], false);
     }
 
   private:
-    void placeAll(const Arena& arena, bool onHost, const MemoryBases& bases) {
+    void placeAll(const Arena& arena, bool onHost) {
         for (size_t i = 0; i < arena.requests.size(); ++i)
-            place(plan_, context_,
-                  {arena.operands[i], arena.requests[i].bytes, onHost, false, PlanMemory::Block::Arena,
-                   arena.requests[i].offset},
-                  bases);
+            plan_.placements.push_back({arena.operands[i], arena.requests[i].bytes, onHost, false,
+                                        MemoryBlock::Arena, arena.requests[i].offset});
     }
 
     int end() const { return static_cast<int>(plan_.steps.size()); }
@@ -108,7 +91,6 @@ class Lifetimes {
         }
         if (const int64_t bytes = execution->scratchBytes()) {
             step.scratch = context_.numbers.of(OperandNumbers::Kind::Scratch, context_.stage, 0, number);
-            context_.frame.grow(context_.numbers.end());
             arena.add(bytes, number, step.scratch, nullptr);
         }
     }
@@ -148,29 +130,24 @@ void checkOperands(const StepPlan& plan, const StepContext& context) {
 }
 
 // Steps of the host read constants where they are.
-void collectKnown(StepPlan& plan, const StepContext& context) {
+void collectKnown(StepPlan& plan) {
     for (const Step& step : plan.steps) {
         if (step.onDevice) continue;
-        for (const Tensor* input : step.command.inputs) {
-            if (!input->values) continue;
-            plan.known.push_back({input->number, input->values});
-            context.frame.place(input->number, const_cast<void*>(input->values));
-        }
+        for (const Tensor* input : step.command.inputs)
+            if (input->values) plan.known.push_back({input->number, input->values});
     }
 }
 
 }  // namespace
 
 void planMemory(StepPlan& plan, const StepContext& context) {
-    context.frame.grow(context.numbers.end());
-    bindFixed(plan, plan.uploads, PlanMemory::Block::Uploads, context);
-    bindFixed(plan, plan.downloads, PlanMemory::Block::Downloads, context);
-    bindFixed(plan, plan.constants, PlanMemory::Block::Constants, context);
+    placeFixed(plan, plan.uploads, MemoryBlock::Uploads, context);
+    placeFixed(plan, plan.downloads, MemoryBlock::Downloads, context);
+    placeFixed(plan, plan.constants, MemoryBlock::Constants, context);
     Lifetimes lifetimes(plan, context);
-    lifetimes.bindHost();
-    lifetimes.bindDevice();
-    collectKnown(plan, context);
-    bindViews(context.frame, plan.views);
+    lifetimes.placeOnHost();
+    lifetimes.placeOnDevice();
+    collectKnown(plan);
     checkOperands(plan, context);
 }
 

@@ -7,15 +7,10 @@
 
 namespace mnnc {
 
-// Constants go to the device now; each maximal run of device steps becomes one step. The host's part of an
-// upload comes before its run: what the run itself downloads can only be uploaded in a later one.
+// Each maximal run of device steps becomes one step. The host's part of an upload comes before its run: what the run itself
+// downloads can only be uploaded in a later one.
 void recordDeviceSteps(StepPlan& plan, const StepContext& context) {
     if (!context.device) return;
-    if (!plan.constantUploads.empty()) {
-        std::vector<DeviceStep> uploads;
-        for (auto& upload : plan.constantUploads) uploads.push_back({std::move(upload)});
-        context.device->record(std::move(uploads), context.frame)->run();
-    }
     std::vector<Step> grouped;
     for (size_t i = 0; i < plan.steps.size();) {
         if (!plan.steps[i].onDevice) {
@@ -38,7 +33,7 @@ void recordDeviceSteps(StepPlan& plan, const StepContext& context) {
         Step& step = grouped.emplace_back();
         step.onDevice = true;
         step.calls = std::move(calls);
-        step.recording = context.device->record(std::move(run), context.frame);
+        step.toRecord = std::move(run);
     }
     plan.steps = std::move(grouped);
 }

@@ -44,7 +44,7 @@ std::string StepPlan::text() const {
     size_t number = 0;
     const ArenaOffsets offsets = offsetsOf(*this);
     for (const Step& step : steps) {
-        if (!step.runs() && !step.recording)
+        if (!step.runs() && step.toRecord.empty())
             text += format("%4zu %s '%s'\n", number, typeName(step.command), step.command.name.c_str());
         for (const OpCall& call : step.calls) {
             text += format("%4zu %s '%s' on %s%s%s (%s) -> %s\n", number, call.record.type,

@@ -24,11 +24,11 @@ struct Step {
     Command command;  // its operands are those of the execution
     bool onDevice = false;
     std::vector<OpCall> calls = {};  // what the step does; more than one where a device takes a run
-    std::unique_ptr<Execution> unrecorded = {};  // of a device, until it is recorded
-    std::unique_ptr<Recording> recording = {};   // of a device
+    std::unique_ptr<Execution> unrecorded = {};  // of a device, until it is part of such a sequence
+    std::vector<DeviceStep> toRecord = {};       // of a device, one after another
     int scratch = 0;                             // the number of its scratch; 0: it has none
 
-    // What is recorded, or runs on the host. Null: control flow runs here, or the device has recorded it.
+    // What a device or the host runs. Null: control flow runs here, or a device runs a sequence.
     Execution* runs() const noexcept { return unrecorded ? unrecorded.get() : execution.get(); }
 };
 
@@ -56,17 +56,8 @@ struct StepPlan {
     std::vector<Tensor*> constants;           // on the device, written once
     std::vector<std::unique_ptr<Execution>> constantUploads;
     std::vector<Placement> placements;  // of tensors and scratch, once memory is planned
-    std::vector<KnownOperand> known;    // constants that steps of the host read
-};
-
-// The memory of a stage. Each function gives at least so many bytes and throws where the session may not have them; what
-// the memory held before is lost.
-class PlanMemory {
-  public:
-    using Block = MemoryBlock;
-    virtual ~PlanMemory() = default;
-    virtual void* hostArena(int64_t bytes) = 0;
-    virtual DeviceBlock* device(Block block, int64_t bytes) = 0;
+    MemoryNeeds needs;
+    std::vector<KnownOperand> known;  // constants that steps of the host read
 };
 
 // What the passes over steps get from a session.
@@ -82,9 +73,8 @@ struct StepContext {
     std::function<Tensor*(const Tensor& like)> temporary;
     // Computes a command now, whose inputs are constants.
     std::function<void(const Command&)> fold;
-    PlanMemory& memory;
-    Frame& frame;  // has the places of the operands when memory is planned
     OperandNumbers& numbers;
+    const PlanTensors* tensors;  // of the plan; null where `made` is
     int stage;
     bool recordsCandidates;   // of algorithms, in the records of the steps
     bool measuresCandidates;  // and what each of them takes
@@ -98,12 +88,15 @@ struct StepContext {
         return false;
     }
     Backend& backendOf(bool onDevice) const { return onDevice ? *device : cpu; }
-    // The execution that ran this command over the same tensors in the plan before, or null.
-    std::shared_ptr<Execution> executionBefore(const Command& command, bool onDevice) const {
-        return before && !onDevice ? before->find(command) : nullptr;
+    // The execution that ran this command over the same operands in the plan before, which is noted for this plan; or null.
+    std::shared_ptr<Execution> takeOver(const Command& command, bool onDevice) const {
+        const MadeExecutions::Made* found = before && !onDevice ? before->find(command) : nullptr;
+        if (!found) return nullptr;
+        made->add(*found);
+        return found->execution;
     }
-    void note(const Command& command, const std::shared_ptr<Execution>& execution, bool isNew) const {
-        if (made) made->add(command, execution, isNew);
+    void noteNew(const Command& command, const std::shared_ptr<Execution>& execution) const {
+        if (made) made->addNew(command, *tensors, execution);
     }
 };
 

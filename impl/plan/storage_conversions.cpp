@@ -120,7 +120,7 @@ void StorageConversions::changeStorage(Tensor* from, Tensor* to) {
     command.regions = {whole};
     if (from->hasConstantValue && !from->onDevice) return context_.fold(command);
     std::string reason;
-    std::shared_ptr<Execution> execution = context_.executionBefore(command, from->onDevice);
+    std::shared_ptr<Execution> execution = context_.takeOver(command, from->onDevice);
     std::unique_ptr<Execution> made;
     if (!execution) {
         Backend& backend = context_.backendOf(from->onDevice);
@@ -130,10 +130,9 @@ void StorageConversions::changeStorage(Tensor* from, Tensor* to) {
                  reason.c_str());
         made->prepare();
     }
-    const bool isNew = made != nullptr;
-    if (!from->onDevice) {
-        if (isNew) execution = std::move(made);
-        context_.note(command, execution, isNew);
+    if (made && !from->onDevice) {
+        execution = std::move(made);
+        context_.noteNew(command, execution);
     }
     insert(std::move(execution), std::move(made), std::move(command));
 }

@@ -27,6 +27,17 @@ inline StorageLocation storageLocation(Tensor* tensor) {
     return {tensor, offset};
 }
 
+struct ConstStorageLocation {
+    const Tensor* root;
+    int64_t offset;  // bytes
+};
+
+inline ConstStorageLocation storageLocation(const Tensor* tensor) {
+    int64_t offset = 0;
+    for (; tensor->aliasOf; tensor = tensor->aliasOf) offset += tensor->aliasOffset;
+    return {tensor, offset};
+}
+
 inline Tensor* rootOf(Tensor* tensor) {
     return storageLocation(tensor).root;
 }

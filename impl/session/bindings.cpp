@@ -148,7 +148,7 @@ void Bindings::bindOutput(size_t index, void* data, int64_t bytes, Format format
     outputBuffers_[index].reset();
     outputs_[index].replace(wanted);
     lost_[index] = 1;
-    placeOutput(index);
+    placeOutputs();
 }
 
 void Bindings::releaseInput(size_t index) noexcept {
@@ -166,16 +166,15 @@ bool Bindings::fits(size_t output) const {
     return binding.bytesOf(ports_.output(output), binding.format) <= binding.bytes;
 }
 
-bool Bindings::takenByOther(const Tensor* root, size_t output) const noexcept {
-    for (size_t i = 0; i < outputs_.size(); ++i)
-        if (i != output && outputs_[i].root == root && outputs_[i].movedTo == ports_.dataOf(output, *root))
-            return true;
+// By an output before this one.
+bool Bindings::takenByOther(const Tensor& root, size_t output) const noexcept {
+    for (size_t i = 0; i < output; ++i)
+        if (outputs_[i].inPlace && ports_.outputStorage(i).root == &root) return true;
     return false;
 }
 
 // What outputs held of the last run is not at their new place.
-void Bindings::relocate(Pipeline& pipeline, const Tensor& root, void* to) {
-    pipeline.relocate(root, to);
+void Bindings::loseOutputsOf(const Tensor& root) noexcept {
     for (size_t i = 0; i < outputs_.size(); ++i)
         if (ports_.outputStorage(i).root == &root) lost_[i] = 1;
 }
@@ -184,39 +183,28 @@ void Bindings::placeInput(size_t index) {
     placeInBuffer(index);
     Binding& binding = inputs_[index];
     const Tensor& tensor = ports_.input(index);
-    void *home = ports_.inputMemory(index), *now = ports_.inputData(index);
-    // Of a damaged graph an operator may make a tensor that is an input, too, elsewhere: it stays there.
-    const bool own = now && !tensor.aliasOf && (now == home || now == binding.movedTo);
-    const bool moves = own && suits(binding, tensor);
-    void* to = moves ? binding.data : home;
-    if (own && now != to) relocate(*ports_.inputs[index].pipeline, tensor, to);
-    binding.movedTo = moves ? to : nullptr;
+    binding.inPlace = ports_.inputData(index) && suits(binding, tensor);
+    if (ports_.placeInput(index, binding.inPlace ? binding.data : nullptr)) loseOutputsOf(tensor);
 }
 
+void Bindings::placeOutputs() {
+    for (size_t i = 0; i < outputs_.size(); ++i) placeOutput(i);
+}
+
+// Outputs that are the same values have one place: the memory of the first that can have it.
 void Bindings::placeOutput(size_t index) {
     placeOutBuffer(index);
     Binding& binding = outputs_[index];
-    const Tensor& tensor = ports_.output(index);
-    Tensor* root = ports_.movableRoot(index);
-    if (!root || takenByOther(root, index)) {
-        binding.root = nullptr;
-        binding.movedTo = nullptr;
-        return;
-    }
-    // A new plan has the tensor in the session's memory.
-    void* now = ports_.dataOf(index, *root);
-    const bool isMoved = binding.root == root && binding.movedTo == now;
-    if (!isMoved) binding.home = now;
-    const bool moves = suits(binding, tensor) && fits(index);
-    void* to = moves ? binding.data : binding.home;
-    if (now != to) relocate(*ports_.outputs[index].pipeline, *root, to);
-    binding.root = moves ? root : nullptr;
-    binding.movedTo = moves ? to : nullptr;
+    const Tensor* root = ports_.movableRoot(index);
+    binding.inPlace = false;
+    if (!root || takenByOther(*root, index)) return;
+    binding.inPlace = suits(binding, ports_.output(index)) && fits(index);
+    if (ports_.placeOutput(index, *root, binding.inPlace ? binding.data : nullptr)) loseOutputsOf(*root);
 }
 
 void Bindings::planned() {
     for (size_t i = 0; i < inputs_.size(); ++i) placeInput(i);
-    for (size_t i = 0; i < outputs_.size(); ++i) placeOutput(i);
+    placeOutputs();
 }
 
 void Bindings::memoryMoved() {

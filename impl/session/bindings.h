@@ -25,18 +25,15 @@ struct Binding {
     bool half = false;      // of a tensor that callers see as half
     bool direct = false;    // a device uses its own buffer; then data is null
     bool refused = false;   // of an output: the last run made a value that a half cannot hold
-
-    // Where the tensor moved to, and from where; null where it did not.
-    const Tensor* root = nullptr;
-    void *movedTo = nullptr, *home = nullptr;
+    bool inPlace = false;   // the tensor lies in the caller's memory
 
     bool bound() const noexcept { return data || direct; }
     // The bytes of the tensor as its caller has it.
     int64_t bytesOf(const Tensor& tensor, Format order) const;
-    // Becomes another binding of a tensor that has moved, or not, for the present one.
+    // Becomes another binding of the tensor, which still lies where it did.
     void replace(const Binding& wanted) noexcept;
     bool active() const noexcept { return bound() && !outdated; }
-    bool copied() const noexcept { return data && !outdated && !movedTo; }
+    bool copied() const noexcept { return data && !outdated && !inPlace; }
 };
 
 // Inputs and outputs that callers see as half.
@@ -91,13 +88,14 @@ class Bindings final : public PlanObserver {
     using Buffers = std::vector<std::unique_ptr<DeviceBinding>>;
     void placeInput(size_t index);
     void placeOutput(size_t index);
+    void placeOutputs();
     void placeInBuffer(size_t input);
     void placeOutBuffer(size_t output);
     bool madeByDevice(size_t output) const;
     void requireApart(const DeviceBinding& wanted, const std::string& name, const Buffers& others,
                       size_t except) const;
-    void relocate(Pipeline& pipeline, const Tensor& root, void* to);
-    bool takenByOther(const Tensor* root, size_t output) const noexcept;
+    void loseOutputsOf(const Tensor& root) noexcept;
+    bool takenByOther(const Tensor& root, size_t output) const noexcept;
     bool fits(size_t output) const;
     void copyIn(size_t input);
     void copyOut(size_t output);

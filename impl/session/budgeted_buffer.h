@@ -16,15 +16,20 @@ class BudgetedBuffer {
     BudgetedBuffer& operator=(BudgetedBuffer&&) = delete;
     ~BudgetedBuffer() { release(); }
 
-    // At least this many bytes; the old content is lost when it has to grow.
+    // At least this many bytes; the old content is lost when it has to grow. Where there is no memory for more it has as much
+    // as before again, if there still is.
     void* reserve(int64_t bytes, const char* what) {
         const auto held = static_cast<int64_t>(buffer_.size());
         if (bytes > held || !buffer_.data()) {
             context_->checkBudget(context_->keepReplaced ? bytes : bytes - held, what);
             release();
             buffer_ = AlignedBuffer();
-            buffer_ = AlignedBuffer(bytes > 0 ? bytes : 1, context_->hostMemory);
-            context_->count(static_cast<int64_t>(buffer_.size()));
+            try {
+                allocate(bytes > 0 ? bytes : 1);
+            } catch (...) {
+                regain(held);
+                throw;
+            }
         }
         return buffer_.data();
     }
@@ -48,6 +53,17 @@ class BudgetedBuffer {
     int64_t size() const noexcept { return static_cast<int64_t>(buffer_.size()); }
 
   private:
+    void allocate(int64_t bytes) {
+        buffer_ = AlignedBuffer(bytes, context_->hostMemory);
+        context_->count(static_cast<int64_t>(buffer_.size()));
+    }
+    void regain(int64_t bytes) noexcept {
+        if (bytes == 0) return;
+        try {
+            allocate(bytes);
+        } catch (...) {  // something else took it
+        }
+    }
     void release() noexcept {
         const auto held = static_cast<int64_t>(buffer_.size());
         if (!context_->keep(buffer_)) context_->count(-held);

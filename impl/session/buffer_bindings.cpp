@@ -46,7 +46,7 @@ void Bindings::bindOutput(size_t index, SessionContext& context, const SharedBuf
     outputBuffers_[index] = std::move(device);
     outputs_[index].replace(wanted);
     lost_[index] = 1;
-    placeOutput(index);
+    placeOutputs();
 }
 
 // Whether the device makes the output, and no other output is the same values.

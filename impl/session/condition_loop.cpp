@@ -10,13 +10,13 @@ int ConditionLoop::slotOf(const std::string& formal) {
     return found == slotNames_.end() ? -1 : static_cast<int>(found - slotNames_.begin());
 }
 
-ConditionLoop::ConditionLoop(SessionContext& context, const std::string& name, const WhileParams& params,
-                             Frame& frame, std::vector<Tensor*> inputs, std::vector<Tensor*> outputs)
-    : ControlNode(frame, std::move(inputs), std::move(outputs)),
+ConditionLoop::ConditionLoop(SessionContext& context, GraphTensors& tensors, const Node& node)
+    : ControlNode(tensors, node),
       context_(context),
-      name_(name),
-      cond_(context, params.condGraph, name.c_str()),
-      body_(context, params.bodyGraph, name.c_str()) {
+      name_(node.name),
+      cond_(context, node.paramsAs<WhileParams>().condGraph, name_.c_str()),
+      body_(context, node.paramsAs<WhileParams>().bodyGraph, name_.c_str()) {
+    const auto& params = node.paramsAs<WhileParams>();
     auto addSlots = [&](Subgraph& graph, std::vector<int>& slots) {
         for (size_t i = 0; i < graph.inputs(); ++i) {
             const std::string& formal = graph.pipeline().input(i).name;
@@ -32,7 +32,7 @@ ConditionLoop::ConditionLoop(SessionContext& context, const std::string& name, c
     addSlots(cond_, condSlots_);
     addSlots(body_, bodySlots_);
     initial_.assign(slotNames_.size(), -1);
-    for (size_t i = 0; i < params.inputAliases.size() && i < inputs_.size(); ++i)
+    for (size_t i = 0; i < params.inputAliases.size() && i < inputCount(); ++i)
         for (const std::string& alias : params.inputAliases[i])
             if (const int slot = slotOf(alias); slot >= 0)
                 initial_[static_cast<size_t>(slot)] = static_cast<int>(i);
@@ -51,7 +51,7 @@ ConditionLoop::ConditionLoop(SessionContext& context, const std::string& name, c
         updates_.push_back({fromBody >= 0, static_cast<size_t>(fromBody >= 0 ? fromBody : fromCond), slot});
         staged_.emplace_back(context);
     }
-    for (size_t i = 0; i < outputs_.size(); ++i) {
+    for (size_t i = 0; i < outputCount(); ++i) {
         memory_.emplace_back(context);
         const std::string& alias = i < params.outputAliases.size() ? params.outputAliases[i] : std::string();
         int slot = slotOf(alias);
@@ -85,7 +85,7 @@ void ConditionLoop::execute() {
         context_.cancel.check();
         runGraph(cond_, condSlots_);
         if (!conditionHolds(cond_.output(0), name_.c_str())) {
-            for (size_t i = 0; i < outputs_.size(); ++i) {
+            for (size_t i = 0; i < outputCount(); ++i) {
                 if (resultSlot_[i] >= 0)
                     give(i, memory_[i], slots_[static_cast<size_t>(resultSlot_[i])].located());
                 else if (round == 0)
@@ -95,7 +95,7 @@ void ConditionLoop::execute() {
             return;
         }
         runGraph(body_, bodySlots_);
-        for (size_t i = 0; i < outputs_.size(); ++i)
+        for (size_t i = 0; i < outputCount(); ++i)
             if (resultSlot_[i] < 0) give(i, memory_[i], body_.output(static_cast<size_t>(resultOutput_[i])));
         for (size_t u = 0; u < updates_.size(); ++u) {
             Subgraph& from = updates_[u].fromBody ? body_ : cond_;

@@ -22,21 +22,18 @@ int64_t ControlNode::arenaBytes() const {
     return bytes;
 }
 
-std::unique_ptr<ControlNode> makeControlNode(SessionContext& context, const Node& node,
-                                             std::vector<Tensor>& tensors, Frame& frame) {
-    std::vector<Tensor*> inputs, outputs;
-    for (const int id : node.inputs) {
+ControlNode::ControlNode(GraphTensors& tensors, const Node& node)
+    : tensors_(tensors), inputs_(node.inputs), outputs_(node.outputs) {
+    for (const int id : inputs_)
         if (id < 0) fail(Status::BadIndex, "op '%s' has an input without tensor", node.name.c_str());
-        inputs.push_back(&tensors[static_cast<size_t>(id)]);
-    }
-    for (const int id : node.outputs) outputs.push_back(&tensors[static_cast<size_t>(id)]);
-    if (node.type == OpType::If)
-        return std::make_unique<IfNode>(context, node.name, node.paramsAs<IfParams>(), frame, inputs,
-                                        outputs);
-    const auto& params = node.paramsAs<WhileParams>();
-    if (params.condGraph.empty())
-        return std::make_unique<CountedLoop>(context, node.name, params, frame, inputs, outputs);
-    return std::make_unique<ConditionLoop>(context, node.name, params, frame, inputs, outputs);
+}
+
+std::unique_ptr<ControlNode> makeControlNode(SessionContext& context, const Node& node,
+                                             GraphTensors& tensors) {
+    if (node.type == OpType::If) return std::make_unique<IfNode>(context, tensors, node);
+    if (node.paramsAs<WhileParams>().condGraph.empty())
+        return std::make_unique<CountedLoop>(context, tensors, node);
+    return std::make_unique<ConditionLoop>(context, tensors, node);
 }
 
 }  // namespace mnnc

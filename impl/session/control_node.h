@@ -4,7 +4,6 @@
 #include <memory>
 #include <vector>
 
-#include "backend/frame.h"
 #include "ops/op_def.h"
 #include "plan/op_record.h"
 #include "session/session_context.h"
@@ -16,9 +15,8 @@ class Pipeline;
 
 class ControlNode {
   public:
-    // frame: of the pipeline of the node, in which its inputs and outputs lie.
-    ControlNode(Frame& frame, std::vector<Tensor*> inputs, std::vector<Tensor*> outputs)
-        : inputs_(std::move(inputs)), outputs_(std::move(outputs)), frame_(frame) {}
+    // tensors: of the graph of the node, which has all inputs and outputs.
+    ControlNode(GraphTensors& tensors, const Node& node);
     virtual ~ControlNode() = default;
     // Reads the node's inputs, runs the subgraphs, gives the outputs shape, type and data. Allocates only
     // when a shape grew.
@@ -42,28 +40,31 @@ class ControlNode {
     virtual void execute() = 0;
     virtual void appendBodies(std::vector<OpRecord>& records) const = 0;
 
+    size_t inputCount() const noexcept { return inputs_.size(); }
+    size_t outputCount() const noexcept { return outputs_.size(); }
     Located input(size_t index) const {
-        const Tensor& tensor = *inputs_[index];
-        return {tensor, tensor.values ? tensor.values : frame_.data<void>(tensor)};
+        const Tensor& tensor = tensors_[inputs_[index]];
+        return {tensor, tensors_.data(tensor)};
     }
-    // The output becomes a copy, in this memory.
-    void give(size_t output, BudgetedBuffer& memory, const Located& from) {
-        assignValue(*outputs_[output], memory, from);
-        place(output, memory);
+    Tensor& output(size_t index) noexcept { return tensors_.own[static_cast<size_t>(outputs_[index])]; }
+    // The output lies in this memory.
+    void place(size_t index, BudgetedBuffer& memory) noexcept {
+        tensors_.frame.place(output(index).number, memory.data());
     }
-    void place(size_t output, BudgetedBuffer& memory) noexcept {
-        frame_.place(outputs_[output]->number, memory.data());
+    // The output becomes a copy there.
+    void give(size_t index, BudgetedBuffer& memory, const Located& from) {
+        assignValue(output(index), memory, from);
+        place(index, memory);
     }
-
-    const std::vector<Tensor*> inputs_, outputs_;
 
   private:
-    Frame& frame_;
+    GraphTensors& tensors_;
+    const std::vector<int> inputs_, outputs_;  // ids
     bool current_ = false;
 };
 
 // Throws NotFound or BadFormat when a subgraph or an alias does not resolve.
 std::unique_ptr<ControlNode> makeControlNode(SessionContext& context, const Node& node,
-                                             std::vector<Tensor>& tensors, Frame& frame);
+                                             GraphTensors& tensors);
 
 }  // namespace mnnc

@@ -22,29 +22,27 @@ int64_t tripLimit(const Located& limit, const char* name) {
 
 }  // namespace
 
-CountedLoop::CountedLoop(SessionContext& context, const std::string& name, const WhileParams& params,
-                         Frame& frame, std::vector<Tensor*> inputs, std::vector<Tensor*> outputs)
-    : ControlNode(frame, std::move(inputs), std::move(outputs)),
+CountedLoop::CountedLoop(SessionContext& context, GraphTensors& tensors, const Node& node)
+    : ControlNode(tensors, node),
       context_(context),
-      name_(name),
-      bodyGraph_(params.bodyGraph),
-      body_(std::make_unique<Subgraph>(context, bodyGraph_, name.c_str())),
+      name_(node.name),
+      bodyGraph_(node.paramsAs<WhileParams>().bodyGraph),
+      body_(std::make_unique<Subgraph>(context, bodyGraph_, name_.c_str())),
       iteration_(context),
       condition_(context) {
-    if (inputs_.size() < 2)
-        fail(Status::BadFormat, "op '%s' (While) has %zu inputs, it needs 2", name_.c_str(), inputs_.size());
-    carried_ = inputs_.size() - 2;
-    if (outputs_.size() < carried_ || body_->inputs() != carried_ + 2 ||
-        body_->outputs() != outputs_.size() + 1)
+    if (inputCount() < 2)
+        fail(Status::BadFormat, "op '%s' (While) has %zu inputs, it needs 2", name_.c_str(), inputCount());
+    carried_ = inputCount() - 2;
+    if (outputCount() < carried_ || body_->inputs() != carried_ + 2 || body_->outputs() != outputCount() + 1)
         fail(Status::BadFormat,
              "op '%s' (While): %zu carried values and %zu outputs do not fit a body of %zu inputs and %zu "
              "outputs",
-             name_.c_str(), carried_, outputs_.size(), body_->inputs(), body_->outputs());
+             name_.c_str(), carried_, outputCount(), body_->inputs(), body_->outputs());
     for (size_t i = 0; i < carried_; ++i) {
         values_.emplace_back(context);
         constant_.push_back(body_->passesThrough(i + 2, i + 1));
     }
-    for (size_t i = 0; i < outputs_.size(); ++i) memory_.emplace_back(context);
+    for (size_t i = 0; i < outputCount(); ++i) memory_.emplace_back(context);
     iteration_.tensor.type = DataType::Int32;
     iteration_.memory.reserve(4, "a loop counter");
 }
@@ -87,7 +85,7 @@ Subgraph& CountedLoop::startIteration(int64_t iteration) {
 
 // How many iterations every run of this plan has; -1 where values of the run decide, or where iterations differ.
 int64_t CountedLoop::knownTrips() const {
-    const Tensor &limit = *inputs_[0], &condition = *inputs_[1];
+    const Tensor &limit = input(0).tensor, &condition = input(1).tensor;
     if (!conditionKnown(limit) || limit.type != DataType::Int32 || !conditionKnown(condition)) return -1;
     const int64_t trips = std::max<int64_t>(tripLimit(input(0), name_.c_str()), 0);
     if (trips == 0 || !conditionHolds(input(1), name_.c_str())) return 0;
@@ -100,12 +98,12 @@ int64_t CountedLoop::knownTrips() const {
 }
 
 void CountedLoop::appendScans(const Subgraph& body, int64_t iteration, int64_t limit) {
-    for (size_t i = carried_; i < outputs_.size(); ++i) {
+    for (size_t i = carried_; i < outputCount(); ++i) {
         const Located result = body.output(i + 1);
         const Tensor& part = result.tensor;
         if (part.list)
             fail(Status::NotSupported, "op '%s' (While): scan output %zu is a sequence", name_.c_str(), i);
-        Tensor& stack = *outputs_[i];
+        Tensor& stack = output(i);
         Shape shape = part.shape;
         shape.insert(0, 0);
         const int64_t bytes = hostBytes(part, rowMajor(part));
@@ -163,13 +161,13 @@ void CountedLoop::execute() {
     }
     for (size_t i = 0; i < carried_; ++i) give(i, memory_[i], values_[i].located());
     if (iteration == 0)
-        for (size_t i = carried_; i < outputs_.size(); ++i) {
+        for (size_t i = carried_; i < outputCount(); ++i) {
             // Without an iteration the shape of a part is unknown: an empty vector.
             Tensor none;
-            none.name = outputs_[i]->name;
-            none.number = outputs_[i]->number;
+            none.name = output(i).name;
+            none.number = output(i).number;
             none.shape = Shape{0};
-            *outputs_[i] = none;
+            output(i) = none;
         }
 }
 

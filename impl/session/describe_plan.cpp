@@ -1,5 +1,4 @@
 // Describes the plan of a stage in terms of the graph's tensors.
-#include <functional>
 #include <unordered_map>
 
 #include "session/planned_graph.h"
@@ -8,18 +7,12 @@
 namespace mnnc {
 
 void Stage::describe(PlannedGraph& graph) const {
-    const Tensor* first = tensors_.data();
-    const size_t count = tensors_.size() - schedule_.furtherLike.size();
-    const auto isOfGraph = [&](const Tensor* tensor) {
-        return !std::less<>()(tensor, first) && std::less<>()(tensor, first + count);
-    };
-    const auto originals = plan_->originals();
-    std::unordered_map<const Tensor*, int> others;
+    const size_t count = tensors_.own.size() - schedule_.furtherLike.size();
+    std::unordered_map<int, int> others;
     const auto numberOf = [&](const Tensor* tensor) {
-        for (auto at = originals.find(tensor); at != originals.end(); at = originals.find(tensor))
-            tensor = at->second;
-        if (isOfGraph(tensor)) return static_cast<int>(tensor - first);
-        const auto [found, added] = others.try_emplace(tensor, graph.lastOther - 1);
+        const int number = plan_->tensors.original(tensor->number);
+        if (number > 0 && static_cast<size_t>(number) <= count) return number - 1;
+        const auto [found, added] = others.try_emplace(number, graph.lastOther - 1);
         if (added) --graph.lastOther;
         return found->second;
     };
@@ -34,7 +27,7 @@ void Stage::describe(PlannedGraph& graph) const {
                 graph.calls.push_back({call.record, numbersOf(call.inputs), numbersOf(call.outputs)});
     const auto add = [&](int id) {
         if (id < 0 || static_cast<size_t>(id) >= count) return;
-        const Tensor& tensor = first[id];
+        const Tensor& tensor = tensors_[id];
         graph.tensors[id] = {tensor.shape, tensor.type, tensor.hasConstantValue};
     };
     for (const Item& item : items_) {

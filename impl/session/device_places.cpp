@@ -10,7 +10,7 @@ bool Stage::hostReads(const Tensor& root) const noexcept {
         if (step.onDevice) continue;
         for (const OpCall& call : step.calls)
             for (Tensor* input : call.inputs)
-                if (rootOf(input) == &root) return true;
+                if (rootOf(input)->number == root.number) return true;
     }
     return false;
 }
@@ -18,13 +18,13 @@ bool Stage::hostReads(const Tensor& root) const noexcept {
 // Whether uploads of the tensor, or of views of it, go through memory of their own.
 bool Stage::readsThrough(const Tensor& root) const noexcept {
     for (const StagedTensor& staged : plan_->staged)
-        if (rootOf(staged.host) == &root) return true;
+        if (rootOf(staged.host)->number == root.number) return true;
     return false;
 }
 
 void Stage::readThrough(const Tensor& root, DeviceBlock* block) noexcept {
     for (const StagedTensor& staged : plan_->staged)
-        if (rootOf(staged.host) == &root) place(*staged.staging, block);
+        if (rootOf(staged.host)->number == root.number) place(*staged.staging, block);
 }
 
 // Whether the plan has the tensor in memory that the device and the host see.
@@ -36,22 +36,22 @@ bool Stage::placedOnDevice(const Tensor& root) const noexcept {
 
 // null: where the plan has it, and the host sees it.
 void Stage::place(const Tensor& tensor, DeviceBlock* block) noexcept {
-    if (!block && frame_.data<void>(tensor)) return;
+    if (!block && tensors_.frame.data<void>(tensor)) return;
     if (block) {
-        frame_.place(tensor.number, DevicePlace{block, 0});
-        frame_.place(tensor.number, nullptr);
+        tensors_.frame.place(tensor.number, DevicePlace{block, 0});
+        tensors_.frame.place(tensor.number, nullptr);
     } else {
         for (const Placement& placement : plan_->placements)
-            if (placement.operand == tensor.number) placement.bind(frame_, memory_.bases());
+            if (placement.operand == tensor.number) placement.bind(tensors_.frame, memory_.bases());
     }
-    bindViews(frame_, plan_->views);
+    bindViews(tensors_.frame, plan_->views);
 }
 
 bool Pipeline::deviceReads(size_t index) noexcept {
     if (!singleStage() || !stages_[0]->planned()) return false;
     const Tensor& tensor = input(index);
     for (size_t i = 0; i < outputCount(); ++i)
-        if (rootOf(&tensors_[static_cast<size_t>(outputId(i))]) == &tensor) return false;
+        if (rootOf(&tensors_[outputId(i)])->number == tensor.number) return false;
     return context_.device && tensor.usage == Usage::Input && !tensor.aliasOf && !tensor.empty() &&
            !stages_[0]->hostReads(tensor);
 }
@@ -60,7 +60,7 @@ bool Pipeline::deviceMakes(size_t index) noexcept {
     if (!singleStage() || !stages_[0]->planned()) return false;
     const auto [root, offset] = outputStorage(index);
     const Tensor& tensor = output(index);
-    return context_.device && root && offset == 0 && frame_.device(*root).block && !root->onDevice &&
+    return context_.device && root && offset == 0 && tensors_.frame.device(*root).block && !root->onDevice &&
            root->channelBlock == 1 && tensor.channelBlock == 1 &&
            root->storageBytes() == tensor.storageBytes() && stages_[0]->placedOnDevice(*root) &&
            !stages_[0]->hostReads(*root) && !stages_[0]->readsThrough(*root);
@@ -72,7 +72,7 @@ void Pipeline::readFrom(size_t index, DeviceBlock* block) noexcept {
 
 void Pipeline::makeIn(size_t index, DeviceBlock* block) noexcept {
     if (!context_.device || !stages_[0]->planned()) return;
-    Tensor* root = outputStorage(index).root;
+    const Tensor* root = outputStorage(index).root;
     if (root && stages_[0]->placedOnDevice(*root)) stages_[0]->place(*root, block);
 }
 

@@ -16,6 +16,7 @@ struct EncodedCommand {
     double flops = 0;
     std::string
         refusal;  // why the host's backend does not compute it; empty: there is none, or it was not asked
+    std::vector<int> operands = {};  // the numbers of its inputs and outputs
 };
 
 class StageEncoder final : public GeometryContext {

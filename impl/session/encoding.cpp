@@ -21,19 +21,23 @@ Encoding::Input Encoding::describe(const Tensor& tensor, const Makers& makerOf) 
             tensor.list,
             constant,
             constant ? tensor.values : nullptr,
-            constant ? makerOf(&tensor) : nullptr};
+            constant ? makerOf(tensor.number) : nullptr};
 }
 
 Encoding::Encoding(SessionContext& context, PlanningFrame& planning, const ScheduledOp& op,
-                   const std::vector<Tensor*>& inputs, const std::vector<Tensor*>& outputs,
+                   const std::vector<Tensor*>& inputs, const std::vector<const Tensor*>& outputs,
                    const Makers& makerOf)
     : params_(op.node->params) {
     for (const Tensor* input : inputs) inputs_.push_back(describe(*input, makerOf));
+    std::vector<Tensor*> made;
+    for (const Tensor* output : outputs) made.push_back(&outputs_.emplace_back(*output));
     StageEncoder(context, planning, OperandNumbers::Kind::Operator, op.stage, op.number, temporaries_,
                  folded_)
-        .encode(op, inputs, outputs, commands_);
-    for (const Tensor* output : outputs) outputs_.push_back(*output);
-    states_.assign(temporaries_.begin(), temporaries_.end());
+        .encode(op, inputs, made, commands_);
+    // The inputs belong to a plan, which may be gone before this: commands() finds those of another plan by their numbers.
+    for (EncodedCommand& encoded : commands_)
+        for (std::vector<Tensor*>* side : {&encoded.command.inputs, &encoded.command.outputs})
+            for (Tensor* tensor : *side) encoded.operands.push_back(tensor->number);
 }
 
 bool Encoding::fits(const ScheduledOp& op, const std::vector<Tensor*>& inputs, const Makers& makerOf) const {
@@ -43,10 +47,19 @@ bool Encoding::fits(const ScheduledOp& op, const std::vector<Tensor*>& inputs, c
     return true;
 }
 
-void Encoding::apply(const std::vector<Tensor*>& outputs) const {
-    for (size_t i = 0; i < outputs.size(); ++i) restore(*outputs[i], outputs_[i]);
-    size_t i = 0;
-    for (Tensor& temporary : temporaries_) restore(temporary, states_[i++]);
+void Encoding::addTensors(PlanTensors& tensors) const {
+    for (const Tensor& output : outputs_) tensors.add(output);
+    for (const Tensor& temporary : temporaries_) tensors.add(temporary);
+}
+
+std::vector<EncodedCommand> Encoding::commands(const PlanTensors& tensors) const {
+    std::vector<EncodedCommand> result = commands_;
+    for (EncodedCommand& encoded : result) {
+        auto operand = encoded.operands.begin();
+        for (std::vector<Tensor*>* side : {&encoded.command.inputs, &encoded.command.outputs})
+            for (Tensor*& tensor : *side) tensor = tensors.find(*operand++);
+    }
+    return result;
 }
 
 }  // namespace mnnc

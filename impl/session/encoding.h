@@ -1,11 +1,12 @@
 // What an operator became while planning: the shapes of its outputs and its commands. It holds as long as the operator's
-// inputs are as they were, so plans share it.
+// inputs are as they were, so plans share it: each takes copies of its tensors.
 #pragma once
 #include <deque>
+#include <functional>
 #include <memory>
-#include <span>
 #include <vector>
 
+#include "plan/plan_tensors.h"
 #include "session/budgeted_buffer.h"
 #include "session/encoder.h"
 #include "tensor/tensor.h"
@@ -15,20 +16,22 @@ namespace mnnc {
 class Encoding {
   public:
     using Ptr = std::shared_ptr<const Encoding>;
-    // Which operator of the same stage computed a tensor while planning, by tensor.
-    using Makers = std::function<Ptr(const Tensor*)>;
+    // Which operator of the same stage computed a tensor while planning, by the number of the tensor.
+    using Makers = std::function<Ptr(int)>;
 
-    // Encodes the operator.
+    // Encodes the operator. inputs: as the operator sees them. outputs: their names and what the model says of them.
     Encoding(SessionContext& context, PlanningFrame& planning, const ScheduledOp& op,
-             const std::vector<Tensor*>& inputs, const std::vector<Tensor*>& outputs, const Makers& makerOf);
+             const std::vector<Tensor*>& inputs, const std::vector<const Tensor*>& outputs,
+             const Makers& makerOf);
+    Encoding(const Encoding&) = delete;
+    Encoding& operator=(const Encoding&) = delete;
 
     // Whether the operator would become the same again.
     bool fits(const ScheduledOp& op, const std::vector<Tensor*>& inputs, const Makers& makerOf) const;
-    // Makes the outputs and the temporary tensors what they were after the operator was encoded.
-    void apply(const std::vector<Tensor*>& outputs) const;
-
-    const std::vector<EncodedCommand>& commands() const noexcept { return commands_; }
-    std::deque<Tensor>& temporaries() const noexcept { return temporaries_; }
+    // Adds the outputs and the temporary tensors to those of a plan, which has the inputs.
+    void addTensors(PlanTensors& tensors) const;
+    // The commands over the tensors of such a plan.
+    std::vector<EncodedCommand> commands(const PlanTensors& tensors) const;
 
   private:
     struct Input {
@@ -46,10 +49,9 @@ class Encoding {
 
     ParamsPtr params_;
     std::vector<Input> inputs_;
-    mutable std::deque<Tensor> temporaries_;  // later passes store them
+    std::deque<Tensor> outputs_, temporaries_;
     std::deque<BudgetedBuffer> folded_;
-    std::vector<EncodedCommand> commands_;
-    std::vector<Tensor> outputs_, states_;  // of outputs and temporary tensors after encoding
+    std::vector<EncodedCommand> commands_;  // over these tensors; inputs count by their numbers alone
 };
 
 }  // namespace mnnc

@@ -3,20 +3,20 @@
 
 namespace mnnc {
 
-IfNode::IfNode(SessionContext& context, const std::string& name, const IfParams& params, Frame& frame,
-               std::vector<Tensor*> inputs, std::vector<Tensor*> outputs)
-    : ControlNode(frame, std::move(inputs), std::move(outputs)),
-      name_(name),
-      then_(context, params.thenGraph, name.c_str()),
-      else_(context, params.elseGraph, name.c_str()) {
+IfNode::IfNode(SessionContext& context, GraphTensors& tensors, const Node& node)
+    : ControlNode(tensors, node),
+      name_(node.name),
+      then_(context, node.paramsAs<IfParams>().thenGraph, name_.c_str()),
+      else_(context, node.paramsAs<IfParams>().elseGraph, name_.c_str()) {
+    const auto& params = node.paramsAs<IfParams>();
     connect(then_, params, 0);
     connect(else_, params, 1);
-    for (size_t i = 0; i < outputs_.size(); ++i) memory_.emplace_back(context);
+    for (size_t i = 0; i < outputCount(); ++i) memory_.emplace_back(context);
 }
 
 void IfNode::connect(Branch& branch, const IfParams& params, size_t side) const {
     branch.source.assign(branch.body.inputs(), -1);
-    for (size_t i = 0; i < params.inputAliases.size() && i < inputs_.size(); ++i)
+    for (size_t i = 0; i < params.inputAliases.size() && i < inputCount(); ++i)
         for (const std::string& alias : params.inputAliases[i])
             if (const int formal = branch.body.findInput(alias); formal >= 0)
                 branch.source[static_cast<size_t>(formal)] = static_cast<int>(i);
@@ -24,7 +24,7 @@ void IfNode::connect(Branch& branch, const IfParams& params, size_t side) const 
         if (branch.source[i] < 0)
             fail(Status::BadFormat, "op '%s' (If) feeds nothing to input '%s' of a branch", name_.c_str(),
                  branch.body.pipeline().input(i).name.c_str());
-    for (size_t i = 0; i < outputs_.size(); ++i) {
+    for (size_t i = 0; i < outputCount(); ++i) {
         int formal = static_cast<int>(i);
         if (i < params.outputAliases.size() && params.outputAliases[i].size() > side)
             formal = branch.body.findOutput(params.outputAliases[i][side]);
@@ -38,17 +38,17 @@ void IfNode::connect(Branch& branch, const IfParams& params, size_t side) const 
 void IfNode::execute() {
     Branch& branch = conditionHolds(input(0), name_.c_str()) ? then_ : else_;
     for (size_t i = 0; i < branch.source.size(); ++i)
-        branch.body.describe(i, *inputs_[static_cast<size_t>(branch.source[i])]);
+        branch.body.describe(i, input(static_cast<size_t>(branch.source[i])).tensor);
     branch.body.pipeline().prepare();
     for (size_t i = 0; i < branch.source.size(); ++i)
         branch.body.fill(i, input(static_cast<size_t>(branch.source[i])));
     branch.body.pipeline().run();
-    for (size_t i = 0; i < outputs_.size(); ++i)
+    for (size_t i = 0; i < outputCount(); ++i)
         give(i, memory_[i], branch.body.output(static_cast<size_t>(branch.results[i])));
 }
 
 void IfNode::appendBodies(std::vector<OpRecord>& records) const {
-    const Tensor& condition = *inputs_[0];
+    const Tensor& condition = input(0).tensor;
     const bool known = conditionKnown(condition);
     for (const Branch* branch : {&then_, &else_}) {
         const size_t begin = records.size();

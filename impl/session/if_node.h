@@ -10,8 +10,7 @@ namespace mnnc {
 
 class IfNode final : public ControlNode {
   public:
-    IfNode(SessionContext& context, const std::string& name, const IfParams& params, Frame& frame,
-           std::vector<Tensor*> inputs, std::vector<Tensor*> outputs);
+    IfNode(SessionContext& context, GraphTensors& tensors, const Node& node);
     Bodies bodies() const override;
     void trim() override;
 

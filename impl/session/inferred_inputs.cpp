@@ -2,7 +2,6 @@
 #include "session/inferred_inputs.h"
 
 #include "base/error.h"
-#include "session/encoding.h"
 
 namespace mnnc {
 
@@ -50,26 +49,13 @@ std::vector<std::optional<Tensor>> inferInputs(SessionContext& context, const st
 }
 
 std::vector<std::optional<Tensor>> Pipeline::inferOutputs() {
-    for (size_t i = 0; i < inputIds_.size(); ++i) {
-        input(i).shape = wanted_[i].shape;
-        input(i).type = wanted_[i].type;
-        input(i).format = wanted_[i].format;
-    }
-    std::vector<Encoding::Ptr> encodings;  // which have the memory of folded values
-    for (const Stage::Item& item : stages_[0]->items()) {
-        context_.cancel.check();
-        if (item.control) continue;  // its outputs are of a later stage
-        std::vector<Tensor*> inputs, outputs;
-        for (const int id : item.op->node->inputs)
-            if (id >= 0) inputs.push_back(&tensors_[static_cast<size_t>(id)]);
-        for (const int id : item.op->node->outputs) outputs.push_back(&tensors_[static_cast<size_t>(id)]);
-        encodings.push_back(std::make_shared<const Encoding>(context_, planning_, *item.op, inputs, outputs,
-                                                             [](const Tensor*) { return nullptr; }));
-    }
+    const std::vector<Tensor> inputs = wantedInputs();
+    const std::unique_ptr<StagePlan> plan = stages_[0]->inferShapes({nullptr, inputs});
     std::vector<std::optional<Tensor>> result(outputCount());
     for (size_t i = 0; i < outputCount(); ++i) {
         if (!settled(outputId(i))) continue;
-        result[i] = output(i);
+        const Tensor* made = plan->tensors.find(outputId(i) + 1);
+        result[i] = made ? *made : output(i);
         result[i]->values = nullptr;
     }
     return result;

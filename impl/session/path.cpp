@@ -154,7 +154,7 @@ void Path::makePipeline(const NetPart& part) {
 
 void Path::linkFrom(const Path& earlier, size_t input) {
     const int id = pipeline_->inputId(input);
-    links_.push_back({&earlier.pipeline(), &earlier.pipeline().tensor(id), earlier.settled(id), input});
+    links_.push_back({&earlier.pipeline(), id, earlier.settled(id), input});
 }
 
 bool Path::fedAsPlanned() const noexcept {
@@ -165,7 +165,7 @@ bool Path::fedAsPlanned() const noexcept {
 
 void Path::describeLinks() {
     for (const Link& link : links_) {
-        const Tensor& source = *link.source;
+        const Tensor& source = link.from->tensor(link.tensor);
         // The model's, or what an operator makes of the model's: the same for all shapes.
         if (source.quant.known()) pipeline_->input(link.input).quant = source.quant;
         pipeline_->describeInput(link.input, source.shape, source.type, source.format, source.list);
@@ -174,13 +174,12 @@ void Path::describeLinks() {
 
 // An input is only read: it may be where the earlier path has it.
 void Path::receive(const Link& link) {
-    const Tensor& source = *link.source;
+    const Tensor& source = link.from->tensor(link.tensor);
     const void* data = link.from->data(source);
     const bool same = sameLayout(source, rowMajor(source));
     // No pass and no execution writes to an input.
-    void* place = same ? const_cast<void*>(data) : pipeline_->inputMemory(link.input);
-    if (pipeline_->inputData(link.input) != place) pipeline_->relocate(pipeline_->input(link.input), place);
-    if (!same) copyToHost(source, data, place, rowMajor(source));
+    pipeline_->placeInput(link.input, same ? const_cast<void*>(data) : nullptr);
+    if (!same) copyToHost(source, data, pipeline_->inputData(link.input), rowMajor(source));
 }
 
 void Path::plan(const Cancellation& cancel) {

@@ -89,10 +89,10 @@ class Path {
 
   private:
     struct Link {
-        const Pipeline* from;
-        const Tensor* source;
-        bool settled;  // the earlier path has its shape before a run
-        size_t input;  // of this path's pipeline
+        const Pipeline* from;  // of the earlier path
+        int tensor;            // there
+        bool settled;          // the earlier path has its shape before a run
+        size_t input;          // of this path's pipeline
     };
     void receive(const Link& link);
     uint64_t cacheKey() const;

@@ -14,25 +14,23 @@ Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& i
       schedule_(scheduleGraph(*context.net, graph, inputs, outputs, {!context.hostBackend, updates})),
       tensors_(context.net->graphs[static_cast<size_t>(graph)].source->tensorNames.size() +
                schedule_.furtherLike.size()),
-      planning_(tensors_.size()),
-      frame_(planning_.numbers.end()),
       inputIds_(inputs) {
     const NetGraph& net = context.net->graphs[static_cast<size_t>(graph)];
     const std::vector<std::string>& names = net.source->tensorNames;
-    for (size_t i = 0; i < tensors_.size(); ++i) tensors_[i].number = static_cast<int>(i) + 1;
-    for (size_t i = 0; i < names.size(); ++i) tensors_[i].name = names[i];
-    for (size_t i = 0; i < net.quants.size(); ++i) tensors_[i].quant = net.quants[i];
+    std::vector<Tensor>& own = tensors_.own;
+    for (size_t i = 0; i < names.size(); ++i) own[i].name = names[i];
+    for (size_t i = 0; i < net.quants.size(); ++i) own[i].quant = net.quants[i];
     for (size_t i = 0; i < schedule_.furtherLike.size(); ++i) {
         if (schedule_.furtherLike[i] < 0) continue;
-        const Tensor& like = tensors_[static_cast<size_t>(schedule_.furtherLike[i])];
-        tensors_[names.size() + i].name = like.name;
-        tensors_[names.size() + i].quant = like.quant;
+        const Tensor& like = own[static_cast<size_t>(schedule_.furtherLike[i])];
+        own[names.size() + i].name = like.name;
+        own[names.size() + i].quant = like.quant;
     }
     for (const Node& node : net.nodes) {
         if (isConstantNode(node)) {
             if (!node.params) continue;  // not needed, or scheduling would have refused it
             const auto* constant = &node.paramsAs<ConstParams>();
-            Tensor& tensor = tensors_[static_cast<size_t>(node.outputs[0])];
+            Tensor& tensor = tensors_.own[static_cast<size_t>(node.outputs[0])];
             tensor.shape = constant->shape;
             tensor.type = constant->type;
             tensor.format = constant->format;
@@ -42,23 +40,23 @@ Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& i
             tensor.values = constant->data;
         } else if (node.type == OpType::Input && node.params) {
             const auto* input = &node.paramsAs<InputParams>();
-            Tensor& tensor = tensors_[static_cast<size_t>(node.outputs[0])];
+            Tensor& tensor = tensors_.own[static_cast<size_t>(node.outputs[0])];
             tensor.shape = input->shape;
             tensor.type = input->type;
             tensor.format = input->format;
         }
     }
     for (const int id : inputIds_) {
-        tensors_[static_cast<size_t>(id)].usage = Usage::Input;
+        own[static_cast<size_t>(id)].usage = Usage::Input;
         inputMemory_.emplace_back(context);
-        const Tensor& tensor = tensors_[static_cast<size_t>(id)];
+        const Tensor& tensor = own[static_cast<size_t>(id)];
         wanted_.push_back({tensor.shape, tensor.type, tensor.format, tensor.list});
     }
     std::vector<std::vector<Stage::Item>> items(static_cast<size_t>(schedule_.stages));
     for (const ScheduledOp& op : schedule_.ops) {
         Stage::Item item{&op, nullptr};
         if (runsSubgraphs(*op.node)) {
-            controls_.push_back(makeControlNode(context, *op.node, tensors_, frame_));
+            controls_.push_back(makeControlNode(context, *op.node, tensors_));
             item.control = controls_.back().get();
         }
         items[static_cast<size_t>(op.stage)].push_back(item);
@@ -66,7 +64,7 @@ Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& i
     loadConstants(net);
     makeVariables();
     for (int stage = 0; stage < schedule_.stages; ++stage)
-        stages_.push_back(std::make_unique<Stage>(context, tensors_, planning_, frame_, schedule_, stage,
+        stages_.push_back(std::make_unique<Stage>(context, tensors_, schedule_, stage,
                                                   std::move(items[static_cast<size_t>(stage)])));
 }
 
@@ -75,7 +73,7 @@ Pipeline::~Pipeline() = default;
 // Large constants that stayed in the file come into memory here, but for those that only executions read which load
 // them themselves: prepared and as they are they would be in memory twice.
 void Pipeline::loadConstants(const NetGraph& net) {
-    std::vector<char> read(tensors_.size(), 0);
+    std::vector<char> read(tensors_.own.size(), 0);
     for (const ScheduledOp& op : schedule_.ops) {
         // A backend of the host reads what it takes, which is known only when plans are made.
         const uint32_t own = context_.hostBackend ? 0 : context_.wanted().loadsInputs(op.node->type);
@@ -88,7 +86,7 @@ void Pipeline::loadConstants(const NetGraph& net) {
         if (!isConstantNode(node) || !node.params) continue;
         const auto* constant = &node.paramsAs<ConstParams>();
         if (!constant->leftInFile()) continue;
-        Tensor& tensor = tensors_[static_cast<size_t>(node.outputs[0])];
+        Tensor& tensor = tensors_.own[static_cast<size_t>(node.outputs[0])];
         tensor.stored = constant;
         if (!read[static_cast<size_t>(node.outputs[0])]) continue;
         constants_.push_back(constant->load());
@@ -102,7 +100,7 @@ void Pipeline::run(PlanObserver* observer) {
         if (i > 0 && !stage.upToDate()) planLater(i, observer);
         stage.execute();
     }
-    frame_.endRun();
+    tensors_.frame.endRun();
     if (!variables_.empty()) keepVariables();
 }
 

@@ -48,19 +48,14 @@ class Pipeline {
     ~Pipeline();
 
     size_t inputCount() const noexcept { return inputIds_.size(); }
-    Tensor& input(size_t index) noexcept { return tensors_[static_cast<size_t>(inputIds_[index])]; }
+    // Of the plan in use, or as the model has it before the first plan.
+    Tensor& input(size_t index) noexcept { return tensors_.own[static_cast<size_t>(inputIds_[index])]; }
     size_t outputCount() const noexcept { return schedule_.outputs.size(); }
-    const Tensor& output(size_t index) const noexcept {
-        return tensors_[static_cast<size_t>(schedule_.outputs[index])];
-    }
+    const Tensor& output(size_t index) const noexcept { return tensors_[schedule_.outputs[index]]; }
     // Where the elements of a tensor of the graph lie on the host; null: they lie nowhere there now.
-    const void* data(const Tensor& tensor) const noexcept {
-        return tensor.values ? tensor.values : frame_.data<void>(tensor);
-    }
-    void* inputData(size_t index) const noexcept {
-        return frame_.data<void>(tensors_[static_cast<size_t>(inputIds_[index])]);
-    }
-    const Frame& frame() const noexcept { return frame_; }
+    const void* data(const Tensor& tensor) const noexcept { return tensors_.data(tensor); }
+    void* inputData(size_t index) const noexcept { return tensors_.frame.data(inputIds_[index] + 1); }
+    const Frame& frame() const noexcept { return tensors_.frame; }
     int outputId(size_t index) const noexcept { return schedule_.outputs[index]; }
     int inputId(size_t index) const noexcept { return inputIds_[index]; }
 
@@ -70,11 +65,11 @@ class Pipeline {
     // What the input is to be.
     const InputDescription& described(size_t index) const noexcept { return wanted_[index]; }
     // What operators make of the described inputs, without a plan: each output without contents, or none where only a run
-    // knows. Throws what shape rules throw. The pipeline is of no other use after it.
+    // knows. Throws what shape rules throw.
     std::vector<std::optional<Tensor>> inferOutputs();
     // Makes or finds the plan of the first stage for the described inputs, input memory included. Inputs that are no longer
     // what they were are zeros then; the others keep their contents. Later stages are planned by run(). When it fails
-    // the plan before is as it was, ready to run but for lack of memory.
+    // the plan before is as it was. It has its memory and runs, unless memory that had to grow for the new one was lacking.
     void prepare();
     // Whether there is a plan for the described inputs.
     bool prepared() const noexcept { return ready_ && described_ && !stale_; }
@@ -91,11 +86,13 @@ class Pipeline {
     // Whether a tensor has its shape before a run: the plan of the first stage gives it, or it is there before.
     bool settled(int id) const noexcept;
     // Where the output lies; nowhere while its stage is not planned, and for results of control flow.
-    StorageLocation outputStorage(size_t index) noexcept;
+    ConstStorageLocation outputStorage(size_t index) const noexcept;
     // The tensor whose memory is that of the output, when it can be elsewhere on the host; else null.
-    Tensor* movableRoot(size_t index);
-    // Gives a tensor that is no view other memory, and views of it with it. Until the next plan of its stage.
-    void relocate(const Tensor& root, void* to) noexcept;
+    const Tensor* movableRoot(size_t index) const;
+    // Gives an input, or the root of an output (movableRoot), other memory of the host, and views of it with it; null: that of the
+    // session. Until the next plan. Whether it was elsewhere before.
+    bool placeInput(size_t index, void* data) noexcept;
+    bool placeOutput(const Tensor& root, void* data) noexcept;
 
     // Whether a device alone reads an input, or makes an output, in the plan that stands, so that it can do so in any
     // buffer.
@@ -119,7 +116,7 @@ class Pipeline {
     bool reads(int id) const;
     // All those, by id.
     void markRead(std::vector<bool>& read) const;
-    const Tensor& tensor(int id) const noexcept { return tensors_[static_cast<size_t>(id)]; }
+    const Tensor& tensor(int id) const noexcept { return tensors_[id]; }
     // The memory of a constant in this pipeline alone, which has its values at first; the plan does not follow what is written.
     void* ownConstant(int id);
     // The constants in such memory.
@@ -131,23 +128,15 @@ class Pipeline {
     void constantsChanged(const std::set<int>& ids);
 
   private:
-    // A plan that is not in use, with what it says of the graph's tensors.
+    // A plan that is not in use.
     struct KeptPlan {
         std::vector<InputDescription> inputs;
-        std::vector<Tensor> tensors;
         std::vector<std::unique_ptr<StagePlan>> stages;
     };
     using KeptPlans = std::list<KeptPlan>;
-    // Input memory that a new plan needs, which replaces the old when that plan stands.
-    struct GrownInput {
-        size_t input;
-        BudgetedBuffer memory;
-    };
-
     // A constant that operators write, and where its new value waits when that lies in the memory of another one.
     struct CarriedVariable {
-        Tensor* constant;
-        Tensor* value;
+        int constant, value;  // ids
         BudgetedBuffer waiting;
     };
 
@@ -157,21 +146,23 @@ class Pipeline {
     void checkVariables() const;
     void keepVariables();
     void planFirst();
-    void tryPlanFirst(KeptPlans& before);
     void planLater(size_t stage, PlanObserver* observer);
+    // The inputs as they are to be.
+    std::vector<Tensor> wantedInputs() const;
+    bool isMade(int id) const noexcept;
+    bool relocate(const Tensor& root, void* to) noexcept;
     void exchange(KeptPlan& kept) noexcept;
+    // Takes a plan into use and gives it memory; where that fails, the one before is in use again.
+    void use(KeptPlan& kept);
     void bind();
     void bindOrLose() noexcept;
     void bindInputs() noexcept;
     void zeroInputs(const std::vector<InputDescription>& before);
-    void exchangeTensors(std::vector<Tensor>& tensors) noexcept;
     bool makeRoom() noexcept;
 
     SessionContext& context_;
     GraphSchedule schedule_;
-    std::vector<Tensor> tensors_;
-    PlanningFrame planning_;
-    Frame frame_;
+    GraphTensors tensors_;
     std::vector<std::shared_ptr<const void>> constants_;  // read from the file for this pipeline
     std::map<int, BudgetedBuffer> ownConstants_;          // by tensor id
     std::map<size_t, std::unique_ptr<Node>>

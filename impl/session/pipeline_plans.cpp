@@ -4,7 +4,6 @@
 #include <new>
 
 #include "session/control_node.h"
-#include "session/exchange_state.h"
 #include "session/pipeline.h"
 #include "tensor/tensor_list.h"
 
@@ -48,31 +47,63 @@ void Pipeline::prepare() {
                                     [&](const KeptPlan& kept) { return kept.inputs == wanted_; });
     if (found == kept_.end()) return planFirst();
     kept_.splice(kept_.begin(), kept_, found);
-    exchange(*found);
-    try {
-        bind();
-    } catch (...) {
-        exchange(*found);
-        bindOrLose();
-        throw;
-    }
-    described_ = true;
-    zeroInputs(found->inputs);
+    use(*found);
 }
 
-void Pipeline::exchangeTensors(std::vector<Tensor>& tensors) noexcept {
-    for (size_t i = 0; i < tensors.size(); ++i) exchangeState(tensors_[i], tensors[i]);
+std::vector<Tensor> Pipeline::wantedInputs() const {
+    std::vector<Tensor> inputs;
+    for (size_t i = 0; i < inputIds_.size(); ++i) {
+        Tensor& input = inputs.emplace_back(tensors_.own[static_cast<size_t>(inputIds_[i])]);
+        input.shape = wanted_[i].shape;
+        input.type = wanted_[i].type;
+        input.format = wanted_[i].format;
+        input.list = wanted_[i].list;
+        input.storageBytes();  // refuses what does not fit
+    }
+    return inputs;
 }
 
 void Pipeline::exchange(KeptPlan& kept) noexcept {
     ready_ = false;
     for (size_t i = 0; i < stages_.size(); ++i)
         kept.stages[i] = stages_[i]->exchange(std::move(kept.stages[i]));
-    exchangeTensors(kept.tensors);
     planned_.swap(kept.inputs);
+    for (size_t i = 0; i < planned_.size(); ++i) {
+        input(i).shape = planned_[i].shape;
+        input(i).type = planned_[i].type;
+        input(i).format = planned_[i].format;
+        input(i).list = planned_[i].list;
+    }
 }
 
-// Addresses of tensors change here and nowhere else but in plans.
+void Pipeline::use(KeptPlan& kept) {
+    std::vector<Tensor> inputs = wantedInputs();
+    std::vector<BudgetedBuffer> grown;  // what was in the present memory stays while this may fail
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        grown.emplace_back(context_);
+        const int64_t bytes = inputs[i].storageBytes();
+        if (bytes > inputMemory_[i].size() || !inputMemory_[i].data()) grown[i].reserve(bytes, "an input");
+    }
+    const auto exchangeMemory = [&]() noexcept {
+        for (size_t i = 0; i < grown.size(); ++i)
+            if (grown[i].data()) inputMemory_[i].swap(grown[i]);
+    };
+    exchange(kept);
+    exchangeMemory();
+    try {
+        checkVariables();
+        bind();
+    } catch (...) {
+        exchange(kept);
+        exchangeMemory();
+        if (stages_[0]->plan()) bindOrLose();
+        throw;
+    }
+    described_ = true;
+    zeroInputs(kept.inputs);
+}
+
+// Places of operands change here and nowhere else but where a later stage gets a plan, and where inputs and outputs are bound.
 void Pipeline::bind() {
     ready_ = false;
     for (size_t i = 0; i < inputIds_.size(); ++i)
@@ -83,7 +114,8 @@ void Pipeline::bind() {
 }
 
 void Pipeline::bindInputs() noexcept {
-    for (size_t i = 0; i < inputIds_.size(); ++i) frame_.place(input(i).number, inputMemory_[i].data());
+    for (size_t i = 0; i < inputIds_.size(); ++i)
+        tensors_.frame.place(inputIds_[i] + 1, inputMemory_[i].data());
 }
 
 // After a failure, which the caller reports.
@@ -106,56 +138,20 @@ void Pipeline::planFirst() {
     while (!kept_.empty() && kept_.size() + 2 > std::max<size_t>(context_.planCache, 2)) kept_.pop_back();
     for (;;) {
         try {
-            KeptPlans before;
-            tryPlanFirst(before);
-            if (before.front().stages[0] && context_.planCache > 1 && !stale_)
-                kept_.splice(kept_.begin(), before);
+            const std::vector<Tensor> inputs = wantedInputs();
+            KeptPlans fresh;
+            KeptPlan& plan = fresh.emplace_back();
+            plan.inputs = wanted_;
+            plan.stages.resize(stages_.size());
+            plan.stages[0] = stages_[0]->makePlan({stale_ ? nullptr : stages_[0]->plan(), inputs});
+            use(plan);  // `plan` is the one before now
+            if (plan.stages[0] && context_.planCache > 1 && !stale_) kept_.splice(kept_.begin(), fresh);
             stale_ = false;
             return;
         } catch (...) {
             if (!isLackOfMemory() || !makeRoom()) throw;
         }
     }
-}
-
-// `before` gets the plan that was in use.
-void Pipeline::tryPlanFirst(KeptPlans& before) {
-    KeptPlan& old = before.emplace_back();
-    old.tensors = tensors_;
-    old.inputs = wanted_;
-    old.stages.resize(stages_.size());
-    const bool hadPlan = stages_[0]->hasPlan();
-    std::vector<GrownInput> grown;
-    grown.reserve(inputIds_.size());
-    std::vector<int64_t> sizes;
-    ready_ = false;
-    try {
-        for (size_t i = 0; i < inputIds_.size(); ++i) {
-            Tensor& tensor = input(i);
-            tensor.shape = wanted_[i].shape;
-            tensor.type = wanted_[i].type;
-            tensor.format = wanted_[i].format;
-            tensor.list = wanted_[i].list;
-            const int64_t bytes = tensor.storageBytes();
-            const bool fits = bytes <= inputMemory_[i].size() && inputMemory_[i].data();
-            BudgetedBuffer& buffer =
-                fits ? inputMemory_[i] : grown.emplace_back(GrownInput{i, BudgetedBuffer(context_)}).memory;
-            frame_.place(tensor.number, buffer.reserve(bytes, "an input"));
-        }
-        stages_[0]->plan(old.stages[0], nullptr, !stale_);
-        checkVariables();
-    } catch (...) {
-        exchangeTensors(old.tensors);
-        if (hadPlan) bindOrLose();
-        throw;
-    }
-    // From here on nothing throws.
-    for (GrownInput& one : grown) inputMemory_[one.input].swap(one.memory);
-    for (size_t later = 1; later < stages_.size(); ++later)
-        old.stages[later] = stages_[later]->exchange(nullptr);
-    planned_.swap(old.inputs);
-    described_ = ready_ = true;
-    zeroInputs(old.inputs);
 }
 
 // Who does not write an input reads zeros, not what the heap held. `before`: what the memory was used for.
@@ -167,25 +163,31 @@ void Pipeline::zeroInputs(const std::vector<InputDescription>& before) {
 }
 
 void Pipeline::planLater(size_t stage, PlanObserver* observer) {
+    Stage& planned = *stages_[stage];
+    const auto tell = [&]() {
+        if (observer) observer->planned();
+    };
     for (;;) {
-        std::vector<Tensor> tensors = tensors_;
-        std::unique_ptr<StagePlan> before;
         try {
-            stages_[stage]->plan(before, kept_.empty() ? nullptr : kept_.front().stages[stage].get(), true);
+            const StagePlan* before = planned.plan();
+            if (!before && !kept_.empty()) before = kept_.front().stages[stage].get();
+            std::unique_ptr<StagePlan> plan = planned.makePlan({before});
+            plan = planned.exchange(std::move(plan));
+            try {
+                planned.bind();
+            } catch (...) {
+                planned.exchange(std::move(plan));
+                planned.invalidate();
+                throw;
+            }
             break;
         } catch (...) {
-            exchangeTensors(tensors);
-            try {
-                stages_[stage]->bind();
-            } catch (...) {
-                stages_[stage]->invalidate();
-            }
-            if (observer) observer->planned();
+            tell();
             if (!isLackOfMemory() || !makeRoom()) throw;
         }
     }
     for (size_t later = stage + 1; later < stages_.size(); ++later) stages_[later]->invalidate();
-    if (observer) observer->planned();
+    tell();
 }
 
 void Pipeline::trim() {
@@ -194,7 +196,7 @@ void Pipeline::trim() {
     if (context_.keepReplaced) return;
     ready_ = false;
     for (const auto& stage : stages_) stage->shrink();
-    if (!stages_[0]->hasPlan()) return;
+    if (!stages_[0]->plan()) return;
     for (size_t i = 0; i < inputIds_.size(); ++i) inputMemory_[i].shrink(input(i).storageBytes());
     bind();
 }

@@ -1,6 +1,8 @@
 // Constants that operators of the graph write: they have memory of the session's own, are read like inputs, and take their new
 // values when a run has succeeded.
 #include <algorithm>
+#include <cstring>
+#include <functional>
 
 #include "base/error.h"
 #include "plan/storage_location.h"
@@ -12,13 +14,12 @@ namespace mnnc {
 void Pipeline::makeVariables() {
     for (const Variable& variable : schedule_.variables) {
         void* memory = ownConstant(variable.constant);
-        Tensor& constant = tensors_[static_cast<size_t>(variable.constant)];
+        Tensor& constant = tensors_.own[static_cast<size_t>(variable.constant)];
         constant.usage = Usage::Input;
         constant.hasConstantValue = false;
         constant.values = nullptr;
-        frame_.place(constant.number, memory);
-        variables_.push_back(
-            {&constant, &tensors_[static_cast<size_t>(variable.value)], BudgetedBuffer(context_)});
+        tensors_.frame.place(constant.number, memory);
+        variables_.push_back({variable.constant, variable.value, BudgetedBuffer(context_)});
     }
 }
 
@@ -28,7 +29,7 @@ bool Pipeline::isVariable(int id) const noexcept {
 }
 
 void Pipeline::checkVariable(const CarriedVariable& variable) const {
-    const Tensor &constant = *variable.constant, &value = *variable.value;
+    const Tensor &constant = tensors_[variable.constant], &value = tensors_[variable.value];
     if (value.shape == constant.shape && value.type == constant.type && !value.list) return;
     fail(Status::ComputeSizeError, "constant '%s' is %s of shape %s, an operator writes %s of shape %s to it",
          constant.name.c_str(), dataTypeName(constant.type), constant.shape.text().c_str(),
@@ -44,24 +45,29 @@ void Pipeline::checkVariables() const {
 // A value may be a view of another variable: all such values are taken before any variable changes.
 void Pipeline::keepVariables() {
     const auto isOther = [&](const CarriedVariable& variable) {
-        const Tensor* root = rootOf(variable.value);
+        const auto* value = static_cast<const char*>(data(tensors_[variable.value]));
         return std::any_of(variables_.begin(), variables_.end(), [&](const CarriedVariable& other) {
-            return &other != &variable && other.constant == root;
+            const Tensor& constant = tensors_[other.constant];
+            const auto* memory = static_cast<const char*>(data(constant));
+            return &other != &variable && !std::less<>()(value, memory) &&
+                   std::less<>()(value, memory + constant.storageBytes());
         });
     };
     for (CarriedVariable& variable : variables_) {
         checkVariable(variable);
-        if (variable.constant->empty() || !isOther(variable)) continue;
-        void* waiting = variable.waiting.reserve(variable.constant->storageBytes(), "a value of a variable");
-        copyToHost(*variable.value, data(*variable.value), waiting, rowMajor(*variable.constant));
+        const Tensor &constant = tensors_[variable.constant], &value = tensors_[variable.value];
+        if (constant.empty() || !isOther(variable)) continue;
+        void* waiting = variable.waiting.reserve(constant.storageBytes(), "a value of a variable");
+        copyToHost(value, data(value), waiting, rowMajor(constant));
     }
     for (CarriedVariable& variable : variables_) {
-        if (variable.constant->empty() || rootOf(variable.value) == variable.constant) continue;
-        void* to = frame_.data<void>(*variable.constant);
+        const Tensor &constant = tensors_[variable.constant], &value = tensors_[variable.value];
+        void* to = tensors_.frame.data<void>(constant);
+        if (constant.empty() || data(value) == to) continue;
         if (isOther(variable))
-            std::memcpy(to, variable.waiting.data(), static_cast<size_t>(variable.constant->storageBytes()));
+            std::memcpy(to, variable.waiting.data(), static_cast<size_t>(constant.storageBytes()));
         else
-            copyToHost(*variable.value, data(*variable.value), to, rowMajor(*variable.constant));
+            copyToHost(value, data(value), to, rowMajor(constant));
     }
 }
 

@@ -26,27 +26,26 @@ class Ports {
     int outputId(size_t index) const noexcept {
         return outputs[index].pipeline->outputId(outputs[index].index);
     }
-    void* inputMemory(size_t index) const noexcept {
-        return inputs[index].pipeline->inputMemory(inputs[index].index);
-    }
     void* inputData(size_t index) const noexcept {
         return inputs[index].pipeline->inputData(inputs[index].index);
     }
     const void* outputData(size_t index) const noexcept {
         return outputs[index].pipeline->data(output(index));
     }
-    // Of a tensor of an output's pipeline.
-    void* dataOf(size_t output, const Tensor& tensor) const noexcept {
-        return outputs[output].pipeline->frame().data<void>(tensor);
+    bool placeInput(size_t index, void* data) const noexcept {
+        return inputs[index].pipeline->placeInput(inputs[index].index, data);
+    }
+    bool placeOutput(size_t index, const Tensor& root, void* data) const noexcept {
+        return outputs[index].pipeline->placeOutput(root, data);
     }
     DevicePlace deviceOf(size_t output, const Tensor& tensor) const noexcept {
         return outputs[output].pipeline->frame().device(tensor);
     }
     bool outputSettled(size_t index) const noexcept { return outputs[index].settled; }
-    StorageLocation outputStorage(size_t index) const noexcept {
+    ConstStorageLocation outputStorage(size_t index) const noexcept {
         return outputs[index].pipeline->outputStorage(outputs[index].index);
     }
-    Tensor* movableRoot(size_t index) const {
+    const Tensor* movableRoot(size_t index) const {
         return outputs[index].pipeline->movableRoot(outputs[index].index);
     }
     bool deviceReads(size_t index) const noexcept {

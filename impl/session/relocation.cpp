@@ -1,45 +1,70 @@
 // Tensors of a plan that stands move to other memory, with all views of them.
+#include <algorithm>
+
 #include "plan/storage_location.h"
 #include "session/pipeline.h"
 
 namespace mnnc {
 
-// `root` has moved: so do the views of it that this stage made, and the addresses that its plan depends on.
-void Stage::follow(const Tensor& root) noexcept {
+void Stage::follow() noexcept {
     if (!planned()) return;
-    for (Tensor* view : plan_->views) {
-        if (!frame_.data<void>(*view)) continue;
-        const StorageLocation place = storageLocation(view);
-        if (place.root == &root) frame_.place(view->number, frame_.data<char>(root) + place.offset);
-    }
-    for (PlanGuard& guard : plan_->guards) {
-        Tensor& tensor = tensors_[static_cast<size_t>(guard.input.tensor)];
-        if (rootOf(&tensor) == &root) guard.data = frame_.data<void>(tensor);
-    }
+    bindViews(tensors_.frame, plan_->views);
+    for (PlanGuard& guard : plan_->guards) guard.data = tensors_.data(tensors_[guard.input.tensor]);
+}
+
+void* Stage::arenaPlace(int operand) noexcept {
+    if (!planned()) return nullptr;
+    for (const Placement& placement : plan_->placements)
+        if (placement.operand == operand && placement.onHost) return memory_.bases().host + placement.offset;
+    return nullptr;
 }
 
 bool Stage::makes(int tensor) const noexcept {
-    for (const Item& item : items_)
-        for (const int id : item.op->node->outputs)
-            if (id == tensor) return !item.control;
-    return false;
+    return madeHere_[static_cast<size_t>(tensor)];
 }
 
-void Pipeline::relocate(const Tensor& root, void* to) noexcept {
-    frame_.place(root.number, to);
-    for (const auto& stage : stages_) stage->follow(root);
+bool Pipeline::relocate(const Tensor& root, void* to) noexcept {
+    if (tensors_.frame.data(root.number) == to) return false;
+    tensors_.frame.place(root.number, to);
+    for (const auto& stage : stages_) stage->follow();
+    return true;
+}
+
+bool Pipeline::placeInput(size_t index, void* data) noexcept {
+    return relocate(input(index), data ? data : inputMemory(index));
+}
+
+bool Pipeline::placeOutput(const Tensor& root, void* data) noexcept {
+    for (size_t i = 0; i < stages_.size(); ++i) {
+        void* home = stages_[i]->arenaPlace(root.number);
+        if (!home) continue;
+        return relocate(root, data ? data : home);
+    }
+    return data && relocate(root, data);
 }
 
 bool Pipeline::settled(int id) const noexcept {
-    const Tensor& tensor = tensors_[static_cast<size_t>(id)];
-    return tensor.usage == Usage::Input || tensor.usage == Usage::Constant || stages_[0]->makes(id);
+    const Usage usage = tensors_.own[static_cast<size_t>(id)].usage;
+    return usage == Usage::Input || usage == Usage::Constant || stages_[0]->makes(id);
 }
 
-StorageLocation Pipeline::outputStorage(size_t index) noexcept {
-    const int id = outputId(index);
-    for (const auto& stage : stages_)
-        if (stage->planned() && stage->makes(id)) return storageLocation(&tensors_[static_cast<size_t>(id)]);
-    return {nullptr, 0};
+bool Pipeline::isMade(int id) const noexcept {
+    return std::any_of(stages_.begin(), stages_.end(),
+                       [&](const auto& stage) { return stage->planned() && stage->makes(id); });
+}
+
+ConstStorageLocation Pipeline::outputStorage(size_t index) const noexcept {
+    if (!isMade(outputId(index))) return {nullptr, 0};
+    ConstStorageLocation place = storageLocation(&tensors_[outputId(index)]);
+    // What a stage reads of an earlier one may be a view there.
+    while (tensors_.isOfGraph(place.root->number)) {
+        const Tensor& made = tensors_[place.root->number - 1];
+        if (&made == place.root) break;
+        const ConstStorageLocation there = storageLocation(&made);
+        place = {there.root, place.offset + there.offset};
+        if (&made == there.root) break;
+    }
+    return place;
 }
 
 // Whether its bytes lie as in a row-major tensor, as those of blocks do that are whole and have one pixel.
@@ -47,21 +72,15 @@ static bool isRowMajor(const Tensor& tensor) {
     return tensor.channelBlock == 1 || packsToItself(tensor, tensor.channelBlock);
 }
 
-Tensor* Pipeline::movableRoot(size_t index) {
+const Tensor* Pipeline::movableRoot(size_t index) const {
     const auto [root, offset] = outputStorage(index);
     const Tensor& tensor = output(index);
     if (!root || !data(tensor) || offset != 0 || tensor.hasConstantValue || root->hasConstantValue ||
-        root->usage != Usage::Normal || root->onDevice || frame_.device(*root).block || !isRowMajor(*root) ||
-        !isRowMajor(tensor) || root->storageBytes() != tensor.storageBytes())
+        root->usage != Usage::Normal || root->onDevice || tensors_.frame.device(*root).block ||
+        !isRowMajor(*root) || !isRowMajor(tensor) || root->storageBytes() != tensor.storageBytes())
         return nullptr;
     // Control flow puts its results where it likes.
-    if (!std::less<>()(root, tensors_.data()) && std::less<>()(root, tensors_.data() + tensors_.size())) {
-        const int id = static_cast<int>(root - tensors_.data());
-        for (const auto& stage : stages_)
-            if (stage->planned() && stage->makes(id)) return root;
-        return nullptr;
-    }
-    return root;
+    return !tensors_.isOfGraph(root->number) || isMade(root->number - 1) ? root : nullptr;
 }
 
 }  // namespace mnnc

@@ -14,21 +14,22 @@
 
 namespace mnnc {
 
-Stage::Stage(SessionContext& context, std::vector<Tensor>& tensors, PlanningFrame& planning, Frame& frame,
-             const GraphSchedule& schedule, int index, std::vector<Item> items)
+Stage::Stage(SessionContext& context, GraphTensors& tensors, const GraphSchedule& schedule, int index,
+             std::vector<Item> items)
     : context_(context),
       tensors_(tensors),
-      planning_(planning),
-      frame_(frame),
       schedule_(schedule),
       index_(index),
       items_(std::move(items)),
-      foldedHere_(tensors.size()),
+      madeHere_(tensors.own.size()),
+      foldedHere_(tensors.own.size()),
       memory_(context) {
     for (const Item& item : items_)
-        if (item.op->folded)
-            for (const int id : item.op->node->outputs)
-                if (id >= 0) foldedHere_[static_cast<size_t>(id)] = true;
+        for (const int id : item.op->node->outputs) {
+            if (id < 0 || item.control) continue;
+            madeHere_[static_cast<size_t>(id)] = true;
+            if (item.op->folded) foldedHere_[static_cast<size_t>(id)] = true;
+        }
     // The first stage depends on the inputs' shapes alone: its pipeline knows when they change.
     if (index_ == 0) return;
     std::map<std::pair<int, bool>, size_t> seen;
@@ -46,8 +47,6 @@ Stage::Stage(SessionContext& context, std::vector<Tensor>& tensors, PlanningFram
             else
                 inputs_[found->second].onlyOffset &= moving;
         }
-        if (item.op->moving)
-            dynamicSlices_.push_back({&item, tensorsOf(node.inputs), tensorsOf(node.outputs)});
     }
 }
 
@@ -60,20 +59,22 @@ void Stage::invalidate() noexcept {
 }
 
 std::unique_ptr<StagePlan> Stage::exchange(std::unique_ptr<StagePlan> plan) noexcept {
-    if (plan_) plan_->exchangeTensors();
     plan_.swap(plan);
-    if (plan_) plan_->exchangeTensors();
-    for (const Item& item : items_)
-        if (item.control) item.control->outdate();
+    for (const Item& item : items_) {
+        if (item.control) {
+            item.control->outdate();
+            continue;
+        }
+        for (const int id : item.op->node->outputs)
+            if (id >= 0) tensors_.setPlanned(id, plan_ ? plan_->tensors.find(id + 1) : nullptr);
+    }
     return plan;
 }
 
 void Stage::bind() {
     if (!plan_) return;
-    plan_->bind(memory_, frame_);
-    // Views of them have moved along.
-    for (PlanGuard& guard : plan_->guards)
-        guard.data = frame_.data<void>(tensors_[static_cast<size_t>(guard.input.tensor)]);
+    plan_->bind(memory_, tensors_.frame);
+    for (PlanGuard& guard : plan_->guards) guard.data = tensors_.data(tensors_[guard.input.tensor]);
     if (context_.recordsPlans) context_.planTexts[{schedule_.graph, index_}] = plan_->texts;
 }
 
@@ -81,46 +82,15 @@ void Stage::shrink() {
     memory_.shrink(plan_ ? plan_->needs : MemoryNeeds());
 }
 
-std::vector<Tensor*> Stage::tensorsOf(const std::vector<int>& ids) const {
-    std::vector<Tensor*> result;
-    for (const int id : ids)
-        if (id >= 0) result.push_back(&tensors_[static_cast<size_t>(id)]);
-    return result;
-}
-
-Stage::ScopedKnownContents::ScopedKnownContents(Stage& stage, const Item& item) {
-    const std::vector<int>& ids = item.op->node->inputs;
-    for (size_t k = 0; k < ids.size() && k < saved_.size(); ++k) {
-        if (ids[k] < 0 || !((item.op->content >> k) & 1u)) continue;
-        Tensor& tensor = stage.tensors_[static_cast<size_t>(ids[k])];
-        if (tensor.hasConstantValue) continue;
-        for (PlanGuard& guard : stage.plan_->guards) {
-            if (!guard.input.content || guard.input.tensor != ids[k]) continue;
-            saved_[count_++] = {&tensor, tensor.channelBlock};
-            tensor.hasConstantValue = true;
-            tensor.channelBlock = 1;
-            tensor.values = guard.content.data();
-        }
-    }
-}
-
-Stage::ScopedKnownContents::~ScopedKnownContents() {
-    for (size_t i = 0; i < count_; ++i) {
-        saved_[i].tensor->hasConstantValue = false;
-        saved_[i].tensor->channelBlock = saved_[i].channelBlock;
-        saved_[i].tensor->values = nullptr;
-    }
-}
-
 bool Stage::upToDate() {
     if (!planned()) return false;
     bool moved = false, relocated = false;
     for (PlanGuard& guard : plan_->guards) {
-        const Tensor& tensor = tensors_[static_cast<size_t>(guard.input.tensor)];
+        const Tensor& tensor = tensors_[guard.input.tensor];
         if (!(tensor.shape == guard.shape) || tensor.type != guard.type || tensor.format != guard.format ||
             !sameList(tensor.list, guard.list))
             return false;
-        const void* data = frame_.data<void>(tensor);
+        const void* data = tensors_.data(tensor);
         relocated |= data != guard.data;
         guard.data = data;
         if (!guard.input.content || tensor.empty()) continue;
@@ -134,24 +104,21 @@ bool Stage::upToDate() {
         std::memcpy(guard.content.data(), now, static_cast<size_t>(guard.bytes));
         moved = true;
     }
-    if (relocated) bindViews(frame_, plan_->views);
+    if (relocated) bindViews(tensors_.frame, plan_->views);
     if (!moved) return true;
     plan_->valid = false;  // unless all shapes are as before
-    for (const DynamicSlice& moving : dynamicSlices_)
+    for (MovingSlice& moving : plan_->movingSlices)
         if (!sameShapes(moving)) return false;
     return plan_->valid = true;
 }
 
-bool Stage::sameShapes(const DynamicSlice& moving) {
-    const Node& node = *moving.item->op->node;
+bool Stage::sameShapes(MovingSlice& moving) const {
+    const Node& node = *moving.node;
     if (findSearchParts(node.type) && !node.fixed.empty())
         return false;  // its output has room for any number
-    const ScopedKnownContents shown(*this, *moving.item);
-    const Tensor& output = *moving.outputs[0];
-    const Shape before = output.shape;
-    const std::shared_ptr<const TensorList> listBefore = output.list;
     node.def->shape({node, moving.inputs, moving.outputs});
-    return output.shape == before && sameList(output.list, listBefore);
+    const Tensor &now = *moving.outputs[0], &planned = *plan_->tensors.find(now.number);
+    return now.shape == planned.shape && sameList(now.list, planned.list);
 }
 
 void Stage::execute() {
@@ -168,8 +135,8 @@ void Stage::execute() {
 
 void Stage::run(PlannedStep& step) {
     if (!step.execution) return step.recording->run();
-    frame_.beginStep(step.scratch);
-    step.execution->run(frame_);
+    tensors_.frame.beginStep(step.scratch);
+    step.execution->run(tensors_.frame);
 }
 
 Recording* Stage::recording() const noexcept {
@@ -181,7 +148,7 @@ Recording* Stage::recording() const noexcept {
 void Stage::executeObserved(PlannedStep& step) {
     bool wanted = true;
     for (const OpCall& call : step.calls) {
-        wanted &= context_.observer->before(call, frame_);
+        wanted &= context_.observer->before(call, tensors_.frame);
         if (!wanted && step.onDevice)
             fail(Status::NotSupported,
                  "MNN_OP_SKIP came back from a callback before operator '%s', which the %s backend takes in "
@@ -193,7 +160,7 @@ void Stage::executeObserved(PlannedStep& step) {
         executeTimed(step);
     else if (wanted)
         run(step);
-    for (const OpCall& call : step.calls) context_.observer->after(call, frame_);
+    for (const OpCall& call : step.calls) context_.observer->after(call, tensors_.frame);
 }
 
 void Stage::executeTimed(PlannedStep& step) {

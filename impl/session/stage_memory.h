@@ -16,16 +16,19 @@ class BudgetedBlock {
     BudgetedBlock& operator=(const BudgetedBlock&) = delete;
     ~BudgetedBlock() { release(); }
 
-    // At least this many bytes; null for none. The old content is lost when it has to grow.
+    // At least this many bytes; null for none. The old content is lost when it has to grow. Where there is no memory for more it
+    // has as much as before again, if there still is.
     DeviceBlock* reserve(int64_t bytes, const char* what) {
         if (bytes > bytes_) {
+            context_.checkBudget(context_.keepReplaced ? bytes : bytes - bytes_, what);
+            const int64_t held = bytes_;
             release();
-            context_.checkBudget(bytes, what);
-            ++generation_;
-            block_ = context_.device->allocate(bytes, use_);
-            ++context_.deviceAllocations;
-            bytes_ = bytes;
-            context_.count(bytes);
+            try {
+                allocate(bytes);
+            } catch (...) {
+                regain(held);
+                throw;
+            }
         }
         return block_.get();
     }
@@ -62,6 +65,21 @@ class BudgetedBlock {
     uint64_t generation() const noexcept { return generation_; }  // how many blocks there have been
 
   private:
+    void allocate(int64_t bytes) {
+        ++generation_;
+        block_ = context_.device->allocate(bytes, use_);
+        ++context_.deviceAllocations;
+        bytes_ = bytes;
+        context_.count(bytes);
+    }
+    void regain(int64_t bytes) noexcept {
+        if (bytes == 0) return;
+        try {
+            allocate(bytes);
+        } catch (...) {  // something else took it
+        }
+    }
+
     SessionContext& context_;
     const DeviceUse use_;
     DeviceBlockPtr block_;
@@ -69,52 +87,44 @@ class BudgetedBlock {
     uint64_t generation_ = 0;
 };
 
-class StageMemory final : public PlanMemory {
+class StageMemory {
   public:
     explicit StageMemory(SessionContext& context)
         : host_(context),
           arena_(context, DeviceUse::Compute),
-          constants_(context, DeviceUse::Compute),
           uploads_(context, DeviceUse::Upload),
           downloads_(context, DeviceUse::Download) {}
-    void* hostArena(int64_t bytes) override {
-        return bytes > 0 ? host_.reserve(bytes, "the arena of a session") : host_.data();
-    }
-    DeviceBlock* device(Block block, int64_t bytes) override {
-        switch (block) {
-            case Block::Arena:
-                return arena_.reserve(bytes, "the arena of a session on the device");
-            case Block::Constants:
-                return constants_.reserve(bytes, "constants on the device");
-            case Block::Uploads:
-                return uploads_.reserve(bytes, "memory for copies to the device");
-            case Block::Downloads:
-                return downloads_.reserve(bytes, "memory for copies from the device");
-        }
-        return nullptr;
+    // Memory that meets the needs, but for the constants of a plan. What memory that has to grow held before is lost. Throws
+    // where the session may not have it.
+    MemoryBases reserve(const MemoryNeeds& needs) {
+        if (needs.host > 0) host_.reserve(needs.host, "the arena of a session");
+        arena_.reserve(needs.of(MemoryBlock::Arena), "the arena of a session on the device");
+        uploads_.reserve(needs.of(MemoryBlock::Uploads), "memory for copies to the device");
+        downloads_.reserve(needs.of(MemoryBlock::Downloads), "memory for copies from the device");
+        return bases();
     }
     // Gives back memory that these needs do not ask for. Memory that is kept keeps its content where the host sees it.
     void shrink(const MemoryNeeds& needs) {
         host_.shrink(needs.host);
-        arena_.shrink(needs.of(Block::Arena));
-        uploads_.shrink(needs.of(Block::Uploads));
-        downloads_.shrink(needs.of(Block::Downloads));
+        arena_.shrink(needs.of(MemoryBlock::Arena));
+        uploads_.shrink(needs.of(MemoryBlock::Uploads));
+        downloads_.shrink(needs.of(MemoryBlock::Downloads));
     }
-    // What there is now, without the constants of a plan.
+    // What there is now.
     MemoryBases bases() noexcept {
         return {static_cast<char*>(host_.data()), {arena_.get(), nullptr, uploads_.get(), downloads_.get()}};
     }
     // Which blocks of the device these are: others have other numbers.
     std::array<uint64_t, kMemoryBlocks> generations() const noexcept {
-        return {arena_.generation(), constants_.generation(), uploads_.generation(), downloads_.generation()};
+        return {arena_.generation(), 0, uploads_.generation(), downloads_.generation()};
     }
     int64_t bytes() const noexcept {
-        return host_.size() + arena_.size() + constants_.size() + uploads_.size() + downloads_.size();
+        return host_.size() + arena_.size() + uploads_.size() + downloads_.size();
     }
 
   private:
     BudgetedBuffer host_;
-    BudgetedBlock arena_, constants_, uploads_, downloads_;
+    BudgetedBlock arena_, uploads_, downloads_;
 };
 
 }  // namespace mnnc

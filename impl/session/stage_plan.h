@@ -1,18 +1,16 @@
-// A plan of a stage: everything that planning makes, apart from the stage's memory and the tensors that plans share. A stage
-// has several plans over time, of which one is in use; the others are parked: what they say of shared tensors is kept
-// beside the tensors until they are in use again.
+// A plan of a stage: everything that planning makes. What it consists of is its own and does not change when other plans are made
+// or come into use. A stage has several plans over time; the one in use has its operands' places in the frame.
 #pragma once
 #include <array>
 #include <deque>
-#include <map>
 #include <memory>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "plan/made_executions.h"
 #include "plan/op_record.h"
 #include "plan/placements.h"
+#include "plan/plan_tensors.h"
+#include "plan/step_plan.h"
 #include "session/budgeted_buffer.h"
 #include "session/encoding.h"
 #include "session/plan_texts.h"
@@ -40,9 +38,17 @@ struct PlanGuard {
     BudgetedBuffer content, fresh;
 };
 
-// One of three: an execution of the host, what a device has recorded, or control flow.
+// A slice that moves with values of a run: its operands as its shape rule sees them, with which runs check whether the shapes stay.
+struct MovingSlice {
+    const Node* node = nullptr;
+    std::deque<Tensor> tensors = {};
+    std::vector<Tensor*> inputs = {}, outputs = {};
+};
+
+// One of three: an execution of the host, a sequence of a device, or control flow.
 struct PlannedStep {
     std::shared_ptr<const Execution> execution;
+    std::vector<DeviceStep> toRecord;  // until they are recorded
     std::unique_ptr<Recording> recording;
     ControlNode* control = nullptr;
     bool onDevice = false;
@@ -54,51 +60,37 @@ class StagePlan {
   public:
     StagePlan(SessionContext& context, const std::vector<StageInput>& inputs);
 
-    // The n-th tensor that a pass makes like `like`: that of the plan before where it had one, so that executions over it
-    // may serve again. It is without content.
-    Tensor* temporary(const Tensor& like, const StagePlan* before, OperandNumbers& numbers, int stage);
-    // What the tensors of the function above were made like.
-    std::unordered_map<const Tensor*, const Tensor*> originals() const;
-    // The plan is whole.
-    void finish();
-    // Exchanges what tensors that plans share are for what is kept of them.
-    void exchangeTensors() noexcept;
-    // Enters the places of all tensors and scratch in the memory, which has to be large enough. Throws what a device throws.
+    // Enters the places of all tensors and scratch in the memory, which grows to what the plan needs. Throws what a device
+    // throws.
     void bind(StageMemory& memory, Frame& frame);
+    // Of constants on the device.
+    int64_t constantBytes() const noexcept { return constants_.size(); }
 
     bool valid = false;  // what it was made for is as it was
+    PlanTensors tensors;
     std::vector<PlanGuard> guards;
+    std::deque<MovingSlice> movingSlices;
     std::vector<Encoding::Ptr> encodings;  // by item; null for control flow
     std::deque<Tensor> temporaries;        // of constants that passes compute
     std::deque<BudgetedBuffer> folded;
     std::vector<PlannedStep> steps;
     MadeExecutions executions;
     std::vector<Placement> placements;
-    std::vector<Tensor*> views;
+    std::vector<PlacedView> views;
     std::vector<StagedTensor> staged;
     std::vector<KnownOperand> known;
+    std::vector<std::unique_ptr<Execution>> constantUploads;  // until the device has the constants
     MemoryNeeds needs;
-    std::array<uint64_t, kMemoryBlocks> recordedFor = {};  // generations of the device's memory
-    BudgetedBlock constants;                               // on the device
+    int operands = 0;  // one more than the highest number of an operand
     std::vector<PassText> texts;
 
   private:
-    std::map<const Tensor*, std::vector<std::shared_ptr<Tensor>>> made_;  // by what they are like
-    std::map<const Tensor*, size_t> taken_;                               // while planning
-    std::vector<Tensor*> shared_;
-    std::vector<Tensor> states_;  // of the shared ones while the plan is parked
-};
+    void record(DeviceBackend& device, const Frame& frame);
 
-// The memory of a stage for a plan under way, which is noted in it.
-class PlanningMemory final : public PlanMemory {
-  public:
-    PlanningMemory(StageMemory& memory, StagePlan& plan) : memory_(memory), plan_(plan) {}
-    void* hostArena(int64_t bytes) override;
-    DeviceBlock* device(Block block, int64_t bytes) override;
-
-  private:
-    StageMemory& memory_;
-    StagePlan& plan_;
+    SessionContext& context_;
+    bool recorded_ = false;
+    std::array<uint64_t, kMemoryBlocks> recordedFor_ = {};  // generations of the device's memory
+    BudgetedBlock constants_;                               // on the device
 };
 
 }  // namespace mnnc

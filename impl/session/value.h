@@ -1,6 +1,7 @@
 // A tensor with memory of its own: what flows between a control node and its subgraphs.
 #pragma once
 #include "session/budgeted_buffer.h"
+#include "session/graph_tensors.h"
 #include "tensor/host_copy.h"
 #include "tensor/tensor.h"
 
@@ -9,12 +10,6 @@ namespace mnnc {
 inline Format rowMajor(const Tensor& tensor) {
     return tensor.format == Format::NHWC ? Format::NHWC : Format::NCHW;
 }
-
-// A tensor, and where its elements lie on the host.
-struct Located {
-    const Tensor& tensor;
-    const void* data;
-};
 
 // Copies shape, type, format and content of `from` into `to`, whose row-major memory is `memory`.
 inline void assignValue(Tensor& to, BudgetedBuffer& memory, const Located& from) {

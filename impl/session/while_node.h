@@ -11,8 +11,7 @@ namespace mnnc {
 
 class CountedLoop final : public ControlNode {
   public:
-    CountedLoop(SessionContext& context, const std::string& name, const WhileParams& params, Frame& frame,
-                std::vector<Tensor*> inputs, std::vector<Tensor*> outputs);
+    CountedLoop(SessionContext& context, GraphTensors& tensors, const Node& node);
     Bodies bodies() const override;
     void trim() override;
 
@@ -38,8 +37,7 @@ class CountedLoop final : public ControlNode {
 
 class ConditionLoop final : public ControlNode {
   public:
-    ConditionLoop(SessionContext& context, const std::string& name, const WhileParams& params, Frame& frame,
-                  std::vector<Tensor*> inputs, std::vector<Tensor*> outputs);
+    ConditionLoop(SessionContext& context, GraphTensors& tensors, const Node& node);
     Bodies bodies() const override;
     void trim() override;
 

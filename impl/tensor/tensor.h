@@ -96,12 +96,6 @@ struct Tensor {
     }
 };
 
-// Makes a tensor what it was, but for the memory of its name, which others point to.
-inline void restore(Tensor& tensor, Tensor state) {
-    std::swap(tensor.name, state.name);
-    tensor = std::move(state);
-}
-
 // Whether a tensor may be stored channel-packed: conversions know NCHW order and move elements of four bytes.
 inline bool canPack(const Tensor& tensor) noexcept {
     return elementBytes(tensor.type) == 4 && tensor.shape.rank() >= 2 && tensor.format != Format::NHWC;

@@ -90,6 +90,7 @@ class Room {
         context_.weights = &weights_;
         context_.maxMemoryBytes = kMemory;
         memory_ = std::make_unique<StageMemory>(context_);
+        constants_ = std::make_unique<BudgetedBlock>(context_, DeviceUse::Compute);
 
         Command command;
         command.type = c.type;
@@ -120,9 +121,10 @@ class Room {
             return tensor->hasConstantValue || tensor->usage == Usage::Input;
         };
         runPasses(plan,
-                  {*cpu_, device_.get(), never, isOutput, isFromOutside, temporary, fold, *memory_, frame_,
-                   planning_.numbers, 0, false, false},
+                  {*cpu_, device_.get(), never, isOutput, isFromOutside, temporary, fold, planning_.numbers,
+                   nullptr, 0, false, false},
                   nullptr);
+        bind(plan);
         steps_ = std::move(plan.steps);
         for (const Step& step : steps_)
             for (const OpCall& call : step.calls)
@@ -139,9 +141,9 @@ class Room {
             for (const Tensor* output : outputs_)
                 if (void* data = frame_.data<void>(*output); data && !output->aliasOf)
                     std::memset(data, 0xff, static_cast<size_t>(output->storageBytes()));
-            for (Step& step : steps_) {
-                frame_.beginStep(step.scratch);
-                step.recording ? step.recording->run() : step.execution->run(frame_);
+            for (size_t i = 0; i < steps_.size(); ++i) {
+                frame_.beginStep(steps_[i].scratch);
+                recordings_[i] ? recordings_[i]->run() : steps_[i].execution->run(frame_);
             }
         }
         cpu_->onRunEnd();
@@ -159,6 +161,26 @@ class Room {
     }
 
   private:
+    // The plan's memory, and what the device records over it.
+    void bind(StepPlan& plan) {
+        MemoryBases bases = memory_->reserve(plan.needs);
+        bases.blocks[static_cast<size_t>(MemoryBlock::Constants)] =
+            constants_->reserve(plan.needs.of(MemoryBlock::Constants), "constants");
+        frame_.grow(planning_.numbers.end());
+        for (const Placement& placement : plan.placements) placement.bind(frame_, bases);
+        for (const KnownOperand& known : plan.known)
+            frame_.place(known.operand, const_cast<void*>(known.values));
+        bindViews(frame_, placedViews(plan.views));
+        if (!plan.constantUploads.empty()) {
+            std::vector<DeviceStep> uploads;
+            for (auto& upload : plan.constantUploads) uploads.push_back({std::move(upload)});
+            device_->record(std::move(uploads), frame_)->run();
+        }
+        for (Step& step : plan.steps)
+            recordings_.push_back(step.toRecord.empty() ? nullptr
+                                                        : device_->record(std::move(step.toRecord), frame_));
+    }
+
     Tensor* describe(const Value& value) {
         tensors_.emplace_back();
         Tensor& tensor = tensors_.back();
@@ -207,7 +229,9 @@ class Room {
     std::deque<BudgetedBuffer> folded_;
     std::vector<Tensor*> outputs_;
     std::unique_ptr<StageMemory> memory_;
+    std::unique_ptr<BudgetedBlock> constants_;
     std::vector<Step> steps_;
+    std::vector<std::unique_ptr<Recording>> recordings_;  // by step; null where the host runs it
     std::vector<OpRecord> records_;
 };
 

@@ -1,0 +1,58 @@
+// The tensors of one plan, by their numbers: those of the graph that its operators read or make, those between the commands of
+// an operator, and those that passes make.
+#pragma once
+#include <memory>
+#include <unordered_map>
+
+#include "plan/operand_numbers.h"
+#include "tensor/tensor.h"
+
+namespace mnnc {
+
+class PlanTensors {
+  public:
+    using Shared = std::shared_ptr<Tensor>;
+
+    // A tensor by its number. Where the plan has one of that number (a damaged graph makes some twice), that becomes it.
+    Tensor* add(Tensor tensor) {
+        Shared& shared = tensors_[tensor.number];
+        if (shared)
+            *shared = std::move(tensor);
+        else
+            shared = std::make_shared<Tensor>(std::move(tensor));
+        return shared.get();
+    }
+    // Null: there is none of that number.
+    Tensor* find(int number) const noexcept {
+        const auto found = tensors_.find(number);
+        return found == tensors_.end() ? nullptr : found->second.get();
+    }
+    // Keeps a tensor of the plan for longer than the plan.
+    Shared keep(int number) const { return tensors_.at(number); }
+
+    // The n-th tensor that passes make like another one of the plan, without contents.
+    Tensor* addLike(const Tensor& like, OperandNumbers& numbers, int stage) {
+        Tensor tensor;
+        tensor.name = like.name;
+        tensor.shape = like.shape;
+        tensor.type = like.type;
+        tensor.format = like.format;
+        tensor.list = like.list;
+        tensor.number =
+            numbers.of(OperandNumbers::Kind::Storage, stage, like.number, madeLike_[like.number]++);
+        originals_[tensor.number] = like.number;
+        return add(std::move(tensor));
+    }
+    // The number of the tensor that one was made like, again and again; its own where it was made like none.
+    int original(int number) const {
+        for (auto at = originals_.find(number); at != originals_.end(); at = originals_.find(number))
+            number = at->second;
+        return number;
+    }
+
+  private:
+    std::unordered_map<int, Shared> tensors_;
+    std::unordered_map<int, int> originals_, madeLike_;
+};
+
+}  // namespace mnnc
