@@ -90,7 +90,7 @@ class Pipeline {
     // The tensor whose memory is that of the output, when it can be elsewhere on the host; else null.
     const Tensor* movableRoot(size_t index) const;
     // Gives an input, or the root of an output (movableRoot), other memory of the host, and views of it with it; null: that of the
-    // session. Until the next plan. Whether it was elsewhere before.
+    // session. Until the next plan. Whether it was elsewhere before. An output takes along what the run under way has made of it.
     bool placeInput(size_t index, void* data) noexcept;
     bool placeOutput(const Tensor& root, void* data) noexcept;
 
@@ -177,6 +177,7 @@ class Pipeline {
     KeptPlans kept_;                                  // the last one in use first
     std::vector<std::unique_ptr<ControlNode>> controls_;
     std::vector<std::unique_ptr<Stage>> stages_;
+    size_t stagesRun_ = 0;  // of the run that plans a later stage now; else 0
 };
 
 }  // namespace mnnc

@@ -165,7 +165,9 @@ void Pipeline::zeroInputs(const std::vector<InputDescription>& before) {
 void Pipeline::planLater(size_t stage, PlanObserver* observer) {
     Stage& planned = *stages_[stage];
     const auto tell = [&]() {
+        stagesRun_ = stage;
         if (observer) observer->planned();
+        stagesRun_ = 0;
     };
     for (;;) {
         try {

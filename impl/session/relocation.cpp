@@ -1,5 +1,6 @@
 // Tensors of a plan that stands move to other memory, with all views of them.
 #include <algorithm>
+#include <cstring>
 
 #include "plan/storage_location.h"
 #include "session/pipeline.h"
@@ -38,7 +39,11 @@ bool Pipeline::placeOutput(const Tensor& root, void* data) noexcept {
     for (size_t i = 0; i < stages_.size(); ++i) {
         void* home = stages_[i]->arenaPlace(root.number);
         if (!home) continue;
-        return relocate(root, data ? data : home);
+        const void* now = tensors_.frame.data(root.number);
+        void* to = data ? data : home;
+        // In a run that plans a later stage it has been made already.
+        if (i < stagesRun_ && now != to) std::memcpy(to, now, static_cast<size_t>(root.storageBytes()));
+        return relocate(root, to);
     }
     return data && relocate(root, data);
 }

@@ -33,6 +33,15 @@ class LaterNet : public NetBuilder {
         params.aliases_outputs.push_back(names(results));
         return add(wire::OpType::If, std::move(inputs), std::move(params));
     }
+    int ints(std::vector<int32_t> dims) {
+        const int id = tensor();
+        wire::InputT input;
+        input.dims = std::move(dims);
+        input.dtype = wire::DataType::DT_INT32;
+        input.dformat = wire::MNN_DATA_FORMAT::NCHW;
+        net_.oplists.push_back(makeOp(wire::OpType::Input, "ints", {}, {id}, std::move(input)));
+        return id;
+    }
     int reshapeTo(int x, int dims) { return add(wire::OpType::Reshape, {x, dims}, wire::ReshapeT()); }
     int floats(int x) {
         wire::CastParamT params;
@@ -63,6 +72,28 @@ TEST(Stage, IsPlannedAgainWithTheValuesOfARun) {
         std::vector<float> got(wanted.size());
         copyToHost(session.output(0), session.outputData(0), got.data(), Format::NCHW);
         EXPECT_EQ(got, wanted);
+    }
+}
+
+// x(2 x 3) -> |x| as 6 x 1 -> as a run says: an output that is a view of a view of an earlier stage, in memory of the caller.
+TEST(Stage, GivesViewsOfEarlierStagesToTheCallersMemory) {
+    LaterNet steps;
+    const int x = steps.input({2, 3}), wanted = steps.ints({2});
+    const int flat = steps.reshape(steps.unary(wire::UnaryOpOperation::ABS, x), {6, 1});
+    const std::vector<uint8_t> bytes = pack(steps.finish({steps.reshapeTo(flat, wanted)}));
+    Session session(
+        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{}),
+        SessionConfig{});
+    const std::vector<float> values = {-1, 2, -3, 4, -5, 6};
+    std::vector<float> memory(6);
+    session.bindOutput(0, memory.data(), static_cast<int64_t>(memory.size() * sizeof(float)), Format::NCHW);
+    for (const std::vector<int32_t>& shape : {std::vector<int32_t>{3, 2}, {3, 2}, {1, 6}, {3, 2}}) {
+        std::fill(memory.begin(), memory.end(), 0.0f);
+        copyFromHost(session.input(0), session.inputData(0), values.data(), Format::NCHW);
+        copyFromHost(session.input(1), session.inputData(1), shape.data(), Format::NCHW);
+        session.run();
+        ASSERT_EQ(session.output(0).shape, (Shape{shape[0], shape[1]}));
+        EXPECT_EQ(memory, (std::vector<float>{1, 2, 3, 4, 5, 6}));
     }
 }
 
