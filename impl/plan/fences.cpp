@@ -22,6 +22,10 @@ void fenceArena(std::span<const Placement> placements, const MemoryBases& bases,
     }
 }
 
+void unfence(void* memory, int64_t bytes) noexcept {
+    __asan_unpoison_memory_region(memory, static_cast<size_t>(bytes));
+}
+
 #else
 
 int64_t assignHostOffsets(std::vector<MemoryRequest>& requests) {
@@ -29,6 +33,8 @@ int64_t assignHostOffsets(std::vector<MemoryRequest>& requests) {
 }
 
 void fenceArena(std::span<const Placement>, const MemoryBases&, int64_t) noexcept {}
+
+void unfence(void*, int64_t) noexcept {}
 
 #endif
 

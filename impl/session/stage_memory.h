@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backend/device_backend.h"
+#include "plan/fences.h"
 #include "plan/step_plan.h"
 #include "session/budgeted_buffer.h"
 
@@ -105,6 +106,7 @@ class StageMemory {
     }
     // Gives back memory that these needs do not ask for. Memory that is kept keeps its content where the host sees it.
     void shrink(const MemoryNeeds& needs) {
+        unfence(host_.data(), host_.size());  // all of it is copied
         host_.shrink(needs.host);
         arena_.shrink(needs.of(MemoryBlock::Arena));
         uploads_.shrink(needs.of(MemoryBlock::Uploads));
