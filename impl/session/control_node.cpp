@@ -26,6 +26,7 @@ ControlNode::ControlNode(GraphTensors& tensors, const Node& node)
     : tensors_(tensors), inputs_(node.inputs), outputs_(node.outputs) {
     for (const int id : inputs_)
         if (id < 0) fail(Status::BadIndex, "op '%s' has an input without tensor", node.name.c_str());
+    for (const int id : outputs_) tensors_.own(id);
 }
 
 std::unique_ptr<ControlNode> makeControlNode(SessionContext& context, const Node& node,

@@ -46,9 +46,9 @@ class ControlNode {
         const Tensor& tensor = tensors_[inputs_[index]];
         return {tensor, tensors_.data(tensor)};
     }
-    Tensor& output(size_t index) noexcept { return tensors_.own[static_cast<size_t>(outputs_[index])]; }
+    Tensor& output(size_t index) { return tensors_.own(outputs_[index]); }
     // The output lies in this memory.
-    void place(size_t index, BudgetedBuffer& memory) noexcept {
+    void place(size_t index, BudgetedBuffer& memory) {
         tensors_.frame.place(output(index).number, memory.data());
     }
     // The output becomes a copy there.

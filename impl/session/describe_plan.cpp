@@ -7,7 +7,7 @@
 namespace mnnc {
 
 void Stage::describe(PlannedGraph& graph) const {
-    const size_t count = tensors_.own.size() - schedule_.furtherLike.size();
+    const size_t count = tensors_.count() - schedule_.furtherLike.size();
     std::unordered_map<int, int> others;
     const auto numberOf = [&](const Tensor* tensor) {
         const int number = plan_->tensors.original(tensor->number);

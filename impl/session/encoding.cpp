@@ -25,12 +25,12 @@ Encoding::Input Encoding::describe(const Tensor& tensor, const Makers& makerOf) 
 }
 
 Encoding::Encoding(SessionContext& context, PlanningFrame& planning, const ScheduledOp& op,
-                   const std::vector<Tensor*>& inputs, const std::vector<const Tensor*>& outputs,
+                   const std::vector<Tensor*>& inputs, const std::vector<Tensor>& outputs,
                    const Makers& makerOf)
     : params_(op.node->params) {
     for (const Tensor* input : inputs) inputs_.push_back(describe(*input, makerOf));
     std::vector<Tensor*> made;
-    for (const Tensor* output : outputs) made.push_back(&outputs_.emplace_back(*output));
+    for (const Tensor& output : outputs) made.push_back(&outputs_.emplace_back(output));
     StageEncoder(context, planning, OperandNumbers::Kind::Operator, op.stage, op.number, temporaries_,
                  folded_)
         .encode(op, inputs, made, commands_);

@@ -21,8 +21,7 @@ class Encoding {
 
     // Encodes the operator. inputs: as the operator sees them. outputs: their names and what the model says of them.
     Encoding(SessionContext& context, PlanningFrame& planning, const ScheduledOp& op,
-             const std::vector<Tensor*>& inputs, const std::vector<const Tensor*>& outputs,
-             const Makers& makerOf);
+             const std::vector<Tensor*>& inputs, const std::vector<Tensor>& outputs, const Makers& makerOf);
     Encoding(const Encoding&) = delete;
     Encoding& operator=(const Encoding&) = delete;
 

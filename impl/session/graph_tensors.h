@@ -1,9 +1,12 @@
 // The tensors of a graph as they are now: what the plans in use make of those that operators make, and for all others what the
 // pipeline knows: inputs, constants, results of control flow.
 #pragma once
+#include <memory>
 #include <vector>
 
 #include "backend/frame.h"
+#include "ops/net.h"
+#include "schedule/schedule.h"
 #include "session/planning_frame.h"
 #include "tensor/tensor.h"
 
@@ -11,16 +14,21 @@ namespace mnnc {
 
 class GraphTensors {
   public:
-    explicit GraphTensors(size_t count)
-        : own(count), planning(count), frame(planning.numbers.end()), planned_(count) {
-        for (size_t i = 0; i < count; ++i) own[i].number = static_cast<int>(i) + 1;
-    }
+    GraphTensors(const NetGraph& net, const GraphSchedule& schedule)
+        : planning(net.source->tensorNames.size() + schedule.furtherLike.size()),
+          frame(planning.numbers.end()),
+          net_(net),
+          schedule_(schedule),
+          own_(net.source->tensorNames.size() + schedule.furtherLike.size()),
+          planned_(own_.size()) {}
     GraphTensors(const GraphTensors&) = delete;
     GraphTensors& operator=(const GraphTensors&) = delete;
 
+    size_t count() const noexcept { return own_.size(); }
+    // A tensor that nothing has made says nothing, but for the name of one that own() was asked for.
     const Tensor& operator[](int id) const noexcept {
         const auto i = static_cast<size_t>(id);
-        return planned_[i] ? *planned_[i] : own[i];
+        return planned_[i] ? *planned_[i] : own_[i] ? *own_[i] : none_;
     }
     // Where the elements lie on the host; null: they lie nowhere there now.
     const void* data(const Tensor& tensor) const noexcept {
@@ -28,18 +36,46 @@ class GraphTensors {
     }
     // A plan that comes into use makes the tensor so; null: none does.
     void setPlanned(int id, const Tensor* tensor) noexcept { planned_[static_cast<size_t>(id)] = tensor; }
+    // The tensor as the pipeline has it, for all but those that operators make.
+    Tensor& own(int id) {
+        std::unique_ptr<Tensor>& tensor = own_[static_cast<size_t>(id)];
+        if (!tensor) tensor = std::make_unique<Tensor>(blank(id));
+        return *tensor;
+    }
+    // The same; of a tensor that operators make its name and what the model says.
+    Tensor declared(int id) const {
+        const std::unique_ptr<Tensor>& tensor = own_[static_cast<size_t>(id)];
+        return tensor ? *tensor : blank(id);
+    }
     // Whether a number is that of a tensor of the graph.
     bool isOfGraph(int number) const noexcept {
-        return number > 0 && static_cast<size_t>(number) <= own.size();
+        return number > 0 && static_cast<size_t>(number) <= own_.size();
     }
 
-    // Of a tensor that an operator makes the name and what the model says.
-    std::vector<Tensor> own;
     PlanningFrame planning;
     Frame frame;
 
   private:
-    std::vector<const Tensor*> planned_;  // by id
+    Tensor blank(int id) const {
+        Tensor tensor;
+        tensor.number = id + 1;
+        const std::vector<std::string>& names = net_.source->tensorNames;
+        auto of = static_cast<size_t>(id);
+        if (of >= names.size()) {
+            const int like = schedule_.furtherLike[of - names.size()];
+            if (like < 0) return tensor;
+            of = static_cast<size_t>(like);
+        }
+        tensor.name = names[of];
+        if (of < net_.quants.size()) tensor.quant = net_.quants[of];
+        return tensor;
+    }
+
+    const NetGraph& net_;
+    const GraphSchedule& schedule_;
+    std::vector<std::unique_ptr<Tensor>> own_;  // by id
+    std::vector<const Tensor*> planned_;
+    const Tensor none_;
 };
 
 // A tensor, and where its elements lie on the host.

@@ -12,25 +12,15 @@ Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& i
                    const std::vector<int>& outputs, bool updates)
     : context_(context),
       schedule_(scheduleGraph(*context.net, graph, inputs, outputs, {!context.hostBackend, updates})),
-      tensors_(context.net->graphs[static_cast<size_t>(graph)].source->tensorNames.size() +
-               schedule_.furtherLike.size()),
+      tensors_(context.net->graphs[static_cast<size_t>(graph)], schedule_),
       inputIds_(inputs) {
     const NetGraph& net = context.net->graphs[static_cast<size_t>(graph)];
-    const std::vector<std::string>& names = net.source->tensorNames;
-    std::vector<Tensor>& own = tensors_.own;
-    for (size_t i = 0; i < names.size(); ++i) own[i].name = names[i];
-    for (size_t i = 0; i < net.quants.size(); ++i) own[i].quant = net.quants[i];
-    for (size_t i = 0; i < schedule_.furtherLike.size(); ++i) {
-        if (schedule_.furtherLike[i] < 0) continue;
-        const Tensor& like = own[static_cast<size_t>(schedule_.furtherLike[i])];
-        own[names.size() + i].name = like.name;
-        own[names.size() + i].quant = like.quant;
-    }
+    for (const int id : schedule_.outputs) tensors_.own(id);  // they have names before a plan
     for (const Node& node : net.nodes) {
         if (isConstantNode(node)) {
             if (!node.params) continue;  // not needed, or scheduling would have refused it
             const auto* constant = &node.paramsAs<ConstParams>();
-            Tensor& tensor = tensors_.own[static_cast<size_t>(node.outputs[0])];
+            Tensor& tensor = tensors_.own(node.outputs[0]);
             tensor.shape = constant->shape;
             tensor.type = constant->type;
             tensor.format = constant->format;
@@ -40,16 +30,16 @@ Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& i
             tensor.values = constant->data;
         } else if (node.type == OpType::Input && node.params) {
             const auto* input = &node.paramsAs<InputParams>();
-            Tensor& tensor = tensors_.own[static_cast<size_t>(node.outputs[0])];
+            Tensor& tensor = tensors_.own(node.outputs[0]);
             tensor.shape = input->shape;
             tensor.type = input->type;
             tensor.format = input->format;
         }
     }
     for (const int id : inputIds_) {
-        own[static_cast<size_t>(id)].usage = Usage::Input;
+        tensors_.own(id).usage = Usage::Input;
         inputMemory_.emplace_back(context);
-        const Tensor& tensor = own[static_cast<size_t>(id)];
+        const Tensor& tensor = tensors_.own(id);
         wanted_.push_back({tensor.shape, tensor.type, tensor.format, tensor.list});
     }
     std::vector<std::vector<Stage::Item>> items(static_cast<size_t>(schedule_.stages));
@@ -73,7 +63,7 @@ Pipeline::~Pipeline() = default;
 // Large constants that stayed in the file come into memory here, but for those that only executions read which load
 // them themselves: prepared and as they are they would be in memory twice.
 void Pipeline::loadConstants(const NetGraph& net) {
-    std::vector<char> read(tensors_.own.size(), 0);
+    std::vector<char> read(tensors_.count(), 0);
     for (const ScheduledOp& op : schedule_.ops) {
         // A backend of the host reads what it takes, which is known only when plans are made.
         const uint32_t own = context_.hostBackend ? 0 : context_.wanted().loadsInputs(op.node->type);
@@ -86,7 +76,7 @@ void Pipeline::loadConstants(const NetGraph& net) {
         if (!isConstantNode(node) || !node.params) continue;
         const auto* constant = &node.paramsAs<ConstParams>();
         if (!constant->leftInFile()) continue;
-        Tensor& tensor = tensors_.own[static_cast<size_t>(node.outputs[0])];
+        Tensor& tensor = tensors_.own(node.outputs[0]);
         tensor.stored = constant;
         if (!read[static_cast<size_t>(node.outputs[0])]) continue;
         constants_.push_back(constant->load());

@@ -49,7 +49,7 @@ class Pipeline {
 
     size_t inputCount() const noexcept { return inputIds_.size(); }
     // Of the plan in use, or as the model has it before the first plan.
-    Tensor& input(size_t index) noexcept { return tensors_.own[static_cast<size_t>(inputIds_[index])]; }
+    Tensor& input(size_t index) { return tensors_.own(inputIds_[index]); }
     size_t outputCount() const noexcept { return schedule_.outputs.size(); }
     const Tensor& output(size_t index) const noexcept { return tensors_[schedule_.outputs[index]]; }
     // Where the elements of a tensor of the graph lie on the host; null: they lie nowhere there now.

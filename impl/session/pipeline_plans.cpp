@@ -53,7 +53,7 @@ void Pipeline::prepare() {
 std::vector<Tensor> Pipeline::wantedInputs() const {
     std::vector<Tensor> inputs;
     for (size_t i = 0; i < inputIds_.size(); ++i) {
-        Tensor& input = inputs.emplace_back(tensors_.own[static_cast<size_t>(inputIds_[i])]);
+        Tensor& input = inputs.emplace_back(tensors_[inputIds_[i]]);
         input.shape = wanted_[i].shape;
         input.type = wanted_[i].type;
         input.format = wanted_[i].format;

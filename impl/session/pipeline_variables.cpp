@@ -14,7 +14,7 @@ namespace mnnc {
 void Pipeline::makeVariables() {
     for (const Variable& variable : schedule_.variables) {
         void* memory = ownConstant(variable.constant);
-        Tensor& constant = tensors_.own[static_cast<size_t>(variable.constant)];
+        Tensor& constant = tensors_.own(variable.constant);
         constant.usage = Usage::Input;
         constant.hasConstantValue = false;
         constant.values = nullptr;

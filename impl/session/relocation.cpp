@@ -49,7 +49,7 @@ bool Pipeline::placeOutput(const Tensor& root, void* data) noexcept {
 }
 
 bool Pipeline::settled(int id) const noexcept {
-    const Usage usage = tensors_.own[static_cast<size_t>(id)].usage;
+    const Usage usage = tensors_[id].usage;
     return usage == Usage::Input || usage == Usage::Constant || stages_[0]->makes(id);
 }
 

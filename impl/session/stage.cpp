@@ -21,8 +21,8 @@ Stage::Stage(SessionContext& context, GraphTensors& tensors, const GraphSchedule
       schedule_(schedule),
       index_(index),
       items_(std::move(items)),
-      madeHere_(tensors.own.size()),
-      foldedHere_(tensors.own.size()),
+      madeHere_(tensors.count()),
+      foldedHere_(tensors.count()),
       memory_(context) {
     for (const Item& item : items_)
         for (const int id : item.op->node->outputs) {

@@ -177,9 +177,9 @@ class Stage::Planning {
         const bool knows = showKnown(item, inputs, shown);
         if (before && !knows && !readsEarlierConstants(item) && before->fits(*item.op, inputs, makerOf))
             return before;
-        std::vector<const Tensor*> outputs;
+        std::vector<Tensor> outputs;
         for (const int id : item.op->node->outputs)
-            if (id >= 0) outputs.push_back(&stage_.tensors_.own[static_cast<size_t>(id)]);
+            if (id >= 0) outputs.push_back(stage_.tensors_.declared(id));
         ++context_.counts.encoded;
         const auto encoding = std::make_shared<const Encoding>(context_, stage_.tensors_.planning, *item.op,
                                                                inputs, outputs, makerOf);
@@ -188,11 +188,11 @@ class Stage::Planning {
     }
 
     void addMovingSlice(const Node& node, const std::vector<Tensor*>& inputs,
-                        const std::vector<const Tensor*>& outputs) {
+                        const std::vector<Tensor>& outputs) {
         MovingSlice& slice = plan_.movingSlices.emplace_back();
         slice.node = &node;
         for (const Tensor* input : inputs) slice.inputs.push_back(&slice.tensors.emplace_back(*input));
-        for (const Tensor* output : outputs) slice.outputs.push_back(&slice.tensors.emplace_back(*output));
+        for (const Tensor& output : outputs) slice.outputs.push_back(&slice.tensors.emplace_back(output));
     }
 
     void take(StepPlan&& steps) {
